@@ -10,28 +10,13 @@
 #include <math.h>
 #include <string.h>
 
-static jhandle_t *make_handle(void) {
-    jhandle_t *handle = NULL;
-    JEXPECT_OK(jhandle_create(NULL, &handle));
-    return handle;
-}
-
-/* One call in default mode: rung 0, the right answer, nothing else touched. */
-static bool call_is_right(jhandle_t *handle, blas_case_t *c) {
-    const jstatus_t status = blas_call(handle, c);
-    if (status == JSTATUS_SUCCESS)
-        return blas_right(c);
-    JFAIL("%s: %s (%s)", blas_describe(c), jstatus_name(status), jhandle_last_message(handle));
-    return false;
-}
-
 JTEST_EACH_FUNCTION(JblasCorrect, RandomArguments) {
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = blas_make_handle(NULL);
     bool right = true;
     for (int64_t i = jtest_iterations(120); i > 0 && right; --i) {
         BLAS_CASE(c, param, .guard_before = i % 4 == 0);
         JEXPECT_OK(jhandle_set_pointer_mode(handle, i % 3 == 0 ? JPOINTER_MODE_DEVICE : JPOINTER_MODE_HOST));
-        right = call_is_right(handle, c);
+        right = blas_call_is_right(handle, c, blas_call);
     }
     JEXPECT_OK(jhandle_destroy(handle));
 }
@@ -40,25 +25,19 @@ JTEST_EACH_FUNCTION(JblasCorrect, RandomArguments) {
 JTEST_EACH_FUNCTION(JblasCorrect, LargeSizes) {
     static const int64_t low[] = {0, 4000, 200, 90}, high[] = {0, 20000, 500, 170}; /* by level */
     const int level = param->routine->level;
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = blas_make_handle(NULL);
     bool right = true;
     for (int64_t i = jtest_iterations(level == 3 ? 1 : 4); i > 0 && right; --i) {
         BLAS_CASE(c, param, .low = low[level], .high = high[level], .plain = true);
-        right = call_is_right(handle, c);
+        right = blas_call_is_right(handle, c, blas_call);
     }
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* Each alpha and beta of {0, 1, -1, other} at one shape: 0 means not read, whatever else is asked. */
+/* 0 means not read, whatever else is asked. */
 JTEST_EACH_FUNCTION(JblasCorrect, ZeroScalarsReadNothing) {
-    jhandle_t *handle = make_handle();
-    bool right = true;
-    for (int64_t i = 0; i < 16 && right; ++i) {
-        BLAS_CASE(c, param, .low = 1, .high = i % 8 < 6 ? 9 : 70, .alpha_zero = (i & 1) != 0, .beta_zero = (i & 2) != 0,
-                  .beta_one = i >= 8);
-        JEXPECT_OK(jhandle_set_pointer_mode(handle, i & 4 ? JPOINTER_MODE_DEVICE : JPOINTER_MODE_HOST));
-        right = call_is_right(handle, c);
-    }
+    jhandle_t *handle = blas_make_handle(NULL);
+    blas_zero_scalars_read_nothing(handle, param, blas_call);
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
@@ -68,14 +47,14 @@ JTEST(JblasCorrect, LevelThreeAroundBlockBoundaries) {
                                     BLAS_INDEX_strsm,  BLAS_INDEX_dtrtri, BLAS_INDEX_ztrtri, BLAS_INDEX_dpotrf,
                                     BLAS_INDEX_cpotrf, BLAS_INDEX_dtrmm};
     static const int64_t orders[] = {1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 191, 257};
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = blas_make_handle(NULL);
     bool right = true;
     for (size_t f = 0; f < sizeof functions / sizeof *functions && right; ++f)
         for (size_t i = 0; i < sizeof orders / sizeof *orders && right; ++i) {
             if (orders[i] > 140 && jtest_random_between(0, 3) > 0)
                 continue;
             BLAS_CASE(c, &blas_functions[functions[f]], .low = orders[i], .high = orders[i], .plain = true);
-            right = call_is_right(handle, c);
+            right = blas_call_is_right(handle, c, blas_call);
         }
     JEXPECT_OK(jhandle_destroy(handle));
 }
@@ -113,7 +92,7 @@ static void product_is_right_somewhere(blas_case_t *c, int count) {
  * in workspace of exactly its bytes, beside an inaccessible page. */
 JTEST(JblasCorrect, ThreeRealProducts) {
     static const int functions[] = {BLAS_INDEX_cgemm, BLAS_INDEX_zgemm};
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = blas_make_handle(NULL);
     JEXPECT_OK(jhandle_set_accuracy(handle, JACCURACY_NORMWISE));
     for (size_t f = 0; f < 2; ++f) {
         BLAS_CASE(c, &blas_functions[functions[f]], .low = 512, .high = f == 0 ? 560 : 512, .plain = true);
@@ -139,7 +118,7 @@ JTEST(JblasCorrect, ThreeRealProducts) {
 JTEST(JblasCorrect, GeamInPlace) {
     enum { M = 37, N = 21, LD = 40 };
     static double a[LD * N], b[LD * N], c[LD * N], want[LD * N];
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = blas_make_handle(NULL);
     for (int round = 0; round < 8; ++round) {
         const jblas_operation_t operation = round & 1 ? JBLAS_TRANSPOSE : JBLAS_NO_TRANSPOSE;
         const bool into_a = round & 2;
@@ -201,7 +180,7 @@ JTEST_EACH_FUNCTION(JblasNan, ReachesWhatDependsOnIt) {
     if (strcmp(param->routine->name, "potrf") == 0 || strcmp(param->routine->name, "trtri") == 0)
         return; /* potrf: in jblas_solver_test.c; the inverse: what a NaN reaches depends on the order of steps */
     const bool spreads = param->routine->level == 3 && strchr(param->routine->signature, 'U') != NULL;
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = blas_make_handle(NULL);
     for (int64_t i = jtest_iterations(16); i > 0 && !jtest_has_failure(); --i) {
         BLAS_CASE(c, param, .low = 1, .high = param->routine->level == 1 && i > 8 ? 6000 : 40, .plain = true);
         const bool nan = i % 2 || c->operand[0].dominance != BLAS_PLAIN; /* b / infinity is 0 or NaN, as one divides */
@@ -235,7 +214,7 @@ JTEST_EACH_FUNCTION(JblasNan, ReachesWhatDependsOnIt) {
 
 /* A NaN in one column of B says nothing about the others. */
 JTEST(JblasNan, StaysInItsColumnOfASolve) {
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = blas_make_handle(NULL);
     for (int64_t round = jtest_iterations(8); round > 0; --round) {
         BLAS_CASE(c, &blas_functions[BLAS_INDEX_dtrsm], .low = 20, .high = 90, .plain = true);
         blas_operand_t *b = &c->operand[1];
@@ -257,7 +236,7 @@ JTEST(JblasNan, NormNeitherOverflowsNorUnderflows) {
     static float y[10000];
     static const int64_t sizes[] = {1, 2, 7, 4096, 4097, 10000};
     static const double scales[] = {1e300, 1e-300, 1e-310, 1.0};
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = blas_make_handle(NULL);
     for (size_t s = 0; s < 4; ++s)
         for (size_t i = 0; i < 6; ++i) {
             const int64_t n = sizes[i];
@@ -286,7 +265,7 @@ JTEST(JblasNan, NormNeitherOverflowsNorUnderflows) {
 /* The first of several largest elements. */
 JTEST(JblasNan, IamaxTakesTheFirstOfEqualElements) {
     double x[40];
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = blas_make_handle(NULL);
     for (int64_t round = jtest_iterations(200); round > 0; --round) {
         const int64_t n = jtest_random_between(1, 40), first = jtest_random_between(1, n);
         int64_t place = -1;

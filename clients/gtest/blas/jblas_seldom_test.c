@@ -13,12 +13,6 @@
 #define MOST 64
 static const jblas_operation_t N = JBLAS_NO_TRANSPOSE, T = JBLAS_TRANSPOSE;
 
-static jhandle_t *make_handle(void) {
-    jhandle_t *handle = NULL;
-    JEXPECT_OK(jhandle_create(NULL, &handle));
-    return handle;
-}
-
 static wide_t number(double re, double im) {
     wide_t value = re;
     __imag__ value = im;
@@ -59,7 +53,7 @@ JTEST(JblasSeldom, ProductsAreCutByWhicheverLeadingDimensionIsTooLarge) {
     enum { SIZE = 5, NEAR = 6, FAR = 50 };
     static double a[2 * FAR * SIZE], b[2 * FAR * SIZE], c[2 * FAR * SIZE];
     const int64_t limit = ji_blas_int_max;
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = blas_make_handle(NULL);
     for (jdatatype_t type = JDATATYPE_F32; type <= JDATATYPE_F64_C; type++)
         for (int round = 0; round < 64 && !jtest_has_failure(); round++) {
             const bool turn_a = round & 1, turn_b = round & 2;
@@ -96,7 +90,7 @@ JTEST(JblasSeldom, ThreeRealProductsTakeEveryKindOfScalar) {
     const ji_tuning_t saved = ji_host_tuning;
     ji_host_tuning.gemm3m_least = 8;
     ji_tuning_complete(&ji_host_tuning);
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = blas_make_handle(NULL);
     jstream_t *stream = NULL;
     JASSERT_OK(jstream_create(jdevice_host(), &stream));
     JEXPECT_OK(jhandle_set_stream(handle, stream));
@@ -136,7 +130,7 @@ JTEST(JblasSeldom, ThreeRealProductsTakeEveryKindOfScalar) {
 /* A transpose of complex numbers is not their conjugate transpose: each routine has one of them. */
 JTEST(JblasSeldom, RankUpdatesRefuseTheOtherTranspose) {
     const jblas_operation_t C = JBLAS_CONJUGATE_TRANSPOSE;
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = blas_make_handle(NULL);
     float s = 1, a[2] = {1, 0}, c[2] = {1, 0};
     double d = 1, b[2] = {1, 0}, e[2] = {1, 0};
     JEXPECT_STATUS(jblas_csyrk(handle, JBLAS_UPPER, C, 1, 1, (void *)a, (void *)a, 1, (void *)a, (void *)c, 1),
@@ -202,7 +196,7 @@ static void diagonal_expect(jdatatype_t type, wide_t factor) {
 /* alpha by parts, read by the call or in the stream; where it is 0 what A holds does not matter. */
 JTEST(JblasSeldom, SolvesTakeEveryKindOfAlpha) {
     static const double parts[5][2] = {{0, 0}, {1, 0}, {0, 1}, {1, 1}, {2, 0}};
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = blas_make_handle(NULL);
     jstream_t *stream = NULL;
     JASSERT_OK(jstream_create(jdevice_host(), &stream));
     JEXPECT_OK(jhandle_set_stream(handle, stream));
@@ -227,7 +221,7 @@ JTEST(JblasSeldom, SolvesTakeEveryKindOfAlpha) {
 
 /* Pivots whose reciprocal is no normal number, whichever of their parts is the larger. */
 JTEST(JblasSeldom, HugePivotsAreDividedBy) {
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = blas_make_handle(NULL);
     for (jdatatype_t type = JDATATYPE_F32; type <= JDATATYPE_F64_C; type++)
         for (int round = 0; round < 5; round++) {
             static const double parts[5][2] = {{1, 0}, {0, 1}, {1, 0.5}, {-0.5, 1}, {0, -1}};
@@ -246,7 +240,7 @@ JTEST(JblasSeldom, HugePivotsAreDividedBy) {
 
 /* A pivot without a real part is not 0. */
 JTEST(JblasSeldom, ImaginaryPivotsAreInverted) {
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = blas_make_handle(NULL);
     int64_t info = -1;
     float c[2][2][2] = {{{0, 1}, {0, 0}}, {{0, 0}, {0, -2}}};
     double z[2][2][2] = {{{0, 1}, {0, 0}}, {{0, 0}, {0, -2}}};
@@ -279,7 +273,7 @@ JTEST(JblasSeldom, NormsWithGapsNeitherOverflowNorUnderflow) {
     enum { LONG = 4100 };
     static double x[2 * 3 * LONG];
     static const int64_t increments[3] = {1, 3, -3}, sizes[2] = {5, LONG};
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = blas_make_handle(NULL);
     for (jdatatype_t type = JDATATYPE_F32; type <= JDATATYPE_F64_C; type++)
         for (int round = 0; round < 24; round++) {
             const bool single = ji_real_of(type) == JDATATYPE_F32;
@@ -318,7 +312,7 @@ JTEST(JblasSeldom, IamaxFindsTheFirstNan) {
     static double x[2 * 2 * LONG];
     static const int64_t sizes[3] = {10, 1200, 1200}, places[3] = {4, 700, 1100}, increments[3] = {1, 1, 2};
     const int64_t limit = ji_blas_int_max;
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = blas_make_handle(NULL);
     for (jdatatype_t type = JDATATYPE_F32; type <= JDATATYPE_F64_C; type++)
         for (int round = 0; round < 6; round++) {
             const int64_t place = places[round % 3], increment = increments[round % 3];
@@ -340,7 +334,7 @@ JTEST(JblasSeldom, IamaxFindsTheFirstNan) {
 /* Longer than the CBLAS's integers hold: in parts, forwards and backwards, and by increments that they do not hold. */
 JTEST(JblasSeldom, VectorsAreTakenInParts) {
     const int64_t limit = ji_blas_int_max;
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = blas_make_handle(NULL);
     for (int f = 0; f < BLAS_FUNCTION_COUNT; f++)
         for (int round = 0; round < 10 && blas_functions[f].routine->level == 1 && !jtest_has_failure(); round++) {
             BLAS_CASE(c, &blas_functions[f], .low = 20, .high = 20, .plain = true, .tight = round < 2);
@@ -360,7 +354,7 @@ JTEST(JblasSeldom, VectorsAreTakenInParts) {
 JTEST(JblasSeldom, TheHostHasNoSplitPrecision) {
     const ji_tuning_t saved = ji_host_tuning;
     size_t bytes = 1;
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = blas_make_handle(NULL);
     ji_host_tuning.split_least = 8;
     ji_tuning_complete(&ji_host_tuning);
     JEXPECT_OK(jhandle_set_accuracy(handle, JACCURACY_NORMWISE));
@@ -377,7 +371,7 @@ JTEST(JblasSeldom, TheHostHasNoSplitPrecision) {
 JTEST(JblasSeldom, WorkspaceOfHugeProductsDoesNotWrap) {
     const ji_tuning_t saved = ji_host_tuning;
     const int64_t limit = ji_blas_int_max, sizes[3] = {(int64_t)1 << 29, (int64_t)1 << 31, (int64_t)3 << 30};
-    jhandle_t *handle = make_handle();
+    jhandle_t *handle = blas_make_handle(NULL);
     ji_host_tuning.strassen_least[0] = ji_host_tuning.strassen_least[1] = 8;
     ji_tuning_complete(&ji_host_tuning);
     ji_blas_int_max = INT64_MAX;

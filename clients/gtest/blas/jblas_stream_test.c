@@ -80,75 +80,98 @@ static unsigned char *inline_answer(blas_case_t *c, jpointer_mode_t mode, size_t
     return answer;
 }
 
-JTEST_EACH_FUNCTION(JblasStream, DevicePointersAreUsedInStreamOrder) {
-    jstream_t *stream = NULL;
-    jhandle_t *handle = NULL;
-    gate_t gate = {false, false};
-    JASSERT_OK(jstream_create(jdevice_host(), &stream));
-    JASSERT_OK(jhandle_create(NULL, &handle));
-    JEXPECT_OK(jhandle_set_stream(handle, stream));
-    JEXPECT_OK(jhandle_set_pointer_mode(handle, JPOINTER_MODE_DEVICE));
-    for (int64_t round = jtest_iterations(4); round > 0 && !jtest_has_failure(); --round) {
-        const blas_wish_t wish = wish_of(param, round);
-        blas_case_t *c = blas_case_create(param, &wish);
-        size_t bytes;
-        unsigned char scalars[sizeof c->scalar], *untouched = blas_snapshot(c);
-        unsigned char *answer = inline_answer(c, JPOINTER_MODE_DEVICE, &bytes);
-        JSCOPED_TRACE("%s", blas_describe(c));
-        memcpy(scalars, c->scalar, sizeof scalars);
-        JEXPECT_OK(jhandle_set_workspace_size(handle, bytes));
-        JEXPECT_OK(jhandle_clear_stats(handle));
+/* A handle on a stream that a gate can hold. */
+typedef struct scene {
+    jstream_t *stream;
+    jhandle_t *handle;
+    jpointer_mode_t mode;
+    gate_t gate;
+} scene_t;
 
+static void scene_begin(scene_t *scene, jpointer_mode_t mode) {
+    *scene = (scene_t){.mode = mode};
+    JASSERT_OK(jstream_create(jdevice_host(), &scene->stream));
+    JASSERT_OK(jhandle_create(NULL, &scene->handle));
+    JEXPECT_OK(jhandle_set_stream(scene->handle, scene->stream));
+    JEXPECT_OK(jhandle_set_pointer_mode(scene->handle, mode));
+}
+
+static void scene_end(scene_t *scene) {
+    JEXPECT_OK(jhandle_destroy(scene->handle));
+    JEXPECT_OK(jstream_destroy(scene->stream));
+}
+
+/* A call on the scene's handle: its operands before, and the answer. */
+typedef struct attempt {
+    blas_case_t *c;
+    unsigned char *untouched, *answer;
+} attempt_t;
+
+static void attempt_begin(attempt_t *attempt, scene_t *scene, const blas_function_t *function, int64_t round) {
+    const blas_wish_t wish = wish_of(function, round);
+    size_t bytes;
+    attempt->c = blas_case_create(function, &wish);
+    attempt->untouched = blas_snapshot(attempt->c);
+    attempt->answer = inline_answer(attempt->c, scene->mode, &bytes);
+    JEXPECT_OK(jhandle_set_workspace_size(scene->handle, bytes));
+    JEXPECT_OK(jhandle_clear_stats(scene->handle));
+}
+
+static void attempt_end(attempt_t *attempt) {
+    free(attempt->answer);
+    free(attempt->untouched);
+    blas_case_free(attempt->c);
+}
+
+JTEST_EACH_FUNCTION(JblasStream, DevicePointersAreUsedInStreamOrder) {
+    scene_t scene;
+    scene_begin(&scene, JPOINTER_MODE_DEVICE);
+    for (int64_t round = jtest_iterations(4); round > 0 && !jtest_has_failure(); --round) {
+        attempt_t attempt;
+        attempt_begin(&attempt, &scene, param, round);
+        blas_case_t *c = attempt.c;
+        unsigned char scalars[sizeof c->scalar];
+        JSCOPED_TRACE("%s", blas_describe(c));
+
+        memcpy(scalars, c->scalar, sizeof scalars);
         memset(c->scalar, 0xff, sizeof scalars); /* not the values of the call */
-        close_gate(&gate, stream);
-        JEXPECT_OK(blas_call(handle, c));
-        JEXPECT_TRUE(blas_same_as(c, untouched));
+        close_gate(&scene.gate, scene.stream);
+        JEXPECT_OK(blas_call(scene.handle, c));
+        JEXPECT_TRUE(blas_same_as(c, attempt.untouched));
         memcpy(c->scalar, scalars, sizeof scalars); /* but these */
-        open_gate(&gate, stream);
-        JEXPECT_TRUE(blas_same_as(c, answer));
-        JEXPECT_EQ(synchronizations(handle), 0);
-        free(answer);
-        free(untouched);
-        blas_case_free(c);
+        open_gate(&scene.gate, scene.stream);
+        JEXPECT_TRUE(blas_same_as(c, attempt.answer));
+        JEXPECT_EQ(synchronizations(scene.handle), 0);
+        attempt_end(&attempt);
     }
-    JEXPECT_OK(jhandle_destroy(handle));
-    JEXPECT_OK(jstream_destroy(stream));
+    scene_end(&scene);
 }
 
 JTEST_EACH_FUNCTION(JblasStream, HostPointersAreUsedBeforeTheReturn) {
-    jstream_t *stream = NULL;
-    jhandle_t *handle = NULL;
-    gate_t gate = {false, false};
-    JASSERT_OK(jstream_create(jdevice_host(), &stream));
-    JASSERT_OK(jhandle_create(NULL, &handle));
-    JEXPECT_OK(jhandle_set_stream(handle, stream));
+    scene_t scene;
+    scene_begin(&scene, JPOINTER_MODE_HOST);
     for (int64_t round = jtest_iterations(4); round > 0 && !jtest_has_failure(); --round) {
-        const blas_wish_t wish = wish_of(param, round);
-        blas_case_t *c = blas_case_create(param, &wish);
-        size_t bytes;
-        unsigned char *untouched = blas_snapshot(c), *answer = inline_answer(c, JPOINTER_MODE_HOST, &bytes);
+        attempt_t attempt;
+        attempt_begin(&attempt, &scene, param, round);
+        blas_case_t *c = attempt.c;
         JSCOPED_TRACE("%s", blas_describe(c));
-        JEXPECT_OK(jhandle_set_workspace_size(handle, bytes));
-        JEXPECT_OK(jhandle_clear_stats(handle));
+
         if (has_result(c)) { /* there on return, so the call waits */
-            JEXPECT_OK(blas_call(handle, c));
-            JEXPECT_TRUE(blas_same_as(c, answer));
-            JEXPECT_EQ(synchronizations(handle), 1); /* and says so */
+            JEXPECT_OK(blas_call(scene.handle, c));
+            JEXPECT_TRUE(blas_same_as(c, attempt.answer));
+            JEXPECT_EQ(synchronizations(scene.handle), 1); /* and says so */
         } else {
-            close_gate(&gate, stream);
-            JEXPECT_OK(blas_call(handle, c));
-            JEXPECT_TRUE(blas_same_as(c, untouched));
+            close_gate(&scene.gate, scene.stream);
+            JEXPECT_OK(blas_call(scene.handle, c));
+            JEXPECT_TRUE(blas_same_as(c, attempt.untouched));
             memset(c->scalar, 0xff, sizeof c->scalar); /* they were read */
-            open_gate(&gate, stream);
-            JEXPECT_TRUE(blas_same_as(c, answer));
-            JEXPECT_EQ(synchronizations(handle), 0);
+            open_gate(&scene.gate, scene.stream);
+            JEXPECT_TRUE(blas_same_as(c, attempt.answer));
+            JEXPECT_EQ(synchronizations(scene.handle), 0);
         }
-        free(answer);
-        free(untouched);
-        blas_case_free(c);
+        attempt_end(&attempt);
     }
-    JEXPECT_OK(jhandle_destroy(handle));
-    JEXPECT_OK(jstream_destroy(stream));
+    scene_end(&scene);
 }
 
 /* Long enough for a call to return first. */

@@ -4,24 +4,13 @@
 /* The promise of the size query, for every function: exactly the queried bytes suffice for rung 0, and nothing outside of
  * them is touched; with less the next rung runs, says so, and is right; where none fits nothing has happened. */
 
+#include "handle_helper.h"
 #include "jblas_routines.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define GRANULE 64
-
-static jhandle_t *make_handle(const jhandle_options_t *options) {
-    jhandle_t *handle = NULL;
-    JEXPECT_OK(jhandle_create(options, &handle));
-    return handle;
-}
-
-static jhandle_stats_t stats_of(jhandle_t *handle) {
-    jhandle_stats_t stats = {.struct_size = sizeof stats};
-    JEXPECT_OK(jhandle_get_stats(handle, &stats));
-    return stats;
-}
 
 /* Level 3 at a size that has something to invert or to split, else whatever is drawn. */
 static blas_wish_t interesting(const blas_function_t *function, int64_t round) {
@@ -36,7 +25,7 @@ static blas_wish_t interesting(const blas_function_t *function, int64_t round) {
 }
 
 JTEST_EACH_FUNCTION(JblasWorkspace, QueriedBytesSuffice) {
-    jhandle_t *handle = make_handle(NULL);
+    jhandle_t *handle = blas_make_handle(NULL);
     for (int64_t round = jtest_iterations(12); round > 0 && !jtest_has_failure(); --round) {
         const blas_wish_t wish = interesting(param, round);
         blas_case_t *c = blas_case_create(param, &wish);
@@ -63,7 +52,7 @@ JTEST_EACH_FUNCTION(JblasWorkspace, QueriedBytesSuffice) {
 
 /* Two guarded halves of what was asked, a granule too little, and hardly anything. */
 JTEST_EACH_FUNCTION(JblasWorkspace, TooLittleTakesTheNextRung) {
-    jhandle_t *handle = make_handle(NULL);
+    jhandle_t *handle = blas_make_handle(NULL);
     int64_t degraded = 0, tried = 0;
     for (int64_t round = jtest_iterations(9); round > 0 && !jtest_has_failure(); --round) {
         const blas_wish_t wish = interesting(param, round);
@@ -101,7 +90,7 @@ JTEST_EACH_FUNCTION(JblasWorkspace, TooLittleTakesTheNextRung) {
 
 /* Default mode that may hold nothing is a workspace of zero bytes: every routine here has a rung for it. */
 JTEST_EACH_FUNCTION(JblasWorkspace, NoWorkspaceAtAllStillAnswers) {
-    jhandle_t *handle = make_handle(NULL);
+    jhandle_t *handle = blas_make_handle(NULL);
     JEXPECT_OK(jhandle_set_budget(handle, 1));
     for (int64_t round = jtest_iterations(6); round > 0 && !jtest_has_failure(); --round) {
         const blas_wish_t wish = interesting(param, round);
@@ -120,7 +109,7 @@ JTEST_EACH_FUNCTION(JblasWorkspace, NoWorkspaceAtAllStillAnswers) {
 JTEST(JblasWorkspace, AWayThatNeedsNothingIsNotBorrowedFor) {
     static const int functions[] = {BLAS_INDEX_dtrsm, BLAS_INDEX_ztrsm, BLAS_INDEX_spotrf, BLAS_INDEX_ctrtri,
                                     BLAS_INDEX_dpotrs};
-    jhandle_t *handle = make_handle(NULL);
+    jhandle_t *handle = blas_make_handle(NULL);
     for (size_t i = 0; i < sizeof functions / sizeof *functions; ++i) {
         BLAS_CASE(c, &blas_functions[functions[i]], .low = 4, .high = 4);
         JSCOPED_TRACE("%s", blas_describe(c));
@@ -136,29 +125,8 @@ JTEST(JblasWorkspace, AWayThatNeedsNothingIsNotBorrowedFor) {
 /* One more row asks for a tenth more at most: field notes know a cliff of 30 times. Where a way begins to pay, its workspace
  * is in proportion to the operands from the start. */
 JTEST_EACH_FUNCTION(JblasWorkspace, RequirementIsContinuous) {
-    static const int64_t centres[] = {16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384};
-    jhandle_t *handle = make_handle(NULL);
-    for (int64_t draw = 0; draw < 6; ++draw)
-        for (size_t i = 0; i < sizeof centres / sizeof *centres; ++i) {
-            BLAS_CASE(c, param, .low = 2, .high = 2, .plain = true, .hollow = true);
-            size_t before = 0;
-            for (int64_t n = centres[i] - 2; n <= centres[i] + 2; ++n) {
-                c->m = c->n = c->k = n;
-                c->function->routine->shape(c); /* the leading dimensions follow the sizes */
-                for (int which = 0; which < BLAS_OPERANDS; ++which) {
-                    blas_operand_t *o = &c->operand[which];
-                    o->ld = o->kind == BLAS_MATRIX ? o->rows : 1;
-                    o->stride = o->ld * o->columns;
-                }
-                const size_t bytes = blas_query(handle, c);
-                const double begins = before ? 0 : 6.0 * (double)jhandle_sizeof_datatype(param->type) * (double)(n * n);
-                if (n > centres[i] - 2 && (double)bytes > 1.1 * (double)before + begins + 65536) {
-                    JFAIL("%s: %zu bytes at %ld, %zu at %ld", blas_describe(c), before, (long)n - 1, bytes, (long)n);
-                    break;
-                }
-                before = bytes;
-            }
-        }
+    jhandle_t *handle = blas_make_handle(NULL);
+    blas_requirement_is_continuous(handle, param, 1.1);
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
@@ -167,7 +135,7 @@ JTEST_EACH_FUNCTION(JblasWorkspace, ModesGiveTheSameBits) {
     for (int64_t round = jtest_iterations(3); round > 0 && !jtest_has_failure(); --round) {
         const blas_wish_t wish = interesting(param, round);
         blas_case_t *c = blas_case_create(param, &wish);
-        jhandle_t *handle = make_handle(NULL);
+        jhandle_t *handle = blas_make_handle(NULL);
         const size_t bytes = blas_query(handle, c), needed = bytes ? bytes : GRANULE;
         JEXPECT_OK(blas_call(handle, c));
         unsigned char *answer = blas_snapshot(c);
@@ -186,7 +154,7 @@ JTEST_EACH_FUNCTION(JblasWorkspace, ModesGiveTheSameBits) {
 
         jhandle_options_t options = JHANDLE_OPTIONS_INIT;
         options.preallocate_bytes = needed;
-        handle = make_handle(&options);
+        handle = blas_make_handle(&options);
         blas_restore(c);
         JEXPECT_OK(jhandle_clear_stats(handle));
         JEXPECT_OK(blas_call(handle, c));
@@ -203,28 +171,9 @@ JTEST_EACH_FUNCTION(JblasWorkspace, SameBitsForAnyWorkspace) {
     for (int64_t round = jtest_iterations(3); round > 0 && !jtest_has_failure(); --round) {
         const blas_wish_t wish = interesting(param, 3 * round);
         blas_case_t *c = blas_case_create(param, &wish);
-        jhandle_t *handle = make_handle(NULL);
-        const size_t fast_bytes = blas_query(handle, c);
-        JEXPECT_OK(jhandle_set_result_policy(handle, JRESULT_POLICY_SAME_BITS));
-        const size_t bytes = blas_query(handle, c);
-        JEXPECT_LE(bytes, fast_bytes);
-        JEXPECT_OK(blas_call(handle, c));
-        blas_right(c);
-        unsigned char *answer = blas_snapshot(c);
-        const size_t sizes[] = {GRANULE, bytes / 2, bytes, fast_bytes, fast_bytes + 65536};
-        for (int i = 0; i < 5; ++i) {
-            if (sizes[i] < GRANULE)
-                continue;
-            JSCOPED_TRACE("%s, %zu bytes of %zu (fast: %zu)", blas_describe(c), sizes[i], bytes, fast_bytes);
-            JEXPECT_OK(jhandle_set_workspace_size(handle, sizes[i]));
-            blas_restore(c);
-            const jstatus_t status = blas_call(handle, c);
-            if (status != JSTATUS_PERF_DEGRADED || sizes[i] >= bytes)
-                JEXPECT_OK(status);
-            JEXPECT_TRUE(blas_same_as(c, answer));
-        }
+        jhandle_t *handle = blas_make_handle(NULL);
+        blas_same_bits_for_any_workspace(handle, c, blas_call);
         JEXPECT_OK(jhandle_destroy(handle));
-        free(answer);
         blas_case_free(c);
     }
 }
@@ -237,7 +186,7 @@ JTEST_EACH_FUNCTION(JblasWorkspace, EachFailedAllocationIsSurvived) {
     options.allocator = jtest_failing_allocator();
     bool failed = true;
     for (uint64_t n = 1; failed && n < 20; ++n) {
-        jhandle_t *handle = make_handle(&options);
+        jhandle_t *handle = blas_make_handle(&options);
         const uint64_t before = jtest_allocation_count();
         blas_restore(c);
         jtest_fail_allocation_after(n);

@@ -82,18 +82,6 @@ static unsigned char *read_file(const char *path, size_t *size) {
 
 /* ---- Buffers ----------------------------------------------------------------------------------------------------- */
 
-static jbuffer_allocator_t *make_allocator(jdatatype_t type, jallocator_t *bytes) {
-    jbuffer_allocator_options_t options = JBUFFER_ALLOCATOR_OPTIONS_INIT;
-    jbuffer_allocator_t *allocator = NULL;
-    jruntime_t *runtime = NULL;
-    options.type = type;
-    options.allocator = bytes;
-    JEXPECT_OK(jruntime_create(&runtime));
-    JEXPECT_OK(jbuffer_allocator_create(runtime, &options, &allocator));
-    JEXPECT_OK(jruntime_release(runtime));
-    return allocator;
-}
-
 /* A buffer of a layout in text form ("f64[2,3]"), every element different, its memory random in between. */
 static jbuffer_t *make_buffer(const char *text) {
     jlayout_t layout;
@@ -102,7 +90,7 @@ static jbuffer_t *make_buffer(const char *text) {
     unsigned char *bytes;
     size_t size;
     JEXPECT_OK(jlayout_parse(text, &layout, &type));
-    jbuffer_allocator_t *allocator = make_allocator(type, NULL);
+    jbuffer_allocator_t *allocator = buffer_allocator_alone(JBUFFER_LOCAL, type, NULL, NULL);
     JEXPECT_OK(jbuffer_allocate(allocator, &layout, &buffer));
     JEXPECT_OK(jbuffer_as_pointer(buffer, JDEVICE_HOST, (void **)&bytes));
     JEXPECT_OK(jlayout_get_bytes(&layout, type, &size));
@@ -238,7 +226,7 @@ static void round_trip(jbuffer_t *buffer, bool fortran) {
     JEXPECT_OK(jbuffer_save(buffer, folder.path));
     JEXPECT_EQ(folder_count(&folder), 1);
     expect_file(folder.path, buffer, fortran);
-    jbuffer_allocator_t *allocator = make_allocator(type, NULL);
+    jbuffer_allocator_t *allocator = buffer_allocator_alone(JBUFFER_LOCAL, type, NULL, NULL);
     JEXPECT_OK(jbuffer_load(allocator, folder.path, &loaded));
     if (loaded != NULL) {
         jlayout_t layout;
@@ -411,7 +399,7 @@ JTEST(Npy, FilesOfNumPyAreRead) {
         NUMPY_HEADER "{'descr': '<i4', 'fortran_order': True, 'shape': (2, 3), }" SPACES_56 "   \n"
                      "\x01\0\0\0\x04\0\0\0\x02\0\0\0\x05\0\0\0\x03\0\0\0\x06\0\0";
     const folder_t folder = folder_make();
-    jbuffer_allocator_t *allocator = make_allocator(JDATATYPE_I32, NULL);
+    jbuffer_allocator_t *allocator = buffer_allocator_alone(JBUFFER_LOCAL, JDATATYPE_I32, NULL, NULL);
     for (int fortran = 0; fortran < 2; ++fortran) {
         jbuffer_t *buffer = NULL;
         jlayout_t layout;
@@ -508,7 +496,7 @@ JTEST(Npy, WhateverNumPyMayWriteIsRead) {
             for (int d = 0; d < accepted[i].rank; ++d)
                 JEXPECT_EQ(npy.extents[d], accepted[i].extents[d]);
             JEXPECT_EQ((size_t)npy.data_offset, (version == 1 ? 10 : 12) + strlen(accepted[i].text));
-            jbuffer_allocator_t *allocator = make_allocator(npy.type, NULL);
+            jbuffer_allocator_t *allocator = buffer_allocator_alone(JBUFFER_LOCAL, npy.type, NULL, NULL);
             jbuffer_t *buffer = NULL;
             unsigned char *data;
             JEXPECT_OK(jbuffer_load(allocator, folder.path, &buffer));
@@ -584,7 +572,7 @@ static const struct refused {
 };
 JTEST(Npy, OtherHeadersAreRefusedAndQuoted) {
     const folder_t folder = folder_make();
-    jbuffer_allocator_t *allocator = make_allocator(JDATATYPE_F64, NULL);
+    jbuffer_allocator_t *allocator = buffer_allocator_alone(JBUFFER_LOCAL, JDATATYPE_F64, NULL, NULL);
     for (size_t i = 0; i < COUNT_OF(refused); ++i) {
         jbuffer_t *buffer = (jbuffer_t *)&buffer;
         JSCOPED_TRACE("%s", refused[i].text);
@@ -694,7 +682,7 @@ JTEST(Npy, MisuseHasItsStatus) {
     JEXPECT_STATUS(jbuffer_load(allocator, folder.path, &loaded), JSTATUS_NOT_FOUND); /* no such file */
     JEXPECT_SUBSTR(jstatus_last_message(), "No such file");
     JASSERT_OK(jbuffer_save(buffer, folder.path));
-    jbuffer_allocator_t *other = make_allocator(JDATATYPE_F32, NULL);
+    jbuffer_allocator_t *other = buffer_allocator_alone(JBUFFER_LOCAL, JDATATYPE_F32, NULL, NULL);
     JEXPECT_STATUS(jbuffer_load(other, folder.path, &loaded), JSTATUS_INVALID_VALUE); /* another type */
     JEXPECT_SUBSTR(jstatus_last_message(), "elements of f64, the allocator makes f32");
     JEXPECT_NULL(loaded);
@@ -808,7 +796,8 @@ JTEST(Npy, WithoutBookkeepingMemoryNothingIsLeftBehind) {
     const folder_t folder = folder_make();
     jbuffer_t *buffer = make_buffer("f64_c[5,5] ld=7 hermitian-lower");
     /* The process's own allocator is made at its first use and stays; the test's is there. */
-    jbuffer_allocator_t *allocator = make_allocator(JDATATYPE_F64_C, jtest_failing_allocator());
+    jbuffer_allocator_t *allocator =
+        buffer_allocator_alone(JBUFFER_LOCAL, JDATATYPE_F64_C, NULL, jtest_failing_allocator());
     JFOR_EACH_FAILURE(i) {
         write_file(folder.path, "old", 3);
         const jstatus_t status = jbuffer_save(buffer, folder.path);
@@ -835,7 +824,8 @@ JTEST(Npy, WithoutMemoryForElementsNothingIsLeftBehind) {
     const folder_t folder = folder_make();
     jbuffer_t *buffer = make_buffer("f64[5,5]"), *loaded = NULL;
     JASSERT_OK(jbuffer_save(buffer, folder.path));
-    jbuffer_allocator_t *allocator = make_allocator(JDATATYPE_F64, jtest_failing_allocator());
+    jbuffer_allocator_t *allocator =
+        buffer_allocator_alone(JBUFFER_LOCAL, JDATATYPE_F64, NULL, jtest_failing_allocator());
     jtest_fail_allocation_after(1);
     JEXPECT_STATUS(jbuffer_load(allocator, folder.path, &loaded), JSTATUS_MEMORY_ERROR);
     JEXPECT_NULL(loaded);

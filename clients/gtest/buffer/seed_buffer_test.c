@@ -5,6 +5,7 @@
  * process: there in C++, here with jalloc. Above each test stands what the example does; mpi/seed_mpi_test.c has those
  * that need several processes, and the conversion of a distributed buffer. */
 
+#include "buffer_helper.h"
 #include "jtest.h"
 
 #include "jalloc/buffer.h"
@@ -15,14 +16,7 @@
 
 /* An allocator of that kind of buffers, as every example begins. */
 static jbuffer_allocator_t *seed_allocator(jbuffer_kind_t kind) {
-    jbuffer_allocator_options_t options = JBUFFER_ALLOCATOR_OPTIONS_INIT;
-    jbuffer_allocator_t *allocator = NULL;
-    jruntime_t *runtime = NULL;
-    options.kind = kind;
-    JEXPECT_OK(jruntime_create(&runtime));
-    JEXPECT_OK(jbuffer_allocator_create(runtime, &options, &allocator));
-    JEXPECT_OK(jruntime_release(runtime)); /* the allocator keeps it */
-    return allocator;
+    return buffer_allocator_alone(kind, JDATATYPE_F64, NULL, NULL);
 }
 
 /* The layout that somebody gives: a matrix of 5 x 7, in blocks of 2 x 3. */

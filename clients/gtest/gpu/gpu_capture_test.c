@@ -76,16 +76,6 @@ static void launch(const bench_t *b, void *graph, jstream_t *stream) {
     JEXPECT_OK(jstream_synchronize(gpu_device(), stream));
 }
 
-static jhandle_t *make_on_gpu(const bench_t *b, size_t preallocate_bytes) {
-    jhandle_options_t options = JHANDLE_OPTIONS_INIT;
-    jhandle_t *handle = NULL;
-    options.device = gpu_device();
-    options.stream = b->stream;
-    options.preallocate_bytes = preallocate_bytes;
-    JEXPECT_OK(jhandle_create(&options, &handle));
-    return handle;
-}
-
 /* A call: writes the end of its workspace, and from there result number `index`. */
 static jstatus_t call(const bench_t *b, jhandle_t *handle, int index, unsigned char value, size_t bytes) {
     jstream_t *stream;
@@ -132,7 +122,7 @@ JTEST(GpuCapture, GraphsRunWhenTheHandleIsGone) {
     BEGIN(b);
     for (int mode = 0; mode < 3; ++mode) {
         JSCOPED_TRACE("mode %d", mode);
-        jhandle_t *handle = make_on_gpu(&b, mode == 1 ? 4 * BYTES : 0);
+        jhandle_t *handle = gpu_make_handle_on(b.stream, mode == 1 ? 4 * BYTES : 0);
         if (mode == 2)
             JEXPECT_OK(jhandle_set_workspace_size(handle, 4 * BYTES));
         JEXPECT_OK(call(&b, handle, 0, 1, BYTES));
@@ -167,7 +157,7 @@ JTEST(GpuCapture, AGraphDisturbsNobodysWorkspace) {
     if (!owns())
         JSKIP("the runtime's graphs own nothing");
     BEGIN(b);
-    jhandle_t *handle = make_on_gpu(&b, 0);
+    jhandle_t *handle = gpu_make_handle_on(b.stream, 0);
     void *graphs[2];
     const unsigned char mine = 77;
     for (int i = 0; i < 2; ++i) {
@@ -213,9 +203,9 @@ JTEST(GpuCapture, CapturesAreNotSpoiled) {
                 JASSERT_OK(jstream_wrap(gpu_device(), own, &stream));
                 b.stream = stream;
             }
-            jhandle_t *handle = make_on_gpu(&b, 0), *fixed = make_on_gpu(&b, 4 * BYTES);
+            jhandle_t *handle = gpu_make_handle_on(b.stream, 0), *fixed = gpu_make_handle_on(b.stream, 4 * BYTES);
             b.stream = b.other;
-            jhandle_t *elsewhere = make_on_gpu(&b, 0);
+            jhandle_t *elsewhere = gpu_make_handle_on(b.stream, 0);
             b.stream = before;
             JEXPECT_OK(call(&b, handle, 0, 1, 2 * BYTES));
             JEXPECT_OK(call(&b, fixed, 0, 1, 2 * BYTES));
@@ -258,7 +248,7 @@ JTEST(GpuCapture, CapturesAreNotSpoiled) {
 
 JTEST(GpuCapture, FixedModesCallNothingOfTheRuntimeInACapture) {
     BEGIN(b);
-    jhandle_t *handle = make_on_gpu(&b, 4 * BYTES);
+    jhandle_t *handle = gpu_make_handle_on(b.stream, 4 * BYTES);
     JEXPECT_OK(call(&b, handle, 0, 1, BYTES));
     begin_capture(&b, b.stream);
     if (b.fake != NULL)
@@ -283,7 +273,7 @@ JTEST(GpuCapture, FixedModesCallNothingOfTheRuntimeInACapture) {
 /* A graph that is never launched, one that was never ended well, one that captured nothing of the handle. */
 JTEST(GpuCapture, AbandonedCapturesLoseNothing) {
     BEGIN(b);
-    jhandle_t *handle = make_on_gpu(&b, 0);
+    jhandle_t *handle = gpu_make_handle_on(b.stream, 0);
     jevent_t *fork;
     JASSERT_OK(jevent_create(gpu_device(), &fork));
     JEXPECT_OK(call(&b, handle, 0, 1, 2 * BYTES));
@@ -316,7 +306,7 @@ JTEST(GpuCapture, AbandonedCapturesLoseNothing) {
  * */
 JTEST(GpuCapture, TheStreamMayChangeInACapture) {
     BEGIN(b);
-    jhandle_t *handle = make_on_gpu(&b, 0);
+    jhandle_t *handle = gpu_make_handle_on(b.stream, 0);
     jevent_t *fork, *join;
     JASSERT_OK(jevent_create(gpu_device(), &fork));
     JASSERT_OK(jevent_create(gpu_device(), &join));
@@ -375,7 +365,7 @@ JTEST(GpuCapture, EachFailedCallOfTheRuntimeLosesNothing) {
             for (uint64_t n = 1; failed && !jtest_has_failure(); ++n) {
                 JSCOPED_TRACE("manual %d, call %d fails with %d", manual, (int)n, error);
                 BEGIN(b);
-                jhandle_t *handle = make_on_gpu(&b, manual ? 3 * BYTES : 0);
+                jhandle_t *handle = gpu_make_handle_on(b.stream, manual ? 3 * BYTES : 0);
                 JEXPECT_OK(call(&b, handle, 0, 1, BYTES));
                 begin_capture(&b, b.stream);
                 b.fake->fail_after(n, (fake_gpu_error_t)error);

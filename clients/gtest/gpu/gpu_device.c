@@ -63,11 +63,21 @@ const fake_gpu_control_t *gpu_fake(void) {
     return control;
 }
 
-jhandle_t *gpu_make_handle(void) {
+jhandle_t *gpu_make_handle(void) { return gpu_make_handle_on(NULL, 0); }
+
+jhandle_t *gpu_make_handle_on(jstream_t *stream, size_t preallocate_bytes) {
     jhandle_options_t options = JHANDLE_OPTIONS_INIT;
     jhandle_t *handle = NULL;
     options.device = gpu_device();
+    options.stream = stream;
+    options.preallocate_bytes = preallocate_bytes;
     JEXPECT_OK(jhandle_create(&options, &handle));
+    return handle;
+}
+
+jhandle_t *gpu_make_normwise_handle(void) {
+    jhandle_t *handle = gpu_make_handle();
+    JEXPECT_OK(jhandle_set_accuracy(handle, JACCURACY_NORMWISE));
     return handle;
 }
 

@@ -31,6 +31,9 @@ struct ji_tuning *gpu_tuning(void);
 
 /* A handle on the device, in default mode on the NULL stream. */
 jhandle_t *gpu_make_handle(void);
+jhandle_t *gpu_make_handle_on(jstream_t *stream, size_t preallocate_bytes);
+/* One that takes all rungs there are; what componentwise leaves of them has its own tests. */
+jhandle_t *gpu_make_normwise_handle(void);
 
 /* Memory of the device, aligned to its granule; and between it and the host, done on return. */
 void *gpu_take(size_t size_bytes);

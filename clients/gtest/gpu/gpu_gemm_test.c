@@ -34,12 +34,6 @@ static void lower_split(ji_split_way_t way, int64_t k_panel, int64_t slab) {
 }
 static void put_back(void) { *gpu_tuning() = saved; }
 
-static jhandle_t *normwise_handle(void) {
-    jhandle_t *handle = gpu_make_handle();
-    JEXPECT_OK(jhandle_set_accuracy(handle, JACCURACY_NORMWISE));
-    return handle;
-}
-
 #define GUARD_BYTES 4096
 
 /* The call in a workspace of so many bytes between guards; the rung must be this one. */
@@ -96,7 +90,7 @@ static double split_loss(int way) { return way == JI_SPLIT_BF16 ? 0x1p-100 : 0x1
 /* Shapes whose k is more than a panel and a slab, and not a multiple of either; all operations; alpha and beta of all
  * kinds on both sides of the pointer mode; each rung in its bytes and not one granule more. */
 JTEST(GpuGemm, SplitPrecisionByEachRung) {
-    jhandle_t *handle = normwise_handle();
+    jhandle_t *handle = gpu_make_normwise_handle();
     bool right = true;
     for (int64_t round = jtest_iterations(12); round > 0 && right; --round) {
         const int64_t panel = round % 2 ? 32 : 64, slab = round % 3 ? 64 : 96;
@@ -131,7 +125,7 @@ JTEST(GpuGemm, SplitPrecisionByEachRung) {
  * out, or one part that is not stored as exactly as it can be, is more than this. */
 JTEST(GpuGemm, SplitPrecisionErrsLittleMoreThanFloat) {
     static const double most[] = {2, 4};
-    jhandle_t *handle = normwise_handle();
+    jhandle_t *handle = gpu_make_normwise_handle();
     for (int way = 0; way < JI_SPLIT_WAYS; ++way) {
         lower_split((ji_split_way_t)way, 64, 64);
         BLAS_CASE(c, &blas_functions[BLAS_INDEX_sgemm], .low = 48, .high = 48, .plain = true, .beta_zero = true);
@@ -267,7 +261,7 @@ static bool wild_right(const wild_t *w, int way, double panel, double slab) {
 JTEST(GpuGemm, SplitPrecisionKeepsItsBound) {
     static wild_t w;
     static float first[ROOM];
-    jhandle_t *handle = normwise_handle();
+    jhandle_t *handle = gpu_make_normwise_handle();
     bool right = true;
     for (int64_t round = jtest_iterations(5 * WILD_KINDS * JI_SPLIT_WAYS); round > 0 && right; --round) {
         const int way = (int)(round % JI_SPLIT_WAYS);
@@ -286,7 +280,7 @@ JTEST(GpuGemm, SplitPrecisionKeepsItsBound) {
 /* What is not finite makes NaN of what depends on it, and of nothing else. */
 JTEST(GpuGemm, SplitPrecisionKeepsNanInItsRowAndColumn) {
     static wild_t w;
-    jhandle_t *handle = normwise_handle();
+    jhandle_t *handle = gpu_make_normwise_handle();
     for (int kind = 0; kind < 2 * JI_SPLIT_WAYS; ++kind) {
         lower_split((ji_split_way_t)(kind / 2), 32, 64);
         do
@@ -318,7 +312,7 @@ JTEST(GpuGemm, SplitPrecisionKeepsNanInItsRowAndColumn) {
 /* As on the host: blas_right() would not do, as the norms bound the error. Below the rungs of split precision, too. */
 JTEST(GpuGemm, StrassenByEachRung) {
     static const int functions[] = {BLAS_INDEX_sgemm, BLAS_INDEX_dgemm};
-    jhandle_t *handle = normwise_handle();
+    jhandle_t *handle = gpu_make_normwise_handle();
     bool right = true;
     lower_strassen(8);
     for (int64_t round = jtest_iterations(4); round > 0 && right; --round)
@@ -351,7 +345,7 @@ JTEST(GpuGemm, StrassenByEachRung) {
 
 /* Where the product of parts is not the vendor's, nothing is offered; where it is, it is what runs. */
 JTEST(GpuGemm, SplitPrecisionIsOfferedOnlyBesideTensorCores) {
-    jhandle_t *handle = normwise_handle();
+    jhandle_t *handle = gpu_make_normwise_handle();
     saved = *gpu_tuning();
     gpu_tuning()->split_least = 32;
     gpu_tuning()->strassen_least[0] = INT64_MAX;
@@ -380,7 +374,7 @@ JTEST(GpuGemm, SplitPrecisionSurvivesEachFailure) {
     const fake_gpu_control_t *fake = gpu_fake();
     if (fake == NULL)
         JSKIP("needs the fake runtime");
-    jhandle_t *handle = normwise_handle();
+    jhandle_t *handle = gpu_make_normwise_handle();
     for (int way = 0; way < JI_SPLIT_WAYS; ++way)
         for (int kind = 0; kind < 2; ++kind) {
             lower_split((ji_split_way_t)way, 32, 32);

@@ -13,16 +13,6 @@
 
 enum { BYTES = 4096 };
 
-static jhandle_t *make_on_gpu(jstream_t *stream, size_t preallocate_bytes) {
-    jhandle_options_t options = JHANDLE_OPTIONS_INIT;
-    jhandle_t *handle = NULL;
-    options.device = gpu_device();
-    options.stream = stream;
-    options.preallocate_bytes = preallocate_bytes;
-    JEXPECT_OK(jhandle_create(&options, &handle));
-    return handle;
-}
-
 /* Borrows, writes, and copies what was written to `to`, all in stream order; nothing waits. */
 static jstatus_t write_and_copy(jhandle_t *handle, size_t bytes, unsigned char value, void *to) {
     jstream_t *stream;
@@ -56,7 +46,7 @@ JTEST(GpuHandle, GrowsInStreamOrderWithoutWaiting) {
         if (way == 0)
             JASSERT_OK(jstream_create(gpu_device(), &stream));
         unsigned char *out = gpu_take((size_t)GROWTHS * GROWTHS * BYTES);
-        jhandle_t *handle = make_on_gpu(stream, 0);
+        jhandle_t *handle = gpu_make_handle_on(stream, 0);
         JEXPECT_EQ(jallocator_device(jhandle_allocator(handle)), gpu_device());
         if (fake != NULL)
             fake->reset_counts();
@@ -138,7 +128,7 @@ JTEST(GpuHandle, FixedModesCallNothingOfTheRuntime) {
             jstream_t *stream;
             JASSERT_OK(jstream_create(gpu_device(), &stream));
             void *own = gpu_take(BYTES), *out = gpu_take(BYTES);
-            jhandle_t *handle = make_on_gpu(stream, mode == 0 ? BYTES : 0);
+            jhandle_t *handle = gpu_make_handle_on(stream, mode == 0 ? BYTES : 0);
             if (mode == 1)
                 JEXPECT_OK(jhandle_set_workspace_size(handle, BYTES));
             if (mode == 2)
@@ -185,7 +175,7 @@ JTEST(GpuHandle, ANewStreamComesBehindTheOldOneByEvent) {
         for (int i = 0; i < 2; ++i)
             JASSERT_OK(jstream_create(gpu_device(), &streams[i]));
         void *own = gpu_take(BYTES), *out = gpu_take(BYTES);
-        jhandle_t *handle = make_on_gpu(streams[0], mode == 0 ? BYTES : 0);
+        jhandle_t *handle = gpu_make_handle_on(streams[0], mode == 0 ? BYTES : 0);
         if (mode == 2)
             JEXPECT_OK(jhandle_set_workspace(handle, own, BYTES));
         JEXPECT_OK(write_and_copy(handle, BYTES, 99, out));
@@ -237,7 +227,7 @@ JTEST(GpuHandle, AForkedChildForgetsIt) {
         void *out = gpu_take(BYTES);
         JASSERT_OK(jstream_create(gpu_device(), &stream));
         inherited_t inherited = {NULL, jtest_metadata_live_count()};
-        inherited.handle = make_on_gpu(stream, mode == 1 ? BYTES : 0);
+        inherited.handle = gpu_make_handle_on(stream, mode == 1 ? BYTES : 0);
         JEXPECT_OK(write_and_copy(inherited.handle, BYTES, 1, out));
         jtest_in_child(20, destroy_inherited, &inherited);
         JEXPECT_OK(write_and_copy(inherited.handle, BYTES, 2, out));

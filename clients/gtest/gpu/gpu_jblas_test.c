@@ -10,14 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool call_is_right(jhandle_t *handle, blas_case_t *c, jstatus_t wanted) {
-    const jstatus_t status = gpu_blas_call(handle, c);
-    if (status == wanted)
-        return blas_right(c);
-    JFAIL("%s: %s (%s)", blas_describe(c), jstatus_name(status), jhandle_last_message(handle));
-    return false;
-}
-
 JTEST_EACH_FUNCTION(GpuJblas, RandomArguments) {
     jhandle_t *handle = gpu_make_handle();
     jstream_t *stream = NULL;
@@ -27,7 +19,7 @@ JTEST_EACH_FUNCTION(GpuJblas, RandomArguments) {
         BLAS_CASE(c, param, .guard_before = i % 4 == 0);
         JEXPECT_OK(jhandle_set_pointer_mode(handle, i % 3 == 0 ? JPOINTER_MODE_DEVICE : JPOINTER_MODE_HOST));
         JEXPECT_OK(jhandle_set_stream(handle, i % 2 ? stream : NULL));
-        right = call_is_right(handle, c, JSTATUS_SUCCESS);
+        right = blas_call_is_right(handle, c, gpu_blas_call);
     }
     JEXPECT_OK(jhandle_destroy(handle));
     JEXPECT_OK(jstream_destroy(stream));
@@ -40,20 +32,14 @@ JTEST_EACH_FUNCTION(GpuJblas, LargeSizes) {
     bool right = true;
     for (int64_t i = jtest_iterations(1); i > 0 && right; --i) {
         BLAS_CASE(c, param, .low = low[level], .high = high[level], .plain = true);
-        right = call_is_right(handle, c, JSTATUS_SUCCESS);
+        right = blas_call_is_right(handle, c, gpu_blas_call);
     }
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
 JTEST_EACH_FUNCTION(GpuJblas, ZeroScalarsReadNothing) {
     jhandle_t *handle = gpu_make_handle();
-    bool right = true;
-    for (int64_t i = 0; i < 16 && right; ++i) {
-        BLAS_CASE(c, param, .low = 1, .high = i % 8 < 6 ? 9 : 70, .alpha_zero = (i & 1) != 0, .beta_zero = (i & 2) != 0,
-                  .beta_one = i >= 8);
-        JEXPECT_OK(jhandle_set_pointer_mode(handle, i & 4 ? JPOINTER_MODE_DEVICE : JPOINTER_MODE_HOST));
-        right = call_is_right(handle, c, JSTATUS_SUCCESS);
-    }
+    blas_zero_scalars_read_nothing(handle, param, gpu_blas_call);
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
@@ -273,31 +259,11 @@ JTEST_EACH_FUNCTION(GpuJblas, ModesGiveTheSameBits) {
 
 /* With the policy, how much workspace there is changes nothing of the answer. */
 JTEST_EACH_FUNCTION(GpuJblas, SameBitsForAnyWorkspace) {
-    const size_t granule = jdevice_granule_bytes(gpu_device());
     const blas_wish_t wish = interesting(param, 0);
     blas_case_t *c = blas_case_create(param, &wish);
     jhandle_t *handle = gpu_make_handle();
-    const size_t fast_bytes = blas_query(handle, c);
-    JEXPECT_OK(jhandle_set_result_policy(handle, JRESULT_POLICY_SAME_BITS));
-    const size_t bytes = blas_query(handle, c);
-    JEXPECT_LE(bytes, fast_bytes);
-    JEXPECT_OK(gpu_blas_call(handle, c));
-    blas_right(c);
-    unsigned char *answer = blas_snapshot(c);
-    const size_t sizes[] = {granule, bytes / 2, bytes, fast_bytes};
-    for (int i = 0; i < 4; ++i) {
-        if (sizes[i] < granule)
-            continue;
-        JSCOPED_TRACE("%s, %zu bytes of %zu (fast: %zu)", blas_describe(c), sizes[i], bytes, fast_bytes);
-        JEXPECT_OK(jhandle_set_workspace_size(handle, sizes[i]));
-        blas_restore(c);
-        const jstatus_t status = gpu_blas_call(handle, c);
-        if (status != JSTATUS_PERF_DEGRADED || sizes[i] >= bytes)
-            JEXPECT_OK(status);
-        JEXPECT_TRUE(blas_same_as(c, answer));
-    }
+    blas_same_bits_for_any_workspace(handle, c, gpu_blas_call);
     JEXPECT_OK(jhandle_destroy(handle));
-    free(answer);
     blas_case_free(c);
 }
 

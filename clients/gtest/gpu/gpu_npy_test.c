@@ -3,6 +3,7 @@
 
 /* Files of buffers on a GPU: the same bytes as those of the same buffer on the host, and back. */
 
+#include "buffer_helper.h"
 #include "gpu_device.h"
 
 #include "buffer/buffer.h"
@@ -11,18 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static jbuffer_allocator_t *make_allocator(jdevice_t *device, jdatatype_t type) {
-    jbuffer_allocator_options_t options = JBUFFER_ALLOCATOR_OPTIONS_INIT;
-    jbuffer_allocator_t *allocator = NULL;
-    jruntime_t *runtime = NULL;
-    options.type = type;
-    options.device = device;
-    JEXPECT_OK(jruntime_create(&runtime));
-    JEXPECT_OK(jbuffer_allocator_create(runtime, &options, &allocator));
-    JEXPECT_OK(jruntime_release(runtime));
-    return allocator;
-}
 
 static bool same_files(const char *a, const char *b) {
     FILE *file_a = fopen(a, "rb"), *file_b = fopen(b, "rb");
@@ -52,7 +41,8 @@ static void compare(const char *text, size_t piece_bytes) {
     snprintf(on_device, sizeof on_device, "/tmp/jalloc-device-%ld.npy", (long)getpid());
     JASSERT_OK(jlayout_parse(text, &layout, &type));
     JASSERT_OK(jlayout_get_bytes(&layout, type, &bytes));
-    jbuffer_allocator_t *hosts = make_allocator(jdevice_host(), type), *devices = make_allocator(gpu_device(), type);
+    jbuffer_allocator_t *hosts = buffer_allocator_alone(JBUFFER_LOCAL, type, jdevice_host(), NULL),
+                        *devices = buffer_allocator_alone(JBUFFER_LOCAL, type, gpu_device(), NULL);
     JASSERT_OK(jbuffer_allocate(hosts, &layout, &host));
     JASSERT_OK(jbuffer_allocate(devices, &layout, &device));
     unsigned char *of_host = NULL;
@@ -107,7 +97,7 @@ JTEST(GpuNpy, WithoutBookkeepingMemoryNothingIsLeftBehind) {
     jbuffer_t *buffer = NULL;
     const double one = 1;
     snprintf(path, sizeof path, "/tmp/jalloc-device-%ld.npy", (long)getpid());
-    jbuffer_allocator_t *allocator = make_allocator(gpu_device(), JDATATYPE_F64);
+    jbuffer_allocator_t *allocator = buffer_allocator_alone(JBUFFER_LOCAL, JDATATYPE_F64, gpu_device(), NULL);
     JASSERT_OK(jlayout_parse("[9,9] ld=10", &layout, NULL));
     JASSERT_OK(jbuffer_construct_value(allocator, &layout, &one, &buffer));
     JFOR_EACH_FAILURE(i) {

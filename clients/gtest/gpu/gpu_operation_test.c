@@ -67,20 +67,6 @@ static jstructure_t any_structure(void) {
     return jtest_random_bool() ? JSTRUCTURE_GENERAL : operation_structures[jtest_random_between(0, 6)];
 }
 
-/* Exactly what the query under way says. */
-static void give_exactly(jhandle_t *handle) {
-    size_t bytes = 0;
-    JEXPECT_OK(jhandle_stop_size_query(handle, &bytes));
-    if (bytes > 0)
-        JEXPECT_OK(jhandle_set_workspace_size(handle, bytes));
-    else
-        JEXPECT_OK(jhandle_seal(handle));
-}
-static void give_any(jhandle_t *handle) {
-    JEXPECT_OK(jhandle_set_workspace_size(handle, 0));
-    JEXPECT_OK(jhandle_unseal(handle));
-}
-
 JTEST_P(GpuOperation, ProductsAgreeWithTheHost, int, operation_types) {
     gpu_world_t world;
     gpu_begin(&world, (jdatatype_t)*param);
@@ -108,9 +94,9 @@ JTEST_P(GpuOperation, ProductsAgreeWithTheHost, int, operation_types) {
         JEXPECT_OK(jhandle_start_size_query(world.handle));
         JEXPECT_FALSE(jstatus_is_error(
             jbuffer_product(world.handle, op[0], op[1], &alpha, gpu_a.view, gpu_b.view, &beta, &gpu_c.view)));
-        give_exactly(world.handle);
+        operation_give_exactly(world.handle, false);
         JEXPECT_OK(jbuffer_product(world.handle, op[0], op[1], &alpha, gpu_a.view, gpu_b.view, &beta, &gpu_c.view));
-        give_any(world.handle);
+        operation_give_any(world.handle);
         wide_matrix_t expected = operand_value(&world.host.arena, &c);
         for (int64_t i = 0; i < m * n; i++)
             expected.bound[i] += (long double)(4 * k + 4);
@@ -227,9 +213,9 @@ JTEST_P(GpuOperation, FactorsAndSolvesAgreeWithTheHost, int, operation_types) {
         JEXPECT_OK(jbuffer_cholesky(world.host.handle, a.view, &host_info));
         JEXPECT_OK(jhandle_start_size_query(world.handle));
         JEXPECT_FALSE(jstatus_is_error(jbuffer_cholesky(world.handle, gpu_a.view, &gpu_info)));
-        give_exactly(world.handle);
+        operation_give_exactly(world.handle, false);
         JEXPECT_OK(jbuffer_cholesky(world.handle, gpu_a.view, &gpu_info));
-        give_any(world.handle);
+        operation_give_any(world.handle);
         JEXPECT_EQ(host_info, 0);
         JEXPECT_EQ(gpu_info, 0);
         JEXPECT_OK(jstream_synchronize(gpu_device(), NULL));
@@ -243,10 +229,10 @@ JTEST_P(GpuOperation, FactorsAndSolvesAgreeWithTheHost, int, operation_types) {
         JEXPECT_OK(jhandle_start_size_query(world.handle));
         JEXPECT_FALSE(jstatus_is_error(jbuffer_solve_triangular(world.handle, JBLAS_LEFT, operation, JBLAS_NON_UNIT,
                                                                 &one, gpu_factor, gpu_b.view)));
-        give_exactly(world.handle);
+        operation_give_exactly(world.handle, false);
         JEXPECT_OK(jbuffer_solve_triangular(world.handle, JBLAS_LEFT, operation, JBLAS_NON_UNIT, &one, gpu_factor,
                                             gpu_b.view));
-        give_any(world.handle);
+        operation_give_any(world.handle);
         JEXPECT_OK(jstream_synchronize(gpu_device(), NULL));
         wide_matrix_t expected = operand_value(&world.host.arena, &a);
         for (int64_t i = 0; i < n * n; i++)
@@ -292,10 +278,10 @@ JTEST_P(GpuOperation, OneQueryIsEnoughForAChain, int, operation_types) {
         status = jbuffer_add(world.handle, &one, corner, &two, corner, &s);
         JEXPECT_TRUE(round == 0 ? !jstatus_is_error(status) : status == JSTATUS_SUCCESS);
         if (round == 0)
-            give_exactly(world.handle);
+            operation_give_exactly(world.handle, false);
     }
     JEXPECT_OK(jstream_synchronize(gpu_device(), NULL));
-    give_any(world.handle);
+    operation_give_any(world.handle);
     const wide_matrix_t value = operand_value(&world.host.arena, &a);
     wide_matrix_t product = wide_zeros(&world.host.arena, n, n), expected = wide_zeros(&world.host.arena, n / 2, n);
     product.real = expected.real = !wide_is_complex(type);

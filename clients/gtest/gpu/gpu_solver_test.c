@@ -20,13 +20,6 @@ static const int all_solvers[] = {BLAS_INDEX_strsm,  BLAS_INDEX_dtrsm,  BLAS_IND
                                   BLAS_INDEX_spotrf, BLAS_INDEX_dpotrf, BLAS_INDEX_cpotrf, BLAS_INDEX_zpotrf,
                                   BLAS_INDEX_spotrs, BLAS_INDEX_dpotrs, BLAS_INDEX_cpotrs, BLAS_INDEX_zpotrs};
 
-/* All rungs there are; what componentwise leaves of them has its own tests. */
-static jhandle_t *normwise_handle(void) {
-    jhandle_t *handle = gpu_make_handle();
-    JEXPECT_OK(jhandle_set_accuracy(handle, JACCURACY_NORMWISE));
-    return handle;
-}
-
 static int64_t info_of(const blas_case_t *c) { return (int64_t) __real__ wide_get(c->operand[1].data, WIDE_I64, 0); }
 
 static void keep_as_it_is(blas_operand_t *o) { memcpy(o->before, o->region, o->region_bytes); }
@@ -94,7 +87,7 @@ static int all_rungs(const blas_case_t *c) {
 
 /* Each rung there should be is there, says whether it is the best one, and is right. */
 static void case_is_right_on_each_rung(blas_case_t *c) {
-    jhandle_t *handle = normwise_handle();
+    jhandle_t *handle = gpu_make_normwise_handle();
     const int rungs = all_rungs(c);
     JEXPECT_OK(jhandle_set_pointer_mode(handle, jtest_random_bool() ? JPOINTER_MODE_DEVICE : JPOINTER_MODE_HOST));
     for (int rung = 0; rung <= rungs && !jtest_has_failure(); rung = next_rung(c, rung)) {
@@ -200,7 +193,7 @@ JTEST_P(GpuSolver, TrsmOfManyRightHandSides, int, solves) {
     enum { ORDER = 70, COUNT = 1029 };
     const jdatatype_t type = blas_functions[*param].type;
     const size_t element = wide_sizeof((int)type);
-    jhandle_t *handle = normwise_handle();
+    jhandle_t *handle = gpu_make_normwise_handle();
     for (int i = 0; i < 2 && !jtest_has_failure(); ++i) {
         BLAS_CASE(c, &blas_functions[*param], .low = ORDER, .high = ORDER, .plain = true, .tight = true);
         blas_operand_t *b = &c->operand[1];
@@ -258,7 +251,7 @@ JTEST_P(GpuSolver, TrsmOfManyRightHandSides, int, solves) {
 
 /* An alpha that turns out to be 0 on the device: B is 0, though A and B hold NaN. */
 JTEST_P(GpuSolver, AlphaZeroOnTheDeviceReadsNothing, int, solves) {
-    jhandle_t *handle = normwise_handle();
+    jhandle_t *handle = gpu_make_normwise_handle();
     JEXPECT_OK(jhandle_set_pointer_mode(handle, JPOINTER_MODE_DEVICE));
     BLAS_CASE(c, &blas_functions[*param], .low = 65, .high = 140, .alpha_zero = true);
     for (int rung = 0; rung < all_rungs(c) && !jtest_has_failure(); rung = next_rung(c, rung)) {
@@ -272,7 +265,7 @@ JTEST_P(GpuSolver, AlphaZeroOnTheDeviceReadsNothing, int, solves) {
 
 /* A right-hand side that is not a number spoils its own solution alone. */
 JTEST_P(GpuSolver, NanStaysInItsRightHandSide, int, solves) {
-    jhandle_t *handle = normwise_handle();
+    jhandle_t *handle = gpu_make_normwise_handle();
     BLAS_CASE(c, &blas_functions[*param], .low = 65, .high = 140, .plain = true);
     blas_operand_t *b = &c->operand[1];
     const int64_t i = jtest_random_between(0, c->m - 1), j = jtest_random_between(0, c->n - 1);
@@ -300,7 +293,7 @@ JTEST_P(GpuSolver, NanStaysInItsRightHandSide, int, solves) {
 
 /* A zero on the diagonal: nothing is computed, its 1-based place is told, the status is success. */
 JTEST_P(GpuSolver, TrtriTellsTheFirstZeroAndLeavesTheRest, int, triangular_inverses) {
-    jhandle_t *handle = normwise_handle();
+    jhandle_t *handle = gpu_make_normwise_handle();
     for (int64_t round = jtest_iterations(10); round > 0 && !jtest_has_failure(); --round) {
         BLAS_CASE(c, &blas_functions[*param], .low = 1, .high = round % 2 == 0 ? 150 : 70);
         if (c->diag == JBLAS_UNIT)
@@ -353,7 +346,7 @@ static void potrf_stops_at(jhandle_t *handle, blas_case_t *c, int64_t bad, wide_
 }
 
 JTEST_P(GpuSolver, PotrfStopsAtTheFirstMinorThatIsNotPositive, int, factorizations) {
-    jhandle_t *handle = normwise_handle();
+    jhandle_t *handle = gpu_make_normwise_handle();
     for (int uplo = 0; uplo < 2; ++uplo) {
         BLAS_CASE(c, &blas_functions[*param], .low = 150, .high = 210);
         static const int64_t places[] = {1, 2, 31, 32, 33, 64, 65, 66, 96, 97, 127, 128, 129, 130, 149, 150};
@@ -374,28 +367,8 @@ JTEST_P(GpuSolver, PotrfStopsAtTheFirstMinorThatIsNotPositive, int, factorizatio
 /* One more row asks for an eighth more at most, where leaves become larger; the first bytes are in proportion to the
  * operands. */
 JTEST_P(GpuSolver, RequirementIsContinuous, int, all_solvers) {
-    static const int64_t centres[] = {16, 32, 64, 96, 128, 192, 256, 512, 1024, 2048, 4096, 8192, 16384};
-    const blas_function_t *function = &blas_functions[*param];
-    jhandle_t *handle = normwise_handle();
-    for (int64_t draw = 0; draw < 6; ++draw)
-        for (size_t i = 0; i < sizeof centres / sizeof *centres; ++i) {
-            BLAS_CASE(c, function, .low = 2, .high = 2, .plain = true, .hollow = true);
-            size_t before = 0;
-            for (int64_t n = centres[i] - 2; n <= centres[i] + 2; ++n) {
-                c->m = c->n = c->k = n;
-                function->routine->shape(c); /* the leading dimensions follow the sizes */
-                for (int which = 0; which < BLAS_OPERANDS; ++which)
-                    c->operand[which].ld = c->operand[which].kind == BLAS_MATRIX ? c->operand[which].rows : 1;
-                const size_t bytes = blas_query(handle, c);
-                const double begins =
-                    before ? 0 : 6.0 * (double)jhandle_sizeof_datatype(function->type) * (double)(n * n);
-                if (n > centres[i] - 2 && (double)bytes > 1.125 * (double)before + begins + 65536) {
-                    JFAIL("%s: %zu bytes at %ld, %zu at %ld", blas_describe(c), before, (long)n - 1, bytes, (long)n);
-                    break;
-                }
-                before = bytes;
-            }
-        }
+    jhandle_t *handle = gpu_make_normwise_handle();
+    blas_requirement_is_continuous(handle, &blas_functions[*param], 1.125);
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
@@ -405,7 +378,7 @@ JTEST_P(GpuSolver, InfoUnderCapture, int, factorizations) {
     if (program == NULL)
         JSKIP(GPU_NO_PROGRAM);
     const size_t live = jtest_metadata_live_count();
-    jhandle_t *handle = normwise_handle();
+    jhandle_t *handle = gpu_make_normwise_handle();
     jstream_t *stream = NULL;
     JASSERT_OK(jstream_create(gpu_device(), &stream));
     JEXPECT_OK(jhandle_set_stream(handle, stream));
@@ -571,7 +544,7 @@ JTEST_P(GpuSolver, EachFailureOfTheRuntimeIsSaid, int, all_solvers) {
     const fake_gpu_control_t *fake = gpu_fake();
     if (fake == NULL)
         JSKIP("a real GPU does not fail on request");
-    jhandle_t *handle = normwise_handle();
+    jhandle_t *handle = gpu_make_normwise_handle();
     BLAS_CASE(c, &blas_functions[*param], .low = 70, .high = 80, .plain = true);
     JEXPECT_OK(jhandle_set_workspace_size(handle, blas_query(handle, c)));
     JEXPECT_OK(gpu_blas_call(handle, c)); /* what is made once is there */

@@ -10,11 +10,7 @@
 #include "jalloc/policy.h"
 #include "jalloc/provider.h"
 
-#include <stdatomic.h>
 #include <string.h>
-#include <sys/mman.h>
-
-#define MIB ((size_t)1 << 20)
 
 static jallocator_t *make(jpool_rounding_t rounding, size_t limit_count, size_t limit_bytes, bool fixed) {
     jpool_options_t options = JPOOL_OPTIONS_INIT;
@@ -442,25 +438,6 @@ JTEST(AllocPool, BookkeepingMayFailAtAnyTime) {
     }
 }
 
-/* Memory that cannot be read or written: an access would end the program. */
-JTEST(AllocPool, NeverTouchesTheMemory) {
-    void *array = mmap(NULL, MIB, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *pointers[32];
-    jallocator_t *below, *pool;
-    JASSERT_NE(array, MAP_FAILED);
-    JASSERT_OK(jallocator_create_array(jdevice_host(), array, MIB, &below));
-    JASSERT_OK(jallocator_create_pool(below, NULL, &pool));
-    for (int round = 0; round < 3; ++round) {
-        for (size_t i = 0; i < 32; ++i)
-            pointers[i] = take(pool, 100 * (i + 1));
-        for (size_t i = 0; i < 32; ++i)
-            give(pool, pointers[i], 100 * (i + 1));
-    }
-    JEXPECT_OK(jallocator_check(pool));
-    JEXPECT_OK(jallocator_destroy(pool));
-    JEXPECT_OK(jallocator_destroy(below));
-    munmap(array, MIB);
-}
-
 JTEST(AllocPool, ABufferGoesToAnotherStreamOnlyAfterItsEvent) {
     jdevice_t *host = jdevice_host();
     jtest_gate_t gate = JTEST_GATE_INIT;
@@ -593,31 +570,6 @@ JTEST(AllocPool, WithoutMemoryAStreamWaitsForAKeptBuffer) {
     JEXPECT_OK(jallocator_destroy(pool));
     JEXPECT_OK(jstream_destroy(first));
     JEXPECT_OK(jstream_destroy(second));
-}
-
-static void finish_late(void *argument) {
-    jtest_sleep_ms(20);
-    atomic_store(*(atomic_bool **)argument, true);
-}
-
-/* What a stream still uses is not given to below before it is done. */
-JTEST(AllocPool, TrimAndDestroyWaitForStreams) {
-    jdevice_t *host = jdevice_host();
-    jstream_t *stream;
-    jallocator_t *pool = make(JPOOL_ROUND_POWER_OF_TWO, 0, 0, false);
-    JASSERT_OK(jstream_create(host, &stream));
-    for (int round = 0; round < 2; ++round) {
-        atomic_bool done = false, *argument = &done;
-        void *pointer;
-        JASSERT_OK(jallocator_allocate(pool, 64, 0, stream, &pointer));
-        JASSERT_OK(jstream_launch(host, stream, finish_late, &argument, sizeof argument));
-        JASSERT_OK(jallocator_deallocate(pool, pointer, 64, stream));
-        JEXPECT_OK(round == 0 ? jallocator_trim(pool, 0) : jallocator_destroy(pool));
-        JEXPECT_EQ(jtest_live_bytes(), 0);
-        JEXPECT_TRUE(atomic_load(&done));
-        JASSERT_OK(jstream_synchronize(host, stream));
-    }
-    JEXPECT_OK(jstream_destroy(stream));
 }
 
 JTEST(AllocPool, ComposesFromText) {

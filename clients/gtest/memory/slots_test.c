@@ -11,11 +11,6 @@
 #include "jalloc/provider.h"
 #include "memory/allocators/ranges.h"
 
-#include <stdatomic.h>
-#include <sys/mman.h>
-
-#define MIB ((size_t)1 << 20)
-
 static jallocator_t *make(size_t slot_bytes, size_t block_slots, size_t limit_slots) {
     jslots_options_t options = JSLOTS_OPTIONS_INIT;
     jallocator_t *slots = NULL;
@@ -253,23 +248,6 @@ JTEST(AllocSlots, FailuresBelowAndOfBookkeepingLeaveAllAsItWas) {
     }
 }
 
-/* Memory that cannot be read or written: an access would end the program. */
-JTEST(AllocSlots, NeverTouchesTheMemory) {
-    void *array = mmap(NULL, MIB, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *pointers[200];
-    jallocator_t *below, *slots;
-    JASSERT_NE(array, MAP_FAILED);
-    JASSERT_OK(jallocator_create_array(jdevice_host(), array, MIB, &below));
-    JASSERT_OK(jallocator_create_slots(below, NULL, &slots));
-    for (size_t i = 0; i < 190; ++i)
-        pointers[i] = take(slots, 4096);
-    for (size_t i = 0; i < 190; ++i)
-        give(slots, pointers[i], 4096);
-    JEXPECT_OK(jallocator_check(slots));
-    JEXPECT_OK(jallocator_destroy(slots));
-    JEXPECT_OK(jallocator_destroy(below));
-    munmap(array, MIB);
-}
-
 JTEST(AllocSlots, ASlotGoesToAnotherStreamOnlyAfterItsEvent) {
     jdevice_t *host = jdevice_host();
     jtest_gate_t gate = JTEST_GATE_INIT;
@@ -301,93 +279,6 @@ JTEST(AllocSlots, ASlotGoesToAnotherStreamOnlyAfterItsEvent) {
     JEXPECT_OK(jstream_destroy(first));
     JEXPECT_OK(jstream_destroy(second));
     JEXPECT_OK(jallocator_destroy(slots));
-}
-
-static void note(void *argument) { **(int **)argument += 1; }
-
-/* At the limit a slot is handed on with its fence: the second stream waits, the host does not. */
-JTEST(AllocSlots, AtTheLimitAStreamWaitsForASlot) {
-    jdevice_t *host = jdevice_host();
-    jtest_gate_t gate = JTEST_GATE_INIT;
-    jstream_t *first, *second;
-    jallocator_t *slots = make(64, 1, 1);
-    void *a, *b;
-    int early = 0, *argument = &early;
-    JASSERT_OK(jstream_create(host, &first));
-    JASSERT_OK(jstream_create(host, &second));
-    JASSERT_OK(jallocator_allocate(slots, 64, 0, first, &a));
-    JASSERT_OK(jtest_gate_block(&gate, host, first));
-    JASSERT_OK(jstream_launch(host, first, note, &argument, sizeof argument));
-    JASSERT_OK(jallocator_deallocate(slots, a, 64, first));
-    JASSERT_OK(jallocator_allocate(slots, 64, 0, second, &b));
-    JEXPECT_EQ(b, a);
-    jevent_t *reached;
-    bool done = true;
-    JASSERT_OK(jevent_create(host, &reached));
-    JASSERT_OK(jevent_record(reached, second));
-    jtest_gate_await(&gate);
-    jtest_sleep_ms(5); /* time for a second stream that does not wait to show it */
-    JASSERT_OK(jevent_query(reached, &done));
-    JEXPECT_FALSE(done);
-    jtest_gate_open(&gate);
-    JASSERT_OK(jstream_synchronize(host, second));
-    JEXPECT_EQ(early, 1);
-    JEXPECT_OK(jevent_destroy(reached));
-    JEXPECT_OK(jallocator_deallocate(slots, b, 64, second));
-    JEXPECT_OK(jallocator_destroy(slots));
-    JEXPECT_OK(jstream_destroy(first));
-    JEXPECT_OK(jstream_destroy(second));
-}
-
-/* What comes from below may be ready for one stream alone: the others do not get the rest of it before that one's work.
- * */
-JTEST(AllocSlots, TheRestOfANewBlockWaitsForTheStreamItWasTakenOn) {
-    jdevice_t *host = jdevice_host();
-    jtest_gate_t gate = JTEST_GATE_INIT;
-    jstream_t *stream;
-    jallocator_t *bfc = NULL, *slots = NULL;
-    void *before, *first, *second;
-    JASSERT_OK(jallocator_compose(NULL, "bfc", &bfc));
-    JASSERT_OK(jallocator_compose_over(bfc, "slots(slot=64,block=1024)", &slots));
-    JASSERT_OK(jstream_create(host, &stream));
-    JASSERT_OK(jallocator_allocate(bfc, 65536, 0, stream, &before));
-    JASSERT_OK(jtest_gate_block(&gate, host, stream));
-    JASSERT_OK(jallocator_deallocate(bfc, before, 65536, stream)); /* still in use behind the gate */
-    JASSERT_OK(jallocator_allocate(slots, 64, 0, stream, &first));
-    JEXPECT_EQ(first, before); /* in order */
-    JASSERT_OK(jallocator_allocate(slots, 64, 0, NULL, &second));
-    JEXPECT_TRUE((char *)second < (char *)before || (char *)second >= (char *)before + 65536);
-    JEXPECT_OK(jallocator_deallocate(slots, second, 64, NULL));
-    JEXPECT_OK(jallocator_deallocate(slots, first, 64, stream));
-    jtest_gate_open(&gate);
-    JEXPECT_OK(jallocator_destroy(slots));
-    JEXPECT_OK(jallocator_destroy(bfc));
-    JEXPECT_OK(jstream_destroy(stream));
-}
-
-static void finish_late(void *argument) {
-    jtest_sleep_ms(20);
-    atomic_store(*(atomic_bool **)argument, true);
-}
-
-/* What a stream still uses is not given to below before it is done. */
-JTEST(AllocSlots, TrimAndDestroyWaitForStreams) {
-    jdevice_t *host = jdevice_host();
-    jstream_t *stream;
-    jallocator_t *slots = make(64, 4, 0);
-    JASSERT_OK(jstream_create(host, &stream));
-    for (int round = 0; round < 2; ++round) {
-        atomic_bool done = false, *argument = &done;
-        void *pointer;
-        JASSERT_OK(jallocator_allocate(slots, 64, 0, stream, &pointer));
-        JASSERT_OK(jstream_launch(host, stream, finish_late, &argument, sizeof argument));
-        JASSERT_OK(jallocator_deallocate(slots, pointer, 64, stream));
-        JEXPECT_OK(round == 0 ? jallocator_trim(slots, 0) : jallocator_destroy(slots));
-        JEXPECT_EQ(jtest_live_bytes(), 0);
-        JEXPECT_TRUE(atomic_load(&done));
-        JASSERT_OK(jstream_synchronize(host, stream));
-    }
-    JEXPECT_OK(jstream_destroy(stream));
 }
 
 JTEST(AllocSlots, ComposesFromText) {

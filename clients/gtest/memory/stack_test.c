@@ -11,7 +11,6 @@
 #include "jalloc/policy.h"
 #include "jalloc/provider.h"
 
-#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -506,31 +505,6 @@ JTEST(AllocStack, RewindPutsAFenceOnWhatItFrees) {
     JEXPECT_OK(jallocator_destroy(stack));
 }
 
-static void finish_late(void *argument) {
-    jtest_sleep_ms(20);
-    atomic_store(*(atomic_bool **)argument, true);
-}
-
-/* What a stream still uses is not given to below before it is done. */
-JTEST(AllocStack, TrimAndDestroyWaitForStreams) {
-    jdevice_t *host = jdevice_host();
-    jstream_t *stream;
-    jallocator_t *stack = make(1024, 0);
-    JASSERT_OK(jstream_create(host, &stream));
-    for (int round = 0; round < 2; ++round) {
-        atomic_bool done = false, *argument = &done;
-        void *pointer;
-        JASSERT_OK(jallocator_allocate(stack, 64, 0, stream, &pointer));
-        JASSERT_OK(jstream_launch(host, stream, finish_late, &argument, sizeof argument));
-        JASSERT_OK(jallocator_deallocate(stack, pointer, 64, stream));
-        JEXPECT_OK(round == 0 ? jallocator_trim(stack, 0) : jallocator_destroy(stack));
-        JEXPECT_EQ(jtest_live_bytes(), 0);
-        JEXPECT_TRUE(atomic_load(&done));
-        JASSERT_OK(jstream_synchronize(host, stream));
-    }
-    JEXPECT_OK(jstream_destroy(stream));
-}
-
 static bool sum_free(void *context, const jallocation_t *block) {
     *(size_t *)context += block->live ? 0 : block->size_bytes;
     return true;
@@ -548,42 +522,6 @@ JTEST(AllocStack, VisitAndStatisticsAgreeOnWhatIsFree) {
     give(stack, b, 1000);
     give(stack, a, 512);
     JEXPECT_OK(jallocator_destroy(stack));
-}
-
-static void note(void *argument) { **(int **)argument += 1; }
-
-/* At the limit memory is handed on with its fence: the second stream waits, the host does not. */
-JTEST(AllocStack, AtTheLimitAStreamWaits) {
-    jdevice_t *host = jdevice_host();
-    jtest_gate_t gate = JTEST_GATE_INIT;
-    jstream_t *first, *second;
-    jevent_t *reached;
-    jallocator_t *stack = make(256, 256);
-    void *a, *b;
-    bool done = true;
-    int early = 0, *argument = &early;
-    JASSERT_OK(jstream_create(host, &first));
-    JASSERT_OK(jstream_create(host, &second));
-    JASSERT_OK(jevent_create(host, &reached));
-    JASSERT_OK(jallocator_allocate(stack, 64, 0, first, &a));
-    JASSERT_OK(jtest_gate_block(&gate, host, first));
-    JASSERT_OK(jstream_launch(host, first, note, &argument, sizeof argument));
-    JASSERT_OK(jallocator_deallocate(stack, a, 64, first));
-    JASSERT_OK(jallocator_allocate(stack, 256, 0, second, &b));
-    JEXPECT_EQ(b, a);
-    JASSERT_OK(jevent_record(reached, second));
-    jtest_gate_await(&gate);
-    jtest_sleep_ms(5); /* time for a second stream that does not wait to show it */
-    JASSERT_OK(jevent_query(reached, &done));
-    JEXPECT_FALSE(done);
-    jtest_gate_open(&gate);
-    JASSERT_OK(jstream_synchronize(host, second));
-    JEXPECT_EQ(early, 1);
-    JEXPECT_OK(jallocator_deallocate(stack, b, 256, second));
-    JEXPECT_OK(jallocator_destroy(stack));
-    JEXPECT_OK(jevent_destroy(reached));
-    JEXPECT_OK(jstream_destroy(first));
-    JEXPECT_OK(jstream_destroy(second));
 }
 
 /* The table of a block grows while it has shadows. */
@@ -649,32 +587,6 @@ JTEST(AllocStack, TheLaterFreeOfNeighboursCounts) {
     give(stack, early, 64);
     jtest_gate_open(&gate);
     JEXPECT_OK(jallocator_destroy(stack));
-    JEXPECT_OK(jstream_destroy(stream));
-}
-
-/* What comes from below may be ready for one stream alone: the others do not get the rest of it before that one's work.
- * */
-JTEST(AllocStack, TheRestOfANewBlockWaitsForTheStreamItWasTakenOn) {
-    jdevice_t *host = jdevice_host();
-    jtest_gate_t gate = JTEST_GATE_INIT;
-    jstream_t *stream;
-    jallocator_t *bfc = NULL, *stack = NULL;
-    void *before, *first, *second;
-    JASSERT_OK(jallocator_compose(NULL, "bfc", &bfc));
-    JASSERT_OK(jallocator_compose_over(bfc, "stack(block=64K)", &stack));
-    JASSERT_OK(jstream_create(host, &stream));
-    JASSERT_OK(jallocator_allocate(bfc, 65536, 0, stream, &before));
-    JASSERT_OK(jtest_gate_block(&gate, host, stream));
-    JASSERT_OK(jallocator_deallocate(bfc, before, 65536, stream)); /* still in use behind the gate */
-    JASSERT_OK(jallocator_allocate(stack, 64, 0, stream, &first));
-    JEXPECT_EQ(first, before); /* in order */
-    JASSERT_OK(jallocator_allocate(stack, 64, 0, NULL, &second));
-    JEXPECT_TRUE((char *)second < (char *)before || (char *)second >= (char *)before + 65536);
-    JEXPECT_OK(jallocator_deallocate(stack, second, 64, NULL));
-    JEXPECT_OK(jallocator_deallocate(stack, first, 64, stream));
-    jtest_gate_open(&gate);
-    JEXPECT_OK(jallocator_destroy(stack));
-    JEXPECT_OK(jallocator_destroy(bfc));
     JEXPECT_OK(jstream_destroy(stream));
 }
 

@@ -246,15 +246,11 @@ JMPI_TEST_P(ConstructMpi, BookkeepingThatOneRankLacksIsMissingOnAll, grid_case_t
             for (uint64_t n = 1; n < 60; ++n) {
                 const size_t before = jtest_metadata_live_count();
                 buffer = NULL;
-                if (mpi->rank == rank)
-                    jtest_fail_metadata_after(n);
+                jmpi_fail_metadata_on(mpi, rank, n);
                 const jstatus_t status = jbuffer_construct_copy(allocator, source, &buffer);
-                int failed = mpi->rank == rank && jtest_metadata_failed();
-                if (mpi->rank == rank)
-                    jtest_fail_metadata_after(0);
-                MPI_Bcast(&failed, 1, MPI_INT, rank, mpi->communicator);
+                const bool failed = jmpi_metadata_failed_on(mpi, rank);
                 JEXPECT_STATUS(status, failed ? JSTATUS_MEMORY_ERROR : JSTATUS_SUCCESS);
-                JEXPECT_EQ(buffer == NULL, failed != 0);
+                JEXPECT_EQ(buffer == NULL, failed);
                 JEXPECT_OK(jbuffer_release(buffer));
                 JEXPECT_EQ(jtest_metadata_live_count(), before);
                 JMPI_CHECKPOINT();

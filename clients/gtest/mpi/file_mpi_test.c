@@ -204,14 +204,12 @@ JMPI_TEST(MpiFile, AFailureOnOneRankLeavesTheOldFile, 0) {
         if (!make_saved(mpi, &new, salt))
             return;
         for (int victim = 0; victim < mpi->size; ++victim) {
-            int failed = 1;
+            bool failed = true;
             for (uint64_t i = 1; failed; ++i) {
                 const size_t live = jtest_metadata_live_count();
-                jtest_fail_metadata_after(mpi->rank == victim ? i : 0);
+                jmpi_fail_metadata_on(mpi, victim, i);
                 const jstatus_t status = jbuffer_save(new.view, folder.file);
-                failed = jtest_metadata_failed();
-                jtest_fail_metadata_after(0);
-                MPI_Bcast(&failed, 1, MPI_INT, victim, mpi->communicator);
+                failed = jmpi_metadata_failed_on(mpi, victim);
                 JEXPECT_STATUS(status, failed ? JSTATUS_MEMORY_ERROR : JSTATUS_SUCCESS);
                 JEXPECT_EQ(jtest_metadata_live_count(), live);
                 if (failed && mpi->rank == 0) {
@@ -234,15 +232,13 @@ JMPI_TEST(MpiFile, LoadingFailsOnAllRanksOrNone, 0) {
         return;
     JMPI_ASSERT_OK(jbuffer_save(saved.view, folder.file));
     for (int victim = 0; victim < mpi->size; ++victim) {
-        int failed = 1;
+        bool failed = true;
         for (uint64_t i = 1; failed; ++i) {
             const size_t live = jtest_metadata_live_count();
             jbuffer_t *loaded = NULL;
-            jtest_fail_metadata_after(mpi->rank == victim ? i : 0);
+            jmpi_fail_metadata_on(mpi, victim, i);
             const jstatus_t status = jbuffer_load(saved.allocator, folder.file, &loaded);
-            failed = jtest_metadata_failed();
-            jtest_fail_metadata_after(0);
-            MPI_Bcast(&failed, 1, MPI_INT, victim, mpi->communicator);
+            failed = jmpi_metadata_failed_on(mpi, victim);
             JEXPECT_STATUS(status, failed ? JSTATUS_MEMORY_ERROR : JSTATUS_SUCCESS);
             if (failed)
                 JEXPECT_NULL(loaded);

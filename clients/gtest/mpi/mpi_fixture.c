@@ -100,6 +100,17 @@ bool jmpi_same(const jmpi_t *mpi, const char *file, int line, const char *text, 
     return false;
 }
 
+void jmpi_fail_metadata_on(const jmpi_t *mpi, int victim, uint64_t n) {
+    jtest_fail_metadata_after(mpi->rank == victim ? n : 0);
+}
+
+bool jmpi_metadata_failed_on(const jmpi_t *mpi, int victim) {
+    int failed = jtest_metadata_failed();
+    jtest_fail_metadata_after(0);
+    MPI_Bcast(&failed, 1, MPI_INT, victim, mpi->communicator);
+    return failed != 0;
+}
+
 void jmpi_run(const char *file, int line, int ranks, int node_processes, void (*body)(const jmpi_t *, const void *),
               const void *parameter) {
     if (ranks > world_size) {

@@ -68,6 +68,11 @@ bool jmpi_all_well(const jmpi_t *mpi);
 /* Collective: whether the number is the same on all of them; a failure of the test where it is not. */
 bool jmpi_same(const jmpi_t *mpi, const char *file, int line, const char *text, long long value);
 
+/* On one rank the n-th allocation of bookkeeping from now on fails, once. */
+void jmpi_fail_metadata_on(const jmpi_t *mpi, int victim, uint64_t n);
+/* Collective: none fails any more; whether the failure that was asked for has happened. */
+bool jmpi_metadata_failed_on(const jmpi_t *mpi, int victim);
+
 #define JMPI_CHECKPOINT()                                                                                              \
     do {                                                                                                               \
         if (!jmpi_all_well(mpi))                                                                                       \

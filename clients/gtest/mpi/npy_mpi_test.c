@@ -197,16 +197,12 @@ JMPI_TEST(NpyMpi, AnErrorOnOneRankIsThatOfAll, 0) {
         for (uint64_t n = 1; failed && n < 100; ++n) { /* its n-th allocation, until there are no more */
             JSCOPED_TRACE("allocation %d of rank %d", (int)n, rank);
             loaded = NULL;
-            if (mpi->rank == rank)
-                jtest_fail_metadata_after(n);
+            jmpi_fail_metadata_on(mpi, rank, n);
             const jstatus_t status = jbuffer_load(allocator, folder.path, &loaded);
-            failed = mpi->rank == rank && jtest_metadata_failed();
-            if (mpi->rank == rank)
-                jtest_fail_metadata_after(0);
+            failed = jmpi_metadata_failed_on(mpi, rank);
             JMPI_EXPECT_SAME_STATUS(status);
             JEXPECT_EQ(loaded != NULL, status == JSTATUS_SUCCESS);
             JEXPECT_OK(jbuffer_release(loaded));
-            MPI_Bcast(&failed, 1, MPI_C_BOOL, rank, mpi->communicator);
             JMPI_CHECKPOINT();
         }
         JEXPECT_FALSE(failed);

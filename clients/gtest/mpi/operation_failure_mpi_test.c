@@ -170,15 +170,12 @@ JMPI_TEST(OperationMpiFailure, NoBookkeepingOnOneRank, RANKS) {
             mpi_world_begin(&world, mpi, JDATATYPE_F64, grid);
             product_make(&p, &world);
             JEXPECT_OK(jhandle_set_workspace_size(world.handle, 1 << 16));
-            int failed = 1;
+            bool failed = true;
             for (uint64_t n = 1; failed && n < 100; n++) {
                 jbuffer_t *made = NULL;
-                if (mpi->rank == bad)
-                    jtest_fail_metadata_after(n);
+                jmpi_fail_metadata_on(mpi, bad, n);
                 const jstatus_t status = product_call(world.handle, &p, makes ? &made : &p.c.view);
-                failed = mpi->rank == bad && jtest_metadata_failed();
-                jtest_fail_metadata_after(0);
-                MPI_Bcast(&failed, 1, MPI_INT, bad, mpi->communicator);
+                failed = jmpi_metadata_failed_on(mpi, bad);
                 JSCOPED_TRACE("failure %d on rank %d", (int)n, bad);
                 /* The process's allocator of host memory does without some of its own bookkeeping. */
                 EXPECT_ON_ALL(status, failed && status != JSTATUS_SUCCESS ? JSTATUS_MEMORY_ERROR : JSTATUS_SUCCESS);

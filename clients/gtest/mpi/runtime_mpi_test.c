@@ -74,15 +74,13 @@ JMPI_TEST(MpiRuntime, NullOnOneRankIsInvalidPointerOnAll, 0) {
 /* Each allocation of bookkeeping fails in turn, on each rank in turn. */
 JMPI_TEST(MpiRuntime, CreatingFailsOnAllRanksOrNone, 0) {
     for (int victim = 0; victim < mpi->size; ++victim) {
-        int failed = 1;
+        bool failed = true;
         for (uint64_t i = 1; failed; ++i) {
             const size_t live = jtest_metadata_live_count();
             jruntime_t *runtime = NULL;
-            jtest_fail_metadata_after(mpi->rank == victim ? i : 0);
+            jmpi_fail_metadata_on(mpi, victim, i);
             const jstatus_t status = jruntime_create_mpi(mpi->communicator, &runtime);
-            failed = jtest_metadata_failed();
-            jtest_fail_metadata_after(0);
-            MPI_Bcast(&failed, 1, MPI_INT, victim, mpi->communicator);
+            failed = jmpi_metadata_failed_on(mpi, victim);
             JEXPECT_STATUS(status, failed ? JSTATUS_MEMORY_ERROR : JSTATUS_SUCCESS);
             if (failed)
                 JEXPECT_NULL(runtime);

@@ -4,17 +4,12 @@
 /* Chains of operations whose intermediate results are new: one function asks for the bytes and then runs, with the same
  * variables. What a query gives for a new result is a placeholder; what can be done with one, and what cannot. */
 
+#include "handle_helper.h"
 #include "operation_helper.h"
 
 #include <string.h>
 
 static const jblas_operation_t N = JBLAS_NO_TRANSPOSE, C = JBLAS_CONJUGATE_TRANSPOSE;
-
-static jhandle_stats_t stats_of(jhandle_t *handle) {
-    jhandle_stats_t stats = {.struct_size = sizeof stats};
-    JEXPECT_OK(jhandle_get_stats(handle, &stats));
-    return stats;
-}
 
 /* ---- The same function, asked and run ---- */
 

@@ -304,6 +304,13 @@ static double sum_result(const sum_t *sum, int which) {
 }
 static const double sum_results[SUMS] = {3, 4, 3, 6, 15, 1, 1, 3};
 
+/* After one operation that something failed in, or nothing: its status, and no result that was not there. */
+static void sum_expect(team_world_t *world, sum_t *sum, jstatus_t status, bool failed) {
+    JEXPECT_STATUS(status, failed ? JSTATUS_DEVICE_ERROR : JSTATUS_SUCCESS);
+    JEXPECT_TRUE(!failed || (sum->made == NULL && sum->info == -1));
+    expect_no_borrow(world->handle);
+}
+
 JTEST(OperationProcesses, KindsMayBeMixed) {
     for (int which = 0; which < SUMS; which++) {
         team_world_t world;
@@ -335,9 +342,7 @@ JTEST(OperationProcesses, EachFailureOfTheOthersIsReported) {
             const jstatus_t status = sum_call(world.handle, &sum, which);
             failed = world.pretend.fail_in == 0;
             world.pretend.fail_in = 0;
-            JEXPECT_STATUS(status, failed ? JSTATUS_DEVICE_ERROR : JSTATUS_SUCCESS);
-            JEXPECT_TRUE(!failed || (sum.made == NULL && sum.info == -1));
-            expect_no_borrow(world.handle);
+            sum_expect(&world, &sum, status, failed);
             if (failed) /* and all is well the next time */
                 JEXPECT_OK(sum_call(world.handle, &sum, which));
             JEXPECT_OK(jbuffer_release(sum.made));
@@ -365,9 +370,7 @@ JTEST(OperationProcesses, EachFailureOfTheDeviceIsReported) {
             host_fail_after(n);
             const jstatus_t status = sum_call(world.handle, &sum, which);
             failed = host_fail_no_more();
-            JEXPECT_STATUS(status, failed ? JSTATUS_DEVICE_ERROR : JSTATUS_SUCCESS);
-            JEXPECT_TRUE(!failed || (sum.made == NULL && sum.info == -1));
-            expect_no_borrow(world.handle);
+            sum_expect(&world, &sum, status, failed);
             JEXPECT_OK(jhandle_set_stream(world.handle, NULL));
             JEXPECT_OK(jstream_destroy(stream));
             JEXPECT_OK(jbuffer_release(sum.made));

@@ -3,6 +3,7 @@
 
 /* Operations and the handle: workspace, rungs, streams, pointer modes, failures, and what is refused. */
 
+#include "handle_helper.h"
 #include "host_failures.h"
 #include "operation_helper.h"
 
@@ -13,12 +14,6 @@
 #include <string.h>
 
 static const jblas_operation_t N = JBLAS_NO_TRANSPOSE;
-
-static jhandle_stats_t stats_of(jhandle_t *handle) {
-    jhandle_stats_t stats = {.struct_size = sizeof stats};
-    JEXPECT_OK(jhandle_get_stats(handle, &stats));
-    return stats;
-}
 
 /* ---- What jblas wants, beside what is packed ---- */
 

@@ -7,20 +7,6 @@
 
 static const jblas_operation_t operations[3] = {JBLAS_NO_TRANSPOSE, JBLAS_TRANSPOSE, JBLAS_CONJUGATE_TRANSPOSE};
 
-/* A handle with exactly the bytes that the query under way has asked for, right before a guard page. */
-static void give_exactly(jhandle_t *handle) {
-    size_t bytes = 0;
-    JEXPECT_OK(jhandle_stop_size_query(handle, &bytes));
-    if (bytes > 0)
-        JEXPECT_OK(jhandle_set_workspace(handle, jtest_guard_pages(bytes), bytes));
-    else
-        JEXPECT_OK(jhandle_seal(handle));
-}
-static void give_any(jhandle_t *handle) {
-    JEXPECT_OK(jhandle_set_workspace_size(handle, 0));
-    JEXPECT_OK(jhandle_unseal(handle));
-}
-
 /* ---- Triangular solve ---- */
 
 /* The whole triangle, with its diagonal as the call takes it. */
@@ -57,9 +43,9 @@ static void solve_is_right(operation_world_t *world, jblas_side_t side, jblas_op
     JEXPECT_FALSE(
         jstatus_is_error(jbuffer_solve_triangular(world->handle, side, operation, diagonal, &alpha, a.view, b.view)));
     operand_expect_unchanged(&b);
-    give_exactly(world->handle);
+    operation_give_exactly(world->handle, true);
     JEXPECT_OK(jbuffer_solve_triangular(world->handle, side, operation, diagonal, &alpha, a.view, b.view));
-    give_any(world->handle);
+    operation_give_any(world->handle);
     operand_expect(&b, right, 32 * (long double)(order + 4));
     operand_expect_unchanged(&a);
     operand_free(&a);
@@ -110,10 +96,10 @@ JTEST_P(OperationCholesky, FactorsInPlace, int, operation_types) {
         JEXPECT_FALSE(jstatus_is_error(jbuffer_cholesky(world.handle, a.view, &info)));
         JEXPECT_EQ(info, -1);
         operand_expect_unchanged(&a);
-        give_exactly(world.handle);
+        operation_give_exactly(world.handle, true);
         JEXPECT_OK(jbuffer_cholesky(world.handle, a.view, &info));
         JEXPECT_EQ(info, 0);
-        give_any(world.handle);
+        operation_give_any(world.handle);
         operand_expect(&a, factor, 64 * (long double)(n + 4) * (n + 4));
         operand_free(&a);
     }

@@ -25,6 +25,16 @@ static inline jbuffer_allocator_t *buffer_allocator_of(jruntime_t *runtime, jbuf
     return allocator;
 }
 
+/* The same with a runtime of its own. */
+static inline jbuffer_allocator_t *buffer_allocator_alone(jbuffer_kind_t kind, jdatatype_t type, jdevice_t *device,
+                                                          jallocator_t *bytes) {
+    jruntime_t *runtime = NULL;
+    JEXPECT_OK(jruntime_create(&runtime));
+    jbuffer_allocator_t *allocator = buffer_allocator_of(runtime, kind, type, device, bytes, false);
+    JEXPECT_OK(jruntime_release(runtime)); /* the allocator keeps it */
+    return allocator;
+}
+
 static inline jlayout_t buffer_layout_of(const char *text) {
     jlayout_t layout = {.rank = 0};
     JEXPECT_OK(jlayout_parse(text, &layout, NULL));

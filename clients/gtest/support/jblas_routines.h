@@ -126,7 +126,13 @@ static inline void blas_case_cleanup(blas_case_t **c) { blas_case_free(*c); }
 #define BLAS_CASE(c, function, ...)                                                                                    \
     __attribute__((cleanup(blas_case_cleanup))) blas_case_t *c = blas_case_create(function, &(blas_wish_t){__VA_ARGS__})
 
-static inline jstatus_t blas_call(jhandle_t *handle, const blas_case_t *c) { return c->function->call(handle, c); }
+/* A handle of the host. */
+static inline jhandle_t *blas_make_handle(const jhandle_options_t *options) {
+    jhandle_t *handle = NULL;
+    JEXPECT_OK(jhandle_create(options, &handle));
+    return handle;
+}
+static inline jstatus_t blas_call(jhandle_t *handle, blas_case_t *c) { return c->function->call(handle, c); }
 /* What a query gives for the call, asked with NULL operands. */
 size_t blas_query(jhandle_t *handle, blas_case_t *c);
 /* The call with its arguments. */
@@ -152,5 +158,20 @@ bool blas_has(const blas_case_t *c, char letter);
 int64_t blas_index(const blas_operand_t *o, int64_t batch, int64_t i, int64_t j);
 /* Whether the element is part of the operand. */
 bool blas_is_part(const blas_operand_t *o, int64_t i, int64_t j);
+
+/* ---- What is promised on every device: jblas_promises.c ---- */
+
+/* Calls a case on a handle of the device: blas_call(), or what takes the operands to a GPU and back. */
+typedef jstatus_t blas_caller_t(jhandle_t *handle, blas_case_t *c);
+
+/* Rung 0, the right answer, nothing else touched; says what is not so. */
+bool blas_call_is_right(jhandle_t *handle, blas_case_t *c, blas_caller_t *call);
+/* Each alpha and beta of {0, 1, -1, other}, by both pointer modes. */
+void blas_zero_scalars_read_nothing(jhandle_t *handle, const blas_function_t *function, blas_caller_t *call);
+/* One more row asks for so many times the bytes at most; where a way begins to pay, its workspace is in proportion to the
+ * operands from the start. */
+void blas_requirement_is_continuous(jhandle_t *handle, const blas_function_t *function, double growth);
+/* With the policy, how much workspace there is changes nothing of the answer. */
+void blas_same_bits_for_any_workspace(jhandle_t *handle, blas_case_t *c, blas_caller_t *call);
 
 #endif

@@ -38,6 +38,22 @@ void operation_end(operation_world_t *world) {
     wide_arena_free(&world->arena);
 }
 
+void operation_give_exactly(jhandle_t *handle, bool guarded) {
+    size_t bytes = 0;
+    JEXPECT_OK(jhandle_stop_size_query(handle, &bytes));
+    if (bytes == 0)
+        JEXPECT_OK(jhandle_seal(handle));
+    else if (guarded)
+        JEXPECT_OK(jhandle_set_workspace(handle, jtest_guard_pages(bytes), bytes));
+    else
+        JEXPECT_OK(jhandle_set_workspace_size(handle, bytes));
+}
+
+void operation_give_any(jhandle_t *handle) {
+    JEXPECT_OK(jhandle_set_workspace_size(handle, 0));
+    JEXPECT_OK(jhandle_unseal(handle));
+}
+
 jlayout_t operation_layout(int rank, int64_t m, int64_t n) {
     jlayout_t layout;
     const int64_t extents[2] = {m, n};
@@ -439,7 +455,6 @@ void overlap_expect_right(jhandle_t *handle, jbuffer_allocator_t *allocator, jbu
     operand_t random;
     overlap_call_t call;
     jbuffer_t *whole = NULL;
-    size_t bytes = 0;
     operand_make(&random, local, WHOLE, WHOLE, STORED_COLUMN, JSTRUCTURE_GENERAL);
     JEXPECT_OK(jbuffer_construct_copy(allocator, random.view, &whole));
     overlap_draw(&call, whole, type, strided);
@@ -450,15 +465,10 @@ void overlap_expect_right(jhandle_t *handle, jbuffer_allocator_t *allocator, jbu
 
     JEXPECT_OK(jhandle_start_size_query(handle));
     JEXPECT_FALSE(jstatus_is_error(overlap_run(handle, &call)));
-    JEXPECT_OK(jhandle_stop_size_query(handle, &bytes));
-    if (bytes > 0)
-        JEXPECT_OK(jhandle_set_workspace_size(handle, bytes));
-    else
-        JEXPECT_OK(jhandle_seal(handle));
+    operation_give_exactly(handle, false);
     JEXPECT_OK(overlap_run(handle, &call));
     JEXPECT_OK(jstream_synchronize(jhandle_device(handle), NULL));
-    JEXPECT_OK(jhandle_set_workspace_size(handle, 0));
-    JEXPECT_OK(jhandle_unseal(handle));
+    operation_give_any(handle);
 
     jbuffer_t *result = NULL;
     jlayout_t layout = {.rank = 0};

@@ -45,6 +45,11 @@ typedef struct operation_world {
 void operation_begin(operation_world_t *world, jdatatype_t type);
 void operation_end(operation_world_t *world);
 
+/* Ends the size query of a handle and gives it just the bytes that were asked for; guarded: host memory right before an
+ * inaccessible page. Then again whatever it wants. */
+void operation_give_exactly(jhandle_t *handle, bool guarded);
+void operation_give_any(jhandle_t *handle);
+
 /* A matrix, or (columns < 0) a vector of rank 1. The stored elements are random, of a size that keeps triangles well
  * conditioned; the diagonal of a Hermitian one is real. */
 void operand_make(operand_t *operand, jbuffer_allocator_t *allocator, int64_t rows, int64_t columns, storage_t storage,
