@@ -92,19 +92,24 @@ jstatus_t ji_heap_take(jsegment_t *segment, uint64_t pages, uint64_t multiple, u
     return status;
 }
 
+/* How long the next slab of a class should be: room for eight blocks and tables, and the more slabs
+ * there are the more, up to 16 pages for blocks up to 1 KiB. */
+static uint64_t heap_slab_pages(uint64_t block_bytes, uint32_t slab_count) {
+    const uint64_t most = block_bytes <= 1024 ? 16 : SHM_MAX_SLAB_PAGES;
+    uint64_t pages = 4;
+    while (pages < SHM_MAX_SLAB_PAGES && pages << SHM_PAGE_SHIFT < 9 * block_bytes)
+        pages *= 2;
+    for (uint32_t i = 0; i < slab_count && pages < most; ++i)
+        pages *= 2;
+    return pages;
+}
+
 /* Makes a slab for a class: larger ones as the class gets more, smaller ones without room. */
 static jstatus_t heap_new_slab(jshared_t *shared, unsigned class_index) {
     jsegment_t *segment = shared->segment;
     const bool own_size = shared->kind == JSHARED_PAGES;
     const uint64_t block_bytes = own_size ? shared->block_bytes : ji_class_bytes(class_index);
-    const uint32_t grown = shared->classes[class_index].slab_count;
-
-    uint64_t pages = 4;
-    while (pages < SHM_MAX_SLAB_PAGES && pages << SHM_PAGE_SHIFT < 9 * block_bytes)
-        pages *= 2;
-    for (uint32_t i = 0; i < grown && pages < (block_bytes <= 1024 ? 16 : SHM_MAX_SLAB_PAGES); ++i)
-        pages *= 2;
-
+    uint64_t pages = heap_slab_pages(block_bytes, shared->classes[class_index].slab_count);
     shm_geometry_t geometry;
     uint64_t page = 0;
     jstatus_t status = JSTATUS_MEMORY_ERROR;

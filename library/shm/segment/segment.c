@@ -182,6 +182,23 @@ static size_t segment_round(size_t bytes) {
     return ji_size_round_up(bytes, SHM_PAGE_BYTES, &rounded) ? rounded : 0;
 }
 
+/* The size to begin with, and the largest: in whole pages; an array has all its bytes at once. */
+static jstatus_t segment_choose_sizes(const jsegment_options_t *options, size_t *size,
+                                      size_t *max) {
+    const bool is_array = options->backend == JSEGMENT_ARRAY;
+    const bool grows =
+        !is_array && options->max_bytes != JALLOC_DEFAULT && options->max_bytes != JALLOC_NONE;
+    *size =
+        is_array ? options->size_bytes & ~(SHM_PAGE_BYTES - 1) : segment_round(options->size_bytes);
+    *max = grows ? segment_round(options->max_bytes) : *size;
+
+    if (*size < JSEGMENT_MIN_BYTES || *max < *size || *max >> SHM_PAGE_SHIFT > SHM_MAX_PAGES)
+        return ji_fail(JSTATUS_INVALID_SIZE,
+                       "a segment of %zu bytes that may grow to %zu: at least %d, at most 4 TiB",
+                       options->size_bytes, options->max_bytes, JSEGMENT_MIN_BYTES);
+    return JSTATUS_SUCCESS;
+}
+
 /* The magic number last: an array is one segment from then on. */
 static void segment_write_constants(jsegment_t *segment) {
     const size_t magic_bytes = sizeof segment->constants.magic;
@@ -202,18 +219,8 @@ jstatus_t jsegment_create(const jsegment_options_t *given, jsegment_t **out) {
     jstatus_t status = JSTATUS_SUCCESS;
     JREQUIRE(!options.read_only, JSTATUS_INVALID_VALUE);
 
-    const size_t size = options.backend == JSEGMENT_ARRAY
-                            ? options.size_bytes & ~(SHM_PAGE_BYTES - 1)
-                            : segment_round(options.size_bytes);
-    const bool grows = options.max_bytes != JALLOC_DEFAULT && options.max_bytes != JALLOC_NONE;
-    const size_t max =
-        grows && options.backend != JSEGMENT_ARRAY ? segment_round(options.max_bytes) : size;
-
-    if (size < JSEGMENT_MIN_BYTES || max < size || max >> SHM_PAGE_SHIFT > SHM_MAX_PAGES)
-        return ji_fail(JSTATUS_INVALID_SIZE,
-                       "a segment of %zu bytes that may grow to %zu: at least %d, at most 4 TiB",
-                       options.size_bytes, options.max_bytes, JSEGMENT_MIN_BYTES);
-
+    size_t size, max;
+    JTRY_RETURN(segment_choose_sizes(&options, &size, &max));
     const unsigned slots =
         options.max_processes != 0 ? options.max_processes : SEGMENT_DEFAULT_PROCESSES;
     const bool has_file = options.backend == JSEGMENT_POSIX || options.backend == JSEGMENT_MEMFD ||
