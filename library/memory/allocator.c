@@ -127,10 +127,10 @@ jstatus_t ji_entry_refuse(jallocator_t *allocator, const void *pointer, size_t s
 
     entry = ji_ledger_find_containing(&allocator->ledger, pointer);
     if (entry != NULL)
-        return ji_fail(
-            JSTATUS_NOT_FOUND,
-            "allocator \"%s\": %p lies inside the block at %p and is no beginning of one",
-            allocator->name, pointer, (void *)entry->address);
+        return ji_fail(JSTATUS_NOT_FOUND,
+                       "allocator \"%s\": %p lies inside the block at %p and is no "
+                       "beginning of one",
+                       allocator->name, pointer, (void *)entry->address);
 
     return ji_refuse_unknown(allocator->name, pointer, "already");
 }
@@ -229,8 +229,8 @@ jstatus_t ji_allocator_make(const jallocator_ops_t *ops, void *context, const ji
     allocator->threads = traits->threads;
 
     allocator->has_ledger = allocator_needs_ledger(&allocator->ops);
-    allocator->entry =
-        allocator_choose_entry(traits, allocator->has_ledger && !traits->fills_ledger);
+    bool entry_fills_ledger = allocator->has_ledger && !traits->fills_ledger;
+    allocator->entry = allocator_choose_entry(traits, entry_fills_ledger);
 
     allocator->kind = traits->kind;
     allocator->below = traits->below;

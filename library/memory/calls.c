@@ -217,11 +217,16 @@ static void allocator_visit_ledger(const jallocator_t *allocator, jallocation_vi
     for (const ji_ledger_entry_t *entry = NULL;
          (entry = ji_ledger_next(&allocator->ledger, entry)) != NULL;) {
         void *pointer = (void *)entry->address;
+        size_t size = entry->size_bytes;
         jallocation_t block = {
-            sizeof block, (jallocator_t *)allocator, pointer, entry->size_bytes, 0, entry->tag,
-            true};
-        block.usable_bytes =
-            allocator->ops.usable_size(allocator->context, pointer, entry->size_bytes);
+            .struct_size = sizeof block,
+            .allocator = (jallocator_t *)allocator,
+            .pointer = pointer,
+            .size_bytes = size,
+            .usable_bytes = allocator->ops.usable_size(allocator->context, pointer, size),
+            .tag = entry->tag,
+            .live = true,
+        };
 
         if (!visitor(context, &block))
             return;

@@ -5,9 +5,10 @@
  * Bytes 0xff are NaN in every floating type at once: a sign, an exponent all ones, and a fraction
  * that is not zero. After TensorFlow's GPUNanResetAllocator.
  *
- *     allocate   below gives     fill on the stream                   event behind it (*)
- *     free       taken out       the stream waits for the event (*)   fill     below takes it back
- *                                                                     (*) unless it is inline
+ *     allocate   below gives   fill on the stream                   event behind it (*)
+ *     free       taken out     the stream waits for the event (*)   fill   below takes it back
+ *
+ *     (*) unless the stream is inline
  *
  * A provider may hand the memory to somebody else, or to the system, at once: where below does not
  * take it back in stream order, a free waits until the fill is done.

@@ -33,7 +33,8 @@ typedef struct guard {
 
 typedef enum guard_side { GUARD_BEFORE, GUARD_BEHIND } guard_side_t;
 
-/* One round of splitmix64; each byte then 0x01, 0x03, ... 0x7f. */
+/* The finalizer of splitmix64 (Steele, Lea, Flood 2014: Fast splittable pseudorandom number
+ * generators); each byte then 0x01, 0x03, ... 0x7f. */
 static uint64_t guard_word(const ji_live_block_t *block, guard_side_t side) {
     uint64_t word = (uint64_t)(uintptr_t)block->pointer * 2 + (side == GUARD_BEHIND);
 

@@ -97,8 +97,10 @@ jstatus_t ji_live_add(ji_live_t *live, ji_live_block_t *block) {
         block->tag = ji_tag_current;
         live->first_free = live->blocks[block->slot].slot;
         live->blocks[block->slot] = *block;
-        ji_ledger_insert(&live->ledger, block->pointer, block->size_bytes, block->tag)->number =
-            block->slot;
+
+        ji_ledger_entry_t *entry =
+            ji_ledger_insert(&live->ledger, block->pointer, block->size_bytes, block->tag);
+        entry->number = block->slot;
     }
 
     ji_lock_release(&live->lock);
@@ -132,10 +134,11 @@ jstatus_t ji_live_take(ji_live_t *live, const void *pointer, size_t size_bytes,
     if (entry == NULL) {
         status = live_refuse(live, pointer);
     } else if (entry->size_bytes != size_bytes) {
-        status = ji_fail(
-            JSTATUS_INVALID_SIZE,
-            "allocator \"%s\": %p (tag \"%s\") has %zu bytes and is given back with %zu",
-            live->self->name, pointer, jtag_name(entry->tag), entry->size_bytes, size_bytes);
+        status = ji_fail(JSTATUS_INVALID_SIZE,
+                         "allocator \"%s\": %p (tag \"%s\") has %zu bytes and is given back "
+                         "with %zu",
+                         live->self->name, pointer, jtag_name(entry->tag), entry->size_bytes,
+                         size_bytes);
     } else {
         live->blocks[entry->number].leaving = true;
         *block = live->blocks[entry->number];
@@ -196,13 +199,15 @@ jstatus_t ji_live_examine(ji_live_t *live,
 /* ---- Slots of the table ---- */
 
 static jallocation_t live_describe(const ji_live_t *live, const ji_ledger_entry_t *entry) {
-    return (jallocation_t){sizeof(jallocation_t),
-                           live->self,
-                           (void *)entry->address,
-                           entry->size_bytes,
-                           entry->size_bytes,
-                           entry->tag,
-                           true};
+    return (jallocation_t){
+        .struct_size = sizeof(jallocation_t),
+        .allocator = live->self,
+        .pointer = (void *)entry->address,
+        .size_bytes = entry->size_bytes,
+        .usable_bytes = entry->size_bytes,
+        .tag = entry->tag,
+        .live = true,
+    };
 }
 
 static jstatus_t live_find(void *context, const void *pointer, jallocation_t *block) {

@@ -140,8 +140,8 @@ static jstatus_t track_create(const ji_request_t *request, jallocator_t **out) {
         JTRY_ALLOC(call_traces = ji_metadata_alloc(sizeof *call_traces));
 
     JTRY(ji_allocator_make(&ops, track, &traits, &track->self));
-    if (call_traces != NULL &&
-        track->self->call_traces == NULL) { /* they may be kept already, for the report at exit */
+    /* They may be kept already, for the report at exit. */
+    if (call_traces != NULL && track->self->call_traces == NULL) {
         ji_call_traces_init(call_traces);
         track->self->call_traces = call_traces;
         call_traces = NULL;

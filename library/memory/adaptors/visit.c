@@ -129,8 +129,8 @@ static void visit_settle(visit_adaptor_t *visit, void *pointer, bool goes) {
     visit->turns = &turn;
 
     for (;;) {
-        ji_ledger_entry_t *entry =
-            ji_ledger_find(&visit->self->ledger, pointer); /* moves when others change the ledger */
+        /* Looked up each time: it moves when others change the ledger. */
+        ji_ledger_entry_t *entry = ji_ledger_find(&visit->self->ledger, pointer);
         int next = visit_next(visit, entry->number, goes);
         if (next < 0)
             break;
@@ -222,9 +222,10 @@ static jstatus_t visit_allocate(void *context, size_t size_bytes, size_t alignme
 static jstatus_t visit_remove_block(visit_adaptor_t *visit, void *pointer, size_t size_bytes) {
     while (visit_is_taken(visit, pointer)) {
         if (visit_is_inside(visit))
-            return ji_fail(
-                JSTATUS_BUSY,
-                "visit: visitors are being told of %p: it cannot be freed by one of them", pointer);
+            return ji_fail(JSTATUS_BUSY,
+                           "visit: visitors are being told of %p: it cannot be freed by one "
+                           "of them",
+                           pointer);
         visit_pause(visit);
     }
 

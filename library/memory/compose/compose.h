@@ -7,8 +7,7 @@
  *
  *     JALLOC_ALLOCATOR="general;cuda:0=bfc(limit=2GiB)+guard"
  *          |
- *     process.c    clauses by device; the process's allocators, one for each device and kind of
- *                  memory
+ *     process.c    clauses by device; the process's allocators, one for each kind of memory
  *          | "bfc(limit=2GiB)+guard"
  *     compose.c    stages: a kind and its options, read by the kind's table of keys
  *          |

@@ -138,8 +138,8 @@ static jstatus_t device_create(const ji_request_t *request, jallocator_t **out) 
              JSTATUS_INVALID_VALUE);
 
     jstatus_t status = JSTATUS_SUCCESS;
-    ji_traits_t traits = {.name =
-                              options->name != NULL ? options->name : jdevice_name(request->device),
+    const char *name = options->name != NULL ? options->name : jdevice_name(request->device);
+    ji_traits_t traits = {.name = name,
                           .device = request->device,
                           .threads = JALLOCATOR_THREADS_SAFE,
                           .kind = &ji_kind_device};

@@ -4,10 +4,11 @@
 /* Sizes are rounded up to pages. An alignment above what the kernel gives is had by mapping more
  * and giving the ends back:
  *
- *     |<- head ->|<------ size ------>|<- tail ->| size + alignment - natural alignment are mapped,
- *                ^ aligned                               head and tail are unmapped at once
+ *     |<- head ->|<------ size ------>|<- tail ->|
+ *     mapped     aligned                          size + alignment - natural alignment bytes
  *
- * so that an allocation is always exactly its own pages and its size alone is enough to free it. */
+ * Head and tail are unmapped at once, so an allocation is always exactly its own pages, and its
+ * size alone is enough to free it. */
 
 #include "memory/providers/mapping.h"
 

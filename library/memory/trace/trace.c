@@ -105,7 +105,7 @@ static unsigned trace_thread_number(void) {
 
 /* ---- Files, under the lock ---- */
 
-/* FNV-1a. */
+/* FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/ */
 static uint64_t trace_hash(const char *name) {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
     for (; *name != '\0'; ++name)
