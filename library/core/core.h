@@ -4,8 +4,16 @@
 #define JALLOC_CORE_CORE_H
 
 /* What every layer uses: messages, the one exit of functions that acquire, bookkeeping memory,
- * checked arithmetic, what survives a fork. What objects are kept in stands beside it: list.h,
- * hash.h. */
+ * checked arithmetic, what survives a fork. Beside it stand
+ *
+ *     list.h, hash.h  what objects are kept in
+ *     lock.h          the lock that costs its usual taker no atomic operation
+ *     sized.h         structs of callers who may be of another version
+ *     config.c        the variables of the environment, with environment.c, size.c and nearest.c
+ *     log.c           lines for people; profile.c counts calls for them, tag.c names who allocates
+ *
+ * This folder knows nothing of memory that users see, and takes its own by ji_metadata_alloc()
+ * alone. What is global in it is put right in the child of a fork, by ranks (ji_fork_rank_t). */
 
 #include <stdbool.h>
 #include <stddef.h>

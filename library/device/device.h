@@ -3,8 +3,14 @@
 #ifndef JALLOC_DEVICE_DEVICE_H
 #define JALLOC_DEVICE_DEVICE_H
 
-/* What the library itself needs of devices; what a device is stands in table.h. The public
- * functions in device.c check their arguments once, so operations need not. */
+/* What the library itself needs of devices. What a device is stands in table.h, which is to be read
+ * first: content and a table of operations, the same for all.
+ *
+ *     device.c    the public functions: each checks its arguments once, so operations need not
+ *     registry.c  from a name to a device: loads the module of its kind (module.h)
+ *     host_*.c    the host as a device, with streams and events of threads (host.h)
+ *
+ * Nothing here knows a GPU's runtime: that is in the modules (library/gpu). */
 
 #include <stdatomic.h>
 
