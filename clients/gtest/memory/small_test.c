@@ -1,41 +1,17 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* What small blocks promise beyond what every allocator does: classes, caches of threads, books beside the memory, streams.
- * Some tests look inside: at the classes, and at locks, which they hold to show that nobody waits for them. */
+/* What small blocks promise beyond what every allocator does: classes, books beside the memory, misuse, failures, damage.
+ * Some tests look inside, at the classes. Threads with their caches, and streams, have files of their own. */
 
-#include "allocator_helper.h"
-#include "jtest.h"
+#include "small_helper.h"
 
-#include "jalloc/policy.h"
 #include "jalloc/provider.h"
-#include "memory/allocators/small/small.h"
 
-#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
-#define KIB ((size_t)1 << 10)
-#define MIB ((size_t)1 << 20)
-
-static jallocator_t *make_small(jallocator_t *below, size_t largest_bytes, size_t cache_bytes) {
-    jsmall_options_t options = JSMALL_OPTIONS_INIT;
-    options.largest_bytes = largest_bytes;
-    options.cache_bytes = cache_bytes;
-    jallocator_t *allocator = NULL;
-    JEXPECT_OK(jallocator_create_small(below, &options, &allocator));
-    return allocator;
-}
-static jallocator_t *make_default(void) { return make_small(jtest_failing_allocator(), 0, 0); }
-
-static void *try_take(jallocator_t *allocator, size_t size_bytes, jstream_t *stream) {
-    void *pointer = NULL;
-    (void)jallocator_allocate(allocator, size_bytes, 0, stream, &pointer);
-    return pointer;
-}
-
-/* ---- Classes -------------------------------------------------------------------------------------------------------- */
+/* ---- Classes ---- */
 
 JTEST(Small, EverySizeHasTheLeastClassThatHoldsItAndLosesAnEighthAtMost) {
     jallocator_t *allocator = make_small(jtest_failing_allocator(), MIB, 0);
@@ -125,264 +101,7 @@ JTEST(Small, OptionsAreChecked) {
     JEXPECT_OK(jallocator_destroy(allocator));
 }
 
-/* ---- Locks ---------------------------------------------------------------------------------------------------------- */
-
-typedef struct pairs_job {
-    jallocator_t *allocator;
-    jtest_gate_t warm, locked;
-    atomic_bool done;
-} pairs_job_t;
-
-static void *do_pairs(void *argument) {
-    pairs_job_t *job = argument;
-    void *pointers[4];
-    for (int round = 0; round < 2; ++round) {
-        for (int i = 0; i < 4; ++i)
-            pointers[i] = try_take(job->allocator, 100, NULL);
-        for (int i = 0; i < 4; ++i)
-            (void)jallocator_deallocate(job->allocator, pointers[i], 100, NULL);
-        if (round == 0) {
-            jtest_gate_open(&job->warm);
-            jtest_gate_pass(&job->locked);
-        }
-    }
-    atomic_store(&job->done, true);
-    return NULL;
-}
-
-JTEST(Small, AWarmThreadTakesNoLock) {
-    jallocator_t *allocator = make_default();
-    small_t *small = allocator->context;
-    pairs_job_t job = {.allocator = allocator, .warm = JTEST_GATE_INIT, .locked = JTEST_GATE_INIT};
-    pthread_t thread;
-    JASSERT_EQ(pthread_create(&thread, NULL, do_pairs, &job), 0);
-    jtest_gate_pass(&job.warm);
-    ji_lock_acquire(&small->lock);
-    ji_lock_acquire(&allocator->lock);
-    for (uint32_t i = 0; i < small->class_count; ++i)
-        ji_lock_acquire(&small->classes[i].lock);
-    jtest_gate_open(&job.locked);
-    for (int waited = 0; !atomic_load(&job.done) && waited < 20000; ++waited)
-        jtest_sleep_ms(1);
-    JEXPECT_TRUE(atomic_load(&job.done)); /* while all the locks are held */
-    for (uint32_t i = 0; i < small->class_count; ++i)
-        ji_lock_release(&small->classes[i].lock);
-    ji_lock_release(&allocator->lock);
-    ji_lock_release(&small->lock);
-    pthread_join(thread, NULL);
-    JEXPECT_OK(jallocator_destroy(allocator));
-}
-
-/* ---- Threads -------------------------------------------------------------------------------------------------------- */
-
-typedef struct block_list {
-    jallocator_t *allocator;
-    void *pointers[200];
-    size_t size_bytes;
-    jstatus_t status;
-    jtest_gate_t *reached, *go, *used;
-    const jallocator_t *hint; /* what the thread thinks it used last */
-} block_list_t;
-
-static void *take_all(void *argument) {
-    block_list_t *list = argument;
-    for (size_t i = 0; i < 200; ++i)
-        list->pointers[i] = try_take(list->allocator, list->size_bytes, NULL);
-    return NULL;
-}
-static void *free_all(void *argument) {
-    block_list_t *list = argument;
-    for (size_t i = 0; i < 200; ++i) {
-        const jstatus_t status = jallocator_deallocate(list->allocator, list->pointers[i], list->size_bytes, NULL);
-        if (status != JSTATUS_SUCCESS)
-            list->status = status;
-    }
-    return NULL;
-}
-static void *take_and_free_all(void *argument) {
-    take_all(argument);
-    return free_all(argument);
-}
-static void run_thread(void *(*function)(void *), void *argument) {
-    pthread_t thread;
-    JASSERT_EQ(pthread_create(&thread, NULL, function, argument), 0);
-    pthread_join(thread, NULL);
-}
-
-JTEST(Small, AThreadThatEndsGivesItsCacheBack) {
-    jallocator_t *allocator = make_default();
-    const small_t *small = allocator->context;
-    block_list_t list = {.allocator = allocator, .size_bytes = 1000};
-    run_thread(take_and_free_all, &list);
-    JEXPECT_TRUE(ji_list_is_empty(&small->caches));
-    const jallocator_stats_t stats = stats_of(allocator);
-    JEXPECT_EQ(stats.allocation_count, 200);
-    JEXPECT_EQ(stats.live_count, 0);
-    JEXPECT_EQ(stats.in_use_bytes, 0);
-    JEXPECT_EQ(stats.peak_in_use_bytes, 200 * 1000);
-    JEXPECT_EQ(stats.free_bytes, stats.reserved_bytes);
-    const uint64_t first_count = jtest_allocation_count();
-    JEXPECT_GE(first_count, 4);
-    run_thread(take_and_free_all, &list); /* served by what the first one left */
-    JEXPECT_LE(jtest_allocation_count(), first_count + 1);
-    JEXPECT_EQ(stats_of(allocator).peak_in_use_bytes, 200 * 1000);
-    JEXPECT_EQ(stats_of(allocator).allocation_count, 400);
-    JEXPECT_OK(jallocator_trim(allocator, 0));
-    JEXPECT_EQ(stats_of(allocator).reserved_bytes, 0);
-    JEXPECT_EQ(jtest_live_bytes(), 0);
-    JEXPECT_OK(jallocator_check(allocator));
-    JEXPECT_OK(jallocator_destroy(allocator));
-}
-
-JTEST(Small, AnotherThreadMayFree) {
-    jallocator_t *allocator = make_default();
-    block_list_t list = {.allocator = allocator, .size_bytes = 64};
-    take_all(&list);
-    const size_t reserved = stats_of(allocator).reserved_bytes;
-    for (int round = 0; round < 20; ++round) {
-        run_thread(free_all, &list);
-        JEXPECT_OK(list.status);
-        JEXPECT_EQ(stats_of(allocator).live_count, 0);
-        JEXPECT_EQ(stats_of(allocator).in_use_bytes, 0);
-        take_all(&list);
-        JEXPECT_EQ(stats_of(allocator).live_count, 200);
-    }
-    JEXPECT_LE(stats_of(allocator).reserved_bytes, 4 * reserved); /* what others freed came back */
-    free_all(&list);
-    JEXPECT_OK(jallocator_check(allocator));
-    JEXPECT_OK(jallocator_destroy(allocator));
-}
-
-/* Several threads exchange blocks through places; each block says what is in it. */
-enum { PLACES = 64, MOST_THREADS = 8 };
-typedef struct exchange {
-    jallocator_t *allocator;
-    _Atomic(uint64_t *) places[PLACES];
-    atomic_uint wrong;
-    int64_t rounds;
-} exchange_t;
-typedef struct exchanger {
-    exchange_t *exchange;
-    uint64_t random;
-} exchanger_t;
-
-static size_t exchange_size(uint64_t seed) { return sizeof(uint64_t) * (2 + seed % 700); }
-
-static void exchange_end(exchange_t *exchange, uint64_t *block) {
-    if (block == NULL)
-        return;
-    const uint64_t seed = block[0];
-    const size_t size = exchange_size(seed), words = size / sizeof *block;
-    bool whole = true;
-    for (size_t i = 1; i < words; ++i)
-        whole &= block[i] == seed + i;
-    if (!whole || jallocator_deallocate(exchange->allocator, block, size, NULL) != JSTATUS_SUCCESS)
-        atomic_fetch_add(&exchange->wrong, 1);
-}
-
-static void *exchange_work(void *argument) {
-    exchanger_t *self = argument;
-    exchange_t *exchange = self->exchange;
-    for (int64_t round = 0; round < exchange->rounds; ++round) {
-        const uint64_t seed = jtest_random_next(&self->random) >> 8;
-        uint64_t *block = try_take(exchange->allocator, exchange_size(seed), NULL);
-        if (block == NULL) {
-            atomic_fetch_add(&exchange->wrong, 1);
-            continue;
-        }
-        for (size_t i = 0; i < exchange_size(seed) / sizeof *block; ++i)
-            block[i] = seed + i;
-        exchange_end(exchange, atomic_exchange(&exchange->places[seed % PLACES], block));
-    }
-    return NULL;
-}
-
-JTEST(Small, ProducersAndConsumersKeepTheirContents) {
-    for (int threads = 2; threads <= MOST_THREADS; threads *= 2) {
-        JSCOPED_TRACE("%d threads", threads);
-        exchange_t exchange = {.allocator = make_small(jtest_failing_allocator(), 4 * KIB, 64 * KIB),
-                               .rounds = jtest_iterations(4000)};
-        exchanger_t self[MOST_THREADS];
-        pthread_t thread[MOST_THREADS];
-        for (int i = 0; i < threads; ++i) {
-            self[i] = (exchanger_t){&exchange, jtest_random()};
-            JASSERT_EQ(pthread_create(&thread[i], NULL, exchange_work, &self[i]), 0);
-        }
-        for (int i = 0; i < threads; ++i)
-            pthread_join(thread[i], NULL);
-        for (int i = 0; i < PLACES; ++i)
-            exchange_end(&exchange, atomic_load(&exchange.places[i]));
-        JEXPECT_EQ(atomic_load(&exchange.wrong), 0);
-        const jallocator_stats_t stats = stats_of(exchange.allocator);
-        JEXPECT_EQ(stats.allocation_count, (uint64_t)(threads * exchange.rounds));
-        JEXPECT_EQ(stats.live_count, 0);
-        JEXPECT_EQ(stats.in_use_bytes, 0);
-        JEXPECT_OK(jallocator_check(exchange.allocator));
-        JEXPECT_OK(jallocator_destroy(exchange.allocator));
-    }
-}
-
-static void *use_and_stay(void *argument) {
-    block_list_t *list = argument;
-    take_and_free_all(list);
-    jtest_gate_open(list->reached);
-    jtest_gate_pass(list->go);
-    list->hint = atomic_load(&ji_small_thread.allocator);
-    take_and_free_all(list); /* another allocator, perhaps at the same address */
-    jtest_gate_open(list->used);
-    return NULL;
-}
-
-JTEST(Small, AnAllocatorMayGoBeforeTheThreadsThatUsedIt) {
-    for (int round = 0; round < 20; ++round) {
-        jtest_gate_t reached = JTEST_GATE_INIT, go = JTEST_GATE_INIT, used = JTEST_GATE_INIT;
-        block_list_t list = {
-            .allocator = make_default(), .size_bytes = 128, .reached = &reached, .go = &go, .used = &used};
-        pthread_t thread;
-        JASSERT_EQ(pthread_create(&thread, NULL, use_and_stay, &list), 0);
-        jtest_gate_pass(&reached);
-        JASSERT_OK(jallocator_destroy(list.allocator));
-        JEXPECT_EQ(jtest_live_bytes(), 0);
-        list.allocator = make_default();
-        jtest_gate_open(&go);
-        if (round % 2 == 0) {
-            pthread_join(thread, NULL);
-            JEXPECT_NULL(list.hint);
-            JEXPECT_OK(list.status);
-            JEXPECT_EQ(stats_of(list.allocator).allocation_count, 200);
-            JEXPECT_OK(jallocator_destroy(list.allocator));
-        } else { /* the thread empties its cache while the allocator goes */
-            jtest_gate_pass(&used);
-            JEXPECT_OK(jallocator_destroy(list.allocator));
-            pthread_join(thread, NULL);
-        }
-    }
-}
-
-JTEST(Small, AThreadMayUseManyAllocatorsInTurn) {
-    enum { COUNT = 5 };
-    jallocator_t *allocators[COUNT];
-    void *pointers[COUNT][20];
-    for (int i = 0; i < COUNT; ++i)
-        allocators[i] = make_default();
-    for (size_t k = 0; k < 20; ++k)
-        for (int i = 0; i < COUNT; ++i)
-            JASSERT_NOT_NULL(pointers[i][k] = try_take(allocators[i], 64 + k, NULL));
-    for (int i = 0; i < COUNT; ++i) {
-        const int other = (i + 1) % COUNT;
-        JEXPECT_STATUS(jallocator_deallocate(allocators[other], pointers[i][0], 64, NULL), JSTATUS_NOT_FOUND);
-        for (size_t k = 0; k < 20; ++k)
-            JEXPECT_OK(jallocator_deallocate(allocators[i], pointers[i][k], 64 + k, NULL));
-    }
-    for (int i = 0; i < COUNT; ++i) {
-        JEXPECT_EQ(stats_of(allocators[i]).allocation_count, 20);
-        JEXPECT_OK(jallocator_trim(allocators[i], 0)); /* of this one alone */
-        JEXPECT_EQ(stats_of(allocators[i]).reserved_bytes, 0);
-        JEXPECT_OK(jallocator_destroy(allocators[i]));
-    }
-}
-
-/* ---- Misuse --------------------------------------------------------------------------------------------------------- */
+/* ---- Misuse ---- */
 
 typedef struct misuse {
     jallocator_t *allocator;
@@ -453,7 +172,7 @@ JTEST(Small, AFreeBlockOfTheCommonListsIsNotFreedAgain) {
     JEXPECT_OK(jallocator_destroy(allocator));
 }
 
-/* ---- Books ---------------------------------------------------------------------------------------------------------- */
+/* ---- Books ---- */
 
 typedef struct seen {
     size_t live_count, live_bytes, free_bytes, usable_bytes;
@@ -593,7 +312,7 @@ JTEST(Small, NeverTouchesTheMemory) {
     JEXPECT_EQ(munmap(array, 16 * MIB), 0);
 }
 
-/* ---- Failures ------------------------------------------------------------------------------------------------------- */
+/* ---- Failures ---- */
 
 static const size_t failure_sizes[] = {1, 64, 500, 4096, 30000, 50000};
 enum { FAILURE_SIZES = sizeof failure_sizes / sizeof *failure_sizes, FAILURE_ROUNDS = 12 };
@@ -672,122 +391,7 @@ JTEST(Small, WhatOtherClassesKeepIsGivenBackBeforeARequestFails) {
     JEXPECT_OK(jallocator_destroy(allocator));
 }
 
-/* ---- Streams -------------------------------------------------------------------------------------------------------- */
-
-static bool is_among(void *const pointers[], size_t count, const void *pointer) {
-    for (size_t i = 0; i < count; ++i)
-        if (pointers[i] == pointer)
-            return true;
-    return false;
-}
-
-/* Blocks freed on a stream that stands at a gate, then asked for on that stream and on others. With a cache of one byte
- * they go through the lists of all threads, else they stay in the thread's cache. */
-static void expect_blocks_stay_on_their_stream(size_t cache_bytes) {
-    enum { COUNT = 20 };
-    void *freed[COUNT], *same[COUNT], *other[COUNT], *host[COUNT];
-    jtest_gate_t gate = JTEST_GATE_INIT;
-    jstream_t *busy, *idle;
-    JASSERT_OK(jstream_create(jdevice_host(), &busy));
-    JASSERT_OK(jstream_create(jdevice_host(), &idle));
-    jallocator_t *allocator = make_small(jtest_failing_allocator(), 0, cache_bytes);
-    for (size_t i = 0; i < COUNT; ++i)
-        JASSERT_NOT_NULL(freed[i] = try_take(allocator, 1024, busy));
-    JASSERT_OK(jtest_gate_block(&gate, jdevice_host(), busy));
-    for (size_t i = 0; i < COUNT; ++i)
-        JEXPECT_OK(jallocator_deallocate(allocator, freed[i], 1024, busy));
-    for (size_t i = 0; i < COUNT; ++i) {
-        JASSERT_NOT_NULL(other[i] = try_take(allocator, 1024, idle));
-        JEXPECT_FALSE(is_among(freed, COUNT, other[i]));
-        JASSERT_NOT_NULL(host[i] = try_take(allocator, 1024, NULL));
-        JEXPECT_FALSE(is_among(freed, COUNT, host[i]));
-    }
-    for (size_t i = 0; i < COUNT; ++i) {
-        JASSERT_NOT_NULL(same[i] = try_take(allocator, 1024, busy));
-        JEXPECT_TRUE(is_among(freed, COUNT, same[i])); /* at once, though nothing is passed */
-    }
-    for (size_t i = 0; i < COUNT; ++i) {
-        JEXPECT_OK(jallocator_deallocate(allocator, same[i], 1024, busy));
-        JEXPECT_OK(jallocator_deallocate(allocator, other[i], 1024, idle));
-        JEXPECT_OK(jallocator_deallocate(allocator, host[i], 1024, NULL));
-    }
-    jtest_gate_open(&gate);
-    JEXPECT_OK(jstream_synchronize(jdevice_host(), busy));
-    JEXPECT_OK(jallocator_trim(allocator, 0));
-    JEXPECT_EQ(stats_of(allocator).reserved_bytes, 0);
-    JEXPECT_OK(jstream_destroy(busy));
-    JEXPECT_OK(jstream_destroy(idle));
-    JEXPECT_OK(jallocator_destroy(allocator));
-}
-JTEST(Small, BlocksInACacheStayOnTheirStream) { expect_blocks_stay_on_their_stream(0); }
-JTEST(Small, BlocksInTheCommonListsStayOnTheirStreamUntilItHasPassed) { expect_blocks_stay_on_their_stream(1); }
-
-JTEST(Small, ASlabTakenOnABusyStreamIsNotCarvedForAnother) {
-    jtest_gate_t gate = JTEST_GATE_INIT;
-    jstream_t *busy;
-    void *first, *second;
-    JASSERT_OK(jstream_create(jdevice_host(), &busy));
-    jallocator_t *allocator = make_small(jtest_failing_allocator(), 0, 1);
-    JASSERT_OK(jtest_gate_block(&gate, jdevice_host(), busy));
-    JASSERT_NOT_NULL(first = try_take(allocator, 64, busy)); /* the rest of the slab may still be in use there */
-    const size_t reserved = stats_of(allocator).reserved_bytes;
-    JASSERT_NOT_NULL(second = try_take(allocator, 64, NULL));
-    JEXPECT_GT(stats_of(allocator).reserved_bytes, reserved);
-    JEXPECT_OK(jallocator_deallocate(allocator, second, 64, NULL));
-    JEXPECT_OK(jallocator_deallocate(allocator, first, 64, busy));
-    jtest_gate_open(&gate);
-    JEXPECT_OK(jstream_destroy(busy));
-    JEXPECT_OK(jallocator_destroy(allocator));
-}
-
-JTEST(Small, AStreamThatIsDestroyedLeavesItsBlocksToAll) {
-    jallocator_t *allocator = make_default();
-    const small_t *small = allocator->context;
-    for (int round = 0; round < 10; ++round) {
-        jstream_t *stream;
-        void *pointers[30];
-        JASSERT_OK(jstream_create(jdevice_host(), &stream));
-        for (size_t i = 0; i < 30; ++i)
-            JASSERT_NOT_NULL(pointers[i] = try_take(allocator, 256, stream));
-        for (size_t i = 0; i < 30; ++i)
-            JEXPECT_OK(jallocator_deallocate(allocator, pointers[i], 256, stream));
-        JEXPECT_OK(jstream_destroy(stream));
-    }
-    JASSERT_FALSE(ji_list_is_empty(&small->caches));
-    JEXPECT_EQ(small->caches.ring.next, small->caches.ring.previous); /* one cache, used again */
-    JEXPECT_OK(jallocator_trim(allocator, 0));
-    JEXPECT_EQ(stats_of(allocator).reserved_bytes, 0);
-    JEXPECT_OK(jallocator_destroy(allocator));
-}
-
-/* ---- A fork --------------------------------------------------------------------------------------------------------- */
-
-static void fork_child(void *argument) {
-    block_list_t *list = argument;
-    take_and_free_all(list);
-    JEXPECT_OK(list->status);
-#ifndef __SANITIZE_THREAD__ /* it knows no threads that are made behind a fork */
-    run_thread(take_and_free_all, list);
-    JEXPECT_OK(list->status);
-#endif
-    JEXPECT_OK(jallocator_destroy(list->allocator));
-}
-
-JTEST(Small, AForkedChildGoesOnWithoutTheOtherThreads) {
-    jtest_gate_t reached = JTEST_GATE_INIT, go = JTEST_GATE_INIT, used = JTEST_GATE_INIT;
-    block_list_t list = {.allocator = make_default(), .size_bytes = 128, .reached = &reached, .go = &go, .used = &used};
-    pthread_t thread;
-    JASSERT_EQ(pthread_create(&thread, NULL, use_and_stay, &list), 0);
-    jtest_gate_pass(&reached);
-    block_list_t own = {.allocator = list.allocator, .size_bytes = 300};
-    take_and_free_all(&own);
-    jtest_in_child(60, fork_child, &own);
-    jtest_gate_open(&go);
-    pthread_join(thread, NULL);
-    JEXPECT_OK(jallocator_destroy(list.allocator));
-}
-
-/* ---- General -------------------------------------------------------------------------------------------------------- */
+/* ---- General ---- */
 
 JTEST(General, IsOneAllocatorThatOwnsItsBestFit) {
     jallocator_t *allocator, *below = jtest_failing_allocator();
@@ -840,7 +444,7 @@ JTEST(General, EachFailedAllocationOfBookkeepingLosesNothing) {
     }
 }
 
-/* ---- Damage --------------------------------------------------------------------------------------------------------- */
+/* ---- Damage ---- */
 
 static void expect_damage(jallocator_t *allocator, const char *message) {
     JEXPECT_STATUS(jallocator_check(allocator), JSTATUS_CORRUPTED);
@@ -913,126 +517,4 @@ JTEST(Small, ServesOneThreadWhereBelowDoes) {
     JASSERT_OK(jallocator_compose(NULL, "malloc+stack(threads=none)+small", &allocator));
     JEXPECT_EQ(jallocator_threads(allocator), JALLOCATOR_THREADS_NONE);
     JEXPECT_OK(jallocator_destroy(allocator));
-}
-
-/* ---- Threads without a cache ---------------------------------------------------------------------------------------- */
-
-static void *take_and_free(void *argument) {
-    void *pointers[20];
-    for (size_t i = 0; i < 20; ++i)
-        pointers[i] = try_take(argument, 100, NULL);
-    for (size_t i = 0; i < 20; ++i)
-        JEXPECT_OK(jallocator_deallocate(argument, pointers[i], 100, NULL));
-    return NULL;
-}
-
-JTEST(Small, AThreadThatCanHaveNoCacheIsServed) {
-    jallocator_t *allocator = make_default();
-    pthread_t thread;
-    jtest_fail_calls("pthread_setspecific", 1, UINT64_MAX, ENOMEM);
-    JASSERT_EQ(pthread_create(&thread, NULL, take_and_free, allocator), 0);
-    pthread_join(thread, NULL);
-    JEXPECT_TRUE(jtest_calls_failed());
-    JEXPECT_TRUE(ji_list_is_empty(&((const small_t *)allocator->context)->caches));
-    JEXPECT_EQ(stats_of(allocator).live_count, 0);
-    JEXPECT_EQ(stats_of(allocator).allocation_count, 20);
-    JEXPECT_OK(jallocator_check(allocator));
-    JEXPECT_OK(jallocator_destroy(allocator));
-}
-
-static pthread_key_t late_key;
-static void allocate_late(void *allocator) { (void)take_and_free(allocator); }
-static void *end_with_a_late_use(void *allocator) {
-    JEXPECT_EQ(pthread_setspecific(late_key, allocator), 0);
-    return take_and_free(allocator);
-}
-
-JTEST(Small, AThreadThatEndsIsServedWithoutACache) {
-    jallocator_t *allocator = make_default();
-    pthread_t thread;
-    JASSERT_EQ(pthread_key_create(&late_key, allocate_late),
-               0); /* glibc: ended after the allocator's key, which is older */
-    JASSERT_EQ(pthread_create(&thread, NULL, end_with_a_late_use, allocator), 0);
-    pthread_join(thread, NULL);
-    JEXPECT_TRUE(ji_list_is_empty(&((const small_t *)allocator->context)->caches));
-    JEXPECT_EQ(stats_of(allocator).allocation_count, 40);
-    JEXPECT_EQ(stats_of(allocator).live_count, 0);
-    JEXPECT_OK(jallocator_check(allocator));
-    JEXPECT_OK(jallocator_destroy(allocator));
-    JEXPECT_EQ(pthread_key_delete(late_key), 0);
-}
-
-/* What other threads keep goes back when they next need something. */
-typedef struct keeper {
-    jallocator_t *allocator;
-    jtest_gate_t kept, trimmed, used, seen;
-} keeper_t;
-static void *keep_and_use(void *argument) {
-    keeper_t *keeper = argument;
-    (void)take_and_free(keeper->allocator);
-    jtest_gate_open(&keeper->kept);
-    jtest_gate_pass(&keeper->trimmed);
-    void *other = try_take(keeper->allocator, 20 * KIB, NULL);
-    JEXPECT_OK(jallocator_deallocate(keeper->allocator, other, 20 * KIB, NULL));
-    jtest_gate_open(&keeper->used);
-    jtest_gate_pass(&keeper->seen);
-    return NULL;
-}
-JTEST(Small, ATrimReachesOtherThreadsWhenTheyNextNeedSomething) {
-    keeper_t keeper = {make_default(), JTEST_GATE_INIT, JTEST_GATE_INIT, JTEST_GATE_INIT, JTEST_GATE_INIT};
-    jallocator_t *allocator = keeper.allocator;
-    pthread_t thread;
-    JASSERT_EQ(pthread_create(&thread, NULL, keep_and_use, &keeper), 0);
-    jtest_gate_pass(&keeper.kept);
-    const size_t kept_bytes = stats_of(allocator).reserved_bytes;
-    JEXPECT_OK(jallocator_trim(allocator, 0));
-    JEXPECT_EQ(stats_of(allocator).reserved_bytes, kept_bytes);
-    jtest_gate_open(&keeper.trimmed);
-    jtest_gate_pass(&keeper.used);
-    const size_t all_bytes = stats_of(allocator).reserved_bytes;
-    JEXPECT_OK(jallocator_trim(allocator, 0));
-    JEXPECT_EQ(stats_of(allocator).reserved_bytes, all_bytes - kept_bytes); /* the first slab is gone */
-    jtest_gate_open(&keeper.seen);
-    pthread_join(thread, NULL);
-    JEXPECT_OK(jallocator_destroy(allocator));
-}
-
-/* A slab whose memory is behind a stream's work stays, though all of it is free. */
-JTEST(Small, ASlabThatAStreamStillUsesIsNotGivenBackWithoutWaiting) {
-    jtest_gate_t gate = JTEST_GATE_INIT;
-    jstream_t *busy;
-    jallocator_t *allocator;
-    JASSERT_OK(jstream_create(jdevice_host(), &busy));
-    JASSERT_OK(jallocator_compose(NULL, "malloc+limit(limit=20KiB)+small(cache=1)", &allocator));
-    JASSERT_OK(jtest_gate_block(&gate, jdevice_host(), busy));
-    void *block = try_take(allocator, 1024, busy);
-    JASSERT_NOT_NULL(block);
-    JEXPECT_OK(jallocator_deallocate(allocator, block, 1024, NULL)); /* the host was done with it */
-    JEXPECT_NULL(try_take(allocator, 8 * KIB, NULL));
-    JEXPECT_GT(stats_of(allocator).reserved_bytes, 0);
-    jtest_gate_open(&gate);
-    JASSERT_OK(jstream_synchronize(jdevice_host(), busy));
-    block = try_take(allocator, 8 * KIB, NULL);
-    JEXPECT_NOT_NULL(block);
-    JEXPECT_OK(jallocator_deallocate(allocator, block, 8 * KIB, NULL));
-    JEXPECT_OK(jallocator_destroy(allocator));
-    JEXPECT_OK(jstream_destroy(busy));
-}
-
-/* A process without a key for the ends of its threads has no caches; run by the test below. */
-JTEST_ONLY_WITH("JALLOC_TEST_KEYLESS", Small, Keyless) {
-    jtest_fail_calls("pthread_key_create", 1, UINT64_MAX, EAGAIN);
-    jallocator_t *allocator = make_default();
-    JEXPECT_TRUE(jtest_calls_failed());
-    (void)take_and_free(allocator);
-    JEXPECT_TRUE(ji_list_is_empty(&((const small_t *)allocator->context)->caches));
-    JEXPECT_EQ(stats_of(allocator).allocation_count, 20);
-    JEXPECT_OK(jallocator_check(allocator));
-    JEXPECT_OK(jallocator_destroy(allocator));
-}
-JTEST(Small, AProcessWithoutAKeyIsServedWithoutCaches) {
-    char output[4096];
-    const char *const environment[] = {"JALLOC_TEST_KEYLESS=1", NULL};
-    if (jtest_run_self("Small.Keyless", environment, output, sizeof output) != 0)
-        JFAIL("%s", output);
 }
