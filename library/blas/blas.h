@@ -19,21 +19,22 @@
  *
  * Each routine exists once; its element type is a value, not a copy of the code:
  *
- *   jblas_dtrsm(handle, side, ..., ldb)      the public name, made from the routine's row
- *                                            (routine/rows.h): puts the arguments
- *        |                                   into a block (ji_matmat_t); handle check; logging if the handle asks for it
- *   trsm_call(handle, block)                 checks, size query, quick return, pointers, made from
- *                                            the row by entry.h:
- *        |                                   one small file per routine
- *        |                                   routines with a plan: ji_run_plan(), which borrows
- *   ji_trsm_plan / ji_trsm_run               an algorithm on workspace, written over primitives
+ *   jblas_dtrsm(handle, side, ..., ldb)   the public name, made from the routine's row
+ *        |                                (routine/rows.h): puts the arguments into a block
+ *        |                                (ji_matmat_t); checks the handle, logs if it says so
+ *        v
+ *   trsm_call(handle, block)              one small file per routine: checks, size query, quick
+ *        |                                return, pointers, made from the row (routine/entry.h)
+ *        v                                routines with a plan: ji_run_plan(), which borrows
+ *   ji_trsm_plan / ji_trsm_run            an algorithm on workspace, written over primitives
  *        |
- *   ji_run(handle, JI_TRSM, block)           a primitive: what a device can do by itself, in stream
- *                                            order
- *        |
- *   ji_host_trsm(block)                      on the host: CBLAS, or a typed loop (host/); on a GPU
- *                                            the device's table (primitives/primitive.h), which its
- *                                            module fills
+ *        v
+ *   ji_run(handle, JI_TRSM, block)        a primitive: what a device can do by itself, in stream
+ *        |                                order
+ *        v
+ *   ji_host_trsm(block)                   on the host: the CBLAS, or a typed loop (host/); on a GPU
+ *                                         the device's table (primitives/primitive.h), which its
+ *                                         module fills
  *
  * There is one argument block per BLAS level. It is what is logged (a routine's row, rows.h, names
  * the members in the order of BLAS), what the algorithms take, and what a primitive is launched
@@ -42,7 +43,11 @@
  *
  * Invariants: a primitive allocates nothing, checks nothing and cannot fail; what it reads through
  * pointers is read when it runs, in stream order. Sizes are not negative and leading dimensions are
- * right when a block leaves the checks. */
+ * right when a block leaves the checks.
+ *
+ * To read: primitives/primitive.h for the blocks, then the way of one call as drawn above. Each
+ * room says in its main header what is in it: primitives/primitive.h, algorithms/algorithm.h,
+ * host/cblas.h, and routine/entry.h for routine/ and routines/. */
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -51,7 +56,8 @@
 #include <string.h>
 
 #include "blas/primitives/primitive.h"
-#include "handle/handle.h" /* its fields and inline functions; of ji_* functions only those marked JI_SHARED cross */
+/* Fields and inline functions; of ji_* functions those marked JI_SHARED alone cross libraries. */
+#include "handle/handle.h"
 #include "jalloc/borrow.h"
 #include "jalloc/jblas.h"
 #include "jalloc/log.h"
@@ -67,8 +73,9 @@ JI_HOST_ALL_PRIMITIVE_LIST(JI_PRIMITIVE_)
 /* Largest integer that the CBLAS takes: 2^k - 1. Tests lower it to see the splitting. */
 extern int64_t ji_blas_int_max;
 
-/* What the handle's device says of its BLAS. */
 extern ji_tuning_t ji_host_tuning; /* tests change it, as they do ji_blas_int_max */
+
+/* What the handle's device says of its BLAS. */
 static inline const ji_tuning_t *ji_tuning(const jhandle_t *handle) {
     const ji_blas_ops_t *blas = handle->device->blas;
     return blas == NULL ? &ji_host_tuning : &blas->tuning;
@@ -113,6 +120,7 @@ static inline void ji_take(const jhandle_t *handle, ji_scalar_t *scalar, jdataty
     }
     scalar->pointer = NULL;
 }
+
 /* Ends a call that has a result: in host pointer mode it must be there on return. */
 jstatus_t ji_wait_for_result(jhandle_t *handle, jstatus_t status);
 static inline jstatus_t ji_return_result(jhandle_t *handle, jstatus_t status) {
@@ -139,34 +147,6 @@ static inline bool ji_is_way(const jborrow_t *ws, const char *name) {
 extern const jborrow_t ji_nothing_borrowed;
 /* Answers a size query: with the plan, or (NULL) that no workspace is wanted. */
 jstatus_t ji_answer(jhandle_t *handle, const void *block, ji_plan_function_t plan);
-
-/* The algorithms. Sizes are > 0, pointers are there, alpha is taken (ji_scalar_t) or on the device.
- * Each `plan` uses ji_routine_name(&block->head) as its routine, and bits_class so that the rungs
- * with the same bits agree. */
-void ji_trsm_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat);
-jstatus_t ji_trsm_run(jhandle_t *handle, const void *matmat, const jborrow_t *ws);
-/* trtri, potrf: *info is the caller's host variable in host pointer mode on a NULL stream;
- * otherwise it is written in stream order (the entry synchronizes afterwards in host mode). */
-void ji_trtri_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat);
-jstatus_t ji_trtri_run(jhandle_t *handle, const void *matmat, const jborrow_t *ws);
-void ji_potrf_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat);
-jstatus_t ji_potrf_run(jhandle_t *handle, const void *matmat, const jborrow_t *ws);
-/* gemm. Asked only where ji_gemm_is_planned(); below, gemm is the primitive and plans nothing. */
-void ji_gemm_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat);
-jstatus_t ji_gemm_run(jhandle_t *handle, const void *matmat, const jborrow_t *ws);
-/* Sums in a fixed order. Asked only for n > JI_REDUCE_BLOCK; up to that the primitive is one block,
- * in one order. */
-void ji_dot_plan(jplan_t *plan, const jhandle_t *handle, const void *vector);
-jstatus_t ji_dot_run(jhandle_t *handle, const void *vector, const jborrow_t *ws);
-void ji_dotc_plan(jplan_t *plan, const jhandle_t *handle, const void *vector);
-jstatus_t ji_dotc_run(jhandle_t *handle, const void *vector, const jborrow_t *ws);
-void ji_nrm2_plan(jplan_t *plan, const jhandle_t *handle, const void *vector);
-jstatus_t ji_nrm2_run(jhandle_t *handle, const void *vector, const jborrow_t *ws);
-void ji_asum_plan(jplan_t *plan, const jhandle_t *handle, const void *vector);
-jstatus_t ji_asum_run(jhandle_t *handle, const void *vector, const jborrow_t *ws);
-/* The largest element by the same machinery, where ji_reduce_pays() says so. */
-void ji_iamax_plan(jplan_t *plan, const jhandle_t *handle, const void *vector);
-jstatus_t ji_iamax_run(jhandle_t *handle, const void *vector, const jborrow_t *ws);
 
 /* ---- Rows, as data ---- */
 
@@ -223,7 +203,7 @@ JI_SHARED size_t ji_gemm_bytes(const jhandle_t *handle, ji_matmat_t *args);
 JI_SHARED size_t ji_trsm_bytes(const jhandle_t *handle, ji_matmat_t *args);
 JI_SHARED size_t ji_potrf_bytes(const jhandle_t *handle, ji_matmat_t *args);
 
-/* ---- Entering a routine; what its file needs stands in routine/entry.h ---- */
+/* ---- Entering a routine; what its file needs is in routine/entry.h ---- */
 
 typedef jstatus_t (*ji_call_function_t)(jhandle_t *handle, void *block);
 
@@ -234,7 +214,7 @@ extern _Atomic(bool) ji_cblas_ready;
 jstatus_t ji_enter_cold(jhandle_t *handle, ji_call_function_t call, void *block)
     __attribute__((cold));
 
-/* What is said of a number that is no enumerator. */
+/* Messages about a number that is no enumerator. */
 #define JI_MUST_BE_SIDE "must be JBLAS_LEFT (141) or JBLAS_RIGHT (142)"
 #define JI_MUST_BE_UPLO "must be JBLAS_UPPER (121) or JBLAS_LOWER (122)"
 #define JI_MUST_BE_DIAGONAL "must be JBLAS_NON_UNIT (131) or JBLAS_UNIT (132)"

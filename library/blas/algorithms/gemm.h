@@ -5,13 +5,15 @@
 
 /* What gemm, its batched forms and its ways on workspace have in common. */
 
-#include "blas/blas.h"
+#include "blas/algorithms/algorithm.h"
 
 static inline int64_t gemm_min(int64_t a, int64_t b) { return a < b ? a : b; }
+
 /* What decides whether an algorithm pays. */
 static inline int64_t ji_gemm_smallest(const ji_matmat_t *args) {
     return gemm_min(gemm_min(args->m, args->n), args->k);
 }
+
 /* Whether gemm has a plan: the one question that a small product is asked. All ways but the plain
  * one are bounded in the norm alone, so they are for those who asked for no more. */
 static inline bool ji_gemm_is_planned(const jhandle_t *handle, const ji_matmat_t *args) {

@@ -13,18 +13,17 @@
  * to all of AB, not to Im AB: with g = gamma(k + p + 8), p the panels of k, and |.| of each
  * element's modulus
  *
- *     |Re error| <= g |A||B|     |Im error| <= g ((|Re A| + |Im A|)(|Re B| + |Im B|) + |A||B|) <= 3 g |A||B|
+ *     |Re error| <= g |A||B|
+ *     |Im error| <= g ((|Re A| + |Im A|)(|Re B| + |Im B|) + |A||B|) <= 3 g |A||B|
  *
  * where the conventional way has |Re A||Im B| + |Im A||Re B| for the second. Re A + Im A overflows
  * before either does, and infinities turn into NaN more often. So it is for the accuracy normwise.
  *
- *          n panel                     For each panel of k: A's panel is split, whole. For each
- *                                      panel of n: B's is
- *         +---+                        split, three products go to workspace, and are merged into C.
- *         | B | k panel
- *         +---+                        Workspace: 3 (m kc + kc nc + m nc) reals, so it grows with m alone.
+ *          n panel
+ *         +---+                For each panel of k: A's panel is split, whole. For each panel of n:
+ *         | B | k panel        B's is split, three products go to workspace, and are merged into C.
  *     +---+---+
- *     | A | C |  m
+ *     | A | C |  m             Workspace: 3 (m kc + kc nc + m nc) reals, so it grows with m alone.
  *     +---+---+
  *
  * Narrower panels were measured to lose what three products gain, so there is one rung. */
@@ -54,8 +53,8 @@ void ji_gemm3m_add_rung(jplan_t *plan, const jhandle_t *handle, const ji_matmat_
     jplan_add(plan, JI_GEMM_3M, JI_GEMM_BITS_3M, 0, 3, bytes);
 }
 
-/* parts = the split of the rows x columns of op(stored) that begin at (i, j); stored as `stored`
- * is. */
+/* parts = the split of the rows x columns of op(stored) that begin at (i, j), transposed if
+ * `stored` is. */
 static jstatus_t gemm3m_split(jhandle_t *handle, jdatatype_t type, jblas_operation_t operation,
                               const void *stored, int64_t ld, int64_t i, int64_t j, int64_t rows,
                               int64_t columns, void *parts) {

@@ -11,14 +11,15 @@
  *     split-bf16    a2 b0 + a1 b1 + a0 b2,  a1 b0 + a0 b1,  a0 b0       6 of 9 products
  *     split-fp16    a1 b0 + a0 b1,  a0 b0                               3 of 4
  *
- *     the shifts of A's rows and of B's columns powers of two that bring each line to where its
- *     parts need it for each slab of the depth:
- *         split A, split B                            into workspace, each part once (precision.h)
- *         P += the small products, all of the slab one of the vendor's for each column of the table
- *         above
- *         for each panel of the slab: P += a0 b0      the vendor's; float P in workspace
- *     C = alpha 2^-shifts P + beta C                  rounded once; nothing overflows on the way
- *                                                     that is not infinite in C
+ *     the shifts of A's rows and B's columns        powers of two that bring each line to where
+ *                                                   its parts need it
+ *     for each slab of the depth:
+ *         split A, split B                          into workspace, each part once (precision.h)
+ *         P += the small products, all of the slab  one product of the vendor's for each column of
+ *                                                   the table above
+ *         for each panel of the slab: P += a0 b0    the vendor's; float P in workspace
+ *     C = alpha 2^-shifts P + beta C                rounded once; nothing overflows on the way that
+ *                                                   is not infinite in C
  *
  * What a tensor core does when it adds decides the rest: it aligns the terms to the largest and
  * truncates (Fasi, Higham, Mikaitis, Pranesh 2021), so errors do not cancel but grow with the
@@ -39,7 +40,7 @@
  * 0.6 ms, the result 0.2 ms: 12.4 ms, 1.8 times as fast, up to 2.1 where the vendor's kernels hide
  * P's traffic behind the products. Three products: 7.3 ms (4.7, 1.8, 0.5, 0.2), 3 times. The other
  * way is to store parts as often as they are multiplied, six times in all, so that one product a
- * panel does everything: P is passed 8 times in place of 12, but 0.3 ms more of parts are written,
+ * panel does everything: P is passed 8 times, not 12, but 0.3 ms more of parts are written,
  * a slab of as many bytes is half as deep, and a core adds six times as many terms. By this count
  * it is 0.4 ms faster; its bound is six times as large. So parts are stored once.
  *

@@ -7,16 +7,16 @@
  *     [C  B]    = [-B^-1 C A^-1  B^-1]        and the same for an upper triangle, with C above
  *
  * So two inverses of one order become one of twice the order by two products, C A^-1 into workspace
- * and -B^-1 times that into C's place. Pairs are independent of each other: each doubling is two
+ * and -B^-1 times that over C. Pairs are independent of each other: each doubling is two
  * batches over the whole triangle.
  *
- *     tiles of 32, inverted by one primitive     32 -> 64            64 -> 128     last ones may be smaller
- *     +--+                                       +-----+             +----------+
- *     |\ |                                       |\    |             |\         |
- *     +--+--+                                    |  \  |             |   \      |
- *        |\ |                                    +-----+--+          |      \   |
- *        +--+--+                                       |\ |          +----------+
- *           |\ |                                       +--+
+ *     tiles of 32           32 -> 64            64 -> 128
+ *     +--+                  +-----+             +----------+
+ *     |\ |                  |\    |             |\         |
+ *     +--+--+               |  \  |             |   \      |      Tiles are inverted by one
+ *        |\ |               +-----+--+          |      \   |      primitive. The last ones may be
+ *        +--+--+                  |\ |          +----------+      smaller.
+ *           |\ |                  +--+
  *           +--+
  *
  * The products take the triangles as full matrices, zeros and all: twice the work of what is
@@ -24,8 +24,8 @@
  * of the triangle. Two products with inverses bound no residual element by element, so this is for
  * the accuracy normwise.
  *
- * Without memory for the products each pair is joined by a product and a solve: C A^-1 in C's
- * place, and B itself, which is still in A's triangle, taken out of that. As tiles are inverted by
+ * Without memory for the products each pair is joined by a product and a solve: C A^-1 over C, and
+ * a solve of that with B itself, which is still in A's triangle. As tiles are inverted by
  * substitution, |A X - I| <= gamma_n |A||X| of a lower triangle and |X A - I| <= gamma_n |X||A| of
  * an upper one (Du Croz and Higham 1992). */
 

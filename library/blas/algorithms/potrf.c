@@ -8,22 +8,28 @@
  * says by info whether there is a next step, and no caller waits for it.
  *
  * On a GPU, where a launch costs as much as a small product, it goes by blocks of factor_base
- * columns, from the left to the right in blocks of factor_wide:
+ * columns, from the left to the right in blocks of factor_wide. Each block takes out what its wide
+ * block has to its left (a product), factors its diagonal block (one launch) and solves for the
+ * panel below. Then all to the right of the wide block loses its share, at once: A22 -= A21 A21^H,
+ * where nearly all of the flops are.
  *
- *          wide             wide               each block    takes out what its wide block has to its left (a product)
- *      +-----------+-----------------+                       factors its diagonal block (one launch)
- *      | \         |                 |                       and solves for the panel below
- *      |  #\       |                 |         then all to the right of the wide block loses its share, at once:
- *      |  ##.\     |                 |                       A22 -= A21 A21^H, where nearly all of the flops are
- *      |  ##..\    |                 |
+ *          wide             wide
  *      +-----------+-----------------+
- *      |  ##..     | \               |         #: done  .: at work
+ *      | \         |                 |
+ *      |  #\       |                 |
+ *      |  ##.\     |                 |         #: done
+ *      |  ##..\    |                 |         .: at work
+ *      +-----------+-----------------+
+ *      |  ##..     | \               |
  *      |  ##..     |    \            |
  *
  * With workspace each diagonal block is inverted when it is factored, by the same launch, and the
  * solve is a product:
  *
- *     panel := A's block column    panel -= (#) (# beside the block)^H    base: L11, X = inv(L11)^H    A21 := panel X
+ *     panel := A's block column
+ *     panel -= (#) (# beside the block)^H
+ *     L11 and X = inv(L11)^H               the base
+ *     A21 := panel X
  *
  * Of an upper triangle the panel holds the adjoint of a block row. A residual that is bounded in
  * each element no product with an inverse has, so this is for the accuracy normwise. Otherwise the
@@ -41,7 +47,7 @@
 
 #include "blas/algorithms/triangle.h"
 
-/* What one walk knows. */
+/* One factorization: what all its steps know. */
 typedef struct potrf_walk {
     jhandle_t *handle;
     const ji_matmat_t *call;
@@ -105,7 +111,7 @@ static jstatus_t potrf_square(const potrf_walk_t *walk, int64_t first, int64_t n
     return ji_run(walk->handle, ji_is_complex(type) ? JI_HERK : JI_SYRK, &update);
 }
 
-/* Factors the n x n block at `first`, which stands in A or in the panel, and writes X if there is a
+/* Factors the n x n block at `first`, which is in A or in the panel, and writes X if there is a
  * panel below. */
 static jstatus_t potrf_base(const potrf_walk_t *walk, int64_t first, int64_t n, const void *panel,
                             void *inverse) {
@@ -200,13 +206,14 @@ static jstatus_t potrf_block_by_products(const potrf_walk_t *walk, int64_t left,
         if (first > left)
             JTRY_RETURN(potrf_product(walk, strip, end - strip, first, n, left, first - left,
                                       walk->panel, walk->ld));
-        if (strip == first)
-            JTRY_RETURN(
-                potrf_base(walk, first, n, walk->panel, below < call->n ? walk->inverse : NULL));
-        if (begin < end)
-            JTRY_RETURN(potrf_multiply(walk,
-                                       ji_at(call->head.type, walk->panel, begin - strip, 0, 1),
-                                       begin, end - begin, first, n));
+        if (strip == first) {
+            void *inverse = below < call->n ? walk->inverse : NULL;
+            JTRY_RETURN(potrf_base(walk, first, n, walk->panel, inverse));
+        }
+        if (begin < end) {
+            const void *panel = ji_at(call->head.type, walk->panel, begin - strip, 0, 1);
+            JTRY_RETURN(potrf_multiply(walk, panel, begin, end - begin, first, n));
+        }
     }
     return JSTATUS_SUCCESS;
 }

@@ -6,8 +6,8 @@
  * A CBLAS splits a long sum among its threads, so the bits of the result change with their number.
  * Here a vector is cut into blocks of JI_REDUCE_BLOCK elements, whatever the number of threads; the
  * sums of the blocks are added pairwise, as a balanced tree, which also keeps the rounding error at
- * O(log n). What is drawn is the host's tree; a GPU's joins neighbours first (../gpu/reduce.cu).
- * Either depends on the number of blocks alone.
+ * O(log n). What is drawn is the host's tree; a GPU's joins neighbours first
+ * (library/gpu/blas/reduce.cu). Either depends on the number of blocks alone.
  *
  *     block 0   block 1   block 2   block 3   block 4
  *        +---------+         |         +---------+
@@ -20,7 +20,7 @@
  * always do; "serial" is one thread block there. */
 
 #include "blas/primitives/reduce.h"
-#include "blas/blas.h"
+#include "blas/algorithms/algorithm.h"
 
 static int64_t reduce_blocks(int64_t n) { return n / JI_REDUCE_BLOCK + (n % JI_REDUCE_BLOCK != 0); }
 

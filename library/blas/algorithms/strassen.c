@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* gemm by Strassen's algorithm in Winograd's form: 7 products of half the order in place of 8, and
- * 15 additions.
+/* gemm by Strassen's algorithm in Winograd's form: 7 products of half the order, not 8, and 15
+ * additions.
  *
  *     S1 = A21 + A22   S2 = S1 - A11    S3 = A11 - A21   S4 = A12 - S2
  *     T1 = B12 - B11   T2 = B22 - T1    T3 = B22 - B12   T4 = B21 - T2
@@ -17,11 +17,11 @@
  * there is beside it): X for the sums of A, Y for those of B, Z for what two quarters of C share. C
  * takes beta with the first thing that is added to it, so alpha and beta may be on the device.
  *
- *     | X: mk/4 | Y: kn/4 | Z: mn/4 |          a halving; a second one stands behind it, a quarter as large
+ *     | X: mk/4 | Y: kn/4 | Z: mn/4 |    a halving; a second one is behind it, a quarter as large
  *
  * An odd row, column or depth is peeled off and done by thin products (Huss-Lederman et al.), so
- * nothing is copied or padded. X and Y lie as A and B do, transposed or not: additions run down
- * columns always.
+ * nothing is copied or padded. X and Y are stored as A and B are, transposed or not: additions run
+ * down columns always.
  *
  * Error. The bound of a classical product holds element by element; here only the norms bound it,
  * and each halving multiplies the constant: |C - C'| <= (18^l (k'^2 + 6 k') - 6 k) u max|A| max|B|
@@ -53,7 +53,7 @@ static view_t view_at(const view_t *view, int64_t i, int64_t j) {
     return part;
 }
 
-/* to = x A + y B for rows x columns of what the views show; `to` lies as they do. */
+/* to = x A + y B for rows x columns of what the views show; `to` is stored as they are. */
 static jstatus_t strassen_add(jhandle_t *handle, const ji_head_t *head, const view_t *to,
                               int64_t rows, int64_t columns, double x, const view_t *a, double y,
                               const view_t *b) {
@@ -170,13 +170,15 @@ static jstatus_t strassen_halve(const strassen_t *call, int levels, void *worksp
                  b22 = view_at(b, hk, hn);
     const view_t c11 = *c, c12 = view_at(c, 0, hn), c21 = view_at(c, hm, 0),
                  c22 = view_at(c, hm, hn);
-    char *place = workspace;
-    const view_t x = {type, place, a->flat ? hm : hk, a->flat};
-    place += strassen_part_bytes(type, hm, hk);
-    const view_t y = {type, place, b->flat ? hk : hn, b->flat};
-    place += strassen_part_bytes(type, hk, hn);
-    const view_t z = {type, place, hm, true};
-    void *rest = place + strassen_part_bytes(type, hm, hn);
+
+    char *rest = workspace;
+    const view_t x = {type, rest, a->flat ? hm : hk, a->flat};
+    rest += strassen_part_bytes(type, hm, hk);
+    const view_t y = {type, rest, b->flat ? hk : hn, b->flat};
+    rest += strassen_part_bytes(type, hk, hn);
+    const view_t z = {type, rest, hm, true};
+    rest += strassen_part_bytes(type, hm, hn);
+
 #define SUM_A(p, left, q, right)                                                                   \
     JTRY_RETURN(strassen_add(handle, head, &x, hm, hk, p, &(left), q, &(right)))
 #define SUM_B(p, left, q, right)                                                                   \
@@ -210,6 +212,7 @@ static jstatus_t strassen_halve(const strassen_t *call, int levels, void *worksp
 #undef SUM_B
 #undef GIVE
 #undef PRODUCT
+
     /* What was peeled off: the last of k adds to what is done; the last column and the last row are
      * whole. */
     const view_t a_deep = view_at(a, 0, 2 * hk), b_deep = view_at(b, 2 * hk, 0);

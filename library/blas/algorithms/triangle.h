@@ -3,7 +3,7 @@
 #ifndef JALLOC_BLAS_ALGORITHMS_TRIANGLE_H
 #define JALLOC_BLAS_ALGORITHMS_TRIANGLE_H
 
-/* Triangles made ready in workspace: what trsm, trtri and potrf stand on.
+/* Triangles made ready in workspace: what trsm, trtri and potrf are built on.
  *
  * All cases of side, uplo and trans are one case: unknowns q = 0, 1, ... that are found in this
  * order from
@@ -24,7 +24,7 @@
  *                at once where there is room for that; a leaf is the product of an inverse and rows
  *                of B. */
 
-#include "blas/blas.h"
+#include "blas/algorithms/algorithm.h"
 #include "blas/primitives/inverses.h"
 
 #define JI_TRIANGLE_BLOCK 8 /* order of the diagonal blocks inside of a leaf */
@@ -53,6 +53,7 @@ static inline size_t ji_triangle_bytes(jdatatype_t type, int64_t order) {
     return blocks * (blocks + 1) / 2 * JI_TRIANGLE_BLOCK * JI_TRIANGLE_BLOCK * ji_sizeof(type);
 }
 
+/* Bytes for the inverses of the diagonal blocks of that order (inverses.h). */
 static inline size_t ji_inverses_bytes(jdatatype_t type, int64_t order, int64_t block) {
     return jalloc_matrix_bytes(type, order, block + 1);
 }

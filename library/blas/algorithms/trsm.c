@@ -7,12 +7,12 @@
  * product units starve. So the triangle is halved, and most of the work is products; what is left
  * are small triangles, of which workspace holds a copy in the order in which it will be read.
  *
- *     +-----------+              A triangle above `leaf` unknowns is halved (here twice). Solve the upper half, take
- *     | 1 \       |              its share out of the lower right-hand sides by one product (2, 4, 6), solve the
- *     | 2   3 \   |              lower half. A triangle of at most `leaf` (1, 3, 5, 7) is made ready in workspace and
- *     |       5 \ |              applied. Each is used once, so one place in workspace serves them all in turn.
- *     |   4   6  7|
- *     +-----------+              The numbers are the order of steps; 4 is one product for the lower half.
+ *     +-----------+     A triangle above `leaf` unknowns is halved (here twice): solve the upper
+ *     | 1 \       |     half, take its share out of the lower right-hand sides by one product
+ *     | 2   3 \   |     (2, 4, 6), solve the lower half. A triangle of at most `leaf` (1, 3, 5, 7)
+ *     |       5 \ |     is made ready in workspace and applied. Each is used once, so the same
+ *     |   4   6  7|     bytes serve them all in turn.
+ *     +-----------+     The numbers are the order of steps; 4 is one product for the lower half.
  *
  * The products are the device's gemm. What a leaf is differs (triangle.h). On the host it is packed
  * and solved with by two primitives, in place: by substitution (host/triangle_kernels.c), so that
@@ -34,13 +34,13 @@
  * Nobody on the host sees how they are conditioned without waiting for it. So on a GPU these rungs
  * are for the accuracy normwise; componentwise plans have substitution alone there.
  *
- * The order L of the leaves. n unknowns are n/L products, n/L - 1 more between leaves, 2
- * log2(L/32) + 1 launches for the inverses and a copy: of 8192 unknowns 133 launches with leaves of 128, 41
- * with 512. A leaf of L times r right-hand sides is L/128 times r/128 tiles of a product. While
- * these are fewer than the processors, a leaf twice as large takes its products no longer than two
- * took theirs, and a level of products between leaves is gone, of which the same holds. What it
- * costs is L/n of all work for the zeros in inverses. So L is the least of 128, 256 and 512 that
- * fills the processors, and at most n/4.
+ * The order L of the leaves. n unknowns are n/L products, n/L - 1 more between leaves, 1 and
+ * 2 log2(L/32) launches for the inverses, and a copy: of 8192 unknowns 133 launches with leaves of
+ * 128, 41 with 512. A leaf of L times r right-hand sides is L/128 times r/128 tiles of a
+ * product. While these are fewer than the processors, a leaf twice as large takes its products no
+ * longer than two took theirs, and a level of products between leaves is gone, of which the same
+ * holds. What it costs is L/n of all work for the zeros in inverses. So L is the least of 128, 256
+ * and 512 that fills the processors, and at most n/4.
  *
  * Rungs: on the host "packed" (one leaf of up to 256), "packed-64" (one leaf of 64), "substitution"
  * (none). On a GPU
@@ -60,20 +60,22 @@
 #define TRIANGLE_TILE 128   /* of a product, the work of one processor */
 #define TRIANGLE_LEAVES 4   /* at least, where they are larger than they need be */
 
-/* The unknowns [q, q + count) in the order in which they are found, as indices of A. */
+/* One solve: what all its steps know. */
 typedef struct triangle_walk {
     const ji_matmat_t *args;
     jhandle_t *handle;
     ji_triangle_space_t space;
     int64_t order, rhs;
-    /* M is op(A) (left) or its transpose; transposed against A's storage */
-    bool left, transposed, reversed;
-    bool products; /* leaves are done by products */
+    bool left;       /* M is op(A); otherwise its transpose */
+    bool transposed; /* M against A as it is stored */
+    bool reversed;   /* M is upper: the last unknown is found first */
+    bool products;   /* leaves are done by products */
     int64_t solution_ld;
 } triangle_walk_t;
 
 static int64_t triangle_min(int64_t a, int64_t b) { return a < b ? a : b; }
 
+/* Where the unknowns [q, q + count), in the order in which they are found, begin in A. */
 static int64_t triangle_first(const triangle_walk_t *walk, int64_t q, int64_t count) {
     return walk->reversed ? walk->order - q - count : q;
 }
@@ -88,6 +90,7 @@ static void *triangle_rows(const triangle_walk_t *walk, const void *b, int64_t l
 
 /* ---- A leaf in place ---- */
 
+/* Packs the triangle of these unknowns, and solves with it in place. */
 static jstatus_t triangle_apply(const triangle_walk_t *walk, int64_t q, int64_t count,
                                 const ji_scalar_t *alpha) {
     const ji_matmat_t *args = walk->args;
@@ -210,7 +213,7 @@ static jstatus_t triangle_update(const triangle_walk_t *walk, int64_t upper, int
             to = triangle_first(walk, lower, lower_count);
     const void *a = walk->transposed ? ji_at(type, args->a, from, to, args->lda)
                                      : ji_at(type, args->a, to, from, args->lda);
-    const bool apart = walk->space.whole_solution; /* the solution stands beside B */
+    const bool apart = walk->space.whole_solution; /* the solution is beside B */
     const int64_t ldx = apart ? walk->solution_ld : args->ldb;
     const void *x = triangle_rows(walk, apart ? walk->space.solution : args->b, ldx, from, 0);
     ji_matmat_t block = {.head = args->head,
@@ -233,7 +236,7 @@ static jstatus_t triangle_update(const triangle_walk_t *walk, int64_t upper, int
     return ji_triangle_run(walk->handle, JI_GEMM, &block, sizeof block);
 }
 
-/* How many of `count` unknowns, more than a leaf, stand in the first half. */
+/* How many of `count` unknowns, more than a leaf, are in the first half. */
 static int64_t triangle_upper(const triangle_walk_t *walk, int64_t count) {
     const int64_t leaf = walk->space.leaf, leaves = (count + leaf - 1) / leaf;
     if (!walk->products) /* leaves of about the same order, so that none is a sliver */

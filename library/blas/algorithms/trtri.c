@@ -12,7 +12,7 @@
  * whether there is one nobody on the host knows; so a first primitive looks for it, and the last
  * one, which copies the inverse back, does so only if there was none:
  *
- *     A --check--> place of the zero ------------------+
+ *     A --check--> index of the zero ------------------+
  *       --tiles--> inverse --products--> inverse ... --store--> A, info
  *
  * Rungs: normwise "inverse", with the inverse and the products in workspace, 1.25 n^2 elements;
@@ -50,7 +50,7 @@ jstatus_t ji_factor_begin(jhandle_t *handle, const ji_matmat_t *args) {
                         ji_routine_name(&args->head));
 }
 
-/* By products: the inverse, what its products take, and the place of the zero. */
+/* By products: the inverse, what its products take, and the index of the zero. */
 static void trtri_add_products(jplan_t *plan, const ji_matmat_t *args, bool normwise) {
     const int64_t ld = ji_inverse_ld(args->n);
     size_t bytes[3] = {jalloc_matrix_bytes(args->head.type, ld, args->n),

@@ -3,14 +3,41 @@
 #ifndef JALLOC_BLAS_HOST_CBLAS_H
 #define JALLOC_BLAS_HOST_CBLAS_H
 
-/* Calls of the CBLAS by a type that is a value.
+/* The host's primitives: ji_host_<function>(block) for each of primitive.h's lists, in the table
+ * ji_host_primitives (matmat.c), and calls of the CBLAS by a type that is a value.
+ *
+ *   cblas.h product.h                  how the CBLAS is called
+ *   vector.c matvec.c matmat.c         levels 1, 2 and 3 by the CBLAS; the host's tuning
+ *   guest.h selfcheck.h selfcheck.c    those of its kernels that are checked by the first call, and
+ *                                      what replaces one that is wrong
+ *   plain.h plain.c plain_kernel.h     level 1 by loops, where the CBLAS is not asked
+ *   scale.h matrix.c matrix_kernel.h   scaling and adding of matrices, which no CBLAS has
+ *   gemmt.c half.c split_kernels.c     a triangle of a product; 16-bit products; real parts of
+ *                                      complex matrices
+ *   reduce_kernels.c                   sums in a fixed order, by threads where they pay
+ *   triangle_kernels.c                 packed triangles by vectors: triangle_types.h and
+ *                                      triangle_kernel.h, compiled for each instruction set
+ *   triangle_factor.c triangle_base.h  trtri and potrf
+ *
+ * The CBLAS does the work and is not believed in everything. Which of them is loaded is known at
+ * run time alone, so what one version of one of them has wrong is avoided or checked here, with the
+ * version's name in a comment, and what they lack is a loop.
+ *
+ * The headers named kernel or base are texts that are included once for each element type, without
+ * an include guard. What needs no speed is written so or calls the CBLAS by HOST_BY_TYPE:
  *
  *     #define CALL(t, value) cblas_##t##axpy(n, value(alpha), x, incx, y, incy)
  *     HOST_BY_TYPE(type, CALL)
  *     #undef CALL
  *
  * t is the letter, and value(p) passes the scalar that p points to as this type's CBLAS wants it:
- * real ones by value, complex ones by address. */
+ * real ones by value, complex ones by address.
+ *
+ * What always holds: nothing is allocated; where BLAS says that an operand is not read, no CBLAS
+ * sees it (scale.h); no integer reaches the CBLAS that its type does not hold: level 1 and gemm are
+ * cut into parts, for the others the entries have refused the call.
+ *
+ * Read matvec.c first, then vector.c, and triangle_kernels.c, which is about speed, last. */
 
 #include <assert.h>
 #include <cblas.h>
@@ -40,12 +67,6 @@ static_assert(__builtin_types_compatible_p(__typeof__(cblas_dasum),
     case JDATATYPE_F64: CALL(d, HOST_VALUE_D); break;                                              \
     case JDATATYPE_F32_C: CALL(c, HOST_VALUE_CZ); break;                                           \
     default: CALL(z, HOST_VALUE_CZ); break;                                                        \
-    }
-#define HOST_BY_REAL_TYPE(type, CALL)                                                              \
-    if ((type) == JDATATYPE_F32) {                                                                 \
-        CALL(s, HOST_VALUE_S);                                                                     \
-    } else {                                                                                       \
-        CALL(d, HOST_VALUE_D);                                                                     \
     }
 /* The real scalar of a Hermitian routine is passed by value for both complex types. */
 #define HOST_BY_COMPLEX_TYPE(type, CALL)                                                           \
@@ -89,8 +110,8 @@ static inline void host_add(jdatatype_t type, ji_value_t *sum, const ji_value_t 
     }
 }
 
-/* The place of elements [first, first + count) of a vector of n: the lowest address, where BLAS
- * wants the pointer. */
+/* The lowest address of elements [first, first + count) of a vector of n, where BLAS wants the
+ * pointer. */
 static inline void *host_part(jdatatype_t type, const void *x, int64_t increment, int64_t n,
                               int64_t first, int64_t count) {
     int64_t element = increment > 0 ? first * increment : (n - first - count) * -increment;

@@ -5,9 +5,9 @@
  * a product of the CBLAS's, and only the last squares are computed whole, on the stack, for the
  * triangle that is taken of them:
  *
- *     +---+               n = 4 tiles: one product of 2 x 2 tiles, two of one tile, four squares. Of a triangle of
- *     |\  |               order n all squares together are TILE / n of the work.
- *     +---+---+
+ *     +---+
+ *     |\  |               n = 4 tiles: one product of 2 x 2 tiles, two of one tile, four squares.
+ *     +---+---+           Of a triangle of order n all squares together are TILE / n of the work.
  *     | 1 |\  |
  *     +---+---+---+---+
  *     |   2   |\  |

@@ -4,8 +4,8 @@
 #define JALLOC_BLAS_HOST_GUEST_H
 
 /* The CBLAS as a guest: the kernels that some version of some CBLAS has wrong are called through a
- * table of pointers. The self-check of the first call (selfcheck.c) puts a loop of our own in the
- * place of one that fails it, so that a primitive neither knows nor asks. */
+ * table of pointers. The self-check of the first call (selfcheck.c) replaces one that fails it by a
+ * loop of our own, so a primitive need not know. */
 
 #include <cblas.h>
 

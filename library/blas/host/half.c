@@ -1,15 +1,17 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* JI_GEMM_HALF on the host: panels of A and B are widened to float as they lie (sgemm transposes),
+/* JI_GEMM_HALF on the host: panels of A and B are widened to float as they are stored (sgemm
+ * transposes),
  * multiplied into a float panel of C, and that is scaled, added to C and rounded once.
  *
- *     for each panel of columns of C        A panel of C stays in float until all of k has been
- *                                           added to it. A panel of
- *         for each panel of rows            A is widened once for each panel of columns, one of B
- *                                           once for each panel
- *             for each panel of k           of rows: n / 512 times, and a product of 512 columns
- *                                           stands behind each. */
+ *     for each panel of columns of C
+ *         for each panel of rows
+ *             for each panel of k: widen, multiply
+ *
+ * A panel of C stays in float until all of k has been added to it. A panel of A is widened once for
+ * each panel of columns, one of B once for each panel of rows: n / 512 times, and each is followed
+ * by a product of 512 columns. */
 
 #include "blas/host/cblas.h"
 #include "blas/primitives/precision.h"
@@ -36,7 +38,7 @@
 HALF_DEFINE(f16, jfloat16_t)
 HALF_DEFINE(bf16, jbfloat16_t)
 
-/* Rows [i, i + rows) and columns [j, j + columns) of op(X), as they lie. Gives the leading
+/* Rows [i, i + rows) and columns [j, j + columns) of op(X), as they are stored. Gives the leading
  * dimension. */
 static int64_t widen(float *to, jdatatype_t type, const void *x, int64_t ld,
                      jblas_operation_t operation, int64_t i, int64_t j, int64_t rows,
@@ -55,14 +57,14 @@ void ji_host_gemm_half(void *block) {
     const ji_half_t *call = block;
     const ji_matmat_t *args = &call->product;
     const jdatatype_t type = args->head.type;
-    const bool stack = call->panels == NULL;
-    const int64_t mc = stack ? HALF_BLOCK : call->m_panel, nc = stack ? HALF_BLOCK : call->n_panel;
-    const int64_t kc = stack ? HALF_BLOCK : call->k_panel;
+    const bool small = call->panels == NULL;
+    const int64_t mc = small ? HALF_BLOCK : call->m_panel, nc = small ? HALF_BLOCK : call->n_panel;
+    const int64_t kc = small ? HALF_BLOCK : call->k_panel;
     const float alpha = *(const float *)ji_scalar_data(&args->alpha),
                 beta = *(const float *)ji_scalar_data(&args->beta);
     const bool multiply = alpha != 0 && args->k > 0;
     float blocks[3 * HALF_BLOCK * HALF_BLOCK];
-    float *const a = stack ? blocks : call->panels, *const b = a + mc * kc, *const c = b + kc * nc;
+    float *const a = small ? blocks : call->panels, *const b = a + mc * kc, *const c = b + kc * nc;
     for (int64_t j = 0; j < args->n; j += nc)
         for (int64_t i = 0; i < args->m; i += mc) {
             const int64_t rows = host_min(mc, args->m - i), columns = host_min(nc, args->n - j);

@@ -20,12 +20,11 @@
     const enum CBLAS_UPLO uplo = (enum CBLAS_UPLO)args->uplo;                                      \
     const enum CBLAS_TRANSPOSE trans = host_operation(type, args->transa);                         \
     const enum CBLAS_DIAG diag = (enum CBLAS_DIAG)args->diag;                                      \
-    void *b = (void *)(uintptr_t)args->b; /* written by trmm and trsm */                           \
-    (void)m, (void)n, (void)k, (void)lda, (void)ldb, (void)ldc, (void)alpha, (void)beta,           \
-        (void)side, (void)uplo;                                                                    \
-    (void)trans, (void)diag, (void)b
+    void *b = ji_unconst(args->b); /* written by trmm and trsm */                                  \
+    (void)m, (void)n, (void)k, (void)lda, (void)ldb, (void)ldc, (void)alpha, (void)beta;           \
+    (void)side, (void)uplo, (void)trans, (void)diag, (void)b
 
-/* An m x n matrix times a scalar of the elements' type: all that is left of a product with alpha =
+/* An m x n matrix times a scalar of the elements' type: what is left of a product with an alpha of
  * 0. */
 static void matmat_scale(const ji_matmat_t *args, const ji_scalar_t *scalar, const void *matrix,
                          int64_t ld) {

@@ -36,7 +36,7 @@ void ji_host_geam(void *block) {
 
 void ji_host_scale_vector(const ji_head_t *head, jdatatype_t scalar_type, const ji_scalar_t *scalar,
                           int64_t n, void *x, int64_t increment) {
-    const int64_t step = ji_abs(increment); /* a pointer of BLAS is to the lowest address */
+    const int64_t step = ji_abs(increment); /* x is the lowest address, as in BLAS */
     ji_vector_t vector = {.head = *head, .n = n, .alpha = *scalar, .x = x, .incx = step};
     if (host_is(scalar_type, scalar, 1))
         return;

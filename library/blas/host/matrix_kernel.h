@@ -1,8 +1,11 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Loops of matrix.c for one type; included once for each. REAL is float or double, COMPLEX 0 or 1,
- * NAME(f) names what is defined. No include guard: that is the point. */
+/* Loops of matrix.c for one type; included once for each (no include guard).
+ *
+ *   REAL      float or double
+ *   COMPLEX   0 or 1
+ *   NAME(f)   gives the functions their own names */
 
 /* sum += scalar op(x), one element. Complex numbers are pairs of reals, and products are formed as
  * written: the compiler's own complex product would test for NaN. */

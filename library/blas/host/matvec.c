@@ -18,10 +18,8 @@
     const enum CBLAS_UPLO uplo = (enum CBLAS_UPLO)args->uplo;                                      \
     const enum CBLAS_TRANSPOSE trans = host_operation(type, args->trans);                          \
     const enum CBLAS_DIAG diag = (enum CBLAS_DIAG)args->diag;                                      \
-    (void)m, (void)n, (void)lda, (void)incx, (void)incy, (void)alpha, (void)beta, (void)uplo,      \
-        (void)trans, (void)diag
-/* A vector or matrix that a block holds as read only because other routines only read it. */
-#define WRITABLE(pointer) ((void *)(uintptr_t)(pointer))
+    (void)m, (void)n, (void)lda, (void)incx, (void)incy, (void)alpha, (void)beta;                  \
+    (void)uplo, (void)trans, (void)diag
 
 /* y = beta y, of a product that reads neither A nor x. */
 static void matvec_scale(const ji_matvec_t *args, int64_t rows) {
@@ -45,7 +43,7 @@ void ji_host_ger(void *block) {
     UNPACK(block);
     if (host_is_zero(type, &args->alpha))
         return;
-    void *a = WRITABLE(args->a);
+    void *a = ji_unconst(args->a);
     switch (type) {
     case JDATATYPE_F32:
         cblas_sger(CblasColMajor, m, n, HOST_VALUE_S(alpha), args->x, incx, args->y, incy, a, lda);
@@ -64,7 +62,7 @@ void ji_host_gerc(void *block) {
     UNPACK(block);
     if (host_is_zero(type, &args->alpha))
         return;
-    void *a = WRITABLE(args->a);
+    void *a = ji_unconst(args->a);
     if (type == JDATATYPE_F32_C)
         cblas_cgerc(CblasColMajor, m, n, alpha, args->x, incx, args->y, incy, a, lda);
     else
@@ -100,7 +98,7 @@ void ji_host_syr(void *block) {
     UNPACK(block);
     if (host_is_zero(ji_real_of(type), &args->alpha)) /* her's alpha is real */
         return;
-    void *a = WRITABLE(args->a);
+    void *a = ji_unconst(args->a);
     switch (type) {
     case JDATATYPE_F32:
         cblas_ssyr(CblasColMajor, uplo, n, HOST_VALUE_S(alpha), args->x, incx, a, lda);
@@ -119,7 +117,7 @@ void ji_host_syr2(void *block) {
     UNPACK(block);
     if (host_is_zero(type, &args->alpha))
         return;
-    void *a = WRITABLE(args->a);
+    void *a = ji_unconst(args->a);
     switch (type) {
     case JDATATYPE_F32:
         cblas_ssyr2(CblasColMajor, uplo, n, HOST_VALUE_S(alpha), args->x, incx, args->y, incy, a,
@@ -138,7 +136,7 @@ void ji_host_syr2(void *block) {
 
 void ji_host_trmv(void *block) {
     UNPACK(block);
-    void *x = WRITABLE(args->x);
+    void *x = ji_unconst(args->x);
 #define CALL(t, value) cblas_##t##trmv(CblasColMajor, uplo, trans, diag, n, args->a, lda, x, incx)
     HOST_BY_TYPE(type, CALL)
 #undef CALL
@@ -146,7 +144,7 @@ void ji_host_trmv(void *block) {
 
 void ji_host_trsv(void *block) {
     UNPACK(block);
-    void *x = WRITABLE(args->x);
+    void *x = ji_unconst(args->x);
 #define CALL(t, value) cblas_##t##trsv(CblasColMajor, uplo, trans, diag, n, args->a, lda, x, incx)
     HOST_BY_TYPE(type, CALL)
 #undef CALL

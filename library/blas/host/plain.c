@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT */
 
 /* Level 1 by plain loops, those of plain_kernel.h, once for each type. They are written to be right
- * and short, not fast: they run where a kernel of the CBLAS was caught lying (selfcheck.c), and
+ * and short, not fast: they run where a kernel of the CBLAS was found wrong (selfcheck.c), and
  * where an increment is one that not every CBLAS takes or means alike: 0, or beyond its integers
  * (vector.c). */
 

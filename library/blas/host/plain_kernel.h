@@ -1,8 +1,11 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Loops of plain.c for one type; included once for each. REAL is float or double, COMPLEX 0 or 1,
- * NAME(f) names what is defined. No include guard: that is the point. */
+/* Loops of plain.c for one type; included once for each (no include guard).
+ *
+ *   REAL      float or double
+ *   COMPLEX   0 or 1
+ *   NAME(f)   gives the functions their own names */
 
 #define PARTS (1 + COMPLEX)
 /* Element i of a vector of the block. */

@@ -20,8 +20,7 @@
 /* From here on more threads bring more memory bandwidth than it costs to wake them. */
 #define REDUCE_PARALLEL_BYTES 4194304.0
 
-/* Elements [first, first + count) of x; the lowest address where the increment is negative, as BLAS
- * has it. */
+/* The lowest address of elements [first, first + count) of x, as BLAS wants it. */
 static const void *reduce_part(const ji_vector_t *v, const void *x, int64_t increment,
                                int64_t first, int64_t count) {
     int64_t element = increment > 0 ? first * increment : (v->n - first - count) * -increment;
@@ -76,8 +75,8 @@ static void reduce_block(const ji_reduce_t *call, int64_t block, ji_value_t *sum
     switch (call->reduction) {
     case JI_REDUCE_ASUM: ji_host_asum(&part); return;
     case JI_REDUCE_NRM2:
-        /* dot of the real parts with themselves, and of the imaginary parts; contiguous ones at
-         * once. */
+        /* The dot of the real parts with themselves, and of the imaginary parts; of contiguous
+         * elements at once. */
         part.head.type = ji_real_of(v->head.type);
         part.incx = ji_abs(v->incx);
         if (ji_is_complex(v->head.type)) {
@@ -85,7 +84,7 @@ static void reduce_block(const ji_reduce_t *call, int64_t block, ji_value_t *sum
             if (part.incx == 2)
                 part.incx = 1, part.n = 2 * count;
         }
-        part.y = (void *)(uintptr_t)part.x, part.incy = part.incx;
+        part.y = ji_unconst(part.x), part.incy = part.incx;
         ji_host_dot(&part);
         if (part.incx != 1 && ji_is_complex(v->head.type)) {
             ji_value_t imaginary;
@@ -99,7 +98,7 @@ static void reduce_block(const ji_reduce_t *call, int64_t block, ji_value_t *sum
         }
         return;
     default:
-        part.y = (void *)(uintptr_t)reduce_part(v, v->y, v->incy, first, count);
+        part.y = ji_unconst(reduce_part(v, v->y, v->incy, first, count));
         if (call->reduction == JI_REDUCE_DOT)
             ji_host_dot(&part);
         else
@@ -200,13 +199,13 @@ void ji_host_nrm2(void *block) {
         if (reduce_take_root(real, v->result))
             return;
     }
-    /* See routines/nrm2.c. */
+    /* Numbers apart, or squares out of range: one block of a long vector, algorithms/reduce.c. */
     ji_reduce_t call = {.vector = *v, .reduction = JI_REDUCE_NRM2, .blocks = 1};
     ji_host_reduce_combine(&call);
 }
 
-/* 2: OpenMP; absent from other CBLAS, and from their cblas.h. */
-/* NOLINTNEXTLINE(readability-redundant-declaration) */
+/* 2: OpenMP; absent from other CBLAS, and from their cblas.h.
+ * NOLINTNEXTLINE(readability-redundant-declaration) */
 extern int openblas_get_parallel(void) __attribute__((weak));
 
 /* What GCC makes of "#pragma omp parallel" (libgomp's manual, "Implementing PARALLEL construct";
@@ -225,9 +224,10 @@ bool ji_host_reduce_pays(ji_reduction_t reduction, const ji_vector_t *vector) {
     if (reduction == JI_REDUCE_IAMAX)
         return false;
     double operands = reduction <= JI_REDUCE_DOTC ? 2 : 1;
-    return operands * (double)vector->n * (double)ji_sizeof(vector->head.type) >=
-               REDUCE_PARALLEL_BYTES &&
-           GOMP_parallel != NULL && openblas_get_parallel != NULL && openblas_get_parallel() == 2;
+    double bytes = operands * (double)vector->n * (double)ji_sizeof(vector->head.type);
+
+    return bytes >= REDUCE_PARALLEL_BYTES && GOMP_parallel != NULL &&
+           openblas_get_parallel != NULL && openblas_get_parallel() == 2;
 }
 
 /* A forked child works alone: the threads stayed with its parent, and an OpenMP runtime may wait
@@ -239,7 +239,8 @@ static bool reduce_may_use_threads(void) {
            (atomic_compare_exchange_strong(&owner, &nobody, self) || nobody == self);
 }
 
-/* Blocks are taken in turn by whoever is free: each has its place, so the sum has the same bits. */
+/* Blocks are taken in turn by whoever is free. Each has a partial sum of its own, so the bits of
+ * the result do not depend on who took which. */
 typedef struct reduce_work {
     const ji_reduce_t *call;
     _Atomic int64_t next;

@@ -1,7 +1,7 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The self-check: does the CBLAS tell the truth on this processor?
+/* The self-check: whether the reductions of the CBLAS are right on this processor.
  *
  * A CBLAS has kernels for each type of processor, chosen when it is loaded, and is tested on few of
  * them. OpenBLAS 0.3.21's cblas_scasum for Cooperlake is wrong at 339 of the lengths 1..399, from 9
@@ -15,8 +15,8 @@
  * aligned, and with an increment. What follows a vector is not zero. Together some 670 short calls:
  * 30 to 90 microseconds on a Zen 4, once.
  *
- * A kernel that lies is replaced in the table by a function of the same arguments: a loop of
- * plain.c, or for scasum and dzasum the real sum over the parts where these lie together. It is
+ * A kernel that is wrong is replaced in the table by a function of the same arguments: a loop of
+ * plain.c, or for scasum and dzasum the real sum over the parts where these are contiguous. It is
  * logged, and jblas_cblas_kernel_at() tells it. */
 
 #include "blas/host/selfcheck.h"
@@ -33,7 +33,7 @@ const ji_guest_t ji_guest_given = {JI_GUEST_LIST(GUEST_GIVEN_)};
 ji_guest_t ji_guest = {JI_GUEST_LIST(GUEST_GIVEN_)};
 #undef GUEST_GIVEN_
 
-/* ---- What stands in for a kernel that lies: its arguments, another way ---- */
+/* ---- What replaces a wrong kernel: the same arguments, another way ---- */
 
 #define BLOCK_(element, x_, incx_, y_, incy_, result_)                                             \
     &(const ji_vector_t) {                                                                         \
@@ -135,7 +135,7 @@ static const struct {
 static _Alignas(64) float x_single[SAMPLE_REALS], y_single[SAMPLE_REALS];
 static _Alignas(64) double x_double[SAMPLE_REALS], y_double[SAMPLE_REALS];
 
-/* Growing, in equal fours and with mixed signs: iamax has to find another place again and again,
+/* Growing, in equal fours and with mixed signs: iamax has to move on again and again, and to find
  * the first of equals. */
 static int64_t sample_x(int64_t i) { return (i * 5 % 7 < 3 ? -1 : 1) * (i / 4 + 1); }
 static int64_t sample_y(int64_t i) { return (i * 3 % 5 < 2 ? -1 : 1) * (i % 11 + 1); }
@@ -152,11 +152,11 @@ typedef struct selfcheck_sum {
     double largest; /* iamax: the size that it belongs to */
 } selfcheck_sum_t;
 
-/* Takes element `place` of the samples as element i of the vectors. */
+/* Takes element `sample` of the samples as element i of the vectors. */
 static void selfcheck_add(const selfcheck_row_t *row, selfcheck_sum_t *sum, int64_t i,
-                          int64_t place) {
+                          int64_t sample) {
     const bool pairs = ji_is_complex(row->type);
-    const int64_t k = pairs ? 2 * place : place;
+    const int64_t k = pairs ? 2 * sample : sample;
     const double a = x_double[k], b = pairs ? x_double[k + 1] : 0;
     const double c = y_double[k], d = pairs ? y_double[k + 1] : 0;
     const double size = fabs(a) + fabs(b), sign = row->shape == SHAPE_DOTC ? -1 : 1;

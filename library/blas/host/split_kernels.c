@@ -28,8 +28,8 @@
              plain = ar == 1 && ai == 0 && br == 1 && bi == 0;                                     \
         size_t size = (size_t)(call->m * call->n);                                                 \
         for (int64_t j = 0; j < call->n; j++) {                                                    \
-            const real *restrict p0 = (const real *)call->products + j * call->m, *restrict p1 =   \
-                                                                                      p0 + size;   \
+            const real *restrict p0 = (const real *)call->products + j * call->m;                  \
+            const real *restrict p1 = p0 + size;                                                   \
             const real *restrict p2 = p1 + size;                                                   \
             real *restrict c = (real *)call->c + 2 * j * call->ldc;                                \
             if (plain)                                                                             \

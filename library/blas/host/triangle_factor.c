@@ -111,7 +111,7 @@ void ji_host_trtri(void *block) {
         info = factor_base[call->head.type].find_zero(call->n, call->a, call->lda);
     *call->info = info;
     if (info == 0)
-        factor_invert(call, (void *)(uintptr_t)call->a, call->n);
+        factor_invert(call, ji_unconst(call->a), call->n);
 }
 
 /* `second` -= corner^H corner (upper) or corner corner^H: n x n, by n x k. */

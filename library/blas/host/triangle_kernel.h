@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT */
 
 /* The body of triangle_kernels.c, included once for each element type and instruction set (no
- * include guard: that is the point). triangle_kernels.c explains the layout.
+ * include guard). triangle_kernels.c explains the layout.
  *
  *   KERNEL_REAL           float or double
  *   KERNEL_COMPLEX        0 or 1
@@ -15,14 +15,15 @@
 #define VECTOR KERNEL_NAME(vector)
 #define OCTET KERNEL_NAME(octet)
 #define QUARTET KERNEL_NAME(quartet)
+#define SPREAD KERNEL_NAME(spread)
 #define PARTS (1 + KERNEL_COMPLEX)                         /* reals in an element */
 #define ROW (TRIANGLE_ROW_BYTES / (ptrdiff_t)sizeof(REAL)) /* reals in a row of the strip */
 #define LANES (ROW / PARTS)                                /* right-hand sides in a strip */
 #define VECTORS (TRIANGLE_ROW_BYTES / KERNEL_VECTOR_BYTES) /* vectors in a row */
 #define HALF (VECTORS / 2)
 #define BLOCK JI_TRIANGLE_BLOCK
-#define BLOCK_MARK(block)                                                                          \
-    ((block) + (BLOCK - 1) * BLOCK * PARTS) /* row 0, column 7: above the diagonal */
+/* Row 0, column 7: above the diagonal. */
+#define BLOCK_MARK(block) ((block) + (BLOCK - 1) * BLOCK * PARTS)
 
 typedef REAL VECTOR __attribute__((vector_size(KERNEL_VECTOR_BYTES), may_alias));
 typedef REAL OCTET __attribute__((vector_size(8 * sizeof(REAL)), aligned(sizeof(REAL)), may_alias));
@@ -84,10 +85,10 @@ static inline KERNEL_TARGET void KERNEL_NAME(prepare)(REAL *block, bool unit) {
             block[r * (BLOCK + 1) * PARTS + part] = inverse[r * PARTS + part];
 }
 
-/* Four vectors of four, `stride` reals apart, transposed and stored at to, to + one, to + two, to +
- * two + one. */
-static inline KERNEL_TARGET void KERNEL_NAME(spread)(REAL *to, ptrdiff_t one, ptrdiff_t two,
-                                                     const REAL *from, ptrdiff_t stride) {
+/* Four vectors of four, `stride` reals apart, transposed and stored at to, to + one, to + two and
+ * to + two + one. */
+static inline KERNEL_TARGET void SPREAD(REAL *to, ptrdiff_t one, ptrdiff_t two, const REAL *from,
+                                        ptrdiff_t stride) {
     QUARTET a = *(const QUARTET *)from, b = *(const QUARTET *)(from + stride);
     QUARTET c = *(const QUARTET *)(from + 2 * stride), d = *(const QUARTET *)(from + 3 * stride);
     QUARTET ab_even = __builtin_shufflevector(a, b, 0, 4, 2, 6),
@@ -100,16 +101,16 @@ static inline KERNEL_TARGET void KERNEL_NAME(spread)(REAL *to, ptrdiff_t one, pt
     *(QUARTET *)(to + two + one) = __builtin_shufflevector(ab_odd, cd_odd, 2, 3, 6, 7);
 }
 
-/* The reverse: four vectors of four at from, from + one, from + two, from + two + one, to `stride`
- * reals apart. */
+/* The reverse: four vectors of four at from, from + one, from + two and from + two + one, stored
+ * `stride` reals apart. */
 static inline KERNEL_TARGET void KERNEL_NAME(gather)(REAL *to, ptrdiff_t stride, const REAL *from,
                                                      ptrdiff_t one, ptrdiff_t two) {
     QUARTET rows[4] = {*(const QUARTET *)from, *(const QUARTET *)(from + one),
                        *(const QUARTET *)(from + two), *(const QUARTET *)(from + two + one)};
-    KERNEL_NAME(spread)(to, stride, 2 * stride, (const REAL *)rows, 4);
+    SPREAD(to, stride, 2 * stride, (const REAL *)rows, 4);
 }
 
-/* Makes M ready: for each block of 8 rows, first what stands left of the diagonal block, column
+/* Makes M ready: for each block of 8 rows, first what is left of the diagonal block, column
  * after column, then the diagonal block as solve() takes it. A last block with fewer rows is filled
  * up with rows of the unit matrix. */
 static KERNEL_TARGET void KERNEL_NAME(pack)(const ji_triangle_t *call) {
@@ -125,10 +126,10 @@ static KERNEL_TARGET void KERNEL_NAME(pack)(const ji_triangle_t *call) {
         } else if (!KERNEL_COMPLEX && rows == BLOCK && (cs == 1 || cs == -1)) {
             /* Four columns at once; with cs = -1 the lowest address belongs to the last of them. */
             for (int64_t p = 0; p < i; p += 4, out += 4 * BLOCK)
-                for (int r = 0; r < BLOCK; r += 4)
-                    KERNEL_NAME(spread)
-            (out + r + (cs > 0 ? 0 : 3 * BLOCK), cs * BLOCK, cs * 2 * BLOCK,
-             a + r * rs + (cs > 0 ? p : -p - 3), rs);
+                for (int r = 0; r < BLOCK; r += 4) {
+                    SPREAD(out + r + (cs > 0 ? 0 : 3 * BLOCK), cs * BLOCK, cs * 2 * BLOCK,
+                           a + r * rs + (cs > 0 ? p : -p - 3), rs);
+                }
         } else {
             for (int64_t p = 0; p < i; p++, out += BLOCK * PARTS)
                 for (int r = 0; r < BLOCK; r++)
@@ -233,9 +234,11 @@ static KERNEL_TARGET void KERNEL_NAME(sweep)(int64_t blocks, const REAL *restric
                 int v0 = KERNEL_COMPLEX ? v : 2 * v, v1 = KERNEL_COMPLEX ? v + HALF : 2 * v + 1;
                 VECTOR first[KERNEL_ROWS], second[KERNEL_ROWS];
                 TRIANGLE_UNROLL
-                for (int r = 0; r < KERNEL_ROWS; r++)
-                    first[r] = rows[(r0 + r) * VECTORS + v0],
+                for (int r = 0; r < KERNEL_ROWS; r++) {
+                    first[r] = rows[(r0 + r) * VECTORS + v0];
                     second[r] = rows[(r0 + r) * VECTORS + v1];
+                }
+
                 const REAL *a = packed + r0 * PARTS;
                 const VECTOR *x = strip;
                 for (int64_t p = 0; p < above; p++, a += BLOCK * PARTS, x += VECTORS) {
@@ -251,10 +254,12 @@ static KERNEL_TARGET void KERNEL_NAME(sweep)(int64_t blocks, const REAL *restric
                     }
                 }
                 TRIANGLE_UNROLL
-                for (int r = 0; r < KERNEL_ROWS; r++)
-                    rows[(r0 + r) * VECTORS + v0] = first[r],
-                                              rows[(r0 + r) * VECTORS + v1] = second[r];
+                for (int r = 0; r < KERNEL_ROWS; r++) {
+                    rows[(r0 + r) * VECTORS + v0] = first[r];
+                    rows[(r0 + r) * VECTORS + v1] = second[r];
+                }
             }
+
         const REAL *diagonal = packed + above * BLOCK * PARTS;
         KERNEL_NAME(solve)(diagonal, rows);
         packed = diagonal + BLOCK * BLOCK * PARTS;
@@ -292,7 +297,7 @@ static inline KERNEL_TARGET void KERNEL_NAME(move)(const ji_triangle_t *call, in
             ptrdiff_t q = 0;
             for (; q + in_tile <= order; q += in_tile, column += 4, row += in_tile * step) {
                 if (load)
-                    KERNEL_NAME(spread)(row, one, two, column, rhs_stride);
+                    SPREAD(row, one, two, column, rhs_stride);
                 else
                     KERNEL_NAME(gather)(column, rhs_stride, row, one, two);
             }
@@ -309,12 +314,12 @@ static inline KERNEL_TARGET void KERNEL_NAME(move)(const ji_triangle_t *call, in
     for (ptrdiff_t q = 0; q < order; q++)
         for (ptrdiff_t l = lane; l < lanes; l++)
             for (int part = 0; part < PARTS; part++) {
-                REAL *element = b + q * q_stride + l * rhs_stride + part,
-                     *place = strip + q * ROW + l + part * LANES;
+                REAL *element = b + q * q_stride + l * rhs_stride + part;
+                REAL *in_strip = strip + q * ROW + l + part * LANES;
                 if (load)
-                    *place = *element;
+                    *in_strip = *element;
                 else
-                    *element = *place;
+                    *element = *in_strip;
             }
 }
 
@@ -350,6 +355,7 @@ static KERNEL_TARGET void KERNEL_NAME(apply)(const ji_triangle_t *call, int64_t 
 #undef VECTOR
 #undef OCTET
 #undef QUARTET
+#undef SPREAD
 #undef PARTS
 #undef ROW
 #undef LANES

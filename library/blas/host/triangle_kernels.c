@@ -4,16 +4,16 @@
 /* Triangles on the host: JI_TRIANGLE_PACK and JI_TRIANGLE_APPLY.
  *
  * Right-hand sides are independent of each other, so they are the lanes of vectors. A strip holds
- * as many as fill 128 bytes, and one row for each unknown; it stands in the first cache. The solve
+ * as many as fill 128 bytes, and one row for each unknown; it stays in the first cache. The solve
  * walks down the strip by blocks of 8 rows:
  *
- *       M, packed                      strip
- *     +----+                         +--------+
- *     |diag|                         | solved |      rows of the block -= M(block, above) * rows above
- *     +----+----+                    |        |      (8 rows x 2 vectors of accumulators, no loads but one row of the
- *     |    |diag|                    +--------+       strip and 8 numbers of M per step)
- *     +----+----+----+               | block  |      rows of the block: substitution in registers, each pivot a
- *     |  above  |diag|               +--------+       multiplication by its reciprocal
+ *       M, packed            strip
+ *     +----+               +--------+     1. rows of the block -= M(block, above) * rows above
+ *     |diag|               | solved |        (8 rows x 2 vectors of accumulators; a step loads one
+ *     +----+----+          |        |        row of the strip and 8 numbers of M)
+ *     |    |diag|          +--------+     2. rows of the block: substitution in registers, each
+ *     +----+----+----+     | block  |        pivot a multiplication by its reciprocal
+ *     |  above  |diag|     +--------+
  *     +---------+----+
  *
  * The packed triangle is read from front to back, once for each strip. Inside the 8 x 8 block each
@@ -108,8 +108,8 @@ bool ji_host_triangle_pays(const ji_matmat_t *args) {
     return order >= 8 && rhs >= (ji_is_complex(type) ? strip : strip / 2);
 }
 
-/* Absent from other CBLAS; OpenBLAS's header has it, too. */
-/* NOLINTNEXTLINE(readability-redundant-declaration) */
+/* Absent from other CBLAS; OpenBLAS's header has it, too.
+ * NOLINTNEXTLINE(readability-redundant-declaration) */
 extern int openblas_get_num_threads(void) __attribute__((weak));
 
 /* A leaf is one thread's work, so beside a CBLAS with many threads the leaves are smaller and the

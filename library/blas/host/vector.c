@@ -94,14 +94,15 @@ static bool scal_has_zero(const ji_vector_t *v, bool complex_alpha) {
 
 void ji_host_scal(void *block) {
     const ji_vector_t *v = block;
+    const bool complex_alpha = ji_is_complex(v->head.type);
     if (v->incx <= 0)
         return;
-    if (scal_has_zero(v, ji_is_complex(v->head.type))) {
-        ji_plain_scal(v, ji_is_complex(v->head.type));
+    if (scal_has_zero(v, complex_alpha)) {
+        ji_plain_scal(v, complex_alpha);
         return;
     }
-    DONE_UNLESS_ONE_CALL(v, 1, ji_host_scal, ji_plain_scal(v, ji_is_complex(v->head.type)),
-                         v->head.type);
+    DONE_UNLESS_ONE_CALL(v, 1, ji_host_scal, ji_plain_scal(v, complex_alpha), v->head.type);
+
     const void *alpha = ji_scalar_data(&v->alpha);
 #define CALL(t, value) cblas_##t##scal(N, value(alpha), WRITABLE_X)
     HOST_BY_TYPE(v->head.type, CALL)

@@ -28,13 +28,15 @@ static_assert(sizeof(ji_half_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copies 
 /* A line is a row of op(A), or a column of op(B). It is scaled by a power of two, 2^shift, that
  * brings its largest element near 2^exponent, and cut into parts x = x0 + x1 + ..., each as exact
  * as its type can be; x_i is stored as 2^(i gap) x_i, so that it underflows no sooner than x0. The
- * parts of a slab of the depth stand one after the other, those of A from the smallest on and those
- * of B from the largest:
+ * parts of a slab of the depth follow each other, those of A from the smallest on and those of B
+ * from the largest:
  *
- *     a line of A   | a2 | a1 | a0 |       A product is of two slices that begin at any element and run on over parts:
- *     a line of B   | b0 | b1 | b2 |       all of both is a2 b0 + a1 b1 + a0 b2; what is left without A's first part and
- *                                          B's last is a1 b0 + a0 b1; pieces of a0 and b0 are the
- *                                          panels.
+ *     a line of A   | a2 | a1 | a0 |
+ *     a line of B   | b0 | b1 | b2 |
+ *
+ * A product is of two slices that begin at any element and run on over parts: all of both is
+ * a2 b0 + a1 b1 + a0 b2; what is left without A's first part and B's last is a1 b0 + a0 b1; pieces
+ * of a0 and b0 are the panels.
  *
  * So each part is stored once. Zeros where the depth ends before the slab does. */
 
@@ -57,8 +59,8 @@ static inline const ji_split_form_t *ji_split_form(ji_split_way_t way) {
 }
 
 /* JI_SPLIT_SCALE: the shifts of an operand's lines, from all of the depth; 0 for a line of zeros.
- * JI_SPLIT_PRECISION: the parts of a slab.
- * With an alpha of 0 the operand is not read, and counts as zeros. */
+ * JI_SPLIT_PRECISION: the parts of a slab. With an alpha of 0 the operand is not read, and counts
+ * as zeros. */
 typedef struct ji_split_operand {
     ji_split_way_t way;
     bool is_b;

@@ -4,7 +4,29 @@
 #define JALLOC_BLAS_PRIMITIVES_PRIMITIVE_H
 
 /* What libjblas and the devices' primitives have in common: element types, scalars, argument
- * blocks, the list of primitives. Read by C and, in the GPU modules, by C++. */
+ * blocks, the list of primitives. Read by C and, in the GPU modules, by C++.
+ *
+ * A primitive is what a device can do by itself, in one call in stream order: a routine of BLAS, or
+ * one step of an algorithm. The room says what each is given and what it leaves; what does it is in
+ * host/ and in library/gpu/blas/.
+ *
+ *   primitive.h     types, scalars, the blocks of the three levels, the list of all primitives, and
+ *                   what a device says of its BLAS
+ *   reduce.h        the block of sums in a fixed order
+ *   inverses.h      of triangles' inverses
+ *   split.h         of complex matrices as real ones
+ *   precision.h     of products of 16-bit numbers, and of floats in parts
+ *
+ * One block for each level, not one struct for each routine: an algorithm fills in a block and runs
+ * one primitive or another with it, a table of functions has one type, and the log reads any block
+ * by the routine's row.
+ *
+ * What always holds: a block is plain data, at most JSTREAM_MAX_ARGUMENT_BYTES, so a stream copies
+ * it and the caller's may go. Sizes are counted in elements. A scalar is a value, or an address
+ * from which it is read when the primitive runs. With an alpha of 0 operands are not read, with a
+ * beta of 0 C or y is not, and pointers to what is not read may be NULL.
+ *
+ * Read this file first; the others when their algorithm is read. */
 
 #include <assert.h>
 #include <stdbool.h>
@@ -40,9 +62,8 @@ typedef union ji_value {
     double z[2];
 } ji_value_t;
 
-/* A scalar argument: a value that is known, or the place it is read from when the primitive runs
- * (device pointer mode).
- */
+/* A scalar argument: a value that is known, or the address from which it is read when the primitive
+ * runs (device pointer mode). */
 typedef struct ji_scalar {
     const void *pointer; /* NULL: value holds it */
     ji_value_t value;
@@ -146,11 +167,16 @@ static_assert(sizeof(ji_matmat_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copie
 
 /* ---- Primitives ---- */
 
-/* X(ENUMERATOR, function): what a device can do by itself, in stream order. On the host
- * JI_<ENUMERATOR> is `void ji_host_<function>(void *block)`, on a GPU `jstatus_t
- * gpu_<function>(const gpu_call_t *, const void *block)`. An algorithm that needs a primitive of
- * its own adds a line here and a file in host/ or ../gpu/; its block may be any struct of at most
- * JSTREAM_MAX_ARGUMENT_BYTES. */
+/* X(ENUMERATOR, function): JI_<ENUMERATOR> is on the host
+ *
+ *     void ji_host_<function>(void *block)
+ *
+ * and on a GPU
+ *
+ *     jstatus_t gpu_<function>(const gpu_call_t *, const void *block)
+ *
+ * An algorithm that needs a primitive of its own adds a line here and a file in host/ or
+ * library/gpu/blas/; its block may be any struct of at most JSTREAM_MAX_ARGUMENT_BYTES. */
 #define JI_COMMON_PRIMITIVE_LIST(X)                                                                \
     X(AXPY, axpy) /* level 1: ji_vector_t */                                                       \
     X(COPY, copy)                                                                                  \
@@ -181,14 +207,12 @@ static_assert(sizeof(ji_matmat_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copie
     X(TRMM, trmm)                                                                                  \
     X(TRSM, trsm) /* substitution */                                                               \
     X(GEAM, geam) /* C = alpha op(A) + beta op(B); C may be A or B where their op is N */          \
-    X(SCALE_MATRIX,                                                                                \
-      scale_matrix) /* B = alpha B, m x n, uses b ldb; alpha 0 writes zeros whatever B holds */    \
+    X(SCALE_MATRIX, scale_matrix) /* B = alpha B, m x n; alpha 0: zeros, whatever B holds */       \
     X(GEMM_BATCHED, gemm_batched)                                                                  \
     X(GEMM_STRIDED, gemm_strided)                                                                  \
     X(SET_INFO, set_info)             /* *info = n, in stream order */                             \
     X(TRIANGLE_CLEAR, triangle_clear) /* ji_matmat_t: B = 0 if alpha is 0 */                       \
-    X(TRTRI,                                                                                       \
-      trtri) /* ji_matmat_t; c: workspace for triangles of order k, or NULL. Writes *info */       \
+    X(TRTRI, trtri) /* ji_matmat_t; c: NULL, or workspace for triangles of order k; sets *info */  \
     X(REDUCE_BLOCKS, reduce_blocks) /* ji_reduce_t, see reduce.h */                                \
     X(REDUCE_COMBINE, reduce_combine)                                                              \
     X(SPLIT, split)         /* ji_split_t, see split.h */                                          \
@@ -205,25 +229,27 @@ static_assert(sizeof(ji_matmat_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copie
     X(SPLIT_SCALE, split_scale)         /* ji_split_operand_t, see precision.h */                  \
     X(SPLIT_PRECISION, split_precision) /* ji_split_operand_t */                                   \
     X(SPLIT_RESULT, split_result)       /* ji_split_result_t */                                    \
-    X(GEMM_MIXED,                                                                                  \
-      gemm_mixed) /* ji_matmat_t: C float, A and B of the type BF16 or F16; scalars by value */    \
-    X(GEMM_EMULATED, gemm_emulated) /* ji_matmat_t: as GEMM, by the vendor's emulation of float */ \
+    X(GEMM_MIXED, gemm_mixed) /* ji_matmat_t: A, B of type BF16 or F16, C float; scalars known */  \
+    X(GEMM_EMULATED, gemm_emulated) /* ji_matmat_t: as GEMM, by the vendor's emulated float */     \
     X(TRIANGLE_INVERSES, triangle_inverses) /* ji_inverses_t, see triangle.h */                    \
-    X(TRIANGLE_CHECK,                                                                              \
-      triangle_check) /* ji_matmat_t: *(int64_t *)c = the first zero of A's diagonal, or 0 */      \
-    X(TRIANGLE_STORE,                                                                              \
-      triangle_store) /* ji_matmat_t: *info = *(int64_t *)c; if it is 0, A's triangle = B's */     \
-    X(POTRF_PANEL, potrf_panel) /* ji_matmat_t, see below */                                       \
-    X(POTRF_BASE, potrf_base)   /* ji_matmat_t */                                                  \
-    X(PIVOT_INFO, pivot_info) /* ji_matmat_t: *info = the first of A's diagonal not above 0, or 0 */
+    X(TRIANGLE_CHECK, triangle_check)       /* ji_matmat_t, see below */                           \
+    X(TRIANGLE_STORE, triangle_store)                                                              \
+    X(POTRF_PANEL, potrf_panel)                                                                    \
+    X(POTRF_BASE, potrf_base)                                                                      \
+    X(PIVOT_INFO, pivot_info)
 
-/* Of a Hermitian matrix both see one triangle, as the lower one: an upper one is its adjoint.
- *   JI_POTRF_PANEL   C = m rows of n columns of A, whose diagonal begins k rows above the first of
- *                    them; zeros above it, and no imaginary parts on it
- *   JI_POTRF_BASE    A = its factor L, n <= factor_base; if there is a b, of B in place of A,
- *                    lower. If there is a c, n is factor_base, and C = inv(L)^H, zeros below
- *                    included. A pivot that is not positive stays; what is computed with it stands
- *                    to its right and below. */
+/* Numbers of rows are from 1 on, as info is. Of a Hermitian matrix the last three see one triangle,
+ * as the lower one: an upper one is its adjoint.
+ *
+ *   JI_TRIANGLE_CHECK   *(int64_t *)c = the first zero of A's diagonal, or 0
+ *   JI_TRIANGLE_STORE   *info = *(int64_t *)c; if it is 0, A's triangle = B's
+ *   JI_POTRF_PANEL      C = m rows of n columns of A, whose diagonal begins k rows above the first
+ *                       of them; zeros above it, and no imaginary parts on it
+ *   JI_POTRF_BASE       A = its factor L, n <= factor_base; if there is a b, of B, not of A, lower.
+ *                       If there is a c, n is factor_base, and C = inv(L)^H, zeros below included.
+ *                       A pivot that is not positive stays; what is computed with it is to its
+ *                       right and below
+ *   JI_PIVOT_INFO       *info = the first of A's diagonal that is not above 0, or 0 */
 
 #define JI_HOST_ALL_PRIMITIVE_LIST(X) JI_COMMON_PRIMITIVE_LIST(X) JI_HOST_PRIMITIVE_LIST(X)
 #define JI_GPU_ALL_PRIMITIVE_LIST(X) JI_COMMON_PRIMITIVE_LIST(X) JI_GPU_PRIMITIVE_LIST(X)
@@ -244,8 +270,8 @@ typedef enum ji_primitive {
 /* How split precision cuts a float, best first: precision.h. */
 typedef enum ji_split_way { JI_SPLIT_BF16, JI_SPLIT_FP16, JI_SPLIT_WAYS } ji_split_way_t;
 
-/* Where an algorithm begins to pay on the device, and its panels. INT64_MAX: never. What begins is
- * said of the smallest of m, n, k. */
+/* From which sizes an algorithm pays on the device, and how large its panels are. INT64_MAX: never.
+ * Of a product the size is the smallest of m, n and k. */
 typedef struct ji_tuning {
     int64_t processors; /* that a product has to fill; where it matters to a way */
     /* Largest size, increment or leading dimension that every primitive takes. */
@@ -260,18 +286,22 @@ typedef struct ji_tuning {
     ji_split_way_t split_way; /* the best that is offered; those behind it are too */
     /* Even where JI_GEMM_MIXED is a kernel of ours, or the vendor emulates: for tests. */
     bool split_by_kernels;
-    /* Triangles, see triangle.h: the largest leaves and those of the lower rung; the order and the
-     * right-hand sides from which inversion pays. By products: leaves are inverted beforehand and
-     * applied by gemm, those of the first rung by shape up to the largest leaf (trsm.c), a multiple
-     * of triangle_leaf by a power of 2; trtri and potrf are many primitives; otherwise
-     * JI_TRIANGLE_PACK and _APPLY, and one. Cholesky's base; where one primitive does it by halves,
-     * what these are multiples of; otherwise the columns whose share the rest loses at once, a
-     * multiple of the base, and the rows that the lower rung solves for at once, at least the
-     * base. */
-    int64_t triangle_leaf, triangle_largest_leaf, triangle_small_leaf, triangle_least_order,
-        triangle_least_rhs;
+    /* Solves with triangles, see triangle.h. By products: leaves are inverted beforehand and
+     * applied by gemm, and trtri and potrf are many primitives. Otherwise a leaf is
+     * JI_TRIANGLE_PACK and JI_TRIANGLE_APPLY, and trtri and potrf are one primitive each:
+     * triangle_products says. */
+    int64_t triangle_leaf;
+    /* By products, of the best rung: triangle_leaf times a power of 2, chosen by shape (trsm.c). */
+    int64_t triangle_largest_leaf;
+    int64_t triangle_small_leaf; /* of the lower rung */
+    /* By products: the order and the right-hand sides from which inversion pays. */
+    int64_t triangle_least_order, triangle_least_rhs;
     bool triangle_products;
-    int64_t factor_base, factor_multiple, factor_wide, factor_strip;
+    int64_t factor_base;     /* order up to which trtri and potrf are not divided */
+    int64_t factor_multiple; /* one primitive: what the halves are multiples of */
+    /* By products: the columns whose share the rest loses at once, a multiple of the base; and the
+     * rows that the lower rung solves for at once, at least the base. */
+    int64_t factor_wide, factor_strip;
 } ji_tuning_t;
 
 /* Fills in what follows from the rest. To be called after a change. */
@@ -286,10 +316,10 @@ static inline void ji_tuning_complete(ji_tuning_t *tuning) {
 typedef struct ji_blas_ops {
     const char *name; /* such as "cuBLAS 13.0" or "jalloc's kernels" */
     ji_tuning_t tuning;
-    /* Enqueues a primitive. With host_waits, where the block names a place for a result (result,
-     * info), that is host memory, written before the call returns: for this the call waits, and
-     * counts it there; with NULL it is memory of the device and nothing waits. device error; memory
-     * error; capturing (a host result under capture); not implemented. */
+    /* Enqueues a primitive. With host_waits, what the block's result or info points to is host
+     * memory, written before the call returns: for this the call waits, and counts it there; with
+     * NULL it is memory of the device and nothing waits. device error; memory error; capturing (a
+     * host result under capture); not implemented. */
     jstatus_t (*run)(jdevice_t *device, jstream_t *stream, ji_primitive_t primitive,
                      const void *block, uint64_t *host_waits);
     /* Whether JI_GEMM_MIXED runs on tensor cores. Loads the vendor's library; the answer never

@@ -19,8 +19,7 @@ typedef struct ji_reduce {
     ji_vector_t vector;
     ji_reduction_t reduction;
     int64_t blocks; /* of JI_REDUCE_BLOCK elements, the last may be shorter */
-    /* One partial result a block, in workspace, overwritten; NULL: computed when they are
-     * needed. */
+    /* One partial result a block, in workspace, overwritten; NULL: computed when needed. */
     void *partials;
 } ji_reduce_t;
 
@@ -30,12 +29,14 @@ static_assert(sizeof(ji_reduce_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copie
 static inline jdatatype_t ji_reduce_type(ji_reduction_t reduction, jdatatype_t type) {
     return reduction <= JI_REDUCE_DOTC ? type : ji_real_of(type);
 }
+
 static inline size_t ji_reduce_result_bytes(ji_reduction_t reduction, jdatatype_t type) {
     return reduction == JI_REDUCE_IAMAX ? sizeof(int64_t)
                                         : ji_sizeof(ji_reduce_type(reduction, type));
 }
+
 /* Of one partial result. Two numbers are room for a norm's sum of squares with its scale, and for
- * iamax's element with its place. */
+ * iamax's element with its index. */
 static inline size_t ji_reduce_partial_bytes(ji_reduction_t reduction, jdatatype_t type) {
     return reduction == JI_REDUCE_NRM2 || reduction == JI_REDUCE_IAMAX
                ? 2 * sizeof(int64_t)

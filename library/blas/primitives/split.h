@@ -7,8 +7,8 @@
 
 #include "blas/primitives/primitive.h"
 
+/* Parts = three real m x n matrices, one after the other, without gaps: Re A, Im A, Re A + Im A. */
 typedef struct ji_split {
-    /* Three real m x n matrices, one after the other, without gaps: Re A, Im A, Re A + Im A. */
     jdatatype_t type; /* of A, complex */
     bool conjugate;   /* of A */
     int64_t m, n;
@@ -17,9 +17,9 @@ typedef struct ji_split {
     void *parts;
 } ji_split_t;
 
+/* C = alpha P + beta C, where P comes from its three products, one after the other:
+ * Re P = p0 - p1, Im P = p2 - p0 - p1. alpha 0: P counts as 0; beta 0: C is not read. */
 typedef struct ji_merge {
-    /* C = alpha P + beta C, P from its three products, which stand one after the other: Re P = p0 -
-     * p1, Im P = p2 - p0 - p1. alpha 0: P counts as 0; beta 0: C is not read */
     jdatatype_t type; /* of C, complex */
     int64_t m, n;
     ji_scalar_t alpha, beta;

@@ -1,7 +1,7 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* How a call of jblas enters and leaves: what ji_enter() does not do inline, refusals, plans, and
+/* How a call of jblas enters and leaves: what ji_enter does not do inline, refusals, plans, and
  * primitives on a created stream. Everything here is off the path of a small call on the NULL
  * stream with a plain handle. */
 
@@ -93,7 +93,7 @@ static jstatus_t cblas_check(jhandle_t *handle, const ji_head_t *head) {
             "%s: libjblas was built for a CBLAS with %d-bit integers, but \"%s\" was loaded",
             ji_routine_name(head), JALLOC_BLAS_INT, jblas_cblas_name());
     ji_selfcheck_once();
-    /* And what the check has mended. */
+    /* Release: who reads true sees what the check has mended, too. */
     atomic_store_explicit(&ji_cblas_ready, true, memory_order_release);
     return JSTATUS_SUCCESS;
 }
@@ -117,7 +117,7 @@ jstatus_t ji_enter_cold(jhandle_t *handle, ji_call_function_t call, void *block)
     return ji_log_call(handle, call, block);
 }
 
-/* The argument's place in the order of BLAS, from 1; 0: no single argument. */
+/* The argument's number in the order of BLAS, from 1; 0: no single argument. */
 static int row_number_of(const ji_row_t *row, const char *name) {
     for (const ji_argument_t *argument = row->arguments; argument->name != NULL; ++argument)
         if (strcmp(argument->name, name) == 0)

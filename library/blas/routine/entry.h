@@ -3,8 +3,18 @@
 #ifndef JALLOC_BLAS_ROUTINE_ENTRY_H
 #define JALLOC_BLAS_ROUTINE_ENTRY_H
 
-/* What a routine's file is made of. Its row (rows.h) says the arguments. From it come the typed
- * functions, and what is asked of arguments, in one order for all routines:
+/* What a routine's file is made of, and the two rooms of routines.
+ *
+ *   rows.h             what there is to say of a routine's arguments, once
+ *   entry.h            the typed functions and the checks, expanded from the row
+ *   call.c             what is off the path of a small call: the rows as data, the first call, size
+ *                      queries, refusals, plans, created streams
+ *   log.h log.c        the lines of a call in the log, by the row
+ *   ../routines/       a file for each routine, by BLAS level: its call function, which says in
+ *                      what order all this is asked, and which primitive or plan it comes to
+ *
+ * Its row says the arguments. From it come the typed functions, and what is asked of arguments, in
+ * one order for all routines:
  *
  *     JI_CALL syrk_call(jhandle_t *handle, void *block) {
  *         ji_matmat_t *args = block;
@@ -18,12 +28,19 @@
  *         JI_CHECK_OPERANDS(syrk)            operands are there, those that are read or written
  *         return ji_run(handle, JI_SYRK, args);
  *     }
- *     JI_FUNCTIONS_syrk(JI_ENTRY, matmat)
+ *     JI_ENTRIES(syrk, matmat)
  *
  * A call function is inlined into each typed name, where most of it falls away, and what is right
- * is found to be so by few comparisons: a small product costs little more than the CBLAS's. */
+ * is found to be so by few comparisons: a small product costs little more than the CBLAS's. So the
+ * macros are expanded inline; only what is wrong is looked at one by one, in cold functions.
+ *
+ * What always holds: of enumerators and sizes the first that is wrong, in the order of BLAS, is the
+ * one that the message names; a size query looks at no pointer; a call with nothing to do looks at
+ * no operand; what leaves the checks needs no other.
+ *
+ * Read rows.h first, then routines/level3/syrk.c, then this file from the top. */
 
-#include "blas/blas.h"
+#include "blas/algorithms/algorithm.h"
 #include "blas/routine/rows.h"
 
 /* The rows as data, what blas.h declares of them. */
@@ -102,8 +119,11 @@ static inline void ji_clear_matmat(ji_matmat_t *args) {
         ji_##block##_t args;                                                                       \
         ji_clear_##block(&args);                                                                   \
         args.head = (ji_head_t){JI_TYPE_##t, 0, &ji_row_##routine};                                \
-        JI_ARGUMENTS_##routine(JI_STORE, t) return ji_enter(handle, routine##_call, &args);        \
+        JI_ARGUMENTS_##routine(JI_STORE, t);                                                       \
+        return ji_enter(handle, routine##_call, &args);                                            \
     }
+/* All of them: JI_ENTRIES(syrk, matmat). */
+#define JI_ENTRIES(routine, block) JI_FUNCTIONS_##routine(JI_ENTRY, block)
 
 /* One for every type, declared in blas.h: JI_VALUED(gemm, matmat). */
 #define JI_VALUED(routine, block)                                                                  \
@@ -265,9 +285,9 @@ static inline bool ji_is_other_operation(jdatatype_t type, jblas_operation_t ope
 #define JI_CHECK_WIDTH(routine, something)                                                         \
     if (JI_UNLIKELY(JI_ALL_SIZES(routine) > (uint64_t)ji_integer_max(handle)) && (something)) {    \
         int64_t largest = 0;                                                                       \
-        JI_ARGUMENTS_##routine(JI_EACH_SIZE, JI_ENLARGE)                                           \
-            JI_CHECK(largest <= ji_integer_max(handle), JSTATUS_INVALID_SIZE, "the largest size",  \
-                     largest, "the BLAS in use takes at most %lld", ji_integer_max(handle))        \
+        JI_ARGUMENTS_##routine(JI_EACH_SIZE, JI_ENLARGE);                                          \
+        JI_CHECK(largest <= ji_integer_max(handle), JSTATUS_INVALID_SIZE, "the largest size",      \
+                 largest, "the BLAS in use takes at most %lld", ji_integer_max(handle))            \
     }
 #define JI_ENLARGE(size) largest = ji_max(largest, ji_abs(size));
 

@@ -2,12 +2,13 @@
  * SPDX-License-Identifier: MIT */
 
 /* Call logging (JALLOC_LAYER) for all routines at once. A routine's row names its arguments; the
- * tables below say where an argument of that name stands in the block of its level and how it is
- * written. So the bench line, the trace line and the profile's key are three readings of one list:
+ * tables below say what an argument of that name is called in a line and how its value is written.
+ * So the bench line, the trace line and the profile's key are three readings of one list:
  *
- *   bench    jblas-bench -f trsm -r d --side L ... --lda 512 --ldb 512      options that jblas-bench takes
+ *   bench    jblas-bench -f trsm -r d --side L ... --lda 512 --ldb 512      what jblas-bench takes
  *   trace    jblas_dtrsm(handle=0x..., side=L, ..., A=0x..., lda=512)       everything
- *   profile  trsm -r d --side L ... -m 512 -n 512                           enums and sizes: what decides the time
+ *   profile  trsm -r d --side L ... -m 512 -n 512                           what decides the time:
+ *                                                                           enumerators and sizes
  *
  * A bench line run again does what the call did: it has the same status and takes the same rung. So
  * it says what the handle was like (mode, workspace, what was borrowed of it, budget, seal, policy,
@@ -26,10 +27,10 @@
 #include <stdio.h>
 #include <time.h>
 
-/* What jblas-bench calls an argument, and a trace line where it is another name; NULL: no
- * option. */
 typedef struct word {
-    const char *name, *option, *label;
+    const char *name;   /* of the argument in its row */
+    const char *option; /* of jblas-bench; NULL: none */
+    const char *label;  /* in a trace line; NULL: the name */
 } word_t;
 
 static const word_t words[] = {
@@ -70,15 +71,14 @@ typedef struct line {
 } line_t;
 
 static void JALLOC_PRINTF(2, 3) line_add(line_t *line, const char *format, ...) {
+    const size_t room = sizeof line->text - line->length;
     va_list arguments;
     va_start(arguments, format);
-    int written =
-        vsnprintf(line->text + line->length, sizeof line->text - line->length, format, arguments);
+    int written = vsnprintf(line->text + line->length, room, format, arguments);
     va_end(arguments);
+
     if (written > 0)
-        line->length += (size_t)written < sizeof line->text - line->length
-                            ? (size_t)written
-                            : sizeof line->text - line->length - 1;
+        line->length += (size_t)written < room ? (size_t)written : room - 1;
 }
 
 /* A letter; a number for what is no enumerator. */
@@ -91,9 +91,9 @@ static void line_add_enum(line_t *line, const char *before, ji_argument_kind_t k
                         [JI_ARGUMENT_DIAGONAL] = {JBLAS_NON_UNIT, "NU"},
                         [JI_ARGUMENT_OPERATION] = {JBLAS_NO_TRANSPOSE, "NTC"}};
     const char *letters = enumerations[kind].letters;
-    const unsigned place = (unsigned)value - (unsigned)enumerations[kind].first;
-    if (place < strlen(letters))
-        line_add(line, "%s%c", before, letters[place]);
+    const unsigned index = (unsigned)value - (unsigned)enumerations[kind].first;
+    if (index < strlen(letters))
+        line_add(line, "%s%c", before, letters[index]);
     else
         line_add(line, "%s%d", before, value);
 }
@@ -130,8 +130,8 @@ static jdatatype_t scalar_type(const ji_argument_t *argument, jdatatype_t type) 
     }
 }
 
-/* The value; false where there is none to write: a pointer, or a scalar that is NULL or not
- * here. */
+/* The value. False where there is none to write: a pointer, or a scalar that is NULL or cannot be
+ * read now. */
 static bool line_add_value(line_t *line, const char *before, const ji_argument_t *argument,
                            const ji_head_t *head, bool scalars_here) {
     const char *at = (const char *)head + argument->offset;

@@ -3,6 +3,8 @@
 #ifndef JALLOC_BLAS_ROUTINE_LOG_H
 #define JALLOC_BLAS_ROUTINE_LOG_H
 
+/* Call logging, which log.c explains. */
+
 #include "blas/blas.h"
 
 /* Makes the call, with the lines that the handle's layers ask for. The handle is valid and not

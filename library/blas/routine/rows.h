@@ -17,23 +17,21 @@
  * So the entries, their checks, the log, jblas-bench and the tests come from one list. An argument
  * is X(t, kind, name, ...), where kind is one of
  *
- *     ENUM     enumeration                                      SIDE, UPLO, DIAGONAL, OPERATION; or, for
- *                                                               products of a matrix with its own
- *                                                               transpose, SYMMETRIC_OPERATION
- *                                                               (complex types: no conjugation) and
- *                                                               HERMITIAN_OPERATION (no other one)
- *     LENGTH                                                    of vectors; below 1 they are empty
- *     SIZE                                                      of matrices, or how many; at least
- *                                                               0
- *     SCALAR   of                                               ELEMENT, REAL (of an element's parts) or
- *                                                               SUM (16-bit elements are summed in
- *                                                               float)
- *     RESULT   of                                               the same, or INDEX: int64_t; written
- *     VECTOR   increment, access, count, read
- *     MATRIX   ld, access, structure, shape, read
- *     STRIDED  ld, stride, access, structure, shape, read       batch_count matrices, so far apart
- *     POINTERS ld, access, structure, shape, read               batch_count pointers to matrices
+ *     ENUM      which
+ *     LENGTH                              of vectors; below 1 they are empty
+ *     SIZE                                of matrices, or how many; at least 0
+ *     SCALAR    of
+ *     RESULT    of                        written
+ *     VECTOR    increment, access, count, read
+ *     MATRIX    ld, access, structure, shape, read
+ *     STRIDED   ld, stride, access, structure, shape, read      batch_count matrices, so far apart
+ *     POINTERS  ld, access, structure, shape, read              batch_count pointers to matrices
  *
+ *     which      SIDE, UPLO, DIAGONAL, OPERATION; for products of a matrix with its own transpose
+ *                SYMMETRIC_OPERATION (complex types: no conjugation) and HERMITIAN_OPERATION
+ *                (complex types: no transposition without one)
+ *     of         ELEMENT, REAL (of an element's parts) or SUM (16-bit elements are summed in
+ *                float); of a RESULT also INDEX, an int64_t
  *     access     READ, or WRITTEN, which it is whether it was read or not
  *     count      LENGTH(n) of a LENGTH; ELEMENTS(n), whose increment must not be 0; those of a
  *                vector that op(A) with an m x n matrix A takes or gives: TAKEN(trans, m, n),
@@ -149,9 +147,11 @@
     X(potrf, 3)                                                                                    \
     X(potrs, 3)
 
+/* One argument to a line. */
 /* clang-format off */
 
-#define JI_FUNCTIONS_asum(X, context) JI_SD(X, context, asum) X(context, asum, c, scasum) X(context, asum, z, dzasum)
+#define JI_FUNCTIONS_asum(X, context) \
+    JI_SD(X, context, asum) X(context, asum, c, scasum) X(context, asum, z, dzasum)
 #define JI_ARGUMENTS_asum(X, t) \
     X(t, LENGTH, n) \
     X(t, VECTOR, x, incx, READ, LENGTH(n), ALWAYS) \
@@ -184,13 +184,15 @@
 #define JI_ARGUMENTS_dotc(X, t) JI_ARGUMENTS_dot(X, t)
 
 #define JI_FUNCTIONS_iamax(X, context) \
-    X(context, iamax, s, isamax) X(context, iamax, d, idamax) X(context, iamax, c, icamax) X(context, iamax, z, izamax)
+    X(context, iamax, s, isamax) X(context, iamax, d, idamax) \
+    X(context, iamax, c, icamax) X(context, iamax, z, izamax)
 #define JI_ARGUMENTS_iamax(X, t) \
     X(t, LENGTH, n) \
     X(t, VECTOR, x, incx, READ, LENGTH(n), ALWAYS) \
     X(t, RESULT, result, INDEX)
 
-#define JI_FUNCTIONS_nrm2(X, context) JI_SD(X, context, nrm2) X(context, nrm2, c, scnrm2) X(context, nrm2, z, dznrm2)
+#define JI_FUNCTIONS_nrm2(X, context) \
+    JI_SD(X, context, nrm2) X(context, nrm2, c, scnrm2) X(context, nrm2, z, dznrm2)
 #define JI_ARGUMENTS_nrm2(X, t) JI_ARGUMENTS_asum(X, t)
 
 #define JI_FUNCTIONS_scal(X, context) JI_SDCZ(X, context, scal)
@@ -296,7 +298,8 @@
 #define JI_FUNCTIONS_trsv(X, context) JI_SDCZ(X, context, trsv)
 #define JI_ARGUMENTS_trsv(X, t) JI_ARGUMENTS_OF_TRMV(X, t, INVERTED)
 
-#define JI_HB(X, context, routine) X(context, routine, h, h##routine) X(context, routine, b, b##routine)
+#define JI_HB(X, context, routine) \
+    X(context, routine, h, h##routine) X(context, routine, b, b##routine)
 #define JI_FUNCTIONS_gemm(X, context) JI_SDCZ(X, context, gemm) JI_HB(X, context, gemm)
 #define JI_ARGUMENTS_gemm(X, t) \
     X(t, ENUM, transa, OPERATION) \
@@ -355,7 +358,8 @@
     X(t, MATRIX, c, ldc, WRITTEN, structure, PLAIN(n, n), BETA)
 
 #define JI_FUNCTIONS_syr2k(X, context) JI_SDCZ(X, context, syr2k)
-#define JI_ARGUMENTS_syr2k(X, t) JI_ARGUMENTS_OF_SYR2K(X, t, SYMMETRIC_OPERATION, ELEMENT, SYMMETRIC)
+#define JI_ARGUMENTS_syr2k(X, t) \
+    JI_ARGUMENTS_OF_SYR2K(X, t, SYMMETRIC_OPERATION, ELEMENT, SYMMETRIC)
 
 #define JI_FUNCTIONS_her2k(X, context) JI_CZ(X, context, her2k)
 #define JI_ARGUMENTS_her2k(X, t) JI_ARGUMENTS_OF_SYR2K(X, t, HERMITIAN_OPERATION, REAL, HERMITIAN)

@@ -1,7 +1,7 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The checks of potrf; how it is done stands in ../potrf.c. */
+/* The checks of potrf; how it is done is in algorithms/potrf.c. */
 
 #include "blas/routine/entry.h"
 
@@ -19,5 +19,6 @@ JI_CALL potrf_call(jhandle_t *handle, void *block) {
     return ji_return_result(handle, ji_run_plan(handle, args, ji_potrf_plan, ji_potrf_run));
 }
 
-JI_FUNCTIONS_potrf(JI_ENTRY, matmat) JI_VALUED(potrf, matmat)
-    JI_VALUED_BYTES(potrf, matmat, args->n != 0)
+JI_ENTRIES(potrf, matmat)
+JI_VALUED(potrf, matmat)
+JI_VALUED_BYTES(potrf, matmat, args->n != 0)

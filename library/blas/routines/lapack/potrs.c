@@ -45,4 +45,4 @@ JI_CALL potrs_call(jhandle_t *handle, void *block) {
     return ji_run_plan(handle, args, potrs_plan, potrs_run);
 }
 
-JI_FUNCTIONS_potrs(JI_ENTRY, matmat)
+JI_ENTRIES(potrs, matmat)

@@ -1,7 +1,7 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The checks of trtri; how it is done stands in ../trtri.c. */
+/* The checks of trtri; how it is done is in algorithms/trtri.c. */
 
 #include "blas/routine/entry.h"
 
@@ -19,4 +19,4 @@ JI_CALL trtri_call(jhandle_t *handle, void *block) {
     return ji_return_result(handle, ji_run_plan(handle, args, ji_trtri_plan, ji_trtri_run));
 }
 
-JI_FUNCTIONS_trtri(JI_ENTRY, matmat)
+JI_ENTRIES(trtri, matmat)

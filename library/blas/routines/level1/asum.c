@@ -1,7 +1,7 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Sums of absolute values. Long vectors are summed in blocks, see ../reduce.c. */
+/* Sums of absolute values. Long vectors are summed in blocks, see algorithms/reduce.c. */
 
 #include "blas/routine/entry.h"
 
@@ -20,4 +20,4 @@ JI_CALL asum_call(jhandle_t *handle, void *block) {
                                             : ji_run(handle, JI_ASUM, args));
 }
 
-JI_FUNCTIONS_asum(JI_ENTRY, vector)
+JI_ENTRIES(asum, vector)

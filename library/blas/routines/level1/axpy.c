@@ -18,4 +18,4 @@ JI_CALL axpy_call(jhandle_t *handle, void *block) {
     return ji_run(handle, JI_AXPY, args);
 }
 
-JI_FUNCTIONS_axpy(JI_ENTRY, vector)
+JI_ENTRIES(axpy, vector)

@@ -19,4 +19,6 @@ JI_CALL copy_any(jhandle_t *handle, ji_vector_t *args, ji_primitive_t primitive)
 JI_CALL copy_call(jhandle_t *handle, void *block) { return copy_any(handle, block, JI_COPY); }
 JI_CALL swap_call(jhandle_t *handle, void *block) { return copy_any(handle, block, JI_SWAP); }
 
-JI_FUNCTIONS_copy(JI_ENTRY, vector) JI_FUNCTIONS_swap(JI_ENTRY, vector) JI_VALUED(copy, vector)
+JI_ENTRIES(copy, vector)
+JI_ENTRIES(swap, vector)
+JI_VALUED(copy, vector)

@@ -1,7 +1,7 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Inner products. Long vectors are summed in blocks, see ../reduce.c. */
+/* Inner products. Long vectors are summed in blocks, see algorithms/reduce.c. */
 
 #include "blas/routine/entry.h"
 
@@ -29,5 +29,6 @@ JI_CALL dotc_call(jhandle_t *handle, void *block) {
     return dot_any(handle, block, JI_DOTC, ji_dotc_plan, ji_dotc_run);
 }
 
-JI_FUNCTIONS_dot(JI_ENTRY, vector) JI_FUNCTIONS_dotu(JI_ENTRY, vector)
-    JI_FUNCTIONS_dotc(JI_ENTRY, vector)
+JI_ENTRIES(dot, vector)
+JI_ENTRIES(dotu, vector)
+JI_ENTRIES(dotc, vector)

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT */
 
 /* The index of the largest element. Long vectors on a GPU are searched in blocks, see
- * ../reduce.c. */
+ * algorithms/reduce.c. */
 
 #include "blas/primitives/reduce.h"
 #include "blas/routine/entry.h"
@@ -23,4 +23,4 @@ JI_CALL iamax_call(jhandle_t *handle, void *block) {
                                             : ji_run(handle, JI_IAMAX, args));
 }
 
-JI_FUNCTIONS_iamax(JI_ENTRY, vector)
+JI_ENTRIES(iamax, vector)

@@ -1,7 +1,7 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Euclidean norms. Long vectors are summed in blocks, see ../reduce.c. */
+/* Euclidean norms. Long vectors are summed in blocks, see algorithms/reduce.c. */
 
 #include "blas/routine/entry.h"
 
@@ -21,4 +21,4 @@ JI_CALL nrm2_call(jhandle_t *handle, void *block) {
                                             : ji_run(handle, JI_NRM2, args));
 }
 
-JI_FUNCTIONS_nrm2(JI_ENTRY, vector)
+JI_ENTRIES(nrm2, vector)

@@ -33,5 +33,7 @@ JI_CALL csscal_call(jhandle_t *handle, void *block) {
 
 JI_CALL zdscal_call(jhandle_t *handle, void *block) { return csscal_call(handle, block); }
 
-JI_FUNCTIONS_scal(JI_ENTRY, vector) JI_FUNCTIONS_csscal(JI_ENTRY, vector)
-    JI_FUNCTIONS_zdscal(JI_ENTRY, vector) JI_VALUED(scal, vector)
+JI_ENTRIES(scal, vector)
+JI_ENTRIES(csscal, vector)
+JI_ENTRIES(zdscal, vector)
+JI_VALUED(scal, vector)

@@ -19,4 +19,4 @@ JI_CALL gemv_call(jhandle_t *handle, void *block) {
     return ji_run(handle, JI_GEMV, args);
 }
 
-JI_FUNCTIONS_gemv(JI_ENTRY, matvec)
+JI_ENTRIES(gemv, matvec)

@@ -22,5 +22,6 @@ JI_CALL ger_call(jhandle_t *handle, void *block) { return ger_any(handle, block,
 JI_CALL geru_call(jhandle_t *handle, void *block) { return ger_any(handle, block, JI_GER); }
 JI_CALL gerc_call(jhandle_t *handle, void *block) { return ger_any(handle, block, JI_GERC); }
 
-JI_FUNCTIONS_ger(JI_ENTRY, matvec) JI_FUNCTIONS_geru(JI_ENTRY, matvec)
-    JI_FUNCTIONS_gerc(JI_ENTRY, matvec)
+JI_ENTRIES(ger, matvec)
+JI_ENTRIES(geru, matvec)
+JI_ENTRIES(gerc, matvec)

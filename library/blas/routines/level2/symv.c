@@ -21,4 +21,5 @@ JI_CALL symv_call(jhandle_t *handle, void *block) {
 
 JI_CALL hemv_call(jhandle_t *handle, void *block) { return symv_call(handle, block); }
 
-JI_FUNCTIONS_symv(JI_ENTRY, matvec) JI_FUNCTIONS_hemv(JI_ENTRY, matvec)
+JI_ENTRIES(symv, matvec)
+JI_ENTRIES(hemv, matvec)

@@ -22,4 +22,5 @@ JI_CALL her_call(jhandle_t *handle, void *block) {
 
 JI_CALL syr_call(jhandle_t *handle, void *block) { return her_call(handle, block); }
 
-JI_FUNCTIONS_syr(JI_ENTRY, matvec) JI_FUNCTIONS_her(JI_ENTRY, matvec)
+JI_ENTRIES(syr, matvec)
+JI_ENTRIES(her, matvec)

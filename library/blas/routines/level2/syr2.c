@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* A = alpha x y^T + alpha y x^T + A on one triangle; for complex types alpha x y^H + conj(alpha) y
- * x^H + A. */
+/* A = alpha x y^T + alpha y x^T + A on one triangle; for complex types
+ * A = alpha x y^H + conj(alpha) y x^H + A. */
 
 #include "blas/routine/entry.h"
 
@@ -22,4 +22,5 @@ JI_CALL syr2_call(jhandle_t *handle, void *block) {
 
 JI_CALL her2_call(jhandle_t *handle, void *block) { return syr2_call(handle, block); }
 
-JI_FUNCTIONS_syr2(JI_ENTRY, matvec) JI_FUNCTIONS_her2(JI_ENTRY, matvec)
+JI_ENTRIES(syr2, matvec)
+JI_ENTRIES(her2, matvec)

@@ -20,4 +20,5 @@ JI_CALL trmv_any(jhandle_t *handle, ji_matvec_t *args, ji_primitive_t primitive)
 JI_CALL trmv_call(jhandle_t *handle, void *block) { return trmv_any(handle, block, JI_TRMV); }
 JI_CALL trsv_call(jhandle_t *handle, void *block) { return trmv_any(handle, block, JI_TRSV); }
 
-JI_FUNCTIONS_trmv(JI_ENTRY, matvec) JI_FUNCTIONS_trsv(JI_ENTRY, matvec)
+JI_ENTRIES(trmv, matvec)
+JI_ENTRIES(trsv, matvec)

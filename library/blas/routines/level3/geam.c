@@ -18,4 +18,5 @@ JI_CALL geam_call(jhandle_t *handle, void *block) {
     return ji_run(handle, JI_GEAM, args);
 }
 
-JI_FUNCTIONS_geam(JI_ENTRY, matmat) JI_VALUED(geam, matmat)
+JI_ENTRIES(geam, matmat)
+JI_VALUED(geam, matmat)

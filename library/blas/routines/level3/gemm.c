@@ -5,12 +5,13 @@
  * device's, there is no plan, so a product costs little more than the vendor's. Otherwise the ways
  * that turn workspace and digits into speed, best first, those that the type and the device have:
  *
- *     complex   "3m"                        three real products, ../gemm3m.c
- *     float     "emulated-bf16x9"           the vendor's own emulation, which needs nothing; in place of those below
- *     float     "split-bf16", "split-fp16"  tensor cores, gemm_split.c
- *     real      "strassen-2", "strassen-1"  halvings, strassen.c
- *     all       "plain"                     the device's own, and the one whose bits the policy "same bits"
- *     has */
+ *     complex   "3m"                        three real products, algorithms/gemm3m.c
+ *     float     "emulated-bf16x9"           the vendor's own emulation, which needs nothing; then
+ *                                           none of the next two
+ *     float     "split-bf16", "split-fp16"  tensor cores, algorithms/gemm_split.c
+ *     real      "strassen-2", "strassen-1"  halvings, algorithms/strassen.c
+ *     all       "plain"                     the device's own, and the one whose bits the policy
+ *                                           "same bits" has */
 
 #include "blas/algorithms/gemm.h"
 #include "blas/host/product.h"

@@ -18,4 +18,4 @@ JI_CALL gemm_batched_call(jhandle_t *handle, void *block) {
     return ji_run(handle, JI_GEMM_BATCHED, args);
 }
 
-JI_FUNCTIONS_gemm_batched(JI_ENTRY, matmat)
+JI_ENTRIES(gemm_batched, matmat)

@@ -26,8 +26,8 @@ static uint64_t batch_first_landing(uint64_t a, uint64_t m, uint64_t low, uint64
 
 /* Whether two of the matrices C share an element. Matrix x begins x |stride| after the first and is
  * a block of m rows in columns ldc apart, so it meets the first where x |stride| is less than m
- * away from a multiple of ldc, up to the last column's. Matrices may interleave: rows [2 x, 2 x +
- * 2) of one tall matrix are a batch of stride 2. */
+ * away from a multiple of ldc, up to the last column's. Matrices may interleave: rows
+ * [2 x, 2 x + 2) of one tall matrix are a batch of stride 2. */
 static bool batch_overlaps(const ji_matmat_t *args) {
     if (args->m == 0 || args->n == 0 || args->batch_count <= 1)
         return false;
@@ -38,7 +38,7 @@ static bool batch_overlaps(const ji_matmat_t *args) {
     if (stride > last)
         return false;
     if (stride < m || 2 * m > ldc)
-        return true; /* the next matrix; or whatever lies within one meets a column */
+        return true; /* the next matrix; or whatever begins within one meets a column */
     /* (stride + x stride + m - 1) mod ldc is to land on [0, 2 m - 2]. In the end it does, on m - 1:
      * where (x + 1) stride is a multiple of ldc. */
     const uint64_t start = (stride + m - 1) % ldc, low = start == 0 ? 0 : ldc - start,
@@ -63,4 +63,4 @@ JI_CALL gemm_strided_batched_call(jhandle_t *handle, void *block) {
     return ji_run(handle, JI_GEMM_STRIDED, args);
 }
 
-JI_FUNCTIONS_gemm_strided_batched(JI_ENTRY, matmat)
+JI_ENTRIES(gemm_strided_batched, matmat)

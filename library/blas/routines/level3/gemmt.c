@@ -18,4 +18,4 @@ JI_CALL gemmt_call(jhandle_t *handle, void *block) {
     return ji_run(handle, JI_GEMMT, args);
 }
 
-JI_FUNCTIONS_gemmt(JI_ENTRY, matmat)
+JI_ENTRIES(gemmt, matmat)

@@ -21,5 +21,7 @@ JI_CALL symm_any(jhandle_t *handle, ji_matmat_t *args, ji_primitive_t primitive)
 JI_CALL symm_call(jhandle_t *handle, void *block) { return symm_any(handle, block, JI_SYMM); }
 JI_CALL hemm_call(jhandle_t *handle, void *block) { return symm_any(handle, block, JI_HEMM); }
 
-JI_FUNCTIONS_symm(JI_ENTRY, matmat) JI_FUNCTIONS_hemm(JI_ENTRY, matmat) JI_VALUED(symm, matmat)
-    JI_VALUED(hemm, matmat)
+JI_ENTRIES(symm, matmat)
+JI_ENTRIES(hemm, matmat)
+JI_VALUED(symm, matmat)
+JI_VALUED(hemm, matmat)

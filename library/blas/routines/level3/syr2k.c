@@ -34,4 +34,5 @@ JI_CALL her2k_call(jhandle_t *handle, void *block) {
     return ji_run(handle, JI_HER2K, args);
 }
 
-JI_FUNCTIONS_syr2k(JI_ENTRY, matmat) JI_FUNCTIONS_her2k(JI_ENTRY, matmat)
+JI_ENTRIES(syr2k, matmat)
+JI_ENTRIES(her2k, matmat)

@@ -33,4 +33,5 @@ JI_CALL herk_call(jhandle_t *handle, void *block) {
     return ji_run(handle, JI_HERK, args);
 }
 
-JI_FUNCTIONS_syrk(JI_ENTRY, matmat) JI_FUNCTIONS_herk(JI_ENTRY, matmat)
+JI_ENTRIES(syrk, matmat)
+JI_ENTRIES(herk, matmat)

@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The checks of trmm and trsm, which are the same; how trsm is done stands in ../trsm.c. */
+/* The checks of trmm and trsm, which are the same; how trsm is done is in
+ * algorithms/trsm.c. */
 
 #include "blas/algorithms/triangle.h"
 #include "blas/routine/entry.h"
@@ -20,7 +21,7 @@ JI_CALL trsm_any(jhandle_t *handle, ji_matmat_t *args, ji_plan_function_t plan) 
     JI_CHECK_OPERANDS(trsm)
     if (plan == NULL)
         return ji_run(handle, JI_TRMM, args);
-    /* Substitution is the only way: no need to write that down. */
+    /* Substitution is the only way: a plan of one rung is not needed. */
     if (!ji_triangle_pays(handle, args))
         return ji_trsm_run(handle, args, &ji_nothing_borrowed);
     return ji_run_plan(handle, args, plan, ji_trsm_run);
@@ -29,5 +30,7 @@ JI_CALL trsm_any(jhandle_t *handle, ji_matmat_t *args, ji_plan_function_t plan) 
 JI_CALL trmm_call(jhandle_t *handle, void *block) { return trsm_any(handle, block, NULL); }
 JI_CALL trsm_call(jhandle_t *handle, void *block) { return trsm_any(handle, block, ji_trsm_plan); }
 
-JI_FUNCTIONS_trmm(JI_ENTRY, matmat) JI_FUNCTIONS_trsm(JI_ENTRY, matmat) JI_VALUED(trsm, matmat)
-    JI_VALUED_BYTES(trsm, matmat, args->m != 0 && args->n != 0)
+JI_ENTRIES(trmm, matmat)
+JI_ENTRIES(trsm, matmat)
+JI_VALUED(trsm, matmat)
+JI_VALUED_BYTES(trsm, matmat, args->m != 0 && args->n != 0)
