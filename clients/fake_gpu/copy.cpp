@@ -41,7 +41,7 @@ static gpuError_t copy_check_kind(void *destination, const void *source, gpuMemc
 
 static gpuError_t copy_submit(guard_t &guard, const std::shared_ptr<stream_t> &stream,
                               void *destination, const void *source, size_t bytes,
-                              gpuMemcpyKind kind, bool wait) {
+                              gpuMemcpyKind kind) {
     if (stream == nullptr)
         return gpuErrorInvalidResourceHandle;
     if (bytes == 0)
@@ -72,16 +72,15 @@ static gpuError_t copy_submit(guard_t &guard, const std::shared_ptr<stream_t> &s
 
     error = submit(stream, std::move(operation));
 
-    if (error == gpuSuccess && !captured && (wait || pageable)) {
-        if (!wait)
-            note_wait();
+    if (error == gpuSuccess && !captured && pageable) {
+        note_wait();
         reach(guard, point_t{stream, stream->issued});
     }
     return error;
 }
 
-static gpuError_t copy_fill(guard_t &guard, const std::shared_ptr<stream_t> &stream,
-                            void *destination, int value, size_t bytes, bool wait) {
+static gpuError_t copy_fill(const std::shared_ptr<stream_t> &stream, void *destination, int value,
+                            size_t bytes) {
     if (stream == nullptr)
         return gpuErrorInvalidResourceHandle;
     if (bytes == 0)
@@ -98,10 +97,7 @@ static gpuError_t copy_fill(guard_t &guard, const std::shared_ptr<stream_t> &str
         return failed;
     };
 
-    gpuError_t error = submit(stream, std::move(operation));
-    if (error == gpuSuccess && wait)
-        reach(guard, point_t{stream, stream->issued});
-    return error;
+    return submit(stream, std::move(operation));
 }
 
 } // namespace fake
@@ -111,24 +107,18 @@ using namespace fake;
 gpuError_t gpuMemcpyAsync(void *destination, const void *source, size_t bytes, gpuMemcpyKind kind,
                           gpuStream_t stream) {
     return call("MemcpyAsync", PLAIN, [=](guard_t &guard) {
-        return copy_submit(guard, find_stream(stream), destination, source, bytes, kind, false);
-    });
-}
-
-gpuError_t gpuMemcpy(void *destination, const void *source, size_t bytes, gpuMemcpyKind kind) {
-    return call("Memcpy", WAITS | UNSAFE, [=](guard_t &guard) {
-        return copy_submit(guard, find_stream(nullptr), destination, source, bytes, kind, true);
+        return copy_submit(guard, find_stream(stream), destination, source, bytes, kind);
     });
 }
 
 gpuError_t gpuMemsetAsync(void *destination, int value, size_t bytes, gpuStream_t stream) {
-    return call("MemsetAsync", PLAIN, [=](guard_t &guard) {
-        return copy_fill(guard, find_stream(stream), destination, value, bytes, false);
+    return call("MemsetAsync", PLAIN, [=](guard_t &) {
+        return copy_fill(find_stream(stream), destination, value, bytes);
     });
 }
 
 gpuError_t gpuMemset(void *destination, int value, size_t bytes) {
-    return call("Memset", UNSAFE, [=](guard_t &guard) {
-        return copy_fill(guard, find_stream(nullptr), destination, value, bytes, false);
+    return call("Memset", UNSAFE, [=](guard_t &) {
+        return copy_fill(find_stream(nullptr), destination, value, bytes);
     });
 }

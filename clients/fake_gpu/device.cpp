@@ -248,26 +248,13 @@ gpuError_t gpuDeviceGetAttribute(int *value, gpuDeviceAttr attribute, int device
         if (device < 0 || device >= state().device_count)
             return gpuErrorInvalidDevice;
 
+        if (attribute != gpuDevAttrMemoryPoolsSupported)
+            return gpuErrorInvalidValue;
+
         gpuDeviceProp_t p;
         device_describe(&p, device);
-
-        switch (attribute) {
-        case gpuDevAttrMultiProcessorCount: *value = p.multiProcessorCount; return gpuSuccess;
-        case gpuDevAttrWarpSize: *value = p.warpSize; return gpuSuccess;
-        case gpuDevAttrL2CacheSize: *value = p.l2CacheSize; return gpuSuccess;
-        case gpuDevAttrComputeCapabilityMajor: *value = p.major; return gpuSuccess;
-        case gpuDevAttrComputeCapabilityMinor: *value = p.minor; return gpuSuccess;
-        case gpuDevAttrMaxThreadsPerBlock: *value = p.maxThreadsPerBlock; return gpuSuccess;
-        case gpuDevAttrMaxSharedMemoryPerBlock:
-            *value = (int)p.sharedMemPerBlock;
-            return gpuSuccess;
-        case gpuDevAttrManagedMemory: *value = p.managedMemory; return gpuSuccess;
-        case gpuDevAttrConcurrentManagedAccess:
-            *value = p.concurrentManagedAccess;
-            return gpuSuccess;
-        case gpuDevAttrMemoryPoolsSupported: *value = p.memoryPoolsSupported; return gpuSuccess;
-        }
-        return gpuErrorInvalidValue;
+        *value = p.memoryPoolsSupported;
+        return gpuSuccess;
     });
 }
 

@@ -90,10 +90,6 @@ gpuError_t gpuEventCreateWithFlags(gpuEvent_t *handle, unsigned flags) {
     });
 }
 
-gpuError_t gpuEventCreate(gpuEvent_t *handle) {
-    return gpuEventCreateWithFlags(handle, gpuEventDefault);
-}
-
 gpuError_t gpuEventDestroy(gpuEvent_t handle) {
     return call("EventDestroy", PLAIN, [=](guard_t &) -> gpuError_t {
         return state().events.erase(handle) != 0 ? gpuSuccess : gpuErrorInvalidResourceHandle;

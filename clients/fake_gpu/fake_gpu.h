@@ -43,7 +43,8 @@
  *
  * Files: kernel.h the language of kernels; execute.cpp fiber.cpp how they run; memory.cpp copy.cpp
  * stream.cpp event.cpp capture.cpp graph.cpp device.cpp the calls; control.cpp what tests see.
- * runtime.h is what these share. */
+ * runtime.h is what these share. The vendor's BLAS is apart: fake_blas.h. To read: runtime.h and
+ * stream.cpp first. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -109,7 +110,6 @@ typedef struct fake_gpu_stream *gpuStream_t;
 typedef struct fake_gpu_event *gpuEvent_t;
 typedef struct fake_gpu_graph *gpuGraph_t;
 typedef struct fake_gpu_graph_exec *gpuGraphExec_t;
-typedef struct fake_gpu_graph_node *gpuGraphNode_t;
 typedef struct fake_gpu_user_object *gpuUserObject_t;
 #if GPU_HAS_CONTEXTS
 typedef struct fake_gpu_context *gpuContext_t;
@@ -120,15 +120,10 @@ typedef void (*gpuHostFn_t)(void *user_data);
 #define gpuStreamPerThread ((gpuStream_t)0x2)
 
 enum { gpuStreamDefault = 0, gpuStreamNonBlocking = 1 };
-enum { gpuEventDefault = 0, gpuEventBlockingSync = 1, gpuEventDisableTiming = 2 };
+enum { gpuEventDefault = 0, gpuEventDisableTiming = 2 };
 enum { gpuUserObjectNoDestructorSync = 1 };
 enum { gpuGraphUserObjectMove = 1 };
-enum {
-    gpuHostAllocDefault = 0,
-    gpuHostAllocPortable = 1,
-    gpuHostAllocMapped = 2,
-    gpuHostMallocDefault = 0
-};
+enum { gpuHostAllocDefault = 0, gpuHostAllocPortable = 1, gpuHostAllocMapped = 2 };
 enum { gpuMemAttachGlobal = 1 };
 typedef enum gpuMemcpyKind {
     gpuMemcpyHostToHost,
@@ -157,18 +152,7 @@ typedef struct gpuDeviceProp_t {
         unifiedAddressing, integrated;
     int pciBusID, pciDeviceID, pciDomainID;
 } gpuDeviceProp_t;
-typedef enum gpuDeviceAttr {
-    gpuDevAttrMultiProcessorCount,
-    gpuDevAttrWarpSize,
-    gpuDevAttrL2CacheSize,
-    gpuDevAttrComputeCapabilityMajor,
-    gpuDevAttrComputeCapabilityMinor,
-    gpuDevAttrMaxThreadsPerBlock,
-    gpuDevAttrMaxSharedMemoryPerBlock,
-    gpuDevAttrManagedMemory,
-    gpuDevAttrConcurrentManagedAccess,
-    gpuDevAttrMemoryPoolsSupported
-} gpuDeviceAttr;
+typedef enum gpuDeviceAttr { gpuDevAttrMemoryPoolsSupported } gpuDeviceAttr;
 typedef struct gpuFuncAttributes {
     size_t sharedSizeBytes;
     int maxThreadsPerBlock, numRegs;
@@ -214,20 +198,15 @@ gpuError_t gpuMemGetInfo(size_t *free_bytes, size_t *total_bytes);
 gpuError_t gpuMalloc(void **pointer, size_t bytes);
 gpuError_t gpuFree(void *pointer);
 gpuError_t gpuMallocManaged(void **pointer, size_t bytes, unsigned flags = gpuMemAttachGlobal);
-gpuError_t gpuMallocHost(void **pointer, size_t bytes);
 gpuError_t gpuHostAlloc(void **pointer, size_t bytes, unsigned flags);
-gpuError_t gpuHostMalloc(void **pointer, size_t bytes, unsigned flags = gpuHostMallocDefault);
 gpuError_t gpuFreeHost(void *pointer);
-gpuError_t gpuHostFree(void *pointer);
 gpuError_t gpuMallocAsync(void **pointer, size_t bytes, gpuStream_t stream);
 gpuError_t gpuFreeAsync(void *pointer, gpuStream_t stream);
-gpuError_t gpuMemcpy(void *destination, const void *source, size_t bytes, gpuMemcpyKind kind);
 gpuError_t gpuMemcpyAsync(void *destination, const void *source, size_t bytes, gpuMemcpyKind kind,
                           gpuStream_t stream);
 gpuError_t gpuMemset(void *destination, int value, size_t bytes);
 gpuError_t gpuMemsetAsync(void *destination, int value, size_t bytes, gpuStream_t stream);
 
-gpuError_t gpuStreamCreate(gpuStream_t *stream);
 gpuError_t gpuStreamCreateWithFlags(gpuStream_t *stream, unsigned flags);
 gpuError_t gpuStreamDestroy(gpuStream_t stream);
 gpuError_t gpuStreamSynchronize(gpuStream_t stream);
@@ -235,7 +214,6 @@ gpuError_t gpuStreamQuery(gpuStream_t stream);
 gpuError_t gpuStreamWaitEvent(gpuStream_t stream, gpuEvent_t event, unsigned flags = 0);
 gpuError_t gpuLaunchHostFunc(gpuStream_t stream, gpuHostFn_t function, void *user_data);
 
-gpuError_t gpuEventCreate(gpuEvent_t *event);
 gpuError_t gpuEventCreateWithFlags(gpuEvent_t *event, unsigned flags);
 gpuError_t gpuEventDestroy(gpuEvent_t event);
 gpuError_t gpuEventRecord(gpuEvent_t event, gpuStream_t stream = nullptr);

@@ -53,7 +53,7 @@ static bool memory_reserve() {
 }
 
 /* So many bytes of addresses that nothing live uses, NULL: there are none. */
-static char *memory_place(size_t bytes) {
+static char *memory_find_addresses(size_t bytes) {
     if (!memory_reserve() || bytes > (size_t)(memory_end - memory_begin) / 2)
         return nullptr;
 
@@ -63,9 +63,9 @@ static char *memory_place(size_t bytes) {
             auto after = memory.lower_bound((uintptr_t)memory_next);
             if (after == memory.end() ||
                 (uintptr_t)memory_next + bytes <= after->first - MEMORY_FENCE) {
-                char *place = memory_next;
+                char *addresses = memory_next;
                 memory_next += bytes;
-                return place;
+                return addresses;
             }
             memory_next = after->second.pages + after->second.pages_bytes + MEMORY_FENCE;
         }
@@ -108,12 +108,12 @@ static gpuError_t memory_take(void **pointer, size_t bytes, memory_kind_t kind, 
 
     const size_t rounded = (bytes + MEMORY_ALIGNMENT - 1) & ~(MEMORY_ALIGNMENT - 1);
     const size_t pages_bytes = (rounded + MEMORY_PAGE - 1) & ~(MEMORY_PAGE - 1);
-    char *place = memory_place(pages_bytes + 2 * MEMORY_FENCE);
-    if (place == nullptr)
+    char *addresses = memory_find_addresses(pages_bytes + 2 * MEMORY_FENCE);
+    if (addresses == nullptr)
         return gpuErrorOutOfMemory;
 
     allocation_t allocation{};
-    allocation.pages = place + MEMORY_FENCE;
+    allocation.pages = addresses + MEMORY_FENCE;
     allocation.pages_bytes = pages_bytes;
     allocation.data = allocation.pages + pages_bytes - rounded;
     allocation.bytes = bytes;
@@ -312,18 +312,8 @@ gpuError_t gpuHostAlloc(void **pointer, size_t bytes, unsigned flags) {
     return memory_allocate("HostAlloc", pointer, bytes, memory_kind_t::pinned);
 }
 
-gpuError_t gpuMallocHost(void **pointer, size_t bytes) {
-    return memory_allocate("HostAlloc", pointer, bytes, memory_kind_t::pinned);
-}
-
-gpuError_t gpuHostMalloc(void **pointer, size_t bytes, unsigned flags) {
-    (void)flags;
-    return memory_allocate("HostAlloc", pointer, bytes, memory_kind_t::pinned);
-}
-
 gpuError_t gpuFree(void *pointer) { return memory_free("Free", pointer, true); }
 gpuError_t gpuFreeHost(void *pointer) { return memory_free("FreeHost", pointer, false); }
-gpuError_t gpuHostFree(void *pointer) { return memory_free("FreeHost", pointer, false); }
 
 /* Memory in stream order. The address is known at once; the pages come and go when the stream gets
  * there. */

@@ -315,10 +315,6 @@ gpuError_t gpuStreamCreateWithFlags(gpuStream_t *handle, unsigned flags) {
     });
 }
 
-gpuError_t gpuStreamCreate(gpuStream_t *handle) {
-    return gpuStreamCreateWithFlags(handle, gpuStreamDefault);
-}
-
 /* What is in the queue still runs. */
 gpuError_t gpuStreamDestroy(gpuStream_t handle) {
     return call("StreamDestroy", PLAIN, [=](guard_t &) -> gpuError_t {

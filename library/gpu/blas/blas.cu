@@ -3,16 +3,16 @@
 
 /* The table of primitives of a GPU.
  *
- * For each primitive: the vendor's way where its library is there and has one, a kernel of ours
+ * For each primitive: the vendor's way where its library is there and has one, a kernel of jalloc
  * otherwise. The library is looked for when a primitive is first run, so that a program which only
  * wants memory never loads it.
  *
  * Results. A kernel cannot write to the caller's ordinary memory. In host pointer mode it writes to
- * a place of the device, which is copied to the caller's in stream order, and the call waits for
- * the copy. The place is one of GPU_RESULTS; a call holds its place until it has waited, so calls
- * of several threads and streams never share one, and with all places held a call waits for one.
- * The places are taken when the device is opened, so that no call allocates them; if there was no
- * memory then, by the first that needs one. */
+ * a slot of the device, which is copied to the caller's in stream order, and the call waits for the
+ * copy. There are GPU_RESULTS slots; a call holds its own until it has waited, so calls of several
+ * threads and streams never share one, and with all slots held a call waits for one. Their memory
+ * is taken when the device is opened, so that no call allocates it; if there was none then, by the
+ * first call that needs a slot. */
 
 #include "gpu/blas/blas.h"
 
@@ -31,7 +31,7 @@ struct gpu_blas_t {
     std::mutex mutex; /* of the rest */
     std::condition_variable freed;
     char *results; /* NULL until the first */
-    uint64_t held; /* bit i: place i */
+    uint64_t held; /* bit i: slot i */
 };
 
 static const gpu_primitive_t gpu_own_primitives[JI_PRIMITIVE_COUNT] = {
@@ -58,7 +58,7 @@ static void blas_choose(gpu_device_t *device) {
 
 /* What is known of a primitive's result by its block. */
 struct blas_result_t {
-    void **place; /* in the block; NULL: the primitive has no result */
+    void **pointer; /* in the block; NULL: the primitive has no result */
     size_t bytes, block_bytes;
 };
 
@@ -99,24 +99,24 @@ static jstatus_t blas_take_results(jdevice_t *device) {
     return status;
 }
 
-/* A free one of the places, once there is one. */
+/* A free slot, once there is one. */
 static int blas_hold(gpu_blas_t *blas) {
     std::unique_lock<std::mutex> lock(blas->mutex);
     blas->freed.wait(lock, [blas] { return blas->held != UINT64_MAX; });
-    const int place = __builtin_ctzll(~blas->held);
-    blas->held |= UINT64_C(1) << place;
-    return place;
+    const int slot = __builtin_ctzll(~blas->held);
+    blas->held |= UINT64_C(1) << slot;
+    return slot;
 }
 
-static void blas_let_go(gpu_blas_t *blas, int place) {
+static void blas_let_go(gpu_blas_t *blas, int slot) {
     {
         std::lock_guard<std::mutex> lock(blas->mutex);
-        blas->held &= ~(UINT64_C(1) << place);
+        blas->held &= ~(UINT64_C(1) << slot);
     }
     blas->freed.notify_one();
 }
 
-/* Runs with the result in a place of the device, then brings it to the caller's memory. */
+/* Runs with the result in a slot of the device, then brings it to the caller's memory. */
 static jstatus_t blas_run_with_result(const gpu_call_t *call, ji_primitive_t primitive,
                                       gpu_primitive_t run, const void *block,
                                       uint64_t *host_waits) {
@@ -139,24 +139,24 @@ static jstatus_t blas_run_with_result(const gpu_call_t *call, ji_primitive_t pri
     } copy;
     memcpy(&copy, block, blas_result(primitive, const_cast<void *>(block)).block_bytes);
     const blas_result_t result = blas_result(primitive, &copy);
-    void *callers = *result.place;
+    void *callers = *result.pointer;
 
     status = blas_take_results(call->device);
     if (status != JSTATUS_SUCCESS)
         return status;
 
-    const int place = blas_hold(call->blas);
-    *result.place = call->blas->results + place * GPU_RESULT_BYTES;
+    const int slot = blas_hold(call->blas);
+    *result.pointer = call->blas->results + slot * GPU_RESULT_BYTES;
     status = run(call, &copy);
     if (status == JSTATUS_SUCCESS)
         status = gpu_check(
             call->device,
-            gpuMemcpyAsync(callers, *result.place, result.bytes, gpuMemcpyDefault, call->stream),
+            gpuMemcpyAsync(callers, *result.pointer, result.bytes, gpuMemcpyDefault, call->stream),
             "gpuMemcpyAsync");
 
     jstatus_t waited = gpu_check(call->device, gpuStreamSynchronize(call->stream),
-                                 "gpuStreamSynchronize"); /* before anybody gets the place */
-    blas_let_go(call->blas, place);
+                                 "gpuStreamSynchronize"); /* before anybody gets the slot */
+    blas_let_go(call->blas, slot);
     *host_waits += waited == JSTATUS_SUCCESS;
     return status != JSTATUS_SUCCESS ? status : waited;
 }
@@ -194,7 +194,8 @@ static jstatus_t blas_run(jdevice_t *device, jstream_t *stream, ji_primitive_t p
             return status;
     }
 
-    if (host_waits != nullptr && blas_result(primitive, const_cast<void *>(block)).place != nullptr)
+    if (host_waits != nullptr &&
+        blas_result(primitive, const_cast<void *>(block)).pointer != nullptr)
         return blas_run_with_result(&call, primitive, run, block, host_waits);
     return run(&call, block);
 }

@@ -3,7 +3,7 @@
 #ifndef JALLOC_GPU_BLAS_BLAS_H
 #define JALLOC_GPU_BLAS_BLAS_H
 
-/* The primitives of ../blas/primitive.h on a GPU. Each is
+/* The primitives of blas/primitives/primitive.h on a GPU. Each is
  *
  *     jstatus_t gpu_<function>(const gpu_call_t *call, const void *block);
  *
@@ -11,10 +11,26 @@
  * memory of the device. The device is current, and what it does is not held against captures
  * elsewhere (gpu_relaxed). What it could not enqueue it says by a status. Scalars known to the host
  * come in the block; others are read by the kernel through their pointer (gpu_scalar). A result
- * (block->result, block->info) is memory that kernels can write: blas.cu has put a place of the
+ * (block->result, block->info) is memory that kernels can write: blas.cu has put a slot of the
  * device there where the caller's is on the host.
  *
- * vendor_blas.cu has the vendor's BLAS for some of them; gpu_vendor_primitive() says for which. */
+ * To read: blas.cu first, which has the table of primitives and what becomes of results; then a
+ * level that you know.
+ *
+ *   number.h vector.h group.h      numbers, vectors, and what the threads of one block do together
+ *   level1.cu reduce.cu            element by element; sums
+ *   level2.cu trmv.cu              a matrix and a vector
+ *   product.h level3.h level3.cu   a tile of a product, the one kernel of all products, its users
+ *   narrow.h half.cu precision.cu  products of narrow numbers, and float by several of them
+ *   tile.h triangle.cu factor.cu   triangles by tiles: inverses, Cholesky's base
+ *   triangular.cu                  trmm and trsm by substitution
+ *   matrix.cu                      matrices without products
+ *   vendor_*                       the vendor's library: vendor_blas.h
+ *
+ * What always holds. Sums are added in an order that the sizes decide, without atomics, so each run
+ * has the same bits. What is multiplied by an alpha or beta of 0 is not read, so NaN in it stays
+ * out; scal alone multiplies. Kernels use no warp intrinsics (gpu/device/vendor.h). Nothing here
+ * has been measured on a GPU. */
 
 #include "blas/primitives/primitive.h"
 #include "gpu/device/gpu.h"

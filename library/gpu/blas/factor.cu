@@ -6,7 +6,7 @@
  * potrf_panel   copies a part of a block column, of an upper triangle the adjoint, to where a
  *               product may write.
  * potrf_base    one block of threads factors a diagonal block A = L L^H of at most 128 and, where
- *               there is a place for it, writes X = inv(L)^H there. An upper triangle is its
+ *               there is memory for it, writes X = inv(L)^H there. An upper triangle is its
  *               conjugate transpose: U^H is L. Two threads have a row, 16 columns each. A block
  *               column of 32 after the other:
  *
@@ -17,8 +17,8 @@
  *
  *               So the rows of X begin where those of A end: all 128 are at work in each block
  *               column, and rows of both are found by one substitution. While it is at work X's
- *               place also holds L, as drawn, so that rows are always read along a column; without
- *               such a place A's own triangle has to do.
+ *               memory also holds L, as drawn, so that rows are always read along a column;
+ *               without it A's own triangle has to do.
  *
  *               In D all columns behind column j lose column j * conj(l(k,j)) / pivot(j), and only
  *               in the end all are divided by sqrt(pivot): one barrier a column. A pivot that is
@@ -105,7 +105,7 @@ jstatus_t gpu_potrf_panel(const gpu_call_t *call, const void *block) {
 template <typename T> struct factor_call {
     int n;
     factor_view<T> from, to; /* the triangle as it is read, and where L goes */
-    factor_view<T> rows;     /* where rows of L and of X are kept: X's place, or `to` */
+    factor_view<T> rows;     /* where rows of L and of X are kept: X's memory, or `to` */
     bool inverts;
 };
 
@@ -137,8 +137,8 @@ template <typename T> static __device__ inline T factor_over(T a, real_of<T> b) 
 static __device__ inline float factor_sqrt(float x) { return sqrtf(x); }
 static __device__ inline double factor_sqrt(double x) { return sqrt(x); }
 
-/* Factors what stands in a tile's lower triangle, in its place. Begins and ends with a barrier. A
- * thread has four elements of a row; a column comes to the tile when it is the next one. */
+/* Factors the lower triangle in a tile, which the factor replaces. Begins and ends with a barrier.
+ * A thread has four elements of a row; a column comes to the tile when it is the next one. */
 template <typename T> static __device__ inline void factor_diagonal(factor_tile<T> *tile) {
     typedef real_of<T> R;
     const int row = (int)threadIdx.x % TILE, down = (int)threadIdx.x / TILE;
@@ -313,11 +313,11 @@ jstatus_t gpu_potrf_base(const gpu_call_t *call, const void *block) {
 template <typename T>
 static __global__ void __launch_bounds__(GROUP_THREADS)
     pivot_info_kernel(const T *a, int64_t lda, int64_t n, int64_t *info) {
-    __shared__ int64_t places[GROUP_THREADS];
-    const int64_t place =
-        group_find_on_diagonal(a, lda, n, places, [](T pivot) { return !(real_part(pivot) > 0); });
+    __shared__ int64_t shared[GROUP_THREADS];
+    const int64_t position =
+        group_find_on_diagonal(a, lda, n, shared, [](T pivot) { return !(real_part(pivot) > 0); });
     if (threadIdx.x == 0)
-        *info = place;
+        *info = position;
 }
 
 template <typename T>

@@ -48,7 +48,7 @@ struct group_least_t {
     template <typename V> static __device__ inline V join(V a, V b) { return a < b ? a : b; }
 };
 
-/* The 1-based place of the first element of a diagonal of which `is` says yes, or 0, for all
+/* The 1-based position of the first element of a diagonal of which `is` says yes, or 0, for all
  * threads. */
 template <typename T, typename IS>
 static __device__ inline int64_t group_find_on_diagonal(const T *a, int64_t lda, int64_t n,

@@ -1,7 +1,7 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* gemm of 16-bit numbers, summed in float: the vendor's on its matrix units, kernels of ours where
+/* gemm of 16-bit numbers, summed in float: the vendor's on its matrix units, jalloc's kernels where
  * it has none.
  *
  * An alpha on the device may be 0, and then NaN in A and B must not reach C, which the vendor does

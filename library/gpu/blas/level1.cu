@@ -109,8 +109,8 @@ static __global__ void each_strided_kernel(Op op, int64_t n, typename Op::value_
         each_element(op, alpha, x + i * incx, y + i * incy);
 }
 
-/* One element after the other by one thread, where an increment of 0 puts all that is written in
- * one place. */
+/* One element after the other by one thread, where an increment of 0 makes all that is written
+ * one element. */
 template <typename Op>
 static __global__ void each_in_turn_kernel(Op op, int64_t n, typename Op::value_t *x, int64_t incx,
                                            typename Op::value_t *y, int64_t incy) {

@@ -14,7 +14,7 @@
  *   ger, syr, her, syr2, her2   tiles of 32 x 32
  *
  * Every element of a result is one thread block's, which adds in one order: same bits each run.
- * trmv and trsv stand in trmv.cu. */
+ * trmv and trsv are in trmv.cu. */
 
 #include <type_traits>
 

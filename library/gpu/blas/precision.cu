@@ -1,9 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* What sgemm by split precision (../blas/gemm_split.c) is made of: the shifts of an operand's
- * lines, its parts, products of parts summed in float, and the result. Layouts stand in
- * ../blas/precision.h.
+/* What sgemm by split precision (blas/algorithms/gemm_split.c) is made of: the shifts of an
+ * operand's lines, its parts, products of parts summed in float, and the result. Layouts are in
+ * blas/primitives/precision.h.
  *
  * The first two are bound by memory. Both read an operand in squares of 32 lines x 32 of the depth,
  * a thread four neighbours in memory, which are along the depth or across the lines; with one load
@@ -26,10 +26,10 @@ typedef pack<float> split_four;
 static_assert(split_four::width == SPLIT_EACH, "16 bytes");
 
 /* Where a thread's four stand in a square: the first, and how to go on. */
-struct split_place {
+struct split_position {
     int line, at, line_step, at_step;
 
-    __device__ inline split_place(bool along) {
+    __device__ inline split_position(bool along) {
         const int four = (int)threadIdx.x % SPLIT_ACROSS * SPLIT_EACH,
                   other = (int)threadIdx.x / SPLIT_ACROSS;
         line = along ? other : four;
@@ -44,20 +44,20 @@ struct split_reader {
     const float *data;
     int64_t lines, depth, line_step, at_step;
     bool along, together; /* the four are neighbours along the depth; may be read at once */
-    split_place place;
+    split_position position;
 
     __device__ inline explicit split_reader(const ji_split_operand_t &call)
         : data((const float *)call.matrix), lines(call.lines),
           depth(gpu_scalar<float>(call.alpha) != 0 ? call.depth : 0), line_step(call.line_step),
-          at_step(call.at_step), along(call.at_step == 1), place(along) {
+          at_step(call.at_step), along(call.at_step == 1), position(along) {
         together = (uintptr_t)data % sizeof(split_four) == 0 &&
                    (along ? line_step : at_step) % SPLIT_EACH == 0;
     }
 
     /* This thread's of the square that begins at (line, at); zeros beyond the operand. */
     __device__ inline void read(int64_t line, int64_t at, split_four *four) const {
-        line += place.line;
-        at += place.at;
+        line += position.line;
+        at += position.at;
         const int64_t left = line >= lines || at >= depth ? 0 : along ? depth - at : lines - line;
         const float *from = data + (line * line_step + at * at_step);
 
@@ -81,7 +81,7 @@ static __global__ void __launch_bounds__(SPLIT_THREADS)
     /* By line, and by what of the depth a thread has seen. */
     __shared__ uint32_t shared[SPLIT_SIDE][SPLIT_SIDE + 1];
     const split_reader reader(call);
-    const split_place place = reader.place;
+    const split_position position = reader.position;
 
     for (int64_t line = (int64_t)blockIdx.x * SPLIT_SIDE; line < call.lines;
          line += (int64_t)gridDim.x * SPLIT_SIDE) {
@@ -100,7 +100,8 @@ static __global__ void __launch_bounds__(SPLIT_THREADS)
         __syncthreads(); /* the lines of before were looked at */
         GPU_UNROLL
         for (int i = 0; i < SPLIT_EACH; ++i)
-            shared[place.line + i * place.line_step][place.at + i * place.at_step] = largest[i];
+            shared[position.line + i * position.line_step][position.at + i * position.at_step] =
+                largest[i];
         __syncthreads();
 
         if (threadIdx.x < SPLIT_SIDE && line + threadIdx.x < call.lines) {
@@ -152,7 +153,7 @@ template <typename PART, int PARTS, int GAP>
 static __global__ void __launch_bounds__(SPLIT_THREADS) split_kernel(ji_split_operand_t call) {
     __shared__ float tile[SPLIT_SIDE][SPLIT_DEPTH + 1];
     const split_reader reader(call);
-    const split_place place = reader.place;
+    const split_position position = reader.position;
 
     const int64_t down = (call.slab + SPLIT_DEPTH - 1) / SPLIT_DEPTH,
                   across = (call.lines + SPLIT_SIDE - 1) / SPLIT_SIDE;
@@ -172,8 +173,8 @@ static __global__ void __launch_bounds__(SPLIT_THREADS) split_kernel(ji_split_op
         for (int s = 0; s < SPLIT_SQUARES; ++s) {
             GPU_UNROLL
             for (int i = 0; i < SPLIT_EACH; ++i)
-                tile[place.line + i * place.line_step]
-                    [s * SPLIT_SIDE + place.at + i * place.at_step] = fours[s].e[i];
+                tile[position.line + i * position.line_step]
+                    [s * SPLIT_SIDE + position.at + i * position.at_step] = fours[s].e[i];
         }
         __syncthreads();
 

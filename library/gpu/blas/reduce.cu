@@ -17,10 +17,10 @@
  * by one thread block, wherever the results come from:
  *
  *   partials in workspace    many thread blocks compute them (JI_REDUCE_BLOCKS); then one kernel
- *                            joins each chunk into its first place, the next one chunks of chunks,
- *                            until one is left (JI_REDUCE_COMBINE)
- *   no workspace             one thread block computes a chunk of results, joins it, and puts it on
- *                            a stack of finished subtrees of which the last two are joined while
+ *                            joins each chunk into its first element, the next one chunks of
+ *                            chunks, until one is left (JI_REDUCE_COMBINE)
+ *   no workspace             one thread block computes a chunk of results, joins it, and keeps it
+ *                            with other finished subtrees, of which the last two are joined while
  *                            they are equally large
  *
  * So the bits depend on the number of elements alone. To this end nothing is left to the compiler
@@ -51,9 +51,9 @@
 #define GPU_REDUCE_CHUNK 1024
 #endif
 #define REDUCE_CHUNK GPU_REDUCE_CHUNK
-/* Chunks on the stack, each twice the one above it: 2^51 blocks are all that int64_t elements can
- * be. */
-#define REDUCE_STACK 52
+/* Subtrees that are kept, each of twice as many chunks as the next: 2^51 blocks are all that
+ * int64_t elements can be. */
+#define REDUCE_SUBTREES 52
 
 static_assert(JI_REDUCE_BLOCK %
                       (GROUP_THREADS * GPU_PACK_LOADS * (GPU_PACK_BYTES / sizeof(float))) ==
@@ -101,7 +101,7 @@ static __device__ inline vectors_t<T> vectors_of(const ji_vector_t &v) {
 
 /* What one thread block knows of the elements [first, first + count), count <= JI_REDUCE_BLOCK;
  * known to all threads. How an element is taken is A: partial_t, two, none(), take(sum, x, y,
- * place), join(a, b). */
+ * position), join(a, b). */
 template <typename A, typename T>
 static __device__ typename A::partial_t reduce_elements(const A &a, const vectors_t<T> &v,
                                                         int64_t first, int64_t count) {
@@ -125,19 +125,19 @@ static __device__ typename A::partial_t reduce_elements(const A &a, const vector
 
             GPU_UNROLL
             for (int l = 0; l < GPU_PACK_LOADS; ++l) {
-                const int64_t place = first + (begin + l * GROUP_THREADS) * pack_t::width;
+                const int64_t position = first + (begin + l * GROUP_THREADS) * pack_t::width;
                 GPU_UNROLL
                 for (int e = 0; e < pack_t::width; ++e)
-                    a.take(sum, px[l].e[e], A::two ? py[l].e[e] : px[l].e[e], place + e);
+                    a.take(sum, px[l].e[e], A::two ? py[l].e[e] : px[l].e[e], position + e);
             }
         }
     } else {
         for (int i = t; i < packs; i += GROUP_THREADS)
             for (int e = 0; e < pack_t::width; ++e) {
-                const int64_t place = first + i * pack_t::width + e;
-                if (place - first < count) {
-                    const T x = v.x[place * v.incx];
-                    a.take(sum, x, A::two ? v.y[place * v.incy] : x, place);
+                const int64_t position = first + i * pack_t::width + e;
+                if (position - first < count) {
+                    const T x = v.x[position * v.incx];
+                    a.take(sum, x, A::two ? v.y[position * v.incy] : x, position);
                 }
             }
     }
@@ -175,10 +175,10 @@ template <typename T> struct magnitudes_t {
     static __device__ void finish(void *result, partial_t whole) { *(partial_t *)result = whole; }
 };
 
-/* The largest element and its place; the first of several. NaN is larger than all. */
+/* The largest element and its position; the first of several. NaN is larger than all. */
 template <typename R> struct found_t {
     R size;
-    int64_t place;
+    int64_t position;
 };
 
 template <typename T> struct largest_t {
@@ -188,20 +188,20 @@ template <typename T> struct largest_t {
     static __device__ partial_t none() { return partial_t{-1, -1}; }
     static __device__ partial_t join(partial_t a, partial_t b) {
         const bool same = is_nan(a.size) ? is_nan(b.size) : a.size == b.size;
-        const bool left = same ? a.place <= b.place : is_nan(a.size) || a.size > b.size;
+        const bool left = same ? a.position <= b.position : is_nan(a.size) || a.size > b.size;
 
         /* Word by word: of one of two structs HIP's compilers take the address, and keep both in
          * memory. */
-        return partial_t{left ? a.size : b.size, left ? a.place : b.place};
+        return partial_t{left ? a.size : b.size, left ? a.position : b.position};
     }
-    __device__ void take(partial_t &best, T x, T, int64_t place) const {
-        best = join(best, partial_t{magnitude(x), place});
+    __device__ void take(partial_t &best, T x, T, int64_t position) const {
+        best = join(best, partial_t{magnitude(x), position});
     }
     static __device__ partial_t block(const vectors_t<T> &v, int64_t first, int64_t count) {
         return reduce_elements(largest_t(), v, first, count);
     }
     static __device__ void finish(void *result, partial_t whole) {
-        *(int64_t *)result = whole.place + 1;
+        *(int64_t *)result = whole.position + 1;
     }
 };
 
@@ -317,7 +317,7 @@ static __device__ inline void reduce_chunk(typename S::partial_t *leaves, int co
 }
 
 /* One level of chunks over the partials that stand `stride` apart. Each chunk's result goes to its
- * first place, the last one's to the caller. */
+ * first one, the last one's to the caller. */
 template <typename S>
 static __global__ void reduce_partials_kernel(ji_reduce_t call, int64_t count, int64_t stride) {
     typedef typename S::partial_t partial_t;
@@ -344,8 +344,8 @@ static __global__ void reduce_partials_kernel(ji_reduce_t call, int64_t count, i
 template <typename S> static __global__ void reduce_serial_kernel(ji_reduce_t call) {
     typedef typename S::partial_t partial_t;
     __shared__ partial_t leaves[REDUCE_CHUNK];
-    /* Place l: 2^l chunks, if bit l of the number of chunks is set. */
-    __shared__ partial_t stack[REDUCE_STACK];
+    /* subtrees[l] is of 2^l chunks, and there if bit l of the number of chunks is set. */
+    __shared__ partial_t subtrees[REDUCE_SUBTREES];
     const vectors_t<typename S::value_t> v = vectors_of<S, typename S::value_t>(call.vector);
 
     int64_t chunks = 0;
@@ -365,8 +365,8 @@ template <typename S> static __global__ void reduce_serial_kernel(ji_reduce_t ca
             partial_t tree = leaves[0];
             int level = 0;
             for (; chunks >> level & 1; ++level)
-                tree = S::join(stack[level], tree);
-            stack[level] = tree;
+                tree = S::join(subtrees[level], tree);
+            subtrees[level] = tree;
         }
     }
 
@@ -377,7 +377,7 @@ template <typename S> static __global__ void reduce_serial_kernel(ji_reduce_t ca
     bool some = false;
     for (int level = 0; chunks >> level != 0; ++level)
         if (chunks >> level & 1) {
-            whole = some ? S::join(stack[level], whole) : stack[level];
+            whole = some ? S::join(subtrees[level], whole) : subtrees[level];
             some = true;
         }
 

@@ -1,7 +1,7 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Triangular inverses: what the products of ../blas/inverses.c begin with, and trtri.
+/* Triangular inverses: what the products of blas/algorithms/inverses.c begin with, and trtri.
  *
  * triangle_inverses   one block of threads for each tile of a diagonal block. A tile on the
  *                     diagonal is inverted in shared memory, one beside it copied or cleared. An
@@ -136,11 +136,11 @@ static __device__ inline int64_t triangle_find_zero(const T *a, int64_t lda, int
 
 template <typename T>
 static __global__ void __launch_bounds__(GROUP_THREADS)
-    triangle_check_kernel(const T *a, int64_t lda, int64_t n, bool unit, int64_t *place) {
-    __shared__ int64_t places[GROUP_THREADS];
-    const int64_t zero = unit ? 0 : triangle_find_zero(a, lda, n, places);
+    triangle_check_kernel(const T *a, int64_t lda, int64_t n, bool unit, int64_t *position) {
+    __shared__ int64_t shared[GROUP_THREADS];
+    const int64_t zero = unit ? 0 : triangle_find_zero(a, lda, n, shared);
     if (threadIdx.x == 0)
-        *place = zero;
+        *position = zero;
 }
 
 template <typename T>
@@ -160,8 +160,8 @@ jstatus_t gpu_triangle_check(const gpu_call_t *call, const void *block) {
 template <typename T>
 static __global__ void __launch_bounds__(GROUP_THREADS)
     triangle_store_kernel(T *a, int64_t lda, const T *b, int64_t ldb, int64_t n, bool upper,
-                          bool unit, const int64_t *place, int64_t *info) {
-    const int64_t zero = *place;
+                          bool unit, const int64_t *position, int64_t *info) {
+    const int64_t zero = *position;
     if (blockIdx.x == 0 && threadIdx.x == 0)
         *info = zero;
     if (zero != 0)
@@ -226,10 +226,12 @@ static __device__ inline void triangle_put(tile_view<T> m, int64_t n, int64_t i,
 template <typename T>
 static __device__ inline void triangle_multiply(T (*left)[TILE + 1], T (*right)[TILE + 1], T *sum) {
     const int across = (int)threadIdx.x % TILE, down = (int)threadIdx.x / TILE;
-    for (int p = 0; p < TILE; ++p)
+
+    for (int p = 0; p < TILE; ++p) {
         GPU_UNROLL
-    for (int k = 0; k < TILE_EACH; ++k)
-        sum[k] = multiply_add(left[across][p], right[p][down + k * GROUP_DOWN], sum[k]);
+        for (int k = 0; k < TILE_EACH; ++k)
+            sum[k] = multiply_add(left[across][p], right[p][down + k * GROUP_DOWN], sum[k]);
+    }
 }
 
 template <typename T>
@@ -237,11 +239,11 @@ static __global__ void __launch_bounds__(GROUP_THREADS)
     trtri_kernel(tile_view<T> m, const T *a, int64_t lda, int64_t n, bool unit, int64_t *info) {
     __shared__ T x[TILE][TILE + 1];
     __shared__ T y[TILE][TILE + 1];
-    __shared__ int64_t places[GROUP_THREADS];
+    __shared__ int64_t shared[GROUP_THREADS];
     T element[TILE_EACH];
     const int across = (int)threadIdx.x % TILE, down = (int)threadIdx.x / TILE;
 
-    const int64_t zero = unit ? 0 : triangle_find_zero(a, lda, n, places);
+    const int64_t zero = unit ? 0 : triangle_find_zero(a, lda, n, shared);
     if (threadIdx.x == 0)
         *info = zero;
     if (zero != 0) /* the same for all threads */

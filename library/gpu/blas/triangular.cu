@@ -3,8 +3,8 @@
 
 /* trmm and trsm (by substitution), in place, without workspace.
  *
- * All cases of side, uplo and trans are one case (../blas/triangle.h): a lower triangle M and
- * unknowns x(0), x(1), ... which are views with strides of either sign. Right-hand sides do not
+ * All cases of side, uplo and trans are one case (blas/algorithms/triangle.h): a lower triangle M
+ * and unknowns x(0), x(1), ... which are views with strides of either sign. Right-hand sides do not
  * know of each other, so a block of threads owns a strip of 32 of them and walks along the triangle
  * by block rows:
  *
@@ -46,10 +46,10 @@ template <typename T> struct triangular_product {
 /* The i-th element of a square in shared memory: neighbouring threads take neighbours along the
  * lines, or along the depth, whichever are neighbours in the matrix. Element (line, depth) stands
  * as in a slice. */
-template <typename TILE> struct triangular_place {
+template <typename TILE> struct triangular_position {
     int line, depth, at;
 
-    __device__ inline triangular_place(int i, bool along_lines)
+    __device__ inline triangular_position(int i, bool along_lines)
         : line(along_lines ? i % TILE::SIDE : i / TILE::SIDE),
           depth(along_lines ? i / TILE::SIDE : i % TILE::SIDE), at(depth * TILE::ROW + line) {}
 };
@@ -62,13 +62,13 @@ triangular_read_diagonal(T *square, const T *data, const triangular_product<T> &
     const bool along = product_is_one(call.m.line);
     GPU_NO_UNROLL
     for (int i = (int)threadIdx.x; i < TILE::SIDE * TILE::SIDE; i += TILE::THREADS) {
-        const triangular_place<TILE> place(i, along);
-        const bool diagonal = place.line == place.depth;
+        const triangular_position<TILE> position(i, along);
+        const bool diagonal = position.line == position.depth;
         T value = make<T>(diagonal ? 1 : 0);
-        if (place.line < order && (place.line > place.depth || (diagonal && !call.unit)))
+        if (position.line < order && (position.line > position.depth || (diagonal && !call.unit)))
             value = conjugate_if(call.m.conjugate,
-                                 data[place.line * call.m.line + place.depth * call.m.depth]);
-        square[place.at] = value;
+                                 data[position.line * call.m.line + position.depth * call.m.depth]);
+        square[position.at] = value;
     }
 }
 
@@ -81,10 +81,10 @@ static __device__ inline void triangular_read_strip(T *strip, const T *data,
 
     GPU_NO_UNROLL
     for (int i = (int)threadIdx.x; i < TILE::SIDE * TILE::SIDE; i += TILE::THREADS) {
-        const triangular_place<TILE> place(i, along);
-        const bool within = place.line < count && place.depth < order;
-        strip[place.at] =
-            within ? data[place.line * call.x_rhs + place.depth * call.x_q] : make<T>(0);
+        const triangular_position<TILE> position(i, along);
+        const bool within = position.line < count && position.depth < order;
+        strip[position.at] =
+            within ? data[position.line * call.x_rhs + position.depth * call.x_q] : make<T>(0);
     }
 }
 
@@ -96,9 +96,9 @@ static __device__ inline void triangular_write_strip(const T *strip, T *data,
 
     GPU_NO_UNROLL
     for (int i = (int)threadIdx.x; i < TILE::SIDE * TILE::SIDE; i += TILE::THREADS) {
-        const triangular_place<TILE> place(i, along);
-        if (place.line < count && place.depth < order)
-            data[place.line * call.x_rhs + place.depth * call.x_q] = strip[place.at];
+        const triangular_position<TILE> position(i, along);
+        if (position.line < count && position.depth < order)
+            data[position.line * call.x_rhs + position.depth * call.x_q] = strip[position.at];
     }
 }
 

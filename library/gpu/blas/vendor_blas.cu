@@ -5,7 +5,7 @@
  *
  * Loaded, not linked. The library is looked for by the name of its binary interface
  * (libcublas.so.13) when the first primitive runs, along the run path of this module, and every
- * function by its name. If anything is missing it counts as not there, kernels of ours do
+ * function by its name. If anything is missing it counts as not there, jalloc's kernels do
  * everything, and jdevice_properties_t says so by its `blas`. So it does with
  * JALLOC_VENDOR_BLAS=0. */
 

@@ -4,17 +4,22 @@
 #define JALLOC_GPU_BLAS_VENDOR_BLAS_H
 
 /* The vendor's BLAS: what it is called, which of its functions are used, and the product of narrow
- * numbers that only it does on matrix units. As ../gpu/vendor.h for the runtime, this header is the
- * only one that knows cuBLAS from hipBLAS:
+ * numbers that only it does on matrix units. As gpu/device/vendor.h for the runtime, this header is
+ * the only one that knows cuBLAS from hipBLAS:
  *
  *   nvcc          cuBLAS 12 or newer, where cublas_v2.h is found
  *   hipcc         hipBLAS 2.2 or newer, where hipblas/hipblas.h is found
  *   the tests     clients/fake_gpu/fake_blas.h, in the flavour that plays CUDA
- *   otherwise     GPU_HAS_BLAS is 0, and kernels of ours do everything
+ *   otherwise     GPU_HAS_BLAS is 0, and jalloc's kernels do everything
  *
  * Older versions have no functions with 64-bit sizes and count as missing. Nothing is linked: the
  * functions of the list below are looked up in the library when the first primitive runs, so a
- * machine without it needs nothing. */
+ * machine without it needs nothing.
+ *
+ *   vendor_blas.cu                      loads the library; which primitives are given to it
+ *   vendor_call.h                       what may be given to it, and the call by type
+ *   vendor_level2.cu vendor_level3.cu   the primitives
+ *   vendor_turn.cu                      handles and workspaces by stream, and in captures */
 
 #include <stdlib.h>
 

@@ -6,13 +6,13 @@
 /* How a primitive becomes a call of the vendor's library: what may be given to it, the arguments in
  * its words, and the call by type in a turn. Only where there is a library: GPU_HAS_BLAS.
  *
- * The vendor's way is taken where its manual promises what jblas.h does, and kernels of ours
+ * The vendor's way is taken where its manual promises what jblas.h does, and jalloc's kernels
  * otherwise:
  *
  *   - alpha 0, and k 0: the manual does not say that A and B are not read, and 0 NaN would show.
  *     Known zeros never get here; an alpha on the device may be one. trsm and trmm only write B,
  *     which is cleared afterwards if alpha was 0; geam's manual promises it; everything else with
- *     an alpha on the device is done by kernels of ours.
+ *     an alpha on the device is done by jalloc's kernels.
  *   - Scalars of one call are on one side. Where the algorithms put a constant of theirs beside a
  *     scalar on the device, the constant is read from a table on the device.
  *   - Complex numbers are read whole: addresses must be multiples of their size, and nobody can

@@ -28,11 +28,11 @@
  *   - A graph may run beside the stream it was captured from, so a capture has workspaces of its
  *     own. The graph keeps them until it and all that was made of it are gone; then the next
  *     capture gets them. Where graphs own nothing, or the library cannot be given a workspace, what
- *     is captured is done by kernels of ours.
+ *     is captured is done by jalloc's kernels.
  *   - Nothing is promised of making a handle during a capture, and making one then is known to fail
  *     (pytorch#99397). So none is: a stream that comes to its first call in a capture has a turn of
  *     another stream's handle, with the workspace of the capture. Where the device has no handle
- *     yet, kernels of ours do the work, as they do where the library cannot make one beside a
+ *     yet, jalloc's kernels do the work, as they do where the library cannot make one beside a
  *     capture.
  *
  * So the first BLAS call on a stream takes memory (4 to 32 MiB by architecture, and the handle's
@@ -124,8 +124,8 @@ static vendor_stream_t *vendor_find_stream(gpu_device_t *device, gpuStream_t str
     return left;
 }
 
-/* Whose handle a stream in a capture may use: its own entry's, else another's (lent), best one's
- * that nobody uses. NULL: nobody has one. */
+/* Whose handle a stream in a capture may use: its own entry's; else another's (lent), preferably
+ * one that no stream has taken. NULL: the device has none. */
 static vendor_stream_t *vendor_find_ready(gpu_device_t *device, gpuStream_t stream, bool *lent) {
     std::lock_guard<std::mutex> lock(vendor_mutex);
     vendor_stream_t *found = nullptr;

@@ -39,7 +39,7 @@ class vendor_turn {
     vendor_turn(const vendor_turn &) = delete;
     vendor_turn &operator=(const vendor_turn &) = delete;
 
-    jstatus_t status; /* not implemented: nothing was said, and kernels of ours can do it */
+    jstatus_t status; /* not implemented: nothing was said, and jalloc's kernels can do it */
     gpublasHandle_t handle() const;
     const char *constants() const; /* a vendor_constants_t on the device */
     /* Not implemented where the library cannot do it at all, or not now; and no message. */

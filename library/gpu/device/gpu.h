@@ -11,11 +11,9 @@
  *     stream.cu   streams, events, host functions, captures
  *     copy.cu     copies and fills
  *   blas/       what libjblas asks of it
- *     blas.cu     the table of primitives: the vendor's BLAS where it is there, kernels of ours
+ *     blas.cu     the table of primitives: the vendor's BLAS where it is there, jalloc's kernels
  *                 elsewhere
- *     vendor_blas.cu                               cuBLAS or hipBLAS, loaded on first use
- *     vendor_turn.cu                               its handles and workspaces, by stream
- *     vendor_level2.cu vendor_level3.cu            primitives by its functions
+ *     vendor_*    cuBLAS or hipBLAS, loaded on first use
  *     level1.cu reduce.cu level2.cu level3.cu ...  kernels
  *
  * All state is in gpu_device_t, one for each device, which lives as long as the process. What holds

@@ -133,8 +133,7 @@ static jstatus_t memory_allow_managed(jdevice_t *device, size_t size_bytes) {
     if (size_bytes > free_bytes)
         return gpu_services->fail(JSTATUS_MEMORY_ERROR,
                                   "%s: %zu bytes of managed memory, and only %zu of %zu bytes are "
-                                  "free: a device that has "
-                                  "to page can hang",
+                                  "free: a device that has to page can hang",
                                   device->name, size_bytes, free_bytes, total_bytes);
 
     return JSTATUS_SUCCESS;

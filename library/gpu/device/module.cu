@@ -1,7 +1,7 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Opening devices, and what every operation stands on: the current device, errors, forks.
+/* Opening devices, and what every operation rests on: the current device, errors, forks.
  *
  * A device that cannot be opened is an answer, not a fault: no driver, a driver too old for this
  * module, no device, no such number, a device that the module has no kernels for. Each is

@@ -35,8 +35,7 @@ jstatus_t gpu_capture(jdevice_t *device, jstream_t *stream, uint64_t *capture, g
     if (state == gpuStreamCaptureStatusInvalidated)
         return gpu_services->fail(JSTATUS_CAPTURING,
                                   "%s: the stream's capture has failed by an earlier call that "
-                                  "captures do not allow, and "
-                                  "has to be ended",
+                                  "captures do not allow, and has to be ended",
                                   device->name);
 
     const bool active = state == gpuStreamCaptureStatusActive;
@@ -366,8 +365,7 @@ jstatus_t gpu_event_wait(jevent_t *base, jstream_t *stream) {
     if (capture != 0 && capture != recorded)
         return gpu_services->fail(JSTATUS_CAPTURING,
                                   "%s: a stream that is being captured cannot wait for an event of "
-                                  "another capture, or of "
-                                  "none",
+                                  "another capture, or of none",
                                   device->name);
     if (recorded != 0 && gpu_is_default(stream))
         return gpu_services->fail(JSTATUS_CAPTURING,

@@ -34,7 +34,6 @@
 #define GPU_KIND_NAME "hip"
 #define GPU_RUNTIME_NAME "HIP"
 #define GPU_(name) hip##name
-#define GPU_ERROR_(name) hipError##name
 #define GPU_HAS_CONTEXTS 0
 #define GPU_HAS_CAPTURE_OWNERSHIP (HIP_VERSION >= 50300000)
 #define GPU_HAS_MEMORY_POOLS (HIP_VERSION >= 50200000)
@@ -210,7 +209,6 @@ inline cudaError_t gpuOpenContext(gpuContext_t *context, int ordinal) {
 #define gpuStreamDestroy GPU_(StreamDestroy)
 #define gpuStreamSynchronize GPU_(StreamSynchronize)
 #define gpuStreamWaitEvent GPU_(StreamWaitEvent)
-#define gpuHostFn_t GPU_(HostFn_t)
 
 #define gpuEvent_t GPU_(Event_t)
 #define gpuEventCreateWithFlags GPU_(EventCreateWithFlags)
