@@ -11,9 +11,9 @@
  *                     From the last block column back, with M seen as lower:
  *
  *                         +----------+
- *                         | D        |     part := -(inverse below) part
+ *                         | D        |     part := (inverse below) part
  *                         | p | \    |     D    := D^-1
- *                         | a |inv-  |     part := part D^-1
+ *                         | a |inv-  |     part := -part D^-1
  *                         | r |erse \|
  *                         | t |      |
  *                         +----------+
@@ -234,14 +234,79 @@ static __device__ inline void triangle_multiply(T (*left)[TILE + 1], T (*right)[
     }
 }
 
+/* part := (inverse below) part, of block column j; from the last row of tiles up. */
+template <typename T>
+static __device__ inline void trtri_multiply_left(T (*x)[TILE + 1], T (*y)[TILE + 1],
+                                                  tile_view<T> m, int64_t n, int64_t j, bool unit) {
+    T element[TILE_EACH];
+    for (int64_t i = (n - 1) / TILE * TILE; i > j; i -= TILE) {
+        GPU_UNROLL
+        for (int k = 0; k < TILE_EACH; ++k)
+            element[k] = make<T>(0);
+        for (int64_t p = j + TILE; p <= i; p += TILE) {
+            triangle_load_part(x, m, n, i, p, unit);
+            triangle_load_part(y, m, n, p, j, unit);
+            __syncthreads();
+            triangle_multiply(x, y, element);
+            __syncthreads();
+        }
+
+        triangle_put(m, n, i, j, element);
+        __syncthreads();
+    }
+}
+
+/* D := D^-1, which is left in x; y is scratch. */
+template <typename T>
+static __device__ inline void trtri_invert(T (*x)[TILE + 1], T (*y)[TILE + 1], tile_view<T> m,
+                                           int64_t n, int64_t j, bool unit) {
+    const int across = (int)threadIdx.x % TILE, down = (int)threadIdx.x / TILE;
+    T element[TILE_EACH];
+
+    triangle_load_part(x, m, n, j, j, unit);
+    __syncthreads();
+    tile_invert(x, (T(*)[TILE])y, element);
+    __syncthreads();
+
+    GPU_UNROLL
+    for (int k = 0; k < TILE_EACH; ++k)
+        x[down + k * GROUP_DOWN][across] = element[k];
+    __syncthreads();
+
+    for (int column = down; column < TILE; column += GROUP_DOWN)
+        if (j + across < n && (unit ? column < across : column <= across))
+            *m.at(j + across, j + column) = x[across][column];
+}
+
+/* part := -part D^-1, where D^-1 is in x. */
+template <typename T>
+static __device__ inline void trtri_multiply_right(T (*x)[TILE + 1], T (*y)[TILE + 1],
+                                                   tile_view<T> m, int64_t n, int64_t j,
+                                                   bool unit) {
+    T element[TILE_EACH];
+    for (int64_t i = j + TILE; i < n; i += TILE) {
+        triangle_load_part(y, m, n, i, j, unit);
+        __syncthreads();
+
+        GPU_UNROLL
+        for (int k = 0; k < TILE_EACH; ++k)
+            element[k] = make<T>(0);
+        triangle_multiply(y, x, element);
+        GPU_UNROLL
+        for (int k = 0; k < TILE_EACH; ++k)
+            element[k] = -element[k];
+
+        triangle_put(m, n, i, j, element);
+        __syncthreads();
+    }
+}
+
 template <typename T>
 static __global__ void __launch_bounds__(GROUP_THREADS)
     trtri_kernel(tile_view<T> m, const T *a, int64_t lda, int64_t n, bool unit, int64_t *info) {
     __shared__ T x[TILE][TILE + 1];
     __shared__ T y[TILE][TILE + 1];
     __shared__ int64_t shared[GROUP_THREADS];
-    T element[TILE_EACH];
-    const int across = (int)threadIdx.x % TILE, down = (int)threadIdx.x / TILE;
 
     const int64_t zero = unit ? 0 : triangle_find_zero(a, lda, n, shared);
     if (threadIdx.x == 0)
@@ -249,55 +314,10 @@ static __global__ void __launch_bounds__(GROUP_THREADS)
     if (zero != 0) /* the same for all threads */
         return;
 
-    const int64_t last = (n - 1) / TILE * TILE;
-    for (int64_t j = last; j >= 0; j -= TILE) {
-        for (int64_t i = last; i > j; i -= TILE) {
-            GPU_UNROLL
-            for (int k = 0; k < TILE_EACH; ++k)
-                element[k] = make<T>(0);
-            for (int64_t p = j + TILE; p <= i; p += TILE) {
-                triangle_load_part(x, m, n, i, p, unit);
-                triangle_load_part(y, m, n, p, j, unit);
-                __syncthreads();
-                triangle_multiply(x, y, element);
-                __syncthreads();
-            }
-
-            triangle_put(m, n, i, j, element);
-            __syncthreads();
-        }
-
-        triangle_load_part(x, m, n, j, j, unit);
-        __syncthreads();
-        tile_invert(x, (T(*)[TILE])y, element);
-        __syncthreads();
-
-        GPU_UNROLL
-        for (int k = 0; k < TILE_EACH; ++k) {
-            const int row = down + k * GROUP_DOWN;
-            x[row][across] = element[k];
-        }
-        __syncthreads();
-
-        for (int column = down; column < TILE; column += GROUP_DOWN)
-            if (j + across < n && (unit ? column < across : column <= across))
-                *m.at(j + across, j + column) = x[across][column];
-
-        for (int64_t i = j + TILE; i < n; i += TILE) {
-            triangle_load_part(y, m, n, i, j, unit);
-            __syncthreads();
-            GPU_UNROLL
-            for (int k = 0; k < TILE_EACH; ++k)
-                element[k] = make<T>(0);
-            triangle_multiply(y, x, element);
-
-            GPU_UNROLL
-            for (int k = 0; k < TILE_EACH; ++k)
-                element[k] = -element[k];
-            triangle_put(m, n, i, j, element);
-            __syncthreads();
-        }
-
+    for (int64_t j = (n - 1) / TILE * TILE; j >= 0; j -= TILE) {
+        trtri_multiply_left(x, y, m, n, j, unit);
+        trtri_invert(x, y, m, n, j, unit);
+        trtri_multiply_right(x, y, m, n, j, unit);
         __syncthreads();
     }
 }
