@@ -104,6 +104,7 @@ static inline jstatus_t ji_run_bytes(jhandle_t *handle, ji_primitive_t primitive
         ji_host_primitives[primitive](block);
         return JSTATUS_SUCCESS;
     }
+
     return ji_enqueue(handle, primitive, block, block_bytes);
 }
 #define ji_run(handle, primitive, block) ji_run_bytes(handle, primitive, block, sizeof *(block))
@@ -112,12 +113,14 @@ static inline jstatus_t ji_run_bytes(jhandle_t *handle, ji_primitive_t primitive
 static inline void ji_take(const jhandle_t *handle, ji_scalar_t *scalar, jdatatype_t type) {
     if (!ji_host_pointers(handle))
         return;
+
     switch (type) { /* sizes known to the compiler: no call */
     case JDATATYPE_F32: memcpy(&scalar->value, scalar->pointer, sizeof scalar->value.s); break;
     case JDATATYPE_F64: memcpy(&scalar->value, scalar->pointer, sizeof scalar->value.d); break;
     case JDATATYPE_F32_C: memcpy(&scalar->value, scalar->pointer, sizeof scalar->value.c); break;
     default: memcpy(&scalar->value, scalar->pointer, sizeof scalar->value.z); break;
     }
+
     scalar->pointer = NULL;
 }
 
@@ -126,6 +129,7 @@ jstatus_t ji_wait_for_result(jhandle_t *handle, jstatus_t status);
 static inline jstatus_t ji_return_result(jhandle_t *handle, jstatus_t status) {
     if (JI_LIKELY(handle->runs_inline) || !ji_host_pointers(handle))
         return status;
+
     return ji_wait_for_result(handle, status);
 }
 

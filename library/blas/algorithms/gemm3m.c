@@ -47,6 +47,7 @@ void ji_gemm3m_add_rung(jplan_t *plan, const jhandle_t *handle, const ji_matmat_
     const ji_tuning_t *tuning = ji_tuning(handle);
     int64_t kc = gemm_min(args->k, tuning->gemm3m_k_panel),
             nc = gemm_min(args->n, tuning->gemm3m_n_panel);
+
     size_t bytes[3] = {jalloc_matrix_bytes(real, args->m, 3 * kc),
                        jalloc_matrix_bytes(real, kc, 3 * nc),
                        jalloc_matrix_bytes(real, args->m, 3 * nc)};
@@ -59,6 +60,7 @@ static jstatus_t gemm3m_split(jhandle_t *handle, jdatatype_t type, jblas_operati
                               const void *stored, int64_t ld, int64_t i, int64_t j, int64_t rows,
                               int64_t columns, void *parts) {
     bool flat = operation == JBLAS_NO_TRANSPOSE;
+
     ji_split_t block = {.type = type,
                         .conjugate = operation == JBLAS_CONJUGATE_TRANSPOSE,
                         .m = flat ? rows : columns,
@@ -66,6 +68,7 @@ static jstatus_t gemm3m_split(jhandle_t *handle, jdatatype_t type, jblas_operati
                         .a = flat ? ji_at(type, stored, i, j, ld) : ji_at(type, stored, j, i, ld),
                         .lda = ld,
                         .parts = parts};
+
     return ji_run(handle, JI_SPLIT, &block);
 }
 
@@ -76,14 +79,17 @@ jstatus_t ji_gemm3m_run(jhandle_t *handle, const ji_matmat_t *matmat, const jbor
     int64_t kc = gemm3m_width(args.k, tuning->gemm3m_k_panel),
             nc = gemm3m_width(args.n, tuning->gemm3m_n_panel);
     ji_scalar_t beta = args.beta;
+
     for (int64_t p = 0; p < args.k; p += kc) {
         int64_t depth = gemm_min(kc, args.k - p);
         JTRY_RETURN(gemm3m_split(handle, type, args.transa, args.a, args.lda, 0, p, args.m, depth,
                                  ws->ptr[0]));
+
         for (int64_t j = 0; j < args.n; j += nc) {
             int64_t width = gemm_min(nc, args.n - j);
             JTRY_RETURN(gemm3m_split(handle, type, args.transb, args.b, args.ldb, p, j, depth,
                                      width, ws->ptr[1]));
+
             for (int64_t part = 0; part < 3; part++) {
                 ji_matmat_t product = {
                     .head = args.head,
@@ -105,6 +111,7 @@ jstatus_t ji_gemm3m_run(jhandle_t *handle, const ji_matmat_t *matmat, const jbor
                 product.head.type = real;
                 JTRY_RETURN(ji_run(handle, JI_GEMM, &product));
             }
+
             ji_merge_t merge = {.type = type,
                                 .m = args.m,
                                 .n = width,
@@ -115,7 +122,9 @@ jstatus_t ji_gemm3m_run(jhandle_t *handle, const ji_matmat_t *matmat, const jbor
                                 .ldc = args.ldc};
             JTRY_RETURN(ji_run(handle, JI_MERGE, &merge));
         }
+
         beta = ji_constant(type, 1);
     }
+
     return JSTATUS_SUCCESS;
 }

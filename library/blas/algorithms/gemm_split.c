@@ -89,6 +89,7 @@ static split_depths_t split_depths(int64_t k, const ji_tuning_t *tuning) {
     const int64_t most = gemm_min(tuning->split_k_panel, ji_max(k / 8, 256)),
                   panels = split_count(k, most);
     const int64_t panel = split_round(split_count(k, panels));
+
     const int64_t slabs = split_count(panels, ji_max(tuning->split_slab / panel, 1));
     return (split_depths_t){panel, split_count(panels, slabs) * panel};
 }
@@ -97,6 +98,7 @@ bool ji_gemm_split_pays(const jhandle_t *handle, const ji_matmat_t *args) {
     const ji_tuning_t *tuning = ji_tuning(handle);
     if (args->head.type != JDATATYPE_F32 || ji_gemm_smallest(args) < tuning->split_least)
         return false;
+
     return tuning->split_by_kernels ||
            (handle->device->blas != NULL && handle->device->blas->has_mixed(handle->device));
 }
@@ -104,14 +106,17 @@ bool ji_gemm_split_pays(const jhandle_t *handle, const ji_matmat_t *args) {
 /* Buffers: the parts of A, of B, P, the shifts of A's rows and of B's columns. */
 void ji_gemm_split_add_rungs(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *args) {
     const ji_tuning_t *tuning = ji_tuning(handle);
+
     for (int way = (int)tuning->split_way; way < JI_SPLIT_WAYS; way++) {
         const ji_split_form_t *form = ji_split_form((ji_split_way_t)way);
         const int64_t depth = split_depths(args->k, tuning).slab * form->parts;
+
         const size_t bytes[] = {jalloc_matrix_bytes(form->type, depth, args->m),
                                 jalloc_matrix_bytes(form->type, depth, args->n),
                                 jalloc_matrix_bytes(JDATATYPE_F32, split_round(args->m), args->n),
                                 jalloc_mul(args->m, sizeof(int32_t)),
                                 jalloc_mul(args->n, sizeof(int32_t))};
+
         jplan_add(plan, form->name, JI_GEMM_BITS_SPLIT + (uint32_t)way, 0,
                   sizeof bytes / sizeof *bytes, bytes);
     }
@@ -123,6 +128,7 @@ static ji_split_operand_t split_operand(const ji_matmat_t *args, ji_split_way_t 
     const bool plain = (is_b ? args->transb : args->transa) == JBLAS_NO_TRANSPOSE;
     const bool along = plain == is_b; /* the depth runs down the columns */
     const int64_t ld = is_b ? args->ldb : args->lda;
+
     return (ji_split_operand_t){.way = way,
                                 .is_b = is_b,
                                 .lines = is_b ? args->n : args->m,
@@ -141,9 +147,11 @@ static jstatus_t split_products(jhandle_t *handle, const ji_split_operand_t oper
     const ji_split_form_t *form = ji_split_form(operands[0].way);
     const size_t part_bytes = jhandle_sizeof_datatype(form->type);
     const int64_t slab = operands[0].slab;
+
     for (int order = form->parts - 1; order >= 0; order--) {
         const int64_t depth = (order + 1) * slab, step = order > 0 ? depth : panel;
         const int64_t a_first = (form->parts - 1 - order) * slab;
+
         for (int64_t p = 0; p < depth; p += step) {
             ji_matmat_t block = {.head = {form->type, 0, NULL},
                                  .transa = JBLAS_TRANSPOSE,
@@ -160,10 +168,12 @@ static jstatus_t split_products(jhandle_t *handle, const ji_split_operand_t oper
                                  .beta = {.value = {.s = first ? 0 : 1}},
                                  .c = product,
                                  .ldc = split_round(operands[0].lines)};
+
             JTRY_RETURN(ji_run(handle, JI_GEMM_MIXED, &block));
             first = false;
         }
     }
+
     return JSTATUS_SUCCESS;
 }
 
@@ -178,6 +188,7 @@ jstatus_t ji_gemm_split_run(jhandle_t *handle, const ji_matmat_t *args, ji_split
         ji_split_operand_t block = whole[i];
         JTRY_RETURN(ji_run(handle, JI_SPLIT_SCALE, &block));
     }
+
     for (int64_t p = 0; p < args->k; p += depths.slab) {
         ji_split_operand_t slab[2] = {whole[0], whole[1]};
         for (int i = 0; i < 2; i++) {
@@ -186,8 +197,10 @@ jstatus_t ji_gemm_split_run(jhandle_t *handle, const ji_matmat_t *args, ji_split
             slab[i].slab = split_round(slab[i].depth);
             JTRY_RETURN(ji_run(handle, JI_SPLIT_PRECISION, &slab[i]));
         }
+
         JTRY_RETURN(split_products(handle, slab, depths.panel, ws->ptr[2], p == 0));
     }
+
     ji_split_result_t result = {.m = args->m,
                                 .n = args->n,
                                 .alpha = args->alpha,
@@ -198,5 +211,6 @@ jstatus_t ji_gemm_split_run(jhandle_t *handle, const ji_matmat_t *args, ji_split
                                 .column_shifts = whole[1].shifts,
                                 .c = args->c,
                                 .ldc = args->ldc};
+
     return ji_run(handle, JI_SPLIT_RESULT, &result);
 }

@@ -40,15 +40,18 @@ static int64_t inverses_pairs(int64_t order, int64_t half, int64_t *rest) {
 
 size_t ji_inverse_products_bytes(jdatatype_t type, int64_t order, int64_t block) {
     size_t most = 0;
+
     for (int64_t half = JI_INVERSE_TILE; half < order && half < block; half *= 2) {
         int64_t rest, pairs = inverses_pairs(order, half, &rest);
         size_t bytes = jalloc_matrix_bytes(type, pairs * half, half);
         most = bytes > most ? bytes : most;
+
         if (rest > 0) {
             bytes = jalloc_matrix_bytes(type, half, ji_inverse_ld(rest));
             most = bytes > most ? bytes : most;
         }
     }
+
     return most;
 }
 
@@ -61,6 +64,7 @@ static jstatus_t inverses_double(jhandle_t *handle, const ji_inverses_t *block, 
     void *second_inverse = ji_at(type, first_inverse, half, half, ld);
     void *corner = block->upper ? ji_at(type, first_inverse, 0, half, ld)
                                 : ji_at(type, first_inverse, half, 0, ld);
+
     ji_matmat_t product = {.head = {.type = type},
                            .transa = JBLAS_NO_TRANSPOSE,
                            .transb = JBLAS_NO_TRANSPOSE,
@@ -79,7 +83,9 @@ static jstatus_t inverses_double(jhandle_t *handle, const ji_inverses_t *block, 
                            .stride_b = stride,
                            .stride_c = half * half,
                            .batch_count = count};
+
     JTRY_RETURN(ji_run(handle, JI_GEMM_STRIDED, &product));
+
     product.k = product.m;
     product.alpha = ji_constant(type, -1);
     product.a = block->upper ? first_inverse : second_inverse;
@@ -98,6 +104,7 @@ static jstatus_t inverses_solve(jhandle_t *handle, const ji_inverses_t *block, i
     jdatatype_t type = block->type;
     const int64_t ld = block->block, first = pair * 2 * half;
     void *inverse = ji_at(type, block->inverses, first * (ld + 1), 0, 1);
+
     ji_matmat_t step = {.head = {.type = type},
                         .side = block->upper ? JBLAS_LEFT : JBLAS_RIGHT,
                         .uplo = block->upper ? JBLAS_UPPER : JBLAS_LOWER,
@@ -111,7 +118,9 @@ static jstatus_t inverses_solve(jhandle_t *handle, const ji_inverses_t *block, i
                         .b = block->upper ? ji_at(type, inverse, 0, half, ld)
                                           : ji_at(type, inverse, half, 0, ld),
                         .ldb = ld};
+
     JTRY_RETURN(ji_run(handle, JI_TRMM, &step));
+
     step.side = block->upper ? JBLAS_RIGHT : JBLAS_LEFT;
     step.diag = block->unit ? JBLAS_UNIT : JBLAS_NON_UNIT;
     step.alpha = ji_constant(type, 1);
@@ -123,8 +132,10 @@ static jstatus_t inverses_solve(jhandle_t *handle, const ji_inverses_t *block, i
 jstatus_t ji_triangle_inverses(jhandle_t *handle, const ji_inverses_t *block, void *products) {
     ji_inverses_t tiles = *block;
     JTRY_RETURN(ji_run(handle, JI_TRIANGLE_INVERSES, &tiles));
+
     for (int64_t half = JI_INVERSE_TILE; half < block->order && half < block->block; half *= 2) {
         int64_t rest, pairs = inverses_pairs(block->order, half, &rest);
+
         if (products == NULL) {
             for (int64_t pair = 0; pair < pairs; pair++)
                 JTRY_RETURN(inverses_solve(handle, block, pair, half, half));
@@ -132,10 +143,12 @@ jstatus_t ji_triangle_inverses(jhandle_t *handle, const ji_inverses_t *block, vo
                 JTRY_RETURN(inverses_solve(handle, block, pairs, half, rest));
             continue;
         }
+
         if (pairs > 0)
             JTRY_RETURN(inverses_double(handle, block, products, 0, half, half, pairs));
         if (rest > 0)
             JTRY_RETURN(inverses_double(handle, block, products, pairs, half, rest, 1));
     }
+
     return JSTATUS_SUCCESS;
 }

@@ -74,6 +74,7 @@ static jstatus_t potrf_product(const potrf_walk_t *walk, int64_t first, int64_t 
                                int64_t n, int64_t left, int64_t k, void *c, int64_t ldc) {
     const ji_matmat_t *call = walk->call;
     const jdatatype_t type = call->head.type;
+
     ji_matmat_t product = {.head = call->head,
                            .transa = walk->upper ? walk->adjoint : JBLAS_NO_TRANSPOSE,
                            .transb = walk->upper ? JBLAS_NO_TRANSPOSE : walk->adjoint,
@@ -88,6 +89,7 @@ static jstatus_t potrf_product(const potrf_walk_t *walk, int64_t first, int64_t 
                            .beta = ji_constant(type, 1),
                            .c = c,
                            .ldc = ldc};
+
     return ji_run(walk->handle, JI_GEMM, &product);
 }
 
@@ -97,6 +99,7 @@ static jstatus_t potrf_square(const potrf_walk_t *walk, int64_t first, int64_t n
                               int64_t k) {
     const ji_matmat_t *call = walk->call;
     const jdatatype_t type = call->head.type, real = ji_real_of(type);
+
     ji_matmat_t update = {.head = call->head,
                           .uplo = call->uplo,
                           .transa = walk->upper ? walk->adjoint : JBLAS_NO_TRANSPOSE,
@@ -108,6 +111,7 @@ static jstatus_t potrf_square(const potrf_walk_t *walk, int64_t first, int64_t n
                           .beta = ji_constant(real, 1),
                           .c = potrf_at(walk, first, first),
                           .ldc = call->lda};
+
     return ji_run(walk->handle, ji_is_complex(type) ? JI_HERK : JI_SYRK, &update);
 }
 
@@ -122,6 +126,7 @@ static jstatus_t potrf_base(const potrf_walk_t *walk, int64_t first, int64_t n, 
     base.ldb = walk->ld;
     base.c = inverse;
     base.ldc = walk->tuning->factor_base;
+
     return ji_run(walk->handle, JI_POTRF_BASE, &base);
 }
 
@@ -138,6 +143,7 @@ static jstatus_t potrf_solve(const potrf_walk_t *walk, int64_t first, int64_t n,
     solve.a = potrf_at(walk, first, first);
     solve.b = potrf_at(walk, first + n, first);
     solve.ldb = solve.lda;
+
     return ji_run(walk->handle, JI_TRSM, &solve);
 }
 
@@ -145,6 +151,7 @@ static jstatus_t potrf_solve(const potrf_walk_t *walk, int64_t first, int64_t n,
 static jstatus_t potrf_block(const potrf_walk_t *walk, int64_t left, int64_t first, int64_t n) {
     const ji_matmat_t *call = walk->call;
     const int64_t below = first + n, rows = call->n - below, k = first - left;
+
     if (k > 0)
         JTRY_RETURN(potrf_square(walk, first, n, left, k));
     if (k > 0 && rows > 0) {
@@ -153,6 +160,7 @@ static jstatus_t potrf_block(const potrf_walk_t *walk, int64_t left, int64_t fir
                         ? potrf_product(walk, first, n, below, rows, left, k, c, call->lda)
                         : potrf_product(walk, below, rows, first, n, left, k, c, call->lda));
     }
+
     JTRY_RETURN(potrf_base(walk, first, n, NULL, NULL));
     return rows > 0 ? potrf_solve(walk, first, n, rows) : JSTATUS_SUCCESS;
 }
@@ -169,6 +177,7 @@ static jstatus_t potrf_copy(const potrf_walk_t *walk, int64_t first, int64_t row
     copy.a = potrf_at(walk, first, column);
     copy.c = walk->panel;
     copy.ldc = walk->ld;
+
     return ji_run(walk->handle, JI_POTRF_PANEL, &copy);
 }
 
@@ -178,6 +187,7 @@ static jstatus_t potrf_multiply(const potrf_walk_t *walk, const void *panel, int
                                 int64_t rows, int64_t column, int64_t n) {
     const ji_matmat_t *call = walk->call;
     const int64_t ldx = walk->tuning->factor_base;
+
     ji_matmat_t product = {.head = call->head,
                            .transa = walk->upper ? walk->adjoint : JBLAS_NO_TRANSPOSE,
                            .transb = walk->upper ? walk->adjoint : JBLAS_NO_TRANSPOSE,
@@ -192,6 +202,7 @@ static jstatus_t potrf_multiply(const potrf_walk_t *walk, const void *panel, int
                            .beta = ji_constant(call->head.type, 0),
                            .c = potrf_at(walk, first, column),
                            .ldc = call->lda};
+
     return ji_run(walk->handle, JI_GEMM, &product);
 }
 
@@ -199,13 +210,16 @@ static jstatus_t potrf_block_by_products(const potrf_walk_t *walk, int64_t left,
                                          int64_t n) {
     const ji_matmat_t *call = walk->call;
     const int64_t below = first + n;
+
     for (int64_t strip = first; strip < call->n; strip += walk->strip) {
         const int64_t end = strip + potrf_min(walk->strip, call->n - strip);
         const int64_t begin = strip == first ? below : strip; /* of what is multiplied by X */
+
         JTRY_RETURN(potrf_copy(walk, strip, end - strip, first, n));
         if (first > left)
             JTRY_RETURN(potrf_product(walk, strip, end - strip, first, n, left, first - left,
                                       walk->panel, walk->ld));
+
         if (strip == first) {
             void *inverse = below < call->n ? walk->inverse : NULL;
             JTRY_RETURN(potrf_base(walk, first, n, walk->panel, inverse));
@@ -215,22 +229,27 @@ static jstatus_t potrf_block_by_products(const potrf_walk_t *walk, int64_t left,
             JTRY_RETURN(potrf_multiply(walk, panel, begin, end - begin, first, n));
         }
     }
+
     return JSTATUS_SUCCESS;
 }
 
 static jstatus_t potrf_by_blocks(const potrf_walk_t *walk) {
     const int64_t order = walk->call->n, wide = walk->tuning->factor_wide,
                   base = walk->tuning->factor_base;
+
     for (int64_t left = 0; left < order; left += wide) {
         const int64_t right = left + potrf_min(wide, order - left);
+
         for (int64_t first = left; first < right; first += base) {
             const int64_t n = potrf_min(base, right - first);
             JTRY_RETURN(walk->inverse != NULL ? potrf_block_by_products(walk, left, first, n)
                                               : potrf_block(walk, left, first, n));
         }
+
         if (right < order)
             JTRY_RETURN(potrf_square(walk, right, order - right, left, right - left));
     }
+
     return JSTATUS_SUCCESS;
 }
 
@@ -247,6 +266,7 @@ static void potrf_add_products(jplan_t *plan, const jhandle_t *handle, const ji_
         jalloc_matrix_bytes(args->head.type, base, base),
         jalloc_matrix_bytes(args->head.type, potrf_panel_ld(handle, args, whole), base),
     };
+
     jplan_add(plan, whole ? JI_INVERSE : JI_INVERSE_STRIPS, whole ? 1 : 2, 0, 2, bytes);
 }
 
@@ -257,12 +277,14 @@ void ji_potrf_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat) {
         ji_factor_plan(plan, handle, args);
         return;
     }
+
     jplan_init(plan, handle, ji_routine_name(&args->head), "n", &args->n);
     if (args->n > tuning->factor_base && handle->accuracy == JACCURACY_NORMWISE) {
         potrf_add_products(plan, handle, args, true);
         if (args->n > tuning->factor_strip)
             potrf_add_products(plan, handle, args, false);
     }
+
     jplan_add(plan, "substitution", 0, 0, 0, NULL);
 }
 
@@ -274,6 +296,7 @@ jstatus_t ji_potrf_run(jhandle_t *handle, const void *matmat, const jborrow_t *w
         block.k = space.leaf;
         return ji_run(handle, JI_POTRF, &block);
     }
+
     const bool whole = ji_is_way(ws, JI_INVERSE);
     const potrf_walk_t walk = {
         .handle = handle,
@@ -286,6 +309,7 @@ jstatus_t ji_potrf_run(jhandle_t *handle, const void *matmat, const jborrow_t *w
         .strip = whole ? block.n : ji_tuning(handle)->factor_strip,
         .ld = potrf_panel_ld(handle, &block, whole),
     };
+
     JTRY_RETURN(ji_factor_begin(handle, &block));
     JTRY_RETURN(potrf_by_blocks(&walk));
     return ji_run(handle, JI_PIVOT_INFO, &block);

@@ -31,11 +31,13 @@ bool ji_reduce_pays(const jhandle_t *handle, ji_reduction_t reduction, const ji_
 static void reduce_plan(jplan_t *plan, const jhandle_t *handle, const ji_vector_t *args,
                         ji_reduction_t reduction) {
     jplan_init(plan, handle, ji_routine_name(&args->head), "n", &args->n);
+
     if (ji_reduce_pays(handle, reduction, args)) {
         int64_t size = (int64_t)ji_reduce_partial_bytes(reduction, args->head.type);
         size_t bytes = jalloc_mul(reduce_blocks(args->n), size);
         jplan_add(plan, "partial-sums", 0, 0, 1, &bytes);
     }
+
     jplan_add(plan, "serial", 0, 0, 0, NULL);
 }
 
@@ -45,9 +47,11 @@ static jstatus_t reduce_run(jhandle_t *handle, const ji_vector_t *args, const jb
                          .reduction = reduction,
                          .blocks = reduce_blocks(args->n),
                          .partials = ws->ptr[0]};
+
     if (block.partials != NULL) {
         JTRY_RETURN(ji_run(handle, JI_REDUCE_BLOCKS, &block));
     }
+
     return ji_run(handle, JI_REDUCE_COMBINE, &block);
 }
 

@@ -33,8 +33,10 @@
 int ji_strassen_levels(const jhandle_t *handle, const ji_matmat_t *args) {
     if (ji_is_complex(args->head.type))
         return 0;
+
     const int64_t least = ji_tuning(handle)->strassen_least[args->head.type],
                   smallest = ji_gemm_smallest(args);
+
     return smallest < 2 || smallest < least ? 0 : smallest / 2 < ji_max(least, 2) ? 1 : 2;
 }
 
@@ -50,6 +52,7 @@ static view_t view_at(const view_t *view, int64_t i, int64_t j) {
     view_t part = *view;
     part.data = view->flat ? ji_at(view->type, view->data, i, j, view->ld)
                            : ji_at(view->type, view->data, j, i, view->ld);
+
     return part;
 }
 
@@ -70,6 +73,7 @@ static jstatus_t strassen_add(jhandle_t *handle, const ji_head_t *head, const vi
                        .beta = ji_constant(head->type, y),
                        .c = ji_unconst(to->data),
                        .ldc = to->ld};
+
     return ji_run(handle, JI_GEAM, &sum);
 }
 
@@ -90,6 +94,7 @@ static jstatus_t strassen_give(jhandle_t *handle, const ji_head_t *head, const v
                        .beta = *beta,
                        .c = ji_unconst(c->data),
                        .ldc = c->ld};
+
     return ji_run(handle, JI_GEAM, &sum);
 }
 
@@ -109,6 +114,7 @@ static size_t strassen_bytes(jdatatype_t type, int64_t m, int64_t n, int64_t k, 
         m /= 2, n /= 2, k /= 2;
         const size_t parts[3] = {strassen_part_bytes(type, m, k), strassen_part_bytes(type, k, n),
                                  strassen_part_bytes(type, m, n)};
+
         for (int i = 0; i < 3; ++i)
             if (__builtin_add_overflow(total, parts[i], &total))
                 return JALLOC_SIZE_OVERFLOW;
@@ -122,6 +128,7 @@ void ji_strassen_add_rungs(jplan_t *plan, const ji_matmat_t *args, int levels) {
     size_t bytes[2];
     for (int level = 1; level <= levels; ++level)
         bytes[level - 1] = strassen_bytes(args->head.type, args->m, args->n, args->k, level);
+
     if (levels >= 2)
         jplan_add(plan, ji_strassen_name(2), JI_GEMM_BITS_STRASSEN_2, 0, 1, &bytes[1]);
     if (levels >= 1)
@@ -151,6 +158,7 @@ static jstatus_t strassen_product(const strassen_t *call, int64_t m, int64_t n, 
                            .beta = *beta,
                            .c = ji_unconst(c->data),
                            .ldc = c->ld};
+
     return ji_run(call->handle, JI_GEMM, &product);
 }
 
@@ -159,10 +167,12 @@ static jstatus_t strassen_halve(const strassen_t *call, int levels, void *worksp
                                 const view_t *b, const ji_scalar_t *beta, const view_t *c) {
     if (levels == 0)
         return strassen_product(call, m, n, k, alpha, a, b, beta, c);
+
     jhandle_t *handle = call->handle;
     const ji_head_t *head = &call->args->head;
     const jdatatype_t type = head->type;
     const int64_t hm = m / 2, hn = n / 2, hk = k / 2;
+
     const ji_scalar_t one = ji_constant(type, 1), zero = ji_constant(type, 0);
     const view_t a11 = *a, a12 = view_at(a, 0, hk), a21 = view_at(a, hm, 0),
                  a22 = view_at(a, hm, hk);
@@ -187,6 +197,7 @@ static jstatus_t strassen_halve(const strassen_t *call, int levels, void *worksp
 #define PRODUCT(left, right, keep, to)                                                             \
     JTRY_RETURN(strassen_halve(call, levels - 1, rest, hm, hn, hk, alpha, &(left), &(right),       \
                                &(keep), &(to)))
+
     SUM_A(1, a21, 1, a22);       /* S1 */
     SUM_B(1, b12, -1, b11);      /* T1 */
     PRODUCT(x, y, zero, z);      /* S1 T1 */
@@ -233,6 +244,7 @@ jstatus_t ji_strassen_run(jhandle_t *handle, const ji_matmat_t *args, int levels
     const view_t a = {type, args->a, args->lda, args->transa == JBLAS_NO_TRANSPOSE};
     const view_t b = {type, args->b, args->ldb, args->transb == JBLAS_NO_TRANSPOSE};
     const view_t c = {type, args->c, args->ldc, true};
+
     return strassen_halve(&call, levels, workspace, args->m, args->n, args->k, &args->alpha, &a, &b,
                           &args->beta, &c);
 }

@@ -50,6 +50,7 @@ static_assert(sizeof(ji_triangle_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream cop
  * at a time. */
 static inline size_t ji_triangle_bytes(jdatatype_t type, int64_t order) {
     size_t blocks = ((size_t)order + JI_TRIANGLE_BLOCK - 1) / JI_TRIANGLE_BLOCK;
+
     return blocks * (blocks + 1) / 2 * JI_TRIANGLE_BLOCK * JI_TRIANGLE_BLOCK * ji_sizeof(type);
 }
 
@@ -94,6 +95,7 @@ static inline jstatus_t ji_triangle_run(jhandle_t *handle, ji_primitive_t primit
                                         size_t block_bytes) {
     if (handle != NULL)
         return ji_run_bytes(handle, primitive, block, block_bytes);
+
     ji_host_primitives[primitive](block);
     return JSTATUS_SUCCESS;
 }

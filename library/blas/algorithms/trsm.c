@@ -97,6 +97,7 @@ static jstatus_t triangle_apply(const triangle_walk_t *walk, int64_t q, int64_t 
     jdatatype_t type = args->head.type;
     int64_t first = triangle_first(walk, q, count), sign = walk->reversed ? -1 : 1;
     int64_t start = walk->reversed ? first + count - 1 : first; /* the unknown found first */
+
     ji_triangle_t block = {
         .type = type,
         .unit = args->diag == JBLAS_UNIT,
@@ -112,6 +113,7 @@ static jstatus_t triangle_apply(const triangle_walk_t *walk, int64_t q, int64_t 
         .b_q = sign * (walk->left ? 1 : args->ldb),
         .b_rhs = walk->left ? args->ldb : 1,
     };
+
     JTRY_RETURN(ji_triangle_run(walk->handle, JI_TRIANGLE_PACK, &block, sizeof block));
     return ji_triangle_run(walk->handle, JI_TRIANGLE_APPLY, &block, sizeof block);
 }
@@ -129,6 +131,7 @@ static jstatus_t triangle_invert(const triangle_walk_t *walk, int64_t first, int
                            .lda = args->lda,
                            .block = walk->space.leaf,
                            .inverses = walk->space.triangles};
+
     return ji_triangle_inverses(walk->handle, &block, walk->space.solution);
 }
 
@@ -144,6 +147,7 @@ static jstatus_t triangle_multiply(const triangle_walk_t *walk, const void *inve
                          .beta = ji_constant(args->head.type, 0),
                          .c = solution,
                          .ldc = walk->solution_ld};
+
     if (walk->left) {
         block.transa = args->transa, block.transb = JBLAS_NO_TRANSPOSE;
         block.m = count, block.n = rhs;
@@ -155,6 +159,7 @@ static jstatus_t triangle_multiply(const triangle_walk_t *walk, const void *inve
         block.a = b, block.lda = args->ldb;
         block.b = inverse, block.ldb = walk->space.leaf;
     }
+
     return ji_run(walk->handle, JI_GEMM, &block);
 }
 
@@ -174,6 +179,7 @@ static jstatus_t triangle_copy(const triangle_walk_t *walk, int64_t m, int64_t n
                          .ldb = walk->solution_ld,
                          .c = b,
                          .ldc = walk->args->ldb};
+
     return ji_run(walk->handle, JI_GEAM, &block);
 }
 
@@ -182,23 +188,28 @@ static jstatus_t triangle_product(const triangle_walk_t *walk, int64_t q, int64_
     const ji_matmat_t *args = walk->args;
     const ji_triangle_space_t *space = &walk->space;
     int64_t first = triangle_first(walk, q, count);
+
     const void *inverse = space->triangles;
     if (space->all_inverses)
         inverse = ji_at(args->head.type, inverse,
                         JI_INVERSE_OFFSET(space->leaf, first / space->leaf), 0, 1);
     else
         JTRY_RETURN(triangle_invert(walk, first, count));
+
     if (space->whole_solution)
         return triangle_multiply(walk, inverse, triangle_rows(walk, args->b, args->ldb, first, 0),
                                  triangle_rows(walk, space->solution, walk->solution_ld, first, 0),
                                  count, walk->rhs, alpha);
+
     for (int64_t rhs = 0; rhs < walk->rhs; rhs += TRIANGLE_STRIP) {
         int64_t width = triangle_min(walk->rhs - rhs, TRIANGLE_STRIP);
         void *b = triangle_rows(walk, args->b, args->ldb, first, rhs);
+
         JTRY_RETURN(triangle_multiply(walk, inverse, b, space->solution, count, width, alpha));
         JTRY_RETURN(triangle_copy(walk, walk->left ? count : width, walk->left ? width : count,
                                   space->solution, b));
     }
+
     return JSTATUS_SUCCESS;
 }
 
@@ -213,15 +224,18 @@ static jstatus_t triangle_update(const triangle_walk_t *walk, int64_t upper, int
             to = triangle_first(walk, lower, lower_count);
     const void *a = walk->transposed ? ji_at(type, args->a, from, to, args->lda)
                                      : ji_at(type, args->a, to, from, args->lda);
+
     const bool apart = walk->space.whole_solution; /* the solution is beside B */
     const int64_t ldx = apart ? walk->solution_ld : args->ldb;
     const void *x = triangle_rows(walk, apart ? walk->space.solution : args->b, ldx, from, 0);
+
     ji_matmat_t block = {.head = args->head,
                          .k = upper_count,
                          .alpha = ji_constant(type, -1),
                          .beta = *alpha,
                          .c = triangle_rows(walk, args->b, args->ldb, to, 0),
                          .ldc = args->ldb};
+
     if (walk->left) {
         block.transa = args->transa, block.transb = JBLAS_NO_TRANSPOSE;
         block.m = lower_count, block.n = walk->rhs;
@@ -233,6 +247,7 @@ static jstatus_t triangle_update(const triangle_walk_t *walk, int64_t upper, int
         block.a = x, block.lda = ldx;
         block.b = a, block.ldb = args->lda;
     }
+
     return ji_triangle_run(walk->handle, JI_GEMM, &block, sizeof block);
 }
 
@@ -242,6 +257,7 @@ static int64_t triangle_upper(const triangle_walk_t *walk, int64_t count) {
     if (!walk->products) /* leaves of about the same order, so that none is a sliver */
         return (count / leaves + JI_TRIANGLE_BLOCK - 1) / JI_TRIANGLE_BLOCK * JI_TRIANGLE_BLOCK *
                (leaves / 2);
+
     /* Leaves that are blocks of A, whose last one may be smaller: reversed it comes first. */
     return walk->reversed ? count - (leaves + 1) / 2 * leaf : leaves / 2 * leaf;
 }
@@ -251,13 +267,16 @@ static jstatus_t triangle_walk(const triangle_walk_t *walk, int64_t q, int64_t c
     if (count <= walk->space.leaf)
         return walk->products ? triangle_product(walk, q, count, alpha)
                               : triangle_apply(walk, q, count, alpha);
+
     int64_t upper = triangle_upper(walk, count);
     ji_scalar_t one = ji_constant(walk->args->head.type, 1);
+
     jstatus_t status = triangle_walk(walk, q, upper, alpha);
     if (status == JSTATUS_SUCCESS)
         status = triangle_update(walk, q, upper, q + upper, count - upper, alpha);
     if (status == JSTATUS_SUCCESS)
         status = triangle_walk(walk, q + upper, count - upper, &one);
+
     return status;
 }
 
@@ -265,6 +284,7 @@ jstatus_t ji_triangle_solve(jhandle_t *handle, const ji_matmat_t *args,
                             const ji_triangle_space_t *space) {
     bool left = args->side == JBLAS_LEFT;
     bool transposed = (args->transa != JBLAS_NO_TRANSPOSE) == left;
+
     triangle_walk_t walk = {
         .args = args,
         .handle = handle,
@@ -276,11 +296,13 @@ jstatus_t ji_triangle_solve(jhandle_t *handle, const ji_matmat_t *args,
         .reversed = (args->uplo == JBLAS_UPPER) != transposed,
         .products = ji_triangle_tuning(handle)->triangle_products,
     };
+
     int64_t rows = left                    ? walk.order
                    : space->whole_solution ? walk.rhs
                                            : triangle_min(walk.rhs, TRIANGLE_STRIP);
     walk.solution_ld =
         ji_inverse_ld(left && !space->whole_solution ? triangle_min(rows, space->leaf) : rows);
+
     jstatus_t status = JSTATUS_SUCCESS;
     if (space->all_inverses)
         status = triangle_invert(&walk, 0, walk.order);
@@ -290,6 +312,7 @@ jstatus_t ji_triangle_solve(jhandle_t *handle, const ji_matmat_t *args,
         status = triangle_copy(&walk, args->m, args->n, space->solution, ji_unconst(args->b));
     if (status != JSTATUS_SUCCESS || args->alpha.pointer == NULL)
         return status;
+
     /* An alpha on the device may turn out to be 0, and then what A holds must not matter. */
     ji_matmat_t clear = *args;
     return ji_triangle_run(handle, JI_TRIANGLE_CLEAR, &clear, sizeof clear);
@@ -301,8 +324,10 @@ bool ji_triangle_pays(const jhandle_t *handle, const ji_matmat_t *args) {
     const ji_tuning_t *tuning = ji_triangle_tuning(handle);
     if (!tuning->triangle_products)
         return ji_host_triangle_pays(args);
+
     if (handle->accuracy != JACCURACY_NORMWISE)
         return false;
+
     bool left = args->side == JBLAS_LEFT;
     return (left ? args->m : args->n) >= tuning->triangle_least_order &&
            (left ? args->n : args->m) >= tuning->triangle_least_rhs;
@@ -312,9 +337,11 @@ bool ji_triangle_pays(const jhandle_t *handle, const ji_matmat_t *args) {
 static int64_t triangle_leaf(const ji_tuning_t *tuning, int64_t order, int64_t rhs) {
     const int64_t columns = rhs / TRIANGLE_TILE + (rhs % TRIANGLE_TILE != 0);
     int64_t leaf = tuning->triangle_leaf;
+
     while (2 * leaf <= tuning->triangle_largest_leaf && order >= TRIANGLE_LEAVES * 2 * leaf &&
            leaf / TRIANGLE_TILE * columns < tuning->processors)
         leaf *= 2;
+
     return leaf;
 }
 
@@ -325,14 +352,17 @@ static void triangle_add_products(jplan_t *plan, const char *name, uint32_t bits
     jdatatype_t type = solve->head.type;
     bool left = solve->side == JBLAS_LEFT;
     int64_t order = left ? solve->m : solve->n, rhs = left ? solve->n : solve->m;
+
     int64_t inverted = all_inverses ? order : triangle_min(order, leaf);
     if (!whole_solution)
         order = triangle_min(order, leaf), rhs = triangle_min(rhs, TRIANGLE_STRIP);
+
     size_t products = ji_inverse_products_bytes(type, inverted, leaf);
     size_t solution =
         jalloc_matrix_bytes(type, ji_inverse_ld(left ? order : rhs), left ? rhs : order);
     size_t bytes[2] = {ji_inverses_bytes(type, inverted, leaf),
                        solution > products ? solution : products};
+
     jplan_add(plan, name, bits_class, 0, 2, bytes);
 }
 
@@ -341,6 +371,7 @@ void ji_triangle_add_rungs(jplan_t *plan, const jhandle_t *handle, const ji_matm
     const ji_tuning_t *tuning = ji_tuning(handle);
     const int64_t order = solve->side == JBLAS_LEFT ? solve->m : solve->n;
     const bool large = order > tuning->triangle_small_leaf;
+
     if (pays && tuning->triangle_products) {
         /* As large as for one right-hand side: with more of them leaves may be smaller. */
         triangle_add_products(plan, JI_INVERSE, 1, solve, triangle_leaf(tuning, order, 1), true,
@@ -359,6 +390,7 @@ void ji_triangle_add_rungs(jplan_t *plan, const jhandle_t *handle, const ji_matm
         if (large)
             jplan_add(plan, JI_PACKED_SMALL, 2, 0, 1, &bytes);
     }
+
     jplan_add(plan, "substitution", 0, 0, 0, NULL);
 }
 
@@ -367,6 +399,7 @@ ji_triangle_space_t ji_triangle_space(const jhandle_t *handle, const ji_matmat_t
     const ji_tuning_t *tuning = ji_tuning(handle);
     if (ws->ptr[0] == NULL)
         return (ji_triangle_space_t){.leaf = 0};
+
     if (tuning->triangle_products) {
         const bool left = solve->side == JBLAS_LEFT, whole = ji_is_way(ws, JI_INVERSE);
         const bool small = ji_is_way(ws, JI_INVERSE_SMALL);
@@ -380,6 +413,7 @@ ji_triangle_space_t ji_triangle_space(const jhandle_t *handle, const ji_matmat_t
                                      .triangles = ws->ptr[0],
                                      .solution = ws->ptr[1]};
     }
+
     int64_t leaf =
         ji_is_way(ws, JI_PACKED_SMALL) ? tuning->triangle_small_leaf : tuning->triangle_leaf;
     return (ji_triangle_space_t){.leaf = ji_host_triangle_leaf(leaf), .triangles = ws->ptr[0]};
@@ -389,6 +423,7 @@ void ji_trsm_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat) {
     const ji_matmat_t *args = matmat;
     jplan_init(plan, handle, ji_routine_name(&args->head), "mn",
                (const int64_t[]){args->m, args->n});
+
     ji_triangle_add_rungs(plan, handle, args, ji_triangle_pays(handle, args));
 }
 
@@ -396,8 +431,10 @@ jstatus_t ji_trsm_run(jhandle_t *handle, const void *matmat, const jborrow_t *ws
     ji_matmat_t args = *(const ji_matmat_t *)matmat;
     if (ji_scalar_is(&args.alpha, args.head.type, 0))
         return ji_run(handle, JI_SCALE_MATRIX, &args);
+
     ji_triangle_space_t space = ji_triangle_space(handle, &args, ws);
     if (space.triangles == NULL)
         return ji_run(handle, JI_TRSM, &args);
+
     return ji_triangle_solve(handle, &args, &space);
 }

@@ -24,12 +24,14 @@
 void ji_factor_plan(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *args) {
     jplan_init(plan, handle, ji_routine_name(&args->head), "n", &args->n);
     const ji_tuning_t *tuning = ji_tuning(handle);
+
     bool left = args->uplo == JBLAS_UPPER; /* potrf's solve */
     int64_t half = ji_factor_half(tuning, args->n), rest = args->n - half;
     ji_matmat_t solve = {.head = args->head,
                          .side = left ? JBLAS_LEFT : JBLAS_RIGHT,
                          .m = left ? half : rest,
                          .n = left ? rest : half}; /* the largest one */
+
     ji_triangle_add_rungs(plan, handle, &solve,
                           args->n > tuning->factor_base && ji_triangle_pays(handle, &solve));
 }
@@ -38,12 +40,15 @@ jstatus_t ji_factor_begin(jhandle_t *handle, const ji_matmat_t *args) {
     uint64_t capture = 0;
     if (!ji_host_pointers(handle))
         return JSTATUS_SUCCESS;
+
     jstatus_t status = jstream_get_capture(handle->device, handle->stream, &capture);
     if (status == JSTATUS_SUCCESS && capture == 0)
         return JSTATUS_SUCCESS;
+
     if (status != JSTATUS_SUCCESS)
         return jhandle_fail(handle, status, "%s: %s", ji_routine_name(&args->head),
                             jstatus_last_message());
+
     return jhandle_fail(handle, JSTATUS_CAPTURING,
                         "%s: info cannot come to the host while the stream is being captured; use "
                         "device pointer mode",
@@ -56,6 +61,7 @@ static void trtri_add_products(jplan_t *plan, const ji_matmat_t *args, bool norm
     size_t bytes[3] = {jalloc_matrix_bytes(args->head.type, ld, args->n),
                        normwise ? ji_inverse_products_bytes(args->head.type, args->n, ld) : 0,
                        sizeof(int64_t)};
+
     jplan_add(plan, normwise ? "inverse" : "halves", 1, 0, 3, bytes);
 }
 
@@ -65,6 +71,7 @@ void ji_trtri_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat) {
         ji_factor_plan(plan, handle, args);
         return;
     }
+
     jplan_init(plan, handle, ji_routine_name(&args->head), "n", &args->n);
     if (args->n > ji_tuning(handle)->triangle_least_order)
         trtri_add_products(plan, args, handle->accuracy == JACCURACY_NORMWISE);
@@ -75,8 +82,10 @@ static jstatus_t trtri_by_products(jhandle_t *handle, const ji_matmat_t *args,
                                    const jborrow_t *ws) {
     ji_matmat_t check = *args;
     check.c = ws->ptr[2];
+
     JTRY_RETURN(ji_factor_begin(handle, args));
     JTRY_RETURN(ji_run(handle, JI_TRIANGLE_CHECK, &check));
+
     ji_inverses_t inverse = {.type = args->head.type,
                              .upper = args->uplo == JBLAS_UPPER,
                              .unit = args->diag == JBLAS_UNIT,
@@ -85,7 +94,9 @@ static jstatus_t trtri_by_products(jhandle_t *handle, const ji_matmat_t *args,
                              .lda = args->lda,
                              .block = ji_inverse_ld(args->n),
                              .inverses = ws->ptr[0]};
+
     JTRY_RETURN(ji_triangle_inverses(handle, &inverse, ws->ptr[1]));
+
     ji_matmat_t store = check;
     store.b = inverse.inverses;
     store.ldb = inverse.block;
@@ -94,11 +105,13 @@ static jstatus_t trtri_by_products(jhandle_t *handle, const ji_matmat_t *args,
 
 jstatus_t ji_trtri_run(jhandle_t *handle, const void *matmat, const jborrow_t *ws) {
     ji_matmat_t block = *(const ji_matmat_t *)matmat;
+
     if (ji_tuning(handle)->triangle_products) {
         if (ws->ptr[0] != NULL)
             return trtri_by_products(handle, &block, ws);
         return ji_run(handle, JI_TRTRI, &block);
     }
+
     ji_triangle_space_t space = ji_triangle_space(handle, &block, ws);
     block.c = space.triangles;
     block.k = space.leaf;

@@ -89,6 +89,7 @@ static inline int64_t host_min(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline bool host_is(jdatatype_t type, const ji_scalar_t *scalar, float real) {
     const float *s = ji_scalar_data(scalar);
     const double *d = ji_scalar_data(scalar);
+
     switch (type) {
     case JDATATYPE_F32: return s[0] == real;
     case JDATATYPE_F64: return d[0] == real;
@@ -115,6 +116,7 @@ static inline void host_add(jdatatype_t type, ji_value_t *sum, const ji_value_t 
 static inline void *host_part(jdatatype_t type, const void *x, int64_t increment, int64_t n,
                               int64_t first, int64_t count) {
     int64_t element = increment > 0 ? first * increment : (n - first - count) * -increment;
+
     return ji_at(type, x, element, 0, 0);
 }
 

@@ -46,6 +46,7 @@ static int64_t widen(float *to, jdatatype_t type, const void *x, int64_t ld,
     const bool flat = operation == JBLAS_NO_TRANSPOSE;
     const int64_t high = flat ? rows : columns, wide = flat ? columns : rows;
     const uint16_t *from = (const uint16_t *)x + (flat ? i + j * ld : j + i * ld);
+
     if (type == JDATATYPE_F16)
         widen_f16(to, (const jfloat16_t *)(const void *)from, ld, high, wide);
     else
@@ -60,16 +61,21 @@ void ji_host_gemm_half(void *block) {
     const bool small = call->panels == NULL;
     const int64_t mc = small ? HALF_BLOCK : call->m_panel, nc = small ? HALF_BLOCK : call->n_panel;
     const int64_t kc = small ? HALF_BLOCK : call->k_panel;
+
     const float alpha = *(const float *)ji_scalar_data(&args->alpha),
                 beta = *(const float *)ji_scalar_data(&args->beta);
     const bool multiply = alpha != 0 && args->k > 0;
+
     float blocks[3 * HALF_BLOCK * HALF_BLOCK];
     float *const a = small ? blocks : call->panels, *const b = a + mc * kc, *const c = b + kc * nc;
+
     for (int64_t j = 0; j < args->n; j += nc)
         for (int64_t i = 0; i < args->m; i += mc) {
             const int64_t rows = host_min(mc, args->m - i), columns = host_min(nc, args->n - j);
+
             for (int64_t p = 0; multiply && p < args->k; p += kc) {
                 const int64_t depth = host_min(kc, args->k - p);
+
                 ji_matmat_t product = {.head = {JDATATYPE_F32, 0, args->head.row},
                                        .transa = args->transa,
                                        .transb = args->transb,
@@ -82,18 +88,22 @@ void ji_host_gemm_half(void *block) {
                                        .beta = ji_constant(JDATATYPE_F32, p > 0),
                                        .c = c,
                                        .ldc = rows};
+
                 product.lda = widen(a, type, args->a, args->lda, args->transa, i, p, rows, depth);
                 if (p > 0 || depth < args->k || i == 0) /* else B's panel is there already */
                     product.ldb =
                         widen(b, type, args->b, args->ldb, args->transb, p, j, depth, columns);
                 else
                     product.ldb = args->transb == JBLAS_NO_TRANSPOSE ? depth : columns;
+
                 ji_host_gemm(&product);
             }
+
             const int64_t at = i + j * args->ldc;
             /* Without a product alpha counts as 0, and nothing in c is read. */
             if (!multiply)
                 memset(c, 0, (size_t)(rows * columns) * sizeof(float));
+
             if (type == JDATATYPE_F16)
                 narrow_f16(c, rows, columns, multiply ? alpha : 0, beta, (jfloat16_t *)args->c + at,
                            args->ldc);

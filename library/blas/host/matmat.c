@@ -30,6 +30,7 @@ static void matmat_scale(const ji_matmat_t *args, const ji_scalar_t *scalar, con
                          int64_t ld) {
     ji_matmat_t scale = {
         .head = args->head, .m = args->m, .n = args->n, .alpha = *scalar, .b = matrix, .ldb = ld};
+
     ji_host_scale_matrix(&scale);
 }
 
@@ -41,29 +42,36 @@ static __attribute__((noinline)) void gemm_split(const ji_matmat_t *args) {
     const bool plain_a = args->transa == JBLAS_NO_TRANSPOSE,
                plain_b = args->transb == JBLAS_NO_TRANSPOSE;
     const bool far_a = args->lda > limit, far_b = args->ldb > limit, far_c = args->ldc > limit;
+
     const int64_t step_m = far_a && !plain_a ? 1 : limit;
     const int64_t step_n = far_c || (far_b && plain_b) ? 1 : limit;
     const int64_t step_k = (far_a && plain_a) || (far_b && !plain_b) ? 1 : limit;
+
     for (int64_t j = 0; j < args->n; j += step_n)
         for (int64_t i = 0; i < args->m; i += step_m)
             for (int64_t p = 0; p == 0 || p < args->k; p += step_k) {
                 ji_matmat_t part = *args;
+
                 part.m = host_min(step_m, args->m - i);
                 part.n = host_min(step_n, args->n - j);
                 part.k = host_min(step_k, args->k - p);
+
                 part.a = plain_a ? ji_at(type, args->a, i, p, args->lda)
                                  : ji_at(type, args->a, p, i, args->lda);
                 part.b = plain_b ? ji_at(type, args->b, p, j, args->ldb)
                                  : ji_at(type, args->b, j, p, args->ldb);
                 part.c = ji_at(type, args->c, i, j, args->ldc);
+
                 if (far_a)
                     part.lda = ji_max(1, plain_a ? part.m : part.k);
                 if (far_b)
                     part.ldb = ji_max(1, plain_b ? part.k : part.n);
                 if (far_c)
                     part.ldc = part.m;
+
                 if (p > 0)
                     part.beta = ji_constant(type, 1);
+
                 ji_host_product(&part);
             }
 }
@@ -84,6 +92,7 @@ void ji_host_gemm_batched(void *block) {
     const void *const *a = args->a, *const *b = args->b;
     void *const *c = args->c;
     ji_matmat_t one = *args;
+
     for (int64_t i = 0; i < args->batch_count; i++) {
         one.a = reads ? a[i] : NULL, one.b = reads ? b[i] : NULL, one.c = c[i];
         ji_host_gemm(&one);
@@ -94,6 +103,7 @@ void ji_host_gemm_strided(void *block) {
     const ji_matmat_t *args = block;
     jdatatype_t type = args->head.type;
     ji_matmat_t one = *args;
+
     for (int64_t i = 0; i < args->batch_count; i++) {
         one.a = args->a ? ji_at(type, args->a, 0, i, args->stride_a) : NULL;
         one.b = args->b ? ji_at(type, args->b, 0, i, args->stride_b) : NULL;
@@ -121,6 +131,7 @@ void ji_host_hemm(void *block) {
         matmat_scale(args, &args->beta, args->c, args->ldc);
         return;
     }
+
     if (type == JDATATYPE_F32_C)
         cblas_chemm(CblasColMajor, side, uplo, m, n, alpha, args->a, lda, b, ldb, beta, args->c,
                     ldc);
@@ -148,6 +159,7 @@ void ji_host_syrk(void *block) {
  * afterwards in any case. */
 static void herk_clear_diagonal(const ji_matmat_t *args) {
     const jdatatype_t real = ji_real_of(args->head.type);
+
     for (int64_t j = 0; j < args->n; j++)
         memset(ji_at(real, ji_at(args->head.type, args->c, j, j, args->ldc), 1, 0, 0), 0,
                ji_sizeof(real));
@@ -157,12 +169,15 @@ static void herk_clear_diagonal(const ji_matmat_t *args) {
 static bool herk_begin(const ji_matmat_t *args, jdatatype_t alpha_type) {
     const jdatatype_t real = ji_real_of(args->head.type);
     const bool reads = args->k != 0 && !host_is_zero(alpha_type, &args->alpha);
+
     if (!reads && host_is(real, &args->beta, 1)) /* as in BLAS: nothing is touched */
         return false;
+
     herk_clear_diagonal(args);
     if (!reads)
         ji_host_scale_triangle(&args->head, real, &args->beta, args->uplo, args->n, args->c,
                                args->ldc);
+
     return reads;
 }
 

@@ -38,8 +38,10 @@ void ji_host_scale_vector(const ji_head_t *head, jdatatype_t scalar_type, const 
                           int64_t n, void *x, int64_t increment) {
     const int64_t step = ji_abs(increment); /* x is the lowest address, as in BLAS */
     ji_vector_t vector = {.head = *head, .n = n, .alpha = *scalar, .x = x, .incx = step};
+
     if (host_is(scalar_type, scalar, 1))
         return;
+
     if (!host_is_zero(scalar_type, scalar))
         (scalar_type == head->type ? ji_host_scal : ji_host_rscal)(&vector);
     else if (step == 1)

@@ -25,15 +25,19 @@ static void NAME(geam)(const ji_matmat_t *args) {
     const REAL *alpha = ji_scalar_data(&args->alpha), *beta = ji_scalar_data(&args->beta);
     const REAL *a = args->a, *b = args->b;
     REAL *c = args->c;
+
     const bool flat_a = args->transa == JBLAS_NO_TRANSPOSE,
                flat_b = args->transb == JBLAS_NO_TRANSPOSE;
     const bool conjugate_a = args->transa == JBLAS_CONJUGATE_TRANSPOSE,
                conjugate_b = args->transb == JBLAS_CONJUGATE_TRANSPOSE;
+
     const int64_t row_a = flat_a ? 1 : args->lda, column_a = flat_a ? args->lda : 1;
     const int64_t row_b = flat_b ? 1 : args->ldb, column_b = flat_b ? args->ldb : 1;
+
     const bool with_a = !host_is_zero(args->head.type, &args->alpha),
                with_b = !host_is_zero(args->head.type, &args->beta);
     const int64_t tile = (flat_a || !with_a) && (flat_b || !with_b) ? args->m : MATRIX_TILE;
+
     for (int64_t top = 0; top < args->m; top += tile)
         for (int64_t j = 0; j < args->n; j++)
             for (int64_t i = top; i < host_min(args->m, top + tile); i++) {

@@ -43,7 +43,9 @@ void ji_host_ger(void *block) {
     UNPACK(block);
     if (host_is_zero(type, &args->alpha))
         return;
+
     void *a = ji_unconst(args->a);
+
     switch (type) {
     case JDATATYPE_F32:
         cblas_sger(CblasColMajor, m, n, HOST_VALUE_S(alpha), args->x, incx, args->y, incy, a, lda);
@@ -62,7 +64,9 @@ void ji_host_gerc(void *block) {
     UNPACK(block);
     if (host_is_zero(type, &args->alpha))
         return;
+
     void *a = ji_unconst(args->a);
+
     if (type == JDATATYPE_F32_C)
         cblas_cgerc(CblasColMajor, m, n, alpha, args->x, incx, args->y, incy, a, lda);
     else
@@ -75,6 +79,7 @@ void ji_host_symv(void *block) {
         matvec_scale(args, args->n);
         return;
     }
+
     switch (type) {
     case JDATATYPE_F32:
         cblas_ssymv(CblasColMajor, uplo, n, HOST_VALUE_S(alpha), args->a, lda, args->x, incx,
@@ -98,7 +103,9 @@ void ji_host_syr(void *block) {
     UNPACK(block);
     if (host_is_zero(ji_real_of(type), &args->alpha)) /* her's alpha is real */
         return;
+
     void *a = ji_unconst(args->a);
+
     switch (type) {
     case JDATATYPE_F32:
         cblas_ssyr(CblasColMajor, uplo, n, HOST_VALUE_S(alpha), args->x, incx, a, lda);
@@ -117,7 +124,9 @@ void ji_host_syr2(void *block) {
     UNPACK(block);
     if (host_is_zero(type, &args->alpha))
         return;
+
     void *a = ji_unconst(args->a);
+
     switch (type) {
     case JDATATYPE_F32:
         cblas_ssyr2(CblasColMajor, uplo, n, HOST_VALUE_S(alpha), args->x, incx, args->y, incy, a,

@@ -33,6 +33,7 @@ static double reduce_largest(const ji_vector_t *v) {
     const float *s = v->x;
     const double *d = v->x;
     double largest = 0;
+
     for (int64_t i = 0; i < v->n; i++)
         for (int64_t part = 0; part < parts; part++) {
             double value =
@@ -42,6 +43,7 @@ static double reduce_largest(const ji_vector_t *v) {
             if (isnan(largest))
                 return largest;
         }
+
     return largest;
 }
 
@@ -52,6 +54,7 @@ static double reduce_scaled_squares(const ji_vector_t *v, int64_t first, int64_t
     int64_t parts = ji_is_complex(v->head.type) ? 2 : 1, step = v->incx * parts;
     const char *start = reduce_part(v, v->x, v->incx, first, count);
     double sum = 0;
+
     for (int64_t i = 0; i < count; i++)
         for (int64_t part = 0; part < parts; part++) {
             double value = ji_real_of(v->head.type) == JDATATYPE_F32
@@ -60,6 +63,7 @@ static double reduce_scaled_squares(const ji_vector_t *v, int64_t first, int64_t
             value = ldexp(value, -exponent);
             sum += value * value;
         }
+
     return sum;
 }
 
@@ -68,10 +72,12 @@ static void reduce_block(const ji_reduce_t *call, int64_t block, ji_value_t *sum
     const ji_vector_t *v = &call->vector;
     int64_t first = block * JI_REDUCE_BLOCK;
     int64_t count = v->n - first < JI_REDUCE_BLOCK ? v->n - first : JI_REDUCE_BLOCK;
+
     ji_vector_t part = *v;
     part.n = count;
     part.x = reduce_part(v, v->x, v->incx, first, count);
     part.result = sum;
+
     switch (call->reduction) {
     case JI_REDUCE_ASUM: ji_host_asum(&part); return;
     case JI_REDUCE_NRM2:
@@ -79,13 +85,16 @@ static void reduce_block(const ji_reduce_t *call, int64_t block, ji_value_t *sum
          * elements at once. */
         part.head.type = ji_real_of(v->head.type);
         part.incx = ji_abs(v->incx);
+
         if (ji_is_complex(v->head.type)) {
             part.incx *= 2;
             if (part.incx == 2)
                 part.incx = 1, part.n = 2 * count;
         }
+
         part.y = ji_unconst(part.x), part.incy = part.incx;
         ji_host_dot(&part);
+
         if (part.incx != 1 && ji_is_complex(v->head.type)) {
             ji_value_t imaginary;
             part.x = part.y = ji_at(part.head.type, part.x, 1, 0, 0);
@@ -110,6 +119,7 @@ static void reduce_block(const ji_reduce_t *call, int64_t block, ji_value_t *sum
 static void reduce_tree(const ji_reduce_t *call, int64_t first, int64_t count, ji_value_t *sum) {
     jdatatype_t type = ji_reduce_type(call->reduction, call->vector.head.type);
     size_t step = ji_reduce_partial_bytes(call->reduction, call->vector.head.type);
+
     if (count == 1) {
         if (call->partials != NULL)
             memcpy(sum, (const char *)call->partials + (size_t)first * step, ji_sizeof(type));
@@ -117,6 +127,7 @@ static void reduce_tree(const ji_reduce_t *call, int64_t first, int64_t count, j
             reduce_block(call, first, sum);
         return;
     }
+
     ji_value_t right;
     reduce_tree(call, first, count / 2, sum);
     reduce_tree(call, first + count / 2, count - count / 2, &right);
@@ -128,6 +139,7 @@ static double reduce_scaled_tree(const ji_reduce_t *call, int64_t first, int64_t
     if (count > 1)
         return reduce_scaled_tree(call, first, count / 2, exponent) +
                reduce_scaled_tree(call, first + count / 2, count - count / 2, exponent);
+
     int64_t start = first * JI_REDUCE_BLOCK, rest = call->vector.n - start;
     return reduce_scaled_squares(&call->vector, start,
                                  rest < JI_REDUCE_BLOCK ? rest : JI_REDUCE_BLOCK, exponent);
@@ -138,8 +150,10 @@ static double reduce_scaled_tree(const ji_reduce_t *call, int64_t first, int64_t
 static bool reduce_take_root(jdatatype_t real, void *squares) {
     float *s = squares;
     double *d = squares;
+
     const double least_s = (double)FLT_MIN / FLT_EPSILON / FLT_EPSILON,
                  least_d = DBL_MIN / DBL_EPSILON / DBL_EPSILON;
+
     if (real == JDATATYPE_F32) {
         if (!((double)*s >= least_s && *s <= FLT_MAX))
             return false;
@@ -149,6 +163,7 @@ static bool reduce_take_root(jdatatype_t real, void *squares) {
             return false;
         *d = sqrt(*d);
     }
+
     return true;
 }
 
@@ -157,6 +172,7 @@ static double reduce_scaled_norm(const ji_reduce_t *call) {
     double largest = reduce_largest(&call->vector);
     if (largest == 0 || isnan(largest) || isinf(largest))
         return largest;
+
     int exponent;
     frexp(largest, &exponent);
     return ldexp(sqrt(reduce_scaled_tree(call, 0, call->blocks, exponent)), exponent);
@@ -166,13 +182,16 @@ void ji_host_reduce_combine(void *block) {
     const ji_reduce_t *call = block;
     ji_value_t sum;
     jdatatype_t type = ji_reduce_type(call->reduction, call->vector.head.type);
+
     reduce_tree(call, 0, call->blocks, &sum);
+
     if (call->reduction == JI_REDUCE_NRM2 && !reduce_take_root(type, &sum)) {
         if (type == JDATATYPE_F32)
             sum.s = (float)reduce_scaled_norm(call);
         else
             sum.d = reduce_scaled_norm(call);
     }
+
     memcpy(call->vector.result, &sum, ji_sizeof(type));
 }
 
@@ -182,10 +201,12 @@ void ji_host_nrm2(void *block) {
     const ji_vector_t *v = block;
     const jdatatype_t real = ji_real_of(v->head.type);
     const bool parts = ji_is_complex(v->head.type);
+
     if (v->n <= 0) {
         memset(v->result, 0, ji_sizeof(real));
         return;
     }
+
     if (!parts || v->incx == 1) {
         ji_vector_t squares = {.head = {real, 0, v->head.row},
                                .n = parts ? 2 * v->n : v->n,
@@ -195,10 +216,12 @@ void ji_host_nrm2(void *block) {
                                .y = ji_unconst(v->x),
                                .incy = v->incx,
                                .result = v->result};
+
         ji_host_dot(&squares);
         if (reduce_take_root(real, v->result))
             return;
     }
+
     /* Numbers apart, or squares out of range: one block of a long vector, algorithms/reduce.c. */
     ji_reduce_t call = {.vector = *v, .reduction = JI_REDUCE_NRM2, .blocks = 1};
     ji_host_reduce_combine(&call);
@@ -223,6 +246,7 @@ extern int omp_in_parallel(void) __attribute__((weak));
 bool ji_host_reduce_pays(ji_reduction_t reduction, const ji_vector_t *vector) {
     if (reduction == JI_REDUCE_IAMAX)
         return false;
+
     double operands = reduction <= JI_REDUCE_DOTC ? 2 : 1;
     double bytes = operands * (double)vector->n * (double)ji_sizeof(vector->head.type);
 
@@ -235,6 +259,7 @@ bool ji_host_reduce_pays(ji_reduction_t reduction, const ji_vector_t *vector) {
 static bool reduce_may_use_threads(void) {
     static _Atomic pid_t owner;
     pid_t self = getpid(), nobody = 0;
+
     return GOMP_parallel != NULL && (omp_in_parallel == NULL || !omp_in_parallel()) &&
            (atomic_compare_exchange_strong(&owner, &nobody, self) || nobody == self);
 }

@@ -160,6 +160,7 @@ static void selfcheck_add(const selfcheck_row_t *row, selfcheck_sum_t *sum, int6
     const double a = x_double[k], b = pairs ? x_double[k + 1] : 0;
     const double c = y_double[k], d = pairs ? y_double[k + 1] : 0;
     const double size = fabs(a) + fabs(b), sign = row->shape == SHAPE_DOTC ? -1 : 1;
+
     switch (row->shape) {
     case SHAPE_ASUM: sum->part[0] += size; break;
     case SHAPE_IAMAX:
@@ -175,36 +176,44 @@ static int64_t selfcheck_first_wrong(const selfcheck_row_t *row) {
     const bool single = ji_real_of(row->type) == JDATATYPE_F32;
     const void *x = single ? (const void *)x_single : x_double,
                *y = single ? (const void *)y_single : y_double;
+
     for (size_t p = 0; p < sizeof selfcheck_probes / sizeof selfcheck_probes[0]; p++) {
         const int offset = selfcheck_probes[p].offset, step = selfcheck_probes[p].step;
         selfcheck_sum_t sum = {{0, 0}, 0};
         int64_t taken = 0;
+
         for (size_t l = 0; l < selfcheck_probes[p].count; l++) {
             const int64_t n = selfcheck_probes[p].lengths[l];
             double result[2] = {0, 0};
             for (; taken < n; taken++)
                 selfcheck_add(row, &sum, taken, offset + taken * step);
+
             row->call((host_int_t)n, ji_at(row->type, x, offset, 0, 0),
                       ji_at(row->type, y, offset, 0, 0), step, result);
             if (!(result[0] == sum.part[0] && result[1] == sum.part[1]))
                 return n;
         }
     }
+
     return 0;
 }
 
 void ji_selfcheck(void) {
     selfcheck_fill();
+
     for (size_t i = 0; i < ROW_COUNT; i++) {
         selfcheck_row_t *row = &selfcheck_rows[i];
+
         row->shown.wrong_length = selfcheck_first_wrong(row);
         row->shown.instead = NULL;
         if (row->shown.wrong_length == 0)
             continue;
+
         row->replace();
         row->shown.instead = row->shape == SHAPE_ASUM && ji_is_complex(row->type)
                                  ? "the real sum over the parts, a plain loop where they lie apart"
                                  : "a plain loop";
+
         jlog_write(JLOG_WARNING, NULL,
                    "%s of this CBLAS is wrong on this processor (n = %lld): jblas takes %s (%s)",
                    row->shown.name, (long long)row->shown.wrong_length, row->shown.instead,

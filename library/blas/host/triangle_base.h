@@ -44,6 +44,7 @@ static inline void BASE_NAME(multiply)(const REAL *f, REAL *x) {
 static inline void BASE_NAME(dot)(int64_t n, const REAL *x, const REAL *y, REAL *sum) {
     REAL re[8] = {0}, im[8] = {0};
     int64_t i = 0;
+
     for (; i + 8 <= n; i += 8)
         for (int l = 0; l < 8; l++) {
 #if BASE_COMPLEX
@@ -54,6 +55,7 @@ static inline void BASE_NAME(dot)(int64_t n, const REAL *x, const REAL *y, REAL 
             re[l] += x[i + l] * y[i + l];
 #endif
         }
+
     for (; i < n; i++) {
 #if BASE_COMPLEX
         re[0] += x[2 * i] * y[2 * i] + x[2 * i + 1] * y[2 * i + 1];
@@ -62,6 +64,7 @@ static inline void BASE_NAME(dot)(int64_t n, const REAL *x, const REAL *y, REAL 
         re[0] += x[i] * y[i];
 #endif
     }
+
     sum[0] = ((re[0] + re[1]) + (re[2] + re[3])) + ((re[4] + re[5]) + (re[6] + re[7]));
     if (BASE_COMPLEX)
         sum[PARTS - 1] = ((im[0] + im[1]) + (im[2] + im[3])) + ((im[4] + im[5]) + (im[6] + im[7]));
@@ -86,9 +89,11 @@ static inline void BASE_NAME(reciprocal)(REAL *x) {
 /* The 1-based index of the first zero on the diagonal, or 0. */
 static int64_t BASE_NAME(find_zero)(int64_t n, const void *matrix, int64_t lda) {
     const REAL *a = matrix;
+
     for (int64_t j = 0; j < n; j++)
         if (AT(j, j)[0] == 0 && AT(j, j)[PARTS - 1] == 0)
             return j + 1;
+
     return 0;
 }
 
@@ -96,17 +101,21 @@ static int64_t BASE_NAME(find_zero)(int64_t n, const void *matrix, int64_t lda) 
  * on. Column j of the inverse is -1/a(j,j) times the part already inverted times column j. */
 static void BASE_NAME(invert)(bool upper, bool unit, int64_t n, void *matrix, int64_t lda) {
     REAL *a = matrix;
+
     for (int64_t step = 0; step < n; step++) {
         int64_t j = upper ? step : n - 1 - step;
         REAL factor[2] = {-1, 0};
+
         if (!unit) {
             BASE_NAME(reciprocal)(AT(j, j));
             for (int part = 0; part < PARTS; part++)
                 factor[part] = -AT(j, j)[part];
         }
+
         for (int64_t s = 0; s < step; s++) {
             int64_t p = upper ? s : n - 1 - s;
             REAL x[2] = {AT(p, j)[0], AT(p, j)[PARTS - 1]};
+
             if (upper)
                 BASE_NAME(axpy)(p, x, false, AT(0, p), AT(0, j));
             else
@@ -114,6 +123,7 @@ static void BASE_NAME(invert)(bool upper, bool unit, int64_t n, void *matrix, in
             if (!unit)
                 BASE_NAME(multiply)(AT(p, p), AT(p, j));
         }
+
         for (int64_t s = 0; s < step; s++)
             BASE_NAME(multiply)(factor, AT(upper ? s : n - 1 - s, j));
     }
@@ -123,8 +133,10 @@ static void BASE_NAME(invert)(bool upper, bool unit, int64_t n, void *matrix, in
  * done. */
 static int64_t BASE_NAME(cholesky)(bool upper, int64_t n, void *matrix, int64_t lda) {
     REAL *a = matrix;
+
     for (int64_t j = 0; j < n; j++) {
         REAL sum[2];
+
         if (upper) {
             for (int64_t p = 0; p < j; p++) {
                 BASE_NAME(dot)(p, AT(0, p), AT(0, j), sum);
@@ -139,16 +151,20 @@ static int64_t BASE_NAME(cholesky)(bool upper, int64_t n, void *matrix, int64_t 
                 BASE_NAME(axpy)(n - j, x, true, AT(j, p), AT(j, j));
             }
         }
+
         if (BASE_COMPLEX)
             AT(j, j)[PARTS - 1] = 0;
+
         REAL pivot = AT(j, j)[0];
         if (!(pivot > 0)) /* also NaN */
             return j + 1;
+
         AT(j, j)[0] = pivot = FACTOR_SQRT(pivot);
         if (!upper)
             for (REAL *x = AT(j + 1, j); x < AT(n, j); x++)
                 *x /= pivot;
     }
+
     return 0;
 }
 

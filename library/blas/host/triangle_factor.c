@@ -63,11 +63,13 @@ static void factor_solve(const ji_matmat_t *call, jblas_side_t side, jblas_opera
                          const void *triangle, void *b, int64_t m, int64_t n) {
     const ji_triangle_space_t space = factor_space(call);
     ji_matmat_t solve = *call;
+
     solve.side = side, solve.transa = trans;
     solve.m = m, solve.n = n;
     solve.alpha = ji_constant(call->head.type, 1);
     solve.a = triangle;
     solve.b = b, solve.ldb = call->lda;
+
     if (space.triangles != NULL && ji_host_triangle_pays(&solve))
         ji_triangle_solve(NULL, &solve, &space);
     else
@@ -78,26 +80,31 @@ static void factor_solve(const ji_matmat_t *call, jblas_side_t side, jblas_opera
 static void factor_multiply(const ji_matmat_t *call, const void *triangle, void *b, int64_t m,
                             int64_t n) {
     ji_matmat_t product = *call;
+
     product.side = JBLAS_LEFT, product.transa = JBLAS_NO_TRANSPOSE;
     product.m = m, product.n = n;
     product.alpha = ji_constant(call->head.type, -1);
     product.a = triangle;
     product.b = b, product.ldb = call->lda;
+
     ji_host_primitives[JI_TRMM](&product);
 }
 
 static void factor_invert(const ji_matmat_t *call, void *a, int64_t n) {
     jdatatype_t type = call->head.type;
     bool upper = call->uplo == JBLAS_UPPER;
+
     if (n <= ji_host_tuning.factor_base) {
         factor_base[type].invert(upper, call->diag == JBLAS_UNIT, n, a, call->lda);
         return;
     }
+
     int64_t half = ji_factor_half(&ji_host_tuning, n), rest = n - half;
     void *second = ji_at(type, a, half, half, call->lda);
     void *corner = upper ? ji_at(type, a, 0, half, call->lda) : ji_at(type, a, half, 0, call->lda);
     void *left = upper ? a : second, *right = upper ? second : a; /* of the corner */
     const int64_t m = upper ? half : rest, n_corner = n - m;
+
     factor_invert(call, left, m);
     factor_multiply(call, left, corner, m, n_corner);
     factor_solve(call, JBLAS_RIGHT, JBLAS_NO_TRANSPOSE, right, corner, m, n_corner);
@@ -107,8 +114,10 @@ static void factor_invert(const ji_matmat_t *call, void *a, int64_t n) {
 void ji_host_trtri(void *block) {
     const ji_matmat_t *call = block;
     int64_t info = 0;
+
     if (call->diag == JBLAS_NON_UNIT)
         info = factor_base[call->head.type].find_zero(call->n, call->a, call->lda);
+
     *call->info = info;
     if (info == 0)
         factor_invert(call, ji_unconst(call->a), call->n);
@@ -118,6 +127,7 @@ void ji_host_trtri(void *block) {
 static void factor_update(const ji_matmat_t *call, void *corner, void *second, int64_t n,
                           int64_t k) {
     jdatatype_t type = call->head.type, real = ji_real_of(type);
+
     ji_matmat_t update = {.head = call->head,
                           .uplo = call->uplo,
                           .transa = call->uplo == JBLAS_LOWER ? JBLAS_NO_TRANSPOSE
@@ -131,6 +141,7 @@ static void factor_update(const ji_matmat_t *call, void *corner, void *second, i
                           .beta = ji_constant(real, 1),
                           .c = second,
                           .ldc = call->lda};
+
     ji_host_primitives[ji_is_complex(type) ? JI_HERK : JI_SYRK](&update);
 }
 
@@ -138,18 +149,22 @@ static void factor_update(const ji_matmat_t *call, void *corner, void *second, i
 static void factor_cholesky(const ji_matmat_t *call, void *a, int64_t first, int64_t n) {
     jdatatype_t type = call->head.type;
     bool upper = call->uplo == JBLAS_UPPER;
+
     if (n <= ji_host_tuning.factor_base) {
         int64_t info = factor_base[type].cholesky(upper, n, a, call->lda);
         if (info != 0)
             *call->info = first + info;
         return;
     }
+
     int64_t half = ji_factor_half(&ji_host_tuning, n), rest = n - half;
     void *corner = upper ? ji_at(type, a, 0, half, call->lda) : ji_at(type, a, half, 0, call->lda);
     void *second = ji_at(type, a, half, half, call->lda);
+
     factor_cholesky(call, a, first, half);
     if (*call->info != 0)
         return;
+
     factor_solve(call, upper ? JBLAS_LEFT : JBLAS_RIGHT, JBLAS_CONJUGATE_TRANSPOSE, a, corner,
                  upper ? half : rest, upper ? rest : half);
     factor_update(call, corner, second, rest, half);
@@ -160,5 +175,6 @@ void ji_host_potrf(void *block) {
     ji_matmat_t call = *(const ji_matmat_t *)block;
     call.diag = JBLAS_NON_UNIT; /* of the solves */
     *call.info = 0;
+
     factor_cholesky(&call, ji_unconst(call.a), 0, call.n);
 }

@@ -34,6 +34,7 @@ typedef REAL QUARTET
 /* 1 / a by Smith's algorithm. */
 static inline KERNEL_TARGET void KERNEL_NAME(reciprocal)(const REAL *a, REAL *inverse) {
     REAL re = a[0], im = a[1];
+
     if (TRIANGLE_ABS(re) >= TRIANGLE_ABS(im)) {
         REAL ratio = im / re, scale = 1 / (re + im * ratio);
         inverse[0] = scale, inverse[1] = -ratio * scale;
@@ -48,8 +49,10 @@ static inline KERNEL_TARGET void KERNEL_NAME(reciprocal)(const REAL *a, REAL *in
 static inline KERNEL_TARGET void KERNEL_NAME(divide)(const REAL *a, REAL *re, REAL *im) {
     REAL largest = TRIANGLE_ABS(a[0]) > TRIANGLE_ABS(a[1]) ? a[0] : a[1], inverse[2];
     int exponent = isfinite(largest) && largest != 0 ? TRIANGLE_EXPONENT(largest) : 0;
+
     REAL near[2] = {TRIANGLE_SCALE(a[0], -exponent), TRIANGLE_SCALE(a[1], -exponent)};
     KERNEL_NAME(reciprocal)(near, inverse);
+
     REAL x = inverse[0] * *re - inverse[1] * *im;
     *im = TRIANGLE_SCALE(inverse[0] * *im + inverse[1] * *re, -exponent);
     *re = TRIANGLE_SCALE(x, -exponent);
@@ -62,8 +65,10 @@ static inline KERNEL_TARGET void KERNEL_NAME(divide)(const REAL *a, REAL *re, RE
  * that is not used. */
 static inline KERNEL_TARGET void KERNEL_NAME(prepare)(REAL *block, bool unit) {
     REAL inverse[BLOCK * PARTS];
+
     if (unit)
         return;
+
     for (int r = 0; r < BLOCK; r++) {
         const REAL *pivot = block + r * (BLOCK + 1) * PARTS;
         REAL *own = inverse + r * PARTS;
@@ -75,11 +80,13 @@ static inline KERNEL_TARGET void KERNEL_NAME(prepare)(REAL *block, bool unit) {
         own[0] = 1 / pivot[0];
         bool sound = isnormal(own[0]);
 #endif
+
         if (!sound) {
             *BLOCK_MARK(block) = 1;
             return;
         }
     }
+
     for (int r = 0; r < BLOCK; r++)
         for (int part = 0; part < PARTS; part++)
             block[r * (BLOCK + 1) * PARTS + part] = inverse[r * PARTS + part];
@@ -91,10 +98,12 @@ static inline KERNEL_TARGET void SPREAD(REAL *to, ptrdiff_t one, ptrdiff_t two, 
                                         ptrdiff_t stride) {
     QUARTET a = *(const QUARTET *)from, b = *(const QUARTET *)(from + stride);
     QUARTET c = *(const QUARTET *)(from + 2 * stride), d = *(const QUARTET *)(from + 3 * stride);
+
     QUARTET ab_even = __builtin_shufflevector(a, b, 0, 4, 2, 6),
             ab_odd = __builtin_shufflevector(a, b, 1, 5, 3, 7);
     QUARTET cd_even = __builtin_shufflevector(c, d, 0, 4, 2, 6),
             cd_odd = __builtin_shufflevector(c, d, 1, 5, 3, 7);
+
     *(QUARTET *)to = __builtin_shufflevector(ab_even, cd_even, 0, 1, 4, 5);
     *(QUARTET *)(to + one) = __builtin_shufflevector(ab_odd, cd_odd, 0, 1, 4, 5);
     *(QUARTET *)(to + two) = __builtin_shufflevector(ab_even, cd_even, 2, 3, 6, 7);
@@ -117,9 +126,11 @@ static KERNEL_TARGET void KERNEL_NAME(pack)(const ji_triangle_t *call) {
     const REAL *a = call->a;
     REAL *out = call->packed;
     ptrdiff_t rs = call->a_q * PARTS, cs = call->a_p * PARTS;
+
     for (int64_t i = 0; i < call->order; i += BLOCK, a += BLOCK * rs) {
         int rows = call->order - i < BLOCK ? (int)(call->order - i) : BLOCK;
         REAL *start = out;
+
         if (!KERNEL_COMPLEX && rows == BLOCK && rs == 1) {
             for (int64_t p = 0; p < i; p++, out += BLOCK)
                 *(OCTET *)out = *(const OCTET *)(a + p * cs);
@@ -136,6 +147,7 @@ static KERNEL_TARGET void KERNEL_NAME(pack)(const ji_triangle_t *call) {
                     for (int part = 0; part < PARTS; part++)
                         out[r * PARTS + part] = r < rows ? a[r * rs + p * cs + part] : 0;
         }
+
         for (int c = 0; c < BLOCK; c++)
             for (int r = 0; r < BLOCK; r++)
                 for (int part = 0; part < PARTS; part++) {
@@ -143,9 +155,11 @@ static KERNEL_TARGET void KERNEL_NAME(pack)(const ji_triangle_t *call) {
                     out[(c * BLOCK + r) * PARTS + part] =
                         stored ? a[r * rs + (i + c) * cs + part] : r == c && part == 0;
                 }
+
         if (KERNEL_COMPLEX && call->conjugate)
             for (REAL *imaginary = start + 1; imaginary < out + BLOCK * BLOCK * 2; imaginary += 2)
                 *imaginary = -*imaginary;
+
         KERNEL_NAME(prepare)(out, call->unit);
         out += BLOCK * BLOCK * PARTS;
     }
@@ -227,11 +241,13 @@ static KERNEL_TARGET void KERNEL_NAME(sweep)(int64_t blocks, const REAL *restric
     for (int64_t block = 0; block < blocks; block++) {
         VECTOR *rows = strip + block * BLOCK * VECTORS;
         int64_t above = block * BLOCK;
+
         for (int r0 = 0; r0 < BLOCK; r0 += KERNEL_ROWS)
             for (int v = 0; v < HALF; v++) {
                 /* Two vectors: of complex elements the real and the imaginary part, else two side
                  * by side. */
                 int v0 = KERNEL_COMPLEX ? v : 2 * v, v1 = KERNEL_COMPLEX ? v + HALF : 2 * v + 1;
+
                 VECTOR first[KERNEL_ROWS], second[KERNEL_ROWS];
                 TRIANGLE_UNROLL
                 for (int r = 0; r < KERNEL_ROWS; r++) {
@@ -243,6 +259,7 @@ static KERNEL_TARGET void KERNEL_NAME(sweep)(int64_t blocks, const REAL *restric
                 const VECTOR *x = strip;
                 for (int64_t p = 0; p < above; p++, a += BLOCK * PARTS, x += VECTORS) {
                     VECTOR x0 = x[v0], x1 = x[v1];
+
                     TRIANGLE_UNROLL
                     for (int r = 0; r < KERNEL_ROWS; r++) {
                         first[r] -= a[r * PARTS] * x0;
@@ -253,6 +270,7 @@ static KERNEL_TARGET void KERNEL_NAME(sweep)(int64_t blocks, const REAL *restric
 #endif
                     }
                 }
+
                 TRIANGLE_UNROLL
                 for (int r = 0; r < KERNEL_ROWS; r++) {
                     rows[(r0 + r) * VECTORS + v0] = first[r];
@@ -273,6 +291,7 @@ static inline KERNEL_TARGET void KERNEL_NAME(move)(const ji_triangle_t *call, in
                                                    ptrdiff_t lanes, REAL *strip, bool load) {
     ptrdiff_t q_stride = call->b_q * PARTS, rhs_stride = call->b_rhs * PARTS, order = call->order,
               lane = 0;
+
     REAL *b = (REAL *)call->b + first * rhs_stride;
 #if !KERNEL_COMPLEX
     if (rhs_stride == 1 && lanes == LANES) {
@@ -285,15 +304,19 @@ static inline KERNEL_TARGET void KERNEL_NAME(move)(const ji_triangle_t *call, in
         return;
     }
 #endif
+
     /* Unknowns side by side: tiles of 4 lanes x 4 reals. Reversed, the lowest address holds the
      * last unknown. */
     if (q_stride == PARTS || q_stride == -PARTS) {
         ptrdiff_t step = q_stride > 0 ? ROW : -ROW, in_tile = 4 / PARTS;
         ptrdiff_t one = KERNEL_COMPLEX ? LANES : step, two = KERNEL_COMPLEX ? step : 2 * step;
+
         REAL *low = q_stride > 0 ? b : b + (order - 1) * q_stride;
         REAL *low_row = q_stride > 0 ? strip : strip + (order - 1) * ROW;
+
         for (; lane + 4 <= lanes; lane += 4) {
             REAL *column = low + lane * rhs_stride, *row = low_row + lane;
+
             ptrdiff_t q = 0;
             for (; q + in_tile <= order; q += in_tile, column += 4, row += in_tile * step) {
                 if (load)
@@ -301,6 +324,7 @@ static inline KERNEL_TARGET void KERNEL_NAME(move)(const ji_triangle_t *call, in
                 else
                     KERNEL_NAME(gather)(column, rhs_stride, row, one, two);
             }
+
             for (; q < order; q++, column += PARTS, row += step)
                 for (ptrdiff_t l = 0; l < 4; l++)
                     for (int part = 0; part < PARTS; part++) {
@@ -311,6 +335,7 @@ static inline KERNEL_TARGET void KERNEL_NAME(move)(const ji_triangle_t *call, in
                     }
         }
     }
+
     for (ptrdiff_t q = 0; q < order; q++)
         for (ptrdiff_t l = lane; l < lanes; l++)
             for (int part = 0; part < PARTS; part++) {
@@ -330,9 +355,11 @@ static KERNEL_TARGET void KERNEL_NAME(apply)(const ji_triangle_t *call, int64_t 
     const REAL *alpha = ji_scalar_data(&call->alpha);
     ptrdiff_t order = call->order, blocks = (order + BLOCK - 1) / BLOCK;
     ptrdiff_t lanes = call->count - first < LANES ? (ptrdiff_t)(call->count - first) : LANES;
+
     if (lanes < LANES)
         memset(strip, 0, (size_t)order * TRIANGLE_ROW_BYTES);
     memset(strip + order * ROW, 0, (size_t)(blocks * BLOCK - order) * TRIANGLE_ROW_BYTES);
+
     KERNEL_NAME(move)(call, first, lanes, strip, true);
 #if KERNEL_COMPLEX
     if (alpha[0] != 1 || alpha[1] != 0)
@@ -347,6 +374,7 @@ static KERNEL_TARGET void KERNEL_NAME(apply)(const ji_triangle_t *call, int64_t 
         for (ptrdiff_t i = 0; i < order * ROW; i++)
             strip[i] *= alpha[0];
 #endif
+
     KERNEL_NAME(sweep)(blocks, call->packed, (VECTOR *)strip);
     KERNEL_NAME(move)(call, first, lanes, strip, false);
 }

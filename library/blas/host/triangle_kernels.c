@@ -99,6 +99,7 @@ bool ji_host_triangle_pays(const ji_matmat_t *args) {
     int64_t order = args->side == JBLAS_LEFT ? args->m : args->n,
             rhs = args->side == JBLAS_LEFT ? args->n : args->m;
     int64_t strip = TRIANGLE_ROW_BYTES / (int64_t)ji_sizeof(type);
+
     if (kernels == NULL)
         return false;
 #if defined(__x86_64__)
@@ -116,9 +117,11 @@ extern int openblas_get_num_threads(void) __attribute__((weak));
  * products larger. */
 int64_t ji_host_triangle_leaf(int64_t largest) {
     int threads = openblas_get_num_threads ? openblas_get_num_threads() : 1;
+
     int64_t leaf = threads <= 2   ? JI_TRIANGLE_MAX_ORDER
                    : threads <= 4 ? JI_TRIANGLE_MAX_ORDER / 2
                                   : JI_TRIANGLE_SMALL_LEAF;
+
     return leaf < largest ? leaf : largest;
 }
 
@@ -131,6 +134,7 @@ void ji_host_triangle_apply(void *block) {
     const ji_triangle_t *call = block;
     void (*apply)(const ji_triangle_t *, int64_t) = triangle_for(call->type)->apply;
     int64_t lanes = TRIANGLE_ROW_BYTES / (int64_t)ji_sizeof(call->type);
+
     for (int64_t first = 0; first < call->count; first += lanes)
         apply(call, first);
 }

@@ -25,14 +25,18 @@ static inline bool host_takes(int64_t increment) {
 static void host_do_parts(const ji_vector_t *v, ji_host_function_t function, jdatatype_t sum_type) {
     const jdatatype_t type = v->head.type;
     ji_value_t sum = {.z = {0, 0}}, one = sum;
+
     for (int64_t first = 0, count; first < v->n; first += count) {
         count = host_min(ji_blas_int_max, v->n - first);
+
         ji_vector_t part = *v;
         part.n = count;
         part.x = host_part(type, v->x, v->incx, v->n, first, count);
         part.y = host_part(type, v->y, v->incy, v->n, first, count);
         part.result = &one;
+
         function(&part);
+
         if (v->result != NULL)
             host_add(sum_type, &sum, &one);
     }
@@ -61,7 +65,9 @@ void ji_host_axpy(void *block) {
     const ji_vector_t *v = block;
     if (host_is_zero(v->head.type, &v->alpha)) /* x is not read */
         return;
+
     DONE_UNLESS_ONE_CALL(v, v->incy, ji_host_axpy, ji_plain_axpy(v), v->head.type);
+
     const void *alpha = ji_scalar_data(&v->alpha);
 #define CALL(t, value) cblas_##t##axpy(N, value(alpha), X, Y)
     HOST_BY_TYPE(v->head.type, CALL)
@@ -97,6 +103,7 @@ void ji_host_scal(void *block) {
     const bool complex_alpha = ji_is_complex(v->head.type);
     if (v->incx <= 0)
         return;
+
     if (scal_has_zero(v, complex_alpha)) {
         ji_plain_scal(v, complex_alpha);
         return;
@@ -113,11 +120,14 @@ void ji_host_rscal(void *block) {
     const ji_vector_t *v = block;
     if (v->incx <= 0)
         return;
+
     if (scal_has_zero(v, false)) {
         ji_plain_scal(v, false);
         return;
     }
+
     DONE_UNLESS_ONE_CALL(v, 1, ji_host_rscal, ji_plain_scal(v, false), v->head.type);
+
     const void *alpha = ji_scalar_data(&v->alpha);
     if (v->head.type == JDATATYPE_F32_C)
         cblas_csscal(N, HOST_VALUE_S(alpha), WRITABLE_X);
@@ -135,6 +145,7 @@ void ji_host_rscal(void *block) {
 void ji_host_dot(void *block) {
     const ji_vector_t *v = block;
     DONE_UNLESS_ONE_CALL(v, v->incy, ji_host_dot, ji_plain_dot(v, false), v->head.type);
+
     switch (v->head.type) {
     case JDATATYPE_F32: *(float *)v->result = ji_guest.sdot(N, X, Y); break;
     case JDATATYPE_F64: *(double *)v->result = ji_guest.ddot(N, X, Y); break;
@@ -146,6 +157,7 @@ void ji_host_dot(void *block) {
 void ji_host_dotc(void *block) {
     const ji_vector_t *v = block;
     DONE_UNLESS_ONE_CALL(v, v->incy, ji_host_dotc, ji_plain_dot(v, true), v->head.type);
+
     switch (v->head.type) {
     case JDATATYPE_F32_C: COMPLEX_DOT(cdotc_sub, true); break;
     default: COMPLEX_DOT(zdotc_sub, true); break;
@@ -158,7 +170,9 @@ void ji_host_asum(void *block) {
         memset(v->result, 0, ji_sizeof(ji_real_of(v->head.type)));
         return;
     }
+
     DONE_UNLESS_ONE_CALL(v, 1, ji_host_asum, ji_plain_asum(v), ji_real_of(v->head.type));
+
     switch (v->head.type) {
     case JDATATYPE_F32: *(float *)v->result = ji_guest.sasum(N, X); break;
     case JDATATYPE_F64: *(double *)v->result = ji_guest.dasum(N, X); break;
@@ -170,6 +184,7 @@ void ji_host_asum(void *block) {
 /* |x_i| as BLAS means it. */
 static double iamax_size(const ji_vector_t *v, int64_t i) {
     const void *x = ji_at(v->head.type, v->x, 0, i, v->incx);
+
     switch (v->head.type) {
     case JDATATYPE_F32: return fabsf(*(const float *)x);
     case JDATATYPE_F64: return fabs(*(const double *)x);
@@ -190,17 +205,22 @@ void ji_host_iamax(void *block) {
         ji_plain_iamax(v);
         return;
     }
+
     int64_t best = -1;
     double largest = -1;
+
     if (v->incx > 0) {
         const int64_t most = host_min(IAMAX_BLOCK, ji_blas_int_max);
+
         for (int64_t first = 0, count; first < v->n; first += count) {
             count = host_min(most, v->n - first);
+
             ji_value_t sum = {.z = {0, 0}};
             ji_vector_t part = *v;
             part.n = count, part.x = host_part(type, v->x, v->incx, v->n, first, count),
             part.result = &sum;
             ji_host_asum(&part);
+
             int64_t found = 0;
             if (isnan(ji_real_of(type) == JDATATYPE_F32 ? sum.s : sum.d)) {
                 while (!isnan(iamax_size(v, first + found)))
@@ -212,10 +232,12 @@ void ji_host_iamax(void *block) {
     found = (int64_t)ji_guest.i##t##amax((host_int_t)count, part.x, (host_int_t)v->incx)
             HOST_BY_TYPE(type, CALL)
 #undef CALL
+
             double size = iamax_size(v, first + found);
             if (size > largest)
                 largest = size, best = first + found;
         }
     }
+
     *(int64_t *)v->result = best + 1;
 }

@@ -55,6 +55,7 @@ static inline const ji_split_form_t *ji_split_form(ji_split_way_t way) {
         {"split-bf16", JDATATYPE_BF16, 3, 0, 0},
         /* Rounding must not reach 2^16; x1 is 2^-11 x0 at most. */
         {"split-fp16", JDATATYPE_F16, 2, 14, 11}};
+
     return &forms[way];
 }
 

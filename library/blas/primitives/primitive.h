@@ -77,16 +77,19 @@ static inline const void *ji_scalar_data(const ji_scalar_t *scalar) {
 static inline ji_scalar_t ji_constant(jdatatype_t type, double real) {
     ji_scalar_t scalar;
     memset(&scalar, 0, sizeof scalar);
+
     if (ji_real_of(type) == JDATATYPE_F32)
         scalar.value.s = (float)real;
     else
         scalar.value.d = real;
+
     return scalar;
 }
 /* Whether the value is known and equals `real`. A scalar still on the device equals nothing. */
 static inline bool ji_scalar_is(const ji_scalar_t *scalar, jdatatype_t type, double real) {
     if (scalar->pointer)
         return false;
+
     const ji_value_t *v = &scalar->value;
     switch (type) {
     case JDATATYPE_F32: return v->s == real;

@@ -82,6 +82,7 @@ static bool cblas_has_our_integers(void) {
 const jblas_cblas_kernel_t *jblas_cblas_kernel_at(size_t index) {
     if (!cblas_has_our_integers())
         return NULL;
+
     ji_selfcheck_once();
     return ji_selfcheck_kernel(index);
 }
@@ -92,9 +93,11 @@ static jstatus_t cblas_check(jhandle_t *handle, const ji_head_t *head) {
             handle, JSTATUS_INTERNAL_ERROR,
             "%s: libjblas was built for a CBLAS with %d-bit integers, but \"%s\" was loaded",
             ji_routine_name(head), JALLOC_BLAS_INT, jblas_cblas_name());
+
     ji_selfcheck_once();
     /* Release: who reads true sees what the check has mended, too. */
     atomic_store_explicit(&ji_cblas_ready, true, memory_order_release);
+
     return JSTATUS_SUCCESS;
 }
 
@@ -102,15 +105,19 @@ static jstatus_t cblas_check(jhandle_t *handle, const ji_head_t *head) {
 
 jstatus_t ji_enter_cold(jhandle_t *handle, ji_call_function_t call, void *block) {
     const ji_head_t *head = block;
+
     const char *why;
     jstatus_t status = ji_handle_judge(handle, &why);
     if (status != JSTATUS_SUCCESS)
         return jhandle_fail(handle, status, "%s: the handle %s", ji_routine_name(head), why);
+
     if (!atomic_load_explicit(&ji_cblas_ready, memory_order_acquire)) {
         JTRY_RETURN(cblas_check(handle, head));
     }
+
     /* From now on ji_enter() need not ask; what the check has mended, this thread has seen. */
     handle->calls_are_plain = handle->layers == 0;
+
     /* A query does no work, so there is nothing to replay or to time. */
     if (handle->layers == 0 || ji_is_query(handle))
         return call(handle, block);
@@ -139,6 +146,7 @@ jstatus_t ji_refuse(jhandle_t *handle, const ji_head_t *head, jstatus_t status,
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
     snprintf(text, sizeof text, rule, (long long)bound);
 #pragma GCC diagnostic pop
+
     status = jhandle_fail(handle, status, "%s: %s = %lld: %s", ji_routine_name(head), argument,
                           (long long)value, text);
     return refused(handle, head, status, argument);
@@ -155,6 +163,7 @@ jstatus_t ji_refuse_pointer(jhandle_t *handle, const ji_head_t *head, const char
 jstatus_t ji_answer(jhandle_t *handle, const void *block, ji_plan_function_t plan_function) {
     if (plan_function == NULL)
         return jhandle_set_optimal_size(handle, 0, NULL);
+
     jplan_t plan;
     plan_function(&plan, handle, block);
     return jhandle_answer_plan(handle, &plan);
@@ -171,9 +180,11 @@ jstatus_t ji_run_plan(jhandle_t *handle, void *block, ji_plan_function_t plan_fu
     plan_function(&plan, handle, block);
     if (plan_is_empty(&plan))
         return run(handle, block, &ji_nothing_borrowed);
+
     JALLOC_BORROW_PLAN(ws, handle, &plan);
     if (!ws.ok)
         return ws.status;
+
     ((ji_head_t *)block)->rung = ws.rung;
     jstatus_t status = run(handle, block, &ws);
     return jstatus_is_error(status) ? status : ws.status;
@@ -194,6 +205,7 @@ jstatus_t ji_enqueue(jhandle_t *handle, ji_primitive_t primitive, void *block, s
     else
         return jhandle_fail(handle, JSTATUS_NOT_IMPLEMENTED, "%s has no BLAS",
                             jdevice_name(device));
+
     if (status != JSTATUS_SUCCESS)
         return jhandle_fail(handle, status, "enqueueing work: %s", jstatus_last_message());
     return JSTATUS_SUCCESS;
@@ -202,11 +214,13 @@ jstatus_t ji_enqueue(jhandle_t *handle, ji_primitive_t primitive, void *block, s
 jstatus_t ji_wait_for_result(jhandle_t *handle, jstatus_t status) {
     if (handle->device->kind != JDEVICE_HOST) /* there run() has waited */
         return status;
+
     /* After an error, too: what was enqueued before it writes into a variable of the caller, who
      * may return. A wait that fails is tried once more. */
     jstatus_t waited = ji_handle_wait(handle, handle->stream);
     if (waited == JSTATUS_SUCCESS)
         return status;
+
     if (!jstatus_is_error(status))
         status = jhandle_fail(handle, waited, "waiting for a result: %s", jstatus_last_message());
     (void)ji_handle_wait(handle, handle->stream);

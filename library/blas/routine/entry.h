@@ -172,6 +172,7 @@ static inline bool ji_addressable(int64_t stride, int64_t count) {
     int64_t elements;
     if (JI_LIKELY((uint64_t)(stride | count) < (uint64_t)JI_SMALL_SIZE))
         return true;
+
     return !__builtin_mul_overflow(stride, count, &elements) && elements <= INT64_MAX / 16 &&
            elements >= -(INT64_MAX / 16);
 }

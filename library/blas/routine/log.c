@@ -92,6 +92,7 @@ static void line_add_enum(line_t *line, const char *before, ji_argument_kind_t k
                         [JI_ARGUMENT_OPERATION] = {JBLAS_NO_TRANSPOSE, "NTC"}};
     const char *letters = enumerations[kind].letters;
     const unsigned index = (unsigned)value - (unsigned)enumerations[kind].first;
+
     if (index < strlen(letters))
         line_add(line, "%s%c", before, letters[index]);
     else
@@ -138,6 +139,7 @@ static bool line_add_value(line_t *line, const char *before, const ji_argument_t
     int enumerator;
     int64_t size;
     const void *pointer;
+
     switch (argument->kind) {
     case JI_ARGUMENT_SIDE:
     case JI_ARGUMENT_UPLO:
@@ -181,6 +183,7 @@ static const char *label_of(const ji_argument_t *argument) {
 static void line_add_options(line_t *line, const jhandle_t *handle, const ji_head_t *head,
                              bool all) {
     line_add(line, "-f %s -r %c", head->row->name, "sdczhb"[head->type]);
+
     for (const ji_argument_t *argument = head->row->arguments; argument->name != NULL; ++argument) {
         if (!all && argument->kind > JI_ARGUMENT_SIZE)
             continue;
@@ -189,6 +192,7 @@ static void line_add_options(line_t *line, const jhandle_t *handle, const ji_hea
                 line_add(line, " --null %s", label_of(argument));
             continue;
         }
+
         char before[24];
         snprintf(before, sizeof before, " %s ", word_of(argument)->option);
         if (!line_add_value(line, before, argument, head, scalars_are_here(handle)))
@@ -199,10 +203,12 @@ static void line_add_options(line_t *line, const jhandle_t *handle, const ji_hea
 /* What the handle is like: options that bring one of jblas-bench's into the same state. */
 static void line_add_handle(line_t *line, jhandle_t *handle) {
     static const char *const modes[] = {"default", "preallocate", "manual", "user_owned"};
+
     size_t held = 0;
     jhandle_stats_t stats = {.struct_size = sizeof stats};
     (void)jhandle_get_workspace_size(handle, &held);
     (void)jhandle_get_stats(handle, &stats);
+
     if (handle->device->kind != JDEVICE_HOST)
         line_add(line, " --device %s", jdevice_name(handle->device));
     line_add(line, " --mode %s --workspace %zu", modes[handle->mode], held);
@@ -212,6 +218,7 @@ static void line_add_handle(line_t *line, jhandle_t *handle) {
         line_add(line, " --budget %zu", handle->budget_bytes);
     if (handle->sealed)
         line_add(line, " --sealed");
+
     line_add(line, " --policy %s --accuracy %s --pointer_mode %s",
              handle->result_policy == JRESULT_POLICY_SAME_BITS ? "same_bits" : "fast",
              handle->accuracy == JACCURACY_NORMWISE ? "normwise" : "componentwise",
@@ -221,12 +228,14 @@ static void line_add_handle(line_t *line, jhandle_t *handle) {
 static void trace(const jhandle_t *handle, const ji_head_t *head) {
     line_t line = {"", 0};
     line_add(&line, "%s(handle=%p", ji_routine_name(head), (const void *)handle);
+
     for (const ji_argument_t *argument = head->row->arguments; argument->name != NULL; ++argument) {
         char before[24];
         snprintf(before, sizeof before, ", %s=", label_of(argument));
         if (!line_add_value(&line, before, argument, head, scalars_are_here(handle)))
             line_add(&line, "%s%p", before, pointer_of(argument, head));
     }
+
     line_add(&line, ")");
     jlog_write_line(line.text);
 }
@@ -239,6 +248,7 @@ static double now_us(void) {
 
 jstatus_t ji_log_call(jhandle_t *handle, ji_call_function_t call, void *block) {
     ji_head_t *head = block;
+
     if (handle->layers & JLOG_LAYER_TRACE)
         trace(handle, head);
     if (handle->layers & JLOG_LAYER_BENCH) {
@@ -248,14 +258,18 @@ jstatus_t ji_log_call(jhandle_t *handle, ji_call_function_t call, void *block) {
         line_add_handle(&line, handle);
         jlog_write_line(line.text);
     }
+
     if (!(handle->layers & JLOG_LAYER_PROFILE))
         return call(handle, block);
+
     line_t key = {"", 0};
     line_add_options(&key, handle, head, false);
     (void)ji_handle_wait(handle, handle->stream);
+
     double start = now_us();
     jstatus_t status = call(handle, block);
     (void)ji_handle_wait(handle, handle->stream);
+
     if (!jstatus_is_error(status)) /* a refused call did no work */
         (void)jlog_profile_add(key.text, head->rung, now_us() - start);
     return status;

@@ -11,12 +11,14 @@
 static ji_matmat_t potrs_solve(const ji_matmat_t *args, bool second) {
     ji_matmat_t solve = *args;
     const bool plain = (args->uplo == JBLAS_LOWER) != second;
+
     solve.side = JBLAS_LEFT;
     solve.transa = plain ? JBLAS_NO_TRANSPOSE : JBLAS_CONJUGATE_TRANSPOSE;
     solve.diag = JBLAS_NON_UNIT;
     solve.m = args->n;
     solve.n = args->nrhs;
     solve.alpha = ji_constant(args->head.type, 1);
+
     return solve;
 }
 
@@ -34,8 +36,10 @@ static jstatus_t potrs_run(jhandle_t *handle, const void *block, const jborrow_t
 JI_CALL potrs_call(jhandle_t *handle, void *block) {
     ji_matmat_t *args = block;
     JI_CHECK_SIZES(potrs)
+
     const bool empty = args->n == 0 || args->nrhs == 0;
     JI_CHECK_WIDTH(potrs, !empty)
+
     if (ji_is_query(handle))
         return ji_answer(handle, args, empty ? NULL : potrs_plan);
     if (empty)

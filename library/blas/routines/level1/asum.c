@@ -8,6 +8,7 @@
 JI_CALL asum_call(jhandle_t *handle, void *block) {
     ji_vector_t *args = block;
     JI_CHECK_SIZES(asum)
+
     const bool planned = args->n > JI_REDUCE_BLOCK && args->incx > 0;
     if (ji_is_query(handle))
         return ji_answer(handle, args, planned ? ji_asum_plan : NULL);
@@ -16,6 +17,7 @@ JI_CALL asum_call(jhandle_t *handle, void *block) {
     if (args->n > 0) {
         JI_CHECK_OPERANDS(asum)
     }
+
     return ji_return_result(handle, planned ? ji_run_plan(handle, args, ji_asum_plan, ji_asum_run)
                                             : ji_run(handle, JI_ASUM, args));
 }

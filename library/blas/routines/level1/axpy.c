@@ -8,6 +8,7 @@
 JI_CALL axpy_call(jhandle_t *handle, void *block) {
     ji_vector_t *args = block;
     JI_CHECK_SIZES(axpy)
+
     if (ji_is_query(handle))
         return ji_answer(handle, args, NULL);
     if (args->n <= 0)

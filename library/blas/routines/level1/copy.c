@@ -7,6 +7,7 @@
 
 JI_CALL copy_any(jhandle_t *handle, ji_vector_t *args, ji_primitive_t primitive) {
     JI_CHECK_SIZES(copy)
+
     if (ji_is_query(handle))
         return ji_answer(handle, args, NULL);
     if (args->n <= 0)

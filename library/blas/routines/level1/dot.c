@@ -9,6 +9,7 @@
 JI_CALL dot_any(jhandle_t *handle, ji_vector_t *args, ji_primitive_t primitive,
                 ji_plan_function_t plan, ji_run_function_t run) {
     JI_CHECK_SIZES(dot)
+
     const bool planned = args->n > JI_REDUCE_BLOCK;
     if (ji_is_query(handle))
         return ji_answer(handle, args, planned ? plan : NULL);
@@ -17,6 +18,7 @@ JI_CALL dot_any(jhandle_t *handle, ji_vector_t *args, ji_primitive_t primitive,
     if (args->n > 0) {
         JI_CHECK_OPERANDS(dot)
     }
+
     return ji_return_result(handle, planned ? ji_run_plan(handle, args, plan, run)
                                             : ji_run(handle, primitive, args));
 }

@@ -10,6 +10,7 @@
 JI_CALL iamax_call(jhandle_t *handle, void *block) {
     ji_vector_t *args = block;
     JI_CHECK_SIZES(iamax)
+
     const bool planned = args->n > JI_REDUCE_BLOCK && args->incx > 0 &&
                          ji_reduce_pays(handle, JI_REDUCE_IAMAX, args);
     if (ji_is_query(handle))
@@ -19,6 +20,7 @@ JI_CALL iamax_call(jhandle_t *handle, void *block) {
     if (args->n > 0) {
         JI_CHECK_OPERANDS(iamax)
     }
+
     return ji_return_result(handle, planned ? ji_run_plan(handle, args, ji_iamax_plan, ji_iamax_run)
                                             : ji_run(handle, JI_IAMAX, args));
 }

@@ -9,6 +9,7 @@ JI_CALL nrm2_call(jhandle_t *handle, void *block) {
     ji_vector_t *args = block;
     JI_CHECK_SIZES(nrm2)
     args->incx = ji_abs(args->incx); /* the same elements from the other end */
+
     const bool planned = args->n > JI_REDUCE_BLOCK;
     if (ji_is_query(handle))
         return ji_answer(handle, args, planned ? ji_nrm2_plan : NULL);
@@ -17,6 +18,7 @@ JI_CALL nrm2_call(jhandle_t *handle, void *block) {
     if (args->n > 0) {
         JI_CHECK_OPERANDS(nrm2)
     }
+
     return ji_return_result(handle, planned ? ji_run_plan(handle, args, ji_nrm2_plan, ji_nrm2_run)
                                             : ji_run(handle, JI_NRM2, args));
 }

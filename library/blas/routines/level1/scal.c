@@ -8,6 +8,7 @@
 JI_CALL scal_call(jhandle_t *handle, void *block) {
     ji_vector_t *args = block;
     JI_CHECK_SIZES(scal)
+
     if (ji_is_query(handle))
         return ji_answer(handle, args, NULL);
     if (args->n <= 0)
@@ -21,6 +22,7 @@ JI_CALL scal_call(jhandle_t *handle, void *block) {
 JI_CALL csscal_call(jhandle_t *handle, void *block) {
     ji_vector_t *args = block;
     JI_CHECK_SIZES(csscal)
+
     if (ji_is_query(handle))
         return ji_answer(handle, args, NULL);
     if (args->n <= 0)

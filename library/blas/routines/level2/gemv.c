@@ -9,6 +9,7 @@ JI_CALL gemv_call(jhandle_t *handle, void *block) {
     ji_matvec_t *args = block;
     JI_CHECK_SIZES(gemv)
     JI_CHECK_WIDTH(gemv, args->m > 0 && args->n > 0)
+
     if (ji_is_query(handle))
         return ji_answer(handle, args, NULL);
     if (args->m == 0 || args->n == 0)

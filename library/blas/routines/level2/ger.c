@@ -8,6 +8,7 @@
 JI_CALL ger_any(jhandle_t *handle, ji_matvec_t *args, ji_primitive_t primitive) {
     JI_CHECK_SIZES(ger)
     JI_CHECK_WIDTH(ger, args->m > 0 && args->n > 0)
+
     if (ji_is_query(handle))
         return ji_answer(handle, args, NULL);
     if (args->m == 0 || args->n == 0)

@@ -9,6 +9,7 @@ JI_CALL symv_call(jhandle_t *handle, void *block) {
     ji_matvec_t *args = block;
     JI_CHECK_SIZES(symv)
     JI_CHECK_WIDTH(symv, args->n > 0)
+
     if (ji_is_query(handle))
         return ji_answer(handle, args, NULL);
     if (args->n == 0)

@@ -10,6 +10,7 @@ JI_CALL her_call(jhandle_t *handle, void *block) {
     ji_matvec_t *args = block;
     JI_CHECK_SIZES(her)
     JI_CHECK_WIDTH(her, args->n > 0)
+
     if (ji_is_query(handle))
         return ji_answer(handle, args, NULL);
     if (args->n == 0)

@@ -10,6 +10,7 @@ JI_CALL syr2_call(jhandle_t *handle, void *block) {
     ji_matvec_t *args = block;
     JI_CHECK_SIZES(syr2)
     JI_CHECK_WIDTH(syr2, args->n > 0)
+
     if (ji_is_query(handle))
         return ji_answer(handle, args, NULL);
     if (args->n == 0)

@@ -8,6 +8,7 @@
 JI_CALL trmv_any(jhandle_t *handle, ji_matvec_t *args, ji_primitive_t primitive) {
     JI_CHECK_SIZES(trmv)
     JI_CHECK_WIDTH(trmv, args->n > 0)
+
     if (ji_is_query(handle))
         return ji_answer(handle, args, NULL);
     if (args->n == 0)

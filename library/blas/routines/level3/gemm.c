@@ -25,6 +25,7 @@
 static bool gemm_emulated_pays(const jhandle_t *handle, const ji_matmat_t *args) {
     const ji_blas_ops_t *blas = handle->device->blas;
     const ji_tuning_t *tuning = ji_tuning(handle);
+
     return args->head.type == JDATATYPE_F32 && ji_gemm_smallest(args) >= tuning->split_least &&
            ji_host_pointers(handle) && !tuning->split_by_kernels && blas != NULL &&
            blas->has_emulated(handle->device);
@@ -34,6 +35,7 @@ void ji_gemm_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat) {
     const ji_matmat_t *args = matmat;
     jplan_init(plan, handle, ji_routine_name(&args->head), "mnk",
                (const int64_t[]){args->m, args->n, args->k});
+
     if (gemm_emulated_pays(handle, args)) {
         jplan_add(plan, GEMM_EMULATED, JI_GEMM_BITS_EMULATED, 0, 0, NULL);
     } else {
@@ -43,6 +45,7 @@ void ji_gemm_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat) {
             ji_gemm_split_add_rungs(plan, handle, args);
         ji_strassen_add_rungs(plan, args, ji_strassen_levels(handle, args));
     }
+
     jplan_add(plan, "plain", JI_GEMM_BITS_PLAIN, 0, 0, NULL);
 }
 
@@ -50,22 +53,27 @@ jstatus_t ji_gemm_run(jhandle_t *handle, const void *matmat, const jborrow_t *ws
     ji_matmat_t args = *(const ji_matmat_t *)matmat;
     if (ji_scalar_is(&args.alpha, args.head.type, 0))
         return ji_run(handle, JI_GEMM, &args);
+
     if (ji_is_way(ws, GEMM_EMULATED))
         return ji_run(handle, JI_GEMM_EMULATED, &args);
     if (ji_is_way(ws, JI_GEMM_3M))
         return ji_gemm3m_run(handle, &args, ws);
+
     for (ji_split_way_t way = (ji_split_way_t)0; way < JI_SPLIT_WAYS; ++way)
         if (ji_is_way(ws, ji_split_form(way)->name))
             return ji_gemm_split_run(handle, &args, way, ws);
+
     for (int levels = 1; levels <= 2; ++levels)
         if (ji_is_way(ws, ji_strassen_name(levels)))
             return ji_strassen_run(handle, &args, levels, ws->ptr[0]);
+
     return ji_run(handle, JI_GEMM, &args);
 }
 
 JI_CALL gemm_call(jhandle_t *handle, void *block) {
     ji_matmat_t *args = block;
     JI_CHECK_SIZES(gemm)
+
     const bool planned = ji_gemm_is_planned(handle, args);
     if (ji_is_query(handle))
         return ji_answer(handle, args, planned ? ji_gemm_plan : NULL);
@@ -74,10 +82,12 @@ JI_CALL gemm_call(jhandle_t *handle, void *block) {
 
     JI_TAKE_SCALARS(gemm)
     JI_CHECK_OPERANDS(gemm)
+
     if (JI_UNLIKELY(planned))
         return ji_run_plan(handle, args, ji_gemm_plan, ji_gemm_run);
     if (JI_UNLIKELY(!handle->runs_inline))
         return ji_run(handle, JI_GEMM, args);
+
     ji_host_gemm_inline(args);
     return JSTATUS_SUCCESS;
 }

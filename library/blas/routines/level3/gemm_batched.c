@@ -8,6 +8,7 @@
 JI_CALL gemm_batched_call(jhandle_t *handle, void *block) {
     ji_matmat_t *args = block;
     JI_CHECK_SIZES(gemm_batched)
+
     if (ji_is_query(handle))
         return ji_answer(handle, args, NULL);
     if (args->m == 0 || args->n == 0 || args->batch_count == 0)

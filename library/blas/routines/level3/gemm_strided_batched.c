@@ -17,9 +17,11 @@ __extension__ typedef unsigned __int128 wide_t;
 static uint64_t batch_first_landing(uint64_t a, uint64_t m, uint64_t low, uint64_t high) {
     if (low == 0)
         return 0;
+
     const uint64_t x = (low - 1) / a + 1;
     if ((wide_t)a * x <= high)
         return x;
+
     const uint64_t rounds = batch_first_landing(m % a, a, (a - high % a) % a, (a - low % a) % a);
     return (uint64_t)((low + (wide_t)m * rounds + a - 1) / a);
 }
@@ -31,14 +33,17 @@ static uint64_t batch_first_landing(uint64_t a, uint64_t m, uint64_t low, uint64
 static bool batch_overlaps(const ji_matmat_t *args) {
     if (args->m == 0 || args->n == 0 || args->batch_count <= 1)
         return false;
+
     const uint64_t m = (uint64_t)args->m, ldc = (uint64_t)args->ldc,
                    stride = (uint64_t)ji_abs(args->stride_c);
     /* Element of a matrix, from its first. */
     const uint64_t last = ldc * (uint64_t)(args->n - 1) + m - 1;
+
     if (stride > last)
         return false;
     if (stride < m || 2 * m > ldc)
         return true; /* the next matrix; or whatever begins within one meets a column */
+
     /* (stride + x stride + m - 1) mod ldc is to land on [0, 2 m - 2]. In the end it does, on m - 1:
      * where (x + 1) stride is a multiple of ldc. */
     const uint64_t start = (stride + m - 1) % ldc, low = start == 0 ? 0 : ldc - start,
@@ -53,6 +58,7 @@ JI_CALL gemm_strided_batched_call(jhandle_t *handle, void *block) {
     JI_CHECK(!batch_overlaps(args), JSTATUS_INVALID_SIZE, "stride_c", args->stride_c,
              "lets the matrices C overlap, which none of %lld and more does",
              args->ldc * (args->n - 1) + args->m)
+
     if (ji_is_query(handle))
         return ji_answer(handle, args, NULL);
     if (args->m == 0 || args->n == 0 || args->batch_count == 0)

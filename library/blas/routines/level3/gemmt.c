@@ -8,6 +8,7 @@
 JI_CALL gemmt_call(jhandle_t *handle, void *block) {
     ji_matmat_t *args = block;
     JI_CHECK_SIZES(gemmt)
+
     if (ji_is_query(handle))
         return ji_answer(handle, args, NULL);
     if (args->n == 0)

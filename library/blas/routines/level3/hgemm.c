@@ -21,6 +21,7 @@
 /* Panels of about the same width, so that none is a sliver. */
 static int64_t half_width(int64_t size) {
     int64_t panels = (size + HALF_PANEL - 1) / HALF_PANEL;
+
     return panels == 0 ? 0 : (size + panels - 1) / panels;
 }
 
@@ -28,10 +29,12 @@ static void half_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat
     const ji_matmat_t *args = matmat;
     jplan_init(plan, handle, ji_routine_name(&args->head), "mnk",
                (const int64_t[]){args->m, args->n, args->k});
+
     /* In proportion to the sizes up to the largest panel; k = 0 wants none. */
     int64_t m = gemm_min(args->m, HALF_PANEL), n = gemm_min(args->n, HALF_PANEL),
             k = gemm_min(args->k, HALF_PANEL);
     size_t bytes = k == 0 ? 0 : (size_t)(m * k + k * n + m * n) * sizeof(float);
+
     if (bytes > 0)
         jplan_add(plan, "panels", 1, 0, 1, &bytes);
     jplan_add(plan, "blocks", 0, 0, 0, NULL);
@@ -44,12 +47,14 @@ static jstatus_t half_run(jhandle_t *handle, const void *matmat, const jborrow_t
                        .m_panel = half_width(args->m),
                        .n_panel = half_width(args->n),
                        .k_panel = half_width(args->k)};
+
     return ji_run(handle, JI_GEMM_HALF, &block);
 }
 
 JI_CALL gemm_call(jhandle_t *handle, void *block) {
     ji_matmat_t *args = block;
     JI_CHECK_SIZES(gemm)
+
     const bool empty = args->m == 0 || args->n == 0, planned = handle->device->kind == JDEVICE_HOST;
     if (ji_is_query(handle))
         return ji_answer(handle, args, planned && !empty ? half_plan : NULL);
@@ -58,6 +63,7 @@ JI_CALL gemm_call(jhandle_t *handle, void *block) {
 
     JI_TAKE_SCALARS(gemm)
     JI_CHECK_OPERANDS(gemm)
+
     return planned ? ji_run_plan(handle, args, half_plan, half_run)
                    : half_run(handle, args, &ji_nothing_borrowed);
 }

@@ -8,6 +8,7 @@
 JI_CALL symm_any(jhandle_t *handle, ji_matmat_t *args, ji_primitive_t primitive) {
     JI_CHECK_SIZES(symm)
     JI_CHECK_WIDTH(symm, args->m > 0 && args->n > 0)
+
     if (ji_is_query(handle))
         return ji_answer(handle, args, NULL);
     if (args->m == 0 || args->n == 0)

@@ -10,6 +10,7 @@ JI_CALL syr2k_call(jhandle_t *handle, void *block) {
     ji_matmat_t *args = block;
     JI_CHECK_SIZES(syr2k)
     JI_CHECK_WIDTH(syr2k, args->n > 0)
+
     if (ji_is_query(handle))
         return ji_answer(handle, args, NULL);
     if (args->n == 0)
@@ -24,6 +25,7 @@ JI_CALL her2k_call(jhandle_t *handle, void *block) {
     ji_matmat_t *args = block;
     JI_CHECK_SIZES(her2k)
     JI_CHECK_WIDTH(her2k, args->n > 0)
+
     if (ji_is_query(handle))
         return ji_answer(handle, args, NULL);
     if (args->n == 0)

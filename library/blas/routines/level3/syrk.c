@@ -9,6 +9,7 @@ JI_CALL syrk_call(jhandle_t *handle, void *block) {
     ji_matmat_t *args = block;
     JI_CHECK_SIZES(syrk)
     JI_CHECK_WIDTH(syrk, args->n > 0)
+
     if (ji_is_query(handle))
         return ji_answer(handle, args, NULL);
     if (args->n == 0)
@@ -23,6 +24,7 @@ JI_CALL herk_call(jhandle_t *handle, void *block) {
     ji_matmat_t *args = block;
     JI_CHECK_SIZES(herk)
     JI_CHECK_WIDTH(herk, args->n > 0)
+
     if (ji_is_query(handle))
         return ji_answer(handle, args, NULL);
     if (args->n == 0)

@@ -10,8 +10,10 @@
 /* plan NULL: the primitive trmm. */
 JI_CALL trsm_any(jhandle_t *handle, ji_matmat_t *args, ji_plan_function_t plan) {
     JI_CHECK_SIZES(trsm)
+
     const bool empty = args->m == 0 || args->n == 0;
     JI_CHECK_WIDTH(trsm, !empty)
+
     if (ji_is_query(handle))
         return ji_answer(handle, args, empty ? NULL : plan);
     if (empty)
@@ -19,8 +21,10 @@ JI_CALL trsm_any(jhandle_t *handle, ji_matmat_t *args, ji_plan_function_t plan) 
 
     JI_TAKE_SCALARS(trsm)
     JI_CHECK_OPERANDS(trsm)
+
     if (plan == NULL)
         return ji_run(handle, JI_TRMM, args);
+
     /* Substitution is the only way: a plan of one rung is not needed. */
     if (!ji_triangle_pays(handle, args))
         return ji_trsm_run(handle, args, &ji_nothing_borrowed);
