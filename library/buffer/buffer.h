@@ -91,7 +91,7 @@ typedef enum ji_scope {
     JI_SCOPE_LEADERS /* the first of each machine; root is a node number. Others return success at once */
 } ji_scope_t;
 
-struct ji_operation_ops; /* operation/operation.h */
+struct ji_backend; /* operation/operation.h */
 typedef struct ji_grid ji_grid_t;
 
 /* What processes do together. Every function is collective over its scope, and gives device error with MPI's message
@@ -122,7 +122,7 @@ typedef struct ji_runtime_ops {
     /* jbuffer_save() and the elements of jbuffer_load(); agreed upon. */
     jstatus_t (*save)(const jbuffer_t *buffer, const char *path);
     jstatus_t (*load)(jbuffer_t *buffer, const char *path, int64_t data_offset, jorder_t order);
-    const struct ji_operation_ops *operations; /* of libjblas on distributed buffers */
+    const struct ji_backend *backend; /* of operations on distributed buffers */
 } ji_runtime_ops_t;
 
 #define JI_RUNTIME_MAX_DEVICES 64

@@ -62,7 +62,7 @@ jstatus_t ji_mpi_load(jbuffer_t *buffer, const char *path, int64_t data_offset, 
 /* Bytes of a file that a process moves at once, at least an element's; tests make it small. */
 extern int64_t ji_mpi_panel_bytes;
 
-/* The operations of libjblas on distributed buffers (operations.c). */
-extern const struct ji_operation_ops ji_mpi_operations;
+/* What computes operations on distributed buffers (operations.c). */
+extern const struct ji_backend ji_mpi_backend;
 
 #endif

@@ -248,7 +248,7 @@ static const ji_runtime_ops_t runtime_ops = {
     .get = ji_mpi_get,
     .save = ji_mpi_save,
     .load = ji_mpi_load,
-    .operations = &ji_mpi_operations,
+    .backend = &ji_mpi_backend,
 };
 
 /* From the duplicate on every process takes every step: a pointer that is NULL here, or bookkeeping that cannot be had,

@@ -125,11 +125,6 @@ int64_t ji_row_of(const jbuffer_t *buffer, const ji_line_t *line, int64_t index)
 
 /* ---- Fill and scale ---- */
 
-static jstatus_t prepare_nothing(ji_operation_t *op) {
-    (void)op;
-    return JSTATUS_SUCCESS;
-}
-
 /* What a launched fill of a strided line is given. */
 typedef struct filler {
     void *data;
@@ -167,52 +162,30 @@ static jstatus_t scale_line(void *context, const ji_line_t *line) {
     return ji_scale(op->handle, op->type, line->count, op->scalars[0], line->data, line->stride);
 }
 
-/* What ji_scale_lines() does to each. */
-typedef struct scaler {
-    jhandle_t *handle;
-    jdatatype_t type;
-    const void *scalar;
-} scaler_t;
-
-static jstatus_t scale_or_clear_line(void *context, const ji_line_t *line) {
-    static const unsigned char zeros[16];
-    const scaler_t *scaler = context;
-    if (!ji_is_zero(scaler->type, scaler->scalar))
-        return ji_scale(scaler->handle, scaler->type, line->count, scaler->scalar, line->data, line->stride);
-    return jdevice_fill(scaler->handle->device, scaler->handle->stream, line->data, zeros, ji_sizeof(scaler->type),
-                        (size_t)line->count);
-}
-
-jstatus_t ji_scale_lines(jhandle_t *handle, const void *scalar, const jbuffer_t *x) {
-    scaler_t scaler = {handle, ji_buffer_type(x), scalar};
-    return ji_each_line(x, true, scale_or_clear_line, &scaler);
-}
-
 static jstatus_t fill_run(ji_operation_t *op) { return ji_each_line(op->operands[0].buffer, false, fill_line, op); }
 static jstatus_t scale_run(ji_operation_t *op) { return ji_each_line(op->operands[0].buffer, false, scale_line, op); }
 
 jstatus_t jbuffer_fill(jhandle_t *handle, jbuffer_t *x, const void *value) {
-    static const ji_operation_class_t fill = {prepare_nothing, fill_run, .elementwise = true};
+    static const ji_operation_class_t fill = {.way = {.run = fill_run}, .elementwise = true};
     ji_operation_t op = {.name = __func__,
+                         .class = &fill,
                          .handle = handle,
                          .operands = {{.buffer = x, .access = JI_WRITES}},
                          .count = 1,
                          .any_type = true,
                          .scalars = {value}};
-    return ji_operation_run(&op, ji_operation_check(&op), &fill);
+    return ji_operation_run(&op);
 }
 
 jstatus_t jbuffer_scale(jhandle_t *handle, const void *alpha, jbuffer_t *x) {
-    static const ji_operation_class_t scale = {prepare_nothing, scale_run, .elementwise = true};
+    static const ji_operation_class_t scale = {.way = {.run = scale_run}, .scalars = 1, .elementwise = true};
     ji_operation_t op = {.name = __func__,
+                         .class = &scale,
                          .handle = handle,
                          .operands = {{.buffer = x, .access = JI_UPDATES}},
                          .count = 1,
                          .scalars = {alpha}};
-    jstatus_t status = ji_operation_check(&op);
-    if (status == JSTATUS_SUCCESS && alpha == NULL && !ji_is_query(handle))
-        status = ji_fail(JSTATUS_INVALID_POINTER, "%s: alpha is NULL", __func__);
-    return ji_operation_run(&op, status, &scale);
+    return ji_operation_run(&op);
 }
 
 /* ---- Norms ---- */
@@ -294,7 +267,7 @@ static jstatus_t norm_line(void *context, const ji_line_t *line) {
 }
 
 static jstatus_t norm_reduce(const ji_operation_t *op, double *values, int64_t count, bool sum) {
-    return op->distributed ? op->ops->reduce(op->runtime, values, count, sum) : JSTATUS_SUCCESS;
+    return op->backend->reduce != NULL ? op->backend->reduce(op->runtime, values, count, sum) : JSTATUS_SUCCESS;
 }
 
 /* How many sums the norm needs; 0: it is the largest element. */
@@ -337,7 +310,7 @@ static jstatus_t norm_run(ji_operation_t *op) {
                 if (isnan(walk.largest))
                     break;
             }
-        *op->number = walk.largest;
+        op->found.norm = walk.largest;
         return JSTATUS_SUCCESS;
     }
     JTRY_RETURN(ji_each_line(x, false, norm_line, &walk));
@@ -350,33 +323,32 @@ static jstatus_t norm_run(ji_operation_t *op) {
         JTRY_RETURN(norm_reduce(op, &walk.sum, 1, true));
         result *= sqrt(walk.sum);
     }
-    *op->number = result;
+    op->found.norm = result;
+    return JSTATUS_SUCCESS;
+}
+
+static jstatus_t norm_check(ji_operation_t *op) {
+    const jnorm_t norm = op->norm;
+    const int rank = op->operands[0].layout.rank;
+    if ((unsigned)norm > JNORM_FROBENIUS)
+        return ji_fail(JSTATUS_INVALID_VALUE,
+                       "%s: norm = %d: must be JNORM_MAX (0), JNORM_ONE (1), JNORM_INFINITY (2) or JNORM_FROBENIUS (3)",
+                       op->name, (int)norm);
+    if ((norm == JNORM_ONE || norm == JNORM_INFINITY) && rank > 2)
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: this norm is of matrices and vectors; the rank is %d", op->name,
+                       rank);
     return JSTATUS_SUCCESS;
 }
 
 jstatus_t jbuffer_norm(jhandle_t *handle, jnorm_t norm, const jbuffer_t *x, double *result) {
-    static const ji_operation_class_t class = {norm_prepare, norm_run, .elementwise = true};
-    double number = 0;
+    static const ji_operation_class_t class = {
+        .check = norm_check, .way = {norm_prepare, norm_run}, .answer = "result", .elementwise = true};
     ji_operation_t op = {.name = __func__,
+                         .class = &class,
                          .handle = handle,
                          .operands = {{.buffer = (jbuffer_t *)x, .access = JI_READS}},
                          .count = 1,
                          .norm = norm,
-                         .number = &number};
-    jstatus_t status = ji_operation_check(&op);
-    if (status == JSTATUS_SUCCESS && (unsigned)norm > JNORM_FROBENIUS)
-        status =
-            ji_fail(JSTATUS_INVALID_VALUE,
-                    "%s: norm = %d: must be JNORM_MAX (0), JNORM_ONE (1), JNORM_INFINITY (2) or JNORM_FROBENIUS (3)",
-                    __func__, (int)norm);
-    else if (status == JSTATUS_SUCCESS && (norm == JNORM_ONE || norm == JNORM_INFINITY) &&
-             op.operands[0].layout.rank > 2)
-        status = ji_fail(JSTATUS_INVALID_VALUE, "%s: this norm is of matrices and vectors; the rank is %d", __func__,
-                         op.operands[0].layout.rank);
-    else if (status == JSTATUS_SUCCESS && result == NULL && !ji_is_query(handle))
-        status = ji_fail(JSTATUS_INVALID_POINTER, "%s: result is NULL", __func__);
-    status = ji_operation_run(&op, status, &class);
-    if (!jstatus_is_error(status) && result != NULL && !ji_is_query(handle))
-        *result = number;
-    return status;
+                         .answer = result};
+    return ji_operation_run(&op);
 }

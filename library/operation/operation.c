@@ -6,17 +6,7 @@
  * Collective operations stay together because nothing that one process finds wrong ends the operation there and then:
  * it is kept as a status until ji_operation_run() has everyone agree on it, once, when all that can fail by itself
  * (checks, stand-ins, workspace) has been tried. After that message only collective steps follow, which agree by
- * themselves, or such that cannot fail.
- *
- * The borrow has the same eight slots in every plan:
- *
- *     0 1 2   temporaries of operands 0 1 2, of the computation's kind: this process's part
- *     3 4 5   packed copies of operands 0 1 2
- *     6       what the copies between kinds exchange through: as much as serves them best, or (rung "rounds") the least
- *     7       the operation's own
- *
- * The last two are read by the host; on a handle of another device they come from the process's allocator of host
- * memory. */
+ * themselves, or such that cannot fail. */
 
 #include "operation/operation.h"
 
@@ -25,9 +15,6 @@
 #include <stdalign.h>
 #include <stdio.h>
 #include <string.h>
-
-enum { SLOT_PACKED = JI_OPERANDS, SLOT_COPY = 2 * JI_OPERANDS, SLOT_EXTRA, SLOTS };
-static_assert((int)SLOTS == JBORROW_MAX_BUFFERS, "all slots are used");
 
 /* ---- Checks ---- */
 
@@ -66,7 +53,7 @@ static jstatus_t check_handle(const ji_operation_t *op) {
 /* What the live operands say, so that even an operation that fails here can be agreed upon. Those who take part are the
  * processes that the operand of the highest kind has in common; of one kind, of the first. */
 static void look_at_operands(ji_operation_t *op, const bool live[JI_OPERANDS]) {
-    bool kinds[3] = {false, false, false}, shared = false;
+    bool kinds[3] = {false, false, false}, together = false;
     const jbuffer_t *highest = NULL;
     for (int i = 0; i < op->count; i++) {
         const jbuffer_t *buffer = op->operands[i].buffer;
@@ -77,22 +64,24 @@ static void look_at_operands(ji_operation_t *op, const bool live[JI_OPERANDS]) {
         if (highest == NULL || ji_buffer_kind(buffer) > ji_buffer_kind(highest))
             highest = buffer;
         kinds[ji_buffer_kind(buffer)] = true;
-        shared = shared || ji_buffer_is_shared(buffer);
+        together = together || ji_buffer_is_shared(buffer);
     }
     if (highest == NULL)
         return;
     op->runtime = ji_buffer_runtime(highest);
-    const bool several = op->runtime->info.processes > 1;
-    op->distributed = kinds[JBUFFER_DISTRIBUTED];
-    op->mixed = several && !op->distributed && kinds[JBUFFER_LOCAL] && kinds[JBUFFER_REPLICATED];
+    const bool several = op->runtime->info.processes > 1, distributed = kinds[JBUFFER_DISTRIBUTED];
+    op->mixed = several && !distributed && kinds[JBUFFER_LOCAL] && kinds[JBUFFER_REPLICATED];
     /* A result that is made is of the highest kind, and making it is collective where that is. */
     const bool makes = op->result != NULL && op->operands[op->count - 1].buffer == NULL;
     const jbuffer_t *last = live[op->count - 1] ? op->operands[op->count - 1].buffer : NULL;
-    op->takes = several && ((makes && kinds[JBUFFER_REPLICATED]) ||
-                            (last != NULL && ji_buffer_is_placeholder(last) && ji_buffer_kind(last) != JBUFFER_LOCAL));
-    op->collective = several && (op->distributed || op->mixed || shared || op->takes);
-    op->mixed = op->mixed && !op->copies;
-    op->ops = op->runtime->ops->operations;
+    const bool takes = (makes && kinds[JBUFFER_REPLICATED]) ||
+                       (last != NULL && ji_buffer_is_placeholder(last) && ji_buffer_kind(last) != JBUFFER_LOCAL);
+    op->collective = several && (together || takes || distributed || op->mixed);
+    op->backend = op->class->backend != NULL ? op->class->backend
+                  : distributed              ? op->runtime->ops->backend
+                                             : &ji_backend_jblas;
+    if (op->backend != NULL)
+        op->way = op->class->way.run != NULL ? &op->class->way : &op->backend->ways[op->class->computation];
     for (int i = 0; i < 2; i++)
         if (op->scalars[i] != NULL) {
             memcpy(&op->values[i], op->scalars[i], jhandle_sizeof_datatype(op->type));
@@ -109,21 +98,34 @@ static jstatus_t check_operand(const ji_operation_t *op, const jbuffer_t *buffer
                        jdatatype_name(ji_buffer_type(buffer)));
     if (!op->any_type && op->type > JDATATYPE_F64_C)
         return ji_fail(JSTATUS_INVALID_VALUE, "%s: not of type %s", op->name, jdatatype_name(op->type));
-    if (op->copies)
+    if (op->class->backend != NULL)
         return JSTATUS_SUCCESS;
-    if (op->distributed && jdevice_kind(ji_buffer_device(buffer)) != JDEVICE_HOST)
+    if ((op->backend == NULL || op->backend->distributed) && jdevice_kind(ji_buffer_device(buffer)) != JDEVICE_HOST)
         return ji_fail(JSTATUS_NOT_IMPLEMENTED,
                        "%s: distributed computation with an operand on %s: copy it to the host first", op->name,
                        jdevice_name(ji_buffer_device(buffer)));
     if (ji_buffer_device(buffer) != handle->device)
         return ji_fail(JSTATUS_INVALID_VALUE, "%s: an operand on %s, the handle on %s", op->name,
                        jdevice_name(ji_buffer_device(buffer)), jdevice_name(handle->device));
-    if (op->distributed && op->ops == NULL)
+    if (op->backend == NULL)
         return ji_fail(JSTATUS_NOT_IMPLEMENTED, "%s: this runtime computes on nothing distributed", op->name);
     return JSTATUS_SUCCESS;
 }
 
-jstatus_t ji_operation_check(ji_operation_t *op) {
+/* A query needs none of them. */
+static jstatus_t check_pointers(const ji_operation_t *op) {
+    if (ji_is_query(op->handle))
+        return JSTATUS_SUCCESS;
+    for (int i = 0; i < op->class->scalars; i++)
+        if (op->scalars[i] == NULL)
+            return ji_fail(JSTATUS_INVALID_POINTER, "%s: %s is NULL", op->name, i == 0 ? "alpha" : "beta");
+    if (op->class->answer != NULL && op->answer == NULL)
+        return ji_fail(JSTATUS_INVALID_POINTER, "%s: %s is NULL", op->name, op->class->answer);
+    return JSTATUS_SUCCESS;
+}
+
+/* What is found is kept in op even where something is wrong, as far as it can be known. */
+static jstatus_t check(ji_operation_t *op) {
     bool live[JI_OPERANDS] = {false};
     jstatus_t status = check_handle(op);
     for (int i = 0; i < op->count; i++) {
@@ -140,7 +142,9 @@ jstatus_t ji_operation_check(ji_operation_t *op) {
     for (int i = 0; i < op->count && status == JSTATUS_SUCCESS; i++)
         if (live[i])
             status = check_operand(op, op->operands[i].buffer);
-    return status;
+    if (status == JSTATUS_SUCCESS && op->class->check != NULL)
+        status = op->class->check(op);
+    return status == JSTATUS_SUCCESS ? check_pointers(op) : status;
 }
 
 /* ---- Stand-ins ---- */
@@ -161,45 +165,35 @@ static jstatus_t choose_allocators(ji_operation_t *op) {
     for (int i = 0; i < op->count; i++)
         buffers[i] = op->operands[i].buffer;
     const bool makes = op->operands[op->count - 1].buffer == NULL;
-    if (op->copies)
-        return JSTATUS_SUCCESS;
-    if (op->distributed || makes)
-        JTRY_RETURN(jbuffer_propagate((size_t)op->count, buffers, &op->allocator));
-    return op->mixed ? make_replicated_allocator(op) : JSTATUS_SUCCESS;
+    return op->backend->distributed || makes ? jbuffer_propagate((size_t)op->count, buffers, &op->allocator)
+                                             : JSTATUS_SUCCESS;
 }
 
-/* The allocator by which the memory of a temporary becomes a buffer. */
+/* The allocator by which the memory of a temporary becomes a buffer: the result's where that is distributed; of a copy
+ * the operand's own; otherwise, and instead of one that is shared, the process's. */
 static jstatus_t temporary_allocator(ji_operation_t *op, const ji_operand_t *operand, jbuffer_allocator_t **allocator) {
-    *allocator = op->copies ? ji_buffer_allocator(operand->buffer) : op->distributed ? op->allocator : op->replicated;
-    if (!op->copies || !ji_buffer_is_shared(operand->buffer))
-        return JSTATUS_SUCCESS;
-    const jstatus_t status = make_replicated_allocator(op);
-    *allocator = op->replicated;
-    return status;
+    const bool own = op->class->backend != NULL && !ji_buffer_is_shared(operand->buffer);
+    if (!op->backend->distributed && !own && op->replicated == NULL)
+        JTRY_RETURN(make_replicated_allocator(op));
+    *allocator = op->backend->distributed ? op->allocator : own ? ji_buffer_allocator(operand->buffer) : op->replicated;
+    return JSTATUS_SUCCESS;
 }
 
 static bool needs_temporary(const ji_operation_t *op, const ji_operand_t *operand) {
-    const jbuffer_t *buffer = operand->buffer;
-    if (buffer == NULL)
-        return false;
-    if (op->copies)
-        return operand->detach;
-    if (!op->distributed)
-        return op->mixed && ji_buffer_kind(buffer) == JBUFFER_LOCAL;
-    return ji_buffer_kind(buffer) != JBUFFER_DISTRIBUTED || ji_buffer_allocator(buffer)->grid != op->allocator->grid ||
-           (operand->expand && operand->layout.structure != JSTRUCTURE_GENERAL) || operand->align || operand->detach;
+    return operand->buffer != NULL && op->backend->needs_temporary(op, operand);
 }
 
 /* Operands that the result, where it is written in place, shares elements with. */
-static jstatus_t find_overlaps(ji_operation_t *op, const ji_operation_class_t *class) {
+static jstatus_t find_overlaps(ji_operation_t *op) {
     const ji_operand_t *result = &op->operands[op->count - 1];
     if (result->buffer == NULL || needs_temporary(op, result))
         return JSTATUS_SUCCESS;
     for (int i = 0; i < op->count - 1; i++) {
         ji_operand_t *operand = &op->operands[i];
         const ji_overlap_t overlap = ji_buffer_overlap(operand->buffer, result->buffer);
-        const bool apart = op->copies && ji_buffer_device(operand->buffer) != op->handle->device; /* from workspace */
-        operand->detach = overlap == JI_OVERLAP_SOME || (overlap == JI_OVERLAP_SAME && !class->elementwise);
+        const bool apart = ji_buffer_device(operand->buffer) != op->handle->device; /* from workspace */
+        operand->is_result = overlap == JI_OVERLAP_SAME;
+        operand->detach = overlap == JI_OVERLAP_SOME || (operand->is_result && !op->class->elementwise);
         if ((overlap == JI_OVERLAP_HERE && !needs_temporary(op, operand)) || (operand->detach && apart))
             return ji_fail(JSTATUS_INVALID_VALUE,
                            "%s: operand %d has memory of the result's, wrapped as a buffer of its own", op->name, i);
@@ -238,60 +232,16 @@ static jstatus_t make_temporary(ji_operation_t *op, ji_operand_t *operand, size_
                                        : ji_operation_count_copy(op, operand->buffer, operand->temporary);
 }
 
-/* The order in which the matrix lies, or is nearest to lying. */
-static bool is_row_major(const ji_matrix_t *matrix) {
-    return !ji_matrix_is_column_major(matrix) && matrix->column_stride < matrix->row_stride;
-}
-
-/* What local computation packs: what BLAS cannot take, as the operation's own prepare function says, and operands that
- * the result overlaps, unless that is computed in memory of its own. These lie in the copy as they did, so that BLAS takes
- * them the same way. */
-static jstatus_t prepare_packing(ji_operation_t *op, const ji_operation_class_t *class, size_t bytes[SLOTS]) {
-    for (int i = 0; i < op->count; i++) {
-        ji_operand_t *operand = &op->operands[i];
-        jbuffer_t *buffer = ji_operand_buffer(operand);
-        if (operand->layout.rank <= 2)
-            operand->stored = buffer != NULL ? ji_matrix(op->type, &buffer->layout, ji_buffer_data(buffer))
-                                             : ji_matrix(op->type, &operand->layout, NULL);
-    }
-    JTRY_RETURN(class->prepare(op));
-    const bool in_place = !op->operands[op->count - 1].pack;
-    for (int i = 0; i < op->count; i++) {
-        ji_operand_t *operand = &op->operands[i];
-        if (operand->detach && in_place && operand->temporary == NULL && !operand->pack) {
-            operand->pack = true;
-            operand->pack_row = is_row_major(&operand->stored);
-        }
-        if (!operand->pack)
-            continue;
-        int64_t count = 0;
-        (void)jlayout_get_count(&operand->layout, &count);
-        bytes[SLOT_PACKED + i] = jalloc_mul(count, ji_sizeof(op->type));
-    }
-    return JSTATUS_SUCCESS;
-}
-
-static jstatus_t prepare(ji_operation_t *op, const ji_operation_class_t *class, size_t bytes[SLOTS]) {
+static jstatus_t prepare(ji_operation_t *op) {
     JTRY_RETURN(choose_allocators(op));
-    const bool computes_distributed = op->distributed && !op->copies;
-    if (computes_distributed) { /* what is expanded or aligned is known before temporaries are made, */
-        JTRY_RETURN(class->prepare(op));
-    }
-    JTRY_RETURN(find_overlaps(op, class));
-    op->waits = op->collective || op->distributed;
-    for (int i = 0; i < op->count; i++) {
-        ji_operand_t *operand = &op->operands[i];
-        if (!needs_temporary(op, operand))
-            continue;
-        JTRY_RETURN(make_temporary(op, operand, &bytes[i]));
-    }
-    for (int i = 0; i < op->count && computes_distributed && class->by_scalapack; i++) {
-        jbuffer_t *buffer = ji_operand_buffer(&op->operands[i]);
-        if (buffer != NULL)
-            JTRY_RETURN(op->ops->check(buffer));
-    }
-    return computes_distributed ? JSTATUS_SUCCESS
-                                : prepare_packing(op, class, bytes); /* and what is packed after them */
+    if (op->backend->distributed) /* what is expanded or aligned is known before temporaries are made */
+        JTRY_RETURN(ji_operation_prepare(op));
+    JTRY_RETURN(find_overlaps(op));
+    op->waits = op->collective || op->backend->distributed;
+    for (int i = 0; i < op->count; i++)
+        if (needs_temporary(op, &op->operands[i]))
+            JTRY_RETURN(make_temporary(op, &op->operands[i], &op->bytes[JI_SLOT_TEMPORARY + i]));
+    return op->backend->finish(op);
 }
 
 /* ---- The plan ---- */
@@ -299,27 +249,28 @@ static jstatus_t prepare(ji_operation_t *op, const ji_operation_class_t *class, 
 #define IN_ROUNDS "rounds"
 #define WITH_LEAST "least"
 
-static void make_plan(const ji_operation_t *op, size_t bytes[SLOTS], jplan_t *plan) {
+static void make_plan(ji_operation_t *op, jplan_t *plan) {
     const ji_matrix_t shape = ji_matrix(op->type, &op->operands[op->count - 1].layout, NULL);
     jplan_init(plan, op->handle, op->name, "mn", (const int64_t[]){shape.rows, shape.columns});
+    size_t *exchange = &op->bytes[JI_SLOT_EXCHANGE];
     if (jdevice_kind(op->handle->device) == JDEVICE_HOST) {
-        bytes[SLOT_EXTRA] = op->extra_bytes;
-        bytes[SLOT_COPY] = op->copy_bytes[0];
+        op->bytes[JI_SLOT_EXTRA] = op->extra_bytes;
+        *exchange = op->copy_bytes[0];
     }
-    jplan_add(plan, bytes[SLOT_COPY] != 0 ? "exchange" : "best", 0, op->callee_bytes, SLOTS, bytes);
-    const bool rounds = bytes[SLOT_COPY] != 0 && op->copy_bytes[1] != op->copy_bytes[0];
+    jplan_add(plan, *exchange != 0 ? "exchange" : "best", 0, op->callee_bytes, JI_SLOTS, op->bytes);
+    const bool rounds = *exchange != 0 && op->copy_bytes[1] != op->copy_bytes[0];
     if (op->callee_bytes == 0 && !rounds)
         return;
     if (rounds)
-        bytes[SLOT_COPY] = op->copy_bytes[1];
-    jplan_add(plan, rounds ? IN_ROUNDS : WITH_LEAST, 0, 0, SLOTS, bytes); /* what it calls takes what is left */
+        *exchange = op->copy_bytes[1];
+    jplan_add(plan, rounds ? IN_ROUNDS : WITH_LEAST, 0, 0, JI_SLOTS, op->bytes); /* what it calls takes what is left */
 }
 
 /* Whether there is anything to borrow. */
-static bool wants_workspace(const ji_operation_t *op, const size_t bytes[SLOTS]) {
+static bool wants_workspace(const ji_operation_t *op) {
     size_t any = op->callee_bytes | op->extra_bytes | op->copy_bytes[0] | op->copy_bytes[1];
-    for (int i = 0; i < SLOTS; i++)
-        any |= bytes[i];
+    for (int i = 0; i < JI_SLOTS; i++)
+        any |= op->bytes[i];
     return any != 0;
 }
 
@@ -341,8 +292,8 @@ static jstatus_t take_host_memory(ji_operation_t *op, host_memory_t *memory) {
     JTRY_RETURN(jprocess_get_allocator(&request, &memory->allocator));
     memory->size_bytes = copy + op->extra_bytes;
     JTRY_RETURN(jallocator_allocate(memory->allocator, memory->size_bytes, 64, NULL, &memory->pointer));
-    op->ws.ptr[SLOT_COPY] = memory->pointer;
-    op->ws.ptr[SLOT_EXTRA] = (char *)memory->pointer + copy;
+    op->ws.ptr[JI_SLOT_EXCHANGE] = memory->pointer;
+    op->ws.ptr[JI_SLOT_EXTRA] = (char *)memory->pointer + copy;
     return JSTATUS_SUCCESS;
 }
 
@@ -354,64 +305,24 @@ jstatus_t ji_operation_copy_between(const ji_operation_t *op, jbuffer_t *destina
     const bool less = ji_is_way(&op->ws, IN_ROUNDS) || ji_is_way(&op->ws, WITH_LEAST);
     const bool best = !less || jdevice_kind(op->handle->device) != JDEVICE_HOST;
     const jstatus_t status = ji_buffer_copy(destination, source, op->waits ? NULL : op->handle->stream,
-                                            op->ws.ptr[SLOT_COPY], op->copy_bytes[best ? 0 : 1]);
+                                            op->ws.ptr[JI_SLOT_EXCHANGE], op->copy_bytes[best ? 0 : 1]);
     /* Through an image in host memory the host waits for the pieces, which counts as once. */
     if (op->copy_bytes[0] != 0 && jdevice_kind(op->handle->device) != JDEVICE_HOST)
         ++op->handle->synchronization_count;
     return status;
 }
 
-/* Gives stand-ins their memory, and operands where they lie. */
-static void place_operands(ji_operation_t *op) {
-    for (int i = 0; i < op->count; i++) {
-        ji_operand_t *operand = &op->operands[i];
-        if (operand->temporary != NULL)
-            operand->temporary->storage->pointer = op->ws.ptr[i];
-        if (op->distributed)
-            continue;
-        jbuffer_t *buffer = ji_operand_buffer(operand);
-        operand->view = buffer->layout;
-        operand->data = ji_buffer_data(buffer);
-        if (operand->pack) {
-            (void)jlayout_init(&operand->view, operand->layout.rank, operand->layout.extents, JORDER_COLUMN_MAJOR);
-            operand->data = op->ws.ptr[SLOT_PACKED + i];
-        }
-        if (operand->layout.rank > 2)
-            continue;
-        operand->stored = ji_matrix(op->type, &buffer->layout, ji_buffer_data(buffer));
-        operand->matrix = operand->stored;
-        if (!operand->pack)
-            continue;
-        operand->matrix.data = op->ws.ptr[SLOT_PACKED + i];
-        operand->matrix.row_stride = operand->pack_row ? ji_max(1, operand->stored.columns) : 1;
-        operand->matrix.column_stride = operand->pack_row ? 1 : ji_max(1, operand->stored.rows);
-        if (operand->expand)
-            operand->matrix.structure = JSTRUCTURE_GENERAL;
-    }
-}
-
-static jstatus_t copy_matrix(const ji_operation_t *op, const ji_matrix_t *to, const ji_matrix_t *from) {
-    const ji_term_t terms[2] = {{&ji_one[op->type], JBLAS_NO_TRANSPOSE, *from}, {NULL, JBLAS_NO_TRANSPOSE, *from}};
-    return ji_matrix_add(op->handle, terms, to);
-}
-
-static jstatus_t pack_operand(const ji_operation_t *op, const ji_operand_t *operand) {
-    if (operand->layout.rank <= 2)
-        return copy_matrix(op, &operand->matrix, &operand->stored);
-    const ji_layout_term_t terms[2] = {{&ji_one[op->type], &operand->buffer->layout, ji_buffer_data(operand->buffer)},
-                                       {0}};
-    return ji_layout_add(op->handle, op->type, terms, &operand->view, operand->data);
-}
-
 /* ---- The result's own memory ---- */
 
-/* A new result, without memory: a query gives it so, and otherwise it takes it as a placeholder from a query does. */
+/* A new result, without memory: a query gives it so, and otherwise it takes it as a placeholder from a query does. Who
+ * else writes into memory that is shared, by copies, sees to that itself. */
 static jstatus_t promise_result(ji_operation_t *op) {
     ji_operand_t *last = &op->operands[op->count - 1];
-    if (last->buffer != NULL)
-        return JSTATUS_SUCCESS;
-    JTRY_RETURN(ji_buffer_promise(op->allocator, &last->layout, &op->made));
-    last->buffer = op->made;
+    if (last->buffer == NULL) {
+        JTRY_RETURN(ji_buffer_promise(op->allocator, &last->layout, &op->made));
+        last->buffer = op->made;
+    }
+    op->by_leaders = op->backend == &ji_backend_jblas && last->access != JI_READS && ji_buffer_is_shared(last->buffer);
     return JSTATUS_SUCCESS;
 }
 
@@ -446,60 +357,29 @@ static void end_result(ji_operation_t *op, jstatus_t status) {
     (void)jbuffer_release(op->made);
 }
 
-/* ---- Running on matrices of this process ---- */
-
-/* A result in a segment is written by one process of each machine. */
-static bool writes(const ji_operation_t *op) {
-    for (int i = 0; i < op->count; i++)
-        if (op->operands[i].access != JI_READS && !ji_buffer_writes(ji_operand_buffer(&op->operands[i])))
-            return false;
-    return true;
-}
-static bool result_is_shared(const ji_operation_t *op) {
-    for (int i = 0; i < op->count; i++)
-        if (op->operands[i].access != JI_READS && ji_buffer_is_shared(ji_operand_buffer(&op->operands[i])))
-            return true;
-    return false;
-}
-
-static jstatus_t run_here(ji_operation_t *op, const ji_operation_class_t *class) {
-    jstatus_t status = JSTATUS_SUCCESS, ran = JSTATUS_SUCCESS;
-    for (int i = 0; i < op->count && status == JSTATUS_SUCCESS; i++)
-        if (op->operands[i].pack && op->operands[i].access != JI_WRITES)
-            status = pack_operand(op, &op->operands[i]);
-    if (status == JSTATUS_SUCCESS)
-        status = ran = class->run(op);
-    for (int i = 0; i < op->count && !jstatus_is_error(status); i++)
-        if (op->operands[i].pack && op->operands[i].access != JI_READS) {
-            status = copy_matrix(op, &op->operands[i].stored, &op->operands[i].matrix);
-            status = status == JSTATUS_SUCCESS ? ran : status;
-        }
-    return status;
-}
-
 /* Everything behind the agreement, in host mode. */
-static jstatus_t carry_out(ji_operation_t *op, const ji_operation_class_t *class) {
+static jstatus_t carry_out(ji_operation_t *op) {
     jstatus_t status = JSTATUS_SUCCESS;
     JTRY(take_result(op, true));
-    place_operands(op);
+    for (int i = 0; i < op->count; i++)
+        if (op->operands[i].temporary != NULL)
+            op->operands[i].temporary->storage->pointer = op->ws.ptr[JI_SLOT_TEMPORARY + i];
     if (op->waits)
         JTRY(wait(op));
     for (int i = 0; i < op->count; i++)
         if (op->operands[i].temporary != NULL && op->operands[i].access != JI_WRITES)
             JTRY(ji_operation_copy_between(op, op->operands[i].temporary, op->operands[i].buffer));
-    if (op->distributed || op->copies)
-        status = class->run(op);
-    else if (writes(op))
-        status = run_here(op, class);
+    if (!op->by_leaders || op->runtime->info.node_rank == 0)
+        status = (op->backend->run != NULL ? op->backend->run : op->way->run)(op);
     if (op->waits && !jstatus_is_error(status)) {
         const jstatus_t waited = wait(op);
         status = waited == JSTATUS_SUCCESS ? status : waited;
     }
-    if (op->collective && result_is_shared(op) && !op->copies) {
+    if (op->collective && op->by_leaders) {
         status = jruntime_agree(op->runtime, status);
-        if (!jstatus_is_error(status) && op->info != NULL) {
+        if (!jstatus_is_error(status) && op->answer != NULL) {
             const jstatus_t told =
-                op->runtime->ops->broadcast(op->runtime, JI_SCOPE_NODE, 0, NULL, op->info, sizeof *op->info);
+                op->runtime->ops->broadcast(op->runtime, JI_SCOPE_NODE, 0, NULL, &op->found, sizeof op->found);
             status = told == JSTATUS_SUCCESS ? status : told;
         }
     }
@@ -509,19 +389,19 @@ static jstatus_t carry_out(ji_operation_t *op, const ji_operation_class_t *class
             status = copied == JSTATUS_SUCCESS ? status : copied;
         }
 done:
-    /* Before memory that the stream still writes is given back: the result's own, the host's, `info` of our caller. */
-    if (jstatus_is_error(status) && (op->took || op->waits || op->info != NULL))
+    /* Before memory that the stream still writes is given back: the result's own, the host's, that of `found`. */
+    if (jstatus_is_error(status) && (op->took || op->waits || op->answer != NULL))
         (void)wait(op);
     return status;
 }
 
 /* What all processes should have passed alike; only looked at where none has found anything wrong. */
-static uint64_t hash_arguments(const ji_operation_t *op, const ji_operation_class_t *class) {
+static uint64_t hash_arguments(const ji_operation_t *op) {
     const int options[] = {(int)op->operation[0], (int)op->operation[1], (int)op->side, (int)op->diagonal,
                            (int)op->norm};
     uint64_t hash = ji_arguments_add(0, op->name, strlen(op->name));
     hash = ji_arguments_add(hash, options, sizeof options);
-    if (class->by_scalapack) /* what each does to its own part may be by a number of its own */
+    if (op->way != &op->class->way) /* what each does to its own part may be by a number of its own */
         hash = ji_arguments_add(hash, op->values, sizeof op->values);
     for (int i = 0; i < op->count; i++)
         if (op->operands[i].buffer == NULL || ji_buffer_check(op->operands[i].buffer, op->name) == JSTATUS_SUCCESS)
@@ -529,20 +409,20 @@ static uint64_t hash_arguments(const ji_operation_t *op, const ji_operation_clas
     return hash;
 }
 
-jstatus_t ji_operation_run(ji_operation_t *op, jstatus_t status, const ji_operation_class_t *class) {
-    size_t bytes[SLOTS] = {0};
+jstatus_t ji_operation_run(ji_operation_t *op) {
     jplan_t plan;
     host_memory_t memory = {NULL, NULL, 0};
     const bool queries = op->handle != NULL && jhandle_is_size_query(op->handle);
+    jstatus_t status = check(op);
     if (status == JSTATUS_SUCCESS && !queries)
         status = check_contents(op);
     if (status == JSTATUS_SUCCESS)
-        status = prepare(op, class, bytes);
+        status = prepare(op);
     if (status == JSTATUS_SUCCESS)
         status = promise_result(op);
-    const bool plans = status == JSTATUS_SUCCESS && (queries || wants_workspace(op, bytes));
+    const bool plans = status == JSTATUS_SUCCESS && (queries || wants_workspace(op));
     if (plans)
-        make_plan(op, bytes, &plan);
+        make_plan(op, &plan);
     if (queries) {
         if (plans)
             status = jhandle_answer_plan(op->handle, &plan);
@@ -554,7 +434,7 @@ jstatus_t ji_operation_run(ji_operation_t *op, jstatus_t status, const ji_operat
             status = taken == JSTATUS_SUCCESS ? status : taken;
         }
         /* As they were passed: a result that has memory is another argument than one that takes it. */
-        const uint64_t arguments = op->collective ? hash_arguments(op, class) : 0;
+        const uint64_t arguments = op->collective ? hash_arguments(op) : 0;
         if (!jstatus_is_error(status)) {
             const jstatus_t taken = take_result(op, false);
             status = taken == JSTATUS_SUCCESS ? status : taken;
@@ -565,7 +445,7 @@ jstatus_t ji_operation_run(ji_operation_t *op, jstatus_t status, const ji_operat
             const jpointer_mode_t mode = op->handle->pointer_mode;
             jstatus_t done = jhandle_set_pointer_mode(op->handle, JPOINTER_MODE_HOST);
             if (done == JSTATUS_SUCCESS)
-                done = carry_out(op, class);
+                done = carry_out(op);
             (void)jhandle_set_pointer_mode(op->handle, mode);
             status = done == JSTATUS_SUCCESS ? status : done;
         }
@@ -582,5 +462,7 @@ jstatus_t ji_operation_run(ji_operation_t *op, jstatus_t status, const ji_operat
     if (jstatus_is_error(status))
         return jhandle_fail(check_handle(op) == JSTATUS_SUCCESS ? op->handle : NULL, status, "%s",
                             jstatus_last_message());
+    if (op->answer != NULL && !queries)
+        memcpy(op->answer, &op->found, sizeof op->found);
     return status;
 }

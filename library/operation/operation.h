@@ -17,14 +17,16 @@
  *
  * Four things are decided there once, for every operation and whoever carries it out:
  *
- *     who takes part   `runtime`, `collective`: the processes of the highest kind among the operands
+ *     who takes part   `runtime`, `collective`: the processes of the highest kind among the operands; `by_leaders`: what
+ *                      a node shares is computed by the first of them there
  *     the stream       `waits`: what is not all done in the handle's stream finds it idle, and leaves it so
  *     pointer mode     scalars are copied at the entry; run functions find the handle in host mode
  *     overlap          an operand that the result shares elements with is read from a copy in workspace, unless it is
  *                      the result itself and the operation goes element by element
  *
- * What runs is written over two things: ji_matrix_t, memory of this process that jblas computes on (local.c),
- * and struct ji_operation_ops, what libjalloc_mpi does with distributed buffers. */
+ * What computes is a backend, a table of which there are two: jblas.c, over matrices in this process's memory
+ * (local.c), and libjalloc_mpi's, over distributed buffers. What is done to each element by itself is the same on both
+ * (element.c). */
 
 #include "blas/blas.h"
 #include "buffer/buffer.h"
@@ -104,29 +106,43 @@ jstatus_t ji_each_line(const jbuffer_t *buffer, bool by_column, ji_line_function
 /* The row, in the whole view, of element `index` of a line that was given by columns. */
 int64_t ji_row_of(const jbuffer_t *buffer, const ji_line_t *line, int64_t index);
 
-/* x = scalar x, zeros for 0, in the handle's stream; the part in this process. */
-jstatus_t ji_scale_lines(jhandle_t *handle, const void *scalar, const jbuffer_t *x);
+/* ---- Backends ---- */
 
-/* ---- Operations on distributed buffers, done by libjalloc_mpi ---- */
+typedef struct ji_operation ji_operation_t;
+typedef struct ji_operand ji_operand_t;
 
-/* All operands are on one grid and the host; shapes, types and structures have been checked, and sizes by `check`.
- * Every process of the runtime calls; those outside of the grid do nothing. Scalars are of the buffers' type. */
-typedef struct ji_operation_ops {
-    /* Whether ScaLAPACK's integers can say the buffer's sizes: success; invalid size. Not collective. */
-    jstatus_t (*check)(jbuffer_t *buffer);
-    /* C = alpha op(A) + beta C. Both general; or triangles of which the same is stored after op. */
-    jstatus_t (*add)(jblas_operation_t operation, const void *alpha, jbuffer_t *a, const void *beta, jbuffer_t *c);
-    /* C = alpha op(A) op(B) + beta C; C general. One of A and B may be symmetric or Hermitian, where op leaves both as
-     * they are. */
-    jstatus_t (*product)(jblas_operation_t operation_a, jblas_operation_t operation_b, const void *alpha, jbuffer_t *a,
-                         jbuffer_t *b, const void *beta, jbuffer_t *c);
-    jstatus_t (*solve_triangular)(jblas_side_t side, jblas_operation_t operation, jblas_diagonal_t diagonal,
-                                  const void *alpha, jbuffer_t *a, jbuffer_t *b);
-    /* A has square blocks and begins with one. *info on every process. */
-    jstatus_t (*cholesky)(jbuffer_t *a, int64_t *info);
-    /* values[i] = the sum, or the largest, of all processes'. */
+/* How one thing is computed. */
+typedef struct ji_way {
+    jstatus_t (*prepare)(ji_operation_t *op); /* decides on stand-ins, callee_bytes and extra_bytes; NULL: on nothing */
+    jstatus_t (*run)(ji_operation_t *op);
+} ji_way_t;
+
+/* What each backend has a way of its own for. */
+typedef enum ji_computation {
+    JI_ADD,
+    JI_TRANSPOSE,
+    JI_PRODUCT,
+    JI_SOLVE,
+    JI_CHOLESKY,
+    JI_COMPUTATIONS
+} ji_computation_t;
+
+/* What carries operations out: jblas on this process's memory (jblas.c), or ScaLAPACK on distributed buffers of one
+ * grid (libjalloc_mpi). Operands have been checked; scalars are of their type. Of distributed ones every process of the
+ * runtime calls, and those outside of the grid do nothing. */
+typedef struct ji_backend {
+    bool distributed; /* on the host alone, and not in the order of a stream */
+    bool (*needs_temporary)(const ji_operation_t *op, const ji_operand_t *operand);
+    /* When all temporaries are there, but for their memory: decides on what else stands in, refuses what cannot be. */
+    jstatus_t (*finish)(ji_operation_t *op);
+    /* The way, on operands and temporaries that have their memory; NULL: with nothing before or after it. */
+    jstatus_t (*run)(ji_operation_t *op);
+    ji_way_t ways[JI_COMPUTATIONS];
+    /* values[i] = the sum, or the largest, of all processes' parts; NULL: each has the whole. */
     jstatus_t (*reduce)(jruntime_t *runtime, double *values, int64_t count, bool sum);
-} ji_operation_ops_t;
+} ji_backend_t;
+
+extern const ji_backend_t ji_backend_jblas;
 
 /* ---- An operation under way (operation.c) ---- */
 
@@ -134,46 +150,57 @@ typedef struct ji_operation_ops {
 
 typedef enum ji_access { JI_READS, JI_WRITES, JI_UPDATES } ji_access_t;
 
-typedef struct ji_operand {
+struct ji_operand {
     jbuffer_t *buffer; /* the caller's const, where it is only read. NULL, until all is prepared: a result to be made */
     ji_access_t access;
     jlayout_t layout; /* the buffer's, or that of the result to be made */
 
-    /* Said by the operation's prepare function. */
+    /* Said by the backend's prepare function. */
     bool expand;   /* wanted without structure */
-    bool align;    /* distributed: wanted with square blocks, beginning with one */
-    bool pack;     /* local: wanted as a packed copy, */
+    bool align;    /* ScaLAPACK: wanted with square blocks, beginning with one */
+    bool pack;     /* jblas: wanted as a packed copy, */
     bool pack_row; /* row-major */
 
     bool detach;          /* wanted as a copy, because the result overlaps it */
+    bool is_result;       /* the same elements as the result, which is written in place */
     jbuffer_t *temporary; /* stands in for the buffer; in workspace */
-    ji_matrix_t stored;   /* local: the buffer, or what stands in for it */
-    ji_matrix_t matrix;   /* local: what is computed on: that, or the packed copy; */
+    ji_matrix_t stored;   /* jblas: the buffer, or what stands in for it; without data until it runs */
+    ji_matrix_t matrix;   /* jblas: what is computed on: that, or where it runs the packed copy; */
     jlayout_t view;       /* the same where the rank is above 2: its layout */
     void *data;           /* and its first element */
-} ji_operand_t;
-
-typedef struct ji_operation ji_operation_t;
+};
 
 /* What an operation adds to the common way. */
 typedef struct ji_operation_class {
-    /* Decides on stand-ins, callee_bytes and extra_bytes. For local computation `stored` is there, without data of a
-     * result to be made. */
-    jstatus_t (*prepare)(ji_operation_t *op);
-    /* On matrices (local), or on ji_operand_buffer() by op->ops (distributed). */
-    jstatus_t (*run)(ji_operation_t *op);
-    bool by_scalapack; /* where distributed: what `check` of ops refuses cannot be done */
-    bool elementwise;  /* the result may be an operand: each element needs those in its own position alone */
+    const ji_backend_t *backend;            /* NULL: that of where the operands are */
+    jstatus_t (*check)(ji_operation_t *op); /* of what is its own; NULL: nothing */
+    ji_computation_t computation;           /* which way of the backend's, unless */
+    ji_way_t way;                           /* this one serves on all */
+    int scalars;                            /* so many have to be there, but in a query */
+    const char *answer; /* the argument's name, which has to be there likewise; NULL: the operation has none */
+    bool elementwise;   /* the result may be an operand: each element needs those in its own position alone */
 } ji_operation_class_t;
+
+/* The borrow has the same eight slots in every plan. The last two are read by the host; on a handle of another device
+ * they come from the process's allocator of host memory. What the copies between kinds exchange through is as much as
+ * serves them best, or (rung "rounds") the least. */
+enum {
+    JI_SLOT_TEMPORARY,            /* of operands 0 1 2, of the computation's kind: this process's part */
+    JI_SLOT_PACKED = JI_OPERANDS, /* copies of operands 0 1 2 */
+    JI_SLOT_EXCHANGE = 2 * JI_OPERANDS,
+    JI_SLOT_EXTRA, /* the operation's own */
+    JI_SLOTS
+};
+static_assert((int)JI_SLOTS == JBORROW_MAX_BUFFERS, "all slots are used");
 
 struct ji_operation {
     const char *name; /* of the public function */
+    const ji_operation_class_t *class;
     jhandle_t *handle;
     ji_operand_t operands[JI_OPERANDS];
     int count;
     jbuffer_t **result; /* where a result that is made goes; it is the last operand */
     bool any_type;      /* not only those of BLAS */
-    bool copies;        /* the two operands stay of their kinds and devices */
 
     /* Arguments, as far as the operation has them. */
     jblas_operation_t operation[2];
@@ -181,18 +208,20 @@ struct ji_operation {
     jblas_diagonal_t diagonal;
     const void *scalars[2]; /* once checked, of `values` */
     jnorm_t norm;
-    double *number; /* norm's result */
-    int64_t *info;
+    void *answer; /* where a number that is found goes when all is done: norm's result, cholesky's info; */
+    union {
+        double norm;
+        int64_t info;
+    } found; /* and where it is until then */
 
-    /* Found out by ji_operation_check(). */
+    /* Found out by looking at the operands. */
     jdatatype_t type;
-    ji_value_t values[2];          /* the scalars, so that nothing that happens to the caller's changes them */
-    jruntime_t *runtime;           /* whose processes take part; NULL: no operand is valid */
-    bool collective;               /* they are several, and have to agree */
-    bool distributed;              /* computed by ops, otherwise by jblas */
-    bool mixed;                    /* local operands among replicated ones, of several processes */
-    bool takes;                    /* a result that is everyone's takes its memory, on all processes or none */
-    const ji_operation_ops_t *ops; /* distributed */
+    ji_value_t values[2];        /* the scalars, so that nothing that happens to the caller's changes them */
+    jruntime_t *runtime;         /* whose processes take part; NULL: no operand is valid */
+    bool collective;             /* they are several, and have to agree */
+    bool mixed;                  /* local operands among replicated ones, of several processes */
+    const ji_backend_t *backend; /* NULL: the runtime has none for distributed operands */
+    const ji_way_t *way;         /* the class's, or the backend's */
 
     /* By ji_operation_run(). */
     bool waits; /* for the handle's stream, before and after: not all is done in its order. `prepare` may say so, too */
@@ -200,6 +229,8 @@ struct ji_operation {
     jbuffer_allocator_t *replicated; /* of temporaries that are nobody's but this process's; retained */
     jbuffer_t *made;                 /* a new result, which becomes the last operand */
     bool took;                       /* the result was a placeholder, and has its memory from here */
+    bool by_leaders;                 /* nodes share the result: the first process of each computes, and tells all */
+    size_t bytes[JI_SLOTS];          /* of stand-ins */
     size_t callee_bytes;             /* what jblas would want */
     size_t extra_bytes;              /* the operation's own workspace */
     size_t copy_bytes[2];            /* of copies between kinds: best, least */
@@ -210,22 +241,29 @@ struct ji_operation {
 static inline jbuffer_t *ji_operand_buffer(const ji_operand_t *operand) {
     return operand->temporary != NULL ? operand->temporary : operand->buffer;
 }
+/* What the way says before anything is borrowed. */
+static inline jstatus_t ji_operation_prepare(ji_operation_t *op) {
+    return op->way->prepare != NULL ? op->way->prepare(op) : JSTATUS_SUCCESS;
+}
 /* Its own workspace, in host memory. */
-static inline void *ji_operation_extra(const ji_operation_t *op) { return op->ws.ptr[7]; }
+static inline void *ji_operation_extra(const ji_operation_t *op) { return op->ws.ptr[JI_SLOT_EXTRA]; }
 /* Counts a copy between two buffers in the plan. */
 jstatus_t ji_operation_count_copy(ji_operation_t *op, const jbuffer_t *destination, const jbuffer_t *source);
 /* One that has been counted, in the handle's stream where the operation is done there. */
 jstatus_t ji_operation_copy_between(const ji_operation_t *op, jbuffer_t *destination, const jbuffer_t *source);
 
-/* The checks that all have in common. What it finds is kept in op even where it fails, as far as it can be known: the
- * operation ends with ji_operation_run() all the same. */
-jstatus_t ji_operation_check(ji_operation_t *op);
-/* The rest of the way. `status`: of the checks. */
-jstatus_t ji_operation_run(ji_operation_t *op, jstatus_t status, const ji_operation_class_t *class);
+/* All of the way. */
+jstatus_t ji_operation_run(ji_operation_t *op);
 
 /* Refuses shapes: invalid size, with both in the message. */
 jstatus_t ji_operation_refuse_shapes(const ji_operation_t *op, const jlayout_t *a, const jlayout_t *b);
 /* Refuses what is no jblas_operation_t; an operand that is neither matrix, vector nor number. */
 jstatus_t ji_operation_check_operation(const ji_operation_t *op, jblas_operation_t operation);
 jstatus_t ji_operation_check_matrix(const ji_operation_t *op, int operand);
+/* Rows and columns of op(A) op(B), and what the two have in common. */
+void ji_product_sizes(const ji_operation_t *op, int64_t *m, int64_t *n, int64_t *k);
+
+static inline bool ji_operation_transposes(const ji_operation_t *op, int which) {
+    return op->operation[which] != JBLAS_NO_TRANSPOSE;
+}
 #endif
