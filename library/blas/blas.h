@@ -225,9 +225,13 @@ jstatus_t ji_enter_cold(jhandle_t *handle, ji_call_function_t call, void *block)
 #define JI_MUST_BE_OPERATION                                                                       \
     "must be JBLAS_NO_TRANSPOSE (111), JBLAS_TRANSPOSE (112) or JBLAS_CONJUGATE_TRANSPOSE (113)"
 
+/* ---- Numbers and pointers ---- */
+
+static inline int64_t ji_min(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t ji_max(int64_t a, int64_t b) { return a > b ? a : b; }
+static inline int64_t ji_abs(int64_t a) { return a >= 0 ? a : a == INT64_MIN ? INT64_MAX : -a; }
+
 /* A block has one pointer where one routine reads and another writes. */
 static inline void *ji_unconst(const void *pointer) { return (void *)(uintptr_t)pointer; }
-static inline int64_t ji_abs(int64_t a) { return a >= 0 ? a : a == INT64_MIN ? INT64_MAX : -a; }
 
 #endif

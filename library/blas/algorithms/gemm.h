@@ -7,11 +7,9 @@
 
 #include "blas/algorithms/algorithm.h"
 
-static inline int64_t gemm_min(int64_t a, int64_t b) { return a < b ? a : b; }
-
 /* What decides whether an algorithm pays. */
 static inline int64_t ji_gemm_smallest(const ji_matmat_t *args) {
-    return gemm_min(gemm_min(args->m, args->n), args->k);
+    return ji_min(ji_min(args->m, args->n), args->k);
 }
 
 /* Whether gemm has a plan: the one question that a small product is asked. All ways but the plain

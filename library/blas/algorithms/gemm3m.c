@@ -45,8 +45,8 @@ bool ji_gemm3m_pays(const jhandle_t *handle, const ji_matmat_t *args) {
 void ji_gemm3m_add_rung(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *args) {
     jdatatype_t real = ji_real_of(args->head.type);
     const ji_tuning_t *tuning = ji_tuning(handle);
-    int64_t kc = gemm_min(args->k, tuning->gemm3m_k_panel),
-            nc = gemm_min(args->n, tuning->gemm3m_n_panel);
+    int64_t kc = ji_min(args->k, tuning->gemm3m_k_panel),
+            nc = ji_min(args->n, tuning->gemm3m_n_panel);
 
     size_t bytes[3] = {jalloc_matrix_bytes(real, args->m, 3 * kc),
                        jalloc_matrix_bytes(real, kc, 3 * nc),
@@ -81,12 +81,12 @@ jstatus_t ji_gemm3m_run(jhandle_t *handle, const ji_matmat_t *matmat, const jbor
     ji_scalar_t beta = args.beta;
 
     for (int64_t p = 0; p < args.k; p += kc) {
-        int64_t depth = gemm_min(kc, args.k - p);
+        int64_t depth = ji_min(kc, args.k - p);
         JTRY_RETURN(gemm3m_split(handle, type, args.transa, args.a, args.lda, 0, p, args.m, depth,
                                  ws->ptr[0]));
 
         for (int64_t j = 0; j < args.n; j += nc) {
-            int64_t width = gemm_min(nc, args.n - j);
+            int64_t width = ji_min(nc, args.n - j);
             JTRY_RETURN(gemm3m_split(handle, type, args.transb, args.b, args.ldb, p, j, depth,
                                      width, ws->ptr[1]));
 

@@ -86,7 +86,7 @@ static int64_t split_round(int64_t size) {
  * sum of floats errs in proportion to the root of k, one that truncates to the depth of a panel:
  * short panels for short sums. */
 static split_depths_t split_depths(int64_t k, const ji_tuning_t *tuning) {
-    const int64_t most = gemm_min(tuning->split_k_panel, ji_max(k / 8, 256)),
+    const int64_t most = ji_min(tuning->split_k_panel, ji_max(k / 8, 256)),
                   panels = split_count(k, most);
     const int64_t panel = split_round(split_count(k, panels));
 
@@ -158,7 +158,7 @@ static jstatus_t split_products(jhandle_t *handle, const ji_split_operand_t oper
                                  .transb = JBLAS_NO_TRANSPOSE,
                                  .m = operands[0].lines,
                                  .n = operands[1].lines,
-                                 .k = gemm_min(step, depth - p),
+                                 .k = ji_min(step, depth - p),
                                  .alpha = {.value = {.s = ldexpf(1, -order * form->gap)}},
                                  .a = (const char *)operands[0].parts +
                                       (size_t)(a_first + p) * part_bytes,
@@ -193,7 +193,7 @@ jstatus_t ji_gemm_split_run(jhandle_t *handle, const ji_matmat_t *args, ji_split
         ji_split_operand_t slab[2] = {whole[0], whole[1]};
         for (int i = 0; i < 2; i++) {
             slab[i].matrix = (const float *)whole[i].matrix + p * whole[i].at_step;
-            slab[i].depth = gemm_min(depths.slab, args->k - p);
+            slab[i].depth = ji_min(depths.slab, args->k - p);
             slab[i].slab = split_round(slab[i].depth);
             JTRY_RETURN(ji_run(handle, JI_SPLIT_PRECISION, &slab[i]));
         }

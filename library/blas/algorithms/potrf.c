@@ -59,8 +59,6 @@ typedef struct potrf_walk {
     int64_t strip, ld; /* how many at most; between its columns */
 } potrf_walk_t;
 
-static int64_t potrf_min(int64_t a, int64_t b) { return a < b ? a : b; }
-
 /* Element (i, j) of L. */
 static void *potrf_at(const potrf_walk_t *walk, int64_t i, int64_t j) {
     const ji_matmat_t *call = walk->call;
@@ -212,7 +210,7 @@ static jstatus_t potrf_block_by_products(const potrf_walk_t *walk, int64_t left,
     const int64_t below = first + n;
 
     for (int64_t strip = first; strip < call->n; strip += walk->strip) {
-        const int64_t end = strip + potrf_min(walk->strip, call->n - strip);
+        const int64_t end = strip + ji_min(walk->strip, call->n - strip);
         const int64_t begin = strip == first ? below : strip; /* of what is multiplied by X */
 
         JTRY_RETURN(potrf_copy(walk, strip, end - strip, first, n));
@@ -238,10 +236,10 @@ static jstatus_t potrf_by_blocks(const potrf_walk_t *walk) {
                   base = walk->tuning->factor_base;
 
     for (int64_t left = 0; left < order; left += wide) {
-        const int64_t right = left + potrf_min(wide, order - left);
+        const int64_t right = left + ji_min(wide, order - left);
 
         for (int64_t first = left; first < right; first += base) {
-            const int64_t n = potrf_min(base, right - first);
+            const int64_t n = ji_min(base, right - first);
             JTRY_RETURN(walk->inverse != NULL ? potrf_block_by_products(walk, left, first, n)
                                               : potrf_block(walk, left, first, n));
         }
@@ -256,7 +254,7 @@ static jstatus_t potrf_by_blocks(const potrf_walk_t *walk) {
 /* ---- Plan and run ---- */
 
 static int64_t potrf_panel_ld(const jhandle_t *handle, const ji_matmat_t *args, bool whole) {
-    return ji_inverse_ld(whole ? args->n : potrf_min(args->n, ji_tuning(handle)->factor_strip));
+    return ji_inverse_ld(whole ? args->n : ji_min(args->n, ji_tuning(handle)->factor_strip));
 }
 
 static void potrf_add_products(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *args,

@@ -162,6 +162,28 @@ static jstatus_t strassen_product(const strassen_t *call, int64_t m, int64_t n, 
     return ji_run(call->handle, JI_GEMM, &product);
 }
 
+/* What no halves have, of sizes that are odd: the last of k adds to what is done; the last column
+ * and the last row are whole. */
+static jstatus_t strassen_peel(const strassen_t *call, int64_t m, int64_t n, int64_t k,
+                               const ji_scalar_t *alpha, const view_t *a, const view_t *b,
+                               const ji_scalar_t *beta, const view_t *c) {
+    const int64_t hm = m / 2, hn = n / 2, hk = k / 2;
+    const ji_scalar_t one = ji_constant(call->args->head.type, 1);
+    const view_t a_deep = view_at(a, 0, 2 * hk), b_deep = view_at(b, 2 * hk, 0);
+    const view_t b_right = view_at(b, 0, 2 * hn), c_right = view_at(c, 0, 2 * hn);
+    const view_t a_down = view_at(a, 2 * hm, 0), c_down = view_at(c, 2 * hm, 0);
+
+    if (2 * hk < k)
+        JTRY_RETURN(strassen_product(call, 2 * hm, 2 * hn, 1, alpha, &a_deep, &b_deep, &one, c));
+    if (2 * hn < n)
+        JTRY_RETURN(strassen_product(call, m, 1, k, alpha, a, &b_right, beta, &c_right));
+    if (2 * hm < m)
+        JTRY_RETURN(strassen_product(call, 1, 2 * hn, k, alpha, &a_down, b, beta, &c_down));
+
+    return JSTATUS_SUCCESS;
+}
+
+/* One halving, or the product where there is none left. The steps are those of the schedule. */
 static jstatus_t strassen_halve(const strassen_t *call, int levels, void *workspace, int64_t m,
                                 int64_t n, int64_t k, const ji_scalar_t *alpha, const view_t *a,
                                 const view_t *b, const ji_scalar_t *beta, const view_t *c) {
@@ -224,18 +246,7 @@ static jstatus_t strassen_halve(const strassen_t *call, int levels, void *worksp
 #undef GIVE
 #undef PRODUCT
 
-    /* What was peeled off: the last of k adds to what is done; the last column and the last row are
-     * whole. */
-    const view_t a_deep = view_at(a, 0, 2 * hk), b_deep = view_at(b, 2 * hk, 0);
-    const view_t b_right = view_at(b, 0, 2 * hn), c_right = view_at(c, 0, 2 * hn);
-    const view_t a_down = view_at(a, 2 * hm, 0), c_down = view_at(c, 2 * hm, 0);
-    if (2 * hk < k)
-        JTRY_RETURN(strassen_product(call, 2 * hm, 2 * hn, 1, alpha, &a_deep, &b_deep, &one, c));
-    if (2 * hn < n)
-        JTRY_RETURN(strassen_product(call, m, 1, k, alpha, a, &b_right, beta, &c_right));
-    if (2 * hm < m)
-        JTRY_RETURN(strassen_product(call, 1, 2 * hn, k, alpha, &a_down, b, beta, &c_down));
-    return JSTATUS_SUCCESS;
+    return strassen_peel(call, m, n, k, alpha, a, b, beta, c);
 }
 
 jstatus_t ji_strassen_run(jhandle_t *handle, const ji_matmat_t *args, int levels, void *workspace) {

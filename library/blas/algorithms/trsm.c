@@ -73,8 +73,6 @@ typedef struct triangle_walk {
     int64_t solution_ld;
 } triangle_walk_t;
 
-static int64_t triangle_min(int64_t a, int64_t b) { return a < b ? a : b; }
-
 /* Where the unknowns [q, q + count), in the order in which they are found, begin in A. */
 static int64_t triangle_first(const triangle_walk_t *walk, int64_t q, int64_t count) {
     return walk->reversed ? walk->order - q - count : q;
@@ -202,7 +200,7 @@ static jstatus_t triangle_product(const triangle_walk_t *walk, int64_t q, int64_
                                  count, walk->rhs, alpha);
 
     for (int64_t rhs = 0; rhs < walk->rhs; rhs += TRIANGLE_STRIP) {
-        int64_t width = triangle_min(walk->rhs - rhs, TRIANGLE_STRIP);
+        int64_t width = ji_min(walk->rhs - rhs, TRIANGLE_STRIP);
         void *b = triangle_rows(walk, args->b, args->ldb, first, rhs);
 
         JTRY_RETURN(triangle_multiply(walk, inverse, b, space->solution, count, width, alpha));
@@ -299,9 +297,9 @@ jstatus_t ji_triangle_solve(jhandle_t *handle, const ji_matmat_t *args,
 
     int64_t rows = left                    ? walk.order
                    : space->whole_solution ? walk.rhs
-                                           : triangle_min(walk.rhs, TRIANGLE_STRIP);
+                                           : ji_min(walk.rhs, TRIANGLE_STRIP);
     walk.solution_ld =
-        ji_inverse_ld(left && !space->whole_solution ? triangle_min(rows, space->leaf) : rows);
+        ji_inverse_ld(left && !space->whole_solution ? ji_min(rows, space->leaf) : rows);
 
     jstatus_t status = JSTATUS_SUCCESS;
     if (space->all_inverses)
@@ -353,9 +351,9 @@ static void triangle_add_products(jplan_t *plan, const char *name, uint32_t bits
     bool left = solve->side == JBLAS_LEFT;
     int64_t order = left ? solve->m : solve->n, rhs = left ? solve->n : solve->m;
 
-    int64_t inverted = all_inverses ? order : triangle_min(order, leaf);
+    int64_t inverted = all_inverses ? order : ji_min(order, leaf);
     if (!whole_solution)
-        order = triangle_min(order, leaf), rhs = triangle_min(rhs, TRIANGLE_STRIP);
+        order = ji_min(order, leaf), rhs = ji_min(rhs, TRIANGLE_STRIP);
 
     size_t products = ji_inverse_products_bytes(type, inverted, leaf);
     size_t solution =
@@ -383,8 +381,7 @@ void ji_triangle_add_rungs(jplan_t *plan, const jhandle_t *handle, const ji_matm
                                   false, false);
         }
     } else if (pays) {
-        size_t bytes =
-            ji_triangle_bytes(solve->head.type, triangle_min(order, tuning->triangle_leaf));
+        size_t bytes = ji_triangle_bytes(solve->head.type, ji_min(order, tuning->triangle_leaf));
         jplan_add(plan, JI_PACKED, 1, 0, 1, &bytes);
         bytes = ji_triangle_bytes(solve->head.type, tuning->triangle_small_leaf);
         if (large)

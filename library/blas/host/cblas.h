@@ -82,8 +82,6 @@ static inline enum CBLAS_TRANSPOSE host_operation(jdatatype_t type, jblas_operat
                ? CblasTrans
                : (enum CBLAS_TRANSPOSE)operation;
 }
-static inline int64_t host_min(int64_t a, int64_t b) { return a < b ? a : b; }
-
 /* Whether a scalar, wherever it is, is this real number (zero: of either sign) now that the
  * primitive runs. */
 static inline bool host_is(jdatatype_t type, const ji_scalar_t *scalar, float real) {

@@ -71,10 +71,10 @@ void ji_host_gemm_half(void *block) {
 
     for (int64_t j = 0; j < args->n; j += nc)
         for (int64_t i = 0; i < args->m; i += mc) {
-            const int64_t rows = host_min(mc, args->m - i), columns = host_min(nc, args->n - j);
+            const int64_t rows = ji_min(mc, args->m - i), columns = ji_min(nc, args->n - j);
 
             for (int64_t p = 0; multiply && p < args->k; p += kc) {
-                const int64_t depth = host_min(kc, args->k - p);
+                const int64_t depth = ji_min(kc, args->k - p);
 
                 ji_matmat_t product = {.head = {JDATATYPE_F32, 0, args->head.row},
                                        .transa = args->transa,

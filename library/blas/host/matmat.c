@@ -52,9 +52,9 @@ static __attribute__((noinline)) void gemm_split(const ji_matmat_t *args) {
             for (int64_t p = 0; p == 0 || p < args->k; p += step_k) {
                 ji_matmat_t part = *args;
 
-                part.m = host_min(step_m, args->m - i);
-                part.n = host_min(step_n, args->n - j);
-                part.k = host_min(step_k, args->k - p);
+                part.m = ji_min(step_m, args->m - i);
+                part.n = ji_min(step_n, args->n - j);
+                part.k = ji_min(step_k, args->k - p);
 
                 part.a = plain_a ? ji_at(type, args->a, i, p, args->lda)
                                  : ji_at(type, args->a, p, i, args->lda);

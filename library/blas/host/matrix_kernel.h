@@ -40,7 +40,7 @@ static void NAME(geam)(const ji_matmat_t *args) {
 
     for (int64_t top = 0; top < args->m; top += tile)
         for (int64_t j = 0; j < args->n; j++)
-            for (int64_t i = top; i < host_min(args->m, top + tile); i++) {
+            for (int64_t i = top; i < ji_min(args->m, top + tile); i++) {
                 /* An element of A or B is read before the same of C is written. */
                 REAL sum[PARTS] = {0};
                 if (with_a)

@@ -27,7 +27,7 @@ static void host_do_parts(const ji_vector_t *v, ji_host_function_t function, jda
     ji_value_t sum = {.z = {0, 0}}, one = sum;
 
     for (int64_t first = 0, count; first < v->n; first += count) {
-        count = host_min(ji_blas_int_max, v->n - first);
+        count = ji_min(ji_blas_int_max, v->n - first);
 
         ji_vector_t part = *v;
         part.n = count;
@@ -210,10 +210,10 @@ void ji_host_iamax(void *block) {
     double largest = -1;
 
     if (v->incx > 0) {
-        const int64_t most = host_min(IAMAX_BLOCK, ji_blas_int_max);
+        const int64_t most = ji_min(IAMAX_BLOCK, ji_blas_int_max);
 
         for (int64_t first = 0, count; first < v->n; first += count) {
-            count = host_min(most, v->n - first);
+            count = ji_min(most, v->n - first);
 
             ji_value_t sum = {.z = {0, 0}};
             ji_vector_t part = *v;

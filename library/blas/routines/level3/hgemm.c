@@ -31,8 +31,8 @@ static void half_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat
                (const int64_t[]){args->m, args->n, args->k});
 
     /* In proportion to the sizes up to the largest panel; k = 0 wants none. */
-    int64_t m = gemm_min(args->m, HALF_PANEL), n = gemm_min(args->n, HALF_PANEL),
-            k = gemm_min(args->k, HALF_PANEL);
+    int64_t m = ji_min(args->m, HALF_PANEL), n = ji_min(args->n, HALF_PANEL),
+            k = ji_min(args->k, HALF_PANEL);
     size_t bytes = k == 0 ? 0 : (size_t)(m * k + k * n + m * n) * sizeof(float);
 
     if (bytes > 0)
