@@ -5,10 +5,10 @@
 
 /* Timing for the benchmarks: two ways of doing the same thing, measured side by side.
  *
- * A machine's speed drifts (clock frequency, neighbours), so two ways that are measured one after the other differ even
- * when they are the same. bench_compare() therefore runs them interleaved, ours and the peer's in turn within one
- * process, repeats each until a sample is long enough for the clock, and compares medians, which an interrupted sample
- * does not move.
+ * A machine's speed drifts (clock frequency, neighbours), so two ways that are measured one after
+ * the other differ even when they are the same. bench_compare() therefore runs them interleaved,
+ * ours and the peer's in turn within one process, repeats each until a sample is long enough for
+ * the clock, and compares medians, which an interrupted sample does not move.
  *
  *     bench_result_t r = bench_compare(run_ours, &call, run_peer, &call, 0.2);
  *     printf("%9.4f %9.4f %6.2f\n", r.ours * 1e3, r.peer * 1e3, r.ratio);
@@ -21,8 +21,9 @@
 #include <time.h>
 
 #define BENCH_MAX_SAMPLES 401
-#define BENCH_MIN_SAMPLES 3        /* of calls that take seconds */
-#define BENCH_SAMPLE_SECONDS 20e-6 /* a sample is at least this long: a thousand times what reading the clock costs */
+#define BENCH_MIN_SAMPLES 3 /* of calls that take seconds */
+/* A sample is at least this long: a thousand times what reading the clock costs. */
+#define BENCH_SAMPLE_SECONDS 20e-6
 
 /* Seconds of the monotonic clock. */
 static inline double bench_now(void) {
@@ -32,7 +33,9 @@ static inline double bench_now(void) {
 }
 
 /* Makes the compiler believe that the memory is read, so that what computes it stays. */
-static inline void bench_keep(const void *pointer) { __asm__ volatile("" : : "g"(pointer) : "memory"); }
+static inline void bench_keep(const void *pointer) {
+    __asm__ volatile("" : : "g"(pointer) : "memory");
+}
 
 static inline int bench_compare_doubles_(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
@@ -45,7 +48,8 @@ static inline double bench_median(double *samples, size_t count) {
     return count % 2 ? samples[count / 2] : 0.5 * (samples[count / 2 - 1] + samples[count / 2]);
 }
 
-/* What is measured: does the work once. It should restore what it overwrites, or not depend on it. */
+/* What is measured: does the work once. It should restore what it overwrites, or not depend on
+ * it. */
 typedef void (*bench_function_t)(void *context);
 
 typedef struct bench_result {
@@ -62,17 +66,20 @@ static inline double bench_sample_(bench_function_t function, void *context, siz
     return (bench_now() - start) / (double)repeat;
 }
 
-/* How often a call must be repeated to fill a sample; warms up on the way, once if that is long enough. */
+/* How often a call must be repeated to fill a sample; warms up on the way, once if that is long
+ * enough. */
 static inline size_t bench_calibrate_(bench_function_t function, void *context) {
     size_t repeat = 1;
-    while (bench_sample_(function, context, repeat) * (double)repeat < BENCH_SAMPLE_SECONDS && repeat < (1u << 24))
+    while (bench_sample_(function, context, repeat) * (double)repeat < BENCH_SAMPLE_SECONDS &&
+           repeat < (1u << 24))
         repeat *= 2;
     return repeat;
 }
 
 /* Runs ours and the peer's in turn for about `seconds` in all. peer may be NULL. */
-static inline bench_result_t bench_compare(bench_function_t ours, void *our_context, bench_function_t peer,
-                                           void *peer_context, double seconds) {
+static inline bench_result_t bench_compare(bench_function_t ours, void *our_context,
+                                           bench_function_t peer, void *peer_context,
+                                           double seconds) {
     static double our_samples[BENCH_MAX_SAMPLES], peer_samples[BENCH_MAX_SAMPLES];
     size_t our_repeat = bench_calibrate_(ours, our_context);
     size_t peer_repeat = peer ? bench_calibrate_(peer, peer_context) : 0;
@@ -83,7 +90,8 @@ static inline bench_result_t bench_compare(bench_function_t ours, void *our_cont
         peer_samples[count] = peer ? bench_sample_(peer, peer_context, peer_repeat) : 0;
         count++;
     }
-    bench_result_t result = {bench_median(our_samples, count), bench_median(peer_samples, count), 0, count};
+    bench_result_t result = {bench_median(our_samples, count), bench_median(peer_samples, count), 0,
+                             count};
     result.ratio = peer ? result.peer / result.ours : 0;
     return result;
 }

@@ -1,12 +1,12 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* What a borrow costs: beginning and ending one of 1, 2 or 4 buffers against allocating and freeing as many of the same
- * sizes with the C library's malloc, mimalloc and jemalloc.
+/* What a borrow costs: beginning and ending one of 1, 2 or 4 buffers against allocating and freeing
+ * as many of the same sizes with the C library's malloc, mimalloc and jemalloc.
  *
- * Nothing touches the memory: page faults, which a malloc that goes to the system brings with it and a workspace does
- * not, are left out, to the peers' advantage. The handle is in manual mode, as in a program that cares. A peer that is
- * not installed is named as absent.
+ * Nothing touches the memory: page faults, which a malloc that goes to the system brings with it
+ * and a workspace does not, are left out, to the peers' advantage. The handle is in manual mode, as
+ * in a program that cares. A peer that is not installed is named as absent.
  *
  * Aims: at most 4 ns, and at least 10 times cheaper than any peer from 64 KiB up. */
 
@@ -15,7 +15,8 @@
 #include "jalloc/handle.h"
 #include "mallocs.h"
 
-enum { CALLS = 32, MAX_BUFFERS = 4 }; /* CALLS per measured call, so that the measuring loop does not count */
+/* CALLS per measured call, so that the measuring loop does not count */
+enum { CALLS = 32, MAX_BUFFERS = 4 };
 
 typedef struct job {
     jhandle_t *handle;
@@ -47,7 +48,8 @@ static void borrow_4(void *context) {
     }
 }
 
-/* The peer's calls go through pointers, so that the compiler cannot remove a pair that it sees through. */
+/* The peer's calls go through pointers, so that the compiler cannot remove a pair that it sees
+ * through. */
 static inline void allocate_and_free(const job_t *job, int buffers) {
     void *ptr[MAX_BUFFERS];
     for (int i = 0; i < CALLS; i++) {
@@ -109,16 +111,18 @@ int main(int argc, char **argv) {
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
         for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
             bench_result_t results[PEERS];
-            double ours = 1e9; /* the lowest median of the comparisons: a busy neighbour only ever adds */
+            /* The lowest median of the comparisons: a busy neighbour only ever adds. */
+            double ours = 1e9;
             for (int p = 0; p < PEERS; p++) {
                 job_t job = {handle, &peers[p], sizes[s]};
-                results[p] =
-                    bench_compare(forms[f].ours, &job, peers[p].allocate ? forms[f].theirs : NULL, &job, seconds);
+                results[p] = bench_compare(
+                    forms[f].ours, &job, peers[p].allocate ? forms[f].theirs : NULL, &job, seconds);
                 ours = results[p].ours < ours ? results[p].ours : ours;
             }
             slowest = ours > slowest ? ours : slowest;
             char text[32];
-            printf("%-8s %7d %9.2f", size_text(sizes[s], text), forms[f].buffers, ours / CALLS * 1e9);
+            printf("%-8s %7d %9.2f", size_text(sizes[s], text), forms[f].buffers,
+                   ours / CALLS * 1e9);
             for (int p = 0; p < PEERS; p++) {
                 if (!peers[p].allocate) {
                     printf(" %14s %7s", "-", "-");
@@ -130,13 +134,14 @@ int main(int argc, char **argv) {
             }
             puts("");
         }
-    printf(
-        "slowest borrow and release: %.2f ns (aim: at most 4); least ratio from 64 KiB up: %.1f (aim: at least 10)\n",
-        slowest / CALLS * 1e9, least_ratio);
+    printf("slowest borrow and release: %.2f ns (aim: at most 4); least ratio from 64 KiB up: %.1f "
+           "(aim: at least 10)\n",
+           slowest / CALLS * 1e9, least_ratio);
 
     jhandle_stats_t stats = {.struct_size = sizeof stats};
     status = jhandle_get_stats(handle, &stats);
-    if (jstatus_is_error(status) || stats.borrow_count == 0 || stats.allocation_count != 1 || stats.misuse_count != 0) {
+    if (jstatus_is_error(status) || stats.borrow_count == 0 || stats.allocation_count != 1 ||
+        stats.misuse_count != 0) {
         fprintf(stderr, "bench_borrow: the borrows did not succeed as they should\n");
         return 1;
     }

@@ -1,9 +1,10 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* jblas_dgemm and jblas_sgemm by halvings (library/blas/algorithms/strassen.c) on the host, beside the CBLAS's own, whatever the
- * library thinks of where that pays: it is told to halve from the order given. At most 8/7 a halving is to be had. The
- * error is that of some rows of C, against long double, in units of k u max|A| max|B|.
+/* jblas_dgemm and jblas_sgemm by halvings (library/blas/algorithms/strassen.c) on the host, beside
+ * the CBLAS's own, whatever the library thinks of where that pays: it is told to halve from the
+ * order given. At most 8/7 a halving is to be had. The error is that of some rows of C, against
+ * long double, in units of k u max|A| max|B|.
  *
  *     bench_strassen [SECONDS per comparison [LARGEST order]] */
 
@@ -32,20 +33,22 @@ static void ours(void *context) {
     const float one_s = 1, zero_s = 0;
     const int64_t n = r->n;
     if (r->is_double)
-        r->status = jblas_dgemm(r->handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, n, n, n, &one, r->a, n, r->b, n,
-                                &zero, r->c, n);
+        r->status = jblas_dgemm(r->handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, n, n, n, &one,
+                                r->a, n, r->b, n, &zero, r->c, n);
     else
-        r->status = jblas_sgemm(r->handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, n, n, n, &one_s, r->a, n, r->b, n,
-                                &zero_s, r->c, n);
+        r->status = jblas_sgemm(r->handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, n, n, n, &one_s,
+                                r->a, n, r->b, n, &zero_s, r->c, n);
 }
 
 static void peers(void *context) {
     run_t *r = context;
     const int n = r->n;
     if (r->is_double)
-        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, n, n, n, 1, r->a, n, r->b, n, 0, r->c, n);
+        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, n, n, n, 1, r->a, n, r->b, n, 0,
+                    r->c, n);
     else
-        cblas_sgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, n, n, n, 1, r->a, n, r->b, n, 0, r->c, n);
+        cblas_sgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, n, n, n, 1, r->a, n, r->b, n, 0,
+                    r->c, n);
 }
 
 static double element(const run_t *r, const void *matrix, int64_t i, int64_t j) {
@@ -96,8 +99,8 @@ int main(int argc, char **argv) {
     }
     bool good = true;
     printf("CBLAS kernels: %s\n", openblas_get_corename ? openblas_get_corename() : "unknown");
-    printf("%-6s %2s %6s %8s %11s %11s %6s %12s %9s %9s\n", "name", "th", "order", "halvings", "ours ms", "cblas ms",
-           "ratio", "bytes", "error", "cblas's");
+    printf("%-6s %2s %6s %8s %11s %11s %6s %12s %9s %9s\n", "name", "th", "order", "halvings",
+           "ours ms", "cblas ms", "ratio", "bytes", "error", "cblas's");
     for (int threads = 1; threads <= 2; threads++) {
         if (openblas_set_num_threads)
             openblas_set_num_threads(threads);
@@ -109,7 +112,8 @@ int main(int argc, char **argv) {
                     r.a = random_matrix(r.is_double, elements);
                     r.b = random_matrix(r.is_double, elements);
                     r.c = random_matrix(r.is_double, elements);
-                    ji_host_tuning.strassen_least[0] = ji_host_tuning.strassen_least[1] = r.n / halvings;
+                    ji_host_tuning.strassen_least[0] = ji_host_tuning.strassen_least[1] =
+                        r.n / halvings;
                     ji_tuning_complete(&ji_host_tuning);
                     jhandle_stats_t stats = {.struct_size = sizeof stats};
                     jhandle_clear_stats(handle);
@@ -117,9 +121,10 @@ int main(int argc, char **argv) {
                     jhandle_get_stats(handle, &stats);
                     const double cblas_error = error_of(&r); /* the peer came last */
                     ours(&r);
-                    printf("%-6s %2d %6d %8d %11.3f %11.3f %6.3f %12zu %9.4f %9.4f\n", type ? "sgemm" : "dgemm",
-                           threads, r.n, halvings, result.ours * 1e3, result.peer * 1e3, result.ratio,
-                           stats.high_watermark_bytes, error_of(&r), cblas_error);
+                    printf("%-6s %2d %6d %8d %11.3f %11.3f %6.3f %12zu %9.4f %9.4f\n",
+                           type ? "sgemm" : "dgemm", threads, r.n, halvings, result.ours * 1e3,
+                           result.peer * 1e3, result.ratio, stats.high_watermark_bytes,
+                           error_of(&r), cblas_error);
                     good &= r.status == JSTATUS_SUCCESS;
                     free(r.a), free(r.b), free(r.c);
                 }

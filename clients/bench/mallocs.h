@@ -5,9 +5,10 @@
 
 /* The C library's malloc and those that are installed beside it, in one process.
  *
- * They are loaded at run time under their own names, so the program's own malloc stays what it was; one that is not
- * installed is absent. Their thread-local data needs more room than the loader keeps in reserve unless it is told
- * before the program starts: that is why a program that uses them starts itself again once, first thing in main(). */
+ * They are loaded at run time under their own names, so the program's own malloc stays what it was;
+ * one that is not installed is absent. Their thread-local data needs more room than the loader
+ * keeps in reserve unless it is told before the program starts: that is why a program that uses
+ * them starts itself again once, first thing in main(). */
 
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -16,22 +17,23 @@
 #include <unistd.h>
 
 typedef struct bench_malloc {
-    const char *name, *library, *newer, *allocate_name, *free_name; /* library NULL: the C library; newer NULL: none */
-    void *(*allocate)(size_t);                                      /* NULL: not loaded */
+    /* library NULL: the C library; newer NULL: none. */
+    const char *name, *library, *newer, *allocate_name, *free_name;
+    void *(*allocate)(size_t); /* NULL: not loaded */
     void (*deallocate)(void *);
 } bench_malloc_t;
 
-#define BENCH_MALLOC                                                                                                   \
+#define BENCH_MALLOC                                                                               \
     { "malloc", NULL, NULL, NULL, NULL, malloc, free }
-#define BENCH_MIMALLOC                                                                                                 \
+#define BENCH_MIMALLOC                                                                             \
     { "mimalloc", "libmimalloc.so.2", "libmimalloc.so.3", "mi_malloc", "mi_free", NULL, NULL }
-#define BENCH_JEMALLOC                                                                                                 \
+#define BENCH_JEMALLOC                                                                             \
     { "jemalloc", "libjemalloc.so.2", NULL, "malloc", "free", NULL, NULL }
-#define BENCH_TCMALLOC                                                                                                 \
+#define BENCH_TCMALLOC                                                                             \
     { "tcmalloc", "libtcmalloc_minimal.so.4", NULL, "tc_malloc", "tc_free", NULL, NULL }
 
-/* False where it is absent: dlerror() says why. ISO C has no conversion from an object pointer to a function pointer;
- * POSIX has. */
+/* False where it is absent: dlerror() says why. ISO C has no conversion from an object pointer to a
+ * function pointer; POSIX has. */
 static inline bool bench_malloc_load(bench_malloc_t *m) {
     if (m->allocate)
         return true;

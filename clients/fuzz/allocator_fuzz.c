@@ -6,12 +6,13 @@
  *     byte 0, 1      the kinds of the stack, lowest first
  *     then, each     operation, slot, size (an exponent and a fraction), alignment
  *
- * Besides right calls there are wrong ones: pointers that are foreign, interior or freed already, sizes that are not those
- * asked for, memory below that gives out, bookkeeping memory that gives out. After each the allocator must be as it was.
- * What is wrong ends the program, which is what a fuzzer looks for.
+ * Besides right calls there are wrong ones: pointers that are foreign, interior or freed already,
+ * sizes that are not those asked for, memory below that gives out, bookkeeping memory that gives
+ * out. After each the allocator must be as it was. What is wrong ends the program, which is what a
+ * fuzzer looks for.
  *
- * With Clang this is a libFuzzer target (cmake -DJALLOC_FUZZ=ON). Without, it has a main of its own that runs files, or a
- * number of random inputs: allocator_fuzz COUNT [SEED]. */
+ * With Clang this is a libFuzzer target (cmake -DJALLOC_FUZZ=ON). Without, it has a main of its own
+ * that runs files, or a number of random inputs: allocator_fuzz COUNT [SEED]. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,14 +46,16 @@ enum { STAGES = sizeof stages / sizeof stages[0] };
 /* Memory below, and bookkeeping, that can give out. */
 static long below_left, metadata_left;
 
-static jstatus_t below_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
+static jstatus_t below_allocate(void *context, size_t size_bytes, size_t alignment,
+                                jstream_t *stream, void **pointer) {
     (void)context, (void)stream;
     if (below_left-- <= 0 || size_bytes > ((size_t)1 << 24))
         return JSTATUS_MEMORY_ERROR;
     *pointer = aligned_alloc(alignment, (size_bytes + alignment - 1) & ~(alignment - 1));
     return *pointer != NULL ? JSTATUS_SUCCESS : JSTATUS_MEMORY_ERROR;
 }
-static jstatus_t below_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+static jstatus_t below_deallocate(void *context, void *pointer, size_t size_bytes,
+                                  jstream_t *stream) {
     (void)context, (void)size_bytes, (void)stream;
     free(pointer);
     return JSTATUS_SUCCESS;
@@ -74,7 +77,8 @@ typedef struct slot {
 static void deallocate(jallocator_t *allocator, slot_t *slot) {
     for (size_t i = 0; i<slot->size; i += slot->size> 64 ? 61 : 1)
         FUZZ_DEMAND(slot->pointer[i] == (unsigned char)(slot->size + i));
-    FUZZ_DEMAND(jallocator_deallocate(allocator, slot->pointer, slot->size, NULL) == JSTATUS_SUCCESS);
+    FUZZ_DEMAND(jallocator_deallocate(allocator, slot->pointer, slot->size, NULL) ==
+                JSTATUS_SUCCESS);
     slot->freed = slot->pointer;
     slot->freed_size = slot->size;
     slot->pointer = NULL;
@@ -100,16 +104,20 @@ static bool is_live(const slot_t slots[SLOTS], const unsigned char *pointer) {
     return false;
 }
 
-static void misuse(jallocator_t *allocator, const slot_t slots[SLOTS], const slot_t *slot, unsigned which) {
+static void misuse(jallocator_t *allocator, const slot_t slots[SLOTS], const slot_t *slot,
+                   unsigned which) {
     static unsigned char foreign[64];
     if (which % 4 == 0)
         FUZZ_DEMAND(jallocator_deallocate(allocator, foreign, 64, NULL) != JSTATUS_SUCCESS);
     else if (which % 4 == 1 && slot->freed != NULL && !is_live(slots, slot->freed))
-        FUZZ_DEMAND(jallocator_deallocate(allocator, slot->freed, slot->freed_size, NULL) != JSTATUS_SUCCESS);
+        FUZZ_DEMAND(jallocator_deallocate(allocator, slot->freed, slot->freed_size, NULL) !=
+                    JSTATUS_SUCCESS);
     else if (which % 4 == 2 && slot->pointer != NULL && slot->size > 1)
-        FUZZ_DEMAND(jallocator_deallocate(allocator, slot->pointer + 1, slot->size - 1, NULL) != JSTATUS_SUCCESS);
+        FUZZ_DEMAND(jallocator_deallocate(allocator, slot->pointer + 1, slot->size - 1, NULL) !=
+                    JSTATUS_SUCCESS);
     else if (which % 4 == 3 && slot->pointer != NULL)
-        FUZZ_DEMAND(jallocator_deallocate(allocator, slot->pointer, slot->size + 1 + which, NULL) != JSTATUS_SUCCESS);
+        FUZZ_DEMAND(jallocator_deallocate(allocator, slot->pointer, slot->size + 1 + which, NULL) !=
+                    JSTATUS_SUCCESS);
 }
 
 static void compare(jallocator_t *allocator, const slot_t slots[SLOTS]) {
@@ -136,15 +144,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     FUZZ_DEMAND(jmetadata_set_hooks(&hooks) == JSTATUS_SUCCESS);
     (void)jlog_set_level(JLOG_OFF);
     char composition[80];
-    snprintf(composition, sizeof composition, "%s+%s", stages[data[0] % STAGES], stages[data[1] % STAGES]);
+    snprintf(composition, sizeof composition, "%s+%s", stages[data[0] % STAGES],
+             stages[data[1] % STAGES]);
     jallocator_t *below, *allocator;
     FUZZ_DEMAND(jallocator_create(&ops, NULL, NULL, &below) == JSTATUS_SUCCESS);
     FUZZ_DEMAND(jallocator_compose_over(below, composition, &allocator) == JSTATUS_SUCCESS);
 
     for (const uint8_t *end = data + size, *step = data + 2; end - step >= 4; step += 4) {
         slot_t *slot = &slots[step[1] % SLOTS];
-        const size_t bytes =
-            ((size_t)1 << (step[2] % 18)) + ((size_t)step[2] * step[3]) % ((size_t)1 << (step[2] % 18));
+        const size_t bytes = ((size_t)1 << (step[2] % 18)) +
+                             ((size_t)step[2] * step[3]) % ((size_t)1 << (step[2] % 18));
         switch (step[0] % 16) {
         default:
             if (slot->pointer != NULL)
@@ -156,7 +165,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         case 11: below_left = step[2] % 8; break;
         case 12: metadata_left = step[2] % 8; break;
         case 13: below_left = metadata_left = 1L << 40; break;
-        case 14: FUZZ_DEMAND(jallocator_trim(allocator, (size_t)step[2] << 10) == JSTATUS_SUCCESS); break;
+        case 14:
+            FUZZ_DEMAND(jallocator_trim(allocator, (size_t)step[2] << 10) == JSTATUS_SUCCESS);
+            break;
         case 15: compare(allocator, slots); break;
         }
     }

@@ -14,16 +14,17 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* What must hold for any input: else the fuzzer has found something. */
-#define FUZZ_DEMAND(condition)                                                                                         \
-    do {                                                                                                               \
-        if (!(condition)) {                                                                                            \
-            fprintf(stderr, "%s:%d: not so: %s (%s)\n", __FILE__, __LINE__, #condition, jstatus_last_message());       \
-            abort();                                                                                                   \
-        }                                                                                                              \
+#define FUZZ_DEMAND(condition)                                                                     \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            fprintf(stderr, "%s:%d: not so: %s (%s)\n", __FILE__, __LINE__, #condition,            \
+                    jstatus_last_message());                                                       \
+            abort();                                                                               \
+        }                                                                                          \
     } while (0)
 
-/* Without libFuzzer: runs the files it is given, or COUNT [SEED] random inputs of up to so many bytes, the same ones each
- * time. */
+/* Without libFuzzer: runs the files it is given, or COUNT [SEED] random inputs of up to so many
+ * bytes, the same ones each time. */
 static inline int fuzz_run_file(const char *path) {
     static uint8_t input[1 << 20];
     FILE *file = fopen(path, "rb");

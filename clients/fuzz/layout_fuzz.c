@@ -3,11 +3,13 @@
 
 /* A fuzz target: the input is the text of a layout, or a file of NumPy's.
  *
- *     byte 0         which, and how the rest makes it: as it stands, or each byte a word of the grammar
+ *     byte 0         which, and how the rest makes it: as it stands, or each byte a word of the
+ *                    grammar
  *     then           the text, or the file
  *
- * A text is refused, or gives a layout whose own text gives the same layout again, and whose slices, blocks and measures
- * agree with each other. A file is refused, or becomes a buffer that, saved and loaded, has the same elements. */
+ * A text is refused, or gives a layout whose own text gives the same layout again, and whose
+ * slices, blocks and measures agree with each other. A file is refused, or becomes a buffer that,
+ * saved and loaded, has the same elements. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,19 +24,22 @@ enum { LARGEST_INPUT = 600, LARGEST_TEXT = 8192 };
 
 /* clang-format off */
 static const char *const layout_words[] = {
-    "f64", "f32_c", "i8", "[", "[", "]", "]", ",", ",", "1", "2", "3", "0", "64", "9223372036854775807", " ", " ", " row",
-    " ld=", " strides=(", " blocks=(", ")", " symmetric-upper", " hermitian-lower", " triangular-upper", "4,4", "-",
-    "[4,4]", "[2,3,4]", "(", "99999999999999999999", "\xff",
+    "f64", "f32_c", "i8", "[", "[", "]", "]", ",", ",", "1", "2", "3", "0", "64",
+    "9223372036854775807", " ", " ", " row", " ld=", " strides=(", " blocks=(", ")",
+    " symmetric-upper", " hermitian-lower", " triangular-upper", "4,4", "-", "[4,4]", "[2,3,4]",
+    "(", "99999999999999999999", "\xff",
 };
 static const char *const header_words[] = {
-    "{", "}", "'descr'", "'fortran_order'", "'shape'", ": ", ", ", "'<f8'", "'<i4'", "'|i1'", "'>f8'", "True", "False",
-    "(", ")", "(2, 3)", "(3,)", "()", "0", "7", "\"", "'", " ", "\n", "9223372036854775807", "L",
-    "{'descr': '<f8', 'fortran_order': ", "'shape': (", "[('x', '<f8')]", "{'shape': (2, ", "}    \n", "\xff",
+    "{", "}", "'descr'", "'fortran_order'", "'shape'", ": ", ", ", "'<f8'", "'<i4'", "'|i1'",
+    "'>f8'", "True", "False", "(", ")", "(2, 3)", "(3,)", "()", "0", "7", "\"", "'", " ", "\n",
+    "9223372036854775807", "L", "{'descr': '<f8', 'fortran_order': ", "'shape': (",
+    "[('x', '<f8')]", "{'shape': (2, ", "}    \n", "\xff",
 };
 /* clang-format on */
 
 /* Each byte a word. */
-static size_t put_words(const char *const *words, size_t count, const uint8_t *data, size_t size, char *text) {
+static size_t put_words(const char *const *words, size_t count, const uint8_t *data, size_t size,
+                        char *text) {
     size_t length = 0;
     for (size_t i = 0; i < size; ++i) {
         const char *word = words[data[i] % count];
@@ -47,10 +52,11 @@ static size_t put_words(const char *const *words, size_t count, const uint8_t *d
     return length;
 }
 
-/* ---- Layouts ----------------------------------------------------------------------------------------------------- */
+/* ---- Layouts ---- */
 
 static void measure(const jlayout_t *layout) {
-    int64_t count, span, blocks, covered = 0, offset, starts[JLAYOUT_MAX_RANK], extents[JLAYOUT_MAX_RANK];
+    int64_t count, span, blocks, covered = 0, offset, starts[JLAYOUT_MAX_RANK],
+                                 extents[JLAYOUT_MAX_RANK];
     jlayout_t slice;
     FUZZ_DEMAND(jlayout_get_count(layout, &count) == JSTATUS_SUCCESS);
     FUZZ_DEMAND(jlayout_get_span(layout, &span) == JSTATUS_SUCCESS);
@@ -61,7 +67,8 @@ static void measure(const jlayout_t *layout) {
     for (int64_t number = 0; number < blocks && number < 64; ++number) {
         int64_t elements = 1;
         FUZZ_DEMAND(jlayout_get_block(layout, number, starts, extents) == JSTATUS_SUCCESS);
-        FUZZ_DEMAND(jlayout_slice(layout, starts, extents, NULL, &slice, &offset) == JSTATUS_SUCCESS);
+        FUZZ_DEMAND(jlayout_slice(layout, starts, extents, NULL, &slice, &offset) ==
+                    JSTATUS_SUCCESS);
         FUZZ_DEMAND(jlayout_get_count(&slice, &elements) == JSTATUS_SUCCESS);
         FUZZ_DEMAND(jlayout_get_span(&slice, &extents[0]) == JSTATUS_SUCCESS);
         FUZZ_DEMAND(elements >= 1 && offset >= 0 && offset <= span - extents[0]);
@@ -79,13 +86,14 @@ static void read_text(const char *text, bool typed) {
         FUZZ_DEMAND(status == JSTATUS_INVALID_VALUE || status == JSTATUS_INVALID_SIZE);
         return;
     }
-    FUZZ_DEMAND(jlayout_format(&layout, typed ? &type : NULL, back, sizeof back) == JSTATUS_SUCCESS);
+    FUZZ_DEMAND(jlayout_format(&layout, typed ? &type : NULL, back, sizeof back) ==
+                JSTATUS_SUCCESS);
     FUZZ_DEMAND(jlayout_parse(back, &again, typed ? &type_again : NULL) == JSTATUS_SUCCESS);
     FUZZ_DEMAND(jlayout_equal(&layout, &again) && (!typed || type == type_again));
     measure(&layout);
 }
 
-/* ---- Files ------------------------------------------------------------------------------------------------------- */
+/* ---- Files ---- */
 
 static jbuffer_t *load(const char *path, jdatatype_t type) {
     static jruntime_t *runtime; /* one for all inputs */
@@ -97,7 +105,8 @@ static jbuffer_t *load(const char *path, jdatatype_t type) {
     options.type = type;
     FUZZ_DEMAND(jbuffer_allocator_create(runtime, &options, &allocator) == JSTATUS_SUCCESS);
     const jstatus_t status = jbuffer_load(allocator, path, &buffer);
-    FUZZ_DEMAND(status == JSTATUS_SUCCESS || status == JSTATUS_INVALID_VALUE || status == JSTATUS_TRUNCATED);
+    FUZZ_DEMAND(status == JSTATUS_SUCCESS || status == JSTATUS_INVALID_VALUE ||
+                status == JSTATUS_TRUNCATED);
     FUZZ_DEMAND(jbuffer_allocator_release(allocator) == JSTATUS_SUCCESS);
     return buffer;
 }
@@ -141,7 +150,8 @@ static void read_npy(const void *bytes, size_t size) {
 static void read_header(const uint8_t *data, size_t size) {
     static char file[12 + LARGEST_TEXT + 256];
     char *const text = file + 10;
-    const size_t length = put_words(header_words, sizeof header_words / sizeof header_words[0], data, size, text);
+    const size_t length =
+        put_words(header_words, sizeof header_words / sizeof header_words[0], data, size, text);
     memcpy(file, "\x93NUMPY\x01\x00", 8);
     file[8] = (char)(length & 0xff);
     file[9] = (char)(length >> 8);
@@ -163,8 +173,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         read_text(text, way & 4);
         break;
     case 1:
-        (void)put_words(layout_words, sizeof layout_words / sizeof layout_words[0], data, size < 24 ? size : size % 24,
-                        text);
+        (void)put_words(layout_words, sizeof layout_words / sizeof layout_words[0], data,
+                        size < 24 ? size : size % 24, text);
         read_text(text, way & 4);
         break;
     case 2: read_npy(data, size); break;

@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* A fuzz target: the input is a segment, or what a sound one is changed by; whoever attaches to it must be refused with a
- * status or be able to work in it, and never touch what lies outside.
+/* A fuzz target: the input is a segment, or what a sound one is changed by; whoever attaches to it
+ * must be refused with a status or be able to work in it, and never touch what lies outside.
  *
  *     byte 0          bit 0: the array between guard pages, or a memfd
  *                     bit 1: the rest is the segment itself, or changes of a sound one
@@ -10,8 +10,8 @@
  *     byte 1          a seed of the operations
  *     then, each      changes: offset (3 bytes, of words), how (1), value (8)
  *
- * With Clang this is a libFuzzer target (cmake -DJALLOC_FUZZ=ON). Without, it has a main of its own that runs files, or a
- * number of random inputs: segment_attach_fuzz COUNT [SEED]. */
+ * With Clang this is a libFuzzer target (cmake -DJALLOC_FUZZ=ON). Without, it has a main of its own
+ * that runs files, or a number of random inputs: segment_attach_fuzz COUNT [SEED]. */
 
 #include <stddef.h>
 #include <sys/mman.h>
@@ -50,7 +50,8 @@ static void start(void) {
     FUZZ_DEMAND(jsegment_detach(population.segments[0]) == JSTATUS_SUCCESS);
     FUZZ_DEMAND(pread(options.descriptor, file_image, BYTES, 0) == BYTES);
     close(options.descriptor);
-    memcpy(file_image + sizeof(shm_constants_t), image + sizeof(shm_constants_t), BYTES - sizeof(shm_constants_t));
+    memcpy(file_image + sizeof(shm_constants_t), image + sizeof(shm_constants_t),
+           BYTES - sizeof(shm_constants_t));
     (void)jlog_set_level(JLOG_OFF);
 }
 
@@ -63,8 +64,10 @@ static void fix_checksum(unsigned char *bytes) {
 }
 
 static void change(unsigned char *bytes, const uint8_t *step) {
-    const size_t words = BYTES / 8, at = (step[0] | (size_t)step[1] << 8 | (size_t)step[2] << 16) % words;
-    const size_t place = (step[3] & 0x80 ? at : at % (32768 / 8)) * 8; /* mostly the tables at the beginning */
+    const size_t words = BYTES / 8,
+                 at = (step[0] | (size_t)step[1] << 8 | (size_t)step[2] << 16) % words;
+    /* Mostly the tables at the beginning. */
+    const size_t place = (step[3] & 0x80 ? at : at % (32768 / 8)) * 8;
     uint64_t word, value;
     memcpy(&word, bytes + place, 8);
     memcpy(&value, step + 4, 8);

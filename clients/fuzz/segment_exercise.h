@@ -3,9 +3,10 @@
 #ifndef JALLOC_CLIENTS_FUZZ_SEGMENT_EXERCISE_H
 #define JALLOC_CLIENTS_FUZZ_SEGMENT_EXERCISE_H
 
-/* Every operation on a segment whose bytes may be anything. Nothing is expected to succeed; what is demanded is that each
- * call returns one of the statuses that it promises, that what it gives out lies in the segment, and, by the guard pages
- * around it and the sanitizers, that nothing else is touched. */
+/* Every operation on a segment whose bytes may be anything. Nothing is expected to succeed; what is
+ * demanded is that each call returns one of the statuses that it promises, that what it gives out
+ * lies in the segment, and, by the guard pages around it and the sanitizers, that nothing else is
+ * touched. */
 
 #include <stdint.h>
 #include <stdio.h>
@@ -72,7 +73,9 @@ static inline jstatus_t exercise_check(exercise_t *exercise, jstatus_t status) {
     case JSTATUS_TRUNCATED:
     case JSTATUS_UNSAFE:
     case JSTATUS_STALE: return status;
-    default: fprintf(stderr, "the status %s: %s\n", jstatus_name(status), jstatus_last_message()); abort();
+    default:
+        fprintf(stderr, "the status %s: %s\n", jstatus_name(status), jstatus_last_message());
+        abort();
     }
 }
 
@@ -99,9 +102,11 @@ static inline void exercise_look(exercise_t *exercise) {
     exercise_check(exercise, jsegment_get_process(segment, 1, &process));
     exercise_check(exercise, jsegment_get_process(segment, 2, &process));
     exercise_check(exercise, jsegment_draw(segment, exercise_text, &length));
-    static const char *const names[] = {"", "root", "other", "a name of 39 characters, the longest one"};
+    static const char *const names[] = {"", "root", "other",
+                                        "a name of 39 characters, the longest one"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i)
-        if (exercise_check(exercise, jsegment_get_root(segment, names[i], &offset)) == JSTATUS_SUCCESS) {
+        if (exercise_check(exercise, jsegment_get_root(segment, names[i], &offset)) ==
+            JSTATUS_SUCCESS) {
             const volatile char *bytes = jsegment_pointer(segment, offset, 64);
             if (bytes != NULL)
                 (void)bytes[63];
@@ -142,14 +147,16 @@ static inline void exercise_change(exercise_t *exercise) {
         options.header_bytes = (draw >> 59) % 2 ? 100 : 0;
         options.page_bytes = options.kind == JSHARED_PAGES ? 100 : 0;
         options.region_bytes = options.kind == JSHARED_STACK ? 5000 : 0;
-        if (exercise_check(exercise, jshared_open(exercise->segment, id, shared)) != JSTATUS_SUCCESS &&
-            exercise_check(exercise, jshared_create(exercise->segment, id, &options, shared)) != JSTATUS_SUCCESS)
+        if (exercise_check(exercise, jshared_open(exercise->segment, id, shared)) !=
+                JSTATUS_SUCCESS &&
+            exercise_check(exercise, jshared_create(exercise->segment, id, &options, shared)) !=
+                JSTATUS_SUCCESS)
             return;
     }
     switch (draw % 20) {
     default:
-        if (exercise_check(exercise, jshared_allocate(*shared, size, (draw >> 5) % 8 ? 0 : 64, block)) ==
-            JSTATUS_SUCCESS)
+        if (exercise_check(exercise, jshared_allocate(*shared, size, (draw >> 5) % 8 ? 0 : 64,
+                                                      block)) == JSTATUS_SUCCESS)
             exercise_use(exercise, *block, size);
         break;
     case 8:
@@ -158,50 +165,59 @@ static inline void exercise_change(exercise_t *exercise) {
     case 11: exercise_check(exercise, jshared_deallocate(*shared, *block)); break;
     case 12: exercise_check(exercise, jshared_deallocate(*shared, draw >> 40)); break;
     case 13:
-        if (exercise_check(exercise, jshared_reallocate(*shared, block, size, 0)) == JSTATUS_SUCCESS)
+        if (exercise_check(exercise, jshared_reallocate(*shared, block, size, 0)) ==
+            JSTATUS_SUCCESS)
             exercise_use(exercise, *block, size);
         break;
     case 14:
-        if (exercise_check(exercise, jshared_allocate_many(*shared, 1 + size % 3000, 0, 8, many)) == JSTATUS_SUCCESS) {
+        if (exercise_check(exercise, jshared_allocate_many(*shared, 1 + size % 3000, 0, 8, many)) ==
+            JSTATUS_SUCCESS) {
             exercise_use(exercise, many[7], 1 + size % 3000);
             exercise_check(exercise, jshared_deallocate_many(*shared, 8, many));
         }
         break;
     case 15:
-        exercise_check(
-            exercise,
-            jshared_give(*shared, *block, (draw >> 40) % 2 ? JSEGMENT_SLOT_SEGMENT : 1 + (unsigned)(draw >> 41) % 3));
+        exercise_check(exercise, jshared_give(*shared, *block,
+                                              (draw >> 40) % 2 ? JSEGMENT_SLOT_SEGMENT
+                                                               : 1 + (unsigned)(draw >> 41) % 3));
         break;
     case 16: exercise_check(exercise, jsegment_set_root(exercise->segment, "other", *block)); break;
     case 17: {
         size_t usable = 0;
         unsigned owner = 0;
-        if (exercise_check(exercise, jshared_describe(*shared, *block, &usable, &owner)) == JSTATUS_SUCCESS)
+        if (exercise_check(exercise, jshared_describe(*shared, *block, &usable, &owner)) ==
+            JSTATUS_SUCCESS)
             exercise_use(exercise, *block, usable > 0 ? usable : 1);
         break;
     }
     case 18:
-        if ((draw >> 40) % 4 == 0 && exercise_check(exercise, jshared_destroy(*shared)) == JSTATUS_SUCCESS)
+        if ((draw >> 40) % 4 == 0 &&
+            exercise_check(exercise, jshared_destroy(*shared)) == JSTATUS_SUCCESS)
             *shared = NULL;
-        else if ((draw >> 42) % 4 == 0 && exercise_check(exercise, jshared_close(*shared)) == JSTATUS_SUCCESS)
+        else if ((draw >> 42) % 4 == 0 &&
+                 exercise_check(exercise, jshared_close(*shared)) == JSTATUS_SUCCESS)
             *shared = NULL;
         else if (jshared_kind(*shared) == JSHARED_STACK &&
                  exercise_check(exercise, jshared_get_mark(*shared, &mark)) == JSTATUS_SUCCESS)
             exercise_check(exercise, jshared_rewind(*shared, (draw >> 44) % 2 ? mark : draw >> 50));
         break;
     case 19:
-        exercise_check(exercise, (draw >> 40) % 2 ? jsegment_recover(exercise->segment, NULL)
-                                                  : jsegment_grow(exercise->segment, (size_t)(draw >> 44)));
+        exercise_check(exercise, (draw >> 40) % 2
+                                     ? jsegment_recover(exercise->segment, NULL)
+                                     : jsegment_grow(exercise->segment, (size_t)(draw >> 44)));
         break;
     }
 }
 
-/* Attaches, looks, works, looks, leaves. How many operations had to wait for nothing bounds the time. */
-static inline void exercise_segment(const jsegment_options_t *options, uint64_t random, unsigned operations) {
+/* Attaches, looks, works, looks, leaves. How many operations had to wait for nothing bounds the
+ * time. */
+static inline void exercise_segment(const jsegment_options_t *options, uint64_t random,
+                                    unsigned operations) {
     exercise_t exercise = {.random = random};
     jsegment_options_t reading = *options;
     reading.read_only = true;
-    if (exercise_check(&exercise, jsegment_attach(&reading, &exercise.segment)) == JSTATUS_SUCCESS) {
+    if (exercise_check(&exercise, jsegment_attach(&reading, &exercise.segment)) ==
+        JSTATUS_SUCCESS) {
         exercise_look(&exercise);
         exercise_check(&exercise, jsegment_detach(exercise.segment));
     }
@@ -214,11 +230,13 @@ static inline void exercise_segment(const jsegment_options_t *options, uint64_t 
     exercise_check(&exercise, jsegment_detach(exercise.segment));
 }
 
-/* A segment with some of everything in it, of 3 slots; two attachments stay in it, as if two processes lived. */
+/* A segment with some of everything in it, of 3 slots; two attachments stay in it, as if two
+ * processes lived. */
 typedef struct exercise_population {
     jsegment_t *segments[2];
 } exercise_population_t;
-static inline void exercise_populate(const jsegment_options_t *options, exercise_population_t *population) {
+static inline void exercise_populate(const jsegment_options_t *options,
+                                     exercise_population_t *population) {
     joffset_t offset, many[60];
     jshared_t *general, *pages, *stack, *others;
     jshared_options_t kinds = JSHARED_OPTIONS_INIT;
@@ -238,7 +256,8 @@ static inline void exercise_populate(const jsegment_options_t *options, exercise
     FUZZ_DEMAND(jshared_allocate_many(general, 48, 0, 60, many) == JSTATUS_SUCCESS);
     FUZZ_DEMAND(jshared_deallocate_many(others, 20, many) == JSTATUS_SUCCESS); /* from afar */
     FUZZ_DEMAND(jshared_give(general, many[30], JSEGMENT_SLOT_SEGMENT) == JSTATUS_SUCCESS);
-    FUZZ_DEMAND(jshared_give(general, many[31], jsegment_slot(population->segments[1])) == JSTATUS_SUCCESS);
+    FUZZ_DEMAND(jshared_give(general, many[31], jsegment_slot(population->segments[1])) ==
+                JSTATUS_SUCCESS);
     FUZZ_DEMAND(jsegment_set_root(segment, "root", many[30]) == JSTATUS_SUCCESS);
     FUZZ_DEMAND(jshared_allocate(pages, 96, 0, &offset) == JSTATUS_SUCCESS);
     FUZZ_DEMAND(jshared_allocate(stack, 1000, 0, &offset) == JSTATUS_SUCCESS);

@@ -1,15 +1,18 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* A fuzz target: somebody who may write to the segment writes whatever it likes into it, between the operations of
- * others, or at the same time. They get statuses; nothing outside the mapping is touched.
+/* A fuzz target: somebody who may write to the segment writes whatever it likes into it, between
+ * the operations of others, or at the same time. They get statuses; nothing outside the mapping is
+ * touched.
  *
- *     byte 0          bit 0: a thread scribbles beside; bits 1, 2: how many operations between two scribbles
+ *     byte 0          bit 0: a thread scribbles beside; bits 1, 2: how many operations between two
+ *                     scribbles
  *     byte 1          a seed of the operations
  *     then, each      a scribble: offset (2 bytes, of words), where (1), value (5)
  *
- * The segment is an array between two pages that trap. With Clang this is a libFuzzer target (cmake -DJALLOC_FUZZ=ON).
- * Without, it has a main of its own: segment_scribble_fuzz COUNT [SEED], or FILE... */
+ * The segment is an array between two pages that trap. With Clang this is a libFuzzer target (cmake
+ * -DJALLOC_FUZZ=ON). Without, it has a main of its own: segment_scribble_fuzz COUNT [SEED], or
+ * FILE... */
 
 #include <pthread.h>
 
@@ -31,17 +34,24 @@ static void start(void) {
 /* One store, as any process can make it; racing with everybody is its purpose. */
 static void scribble(const uint8_t *step) {
     const size_t tables = 32768 / 8, words = BYTES / 8, draw = step[0] | (size_t)step[1] << 8;
-    const size_t at = step[2] % 4 == 0 ? draw % words : step[2] % 4 == 1 ? draw % 512 : draw % tables;
-    uint64_t *word = (uint64_t *)(void *)array + at, value = __atomic_load_n(word, __ATOMIC_RELAXED);
-    uint64_t random = step[3] | (uint64_t)step[4] << 8 | (uint64_t)step[5] << 32 | (uint64_t)step[6] << 56;
+    const size_t at = step[2] % 4 == 0   ? draw % words
+                      : step[2] % 4 == 1 ? draw % 512
+                                         : draw % tables;
+    uint64_t *word = (uint64_t *)(void *)array + at,
+             value = __atomic_load_n(word, __ATOMIC_RELAXED);
+    uint64_t random =
+        step[3] | (uint64_t)step[4] << 8 | (uint64_t)step[5] << 32 | (uint64_t)step[6] << 56;
     switch (step[7] % 5) {
     case 0: value = random; break;
     case 1: value ^= (uint64_t)1 << random % 64; break;
     case 2: value += (uint64_t)(int8_t)step[3]; break;
-    case 3: value = __atomic_load_n((uint64_t *)(void *)array + random % words, __ATOMIC_RELAXED); break;
+    case 3:
+        value = __atomic_load_n((uint64_t *)(void *)array + random % words, __ATOMIC_RELAXED);
+        break;
     default: value = (value & ~(uint64_t)0xff) | step[3]; break;
     }
-    if (at >= 64) /* the constants are copied when a process attaches; segment_attach_fuzz is about them */
+    /* The constants are copied when a process attaches; segment_attach_fuzz is about them. */
+    if (at >= 64)
         __atomic_store_n(word, value, __ATOMIC_RELAXED);
 }
 
@@ -52,7 +62,8 @@ typedef struct scribbler {
 } scribbler_t;
 static void *scribble_on(void *context) {
     scribbler_t *scribbler = context;
-    for (size_t i = 0; !__atomic_load_n(&scribbler->stop, __ATOMIC_RELAXED); i = (i + 1) % scribbler->count)
+    for (size_t i = 0; !__atomic_load_n(&scribbler->stop, __ATOMIC_RELAXED);
+         i = (i + 1) % scribbler->count)
         scribble(scribbler->steps + i * STEP);
     return NULL;
 }
@@ -90,9 +101,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     for (unsigned i = 0; i < 2; ++i) {
         exercise_look(&workers[i]);
-        /* A lock that seems to be held by a living process keeps everybody waiting. Without it, all can leave. */
+        /* A lock that seems to be held by a living process keeps everybody waiting. Without it, all
+         * can leave. */
         __atomic_store_n(&((shm_header_t *)(void *)array)->lock, 0, __ATOMIC_RELAXED);
-        FUZZ_DEMAND(jsegment_detach(population.segments[i]) == JSTATUS_SUCCESS); /* whatever is left */
+        /* Whatever is left. */
+        FUZZ_DEMAND(jsegment_detach(population.segments[i]) == JSTATUS_SUCCESS);
     }
     FUZZ_DEMAND(jmetadata_set_hooks(NULL) == JSTATUS_SUCCESS); /* busy while bookkeeping is live */
     return 0;

@@ -1,9 +1,10 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Public layouts that can never change, since programs have them compiled in: structs that do not begin with their size
- * (their comments end with "Frozen."), and numbers that arrays inside of structs have. They are compared when this is compiled.
- * A line here is changed before a first release alone; after it a struct gets a successor of another name. */
+/* Public layouts that can never change, since programs have them compiled in: structs that do not
+ * begin with their size (their comments end with "Frozen."), and numbers that arrays inside of
+ * structs have. They are compared when this is compiled. A line here is changed before a first
+ * release alone; after it a struct gets a successor of another name. */
 
 #include "jtest.h"
 
@@ -12,7 +13,8 @@
 #include "jalloc/jalloc.h"
 
 #define SIZE(type, bytes) _Static_assert(sizeof(type) == (bytes), #type " is frozen")
-#define AT(type, member, bytes) _Static_assert(offsetof(type, member) == (bytes), #type " is frozen")
+#define AT(type, member, bytes)                                                                    \
+    _Static_assert(offsetof(type, member) == (bytes), #type " is frozen")
 #define NUMBER(name, value) _Static_assert((name) == (value), #name " is frozen")
 
 SIZE(jfloat16_t, 2);
@@ -105,8 +107,9 @@ AT(jborrow_t, serial_, 88);
 AT(jborrow_t, handle_, 96);
 AT(jborrow_t, top_, 104);
 
-/* What the inline functions of borrow.h know of a handle. Another layout is allowed, under the next number: with a change
- * here jborrow_calls_1_ gets that number, in the header, the library and its list of symbols. */
+/* What the inline functions of borrow.h know of a handle. Another layout is allowed, under the next
+ * number: with a change here jborrow_calls_1_ gets that number, in the header, the library and its
+ * list of symbols. */
 SIZE(jborrow_frame_, 24);
 AT(jborrow_frame_, top, 0);
 AT(jborrow_frame_, routine, 8);
@@ -159,8 +162,10 @@ JTEST(AbiLayout, AHandleBeginsWithItsBorrowFrames) {
 JTEST(AbiLayout, VersionsAreNumbersAndTexts) {
     JEXPECT_STREQ(jalloc_version_string(), JALLOC_VERSION_STRING);
     JEXPECT_EQ(jalloc_version(), JALLOC_VERSION);
-    JEXPECT_TRUE(JALLOC_VERSION_AT_LEAST(JALLOC_VERSION_MAJOR, JALLOC_VERSION_MINOR, JALLOC_VERSION_PATCH));
+    JEXPECT_TRUE(
+        JALLOC_VERSION_AT_LEAST(JALLOC_VERSION_MAJOR, JALLOC_VERSION_MINOR, JALLOC_VERSION_PATCH));
     JEXPECT_TRUE(JALLOC_VERSION_AT_LEAST(0, 0, 99));
-    JEXPECT_FALSE(JALLOC_VERSION_AT_LEAST(JALLOC_VERSION_MAJOR, JALLOC_VERSION_MINOR, JALLOC_VERSION_PATCH + 1));
+    JEXPECT_FALSE(JALLOC_VERSION_AT_LEAST(JALLOC_VERSION_MAJOR, JALLOC_VERSION_MINOR,
+                                          JALLOC_VERSION_PATCH + 1));
     JEXPECT_FALSE(JALLOC_VERSION_AT_LEAST(JALLOC_VERSION_MAJOR, JALLOC_VERSION_MINOR + 1, 0));
 }

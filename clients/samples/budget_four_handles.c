@@ -3,9 +3,10 @@
 
 /* Four handles under one budget.
  *
- * Each handle solves triangular systems of its own size in default mode, so each wants workspace of its own. One of them is
- * guaranteed what it needs; the others share half a MiB, first come, first served, and who gets too little takes a slower way
- * with the same result: the budget bends, nothing breaks. */
+ * Each handle solves triangular systems of its own size in default mode, so each wants workspace of
+ * its own. One of them is guaranteed what it needs; the others share half a MiB, first come, first
+ * served, and who gets too little takes a slower way with the same result: the budget bends,
+ * nothing breaks. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,8 +17,8 @@ enum { HANDLES = 4, LARGEST = 512 };
 
 static jstatus_t solve(jhandle_t *handle, int order, const double *L, double *B) {
     const double one = 1.0;
-    return jblas_dtrsm(handle, JBLAS_LEFT, JBLAS_LOWER, JBLAS_NO_TRANSPOSE, JBLAS_NON_UNIT, order, order, &one, L,
-                       order, B, order);
+    return jblas_dtrsm(handle, JBLAS_LEFT, JBLAS_LOWER, JBLAS_NO_TRANSPOSE, JBLAS_NON_UNIT, order,
+                       order, &one, L, order, B, order);
 }
 
 /* A system whose solution is 1 everywhere; the error is its distance from that. */
@@ -37,7 +38,8 @@ static jstatus_t solve_known(jhandle_t *handle, int order, double *L, double *B,
 
 int main(void) {
     static const int orders[HANDLES] = {256, 512, 128, 384};
-    double *L = malloc(sizeof(double) * LARGEST * LARGEST), *B = malloc(sizeof(double) * LARGEST * LARGEST);
+    double *L = malloc(sizeof(double) * LARGEST * LARGEST),
+           *B = malloc(sizeof(double) * LARGEST * LARGEST);
     CLAIM(L && B);
 
     /* What the first one needs, it is guaranteed. */
@@ -69,8 +71,8 @@ int main(void) {
         jstatus_t status = solve_known(handles[i], orders[i], L, B, &error);
         TRY(status);
         TRY(jhandle_get_workspace_size(handles[i], &bytes));
-        printf("handle %d, order %3d: %8zu bytes of workspace, %s, error %.0e\n", i, orders[i], bytes,
-               jstatus_name(status), error);
+        printf("handle %d, order %3d: %8zu bytes of workspace, %s, error %.0e\n", i, orders[i],
+               bytes, jstatus_name(status), error);
         CLAIM(error < 1e-12);
         CLAIM(i != 0 || status == JSTATUS_SUCCESS);
     }

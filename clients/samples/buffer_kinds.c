@@ -3,11 +3,11 @@
 
 /* Buffers in one process: typed, shaped memory that knows where it came from.
  *
- *     runtime ---> buffer allocator (kind, type, device) ---> buffers (layouts) ---> views, results, files
+ *     runtime -> buffer allocator (kind, type, device) -> buffers (layouts) -> views, files
  *
- * From a runtime view the program makes an allocator, from that buffers in every way there is; results of operations come
- * with the allocator of their operands. With several processes the same calls make replicated and distributed buffers:
- * mpi/buffer_convert.c. */
+ * From a runtime view the program makes an allocator, from that buffers in every way there is;
+ * results of operations come with the allocator of their operands. With several processes the same
+ * calls make replicated and distributed buffers: mpi/buffer_convert.c. */
 
 #include <math.h>
 #include <unistd.h>
@@ -24,12 +24,14 @@ static int layouts(void) {
     const int64_t starts[2] = {1, 0}, extents[2] = {3, 2}, steps[2] = {2, 1};
     TRY(jlayout_parse("f64[6,4] ld=8 blocks=(2,2)", &layout, &type));
     TRY(jlayout_get_span(&layout, &span));
-    CLAIM(type == JDATATYPE_F64 && layout.strides[0] == 1 && layout.strides[1] == 8 && span == 3 * 8 + 6);
+    CLAIM(type == JDATATYPE_F64 && layout.strides[0] == 1 && layout.strides[1] == 8 &&
+          span == 3 * 8 + 6);
     /* Rows 1, 3, 5 of the first two columns: the same memory, seen with other strides. */
     TRY(jlayout_slice(&layout, starts, extents, steps, &every_other, &offset));
     CLAIM(offset == 1 && every_other.strides[0] == 2);
     TRY(jlayout_format(&every_other, &type, text, sizeof text));
-    printf("every other row of f64[6,4] ld=8 is %s, from element %lld on\n", text, (long long)offset);
+    printf("every other row of f64[6,4] ld=8 is %s, from element %lld on\n", text,
+           (long long)offset);
     return 0;
 }
 
@@ -67,7 +69,8 @@ static jbuffer_filled_t fill_diagonal(void *context, const jbuffer_block_t *bloc
     double *x = block->data;
     for (int64_t j = 0; j < block->extents[1]; j++)
         for (int64_t i = 0; i < block->extents[0]; i++)
-            x[i * block->strides[0] + j * block->strides[1]] = (i == j ? BLOCK : 0) + 1.0 / (double)(1 + i + j);
+            x[i * block->strides[0] + j * block->strides[1]] =
+                (i == j ? BLOCK : 0) + 1.0 / (double)(1 + i + j);
     return JBUFFER_BLOCK_FILLED;
 }
 
@@ -93,12 +96,16 @@ static int functions_and_operations(jbuffer_allocator_t *allocator) {
     TRY(jbuffer_cholesky(handle, factor, &minor));
     CLAIM(minor == 0);
     TRY(jbuffer_with_structure(factor, JSTRUCTURE_TRIANGULAR_LOWER, &lower));
-    TRY(jbuffer_solve_triangular(handle, JBLAS_LEFT, JBLAS_NO_TRANSPOSE, JBLAS_NON_UNIT, &one, lower, x));
-    TRY(jbuffer_solve_triangular(handle, JBLAS_LEFT, JBLAS_TRANSPOSE, JBLAS_NON_UNIT, &one, lower, x));
+    TRY(jbuffer_solve_triangular(handle, JBLAS_LEFT, JBLAS_NO_TRANSPOSE, JBLAS_NON_UNIT, &one,
+                                 lower, x));
+    TRY(jbuffer_solve_triangular(handle, JBLAS_LEFT, JBLAS_TRANSPOSE, JBLAS_NON_UNIT, &one, lower,
+                                 x));
 
-    /* The product is made here: it takes the allocator of its operands. Of k only the lower triangle is read. */
+    /* The product is made here: it takes the allocator of its operands. Of k only the lower
+     * triangle is read. */
     jbuffer_allocator_t *of_product;
-    TRY(jbuffer_product(handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, &one, k, x, &zero, &product));
+    TRY(jbuffer_product(handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, &one, k, x, &zero,
+                        &product));
     TRY(jbuffer_get_allocator(product, &of_product));
     CLAIM(of_product == allocator);
     TRY(jbuffer_add(handle, &one, product, &minus_one, b, &product)); /* K x - b, in place */
@@ -144,7 +151,8 @@ static int rebinding(jbuffer_allocator_t *allocator) {
     float value;
     TRY(jbuffer_allocator_rebind(allocator, JBUFFER_LOCAL, JDATATYPE_F32, &floats));
     TRY(jbuffer_allocator_rebind(floats, JBUFFER_REPLICATED, JDATATYPE_F32, &replicated));
-    CLAIM(jbuffer_allocator_rebind(allocator, JBUFFER_DISTRIBUTED, JDATATYPE_F64, &none) == JSTATUS_NOT_FOUND);
+    CLAIM(jbuffer_allocator_rebind(allocator, JBUFFER_DISTRIBUTED, JDATATYPE_F64, &none) ==
+          JSTATUS_NOT_FOUND);
     printf("no distributed buffers here: %s\n", jstatus_last_message());
 
     TRY(jbuffer_construct_list(allocator, JBUFFER_LIST_1(third), &wide));
@@ -162,15 +170,18 @@ static int rebinding(jbuffer_allocator_t *allocator) {
 int main(void) {
     jruntime_t *runtime;
     jruntime_info_t info = JRUNTIME_INFO_INIT;
-    jbuffer_allocator_options_t options = JBUFFER_ALLOCATOR_OPTIONS_INIT; /* local, f64, on the host */
+    /* Local, f64, on the host. */
+    jbuffer_allocator_options_t options = JBUFFER_ALLOCATOR_OPTIONS_INIT;
     jbuffer_allocator_t *allocator;
     TRY(jruntime_create(&runtime));
     TRY(jruntime_get_info(runtime, &info));
-    printf("%d process with %d threads, %d devices, %.1f of %.1f GiB available\n", info.processes, info.threads,
-           info.devices, ldexp((double)info.node_available_bytes, -30), ldexp((double)info.node_total_bytes, -30));
+    printf("%d process with %d threads, %d devices, %.1f of %.1f GiB available\n", info.processes,
+           info.threads, info.devices, ldexp((double)info.node_available_bytes, -30),
+           ldexp((double)info.node_total_bytes, -30));
     TRY(jbuffer_allocator_create(runtime, &options, &allocator));
-    if (layouts() != 0 || lists_and_views(allocator) != 0 || functions_and_operations(allocator) != 0 ||
-        files(allocator) != 0 || rebinding(allocator) != 0)
+    if (layouts() != 0 || lists_and_views(allocator) != 0 ||
+        functions_and_operations(allocator) != 0 || files(allocator) != 0 ||
+        rebinding(allocator) != 0)
         return 1;
     TRY(jbuffer_allocator_release(allocator));
     TRY(jruntime_release(runtime));

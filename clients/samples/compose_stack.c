@@ -3,8 +3,8 @@
 
 /* A composition of allocators from one line of text, and the same one made call by call.
  *
- * Best fit with coalescing, at most 64 MiB, over the host's memory; on top of it guard words, so that a write past the
- * end of a block is found, with the name of whoever the block was for. */
+ * Best fit with coalescing, at most 64 MiB, over the host's memory; on top of it guard words, so
+ * that a write past the end of a block is found, with the name of whoever the block was for. */
 
 #include <string.h>
 
@@ -38,18 +38,21 @@ static int use(jallocator_t *allocator) {
     jallocation_t block = JALLOCATION_INIT;
     TRY(jallocation_find(gradient + 1234, &block));
     CLAIM(block.pointer == gradient && block.size_bytes == 4 * BYTES);
-    printf("%p lies in %zu bytes of \"%s\" for \"%s\"\n", (void *)(gradient + 1234), block.size_bytes,
-           jallocator_name(block.allocator), jtag_name(block.tag));
+    printf("%p lies in %zu bytes of \"%s\" for \"%s\"\n", (void *)(gradient + 1234),
+           block.size_bytes, jallocator_name(block.allocator), jtag_name(block.tag));
     TRY(jallocator_dump(allocator, JALLOCATOR_DUMP_TEXT, print, NULL));
 
-    CLAIM(jallocator_deallocate(allocator, weights, BYTES, NULL) == JSTATUS_CORRUPTED); /* reported, it stays live */
-    TRY(jallocator_deallocate(allocator, weights, BYTES, NULL));                        /* freed again it goes */
+    /* Reported, it stays live. */
+    CLAIM(jallocator_deallocate(allocator, weights, BYTES, NULL) == JSTATUS_CORRUPTED);
+    /* Freed again it goes. */
+    TRY(jallocator_deallocate(allocator, weights, BYTES, NULL));
     TRY(jallocator_deallocate(allocator, gradient, 4 * BYTES, NULL));
     return 0;
 }
 
 int main(void) {
-    /* One line: JALLOC_ALLOCATOR and jalloc-replay understand the same text. The result owns all that is below it. */
+    /* One line: JALLOC_ALLOCATOR and jalloc-replay understand the same text. The result owns all
+     * that is below it. */
     jallocator_t *composed;
     TRY(jallocator_compose(NULL, "bfc(limit=64MiB)+guard", &composed));
     if (use(composed))

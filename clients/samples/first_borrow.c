@@ -3,9 +3,10 @@
 
 /* First borrow: temporary memory for the length of one scope.
  *
- * The median of a series needs the values in order, and the caller wants the series left alone: so a copy is sorted.
- * The copy lives in the handle's workspace. The first call makes the workspace grow; every later call that needs no
- * more costs a few nanoseconds and no allocation. The guard `ws` ends the borrow wherever the scope is left. */
+ * The median of a series needs the values in order, and the caller wants the series left alone: so
+ * a copy is sorted. The copy lives in the handle's workspace. The first call makes the workspace
+ * grow; every later call that needs no more costs a few nanoseconds and no allocation. The guard
+ * `ws` ends the borrow wherever the scope is left. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,8 @@ static int compare(const void *a, const void *b) {
 }
 
 static jstatus_t median(jhandle_t *handle, const double *values, size_t count, double *result) {
-    JALLOC_BORROW(ws, handle, count * sizeof(double)); /* ends with the function, on either return */
+    /* Ends with the function, on either return. */
+    JALLOC_BORROW(ws, handle, count * sizeof(double));
     if (!ws.ok)
         return ws.status;
     double *sorted = ws.ptr[0];
@@ -32,7 +34,8 @@ int main(void) {
     enum { COUNT = 100000 };
     static double values[COUNT];
     for (size_t i = 0; i < COUNT; i++)
-        values[i] = (double)(i * 7919 % COUNT); /* 0 .. COUNT - 1 in some order: 7919 and COUNT share no factor */
+        /* 0 .. COUNT - 1 in some order: 7919 and COUNT share no factor */
+        values[i] = (double)(i * 7919 % COUNT);
 
     jhandle_t *handle;
     TRY(jhandle_create(NULL, &handle)); /* the host, default mode: the workspace grows on demand */
@@ -44,9 +47,11 @@ int main(void) {
 
         jhandle_stats_t stats = {.struct_size = sizeof stats};
         TRY(jhandle_get_stats(handle, &stats));
-        printf("call %zu: median of %6zu values is %8.1f; so far %llu borrows, %llu allocations, peak %zu bytes (%s)\n",
+        printf("call %zu: median of %6zu values is %8.1f; so far %llu borrows, %llu allocations, "
+               "peak %zu bytes (%s)\n",
                call + 1, counts[call], result, (unsigned long long)stats.borrow_count,
-               (unsigned long long)stats.allocation_count, stats.high_watermark_bytes, stats.peak_routine);
+               (unsigned long long)stats.allocation_count, stats.high_watermark_bytes,
+               stats.peak_routine);
         CLAIM(counts[call] != COUNT || result == 0.5 * (COUNT - 1));
         CLAIM(stats.allocation_count == 1 && stats.live_borrow_count == 0);
     }

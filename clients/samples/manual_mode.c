@@ -1,12 +1,13 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Manual mode: the caller decides how much workspace there is, and the routine makes the best of it.
+/* Manual mode: the caller decides how much workspace there is, and the routine makes the best of
+ * it.
  *
- * One triangular solve is run with exactly what it asks for, with one granule less, with next to nothing, with the
- * same bytes in memory of the caller's own (user-owned mode), and in default mode again. With too little it does not
- * fail: it takes a slower way and says so by the status "perf degraded", which is not an error. The answers agree to
- * rounding. */
+ * One triangular solve is run with exactly what it asks for, with one granule less, with next to
+ * nothing, with the same bytes in memory of the caller's own (user-owned mode), and in default mode
+ * again. With too little it does not fail: it takes a slower way and says so by the status "perf
+ * degraded", which is not an error. The answers agree to rounding. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,8 +22,8 @@ static double A[ORDER * ORDER], B[ORDER * COLUMNS], X[ORDER * COLUMNS];
 /* A X = B; with NULL operands, for the query, as well. */
 static jstatus_t solve(jhandle_t *handle, const double *a, double *x) {
     const double one = 1.0;
-    return jblas_dtrsm(handle, JBLAS_LEFT, JBLAS_LOWER, JBLAS_NO_TRANSPOSE, JBLAS_NON_UNIT, ORDER, COLUMNS, &one, a,
-                       ORDER, x, ORDER);
+    return jblas_dtrsm(handle, JBLAS_LEFT, JBLAS_LOWER, JBLAS_NO_TRANSPOSE, JBLAS_NON_UNIT, ORDER,
+                       COLUMNS, &one, a, ORDER, x, ORDER);
 }
 
 /* Solves with the workspace that the handle has now; 0 if the answer is right. */
@@ -61,7 +62,8 @@ int main(void) {
         puts("this processor has nothing to gain from workspace: every way is the same");
     jstatus_t with_less = wanted > granule ? JSTATUS_PERF_DEGRADED : JSTATUS_SUCCESS;
 
-    TRY(jhandle_set_fixed_workspace_size(handle, wanted)); /* wanted may be 0: even then nothing grows */
+    /* wanted may be 0: even then nothing grows. */
+    TRY(jhandle_set_fixed_workspace_size(handle, wanted));
     if (run(handle, "manual, what it asks for", JSTATUS_SUCCESS))
         return 1;
     TRY(jhandle_set_workspace_size(handle, wanted > granule ? wanted - granule : granule));
@@ -71,7 +73,8 @@ int main(void) {
     if (run(handle, "manual, one granule", with_less))
         return 1;
 
-    void *own = aligned_alloc(granule, wanted + granule); /* a workspace must be aligned to the granule */
+    /* A workspace must be aligned to the granule. */
+    void *own = aligned_alloc(granule, wanted + granule);
     CLAIM(own != NULL);
     TRY(jhandle_set_workspace(handle, own, wanted + granule));
     if (run(handle, "user-owned", JSTATUS_SUCCESS))

@@ -3,10 +3,10 @@
 
 /* A handle that takes its workspace from the caller's own allocator.
  *
- * An application with a memory pool of its own does not want a library to go past it. Here the pool is an arena of
- * fixed size; two functions make it a jallocator_t, and a handle made with it takes every workspace block from there.
- * The arena is also a bound: when it has no room the handle's growth fails, and the routine takes the way that needs
- * less. */
+ * An application with a memory pool of its own does not want a library to go past it. Here the pool
+ * is an arena of fixed size; two functions make it a jallocator_t, and a handle made with it takes
+ * every workspace block from there. The arena is also a bound: when it has no room the handle's
+ * growth fails, and the routine takes the way that needs less. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,7 +20,8 @@ typedef struct arena {
     int live, given;
 } arena_t;
 
-static jstatus_t arena_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
+static jstatus_t arena_allocate(void *context, size_t size_bytes, size_t alignment,
+                                jstream_t *stream, void **pointer) {
     (void)stream; /* host memory: no stream needs ordering */
     arena_t *arena = context;
     size_t offset = (arena->used + alignment - 1) & ~(alignment - 1);
@@ -36,7 +37,8 @@ static jstatus_t arena_allocate(void *context, size_t size_bytes, size_t alignme
     return JSTATUS_SUCCESS;
 }
 
-static jstatus_t arena_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+static jstatus_t arena_deallocate(void *context, void *pointer, size_t size_bytes,
+                                  jstream_t *stream) {
     (void)pointer;
     (void)stream;
     arena_t *arena = context;
@@ -49,11 +51,12 @@ static jstatus_t arena_deallocate(void *context, void *pointer, size_t size_byte
 /* L X = B; with NULL operands, for the query, as well. */
 static jstatus_t solve(jhandle_t *handle, int order, const double *L, double *B) {
     const double one = 1.0;
-    return jblas_dtrsm(handle, JBLAS_LEFT, JBLAS_LOWER, JBLAS_NO_TRANSPOSE, JBLAS_NON_UNIT, order, order, &one, L,
-                       order, B, order);
+    return jblas_dtrsm(handle, JBLAS_LEFT, JBLAS_LOWER, JBLAS_NO_TRANSPOSE, JBLAS_NON_UNIT, order,
+                       order, &one, L, order, B, order);
 }
 
-/* Solves for L with 2 on its diagonal and one number everywhere below it, and B such that every element of X is 1. */
+/* Solves for L with 2 on its diagonal and one number everywhere below it, and B such that every
+ * element of X is 1. */
 static int run(jhandle_t *handle, int order, jstatus_t expected) {
     const double below = 0.7 / order;
     size_t elements = (size_t)order * (size_t)order;
@@ -89,7 +92,8 @@ int main(void) {
     TRY(solve(handle, LARGE, NULL, NULL));
     TRY(jhandle_stop_size_query(handle, &large));
     TRY(jhandle_destroy(handle));
-    printf("dtrsm of order %d wants %zu bytes, of order %d %zu bytes\n", SMALL, small, LARGE, large);
+    printf("dtrsm of order %d wants %zu bytes, of order %d %zu bytes\n", SMALL, small, LARGE,
+           large);
 
     /* Room for the small solve and almost enough for the large one. */
     enum { ALIGNMENT = 64 };
@@ -97,7 +101,8 @@ int main(void) {
     arena.base = aligned_alloc(ALIGNMENT, arena.capacity);
     CLAIM(arena.base != NULL);
 
-    jallocator_ops_t ops = {.struct_size = sizeof ops, .allocate = arena_allocate, .deallocate = arena_deallocate};
+    jallocator_ops_t ops = {
+        .struct_size = sizeof ops, .allocate = arena_allocate, .deallocate = arena_deallocate};
     jallocator_options_t named = JALLOCATOR_OPTIONS_INIT;
     named.name = "arena";
     jallocator_t *allocator;

@@ -3,10 +3,11 @@
 
 /* A kernel of one's own, with a plan and two rungs: transposing a rectangular matrix in place.
  *
- * With room for a copy the work is a copy and a blocked transposition. Without, the elements must be moved one by one
- * along the cycles of the permutation, which jumps through memory: right, but many times slower. The plan states both
- * ways and what they need, once; the size query and the borrow both read it, so they cannot disagree. The checks stand
- * in the order that every routine of jblas has: handle and sizes, query, quick return, pointers, borrow, run. */
+ * With room for a copy the work is a copy and a blocked transposition. Without, the elements must
+ * be moved one by one along the cycles of the permutation, which jumps through memory: right, but
+ * many times slower. The plan states both ways and what they need, once; the size query and the
+ * borrow both read it, so they cannot disagree. The checks stand in the order that every routine of
+ * jblas has: handle and sizes, query, quick return, pointers, borrow, run. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,9 +33,9 @@ static void transpose_by_copy(void *arguments) {
                     t->a[j + i * t->columns] = t->copy[i + j * t->rows];
 }
 
-/* Element p = i + j rows belongs at p columns modulo (rows columns - 1). A cycle is moved when its smallest member is
- * met; to know whether p is the smallest one walks the cycle, and that is the price of having no memory to remember
- * it. */
+/* Element p = i + j rows belongs at p columns modulo (rows columns - 1). A cycle is moved when its
+ * smallest member is met; to know whether p is the smallest one walks the cycle, and that is the
+ * price of having no memory to remember it. */
 static void transpose_by_cycles(void *arguments) {
     transpose_arguments_t *t = arguments;
     int64_t last = t->rows * t->columns - 1;
@@ -61,7 +62,8 @@ static jplan_t transpose_plan(const jhandle_t *handle, int64_t rows, int64_t col
     const size_t copy_bytes[] = {jalloc_matrix_bytes(JDATATYPE_F64, rows, columns)};
     jplan_init(&plan, handle, "transpose", "mn", shape);
     jplan_add(&plan, "copy", 0, 0, 1, copy_bytes);
-    jplan_add(&plan, "cycles", 0, 0, 0, NULL); /* the same bits class: moving elements rounds nothing */
+    /* The same bits class: moving elements rounds nothing. */
+    jplan_add(&plan, "cycles", 0, 0, 0, NULL);
     return plan;
 }
 
@@ -91,9 +93,10 @@ static jstatus_t transpose(jhandle_t *handle, int64_t rows, int64_t columns, dou
     jstream_t *stream;
     jhandle_get_stream(handle, &stream);
     transpose_arguments_t arguments = {a, ws.ptr[0], rows, columns};
-    jstatus_t status = jstream_launch(jhandle_device(handle), stream,
-                                      strcmp(ws.way, "copy") == 0 ? transpose_by_copy : transpose_by_cycles, &arguments,
-                                      sizeof arguments);
+    jstatus_t status =
+        jstream_launch(jhandle_device(handle), stream,
+                       strcmp(ws.way, "copy") == 0 ? transpose_by_copy : transpose_by_cycles,
+                       &arguments, sizeof arguments);
     return status == JSTATUS_SUCCESS ? ws.status : status; /* the stream keeps the order */
 }
 
@@ -124,7 +127,8 @@ int main(void) {
         double started = now_ms();
         jstatus_t status = transpose(handle, ROWS, COLUMNS, a);
         TRY(status);
-        printf("with %7zu bytes: %-21s %8.3f ms\n", workspaces[way], jstatus_name(status), now_ms() - started);
+        printf("with %7zu bytes: %-21s %8.3f ms\n", workspaces[way], jstatus_name(status),
+               now_ms() - started);
         CLAIM(status == (way == 0 ? JSTATUS_SUCCESS : JSTATUS_PERF_DEGRADED));
         for (int j = 0; j < COLUMNS; j++)
             for (int i = 0; i < ROWS; i++)

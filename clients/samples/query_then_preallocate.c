@@ -1,12 +1,14 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Query, then preallocate: how much workspace will these calls need, and can a handle have it from the start?
+/* Query, then preallocate: how much workspace will these calls need, and can a handle have it from
+ * the start?
  *
- * The program solves A X = B for a symmetric positive definite A by Cholesky factors, and measures the residual with a
- * product of matrices. Before any of the matrices exists it asks what the calls would like: operands may be NULL while
- * querying. A handle made with exactly that many bytes runs each of the queried calls the best way, and never again
- * allocates, frees or waits. The calls are written once, in solve(), so what is asked is what is run. */
+ * The program solves A X = B for a symmetric positive definite A by Cholesky factors, and measures
+ * the residual with a product of matrices. Before any of the matrices exists it asks what the calls
+ * would like: operands may be NULL while querying. A handle made with exactly that many bytes runs
+ * each of the queried calls the best way, and never again allocates, frees or waits. The calls are
+ * written once, in solve(), so what is asked is what is run. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,15 +18,17 @@
 
 enum { ORDER = 300, COLUMNS = 40 };
 
-/* The calls of the program. A and B are overwritten by the factor and the solution; R becomes A0 X - R. */
-static jstatus_t solve(jhandle_t *handle, double *A, double *B, const double *A0, double *R, int64_t *info) {
+/* The calls of the program. A and B are overwritten by the factor and the solution; R becomes A0
+ * X - R. */
+static jstatus_t solve(jhandle_t *handle, double *A, double *B, const double *A0, double *R,
+                       int64_t *info) {
     const double one = 1.0, minus_one = -1.0;
     jstatus_t status = jblas_dpotrf(handle, JBLAS_LOWER, ORDER, A, ORDER, info);
     if (!jstatus_is_error(status))
         status = jblas_dpotrs(handle, JBLAS_LOWER, ORDER, COLUMNS, A, ORDER, B, ORDER);
     if (!jstatus_is_error(status))
-        status = jblas_dgemm(handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, ORDER, COLUMNS, ORDER, &one, A0, ORDER, B,
-                             ORDER, &minus_one, R, ORDER);
+        status = jblas_dgemm(handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, ORDER, COLUMNS, ORDER,
+                             &one, A0, ORDER, B, ORDER, &minus_one, R, ORDER);
     return status;
 }
 
@@ -37,10 +41,12 @@ int main(void) {
     TRY(solve(handle, NULL, NULL, NULL, NULL, NULL));
     TRY(jhandle_stop_size_query(handle, &bytes));
     TRY(jhandle_destroy(handle));
-    printf("potrf, potrs and gemm of order %d with %d columns want %zu bytes of workspace\n", ORDER, COLUMNS, bytes);
+    printf("potrf, potrs and gemm of order %d with %d columns want %zu bytes of workspace\n", ORDER,
+           COLUMNS, bytes);
 
     jhandle_options_t options = JHANDLE_OPTIONS_INIT;
-    options.preallocate_bytes = bytes; /* the same as JALLOC_DEVICE_MEMORY_SIZE in the environment */
+    /* The same as JALLOC_DEVICE_MEMORY_SIZE in the environment. */
+    options.preallocate_bytes = bytes;
     TRY(jhandle_create(&options, &handle));
     jhandle_mode_t mode;
     TRY(jhandle_get_mode(handle, &mode));
@@ -69,12 +75,13 @@ int main(void) {
         residual = fmax(residual, fabs(R[i]));
     jhandle_stats_t stats = {.struct_size = sizeof stats};
     TRY(jhandle_get_stats(handle, &stats));
-    printf("solved with %s: largest residual %.1e, %llu allocations and %llu slower ways during the calls, peak %zu "
-           "bytes\n",
+    printf("solved with %s: largest residual %.1e, %llu allocations and %llu slower ways during "
+           "the calls, peak %zu bytes\n",
            jstatus_name(status), residual, (unsigned long long)stats.allocation_count,
            (unsigned long long)stats.degraded_count, stats.high_watermark_bytes);
     CLAIM(residual < 1e-12);
-    CLAIM(stats.allocation_count == 0 && stats.degraded_count == 0 && stats.high_watermark_bytes <= bytes);
+    CLAIM(stats.allocation_count == 0 && stats.degraded_count == 0 &&
+          stats.high_watermark_bytes <= bytes);
 
     TRY(jhandle_destroy(handle));
     free(A);

@@ -3,9 +3,10 @@
 
 /* Recording what a program allocates, and playing it on another allocator.
  *
- * The first half is any program; `record` writes each call to a trace, as JALLOC_RECORD=FILE would without a change to it.
- * The second half reads the trace and asks the same of other compositions, to see what they would have reserved.
- * jalloc-replay does that with threads, streams, RMM's logs and pictures; this shows that a trace is no more than lines of text. */
+ * The first half is any program; `record` writes each call to a trace, as JALLOC_RECORD=FILE would
+ * without a change to it. The second half reads the trace and asks the same of other compositions,
+ * to see what they would have reserved. jalloc-replay does that with threads, streams, RMM's logs
+ * and pictures; this shows that a trace is no more than lines of text. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +50,8 @@ static int replay(const char *path, const char *composition) {
         unsigned long long name;
         size_t bytes;
         CLAIM(sscanf(line, "%*d,%*d,%19[a-z ],0x%llx,%zu", action, &name, &bytes) == 3);
-        const unsigned long long wanted = strcmp(action, "free") == 0 ? name : 0; /* the block, or an empty place */
+        /* The block, or an empty place. */
+        const unsigned long long wanted = strcmp(action, "free") == 0 ? name : 0;
         int i = 0;
         while (i < LIVE && live[i].name != wanted)
             i++;
@@ -88,8 +90,8 @@ int main(void) {
         return 1;
     TRY(jallocator_destroy(allocator));
 
-    int failed =
-        replay(path, "bfc") || replay(path, "bfc(growth=100)") || replay(path, "lru") || replay(path, "general");
+    int failed = replay(path, "bfc") || replay(path, "bfc(growth=100)") || replay(path, "lru") ||
+                 replay(path, "general");
     remove(path);
     return failed;
 }

@@ -3,10 +3,11 @@
 
 /* Scratch memory for one operation is a borrow.
  *
- * TensorFlow hands an operation a ScratchAllocator: memory that is given back when the operation's scope has ended and its
- * stream has passed, with a limit, and in the form OneTimeScratchAllocator one allocation only. A handle does all three:
- * the guard ends with its scope, stream order makes the same bytes safe for the next operation, the workspace's size in a
- * fixed mode is the limit, and a scope that borrows everything there is can borrow only once. */
+ * TensorFlow hands an operation a ScratchAllocator: memory that is given back when the operation's
+ * scope has ended and its stream has passed, with a limit, and in the form OneTimeScratchAllocator
+ * one allocation only. A handle does all three: the guard ends with its scope, stream order makes
+ * the same bytes safe for the next operation, the workspace's size in a fixed mode is the limit,
+ * and a scope that borrows everything there is can borrow only once. */
 
 #include "sample.h"
 
@@ -27,7 +28,8 @@ static jstatus_t operation(jhandle_t *handle, const double *x, size_t n, double 
     return JSTATUS_SUCCESS;
 }
 
-/* One-time scratch: the first borrow takes all there is, so a second one in the same scope is refused. */
+/* One-time scratch: the first borrow takes all there is, so a second one in the same scope is
+ * refused. */
 static jstatus_t use_once(jhandle_t *handle, jstatus_t *second) {
     size_t all;
     jstatus_t status = jhandle_get_workspace_size(handle, &all);
@@ -47,7 +49,9 @@ int main(void) {
     double mean = 0;
     TRY(jhandle_create(NULL, &handle));
     TRY(jhandle_set_workspace_size(handle,
-                                   LIMIT)); /* the limit; nothing is allocated inside an operation from now on */
+                                   /* The limit; nothing is allocated inside an operation from now
+                                    * on. */
+                                   LIMIT));
 
     for (int i = 0; i < 3; i++) { /* again and again in the same bytes */
         TRY(operation(handle, x, LIMIT / sizeof(double), &mean));

@@ -3,9 +3,9 @@
 
 /* A worker is killed in the middle of its work, and nothing is lost.
  *
- * The worker allocates and frees in a shared segment without end, has a result for its parent, and is killed by
- * SIGKILL at no particular moment. The parent gives back what it owned; the result, which the worker had given to the
- * segment, stays; and the books are what they were before. */
+ * The worker allocates and frees in a shared segment without end, has a result for its parent, and
+ * is killed by SIGKILL at no particular moment. The parent gives back what it owned; the result,
+ * which the worker had given to the segment, stays; and the books are what they were before. */
 
 #include <signal.h>
 #include <stdlib.h>
@@ -34,9 +34,11 @@ static int work(jsegment_t *segment, jshared_t *heap) {
 
 static int show_books(jsegment_t *segment, const char *when, jsegment_stats_t *stats) {
     TRY(jsegment_get_stats(segment, stats));
-    printf("%-18s %8zu owned %6zu given %8zu ready %8zu free of %8zu bytes\n", when, stats->owned_bytes,
-           stats->given_bytes, stats->cached_bytes, stats->free_bytes, stats->size_bytes);
-    CLAIM(stats->metadata_bytes + stats->owned_bytes + stats->given_bytes + stats->cached_bytes + stats->free_bytes ==
+    printf("%-18s %8zu owned %6zu given %8zu ready %8zu free of %8zu bytes\n", when,
+           stats->owned_bytes, stats->given_bytes, stats->cached_bytes, stats->free_bytes,
+           stats->size_bytes);
+    CLAIM(stats->metadata_bytes + stats->owned_bytes + stats->given_bytes + stats->cached_bytes +
+              stats->free_bytes ==
           stats->size_bytes);
     return 0;
 }
@@ -50,7 +52,8 @@ int main(void) {
     jshared_t *heap;
     TRY(jsegment_create(&options, &segment));
     TRY(jshared_create(segment, 1, NULL, &heap));
-    jsegment_stats_t before = JSEGMENT_STATS_INIT, dead = JSEGMENT_STATS_INIT, after = JSEGMENT_STATS_INIT;
+    jsegment_stats_t before = JSEGMENT_STATS_INIT, dead = JSEGMENT_STATS_INIT,
+                     after = JSEGMENT_STATS_INIT;
     if (show_books(segment, "before", &before))
         return 1;
 
@@ -76,7 +79,8 @@ int main(void) {
     TRY(jsegment_verify(segment));
     if (show_books(segment, "recovered", &after))
         return 1;
-    CLAIM(after.reaped_count == before.reaped_count + 1 && after.processes == 1 && after.owned_bytes == 0);
+    CLAIM(after.reaped_count == before.reaped_count + 1 && after.processes == 1 &&
+          after.owned_bytes == 0);
     CLAIM(*JSEGMENT_AT(segment, int, result, 1) == RESULT);
 
     TRY(jsegment_set_root(segment, "result", JOFFSET_NULL));

@@ -3,12 +3,14 @@
 
 /* Two programs share a vector.
  *
- * The writer makes a segment, allocates a vector of doubles in it, gives it to the segment, puts a root to it and ends.
- * The reader attaches, finds the root, waits until the writer has gone, and the vector is still there; what the writer
- * kept for itself is not. Nothing in the segment is an address: the header of the vector holds an offset, since each of
- * the two has the segment mapped somewhere else.
+ * The writer makes a segment, allocates a vector of doubles in it, gives it to the segment, puts a
+ * root to it and ends. The reader attaches, finds the root, waits until the writer has gone, and
+ * the vector is still there; what the writer kept for itself is not. Nothing in the segment is an
+ * address: the header of the vector holds an offset, since each of the two has the segment mapped
+ * somewhere else.
  *
- * Both are this source: without arguments it starts the writer and the reader as programs of their own. */
+ * Both are this source: without arguments it starts the writer and the reader as programs of their
+ * own. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +55,8 @@ static int write_vector(const char *name) {
     TRY(jshared_give(heap, data, JSEGMENT_SLOT_SEGMENT));
     TRY(jshared_give(heap, at, JSEGMENT_SLOT_SEGMENT));
     TRY(jsegment_set_root(segment, "vector", at));
-    printf("writer: %d doubles at offset %llu, here %p\n", LENGTH, (unsigned long long)data, (void *)x);
+    printf("writer: %d doubles at offset %llu, here %p\n", LENGTH, (unsigned long long)data,
+           (void *)x);
     TRY(jsegment_detach(segment));
     return 0;
 }
@@ -67,10 +70,13 @@ static int read_vector(const char *name) {
     joffset_t at;
     jstatus_t status;
     /* The segment appears complete or not at all; the root when there is something to find. */
-    for (int tries = 0; (status = jsegment_attach(&options, &segment)) == JSTATUS_NOT_FOUND && tries < 10000; tries++)
+    for (int tries = 0;
+         (status = jsegment_attach(&options, &segment)) == JSTATUS_NOT_FOUND && tries < 10000;
+         tries++)
         usleep(1000);
     TRY(status);
-    for (int tries = 0; (status = jsegment_get_root(segment, "vector", &at)) == JSTATUS_NOT_FOUND && tries < 10000;
+    for (int tries = 0;
+         (status = jsegment_get_root(segment, "vector", &at)) == JSTATUS_NOT_FOUND && tries < 10000;
          tries++)
         usleep(1000);
     TRY(status);
@@ -83,7 +89,8 @@ static int read_vector(const char *name) {
             break;
         usleep(1000);
     }
-    CLAIM(stats.processes == 1 && stats.owned_bytes == 0); /* the writer's scratch has gone with it */
+    /* The writer's scratch has gone with it. */
+    CLAIM(stats.processes == 1 && stats.owned_bytes == 0);
 
     vector_t *vector = JSEGMENT_AT(segment, vector_t, at, 1);
     CLAIM(vector != NULL && vector->length == LENGTH);

@@ -3,9 +3,10 @@
 
 /* A handle whose workspace lies in a shared segment.
  *
- * Whatever takes a jallocator_t takes one that stands over a segment: here a handle, which solves a triangular system
- * with workspace in memory that another process sees as well. The process that looks is a child with a read-only view
- * of its own, by a descriptor, since the segment has no name: it sees the workspace as a block that its parent owns.
+ * Whatever takes a jallocator_t takes one that stands over a segment: here a handle, which solves a
+ * triangular system with workspace in memory that another process sees as well. The process that
+ * looks is a child with a read-only view of its own, by a descriptor, since the segment has no
+ * name: it sees the workspace as a block that its parent owns.
  * */
 
 #include <math.h>
@@ -16,7 +17,8 @@
 #include "sample.h"
 
 enum { ORDER = 512 };
-enum { WORKSPACE_BYTES = 4 << 20 }; /* taken beforehand: whether a solve wants any depends on the processor */
+/* Taken beforehand: whether a solve wants any depends on the processor. */
+enum { WORKSPACE_BYTES = 4 << 20 };
 
 /* Looks from outside: the parent's slot owns something. */
 static int look(int descriptor, unsigned slot, size_t at_least) {
@@ -29,7 +31,8 @@ static int look(int descriptor, unsigned slot, size_t at_least) {
     TRY(jsegment_attach(&options, &segment));
     TRY(jsegment_get_process(segment, slot, &owner));
     printf("process %lld owns %zu bytes\n", (long long)owner.pid, owner.owned_bytes);
-    CLAIM(owner.attached && owner.alive && owner.pid == (int64_t)getppid() && owner.owned_bytes >= at_least);
+    CLAIM(owner.attached && owner.alive && owner.pid == (int64_t)getppid() &&
+          owner.owned_bytes >= at_least);
     TRY(jsegment_detach(segment));
     return 0;
 }
@@ -42,8 +45,8 @@ static int solve_known(jhandle_t *handle, double *L, double *B, double *error) {
             L[i + j * ORDER] = i == j ? 2 : i > j ? below : 0;
             B[i + j * ORDER] = 2 + i * below;
         }
-    TRY(jblas_dtrsm(handle, JBLAS_LEFT, JBLAS_LOWER, JBLAS_NO_TRANSPOSE, JBLAS_NON_UNIT, ORDER, ORDER, &one, L, ORDER,
-                    B, ORDER));
+    TRY(jblas_dtrsm(handle, JBLAS_LEFT, JBLAS_LOWER, JBLAS_NO_TRANSPOSE, JBLAS_NON_UNIT, ORDER,
+                    ORDER, &one, L, ORDER, B, ORDER));
     *error = 0;
     for (int i = 0; i < ORDER * ORDER; i++)
         *error = fmax(*error, fabs(B[i] - 1));
@@ -67,7 +70,8 @@ int main(void) {
     jhandle_t *handle;
     TRY(jhandle_create(&with_segment, &handle));
     TRY(jhandle_set_workspace_size(handle, WORKSPACE_BYTES));
-    double *L = malloc(sizeof(double) * ORDER * ORDER), *B = malloc(sizeof(double) * ORDER * ORDER), error;
+    double *L = malloc(sizeof(double) * ORDER * ORDER), *B = malloc(sizeof(double) * ORDER * ORDER),
+           error;
     CLAIM(L != NULL && B != NULL);
     if (solve_known(handle, L, B, &error))
         return 1;
@@ -78,7 +82,8 @@ int main(void) {
 
     int descriptor;
     TRY(jsegment_export(segment, &descriptor));
-    const unsigned slot = jsegment_slot(segment); /* asked in the child, it would be a slot of the child's */
+    /* Asked in the child, it would be a slot of the child's. */
+    const unsigned slot = jsegment_slot(segment);
     fflush(stdout);
     const pid_t child = fork();
     CLAIM(child >= 0);

@@ -1,12 +1,14 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Streams: one handle, two streams, and a workspace that both may use because the handle keeps them in order.
+/* Streams: one handle, two streams, and a workspace that both may use because the handle keeps them
+ * in order.
  *
- * A smoothing kernel uses a borrowed buffer. It is enqueued in one stream, the handle is moved to another stream, and
- * it is enqueued there too, with the same workspace. The host never waits in between: jhandle_set_stream() makes the
- * second stream wait, by an event, for the workspace's last use in the first. To prove it rather than hope for it, the
- * first stream stands behind a gate that the host opens only after everything was enqueued. */
+ * A smoothing kernel uses a borrowed buffer. It is enqueued in one stream, the handle is moved to
+ * another stream, and it is enqueued there too, with the same workspace. The host never waits in
+ * between: jhandle_set_stream() makes the second stream wait, by an event, for the workspace's last
+ * use in the first. To prove it rather than hope for it, the first stream stands behind a gate that
+ * the host opens only after everything was enqueued. */
 
 #include <math.h>
 #include <sched.h>
@@ -26,14 +28,16 @@ static void smooth_kernel(void *arguments) {
     smooth_arguments_t *s = arguments;
     for (int round = 0; round < ROUNDS; round++) {
         for (int i = 0; i < COUNT; i++)
-            s->scratch[i] = (s->values[(i + COUNT - 1) % COUNT] + s->values[i] + s->values[(i + 1) % COUNT]) / 3;
+            s->scratch[i] =
+                (s->values[(i + COUNT - 1) % COUNT] + s->values[i] + s->values[(i + 1) % COUNT]) /
+                3;
         for (int i = 0; i < COUNT; i++)
             s->values[i] = s->scratch[i];
     }
 }
 
-/* Enqueues the kernel in the handle's stream. The borrow ends when the function returns, long before the kernel runs:
- * the memory stays the kernel's in stream order. */
+/* Enqueues the kernel in the handle's stream. The borrow ends when the function returns, long
+ * before the kernel runs: the memory stays the kernel's in stream order. */
 static jstatus_t smooth(jhandle_t *handle, double *values) {
     JALLOC_BORROW(ws, handle, COUNT * sizeof(double));
     if (!ws.ok)
@@ -41,7 +45,8 @@ static jstatus_t smooth(jhandle_t *handle, double *values) {
     jstream_t *stream;
     jhandle_get_stream(handle, &stream);
     smooth_arguments_t arguments = {values, ws.ptr[0]};
-    return jstream_launch(jhandle_device(handle), stream, smooth_kernel, &arguments, sizeof arguments);
+    return jstream_launch(jhandle_device(handle), stream, smooth_kernel, &arguments,
+                          sizeof arguments);
 }
 
 static atomic_bool gate_open;
@@ -75,7 +80,8 @@ int main(void) {
     TRY(jstream_launch(host, first, wait_at_gate, NULL, 0));
     TRY(jevent_record(started, first));
     TRY(smooth(handle, left));
-    TRY(jhandle_set_stream(handle, second)); /* `second` waits for the workspace, the host does not */
+    /* `second` waits for the workspace, the host does not */
+    TRY(jhandle_set_stream(handle, second));
     TRY(smooth(handle, right));
     TRY(jevent_record(done, second));
 
@@ -90,8 +96,10 @@ int main(void) {
     TRY(jevent_get_elapsed_ms(started, done, &milliseconds));
     double difference = 0;
     for (int i = 0; i < COUNT; i++)
-        difference = fmax(difference, fmax(fabs(left[i] - expected[i]), fabs(right[i] - expected[i])));
-    printf("both smoothed in %.3f ms through one workspace; largest difference from one after the other: %g\n",
+        difference =
+            fmax(difference, fmax(fabs(left[i] - expected[i]), fabs(right[i] - expected[i])));
+    printf("both smoothed in %.3f ms through one workspace; largest difference from one after the "
+           "other: %g\n",
            milliseconds, difference);
     CLAIM(difference == 0);
 

@@ -3,9 +3,9 @@
 
 /* Finding a leak: who has not given back what.
  *
- * A solver keeps a buffer when it ends early. The tracking allocator counts, the tag says for whom, and the report names
- * both. Without a change to the program the same report comes at exit with JALLOC_LEAK_REPORT=1, and with
- * JALLOC_LEAK_REPORT=stacks it has the call traces. */
+ * A solver keeps a buffer when it ends early. The tracking allocator counts, the tag says for whom,
+ * and the report names both. Without a change to the program the same report comes at exit with
+ * JALLOC_LEAK_REPORT=1, and with JALLOC_LEAK_REPORT=stacks it has the call traces. */
 
 #include <string.h>
 
@@ -57,8 +57,8 @@ int main(void) {
 
     jtrack_totals_t totals = JTRACK_TOTALS_INIT;
     TRY(jallocator_track_get_totals(track, &totals));
-    printf("%zu bytes in all, %zu at most at once, %zu still live\n", totals.total_bytes, totals.high_watermark_bytes,
-           totals.live_bytes);
+    printf("%zu bytes in all, %zu at most at once, %zu still live\n", totals.total_bytes,
+           totals.high_watermark_bytes, totals.live_bytes);
     CLAIM(totals.live_bytes == 400 && totals.high_watermark_bytes == 400);
 
     jtrack_record_t records[16];

@@ -1,12 +1,13 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* jalloc-info: what a bug report should begin with. Versions, devices, the runtime view, the environment in force, the
- * CBLAS.
+/* jalloc-info: what a bug report should begin with. Versions, devices, the runtime view, the
+ * environment in force, the CBLAS.
  *
- * Whatever there is to say goes through four calls (section, row, field, end) with two ways of writing them, text for
- * people and JSON for programs, so the two can never say different things. The exit status is 1 when an environment
- * variable cannot be understood, for which a handle would be refused, or has a name that is none of jalloc's. */
+ * Whatever there is to say goes through four calls (section, row, field, end) with two ways of
+ * writing them, text for people and JSON for programs, so the two can never say different things.
+ * The exit status is 1 when an environment variable cannot be understood, for which a handle would
+ * be refused, or has a name that is none of jalloc's. */
 
 #include <getopt.h>
 #include <stdarg.h>
@@ -111,7 +112,8 @@ static void field_bool(const char *name, bool value) {
 static void show_versions(void) {
     section_begin("versions");
     row_begin("jalloc");
-    field_text("headers", "%d.%d.%d", JALLOC_VERSION_MAJOR, JALLOC_VERSION_MINOR, JALLOC_VERSION_PATCH);
+    field_text("headers", "%d.%d.%d", JALLOC_VERSION_MAJOR, JALLOC_VERSION_MINOR,
+               JALLOC_VERSION_PATCH);
     field_text("library", "%s", jalloc_version_string());
     field_bool("agree", jalloc_version() == JALLOC_VERSION);
     row_end();
@@ -251,8 +253,8 @@ static void show_self_check(void) {
         field_text("self-check", "checked %d kernels, %d wrong and not used", checked, wrong);
     for (int i = 0; i < checked; i++)
         if ((kernel = jblas_cblas_kernel_at((size_t)i))->wrong_length != 0)
-            field_text(kernel->name, "wrong at n = %lld; jblas takes %s", (long long)kernel->wrong_length,
-                       kernel->instead);
+            field_text(kernel->name, "wrong at n = %lld; jblas takes %s",
+                       (long long)kernel->wrong_length, kernel->instead);
 }
 #endif
 
@@ -283,8 +285,8 @@ static void show_allocators(void) {
         for (const jallocator_key_t *key = kind->keys; key->name != NULL; key++) {
             const char *example = jconfig_example(key->syntax);
             field_text(key->name, "%s (%s%s%s%s%s)", key->meaning, key->syntax,
-                       key->fallback[0] != '\0' ? "; default " : "", key->fallback, example != NULL ? "; such as " : "",
-                       example != NULL ? example : "");
+                       key->fallback[0] != '\0' ? "; default " : "", key->fallback,
+                       example != NULL ? "; such as " : "", example != NULL ? example : "");
         }
         row_end();
     }
@@ -300,7 +302,8 @@ int main(int argc, char **argv) {
         "usage: jalloc-info [--allocators] [--json] [--help]\n"
         "Shows the versions, devices, runtime view, environment and CBLAS that jalloc works with;\n"
         "--allocators: the kinds of allocators that compositions can name, and their keys.\n"
-        "Exit status: 0; 1 if an environment variable cannot be understood, or one that begins with\n"
+        "Exit status: 0; 1 if an environment variable cannot be understood, or one that begins "
+        "with\n"
         "JALLOC_ is unknown; 2 for bad usage.\n";
     bool allocators = false;
     for (int c; (c = getopt_long(argc, argv, "ajh", options, NULL)) != -1;)
@@ -330,7 +333,8 @@ int main(int argc, char **argv) {
     if (json)
         puts("\n}");
     if (!json && !valid)
-        puts("\nAn environment variable cannot be understood: no handle can be created until it is mended.");
+        puts("\nAn environment variable cannot be understood: no handle can be created until it is "
+             "mended.");
     if (!json && !known)
         puts("\nA variable in the environment is unknown: it has no effect.");
     return valid && known ? 0 : 1;

@@ -5,7 +5,8 @@
 
 #include <stdio.h>
 
-static jstatus_t below_allocate(void *context, size_t bytes, size_t alignment, jstream_t *stream, void **pointer) {
+static jstatus_t below_allocate(void *context, size_t bytes, size_t alignment, jstream_t *stream,
+                                void **pointer) {
     (void)stream;
     bench_upstream_t *upstream = context;
     *pointer = upstream->allocate(upstream->context, bytes, alignment);
@@ -24,9 +25,11 @@ static jstatus_t make_jalloc(contender_t *contender) {
         .struct_size = sizeof ops, .allocate = below_allocate, .deallocate = below_deallocate};
     jallocator_options_t options = JALLOCATOR_OPTIONS_INIT;
     options.name = "bench-upstream";
-    jstatus_t status = jallocator_create(&ops, &contender->upstream.face, &options, &contender->below);
+    jstatus_t status =
+        jallocator_create(&ops, &contender->upstream.face, &options, &contender->below);
     if (status == JSTATUS_SUCCESS) {
-        status = jallocator_compose_over(contender->below, contender->name, &contender->call.allocator);
+        status =
+            jallocator_compose_over(contender->below, contender->name, &contender->call.allocator);
         if (status != JSTATUS_SUCCESS)
             (void)jallocator_destroy(contender->below);
     }
@@ -44,8 +47,10 @@ bool contender_make(contender_t *contender, jstatus_t *status) {
     if (contender->call.kind == CONTENDER_JALLOC)
         *status = make_jalloc(contender);
     else
-        contender->call.state = contender->call.peer->create(&contender->upstream.face, UPSTREAM_LIMIT);
-    if (*status == JSTATUS_SUCCESS && (contender->call.kind == CONTENDER_JALLOC || contender->call.state))
+        contender->call.state =
+            contender->call.peer->create(&contender->upstream.face, UPSTREAM_LIMIT);
+    if (*status == JSTATUS_SUCCESS &&
+        (contender->call.kind == CONTENDER_JALLOC || contender->call.state))
         return true;
     upstream_fini(&contender->upstream);
     if (*status != JSTATUS_INVALID_CONFIGURATION)

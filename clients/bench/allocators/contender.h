@@ -3,8 +3,9 @@
 #ifndef CONTENDER_H
 #define CONTENDER_H
 
-/* Whoever takes part: a composition of jalloc's, an allocator of another library, or a malloc. Each is called as its
- * user would call it, with nothing in between but a branch that is the same for all. */
+/* Whoever takes part: a composition of jalloc's, an allocator of another library, or a malloc. Each
+ * is called as its user would call it, with nothing in between but a branch that is the same for
+ * all. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,12 +15,18 @@
 #include "jalloc/allocator.h"
 #include "upstream.h"
 
-typedef enum contender_kind_t { CONTENDER_JALLOC, CONTENDER_PEER, CONTENDER_MALLOC } contender_kind_t;
+typedef enum contender_kind_t {
+    CONTENDER_JALLOC,
+    CONTENDER_PEER,
+    CONTENDER_MALLOC
+} contender_kind_t;
 
-/* How it is called. Small, so that a loop has a copy at hand: a contender's place in memory must not matter. */
+/* How it is called. Small, so that a loop has a copy at hand: a contender's place in memory must
+ * not matter. */
 typedef struct contender_call {
     contender_kind_t kind;
-    size_t alignment;        /* that is asked of jalloc; 0: its granule. The others have no choice */
+    /* That is asked of jalloc; 0: its granule. The others have no choice. */
+    size_t alignment;
     jallocator_t *allocator; /* jalloc's, while it is made */
     const bench_peer_t *peer;
     void *state; /* the peer's, while it is made */
@@ -35,8 +42,8 @@ typedef struct contender {
     jallocator_t *below; /* jalloc's face of it */
 } contender_t;
 
-/* A new one, with nothing reserved. False: not to be had, and said so on stderr; with JSTATUS_INVALID_CONFIGURATION in
- * *status where jalloc has no such kind. */
+/* A new one, with nothing reserved. False: not to be had, and said so on stderr; with
+ * JSTATUS_INVALID_CONFIGURATION in *status where jalloc has no such kind. */
 bool contender_make(contender_t *contender, jstatus_t *status);
 /* Nothing of it may be live. False: jalloc says that something is. */
 bool contender_unmake(contender_t *contender);

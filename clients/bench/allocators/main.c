@@ -3,21 +3,24 @@
 
 /* jalloc's allocators against the best that others have, in one process.
  *
- *     bench_allocators [SECONDS] [--peers LIB.so...] [--only SECTION,...] [--threads N] [--traces FILE.csv...]
+ *     bench_allocators [SECONDS] [--peers LIB.so...] [--only SECTION,...] [--threads N] [--traces
+ *     FILE.csv...]
  *
  * fixed, mixes, traces
- *     Pools: bfc, bfc(threads=none) and general against RMM, Umpire, UMF (plug-ins, peer.h) and TensorFlow's algorithm
- *     (built in). All take their memory from the same upstream, whose addresses nobody touches: a page fault would be
- *     the system's time and not the allocator's.
+ *     Pools: bfc, bfc(threads=none) and general against RMM, Umpire, UMF (plug-ins, peer.h) and
+ *     TensorFlow's algorithm (built in). All take their memory from the same upstream, whose
+ *     addresses nobody touches: a page fault would be the system's time and not the allocator's.
  * malloc
- *     general against the mallocs of the C library, mimalloc, jemalloc and tcmalloc, which touch their own blocks.
+ *     general against the mallocs of the C library, mimalloc, jemalloc and tcmalloc, which touch
+ *     their own blocks.
  * stacks
  *     What a hit of the cache costs, and an adaptor on top of what lies below it.
  *
- * Each figure is the median of samples that were taken in turn: of processor time where one thread plays a script, so a
- * busy machine does little harm; of the clock where several do, which need a processor each. Nanoseconds are for one
- * operation, which is an allocation or a free, and contain reading the script ("asking alone"). Who is absent is named,
- * and an aim that was not measured is not reached. */
+ * Each figure is the median of samples that were taken in turn: of processor time where one thread
+ * plays a script, so a busy machine does little harm; of the clock where several do, which need a
+ * processor each. Nanoseconds are for one operation, which is an allocation or a free, and contain
+ * reading the script ("asking alone"). Who is absent is named, and an aim that was not measured is
+ * not reached. */
 
 #include <ctype.h>
 #include <stdio.h>
@@ -55,8 +58,12 @@ static aim_t aims[AIMS] = {
     [AIM_BFC] = {.what = "bfc, operations/s over the best peer's", .at_least = true, .bound = 3},
     [AIM_BFC_SINGLE] = {.what = "bfc(threads=none), the same", .at_least = true, .bound = 3},
     [AIM_GENERAL] = {.what = "general, the same", .at_least = true, .bound = 3},
-    [AIM_MIMALLOC] = {.what = "general, operations/s over mimalloc's", .at_least = true, .bound = 1},
-    [AIM_JEMALLOC] = {.what = "general, operations/s over jemalloc's", .at_least = true, .bound = 1},
+    [AIM_MIMALLOC] = {.what = "general, operations/s over mimalloc's",
+                      .at_least = true,
+                      .bound = 1},
+    [AIM_JEMALLOC] = {.what = "general, operations/s over jemalloc's",
+                      .at_least = true,
+                      .bound = 1},
     [AIM_LRU] = {.what = "lru, ns for a hit", .bound = 15},
     [AIM_QUOTA] = {.what = "quota, ns on top of an operation", .bound = 10},
     [AIM_TRACK] = {.what = "track, ns on top of an operation", .bound = 10},
@@ -69,20 +76,23 @@ static contender_t pools[MAX_CONTENDERS], heaps[MAX_CONTENDERS], stacks[MAX_CONT
 static size_t pool_count, heap_count, stack_count;
 static bool failed; /* something of jalloc's was refused, which nothing here may be */
 
-/* ---- Who takes part ---------------------------------------------------------------------------------------------- */
+/* ---- Who takes part ---- */
 
 static contender_t *enter(contender_t *field, size_t *count, contender_t contender) {
     if (*count == MAX_CONTENDERS) {
-        fprintf(stderr, "bench_allocators: more than %d contenders: %s is left out\n", MAX_CONTENDERS, contender.name);
+        fprintf(stderr, "bench_allocators: more than %d contenders: %s is left out\n",
+                MAX_CONTENDERS, contender.name);
         return NULL;
     }
     field[*count] = contender;
     return &field[(*count)++];
 }
 
-static void enter_jalloc(contender_t *field, size_t *count, const char *composition, size_t alignment) {
-    contender_t *entered =
-        enter(field, count, (contender_t){.name = composition, .call = {CONTENDER_JALLOC, .alignment = alignment}});
+static void enter_jalloc(contender_t *field, size_t *count, const char *composition,
+                         size_t alignment) {
+    contender_t *entered = enter(
+        field, count,
+        (contender_t){.name = composition, .call = {CONTENDER_JALLOC, .alignment = alignment}});
     jstatus_t status;
     if (!entered)
         return;
@@ -96,9 +106,9 @@ static void enter_jalloc(contender_t *field, size_t *count, const char *composit
 }
 
 static contender_t heap_contender(const bench_malloc_t *heap) {
-    return (contender_t){
-        .name = heap->name,
-        .call = {CONTENDER_MALLOC, .heap_allocate = heap->allocate, .heap_deallocate = heap->deallocate}};
+    return (contender_t){.name = heap->name,
+                         .call = {CONTENDER_MALLOC, .heap_allocate = heap->allocate,
+                                  .heap_deallocate = heap->deallocate}};
 }
 
 static void enter_heap(bench_malloc_t heap) {
@@ -125,7 +135,8 @@ static void enter_nothing(contender_t *field, size_t *count) {
 }
 
 static void enter_peer(const bench_peer_t *peer) {
-    enter(pools, &pool_count, (contender_t){.name = peer->name, .call = {CONTENDER_PEER, .peer = peer}});
+    enter(pools, &pool_count,
+          (contender_t){.name = peer->name, .call = {CONTENDER_PEER, .peer = peer}});
 }
 
 /* A plug-in is never closed: what it has registered with the process stays. */
@@ -172,7 +183,7 @@ static void enter_all(void) {
     enter_nothing(stacks, &stack_count);
 }
 
-/* ---- Workloads --------------------------------------------------------------------------------------------------- */
+/* ---- Workloads ---- */
 
 static void text_of_size(size_t bytes, char *text, size_t length) {
     if (bytes >= (size_t)1 << 20)
@@ -191,10 +202,12 @@ static void begin_table(table_t *table, const contender_t *field, size_t count, 
     }
 }
 
-/* Makes everybody anew, lets all play, and fills in a column of `times` for each part: nanoseconds of one of the
- * `operations`. `memory`, if given, gets peak reserved over peak live of the first time a contender played. */
-static void run_workload(contender_t *field, size_t count, play_t play, const script_t *first, const script_t *second,
-                         double operations, table_t *times, table_t *memory) {
+/* Makes everybody anew, lets all play, and fills in a column of `times` for each part: nanoseconds
+ * of one of the `operations`. `memory`, if given, gets peak reserved over peak live of the first
+ * time a contender played. */
+static void run_workload(contender_t *field, size_t count, play_t play, const script_t *first,
+                         const script_t *second, double operations, table_t *times,
+                         table_t *memory) {
     static job_t jobs[MAX_CONTENDERS];
     size_t row[MAX_CONTENDERS], playing = 0;
     for (size_t r = 0; r < count; r++) {
@@ -212,7 +225,8 @@ static void run_workload(contender_t *field, size_t count, play_t play, const sc
             continue;
         }
         if (memory)
-            memory->value[r][memory->columns] = (double)field[r].upstream.peak_bytes / (double)first->peak_bytes;
+            memory->value[r][memory->columns] =
+                (double)field[r].upstream.peak_bytes / (double)first->peak_bytes;
         row[playing++] = r;
     }
     measure(jobs, playing, options.seconds);
@@ -229,11 +243,13 @@ static void run_workload(contender_t *field, size_t count, play_t play, const sc
         memory->columns++;
 }
 
-static bool wanted(const char *section) { return !options.only || strstr(options.only, section) != NULL; }
+static bool wanted(const char *section) {
+    return !options.only || strstr(options.only, section) != NULL;
+}
 
 /* A line of ratios, theirs over ours, and the aim that they are for. */
-static void print_ratio(const table_t *times, const char *title, const char *ours, int peer_row, const char *peer_name,
-                        aim_t *aim) {
+static void print_ratio(const table_t *times, const char *title, const char *ours, int peer_row,
+                        const char *peer_name, aim_t *aim) {
     double ratio[REPORT_COLUMNS] = {0};
     int row = table_find(times, ours);
     for (size_t c = 0; row >= 0 && c < times->columns; c++) {
@@ -257,7 +273,8 @@ static void print_pools(const table_t *times, const char *title) {
 }
 
 /* Reserved by ours over reserved by the best peer. */
-static void judge_memory(const table_t *memory, const char *title, size_t first_column, const char *ours, aim_t *aim) {
+static void judge_memory(const table_t *memory, const char *title, size_t first_column,
+                         const char *ours, aim_t *aim) {
     int row = table_find(memory, ours);
     for (size_t c = first_column; row >= 0 && c < memory->columns; c++) {
         int peer = table_best_peer(memory, c);
@@ -275,13 +292,15 @@ static void bench_fixed(void) {
     for (int random_order = 0; random_order < 2; random_order++) {
         begin_table(&table, pools, pool_count, 1);
         for (size_t s = 0; s < sizeof fixed_sizes / sizeof *fixed_sizes; s++) {
-            script_t script =
-                random_order ? script_random_order(fixed_sizes[s], LIVE_BLOCKS) : script_pair(fixed_sizes[s]);
+            script_t script = random_order ? script_random_order(fixed_sizes[s], LIVE_BLOCKS)
+                                           : script_pair(fixed_sizes[s]);
             text_of_size(fixed_sizes[s], table.column[s], sizeof table.column[s]);
-            run_workload(pools, pool_count, play_script, &script, NULL, (double)script.count, &table, NULL);
+            run_workload(pools, pool_count, play_script, &script, NULL, (double)script.count,
+                         &table, NULL);
             script_free(&script);
         }
-        print_pools(&table, random_order ? "64 live, freed in random order" : "allocated and freed at once");
+        print_pools(&table, random_order ? "64 live, freed in random order"
+                                         : "allocated and freed at once");
     }
 }
 
@@ -305,7 +324,8 @@ static void bench_scripts(void) {
         mixes += s < 2;
         snprintf(times.column[times.columns], sizeof times.column[0], "%.31s", script.name);
         snprintf(memory.column[memory.columns], sizeof memory.column[0], "%.31s", script.name);
-        run_workload(pools, pool_count, play_script, &script, NULL, (double)script.count, &times, &memory);
+        run_workload(pools, pool_count, play_script, &script, NULL, (double)script.count, &times,
+                     &memory);
         script_free(&script);
     }
     print_pools(&times, "random mixes and recorded traces");
@@ -319,7 +339,8 @@ static void bench_mallocs(void) {
     static table_t table;
     static const char *const patterns[] = {"pair", "64 live, freed in random order",
                                            "allocated by one, freed by another"};
-    for (size_t threads = 1; threads <= options.threads; threads += options.threads > 1 ? options.threads - 1 : 1) {
+    for (size_t threads = 1; threads <= options.threads;
+         threads += options.threads > 1 ? options.threads - 1 : 1) {
         if (!crew_start(threads)) {
             fprintf(stderr, "bench_allocators: no %zu threads\n", threads);
             failed = true;
@@ -328,8 +349,8 @@ static void bench_mallocs(void) {
         for (int pattern = 0; pattern < (threads > 1 ? 3 : 2); pattern++) {
             begin_table(&table, heaps, heap_count, 1);
             for (size_t s = 0; s < sizeof small_sizes / sizeof *small_sizes; s++) {
-                script_t script =
-                    pattern == 1 ? script_random_order(small_sizes[s], LIVE_BLOCKS) : script_pair(small_sizes[s]);
+                script_t script = pattern == 1 ? script_random_order(small_sizes[s], LIVE_BLOCKS)
+                                               : script_pair(small_sizes[s]);
                 text_of_size(small_sizes[s], table.column[s], sizeof table.column[s]);
                 play_t play = pattern == 2 ? play_handover : threads > 1 ? play_crew : play_script;
                 run_workload(heaps, heap_count, play, &script, NULL,
@@ -337,8 +358,8 @@ static void bench_mallocs(void) {
                 script_free(&script);
             }
             char title[120];
-            snprintf(title, sizeof title, "mallocs, %zu thread%s, %s", threads, threads > 1 ? "s" : "",
-                     patterns[pattern]);
+            snprintf(title, sizeof title, "mallocs, %zu thread%s, %s", threads,
+                     threads > 1 ? "s" : "", patterns[pattern]);
             table_print(&table, title, "ns per operation of a thread");
             for (size_t r = 0; r < heap_count; r++)
                 if (table.peer[r])
@@ -360,7 +381,8 @@ static void bench_stacks(void) {
     for (size_t l = 0; l < sizeof layouts / sizeof *layouts; l++) {
         script_t allocate, release;
         script_halves(4096, layouts[l], BLOCKS, &allocate, &release);
-        snprintf(table.column[2 * l], sizeof table.column[0], "%zu size%s: allocate", layouts[l], l ? "s" : "");
+        snprintf(table.column[2 * l], sizeof table.column[0], "%zu size%s: allocate", layouts[l],
+                 l ? "s" : "");
         snprintf(table.column[2 * l + 1], sizeof table.column[0], "deallocate");
         run_workload(stacks, stack_count, play_halves, &allocate, &release, BLOCKS, &table, NULL);
         script_free(&allocate);
@@ -377,8 +399,10 @@ static void bench_stacks(void) {
         for (size_t c = 0; c < table.columns && table.value[r][c] != 0; c++) {
             if (below >= 0) {
                 cost[c] = table.value[r][c] - table.value[below][c];
-                snprintf(text, sizeof text, "%s over %s", strchr(plus, 't') == plus + 1 ? "track" : "quota", base);
-                aim_add(&aims[strchr(plus, 't') == plus + 1 ? AIM_TRACK : AIM_QUOTA], cost[c], text, table.column[c]);
+                snprintf(text, sizeof text, "%s over %s",
+                         strchr(plus, 't') == plus + 1 ? "track" : "quota", base);
+                aim_add(&aims[strchr(plus, 't') == plus + 1 ? AIM_TRACK : AIM_QUOTA], cost[c], text,
+                        table.column[c]);
             } else if (strncmp(name, "lru", 3) == 0 && c % 2 == 0) {
                 aim_add(&aims[AIM_LRU], table.value[r][c], name, table.column[c]);
             }
@@ -392,12 +416,12 @@ static void bench_stacks(void) {
 __attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void) { return "leak:libtcmalloc"; }
 
-/* ---- The command line -------------------------------------------------------------------------------------------- */
+/* ---- The command line ---- */
 
 static int usage(void) {
     fprintf(stderr,
-            "usage: bench_allocators [SECONDS] [--peers LIB.so...] [--only SECTION,...] [--threads N] "
-            "[--traces FILE.csv...]\n"
+            "usage: bench_allocators [SECONDS] [--peers LIB.so...] [--only SECTION,...] [--threads "
+            "N] [--traces FILE.csv...]\n"
             "  SECONDS    for each column of a table, %g unless given\n"
             "  --peers    plug-ins of other libraries (clients/bench/peers)\n"
             "  --only     fixed, mixes, traces, malloc, stacks\n"
@@ -408,8 +432,8 @@ static int usage(void) {
 }
 
 static bool read_options(int argc, char **argv) {
-    static const char *const standard[] = {"training_transformer", "training_lengths", "training_scratch",
-                                           "dense_gaussian_process"};
+    static const char *const standard[] = {"training_transformer", "training_lengths",
+                                           "training_scratch", "dense_gaussian_process"};
     static char paths[sizeof standard / sizeof *standard][512];
     bool traces_given = false;
     for (int i = 1; i < argc; i++) {

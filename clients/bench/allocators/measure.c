@@ -13,9 +13,10 @@
 #define SAMPLE_SECONDS 200e-6       /* ten times bench.h's: the clock is read by several threads */
 #define CREW_SAMPLE_SECONDS 2000e-6 /* a crew needs some 50 microseconds to come together */
 
-/* ---- The crew ---------------------------------------------------------------------------------------------------- */
+/* ---- The crew ---- */
 
-/* Threads that stay, as those of a program do, so that what an allocator keeps for a thread stays as well. */
+/* Threads that stay, as those of a program do, so that what an allocator keeps for a thread stays
+ * as well. */
 static struct {
     pthread_t thread[MEASURE_MAX_THREADS]; /* the first is the caller's and not entered */
     size_t count;
@@ -62,7 +63,8 @@ bool crew_start(size_t threads) {
     if (pthread_barrier_init(&crew.barrier, NULL, (unsigned)threads) != 0)
         return false;
     for (; crew.count < threads; crew.count++)
-        if (pthread_create(&crew.thread[crew.count], NULL, crew_member, (void *)(uintptr_t)crew.count) != 0)
+        if (pthread_create(&crew.thread[crew.count], NULL, crew_member,
+                           (void *)(uintptr_t)crew.count) != 0)
             return false;
     return true;
 }
@@ -76,10 +78,11 @@ void crew_stop(void) {
     crew.count = 0;
 }
 
-/* ---- Ways to play ------------------------------------------------------------------------------------------------ */
+/* ---- Ways to play ---- */
 
-/* Seconds that this thread has had a processor. A script alone never waits, so on a quiet machine they are those of the
- * clock; on a busy one they leave out that others had it, which hits long samples, those of slow contenders, most. */
+/* Seconds that this thread has had a processor. A script alone never waits, so on a quiet machine
+ * they are those of the clock; on a busy one they leave out that others had it, which hits long
+ * samples, those of slow contenders, most. */
 static double processor_now(void) {
     struct timespec t;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
@@ -123,8 +126,9 @@ void play_crew(job_t *job, size_t repeat, double seconds[MEASURE_PARTS]) {
     job->refused |= atomic_exchange(&crew_refused, false);
 }
 
-/* A ring between two threads. Each publishes every so many blocks, and waits for the other where the ring is full or
- * empty; what the ring itself costs is a fraction of a nanosecond for each block. */
+/* A ring between two threads. Each publishes every so many blocks, and waits for the other where
+ * the ring is full or empty; what the ring itself costs is a fraction of a nanosecond for each
+ * block. */
 enum { RING = 1024, BATCH = 64 };
 
 struct handover {
@@ -169,7 +173,7 @@ void play_handover(job_t *job, size_t repeat, double seconds[MEASURE_PARTS]) {
     job->refused |= atomic_exchange(&crew_refused, false);
 }
 
-/* ---- Jobs -------------------------------------------------------------------------------------------------------- */
+/* ---- Jobs ---- */
 
 static void *needed(void *memory) {
     if (!memory) {
@@ -179,7 +183,8 @@ static void *needed(void *memory) {
     return memory;
 }
 
-void job_init(job_t *job, contender_t *contender, play_t play, const script_t *first, const script_t *second) {
+void job_init(job_t *job, contender_t *contender, play_t play, const script_t *first,
+              const script_t *second) {
     *job = (job_t){.contender = contender, .script = {first, second}, .play = play};
     job->samples = needed(malloc(BENCH_MAX_SAMPLES * sizeof *job->samples));
     size_t threads = play == play_crew ? crew.count : 1;
@@ -204,7 +209,8 @@ static void sample(job_t *job, size_t repeat, double seconds[MEASURE_PARTS]) {
 
 /* How often a run must be repeated to fill a sample; warms up on the way. */
 static void calibrate(job_t *job) {
-    double least = job->play == play_crew || job->play == play_handover ? CREW_SAMPLE_SECONDS : SAMPLE_SECONDS;
+    double least =
+        job->play == play_crew || job->play == play_handover ? CREW_SAMPLE_SECONDS : SAMPLE_SECONDS;
     double seconds[MEASURE_PARTS];
     for (job->repeat = 1;; job->repeat *= 2) {
         sample(job, job->repeat, seconds);

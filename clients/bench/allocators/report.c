@@ -95,12 +95,14 @@ void aims_print(aim_t *aims, size_t count) {
     for (size_t a = 0; a < count; a++) {
         aim_t *aim = &aims[a];
         char text[80];
-        snprintf(text, sizeof text, "%s: at %s %g", aim->what, aim->at_least ? "least" : "most", aim->bound);
+        snprintf(text, sizeof text, "%s: at %s %g", aim->what, aim->at_least ? "least" : "most",
+                 aim->bound);
         if (aim->count == 0)
             printf("%-58s not measured\n", text);
         else
-            printf("%-58s %9.2f %8.2f %4zu of %-3zu %s: %s\n", text, bench_median(aim->figure, aim->count), aim->worst,
-                   aim->reached, aim->count, aim->reached == aim->count ? "reached" : "missed", aim->where);
+            printf("%-58s %9.2f %8.2f %4zu of %-3zu %s: %s\n", text,
+                   bench_median(aim->figure, aim->count), aim->worst, aim->reached, aim->count,
+                   aim->reached == aim->count ? "reached" : "missed", aim->where);
         free(aim->figure);
     }
 }

@@ -61,7 +61,9 @@ static size_t random_below(size_t bound) {
     return (size_t)((random_state >> 33) % bound);
 }
 
-static double random_unit(void) { return (double)random_below((size_t)1 << 30) / (double)(1 << 30); }
+static double random_unit(void) {
+    return (double)random_below((size_t)1 << 30) / (double)(1 << 30);
+}
 
 script_t script_pair(size_t bytes) {
     script_t script = {.name = "pair"};
@@ -91,7 +93,8 @@ script_t script_random_order(size_t bytes, size_t blocks) {
     return script;
 }
 
-void script_halves(size_t bytes, size_t layouts, size_t blocks, script_t *allocate, script_t *release) {
+void script_halves(size_t bytes, size_t layouts, size_t blocks, script_t *allocate,
+                   script_t *release) {
     script_t whole = {0};
     for (size_t i = 0; i < blocks; i++)
         add_allocate(&whole, i, bytes + i % layouts * bytes);
@@ -132,7 +135,8 @@ bool script_read(const char *path, script_t *script) {
         const operation_t *operation = &trace.operations[i];
         if (operation->action == ACTION_ALLOCATE) {
             good = operation->size_bytes <= UINT32_MAX && script->slots < SCRIPT_FREE;
-            slot_of[operation->block] = spare_count > 0 ? spare[--spare_count] : (uint32_t)script->slots;
+            slot_of[operation->block] =
+                spare_count > 0 ? spare[--spare_count] : (uint32_t)script->slots;
             add_allocate(script, slot_of[operation->block], operation->size_bytes);
         } else if (operation->action == ACTION_FREE) {
             add_free(script, slot_of[operation->block]);

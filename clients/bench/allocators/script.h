@@ -3,8 +3,9 @@
 #ifndef SCRIPT_H
 #define SCRIPT_H
 
-/* What is asked of an allocator, written down beforehand, so that nothing but the asking is timed: every workload is a
- * list of allocations and frees, which one loop goes through. A script ends with nothing live. */
+/* What is asked of an allocator, written down beforehand, so that nothing but the asking is timed:
+ * every workload is a list of allocations and frees, which one loop goes through. A script ends
+ * with nothing live. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,7 +15,8 @@
 
 /* Eight bytes, so that the list itself hardly shows in the caches. */
 typedef struct event {
-    uint32_t slot;  /* which of the blocks that are live at the same time; SCRIPT_FREE: it is freed */
+    /* Which of the blocks that are live at the same time; SCRIPT_FREE: it is freed. */
+    uint32_t slot;
     uint32_t bytes; /* of a free as well */
 } event_t;
 
@@ -33,17 +35,20 @@ typedef struct script {
 script_t script_pair(size_t bytes);
 /* Allocate `blocks`, free them in random order, again with another. */
 script_t script_random_order(size_t bytes, size_t blocks);
-/* The two halves of a cache's life: `blocks` of `layouts` sizes, in turn, allocated; and freed. These two alone do not
- * end as they began. */
-void script_halves(size_t bytes, size_t layouts, size_t blocks, script_t *allocate, script_t *release);
-/* `blocks` live blocks of log-uniform size, one of which, whichever it is, is replaced again and again. */
+/* The two halves of a cache's life: `blocks` of `layouts` sizes, in turn, allocated; and freed.
+ * These two alone do not end as they began. */
+void script_halves(size_t bytes, size_t layouts, size_t blocks, script_t *allocate,
+                   script_t *release);
+/* `blocks` live blocks of log-uniform size, one of which, whichever it is, is replaced again and
+ * again. */
 script_t script_mix(const char *name, size_t least_bytes, size_t most_bytes, size_t blocks);
-/* A recorded trace, what lives at its end freed there; without requests that failed. False: it cannot be played, and
- * stderr says why. Exits where the file cannot be understood. */
+/* A recorded trace, what lives at its end freed there; without requests that failed. False: it
+ * cannot be played, and stderr says why. Exits where the file cannot be understood. */
 bool script_read(const char *path, script_t *script);
 void script_free(script_t *script);
 
-/* Goes through a script. False: an allocation was refused (what follows of its block is left out), or a free. */
+/* Goes through a script. False: an allocation was refused (what follows of its block is left out),
+ * or a free. */
 static inline bool script_run(const script_t *script, const contender_t *contender, void **live) {
     const contender_call_t call = contender->call;
     bool good = true;

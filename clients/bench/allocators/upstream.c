@@ -8,7 +8,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define MOST_MAPPED_BYTES ((size_t)512 << 30) /* the limit, twice for the rounding, and for all that waits in lists */
+/* The limit, twice for the rounding, and for all that waits in lists. */
+#define MOST_MAPPED_BYTES ((size_t)512 << 30)
 
 static unsigned class_of(size_t bytes) {
     unsigned bits = bytes > 1 ? 64 - (unsigned)__builtin_clzll(bytes - 1) : 0;
@@ -34,7 +35,8 @@ static void *upstream_allocate(void *context, size_t bytes, size_t alignment) {
         return NULL;
     void *pointer = NULL;
     pthread_mutex_lock(&upstream->lock);
-    if (bytes <= UPSTREAM_LIMIT - upstream->held_bytes && (pointer = take(upstream, class, class_bytes)) != NULL) {
+    if (bytes <= UPSTREAM_LIMIT - upstream->held_bytes &&
+        (pointer = take(upstream, class, class_bytes)) != NULL) {
         upstream->held_bytes += bytes;
         if (upstream->held_bytes > upstream->peak_bytes)
             upstream->peak_bytes = upstream->held_bytes;
@@ -65,7 +67,8 @@ bool upstream_init(upstream_t *upstream) {
     memset(upstream, 0, sizeof *upstream);
     upstream->face = (bench_upstream_t){upstream_allocate, upstream_deallocate, upstream};
     for (size_t bytes = MOST_MAPPED_BYTES; bytes >= UPSTREAM_LIMIT; bytes /= 2) {
-        void *mapping = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        void *mapping = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (mapping == MAP_FAILED)
             continue;
         upstream->mapping = mapping;

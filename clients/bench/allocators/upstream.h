@@ -3,14 +3,16 @@
 #ifndef UPSTREAM_H
 #define UPSTREAM_H
 
-/* Where every allocator under test takes its memory from: addresses of one large mapping that nobody ever touches, so
- * they cost nothing but the counting, and that the same few lines do for everybody.
+/* Where every allocator under test takes its memory from: addresses of one large mapping that
+ * nobody ever touches, so they cost nothing but the counting, and that the same few lines do for
+ * everybody.
  *
  *     mapping  | 4 KiB | 4 KiB | - | 8 KiB | 1 MiB ... |            not used yet             |
  *                                                       ^ used
  *
- * A request takes the next power of two of addresses, at a multiple of it. What is given back waits in a list of its
- * power of two, so the same addresses come again, in constant time. Counted is what was asked for. */
+ * A request takes the next power of two of addresses, at a multiple of it. What is given back waits
+ * in a list of its power of two, so the same addresses come again, in constant time. Counted is
+ * what was asked for. */
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -18,7 +20,8 @@
 
 #include "../peer.h"
 
-#define UPSTREAM_LIMIT ((size_t)16 << 30) /* what it gives at most: what a large GPU of a few years ago has */
+/* What it gives at most: what a large GPU of a few years ago has. */
+#define UPSTREAM_LIMIT ((size_t)16 << 30)
 
 enum { UPSTREAM_FIRST_CLASS = 12, UPSTREAM_CLASSES = 40 }; /* powers of two */
 

@@ -3,8 +3,8 @@
 #ifndef BENCH_BUFFER_H
 #define BENCH_BUFFER_H
 
-/* bench_buffer: what its files share. Figures are ratios, how much faster we are than what is written beside them, so 1 is
- * as fast. */
+/* bench_buffer: what its files share. Figures are ratios, how much faster we are than what is
+ * written beside them, so 1 is as fast. */
 
 #include "../allocators/report.h"
 #include "world.h"
@@ -21,7 +21,8 @@ void report_table(const table_t *table, const char *title);
 jlayout_t square_layout(int64_t order, int64_t leading_dimension);
 jbuffer_allocator_t *make_allocator(jbuffer_kind_t kind, int rows, int columns, int64_t block);
 jbuffer_t *make_square(jbuffer_allocator_t *allocator, int64_t order, int64_t leading_dimension);
-/* The element at a place in the whole: cheap, so that the memory shows, and no two that could be confused are the same. */
+/* The element at a place in the whole: cheap, so that the memory shows, and no two that could be
+ * confused are the same. */
 static inline double value_at(int64_t i, int64_t j) { return (double)i + 4096.0 * (double)j; }
 
 /* local.c: one process. */

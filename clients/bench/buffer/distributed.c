@@ -12,14 +12,16 @@
 #include "jalloc/mpi.h"
 
 /* ScaLAPACK's; there is no header. */
-extern void pdgemm_(const char *transa, const char *transb, const int *m, const int *n, const int *k,
-                    const double *alpha, const double *a, const int *ia, const int *ja, const int *desca,
-                    const double *b, const int *ib, const int *jb, const int *descb, const double *beta, double *c,
-                    const int *ic, const int *jc, const int *descc);
-extern void Cpdgemr2d(int m, int n, double *a, int ia, int ja, int *desca, double *b, int ib, int jb, int *descb,
-                      int context);
+extern void pdgemm_(const char *transa, const char *transb, const int *m, const int *n,
+                    const int *k, const double *alpha, const double *a, const int *ia,
+                    const int *ja, const int *desca, const double *b, const int *ib, const int *jb,
+                    const int *descb, const double *beta, double *c, const int *ic, const int *jc,
+                    const int *descc);
+extern void Cpdgemr2d(int m, int n, double *a, int ia, int ja, int *desca, double *b, int ib,
+                      int jb, int *descb, int context);
 
-static const int64_t orders[] = {128, 250, 500, 1000, 2000}; /* ragged for blocks of 64, but the first */
+/* Ragged for blocks of 64, but the first. */
+static const int64_t orders[] = {128, 250, 500, 1000, 2000};
 enum { ORDERS = sizeof orders / sizeof *orders, SMOKE_ORDERS = 2, BLOCK = 64 };
 
 static const double zero = 0, one = 1;
@@ -50,9 +52,9 @@ static void check_part(jbuffer_t *buffer) {
     const jdistribution_t *d = &part.distribution;
     for (int64_t j = 0; j < part.columns; j++)
         for (int64_t i = 0; i < part.rows; i++)
-            CLAIM(
-                ((double *)part.pointer)[i + j * part.leading_dimension] ==
-                value_at(jdistribution_to_global(d, 0, d->place[0], i), jdistribution_to_global(d, 1, d->place[1], j)));
+            CLAIM(((double *)part.pointer)[i + j * part.leading_dimension] ==
+                  value_at(jdistribution_to_global(d, 0, d->place[0], i),
+                           jdistribution_to_global(d, 1, d->place[1], j)));
 }
 
 static void check_whole(const double *x, int64_t order) {
@@ -61,16 +63,17 @@ static void check_whole(const double *x, int64_t order) {
             CLAIM(x[i + j * order] == value_at(i, j));
 }
 
-/* ---- Kinds ------------------------------------------------------------------------------------------------------- */
+/* ---- Kinds ---- */
 
 typedef struct conversion {
     jbuffer_allocator_t *replicated;
     jbuffer_t *source, *destination;
     double *from, *to; /* of the whole; NULL where it is distributed */
     int64_t order;
-    jbuffer_part_t part;  /* of the distributed one */
-    int *counts, *starts; /* elements of all processes' parts, and where each would lie behind the others */
-    double *behind;       /* where they do */
+    jbuffer_part_t part; /* of the distributed one */
+    /* Elements of all processes' parts, and where each would lie behind the others. */
+    int *counts, *starts;
+    double *behind; /* where they do */
 } conversion_t;
 
 static void convert_ours(void *context) {
@@ -103,7 +106,8 @@ static void pick(void *context) {
         double *to = (double *)c->part.pointer + j * c->part.leading_dimension;
         for (int64_t i = 0; i < c->part.rows; i += d->blocks[0]) {
             const int64_t left = c->part.rows - i, rows = left < d->blocks[0] ? left : d->blocks[0];
-            memcpy(to + i, from + jdistribution_to_global(d, 0, d->place[0], i), (size_t)rows * sizeof *to);
+            memcpy(to + i, from + jdistribution_to_global(d, 0, d->place[0], i),
+                   (size_t)rows * sizeof *to);
         }
     }
     bench_keep(c->part.pointer);
@@ -112,8 +116,8 @@ static void pick(void *context) {
 /* The parts one behind the other: the same bytes, but not in their places. */
 static void gather(void *context) {
     conversion_t *c = context;
-    MPI_Allgatherv(c->part.pointer, c->counts[world.rank], MPI_DOUBLE, c->to, c->counts, c->starts, MPI_DOUBLE,
-                   MPI_COMM_WORLD);
+    MPI_Allgatherv(c->part.pointer, c->counts[world.rank], MPI_DOUBLE, c->to, c->counts, c->starts,
+                   MPI_DOUBLE, MPI_COMM_WORLD);
 }
 
 /* And in their places. */
@@ -131,7 +135,8 @@ static void gather_and_place(void *context) {
             double *to = c->to + jdistribution_to_global(d, 1, place[1], j) * c->order;
             for (int64_t i = 0; i < rows; i += d->blocks[0]) {
                 const int64_t left = rows - i, run = left < d->blocks[0] ? left : d->blocks[0];
-                memcpy(to + jdistribution_to_global(d, 0, place[0], i), from + i, (size_t)run * sizeof *to);
+                memcpy(to + jdistribution_to_global(d, 0, place[0], i), from + i,
+                       (size_t)run * sizeof *to);
             }
         }
     }
@@ -180,7 +185,8 @@ static void measure_conversions(table_t *table, size_t column, jbuffer_allocator
     c.starts = calloc((size_t)world.count, sizeof *c.starts);
     CLAIM(c.counts && c.starts);
     const int mine = (int)(c.part.rows * c.part.columns);
-    CLAIM(c.part.leading_dimension == c.part.rows || mine == 0); /* so that it can be sent as it lies */
+    /* So that it can be sent as it lies. */
+    CLAIM(c.part.leading_dimension == c.part.rows || mine == 0);
     MPI_Allgather(&mine, 1, MPI_INT, c.counts, 1, MPI_INT, MPI_COMM_WORLD);
     for (int p = 1; p < world.count; p++)
         c.starts[p] = c.starts[p - 1] + c.counts[p - 1];
@@ -206,7 +212,8 @@ static void measure_conversions(table_t *table, size_t column, jbuffer_allocator
 
 void bench_distributed_copies(void) {
     table_t table = {.row = {"local to replicated: MPI_Bcast", "replicated to distributed: memcpy",
-                             "distributed to replicated: MPI_Allgatherv", "  and a loop that places what came",
+                             "distributed to replicated: MPI_Allgatherv",
+                             "  and a loop that places what came",
                              "construct_copy: MPI_Allgatherv"},
                      .rows = 5,
                      .decimals = 2};
@@ -222,7 +229,7 @@ void bench_distributed_copies(void) {
     report_table(&table, "copy between kinds, against what moves the same bytes");
 }
 
-/* ---- Redistribution ---------------------------------------------------------------------------------------------- */
+/* ---- Redistribution ---- */
 
 typedef struct redistribution {
     jbuffer_t *source, *destination;
@@ -236,20 +243,23 @@ static void redistribute_ours(void *context) {
 
 static void redistribute_scalapack(void *context) {
     redistribution_t *r = context;
-    Cpdgemr2d(r->from.rows, r->from.columns, r->from.pointer, r->from.row, r->from.column, r->from.descriptor,
-              r->to.pointer, r->to.row, r->to.column, r->to.descriptor, r->from.descriptor[1]);
+    Cpdgemr2d(r->from.rows, r->from.columns, r->from.pointer, r->from.row, r->from.column,
+              r->from.descriptor, r->to.pointer, r->to.row, r->to.column, r->to.descriptor,
+              r->from.descriptor[1]);
 }
 
 void bench_redistribution(void) {
-    table_t table = {.row = {"blocks of 64 to 32", "square grid to one row", "both"}, .rows = 3, .decimals = 2};
+    table_t table = {
+        .row = {"blocks of 64 to 32", "square grid to one row", "both"}, .rows = 3, .decimals = 2};
     name_columns(&table);
     for (size_t row = 0; row < table.rows; row++) {
         jbuffer_allocator_t *from = make_allocator(JBUFFER_DISTRIBUTED, 0, 0, BLOCK),
-                            *to = make_allocator(JBUFFER_DISTRIBUTED, row == 0 ? 0 : 1, row == 0 ? 0 : world.count,
+                            *to = make_allocator(JBUFFER_DISTRIBUTED, row == 0 ? 0 : 1,
+                                                 row == 0 ? 0 : world.count,
                                                  row == 1 ? BLOCK : BLOCK / 2);
         for (size_t o = 0; o < order_count(); o++) {
-            redistribution_t r = {make_square(from, orders[o], 0), make_zeros(to, orders[o]), JBUFFER_SCALAPACK_INIT,
-                                  JBUFFER_SCALAPACK_INIT};
+            redistribution_t r = {make_square(from, orders[o], 0), make_zeros(to, orders[o]),
+                                  JBUFFER_SCALAPACK_INIT, JBUFFER_SCALAPACK_INIT};
             MUST(jbuffer_as_scalapack(r.source, &r.from));
             MUST(jbuffer_as_scalapack(r.destination, &r.to));
             redistribute_ours(&r);
@@ -257,7 +267,8 @@ void bench_redistribution(void) {
             MUST(jbuffer_fill(world.handle, r.destination, NULL));
             redistribute_scalapack(&r);
             check_part(r.destination);
-            report_ratio(&table, row, o, world_compare(redistribute_ours, redistribute_scalapack, &r),
+            report_ratio(&table, row, o,
+                         world_compare(redistribute_ours, redistribute_scalapack, &r),
                          AIM_REDISTRIBUTE);
             MUST(jbuffer_release(r.source));
             MUST(jbuffer_release(r.destination));
@@ -268,7 +279,7 @@ void bench_redistribution(void) {
     report_table(&table, "redistribution, against ScaLAPACK's pdgemr2d");
 }
 
-/* ---- Products ---------------------------------------------------------------------------------------------------- */
+/* ---- Products ---- */
 
 typedef struct distributed_product {
     jbuffer_t *a, *b, *c;
@@ -277,14 +288,16 @@ typedef struct distributed_product {
 
 static void product_ours(void *context) {
     distributed_product_t *p = context;
-    MUST(jbuffer_product(world.handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, &one, p->a, p->b, &zero, &p->c));
+    MUST(jbuffer_product(world.handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, &one, p->a, p->b,
+                         &zero, &p->c));
 }
 
 static void product_scalapack(void *context) {
     distributed_product_t *p = context;
     const jbuffer_scalapack_t *a = &p->of_a, *b = &p->of_b, *c = &p->of_c;
-    pdgemm_("N", "N", &c->rows, &c->columns, &a->columns, &one, a->pointer, &a->row, &a->column, a->descriptor,
-            b->pointer, &b->row, &b->column, b->descriptor, &zero, c->pointer, &c->row, &c->column, c->descriptor);
+    pdgemm_("N", "N", &c->rows, &c->columns, &a->columns, &one, a->pointer, &a->row, &a->column,
+            a->descriptor, b->pointer, &b->row, &b->column, b->descriptor, &zero, c->pointer,
+            &c->row, &c->column, c->descriptor);
 }
 
 void bench_distributed_products(void) {
@@ -292,8 +305,9 @@ void bench_distributed_products(void) {
     jbuffer_allocator_t *allocator = make_allocator(JBUFFER_DISTRIBUTED, 0, 0, BLOCK);
     name_columns(&table);
     for (size_t o = 0; o < order_count(); o++) {
-        distributed_product_t p = {
-            .of_a = JBUFFER_SCALAPACK_INIT, .of_b = JBUFFER_SCALAPACK_INIT, .of_c = JBUFFER_SCALAPACK_INIT};
+        distributed_product_t p = {.of_a = JBUFFER_SCALAPACK_INIT,
+                                   .of_b = JBUFFER_SCALAPACK_INIT,
+                                   .of_c = JBUFFER_SCALAPACK_INIT};
         double ours, theirs;
         p.a = make_square(allocator, orders[o], 0);
         p.b = make_square(allocator, orders[o], 0);
@@ -306,7 +320,8 @@ void bench_distributed_products(void) {
         product_scalapack(&p);
         MUST(jbuffer_norm(world.handle, JNORM_FROBENIUS, p.c, &theirs));
         CLAIM(theirs > 0 && fabs(ours - theirs) <= 1e-12 * theirs);
-        report_ratio(&table, 0, o, world_compare(product_ours, product_scalapack, &p), AIM_DISTRIBUTED_PRODUCT);
+        report_ratio(&table, 0, o, world_compare(product_ours, product_scalapack, &p),
+                     AIM_DISTRIBUTED_PRODUCT);
         MUST(jbuffer_release(p.a));
         MUST(jbuffer_release(p.b));
         MUST(jbuffer_release(p.c));

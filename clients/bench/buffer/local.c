@@ -19,7 +19,7 @@ static void name_columns(table_t *table) {
         snprintf(table->column[c], sizeof table->column[c], "%lld", (long long)orders[c]);
 }
 
-/* ---- Construction ------------------------------------------------------------------------------------------------ */
+/* ---- Construction ---- */
 
 typedef struct construction {
     jbuffer_allocator_t *allocator;
@@ -31,7 +31,8 @@ typedef struct construction {
 static jbuffer_filled_t fill_block(void *context, const jbuffer_block_t *block) {
     (void)context;
     for (int64_t j = 0; j < block->extents[1]; j++) {
-        double *column = (double *)block->data + j * block->strides[1]; /* column-major: the other stride is 1 */
+        /* column-major: the other stride is 1 */
+        double *column = (double *)block->data + j * block->strides[1];
         for (int64_t i = 0; i < block->extents[0]; i++)
             column[i] = value_at(block->starts[0] + i, block->starts[1] + j);
     }
@@ -47,7 +48,8 @@ static void *pointer_of(jbuffer_t *buffer) {
 static void construct_ours(void *context) {
     construction_t *c = context;
     jbuffer_t *buffer;
-    MUST(jbuffer_construct_function(c->allocator, &c->layout, fill_block, NULL, c->threads, &buffer));
+    MUST(jbuffer_construct_function(c->allocator, &c->layout, fill_block, NULL, c->threads,
+                                    &buffer));
     MUST(jbuffer_release(buffer));
 }
 
@@ -79,10 +81,12 @@ void bench_construct(void) {
         free(x);
         MUST(jbuffer_release(buffer));
         c.threads = 1;
-        report_ratio(&table, 0, o, world_compare(construct_ours, construct_plainly, &c), AIM_CONSTRUCT);
+        report_ratio(&table, 0, o, world_compare(construct_ours, construct_plainly, &c),
+                     AIM_CONSTRUCT);
         c.threads = 0;
         if ((size_t)(c.order * c.order) * sizeof(double) > (size_t)1 << 20)
-            report_ratio(&table, 1, o, world_compare(construct_ours, construct_plainly, &c), AIM_CONSTRUCT);
+            report_ratio(&table, 1, o, world_compare(construct_ours, construct_plainly, &c),
+                         AIM_CONSTRUCT);
     }
     MUST(jbuffer_allocator_release(c.allocator));
     report_table(&table, "construct by a function, against a loop over malloc's memory");
@@ -95,7 +99,7 @@ jbuffer_t *make_square(jbuffer_allocator_t *allocator, int64_t order, int64_t le
     return buffer;
 }
 
-/* ---- Copies ------------------------------------------------------------------------------------------------------ */
+/* ---- Copies ---- */
 
 typedef struct local_copy {
     jbuffer_allocator_t *allocator;
@@ -115,7 +119,8 @@ static void copy_plainly(void *context) {
         memcpy(c->to, c->from, (size_t)(c->order * c->order) * sizeof(double));
     else
         for (int64_t j = 0; j < c->order; j++)
-            memcpy(c->to + j * c->to_ld, c->from + j * c->from_ld, (size_t)c->order * sizeof(double));
+            memcpy(c->to + j * c->to_ld, c->from + j * c->from_ld,
+                   (size_t)c->order * sizeof(double));
     bench_keep(c->to);
 }
 
@@ -135,8 +140,8 @@ static void construct_copy_plainly(void *context) {
     free(fresh.to);
 }
 
-static double measure_copy(jbuffer_allocator_t *allocator, int64_t order, bool source_padded, bool destination_padded,
-                           bool construct) {
+static double measure_copy(jbuffer_allocator_t *allocator, int64_t order, bool source_padded,
+                           bool destination_padded, bool construct) {
     const int64_t padded = order + 8;
     local_copy_t c = {.allocator = allocator, .order = order};
     c.from_ld = source_padded ? padded : order;
@@ -148,7 +153,8 @@ static double measure_copy(jbuffer_allocator_t *allocator, int64_t order, bool s
     c.to = pointer_of(c.destination);
     copy_ours(&c);
     for (int64_t j = 0; j < order; j++)
-        CLAIM(memcmp(c.to + j * c.to_ld, c.from + j * c.from_ld, (size_t)order * sizeof(double)) == 0);
+        CLAIM(memcmp(c.to + j * c.to_ld, c.from + j * c.from_ld, (size_t)order * sizeof(double)) ==
+              0);
     const double ratio = construct ? world_compare(construct_copy_ours, construct_copy_plainly, &c)
                                    : world_compare(copy_ours, copy_plainly, &c);
     MUST(jbuffer_release(c.source));
@@ -157,24 +163,27 @@ static double measure_copy(jbuffer_allocator_t *allocator, int64_t order, bool s
 }
 
 void bench_local_copies(void) {
-    table_t table = {.row = {"packed to packed", "packed to padded", "padded to padded", "construct_copy, packed",
-                             "construct_copy, padded"},
+    table_t table = {.row = {"packed to packed", "packed to padded", "padded to padded",
+                             "construct_copy, packed", "construct_copy, padded"},
                      .rows = 5,
                      .decimals = 2};
     jbuffer_allocator_t *allocator = make_allocator(JBUFFER_LOCAL, 0, 0, 0);
     name_columns(&table);
     for (size_t o = 0; o < order_count(); o++) {
-        report_ratio(&table, 0, o, measure_copy(allocator, orders[o], false, false, false), AIM_COPY);
-        report_ratio(&table, 1, o, measure_copy(allocator, orders[o], false, true, false), AIM_COPY);
+        report_ratio(&table, 0, o, measure_copy(allocator, orders[o], false, false, false),
+                     AIM_COPY);
+        report_ratio(&table, 1, o, measure_copy(allocator, orders[o], false, true, false),
+                     AIM_COPY);
         report_ratio(&table, 2, o, measure_copy(allocator, orders[o], true, true, false), AIM_COPY);
-        report_ratio(&table, 3, o, measure_copy(allocator, orders[o], false, false, true), AIM_COPY);
+        report_ratio(&table, 3, o, measure_copy(allocator, orders[o], false, false, true),
+                     AIM_COPY);
         report_ratio(&table, 4, o, measure_copy(allocator, orders[o], true, false, true), AIM_COPY);
     }
     MUST(jbuffer_allocator_release(allocator));
     report_table(&table, "copy, against memcpy");
 }
 
-/* ---- Products ---------------------------------------------------------------------------------------------------- */
+/* ---- Products ---- */
 
 typedef struct local_product {
     jbuffer_t *a, *b, *c;
@@ -187,14 +196,15 @@ static const double zero = 0, one = 1;
 
 static void product_ours(void *context) {
     local_product_t *p = context;
-    MUST(jbuffer_product(world.handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, &one, p->a, p->b, &zero, &p->c));
+    MUST(jbuffer_product(world.handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, &one, p->a, p->b,
+                         &zero, &p->c));
 }
 
 static void product_jblas(void *context) {
     const local_product_t *p = context;
     const int64_t n = p->order;
-    MUST(jblas_dgemm(world.handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, n, n, n, &one, p->pa, n, p->pb, n, &zero,
-                     p->pc, n));
+    MUST(jblas_dgemm(world.handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, n, n, n, &one, p->pa, n,
+                     p->pb, n, &zero, p->pc, n));
 }
 
 void bench_local_products(void) {

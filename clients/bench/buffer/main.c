@@ -3,24 +3,26 @@
 
 /* Buffers against doing it by hand.
  *
- *     [mpiexec -n 4] bench_buffer [SECONDS] [--only SECTION]      seconds of each comparison; sections: construct, copy,
- *                                                                 convert, redistribute, product
+ *     [mpiexec -n 4] bench_buffer [SECONDS] [--only SECTION]
+ *
+ * SECONDS of each comparison; sections: construct, copy, convert, redistribute, product.
  *
  * construct, copy
- *     One process, while the others sleep: jbuffer_construct_function() against a loop that writes the same values into
- *     malloc's memory; jbuffer_copy() and jbuffer_construct_copy() against memcpy, or a memcpy for each column where one of
- *     the two is padded.
+ *     One process, while the others sleep: jbuffer_construct_function() against a loop that writes
+ *     the same values into malloc's memory; jbuffer_copy() and jbuffer_construct_copy() against
+ *     memcpy, or a memcpy for each column where one of the two is padded.
  * convert
- *     jbuffer_copy() between kinds against what moves the same bytes. Of MPI_Allgatherv the parts lie one behind the other
- *     afterwards; a line of its own shows it with the loop that puts them in their places. memcpy copies the pieces of
- *     columns that a process has, and does not tell the others that it has done so, as a collective call must.
+ *     jbuffer_copy() between kinds against what moves the same bytes. Of MPI_Allgatherv the parts
+ *     lie one behind the other afterwards; a line of its own shows it with the loop that puts them
+ *     in their places. memcpy copies the pieces of columns that a process has, and does not tell
+ *     the others that it has done so, as a collective call must.
  * redistribute, product
- *     jbuffer_copy() between two distributed matrices against pdgemr2d, and jbuffer_product() against pdgemm, on the same
- *     memory; jbuffer_product() in one process against jblas_dgemm().
+ *     jbuffer_copy() between two distributed matrices against pdgemr2d, and jbuffer_product()
+ *     against pdgemm, on the same memory; jbuffer_product() in one process against jblas_dgemm().
  *
- * Columns are orders of square matrices of doubles. Figures are the other's time over ours, medians of samples taken in
- * turn, each until the last process has finished. All is checked before it is timed. Below SECONDS of 0.05 the large ones
- * are left out: then it shows that it runs. */
+ * Columns are orders of square matrices of doubles. Figures are the other's time over ours, medians
+ * of samples taken in turn, each until the last process has finished. All is checked before it is
+ * timed. Below SECONDS of 0.05 the large ones are left out: then it shows that it runs. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +35,9 @@ aim_t aims[AIMS] = {
     [AIM_CONSTRUCT] = {.what = "construct over a plain loop", .at_least = true, .bound = 0.95},
     [AIM_COPY] = {.what = "copy over memcpy or MPI", .at_least = true, .bound = 0.9},
     [AIM_REDISTRIBUTE] = {.what = "redistribution over pdgemr2d", .at_least = true, .bound = 1},
-    [AIM_DISTRIBUTED_PRODUCT] = {.what = "distributed product over pdgemm", .at_least = true, .bound = 0.99},
+    [AIM_DISTRIBUTED_PRODUCT] = {.what = "distributed product over pdgemm",
+                                 .at_least = true,
+                                 .bound = 0.99},
 };
 
 void report_ratio(table_t *table, size_t row, size_t column, double ratio, int aim) {
@@ -106,7 +110,9 @@ int main(int argc, char **argv) {
         if (world.rank == 0)
             aims_print(aims, AIMS);
     } else if (world.rank == 0) {
-        fputs("usage: bench_buffer [SECONDS] [--only construct|copy|convert|redistribute|product]\n", stderr);
+        fputs(
+            "usage: bench_buffer [SECONDS] [--only construct|copy|convert|redistribute|product]\n",
+            stderr);
     }
     world_end();
     return good ? 0 : 2;

@@ -114,7 +114,8 @@ double world_compare(bench_function_t ours, bench_function_t peer, void *context
     const size_t repeats[2] = {calibrate(ours, context), calibrate(peer, context)};
     double spent = 0;
     size_t round = 0;
-    for (; round < BENCH_MAX_SAMPLES && (round < BENCH_MIN_SAMPLES || spent < world.seconds); round++)
+    for (; round < BENCH_MAX_SAMPLES && (round < BENCH_MIN_SAMPLES || spent < world.seconds);
+         round++)
         for (size_t turn = 0; turn < 2; turn++) {
             const size_t way = (round + turn) % 2;
             const double seconds = sample(ways[way], context, repeats[way]);

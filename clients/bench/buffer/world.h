@@ -3,14 +3,16 @@
 #ifndef BUFFER_WORLD_H
 #define BUFFER_WORLD_H
 
-/* The processes that measure together: those of mpiexec, or this one. And how two ways of doing the same are compared,
- * which is bench.h's for several processes:
+/* The processes that measure together: those of mpiexec, or this one. And how two ways of doing the
+ * same are compared, which is bench.h's for several processes:
  *
- *     all      | ours x repeat | barrier | peer x repeat | barrier | ...      the first changes each round
+ *     all      | ours x repeat | barrier | peer x repeat | barrier | ...
  *
- * A sample ends when the last process has finished: processes may be more than processors, and what waits for no other
- * would seem to be quicker than it is. The longest time is every process's figure, so that all decide alike how long to go
- * on. Those that have nothing to do sleep. */
+ * in every other round the peer first.
+ *
+ * A sample ends when the last process has finished: processes may be more than processors, and what
+ * waits for no other would seem to be quicker than it is. The longest time is every process's
+ * figure, so that all decide alike how long to go on. Those that have nothing to do sleep. */
 
 #include <stdbool.h>
 
@@ -33,18 +35,19 @@ void world_alone(void (*work)(void));
 /* Ends all processes with what went wrong. */
 _Noreturn void world_stop(const char *file, int line, const char *what, const char *why);
 
-#define MUST(call)                                                                                                     \
-    do {                                                                                                               \
-        if (jstatus_is_error(call))                                                                                    \
-            world_stop(__FILE__, __LINE__, #call, jstatus_last_message());                                             \
+#define MUST(call)                                                                                 \
+    do {                                                                                           \
+        if (jstatus_is_error(call))                                                                \
+            world_stop(__FILE__, __LINE__, #call, jstatus_last_message());                         \
     } while (0)
-#define CLAIM(condition)                                                                                               \
-    do {                                                                                                               \
-        if (!(condition))                                                                                              \
-            world_stop(__FILE__, __LINE__, #condition, "not so");                                                      \
+#define CLAIM(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition))                                                                          \
+            world_stop(__FILE__, __LINE__, #condition, "not so");                                  \
     } while (0)
 
-/* Median time of the peer's way over that of ours: above 1, ours is faster. By all processes, or by one alone. */
+/* Median time of the peer's way over that of ours: above 1, ours is faster. By all processes, or by
+ * one alone. */
 double world_compare(bench_function_t ours, bench_function_t peer, void *context);
 
 #endif

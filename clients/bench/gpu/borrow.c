@@ -1,9 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* What a routine pays for temporary memory: a borrow and its end beside the runtime's own ways. On the NULL stream,
- * which cannot be captured, a borrow is inline; on another the handle asks whether the stream is being captured, unless
- * it was promised that it never is. */
+/* What a routine pays for temporary memory: a borrow and its end beside the runtime's own ways. On
+ * the NULL stream, which cannot be captured, a borrow is inline; on another the handle asks whether
+ * the stream is being captured, unless it was promised that it never is. */
 
 #include "bench_gpu.h"
 
@@ -31,15 +31,17 @@ static void plain(void *context) {
 static void ordered(void *context) {
     borrow_context_t *c = context;
     void *pointer = NULL;
-    gpu_expect_cuda(c->bench, cudaMallocAsync(&pointer, BYTES, c->bench->native), "cudaMallocAsync");
+    gpu_expect_cuda(c->bench, cudaMallocAsync(&pointer, BYTES, c->bench->native),
+                    "cudaMallocAsync");
     bench_keep(pointer);
     gpu_expect_cuda(c->bench, cudaFreeAsync(pointer, c->bench->native), "cudaFreeAsync");
 }
 
 void bench_gpu_borrow(gpu_bench_t *bench) {
-    static const char *const names[] = {"NULL stream", "a stream, capture watched", "a stream, never captured"};
-    printf("\nborrow + end of %zu bytes, nanoseconds\n%-28s %8s %14s %8s %14s %8s\n", BYTES, "handle on", "ours",
-           "Malloc+Free", "ratio", "Async pair", "ratio");
+    static const char *const names[] = {"NULL stream", "a stream, capture watched",
+                                        "a stream, never captured"};
+    printf("\nborrow + end of %zu bytes, nanoseconds\n%-28s %8s %14s %8s %14s %8s\n", BYTES,
+           "handle on", "ours", "Malloc+Free", "ratio", "Async pair", "ratio");
     for (int i = 0; i < 3; i++) {
         jhandle_options_t options = JHANDLE_OPTIONS_INIT;
         borrow_context_t c = {.bench = bench};
@@ -52,8 +54,8 @@ void bench_gpu_borrow(gpu_bench_t *bench) {
             return;
         bench_result_t slow = bench_compare(borrow, &c, plain, &c, bench->seconds);
         bench_result_t async = bench_compare(borrow, &c, ordered, &c, bench->seconds);
-        printf("%-28s %8.1f %14.0f %8.0f %14.0f %8.0f\n", names[i], 1e9 * async.ours, 1e9 * slow.peer, slow.ratio,
-               1e9 * async.peer, async.ratio);
+        printf("%-28s %8.1f %14.0f %8.0f %14.0f %8.0f\n", names[i], 1e9 * async.ours,
+               1e9 * slow.peer, slow.ratio, 1e9 * async.peer, async.ratio);
         char what[72];
         snprintf(what, sizeof what, "borrow on %s over cudaMallocAsync/FreeAsync", names[i]);
         gpu_aim(what, async.ratio, 100, false);

@@ -1,17 +1,17 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Cholesky factors beside cuSOLVER's, which is loaded when it is there. The matrix that is timed has 1 on the diagonal
- * and nearly 0 beside it: it is nearly its own factor, so that it can be factored again and again in its place. Whether
- * the answer is right is asked of another. */
+/* Cholesky factors beside cuSOLVER's, which is loaded when it is there. The matrix that is timed
+ * has 1 on the diagonal and nearly 0 beside it: it is nearly its own factor, so that it can be
+ * factored again and again in its place. Whether the answer is right is asked of another. */
 
 #include <dlfcn.h>
 #include <math.h>
 
 #include "bench_gpu.h"
 
-/* What is used of cuSOLVER: its header is not needed to build, nor its library to run. 0 is success everywhere, and
- * cublasFillMode_t is its type for the triangle. */
+/* What is used of cuSOLVER: its header is not needed to build, nor its library to run. 0 is success
+ * everywhere, and cublasFillMode_t is its type for the triangle. */
 typedef struct solver {
     void *library, *handle;
     int (*create)(void **handle);
@@ -19,8 +19,10 @@ typedef struct solver {
     int (*set_stream)(void *handle, cudaStream_t stream);
     int (*d_size)(void *handle, cublasFillMode_t uplo, int n, double *a, int lda, int *elements);
     int (*s_size)(void *handle, cublasFillMode_t uplo, int n, float *a, int lda, int *elements);
-    int (*d_run)(void *handle, cublasFillMode_t uplo, int n, double *a, int lda, double *work, int elements, int *info);
-    int (*s_run)(void *handle, cublasFillMode_t uplo, int n, float *a, int lda, float *work, int elements, int *info);
+    int (*d_run)(void *handle, cublasFillMode_t uplo, int n, double *a, int lda, double *work,
+                 int elements, int *info);
+    int (*s_run)(void *handle, cublasFillMode_t uplo, int n, float *a, int lda, float *work,
+                 int elements, int *info);
 } solver_t;
 
 typedef struct factor {
@@ -32,9 +34,11 @@ typedef struct factor {
     int *info;
 } factor_t;
 
-/* NULL, or why there is none. What the program has already is taken first: bench_gpu_rehearsal has a stand-in. */
+/* NULL, or why there is none. What the program has already is taken first: bench_gpu_rehearsal has
+ * a stand-in. */
 static const char *solver_open(solver_t *s, cudaStream_t stream) {
-    static const char *const names[] = {NULL, "libcusolver.so.12", "libcusolver.so.11", "libcusolver.so"};
+    static const char *const names[] = {NULL, "libcusolver.so.12", "libcusolver.so.11",
+                                        "libcusolver.so"};
     const struct {
         void *function;
         const char *name;
@@ -85,9 +89,10 @@ static void factor_peer(void *context) {
     factor_t *f = context;
     const solver_t *s = f->solver;
     const cublasFillMode_t lower = CUBLAS_FILL_MODE_LOWER;
-    const int error = f->is_double
-                          ? s->d_run(s->handle, lower, f->n, f->peers, f->n, f->work, f->elements, f->info + 2)
-                          : s->s_run(s->handle, lower, f->n, f->peers, f->n, f->work, f->elements, f->info + 2);
+    const int error =
+        f->is_double
+            ? s->d_run(s->handle, lower, f->n, f->peers, f->n, f->work, f->elements, f->info + 2)
+            : s->s_run(s->handle, lower, f->n, f->peers, f->n, f->work, f->elements, f->info + 2);
     if (error != 0)
         gpu_expect_cublas(f->bench, CUBLAS_STATUS_EXECUTION_FAILED, "cusolver potrf");
 }
@@ -99,8 +104,10 @@ static bool factor_begin(factor_t *f, double diagonal, double beside) {
     f->peers = gpu_matrix(bench, f->n, f->is_double, diagonal, beside);
     f->info = gpu_random(bench, 2, true, 1); /* ours, and behind it the peer's, each in 8 bytes */
     if (bench->good &&
-        (f->is_double ? s->d_size(s->handle, CUBLAS_FILL_MODE_LOWER, f->n, f->peers, f->n, &f->elements)
-                      : s->s_size(s->handle, CUBLAS_FILL_MODE_LOWER, f->n, f->peers, f->n, &f->elements)) != 0)
+        (f->is_double
+             ? s->d_size(s->handle, CUBLAS_FILL_MODE_LOWER, f->n, f->peers, f->n, &f->elements)
+             : s->s_size(s->handle, CUBLAS_FILL_MODE_LOWER, f->n, f->peers, f->n, &f->elements)) !=
+            0)
         gpu_expect_cublas(bench, CUBLAS_STATUS_NOT_INITIALIZED, "cusolver potrf's buffer size");
     if (bench->good)
         f->work = gpu_random(bench, (size_t)f->elements + 1, f->is_double, 3);
@@ -123,7 +130,8 @@ static void compare(gpu_bench_t *bench, const solver_t *solver, bool is_double, 
     }
     factor_end(&f);
     if (bench->good && !(apart <= (is_double ? 1e-12 : 1e-3) * largest)) {
-        fprintf(stderr, "bench_gpu: %cpotrf of %d is wrong: %.2e of %.2e\n", is_double ? 'd' : 's', n, apart, largest);
+        fprintf(stderr, "bench_gpu: %cpotrf of %d is wrong: %.2e of %.2e\n", is_double ? 'd' : 's',
+                n, apart, largest);
         bench->good = false;
     }
     gpu_expect(bench, jhandle_clear_stats(bench->handle), "jhandle_clear_stats");
@@ -131,8 +139,9 @@ static void compare(gpu_bench_t *bench, const solver_t *solver, bool is_double, 
         bench_result_t r = gpu_compare(bench, factor_ours, factor_peer, &f);
         if (bench->good) {
             char what[72];
-            printf("%cpotrf %6d %5d %10.3f %10.3f %6.2f  difference %.2e of %.2e\n", is_double ? 'd' : 's', n,
-                   gpu_rung(bench), r.ours * 1e3, r.peer * 1e3, r.ratio, apart, largest);
+            printf("%cpotrf %6d %5d %10.3f %10.3f %6.2f  difference %.2e of %.2e\n",
+                   is_double ? 'd' : 's', n, gpu_rung(bench), r.ours * 1e3, r.peer * 1e3, r.ratio,
+                   apart, largest);
             snprintf(what, sizeof what, "%cpotrf at %d over cuSOLVER", is_double ? 'd' : 's', n);
             if (n >= 2048)
                 gpu_aim(what, r.ratio, 1.0, false);
@@ -143,19 +152,22 @@ static void compare(gpu_bench_t *bench, const solver_t *solver, bool is_double, 
 }
 
 void bench_gpu_factors(gpu_bench_t *bench) {
-    static const gpu_size_table_t orders = {{100}, {2048, 8192}, {512, 1024, 2048, 4096, 8192, 16384}};
+    static const gpu_size_table_t orders = {
+        {100}, {2048, 8192}, {512, 1024, 2048, 4096, 8192, 16384}};
     solver_t solver = {0};
     const char *why = solver_open(&solver, bench->native);
     if (why != NULL) {
         printf("\npotrf beside cuSOLVER: skipped: %s\n", why);
     } else {
-        printf("\nCholesky factors; times in milliseconds\n%6s %6s %5s %10s %10s %6s\n", "", "order", "rung", "ours",
-               "cuSOLVER", "ratio");
-        gpu_expect(bench, jhandle_set_pointer_mode(bench->handle, JPOINTER_MODE_DEVICE), "jhandle_set_pointer_mode");
+        printf("\nCholesky factors; times in milliseconds\n%6s %6s %5s %10s %10s %6s\n", "",
+               "order", "rung", "ours", "cuSOLVER", "ratio");
+        gpu_expect(bench, jhandle_set_pointer_mode(bench->handle, JPOINTER_MODE_DEVICE),
+                   "jhandle_set_pointer_mode");
         for (int type = 0; type < 2; type++)
             for (const int *n = orders[bench->sizes]; *n > 0 && bench->good; n++)
                 compare(bench, &solver, type == 0, *n);
-        gpu_expect(bench, jhandle_set_pointer_mode(bench->handle, JPOINTER_MODE_HOST), "jhandle_set_pointer_mode");
+        gpu_expect(bench, jhandle_set_pointer_mode(bench->handle, JPOINTER_MODE_HOST),
+                   "jhandle_set_pointer_mode");
     }
     solver_close(&solver);
 }

@@ -3,12 +3,14 @@
 
 /* jalloc on an NVIDIA GPU beside the CUDA runtime, cuBLAS and cuSOLVER, in one process, in turn.
  *
- *     bench_gpu [SECONDS per comparison [all|borrow|products|solves|factors|reductions [tiny|two|all]]]
+ *     bench_gpu [SECONDS per comparison [all|borrow|products|solves|factors|reductions
+ *     [tiny|two|all]]]
  *
- * The accuracy is normwise, which is what has the ways to be measured. Data is random, and drawn anew for each size: a
- * product of zeros is faster than one of numbers. Times are those of the GPU, between two events in the stream, but for
- * borrows, which the host alone does. Each line is written as soon as it is known, a part that fails does not end the
- * others, and the last lines are the aims. */
+ * The accuracy is normwise, which is what has the ways to be measured. Data is random, and drawn
+ * anew for each size: a product of zeros is faster than one of numbers. Times are those of the GPU,
+ * between two events in the stream, but for borrows, which the host alone does. Each line is
+ * written as soon as it is known, a part that fails does not end the others, and the last lines are
+ * the aims. */
 
 #include <math.h>
 #include <string.h>
@@ -39,13 +41,13 @@ void gpu_print_aims(void) {
     printf("\n%-72s %10s %10s\n", "aim", "measured", "aimed at");
     for (int i = 0; i < aim_count; i++) {
         bool reached = aims[i].bound ? aims[i].value <= aims[i].aim : aims[i].value >= aims[i].aim;
-        printf("%-72s %10.2f %2s %7.2f  %s\n", aims[i].what, aims[i].value, aims[i].bound ? "<=" : ">=", aims[i].aim,
-               reached ? "reached" : "MISSED");
+        printf("%-72s %10.2f %2s %7.2f  %s\n", aims[i].what, aims[i].value,
+               aims[i].bound ? "<=" : ">=", aims[i].aim, reached ? "reached" : "MISSED");
     }
 }
 
-static double sample(gpu_bench_t *bench, cudaEvent_t from, cudaEvent_t to, bench_function_t function, void *context,
-                     size_t repeat) {
+static double sample(gpu_bench_t *bench, cudaEvent_t from, cudaEvent_t to,
+                     bench_function_t function, void *context, size_t repeat) {
     float milliseconds = 0;
     gpu_expect_cuda(bench, cudaEventRecord(from, bench->native), "cudaEventRecord");
     for (size_t i = 0; i < repeat; i++)
@@ -59,14 +61,15 @@ static double sample(gpu_bench_t *bench, cudaEvent_t from, cudaEvent_t to, bench
 /* A sample is at least this long, so that the gap before the first kernel does not count. */
 #define SAMPLE_SECONDS 1e-3
 
-static size_t calibrate(gpu_bench_t *bench, cudaEvent_t from, cudaEvent_t to, bench_function_t function,
-                        void *context) {
+static size_t calibrate(gpu_bench_t *bench, cudaEvent_t from, cudaEvent_t to,
+                        bench_function_t function, void *context) {
     (void)sample(bench, from, to, function, context, 1); /* loads, allocates */
     const double once = sample(bench, from, to, function, context, 1);
     return once < SAMPLE_SECONDS ? (size_t)(SAMPLE_SECONDS / (once > 1e-6 ? once : 1e-6)) + 1 : 1;
 }
 
-bench_result_t gpu_compare(gpu_bench_t *bench, bench_function_t ours, bench_function_t peer, void *context) {
+bench_result_t gpu_compare(gpu_bench_t *bench, bench_function_t ours, bench_function_t peer,
+                           void *context) {
     static double our_samples[BENCH_MAX_SAMPLES], peer_samples[BENCH_MAX_SAMPLES];
     cudaEvent_t from, to;
     gpu_expect_cuda(bench, cudaEventCreate(&from), "cudaEventCreate");
@@ -74,7 +77,8 @@ bench_result_t gpu_compare(gpu_bench_t *bench, bench_function_t ours, bench_func
     size_t our_repeat = calibrate(bench, from, to, ours, context), count = 0;
     size_t peer_repeat = calibrate(bench, from, to, peer, context);
     double deadline = bench_now() + bench->seconds;
-    while (bench->good && count < BENCH_MAX_SAMPLES && (count < BENCH_MIN_SAMPLES || bench_now() < deadline)) {
+    while (bench->good && count < BENCH_MAX_SAMPLES &&
+           (count < BENCH_MIN_SAMPLES || bench_now() < deadline)) {
         our_samples[count] = sample(bench, from, to, ours, context, our_repeat);
         peer_samples[count] = sample(bench, from, to, peer, context, peer_repeat);
         count++;
@@ -91,8 +95,8 @@ bench_result_t gpu_compare(gpu_bench_t *bench, bench_function_t ours, bench_func
 }
 
 /* Each `every`-th number, from the first, is `special` if every > 0, the others are random. */
-static void *make(gpu_bench_t *bench, size_t reals, bool is_double, uint64_t seed, size_t every, double special,
-                  double scale) {
+static void *make(gpu_bench_t *bench, size_t reals, bool is_double, uint64_t seed, size_t every,
+                  double special, double scale) {
     size_t bytes = reals * (is_double ? sizeof(double) : sizeof(float));
     void *host = malloc(bytes), *device = NULL;
     if (host == NULL || cudaMalloc(&device, bytes) != cudaSuccess) {
@@ -118,17 +122,21 @@ void *gpu_random(gpu_bench_t *bench, size_t reals, bool is_double, uint64_t seed
 }
 
 void *gpu_matrix(gpu_bench_t *bench, int order, bool is_double, double diagonal, double beside) {
-    return make(bench, (size_t)order * (size_t)order, is_double, 7, (size_t)order + 1, diagonal, beside);
+    return make(bench, (size_t)order * (size_t)order, is_double, 7, (size_t)order + 1, diagonal,
+                beside);
 }
 
 void gpu_release(void *pointer) { cudaFree(pointer); }
 
-void gpu_copy(gpu_bench_t *bench, void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind) {
-    gpu_expect_cuda(bench, cudaMemcpyAsync(to, from, bytes, kind, bench->native), "cudaMemcpyAsync");
+void gpu_copy(gpu_bench_t *bench, void *to, const void *from, size_t bytes,
+              enum cudaMemcpyKind kind) {
+    gpu_expect_cuda(bench, cudaMemcpyAsync(to, from, bytes, kind, bench->native),
+                    "cudaMemcpyAsync");
     gpu_expect_cuda(bench, cudaStreamSynchronize(bench->native), "cudaStreamSynchronize");
 }
 
-double gpu_difference(gpu_bench_t *bench, const void *x, const void *y, size_t reals, bool is_double, double *largest) {
+double gpu_difference(gpu_bench_t *bench, const void *x, const void *y, size_t reals,
+                      bool is_double, double *largest) {
     size_t bytes = reals * (is_double ? 8 : 4);
     void *hx = malloc(bytes), *hy = malloc(bytes);
     double most = 0;
@@ -161,7 +169,8 @@ static void complain(gpu_bench_t *bench, const char *what, const char *why) {
 
 void gpu_expect(gpu_bench_t *bench, jstatus_t status, const char *what) {
     if (status != JSTATUS_SUCCESS)
-        complain(bench, what, jstatus_is_error(status) ? jstatus_last_message() : jstatus_name(status));
+        complain(bench, what,
+                 jstatus_is_error(status) ? jstatus_last_message() : jstatus_name(status));
 }
 void gpu_expect_cuda(gpu_bench_t *bench, cudaError_t error, const char *what) {
     if (error != cudaSuccess)
@@ -213,7 +222,8 @@ int main(int argc, char **argv) {
     options.stream = bench.stream;
     options.accuracy = JACCURACY_NORMWISE;
     gpu_expect(&bench, jhandle_create(&options, &bench.handle), "jhandle_create");
-    printf("device: %s (%s), %s\n", properties.description, properties.architecture, properties.runtime);
+    printf("device: %s (%s), %s\n", properties.description, properties.architecture,
+           properties.runtime);
     const bool begun = bench.good;
     bool good = begun;
     for (size_t i = 0; i < sizeof parts / sizeof *parts && begun; i++)

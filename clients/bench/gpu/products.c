@@ -1,9 +1,10 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Products that workspace makes faster, beside cuBLAS's: float by split precision, double by Strassen, complex by three
- * real products; float once more in a workspace that only the second rung fits. Errors of float products are against a
- * double product of the same numbers, ours over cuBLAS's. */
+/* Products that workspace makes faster, beside cuBLAS's: float by split precision, double by
+ * Strassen, complex by three real products; float once more in a workspace that only the second
+ * rung fits. Errors of float products are against a double product of the same numbers, ours over
+ * cuBLAS's. */
 
 #include <math.h>
 
@@ -17,7 +18,8 @@ typedef struct product {
 } product_t;
 
 static void product_expect(product_t *p, jstatus_t status, const char *what) {
-    gpu_expect(p->bench, status == JSTATUS_PERF_DEGRADED && p->rung > 0 ? JSTATUS_SUCCESS : status, what);
+    gpu_expect(p->bench, status == JSTATUS_PERF_DEGRADED && p->rung > 0 ? JSTATUS_SUCCESS : status,
+               what);
 }
 
 static void product_ours(void *context) {
@@ -31,16 +33,24 @@ static void product_ours(void *context) {
     const jblas_operation_t N = JBLAS_NO_TRANSPOSE;
     switch (p->type) {
     case 's':
-        product_expect(p, jblas_sgemm(h, N, N, n, n, n, &one_s, p->a, n, p->b, n, &zero_s, p->ours, n), "sgemm");
+        product_expect(p,
+                       jblas_sgemm(h, N, N, n, n, n, &one_s, p->a, n, p->b, n, &zero_s, p->ours, n),
+                       "sgemm");
         break;
     case 'd':
-        product_expect(p, jblas_dgemm(h, N, N, n, n, n, &one_d, p->a, n, p->b, n, &zero_d, p->ours, n), "dgemm");
+        product_expect(p,
+                       jblas_dgemm(h, N, N, n, n, n, &one_d, p->a, n, p->b, n, &zero_d, p->ours, n),
+                       "dgemm");
         break;
     case 'c':
-        product_expect(p, jblas_cgemm(h, N, N, n, n, n, &one_c, p->a, n, p->b, n, &zero_c, p->ours, n), "cgemm");
+        product_expect(p,
+                       jblas_cgemm(h, N, N, n, n, n, &one_c, p->a, n, p->b, n, &zero_c, p->ours, n),
+                       "cgemm");
         break;
     default:
-        product_expect(p, jblas_zgemm(h, N, N, n, n, n, &one_z, p->a, n, p->b, n, &zero_z, p->ours, n), "zgemm");
+        product_expect(p,
+                       jblas_zgemm(h, N, N, n, n, n, &one_z, p->a, n, p->b, n, &zero_z, p->ours, n),
+                       "zgemm");
         break;
     }
 }
@@ -56,10 +66,18 @@ static void product_peer(void *context) {
     const cublasOperation_t N = CUBLAS_OP_N;
     cublasStatus_t status;
     switch (p->type) {
-    case 's': status = cublasSgemm(h, N, N, n, n, n, &one_s, p->a, n, p->b, n, &zero_s, p->peers, n); break;
-    case 'd': status = cublasDgemm(h, N, N, n, n, n, &one_d, p->a, n, p->b, n, &zero_d, p->peers, n); break;
-    case 'c': status = cublasCgemm(h, N, N, n, n, n, &one_c, p->a, n, p->b, n, &zero_c, p->peers, n); break;
-    default: status = cublasZgemm(h, N, N, n, n, n, &one_z, p->a, n, p->b, n, &zero_z, p->peers, n); break;
+    case 's':
+        status = cublasSgemm(h, N, N, n, n, n, &one_s, p->a, n, p->b, n, &zero_s, p->peers, n);
+        break;
+    case 'd':
+        status = cublasDgemm(h, N, N, n, n, n, &one_d, p->a, n, p->b, n, &zero_d, p->peers, n);
+        break;
+    case 'c':
+        status = cublasCgemm(h, N, N, n, n, n, &one_c, p->a, n, p->b, n, &zero_c, p->peers, n);
+        break;
+    default:
+        status = cublasZgemm(h, N, N, n, n, n, &one_z, p->a, n, p->b, n, &zero_z, p->peers, n);
+        break;
     }
     gpu_expect_cublas(p->bench, status, "cublas gemm");
 }
@@ -85,8 +103,9 @@ static void float_errors(product_t *p, double *ours, double *peers) {
             gpu_copy(bench, device[i], wide, count * 8, cudaMemcpyHostToDevice);
         }
         gpu_expect_cublas(bench,
-                          cublasDgemm(bench->cublas, CUBLAS_OP_N, CUBLAS_OP_N, p->n, p->n, p->n, &one, device[0], p->n,
-                                      device[1], p->n, &zero, device[2], p->n),
+                          cublasDgemm(bench->cublas, CUBLAS_OP_N, CUBLAS_OP_N, p->n, p->n, p->n,
+                                      &one, device[0], p->n, device[1], p->n, &zero, device[2],
+                                      p->n),
                           "cublasDgemm");
         gpu_copy(bench, wide, device[2], count * 8, cudaMemcpyDeviceToHost);
         const void *results[2] = {p->ours, p->peers};
@@ -105,13 +124,15 @@ static void float_errors(product_t *p, double *ours, double *peers) {
     free(narrow);
 }
 
-/* Leaves the handle a workspace that float's best rung does not fit. False: it has no other that needs any. */
+/* Leaves the handle a workspace that float's best rung does not fit. False: it has no other that
+ * needs any. */
 static bool lower_rung(product_t *p) {
     jhandle_t *h = p->bench->handle;
     const int64_t n = p->n;
     size_t bytes = 0;
     gpu_expect(p->bench, jhandle_start_size_query(h), "jhandle_start_size_query");
-    (void)jblas_sgemm(h, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, n, n, n, NULL, NULL, n, NULL, n, NULL, NULL, n);
+    (void)jblas_sgemm(h, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, n, n, n, NULL, NULL, n, NULL, n,
+                      NULL, NULL, n);
     gpu_expect(p->bench, jhandle_stop_size_query(h, &bytes), "jhandle_stop_size_query");
     if (bytes == 0)
         return false;
@@ -142,14 +163,17 @@ static void compare(gpu_bench_t *bench, char type, int n, int rung) {
             error = gpu_difference(bench, p.ours, p.peers, reals, is_double, &largest);
             of = largest;
         }
-        printf("%cgemm %6d %5d %10.3f %10.3f %8.1f %8.1f %6.2f  %s %.2e of %.2e\n", type, n, gpu_rung(bench),
-               r.ours * 1e3, r.peer * 1e3, flops / r.ours * 1e-12, flops / r.peer * 1e-12, r.ratio,
-               type == 's' ? "rms error, cuBLAS's" : "difference", error, of);
+        printf("%cgemm %6d %5d %10.3f %10.3f %8.1f %8.1f %6.2f  %s %.2e of %.2e\n", type, n,
+               gpu_rung(bench), r.ours * 1e3, r.peer * 1e3, flops / r.ours * 1e-12,
+               flops / r.peer * 1e-12, r.ratio, type == 's' ? "rms error, cuBLAS's" : "difference",
+               error, of);
         char what[72];
-        snprintf(what, sizeof what, "%cgemm at %d over cuBLAS%s", type, n, rung > 0 ? ", second rung" : "");
+        snprintf(what, sizeof what, "%cgemm at %d over cuBLAS%s", type, n,
+                 rung > 0 ? ", second rung" : "");
         if (type == 's' && n >= 4096) {
             gpu_aim(what, r.ratio, rung > 0 ? 2.5 : 2.0, false);
-            snprintf(what, sizeof what, "sgemm at %d%s: error over cublasSgemm's", n, rung > 0 ? ", second rung" : "");
+            snprintf(what, sizeof what, "sgemm at %d%s: error over cublasSgemm's", n,
+                     rung > 0 ? ", second rung" : "");
             gpu_aim(what, error / of, 2.0, true);
         } else if (type == 'd' && n >= 16384) {
             gpu_aim(what, r.ratio, 1.1, false);
@@ -174,8 +198,9 @@ void bench_gpu_products(gpu_bench_t *bench) {
                  {'d', {{256}, {8192, 16384}, {4096, 8192, 16384}}},
                  {'c', {{128}, {4096, 8192}, {1024, 2048, 4096, 8192}}},
                  {'z', {{128}, {4096, 8192}, {1024, 2048, 4096, 8192}}}};
-    printf("\nproducts; times in milliseconds, rates in TFLOP/s\n%5s %6s %5s %10s %10s %8s %8s %6s\n", "", "n", "rung",
-           "ours", "cuBLAS", "ours", "cuBLAS", "ratio");
+    printf(
+        "\nproducts; times in milliseconds, rates in TFLOP/s\n%5s %6s %5s %10s %10s %8s %8s %6s\n",
+        "", "n", "rung", "ours", "cuBLAS", "ours", "cuBLAS", "ratio");
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         for (const int *n = types[i].sizes[bench->sizes]; *n > 0 && bench->good; n++)
             for (int rung = 0; rung < (types[i].type == 's' ? 2 : 1); rung++)

@@ -1,8 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Reductions beside the memory's speed, which a copy of the same bytes on the device shows, and beside cuBLAS's. Results
- * stay on the device, so nobody waits; ours are compared bit for bit between runs. */
+/* Reductions beside the memory's speed, which a copy of the same bytes on the device shows, and
+ * beside cuBLAS's. Results stay on the device, so nobody waits; ours are compared bit for bit
+ * between runs. */
 
 #include <string.h>
 
@@ -49,8 +50,10 @@ static void sum_peer(void *context) {
 /* Reads and writes 8 n bytes: as much traffic as dot, twice that of the others. */
 static void copy(void *context) {
     sums_t *s = context;
-    gpu_expect_cuda(s->bench, cudaMemcpyAsync(s->y, s->x, (size_t)s->n * 8, cudaMemcpyDeviceToDevice, s->bench->native),
-                    "cudaMemcpyAsync");
+    gpu_expect_cuda(
+        s->bench,
+        cudaMemcpyAsync(s->y, s->x, (size_t)s->n * 8, cudaMemcpyDeviceToDevice, s->bench->native),
+        "cudaMemcpyAsync");
 }
 
 static bool same_bits(sums_t *s) {
@@ -66,12 +69,16 @@ static bool same_bits(sums_t *s) {
 
 void bench_gpu_reductions(gpu_bench_t *bench) {
     static const gpu_size_table_t exponents = {{12}, {22, 26}, {20, 22, 24, 26, 28}};
-    gpu_expect(bench, jhandle_set_pointer_mode(bench->handle, JPOINTER_MODE_DEVICE), "jhandle_set_pointer_mode");
-    gpu_expect_cublas(bench, cublasSetPointerMode(bench->cublas, CUBLAS_POINTER_MODE_DEVICE), "cublasSetPointerMode");
-    printf("\nreductions; times in microseconds, rates in GB/s\n%-8s %12s %9s %9s %8s %8s %8s  %s\n", "", "n", "ours",
-           "cuBLAS", "rate", "copy's", "ratio", "same bits");
+    gpu_expect(bench, jhandle_set_pointer_mode(bench->handle, JPOINTER_MODE_DEVICE),
+               "jhandle_set_pointer_mode");
+    gpu_expect_cublas(bench, cublasSetPointerMode(bench->cublas, CUBLAS_POINTER_MODE_DEVICE),
+                      "cublasSetPointerMode");
+    printf(
+        "\nreductions; times in microseconds, rates in GB/s\n%-8s %12s %9s %9s %8s %8s %8s  %s\n",
+        "", "n", "ours", "cuBLAS", "rate", "copy's", "ratio", "same bits");
     for (int which = 0; which < REDUCTIONS; which++)
-        for (const int *exponent = exponents[bench->sizes]; *exponent > 0 && bench->good; exponent++) {
+        for (const int *exponent = exponents[bench->sizes]; *exponent > 0 && bench->good;
+             exponent++) {
             sums_t s = {.bench = bench, .which = (reduction_t)which, .n = INT64_C(1) << *exponent};
             s.x = gpu_random(bench, (size_t)s.n, true, 11);
             s.y = gpu_random(bench, (size_t)s.n, true, 12);
@@ -80,19 +87,23 @@ void bench_gpu_reductions(gpu_bench_t *bench) {
                 const double bytes = 8.0 * (double)s.n * (which == DOT ? 2 : 1);
                 const bool same = same_bits(&s);
                 bench_result_t r = gpu_compare(bench, sum_ours, sum_peer, &s);
-                bench_result_t c = gpu_compare(bench, sum_ours, copy, &s); /* last: it overwrites y */
+                /* Last: it overwrites y. */
+                bench_result_t c = gpu_compare(bench, sum_ours, copy, &s);
                 const double rate = bytes / r.ours, memory = 16.0 * (double)s.n / c.peer;
-                printf("%-8s %12lld %9.1f %9.1f %8.0f %8.0f %8.2f  %s\n", names[which], (long long)s.n, r.ours * 1e6,
-                       r.peer * 1e6, rate * 1e-9, memory * 1e-9, r.ratio, same ? "yes" : "NO");
+                printf("%-8s %12lld %9.1f %9.1f %8.0f %8.0f %8.2f  %s\n", names[which],
+                       (long long)s.n, r.ours * 1e6, r.peer * 1e6, rate * 1e-9, memory * 1e-9,
+                       r.ratio, same ? "yes" : "NO");
                 bench->good &= same;
                 if (*exponent >= 22) {
                     char what[72];
-                    snprintf(what, sizeof what, "%s of 2^%d: bandwidth over a copy's", names[which], *exponent);
+                    snprintf(what, sizeof what, "%s of 2^%d: bandwidth over a copy's", names[which],
+                             *exponent);
                     gpu_aim(what, rate / memory, 0.9, false);
                 }
             }
             gpu_release(s.x), gpu_release(s.y), gpu_release(s.result);
         }
-    gpu_expect(bench, jhandle_set_pointer_mode(bench->handle, JPOINTER_MODE_HOST), "jhandle_set_pointer_mode");
+    gpu_expect(bench, jhandle_set_pointer_mode(bench->handle, JPOINTER_MODE_HOST),
+               "jhandle_set_pointer_mode");
     cublasSetPointerMode(bench->cublas, CUBLAS_POINTER_MODE_HOST);
 }

@@ -1,8 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* jblas-bench: one routine from the command line, or every line of a file. A line of a file is a command line, with or
- * without the program's name before it, so what JALLOC_LAYER=2 writes can be run again as it is. */
+/* jblas-bench: one routine from the command line, or every line of a file. A line of a file is a
+ * command line, with or without the program's name before it, so what JALLOC_LAYER=2 writes can be
+ * run again as it is. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,14 +20,14 @@ static int run(const options_t *options, const char *place) {
     }
     const routine_t *routine = routine_find(options->function);
     if (!routine) {
-        fprintf(stderr, "jblas-bench: %s%sunknown routine '%s'; --list shows them\n", before, between,
-                options->function);
+        fprintf(stderr, "jblas-bench: %s%sunknown routine '%s'; --list shows them\n", before,
+                between, options->function);
         return 2;
     }
     char type = "sdczhb"[options->type];
     if (!strchr(routine->types, type)) {
-        fprintf(stderr, "jblas-bench: %s%s%s exists for the types %s, not for %c\n", before, between, routine->name,
-                routine->types, type);
+        fprintf(stderr, "jblas-bench: %s%s%s exists for the types %s, not for %c\n", before,
+                between, routine->name, routine->types, type);
         return 2;
     }
     measurement_t measurement;
@@ -74,8 +75,9 @@ static void list(void) {
         printf("%-22s types %-5s", routine->name, routine->types);
         for (const char *letter = routine->shape; *letter; letter++) {
             static const char letters[] = "SUABDmnkrb";
-            static const char *const names[] = {"--side", "--uplo", "--transA", "--transB", "--diag",
-                                                "-m",     "-n",     "-k",       "--nrhs",   "--batch_count"};
+            static const char *const names[] = {"--side", "--uplo",       "--transA", "--transB",
+                                                "--diag", "-m",           "-n",       "-k",
+                                                "--nrhs", "--batch_count"};
             printf(" %s", names[strchr(letters, *letter) - letters]);
         }
         puts("");

@@ -1,12 +1,14 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Measuring: the call through jblas and the same call made directly, in turn, each sample on fresh operands; medians.
+/* Measuring: the call through jblas and the same call made directly, in turn, each sample on fresh
+ * operands; medians.
  *
- * A sample lasts at least some twenty microseconds, so that reading the clock does not count: a short call is made
- * several times per sample, each time on a slot of its own. The size query comes first, with operands that are NULL:
- * what it refuses for its enumerators or sizes needs none, however large it says that they are. Counters are cleared after the warm-up, so what they show was done by the timed
- * calls. */
+ * A sample lasts at least some twenty microseconds, so that reading the clock does not count: a
+ * short call is made several times per sample, each time on a slot of its own. The size query comes
+ * first, with operands that are NULL: what it refuses for its enumerators or sizes needs none,
+ * however large it says that they are. Counters are cleared after the warm-up, so what they show
+ * was done by the timed calls. */
 
 #include "measure.h"
 
@@ -42,26 +44,33 @@ static jstatus_t query(jhandle_t *handle, const problem_t *p, size_t *bytes) {
     return jstatus_is_error(answer) ? answer : status;
 }
 
-/* A fixed workspace of `bytes` of ours, which may be none at all: then it has an address and nothing in it. */
+/* A fixed workspace of `bytes` of ours, which may be none at all: then it has an address and
+ * nothing in it. */
 static jstatus_t lend_workspace(jhandle_t *handle, size_t bytes, void **memory) {
     size_t granules = bytes / 64 + 1;
     *memory = granules <= SIZE_MAX / 64 ? aligned_alloc(64, granules * 64) : NULL;
-    return *memory ? jhandle_set_workspace(handle, *memory, bytes ? bytes : 1) : JSTATUS_MEMORY_ERROR;
+    return *memory ? jhandle_set_workspace(handle, *memory, bytes ? bytes : 1)
+                   : JSTATUS_MEMORY_ERROR;
 }
 
 /* Default mode that holds `bytes`. */
 static jstatus_t hold_workspace(jhandle_t *handle, size_t bytes) {
     jborrow_t borrow;
-    jstatus_t status = jhandle_set_workspace_size(handle, 0); /* JALLOC_DEVICE_MEMORY_SIZE may say otherwise */
+    /* JALLOC_DEVICE_MEMORY_SIZE may say otherwise */
+    jstatus_t status = jhandle_set_workspace_size(handle, 0);
     if (jstatus_is_error(status) || bytes == 0)
         return status;
     status = jborrow_begin(&borrow, handle, "jblas-bench", 1, &bytes);
     return jstatus_is_error(status) ? status : jborrow_end(&borrow);
 }
 
-/* The workspace that a call finds. `memory` is to be freed after the handle. The handle may become another one. */
-static jstatus_t set_workspace(jhandle_t **handle, const options_t *o, size_t asked, void **memory) {
-    size_t bytes = o->workspace == WORKSPACE_QUERY ? asked : o->workspace == WORKSPACE_SIZE ? o->workspace_bytes : 0;
+/* The workspace that a call finds. `memory` is to be freed after the handle. The handle may become
+ * another one. */
+static jstatus_t set_workspace(jhandle_t **handle, const options_t *o, size_t asked,
+                               void **memory) {
+    size_t bytes = o->workspace == WORKSPACE_QUERY  ? asked
+                   : o->workspace == WORKSPACE_SIZE ? o->workspace_bytes
+                                                    : 0;
     jstatus_t status = JSTATUS_SUCCESS;
     if (o->mode == JHANDLE_MODE_DEFAULT)
         status = hold_workspace(*handle, bytes);
@@ -112,7 +121,8 @@ static size_t slots_for(const problem_t *p, double seconds) {
     for (int i = 0; i < OPERANDS; i++)
         if (p->operand[i].written)
             bytes += p->operand[i].elements * type_bytes(p->type);
-    double slots = fmin(fmin(BENCH_SAMPLE_SECONDS / seconds, MAX_SLOTS), (double)MAX_SLOT_BYTES / (double)bytes);
+    double slots = fmin(fmin(BENCH_SAMPLE_SECONDS / seconds, MAX_SLOTS),
+                        (double)MAX_SLOT_BYTES / (double)bytes);
     return slots > 1 ? (size_t)slots : 1;
 }
 
@@ -156,13 +166,15 @@ static jstatus_t read_stats(jhandle_t *handle, measurement_t *m) {
     return jhandle_get_workspace_size(handle, &m->capacity_bytes);
 }
 
-/* The timed calls and their answer, on a handle that is as they find it. False: no memory for operands. */
+/* The timed calls and their answer, on a handle that is as they find it. False: no memory for
+ * operands. */
 static bool run(jhandle_t *handle, const routine_t *routine, const options_t *o, measurement_t *m) {
     problem_t problem;
     if (!problem_init(&problem, routine, o, 1))
         return false;
     jstatus_t status = JSTATUS_SUCCESS;
-    sample(handle, &problem, &status); /* default mode grows here, threads start, pages are touched */
+    /* Default mode grows here, threads start, pages are touched. */
+    sample(handle, &problem, &status);
     double estimate = sample(handle, &problem, &status);
     size_t slots = slots_for(&problem, estimate);
     if (!jstatus_is_error(status) && slots > 1) {
@@ -187,11 +199,13 @@ static bool run(jhandle_t *handle, const routine_t *routine, const options_t *o,
 }
 
 bool measure(const options_t *o, const routine_t *routine, measurement_t *m) {
-    *m = (measurement_t){.rung = -1, .flops = routine->flops(o) * (type_is_complex(o->type) ? 4 : 1)};
+    *m = (measurement_t){.rung = -1,
+                         .flops = routine->flops(o) * (type_is_complex(o->type) ? 4 : 1)};
     jhandle_t *handle = NULL;
     m->status = make_handle(o, 0, &handle);
     if (jstatus_is_error(m->status)) {
-        fprintf(stderr, "jblas-bench: device %s: %s: %s\n", o->device, jstatus_text(m->status), jstatus_last_message());
+        fprintf(stderr, "jblas-bench: device %s: %s: %s\n", o->device, jstatus_text(m->status),
+                jstatus_last_message());
         return false;
     }
 
@@ -205,12 +219,14 @@ bool measure(const options_t *o, const routine_t *routine, measurement_t *m) {
     if (!jstatus_is_error(m->status))
         ready = run(handle, routine, o, m);
     if (jstatus_is_error(m->status))
-        snprintf(m->message, sizeof m->message, "%s", handle ? jhandle_last_message(handle) : jstatus_last_message());
+        snprintf(m->message, sizeof m->message, "%s",
+                 handle ? jhandle_last_message(handle) : jstatus_last_message());
     jhandle_destroy(handle);
     free(memory);
     return ready;
 }
 
 bool measurement_is_good(const measurement_t *m) {
-    return !jstatus_is_error(m->status) && (!m->verified || m->error <= m->bound); /* false for NaN */
+    /* False for NaN. */
+    return !jstatus_is_error(m->status) && (!m->verified || m->error <= m->bound);
 }

@@ -1,9 +1,10 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Options, from one table: a row says the name, what kind of value it takes and where the value goes. getopt's array,
- * the parsing and the help are made from it. Everything is parsed strictly: a benchmark of something else than was
- * asked for is worse than none. The names are those that the bench layer of the log (JALLOC_LAYER=2) writes. */
+/* Options, from one table: a row says the name, what kind of value it takes and where the value
+ * goes. getopt's array, the parsing and the help are made from it. Everything is parsed strictly: a
+ * benchmark of something else than was asked for is worse than none. The names are those that the
+ * bench layer of the log (JALLOC_LAYER=2) writes. */
 
 #include "options.h"
 
@@ -74,7 +75,8 @@ static const choice_t fills[] = {{"L", JBLAS_LOWER}, {"U", JBLAS_UPPER}, {NULL, 
 static const choice_t operations[] = {
     {"N", JBLAS_NO_TRANSPOSE}, {"T", JBLAS_TRANSPOSE}, {"C", JBLAS_CONJUGATE_TRANSPOSE}, {NULL, 0}};
 static const choice_t diagonals[] = {{"N", JBLAS_NON_UNIT}, {"U", JBLAS_UNIT}, {NULL, 0}};
-static const choice_t policies[] = {{"fast", JRESULT_POLICY_FAST}, {"same_bits", JRESULT_POLICY_SAME_BITS}, {NULL, 0}};
+static const choice_t policies[] = {
+    {"fast", JRESULT_POLICY_FAST}, {"same_bits", JRESULT_POLICY_SAME_BITS}, {NULL, 0}};
 static const choice_t accuracies[] = {
     {"componentwise", JACCURACY_COMPONENTWISE}, {"normwise", JACCURACY_NORMWISE}, {NULL, 0}};
 static const choice_t modes[] = {{"default", JHANDLE_MODE_DEFAULT},
@@ -82,10 +84,11 @@ static const choice_t modes[] = {{"default", JHANDLE_MODE_DEFAULT},
                                  {"manual", JHANDLE_MODE_MANUAL},
                                  {"user_owned", JHANDLE_MODE_USER_OWNED},
                                  {NULL, 0}};
-static const choice_t null_pointers[] = {{"A", NULL_A},         {"B", NULL_B_OR_X}, {"x", NULL_B_OR_X},
-                                         {"C", NULL_C_OR_Y},    {"y", NULL_C_OR_Y}, {"result", NULL_RESULT},
-                                         {"info", NULL_RESULT}, {NULL, 0}};
-static const choice_t pointer_modes[] = {{"host", JPOINTER_MODE_HOST}, {"device", JPOINTER_MODE_DEVICE}, {NULL, 0}};
+static const choice_t null_pointers[] = {
+    {"A", NULL_A},      {"B", NULL_B_OR_X},      {"x", NULL_B_OR_X},    {"C", NULL_C_OR_Y},
+    {"y", NULL_C_OR_Y}, {"result", NULL_RESULT}, {"info", NULL_RESULT}, {NULL, 0}};
+static const choice_t pointer_modes[] = {
+    {"host", JPOINTER_MODE_HOST}, {"device", JPOINTER_MODE_DEVICE}, {NULL, 0}};
 
 typedef enum kind {
     KIND_TEXT,      /* char[limit] */
@@ -122,52 +125,63 @@ static const option_row_t rows[] = {
     {"n", 'n', KIND_INTEGER, AT(n), 0, NULL, "columns; order; length"},
     {"k", 'k', KIND_INTEGER, AT(k), 0, NULL, "inner size"},
     {"nrhs", 0, KIND_INTEGER, AT(nrhs), 0, NULL, "right-hand sides of potrs"},
-    {"lda", 0, KIND_INTEGER, AT(lda), 0, NULL, "leading dimension; the smallest unless given, as are --ldb and --ldc"},
+    {"lda", 0, KIND_INTEGER, AT(lda), 0, NULL,
+     "leading dimension; the smallest unless given, as are --ldb and --ldc"},
     {"ldb", 0, KIND_INTEGER, AT(ldb), 0, NULL, NULL},
     {"ldc", 0, KIND_INTEGER, AT(ldc), 0, NULL, NULL},
     {"incx", 0, KIND_INTEGER, AT(incx), 0, NULL, "increments of vectors, and --incy"},
     {"incy", 0, KIND_INTEGER, AT(incy), 0, NULL, NULL},
-    {"stride_a", 0, KIND_INTEGER, AT(stride_a), 0, NULL, "elements from one matrix of a batch to the next; and _b, _c"},
+    {"stride_a", 0, KIND_INTEGER, AT(stride_a), 0, NULL,
+     "elements from one matrix of a batch to the next; and _b, _c"},
     {"stride_b", 0, KIND_INTEGER, AT(stride_b), 0, NULL, NULL},
     {"stride_c", 0, KIND_INTEGER, AT(stride_c), 0, NULL, NULL},
     {"batch_count", 0, KIND_INTEGER, AT(batch_count), 0, NULL, "matrices of a batch"},
-    {"side", 0, KIND_ENUM, AT(side), 0, sides, "L or R; a number is passed as it is, as for the next ones"},
+    {"side", 0, KIND_ENUM, AT(side), 0, sides,
+     "L or R; a number is passed as it is, as for the next ones"},
     {"uplo", 0, KIND_ENUM, AT(uplo), 0, fills, "L or U"},
     {"transA", 0, KIND_ENUM, AT(transa), 0, operations, "N, T or C; and --transB"},
     {"transB", 0, KIND_ENUM, AT(transb), 0, operations, NULL},
     {"trans", 0, KIND_ENUM, AT(transa), 0, operations, NULL},
     {"diag", 0, KIND_ENUM, AT(diag), 0, diagonals, "N or U"},
-    {"alpha", 0, KIND_SCALAR, AT(alpha), 0, NULL, "REAL or REAL,IMAGINARY; null; device, which is 1; and --beta"},
+    {"alpha", 0, KIND_SCALAR, AT(alpha), 0, NULL,
+     "REAL or REAL,IMAGINARY; null; device, which is 1; and --beta"},
     {"alphai", 0, KIND_IMAGINARY, AT(alpha), 0, NULL, "the imaginary part; and --betai"},
     {"beta", 0, KIND_SCALAR, AT(beta), 0, NULL, NULL},
     {"betai", 0, KIND_IMAGINARY, AT(beta), 0, NULL, NULL},
-    {"iterations", 'i', KIND_COUNT, AT(iterations), 0, NULL, "timed samples (20); the median counts"},
+    {"iterations", 'i', KIND_COUNT, AT(iterations), 0, NULL,
+     "timed samples (20); the median counts"},
     {"warmup", 'j', KIND_COUNT, AT(warmups), 0, NULL, "calls before them (3)"},
     {"workspace", 0, KIND_WORKSPACE, 0, 0, NULL,
-     "default: grows on demand; query: what the size query says; or a size such as 64K, held when a call begins"},
-    {"mode", 0, KIND_CHOICE, AT(mode), 0, modes, "of the workspace: default, preallocate, manual or user_owned"},
-    {"borrowed", 0, KIND_BYTES, AT(borrowed_bytes), 0, NULL, "bytes of the workspace that the caller of a call holds"},
+     "default: grows on demand; query: what the size query says; or a size such as 64K, held when "
+     "a call begins"},
+    {"mode", 0, KIND_CHOICE, AT(mode), 0, modes,
+     "of the workspace: default, preallocate, manual or user_owned"},
+    {"borrowed", 0, KIND_BYTES, AT(borrowed_bytes), 0, NULL,
+     "bytes of the workspace that the caller of a call holds"},
     {"budget", 0, KIND_BYTES, AT(budget_bytes), 0, NULL, "most that default mode may hold"},
     {"sealed", 0, KIND_FLAG, AT(sealed), 0, NULL, "default mode does not grow"},
     {"policy", 0, KIND_CHOICE, AT(policy), 0, policies, "fast or same_bits"},
     {"accuracy", 0, KIND_CHOICE, AT(accuracy), 0, accuracies, "componentwise or normwise"},
-    {"null", 0, KIND_BIT, AT(null_pointers), 0, null_pointers, "an operand that is NULL, such as A, x, result or info"},
+    {"null", 0, KIND_BIT, AT(null_pointers), 0, null_pointers,
+     "an operand that is NULL, such as A, x, result or info"},
     {"pointer_mode", 0, KIND_CHOICE, AT(pointer_mode), 0, pointer_modes, "host or device"},
     {"device", 0, KIND_TEXT, AT(device), SIZE_OF(device), NULL, "where to run: host"},
     {"verify", 0, KIND_FLAG, AT(verify), 0, NULL,
-     "compare with naive loops in long double; exit with 1 if the error is above 10 u (terms + 10)"},
+     "compare with naive loops in long double; exit with 1 if the error is above 10 u (terms + "
+     "10)"},
     {"json", 0, KIND_FLAG, AT(json), 0, NULL, "one JSON object per line instead of a table"},
     {"list", 0, KIND_FLAG, AT(list), 0, NULL, "show the routines and what each takes"},
     {"file", 0, KIND_TEXT, AT(file), SIZE_OF(file), NULL,
-     "run every line of a file (-: standard input), such as JALLOC_LAYER=2 writes; options here hold where a line is "
-     "silent"},
+     "run every line of a file (-: standard input), such as JALLOC_LAYER=2 writes; options here "
+     "hold where a line is silent"},
     {"help", 'h', KIND_HELP, 0, 0, NULL, "this"},
 };
 #undef AT
 #undef SIZE_OF
 enum { ROWS = sizeof rows / sizeof *rows };
 
-__attribute__((format(printf, 2, 3))) static int refuse(const char *place, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static int refuse(const char *place, const char *format,
+                                                        ...) {
     va_list arguments;
     va_start(arguments, format);
     fprintf(stderr, "jblas-bench: %s%s", place ? place : "", place ? ": " : "");
@@ -180,11 +194,13 @@ __attribute__((format(printf, 2, 3))) static int refuse(const char *place, const
 static void help(void) {
     puts("usage: jblas-bench -f ROUTINE [-r TYPE] [-m M] [-n N] [-k K] [OPTION VALUE]...\n"
          "       jblas-bench --file FILE [OPTION VALUE]...\n"
-         "Times a routine of jblas beside the same call made directly to the CBLAS, in turn, and shows the medians.\n");
+         "Times a routine of jblas beside the same call made directly to the CBLAS, in turn, and "
+         "shows the medians.\n");
     for (int i = 0; i < ROWS; i++)
         if (rows[i].help)
-            printf("  %c%c%c --%-13s %s\n", rows[i].letter ? '-' : ' ', rows[i].letter ? rows[i].letter : ' ',
-                   rows[i].letter ? ',' : ' ', rows[i].name, rows[i].help);
+            printf("  %c%c%c --%-13s %s\n", rows[i].letter ? '-' : ' ',
+                   rows[i].letter ? rows[i].letter : ' ', rows[i].letter ? ',' : ' ', rows[i].name,
+                   rows[i].help);
     puts("\nExit status: 0; 1 if a call failed or an answer was wrong; 2 for bad usage.");
 }
 
@@ -223,8 +239,9 @@ static bool parse_scalar(const char *text, scalar_option_t *scalar) {
 
 static bool parse_choice(const choice_t *choices, const char *text, int *number) {
     for (const choice_t *choice = choices; choice->word; choice++)
-        if (strcmp(choice->word, text) == 0 || (text[0] != '\0' && text[1] == '\0' &&
-                                                (choice->word[0] | 32) == (text[0] | 32) && choice->word[1] == '\0')) {
+        if (strcmp(choice->word, text) == 0 ||
+            (text[0] != '\0' && text[1] == '\0' && (choice->word[0] | 32) == (text[0] | 32) &&
+             choice->word[1] == '\0')) {
             *number = choice->number;
             return true;
         }
@@ -245,7 +262,8 @@ static bool parse_value(options_t *options, const option_row_t *row, const char 
     case KIND_INTEGER: return parse_integer(text, member);
     case KIND_COUNT: return parse_integer(text, member) && *(int64_t *)member >= 0;
     case KIND_SCALAR: return parse_scalar(text, member);
-    case KIND_IMAGINARY: return parse_real(text, &end, &((scalar_option_t *)member)->parts[1]) && *end == '\0';
+    case KIND_IMAGINARY:
+        return parse_real(text, &end, &((scalar_option_t *)member)->parts[1]) && *end == '\0';
     case KIND_CHOICE: return parse_choice(row->choices, text, member);
     case KIND_ENUM:
         if (parse_choice(row->choices, text, member))
@@ -275,7 +293,8 @@ int options_parse(options_t *options, int argc, char **argv, const char *place) 
     char shorts[2 * ROWS + 3] = ":", *next_short = shorts + 1;
     for (int i = 0; i < ROWS; i++) {
         bool valued = rows[i].kind != KIND_FLAG && rows[i].kind != KIND_HELP;
-        longs[i] = (struct option){rows[i].name, valued ? required_argument : no_argument, NULL, 256 + i};
+        longs[i] =
+            (struct option){rows[i].name, valued ? required_argument : no_argument, NULL, 256 + i};
         if (rows[i].letter) {
             *next_short++ = rows[i].letter;
             if (valued)
@@ -298,8 +317,8 @@ int options_parse(options_t *options, int argc, char **argv, const char *place) 
             return 0;
         }
         if (!parse_value(options, row, optarg))
-            return refuse(place, "--%s: '%s' is not understood%s%s", row->name, optarg, row->help ? ": " : "",
-                          row->help ? row->help : "");
+            return refuse(place, "--%s: '%s' is not understood%s%s", row->name, optarg,
+                          row->help ? ": " : "", row->help ? row->help : "");
     }
     if (optind < argc)
         return refuse(place, "unexpected '%s'", argv[optind]);
@@ -310,7 +329,8 @@ int options_parse_line(options_t *options, char *line, const char *place) {
     enum { MAX_WORDS = 96 };
     char *words[MAX_WORDS + 1] = {"jblas-bench"}, *rest;
     int count = 1;
-    for (char *word = strtok_r(line, " \t\r\n", &rest); word; word = strtok_r(NULL, " \t\r\n", &rest)) {
+    for (char *word = strtok_r(line, " \t\r\n", &rest); word;
+         word = strtok_r(NULL, " \t\r\n", &rest)) {
         size_t length = strlen(word);
         if (count == 1 && length >= 11 && strcmp(word + length - 11, "jblas-bench") == 0)
             continue;

@@ -22,8 +22,8 @@ typedef struct scalar_option {
     bool null;       /* NULL is passed */
 } scalar_option_t;
 
-/* Pointers that are passed as NULL, besides scalars: a bit of `null_pointers` for each of a problem's operands, and one
- * for the result. */
+/* Pointers that are passed as NULL, besides scalars: a bit of `null_pointers` for each of a
+ * problem's operands, and one for the result. */
 enum { NULL_A = 1, NULL_B_OR_X = 2, NULL_C_OR_Y = 4, NULL_RESULT = 8 };
 
 typedef struct options {
@@ -32,7 +32,8 @@ typedef struct options {
     int64_t m, n, k, nrhs, batch_count;
     int64_t lda, ldb, ldc, stride_a, stride_b, stride_c; /* perhaps UNSET */
     int64_t incx, incy;
-    int side, uplo, transb, diag; /* numbers of the jblas enums, which are the CBLAS's, or of none */
+    /* Numbers of the jblas enums, which are the CBLAS's, or of none. */
+    int side, uplo, transb, diag;
     union {
         int transa, trans;
     };
@@ -42,8 +43,9 @@ typedef struct options {
     int64_t iterations, warmups; /* timed calls; calls before them */
     workspace_kind_t workspace;
     size_t workspace_bytes; /* of WORKSPACE_SIZE */
-    int mode;               /* jhandle_mode_t, or MODE_UNSET: what `workspace` and the environment say */
-    size_t borrowed_bytes;  /* borrowed around each call */
+    /* jhandle_mode_t, or MODE_UNSET: what `workspace` and the environment say */
+    int mode;
+    size_t borrowed_bytes; /* borrowed around each call */
     size_t budget_bytes;
     bool sealed;
     int policy;       /* jresult_policy_t */
@@ -57,11 +59,13 @@ typedef struct options {
 /* What is taken where nothing is said. */
 extern const options_t options_default;
 
-/* Reads arguments onto `options`; argv[0] is skipped. Returns -1 to go on, or the exit status: 0 after --help, 2 after
- * a message about what was not understood, which names `place` (a file's line; NULL: the command line). */
+/* Reads arguments onto `options`; argv[0] is skipped. Returns -1 to go on, or the exit status: 0
+ * after --help, 2 after a message about what was not understood, which names `place` (a file's
+ * line; NULL: the command line). */
 int options_parse(options_t *options, int argc, char **argv, const char *place);
 
-/* The same for a line: words apart by blanks, perhaps beginning with the program's name. Changes the line. */
+/* The same for a line: words apart by blanks, perhaps beginning with the program's name. Changes
+ * the line. */
 int options_parse_line(options_t *options, char *line, const char *place);
 
 #endif

@@ -1,9 +1,10 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Operands: their sizes, memory and numbers. What a routine must not read (the other triangle, the diagonal of a unit
- * triangular matrix) is large, so that reading it shows in the error; what it must not write (gaps below the leading
- * dimension, between the elements of a vector) holds numbers too, and is compared afterwards. */
+/* Operands: their sizes, memory and numbers. What a routine must not read (the other triangle, the
+ * diagonal of a unit triangular matrix) is large, so that reading it shows in the error; what it
+ * must not write (gaps below the leading dimension, between the elements of a vector) holds numbers
+ * too, and is compared afterwards. */
 
 #include "problem.h"
 
@@ -32,8 +33,12 @@ void value_store(jdatatype_t type, void *array, size_t index, value_t value) {
     case JDATATYPE_F32: ((float *)array)[index] = (float)creall(value); break;
     case JDATATYPE_F64: ((double *)array)[index] = (double)creall(value); break;
     case JDATATYPE_F32_C: ((jcomplex_f32_t *)array)[index] = (jcomplex_f32_t)value; break;
-    case JDATATYPE_F16: ((jfloat16_t *)array)[index] = jalloc_f16_from_f32((float)creall(value)); break;
-    case JDATATYPE_BF16: ((jbfloat16_t *)array)[index] = jalloc_bf16_from_f32((float)creall(value)); break;
+    case JDATATYPE_F16:
+        ((jfloat16_t *)array)[index] = jalloc_f16_from_f32((float)creall(value));
+        break;
+    case JDATATYPE_BF16:
+        ((jbfloat16_t *)array)[index] = jalloc_bf16_from_f32((float)creall(value));
+        break;
     default: ((jcomplex_f64_t *)array)[index] = (jcomplex_f64_t)value; break;
     }
 }
@@ -65,17 +70,22 @@ static void fill_structured(const problem_t *p, operand_t *x, int64_t batch, uin
         }
 }
 
-static bool times(size_t a, int64_t b, size_t *product) { return !__builtin_mul_overflow(a, (size_t)b, product); }
+static bool times(size_t a, int64_t b, size_t *product) {
+    return !__builtin_mul_overflow(a, (size_t)b, product);
+}
 
-/* Elements of one slot. A leading dimension that is too small is refused by jblas; here it must only do no harm. What
- * is empty is not touched, however far its columns would be apart. */
+/* Elements of one slot. A leading dimension that is too small is refused by jblas; here it must
+ * only do no harm. What is empty is not touched, however far its columns would be apart. */
 static bool operand_size(operand_t *x) {
-    const int64_t step = x->vector ? (x->ld < 0 ? -x->ld : x->ld) : x->ld > x->rows ? x->ld : x->rows;
+    const int64_t step = x->vector         ? (x->ld < 0 ? -x->ld : x->ld)
+                         : x->ld > x->rows ? x->ld
+                                           : x->rows;
     const int64_t steps = x->vector ? x->rows : x->columns, last = x->vector ? 1 : x->rows;
     size_t one = 0, all = 0;
     if (x->rows > 0 && x->columns > 0 && !times((size_t)(steps - 1), step, &one))
         return false;
-    if (!times((size_t)(x->batch > 1 ? x->batch - 1 : 0), x->stride < 0 ? -x->stride : x->stride, &all) ||
+    if (!times((size_t)(x->batch > 1 ? x->batch - 1 : 0), x->stride < 0 ? -x->stride : x->stride,
+               &all) ||
         one > SIZE_MAX / 4 || all > SIZE_MAX / 4)
         return false;
     x->elements = one + (size_t)(last > 0 ? last : 1) + all;
@@ -86,7 +96,8 @@ static bool operand_size(operand_t *x) {
 /* Memory for one operand, and random numbers in all of it. */
 static bool operand_make(problem_t *p, operand_t *x, uint64_t *state) {
     size_t element = type_bytes(p->type), slots = x->written ? p->slots : 1, bytes;
-    if (!operand_size(x) || __builtin_mul_overflow(x->elements, element * slots, &bytes) || bytes > (size_t)1 << 46)
+    if (!operand_size(x) || __builtin_mul_overflow(x->elements, element * slots, &bytes) ||
+        bytes > (size_t)1 << 46)
         return false;
     size_t matrices = slots * (size_t)(x->batch > 0 ? x->batch : 1);
     x->data = aligned_alloc(64, (bytes + 63) / 64 * 64);
@@ -96,7 +107,8 @@ static bool operand_make(problem_t *p, operand_t *x, uint64_t *state) {
         return false;
     for (size_t i = 0; i < x->elements; i++)
         value_store(p->type, x->data, i, random_value(state));
-    for (int64_t batch = 0; batch < x->batch && x->fill != FILL_GENERAL && x->fill != FILL_HERMITIAN; batch++)
+    for (int64_t batch = 0;
+         batch < x->batch && x->fill != FILL_GENERAL && x->fill != FILL_HERMITIAN; batch++)
         fill_structured(p, x, batch, state);
     if (x->written)
         memcpy(x->pristine, x->data, x->elements * element);
@@ -117,7 +129,8 @@ static void scalar_set(const problem_t *p, scalar_t *scalar, const double *value
 
 void problem_describe(problem_t *p, const routine_t *routine, const options_t *options) {
     *p = (problem_t){.routine = routine, .options = options, .type = options->type};
-    scalar_set(p, &p->alpha, options->alpha.parts, routine->real_alpha || !type_is_complex(p->type));
+    scalar_set(p, &p->alpha, options->alpha.parts,
+               routine->real_alpha || !type_is_complex(p->type));
     scalar_set(p, &p->beta, options->beta.parts, routine->real_beta || !type_is_complex(p->type));
     routine->setup(p);
     p->terms = routine->terms(options);
@@ -157,12 +170,15 @@ void problem_restore(problem_t *p) {
 }
 
 void problem_select(problem_t *p, size_t slot) {
-    void **place[OPERANDS] = {&p->a, &p->b, &p->c}, ***pointers[OPERANDS] = {&p->pa, &p->pb, &p->pc};
+    void **place[OPERANDS] = {&p->a, &p->b, &p->c},
+         ***pointers[OPERANDS] = {&p->pa, &p->pb, &p->pc};
     for (int i = 0; i < OPERANDS; i++) {
         operand_t *x = &p->operand[i];
         size_t own = x->written ? slot : 0;
         bool null = (p->options->null_pointers & NULL_A << i) != 0;
-        *place[i] = x->data && !null ? x->data + (own * x->elements + x->origin) * type_bytes(p->type) : NULL;
+        *place[i] = x->data && !null
+                        ? x->data + (own * x->elements + x->origin) * type_bytes(p->type)
+                        : NULL;
         *pointers[i] = x->pointers && !null ? x->pointers + own * (size_t)x->batch : NULL;
     }
 }

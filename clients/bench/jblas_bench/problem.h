@@ -3,15 +3,17 @@
 #ifndef JBLAS_BENCH_PROBLEM_H
 #define JBLAS_BENCH_PROBLEM_H
 
-/* One call made concrete: operands with numbers in them, scalars in the routine's type, and the routine's row, which
- * knows how to make the operands, call jblas, call the CBLAS, count the work and compute the answer the slow way.
+/* One call made concrete: operands with numbers in them, scalars in the routine's type, and the
+ * routine's row, which knows how to make the operands, call jblas, call the CBLAS, count the work
+ * and compute the answer the slow way.
  *
- * A timed sample makes several calls when one is short. Each of them must meet fresh operands (a triangular solve
- * repeated in place ends among denormal numbers), so what a call writes exists `slots` times, one after the other,
- * beside one pristine copy from which all are restored between samples:
+ * A timed sample makes several calls when one is short. Each of them must meet fresh operands (a
+ * triangular solve repeated in place ends among denormal numbers), so what a call writes exists
+ * `slots` times, one after the other, beside one pristine copy from which all are restored between
+ * samples:
  *
  *   operand->data       | slot 0: batch 0, batch 1, ... | slot 1 | ... | slot slots-1 |
- *   operand->pristine   | one slot |                                                      */
+ *   operand->pristine   | one slot | */
 
 #include <complex.h>
 #include <string.h>
@@ -24,8 +26,9 @@ __extension__ typedef long double _Complex value_t;
 typedef enum fill {
     FILL_GENERAL,    /* random in [-1, 1) */
     FILL_TRIANGULAR, /* well conditioned; what must not be read is large */
-    FILL_HERMITIAN,  /* as general; the diagonal's imaginary part, which must not be read, is there */
-    FILL_POSITIVE    /* positive definite, the other triangle is arbitrary */
+    /* As general; the diagonal's imaginary part, which must not be read, is there. */
+    FILL_HERMITIAN,
+    FILL_POSITIVE /* positive definite, the other triangle is arbitrary */
 } fill_t;
 
 typedef struct operand {
@@ -37,7 +40,9 @@ typedef struct operand {
     int64_t ld;
     int64_t stride, batch; /* elements from one matrix of a batch to the next; how many */
     size_t elements;       /* of one slot, gaps included */
-    size_t origin; /* where in its slot the first matrix of a batch begins: not at 0 when the stride is negative */
+    /* Where in its slot the first matrix of a batch begins: not at 0 when the stride is
+     * negative. */
+    size_t origin;
     char *data;
     char *pristine;  /* of what is written */
     void **pointers; /* to each matrix of each slot, for pointer batches */
@@ -57,15 +62,18 @@ typedef struct problem problem_t;
 typedef struct routine {
     const char *name;
     const char *types; /* of "sdczhb" those that exist */
-    const char
-        *shape; /* what it depends on: S side, U uplo, A transA, B transB, D diag, m n k r(nrhs) b(batch_count) */
+    const char *
+        /* What it depends on: S side, U uplo, A transA, B transB, D diag, m n k r(nrhs)
+         * b(batch_count). */
+        shape;
     void (*setup)(problem_t *problem);
     jstatus_t (*call)(jhandle_t *handle, const problem_t *problem);
     void (*direct)(const problem_t *problem);   /* NULL: the CBLAS has no such call */
     int64_t (*terms)(const options_t *options); /* longest sum behind an element of the result */
     double (*flops)(const options_t *options);  /* of real types; complex ones count four times */
-    /* The slow way: changes want[w], which holds operand w as it was before the call, to what it should be afterwards;
-     * want[OPERANDS] is the scalar result. Sets problem->magnitude where the result is no measure for its own error. */
+    /* The slow way: changes want[w], which holds operand w as it was before the call, to what it
+     * should be afterwards; want[OPERANDS] is the scalar result. Sets problem->magnitude where the
+     * result is no measure for its own error. */
     void (*reference)(problem_t *problem, value_t **want);
     bool real_alpha, real_beta; /* whatever the operands' type */
 } routine_t;
@@ -92,7 +100,8 @@ const routine_t *routine_find(const char *name);
 /* Knows sizes and scalars, has no operands: enough for a size query. Nothing is to be ended. */
 void problem_describe(problem_t *problem, const routine_t *routine, const options_t *options);
 /* Makes the operands, too. False after a message when there is no memory for them. */
-bool problem_init(problem_t *problem, const routine_t *routine, const options_t *options, size_t slots);
+bool problem_init(problem_t *problem, const routine_t *routine, const options_t *options,
+                  size_t slots);
 void problem_fini(problem_t *problem);
 /* What was written is as it was. */
 void problem_restore(problem_t *problem);
@@ -103,20 +112,27 @@ void problem_select(problem_t *problem, size_t slot);
 value_t value_load(jdatatype_t type, const void *array, size_t index);
 void value_store(jdatatype_t type, void *array, size_t index, value_t value);
 size_t type_bytes(jdatatype_t type);
-static inline bool type_is_complex(jdatatype_t type) { return type == JDATATYPE_F32_C || type == JDATATYPE_F64_C; }
+static inline bool type_is_complex(jdatatype_t type) {
+    return type == JDATATYPE_F32_C || type == JDATATYPE_F64_C;
+}
 /* Whether sums and scalars are float. */
-static inline bool type_is_single(jdatatype_t type) { return type != JDATATYPE_F64 && type != JDATATYPE_F64_C; }
-static inline bool type_is_half(jdatatype_t type) { return type == JDATATYPE_F16 || type == JDATATYPE_BF16; }
+static inline bool type_is_single(jdatatype_t type) {
+    return type != JDATATYPE_F64 && type != JDATATYPE_F64_C;
+}
+static inline bool type_is_half(jdatatype_t type) {
+    return type == JDATATYPE_F16 || type == JDATATYPE_BF16;
+}
 /* The same call made directly; the CBLAS has none for 16 bits, knows no NULL, and reads a
  * stride beyond the vectors of a complex dot with gaps (OpenBLAS 0.3.21). */
 static inline bool problem_has_direct(const problem_t *p) {
     const options_t *o = p->options;
-    const bool gaps =
-        type_is_complex(p->type) && strncmp(p->routine->name, "dot", 3) == 0 && (o->incx != 1 || o->incy != 1);
-    return p->routine->direct && !type_is_half(p->type) && o->null_pointers == 0 && !o->alpha.null && !o->beta.null &&
-           !gaps;
+    const bool gaps = type_is_complex(p->type) && strncmp(p->routine->name, "dot", 3) == 0 &&
+                      (o->incx != 1 || o->incy != 1);
+    return p->routine->direct && !type_is_half(p->type) && o->null_pointers == 0 &&
+           !o->alpha.null && !o->beta.null && !gaps;
 }
-/* Place of element (i, j) of batch number p in its slot; vectors with a negative increment begin at the end. */
+/* Place of element (i, j) of batch number p in its slot; vectors with a negative increment begin at
+ * the end. */
 static inline size_t operand_index(const operand_t *operand, int64_t i, int64_t j, int64_t p) {
     int64_t place = !operand->vector   ? i + j * operand->ld
                     : operand->ld >= 0 ? i * operand->ld
@@ -160,7 +176,8 @@ void naive_geam(problem_t *problem, value_t **want);
 void naive_potrf(problem_t *problem, value_t **want);
 void naive_potrs(problem_t *problem, value_t **want);
 
-/* Makes the call once, in slot 0, and compares. Gives the error, relative by norm; *bound is what it may be. */
+/* Makes the call once, in slot 0, and compares. Gives the error, relative by norm; *bound is what
+ * it may be. */
 long double problem_verify(problem_t *problem, jhandle_t *handle, long double *bound);
 
 #endif

@@ -1,14 +1,16 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* What the answers should be: the definitions of the routines, as loops in long double, one type for all four. Nothing
- * here is shared with the library.
+/* What the answers should be: the definitions of the routines, as loops in long double, one type
+ * for all four. Nothing here is shared with the library.
  *
- * A view reads element (i, j) of op(A) for a matrix that is general, symmetric, Hermitian or triangular, transposed or
- * not, with a vector as a matrix of one column; so a product is a product, whichever routine it is, and there are two
- * more loops: substitution and Cholesky's. Error bound of the comparison: 10 u (terms + 10), with u the type's unit
- * roundoff and `terms` the length of the sums. The theory of rounding gives u times terms to first order for the
- * products of random matrices and the well conditioned triangular ones used here; one wrong element is far above. */
+ * A view reads element (i, j) of op(A) for a matrix that is general, symmetric, Hermitian or
+ * triangular, transposed or not, with a vector as a matrix of one column; so a product is a
+ * product, whichever routine it is, and there are two more loops: substitution and Cholesky's.
+ * Error bound of the comparison: 10 u (terms + 10), with u the type's unit roundoff and `terms` the
+ * length of the sums. The theory of rounding gives u times terms to first order for the products of
+ * random matrices and the well conditioned triangular ones used here; one wrong element is far
+ * above. */
 
 #include <math.h>
 #include <stdio.h>
@@ -27,7 +29,9 @@ typedef struct view {
     int64_t batch;
 } view_t;
 
-static const void *view_data(const operand_t *operand) { return operand->written ? operand->pristine : operand->data; }
+static const void *view_data(const operand_t *operand) {
+    return operand->written ? operand->pristine : operand->data;
+}
 
 static view_t view_of(const problem_t *p, int which, structure_t structure, int trans) {
     return (view_t){p, &p->operand[which], structure, trans, 0};
@@ -41,7 +45,8 @@ static value_t view_at(const view_t *view, int64_t i, int64_t j) {
         j = swap;
     }
     bool conjugate = view->trans == JBLAS_CONJUGATE_TRANSPOSE, diagonal = i == j;
-    if (view->structure != GENERAL && !diagonal && (o->uplo == JBLAS_LOWER) != (i > j)) { /* not stored */
+    if (view->structure != GENERAL && !diagonal && (o->uplo == JBLAS_LOWER) != (i > j)) {
+        /* Not stored. */
         if (view->structure == TRIANGULAR)
             return 0;
         int64_t swap = i;
@@ -52,8 +57,8 @@ static value_t view_at(const view_t *view, int64_t i, int64_t j) {
     if (view->structure == TRIANGULAR && diagonal && o->diag == JBLAS_UNIT &&
         strchr(view->problem->routine->shape, 'D'))
         return 1;
-    value_t value =
-        value_load(view->problem->type, view_data(view->operand), operand_index(view->operand, i, j, view->batch));
+    value_t value = value_load(view->problem->type, view_data(view->operand),
+                               operand_index(view->operand, i, j, view->batch));
     if (view->structure == HERMITIAN && diagonal)
         return creall(value);
     return conjugate ? conjl(value) : value;
@@ -67,7 +72,9 @@ static void *allocate_zeroed(size_t count, size_t element_bytes) {
     }
     return array;
 }
-static value_t *allocate(int64_t count) { return allocate_zeroed((size_t)(count > 0 ? count : 0), sizeof(value_t)); }
+static value_t *allocate(int64_t count) {
+    return allocate_zeroed((size_t)(count > 0 ? count : 0), sizeof(value_t));
+}
 
 /* A view as a plain column-major array. */
 static value_t *view_dense(const view_t *view, int64_t rows, int64_t columns) {
@@ -83,15 +90,21 @@ static value_t scalar_value(const problem_t *p, const scalar_t *scalar, bool rea
     long double im = type_is_single(p->type) ? scalar->s[1] : scalar->d[1];
     return real || !type_is_complex(p->type) ? re : re + im * I;
 }
-static value_t alpha_of(const problem_t *p) { return scalar_value(p, &p->alpha, p->routine->real_alpha); }
-static value_t beta_of(const problem_t *p) { return scalar_value(p, &p->beta, p->routine->real_beta); }
+static value_t alpha_of(const problem_t *p) {
+    return scalar_value(p, &p->alpha, p->routine->real_alpha);
+}
+static value_t beta_of(const problem_t *p) {
+    return scalar_value(p, &p->beta, p->routine->real_beta);
+}
 
-/* Which elements of the result are written: all, or a triangle; Hermitian: the diagonal becomes real. */
+/* Which elements of the result are written: all, or a triangle; Hermitian: the diagonal becomes
+ * real. */
 typedef enum region { ALL, TRIANGLE, HERMITIAN_TRIANGLE } region_t;
 
-/* C = alpha A B + beta C, with A m x k and B k x n; C is operand `which`, of batch number A.batch. */
-static void product(problem_t *p, value_t **want, int which, view_t A, view_t B, int64_t m, int64_t n, int64_t k,
-                    value_t alpha, value_t beta, region_t region) {
+/* C = alpha A B + beta C, with A m x k and B k x n; C is operand `which`, of batch number
+ * A.batch. */
+static void product(problem_t *p, value_t **want, int which, view_t A, view_t B, int64_t m,
+                    int64_t n, int64_t k, value_t alpha, value_t beta, region_t region) {
     if (region == HERMITIAN_TRIANGLE && (alpha == 0 || k == 0) && beta == 1)
         return; /* the BLAS leaves even the diagonal alone */
     const operand_t *C = &p->operand[which];
@@ -119,9 +132,10 @@ static void product(problem_t *p, value_t **want, int which, view_t A, view_t B,
     free(sum);
 }
 
-/* op(A) X = X's right-hand sides, in place in operand `which`; or X op(A) on the right. A is triangular. */
-static void substitute(problem_t *p, value_t **want, int which, view_t A, int side, int64_t m, int64_t n,
-                       value_t alpha) {
+/* op(A) X = X's right-hand sides, in place in operand `which`; or X op(A) on the right. A is
+ * triangular. */
+static void substitute(problem_t *p, value_t **want, int which, view_t A, int side, int64_t m,
+                       int64_t n, value_t alpha) {
     bool left = side == JBLAS_LEFT;
     int64_t order = left ? m : n, others = left ? n : m;
     value_t *a = view_dense(&A, order, order);
@@ -131,11 +145,13 @@ static void substitute(problem_t *p, value_t **want, int which, view_t A, int si
     for (int64_t other = 0; other < others; other++)
         for (int64_t step = 0; step < order; step++) {
             int64_t i = forward ? step : order - 1 - step;
-            value_t *x = &want[which][left ? operand_index(X, i, other, 0) : operand_index(X, other, i, 0)];
+            value_t *x =
+                &want[which][left ? operand_index(X, i, other, 0) : operand_index(X, other, i, 0)];
             value_t sum = alpha * *x;
             for (int64_t done = 0; done < step; done++) {
                 int64_t l = forward ? done : order - 1 - done;
-                value_t known = want[which][left ? operand_index(X, l, other, 0) : operand_index(X, other, l, 0)];
+                value_t known = want[which][left ? operand_index(X, l, other, 0)
+                                                 : operand_index(X, other, l, 0)];
                 sum -= (left ? a[i + l * order] : a[l + i * order]) * known;
             }
             *x = sum / a[i + i * order];
@@ -151,7 +167,9 @@ static value_t element(const problem_t *p, int which, int64_t i) {
 }
 static long double magnitude_1(value_t x) { return fabsl(creall(x)) + fabsl(cimagl(x)); }
 /* The BLAS has asum, iamax and scal see no elements where the increment is not positive. */
-static int64_t length_forward(const problem_t *p) { return p->options->incx <= 0 ? 0 : p->options->n; }
+static int64_t length_forward(const problem_t *p) {
+    return p->options->incx <= 0 ? 0 : p->options->n;
+}
 
 void naive_asum(problem_t *p, value_t **want) {
     for (int64_t i = 0; i < length_forward(p); i++)
@@ -202,16 +220,21 @@ void naive_scal(problem_t *p, value_t **want) {
 void naive_gemv(problem_t *p, value_t **want) {
     if (p->options->m <= 0 || p->options->n <= 0)
         return; /* the BLAS does not even scale y */
-    product(p, want, 2, view_of(p, 0, GENERAL, p->options->transa), view_of(p, 1, GENERAL, JBLAS_NO_TRANSPOSE),
-            p->operand[2].rows, 1, p->operand[1].rows, alpha_of(p), beta_of(p), ALL);
+    product(p, want, 2, view_of(p, 0, GENERAL, p->options->transa),
+            view_of(p, 1, GENERAL, JBLAS_NO_TRANSPOSE), p->operand[2].rows, 1, p->operand[1].rows,
+            alpha_of(p), beta_of(p), ALL);
 }
 static void outer_product(problem_t *p, value_t **want, int y, int trans, region_t region) {
-    product(p, want, 0, view_of(p, 1, GENERAL, JBLAS_NO_TRANSPOSE), view_of(p, y, GENERAL, trans), p->operand[0].rows,
-            p->operand[0].columns, 1, alpha_of(p), 1, region);
+    product(p, want, 0, view_of(p, 1, GENERAL, JBLAS_NO_TRANSPOSE), view_of(p, y, GENERAL, trans),
+            p->operand[0].rows, p->operand[0].columns, 1, alpha_of(p), 1, region);
 }
 void naive_ger(problem_t *p, value_t **want) { outer_product(p, want, 2, JBLAS_TRANSPOSE, ALL); }
-void naive_gerc(problem_t *p, value_t **want) { outer_product(p, want, 2, JBLAS_CONJUGATE_TRANSPOSE, ALL); }
-void naive_syr(problem_t *p, value_t **want) { outer_product(p, want, 1, JBLAS_TRANSPOSE, TRIANGLE); }
+void naive_gerc(problem_t *p, value_t **want) {
+    outer_product(p, want, 2, JBLAS_CONJUGATE_TRANSPOSE, ALL);
+}
+void naive_syr(problem_t *p, value_t **want) {
+    outer_product(p, want, 1, JBLAS_TRANSPOSE, TRIANGLE);
+}
 void naive_her(problem_t *p, value_t **want) {
     outer_product(p, want, 1, JBLAS_CONJUGATE_TRANSPOSE, HERMITIAN_TRIANGLE);
 }
@@ -219,29 +242,33 @@ void naive_her(problem_t *p, value_t **want) {
 static void outer_products(problem_t *p, value_t **want, int transpose, region_t region) {
     const int64_t n = p->options->n;
     const value_t alpha = alpha_of(p);
-    view_t x = view_of(p, 1, GENERAL, JBLAS_NO_TRANSPOSE), y = view_of(p, 2, GENERAL, JBLAS_NO_TRANSPOSE);
+    view_t x = view_of(p, 1, GENERAL, JBLAS_NO_TRANSPOSE),
+           y = view_of(p, 2, GENERAL, JBLAS_NO_TRANSPOSE);
     view_t xt = view_of(p, 1, GENERAL, transpose), yt = view_of(p, 2, GENERAL, transpose);
     product(p, want, 0, x, yt, n, n, 1, alpha, 1, region);
     product(p, want, 0, y, xt, n, n, 1, region == TRIANGLE ? alpha : conjl(alpha), 1, region);
 }
-void naive_syr2(problem_t *p, value_t **want) { outer_products(p, want, JBLAS_TRANSPOSE, TRIANGLE); }
+void naive_syr2(problem_t *p, value_t **want) {
+    outer_products(p, want, JBLAS_TRANSPOSE, TRIANGLE);
+}
 void naive_her2(problem_t *p, value_t **want) {
     outer_products(p, want, JBLAS_CONJUGATE_TRANSPOSE, HERMITIAN_TRIANGLE);
 }
 static void structured_vector_product(problem_t *p, value_t **want, structure_t structure) {
     int64_t n = p->options->n;
-    product(p, want, 2, view_of(p, 0, structure, JBLAS_NO_TRANSPOSE), view_of(p, 1, GENERAL, JBLAS_NO_TRANSPOSE), n, 1,
-            n, alpha_of(p), beta_of(p), ALL);
+    product(p, want, 2, view_of(p, 0, structure, JBLAS_NO_TRANSPOSE),
+            view_of(p, 1, GENERAL, JBLAS_NO_TRANSPOSE), n, 1, n, alpha_of(p), beta_of(p), ALL);
 }
 void naive_symv(problem_t *p, value_t **want) { structured_vector_product(p, want, SYMMETRIC); }
 void naive_hemv(problem_t *p, value_t **want) { structured_vector_product(p, want, HERMITIAN); }
 void naive_trmv(problem_t *p, value_t **want) {
     int64_t n = p->options->n;
-    product(p, want, 1, view_of(p, 0, TRIANGULAR, p->options->transa), view_of(p, 1, GENERAL, JBLAS_NO_TRANSPOSE), n, 1,
-            n, 1, 0, ALL);
+    product(p, want, 1, view_of(p, 0, TRIANGULAR, p->options->transa),
+            view_of(p, 1, GENERAL, JBLAS_NO_TRANSPOSE), n, 1, n, 1, 0, ALL);
 }
 void naive_trsv(problem_t *p, value_t **want) {
-    substitute(p, want, 1, view_of(p, 0, TRIANGULAR, p->options->transa), JBLAS_LEFT, p->options->n, 1, 1);
+    substitute(p, want, 1, view_of(p, 0, TRIANGULAR, p->options->transa), JBLAS_LEFT, p->options->n,
+               1, 1);
 }
 
 /* ---- Level 3, extensions, solvers ---- */
@@ -254,8 +281,8 @@ void naive_gemm(problem_t *p, value_t **want) {
         product(p, want, 2, A, B, o->m, o->n, o->k, alpha_of(p), beta_of(p), ALL);
     }
 }
-static void structured_product(problem_t *p, value_t **want, structure_t structure, int trans, int output,
-                               value_t beta) {
+static void structured_product(problem_t *p, value_t **want, structure_t structure, int trans,
+                               int output, value_t beta) {
     const options_t *o = p->options;
     view_t A = view_of(p, 0, structure, trans), B = view_of(p, 1, GENERAL, JBLAS_NO_TRANSPOSE);
     if (o->side == JBLAS_LEFT)
@@ -269,7 +296,9 @@ void naive_symm(problem_t *p, value_t **want) {
 void naive_hemm(problem_t *p, value_t **want) {
     structured_product(p, want, HERMITIAN, JBLAS_NO_TRANSPOSE, 2, beta_of(p));
 }
-void naive_trmm(problem_t *p, value_t **want) { structured_product(p, want, TRIANGULAR, p->options->transa, 1, 0); }
+void naive_trmm(problem_t *p, value_t **want) {
+    structured_product(p, want, TRIANGULAR, p->options->transa, 1, 0);
+}
 void naive_trsm(problem_t *p, value_t **want) {
     const options_t *o = p->options;
     substitute(p, want, 1, view_of(p, 0, TRIANGULAR, o->transa), o->side, o->m, o->n, alpha_of(p));
@@ -277,27 +306,31 @@ void naive_trsm(problem_t *p, value_t **want) {
 static void rank_k(problem_t *p, value_t **want, int transpose, region_t region) {
     const options_t *o = p->options;
     int other = o->transa == JBLAS_NO_TRANSPOSE ? transpose : JBLAS_NO_TRANSPOSE;
-    product(p, want, 2, view_of(p, 0, GENERAL, o->transa), view_of(p, 0, GENERAL, other), o->n, o->n, o->k, alpha_of(p),
-            beta_of(p), region);
+    product(p, want, 2, view_of(p, 0, GENERAL, o->transa), view_of(p, 0, GENERAL, other), o->n,
+            o->n, o->k, alpha_of(p), beta_of(p), region);
 }
 void naive_syrk(problem_t *p, value_t **want) { rank_k(p, want, JBLAS_TRANSPOSE, TRIANGLE); }
-void naive_herk(problem_t *p, value_t **want) { rank_k(p, want, JBLAS_CONJUGATE_TRANSPOSE, HERMITIAN_TRIANGLE); }
+void naive_herk(problem_t *p, value_t **want) {
+    rank_k(p, want, JBLAS_CONJUGATE_TRANSPOSE, HERMITIAN_TRIANGLE);
+}
 
 static void rank_2k(problem_t *p, value_t **want, int transpose, region_t region) {
     const options_t *o = p->options;
     const int other = o->transa == JBLAS_NO_TRANSPOSE ? transpose : JBLAS_NO_TRANSPOSE;
     const value_t alpha = alpha_of(p);
-    product(p, want, 2, view_of(p, 0, GENERAL, o->transa), view_of(p, 1, GENERAL, other), o->n, o->n, o->k, alpha,
-            beta_of(p), region);
-    product(p, want, 2, view_of(p, 1, GENERAL, o->transa), view_of(p, 0, GENERAL, other), o->n, o->n, o->k,
-            region == TRIANGLE ? alpha : conjl(alpha), 1, region);
+    product(p, want, 2, view_of(p, 0, GENERAL, o->transa), view_of(p, 1, GENERAL, other), o->n,
+            o->n, o->k, alpha, beta_of(p), region);
+    product(p, want, 2, view_of(p, 1, GENERAL, o->transa), view_of(p, 0, GENERAL, other), o->n,
+            o->n, o->k, region == TRIANGLE ? alpha : conjl(alpha), 1, region);
 }
 void naive_syr2k(problem_t *p, value_t **want) { rank_2k(p, want, JBLAS_TRANSPOSE, TRIANGLE); }
-void naive_her2k(problem_t *p, value_t **want) { rank_2k(p, want, JBLAS_CONJUGATE_TRANSPOSE, HERMITIAN_TRIANGLE); }
+void naive_her2k(problem_t *p, value_t **want) {
+    rank_2k(p, want, JBLAS_CONJUGATE_TRANSPOSE, HERMITIAN_TRIANGLE);
+}
 void naive_gemmt(problem_t *p, value_t **want) {
     const options_t *o = p->options;
-    product(p, want, 2, view_of(p, 0, GENERAL, o->transa), view_of(p, 1, GENERAL, o->transb), o->n, o->n, o->k,
-            alpha_of(p), beta_of(p), TRIANGLE);
+    product(p, want, 2, view_of(p, 0, GENERAL, o->transa), view_of(p, 1, GENERAL, o->transb), o->n,
+            o->n, o->k, alpha_of(p), beta_of(p), TRIANGLE);
 }
 
 void naive_geam(problem_t *p, value_t **want) {
@@ -309,7 +342,8 @@ void naive_geam(problem_t *p, value_t **want) {
                 alpha_of(p) * view_at(&A, i, j) + beta_of(p) * view_at(&B, i, j);
 }
 
-/* Writes a dense triangular matrix where the routine stores its triangle; a unit diagonal is not stored. */
+/* Writes a dense triangular matrix where the routine stores its triangle; a unit diagonal is not
+ * stored. */
 static void store_triangle(problem_t *p, value_t **want, const value_t *dense, bool unit) {
     int64_t n = p->options->n;
     for (int64_t j = 0; j < n; j++)
@@ -365,8 +399,8 @@ void naive_potrs(problem_t *p, value_t **want) {
 
 /* ---- Comparison ---- */
 
-/* Sums of squares. What should have stayed as it was counts in the error, but not in the norm that it is relative to: an
- * untouched triangle must not make the error of the other look small. */
+/* Sums of squares. What should have stayed as it was counts in the error, but not in the norm that
+ * it is relative to: an untouched triangle must not make the error of the other look small. */
 typedef struct difference {
     long double error, norm, unchanged_norm;
 } difference_t;
@@ -398,8 +432,10 @@ static void compare_operand(const problem_t *p, int which, const value_t *want, 
 static void compare_result(const problem_t *p, value_t want, difference_t *d) {
     int64_t n = length_forward(p), index = p->result.index;
     if (p->routine->reference != naive_iamax)
-        difference_add(d, value_load(type_is_single(p->type) ? JDATATYPE_F32_C : JDATATYPE_F64_C, &p->result, 0), want,
-                       true);
+        difference_add(
+            d,
+            value_load(type_is_single(p->type) ? JDATATYPE_F32_C : JDATATYPE_F64_C, &p->result, 0),
+            want, true);
     else if (n <= 0 ? index != 0 : index < 1 || index > n)
         d->error = INFINITY;
     else if (n > 0)
@@ -435,9 +471,12 @@ long double problem_verify(problem_t *p, jhandle_t *handle, long double *bound) 
 
     for (int i = 0; i <= OPERANDS; i++)
         free(want[i]);
-    *bound = 10 * (type_is_single(p->type) ? 0x1p-24L : 0x1p-53L) * (long double)((p->terms > 0 ? p->terms : 0) + 10);
-    if (type_is_half(p->type)) /* each element is rounded once more, at most half a unit of its last place */
+    *bound = 10 * (type_is_single(p->type) ? 0x1p-24L : 0x1p-53L) *
+             (long double)((p->terms > 0 ? p->terms : 0) + 10);
+    /* Each element is rounded once more, at most half a unit of its last place. */
+    if (type_is_half(p->type))
         *bound += p->type == JDATATYPE_F16 ? 0x1.02p-11L : 0x1.02p-8L;
-    long double scale = p->magnitude > 0 ? p->magnitude : sqrtl(d.norm > 0 ? d.norm : d.unchanged_norm);
+    long double scale =
+        p->magnitude > 0 ? p->magnitude : sqrtl(d.norm > 0 ? d.norm : d.unchanged_norm);
     return d.error == 0 ? 0 : sqrtl(d.error) / scale;
 }

@@ -25,20 +25,26 @@ static void shape_text(const options_t *o, const routine_t *routine, char text[S
         case 'S': text[length++] = letter_of(o->side, JBLAS_LEFT, "LR"); break;
         case 'U': text[length++] = letter_of(o->uplo, JBLAS_UPPER, "UL"); break;
         case 'A':
-        case 'B': text[length++] = letter_of(*letter == 'A' ? o->transa : o->transb, JBLAS_NO_TRANSPOSE, "NTC"); break;
+        case 'B':
+            text[length++] =
+                letter_of(*letter == 'A' ? o->transa : o->transb, JBLAS_NO_TRANSPOSE, "NTC");
+            break;
         case 'D': text[length++] = letter_of(o->diag, JBLAS_NON_UNIT, "NU"); break;
         default: {
-            static const char letters[] = "mnkrb", *const names[] = {"m", "n", "k", "nrhs", "batch"};
+            static const char letters[] = "mnkrb", *const names[] = {"m", "n", "k", "nrhs",
+                                                                     "batch"};
             const int64_t sizes[] = {o->m, o->n, o->k, o->nrhs, o->batch_count};
             size_t which = (size_t)(strchr(letters, *letter) - letters);
-            length += snprintf(text + length, (size_t)(SHAPE_TEXT - length), "%s%s=%lld", length ? " " : "",
-                               names[which], (long long)sizes[which]);
+            length += snprintf(text + length, (size_t)(SHAPE_TEXT - length), "%s%s=%lld",
+                               length ? " " : "", names[which], (long long)sizes[which]);
         }
         }
     text[length] = '\0';
 }
 
-static double gflops(const measurement_t *m, double seconds) { return seconds > 0 ? m->flops / seconds * 1e-9 : 0; }
+static double gflops(const measurement_t *m, double seconds) {
+    return seconds > 0 ? m->flops / seconds * 1e-9 : 0;
+}
 
 /* A number, or "-" where there is none. */
 static void cell(int width, int digits, double value, bool there) {
@@ -51,18 +57,20 @@ static void cell(int width, int digits, double value, bool there) {
 static void report_table(const options_t *o, const routine_t *routine, const measurement_t *m) {
     static bool headed;
     if (!headed) /* which kernels the CBLAS chose decides what the ratio is worth */
-        printf("CBLAS: %s\n%-25s %-28s %-14s %4s %10s %10s %10s %6s %11s %9s %9s %7s  %s\n", jblas_cblas_name(),
-               "routine", "shape", "status", "rung", "asked", "capacity", "high", "allocs", "us", "GFLOP/s", "CBLAS",
-               "ratio", o->verify ? "error" : "");
+        printf("CBLAS: %s\n%-25s %-28s %-14s %4s %10s %10s %10s %6s %11s %9s %9s %7s  %s\n",
+               jblas_cblas_name(), "routine", "shape", "status", "rung", "asked", "capacity",
+               "high", "allocs", "us", "GFLOP/s", "CBLAS", "ratio", o->verify ? "error" : "");
     headed = true;
     char name[64], shape[SHAPE_TEXT], rung[16] = "-";
     snprintf(name, sizeof name, "%s -r %c", routine->name, "sdczhb"[o->type]);
     shape_text(o, routine, shape);
     if (m->rung >= 0)
         snprintf(rung, sizeof rung, "%d", m->rung);
-    printf("%-25s %-28s %-14s %4s %10zu %10zu %10zu %6llu", name, shape, jstatus_name(m->status) + strlen("JSTATUS_"),
-           rung, m->asked_bytes, m->capacity_bytes, m->high_bytes, (unsigned long long)m->allocations);
-    bool timed = m->seconds > 0, counted = timed && m->flops > 0, compared = timed && m->direct_seconds > 0;
+    printf("%-25s %-28s %-14s %4s %10zu %10zu %10zu %6llu", name, shape,
+           jstatus_name(m->status) + strlen("JSTATUS_"), rung, m->asked_bytes, m->capacity_bytes,
+           m->high_bytes, (unsigned long long)m->allocations);
+    bool timed = m->seconds > 0, counted = timed && m->flops > 0,
+         compared = timed && m->direct_seconds > 0;
     cell(11, 3, m->seconds * 1e6, timed);
     cell(9, 3, gflops(m, m->seconds), counted);
     cell(9, 3, gflops(m, m->direct_seconds), counted && compared);
@@ -101,9 +109,11 @@ static void report_json(const options_t *o, const routine_t *routine, const meas
     if (jstatus_is_error(m->status))
         json_text("message", m->message);
     json_number("rung", m->rung, m->rung >= 0);
-    printf("\"asked_bytes\": %zu, \"capacity_bytes\": %zu, \"high_watermark_bytes\": %zu, \"allocations\": %llu, ",
+    printf("\"asked_bytes\": %zu, \"capacity_bytes\": %zu, \"high_watermark_bytes\": %zu, "
+           "\"allocations\": %llu, ",
            m->asked_bytes, m->capacity_bytes, m->high_bytes, (unsigned long long)m->allocations);
-    bool timed = m->seconds > 0, counted = timed && m->flops > 0, compared = timed && m->direct_seconds > 0;
+    bool timed = m->seconds > 0, counted = timed && m->flops > 0,
+         compared = timed && m->direct_seconds > 0;
     json_number("microseconds", m->seconds * 1e6, timed);
     json_number("gflops", gflops(m, m->seconds), counted);
     json_number("cblas_microseconds", m->direct_seconds * 1e6, compared);

@@ -1,12 +1,14 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The routines: one table, a row each. Operands and calls come from the library's own rows (blas/rows.h); what a routine
- * counts, what its result should be and how the CBLAS is called is said here.
+/* The routines: one table, a row each. Operands and calls come from the library's own rows
+ * (blas/rows.h); what a routine counts, what its result should be and how the CBLAS is called is
+ * said here.
  *
- * Element types are dispatched at run time: operands are void pointers, which C converts to whatever the routine of that
- * type wants, and scalars are pointers too. The CBLAS takes real scalars by value; ARGS lists below therefore take VALUE,
- * which reads a scalar for s and d and passes the pointer for c and z. */
+ * Element types are dispatched at run time: operands are void pointers, which C converts to
+ * whatever the routine of that type wants, and scalars are pointers too. The CBLAS takes real
+ * scalars by value; ARGS lists below therefore take VALUE, which reads a scalar for s and d and
+ * passes the pointer for c and z. */
 
 #include <cblas.h>
 #include <string.h>
@@ -19,7 +21,8 @@
 static int64_t at_least_1(int64_t n) { return n > 1 ? n : 1; }
 static int64_t max_of(int64_t a, int64_t b) { return a > b ? a : b; }
 
-static operand_t *matrix(problem_t *p, int which, int64_t rows, int64_t columns, fill_t fill, bool written) {
+static operand_t *matrix(problem_t *p, int which, int64_t rows, int64_t columns, fill_t fill,
+                         bool written) {
     const options_t *o = p->options;
     const int64_t ld[OPERANDS] = {o->lda, o->ldb, o->ldc};
     operand_t *operand = &p->operand[which];
@@ -39,13 +42,15 @@ static void vector(problem_t *p, int which, int64_t length, int64_t increment, b
     operand->ld = increment;
 }
 
-static void batch(problem_t *p, int which, int64_t rows, int64_t columns, fill_t fill, bool written) {
+static void batch(problem_t *p, int which, int64_t rows, int64_t columns, fill_t fill,
+                  bool written) {
     const options_t *o = p->options;
     const int64_t stride[OPERANDS] = {o->stride_a, o->stride_b, o->stride_c};
     operand_t *operand = matrix(p, which, rows, columns, fill, written);
     operand->batch = max_of(o->batch_count, 0);
     operand->stride = stride[which];
-    if (stride[which] == UNSET && __builtin_mul_overflow(operand->ld, at_least_1(operand->columns), &operand->stride))
+    if (stride[which] == UNSET &&
+        __builtin_mul_overflow(operand->ld, at_least_1(operand->columns), &operand->stride))
         operand->stride = 0; /* such a leading dimension is refused */
 }
 
@@ -68,17 +73,18 @@ static void batch(problem_t *p, int which, int64_t rows, int64_t columns, fill_t
 #define SETUP_SIZE(name)
 #define SETUP_SCALAR(name, of)
 #define SETUP_RESULT(name, of)
-#define SETUP_VECTOR(name, inc, access, count, read) vector(p, SLOT_##name, JI_COUNT_##count, args->inc, IS_##access);
-#define SETUP_MATRIX(name, ld, access, structure, shape, read)                                                         \
+#define SETUP_VECTOR(name, inc, access, count, read)                                               \
+    vector(p, SLOT_##name, JI_COUNT_##count, args->inc, IS_##access);
+#define SETUP_MATRIX(name, ld, access, structure, shape, read)                                     \
     matrix(p, SLOT_##name, JI_ROWS_##shape, JI_COLUMNS_##shape, FILL_##structure, IS_##access);
 #define SETUP_STRIDED(name, ld, stride, ...) SETUP_POINTERS(name, ld, __VA_ARGS__)
-#define SETUP_POINTERS(name, ld, access, structure, shape, read)                                                       \
+#define SETUP_POINTERS(name, ld, access, structure, shape, read)                                   \
     batch(p, SLOT_##name, JI_ROWS_##shape, JI_COLUMNS_##shape, FILL_##structure, IS_##access);
 
-#define SETUPS(routine, level)                                                                                         \
-    static void setup_##routine(problem_t *p) {                                                                        \
-        const options_t *args = p->options;                                                                            \
-        JI_ARGUMENTS_##routine(SETUP, )                                                                                \
+#define SETUPS(routine, level)                                                                     \
+    static void setup_##routine(problem_t *p) {                                                    \
+        const options_t *args = p->options;                                                        \
+        JI_ARGUMENTS_##routine(SETUP, )                                                            \
     }
 JI_ROUTINE_LIST(SETUPS)
 
@@ -115,21 +121,21 @@ static double flops_potrs(const options_t *o) { return flops_2nn(o) * (double)o-
 #define VALUE_d(scalar) (scalar).d[0]
 #define VALUE_c(scalar) &(scalar)
 #define VALUE_z(scalar) &(scalar)
-#define DIRECT_SD(name, ARGS)                                                                                          \
-    switch (p->type) {                                                                                                 \
-    case JDATATYPE_F32: cblas_s##name(ARGS(VALUE_s)); break;                                                           \
-    default: cblas_d##name(ARGS(VALUE_d)); break;                                                                      \
+#define DIRECT_SD(name, ARGS)                                                                      \
+    switch (p->type) {                                                                             \
+    case JDATATYPE_F32: cblas_s##name(ARGS(VALUE_s)); break;                                       \
+    default: cblas_d##name(ARGS(VALUE_d)); break;                                                  \
     }
-#define DIRECT_CZ(name, ARGS)                                                                                          \
-    switch (p->type) {                                                                                                 \
-    case JDATATYPE_F32_C: cblas_c##name(ARGS(VALUE_c)); break;                                                         \
-    default: cblas_z##name(ARGS(VALUE_z)); break;                                                                      \
+#define DIRECT_CZ(name, ARGS)                                                                      \
+    switch (p->type) {                                                                             \
+    case JDATATYPE_F32_C: cblas_c##name(ARGS(VALUE_c)); break;                                     \
+    default: cblas_z##name(ARGS(VALUE_z)); break;                                                  \
     }
-#define DIRECT_SDCZ(name, ARGS)                                                                                        \
-    switch (p->type) {                                                                                                 \
-    case JDATATYPE_F32:                                                                                                \
-    case JDATATYPE_F64: DIRECT_SD(name, ARGS) break;                                                                   \
-    default: DIRECT_CZ(name, ARGS) break;                                                                              \
+#define DIRECT_SDCZ(name, ARGS)                                                                    \
+    switch (p->type) {                                                                             \
+    case JDATATYPE_F32:                                                                            \
+    case JDATATYPE_F64: DIRECT_SD(name, ARGS) break;                                               \
+    default: DIRECT_CZ(name, ARGS) break;                                                          \
     }
 
 #define O (p->options)
@@ -156,15 +162,18 @@ static double flops_potrs(const options_t *o) { return flops_2nn(o) * (double)o-
 #define PASS_RESULT(name, of) , (O->null_pointers & NULL_RESULT ? NULL : RESULT)
 #define PASS_VECTOR(name, inc, ...) , POINTER_##name, O->inc
 #define PASS_MATRIX(name, leading, ...) , POINTER_##name, p->operand[SLOT_##name].ld
-#define PASS_STRIDED(name, leading, ...) PASS_MATRIX(name, leading, ), p->operand[SLOT_##name].stride
+#define PASS_STRIDED(name, leading, ...)                                                           \
+    PASS_MATRIX(name, leading, ), p->operand[SLOT_##name].stride
 #define PASS_POINTERS(name, leading, ...) , POINTERS_##name, p->operand[SLOT_##name].ld
 
-#define CALL_OF_TYPE(context, routine, t, name)                                                                        \
-    case JI_TYPE_##t:                                                                                                  \
+#define CALL_OF_TYPE(context, routine, t, name)                                                    \
+    case JI_TYPE_##t:                                                                              \
         return jblas_##name(handle JI_ARGUMENTS_##routine(PASS, ));
-#define CALL(routine, level)                                                                                           \
-    static jstatus_t call_##routine(jhandle_t *handle, const problem_t *p) {                                           \
-        switch (p->type) { JI_FUNCTIONS_##routine(CALL_OF_TYPE, ) default : return JSTATUS_NOT_IMPLEMENTED; }          \
+#define CALL(routine, level)                                                                       \
+    static jstatus_t call_##routine(jhandle_t *handle, const problem_t *p) {                       \
+        switch (p->type) {                                                                         \
+            JI_FUNCTIONS_##routine(CALL_OF_TYPE, ) default : return JSTATUS_NOT_IMPLEMENTED;       \
+        }                                                                                          \
     }
 JI_ROUTINE_LIST(CALL)
 
@@ -227,17 +236,20 @@ DIRECT(csscal) { cblas_csscal(O->n, p->alpha.s[0], p->b, O->incx); }
 DIRECT(zdscal) { cblas_zdscal(O->n, p->alpha.d[0], p->b, O->incx); }
 
 /* Level 2. A is operand 0. */
-#define ARGS(VALUE)                                                                                                    \
-    CblasColMajor, O->transa, O->m, O->n, VALUE(p->alpha), p->a, LDA, p->b, O->incx, VALUE(p->beta), p->c, O->incy
+#define ARGS(VALUE)                                                                                \
+    CblasColMajor, O->transa, O->m, O->n, VALUE(p->alpha), p->a, LDA, p->b, O->incx,               \
+        VALUE(p->beta), p->c, O->incy
 DIRECT(gemv) { DIRECT_SDCZ(gemv, ARGS) }
 #undef ARGS
-#define ARGS(VALUE) CblasColMajor, O->m, O->n, VALUE(p->alpha), p->b, O->incx, p->c, O->incy, p->a, LDA
+#define ARGS(VALUE)                                                                                \
+    CblasColMajor, O->m, O->n, VALUE(p->alpha), p->b, O->incx, p->c, O->incy, p->a, LDA
 DIRECT(ger) { DIRECT_SD(ger, ARGS) }
 DIRECT(geru) { DIRECT_CZ(geru, ARGS) }
 DIRECT(gerc) { DIRECT_CZ(gerc, ARGS) }
 #undef ARGS
-#define ARGS(VALUE)                                                                                                    \
-    CblasColMajor, O->uplo, O->n, VALUE(p->alpha), p->a, LDA, p->b, O->incx, VALUE(p->beta), p->c, O->incy
+#define ARGS(VALUE)                                                                                \
+    CblasColMajor, O->uplo, O->n, VALUE(p->alpha), p->a, LDA, p->b, O->incx, VALUE(p->beta),       \
+        p->c, O->incy
 DIRECT(symv) { DIRECT_SD(symv, ARGS) }
 DIRECT(hemv) { DIRECT_CZ(hemv, ARGS) }
 #undef ARGS
@@ -250,7 +262,8 @@ DIRECT(her) {
     else
         cblas_zher(CblasColMajor, O->uplo, O->n, p->alpha.d[0], p->b, O->incx, p->a, LDA);
 }
-#define ARGS(VALUE) CblasColMajor, O->uplo, O->n, VALUE(p->alpha), p->b, O->incx, p->c, O->incy, p->a, LDA
+#define ARGS(VALUE)                                                                                \
+    CblasColMajor, O->uplo, O->n, VALUE(p->alpha), p->b, O->incx, p->c, O->incy, p->a, LDA
 DIRECT(syr2) { DIRECT_SD(syr2, ARGS) }
 DIRECT(her2) { DIRECT_CZ(her2, ARGS) }
 #undef ARGS
@@ -260,39 +273,45 @@ DIRECT(trsv) { DIRECT_SDCZ(trsv, ARGS) }
 #undef ARGS
 
 /* Level 3, extensions, solvers. */
-#define ARGS(VALUE)                                                                                                    \
-    CblasColMajor, O->transa, O->transb, O->m, O->n, O->k, VALUE(p->alpha), p->a, LDA, p->b, LDB, VALUE(p->beta),      \
-        p->c, LDC
+#define ARGS(VALUE)                                                                                \
+    CblasColMajor, O->transa, O->transb, O->m, O->n, O->k, VALUE(p->alpha), p->a, LDA, p->b, LDB,  \
+        VALUE(p->beta), p->c, LDC
 DIRECT(gemm) { DIRECT_SDCZ(gemm, ARGS) }
 #undef ARGS
-#define ARGS(VALUE)                                                                                                    \
-    CblasColMajor, O->transa, O->transb, O->m, O->n, O->k, VALUE(p->alpha), p->pa[i], LDA, p->pb[i], LDB,              \
-        VALUE(p->beta), p->pc[i], LDC
+#define ARGS(VALUE)                                                                                \
+    CblasColMajor, O->transa, O->transb, O->m, O->n, O->k, VALUE(p->alpha), p->pa[i], LDA,         \
+        p->pb[i], LDB, VALUE(p->beta), p->pc[i], LDC
 DIRECT(gemm_batched) {
     for (int64_t i = 0; i < O->batch_count; i++)
         DIRECT_SDCZ(gemm, ARGS)
 }
 #undef ARGS
-#define ARGS(VALUE)                                                                                                    \
-    CblasColMajor, O->side, O->uplo, O->m, O->n, VALUE(p->alpha), p->a, LDA, p->b, LDB, VALUE(p->beta), p->c, LDC
+#define ARGS(VALUE)                                                                                \
+    CblasColMajor, O->side, O->uplo, O->m, O->n, VALUE(p->alpha), p->a, LDA, p->b, LDB,            \
+        VALUE(p->beta), p->c, LDC
 DIRECT(symm) { DIRECT_SDCZ(symm, ARGS) }
 DIRECT(hemm) { DIRECT_CZ(hemm, ARGS) }
 #undef ARGS
-#define ARGS(VALUE)                                                                                                    \
-    CblasColMajor, O->uplo, O->transa, O->n, O->k, VALUE(p->alpha), p->a, LDA, VALUE(p->beta), p->c, LDC
+#define ARGS(VALUE)                                                                                \
+    CblasColMajor, O->uplo, O->transa, O->n, O->k, VALUE(p->alpha), p->a, LDA, VALUE(p->beta),     \
+        p->c, LDC
 DIRECT(syrk) { DIRECT_SDCZ(syrk, ARGS) }
 #undef ARGS
 DIRECT(herk) {
     if (p->type == JDATATYPE_F32_C)
-        cblas_cherk(CblasColMajor, O->uplo, O->transa, O->n, O->k, p->alpha.s[0], p->a, LDA, p->beta.s[0], p->c, LDC);
+        cblas_cherk(CblasColMajor, O->uplo, O->transa, O->n, O->k, p->alpha.s[0], p->a, LDA,
+                    p->beta.s[0], p->c, LDC);
     else
-        cblas_zherk(CblasColMajor, O->uplo, O->transa, O->n, O->k, p->alpha.d[0], p->a, LDA, p->beta.d[0], p->c, LDC);
+        cblas_zherk(CblasColMajor, O->uplo, O->transa, O->n, O->k, p->alpha.d[0], p->a, LDA,
+                    p->beta.d[0], p->c, LDC);
 }
-#define ARGS(VALUE)                                                                                                    \
-    CblasColMajor, O->uplo, O->transa, O->n, O->k, VALUE(p->alpha), p->a, LDA, p->b, LDB, VALUE(p->beta), p->c, LDC
+#define ARGS(VALUE)                                                                                \
+    CblasColMajor, O->uplo, O->transa, O->n, O->k, VALUE(p->alpha), p->a, LDA, p->b, LDB,          \
+        VALUE(p->beta), p->c, LDC
 DIRECT(syr2k) { DIRECT_SDCZ(syr2k, ARGS) }
 #undef ARGS
-#define ARGS(beta) CblasColMajor, O->uplo, O->transa, O->n, O->k, &p->alpha, p->a, LDA, p->b, LDB, beta, p->c, LDC
+#define ARGS(beta)                                                                                 \
+    CblasColMajor, O->uplo, O->transa, O->n, O->k, &p->alpha, p->a, LDA, p->b, LDB, beta, p->c, LDC
 DIRECT(her2k) {
     if (p->type == JDATATYPE_F32_C)
         cblas_cher2k(ARGS(p->beta.s[0]));
@@ -300,8 +319,9 @@ DIRECT(her2k) {
         cblas_zher2k(ARGS(p->beta.d[0]));
 }
 #undef ARGS
-#define ARGS(VALUE)                                                                                                    \
-    CblasColMajor, O->side, O->uplo, O->transa, O->diag, O->m, O->n, VALUE(p->alpha), p->a, LDA, p->b, LDB
+#define ARGS(VALUE)                                                                                \
+    CblasColMajor, O->side, O->uplo, O->transa, O->diag, O->m, O->n, VALUE(p->alpha), p->a, LDA,   \
+        p->b, LDB
 DIRECT(trmm) { DIRECT_SDCZ(trmm, ARGS) }
 DIRECT(trsm) { DIRECT_SDCZ(trsm, ARGS) }
 #undef ARGS
@@ -349,12 +369,13 @@ DIRECT(trsm) { DIRECT_SDCZ(trsm, ARGS) }
 #define SCALAR_IS_REAL true
 
 #define TYPE_LETTER(context, routine, t, name) #t
-#define ROW_WITH(routine, direct, terms, flops, reference)                                                             \
-    {#routine, JI_FUNCTIONS_##routine(TYPE_LETTER, ), JI_ARGUMENTS_##routine(LETTER, ), setup_##routine,               \
-     call_##routine, direct, terms_##terms, flops_##flops, naive_##reference,                                          \
+#define ROW_WITH(routine, direct, terms, flops, reference)                                         \
+    {#routine, JI_FUNCTIONS_##routine(TYPE_LETTER, ), JI_ARGUMENTS_##routine(LETTER, ),            \
+     setup_##routine, call_##routine, direct, terms_##terms, flops_##flops, naive_##reference,     \
      false JI_ARGUMENTS_##routine(IS_REAL, alpha), false JI_ARGUMENTS_##routine(IS_REAL, beta)}
-#define ROW(routine, terms, flops, reference) ROW_WITH(routine, direct_##routine, terms, flops, reference)
-#define ROW_ALONE(routine, terms, flops, reference) /* the CBLAS has no such call */                                   \
+#define ROW(routine, terms, flops, reference)                                                      \
+    ROW_WITH(routine, direct_##routine, terms, flops, reference)
+#define ROW_ALONE(routine, terms, flops, reference) /* the CBLAS has no such call */               \
     ROW_WITH(routine, NULL, terms, flops, reference)
 /* clang-format on */
 

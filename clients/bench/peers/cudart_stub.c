@@ -3,8 +3,9 @@
 
 /* The part of the CUDA runtime that RMM's pool and arena call, for a machine without a GPU.
  *
- * There is one device, and whatever is done on a stream is done at once, so every wait succeeds. What RMM needs for
- * its tables is kept: events differ from each other, and so do the numbers of streams. */
+ * There is one device, and whatever is done on a stream is done at once, so every wait succeeds.
+ * What RMM needs for its tables is kept: events differ from each other, and so do the numbers of
+ * streams. */
 
 #include <cuda_runtime_api.h>
 #include <stdint.h>
@@ -67,6 +68,10 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
 
 cudaError_t cudaGetLastError(void) { return cudaSuccess; }
 
-const char *cudaGetErrorName(cudaError_t error) { return error == cudaSuccess ? "cudaSuccess" : "error"; }
+const char *cudaGetErrorName(cudaError_t error) {
+    return error == cudaSuccess ? "cudaSuccess" : "error";
+}
 
-const char *cudaGetErrorString(cudaError_t error) { return error == cudaSuccess ? "no error" : "error of the stub"; }
+const char *cudaGetErrorString(cudaError_t error) {
+    return error == cudaSuccess ? "no error" : "error of the stub";
+}

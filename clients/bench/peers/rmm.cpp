@@ -3,16 +3,19 @@
 
 /* RAPIDS RMM's pool and arena as a peer.
  *
- * RMM's resources stack like jalloc's: they take any upstream that has the right six functions, so ours is handed over
- * as "device memory", though the host can read it; neither pool nor arena looks at what it hands out.
+ * RMM's resources stack like jalloc's: they take any upstream that has the right six functions, so
+ * ours is handed over as "device memory", though the host can read it; neither pool nor arena looks
+ * at what it hands out.
  *
- * They order memory by CUDA stream and so call the CUDA runtime on each free (an event is recorded) and on each
- * allocation (the stream's number is asked for). On a machine without a GPU these calls fail; cudart_stub.c answers
- * them instead, at the cost of a call, which is less than a real runtime takes: the peer is measured at its best.
+ * They order memory by CUDA stream and so call the CUDA runtime on each free (an event is recorded)
+ * and on each allocation (the stream's number is asked for). On a machine without a GPU these calls
+ * fail; cudart_stub.c answers them instead, at the cost of a call, which is less than a real
+ * runtime takes: the peer is measured at its best.
  *
- * - rmm-pool: its first size, which its constructor insists on, is 1 MiB; it grows by doubling. It could be told a
- *   maximum, but then takes half of what is left of it at a time.
- * - rmm-arena: takes the whole limit when it is made. With the default stream, all threads share an arena.
+ * - rmm-pool: its first size, which its constructor insists on, is 1 MiB; it grows by doubling. It
+ *   could be told a maximum, but then takes half of what is left of it at a time.
+ * - rmm-arena: takes the whole limit when it is made. With the default stream, all threads share an
+ *   arena.
  * - rmm-arena-per-thread: the same with the per-thread default stream: an arena for each thread. */
 
 #include <cuda_runtime_api.h>
@@ -47,7 +50,8 @@ class upstream_t {
         upstream_->deallocate(upstream_->context, pointer, bytes, alignment);
     }
 
-    void *allocate(cuda::stream_ref, std::size_t bytes, std::size_t alignment = rmm::CUDA_ALLOCATION_ALIGNMENT) {
+    void *allocate(cuda::stream_ref, std::size_t bytes,
+                   std::size_t alignment = rmm::CUDA_ALLOCATION_ALIGNMENT) {
         return allocate_sync(bytes, alignment);
     }
 
@@ -92,7 +96,8 @@ using arena_t = peer_t<rmm::mr::arena_memory_resource>;
 
 void *pool_create(const bench_upstream_t *upstream, std::size_t) {
     try {
-        rmm::default_logger().set_level(rapids_logger::level_enum::off); /* a refused request is no news here */
+        /* A refused request is no news here. */
+        rmm::default_logger().set_level(rapids_logger::level_enum::off);
         return new pool_t{rmm::mr::pool_memory_resource(upstream_t(*upstream), first_pool_bytes),
                           rmm::cuda_stream_default};
     } catch (...) {
@@ -100,9 +105,11 @@ void *pool_create(const bench_upstream_t *upstream, std::size_t) {
     }
 }
 
-void *arena_create_on(const bench_upstream_t *upstream, std::size_t limit_bytes, rmm::cuda_stream_view stream) {
+void *arena_create_on(const bench_upstream_t *upstream, std::size_t limit_bytes,
+                      rmm::cuda_stream_view stream) {
     try {
-        return new arena_t{rmm::mr::arena_memory_resource(upstream_t(*upstream), limit_bytes), stream};
+        return new arena_t{rmm::mr::arena_memory_resource(upstream_t(*upstream), limit_bytes),
+                           stream};
     } catch (...) {
         return nullptr;
     }
@@ -119,7 +126,8 @@ void *arena_per_thread_create(const bench_upstream_t *upstream, std::size_t limi
 const bench_peer_t peers[] = {
     {"rmm-pool", 1, pool_create, pool_t::allocate, pool_t::deallocate, pool_t::destroy},
     {"rmm-arena", 1, arena_create, arena_t::allocate, arena_t::deallocate, arena_t::destroy},
-    {"rmm-arena-per-thread", 1, arena_per_thread_create, arena_t::allocate, arena_t::deallocate, arena_t::destroy},
+    {"rmm-arena-per-thread", 1, arena_per_thread_create, arena_t::allocate, arena_t::deallocate,
+     arena_t::destroy},
 };
 
 } // namespace

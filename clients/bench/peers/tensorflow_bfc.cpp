@@ -1,32 +1,38 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* TensorFlow's best-fit allocator with coalescing, the algorithm jalloc's own BFC is to beat, written anew.
+/* TensorFlow's best-fit allocator with coalescing, the algorithm jalloc's own BFC is to beat,
+ * written anew.
  *
- * TensorFlow (tensorflow/core/common_runtime, "bfc_allocator") does not link without the rest of itself, so what it does is
- * done here with the same containers, for they decide its speed:
+ * TensorFlow (tensorflow/core/common_runtime, "bfc_allocator") does not link without the rest of
+ * itself, so what it does is done here with the same containers, for they decide its speed:
  *
- * - Memory is divided in granules of 256 bytes. A *chunk* is a run of granules; chunks stand in one std::vector and are
- *   named by their index, so that they can point at each other while the vector grows.
- * - A *region* is what one call of upstream gave. Its chunks form a list by address that covers it. For each of its
- *   granules it has one word: the chunk that begins there. The regions stand in a sorted vector; the one of an address
- *   is found by bisection, and from there the chunk by one look.
- * - Free chunks stand in 21 *bins*; bin k has those of 256 << k bytes up to twice that, the last one all the larger. A
- *   bin is a std::set in order of size and then of address: its first fitting element is the best fit.
- * - A chunk that is found is split when it is twice what is needed, or when more than 128 MiB would be left unused.
+ * - Memory is divided in granules of 256 bytes. A *chunk* is a run of granules; chunks stand in one
+ *   std::vector and are named by their index, so that they can point at each other while the vector
+ *   grows.
+ * - A *region* is what one call of upstream gave. Its chunks form a list by address that covers it.
+ *   For each of its granules it has one word: the chunk that begins there. The regions stand in a
+ *   sorted vector; the one of an address is found by bisection, and from there the chunk by one
+ *   look.
+ * - Free chunks stand in 21 *bins*; bin k has those of 256 << k bytes up to twice that, the last
+ *   one all the larger. A bin is a std::set in order of size and then of address: its first fitting
+ *   element is the best fit.
+ * - A chunk that is found is split when it is twice what is needed, or when more than 128 MiB would
+ *   be left unused.
  * - A chunk that is freed takes in its free neighbours. So two neighbours are never both free.
- * - A region is as large as the one before or twice that, from 1 MiB, always enough for the request, and never beyond
- *   the limit; upstream's refusal makes it a tenth smaller, and again, until it is granted or the request no longer
- *   fits. Regions go back to upstream at the end only.
+ * - A region is as large as the one before or twice that, from 1 MiB, always enough for the
+ *   request, and never beyond the limit; upstream's refusal makes it a tenth smaller, and again,
+ *   until it is granted or the request no longer fits. Regions go back to upstream at the end only.
  *
  *     region  | chunk 0, used      | chunk 3, free            | chunk 1, used | chunk 2, free |
  *     words     0  -  -  -  -  -     3  -  -  -  -  -  -  -     1  -  -  -      2  -  -  -
  *
- * To its advantage, two things differ: newer versions begin with 2 MiB, and after a first refusal ask for less never
- * again.
+ * To its advantage, two things differ: newer versions begin with 2 MiB, and after a first refusal
+ * ask for less never again.
  *
- * One mutex is held during each call, and the counters that TensorFlow keeps by default are kept. Left out is what is
- * off unless asked for: garbage collection of regions, time stamps of late frees, growth in place. */
+ * One mutex is held during each call, and the counters that TensorFlow keeps by default are kept.
+ * Left out is what is off unless asked for: garbage collection of regions, time stamps of late
+ * frees, growth in place. */
 
 #include <algorithm>
 #include <array>
@@ -44,7 +50,8 @@ namespace {
 
 constexpr std::size_t granule_bytes = 256;
 constexpr std::size_t first_region_bytes = std::size_t{1} << 20;
-constexpr std::size_t most_unused_bytes = std::size_t{128} << 20; /* of a chunk that is larger than its request */
+/* Of a chunk that is larger than its request. */
+constexpr std::size_t most_unused_bytes = std::size_t{128} << 20;
 constexpr int bin_count = 21;
 
 using handle_t = std::uint32_t;
@@ -53,10 +60,11 @@ constexpr handle_t no_chunk = UINT32_MAX;
 struct chunk_t {
     char *address;
     std::size_t bytes;
-    std::size_t requested;   /* of a used chunk */
-    std::int64_t id;         /* counts allocations; -1: free */
-    handle_t previous, next; /* neighbours in the region; a record that is not in use is listed by next */
-    int bin;                 /* -1: in none */
+    std::size_t requested; /* of a used chunk */
+    std::int64_t id;       /* counts allocations; -1: free */
+    /* Neighbours in the region; a record that is not in use is listed by next. */
+    handle_t previous, next;
+    int bin; /* -1: in none */
 };
 
 struct region_t {
@@ -67,15 +75,16 @@ struct region_t {
 class bfc_t {
   public:
     bfc_t(const bench_upstream_t &upstream, std::size_t limit)
-        : upstream_(upstream), limit_(std::min(limit, SIZE_MAX / 4) / granule_bytes * granule_bytes) {}
+        : upstream_(upstream),
+          limit_(std::min(limit, SIZE_MAX / 4) / granule_bytes * granule_bytes) {}
 
     bfc_t(const bfc_t &) = delete;
     bfc_t &operator=(const bfc_t &) = delete;
 
     ~bfc_t() {
         for (const region_t &region : regions_)
-            upstream_.deallocate(upstream_.context, region.begin, std::size_t(region.end - region.begin),
-                                 granule_bytes);
+            upstream_.deallocate(upstream_.context, region.begin,
+                                 std::size_t(region.end - region.begin), granule_bytes);
     }
 
     void *allocate(std::size_t requested) {
@@ -100,7 +109,8 @@ class bfc_t {
     }
 
   private:
-    /* By size, then by address. It looks the chunks up where they are, as they are named by index. */
+    /* By size, then by address. It looks the chunks up where they are, as they are named by
+     * index. */
     struct smaller_t {
         const bfc_t *bfc;
         bool operator()(handle_t a, handle_t b) const {
@@ -111,7 +121,8 @@ class bfc_t {
     using bin_t = std::set<handle_t, smaller_t>;
 
     static int bin_of(std::size_t bytes) {
-        return std::min(bin_count - 1, 63 - __builtin_clzll(std::max(bytes, granule_bytes) / granule_bytes));
+        return std::min(bin_count - 1,
+                        63 - __builtin_clzll(std::max(bytes, granule_bytes) / granule_bytes));
     }
 
     template <std::size_t... K> std::array<bin_t, bin_count> make_bins(std::index_sequence<K...>) {
@@ -244,7 +255,8 @@ class bfc_t {
     }
 
     void add_region(char *begin, std::size_t bytes) {
-        region_t region = {begin, begin + bytes, std::vector<handle_t>(bytes / granule_bytes, no_chunk)};
+        region_t region = {begin, begin + bytes,
+                           std::vector<handle_t>(bytes / granule_bytes, no_chunk)};
         auto place = std::upper_bound(regions_.begin(), regions_.end(), begin,
                                       [](const char *a, const region_t &r) { return a < r.end; });
         regions_.insert(place, std::move(region));
@@ -287,8 +299,11 @@ void bfc_destroy(void *state) { delete static_cast<bfc_t *>(state); }
 
 } // namespace
 
-const bench_peer_t bench_tensorflow_bfc = {"tensorflow-bfc", 1, bfc_create, bfc_allocate, bfc_deallocate, bfc_destroy};
+const bench_peer_t bench_tensorflow_bfc = {"tensorflow-bfc", 1,          bfc_create, bfc_allocate,
+                                           bfc_deallocate,   bfc_destroy};
 
 #ifdef BENCH_PEER_PLUGIN /* it can be loaded like the others as well */
-const bench_peer_t *bench_peer_get(size_t index) { return index == 0 ? &bench_tensorflow_bfc : nullptr; }
+const bench_peer_t *bench_peer_get(size_t index) {
+    return index == 0 ? &bench_tensorflow_bfc : nullptr;
+}
 #endif

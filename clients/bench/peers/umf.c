@@ -3,11 +3,13 @@
 
 /* Intel's Unified Memory Framework, its disjoint pool, as a peer.
  *
- * A UMF pool stands on a memory provider, a table of functions: ours takes its memory from the benchmark. The pool is
- * safe to use from several threads, by a lock for each size class.
+ * A UMF pool stands on a memory provider, a table of functions: ours takes its memory from the
+ * benchmark. The pool is safe to use from several threads, by a lock for each size class.
  *
- * - umf-disjoint: its defaults; what is larger than 2 MiB is not pooled but goes to the provider each time.
- * - umf-disjoint-large: pools requests of any size, and keeps 4096 free slabs of each size instead of 4. */
+ * - umf-disjoint: its defaults; what is larger than 2 MiB is not pooled but goes to the provider
+ *   each time.
+ * - umf-disjoint-large: pools requests of any size, and keeps 4096 free slabs of each size instead
+ *   of 4. */
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -44,20 +46,23 @@ static umf_result_t provider_free(void *provider, void *pointer, size_t bytes) {
     return UMF_RESULT_SUCCESS;
 }
 
-static umf_result_t provider_get_last_native_error(void *provider, const char **message, int32_t *error) {
+static umf_result_t provider_get_last_native_error(void *provider, const char **message,
+                                                   int32_t *error) {
     (void)provider;
     *message = "";
     *error = 0;
     return UMF_RESULT_SUCCESS;
 }
 
-static umf_result_t provider_get_recommended_page_size(void *provider, size_t bytes, size_t *page_bytes) {
+static umf_result_t provider_get_recommended_page_size(void *provider, size_t bytes,
+                                                       size_t *page_bytes) {
     (void)provider, (void)bytes;
     *page_bytes = PAGE_BYTES;
     return UMF_RESULT_SUCCESS;
 }
 
-static umf_result_t provider_get_min_page_size(void *provider, const void *pointer, size_t *page_bytes) {
+static umf_result_t provider_get_min_page_size(void *provider, const void *pointer,
+                                               size_t *page_bytes) {
     (void)pointer;
     return provider_get_recommended_page_size(provider, 0, page_bytes);
 }
@@ -82,11 +87,13 @@ static const umf_memory_provider_ops_t provider_ops = {
 
 static umf_result_t large_set(umf_disjoint_pool_params_handle_t params, size_t poolable_bytes) {
     umf_result_t result = umfDisjointPoolParamsSetMaxPoolableSize(params, poolable_bytes);
-    return result == UMF_RESULT_SUCCESS ? umfDisjointPoolParamsSetCapacity(params, LARGE_CAPACITY) : result;
+    return result == UMF_RESULT_SUCCESS ? umfDisjointPoolParamsSetCapacity(params, LARGE_CAPACITY)
+                                        : result;
 }
 
 /* poolable_bytes: the largest request that is pooled; 0: the pool's defaults, of everything */
-static umf_memory_pool_handle_t pool_create(const bench_upstream_t *upstream, size_t poolable_bytes) {
+static umf_memory_pool_handle_t pool_create(const bench_upstream_t *upstream,
+                                            size_t poolable_bytes) {
     umf_memory_provider_handle_t provider = NULL;
     umf_disjoint_pool_params_handle_t params = NULL;
     umf_memory_pool_handle_t pool = NULL;
@@ -94,7 +101,8 @@ static umf_memory_pool_handle_t pool_create(const bench_upstream_t *upstream, si
         return NULL;
     if (umfDisjointPoolParamsCreate(&params) == UMF_RESULT_SUCCESS &&
         (poolable_bytes == 0 || large_set(params, poolable_bytes) == UMF_RESULT_SUCCESS))
-        (void)umfPoolCreate(umfDisjointPoolOps(), provider, params, UMF_POOL_CREATE_FLAG_OWN_PROVIDER, &pool);
+        (void)umfPoolCreate(umfDisjointPoolOps(), provider, params,
+                            UMF_POOL_CREATE_FLAG_OWN_PROVIDER, &pool);
     if (params)
         (void)umfDisjointPoolParamsDestroy(params);
     if (!pool)
@@ -125,4 +133,6 @@ static const bench_peer_t peers[] = {
     {"umf-disjoint-large", 1, large_create, pool_allocate, pool_deallocate, pool_destroy},
 };
 
-const bench_peer_t *bench_peer_get(size_t index) { return index < sizeof peers / sizeof *peers ? &peers[index] : NULL; }
+const bench_peer_t *bench_peer_get(size_t index) {
+    return index < sizeof peers / sizeof *peers ? &peers[index] : NULL;
+}

@@ -3,16 +3,19 @@
 
 /* LLNL Umpire's QuickPool and DynamicPoolList as a peer.
  *
- * An Umpire pool stands on an allocator, and an allocator is a strategy, a class that others may derive: ours takes its
- * memory from the benchmark. Umpire has no way to take an allocator away again, so at the end a pool is emptied; Umpire
- * drops it when the process ends.
+ * An Umpire pool stands on an allocator, and an allocator is a strategy, a class that others may
+ * derive: ours takes its memory from the benchmark. Umpire has no way to take an allocator away
+ * again, so at the end a pool is emptied; Umpire drops it when the process ends.
  *
- * Umpire's pools are not safe to use from several threads unless wrapped in its ThreadSafeAllocator; that is not the
- * default, so they are not. Two settings of each pool, which its manual offers:
+ * Umpire's pools are not safe to use from several threads unless wrapped in its
+ * ThreadSafeAllocator; that is not the default, so they are not. Two settings of each pool, which
+ * its manual offers:
  *
- * - umpire-quick, umpire-list: its defaults. Each allocation is entered in a map of the whole process (introspection);
- *   the first block is 512 MiB, or half the limit if that is less, each further one at least 1 MiB.
- * - umpire-quick-lean, umpire-list-lean: without introspection, and the first block is 1 MiB as well. */
+ * - umpire-quick, umpire-list: its defaults. Each allocation is entered in a map of the whole
+ *   process (introspection); the first block is 512 MiB, or half the limit if that is less, each
+ *   further one at least 1 MiB.
+ * - umpire-quick-lean, umpire-list-lean: without introspection, and the first block is 1 MiB as
+ *   well. */
 
 #include <umpire/Allocator.hpp>
 #include <umpire/ResourceManager.hpp>
@@ -66,11 +69,13 @@ void *peer_create(const bench_upstream_t *upstream, std::size_t limit_bytes) {
     constexpr std::size_t default_first_bytes = Pool::s_default_first_block_size;
     try {
         auto &manager = umpire::ResourceManager::getInstance();
-        std::string name =
-            std::string("bench ") + typeid(Pool).name() + (introspection ? " " : " lean ") + std::to_string(count++);
+        std::string name = std::string("bench ") + typeid(Pool).name() +
+                           (introspection ? " " : " lean ") + std::to_string(count++);
         umpire::Allocator below = manager.makeAllocator<upstream_t>(name + " upstream", upstream);
-        std::size_t first_bytes = introspection ? std::min(limit_bytes / 2, default_first_bytes) : lean_block_bytes;
-        return new umpire::Allocator(manager.makeAllocator<Pool, introspection>(name, below, first_bytes));
+        std::size_t first_bytes =
+            introspection ? std::min(limit_bytes / 2, default_first_bytes) : lean_block_bytes;
+        return new umpire::Allocator(
+            manager.makeAllocator<Pool, introspection>(name, below, first_bytes));
     } catch (...) {
         return nullptr;
     }
@@ -95,7 +100,8 @@ void peer_destroy(void *state) {
 }
 
 template <typename Pool, bool introspection> constexpr bench_peer_t peer(const char *name) {
-    return {name, 0, peer_create<Pool, introspection>, peer_allocate, peer_deallocate, peer_destroy};
+    return {name,        0, peer_create<Pool, introspection>, peer_allocate, peer_deallocate,
+            peer_destroy};
 }
 
 using umpire::strategy::DynamicPoolList;

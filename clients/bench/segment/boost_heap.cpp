@@ -11,7 +11,8 @@
 namespace ipc = boost::interprocess;
 
 struct boost_heap {
-    ipc::managed_shared_memory memory; /* with its defaults: best fit in a red-black tree, one mutex */
+    /* With its defaults: best fit in a red-black tree, one mutex. */
+    ipc::managed_shared_memory memory;
     boost_heap(const char *name, size_t bytes) : memory(ipc::create_only, name, bytes) {}
 };
 
@@ -29,7 +30,9 @@ boost_heap_t *boost_heap_create(const char *name, size_t bytes) {
 
 void boost_heap_destroy(boost_heap_t *heap) { delete heap; }
 
-void *boost_heap_allocate(boost_heap_t *heap, size_t bytes) { return heap->memory.allocate(bytes, std::nothrow); }
+void *boost_heap_allocate(boost_heap_t *heap, size_t bytes) {
+    return heap->memory.allocate(bytes, std::nothrow);
+}
 
 void boost_heap_deallocate(boost_heap_t *heap, void *pointer) { heap->memory.deallocate(pointer); }
 

@@ -3,8 +3,9 @@
 #ifndef BOOST_HEAP_H
 #define BOOST_HEAP_H
 
-/* Boost.Interprocess's managed_shared_memory behind functions of C. Its name is taken away as soon as it exists, so
- * that nothing stays behind however the program ends: processes that are forked later have it mapped. */
+/* Boost.Interprocess's managed_shared_memory behind functions of C. Its name is taken away as soon
+ * as it exists, so that nothing stays behind however the program ends: processes that are forked
+ * later have it mapped. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,7 +38,9 @@ static inline void *boost_heap_allocate(boost_heap_t *heap, size_t bytes) {
     (void)heap, (void)bytes;
     return NULL;
 }
-static inline void boost_heap_deallocate(boost_heap_t *heap, void *pointer) { (void)heap, (void)pointer; }
+static inline void boost_heap_deallocate(boost_heap_t *heap, void *pointer) {
+    (void)heap, (void)pointer;
+}
 static inline size_t boost_heap_free_bytes(boost_heap_t *heap) {
     (void)heap;
     return 0;

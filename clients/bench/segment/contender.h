@@ -3,11 +3,12 @@
 #ifndef SEGMENT_CONTENDER_H
 #define SEGMENT_CONTENDER_H
 
-/* Whoever takes part: an allocator in a segment, Boost's, or a heap of each process's own. Each is called as its user
- * would call it, with nothing in between but a branch that is the same for all.
+/* Whoever takes part: an allocator in a segment, Boost's, or a heap of each process's own. Each is
+ * called as its user would call it, with nothing in between but a branch that is the same for all.
  *
- * The program makes a contender once, before its workers exist; each worker then joins it: it attaches to the segment
- * (by descriptor, as any process would), while Boost's mapping and the heaps come with the fork. */
+ * The program makes a contender once, before its workers exist; each worker then joins it: it
+ * attaches to the segment (by descriptor, as any process would), while Boost's mapping and the
+ * heaps come with the fork. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,7 +19,8 @@
 #include "jalloc/allocator.h"
 #include "jalloc/segment.h"
 
-enum { CONTENDER_BYTES = 64 << 20 }; /* of a segment: four times what the largest workload has live */
+/* Of a segment: four times what the largest workload has live. */
+enum { CONTENDER_BYTES = 64 << 20 };
 
 typedef enum contender_kind_t {
     CONTENDER_SEGMENT,   /* jshared_t, offsets */
@@ -27,7 +29,8 @@ typedef enum contender_kind_t {
     CONTENDER_HEAP
 } contender_kind_t;
 
-/* How it is called. Small, so that a loop has a copy at hand: a contender's place in memory must not matter. */
+/* How it is called. Small, so that a loop has a copy at hand: a contender's place in memory must
+ * not matter. */
 typedef struct contender_call {
     contender_kind_t kind;
     char *base; /* a block is base + its name: an offset's segment; 0 where names are addresses */
@@ -71,7 +74,8 @@ static inline block_t contender_allocate(const contender_call_t *c, size_t bytes
     if (c->kind == CONTENDER_ALLOCATOR)
         (void)jallocator_allocate(c->allocator, bytes, 0, NULL, &pointer);
     else
-        pointer = c->kind == CONTENDER_HEAP ? c->heap_allocate(bytes) : boost_heap_allocate(c->boost, bytes);
+        pointer = c->kind == CONTENDER_HEAP ? c->heap_allocate(bytes)
+                                            : boost_heap_allocate(c->boost, bytes);
     return (uintptr_t)pointer;
 }
 

@@ -51,13 +51,14 @@ typedef struct worker {
     player_t players[MAX_CONTENDERS];
 } worker_t;
 
-/* ---- Workers ----------------------------------------------------------------------------------------------------- */
+/* ---- Workers ---- */
 
 /* Waits for all who take part in the command; awake, so that they go on together. */
 static void meet(worker_t *w) {
     size_t all = ++w->meetings * w->crew->command.workers;
     atomic_fetch_add(&w->crew->arrived, 1);
-    for (int spins = 0; atomic_load_explicit(&w->crew->arrived, memory_order_acquire) < all; spins++)
+    for (int spins = 0; atomic_load_explicit(&w->crew->arrived, memory_order_acquire) < all;
+         spins++)
         if (spins > SPINS_BEFORE_YIELD)
             sched_yield();
 }
@@ -92,20 +93,22 @@ static bool hand_on(const contender_call_t *call, block_t *blocks, size_t count,
     return true;
 }
 
-static bool take_over(const contender_call_t *call, const block_t *blocks, size_t count, size_t bytes, size_t batch) {
+static bool take_over(const contender_call_t *call, const block_t *blocks, size_t count,
+                      size_t bytes, size_t batch) {
     bool good = true;
     if (batch > 1)
         for (size_t i = 0; i < count; i += batch)
-            good &= jshared_deallocate_many(call->shared, batch < count - i ? batch : count - i, blocks + i) ==
-                    JSTATUS_SUCCESS;
+            good &= jshared_deallocate_many(call->shared, batch < count - i ? batch : count - i,
+                                            blocks + i) == JSTATUS_SUCCESS;
     else
         for (size_t i = 0; i < count; i++)
             good &= contender_deallocate(call, blocks[i], bytes);
     return good;
 }
 
-/* In turns, so that each side's time is its own. The first allocation of a turn pays for taking back what the other
- * side has freed; the freeing side has read every block before its clock runs, as whoever uses a block has. */
+/* In turns, so that each side's time is its own. The first allocation of a turn pays for taking
+ * back what the other side has freed; the freeing side has read every block before its clock runs,
+ * as whoever uses a block has. */
 static bool timed_handover(worker_t *w, part_t *part) {
     const crew_command_t *command = &w->crew->command;
     const contender_call_t call = w->contenders[command->contender].call;
@@ -204,7 +207,7 @@ static void work(crew_t *crew, size_t index) {
     free(w);
 }
 
-/* ---- The program ------------------------------------------------------------------------------------------------- */
+/* ---- The program ---- */
 
 static crew_t *living; /* the crew whose processes must not end */
 
@@ -256,7 +259,8 @@ static bool start_process(crew_t *crew, size_t index) {
 }
 
 crew_t *crew_start(const contender_t *contenders, size_t count, bool threads) {
-    crew_t *crew = mmap(NULL, sizeof *crew, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    crew_t *crew =
+        mmap(NULL, sizeof *crew, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (crew == MAP_FAILED || count > MAX_CONTENDERS) {
         perror("bench_segment: workers");
         return NULL;

@@ -3,9 +3,10 @@
 #ifndef SEGMENT_CREW_H
 #define SEGMENT_CREW_H
 
-/* Those who do the work: processes, or threads of this one where an allocator has no other way to hand blocks on. Each
- * is pinned to a processor of its own where there are enough. They stay from the first sample to the last, and sleep
- * when it is not their turn; a sample begins when all who take part are awake.
+/* Those who do the work: processes, or threads of this one where an allocator has no other way to
+ * hand blocks on. Each is pinned to a processor of its own where there are enough. They stay from
+ * the first sample to the last, and sleep when it is not their turn; a sample begins when all who
+ * take part are awake.
  *
  *     program   | command |        sleeps        | results |
  *     worker 0            | warm-up, meet, timed |
@@ -18,7 +19,12 @@
 #include "contender.h"
 #include "play.h"
 
-enum { CREW_WORKERS = 2, CREW_PARTS = 2, CREW_HANDOVER_BYTES = 16 << 20, CREW_HANDOVER_BLOCKS = 2048 };
+enum {
+    CREW_WORKERS = 2,
+    CREW_PARTS = 2,
+    CREW_HANDOVER_BYTES = 16 << 20,
+    CREW_HANDOVER_BLOCKS = 2048
+};
 
 typedef enum crew_action_t {
     CREW_JOIN,      /* every contender */
@@ -41,14 +47,15 @@ typedef struct crew_command {
 
 typedef struct crew_result {
     bool good;
-    bool disturbed; /* the system took the processor from somebody meanwhile, or they did not begin together */
+    /* The system took the processor from somebody meanwhile, or they did not begin together. */
+    bool disturbed;
     double seconds[CREW_PARTS];
 } crew_result_t;
 
 typedef struct crew crew_t;
 
-/* The contenders must be made, and play_draw() have been called. NULL: not to be had, and stderr says why. A process
- * that dies ends the program. */
+/* The contenders must be made, and play_draw() have been called. NULL: not to be had, and stderr
+ * says why. A process that dies ends the program. */
 crew_t *crew_start(const contender_t *contenders, size_t count, bool threads);
 crew_result_t crew_do(crew_t *crew, crew_command_t command);
 bool crew_end(crew_t *crew); /* false: a contender would not be left */

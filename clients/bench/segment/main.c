@@ -6,21 +6,23 @@
  *     bench_segment [SECONDS] [--peers PEER,...] [--only SECTION,...]
  *
  * one, two
- *     One process, and two at once in the same segment: blocks of 64 B, 1 KiB and 64 KiB, allocated and freed at once
- *     or 64 at a time in random order, and a random mix (play.h). A private heap is each process's own, so two
- *     processes have two. The aim is what a private heap costs: the C library's malloc, in a process with one thread,
- *     which is when it is quickest.
+ *     One process, and two at once in the same segment: blocks of 64 B, 1 KiB and 64 KiB, allocated
+ *     and freed at once or 64 at a time in random order, and a random mix (play.h). A private heap
+ *     is each process's own, so two processes have two. The aim is what a private heap costs: the C
+ *     library's malloc, in a process with one thread, which is when it is quickest.
  * handover
- *     One allocates, another frees: in a segment and in Boost's another process, in a heap another thread. One at a
- *     time, and so many in one call.
+ *     One allocates, another frees: in a segment and in Boost's another process, in a heap another
+ *     thread. One at a time, and so many in one call.
  * recovery
- *     A process that owns a million blocks is killed; how long jsegment_recover() takes in another one.
+ *     A process that owns a million blocks is killed; how long jsegment_recover() takes in another
+ *     one.
  *
- * Each figure is the median of samples that were taken in turn, all contenders in each round and another one first
- * each time. They are of the clock, as a contender may wait for a lock; those in which the system gave the processor
- * to somebody else are left out as long as enough remain. Nanoseconds are for an allocation and its free together, and
- * contain the loop and the writing of the block's first word. Below SECONDS of 0.05 the last section has a sixteenth
- * of its memory: then it shows that it runs. */
+ * Each figure is the median of samples that were taken in turn, all contenders in each round and
+ * another one first each time. They are of the clock, as a contender may wait for a lock; those in
+ * which the system gave the processor to somebody else are left out as long as enough remain.
+ * Nanoseconds are for an allocation and its free together, and contain the loop and the writing of
+ * the block's first word. Below SECONDS of 0.05 the last section has a sixteenth of its memory:
+ * then it shows that it runs. */
 
 #include <ctype.h>
 #include <stdio.h>
@@ -36,10 +38,11 @@
 
 enum { MAX_CONTENDERS = 8, MAX_JOBS = 12 };
 
-#define SAMPLE_SECONDS                                                                                                 \
-    500e-6              /* so short that most are not interrupted on a busy machine; bringing workers together shows
-                                 in none of it */
-#define ENOUGH_QUIET 25 /* samples that were not disturbed; a busy machine has this much longer for them: */
+/* So short that most are not interrupted on a busy machine; bringing workers together shows in
+ * none of it. */
+#define SAMPLE_SECONDS 500e-6
+/* Samples that were not disturbed; a busy machine has this much longer for them: */
+#define ENOUGH_QUIET 25
 #define MOST_PATIENCE 4 /* times the seconds */
 #define SMOKE_SECONDS 0.05
 
@@ -61,7 +64,11 @@ static const workload_t workloads[] = {
     {"64 x 1 KiB", PLAY_ORDER, 1 << 10},
     {"64 x 64 KiB", PLAY_ORDER, 64 << 10},
 };
-enum { WORKLOADS = sizeof workloads / sizeof *workloads, AIMED_WORKLOADS = 4, HANDOVER_WORKLOADS = 3 };
+enum {
+    WORKLOADS = sizeof workloads / sizeof *workloads,
+    AIMED_WORKLOADS = 4,
+    HANDOVER_WORKLOADS = 3
+};
 
 enum { AIM_ONE, AIM_ONE_UNSAFE, AIM_TWO, AIM_TWO_UNSAFE, AIM_RECOVERY, AIMS };
 static aim_t aims[AIMS] = {
@@ -73,7 +80,8 @@ static aim_t aims[AIMS] = {
 };
 
 static const char name_segment[] = "segment", name_unsafe[] = "threads=none",
-                  name_adaptor[] = "jallocator_t over a segment", name_boost[] = "Boost.Interprocess";
+                  name_adaptor[] = "jallocator_t over a segment",
+                  name_boost[] = "Boost.Interprocess";
 
 /* Whether a word is in a list "a,b,c"; NULL is the list of all. */
 static bool is_in(const char *list, const char *word) {
@@ -84,7 +92,7 @@ static bool is_in(const char *list, const char *word) {
     return list == NULL;
 }
 
-/* ---- Who takes part ---------------------------------------------------------------------------------------------- */
+/* ---- Who takes part ---- */
 
 static void enter(contender_t contender) {
     if (contender_make(&contender))
@@ -94,9 +102,10 @@ static void enter(contender_t contender) {
 }
 
 static contender_t heap_contender(const bench_malloc_t *heap) {
-    return (contender_t){
-        .name = heap->name,
-        .call = {.kind = CONTENDER_HEAP, .heap_allocate = heap->allocate, .heap_deallocate = heap->deallocate}};
+    return (contender_t){.name = heap->name,
+                         .call = {.kind = CONTENDER_HEAP,
+                                  .heap_allocate = heap->allocate,
+                                  .heap_deallocate = heap->deallocate}};
 }
 
 static void enter_heaps(void) {
@@ -125,7 +134,7 @@ static void leave_all(void) {
     contender_count = 0;
 }
 
-/* ---- Measuring --------------------------------------------------------------------------------------------------- */
+/* ---- Measuring ---- */
 
 typedef struct job {
     const char *name; /* the contender's */
@@ -164,7 +173,8 @@ static void take_median(job_t *job, size_t rounds) {
         for (size_t r = 0; r < rounds; r++)
             if (all || !job->disturbed[r])
                 values[count++] = job->samples[r][part];
-        job->seconds[part] = bench_median(values, count) / ((double)job->command.count * job->per_count);
+        job->seconds[part] =
+            bench_median(values, count) / ((double)job->command.count * job->per_count);
     }
 }
 
@@ -182,8 +192,9 @@ static void measure(job_t *jobs, size_t count) {
     }
     double spent = 0;
     size_t round = 0;
-    for (; round < BENCH_MAX_SAMPLES && (round < BENCH_MIN_SAMPLES || spent < options.seconds ||
-                                         (spent < MOST_PATIENCE * options.seconds && !all_are_quiet(jobs, count)));
+    for (; round < BENCH_MAX_SAMPLES &&
+           (round < BENCH_MIN_SAMPLES || spent < options.seconds ||
+            (spent < MOST_PATIENCE * options.seconds && !all_are_quiet(jobs, count)));
          round++)
         for (size_t turn = 0; turn < count; turn++) {
             job_t *job = &jobs[(round + turn) % count];
@@ -199,33 +210,35 @@ static void measure(job_t *jobs, size_t count) {
         take_median(&jobs[j], round);
 }
 
-/* ---- One process, two processes ---------------------------------------------------------------------------------- */
+/* ---- One process, two processes ---- */
 
-/* All workers at once fill blocks and find in them what they wrote; what is live meanwhile is counted. Leaves the
- * workload's blocks live if it is the mix, which goes on from there. */
+/* All workers at once fill blocks and find in them what they wrote; what is live meanwhile is
+ * counted. Leaves the workload's blocks live if it is the mix, which goes on from there. */
 static void check_contents(crew_t *crew, size_t workers, const workload_t *workload, size_t c) {
     crew_command_t command = {.contender = c, .workers = workers, .workload = workload};
     size_t before = contender_live_bytes(&contenders[c]);
     command.action = CREW_FILL;
     bool good = crew_do(crew, command).good;
-    size_t filled = contender_live_bytes(&contenders[c]), asked = workers * play_filled_bytes(workload);
+    size_t filled = contender_live_bytes(&contenders[c]),
+           asked = workers * play_filled_bytes(workload);
     if (filled != SIZE_MAX && (filled - before < asked || filled - before > 2 * asked)) {
-        fprintf(stderr, "bench_segment: %s, %s: %zu bytes are live, and %zu were asked for\n", contenders[c].name,
-                workload->name, filled - before, asked);
+        fprintf(stderr, "bench_segment: %s, %s: %zu bytes are live, and %zu were asked for\n",
+                contenders[c].name, workload->name, filled - before, asked);
         good = false;
     }
     command.action = CREW_DRAIN;
     good = crew_do(crew, command).good && good;
     if (contenders[c].segment && contender_live_bytes(&contenders[c]) != 0) {
-        fprintf(stderr, "bench_segment: %s, %s: not all is free again\n", contenders[c].name, workload->name);
+        fprintf(stderr, "bench_segment: %s, %s: not all is free again\n", contenders[c].name,
+                workload->name);
         good = false;
     }
     command.action = CREW_FILL;
     if (workload->kind == PLAY_MIX)
         good = crew_do(crew, command).good && good;
     if (!good || !contender_is_sound(&contenders[c])) {
-        fprintf(stderr, "bench_segment: %s, %s: contents were not as they were written\n", contenders[c].name,
-                workload->name);
+        fprintf(stderr, "bench_segment: %s, %s: contents were not as they were written\n",
+                contenders[c].name, workload->name);
         exit(1);
     }
 }
@@ -236,17 +249,20 @@ static void end_workload(crew_t *crew, size_t workers, const workload_t *workloa
     if (good && contender_is_sound(&contenders[c]) &&
         (!contenders[c].segment || contender_live_bytes(&contenders[c]) == 0))
         return;
-    fprintf(stderr, "bench_segment: %s, %s: blocks were lost or overwritten\n", contenders[c].name, workload->name);
+    fprintf(stderr, "bench_segment: %s, %s: blocks were lost or overwritten\n", contenders[c].name,
+            workload->name);
     failed = true;
 }
 
-static void print_ratio(const table_t *table, const char *title, const char *ours, const char *peer, aim_t *aim) {
+static void print_ratio(const table_t *table, const char *title, const char *ours, const char *peer,
+                        aim_t *aim) {
     int row = table_find(table, ours), peer_row = table_find(table, peer);
     if (row < 0 || peer_row < 0)
         return;
     double ratio[REPORT_COLUMNS] = {0};
     for (size_t c = 0; c < table->columns; c++) {
-        ratio[c] = table->value[peer_row][c] > 0 ? table->value[row][c] / table->value[peer_row][c] : 0;
+        ratio[c] =
+            table->value[peer_row][c] > 0 ? table->value[row][c] / table->value[peer_row][c] : 0;
         if (aim && c < AIMED_WORKLOADS && ratio[c] > 0)
             aim_add(aim, ratio[c], title, table->column[c]);
     }
@@ -280,13 +296,14 @@ static void bench_processes(crew_t *crew, size_t workers) {
     const char *title = workers == 1 ? "one process" : "two processes";
     table_print(&table, title, "ns for allocate + free");
     print_ratio(&table, title, name_segment, "malloc", &aims[workers == 1 ? AIM_ONE : AIM_TWO]);
-    print_ratio(&table, title, name_unsafe, "malloc", &aims[workers == 1 ? AIM_ONE_UNSAFE : AIM_TWO_UNSAFE]);
+    print_ratio(&table, title, name_unsafe, "malloc",
+                &aims[workers == 1 ? AIM_ONE_UNSAFE : AIM_TWO_UNSAFE]);
     print_ratio(&table, title, name_segment, "mimalloc", NULL);
     print_ratio(&table, title, name_unsafe, "mimalloc", NULL);
     print_ratio(&table, title, name_boost, "malloc", NULL);
 }
 
-/* ---- Handover ---------------------------------------------------------------------------------------------------- */
+/* ---- Handover ---- */
 
 static void bench_handover(crew_t *processes, crew_t *threads, size_t heaps) {
     static job_t jobs[MAX_JOBS];
@@ -297,19 +314,24 @@ static void bench_handover(crew_t *processes, crew_t *threads, size_t heaps) {
         size_t count = 0;
         for (size_t c = 0; c < contender_count; c++) {
             contender_kind_t kind = contenders[c].call.kind;
-            bool batched = kind == CONTENDER_SEGMENT && strcmp(contenders[c].name, name_segment) == 0;
+            bool batched =
+                kind == CONTENDER_SEGMENT && strcmp(contenders[c].name, name_segment) == 0;
             if (contenders[c].segment && !batched)
                 continue; /* who has the block's segment open otherwise frees the same way */
             for (size_t b = 0; b < (batched ? sizeof batches / sizeof *batches : 1); b++) {
                 size_t row = count++;
-                snprintf(names[row], sizeof names[row], batches[b] > 1 ? "%s, %zu in a call" : "%s", contenders[c].name,
-                         batches[b]);
+                snprintf(names[row], sizeof names[row], batches[b] > 1 ? "%s, %zu in a call" : "%s",
+                         contenders[c].name, batches[b]);
                 table.row[row] = names[row];
                 table.peer[row] = !batched;
                 jobs[row].name = names[row];
                 jobs[row].crew = kind == CONTENDER_HEAP ? threads : processes;
-                jobs[row].command = (crew_command_t){
-                    CREW_HANDOVER, kind == CONTENDER_HEAP ? c - heaps : c, CREW_WORKERS, &workloads[w], 0, batches[b]};
+                jobs[row].command = (crew_command_t){CREW_HANDOVER,
+                                                     kind == CONTENDER_HEAP ? c - heaps : c,
+                                                     CREW_WORKERS,
+                                                     &workloads[w],
+                                                     0,
+                                                     batches[b]};
                 jobs[row].per_count = (double)crew_handover_blocks(&workloads[w]);
             }
         }
@@ -321,10 +343,11 @@ static void bench_handover(crew_t *processes, crew_t *threads, size_t heaps) {
             for (int part = 0; part < CREW_PARTS; part++)
                 table.value[row][2 * w + (size_t)part] = jobs[row].seconds[part] * 1e9;
     }
-    table_print(&table, "handover: one allocates, another frees (heaps: another thread)", "ns for a block");
+    table_print(&table, "handover: one allocates, another frees (heaps: another thread)",
+                "ns for a block");
 }
 
-/* ---- Recovery ---------------------------------------------------------------------------------------------------- */
+/* ---- Recovery ---- */
 
 static void bench_recovery(void) {
     bool smoke = options.seconds < SMOKE_SECONDS;
@@ -334,11 +357,17 @@ static void bench_recovery(void) {
         const char *name;
         size_t bytes;
         bool half;
-    } cases[] = {
-        {"64 B", 64, false}, {"64 B, half freed", 64, true}, {"960 B", 960, false}, {"960 B, half freed", 960, true}};
-    table_t table = {.row = {"median", "longest"}, .rows = 2, .columns = sizeof cases / sizeof *cases, .decimals = 3};
+    } cases[] = {{"64 B", 64, false},
+                 {"64 B, half freed", 64, true},
+                 {"960 B", 960, false},
+                 {"960 B, half freed", 960, true}};
+    table_t table = {.row = {"median", "longest"},
+                     .rows = 2,
+                     .columns = sizeof cases / sizeof *cases,
+                     .decimals = 3};
     char title[120];
-    snprintf(title, sizeof title, "recovery of a segment of %zu MiB, %zu blocks", segment_bytes >> 20, blocks);
+    snprintf(title, sizeof title, "recovery of a segment of %zu MiB, %zu blocks",
+             segment_bytes >> 20, blocks);
     for (size_t i = 0; i < table.columns; i++) {
         double median, longest;
         recovery_t recovery = {segment_bytes, blocks, cases[i].bytes, cases[i].half};
@@ -355,7 +384,7 @@ static void bench_recovery(void) {
     table_print(&table, title, "ms");
 }
 
-/* ---- The command line -------------------------------------------------------------------------------------------- */
+/* ---- The command line ---- */
 
 static void print_processor(void) {
     FILE *file = fopen("/proc/cpuinfo", "r");
@@ -400,7 +429,9 @@ static bool read_options(int argc, char **argv) {
 
 static void bench_crews(void) {
     enter((contender_t){.name = name_segment, .call = {.kind = CONTENDER_SEGMENT}});
-    enter((contender_t){.name = name_unsafe, .threads = JALLOCATOR_THREADS_NONE, .call = {.kind = CONTENDER_SEGMENT}});
+    enter((contender_t){.name = name_unsafe,
+                        .threads = JALLOCATOR_THREADS_NONE,
+                        .call = {.kind = CONTENDER_SEGMENT}});
     enter((contender_t){.name = name_adaptor, .call = {.kind = CONTENDER_ALLOCATOR}});
     enter_boost();
     size_t heaps = contender_count; /* they come last, so a crew of threads can have them alone */
@@ -430,7 +461,8 @@ int main(int argc, char **argv) {
     if (!read_options(argc, argv))
         return usage();
     print_processor();
-    if (!options.only || is_in(options.only, "one") || is_in(options.only, "two") || is_in(options.only, "handover"))
+    if (!options.only || is_in(options.only, "one") || is_in(options.only, "two") ||
+        is_in(options.only, "handover"))
         bench_crews();
     if (is_in(options.only, "recovery"))
         bench_recovery();

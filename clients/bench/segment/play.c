@@ -14,7 +14,8 @@ typedef struct step {
 
 static size_t order[PLAY_ORDER_BLOCKS]; /* in which blocks are freed */
 static step_t steps[PLAY_MIX_STEPS];
-static uint32_t first_bytes[PLAY_MIX_BLOCKS]; /* sizes before the first step: those that the last steps leave */
+/* Sizes before the first step: those that the last steps leave. */
+static uint32_t first_bytes[PLAY_MIX_BLOCKS];
 
 static uint64_t random_state = 20261121;
 
@@ -42,7 +43,9 @@ void play_draw(void) {
     }
 }
 
-static size_t blocks_of(const workload_t *w) { return w->kind == PLAY_MIX ? PLAY_MIX_BLOCKS : PLAY_ORDER_BLOCKS; }
+static size_t blocks_of(const workload_t *w) {
+    return w->kind == PLAY_MIX ? PLAY_MIX_BLOCKS : PLAY_ORDER_BLOCKS;
+}
 
 static size_t bytes_of(const workload_t *w, size_t block) {
     return w->kind == PLAY_MIX ? first_bytes[block] : w->bytes;
@@ -55,7 +58,9 @@ size_t play_filled_bytes(const workload_t *w) {
     return bytes;
 }
 
-static uint64_t mark_of(const player_t *p, size_t block) { return p->stamp ^ (uint64_t)block << 32; }
+static uint64_t mark_of(const player_t *p, size_t block) {
+    return p->stamp ^ (uint64_t)block << 32;
+}
 
 bool play_fill(const contender_call_t *call, player_t *p, const workload_t *w) {
     bool good = true;

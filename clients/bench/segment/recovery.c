@@ -50,13 +50,14 @@ static bool hear(int from, report_t *report) {
     return got == (ssize_t)sizeof *report;
 }
 
-/* ---- The children ------------------------------------------------------------------------------------------------ */
+/* ---- The children ---- */
 
 static bool attach(int descriptor, jsegment_t **segment, jshared_t **shared) {
     jsegment_options_t options = JSEGMENT_OPTIONS_INIT;
     options.backend = JSEGMENT_MEMFD;
     options.descriptor = descriptor;
-    return said(jsegment_attach(&options, segment)) && said(jshared_open(*segment, ALLOCATOR_ID, shared));
+    return said(jsegment_attach(&options, segment)) &&
+           said(jshared_open(*segment, ALLOCATOR_ID, shared));
 }
 
 static void be_victim(const recovery_t *recovery, int descriptor, int from, int to) {
@@ -91,7 +92,7 @@ static void be_survivor(const recovery_t *recovery, int descriptor, int from, in
     tell(to, report);
 }
 
-/* ---- The program ------------------------------------------------------------------------------------------------- */
+/* ---- The program ---- */
 
 static bool start(child_t *child, role_t role, const recovery_t *recovery, int descriptor) {
     int down[2], up[2];
@@ -141,24 +142,27 @@ static bool owned(jsegment_t *segment, size_t least, size_t most) {
     if (!said(jsegment_get_stats(segment, &stats)))
         return false;
     if (stats.owned_bytes < least || stats.owned_bytes > most)
-        fprintf(stderr, "bench_segment: recovery: %zu bytes are owned, not %zu to %zu\n", stats.owned_bytes, least,
-                most);
+        fprintf(stderr, "bench_segment: recovery: %zu bytes are owned, not %zu to %zu\n",
+                stats.owned_bytes, least, most);
     return stats.owned_bytes >= least && stats.owned_bytes <= most;
 }
 
-static bool recover_once(const recovery_t *recovery, jsegment_t *segment, int descriptor, double *seconds) {
+static bool recover_once(const recovery_t *recovery, jsegment_t *segment, int descriptor,
+                         double *seconds) {
     child_t victim, survivor;
     report_t report = {0};
     size_t bytes = recovery->blocks * recovery->bytes;
     bool good = start(&survivor, be_survivor, recovery, descriptor);
     good = start(&victim, be_victim, recovery, descriptor) && good;
-    good = good && (recovery->half ? owned(segment, bytes * 4 / 10, bytes * 8 / 10) : owned(segment, bytes, bytes * 2));
+    good = good && (recovery->half ? owned(segment, bytes * 4 / 10, bytes * 8 / 10)
+                                   : owned(segment, bytes, bytes * 2));
     end(&victim);
     if (good) {
         tell(survivor.to, report);
         good = hear(survivor.from, &report) && report.good;
         if (good && report.slots != 1)
-            fprintf(stderr, "bench_segment: recovery: %u slots were recovered, not 1\n", report.slots);
+            fprintf(stderr, "bench_segment: recovery: %u slots were recovered, not 1\n",
+                    report.slots);
         good = good && report.slots == 1;
     }
     end(&survivor);

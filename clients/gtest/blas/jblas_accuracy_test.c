@@ -1,9 +1,10 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The promises of a handle's accuracy for products: componentwise each part of each element within gamma_k |A||B|,
- * and overflow only where the conventional way has it; normwise within the documented bounds. Random and adversarial
- * operands, through jblas and through buffers, against long double. */
+/* The promises of a handle's accuracy for products: componentwise each part of each element within
+ * gamma_k |A||B|, and overflow only where the conventional way has it; normwise within the
+ * documented bounds. Random and adversarial operands, through jblas and through buffers, against
+ * long double. */
 
 #include "operation_helper.h"
 
@@ -35,9 +36,11 @@ static wide_t random_wide(long double real, long double imaginary) {
     return value;
 }
 
-/* Sizes of numbers: those of one scale, imaginary parts far below the real ones, and of all scales. */
+/* Sizes of numbers: those of one scale, imaginary parts far below the real ones, and of all
+ * scales. */
 typedef enum { ONE_SCALE, SMALL_IMAGINARY, ALL_SCALES, CANCELLING, KINDS } numbers_t;
-static const char *const numbers_names[] = {"one scale", "small imaginary parts", "all scales", "cancelling"};
+static const char *const numbers_names[] = {"one scale", "small imaginary parts", "all scales",
+                                            "cancelling"};
 
 static void product_fill(product_t *p, numbers_t numbers) {
     const long double tiny = p->type == JDATATYPE_F32_C ? 1e-6L : 1e-12L;
@@ -46,8 +49,10 @@ static void product_fill(product_t *p, numbers_t numbers) {
         for (int which = 0; which < 2 && numbers == ALL_SCALES; ++which)
             scale[which] = powl(10, jtest_random_double(-6, 6));
         const long double part = numbers == SMALL_IMAGINARY ? tiny : 1;
-        wide_t a = random_wide(scale[0], part * scale[0]), b = random_wide(scale[1], part * scale[1]);
-        if (numbers == CANCELLING && i / p->n % 2 == 1) /* A's columns in pairs that B's rows of one sign cancel */
+        wide_t a = random_wide(scale[0], part * scale[0]),
+               b = random_wide(scale[1], part * scale[1]);
+        /* A's columns in pairs that B's rows of one sign cancel */
+        if (numbers == CANCELLING && i / p->n % 2 == 1)
             a = -wide_get(p->a, (int)p->type, i - p->n);
         if (numbers == CANCELLING)
             b = 1 + random_wide(1e-3L, 1e-3L);
@@ -60,13 +65,14 @@ static void product_run(jhandle_t *handle, product_t *p) {
     const int64_t n = p->n;
     const jcomplex_f32_t one_c = 1, zero_c = 0;
     const jcomplex_f64_t one_z = 1, zero_z = 0;
-    JEXPECT_OK(p->type == JDATATYPE_F32_C
-                   ? jblas_cgemm(handle, N, N, n, n, n, &one_c, p->a, n, p->b, n, &zero_c, p->c, n)
-                   : jblas_zgemm(handle, N, N, n, n, n, &one_z, p->a, n, p->b, n, &zero_z, p->c, n));
+    JEXPECT_OK(
+        p->type == JDATATYPE_F32_C
+            ? jblas_cgemm(handle, N, N, n, n, n, &one_c, p->a, n, p->b, n, &zero_c, p->c, n)
+            : jblas_zgemm(handle, N, N, n, n, n, &one_z, p->a, n, p->b, n, &zero_z, p->c, n));
 }
 
-/* The largest error of some elements: of their parts over |Re A||Re B| + |Im A||Im B| and |Re A||Im B| + |Im A||Re B|,
- * and of the elements over |A||B|, in units of k u. */
+/* The largest error of some elements: of their parts over |Re A||Re B| + |Im A||Im B| and |Re A||Im
+ * B| + |Im A||Re B|, and of the elements over |A||B|, in units of k u. */
 typedef struct errors {
     double parts, moduli;
 } errors_t;
@@ -81,7 +87,8 @@ static errors_t product_errors(const product_t *p, int count) {
         wide_t sum = 0;
         long double real = 0, imaginary = 0, whole = 0;
         for (int64_t l = 0; l < p->n; ++l) {
-            const wide_t a = wide_get(p->a, (int)p->type, i + l * p->n), b = wide_get(p->b, (int)p->type, l + j * p->n);
+            const wide_t a = wide_get(p->a, (int)p->type, i + l * p->n),
+                         b = wide_get(p->b, (int)p->type, l + j * p->n);
             sum += a * b;
             real += fabsl(__real__ a * __real__ b) + fabsl(__imag__ a * __imag__ b);
             imaginary += fabsl(__real__ a * __imag__ b) + fabsl(__imag__ a * __real__ b);
@@ -95,8 +102,9 @@ static errors_t product_errors(const product_t *p, int count) {
     return worst;
 }
 
-/* gamma_2k bounds each part: 2 k u and a little. The normwise way is seen to be within 3 g, and outside of the other
- * bound where imaginary parts are small: these numbers can tell the two apart. */
+/* gamma_2k bounds each part: 2 k u and a little. The normwise way is seen to be within 3 g, and
+ * outside of the other bound where imaginary parts are small: these numbers can tell the two
+ * apart. */
 static const jdatatype_t complex_types[] = {JDATATYPE_F32_C, JDATATYPE_F64_C};
 JTEST_P(JblasAccuracy, ProductsOfComplexNumbers, jdatatype_t, complex_types) {
     static const int64_t orders[] = {512, 600};
@@ -123,7 +131,8 @@ JTEST_P(JblasAccuracy, ProductsOfComplexNumbers, jdatatype_t, complex_types) {
 }
 
 /* Re A + Im A overflows though no product does. */
-JTEST_P(JblasAccuracy, ProductsOverflowOnlyWhereTheConventionalWayDoes, jdatatype_t, complex_types) {
+JTEST_P(JblasAccuracy, ProductsOverflowOnlyWhereTheConventionalWayDoes, jdatatype_t,
+        complex_types) {
     const long double large = *param == JDATATYPE_F32_C ? 2.4e38L : 1.2e308L;
     jhandle_t *handle = NULL;
     JASSERT_OK(jhandle_create(NULL, &handle));
@@ -135,14 +144,16 @@ JTEST_P(JblasAccuracy, ProductsOverflowOnlyWhereTheConventionalWayDoes, jdatatyp
     wide_put(p.a, (int)p.type, 0, both);
     wide_put(p.b, (int)p.type, 0, 0.5L);
     for (int normwise = 0; normwise < 2; ++normwise) {
-        JEXPECT_OK(jhandle_set_accuracy(handle, normwise ? JACCURACY_NORMWISE : JACCURACY_COMPONENTWISE));
+        JEXPECT_OK(
+            jhandle_set_accuracy(handle, normwise ? JACCURACY_NORMWISE : JACCURACY_COMPONENTWISE));
         product_run(handle, &p);
         for (int64_t i = 0; i < p.n * p.n && !normwise; ++i) {
             const wide_t got = wide_get(p.c, (int)p.type, i);
             JASSERT_TRUE(isfinite((double)__real__ got) && isfinite((double)__imag__ got));
         }
         const wide_t first = wide_get(p.c, (int)p.type, 0);
-        JEXPECT_EQ(isfinite((double)__imag__ first) != 0, normwise == 0); /* these numbers tell the two apart */
+        /* These numbers tell the two apart. */
+        JEXPECT_EQ(isfinite((double)__imag__ first) != 0, normwise == 0);
     }
     product_free(&p);
     JEXPECT_OK(jhandle_destroy(handle));
@@ -163,7 +174,8 @@ JTEST_P(JblasAccuracy, ProductsOfBuffers, jdatatype_t, complex_types) {
     memcpy(operand_at(&a, 0, 0), p.a, bytes);
     memcpy(operand_at(&b, 0, 0), p.b, bytes);
     for (int normwise = 0; normwise < 2; ++normwise) {
-        JEXPECT_OK(jhandle_set_accuracy(world.handle, normwise ? JACCURACY_NORMWISE : JACCURACY_COMPONENTWISE));
+        JEXPECT_OK(jhandle_set_accuracy(world.handle,
+                                        normwise ? JACCURACY_NORMWISE : JACCURACY_COMPONENTWISE));
         JEXPECT_OK(jbuffer_product(world.handle, N, N, &one, a.view, b.view, &zero, &c.view));
         memcpy(p.c, operand_at(&c, 0, 0), bytes);
         const errors_t errors = product_errors(&p, 200);

@@ -22,8 +22,8 @@ static bool share(int64_t m, int64_t n, int64_t ld, int64_t stride, int64_t coun
     return false;
 }
 
-/* Every small shape, leading dimension, stride of either sign and count: refused where elements are shared, and right
- * otherwise. */
+/* Every small shape, leading dimension, stride of either sign and count: refused where elements are
+ * shared, and right otherwise. */
 JTEST(JblasBatch, MatricesMayInterleaveButNotOverlap) {
     const double one = 1, two = 2, a[5] = {1, 2, 3, 4, 5};
     int64_t interleaved = 0;
@@ -36,11 +36,12 @@ JTEST(JblasBatch, MatricesMayInterleaveButNotOverlap) {
                     for (int64_t count = 1; count < 6 && !jtest_has_failure(); count++) {
                         double c[PLACES] = {0};
                         const int64_t sign = (m + ld + stride) % 2 ? 1 : -1;
-                        JSCOPED_TRACE("m %ld n %ld ldc %ld stride_c %ld count %ld", (long)m, (long)n, (long)ld,
-                                      (long)(sign * stride), (long)count);
+                        JSCOPED_TRACE("m %ld n %ld ldc %ld stride_c %ld count %ld", (long)m,
+                                      (long)n, (long)ld, (long)(sign * stride), (long)count);
                         const jstatus_t status = jblas_dgemm_strided_batched(
-                            handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, m, n, 1, &one, a, 5, 0, a, 1, 0, &two,
-                            c + (sign < 0 ? (count - 1) * stride : 0), ld, sign * stride, count);
+                            handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, m, n, 1, &one, a, 5, 0,
+                            a, 1, 0, &two, c + (sign < 0 ? (count - 1) * stride : 0), ld,
+                            sign * stride, count);
                         if (share(m, n, ld, stride, count)) {
                             JEXPECT_STATUS(status, JSTATUS_INVALID_SIZE);
                             JEXPECT_SUBSTR(jhandle_last_message(handle), "overlap");
@@ -68,19 +69,27 @@ JTEST(JblasBatch, OverlapIsToldForLargeStrides) {
         int64_t m, n, ldc, stride, count;
         bool overlaps;
     } cases[] = {
-        {1, 2, far, part, 257, false},      {1, 2, far, part, 258, true},        {1, power, far, power, times, false},
-        {2, 2, far, power, times, false},   {2, 2, far, power, times + 1, true}, {2, 4, far, far * 2 + 1, 2, true},
-        {2, 4, far, far * 2 + 2, 2, false}, {2, 4, far, far * 2 - 1, 2, true},   {2, 4, far, far * 2 - 2, 2, false},
-        {2, power, 6, 2, 3, false},         {2, power, 6, 2, 4, true},           {2, power, 6, -2, 3, false},
+        {1, 2, far, part, 257, false},
+        {1, 2, far, part, 258, true},
+        {1, power, far, power, times, false},
+        {2, 2, far, power, times, false},
+        {2, 2, far, power, times + 1, true},
+        {2, 4, far, far * 2 + 1, 2, true},
+        {2, 4, far, far * 2 + 2, 2, false},
+        {2, 4, far, far * 2 - 1, 2, true},
+        {2, 4, far, far * 2 - 2, 2, false},
+        {2, power, 6, 2, 3, false},
+        {2, power, 6, 2, 4, true},
+        {2, power, 6, -2, 3, false},
     };
     jhandle_t *handle = NULL;
     JASSERT_OK(jhandle_create(NULL, &handle));
     JASSERT_OK(jhandle_start_size_query(handle)); /* checks alone */
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         JSCOPED_TRACE("case %zu", i);
-        const jstatus_t status = jblas_sgemm_strided_batched(handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, cases[i].m,
-                                                             cases[i].n, 1, NULL, NULL, 2, 0, NULL, 1, 0, NULL, NULL,
-                                                             cases[i].ldc, cases[i].stride, cases[i].count);
+        const jstatus_t status = jblas_sgemm_strided_batched(
+            handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, cases[i].m, cases[i].n, 1, NULL, NULL,
+            2, 0, NULL, 1, 0, NULL, NULL, cases[i].ldc, cases[i].stride, cases[i].count);
         JEXPECT_STATUS(status, cases[i].overlaps ? JSTATUS_INVALID_SIZE : JSTATUS_SIZE_UNCHANGED);
     }
     size_t bytes;
@@ -98,8 +107,9 @@ JTEST(JblasBatch, StridesBeyondMemoryAreRefused) {
     for (int which = 0; which < 3; which++) {
         int64_t strides[3] = {0, 0, 1};
         strides[which] = INT64_MAX;
-        JEXPECT_STATUS(jblas_dgemm_strided_batched(handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, 1, 1, 1, &one, &a, 1,
-                                                   strides[0], &a, 1, strides[1], &one, &c, 1, strides[2], 2),
+        JEXPECT_STATUS(jblas_dgemm_strided_batched(handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE,
+                                                   1, 1, 1, &one, &a, 1, strides[0], &a, 1,
+                                                   strides[1], &one, &c, 1, strides[2], 2),
                        JSTATUS_INVALID_SIZE);
         JEXPECT_SUBSTR(jhandle_last_message(handle), said[which]);
     }

@@ -1,15 +1,16 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The order of checks in every entry: handle, enums, sizes, size query, quick return, pointers. The faults of a call are
- * made from its signature, one letter each, so no routine is forgotten. */
+/* The order of checks in every entry: handle, enums, sizes, size query, quick return, pointers. The
+ * faults of a call are made from its signature, one letter each, so no routine is forgotten. */
 
 #include "jblas_routines.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Makes the argument wrong; what the entry must say, or success when the argument cannot be wrong. */
+/* Makes the argument wrong; what the entry must say, or success when the argument cannot be
+ * wrong. */
 static jstatus_t break_argument(blas_case_t *c, char letter) {
     static const int enums[] = {0, -1, 110, 114, 120, 123, 130, 133, 140, 143, 999999};
     const int wrong = enums[jtest_random_between(0, sizeof enums / sizeof *enums - 1)];
@@ -21,7 +22,9 @@ static jstatus_t break_argument(blas_case_t *c, char letter) {
     case 'U': c->uplo = (jblas_uplo_t)wrong; return JSTATUS_INVALID_VALUE;
     case 'D': c->diag = (jblas_diagonal_t)wrong; return JSTATUS_INVALID_VALUE;
     case 'm': c->m = negative; return JSTATUS_INVALID_SIZE;
-    case 'n': c->n = negative; return c->function->routine->level == 1 ? JSTATUS_SUCCESS : JSTATUS_INVALID_SIZE;
+    case 'n':
+        c->n = negative;
+        return c->function->routine->level == 1 ? JSTATUS_SUCCESS : JSTATUS_INVALID_SIZE;
     case 'k': c->k = negative; return JSTATUS_INVALID_SIZE;
     case 'b': c->batch_count = negative; return JSTATUS_INVALID_SIZE;
     case 'x':
@@ -33,7 +36,9 @@ static jstatus_t break_argument(blas_case_t *c, char letter) {
         o->ld = o->kind == BLAS_VECTOR ? 0 : jtest_random_bool() ? o->rows - 1 : 0;
         return JSTATUS_INVALID_SIZE;
     }
-    case 's': c->operand[2].stride = c->operand[2].ld * c->operand[2].columns - 1; return JSTATUS_INVALID_SIZE;
+    case 's':
+        c->operand[2].stride = c->operand[2].ld * c->operand[2].columns - 1;
+        return JSTATUS_INVALID_SIZE;
     case '0':
     case '1':
     case '2': c->pointer[letter - '0'] = NULL; return JSTATUS_INVALID_POINTER;
@@ -47,15 +52,16 @@ static jstatus_t break_argument(blas_case_t *c, char letter) {
 
 /* Which of two faults is answered. */
 static jstatus_t first_of(jstatus_t a, jstatus_t b) {
-    static const jstatus_t order[] = {JSTATUS_INVALID_VALUE, JSTATUS_INVALID_SIZE, JSTATUS_INVALID_POINTER};
+    static const jstatus_t order[] = {JSTATUS_INVALID_VALUE, JSTATUS_INVALID_SIZE,
+                                      JSTATUS_INVALID_POINTER};
     for (size_t i = 0; i < 3; ++i)
         if (a == order[i] || b == order[i])
             return order[i];
     return JSTATUS_SUCCESS;
 }
 
-/* What the handle says of the argument that it refused: the number is its place in the signature, and the message names it
- * by the same name. */
+/* What the handle says of the argument that it refused: the number is its place in the signature,
+ * and the message names it by the same name. */
 static void expect_refused(jhandle_t *handle, const blas_function_t *function, int number) {
     const char *routine = NULL, *name = NULL;
     int actual = 0;
@@ -67,8 +73,8 @@ static void expect_refused(jhandle_t *handle, const blas_function_t *function, i
     JEXPECT_SUBSTR(jhandle_last_message(handle), named);
 }
 
-/* The sizes are at least 2, so that every leading dimension can be too small and every pointer is needed (and increments are
- * 1: scal leaves a vector with a negative one alone). */
+/* The sizes are at least 2, so that every leading dimension can be too small and every pointer is
+ * needed (and increments are 1: scal leaves a vector with a negative one alone). */
 JTEST_EACH_FUNCTION(JblasChecks, EachFaultIsNamed) {
     jhandle_t *handle = NULL;
     JASSERT_OK(jhandle_create(NULL, &handle));
@@ -86,7 +92,8 @@ JTEST_EACH_FUNCTION(JblasChecks, EachFaultIsNamed) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* A success leaves the answer, another error takes it away, and so does one of another routine put its own there. */
+/* A success leaves the answer, another error takes it away, and so does one of another routine put
+ * its own there. */
 JTEST(JblasChecks, TheRefusedArgumentGoesWithTheLastMessage) {
     jhandle_t *handle = NULL;
     const char *routine = "none", *name = "none";
@@ -94,8 +101,10 @@ JTEST(JblasChecks, TheRefusedArgumentGoesWithTheLastMessage) {
     double a[4] = {4, 0, 0, 4}, one = 1;
     int64_t info;
     JASSERT_OK(jhandle_create(NULL, &handle));
-    JEXPECT_STATUS(jhandle_get_refused_argument(handle, &routine, &name, &number), JSTATUS_NOT_FOUND);
-    JEXPECT_STATUS(jhandle_get_refused_argument(NULL, &routine, &name, &number), JSTATUS_INVALID_HANDLE);
+    JEXPECT_STATUS(jhandle_get_refused_argument(handle, &routine, &name, &number),
+                   JSTATUS_NOT_FOUND);
+    JEXPECT_STATUS(jhandle_get_refused_argument(NULL, &routine, &name, &number),
+                   JSTATUS_INVALID_HANDLE);
     JEXPECT_EQ(number, -1);
     JEXPECT_STREQ(name, "none");
     JEXPECT_STATUS(jblas_dpotrf(handle, JBLAS_UPPER, 2, a, 1, &info), JSTATUS_INVALID_SIZE);
@@ -107,15 +116,17 @@ JTEST(JblasChecks, TheRefusedArgumentGoesWithTheLastMessage) {
         JEXPECT_OK(jblas_dpotrf(handle, JBLAS_UPPER, 2, a, 2, &info));
     }
     JEXPECT_OK(jhandle_get_refused_argument(handle, NULL, NULL, NULL));
-    JEXPECT_STATUS(
-        jblas_dtrsm(handle, (jblas_side_t)0, JBLAS_UPPER, JBLAS_NO_TRANSPOSE, JBLAS_UNIT, 2, 2, &one, a, 2, a, 2),
-        JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jblas_dtrsm(handle, (jblas_side_t)0, JBLAS_UPPER, JBLAS_NO_TRANSPOSE, JBLAS_UNIT,
+                               2, 2, &one, a, 2, a, 2),
+                   JSTATUS_INVALID_VALUE);
     JEXPECT_OK(jhandle_get_refused_argument(handle, &routine, NULL, &number));
     JEXPECT_STREQ(routine, "jblas_dtrsm");
     JEXPECT_EQ(number, 1);
     JEXPECT_STATUS(jhandle_set_budget(handle, JALLOC_UNLIMITED), JSTATUS_SUCCESS);
-    JEXPECT_STATUS(jhandle_get_budget(handle, NULL), JSTATUS_INVALID_POINTER); /* not of a routine */
-    JEXPECT_STATUS(jhandle_get_refused_argument(handle, &routine, &name, &number), JSTATUS_NOT_FOUND);
+    /* Not of a routine. */
+    JEXPECT_STATUS(jhandle_get_budget(handle, NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jhandle_get_refused_argument(handle, &routine, &name, &number),
+                   JSTATUS_NOT_FOUND);
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
@@ -124,7 +135,8 @@ JTEST(JblasChecks, ARefusedEnumeratorIsAnsweredWithThoseThereAre) {
     static const char *const said[] = {
         "side = 78: must be JBLAS_LEFT (141) or JBLAS_RIGHT (142)",
         "uplo = 78: must be JBLAS_UPPER (121) or JBLAS_LOWER (122)",
-        "trans = 78: must be JBLAS_NO_TRANSPOSE (111), JBLAS_TRANSPOSE (112) or JBLAS_CONJUGATE_TRANSPOSE (113)",
+        "trans = 78: must be JBLAS_NO_TRANSPOSE (111), JBLAS_TRANSPOSE (112) or "
+        "JBLAS_CONJUGATE_TRANSPOSE (113)",
         "diag = 78: must be JBLAS_NON_UNIT (131) or JBLAS_UNIT (132)",
     };
     jhandle_t *handle;
@@ -134,7 +146,8 @@ JTEST(JblasChecks, ARefusedEnumeratorIsAnsweredWithThoseThereAre) {
         JEXPECT_STATUS(jblas_dtrsm(handle, wrong == 0 ? (jblas_side_t)78 : JBLAS_LEFT,
                                    wrong == 1 ? (jblas_uplo_t)78 : JBLAS_LOWER,
                                    wrong == 2 ? (jblas_operation_t)78 : JBLAS_NO_TRANSPOSE,
-                                   wrong == 3 ? (jblas_diagonal_t)78 : JBLAS_UNIT, 1, 1, &one, &a, 1, &b, 1),
+                                   wrong == 3 ? (jblas_diagonal_t)78 : JBLAS_UNIT, 1, 1, &one, &a,
+                                   1, &b, 1),
                        JSTATUS_INVALID_VALUE);
         JEXPECT_SUBSTR(jhandle_last_message(handle), said[wrong]);
     }
@@ -193,7 +206,8 @@ JTEST_EACH_FUNCTION(JblasChecks, NothingToDoTakesNullOperands) {
         BLAS_CASE(c, param, .low = 2, .high = 9, .plain = true, .tight = true);
         if (!blas_has(c, *letter))
             continue;
-        /* m of gemv: y is scaled all the same, and the solvers' right-hand sides are counted by k */
+        /* m of gemv: y is scaled all the same, and the solvers' right-hand sides are counted by
+         * k */
         *(*letter == 'm' ? &c->m : *letter == 'n' ? &c->n : &c->batch_count) = 0;
         bool results = false;
         for (int which = 0; which < BLAS_OPERANDS; ++which)

@@ -1,9 +1,10 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Every function against naive loops in higher precision. The cases (jblas_case.c) hold NaN wherever BLAS says that
- * nothing is read, so a right answer here also means: C is not read when beta is 0, A and B not when alpha is 0, nor the
- * other triangle, a unit diagonal, or the imaginary part of a Hermitian diagonal. */
+/* Every function against naive loops in higher precision. The cases (jblas_case.c) hold NaN
+ * wherever BLAS says that nothing is read, so a right answer here also means: C is not read when
+ * beta is 0, A and B not when alpha is 0, nor the other triangle, a unit diagonal, or the imaginary
+ * part of a Hermitian diagonal. */
 
 #include "jblas_routines.h"
 
@@ -15,7 +16,8 @@ JTEST_EACH_FUNCTION(JblasCorrect, RandomArguments) {
     bool right = true;
     for (int64_t i = jtest_iterations(120); i > 0 && right; --i) {
         BLAS_CASE(c, param, .guard_before = i % 4 == 0);
-        JEXPECT_OK(jhandle_set_pointer_mode(handle, i % 3 == 0 ? JPOINTER_MODE_DEVICE : JPOINTER_MODE_HOST));
+        JEXPECT_OK(jhandle_set_pointer_mode(handle, i % 3 == 0 ? JPOINTER_MODE_DEVICE
+                                                               : JPOINTER_MODE_HOST));
         right = blas_call_is_right(handle, c, blas_call);
     }
     JEXPECT_OK(jhandle_destroy(handle));
@@ -41,29 +43,35 @@ JTEST_EACH_FUNCTION(JblasCorrect, ZeroScalarsReadNothing) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* The product of three real ones and the packed triangles begin at sizes of their own; a few orders around powers of two. */
+/* The product of three real ones and the packed triangles begin at sizes of their own; a few orders
+ * around powers of two. */
 JTEST(JblasCorrect, LevelThreeAroundBlockBoundaries) {
-    static const int functions[] = {BLAS_INDEX_zgemm,  BLAS_INDEX_cgemm,  BLAS_INDEX_dtrsm,  BLAS_INDEX_ztrsm,
-                                    BLAS_INDEX_strsm,  BLAS_INDEX_dtrtri, BLAS_INDEX_ztrtri, BLAS_INDEX_dpotrf,
-                                    BLAS_INDEX_cpotrf, BLAS_INDEX_dtrmm};
-    static const int64_t orders[] = {1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 191, 257};
+    static const int functions[] = {BLAS_INDEX_zgemm,  BLAS_INDEX_cgemm,  BLAS_INDEX_dtrsm,
+                                    BLAS_INDEX_ztrsm,  BLAS_INDEX_strsm,  BLAS_INDEX_dtrtri,
+                                    BLAS_INDEX_ztrtri, BLAS_INDEX_dpotrf, BLAS_INDEX_cpotrf,
+                                    BLAS_INDEX_dtrmm};
+    static const int64_t orders[] = {1,  2,  15, 16,  17,  31,  32,  33,
+                                     63, 64, 65, 127, 128, 129, 191, 257};
     jhandle_t *handle = blas_make_handle(NULL);
     bool right = true;
     for (size_t f = 0; f < sizeof functions / sizeof *functions && right; ++f)
         for (size_t i = 0; i < sizeof orders / sizeof *orders && right; ++i) {
             if (orders[i] > 140 && jtest_random_between(0, 3) > 0)
                 continue;
-            BLAS_CASE(c, &blas_functions[functions[f]], .low = orders[i], .high = orders[i], .plain = true);
+            BLAS_CASE(c, &blas_functions[functions[f]], .low = orders[i], .high = orders[i],
+                      .plain = true);
             right = blas_call_is_right(handle, c, blas_call);
         }
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
 /* Element (i, j) of op(X), of what the operand was. */
-static wide_t operated_at(const blas_operand_t *o, jblas_operation_t operation, int64_t i, int64_t j) {
+static wide_t operated_at(const blas_operand_t *o, jblas_operation_t operation, int64_t i,
+                          int64_t j) {
     const bool plain = operation == JBLAS_NO_TRANSPOSE;
     const unsigned char *data = o->before + (o->data - o->region);
-    wide_t value = wide_get(data, o->element, plain ? blas_index(o, 0, i, j) : blas_index(o, 0, j, i));
+    wide_t value =
+        wide_get(data, o->element, plain ? blas_index(o, 0, i, j) : blas_index(o, 0, j, i));
     if (operation == JBLAS_CONJUGATE_TRANSPOSE)
         __imag__ value = -__imag__ value;
     return value;
@@ -80,7 +88,8 @@ static void product_is_right_somewhere(blas_case_t *c, int count) {
             sum += x * y;
             bound += wide_abs(x) * wide_abs(y);
         }
-        const wide_t old = operated_at(o, JBLAS_NO_TRANSPOSE, i, j), want = c->alpha * sum + c->beta * old;
+        const wide_t old = operated_at(o, JBLAS_NO_TRANSPOSE, i, j),
+                     want = c->alpha * sum + c->beta * old;
         const wide_t got = wide_get(o->data, o->element, blas_index(o, 0, i, j));
         bound = wide_abs(c->alpha) * bound + wide_abs(c->beta) * wide_abs(old);
         JASSERT_LE((double)wide_abs(got - want),
@@ -88,14 +97,15 @@ static void product_is_right_somewhere(blas_case_t *c, int count) {
     }
 }
 
-/* Three real products begin to pay where the whole reference would take long; some elements of it are enough. By each rung,
- * in workspace of exactly its bytes, beside an inaccessible page. */
+/* Three real products begin to pay where the whole reference would take long; some elements of it
+ * are enough. By each rung, in workspace of exactly its bytes, beside an inaccessible page. */
 JTEST(JblasCorrect, ThreeRealProducts) {
     static const int functions[] = {BLAS_INDEX_cgemm, BLAS_INDEX_zgemm};
     jhandle_t *handle = blas_make_handle(NULL);
     JEXPECT_OK(jhandle_set_accuracy(handle, JACCURACY_NORMWISE));
     for (size_t f = 0; f < 2; ++f) {
-        BLAS_CASE(c, &blas_functions[functions[f]], .low = 512, .high = f == 0 ? 560 : 512, .plain = true);
+        BLAS_CASE(c, &blas_functions[functions[f]], .low = 512, .high = f == 0 ? 560 : 512,
+                  .plain = true);
         size_t bytes = 0;
         JEXPECT_OK(jhandle_start_size_query(handle));
         (void)blas_call(handle, c);
@@ -104,7 +114,8 @@ JTEST(JblasCorrect, ThreeRealProducts) {
         for (int round = 0; round < 2; ++round) {
             const size_t given = round ? bytes - 64 : bytes;
             JSCOPED_TRACE("%s, %zu of %zu bytes", blas_describe(c), given, bytes);
-            JEXPECT_OK(jhandle_set_workspace(handle, blas_guard_pages(given, (int)c->function->type), given));
+            JEXPECT_OK(jhandle_set_workspace(
+                handle, blas_guard_pages(given, (int)c->function->type), given));
             blas_restore(c);
             JEXPECT_STATUS(blas_call(handle, c), round ? JSTATUS_PERF_DEGRADED : JSTATUS_SUCCESS);
             product_is_right_somewhere(c, 300);
@@ -130,23 +141,24 @@ JTEST(JblasCorrect, GeamInPlace) {
         memcpy(want, a, sizeof want);
         for (int j = 0; j < N; ++j)
             for (int i = 0; i < M; ++i) {
-                const double second = operation == JBLAS_NO_TRANSPOSE ? b[i + j * LD] : b[j + i * N];
-                want[i + j * LD] =
-                    into_a ? alpha * a[i + j * LD] + beta * second : alpha * second + beta * a[i + j * LD];
+                const double second =
+                    operation == JBLAS_NO_TRANSPOSE ? b[i + j * LD] : b[j + i * N];
+                want[i + j * LD] = into_a ? alpha * a[i + j * LD] + beta * second
+                                          : alpha * second + beta * a[i + j * LD];
             }
         if (into_a)
-            JEXPECT_OK(
-                jblas_dgeam(handle, JBLAS_NO_TRANSPOSE, operation, M, N, &alpha, c, LD, &beta, other, other_ld, c, LD));
+            JEXPECT_OK(jblas_dgeam(handle, JBLAS_NO_TRANSPOSE, operation, M, N, &alpha, c, LD,
+                                   &beta, other, other_ld, c, LD));
         else
-            JEXPECT_OK(
-                jblas_dgeam(handle, operation, JBLAS_NO_TRANSPOSE, M, N, &alpha, other, other_ld, &beta, c, LD, c, LD));
+            JEXPECT_OK(jblas_dgeam(handle, operation, JBLAS_NO_TRANSPOSE, M, N, &alpha, other,
+                                   other_ld, &beta, c, LD, c, LD));
         for (int i = 0; i < LD * N; ++i)
             JASSERT_NEAR(c[i], want[i], 1e-14);
     }
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* ---- NaN and infinity ------------------------------------------------------------------------------------------- */
+/* ---- NaN and infinity ---- */
 
 static bool is_nan(wide_t a) { return isnan(__real__ a) || isnan(__imag__ a); }
 static bool is_finite(wide_t a) { return isfinite(__real__ a) && isfinite(__imag__ a); }
@@ -157,8 +169,8 @@ static bool poison(blas_case_t *c, long double value) {
     for (int which = 0; which < BLAS_OPERANDS; ++which) {
         const blas_operand_t *o = &c->operand[which];
         const bool diagonal_only = o->rows == 1 && o->columns == 1;
-        if ((o->kind == BLAS_VECTOR || o->kind == BLAS_MATRIX) && !o->unread && o->rows > 0 && o->columns > 0 &&
-            !(diagonal_only && o->part >= BLAS_STRICTLY_UPPER))
+        if ((o->kind == BLAS_VECTOR || o->kind == BLAS_MATRIX) && !o->unread && o->rows > 0 &&
+            o->columns > 0 && !(diagonal_only && o->part >= BLAS_STRICTLY_UPPER))
             readable[count++] = which;
     }
     if (count == 0)
@@ -174,16 +186,22 @@ static bool poison(blas_case_t *c, long double value) {
     return true;
 }
 
-/* What the reference says is NaN is NaN, what it says is not finite is not, and the rest is finite; but
- * trmm and trsm of a CBLAS may multiply with what they have padded triangles with. (jblas_residual_test.c has jblas's own.) */
+/* What the reference says is NaN is NaN, what it says is not finite is not, and the rest is finite;
+ * but trmm and trsm of a CBLAS may multiply with what they have padded triangles with.
+ * (jblas_residual_test.c has jblas's own.) */
 JTEST_EACH_FUNCTION(JblasNan, ReachesWhatDependsOnIt) {
     if (strcmp(param->routine->name, "potrf") == 0 || strcmp(param->routine->name, "trtri") == 0)
-        return; /* potrf: in jblas_solver_test.c; the inverse: what a NaN reaches depends on the order of steps */
-    const bool spreads = param->routine->level == 3 && strchr(param->routine->signature, 'U') != NULL;
+        /* Potrf: in jblas_solver_test.c; the inverse: what a NaN reaches depends on the order of
+         * steps. */
+        return;
+    const bool spreads =
+        param->routine->level == 3 && strchr(param->routine->signature, 'U') != NULL;
     jhandle_t *handle = blas_make_handle(NULL);
     for (int64_t i = jtest_iterations(16); i > 0 && !jtest_has_failure(); --i) {
-        BLAS_CASE(c, param, .low = 1, .high = param->routine->level == 1 && i > 8 ? 6000 : 40, .plain = true);
-        const bool nan = i % 2 || c->operand[0].dominance != BLAS_PLAIN; /* b / infinity is 0 or NaN, as one divides */
+        BLAS_CASE(c, param, .low = 1, .high = param->routine->level == 1 && i > 8 ? 6000 : 40,
+                  .plain = true);
+        /* b / infinity is 0 or NaN, as one divides. */
+        const bool nan = i % 2 || c->operand[0].dominance != BLAS_PLAIN;
         if (!poison(c, nan ? NAN : INFINITY))
             continue;
         JEXPECT_OK(blas_call(handle, c));
@@ -200,10 +218,12 @@ JTEST_EACH_FUNCTION(JblasNan, ReachesWhatDependsOnIt) {
                         continue;
                     const wide_t got = wide_get(o->data, o->element, blas_index(o, 0, row, column));
                     const wide_t want = *wide_at(o->want[0], row, column);
-                    if ((nan && is_nan(want) && !is_nan(got)) || (!is_finite(want) && is_finite(got)) ||
+                    if ((nan && is_nan(want) && !is_nan(got)) ||
+                        (!is_finite(want) && is_finite(got)) ||
                         (is_finite(want) && !is_finite(got) && !spreads)) {
-                        JFAIL("%s: element (%ld, %ld) is %Lg%+Lgi, should be %Lg%+Lgi", blas_describe(c), (long)row,
-                              (long)column, __real__ got, __imag__ got, __real__ want, __imag__ want);
+                        JFAIL("%s: element (%ld, %ld) is %Lg%+Lgi, should be %Lg%+Lgi",
+                              blas_describe(c), (long)row, (long)column, __real__ got, __imag__ got,
+                              __real__ want, __imag__ want);
                         row = o->rows, column = o->columns;
                     }
                 }
@@ -220,7 +240,8 @@ JTEST(JblasNan, StaysInItsColumnOfASolve) {
         blas_operand_t *b = &c->operand[1];
         const bool left = c->side == JBLAS_LEFT;
         const int64_t line = jtest_random_between(0, (left ? b->columns : b->rows) - 1);
-        wide_put(b->data, b->element, left ? blas_index(b, 0, 0, line) : blas_index(b, 0, line, 0), NAN);
+        wide_put(b->data, b->element, left ? blas_index(b, 0, 0, line) : blas_index(b, 0, line, 0),
+                 NAN);
         JEXPECT_OK(blas_call(handle, c));
         for (int64_t j = 0; j < b->columns; ++j)
             for (int64_t i = 0; i < b->rows; ++i)

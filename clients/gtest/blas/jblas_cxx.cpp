@@ -10,12 +10,17 @@
 
 extern "C" {
 jstatus_t cxx_dot_f32(jhandle_t *handle, int64_t n, const float *x, const float *y, float *result);
-jstatus_t cxx_dot_f64(jhandle_t *handle, int64_t n, const double *x, const double *y, double *result);
+jstatus_t cxx_dot_f64(jhandle_t *handle, int64_t n, const double *x, const double *y,
+                      double *result);
 }
 
-static_assert(std::is_same<jcomplex_f32_t, std::complex<float>>::value, "C++ programs need no cast");
-static_assert(std::is_same<jcomplex_f64_t, std::complex<double>>::value, "C++ programs need no cast");
-static_assert(sizeof(jcomplex_f64_t) == 2 * sizeof(double) && alignof(jcomplex_f64_t) == alignof(double), "as in C");
+static_assert(std::is_same<jcomplex_f32_t, std::complex<float>>::value,
+              "C++ programs need no cast");
+static_assert(std::is_same<jcomplex_f64_t, std::complex<double>>::value,
+              "C++ programs need no cast");
+static_assert(sizeof(jcomplex_f64_t) == 2 * sizeof(double) &&
+                  alignof(jcomplex_f64_t) == alignof(double),
+              "as in C");
 
 /* What C passes as real and imaginary parts. */
 template <typename T> static const std::complex<T> *numbers(const T *parts) {
@@ -30,7 +35,8 @@ jstatus_t cxx_dot_f32(jhandle_t *handle, int64_t n, const float *x, const float 
     return status;
 }
 
-jstatus_t cxx_dot_f64(jhandle_t *handle, int64_t n, const double *x, const double *y, double *result) {
+jstatus_t cxx_dot_f64(jhandle_t *handle, int64_t n, const double *x, const double *y,
+                      double *result) {
     std::complex<double> sum;
     const jstatus_t status = jblas_zdotc(handle, n, numbers(x), 1, numbers(y), 1, &sum);
     result[0] = sum.real();

@@ -6,7 +6,8 @@
 #include "handle_helper.h"
 
 jstatus_t cxx_dot_f32(jhandle_t *handle, int64_t n, const float *x, const float *y, float *result);
-jstatus_t cxx_dot_f64(jhandle_t *handle, int64_t n, const double *x, const double *y, double *result);
+jstatus_t cxx_dot_f64(jhandle_t *handle, int64_t n, const double *x, const double *y,
+                      double *result);
 
 #define N 37
 

@@ -1,8 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* 16-bit numbers: their conversions, and what is special of their gemm. That gemm is right for all arguments, keeps to
- * its workspace and refuses what it must is tested with all other functions, whose table it is in. */
+/* 16-bit numbers: their conversions, and what is special of their gemm. That gemm is right for all
+ * arguments, keeps to its workspace and refuses what it must is tested with all other functions,
+ * whose table it is in. */
 
 #include "jblas_routines.h"
 
@@ -24,7 +25,8 @@ static double value_of(uint16_t bits, int fraction_bits) {
 }
 
 static float narrowed_and_back(float x, bool f16) {
-    return f16 ? jalloc_f32_from_f16(jalloc_f16_from_f32(x)) : jalloc_f32_from_bf16(jalloc_bf16_from_f32(x));
+    return f16 ? jalloc_f32_from_f16(jalloc_f16_from_f32(x))
+               : jalloc_f32_from_bf16(jalloc_bf16_from_f32(x));
 }
 
 JTEST(JallocHalf, EachPatternHasItsValueAndComesBack) {
@@ -34,7 +36,8 @@ JTEST(JallocHalf, EachPatternHasItsValueAndComesBack) {
             const jbfloat16_t b = {(uint16_t)bits};
             const float value = f16 ? jalloc_f32_from_f16(h) : jalloc_f32_from_bf16(b);
             const double want = value_of((uint16_t)bits, f16 ? 10 : 7);
-            const unsigned back = f16 ? jalloc_f16_from_f32(value).bits : jalloc_bf16_from_f32(value).bits;
+            const unsigned back =
+                f16 ? jalloc_f16_from_f32(value).bits : jalloc_bf16_from_f32(value).bits;
             if (isnan(want)) {
                 JASSERT_TRUE(isnan(value) && (signbit(value) != 0) == (bits >> 15));
                 JASSERT_EQ(back, bits | (f16 ? 0x200u : 0x40u)); /* the payload stays, quiet */
@@ -84,11 +87,13 @@ JTEST(JblasHalf, IsSummedInFloat) {
     for (int workspace = 0; workspace < 2; ++workspace) { /* each rung */
         JEXPECT_OK(jhandle_set_budget(handle, workspace ? JALLOC_UNLIMITED : 1));
         const jstatus_t status = workspace ? JSTATUS_SUCCESS : JSTATUS_PERF_DEGRADED;
-        JEXPECT_STATUS(
-            jblas_hgemm(handle, JBLAS_TRANSPOSE, JBLAS_NO_TRANSPOSE, 1, 1, K, &one, a, K, b, K, &zero, &c, 1), status);
+        JEXPECT_STATUS(jblas_hgemm(handle, JBLAS_TRANSPOSE, JBLAS_NO_TRANSPOSE, 1, 1, K, &one, a, K,
+                                   b, K, &zero, &c, 1),
+                       status);
         JEXPECT_EQ(jalloc_f32_from_f16(c), 2);
-        JEXPECT_STATUS(
-            jblas_bgemm(handle, JBLAS_TRANSPOSE, JBLAS_NO_TRANSPOSE, 1, 1, K, &one, x, K, y, K, &zero, &z, 1), status);
+        JEXPECT_STATUS(jblas_bgemm(handle, JBLAS_TRANSPOSE, JBLAS_NO_TRANSPOSE, 1, 1, K, &one, x, K,
+                                   y, K, &zero, &z, 1),
+                       status);
         JEXPECT_EQ(jalloc_f32_from_bf16(z), 2);
     }
     JEXPECT_OK(jhandle_destroy(handle));
@@ -97,19 +102,21 @@ JTEST(JblasHalf, IsSummedInFloat) {
 /* alpha, beta and the sum meet in float: what would overflow or round on the way does not. */
 JTEST(JblasHalf, IsRoundedOnce) {
     const float alpha = 0x1p-10f, beta = -1;
-    jfloat16_t a = jalloc_f16_from_f32(60000), b = jalloc_f16_from_f32(60000), c = jalloc_f16_from_f32(1);
-    const float product = 60000.0f * jalloc_f32_from_f16(b) * 0x1p-10f; /* 3.6e9 would be infinite */
+    jfloat16_t a = jalloc_f16_from_f32(60000), b = jalloc_f16_from_f32(60000),
+               c = jalloc_f16_from_f32(1);
+    /* 3.6e9 would be infinite */
+    const float product = 60000.0f * jalloc_f32_from_f16(b) * 0x1p-10f;
     jhandle_t *handle = NULL;
     JASSERT_OK(jhandle_create(NULL, &handle));
-    JEXPECT_OK(
-        jblas_hgemm(handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, 1, 1, 1, &alpha, &a, 1, &b, 1, &beta, &c, 1));
+    JEXPECT_OK(jblas_hgemm(handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, 1, 1, 1, &alpha, &a, 1,
+                           &b, 1, &beta, &c, 1));
     JEXPECT_EQ(c.bits, jalloc_f16_from_f32(product - 1).bits);
     /* 2048 + 1 + 1: a sum of halves would stay at 2048 */
     const float one = 1;
     const jfloat16_t pair[2] = {jalloc_f16_from_f32(1), jalloc_f16_from_f32(1)};
     c = jalloc_f16_from_f32(2048);
-    JEXPECT_OK(
-        jblas_hgemm(handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, 1, 1, 2, &one, pair, 1, pair, 2, &one, &c, 1));
+    JEXPECT_OK(jblas_hgemm(handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, 1, 1, 2, &one, pair, 1,
+                           pair, 2, &one, &c, 1));
     JEXPECT_EQ(jalloc_f32_from_f16(c), 2050);
     JEXPECT_OK(jhandle_destroy(handle));
 }
@@ -117,17 +124,21 @@ JTEST(JblasHalf, IsRoundedOnce) {
 /* Panels end at 512; some elements around those ends, by each rung in exactly its bytes. */
 JTEST(JblasHalf, SizesBeyondOnePanel) {
     static const int functions[] = {BLAS_INDEX_hgemm, BLAS_INDEX_bgemm};
-    static const int64_t shapes[][3] = {{520, 30, 40}, {30, 1030, 20}, {70, 70, 1100}, {513, 514, 515}};
+    static const int64_t shapes[][3] = {
+        {520, 30, 40}, {30, 1030, 20}, {70, 70, 1100}, {513, 514, 515}};
     jhandle_t *handle = NULL;
     JASSERT_OK(jhandle_create(NULL, &handle));
     for (size_t f = 0; f < 2; ++f)
         for (size_t s = 0; s < 4; ++s) {
             const blas_function_t *function = &blas_functions[functions[f]];
-            const jblas_operation_t transa = jtest_random_bool() ? JBLAS_TRANSPOSE : JBLAS_NO_TRANSPOSE;
+            const jblas_operation_t transa =
+                jtest_random_bool() ? JBLAS_TRANSPOSE : JBLAS_NO_TRANSPOSE;
             const int64_t m = shapes[s][0], n = shapes[s][1], k = shapes[s][2];
             const int64_t lda = (transa == JBLAS_TRANSPOSE ? k : m) + 1, ldb = k + 3, ldc = m + 2;
-            const int64_t a_count = lda * (transa == JBLAS_TRANSPOSE ? m : k), b_count = ldb * n, c_count = ldc * n;
-            uint16_t *a = jtest_guard_pages((size_t)a_count * 2), *b = jtest_guard_pages((size_t)b_count * 2);
+            const int64_t a_count = lda * (transa == JBLAS_TRANSPOSE ? m : k), b_count = ldb * n,
+                          c_count = ldc * n;
+            uint16_t *a = jtest_guard_pages((size_t)a_count * 2),
+                     *b = jtest_guard_pages((size_t)b_count * 2);
             uint16_t *c = jtest_guard_pages((size_t)c_count * 2);
             const int type = (int)function->type;
             const float alpha = 0.75f, beta = 0;
@@ -138,18 +149,19 @@ JTEST(JblasHalf, SizesBeyondOnePanel) {
             for (int round = 0; round < 2; ++round) {
                 size_t bytes = 0;
                 memset(c, 0xff, (size_t)c_count * 2);
-#define CALL()                                                                                                         \
-    (type == JDATATYPE_F16 ? jblas_hgemm(handle, transa, JBLAS_NO_TRANSPOSE, m, n, k, &alpha, (void *)a, lda,          \
-                                         (void *)b, ldb, &beta, (void *)c, ldc)                                        \
-                           : jblas_bgemm(handle, transa, JBLAS_NO_TRANSPOSE, m, n, k, &alpha, (void *)a, lda,          \
-                                         (void *)b, ldb, &beta, (void *)c, ldc))
+#define CALL()                                                                                     \
+    (type == JDATATYPE_F16 ? jblas_hgemm(handle, transa, JBLAS_NO_TRANSPOSE, m, n, k, &alpha,      \
+                                         (void *)a, lda, (void *)b, ldb, &beta, (void *)c, ldc)    \
+                           : jblas_bgemm(handle, transa, JBLAS_NO_TRANSPOSE, m, n, k, &alpha,      \
+                                         (void *)a, lda, (void *)b, ldb, &beta, (void *)c, ldc))
                 JEXPECT_OK(jhandle_start_size_query(handle));
                 (void)CALL();
                 JEXPECT_OK(jhandle_stop_size_query(handle, &bytes));
                 JASSERT_GT(bytes, 0);
                 JEXPECT_LE(bytes, 3 * 1024 * 1024);
                 const size_t given = round ? bytes - 64 : bytes;
-                JEXPECT_OK(jhandle_set_workspace(handle, blas_guard_pages(given, JDATATYPE_F32), given));
+                JEXPECT_OK(
+                    jhandle_set_workspace(handle, blas_guard_pages(given, JDATATYPE_F32), given));
                 JEXPECT_STATUS(CALL(), round ? JSTATUS_PERF_DEGRADED : JSTATUS_SUCCESS);
                 JEXPECT_OK(jhandle_set_workspace(handle, NULL, 0));
                 for (int probe = 0; probe < 400; ++probe) {
@@ -157,14 +169,16 @@ JTEST(JblasHalf, SizesBeyondOnePanel) {
                     const int64_t j = probe == 0 ? n - 1 : jtest_random_between(0, n - 1);
                     long double sum = 0, bound = 0;
                     for (int64_t l = 0; l < k; ++l) {
-                        const long double x =
-                            __real__ wide_get(a, type, transa == JBLAS_TRANSPOSE ? l + i * lda : i + l * lda);
+                        const long double x = __real__ wide_get(
+                            a, type, transa == JBLAS_TRANSPOSE ? l + i * lda : i + l * lda);
                         const long double y = __real__ wide_get(b, type, l + j * ldb);
                         sum += x * y, bound += fabsl(x * y);
                     }
-                    const long double want = alpha * sum, got = __real__ wide_get(c, type, i + j * ldc);
-                    JASSERT_LE((double)fabsl(got - want), (double)(0.501L * wide_epsilon(type) * fabsl(want) +
-                                                                   0x1p-25L + 0x1p-22L * (long double)(k + 8) * bound));
+                    const long double want = alpha * sum,
+                                      got = __real__ wide_get(c, type, i + j * ldc);
+                    JASSERT_LE((double)fabsl(got - want),
+                               (double)(0.501L * wide_epsilon(type) * fabsl(want) + 0x1p-25L +
+                                        0x1p-22L * (long double)(k + 8) * bound));
                 }
                 JEXPECT_EQ(c[m], 0xffff); /* between the columns */
             }

@@ -1,13 +1,14 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* What the CBLAS is handed. Operands that BLAS does not read (A and B where alpha or k is 0, everything where there is
- * nothing to do) never reach it, be they NULL or memory that must not be touched: BLIS 0.9 ends the process at a NULL,
- * MKL's symm multiplies a NaN by zero. And the imaginary parts of a Hermitian C's diagonal, which need not be set, are 0
- * when herk sees them.
+/* What the CBLAS is handed. Operands that BLAS does not read (A and B where alpha or k is 0,
+ * everything where there is nothing to do) never reach it, be they NULL or memory that must not be
+ * touched: BLIS 0.9 ends the process at a NULL, MKL's symm multiplies a NaN by zero. And the
+ * imaginary parts of a Hermitian C's diagonal, which need not be set, are 0 when herk sees them.
  *
- * This program defines the functions of the CBLAS itself; each looks at its operands and calls the library's, which the
- * dynamic linker finds next. cblas.h is not included: the enumerations are ints here, as they are in every call. */
+ * This program defines the functions of the CBLAS itself; each looks at its operands and calls the
+ * library's, which the dynamic linker finds next. cblas.h is not included: the enumerations are
+ * ints here, as they are in every call. */
 
 #include "jblas_routines.h"
 
@@ -48,87 +49,99 @@ static void *next_of(_Atomic(void *) *known, const char *name) {
     return function;
 }
 
-/* HANDED(result type, name, (parameters), (arguments), operands): a function of the CBLAS that looks at its operands. */
-#define HANDED(R, name, PARAMETERS, ARGUMENTS, ...)                                                                    \
-    R cblas_##name PARAMETERS; /* NOLINT(readability-redundant-declaration) */                                         \
-    R cblas_##name PARAMETERS {                                                                                        \
-        static _Atomic(void *) next;                                                                                   \
-        R(*function) PARAMETERS;                                                                                       \
-        void *symbol = next_of(&next, "cblas_" #name);                                                                 \
-        const void *operands[] = {__VA_ARGS__};                                                                        \
-        memcpy(&function, &symbol, sizeof function);                                                                   \
-        atomic_fetch_add(&calls, 1);                                                                                   \
-        for (size_t i = 0; i < sizeof operands / sizeof operands[0]; i++)                                              \
-            look_at("cblas_" #name, operands[i]);                                                                      \
-        return function ARGUMENTS;                                                                                     \
+/* HANDED(result type, name, (parameters), (arguments), operands): a function of the CBLAS that
+ * looks at its operands. */
+#define HANDED(R, name, PARAMETERS, ARGUMENTS, ...)                                                \
+    R cblas_##name PARAMETERS; /* NOLINT(readability-redundant-declaration) */                     \
+    R cblas_##name PARAMETERS {                                                                    \
+        static _Atomic(void *) next;                                                               \
+        R(*function) PARAMETERS;                                                                   \
+        void *symbol = next_of(&next, "cblas_" #name);                                             \
+        const void *operands[] = {__VA_ARGS__};                                                    \
+        memcpy(&function, &symbol, sizeof function);                                               \
+        atomic_fetch_add(&calls, 1);                                                               \
+        for (size_t i = 0; i < sizeof operands / sizeof operands[0]; i++)                          \
+            look_at("cblas_" #name, operands[i]);                                                  \
+        return function ARGUMENTS;                                                                 \
     }
 
 /* One line for each shape, used for s d c z with the type in which a scalar is passed. */
 #define VECTOR const void *x, blas_int_t incx
 #define MATRIX(a) const void *a, blas_int_t ld##a
-#define AXPY(t, S)                                                                                                     \
-    HANDED(void, t##axpy, (blas_int_t n, S alpha, VECTOR, void *y, blas_int_t incy), (n, alpha, x, incx, y, incy), x, y)
-#define COPY(t, S) HANDED(void, t##copy, (blas_int_t n, VECTOR, void *y, blas_int_t incy), (n, x, incx, y, incy), x, y)
-#define SWAP(t, S) HANDED(void, t##swap, (blas_int_t n, VECTOR, void *y, blas_int_t incy), (n, x, incx, y, incy), x, y)
+#define AXPY(t, S)                                                                                 \
+    HANDED(void, t##axpy, (blas_int_t n, S alpha, VECTOR, void *y, blas_int_t incy),               \
+           (n, alpha, x, incx, y, incy), x, y)
+#define COPY(t, S)                                                                                 \
+    HANDED(void, t##copy, (blas_int_t n, VECTOR, void *y, blas_int_t incy), (n, x, incx, y, incy), \
+           x, y)
+#define SWAP(t, S)                                                                                 \
+    HANDED(void, t##swap, (blas_int_t n, VECTOR, void *y, blas_int_t incy), (n, x, incx, y, incy), \
+           x, y)
 #define SCAL(t, S) HANDED(void, t##scal, (blas_int_t n, S alpha, VECTOR), (n, alpha, x, incx), x)
-#define GEMV(t, S)                                                                                                     \
-    HANDED(void, t##gemv,                                                                                              \
-           (int order, int trans, blas_int_t m, blas_int_t n, S alpha, MATRIX(a), VECTOR, S beta, void *y,             \
-            blas_int_t incy),                                                                                          \
+#define GEMV(t, S)                                                                                 \
+    HANDED(void, t##gemv,                                                                          \
+           (int order, int trans, blas_int_t m, blas_int_t n, S alpha, MATRIX(a), VECTOR, S beta,  \
+            void *y, blas_int_t incy),                                                             \
            (order, trans, m, n, alpha, a, lda, x, incx, beta, y, incy), a, x, y)
-#define GER(name, S)                                                                                                   \
-    HANDED(void, name,                                                                                                 \
-           (int order, blas_int_t m, blas_int_t n, S alpha, VECTOR, const void *y, blas_int_t incy, MATRIX(a)),        \
+#define GER(name, S)                                                                               \
+    HANDED(void, name,                                                                             \
+           (int order, blas_int_t m, blas_int_t n, S alpha, VECTOR, const void *y,                 \
+            blas_int_t incy, MATRIX(a)),                                                           \
            (order, m, n, alpha, x, incx, y, incy, a, lda), x, y, a)
-#define SYMV(name, S)                                                                                                  \
-    HANDED(void, name,                                                                                                 \
-           (int order, int uplo, blas_int_t n, S alpha, MATRIX(a), VECTOR, S beta, void *y, blas_int_t incy),          \
+#define SYMV(name, S)                                                                              \
+    HANDED(void, name,                                                                             \
+           (int order, int uplo, blas_int_t n, S alpha, MATRIX(a), VECTOR, S beta, void *y,        \
+            blas_int_t incy),                                                                      \
            (order, uplo, n, alpha, a, lda, x, incx, beta, y, incy), a, x, y)
-#define SYR(name, S)                                                                                                   \
-    HANDED(void, name, (int order, int uplo, blas_int_t n, S alpha, VECTOR, MATRIX(a)),                                \
+#define SYR(name, S)                                                                               \
+    HANDED(void, name, (int order, int uplo, blas_int_t n, S alpha, VECTOR, MATRIX(a)),            \
            (order, uplo, n, alpha, x, incx, a, lda), x, a)
-#define SYR2(name, S)                                                                                                  \
-    HANDED(void, name,                                                                                                 \
-           (int order, int uplo, blas_int_t n, S alpha, VECTOR, const void *y, blas_int_t incy, MATRIX(a)),            \
+#define SYR2(name, S)                                                                              \
+    HANDED(void, name,                                                                             \
+           (int order, int uplo, blas_int_t n, S alpha, VECTOR, const void *y, blas_int_t incy,    \
+            MATRIX(a)),                                                                            \
            (order, uplo, n, alpha, x, incx, y, incy, a, lda), x, y, a)
-#define TRMV_(name)                                                                                                    \
-    HANDED(void, name, (int order, int uplo, int trans, int diag, blas_int_t n, MATRIX(a), VECTOR),                    \
+#define TRMV_(name)                                                                                \
+    HANDED(void, name,                                                                             \
+           (int order, int uplo, int trans, int diag, blas_int_t n, MATRIX(a), VECTOR),            \
            (order, uplo, trans, diag, n, a, lda, x, incx), a, x)
 #define TRMV(t, S) TRMV_(t##trmv)
 #define TRSV(t, S) TRMV_(t##trsv)
-#define GEMM(t, S)                                                                                                     \
-    HANDED(void, t##gemm,                                                                                              \
-           (int order, int transa, int transb, blas_int_t m, blas_int_t n, blas_int_t k, S alpha, MATRIX(a),           \
-            MATRIX(b), S beta, MATRIX(c)),                                                                             \
+#define GEMM(t, S)                                                                                 \
+    HANDED(void, t##gemm,                                                                          \
+           (int order, int transa, int transb, blas_int_t m, blas_int_t n, blas_int_t k, S alpha,  \
+            MATRIX(a), MATRIX(b), S beta, MATRIX(c)),                                              \
            (order, transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc), a, b, c)
-#define SYMM_(name, S)                                                                                                 \
-    HANDED(                                                                                                            \
-        void, name,                                                                                                    \
-        (int order, int side, int uplo, blas_int_t m, blas_int_t n, S alpha, MATRIX(a), MATRIX(b), S beta, MATRIX(c)), \
-        (order, side, uplo, m, n, alpha, a, lda, b, ldb, beta, c, ldc), a, b, c)
+#define SYMM_(name, S)                                                                             \
+    HANDED(void, name,                                                                             \
+           (int order, int side, int uplo, blas_int_t m, blas_int_t n, S alpha, MATRIX(a),         \
+            MATRIX(b), S beta, MATRIX(c)),                                                         \
+           (order, side, uplo, m, n, alpha, a, lda, b, ldb, beta, c, ldc), a, b, c)
 #define SYMM(t, S) SYMM_(t##symm, S)
-#define SYRK_(name, S, ...)                                                                                            \
-    HANDED(void, name,                                                                                                 \
-           (int order, int uplo, int trans, blas_int_t n, blas_int_t k, S alpha, MATRIX(a), S beta, MATRIX(c)),        \
+#define SYRK_(name, S, ...)                                                                        \
+    HANDED(void, name,                                                                             \
+           (int order, int uplo, int trans, blas_int_t n, blas_int_t k, S alpha, MATRIX(a),        \
+            S beta, MATRIX(c)),                                                                    \
            (order, uplo, trans, n, k, alpha, a, lda, beta, c, ldc), a, c, __VA_ARGS__)
 #define SYRK(t, S) SYRK_(t##syrk, S, c)
-#define SYR2K_(name, S, R, ...)                                                                                        \
-    HANDED(void, name,                                                                                                 \
-           (int order, int uplo, int trans, blas_int_t n, blas_int_t k, S alpha, MATRIX(a), MATRIX(b), R beta,         \
-            MATRIX(c)),                                                                                                \
+#define SYR2K_(name, S, R, ...)                                                                    \
+    HANDED(void, name,                                                                             \
+           (int order, int uplo, int trans, blas_int_t n, blas_int_t k, S alpha, MATRIX(a),        \
+            MATRIX(b), R beta, MATRIX(c)),                                                         \
            (order, uplo, trans, n, k, alpha, a, lda, b, ldb, beta, c, ldc), a, b, c, __VA_ARGS__)
 #define SYR2K(t, S) SYR2K_(t##syr2k, S, S, c)
-#define TRMM_(name, S)                                                                                                 \
-    HANDED(void, name,                                                                                                 \
-           (int order, int side, int uplo, int trans, int diag, blas_int_t m, blas_int_t n, S alpha, MATRIX(a),        \
-            MATRIX(b)),                                                                                                \
+#define TRMM_(name, S)                                                                             \
+    HANDED(void, name,                                                                             \
+           (int order, int side, int uplo, int trans, int diag, blas_int_t m, blas_int_t n,        \
+            S alpha, MATRIX(a), MATRIX(b)),                                                        \
            (order, side, uplo, trans, diag, m, n, alpha, a, lda, b, ldb), a, b)
 #define TRMM(t, S) TRMM_(t##trmm, S)
 #define TRSM(t, S) TRMM_(t##trsm, S)
 #define EACH(SHAPE) SHAPE(s, float) SHAPE(d, double) SHAPE(c, const void *) SHAPE(z, const void *)
 
 /* NULL, an operand that must not be, if an imaginary part of the diagonal is not 0. */
-static const void *with_real_diagonal(const float *c, const double *z, blas_int_t n, blas_int_t ld) {
+static const void *with_real_diagonal(const float *c, const double *z, blas_int_t n,
+                                      blas_int_t ld) {
     for (int64_t i = 0; i < n; i++)
         if (c != NULL ? c[2 * i * (ld + 1) + 1] != 0 : z[2 * i * (ld + 1) + 1] != 0)
             return NULL;
@@ -179,19 +192,20 @@ ASUM(sasum, float)
 ASUM(dasum, double)
 ASUM(scasum, float)
 ASUM(dzasum, double)
-#define DOT(name, R)                                                                                                   \
-    HANDED(R, name, (blas_int_t n, VECTOR, const void *y, blas_int_t incy), (n, x, incx, y, incy), x, y)
+#define DOT(name, R)                                                                               \
+    HANDED(R, name, (blas_int_t n, VECTOR, const void *y, blas_int_t incy), (n, x, incx, y, incy), \
+           x, y)
 DOT(sdot, float)
 DOT(ddot, double)
-#define DOT_SUB(name)                                                                                                  \
-    HANDED(void, name, (blas_int_t n, VECTOR, const void *y, blas_int_t incy, void *sum), (n, x, incx, y, incy, sum),  \
-           x, y, sum)
+#define DOT_SUB(name)                                                                              \
+    HANDED(void, name, (blas_int_t n, VECTOR, const void *y, blas_int_t incy, void *sum),          \
+           (n, x, incx, y, incy, sum), x, y, sum)
 DOT_SUB(cdotu_sub)
 DOT_SUB(zdotu_sub)
 DOT_SUB(cdotc_sub)
 DOT_SUB(zdotc_sub)
 
-/* ---- What the CBLAS is ------------------------------------------------------------------------------------------- */
+/* ---- What the CBLAS is ---- */
 
 /* What tests make of it; NULL, 0: the truth. */
 static const char *claimed_config;
@@ -218,7 +232,7 @@ int openblas_get_num_threads(void) {
     return claimed_threads != 0 ? claimed_threads : function != NULL ? function() : 1;
 }
 
-/* ---- The tests -------------------------------------------------------------------------------------------------- */
+/* ---- The tests ---- */
 
 static void forget(void) { atomic_store(&calls, 0), atomic_store(&faults, 0), faulty = NULL; }
 
@@ -236,7 +250,8 @@ static void allow_page(void) {
     forbidden = NULL;
 }
 
-/* Puts something in the place of operands that are only read, if at all; of a batch, of its array or of what is in it. */
+/* Puts something in the place of operands that are only read, if at all; of a batch, of its array
+ * or of what is in it. */
 static void replace_inputs(blas_case_t *c, void *by, bool within) {
     for (int which = 0; which < BLAS_OPERANDS; ++which) {
         blas_operand_t *o = &c->operand[which];
@@ -250,20 +265,23 @@ static void replace_inputs(blas_case_t *c, void *by, bool within) {
     }
 }
 
-/* alpha 0 or k 0, with each kind of beta, in both pointer modes: what is not read is NULL, or a page that faults. */
+/* alpha 0 or k 0, with each kind of beta, in both pointer modes: what is not read is NULL, or a
+ * page that faults. */
 JTEST_EACH_FUNCTION(JblasHanded, WhatBlasDoesNotReadReachesNoCblas) {
     jhandle_t *handle = NULL;
     JASSERT_OK(jhandle_create(NULL, &handle));
     forbid_page();
     for (int i = 0; i < 48 && !jtest_has_failure(); ++i) {
         const bool no_depth = i % 2, device = i / 12 % 2;
-        BLAS_CASE(c, param, .low = 1, .high = i < 24 ? 9 : 70, .alpha_zero = !no_depth, .beta_zero = i % 3 == 1,
-                  .beta_one = i % 3 == 2, .no_depth = no_depth);
-        /* What alpha will be in device memory nobody knows, so NULL is refused, and trsm packs A before it is asked. */
+        BLAS_CASE(c, param, .low = 1, .high = i < 24 ? 9 : 70, .alpha_zero = !no_depth,
+                  .beta_zero = i % 3 == 1, .beta_one = i % 3 == 2, .no_depth = no_depth);
+        /* What alpha will be in device memory nobody knows, so NULL is refused, and trsm packs A
+         * before it is asked. */
         const bool null_is_taken = !device || (no_depth && blas_has(c, 'k'));
         if (!device || strcmp(param->routine->name, "trsm") != 0)
             replace_inputs(c, null_is_taken && i / 6 % 2 ? NULL : forbidden, i % 4 < 2);
-        JEXPECT_OK(jhandle_set_pointer_mode(handle, device ? JPOINTER_MODE_DEVICE : JPOINTER_MODE_HOST));
+        JEXPECT_OK(
+            jhandle_set_pointer_mode(handle, device ? JPOINTER_MODE_DEVICE : JPOINTER_MODE_HOST));
         forget();
         JEXPECT_OK(blas_call(handle, c));
         nothing_bad_was_handed(c);
@@ -292,7 +310,8 @@ JTEST_EACH_FUNCTION(JblasHanded, NothingToDoCallsNoCblas) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* Calls with everything to do, through every algorithm: no NULL on the way, no imaginary part on herk's diagonal. */
+/* Calls with everything to do, through every algorithm: no NULL on the way, no imaginary part on
+ * herk's diagonal. */
 JTEST_EACH_FUNCTION(JblasHanded, WorkHandsNoNull) {
     jhandle_t *handle = NULL;
     JASSERT_OK(jhandle_create(NULL, &handle));
@@ -318,8 +337,9 @@ JTEST(JblasHanded, TheseFunctionsAreCalled) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* Libraries of 32-bit and of 64-bit integers have functions of the same names; the loader may bring the other one, which
- * would read sizes of the wrong width. It is found at the first call, and nothing is called. */
+/* Libraries of 32-bit and of 64-bit integers have functions of the same names; the loader may bring
+ * the other one, which would read sizes of the wrong width. It is found at the first call, and
+ * nothing is called. */
 JTEST(JblasHanded, ACblasWithOtherIntegersIsNotCalled) {
     double x = 1, two = 2;
     jhandle_t *handle = NULL;
@@ -328,7 +348,8 @@ JTEST(JblasHanded, ACblasWithOtherIntegersIsNotCalled) {
     JASSERT_OK(jhandle_create(NULL, &handle));
     forget();
     JEXPECT_STATUS(jblas_dscal(handle, 1, &two, &x, 1), JSTATUS_INTERNAL_ERROR);
-    JEXPECT_SUBSTR(jhandle_last_message(handle), "jblas_dscal: libjblas was built for a CBLAS with ");
+    JEXPECT_SUBSTR(jhandle_last_message(handle),
+                   "jblas_dscal: libjblas was built for a CBLAS with ");
     JEXPECT_SUBSTR(jhandle_last_message(handle), "\"OpenBLAS 0.3.21");
     JEXPECT_NULL(jblas_cblas_kernel_at(0));
     JEXPECT_STREQ(jblas_cblas_name(), claimed_config);

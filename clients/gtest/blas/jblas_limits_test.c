@@ -1,9 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Sizes that a 32-bit CBLAS cannot hold: split or refused, never truncated. The library's idea of the largest integer is
- * a variable; lowered to a few, ordinary cases cross it. Two tests cross the real one, in memory that is reserved and
- * never touched. */
+/* Sizes that a 32-bit CBLAS cannot hold: split or refused, never truncated. The library's idea of
+ * the largest integer is a variable; lowered to a few, ordinary cases cross it. Two tests cross the
+ * real one, in memory that is reserved and never touched. */
 
 #include "jblas_routines.h"
 
@@ -34,18 +34,21 @@ JTEST_EACH_FUNCTION(JblasLimits, SizesAboveTheCblasIntegerAreSplitOrRefused) {
     int64_t answered = 0, cases = 0;
     for (int64_t i = jtest_iterations(30); i > 0 && !jtest_has_failure(); --i) {
         const int64_t limit = i == 1 ? 1000 : jtest_random_between(3, 40);
-        BLAS_CASE(c, param, .low = i % 2 ? 0 : 1, .high = 50, .tight = i % 3 == 0, .plain = i % 2 == 0);
+        BLAS_CASE(c, param, .low = i % 2 ? 0 : 1, .high = 50, .tight = i % 3 == 0,
+                  .plain = i % 2 == 0);
         JSCOPED_TRACE("%s with integers up to %ld", blas_describe(c), (long)limit);
         ++cases;
         answered += split(handle, c, limit);
     }
     JEXPECT_GT(answered, 0);
-    if (param->routine->level == 1 || strncmp(param->routine->name, "gemm", 4) == 0) /* these are always split */
+    /* These are always split. */
+    if (param->routine->level == 1 || strncmp(param->routine->name, "gemm", 4) == 0)
         JEXPECT_EQ(answered, cases);
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* Increments and leading dimensions beyond the CBLAS's integers do not matter where nothing is touched. */
+/* Increments and leading dimensions beyond the CBLAS's integers do not matter where nothing is
+ * touched. */
 JTEST_EACH_FUNCTION(JblasLimits, NothingToDoFitsAnyInteger) {
     jhandle_t *handle = NULL;
     JASSERT_OK(jhandle_create(NULL, &handle));
@@ -65,7 +68,8 @@ JTEST_EACH_FUNCTION(JblasLimits, NothingToDoFitsAnyInteger) {
 
 /* Reserved address space; only the pages that are touched become memory. */
 static void *reserve(size_t bytes) {
-    void *pointer = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *pointer = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return pointer == MAP_FAILED ? NULL : pointer;
 }
 
@@ -106,7 +110,8 @@ JTEST(JblasLimits, IncrementsBeyond32BitsReachTheirElements) {
     munmap(x, bytes);
 }
 
-/* More elements than an int counts, read from pages that all are the zero page: 8 GiB of address space, a second or two. */
+/* More elements than an int counts, read from pages that all are the zero page: 8 GiB of address
+ * space, a second or two. */
 JTEST_ONLY_WITH("JALLOC_TEST_HUGE", JblasLimits, MoreElementsThan32BitsCount) {
     const int64_t n = ((int64_t)1 << 31) + 5;
     const size_t bytes = (size_t)n * sizeof(float);
@@ -142,21 +147,23 @@ JTEST(JblasLimits, LeadingDimensionsBeyond32BitsAreNotTruncated) {
     a[0] = a[1] = 1;
     a[2] = 1000;
     a[FAR] = a[FAR + 1] = 2;
-    const jstatus_t gemv = jblas_sgemv(handle, JBLAS_NO_TRANSPOSE, 2, 2, &one, a, FAR, x, 1, &zero, y, 1);
+    const jstatus_t gemv =
+        jblas_sgemv(handle, JBLAS_NO_TRANSPOSE, 2, 2, &one, a, FAR, x, 1, &zero, y, 1);
     if (gemv == JSTATUS_SUCCESS)
         JEXPECT_EQ(y[0], 3);
     else
         JEXPECT_SUBSTR(jhandle_last_message(handle), "jblas_sgemv");
     y[0] = y[1] = 0;
-    const jstatus_t gemm =
-        jblas_sgemm(handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, 2, 1, 2, &one, a, FAR, x, 2, &zero, y, 2);
+    const jstatus_t gemm = jblas_sgemm(handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, 2, 1, 2,
+                                       &one, a, FAR, x, 2, &zero, y, 2);
     if (gemm == JSTATUS_SUCCESS)
         JEXPECT_EQ(y[1], 3);
     else
         JEXPECT_SUBSTR(jhandle_last_message(handle), "jblas_sgemm");
     /* One column needs no leading dimension. */
     y[0] = y[1] = 0;
-    const jstatus_t narrow = jblas_sgemv(handle, JBLAS_NO_TRANSPOSE, 2, 1, &one, a, FAR, x, 1, &zero, y, 1);
+    const jstatus_t narrow =
+        jblas_sgemv(handle, JBLAS_NO_TRANSPOSE, 2, 1, &one, a, FAR, x, 1, &zero, y, 1);
     if (narrow == JSTATUS_SUCCESS)
         JEXPECT_EQ(y[1], 1);
     JEXPECT_EQ(a[2], 1000);
@@ -166,8 +173,8 @@ JTEST(JblasLimits, LeadingDimensionsBeyond32BitsAreNotTruncated) {
 
 /* Sizes whose bytes exceed size_t: the query says so, and nothing wraps round to a small number. */
 JTEST_EACH_FUNCTION(JblasLimits, QueriesNearTheEndOfSizesDoNotWrap) {
-    static const int64_t sizes[] = {INT64_MAX, INT64_MAX / 2, (int64_t)1 << 40, ((int64_t)1 << 32) + 1,
-                                    (int64_t)1 << 31};
+    static const int64_t sizes[] = {INT64_MAX, INT64_MAX / 2, (int64_t)1 << 40,
+                                    ((int64_t)1 << 32) + 1, (int64_t)1 << 31};
     jhandle_t *handle = NULL;
     JASSERT_OK(jhandle_create(NULL, &handle));
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
@@ -185,7 +192,8 @@ JTEST_EACH_FUNCTION(JblasLimits, QueriesNearTheEndOfSizesDoNotWrap) {
             JEXPECT_OK(jhandle_stop_size_query(handle, round ? &bytes : &small));
             JSCOPED_TRACE("%s: %s", blas_describe(c), jstatus_name(status));
             if (jstatus_is_error(status))
-                JEXPECT_TRUE(round && (status == JSTATUS_INVALID_SIZE || status == JSTATUS_NOT_IMPLEMENTED));
+                JEXPECT_TRUE(round &&
+                             (status == JSTATUS_INVALID_SIZE || status == JSTATUS_NOT_IMPLEMENTED));
             else
                 JEXPECT_GE(bytes, round ? small : 0);
             c->m = c->n = c->k = n;
@@ -194,13 +202,15 @@ JTEST_EACH_FUNCTION(JblasLimits, QueriesNearTheEndOfSizesDoNotWrap) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* ---- What can be addressed, held against a model ----------------------------------------------------------------- */
+/* ---- What can be addressed, held against a model ---- */
 
-/* Any of the numbers around which a leading dimension or an increment changes from right to wrong. */
+/* Any of the numbers around which a leading dimension or an increment changes from right to
+ * wrong. */
 static int64_t draw_far(int64_t rows) {
     const int64_t most = INT64_MAX / 16;
-    const int64_t edges[] = {0,    1,        rows - 1,     rows,      rows + 1,      1 << 29,   (int64_t)1 << 40,
-                             most, most + 1, most / 2 + 1, -most - 1, INT64_MAX / 2, INT64_MAX, INT64_MIN};
+    const int64_t edges[] = {
+        0,    1,        rows - 1,     rows,      rows + 1,      1 << 29,   (int64_t)1 << 40,
+        most, most + 1, most / 2 + 1, -most - 1, INT64_MAX / 2, INT64_MAX, INT64_MIN};
     const int64_t drawn = edges[jtest_random_between(0, sizeof edges / sizeof *edges - 1)];
     return jtest_random_between(0, 3) == 0 && drawn != INT64_MIN ? -drawn : drawn;
 }
@@ -215,13 +225,16 @@ static bool operand_is_possible(const blas_case_t *c, const blas_operand_t *o) {
     const int64_t rows = o->rows > 0 ? o->rows : 0;
     if (o->kind == BLAS_MATRIX)
         return o->ld >= 1 && o->ld >= o->rows && addressable(o->ld, o->columns);
-    return o->kind != BLAS_VECTOR || ((o->ld != 0 || c->function->routine->level == 1) && addressable(o->ld, rows));
+    return o->kind != BLAS_VECTOR ||
+           ((o->ld != 0 || c->function->routine->level == 1) && addressable(o->ld, rows));
 }
 
-/* One right call, or one with an operand that lies so that no memory holds it: what every entry answers to a query and to
- * a call, whose operands are all NULL, in either pointer mode. */
-static void expect_as_modelled(jhandle_t *handle, const blas_function_t *function, int which, int64_t size) {
-    BLAS_CASE(c, function, .low = size, .high = size > 0 ? size : 1, .plain = true, .hollow = true, .tight = true);
+/* One right call, or one with an operand that lies so that no memory holds it: what every entry
+ * answers to a query and to a call, whose operands are all NULL, in either pointer mode. */
+static void expect_as_modelled(jhandle_t *handle, const blas_function_t *function, int which,
+                               int64_t size) {
+    BLAS_CASE(c, function, .low = size, .high = size > 0 ? size : 1, .plain = true, .hollow = true,
+              .tight = true);
     blas_operand_t *o = &c->operand[which];
     if (o->kind != BLAS_VECTOR && o->kind != BLAS_MATRIX)
         return;
@@ -254,14 +267,16 @@ JTEST_EACH_FUNCTION(JblasLimits, OperandsThatNoMemoryHoldsAreRefused) {
     jhandle_t *handle = NULL;
     JASSERT_OK(jhandle_create(NULL, &handle));
     for (int64_t i = jtest_iterations(400) + 150; i > 0 && !jtest_has_failure(); --i) {
-        JEXPECT_OK(jhandle_set_pointer_mode(handle, i % 4 ? JPOINTER_MODE_HOST : JPOINTER_MODE_DEVICE));
+        JEXPECT_OK(
+            jhandle_set_pointer_mode(handle, i % 4 ? JPOINTER_MODE_HOST : JPOINTER_MODE_DEVICE));
         for (int which = 0; which < BLAS_OPERANDS; ++which)
             expect_as_modelled(handle, param, which, i % 5 ? i % 5 - 1 : 20);
     }
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* A vector of small integers in memory that ends with its last element, in the direction in which it is read. */
+/* A vector of small integers in memory that ends with its last element, in the direction in which
+ * it is read. */
 static void *flush_vector(jdatatype_t type, int64_t n, int64_t increment) {
     const int64_t stride = increment < 0 ? -increment : increment;
     const size_t bytes = (size_t)((n - 1) * stride + 1) * ji_sizeof(type);
@@ -271,7 +286,8 @@ static void *flush_vector(jdatatype_t type, int64_t n, int64_t increment) {
         const float single[2] = {(float)value[0], (float)value[1]};
         const int64_t at = increment < 0 ? n - 1 - i : i;
         memcpy(memory + at * stride * (int64_t)ji_sizeof(type),
-               type == JDATATYPE_F32_C ? (const void *)single : (const void *)value, ji_sizeof(type));
+               type == JDATATYPE_F32_C ? (const void *)single : (const void *)value,
+               ji_sizeof(type));
     }
     return memory;
 }
@@ -285,19 +301,22 @@ JTEST(JblasLimits, ComplexDotsReadNoFurtherThanTheirVectors) {
         for (int iy = 0; iy < 5; ++iy)
             for (int l = 0; l < 6; ++l) {
                 const int64_t n = lengths[l], incx = increments[ix], incy = increments[iy];
-                double unconjugated = 0, conjugated = 0; /* real parts of x y and conj(x) y, where x = y */
+                /* Real parts of x y and conj(x) y, where x = y. */
+                double unconjugated = 0, conjugated = 0;
                 for (int64_t i = 0; i < n; ++i) {
                     const double re = (double)(i % 7 - 3), im = (double)(i % 5 - 1);
                     unconjugated += re * re - im * im;
                     conjugated += re * re + im * im;
                 }
-                const void *x = flush_vector(JDATATYPE_F32_C, n, incx), *y = flush_vector(JDATATYPE_F32_C, n, incy);
+                const void *x = flush_vector(JDATATYPE_F32_C, n, incx),
+                           *y = flush_vector(JDATATYPE_F32_C, n, incy);
                 float c[2];
                 JEXPECT_OK(jblas_cdotu(handle, n, x, incx, y, incy, (void *)c));
                 JEXPECT_TRUE(c[0] == (float)unconjugated);
                 JEXPECT_OK(jblas_cdotc(handle, n, x, incx, y, incy, (void *)c));
                 JEXPECT_TRUE(c[0] == (float)conjugated && c[1] == 0);
-                x = flush_vector(JDATATYPE_F64_C, n, incx), y = flush_vector(JDATATYPE_F64_C, n, incy);
+                x = flush_vector(JDATATYPE_F64_C, n, incx),
+                y = flush_vector(JDATATYPE_F64_C, n, incy);
                 double z[2];
                 JEXPECT_OK(jblas_zdotu(handle, n, x, incx, y, incy, (void *)z));
                 JEXPECT_TRUE(z[0] == unconjugated);

@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The layers of call logging: a bench line says all of a call that jblas-bench needs to run it again, a trace line the
- * pointers as well, and the profile counts calls by routine and shape. */
+/* The layers of call logging: a bench line says all of a call that jblas-bench needs to run it
+ * again, a trace line the pointers as well, and the profile counts calls by routine and shape. */
 
 #include "jblas_routines.h"
 
@@ -18,7 +18,8 @@
 static bool has_option(const char *text, const char *option) {
     const size_t length = strlen(option);
     for (const char *at = strstr(text, option); at; at = strstr(at + 1, option))
-        if ((at == text || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\n' || at[length] == 0))
+        if ((at == text || at[-1] == ' ') &&
+            (at[length] == ' ' || at[length] == '\n' || at[length] == 0))
             return true;
     return false;
 }
@@ -26,8 +27,8 @@ static bool has_option(const char *text, const char *option) {
 /* The option that jblas-bench has for a letter of the signature; "" where there is none. */
 static void option_of(const blas_case_t *c, char letter, char *option, size_t bytes) {
     const blas_operand_t *o = letter >= 'x' ? &c->operand[letter - 'x'] : NULL;
-    const bool rank =
-        strncmp(c->function->routine->name, "syrk", 4) == 0 || strncmp(c->function->routine->name, "herk", 4) == 0;
+    const bool rank = strncmp(c->function->routine->name, "syrk", 4) == 0 ||
+                      strncmp(c->function->routine->name, "herk", 4) == 0;
     int matrices = 0, vectors = 0;
     for (int which = 0; o && which < letter - 'x'; ++which) {
         matrices += c->operand[which].kind == BLAS_MATRIX;
@@ -43,7 +44,8 @@ static void option_of(const blas_case_t *c, char letter, char *option, size_t by
     case 'm': snprintf(option, bytes, "-m %ld", (long)c->m); break;
     case 'n': snprintf(option, bytes, "-n %ld", (long)c->n); break;
     case 'k':
-        snprintf(option, bytes, "%s %ld", strcmp(c->function->routine->name, "potrs") ? "-k" : "--nrhs", (long)c->k);
+        snprintf(option, bytes, "%s %ld",
+                 strcmp(c->function->routine->name, "potrs") ? "-k" : "--nrhs", (long)c->k);
         break;
     case 'b': snprintf(option, bytes, "--batch_count %ld", (long)c->batch_count); break;
     case 'p':
@@ -59,7 +61,8 @@ static void option_of(const blas_case_t *c, char letter, char *option, size_t by
         if (o->kind == BLAS_VECTOR)
             snprintf(option, bytes, "--inc%c %ld", 'x' + vectors, (long)o->ld);
         else
-            snprintf(option, bytes, "--ld%c %ld", 'a' + (rank && matrices == 1 ? 2 : matrices), (long)o->ld);
+            snprintf(option, bytes, "--ld%c %ld", 'a' + (rank && matrices == 1 ? 2 : matrices),
+                     (long)o->ld);
         break;
     default: break;
     }
@@ -112,8 +115,8 @@ JTEST_EACH_FUNCTION(JblasLog, TraceLineNamesTheFunctionAndItsPointers) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* What the call is refused for stands in its line, too: enumerators that are none, pointers that are NULL. It did no work,
- * so the profile does not count it. */
+/* What the call is refused for stands in its line, too: enumerators that are none, pointers that
+ * are NULL. It did no work, so the profile does not count it. */
 JTEST(JblasLog, ARefusedCallIsLoggedAsItWas) {
     jhandle_t *handle = NULL;
     jtest_setenv("JALLOC_LAYER", "6");
@@ -121,14 +124,14 @@ JTEST(JblasLog, ARefusedCallIsLoggedAsItWas) {
     jlog_profile_flush();
     double a = 1, b = 1, one = 1;
     jtest_log_clear();
-    JEXPECT_STATUS(
-        jblas_dtrsm(handle, (jblas_side_t)78, JBLAS_LOWER, JBLAS_NO_TRANSPOSE, JBLAS_UNIT, 1, 1, &one, &a, 1, &b, 1),
-        JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jblas_dtrsm(handle, (jblas_side_t)78, JBLAS_LOWER, JBLAS_NO_TRANSPOSE,
+                               JBLAS_UNIT, 1, 1, &one, &a, 1, &b, 1),
+                   JSTATUS_INVALID_VALUE);
     JEXPECT_SUBSTR(jtest_log_text(), "--side 78 --uplo L ");
     jtest_log_clear();
-    JEXPECT_STATUS(
-        jblas_dtrsm(handle, JBLAS_LEFT, JBLAS_LOWER, JBLAS_NO_TRANSPOSE, JBLAS_UNIT, 1, 1, &one, NULL, 1, &b, 1),
-        JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jblas_dtrsm(handle, JBLAS_LEFT, JBLAS_LOWER, JBLAS_NO_TRANSPOSE, JBLAS_UNIT, 1,
+                               1, &one, NULL, 1, &b, 1),
+                   JSTATUS_INVALID_POINTER);
     JEXPECT_SUBSTR(jtest_log_text(), "--null A ");
     jtest_log_clear();
     jlog_profile_flush();
@@ -154,7 +157,8 @@ JTEST(JblasLog, BenchLineSaysWhatTheHandleIsLike) {
     options.device = &pretend_gpu_make()->device;
     JASSERT_OK(jhandle_create(&options, &handle));
     jtest_log_clear();
-    JEXPECT_STATUS(jblas_dscal(handle, 1, &two, &x, 1), JSTATUS_NOT_IMPLEMENTED); /* it has no BLAS */
+    /* It has no BLAS. */
+    JEXPECT_STATUS(jblas_dscal(handle, 1, &two, &x, 1), JSTATUS_NOT_IMPLEMENTED);
     JEXPECT_SUBSTR(jtest_log_text(), " --device pretended --mode default ");
     JEXPECT_OK(jhandle_destroy(handle));
 }
@@ -185,7 +189,8 @@ JTEST(JblasLog, SilentUnlessAsked) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* Rows of the profile: one for each routine and shape, with the number of calls and of those below rung 0. */
+/* Rows of the profile: one for each routine and shape, with the number of calls and of those below
+ * rung 0. */
 JTEST(JblasLog, ProfileCountsCallsByShape) {
     jhandle_t *handle = NULL;
     jtest_setenv("JALLOC_LAYER", "4");
@@ -208,7 +213,8 @@ JTEST(JblasLog, ProfileCountsCallsByShape) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* A scalar on the device that the call reads later, in stream order, has no value yet: the line does not make one up. */
+/* A scalar on the device that the call reads later, in stream order, has no value yet: the line
+ * does not make one up. */
 JTEST(JblasLog, BenchLineSaysWhichScalarsItCannotKnow) {
     jhandle_t *handle = NULL;
     jstream_t *stream = NULL;

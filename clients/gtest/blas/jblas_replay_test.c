@@ -1,9 +1,10 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* A logged call run again by jblas-bench has the same status, takes the same rung and is logged in the same words:
- * whatever workspace there was, under every promise of the handle, with any scalars, and also where it was refused. The
- * parts of jblas-bench that read a line and measure are linked in here. */
+/* A logged call run again by jblas-bench has the same status, takes the same rung and is logged in
+ * the same words: whatever workspace there was, under every promise of the handle, with any
+ * scalars, and also where it was refused. The parts of jblas-bench that read a line and measure are
+ * linked in here. */
 
 #include "jblas_routines.h"
 
@@ -21,7 +22,8 @@ static unsigned char memory[MEMORY_BYTES] __attribute__((aligned(64)));
 /* What one call met, and what became of it. */
 typedef struct outcome {
     jstatus_t status;
-    int rung; /* the lowest that was taken, of plans within plans too; -1: none, or the call failed */
+    /* The lowest that was taken, of plans within plans too; -1: none, or the call failed. */
+    int rung;
 } outcome_t;
 
 static outcome_t outcome_of(jhandle_t *handle, jstatus_t status) {
@@ -49,7 +51,8 @@ static jhandle_t *draw_handle(size_t asked) {
     if (mode == JHANDLE_MODE_MANUAL)
         JEXPECT_OK(jhandle_set_fixed_workspace_size(handle, jtest_random_bool() ? bytes : 0));
     if (mode == JHANDLE_MODE_USER_OWNED) /* perhaps with no granule in it */
-        JEXPECT_OK(jhandle_set_workspace(handle, memory, bytes < MEMORY_BYTES ? bytes / 2 + 1 : MEMORY_BYTES));
+        JEXPECT_OK(jhandle_set_workspace(handle, memory,
+                                         bytes < MEMORY_BYTES ? bytes / 2 + 1 : MEMORY_BYTES));
     if (mode == JHANDLE_MODE_DEFAULT && jtest_random_bool()) {
         jborrow_t borrow;
         JEXPECT_OK(jborrow_begin(&borrow, handle, "before", 1, &bytes));
@@ -63,7 +66,8 @@ static jhandle_t *draw_handle(size_t asked) {
 }
 
 static void draw_scalar(blas_case_t *c, int which) {
-    static const double odd[] = {0.0, -0.0, NAN, INFINITY, -INFINITY, 5e-324, 1.0 / 3, -1.7976931348623157e308};
+    static const double odd[] = {0.0,       -0.0,   NAN,     INFINITY,
+                                 -INFINITY, 5e-324, 1.0 / 3, -1.7976931348623157e308};
     double parts[2];
     for (int i = 0; i < 2; ++i)
         parts[i] = odd[jtest_random_between(0, 7)];
@@ -78,7 +82,8 @@ static void draw_scalar(blas_case_t *c, int which) {
 /* Spoils an argument: perhaps the call is refused. */
 static void spoil(blas_case_t *c) {
     blas_operand_t *o = &c->operand[jtest_random_between(0, BLAS_OPERANDS - 1)];
-    int *const enums[] = {(int *)&c->side, (int *)&c->transa, (int *)&c->transb, (int *)&c->uplo, (int *)&c->diag};
+    int *const enums[] = {(int *)&c->side, (int *)&c->transa, (int *)&c->transb, (int *)&c->uplo,
+                          (int *)&c->diag};
     int64_t *const sizes[] = {&c->m, &c->n, &c->k, &c->batch_count};
     switch (jtest_random_between(0, 3)) {
     case 0: *enums[jtest_random_between(0, 4)] = (int)jtest_random_between(-1, 200); break;
@@ -95,7 +100,10 @@ JTEST_EACH_FUNCTION(JblasReplay, ALoggedCallRunAgainIsTheSameCall) {
     jtest_setenv("JALLOC_LAYER", "2");
     for (int64_t round = jtest_iterations(12); round > 0 && !jtest_has_failure(); --round) {
         const bool large = param->routine->level == 3 && round % 3 == 0;
-        BLAS_CASE(c, param, .low = large ? 60 : 1, .high = large ? 140 : param->routine->level == 1 ? 9000 : 40);
+        BLAS_CASE(c, param, .low = large ? 60 : 1,
+                  .high = large                        ? 140
+                          : param->routine->level == 1 ? 9000
+                                                       : 40);
         jhandle_t *handle = draw_handle(0);
         const size_t asked = blas_query(handle, c);
         JEXPECT_OK(jhandle_destroy(handle));
@@ -131,7 +139,8 @@ JTEST_EACH_FUNCTION(JblasReplay, ALoggedCallRunAgainIsTheSameCall) {
         JEXPECT_TRUE(measure(&options, routine, &measured));
         JEXPECT_STATUS(measured.status, want.status);
         JEXPECT_EQ(measured.rung, want.rung);
-        line = strstr(jtest_log_text(), "jblas-bench -f "); /* none where the replay's query was refused */
+        /* None where the replay's query was refused. */
+        line = strstr(jtest_log_text(), "jblas-bench -f ");
         if (line != NULL && strncmp(line, logged, strlen(logged)) != 0)
             JFAIL("run again it is logged as %.*s", (int)strcspn(line, "\n"), line);
         if (!jstatus_is_error(want.status))

@@ -1,14 +1,16 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Solves, inverses and factorizations have the residual of substitution, element by element, whatever the matrix:
+/* Solves, inverses and factorizations have the residual of substitution, element by element,
+ * whatever the matrix:
  *
  *     trsm    |B - op(A) X| <= c k u |op(A)||X|        trtri   |X A - I| <= c n u |X||A|
  *     potrf   |A - L L^H|   <= c n u |L||L^H|
  *
- * and only what depends on an infinity, a NaN or a zero pivot is not finite. Triangles that are well conditioned, badly
- * (in the diagonal blocks too), scaled to the ends of the range; right-hand sides of solutions whose elements have all
- * sizes, so that rows nearly cancel. Judged in long double. */
+ * and only what depends on an infinity, a NaN or a zero pivot is not finite. Triangles that are
+ * well conditioned, badly (in the diagonal blocks too), scaled to the ends of the range; right-hand
+ * sides of solutions whose elements have all sizes, so that rows nearly cancel. Judged in long
+ * double. */
 
 #include "jblas_reference.h"
 #include "jtest.h"
@@ -26,7 +28,8 @@ typedef enum {
     WELL_CONDITIONED,
     MINUS_ONES, /* ones on the diagonal, -1 below: the inverse grows by two in each row */
     KAHAN,
-    HUNDREDS,        /* off a diagonal of ones, in the last rows alone: errors grow by 100 in each */
+    /* Off a diagonal of ones, in the last rows alone: errors grow by 100 in each. */
+    HUNDREDS,
     SMALL_PIVOTS,    /* there too */
     GRADED,          /* rows and columns of all scales */
     SUBNORMAL_PIVOT, /* a row, so that its unknown is of the size of the others */
@@ -35,9 +38,10 @@ typedef enum {
     NEAR_UNDERFLOW,
     KINDS
 } triangle_kind_t;
-static const char *const kind_names[] = {
-    "well conditioned", "-1 below",          "Kahan",        "100 off the diagonal", "small pivots",
-    "graded",           "a subnormal pivot", "a huge pivot", "near overflow",        "near underflow"};
+static const char *const kind_names[] = {"well conditioned",     "-1 below",     "Kahan",
+                                         "100 off the diagonal", "small pivots", "graded",
+                                         "a subnormal pivot",    "a huge pivot", "near overflow",
+                                         "near underflow"};
 
 static bool is_single(jdatatype_t type) { return type == JDATATYPE_F32 || type == JDATATYPE_F32_C; }
 
@@ -55,15 +59,20 @@ static void fill_lower(jdatatype_t type, triangle_kind_t kind, int64_t n, wide_t
     long double s = 0.3L, c = sqrtl(1 - s * s);
     for (int64_t i = 0; i < n; ++i)
         for (int64_t j = 0; j <= i; ++j) {
-            wide_t value = i == j ? 1 + 0.5L * random_unit(type) : random_unit(type) / (long double)n;
+            wide_t value =
+                i == j ? 1 + 0.5L * random_unit(type) : random_unit(type) / (long double)n;
             switch (kind) {
             case MINUS_ONES: value = i == j ? 1 : -1; break;
             case KAHAN: value = (i == j ? 1 : -c) * powl(0.95L, (long double)i); break;
             case HUNDREDS: value = i == j ? 1 : j >= n - 8 ? 100 * random_unit(type) : value; break;
             case SMALL_PIVOTS: value *= j < n - 8 ? 1 : i == j ? 1e-3L : (long double)n; break;
-            case GRADED: value *= powl(10, (long double)((i * 7 + 3) % digits - (j * 5) % digits)); break;
+            case GRADED:
+                value *= powl(10, (long double)((i * 7 + 3) % digits - (j * 5) % digits));
+                break;
             case SUBNORMAL_PIVOT: value *= i == special ? ldexpl(1, -top - 10) : 1; break;
-            case HUGE_PIVOT: value *= i != special ? 1 : i == j ? ldexpl(1.5L, top) : ldexpl(1, top - 10); break;
+            case HUGE_PIVOT:
+                value *= i != special ? 1 : i == j ? ldexpl(1.5L, top) : ldexpl(1, top - 10);
+                break;
             case NEAR_OVERFLOW: value = ldexpl(1, top - 3) * value; break;
             case NEAR_UNDERFLOW: value = ldexpl(1, -top + 1) * value; break;
             default: break;
@@ -84,7 +93,8 @@ typedef struct solve {
 } solve_t;
 
 static solve_t solve_make(jdatatype_t type, int64_t order, int64_t count, int combination) {
-    static const jblas_operation_t operations[] = {JBLAS_NO_TRANSPOSE, JBLAS_TRANSPOSE, JBLAS_CONJUGATE_TRANSPOSE};
+    static const jblas_operation_t operations[] = {JBLAS_NO_TRANSPOSE, JBLAS_TRANSPOSE,
+                                                   JBLAS_CONJUGATE_TRANSPOSE};
     const size_t element = jhandle_sizeof_datatype(type);
     solve_t s = {.type = type,
                  .side = combination & 1 ? JBLAS_LEFT : JBLAS_RIGHT,
@@ -102,7 +112,9 @@ static solve_t solve_make(jdatatype_t type, int64_t order, int64_t count, int co
     return s;
 }
 
-static void solve_free(solve_t *s) { free(s->a), free(s->b), free(s->m), free(s->x), free(s->want); }
+static void solve_free(solve_t *s) {
+    free(s->a), free(s->b), free(s->m), free(s->x), free(s->want);
+}
 
 /* Where unknown q, found in this order, stands among the rows of A, and its element of B. */
 static int64_t solve_at(const solve_t *s, int64_t q) {
@@ -161,7 +173,8 @@ static jstatus_t solve_run(jhandle_t *handle, solve_t *s) {
     const float one_c[2] = {1, 0};
     const double one_z[2] = {1, 0};
     const void *one = is_single(s->type) ? (const void *)one_c : (const void *)one_z;
-    const int64_t m = s->side == JBLAS_LEFT ? s->order : s->count, n = s->side == JBLAS_LEFT ? s->count : s->order;
+    const int64_t m = s->side == JBLAS_LEFT ? s->order : s->count,
+                  n = s->side == JBLAS_LEFT ? s->count : s->order;
     ji_matmat_t call = {.head = {.type = s->type},
                         .side = s->side,
                         .uplo = s->uplo,
@@ -177,8 +190,8 @@ static jstatus_t solve_run(jhandle_t *handle, solve_t *s) {
     return ji_call_trsm(handle, &call);
 }
 
-/* Whether jblas solves this itself: on processors whose vectors make it pay. Else it is the CBLAS's own trsm, of which
- * nothing is promised at the ends of the range. */
+/* Whether jblas solves this itself: on processors whose vectors make it pay. Else it is the CBLAS's
+ * own trsm, of which nothing is promised at the ends of the range. */
 static bool solve_is_packed(jhandle_t *handle, solve_t *s) {
     size_t bytes = 0;
     JEXPECT_OK(jhandle_start_size_query(handle));
@@ -189,7 +202,8 @@ static bool solve_is_packed(jhandle_t *handle, solve_t *s) {
 
 /* The largest residual over k u |M||X|, and what underflow adds. */
 static double solve_residual(const solve_t *s) {
-    const long double unit = wide_epsilon((int)s->type) / 2, least = is_single(s->type) ? 0x1p-149L : 0x1p-1074L;
+    const long double unit = wide_epsilon((int)s->type) / 2,
+                      least = is_single(s->type) ? 0x1p-149L : 0x1p-1074L;
     long double worst = 0;
     for (int64_t rhs = 0; rhs < s->count; ++rhs)
         for (int64_t q = 0; q < s->order; ++q)
@@ -218,18 +232,24 @@ JTEST_P(JblasResidual, SolvesHaveThatOfSubstitution, jdatatype_t, types) {
     JASSERT_OK(jhandle_create(NULL, &handle));
     for (int kind = 0; kind < KINDS && !jtest_has_failure(); ++kind)
         for (int combination = 0; combination < 24 && !jtest_has_failure(); ++combination) {
-            const bool grows = kind == MINUS_ONES || kind == KAHAN || kind == HUNDREDS || kind == SMALL_PIVOTS;
+            const bool grows =
+                kind == MINUS_ONES || kind == KAHAN || kind == HUNDREDS || kind == SMALL_PIVOTS;
             if ((combination & 4) && kind >= SMALL_PIVOTS)
                 continue; /* the diagonal is what it is about */
-            solve_t s = solve_make(*param, !grows && combination % 8 == kind % 8 ? 300 : 72, 33, combination);
+            solve_t s = solve_make(*param, !grows && combination % 8 == kind % 8 ? 300 : 72, 33,
+                                   combination);
             fill_lower(s.type, (triangle_kind_t)kind, s.order, s.m);
             solve_choose(&s);
             solve_store(&s);
             const bool packed = solve_is_packed(handle, &s), extreme = kind >= SUBNORMAL_PIVOT;
             const int rung = !packed || (combination % 3 == 2 && extreme) ? 0 : combination % 3;
-            JSCOPED_TRACE("%s, order %d, combination %d", kind_names[kind], (int)s.order, combination);
-            JEXPECT_OK(jhandle_set_workspace_size(handle, rung == 0 ? 0 : rung == 1 ? small_leaf : 64));
-            JEXPECT_STATUS(solve_run(handle, &s), rung == 0 ? JSTATUS_SUCCESS : JSTATUS_PERF_DEGRADED);
+            JSCOPED_TRACE("%s, order %d, combination %d", kind_names[kind], (int)s.order,
+                          combination);
+            JEXPECT_OK(jhandle_set_workspace_size(handle, rung == 0   ? 0
+                                                          : rung == 1 ? small_leaf
+                                                                      : 64));
+            JEXPECT_STATUS(solve_run(handle, &s),
+                           rung == 0 ? JSTATUS_SUCCESS : JSTATUS_PERF_DEGRADED);
             if (packed || !extreme)
                 JEXPECT_LE(solve_residual(&s), 2.0);
             solve_free(&s);
@@ -247,28 +267,34 @@ JTEST_P(JblasResidual, OnlyWhatDependsOnItIsNotFinite, jdatatype_t, types) {
             if (poison >= ZERO_PIVOT && (combination & 4))
                 continue;
             solve_t s = solve_make(*param, combination % 5 ? 72 : 290, 33, combination);
-            const int64_t q = jtest_random_between(0, s.order - 1), rhs = jtest_random_between(0, s.count - 1);
+            const int64_t q = jtest_random_between(0, s.order - 1),
+                          rhs = jtest_random_between(0, s.count - 1);
             fill_lower(s.type, WELL_CONDITIONED, s.order, s.m);
             solve_choose(&s);
             solve_store(&s);
             if (poison < ZERO_PIVOT)
-                wide_put(s.b, (int)s.type, solve_b(&s, q, rhs), poison == NAN_IN_B ? NAN : INFINITY);
+                wide_put(s.b, (int)s.type, solve_b(&s, q, rhs),
+                         poison == NAN_IN_B ? NAN : INFINITY);
             else
-                wide_put(s.a, (int)s.type, solve_at(&s, q) * (s.order + 1), poison == ZERO_PIVOT ? 0 : INFINITY);
+                wide_put(s.a, (int)s.type, solve_at(&s, q) * (s.order + 1),
+                         poison == ZERO_PIVOT ? 0 : INFINITY);
             const bool packed = solve_is_packed(handle, &s);
             (void)solve_run(handle, &s);
             for (int64_t r = 0; r < s.count && packed; ++r)
                 for (int64_t i = 0; i < s.order; ++i) {
                     const wide_t got = wide_get(s.b, (int)s.type, solve_b(&s, i, r));
-                    const bool finite = isfinite((double)__real__ got) && isfinite((double)__imag__ got);
-                    bool want = i < q || (poison < ZERO_PIVOT && r != rhs) || poison == INFINITE_PIVOT;
-                    JSCOPED_TRACE("poison %d at %d of %d, combination %d: element %d of side %d", poison, (int)q,
-                                  (int)s.order, combination, (int)i, (int)r);
+                    const bool finite =
+                        isfinite((double)__real__ got) && isfinite((double)__imag__ got);
+                    bool want =
+                        i < q || (poison < ZERO_PIVOT && r != rhs) || poison == INFINITE_PIVOT;
+                    JSCOPED_TRACE("poison %d at %d of %d, combination %d: element %d of side %d",
+                                  poison, (int)q, (int)s.order, combination, (int)i, (int)r);
                     if (poison == INFINITE_PIVOT && i >= q && wide_is_complex((int)s.type))
                         continue; /* x / (infinity + 0 i) is 0 or NaN, as one divides */
                     JASSERT_EQ(finite, want);
                     if (poison == ZERO_PIVOT && i == q && !wide_is_complex((int)s.type))
-                        JASSERT_TRUE(isinf((double)__real__ got)); /* as a number by 0 is, and not NaN */
+                        /* As a number by 0 is, and not NaN. */
+                        JASSERT_TRUE(isinf((double)__real__ got));
                 }
             solve_free(&s);
         }
@@ -285,17 +311,22 @@ JTEST_P(JblasResidual, InversesHaveOne, jdatatype_t, types) {
                               : kind == WELL_CONDITIONED || kind == GRADED ? 210
                                                                            : 90;
             const long double unit = wide_epsilon((int)*param) / 2;
-            solve_t s = solve_make(*param, n, 1, upper ? 2 : 0); /* right, plain: M is A's transpose */
+            /* Right, plain: M is A's transpose. */
+            solve_t s = solve_make(*param, n, 1, upper ? 2 : 0);
             fill_lower(s.type, (triangle_kind_t)kind, n, s.m);
             solve_store(&s);
-            wide_t *a = malloc((size_t)(n * n) * sizeof *a), *x = malloc((size_t)(n * n) * sizeof *x);
+            wide_t *a = malloc((size_t)(n * n) * sizeof *a),
+                   *x = malloc((size_t)(n * n) * sizeof *x);
             for (int64_t i = 0; i < n * n; ++i)
                 a[i] = wide_get(s.a, (int)s.type, i);
             int64_t info = -1;
-            JEXPECT_OK(*param == JDATATYPE_F32     ? jblas_strtri(handle, s.uplo, s.diagonal, n, s.a, n, &info)
-                       : *param == JDATATYPE_F64   ? jblas_dtrtri(handle, s.uplo, s.diagonal, n, s.a, n, &info)
-                       : *param == JDATATYPE_F32_C ? jblas_ctrtri(handle, s.uplo, s.diagonal, n, s.a, n, &info)
-                                                   : jblas_ztrtri(handle, s.uplo, s.diagonal, n, s.a, n, &info));
+            JEXPECT_OK(*param == JDATATYPE_F32
+                           ? jblas_strtri(handle, s.uplo, s.diagonal, n, s.a, n, &info)
+                       : *param == JDATATYPE_F64
+                           ? jblas_dtrtri(handle, s.uplo, s.diagonal, n, s.a, n, &info)
+                       : *param == JDATATYPE_F32_C
+                           ? jblas_ctrtri(handle, s.uplo, s.diagonal, n, s.a, n, &info)
+                           : jblas_ztrtri(handle, s.uplo, s.diagonal, n, s.a, n, &info));
             JEXPECT_EQ(info, 0);
             for (int64_t i = 0; i < n * n; ++i)
                 x[i] = wide_get(s.a, (int)s.type, i);
@@ -311,7 +342,8 @@ JTEST_P(JblasResidual, InversesHaveOne, jdatatype_t, types) {
                         sum += x[i + p * n] * a[p + j * n];
                         bound += wide_abs(x[i + p * n]) * wide_abs(a[p + j * n]);
                     }
-                    worst = fmax(worst, (double)(wide_abs(sum) / (bound * unit * (long double)(high - low + 8))));
+                    worst = fmax(worst, (double)(wide_abs(sum) /
+                                                 (bound * unit * (long double)(high - low + 8))));
                 }
             JSCOPED_TRACE("%s, %s", kind_names[kind], upper ? "upper" : "lower");
             JEXPECT_LE(worst, 2.0);
@@ -321,7 +353,8 @@ JTEST_P(JblasResidual, InversesHaveOne, jdatatype_t, types) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* A = L L^H of an L that is well conditioned, has a badly conditioned diagonal block, or is graded. */
+/* A = L L^H of an L that is well conditioned, has a badly conditioned diagonal block, or is
+ * graded. */
 JTEST_P(JblasResidual, FactorizationsHaveThatOfCholesky, jdatatype_t, types) {
     enum { ORDER = 200 };
     const long double small = is_single(*param) ? 0.02L : 1e-5L;
@@ -335,7 +368,8 @@ JTEST_P(JblasResidual, FactorizationsHaveThatOfCholesky, jdatatype_t, types) {
             void *matrix = malloc(elements * jhandle_sizeof_datatype(*param));
             for (int64_t j = 0; j < ORDER; ++j)
                 for (int64_t i = j; i < ORDER; ++i) {
-                    l[i + j * ORDER] = i == j ? (kind == 1 && j == 3 ? small : 1) : 0.1L * random_unit(*param);
+                    l[i + j * ORDER] =
+                        i == j ? (kind == 1 && j == 3 ? small : 1) : 0.1L * random_unit(*param);
                     if (kind == 2)
                         l[i + j * ORDER] *= powl(10, (long double)(i * 7 % 15 - 7));
                 }
@@ -370,7 +404,8 @@ JTEST_P(JblasResidual, FactorizationsHaveThatOfCholesky, jdatatype_t, types) {
                         sum -= l[i + p * ORDER] * ~l[j + p * ORDER];
                         bound += wide_abs(l[i + p * ORDER]) * wide_abs(l[j + p * ORDER]);
                     }
-                    worst = fmax(worst, (double)(wide_abs(sum) / (bound * unit * (long double)(j + 8))));
+                    worst = fmax(worst,
+                                 (double)(wide_abs(sum) / (bound * unit * (long double)(j + 8))));
                 }
             JEXPECT_LE(worst, 2.0);
             free(l), free(a), free(matrix);

@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* What random arguments meet seldom, each on purpose. Elements are small integers where answers are exact. */
+/* What random arguments meet seldom, each on purpose. Elements are small integers where answers are
+ * exact. */
 
 #include "jblas_routines.h"
 
@@ -20,7 +21,8 @@ static wide_t number(double re, double im) {
 }
 /* A small integer for a place; complex where the type is. */
 static wide_t element(jdatatype_t type, int64_t i, int salt) {
-    return number((double)((i * 7 + salt) % 5 - 2), ji_is_complex(type) ? (double)((i * 3 + salt) % 7 - 3) : 0);
+    return number((double)((i * 7 + salt) % 5 - 2),
+                  ji_is_complex(type) ? (double)((i * 3 + salt) % 7 - 3) : 0);
 }
 static void fill(void *data, jdatatype_t type, int64_t count, int salt) {
     for (int64_t i = 0; i < count; i++)
@@ -30,8 +32,9 @@ static void fill(void *data, jdatatype_t type, int64_t count, int salt) {
 /* ---- Products ---- */
 
 /* One of square matrices. */
-static ji_matmat_t square_product(jdatatype_t type, int64_t order, const void *alpha, const void *a, int64_t lda,
-                                  const void *b, int64_t ldb, const void *beta, void *c, int64_t ldc) {
+static ji_matmat_t square_product(jdatatype_t type, int64_t order, const void *alpha, const void *a,
+                                  int64_t lda, const void *b, int64_t ldb, const void *beta,
+                                  void *c, int64_t ldc) {
     return (ji_matmat_t){.head = {.type = type},
                          .transa = N,
                          .transb = N,
@@ -57,7 +60,8 @@ JTEST(JblasSeldom, ProductsAreCutByWhicheverLeadingDimensionIsTooLarge) {
     for (jdatatype_t type = JDATATYPE_F32; type <= JDATATYPE_F64_C; type++)
         for (int round = 0; round < 64 && !jtest_has_failure(); round++) {
             const bool turn_a = round & 1, turn_b = round & 2;
-            const int64_t lda = round & 4 ? FAR : NEAR, ldb = round & 8 ? FAR : NEAR, ldc = round & 16 ? FAR : NEAR;
+            const int64_t lda = round & 4 ? FAR : NEAR, ldb = round & 8 ? FAR : NEAR,
+                          ldc = round & 16 ? FAR : NEAR;
             const ji_value_t one = ji_constant(type, 1).value;
             fill(a, type, FAR * SIZE, 1);
             fill(b, type, FAR * SIZE, 2);
@@ -82,7 +86,8 @@ JTEST(JblasSeldom, ProductsAreCutByWhicheverLeadingDimensionIsTooLarge) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* Scalars by parts: 0, 1, i, 1 + i, 2, read by the call or in the stream. C is not read where beta is 0. */
+/* Scalars by parts: 0, 1, i, 1 + i, 2, read by the call or in the stream. C is not read where beta
+ * is 0. */
 JTEST(JblasSeldom, ThreeRealProductsTakeEveryKindOfScalar) {
     enum { SIZE = 9 };
     static double a[2 * SIZE * SIZE], b[2 * SIZE * SIZE], c[2 * SIZE * SIZE];
@@ -98,7 +103,8 @@ JTEST(JblasSeldom, ThreeRealProductsTakeEveryKindOfScalar) {
     for (jdatatype_t type = JDATATYPE_F32_C; type <= JDATATYPE_F64_C; type++)
         for (int round = 0; round < 50 && !jtest_has_failure(); round++) {
             const double *alpha = parts[round % 5], *beta = parts[round / 5 % 5];
-            const wide_t wide_alpha = number(alpha[0], alpha[1]), wide_beta = number(beta[0], beta[1]);
+            const wide_t wide_alpha = number(alpha[0], alpha[1]),
+                         wide_beta = number(beta[0], beta[1]);
             ji_value_t scalars[2];
             wide_put(&scalars[0], (int)type, 0, wide_alpha);
             wide_put(&scalars[1], (int)type, 0, wide_beta);
@@ -108,8 +114,10 @@ JTEST(JblasSeldom, ThreeRealProductsTakeEveryKindOfScalar) {
             if (round / 5 % 5 == 0)
                 memset(c, 0xff, sizeof c);
             JSCOPED_TRACE("type %d, round %d", (int)type, round);
-            JEXPECT_OK(jhandle_set_pointer_mode(handle, round < 25 ? JPOINTER_MODE_HOST : JPOINTER_MODE_DEVICE));
-            ji_matmat_t product = square_product(type, SIZE, &scalars[0], a, SIZE, b, SIZE, &scalars[1], c, SIZE);
+            JEXPECT_OK(jhandle_set_pointer_mode(handle, round < 25 ? JPOINTER_MODE_HOST
+                                                                   : JPOINTER_MODE_DEVICE));
+            ji_matmat_t product =
+                square_product(type, SIZE, &scalars[0], a, SIZE, b, SIZE, &scalars[1], c, SIZE);
             JEXPECT_OK(ji_call_gemm(handle, &product));
             JEXPECT_OK(jstream_synchronize(jdevice_host(), stream));
             for (int64_t j = 0; j < SIZE; j++)
@@ -133,23 +141,29 @@ JTEST(JblasSeldom, RankUpdatesRefuseTheOtherTranspose) {
     jhandle_t *handle = blas_make_handle(NULL);
     float s = 1, a[2] = {1, 0}, c[2] = {1, 0};
     double d = 1, b[2] = {1, 0}, e[2] = {1, 0};
-    JEXPECT_STATUS(jblas_csyrk(handle, JBLAS_UPPER, C, 1, 1, (void *)a, (void *)a, 1, (void *)a, (void *)c, 1),
-                   JSTATUS_INVALID_VALUE);
-    JEXPECT_SUBSTR(jhandle_last_message(handle), "jblas_csyrk: trans = 113: is not for this routine and type");
-    JEXPECT_STATUS(jblas_zsyrk(handle, JBLAS_UPPER, C, 1, 1, (void *)b, (void *)b, 1, (void *)b, (void *)e, 1),
-                   JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(
+        jblas_csyrk(handle, JBLAS_UPPER, C, 1, 1, (void *)a, (void *)a, 1, (void *)a, (void *)c, 1),
+        JSTATUS_INVALID_VALUE);
+    JEXPECT_SUBSTR(jhandle_last_message(handle),
+                   "jblas_csyrk: trans = 113: is not for this routine and type");
+    JEXPECT_STATUS(
+        jblas_zsyrk(handle, JBLAS_UPPER, C, 1, 1, (void *)b, (void *)b, 1, (void *)b, (void *)e, 1),
+        JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jblas_cherk(handle, JBLAS_UPPER, T, 1, 1, &s, (void *)a, 1, &s, (void *)c, 1),
                    JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jblas_zherk(handle, JBLAS_UPPER, T, 1, 1, &d, (void *)b, 1, &d, (void *)e, 1),
                    JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(
-        jblas_csyr2k(handle, JBLAS_UPPER, C, 1, 1, (void *)a, (void *)a, 1, (void *)a, 1, (void *)a, (void *)c, 1),
-        JSTATUS_INVALID_VALUE);
-    JEXPECT_SUBSTR(jhandle_last_message(handle), "jblas_csyr2k: trans = 113: is not for this routine and type");
-    JEXPECT_STATUS(jblas_zher2k(handle, JBLAS_UPPER, T, 1, 1, (void *)b, (void *)b, 1, (void *)b, 1, &d, (void *)e, 1),
+    JEXPECT_STATUS(jblas_csyr2k(handle, JBLAS_UPPER, C, 1, 1, (void *)a, (void *)a, 1, (void *)a, 1,
+                                (void *)a, (void *)c, 1),
+                   JSTATUS_INVALID_VALUE);
+    JEXPECT_SUBSTR(jhandle_last_message(handle),
+                   "jblas_csyr2k: trans = 113: is not for this routine and type");
+    JEXPECT_STATUS(jblas_zher2k(handle, JBLAS_UPPER, T, 1, 1, (void *)b, (void *)b, 1, (void *)b, 1,
+                                &d, (void *)e, 1),
                    JSTATUS_INVALID_VALUE);
     JEXPECT_TRUE(c[0] == 1 && e[0] == 1);
-    JEXPECT_OK(jblas_csyrk(handle, JBLAS_UPPER, T, 1, 1, (void *)a, (void *)a, 1, (void *)a, (void *)c, 1));
+    JEXPECT_OK(jblas_csyrk(handle, JBLAS_UPPER, T, 1, 1, (void *)a, (void *)a, 1, (void *)a,
+                           (void *)c, 1));
     JEXPECT_OK(jblas_zherk(handle, JBLAS_UPPER, C, 1, 1, &d, (void *)b, 1, &d, (void *)e, 1));
     JEXPECT_TRUE(c[0] == 2 && e[0] == 2);
     JEXPECT_OK(jhandle_destroy(handle));
@@ -157,7 +171,8 @@ JTEST(JblasSeldom, RankUpdatesRefuseTheOtherTranspose) {
 
 /* ---- Solves ---- */
 
-/* A diagonal matrix, so that each unknown is alpha b / pivot; orders for which a triangle is packed. */
+/* A diagonal matrix, so that each unknown is alpha b / pivot; orders for which a triangle is
+ * packed. */
 typedef struct diagonal {
     double a[2 * MOST * MOST], b[2 * MOST * MOST];
     ji_value_t alpha;
@@ -189,7 +204,8 @@ static jstatus_t diagonal_solve(jhandle_t *handle, jdatatype_t type) {
 static void diagonal_expect(jdatatype_t type, wide_t factor) {
     for (int64_t i = 0; i < MOST * MOST && !jtest_has_failure(); i++) {
         const wide_t want = factor * element(type, i, 1), got = wide_get(diagonal.b, (int)type, i);
-        JEXPECT_LE((double)wide_abs(got - want), 16 * (double)wide_epsilon((int)type) * (double)wide_abs(want));
+        JEXPECT_LE((double)wide_abs(got - want),
+                   16 * (double)wide_epsilon((int)type) * (double)wide_abs(want));
     }
 }
 
@@ -209,7 +225,8 @@ JTEST(JblasSeldom, SolvesTakeEveryKindOfAlpha) {
             if (round % 5 == 0)
                 memset(diagonal.a, 0xff, sizeof diagonal.a);
             JSCOPED_TRACE("type %d, round %d", (int)type, round);
-            JEXPECT_OK(jhandle_set_pointer_mode(handle, round < 5 ? JPOINTER_MODE_HOST : JPOINTER_MODE_DEVICE));
+            JEXPECT_OK(jhandle_set_pointer_mode(handle, round < 5 ? JPOINTER_MODE_HOST
+                                                                  : JPOINTER_MODE_DEVICE));
             JEXPECT_OK(diagonal_solve(handle, type));
             JEXPECT_OK(jstream_synchronize(jdevice_host(), stream));
             diagonal_expect(type, number(alpha[0], alpha[1]) / 2);
@@ -226,7 +243,8 @@ JTEST(JblasSeldom, HugePivotsAreDividedBy) {
         for (int round = 0; round < 5; round++) {
             static const double parts[5][2] = {{1, 0}, {0, 1}, {1, 0.5}, {-0.5, 1}, {0, -1}};
             const bool single = ji_real_of(type) == JDATATYPE_F32;
-            const double huge = ldexp(1, single ? 127 : 1023), small = ldexp(1, single ? 100 : 1000);
+            const double huge = ldexp(1, single ? 127 : 1023),
+                         small = ldexp(1, single ? 100 : 1000);
             if (parts[round][1] != 0 && !ji_is_complex(type))
                 continue;
             const wide_t pivot = number(huge * parts[round][0], huge * parts[round][1]);
@@ -256,7 +274,8 @@ JTEST(JblasSeldom, ImaginaryPivotsAreInverted) {
 
 /* ---- Vectors ---- */
 
-static double norm_of(jhandle_t *handle, jdatatype_t type, int64_t n, const void *x, int64_t increment) {
+static double norm_of(jhandle_t *handle, jdatatype_t type, int64_t n, const void *x,
+                      int64_t increment) {
     float s = -1;
     double d = -1;
     switch (type) {
@@ -268,7 +287,8 @@ static double norm_of(jhandle_t *handle, jdatatype_t type, int64_t n, const void
     return ji_real_of(type) == JDATATYPE_F32 ? (double)s : d;
 }
 
-/* Squares overflow and underflow, in one block and in two, with gaps and backwards; zeros and infinities. */
+/* Squares overflow and underflow, in one block and in two, with gaps and backwards; zeros and
+ * infinities. */
 JTEST(JblasSeldom, NormsWithGapsNeitherOverflowNorUnderflow) {
     enum { LONG = 4100 };
     static double x[2 * 3 * LONG];
@@ -290,12 +310,14 @@ JTEST(JblasSeldom, NormsWithGapsNeitherOverflowNorUnderflow) {
             if (isinf(scale) || scale == 0)
                 JEXPECT_TRUE(norm == scale);
             else
-                JEXPECT_NEAR(norm / scale, sqrt((double)n), single ? 1e-3 * sqrt((double)n) : 1e-11 * (double)n);
+                JEXPECT_NEAR(norm / scale, sqrt((double)n),
+                             single ? 1e-3 * sqrt((double)n) : 1e-11 * (double)n);
         }
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-static int64_t iamax_of(jhandle_t *handle, jdatatype_t type, int64_t n, const void *x, int64_t increment) {
+static int64_t iamax_of(jhandle_t *handle, jdatatype_t type, int64_t n, const void *x,
+                        int64_t increment) {
     int64_t place = -1;
     switch (type) {
     case JDATATYPE_F32: JEXPECT_OK(jblas_isamax(handle, n, x, increment, &place)); break;
@@ -306,18 +328,21 @@ static int64_t iamax_of(jhandle_t *handle, jdatatype_t type, int64_t n, const vo
     return place;
 }
 
-/* The first NaN is the largest: in a loop, in a block behind others, and where the CBLAS does not take the increment. */
+/* The first NaN is the largest: in a loop, in a block behind others, and where the CBLAS does not
+ * take the increment. */
 JTEST(JblasSeldom, IamaxFindsTheFirstNan) {
     enum { LONG = 1200 };
     static double x[2 * 2 * LONG];
-    static const int64_t sizes[3] = {10, 1200, 1200}, places[3] = {4, 700, 1100}, increments[3] = {1, 1, 2};
+    static const int64_t sizes[3] = {10, 1200, 1200}, places[3] = {4, 700, 1100},
+                         increments[3] = {1, 1, 2};
     const int64_t limit = ji_blas_int_max;
     jhandle_t *handle = blas_make_handle(NULL);
     for (jdatatype_t type = JDATATYPE_F32; type <= JDATATYPE_F64_C; type++)
         for (int round = 0; round < 6; round++) {
             const int64_t place = places[round % 3], increment = increments[round % 3];
             fill(x, type, (int64_t)2 * LONG, 1);
-            wide_put(x, (int)type, (place - 1) * increment, round % 2 ? number(NAN, 0) : number(NAN, NAN));
+            wide_put(x, (int)type, (place - 1) * increment,
+                     round % 2 ? number(NAN, 0) : number(NAN, NAN));
             wide_put(x, (int)type, place * increment, number(NAN, NAN));
             wide_put(x, (int)type, 0, number(1e30, 0)); /* larger than all others */
             JSCOPED_TRACE("type %d, round %d", (int)type, round);
@@ -331,13 +356,16 @@ JTEST(JblasSeldom, IamaxFindsTheFirstNan) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* Longer than the CBLAS's integers hold: in parts, forwards and backwards, and by increments that they do not hold. */
+/* Longer than the CBLAS's integers hold: in parts, forwards and backwards, and by increments that
+ * they do not hold. */
 JTEST(JblasSeldom, VectorsAreTakenInParts) {
     const int64_t limit = ji_blas_int_max;
     jhandle_t *handle = blas_make_handle(NULL);
     for (int f = 0; f < BLAS_FUNCTION_COUNT; f++)
-        for (int round = 0; round < 10 && blas_functions[f].routine->level == 1 && !jtest_has_failure(); round++) {
-            BLAS_CASE(c, &blas_functions[f], .low = 20, .high = 20, .plain = true, .tight = round < 2);
+        for (int round = 0;
+             round < 10 && blas_functions[f].routine->level == 1 && !jtest_has_failure(); round++) {
+            BLAS_CASE(c, &blas_functions[f], .low = 20, .high = 20, .plain = true,
+                      .tight = round < 2);
             JSCOPED_TRACE("%s", blas_describe(c));
             ji_blas_int_max = round % 2 ? 7 : 19;
             const jstatus_t status = blas_call(handle, c);
@@ -350,7 +378,8 @@ JTEST(JblasSeldom, VectorsAreTakenInParts) {
 
 /* ---- What is not offered, and sizes that nothing holds ---- */
 
-/* Split precision lives on a device's tensor cores: where the host is told that it pays, it has no such product. */
+/* Split precision lives on a device's tensor cores: where the host is told that it pays, it has no
+ * such product. */
 JTEST(JblasSeldom, TheHostHasNoSplitPrecision) {
     const ji_tuning_t saved = ji_host_tuning;
     size_t bytes = 1;
@@ -370,7 +399,8 @@ JTEST(JblasSeldom, TheHostHasNoSplitPrecision) {
 /* Workspace beyond every size: the rungs that need it never fit, the last one needs none. */
 JTEST(JblasSeldom, WorkspaceOfHugeProductsDoesNotWrap) {
     const ji_tuning_t saved = ji_host_tuning;
-    const int64_t limit = ji_blas_int_max, sizes[3] = {(int64_t)1 << 29, (int64_t)1 << 31, (int64_t)3 << 30};
+    const int64_t limit = ji_blas_int_max,
+                  sizes[3] = {(int64_t)1 << 29, (int64_t)1 << 31, (int64_t)3 << 30};
     jhandle_t *handle = blas_make_handle(NULL);
     ji_host_tuning.strassen_least[0] = ji_host_tuning.strassen_least[1] = 8;
     ji_tuning_complete(&ji_host_tuning);
@@ -378,7 +408,8 @@ JTEST(JblasSeldom, WorkspaceOfHugeProductsDoesNotWrap) {
     JEXPECT_OK(jhandle_set_accuracy(handle, JACCURACY_NORMWISE));
     for (int i = 0; i < 3; i++) {
         const int64_t n = sizes[i];
-        const ji_matmat_t block = {.head = {JDATATYPE_F64, 0, &ji_row_gemm}, .m = n, .n = n, .k = n};
+        const ji_matmat_t block = {
+            .head = {JDATATYPE_F64, 0, &ji_row_gemm}, .m = n, .n = n, .k = n};
         jplan_t plan;
         ji_gemm_plan(&plan, handle, &block);
         const size_t bytes = jplan_bytes(&plan, handle);

@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Kernels of the CBLAS that lie: found, said once, not used. The liars are planted in the table through which jblas
- * calls these kernels, one at a time, each right up to a length of eight. */
+/* Kernels of the CBLAS that lie: found, said once, not used. The liars are planted in the table
+ * through which jblas calls these kernels, one at a time, each right up to a length of eight. */
 
 #include <math.h>
 #include <stdio.h>
@@ -29,11 +29,14 @@ static void fill(void) {
 }
 
 /* Part of element i of a vector of n. */
-static long double part_of(jdatatype_t type, int which, int64_t n, int64_t i, int64_t increment, int part) {
+static long double part_of(jdatatype_t type, int which, int64_t n, int64_t i, int64_t increment,
+                           int part) {
     const int64_t at = increment > 0 ? i * increment : (i - n + 1) * increment;
     return ji_is_complex(type) ? real[which][2 * at + part] : part ? 0 : real[which][at];
 }
-static double tolerance_of(jdatatype_t type) { return ji_real_of(type) == JDATATYPE_F32 ? 1e-4 : 1e-12; }
+static double tolerance_of(jdatatype_t type) {
+    return ji_real_of(type) == JDATATYPE_F32 ? 1e-4 : 1e-12;
+}
 
 static void asum_is_right(jhandle_t *handle, jdatatype_t type, int64_t n, int64_t inc) {
     long double expected = 0;
@@ -51,7 +54,8 @@ static void asum_is_right(jhandle_t *handle, jdatatype_t type, int64_t n, int64_
     JEXPECT_NEAR(got, (double)expected, tolerance_of(type) * (double)expected);
 }
 
-static void dot_is_right(jhandle_t *handle, jdatatype_t type, int64_t n, int64_t incx, int64_t incy, bool conjugate) {
+static void dot_is_right(jhandle_t *handle, jdatatype_t type, int64_t n, int64_t incx, int64_t incy,
+                         bool conjugate) {
     long double expected[2] = {0, 0}, size = 0;
     for (int64_t i = 0; i < n; i++) {
         const long double a = part_of(type, 0, n, i, incx, 0), b = part_of(type, 0, n, i, incx, 1);
@@ -67,21 +71,24 @@ static void dot_is_right(jhandle_t *handle, jdatatype_t type, int64_t n, int64_t
     case JDATATYPE_F32: JEXPECT_OK(jblas_sdot(handle, n, s, incx, t, incy, &got.s)); break;
     case JDATATYPE_F64: JEXPECT_OK(jblas_ddot(handle, n, d, incx, e, incy, &got.d)); break;
     case JDATATYPE_F32_C:
-        JEXPECT_OK((conjugate ? jblas_cdotc : jblas_cdotu)(handle, n, (void *)s, incx, (void *)t, incy, (void *)&got));
+        JEXPECT_OK((conjugate ? jblas_cdotc : jblas_cdotu)(handle, n, (void *)s, incx, (void *)t,
+                                                           incy, (void *)&got));
         break;
     default:
-        JEXPECT_OK((conjugate ? jblas_zdotc : jblas_zdotu)(handle, n, (void *)d, incx, (void *)e, incy, (void *)&got));
+        JEXPECT_OK((conjugate ? jblas_zdotc : jblas_zdotu)(handle, n, (void *)d, incx, (void *)e,
+                                                           incy, (void *)&got));
     }
     for (int part = 0; part < (ji_is_complex(type) ? 2 : 1); part++)
-        JEXPECT_NEAR(ji_real_of(type) == JDATATYPE_F32 ? (double)got.c[part] : got.z[part], (double)expected[part],
-                     tolerance_of(type) * (double)size);
+        JEXPECT_NEAR(ji_real_of(type) == JDATATYPE_F32 ? (double)got.c[part] : got.z[part],
+                     (double)expected[part], tolerance_of(type) * (double)size);
 }
 
 static void iamax_is_right(jhandle_t *handle, jdatatype_t type, int64_t n, int64_t inc) {
     int64_t expected = 0, got = -1;
     long double largest = -1;
     for (int64_t i = 0; i < n && inc > 0; i++) {
-        const long double size = fabsl(part_of(type, 0, n, i, inc, 0)) + fabsl(part_of(type, 0, n, i, inc, 1));
+        const long double size =
+            fabsl(part_of(type, 0, n, i, inc, 0)) + fabsl(part_of(type, 0, n, i, inc, 1));
         if (size > largest)
             largest = size, expected = i + 1;
     }
@@ -103,7 +110,8 @@ static void reductions_are_right(int64_t most) {
         for (jdatatype_t type = JDATATYPE_F32; type <= JDATATYPE_F64_C; type++)
             for (int i = 0; i < 6; i++) {
                 const int64_t inc = increments[i], other = increments[jtest_random_between(0, 5)];
-                JSCOPED_TRACE("type %d n %ld increments %ld %ld", (int)type, (long)n, (long)inc, (long)other);
+                JSCOPED_TRACE("type %d n %ld increments %ld %ld", (int)type, (long)n, (long)inc,
+                              (long)other);
                 asum_is_right(handle, type, n, inc);
                 iamax_is_right(handle, type, n, inc);
                 dot_is_right(handle, type, n, inc, i < 2 ? 1 : other, false);
@@ -119,21 +127,23 @@ JTEST(JblasSelfCheck, EveryReductionIsRightAtEveryLength) { reductions_are_right
 /* ---- Liars ---- */
 
 #define LIE_AT(n) ((n) > 8 && (n) % 2 == 1) /* one element too many is 1, say */
-#define LIAR_ASUM(function, X, R, element)                                                                             \
-    static R liar_##function(host_int_t n, const X *x, host_int_t incx) {                                              \
-        return ji_guest_given.function(n, x, incx) + LIE_AT(n);                                                        \
+#define LIAR_ASUM(function, X, R, element)                                                         \
+    static R liar_##function(host_int_t n, const X *x, host_int_t incx) {                          \
+        return ji_guest_given.function(n, x, incx) + LIE_AT(n);                                    \
     }
-#define LIAR_IAMAX(function, X, R, element)                                                                            \
-    static R liar_##function(host_int_t n, const X *x, host_int_t incx) {                                              \
-        return LIE_AT(n) ? 0 : ji_guest_given.function(n, x, incx);                                                    \
+#define LIAR_IAMAX(function, X, R, element)                                                        \
+    static R liar_##function(host_int_t n, const X *x, host_int_t incx) {                          \
+        return LIE_AT(n) ? 0 : ji_guest_given.function(n, x, incx);                                \
     }
-#define LIAR_DOT(function, X, R, element)                                                                              \
-    static R liar_##function(host_int_t n, const X *x, host_int_t incx, const X *y, host_int_t incy) {                 \
-        return ji_guest_given.function(n, x, incx, y, incy) + LIE_AT(n);                                               \
+#define LIAR_DOT(function, X, R, element)                                                          \
+    static R liar_##function(host_int_t n, const X *x, host_int_t incx, const X *y,                \
+                             host_int_t incy) {                                                    \
+        return ji_guest_given.function(n, x, incx, y, incy) + LIE_AT(n);                           \
     }
-#define LIAR_DOTU(function, X, R, element)                                                                             \
-    static R liar_##function(host_int_t n, const X *x, host_int_t incx, const X *y, host_int_t incy, void *sum) {      \
-        ji_guest_given.function(n - LIE_AT(n), x, incx, y, incy, sum);                                                 \
+#define LIAR_DOTU(function, X, R, element)                                                         \
+    static R liar_##function(host_int_t n, const X *x, host_int_t incx, const X *y,                \
+                             host_int_t incy, void *sum) {                                         \
+        ji_guest_given.function(n - LIE_AT(n), x, incx, y, incy, sum);                             \
     }
 #define LIAR_DOTC LIAR_DOTU
 #define LIAR_(function, shape, X, R, element) LIAR_##shape(function, X, R, element)
@@ -144,11 +154,12 @@ typedef struct liar {
     void (*plant)(void);
     bool (*is_called)(void);
 } liar_t;
-#define LIAR_FUNCTIONS_(function, shape, X, R, element)                                                                \
-    static void plant_##function(void) { ji_guest.function = liar_##function; }                                        \
+#define LIAR_FUNCTIONS_(function, shape, X, R, element)                                            \
+    static void plant_##function(void) { ji_guest.function = liar_##function; }                    \
     static bool is_called_##function(void) { return ji_guest.function == liar_##function; }
 JI_GUEST_LIST(LIAR_FUNCTIONS_)
-#define LIAR_ROW_(function, shape, X, R, element) {"cblas_" #function, plant_##function, is_called_##function},
+#define LIAR_ROW_(function, shape, X, R, element)                                                  \
+    {"cblas_" #function, plant_##function, is_called_##function},
 static const liar_t liars[] = {JI_GUEST_LIST(LIAR_ROW_)};
 
 static void liar_name(const void *liar, char *name) { strcpy(name, ((const liar_t *)liar)->name); }
@@ -188,7 +199,8 @@ JTEST_P_NAMED(JblasSelfCheck, ALiarIsFoundSaidOnceAndNotUsed, liar_t, liars, lia
 }
 
 /* One whose imaginary part alone is wrong. */
-static void half_a_lie(host_int_t n, const void *x, host_int_t incx, const void *y, host_int_t incy, void *sum) {
+static void half_a_lie(host_int_t n, const void *x, host_int_t incx, const void *y, host_int_t incy,
+                       void *sum) {
     ji_guest_given.zdotu_sub(n, x, incx, y, incy, sum);
     ((double *)sum)[1] += LIE_AT(n);
 }
@@ -211,7 +223,8 @@ JTEST(JblasSelfCheck, RightKernelsStay) {
     jtest_log_clear();
     ji_selfcheck();
     size_t count = 0;
-    for (const jblas_cblas_kernel_t *kernel; (kernel = jblas_cblas_kernel_at(count)) != NULL; count++) {
+    for (const jblas_cblas_kernel_t *kernel; (kernel = jblas_cblas_kernel_at(count)) != NULL;
+         count++) {
         JEXPECT_EQ(kernel->wrong_length, 0);
         JEXPECT_NULL(kernel->instead);
     }

@@ -8,10 +8,14 @@
 #include <math.h>
 #include <string.h>
 
-static const int triangular_inverses[] = {BLAS_INDEX_strtri, BLAS_INDEX_dtrtri, BLAS_INDEX_ctrtri, BLAS_INDEX_ztrtri};
-static const int factorizations[] = {BLAS_INDEX_spotrf, BLAS_INDEX_dpotrf, BLAS_INDEX_cpotrf, BLAS_INDEX_zpotrf};
+static const int triangular_inverses[] = {BLAS_INDEX_strtri, BLAS_INDEX_dtrtri, BLAS_INDEX_ctrtri,
+                                          BLAS_INDEX_ztrtri};
+static const int factorizations[] = {BLAS_INDEX_spotrf, BLAS_INDEX_dpotrf, BLAS_INDEX_cpotrf,
+                                     BLAS_INDEX_zpotrf};
 
-static int64_t info_of(const blas_case_t *c) { return (int64_t) __real__ wide_get(c->operand[1].data, WIDE_I64, 0); }
+static int64_t info_of(const blas_case_t *c) {
+    return (int64_t) __real__ wide_get(c->operand[1].data, WIDE_I64, 0);
+}
 
 static void set_diagonal(blas_case_t *c, int64_t i, wide_t value) {
     blas_operand_t *a = &c->operand[0];
@@ -25,7 +29,8 @@ JTEST_P(JblasSolver, TrtriTellsTheFirstZeroOnTheDiagonal, int, triangular_invers
     JASSERT_OK(jhandle_create(NULL, &handle));
     for (int64_t round = jtest_iterations(20); round > 0 && !jtest_has_failure(); --round) {
         BLAS_CASE(c, &blas_functions[*param], .low = 1, .high = round % 4 == 0 ? 150 : 20);
-        const int64_t zero = jtest_random_between(1, c->n), other = jtest_random_between(zero, c->n);
+        const int64_t zero = jtest_random_between(1, c->n),
+                      other = jtest_random_between(zero, c->n);
         if (c->diag == JBLAS_UNIT)
             continue; /* its diagonal is not looked at; JblasCorrect holds NaN there */
         set_diagonal(c, zero - 1, 0);
@@ -39,15 +44,17 @@ JTEST_P(JblasSolver, TrtriTellsTheFirstZeroOnTheDiagonal, int, triangular_invers
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* The order of the first leading minor that is not positive, whether by a negative number or a NaN; the factor of the
- * minor before it is there; everything outside of the triangle stays as it was. */
+/* The order of the first leading minor that is not positive, whether by a negative number or a NaN;
+ * the factor of the minor before it is there; everything outside of the triangle stays as it
+ * was. */
 JTEST_P(JblasSolver, PotrfTellsTheFirstMinorThatIsNotPositive, int, factorizations) {
     jhandle_t *handle = NULL;
     JASSERT_OK(jhandle_create(NULL, &handle));
     for (int64_t round = jtest_iterations(20); round > 0 && !jtest_has_failure(); --round) {
         BLAS_CASE(c, &blas_functions[*param], .low = 1, .high = round % 4 == 0 ? 200 : 20);
         const int64_t bad = jtest_random_between(1, c->n), other = jtest_random_between(bad, c->n);
-        c->function->routine->reference(c); /* of the whole matrix: up to `bad` it is the same factor */
+        /* Of the whole matrix: up to `bad` it is the same factor. */
+        c->function->routine->reference(c);
         set_diagonal(c, other - 1, -3);
         set_diagonal(c, bad - 1, round % 3 == 0 ? (wide_t)NAN : round % 3 == 1 ? 0 : -1);
         JSCOPED_TRACE("%s, bad at %ld", blas_describe(c), (long)bad);
@@ -57,11 +64,13 @@ JTEST_P(JblasSolver, PotrfTellsTheFirstMinorThatIsNotPositive, int, factorizatio
         for (int64_t j = 0; j < c->n; ++j)
             for (int64_t i = 0; i < c->n; ++i)
                 if (!blas_is_part(a, i, j))
-                    JASSERT_TRUE(isnan((double)__real__ wide_get(a->data, a->element, blas_index(a, 0, i, j))));
+                    JASSERT_TRUE(isnan(
+                        (double)__real__ wide_get(a->data, a->element, blas_index(a, 0, i, j))));
                 else if (i < bad - 1 && j < bad - 1)
-                    JASSERT_NEAR((double)wide_abs(wide_get(a->data, a->element, blas_index(a, 0, i, j)) -
-                                                  *wide_at(a->want[0], i, j)),
-                                 0, (double)(64 * wide_epsilon(a->element) * (long double)c->n));
+                    JASSERT_NEAR(
+                        (double)wide_abs(wide_get(a->data, a->element, blas_index(a, 0, i, j)) -
+                                         *wide_at(a->want[0], i, j)),
+                        0, (double)(64 * wide_epsilon(a->element) * (long double)c->n));
     }
     JEXPECT_OK(jhandle_destroy(handle));
 }

@@ -1,9 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* gemm by halvings, which on the host begins where tests do not go: the threshold is lowered. Random shapes, odd ones
- * among them, each rung in exactly its bytes beside an inaccessible page, against long double within a bound of its
- * own. */
+/* gemm by halvings, which on the host begins where tests do not go: the threshold is lowered.
+ * Random shapes, odd ones among them, each rung in exactly its bytes beside an inaccessible page,
+ * against long double within a bound of its own. */
 
 #include "jblas_routines.h"
 
@@ -39,12 +39,14 @@ static long double norm_bound(const blas_case_t *c, int levels) {
         for (int64_t j = 0; j < o->columns; ++j)
             for (int64_t i = 0; i < o->rows && !o->unread; ++i)
                 largest[which] =
-                    fmaxl(largest[which],
-                          wide_abs(wide_get(o->before + (o->data - o->region), o->element, blas_index(o, 0, i, j))));
+                    fmaxl(largest[which], wide_abs(wide_get(o->before + (o->data - o->region),
+                                                            o->element, blas_index(o, 0, i, j))));
     }
-    const long double depth = ceill((long double)c->k / (1 << levels)), unit = wide_epsilon(c->operand[2].element) / 2;
+    const long double depth = ceill((long double)c->k / (1 << levels)),
+                      unit = wide_epsilon(c->operand[2].element) / 2;
     const long double factor = powl(18, levels) * (depth * depth + 6 * depth);
-    return unit * (wide_abs(c->alpha) * factor * largest[0] * largest[1] + 4 * wide_abs(c->beta) * largest[2]);
+    return unit * (wide_abs(c->alpha) * factor * largest[0] * largest[1] +
+                   4 * wide_abs(c->beta) * largest[2]);
 }
 
 static bool within_norms(blas_case_t *c, int levels) {
@@ -55,10 +57,12 @@ static bool within_norms(blas_case_t *c, int levels) {
     c->has_reference = true;
     for (int64_t j = 0; j < o->columns; ++j)
         for (int64_t i = 0; i < o->rows; ++i) {
-            const wide_t got = wide_get(o->data, o->element, blas_index(o, 0, i, j)), want = *wide_at(o->want[0], i, j);
+            const wide_t got = wide_get(o->data, o->element, blas_index(o, 0, i, j)),
+                         want = *wide_at(o->want[0], i, j);
             if (!(wide_abs(got - want) <= bound)) {
-                JFAIL("%s: %d halvings: element (%ld, %ld) is %.17Lg, should be %.17Lg within %Lg", blas_describe(c),
-                      levels, (long)i, (long)j, __real__ got, __real__ want, bound);
+                JFAIL("%s: %d halvings: element (%ld, %ld) is %.17Lg, should be %.17Lg within %Lg",
+                      blas_describe(c), levels, (long)i, (long)j, __real__ got, __real__ want,
+                      bound);
                 return false;
             }
             wide_put(o->data, o->element, blas_index(o, 0, i, j), 0);
@@ -67,7 +71,8 @@ static bool within_norms(blas_case_t *c, int levels) {
     return blas_unchanged(c); /* all that is not an element of C */
 }
 
-/* Elements of A and B become of all sizes, each at random, so that quarters do not resemble each other. */
+/* Elements of A and B become of all sizes, each at random, so that quarters do not resemble each
+ * other. */
 static void spread(blas_case_t *c) {
     for (int which = 0; which < 2; ++which) {
         blas_operand_t *o = &c->operand[which];
@@ -90,13 +95,16 @@ JTEST(JblasStrassen, RandomShapesByEachRung) {
         for (size_t f = 0; f < 2 && right; ++f)
             for (int rung = 0; rung < 3 && right; ++rung) {
                 BLAS_CASE(c, &blas_functions[functions[f]], .low = 8, .high = round % 4 ? 45 : 90,
-                          .guard_before = rung == 1, .plain = round % 3 == 0, .beta_zero = round % 5 == 0);
+                          .guard_before = rung == 1, .plain = round % 3 == 0,
+                          .beta_zero = round % 5 == 0);
                 if (c->alpha == 0)
                     continue;
                 if (round % 3 == 1)
                     spread(c);
-                JEXPECT_OK(jhandle_set_pointer_mode(handle, round % 2 ? JPOINTER_MODE_DEVICE : JPOINTER_MODE_HOST));
-                const int64_t smallest = c->m < c->n ? (c->m < c->k ? c->m : c->k) : (c->n < c->k ? c->n : c->k);
+                JEXPECT_OK(jhandle_set_pointer_mode(handle, round % 2 ? JPOINTER_MODE_DEVICE
+                                                                      : JPOINTER_MODE_HOST));
+                const int64_t smallest =
+                    c->m < c->n ? (c->m < c->k ? c->m : c->k) : (c->n < c->k ? c->n : c->k);
                 const int levels = smallest >= 16 ? 2 : 1;
                 if (rung > levels)
                     continue;
@@ -106,7 +114,8 @@ JTEST(JblasStrassen, RandomShapesByEachRung) {
                 if (rung > 0) { /* what one halving needs, or less than that */
                     const size_t e = wide_sizeof(c->operand[2].element);
                     const int64_t hm = c->m / 2, hn = c->n / 2, hk = c->k / 2;
-                    const size_t parts[3] = {(size_t)(hm * hk) * e, (size_t)(hk * hn) * e, (size_t)(hm * hn) * e};
+                    const size_t parts[3] = {(size_t)(hm * hk) * e, (size_t)(hk * hn) * e,
+                                             (size_t)(hm * hn) * e};
                     size_t one = 0;
                     for (int i = 0; i < 3; ++i)
                         one += (parts[i] + 255) / 256 * 256;
@@ -114,8 +123,10 @@ JTEST(JblasStrassen, RandomShapesByEachRung) {
                     JASSERT_LE(given, bytes - 64);
                 }
                 JEXPECT_OK(jhandle_clear_stats(handle));
-                JEXPECT_OK(jhandle_set_workspace(handle, blas_guard_pages(given, (int)c->function->type), given));
-                JEXPECT_STATUS(blas_call(handle, c), rung ? JSTATUS_PERF_DEGRADED : JSTATUS_SUCCESS);
+                JEXPECT_OK(jhandle_set_workspace(
+                    handle, blas_guard_pages(given, (int)c->function->type), given));
+                JEXPECT_STATUS(blas_call(handle, c),
+                               rung ? JSTATUS_PERF_DEGRADED : JSTATUS_SUCCESS);
                 jhandle_stats_t stats = {.struct_size = sizeof stats};
                 JEXPECT_OK(jhandle_get_stats(handle, &stats));
                 JEXPECT_EQ(stats.rung_count[rung], 1);
@@ -127,42 +138,48 @@ JTEST(JblasStrassen, RandomShapesByEachRung) {
     put_back();
 }
 
-/* Not the rungs' number alone: the work is done by halves. Sums of quarters of exact small integers are exact, so the
- * result is too, but for elements that only a sum makes infinite. */
+/* Not the rungs' number alone: the work is done by halves. Sums of quarters of exact small integers
+ * are exact, so the result is too, but for elements that only a sum makes infinite. */
 JTEST(JblasStrassen, IsWhatRunsAboveItsThreshold) {
     enum { N = 32 };
     static double a[N * N], b[N * N], c[N * N];
     const double one = 1, zero = 0;
     jhandle_t *handle = normwise_handle();
-    a[0] = 1e308; /* A11: S2 = A21 + A22 - A11 and S3 = A11 - A21 stay finite, A11 + A11 would not be formed */
+    /* A11: S2 = A21 + A22 - A11 and S3 = A11 - A21 stay finite, A11 + A11 would not be formed */
+    a[0] = 1e308;
     b[0] = 1;
     for (int halved = 0; halved < 2; ++halved) {
         if (halved)
             lower_to(16);
         for (int i = 0; i < N * N; ++i)
             c[i] = -1;
-        JEXPECT_OK(jblas_dgemm(handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, N, N, N, &one, a, N, b, N, &zero, c, N));
+        JEXPECT_OK(jblas_dgemm(handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, N, N, N, &one, a, N,
+                               b, N, &zero, c, N));
         JEXPECT_EQ(c[0], 1e308);
         jhandle_stats_t stats = {.struct_size = sizeof stats};
         JEXPECT_OK(jhandle_get_stats(handle, &stats));
         JEXPECT_EQ(stats.rung_count[0], halved);
     }
-    /* U = A11 B11 + S2 T2 has B11 in T2 as well: a large A11 meets a large B22 there, which it never does in A B. */
+    /* U = A11 B11 + S2 T2 has B11 in T2 as well: a large A11 meets a large B22 there, which it
+     * never does in A B. */
     b[0] = 0;
     b[(N - 1) + (N - 1) * N] = 10;
     b[(N / 2) + (N / 2) * N] = 10;
-    JEXPECT_OK(jblas_dgemm(handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, N, N, N, &one, a, N, b, N, &zero, c, N));
+    JEXPECT_OK(jblas_dgemm(handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, N, N, N, &one, a, N, b,
+                           N, &zero, c, N));
     bool finite = true;
     for (int i = 0; i < N * N; ++i)
         finite &= isfinite(c[i]) != 0;
     JEXPECT_FALSE(finite);
     JEXPECT_OK(jhandle_set_result_policy(handle, JRESULT_POLICY_SAME_BITS)); /* and never then */
-    JEXPECT_OK(jblas_dgemm(handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, N, N, N, &one, a, N, b, N, &zero, c, N));
+    JEXPECT_OK(jblas_dgemm(handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, N, N, N, &one, a, N, b,
+                           N, &zero, c, N));
     for (int i = 0; i < N * N; ++i)
         JASSERT_TRUE(isfinite(c[i]));
     JEXPECT_OK(jhandle_set_result_policy(handle, JRESULT_POLICY_FAST)); /* nor componentwise */
     JEXPECT_OK(jhandle_set_accuracy(handle, JACCURACY_COMPONENTWISE));
-    JEXPECT_OK(jblas_dgemm(handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, N, N, N, &one, a, N, b, N, &zero, c, N));
+    JEXPECT_OK(jblas_dgemm(handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, N, N, N, &one, a, N, b,
+                           N, &zero, c, N));
     for (int i = 0; i < N * N; ++i)
         JASSERT_TRUE(isfinite(c[i]));
     put_back();
@@ -176,7 +193,8 @@ JTEST(JblasStrassen, RungsHaveBitsOfTheirOwn) {
     for (size_t f = 0; f < 2; ++f) {
         BLAS_CASE(c, &blas_functions[functions[f]], .low = 64, .high = 64, .plain = true);
         unsigned char *answer[3] = {NULL};
-        const size_t e = wide_sizeof(c->operand[2].element), given[3] = {15 * 256 * e, 12 * 256 * e, 64};
+        const size_t e = wide_sizeof(c->operand[2].element),
+                     given[3] = {15 * 256 * e, 12 * 256 * e, 64};
         for (int rung = 0; rung < 3; ++rung) {
             JEXPECT_OK(jhandle_set_workspace_size(handle, given[rung]));
             blas_restore(c);
@@ -192,13 +210,15 @@ JTEST(JblasStrassen, RungsHaveBitsOfTheirOwn) {
     put_back();
 }
 
-/* Its need is in proportion to the operands, and grows by a quarter where a second halving begins. */
+/* Its need is in proportion to the operands, and grows by a quarter where a second halving
+ * begins. */
 JTEST(JblasStrassen, WorkspaceIsInProportion) {
     jhandle_t *handle = normwise_handle();
     lower_to(64);
     size_t before = 0;
     for (int64_t n = 64; n < 300; ++n) {
-        BLAS_CASE(c, &blas_functions[BLAS_INDEX_dgemm], .low = n, .high = n, .plain = true, .hollow = true);
+        BLAS_CASE(c, &blas_functions[BLAS_INDEX_dgemm], .low = n, .high = n, .plain = true,
+                  .hollow = true);
         for (int which = 0; which < BLAS_OPERANDS; ++which)
             c->operand[which].ld = n;
         const size_t bytes = blas_query(handle, c);
@@ -208,7 +228,8 @@ JTEST(JblasStrassen, WorkspaceIsInProportion) {
         before = bytes;
     }
     /* Near the end of sizes nothing wraps. */
-    BLAS_CASE(huge, &blas_functions[BLAS_INDEX_dgemm], .low = 2, .high = 2, .plain = true, .hollow = true);
+    BLAS_CASE(huge, &blas_functions[BLAS_INDEX_dgemm], .low = 2, .high = 2, .plain = true,
+              .hollow = true);
     huge->m = huge->n = huge->k = (int64_t)1 << 29;
     for (int which = 0; which < BLAS_OPERANDS; ++which)
         huge->operand[which].ld = huge->m;

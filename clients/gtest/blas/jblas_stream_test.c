@@ -1,9 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Calls on a created stream of the host, which behaves as a GPU's: the call returns before its work is done, scalars and
- * results go by pointer mode, and the answers are those of the inline stream, bit for bit. A gate holds the stream, so that
- * "before" is certain. */
+/* Calls on a created stream of the host, which behaves as a GPU's: the call returns before its work
+ * is done, scalars and results go by pointer mode, and the answers are those of the inline stream,
+ * bit for bit. A gate holds the stream, so that "before" is certain. */
 
 #include "host_failures.h"
 #include "jblas_routines.h"
@@ -23,7 +23,8 @@ typedef struct gate {
     atomic_bool open, timed_out;
 } gate_t;
 
-/* In the stream: waits to be opened, but not for ever: a call that waits for the stream must fail, not hang. */
+/* In the stream: waits to be opened, but not for ever: a call that waits for the stream must fail,
+ * not hang. */
 static void wait_at_gate(void *arguments) {
     gate_t *gate = *(gate_t **)arguments;
     for (int i = 0; i < 20000 && !atomic_load(&gate->open); ++i)
@@ -59,11 +60,13 @@ static uint64_t synchronizations(jhandle_t *handle) {
 
 static blas_wish_t wish_of(const blas_function_t *function, int64_t round) {
     static const int64_t low[] = {0, 3000, 20, 20}, high[] = {0, 12000, 120, 80};
-    return round % 2 ? (blas_wish_t){.low = low[function->routine->level], .high = high[function->routine->level]}
+    return round % 2 ? (blas_wish_t){.low = low[function->routine->level],
+                                     .high = high[function->routine->level]}
                      : (blas_wish_t){0};
 }
 
-/* The inline answer, from a workspace as large as the query says; and that size, at least one granule. */
+/* The inline answer, from a workspace as large as the query says; and that size, at least one
+ * granule. */
 static unsigned char *inline_answer(blas_case_t *c, jpointer_mode_t mode, size_t *bytes) {
     jhandle_t *handle = NULL;
     JEXPECT_OK(jhandle_create(NULL, &handle));
@@ -107,7 +110,8 @@ typedef struct attempt {
     unsigned char *untouched, *answer;
 } attempt_t;
 
-static void attempt_begin(attempt_t *attempt, scene_t *scene, const blas_function_t *function, int64_t round) {
+static void attempt_begin(attempt_t *attempt, scene_t *scene, const blas_function_t *function,
+                          int64_t round) {
     const blas_wish_t wish = wish_of(function, round);
     size_t bytes;
     attempt->c = blas_case_create(function, &wish);
@@ -180,8 +184,9 @@ static void pause_shortly(void *unused) {
     usleep(500);
 }
 
-/* Whatever fails while a call enqueues its work, or waits for it, is the call's status; the borrow ends with the call, and
- * the next one is as ever, and no result is written behind it. Products go by halvings and by three real ones too. */
+/* Whatever fails while a call enqueues its work, or waits for it, is the call's status; the borrow
+ * ends with the call, and the next one is as ever, and no result is written behind it. Products go
+ * by halvings and by three real ones too. */
 JTEST_EACH_FUNCTION(JblasStream, EachFailureOfTheDeviceIsReported) {
     const ji_tuning_t saved = ji_host_tuning;
     jstream_t *stream = NULL;
@@ -190,7 +195,8 @@ JTEST_EACH_FUNCTION(JblasStream, EachFailureOfTheDeviceIsReported) {
     JASSERT_OK(jhandle_create(NULL, &handle));
     JEXPECT_OK(jhandle_set_stream(handle, stream));
     JEXPECT_OK(jhandle_set_accuracy(handle, JACCURACY_NORMWISE));
-    ji_host_tuning.strassen_least[0] = ji_host_tuning.strassen_least[1] = ji_host_tuning.gemm3m_least = 8;
+    ji_host_tuning.strassen_least[0] = ji_host_tuning.strassen_least[1] =
+        ji_host_tuning.gemm3m_least = 8;
     ji_tuning_complete(&ji_host_tuning);
     BLAS_CASE(c, param, .low = 45, .high = 45, .plain = true);
     const size_t bytes = blas_query(handle, c);
@@ -213,7 +219,8 @@ JTEST_EACH_FUNCTION(JblasStream, EachFailureOfTheDeviceIsReported) {
         JEXPECT_EQ(stats.live_borrow_count, 0);
         JEXPECT_OK(jstream_synchronize(jdevice_host(), stream));
         JEXPECT_TRUE(returned == NULL ||
-                     blas_same_as(c, returned)); /* nothing is written where the caller's result was */
+                     /* Nothing is written where the caller's result was. */
+                     blas_same_as(c, returned));
         free(returned);
         blas_restore(c);
     }
@@ -227,7 +234,8 @@ JTEST_EACH_FUNCTION(JblasStream, EachFailureOfTheDeviceIsReported) {
     JEXPECT_OK(jstream_destroy(stream));
 }
 
-/* Many calls one behind the other share one workspace; each must be done with it before the next begins. */
+/* Many calls one behind the other share one workspace; each must be done with it before the next
+ * begins. */
 JTEST(JblasStream, CallsInARowShareTheWorkspace) {
     enum { CALLS = 12 };
     jstream_t *stream = NULL;
@@ -239,10 +247,12 @@ JTEST(JblasStream, CallsInARowShareTheWorkspace) {
     JASSERT_OK(jhandle_create(NULL, &handle));
     JEXPECT_OK(jhandle_set_stream(handle, stream));
     JEXPECT_OK(jhandle_set_pointer_mode(handle, JPOINTER_MODE_DEVICE));
-    static const int functions[] = {BLAS_INDEX_dtrsm, BLAS_INDEX_zgemm, BLAS_INDEX_dpotrf, BLAS_INDEX_ztrtri};
+    static const int functions[] = {BLAS_INDEX_dtrsm, BLAS_INDEX_zgemm, BLAS_INDEX_dpotrf,
+                                    BLAS_INDEX_ztrtri};
     for (int i = 0; i < CALLS; ++i) {
         size_t bytes;
-        cases[i] = blas_case_create(&blas_functions[functions[i % 4]], &(blas_wish_t){.low = 20, .high = 80});
+        cases[i] = blas_case_create(&blas_functions[functions[i % 4]],
+                                    &(blas_wish_t){.low = 20, .high = 80});
         answers[i] = inline_answer(cases[i], JPOINTER_MODE_DEVICE, &bytes);
         largest = bytes > largest ? bytes : largest;
     }
@@ -259,7 +269,7 @@ JTEST(JblasStream, CallsInARowShareTheWorkspace) {
     JEXPECT_OK(jstream_destroy(stream));
 }
 
-/* ---- Threads ---------------------------------------------------------------------------------------------------- */
+/* ---- Threads ---- */
 
 typedef struct worker {
     jallocator_t *allocator;
@@ -268,7 +278,8 @@ typedef struct worker {
     int rounds, wrong;
 } worker_t;
 
-/* Growing, trimming and calling, all from the one allocator. Checks of GoogleTest belong to the test's own thread. */
+/* Growing, trimming and calling, all from the one allocator. Checks of GoogleTest belong to the
+ * test's own thread. */
 static void *work(void *argument) {
     worker_t *worker = argument;
     jhandle_options_t options = JHANDLE_OPTIONS_INIT;
@@ -289,9 +300,11 @@ static void *work(void *argument) {
 }
 
 JTEST(JblasThreads, TwoHandlesShareAnAllocator) {
-    static const int functions[] = {BLAS_INDEX_dtrsm, BLAS_INDEX_ddot,  BLAS_INDEX_ztrtri, BLAS_INDEX_spotrf,
-                                    BLAS_INDEX_zgemm, BLAS_INDEX_dnrm2, BLAS_INDEX_cgemv,  BLAS_INDEX_sgeam};
-    worker_t workers[2] = {{.rounds = (int)jtest_iterations(6)}, {.rounds = (int)jtest_iterations(6)}};
+    static const int functions[] = {BLAS_INDEX_dtrsm,  BLAS_INDEX_ddot,  BLAS_INDEX_ztrtri,
+                                    BLAS_INDEX_spotrf, BLAS_INDEX_zgemm, BLAS_INDEX_dnrm2,
+                                    BLAS_INDEX_cgemv,  BLAS_INDEX_sgeam};
+    worker_t workers[2] = {{.rounds = (int)jtest_iterations(6)},
+                           {.rounds = (int)jtest_iterations(6)}};
     pthread_t threads[2];
     jallocator_t *allocator = NULL;
     JASSERT_OK(jallocator_create_malloc(&allocator));
@@ -368,9 +381,9 @@ JTEST_EACH_FUNCTION(JblasThreads, SumsHaveTheSameBitsForAnyNumberOfThreads) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* Where the CBLAS's threads are OpenMP's, sums have a rung with partial sums in workspace. jblas asks the CBLAS, and then
- * the OpenMP runtime for threads, through these two names; here both can be made up, so that the rung is tested beside any
- * CBLAS. */
+/* Where the CBLAS's threads are OpenMP's, sums have a rung with partial sums in workspace. jblas
+ * asks the CBLAS, and then the OpenMP runtime for threads, through these two names; here both can
+ * be made up, so that the rung is tested beside any CBLAS. */
 static int pretended_team; /* threads; 0: nothing is made up */
 
 static int real_parallel(void) {
@@ -409,7 +422,8 @@ void GOMP_parallel(void (*run)(void *), void *data, unsigned threads, unsigned f
         pthread_join(members[i], NULL);
 }
 
-/* A runtime that nobody uses is not to be loaded: LLVM's, for one, ends children of a fork that have no /proc. */
+/* A runtime that nobody uses is not to be loaded: LLVM's, for one, ends children of a fork that
+ * have no /proc. */
 JTEST(JblasThreads, NoOpenMpRuntimeComesAlongUnlessTheCblasBringsIt) {
     if (dlsym(RTLD_NEXT, "openblas_get_parallel") == NULL || real_parallel() == 2)
         JSKIP("the CBLAS may bring one");
@@ -431,7 +445,8 @@ JTEST_EACH_FUNCTION(JblasThreads, PartialSumsHaveTheBitsOfTheSerialSum) {
     pretended_team = 0;
     JASSERT_GT(bytes, 64);
     unsigned char *answer = NULL;
-    for (int round = 0; round < 4; ++round) { /* rung 0 by 1, 2 and 4 threads, then a granule too little */
+    for (int round = 0; round < 4; ++round) {
+        /* Rung 0 by 1, 2 and 4 threads, then a granule too little. */
         const size_t given = round == 3 ? bytes - 64 : bytes;
         JSCOPED_TRACE("%s, %zu of %zu bytes", blas_describe(c), given, bytes);
         JEXPECT_OK(jhandle_set_workspace(handle, jtest_guard_pages(given), given));

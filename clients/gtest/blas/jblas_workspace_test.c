@@ -1,8 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The promise of the size query, for every function: exactly the queried bytes suffice for rung 0, and nothing outside of
- * them is touched; with less the next rung runs, says so, and is right; where none fits nothing has happened. */
+/* The promise of the size query, for every function: exactly the queried bytes suffice for rung 0,
+ * and nothing outside of them is touched; with less the next rung runs, says so, and is right;
+ * where none fits nothing has happened. */
 
 #include "handle_helper.h"
 #include "jblas_routines.h"
@@ -33,9 +34,11 @@ JTEST_EACH_FUNCTION(JblasWorkspace, QueriedBytesSuffice) {
         blas_unchanged(c);
         JSCOPED_TRACE("%s, %zu bytes", blas_describe(c), bytes);
         if (bytes > 0)
-            JEXPECT_OK(jhandle_set_workspace(
-                handle, wish.guard_before ? jtest_guard_pages_before(bytes) : blas_guard_pages(bytes, (int)param->type),
-                bytes));
+            JEXPECT_OK(jhandle_set_workspace(handle,
+                                             wish.guard_before
+                                                 ? jtest_guard_pages_before(bytes)
+                                                 : blas_guard_pages(bytes, (int)param->type),
+                                             bytes));
         JEXPECT_OK(jhandle_clear_stats(handle));
         JEXPECT_OK(blas_call(handle, c));
         blas_right(c);
@@ -64,7 +67,8 @@ JTEST_EACH_FUNCTION(JblasWorkspace, TooLittleTakesTheNextRung) {
                 continue;
             JSCOPED_TRACE("%s, %zu of %zu bytes", blas_describe(c), less[i], bytes);
             blas_restore(c);
-            JEXPECT_OK(jhandle_set_workspace(handle, blas_guard_pages(less[i], (int)param->type), less[i]));
+            JEXPECT_OK(jhandle_set_workspace(handle, blas_guard_pages(less[i], (int)param->type),
+                                             less[i]));
             JEXPECT_OK(jhandle_clear_stats(handle));
             const jstatus_t status = blas_call(handle, c);
             const jhandle_stats_t stats = stats_of(handle);
@@ -88,7 +92,8 @@ JTEST_EACH_FUNCTION(JblasWorkspace, TooLittleTakesTheNextRung) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* Default mode that may hold nothing is a workspace of zero bytes: every routine here has a rung for it. */
+/* Default mode that may hold nothing is a workspace of zero bytes: every routine here has a rung
+ * for it. */
 JTEST_EACH_FUNCTION(JblasWorkspace, NoWorkspaceAtAllStillAnswers) {
     jhandle_t *handle = blas_make_handle(NULL);
     JEXPECT_OK(jhandle_set_budget(handle, 1));
@@ -107,8 +112,8 @@ JTEST_EACH_FUNCTION(JblasWorkspace, NoWorkspaceAtAllStillAnswers) {
 
 /* A call with one way that needs nothing borrows nothing, whatever the handle would lend. */
 JTEST(JblasWorkspace, AWayThatNeedsNothingIsNotBorrowedFor) {
-    static const int functions[] = {BLAS_INDEX_dtrsm, BLAS_INDEX_ztrsm, BLAS_INDEX_spotrf, BLAS_INDEX_ctrtri,
-                                    BLAS_INDEX_dpotrs};
+    static const int functions[] = {BLAS_INDEX_dtrsm, BLAS_INDEX_ztrsm, BLAS_INDEX_spotrf,
+                                    BLAS_INDEX_ctrtri, BLAS_INDEX_dpotrs};
     jhandle_t *handle = blas_make_handle(NULL);
     for (size_t i = 0; i < sizeof functions / sizeof *functions; ++i) {
         BLAS_CASE(c, &blas_functions[functions[i]], .low = 4, .high = 4);
@@ -122,8 +127,8 @@ JTEST(JblasWorkspace, AWayThatNeedsNothingIsNotBorrowedFor) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* One more row asks for a tenth more at most: field notes know a cliff of 30 times. Where a way begins to pay, its workspace
- * is in proportion to the operands from the start. */
+/* One more row asks for a tenth more at most: field notes know a cliff of 30 times. Where a way
+ * begins to pay, its workspace is in proportion to the operands from the start. */
 JTEST_EACH_FUNCTION(JblasWorkspace, RequirementIsContinuous) {
     jhandle_t *handle = blas_make_handle(NULL);
     blas_requirement_is_continuous(handle, param, 1.1);
@@ -147,7 +152,9 @@ JTEST_EACH_FUNCTION(JblasWorkspace, ModesGiveTheSameBits) {
         JEXPECT_TRUE(blas_same_as(c, answer));
 
         blas_restore(c);
-        JEXPECT_OK(jhandle_set_workspace(handle, blas_guard_pages(needed, (int)param->type), needed)); /* user-owned */
+        /* user-owned */
+        JEXPECT_OK(
+            jhandle_set_workspace(handle, blas_guard_pages(needed, (int)param->type), needed));
         JEXPECT_OK(blas_call(handle, c));
         JEXPECT_TRUE(blas_same_as(c, answer));
         JEXPECT_OK(jhandle_destroy(handle));
@@ -178,7 +185,8 @@ JTEST_EACH_FUNCTION(JblasWorkspace, SameBitsForAnyWorkspace) {
     }
 }
 
-/* The provider of workspace fails at its n-th allocation: a lower rung or a memory error, and the next call is as ever. */
+/* The provider of workspace fails at its n-th allocation: a lower rung or a memory error, and the
+ * next call is as ever. */
 JTEST_EACH_FUNCTION(JblasWorkspace, EachFailedAllocationIsSurvived) {
     const blas_wish_t wish = interesting(param, 3);
     blas_case_t *c = blas_case_create(param, &wish);

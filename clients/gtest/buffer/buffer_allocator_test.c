@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Buffer allocators: what options can be had and what they become, rebinding, references, distributions. */
+/* Buffer allocators: what options can be had and what they become, rebinding, references,
+ * distributions. */
 
 #include "pretend_gpu.h"
 #include "pretend_runtime.h"
@@ -29,7 +30,7 @@ static jbuffer_allocator_options_t get_options(jbuffer_allocator_t *allocator) {
     return options;
 }
 
-/* ---- Making ------------------------------------------------------------------------------------------------------ */
+/* ---- Making ---- */
 
 JTEST(BufferAllocator, KindsHaveNames) {
     JEXPECT_STREQ(jbuffer_kind_name(JBUFFER_LOCAL), "local");
@@ -45,11 +46,13 @@ JTEST(BufferAllocator, EveryKindAndTypeOfAProcessByItself) {
     JASSERT_OK(jruntime_create(&runtime));
     for (int kind = JBUFFER_LOCAL; kind <= JBUFFER_BEST; ++kind)
         for (size_t i = 0; i < sizeof types / sizeof types[0]; ++i) {
-            JSCOPED_TRACE("%s of %s", jbuffer_kind_name((jbuffer_kind_t)kind), jdatatype_name(types[i]));
+            JSCOPED_TRACE("%s of %s", jbuffer_kind_name((jbuffer_kind_t)kind),
+                          jdatatype_name(types[i]));
             const jbuffer_allocator_options_t options = options_of((jbuffer_kind_t)kind, types[i]);
             jbuffer_allocator_t *allocator = NULL;
             if (kind == JBUFFER_DISTRIBUTED) {
-                JEXPECT_STATUS(jbuffer_allocator_create(runtime, &options, &allocator), JSTATUS_NOT_IMPLEMENTED);
+                JEXPECT_STATUS(jbuffer_allocator_create(runtime, &options, &allocator),
+                               JSTATUS_NOT_IMPLEMENTED);
                 JEXPECT_NULL(allocator);
                 continue;
             }
@@ -157,16 +160,20 @@ JTEST(BufferAllocator, OptionsThatCannotBeAreAStatus) {
             jbuffer_allocator_options_t options = options_of((jbuffer_kind_t)kind, JDATATYPE_F32);
             jbuffer_allocator_t *allocator = NULL;
             spoiled[i].spoil(&options);
-            JEXPECT_STATUS(jbuffer_allocator_create(pretend.runtime, &options, &allocator), spoiled[i].status);
+            JEXPECT_STATUS(jbuffer_allocator_create(pretend.runtime, &options, &allocator),
+                           spoiled[i].status);
             JEXPECT_NULL(allocator);
         }
     const jbuffer_allocator_options_t options = options_of(JBUFFER_LOCAL, JDATATYPE_F32);
     jbuffer_allocator_t *allocator = NULL;
-    JEXPECT_STATUS(jbuffer_allocator_create(pretend.runtime, NULL, &allocator), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jbuffer_allocator_create(pretend.runtime, &options, NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jbuffer_allocator_create(pretend.runtime, NULL, &allocator),
+                   JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jbuffer_allocator_create(pretend.runtime, &options, NULL),
+                   JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jbuffer_allocator_create(NULL, &options, &allocator), JSTATUS_INVALID_POINTER);
     JEXPECT_OK(jruntime_release(pretend.runtime));
-    JEXPECT_STATUS(jbuffer_allocator_create(pretend.runtime, &options, &allocator), JSTATUS_NOT_FOUND);
+    JEXPECT_STATUS(jbuffer_allocator_create(pretend.runtime, &options, &allocator),
+                   JSTATUS_NOT_FOUND);
     JEXPECT_NULL(allocator);
 }
 
@@ -177,7 +184,8 @@ JTEST(BufferAllocator, OneMadeAloneFailsAlone) {
     jbuffer_allocator_options_t options = options_of(JBUFFER_REPLICATED, JDATATYPE_F32);
     jbuffer_allocator_t *allocator = NULL;
     options.blocks[0] = -1;
-    JEXPECT_STATUS(ji_buffer_allocator_make_alone(pretend.runtime, &options, &allocator), JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(ji_buffer_allocator_make_alone(pretend.runtime, &options, &allocator),
+                   JSTATUS_INVALID_SIZE);
     JEXPECT_NULL(allocator);
     options.blocks[0] = 1;
     JASSERT_OK(ji_buffer_allocator_make_alone(pretend.runtime, &options, &allocator));
@@ -196,9 +204,11 @@ JTEST(BufferAllocator, BytesMustBeOfItsDevice) {
     for (int kind = JBUFFER_LOCAL; kind <= JBUFFER_REPLICATED; ++kind) {
         jbuffer_allocator_options_t options = options_of((jbuffer_kind_t)kind, JDATATYPE_F32);
         options.allocator = bytes;
-        JEXPECT_STATUS(jbuffer_allocator_create(runtime, &options, &allocator), JSTATUS_INVALID_VALUE);
+        JEXPECT_STATUS(jbuffer_allocator_create(runtime, &options, &allocator),
+                       JSTATUS_INVALID_VALUE);
         options.device = jdevice_host();
-        JEXPECT_STATUS(jbuffer_allocator_create(runtime, &options, &allocator), JSTATUS_INVALID_VALUE);
+        JEXPECT_STATUS(jbuffer_allocator_create(runtime, &options, &allocator),
+                       JSTATUS_INVALID_VALUE);
         JEXPECT_SUBSTR(jstatus_last_message(), "host");
         JEXPECT_NULL(allocator);
         options.device = &gpu->device;
@@ -234,7 +244,7 @@ JTEST(BufferAllocator, WithoutACallersAllocatorItUsesTheDevices) {
     JEXPECT_OK(jruntime_release(runtime));
 }
 
-/* ---- Grids ------------------------------------------------------------------------------------------------------- */
+/* ---- Grids ---- */
 
 JTEST(BufferAllocator, TheGridIsAsSquareAsCanBeOverAllProcesses) {
     for (int processes = 1; processes <= 130; ++processes) {
@@ -274,7 +284,7 @@ JTEST(BufferAllocator, ASmallerGridIsAsAskedFor) {
     JEXPECT_OK(jruntime_release(pretend.runtime));
 }
 
-/* ---- Rebinding --------------------------------------------------------------------------------------------------- */
+/* ---- Rebinding ---- */
 
 JTEST(BufferAllocator, RebindingToTheSameGivesItself) {
     pretend_runtime_t pretend;
@@ -309,14 +319,16 @@ JTEST(BufferAllocator, RebindingKeepsRuntimeDeviceBytesAndGrid) {
             options.blocks[1] = 4;
             jbuffer_allocator_t *allocator, *rebound;
             JASSERT_OK(jbuffer_allocator_create(pretend.runtime, &options, &allocator));
-            JASSERT_OK(jbuffer_allocator_rebind(allocator, (jbuffer_kind_t)to, JDATATYPE_F32_C, &rebound));
+            JASSERT_OK(
+                jbuffer_allocator_rebind(allocator, (jbuffer_kind_t)to, JDATATYPE_F32_C, &rebound));
             JEXPECT_NE(rebound, allocator);
             const jbuffer_allocator_options_t got = get_options(rebound);
             JEXPECT_EQ(got.kind, to);
             JEXPECT_EQ(got.type, JDATATYPE_F32_C);
             JEXPECT_EQ(got.allocator, options.allocator);
             JEXPECT_EQ(rebound->bytes, options.allocator);
-            JEXPECT_EQ(got.device, from == JBUFFER_BEST && to == JBUFFER_BEST ? NULL : jdevice_host());
+            JEXPECT_EQ(got.device,
+                       from == JBUFFER_BEST && to == JBUFFER_BEST ? NULL : jdevice_host());
             JEXPECT_EQ(memcmp(got.grid, options.grid, sizeof got.grid), 0);
             JEXPECT_EQ(memcmp(got.blocks, options.blocks, sizeof got.blocks), 0);
             JEXPECT_EQ(jbuffer_allocator_runtime(rebound), pretend.runtime);
@@ -334,21 +346,26 @@ JTEST(BufferAllocator, RebindingSaysWhatTheBackendHasNot) {
     jbuffer_allocator_t *allocator, *rebound = NULL;
     const jbuffer_allocator_options_t options = options_of(JBUFFER_LOCAL, JDATATYPE_F64);
     JASSERT_OK(jbuffer_allocator_create(runtime, &options, &allocator));
-    JEXPECT_STATUS(jbuffer_allocator_rebind(allocator, JBUFFER_DISTRIBUTED, JDATATYPE_F64, &rebound),
-                   JSTATUS_NOT_FOUND);
+    JEXPECT_STATUS(
+        jbuffer_allocator_rebind(allocator, JBUFFER_DISTRIBUTED, JDATATYPE_F64, &rebound),
+        JSTATUS_NOT_FOUND);
     JEXPECT_SUBSTR(jstatus_last_message(), "none");
     JEXPECT_STATUS(jbuffer_allocator_rebind(allocator, (jbuffer_kind_t)4, JDATATYPE_F64, &rebound),
                    JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(jbuffer_allocator_rebind(allocator, JBUFFER_LOCAL, (jdatatype_t)8, &rebound), JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(jbuffer_allocator_rebind(allocator, JBUFFER_LOCAL, JDATATYPE_F64, NULL), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jbuffer_allocator_rebind(NULL, JBUFFER_LOCAL, JDATATYPE_F64, &rebound), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jbuffer_allocator_rebind(allocator, JBUFFER_LOCAL, (jdatatype_t)8, &rebound),
+                   JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jbuffer_allocator_rebind(allocator, JBUFFER_LOCAL, JDATATYPE_F64, NULL),
+                   JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jbuffer_allocator_rebind(NULL, JBUFFER_LOCAL, JDATATYPE_F64, &rebound),
+                   JSTATUS_INVALID_POINTER);
     JEXPECT_OK(jbuffer_allocator_release(allocator));
-    JEXPECT_STATUS(jbuffer_allocator_rebind(allocator, JBUFFER_LOCAL, JDATATYPE_F64, &rebound), JSTATUS_NOT_FOUND);
+    JEXPECT_STATUS(jbuffer_allocator_rebind(allocator, JBUFFER_LOCAL, JDATATYPE_F64, &rebound),
+                   JSTATUS_NOT_FOUND);
     JEXPECT_NULL(rebound);
     JEXPECT_OK(jruntime_release(runtime));
 }
 
-/* ---- References -------------------------------------------------------------------------------------------------- */
+/* ---- References ---- */
 
 static void expect_no_allocator(jbuffer_allocator_t *allocator, jstatus_t status) {
     jbuffer_allocator_options_t options = JBUFFER_ALLOCATOR_OPTIONS_INIT;
@@ -398,10 +415,13 @@ JTEST(BufferAllocator, ArgumentsOfQuestionsAreChecked) {
     options.kind = JBUFFER_BEST;
     JEXPECT_STATUS(jbuffer_allocator_get_options(allocator, &options), JSTATUS_INVALID_VALUE);
     JEXPECT_EQ(options.kind, JBUFFER_BEST);
-    JEXPECT_STATUS(jbuffer_allocator_get_local_bytes(allocator, NULL, &bytes), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jbuffer_allocator_get_local_bytes(allocator, &layout, NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jbuffer_allocator_get_local_bytes(allocator, NULL, &bytes),
+                   JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jbuffer_allocator_get_local_bytes(allocator, &layout, NULL),
+                   JSTATUS_INVALID_POINTER);
     layout.rank = 9;
-    JEXPECT_STATUS(jbuffer_allocator_get_local_bytes(allocator, &layout, &bytes), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jbuffer_allocator_get_local_bytes(allocator, &layout, &bytes),
+                   JSTATUS_INVALID_VALUE);
     JEXPECT_EQ(bytes, 7);
     JEXPECT_OK(jbuffer_allocator_release(allocator));
     JEXPECT_OK(jruntime_release(runtime));
@@ -442,7 +462,7 @@ JTEST(BufferAllocator, ThreadsCountReferencesAndRebind) {
     JEXPECT_STATUS(jruntime_retain(runtime), JSTATUS_NOT_FOUND);
 }
 
-/* ---- Collective creation ----------------------------------------------------------------------------------------- */
+/* ---- Collective creation ---- */
 
 /* What is collective, and where another process's failure is everyone's. */
 JTEST(BufferAllocator, AFailureElsewhereIsAFailureHere) {
@@ -455,7 +475,8 @@ JTEST(BufferAllocator, AFailureElsewhereIsAFailureHere) {
         for (unsigned n = 1; n <= steps + 1; ++n) {
             jbuffer_allocator_t *allocator = NULL;
             pretend.fail_in = n;
-            const jstatus_t status = jbuffer_allocator_create(pretend.runtime, &options, &allocator);
+            const jstatus_t status =
+                jbuffer_allocator_create(pretend.runtime, &options, &allocator);
             if (n <= steps) {
                 JEXPECT_STATUS(status, JSTATUS_DEVICE_ERROR);
                 JEXPECT_NULL(allocator);
@@ -477,7 +498,8 @@ JTEST(BufferAllocator, WhoFailsHasAgreedBeforehand) {
     jbuffer_allocator_options_t options = options_of(JBUFFER_DISTRIBUTED, JDATATYPE_F64);
     options.blocks[0] = -1;
     jbuffer_allocator_t *allocator = NULL;
-    JEXPECT_STATUS(jbuffer_allocator_create(pretend.runtime, &options, &allocator), JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(jbuffer_allocator_create(pretend.runtime, &options, &allocator),
+                   JSTATUS_INVALID_SIZE);
     JEXPECT_EQ(pretend.agreements[JI_SCOPE_ALL], 1);
     JEXPECT_EQ(pretend.opens, 0);
     JEXPECT_OK(jruntime_release(pretend.runtime));
@@ -492,7 +514,8 @@ JTEST(BufferAllocator, NothingIsLostWhenBookkeepingFails) {
             jbuffer_allocator_t *allocator = NULL, *rebound = NULL;
             jstatus_t status = jbuffer_allocator_create(pretend.runtime, &options, &allocator);
             if (status == JSTATUS_SUCCESS)
-                status = jbuffer_allocator_rebind(allocator, JBUFFER_REPLICATED, JDATATYPE_I8, &rebound);
+                status =
+                    jbuffer_allocator_rebind(allocator, JBUFFER_REPLICATED, JDATATYPE_I8, &rebound);
             if (status != JSTATUS_SUCCESS) {
                 JEXPECT_STATUS(status, JSTATUS_MEMORY_ERROR);
                 JEXPECT_TRUE(jtest_metadata_failed());
@@ -505,15 +528,17 @@ JTEST(BufferAllocator, NothingIsLostWhenBookkeepingFails) {
     JEXPECT_OK(jruntime_release(pretend.runtime));
 }
 
-/* ---- Distributions ----------------------------------------------------------------------------------------------- */
+/* ---- Distributions ---- */
 
 static void random_matrix(jlayout_t *layout) {
     const int rank = (int)jtest_random_between(0, 2);
     const int64_t extents[2] = {jtest_random_between(0, 90), jtest_random_between(0, 90)};
-    JASSERT_OK(jlayout_init(layout, rank, extents, jtest_random_bool() ? JORDER_COLUMN_MAJOR : JORDER_ROW_MAJOR));
+    JASSERT_OK(jlayout_init(layout, rank, extents,
+                            jtest_random_bool() ? JORDER_COLUMN_MAJOR : JORDER_ROW_MAJOR));
 }
 
-/* The parts of all processes are the whole, each element once: bytes are those of the elements that a process owns. */
+/* The parts of all processes are the whole, each element once: bytes are those of the elements that
+ * a process owns. */
 JTEST(BufferAllocator, LocalBytesAreThoseOfTheElementsThatAProcessOwns) {
     pretend_runtime_t pretend;
     JASSERT_OK(pretend_runtime_make(&pretend, 12, true));
@@ -544,7 +569,8 @@ JTEST(BufferAllocator, LocalBytesAreThoseOfTheElementsThatAProcessOwns) {
                 int64_t owned = 0;
                 for (int64_t i = 0; i < d.extents[0]; ++i)
                     for (int64_t j = 0; j < d.extents[1]; ++j)
-                        owned += jdistribution_owner(&d, 0, i) == row && jdistribution_owner(&d, 1, j) == column;
+                        owned += jdistribution_owner(&d, 0, i) == row &&
+                                 jdistribution_owner(&d, 1, j) == column;
                 size_t bytes = 7;
                 JEXPECT_OK(jbuffer_allocator_get_local_bytes(allocator, &layout, &bytes));
                 JEXPECT_EQ(bytes, (size_t)owned * jhandle_sizeof_datatype(type));
@@ -561,7 +587,8 @@ JTEST(BufferAllocator, LocalBytesAreThoseOfTheElementsThatAProcessOwns) {
 static const struct {
     int64_t extents[2], layout_blocks[2], option_blocks[2], expected[2];
 } blocks_cases[] = {
-    /* over a grid of 2 x 3: the layout's; the allocator's; 64; a quarter of a process's share; one at least */
+    /* over a grid of 2 x 3: the layout's; the allocator's; 64; a quarter of a process's share; one
+     * at least */
     {{1000, 1000}, {10, 20}, {30, 40}, {10, 20}},
     {{1000, 1000}, {10, 0}, {30, 40}, {10, 1000}},
     {{1000, 1000}, {0, 0}, {30, 40}, {30, 40}},
@@ -571,11 +598,13 @@ static const struct {
     {{160, 121}, {0, 0}, {0, 0}, {20, 10}},
     {{7, 11}, {0, 0}, {0, 0}, {1, 1}},
     {{0, 11}, {0, 0}, {0, 0}, {1, 1}},
-    {{240, 240}, {0, 0}, {0, 0}, {20, 20}}, /* a square matrix has square blocks: of 30 and 20 the smaller */
+    /* A square matrix has square blocks: of 30 and 20 the smaller. */
+    {{240, 240}, {0, 0}, {0, 0}, {20, 20}},
     {{240, 240}, {0, 0}, {7, 0}, {7, 20}},
     {{10, 10}, {0, 0}, {INT64_MAX, INT64_MAX}, {10, 10}}, /* no overflow in a turn over the grid */
     {{10, 10}, {0, 0}, {99, 99}, {99, 99}},
-    {{(int64_t)1 << 33, 4}, {(int64_t)1 << 32, 0}, {0, 0}, {(int64_t)1 << 32, 4}}, /* more than 32 bits, but not all */
+    /* More than 32 bits, but not all. */
+    {{(int64_t)1 << 33, 4}, {(int64_t)1 << 32, 0}, {0, 0}, {(int64_t)1 << 32, 4}},
 };
 
 JTEST(BufferAllocator, BlocksAreTheLayoutsTheAllocatorsOrChosen) {
@@ -644,10 +673,14 @@ JTEST(BufferAllocator, ADistributedOneHasMatrices) {
     jlayout_t layout;
     size_t bytes = 7;
     JASSERT_OK(jlayout_init(&layout, 3, (const int64_t[]){10, 20, 30}, JORDER_COLUMN_MAJOR));
-    JEXPECT_STATUS(jbuffer_allocator_get_local_bytes(allocator, &layout, &bytes), JSTATUS_INVALID_VALUE);
-    for (int64_t divisor = 2; divisor <= 4; divisor += 2) { /* bytes beyond 64 bits, and beyond 63 */
-        JASSERT_OK(jlayout_init(&layout, 2, (const int64_t[]){INT64_MAX / divisor, 1}, JORDER_COLUMN_MAJOR));
-        JEXPECT_STATUS(jbuffer_allocator_get_local_bytes(allocator, &layout, &bytes), JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(jbuffer_allocator_get_local_bytes(allocator, &layout, &bytes),
+                   JSTATUS_INVALID_VALUE);
+    for (int64_t divisor = 2; divisor <= 4; divisor += 2) {
+        /* Bytes beyond 64 bits, and beyond 63. */
+        JASSERT_OK(jlayout_init(&layout, 2, (const int64_t[]){INT64_MAX / divisor, 1},
+                                JORDER_COLUMN_MAJOR));
+        JEXPECT_STATUS(jbuffer_allocator_get_local_bytes(allocator, &layout, &bytes),
+                       JSTATUS_INVALID_SIZE);
     }
     JEXPECT_EQ(bytes, 7);
     JEXPECT_OK(jbuffer_allocator_release(allocator));

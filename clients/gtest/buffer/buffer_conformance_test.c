@@ -1,8 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* One suite for all buffers of a process: every kind, element type and a set of layouts goes through everything that a
- * buffer can do, with the same answers. Several processes: buffer_team_test.c and the tests over MPI. */
+/* One suite for all buffers of a process: every kind, element type and a set of layouts goes
+ * through everything that a buffer can do, with the same answers. Several processes:
+ * buffer_team_test.c and the tests over MPI. */
 
 #include "buffer_helper.h"
 
@@ -15,10 +16,12 @@ typedef struct conformance {
     bool shared;
 } conformance_t;
 
-static const conformance_t kinds[] = {{JBUFFER_LOCAL, false}, {JBUFFER_REPLICATED, false}, {JBUFFER_REPLICATED, true}};
+static const conformance_t kinds[] = {
+    {JBUFFER_LOCAL, false}, {JBUFFER_REPLICATED, false}, {JBUFFER_REPLICATED, true}};
 static void name_of(const void *parameter, char *name) {
     const conformance_t *c = parameter;
-    snprintf(name, JTEST_MAX_NAME + 1, "%s%s", jbuffer_kind_name(c->kind), c->shared ? "_shared" : "");
+    snprintf(name, JTEST_MAX_NAME + 1, "%s%s", jbuffer_kind_name(c->kind),
+             c->shared ? "_shared" : "");
 }
 
 static const char *const layouts[] = {
@@ -50,7 +53,8 @@ static jlayout_t layout_number(int n) {
 }
 
 /* Runs a function with each allocator and layout. */
-typedef void (*conformance_function_t)(jbuffer_allocator_t *allocator, jdatatype_t type, const jlayout_t *layout);
+typedef void (*conformance_function_t)(jbuffer_allocator_t *allocator, jdatatype_t type,
+                                       const jlayout_t *layout);
 
 static void for_each(const conformance_t *param, conformance_function_t function) {
     jruntime_t *runtime;
@@ -74,7 +78,8 @@ static jbuffer_t *make_places(jbuffer_allocator_t *allocator, const jlayout_t *l
     return buffer;
 }
 
-static void check_allocate(jbuffer_allocator_t *allocator, jdatatype_t type, const jlayout_t *layout) {
+static void check_allocate(jbuffer_allocator_t *allocator, jdatatype_t type,
+                           const jlayout_t *layout) {
     jbuffer_t *buffer = NULL;
     jlayout_t got;
     jbuffer_kind_t kind;
@@ -103,15 +108,19 @@ static void check_allocate(jbuffer_allocator_t *allocator, jdatatype_t type, con
         char element[16];
         reference_indices(layout, n, indices);
         buffer_element_at(type, layout->rank, indices, element);
-        JEXPECT_STATUS(jbuffer_set(buffer, indices, element),
-                       reference_is_stored(layout, indices) ? JSTATUS_SUCCESS : JSTATUS_INVALID_VALUE);
+        JEXPECT_STATUS(jbuffer_set(buffer, indices, element), reference_is_stored(layout, indices)
+                                                                  ? JSTATUS_SUCCESS
+                                                                  : JSTATUS_INVALID_VALUE);
     }
     BUFFER_EXPECT_PLACES(buffer, layout);
     JEXPECT_OK(jbuffer_release(buffer));
 }
-JTEST_P_NAMED(BufferConformance, WhatIsSetIsGot, conformance_t, kinds, name_of) { for_each(param, check_allocate); }
+JTEST_P_NAMED(BufferConformance, WhatIsSetIsGot, conformance_t, kinds, name_of) {
+    for_each(param, check_allocate);
+}
 
-static void check_values(jbuffer_allocator_t *allocator, jdatatype_t type, const jlayout_t *layout) {
+static void check_values(jbuffer_allocator_t *allocator, jdatatype_t type,
+                         const jlayout_t *layout) {
     jbuffer_t *buffer = NULL;
     char value[16];
     reference_encode(type, (reference_number_t){42, 0}, value);
@@ -123,7 +132,8 @@ static void check_values(jbuffer_allocator_t *allocator, jdatatype_t type, const
     JEXPECT_OK(jbuffer_release(buffer));
     if (layout->rank < 2) {
         buffer = NULL;
-        JEXPECT_STATUS(jbuffer_construct_identity(allocator, layout, &buffer), JSTATUS_INVALID_VALUE);
+        JEXPECT_STATUS(jbuffer_construct_identity(allocator, layout, &buffer),
+                       JSTATUS_INVALID_VALUE);
         JEXPECT_NULL(buffer);
         return;
     }
@@ -135,11 +145,13 @@ JTEST_P_NAMED(BufferConformance, ValuesZerosAndIdentities, conformance_t, kinds,
     for_each(param, check_values);
 }
 
-static void check_function(jbuffer_allocator_t *allocator, jdatatype_t type, const jlayout_t *layout) {
+static void check_function(jbuffer_allocator_t *allocator, jdatatype_t type,
+                           const jlayout_t *layout) {
     (void)type;
     for (int threads = 0; threads < 4; ++threads) {
         jbuffer_t *buffer = NULL;
-        JASSERT_OK(jbuffer_construct_function(allocator, layout, buffer_fill_places, NULL, threads, &buffer));
+        JASSERT_OK(jbuffer_construct_function(allocator, layout, buffer_fill_places, NULL, threads,
+                                              &buffer));
         BUFFER_EXPECT_PLACES(buffer, layout);
         JEXPECT_OK(jbuffer_release(buffer));
     }
@@ -149,7 +161,8 @@ JTEST_P_NAMED(BufferConformance, FunctionsFillEveryElement, conformance_t, kinds
 }
 
 /* To every kind and type that there is. */
-static void check_copies(jbuffer_allocator_t *allocator, jdatatype_t type, const jlayout_t *layout) {
+static void check_copies(jbuffer_allocator_t *allocator, jdatatype_t type,
+                         const jlayout_t *layout) {
     jbuffer_t *buffer = make_places(allocator, layout);
     for (int to = 0; to < REFERENCE_TYPES; ++to)
         for (jbuffer_kind_t kind = JBUFFER_LOCAL; kind <= JBUFFER_REPLICATED; ++kind) {
@@ -157,7 +170,8 @@ static void check_copies(jbuffer_allocator_t *allocator, jdatatype_t type, const
             jbuffer_allocator_t *other = NULL;
             jbuffer_t *copy = NULL;
             JASSERT_OK(jbuffer_allocator_rebind(allocator, kind, (jdatatype_t)to, &other));
-            const bool refused = reference_is_complex(type) && !reference_is_complex((jdatatype_t)to);
+            const bool refused =
+                reference_is_complex(type) && !reference_is_complex((jdatatype_t)to);
             JEXPECT_STATUS(jbuffer_construct_copy(other, buffer, &copy),
                            refused ? JSTATUS_INVALID_VALUE : JSTATUS_SUCCESS);
             if (refused) {
@@ -165,7 +179,8 @@ static void check_copies(jbuffer_allocator_t *allocator, jdatatype_t type, const
             } else {
                 jlayout_t got, packed;
                 JEXPECT_OK(jbuffer_get_layout(copy, &got));
-                JEXPECT_OK(jlayout_init(&packed, layout->rank, layout->extents, JORDER_COLUMN_MAJOR));
+                JEXPECT_OK(
+                    jlayout_init(&packed, layout->rank, layout->extents, JORDER_COLUMN_MAJOR));
                 packed.structure = layout->structure;
                 JEXPECT_TRUE(jlayout_equal(&got, &packed));
                 if (reference_is_complex(type) || !reference_is_complex((jdatatype_t)to))
@@ -195,7 +210,8 @@ static void check_moves(jbuffer_allocator_t *allocator, jdatatype_t type, const 
         JEXPECT_OK(jbuffer_as_pointer(source, JDEVICE_HOST, &before));
         JASSERT_OK(jbuffer_construct_move(other, &source, &moved, &reused));
         JEXPECT_NULL(source);
-        const bool alike = options.kind != JBUFFER_REPLICATED || other_options.kind != JBUFFER_REPLICATED ||
+        const bool alike = options.kind != JBUFFER_REPLICATED ||
+                           other_options.kind != JBUFFER_REPLICATED ||
                            options.shared_on_node == other_options.shared_on_node;
         const bool shared = options.shared_on_node || other_options.shared_on_node;
         JEXPECT_EQ(reused, alike && (!shared || options.kind == other_options.kind));
@@ -222,7 +238,8 @@ static void check_views(jbuffer_allocator_t *allocator, jdatatype_t type, const 
     for (int d = 0; d < rank; ++d) {
         starts[d] = layout->extents[d] > 1 ? 1 : 0;
         steps[d] = 1 + (d + rank) % 2;
-        extents[d] = layout->extents[d] == 0 ? 0 : (layout->extents[d] - 1 - starts[d]) / steps[d] + 1;
+        extents[d] =
+            layout->extents[d] == 0 ? 0 : (layout->extents[d] - 1 - starts[d]) / steps[d] + 1;
         order[d] = rank - 1 - d;
     }
     if (layout->structure == JSTRUCTURE_GENERAL) {

@@ -1,10 +1,10 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Making buffers by one process: what a function is called for and in which threads, blocks that are zero, lists of any
- * rank, wrapped memory, copies of anything into anything, moves that use memory again and moves that cannot, and every
- * way to fail: bookkeeping, memory, the function, arguments. Parts of distributed buffers are looked at as each process
- * of a pretended grid. */
+/* Making buffers by one process: what a function is called for and in which threads, blocks that
+ * are zero, lists of any rank, wrapped memory, copies of anything into anything, moves that use
+ * memory again and moves that cannot, and every way to fail: bookkeeping, memory, the function,
+ * arguments. Parts of distributed buffers are looked at as each process of a pretended grid. */
 
 #include "buffer_helper.h"
 #include "pretend_gpu.h"
@@ -38,7 +38,7 @@ static void maker_end(maker_t *maker) {
     JEXPECT_OK(jruntime_release(maker->runtime));
 }
 
-/* ---- Functions --------------------------------------------------------------------------------------------------- */
+/* ---- Functions ---- */
 
 enum { MOST = 4000 };
 
@@ -81,7 +81,9 @@ static jbuffer_filled_t count_elements(void *context, const jbuffer_block_t *blo
     const bool zero = census->zero && call % 2 == 0;
     if (!zero)
         (void)buffer_fill_places(NULL, block);
-    return call == census->fail_at ? JBUFFER_BLOCK_FAILED : zero ? JBUFFER_BLOCK_ZERO : JBUFFER_BLOCK_FILLED;
+    return call == census->fail_at ? JBUFFER_BLOCK_FAILED
+           : zero                  ? JBUFFER_BLOCK_ZERO
+                                   : JBUFFER_BLOCK_FILLED;
 }
 
 static census_t *census_of(const jlayout_t *layout) {
@@ -112,7 +114,8 @@ JTEST(BufferConstruct, FunctionsSeeEveryElementOnce) {
         census_t *census = census_of(&layout);
         const int threads = (int)jtest_random_between(0, 6);
         jbuffer_t *buffer = NULL;
-        JASSERT_OK(jbuffer_construct_function(maker.allocator, &layout, count_elements, census, threads, &buffer));
+        JASSERT_OK(jbuffer_construct_function(maker.allocator, &layout, count_elements, census,
+                                              threads, &buffer));
         for (int64_t i = 0; i < reference_count(&layout); ++i) {
             int64_t indices[JLAYOUT_MAX_RANK] = {0};
             reference_indices(&layout, i, indices);
@@ -140,7 +143,8 @@ JTEST(BufferConstruct, FunctionsAreAskedForTheLayoutsBlocks) {
     for (int i = 0; i < 4; ++i) {
         census_t *census = census_of(layouts[i]);
         jbuffer_t *buffer;
-        JASSERT_OK(jbuffer_construct_function(maker.allocator, layouts[i], count_elements, census, 1, &buffer));
+        JASSERT_OK(jbuffer_construct_function(maker.allocator, layouts[i], count_elements, census,
+                                              1, &buffer));
         JEXPECT_EQ(census->calls, calls[i]);
         JEXPECT_OK(jbuffer_release(buffer));
         free(census);
@@ -162,7 +166,8 @@ JTEST(BufferConstruct, UndividedLayoutsComeInPiecesAlongTheSlowestDimension) {
     const jlayout_t layout = buffer_layout_of("[1000,400] ld=1004");
     int64_t sizes[3] = {0};
     jbuffer_t *buffer;
-    JASSERT_OK(jbuffer_construct_function(maker.allocator, &layout, measure_pieces, sizes, 1, &buffer));
+    JASSERT_OK(
+        jbuffer_construct_function(maker.allocator, &layout, measure_pieces, sizes, 1, &buffer));
     JEXPECT_EQ(sizes[1], 32000); /* 250 KiB */
     JEXPECT_EQ(sizes[0], 13);
     JEXPECT_EQ(sizes[2], 13);
@@ -201,12 +206,14 @@ static jbuffer_filled_t meet(void *context, const jbuffer_block_t *block) {
     return error == 0 ? JBUFFER_BLOCK_FILLED : JBUFFER_BLOCK_FAILED;
 }
 
-static void check_meeting(jbuffer_allocator_t *allocator, const char *text, int max_threads, int wanted) {
+static void check_meeting(jbuffer_allocator_t *allocator, const char *text, int max_threads,
+                          int wanted) {
     JSCOPED_TRACE("%s, max_threads %d", text, max_threads);
     const jlayout_t layout = buffer_layout_of(text);
     meeting_t meeting = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, wanted, 0, 0, false};
     jbuffer_t *buffer = NULL;
-    JEXPECT_OK(jbuffer_construct_function(allocator, &layout, meet, &meeting, max_threads, &buffer));
+    JEXPECT_OK(
+        jbuffer_construct_function(allocator, &layout, meet, &meeting, max_threads, &buffer));
     JEXPECT_EQ(meeting.most, wanted);
     JEXPECT_OK(jbuffer_release(buffer));
 }
@@ -244,8 +251,8 @@ JTEST(BufferConstruct, BlocksOfZerosCostNothing) {
         void *data;
         size_t count = 0;
         if (i == 0)
-            JASSERT_OK(
-                jbuffer_construct_function(maker.allocator, &layout, say_zero, (void *)(uintptr_t)filled, 0, &buffer));
+            JASSERT_OK(jbuffer_construct_function(maker.allocator, &layout, say_zero,
+                                                  (void *)(uintptr_t)filled, 0, &buffer));
         else
             JASSERT_OK(jbuffer_construct_value(maker.allocator, &layout, NULL, &buffer));
         JASSERT_OK(jbuffer_as_pointer(buffer, JDEVICE_HOST, &data));
@@ -253,7 +260,8 @@ JTEST(BufferConstruct, BlocksOfZerosCostNothing) {
         JASSERT_EQ(mincore(begin, bytes, resident), 0);
         for (size_t p = 0; p < bytes / page; ++p)
             count += resident[p] & 1;
-        JEXPECT_LE(count * page, (size_t)16 << 20); /* 2 MiB were written; huge pages may round that up */
+        /* 2 MiB were written; huge pages may round that up */
+        JEXPECT_LE(count * page, (size_t)16 << 20);
         const int64_t places[3][2] = {{5, 3}, {100, 641}, {4095, 4095}};
         for (int k = 0; k < 3; ++k) {
             double value = -1;
@@ -282,7 +290,8 @@ JTEST(BufferConstruct, ZeroBlocksAreZeroInUsedMemory) {
         JEXPECT_OK(jbuffer_release(before));
         census_t *census = census_of(&layout);
         census->zero = true;
-        JASSERT_OK(jbuffer_construct_function(maker.allocator, &layout, count_elements, census, 1, &buffer));
+        JASSERT_OK(jbuffer_construct_function(maker.allocator, &layout, count_elements, census, 1,
+                                              &buffer));
         for (int64_t i = 0; i < reference_count(&layout); ++i) {
             int64_t indices[JLAYOUT_MAX_RANK] = {0};
             float value;
@@ -306,9 +315,9 @@ JTEST(BufferConstruct, AFunctionThatFailsEndsTheConstruction) {
             census_t *census = census_of(&layout);
             census->fail_at = at;
             jbuffer_t *buffer = NULL;
-            JEXPECT_STATUS(
-                jbuffer_construct_function(maker.allocator, &layout, count_elements, census, threads, &buffer),
-                JSTATUS_INVALID_VALUE);
+            JEXPECT_STATUS(jbuffer_construct_function(maker.allocator, &layout, count_elements,
+                                                      census, threads, &buffer),
+                           JSTATUS_INVALID_VALUE);
             JEXPECT_SUBSTR(jstatus_last_message(), "block number");
             JEXPECT_NULL(buffer);
             if (threads == 1)
@@ -319,7 +328,7 @@ JTEST(BufferConstruct, AFunctionThatFailsEndsTheConstruction) {
     maker_end(&maker);
 }
 
-/* ---- Lists ------------------------------------------------------------------------------------------------------- */
+/* ---- Lists ---- */
 
 JTEST(BufferConstruct, ListsOfEveryRankKeepTheirIndices) {
     maker_t maker = maker_of(JDATATYPE_F64, true);
@@ -369,22 +378,26 @@ JTEST(BufferConstruct, ListsOfEveryRankKeepTheirIndices) {
     JASSERT_OK(jbuffer_construct_list(maker.allocator, 2, none, JDATATYPE_F64, NULL, &buffer));
     JEXPECT_OK(jbuffer_release(buffer));
     buffer = NULL;
-    JEXPECT_STATUS(jbuffer_construct_list(maker.allocator, 5, extents, JDATATYPE_F32, many, &buffer),
-                   JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(
+        jbuffer_construct_list(maker.allocator, 5, extents, JDATATYPE_F32, many, &buffer),
+        JSTATUS_INVALID_VALUE);
     JEXPECT_SUBSTR(jstatus_last_message(), "f32");
-    JEXPECT_STATUS(jbuffer_construct_list(maker.allocator, 5, extents, JDATATYPE_F64, NULL, &buffer),
-                   JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(
+        jbuffer_construct_list(maker.allocator, 5, extents, JDATATYPE_F64, NULL, &buffer),
+        JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jbuffer_construct_list(maker.allocator, 5, NULL, JDATATYPE_F64, many, &buffer),
                    JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jbuffer_construct_list(maker.allocator, 9, extents, JDATATYPE_F64, many, &buffer),
-                   JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(jbuffer_construct_list(maker.allocator, 2, (const int64_t[]){-1, 2}, JDATATYPE_F64, many, &buffer),
+    JEXPECT_STATUS(
+        jbuffer_construct_list(maker.allocator, 9, extents, JDATATYPE_F64, many, &buffer),
+        JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jbuffer_construct_list(maker.allocator, 2, (const int64_t[]){-1, 2},
+                                          JDATATYPE_F64, many, &buffer),
                    JSTATUS_INVALID_SIZE);
     JEXPECT_NULL(buffer);
     maker_end(&maker);
 }
 
-/* ---- Wrapped memory ---------------------------------------------------------------------------------------------- */
+/* ---- Wrapped memory ---- */
 
 JTEST(BufferConstruct, WrappedMemoryStaysTheCallers) {
     maker_t maker = maker_of(JDATATYPE_F64, true);
@@ -407,14 +420,16 @@ JTEST(BufferConstruct, WrappedMemoryStaysTheCallers) {
     memory[0] = 3; /* still there */
     JASSERT_OK(jbuffer_wrap(maker.allocator, &layout, memory, &kept));
     JEXPECT_OK(jbuffer_release(kept));
-    JEXPECT_STATUS(jbuffer_wrap(maker.allocator, &layout, (char *)memory + 4, &buffer), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jbuffer_wrap(maker.allocator, &layout, (char *)memory + 4, &buffer),
+                   JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jbuffer_wrap(maker.allocator, &layout, NULL, &buffer), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jbuffer_wrap(maker.allocator, NULL, memory, &buffer), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jbuffer_wrap(maker.allocator, &layout, memory, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jbuffer_wrap(NULL, &layout, memory, &buffer), JSTATUS_INVALID_POINTER);
     jbuffer_allocator_t *shared =
         buffer_allocator_of(maker.runtime, JBUFFER_REPLICATED, JDATATYPE_F64, NULL, NULL, true);
-    jbuffer_allocator_t *best = buffer_allocator_of(maker.runtime, JBUFFER_BEST, JDATATYPE_F64, NULL, NULL, false);
+    jbuffer_allocator_t *best =
+        buffer_allocator_of(maker.runtime, JBUFFER_BEST, JDATATYPE_F64, NULL, NULL, false);
     JEXPECT_STATUS(jbuffer_wrap(shared, &layout, memory, &buffer), JSTATUS_NOT_IMPLEMENTED);
     JEXPECT_STATUS(jbuffer_wrap(best, &layout, memory, &buffer), JSTATUS_NOT_IMPLEMENTED);
     JEXPECT_OK(jbuffer_allocator_release(shared));
@@ -423,7 +438,7 @@ JTEST(BufferConstruct, WrappedMemoryStaysTheCallers) {
     maker_end(&maker);
 }
 
-/* ---- Copies and moves -------------------------------------------------------------------------------------------- */
+/* ---- Copies and moves ---- */
 
 JTEST(BufferConstruct, CopiesOfAnythingAreWhatTheReferenceSays) {
     jruntime_t *runtime;
@@ -432,28 +447,35 @@ JTEST(BufferConstruct, CopiesOfAnythingAreWhatTheReferenceSays) {
     jdevice_t *const devices[2] = {NULL, &gpu->device};
     for (int64_t n = 0; n < jtest_iterations(400); ++n) {
         const jlayout_t layout = random_blocks(400);
-        const jdatatype_t from = (jdatatype_t)jtest_random_between(0, 7), to = (jdatatype_t)jtest_random_between(0, 7);
-        jdevice_t *const here = devices[jtest_random_between(0, 1)], *const there = devices[jtest_random_between(0, 1)];
-        JSCOPED_TRACE("%s on %s to %s on %s", jdatatype_name(from), jdevice_name(here), jdatatype_name(to),
-                      jdevice_name(there));
-        jbuffer_allocator_t *source_allocator = buffer_allocator_of(runtime, JBUFFER_LOCAL, from, here, NULL, false);
-        jbuffer_allocator_t *allocator = buffer_allocator_of(
-            runtime, jtest_random_bool() ? JBUFFER_LOCAL : JBUFFER_REPLICATED, to, there, NULL, false);
+        const jdatatype_t from = (jdatatype_t)jtest_random_between(0, 7),
+                          to = (jdatatype_t)jtest_random_between(0, 7);
+        jdevice_t *const here = devices[jtest_random_between(0, 1)],
+                         *const there = devices[jtest_random_between(0, 1)];
+        JSCOPED_TRACE("%s on %s to %s on %s", jdatatype_name(from), jdevice_name(here),
+                      jdatatype_name(to), jdevice_name(there));
+        jbuffer_allocator_t *source_allocator =
+            buffer_allocator_of(runtime, JBUFFER_LOCAL, from, here, NULL, false);
+        jbuffer_allocator_t *allocator =
+            buffer_allocator_of(runtime, jtest_random_bool() ? JBUFFER_LOCAL : JBUFFER_REPLICATED,
+                                to, there, NULL, false);
         const int64_t span = reference_span(&layout);
         const size_t bytes = (size_t)span * reference_size(from);
         void *memory = malloc(bytes + 16);
         reference_random_fill(from, memory, span);
         jbuffer_t *source = NULL, *copy = NULL;
-        JASSERT_OK(jbuffer_wrap(source_allocator, &layout, memory, &source)); /* the pretended device's is the host's */
+        /* The pretended device's is the host's. */
+        JASSERT_OK(jbuffer_wrap(source_allocator, &layout, memory, &source));
         const bool refused = reference_is_complex(from) && !reference_is_complex(to);
         JEXPECT_STATUS(jbuffer_construct_copy(allocator, source, &copy),
                        refused ? JSTATUS_INVALID_VALUE : JSTATUS_SUCCESS);
         if (!refused) {
             jlayout_t got;
-            void *pointer, *expected = calloc((size_t)reference_count(&layout) + 1, reference_size(to));
+            void *pointer,
+                *expected = calloc((size_t)reference_count(&layout) + 1, reference_size(to));
             JEXPECT_OK(jbuffer_get_layout(copy, &got));
             JEXPECT_EQ(got.structure, layout.structure);
-            JEXPECT_OK(jbuffer_as_pointer(copy, there == NULL ? JDEVICE_HOST : JDEVICE_CUDA, &pointer));
+            JEXPECT_OK(
+                jbuffer_as_pointer(copy, there == NULL ? JDEVICE_HOST : JDEVICE_CUDA, &pointer));
             int64_t indices[JLAYOUT_MAX_RANK] = {0};
             reference_copy(&got, to, expected, &layout, from, memory);
             for (int64_t i = 0; i < reference_count(&got); ++i) {
@@ -482,7 +504,8 @@ JTEST(BufferConstruct, MovesNeedTheOnlyReference) {
         jlayout_t got;
         void *before, *after;
         bool reused;
-        JASSERT_OK(jbuffer_construct_function(maker.allocator, &layout, buffer_fill_places, NULL, 1, &source));
+        JASSERT_OK(jbuffer_construct_function(maker.allocator, &layout, buffer_fill_places, NULL, 1,
+                                              &source));
         JEXPECT_OK(jbuffer_as_pointer(source, JDEVICE_HOST, &before));
         if (how == 1) {
             JEXPECT_OK(jbuffer_retain(source));
@@ -490,7 +513,8 @@ JTEST(BufferConstruct, MovesNeedTheOnlyReference) {
         } else if (how == 2) {
             JEXPECT_OK(jbuffer_with_structure(source, JSTRUCTURE_GENERAL, &other));
         } else if (how == 3) { /* a view that is alone: the whole memory is its own */
-            JEXPECT_OK(jbuffer_slice(source, (const int64_t[]){0, 0}, (const int64_t[]){4, 5}, NULL, &other));
+            JEXPECT_OK(jbuffer_slice(source, (const int64_t[]){0, 0}, (const int64_t[]){4, 5}, NULL,
+                                     &other));
             JEXPECT_OK(jbuffer_release(source));
             source = other;
             other = NULL;
@@ -518,14 +542,17 @@ JTEST(BufferConstruct, MovesBetweenTypesAndDevicesCopy) {
     maker_t maker = maker_of(JDATATYPE_F64, true);
     jbuffer_allocator_t *others[2] = {
         buffer_allocator_of(maker.runtime, JBUFFER_LOCAL, JDATATYPE_F32, NULL, NULL, false),
-        buffer_allocator_of(maker.runtime, JBUFFER_LOCAL, JDATATYPE_F64, &gpu->device, NULL, false)};
+        buffer_allocator_of(maker.runtime, JBUFFER_LOCAL, JDATATYPE_F64, &gpu->device, NULL,
+                            false)};
     const jlayout_t layout = buffer_layout_of("[4,5]");
     for (int i = 0; i < 2; ++i) {
         jbuffer_t *buffer;
         bool reused = true;
-        JASSERT_OK(jbuffer_construct_function(maker.allocator, &layout, buffer_fill_places, NULL, 1, &buffer));
+        JASSERT_OK(jbuffer_construct_function(maker.allocator, &layout, buffer_fill_places, NULL, 1,
+                                              &buffer));
         JASSERT_OK(
-            jbuffer_construct_move(others[i], &buffer, &buffer, &reused)); /* source and result in one variable */
+            /* Source and result in one variable. */
+            jbuffer_construct_move(others[i], &buffer, &buffer, &reused));
         JEXPECT_FALSE(reused);
         JASSERT_NOT_NULL(buffer);
         BUFFER_EXPECT_PLACES(buffer, &layout);
@@ -538,18 +565,21 @@ JTEST(BufferConstruct, MovesBetweenTypesAndDevicesCopy) {
 
 JTEST(BufferConstruct, AMoveThatFailsLeavesTheSource) {
     maker_t maker = maker_of(JDATATYPE_F64_C, false);
-    jbuffer_allocator_t *real = buffer_allocator_of(maker.runtime, JBUFFER_LOCAL, JDATATYPE_F64, NULL, NULL, false);
-    jbuffer_allocator_t *watched =
-        buffer_allocator_of(maker.runtime, JBUFFER_LOCAL, JDATATYPE_F32_C, NULL, jtest_failing_allocator(), false);
+    jbuffer_allocator_t *real =
+        buffer_allocator_of(maker.runtime, JBUFFER_LOCAL, JDATATYPE_F64, NULL, NULL, false);
+    jbuffer_allocator_t *watched = buffer_allocator_of(
+        maker.runtime, JBUFFER_LOCAL, JDATATYPE_F32_C, NULL, jtest_failing_allocator(), false);
     const jlayout_t layout = buffer_layout_of("[4,5]");
     jbuffer_t *source, *moved = NULL;
-    JASSERT_OK(jbuffer_construct_function(maker.allocator, &layout, buffer_fill_places, NULL, 1, &source));
+    JASSERT_OK(
+        jbuffer_construct_function(maker.allocator, &layout, buffer_fill_places, NULL, 1, &source));
     jbuffer_t *const before = source;
     bool reused = true;
     JEXPECT_STATUS(jbuffer_construct_move(real, &source, &moved, &reused), JSTATUS_INVALID_VALUE);
     jtest_fail_allocation_after(1);
     JEXPECT_STATUS(jbuffer_construct_move(watched, &source, &moved, &reused), JSTATUS_MEMORY_ERROR);
-    JEXPECT_STATUS(jbuffer_construct_move(watched, &source, NULL, &reused), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jbuffer_construct_move(watched, &source, NULL, &reused),
+                   JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jbuffer_construct_move(watched, NULL, &moved, &reused), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jbuffer_construct_move(NULL, &source, &moved, &reused), JSTATUS_INVALID_POINTER);
     JEXPECT_TRUE(reused);
@@ -565,7 +595,8 @@ JTEST(BufferConstruct, AMoveThatFailsLeavesTheSource) {
 JTEST(BufferConstruct, TheBestAllocatorMakesBuffersOfItsChoice) {
     jruntime_t *runtime;
     JASSERT_OK(jruntime_create(&runtime));
-    jbuffer_allocator_t *best = buffer_allocator_of(runtime, JBUFFER_BEST, JDATATYPE_F32, NULL, NULL, false);
+    jbuffer_allocator_t *best =
+        buffer_allocator_of(runtime, JBUFFER_BEST, JDATATYPE_F32, NULL, NULL, false);
     const jlayout_t layout = buffer_layout_of("[4,5]");
     jbuffer_t *buffers[5] = {NULL};
     const float list[2] = {1, 2};
@@ -588,7 +619,8 @@ JTEST(BufferConstruct, TheBestAllocatorMakesBuffersOfItsChoice) {
     buffers[0] = buffers[1] = NULL;
     JEXPECT_STATUS(jbuffer_allocate(best, NULL, &buffers[0]), JSTATUS_INVALID_POINTER);
     JASSERT_OK(jbuffer_allocate(best, &layout, &buffers[1]));
-    JEXPECT_STATUS(jbuffer_construct_move(best, &buffers[1], NULL, &reused), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jbuffer_construct_move(best, &buffers[1], NULL, &reused),
+                   JSTATUS_INVALID_POINTER);
     JEXPECT_NULL(buffers[0]);
     JASSERT_NOT_NULL(buffers[1]);
     JEXPECT_OK(jbuffer_release(buffers[1]));
@@ -596,11 +628,12 @@ JTEST(BufferConstruct, TheBestAllocatorMakesBuffersOfItsChoice) {
     JEXPECT_OK(jruntime_release(runtime));
 }
 
-/* ---- Every failure ----------------------------------------------------------------------------------------------- */
+/* ---- Every failure ---- */
 
 enum { FORMS = 7 };
 /* Makes a buffer in each way. */
-static jstatus_t make_form(int form, jbuffer_allocator_t *allocator, jbuffer_t *source, jbuffer_t **buffer) {
+static jstatus_t make_form(int form, jbuffer_allocator_t *allocator, jbuffer_t *source,
+                           jbuffer_t **buffer) {
     const jlayout_t layout = buffer_layout_of("[4,5] ld=6");
     const float list[2][2] = {{1, 2}, {3, 4}}, value = 3;
     switch (form) {
@@ -608,7 +641,8 @@ static jstatus_t make_form(int form, jbuffer_allocator_t *allocator, jbuffer_t *
     case 1: return jbuffer_construct_value(allocator, &layout, &value, buffer);
     case 2: return jbuffer_construct_identity(allocator, &layout, buffer);
     case 3: return jbuffer_construct_list(allocator, JBUFFER_LIST_2(list), buffer);
-    case 4: return jbuffer_construct_function(allocator, &layout, buffer_fill_places, NULL, 3, buffer);
+    case 4:
+        return jbuffer_construct_function(allocator, &layout, buffer_fill_places, NULL, 3, buffer);
     case 5: return jbuffer_construct_copy(allocator, source, buffer);
     default: {
         jbuffer_t *given = source;
@@ -632,21 +666,25 @@ JTEST(BufferConstruct, EveryFailureIsAStatusAndLeavesNothing) {
         const jbuffer_kind_t kind = where == 4                 ? JBUFFER_BEST
                                     : where == 0 || where == 3 ? JBUFFER_LOCAL
                                                                : JBUFFER_REPLICATED;
-        jbuffer_allocator_t *allocator = buffer_allocator_of(runtime, kind, JDATATYPE_F32, device,
-                                                             where < 2 ? jtest_failing_allocator() : NULL, shared);
-        jbuffer_allocator_t *wide = buffer_allocator_of(runtime, JBUFFER_LOCAL, JDATATYPE_F64, device, NULL, false);
+        jbuffer_allocator_t *allocator =
+            buffer_allocator_of(runtime, kind, JDATATYPE_F32, device,
+                                where < 2 ? jtest_failing_allocator() : NULL, shared);
+        jbuffer_allocator_t *wide =
+            buffer_allocator_of(runtime, JBUFFER_LOCAL, JDATATYPE_F64, device, NULL, false);
         const jlayout_t layout = buffer_layout_of("[4,4] ld=5");
         jbuffer_t *source;
         JASSERT_OK(jbuffer_construct_function(wide, &layout, buffer_fill_places, NULL, 1, &source));
         for (int form = 0; form < FORMS; ++form) {
             JSCOPED_TRACE("form %d, where %d", form, where);
             jbuffer_t *buffer = NULL;
-            JASSERT_OK(make_form(form, allocator, source, &buffer)); /* what is made once is there */
+            /* What is made once is there. */
+            JASSERT_OK(make_form(form, allocator, source, &buffer));
             JEXPECT_OK(jbuffer_release(buffer));
             JFOR_EACH_FAILURE(i) {
                 buffer = NULL;
                 const jstatus_t status = make_form(form, allocator, source, &buffer);
-                JEXPECT_STATUS(status, jtest_metadata_failed() ? JSTATUS_MEMORY_ERROR : JSTATUS_SUCCESS);
+                JEXPECT_STATUS(status,
+                               jtest_metadata_failed() ? JSTATUS_MEMORY_ERROR : JSTATUS_SUCCESS);
                 JEXPECT_EQ(buffer == NULL, status != JSTATUS_SUCCESS);
                 JEXPECT_OK(jbuffer_release(buffer));
             }
@@ -687,24 +725,27 @@ JTEST(BufferConstruct, EveryFailureIsAStatusAndLeavesNothing) {
     JEXPECT_OK(jruntime_release(runtime));
 }
 
-/* What is filled or converted on the host for a device takes memory of the caller's allocator where that is the host's,
- * else of the process's. */
+/* What is filled or converted on the host for a device takes memory of the caller's allocator where
+ * that is the host's, else of the process's. */
 JTEST(BufferConstruct, WithoutScratchForADeviceNothingIsLeft) {
     pretend_gpu_t *gpu = pretend_gpu_make();
     jruntime_t *runtime;
     jallocator_t *bytes;
     JASSERT_OK(jruntime_create(&runtime));
     JASSERT_OK(jallocator_create_device(&gpu->device, JMEMORY_DEVICE, &bytes));
-    jbuffer_allocator_t *there = buffer_allocator_of(runtime, JBUFFER_LOCAL, JDATATYPE_F32, &gpu->device, bytes, false);
-    jbuffer_allocator_t *wide = buffer_allocator_of(runtime, JBUFFER_LOCAL, JDATATYPE_F64, &gpu->device, bytes, false);
-    jbuffer_allocator_t *here =
-        buffer_allocator_of(runtime, JBUFFER_LOCAL, JDATATYPE_F64, NULL, jtest_failing_allocator(), false);
+    jbuffer_allocator_t *there =
+        buffer_allocator_of(runtime, JBUFFER_LOCAL, JDATATYPE_F32, &gpu->device, bytes, false);
+    jbuffer_allocator_t *wide =
+        buffer_allocator_of(runtime, JBUFFER_LOCAL, JDATATYPE_F64, &gpu->device, bytes, false);
+    jbuffer_allocator_t *here = buffer_allocator_of(runtime, JBUFFER_LOCAL, JDATATYPE_F64, NULL,
+                                                    jtest_failing_allocator(), false);
     const jlayout_t layout = buffer_layout_of("[40,30] blocks=(3,4)");
     jbuffer_t *source, *buffer = NULL;
     JASSERT_OK(jbuffer_construct_function(there, &layout, buffer_fill_places, NULL, 1, &source));
     for (uint64_t n = 1; n <= 3; ++n) { /* the buffer's memory, what is converted, and neither */
         jtest_fail_allocation_after(n);
-        JEXPECT_STATUS(jbuffer_construct_copy(here, source, &buffer), n < 3 ? JSTATUS_MEMORY_ERROR : JSTATUS_SUCCESS);
+        JEXPECT_STATUS(jbuffer_construct_copy(here, source, &buffer),
+                       n < 3 ? JSTATUS_MEMORY_ERROR : JSTATUS_SUCCESS);
         jtest_fail_allocation_after(0);
         JEXPECT_EQ(buffer == NULL, n < 3);
     }
@@ -715,21 +756,25 @@ JTEST(BufferConstruct, WithoutScratchForADeviceNothingIsLeft) {
             buffer = NULL;
             const jstatus_t status =
                 converts ? jbuffer_construct_copy(wide, source, &buffer)
-                         : jbuffer_construct_function(there, &layout, buffer_fill_places, NULL, 1, &buffer);
+                         : jbuffer_construct_function(there, &layout, buffer_fill_places, NULL, 1,
+                                                      &buffer);
+            /* An allocator may do without some of its bookkeeping. */
             if (!jtest_metadata_failed())
                 JEXPECT_OK(status);
-            else if (status != JSTATUS_SUCCESS) /* an allocator may do without some of its bookkeeping */
+            else if (status != JSTATUS_SUCCESS)
                 JEXPECT_STATUS(status, JSTATUS_MEMORY_ERROR);
             JEXPECT_EQ(buffer == NULL, status != JSTATUS_SUCCESS);
             JEXPECT_OK(jbuffer_release(buffer));
         }
     jbuffer_t *part; /* which goes through the host: it has holes */
-    JASSERT_OK(jbuffer_slice(source, (const int64_t[]){0, 0}, (const int64_t[]){20, 30}, NULL, &part));
+    JASSERT_OK(
+        jbuffer_slice(source, (const int64_t[]){0, 0}, (const int64_t[]){20, 30}, NULL, &part));
     jtest_setenv("JALLOC_ALLOCATOR", "null");
     for (int threads = 1; threads <= 3; ++threads) {
         buffer = NULL;
-        JEXPECT_STATUS(jbuffer_construct_function(there, &layout, buffer_fill_places, NULL, threads, &buffer),
-                       JSTATUS_MEMORY_ERROR);
+        JEXPECT_STATUS(
+            jbuffer_construct_function(there, &layout, buffer_fill_places, NULL, threads, &buffer),
+            JSTATUS_MEMORY_ERROR);
         JEXPECT_STATUS(jbuffer_construct_copy(wide, source, &buffer), JSTATUS_MEMORY_ERROR);
         JEXPECT_STATUS(jbuffer_construct_copy(there, part, &buffer), JSTATUS_MEMORY_ERROR);
         JEXPECT_NULL(buffer);
@@ -762,29 +807,41 @@ JTEST(BufferConstruct, ArgumentsAreChecked) {
         JEXPECT_STATUS(jbuffer_construct_value(wrong[i], &layout, NULL, &buffer), expected);
         JEXPECT_STATUS(jbuffer_construct_identity(wrong[i], &layout, &buffer), expected);
         JEXPECT_STATUS(jbuffer_construct_list(wrong[i], JBUFFER_LIST_1(list), &buffer), expected);
-        JEXPECT_STATUS(jbuffer_construct_function(wrong[i], &layout, buffer_fill_places, NULL, 1, &buffer), expected);
-        JEXPECT_STATUS(jbuffer_construct_list(maker.allocator, JBUFFER_LIST_1(list), NULL), JSTATUS_INVALID_POINTER);
-        JEXPECT_STATUS(jbuffer_construct_copy(wrong[i], NULL, &buffer), expected); /* nobody can be asked */
+        JEXPECT_STATUS(
+            jbuffer_construct_function(wrong[i], &layout, buffer_fill_places, NULL, 1, &buffer),
+            expected);
+        JEXPECT_STATUS(jbuffer_construct_list(maker.allocator, JBUFFER_LIST_1(list), NULL),
+                       JSTATUS_INVALID_POINTER);
+        /* Nobody can be asked. */
+        JEXPECT_STATUS(jbuffer_construct_copy(wrong[i], NULL, &buffer), expected);
     }
     const jlayout_t *const layouts[] = {NULL, &bad, &huge};
-    const jstatus_t statuses[] = {JSTATUS_INVALID_POINTER, JSTATUS_INVALID_VALUE, JSTATUS_INVALID_SIZE};
+    const jstatus_t statuses[] = {JSTATUS_INVALID_POINTER, JSTATUS_INVALID_VALUE,
+                                  JSTATUS_INVALID_SIZE};
     for (int i = 0; i < 3; ++i) {
         JSCOPED_TRACE("layout %d", i);
         JEXPECT_STATUS(jbuffer_allocate(maker.allocator, layouts[i], &buffer), statuses[i]);
-        JEXPECT_STATUS(jbuffer_construct_value(maker.allocator, layouts[i], NULL, &buffer), statuses[i]);
-        JEXPECT_STATUS(jbuffer_construct_identity(maker.allocator, layouts[i], &buffer), statuses[i]);
-        JEXPECT_STATUS(jbuffer_construct_function(maker.allocator, layouts[i], buffer_fill_places, NULL, 1, &buffer),
+        JEXPECT_STATUS(jbuffer_construct_value(maker.allocator, layouts[i], NULL, &buffer),
+                       statuses[i]);
+        JEXPECT_STATUS(jbuffer_construct_identity(maker.allocator, layouts[i], &buffer),
+                       statuses[i]);
+        JEXPECT_STATUS(jbuffer_construct_function(maker.allocator, layouts[i], buffer_fill_places,
+                                                  NULL, 1, &buffer),
                        statuses[i]);
     }
     JEXPECT_STATUS(jbuffer_allocate(maker.allocator, &layout, NULL), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jbuffer_construct_value(maker.allocator, &layout, NULL, NULL), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jbuffer_construct_identity(maker.allocator, &layout, NULL), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jbuffer_construct_function(maker.allocator, &layout, buffer_fill_places, NULL, 1, NULL),
+    JEXPECT_STATUS(jbuffer_construct_value(maker.allocator, &layout, NULL, NULL),
                    JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jbuffer_construct_identity(maker.allocator, &layout, NULL),
+                   JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(
+        jbuffer_construct_function(maker.allocator, &layout, buffer_fill_places, NULL, 1, NULL),
+        JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jbuffer_construct_function(maker.allocator, &layout, NULL, NULL, 1, &buffer),
                    JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jbuffer_construct_function(maker.allocator, &layout, buffer_fill_places, NULL, -1, &buffer),
-                   JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(
+        jbuffer_construct_function(maker.allocator, &layout, buffer_fill_places, NULL, -1, &buffer),
+        JSTATUS_INVALID_VALUE);
     JEXPECT_NULL(buffer);
     maker_end(&maker);
 }
@@ -796,7 +853,8 @@ JTEST(BufferConstruct, WithoutThreadsTheCallerFillsAll) {
     for (uint64_t n = 1; n <= 4; ++n) {
         jbuffer_t *buffer;
         jtest_fail_calls("pthread_create", n, 1, EAGAIN);
-        JASSERT_OK(jbuffer_construct_function(maker.allocator, &layout, buffer_fill_places, NULL, 4, &buffer));
+        JASSERT_OK(jbuffer_construct_function(maker.allocator, &layout, buffer_fill_places, NULL, 4,
+                                              &buffer));
         JEXPECT_EQ(jtest_calls_failed(), n < 4);
         BUFFER_EXPECT_PLACES(buffer, &layout);
         JEXPECT_OK(jbuffer_release(buffer));
@@ -811,7 +869,8 @@ JTEST(BufferConstruct, WrappingThatFailsLeavesNothing) {
     jbuffer_t *buffer = NULL;
     JEXPECT_STATUS(jbuffer_wrap(maker.allocator, &layout, NULL, &buffer), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jbuffer_wrap(maker.allocator, &layout, memory, NULL), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jbuffer_wrap(maker.allocator, &layout, (char *)memory + 1, &buffer), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jbuffer_wrap(maker.allocator, &layout, (char *)memory + 1, &buffer),
+                   JSTATUS_INVALID_POINTER);
     JEXPECT_NULL(buffer);
     JASSERT_OK(jbuffer_wrap(maker.allocator, &none, NULL, &buffer));
     JEXPECT_OK(jbuffer_release(buffer));
@@ -826,7 +885,7 @@ JTEST(BufferConstruct, WrappingThatFailsLeavesNothing) {
     maker_end(&maker);
 }
 
-/* ---- Parts of distributed buffers -------------------------------------------------------------------------------- */
+/* ---- Parts of distributed buffers ---- */
 
 /* Each process of a pretended grid makes its part; together they must have everything, once. */
 JTEST(BufferConstruct, PartsOfADistributedBufferAreTheWholeTogether) {
@@ -858,7 +917,8 @@ JTEST(BufferConstruct, PartsOfADistributedBufferAreTheWholeTogether) {
                 options.grid[1] = columns;
                 const double value = 4;
                 JASSERT_OK(jbuffer_allocator_create(pretend.runtime, &options, &allocator));
-                JASSERT_OK(jbuffer_construct_function(allocator, &layout, count_elements, census, 2, &made[0]));
+                JASSERT_OK(jbuffer_construct_function(allocator, &layout, count_elements, census, 2,
+                                                      &made[0]));
                 JASSERT_OK(jbuffer_construct_value(allocator, &layout, &value, &made[1]));
                 JEXPECT_STATUS(jbuffer_construct_identity(allocator, &layout, &made[2]),
                                rank < 2 ? JSTATUS_INVALID_VALUE : JSTATUS_SUCCESS);
@@ -869,9 +929,11 @@ JTEST(BufferConstruct, PartsOfADistributedBufferAreTheWholeTogether) {
                     JASSERT_OK(jbuffer_as_part(made[k], &part));
                     for (int64_t i = 0; i < part.rows; ++i)
                         for (int64_t j = 0; j < part.columns; ++j) {
-                            const int64_t whole[2] = {jdistribution_to_global(&part.distribution, 0, r, i),
-                                                      jdistribution_to_global(&part.distribution, 1, c, j)};
-                            const double got = ((const double *)part.pointer)[i + j * part.leading_dimension];
+                            const int64_t whole[2] = {
+                                jdistribution_to_global(&part.distribution, 0, r, i),
+                                jdistribution_to_global(&part.distribution, 1, c, j)};
+                            const double got =
+                                ((const double *)part.pointer)[i + j * part.leading_dimension];
                             if (!reference_is_stored(&layout, whole))
                                 continue;
                             JASSERT_EQ(got, k == 0   ? (double)buffer_number_at(rank, whole).re

@@ -1,8 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Buffers as objects: references and what keeps memory alive, views of views, down-casts, single elements, and every
- * misuse with its status. Distributed ones as a pretended process of a grid sees them; over MPI: mpi/. */
+/* Buffers as objects: references and what keeps memory alive, views of views, down-casts, single
+ * elements, and every misuse with its status. Distributed ones as a pretended process of a grid
+ * sees them; over MPI: mpi/. */
 
 #include "buffer_helper.h"
 #include "pretend_gpu.h"
@@ -22,8 +23,10 @@ static made_t make(const char *text, jdatatype_t type) {
     made_t made = {NULL, NULL, NULL};
     const jlayout_t layout = buffer_layout_of(text);
     JEXPECT_OK(jruntime_create(&made.runtime));
-    made.allocator = buffer_allocator_of(made.runtime, JBUFFER_LOCAL, type, NULL, jtest_failing_allocator(), false);
-    JEXPECT_OK(jbuffer_construct_function(made.allocator, &layout, buffer_fill_places, NULL, 1, &made.buffer));
+    made.allocator = buffer_allocator_of(made.runtime, JBUFFER_LOCAL, type, NULL,
+                                         jtest_failing_allocator(), false);
+    JEXPECT_OK(jbuffer_construct_function(made.allocator, &layout, buffer_fill_places, NULL, 1,
+                                          &made.buffer));
     return made;
 }
 static void end(made_t *made) {
@@ -33,7 +36,7 @@ static void end(made_t *made) {
     JEXPECT_EQ(jtest_live_bytes(), 0u);
 }
 
-/* ---- References -------------------------------------------------------------------------------------------------- */
+/* ---- References ---- */
 
 JTEST(Buffer, LivesAsLongAsItsReferences) {
     made_t made = make("[4,5]", JDATATYPE_F64);
@@ -61,7 +64,8 @@ JTEST(Buffer, KeepsItsAllocatorAndTheRuntime) {
     JEXPECT_EQ(jtest_live_bytes(), 0u);
 }
 
-/* One release too many is refused: what buffers have of their allocator, and that of its runtime, stays theirs. */
+/* One release too many is refused: what buffers have of their allocator, and that of its runtime,
+ * stays theirs. */
 JTEST(Buffer, ReleasesBeyondTheProgramsOwnTakeNothingAway) {
     made_t made = make("[4]", JDATATYPE_F64);
     double value = -1;
@@ -107,7 +111,8 @@ JTEST(Buffer, ABufferReleasedTwiceLeavesItsViews) {
 JTEST(Buffer, ViewsKeepTheMemory) {
     made_t made = make("[4,5]", JDATATYPE_F64);
     jbuffer_t *slice, *turned, *triangle;
-    JASSERT_OK(jbuffer_slice(made.buffer, (const int64_t[]){1, 1}, (const int64_t[]){3, 3}, NULL, &slice));
+    JASSERT_OK(
+        jbuffer_slice(made.buffer, (const int64_t[]){1, 1}, (const int64_t[]){3, 3}, NULL, &slice));
     JASSERT_OK(jbuffer_permute(slice, (const int[]){1, 0}, &turned));
     JASSERT_OK(jbuffer_with_structure(turned, JSTRUCTURE_TRIANGULAR_LOWER, &triangle));
     JEXPECT_OK(jbuffer_release(made.buffer));
@@ -116,7 +121,8 @@ JTEST(Buffer, ViewsKeepTheMemory) {
     JEXPECT_OK(jbuffer_release(slice));
     JEXPECT_OK(jbuffer_release(turned));
     JEXPECT_EQ(jtest_live_bytes(), 160u);
-    JEXPECT_OK(jbuffer_get(triangle, (const int64_t[]){2, 0}, &value)); /* element (1, 3) of the whole */
+    /* Element (1, 3) of the whole. */
+    JEXPECT_OK(jbuffer_get(triangle, (const int64_t[]){2, 0}, &value));
     JEXPECT_EQ(value, (double)buffer_number_at(2, (const int64_t[]){1, 3}).re);
     JEXPECT_OK(jbuffer_get(triangle, (const int64_t[]){0, 2}, &value));
     JEXPECT_EQ(value, 0.0);
@@ -128,8 +134,8 @@ JTEST(Buffer, WhatIsWrittenThroughAViewIsInTheWhole) {
     made_t made = make("[4,5]", JDATATYPE_F64);
     jbuffer_t *view;
     double value = -3, got;
-    JASSERT_OK(
-        jbuffer_slice(made.buffer, (const int64_t[]){0, 1}, (const int64_t[]){2, 2}, (const int64_t[]){3, 2}, &view));
+    JASSERT_OK(jbuffer_slice(made.buffer, (const int64_t[]){0, 1}, (const int64_t[]){2, 2},
+                             (const int64_t[]){3, 2}, &view));
     JEXPECT_OK(jbuffer_set(view, (const int64_t[]){1, 1}, &value));
     JEXPECT_OK(jbuffer_get(made.buffer, (const int64_t[]){3, 3}, &got));
     JEXPECT_EQ(got, -3.0);
@@ -150,7 +156,8 @@ JTEST(Buffer, ViewsOfViewsSeeWhatTheyShould) {
             if (jtest_random_bool()) {
                 int order[3] = {0, 1, 2}, old_dimension[3];
                 int64_t old_start[3], old_step[3], old_extents[3];
-                const int a = (int)jtest_random_between(0, 2), b = (int)jtest_random_between(0, 2), kept = order[a];
+                const int a = (int)jtest_random_between(0, 2), b = (int)jtest_random_between(0, 2),
+                          kept = order[a];
                 order[a] = order[b];
                 order[b] = kept;
                 JASSERT_OK(jbuffer_permute(view, order, &next));
@@ -199,7 +206,8 @@ JTEST(Buffer, EmptyViewsHaveNoPointer) {
     made_t made = make("[4,5]", JDATATYPE_F64);
     jbuffer_t *view;
     void *pointer = &made;
-    JASSERT_OK(jbuffer_slice(made.buffer, (const int64_t[]){4, 5}, (const int64_t[]){0, 0}, NULL, &view));
+    JASSERT_OK(
+        jbuffer_slice(made.buffer, (const int64_t[]){4, 5}, (const int64_t[]){0, 0}, NULL, &view));
     JEXPECT_OK(jbuffer_as_pointer(view, JDEVICE_HOST, &pointer));
     JEXPECT_NULL(pointer);
     JEXPECT_OK(jbuffer_release(view));
@@ -212,10 +220,13 @@ JTEST(Buffer, ViewsThatFailLeaveNothing) {
         JFOR_EACH_FAILURE(i) {
             jbuffer_t *view = NULL;
             const jstatus_t status =
-                which == 0   ? jbuffer_slice(made.buffer, (const int64_t[]){0, 0}, (const int64_t[]){2, 2}, NULL, &view)
-                : which == 1 ? jbuffer_permute(made.buffer, (const int[]){1, 0}, &view)
-                             : jbuffer_with_structure(made.buffer, JSTRUCTURE_SYMMETRIC_UPPER, &view);
-            JEXPECT_STATUS(status, jtest_metadata_failed() ? JSTATUS_MEMORY_ERROR : JSTATUS_SUCCESS);
+                which == 0 ? jbuffer_slice(made.buffer, (const int64_t[]){0, 0},
+                                           (const int64_t[]){2, 2}, NULL, &view)
+                : which == 1
+                    ? jbuffer_permute(made.buffer, (const int[]){1, 0}, &view)
+                    : jbuffer_with_structure(made.buffer, JSTRUCTURE_SYMMETRIC_UPPER, &view);
+            JEXPECT_STATUS(status,
+                           jtest_metadata_failed() ? JSTATUS_MEMORY_ERROR : JSTATUS_SUCCESS);
             JEXPECT_EQ(view == NULL, jtest_metadata_failed());
             JEXPECT_OK(jbuffer_release(view));
         }
@@ -228,7 +239,8 @@ static void *share_references(void *argument) {
         jbuffer_t *view = NULL;
         double value;
         if (jbuffer_retain(buffer) != JSTATUS_SUCCESS ||
-            jbuffer_slice(buffer, (const int64_t[]){1, 1}, (const int64_t[]){2, 2}, NULL, &view) != JSTATUS_SUCCESS ||
+            jbuffer_slice(buffer, (const int64_t[]){1, 1}, (const int64_t[]){2, 2}, NULL, &view) !=
+                JSTATUS_SUCCESS ||
             jbuffer_release(buffer) != JSTATUS_SUCCESS ||
             jbuffer_get(view, (const int64_t[]){0, 1}, &value) != JSTATUS_SUCCESS ||
             jbuffer_release(view) != JSTATUS_SUCCESS)
@@ -250,7 +262,7 @@ JTEST(Buffer, ReferencesAreSafeFromAnyThread) {
     end(&made);
 }
 
-/* ---- Misuse ------------------------------------------------------------------------------------------------------ */
+/* ---- Misuse ---- */
 
 /* Calls everything that takes a buffer, with one that should be answered `expected`. */
 static void expect_refused(jbuffer_allocator_t *allocator, jbuffer_t *buffer, jstatus_t expected) {
@@ -308,9 +320,11 @@ JTEST(Buffer, ResultPointersMustNotBeNull) {
     const int64_t indices[2] = {0, 0};
     const int order[2] = {0, 1};
     double value = 0;
-    JEXPECT_STATUS(jbuffer_slice(made.buffer, indices, indices, NULL, NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jbuffer_slice(made.buffer, indices, indices, NULL, NULL),
+                   JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jbuffer_permute(made.buffer, order, NULL), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jbuffer_with_structure(made.buffer, JSTRUCTURE_GENERAL, NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jbuffer_with_structure(made.buffer, JSTRUCTURE_GENERAL, NULL),
+                   JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jbuffer_get_layout(made.buffer, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jbuffer_get_kind(made.buffer, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jbuffer_get_type(made.buffer, NULL), JSTATUS_INVALID_POINTER);
@@ -322,34 +336,43 @@ JTEST(Buffer, ResultPointersMustNotBeNull) {
     JEXPECT_STATUS(jbuffer_get(made.buffer, NULL, &value), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jbuffer_set(made.buffer, indices, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jbuffer_set(made.buffer, NULL, &value), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jbuffer_permute(made.buffer, NULL, &(jbuffer_t *){NULL}), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jbuffer_slice(made.buffer, NULL, indices, NULL, &(jbuffer_t *){NULL}), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jbuffer_permute(made.buffer, NULL, &(jbuffer_t *){NULL}),
+                   JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jbuffer_slice(made.buffer, NULL, indices, NULL, &(jbuffer_t *){NULL}),
+                   JSTATUS_INVALID_POINTER);
     end(&made);
 }
 
 JTEST(Buffer, ViewsOutsideOfTheWholeAreRefused) {
     made_t made = make("[4,5]", JDATATYPE_F64);
     jbuffer_t *view = NULL;
-    JEXPECT_STATUS(jbuffer_slice(made.buffer, (const int64_t[]){2, 0}, (const int64_t[]){3, 1}, NULL, &view),
-                   JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(jbuffer_slice(made.buffer, (const int64_t[]){-1, 0}, (const int64_t[]){1, 1}, NULL, &view),
-                   JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(
-        jbuffer_slice(made.buffer, (const int64_t[]){0, 0}, (const int64_t[]){1, 1}, (const int64_t[]){0, 1}, &view),
+        jbuffer_slice(made.buffer, (const int64_t[]){2, 0}, (const int64_t[]){3, 1}, NULL, &view),
         JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(
+        jbuffer_slice(made.buffer, (const int64_t[]){-1, 0}, (const int64_t[]){1, 1}, NULL, &view),
+        JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jbuffer_slice(made.buffer, (const int64_t[]){0, 0}, (const int64_t[]){1, 1},
+                                 (const int64_t[]){0, 1}, &view),
+                   JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jbuffer_permute(made.buffer, (const int[]){1, 1}, &view), JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(jbuffer_with_structure(made.buffer, JSTRUCTURE_SYMMETRIC_LOWER, &view), JSTATUS_INVALID_SIZE);
-    JEXPECT_STATUS(jbuffer_with_structure(made.buffer, (jstructure_t)99, &view), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jbuffer_with_structure(made.buffer, JSTRUCTURE_SYMMETRIC_LOWER, &view),
+                   JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(jbuffer_with_structure(made.buffer, (jstructure_t)99, &view),
+                   JSTATUS_INVALID_VALUE);
     JEXPECT_NULL(view);
     double value = 7;
-    JEXPECT_STATUS(jbuffer_get(made.buffer, (const int64_t[]){4, 0}, &value), JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(jbuffer_get(made.buffer, (const int64_t[]){0, -1}, &value), JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(jbuffer_set(made.buffer, (const int64_t[]){0, 5}, &value), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jbuffer_get(made.buffer, (const int64_t[]){4, 0}, &value),
+                   JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jbuffer_get(made.buffer, (const int64_t[]){0, -1}, &value),
+                   JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jbuffer_set(made.buffer, (const int64_t[]){0, 5}, &value),
+                   JSTATUS_INVALID_VALUE);
     JEXPECT_EQ(value, 7.0);
     end(&made);
 }
 
-/* ---- Down-casts -------------------------------------------------------------------------------------------------- */
+/* ---- Down-casts ---- */
 
 JTEST(Buffer, ElementsThatShareAPlaceAreRefusedMemory) {
     static const struct {
@@ -383,7 +406,8 @@ JTEST(Buffer, DownCastsAreChecked) {
     void *pointer = NULL, *first = NULL;
     jbuffer_t *view;
     JEXPECT_OK(jbuffer_as_pointer(made.buffer, JDEVICE_HOST, &first));
-    JASSERT_OK(jbuffer_slice(made.buffer, (const int64_t[]){1, 2}, (const int64_t[]){2, 2}, NULL, &view));
+    JASSERT_OK(
+        jbuffer_slice(made.buffer, (const int64_t[]){1, 2}, (const int64_t[]){2, 2}, NULL, &view));
     JEXPECT_OK(jbuffer_as_pointer(view, JDEVICE_HOST, &pointer));
     JEXPECT_EQ(pointer, (char *)first + (1 + 2 * 6) * sizeof(float));
     pointer = NULL;
@@ -409,12 +433,13 @@ JTEST(Buffer, DownCastsAreChecked) {
     end(&made);
 }
 
-/* ---- Structures -------------------------------------------------------------------------------------------------- */
+/* ---- Structures ---- */
 
 JTEST(Buffer, ElementsAreAsTheStructureHasThem) {
     made_t made = make("[5,5]", JDATATYPE_F64_C);
     const jcomplex_f64_t stain = 3 + 4 * (jcomplex_f64_t)__builtin_complex(0.0, 1.0);
-    JEXPECT_OK(jbuffer_set(made.buffer, (const int64_t[]){2, 2}, &stain)); /* an imaginary part on the diagonal */
+    /* An imaginary part on the diagonal. */
+    JEXPECT_OK(jbuffer_set(made.buffer, (const int64_t[]){2, 2}, &stain));
     jlayout_t layout;
     void *data;
     JEXPECT_OK(jbuffer_get_layout(made.buffer, &layout));
@@ -428,7 +453,8 @@ JTEST(Buffer, ElementsAreAsTheStructureHasThem) {
             const int64_t indices[2] = {n % 5, n / 5};
             jcomplex_f64_t got, same;
             JEXPECT_OK(jbuffer_get(view, indices, &got));
-            const reference_number_t expected = reference_get(&layout, JDATATYPE_F64_C, data, indices);
+            const reference_number_t expected =
+                reference_get(&layout, JDATATYPE_F64_C, data, indices);
             JEXPECT_EQ(__real__ got, (double)expected.re);
             JEXPECT_EQ(__imag__ got, (double)expected.im);
             if (!reference_is_stored(&layout, indices)) {
@@ -445,7 +471,7 @@ JTEST(Buffer, ElementsAreAsTheStructureHasThem) {
     end(&made);
 }
 
-/* ---- Distributed, as one process of a grid ----------------------------------------------------------------------- */
+/* ---- Distributed, as one process of a grid ---- */
 
 JTEST(Buffer, ADistributedViewIsAPlaceInTheWhole) {
     pretend_runtime_t pretend;
@@ -465,8 +491,10 @@ JTEST(Buffer, ADistributedViewIsAPlaceInTheWhole) {
     JEXPECT_EQ(part.leading_dimension, 3);
     JEXPECT_NOT_NULL(part.pointer);
     JEXPECT_EQ(part.extents[1], 9);
-    JASSERT_OK(jbuffer_slice(buffer, (const int64_t[]){1, 2}, (const int64_t[]){4, 6}, NULL, &view));
-    JASSERT_OK(jbuffer_slice(view, (const int64_t[]){1, 1}, (const int64_t[]){2, 2}, (const int64_t[]){1, 1}, &deeper));
+    JASSERT_OK(
+        jbuffer_slice(buffer, (const int64_t[]){1, 2}, (const int64_t[]){4, 6}, NULL, &view));
+    JASSERT_OK(jbuffer_slice(view, (const int64_t[]){1, 1}, (const int64_t[]){2, 2},
+                             (const int64_t[]){1, 1}, &deeper));
     jbuffer_part_t inner = JBUFFER_PART_INIT;
     JEXPECT_OK(jbuffer_as_part(deeper, &inner));
     JEXPECT_EQ(inner.pointer, part.pointer);
@@ -478,7 +506,8 @@ JTEST(Buffer, ADistributedViewIsAPlaceInTheWhole) {
     JEXPECT_EQ(got.strides[0], 1);
     JEXPECT_EQ(got.strides[1], 5);
 
-    /* Element (1, 1) of the deepest is (3, 4) of the whole, another's; (0, 0) is (2, 3), another's row. */
+    /* Element (1, 1) of the deepest is (3, 4) of the whole, another's; (0, 0) is (2, 3), another's
+     * row. */
     double value = 5, before[12];
     memcpy(before, part.pointer, sizeof before);
     JEXPECT_OK(jbuffer_set(deeper, (const int64_t[]){0, 0}, &value));
@@ -487,16 +516,18 @@ JTEST(Buffer, ADistributedViewIsAPlaceInTheWhole) {
     JEXPECT_OK(jbuffer_set(view, (const int64_t[]){3, 4}, &value)); /* (4, 6): local (2, 2) */
     JEXPECT_EQ(((double *)part.pointer)[2 + 2 * 3], 5.0);
     memcpy(before, part.pointer, sizeof before);
-    JEXPECT_OK(jbuffer_set(view, (const int64_t[]){3, 5}, &(double){6})); /* (4, 7), and another's column beside it */
+    /* (4, 7), and another's column beside it */
+    JEXPECT_OK(jbuffer_set(view, (const int64_t[]){3, 5}, &(double){6}));
     JEXPECT_OK(jbuffer_set(view, (const int64_t[]){3, 2}, &(double){7}));
     before[2 + 3 * 3] = 6;
     JEXPECT_EQ(memcmp(before, part.pointer, sizeof before), 0);
-    JEXPECT_STATUS(jbuffer_get(view, (const int64_t[]){3, 4}, &value), JSTATUS_NOT_IMPLEMENTED); /* nothing is sent */
+    /* Nothing is sent. */
+    JEXPECT_STATUS(jbuffer_get(view, (const int64_t[]){3, 4}, &value), JSTATUS_NOT_IMPLEMENTED);
     JEXPECT_EQ(value, 5.0);
 
-    JEXPECT_STATUS(
-        jbuffer_slice(buffer, (const int64_t[]){0, 0}, (const int64_t[]){2, 2}, (const int64_t[]){1, 2}, &deeper),
-        JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jbuffer_slice(buffer, (const int64_t[]){0, 0}, (const int64_t[]){2, 2},
+                                 (const int64_t[]){1, 2}, &deeper),
+                   JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jbuffer_permute(buffer, (const int[]){1, 0}, &deeper), JSTATUS_NOT_IMPLEMENTED);
     JEXPECT_STATUS(jbuffer_as_pointer(buffer, JDEVICE_HOST, &pointer), JSTATUS_INVALID_VALUE);
     JEXPECT_SUBSTR(jstatus_last_message(), "distributed");
@@ -534,12 +565,12 @@ JTEST(Buffer, ViewsOfADistributedBufferOverlapAsRectanglesDo) {
                 for (int64_t j = 0; j < 4; ++j) {
                     bool in[2];
                     for (int v = 0; v < 2; ++v)
-                        in[v] = i >= starts[v][0] && i < starts[v][0] + extents[v][0] && j >= starts[v][1] &&
-                                j < starts[v][1] + extents[v][1];
+                        in[v] = i >= starts[v][0] && i < starts[v][0] + extents[v][0] &&
+                                j >= starts[v][1] && j < starts[v][1] + extents[v][1];
                     common += in[0] && in[1];
                 }
-            const bool same =
-                memcmp(starts[0], starts[1], sizeof starts[0]) == 0 && memcmp(extents[0], extents[1], 16) == 0;
+            const bool same = memcmp(starts[0], starts[1], sizeof starts[0]) == 0 &&
+                              memcmp(extents[0], extents[1], 16) == 0;
             JEXPECT_EQ(ji_buffer_overlap(views[0], views[1]), common == 0 ? JI_OVERLAP_NONE
                                                               : same      ? JI_OVERLAP_SAME
                                                                           : JI_OVERLAP_SOME);
@@ -563,8 +594,8 @@ JTEST(Buffer, ViewsOfADistributedBufferOverlapAsRectanglesDo) {
     JEXPECT_OK(jruntime_release(pretend.runtime));
 }
 
-/* The same bytes seen as other elements, or from the middle of one, or so far apart that sums would overflow: told to
- * overlap where they do, or might. */
+/* The same bytes seen as other elements, or from the middle of one, or so far apart that sums would
+ * overflow: told to overlap where they do, or might. */
 JTEST(Buffer, WrappedMemoryOverlapsWhateverItIsSeenAs) {
     static _Alignas(16) char memory[32 << 10];
     static const struct {
@@ -577,11 +608,21 @@ JTEST(Buffer, WrappedMemoryOverlapsWhateverItIsSeenAs) {
         {{JDATATYPE_F64, JDATATYPE_F32}, {"[4]", "[4]"}, {0, 32}, JI_OVERLAP_NONE},
         {{JDATATYPE_F64, JDATATYPE_F64}, {"[4]", "[4]"}, {0, 0}, JI_OVERLAP_SAME},
         {{JDATATYPE_F64, JDATATYPE_F64}, {"[4]", "[5]"}, {0, 0}, JI_OVERLAP_SOME},
-        {{JDATATYPE_F64_C, JDATATYPE_F64_C}, {"[4]", "[4]"}, {0, 8}, JI_OVERLAP_SOME}, /* half an element further */
-        {{JDATATYPE_I8, JDATATYPE_I8}, {"[4]", "[2] strides=(4611686018427387904)"}, {1, 0}, JI_OVERLAP_SOME},
+        /* Half an element further. */
+        {{JDATATYPE_F64_C, JDATATYPE_F64_C}, {"[4]", "[4]"}, {0, 8}, JI_OVERLAP_SOME},
+        {{JDATATYPE_I8, JDATATYPE_I8},
+         {"[4]", "[2] strides=(4611686018427387904)"},
+         {1, 0},
+         JI_OVERLAP_SOME},
         /* Every second one of either; too many to be sure of that. */
-        {{JDATATYPE_I8, JDATATYPE_I8}, {"[10,10] strides=(2,42)", "[10,10] strides=(4,44)"}, {0, 1}, JI_OVERLAP_NONE},
-        {{JDATATYPE_I8, JDATATYPE_I8}, {"[80,80] strides=(2,322)", "[80,80] strides=(4,324)"}, {0, 1}, JI_OVERLAP_SOME},
+        {{JDATATYPE_I8, JDATATYPE_I8},
+         {"[10,10] strides=(2,42)", "[10,10] strides=(4,44)"},
+         {0, 1},
+         JI_OVERLAP_NONE},
+        {{JDATATYPE_I8, JDATATYPE_I8},
+         {"[80,80] strides=(2,322)", "[80,80] strides=(4,324)"},
+         {0, 1},
+         JI_OVERLAP_SOME},
     };
     jruntime_t *runtime;
     JASSERT_OK(jruntime_create(&runtime));
@@ -591,7 +632,8 @@ JTEST(Buffer, WrappedMemoryOverlapsWhateverItIsSeenAs) {
         jbuffer_t *buffers[2];
         for (int k = 0; k < 2; ++k) {
             const jlayout_t layout = buffer_layout_of(cases[i].layout[k]);
-            allocators[k] = buffer_allocator_of(runtime, JBUFFER_LOCAL, cases[i].type[k], NULL, NULL, false);
+            allocators[k] =
+                buffer_allocator_of(runtime, JBUFFER_LOCAL, cases[i].type[k], NULL, NULL, false);
             JASSERT_OK(jbuffer_wrap(allocators[k], &layout, memory + cases[i].at[k], &buffers[k]));
         }
         JEXPECT_EQ((int)ji_buffer_overlap(buffers[0], buffers[1]), (int)cases[i].overlap);
@@ -613,8 +655,9 @@ JTEST(Buffer, APartThatIsWrappedTwiceOverlapsHere) {
     double memory[30];
     const jlayout_t layout = buffer_layout_of("[5,3]");
     for (int k = 0; k < 2; ++k) {
-        allocators[k] = buffer_allocator_of(pretend.runtime, k == 0 ? JBUFFER_DISTRIBUTED : JBUFFER_LOCAL,
-                                            JDATATYPE_F64, NULL, NULL, false);
+        allocators[k] =
+            buffer_allocator_of(pretend.runtime, k == 0 ? JBUFFER_DISTRIBUTED : JBUFFER_LOCAL,
+                                JDATATYPE_F64, NULL, NULL, false);
         JASSERT_OK(jbuffer_wrap(allocators[k], &layout, memory, &buffers[k]));
     }
     JASSERT_OK(jbuffer_wrap(allocators[1], &layout, memory + 15, &buffers[2]));
@@ -628,9 +671,11 @@ JTEST(Buffer, APartThatIsWrappedTwiceOverlapsHere) {
     JEXPECT_OK(jruntime_release(pretend.runtime));
 }
 
-/* A single process's memory is moved between distributed and local as it lies, in whichever direction, and back. */
+/* A single process's memory is moved between distributed and local as it lies, in whichever
+ * direction, and back. */
 JTEST(Buffer, MovesOfOneProcessUseDistributedMemoryAgain) {
-    static const char *const layouts[] = {"[]", "[0]", "[1]", "[5]", "[0,3]", "[1,4]", "[4,1]", "[5,3]", "[3,3]"};
+    static const char *const layouts[] = {"[]",    "[0]",   "[1]",   "[5]",  "[0,3]",
+                                          "[1,4]", "[4,1]", "[5,3]", "[3,3]"};
     static const jbuffer_kind_t kinds[] = {JBUFFER_LOCAL, JBUFFER_REPLICATED};
     pretend_runtime_t pretend;
     JASSERT_OK(pretend_runtime_make(&pretend, 1, true));
@@ -645,7 +690,8 @@ JTEST(Buffer, MovesOfOneProcessUseDistributedMemoryAgain) {
             jbuffer_t *buffer, *moved = NULL;
             bool reused = false;
             jbuffer_kind_t kind;
-            JASSERT_OK(jbuffer_construct_function(here, &layout, buffer_fill_places, NULL, 1, &buffer));
+            JASSERT_OK(
+                jbuffer_construct_function(here, &layout, buffer_fill_places, NULL, 1, &buffer));
             const void *const memory = buffer->storage->pointer;
             for (int round = 0; round < 2; ++round) {
                 JASSERT_OK(jbuffer_construct_move(distributed, &buffer, &moved, &reused));
@@ -668,7 +714,8 @@ JTEST(Buffer, MovesOfOneProcessUseDistributedMemoryAgain) {
     JEXPECT_OK(jruntime_release(pretend.runtime));
 }
 
-/* What everybody has in host memory each takes its part of, and nobody need ask whether it went well. */
+/* What everybody has in host memory each takes its part of, and nobody need ask whether it went
+ * well. */
 JTEST(Buffer, PartsOfWhatAllHaveAreTakenWithoutAsking) {
     pretend_gpu_t *gpu = pretend_gpu_make();
     pretend_runtime_t pretend;
@@ -676,10 +723,12 @@ JTEST(Buffer, PartsOfWhatAllHaveAreTakenWithoutAsking) {
     const jlayout_t layout = buffer_layout_of("[5,3]");
     for (int to = 0; to < 2; ++to)
         for (int from = 0; from < 2; ++from) {
-            jbuffer_allocator_t *distributed = buffer_allocator_of(pretend.runtime, JBUFFER_DISTRIBUTED, JDATATYPE_F64,
-                                                                   to ? &gpu->device : NULL, NULL, false);
-            jbuffer_allocator_t *replicated = buffer_allocator_of(pretend.runtime, JBUFFER_REPLICATED, JDATATYPE_F64,
-                                                                  from ? &gpu->device : NULL, NULL, false);
+            jbuffer_allocator_t *distributed =
+                buffer_allocator_of(pretend.runtime, JBUFFER_DISTRIBUTED, JDATATYPE_F64,
+                                    to ? &gpu->device : NULL, NULL, false);
+            jbuffer_allocator_t *replicated =
+                buffer_allocator_of(pretend.runtime, JBUFFER_REPLICATED, JDATATYPE_F64,
+                                    from ? &gpu->device : NULL, NULL, false);
             jbuffer_t *parts, *whole, *moved = NULL;
             JASSERT_OK(jbuffer_allocate(distributed, &layout, &parts));
             JASSERT_OK(jbuffer_allocate(replicated, &layout, &whole));
@@ -687,7 +736,8 @@ JTEST(Buffer, PartsOfWhatAllHaveAreTakenWithoutAsking) {
             JEXPECT_STATUS(ji_buffer_copy(parts, whole, NULL, NULL, 0), JSTATUS_NOT_IMPLEMENTED);
             JEXPECT_EQ(pretend.agreements[JI_SCOPE_ALL] - before, to || from ? 1u : 0u);
             /* A move has to be a copy. */
-            JEXPECT_STATUS(jbuffer_construct_move(distributed, &whole, &moved, NULL), JSTATUS_NOT_IMPLEMENTED);
+            JEXPECT_STATUS(jbuffer_construct_move(distributed, &whole, &moved, NULL),
+                           JSTATUS_NOT_IMPLEMENTED);
             JEXPECT_NULL(moved);
             JEXPECT_OK(jbuffer_release(parts));
             JEXPECT_OK(jbuffer_release(whole));
@@ -697,28 +747,33 @@ JTEST(Buffer, PartsOfWhatAllHaveAreTakenWithoutAsking) {
     JEXPECT_OK(jruntime_release(pretend.runtime));
 }
 
-/* Memory that is no column-major matrix as it lies becomes no distributed one, which then would be a copy. */
+/* Memory that is no column-major matrix as it lies becomes no distributed one, which then would be
+ * a copy. */
 JTEST(Buffer, OnlyWhatIsStoredAsAMatrixIsMovedAsItIs) {
     static const char *const layouts[] = {"[5,3] row", "[5,3] ld=6", "[1,4] row", "[2,2,2]"};
     pretend_runtime_t pretend;
     JASSERT_OK(pretend_runtime_make(&pretend, 1, true));
     jbuffer_allocator_t *distributed =
         buffer_allocator_of(pretend.runtime, JBUFFER_DISTRIBUTED, JDATATYPE_F64, NULL, NULL, false);
-    jbuffer_allocator_t *here = buffer_allocator_of(pretend.runtime, JBUFFER_LOCAL, JDATATYPE_F64, NULL, NULL, false);
+    jbuffer_allocator_t *here =
+        buffer_allocator_of(pretend.runtime, JBUFFER_LOCAL, JDATATYPE_F64, NULL, NULL, false);
     for (size_t i = 0; i <= sizeof layouts / sizeof layouts[0]; ++i) {
-        const bool part = i == sizeof layouts / sizeof layouts[0]; /* columns that do not begin where the memory does */
+        /* Columns that do not begin where the memory does. */
+        const bool part = i == sizeof layouts / sizeof layouts[0];
         JSCOPED_TRACE("%s", part ? "a part" : layouts[i]);
         const jlayout_t layout = buffer_layout_of(part ? "[5,3]" : layouts[i]);
         jbuffer_t *buffer, *view, *moved = NULL;
         bool reused = true;
         JASSERT_OK(jbuffer_construct_value(here, &layout, NULL, &buffer));
         if (part) {
-            JASSERT_OK(jbuffer_slice(buffer, (const int64_t[]){0, 1}, (const int64_t[]){5, 2}, NULL, &view));
+            JASSERT_OK(jbuffer_slice(buffer, (const int64_t[]){0, 1}, (const int64_t[]){5, 2}, NULL,
+                                     &view));
             JEXPECT_OK(jbuffer_release(buffer));
             buffer = view;
         }
         JEXPECT_STATUS(jbuffer_construct_move(distributed, &buffer, &moved, &reused),
-                       layout.rank > 2 ? JSTATUS_INVALID_VALUE : JSTATUS_NOT_IMPLEMENTED); /* nothing is sent here */
+                       /* Nothing is sent here. */
+                       layout.rank > 2 ? JSTATUS_INVALID_VALUE : JSTATUS_NOT_IMPLEMENTED);
         JEXPECT_NULL(moved);
         JEXPECT_TRUE(reused);
         JEXPECT_OK(jbuffer_release(buffer));
@@ -731,16 +786,18 @@ JTEST(Buffer, OnlyWhatIsStoredAsAMatrixIsMovedAsItIs) {
 static int windows_ended;
 static void end_window(void *window) { windows_ended += *(int *)window; }
 
-/* The window is of a distributed buffer, which it stays with to the end; so does another runtime's memory with that. */
+/* The window is of a distributed buffer, which it stays with to the end; so does another runtime's
+ * memory with that. */
 JTEST(Buffer, MemoryWithAWindowOrOfAnotherRuntimeIsNotMovedAsItIs) {
     pretend_runtime_t pretend[2];
     JASSERT_OK(pretend_runtime_make(&pretend[0], 1, true));
     JASSERT_OK(pretend_runtime_make(&pretend[1], 1, true));
-    jbuffer_allocator_t *distributed =
-        buffer_allocator_of(pretend[0].runtime, JBUFFER_DISTRIBUTED, JDATATYPE_F64, NULL, NULL, false);
+    jbuffer_allocator_t *distributed = buffer_allocator_of(pretend[0].runtime, JBUFFER_DISTRIBUTED,
+                                                           JDATATYPE_F64, NULL, NULL, false);
     jbuffer_allocator_t *here[2];
     for (int r = 0; r < 2; ++r)
-        here[r] = buffer_allocator_of(pretend[r].runtime, JBUFFER_LOCAL, JDATATYPE_F64, NULL, NULL, false);
+        here[r] = buffer_allocator_of(pretend[r].runtime, JBUFFER_LOCAL, JDATATYPE_F64, NULL, NULL,
+                                      false);
     const jlayout_t layout = buffer_layout_of("[5,3]");
     jbuffer_t *buffer, *moved = NULL;
     bool reused = true;
@@ -748,7 +805,8 @@ JTEST(Buffer, MemoryWithAWindowOrOfAnotherRuntimeIsNotMovedAsItIs) {
     JASSERT_OK(jbuffer_allocate(distributed, &layout, &buffer));
     buffer->storage->window = &window;
     buffer->storage->end_window = end_window;
-    JEXPECT_STATUS(jbuffer_construct_move(here[0], &buffer, &moved, &reused), JSTATUS_NOT_IMPLEMENTED);
+    JEXPECT_STATUS(jbuffer_construct_move(here[0], &buffer, &moved, &reused),
+                   JSTATUS_NOT_IMPLEMENTED);
     JEXPECT_NULL(moved);
     JEXPECT_EQ(windows_ended, 0);
     JEXPECT_OK(jbuffer_release(buffer));
@@ -767,7 +825,8 @@ JTEST(Buffer, MemoryWithAWindowOrOfAnotherRuntimeIsNotMovedAsItIs) {
         JEXPECT_OK(jruntime_release(pretend[r].runtime));
 }
 
-/* Between grids alone, blocks alone, or of a view: what does not lie as it should is not taken as it lies. */
+/* Between grids alone, blocks alone, or of a view: what does not lie as it should is not taken as
+ * it lies. */
 JTEST(Buffer, DistributedMemoryIsUsedAgainInTheSameDistributionAlone) {
     pretend_runtime_t pretend;
     JASSERT_OK(pretend_runtime_make(&pretend, 4, true));
@@ -791,7 +850,8 @@ JTEST(Buffer, DistributedMemoryIsUsedAgainInTheSameDistributionAlone) {
         JASSERT_OK(jbuffer_allocate(from, &layout, &buffer));
         jbuffer_t *const given = buffer;
         const jstatus_t status = jbuffer_construct_move(to, &buffer, &moved, &reused);
-        JEXPECT_STATUS(status, differs == 0 ? JSTATUS_SUCCESS : JSTATUS_NOT_IMPLEMENTED); /* it would be a copy */
+        /* It would be a copy. */
+        JEXPECT_STATUS(status, differs == 0 ? JSTATUS_SUCCESS : JSTATUS_NOT_IMPLEMENTED);
         JEXPECT_EQ(reused, differs == 0);
         JEXPECT_EQ(buffer, differs == 0 ? NULL : given);
         JEXPECT_EQ(moved, differs == 0 ? given : NULL);
@@ -802,7 +862,7 @@ JTEST(Buffer, DistributedMemoryIsUsedAgainInTheSameDistributionAlone) {
     JEXPECT_OK(jruntime_release(pretend.runtime));
 }
 
-/* ---- Every failure ----------------------------------------------------------------------------------------------- */
+/* ---- Every failure ---- */
 
 JTEST(Buffer, EachFailureOfADeviceLeavesTheElementAndTheValue) {
     pretend_gpu_t *gpu = pretend_gpu_make();
@@ -833,10 +893,12 @@ JTEST(Buffer, EachFailureOfADeviceLeavesTheElementAndTheValue) {
     JEXPECT_OK(jruntime_release(runtime));
 }
 
-/* From rank 0 for all, on the host or a device, packed or in pieces: each message and each call of the device fails. */
+/* From rank 0 for all, on the host or a device, packed or in pieces: each message and each call of
+ * the device fails. */
 JTEST(Buffer, EachFailureOfABroadcastIsTheCopys) {
     pretend_gpu_t *gpu = pretend_gpu_make();
-    static const char *const layouts[] = {"[40,30]", "[70000,2] ld=70001"}; /* a piece is no more than a mebibyte */
+    /* A piece is no more than a mebibyte. */
+    static const char *const layouts[] = {"[40,30]", "[70000,2] ld=70001"};
     for (int rank = 0; rank < 2; ++rank)
         for (int device = 0; device < 2; ++device)
             for (int holes = 0; holes < 2; ++holes) {
@@ -844,10 +906,11 @@ JTEST(Buffer, EachFailureOfABroadcastIsTheCopys) {
                 pretend_runtime_t pretend;
                 JASSERT_OK(pretend_runtime_make(&pretend, 2, false));
                 pretend.runtime->info.rank = rank;
-                jbuffer_allocator_t *local =
-                    buffer_allocator_of(pretend.runtime, JBUFFER_LOCAL, JDATATYPE_F64, NULL, NULL, false);
-                jbuffer_allocator_t *replicated = buffer_allocator_of(
-                    pretend.runtime, JBUFFER_REPLICATED, JDATATYPE_F64, device ? &gpu->device : NULL, NULL, false);
+                jbuffer_allocator_t *local = buffer_allocator_of(pretend.runtime, JBUFFER_LOCAL,
+                                                                 JDATATYPE_F64, NULL, NULL, false);
+                jbuffer_allocator_t *replicated =
+                    buffer_allocator_of(pretend.runtime, JBUFFER_REPLICATED, JDATATYPE_F64,
+                                        device ? &gpu->device : NULL, NULL, false);
                 const jlayout_t layout = buffer_layout_of(layouts[holes]);
                 jbuffer_t *from, *to;
                 size_t best, least;
@@ -885,22 +948,25 @@ JTEST(Buffer, APlaceholderHasNoContents) {
     pretend_runtime_t pretend;
     JASSERT_OK(pretend_runtime_make(&pretend, 4, true));
     for (int kind = JBUFFER_LOCAL; kind <= JBUFFER_DISTRIBUTED; ++kind) {
-        jbuffer_allocator_t *allocator =
-            buffer_allocator_of(pretend.runtime, (jbuffer_kind_t)kind, JDATATYPE_F64, NULL, NULL, false);
+        jbuffer_allocator_t *allocator = buffer_allocator_of(pretend.runtime, (jbuffer_kind_t)kind,
+                                                             JDATATYPE_F64, NULL, NULL, false);
         const jlayout_t layout = buffer_layout_of("[3,3]");
         jbuffer_t *promised, *copied = NULL;
         jbuffer_part_t part = JBUFFER_PART_INIT, before = part;
         void *pointer = &part;
         double value = 7;
         JASSERT_OK(ji_buffer_promise(allocator, &layout, &promised));
-        const jstatus_t down = kind == JBUFFER_DISTRIBUTED ? jbuffer_as_part(promised, &part)
-                                                           : jbuffer_as_pointer(promised, JDEVICE_HOST, &pointer);
+        const jstatus_t down = kind == JBUFFER_DISTRIBUTED
+                                   ? jbuffer_as_part(promised, &part)
+                                   : jbuffer_as_pointer(promised, JDEVICE_HOST, &pointer);
         JEXPECT_STATUS(down, JSTATUS_INVALID_VALUE);
         JEXPECT_SUBSTR(jstatus_last_message(), "placeholder");
         JEXPECT_EQ(memcmp(&part, &before, sizeof part), 0);
         JEXPECT_EQ(pointer, &part);
-        JEXPECT_STATUS(jbuffer_get(promised, (const int64_t[]){0, 0}, &value), JSTATUS_INVALID_VALUE);
-        JEXPECT_STATUS(jbuffer_set(promised, (const int64_t[]){0, 0}, &value), JSTATUS_INVALID_VALUE);
+        JEXPECT_STATUS(jbuffer_get(promised, (const int64_t[]){0, 0}, &value),
+                       JSTATUS_INVALID_VALUE);
+        JEXPECT_STATUS(jbuffer_set(promised, (const int64_t[]){0, 0}, &value),
+                       JSTATUS_INVALID_VALUE);
         JEXPECT_STATUS(jbuffer_save(promised, "/nowhere/a.npy"), JSTATUS_INVALID_VALUE);
         JEXPECT_STATUS(jbuffer_construct_copy(allocator, promised, &copied), JSTATUS_INVALID_VALUE);
         JEXPECT_SUBSTR(jstatus_last_message(), "placeholder");
@@ -921,11 +987,13 @@ JTEST(Buffer, CopiesBetweenRuntimesNeedALocalSide) {
     for (int r = 0; r < 2; ++r) {
         JASSERT_OK(pretend_runtime_make(&pretend[r], 1, false));
         for (int k = 0; k < 2; ++k)
-            allocators[r][k] = buffer_allocator_of(pretend[r].runtime, k == 0 ? JBUFFER_LOCAL : JBUFFER_REPLICATED,
-                                                   JDATATYPE_F64, NULL, NULL, false);
+            allocators[r][k] =
+                buffer_allocator_of(pretend[r].runtime, k == 0 ? JBUFFER_LOCAL : JBUFFER_REPLICATED,
+                                    JDATATYPE_F64, NULL, NULL, false);
     }
     for (int k = 0; k < 2; ++k)
-        JASSERT_OK(jbuffer_construct_function(allocators[0][k], &layout, buffer_fill_places, NULL, 1, &buffers[k]));
+        JASSERT_OK(jbuffer_construct_function(allocators[0][k], &layout, buffer_fill_places, NULL,
+                                              1, &buffers[k]));
     for (int to = 0; to < 2; ++to)
         for (int from = 0; from < 2; ++from) {
             JSCOPED_TRACE("to %d, from %d", to, from);

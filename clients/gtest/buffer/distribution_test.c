@@ -17,7 +17,8 @@ JTEST(Distribution, IsTheDealingOfBlocksInTurn) {
         int64_t held[8] = {0};
         int dealer = 0;
         for (int64_t begin = 0; begin < d.extents[dimension]; begin += d.blocks[dimension]) {
-            for (int64_t i = begin; i < begin + d.blocks[dimension] && i < d.extents[dimension]; ++i) {
+            for (int64_t i = begin; i < begin + d.blocks[dimension] && i < d.extents[dimension];
+                 ++i) {
                 JASSERT_EQ(jdistribution_owner(&d, dimension, i), dealer);
                 JASSERT_EQ(jdistribution_to_local(&d, dimension, i), held[dealer]);
                 JASSERT_EQ(jdistribution_to_global(&d, dimension, dealer, held[dealer]), i);
@@ -28,7 +29,8 @@ JTEST(Distribution, IsTheDealingOfBlocksInTurn) {
             dealer = (dealer + 1) % d.grid[dimension];
         }
         for (int place = 0; place < d.grid[dimension]; ++place) {
-            JEXPECT_EQ(jdistribution_local_count(&d, dimension, place, d.extents[dimension]), held[place]);
+            JEXPECT_EQ(jdistribution_local_count(&d, dimension, place, d.extents[dimension]),
+                       held[place]);
             JEXPECT_EQ(jdistribution_local_count(&d, dimension, place, 0), 0);
         }
         JEXPECT_EQ(jdistribution_local_count(&d, dimension, -1, d.extents[dimension]), 0);
@@ -37,9 +39,9 @@ JTEST(Distribution, IsTheDealingOfBlocksInTurn) {
 
 JTEST(Distribution, TheDrawingOfTheHeaderIsTrue) {
     const jdistribution_t d = {{5, 9}, {2, 2}, {2, 2}, {0, 0}};
-    static const char *const drawing[] = {"00 00 01 01 00 00 01 01 00", "00 00 01 01 00 00 01 01 00",
-                                          "10 10 11 11 10 10 11 11 10", "10 10 11 11 10 10 11 11 10",
-                                          "00 00 01 01 00 00 01 01 00"};
+    static const char *const drawing[] = {
+        "00 00 01 01 00 00 01 01 00", "00 00 01 01 00 00 01 01 00", "10 10 11 11 10 10 11 11 10",
+        "10 10 11 11 10 10 11 11 10", "00 00 01 01 00 00 01 01 00"};
     for (int64_t i = 0; i < 5; ++i)
         for (int64_t j = 0; j < 9; ++j) {
             JEXPECT_EQ(jdistribution_owner(&d, 0, i), drawing[i][3 * j] - '0');

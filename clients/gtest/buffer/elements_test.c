@@ -1,9 +1,10 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The element engine against a loop over single elements in long double: every pair of types, random ranks, strides,
- * orders and structures. Not only what should change is looked at: the whole span of the destination is compared, so
- * that holes and the triangle that is not stored must be as they were, and neither side is touched beyond its span. */
+/* The element engine against a loop over single elements in long double: every pair of types,
+ * random ranks, strides, orders and structures. Not only what should change is looked at: the whole
+ * span of the destination is compared, so that holes and the triangle that is not stored must be as
+ * they were, and neither side is touched beyond its span. */
 
 #include "buffer_reference.h"
 #include "host_failures.h"
@@ -15,12 +16,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static jdatatype_t random_type(void) { return (jdatatype_t)jtest_random_between(0, REFERENCE_TYPES - 1); }
+static jdatatype_t random_type(void) {
+    return (jdatatype_t)jtest_random_between(0, REFERENCE_TYPES - 1);
+}
 static bool is_refused(jdatatype_t to, jdatatype_t from) {
     return reference_is_complex(from) && !reference_is_complex(to);
 }
 
-/* Two places of one shape, and what the destination should become. Memory lies before an inaccessible page. */
+/* Two places of one shape, and what the destination should become. Memory lies before an
+ * inaccessible page. */
 typedef struct pair {
     ji_place_t to, from;
     int64_t span;
@@ -34,8 +38,12 @@ static jlayout_t random_structured(int rank, const int64_t *extents, bool struct
     return layout;
 }
 
-static pair_t pair_of(const jlayout_t *to_layout, const jlayout_t *from_layout, jdatatype_t to, jdatatype_t from) {
-    pair_t pair = {{jdevice_host(), to, *to_layout, NULL}, {jdevice_host(), from, *from_layout, NULL}, 0, NULL};
+static pair_t pair_of(const jlayout_t *to_layout, const jlayout_t *from_layout, jdatatype_t to,
+                      jdatatype_t from) {
+    pair_t pair = {{jdevice_host(), to, *to_layout, NULL},
+                   {jdevice_host(), from, *from_layout, NULL},
+                   0,
+                   NULL};
     pair.span = reference_span(&pair.to.layout);
     const int64_t from_span = reference_span(&pair.from.layout);
     const size_t bytes = (size_t)pair.span * reference_size(to);
@@ -50,7 +58,8 @@ static pair_t pair_of(const jlayout_t *to_layout, const jlayout_t *from_layout, 
     return pair;
 }
 
-static pair_t pair_make(int rank, const int64_t *extents, bool structured, jdatatype_t to, jdatatype_t from) {
+static pair_t pair_make(int rank, const int64_t *extents, bool structured, jdatatype_t to,
+                        jdatatype_t from) {
     const jlayout_t to_layout = random_structured(rank, extents, structured),
                     from_layout = random_structured(rank, extents, structured);
     return pair_of(&to_layout, &from_layout, to, from);
@@ -74,7 +83,8 @@ static void check_pair(pair_t pair) {
     pair_end(&pair);
 }
 
-static void check_copy(int rank, const int64_t *extents, bool structured, jdatatype_t to, jdatatype_t from) {
+static void check_copy(int rank, const int64_t *extents, bool structured, jdatatype_t to,
+                       jdatatype_t from) {
     check_pair(pair_make(rank, extents, structured, to, from));
 }
 
@@ -87,8 +97,8 @@ JTEST(Elements, EveryPairOfTypesRoundsToTheNearest) {
 }
 
 JTEST(Elements, SixteenBitsAreReachedWithoutRoundingTwice) {
-    /* In the middle of two neighbours of binary16 and of bfloat16, and the least bit of a double to either side: rounded
-     * to float first, the three would be the same. */
+    /* In the middle of two neighbours of binary16 and of bfloat16, and the least bit of a double to
+     * either side: rounded to float first, the three would be the same. */
     for (int to = JDATATYPE_F16; to <= JDATATYPE_BF16; ++to)
         for (int side = -1; side <= 1; ++side)
             for (int odd = 0; odd < 2; ++odd) {
@@ -96,7 +106,8 @@ JTEST(Elements, SixteenBitsAreReachedWithoutRoundingTwice) {
                 double x = 1 + odd * step + step / 2 + side * 0x1p-50;
                 uint16_t rounded = 0, expected = 0;
                 const ji_place_t source = {jdevice_host(), JDATATYPE_F64, {.rank = 0}, &x};
-                const ji_place_t destination = {jdevice_host(), (jdatatype_t)to, {.rank = 0}, &rounded};
+                const ji_place_t destination = {
+                    jdevice_host(), (jdatatype_t)to, {.rank = 0}, &rounded};
                 reference_encode((jdatatype_t)to, (reference_number_t){x, 0}, &expected);
                 JEXPECT_OK(ji_place_copy_host(&destination, &source));
                 JEXPECT_EQ(rounded, expected);
@@ -107,7 +118,8 @@ JTEST(Elements, IntegersAreClampedAndNotANumberIsZero) {
     const double values[] = {NAN,    INFINITY, -INFINITY, 127.4, 127.5, -128.5,
                              -128.6, 0.5,      1.5,       -0.5,  1e300, 2147483647.4};
     const int8_t bytes[] = {0, 127, -128, 127, 127, -128, -128, 0, 2, 0, 127, 127};
-    const int32_t words[] = {0, INT32_MAX, INT32_MIN, 127, 128, -128, -129, 0, 2, 0, INT32_MAX, INT32_MAX};
+    const int32_t words[] = {0,    INT32_MAX, INT32_MIN, 127, 128,       -128,
+                             -129, 0,         2,         0,   INT32_MAX, INT32_MAX};
     enum { COUNT = sizeof values / sizeof values[0] };
     const jlayout_t layout = {.rank = 1, .extents = {COUNT}, .strides = {1}};
     int8_t narrow[COUNT];
@@ -158,7 +170,8 @@ JTEST(Elements, EverySizeOfElementIsTransposedByLines) {
 
 JTEST(Elements, StructuresAreReadAsTheWholeAndWrittenAsTheirTriangle) {
     for (int64_t n = 0; n < jtest_iterations(1500); ++n) {
-        const int64_t order = n % 40 == 0 ? jtest_random_between(60, 150) : jtest_random_between(0, 12);
+        const int64_t order =
+            n % 40 == 0 ? jtest_random_between(60, 150) : jtest_random_between(0, 12);
         const int64_t extents[2] = {order, order};
         const jdatatype_t from = jtest_random_bool() ? JDATATYPE_F64_C : random_type();
         check_copy(2, extents, true, jtest_random_bool() ? from : random_type(), from);
@@ -177,7 +190,8 @@ JTEST(Elements, FillsWriteStoredElementsAlone) {
         const jlayout_t layout = random_structured(rank, extents, structured);
         const int64_t span = reference_span(&layout);
         const size_t size = reference_size(type);
-        char value[16], *data = malloc((size_t)span * size + 1), *expected = malloc((size_t)span * size + 1);
+        char value[16], *data = malloc((size_t)span * size + 1),
+                        *expected = malloc((size_t)span * size + 1);
         const char zeros[16] = {0};
         const bool zero = jtest_random_bool();
         reference_random_fill(type, value, 1);
@@ -187,7 +201,8 @@ JTEST(Elements, FillsWriteStoredElementsAlone) {
         for (int64_t i = 0; i < reference_count(&layout); ++i) {
             reference_indices(&layout, i, indices);
             if (reference_is_stored(&layout, indices))
-                memcpy(expected + (size_t)reference_offset(&layout, indices) * size, zero ? zeros : value, size);
+                memcpy(expected + (size_t)reference_offset(&layout, indices) * size,
+                       zero ? zeros : value, size);
         }
         const ji_place_t place = {jdevice_host(), type, layout, data};
         ji_place_fill_host(&place, zero ? NULL : value);
@@ -201,15 +216,18 @@ JTEST(Elements, NothingBeyondTheSpanIsTouched) {
     for (int64_t n = 0; n < jtest_iterations(60); ++n) {
         int64_t extents[3];
         const int rank = (int)jtest_random_between(1, 3);
-        const jdatatype_t from = random_type(), to = reference_is_complex(from) ? from : random_type();
+        const jdatatype_t from = random_type(),
+                          to = reference_is_complex(from) ? from : random_type();
         reference_random_extents(rank, 3000, extents);
         pair_t pair = pair_make(rank, extents, false, to, from);
         const size_t to_bytes = (size_t)pair.span * reference_size(to);
         const size_t from_bytes = (size_t)reference_span(&pair.from.layout) * reference_size(from);
         ji_place_t destination = pair.to, source = pair.from;
         if (to_bytes > 0) {
-            destination.data = n % 2 ? jtest_guard_pages(to_bytes) : jtest_guard_pages_before(to_bytes);
-            source.data = n % 3 ? jtest_guard_pages(from_bytes) : jtest_guard_pages_before(from_bytes);
+            destination.data =
+                n % 2 ? jtest_guard_pages(to_bytes) : jtest_guard_pages_before(to_bytes);
+            source.data =
+                n % 3 ? jtest_guard_pages(from_bytes) : jtest_guard_pages_before(from_bytes);
             memcpy(destination.data, pair.to.data, to_bytes);
             memcpy(source.data, pair.from.data, from_bytes);
         }
@@ -221,14 +239,16 @@ JTEST(Elements, NothingBeyondTheSpanIsTouched) {
 
 JTEST(Elements, ShapesThatDifferAreRefused) {
     double a[6] = {0}, b[6] = {1};
-    const ji_place_t wide = {jdevice_host(), JDATATYPE_F64, {.rank = 2, .extents = {2, 3}, .strides = {1, 2}}, a};
-    const ji_place_t high = {jdevice_host(), JDATATYPE_F64, {.rank = 2, .extents = {3, 2}, .strides = {1, 3}}, b};
+    const ji_place_t wide = {
+        jdevice_host(), JDATATYPE_F64, {.rank = 2, .extents = {2, 3}, .strides = {1, 2}}, a};
+    const ji_place_t high = {
+        jdevice_host(), JDATATYPE_F64, {.rank = 2, .extents = {3, 2}, .strides = {1, 3}}, b};
     JEXPECT_STATUS(ji_place_copy_host(&wide, &high), JSTATUS_INVALID_SIZE);
     JEXPECT_STATUS(ji_place_copy(&wide, &high, NULL, NULL), JSTATUS_INVALID_SIZE);
     JEXPECT_EQ(a[0], 0.0);
 }
 
-/* ---- Where a device takes part ----------------------------------------------------------------------------------- */
+/* ---- Where a device takes part ---- */
 
 JTEST(Elements, CopiesWithADeviceTouchWhatTheyShouldAlone) {
     pretend_gpu_t *gpu = pretend_gpu_make();
@@ -286,7 +306,8 @@ JTEST(Elements, ADeviceConvertsNothing) {
     double a[2] = {1, 2};
     float b[2] = {3, 4};
     const jlayout_t layout = {.rank = 1, .extents = {2}, .strides = {1}};
-    const ji_place_t to = {&gpu->device, JDATATYPE_F64, layout, a}, from = {jdevice_host(), JDATATYPE_F32, layout, b};
+    const ji_place_t to = {&gpu->device, JDATATYPE_F64, layout, a},
+                     from = {jdevice_host(), JDATATYPE_F32, layout, b};
     JEXPECT_STATUS(ji_place_copy(&to, &from, NULL, NULL), JSTATUS_INVALID_VALUE);
     JEXPECT_EQ(a[0], 1.0);
 }
@@ -296,8 +317,10 @@ JTEST(Elements, CopiesInAStreamOfTheHostWaitForTheirTurn) {
     jtest_gate_t gate = JTEST_GATE_INIT;
     jstream_t *stream;
     double a[6] = {0}, b[6] = {1, 2, 3, 4, 5, 6};
-    const ji_place_t to = {host, JDATATYPE_F64, {.rank = 2, .extents = {2, 3}, .strides = {3, 1}}, a};
-    const ji_place_t from = {host, JDATATYPE_F64, {.rank = 2, .extents = {2, 3}, .strides = {1, 2}}, b};
+    const ji_place_t to = {
+        host, JDATATYPE_F64, {.rank = 2, .extents = {2, 3}, .strides = {3, 1}}, a};
+    const ji_place_t from = {
+        host, JDATATYPE_F64, {.rank = 2, .extents = {2, 3}, .strides = {1, 2}}, b};
     JASSERT_OK(jstream_create(host, &stream));
     JASSERT_OK(jtest_gate_block(&gate, host, stream));
     JEXPECT_OK(ji_place_copy(&to, &from, stream, NULL));
@@ -329,7 +352,8 @@ JTEST(Elements, LayoutsAreDividedIntoPiecesNoLargerThanAsked) {
         const int rank = (int)jtest_random_between(0, JLAYOUT_MAX_RANK);
         const int64_t most = jtest_random_between(1, 300);
         reference_random_extents(rank, 2000, extents);
-        const jlayout_t layout = reference_random_layout(rank, extents), divided = ji_layout_divide(&layout, most);
+        const jlayout_t layout = reference_random_layout(rank, extents),
+                        divided = ji_layout_divide(&layout, most);
         int64_t blocks = 0, elements = 0, starts[JLAYOUT_MAX_RANK], sizes[JLAYOUT_MAX_RANK];
         JASSERT_OK(jlayout_get_block_count(&divided, &blocks));
         for (int64_t b = 0; b < blocks; ++b) {

@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Functions that the headers have inline are exported as well: what is found by name answers what is compiled in. */
+/* Functions that the headers have inline are exported as well: what is found by name answers what
+ * is compiled in. */
 
 #include "jtest.h"
 
@@ -29,11 +30,13 @@ EXPORTED(bool, joffset_compare_exchange, joffset_atomic_t *, joffset_t *, joffse
 
 JTEST(Inline, StatusesAndSizesAreTheSameByName) {
     for (int status = 0; status < 130; ++status)
-        JEXPECT_EQ(exported_jstatus_is_error((jstatus_t)status), jstatus_is_error((jstatus_t)status));
+        JEXPECT_EQ(exported_jstatus_is_error((jstatus_t)status),
+                   jstatus_is_error((jstatus_t)status));
     static const int64_t numbers[] = {-1, 0, 1, 7, (int64_t)1 << 32, INT64_MAX};
     for (size_t i = 0; i < 6; ++i)
         for (size_t j = 0; j < 6; ++j) {
-            JEXPECT_EQ(exported_jalloc_mul(numbers[i], numbers[j]), jalloc_mul(numbers[i], numbers[j]));
+            JEXPECT_EQ(exported_jalloc_mul(numbers[i], numbers[j]),
+                       jalloc_mul(numbers[i], numbers[j]));
             JEXPECT_EQ(exported_jalloc_matrix_bytes(JDATATYPE_F64_C, numbers[i], numbers[j]),
                        jalloc_matrix_bytes(JDATATYPE_F64_C, numbers[i], numbers[j]));
         }
@@ -56,8 +59,10 @@ JTEST(Inline, DistributionsAreTheSameByName) {
     for (int64_t i = 0; i < 60; ++i) {
         JEXPECT_EQ(exported_jdistribution_owner(&d, 1, i), jdistribution_owner(&d, 1, i));
         JEXPECT_EQ(exported_jdistribution_to_local(&d, 0, i), jdistribution_to_local(&d, 0, i));
-        JEXPECT_EQ(exported_jdistribution_to_global(&d, 0, 2, i), jdistribution_to_global(&d, 0, 2, i));
-        JEXPECT_EQ(exported_jdistribution_local_count(&d, 1, 1, i), jdistribution_local_count(&d, 1, 1, i));
+        JEXPECT_EQ(exported_jdistribution_to_global(&d, 0, 2, i),
+                   jdistribution_to_global(&d, 0, 2, i));
+        JEXPECT_EQ(exported_jdistribution_local_count(&d, 1, 1, i),
+                   jdistribution_local_count(&d, 1, 1, i));
     }
 }
 

@@ -3,7 +3,8 @@
 #ifndef JALLOC_CLIENTS_GTEST_LAYOUT_HELPER_H
 #define JALLOC_CLIENTS_GTEST_LAYOUT_HELPER_H
 
-/* What the tests of layouts share: random ones, and lists of their elements by naive enumeration. */
+/* What the tests of layouts share: random ones, and lists of their elements by naive
+ * enumeration. */
 
 #include "jtest.h"
 
@@ -36,7 +37,8 @@ static inline void random_order(int rank, int *order) {
     }
 }
 
-/* Any rank, packed or with gaps, the dimensions in any order; perhaps blocks, perhaps a structure. */
+/* Any rank, packed or with gaps, the dimensions in any order; perhaps blocks, perhaps a
+ * structure. */
 static inline jlayout_t random_layout(void) {
     jlayout_t layout = {.rank = (int)jtest_random_between(0, JLAYOUT_MAX_RANK)};
     const bool square = layout.rank == 2 && jtest_random_bool();

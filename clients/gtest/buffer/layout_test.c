@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Layouts against lists of elements: what they measure, near 63 bits too, where nothing may overflow, and what is none.
- * Views, and the text form, have files of their own. */
+/* Layouts against lists of elements: what they measure, near 63 bits too, where nothing may
+ * overflow, and what is none. Views, and the text form, have files of their own. */
 
 #include "layout_helper.h"
 
@@ -173,7 +173,8 @@ JTEST(Layout, LeadingDimensionSpreadsTheSlowerDimensions) {
     JEXPECT_STATUS(jlayout_set_leading_dimension(&layout, 2), JSTATUS_INVALID_SIZE);
     JEXPECT_SUBSTR(jstatus_last_message(), "leading dimension 2");
     JEXPECT_STATUS(jlayout_set_leading_dimension(&layout, -5), JSTATUS_INVALID_SIZE);
-    JEXPECT_STATUS(jlayout_set_leading_dimension(&layout, INT64_MAX / 2), JSTATUS_INVALID_SIZE); /* the fourth column */
+    /* The fourth column. */
+    JEXPECT_STATUS(jlayout_set_leading_dimension(&layout, INT64_MAX / 2), JSTATUS_INVALID_SIZE);
     JEXPECT_STATUS(jlayout_set_leading_dimension(NULL, 4), JSTATUS_INVALID_POINTER);
     JEXPECT_TRUE(jlayout_equal(&layout, &before));
     JASSERT_OK(jlayout_set_leading_dimension(&layout, (INT64_MAX - 3) / 3));
@@ -181,9 +182,11 @@ JTEST(Layout, LeadingDimensionSpreadsTheSlowerDimensions) {
     JEXPECT_STATUS(jlayout_set_leading_dimension(&layout, 4), JSTATUS_INVALID_VALUE);
     JASSERT_OK(jlayout_init(&layout, 3, EXTENTS(2, 3, 4), JORDER_COLUMN_MAJOR));
     JASSERT_OK(jlayout_permute(&layout, (const int[]){1, 0, 2}, &layout));
-    JEXPECT_STATUS(jlayout_set_leading_dimension(&layout, 40), JSTATUS_INVALID_VALUE); /* neither order */
+    /* Neither order. */
+    JEXPECT_STATUS(jlayout_set_leading_dimension(&layout, 40), JSTATUS_INVALID_VALUE);
     JASSERT_OK(jlayout_init(&layout, 3, EXTENTS(1, 5, 1), JORDER_COLUMN_MAJOR));
-    JEXPECT_STATUS(jlayout_set_leading_dimension(&layout, INT64_MAX / 4), JSTATUS_INVALID_SIZE); /* the third stride */
+    /* The third stride. */
+    JEXPECT_STATUS(jlayout_set_leading_dimension(&layout, INT64_MAX / 4), JSTATUS_INVALID_SIZE);
     JEXPECT_SUBSTR(jstatus_last_message(), "behind a leading dimension");
 }
 
@@ -247,14 +250,16 @@ JTEST(Layout, TheLastElementAndTheBytesAreWithin63Bits) {
     JEXPECT_STATUS(jlayout_get_span(&layout, &span), JSTATUS_INVALID_SIZE);
     layout.extents[0] = 3;
     JEXPECT_STATUS(jlayout_get_span(&layout, &span), JSTATUS_INVALID_SIZE);
-    layout.extents[0] = layout.extents[1] = 1; /* strides of single elements are multiplied by nothing */
+    /* Strides of single elements are multiplied by nothing. */
+    layout.extents[0] = layout.extents[1] = 1;
     JEXPECT_OK(jlayout_get_span(&layout, &span));
     JEXPECT_EQ(span, 1);
     layout.extents[1] = 0;
     JEXPECT_OK(jlayout_get_span(&layout, &span));
     JEXPECT_EQ(span, 0);
 
-    static const jdatatype_t types[] = {JDATATYPE_I8, JDATATYPE_F16, JDATATYPE_F32, JDATATYPE_F64, JDATATYPE_F64_C};
+    static const jdatatype_t types[] = {JDATATYPE_I8, JDATATYPE_F16, JDATATYPE_F32, JDATATYPE_F64,
+                                        JDATATYPE_F64_C};
     for (size_t i = 0; i < COUNT_OF(types); ++i) {
         const int64_t size = (int64_t)jhandle_sizeof_datatype(types[i]);
         JASSERT_OK(jlayout_init(&layout, 1, EXTENTS(INT64_MAX / size), JORDER_COLUMN_MAJOR));
@@ -262,7 +267,8 @@ JTEST(Layout, TheLastElementAndTheBytesAreWithin63Bits) {
         JEXPECT_EQ(bytes, INT64_MAX / size * size);
         bytes = 7;
         if (size > 1) {
-            JASSERT_OK(jlayout_init(&layout, 1, EXTENTS(INT64_MAX / size + 1), JORDER_COLUMN_MAJOR));
+            JASSERT_OK(
+                jlayout_init(&layout, 1, EXTENTS(INT64_MAX / size + 1), JORDER_COLUMN_MAJOR));
             JEXPECT_STATUS(jlayout_get_bytes(&layout, types[i], &bytes), JSTATUS_INVALID_SIZE);
             JEXPECT_EQ(bytes, 7);
         }
@@ -282,12 +288,24 @@ JTEST(Layout, EachFaultIsRefusedWithItsMessage) {
         {{.rank = -1}, JSTATUS_INVALID_VALUE, "rank -1"},
         {{.rank = 9}, JSTATUS_INVALID_VALUE, "rank 9"},
         {{.rank = INT_MAX}, JSTATUS_INVALID_VALUE, "rank"},
-        {{.rank = 1, .extents = {-1}, .strides = {1}}, JSTATUS_INVALID_SIZE, "extent -1 of dimension 0"},
-        {{.rank = 2, .extents = {1, INT64_MIN}, .strides = {1, 1}}, JSTATUS_INVALID_SIZE, "of dimension 1"},
-        {{.rank = 1, .extents = {3}, .strides = {0}}, JSTATUS_INVALID_VALUE, "stride 0 of dimension 0"},
-        {{.rank = 2, .extents = {3, 3}, .strides = {1, -3}}, JSTATUS_INVALID_VALUE, "stride -3 of dimension 1"},
-        {{.rank = 1, .extents = {3}, .strides = {1}, .blocks = {-2}}, JSTATUS_INVALID_SIZE, "blocks of -2"},
-        {{.rank = 1, .structure = (jstructure_t)1, .extents = {3}, .strides = {1}}, JSTATUS_INVALID_VALUE, "rank 1"},
+        {{.rank = 1, .extents = {-1}, .strides = {1}},
+         JSTATUS_INVALID_SIZE,
+         "extent -1 of dimension 0"},
+        {{.rank = 2, .extents = {1, INT64_MIN}, .strides = {1, 1}},
+         JSTATUS_INVALID_SIZE,
+         "of dimension 1"},
+        {{.rank = 1, .extents = {3}, .strides = {0}},
+         JSTATUS_INVALID_VALUE,
+         "stride 0 of dimension 0"},
+        {{.rank = 2, .extents = {3, 3}, .strides = {1, -3}},
+         JSTATUS_INVALID_VALUE,
+         "stride -3 of dimension 1"},
+        {{.rank = 1, .extents = {3}, .strides = {1}, .blocks = {-2}},
+         JSTATUS_INVALID_SIZE,
+         "blocks of -2"},
+        {{.rank = 1, .structure = (jstructure_t)1, .extents = {3}, .strides = {1}},
+         JSTATUS_INVALID_VALUE,
+         "rank 1"},
         {{.rank = 2, .structure = (jstructure_t)5, .extents = {3, 4}, .strides = {1, 3}},
          JSTATUS_INVALID_SIZE,
          "3 x 4"},
@@ -314,7 +332,8 @@ JTEST(Layout, EachFaultIsRefusedWithItsMessage) {
         JEXPECT_STATUS(jlayout_get_span(&layout, &number), cases[i].status);
         JEXPECT_STATUS(jlayout_get_bytes(&layout, JDATATYPE_F64, &bytes), cases[i].status);
         JEXPECT_STATUS(jlayout_get_offset(&layout, zeros, &number), cases[i].status);
-        JEXPECT_STATUS(jlayout_slice(&layout, zeros, zeros, NULL, &result, &number), cases[i].status);
+        JEXPECT_STATUS(jlayout_slice(&layout, zeros, zeros, NULL, &result, &number),
+                       cases[i].status);
         JEXPECT_STATUS(jlayout_permute(&layout, (const int[]){0, 1}, &result), cases[i].status);
         JEXPECT_STATUS(jlayout_get_block_count(&layout, &number), cases[i].status);
         JEXPECT_STATUS(jlayout_get_block(&layout, 0, starts, extents), cases[i].status);
@@ -342,11 +361,13 @@ JTEST(Layout, MissingPointersAreRefused) {
     JEXPECT_STATUS(jlayout_init(&layout, -1, pair, JORDER_COLUMN_MAJOR), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jlayout_init(&layout, 9, pair, JORDER_COLUMN_MAJOR), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jlayout_init(&layout, 1, EXTENTS(3), (jorder_t)2), JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(jlayout_init(&layout, 2, EXTENTS(3, -1), JORDER_ROW_MAJOR), JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(jlayout_init(&layout, 2, EXTENTS(3, -1), JORDER_ROW_MAJOR),
+                   JSTATUS_INVALID_SIZE);
     JEXPECT_STATUS(jlayout_set_blocks(NULL, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jlayout_set_blocks(&layout, EXTENTS(2, -1)), JSTATUS_INVALID_SIZE);
     JEXPECT_STATUS(jlayout_set_structure(NULL, JSTRUCTURE_GENERAL), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jlayout_set_structure(&layout, JSTRUCTURE_SYMMETRIC_LOWER), JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(jlayout_set_structure(&layout, JSTRUCTURE_SYMMETRIC_LOWER),
+                   JSTATUS_INVALID_SIZE);
     JEXPECT_STATUS(jlayout_set_structure(&layout, (jstructure_t)99), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jlayout_check(NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jlayout_get_count(NULL, &number), JSTATUS_INVALID_POINTER);
@@ -358,11 +379,16 @@ JTEST(Layout, MissingPointersAreRefused) {
     JEXPECT_STATUS(jlayout_get_offset(NULL, pair, &number), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jlayout_get_offset(&layout, NULL, &number), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jlayout_get_offset(&layout, EXTENTS(0, 0), NULL), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jlayout_slice(NULL, pair, pair, NULL, &layout, &number), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jlayout_slice(&layout, NULL, EXTENTS(0, 0), NULL, &layout, &number), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jlayout_slice(&layout, EXTENTS(0, 0), NULL, NULL, &layout, &number), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jlayout_slice(&layout, EXTENTS(0, 0), EXTENTS(0, 0), NULL, NULL, &number), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jlayout_slice(&layout, EXTENTS(0, 0), EXTENTS(0, 0), NULL, &layout, NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jlayout_slice(NULL, pair, pair, NULL, &layout, &number),
+                   JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jlayout_slice(&layout, NULL, EXTENTS(0, 0), NULL, &layout, &number),
+                   JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jlayout_slice(&layout, EXTENTS(0, 0), NULL, NULL, &layout, &number),
+                   JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jlayout_slice(&layout, EXTENTS(0, 0), EXTENTS(0, 0), NULL, NULL, &number),
+                   JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jlayout_slice(&layout, EXTENTS(0, 0), EXTENTS(0, 0), NULL, &layout, NULL),
+                   JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jlayout_permute(NULL, (const int[]){0, 1}, &layout), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jlayout_permute(&layout, NULL, &layout), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jlayout_permute(&layout, (const int[]){0, 1}, NULL), JSTATUS_INVALID_POINTER);
@@ -388,7 +414,8 @@ JTEST(Layout, IndicesOutsideNameTheirDimension) {
     JEXPECT_SUBSTR(jstatus_last_message(), "dimension 0");
     JEXPECT_STATUS(jlayout_get_offset(&layout, EXTENTS(0, -1, 0), &offset), JSTATUS_INVALID_VALUE);
     JEXPECT_SUBSTR(jstatus_last_message(), "index -1 of dimension 1");
-    JEXPECT_STATUS(jlayout_get_offset(&layout, EXTENTS(0, 0, INT64_MAX), &offset), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jlayout_get_offset(&layout, EXTENTS(0, 0, INT64_MAX), &offset),
+                   JSTATUS_INVALID_VALUE);
     JEXPECT_SUBSTR(jstatus_last_message(), "dimension 2 is outside of its extent 4");
     JEXPECT_EQ(offset, 7);
 }

@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The text form of layouts: it must give back the same layout, or refuse with the text and the place. */
+/* The text form of layouts: it must give back the same layout, or refuse with the text and the
+ * place. */
 
 #include "layout_helper.h"
 
@@ -64,7 +65,8 @@ JTEST(LayoutText, WhatIsReadIsWhatIsSaid) {
     JASSERT_OK(jlayout_parse("f32_c[3,4] blocks=(2,0) ld=6 row", &other, &type));
     JEXPECT_TRUE(jlayout_equal(&layout, &other));
     JASSERT_OK(jlayout_parse("[4,4] triangular-lower strides=(16,2)", &layout, NULL));
-    JEXPECT_TRUE(layout.structure == JSTRUCTURE_TRIANGULAR_LOWER && layout.strides[0] == 16 && layout.strides[1] == 2);
+    JEXPECT_TRUE(layout.structure == JSTRUCTURE_TRIANGULAR_LOWER && layout.strides[0] == 16 &&
+                 layout.strides[1] == 2);
 }
 
 JTEST(LayoutText, RoundTripsAnyLayout) {
@@ -97,7 +99,8 @@ JTEST(LayoutText, StridesThatShareAPlaceAreNoLeadingDimension) {
     text_has_strides(&layout, "[5,3] strides=(1,2)");
 }
 
-/* All elements are within 63 bits; the stride behind a leading dimension of that many would not be. */
+/* All elements are within 63 bits; the stride behind a leading dimension of that many would not
+ * be. */
 JTEST(LayoutText, AStrideThatIsNoLeadingDimensionIsWrittenAsItIs) {
     const jlayout_t layout = {.rank = 3, .extents = {1, 5, 1}, .strides = {1, INT64_MAX / 4, 7}};
     text_has_strides(&layout, "[1,5,1] strides=(1,2305843009213693951,7)");
@@ -168,14 +171,17 @@ static const struct refusal {
     {"[3,3] ld=4 ld=4", false, JSTATUS_INVALID_VALUE, "no attribute a second time"},
     {"[3] strides=(1) strides=(1)", false, JSTATUS_INVALID_VALUE, "no attribute a second time"},
     {"[3] blocks=(1) blocks=(1)", false, JSTATUS_INVALID_VALUE, "no attribute a second time"},
-    {"[3,3] symmetric-upper symmetric-lower", false, JSTATUS_INVALID_VALUE, "at character 23 no attribute a second"},
+    {"[3,3] symmetric-upper symmetric-lower", false, JSTATUS_INVALID_VALUE,
+     "at character 23 no attribute a second"},
     {"[3,3] row strides=(1,3)", false, JSTATUS_INVALID_VALUE, "not both"},
-    {"[3,3] strides=(1,3) row", false, JSTATUS_INVALID_VALUE, "at character 21 strides, or row and ld, not both"},
+    {"[3,3] strides=(1,3) row", false, JSTATUS_INVALID_VALUE,
+     "at character 21 strides, or row and ld, not both"},
     {"[3,3] strides=(1,3) ld=4", false, JSTATUS_INVALID_VALUE, "not both"},
     {"[3,3] ld=4 strides=(1,3)", false, JSTATUS_INVALID_VALUE, "not both"},
     {"[3,3] ld=", false, JSTATUS_INVALID_VALUE, "at character 10 a number"},
     {"[3,3] ld=-4", false, JSTATUS_INVALID_VALUE, "at character 10 a number"},
-    {"[3,3] strides=(1)", false, JSTATUS_INVALID_VALUE, "at character 16 one number for each dimension"},
+    {"[3,3] strides=(1)", false, JSTATUS_INVALID_VALUE,
+     "at character 16 one number for each dimension"},
     {"[3,3] strides=(1,2,3)", false, JSTATUS_INVALID_VALUE, "one number for each dimension"},
     {"[3,3] strides=(1,2", false, JSTATUS_INVALID_VALUE, "\",\" or \")\""},
     {"[3,3] strides=(1,2]", false, JSTATUS_INVALID_VALUE, "\",\" or \")\""},
@@ -209,7 +215,8 @@ JTEST(LayoutText, RefusalsQuoteTheTextAndThePlace) {
         JSCOPED_TRACE("\"%s\"", refusal->text);
         memset(&layout, 0x5a, sizeof layout);
         const jlayout_t before = layout;
-        JEXPECT_STATUS(jlayout_parse(refusal->text, &layout, refusal->typed ? &type : NULL), refusal->status);
+        JEXPECT_STATUS(jlayout_parse(refusal->text, &layout, refusal->typed ? &type : NULL),
+                       refusal->status);
         JEXPECT_SUBSTR(jstatus_last_message(), refusal->message);
         snprintf(quoted, sizeof quoted, "\"%s\"", refusal->text);
         JEXPECT_SUBSTR(jstatus_last_message(), quoted);
@@ -252,11 +259,13 @@ JTEST(LayoutText, AnyBytesAreReadOrRefused) {
         char text[400] = "";
         if (jtest_random_bool()) { /* words of the grammar */
             for (int64_t count = jtest_random_between(1, 12); count > 0; --count)
-                strncat(text, words[jtest_random_between(0, COUNT_OF(words) - 1)], sizeof text - strlen(text) - 1);
+                strncat(text, words[jtest_random_between(0, COUNT_OF(words) - 1)],
+                        sizeof text - strlen(text) - 1);
         } else if (jtest_random_bool()) { /* a good text with a wrong byte */
             const jlayout_t layout = random_layout();
             JASSERT_OK(jlayout_format(&layout, NULL, text, sizeof text));
-            text[jtest_random_between(0, (int64_t)strlen(text) - 1)] = (char)jtest_random_between(0, 255);
+            text[jtest_random_between(0, (int64_t)strlen(text) - 1)] =
+                (char)jtest_random_between(0, 255);
         } else {
             for (int64_t i = jtest_random_between(0, 60); i > 0; --i)
                 text[i] = (char)jtest_random_between(1, 255);
@@ -274,7 +283,8 @@ JTEST(LayoutText, TypesAreFoundByTheirNames) {
         JEXPECT_OK(jdatatype_parse(jdatatype_name((jdatatype_t)t), &type));
         JEXPECT_EQ(type, t);
     }
-    static const char *const wrong[] = {"", "f6", "f640", "F64", "double", "unknown", " f64", "f64 ", "f64_C"};
+    static const char *const wrong[] = {"",        "f6",   "f640", "F64",  "double",
+                                        "unknown", " f64", "f64 ", "f64_C"};
     for (size_t i = 0; i < COUNT_OF(wrong); ++i) {
         jdatatype_t type = (jdatatype_t)99;
         JEXPECT_STATUS(jdatatype_parse(wrong[i], &type), JSTATUS_INVALID_VALUE);

@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Slices, permutations and blocks of layouts. A layout that was built by slicing and permuting must say of each element
- * what a plain list of places, made by naive enumeration, says. */
+/* Slices, permutations and blocks of layouts. A layout that was built by slicing and permuting must
+ * say of each element what a plain list of places, made by naive enumeration, says. */
 
 #include "layout_helper.h"
 
@@ -11,7 +11,8 @@
 
 /* ---- Slices and permutations ---- */
 
-/* Which elements of a root layout a view shows: for each of its dimensions that of the root, and a list of indices. */
+/* Which elements of a root layout a view shows: for each of its dimensions that of the root, and a
+ * list of indices. */
 typedef struct view {
     jlayout_t layout;
     int64_t first; /* where it begins in the root */
@@ -113,13 +114,16 @@ JTEST(Layout, SlicesOutsideAreRefused) {
     const jlayout_t before = slice;
     for (size_t i = 0; i < COUNT_OF(cases); ++i) {
         JSCOPED_TRACE("case %zu", i);
-        JEXPECT_STATUS(jlayout_slice(&layout, cases[i].starts, cases[i].extents, cases[i].steps, &slice, &offset),
+        JEXPECT_STATUS(jlayout_slice(&layout, cases[i].starts, cases[i].extents, cases[i].steps,
+                                     &slice, &offset),
                        JSTATUS_INVALID_VALUE);
         JEXPECT_SUBSTR(jstatus_last_message(), cases[i].message);
     }
     JEXPECT_TRUE(offset == 7 && memcmp(&slice, &before, sizeof slice) == 0);
-    /* The step of a single element goes nowhere; nothing at the end is something; and what is empty begins at 0. */
-    JEXPECT_OK(jlayout_slice(&layout, EXTENTS(4, 6), EXTENTS(1, 1), EXTENTS(INT64_MAX, INT64_MAX), &slice, &offset));
+    /* The step of a single element goes nowhere; nothing at the end is something; and what is empty
+     * begins at 0. */
+    JEXPECT_OK(jlayout_slice(&layout, EXTENTS(4, 6), EXTENTS(1, 1), EXTENTS(INT64_MAX, INT64_MAX),
+                             &slice, &offset));
     JEXPECT_EQ(offset, 34);
     JEXPECT_OK(jlayout_check(&slice));
     JEXPECT_OK(jlayout_slice(&layout, EXTENTS(5, 7), EXTENTS(0, 0), NULL, &slice, &offset));
@@ -128,7 +132,8 @@ JTEST(Layout, SlicesOutsideAreRefused) {
     JEXPECT_EQ(offset, 0);
     /* Without elements strides may be anything, and are left alone. */
     jlayout_t wide = {.rank = 2, .extents = {0, INT64_MAX}, .strides = {1, INT64_MAX}};
-    JEXPECT_OK(jlayout_slice(&wide, EXTENTS(0, 5), EXTENTS(0, 2), EXTENTS(1, (int64_t)1 << 60), &slice, &offset));
+    JEXPECT_OK(jlayout_slice(&wide, EXTENTS(0, 5), EXTENTS(0, 2), EXTENTS(1, (int64_t)1 << 60),
+                             &slice, &offset));
     JEXPECT_OK(jlayout_check(&slice));
     JEXPECT_EQ(offset, 0);
 }
@@ -144,9 +149,11 @@ JTEST(Layout, StructureStaysWithSquaresOnTheDiagonal) {
         JASSERT_OK(jlayout_slice(&layout, EXTENTS(1, 1), EXTENTS(4, 4), NULL, &slice, &offset));
         JEXPECT_EQ(slice.structure, structure);
         JEXPECT_TRUE(slice.blocks[0] == 0 && slice.blocks[1] == 0);
-        JASSERT_OK(jlayout_slice(&layout, EXTENTS(1, 1), EXTENTS(3, 3), EXTENTS(2, 2), &slice, &offset));
+        JASSERT_OK(
+            jlayout_slice(&layout, EXTENTS(1, 1), EXTENTS(3, 3), EXTENTS(2, 2), &slice, &offset));
         JEXPECT_EQ(slice.structure, structure);
-        JASSERT_OK(jlayout_slice(&layout, EXTENTS(1, 1), EXTENTS(2, 2), EXTENTS(2, 1), &slice, &offset));
+        JASSERT_OK(
+            jlayout_slice(&layout, EXTENTS(1, 1), EXTENTS(2, 2), EXTENTS(2, 1), &slice, &offset));
         JEXPECT_EQ(slice.structure, JSTRUCTURE_GENERAL);
         JASSERT_OK(jlayout_slice(&layout, EXTENTS(1, 2), EXTENTS(3, 3), NULL, &slice, &offset));
         JEXPECT_EQ(slice.structure, JSTRUCTURE_GENERAL);
@@ -176,7 +183,8 @@ JTEST(Layout, TransposingExchangesTheTriangles) {
     }
     for (int s = JSTRUCTURE_HERMITIAN_UPPER; s <= JSTRUCTURE_HERMITIAN_LOWER; ++s) {
         JASSERT_OK(jlayout_set_structure(&layout, (jstructure_t)s));
-        JEXPECT_STATUS(jlayout_permute(&layout, (const int[]){1, 0}, &permuted), JSTATUS_INVALID_VALUE);
+        JEXPECT_STATUS(jlayout_permute(&layout, (const int[]){1, 0}, &permuted),
+                       JSTATUS_INVALID_VALUE);
         JASSERT_OK(jlayout_permute(&layout, (const int[]){0, 1}, &permuted));
         JEXPECT_TRUE(jlayout_equal(&layout, &permuted));
     }
@@ -194,7 +202,8 @@ JTEST(Layout, BlocksCoverEveryElementOnce) {
     for (int64_t round = jtest_iterations(400); round > 0; --round) {
         const jlayout_t layout = random_layout();
         const int64_t elements = naive_count(&layout);
-        int64_t blocks, starts[JLAYOUT_MAX_RANK], extents[JLAYOUT_MAX_RANK], before[JLAYOUT_MAX_RANK] = {0};
+        int64_t blocks, starts[JLAYOUT_MAX_RANK], extents[JLAYOUT_MAX_RANK],
+            before[JLAYOUT_MAX_RANK] = {0};
         JASSERT_LE(elements, MOST);
         memset(covered, 0, sizeof covered);
         JASSERT_OK(jlayout_get_block_count(&layout, &blocks));
@@ -204,10 +213,13 @@ JTEST(Layout, BlocksCoverEveryElementOnce) {
             JASSERT_OK(jlayout_get_block(&layout, number, starts, extents));
             memcpy(block.extents, extents, sizeof extents);
             for (int d = 0; d < layout.rank; ++d) {
-                JASSERT_TRUE(starts[d] >= 0 && extents[d] >= 1 && starts[d] + extents[d] <= layout.extents[d]);
-                JASSERT_TRUE(layout.blocks[d] != 0 ? starts[d] % layout.blocks[d] == 0 : starts[d] == 0);
+                JASSERT_TRUE(starts[d] >= 0 && extents[d] >= 1 &&
+                             starts[d] + extents[d] <= layout.extents[d]);
+                JASSERT_TRUE(layout.blocks[d] != 0 ? starts[d] % layout.blocks[d] == 0
+                                                   : starts[d] == 0);
             }
-            /* Numbered column-major: seen from the slowest dimension, starts grow from one block to the next. */
+            /* Numbered column-major: seen from the slowest dimension, starts grow from one block to
+             * the next. */
             int d = layout.rank - 1;
             while (number > 0 && d > 0 && starts[d] == before[d])
                 --d;

@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Saving and loading where something fails in between: memory, the system's calls, a device, another process. Whatever it
- * is leaves the old file as it was and nothing beside it. */
+/* Saving and loading where something fails in between: memory, the system's calls, a device,
+ * another process. Whatever it is leaves the old file as it was and nothing beside it. */
 
 #include "npy_helper.h"
 #include "pretend_gpu.h"
@@ -61,7 +61,8 @@ JTEST(Npy, WithoutMemoryForElementsNothingIsLeftBehind) {
     folder_end(&folder);
 }
 
-/* Saves over "old" in small pieces; what is there afterwards is the one file or the other, and nothing beside it. */
+/* Saves over "old" in small pieces; what is there afterwards is the one file or the other, and
+ * nothing beside it. */
 static jstatus_t save_over_old(const folder_t *folder, jbuffer_t *buffer) {
     write_file(folder->path, "old", 3);
     const jstatus_t status = jbuffer_save(buffer, folder->path);
@@ -74,12 +75,13 @@ static jstatus_t save_over_old(const folder_t *folder, jbuffer_t *buffer) {
     return status;
 }
 
-/* Each call of the system that saving and loading make fails once: an error of the system, with its words and the path. */
+/* Each call of the system that saving and loading make fails once: an error of the system, with its
+ * words and the path. */
 JTEST(Npy, EachFailedCallOfTheSystemIsAStatusAndLeavesTheOldFile) {
-    static const char *const saving[] = {"open", "write", "fchmod", "fsync", "close", "rename"}, *const loading[] = {
-                                                                                                     "open", "fstat",
-                                                                                                     "pread"};
-    static const char *const layouts[] = {"f64[5,5]", "f64[5,5] ld=7", "f64_c[5,5] hermitian-lower"};
+    static const char *const saving[] = {"open", "write", "fchmod", "fsync", "close", "rename"},
+                             *const loading[] = {"open", "fstat", "pread"};
+    static const char *const layouts[] = {"f64[5,5]", "f64[5,5] ld=7",
+                                          "f64_c[5,5] hermitian-lower"};
     const folder_t folder = folder_make();
     const size_t usual = ji_file_piece_bytes;
     ji_file_piece_bytes = 96;
@@ -120,7 +122,8 @@ JTEST(Npy, EachFailedCallOfTheSystemIsAStatusAndLeavesTheOldFile) {
     folder_end(&folder);
 }
 
-/* A call that a signal cut short is made again; a name made without random numbers is a name, too. */
+/* A call that a signal cut short is made again; a name made without random numbers is a name,
+ * too. */
 JTEST(Npy, CallsThatASignalInterruptsAreRepeated) {
     const folder_t folder = folder_make();
     jbuffer_t *buffer = make_buffer("f64[5,5]"), *loaded;
@@ -167,8 +170,8 @@ JTEST(Npy, ASignalThatWasPendingBeforeStaysPending) {
     folder_end(&folder);
 }
 
-/* Between a file and a device, in pieces of several columns and of part of one: each call of the device and each
- * allocation of bookkeeping fails once. */
+/* Between a file and a device, in pieces of several columns and of part of one: each call of the
+ * device and each allocation of bookkeeping fails once. */
 JTEST(Npy, EachFailureOfADeviceIsAStatusAndLeavesTheOldFile) {
     pretend_gpu_t *gpu = pretend_gpu_make();
     const folder_t folder = folder_make();
@@ -197,7 +200,8 @@ JTEST(Npy, EachFailureOfADeviceIsAStatusAndLeavesTheOldFile) {
             JFOR_EACH_FAILURE(i) {
                 jbuffer_t *loaded = NULL;
                 const jstatus_t status = jbuffer_load(allocator, folder.path, &loaded);
-                JEXPECT_STATUS(status, jtest_metadata_failed() ? JSTATUS_MEMORY_ERROR : JSTATUS_SUCCESS);
+                JEXPECT_STATUS(status,
+                               jtest_metadata_failed() ? JSTATUS_MEMORY_ERROR : JSTATUS_SUCCESS);
                 JEXPECT_EQ(loaded == NULL, status != JSTATUS_SUCCESS);
                 JEXPECT_OK(jbuffer_release(loaded));
             }
@@ -223,7 +227,8 @@ JTEST(Npy, EachFailureOfADeviceIsAStatusAndLeavesTheOldFile) {
             expect_file(folder.path, host, true);
             JFOR_EACH_FAILURE(i) {
                 const jstatus_t status = save_over_old(&folder, view);
-                JEXPECT_STATUS(status, jtest_metadata_failed() ? JSTATUS_MEMORY_ERROR : JSTATUS_SUCCESS);
+                JEXPECT_STATUS(status,
+                               jtest_metadata_failed() ? JSTATUS_MEMORY_ERROR : JSTATUS_SUCCESS);
             }
             JEXPECT_OK(jbuffer_release(view));
             JEXPECT_OK(jbuffer_release(there));
@@ -237,7 +242,8 @@ JTEST(Npy, EachFailureOfADeviceIsAStatusAndLeavesTheOldFile) {
     folder_end(&folder);
 }
 
-/* Everyone's buffer, of which rank 0 reads and writes the file: what the others report, or cannot be told, is a status. */
+/* Everyone's buffer, of which rank 0 reads and writes the file: what the others report, or cannot
+ * be told, is a status. */
 static ji_npy_t told_header; /* what rank 0 tells the others */
 static void tell_header(void *bytes, size_t size_bytes) {
     if (size_bytes == sizeof told_header)
@@ -249,7 +255,8 @@ JTEST(Npy, EachFailureOfTheOthersIsAStatus) {
             for (int empty = 0; empty < 2; ++empty) {
                 JSCOPED_TRACE("rank %d, shared %d, empty %d", rank, shared, empty);
                 const folder_t folder = folder_make();
-                jbuffer_t *buffer = make_buffer(empty ? "f64[0,3]" : "f64[4,3]"), *loaded = NULL, *replicated = NULL;
+                jbuffer_t *buffer = make_buffer(empty ? "f64[0,3]" : "f64[4,3]"), *loaded = NULL,
+                          *replicated = NULL;
                 JASSERT_OK(jbuffer_save(buffer, folder.path));
                 int file;
                 JASSERT_OK(ji_npy_open(folder.path, &told_header, &file));
@@ -258,8 +265,8 @@ JTEST(Npy, EachFailureOfTheOthersIsAStatus) {
                 JASSERT_OK(pretend_runtime_make(&pretend, 2, false));
                 pretend.runtime->info.rank = rank;
                 pretend.change = rank != 0 ? tell_header : NULL;
-                jbuffer_allocator_t *allocator =
-                    buffer_allocator_of(pretend.runtime, JBUFFER_REPLICATED, JDATATYPE_F64, NULL, NULL, shared != 0);
+                jbuffer_allocator_t *allocator = buffer_allocator_of(
+                    pretend.runtime, JBUFFER_REPLICATED, JDATATYPE_F64, NULL, NULL, shared != 0);
                 for (uint64_t n = 1, failed = 1; failed != 0; ++n) {
                     pretend.fail_in = n;
                     const jstatus_t status = jbuffer_load(allocator, folder.path, &loaded);
@@ -289,7 +296,8 @@ JTEST(Npy, EachFailureOfTheOthersIsAStatus) {
             }
 }
 
-/* Where the best allocator makes local buffers each process reads the file, of which rank 0 has told the header. */
+/* Where the best allocator makes local buffers each process reads the file, of which rank 0 has
+ * told the header. */
 JTEST(Npy, EachProcessReadsALocalBufferForItself) {
     const folder_t folder = folder_make();
     jbuffer_t *buffer = make_buffer("f64[4,3]"), *loaded = NULL;
@@ -341,7 +349,8 @@ static void save_above_the_limit(void *argument) {
         JEXPECT_EQ(folder_count(folder), 1);
         JEXPECT_OK(jbuffer_release(buffers[i]));
     }
-    JEXPECT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0); /* what the child writes at its end may be larger */
+    /* What the child writes at its end may be larger. */
+    JEXPECT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
     sigpending(&pending);
     JEXPECT_EQ(sigismember(&pending, SIGXFSZ), 0);
 }

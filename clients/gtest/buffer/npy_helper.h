@@ -3,8 +3,8 @@
 #ifndef JALLOC_CLIENTS_GTEST_NPY_HELPER_H
 #define JALLOC_CLIENTS_GTEST_NPY_HELPER_H
 
-/* What the tests of NumPy's files share: a folder for each test, buffers full of random bytes, and the bytes that their
- * files should have, made naively. */
+/* What the tests of NumPy's files share: a folder for each test, buffers full of random bytes, and
+ * the bytes that their files should have, made naively. */
 
 #include "buffer_helper.h"
 
@@ -70,7 +70,8 @@ static inline unsigned char *read_file(const char *path, size_t *size) {
     return bytes;
 }
 
-/* A buffer of a layout in text form ("f64[2,3]"), every element different, its memory random in between. */
+/* A buffer of a layout in text form ("f64[2,3]"), every element different, its memory random in
+ * between. */
 static inline jbuffer_t *make_buffer(const char *text) {
     jlayout_t layout;
     jdatatype_t type;
@@ -96,13 +97,13 @@ static inline void conjugate(void *number, jdatatype_t type) {
 }
 
 /* The element at these indices as the structure has it. */
-static inline void naive_element(const unsigned char *data, const jlayout_t *layout, jdatatype_t type,
-                                 const int64_t *indices, unsigned char *element) {
+static inline void naive_element(const unsigned char *data, const jlayout_t *layout,
+                                 jdatatype_t type, const int64_t *indices, unsigned char *element) {
     const size_t size = jhandle_sizeof_datatype(type);
     int64_t i = indices[0], j = indices[1], offset;
     const jstructure_t s = layout->structure;
-    const bool upper =
-        s == JSTRUCTURE_SYMMETRIC_UPPER || s == JSTRUCTURE_HERMITIAN_UPPER || s == JSTRUCTURE_TRIANGULAR_UPPER;
+    const bool upper = s == JSTRUCTURE_SYMMETRIC_UPPER || s == JSTRUCTURE_HERMITIAN_UPPER ||
+                       s == JSTRUCTURE_TRIANGULAR_UPPER;
     const bool hermitian = s == JSTRUCTURE_HERMITIAN_UPPER || s == JSTRUCTURE_HERMITIAN_LOWER;
     const bool mirrored = s != JSTRUCTURE_GENERAL && (upper ? i > j : i < j);
     memset(element, 0, size);
@@ -136,13 +137,15 @@ static inline unsigned char *naive_file(jbuffer_t *buffer, bool fortran, size_t 
     JEXPECT_OK(jbuffer_as_pointer(buffer, JDEVICE_HOST, (void **)&data));
     JEXPECT_OK(jlayout_get_count(&layout, &count));
     for (int d = 0; d < layout.rank; ++d)
-        snprintf(shape + strlen(shape), sizeof shape - strlen(shape), "%lld%s", (long long)layout.extents[d],
+        snprintf(shape + strlen(shape), sizeof shape - strlen(shape), "%lld%s",
+                 (long long)layout.extents[d],
                  layout.rank == 1      ? ","
                  : d + 1 < layout.rank ? ", "
                                        : "");
-    snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': %s, 'shape': (%s), }", descriptions[type],
-             fortran ? "True" : "False", shape);
-    const size_t element = jhandle_sizeof_datatype(type), begin = (10 + strlen(text) + 1 + 63) / 64 * 64;
+    snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': %s, 'shape': (%s), }",
+             descriptions[type], fortran ? "True" : "False", shape);
+    const size_t element = jhandle_sizeof_datatype(type),
+                 begin = (10 + strlen(text) + 1 + 63) / 64 * 64;
     *size = begin + (size_t)count * element;
     unsigned char *file = malloc(*size);
     memcpy(file, "\x93NUMPY\x01", 8);
@@ -165,7 +168,8 @@ static inline unsigned char *naive_file(jbuffer_t *buffer, bool fortran, size_t 
 
 static inline void expect_file(const char *path, jbuffer_t *buffer, bool fortran) {
     size_t size, expected_size;
-    unsigned char *file = read_file(path, &size), *expected = naive_file(buffer, fortran, &expected_size);
+    unsigned char *file = read_file(path, &size),
+                  *expected = naive_file(buffer, fortran, &expected_size);
     JEXPECT_EQ(size, expected_size);
     if (size == expected_size) {
         size_t first = 0;
@@ -178,7 +182,8 @@ static inline void expect_file(const char *path, jbuffer_t *buffer, bool fortran
     free(expected);
 }
 
-/* Whether a packed buffer has the elements of another one (or of the whole matrix that its structure means). */
+/* Whether a packed buffer has the elements of another one (or of the whole matrix that its
+ * structure means). */
 static inline void expect_same_elements(jbuffer_t *loaded, jbuffer_t *original) {
     jlayout_t a, b;
     jdatatype_t type;
@@ -229,7 +234,8 @@ static inline void round_trip(jbuffer_t *buffer, bool fortran) {
 }
 
 /* A file of that header's text and so many bytes of elements, of any version. */
-static inline void write_npy(const char *path, int version, const char *text, size_t text_bytes, size_t bytes) {
+static inline void write_npy(const char *path, int version, const char *text, size_t text_bytes,
+                             size_t bytes) {
     static unsigned char file[1 << 16];
     const size_t begin = version == 1 ? 10 : 12;
     memset(file, 0, sizeof file);

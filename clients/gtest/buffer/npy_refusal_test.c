@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Files that are not of NumPy's format, and names that are no files: each is refused with a message. */
+/* Files that are not of NumPy's format, and names that are no files: each is refused with a
+ * message. */
 
 #include "npy_helper.h"
 
@@ -51,14 +52,16 @@ static const struct refused {
     {"{'descr': '<f8', 'fortran_order': Falsehood, 'shape': (2,), }", "\",\" or \"}\""},
     {"{'descr': '<f8', 'fortran_order': False, 'shape': 2, }", "\"(\" was expected"},
     {"{'descr': '<f8', 'fortran_order': False, 'shape': [2], }", "\"(\" was expected"},
-    {"{'descr': '<f8', 'fortran_order': False, 'shape': (2), }", "before \"), }\", \",\" was expected"},
+    {"{'descr': '<f8', 'fortran_order': False, 'shape': (2), }",
+     "before \"), }\", \",\" was expected"},
     {"{'descr': '<f8', 'fortran_order': False, 'shape': (,), }", "a number"},
     {"{'descr': '<f8', 'fortran_order': False, 'shape': (-2,), }", "a number"},
     {"{'descr': '<f8', 'fortran_order': False, 'shape': (2.0,), }", "\",\" or \")\""},
     {"{'descr': '<f8', 'fortran_order': False, 'shape': (2 3), }", "\",\" or \")\""},
     {"{'descr': '<f8', 'fortran_order': False, 'shape': (2,, 3), }", "a number"},
     {"{'descr': '<f8', 'fortran_order': False, 'shape': (0x2,), }", "\",\" or \")\""},
-    {"{'descr': '<f8', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1), }", "no more than 8 dimensions"},
+    {"{'descr': '<f8', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1), }",
+     "no more than 8 dimensions"},
     {"{'descr': '<f8', 'fortran_order': False, 'shape': (9223372036854775808,), }", "63 bits"},
     {"{'descr': '<f8', 'fortran_order': False, 'shape': (9223372036854775810,), }", "63 bits"},
     {"{'descr': '<f8', 'fortran_order': False, 'shape': (4294967296, 4294967296), }", "63 bits"},
@@ -70,7 +73,8 @@ static const struct refused {
 };
 JTEST(Npy, OtherHeadersAreRefusedAndQuoted) {
     const folder_t folder = folder_make();
-    jbuffer_allocator_t *allocator = buffer_allocator_alone(JBUFFER_LOCAL, JDATATYPE_F64, NULL, NULL);
+    jbuffer_allocator_t *allocator =
+        buffer_allocator_alone(JBUFFER_LOCAL, JDATATYPE_F64, NULL, NULL);
     for (size_t i = 0; i < COUNT_OF(refused); ++i) {
         jbuffer_t *buffer = (jbuffer_t *)&buffer;
         JSCOPED_TRACE("%s", refused[i].text);
@@ -100,8 +104,10 @@ JTEST(Npy, WhatIsNoNumPyFileIsRefused) {
         {"\x93NUMPY\1\1v\0 and more", 20, JSTATUS_INVALID_VALUE, "version 1.1"},
         {"\x93NUMPY\1\0\x11\x27 and more", 20, JSTATUS_INVALID_VALUE, "a header of 10001 bytes"},
         {"\x93NUMPY\1\0\x10\x27 and more", 20, JSTATUS_TRUNCATED, "there should be 10010"},
-        {"\x93NUMPY\2\0\0\0\0\x80 and more", 20, JSTATUS_INVALID_VALUE, "a header of 2147483648 bytes"},
-        {"\x93NUMPY\3\0\xff\xff\xff\xff and more", 20, JSTATUS_INVALID_VALUE, "a header of 4294967295 bytes"},
+        {"\x93NUMPY\2\0\0\0\0\x80 and more", 20, JSTATUS_INVALID_VALUE,
+         "a header of 2147483648 bytes"},
+        {"\x93NUMPY\3\0\xff\xff\xff\xff and more", 20, JSTATUS_INVALID_VALUE,
+         "a header of 4294967295 bytes"},
         {"\x93NUMPY\2\0\1\0\0", 11, JSTATUS_TRUNCATED, "ends after 11 bytes"},
     };
     const folder_t folder = folder_make();
@@ -151,12 +157,15 @@ JTEST(Npy, AnyBytesAreReadOrRefused) {
         memcpy(changed, file, size);
         for (int64_t i = jtest_random_between(1, 4); i > 0; --i) {
             const size_t at = (size_t)jtest_random_between(0, 75);
-            changed[at] = (unsigned char)(jtest_random_bool() ? jtest_random() : changed[jtest_random_between(0, 75)]);
+            changed[at] =
+                (unsigned char)(jtest_random_bool() ? jtest_random()
+                                                    : changed[jtest_random_between(0, 75)]);
         }
         write_file(folder.path, changed, size);
         free(changed);
         const jstatus_t status = jbuffer_load(allocator, folder.path, &loaded);
-        JEXPECT_TRUE(status == JSTATUS_SUCCESS || status == JSTATUS_INVALID_VALUE || status == JSTATUS_TRUNCATED);
+        JEXPECT_TRUE(status == JSTATUS_SUCCESS || status == JSTATUS_INVALID_VALUE ||
+                     status == JSTATUS_TRUNCATED);
         JEXPECT_EQ(loaded != NULL, status == JSTATUS_SUCCESS);
         JEXPECT_OK(jbuffer_release(loaded));
     }
@@ -176,12 +185,15 @@ JTEST(Npy, MisuseHasItsStatus) {
     JEXPECT_STATUS(jbuffer_load(NULL, folder.path, &loaded), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jbuffer_load(allocator, NULL, &loaded), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jbuffer_load(allocator, folder.path, NULL), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jbuffer_load((jbuffer_allocator_t *)buffer, folder.path, &loaded), JSTATUS_NOT_FOUND);
-    JEXPECT_STATUS(jbuffer_load(allocator, folder.path, &loaded), JSTATUS_NOT_FOUND); /* no such file */
+    JEXPECT_STATUS(jbuffer_load((jbuffer_allocator_t *)buffer, folder.path, &loaded),
+                   JSTATUS_NOT_FOUND);
+    /* No such file. */
+    JEXPECT_STATUS(jbuffer_load(allocator, folder.path, &loaded), JSTATUS_NOT_FOUND);
     JEXPECT_SUBSTR(jstatus_last_message(), "No such file");
     JASSERT_OK(jbuffer_save(buffer, folder.path));
     jbuffer_allocator_t *other = buffer_allocator_alone(JBUFFER_LOCAL, JDATATYPE_F32, NULL, NULL);
-    JEXPECT_STATUS(jbuffer_load(other, folder.path, &loaded), JSTATUS_INVALID_VALUE); /* another type */
+    /* Another type. */
+    JEXPECT_STATUS(jbuffer_load(other, folder.path, &loaded), JSTATUS_INVALID_VALUE);
     JEXPECT_SUBSTR(jstatus_last_message(), "elements of f64, the allocator makes f32");
     JEXPECT_NULL(loaded);
     JEXPECT_OK(jbuffer_allocator_release(other));
@@ -194,9 +206,10 @@ JTEST(Npy, ErrorsOfTheSystemHaveTheirStatuses) {
     static const struct {
         int error;
         jstatus_t status;
-    } errors[] = {{ENOENT, JSTATUS_NOT_FOUND}, {ENOTDIR, JSTATUS_NOT_FOUND}, {EACCES, JSTATUS_PERMISSION},
-                  {EPERM, JSTATUS_PERMISSION}, {EROFS, JSTATUS_PERMISSION},  {ENOMEM, JSTATUS_MEMORY_ERROR},
-                  {ENOSPC, JSTATUS_IO_ERROR},  {EIO, JSTATUS_IO_ERROR},      {EFBIG, JSTATUS_IO_ERROR}};
+    } errors[] = {
+        {ENOENT, JSTATUS_NOT_FOUND}, {ENOTDIR, JSTATUS_NOT_FOUND}, {EACCES, JSTATUS_PERMISSION},
+        {EPERM, JSTATUS_PERMISSION}, {EROFS, JSTATUS_PERMISSION},  {ENOMEM, JSTATUS_MEMORY_ERROR},
+        {ENOSPC, JSTATUS_IO_ERROR},  {EIO, JSTATUS_IO_ERROR},      {EFBIG, JSTATUS_IO_ERROR}};
     for (size_t i = 0; i < COUNT_OF(errors); ++i) {
         JEXPECT_STATUS(ji_npy_errno("/a/b", "cannot be read", errors[i].error), errors[i].status);
         JEXPECT_SUBSTR(jstatus_last_message(), "\"/a/b\": cannot be read: ");
@@ -218,7 +231,8 @@ JTEST(Npy, OnlyRegularFilesAreReadAndReplaced) {
     JEXPECT_SUBSTR(jstatus_last_message(), "no regular file");
     JEXPECT_EQ(folder_count(&folder), 1);
     JASSERT_EQ(rmdir(folder.path), 0);
-    JASSERT_EQ(mkfifo(folder.path, 0600), 0); /* a pipe that nobody writes to: nothing waits for it */
+    /* A pipe that nobody writes to: nothing waits for it. */
+    JASSERT_EQ(mkfifo(folder.path, 0600), 0);
     JEXPECT_STATUS(jbuffer_save(buffer, folder.path), JSTATUS_IO_ERROR);
     JEXPECT_STATUS(jbuffer_load(allocator, folder.path, &loaded), JSTATUS_INVALID_VALUE);
     struct stat facts;
@@ -235,7 +249,8 @@ JTEST(Npy, OnlyRegularFilesAreReadAndReplaced) {
     JEXPECT_STATUS(jbuffer_save(buffer, below), JSTATUS_NOT_FOUND);
     snprintf(below, sizeof below, "%s/", folder.name);
     JEXPECT_STATUS(jbuffer_save(buffer, below), JSTATUS_IO_ERROR);
-    snprintf(name, sizeof name, "%s/%0500d", folder.name, 1); /* longer than any file system takes */
+    /* Longer than any file system takes. */
+    snprintf(name, sizeof name, "%s/%0500d", folder.name, 1);
     JEXPECT_STATUS(jbuffer_save(buffer, name), JSTATUS_IO_ERROR);
     JEXPECT_EQ(folder_count(&folder), 0);
     /* The longest name there can be leaves room for the temporary one, which is another. */

@@ -1,8 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Files of NumPy's format. What is written is compared byte by byte with what npy_helper.h makes by itself, and with files
- * that NumPy wrote; what is read is what NumPy may write. npy_refusal_test.c: anything else. */
+/* Files of NumPy's format. What is written is compared byte by byte with what npy_helper.h makes by
+ * itself, and with files that NumPy wrote; what is read is what NumPy may write.
+ * npy_refusal_test.c: anything else. */
 
 #include "npy_helper.h"
 
@@ -64,8 +65,9 @@ JTEST(Npy, EveryTypeHasItsName) {
 }
 
 JTEST(Npy, AStructureIsWrittenAsTheWholeMatrix) {
-    static const char *const structures[] = {"symmetric-upper", "symmetric-lower",  "hermitian-upper",
-                                             "hermitian-lower", "triangular-upper", "triangular-lower"};
+    static const char *const structures[] = {"symmetric-upper",  "symmetric-lower",
+                                             "hermitian-upper",  "hermitian-lower",
+                                             "triangular-upper", "triangular-lower"};
     static const char *const types[] = {"f32", "f64", "f32_c", "f64_c", "i32"};
     const size_t usual = ji_file_piece_bytes;
     for (size_t s = 0; s < COUNT_OF(structures); ++s)
@@ -76,7 +78,8 @@ JTEST(Npy, AStructureIsWrittenAsTheWholeMatrix) {
             snprintf(text, sizeof text, "%s[%d,%d]%s ld=%d %s", types[t], n, n, row ? " row" : "",
                      n + (int)jtest_random_between(1, 3), structures[s]);
             /* A column whole, several at once, and less than one. */
-            ji_file_piece_bytes = jtest_random_bool() ? usual : (size_t)jtest_random_between(16, 600);
+            ji_file_piece_bytes =
+                jtest_random_bool() ? usual : (size_t)jtest_random_between(16, 600);
             JSCOPED_TRACE("%s, pieces of %zu", text, ji_file_piece_bytes);
             jbuffer_t *buffer = make_buffer(text);
             round_trip(buffer, true);
@@ -92,14 +95,16 @@ JTEST(Npy, ViewsAreWrittenAsTheyAreSeen) {
         char text[96];
         jbuffer_t *view = NULL, *turned = NULL;
         snprintf(text, sizeof text, "%s[%d,%d,%d]", jtest_random_bool() ? "f32" : "f64_c",
-                 (int)jtest_random_between(1, 9), (int)jtest_random_between(1, 9), (int)jtest_random_between(1, 9));
+                 (int)jtest_random_between(1, 9), (int)jtest_random_between(1, 9),
+                 (int)jtest_random_between(1, 9));
         jbuffer_t *buffer = make_buffer(text);
         JASSERT_OK(jbuffer_get_layout(buffer, &layout));
         int64_t starts[3], extents[3], steps[3];
         for (int d = 0; d < 3; ++d) {
             starts[d] = jtest_random_between(0, layout.extents[d] - 1);
             steps[d] = jtest_random_between(1, 2);
-            extents[d] = jtest_random_between(1, (layout.extents[d] - 1 - starts[d]) / steps[d] + 1);
+            extents[d] =
+                jtest_random_between(1, (layout.extents[d] - 1 - starts[d]) / steps[d] + 1);
         }
         JASSERT_OK(jbuffer_slice(buffer, starts, extents, steps, &view));
         const int orders[][3] = {{0, 1, 2}, {2, 1, 0}, {1, 0, 2}};
@@ -167,7 +172,8 @@ JTEST(Npy, FilesOfNumPyAreRead) {
         NUMPY_HEADER "{'descr': '<i4', 'fortran_order': True, 'shape': (2, 3), }" SPACES_56 "   \n"
                      "\x01\0\0\0\x04\0\0\0\x02\0\0\0\x05\0\0\0\x03\0\0\0\x06\0\0";
     const folder_t folder = folder_make();
-    jbuffer_allocator_t *allocator = buffer_allocator_alone(JBUFFER_LOCAL, JDATATYPE_I32, NULL, NULL);
+    jbuffer_allocator_t *allocator =
+        buffer_allocator_alone(JBUFFER_LOCAL, JDATATYPE_I32, NULL, NULL);
     for (int fortran = 0; fortran < 2; ++fortran) {
         jbuffer_t *buffer = NULL;
         jlayout_t layout;
@@ -177,7 +183,8 @@ JTEST(Npy, FilesOfNumPyAreRead) {
         JASSERT_OK(jbuffer_load(allocator, folder.path, &buffer));
         JASSERT_OK(jbuffer_get_layout(buffer, &layout));
         JEXPECT_TRUE(layout.rank == 2 && layout.extents[0] == 2 && layout.extents[1] == 3);
-        JEXPECT_TRUE(layout.strides[0] == (fortran ? 1 : 3) && layout.strides[1] == (fortran ? 2 : 1));
+        JEXPECT_TRUE(layout.strides[0] == (fortran ? 1 : 3) &&
+                     layout.strides[1] == (fortran ? 2 : 1));
         for (int64_t i = 0; i < 2; ++i)
             for (int64_t j = 0; j < 3; ++j) {
                 int32_t value = 0;
@@ -197,40 +204,45 @@ JTEST(Npy, FilesOfNumPyAreRead) {
     folder_end(&folder);
 }
 
-static const struct accepted {
+typedef struct accepted {
     const char *text;
     jdatatype_t type;
     jorder_t order;
     int rank;
     int64_t extents[3];
-} accepted[] = {
-    {"{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }", JDATATYPE_F64, JORDER_ROW_MAJOR, 2, {2, 3}},
-    {"{'descr': '<f8', 'fortran_order': True, 'shape': (2, 3), }   \n", JDATATYPE_F64, JORDER_COLUMN_MAJOR, 2, {2, 3}},
-    {"{'shape': (2, 3), 'fortran_order': True, 'descr': '<f8'}", JDATATYPE_F64, JORDER_COLUMN_MAJOR, 2, {2, 3}},
-    {"{\"shape\":(2,3),\"descr\":\"<f4\",\"fortran_order\":False}\n", JDATATYPE_F32, JORDER_ROW_MAJOR, 2, {2, 3}},
+} accepted_t;
+/* clang-format off */
+static const accepted_t accepted[] = {
+    {"{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }",
+     JDATATYPE_F64, JORDER_ROW_MAJOR, 2, {2, 3}},
+    {"{'descr': '<f8', 'fortran_order': True, 'shape': (2, 3), }   \n",
+     JDATATYPE_F64, JORDER_COLUMN_MAJOR, 2, {2, 3}},
+    {"{'shape': (2, 3), 'fortran_order': True, 'descr': '<f8'}",
+     JDATATYPE_F64, JORDER_COLUMN_MAJOR, 2, {2, 3}},
+    {"{\"shape\":(2,3),\"descr\":\"<f4\",\"fortran_order\":False}\n",
+     JDATATYPE_F32, JORDER_ROW_MAJOR, 2, {2, 3}},
     {" { 'descr' : '<c8' ,\t'fortran_order'\n: True,'shape' : ( 2 , 3 , ) , } ",
-     JDATATYPE_F32_C,
-     JORDER_COLUMN_MAJOR,
-     2,
-     {2, 3}},
-    {"{'descr': '<c16', 'fortran_order': False, 'shape': (), }", JDATATYPE_F64_C, JORDER_ROW_MAJOR, 0, {0}},
-    {"{'descr': '<c16', 'fortran_order': False, 'shape': ( ), }", JDATATYPE_F64_C, JORDER_ROW_MAJOR, 0, {0}},
-    {"{'descr': '<f2', 'fortran_order': False, 'shape': (3,), }", JDATATYPE_F16, JORDER_ROW_MAJOR, 1, {3}},
-    {"{'descr': '|i1', 'fortran_order': False, 'shape': (3,), }", JDATATYPE_I8, JORDER_ROW_MAJOR, 1, {3}},
-    {"{'descr': '<i1', 'fortran_order': False, 'shape': (3,), }", JDATATYPE_I8, JORDER_ROW_MAJOR, 1, {3}},
-    {"{'descr': '>i1', 'fortran_order': False, 'shape': (3,), }", JDATATYPE_I8, JORDER_ROW_MAJOR, 1, {3}},
-    {"{'descr': '=i4', 'fortran_order': False, 'shape': (3,), }", JDATATYPE_I32, JORDER_ROW_MAJOR, 1, {3}},
+     JDATATYPE_F32_C, JORDER_COLUMN_MAJOR, 2, {2, 3}},
+    {"{'descr': '<c16', 'fortran_order': False, 'shape': (), }",
+     JDATATYPE_F64_C, JORDER_ROW_MAJOR, 0, {0}},
+    {"{'descr': '<c16', 'fortran_order': False, 'shape': ( ), }",
+     JDATATYPE_F64_C, JORDER_ROW_MAJOR, 0, {0}},
+    {"{'descr': '<f2', 'fortran_order': False, 'shape': (3,), }",
+     JDATATYPE_F16, JORDER_ROW_MAJOR, 1, {3}},
+    {"{'descr': '|i1', 'fortran_order': False, 'shape': (3,), }",
+     JDATATYPE_I8, JORDER_ROW_MAJOR, 1, {3}},
+    {"{'descr': '<i1', 'fortran_order': False, 'shape': (3,), }",
+     JDATATYPE_I8, JORDER_ROW_MAJOR, 1, {3}},
+    {"{'descr': '>i1', 'fortran_order': False, 'shape': (3,), }",
+     JDATATYPE_I8, JORDER_ROW_MAJOR, 1, {3}},
+    {"{'descr': '=i4', 'fortran_order': False, 'shape': (3,), }",
+     JDATATYPE_I32, JORDER_ROW_MAJOR, 1, {3}},
     {"{'descr': '<i4', 'fortran_order': False, 'shape': (2L, 3L, 4L), }",
-     JDATATYPE_I32,
-     JORDER_ROW_MAJOR,
-     3,
-     {2, 3, 4}},
+     JDATATYPE_I32, JORDER_ROW_MAJOR, 3, {2, 3, 4}},
     {"{'descr': '<i4', 'fortran_order': True, 'shape': (0, 9223372036854775807), }",
-     JDATATYPE_I32,
-     JORDER_COLUMN_MAJOR,
-     2,
-     {0, INT64_MAX}},
+     JDATATYPE_I32, JORDER_COLUMN_MAJOR, 2, {0, INT64_MAX}},
 };
+/* clang-format on */
 JTEST(Npy, WhateverNumPyMayWriteIsRead) {
     const folder_t folder = folder_make();
     for (size_t i = 0; i < COUNT_OF(accepted); ++i)
@@ -241,15 +253,18 @@ JTEST(Npy, WhateverNumPyMayWriteIsRead) {
             for (int d = 0; d < accepted[i].rank; ++d)
                 count *= (size_t)accepted[i].extents[d];
             /* Anything may stand behind the elements: numpy.save() into an open file appends. */
-            write_npy(folder.path, version, accepted[i].text, strlen(accepted[i].text), count + (size_t)version);
+            write_npy(folder.path, version, accepted[i].text, strlen(accepted[i].text),
+                      count + (size_t)version);
             JEXPECT_OK(ji_npy_read_header(folder.path, &npy));
             JEXPECT_EQ(npy.type, accepted[i].type);
             JEXPECT_EQ(npy.order, accepted[i].order);
             JEXPECT_EQ(npy.rank, accepted[i].rank);
             for (int d = 0; d < accepted[i].rank; ++d)
                 JEXPECT_EQ(npy.extents[d], accepted[i].extents[d]);
-            JEXPECT_EQ((size_t)npy.data_offset, (version == 1 ? 10 : 12) + strlen(accepted[i].text));
-            jbuffer_allocator_t *allocator = buffer_allocator_alone(JBUFFER_LOCAL, npy.type, NULL, NULL);
+            JEXPECT_EQ((size_t)npy.data_offset,
+                       (version == 1 ? 10 : 12) + strlen(accepted[i].text));
+            jbuffer_allocator_t *allocator =
+                buffer_allocator_alone(JBUFFER_LOCAL, npy.type, NULL, NULL);
             jbuffer_t *buffer = NULL;
             unsigned char *data;
             JEXPECT_OK(jbuffer_load(allocator, folder.path, &buffer));

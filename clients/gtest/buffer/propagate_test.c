@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Whose allocator a result gets: every line of the table in buffer.h, against a reference that reads it the other way round,
- * from the operands. */
+/* Whose allocator a result gets: every line of the table in buffer.h, against a reference that
+ * reads it the other way round, from the operands. */
 
 #include "pretend_gpu.h"
 #include "pretend_runtime.h"
@@ -55,23 +55,26 @@ typedef struct operand {
     int64_t elements;
 } operand_t;
 
-/* The operand whose allocator the result has, read off the table: of the operands that count the strongest kind's, and of
- * those the largest; but where all are alike the first. */
+/* The operand whose allocator the result has, read off the table: of the operands that count the
+ * strongest kind's, and of those the largest; but where all are alike the first. */
 static size_t expected_operand(const operand_t *operands, size_t count) {
     size_t best = 0;
     bool alike = true;
     for (size_t i = 1; i < count; ++i)
-        alike = alike && operands[i].kind == operands[0].kind && operands[i].device == operands[0].device;
+        alike = alike && operands[i].kind == operands[0].kind &&
+                operands[i].device == operands[0].device;
     if (alike)
         return 0;
     for (size_t i = 1; i < count; ++i)
         if (operands[i].kind > operands[best].kind ||
-            (operands[i].kind == operands[best].kind && operands[i].elements > operands[best].elements))
+            (operands[i].kind == operands[best].kind &&
+             operands[i].elements > operands[best].elements))
             best = i;
     return best;
 }
 
-/* All sets of up to three operands: kinds, devices, and sizes of 1 to 3 elements, with NULLs between them. */
+/* All sets of up to three operands: kinds, devices, and sizes of 1 to 3 elements, with NULLs
+ * between them. */
 JTEST(Propagate, EveryLineOfTheTable) {
     world_t world;
     world_open(&world);
@@ -80,7 +83,8 @@ JTEST(Propagate, EveryLineOfTheTable) {
         for (int device = 0; device < 2; ++device)
             for (int which = 0; which < 2; ++which)
                 for (int size = 0; size < 3; ++size)
-                    buffers[kind][device][which][size] = make_buffer(world.allocators[kind][device][which], size + 1);
+                    buffers[kind][device][which][size] =
+                        make_buffer(world.allocators[kind][device][which], size + 1);
     for (int count = 1; count <= 3; ++count) {
         int sets = 1;
         for (int i = 0; i < count; ++i)
@@ -90,13 +94,14 @@ JTEST(Propagate, EveryLineOfTheTable) {
             jbuffer_t *given[7] = {NULL};
             for (int i = 0, rest = set; i < count; ++i, rest /= 18) {
                 operands[i] = (operand_t){rest % 3, rest / 3 % 2, i % 2, rest / 6 % 3 + 1};
-                given[2 * i + 1] =
-                    buffers[operands[i].kind][operands[i].device][operands[i].which][operands[i].elements - 1];
+                given[2 * i + 1] = buffers[operands[i].kind][operands[i].device][operands[i].which]
+                                          [operands[i].elements - 1];
             }
             const operand_t *expected = &operands[expected_operand(operands, (size_t)count)];
             jbuffer_allocator_t *allocator = NULL;
             JEXPECT_OK(jbuffer_propagate(7, given, &allocator));
-            JEXPECT_EQ(allocator, world.allocators[expected->kind][expected->device][expected->which]);
+            JEXPECT_EQ(allocator,
+                       world.allocators[expected->kind][expected->device][expected->which]);
             JEXPECT_OK(jbuffer_allocator_release(allocator));
         }
     }
@@ -148,13 +153,17 @@ JTEST(Propagate, SeveralElementTypesAreRefused) {
     world_t world;
     world_open(&world);
     jbuffer_allocator_t *rebound, *allocator = NULL;
-    JASSERT_OK(jbuffer_allocator_rebind(world.allocators[JBUFFER_LOCAL][0][0], JBUFFER_LOCAL, JDATATYPE_F32, &rebound));
-    jbuffer_t *doubles = make_buffer(world.allocators[JBUFFER_LOCAL][0][0], 3), *singles = make_buffer(rebound, 3);
+    JASSERT_OK(jbuffer_allocator_rebind(world.allocators[JBUFFER_LOCAL][0][0], JBUFFER_LOCAL,
+                                        JDATATYPE_F32, &rebound));
+    jbuffer_t *doubles = make_buffer(world.allocators[JBUFFER_LOCAL][0][0], 3),
+              *singles = make_buffer(rebound, 3);
     jbuffer_t *distributed = make_buffer(world.allocators[JBUFFER_DISTRIBUTED][0][0], 3);
-    JEXPECT_STATUS(jbuffer_propagate(2, (jbuffer_t *const[]){doubles, singles}, &allocator), JSTATUS_INVALID_VALUE);
-    JEXPECT_SUBSTR(jstatus_last_message(), "convert them first");
-    JEXPECT_STATUS(jbuffer_propagate(3, (jbuffer_t *const[]){distributed, doubles, singles}, &allocator),
+    JEXPECT_STATUS(jbuffer_propagate(2, (jbuffer_t *const[]){doubles, singles}, &allocator),
                    JSTATUS_INVALID_VALUE);
+    JEXPECT_SUBSTR(jstatus_last_message(), "convert them first");
+    JEXPECT_STATUS(
+        jbuffer_propagate(3, (jbuffer_t *const[]){distributed, doubles, singles}, &allocator),
+        JSTATUS_INVALID_VALUE);
     JEXPECT_NULL(allocator);
     JEXPECT_OK(jbuffer_release(doubles));
     JEXPECT_OK(jbuffer_release(singles));
@@ -171,8 +180,10 @@ JTEST(Propagate, SeveralRuntimesAreRefused) {
     const jbuffer_allocator_options_t options = JBUFFER_ALLOCATOR_OPTIONS_INIT;
     jbuffer_allocator_t *foreign, *allocator = NULL;
     JASSERT_OK(jbuffer_allocator_create(runtime, &options, &foreign));
-    jbuffer_t *one = make_buffer(world.allocators[JBUFFER_LOCAL][0][0], 3), *other = make_buffer(foreign, 3);
-    JEXPECT_STATUS(jbuffer_propagate(2, (jbuffer_t *const[]){one, other}, &allocator), JSTATUS_INVALID_VALUE);
+    jbuffer_t *one = make_buffer(world.allocators[JBUFFER_LOCAL][0][0], 3),
+              *other = make_buffer(foreign, 3);
+    JEXPECT_STATUS(jbuffer_propagate(2, (jbuffer_t *const[]){one, other}, &allocator),
+                   JSTATUS_INVALID_VALUE);
     JEXPECT_SUBSTR(jstatus_last_message(), "runtimes");
     JEXPECT_NULL(allocator);
     JEXPECT_OK(jbuffer_release(one));
@@ -191,11 +202,14 @@ JTEST(Propagate, WhatIsNoOperandIsAStatus) {
     JEXPECT_STATUS(jbuffer_propagate(1, &buffer, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jbuffer_propagate(1, NULL, &allocator), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jbuffer_propagate(0, NULL, &allocator), JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(jbuffer_propagate(2, (jbuffer_t *const[]){NULL, NULL}, &allocator), JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(jbuffer_propagate(2, (jbuffer_t *const[]){buffer, (jbuffer_t *)(void *)foreign}, &allocator),
+    JEXPECT_STATUS(jbuffer_propagate(2, (jbuffer_t *const[]){NULL, NULL}, &allocator),
+                   JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jbuffer_propagate(2, (jbuffer_t *const[]){buffer, (jbuffer_t *)(void *)foreign},
+                                     &allocator),
                    JSTATUS_NOT_FOUND);
-    JEXPECT_STATUS(jbuffer_propagate(1, (jbuffer_t *const[]){(jbuffer_t *)world.pretend.runtime}, &allocator),
-                   JSTATUS_NOT_FOUND);
+    JEXPECT_STATUS(
+        jbuffer_propagate(1, (jbuffer_t *const[]){(jbuffer_t *)world.pretend.runtime}, &allocator),
+        JSTATUS_NOT_FOUND);
     JEXPECT_OK(jbuffer_release(buffer));
     JEXPECT_STATUS(jbuffer_propagate(1, &buffer, &allocator), JSTATUS_NOT_FOUND);
     JEXPECT_NULL(allocator);

@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Runtime views: what they say of the world against other sources, references, misuse, agreement. */
+/* Runtime views: what they say of the world against other sources, references, misuse,
+ * agreement. */
 
 #include "pretend_gpu.h"
 #include "pretend_runtime.h"
@@ -37,7 +38,8 @@ JTEST(Runtime, AProcessByItselfIsOneOfOne) {
     JEXPECT_GE(info.devices, 1);
     JEXPECT_GT(info.node_available_bytes, 0);
     JEXPECT_LE(info.node_available_bytes, info.node_total_bytes);
-    JEXPECT_LE(info.node_total_bytes, (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE));
+    JEXPECT_LE(info.node_total_bytes,
+               (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE));
     JEXPECT_OK(jruntime_release(runtime));
 }
 
@@ -128,7 +130,7 @@ JTEST(Runtime, RefreshLooksAtMemoryAndDevicesAgain) {
     JEXPECT_OK(jruntime_release(runtime));
 }
 
-/* ---- Control groups ---------------------------------------------------------------------------------------------- */
+/* ---- Control groups ---- */
 
 #define GIB ((size_t)1 << 30)
 
@@ -160,7 +162,8 @@ static const struct group_case {
      {{"proc/self/cgroup", "0::/a\n"},
       {"sys/fs/cgroup/a/memory.max", "8589934592\n"},
       {"sys/fs/cgroup/a/memory.current", "3221225472\n"},
-      {"sys/fs/cgroup/a/memory.stat", "anon 5\ntotal_inactive_file 7\ninactive_file 2147483648\nactive_file 9\n"}}},
+      {"sys/fs/cgroup/a/memory.stat",
+       "anon 5\ntotal_inactive_file 7\ninactive_file 2147483648\nactive_file 9\n"}}},
     {"NoFileCacheIsTold",
      8 * GIB,
      7 * GIB,
@@ -197,7 +200,8 @@ static const struct group_case {
      {{"proc/self/cgroup", "12:cpu,cpuacct:/x\n9:memory:/job\n1:name=systemd:/y\n0::/z\n"},
       {"sys/fs/cgroup/memory/job/memory.limit_in_bytes", "17179869184\n"},
       {"sys/fs/cgroup/memory/job/memory.usage_in_bytes", "6442450944\n"},
-      {"sys/fs/cgroup/memory/job/memory.stat", "inactive_file 5368709120\ntotal_inactive_file 1073741824\n"},
+      {"sys/fs/cgroup/memory/job/memory.stat",
+       "inactive_file 5368709120\ntotal_inactive_file 1073741824\n"},
       {"sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n"}}},
     {"TextThatIsNoNumber",
      64 * GIB,
@@ -212,7 +216,8 @@ static void group_name(const void *parameter, char *name) {
 static void write_file(const char *root, const group_file_t *file) {
     char path[512];
     snprintf(path, sizeof path, "%s/%s", root, file->path);
-    for (char *slash = strchr(path + strlen(root) + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+    for (char *slash = strchr(path + strlen(root) + 1, '/'); slash != NULL;
+         slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         (void)mkdir(path, 0700);
         *slash = '/';
@@ -223,7 +228,8 @@ static void write_file(const char *root, const group_file_t *file) {
     JEXPECT_EQ(fclose(stream), 0);
 }
 
-JTEST_P_NAMED(RuntimeGroups, MemoryIsWhatControlGroupsLeave, struct group_case, group_cases, group_name) {
+JTEST_P_NAMED(RuntimeGroups, MemoryIsWhatControlGroupsLeave, struct group_case, group_cases,
+              group_name) {
     char root[] = "/tmp/jalloc-groups-XXXXXX";
     JASSERT_NOT_NULL(mkdtemp(root));
     for (const group_file_t *file = param->files; file->path != NULL; ++file)
@@ -236,17 +242,19 @@ JTEST_P_NAMED(RuntimeGroups, MemoryIsWhatControlGroupsLeave, struct group_case, 
     JEXPECT_EQ(jtest_run_program(remove, NULL, NULL, 0), 0);
 }
 
-/* ---- References and misuse --------------------------------------------------------------------------------------- */
+/* ---- References and misuse ---- */
 
 /* The group that the process is in cannot be looked at by its name; those above it can. */
 JTEST(RuntimeGroups, NamesLongerThanAPathArePassedOver) {
     static char text[2 * PATH_MAX] = "0::/a/";
-    const group_file_t limit = {"sys/fs/cgroup/a/memory.max", "2147483648\n"}, group = {"proc/self/cgroup", text};
+    const group_file_t limit = {"sys/fs/cgroup/a/memory.max", "2147483648\n"},
+                       group = {"proc/self/cgroup", text};
     const size_t begin = strlen(text);
     char root[] = "/tmp/jalloc-groups-XXXXXX";
     JASSERT_NOT_NULL(mkdtemp(root));
     write_file(root, &limit);
-    for (size_t length = PATH_MAX - 80; length < sizeof text - begin - 1; length += length < PATH_MAX + 80 ? 1 : 999) {
+    for (size_t length = PATH_MAX - 80; length < sizeof text - begin - 1;
+         length += length < PATH_MAX + 80 ? 1 : 999) {
         JSCOPED_TRACE("a name of %zu", length);
         memset(text + begin, 'x', length);
         text[begin + length] = '\0';
@@ -297,7 +305,8 @@ JTEST(Runtime, WhatIsNoRuntimeIsAStatus) {
     expect_no_runtime(NULL, JSTATUS_INVALID_POINTER);
     expect_no_runtime((jruntime_t *)(void *)foreign, JSTATUS_NOT_FOUND);
     expect_no_runtime((jruntime_t *)1, JSTATUS_NOT_FOUND);
-    expect_no_runtime((jruntime_t *)allocator, JSTATUS_NOT_FOUND); /* live, but another kind of object */
+    /* Live, but another kind of object. */
+    expect_no_runtime((jruntime_t *)allocator, JSTATUS_NOT_FOUND);
     expect_no_runtime((jruntime_t *)((char *)runtime + 8), JSTATUS_NOT_FOUND);
     JEXPECT_SUBSTR(jstatus_last_message(), "runtime");
     JEXPECT_OK(jbuffer_allocator_release(allocator));
@@ -320,7 +329,8 @@ JTEST(Runtime, ArgumentsAreChecked) {
     JEXPECT_NULL(device.device);
     device.struct_size = sizeof device;
     JEXPECT_STATUS(jruntime_get_device(runtime, -1, &device), JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(jruntime_get_device(runtime, runtime->info.devices, &device), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jruntime_get_device(runtime, runtime->info.devices, &device),
+                   JSTATUS_INVALID_VALUE);
     JEXPECT_SUBSTR(jstatus_last_message(), "there is no device");
     JEXPECT_NULL(device.device);
     JEXPECT_OK(jruntime_release(runtime));
@@ -328,7 +338,8 @@ JTEST(Runtime, ArgumentsAreChecked) {
 
 JTEST(Runtime, AgreesByItselfWithWhateverItIs) {
     jruntime_t *runtime = make_runtime();
-    const jstatus_t statuses[] = {JSTATUS_SUCCESS, JSTATUS_PERF_DEGRADED, JSTATUS_MEMORY_ERROR, JSTATUS_NOT_FOUND};
+    const jstatus_t statuses[] = {JSTATUS_SUCCESS, JSTATUS_PERF_DEGRADED, JSTATUS_MEMORY_ERROR,
+                                  JSTATUS_NOT_FOUND};
     for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; ++i)
         JEXPECT_STATUS(jruntime_agree(runtime, statuses[i]), statuses[i]);
     JEXPECT_OK(jruntime_release(runtime));
@@ -359,7 +370,7 @@ JTEST(Runtime, NothingIsLostWhenBookkeepingFails) {
     }
 }
 
-/* ---- Threads ----------------------------------------------------------------------------------------------------- */
+/* ---- Threads ---- */
 
 #define THREADS 4
 
@@ -415,7 +426,8 @@ JTEST(Runtime, ThreadsMakeTheirOwn) {
         JEXPECT_EQ(pthread_join(threads[i], NULL), 0);
 }
 
-/* More objects than the table has chains: each is found, and each is gone after its end, in any order. */
+/* More objects than the table has chains: each is found, and each is gone after its end, in any
+ * order. */
 JTEST(Runtime, ManyAtOnceAreToldApart) {
     enum { COUNT = 3000 };
     static jruntime_t *runtimes[COUNT];

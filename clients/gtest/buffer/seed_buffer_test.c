@@ -1,9 +1,10 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The examples of the text that buffers come from (TensorWrapper's design of an allocator), one after the other, in one
- * process: there in C++, here with jalloc. Above each test stands what the example does; mpi/seed_mpi_test.c has those
- * that need several processes, and the conversion of a distributed buffer. */
+/* The examples of the text that buffers come from (TensorWrapper's design of an allocator), one
+ * after the other, in one process: there in C++, here with jalloc. Above each test stands what the
+ * example does; mpi/seed_mpi_test.c has those that need several processes, and the conversion of a
+ * distributed buffer. */
 
 #include "buffer_helper.h"
 #include "jtest.h"
@@ -32,7 +33,8 @@ static double element(jbuffer_t *buffer, int64_t i, int64_t j) {
     return value;
 }
 
-/* A view of the runtime is fetched, and an allocator of replicated buffers is made from it and from nothing else. */
+/* A view of the runtime is fetched, and an allocator of replicated buffers is made from it and from
+ * nothing else. */
 JTEST(SeedBuffer, AnAllocatorIsMadeFromARuntimeView) {
     jruntime_t *runtime = NULL;
     jbuffer_allocator_t *allocator = NULL;
@@ -41,12 +43,14 @@ JTEST(SeedBuffer, AnAllocatorIsMadeFromARuntimeView) {
     options.kind = JBUFFER_REPLICATED;
     JASSERT_OK(jbuffer_allocator_create(runtime, &options, &allocator));
 
-    /* It has access to what the runtime knows: how many processes there are, and how much memory. */
+    /* It has access to what the runtime knows: how many processes there are, and how much
+     * memory. */
     jruntime_info_t info = JRUNTIME_INFO_INIT;
     JEXPECT_TRUE(jbuffer_allocator_runtime(allocator) == runtime);
     JEXPECT_OK(jruntime_get_info(jbuffer_allocator_runtime(allocator), &info));
     JEXPECT_TRUE(info.processes == 1 && info.rank == 0);
-    JEXPECT_TRUE(info.node_available_bytes > 0 && info.node_available_bytes <= info.node_total_bytes);
+    JEXPECT_TRUE(info.node_available_bytes > 0 &&
+                 info.node_available_bytes <= info.node_total_bytes);
     JEXPECT_OK(jruntime_release(runtime));
     JEXPECT_OK(jbuffer_allocator_release(allocator));
 }
@@ -106,7 +110,8 @@ typedef struct seen {
     int asked[5][7]; /* how often each element lay in a block */
 } seen_t;
 
-/* 10 i + j where i and j are of the whole; but blocks that begin in column 3 are zero and left empty. */
+/* 10 i + j where i and j are of the whole; but blocks that begin in column 3 are zero and left
+ * empty. */
 static jbuffer_filled_t fill(void *context, const jbuffer_block_t *block) {
     seen_t *seen = context;
     seen->blocks++;
@@ -125,8 +130,9 @@ static jbuffer_filled_t fill(void *context, const jbuffer_block_t *block) {
     return JBUFFER_BLOCK_FILLED;
 }
 
-/* The allocator constructs from a layout and a function. The function gets a shape, which says where in the whole tensor
- * the piece belongs, and a local buffer for it; it fills the buffer and hands it back, or leaves it empty: it is zero. */
+/* The allocator constructs from a layout and a function. The function gets a shape, which says
+ * where in the whole tensor the piece belongs, and a local buffer for it; it fills the buffer and
+ * hands it back, or leaves it empty: it is zero. */
 JTEST(SeedBuffer, ConstructWithAFunctionFillsBlockByBlock) {
     jbuffer_allocator_t *allocator = seed_allocator(JBUFFER_REPLICATED);
     const jlayout_t layout = seed_layout();
@@ -145,8 +151,8 @@ JTEST(SeedBuffer, ConstructWithAFunctionFillsBlockByBlock) {
     JEXPECT_OK(jbuffer_allocator_release(allocator));
 }
 
-/* An allocator of one kind of buffers is rebound: it gives the one for replicated buffers of the same backend. A backend
- * that cannot make the other kind says so. */
+/* An allocator of one kind of buffers is rebound: it gives the one for replicated buffers of the
+ * same backend. A backend that cannot make the other kind says so. */
 JTEST(SeedBuffer, RebindGivesTheAllocatorOfAnotherKind) {
     jbuffer_allocator_t *local = seed_allocator(JBUFFER_LOCAL), *replicated = NULL, *none = NULL;
     jbuffer_allocator_options_t of_local = JBUFFER_ALLOCATOR_OPTIONS_INIT, of_replicated = of_local;
@@ -156,7 +162,8 @@ JTEST(SeedBuffer, RebindGivesTheAllocatorOfAnotherKind) {
     JEXPECT_EQ(of_replicated.kind, JBUFFER_REPLICATED);
     JEXPECT_TRUE(of_replicated.device == of_local.device && of_replicated.type == of_local.type);
     JEXPECT_TRUE(jbuffer_allocator_runtime(replicated) == jbuffer_allocator_runtime(local));
-    JEXPECT_STATUS(jbuffer_allocator_rebind(local, JBUFFER_DISTRIBUTED, JDATATYPE_F64, &none), JSTATUS_NOT_FOUND);
+    JEXPECT_STATUS(jbuffer_allocator_rebind(local, JBUFFER_DISTRIBUTED, JDATATYPE_F64, &none),
+                   JSTATUS_NOT_FOUND);
     JEXPECT_NULL(none);
     JEXPECT_OK(jbuffer_allocator_release(replicated));
     JEXPECT_OK(jbuffer_allocator_release(local));
@@ -179,7 +186,8 @@ static void expect_values(jbuffer_t *buffer, jbuffer_kind_t expected_kind) {
             JEXPECT_EQ(element(buffer, i, j), 3 * i + j + 1);
 }
 
-/* The rebound allocator constructs from a buffer of the other kind: a copy, and the original stays. */
+/* The rebound allocator constructs from a buffer of the other kind: a copy, and the original
+ * stays. */
 JTEST(SeedBuffer, ConstructFromABufferCopies) {
     jbuffer_allocator_t *local = seed_allocator(JBUFFER_LOCAL), *replicated = NULL;
     JASSERT_OK(jbuffer_allocator_rebind(local, JBUFFER_REPLICATED, JDATATYPE_F64, &replicated));
@@ -195,7 +203,8 @@ JTEST(SeedBuffer, ConstructFromABufferCopies) {
     JEXPECT_OK(jbuffer_allocator_release(local));
 }
 
-/* The same with a buffer that is moved: its memory is used again as far as can be; of one process, all of it. */
+/* The same with a buffer that is moved: its memory is used again as far as can be; of one process,
+ * all of it. */
 JTEST(SeedBuffer, ConstructFromAMovedBufferUsesItsMemory) {
     jbuffer_allocator_t *local = seed_allocator(JBUFFER_LOCAL), *replicated = NULL;
     JASSERT_OK(jbuffer_allocator_rebind(local, JBUFFER_REPLICATED, JDATATYPE_F64, &replicated));
@@ -222,10 +231,12 @@ JTEST(SeedBuffer, ConstructFromAMovedBufferUsesItsMemory) {
     JEXPECT_OK(jbuffer_allocator_release(local));
 }
 
-/* A tensor keeps the allocator that made its buffer: who takes it from there makes further buffers that are compatible
- * with the first; and the allocator propagates through expressions, by a rule where operands are mixed. */
+/* A tensor keeps the allocator that made its buffer: who takes it from there makes further buffers
+ * that are compatible with the first; and the allocator propagates through expressions, by a rule
+ * where operands are mixed. */
 JTEST(SeedBuffer, TheAllocatorOfABufferMakesCompatibleOnes) {
-    jbuffer_allocator_t *local = seed_allocator(JBUFFER_LOCAL), *replicated = NULL, *taken = NULL, *result = NULL;
+    jbuffer_allocator_t *local = seed_allocator(JBUFFER_LOCAL), *replicated = NULL, *taken = NULL,
+                        *result = NULL;
     JASSERT_OK(jbuffer_allocator_rebind(local, JBUFFER_REPLICATED, JDATATYPE_F64, &replicated));
     jbuffer_t *a = seed_values(local), *b = seed_values(replicated), *c = NULL;
     JASSERT_OK(jbuffer_get_allocator(a, &taken));
@@ -247,7 +258,8 @@ JTEST(SeedBuffer, TheAllocatorOfABufferMakesCompatibleOnes) {
     JEXPECT_OK(jbuffer_allocator_release(local));
 }
 
-/* The allocator of a buffer knows what is really in it: the down-cast gives the pointer, or says what is wrong. */
+/* The allocator of a buffer knows what is really in it: the down-cast gives the pointer, or says
+ * what is wrong. */
 JTEST(SeedBuffer, DownCastsAreChecked) {
     jbuffer_allocator_t *local = seed_allocator(JBUFFER_LOCAL);
     jbuffer_t *buffer = seed_values(local);
@@ -255,7 +267,8 @@ JTEST(SeedBuffer, DownCastsAreChecked) {
     jbuffer_part_t part = JBUFFER_PART_INIT;
     JEXPECT_OK(jbuffer_as_pointer(buffer, JDEVICE_HOST, (void **)&elements));
     JEXPECT_TRUE(elements[0] == 1 && elements[1] == 4 && elements[5] == 6); /* column-major */
-    JEXPECT_STATUS(jbuffer_as_pointer(buffer, JDEVICE_CUDA, (void **)&elements), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jbuffer_as_pointer(buffer, JDEVICE_CUDA, (void **)&elements),
+                   JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jbuffer_as_part(buffer, &part), JSTATUS_INVALID_VALUE);
     JEXPECT_OK(jbuffer_release(buffer));
     JEXPECT_OK(jbuffer_allocator_release(local));

@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Where the memory of buffers comes from, what it costs, and where it goes: mappings, allocators, the caller's own, and
- * segments that the processes of a machine share. */
+/* Where the memory of buffers comes from, what it costs, and where it goes: mappings, allocators,
+ * the caller's own, and segments that the processes of a machine share. */
 
 #include "pretend_gpu.h"
 #include "pretend_runtime.h"
@@ -24,7 +24,8 @@
 static const jdatatype_t types[] = {JDATATYPE_F32, JDATATYPE_F64,  JDATATYPE_F32_C, JDATATYPE_F64_C,
                                     JDATATYPE_F16, JDATATYPE_BF16, JDATATYPE_I8,    JDATATYPE_I32};
 
-static jbuffer_allocator_t *make_allocator(jruntime_t *runtime, jbuffer_kind_t kind, bool shared, jallocator_t *bytes) {
+static jbuffer_allocator_t *make_allocator(jruntime_t *runtime, jbuffer_kind_t kind, bool shared,
+                                           jallocator_t *bytes) {
     jbuffer_allocator_options_t options = JBUFFER_ALLOCATOR_OPTIONS_INIT;
     options.kind = kind;
     options.type = JDATATYPE_I8;
@@ -49,7 +50,8 @@ static char *data_of(jbuffer_t *buffer) {
 
 static const char *owner_of(const void *pointer) {
     jallocation_t block = JALLOCATION_INIT;
-    return jallocation_find(pointer, &block) == JSTATUS_SUCCESS ? jallocator_name(block.allocator) : "(none)";
+    return jallocation_find(pointer, &block) == JSTATUS_SUCCESS ? jallocator_name(block.allocator)
+                                                                : "(none)";
 }
 
 /* Pages of a region that are in memory. */
@@ -64,7 +66,7 @@ static size_t resident_pages(const void *pointer, size_t bytes) {
     return resident;
 }
 
-/* ---- Mappings ---------------------------------------------------------------------------------------------------- */
+/* ---- Mappings ---- */
 
 JTEST(Storage, LargeBlocksCostNothingUntilTheyAreWritten) {
     jruntime_t *runtime;
@@ -115,7 +117,8 @@ JTEST(Storage, BlocksThatAFunctionLeavesZeroCostNothing) {
     JASSERT_OK(jbuffer_construct_function(allocator, &layout, fill_one_block, &filled, 0, &buffer));
     const char *data = data_of(buffer);
     JEXPECT_GE(resident_pages(data, 64 * MIB), MIB / 4096);
-    JEXPECT_LE(resident_pages(data, 64 * MIB), 2 * 2 * MIB / 4096); /* rounded to huge pages on both ends */
+    /* Rounded to huge pages on both ends. */
+    JEXPECT_LE(resident_pages(data, 64 * MIB), 2 * 2 * MIB / 4096);
     JEXPECT_EQ(data[filled - 1], 0);
     JEXPECT_EQ(data[filled], 1);
     JEXPECT_EQ(data[filled + (int64_t)MIB - 1], 1);
@@ -186,14 +189,15 @@ JTEST(Storage, TheProcessesMappingsAreTakenBack) {
     JEXPECT_OK(jruntime_release(runtime));
 }
 
-/* ---- Allocators -------------------------------------------------------------------------------------------------- */
+/* ---- Allocators ---- */
 
 JTEST(Storage, ACallersAllocatorServesEverySize) {
     jruntime_t *runtime;
     JASSERT_OK(jruntime_create(&runtime));
     jallocator_t *bytes = jtest_failing_allocator();
     for (int kind = JBUFFER_LOCAL; kind <= JBUFFER_REPLICATED; ++kind) {
-        jbuffer_allocator_t *allocator = make_allocator(runtime, (jbuffer_kind_t)kind, false, bytes);
+        jbuffer_allocator_t *allocator =
+            make_allocator(runtime, (jbuffer_kind_t)kind, false, bytes);
         const size_t sizes[] = {1, 63, MIB + 1, 32 * MIB};
         for (int i = 0; i < 4; ++i) {
             const jlayout_t layout = bytes_layout(sizes[i]);
@@ -313,8 +317,9 @@ JTEST(Storage, NothingIsLostWhenBookkeepingFails) {
         for (int way = 0; way < 3; ++way) { /* a caller's allocator; a mapping; shared */
             if (kind != JBUFFER_REPLICATED && way == 2)
                 continue;
-            jbuffer_allocator_t *allocator = make_allocator(pretend.runtime, (jbuffer_kind_t)kind, way == 2,
-                                                            way == 0 ? jtest_failing_allocator() : NULL);
+            jbuffer_allocator_t *allocator =
+                make_allocator(pretend.runtime, (jbuffer_kind_t)kind, way == 2,
+                               way == 0 ? jtest_failing_allocator() : NULL);
             const jlayout_t layout = bytes_layout(way == 1 ? 32 * MIB : MIB);
             JFOR_EACH_FAILURE(i) {
                 jbuffer_t *buffer = NULL;
@@ -351,7 +356,7 @@ JTEST(Storage, MemoryThatCannotBeGivenBackIsAStatusOfTheLastRelease) {
     JEXPECT_OK(jruntime_release(runtime));
 }
 
-/* ---- The caller's memory ----------------------------------------------------------------------------------------- */
+/* ---- The caller's memory ---- */
 
 JTEST(Storage, WrappedMemoryMustBeAlignedToItsElements) {
     static _Alignas(64) char memory[256];
@@ -387,7 +392,8 @@ JTEST(Storage, WrappedMemoryMustBeAlignedToItsElements) {
 JTEST(Storage, WrappedMemoryStaysTheCallers) {
     jruntime_t *runtime;
     JASSERT_OK(jruntime_create(&runtime));
-    jbuffer_allocator_t *allocator = make_allocator(runtime, JBUFFER_LOCAL, false, jtest_failing_allocator());
+    jbuffer_allocator_t *allocator =
+        make_allocator(runtime, JBUFFER_LOCAL, false, jtest_failing_allocator());
     char *memory = jtest_guard_pages(1000);
     memset(memory, 0x5a, 1000);
     const jlayout_t layout = bytes_layout(1000);
@@ -401,7 +407,7 @@ JTEST(Storage, WrappedMemoryStaysTheCallers) {
     JEXPECT_OK(jruntime_release(runtime));
 }
 
-/* ---- One copy per machine ---------------------------------------------------------------------------------------- */
+/* ---- One copy per machine ---- */
 
 /* Names of shared buffers that this process has made. */
 static int count_names(void) {
@@ -443,7 +449,8 @@ JTEST(SharedStorage, OneProcessSharesWithItself) {
     jbuffer_t *buffer = NULL;
     ji_storage_t *storage = NULL;
     JEXPECT_STATUS(jbuffer_wrap(allocator, &layout, memory, &buffer), JSTATUS_NOT_IMPLEMENTED);
-    JEXPECT_STATUS(ji_storage_create(allocator, &layout, memory, &storage), JSTATUS_NOT_IMPLEMENTED);
+    JEXPECT_STATUS(ji_storage_create(allocator, &layout, memory, &storage),
+                   JSTATUS_NOT_IMPLEMENTED);
     JEXPECT_NULL(buffer);
     JEXPECT_NULL(storage);
     JEXPECT_OK(jbuffer_allocator_release(allocator));
@@ -454,7 +461,8 @@ JTEST(SharedStorage, OneProcessSharesWithItself) {
 JTEST(SharedStorage, AFailureElsewhereIsAFailureHere) {
     pretend_runtime_t pretend;
     JASSERT_OK(pretend_runtime_make(&pretend, 4, false));
-    jbuffer_allocator_t *allocator = make_allocator(pretend.runtime, JBUFFER_REPLICATED, true, NULL);
+    jbuffer_allocator_t *allocator =
+        make_allocator(pretend.runtime, JBUFFER_REPLICATED, true, NULL);
     const jlayout_t layout = bytes_layout(1000);
     uint64_t n = 1;
     for (;; ++n) {
@@ -481,7 +489,8 @@ JTEST(SharedStorage, AFailureElsewhereIsAFailureHere) {
 JTEST(SharedStorage, APlaceholderTakesItsMemoryWithTheOthers) {
     pretend_runtime_t pretend;
     JASSERT_OK(pretend_runtime_make(&pretend, 4, false));
-    jbuffer_allocator_t *allocator = make_allocator(pretend.runtime, JBUFFER_REPLICATED, true, NULL);
+    jbuffer_allocator_t *allocator =
+        make_allocator(pretend.runtime, JBUFFER_REPLICATED, true, NULL);
     const jlayout_t layout = bytes_layout(1000);
     jbuffer_t *buffer;
     JASSERT_OK(ji_buffer_promise(allocator, &layout, &buffer));
@@ -536,8 +545,8 @@ JTEST(SharedStorage, TheProcessesOfAMachineHaveOneCopy) {
     }
 }
 
-/* One process runs out of bookkeeping, at its first allocation, its second, ...: all of them hear of it, nobody waits
- * for ever, and nothing is left. */
+/* One process runs out of bookkeeping, at its first allocation, its second, ...: all of them hear
+ * of it, nobody waits for ever, and nothing is left. */
 static void share_with_failures(jruntime_t *runtime, void *argument) {
     const bool fails = runtime->info.rank == *(const int *)argument;
     jbuffer_allocator_t *allocator = make_allocator(runtime, JBUFFER_REPLICATED, true, NULL);
@@ -600,4 +609,6 @@ static void share_and_lose_the_first(jruntime_t *runtime, void *argument) {
     JEXPECT_OK(jbuffer_allocator_release(allocator));
 }
 
-JTEST(SharedStorage, WhatIsSharedOutlivesItsMaker) { team_run(4, 4, share_and_lose_the_first, NULL); }
+JTEST(SharedStorage, WhatIsSharedOutlivesItsMaker) {
+    team_run(4, 4, share_and_lose_the_first, NULL);
+}

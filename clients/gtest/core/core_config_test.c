@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The environment: what is understood, what is refused, and that a refusal quotes what it refused. */
+/* The environment: what is understood, what is refused, and that a refusal quotes what it
+ * refused. */
 
 #include "jtest.h"
 
@@ -65,10 +66,11 @@ JTEST(Config, GoodSizes) {
 }
 
 static const char *const bad_sizes[] = {
-    "",     " ",      "-1",    "+1",       " 1",   "1 ",     "1 K",      "K",     "MiB",      ".5K", "1.",
-    "1.K",  "1.5.2K", "1e6",   "0x10",     "1,5K", "256 MB", "256MBs",   "256MM", "256P",     "1i",  "1iB",
-    "1KBB", "1Bi",    "1BK",   "ten",      "NaN",  "inf",    "1;2",      "1=2",   "cuda:0=1", "\t1", "1\n",
-    "--1",  "1_000",  "1'000", "\xC2\xBD", "1Ki",  "1KIBs",  "\xD9\xA1", "1KIX",  "1KXB",
+    "",         " ",    "-1",    "+1",       " 1",   "1 ",   "1 K",  "K",      "MiB",
+    ".5K",      "1.",   "1.K",   "1.5.2K",   "1e6",  "0x10", "1,5K", "256 MB", "256MBs",
+    "256MM",    "256P", "1i",    "1iB",      "1KBB", "1Bi",  "1BK",  "ten",    "NaN",
+    "inf",      "1;2",  "1=2",   "cuda:0=1", "\t1",  "1\n",  "--1",  "1_000",  "1'000",
+    "\xC2\xBD", "1Ki",  "1KIBs", "\xD9\xA1", "1KIX", "1KXB",
 };
 JTEST(Config, BadSizesAreRefusedAndQuoted) {
     for (size_t i = 0; i < sizeof bad_sizes / sizeof bad_sizes[0]; ++i) {
@@ -83,7 +85,11 @@ JTEST(Config, BadSizesAreRefusedAndQuoted) {
 }
 
 static const char *const huge_sizes[] = {
-    "18446744073709551616", "18446744073709551615K", "16777216T", "17179869184G", "99999999999999999999999999999999",
+    "18446744073709551616",
+    "18446744073709551615K",
+    "16777216T",
+    "17179869184G",
+    "99999999999999999999999999999999",
 };
 JTEST(Config, SizesAboveTheMachinesAreInvalidSize) {
     for (size_t i = 0; i < sizeof huge_sizes / sizeof huge_sizes[0]; ++i) {
@@ -108,11 +114,13 @@ JTEST(Config, EveryWholeNumberIsReadBack) {
 
 JTEST(Config, FractionsAreCutExactly) {
     for (int64_t i = jtest_iterations(2000); i > 0; --i) {
-        const unsigned digits = (unsigned)jtest_random_between(1, 6), unit = (unsigned)jtest_random_between(0, 3);
+        const unsigned digits = (unsigned)jtest_random_between(1, 6),
+                       unit = (unsigned)jtest_random_between(0, 3);
         uint64_t denominator = 1;
         for (unsigned k = 0; k < digits; ++k)
             denominator *= 10;
-        const uint64_t numerator = jtest_random() % denominator, whole = (uint64_t)jtest_random_between(0, 100);
+        const uint64_t numerator = jtest_random() % denominator,
+                       whole = (uint64_t)jtest_random_between(0, 100);
         char text[64];
         size_t bytes;
         snprintf(text, sizeof text, "%llu.%0*llu%c", (unsigned long long)whole, (int)digits,
@@ -127,7 +135,8 @@ JTEST(Config, FractionsAreCutExactly) {
 JTEST(Config, TheLocaleChangesNothing) {
     char *before = strdup(setlocale(LC_ALL, NULL));
     size_t bytes;
-    if (setlocale(LC_ALL, "de_DE.UTF-8") == NULL) /* where it is not installed, the C locale's rules hold anyway */
+    /* Where it is not installed, the C locale's rules hold anyway. */
+    if (setlocale(LC_ALL, "de_DE.UTF-8") == NULL)
         setlocale(LC_ALL, "C");
     JEXPECT_OK(jconfig_parse_size("1.5K", &bytes));
     JEXPECT_EQ(bytes, 1536);
@@ -245,8 +254,10 @@ static const struct config_value {
     {JCONFIG_JALLOC_DEVICE_MEMORY_SIZE, "JALLOC_DEVICE_MEMORY_SIZE", "99999999999999999999", false},
     {JCONFIG_JALLOC_ALLOCATOR, "JALLOC_ALLOCATOR", "general", true},
     {JCONFIG_JALLOC_ALLOCATOR, "JALLOC_ALLOCATOR", "bfc(limit=2GiB) + guard", true},
-    {JCONFIG_JALLOC_ALLOCATOR, "JALLOC_ALLOCATOR", "general;cuda:0=bfc(limit=1G);host=malloc+guard", true},
-    {JCONFIG_JALLOC_ALLOCATOR, "JALLOC_ALLOCATOR", "cuda:7=bfc", true}, /* whether there is one is asked later */
+    {JCONFIG_JALLOC_ALLOCATOR, "JALLOC_ALLOCATOR", "general;cuda:0=bfc(limit=1G);host=malloc+guard",
+     true},
+    /* Whether there is one is asked later. */
+    {JCONFIG_JALLOC_ALLOCATOR, "JALLOC_ALLOCATOR", "cuda:7=bfc", true},
     {JCONFIG_JALLOC_ALLOCATOR, "JALLOC_ALLOCATOR", "garbage!!", false},
     {JCONFIG_JALLOC_ALLOCATOR, "JALLOC_ALLOCATOR", "general;cuda:0=garbage", false},
     {JCONFIG_JALLOC_ALLOCATOR, "JALLOC_ALLOCATOR", "bfc(limit=much)", false},
@@ -312,7 +323,8 @@ JTEST(Config, AnEmptyVariableIsNotSet) {
     }
 }
 
-/* What jconfig_get() calls invalid is refused by those who use it, and what it calls valid is not. */
+/* What jconfig_get() calls invalid is refused by those who use it, and what it calls valid is
+ * not. */
 static void expect_handles(const char *name, const char *value, bool valid) {
     jhandle_t *handle = NULL;
     const jstatus_t status = jhandle_create(NULL, &handle);
@@ -327,7 +339,8 @@ static void expect_handles(const char *name, const char *value, bool valid) {
 }
 
 JTEST(Config, ASizeAboveAllMemoryIsCalledTooLarge) {
-    static const char *const values[] = {"99999999999999999999", "17179869184G", "0;cuda:0=99999999999999999999"};
+    static const char *const values[] = {"99999999999999999999", "17179869184G",
+                                         "0;cuda:0=99999999999999999999"};
     for (int i = 0; i < 3; ++i) {
         jtest_setenv(i == 1 ? "JALLOC_BUDGET" : "JALLOC_DEVICE_MEMORY_SIZE", values[i]);
         expect_handles(i == 1 ? "JALLOC_BUDGET" : "JALLOC_DEVICE_MEMORY_SIZE", values[i], false);
@@ -491,7 +504,9 @@ JTEST_ONLY_WITH("JALLOC_TEST_KEEP", ConfigChild, ReadsSeveralTimes) {
         for (int which = 0; which < JI_CONFIG_COUNT; ++which)
             JEXPECT_OK(jconfig_get((jconfig_t)which, &entry));
 }
-#define LONG "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+#define LONG                                                                                       \
+    "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA" \
+    "AAAAAAA"
 static int count(const char *text, const char *part) {
     int found = 0;
     for (; (text = strstr(text, part)) != NULL; ++text)
@@ -504,11 +519,16 @@ JTEST(Config, AMisspeltNameIsOneWarningInAProcess) {
         const char *variables[4], *said;
         int times;
     } rows[] = {
-        {{"JALLOC_TEST_KEEP=1", "JALLOC_DEVICE_MEMROY_SIZE=64M"}, "nearest is JALLOC_DEVICE_MEMORY_SIZE", 1},
+        {{"JALLOC_TEST_KEEP=1", "JALLOC_DEVICE_MEMROY_SIZE=64M"},
+         "nearest is JALLOC_DEVICE_MEMORY_SIZE",
+         1},
         {{"JALLOC_TEST_KEEP=1", "JALLOC_QUACK=1"}, "jalloc warning: JALLOC_QUACK is set", 1},
         {{"JALLOC_TEST_KEEP=1", "JALLOC_QUACK=1", "JALLOC_LOG_LEVEL=error"}, "JALLOC_QUACK", 0},
-        {{"JALLOC_TEST_KEEP=1", "JALLOC_LOG_LEVEL=chatty"}, "JALLOC_LOG_LEVEL=\"chatty\" is not understood", 1},
-        {{"JALLOC_TEST_KEEP=1", "JALLOC_QUACK_QUACK_QUACK_QUACK_QUACK_QUACK_QUACK_QUACK_QUACK_QUACK=1"},
+        {{"JALLOC_TEST_KEEP=1", "JALLOC_LOG_LEVEL=chatty"},
+         "JALLOC_LOG_LEVEL=\"chatty\" is not understood",
+         1},
+        {{"JALLOC_TEST_KEEP=1",
+          "JALLOC_QUACK_QUACK_QUACK_QUACK_QUACK_QUACK_QUACK_QUACK_QUACK_QUACK=1"},
          "JALLOC_QUACK",
          1},
         {{"JALLOC_TEST_KEEP=1", "JALLOC_LAYER=0"}, "jalloc warning: JALLOC", 0},
@@ -517,7 +537,9 @@ JTEST(Config, AMisspeltNameIsOneWarningInAProcess) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         JSCOPED_TRACE("%s", rows[i].variables[1]);
-        JEXPECT_EQ(jtest_run_self("ConfigChild.ReadsSeveralTimes", rows[i].variables, output, sizeof output), 0);
+        JEXPECT_EQ(jtest_run_self("ConfigChild.ReadsSeveralTimes", rows[i].variables, output,
+                                  sizeof output),
+                   0);
         JEXPECT_EQ(count(output, rows[i].said), rows[i].times);
     }
 }
@@ -528,7 +550,9 @@ static void look_without_an_environment(void *argument) {
     JEXPECT_EQ(clearenv(), 0); /* no list at all */
     JEXPECT_STATUS(jconfig_get_unknown(0, &unknown), JSTATUS_NOT_FOUND);
 }
-JTEST(Config, WithoutAnEnvironmentNothingIsUnknown) { jtest_in_child(60, look_without_an_environment, NULL); }
+JTEST(Config, WithoutAnEnvironmentNothingIsUnknown) {
+    jtest_in_child(60, look_without_an_environment, NULL);
+}
 
 /* Of a program with more rights than its user the kernel says so. */
 JTEST(Config, AProgramOfMoreRightsLooksAtNoName) {
@@ -540,8 +564,8 @@ JTEST(Config, AProgramOfMoreRightsLooksAtNoName) {
     JEXPECT_OK(jconfig_get_unknown(0, &unknown));
 }
 
-/* Names and values of random bytes: each is valid and a handle is made, or it is refused by its name. A trace of any name
- * would be begun. */
+/* Names and values of random bytes: each is valid and a handle is made, or it is refused by its
+ * name. A trace of any name would be begun. */
 JTEST(Config, AnyNamesAndValuesAreJudged) {
     static const char letters[] = "0123456789.BKMGTib;:=()+,|@ /-_%n%s\x01\xff"
                                   "abcdefghijklmnopqrstuvwxyz";
@@ -558,7 +582,8 @@ JTEST(Config, AnyNamesAndValuesAreJudged) {
         value[length] = '\0';
         const bool misspelt = jtest_random_between(0, 1) == 1;
         if (misspelt)
-            name[jtest_random_between(7, (int64_t)strlen(name) - 1)] = letters[jtest_random_between(30, 60)];
+            name[jtest_random_between(7, (int64_t)strlen(name) - 1)] =
+                letters[jtest_random_between(30, 60)];
         JSCOPED_TRACE("%s=\"%s\"", name, value);
         jtest_setenv(name, value);
         jhandle_t *handle = NULL;

@@ -23,8 +23,8 @@ static void expect_entry(const entry_t *entry, size_t place) {
     JEXPECT_EQ(memcmp(entry->rest, rest, sizeof rest), 0);
 }
 
-/* Keys that come and go, in a table that is nearly full at most, against a plain array. A third of them begin their search
- * in the last slots, so that entries move up around the end. */
+/* Keys that come and go, in a table that is nearly full at most, against a plain array. A third of
+ * them begin their search in the last slots, so that entries move up around the end. */
 JTEST(Hash, AgreesWithAnArray) {
     static uintptr_t keys[KEYS];
     static bool in[KEYS];
@@ -63,7 +63,8 @@ JTEST(Hash, AgreesWithAnArray) {
         if (i % 100 != 0)
             continue;
         size_t seen = 0;
-        for (const entry_t *next = NULL; (next = ji_hash_next(&hash, next, sizeof *next)) != NULL; ++seen)
+        for (const entry_t *next = NULL; (next = ji_hash_next(&hash, next, sizeof *next)) != NULL;
+             ++seen)
             JEXPECT_EQ(next->key, keys[next->place]);
         JEXPECT_EQ(seen, count);
     }

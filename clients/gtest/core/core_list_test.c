@@ -80,7 +80,9 @@ JTEST(List, ALoopMayRemoveWhatItIsAtAndPutNewOnesInFront) {
         ji_list_push_front(&list, &added[next++].link);
     }
     JEXPECT_EQ(seen, 6);
-    expect_items(&list, (const item_t *[]){&added[2], &added[1], &added[0], &items[1], &items[3], &items[5]}, 6);
+    expect_items(
+        &list, (const item_t *[]){&added[2], &added[1], &added[0], &items[1], &items[3], &items[5]},
+        6);
 }
 
 JTEST(List, AnObjectIsInAsManyListsAsItHasLinks) {

@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The lock that is biased to its first thread: never two inside, whoever comes when; and whole after a fork. */
+/* The lock that is biased to its first thread: never two inside, whoever comes when; and whole
+ * after a fork. */
 
 #include "core/lock.h"
 #include "jtest.h"
@@ -42,7 +43,8 @@ static void *run(void *argument) {
 JTEST(Lock, IsBiasedToTheFirstThreadUntilAnotherComes) {
     shared_t shared = {.count = 0};
     ji_lock_init(&shared.lock);
-    const bool biased = atomic_load(&shared.lock.biased_to) == JI_LOCK_NEW; /* the kernel may not allow it */
+    /* The kernel may not allow it. */
+    const bool biased = atomic_load(&shared.lock.biased_to) == JI_LOCK_NEW;
     run(&(runner_t){&shared, 10});
     if (biased)
         JEXPECT_EQ(atomic_load(&shared.lock.biased_to), ji_lock_self_());
@@ -101,8 +103,8 @@ JTEST(Lock, TryIsRefusedWhileSomebodyIsInside) {
     ji_lock_fini(&lock);
 }
 
-/* The kernel may refuse the barrier to a process that has not registered for it, and then do so for good: the
- * bias is revoked all the same. */
+/* The kernel may refuse the barrier to a process that has not registered for it, and then do so for
+ * good: the bias is revoked all the same. */
 static void *take_once(void *argument) {
     ji_lock_acquire(argument);
     ji_lock_release(argument);
@@ -190,7 +192,8 @@ static void step_in_child(void *argument) {
     JEXPECT_EQ(atomic_load(&shared->errors), 0);
 }
 
-/* Whichever thread is inside when the process forks: the child gets in, and finds what is protected whole. */
+/* Whichever thread is inside when the process forks: the child gets in, and finds what is protected
+ * whole. */
 JTEST(Lock, IsFreeAndWholeInAForkedChild) {
     shared_t shared = {.count = 0};
     ji_lock_init(&shared.lock);
@@ -199,7 +202,8 @@ JTEST(Lock, IsFreeAndWholeInAForkedChild) {
     for (int i = 0; i < 20; ++i) {
         jtest_in_child(20, step_in_child, &shared);
         if (i == 10)
-            step(&shared); /* until then the lock is biased to the other thread, or is revoked by the fork */
+            /* Until then the lock is biased to the other thread, or is revoked by the fork. */
+            step(&shared);
     }
     atomic_store(&shared.stop, true);
     pthread_join(thread, NULL);

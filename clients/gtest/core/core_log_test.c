@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The log, its limit on repetition, the profile, and the memory for bookkeeping. What depends on the environment at the
- * first message is seen in a run of this program by itself. */
+/* The log, its limit on repetition, the profile, and the memory for bookkeeping. What depends on
+ * the environment at the first message is seen in a run of this program by itself. */
 
 #include "jtest.h"
 
@@ -143,7 +143,8 @@ JTEST(Log, PathNamesAFileThatIsAppendedTo) {
     unlink(path);
 }
 
-/* Logs "first" into a file that is made of the template `path`, and closes the log's descriptor, `next`, under it. */
+/* Logs "first" into a file that is made of the template `path`, and closes the log's descriptor,
+ * `next`, under it. */
 static void log_first_and_close(char *path, int *file, int *next) {
     *file = mkstemp(path);
     JASSERT_GE(*file, 0);
@@ -155,9 +156,11 @@ static void log_first_and_close(char *path, int *file, int *next) {
     close(*next);
 }
 
-/* A program that closes descriptors that it does not know, as daemons do, and gets their numbers for files of its own. */
+/* A program that closes descriptors that it does not know, as daemons do, and gets their numbers
+ * for files of its own. */
 JTEST(Log, LinesGoToNoOtherFileThatHasTheNumberOfTheLogs) {
-    char path[] = P_tmpdir "/jalloc-log-XXXXXX", own_path[] = P_tmpdir "/jalloc-own-XXXXXX", text[512] = "";
+    char path[] = P_tmpdir "/jalloc-log-XXXXXX", own_path[] = P_tmpdir "/jalloc-own-XXXXXX",
+         text[512] = "";
     int file, next;
     log_first_and_close(path, &file, &next);
     JASSERT_GE(file, 0);
@@ -179,7 +182,8 @@ JTEST(Log, LinesGoToNoOtherFileThatHasTheNumberOfTheLogs) {
     unlink(own_path);
 }
 
-/* A write that is interrupted or takes a part is gone on with; one that fails loses its line and no other. */
+/* A write that is interrupted or takes a part is gone on with; one that fails loses its line and no
+ * other. */
 JTEST(Log, LinesAreWrittenWholeWhateverTheSystemTakes) {
     static const struct {
         const char *function;
@@ -227,7 +231,8 @@ JTEST(Log, LinesGoToNoFileOfAnotherFileSystemEither) {
     unlink(path);
 }
 
-/* A file of which nothing can be known is none: the line goes to standard error, with the reason, and it is closed. */
+/* A file of which nothing can be known is none: the line goes to standard error, with the reason,
+ * and it is closed. */
 static void log_without_fstat(void *argument) {
     char text[512] = "";
     const int file = *(const int *)argument, before = dup(STDERR_FILENO), next = dup(file);
@@ -267,7 +272,8 @@ JTEST(Log, LongMessagesAreCutAndNoneIsNothing) {
     JEXPECT_EQ(jtest_log_count(), 0);
     jlog_write(JLOG_ERROR, NULL, "%s", message);
     JEXPECT_EQ(jtest_log_count(), 1);
-    JEXPECT_EQ(strlen(jtest_log_text()), 1024); /* with the capture's newline, and cut to have room for the end */
+    /* With the capture's newline, and cut to have room for the end. */
+    JEXPECT_EQ(strlen(jtest_log_text()), 1024);
     JEXPECT_SUBSTR(jtest_log_text(), "yyy...\n");
 }
 
@@ -294,7 +300,8 @@ static const struct level_row {
 JTEST_P(Log, EnvironmentSetsTheLevel, struct level_row, level_rows) {
     char output[8192];
     const char *const environment[] = {"JALLOC_TEST_KEEP=1", param->variable, NULL};
-    JEXPECT_EQ(jtest_run_self("LogChild.OneLineOfEachLevel", environment, output, sizeof output), 0);
+    JEXPECT_EQ(jtest_run_self("LogChild.OneLineOfEachLevel", environment, output, sizeof output),
+               0);
     JEXPECT_SUBSTR(output, "[  PASSED  ] 1 test");
     JEXPECT_EQ(occurrences(output, "child line"), param->lines);
     JEXPECT_SUBSTR(output, param->also);
@@ -309,7 +316,8 @@ JTEST(Profile, TableHasCallsTimeAndRungsMostTimeFirst) {
     JEXPECT_OK(jlog_profile_add("dear n=512", 1, 150.5));
     JEXPECT_EQ(jtest_log_count(), 0);
     jlog_profile_flush();
-    const char *dear = strstr(jtest_log_text(), "dear n=512"), *cheap = strstr(jtest_log_text(), "cheap n=4");
+    const char *dear = strstr(jtest_log_text(), "dear n=512"),
+               *cheap = strstr(jtest_log_text(), "cheap n=4");
     JASSERT_NOT_NULL(dear);
     JASSERT_NOT_NULL(cheap);
     JEXPECT_LT(dear, cheap);
@@ -407,7 +415,8 @@ static void hook_deallocate(void *context, void *pointer) {
     JEXPECT_NOT_NULL(pointer);
     free(pointer);
 }
-static const jmetadata_hooks_t good_hooks = {sizeof good_hooks, hook_allocate, hook_deallocate, &hook_calls};
+static const jmetadata_hooks_t good_hooks = {sizeof good_hooks, hook_allocate, hook_deallocate,
+                                             &hook_calls};
 
 JTEST(Metadata, HooksAreUsedAndGivenTheirContext) {
     if (ji_metadata_live_count() > 0)

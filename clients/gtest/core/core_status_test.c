@@ -1,9 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* What every layer stands on: the statuses and their numbers, messages, the version, element types, arithmetic that says
- * when it would overflow. The expected numbers are written out again here: a test that read them from the header's
- * list would agree with any list. */
+/* What every layer stands on: the statuses and their numbers, messages, the version, element types,
+ * arithmetic that says when it would overflow. The expected numbers are written out again here: a
+ * test that read them from the header's list would agree with any list. */
 
 #include "jtest.h"
 
@@ -120,7 +120,8 @@ static void *own_message(void *argument) {
     return NULL;
 }
 
-/* Twice, so that buffers are used again; once more without bookkeeping memory: what cannot be kept is said to be lost. */
+/* Twice, so that buffers are used again; once more without bookkeeping memory: what cannot be kept
+ * is said to be lost. */
 JTEST(Message, ManyThreadsHaveTheirOwn) {
     for (int round = 0; round < 3; ++round) {
         pthread_t threads[MANY_THREADS];
@@ -200,9 +201,11 @@ JTEST(Message, LongTextIsCutAndErrnoKept) {
 
 JTEST(Version, LibraryAndHeadersAgree) {
     char text[32];
-    snprintf(text, sizeof text, "%d.%d.%d", JALLOC_VERSION_MAJOR, JALLOC_VERSION_MINOR, JALLOC_VERSION_PATCH);
+    snprintf(text, sizeof text, "%d.%d.%d", JALLOC_VERSION_MAJOR, JALLOC_VERSION_MINOR,
+             JALLOC_VERSION_PATCH);
     JEXPECT_STREQ(jalloc_version_string(), text);
-    JEXPECT_EQ(jalloc_version(), JALLOC_VERSION_MAJOR * 10000 + JALLOC_VERSION_MINOR * 100 + JALLOC_VERSION_PATCH);
+    JEXPECT_EQ(jalloc_version(),
+               JALLOC_VERSION_MAJOR * 10000 + JALLOC_VERSION_MINOR * 100 + JALLOC_VERSION_PATCH);
 }
 
 static const struct datatype_row {

@@ -1,8 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The shared library beside itself: a copy in each namespace of the loader, as plug-ins get them. Each copy's variables
- * per thread must fit into what the loader keeps free for whatever comes while the program runs. */
+/* The shared library beside itself: a copy in each namespace of the loader, as plug-ins get them.
+ * Each copy's variables per thread must fit into what the loader keeps free for whatever comes
+ * while the program runs. */
 #include "jtest.h"
 
 #include "jalloc/version.h"
@@ -12,7 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__ /* whose runtimes are in one namespace */
+#if !defined __SANITIZE_ADDRESS__ &&                                                               \
+    !defined __SANITIZE_THREAD__ /* whose runtimes are in one namespace */
 enum { COPIES = 5 };
 
 /* The copies that load, in a process of their own. */

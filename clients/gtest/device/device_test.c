@@ -39,7 +39,8 @@ JTEST(Device, NullHasAnAnswerEverywhere) {
     JEXPECT_NULL(jstream_device(NULL));
 }
 
-static const char *const absent[] = {"cuda:0", "cuda", "cuda:5", "hip:0", "hip", "cuda:63", "cuda:999999999"};
+static const char *const absent[] = {"cuda:0", "cuda",    "cuda:5",        "hip:0",
+                                     "hip",    "cuda:63", "cuda:999999999"};
 JTEST(Device, AbsentGpuIsNoDeviceAndTheMessageSaysWhy) {
     jtest_setenv("JALLOC_MODULE_PATH", "/nonexistent/folder");
     for (size_t i = 0; i < sizeof absent / sizeof absent[0]; ++i) {
@@ -55,7 +56,8 @@ JTEST(Device, AbsentGpuIsNoDeviceAndTheMessageSaysWhy) {
     JEXPECT_SUBSTR(jstatus_last_message(), "No such file");
     JEXPECT_SUBSTR(jstatus_last_message(), "-DJALLOC_CUDA=ON"); /* what to do */
     JEXPECT_SUBSTR(jstatus_last_message(), "set JALLOC_MODULE_PATH");
-    JEXPECT_NULL(strstr(strstr(jstatus_last_message(), "/nonexistent") + 1, "/nonexistent")); /* said once */
+    /* Said once. */
+    JEXPECT_NULL(strstr(strstr(jstatus_last_message(), "/nonexistent") + 1, "/nonexistent"));
     JEXPECT_STATUS(jdevice_get("hip:0", &(jdevice_t *){NULL}), JSTATUS_NO_DEVICE);
     JEXPECT_SUBSTR(jstatus_last_message(), "-DJALLOC_HIP=ON");
 }
@@ -73,7 +75,8 @@ JTEST(Device, AFileThatIsNoModuleIsNoDevice) {
     jtest_setenv("JALLOC_MODULE_PATH", full);
     JEXPECT_STATUS(jdevice_get("cuda:0", &(jdevice_t *){NULL}), JSTATUS_NO_DEVICE);
     JEXPECT_SUBSTR(jstatus_last_message(), JI_MODULE_FILE("cuda") " cannot be loaded");
-    JEXPECT_NULL(strstr(strstr(jstatus_last_message(), "libjalloc_cuda") + 1, "libjalloc_cuda")); /* said once */
+    /* Said once. */
+    JEXPECT_NULL(strstr(strstr(jstatus_last_message(), "libjalloc_cuda") + 1, "libjalloc_cuda"));
     free(full);
     remove(path);
     remove(folder);
@@ -104,19 +107,24 @@ JTEST(Device, ModulePathLongerThanAnyPathIsRefused) {
 JTEST(Device, CountChecksItsArguments) {
     int count = 7;
     JEXPECT_STATUS(jdevice_get_count(JDEVICE_HOST, NULL), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jdevice_get_count((jdevice_kind_t)(JDEVICE_HOST - 1), &count), JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(jdevice_get_count((jdevice_kind_t)(JDEVICE_HIP + 1), &count), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jdevice_get_count((jdevice_kind_t)(JDEVICE_HOST - 1), &count),
+                   JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jdevice_get_count((jdevice_kind_t)(JDEVICE_HIP + 1), &count),
+                   JSTATUS_INVALID_VALUE);
     jtest_setenv("JALLOC_MODULE_PATH", "/nonexistent/folder");
     JEXPECT_STATUS(jdevice_get_count(JDEVICE_HIP, &count), JSTATUS_NO_DEVICE);
     JEXPECT_EQ(count, 7);
 }
 
+/* clang-format off */
 static const char *const bad_names[] = {
-    "",        " ",       "HOST",    "host ",   " host",           "host:0",
-    "host:",   "hosts",   "cuda:",   "cuda:-1", "cuda:x",          "cuda:0x",
-    "cuda: 0", "cuda:00", "cuda:01", "cuda0",   "cudas:0",         "hip:",
-    "hip:1.5", "tpu:0",   "cpu",     "rocm:0",  "cuda:9999999999", "cuda:99999999999999999999999999999999999",
+    "",        " ",       "HOST",    "host ",   " host",   "host:0",
+    "host:",   "hosts",   "cuda:",   "cuda:-1", "cuda:x",  "cuda:0x",
+    "cuda: 0", "cuda:00", "cuda:01", "cuda0",   "cudas:0", "hip:",
+    "hip:1.5", "tpu:0",   "cpu",     "rocm:0",  "cuda:9999999999",
+    "cuda:99999999999999999999999999999999999",
 };
+/* clang-format on */
 JTEST(Device, BadNamesAreInvalidValueAndQuoted) {
     for (size_t i = 0; i < sizeof bad_names / sizeof bad_names[0]; ++i) {
         jdevice_t *device = jdevice_host();
@@ -142,7 +150,8 @@ JTEST(Device, MemoryInfo) {
     JEXPECT_STATUS(jdevice_get_memory_info(NULL, &free_bytes, NULL), JSTATUS_INVALID_POINTER);
 }
 
-/* Where the kernel says less, what it says counts; where it says nothing, that is an error and nothing is written. */
+/* Where the kernel says less, what it says counts; where it says nothing, that is an error and
+ * nothing is written. */
 JTEST(Device, MemoryInfoOfASystemThatSaysLess) {
     size_t free_bytes = 0, total_bytes = 0, all_bytes = 0;
     JASSERT_OK(jdevice_get_memory_info(jdevice_host(), NULL, &all_bytes));
@@ -158,7 +167,8 @@ JTEST(Device, MemoryInfoOfASystemThatSaysLess) {
     free_bytes = total_bytes = 7;
     for (int i = 1; i <= 3; ++i) { /* the size of a page, all pages, free pages */
         jtest_fail_calls("sysconf", (uint64_t)i, 1, EINVAL);
-        JEXPECT_STATUS(jdevice_get_memory_info(jdevice_host(), &free_bytes, &total_bytes), JSTATUS_DEVICE_ERROR);
+        JEXPECT_STATUS(jdevice_get_memory_info(jdevice_host(), &free_bytes, &total_bytes),
+                       JSTATUS_DEVICE_ERROR);
         JEXPECT_TRUE(jtest_calls_failed());
     }
     JEXPECT_EQ(free_bytes, 7);
@@ -202,8 +212,10 @@ JTEST(Device, MemoryInStreamOrderChecksItsArguments) {
     JEXPECT_STATUS(jdevice_allocate_ordered(host, NULL, 8, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jdevice_allocate_ordered(host, foreign, 8, &pointer), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jdevice_allocate_ordered(host, NULL, 0, &pointer), JSTATUS_INVALID_SIZE);
-    JEXPECT_STATUS(jdevice_allocate_ordered(host, NULL, PTRDIFF_MAX, &pointer), JSTATUS_INVALID_SIZE);
-    JEXPECT_STATUS(jdevice_allocate(host, JMEMORY_STREAM_ORDERED, 8, 128, &pointer), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jdevice_allocate_ordered(host, NULL, PTRDIFF_MAX, &pointer),
+                   JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(jdevice_allocate(host, JMEMORY_STREAM_ORDERED, 8, 128, &pointer),
+                   JSTATUS_INVALID_VALUE);
     JEXPECT_EQ(pointer, &pointer);
     JEXPECT_STATUS(jdevice_deallocate_ordered(NULL, NULL, host, 8), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jdevice_deallocate_ordered(host, foreign, host, 8), JSTATUS_INVALID_VALUE);
@@ -217,9 +229,11 @@ JTEST(Device, MemoryInStreamOrderChecksItsArguments) {
 
 JTEST(Device, RawMemoryIsAlignedAndUsable) {
     for (int kind = JMEMORY_DEVICE; kind <= JMEMORY_MANAGED; ++kind)
-        for (size_t alignment = 0; alignment <= (size_t)1 << 21; alignment = alignment ? alignment * 2 : 1) {
+        for (size_t alignment = 0; alignment <= (size_t)1 << 21;
+             alignment = alignment ? alignment * 2 : 1) {
             void *pointer = NULL;
-            JASSERT_OK(jdevice_allocate(jdevice_host(), (jmemory_kind_t)kind, 1000, alignment, &pointer));
+            JASSERT_OK(
+                jdevice_allocate(jdevice_host(), (jmemory_kind_t)kind, 1000, alignment, &pointer));
             JEXPECT_EQ((uintptr_t)pointer % (alignment ? alignment : 64), 0);
             memset(pointer, 7, 1000);
             JEXPECT_OK(jdevice_deallocate(jdevice_host(), (jmemory_kind_t)kind, pointer, 1000));
@@ -232,15 +246,20 @@ JTEST(Device, RawMemoryArgumentsAreChecked) {
     void *pointer = &pointer;
     JEXPECT_STATUS(jdevice_allocate(NULL, JMEMORY_DEVICE, 8, 0, &pointer), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jdevice_allocate(host, JMEMORY_DEVICE, 8, 0, NULL), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jdevice_allocate(host, (jmemory_kind_t)9, 8, 0, &pointer), JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(jdevice_allocate(host, (jmemory_kind_t)-1, 8, 0, &pointer), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jdevice_allocate(host, (jmemory_kind_t)9, 8, 0, &pointer),
+                   JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jdevice_allocate(host, (jmemory_kind_t)-1, 8, 0, &pointer),
+                   JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jdevice_allocate(host, JMEMORY_DEVICE, 8, 3, &pointer), JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(jdevice_allocate(host, JMEMORY_DEVICE, 8, SIZE_MAX, &pointer), JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(jdevice_allocate(host, JMEMORY_DEVICE, 8, (size_t)1 << 31, &pointer), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jdevice_allocate(host, JMEMORY_DEVICE, 8, SIZE_MAX, &pointer),
+                   JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jdevice_allocate(host, JMEMORY_DEVICE, 8, (size_t)1 << 31, &pointer),
+                   JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jdevice_allocate(host, JMEMORY_DEVICE, 0, 0, &pointer), JSTATUS_INVALID_SIZE);
     JEXPECT_STATUS(jdevice_deallocate(NULL, JMEMORY_DEVICE, host, 8), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jdevice_deallocate(host, (jmemory_kind_t)9, host, 8), JSTATUS_INVALID_VALUE);
-    for (size_t k = 0; k < 200; ++k) { /* never a small allocation: refused as a size, or there is no such memory */
+    for (size_t k = 0; k < 200; ++k) {
+        /* Never a small allocation: refused as a size, or there is no such memory. */
         const jstatus_t status = jdevice_allocate(host, JMEMORY_DEVICE, SIZE_MAX - k, 64, &pointer);
         if (status != JSTATUS_INVALID_SIZE && status != JSTATUS_MEMORY_ERROR)
             JFAIL("SIZE_MAX - %zu gave %s", k, jstatus_name(status));
@@ -261,7 +280,8 @@ JTEST(Device, FillRepeatsThePatternAndNothingElse) {
                 for (size_t k = 0; k < 16; ++k)
                     pattern[k] = (unsigned char)jtest_random();
                 memory[0] = memory[total + 1] = 0x5A;
-                JEXPECT_OK(jdevice_fill(jdevice_host(), streams[which], memory + 1, pattern, bytes, count));
+                JEXPECT_OK(jdevice_fill(jdevice_host(), streams[which], memory + 1, pattern, bytes,
+                                        count));
                 unsigned char used[16];
                 memcpy(used, pattern, 16);
                 memset(pattern, 0, 16); /* was read before the call returned */
@@ -327,7 +347,8 @@ JTEST(Device, TypedStreamsOfAnotherRuntimeAreRefused) {
     JEXPECT_NULL(jhip_stream_native(NULL, NULL));
 }
 
-/* A device that is nothing but a name: what belongs to another device must be told apart before it is used. */
+/* A device that is nothing but a name: what belongs to another device must be told apart before it
+ * is used. */
 JTEST(Device, StreamsAndEventsOfAnotherDeviceAreRefused) {
     jdevice_t other = ji_host_device;
     snprintf(other.name, sizeof other.name, "other");

@@ -1,8 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Device modules as libjalloc finds and loads them: the real ones of this build, up to the answer of a machine without a
- * GPU, and some that are none. A module stays loaded, so each test asks in a process of its own. */
+/* Device modules as libjalloc finds and loads them: the real ones of this build, up to the answer
+ * of a machine without a GPU, and some that are none. A module stays loaded, so each test asks in a
+ * process of its own. */
 
 #include "jtest.h"
 
@@ -22,20 +23,23 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* JALLOC_MODULE_DIR: where the build puts its modules. JALLOC_TEST_MODULE_DIR: see module/forking_module.c. */
+/* JALLOC_MODULE_DIR: where the build puts its modules. JALLOC_TEST_MODULE_DIR: see
+ * module/forking_module.c. */
 
 typedef struct real {
     const char *kind, *file, *error; /* the runtime's errors begin so */
 } real_t;
-static const real_t reals[] = {{"cuda:0", JALLOC_MODULE_DIR "/" JI_MODULE_FILE("cuda"), "(cudaError"},
-                               {"hip:0", JALLOC_MODULE_DIR "/" JI_MODULE_FILE("hip"), "(hipError"}};
+static const real_t reals[] = {
+    {"cuda:0", JALLOC_MODULE_DIR "/" JI_MODULE_FILE("cuda"), "(cudaError"},
+    {"hip:0", JALLOC_MODULE_DIR "/" JI_MODULE_FILE("hip"), "(hipError"}};
 
 static void name_of_real(const void *parameter, char *name) {
-    snprintf(name, 5, "%.*s", (int)strcspn(((const real_t *)parameter)->kind, ":"), ((const real_t *)parameter)->kind);
+    snprintf(name, 5, "%.*s", (int)strcspn(((const real_t *)parameter)->kind, ":"),
+             ((const real_t *)parameter)->kind);
 }
 
-#define REQUIRE_BUILT(real)                                                                                            \
-    if (access((real)->file, R_OK) != 0)                                                                               \
+#define REQUIRE_BUILT(real)                                                                        \
+    if (access((real)->file, R_OK) != 0)                                                           \
     JSKIP("the module was not built")
 
 static void ask_real(void *argument) {
@@ -56,12 +60,14 @@ static void ask_real(void *argument) {
     JEXPECT_NULL(strstr(jstatus_last_message(), "no module")); /* it was loaded, and asked */
     JEXPECT_SUBSTR(jstatus_last_message(), real->kind);
     JEXPECT_SUBSTR(jstatus_last_message(), real->error);
-    JEXPECT_STATUS(jdevice_get_count(strncmp(real->kind, "hip", 3) == 0 ? JDEVICE_HIP : JDEVICE_CUDA, &count),
-                   JSTATUS_NO_DEVICE);
+    JEXPECT_STATUS(
+        jdevice_get_count(strncmp(real->kind, "hip", 3) == 0 ? JDEVICE_HIP : JDEVICE_CUDA, &count),
+        JSTATUS_NO_DEVICE);
     JEXPECT_SUBSTR(jstatus_last_message(), real->error);
 }
 
-JTEST_P_NAMED(Module, ARealOneAnswersWithTheDriversWordsWhereThereIsNoGpu, real_t, reals, name_of_real) {
+JTEST_P_NAMED(Module, ARealOneAnswersWithTheDriversWordsWhereThereIsNoGpu, real_t, reals,
+              name_of_real) {
     REQUIRE_BUILT(param);
     jtest_setenv("JALLOC_MODULE_PATH", JALLOC_MODULE_DIR);
     jtest_in_child(60, ask_real, (void *)(uintptr_t)param);
@@ -77,7 +83,8 @@ static void ask_with_another_interface(void *argument) {
     JASSERT_NOT_NULL(symbol);
     memcpy(&open, &symbol, sizeof open);
     /* Nothing of another interface is looked at, so it may be anything. */
-    JEXPECT_STATUS(open(JI_MODULE_ABI + 1, NULL, 0, &device, reason, sizeof reason), JSTATUS_NO_DEVICE);
+    JEXPECT_STATUS(open(JI_MODULE_ABI + 1, NULL, 0, &device, reason, sizeof reason),
+                   JSTATUS_NO_DEVICE);
     JEXPECT_NULL(device);
     JEXPECT_SUBSTR(reason, "another version of libjalloc");
 }
@@ -94,9 +101,11 @@ JTEST(Module, IsFoundBesideLibjallocWithoutBeingTold) {
     JASSERT_GT(length, 0);
     program[length] = '\0';
     strcpy(strrchr(program, '/') + 1, "jalloc-info");
-    if (access(program, X_OK) != 0 || access(reals[0].file, R_OK) != 0 || access(reals[1].file, R_OK) != 0)
+    if (access(program, X_OK) != 0 || access(reals[0].file, R_OK) != 0 ||
+        access(reals[1].file, R_OK) != 0)
         JSKIP("jalloc-info or a module was not built");
-    const char *const arguments[] = {program, NULL}, *const environment[] = {"JALLOC_MODULE_PATH=", NULL};
+    const char *const arguments[] = {program, NULL}, *const environment[] = {"JALLOC_MODULE_PATH=",
+                                                                             NULL};
     JEXPECT_EQ(jtest_run_program(arguments, environment, output, sizeof output), 0);
     JEXPECT_SUBSTR(output, "cuda:0");
     JEXPECT_SUBSTR(output, "hip:0");
@@ -171,7 +180,8 @@ static void look_at_a_crowd(void *argument) {
     for (int i = 1; i < 64; ++i) {
         JASSERT_OK(jruntime_get_device(runtime, i, &device));
         JEXPECT_EQ(jdevice_index(device.device), i - 1);
-        JEXPECT_EQ(device.available_bytes, i == 1 ? 0 : 1); /* it does not say: nothing is put there */
+        /* It does not say: nothing is put there. */
+        JEXPECT_EQ(device.available_bytes, i == 1 ? 0 : 1);
         JEXPECT_EQ(device.total_bytes, i == 1 ? 0 : 2);
     }
     JEXPECT_SUBSTR(jtest_log_text(), "does not tell its memory");
@@ -184,15 +194,18 @@ JTEST(Module, ACrowdOfDevicesIsListedToTheLimit) {
     jtest_in_child(20, look_at_a_crowd, NULL);
 }
 
-/* libjalloc, loaded by another path than its own, looks for a module where it lies, if it can tell where that is. */
+/* libjalloc, loaded by another path than its own, looks for a module where it lies, if it can tell
+ * where that is. */
 static void ask_the_shared_library(void *argument) {
     const char *expected = argument, *slash = strrchr(JALLOC_SHARED_LIBRARY, '/');
     char path[4096];
     jstatus_t (*get)(const char *name, jdevice_t **device) = NULL;
     const char *(*message)(void) = NULL;
-    snprintf(path, sizeof path, "%.*s", (int)(slash - JALLOC_SHARED_LIBRARY), JALLOC_SHARED_LIBRARY);
+    snprintf(path, sizeof path, "%.*s", (int)(slash - JALLOC_SHARED_LIBRARY),
+             JALLOC_SHARED_LIBRARY);
     JASSERT_EQ(chdir(path), 0);
-    snprintf(path, sizeof path, expected[0] == 'c' ? ".%s" : "%s", expected[0] == 'c' ? slash : JALLOC_SHARED_LIBRARY);
+    snprintf(path, sizeof path, expected[0] == 'c' ? ".%s" : "%s",
+             expected[0] == 'c' ? slash : JALLOC_SHARED_LIBRARY);
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     JASSERT_NOT_NULL(library);
     void *symbols[] = {dlsym(library, "jdevice_get"), dlsym(library, "jstatus_last_message")};
@@ -211,7 +224,8 @@ static void ask_the_shared_library(void *argument) {
 JTEST(Module, IsLookedForBesideTheSharedLibrary) {
     jtest_setenv("JALLOC_MODULE_PATH", NULL);
     jtest_in_child(60, ask_the_shared_library, "no module libjalloc_hip");
-    jtest_in_child(60, ask_the_shared_library, "cannot tell where libjalloc lies"); /* a path relative to then */
+    /* A path relative to then. */
+    jtest_in_child(60, ask_the_shared_library, "cannot tell where libjalloc lies");
 }
 
 static void ask_without_a_place(void *function) {
@@ -260,7 +274,8 @@ static void fork_inside_and_outside(void *argument) {
     pthread_t thread;
     jhandle_t *handle = NULL;
     int good = 0;
-    (void)jdevice_get("hip:0", &(jdevice_t *){NULL}); /* the registry is the first to learn of forks */
+    /* The registry is the first to learn of forks. */
+    (void)jdevice_get("hip:0", &(jdevice_t *){NULL});
     JASSERT_OK(jhandle_create(NULL, &handle));
     JASSERT_OK(jlog_set_sink(NULL, NULL));
     JASSERT_EQ(pthread_create(&thread, NULL, fork_often, &good), 0);
@@ -271,7 +286,8 @@ static void fork_inside_and_outside(void *argument) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* Both take all locks of the library; in whatever order it came to have them, neither waits for the other. */
+/* Both take all locks of the library; in whatever order it came to have them, neither waits for the
+ * other. */
 JTEST(Module, AForkWithinADriverAndOneBesideItDoNotWaitForEachOther) {
     jtest_setenv("JALLOC_MODULE_PATH", JALLOC_TEST_MODULE_DIR "/forking");
     jtest_in_child(60, fork_inside_and_outside, NULL);

@@ -1,8 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Streams and events of the host: order, and that a call returns before its work is done. Nothing here proves that by time:
- * work stands at a gate which only the test opens, so a call that waited for it would never return. */
+/* Streams and events of the host: order, and that a call returns before its work is done. Nothing
+ * here proves that by time: work stands at a gate which only the test opens, so a call that waited
+ * for it would never return. */
 
 #include "jtest.h"
 
@@ -120,7 +121,8 @@ typedef struct producer {
 static void *produce(void *argument) {
     const producer_t *producer = argument;
     for (int i = 0; i < PER_PRODUCER; ++i) {
-        const record_t record = {producer->order, producer->slots, producer->number * PER_PRODUCER + i};
+        const record_t record = {producer->order, producer->slots,
+                                 producer->number * PER_PRODUCER + i};
         JEXPECT_OK(jstream_launch(jdevice_host(), producer->stream, note, &record, sizeof record));
     }
     return NULL;
@@ -197,7 +199,8 @@ JTEST(Stream, ArgumentsAreChecked) {
     jstream_t *stream;
     JEXPECT_STATUS(jstream_create(NULL, &stream), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jstream_create(host, NULL), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jstream_launch(host, NULL, see, block, JSTREAM_MAX_ARGUMENT_BYTES + 1), JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(jstream_launch(host, NULL, see, block, JSTREAM_MAX_ARGUMENT_BYTES + 1),
+                   JSTATUS_INVALID_SIZE);
     JEXPECT_STATUS(jstream_launch(host, NULL, see, block, SIZE_MAX), JSTATUS_INVALID_SIZE);
     JEXPECT_STATUS(jstream_launch(host, NULL, NULL, block, 8), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jstream_launch(host, NULL, see, NULL, 8), JSTATUS_INVALID_POINTER);
@@ -268,11 +271,13 @@ JTEST(Stream, FullQueueIsBusyForItsOwnThread) {
     JEXPECT_STATUS(from_full_queue, JSTATUS_BUSY);
     JEXPECT_STATUS(record_from_full_queue, JSTATUS_BUSY);
     JEXPECT_STATUS(wait_from_full_queue, JSTATUS_BUSY);
-    JEXPECT_STATUS(jevent_get_elapsed_ms(queue.event, queue.event, &(double){0}), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jevent_get_elapsed_ms(queue.event, queue.event, &(double){0}),
+                   JSTATUS_INVALID_VALUE);
     JEXPECT_SUBSTR(jstatus_last_message(), "never recorded");
     jtest_gate_open(&gate);
     JEXPECT_OK(jstream_destroy(other));
-    JEXPECT_OK(jevent_query(queue.unreached, &reached)); /* the refused wait has given its reference back */
+    /* The refused wait has given its reference back. */
+    JEXPECT_OK(jevent_query(queue.unreached, &reached));
     JEXPECT_TRUE(reached);
     JEXPECT_OK(jevent_destroy(queue.unreached));
     JEXPECT_OK(jevent_destroy(queue.event));
@@ -290,7 +295,8 @@ JTEST(Stream, WithoutAThreadThereIsNone) {
     JEXPECT_EQ(jtest_metadata_live_count(), live);
 }
 
-/* What is told of streams that end is told to who asked for it: before any allocator is there, to nobody. */
+/* What is told of streams that end is told to who asked for it: before any allocator is there, to
+ * nobody. */
 static unsigned hooked;
 static void see_stream_end(jstream_t *stream) { hooked += stream != NULL; }
 JTEST(Stream, DestroyTellsTheHookIfThereIsOne) {
@@ -439,7 +445,8 @@ JTEST(Event, RecordingAgainMovesTheMarkButNotTheWaitsAskedForBefore) {
     JEXPECT_OK(jtest_gate_block(&gates[1], jdevice_host(), first));
     JEXPECT_OK(jevent_record(event, first)); /* moves the mark behind the second gate */
     jtest_gate_open(&gates[0]);
-    JEXPECT_OK(jstream_synchronize(jdevice_host(), second)); /* waited for the first recording only */
+    /* Waited for the first recording only. */
+    JEXPECT_OK(jstream_synchronize(jdevice_host(), second));
     JEXPECT_EQ(atomic_load(&counter), 1);
     JEXPECT_OK(jevent_query(event, &reached));
     JEXPECT_FALSE(reached);
@@ -546,7 +553,8 @@ JTEST(Event, EachFailedAllocationOfCreateLeavesNothing) {
     }
 }
 
-/* A chain of streams, each waiting for the one before, over events that are recorded again and again. */
+/* A chain of streams, each waiting for the one before, over events that are recorded again and
+ * again. */
 JTEST(Event, ChainOfStreamsKeepsOneOrder) {
     enum { STREAMS = 4, ROUNDS = 300 };
     jstream_t *streams[STREAMS];
@@ -609,7 +617,8 @@ static void use_inherited(void *argument) {
     JEXPECT_EQ(jtest_metadata_live_count(), 0);
     JEXPECT_OK(count_in(NULL, inherited->counter)); /* inline work goes on */
     JEXPECT_EQ(atomic_load(inherited->counter), 1);
-#ifndef __SANITIZE_THREAD__ /* which allows no new threads after the fork of a process with several */
+/* Which allows no new threads after the fork of a process with several. */
+#ifndef __SANITIZE_THREAD__
     jstream_t *fresh;
     JASSERT_OK(jstream_create(host, &fresh));
     JEXPECT_OK(count_in(fresh, inherited->counter));

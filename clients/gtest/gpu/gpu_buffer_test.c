@@ -1,8 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Buffers on a GPU: every way to make one, single elements, views, copies between the host and the device with strides,
- * structures and other types, moves, files. The elements tell their places, so whatever is moved wrongly is seen. */
+/* Buffers on a GPU: every way to make one, single elements, views, copies between the host and the
+ * device with strides, structures and other types, moves, files. The elements tell their places, so
+ * whatever is moved wrongly is seen. */
 
 #include "buffer_helper.h"
 #include "gpu_device.h"
@@ -35,7 +36,8 @@ static world_t world_of(jdatatype_t type) {
     world_t world = {NULL, NULL, NULL};
     JEXPECT_OK(jruntime_create(&world.runtime));
     world.here = buffer_allocator_of(world.runtime, JBUFFER_LOCAL, type, NULL, NULL, false);
-    world.there = buffer_allocator_of(world.runtime, JBUFFER_LOCAL, type, gpu_device(), NULL, false);
+    world.there =
+        buffer_allocator_of(world.runtime, JBUFFER_LOCAL, type, gpu_device(), NULL, false);
     return world;
 }
 static void world_end(world_t *world) {
@@ -59,7 +61,8 @@ static void for_each(void (*function)(world_t *world, jdatatype_t type, const jl
 
 static jbuffer_t *make(jbuffer_allocator_t *allocator, const jlayout_t *layout, int threads) {
     jbuffer_t *buffer = NULL;
-    JEXPECT_OK(jbuffer_construct_function(allocator, layout, buffer_fill_places, NULL, threads, &buffer));
+    JEXPECT_OK(
+        jbuffer_construct_function(allocator, layout, buffer_fill_places, NULL, threads, &buffer));
     return buffer;
 }
 
@@ -125,7 +128,8 @@ JTEST(GpuBuffer, ZeroBlocksAreZeroInUsedMemory) {
     jbuffer_t *buffer;
     JASSERT_OK(jbuffer_construct_value(world.there, &layout, &value, &buffer));
     JEXPECT_OK(jbuffer_release(buffer));
-    JASSERT_OK(jbuffer_construct_function(world.there, &layout, every_other_zero, NULL, 1, &buffer));
+    JASSERT_OK(
+        jbuffer_construct_function(world.there, &layout, every_other_zero, NULL, 1, &buffer));
     for (int64_t n = 0; n < 48; ++n) {
         const int64_t indices[2] = {n % 8, n / 8};
         JEXPECT_OK(jbuffer_get(buffer, indices, &value));
@@ -136,7 +140,8 @@ JTEST(GpuBuffer, ZeroBlocksAreZeroInUsedMemory) {
 }
 
 static void check_copies(world_t *world, jdatatype_t type, const jlayout_t *layout) {
-    jbuffer_t *here = make(world->here, layout, 1), *there = make(world->there, layout, 1), *copy = NULL;
+    jbuffer_t *here = make(world->here, layout, 1), *there = make(world->there, layout, 1),
+              *copy = NULL;
     jbuffer_t *const sources[2] = {here, there};
     jbuffer_allocator_t *const targets[2] = {world->here, world->there};
     for (int from = 0; from < 2; ++from)
@@ -148,8 +153,10 @@ static void check_copies(world_t *world, jdatatype_t type, const jlayout_t *layo
         }
     for (int other = 0; other < REFERENCE_TYPES; ++other) {
         jbuffer_allocator_t *rebound;
-        JASSERT_OK(jbuffer_allocator_rebind(world->there, JBUFFER_LOCAL, (jdatatype_t)other, &rebound));
-        const bool refused = reference_is_complex(type) && !reference_is_complex((jdatatype_t)other);
+        JASSERT_OK(
+            jbuffer_allocator_rebind(world->there, JBUFFER_LOCAL, (jdatatype_t)other, &rebound));
+        const bool refused =
+            reference_is_complex(type) && !reference_is_complex((jdatatype_t)other);
         for (int from = 0; from < 2; ++from) {
             JEXPECT_STATUS(jbuffer_construct_copy(rebound, sources[from], &copy),
                            refused ? JSTATUS_INVALID_VALUE : JSTATUS_SUCCESS);
@@ -179,11 +186,13 @@ JTEST(GpuBuffer, CopiesTouchWhatTheyShouldAlone) {
         jlayout_t layout[2];
         void *host[2], *device[2], *data[2];
         size_t bytes[2];
-        const int where = (int)jtest_random_between(1, 3); /* bit 0: destination on the device, bit 1: source */
+        /* Bit 0: destination on the device, bit 1: source. */
+        const int where = (int)jtest_random_between(1, 3);
         for (int side = 0; side < 2; ++side) {
             layout[side] = reference_random_layout(rank, extents);
             if (structured)
-                layout[side].structure = (jstructure_t)jtest_random_between(0, JSTRUCTURE_TRIANGULAR_LOWER);
+                layout[side].structure =
+                    (jstructure_t)jtest_random_between(0, JSTRUCTURE_TRIANGULAR_LOWER);
             bytes[side] = (size_t)reference_span(&layout[side]) * reference_size(type) + 16;
             host[side] = calloc(1, bytes[side]);
             reference_random_fill(type, host[side], reference_span(&layout[side]));
@@ -195,7 +204,8 @@ JTEST(GpuBuffer, CopiesTouchWhatTheyShouldAlone) {
         memcpy(expected, host[0], bytes[0]);
         reference_copy(&layout[0], type, expected, &layout[1], type, host[1]);
         const ji_place_t to = {where & 1 ? gpu_device() : jdevice_host(), type, layout[0], data[0]};
-        const ji_place_t from = {where & 2 ? gpu_device() : jdevice_host(), type, layout[1], data[1]};
+        const ji_place_t from = {where & 2 ? gpu_device() : jdevice_host(), type, layout[1],
+                                 data[1]};
         void *staging = malloc(ji_place_copy_bytes(&to, &from) + 1);
         JEXPECT_OK(ji_place_copy(&to, &from, NULL, staging));
         JEXPECT_OK(jstream_synchronize(gpu_device(), NULL));
@@ -215,11 +225,13 @@ JTEST(GpuBuffer, CopiesTouchWhatTheyShouldAlone) {
 }
 
 static void check_views(world_t *world, jdatatype_t type, const jlayout_t *layout) {
-    if (layout->rank != 2 || layout->structure != JSTRUCTURE_GENERAL || reference_count(layout) == 0)
+    if (layout->rank != 2 || layout->structure != JSTRUCTURE_GENERAL ||
+        reference_count(layout) == 0)
         return;
     jbuffer_t *whole = make(world->there, layout, 1), *slice, *turned, *copy;
     const int64_t extents[2] = {(layout->extents[0] - 2) / 2 + 1, layout->extents[1] - 1};
-    JASSERT_OK(jbuffer_slice(whole, (const int64_t[]){1, 1}, extents, (const int64_t[]){2, 1}, &slice));
+    JASSERT_OK(
+        jbuffer_slice(whole, (const int64_t[]){1, 1}, extents, (const int64_t[]){2, 1}, &slice));
     JASSERT_OK(jbuffer_permute(slice, (const int[]){1, 0}, &turned));
     JEXPECT_OK(jbuffer_release(whole));
     JASSERT_OK(jbuffer_construct_copy(world->here, turned, &copy));

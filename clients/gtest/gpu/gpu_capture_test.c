@@ -1,10 +1,10 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Calls captured into graphs, and the graphs launched: also when the handle is gone, and its memory somebody else's.
- * What stands in the results shows whether a graph's memory is its own. The application's part (begin, end, launch) is
- * played through gpu_program(); what is counted is the fake runtime's; handle_capture_test.c looks at the rest of the states on a pretended
- * device. */
+/* Calls captured into graphs, and the graphs launched: also when the handle is gone, and its memory
+ * somebody else's. What stands in the results shows whether a graph's memory is its own. The
+ * application's part (begin, end, launch) is played through gpu_program(); what is counted is the
+ * fake runtime's; handle_capture_test.c looks at the rest of the states on a pretended device. */
 
 #include "gpu_device.h"
 #include "handle_helper.h"
@@ -42,9 +42,9 @@ static bool begin(bench_t *b) {
     b->out = gpu_take(16 * BYTES);
     return true;
 }
-#define BEGIN(b)                                                                                                       \
-    bench_t b;                                                                                                         \
-    if (!begin(&b))                                                                                                    \
+#define BEGIN(b)                                                                                   \
+    bench_t b;                                                                                     \
+    if (!begin(&b))                                                                                \
     JSKIP(GPU_NO_PROGRAM)
 
 /* Nothing is left, once a handle has looked after it. */
@@ -77,7 +77,8 @@ static void launch(const bench_t *b, void *graph, jstream_t *stream) {
 }
 
 /* A call: writes the end of its workspace, and from there result number `index`. */
-static jstatus_t call(const bench_t *b, jhandle_t *handle, int index, unsigned char value, size_t bytes) {
+static jstatus_t call(const bench_t *b, jhandle_t *handle, int index, unsigned char value,
+                      size_t bytes) {
     jstream_t *stream;
     JEXPECT_OK(jhandle_get_stream(handle, &stream));
     JALLOC_BORROW(ws, handle, bytes);
@@ -85,7 +86,9 @@ static jstatus_t call(const bench_t *b, jhandle_t *handle, int index, unsigned c
         return ws.status;
     unsigned char *last = (unsigned char *)ws.ptr[0] + bytes - BYTES;
     jstatus_t status = jdevice_fill(gpu_device(), stream, last, &value, 1, BYTES);
-    return status == JSTATUS_SUCCESS ? jdevice_copy(gpu_device(), stream, b->out + index * BYTES, last, BYTES) : status;
+    return status == JSTATUS_SUCCESS
+               ? jdevice_copy(gpu_device(), stream, b->out + index * BYTES, last, BYTES)
+               : status;
 }
 
 static bool result_is(const bench_t *b, int index, unsigned char value) {
@@ -188,22 +191,24 @@ JTEST(GpuCapture, AGraphDisturbsNobodysWorkspace) {
     end(&b);
 }
 
-/* Any mode of capture, in a stream of ours and in the program's own, with growth of this handle and of another one that
- * has nothing to do with it; and what is refused does not spoil the capture. */
+/* Any mode of capture, in a stream of ours and in the program's own, with growth of this handle and
+ * of another one that has nothing to do with it; and what is refused does not spoil the capture. */
 JTEST(GpuCapture, CapturesAreNotSpoiled) {
-    static const fake_gpu_capture_mode_t modes[] = {FAKE_GPU_CAPTURE_GLOBAL, FAKE_GPU_CAPTURE_THREAD_LOCAL,
-                                                    FAKE_GPU_CAPTURE_RELAXED};
+    static const fake_gpu_capture_mode_t modes[] = {
+        FAKE_GPU_CAPTURE_GLOBAL, FAKE_GPU_CAPTURE_THREAD_LOCAL, FAKE_GPU_CAPTURE_RELAXED};
     for (int kind = 0; kind < 3; ++kind)
         for (int m = 0; m < 3; ++m) {
             JSCOPED_TRACE("stream %d, mode %d", kind, m);
             BEGIN(b);
-            void *own = kind > 0 ? b.program->create_stream(kind == 2) : NULL; /* 2: a blocking one */
+            /* 2: a blocking one */
+            void *own = kind > 0 ? b.program->create_stream(kind == 2) : NULL;
             jstream_t *stream = b.stream, *before = b.stream;
             if (kind > 0) {
                 JASSERT_OK(jstream_wrap(gpu_device(), own, &stream));
                 b.stream = stream;
             }
-            jhandle_t *handle = gpu_make_handle_on(b.stream, 0), *fixed = gpu_make_handle_on(b.stream, 4 * BYTES);
+            jhandle_t *handle = gpu_make_handle_on(b.stream, 0),
+                      *fixed = gpu_make_handle_on(b.stream, 4 * BYTES);
             b.stream = b.other;
             jhandle_t *elsewhere = gpu_make_handle_on(b.stream, 0);
             b.stream = before;
@@ -270,7 +275,8 @@ JTEST(GpuCapture, FixedModesCallNothingOfTheRuntimeInACapture) {
     end(&b);
 }
 
-/* A graph that is never launched, one that was never ended well, one that captured nothing of the handle. */
+/* A graph that is never launched, one that was never ended well, one that captured nothing of the
+ * handle. */
 JTEST(GpuCapture, AbandonedCapturesLoseNothing) {
     BEGIN(b);
     jhandle_t *handle = gpu_make_handle_on(b.stream, 0);
@@ -281,7 +287,8 @@ JTEST(GpuCapture, AbandonedCapturesLoseNothing) {
         begin_capture(&b, b.stream);
         if (round != 1)
             JEXPECT_OK(call(&b, handle, 1, 2, (size_t)(round + 1) * BYTES));
-        if (round == 2) { /* the program spoils its capture: a stream has joined and does not come back */
+        if (round == 2) {
+            /* The program spoils its capture: a stream has joined and does not come back. */
             JEXPECT_OK(jevent_record(fork, b.stream));
             JEXPECT_OK(jevent_wait(fork, b.other));
             const unsigned char value = 1;
@@ -302,7 +309,8 @@ JTEST(GpuCapture, AbandonedCapturesLoseNothing) {
     end(&b);
 }
 
-/* Two streams of one capture: the handle goes from one to the other and back; and into a capture that began elsewhere.
+/* Two streams of one capture: the handle goes from one to the other and back; and into a capture
+ * that began elsewhere.
  * */
 JTEST(GpuCapture, TheStreamMayChangeInACapture) {
     BEGIN(b);
@@ -324,7 +332,8 @@ JTEST(GpuCapture, TheStreamMayChangeInACapture) {
     JEXPECT_OK(jevent_record(join, b.other));
     JEXPECT_OK(jevent_wait(join, b.stream));
     void *graph = end_capture(&b, b.stream);
-    JEXPECT_OK(call(&b, handle, 5, 46, 2 * BYTES)); /* in the other stream, behind the first: they use the same bytes */
+    /* In the other stream, behind the first: they use the same bytes. */
+    JEXPECT_OK(call(&b, handle, 5, 46, 2 * BYTES));
     JEXPECT_OK(jstream_synchronize(gpu_device(), b.other));
     JEXPECT_OK(jstream_synchronize(gpu_device(), b.stream));
     JEXPECT_TRUE(result_is(&b, 0, 41) && result_is(&b, 5, 46));
@@ -355,7 +364,8 @@ JTEST(GpuCapture, TheStreamMayChangeInACapture) {
     end(&b);
 }
 
-/* Each call of the runtime fails once. A capture that is not spoilt by that gives the right results. */
+/* Each call of the runtime fails once. A capture that is not spoilt by that gives the right
+ * results. */
 JTEST(GpuCapture, EachFailedCallOfTheRuntimeLosesNothing) {
     if (gpu_fake() == NULL)
         JSKIP("a real runtime does not fail on demand");
@@ -369,7 +379,8 @@ JTEST(GpuCapture, EachFailedCallOfTheRuntimeLosesNothing) {
                 JEXPECT_OK(call(&b, handle, 0, 1, BYTES));
                 begin_capture(&b, b.stream);
                 b.fake->fail_after(n, (fake_gpu_error_t)error);
-                const jstatus_t first = call(&b, handle, 1, 61, BYTES), second = call(&b, handle, 2, 62, 3 * BYTES);
+                const jstatus_t first = call(&b, handle, 1, 61, BYTES),
+                                second = call(&b, handle, 2, 62, 3 * BYTES);
                 failed = b.fake->has_failed();
                 b.fake->fail_after(0, FAKE_GPU_UNKNOWN_ERROR);
                 const jstatus_t third = call(&b, handle, 3, 63, 2 * BYTES);

@@ -37,7 +37,8 @@ static jbuffer_allocator_t *make_best(jruntime_t *runtime, jdevice_t *wished) {
 static jdevice_t *device_of_buffer(jbuffer_allocator_t *best, size_t bytes) {
     jlayout_t layout;
     jbuffer_t *buffer = NULL;
-    JEXPECT_OK(jlayout_init(&layout, 1, (const int64_t[]){(int64_t)(bytes / sizeof(double))}, JORDER_COLUMN_MAJOR));
+    JEXPECT_OK(jlayout_init(&layout, 1, (const int64_t[]){(int64_t)(bytes / sizeof(double))},
+                            JORDER_COLUMN_MAJOR));
     JEXPECT_OK(jbuffer_allocate(best, &layout, &buffer));
     jdevice_t *device = buffer != NULL ? ji_buffer_device(buffer) : NULL;
     JEXPECT_OK(jbuffer_release(buffer));
@@ -66,8 +67,8 @@ JTEST(GpuView, ShowsTheDeviceAndItsMemory) {
     JEXPECT_OK(jruntime_release(runtime));
 }
 
-/* Each call of the GPU's runtime fails in turn. A view is made all the same, and says that there is no memory to be had
- * rather than a wrong number; a refresh says that it failed. */
+/* Each call of the GPU's runtime fails in turn. A view is made all the same, and says that there is
+ * no memory to be had rather than a wrong number; a refresh says that it failed. */
 JTEST(GpuView, AGpuThatDoesNotAnswerIsShownWithoutMemory) {
     const fake_gpu_control_t *const fake = gpu_fake();
     if (fake == NULL)
@@ -82,7 +83,8 @@ JTEST(GpuView, AGpuThatDoesNotAnswerIsShownWithoutMemory) {
         fake->fail_after(0, FAKE_GPU_UNKNOWN_ERROR);
         JEXPECT_OK(describe(runtime, jdevice_host(), &described));
         JEXPECT_GT(described.available_bytes, 0);
-        if (describe(runtime, gpu_device(), &described) == JSTATUS_SUCCESS && described.total_bytes == 0) {
+        if (describe(runtime, gpu_device(), &described) == JSTATUS_SUCCESS &&
+            described.total_bytes == 0) {
             ++silent;
             JEXPECT_EQ(described.available_bytes, 0);
             JEXPECT_SUBSTR(jtest_log_text(), "does not tell its memory");

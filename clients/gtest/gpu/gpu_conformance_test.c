@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The suite of allocators (conformance_test.c) over a GPU's memory, which faults when the host touches it; and each
- * call of the runtime failing under every kind. */
+/* The suite of allocators (conformance_test.c) over a GPU's memory, which faults when the host
+ * touches it; and each call of the runtime failing under every kind. */
 
 #include "conformance.h"
 #include "gpu_device.h"
@@ -42,7 +42,8 @@ typedef struct attempt {
     fake_gpu_error_t error;
 } attempt_t;
 
-/* Two streams take, use and give back; what the allocator answers when the runtime fails is a status, and it goes on.
+/* Two streams take, use and give back; what the allocator answers when the runtime fails is a
+ * status, and it goes on.
  * */
 static void use(jallocator_t *allocator, jstream_t *const streams[2]) {
     enum { BLOCKS = 8 };
@@ -50,17 +51,21 @@ static void use(jallocator_t *allocator, jstream_t *const streams[2]) {
     size_t sizes[BLOCKS];
     for (int i = 0; i < BLOCKS; ++i) {
         sizes[i] = 1000 + 9000 * (size_t)i;
-        const jstatus_t status = jallocator_allocate(allocator, sizes[i], 0, streams[i % 2], &pointers[i]);
+        const jstatus_t status =
+            jallocator_allocate(allocator, sizes[i], 0, streams[i % 2], &pointers[i]);
         JEXPECT_EQ(status == JSTATUS_SUCCESS, pointers[i] != NULL);
         if (i >= 3 && pointers[i - 3] != NULL &&
-            jallocator_deallocate(allocator, pointers[i - 3], sizes[i - 3], streams[(i - 3) % 2]) == JSTATUS_SUCCESS)
+            jallocator_deallocate(allocator, pointers[i - 3], sizes[i - 3], streams[(i - 3) % 2]) ==
+                JSTATUS_SUCCESS)
             pointers[i - 3] = NULL;
     }
     (void)jallocator_trim(allocator, 1 << 14);
     (void)jallocator_check(allocator);
     for (int i = 0; i < BLOCKS; ++i)
-        for (int tries = 0; tries < 2 && pointers[i] != NULL; ++tries) /* a free that failed can be made again */
-            if (jallocator_deallocate(allocator, pointers[i], sizes[i], streams[i % 2]) == JSTATUS_SUCCESS)
+        /* A free that failed can be made again. */
+        for (int tries = 0; tries < 2 && pointers[i] != NULL; ++tries)
+            if (jallocator_deallocate(allocator, pointers[i], sizes[i], streams[i % 2]) ==
+                JSTATUS_SUCCESS)
                 pointers[i] = NULL;
 }
 

@@ -1,9 +1,10 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The application's part on a real NVIDIA GPU: graphs and streams that jalloc did not make, by CUDA's runtime, of which
- * this program has a copy of its own, as an application would. Both copies share the driver's context, so a stream or an
- * event of one is the other's too. Compiled where the toolkit is; not yet run on a GPU. */
+/* The application's part on a real NVIDIA GPU: graphs and streams that jalloc did not make, by
+ * CUDA's runtime, of which this program has a copy of its own, as an application would. Both copies
+ * share the driver's context, so a stream or an event of one is the other's too. Compiled where the
+ * toolkit is; not yet run on a GPU. */
 
 #include "gpu_device.h"
 
@@ -30,17 +31,20 @@ static int control_begin_capture_as(void *stream, fake_gpu_capture_mode_t mode) 
     return (int)cudaStreamBeginCapture(stream, modes[mode]);
 }
 
-static int control_begin_capture(void *stream) { return control_begin_capture_as(stream, FAKE_GPU_CAPTURE_GLOBAL); }
+static int control_begin_capture(void *stream) {
+    return control_begin_capture_as(stream, FAKE_GPU_CAPTURE_GLOBAL);
+}
 
 static void CUDART_CB control_note(void *noted) { atomic_store((atomic_bool *)noted, true); }
 
-/* What graphs owned is released by a thread of the runtime, at some time. What has been let go of here, last, is released
- * behind it, as far as can be seen: nothing is promised. */
+/* What graphs owned is released by a thread of the runtime, at some time. What has been let go of
+ * here, last, is released behind it, as far as can be seen: nothing is promised. */
 static void control_settle(void) {
     static atomic_bool noted; /* static: the thread may come late */
     cudaUserObject_t object = NULL;
     atomic_store(&noted, false);
-    if (cudaUserObjectCreate(&object, &noted, control_note, 1, cudaUserObjectNoDestructorSync) != cudaSuccess ||
+    if (cudaUserObjectCreate(&object, &noted, control_note, 1, cudaUserObjectNoDestructorSync) !=
+            cudaSuccess ||
         cudaUserObjectRelease(object, 1) != cudaSuccess)
         return;
     for (int waited = 0; waited < SETTLE_MS && !atomic_load(&noted); ++waited)
@@ -79,7 +83,8 @@ static void control_destroy_graph(void *graph) {
 
 static void *control_create_stream(bool blocking) {
     cudaStream_t stream = NULL;
-    return cudaStreamCreateWithFlags(&stream, blocking ? cudaStreamDefault : cudaStreamNonBlocking) == cudaSuccess
+    return cudaStreamCreateWithFlags(&stream, blocking ? cudaStreamDefault
+                                                       : cudaStreamNonBlocking) == cudaSuccess
                ? stream
                : NULL;
 }
@@ -98,7 +103,8 @@ static const fake_gpu_control_t cuda_control = {
 
 /* Makes the device current, in the context that the module uses. */
 static const fake_gpu_control_t *cuda_program(void) {
-    if (jdevice_kind(gpu_device()) != JDEVICE_CUDA || cudaSetDevice(jdevice_index(gpu_device())) != cudaSuccess)
+    if (jdevice_kind(gpu_device()) != JDEVICE_CUDA ||
+        cudaSetDevice(jdevice_index(gpu_device())) != cudaSuccess)
         return NULL;
     return &cuda_control;
 }
@@ -107,4 +113,6 @@ static const fake_gpu_control_t *cuda_program(void) {
 static const fake_gpu_control_t *cuda_program(void) { return NULL; }
 #endif
 
-const fake_gpu_control_t *gpu_program(void) { return gpu_fake() != NULL ? gpu_fake() : cuda_program(); }
+const fake_gpu_control_t *gpu_program(void) {
+    return gpu_fake() != NULL ? gpu_fake() : cuda_program();
+}

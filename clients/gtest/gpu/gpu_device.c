@@ -17,14 +17,15 @@ static char device_name[64], module_path[4096], no_device[512];
 static jdevice_t *the_device;
 static bool vendor_blas_off;
 
-/* Before tests: the fixture takes JALLOC_* out of the environment, and counts what is made in a test, while a device is
- * for good. */
+/* Before tests: the fixture takes JALLOC_* out of the environment, and counts what is made in a
+ * test, while a device is for good. */
 __attribute__((constructor)) static void open_device(void) {
     const char *name = getenv("JALLOC_TEST_DEVICE"), *vendor_blas = getenv("JALLOC_VENDOR_BLAS");
     vendor_blas_off = vendor_blas != NULL && strcmp(vendor_blas, "0") == 0;
     setenv("JALLOC_MODULE_PATH", JALLOC_FAKE_GPU_DIR, 0);
     snprintf(module_path, sizeof module_path, "%s", getenv("JALLOC_MODULE_PATH"));
-    snprintf(device_name, sizeof device_name, "%s", name != NULL && name[0] != '\0' ? name : "cuda:0");
+    snprintf(device_name, sizeof device_name, "%s",
+             name != NULL && name[0] != '\0' ? name : "cuda:0");
     if (jdevice_get(device_name, &the_device) != JSTATUS_SUCCESS)
         snprintf(no_device, sizeof no_device, "%s", jstatus_last_message());
 }
@@ -54,8 +55,8 @@ const fake_gpu_control_t *gpu_fake(void) {
     static bool looked;
     if (!looked) {
         char path[sizeof module_path + 64];
-        snprintf(path, sizeof path, "%s/libjalloc_%.*s.so." JI_SOVERSION, module_path, (int)strcspn(device_name, ":"),
-                 device_name);
+        snprintf(path, sizeof path, "%s/libjalloc_%.*s.so." JI_SOVERSION, module_path,
+                 (int)strcspn(device_name, ":"), device_name);
         void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
         control = library != NULL ? dlsym(library, "fake_gpu_control") : NULL;
         looked = true;
@@ -112,7 +113,8 @@ void gpu_case_begin(gpu_case_t *g, jhandle_t *handle, blas_case_t *c) {
     memcpy(g->pointer, c->pointer, sizeof g->pointer);
     for (int which = 0; which < BLAS_OPERANDS; ++which) {
         blas_operand_t *o = &c->operand[which];
-        if (o->kind == BLAS_NONE || o->region == NULL || (o->kind == BLAS_RESULT && mode == JPOINTER_MODE_HOST))
+        if (o->kind == BLAS_NONE || o->region == NULL ||
+            (o->kind == BLAS_RESULT && mode == JPOINTER_MODE_HOST))
             continue;
         g->region[which] = gpu_take(o->region_bytes);
         gpu_upload(g->region[which], o->region, o->region_bytes);

@@ -3,8 +3,8 @@
 #ifndef JALLOC_CLIENTS_GTEST_GPU_GPU_DEVICE_H
 #define JALLOC_CLIENTS_GTEST_GPU_GPU_DEVICE_H
 
-/* The GPU that the tests run on: JALLOC_TEST_DEVICE ("cuda:0" if it is not set), from the module that
- * JALLOC_MODULE_PATH finds (the fake ones if it is not set). */
+/* The GPU that the tests run on: JALLOC_TEST_DEVICE ("cuda:0" if it is not set), from the module
+ * that JALLOC_MODULE_PATH finds (the fake ones if it is not set). */
 
 #include "fake_gpu_control.h"
 #include "jblas_routines.h"
@@ -18,8 +18,9 @@ const char *gpu_module_path(void); /* the folder of its module */
 /* The control of the fake runtime behind gpu_device(); NULL on a real GPU. */
 const fake_gpu_control_t *gpu_fake(void);
 
-/* For tests that play the application: the fake runtime's control, or one over CUDA's runtime that has what concerns
- * graphs and streams and nothing else. NULL: a real GPU whose runtime this program was built without. */
+/* For tests that play the application: the fake runtime's control, or one over CUDA's runtime that
+ * has what concerns graphs and streams and nothing else. NULL: a real GPU whose runtime this
+ * program was built without. */
 const fake_gpu_control_t *gpu_program(void);
 #define GPU_NO_PROGRAM "the tests were built without this GPU's runtime, to play the application"
 
@@ -41,8 +42,9 @@ void gpu_give(void *pointer, size_t size_bytes);
 void gpu_upload(void *device, const void *host, size_t size_bytes);
 void gpu_download(void *host, const void *device, size_t size_bytes);
 
-/* The call of a case on a handle of the device: operands, with their canaries, are copied to the device before and back
- * after; so are scalars and results in device pointer mode. Waits for the handle's stream. blas_right() judges it. */
+/* The call of a case on a handle of the device: operands, with their canaries, are copied to the
+ * device before and back after; so are scalars and results in device pointer mode. Waits for the
+ * handle's stream. blas_right() judges it. */
 jstatus_t gpu_blas_call(jhandle_t *handle, blas_case_t *c);
 
 /* The same in parts, for calls that are not to be waited for. */

@@ -1,8 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* gemm's ways on workspace on a GPU, at thresholds that tests reach: each rung in exactly its bytes between guards, in
- * both pointer modes, against the table's reference; split precision beside plain float, both against long double. */
+/* gemm's ways on workspace on a GPU, at thresholds that tests reach: each rung in exactly its bytes
+ * between guards, in both pointer modes, against the table's reference; split precision beside
+ * plain float, both against long double. */
 
 #include "gpu_device.h"
 
@@ -65,14 +66,17 @@ static bool call_in(jhandle_t *handle, blas_case_t *c, size_t given, int rung) {
     return good;
 }
 
-/* All elements of C against long double: the largest error, and what plain sums of this depth could make. */
+/* All elements of C against long double: the largest error, and what plain sums of this depth could
+ * make. */
 static void errors_of(blas_case_t *c, long double *largest, long double *square) {
     const blas_operand_t *o = &c->operand[2];
     *largest = *square = 0;
     for (int64_t j = 0; j < o->columns; ++j)
         for (int64_t i = 0; i < o->rows; ++i) {
-            const wide_t got = wide_get(o->data, o->element, blas_index(o, 0, i, j)), want = *wide_at(o->want[0], i, j);
-            const long double bound = *wide_bound_at(o->want[0], i, j), apart = wide_abs(got - want);
+            const wide_t got = wide_get(o->data, o->element, blas_index(o, 0, i, j)),
+                         want = *wide_at(o->want[0], i, j);
+            const long double bound = *wide_bound_at(o->want[0], i, j),
+                              apart = wide_abs(got - want);
             const long double relative = bound > 0 ? apart / bound : apart;
             *largest = fmaxl(*largest, relative);
             *square += relative * relative;
@@ -81,27 +85,34 @@ static void errors_of(blas_case_t *c, long double *largest, long double *square)
 
 static const char *const split_names[] = {"split-bf16", "split-fp16"};
 
-/* What gemm_split.c states, over the sum of absolute products and over the largest elements of the lines. */
+/* What gemm_split.c states, over the sum of absolute products and over the largest elements of the
+ * lines. */
 static double split_bound(int way, double k, double panel, double slab) {
-    return (2.1 * panel + slab / (way == JI_SPLIT_BF16 ? 30 : 240) + k / panel + 2 * k / slab + 16) * 0x1p-24;
+    return (2.1 * panel + slab / (way == JI_SPLIT_BF16 ? 30 : 240) + k / panel + 2 * k / slab +
+            16) *
+           0x1p-24;
 }
 static double split_loss(int way) { return way == JI_SPLIT_BF16 ? 0x1p-100 : 0x1p-46; }
 
-/* Shapes whose k is more than a panel and a slab, and not a multiple of either; all operations; alpha and beta of all
- * kinds on both sides of the pointer mode; each rung in its bytes and not one granule more. */
+/* Shapes whose k is more than a panel and a slab, and not a multiple of either; all operations;
+ * alpha and beta of all kinds on both sides of the pointer mode; each rung in its bytes and not one
+ * granule more. */
 JTEST(GpuGemm, SplitPrecisionByEachRung) {
     jhandle_t *handle = gpu_make_normwise_handle();
     bool right = true;
     for (int64_t round = jtest_iterations(12); round > 0 && right; --round) {
         const int64_t panel = round % 2 ? 32 : 64, slab = round % 3 ? 64 : 96;
-        BLAS_CASE(c, &blas_functions[BLAS_INDEX_sgemm], .low = 1, .high = round % 4 ? 70 : 150, .plain = round % 3 == 0,
-                  .beta_zero = round % 5 == 0, .guard_before = round % 4 == 0);
-        JEXPECT_OK(jhandle_set_pointer_mode(handle, round % 2 ? JPOINTER_MODE_DEVICE : JPOINTER_MODE_HOST));
+        BLAS_CASE(c, &blas_functions[BLAS_INDEX_sgemm], .low = 1, .high = round % 4 ? 70 : 150,
+                  .plain = round % 3 == 0, .beta_zero = round % 5 == 0,
+                  .guard_before = round % 4 == 0);
+        JEXPECT_OK(jhandle_set_pointer_mode(handle,
+                                            round % 2 ? JPOINTER_MODE_DEVICE : JPOINTER_MODE_HOST));
         lower_split(JI_SPLIT_FP16, panel, slab);
         const size_t fp16_bytes = blas_query(handle, c);
         put_back();
         lower_split(JI_SPLIT_BF16, panel, slab);
-        const size_t bytes = blas_query(handle, c), given[] = {bytes, bytes - 256, fp16_bytes - 256};
+        const size_t bytes = blas_query(handle, c),
+                     given[] = {bytes, bytes - 256, fp16_bytes - 256};
         JEXPECT_GT(bytes, fp16_bytes);
         for (int rung = 0; rung < 3 && right; ++rung) {
             JSCOPED_TRACE("%s", rung < JI_SPLIT_WAYS ? split_names[rung] : "plain");
@@ -121,14 +132,16 @@ JTEST(GpuGemm, SplitPrecisionByEachRung) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* The part that tests can see of "hardly more than the error of float": the same data by both rungs. One product left
- * out, or one part that is not stored as exactly as it can be, is more than this. */
+/* The part that tests can see of "hardly more than the error of float": the same data by both
+ * rungs. One product left out, or one part that is not stored as exactly as it can be, is more than
+ * this. */
 JTEST(GpuGemm, SplitPrecisionErrsLittleMoreThanFloat) {
     static const double most[] = {2, 4};
     jhandle_t *handle = gpu_make_normwise_handle();
     for (int way = 0; way < JI_SPLIT_WAYS; ++way) {
         lower_split((ji_split_way_t)way, 64, 64);
-        BLAS_CASE(c, &blas_functions[BLAS_INDEX_sgemm], .low = 48, .high = 48, .plain = true, .beta_zero = true);
+        BLAS_CASE(c, &blas_functions[BLAS_INDEX_sgemm], .low = 48, .high = 48, .plain = true,
+                  .beta_zero = true);
         long double split, split_square, plain, plain_square;
         JEXPECT_OK(gpu_blas_call(handle, c));
         blas_right(c);
@@ -150,7 +163,8 @@ JTEST(GpuGemm, SplitPrecisionErrsLittleMoreThanFloat) {
 
 enum { MOST = 100, ROOM = (MOST + 8) * MOST + 1 };
 typedef struct wild {
-    int m, n, k, ld[3], first[3]; /* first: where a matrix begins in its memory; 1 is no multiple of 16 bytes */
+    /* first: where a matrix begins in its memory; 1 is no multiple of 16 bytes. */
+    int m, n, k, ld[3], first[3];
     jblas_operation_t trans[2];
     float alpha, beta;
     float memory[3][ROOM], before[ROOM];
@@ -158,9 +172,12 @@ typedef struct wild {
 
 static int64_t wild_index(const wild_t *w, int which, int i, int j) {
     const bool turned = which < 2 && w->trans[which] != JBLAS_NO_TRANSPOSE;
-    return w->first[which] + (turned ? (int64_t)j + (int64_t)i * w->ld[which] : i + (int64_t)j * w->ld[which]);
+    return w->first[which] +
+           (turned ? (int64_t)j + (int64_t)i * w->ld[which] : i + (int64_t)j * w->ld[which]);
 }
-static float wild_at(const wild_t *w, int which, int i, int j) { return w->memory[which][wild_index(w, which, i, j)]; }
+static float wild_at(const wild_t *w, int which, int i, int j) {
+    return w->memory[which][wild_index(w, which, i, j)];
+}
 
 typedef enum {
     WILD_PLAIN,
@@ -171,7 +188,9 @@ typedef enum {
     WILD_KINDS
 } wild_kind_t;
 
-static float wild_number(void) { return (float)jtest_random_double(0.5, 0.999) * (jtest_random_bool() ? 1.0f : -1.0f); }
+static float wild_number(void) {
+    return (float)jtest_random_double(0.5, 0.999) * (jtest_random_bool() ? 1.0f : -1.0f);
+}
 
 static void wild_draw(wild_t *w, wild_kind_t kind) {
     static const float scalars[] = {0, 1, -1};
@@ -180,7 +199,8 @@ static void wild_draw(wild_t *w, wild_kind_t kind) {
     const int rows[3] = {w->m, w->k, w->m}, columns[3] = {w->k, w->n, w->n};
     for (int which = 0; which < 3; ++which) {
         if (which < 2)
-            w->trans[which] = (jblas_operation_t)jtest_random_between(JBLAS_NO_TRANSPOSE, JBLAS_CONJUGATE_TRANSPOSE);
+            w->trans[which] = (jblas_operation_t)jtest_random_between(JBLAS_NO_TRANSPOSE,
+                                                                      JBLAS_CONJUGATE_TRANSPOSE);
         const bool turned = which < 2 && w->trans[which] != JBLAS_NO_TRANSPOSE;
         w->ld[which] = (turned ? columns[which] : rows[which]) + (int)jtest_random_between(0, 8);
         if (jtest_random_bool())
@@ -195,10 +215,11 @@ static void wild_draw(wild_t *w, wild_kind_t kind) {
                 if (kind == WILD_TINY_BY_HUGE)
                     x *= which == 0 ? 1e-30f : which == 1 ? 1e30f : 1;
                 else if (kind == WILD_BY_LINES && which < 2)
-                    x = ldexpf(x, line % 7 * 44 - 144); /* 2^-144 to 2^120, in both: some elements of C overflow */
+                    /* 2^-144 to 2^120, in both: some elements of C overflow */
+                    x = ldexpf(x, line % 7 * 44 - 144);
                 else if (kind == WILD_ALL_SIZES && which < 2)
                     x = ldexpf(x, (int)jtest_random_between(-60, 0));
-                else if (kind == WILD_LARGE_MEET_ZEROS && which < 2) /* the largest of a line are worth nothing */
+                else if (kind == WILD_LARGE_MEET_ZEROS && which < 2) /* they are worth nothing */
                     x = at % 2 == 0 ? ldexpf(x, -30) : (at / 2 + which) % 2 == 0 ? 0 : x;
                 w->memory[which][wild_index(w, which, i, j)] = x;
             }
@@ -213,13 +234,16 @@ static void wild_run(jhandle_t *handle, wild_t *w, bool device_scalars) {
     float *device[3], *scalars = gpu_take(2 * sizeof(float)), values[2] = {w->alpha, w->beta};
     for (int which = 0; which < 3; ++which) {
         device[which] = gpu_take(sizeof w->memory[which]);
-        gpu_upload(device[which], which == 2 ? w->before : w->memory[which], sizeof w->memory[which]);
+        gpu_upload(device[which], which == 2 ? w->before : w->memory[which],
+                   sizeof w->memory[which]);
     }
     gpu_upload(scalars, values, sizeof values);
-    JEXPECT_OK(jhandle_set_pointer_mode(handle, device_scalars ? JPOINTER_MODE_DEVICE : JPOINTER_MODE_HOST));
-    JEXPECT_OK(jblas_sgemm(handle, w->trans[0], w->trans[1], w->m, w->n, w->k, device_scalars ? scalars : values,
-                           device[0] + w->first[0], w->ld[0], device[1] + w->first[1], w->ld[1],
-                           device_scalars ? scalars + 1 : values + 1, device[2] + w->first[2], w->ld[2]));
+    JEXPECT_OK(jhandle_set_pointer_mode(handle, device_scalars ? JPOINTER_MODE_DEVICE
+                                                               : JPOINTER_MODE_HOST));
+    JEXPECT_OK(jblas_sgemm(
+        handle, w->trans[0], w->trans[1], w->m, w->n, w->k, device_scalars ? scalars : values,
+        device[0] + w->first[0], w->ld[0], device[1] + w->first[1], w->ld[1],
+        device_scalars ? scalars + 1 : values + 1, device[2] + w->first[2], w->ld[2]));
     JEXPECT_OK(jstream_synchronize(gpu_device(), NULL));
     gpu_download(w->memory[2], device[2], sizeof w->memory[2]);
     for (int which = 0; which < 3; ++which)
@@ -227,7 +251,8 @@ static void wild_run(jhandle_t *handle, wild_t *w, bool device_scalars) {
     gpu_give(scalars, 2 * sizeof(float));
 }
 
-/* C against a sum in long double: each element within the bound, what is too large infinite, nothing else touched. */
+/* C against a sum in long double: each element within the bound, what is too large infinite,
+ * nothing else touched. */
 static bool wild_right(const wild_t *w, int way, double panel, double slab) {
     const double share = split_bound(way, w->k, panel, slab);
     float untouched[ROOM];
@@ -241,14 +266,17 @@ static bool wild_right(const wild_t *w, int way, double panel, double slab) {
                 sum += a * b, size += fabsl(a * b);
                 row = fmaxl(row, fabsl(a)), column = fmaxl(column, fabsl(b));
             }
-            const long double kept = w->beta == 0 ? 0 : (long double)w->beta * old, want = w->alpha * sum + kept;
-            const long double bound = fabsl(w->alpha) * (share * size + w->k * split_loss(way) * row * column) +
-                                      0x1p-23L * fabsl(kept) + 0x1p-148L;
+            const long double kept = w->beta == 0 ? 0 : (long double)w->beta * old,
+                              want = w->alpha * sum + kept;
+            const long double bound =
+                fabsl(w->alpha) * (share * size + w->k * split_loss(way) * row * column) +
+                0x1p-23L * fabsl(kept) + 0x1p-148L;
             if (fabsl(want) + bound < FLT_MAX ? !(fabsl(got - want) <= bound)
                                               : fabsl(want) - bound > FLT_MAX && !isinf(got)) {
-                JFAIL("%s, %d x %d x %d, alpha %g, beta %g: C(%d, %d) = %g, %Lg expected, apart by %Lg, bound %Lg",
-                      split_names[way], w->m, w->n, w->k, (double)w->alpha, (double)w->beta, i, j, (double)got, want,
-                      fabsl(got - want), bound);
+                JFAIL("%s, %d x %d x %d, alpha %g, beta %g: C(%d, %d) = %g, %Lg expected, apart by "
+                      "%Lg, bound %Lg",
+                      split_names[way], w->m, w->n, w->k, (double)w->alpha, (double)w->beta, i, j,
+                      (double)got, want, fabsl(got - want), bound);
                 return false;
             }
             untouched[wild_index(w, 2, i, j)] = old;
@@ -263,7 +291,8 @@ JTEST(GpuGemm, SplitPrecisionKeepsItsBound) {
     static float first[ROOM];
     jhandle_t *handle = gpu_make_normwise_handle();
     bool right = true;
-    for (int64_t round = jtest_iterations(5 * WILD_KINDS * JI_SPLIT_WAYS); round > 0 && right; --round) {
+    for (int64_t round = jtest_iterations(5 * WILD_KINDS * JI_SPLIT_WAYS); round > 0 && right;
+         --round) {
         const int way = (int)(round % JI_SPLIT_WAYS);
         lower_split((ji_split_way_t)way, 32, round % 3 ? 64 : 32);
         wild_draw(&w, (wild_kind_t)(round / JI_SPLIT_WAYS % WILD_KINDS));
@@ -286,9 +315,12 @@ JTEST(GpuGemm, SplitPrecisionKeepsNanInItsRowAndColumn) {
         do
             wild_draw(&w, WILD_PLAIN);
         while (w.alpha == 0);
-        const int i = (int)jtest_random_between(0, w.m - 1), j = (int)jtest_random_between(0, w.n - 1);
-        w.memory[0][wild_index(&w, 0, i, (int)jtest_random_between(0, w.k - 1))] = kind % 2 ? INFINITY : NAN;
-        w.memory[1][wild_index(&w, 1, (int)jtest_random_between(0, w.k - 1), j)] = kind % 2 ? -INFINITY : NAN;
+        const int i = (int)jtest_random_between(0, w.m - 1),
+                  j = (int)jtest_random_between(0, w.n - 1);
+        w.memory[0][wild_index(&w, 0, i, (int)jtest_random_between(0, w.k - 1))] =
+            kind % 2 ? INFINITY : NAN;
+        w.memory[1][wild_index(&w, 1, (int)jtest_random_between(0, w.k - 1), j)] =
+            kind % 2 ? -INFINITY : NAN;
         wild_run(handle, &w, kind % 2 == 0);
         for (int column = 0; column < w.n; ++column)
             for (int row = 0; row < w.m; ++row) {
@@ -300,7 +332,8 @@ JTEST(GpuGemm, SplitPrecisionKeepsNanInItsRowAndColumn) {
     /* alpha on the device that turns out to be 0: A and B count for nothing */
     for (int way = 0; way < JI_SPLIT_WAYS; ++way) {
         lower_split((ji_split_way_t)way, 32, 64);
-        BLAS_CASE(nothing, &blas_functions[BLAS_INDEX_sgemm], .low = 20, .high = 40, .alpha_zero = true);
+        BLAS_CASE(nothing, &blas_functions[BLAS_INDEX_sgemm], .low = 20, .high = 40,
+                  .alpha_zero = true);
         JEXPECT_OK(jhandle_set_pointer_mode(handle, JPOINTER_MODE_DEVICE));
         JEXPECT_OK(gpu_blas_call(handle, nothing));
         blas_right(nothing);
@@ -309,7 +342,8 @@ JTEST(GpuGemm, SplitPrecisionKeepsNanInItsRowAndColumn) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* As on the host: blas_right() would not do, as the norms bound the error. Below the rungs of split precision, too. */
+/* As on the host: blas_right() would not do, as the norms bound the error. Below the rungs of split
+ * precision, too. */
 JTEST(GpuGemm, StrassenByEachRung) {
     static const int functions[] = {BLAS_INDEX_sgemm, BLAS_INDEX_dgemm};
     jhandle_t *handle = gpu_make_normwise_handle();
@@ -317,11 +351,12 @@ JTEST(GpuGemm, StrassenByEachRung) {
     lower_strassen(8);
     for (int64_t round = jtest_iterations(4); round > 0 && right; --round)
         for (size_t f = 0; f < 2 && right; ++f) {
-            BLAS_CASE(c, &blas_functions[functions[f]], .low = 16, .high = 45, .plain = round % 2 == 0,
-                      .beta_zero = round % 3 == 0);
+            BLAS_CASE(c, &blas_functions[functions[f]], .low = 16, .high = 45,
+                      .plain = round % 2 == 0, .beta_zero = round % 3 == 0);
             if (c->alpha == 0)
                 continue;
-            JEXPECT_OK(jhandle_set_pointer_mode(handle, round % 2 ? JPOINTER_MODE_DEVICE : JPOINTER_MODE_HOST));
+            JEXPECT_OK(jhandle_set_pointer_mode(handle, round % 2 ? JPOINTER_MODE_DEVICE
+                                                                  : JPOINTER_MODE_HOST));
             const size_t bytes = blas_query(handle, c);
             const size_t given[] = {bytes, bytes - 256, 256};
             const bool below_split = f == 0 && round % 2 == 0;
@@ -334,8 +369,9 @@ JTEST(GpuGemm, StrassenByEachRung) {
                 long double largest, square;
                 errors_of(c, &largest, &square);
                 const int levels = 2 - rung;
-                JEXPECT_LE((double)largest, (double)(4 * powl(10, levels) * (long double)(c->k + 8) *
-                                                     wide_epsilon(c->operand[2].element)));
+                JEXPECT_LE((double)largest,
+                           (double)(4 * powl(10, levels) * (long double)(c->k + 8) *
+                                    wide_epsilon(c->operand[2].element)));
             }
             gpu_tuning()->split_least = INT64_MAX;
         }
@@ -343,17 +379,20 @@ JTEST(GpuGemm, StrassenByEachRung) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* Where the product of parts is not the vendor's, nothing is offered; where it is, it is what runs. */
+/* Where the product of parts is not the vendor's, nothing is offered; where it is, it is what
+ * runs. */
 JTEST(GpuGemm, SplitPrecisionIsOfferedOnlyBesideTensorCores) {
     jhandle_t *handle = gpu_make_normwise_handle();
     saved = *gpu_tuning();
     gpu_tuning()->split_least = 32;
     gpu_tuning()->strassen_least[0] = INT64_MAX;
     ji_tuning_complete(gpu_tuning());
-    BLAS_CASE(c, &blas_functions[BLAS_INDEX_sgemm], .low = 32, .high = 32, .plain = true, .hollow = true);
+    BLAS_CASE(c, &blas_functions[BLAS_INDEX_sgemm], .low = 32, .high = 32, .plain = true,
+              .hollow = true);
     for (int which = 0; which < BLAS_OPERANDS; ++which)
         c->operand[which].ld = 32;
-    const bool emulated = gpu_device()->blas->has_emulated(gpu_device()); /* then that is offered, and needs nothing */
+    /* Then that is offered, and needs nothing. */
+    const bool emulated = gpu_device()->blas->has_emulated(gpu_device());
     JEXPECT_EQ(blas_query(handle, c) > 0, gpu_device()->blas->has_mixed(gpu_device()) && !emulated);
     /* The flavour that plays CUDA has a vendor's BLAS, and plays an architecture with the units. */
     if (gpu_fake() != NULL || gpu_vendor_blas_is_off())
@@ -368,8 +407,8 @@ JTEST(GpuGemm, SplitPrecisionIsOfferedOnlyBesideTensorCores) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* The n-th failure of the runtime inside a split rung is a status, and the next call is as ever; out of memory also while
- * the workspace grows, where a lower rung may do. */
+/* The n-th failure of the runtime inside a split rung is a status, and the next call is as ever;
+ * out of memory also while the workspace grows, where a lower rung may do. */
 JTEST(GpuGemm, SplitPrecisionSurvivesEachFailure) {
     const fake_gpu_control_t *fake = gpu_fake();
     if (fake == NULL)
@@ -379,11 +418,13 @@ JTEST(GpuGemm, SplitPrecisionSurvivesEachFailure) {
         for (int kind = 0; kind < 2; ++kind) {
             lower_split((ji_split_way_t)way, 32, 32);
             BLAS_CASE(c, &blas_functions[BLAS_INDEX_sgemm], .low = 40, .high = 40, .plain = true);
-            JEXPECT_OK(jhandle_set_workspace_size(handle, kind ? 0 : blas_query(handle, c))); /* 0: grows */
+            /* 0: grows */
+            JEXPECT_OK(jhandle_set_workspace_size(handle, kind ? 0 : blas_query(handle, c)));
             bool failed = true;
             int failures = 0;
             for (uint64_t n = 1; failed && n < 100; ++n) {
-                const fake_gpu_error_t error = kind ? FAKE_GPU_OUT_OF_MEMORY : FAKE_GPU_UNKNOWN_ERROR;
+                const fake_gpu_error_t error =
+                    kind ? FAKE_GPU_OUT_OF_MEMORY : FAKE_GPU_UNKNOWN_ERROR;
                 gpu_case_t g;
                 blas_restore(c);
                 gpu_case_begin(&g, handle, c);

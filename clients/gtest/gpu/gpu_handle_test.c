@@ -1,8 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The handle's workspace on a GPU: growth in stream order, fixed modes that call nothing of the runtime, changes of
- * stream by event. What is written in stream order shows whether the order is right. Captures: gpu_capture_test.c. */
+/* The handle's workspace on a GPU: growth in stream order, fixed modes that call nothing of the
+ * runtime, changes of stream by event. What is written in stream order shows whether the order is
+ * right. Captures: gpu_capture_test.c. */
 
 #include "gpu_device.h"
 #include "handle_helper.h"
@@ -65,17 +66,19 @@ JTEST(GpuHandle, GrowsInStreamOrderWithoutWaiting) {
         JEXPECT_OK(jhandle_destroy(handle));
         JEXPECT_OK(jstream_synchronize(gpu_device(), stream));
         for (int i = 0; i < GROWTHS; ++i)
-            JEXPECT_TRUE(
-                is_filled(out + (size_t)GROWTHS * BYTES * (size_t)i, (size_t)(i + 1) * BYTES, (unsigned char)(i + 1)));
+            JEXPECT_TRUE(is_filled(out + (size_t)GROWTHS * BYTES * (size_t)i,
+                                   (size_t)(i + 1) * BYTES, (unsigned char)(i + 1)));
         gpu_give(out, (size_t)GROWTHS * GROWTHS * BYTES);
         JEXPECT_OK(jstream_destroy(stream));
     }
 }
 
-/* A policy keeps what is given back behind a fence: nobody waits either, and another stream does not get it too early.
+/* A policy keeps what is given back behind a fence: nobody waits either, and another stream does
+ * not get it too early.
  * */
 JTEST(GpuHandle, GrowsOverAPolicyWithoutWaiting) {
-    static const char *const policies[] = {"bfc", "pool", "lru", "general", "device(kind=ordered)+bfc"};
+    static const char *const policies[] = {"bfc", "pool", "lru", "general",
+                                           "device(kind=ordered)+bfc"};
     const fake_gpu_control_t *fake = gpu_fake();
     for (size_t p = 0; p < sizeof policies / sizeof policies[0]; ++p) {
         JSCOPED_TRACE("%s", policies[p]);
@@ -97,7 +100,8 @@ JTEST(GpuHandle, GrowsOverAPolicyWithoutWaiting) {
             fake->reset_counts();
         for (int round = 0; round < ROUNDS; ++round)
             for (int i = 0; i < 2; ++i) {
-                JEXPECT_OK(write_and_copy(handles[i], (size_t)(round + 1) * BYTES, (unsigned char)(2 * round + i + 1),
+                JEXPECT_OK(write_and_copy(handles[i], (size_t)(round + 1) * BYTES,
+                                          (unsigned char)(2 * round + i + 1),
                                           out + (size_t)(2 * round + i) * ROUNDS * BYTES));
                 if (round % 3 == 2)
                     JEXPECT_OK(jhandle_trim(handles[i], 0));
@@ -111,8 +115,8 @@ JTEST(GpuHandle, GrowsOverAPolicyWithoutWaiting) {
             JEXPECT_OK(jstream_synchronize(gpu_device(), streams[i]));
         }
         for (int k = 0; k < 2 * ROUNDS; ++k)
-            JEXPECT_TRUE(
-                is_filled(out + (size_t)k * ROUNDS * BYTES, (size_t)(k / 2 + 1) * BYTES, (unsigned char)(k + 1)));
+            JEXPECT_TRUE(is_filled(out + (size_t)k * ROUNDS * BYTES, (size_t)(k / 2 + 1) * BYTES,
+                                   (unsigned char)(k + 1)));
         JEXPECT_OK(jallocator_destroy(allocator));
         gpu_give(out, (size_t)ROUNDS * 2 * ROUNDS * BYTES);
         for (int i = 0; i < 2; ++i)
@@ -142,7 +146,8 @@ JTEST(GpuHandle, FixedModesCallNothingOfTheRuntime) {
                 JEXPECT_STATUS(write_and_copy(handle, BYTES + 1, 0, out), JSTATUS_MEMORY_ERROR);
             }
             const jhandle_stats_t stats = stats_of(handle);
-            JEXPECT_EQ(stats.allocation_count + stats.deallocation_count + stats.synchronization_count, 0);
+            JEXPECT_EQ(
+                stats.allocation_count + stats.deallocation_count + stats.synchronization_count, 0);
             if (fake != NULL) {
                 JEXPECT_EQ(fake->count_allocations(), 0);
                 JEXPECT_EQ(fake->count_frees(), 0);
@@ -165,8 +170,8 @@ JTEST(GpuHandle, FixedModesCallNothingOfTheRuntime) {
         }
 }
 
-/* The second stream writes after the first, although nobody has waited for the first: what the first wrote last would
- * stand there. */
+/* The second stream writes after the first, although nobody has waited for the first: what the
+ * first wrote last would stand there. */
 JTEST(GpuHandle, ANewStreamComesBehindTheOldOneByEvent) {
     const fake_gpu_control_t *fake = gpu_fake();
     for (int mode = 0; mode < 3; ++mode) {
@@ -191,7 +196,8 @@ JTEST(GpuHandle, ANewStreamComesBehindTheOldOneByEvent) {
             JASSERT_TRUE(ws.ok);
             JEXPECT_OK(jdevice_fill(gpu_device(), after, ws.ptr[0], &value, 1, BYTES));
             JEXPECT_OK(jstream_synchronize(gpu_device(), after));
-            JEXPECT_OK(jstream_synchronize(gpu_device(), before)); /* were there anything left to do, it is done now */
+            /* Were there anything left to do, it is done now. */
+            JEXPECT_OK(jstream_synchronize(gpu_device(), before));
             JEXPECT_OK(jdevice_copy(gpu_device(), after, out, ws.ptr[0], BYTES));
             JEXPECT_OK(jstream_synchronize(gpu_device(), after));
             JEXPECT_TRUE(is_filled(out, BYTES, value));
@@ -220,7 +226,8 @@ static void destroy_inherited(void *argument) {
     JEXPECT_EQ(jtest_metadata_live_count(), inherited->bookkeeping);
 }
 
-/* No GPU's runtime survives a fork: the child forgets the memory, which is the parent's, and keeps no books of it. */
+/* No GPU's runtime survives a fork: the child forgets the memory, which is the parent's, and keeps
+ * no books of it. */
 JTEST(GpuHandle, AForkedChildForgetsIt) {
     for (int mode = 0; mode < 2; ++mode) {
         jstream_t *stream;

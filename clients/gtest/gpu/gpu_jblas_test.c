@@ -1,8 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* jblas on a GPU: the same cases, the same reference and the same judgement as on the host, canaries included, over
- * device memory. What is promised of queries and of workspace holds here as there. */
+/* jblas on a GPU: the same cases, the same reference and the same judgement as on the host,
+ * canaries included, over device memory. What is promised of queries and of workspace holds here as
+ * there. */
 
 #include "gpu_device.h"
 #include "gpu_profiler.h"
@@ -17,7 +18,8 @@ JTEST_EACH_FUNCTION(GpuJblas, RandomArguments) {
     bool right = true;
     for (int64_t i = jtest_iterations(24); i > 0 && right; --i) {
         BLAS_CASE(c, param, .guard_before = i % 4 == 0);
-        JEXPECT_OK(jhandle_set_pointer_mode(handle, i % 3 == 0 ? JPOINTER_MODE_DEVICE : JPOINTER_MODE_HOST));
+        JEXPECT_OK(jhandle_set_pointer_mode(handle, i % 3 == 0 ? JPOINTER_MODE_DEVICE
+                                                               : JPOINTER_MODE_HOST));
         JEXPECT_OK(jhandle_set_stream(handle, i % 2 ? stream : NULL));
         right = blas_call_is_right(handle, c, gpu_blas_call);
     }
@@ -46,7 +48,8 @@ JTEST_EACH_FUNCTION(GpuJblas, ZeroScalarsReadNothing) {
 #define GUARD_BYTES 4096
 #define GUARD_VALUE 0xA5
 
-/* A user-owned workspace of exactly so many bytes between two guards, which are looked at after each call. */
+/* A user-owned workspace of exactly so many bytes between two guards, which are looked at after
+ * each call. */
 static unsigned char *guarded_take(size_t bytes) {
     unsigned char *memory = gpu_take(bytes + 2 * GUARD_BYTES);
     const unsigned char value = GUARD_VALUE;
@@ -69,20 +72,22 @@ static blas_wish_t interesting(const blas_function_t *function, int64_t round) {
     static const int64_t low[] = {0, 4100, 20, 40}, high[] = {0, 9000, 120, 100};
     blas_wish_t wish = {0};
     if (round % 2 == 0)
-        wish =
-            (blas_wish_t){.low = low[function->routine->level], .high = high[function->routine->level], .plain = true};
+        wish = (blas_wish_t){.low = low[function->routine->level],
+                             .high = high[function->routine->level],
+                             .plain = true};
     return wish;
 }
 
-/* Exactly the queried bytes: rung 0, the right answer, nothing outside of them touched. With less the next rung, or
- * nothing has happened. */
+/* Exactly the queried bytes: rung 0, the right answer, nothing outside of them touched. With less
+ * the next rung, or nothing has happened. */
 JTEST_EACH_FUNCTION(GpuJblas, QueriedBytesSuffice) {
     const size_t granule = jdevice_granule_bytes(gpu_device());
     jhandle_t *handle = gpu_make_handle();
     for (int64_t round = jtest_iterations(4); round > 0 && !jtest_has_failure(); --round) {
         const blas_wish_t wish = interesting(param, round);
         blas_case_t *c = blas_case_create(param, &wish);
-        JEXPECT_OK(jhandle_set_pointer_mode(handle, round % 4 < 2 ? JPOINTER_MODE_DEVICE : JPOINTER_MODE_HOST));
+        JEXPECT_OK(jhandle_set_pointer_mode(handle, round % 4 < 2 ? JPOINTER_MODE_DEVICE
+                                                                  : JPOINTER_MODE_HOST));
         const size_t bytes = blas_query(handle, c);
         blas_unchanged(c);
         const size_t given[] = {bytes, bytes - granule, bytes / 2 / granule * granule, 0};
@@ -93,7 +98,8 @@ JTEST_EACH_FUNCTION(GpuJblas, QueriedBytesSuffice) {
             unsigned char *memory = guarded_take(given[i]);
             if (given[i] > 0)
                 JEXPECT_OK(jhandle_set_workspace(handle, memory + GUARD_BYTES, given[i]));
-            JEXPECT_OK(jhandle_set_budget(handle, given[i] > 0 ? JALLOC_UNLIMITED : 1)); /* else default mode grows */
+            /* Else default mode grows. */
+            JEXPECT_OK(jhandle_set_budget(handle, given[i] > 0 ? JALLOC_UNLIMITED : 1));
             JEXPECT_OK(jhandle_clear_stats(handle));
             blas_restore(c);
             const jstatus_t status = gpu_blas_call(handle, c);
@@ -120,7 +126,8 @@ JTEST_EACH_FUNCTION(GpuJblas, QueriedBytesSuffice) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* In the fixed modes nothing inside a call allocates, frees or waits, and device pointers are followed in stream order. */
+/* In the fixed modes nothing inside a call allocates, frees or waits, and device pointers are
+ * followed in stream order. */
 JTEST_EACH_FUNCTION(GpuJblas, DevicePointersAreUsedInStreamOrderWithoutWaiting) {
     const fake_gpu_control_t *fake = gpu_fake();
     jhandle_t *handle = gpu_make_handle();
@@ -135,7 +142,8 @@ JTEST_EACH_FUNCTION(GpuJblas, DevicePointersAreUsedInStreamOrderWithoutWaiting) 
         const size_t bytes = blas_query(handle, c);
         gpu_case_t g;
         JEXPECT_OK(jhandle_set_workspace_size(handle, bytes > 0 ? bytes : 256));
-        JEXPECT_OK(gpu_blas_call(handle, c)); /* the first call loads kernels and the vendor's library */
+        /* The first call loads kernels and the vendor's library. */
+        JEXPECT_OK(gpu_blas_call(handle, c));
         blas_restore(c);
         gpu_case_begin(&g, handle, c);
         if (fake != NULL)
@@ -186,7 +194,8 @@ JTEST_EACH_FUNCTION(GpuJblas, EachWaitForAHostResultIsCounted) {
         const blas_wish_t wish = interesting(param, round);
         blas_case_t *c = blas_case_create(param, &wish);
         JEXPECT_OK(jhandle_set_fixed_workspace_size(handle, blas_query(handle, c)));
-        JEXPECT_OK(gpu_blas_call(handle, c)); /* the first call loads kernels and the vendor's library */
+        /* The first call loads kernels and the vendor's library. */
+        JEXPECT_OK(gpu_blas_call(handle, c));
         blas_restore(c);
         gpu_case_t g;
         gpu_case_begin(&g, handle, c);
@@ -196,7 +205,8 @@ JTEST_EACH_FUNCTION(GpuJblas, EachWaitForAHostResultIsCounted) {
         jhandle_stats_t stats = {.struct_size = sizeof stats};
         JEXPECT_OK(jhandle_get_stats(handle, &stats));
         JSCOPED_TRACE("%s", blas_describe(c));
-        /* The copy to memory that is not pinned waits for the stream, and then there is nothing more to wait for. */
+        /* The copy to memory that is not pinned waits for the stream, and then there is nothing
+         * more to wait for. */
         JEXPECT_EQ(2 * stats.synchronization_count, fake->count_waits());
         JEXPECT_OK(jstream_synchronize(gpu_device(), stream));
         gpu_case_end(&g, true);
@@ -267,7 +277,8 @@ JTEST_EACH_FUNCTION(GpuJblas, SameBitsForAnyWorkspace) {
     blas_case_free(c);
 }
 
-/* Each call of the runtime fails in turn, inside a call of jblas: a status, nothing lost, and the next call is right. */
+/* Each call of the runtime fails in turn, inside a call of jblas: a status, nothing lost, and the
+ * next call is right. */
 JTEST_EACH_FUNCTION(GpuJblas, EachFailingRuntimeCallIsSurvived) {
     const fake_gpu_control_t *fake = gpu_fake();
     if (fake == NULL)

@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Level 2 on a GPU at sizes where kernels change their way: several diagonal blocks of a triangle, columns long enough
- * for a whole thread block, matrices much longer than wide. */
+/* Level 2 on a GPU at sizes where kernels change their way: several diagonal blocks of a triangle,
+ * columns long enough for a whole thread block, matrices much longer than wide. */
 
 #include "gpu_device.h"
 #include "jblas_reference.h"
@@ -18,7 +18,8 @@ JTEST_EACH_FUNCTION(GpuLevel2, SeveralDiagonalBlocks) {
     jhandle_t *handle = gpu_make_handle();
     for (int64_t i = jtest_iterations(4); i > 0 && !jtest_has_failure(); --i) {
         const int64_t n = edges[jtest_random_between(0, 9)];
-        BLAS_CASE(c, param, .low = i % 2 ? n : 230, .high = i % 2 ? n : 600, .plain = true, .guard_before = i % 4 < 2);
+        BLAS_CASE(c, param, .low = i % 2 ? n : 230, .high = i % 2 ? n : 600, .plain = true,
+                  .guard_before = i % 4 < 2);
         const jstatus_t status = gpu_blas_call(handle, c);
         JEXPECT_OK(status);
         if (status == JSTATUS_SUCCESS)
@@ -63,7 +64,7 @@ JTEST_EACH_FUNCTION(GpuLevel2, HermitianDiagonalsBecomeReal) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* ---- Long and wide ---------------------------------------------------------------------------------------------- */
+/* ---- Long and wide ---- */
 
 typedef struct shape {
     int64_t m, n;
@@ -83,12 +84,15 @@ static wide_t times(wide_t a, wide_t b, bool conjugated) {
     return c;
 }
 
-static jstatus_t gemv(jhandle_t *handle, int element, jblas_operation_t trans, shape_t s, const void *alpha,
-                      const void *a, const void *x, const void *beta, void *y) {
+static jstatus_t gemv(jhandle_t *handle, int element, jblas_operation_t trans, shape_t s,
+                      const void *alpha, const void *a, const void *x, const void *beta, void *y) {
     switch (element) {
-    case JDATATYPE_F32: return jblas_sgemv(handle, trans, s.m, s.n, alpha, a, s.m, x, 1, beta, y, 1);
-    case JDATATYPE_F64: return jblas_dgemv(handle, trans, s.m, s.n, alpha, a, s.m, x, 1, beta, y, 1);
-    case JDATATYPE_F32_C: return jblas_cgemv(handle, trans, s.m, s.n, alpha, a, s.m, x, 1, beta, y, 1);
+    case JDATATYPE_F32:
+        return jblas_sgemv(handle, trans, s.m, s.n, alpha, a, s.m, x, 1, beta, y, 1);
+    case JDATATYPE_F64:
+        return jblas_dgemv(handle, trans, s.m, s.n, alpha, a, s.m, x, 1, beta, y, 1);
+    case JDATATYPE_F32_C:
+        return jblas_cgemv(handle, trans, s.m, s.n, alpha, a, s.m, x, 1, beta, y, 1);
     default: return jblas_zgemv(handle, trans, s.m, s.n, alpha, a, s.m, x, 1, beta, y, 1);
     }
 }
@@ -104,11 +108,13 @@ static void *draw(int element, int64_t count, void **device) {
 }
 
 JTEST(GpuLevel2, LongAndWideMatrices) {
-    static const shape_t shapes[] = {{2047, 9}, {2048, 9}, {5001, 7}, {3, 4000}, {1, 9000}, {9000, 1}};
+    static const shape_t shapes[] = {{2047, 9}, {2048, 9}, {5001, 7},
+                                     {3, 4000}, {1, 9000}, {9000, 1}};
     jhandle_t *handle = gpu_make_handle();
     for (int element = 0; element < 4; ++element)
         for (size_t i = 0; i < sizeof shapes / sizeof *shapes; ++i)
-            for (int trans = JBLAS_NO_TRANSPOSE; trans <= JBLAS_CONJUGATE_TRANSPOSE && !jtest_has_failure(); ++trans) {
+            for (int trans = JBLAS_NO_TRANSPOSE;
+                 trans <= JBLAS_CONJUGATE_TRANSPOSE && !jtest_has_failure(); ++trans) {
                 const shape_t s = shapes[i];
                 const bool plain = trans == JBLAS_NO_TRANSPOSE;
                 const int64_t in = plain ? s.n : s.m, out = plain ? s.m : s.n;
@@ -118,18 +124,22 @@ JTEST(GpuLevel2, LongAndWideMatrices) {
                 void *y = draw(element, out, &dy), *got = malloc((size_t)out * size);
                 wide_put(alpha, element, 0, number(element));
                 wide_put(beta, element, 0, number(element));
-                JSCOPED_TRACE("type %d, %ld x %ld, operation %d", element, (long)s.m, (long)s.n, trans);
-                JEXPECT_OK(gemv(handle, element, (jblas_operation_t)trans, s, alpha, da, dx, beta, dy));
+                JSCOPED_TRACE("type %d, %ld x %ld, operation %d", element, (long)s.m, (long)s.n,
+                              trans);
+                JEXPECT_OK(
+                    gemv(handle, element, (jblas_operation_t)trans, s, alpha, da, dx, beta, dy));
                 gpu_download(got, dy, (size_t)out * size);
                 for (int64_t o = 0; o < out; ++o) {
                     wide_t sum = 0;
                     for (int64_t k = 0; k < in; ++k)
-                        sum += times(wide_get(a, element, plain ? o + k * s.m : k + o * s.m), wide_get(x, element, k),
-                                     trans == JBLAS_CONJUGATE_TRANSPOSE);
-                    const wide_t want = times(wide_get(alpha, element, 0), sum, false) +
-                                        times(wide_get(beta, element, 0), wide_get(y, element, o), false);
+                        sum += times(wide_get(a, element, plain ? o + k * s.m : k + o * s.m),
+                                     wide_get(x, element, k), trans == JBLAS_CONJUGATE_TRANSPOSE);
+                    const wide_t want =
+                        times(wide_get(alpha, element, 0), sum, false) +
+                        times(wide_get(beta, element, 0), wide_get(y, element, o), false);
                     const wide_t apart = wide_get(got, element, o) - want;
-                    JEXPECT_LE((double)wide_abs(apart), 4 * (double)wide_epsilon(element) * (double)(in + 8));
+                    JEXPECT_LE((double)wide_abs(apart),
+                               4 * (double)wide_epsilon(element) * (double)(in + 8));
                 }
                 gpu_give(da, (size_t)(s.m * s.n) * size);
                 gpu_give(dx, (size_t)in * size);

@@ -1,11 +1,13 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Level 3 where the suites of all routines do not come: at the borders of the kernels' tiles, with more products than a
- * grid has blocks, with columns far apart, in place, and primitives that no routine runs on small matrices.
+/* Level 3 where the suites of all routines do not come: at the borders of the kernels' tiles, with
+ * more products than a grid has blocks, with columns far apart, in place, and primitives that no
+ * routine runs on small matrices.
  *
- * Most are held against the host's primitive on the same bytes. Elements are small integers, so every order of additions
- * gives the same numbers, and the two must be equal; what lies between columns is compared too. */
+ * Most are held against the host's primitive on the same bytes. Elements are small integers, so
+ * every order of additions gives the same numbers, and the two must be equal; what lies between
+ * columns is compared too. */
 
 #include "gpu_device.h"
 
@@ -80,14 +82,16 @@ static bool twin_same(twin_t *t, const char *what) {
 static ji_scalar_t constant(jdatatype_t type, double real) { return ji_constant(type, real); }
 
 /* Runs the block on both sides: pointers of the host's stand in it. */
-static bool both_agree(ji_primitive_t primitive, ji_matmat_t block, twin_t *a, twin_t *b, twin_t *c, const char *what) {
+static bool both_agree(ji_primitive_t primitive, ji_matmat_t block, twin_t *a, twin_t *b, twin_t *c,
+                       const char *what) {
     ji_matmat_t there = block;
     block.a = a->host, there.a = a->device;
     block.b = b->host, there.b = b->device;
     block.c = c->host, there.c = c->device;
     ji_host_primitives[primitive](&block);
     JEXPECT_OK(run_on_device(primitive, &there));
-    const bool same_a = twin_same(a, what), same_b = twin_same(b, what), same_c = twin_same(c, what);
+    const bool same_a = twin_same(a, what), same_b = twin_same(b, what),
+               same_c = twin_same(c, what);
     return same_a && same_b && same_c;
 }
 
@@ -103,7 +107,8 @@ JTEST(GpuLevel3, TilesEndWhereTheMatrixEnds) {
         if (blas_functions[f].routine->level != 3)
             continue;
         for (int i = 0; i < 3 && !jtest_has_failure(); ++i) {
-            BLAS_CASE(c, &blas_functions[f], .low = sides[i] - 1, .high = sides[i] + 1, .plain = true);
+            BLAS_CASE(c, &blas_functions[f], .low = sides[i] - 1, .high = sides[i] + 1,
+                      .plain = true);
             const jstatus_t status = gpu_blas_call(handle, c);
             if (status != JSTATUS_PERF_DEGRADED)
                 JEXPECT_OK(status);
@@ -127,8 +132,10 @@ JTEST(GpuLevel3, LargeTiles) {
             block.ldc = m + 5;
             block.alpha = constant(block.head.type, -2);
             block.beta = constant(block.head.type, 3);
-            twin_t a = twin_take(block.head.type, block.lda * (block.transa == JBLAS_NO_TRANSPOSE ? k : m));
-            twin_t b = twin_take(block.head.type, block.ldb * (block.transb == JBLAS_NO_TRANSPOSE ? n : k));
+            twin_t a = twin_take(block.head.type,
+                                 block.lda * (block.transa == JBLAS_NO_TRANSPOSE ? k : m));
+            twin_t b = twin_take(block.head.type,
+                                 block.ldb * (block.transb == JBLAS_NO_TRANSPOSE ? n : k));
             twin_t c = twin_take(block.head.type, block.ldc * n);
             both_agree(JI_GEMM, block, &a, &b, &c, "gemm");
         }
@@ -144,24 +151,34 @@ JTEST(GpuLevel3, LargeTilesOfTriangles) {
                 break;
             ji_matmat_t block = {.head = {(jdatatype_t)type, 0, &any_row}, .m = n, .n = n, .k = 11};
             block.uplo = i & 1 ? JBLAS_UPPER : JBLAS_LOWER;
-            block.transa = i & 2 ? JBLAS_NO_TRANSPOSE : hermitian ? JBLAS_CONJUGATE_TRANSPOSE : JBLAS_TRANSPOSE;
+            block.transa = i & 2       ? JBLAS_NO_TRANSPOSE
+                           : hermitian ? JBLAS_CONJUGATE_TRANSPOSE
+                                       : JBLAS_TRANSPOSE;
             block.lda = n + 1, block.ldc = n + 2;
-            block.alpha = block.beta = constant(ji_real_of(block.head.type), 2); /* and imaginary part 0 */
-            twin_t a = twin_take(block.head.type, block.lda * n), c = twin_take(block.head.type, block.ldc * n);
+            /* And imaginary part 0. */
+            block.alpha = block.beta = constant(ji_real_of(block.head.type), 2);
+            twin_t a = twin_take(block.head.type, block.lda * n),
+                   c = twin_take(block.head.type, block.ldc * n);
             twin_t none = twin_take(block.head.type, 0);
-            both_agree(hermitian ? JI_HERK : JI_SYRK, block, &a, &none, &c, hermitian ? "herk" : "syrk");
+            both_agree(hermitian ? JI_HERK : JI_SYRK, block, &a, &none, &c,
+                       hermitian ? "herk" : "syrk");
 
             block.side = i & 2 ? JBLAS_LEFT : JBLAS_RIGHT;
             block.ldb = n + 3;
-            a = twin_take(block.head.type, block.lda * n), c = twin_take(block.head.type, block.ldc * n);
+            a = twin_take(block.head.type, block.lda * n),
+            c = twin_take(block.head.type, block.ldc * n);
             twin_t b = twin_take(block.head.type, block.ldb * n);
-            both_agree(hermitian ? JI_HEMM : JI_SYMM, block, &a, &b, &c, hermitian ? "hemm" : "symm");
+            both_agree(hermitian ? JI_HEMM : JI_SYMM, block, &a, &b, &c,
+                       hermitian ? "hemm" : "symm");
 
-            a = twin_take(block.head.type, block.lda * n), c = twin_take(block.head.type, block.ldc * n);
+            a = twin_take(block.head.type, block.lda * n),
+            c = twin_take(block.head.type, block.ldc * n);
             b = twin_take(block.head.type, block.ldb * n);
             block.alpha = constant(block.head.type, -2);
-            both_agree(hermitian ? JI_HER2K : JI_SYR2K, block, &a, &b, &c, hermitian ? "her2k" : "syr2k");
-            a = twin_take(block.head.type, block.lda * n), c = twin_take(block.head.type, block.ldc * n);
+            both_agree(hermitian ? JI_HER2K : JI_SYR2K, block, &a, &b, &c,
+                       hermitian ? "her2k" : "syr2k");
+            a = twin_take(block.head.type, block.lda * n),
+            c = twin_take(block.head.type, block.ldc * n);
             b = twin_take(block.head.type, block.ldb * n);
             block.beta = block.alpha;
             block.transb = i & 1 ? JBLAS_CONJUGATE_TRANSPOSE : JBLAS_NO_TRANSPOSE;
@@ -178,7 +195,8 @@ JTEST(GpuLevel3, MoreProductsThanBlocks) {
     block.lda = 2, block.ldb = 1, block.ldc = 2;
     block.stride_a = 2, block.stride_b = 2, block.stride_c = 4;
     block.alpha = constant(type, 2), block.beta = constant(type, -1);
-    twin_t a = twin_take(type, 2 * count), b = twin_take(type, 2 * count), c = twin_take(type, 4 * count);
+    twin_t a = twin_take(type, 2 * count), b = twin_take(type, 2 * count),
+           c = twin_take(type, 4 * count);
     /* By pointers, in the opposite order, onto the same C; a second time for the host as well. */
     const float **pointers = malloc((size_t)count * sizeof *pointers * 6);
     const float **here[3] = {pointers, pointers + count, pointers + 2 * count};
@@ -206,7 +224,12 @@ JTEST(GpuLevel3, MoreProductsThanBlocks) {
 JTEST(GpuLevel3, LeadingDimensionsMuchLargerThanRows) {
     const int64_t far = 50021;
     for (int type = JDATATYPE_F32; type <= JDATATYPE_F64_C && !jtest_has_failure(); ++type) {
-        ji_matmat_t block = {.head = {(jdatatype_t)type, 0, &any_row}, .m = 5, .n = 7, .k = 6, .lda = far, .ldb = far};
+        ji_matmat_t block = {.head = {(jdatatype_t)type, 0, &any_row},
+                             .m = 5,
+                             .n = 7,
+                             .k = 6,
+                             .lda = far,
+                             .ldb = far};
         block.ldc = far;
         block.side = JBLAS_RIGHT, block.uplo = JBLAS_LOWER, block.diag = JBLAS_NON_UNIT;
         block.transa = JBLAS_TRANSPOSE, block.transb = JBLAS_NO_TRANSPOSE;
@@ -235,7 +258,8 @@ JTEST(GpuLevel3, TriangularProductThenSolveGivesBack) {
             block.alpha = constant(block.head.type, 1);
             twin_t a = twin_take(block.head.type, block.lda * order),
                    b = twin_take(block.head.type, block.ldb * block.n);
-            /* Few numbers beside the diagonal, and a diagonal of powers of 2: then nothing is rounded. */
+            /* Few numbers beside the diagonal, and a diagonal of powers of 2: then nothing is
+             * rounded. */
             const size_t bytes = ji_sizeof(block.head.type);
             for (int64_t p = 0; p < order; ++p)
                 for (int64_t q = 0; q < order; ++q) {
@@ -268,11 +292,16 @@ JTEST(GpuLevel3, TriangularProductThenSolveGivesBack) {
 JTEST(GpuLevel3, GeamInPlace) {
     for (int type = JDATATYPE_F32; type <= JDATATYPE_F64_C; ++type)
         for (int i = 0; i < 4 && !jtest_has_failure(); ++i) {
-            ji_matmat_t block = {
-                .head = {(jdatatype_t)type, 0, &any_row}, .m = 70, .n = 70, .lda = 72, .ldb = 72, .ldc = 72};
+            ji_matmat_t block = {.head = {(jdatatype_t)type, 0, &any_row},
+                                 .m = 70,
+                                 .n = 70,
+                                 .lda = 72,
+                                 .ldb = 72,
+                                 .ldc = 72};
             const bool into_a = i < 2;
             const jblas_operation_t other = i % 2 ? JBLAS_CONJUGATE_TRANSPOSE : JBLAS_NO_TRANSPOSE;
-            block.transa = into_a ? JBLAS_NO_TRANSPOSE : other, block.transb = into_a ? other : JBLAS_NO_TRANSPOSE;
+            block.transa = into_a ? JBLAS_NO_TRANSPOSE : other,
+            block.transb = into_a ? other : JBLAS_NO_TRANSPOSE;
             block.alpha = constant(block.head.type, 2), block.beta = constant(block.head.type, -3);
             twin_t a = twin_take(block.head.type, 72 * 70), b = twin_take(block.head.type, 72 * 70);
             ji_matmat_t there = block;
@@ -289,7 +318,8 @@ JTEST(GpuLevel3, GeamInPlace) {
 JTEST(GpuLevel3, ScaleAndClear) {
     for (int type = JDATATYPE_F32; type <= JDATATYPE_F64_C; ++type)
         for (int i = 0; i < 4 && !jtest_has_failure(); ++i) {
-            ji_matmat_t block = {.head = {(jdatatype_t)type, 0, &any_row}, .m = 67, .n = 35, .ldb = 70};
+            ji_matmat_t block = {
+                .head = {(jdatatype_t)type, 0, &any_row}, .m = 67, .n = 35, .ldb = 70};
             const ji_primitive_t primitive = i < 2 ? JI_SCALE_MATRIX : JI_TRIANGLE_CLEAR;
             const ji_scalar_t value = constant(block.head.type, i % 2 ? 0 : 2);
             twin_t b = twin_take(block.head.type, 70 * 35), alpha = twin_take(block.head.type, 1);
@@ -312,7 +342,8 @@ JTEST(GpuLevel3, SplitAndMerge) {
         for (int i = 0; i < 6 && !jtest_has_failure(); ++i) {
             const jdatatype_t real = ji_real_of((jdatatype_t)type);
             twin_t a = twin_take((jdatatype_t)type, ld * n), parts = twin_take(real, 3 * m * n);
-            ji_split_t split = {.type = (jdatatype_t)type, .conjugate = i % 2 == 1, .m = m, .n = n, .lda = ld};
+            ji_split_t split = {
+                .type = (jdatatype_t)type, .conjugate = i % 2 == 1, .m = m, .n = n, .lda = ld};
             split.a = a.host, split.parts = parts.host;
             ji_host_primitives[JI_SPLIT](&split);
             split.a = a.device, split.parts = parts.device;

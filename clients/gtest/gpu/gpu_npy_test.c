@@ -28,7 +28,8 @@ static bool same_files(const char *a, const char *b) {
     return same;
 }
 
-/* One layout on the host and on the device, with the same bytes, saved; then loaded on the device and saved again. */
+/* One layout on the host and on the device, with the same bytes, saved; then loaded on the device
+ * and saved again. */
 static void compare(const char *text, size_t piece_bytes) {
     char on_host[64], on_device[64];
     jlayout_t layout;
@@ -50,7 +51,8 @@ static void compare(const char *text, size_t piece_bytes) {
     JASSERT_OK(jbuffer_as_pointer(host, JDEVICE_HOST, (void **)&of_host));
     JASSERT_OK(jbuffer_as_pointer(device, jdevice_kind(gpu_device()), &of_device));
     for (size_t i = 0; i < bytes; ++i)
-        of_host[i] = (unsigned char)(jtest_random() % 64); /* no NaN, whose bits a copy may change */
+        /* No NaN, whose bits a copy may change. */
+        of_host[i] = (unsigned char)(jtest_random() % 64);
     if (bytes > 0)
         gpu_upload(of_device, of_host, bytes);
     ji_file_piece_bytes = piece_bytes;
@@ -97,7 +99,8 @@ JTEST(GpuNpy, WithoutBookkeepingMemoryNothingIsLeftBehind) {
     jbuffer_t *buffer = NULL;
     const double one = 1;
     snprintf(path, sizeof path, "/tmp/jalloc-device-%ld.npy", (long)getpid());
-    jbuffer_allocator_t *allocator = buffer_allocator_alone(JBUFFER_LOCAL, JDATATYPE_F64, gpu_device(), NULL);
+    jbuffer_allocator_t *allocator =
+        buffer_allocator_alone(JBUFFER_LOCAL, JDATATYPE_F64, gpu_device(), NULL);
     JASSERT_OK(jlayout_parse("[9,9] ld=10", &layout, NULL));
     JASSERT_OK(jbuffer_construct_value(allocator, &layout, &one, &buffer));
     JFOR_EACH_FAILURE(i) {
@@ -108,7 +111,8 @@ JTEST(GpuNpy, WithoutBookkeepingMemoryNothingIsLeftBehind) {
     JFOR_EACH_FAILURE(i) {
         jbuffer_t *loaded = NULL;
         const jstatus_t status = jbuffer_load(allocator, path, &loaded);
-        JEXPECT_TRUE(status == JSTATUS_SUCCESS || (status == JSTATUS_MEMORY_ERROR && jtest_metadata_failed()));
+        JEXPECT_TRUE(status == JSTATUS_SUCCESS ||
+                     (status == JSTATUS_MEMORY_ERROR && jtest_metadata_failed()));
         JEXPECT_EQ(loaded != NULL, status == JSTATUS_SUCCESS);
         JEXPECT_OK(jbuffer_release(loaded));
     }

@@ -1,13 +1,15 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Operations on buffers in a GPU's memory agree with those on the host, in every order of memory and structure: the
- * host's own operands, which are tested against the textbook elsewhere, are copied to the GPU, views and gaps alike. */
+/* Operations on buffers in a GPU's memory agree with those on the host, in every order of memory
+ * and structure: the host's own operands, which are tested against the textbook elsewhere, are
+ * copied to the GPU, views and gaps alike. */
 
 #include "gpu_device.h"
 #include "operation_helper.h"
 
-static const jblas_operation_t operations[3] = {JBLAS_NO_TRANSPOSE, JBLAS_TRANSPOSE, JBLAS_CONJUGATE_TRANSPOSE};
+static const jblas_operation_t operations[3] = {JBLAS_NO_TRANSPOSE, JBLAS_TRANSPOSE,
+                                                JBLAS_CONJUGATE_TRANSPOSE};
 
 typedef struct gpu_world {
     operation_world_t host;
@@ -49,7 +51,8 @@ static void twin_make(twin_t *twin, gpu_world_t *world, const operand_t *operand
     JEXPECT_OK(jbuffer_wrap(world->allocator, &view, at, &twin->view));
 }
 
-/* The GPU's memory is what the host's has become, within the tolerance of the reference; gaps bit for bit. */
+/* The GPU's memory is what the host's has become, within the tolerance of the reference; gaps bit
+ * for bit. */
 static void twin_expect(twin_t *twin, operand_t *operand, gpu_world_t *world, long double factor) {
     const wide_matrix_t expected = operand_value(&world->host.arena, operand);
     if (operand->size_bytes > 0)
@@ -64,7 +67,8 @@ static void twin_free(twin_t *twin, const operand_t *operand) {
 }
 
 static jstructure_t any_structure(void) {
-    return jtest_random_bool() ? JSTRUCTURE_GENERAL : operation_structures[jtest_random_between(0, 6)];
+    return jtest_random_bool() ? JSTRUCTURE_GENERAL
+                               : operation_structures[jtest_random_between(0, 6)];
 }
 
 JTEST_P(GpuOperation, ProductsAgreeWithTheHost, int, operation_types) {
@@ -74,28 +78,34 @@ JTEST_P(GpuOperation, ProductsAgreeWithTheHost, int, operation_types) {
         const jstructure_t structures[2] = {any_structure(), any_structure()};
         const jblas_operation_t op[2] = {operations[jtest_random_between(0, 2)],
                                          operations[jtest_random_between(0, 2)]};
-        int64_t m = jtest_random_between(0, 20), n = jtest_random_between(0, 20), k = jtest_random_between(0, 20);
+        int64_t m = jtest_random_between(0, 20), n = jtest_random_between(0, 20),
+                k = jtest_random_between(0, 20);
         m = structures[0] != JSTRUCTURE_GENERAL ? k : m;
         n = structures[1] != JSTRUCTURE_GENERAL ? k : n;
         const bool turn_a = op[0] != JBLAS_NO_TRANSPOSE, turn_b = op[1] != JBLAS_NO_TRANSPOSE;
-        const scalar_t alpha = scalar_random((jdatatype_t)*param), beta = scalar_random((jdatatype_t)*param),
+        const scalar_t alpha = scalar_random((jdatatype_t)*param),
+                       beta = scalar_random((jdatatype_t)*param),
                        zero = scalar_of((jdatatype_t)*param, 0, 0);
         operand_t a, b, c;
         twin_t gpu_a, gpu_b, gpu_c;
-        operand_make(&a, world.host.allocator, turn_a ? k : m, turn_a ? m : k, random_storage(), structures[0]);
-        operand_make(&b, world.host.allocator, turn_b ? n : k, turn_b ? k : n, random_storage(), structures[1]);
+        operand_make(&a, world.host.allocator, turn_a ? k : m, turn_a ? m : k, random_storage(),
+                     structures[0]);
+        operand_make(&b, world.host.allocator, turn_b ? n : k, turn_b ? k : n, random_storage(),
+                     structures[1]);
         operand_make(&c, world.host.allocator, m, n, random_storage(), JSTRUCTURE_GENERAL);
         twin_make(&gpu_a, &world, &a);
         twin_make(&gpu_b, &world, &b);
         twin_make(&gpu_c, &world, &c);
-        JSCOPED_TRACE("%ld x %ld x %ld, operations %d %d, structures %d %d", (long)m, (long)n, (long)k, (int)op[0],
-                      (int)op[1], (int)structures[0], (int)structures[1]);
-        JEXPECT_OK(jbuffer_product(world.host.handle, op[0], op[1], &alpha, a.view, b.view, &beta, &c.view));
+        JSCOPED_TRACE("%ld x %ld x %ld, operations %d %d, structures %d %d", (long)m, (long)n,
+                      (long)k, (int)op[0], (int)op[1], (int)structures[0], (int)structures[1]);
+        JEXPECT_OK(jbuffer_product(world.host.handle, op[0], op[1], &alpha, a.view, b.view, &beta,
+                                   &c.view));
         JEXPECT_OK(jhandle_start_size_query(world.handle));
-        JEXPECT_FALSE(jstatus_is_error(
-            jbuffer_product(world.handle, op[0], op[1], &alpha, gpu_a.view, gpu_b.view, &beta, &gpu_c.view)));
+        JEXPECT_FALSE(jstatus_is_error(jbuffer_product(
+            world.handle, op[0], op[1], &alpha, gpu_a.view, gpu_b.view, &beta, &gpu_c.view)));
         operation_give_exactly(world.handle, false);
-        JEXPECT_OK(jbuffer_product(world.handle, op[0], op[1], &alpha, gpu_a.view, gpu_b.view, &beta, &gpu_c.view));
+        JEXPECT_OK(jbuffer_product(world.handle, op[0], op[1], &alpha, gpu_a.view, gpu_b.view,
+                                   &beta, &gpu_c.view));
         operation_give_any(world.handle);
         wide_matrix_t expected = operand_value(&world.host.arena, &c);
         for (int64_t i = 0; i < m * n; i++)
@@ -106,8 +116,10 @@ JTEST_P(GpuOperation, ProductsAgreeWithTheHost, int, operation_types) {
         /* Made on the GPU, and copied back by a handle of either device. */
         jbuffer_t *made = NULL, *back = NULL;
         const jlayout_t layout = operation_layout(2, m, n);
-        JEXPECT_OK(jbuffer_product(world.host.handle, op[0], op[1], &alpha, a.view, b.view, &zero, &c.view));
-        JASSERT_OK(jbuffer_product(world.handle, op[0], op[1], &alpha, gpu_a.view, gpu_b.view, &zero, &made));
+        JEXPECT_OK(jbuffer_product(world.host.handle, op[0], op[1], &alpha, a.view, b.view, &zero,
+                                   &c.view));
+        JASSERT_OK(jbuffer_product(world.handle, op[0], op[1], &alpha, gpu_a.view, gpu_b.view,
+                                   &zero, &made));
         JASSERT_OK(jbuffer_allocate(world.host.allocator, &layout, &back));
         JEXPECT_OK(jbuffer_copy(round % 2 ? world.handle : world.host.handle, back, made));
         JEXPECT_OK(jstream_synchronize(gpu_device(), NULL));
@@ -134,7 +146,8 @@ JTEST_P(GpuOperation, ElementsAgreeWithTheHost, int, operation_types) {
         const jstructure_t structure = operation_structures[round % 7];
         const int64_t m = jtest_random_between(0, 12),
                       n = structure != JSTRUCTURE_GENERAL ? m : jtest_random_between(-1, 12);
-        const scalar_t alpha = scalar_of((jdatatype_t)*param, 1.5, 0), beta = scalar_of((jdatatype_t)*param, -2, 0);
+        const scalar_t alpha = scalar_of((jdatatype_t)*param, 1.5, 0),
+                       beta = scalar_of((jdatatype_t)*param, -2, 0);
         operand_t a, b, c;
         twin_t gpu_a, gpu_b, gpu_c;
         operand_make(&a, world.host.allocator, m, n, random_storage(), structure);
@@ -144,7 +157,8 @@ JTEST_P(GpuOperation, ElementsAgreeWithTheHost, int, operation_types) {
         twin_make(&gpu_a, &world, &a);
         twin_make(&gpu_b, &world, &b);
         twin_make(&gpu_c, &world, &c);
-        JSCOPED_TRACE("structure %d -> %d, %ld x %ld", (int)structure, (int)c.layout.structure, (long)m, (long)n);
+        JSCOPED_TRACE("structure %d -> %d, %ld x %ld", (int)structure, (int)c.layout.structure,
+                      (long)m, (long)n);
         for (int norm = 0; norm < 4; norm++) {
             double host = -1, gpu = -1;
             JEXPECT_OK(jbuffer_norm(world.host.handle, (jnorm_t)norm, a.view, &host));
@@ -196,7 +210,8 @@ JTEST_P(GpuOperation, FactorsAndSolvesAgreeWithTheHost, int, operation_types) {
     gpu_begin(&world, (jdatatype_t)*param);
     const scalar_t one = scalar_of((jdatatype_t)*param, 1, 0);
     for (int64_t round = jtest_iterations(24); round > 0 && !jtest_has_failure(); round--) {
-        const int64_t n = round % 8 == 0 ? 130 : jtest_random_between(1, 20), rhs = jtest_random_between(1, 9);
+        const int64_t n = round % 8 == 0 ? 130 : jtest_random_between(1, 20),
+                      rhs = jtest_random_between(1, 9);
         const bool upper = jtest_random_bool();
         operand_t a, b;
         twin_t gpu_a, gpu_b;
@@ -220,18 +235,19 @@ JTEST_P(GpuOperation, FactorsAndSolvesAgreeWithTheHost, int, operation_types) {
         JEXPECT_EQ(gpu_info, 0);
         JEXPECT_OK(jstream_synchronize(gpu_device(), NULL));
         jbuffer_t *factor = NULL, *gpu_factor = NULL;
-        const jstructure_t structure = upper ? JSTRUCTURE_TRIANGULAR_UPPER : JSTRUCTURE_TRIANGULAR_LOWER;
+        const jstructure_t structure =
+            upper ? JSTRUCTURE_TRIANGULAR_UPPER : JSTRUCTURE_TRIANGULAR_LOWER;
         JASSERT_OK(jbuffer_with_structure(a.view, structure, &factor));
         JASSERT_OK(jbuffer_with_structure(gpu_a.view, structure, &gpu_factor));
         const jblas_operation_t operation = operations[round % 3];
-        JEXPECT_OK(
-            jbuffer_solve_triangular(world.host.handle, JBLAS_LEFT, operation, JBLAS_NON_UNIT, &one, factor, b.view));
+        JEXPECT_OK(jbuffer_solve_triangular(world.host.handle, JBLAS_LEFT, operation,
+                                            JBLAS_NON_UNIT, &one, factor, b.view));
         JEXPECT_OK(jhandle_start_size_query(world.handle));
-        JEXPECT_FALSE(jstatus_is_error(jbuffer_solve_triangular(world.handle, JBLAS_LEFT, operation, JBLAS_NON_UNIT,
-                                                                &one, gpu_factor, gpu_b.view)));
+        JEXPECT_FALSE(jstatus_is_error(jbuffer_solve_triangular(
+            world.handle, JBLAS_LEFT, operation, JBLAS_NON_UNIT, &one, gpu_factor, gpu_b.view)));
         operation_give_exactly(world.handle, false);
-        JEXPECT_OK(jbuffer_solve_triangular(world.handle, JBLAS_LEFT, operation, JBLAS_NON_UNIT, &one, gpu_factor,
-                                            gpu_b.view));
+        JEXPECT_OK(jbuffer_solve_triangular(world.handle, JBLAS_LEFT, operation, JBLAS_NON_UNIT,
+                                            &one, gpu_factor, gpu_b.view));
         operation_give_any(world.handle);
         JEXPECT_OK(jstream_synchronize(gpu_device(), NULL));
         wide_matrix_t expected = operand_value(&world.host.arena, &a);
@@ -254,11 +270,13 @@ JTEST_P(GpuOperation, FactorsAndSolvesAgreeWithTheHost, int, operation_types) {
     gpu_end(&world);
 }
 
-/* A chain whose intermediate results are new: asked and run with the same variables, in exactly the bytes of the query. */
+/* A chain whose intermediate results are new: asked and run with the same variables, in exactly the
+ * bytes of the query. */
 JTEST_P(GpuOperation, OneQueryIsEnoughForAChain, int, operation_types) {
     const int64_t n = 70;
     const jdatatype_t type = (jdatatype_t)*param;
-    const scalar_t one = scalar_of(type, 1, 0), two = scalar_of(type, 2, 0), zero = scalar_of(type, 0, 0);
+    const scalar_t one = scalar_of(type, 1, 0), two = scalar_of(type, 2, 0),
+                   zero = scalar_of(type, 0, 0);
     gpu_world_t world;
     gpu_begin(&world, type);
     operand_t a;
@@ -269,12 +287,12 @@ JTEST_P(GpuOperation, OneQueryIsEnoughForAChain, int, operation_types) {
     for (int round = 0; round < 3; round++) {
         if (round == 0)
             JEXPECT_OK(jhandle_start_size_query(world.handle));
-        jstatus_t status =
-            jbuffer_product(world.handle, operations[0], operations[1], &one, gpu_a.view, gpu_a.view, &zero, &p);
+        jstatus_t status = jbuffer_product(world.handle, operations[0], operations[1], &one,
+                                           gpu_a.view, gpu_a.view, &zero, &p);
         JEXPECT_TRUE(round == 0 ? !jstatus_is_error(status) : status == JSTATUS_SUCCESS);
         if (round == 0)
-            JASSERT_OK(jbuffer_slice(p, (const int64_t[]){1, 0}, (const int64_t[]){n / 2, n}, (const int64_t[]){2, 1},
-                                     &corner));
+            JASSERT_OK(jbuffer_slice(p, (const int64_t[]){1, 0}, (const int64_t[]){n / 2, n},
+                                     (const int64_t[]){2, 1}, &corner));
         status = jbuffer_add(world.handle, &one, corner, &two, corner, &s);
         JEXPECT_TRUE(round == 0 ? !jstatus_is_error(status) : status == JSTATUS_SUCCESS);
         if (round == 0)
@@ -283,7 +301,8 @@ JTEST_P(GpuOperation, OneQueryIsEnoughForAChain, int, operation_types) {
     JEXPECT_OK(jstream_synchronize(gpu_device(), NULL));
     operation_give_any(world.handle);
     const wide_matrix_t value = operand_value(&world.host.arena, &a);
-    wide_matrix_t product = wide_zeros(&world.host.arena, n, n), expected = wide_zeros(&world.host.arena, n / 2, n);
+    wide_matrix_t product = wide_zeros(&world.host.arena, n, n),
+                  expected = wide_zeros(&world.host.arena, n / 2, n);
     product.real = expected.real = !wide_is_complex(type);
     wide_multiply_add(1, value, wide_operate(&world.host.arena, value, operations[1]), product);
     for (int64_t i = 0; i < n / 2; i++)
@@ -313,7 +332,8 @@ JTEST(GpuOperation, DevicesAreNotMixed) {
     JASSERT_OK(jbuffer_construct_value(world.allocator, &layout, &zero, &gpu));
     JEXPECT_STATUS(jbuffer_scale(world.handle, &one, host), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jbuffer_fill(world.host.handle, gpu, &one), JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(jbuffer_product(world.handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, &one, gpu, host, &zero, &none),
+    JEXPECT_STATUS(jbuffer_product(world.handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, &one, gpu,
+                                   host, &zero, &none),
                    JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jbuffer_copy(world.handle, host, host), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jbuffer_copy(world.host.handle, gpu, gpu), JSTATUS_INVALID_VALUE);
@@ -331,6 +351,7 @@ JTEST_P(GpuOperation, ResultsMayOverlapOperands, int, operation_types) {
     gpu_world_t world;
     gpu_begin(&world, (jdatatype_t)*param);
     for (int64_t round = 0; round < jtest_iterations(60) && !jtest_has_failure(); round++)
-        overlap_expect_right(world.handle, world.allocator, world.host.allocator, &world.host.arena, true);
+        overlap_expect_right(world.handle, world.allocator, world.host.allocator, &world.host.arena,
+                             true);
     gpu_end(&world);
 }

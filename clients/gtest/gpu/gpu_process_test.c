@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The process's allocators where there is a GPU: its own memory, managed memory, and host memory that it can read. */
+/* The process's allocators where there is a GPU: its own memory, managed memory, and host memory
+ * that it can read. */
 
 #include "gpu_device.h"
 
@@ -36,7 +37,8 @@ JTEST_P(GpuProcess, AllocatorsAreOfTheMemoryAskedFor, wish_t, wishes) {
     JASSERT_OK(jprocess_get_allocator(&request, &allocator));
     JEXPECT_OK(jprocess_get_allocator(&request, &again));
     JEXPECT_EQ(again, allocator);
-    JEXPECT_EQ(jdevice_kind(jallocator_device(allocator)) != JDEVICE_HOST, param->of_gpu || param->gpu_compatible);
+    JEXPECT_EQ(jdevice_kind(jallocator_device(allocator)) != JDEVICE_HOST,
+               param->of_gpu || param->gpu_compatible);
     if (param->of_gpu)
         JEXPECT_EQ(jallocator_device(allocator), gpu_device());
     for (size_t bytes = 100; bytes < 1000000; bytes *= 9) {
@@ -76,7 +78,8 @@ JTEST(GpuProcess, ManagedMemoryIsBoundedByWhatIsFree) {
     if (!properties.has_managed_memory)
         JSKIP("the device has no managed memory");
     JASSERT_OK(jallocator_create_device(gpu_device(), JMEMORY_MANAGED, &allocator));
-    JEXPECT_STATUS(jallocator_allocate(allocator, properties.total_bytes + 1, 0, NULL, &pointer), JSTATUS_MEMORY_ERROR);
+    JEXPECT_STATUS(jallocator_allocate(allocator, properties.total_bytes + 1, 0, NULL, &pointer),
+                   JSTATUS_MEMORY_ERROR);
     JEXPECT_NULL(pointer);
     JEXPECT_OK(jallocator_destroy(allocator));
 }

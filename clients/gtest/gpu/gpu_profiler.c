@@ -1,9 +1,10 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The library is loaded, not linked, and neither is its header needed: the tests may be built where CUPTI is not, and run
- * where it lies elsewhere. Of its interface as little is used as can be, which has been the same since CUDA 4. Functions
- * of the driver are told apart by their names, which are as old, unlike the numbers that CUPTI gives them. */
+/* The library is loaded, not linked, and neither is its header needed: the tests may be built where
+ * CUPTI is not, and run where it lies elsewhere. Of its interface as little is used as can be,
+ * which has been the same since CUDA 4. Functions of the driver are told apart by their names,
+ * which are as old, unlike the numbers that CUPTI gives them. */
 
 #include "gpu_profiler.h"
 #include "gpu_device.h"
@@ -53,17 +54,20 @@ static void on_call(void *context, int domain, uint32_t id, const void *data) {
         return;
     const char *name = call->function;
     atomic_fetch_add(&calls, 1);
-    if (strstr(name, "MemAlloc") != NULL || strstr(name, "MemHostAlloc") != NULL || strstr(name, "MemCreate") != NULL)
+    if (strstr(name, "MemAlloc") != NULL || strstr(name, "MemHostAlloc") != NULL ||
+        strstr(name, "MemCreate") != NULL)
         note(&allocations, name);
     else if (strstr(name, "MemFree") != NULL)
         note(&frees, name);
-    else if (strstr(name, "Synchronize") != NULL || (strstr(name, "Memcpy") != NULL && strstr(name, "Async") == NULL))
+    else if (strstr(name, "Synchronize") != NULL ||
+             (strstr(name, "Memcpy") != NULL && strstr(name, "Async") == NULL))
         note(&waits, name);
 }
 
 /* One that this driver can be asked with. */
 static bool find_library(void) {
-    snprintf(reason, sizeof reason, "no CUPTI (libcupti.so.13, libcupti.so.12, nor below /usr/local/cuda)");
+    snprintf(reason, sizeof reason,
+             "no CUPTI (libcupti.so.13, libcupti.so.12, nor below /usr/local/cuda)");
     for (size_t i = 0; i < sizeof libraries / sizeof libraries[0]; ++i) {
         void *library = dlopen(libraries[i], RTLD_NOW | RTLD_LOCAL);
         if (library == NULL)

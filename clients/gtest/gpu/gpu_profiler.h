@@ -3,8 +3,9 @@
 #ifndef JALLOC_CLIENTS_GTEST_GPU_GPU_PROFILER_H
 #define JALLOC_CLIENTS_GTEST_GPU_GPU_PROFILER_H
 
-/* What the driver was asked for, by the vendor's own profiler interface (CUPTI), looked for on the machine that the tests
- * run on. jalloc's counters say what jalloc means to do; this says what was done, by cuBLAS as well. */
+/* What the driver was asked for, by the vendor's own profiler interface (CUPTI), looked for on the
+ * machine that the tests run on. jalloc's counters say what jalloc means to do; this says what was
+ * done, by cuBLAS as well. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,9 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Reductions on a GPU: dot, nrm2, asum, iamax. Their bits depend on the elements and nothing else: not on the
- * workspace, the run, where the vectors lie or how far their elements are apart. And they are right where a careless
- * sum is not. */
+/* Reductions on a GPU: dot, nrm2, asum, iamax. Their bits depend on the elements and nothing else:
+ * not on the workspace, the run, where the vectors lie or how far their elements are apart. And
+ * they are right where a careless sum is not. */
 
 #include "gpu_device.h"
 #include "jblas_reference.h"
@@ -21,55 +21,57 @@ typedef struct reduction {
     const char *name;
     kind_t kind;
     jdatatype_t type;
-    jstatus_t (*call)(jhandle_t *handle, int64_t n, const void *x, int64_t incx, const void *y, int64_t incy,
-                      void *result);
+    jstatus_t (*call)(jhandle_t *handle, int64_t n, const void *x, int64_t incx, const void *y,
+                      int64_t incy, void *result);
 } reduction_t;
 
-#define FOR_ONE(X)                                                                                                     \
-    X(snrm2, NRM2, F32)                                                                                                \
-    X(dnrm2, NRM2, F64)                                                                                                \
-    X(scnrm2, NRM2, F32_C)                                                                                             \
-    X(dznrm2, NRM2, F64_C)                                                                                             \
-    X(sasum, ASUM, F32)                                                                                                \
-    X(dasum, ASUM, F64)                                                                                                \
-    X(scasum, ASUM, F32_C)                                                                                             \
-    X(dzasum, ASUM, F64_C)                                                                                             \
-    X(isamax, IAMAX, F32)                                                                                              \
-    X(idamax, IAMAX, F64)                                                                                              \
-    X(icamax, IAMAX, F32_C)                                                                                            \
+#define FOR_ONE(X)                                                                                 \
+    X(snrm2, NRM2, F32)                                                                            \
+    X(dnrm2, NRM2, F64)                                                                            \
+    X(scnrm2, NRM2, F32_C)                                                                         \
+    X(dznrm2, NRM2, F64_C)                                                                         \
+    X(sasum, ASUM, F32)                                                                            \
+    X(dasum, ASUM, F64)                                                                            \
+    X(scasum, ASUM, F32_C)                                                                         \
+    X(dzasum, ASUM, F64_C)                                                                         \
+    X(isamax, IAMAX, F32)                                                                          \
+    X(idamax, IAMAX, F64)                                                                          \
+    X(icamax, IAMAX, F32_C)                                                                        \
     X(izamax, IAMAX, F64_C)
-#define FOR_TWO(X)                                                                                                     \
-    X(sdot, DOT, F32)                                                                                                  \
-    X(ddot, DOT, F64)                                                                                                  \
-    X(cdotu, DOT, F32_C)                                                                                               \
-    X(zdotu, DOT, F64_C)                                                                                               \
-    X(cdotc, DOTC, F32_C)                                                                                              \
+#define FOR_TWO(X)                                                                                 \
+    X(sdot, DOT, F32)                                                                              \
+    X(ddot, DOT, F64)                                                                              \
+    X(cdotu, DOT, F32_C)                                                                           \
+    X(zdotu, DOT, F64_C)                                                                           \
+    X(cdotc, DOTC, F32_C)                                                                          \
     X(zdotc, DOTC, F64_C)
 
-#define CALL_ONE(name, kind, type)                                                                                     \
-    static jstatus_t call_##name(jhandle_t *handle, int64_t n, const void *x, int64_t incx, const void *y,             \
-                                 int64_t incy, void *result) {                                                         \
-        (void)y, (void)incy;                                                                                           \
-        return jblas_##name(handle, n, x, incx, result);                                                               \
+#define CALL_ONE(name, kind, type)                                                                 \
+    static jstatus_t call_##name(jhandle_t *handle, int64_t n, const void *x, int64_t incx,        \
+                                 const void *y, int64_t incy, void *result) {                      \
+        (void)y, (void)incy;                                                                       \
+        return jblas_##name(handle, n, x, incx, result);                                           \
     }
-#define CALL_TWO(name, kind, type)                                                                                     \
-    static jstatus_t call_##name(jhandle_t *handle, int64_t n, const void *x, int64_t incx, const void *y,             \
-                                 int64_t incy, void *result) {                                                         \
-        return jblas_##name(handle, n, x, incx, y, incy, result);                                                      \
+#define CALL_TWO(name, kind, type)                                                                 \
+    static jstatus_t call_##name(jhandle_t *handle, int64_t n, const void *x, int64_t incx,        \
+                                 const void *y, int64_t incy, void *result) {                      \
+        return jblas_##name(handle, n, x, incx, y, incy, result);                                  \
     }
 #define ROW(name, kind, type) {#name, kind, JDATATYPE_##type, call_##name},
 FOR_ONE(CALL_ONE)
 FOR_TWO(CALL_TWO)
 static const reduction_t reductions[] = {FOR_ONE(ROW) FOR_TWO(ROW)};
 
-static void name_of(const void *reduction, char *name) { strcpy(name, ((const reduction_t *)reduction)->name); }
+static void name_of(const void *reduction, char *name) {
+    strcpy(name, ((const reduction_t *)reduction)->name);
+}
 #define EACH_REDUCTION(name) JTEST_P_NAMED(GpuReduce, name, reduction_t, reductions, name_of)
 
 static int result_type(const reduction_t *r) {
     return r->kind <= DOTC ? (int)r->type : r->kind == IAMAX ? WIDE_I64 : (int)r->type & 1;
 }
 
-/* ---- Vectors ---------------------------------------------------------------------------------------------------- */
+/* ---- Vectors ---- */
 
 /* Elements on the host, one after the other. */
 static void *draw(jdatatype_t type, int64_t n) {
@@ -83,7 +85,8 @@ static void *draw(jdatatype_t type, int64_t n) {
     return x;
 }
 
-/* The same on the device, `offset` elements from where memory is aligned, `inc` apart; NaN between them. */
+/* The same on the device, `offset` elements from where memory is aligned, `inc` apart; NaN between
+ * them. */
 typedef struct vector {
     void *memory;
     size_t bytes;
@@ -98,8 +101,8 @@ static vector_t upload(jdatatype_t type, int64_t n, const void *x, int64_t offse
     unsigned char *copy = malloc(v.bytes);
     memset(copy, 0xff, v.bytes);
     for (int64_t i = 0; i < n; ++i)
-        memcpy(copy + (size_t)(offset + (inc > 0 ? i : n - 1 - i) * apart) * size, (const char *)x + (size_t)i * size,
-               size);
+        memcpy(copy + (size_t)(offset + (inc > 0 ? i : n - 1 - i) * apart) * size,
+               (const char *)x + (size_t)i * size, size);
     v.memory = gpu_take(v.bytes);
     v.data = (unsigned char *)v.memory + (size_t)offset * size;
     gpu_upload(v.memory, copy, v.bytes);
@@ -109,7 +112,7 @@ static vector_t upload(jdatatype_t type, int64_t n, const void *x, int64_t offse
 
 static void give(vector_t *v) { gpu_give(v->memory, v->bytes); }
 
-/* ---- Calls ------------------------------------------------------------------------------------------------------ */
+/* ---- Calls ---- */
 
 /* Bytes that a query asks for. */
 static size_t wanted_bytes(jhandle_t *handle, const reduction_t *r, int64_t n) {
@@ -121,13 +124,14 @@ static size_t wanted_bytes(jhandle_t *handle, const reduction_t *r, int64_t n) {
 }
 
 /* On the best rung, or (serial) on the last. */
-static void reduce(jhandle_t *handle, const reduction_t *r, int64_t n, const vector_t *x, const vector_t *y,
-                   bool serial, unsigned char result[RESULT_BYTES]) {
+static void reduce(jhandle_t *handle, const reduction_t *r, int64_t n, const vector_t *x,
+                   const vector_t *y, bool serial, unsigned char result[RESULT_BYTES]) {
     JEXPECT_OK(jhandle_set_budget(handle, serial ? 1 : JALLOC_UNLIMITED));
     JEXPECT_OK(jhandle_trim(handle, 0));
     memset(result, 0xff, RESULT_BYTES);
     const jstatus_t status = r->call(handle, n, x->data, x->inc, y->data, y->inc, result);
-    JEXPECT_STATUS(status, serial && n > BLOCK && x->inc > 0 ? JSTATUS_PERF_DEGRADED : JSTATUS_SUCCESS);
+    JEXPECT_STATUS(status,
+                   serial && n > BLOCK && x->inc > 0 ? JSTATUS_PERF_DEGRADED : JSTATUS_SUCCESS);
     JEXPECT_OK(jhandle_set_budget(handle, JALLOC_UNLIMITED));
 }
 
@@ -137,7 +141,8 @@ static wide_t product(wide_t a, wide_t b) {
     return c;
 }
 
-static bool is_right(const reduction_t *r, int64_t n, const void *x, const void *y, const unsigned char *result) {
+static bool is_right(const reduction_t *r, int64_t n, const void *x, const void *y,
+                     const unsigned char *result) {
     const int element = (int)r->type;
     wide_t sum = 0;
     long double bound = 0, largest = -1;
@@ -154,7 +159,8 @@ static bool is_right(const reduction_t *r, int64_t n, const void *x, const void 
         case NRM2: sum += __real__ a * __real__ a + __imag__ a * __imag__ a; break;
         case ASUM: sum += wide_abs(a); break;
         case IAMAX: {
-            const long double size = wide_epsilon(element) > 1e-10L ? (float)wide_abs(a) : (double)wide_abs(a);
+            const long double size =
+                wide_epsilon(element) > 1e-10L ? (float)wide_abs(a) : (double)wide_abs(a);
             if (size > largest)
                 largest = size, sum = (long double)(i + 1);
             break;
@@ -169,22 +175,27 @@ static bool is_right(const reduction_t *r, int64_t n, const void *x, const void 
     /* Blocks and trees: far fewer roundings stand behind one another than there are elements. */
     if (wide_abs(apart) <= 64 * wide_epsilon(element) * bound)
         return true;
-    JFAIL("%s of %ld elements: %.17Lg%+.17Lgi, should be %.17Lg%+.17Lgi", r->name, (long)n, __real__ got, __imag__ got,
-          __real__ sum, __imag__ sum);
+    JFAIL("%s of %ld elements: %.17Lg%+.17Lgi, should be %.17Lg%+.17Lgi", r->name, (long)n,
+          __real__ got, __imag__ got, __real__ sum, __imag__ sum);
     return false;
 }
 
-/* ---- Bits ------------------------------------------------------------------------------------------------------- */
+/* ---- Bits ---- */
 
-/* Around a block, a chunk of blocks, chunks of chunks; a real GPU's chunks are larger than the fake one's. */
+/* Around a block, a chunk of blocks, chunks of chunks; a real GPU's chunks are larger than the fake
+ * one's. */
 static int64_t draw_size(int64_t round) {
     const int64_t chunk = BLOCK * (int64_t)(gpu_fake() != NULL ? 8 : 1024);
     switch (round % 6) {
     case 0: return jtest_random_between(1, BLOCK);
     case 1: return BLOCK * jtest_random_between(1, 9) + jtest_random_between(-1, 1);
     case 2: return chunk + jtest_random_between(-1, 1);
-    case 3: return jtest_random_between(chunk, 9 * chunk); /* several chunks, their number no power of two */
-    case 4: return gpu_fake() != NULL ? jtest_random_between(8, 9) * chunk + jtest_random_between(1, BLOCK) : 3 * chunk;
+    /* Several chunks, their number no power of two. */
+    case 3: return jtest_random_between(chunk, 9 * chunk);
+    case 4:
+        return gpu_fake() != NULL
+                   ? jtest_random_between(8, 9) * chunk + jtest_random_between(1, BLOCK)
+                   : 3 * chunk;
     default: return jtest_random_between(BLOCK + 1, 20000);
     }
 }
@@ -215,15 +226,18 @@ EACH_REDUCTION(SameBitsWhereverTheElementsLie) {
                                          {0, -1, 1}, {1, 3, -2}, {0, -7, -1}};
     jhandle_t *handle = gpu_make_handle();
     for (int64_t round = jtest_iterations(2) - 1; round >= 0 && !jtest_has_failure(); --round) {
-        const int64_t n = round % 2 ? jtest_random_between(BLOCK + 1, 3 * BLOCK) : jtest_random_between(1, BLOCK);
+        const int64_t n =
+            round % 2 ? jtest_random_between(BLOCK + 1, 3 * BLOCK) : jtest_random_between(1, BLOCK);
         void *x = draw(param->type, n), *y = draw(param->type, n);
         unsigned char first[RESULT_BYTES], other[RESULT_BYTES];
         for (size_t i = 0; i < sizeof layouts / sizeof *layouts; ++i) {
             const int64_t *l = layouts[i];
             if (l[1] < 0 && param->kind > DOTC)
                 continue;
-            JSCOPED_TRACE("n %ld, offset %ld, increments %ld and %ld", (long)n, (long)l[0], (long)l[1], (long)l[2]);
-            vector_t dx = upload(param->type, n, x, l[0], l[1]), dy = upload(param->type, n, y, l[0], l[2]);
+            JSCOPED_TRACE("n %ld, offset %ld, increments %ld and %ld", (long)n, (long)l[0],
+                          (long)l[1], (long)l[2]);
+            vector_t dx = upload(param->type, n, x, l[0], l[1]),
+                     dy = upload(param->type, n, y, l[0], l[2]);
             unsigned char *result = i == 0 ? first : other;
             memset(result, 0xff, RESULT_BYTES);
             JEXPECT_OK(param->call(handle, n, dx.data, dx.inc, dy.data, dy.inc, result));
@@ -236,7 +250,8 @@ EACH_REDUCTION(SameBitsWhereverTheElementsLie) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* A long way between elements: more than 32 bits of bytes would be needed for many of them, so few have to do. */
+/* A long way between elements: more than 32 bits of bytes would be needed for many of them, so few
+ * have to do. */
 EACH_REDUCTION(StridesCountInElements) {
     jhandle_t *handle = gpu_make_handle();
     const int64_t n = 70, inc = 60000;
@@ -271,19 +286,23 @@ EACH_REDUCTION(NoElementsGiveZero) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* One partial result a block: a sum, or two numbers for a norm (its scale) and iamax (its place). */
+/* One partial result a block: a sum, or two numbers for a norm (its scale) and iamax (its
+ * place). */
 EACH_REDUCTION(WorkspaceIsAPartialResultForEachBlock) {
     jhandle_t *handle = gpu_make_handle();
     const size_t granule = jdevice_granule_bytes(gpu_device());
-    const size_t partial = param->kind == NRM2 || param->kind == IAMAX ? 16 : wide_sizeof(result_type(param));
+    const size_t partial =
+        param->kind == NRM2 || param->kind == IAMAX ? 16 : wide_sizeof(result_type(param));
     JEXPECT_EQ(wanted_bytes(handle, param, BLOCK), 0);
     JEXPECT_EQ(wanted_bytes(handle, param, BLOCK + 1), granule);
-    JEXPECT_EQ(wanted_bytes(handle, param, 1000 * BLOCK), (1000 * partial + granule - 1) / granule * granule);
-    JEXPECT_EQ(wanted_bytes(handle, param, 1000 * BLOCK + 1), (1001 * partial + granule - 1) / granule * granule);
+    JEXPECT_EQ(wanted_bytes(handle, param, 1000 * BLOCK),
+               (1000 * partial + granule - 1) / granule * granule);
+    JEXPECT_EQ(wanted_bytes(handle, param, 1000 * BLOCK + 1),
+               (1001 * partial + granule - 1) / granule * granule);
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* ---- Norms ------------------------------------------------------------------------------------------------------ */
+/* ---- Norms ---- */
 
 static double norm_of(jhandle_t *handle, jdatatype_t type, int64_t n, const void *x, bool serial) {
     const reduction_t r = {"nrm2", NRM2, type,
@@ -298,7 +317,8 @@ static double norm_of(jhandle_t *handle, jdatatype_t type, int64_t n, const void
     return (double)__real__ wide_get(result, (int)type & 1, 0);
 }
 
-/* Blocks of very different size side by side, each of which a plain sum of squares may lose or may not. */
+/* Blocks of very different size side by side, each of which a plain sum of squares may lose or may
+ * not. */
 JTEST(GpuReduce, NormNeitherOverflowsNorUnderflows) {
     static const double scales[2][8] = {{1e-45, 1e-38, 1e-30, 1e-15, 1, 1e15, 1e30, 1e35},
                                         {5e-324, 1e-308, 1e-290, 1e-160, 1, 1e153, 1e160, 1e300}};
@@ -324,10 +344,12 @@ JTEST(GpuReduce, NormNeitherOverflowsNorUnderflows) {
             sum += __real__ value * __real__ value + __imag__ value * __imag__ value;
         }
         const double want = (double)sqrtl(sum);
-        const double least = wide_epsilon((int)type) > 1e-10 ? 1e-45 : 5e-324; /* denormal results are rounded so */
+        /* Denormal results are rounded so. */
+        const double least = wide_epsilon((int)type) > 1e-10 ? 1e-45 : 5e-324;
         const double allowed = want * 8 * (double)wide_epsilon((int)type) + least;
         JSCOPED_TRACE("%s, n %ld", wide_is_complex((int)type) ? "complex" : "real", (long)n);
-        const double got = norm_of(handle, type, n, x, false), serial = norm_of(handle, type, n, x, true);
+        const double got = norm_of(handle, type, n, x, false),
+                     serial = norm_of(handle, type, n, x, true);
         JEXPECT_LE(fabs(got - want), allowed);
         JEXPECT_TRUE(memcmp(&got, &serial, sizeof got) == 0);
         free(x);
@@ -372,18 +394,22 @@ JTEST(GpuReduce, NormKnowsInfinityAndNaN) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* ---- iamax ------------------------------------------------------------------------------------------------------ */
+/* ---- iamax ---- */
 
-/* Many elements are the largest, or NaN: the first one counts, wherever its block and its thread are. */
+/* Many elements are the largest, or NaN: the first one counts, wherever its block and its thread
+ * are. */
 EACH_REDUCTION(TheFirstOfEqualElementsIsFound) {
     if (param->kind != IAMAX)
         return;
     jhandle_t *handle = gpu_make_handle();
     for (int64_t round = jtest_iterations(16); round > 0 && !jtest_has_failure(); --round) {
-        const int64_t n = round % 4 ? jtest_random_between(1, 12 * BLOCK) : jtest_random_between(1, 300);
-        const int64_t first = jtest_random_between(0, n - 1), nan = round % 2 ? n : jtest_random_between(0, n - 1);
+        const int64_t n =
+            round % 4 ? jtest_random_between(1, 12 * BLOCK) : jtest_random_between(1, 300);
+        const int64_t first = jtest_random_between(0, n - 1),
+                      nan = round % 2 ? n : jtest_random_between(0, n - 1);
         void *x = draw(param->type, n);
-        for (int64_t i = first; i < n; i += i == first || jtest_random_between(0, 3) ? jtest_random_between(1, 400) : 1)
+        for (int64_t i = first; i < n;
+             i += i == first || jtest_random_between(0, 3) ? jtest_random_between(1, 400) : 1)
             wide_put(x, (int)param->type, i, jtest_random_bool() ? 5 : -5);
         for (int64_t i = nan; i < n; i += jtest_random_between(1, 3000)) {
             wide_t value = jtest_random_double(-9, 9);
@@ -398,7 +424,8 @@ EACH_REDUCTION(TheFirstOfEqualElementsIsFound) {
             unsigned char result[RESULT_BYTES];
             reduce(handle, param, n, &v, &v, serial, result);
             JSCOPED_TRACE("n %ld, serial %d", (long)n, serial);
-            JEXPECT_EQ((int64_t) __real__ wide_get(result, WIDE_I64, 0), (nan < n ? nan : first) + 1);
+            JEXPECT_EQ((int64_t) __real__ wide_get(result, WIDE_I64, 0),
+                       (nan < n ? nan : first) + 1);
         }
         give(&v);
         free(x);
@@ -423,9 +450,10 @@ EACH_REDUCTION(ZerosHaveAFirstElement) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* ---- Refusals --------------------------------------------------------------------------------------------------- */
+/* ---- Refusals ---- */
 
-/* Every call of the runtime fails once: the caller hears of it, or nothing was wrong, and the next call is right. */
+/* Every call of the runtime fails once: the caller hears of it, or nothing was wrong, and the next
+ * call is right. */
 EACH_REDUCTION(EveryFailureIsToldAndPassed) {
     const fake_gpu_control_t *fake = gpu_fake();
     if (fake == NULL)

@@ -62,13 +62,16 @@ JTEST(GpuRuntime, WhatACaptureDoesNotAllowIsRefusedAndTheCaptureGoesOn) {
     JEXPECT_STATUS(jevent_get_elapsed_ms(outside, captured, &ms), JSTATUS_CAPTURING);
     JEXPECT_STATUS(jevent_wait(outside, stream), JSTATUS_CAPTURING);
     JEXPECT_STATUS(jevent_wait(captured, NULL), JSTATUS_CAPTURING);
-    JEXPECT_STATUS(jdevice_allocate_ordered(gpu_device(), stream, 4096, &pointer), JSTATUS_CAPTURING);
-    JEXPECT_STATUS(jdevice_deallocate_ordered(gpu_device(), stream, memory, 4096), JSTATUS_CAPTURING);
+    JEXPECT_STATUS(jdevice_allocate_ordered(gpu_device(), stream, 4096, &pointer),
+                   JSTATUS_CAPTURING);
+    JEXPECT_STATUS(jdevice_deallocate_ordered(gpu_device(), stream, memory, 4096),
+                   JSTATUS_CAPTURING);
     JEXPECT_SUBSTR(jstatus_last_message(), "while the stream is being captured");
     JEXPECT_NULL(pointer);
 
     end_capture_well(program, stream);
-    JEXPECT_STATUS(jevent_synchronize(captured), JSTATUS_CAPTURING); /* until it is recorded again */
+    /* Until it is recorded again. */
+    JEXPECT_STATUS(jevent_synchronize(captured), JSTATUS_CAPTURING);
     JEXPECT_OK(jevent_record(captured, stream));
     JEXPECT_OK(jevent_synchronize(captured));
     JEXPECT_OK(jevent_destroy(captured));
@@ -78,7 +81,8 @@ JTEST(GpuRuntime, WhatACaptureDoesNotAllowIsRefusedAndTheCaptureGoesOn) {
     gpu_give(memory, 4096);
 }
 
-/* A capture in global mode forbids them to every thread of the process that does not ask for more freedom. */
+/* A capture in global mode forbids them to every thread of the process that does not ask for more
+ * freedom. */
 JTEST(GpuRuntime, UnsafeCallsOfAnyThreadLeaveACaptureAlone) {
     REQUIRE_PROGRAM(program);
     const fake_gpu_control_t *const fake = gpu_fake();
@@ -92,8 +96,8 @@ JTEST(GpuRuntime, UnsafeCallsOfAnyThreadLeaveACaptureAlone) {
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; ++k) {
         void *pointer = NULL;
         JSCOPED_TRACE("kind %d", (int)kinds[k]);
-        JEXPECT_OK(
-            jdevice_allocate(gpu_device(), kinds[k], 4096, kinds[k] == JMEMORY_STREAM_ORDERED ? 0 : 65536, &pointer));
+        JEXPECT_OK(jdevice_allocate(gpu_device(), kinds[k], 4096,
+                                    kinds[k] == JMEMORY_STREAM_ORDERED ? 0 : 65536, &pointer));
         JEXPECT_OK(jdevice_deallocate(gpu_device(), kinds[k], pointer, 4096));
     }
     jstream_t *made = make_stream();
@@ -237,7 +241,8 @@ JTEST(GpuRuntime, AHostFunctionOfAGraphRunsEachTimeWithTheSameArguments) {
     JEXPECT_OK(jstream_destroy(stream));
 }
 
-/* A kernel's first launch may load it, which captures forbid to those who do not ask for more freedom. */
+/* A kernel's first launch may load it, which captures forbid to those who do not ask for more
+ * freedom. */
 JTEST(GpuRuntime, KernelsAreLoadedInACaptureAndBesideIt) {
     REQUIRE_PROGRAM(program);
     const fake_gpu_control_t *const fake = gpu_fake();
@@ -286,7 +291,8 @@ JTEST(GpuRuntime, ACallAsksAboutCapturesOnce) {
         fake->reset_counts();
         JEXPECT_OK(jblas_dasum(handle, COUNT, x, 1, &sum));
         JEXPECT_EQ(sum, (created ? 4 : 2) * COUNT);
-        JEXPECT_EQ(fake->count("StreamGetCaptureInfo"), 1); /* before the result comes to the host */
+        /* Before the result comes to the host. */
+        JEXPECT_EQ(fake->count("StreamGetCaptureInfo"), 1);
         JEXPECT_OK(jhandle_destroy(handle));
         JEXPECT_OK(jstream_destroy(options.stream));
     }

@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* A GPU module where bookkeeping memory is short, and where each call of the runtime fails in turn. */
+/* A GPU module where bookkeeping memory is short, and where each call of the runtime fails in
+ * turn. */
 
 #include "gpu_runtime_helper.h"
 
@@ -30,16 +31,21 @@ JTEST(GpuRuntime, WithoutBookkeepingMemoryEachOperationSaysSo) {
         JEXPECT_OK(jstream_synchronize(gpu_device(), used));
         JASSERT_EQ(fake->begin_capture(native(used)), 0);
         const jstatus_t captured[] = {graphs_own() ? keep(used, &released) : JSTATUS_SUCCESS,
-                                      graphs_own() ? jstream_launch(gpu_device(), used, do_nothing, NULL, 0)
-                                                   : JSTATUS_SUCCESS};
+                                      graphs_own()
+                                          ? jstream_launch(gpu_device(), used, do_nothing, NULL, 0)
+                                          : JSTATUS_SUCCESS};
         graph = fake->end_capture(native(used));
         JEXPECT_NOT_NULL(graph);
         fake->destroy_graph(graph);
         int failed = 0;
         for (size_t k = 0; k < sizeof status / sizeof *status; ++k)
-            failed += status[k] == JSTATUS_MEMORY_ERROR ? 1 : status[k] != JSTATUS_SUCCESS ? 100 : 0;
+            failed += status[k] == JSTATUS_MEMORY_ERROR ? 1
+                      : status[k] != JSTATUS_SUCCESS    ? 100
+                                                        : 0;
         for (size_t k = 0; k < 2; ++k)
-            failed += captured[k] == JSTATUS_MEMORY_ERROR ? 1 : captured[k] != JSTATUS_SUCCESS ? 100 : 0;
+            failed += captured[k] == JSTATUS_MEMORY_ERROR ? 1
+                      : captured[k] != JSTATUS_SUCCESS    ? 100
+                                                          : 0;
         JEXPECT_EQ(failed, jtest_metadata_failed());
         JEXPECT_OK(jstream_destroy(stream));
         JEXPECT_OK(jstream_destroy(wrapped));
@@ -54,7 +60,8 @@ JTEST(GpuRuntime, WithoutBookkeepingMemoryEachOperationSaysSo) {
 
 /* ---- Every call of the runtime fails ---- */
 
-/* An operation on the second device: `prepare` and `finish` run undisturbed, `run` with its n-th call failing. */
+/* An operation on the second device: `prepare` and `finish` run undisturbed, `run` with its n-th
+ * call failing. */
 typedef struct sweep {
     jdevice_t *device;
     jstream_t *stream, *other;
@@ -74,7 +81,8 @@ typedef struct sweep_operation {
     void (*prepare)(sweep_t *s); /* may be NULL */
     jstatus_t (*run)(sweep_t *s);
     void (*finish)(sweep_t *s); /* may be NULL */
-    bool ends;                  /* an object, which the runtime may refuse to end: then that one stays its own */
+    /* An object, which the runtime may refuse to end: then that one stays its own. */
+    bool ends;
 } sweep_operation_t;
 
 static jstatus_t run_info(sweep_t *s) {
@@ -86,21 +94,23 @@ static jstatus_t run_properties(sweep_t *s) {
     return jdevice_get_properties(s->device, &p);
 }
 
-#define SWEEP_MEMORY_(name, kind, alignment)                                                                           \
-    static jstatus_t run_take_##name(sweep_t *s) {                                                                     \
-        return jdevice_allocate(s->device, kind, 1000, alignment, &s->pointer);                                        \
-    }                                                                                                                  \
-    static jstatus_t run_give_##name(sweep_t *s) { return jdevice_deallocate(s->device, kind, s->pointer, 1000); }     \
-    static void take_##name(sweep_t *s) { JEXPECT_OK(run_take_##name(s)); }                                            \
-    static void give_##name##_if_taken(sweep_t *s) {                                                                   \
-        if (s->status == JSTATUS_SUCCESS)                                                                              \
-            JEXPECT_OK(run_give_##name(s));                                                                            \
-        JEXPECT_OK(jstream_synchronize(s->device, NULL));                                                              \
-    }                                                                                                                  \
-    static void give_##name##_if_kept(sweep_t *s) {                                                                    \
-        if (s->status != JSTATUS_SUCCESS)                                                                              \
-            JEXPECT_OK(run_give_##name(s));                                                                            \
-        JEXPECT_OK(jstream_synchronize(s->device, NULL));                                                              \
+#define SWEEP_MEMORY_(name, kind, alignment)                                                       \
+    static jstatus_t run_take_##name(sweep_t *s) {                                                 \
+        return jdevice_allocate(s->device, kind, 1000, alignment, &s->pointer);                    \
+    }                                                                                              \
+    static jstatus_t run_give_##name(sweep_t *s) {                                                 \
+        return jdevice_deallocate(s->device, kind, s->pointer, 1000);                              \
+    }                                                                                              \
+    static void take_##name(sweep_t *s) { JEXPECT_OK(run_take_##name(s)); }                        \
+    static void give_##name##_if_taken(sweep_t *s) {                                               \
+        if (s->status == JSTATUS_SUCCESS)                                                          \
+            JEXPECT_OK(run_give_##name(s));                                                        \
+        JEXPECT_OK(jstream_synchronize(s->device, NULL));                                          \
+    }                                                                                              \
+    static void give_##name##_if_kept(sweep_t *s) {                                                \
+        if (s->status != JSTATUS_SUCCESS)                                                          \
+            JEXPECT_OK(run_give_##name(s));                                                        \
+        JEXPECT_OK(jstream_synchronize(s->device, NULL));                                          \
     }
 SWEEP_MEMORY_(device, JMEMORY_DEVICE, 0)
 SWEEP_MEMORY_(pinned, JMEMORY_PINNED, 0)
@@ -110,27 +120,37 @@ SWEEP_MEMORY_(aligned, JMEMORY_DEVICE, 1 << 20)
 SWEEP_MEMORY_(pinned_aligned, JMEMORY_PINNED, 1 << 20)
 
 static jstatus_t run_copy(sweep_t *s) {
-    return jdevice_copy(s->device, s->stream, s->memory, (char *)s->memory + SWEEP_BYTES / 2, SWEEP_BYTES / 2);
+    return jdevice_copy(s->device, s->stream, s->memory, (char *)s->memory + SWEEP_BYTES / 2,
+                        SWEEP_BYTES / 2);
 }
 static jstatus_t run_copy_default(sweep_t *s) {
-    return jdevice_copy(s->device, NULL, s->memory, (char *)s->memory + SWEEP_BYTES / 2, SWEEP_BYTES / 2);
+    return jdevice_copy(s->device, NULL, s->memory, (char *)s->memory + SWEEP_BYTES / 2,
+                        SWEEP_BYTES / 2);
 }
-static jstatus_t run_clear(sweep_t *s) { return jdevice_fill(s->device, s->stream, s->memory, "\0", 1, SWEEP_BYTES); }
+static jstatus_t run_clear(sweep_t *s) {
+    return jdevice_fill(s->device, s->stream, s->memory, "\0", 1, SWEEP_BYTES);
+}
 static jstatus_t run_fill(sweep_t *s) {
     const uint64_t pattern = 12345;
     return jdevice_fill(s->device, s->stream, s->memory, &pattern, 8, SWEEP_BYTES / 8);
 }
-static jstatus_t run_launch(sweep_t *s) { return jstream_launch(s->device, s->stream, do_nothing, NULL, 0); }
+static jstatus_t run_launch(sweep_t *s) {
+    return jstream_launch(s->device, s->stream, do_nothing, NULL, 0);
+}
 static jstatus_t run_synchronize(sweep_t *s) { return jstream_synchronize(s->device, s->stream); }
 static jstatus_t run_get_capture(sweep_t *s) {
     uint64_t capture;
     return jstream_get_capture(s->device, s->stream, &capture);
 }
-static jstatus_t run_stream_create(sweep_t *s) { return jstream_create(s->device, &s->made_stream); }
+static jstatus_t run_stream_create(sweep_t *s) {
+    return jstream_create(s->device, &s->made_stream);
+}
 static jstatus_t run_stream_wrap(sweep_t *s) {
     return jstream_wrap(s->device, jstream_native(s->device, s->other), &s->made_stream);
 }
-static jstatus_t run_stream_destroy(sweep_t *s) { return s->device->ops->stream_destroy(s->made_stream); }
+static jstatus_t run_stream_destroy(sweep_t *s) {
+    return s->device->ops->stream_destroy(s->made_stream);
+}
 static void make_a_stream(sweep_t *s) { JEXPECT_OK(run_stream_create(s)); }
 static void wrap_a_stream(sweep_t *s) { JEXPECT_OK(run_stream_wrap(s)); }
 static void end_stream(sweep_t *s) {
@@ -170,10 +190,12 @@ static void end_capture(sweep_t *s) {
     gpu_fake()->destroy_graph(graph);
 }
 static jstatus_t run_launch_captured(sweep_t *s) {
-    return graphs_own() ? jstream_launch(s->device, s->stream, do_nothing, NULL, 0) : JSTATUS_SUCCESS;
+    return graphs_own() ? jstream_launch(s->device, s->stream, do_nothing, NULL, 0)
+                        : JSTATUS_SUCCESS;
 }
 static jstatus_t run_keep(sweep_t *s) {
-    return s->device->ops->stream_keep_in_capture(s->device, s->stream, count_release, &s->released);
+    return s->device->ops->stream_keep_in_capture(s->device, s->stream, count_release,
+                                                  &s->released);
 }
 static void end_kept(sweep_t *s) {
     end_capture(s);
@@ -195,7 +217,8 @@ static const sweep_operation_t sweep_operations[] = {
     {"take aligned", NULL, run_take_aligned, give_aligned_if_taken, true},
     {"give aligned", take_aligned, run_give_aligned, give_aligned_if_kept, false},
     {"take pinned aligned", NULL, run_take_pinned_aligned, give_pinned_aligned_if_taken, true},
-    {"give pinned aligned", take_pinned_aligned, run_give_pinned_aligned, give_pinned_aligned_if_kept, false},
+    {"give pinned aligned", take_pinned_aligned, run_give_pinned_aligned,
+     give_pinned_aligned_if_kept, false},
     {"copy", NULL, run_copy, NULL, false},
     {"copy in the default stream", NULL, run_copy_default, NULL, false},
     {"clear", NULL, run_clear, NULL, false},
@@ -224,11 +247,12 @@ static jstatus_t sweep_run(void *argument) {
 }
 
 /* One round; whether the failure has happened. */
-static bool sweep_once(const fake_gpu_control_t *fake, const sweep_operation_t *operation, sweep_t *s, uint64_t n,
-                       fake_gpu_error_t error) {
+static bool sweep_once(const fake_gpu_control_t *fake, const sweep_operation_t *operation,
+                       sweep_t *s, uint64_t n, fake_gpu_error_t error) {
     const size_t bytes = fake->live_bytes(), metadata = jtest_metadata_live_count();
     const uint64_t objects = fake->live_objects();
-    const jstatus_t wanted = error == FAKE_GPU_OUT_OF_MEMORY ? JSTATUS_MEMORY_ERROR : JSTATUS_DEVICE_ERROR;
+    const jstatus_t wanted =
+        error == FAKE_GPU_OUT_OF_MEMORY ? JSTATUS_MEMORY_ERROR : JSTATUS_DEVICE_ERROR;
     if (operation->prepare != NULL)
         operation->prepare(s);
     disturbed_t d = {.run = sweep_run, .argument = s};
@@ -239,7 +263,8 @@ static bool sweep_once(const fake_gpu_control_t *fake, const sweep_operation_t *
         const char *message = d.message;
         JEXPECT_STATUS(s->status, wanted);
         JEXPECT_SUBSTR(message, jdevice_name(s->device));
-        JEXPECT_SUBSTR(message, error == FAKE_GPU_OUT_OF_MEMORY ? "ErrorOutOfMemory" : "ErrorUnknown");
+        JEXPECT_SUBSTR(message,
+                       error == FAKE_GPU_OUT_OF_MEMORY ? "ErrorOutOfMemory" : "ErrorUnknown");
         JEXPECT_NULL(strstr(message, "gpu")); /* the vendor's names, not ours */
     } else {
         JEXPECT_OK(s->status);

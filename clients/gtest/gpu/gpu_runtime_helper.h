@@ -3,8 +3,8 @@
 #ifndef JALLOC_CLIENTS_GTEST_GPU_GPU_RUNTIME_HELPER_H
 #define JALLOC_CLIENTS_GTEST_GPU_GPU_RUNTIME_HELPER_H
 
-/* What the tests of a GPU module over its runtime share: what a test needs of the device, its streams and events, and
- * something that is run with one of the runtime's calls failing. */
+/* What the tests of a GPU module over its runtime share: what a test needs of the device, its
+ * streams and events, and something that is run with one of the runtime's calls failing. */
 
 #include "gpu_device.h"
 
@@ -15,15 +15,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#define REQUIRE_FAKE(fake)                                                                                             \
-    const fake_gpu_control_t *const fake = gpu_fake();                                                                 \
-    if (fake == NULL)                                                                                                  \
+#define REQUIRE_FAKE(fake)                                                                         \
+    const fake_gpu_control_t *const fake = gpu_fake();                                             \
+    if (fake == NULL)                                                                              \
     JSKIP("needs the fake runtime")
 
 /* Whose streams and graphs the test plays with; what is counted is the fake one's. */
-#define REQUIRE_PROGRAM(program)                                                                                       \
-    const fake_gpu_control_t *const program = gpu_program();                                                           \
-    if (program == NULL)                                                                                               \
+#define REQUIRE_PROGRAM(program)                                                                   \
+    const fake_gpu_control_t *const program = gpu_program();                                       \
+    if (program == NULL)                                                                           \
     JSKIP(GPU_NO_PROGRAM)
 
 static inline bool is_hip(void) { return jdevice_kind(gpu_device()) == JDEVICE_HIP; }
@@ -70,8 +70,8 @@ static inline void *disturbed_thread(void *argument) {
     return NULL;
 }
 
-/* With the n-th call failing; whether there was one. On a thread of its own, because the call that fails may be one that
- * puts back what the thread had, its current device or its capture mode. */
+/* With the n-th call failing; whether there was one. On a thread of its own, because the call that
+ * fails may be one that puts back what the thread had, its current device or its capture mode. */
 static inline bool run_disturbed(disturbed_t *d, uint64_t n, fake_gpu_error_t error) {
     pthread_t thread;
     gpu_fake()->fail_after(n, error);
@@ -85,7 +85,8 @@ static inline bool run_disturbed(disturbed_t *d, uint64_t n, fake_gpu_error_t er
 
 /* ---- Work that tests enqueue, and what a graph keeps ---- */
 
-static const jmemory_kind_t kinds[] = {JMEMORY_DEVICE, JMEMORY_PINNED, JMEMORY_MANAGED, JMEMORY_STREAM_ORDERED};
+static const jmemory_kind_t kinds[] = {JMEMORY_DEVICE, JMEMORY_PINNED, JMEMORY_MANAGED,
+                                       JMEMORY_STREAM_ORDERED};
 
 typedef struct noted {
     atomic_int *next;

@@ -1,9 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* What a GPU module makes of the runtime: opening, memory, copies, fills, forks. Most of it holds on a real GPU as well;
- * what needs the fake runtime's control skips there. Streams, captures, and each of the runtime's calls failing have files
- * of their own. */
+/* What a GPU module makes of the runtime: opening, memory, copies, fills, forks. Most of it holds
+ * on a real GPU as well; what needs the fake runtime's control skips there. Streams, captures, and
+ * each of the runtime's calls failing have files of their own. */
 
 #include "gpu_runtime_helper.h"
 
@@ -56,7 +56,8 @@ JTEST(GpuRuntime, DevicesAreCountedAndNumbersBeyondSayHowManyThereAre) {
 
 /* The module's own entry, asked by the test for a device that the library did not ask for. */
 #define OPENED_INDEX 3
-static const ji_module_services_t services = {ji_fail, ji_metadata_zalloc, ji_metadata_free, &ji_fork_generation, true};
+static const ji_module_services_t services = {ji_fail, ji_metadata_zalloc, ji_metadata_free,
+                                              &ji_fork_generation, true};
 
 static ji_module_open_t module_open(void) {
     ji_module_open_t open = NULL;
@@ -75,17 +76,21 @@ JTEST(GpuRuntime, OpeningSaysWhyThereIsNoDevice) {
     jdevice_t *device = NULL;
     char reason[256];
     fake->set_device_count(0);
-    JEXPECT_STATUS(open(JI_MODULE_ABI, &services, 0, NULL, reason, sizeof reason), JSTATUS_NO_DEVICE);
+    JEXPECT_STATUS(open(JI_MODULE_ABI, &services, 0, NULL, reason, sizeof reason),
+                   JSTATUS_NO_DEVICE);
     JEXPECT_SUBSTR(reason, "ErrorNoDevice");
     JEXPECT_SUBSTR(reason, "no GPU device is detected"); /* the runtime's words */
     JEXPECT_EQ(fake->last_error(), 0);
     fake->set_device_count(1);
     JEXPECT_OK(open(JI_MODULE_ABI, &services, 0, NULL, reason, sizeof reason));
-    JEXPECT_STATUS(open(JI_MODULE_ABI, &services, 1, &device, reason, sizeof reason), JSTATUS_NO_DEVICE);
+    JEXPECT_STATUS(open(JI_MODULE_ABI, &services, 1, &device, reason, sizeof reason),
+                   JSTATUS_NO_DEVICE);
     JEXPECT_SUBSTR(reason, "no such number, there is 1");
-    JEXPECT_STATUS(open(JI_MODULE_ABI, &services, -1, &device, reason, sizeof reason), JSTATUS_NO_DEVICE);
+    JEXPECT_STATUS(open(JI_MODULE_ABI, &services, -1, &device, reason, sizeof reason),
+                   JSTATUS_NO_DEVICE);
     JEXPECT_NULL(device);
-    JEXPECT_STATUS(open(JI_MODULE_ABI + 1, NULL, 0, &device, reason, sizeof reason), JSTATUS_NO_DEVICE);
+    JEXPECT_STATUS(open(JI_MODULE_ABI + 1, NULL, 0, &device, reason, sizeof reason),
+                   JSTATUS_NO_DEVICE);
     JEXPECT_SUBSTR(reason, "another version of libjalloc");
     char cut[8];
     JEXPECT_STATUS(open(JI_MODULE_ABI + 1, NULL, 0, &device, cut, sizeof cut), JSTATUS_NO_DEVICE);
@@ -134,12 +139,15 @@ JTEST(GpuRuntime, MemoryOfEachKindIsAlignedAndUsable) {
     const fake_gpu_control_t *fake = gpu_fake();
     const size_t live = fake != NULL ? fake->live_bytes() : 0;
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; ++k)
-        for (int shift = 0; shift <= (kinds[k] == JMEMORY_STREAM_ORDERED ? 8 : 21); shift += shift < 8 ? 4 : 1) {
-            const size_t bytes = (size_t)jtest_random_between(1, 100000), alignment = (size_t)1 << shift;
+        for (int shift = 0; shift <= (kinds[k] == JMEMORY_STREAM_ORDERED ? 8 : 21);
+             shift += shift < 8 ? 4 : 1) {
+            const size_t bytes = (size_t)jtest_random_between(1, 100000),
+                         alignment = (size_t)1 << shift;
             JSCOPED_TRACE("kind %d, %zu bytes aligned to %zu", (int)kinds[k], bytes, alignment);
             unsigned char *pointer = NULL, *copy = malloc(bytes);
             const unsigned char value = (unsigned char)jtest_random_between(1, 254);
-            JASSERT_OK(jdevice_allocate(gpu_device(), kinds[k], bytes, alignment, (void **)&pointer));
+            JASSERT_OK(
+                jdevice_allocate(gpu_device(), kinds[k], bytes, alignment, (void **)&pointer));
             JEXPECT_EQ((uintptr_t)pointer % alignment, 0);
             JEXPECT_OK(jdevice_fill(gpu_device(), NULL, pointer, &value, 1, bytes));
             if (kinds[k] == JMEMORY_PINNED || kinds[k] == JMEMORY_MANAGED) { /* the host's too */
@@ -162,12 +170,13 @@ static void *align_in_thread(void *argument) {
     void *pointers[16];
     for (int round = 0; round < 20; ++round) {
         for (int i = 0; i < 16; ++i)
-            if (jdevice_allocate(gpu_device(), JMEMORY_DEVICE, 1000, (size_t)1 << (9 + i % 4), &pointers[i]) !=
-                    JSTATUS_SUCCESS ||
+            if (jdevice_allocate(gpu_device(), JMEMORY_DEVICE, 1000, (size_t)1 << (9 + i % 4),
+                                 &pointers[i]) != JSTATUS_SUCCESS ||
                 (uintptr_t)pointers[i] % ((size_t)1 << (9 + i % 4)) != 0)
                 ++*bad;
         for (int i = 0; i < 16; ++i)
-            *bad += jdevice_deallocate(gpu_device(), JMEMORY_DEVICE, pointers[(i * 5) % 16], 1000) != JSTATUS_SUCCESS;
+            *bad += jdevice_deallocate(gpu_device(), JMEMORY_DEVICE, pointers[(i * 5) % 16],
+                                       1000) != JSTATUS_SUCCESS;
     }
     return NULL;
 }
@@ -187,7 +196,8 @@ JTEST(GpuRuntime, LargeAlignmentsAreKeptApartByThreads) {
         JEXPECT_EQ(fake->live_bytes(), live);
 }
 
-/* The message has both numbers, nothing is held, the program finds no error of ours, and less can be had. */
+/* The message has both numbers, nothing is held, the program finds no error of ours, and less can
+ * be had. */
 JTEST(GpuRuntime, OutOfMemoryNamesTheBytesAndLeavesNothingBehind) {
     REQUIRE_FAKE(fake);
     const size_t live = fake->live_bytes();
@@ -247,8 +257,10 @@ JTEST(GpuRuntime, ManagedMemoryIsBoundedByWhatIsFreeNow) {
     JASSERT_OK(jdevice_get_memory_info(gpu_device(), &free_bytes, NULL));
     JASSERT_OK(jdevice_allocate(gpu_device(), JMEMORY_DEVICE, free_bytes - 4096, 0, &most));
     fake->reset_counts();
-    JEXPECT_STATUS(jdevice_allocate(gpu_device(), JMEMORY_MANAGED, 4097, 0, &managed), JSTATUS_MEMORY_ERROR);
-    JEXPECT_SUBSTR(jstatus_last_message(), "4097 bytes of managed memory, and only 4096 of 8388608 bytes are free");
+    JEXPECT_STATUS(jdevice_allocate(gpu_device(), JMEMORY_MANAGED, 4097, 0, &managed),
+                   JSTATUS_MEMORY_ERROR);
+    JEXPECT_SUBSTR(jstatus_last_message(),
+                   "4097 bytes of managed memory, and only 4096 of 8388608 bytes are free");
     JEXPECT_EQ(fake->count("MallocManaged"), 0);
     JEXPECT_OK(jdevice_allocate(gpu_device(), JMEMORY_MANAGED, 4096, 0, &managed));
     JEXPECT_EQ(fake->count("MallocManaged"), 1);
@@ -306,17 +318,19 @@ JTEST(GpuRuntime, FillsHitEveryAlignmentPatternAndCountAndNothingElse) {
             for (int round = 0; round < 4; ++round) {
                 const size_t most = (FILL_BYTES - offset) / pattern_bytes;
                 const size_t count =
-                    round == 0
-                        ? 1
-                        : (size_t)jtest_random_between(1, round == 1 ? (int64_t)(64 / pattern_bytes) : (int64_t)most);
-                JSCOPED_TRACE("pattern of %zu bytes, %zu times, at %zu", pattern_bytes, count, offset);
+                    round == 0 ? 1
+                               : (size_t)jtest_random_between(
+                                     1, round == 1 ? (int64_t)(64 / pattern_bytes) : (int64_t)most);
+                JSCOPED_TRACE("pattern of %zu bytes, %zu times, at %zu", pattern_bytes, count,
+                              offset);
                 for (int i = 0; i < 16; ++i)
                     pattern[i] = (unsigned char)jtest_random();
                 memset(wanted, RIM, sizeof wanted);
                 for (size_t i = 0; i < pattern_bytes * count; ++i)
                     wanted[offset + i] = pattern[i % pattern_bytes];
                 JASSERT_OK(jdevice_fill(gpu_device(), NULL, device, &rim, 1, FILL_BYTES));
-                JASSERT_OK(jdevice_fill(gpu_device(), NULL, device + offset, pattern, pattern_bytes, count));
+                JASSERT_OK(jdevice_fill(gpu_device(), NULL, device + offset, pattern, pattern_bytes,
+                                        count));
                 memset(pattern, 0, sizeof pattern); /* was read */
                 gpu_download(got, device, sizeof got);
                 JASSERT_EQ(memcmp(got, wanted, sizeof got), 0);
@@ -331,7 +345,8 @@ JTEST(GpuRuntime, LongFillsAreWhole) {
     uint64_t *got = malloc(bytes);
     for (size_t offset = 0; offset < 32; offset += 9) {
         const uint64_t pattern = jtest_random();
-        JASSERT_OK(jdevice_fill(gpu_device(), NULL, device + offset, &pattern, sizeof pattern, bytes / 8));
+        JASSERT_OK(
+            jdevice_fill(gpu_device(), NULL, device + offset, &pattern, sizeof pattern, bytes / 8));
         gpu_download(got, device + offset, bytes);
         size_t wrong = 0;
         for (size_t i = 0; i < bytes / 8; ++i)
@@ -469,7 +484,8 @@ static void ask_once(void *argument) {
     JEXPECT_OK(jdevice_get(gpu_device_name(), &device));
 }
 
-/* The registry's lock is held by another thread most of the time, and never by the child's only one. */
+/* The registry's lock is held by another thread most of the time, and never by the child's only
+ * one. */
 JTEST(GpuRuntime, AForkWhileAnotherThreadAsksForDevicesLeavesTheChildFree) {
     atomic_bool stop = false;
     pthread_t thread;

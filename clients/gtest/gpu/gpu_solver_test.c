@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Solvers on a GPU: every rung at orders around tiles, leaves and bases; info, and what A holds when it is not 0. */
+/* Solvers on a GPU: every rung at orders around tiles, leaves and bases; info, and what A holds
+ * when it is not 0. */
 
 #include "gpu_device.h"
 
@@ -11,16 +12,23 @@
 
 #include "blas/primitives/primitive.h"
 
-static const int solves[] = {BLAS_INDEX_strsm, BLAS_INDEX_dtrsm, BLAS_INDEX_ctrsm, BLAS_INDEX_ztrsm};
-static const int triangular_inverses[] = {BLAS_INDEX_strtri, BLAS_INDEX_dtrtri, BLAS_INDEX_ctrtri, BLAS_INDEX_ztrtri};
-static const int factorizations[] = {BLAS_INDEX_spotrf, BLAS_INDEX_dpotrf, BLAS_INDEX_cpotrf, BLAS_INDEX_zpotrf};
-static const int factored_solves[] = {BLAS_INDEX_spotrs, BLAS_INDEX_dpotrs, BLAS_INDEX_cpotrs, BLAS_INDEX_zpotrs};
-static const int all_solvers[] = {BLAS_INDEX_strsm,  BLAS_INDEX_dtrsm,  BLAS_INDEX_ctrsm,  BLAS_INDEX_ztrsm,
-                                  BLAS_INDEX_strtri, BLAS_INDEX_dtrtri, BLAS_INDEX_ctrtri, BLAS_INDEX_ztrtri,
-                                  BLAS_INDEX_spotrf, BLAS_INDEX_dpotrf, BLAS_INDEX_cpotrf, BLAS_INDEX_zpotrf,
-                                  BLAS_INDEX_spotrs, BLAS_INDEX_dpotrs, BLAS_INDEX_cpotrs, BLAS_INDEX_zpotrs};
+static const int solves[] = {BLAS_INDEX_strsm, BLAS_INDEX_dtrsm, BLAS_INDEX_ctrsm,
+                             BLAS_INDEX_ztrsm};
+static const int triangular_inverses[] = {BLAS_INDEX_strtri, BLAS_INDEX_dtrtri, BLAS_INDEX_ctrtri,
+                                          BLAS_INDEX_ztrtri};
+static const int factorizations[] = {BLAS_INDEX_spotrf, BLAS_INDEX_dpotrf, BLAS_INDEX_cpotrf,
+                                     BLAS_INDEX_zpotrf};
+static const int factored_solves[] = {BLAS_INDEX_spotrs, BLAS_INDEX_dpotrs, BLAS_INDEX_cpotrs,
+                                      BLAS_INDEX_zpotrs};
+static const int all_solvers[] = {
+    BLAS_INDEX_strsm,  BLAS_INDEX_dtrsm,  BLAS_INDEX_ctrsm,  BLAS_INDEX_ztrsm,
+    BLAS_INDEX_strtri, BLAS_INDEX_dtrtri, BLAS_INDEX_ctrtri, BLAS_INDEX_ztrtri,
+    BLAS_INDEX_spotrf, BLAS_INDEX_dpotrf, BLAS_INDEX_cpotrf, BLAS_INDEX_zpotrf,
+    BLAS_INDEX_spotrs, BLAS_INDEX_dpotrs, BLAS_INDEX_cpotrs, BLAS_INDEX_zpotrs};
 
-static int64_t info_of(const blas_case_t *c) { return (int64_t) __real__ wide_get(c->operand[1].data, WIDE_I64, 0); }
+static int64_t info_of(const blas_case_t *c) {
+    return (int64_t) __real__ wide_get(c->operand[1].data, WIDE_I64, 0);
+}
 
 static void keep_as_it_is(blas_operand_t *o) { memcpy(o->before, o->region, o->region_bytes); }
 
@@ -30,7 +38,8 @@ static void set_diagonal(blas_case_t *c, int64_t i, wide_t value) {
     keep_as_it_is(a);
 }
 
-/* The call with just so much workspace that this rung is the best that fits. False: there is no such rung. */
+/* The call with just so much workspace that this rung is the best that fits. False: there is no
+ * such rung. */
 static bool call_on_rung(jhandle_t *handle, blas_case_t *c, int rung, jstatus_t *status) {
     const size_t bytes = blas_query(handle, c), granule = jdevice_granule_bytes(gpu_device());
     if (bytes == 0 && rung > 0)
@@ -41,7 +50,8 @@ static bool call_on_rung(jhandle_t *handle, blas_case_t *c, int rung, jstatus_t 
     for (;; given = given / 2 / granule * granule) {
         if (given > 0)
             JEXPECT_OK(jhandle_set_workspace_size(handle, given));
-        JEXPECT_OK(jhandle_set_budget(handle, given > 0 ? JALLOC_UNLIMITED : 1)); /* else default mode grows */
+        /* Else default mode grows. */
+        JEXPECT_OK(jhandle_set_budget(handle, given > 0 ? JALLOC_UNLIMITED : 1));
         JEXPECT_OK(jhandle_clear_stats(handle));
         *status = gpu_blas_call(handle, c);
         JEXPECT_OK(jhandle_get_stats(handle, &stats));
@@ -54,9 +64,10 @@ static bool call_on_rung(jhandle_t *handle, blas_case_t *c, int rung, jstatus_t 
     return stats.rung_count[rung] == 1 || bytes == 0; /* the only way need not be a plan's */
 }
 
-/* How many rungs the call has: "substitution" alone, where inversion does not pay; "inverse" and that; and between
- * them, of solves, "inverse-strips" and "inverse-64". Whether the strips are less than all of the solution, so that
- * their rung is ever taken: not with one leaf, and not where the products of the inverses are what needs most. */
+/* How many rungs the call has: "substitution" alone, where inversion does not pay; "inverse" and
+ * that; and between them, of solves, "inverse-strips" and "inverse-64". Whether the strips are less
+ * than all of the solution, so that their rung is ever taken: not with one leaf, and not where the
+ * products of the inverses are what needs most. */
 static int rungs_of(const blas_case_t *c, bool *has_strips) {
     const char *name = c->function->routine->name;
     int64_t order = c->n, rhs = c->k;
@@ -89,7 +100,8 @@ static int all_rungs(const blas_case_t *c) {
 static void case_is_right_on_each_rung(blas_case_t *c) {
     jhandle_t *handle = gpu_make_normwise_handle();
     const int rungs = all_rungs(c);
-    JEXPECT_OK(jhandle_set_pointer_mode(handle, jtest_random_bool() ? JPOINTER_MODE_DEVICE : JPOINTER_MODE_HOST));
+    JEXPECT_OK(jhandle_set_pointer_mode(handle, jtest_random_bool() ? JPOINTER_MODE_DEVICE
+                                                                    : JPOINTER_MODE_HOST));
     for (int rung = 0; rung <= rungs && !jtest_has_failure(); rung = next_rung(c, rung)) {
         JSCOPED_TRACE("%s, rung %d of %d", blas_describe(c), rung, rungs);
         jstatus_t status = JSTATUS_INTERNAL_ERROR;
@@ -113,12 +125,14 @@ static void each_order(int index, const int64_t *orders, size_t count) {
     for (int64_t i = jtest_iterations(2); i > 0 && !jtest_has_failure(); --i)
         each_rung_is_right(index, 40, 200);
 }
-#define EACH_ORDER(index, ...)                                                                                         \
-    each_order(index, (const int64_t[]){__VA_ARGS__}, sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
+#define EACH_ORDER(index, ...)                                                                     \
+    each_order(index, (const int64_t[]){__VA_ARGS__},                                              \
+               sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
 
 JTEST_P(GpuSolver, TrsmOnEachRung, int, solves) {
     EACH_ORDER(*param, 63, 64, 65, 97, 127, 128, 129, 161, 224, 330);
-    for (int64_t i = 0; i < 6 && !jtest_has_failure(); ++i) /* leaves that come last or first, and all enums */
+    /* Leaves that come last or first, and all enums. */
+    for (int64_t i = 0; i < 6 && !jtest_has_failure(); ++i)
         each_rung_is_right(*param, 129, 170);
 }
 
@@ -154,7 +168,8 @@ JTEST_P(GpuSolver, PotrfOnEachRung, int, factorizations) {
     EACH_ORDER(*param, 1, 2, 31, 32, 33, 65, 96, 127, 128, 129, 160, 200, 257);
 }
 
-/* Several wide blocks, several strips of a panel: the last of each whole, with one column, with one row too few. */
+/* Several wide blocks, several strips of a panel: the last of each whole, with one column, with one
+ * row too few. */
 JTEST_P(GpuSolver, PotrfByWideBlocksAndStrips, int, factorizations) {
     const ji_tuning_t saved = *gpu_tuning();
     gpu_tuning()->factor_wide = 256;
@@ -166,7 +181,8 @@ JTEST_P(GpuSolver, PotrfByWideBlocksAndStrips, int, factorizations) {
     *gpu_tuning() = saved;
 }
 
-/* Componentwise, solves and factorizations have substitution alone, and an inverse is made by halves. */
+/* Componentwise, solves and factorizations have substitution alone, and an inverse is made by
+ * halves. */
 JTEST_P(GpuSolver, ComponentwiseNothingIsMultipliedByInversesOfBlocks, int, all_solvers) {
     const bool inverts = strcmp(blas_functions[*param].routine->name, "trtri") == 0;
     static const int64_t orders[] = {33, 64, 65, 100, 129, 200};
@@ -195,16 +211,19 @@ JTEST_P(GpuSolver, TrsmOfManyRightHandSides, int, solves) {
     const size_t element = wide_sizeof((int)type);
     jhandle_t *handle = gpu_make_normwise_handle();
     for (int i = 0; i < 2 && !jtest_has_failure(); ++i) {
-        BLAS_CASE(c, &blas_functions[*param], .low = ORDER, .high = ORDER, .plain = true, .tight = true);
+        BLAS_CASE(c, &blas_functions[*param], .low = ORDER, .high = ORDER, .plain = true,
+                  .tight = true);
         blas_operand_t *b = &c->operand[1];
         c->side = i == 0 ? JBLAS_LEFT : JBLAS_RIGHT;
-        /* B's ORDER columns (rows) again and again, so that the answer for one of them is that for all. */
+        /* B's ORDER columns (rows) again and again, so that the answer for one of them is that for
+         * all. */
         const int64_t m = i == 0 ? ORDER : COUNT, n = i == 0 ? COUNT : ORDER;
         unsigned char *wide = malloc((size_t)(m * n) * element);
         for (int64_t column = 0; column < n; ++column)
             for (int64_t row = 0; row < m; ++row)
-                wide_put(wide, b->element, row + column * m,
-                         wide_get(b->data, b->element, blas_index(b, 0, row % ORDER, column % ORDER)));
+                wide_put(
+                    wide, b->element, row + column * m,
+                    wide_get(b->data, b->element, blas_index(b, 0, row % ORDER, column % ORDER)));
         void *device = gpu_take((size_t)(m * n) * element);
         for (int rung = 0; rung < 4 && !jtest_has_failure(); ++rung) {
             gpu_case_t g;
@@ -212,15 +231,17 @@ JTEST_P(GpuSolver, TrsmOfManyRightHandSides, int, solves) {
             blas_restore(c);
             c->m = m, c->n = n, b->ld = m;
             const size_t bytes = blas_query(handle, c);
-            JEXPECT_OK(rung < 3 ? jhandle_set_workspace_size(handle, rung == 0   ? bytes
-                                                                     : rung == 1 ? bytes - 256
-                                                                                 : bytes - ORDER * 129 * element)
+            JEXPECT_OK(rung < 3 ? jhandle_set_workspace_size(
+                                      handle, rung == 0   ? bytes
+                                              : rung == 1 ? bytes - 256
+                                                          : bytes - ORDER * 129 * element)
                                 : jhandle_set_budget(handle, 1));
             JEXPECT_OK(jhandle_clear_stats(handle));
             gpu_case_begin(&g, handle, c);
             void *own = c->pointer[1];
             c->pointer[1] = device;
-            JEXPECT_STATUS(blas_call(handle, c), rung == 0 ? JSTATUS_SUCCESS : JSTATUS_PERF_DEGRADED);
+            JEXPECT_STATUS(blas_call(handle, c),
+                           rung == 0 ? JSTATUS_SUCCESS : JSTATUS_PERF_DEGRADED);
             c->pointer[1] = own;
             JEXPECT_OK(jstream_synchronize(gpu_device(), NULL));
             gpu_case_end(&g, false);
@@ -230,13 +251,16 @@ JTEST_P(GpuSolver, TrsmOfManyRightHandSides, int, solves) {
             JEXPECT_EQ(stats.rung_count[rung], 1);
             unsigned char *answer = malloc((size_t)(m * n) * element);
             gpu_download(answer, device, (size_t)(m * n) * element);
-            for (int64_t first = 0; first + ORDER <= COUNT && !jtest_has_failure(); first += ORDER) {
-                JSCOPED_TRACE("%s, rung %d, right-hand sides from %ld on", blas_describe(c), rung, (long)first);
+            for (int64_t first = 0; first + ORDER <= COUNT && !jtest_has_failure();
+                 first += ORDER) {
+                JSCOPED_TRACE("%s, rung %d, right-hand sides from %ld on", blas_describe(c), rung,
+                              (long)first);
                 for (int64_t column = 0; column < ORDER; ++column)
                     for (int64_t row = 0; row < ORDER; ++row)
                         wide_put(b->data, b->element, blas_index(b, 0, row, column),
                                  wide_get(answer, b->element,
-                                          i == 0 ? row + (first + column) * m : first + row + column * m));
+                                          i == 0 ? row + (first + column) * m
+                                                 : first + row + column * m));
                 blas_right(c);
             }
             free(answer);
@@ -281,8 +305,10 @@ JTEST_P(GpuSolver, NanStaysInItsRightHandSide, int, solves) {
         JEXPECT_TRUE(isnan((double)__real__ wide_get(b->data, b->element, blas_index(b, 0, i, j))));
         const int64_t count = c->side == JBLAS_LEFT ? c->m : c->n;
         for (int64_t q = 0; q < count; ++q) { /* what may be NaN is replaced by the answer */
-            const int64_t row = c->side == JBLAS_LEFT ? q : i, column = c->side == JBLAS_LEFT ? j : q;
-            wide_put(b->data, b->element, blas_index(b, 0, row, column), *wide_at(b->want[0], row, column));
+            const int64_t row = c->side == JBLAS_LEFT ? q : i,
+                          column = c->side == JBLAS_LEFT ? j : q;
+            wide_put(b->data, b->element, blas_index(b, 0, row, column),
+                     *wide_at(b->want[0], row, column));
         }
         blas_right(c);
         memcpy(b->region, b->before, b->region_bytes);
@@ -301,7 +327,8 @@ JTEST_P(GpuSolver, TrtriTellsTheFirstZeroAndLeavesTheRest, int, triangular_inver
         const int64_t zero = round % 5 == 0 ? c->n : jtest_random_between(1, c->n);
         set_diagonal(c, zero - 1, 0);
         set_diagonal(c, jtest_random_between(zero, c->n) - 1, 0);
-        JEXPECT_OK(jhandle_set_pointer_mode(handle, round % 3 == 0 ? JPOINTER_MODE_DEVICE : JPOINTER_MODE_HOST));
+        JEXPECT_OK(jhandle_set_pointer_mode(handle, round % 3 == 0 ? JPOINTER_MODE_DEVICE
+                                                                   : JPOINTER_MODE_HOST));
         for (int rung = 0; rung < all_rungs(c) && !jtest_has_failure(); rung = next_rung(c, rung)) {
             JSCOPED_TRACE("%s, rung %d, zero at %ld", blas_describe(c), rung, (long)zero);
             jstatus_t status;
@@ -315,17 +342,19 @@ JTEST_P(GpuSolver, TrtriTellsTheFirstZeroAndLeavesTheRest, int, triangular_inver
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* Where potrf stops: the order of the minor; the factor of the one before it; nothing outside of the triangle
- * touched. */
+/* Where potrf stops: the order of the minor; the factor of the one before it; nothing outside of
+ * the triangle touched. */
 static void potrf_stops_at(jhandle_t *handle, blas_case_t *c, int64_t bad, wide_t value) {
     blas_operand_t *a = &c->operand[0];
     if (!c->has_reference)
-        c->function->routine->reference(c); /* of the whole matrix: up to `bad` it is the same factor */
+        /* Of the whole matrix: up to `bad` it is the same factor. */
+        c->function->routine->reference(c);
     c->has_reference = true;
     const wide_t number = wide_get(a->data, a->element, blas_index(a, 0, bad - 1, bad - 1));
     set_diagonal(c, bad - 1, value);
     for (int rung = 0; rung < all_rungs(c) && !jtest_has_failure(); rung = next_rung(c, rung)) {
-        JSCOPED_TRACE("%s, rung %d, %Lg at %ld", blas_describe(c), rung, (long double)__real__ value, (long)bad);
+        JSCOPED_TRACE("%s, rung %d, %Lg at %ld", blas_describe(c), rung,
+                      (long double)__real__ value, (long)bad);
         jstatus_t status;
         JEXPECT_TRUE(call_on_rung(handle, c, rung, &status));
         JEXPECT_STATUS(status, rung == 0 ? JSTATUS_SUCCESS : JSTATUS_PERF_DEGRADED);
@@ -337,7 +366,8 @@ static void potrf_stops_at(jhandle_t *handle, blas_case_t *c, int64_t bad, wide_
                 if (!blas_is_part(a, i, j))
                     JASSERT_TRUE(isnan((double)__real__ got));
                 else if (i < bad - 1 && j < bad - 1)
-                    JASSERT_NEAR((double)wide_abs(got - *wide_at(a->want[0], i, j)), 0, (double)allowed);
+                    JASSERT_NEAR((double)wide_abs(got - *wide_at(a->want[0], i, j)), 0,
+                                 (double)allowed);
             }
     }
     blas_restore(c);
@@ -349,10 +379,15 @@ JTEST_P(GpuSolver, PotrfStopsAtTheFirstMinorThatIsNotPositive, int, factorizatio
     jhandle_t *handle = gpu_make_normwise_handle();
     for (int uplo = 0; uplo < 2; ++uplo) {
         BLAS_CASE(c, &blas_functions[*param], .low = 150, .high = 210);
-        static const int64_t places[] = {1, 2, 31, 32, 33, 64, 65, 66, 96, 97, 127, 128, 129, 130, 149, 150};
+        static const int64_t places[] = {1,  2,  31,  32,  33,  64,  65,  66,
+                                         96, 97, 127, 128, 129, 130, 149, 150};
         for (size_t i = 0; i < sizeof places / sizeof *places && !jtest_has_failure(); i += 2) {
-            JEXPECT_OK(jhandle_set_pointer_mode(handle, i % 4 == 0 ? JPOINTER_MODE_DEVICE : JPOINTER_MODE_HOST));
-            potrf_stops_at(handle, c, places[i + (uplo != 0)], i % 3 == 0 ? (wide_t)NAN : i % 3 == 1 ? 0 : -1);
+            JEXPECT_OK(jhandle_set_pointer_mode(handle, i % 4 == 0 ? JPOINTER_MODE_DEVICE
+                                                                   : JPOINTER_MODE_HOST));
+            potrf_stops_at(handle, c, places[i + (uplo != 0)],
+                           i % 3 == 0   ? (wide_t)NAN
+                           : i % 3 == 1 ? 0
+                                        : -1);
         }
         if (!jtest_has_failure())
             potrf_stops_at(handle, c, c->n, -1);
@@ -364,15 +399,16 @@ JTEST_P(GpuSolver, PotrfStopsAtTheFirstMinorThatIsNotPositive, int, factorizatio
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* One more row asks for an eighth more at most, where leaves become larger; the first bytes are in proportion to the
- * operands. */
+/* One more row asks for an eighth more at most, where leaves become larger; the first bytes are in
+ * proportion to the operands. */
 JTEST_P(GpuSolver, RequirementIsContinuous, int, all_solvers) {
     jhandle_t *handle = gpu_make_normwise_handle();
     blas_requirement_is_continuous(handle, &blas_functions[*param], 1.125);
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* info cannot come to the host out of a capture: refused before anything is in the graph. On the device it can. */
+/* info cannot come to the host out of a capture: refused before anything is in the graph. On the
+ * device it can. */
 JTEST_P(GpuSolver, InfoUnderCapture, int, factorizations) {
     const fake_gpu_control_t *program = gpu_program(), *fake = gpu_fake();
     if (program == NULL)
@@ -450,13 +486,14 @@ static void counter_end(counter_t *counter) {
 
 static jstatus_t counted_trsm(jhandle_t *handle, const counted_t *c, double *memory) {
     const double one = 1;
-    return jblas_dtrsm(handle, c->side, c->uplo, JBLAS_NO_TRANSPOSE, JBLAS_NON_UNIT, c->m, c->n, &one, memory,
-                       c->side == JBLAS_LEFT ? c->m : c->n, memory, c->m);
+    return jblas_dtrsm(handle, c->side, c->uplo, JBLAS_NO_TRANSPOSE, JBLAS_NON_UNIT, c->m, c->n,
+                       &one, memory, c->side == JBLAS_LEFT ? c->m : c->n, memory, c->m);
 }
 
-/* Kernels and calls of the vendor's BLAS that a call enqueues in all the workspace it wants. Counted in a capture that
- * nobody launches: nothing is computed, so operands need not be there. */
-static int64_t launches_of(const counter_t *counter, jstatus_t (*call)(jhandle_t *, const counted_t *, double *),
+/* Kernels and calls of the vendor's BLAS that a call enqueues in all the workspace it wants.
+ * Counted in a capture that nobody launches: nothing is computed, so operands need not be there. */
+static int64_t launches_of(const counter_t *counter,
+                           jstatus_t (*call)(jhandle_t *, const counted_t *, double *),
                            const counted_t *c) {
     static const char *const names[] = {"LaunchKernel", "blas:Dgemm", "blas:DgemmStridedBatched",
                                         "blas:Dsyrk",   "blas:Dtrsm", "blas:Dgeam"};
@@ -482,8 +519,9 @@ static int64_t launches_of(const counter_t *counter, jstatus_t (*call)(jhandle_t
     return launches;
 }
 
-/* A copy, a base and, but for the last block, a product for each block of 128; another product for each that has
- * others of its wide block to its left; what the rest loses for each wide block but the last; and info. */
+/* A copy, a base and, but for the last block, a product for each block of 128; another product for
+ * each that has others of its wide block to its left; what the rest loses for each wide block but
+ * the last; and info. */
 JTEST(GpuSolver, PotrfLaunchesLittle) {
     static const int64_t orders[] = {129, 256, 512, 513, 1000, 2048, 4100, 8192, 16384};
     if (gpu_fake() == NULL)
@@ -501,23 +539,25 @@ JTEST(GpuSolver, PotrfLaunchesLittle) {
     counter_end(&counter);
 }
 
-/* With leaves of L and n unknowns: n/L products and n/L - 1 between leaves, what the inverses take if all are whole, and
- * a copy. At most half as many more where they are not. */
+/* With leaves of L and n unknowns: n/L products and n/L - 1 between leaves, what the inverses take
+ * if all are whole, and a copy. At most half as many more where they are not. */
 JTEST(GpuSolver, TrsmLaunchesLittle) {
     static const struct {
         int64_t order, rhs, leaf;
-    } shapes[] = {{64, 64, 128},     {100, 8, 128},     {200, 200, 128},    {256, 64, 128},    {500, 4096, 128},
-                  {1023, 64, 128},   {1024, 64, 256},   {1030, 64, 256},    {1500, 256, 256},  {2047, 4096, 256},
-                  {2048, 64, 512},   {2048, 4096, 512}, {2500, 4096, 512},  {4095, 4096, 512}, {4100, 1, 0},
-                  {5000, 8320, 512}, {5000, 8321, 256}, {5000, 16768, 256}, {8192, 64, 512},   {8192, 4096, 512},
-                  {8191, 256, 512},  {8200, 256, 512},  {4096, 16769, 128}, {16384, 1000, 512}};
+    } shapes[] = {{64, 64, 128},     {100, 8, 128},      {200, 200, 128},    {256, 64, 128},
+                  {500, 4096, 128},  {1023, 64, 128},    {1024, 64, 256},    {1030, 64, 256},
+                  {1500, 256, 256},  {2047, 4096, 256},  {2048, 64, 512},    {2048, 4096, 512},
+                  {2500, 4096, 512}, {4095, 4096, 512},  {4100, 1, 0},       {5000, 8320, 512},
+                  {5000, 8321, 256}, {5000, 16768, 256}, {8192, 64, 512},    {8192, 4096, 512},
+                  {8191, 256, 512},  {8200, 256, 512},   {4096, 16769, 128}, {16384, 1000, 512}};
     if (gpu_fake() == NULL)
         JSKIP("a real GPU does not count");
     const ji_tuning_t saved = *gpu_tuning();
     gpu_tuning()->processors = 132;
     counter_t counter = counter_make(JACCURACY_NORMWISE, JPOINTER_MODE_HOST);
     for (size_t i = 0; i < 4 * sizeof shapes / sizeof *shapes && !jtest_has_failure(); ++i) {
-        const int64_t order = shapes[i / 4].order, rhs = shapes[i / 4].rhs, leaf = shapes[i / 4].leaf;
+        const int64_t order = shapes[i / 4].order, rhs = shapes[i / 4].rhs,
+                      leaf = shapes[i / 4].leaf;
         const bool left = i % 2 == 0;
         const counted_t c = {.side = left ? JBLAS_LEFT : JBLAS_RIGHT,
                              .uplo = i % 4 < 2 ? JBLAS_LOWER : JBLAS_UPPER,
@@ -529,7 +569,9 @@ JTEST(GpuSolver, TrsmLaunchesLittle) {
             JEXPECT_EQ(launches, 1);
             continue;
         }
-        const int64_t leaves = (order + leaf - 1) / leaf, doublings = leaf == 128 ? 2 : leaf == 256 ? 3 : 4;
+        const int64_t leaves = (order + leaf - 1) / leaf, doublings = leaf == 128   ? 2
+                                                                      : leaf == 256 ? 3
+                                                                                    : 4;
         const int64_t needed = leaves + (leaves - 1) + 1 + 2 * doublings + 1;
         JEXPECT_LE(2 * launches, 3 * needed);
         if (order % leaf == 0)
@@ -539,7 +581,8 @@ JTEST(GpuSolver, TrsmLaunchesLittle) {
     *gpu_tuning() = saved;
 }
 
-/* The runtime fails at its n-th call: that is said, or it did no harm; and the next call is as ever. */
+/* The runtime fails at its n-th call: that is said, or it did no harm; and the next call is as
+ * ever. */
 JTEST_P(GpuSolver, EachFailureOfTheRuntimeIsSaid, int, all_solvers) {
     const fake_gpu_control_t *fake = gpu_fake();
     if (fake == NULL)

@@ -1,9 +1,10 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Who reads what it must not. Everywhere else all places that a routine must leave alone hold NaN at once (jblas_case.c),
- * so a failure says little of a library whose sources nobody has. Here one kind of place holds NaN and the others zeros,
- * and the failure names the routine and the place: that routine cannot be the vendor's. */
+/* Who reads what it must not. Everywhere else all places that a routine must leave alone hold NaN
+ * at once (jblas_case.c), so a failure says little of a library whose sources nobody has. Here one
+ * kind of place holds NaN and the others zeros, and the failure names the routine and the place:
+ * that routine cannot be the vendor's. */
 
 #include "gpu_device.h"
 
@@ -17,8 +18,9 @@ typedef enum place {
     PLACE_COUNT,
     PLACE_NONE
 } place_t;
-static const char *const places[PLACE_COUNT] = {"the triangle that is not referenced", "a unit diagonal",
-                                                "imaginary parts of a Hermitian diagonal", "padding between columns"};
+static const char *const places[PLACE_COUNT] = {
+    "the triangle that is not referenced", "a unit diagonal",
+    "imaginary parts of a Hermitian diagonal", "padding between columns"};
 
 static place_t place_of(const blas_operand_t *o, int64_t i, int64_t j) {
     if (i >= o->rows)
@@ -43,8 +45,8 @@ static bool put(blas_case_t *c, place_t nan) {
                 if (place == PLACE_NONE || offset + size > o->bytes)
                     continue;
                 const size_t real_part = place == PLACE_IMAGINARY ? size / 2 : 0;
-                memset(o->before + (o->data - o->region) + offset + real_part, place == nan ? 0xff : 0,
-                       size - real_part);
+                memset(o->before + (o->data - o->region) + offset + real_part,
+                       place == nan ? 0xff : 0, size - real_part);
                 any |= place == nan;
             }
     }

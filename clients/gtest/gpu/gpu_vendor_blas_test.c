@@ -1,10 +1,10 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The vendor's BLAS behind the primitives, over the fake one: what it is used for, several threads and streams at once,
- * captures, failures, and what happens where it is not there. Results are exact: small integers, which no order of
- * additions rounds. On a real GPU, on the fake one that has no vendor's BLAS, and with JALLOC_VENDOR_BLAS=0, only the
- * results are looked at. */
+/* The vendor's BLAS behind the primitives, over the fake one: what it is used for, several threads
+ * and streams at once, captures, failures, and what happens where it is not there. Results are
+ * exact: small integers, which no order of additions rounds. On a real GPU, on the fake one that
+ * has no vendor's BLAS, and with JALLOC_VENDOR_BLAS=0, only the results are looked at. */
 
 #include "blas/primitives/primitive.h"
 #include "fake_blas_control.h"
@@ -25,14 +25,17 @@ static const char *module_file(void) {
 /* Also where it is not to be used. */
 static const fake_blas_control_t *fake_blas_there(void) {
     void *library = module_file() != NULL ? dlopen(module_file(), RTLD_NOW | RTLD_NOLOAD) : NULL;
-    const fake_blas_control_t *control = library != NULL ? dlsym(library, "fake_blas_control") : NULL;
+    const fake_blas_control_t *control =
+        library != NULL ? dlsym(library, "fake_blas_control") : NULL;
     if (library != NULL)
         dlclose(library);
     return control;
 }
 
 /* NULL: a real GPU, or a fake one without. */
-static const fake_blas_control_t *fake_blas(void) { return gpu_vendor_blas_is_off() ? NULL : fake_blas_there(); }
+static const fake_blas_control_t *fake_blas(void) {
+    return gpu_vendor_blas_is_off() ? NULL : fake_blas_there();
+}
 
 static jhandle_t *make_handle(jstream_t *stream, jpointer_mode_t mode) {
     jhandle_t *handle = gpu_make_handle();
@@ -80,8 +83,9 @@ static void product_upload(product_t *p) {
 static jstatus_t product_run(product_t *p, jhandle_t *handle, jpointer_mode_t mode) {
     const bool host = mode == JPOINTER_MODE_HOST;
     return jblas_sgemm(handle, JBLAS_TRANSPOSE, JBLAS_NO_TRANSPOSE, ORDER, ORDER, ORDER,
-                       host ? &p->alpha : p->device + 4 * ELEMENTS, p->device, ORDER, p->device + ELEMENTS, ORDER,
-                       host ? &p->beta : p->device + 4 * ELEMENTS + 1, p->device + 2 * ELEMENTS, ORDER);
+                       host ? &p->alpha : p->device + 4 * ELEMENTS, p->device, ORDER,
+                       p->device + ELEMENTS, ORDER, host ? &p->beta : p->device + 4 * ELEMENTS + 1,
+                       p->device + 2 * ELEMENTS, ORDER);
 }
 
 /* alpha A + beta B, which is the vendor's with scalars on either side. */
@@ -124,8 +128,17 @@ static void product_free(product_t *p) { gpu_give(p->device, PRODUCT_BYTES); }
 /* ---- What it is used for ---- */
 
 static const char *const vendor_routines[] = {
-    "gemv", "ger",  "geru", "gerc", "symv", "hemv",  "syr",   "her",  "syr2", "her2",         "trmv",
-    "trsv", "gemm", "symm", "syrk", "herk", "syr2k", "her2k", "trmm", "geam", "gemm_batched", "gemm_strided_batched",
+    "gemv",         "ger",
+    "geru",         "gerc",
+    "symv",         "hemv",
+    "syr",          "her",
+    "syr2",         "her2",
+    "trmv",         "trsv",
+    "gemm",         "symm",
+    "syrk",         "herk",
+    "syr2k",        "her2k",
+    "trmm",         "geam",
+    "gemm_batched", "gemm_strided_batched",
 };
 
 static bool is_vendors(const blas_function_t *function) {
@@ -137,8 +150,9 @@ static bool is_vendors(const blas_function_t *function) {
     return false;
 }
 
-/* Cases whose operands lie as the vendor wants them: the first byte of a case's operand is what follows its canary, so its
- * alignment is the element's, and a complex one's may be half of that. */
+/* Cases whose operands lie as the vendor wants them: the first byte of a case's operand is what
+ * follows its canary, so its alignment is the element's, and a complex one's may be half of
+ * that. */
 static bool is_aligned(const gpu_case_t *g) {
     for (int which = 0; which < BLAS_OPERANDS; ++which)
         if (g->region[which] != NULL && g->table[which] == NULL &&
@@ -187,7 +201,8 @@ JTEST(GpuVendorBlas, TheDeviceNamesIt) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* An alpha on the device may be 0, and then NaN in A and B must not show; a beta there is the vendor's affair. */
+/* An alpha on the device may be 0, and then NaN in A and B must not show; a beta there is the
+ * vendor's affair. */
 JTEST(GpuVendorBlas, AnAlphaOnTheDeviceKeepsZeroAwayFromNan) {
     const fake_blas_control_t *vendor = fake_blas();
     product_t p;
@@ -211,15 +226,16 @@ JTEST(GpuVendorBlas, AnAlphaOnTheDeviceKeepsZeroAwayFromNan) {
 /* A solve with alpha on the device multiplies by a -1 of its own beside it. */
 JTEST(GpuVendorBlas, ConstantsStandBesideScalarsOfTheDevice) {
     const fake_blas_control_t *vendor = fake_blas();
-    static const int functions[] = {BLAS_INDEX_strsm, BLAS_INDEX_dtrsm, BLAS_INDEX_ctrsm, BLAS_INDEX_ztrsm,
-                                    BLAS_INDEX_strmm, BLAS_INDEX_dtrmm, BLAS_INDEX_ctrmm, BLAS_INDEX_ztrmm,
-                                    BLAS_INDEX_sgeam, BLAS_INDEX_dgeam, BLAS_INDEX_cgeam, BLAS_INDEX_zgeam};
+    static const int functions[] = {BLAS_INDEX_strsm, BLAS_INDEX_dtrsm, BLAS_INDEX_ctrsm,
+                                    BLAS_INDEX_ztrsm, BLAS_INDEX_strmm, BLAS_INDEX_dtrmm,
+                                    BLAS_INDEX_ctrmm, BLAS_INDEX_ztrmm, BLAS_INDEX_sgeam,
+                                    BLAS_INDEX_dgeam, BLAS_INDEX_cgeam, BLAS_INDEX_zgeam};
     jhandle_t *handle = make_handle(NULL, JPOINTER_MODE_DEVICE);
     for (size_t i = 0; i < sizeof functions / sizeof functions[0] && !jtest_has_failure(); ++i) {
         uint64_t computed = 0;
         for (int round = 0; round < 4 && !jtest_has_failure(); ++round) {
-            BLAS_CASE(c, &blas_functions[functions[i]], .low = 100, .high = 300, .plain = round != 1,
-                      .alpha_zero = round == 1);
+            BLAS_CASE(c, &blas_functions[functions[i]], .low = 100, .high = 300,
+                      .plain = round != 1, .alpha_zero = round == 1);
             if (vendor != NULL)
                 vendor->reset_counts();
             JEXPECT_OK(gpu_blas_call(handle, c));
@@ -245,9 +261,10 @@ JTEST(GpuVendorBlas, ComplexNumbersBetweenTwoPlacesAreNotIts) {
         gpu_upload(memory + 16 + off, b, sizeof b);
         if (vendor != NULL)
             vendor->reset_counts();
-        JEXPECT_OK(jblas_zgemm(handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, 1, 1, 1, (const jcomplex_f64_t *)one,
-                               (const jcomplex_f64_t *)(memory + off), 1, (const jcomplex_f64_t *)(memory + 16 + off),
-                               1, (const jcomplex_f64_t *)zero, (jcomplex_f64_t *)(memory + 32 + off), 1));
+        JEXPECT_OK(jblas_zgemm(
+            handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, 1, 1, 1, (const jcomplex_f64_t *)one,
+            (const jcomplex_f64_t *)(memory + off), 1, (const jcomplex_f64_t *)(memory + 16 + off),
+            1, (const jcomplex_f64_t *)zero, (jcomplex_f64_t *)(memory + 32 + off), 1));
         gpu_download(c, memory + 32 + off, sizeof c);
         JEXPECT_EQ(c[0], 7);
         JEXPECT_EQ(c[1], 1);
@@ -286,8 +303,9 @@ static void *work(void *data) {
     return NULL;
 }
 
-/* Threads that share streams, with scalars on either side: a mode, a stream or a workspace that one thread set is never
- * another's. The fake BLAS calls a handle or a workspace that two use at once a fault. */
+/* Threads that share streams, with scalars on either side: a mode, a stream or a workspace that one
+ * thread set is never another's. The fake BLAS calls a handle or a workspace that two use at once a
+ * fault. */
 JTEST(GpuVendorBlas, ThreadsShareStreams) {
     const fake_gpu_control_t *fake = gpu_fake();
     static worker_t workers[THREADS];
@@ -326,7 +344,8 @@ JTEST(GpuVendorBlas, ThreadsShareStreams) {
     pthread_barrier_destroy(&start);
 }
 
-/* The first call on a stream takes a handle and a workspace, the others nothing, and the next stream gets them. */
+/* The first call on a stream takes a handle and a workspace, the others nothing, and the next
+ * stream gets them. */
 JTEST(GpuVendorBlas, StreamsHandOnWhatTheyHad) {
     const fake_gpu_control_t *fake = gpu_fake();
     const fake_blas_control_t *vendor = fake_blas();
@@ -358,8 +377,10 @@ JTEST(GpuVendorBlas, StreamsHandOnWhatTheyHad) {
     product_free(&p);
 }
 
-/* How often the runtime is asked about captures, and the library's handle is told something, in one call. */
-static void expect_said(product_t *p, jhandle_t *handle, jpointer_mode_t mode, int streams, int workspaces, int modes) {
+/* How often the runtime is asked about captures, and the library's handle is told something, in one
+ * call. */
+static void expect_said(product_t *p, jhandle_t *handle, jpointer_mode_t mode, int streams,
+                        int workspaces, int modes) {
     const fake_gpu_control_t *fake = gpu_fake();
     const fake_blas_control_t *vendor = fake_blas();
     fake->reset_counts();
@@ -409,7 +430,8 @@ static void settle(jstream_t *stream) {
     JEXPECT_OK(jstream_synchronize(gpu_device(), stream));
 }
 
-/* A graph's workspace is its own: it runs while the stream it was captured from works on, and beside another graph. */
+/* A graph's workspace is its own: it runs while the stream it was captured from works on, and
+ * beside another graph. */
 JTEST(GpuVendorBlas, GraphsHaveWorkspacesOfTheirOwn) {
     const fake_gpu_control_t *program = gpu_program(), *fake = gpu_fake();
     if (program == NULL)
@@ -440,7 +462,8 @@ JTEST(GpuVendorBlas, GraphsHaveWorkspacesOfTheirOwn) {
             JASSERT_NOT_NULL(graphs[i]);
         }
         if (fake_blas() != NULL)
-            JEXPECT_LE(fake->count_allocations(), round == 0 ? 2 : 0); /* then those of the graphs that are gone */
+            /* Then those of the graphs that are gone. */
+            JEXPECT_LE(fake->count_allocations(), round == 0 ? 2 : 0);
         JEXPECT_EQ(program->launch_graph(graphs[0], native(other)), 0);
         JEXPECT_OK(product_run(&eager, handle, JPOINTER_MODE_HOST));
         JEXPECT_EQ(program->launch_graph(graphs[1], native(stream)), 0);
@@ -486,8 +509,9 @@ static void capture_and_check(product_t *p) {
     JEXPECT_OK(jstream_destroy(stream));
 }
 
-/* A stream gets the name of one that is gone, and a handle is lent to it that was last told that one. The same of a stream
- * of the program's, whose wrapper was given back in a capture, when nothing can be waited for. */
+/* A stream gets the name of one that is gone, and a handle is lent to it that was last told that
+ * one. The same of a stream of the program's, whose wrapper was given back in a capture, when
+ * nothing can be waited for. */
 JTEST(GpuVendorBlas, AStreamWithTheNameOfOneThatIsGoneIsAnother) {
     const fake_gpu_control_t *program = gpu_program();
     if (program == NULL)
@@ -536,7 +560,8 @@ JTEST_ONLY_WITH("JALLOC_TEST_COLD", GpuVendorBlasCold, NoHandleIsMadeInACapture)
         JEXPECT_EQ(vendor->count("Create"), 0);
     }
 
-    jhandle_t *handle = make_handle(other, JPOINTER_MODE_HOST); /* beside a capture of this thread */
+    /* Beside a capture of this thread. */
+    jhandle_t *handle = make_handle(other, JPOINTER_MODE_HOST);
     product_upload(&beside);
     JEXPECT_EQ(program->begin_capture(native(stream)), 0);
     JEXPECT_OK(product_run(&beside, handle, JPOINTER_MODE_HOST));
@@ -561,7 +586,8 @@ JTEST_ONLY_WITH("JALLOC_TEST_COLD", GpuVendorBlasCold, NoHandleIsMadeInACapture)
     for (int round = 0; round < 10 && !jtest_has_failure(); ++round)
         capture_and_check(&captured);
     pthread_join(worker.thread, NULL);
-    for (int round = 0; round < 10 && !jtest_has_failure(); ++round) /* and of new streams by an old one's name */
+    /* And of new streams by an old one's name. */
+    for (int round = 0; round < 10 && !jtest_has_failure(); ++round)
         capture_and_check(&captured);
     JEXPECT_OK(worker.status);
     JEXPECT_OK(jstream_synchronize(gpu_device(), other));
@@ -602,8 +628,8 @@ JTEST(GpuVendorBlas, NoHandleIsMadeInACapture) {
 
 /* ---- Failures ---- */
 
-/* Each call of the library failing, and each of the runtime below it: a status that names it, or kernels of ours; and the
- * next call is as if nothing had been. In a capture the same. */
+/* Each call of the library failing, and each of the runtime below it: a status that names it, or
+ * kernels of ours; and the next call is as if nothing had been. In a capture the same. */
 static void fail_each_call(bool of_library, int failure, bool capture) {
     const fake_gpu_control_t *fake = gpu_fake();
     const fake_blas_control_t *vendor = fake_blas();
@@ -632,7 +658,8 @@ static void fail_each_call(bool of_library, int failure, bool capture) {
             JEXPECT_TRUE(status == JSTATUS_MEMORY_ERROR || status == JSTATUS_DEVICE_ERROR);
             if (of_library) {
                 JEXPECT_SUBSTR(jhandle_last_message(handle), "fakeblas");
-                JEXPECT_STATUS(status, failure == FAKE_BLAS_NO_MEMORY ? JSTATUS_MEMORY_ERROR : JSTATUS_DEVICE_ERROR);
+                JEXPECT_STATUS(status, failure == FAKE_BLAS_NO_MEMORY ? JSTATUS_MEMORY_ERROR
+                                                                      : JSTATUS_DEVICE_ERROR);
             }
         }
         const int runs = status == JSTATUS_SUCCESS ? 2 : 1;
@@ -671,7 +698,8 @@ JTEST(GpuVendorBlas, FailuresAreToldAndLeaveNothingBehind) {
     }
 }
 
-/* A call that the library does not support is done by kernels of ours, and what the program left of an error stays. */
+/* A call that the library does not support is done by kernels of ours, and what the program left of
+ * an error stays. */
 JTEST(GpuVendorBlas, WhatItDoesNotSupportIsDoneAllTheSame) {
     const fake_blas_control_t *vendor = fake_blas();
     if (vendor == NULL)
@@ -720,8 +748,10 @@ JTEST_ONLY_WITH("JALLOC_TEST_VENDOR_BLAS", GpuVendorBlasChild, KernelsOfOursServ
 }
 
 JTEST(GpuVendorBlas, KernelsOfOursServeWithoutIt) {
-    /* Which is not there; "off": it may be, and is not to be used. Only the fake one can be made to lack something. */
-    static const char *const ways[] = {"off", "absent", "fakeblasZgeam_64", "fakeblasGemmEx_64", "fakeblasSetStream"};
+    /* Which is not there; "off": it may be, and is not to be used. Only the fake one can be made to
+     * lack something. */
+    static const char *const ways[] = {"off", "absent", "fakeblasZgeam_64", "fakeblasGemmEx_64",
+                                       "fakeblasSetStream"};
     const size_t count = fake_blas_there() != NULL ? sizeof ways / sizeof ways[0] : 1;
     for (size_t i = 0; i < count; ++i) {
         char way[64];
@@ -732,7 +762,8 @@ JTEST(GpuVendorBlas, KernelsOfOursServeWithoutIt) {
 
 /* ---- The vendor's emulation of float ---- */
 
-/* The case by rung 0 or as the handle is set up: how often the library was asked for which product. */
+/* The case by rung 0 or as the handle is set up: how often the library was asked for which
+ * product. */
 static void emulation_case(jhandle_t *handle, blas_case_t *c, uint64_t emulated, uint64_t plain) {
     const fake_blas_control_t *vendor = fake_blas_there();
     blas_restore(c);
@@ -767,25 +798,28 @@ JTEST_ONLY_WITH("JALLOC_TEST_EMULATION", GpuEmulationChild, IsTheOnlyRungWhereIt
         JEXPECT_EQ(stats.rung_count[0], 2);
 
         /* Declined: its product of floats. What else fails is said. */
-        const uint64_t before =
-            vendor->count("SetStream") + vendor->count("SetWorkspace") + vendor->count("SetPointerMode");
+        const uint64_t before = vendor->count("SetStream") + vendor->count("SetWorkspace") +
+                                vendor->count("SetPointerMode");
         vendor->fail_after(before + 1, FAKE_BLAS_NOT_SUPPORTED);
         emulation_case(handle, c, 1, 1);
         JEXPECT_TRUE(vendor->has_failed());
         for (int i = 0; i < 2; ++i) {
             vendor->fail_after(before + 1, failures[i]);
-            JEXPECT_STATUS(gpu_blas_call(handle, c), i ? JSTATUS_DEVICE_ERROR : JSTATUS_MEMORY_ERROR);
+            JEXPECT_STATUS(gpu_blas_call(handle, c),
+                           i ? JSTATUS_DEVICE_ERROR : JSTATUS_MEMORY_ERROR);
             JEXPECT_SUBSTR(jhandle_last_message(handle), "GemmEx");
         }
 
-        /* Not with the bits of the device's own product, nor componentwise, nor for an alpha of 0. */
+        /* Not with the bits of the device's own product, nor componentwise, nor for an alpha of
+         * 0. */
         JEXPECT_OK(jhandle_set_result_policy(handle, JRESULT_POLICY_SAME_BITS));
         emulation_case(handle, c, 0, 1);
         JEXPECT_OK(jhandle_set_result_policy(handle, JRESULT_POLICY_FAST));
         JEXPECT_OK(jhandle_set_accuracy(handle, JACCURACY_COMPONENTWISE));
         emulation_case(handle, c, 0, 1);
         JEXPECT_OK(jhandle_set_accuracy(handle, JACCURACY_NORMWISE));
-        BLAS_CASE(zero, &blas_functions[BLAS_INDEX_sgemm], .low = 20, .high = 60, .alpha_zero = true);
+        BLAS_CASE(zero, &blas_functions[BLAS_INDEX_sgemm], .low = 20, .high = 60,
+                  .alpha_zero = true);
         emulation_case(handle, zero, 0, 0);
     }
     /* An alpha that is not known may be 0. */
@@ -808,7 +842,8 @@ JTEST(GpuVendorBlas, EmulatesFloatWhereItCan) {
         snprintf(path, sizeof path, "JALLOC_MODULE_PATH=%s", gpu_module_path());
         snprintf(device, sizeof device, "JALLOC_TEST_DEVICE=%s", gpu_device_name());
         const char *const environment[] = {poses, way, path, device, NULL};
-        const int result = jtest_run_self("GpuEmulationChild.*", environment, output, sizeof output);
+        const int result =
+            jtest_run_self("GpuEmulationChild.*", environment, output, sizeof output);
         if (result != 0 || strstr(output, "1 test from") == NULL)
             JFAIL("sm_%s: %d: %s", ways[i].capability, result, output);
     }

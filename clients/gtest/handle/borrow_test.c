@@ -1,8 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Borrowing: sizes and pointers, nesting, and every way of doing it wrong. What is said here holds for the function and for
- * the macro, which has a path of its own where nothing unusual happens; so most is tried through both. */
+/* Borrowing: sizes and pointers, nesting, and every way of doing it wrong. What is said here holds
+ * for the function and for the macro, which has a path of its own where nothing unusual happens; so
+ * most is tried through both. */
 
 #include "handle_helper.h"
 
@@ -10,7 +11,8 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-jstatus_t cxx_borrow_face(jhandle_t *handle, size_t *live_inside, void **second); /* borrow_cxx.cpp */
+/* borrow_cxx.cpp */
+jstatus_t cxx_borrow_face(jhandle_t *handle, size_t *live_inside, void **second);
 jstatus_t cxx_borrow_refused(jhandle_t *handle, bool *ok);
 jstatus_t cxx_throw_through_a_borrow(jhandle_t *handle);
 jstatus_t cxx_block_form(jhandle_t *handle, unsigned *rounds);
@@ -43,7 +45,8 @@ JTEST(Borrow, BuffersAreRoundedAlignedAndApart) {
             JEXPECT_EQ((uintptr_t)borrow.ptr[k] % 64, 0);
             JEXPECT_GE((uintptr_t)borrow.ptr[k], end);
             end = (uintptr_t)borrow.ptr[k] + sizes[k];
-            memset(borrow.ptr[k], (int)k, sizes[k]); /* the allocator sees what is written outside */
+            /* The allocator sees what is written outside. */
+            memset(borrow.ptr[k], (int)k, sizes[k]);
         }
         JEXPECT_OK(jborrow_end(&borrow));
         JEXPECT_EQ(stats_of(handle).in_use_bytes, 0);
@@ -83,7 +86,8 @@ JTEST(Borrow, EightBuffersAndNoMore) {
     JEXPECT_STATUS(jborrow_begin(&borrow, handle, "nine", 9, sizes), JSTATUS_INVALID_VALUE);
     JEXPECT_FALSE(borrow.ok);
     JEXPECT_SUBSTR(jhandle_last_message(handle), "nine");
-    JEXPECT_STATUS(jborrow_begin(&borrow, handle, "very many", SIZE_MAX, sizes), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jborrow_begin(&borrow, handle, "very many", SIZE_MAX, sizes),
+                   JSTATUS_INVALID_VALUE);
     JALLOC_BORROW(ws, handle, 1, 1, 1, 1, 1, 1, 1, 1, 1);
     JEXPECT_STATUS(ws.status, JSTATUS_INVALID_VALUE);
     JEXPECT_FALSE(ws.ok);
@@ -91,7 +95,8 @@ JTEST(Borrow, EightBuffersAndNoMore) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* Sums and roundings that wrap around, alone and together, in a mode that grows and in one that does not. */
+/* Sums and roundings that wrap around, alone and together, in a mode that grows and in one that
+ * does not. */
 JTEST(Borrow, OverflowingSizesAreInvalidSize) {
     static const size_t sizes[][3] = {
         {SIZE_MAX, 0, 0},
@@ -110,7 +115,8 @@ JTEST(Borrow, OverflowingSizesAreInvalidSize) {
         for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) {
             jborrow_t borrow;
             JSCOPED_TRACE("case %zu, fixed %d", i, fixed);
-            JEXPECT_STATUS(jborrow_begin(&borrow, handle, "huge", 3, sizes[i]), JSTATUS_INVALID_SIZE);
+            JEXPECT_STATUS(jborrow_begin(&borrow, handle, "huge", 3, sizes[i]),
+                           JSTATUS_INVALID_SIZE);
             JEXPECT_FALSE(borrow.ok);
             JALLOC_BORROW(ws, handle, sizes[i][0], sizes[i][1], sizes[i][2]);
             JEXPECT_STATUS(ws.status, JSTATUS_INVALID_SIZE);
@@ -161,7 +167,8 @@ out:
 JTEST(Borrow, EndsHoweverItsScopeIsLeft) {
     jhandle_t *handle = make_handle(0);
     for (int way = 0; way < 6; ++way) {
-        JEXPECT_STATUS(routine_that_returns_early(handle, way), way == 0 ? JSTATUS_INVALID_VALUE : JSTATUS_SUCCESS);
+        JEXPECT_STATUS(routine_that_returns_early(handle, way),
+                       way == 0 ? JSTATUS_INVALID_VALUE : JSTATUS_SUCCESS);
         JEXPECT_EQ(stats_of(handle).live_borrow_count, 0);
         JEXPECT_EQ(stats_of(handle).in_use_bytes, 0);
     }
@@ -247,7 +254,8 @@ JTEST(Borrow, NestsThirtyTwoDeepAndNoDeeper) {
         nest(handle, 1, JBORROW_MAX_DEPTH);
         JEXPECT_EQ(stats_of(handle).live_borrow_count, 0);
         JEXPECT_EQ(stats_of(handle).high_watermark_bytes, JBORROW_MAX_DEPTH * 64);
-        JEXPECT_OK(touch(handle, 64 * 40)); /* a high watermark that the macro's short path stays below */
+        /* A high watermark that the macro's short path stays below. */
+        JEXPECT_OK(touch(handle, 64 * 40));
         nest(handle, 1, JBORROW_MAX_DEPTH);
         JEXPECT_EQ(stats_of(handle).misuse_count, 0);
         JEXPECT_OK(jhandle_destroy(handle));
@@ -381,7 +389,8 @@ JTEST(BorrowMisuse, GuardOfTheMacroMayBeEndedByHand) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* The inner guard's scope ends after the outer borrow was ended by hand: the guard takes the slow way. */
+/* The inner guard's scope ends after the outer borrow was ended by hand: the guard takes the slow
+ * way. */
 JTEST(BorrowMisuse, GuardsEndOutOfOrderToo) {
     jhandle_t *handle = make_handle(4096);
     {
@@ -453,7 +462,8 @@ JTEST(BorrowMisuse, AbandonEndsWhatWasLostAndNamesIt) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* A guard whose borrow was abandoned ends when another borrow has its place in the stack: that one must stay. */
+/* A guard whose borrow was abandoned ends when another borrow has its place in the stack: that one
+ * must stay. */
 JTEST(BorrowMisuse, AbandonedGuardDoesNotEndItsSuccessor) {
     jhandle_t *handle = make_handle(4096);
     jborrow_t successor;
@@ -466,7 +476,8 @@ JTEST(BorrowMisuse, AbandonedGuardDoesNotEndItsSuccessor) {
     }
     JEXPECT_EQ(stats_of(handle).live_borrow_count, 1);
     JEXPECT_EQ(stats_of(handle).in_use_bytes, 1024);
-    JEXPECT_EQ(stats_of(handle).misuse_count, 2); /* the abandonment, and the end that came too late */
+    /* The abandonment, and the end that came too late. */
+    JEXPECT_EQ(stats_of(handle).misuse_count, 2);
     JEXPECT_OK(jborrow_end(&successor));
     JEXPECT_OK(jhandle_destroy(handle));
 }
@@ -484,7 +495,8 @@ JTEST(BorrowMisuse, MessagesOfBorrowsWithoutANameAndOfMany) {
     JEXPECT_STATUS(jborrow_begin(&(jborrow_t){0}, handle, NULL, JBORROW_MAX_BUFFERS + 1, &bytes),
                    JSTATUS_INVALID_VALUE);
     JEXPECT_SUBSTR(jhandle_last_message(handle), "(unnamed): 9 buffers");
-    JEXPECT_STATUS(jborrow_begin(&(jborrow_t){0}, handle, NULL, 1, &(size_t){5000}), JSTATUS_MEMORY_ERROR);
+    JEXPECT_STATUS(jborrow_begin(&(jborrow_t){0}, handle, NULL, 1, &(size_t){5000}),
+                   JSTATUS_MEMORY_ERROR);
     JEXPECT_SUBSTR(jhandle_last_message(handle), "a borrow needs 5056 bytes of workspace");
     JEXPECT_OK(jborrow_end(&borrow));
     for (int i = 0; i < JBORROW_MAX_DEPTH; ++i)
@@ -522,10 +534,12 @@ JTEST(BorrowStats, PeakNamesItsRoutine) {
     JEXPECT_STREQ(stats.peak_routine, "large_routine");
     JEXPECT_STREQ(stats.peak_shape, "");
     JEXPECT_OK(jborrow_begin(&outer, handle, "large_routine", 1, &large));
-    JEXPECT_OK(jborrow_begin(&inner, handle, "a_name_that_is_much_longer_than_thirty_one", 1, &small));
+    JEXPECT_OK(
+        jborrow_begin(&inner, handle, "a_name_that_is_much_longer_than_thirty_one", 1, &small));
     stats = stats_of(handle);
     JEXPECT_EQ(stats.high_watermark_bytes, 1024 + 128);
-    JEXPECT_STREQ(stats.peak_routine, "a_name_that_is_much_longer_than"); /* cut to JHANDLE_ROUTINE_BYTES */
+    /* Cut to JHANDLE_ROUTINE_BYTES. */
+    JEXPECT_STREQ(stats.peak_routine, "a_name_that_is_much_longer_than");
     JEXPECT_OK(jhandle_clear_stats(handle));
     stats = stats_of(handle);
     JEXPECT_EQ(stats.high_watermark_bytes, 1024 + 128); /* what is in use */

@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* A handle and several threads: while one holds borrows, the others are told so and change nothing. */
+/* A handle and several threads: while one holds borrows, the others are told so and change
+ * nothing. */
 
 #include "handle_helper.h"
 
@@ -91,8 +92,12 @@ JTEST(BorrowThreads, HandlesShareOneAllocator) {
 /* ---- Every function that changes a handle, from a thread that does not hold the borrow ---- */
 
 static jstatus_t foreign_destroy(jhandle_t *handle) { return jhandle_destroy(handle); }
-static jstatus_t foreign_set_size(jhandle_t *handle) { return jhandle_set_workspace_size(handle, 64); }
-static jstatus_t foreign_set_workspace(jhandle_t *handle) { return jhandle_set_workspace(handle, NULL, 0); }
+static jstatus_t foreign_set_size(jhandle_t *handle) {
+    return jhandle_set_workspace_size(handle, 64);
+}
+static jstatus_t foreign_set_workspace(jhandle_t *handle) {
+    return jhandle_set_workspace(handle, NULL, 0);
+}
 static jstatus_t foreign_set_budget(jhandle_t *handle) { return jhandle_set_budget(handle, 64); }
 static jstatus_t foreign_trim(jhandle_t *handle) { return jhandle_trim(handle, 0); }
 static jstatus_t foreign_seal(jhandle_t *handle) { return jhandle_seal(handle); }
@@ -102,16 +107,22 @@ static jstatus_t foreign_stop(jhandle_t *handle) {
     size_t bytes = 0;
     return jhandle_stop_size_query(handle, &bytes);
 }
-static jstatus_t foreign_optimal(jhandle_t *handle) { return jhandle_set_optimal_size(handle, 1, &(size_t){64}); }
+static jstatus_t foreign_optimal(jhandle_t *handle) {
+    return jhandle_set_optimal_size(handle, 1, &(size_t){64});
+}
 static jstatus_t foreign_set_stream(jhandle_t *handle) { return jhandle_set_stream(handle, NULL); }
-static jstatus_t foreign_never_captured(jhandle_t *handle) { return jhandle_set_never_captured(handle, true); }
+static jstatus_t foreign_never_captured(jhandle_t *handle) {
+    return jhandle_set_never_captured(handle, true);
+}
 static jstatus_t foreign_pointer_mode(jhandle_t *handle) {
     return jhandle_set_pointer_mode(handle, JPOINTER_MODE_DEVICE);
 }
 static jstatus_t foreign_policy(jhandle_t *handle) {
     return jhandle_set_result_policy(handle, JRESULT_POLICY_SAME_BITS);
 }
-static jstatus_t foreign_accuracy(jhandle_t *handle) { return jhandle_set_accuracy(handle, JACCURACY_NORMWISE); }
+static jstatus_t foreign_accuracy(jhandle_t *handle) {
+    return jhandle_set_accuracy(handle, JACCURACY_NORMWISE);
+}
 static jstatus_t foreign_clear_stats(jhandle_t *handle) { return jhandle_clear_stats(handle); }
 static jstatus_t foreign_abandon(jhandle_t *handle) { return jhandle_abandon_borrows(handle); }
 static jstatus_t foreign_borrow(jhandle_t *handle) { return touch(handle, 64); }
@@ -169,7 +180,8 @@ JTEST(BorrowThreads, NothingIsChangedUnderABorrowOfAnotherThread) {
         call_elsewhere(&foreign);
         JEXPECT_STATUS(foreign.status, JSTATUS_BUSY);
         JEXPECT_SUBSTR(foreign.message, "another thread");
-        JEXPECT_EQ(memcmp(&before, handle, sizeof before), 0); /* not even the message, nor a counter */
+        /* Not even the message, nor a counter. */
+        JEXPECT_EQ(memcmp(&before, handle, sizeof before), 0);
         JEXPECT_OK(jborrow_end(&borrow));
         if (foreign.call == foreign_destroy) {
             JEXPECT_OK(jhandle_destroy(handle));
@@ -208,10 +220,12 @@ JTEST(BorrowThreads, RefusedArgumentsOfOtherThreadsAreTheirOwn) {
     foreign_t foreign = {"refused", foreign_refused, handle, JSTATUS_SUCCESS, ""};
     const char *routine = NULL, *name = NULL;
     int number = 0;
-    JEXPECT_STATUS(jhandle_get_refused_argument(handle, &routine, &name, &number), JSTATUS_NOT_FOUND);
+    JEXPECT_STATUS(jhandle_get_refused_argument(handle, &routine, &name, &number),
+                   JSTATUS_NOT_FOUND);
     JEXPECT_OK(borrow_one(&borrow, handle, 100));
     call_elsewhere(&foreign);
-    JEXPECT_STATUS(jhandle_get_refused_argument(handle, &routine, &name, &number), JSTATUS_NOT_FOUND);
+    JEXPECT_STATUS(jhandle_get_refused_argument(handle, &routine, &name, &number),
+                   JSTATUS_NOT_FOUND);
     JEXPECT_NULL(routine);
     ji_handle_keep_refused(handle, "mine", "lda", 3);
     JEXPECT_OK(jhandle_get_refused_argument(handle, NULL, NULL, NULL));
@@ -223,8 +237,10 @@ JTEST(BorrowThreads, RefusedArgumentsOfOtherThreadsAreTheirOwn) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-#ifndef __SANITIZE_THREAD__ /* which allows no new threads after the fork of a process with several */
-/* In a child the borrow of the thread that forked is that thread's; others are told what comes first. */
+/* Which allows no new threads after the fork of a process with several. */
+#ifndef __SANITIZE_THREAD__
+/* In a child the borrow of the thread that forked is that thread's; others are told what comes
+ * first. */
 static void misuse_inherited_borrow(void *argument) {
     foreign_t abandon = {"abandon", foreign_abandon, argument, JSTATUS_SUCCESS, ""};
     foreign_t destroy = {"destroy", foreign_destroy, argument, JSTATUS_SUCCESS, ""};

@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Where a handle's workspace comes from: any allocator that is given, or what the environment composes; and
- * many handles under one budget, each of which bends when it is refused. */
+/* Where a handle's workspace comes from: any allocator that is given, or what the environment
+ * composes; and many handles under one budget, each of which bends when it is refused. */
 
 #include "handle_helper.h"
 
@@ -84,8 +84,8 @@ JTEST(HandleAllocator, OptionIsStrongerThanTheEnvironment) {
 }
 
 JTEST(HandleAllocator, BadValuesAreQuotedAndNoHandleIsMade) {
-    static const char *const values[] = {"nonsense", "malloc+limit", "malloc;gpu=malloc", "malloc+bad(x=y)",
-                                         "malloc+quota(limit=1K)"};
+    static const char *const values[] = {"nonsense", "malloc+limit", "malloc;gpu=malloc",
+                                         "malloc+bad(x=y)", "malloc+quota(limit=1K)"};
     for (size_t i = 0; i < sizeof values / sizeof values[0]; ++i) {
         jtest_setenv("JALLOC_ALLOCATOR", values[i]);
         jhandle_t *handle = NULL;
@@ -188,11 +188,15 @@ static void composition_label(const void *parameter, char *name) {
     const char *text = ((const struct composition *)parameter)->text;
     size_t length = 0;
     for (; *text != '\0' && length < JTEST_MAX_NAME; ++text)
-        name[length++] = *text == '+' || *text == '(' || *text == '=' || *text == ',' || *text == ')' ? '_' : *text;
+        name[length++] =
+            *text == '+' || *text == '(' || *text == '=' || *text == ',' || *text == ')' ? '_'
+                                                                                         : *text;
     name[length] = '\0';
 }
-/* Borrows and writes, as the host may once the stream has passed what an allocator did in it (a fill). */
-static void borrow_and_write(jborrow_t *borrow, jhandle_t *handle, size_t bytes, unsigned char value) {
+/* Borrows and writes, as the host may once the stream has passed what an allocator did in it (a
+ * fill). */
+static void borrow_and_write(jborrow_t *borrow, jhandle_t *handle, size_t bytes,
+                             unsigned char value) {
     jstream_t *stream = NULL;
     JEXPECT_OK(borrow_one(borrow, handle, bytes));
     JEXPECT_OK(jhandle_get_stream(handle, &stream));
@@ -200,7 +204,8 @@ static void borrow_and_write(jborrow_t *borrow, jhandle_t *handle, size_t bytes,
     if (borrow->ok)
         memset(borrow->ptr[0], value, bytes);
 }
-JTEST_P_NAMED(HandleAllocator, CarriesAWorkspace, struct composition, compositions, composition_label) {
+JTEST_P_NAMED(HandleAllocator, CarriesAWorkspace, struct composition, compositions,
+              composition_label) {
     jallocator_t *allocator = NULL;
     if (jallocator_compose(NULL, param->text, &allocator) != JSTATUS_SUCCESS)
         JSKIP(jstatus_last_message());
@@ -250,7 +255,8 @@ static jstatus_t routine(jhandle_t *handle, int *rung) {
     return ws.status;
 }
 
-/* The environment alone makes all handles of the process share one budget; who is refused takes a lower rung. */
+/* The environment alone makes all handles of the process share one budget; who is refused takes a
+ * lower rung. */
 JTEST(HandleBudgetOfAll, WhoIsRefusedTakesALowerRung) {
     jtest_setenv("JALLOC_ALLOCATOR", "quota(budget=all,limit=75K)");
     static const int expected[4] = {0, 0, 1, 2}; /* 30000, 30000, 10000: 6800 of 76800 are left */
@@ -258,7 +264,8 @@ JTEST(HandleBudgetOfAll, WhoIsRefusedTakesALowerRung) {
     for (int i = 0; i < 4; ++i) {
         int rung = -1;
         JASSERT_OK(jhandle_create(NULL, &handles[i]));
-        JEXPECT_STATUS(routine(handles[i], &rung), expected[i] == 0 ? JSTATUS_SUCCESS : JSTATUS_PERF_DEGRADED);
+        JEXPECT_STATUS(routine(handles[i], &rung),
+                       expected[i] == 0 ? JSTATUS_SUCCESS : JSTATUS_PERF_DEGRADED);
         JEXPECT_EQ(rung, expected[i]);
         JEXPECT_EQ(stats_of(handles[i]).degraded_count, expected[i] != 0);
     }
@@ -301,7 +308,8 @@ static void *work(void *argument) {
     return NULL;
 }
 
-/* Four handles on four threads: the sum never exceeds the limit, and each has its guarantee whatever the others do. */
+/* Four handles on four threads: the sum never exceeds the limit, and each has its guarantee
+ * whatever the others do. */
 JTEST(HandleBudgetOfAll, FourHandlesOnFourThreads) {
     jquota_t *quota;
     jallocator_t *provider, *shares[4];
@@ -311,9 +319,11 @@ JTEST(HandleBudgetOfAll, FourHandlesOnFourThreads) {
     JASSERT_OK(jallocator_create_malloc(&provider));
     for (int i = 0; i < 4; ++i) {
         jquota_share_options_t options = JQUOTA_SHARE_OPTIONS_INIT;
-        options.guaranteed_bytes = i < 2 ? 10048 : 0; /* the middle rung, rounded up to the granule */
+        /* The middle rung, rounded up to the granule. */
+        options.guaranteed_bytes = i < 2 ? 10048 : 0;
         JASSERT_OK(jallocator_create_quota(provider, quota, &options, &shares[i]));
-        workers[i] = (worker_t){make_on(shares[i]), quota, jtest_random(), options.guaranteed_bytes, {0, 0, 0}};
+        workers[i] = (worker_t){
+            make_on(shares[i]), quota, jtest_random(), options.guaranteed_bytes, {0, 0, 0}};
     }
     for (int i = 0; i < 4; ++i)
         JASSERT_EQ(pthread_create(&threads[i], NULL, work, &workers[i]), 0);

@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* A handle on a captured stream where something fails, in other threads, and after a fork: nothing is lost. */
+/* A handle on a captured stream where something fails, in other threads, and after a fork: nothing
+ * is lost. */
 
 #include "handle_capture_helper.h"
 
@@ -12,7 +13,8 @@
 
 /* ---- Failures ---- */
 
-/* All that a handle does around captures; whatever fails, nothing is lost, and it works when nothing fails any more. */
+/* All that a handle does around captures; whatever fails, nothing is lost, and it works when
+ * nothing fails any more. */
 static void use_everything(fixture_t *f, bool manual) {
     jhandle_options_t options = JHANDLE_OPTIONS_INIT;
     options.device = f->device;
@@ -42,7 +44,8 @@ static void use_everything(fixture_t *f, bool manual) {
 }
 
 JTEST(HandleCapture, EachFailedCallOfTheRuntimeLosesNothing) {
-    static const jstatus_t errors[] = {JSTATUS_DEVICE_ERROR, JSTATUS_MEMORY_ERROR, JSTATUS_CAPTURING};
+    static const jstatus_t errors[] = {JSTATUS_DEVICE_ERROR, JSTATUS_MEMORY_ERROR,
+                                       JSTATUS_CAPTURING};
     for (int round = 0; round < 6; ++round) {
         bool failed = true;
         uint64_t calls = 0;
@@ -92,12 +95,14 @@ typedef struct reluctant {
     unsigned refusals; /* still to come */
     jallocator_t *allocator;
 } reluctant_t;
-static jstatus_t reluctant_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream,
-                                    void **pointer) {
+static jstatus_t reluctant_allocate(void *context, size_t size_bytes, size_t alignment,
+                                    jstream_t *stream, void **pointer) {
     (void)stream;
-    return jdevice_allocate(((reluctant_t *)context)->device, JMEMORY_DEVICE, size_bytes, alignment, pointer);
+    return jdevice_allocate(((reluctant_t *)context)->device, JMEMORY_DEVICE, size_bytes, alignment,
+                            pointer);
 }
-static jstatus_t reluctant_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+static jstatus_t reluctant_deallocate(void *context, void *pointer, size_t size_bytes,
+                                      jstream_t *stream) {
     reluctant_t *self = context;
     (void)stream;
     if (self->refusals == 0)
@@ -107,8 +112,9 @@ static jstatus_t reluctant_deallocate(void *context, void *pointer, size_t size_
 }
 static fixture_t begin_with_reluctant(reluctant_t *reluctant) {
     fixture_t f = begin();
-    const jallocator_ops_t table = {
-        .struct_size = sizeof table, .allocate = reluctant_allocate, .deallocate = reluctant_deallocate};
+    const jallocator_ops_t table = {.struct_size = sizeof table,
+                                    .allocate = reluctant_allocate,
+                                    .deallocate = reluctant_deallocate};
     jallocator_options_t options = JALLOCATOR_OPTIONS_INIT;
     options.name = "reluctant";
     options.device = reluctant->device = f.device;
@@ -118,8 +124,8 @@ static fixture_t begin_with_reluctant(reluctant_t *reluctant) {
     return f;
 }
 
-/* Memory that the allocator does not take back in a growth goes into the list of what graphs have owned, and from there
- * to the allocator when it does. */
+/* Memory that the allocator does not take back in a growth goes into the list of what graphs have
+ * owned, and from there to the allocator when it does. */
 JTEST(HandleCapture, MemoryThatIsNotTakenBackIsGivenBackLater) {
     reluctant_t reluctant;
     fixture_t f = begin_with_reluctant(&reluctant);
@@ -133,7 +139,8 @@ JTEST(HandleCapture, MemoryThatIsNotTakenBackIsGivenBackLater) {
     f.gpu->fail_in = 1; /* no stream to give it back on: not now */
     JEXPECT_OK(jhandle_trim(f.handle, SIZE_MAX));
     JEXPECT_TRUE(f.gpu->failed && pretend_gpu_is_live(first));
-    JEXPECT_SUBSTR(jtest_log_text(), "giving back 1024 bytes that a graph has owned: JSTATUS_DEVICE_ERROR");
+    JEXPECT_SUBSTR(jtest_log_text(),
+                   "giving back 1024 bytes that a graph has owned: JSTATUS_DEVICE_ERROR");
     reluctant.refusals = 1; /* nor now */
     JEXPECT_OK(jhandle_trim(f.handle, SIZE_MAX));
     JEXPECT_TRUE(reluctant.refusals == 0 && pretend_gpu_is_live(first));
@@ -145,7 +152,8 @@ JTEST(HandleCapture, MemoryThatIsNotTakenBackIsGivenBackLater) {
     JEXPECT_OK(jallocator_destroy(reluctant.allocator));
 }
 
-/* In a child the stream cannot be made any more; the child's own copy of the books is kept right all the same. */
+/* In a child the stream cannot be made any more; the child's own copy of the books is kept right
+ * all the same. */
 JTEST(HandleCapture, WithoutAStreamAfterAForkMemoryIsGivenBack) {
     reluctant_t reluctant;
     fixture_t f = begin_with_reluctant(&reluctant);
@@ -172,7 +180,8 @@ JTEST(HandleCapture, MemoryThatCanNeitherBeGivenBackNorRememberedIsToldOf) {
         jtest_log_clear();
         reluctant.refusals = 1;
         if (n == 0)
-            f.gpu->fail_in = 5; /* what is asked of captures, twice; the new memory; the wait for the old; the wait */
+            /* What is asked of captures, twice; the new memory; the wait for the old; the wait. */
+            f.gpu->fail_in = 5;
         else
             jtest_fail_metadata_after(n);
         JEXPECT_OK(touch(f.handle, 3000));
@@ -186,7 +195,8 @@ JTEST(HandleCapture, MemoryThatCanNeitherBeGivenBackNorRememberedIsToldOf) {
     }
 }
 
-/* Memory that a graph could not be made the owner of, and that the allocator does not take back at once. */
+/* Memory that a graph could not be made the owner of, and that the allocator does not take back at
+ * once. */
 JTEST(HandleCapture, MemoryThatTheGraphDoesNotTakeIsGivenBackLater) {
     reluctant_t reluctant;
     fixture_t f = begin_with_reluctant(&reluctant);

@@ -3,8 +3,8 @@
 #ifndef JALLOC_CLIENTS_GTEST_HANDLE_CAPTURE_HELPER_H
 #define JALLOC_CLIENTS_GTEST_HANDLE_CAPTURE_HELPER_H
 
-/* What the tests of a handle on a captured stream share: a pretended GPU with two streams, and an end that looks whether
- * anything is left, or was done that a runtime would not forgive. */
+/* What the tests of a handle on a captured stream share: a pretended GPU with two streams, and an
+ * end that looks whether anything is left, or was done that a runtime would not forgive. */
 
 #include "handle_helper.h"
 #include "pretend_gpu.h"
@@ -19,7 +19,8 @@ typedef struct fixture {
     jhandle_t *handle;
 } fixture_t;
 
-static inline jhandle_t *make_on(const fixture_t *f, jallocator_t *allocator, size_t preallocate_bytes) {
+static inline jhandle_t *make_on(const fixture_t *f, jallocator_t *allocator,
+                                 size_t preallocate_bytes) {
     jhandle_options_t options = JHANDLE_OPTIONS_INIT;
     jhandle_t *handle = NULL;
     options.device = f->device;
@@ -43,7 +44,8 @@ static inline fixture_t begin_with_handle(void) {
     return f;
 }
 
-/* The captures are ended and the graphs destroyed; then nothing is left, and nothing was done that must not be. */
+/* The captures are ended and the graphs destroyed; then nothing is left, and nothing was done that
+ * must not be. */
 static inline void end(fixture_t *f) {
     pretend_gpu_capture(f->stream, 0);
     pretend_gpu_capture(f->other, 0);
@@ -68,7 +70,8 @@ static inline char *place(jhandle_t *handle, size_t bytes) {
     JEXPECT_OK(borrow_one(&borrow, handle, bytes));
     char *pointer = borrow.ptr[0];
     JEXPECT_OK(jborrow_end(&borrow));
-    JEXPECT_TRUE(pointer == NULL || (pretend_gpu_is_live(pointer) && pretend_gpu_is_live(pointer + bytes - 1)));
+    JEXPECT_TRUE(pointer == NULL ||
+                 (pretend_gpu_is_live(pointer) && pretend_gpu_is_live(pointer + bytes - 1)));
     return pointer;
 }
 

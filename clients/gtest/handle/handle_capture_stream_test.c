@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* A handle on a captured stream that changes its stream, or grows: what is ordered by events, and what has to wait. */
+/* A handle on a captured stream that changes its stream, or grows: what is ordered by events, and
+ * what has to wait. */
 
 #include "handle_capture_helper.h"
 
@@ -52,7 +53,8 @@ JTEST_P(HandleCapture, ChangesOfStreamKeepTheOrder, change_t, changes) {
     JEXPECT_EQ(f.gpu->violations, 0);
     f.gpu->waits = 0;
 
-    if (param->from != 0 && param->to == 0 && param->uses_first) { /* not while the stream that was left is captured */
+    if (param->from != 0 && param->to == 0 && param->uses_first) {
+        /* Not while the stream that was left is captured. */
         JEXPECT_STATUS(touch(f.handle, 1000), JSTATUS_CAPTURING);
         JEXPECT_STATUS(jhandle_trim(f.handle, 0), JSTATUS_CAPTURING);
     }
@@ -93,8 +95,8 @@ JTEST(HandleCapture, ThereAndBackInACaptureNeedsNothing) {
     end(&f);
 }
 
-/* To the NULL stream in the midst of a capture: the next borrow outside comes behind the stream that was left, and from
- * then on nobody asks. */
+/* To the NULL stream in the midst of a capture: the next borrow outside comes behind the stream
+ * that was left, and from then on nobody asks. */
 JTEST(HandleCapture, ToTheNullStreamAndTheInlinePathOpensWhenOrderIsThere) {
     fixture_t f = begin_with_handle();
     JEXPECT_OK(touch(f.handle, 1000));
@@ -115,7 +117,8 @@ JTEST(HandleCapture, ToTheNullStreamAndTheInlinePathOpensWhenOrderIsThere) {
     end(&f);
 }
 
-/* A handle that began on the NULL stream, and comes back to it while the other stream is still captured. */
+/* A handle that began on the NULL stream, and comes back to it while the other stream is still
+ * captured. */
 JTEST(HandleCapture, FromTheNullStreamIntoACaptureAndBack) {
     fixture_t f = begin_with_handle();
     JEXPECT_OK(jhandle_set_stream(f.handle, NULL));
@@ -130,7 +133,8 @@ JTEST(HandleCapture, FromTheNullStreamIntoACaptureAndBack) {
     end(&f);
 }
 
-/* Two streams of one capture that the handle has not borrowed in: there is nothing of the graph's to order. */
+/* Two streams of one capture that the handle has not borrowed in: there is nothing of the graph's
+ * to order. */
 JTEST(HandleCapture, AChangeWithinACaptureThatNothingWasBorrowedIn) {
     fixture_t f = begin_with_handle();
     const char *ordinary = place(f.handle, 1000);
@@ -175,7 +179,8 @@ JTEST(HandleCapture, GrowthWaitsOnlyWhereTheAllocatorCannotOrder) {
         jtest_gate_t gate = JTEST_GATE_INIT;
         JEXPECT_OK(touch(f.handle, 40000));
         if (!cases[i].waits)
-            JEXPECT_OK(jtest_gate_block(&gate, f.device, f.stream)); /* the host does not stop at it */
+            /* The host does not stop at it. */
+            JEXPECT_OK(jtest_gate_block(&gate, f.device, f.stream));
         f.gpu->waits = 0;
         JEXPECT_OK(touch(f.handle, 80000));
         jborrow_t outer;

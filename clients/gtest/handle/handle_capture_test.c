@@ -1,8 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* A handle whose stream is captured into graphs, on a pretended GPU (pretend_gpu.h): whose memory is lent when, who
- * gives it back, what is refused, and that nothing is done to a captured stream that a runtime would not forgive. */
+/* A handle whose stream is captured into graphs, on a pretended GPU (pretend_gpu.h): whose memory
+ * is lent when, who gives it back, what is refused, and that nothing is done to a captured stream
+ * that a runtime would not forgive. */
 
 #include "handle_capture_helper.h"
 
@@ -67,7 +68,8 @@ JTEST(HandleCapture, PromisesArePartOfTheOptionsAndCannotBeMadeInACapture) {
     JEXPECT_STATUS(jhandle_set_never_captured(f.handle, true), JSTATUS_BUSY);
     JEXPECT_OK(jborrow_end(&borrow));
     pretend_gpu_capture(f.stream, 0);
-    JEXPECT_OK(jhandle_set_never_captured(f.handle, true)); /* back to the ordinary workspace, without a borrow */
+    /* Back to the ordinary workspace, without a borrow. */
+    JEXPECT_OK(jhandle_set_never_captured(f.handle, true));
     JEXPECT_EQ(place(f.handle, 1000), ordinary);
     end(&f);
 }
@@ -158,7 +160,8 @@ JTEST(HandleCapture, GrowthInANestFreesNothing) {
     pretend_gpu_capture(f.stream, 1);
     JEXPECT_OK(borrow_one(&outer, f.handle, 1000));
     char *small = place(f.handle, 2000), *large = place(f.handle, 5000);
-    JEXPECT_TRUE(pretend_gpu_is_live(small) && pretend_gpu_is_live(large) && pretend_gpu_is_live(outer.ptr[0]));
+    JEXPECT_TRUE(pretend_gpu_is_live(small) && pretend_gpu_is_live(large) &&
+                 pretend_gpu_is_live(outer.ptr[0]));
     JEXPECT_NE(small, large);
     JEXPECT_EQ(stats_of(f.handle).deallocation_count, 0);
     JEXPECT_OK(jborrow_end(&outer));
@@ -168,7 +171,8 @@ JTEST(HandleCapture, GrowthInANestFreesNothing) {
 JTEST(HandleCapture, EachCaptureHasMemoryOfItsOwn) {
     fixture_t f = begin_with_handle();
     char *places[6];
-    for (uint64_t capture = 1; capture <= 5; ++capture) { /* straight from one into the next, or not */
+    for (uint64_t capture = 1; capture <= 5; ++capture) {
+        /* Straight from one into the next, or not. */
         pretend_gpu_capture(f.stream, capture);
         places[capture] = place(f.handle, 1000);
         for (uint64_t before = 1; before < capture; ++before)
@@ -191,7 +195,8 @@ JTEST(HandleCapture, EachCaptureHasMemoryOfItsOwn) {
     end(&f);
 }
 
-/* What a borrow has is the same whether it is the first of a capture, or the workspace is empty, or none is wanted. */
+/* What a borrow has is the same whether it is the first of a capture, or the workspace is empty, or
+ * none is wanted. */
 JTEST(HandleCapture, NothingBorrowedIsNothingTaken) {
     fixture_t f = begin_with_handle();
     pretend_gpu_capture(f.stream, 1);
@@ -284,7 +289,8 @@ JTEST(HandleCapture, GraphsOutliveTheHandle) {
     end(&f);
 }
 
-/* The caller's allocator: its books tell, it is kept as long as the graph, and may be destroyed then. */
+/* The caller's allocator: its books tell, it is kept as long as the graph, and may be destroyed
+ * then. */
 JTEST(HandleCapture, MemoryComesFromTheHandlesAllocator) {
     static const char *const compositions[] = {"device",
                                                "device(kind=ordered)",
@@ -347,7 +353,8 @@ JTEST(HandleCapture, RuntimesWhoseGraphsOwnNothingLeaveItToTheHandle) {
     JEXPECT_OK(jhandle_set_workspace_size(f.handle, 0));
     pretend_gpu_capture(f.stream, 3);
     JEXPECT_OK(touch(f.handle, 100));
-    JEXPECT_STATUS(jhandle_destroy(f.handle), JSTATUS_CAPTURING); /* its memory would go under the capture */
+    /* Its memory would go under the capture. */
+    JEXPECT_STATUS(jhandle_destroy(f.handle), JSTATUS_CAPTURING);
     pretend_gpu_capture(f.stream, 0);
     JEXPECT_OK(jhandle_destroy(f.handle));
     f.handle = NULL;
@@ -419,7 +426,8 @@ JTEST(HandleCapture, UserOwnedMemoryIsTheCallers) {
     end(&f);
 }
 
-/* A block that a graph owns as well was used in the handle's stream: whoever gives it back cannot know when. */
+/* A block that a graph owns as well was used in the handle's stream: whoever gives it back cannot
+ * know when. */
 JTEST(HandleCapture, LettingGoOfASharedBlockWaitsForTheStream) {
     fixture_t f = begin_with_handle();
     JEXPECT_OK(jhandle_set_workspace_size(f.handle, 4096));
@@ -458,7 +466,8 @@ JTEST(HandleCapture, WhatWouldWaitForACapturedStreamIsRefused) {
             f.gpu->waits = 0;
             JEXPECT_STATUS(jhandle_trim(f.handle, 0), manual ? JSTATUS_SUCCESS : JSTATUS_CAPTURING);
             JEXPECT_STATUS(jhandle_set_workspace_size(f.handle, 8192), JSTATUS_CAPTURING);
-            JEXPECT_SUBSTR(jhandle_last_message(f.handle), "before the capture begins or after it has ended");
+            JEXPECT_SUBSTR(jhandle_last_message(f.handle),
+                           "before the capture begins or after it has ended");
             JEXPECT_STATUS(jhandle_set_workspace_size(f.handle, 0), JSTATUS_CAPTURING);
             JEXPECT_STATUS(jhandle_set_workspace(f.handle, own, sizeof own), JSTATUS_CAPTURING);
             JEXPECT_STATUS(jhandle_destroy(f.handle), JSTATUS_CAPTURING);
@@ -512,7 +521,8 @@ JTEST(HandleCapture, AFailedCaptureLendsNothingUntilItIsEnded) {
 /* ---- Policies and adaptors beside a capture ---- */
 
 JTEST(HandleCapture, PoliciesAskNothingOfACapturedStream) {
-    static const char *const policies[] = {"bfc", "pool", "lru", "slots(slot=64K)", "stack", "general", "small"};
+    static const char *const policies[] = {"bfc",   "pool",    "lru",  "slots(slot=64K)",
+                                           "stack", "general", "small"};
     for (size_t i = 0; i < sizeof policies / sizeof policies[0]; ++i) {
         JSCOPED_TRACE("%s", policies[i]);
         fixture_t f = begin();
@@ -543,7 +553,8 @@ JTEST(HandleCapture, AdaptorsThatWriteRefuseACapturedStream) {
         JASSERT_OK(jallocator_compose(f.device, adaptors[i], &allocator));
         JASSERT_OK(jallocator_allocate(allocator, 4096, 0, f.stream, &before));
         pretend_gpu_capture(f.stream, 1);
-        JEXPECT_STATUS(jallocator_allocate(allocator, 4096, 0, f.stream, &inside), JSTATUS_CAPTURING);
+        JEXPECT_STATUS(jallocator_allocate(allocator, 4096, 0, f.stream, &inside),
+                       JSTATUS_CAPTURING);
         JEXPECT_NULL(inside);
         JEXPECT_STATUS(jallocator_deallocate(allocator, before, 4096, f.stream), JSTATUS_CAPTURING);
         JEXPECT_OK(jallocator_find(allocator, before, &(jallocation_t)JALLOCATION_INIT));
@@ -551,7 +562,8 @@ JTEST(HandleCapture, AdaptorsThatWriteRefuseACapturedStream) {
         pretend_gpu_capture(f.stream, 0);
         JEXPECT_OK(jallocator_deallocate(allocator, before, 4096, f.stream));
         JEXPECT_OK(jallocator_destroy(allocator));
-        f.gpu->violations = i == 0 ? 0 : f.gpu->violations; /* guard waits for the stream, which refuses */
+        /* Guard waits for the stream, which refuses. */
+        f.gpu->violations = i == 0 ? 0 : f.gpu->violations;
         end(&f);
     }
 }

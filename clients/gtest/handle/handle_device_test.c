@@ -1,8 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* A handle on a device whose runtime fails: the host device with some of its operations exchanged. Whatever fails, the
- * handle stays as it was, nothing is lost, and it works when the device does again. */
+/* A handle on a device whose runtime fails: the host device with some of its operations exchanged.
+ * Whatever fails, the handle stays as it was, nothing is lost, and it works when the device does
+ * again. */
 
 #include "handle_helper.h"
 
@@ -16,7 +17,8 @@ static jstatus_t synchronize_status, record_status, wait_status, allocate_status
 static size_t granule_seen;
 
 static jstatus_t flaky_synchronize(jdevice_t *self, jstream_t *stream) {
-    return synchronize_status ? synchronize_status : ji_host_device.ops->stream_synchronize(self, stream);
+    return synchronize_status ? synchronize_status
+                              : ji_host_device.ops->stream_synchronize(self, stream);
 }
 static jstatus_t flaky_record(jevent_t *event, jstream_t *stream) {
     return record_status ? record_status : ji_host_device.ops->event_record(event, stream);
@@ -24,10 +26,12 @@ static jstatus_t flaky_record(jevent_t *event, jstream_t *stream) {
 static jstatus_t flaky_wait(jevent_t *event, jstream_t *stream) {
     return wait_status ? wait_status : ji_host_device.ops->event_wait(event, stream);
 }
-static jstatus_t flaky_allocate(jdevice_t *self, jmemory_kind_t kind, size_t size_bytes, size_t alignment,
-                                void **pointer) {
+static jstatus_t flaky_allocate(jdevice_t *self, jmemory_kind_t kind, size_t size_bytes,
+                                size_t alignment, void **pointer) {
     granule_seen = alignment;
-    return allocate_status ? allocate_status : ji_host_device.ops->allocate(self, kind, size_bytes, alignment, pointer);
+    return allocate_status
+               ? allocate_status
+               : ji_host_device.ops->allocate(self, kind, size_bytes, alignment, pointer);
 }
 
 /* A device with a granule of its own, such as a GPU has. */
@@ -72,7 +76,8 @@ JTEST(HandleDevice, FailedSynchronizationKeepsModeAndWorkspaceAndLosesNothing) {
     JEXPECT_STATUS(jhandle_destroy(handle), JSTATUS_DEVICE_ERROR);
     JEXPECT_EQ(mode_of(handle), JHANDLE_MODE_DEFAULT);
     JEXPECT_EQ(capacity_of(handle), 1024);
-    JEXPECT_EQ(workspace_stats(handle).in_use_bytes, 1024); /* the blocks taken meanwhile were given back */
+    /* The blocks taken meanwhile were given back. */
+    JEXPECT_EQ(workspace_stats(handle).in_use_bytes, 1024);
     JEXPECT_EQ(workspace_stats(handle).live_count, 1);
     JEXPECT_OK(touch(handle, 1024)); /* what needs no wait works */
     synchronize_status = JSTATUS_SUCCESS;
@@ -128,7 +133,8 @@ JTEST(HandleDevice, FailedOrderingKeepsTheOldStream) {
     JEXPECT_OK(jstream_destroy(other));
 }
 
-/* An error of the runtime is not a lack of memory: no lower rung is taken for it, and the status says what it was. */
+/* An error of the runtime is not a lack of memory: no lower rung is taken for it, and the status
+ * says what it was. */
 JTEST(HandleDevice, DeviceErrorOfTheAllocatorIsPassedOn) {
     jstream_t *stream;
     jhandle_t *handle = make_on_flaky_device(64, &stream);

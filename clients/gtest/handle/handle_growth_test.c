@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Default mode's growth: idle and nested, by budgets and allocators that refuse, and that nothing is lost by it. */
+/* Default mode's growth: idle and nested, by budgets and allocators that refuse, and that nothing
+ * is lost by it. */
 
 #include "handle_helper.h"
 
@@ -114,7 +115,8 @@ JTEST(HandleGrowth, FailedConsolidationStillServesWhatFits) {
     JEXPECT_OK(borrow_one(&inner, handle, 2048));
     JEXPECT_OK(jborrow_end(&inner));
     JEXPECT_OK(jborrow_end(&outer));
-    for (size_t bytes = 1024; bytes <= 2048; bytes += 512) { /* the first block does, then the other alone */
+    for (size_t bytes = 1024; bytes <= 2048; bytes += 512) {
+        /* The first block does, then the other alone. */
         jtest_fail_allocation_after(1);
         JEXPECT_OK(touch(handle, bytes));
         JEXPECT_EQ(capacity_of(handle), 3072);
@@ -218,7 +220,8 @@ JTEST(HandleGrowth, ABlockAboutToBeReplacedIsNotCountedAgainstTheBudget) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* Blocks that no borrow is in stay behind those that are lent from, so they are not counted either. */
+/* Blocks that no borrow is in stay behind those that are lent from, so they are not counted
+ * either. */
 JTEST(HandleGrowth, ABlockThatIsPassedOverCanStillBeReplaced) {
     jhandle_t *handle = make_handle(0);
     jborrow_t borrows[4];
@@ -240,13 +243,15 @@ JTEST(HandleGrowth, ABlockThatIsPassedOverCanStillBeReplaced) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* The wish fails, the request fails, or neither does: what is held and lent is the same afterwards. */
+/* The wish fails, the request fails, or neither does: what is held and lent is the same
+ * afterwards. */
 JTEST(HandleGrowth, EachFailureOfAWishLosesNothing) {
     for (uint64_t n = 1; n <= 3; ++n) {
         JSCOPED_TRACE("allocation %llu fails", (unsigned long long)n);
         jhandle_t *handle = make_handle(0);
         leave_two_blocks(handle, 1024, 2048);
-        JEXPECT_OK(jhandle_set_budget(handle, 2560)); /* the wish is refused by the budget, the request asked for */
+        /* The wish is refused by the budget, the request asked for. */
+        JEXPECT_OK(jhandle_set_budget(handle, 2560));
         jtest_fail_allocation_after(n);
         JEXPECT_STATUS(touch(handle, 2560), n == 1 ? JSTATUS_MEMORY_ERROR : JSTATUS_SUCCESS);
         jtest_fail_allocation_after(0);

@@ -63,7 +63,8 @@ JTEST(HandleMode, EveryTransition) {
             JEXPECT_OK(go(handle, &ways[i]));
             JEXPECT_EQ(mode_of(handle), ways[i].to);
             JEXPECT_EQ(capacity_of(handle), ways[i].capacity);
-            JEXPECT_EQ(jtest_live_bytes(), ways[i].taken); /* what was there before was given back */
+            /* What was there before was given back. */
+            JEXPECT_EQ(jtest_live_bytes(), ways[i].taken);
             if (ways[i].to == JHANDLE_MODE_DEFAULT) {
                 JEXPECT_OK(touch(handle, 10000)); /* grows again */
                 JEXPECT_EQ(capacity_of(handle), 10048);
@@ -96,9 +97,12 @@ JTEST(HandleMode, FailedTransitionKeepsModeAndWorkspace) {
         JEXPECT_STATUS(jhandle_set_workspace_size(handle, SIZE_MAX - 62), JSTATUS_INVALID_SIZE);
         JEXPECT_TRUE(jstatus_is_error(jhandle_set_workspace_size(handle, SIZE_MAX - 63)));
         JEXPECT_TRUE(jstatus_is_error(jhandle_set_workspace_size(handle, SIZE_MAX / 2)));
-        JEXPECT_STATUS(jhandle_set_workspace(handle, own_memory + 8, 1024), JSTATUS_INVALID_POINTER);
-        JEXPECT_STATUS(jhandle_set_workspace(handle, own_memory + 32, 1024), JSTATUS_INVALID_POINTER);
-        JEXPECT_STATUS(jhandle_set_workspace(handle, own_memory, SIZE_MAX - 63), JSTATUS_INVALID_SIZE);
+        JEXPECT_STATUS(jhandle_set_workspace(handle, own_memory + 8, 1024),
+                       JSTATUS_INVALID_POINTER);
+        JEXPECT_STATUS(jhandle_set_workspace(handle, own_memory + 32, 1024),
+                       JSTATUS_INVALID_POINTER);
+        JEXPECT_STATUS(jhandle_set_workspace(handle, own_memory, SIZE_MAX - 63),
+                       JSTATUS_INVALID_SIZE);
         JEXPECT_EQ(mode_of(handle), from);
         JEXPECT_EQ(capacity_of(handle), held_in[from]);
         JEXPECT_OK(jhandle_destroy(handle));
@@ -117,7 +121,8 @@ JTEST(HandleMode, TheNewIsTakenBeforeTheOldIsGivenBack) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* In the fixed modes no call allocates, frees or synchronizes, whether it succeeds or not; with a stream of its own. */
+/* In the fixed modes no call allocates, frees or synchronizes, whether it succeeds or not; with a
+ * stream of its own. */
 JTEST(HandleMode, FixedModesTakeAndGiveNothing) {
     for (int mode = JHANDLE_MODE_PREALLOCATE; mode <= JHANDLE_MODE_USER_OWNED; ++mode) {
         JSCOPED_TRACE("mode %d", mode);
@@ -130,7 +135,8 @@ JTEST(HandleMode, FixedModesTakeAndGiveNothing) {
         for (int i = 0; i < 200; ++i) {
             const size_t bytes = (size_t)jtest_random_between(0, 6000);
             const size_t rounded = (bytes + 63) / 64 * 64;
-            JEXPECT_STATUS(touch(handle, bytes), rounded <= held_in[mode] ? JSTATUS_SUCCESS : JSTATUS_MEMORY_ERROR);
+            JEXPECT_STATUS(touch(handle, bytes),
+                           rounded <= held_in[mode] ? JSTATUS_SUCCESS : JSTATUS_MEMORY_ERROR);
         }
         JEXPECT_OK(jhandle_trim(handle, 0)); /* nothing, in a fixed mode */
         JEXPECT_EQ(capacity_of(handle), held_in[mode]);
@@ -144,7 +150,8 @@ JTEST(HandleMode, FixedModesTakeAndGiveNothing) {
     }
 }
 
-/* A query that nothing answers, or only calls that want nothing: what it says is taken, and nothing grows. */
+/* A query that nothing answers, or only calls that want nothing: what it says is taken, and nothing
+ * grows. */
 JTEST(HandleMode, AQueriedSizeOfZeroIsAFixedModeWithNothingInIt) {
     jhandle_t *handle = make_handle(0);
     size_t bytes = 1;
@@ -181,7 +188,8 @@ JTEST(HandleMode, AQueriedSizeOfZeroIsAFixedModeWithNothingInIt) {
     JEXPECT_OK(jhandle_seal(handle));
     JEXPECT_TRUE(jhandle_is_sealed(handle));
     JEXPECT_FALSE(jhandle_is_sealed(NULL));
-    JEXPECT_STATUS(touch(handle, 1), JSTATUS_MEMORY_ERROR); /* the mode's word comes before the seal's */
+    /* The mode's word comes before the seal's. */
+    JEXPECT_STATUS(touch(handle, 1), JSTATUS_MEMORY_ERROR);
     JEXPECT_OK(touch(handle, 0));
     const jhandle_stats_t stats = stats_of(handle);
     JEXPECT_EQ(stats.high_watermark_bytes, 0);
@@ -201,12 +209,14 @@ JTEST(HandleMode, FixedCapacityIsExact) {
         const size_t fits[] = {granules * 64 - 63, 0}, too_much[] = {granules * 64 - 64 + 1, 1};
         JEXPECT_OK(jborrow_begin(&borrow, handle, "fits", 2, fits));
         JEXPECT_OK(jborrow_end(&borrow));
-        JEXPECT_STATUS(jborrow_begin(&borrow, handle, "too_much", 2, too_much), JSTATUS_MEMORY_ERROR);
+        JEXPECT_STATUS(jborrow_begin(&borrow, handle, "too_much", 2, too_much),
+                       JSTATUS_MEMORY_ERROR);
         JEXPECT_FALSE(borrow.ok);
         JEXPECT_SUBSTR(jhandle_last_message(handle), "too_much");
         char needed[32];
         snprintf(needed, sizeof needed, "%zu bytes", granules * 64 + 64);
-        JEXPECT_SUBSTR(jhandle_last_message(handle), needed); /* the message says how much was needed */
+        /* The message says how much was needed. */
+        JEXPECT_SUBSTR(jhandle_last_message(handle), needed);
         JEXPECT_STATUS(touch(handle, granules * 64 + 1), JSTATUS_MEMORY_ERROR);
         JEXPECT_OK(touch(handle, granules * 64));
         JEXPECT_OK(jhandle_destroy(handle));
@@ -240,7 +250,8 @@ JTEST(HandleBudget, BoundsWhatDefaultModeHolds) {
     JEXPECT_SUBSTR(jhandle_last_message(handle), "budget");
     JEXPECT_EQ(capacity_of(handle), 4096);
     JEXPECT_OK(borrow_one(&outer, handle, 4000));
-    JEXPECT_STATUS(borrow_one(&inner, handle, 128), JSTATUS_MEMORY_ERROR); /* a further block counts too */
+    /* A further block counts too. */
+    JEXPECT_STATUS(borrow_one(&inner, handle, 128), JSTATUS_MEMORY_ERROR);
     JEXPECT_OK(borrow_one(&inner, handle, 64));
     JEXPECT_OK(jborrow_end(&inner));
     JEXPECT_OK(jborrow_end(&outer));

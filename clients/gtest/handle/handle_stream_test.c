@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The handle with streams of its own, and after a fork. A gate in the stream shows what waits for the workspace's last use
- * and what does not. */
+/* The handle with streams of its own, and after a fork. A gate in the stream shows what waits for
+ * the workspace's last use and what does not. */
 
 #include "handle_helper.h"
 
@@ -25,14 +25,16 @@ static void slow_write_in_stream(void *arguments) {
     write_in_stream(arguments);
 }
 
-/* Borrows, and enqueues work that writes to what was borrowed; the borrow ends before the work is done. */
+/* Borrows, and enqueues work that writes to what was borrowed; the borrow ends before the work is
+ * done. */
 static void enqueue_use(jhandle_t *handle, size_t bytes, atomic_int *done, bool slow) {
     jstream_t *stream;
     JALLOC_BORROW(ws, handle, bytes);
     JASSERT_TRUE(ws.ok);
     const write_job_t job = {ws.ptr[0], bytes, done};
     JEXPECT_OK(jhandle_get_stream(handle, &stream));
-    JEXPECT_OK(jstream_launch(jdevice_host(), stream, slow ? slow_write_in_stream : write_in_stream, &job, sizeof job));
+    JEXPECT_OK(jstream_launch(jdevice_host(), stream, slow ? slow_write_in_stream : write_in_stream,
+                              &job, sizeof job));
 }
 
 JTEST(HandleStream, NewStreamWaitsForTheWorkspacesLastUseAndTheHostDoesNot) {
@@ -55,7 +57,8 @@ JTEST(HandleStream, NewStreamWaitsForTheWorkspacesLastUseAndTheHostDoesNot) {
     JEXPECT_EQ(atomic_load(&second_done), 0);
     jtest_gate_open(&gate);
     JEXPECT_OK(jstream_synchronize(jdevice_host(), second));
-    JEXPECT_EQ(atomic_load(&first_done), 1); /* the second stream's end comes behind the first one's */
+    /* The second stream's end comes behind the first one's. */
+    JEXPECT_EQ(atomic_load(&first_done), 1);
     JEXPECT_EQ(atomic_load(&second_done), 1);
     JEXPECT_EQ(stats_of(handle).synchronization_count, 0);
     JEXPECT_OK(jhandle_destroy(handle));
@@ -102,7 +105,8 @@ JTEST(HandleStream, RepeatedChangesKeepOneOrder) {
     jhandle_t *handle = make_handle(4096);
     for (int i = 0; i < STREAMS; ++i)
         JASSERT_OK(jstream_create(jdevice_host(), &streams[i]));
-    for (int i = 0; i < ROUNDS; ++i) { /* a race on the workspace's bytes, for a race detector, if the order broke */
+    for (int i = 0; i < ROUNDS; ++i) {
+        /* A race on the workspace's bytes, for a race detector, if the order broke. */
         JEXPECT_OK(jhandle_set_stream(handle, streams[i % STREAMS]));
         enqueue_use(handle, 4096, &done, false);
     }
@@ -261,7 +265,8 @@ static void use_inherited(void *argument) {
     JEXPECT_STATUS(jhandle_set_stream(handle, NULL), JSTATUS_FORKED);
     if (inherited->borrow) {
         JEXPECT_STATUS(jhandle_destroy(handle), JSTATUS_BUSY);
-        JEXPECT_OK(jborrow_end(inherited->borrow)); /* the guard of a scope that both processes leave */
+        /* The guard of a scope that both processes leave. */
+        JEXPECT_OK(jborrow_end(inherited->borrow));
         JALLOC_BORROW(ws, handle, 64);
         JEXPECT_STATUS(ws.status, JSTATUS_FORKED);
     }
@@ -301,7 +306,8 @@ JTEST(HandleFork, WithALiveBorrow) {
     JEXPECT_OK(jhandle_destroy(inherited.handle));
 }
 
-/* The fork comes under the macro's guard, which ends in both processes; the child would destroy the handle before. */
+/* The fork comes under the macro's guard, which ends in both processes; the child would destroy the
+ * handle before. */
 static void destroy_under_a_guard(void *argument) {
     jhandle_t *handle = argument;
     JALLOC_BORROW(ws, handle, 100);
@@ -360,7 +366,8 @@ JTEST(HandleFork, BorrowsOfThreadsThatAreNotThereHaveEnded) {
     JEXPECT_OK(jhandle_destroy(holder.handle));
 }
 
-/* The stream's thread is not there in the child, and work is under way in the parent: the child must not wait for it. */
+/* The stream's thread is not there in the child, and work is under way in the parent: the child
+ * must not wait for it. */
 JTEST(HandleFork, WithABusyStream) {
     jtest_gate_t gate = JTEST_GATE_INIT;
     atomic_int done = 0;

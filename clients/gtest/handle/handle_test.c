@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The handle's life: how it is made, what the environment and the options say, and what is answered to a pointer that is no
- * handle. */
+/* The handle's life: how it is made, what the environment and the options say, and what is answered
+ * to a pointer that is no handle. */
 
 #include "handle_helper.h"
 
@@ -162,7 +162,8 @@ JTEST(HandleEnvironment, DeviceMemorySizePreallocates) {
         jtest_setenv("JALLOC_DEVICE_MEMORY_SIZE", size_values[i].value);
         jhandle_t *handle = make_handle(0);
         JASSERT_NOT_NULL(handle);
-        JEXPECT_EQ(mode_of(handle), size_values[i].capacity ? JHANDLE_MODE_PREALLOCATE : JHANDLE_MODE_DEFAULT);
+        JEXPECT_EQ(mode_of(handle),
+                   size_values[i].capacity ? JHANDLE_MODE_PREALLOCATE : JHANDLE_MODE_DEFAULT);
         JEXPECT_EQ(capacity_of(handle), size_values[i].capacity);
         JEXPECT_EQ(jtest_live_bytes(), size_values[i].capacity);
         JEXPECT_OK(jhandle_destroy(handle));
@@ -319,7 +320,8 @@ JTEST(Handle, NullIsInvalidHandleEverywhere) {
     JEXPECT_OK(jhandle_destroy(NULL));
 }
 
-/* Memory that holds no handle, all zeros or rubbish: told from a handle without following a pointer in it. */
+/* Memory that holds no handle, all zeros or rubbish: told from a handle without following a pointer
+ * in it. */
 JTEST(Handle, OtherMemoryIsInvalidHandleEverywhere) {
     alignas(64) static unsigned char memory[64 * 1024];
     memset(memory, 0, sizeof memory);
@@ -359,7 +361,8 @@ JTEST(Handle, AccuracyIsComponentwiseUnlessAskedForByOptionEnvironmentOrSetter) 
     JEXPECT_OK(jhandle_set_accuracy(handle, JACCURACY_NORMWISE));
     JEXPECT_STATUS(jhandle_set_accuracy(handle, (jaccuracy_t)3), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jhandle_set_accuracy(handle, JACCURACY_DEFAULT), JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(jhandle_set_result_policy(handle, JRESULT_POLICY_DEFAULT), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jhandle_set_result_policy(handle, JRESULT_POLICY_DEFAULT),
+                   JSTATUS_INVALID_VALUE);
     JEXPECT_OK(jhandle_get_accuracy(handle, &accuracy));
     JEXPECT_EQ(accuracy, JACCURACY_NORMWISE);
     JEXPECT_OK(jhandle_set_accuracy(handle, JACCURACY_COMPONENTWISE));
@@ -396,7 +399,8 @@ JTEST(Handle, PointerModeAndResultPolicy) {
         JEXPECT_OK(jhandle_set_pointer_mode(handle, (jpointer_mode_t)value));
         JEXPECT_OK(jhandle_set_result_policy(handle, (jresult_policy_t)(value + 1)));
         JEXPECT_STATUS(jhandle_set_pointer_mode(handle, (jpointer_mode_t)2), JSTATUS_INVALID_VALUE);
-        JEXPECT_STATUS(jhandle_set_result_policy(handle, (jresult_policy_t)-1), JSTATUS_INVALID_VALUE);
+        JEXPECT_STATUS(jhandle_set_result_policy(handle, (jresult_policy_t)-1),
+                       JSTATUS_INVALID_VALUE);
         JEXPECT_OK(jhandle_get_pointer_mode(handle, &mode));
         JEXPECT_OK(jhandle_get_result_policy(handle, &policy));
         JEXPECT_EQ(mode, value);
@@ -441,6 +445,7 @@ JTEST(Handle, FailedPreallocationLeavesNothing) {
     JEXPECT_STATUS(jhandle_create(&options, &handle), JSTATUS_MEMORY_ERROR);
     JEXPECT_EQ(handle, mark);
     JEXPECT_EQ(jtest_metadata_live_count(), live);
-    JEXPECT_OK(jhandle_create(&options, &handle)); /* the allocator is not held by the one that failed */
+    /* The allocator is not held by the one that failed. */
+    JEXPECT_OK(jhandle_create(&options, &handle));
     JEXPECT_OK(jhandle_destroy(handle));
 }

@@ -1,8 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Size queries and plans: every row of the state table, the choice of a rung, and the promise that the bytes of a query
- * suffice. The routines queried here are small ones of the test's own, written as a user would write his. */
+/* Size queries and plans: every row of the state table, the choice of a rung, and the promise that
+ * the bytes of a query suffice. The routines queried here are small ones of the test's own, written
+ * as a user would write his. */
 
 #include "handle_helper.h"
 
@@ -13,7 +14,8 @@
 /* Asks for three buffers; complains about a negative n, looks at no operand while queried. */
 static jstatus_t simple_routine(jhandle_t *handle, int64_t n, const double *x) {
     if (n < 0)
-        return jhandle_fail(handle, JSTATUS_INVALID_SIZE, "simple_routine: n is %lld", (long long)n);
+        return jhandle_fail(handle, JSTATUS_INVALID_SIZE, "simple_routine: n is %lld",
+                            (long long)n);
     if (jhandle_is_size_query(handle))
         return JALLOC_SET_OPTIMAL_SIZE(handle, (size_t)n, 2 * (size_t)n, (size_t)n / 2);
     JALLOC_BORROW(ws, handle, (size_t)n, 2 * (size_t)n, (size_t)n / 2);
@@ -63,7 +65,8 @@ static jplan_t outer_plan(const jhandle_t *handle, int64_t m, int64_t n) {
     const size_t a = jplan_bytes(&first, handle), b = jplan_bytes(&second, handle);
     jplan_t plan;
     jplan_init(&plan, handle, "outer_routine", "mn", shape);
-    jplan_add(&plan, "copy", 7, a > b ? a : b, 2, (const size_t[]){jalloc_mul(m, n), jalloc_mul(m, 8)});
+    jplan_add(&plan, "copy", 7, a > b ? a : b, 2,
+              (const size_t[]){jalloc_mul(m, n), jalloc_mul(m, 8)});
     jplan_add(&plan, "in place", 7, 0, 1, (const size_t[]){jalloc_mul(m, 8)});
     return plan;
 }
@@ -106,11 +109,15 @@ JTEST(SizeQuery, EveryRowOfTheStateTable) {
     JEXPECT_STATUS(simple_routine(handle, 10, NULL), JSTATUS_SIZE_UNCHANGED);
     JEXPECT_STATUS(simple_routine(handle, 0, NULL), JSTATUS_SIZE_UNCHANGED);
     JEXPECT_STATUS(routine_without_workspace(handle), JSTATUS_SIZE_UNCHANGED);
-    JEXPECT_STATUS(jhandle_start_size_query(handle), JSTATUS_SIZE_QUERY_MISMATCH);  /* and the maximum is kept */
-    JEXPECT_STATUS(simple_routine(handle, -1, NULL), JSTATUS_INVALID_SIZE);         /* and the query goes on */
-    JEXPECT_STATUS(jhandle_stop_size_query(handle, NULL), JSTATUS_INVALID_POINTER); /* still querying */
+    /* And the maximum is kept. */
+    JEXPECT_STATUS(jhandle_start_size_query(handle), JSTATUS_SIZE_QUERY_MISMATCH);
+    /* And the query goes on. */
+    JEXPECT_STATUS(simple_routine(handle, -1, NULL), JSTATUS_INVALID_SIZE);
+    /* Still querying. */
+    JEXPECT_STATUS(jhandle_stop_size_query(handle, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_TRUE(jhandle_is_size_query(handle));
-    JEXPECT_STATUS(simple_routine(handle, 1001, NULL), JSTATUS_SIZE_UNCHANGED); /* rounds to the same granules */
+    /* Rounds to the same granules. */
+    JEXPECT_STATUS(simple_routine(handle, 1001, NULL), JSTATUS_SIZE_UNCHANGED);
     JEXPECT_STATUS(simple_routine(handle, 1025, NULL), JSTATUS_SIZE_INCREASED);
     JEXPECT_OK(jhandle_stop_size_query(handle, &bytes));
     JEXPECT_EQ(bytes, 1088 + 2112 + 512);
@@ -133,7 +140,8 @@ JTEST(SizeQuery, ExpectedSizesAreRoundedEachThenSummed) {
     jhandle_t *handle = make_handle(0);
     for (int64_t i = jtest_iterations(300); i > 0; --i) {
         size_t sizes[12], expected = 0, bytes = 0;
-        const size_t count = (size_t)jtest_random_between(0, 12); /* a query knows no limit on buffers */
+        /* A query knows no limit on buffers. */
+        const size_t count = (size_t)jtest_random_between(0, 12);
         for (size_t k = 0; k < count; ++k) {
             sizes[k] = (size_t)jtest_random_between(0, 300);
             expected += (sizes[k] + 63) / 64 * 64;
@@ -212,7 +220,7 @@ JTEST(SizeQuery, HandleMayBeDestroyedMeanwhile) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* ---- The promise: exactly the queried bytes, with a page that traps right behind or before them ---- */
+/* ---- The promise: exactly the queried bytes, a page that traps behind or before them ---- */
 
 static size_t query_all(jhandle_t *handle, const int64_t (*sizes)[2], size_t count) {
     size_t bytes = 0;
@@ -242,9 +250,11 @@ JTEST(Promise, QueriedBytesSufficeForEachQueriedCall) {
         int64_t sizes[3][2];
         for (size_t i = 0; i < 3; ++i)
             for (size_t k = 0; k < 2; ++k)
-                sizes[i][k] = jtest_random_between(0, 1) ? jtest_random_between(0, 10) : jtest_random_between(0, 300);
-        JSCOPED_TRACE("%lld,%lld %lld,%lld %lld,%lld", (long long)sizes[0][0], (long long)sizes[0][1],
-                      (long long)sizes[1][0], (long long)sizes[1][1], (long long)sizes[2][0], (long long)sizes[2][1]);
+                sizes[i][k] = jtest_random_between(0, 1) ? jtest_random_between(0, 10)
+                                                         : jtest_random_between(0, 300);
+        JSCOPED_TRACE("%lld,%lld %lld,%lld %lld,%lld", (long long)sizes[0][0],
+                      (long long)sizes[0][1], (long long)sizes[1][0], (long long)sizes[1][1],
+                      (long long)sizes[2][0], (long long)sizes[2][1]);
         JASSERT_OK(jhandle_set_workspace(handle, NULL, 0));
         const size_t bytes = query_all(handle, sizes, 3);
         JEXPECT_EQ(bytes % 64, 0);
@@ -288,8 +298,12 @@ JTEST(Plan, RungByCapacityToTheGranule) {
         jstatus_t status;
         int rung;
     } rows[] = {
-        {1536, JSTATUS_SUCCESS, 0},      {1600, JSTATUS_SUCCESS, 0},           {1536 - 64, JSTATUS_PERF_DEGRADED, 1},
-        {640, JSTATUS_PERF_DEGRADED, 1}, {640 - 64, JSTATUS_PERF_DEGRADED, 2}, {128, JSTATUS_PERF_DEGRADED, 2},
+        {1536, JSTATUS_SUCCESS, 0},
+        {1600, JSTATUS_SUCCESS, 0},
+        {1536 - 64, JSTATUS_PERF_DEGRADED, 1},
+        {640, JSTATUS_PERF_DEGRADED, 1},
+        {640 - 64, JSTATUS_PERF_DEGRADED, 2},
+        {128, JSTATUS_PERF_DEGRADED, 2},
         {64, JSTATUS_MEMORY_ERROR, -1},
     };
     uint64_t counts[3] = {0}, degraded = 0;
@@ -360,7 +374,8 @@ JTEST(Plan, LowestRungMayNeedNothing) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* Rungs of the classes 0 1 0 1: only those of the last one's may be used, and the query counts the first of those. */
+/* Rungs of the classes 0 1 0 1: only those of the last one's may be used, and the query counts the
+ * first of those. */
 JTEST(Plan, SameBitsUsesOnlyTheLastRungsClass) {
     jhandle_t *handle = make_handle(0);
     static const struct {
@@ -392,7 +407,8 @@ JTEST(Plan, SameBitsUsesOnlyTheLastRungsClass) {
             JEXPECT_STATUS(jhandle_answer_plan(handle, &plan), JSTATUS_SIZE_INCREASED);
             JEXPECT_OK(jhandle_stop_size_query(handle, &bytes));
             JEXPECT_EQ(bytes, same ? 3072 : 4096);
-            JEXPECT_STATUS(jborrow_begin_plan(&borrow, handle, &plan), same ? rows[i].same : rows[i].fast);
+            JEXPECT_STATUS(jborrow_begin_plan(&borrow, handle, &plan),
+                           same ? rows[i].same : rows[i].fast);
             JEXPECT_EQ(borrow.rung, same ? rows[i].same_rung : rows[i].fast_rung);
             JEXPECT_OK(jborrow_end(&borrow));
         }
@@ -454,7 +470,8 @@ JTEST(Plan, MistakesInAPlanAreAnsweredWhereItIsUsed) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* What a plan needs without a handle: nothing is rounded. A plan that is not sound needs more than there is. */
+/* What a plan needs without a handle: nothing is rounded. A plan that is not sound needs more than
+ * there is. */
 JTEST(Plan, BytesOfPlansThatNoHandleHasSeen) {
     jplan_t plan;
     jplan_init(&plan, NULL, "alone", "", NULL);
@@ -523,7 +540,9 @@ JTEST(Plan, LongShapesAreCut) {
 }
 
 JTEST(Plan, ShapesHaveUpToFourNumbersOrNone) {
-    static const char *const names[] = {NULL, "", "mnkb", "mnkbz"}, *const shown[] = {"", "", "m=1 n=2 k=3 b=4", NULL};
+    static const char *const names[] = {NULL, "", "mnkb", "mnkbz"}, *const shown[] = {
+                                                                        "", "", "m=1 n=2 k=3 b=4",
+                                                                        NULL};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i) {
         jhandle_t *handle = make_handle(0);
         jplan_t plan;
@@ -537,8 +556,8 @@ JTEST(Plan, ShapesHaveUpToFourNumbersOrNone) {
     }
 }
 
-/* A rung that does not fit while a lower one does is no failure: nobody is told anything. Where none fits, the message
- * is of the last that was tried. */
+/* A rung that does not fit while a lower one does is no failure: nobody is told anything. Where
+ * none fits, the message is of the last that was tried. */
 JTEST(Plan, ARefusedRungSaysNothingWhileALowerOneFits) {
     static unsigned char small[64] __attribute__((aligned(64)));
     static const char *const modes[] = {"manual", "user-owned", "budget", "allocator"};
@@ -556,7 +575,8 @@ JTEST(Plan, ARefusedRungSaysNothingWhileALowerOneFits) {
             JEXPECT_OK(jhandle_set_workspace(handle, small, 64));
         if (mode == 2)
             JEXPECT_OK(jhandle_set_budget(handle, 64));
-        JEXPECT_STATUS(jhandle_fail(handle, JSTATUS_NOT_FOUND, "what was said before"), JSTATUS_NOT_FOUND);
+        JEXPECT_STATUS(jhandle_fail(handle, JSTATUS_NOT_FOUND, "what was said before"),
+                       JSTATUS_NOT_FOUND);
 
         jplan_t plan;
         jborrow_t borrow;

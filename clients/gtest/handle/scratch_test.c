@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Scratch memory for one operation, as a borrow: the limit, the once-only rule, the end of the scope, the stream. */
+/* Scratch memory for one operation, as a borrow: the limit, the once-only rule, the end of the
+ * scope, the stream. */
 
 #include "jtest.h"
 
@@ -30,7 +31,8 @@ JTEST(Scratch, HasALimitAndEndsWithItsScope) {
         JEXPECT_OK(operate(handle, LIMIT, (unsigned char)i, &kept));
     JEXPECT_TRUE(kept);
     JEXPECT_STATUS(operate(handle, LIMIT + 1, 0, &kept), JSTATUS_MEMORY_ERROR);
-    JEXPECT_SUBSTR(jhandle_last_message(handle), "65600 bytes of workspace"); /* rounded up to the granule */
+    /* Rounded up to the granule. */
+    JEXPECT_SUBSTR(jhandle_last_message(handle), "65600 bytes of workspace");
     jhandle_stats_t stats = {.struct_size = sizeof stats};
     JEXPECT_OK(jhandle_get_stats(handle, &stats));
     JEXPECT_EQ(stats.allocation_count, 1);
@@ -54,8 +56,8 @@ JTEST(Scratch, IsOneTimeWhereItTakesAll) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* The scope ends before the stream has used the scratch; the next operation in the stream has the same bytes, and comes
- * after. */
+/* The scope ends before the stream has used the scratch; the next operation in the stream has the
+ * same bytes, and comes after. */
 static void copy_in_stream(void *argument) {
     unsigned char **pair = argument;
     memcpy(pair[1], pair[0], 16);

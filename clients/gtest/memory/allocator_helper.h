@@ -27,7 +27,8 @@ static inline void give(jallocator_t *allocator, void *pointer, size_t size_byte
 /* Whether one of its live blocks begins there. */
 static inline bool owns(const jallocator_t *allocator, const void *pointer) {
     jallocation_t block = JALLOCATION_INIT;
-    return jallocator_find(allocator, pointer, &block) == JSTATUS_SUCCESS && block.pointer == pointer;
+    return jallocator_find(allocator, pointer, &block) == JSTATUS_SUCCESS &&
+           block.pointer == pointer;
 }
 
 #endif

@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The allocator object: what is checked when one is made, what stands between a caller and the allocator's functions, and
- * what is counted. What every provider must do is in provider_test.c. */
+/* The allocator object: what is checked when one is made, what stands between a caller and the
+ * allocator's functions, and what is counted. What every provider must do is in provider_test.c. */
 
 #include "allocator_helper.h"
 #include "jtest.h"
@@ -25,8 +25,8 @@ static struct script {
     void *given_back;
 } script;
 
-static jstatus_t script_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream,
-                                 void **pointer) {
+static jstatus_t script_allocate(void *context, size_t size_bytes, size_t alignment,
+                                 jstream_t *stream, void **pointer) {
     JEXPECT_EQ(context, &script);
     JEXPECT_NULL(stream);
     JEXPECT_GT(size_bytes, 0);
@@ -34,11 +34,13 @@ static jstatus_t script_allocate(void *context, size_t size_bytes, size_t alignm
     script.size = size_bytes;
     script.alignment = alignment;
     if (script.allocate_status == JSTATUS_SUCCESS && !script.gives_null)
-        *pointer =
-            script.gives ? script.gives : aligned_alloc(alignment, (size_bytes + alignment - 1) & ~(alignment - 1));
+        *pointer = script.gives
+                       ? script.gives
+                       : aligned_alloc(alignment, (size_bytes + alignment - 1) & ~(alignment - 1));
     return script.allocate_status;
 }
-static jstatus_t script_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+static jstatus_t script_deallocate(void *context, void *pointer, size_t size_bytes,
+                                   jstream_t *stream) {
     JEXPECT_EQ(context, &script);
     JEXPECT_NULL(stream);
     JEXPECT_NOT_NULL(pointer);
@@ -103,7 +105,8 @@ JTEST(Allocator, TableIsCheckedAndNothingIsMade) {
     ops = full;
     ops.deallocate = NULL;
     JEXPECT_STATUS(jallocator_create(&ops, NULL, NULL, &allocator), JSTATUS_INVALID_POINTER);
-    static const size_t bad_sizes[] = {0, 1, sizeof(size_t), offsetof(jallocator_ops_t, usable_size) - 1};
+    static const size_t bad_sizes[] = {0, 1, sizeof(size_t),
+                                       offsetof(jallocator_ops_t, usable_size) - 1};
     for (size_t i = 0; i < sizeof bad_sizes / sizeof bad_sizes[0]; ++i) {
         ops = full;
         ops.struct_size = bad_sizes[i];
@@ -209,7 +212,8 @@ JTEST(Allocator, OlderTableHasFewerSlotsAndNewerOneMore) {
         void *later[4];
     } newer = {.ops = full};
     jallocator_ops_t older = full;
-    older.struct_size = offsetof(jallocator_ops_t, usable_size); /* whatever is behind is not the caller's */
+    /* Whatever is behind is not the caller's. */
+    older.struct_size = offsetof(jallocator_ops_t, usable_size);
     jallocator_t *allocator = make(&older);
     JEXPECT_FALSE(owns(allocator, &script));
     JEXPECT_OK(jallocator_destroy(allocator));
@@ -272,16 +276,19 @@ JTEST(Allocator, TableIsCopied) {
 
 JTEST(Allocator, ArgumentsAreCheckedBeforeTheFunctionsSeeThem) {
     jallocator_t *allocator = make(&full);
-    static const size_t bad_alignments[] = {3, 5, 48, 65, (size_t)1 << 31, ((size_t)1 << 30) + 1, SIZE_MAX};
+    static const size_t bad_alignments[] = {
+        3, 5, 48, 65, (size_t)1 << 31, ((size_t)1 << 30) + 1, SIZE_MAX};
     void *pointer;
     for (size_t i = 0; i < sizeof bad_alignments / sizeof bad_alignments[0]; ++i) {
         pointer = &script;
-        JEXPECT_STATUS(jallocator_allocate(allocator, 8, bad_alignments[i], NULL, &pointer), JSTATUS_INVALID_VALUE);
+        JEXPECT_STATUS(jallocator_allocate(allocator, 8, bad_alignments[i], NULL, &pointer),
+                       JSTATUS_INVALID_VALUE);
         JEXPECT_NULL(pointer);
     }
     for (size_t k = 0; k < 300; ++k) {
         pointer = &script;
-        JEXPECT_STATUS(jallocator_allocate(allocator, SIZE_MAX - k, 64, NULL, &pointer), JSTATUS_INVALID_SIZE);
+        JEXPECT_STATUS(jallocator_allocate(allocator, SIZE_MAX - k, 64, NULL, &pointer),
+                       JSTATUS_INVALID_SIZE);
         JEXPECT_NULL(pointer);
     }
     JEXPECT_STATUS(jallocator_allocate(NULL, 8, 64, NULL, &pointer), JSTATUS_INVALID_POINTER);
@@ -344,13 +351,14 @@ JTEST(Allocator, FailureIsPassedOnCountedAndExplained) {
 }
 
 JTEST(Allocator, RequestsThatNoMachineCanServeAreFailures) {
-    static const char *const compositions[] = {"malloc", "malloc+track", "malloc+bfc", "malloc+bfc(threads=none)",
-                                               "malloc+general"};
+    static const char *const compositions[] = {"malloc", "malloc+track", "malloc+bfc",
+                                               "malloc+bfc(threads=none)", "malloc+general"};
     for (int i = 0; i < 5; ++i) {
         jallocator_t *allocator = NULL;
         void *pointer;
         JASSERT_OK(jallocator_compose(NULL, compositions[i], &allocator));
-        JEXPECT_STATUS(jallocator_allocate(allocator, SIZE_MAX, 0, NULL, &pointer), JSTATUS_INVALID_SIZE);
+        JEXPECT_STATUS(jallocator_allocate(allocator, SIZE_MAX, 0, NULL, &pointer),
+                       JSTATUS_INVALID_SIZE);
         JEXPECT_STATUS(jallocator_allocate(allocator, 1, 3, NULL, &pointer),
                        JSTATUS_INVALID_VALUE); /* misuse is none */
         jallocator_stats_t stats = JALLOCATOR_STATS_INIT;
@@ -398,7 +406,8 @@ JTEST(Allocator, FailedDeallocationLeavesTheAllocationLive) {
     script.deallocate_status = JSTATUS_SUCCESS;
     JEXPECT_OK(jallocator_deallocate(allocator, pointer, 64, NULL));
     JEXPECT_EQ(stats_of(allocator).live_count, 0);
-    JEXPECT_TRUE(jstatus_is_error(jallocator_deallocate(allocator, pointer, 64, NULL))); /* twice: nothing is live */
+    /* Twice: nothing is live. */
+    JEXPECT_TRUE(jstatus_is_error(jallocator_deallocate(allocator, pointer, 64, NULL)));
     JEXPECT_EQ(script.deallocations, 2);
     JEXPECT_OK(jallocator_destroy(allocator));
 }

@@ -1,10 +1,11 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* What is below an allocator fails: each call of a device (memory, events, waits, fills, copies) by turns, each time that
- * memory is given back, and each allocation of bookkeeping memory. Whatever the answer is, nothing is lost: the allocator is sound, what was live is live, and
- * everything can be given back when the failure is over. On a pretended GPU with two streams, so that policies need
- * events. */
+/* What is below an allocator fails: each call of a device (memory, events, waits, fills, copies) by
+ * turns, each time that memory is given back, and each allocation of bookkeeping memory. Whatever
+ * the answer is, nothing is lost: the allocator is sound, what was live is live, and everything can
+ * be given back when the failure is over. On a pretended GPU with two streams, so that policies
+ * need events. */
 
 #include "jtest.h"
 #include "pretend_gpu.h"
@@ -67,9 +68,11 @@ typedef struct below {
     } live[BELOW_MOST_LIVE];
 } below_t;
 
-static jstatus_t below_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
+static jstatus_t below_allocate(void *context, size_t size_bytes, size_t alignment,
+                                jstream_t *stream, void **pointer) {
     below_t *below = context;
-    const jstatus_t status = jallocator_allocate(below->device, size_bytes, alignment, stream, pointer);
+    const jstatus_t status =
+        jallocator_allocate(below->device, size_bytes, alignment, stream, pointer);
     for (size_t i = 0; i < BELOW_MOST_LIVE && status == JSTATUS_SUCCESS; ++i)
         if (below->live[i].pointer == NULL) {
             below->live[i].pointer = *pointer;
@@ -78,7 +81,8 @@ static jstatus_t below_allocate(void *context, size_t size_bytes, size_t alignme
         }
     return status;
 }
-static jstatus_t below_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+static jstatus_t below_deallocate(void *context, void *pointer, size_t size_bytes,
+                                  jstream_t *stream) {
     below_t *below = context;
     if (below->refuses) {
         ++below->refused;
@@ -116,7 +120,8 @@ typedef struct script {
     bool always_frees; /* a free must succeed */
 } script_t;
 
-static void script_allocate(script_t *script, int place, size_t size_bytes, size_t alignment, int stream) {
+static void script_allocate(script_t *script, int place, size_t size_bytes, size_t alignment,
+                            int stream) {
     if (script->pointers[place] != NULL)
         return;
     script->sizes[place] = size_bytes;
@@ -129,8 +134,8 @@ static void script_allocate(script_t *script, int place, size_t size_bytes, size
 static void script_free(script_t *script, int place, int stream) {
     if (script->pointers[place] == NULL)
         return;
-    const jstatus_t status = jallocator_deallocate(script->allocator, script->pointers[place], script->sizes[place],
-                                                   script->streams[stream]);
+    const jstatus_t status = jallocator_deallocate(script->allocator, script->pointers[place],
+                                                   script->sizes[place], script->streams[stream]);
     if (script->always_frees)
         JEXPECT_OK(status);
     if (status == JSTATUS_SUCCESS)
@@ -167,7 +172,9 @@ static void script_end(script_t *script) {
     JEXPECT_OK(jallocator_destroy(script->allocator));
 }
 
-static bool script_aligns(const char *text) { return strstr(text, "slots") == NULL && strstr(text, "small") == NULL; }
+static bool script_aligns(const char *text) {
+    return strstr(text, "slots") == NULL && strstr(text, "small") == NULL;
+}
 
 static void script_streams(script_t *script, pretend_gpu_t *gpu) {
     for (int i = 1; i < 3; ++i)
@@ -198,8 +205,12 @@ static void fail_device(const char *text, jstatus_t with) {
     script_end_streams(&script);
 }
 
-JTEST_P(BelowFails, EachCallOfTheDeviceIsSurvived, text_t, failing) { fail_device(*param, JSTATUS_DEVICE_ERROR); }
-JTEST_P(BelowFails, EachLackOfTheDeviceIsSurvived, text_t, failing) { fail_device(*param, JSTATUS_MEMORY_ERROR); }
+JTEST_P(BelowFails, EachCallOfTheDeviceIsSurvived, text_t, failing) {
+    fail_device(*param, JSTATUS_DEVICE_ERROR);
+}
+JTEST_P(BelowFails, EachLackOfTheDeviceIsSurvived, text_t, failing) {
+    fail_device(*param, JSTATUS_MEMORY_ERROR);
+}
 
 JTEST_P(BelowFails, WhatIsNotTakenBackIsGivenBackLater, text_t, failing) {
     if (strncmp(*param, "device", 6) == 0)
@@ -227,7 +238,8 @@ static const char *const policies[] = {
     "stack", "slots(slot=16K,block=3)", "pool", "bfc", "lru", "small", "general", "bfc+small",
 };
 
-/* Its memory stays below, but no bookkeeping does (the fixture looks), and nothing is given back twice. */
+/* Its memory stays below, but no bookkeeping does (the fixture looks), and nothing is given back
+ * twice. */
 JTEST_P(BelowFails, WhatIsNeverTakenBackLeavesNoBooks, text_t, policies) {
     pretend_gpu_t *gpu = pretend_gpu_make();
     below_t below = {.failed = false};
@@ -245,13 +257,14 @@ JTEST_P(BelowFails, WhatIsNeverTakenBackLeavesNoBooks, text_t, policies) {
     below.refuses = false;
     for (size_t i = 0; i < BELOW_MOST_LIVE; ++i)
         if (below.live[i].pointer != NULL)
-            JEXPECT_OK(jallocator_deallocate(base, below.live[i].pointer, below.live[i].size_bytes, NULL));
+            JEXPECT_OK(
+                jallocator_deallocate(base, below.live[i].pointer, below.live[i].size_bytes, NULL));
     JEXPECT_EQ(pretend_gpu_live_bytes(), 0);
     below_end(&below, base);
     script_end_streams(&script);
 }
 
-/* ---- Bookkeeping fails, and the device with it --------------------------------------------------------------------- */
+/* ---- Bookkeeping fails, and the device with it ---- */
 
 /* For want of bookkeeping alone no free fails. */
 static void fail_metadata(const char *text, bool device_too) {
@@ -277,7 +290,7 @@ static void fail_metadata(const char *text, bool device_too) {
 JTEST_P(BookkeepingFails, EachTimeIsSurvived, text_t, failing) { fail_metadata(*param, false); }
 JTEST_P(BookkeepingFails, AndThenTheDevice, text_t, failing) { fail_metadata(*param, true); }
 
-/* ---- What is refused, and what stops ------------------------------------------------------------------------------- */
+/* ---- What is refused, and what stops ---- */
 
 JTEST_P(Policies, AStreamOfAnotherDeviceIsRefused, text_t, policies) {
     pretend_gpu_t *gpu = pretend_gpu_make();
@@ -288,23 +301,27 @@ JTEST_P(Policies, AStreamOfAnotherDeviceIsRefused, text_t, policies) {
     JASSERT_OK(jallocator_compose(&gpu->device, *param, &script.allocator));
     for (size_t size_bytes = 300; size_bytes < 20000; size_bytes += 15000) {
         void *none = NULL, *block = NULL;
-        JEXPECT_STATUS(jallocator_allocate(script.allocator, size_bytes, 0, foreign, &none), JSTATUS_INVALID_VALUE);
+        JEXPECT_STATUS(jallocator_allocate(script.allocator, size_bytes, 0, foreign, &none),
+                       JSTATUS_INVALID_VALUE);
         JEXPECT_NULL(none);
         JEXPECT_SUBSTR(jstatus_last_message(), "stream is not of pretended");
         JASSERT_OK(jallocator_allocate(script.allocator, size_bytes, 0, script.streams[1], &block));
-        JEXPECT_STATUS(jallocator_deallocate(script.allocator, block, size_bytes, foreign), JSTATUS_INVALID_VALUE);
+        JEXPECT_STATUS(jallocator_deallocate(script.allocator, block, size_bytes, foreign),
+                       JSTATUS_INVALID_VALUE);
         JEXPECT_SUBSTR(jstatus_last_message(), "stream is not of pretended");
-        JEXPECT_OK(jallocator_deallocate(script.allocator, block, size_bytes, script.streams[1])); /* was live */
+        /* Was live. */
+        JEXPECT_OK(jallocator_deallocate(script.allocator, block, size_bytes, script.streams[1]));
     }
     script_end(&script);
     JEXPECT_OK(jstream_destroy(foreign));
     script_end_streams(&script);
 }
 
-/* A fence needs room in a table; where there is none the stream is waited for, and where that fails as well the block stays
- * live. */
+/* A fence needs room in a table; where there is none the stream is waited for, and where that fails
+ * as well the block stays live. */
 static const char *const fencing[] = {
-    "stack", "slots(slot=16K,block=3)", "pool", "bfc", "lru", "small(cache=1)", "bfc+small(cache=1)",
+    "stack",          "slots(slot=16K,block=3)", "pool", "bfc", "lru",
+    "small(cache=1)", "bfc+small(cache=1)",
 };
 enum { FULL_TABLE = 3 /* streams, and the next one makes it grow */ };
 
@@ -329,7 +346,8 @@ JTEST_P(Policies, AFreeThatCannotBeFencedIsRefused, text_t, fencing) {
         jtest_fail_metadata_after(0);
         gpu->fail_behind_metadata = false;
         jallocation_t found = JALLOCATION_INIT;
-        JEXPECT_EQ(jallocator_find(allocator, block, &found) == JSTATUS_SUCCESS, status != JSTATUS_SUCCESS);
+        JEXPECT_EQ(jallocator_find(allocator, block, &found) == JSTATUS_SUCCESS,
+                   status != JSTATUS_SUCCESS);
         if (status != JSTATUS_SUCCESS) {
             ++refused;
             JEXPECT_STATUS(status, JSTATUS_DEVICE_ERROR);
@@ -357,14 +375,16 @@ JTEST(Policies, ATrimThatCannotBeFencedBelowIsSaid) {
             JASSERT_OK(jallocator_compose(&gpu->device, texts[which], &allocator));
             for (int i = 0; i < FULL_TABLE; ++i) {
                 JASSERT_OK(jstream_create(&gpu->device, &streams[i]));
-                JASSERT_OK(jallocator_allocate(allocator, 50000, 0, streams[i], &block)); /* goes straight below */
+                /* Goes straight below. */
+                JASSERT_OK(jallocator_allocate(allocator, 50000, 0, streams[i], &block));
                 JASSERT_OK(jallocator_deallocate(allocator, block, 50000, streams[i]));
             }
             JASSERT_OK(jallocator_allocate(allocator, 300, 0, streams[0], &block));
             JASSERT_OK(jallocator_deallocate(allocator, block, 300, streams[0]));
             gpu->fail_behind_metadata = true;
             jtest_fail_metadata_after(n);
-            const jstatus_t status = jallocator_trim(allocator, 0); /* on the NULL stream, which is one more */
+            /* On the NULL stream, which is one more. */
+            const jstatus_t status = jallocator_trim(allocator, 0);
             jtest_fail_metadata_after(0);
             gpu->fail_behind_metadata = false;
             if (status != JSTATUS_SUCCESS) {
@@ -382,8 +402,8 @@ JTEST(Policies, ATrimThatCannotBeFencedBelowIsSaid) {
     }
 }
 
-/* Where there is no more a stream waits for what another one has freed. One that is captured cannot wait, and is told that
- * there is no memory; what is free stays free. */
+/* Where there is no more a stream waits for what another one has freed. One that is captured cannot
+ * wait, and is told that there is no memory; what is free stays free. */
 static const char *const bounded[] = {
     "stack(block=4K,limit=4K)", "slots(slot=4K,block=1,limit=1)", "limit(limit=4K)+pool",
     "limit(limit=4K)+lru",      "bfc(region=4K,limit=4K)",
@@ -399,7 +419,8 @@ JTEST_P(Policies, AStreamThatCannotWaitIsRefused, text_t, bounded) {
     for (uint64_t i = 1; i < 3; ++i)
         pretend_gpu_capture(script.streams[i], i);
     JASSERT_OK(jallocator_deallocate(script.allocator, block, 4096, script.streams[1]));
-    JEXPECT_NE(jallocator_allocate(script.allocator, 4096, 0, script.streams[2], &none), JSTATUS_SUCCESS);
+    JEXPECT_NE(jallocator_allocate(script.allocator, 4096, 0, script.streams[2], &none),
+               JSTATUS_SUCCESS);
     JEXPECT_NULL(none);
     JEXPECT_OK(jallocator_check(script.allocator));
     for (int i = 1; i < 3; ++i)
@@ -417,7 +438,8 @@ JTEST_P(Policies, BookkeepingFailsOverMemoryInOrder, text_t, policies) {
     fail_metadata(text, true);
 }
 
-/* In a forked child nobody is left who could write what the parent's streams had to: it is waited for no more. */
+/* In a forked child nobody is left who could write what the parent's streams had to: it is waited
+ * for no more. */
 static const char *const writing[] = {"malloc+fill", "malloc+guard"};
 typedef struct inherited {
     jallocator_t *allocator;

@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Best fit with coalescing as it grows: which regions it asks for below, and when it gives them back. */
+/* Best fit with coalescing as it grows: which regions it asks for below, and when it gives them
+ * back. */
 
 #include "bfc_helper.h"
 
@@ -10,7 +11,8 @@
 
 /* ---- Growth ---- */
 
-/* A region has a part of what there is, or what the request needs, or the least that is taken at once. */
+/* A region has a part of what there is, or what the request needs, or the least that is taken at
+ * once. */
 static const struct growth {
     size_t percent, least; /* granules */
     size_t requests[6], regions[6];
@@ -39,10 +41,12 @@ JTEST_P(Bfc, RegionsGrowWithWhatThereIs, struct growth, growths) {
     end(allocator);
     JEXPECT_EQ(script.granted_bytes, 0);
     options.growth_percent = 1001;
-    JEXPECT_STATUS(jallocator_create_bfc(jtest_failing_allocator(), &options, &allocator), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jallocator_create_bfc(jtest_failing_allocator(), &options, &allocator),
+                   JSTATUS_INVALID_VALUE);
 }
 
-/* Where blocks change their sizes, regions that are free go before more is reserved than ever before. */
+/* Where blocks change their sizes, regions that are free go before more is reserved than ever
+ * before. */
 JTEST(Bfc, FreeRegionsGoBeforeThePeakRises) {
     for (int keep = 0; keep < 2; ++keep) {
         script_t script = {0};
@@ -129,7 +133,8 @@ JTEST(Bfc, LimitIsExact) {
         make(&script, &options, &allocator);
         void *pointers[12], *refused;
         size_t count = 0;
-        while (count < 12 && jallocator_allocate(allocator, G, 0, NULL, &pointers[count]) == JSTATUS_SUCCESS)
+        while (count < 12 &&
+               jallocator_allocate(allocator, G, 0, NULL, &pointers[count]) == JSTATUS_SUCCESS)
             ++count;
         JEXPECT_EQ(count, limit / G); /* every granule of it and not one more */
         JEXPECT_EQ(script.granted_bytes, limit / G * G);
@@ -137,10 +142,12 @@ JTEST(Bfc, LimitIsExact) {
         JEXPECT_EQ(stats_of(allocator).fragmentation, 0.0); /* defined when full */
         for (size_t i = 0; i < count; ++i)
             give(allocator, pointers[i], G);
-        pointers[0] = take(allocator, limit / G * G); /* regions make way for one that is large enough */
+        /* Regions make way for one that is large enough. */
+        pointers[0] = take(allocator, limit / G * G);
         JEXPECT_EQ(script.granted_bytes, limit / G * G);
         give(allocator, pointers[0], limit / G * G);
-        JEXPECT_STATUS(jallocator_allocate(allocator, limit / G * G + 1, 0, NULL, &refused), JSTATUS_MEMORY_ERROR);
+        JEXPECT_STATUS(jallocator_allocate(allocator, limit / G * G + 1, 0, NULL, &refused),
+                       JSTATUS_MEMORY_ERROR);
         JEXPECT_LE(stats_of(allocator).peak_reserved_bytes, limit);
         end(allocator);
     }
@@ -157,7 +164,8 @@ JTEST(Bfc, AllAtOnceTakesTheLimitAndNeverMore) {
     JEXPECT_EQ(script.asked_count, 0);
     void *pointer = take(allocator, 1);
     JEXPECT_EQ(script.asked[0], 100 * G);
-    JEXPECT_STATUS(jallocator_allocate(allocator, 100 * G, 0, NULL, &refused), JSTATUS_MEMORY_ERROR);
+    JEXPECT_STATUS(jallocator_allocate(allocator, 100 * G, 0, NULL, &refused),
+                   JSTATUS_MEMORY_ERROR);
     void *other = take(allocator, 99 * G);
     JEXPECT_EQ(script.asked_count, 1);
     give(allocator, other, 99 * G);
@@ -193,7 +201,8 @@ JTEST(Bfc, OptionsAreChecked) {
     JEXPECT_STATUS(jallocator_create_bfc(NULL, NULL, &refused), JSTATUS_INVALID_POINTER);
     JEXPECT_NULL(refused);
     end(allocator);
-    JASSERT_OK(jallocator_compose(NULL, "mmap+bfc(limit=1MiB,region=64KiB,threads=none,keep_regions)", &allocator));
+    JASSERT_OK(jallocator_compose(
+        NULL, "mmap+bfc(limit=1MiB,region=64KiB,threads=none,keep_regions)", &allocator));
     JEXPECT_EQ(jallocator_threads(allocator), JALLOCATOR_THREADS_NONE);
     JEXPECT_EQ(stats_of(allocator).limit_bytes, MIB);
     void *pointer = take(allocator, 100);
@@ -209,11 +218,14 @@ JTEST(Bfc, SizesThatNoMachineHasAreRefused) {
     for (size_t alignment = 1; alignment <= 2 * MIB; alignment *= 8)
         for (size_t below = 0; below < 3000; below += 77) {
             void *pointer = &script;
-            const size_t sizes[] = {SIZE_MAX - below, PTRDIFF_MAX - below, PTRDIFF_MAX - 2 * MIB - below};
+            const size_t sizes[] = {SIZE_MAX - below, PTRDIFF_MAX - below,
+                                    PTRDIFF_MAX - 2 * MIB - below};
             for (int i = 0; i < 3; ++i) {
-                const jstatus_t status = jallocator_allocate(allocator, sizes[i], alignment, NULL, &pointer);
+                const jstatus_t status =
+                    jallocator_allocate(allocator, sizes[i], alignment, NULL, &pointer);
                 if (status != JSTATUS_INVALID_SIZE && status != JSTATUS_MEMORY_ERROR)
-                    JFAIL("%zu bytes aligned to %zu gave %s", sizes[i], alignment, jstatus_name(status));
+                    JFAIL("%zu bytes aligned to %zu gave %s", sizes[i], alignment,
+                          jstatus_name(status));
                 JEXPECT_NULL(pointer);
             }
         }
@@ -229,7 +241,8 @@ JTEST(Bfc, TrimGivesWholeFreeRegionsBackUntilLittleIsKept) {
     options.region_bytes = 10 * G;
     jallocator_t *allocator;
     make(&script, &options, &allocator);
-    void *small = take(allocator, 4 * G), *middle = take(allocator, 20 * G), *large = take(allocator, 40 * G);
+    void *small = take(allocator, 4 * G), *middle = take(allocator, 20 * G),
+         *large = take(allocator, 40 * G);
     JEXPECT_EQ(script.granted_bytes, 70 * G);
     give(allocator, middle, 20 * G);
     JEXPECT_OK(jallocator_trim(allocator, 20 * G)); /* free are 20, and 6 of the first */
@@ -263,10 +276,12 @@ JTEST(Bfc, FreeRegionsMakeWayBeforeARequestFails) {
             jallocator_t *allocator;
             void *refused;
             make(&script, &options, &allocator);
-            void *a = take(allocator, 4 * G), *b = take(allocator, 8 * G); /* regions of 4 and 8, and 2 left */
+            /* Regions of 4 and 8, and 2 left. */
+            void *a = take(allocator, 4 * G), *b = take(allocator, 8 * G);
             give(allocator, b, 8 * G);
             if (keep) {
-                JEXPECT_STATUS(jallocator_allocate(allocator, 10 * G, 0, NULL, &refused), JSTATUS_MEMORY_ERROR);
+                JEXPECT_STATUS(jallocator_allocate(allocator, 10 * G, 0, NULL, &refused),
+                               JSTATUS_MEMORY_ERROR);
                 JEXPECT_EQ(script.given_back_count, 0);
             } else {
                 JEXPECT_OK(jallocator_allocate(allocator, 10 * G, 0, NULL, &b));
@@ -276,7 +291,8 @@ JTEST(Bfc, FreeRegionsMakeWayBeforeARequestFails) {
             }
             if (!below_refuses) { /* it would not help: nothing is given back for nothing */
                 script.given_back_count = 0;
-                JEXPECT_STATUS(jallocator_allocate(allocator, 11 * G, 0, NULL, &refused), JSTATUS_MEMORY_ERROR);
+                JEXPECT_STATUS(jallocator_allocate(allocator, 11 * G, 0, NULL, &refused),
+                               JSTATUS_MEMORY_ERROR);
                 JEXPECT_EQ(script.given_back_count, 0);
             }
             give(allocator, a, 4 * G);
@@ -284,7 +300,8 @@ JTEST(Bfc, FreeRegionsMakeWayBeforeARequestFails) {
         }
 }
 
-/* The peak was higher, so what is free is kept at first; then below has no more, and all that is free goes back. */
+/* The peak was higher, so what is free is kept at first; then below has no more, and all that is
+ * free goes back. */
 JTEST(Bfc, FreeRegionsGoBackWhereBelowHasNoMore) {
     script_t script = {.left_bytes = 44 * G};
     jbfc_options_t options = JBFC_OPTIONS_INIT;
@@ -339,10 +356,17 @@ JTEST(Bfc, FailureSaysWhatThereIs) {
     make(&script, &options, &allocator);
     void *a = take(allocator, 4 * G), *b = take(allocator, 4 * G), *c = take(allocator, 6 * G);
     give(allocator, a, 4 * G); /* free: 4 and 6 granules */
-    JEXPECT_STATUS(jallocator_allocate(allocator, 7 * G - 5, 0, NULL, &refused), JSTATUS_MEMORY_ERROR);
-    static const char *const parts[] = {
-        "scratch",    "1787 bytes", "1792 bytes aligned to",   "2560 in use",        "5120 reserved",
-        "limit 5120", "2560 free",  "largest free block 1536", "fragmentation 0.400"};
+    JEXPECT_STATUS(jallocator_allocate(allocator, 7 * G - 5, 0, NULL, &refused),
+                   JSTATUS_MEMORY_ERROR);
+    static const char *const parts[] = {"scratch",
+                                        "1787 bytes",
+                                        "1792 bytes aligned to",
+                                        "2560 in use",
+                                        "5120 reserved",
+                                        "limit 5120",
+                                        "2560 free",
+                                        "largest free block 1536",
+                                        "fragmentation 0.400"};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; ++i)
         JEXPECT_SUBSTR(jstatus_last_message(), parts[i]);
     JEXPECT_EQ(stats_of(allocator).failure_count, 1);

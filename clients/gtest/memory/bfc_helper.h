@@ -3,8 +3,9 @@
 #ifndef JALLOC_CLIENTS_GTEST_BFC_HELPER_H
 #define JALLOC_CLIENTS_GTEST_BFC_HELPER_H
 
-/* What the tests of best fit with coalescing share. The policy never touches the memory that it hands out, so most tests
- * give it addresses with nothing behind them: a scripted allocator below that grants and refuses as the test says. */
+/* What the tests of best fit with coalescing share. The policy never touches the memory that it
+ * hands out, so most tests give it addresses with nothing behind them: a scripted allocator below
+ * that grants and refuses as the test says. */
 
 #include "allocator_helper.h"
 #include "jtest.h"
@@ -19,14 +20,14 @@
 #define MIB ((size_t)1 << 20)
 
 /* The check finds the other value there, and nothing when the right one is back. */
-#define SPOILED(what, value)                                                                                           \
-    do {                                                                                                               \
-        __typeof__(what) kept_ = what;                                                                                 \
-        what = value;                                                                                                  \
-        JEXPECT_STATUS(jallocator_check(allocator), JSTATUS_CORRUPTED);                                                \
-        JEXPECT_SUBSTR(jstatus_last_message(), "bfc");                                                                 \
-        what = kept_;                                                                                                  \
-        JEXPECT_OK(jallocator_check(allocator));                                                                       \
+#define SPOILED(what, value)                                                                       \
+    do {                                                                                           \
+        __typeof__(what) kept_ = what;                                                             \
+        what = value;                                                                              \
+        JEXPECT_STATUS(jallocator_check(allocator), JSTATUS_CORRUPTED);                            \
+        JEXPECT_SUBSTR(jstatus_last_message(), "bfc");                                             \
+        what = kept_;                                                                              \
+        JEXPECT_OK(jallocator_check(allocator));                                                   \
     } while (0)
 
 typedef struct script {
@@ -39,8 +40,8 @@ typedef struct script {
     const atomic_bool *done; /* must be true when anything is given back; NULL: does not matter */
 } script_t;
 
-static inline jstatus_t script_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream,
-                                        void **pointer) {
+static inline jstatus_t script_allocate(void *context, size_t size_bytes, size_t alignment,
+                                        jstream_t *stream, void **pointer) {
     script_t *script = context;
     (void)stream;
     if (script->asked_count < 64)
@@ -55,7 +56,8 @@ static inline jstatus_t script_allocate(void *context, size_t size_bytes, size_t
     script->next += size_bytes + G; /* never adjacent */
     return JSTATUS_SUCCESS;
 }
-static inline jstatus_t script_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+static inline jstatus_t script_deallocate(void *context, void *pointer, size_t size_bytes,
+                                          jstream_t *stream) {
     script_t *script = context;
     (void)pointer, (void)stream;
     if (script->takes_nothing_back)
@@ -72,7 +74,8 @@ static inline jstatus_t script_deallocate(void *context, void *pointer, size_t s
 static inline void make(script_t *script, const jbfc_options_t *options, jallocator_t **allocator) {
     const jallocator_ops_t ops = {
         .struct_size = sizeof ops, .allocate = script_allocate, .deallocate = script_deallocate};
-    const jallocator_options_t below_options = {sizeof below_options, "script", NULL, NULL, JALLOCATOR_THREADS_NONE};
+    const jallocator_options_t below_options = {sizeof below_options, "script", NULL, NULL,
+                                                JALLOCATOR_THREADS_NONE};
     jallocator_t *below;
     *allocator = NULL;
     script->largest_bytes = script->largest_bytes != 0 ? script->largest_bytes : SIZE_MAX;

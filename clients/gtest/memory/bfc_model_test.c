@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Best fit with coalescing against a model of bytes: every sequence of a small universe, and random ones of a large one. */
+/* Best fit with coalescing against a model of bytes: every sequence of a small universe, and random
+ * ones of a large one. */
 
 #include "bfc_helper.h"
 
@@ -38,7 +39,8 @@ static bool model_agrees(const model_t *model, jallocator_t *allocator) {
         if ((uintptr_t)view.blocks[i].pointer != model->base + place * G)
             return false;
         for (size_t k = 0; k < granules; ++k)
-            if ((model->owner[place + k] != 0) != view.blocks[i].live || model->owner[place + k] != model->owner[place])
+            if ((model->owner[place + k] != 0) != view.blocks[i].live ||
+                model->owner[place + k] != model->owner[place])
                 return false;
         place += granules;
         if (!view.blocks[i].live && place < model->granules && model->owner[place] == 0)
@@ -47,9 +49,10 @@ static bool model_agrees(const model_t *model, jallocator_t *allocator) {
     return view.count == 0 || place == model->granules;
 }
 
-/* Runs one sequence: 0..2 take 1..3 granules, 3.. give the (code - 3)-th live block back. False where there is none to
- * give back: the sequence is no sequence. */
-static bool run_sequence(const unsigned char *codes, size_t length, size_t granules, bool look_always) {
+/* Runs one sequence: 0..2 take 1..3 granules, 3.. give the (code - 3)-th live block back. False
+ * where there is none to give back: the sequence is no sequence. */
+static bool run_sequence(const unsigned char *codes, size_t length, size_t granules,
+                         bool look_always) {
     script_t script = {0};
     jbfc_options_t options = JBFC_OPTIONS_INIT;
     options.limit_bytes = granules * G;
@@ -102,7 +105,8 @@ static bool run_sequence(const unsigned char *codes, size_t length, size_t granu
             char text[16] = "";
             for (size_t k = 0; k <= i; ++k)
                 text[k] = (char)('0' + codes[k]);
-            JFAIL("%zu granules: after the operations %s the blocks are not what they should be", granules, text);
+            JFAIL("%zu granules: after the operations %s the blocks are not what they should be",
+                  granules, text);
         }
     }
     for (size_t k = 0; k < model.live_count; ++k)
@@ -111,8 +115,8 @@ static bool run_sequence(const unsigned char *codes, size_t length, size_t granu
     return valid;
 }
 
-/* All sequences of a length: the codes are the digits of a number, and digits behind one that made no sense are
- * skipped. */
+/* All sequences of a length: the codes are the digits of a number, and digits behind one that made
+ * no sense are skipped. */
 JTEST(Bfc, EverySequenceOfASmallUniverseIsRight) {
     const size_t length = jtest_iterations(1) > 1 ? 7 : 6;
     for (size_t granules = 4; granules <= 6; ++granules)
@@ -174,15 +178,18 @@ JTEST(Bfc, MillionsOfRandomOperationsAgreeWithAModelOfBytes) {
             held[k].pointer = NULL;
         } else {
             void *pointer;
-            held[k].size = jtest_random_bool() ? (jtest_random() % 4 + 1) * 1000 : jtest_random() % (60 * G) + 1;
-            if (jallocator_allocate(allocator, held[k].size, 0, NULL, &pointer) != JSTATUS_SUCCESS) {
+            held[k].size = jtest_random_bool() ? (jtest_random() % 4 + 1) * 1000
+                                               : jtest_random() % (60 * G) + 1;
+            if (jallocator_allocate(allocator, held[k].size, 0, NULL, &pointer) !=
+                JSTATUS_SUCCESS) {
                 size_t run = 0, longest = 0;
                 for (size_t g = 0; g < 4096; ++g) {
                     run = owned[g] ? 0 : run + 1;
                     longest = run > longest ? run : longest;
                 }
                 if (longest * G >= held[k].size)
-                    JFAIL("%zu bytes were refused and %zu are free in one piece", held[k].size, longest * G);
+                    JFAIL("%zu bytes were refused and %zu are free in one piece", held[k].size,
+                          longest * G);
                 JEXPECT_EQ(stats_of(allocator).largest_free_bytes, longest * G);
                 continue;
             }

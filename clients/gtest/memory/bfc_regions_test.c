@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Regions that touch: one where the provider says so, and given back as they were taken. Bytes as rounded up. */
+/* Regions that touch: one where the provider says so, and given back as they were taken. Bytes as
+ * rounded up. */
 
 #include "allocator_helper.h"
 #include "allocator_model.h"
@@ -17,8 +18,8 @@
 
 #define MIB ((size_t)1 << 20)
 
-/* A provider that hands out the lowest free pages of a range, so that blocks touch in every order. That they come back
- * as they went is seen by the object, which has their ledger. */
+/* A provider that hands out the lowest free pages of a range, so that blocks touch in every order.
+ * That they come back as they went is seen by the object, which has their ledger. */
 enum { PAGES = 4096, PAGE_BYTES = 4096 };
 typedef struct pages {
     char *memory;
@@ -26,7 +27,8 @@ typedef struct pages {
     bool coalesces;
 } pages_t;
 
-static jstatus_t pages_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
+static jstatus_t pages_allocate(void *context, size_t size_bytes, size_t alignment,
+                                jstream_t *stream, void **pointer) {
     pages_t *pages = context;
     (void)alignment, (void)stream;
     const size_t need = (size_bytes + PAGE_BYTES - 1) / PAGE_BYTES;
@@ -39,7 +41,8 @@ static jstatus_t pages_allocate(void *context, size_t size_bytes, size_t alignme
         }
     return JSTATUS_MEMORY_ERROR;
 }
-static jstatus_t pages_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+static jstatus_t pages_deallocate(void *context, void *pointer, size_t size_bytes,
+                                  jstream_t *stream) {
     pages_t *pages = context;
     (void)stream;
     memset(&pages->taken[(size_t)((char *)pointer - pages->memory) / PAGE_BYTES], 0,
@@ -55,8 +58,8 @@ static jallocator_t *make_pages(pages_t *pages, bool coalesces) {
                                          .coalesces = pages_coalesces};
     memset(pages, 0, sizeof *pages);
     pages->coalesces = coalesces;
-    pages->memory =
-        mmap(NULL, PAGES * PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    pages->memory = mmap(NULL, PAGES * PAGE_BYTES, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     jallocator_t *allocator = NULL;
     JEXPECT_OK(jallocator_create(&ops, pages, NULL, &allocator));
     return allocator;
@@ -72,7 +75,8 @@ static jallocator_t *make_bfc(jallocator_t *below, const char *composition) {
 JTEST(BfcRegions, WhatTouchesIsOneStretchOverAnArray) {
     enum { REGIONS = 15 };
     const size_t bytes = 64 * MIB;
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     JASSERT_TRUE(memory != MAP_FAILED);
     jallocator_t *array, *allocator;
     JASSERT_OK(jallocator_create_array(NULL, memory, bytes, &array));
@@ -113,7 +117,8 @@ JTEST(BfcRegions, TrimGivesBackTheOnesThatAreFree) {
     JEXPECT_OK(jallocator_check(allocator));
     JEXPECT_EQ(stats_of(allocator).reserved_bytes, 128 << 10);
     JEXPECT_EQ(stats_of(below).live_count, 2);
-    void *between = take(allocator, 64 << 10), *next = take(allocator, 64 << 10); /* in the gaps, the lowest first */
+    /* In the gaps, the lowest first. */
+    void *between = take(allocator, 64 << 10), *next = take(allocator, 64 << 10);
     JEXPECT_EQ(between, blocks[0]);
     JEXPECT_EQ(next, blocks[1]);
     give(allocator, between, 64 << 10);
@@ -128,10 +133,12 @@ JTEST(BfcRegions, TrimGivesBackTheOnesThatAreFree) {
 }
 
 /* Without the provider's word nothing is handed out across a border. */
-/* Parting needs a record where a free chunk lies across a seam: without one what is joined stays, and goes later. */
+/* Parting needs a record where a free chunk lies across a seam: without one what is joined stays,
+ * and goes later. */
 JTEST(BfcRegions, WithoutMemoryForARecordWhatIsJoinedStays) {
     static pages_t pages;
-    jallocator_t *below = make_pages(&pages, true), *allocator = make_bfc(below, "bfc(region=4K,growth=1)");
+    jallocator_t *below = make_pages(&pages, true),
+                 *allocator = make_bfc(below, "bfc(region=4K,growth=1)");
     void *first = take(allocator, 4096), *second = take(allocator, 4096);
     give(allocator, first, 4096);
     give(allocator, second, 4096);
@@ -155,7 +162,8 @@ JTEST(BfcRegions, WithoutMemoryForARecordWhatIsJoinedStays) {
 
 JTEST(BfcRegions, StayApartWhereNobodySaysThatTheyTouch) {
     static pages_t pages;
-    jallocator_t *below = make_pages(&pages, false), *allocator = make_bfc(below, "bfc(region=64K)"), *visited, *top;
+    jallocator_t *below = make_pages(&pages, false),
+                 *allocator = make_bfc(below, "bfc(region=64K)"), *visited, *top;
     void *blocks[4];
     for (int i = 0; i < 4; ++i)
         blocks[i] = take(allocator, 64 << 10);
@@ -177,14 +185,16 @@ JTEST(BfcRegions, StayApartWhereNobodySaysThatTheyTouch) {
     munmap(pages.memory, PAGES * PAGE_BYTES);
 }
 
-/* Small regions that touch in every order, growth that gives others back, trims: against the model. */
+/* Small regions that touch in every order, growth that gives others back, trims: against the
+ * model. */
 JTEST(BfcRegions, AgreeWithTheModel) {
     static const char *const compositions[] = {"bfc(region=4K,growth=1)", "bfc(region=4K,limit=2M)",
                                                "bfc(region=12K,tight)"};
     for (int c = 0; c < 3; ++c) {
         static pages_t pages;
         static model_t model;
-        jallocator_t *below = make_pages(&pages, true), *allocator = make_bfc(below, compositions[c]);
+        jallocator_t *below = make_pages(&pages, true),
+                     *allocator = make_bfc(below, compositions[c]);
         model_init(&model, allocator);
         model.largest_bytes = 40000;
         model.largest_alignment = 4096;
@@ -206,7 +216,8 @@ JTEST(BfcRegions, AgreeWithTheModel) {
     }
 }
 
-/* TensorFlow counts in use what it granted. The numbers of its test: each size from 1 to 1023 once. */
+/* TensorFlow counts in use what it granted. The numbers of its test: each size from 1 to 1023
+ * once. */
 JTEST(BfcRegions, BytesAsRoundedUpAreTensorFlowsBytesInUse) {
     jallocator_t *allocator = make_bfc(jtest_failing_allocator(), "bfc");
     static void *blocks[1024];

@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Best fit with coalescing between streams: what one has freed serves another when its work is done, or waits for it. */
+/* Best fit with coalescing between streams: what one has freed serves another when its work is
+ * done, or waits for it. */
 
 #include "bfc_helper.h"
 #include "pretend_gpu.h"
@@ -60,8 +61,8 @@ JTEST(Bfc, CheckFindsWhatWasOverwrittenOfStreams) {
 }
 #undef SPOILED
 
-/* Where a free cannot be noted for want of memory it waits, and where that fails too it fails: the block stays. What
- * other streams have freed is not mixed up by the place that is missing. */
+/* Where a free cannot be noted for want of memory it waits, and where that fails too it fails: the
+ * block stays. What other streams have freed is not mixed up by the place that is missing. */
 JTEST(Bfc, AFreeThatCanNeitherBeNotedNorWaitedForFails) {
     for (uint64_t n = 1; n <= 3; ++n) {
         pretend_gpu_t *gpu = pretend_gpu_make();
@@ -98,7 +99,8 @@ JTEST(Bfc, AFreeThatCanNeitherBeNotedNorWaitedForFails) {
 JTEST(Bfc, SameStreamReusesAtOnceAnotherOnlyAfterTheEvent) {
     two_streams_t two;
     streams_start(&two, 0);
-    for (size_t size = 8 * G; size <= 16 * G; size += 8 * G) { /* a part of a region, and a whole one */
+    for (size_t size = 8 * G; size <= 16 * G; size += 8 * G) {
+        /* A part of a region, and a whole one. */
         JSCOPED_TRACE("%zu bytes", size);
         void *pointer = take_on(two.allocator, size, two.first), *others[8];
         JEXPECT_OK(jallocator_deallocate(two.allocator, pointer, size, two.first));
@@ -112,7 +114,8 @@ JTEST(Bfc, SameStreamReusesAtOnceAnotherOnlyAfterTheEvent) {
         }
         JEXPECT_OK(jallocator_check(two.allocator));
         for (int i = 0; i < 8; ++i)
-            JEXPECT_OK(jallocator_deallocate(two.allocator, others[i], size, i % 2 ? two.second : NULL));
+            JEXPECT_OK(
+                jallocator_deallocate(two.allocator, others[i], size, i % 2 ? two.second : NULL));
     }
     streams_end(&two);
 }
@@ -153,12 +156,15 @@ JTEST(Bfc, WhenThereIsNothingElseTheStreamWaitsAndNotTheCaller) {
         for (int i = 0; i < pieces; ++i)
             pointers[i] = take_on(two.allocator, size, two.first);
         JEXPECT_OK(jstream_launch(jdevice_host(), two.first, set_flag, &ordered, sizeof ordered));
-        for (int i = 0; i < pieces; ++i) /* the odd ones on the second: free behind different streams, one run */
-            JEXPECT_OK(jallocator_deallocate(two.allocator, pointers[i], size, i % 2 ? two.second : two.first));
+        /* The odd ones on the second: free behind different streams, one run. */
+        for (int i = 0; i < pieces; ++i)
+            JEXPECT_OK(jallocator_deallocate(two.allocator, pointers[i], size,
+                                             i % 2 ? two.second : two.first));
         void *all = take_on(two.allocator, 16 * G, two.second);
         JEXPECT_EQ(all, pointers[0]);
         JEXPECT_FALSE(atomic_load(&flag)); /* the gate is closed, and the call has returned */
-        JEXPECT_OK(jstream_launch(jdevice_host(), two.second, expect_flag, &ordered, sizeof ordered));
+        JEXPECT_OK(
+            jstream_launch(jdevice_host(), two.second, expect_flag, &ordered, sizeof ordered));
         JEXPECT_OK(jallocator_deallocate(two.allocator, all, 16 * G, two.second));
         JEXPECT_OK(jallocator_check(two.allocator));
         jtest_gate_open(&two.gate);
@@ -171,7 +177,8 @@ JTEST(Bfc, WhenThereIsNothingElseTheStreamWaitsAndNotTheCaller) {
 JTEST(Bfc, NeighboursBehindDifferentStreamsMergeWhenBothHavePassed) {
     two_streams_t two;
     streams_start(&two, 16 * G);
-    void *a = take_on(two.allocator, 8 * G, two.first), *b = take_on(two.allocator, 8 * G, two.second);
+    void *a = take_on(two.allocator, 8 * G, two.first),
+         *b = take_on(two.allocator, 8 * G, two.second);
     JEXPECT_OK(jallocator_deallocate(two.allocator, a, 8 * G, two.first));
     JEXPECT_OK(jallocator_deallocate(two.allocator, b, 8 * G, two.second));
     JEXPECT_EQ(view_of(two.allocator).free_count, 2);
@@ -185,7 +192,8 @@ JTEST(Bfc, NeighboursBehindDifferentStreamsMergeWhenBothHavePassed) {
     streams_end(&two);
 }
 
-/* What a stream freed and what nobody used yet are one place for that stream, though not for others. */
+/* What a stream freed and what nobody used yet are one place for that stream, though not for
+ * others. */
 JTEST(Bfc, AStreamUsesItsOwnAndFreshMemoryAsOne) {
     two_streams_t two;
     streams_start(&two, 0);
@@ -198,8 +206,8 @@ JTEST(Bfc, AStreamUsesItsOwnAndFreshMemoryAsOne) {
     streams_end(&two);
 }
 
-/* Two frees of one stream with an event between them: what the event tells is true of the first alone, whether the
- * blocks were merged since, from the left or from the right, or not. */
+/* Two frees of one stream with an event between them: what the event tells is true of the first
+ * alone, whether the blocks were merged since, from the left or from the right, or not. */
 JTEST(Bfc, AnEventTellsOfTheFreesBeforeItAlone) {
     for (int order = 0; order < 3; ++order) {
         JSCOPED_TRACE("order %d", order);
@@ -226,7 +234,8 @@ JTEST(Bfc, AnEventTellsOfTheFreesBeforeItAlone) {
         JEXPECT_OK(jallocator_check(two.allocator));
         jtest_gate_open(&two.gate);
         jtest_gate_await(&later);
-        char *small = take_on(two.allocator, 4 * G, two.second), *large = take_on(two.allocator, 8 * G, two.second);
+        char *small = take_on(two.allocator, 4 * G, two.second),
+             *large = take_on(two.allocator, 8 * G, two.second);
         JEXPECT_EQ(small == left, order == 0);
         JEXPECT_EQ(small >= left && small < left + 16 * G, order == 0);
         JEXPECT_FALSE(large >= left && large < left + 16 * G);
@@ -240,8 +249,8 @@ JTEST(Bfc, AnEventTellsOfTheFreesBeforeItAlone) {
     }
 }
 
-/* Below may be a policy that orders memory with the stream it was asked for: nobody else may have the rest of a region
- * at once. Of a provider, which knows no streams, everybody may. */
+/* Below may be a policy that orders memory with the stream it was asked for: nobody else may have
+ * the rest of a region at once. Of a provider, which knows no streams, everybody may. */
 JTEST(Bfc, FreshMemoryIsForAllWhereBelowIsAProvider) {
     two_streams_t two;
     streams_start(&two, 0);
@@ -277,7 +286,8 @@ JTEST(Bfc, TheRestOfABlockThatWasWaitedForIsWaitedForToo) {
     JEXPECT_OK(jstream_launch(jdevice_host(), two.first, set_flag, &ordered, sizeof ordered));
     JEXPECT_OK(jallocator_deallocate(two.allocator, all, 16 * G, two.first));
     void *part = take_on(two.allocator, 4 * G, two.second);
-    const uint64_t fence_of_rest = bfc_slot_find(two.allocator->context, part)->chunk->right->serial;
+    const uint64_t fence_of_rest =
+        bfc_slot_find(two.allocator->context, part)->chunk->right->serial;
     void *rest = take_on(two.allocator, 12 * G, third);
     JEXPECT_EQ(part, all);
     JEXPECT_NE(fence_of_rest, 0);
@@ -301,7 +311,8 @@ JTEST(Bfc, MemoryOfADestroyedStreamIsFreeForAll) {
     JEXPECT_EQ(view_of(two.allocator).free_count, 1);
     JEXPECT_EQ(take(two.allocator, 16 * G), pointer);
     give(two.allocator, pointer, 16 * G);
-    JEXPECT_OK(jstream_create(jdevice_host(), &two.second)); /* takes the place of the one that is gone */
+    /* Takes the place of the one that is gone. */
+    JEXPECT_OK(jstream_create(jdevice_host(), &two.second));
     JEXPECT_EQ(take_on(two.allocator, 16 * G, two.second), pointer);
     JEXPECT_OK(jallocator_deallocate(two.allocator, pointer, 16 * G, two.second));
     streams_end(&two);

@@ -1,9 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* What is particular to best fit with coalescing: its rules for splitting and merging to the byte, its bins, its quick
- * lists, alignment, misuse, failures. Growth and giving back, streams, and the comparison with a model have files of their
- * own. */
+/* What is particular to best fit with coalescing: its rules for splitting and merging to the byte,
+ * its bins, its quick lists, alignment, misuse, failures. Growth and giving back, streams, and the
+ * comparison with a model have files of their own. */
 
 #include "bfc_helper.h"
 
@@ -14,17 +14,21 @@
 /* ---- Bins ---- */
 
 /* The least size of a bin, in granules, read off the picture in bfc_bins.h. */
-static size_t least_of(unsigned bin) { return bin < 16 ? bin : (size_t)(16 + bin % 16) << (bin / 16 - 1); }
+static size_t least_of(unsigned bin) {
+    return bin < 16 ? bin : (size_t)(16 + bin % 16) << (bin / 16 - 1);
+}
 
 static void expect_right_bin(size_t granules) {
     const unsigned bin = bfc_bin_of(granules * G), from = bfc_bin_from(granules * G);
-    if (bin == 0 || bin >= BFC_BIN_COUNT || least_of(bin) > granules || least_of(bin + 1) <= granules)
+    if (bin == 0 || bin >= BFC_BIN_COUNT || least_of(bin) > granules ||
+        least_of(bin + 1) <= granules)
         JFAIL("%zu granules are in bin %u", granules, bin);
     if (least_of(from) < granules || least_of(from - 1) >= granules)
         JFAIL("%zu granules are looked for from bin %u", granules, from);
     if (least_of(from + 1) - 1 > granules + granules / 8)
         JFAIL("%zu granules may get %zu", granules, least_of(from + 1) - 1);
-    if (bfc_bin_of(granules * G + G - 1) != bin) /* sizes are whole granules; what is beyond does not matter */
+    /* Sizes are whole granules; what is beyond does not matter. */
+    if (bfc_bin_of(granules * G + G - 1) != bin)
         JFAIL("%zu granules and some bytes are in another bin", granules);
 }
 
@@ -82,7 +86,8 @@ static size_t usable_from(size_t block_bytes, size_t request_bytes) {
     options.region_bytes = 1024 * MIB;
     jallocator_t *allocator;
     make(&script, &options, &allocator);
-    void *before = take(allocator, G), *block = take(allocator, block_bytes), *after = take(allocator, G);
+    void *before = take(allocator, G), *block = take(allocator, block_bytes),
+         *after = take(allocator, G);
     give(allocator, block, block_bytes);
     void *pointer = take(allocator, request_bytes);
     JEXPECT_EQ(pointer, block);
@@ -101,8 +106,10 @@ JTEST(Bfc, SplitsFromTwiceTheRequestOrWhen128MiBWouldBeLeftOver) {
     for (size_t request = 1; request <= 12; ++request)
         for (size_t block = request; block <= 30; ++block) {
             JSCOPED_TRACE("%zu of %zu granules", request, block);
-            JEXPECT_EQ(usable_from(block * G, request * G), (block >= 2 * request ? request : block) * G);
-            JEXPECT_EQ(usable_from(block * G, request * G - G + 1), (block >= 2 * request ? request : block) * G);
+            JEXPECT_EQ(usable_from(block * G, request * G),
+                       (block >= 2 * request ? request : block) * G);
+            JEXPECT_EQ(usable_from(block * G, request * G - G + 1),
+                       (block >= 2 * request ? request : block) * G);
         }
     const size_t request = 200 * MIB, most = 128 * MIB;
     JEXPECT_EQ(usable_from(request + most - G, request), request + most - G);
@@ -111,7 +118,8 @@ JTEST(Bfc, SplitsFromTwiceTheRequestOrWhen128MiBWouldBeLeftOver) {
 }
 
 JTEST(Bfc, FreeOfNeighboursCoalescesInAnyOrder) {
-    static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+                                     {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
     for (int i = 0; i < 6; ++i) {
         script_t script = {0};
         jallocator_t *allocator;
@@ -136,7 +144,8 @@ JTEST(Bfc, FreeOfNeighboursCoalescesInAnyOrder) {
     }
 }
 
-/* Freed blocks of a size that comes and goes wait uncoalesced, but never when anybody looks, nor when they are needed.
+/* Freed blocks of a size that comes and goes wait uncoalesced, but never when anybody looks, nor
+ * when they are needed.
  * */
 JTEST(Bfc, QuickListsAreEmptiedBeforeAnybodyLooksOrTheyAreNeeded) {
     script_t script = {0};
@@ -153,7 +162,8 @@ JTEST(Bfc, QuickListsAreEmptiedBeforeAnybodyLooksOrTheyAreNeeded) {
         JEXPECT_EQ(stats_of(allocator).free_bytes, 0);
         for (int i = 0; i < 32; ++i)
             give(allocator, pointers[i], 2 * G);
-        JEXPECT_EQ(bfc->quick_count, round == 0 ? 31 : 32); /* the first one tells that the size is freed */
+        /* The first one tells that the size is freed. */
+        JEXPECT_EQ(bfc->quick_count, round == 0 ? 31 : 32);
         switch (round) {
         case 0: JEXPECT_EQ(stats_of(allocator).largest_free_bytes, 64 * G); break;
         case 1: JEXPECT_EQ(view_of(allocator).count, 1); break;
@@ -168,7 +178,8 @@ JTEST(Bfc, QuickListsAreEmptiedBeforeAnybodyLooksOrTheyAreNeeded) {
         pointers[i] = take(allocator, 2 * G);
     give(allocator, pointers[1], 2 * G);
     JEXPECT_EQ(bfc->quick_count, 1);
-    JEXPECT_STATUS(jallocator_deallocate(allocator, pointers[1], 2 * G, NULL), JSTATUS_NOT_FOUND); /* it is not live */
+    /* It is not live. */
+    JEXPECT_STATUS(jallocator_deallocate(allocator, pointers[1], 2 * G, NULL), JSTATUS_NOT_FOUND);
     JEXPECT_EQ(take(allocator, 2 * G - 1), pointers[1]); /* last freed, first used */
     give(allocator, pointers[1], 2 * G - 1);
     give(allocator, pointers[0], 2 * G);
@@ -279,7 +290,8 @@ JTEST(Bfc, AlignmentsAboveTheGranuleAreHonouredWithoutOverlap) {
     JEXPECT_OK(jallocator_destroy(below));
 }
 
-/* A place that fits only because its beginning happens to be aligned is found before the policy grows. */
+/* A place that fits only because its beginning happens to be aligned is found before the policy
+ * grows. */
 JTEST(Bfc, AlignedRequestFindsTheOnlyPlaceThatFits) {
     script_t script = {0};
     jbfc_options_t options = JBFC_OPTIONS_INIT;
@@ -292,10 +304,12 @@ JTEST(Bfc, AlignedRequestFindsTheOnlyPlaceThatFits) {
     for (int i = 7; i < 12; ++i)
         give(allocator, pointers[i], G);
     JEXPECT_OK(
-        jallocator_allocate(allocator, 4 * G, 8 * G, NULL, &aligned)); /* granules 8..11, one is cut off before */
+        /* Granules 8..11, one is cut off before. */
+        jallocator_allocate(allocator, 4 * G, 8 * G, NULL, &aligned));
     JEXPECT_EQ(aligned, pointers[8]);
     give(allocator, aligned, 4 * G);
-    JEXPECT_STATUS(jallocator_allocate(allocator, 5 * G, 8 * G, NULL, &aligned), JSTATUS_MEMORY_ERROR);
+    JEXPECT_STATUS(jallocator_allocate(allocator, 5 * G, 8 * G, NULL, &aligned),
+                   JSTATUS_MEMORY_ERROR);
     for (int i = 0; i < 16; ++i)
         if (i < 7 || i > 11)
             give(allocator, pointers[i], G);
@@ -303,7 +317,8 @@ JTEST(Bfc, AlignedRequestFindsTheOnlyPlaceThatFits) {
 }
 
 JTEST(Bfc, WorksOnMemoryThatFaultsWhenTouched) {
-    void *array = mmap(NULL, 4 * MIB, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *pointers[64] = {NULL};
+    void *array = mmap(NULL, 4 * MIB, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+         *pointers[64] = {NULL};
     size_t sizes[64];
     jallocator_t *below, *allocator;
     JASSERT_NE(array, MAP_FAILED);
@@ -377,7 +392,8 @@ JTEST(Bfc, CheckFindsWhatWasOverwritten) {
     bfc_chunk_t *live = bfc_slot_find(bfc, a)->chunk, *freed = live->right;
     bfc_slot_t *slot = bfc_slot_find(bfc, a);
     bfc_chunk_t *region = JI_LIST_FIRST(&bfc->regions, bfc_chunk_t, link);
-    bfc_chunk_t seams[2] = {{.address = region->address}, {.address = region->address + region->size_bytes}};
+    bfc_chunk_t seams[2] = {{.address = region->address},
+                            {.address = region->address + region->size_bytes}};
     SPOILED(live->size_bytes, G);
     SPOILED(live->size_bytes, 0);
     SPOILED(live->size_bytes, 2 * G + 1);
@@ -420,8 +436,8 @@ JTEST(Bfc, CheckFindsWhatWasOverwritten) {
 
 /* ---- Failures of what it stands on ---- */
 
-/* A small history with everything in it. A request that fails because of what was made to fail changes nothing, and the
- * next one is served; giving back never fails. */
+/* A small history with everything in it. A request that fails because of what was made to fail
+ * changes nothing, and the next one is served; giving back never fails. */
 static void run_history(jallocator_t *allocator, jstream_t *stream, bool (*failed)(void)) {
     void *pointers[80];
     for (size_t k = 0; k < 80; ++k) {
@@ -440,7 +456,8 @@ static void run_history(jallocator_t *allocator, jstream_t *stream, bool (*faile
         JEXPECT_OK(jallocator_allocate(allocator, size, alignment, on, &pointers[k]));
     }
     for (size_t k = 0; k < 80; ++k)
-        JEXPECT_OK(jallocator_deallocate(allocator, pointers[k], (k % 7 + 1) * 3000, k % 5 == 4 ? stream : NULL));
+        JEXPECT_OK(jallocator_deallocate(allocator, pointers[k], (k % 7 + 1) * 3000,
+                                         k % 5 == 4 ? stream : NULL));
     JEXPECT_OK(jallocator_check(allocator));
 }
 

@@ -44,7 +44,8 @@ JTEST(Compose, WithoutAProviderTheDeviceIsBelow) {
 JTEST(Compose, OfATextByDeviceTheDevicesOwn) {
     static const struct {
         const char *text, *top;
-    } cases[] = {{"malloc+bfc(limit=1MiB);cuda:0=pool", "bfc"}, {"pool;host=malloc+stack;hip:1=bfc", "stack"}};
+    } cases[] = {{"malloc+bfc(limit=1MiB);cuda:0=pool", "bfc"},
+                 {"pool;host=malloc+stack;hip:1=bfc", "stack"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         jallocator_t *top;
         JASSERT_OK(jallocator_compose(NULL, cases[i].text, &top));
@@ -80,9 +81,8 @@ static const struct refusal {
     {"tracking", "\"tracking\" is no kind of allocator; there are "},
     {"trakc", "the nearest is track;"},
     {"stat", "the nearest is statistics;"},
-    {"elephant",
-     "small, general, track, record, exact, guard, fill, limit, retry, align, lock, visit, statistics, quota, "
-     "and devices such as cuda:0"},
+    {"elephant", "small, general, track, record, exact, guard, fill, limit, retry, align, lock, "
+                 "visit, statistics, quota, and devices such as cuda:0"},
     {"bfc+", "\"\" is no kind"},
     {"+bfc", "\"\" is no kind"},
     {"bfc(limit=1G", "must end with one ')'"},
@@ -99,7 +99,8 @@ static const struct refusal {
     {"bfc(name=a,name=a)", "bfc has the key name twice"},
     {"bfc(all_at_once,all_at_once)", "bfc has the key all_at_once twice"},
     {"mmap(name=a,name=b)", "mmap has the key name twice"},
-    {"bfc(limit=lots)", "bfc(limit=lots): expected a size such as 64MiB, none or unlimited, not \"lots\""},
+    {"bfc(limit=lots)",
+     "bfc(limit=lots): expected a size such as 64MiB, none or unlimited, not \"lots\""},
     {"bfc(limit=-1)", "expected a size such as 64MiB, none or unlimited, not \"-1\""},
     {"bfc(limit=1X)", "expected a size such as 64MiB"},
     {"bfc(limit=99999999999999999999)", "more bytes than this machine can address"},
@@ -137,7 +138,8 @@ static const struct refusal {
 };
 JTEST_P(Compose, RefusesAndQuotes, struct refusal, refusals) {
     jallocator_t *const mark = (jallocator_t *)&refusals, *top = mark;
-    JEXPECT_STATUS(jallocator_compose(NULL, param->composition, &top), JSTATUS_INVALID_CONFIGURATION);
+    JEXPECT_STATUS(jallocator_compose(NULL, param->composition, &top),
+                   JSTATUS_INVALID_CONFIGURATION);
     JEXPECT_SUBSTR(jstatus_last_message(), param->quoted);
     JEXPECT_EQ(top, mark);
 }
@@ -154,7 +156,8 @@ JTEST(Compose, RefusesWhatIsTooLongAndNull) {
     JEXPECT_STATUS(jprocess_get_allocator(NULL, &top), JSTATUS_INVALID_CONFIGURATION);
     JEXPECT_STATUS(jallocator_compose(NULL, NULL, &top), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jallocator_compose(NULL, "bfc", NULL), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jallocator_compose(NULL, "bfc(name=a name of thirty-two characters.)", &top), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jallocator_compose(NULL, "bfc(name=a name of thirty-two characters.)", &top),
+                   JSTATUS_INVALID_VALUE);
 }
 
 /* Whatever is listed is complete, and every key's fallback is a value that the key understands. */
@@ -169,7 +172,8 @@ JTEST(Compose, EveryKeyUnderstandsItsFallback) {
             if (key->fallback == NULL || key->fallback[0] == '\0')
                 continue; /* there is none: the key is required, or means "as it comes" */
             char composition[200];
-            snprintf(composition, sizeof composition, "%s(%s=%s)", kind->name, key->name, key->fallback);
+            snprintf(composition, sizeof composition, "%s(%s=%s)", kind->name, key->name,
+                     key->fallback);
             jallocator_t *top = NULL;
             const jstatus_t status = jallocator_compose(NULL, composition, &top);
             JEXPECT_NE(status, JSTATUS_INVALID_CONFIGURATION);
@@ -198,9 +202,10 @@ JTEST(Compose, EveryKindTakesAName) {
 
 enum { DEFAULTS_LIVE = 1200, DEFAULTS_STEPS = 6000, DEFAULTS_LEVELS = 4, DEFAULTS_BYTES = 1 << 30 };
 
-/* The same requests for whatever stack: small ones, some large, more alive than pools keep; half of them are given back
- * at the end. What each level has counted then is in `stats`. All but providers stand over one array, whose addresses are
- * the same each time: what a policy reserves depends on which regions touch. */
+/* The same requests for whatever stack: small ones, some large, more alive than pools keep; half of
+ * them are given back at the end. What each level has counted then is in `stats`. All but providers
+ * stand over one array, whose addresses are the same each time: what a policy reserves depends on
+ * which regions touch. */
 static int count_a_fixed_run(jallocator_role_t role, void *array, const char *composition,
                              jallocator_stats_t stats[DEFAULTS_LEVELS]) {
     static void *pointers[DEFAULTS_LIVE];
@@ -210,15 +215,17 @@ static int count_a_fixed_run(jallocator_role_t role, void *array, const char *co
     int levels = 0;
     if (role != JALLOCATOR_PROVIDER)
         JEXPECT_OK(jallocator_create_array(NULL, array, DEFAULTS_BYTES, &below));
-    const jstatus_t status = role == JALLOCATOR_PROVIDER ? jallocator_compose(NULL, composition, &top)
-                                                         : jallocator_compose_over(below, composition, &top);
+    const jstatus_t status = role == JALLOCATOR_PROVIDER
+                                 ? jallocator_compose(NULL, composition, &top)
+                                 : jallocator_compose_over(below, composition, &top);
     if (status != JSTATUS_SUCCESS) { /* a key that it needs is not there */
         JEXPECT_OK(jallocator_destroy(below));
         return 0;
     }
     for (int step = 0; step < DEFAULTS_STEPS + DEFAULTS_LIVE; ++step) {
         const bool filling = step < DEFAULTS_STEPS;
-        const size_t i = filling ? jtest_random_next(&state) % DEFAULTS_LIVE : (size_t)(step - DEFAULTS_STEPS);
+        const size_t i =
+            filling ? jtest_random_next(&state) % DEFAULTS_LIVE : (size_t)(step - DEFAULTS_STEPS);
         if (filling || i % 2 == 0) {
             JEXPECT_OK(jallocator_deallocate(top, pointers[i], sizes[i], NULL));
             pointers[i] = NULL;
@@ -231,7 +238,8 @@ static int count_a_fixed_run(jallocator_role_t role, void *array, const char *co
         if (filling && jallocator_allocate(top, sizes[i], 0, NULL, &pointers[i]) != JSTATUS_SUCCESS)
             pointers[i] = NULL; /* larger than a slot; counted */
     }
-    for (jallocator_t *level = top; level != NULL && levels < DEFAULTS_LEVELS; level = jallocator_below(level)) {
+    for (jallocator_t *level = top; level != NULL && levels < DEFAULTS_LEVELS;
+         level = jallocator_below(level)) {
         stats[levels] = (jallocator_stats_t)JALLOCATOR_STATS_INIT;
         JEXPECT_OK(jallocator_get_stats(level, &stats[levels++]));
     }
@@ -243,21 +251,24 @@ static int count_a_fixed_run(jallocator_role_t role, void *array, const char *co
     return levels;
 }
 
-/* So the defaults that are listed, by the library and in the manual, are those that are in force. */
+/* So the defaults that are listed, by the library and in the manual, are those that are in
+ * force. */
 JTEST(Compose, AKeySetToItsFallbackChangesNothing) {
     const jallocator_kind_t *kind;
-    void *array =
-        mmap(NULL, DEFAULTS_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *array = mmap(NULL, DEFAULTS_BYTES, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     JASSERT_TRUE(array != MAP_FAILED);
     for (size_t i = 0; (kind = jallocator_kind_at(i)) != NULL; ++i) {
         jallocator_stats_t plain[DEFAULTS_LEVELS], set[DEFAULTS_LEVELS];
-        if (kind->keys[0].name == NULL || strcmp(kind->name, "record") == 0) /* that writes to standard error */
+        /* That writes to standard error. */
+        if (kind->keys[0].name == NULL || strcmp(kind->name, "record") == 0)
             continue;
         const int levels = count_a_fixed_run(kind->role, array, kind->name, plain);
         for (const jallocator_key_t *key = kind->keys; key->name != NULL && levels > 0; ++key) {
             char composition[200];
             JSCOPED_TRACE("%s(%s=%s)", kind->name, key->name, key->fallback);
-            snprintf(composition, sizeof composition, "%s(%s=%s)", kind->name, key->name, key->fallback);
+            snprintf(composition, sizeof composition, "%s(%s=%s)", kind->name, key->name,
+                     key->fallback);
             if (key->fallback[0] == '\0')
                 continue;
             JASSERT_EQ(count_a_fixed_run(kind->role, array, composition, set), levels);
@@ -304,7 +315,8 @@ JTEST(Compose, ADeviceAtTheBeginningIsItsProvider) {
         JSCOPED_TRACE("%s", device_texts[i].text);
         jallocator_t *top = NULL;
         const jstatus_t status = jallocator_compose(&gpu->device, device_texts[i].text, &top);
-        JEXPECT_STATUS(status, device_texts[i].made != NULL ? JSTATUS_SUCCESS : JSTATUS_INVALID_CONFIGURATION);
+        JEXPECT_STATUS(status, device_texts[i].made != NULL ? JSTATUS_SUCCESS
+                                                            : JSTATUS_INVALID_CONFIGURATION);
         if (status == JSTATUS_SUCCESS) {
             const jallocator_t *below = jallocator_below(top) != NULL ? jallocator_below(top) : top;
             JEXPECT_STREQ(jallocator_name(top), device_texts[i].made);
@@ -332,15 +344,18 @@ JTEST(Compose, WithoutADeviceTheTextsIsTaken) {
     top = NULL;
     JEXPECT_STATUS(jallocator_compose(NULL, "cuda:0+bfc", &top), JSTATUS_NO_DEVICE);
     JEXPECT_SUBSTR(jstatus_last_message(), "JALLOC_MODULE_PATH"); /* what to do */
-    JEXPECT_STATUS(jallocator_compose(jdevice_host(), "cuda:0+bfc", &top), JSTATUS_INVALID_CONFIGURATION);
+    JEXPECT_STATUS(jallocator_compose(jdevice_host(), "cuda:0+bfc", &top),
+                   JSTATUS_INVALID_CONFIGURATION);
     JEXPECT_SUBSTR(jstatus_last_message(), "made for host, it begins with cuda:0");
     JEXPECT_NULL(top);
 }
 
-/* As in a handle's and the process's: a text that begins with a device is that device's, the others have their default. */
+/* As in a handle's and the process's: a text that begins with a device is that device's, the others
+ * have their default. */
 JTEST(Compose, TheEnvironmentsDeviceIsThatDevicesAlone) {
-    static const char *const rows[][2] = {
-        {"cuda:0+bfc", "general"}, {"pool;cuda:0+bfc", "pool"}, {"cuda:0+bfc;host+pool+exact", "exact"}};
+    static const char *const rows[][2] = {{"cuda:0+bfc", "general"},
+                                          {"pool;cuda:0+bfc", "pool"},
+                                          {"cuda:0+bfc;host+pool+exact", "exact"}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         JSCOPED_TRACE("%s", rows[i][0]);
         jallocator_t *own = NULL;
@@ -351,7 +366,8 @@ JTEST(Compose, TheEnvironmentsDeviceIsThatDevicesAlone) {
     }
     /* Memory of another kind takes the place of the device, as of any provider. */
     const jmemory_request_t on_node = {sizeof on_node, NULL, 0, false, false};
-    static const char *const begins[] = {" host ( kind = device ) +bfc", "mmap+bfc", "bfc", "cuda:0+pool;host+bfc"};
+    static const char *const begins[] = {" host ( kind = device ) +bfc", "mmap+bfc", "bfc",
+                                         "cuda:0+pool;host+bfc"};
     for (size_t i = 0; i < sizeof begins / sizeof begins[0]; ++i) {
         JSCOPED_TRACE("%s", begins[i]);
         jallocator_t *placed = NULL;
@@ -366,11 +382,13 @@ JTEST(Compose, TheEnvironmentsDeviceIsThatDevicesAlone) {
     JEXPECT_STATUS(jprocess_get_allocator(NULL, &own),
                    JSTATUS_INVALID_CONFIGURATION); /* an invalid size, of the text */
     jtest_setenv("JALLOC_ALLOCATOR", "segment(backend=file,path=/nonexistent/folder/segment)");
-    JEXPECT_STATUS(jprocess_get_allocator(NULL, &own), JSTATUS_IO_ERROR); /* no fault of the text's */
+    /* No fault of the text's. */
+    JEXPECT_STATUS(jprocess_get_allocator(NULL, &own), JSTATUS_IO_ERROR);
     JEXPECT_SUBSTR(jstatus_last_message(), "JALLOC_ALLOCATOR=\"segment(");
     jtest_setenv("JALLOC_ALLOCATOR", "cuda:0+bcf");
     JEXPECT_STATUS(jprocess_get_allocator(NULL, &own), JSTATUS_INVALID_CONFIGURATION);
-    JEXPECT_SUBSTR(jstatus_last_message(), "JALLOC_ALLOCATOR=\"cuda:0+bcf\" is not understood: \"bcf\" is no kind");
+    JEXPECT_SUBSTR(jstatus_last_message(),
+                   "JALLOC_ALLOCATOR=\"cuda:0+bcf\" is not understood: \"bcf\" is no kind");
     JEXPECT_SUBSTR(jstatus_last_message(), "the nearest is bfc");
     JEXPECT_NULL(own);
 }
@@ -379,23 +397,26 @@ JTEST(Compose, TheEnvironmentsDeviceIsThatDevicesAlone) {
 JTEST(Compose, NothingIsMadeOfATextThatIsNotUnderstood) {
     jallocator_t *top = NULL;
     const uint64_t before = jtest_metadata_allocation_count();
-    JEXPECT_STATUS(jallocator_compose(NULL, "segment(backend=posix,path=/jalloc-compose-test)+bfc+gaurd", &top),
+    JEXPECT_STATUS(jallocator_compose(
+                       NULL, "segment(backend=posix,path=/jalloc-compose-test)+bfc+gaurd", &top),
                    JSTATUS_INVALID_CONFIGURATION);
     JEXPECT_SUBSTR(jstatus_last_message(), "the nearest is guard");
     JEXPECT_EQ(jtest_metadata_allocation_count(), before);
 }
 
-/* Random texts, of what compositions are made of and of anything: a stack, or a status with a message. */
+/* Random texts, of what compositions are made of and of anything: a stack, or a status with a
+ * message. */
 JTEST(Compose, AnyTextIsJudged) {
-    static const char *const parts[] = {"bfc",   "pool", "stack",  "limit", "guard", "cuda:0", "host",
-                                        "exact", "(",    ")",      "+",     "=",     ",",      ";",
-                                        " ",     "1K",   "limit",  "true",  "count", "none",   "threads",
-                                        "name",  "bcf",  "device", "kind",  "\x01",  "%s%n"};
+    static const char *const parts[] = {
+        "bfc",   "pool", "stack",   "limit", "guard", "cuda:0", "host", "exact", "(",
+        ")",     "+",    "=",       ",",     ";",     " ",      "1K",   "limit", "true",
+        "count", "none", "threads", "name",  "bcf",   "device", "kind", "\x01",  "%s%n"};
     for (int64_t i = jtest_iterations(1000); i > 0; --i) {
         char text[200] = "";
         size_t length = 0;
         for (int64_t k = jtest_random_between(0, 12); k > 0; --k) {
-            const char *part = parts[jtest_random_between(0, (int64_t)(sizeof parts / sizeof parts[0]) - 1)];
+            const char *part =
+                parts[jtest_random_between(0, (int64_t)(sizeof parts / sizeof parts[0]) - 1)];
             length += (size_t)snprintf(text + length, sizeof text - length, "%s", part);
         }
         JSCOPED_TRACE("%s", text);

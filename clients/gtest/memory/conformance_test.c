@@ -1,12 +1,13 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* One conformance suite over every kind of allocator, and over random compositions of three: what any of them must do,
- * whoever it stands on. A row is a composition; the suite fails when a kind that can be composed has no row. What only
- * one kind promises is in the kind's own test.
+/* One conformance suite over every kind of allocator, and over random compositions of three: what
+ * any of them must do, whoever it stands on. A row is a composition; the suite fails when a kind
+ * that can be composed has no row. What only one kind promises is in the kind's own test.
  *
- * The suite is part of two programs: over the host's memory, and over a GPU's, which faults when the host touches it.
- * Each says its device. Bytes are written and read by the model's functions, which go through the device there. */
+ * The suite is part of two programs: over the host's memory, and over a GPU's, which faults when
+ * the host touches it. Each says its device. Bytes are written and read by the model's functions,
+ * which go through the device there. */
 
 #include "allocator_helper.h"
 #include "allocator_model.h"
@@ -87,7 +88,8 @@ static void subject_label(const void *parameter, char *name) {
 #define CONFORMS(name) JTEST_P_NAMED(Conformance, name, subject_t, subjects, subject_label)
 
 static bool on_gpu(void) { return jdevice_kind(conformance_device()) != JDEVICE_HOST; }
-static int64_t iterations(int64_t n) { return jtest_iterations(on_gpu() ? (n + 7) / 8 : n); } /* where all is slower */
+/* Where all is slower. */
+static int64_t iterations(int64_t n) { return jtest_iterations(on_gpu() ? (n + 7) / 8 : n); }
 
 static jallocator_t *make(const subject_t *subject) {
     jallocator_t *allocator = NULL;
@@ -95,7 +97,8 @@ static jallocator_t *make(const subject_t *subject) {
     return allocator;
 }
 static size_t size_up_to(const subject_t *subject, size_t size) {
-    return subject->largest_bytes != 0 && size > subject->largest_bytes ? subject->largest_bytes : size;
+    return subject->largest_bytes != 0 && size > subject->largest_bytes ? subject->largest_bytes
+                                                                        : size;
 }
 
 static bool begins_with_provider(const subject_t *subject) {
@@ -108,10 +111,11 @@ static bool begins_with_provider(const subject_t *subject) {
 }
 
 /* A provider of the host's memory has none of a GPU's. */
-#define SKIP_WHAT_IS_NOT_HERE()                                                                                        \
-    do {                                                                                                               \
-        if (on_gpu() && begins_with_provider(param) && strncmp(param->composition, "device", 6) != 0)                  \
-            JSKIP("the host's alone");                                                                                 \
+#define SKIP_WHAT_IS_NOT_HERE()                                                                    \
+    do {                                                                                           \
+        if (on_gpu() && begins_with_provider(param) &&                                             \
+            strncmp(param->composition, "device", 6) != 0)                                         \
+            JSKIP("the host's alone");                                                             \
     } while (0)
 
 static bool shows(void *context, const jallocation_t *block) {
@@ -121,12 +125,14 @@ static bool shows(void *context, const jallocation_t *block) {
     return *wanted != NULL;
 }
 
-/* Whether the block that begins at the pointer is one of the allocator's: by every function that can tell. */
+/* Whether the block that begins at the pointer is one of the allocator's: by every function that
+ * can tell. */
 static bool is_known(jallocator_t *allocator, const void *pointer) {
     jallocation_t block = JALLOCATION_INIT;
     const void *wanted = pointer;
     const bool owned = owns(allocator, pointer);
-    JEXPECT_STATUS(jallocator_find(allocator, pointer, &block), owned ? JSTATUS_SUCCESS : JSTATUS_NOT_FOUND);
+    JEXPECT_STATUS(jallocator_find(allocator, pointer, &block),
+                   owned ? JSTATUS_SUCCESS : JSTATUS_NOT_FOUND);
     JEXPECT_OK(jallocator_visit(allocator, shows, &wanted));
     JEXPECT_EQ(wanted == NULL, owned);
     return owned;
@@ -193,7 +199,8 @@ static void run_model(jallocator_t *allocator, const subject_t *subject, int64_t
         model.largest_alignment = subject->largest_alignment;
     for (int64_t i = 0; i < steps && !jtest_has_failure(); ++i) {
         model_step(&model);
-        if (i % 256 == 0 || (i < 2000 && i % 16 == 0)) /* it looks at everything: long runs, less often */
+        /* It looks at everything: long runs, less often. */
+        if (i % 256 == 0 || (i < 2000 && i % 16 == 0))
             model_compare(&model);
     }
     model_finish(&model);
@@ -208,7 +215,8 @@ CONFORMS(AgreesWithTheModel) {
     jallocator_stats_t stats = JALLOCATOR_STATS_INIT;
     JEXPECT_OK(jallocator_get_stats(allocator, &stats));
     if (strncmp(param->composition, "segment", 7) != 0 || strchr(param->composition, '+') != NULL)
-        JEXPECT_EQ(stats.free_bytes, 0); /* everything was given back to below; a segment has nothing below */
+        /* Everything was given back to below; a segment has nothing below. */
+        JEXPECT_EQ(stats.free_bytes, 0);
     JEXPECT_OK(jallocator_destroy(allocator));
 }
 
@@ -235,8 +243,8 @@ CONFORMS(RefusesSizesNearTheLargest) {
         for (size_t i = 0; i < 4; ++i)
             for (unsigned shift = 0; shift < 3; ++shift) {
                 void *pointer = &allocator;
-                const jstatus_t status =
-                    jallocator_allocate(allocator, (SIZE_MAX >> shift) - below, alignments[i], NULL, &pointer);
+                const jstatus_t status = jallocator_allocate(allocator, (SIZE_MAX >> shift) - below,
+                                                             alignments[i], NULL, &pointer);
                 JEXPECT_TRUE(status == JSTATUS_INVALID_SIZE || status == JSTATUS_MEMORY_ERROR ||
                              status == JSTATUS_INVALID_VALUE);
                 JEXPECT_NULL(pointer);
@@ -260,10 +268,12 @@ CONFORMS(RefusesWhatIsNotABlockAndStaysWhole) {
     void *other;
     static unsigned char foreign[64];
     JASSERT_OK(jallocator_allocate(allocator, SIZE, 64, NULL, (void **)&pointer));
-    JASSERT_OK(jallocator_allocate(allocator, SIZE, 64, NULL, &other)); /* so that something stays live */
+    /* So that something stays live. */
+    JASSERT_OK(jallocator_allocate(allocator, SIZE, 64, NULL, &other));
     model_fill(allocator, pointer, 7, SIZE);
     JEXPECT_STATUS(jallocator_deallocate(allocator, foreign, 64, NULL), JSTATUS_NOT_FOUND);
-    JEXPECT_STATUS(jallocator_deallocate(allocator, pointer + 64, SIZE - 64, NULL), JSTATUS_NOT_FOUND);
+    JEXPECT_STATUS(jallocator_deallocate(allocator, pointer + 64, SIZE - 64, NULL),
+                   JSTATUS_NOT_FOUND);
     JEXPECT_STATUS(jallocator_deallocate(allocator, pointer + 1, SIZE, NULL), JSTATUS_NOT_FOUND);
     JEXPECT_STATUS(jallocator_deallocate(allocator, pointer, SIZE - 1, NULL), JSTATUS_INVALID_SIZE);
     JEXPECT_STATUS(jallocator_deallocate(allocator, pointer, SIZE + 1, NULL), JSTATUS_INVALID_SIZE);
@@ -285,12 +295,15 @@ CONFORMS(RefusesWhatIsNotABlockAndStaysWhole) {
     JEXPECT_OK(jallocator_destroy(allocator));
 }
 
-/* A block of `below` is not one of `above`, which says so and counts nothing; and it is live as before. */
+/* A block of `below` is not one of `above`, which says so and counts nothing; and it is live as
+ * before. */
 static void expect_foreign(jallocator_t *above, jallocator_t *below) {
     enum { SIZE = 1000 };
     void *own, *foreign;
-    const jallocator_stats_t empty = stats_of(above);             /* but for what an allocator above has taken */
-    JASSERT_OK(jallocator_allocate(above, SIZE, 64, NULL, &own)); /* so that there is something to take off */
+    /* But for what an allocator above has taken. */
+    const jallocator_stats_t empty = stats_of(above);
+    /* So that there is something to take off. */
+    JASSERT_OK(jallocator_allocate(above, SIZE, 64, NULL, &own));
     JASSERT_OK(jallocator_allocate(below, SIZE, 64, NULL, &foreign));
     model_fill(below, foreign, 3, SIZE);
 
@@ -309,12 +322,14 @@ static void expect_foreign(jallocator_t *above, jallocator_t *below) {
     JEXPECT_EQ(stats_of(above).live_count, empty.live_count);
 }
 
-/* Each allocator of a stack, over what it stands on: of both kinds, such as know their blocks and such as do not. */
+/* Each allocator of a stack, over what it stands on: of both kinds, such as know their blocks and
+ * such as do not. */
 CONFORMS(RefusesWhatWasAllocatedBelow) {
     SKIP_WHAT_IS_NOT_HERE();
     jallocator_t *allocator = make(param), *below = NULL;
     JASSERT_NOT_NULL(allocator);
-    for (jallocator_t *above = allocator; jallocator_below(above) != NULL; above = jallocator_below(above))
+    for (jallocator_t *above = allocator; jallocator_below(above) != NULL;
+         above = jallocator_below(above))
         expect_foreign(above, jallocator_below(above));
     JEXPECT_OK(jallocator_destroy(allocator));
     if (begins_with_provider(param))
@@ -394,19 +409,22 @@ CONFORMS(ClearLowersThePeaks) {
 }
 
 /* A device may need bookkeeping memory to write, and there may be none. */
-static bool fill_or_fail(jallocator_t *allocator, void *pointer, unsigned char value, size_t size_bytes) {
+static bool fill_or_fail(jallocator_t *allocator, void *pointer, unsigned char value,
+                         size_t size_bytes) {
     const jstatus_t status = model_try_fill(allocator, pointer, value, size_bytes);
     if (!jtest_metadata_failed())
         JEXPECT_OK(status);
     return status == JSTATUS_SUCCESS;
 }
 
-/* Making one, and using it, with the n-th bookkeeping allocation failing: a clear status, and nothing lost. */
+/* Making one, and using it, with the n-th bookkeeping allocation failing: a clear status, and
+ * nothing lost. */
 CONFORMS(SurvivesEveryFailureOfBookkeeping) {
     SKIP_WHAT_IS_NOT_HERE();
     JFOR_EACH_FAILURE(n) {
         jallocator_t *allocator = NULL;
-        const jstatus_t status = jallocator_compose(conformance_device(), param->composition, &allocator);
+        const jstatus_t status =
+            jallocator_compose(conformance_device(), param->composition, &allocator);
         if (status != JSTATUS_SUCCESS) {
             JEXPECT_STATUS(status, JSTATUS_MEMORY_ERROR);
             JEXPECT_NULL(allocator);
@@ -418,7 +436,8 @@ CONFORMS(SurvivesEveryFailureOfBookkeeping) {
         bool filled[BLOCKS];
         for (size_t i = 0; i < BLOCKS; ++i) {
             sizes[i] = size_up_to(param, 100 + 3000 * i * i);
-            const jstatus_t answer = jallocator_allocate(allocator, sizes[i], 0, NULL, &pointers[i]);
+            const jstatus_t answer =
+                jallocator_allocate(allocator, sizes[i], 0, NULL, &pointers[i]);
             if (answer != JSTATUS_SUCCESS) {
                 JEXPECT_STATUS(answer, JSTATUS_MEMORY_ERROR);
                 JEXPECT_TRUE(jtest_metadata_failed());
@@ -434,7 +453,8 @@ CONFORMS(SurvivesEveryFailureOfBookkeeping) {
         for (size_t i = 0; i < BLOCKS; ++i)
             if (pointers[i] != NULL) {
                 if (filled[i])
-                    JEXPECT_TRUE(model_is_filled(allocator, pointers[i], (unsigned char)i, sizes[i]));
+                    JEXPECT_TRUE(
+                        model_is_filled(allocator, pointers[i], (unsigned char)i, sizes[i]));
                 JEXPECT_OK(jallocator_deallocate(allocator, pointers[i], sizes[i], NULL));
             }
         JEXPECT_OK(jallocator_check(allocator));
@@ -443,8 +463,8 @@ CONFORMS(SurvivesEveryFailureOfBookkeeping) {
     }
 }
 
-/* The same with the n-th allocation of what is below failing: a request fails, or is served from what is kept; the rest
- * goes on, and everything is given back in the end. */
+/* The same with the n-th allocation of what is below failing: a request fails, or is served from
+ * what is kept; the rest goes on, and everything is given back in the end. */
 CONFORMS(SurvivesEveryFailureOfBelow) {
     SKIP_WHAT_IS_NOT_HERE();
     enum { BLOCKS = 24 };
@@ -463,7 +483,8 @@ CONFORMS(SurvivesEveryFailureOfBelow) {
         size_t sizes[BLOCKS], live = 0;
         for (size_t i = 0; i < BLOCKS; ++i) {
             sizes[i] = size_up_to(param, 1 + (i * i * 977) % 90000);
-            const jstatus_t status = jallocator_allocate(allocator, sizes[i], 0, NULL, &pointers[i]);
+            const jstatus_t status =
+                jallocator_allocate(allocator, sizes[i], 0, NULL, &pointers[i]);
             if (status == JSTATUS_SUCCESS) {
                 memset(pointers[i], (int)i, sizes[i]);
                 ++live;
@@ -494,7 +515,7 @@ CONFORMS(SurvivesEveryFailureOfBelow) {
     }
 }
 
-/* ---- Threads ----------------------------------------------------------------------------------------------------- */
+/* ---- Threads ---- */
 
 enum { THREADS = 8 };
 typedef struct worker {
@@ -504,7 +525,8 @@ typedef struct worker {
     int64_t rounds;
     atomic_uint *errors;
     _Atomic(unsigned char *) *mailbox; /* blocks handed to whoever takes them */
-    unsigned char *held[16], *letter;  /* here and not on the thread's stack, which a forked child does not have */
+    /* Here and not on the thread's stack, which a forked child does not have. */
+    unsigned char *held[16], *letter;
     size_t sizes[16];
 } worker_t;
 #define MAIL_BYTES 333
@@ -519,33 +541,37 @@ static void *work(void *argument) {
         const unsigned slot = (unsigned)(state >> 33) % 16;
         bool right = true;
         if (held[slot] != NULL) {
-            right = model_is_filled(worker->allocator, held[slot], (unsigned char)(worker->number + slot), sizes[slot]);
-            right = right && jallocator_deallocate(worker->allocator, held[slot], sizes[slot], NULL) == JSTATUS_SUCCESS;
+            right = model_is_filled(worker->allocator, held[slot],
+                                    (unsigned char)(worker->number + slot), sizes[slot]);
+            right = right && jallocator_deallocate(worker->allocator, held[slot], sizes[slot],
+                                                   NULL) == JSTATUS_SUCCESS;
             held[slot] = NULL;
         } else {
             sizes[slot] = size_up_to(worker->subject, 1 + (size_t)(state >> 40) % 9000);
-            right =
-                jallocator_allocate(worker->allocator, sizes[slot], 0, NULL, (void **)&held[slot]) == JSTATUS_SUCCESS;
+            right = jallocator_allocate(worker->allocator, sizes[slot], 0, NULL,
+                                        (void **)&held[slot]) == JSTATUS_SUCCESS;
             if (right)
-                model_fill(worker->allocator, held[slot], (unsigned char)(worker->number + slot), sizes[slot]);
+                model_fill(worker->allocator, held[slot], (unsigned char)(worker->number + slot),
+                           sizes[slot]);
         }
         if (i % 8 == 0) { /* a block from here is freed over there */
-            if (jallocator_allocate(worker->allocator, MAIL_BYTES, 0, NULL, (void **)&worker->letter) ==
-                JSTATUS_SUCCESS)
+            if (jallocator_allocate(worker->allocator, MAIL_BYTES, 0, NULL,
+                                    (void **)&worker->letter) == JSTATUS_SUCCESS)
                 model_fill(worker->allocator, worker->letter, 0x5a, MAIL_BYTES);
             else
                 right = false;
             unsigned char *other = atomic_exchange(worker->mailbox, worker->letter);
             if (other != NULL)
                 right = right && model_is_filled(worker->allocator, other, 0x5a, MAIL_BYTES) &&
-                        jallocator_deallocate(worker->allocator, other, MAIL_BYTES, NULL) == JSTATUS_SUCCESS;
+                        jallocator_deallocate(worker->allocator, other, MAIL_BYTES, NULL) ==
+                            JSTATUS_SUCCESS;
         }
         if (!right)
             atomic_fetch_add(worker->errors, 1);
     }
     for (unsigned slot = 0; slot < 16; ++slot)
-        if (held[slot] != NULL &&
-            jallocator_deallocate(worker->allocator, held[slot], sizes[slot], NULL) != JSTATUS_SUCCESS)
+        if (held[slot] != NULL && jallocator_deallocate(worker->allocator, held[slot], sizes[slot],
+                                                        NULL) != JSTATUS_SUCCESS)
             atomic_fetch_add(worker->errors, 1);
     return NULL;
 }
@@ -559,7 +585,8 @@ CONFORMS(EightThreadsAtOnce) {
     worker_t workers[THREADS];
     pthread_t threads[THREADS];
     for (unsigned i = 0; i < THREADS; ++i) {
-        workers[i] = (worker_t){allocator, param, i, iterations(400), &errors, &mailbox, {NULL}, NULL, {0}};
+        workers[i] =
+            (worker_t){allocator, param, i, iterations(400), &errors, &mailbox, {NULL}, NULL, {0}};
         pthread_create(&threads[i], NULL, work, &workers[i]);
     }
     for (unsigned i = 0; i < THREADS; ++i)
@@ -577,7 +604,7 @@ CONFORMS(EightThreadsAtOnce) {
     JEXPECT_OK(jallocator_destroy(allocator));
 }
 
-/* ---- Forks ------------------------------------------------------------------------------------------------------- */
+/* ---- Forks ---- */
 
 static void use_in_child(void *argument) {
     const worker_t *worker = argument;
@@ -585,7 +612,8 @@ static void use_in_child(void *argument) {
     JEXPECT_EQ(atomic_load(worker->errors), 0);
 }
 
-/* Another thread is in the midst of it when the process forks: the child's copy is whole and not locked for ever. */
+/* Another thread is in the midst of it when the process forks: the child's copy is whole and not
+ * locked for ever. */
 CONFORMS(WorksOnInAForkedChild) {
     if (on_gpu())
         JSKIP("no GPU's runtime survives a fork");
@@ -593,7 +621,8 @@ CONFORMS(WorksOnInAForkedChild) {
     JASSERT_NOT_NULL(allocator);
     atomic_uint errors = 0, child_errors = 0;
     _Atomic(unsigned char *) mailbox = NULL, child_mailbox = NULL;
-    worker_t busy = {allocator, param, 1, jtest_iterations(2000), &errors, &mailbox, {NULL}, NULL, {0}};
+    worker_t busy = {allocator, param, 1,  jtest_iterations(2000), &errors, &mailbox,
+                     {NULL},    NULL,  {0}};
     worker_t child = {allocator, param, 2, 100, &child_errors, &child_mailbox, {NULL}, NULL, {0}};
     pthread_t thread;
     pthread_create(&thread, NULL, work, &busy);
@@ -607,9 +636,10 @@ CONFORMS(WorksOnInAForkedChild) {
     JEXPECT_OK(jallocator_destroy(allocator));
 }
 
-/* ---- Streams ----------------------------------------------------------------------------------------------------- */
+/* ---- Streams ---- */
 
-/* Work in a stream stands still until as many have been let go, or for a while: an allocator may wait for that stream. */
+/* Work in a stream stands still until as many have been let go, or for a while: an allocator may
+ * wait for that stream. */
 #define HOLD_MS 10
 typedef struct hold {
     atomic_uint *let_go;
@@ -621,16 +651,18 @@ static void hold_in_stream(void *arguments) {
         jtest_sleep_ms(1);
 }
 
-/* Blocks are written, read again and freed in the order of a stream, many times over, while other streams get and use
- * what was freed. A block that is handed over too early is seen when what was read is looked at, and by a race
- * detector. Returns how many were.
+/* Blocks are written, read again and freed in the order of a stream, many times over, while other
+ * streams get and use what was freed. A block that is handed over too early is seen when what was
+ * read is looked at, and by a race detector. Returns how many were.
  *
- * A device need not run streams beside each other, and a GPU does not while it is asked for pinned memory. So all of that
- * is taken before, and a few times the first stream is held between writing and reading until the others have done what
- * they were given:
+ * A device need not run streams beside each other, and a GPU does not while it is asked for pinned
+ * memory. So all of that is taken before, and a few times the first stream is held between writing
+ * and reading until the others have done what they were given:
  *
- *     stream 0   write a | held ------------------------------ | read a
- *     others                write, read what the allocator gave |          which was freed above, and must not be a */
+ *     stream 0   write a | held -------------------------- | read a
+ *     others             | write, read what they were given |
+ *
+ * What they were given may be what was freed above, and must not be a. */
 static unsigned use_on_streams(jallocator_t *allocator, const subject_t *subject, int64_t rounds) {
     enum { STREAMS = 3, UNIT = 20000, MOST = 3 * UNIT, HOLDS = 8 };
     jdevice_t *device = conformance_device();
@@ -652,7 +684,8 @@ static unsigned use_on_streams(jallocator_t *allocator, const subject_t *subject
             atomic_store(&let_go, held);
         }
         jstream_t *stream = streams[jtest_random_between(0, STREAMS - 1)];
-        const size_t size = size_up_to(subject, (size_t)jtest_random_between(1, MOST / UNIT) * UNIT);
+        const size_t size =
+            size_up_to(subject, (size_t)jtest_random_between(1, MOST / UNIT) * UNIT);
         const unsigned char value = (unsigned char)round;
         void *pointer;
         JEXPECT_OK(jallocator_allocate(allocator, size, 0, stream, &pointer));
@@ -662,17 +695,20 @@ static unsigned use_on_streams(jallocator_t *allocator, const subject_t *subject
         JEXPECT_OK(jdevice_fill(device, stream, pointer, &value, 1, size));
         const bool holding = atomic_load(&let_go) < held;
         const bool hold = stream == streams[0] && !holding && held < HOLDS;
-        if (hold || (on_gpu() && !holding && jtest_random_bool())) { /* a GPU is lazy: so it stops here */
+        if (hold || (on_gpu() && !holding && jtest_random_bool())) {
+            /* A GPU is lazy: so it stops here. */
             JEXPECT_OK(jevent_record(written, stream));
             JEXPECT_OK(jevent_synchronize(written));
         }
         if (hold) {
             const hold_t arguments = {&let_go, ++held};
-            JEXPECT_OK(jstream_launch(device, stream, hold_in_stream, &arguments, sizeof arguments));
+            JEXPECT_OK(
+                jstream_launch(device, stream, hold_in_stream, &arguments, sizeof arguments));
             release = round + jtest_random_between(2, 6);
         }
         JEXPECT_OK(jdevice_copy(device, stream, read + round * MOST, pointer, size));
-        JEXPECT_OK(jallocator_deallocate(allocator, pointer, size, stream)); /* the work may not even have begun */
+        /* The work may not even have begun. */
+        JEXPECT_OK(jallocator_deallocate(allocator, pointer, size, stream));
     }
     atomic_store(&let_go, held);
     for (int i = 0; i < STREAMS; ++i)
@@ -702,16 +738,16 @@ CONFORMS(StreamsNeverShareABlock) {
 }
 
 #ifndef __SANITIZE_THREAD__ /* which sees it too, and says so */
-/* The planted bug: an allocator that forgets the stream when it gets memory back, and hands it to the next who asks.
- * The check above must see it. */
+/* The planted bug: an allocator that forgets the stream when it gets memory back, and hands it to
+ * the next who asks. The check above must see it. */
 enum { FORGETFUL_BLOCKS = 4 };
 typedef struct forgetful {
     jallocator_t *below;
     void *kept[FORGETFUL_BLOCKS];
     size_t sizes[FORGETFUL_BLOCKS];
 } forgetful_t;
-static jstatus_t forgetful_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream,
-                                    void **pointer) {
+static jstatus_t forgetful_allocate(void *context, size_t size_bytes, size_t alignment,
+                                    jstream_t *stream, void **pointer) {
     forgetful_t *forgetful = context;
     for (int i = 0; i < FORGETFUL_BLOCKS; ++i)
         if (forgetful->kept[i] != NULL && forgetful->sizes[i] == size_bytes) {
@@ -721,7 +757,8 @@ static jstatus_t forgetful_allocate(void *context, size_t size_bytes, size_t ali
         }
     return jallocator_allocate(forgetful->below, size_bytes, alignment, stream, pointer);
 }
-static jstatus_t forgetful_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+static jstatus_t forgetful_deallocate(void *context, void *pointer, size_t size_bytes,
+                                      jstream_t *stream) {
     forgetful_t *forgetful = context;
     for (int i = 0; i < FORGETFUL_BLOCKS; ++i)
         if (forgetful->kept[i] == NULL) {
@@ -734,8 +771,9 @@ static jstatus_t forgetful_deallocate(void *context, void *pointer, size_t size_
 
 JTEST(ConformanceOfTheTest, AForgottenStreamIsSeen) {
     static const subject_t subject = {"bfc", 0, 0, false};
-    const jallocator_ops_t ops = {
-        .struct_size = sizeof ops, .allocate = forgetful_allocate, .deallocate = forgetful_deallocate};
+    const jallocator_ops_t ops = {.struct_size = sizeof ops,
+                                  .allocate = forgetful_allocate,
+                                  .deallocate = forgetful_deallocate};
     forgetful_t context = {.below = make(&subject)};
     jallocator_t *forgetful;
     JASSERT_NOT_NULL(context.below);
@@ -753,13 +791,13 @@ JTEST(ConformanceOfTheTest, AForgottenStreamIsSeen) {
 }
 #endif
 
-/* ---- Memory that the host cannot read ---------------------------------------------------------------------------- */
+/* ---- Memory that the host cannot read ---- */
 
 /* Policies, and adaptors that do not write, on addresses that fault when they are touched. */
 JTEST(Conformance, PoliciesNeverTouchTheMemory) {
-    static const char *const untouching[] = {"stack",   "slots", "pool",  "bfc",        "lru",   "small",
-                                             "general", "track", "exact", "record",     "limit", "retry",
-                                             "align",   "lock",  "visit", "statistics", "quota"};
+    static const char *const untouching[] = {
+        "stack",  "slots", "pool",  "bfc",   "lru",  "small", "general",    "track", "exact",
+        "record", "limit", "retry", "align", "lock", "visit", "statistics", "quota"};
     static const char *const arguments[] = {"",
                                             "(slot=64K)",
                                             "",
@@ -778,7 +816,8 @@ JTEST(Conformance, PoliciesNeverTouchTheMemory) {
                                             "",
                                             "(budget=conformance,limit=1G)"};
     const size_t bytes = 256 * MIB;
-    void *mapping = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *mapping =
+        mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     JASSERT_TRUE(mapping != MAP_FAILED);
     for (size_t i = 0; i < sizeof untouching / sizeof untouching[0]; ++i) {
         JSCOPED_TRACE("%s", untouching[i]);
@@ -802,17 +841,19 @@ JTEST(Conformance, PoliciesNeverTouchTheMemory) {
     munmap(mapping, bytes);
 }
 
-/* ---- Random compositions ----------------------------------------------------------------------------------------- */
+/* ---- Random compositions ---- */
 
 JTEST(Conformance, RandomCompositionsOfThree) {
-    for (int64_t compositions = iterations(60); compositions > 0 && !jtest_has_failure(); --compositions) {
+    for (int64_t compositions = iterations(60); compositions > 0 && !jtest_has_failure();
+         --compositions) {
         char composition[200] = "";
         size_t largest = 0, alignment = 0;
         for (int level = 0; level < 3; ++level) {
             const subject_t *subject =
-                &subjects[jtest_random_between(10, SUBJECTS - 8)]; /* neither providers nor compositions */
-            snprintf(composition + strlen(composition), sizeof composition - strlen(composition), "%s%s",
-                     level > 0 ? "+" : "", subject->composition);
+                /* Neither providers nor compositions. */
+                &subjects[jtest_random_between(10, SUBJECTS - 8)];
+            snprintf(composition + strlen(composition), sizeof composition - strlen(composition),
+                     "%s%s", level > 0 ? "+" : "", subject->composition);
             if (subject->largest_bytes != 0)
                 largest = 4096, alignment = 1024; /* what others make of a request must fit too */
         }

@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Guard words, fills, and the books of exact sizes: what each sees, and that it sees nothing where nothing is. */
+/* Guard words, fills, and the books of exact sizes: what each sees, and that it sees nothing where
+ * nothing is. */
 
 #include "allocator_helper.h"
 #include "jtest.h"
@@ -13,13 +14,14 @@
 #include <stdio.h>
 #include <string.h>
 
-static void *take_on(jallocator_t *allocator, size_t size_bytes, size_t alignment, jstream_t *stream) {
+static void *take_on(jallocator_t *allocator, size_t size_bytes, size_t alignment,
+                     jstream_t *stream) {
     void *pointer = NULL;
     JEXPECT_OK(jallocator_allocate(allocator, size_bytes, alignment, stream, &pointer));
     return pointer;
 }
 
-/* ---- Guard ---------------------------------------------------------------------------------------------------------- */
+/* ---- Guard ---- */
 
 static jallocator_t *make_guard(size_t guard_bytes) {
     jallocator_t *guard = NULL;
@@ -29,8 +31,10 @@ static jallocator_t *make_guard(size_t guard_bytes) {
     return guard;
 }
 
-/* Spoils one byte at an offset from the block, and looks whether every way of checking says so, and where. */
-static void expect_seen(jallocator_t *guard, unsigned char *block, size_t size_bytes, ptrdiff_t offset) {
+/* Spoils one byte at an offset from the block, and looks whether every way of checking says so, and
+ * where. */
+static void expect_seen(jallocator_t *guard, unsigned char *block, size_t size_bytes,
+                        ptrdiff_t offset) {
     char where[32];
     snprintf(where, sizeof where, "byte %td,", offset);
     block[offset] ^= 0x5a;
@@ -54,10 +58,11 @@ JTEST(Guard, OneByteTooManyIsSeenOnEitherSide) {
         for (size_t alignment = 1; alignment <= 4096; alignment *= 4)
             for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) {
                 const size_t size = sizes[i];
-                const ptrdiff_t wrong[] = {-1, -width, (ptrdiff_t)size, (ptrdiff_t)size + width - 1};
+                const ptrdiff_t wrong[] = {-1, -width, (ptrdiff_t)size,
+                                           (ptrdiff_t)size + width - 1};
                 for (size_t k = 0; k < 4; ++k) {
-                    JSCOPED_TRACE("guard %zu, size %zu, alignment %zu, byte %td", guard_bytes, size, alignment,
-                                  wrong[k]);
+                    JSCOPED_TRACE("guard %zu, size %zu, alignment %zu, byte %td", guard_bytes, size,
+                                  alignment, wrong[k]);
                     unsigned char *block = take_on(guard, size, alignment, NULL);
                     JASSERT_NOT_NULL(block);
                     JASSERT_EQ((uintptr_t)block % alignment, 0);
@@ -71,7 +76,8 @@ JTEST(Guard, OneByteTooManyIsSeenOnEitherSide) {
             }
         jtest_log_clear();
         JEXPECT_OK(jallocator_destroy(guard));
-        JEXPECT_SUBSTR(jtest_log_text(), "written around"); /* it says at the end that there was something */
+        /* It says at the end that there was something. */
+        JEXPECT_SUBSTR(jtest_log_text(), "written around");
     }
     JEXPECT_EQ(jtest_live_bytes(), 0);
 }
@@ -136,7 +142,8 @@ JTEST(Guard, WordsAreWrittenInStreamOrder) {
     JASSERT_OK(jstream_create(host, &other));
     jtest_gate_t gate = JTEST_GATE_INIT;
     JASSERT_OK(jtest_gate_block(&gate, host, stream));
-    unsigned char *block = take_on(guard, 100, 0, stream); /* returns, though its words are behind the gate */
+    /* Returns, though its words are behind the gate. */
+    unsigned char *block = take_on(guard, 100, 0, stream);
     JASSERT_NOT_NULL(block);
     JEXPECT_OK(jallocator_check(guard)); /* not used yet, so nothing can be wrong */
     jtest_gate_open(&gate);
@@ -204,7 +211,8 @@ JTEST(Guard, OptionsAndSizesAreChecked) {
     jallocator_t *guard;
     jguard_options_t options = JGUARD_OPTIONS_INIT;
     options.guard_bytes = 24;
-    JEXPECT_STATUS(jallocator_create_guard(jtest_failing_allocator(), &options, &guard), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jallocator_create_guard(jtest_failing_allocator(), &options, &guard),
+                   JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jallocator_create_guard(NULL, NULL, &guard), JSTATUS_INVALID_POINTER);
     options.guard_bytes = SIZE_MAX / 16 * 16;
     JASSERT_OK(jallocator_create_guard(jtest_failing_allocator(), &options, &guard));
@@ -212,7 +220,8 @@ JTEST(Guard, OptionsAndSizesAreChecked) {
     JEXPECT_STATUS(jallocator_allocate(guard, 16, 64, NULL, &pointer), JSTATUS_INVALID_SIZE);
     JEXPECT_NULL(pointer);
     JEXPECT_OK(jallocator_destroy(guard));
-    static const size_t too_much[] = {SIZE_MAX - 4095, SIZE_MAX / 2 + 1}; /* in front of the block; behind it */
+    /* In front of the block; behind it. */
+    static const size_t too_much[] = {SIZE_MAX - 4095, SIZE_MAX / 2 + 1};
     for (size_t k = 0; k < 2; ++k) {
         options.guard_bytes = too_much[k];
         JASSERT_OK(jallocator_create_guard(jtest_failing_allocator(), &options, &guard));
@@ -223,7 +232,7 @@ JTEST(Guard, OptionsAndSizesAreChecked) {
     JEXPECT_EQ(jtest_allocation_count(), 0);
 }
 
-/* ---- Fill ----------------------------------------------------------------------------------------------------------- */
+/* ---- Fill ---- */
 
 /* Below: one block that stays readable when it is freed. */
 typedef struct keeper {
@@ -234,15 +243,16 @@ typedef struct keeper {
     unsigned char expected;
 } keeper_t;
 
-static jstatus_t keeper_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream,
-                                 void **pointer) {
+static jstatus_t keeper_allocate(void *context, size_t size_bytes, size_t alignment,
+                                 jstream_t *stream, void **pointer) {
     keeper_t *keeper = context;
     (void)alignment, (void)stream;
     keeper->size_bytes = size_bytes;
     *pointer = keeper->bytes;
     return JSTATUS_SUCCESS;
 }
-static jstatus_t keeper_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+static jstatus_t keeper_deallocate(void *context, void *pointer, size_t size_bytes,
+                                   jstream_t *stream) {
     keeper_t *keeper = context;
     (void)pointer, (void)stream;
     keeper->ordered = true;
@@ -335,11 +345,16 @@ JTEST(Fill, KeepsToStreamOrder) {
         jtest_gate_t gate = JTEST_GATE_INIT;
         JASSERT_OK(jtest_gate_block(&gate, host, streams[0]));
         unsigned char *block = take_on(fill, 4000, 0, streams[0]);
-        JEXPECT_OK(jdevice_fill(host, streams[0], block, "z", 1, 4000)); /* use, after what fill wrote */
+        /* Use, after what fill wrote. */
+        JEXPECT_OK(jdevice_fill(host, streams[0], block, "z", 1, 4000));
         jtest_gate_open(&gate);
-        /* Freed on the same stream, on another, and inline; below sees the memory filled and nobody writing. */
+        /* Freed on the same stream, on another, and inline; below sees the memory filled and nobody
+         * writing. */
         JEXPECT_OK(i % 3 == 0 ? JSTATUS_SUCCESS : jstream_synchronize(host, streams[0]));
-        JEXPECT_OK(jallocator_deallocate(fill, block, 4000, i % 3 == 0 ? streams[0] : i % 3 == 1 ? streams[1] : NULL));
+        JEXPECT_OK(jallocator_deallocate(fill, block, 4000,
+                                         i % 3 == 0   ? streams[0]
+                                         : i % 3 == 1 ? streams[1]
+                                                      : NULL));
         JEXPECT_TRUE(keeper.ordered);
         memset(keeper.bytes, 1, sizeof keeper.bytes); /* below has it for itself */
     }
@@ -370,7 +385,7 @@ JTEST(Fill, WhatIsNotLiveIsNotWrittenTo) {
     JEXPECT_OK(jallocator_destroy(below));
 }
 
-/* ---- Exact ---------------------------------------------------------------------------------------------------------- */
+/* ---- Exact ---- */
 
 JTEST(Exact, RemembersSizesByItself) {
     jallocator_t *exact;
@@ -397,12 +412,15 @@ typedef struct liar {
     size_t shift, size_bytes, usable_bytes;
     int deallocations;
 } liar_t;
-static jstatus_t liar_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
+static jstatus_t liar_allocate(void *context, size_t size_bytes, size_t alignment,
+                               jstream_t *stream, void **pointer) {
     (void)size_bytes, (void)stream;
-    *pointer = (void *)(((uintptr_t)((liar_t *)context)->bytes + alignment - 1) / alignment * alignment);
+    *pointer =
+        (void *)(((uintptr_t)((liar_t *)context)->bytes + alignment - 1) / alignment * alignment);
     return JSTATUS_SUCCESS;
 }
-static jstatus_t liar_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+static jstatus_t liar_deallocate(void *context, void *pointer, size_t size_bytes,
+                                 jstream_t *stream) {
     (void)pointer, (void)size_bytes, (void)stream;
     ++((liar_t *)context)->deallocations;
     return JSTATUS_SUCCESS;
@@ -418,8 +436,10 @@ static jstatus_t liar_find(void *context, const void *pointer, jallocation_t *bl
 JTEST(Exact, DisagreementWithBelowIsCorruption) {
     static liar_t liar;
     liar = (liar_t){.size_bytes = 32, .usable_bytes = 32};
-    const jallocator_ops_t ops = {
-        .struct_size = sizeof ops, .allocate = liar_allocate, .deallocate = liar_deallocate, .find = liar_find};
+    const jallocator_ops_t ops = {.struct_size = sizeof ops,
+                                  .allocate = liar_allocate,
+                                  .deallocate = liar_deallocate,
+                                  .find = liar_find};
     jallocator_t *below, *exact;
     JASSERT_OK(jallocator_create(&ops, &liar, NULL, &below));
     JASSERT_OK(jallocator_create_exact(below, &exact));
@@ -441,7 +461,8 @@ JTEST(Exact, DisagreementWithBelowIsCorruption) {
         JEXPECT_EQ(stats_of(exact).live_count, 1);
     }
     liar = truth;
-    JEXPECT_STATUS(jallocator_allocate(exact, 32, 0, NULL, &again), JSTATUS_CORRUPTED); /* the same one twice */
+    /* The same one twice. */
+    JEXPECT_STATUS(jallocator_allocate(exact, 32, 0, NULL, &again), JSTATUS_CORRUPTED);
     JEXPECT_EQ(liar.deallocations, 0);
     JEXPECT_OK(jallocator_check(exact));
     JEXPECT_OK(jallocator_deallocate(exact, block, 32, NULL));
@@ -449,20 +470,23 @@ JTEST(Exact, DisagreementWithBelowIsCorruption) {
     JEXPECT_STATUS(jallocator_allocate(exact, 32, 0, NULL, &again), JSTATUS_CORRUPTED);
     JEXPECT_EQ(liar.deallocations, 2);
     JEXPECT_OK(jallocator_destroy(exact));
-    JEXPECT_OK(jallocator_deallocate(below, block, 32, NULL)); /* below has counted what it gave out twice */
+    /* Below has counted what it gave out twice. */
+    JEXPECT_OK(jallocator_deallocate(below, block, 32, NULL));
     JEXPECT_OK(jallocator_destroy(below));
 }
 
-/* ---- All of them ---------------------------------------------------------------------------------------------------- */
+/* ---- All of them ---- */
 
-static const char *const adaptors[] = {"guard", "guard(bytes=64)", "fill", "fill(allocate=zero,free=none)", "exact"};
+static const char *const adaptors[] = {"guard", "guard(bytes=64)", "fill",
+                                       "fill(allocate=zero,free=none)", "exact"};
 static void adaptor_label(const void *parameter, char *name) {
     snprintf(name, JTEST_MAX_NAME + 1, "%s", *(const char *const *)parameter);
     for (; *name != '\0'; ++name)
         if (!((*name >= 'a' && *name <= 'z') || (*name >= '0' && *name <= '9')))
             *name = '_';
 }
-#define EACH_ADAPTOR(name) JTEST_P_NAMED(CheckingAdaptor, name, char *const, adaptors, adaptor_label)
+#define EACH_ADAPTOR(name)                                                                         \
+    JTEST_P_NAMED(CheckingAdaptor, name, char *const, adaptors, adaptor_label)
 
 static jstatus_t make_over(jallocator_t *below, const char *composition, jallocator_t **allocator) {
     jguard_options_t wide = JGUARD_OPTIONS_INIT;
@@ -489,7 +513,8 @@ EACH_ADAPTOR(NothingIsLostWithoutMemoryForBooks) {
         size_t count = 0;
         jstatus_t status = JSTATUS_SUCCESS;
         for (; count < 80; ++count) {
-            status = jallocator_allocate(allocator, 50, 0, count % 8 == 0 ? stream : NULL, &blocks[count]);
+            status = jallocator_allocate(allocator, 50, 0, count % 8 == 0 ? stream : NULL,
+                                         &blocks[count]);
             if (status != JSTATUS_SUCCESS)
                 break;
         }

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-/* ---- Tags ----------------------------------------------------------------------------------------------------------- */
+/* ---- Tags ---- */
 
 static void fill_the_tags(void *argument) {
     (void)argument;
@@ -77,7 +77,8 @@ static bool carries_the_tag(void *context, const jallocation_t *block) {
     return true;
 }
 
-/* What each kind takes from below for a tagged thread, and what that takes from its own below, have the tag as well. */
+/* What each kind takes from below for a tagged thread, and what that takes from its own below, have
+ * the tag as well. */
 JTEST(Tag, IsCarriedThroughEveryKindOfAllocator) {
     const jallocator_kind_t *kind;
     for (size_t i = 0; (kind = jallocator_kind_at(i)) != NULL; ++i) {
@@ -132,7 +133,7 @@ JTEST(Tag, ThreadsAgree) {
     }
 }
 
-/* ---- Who made it ---------------------------------------------------------------------------------------------------- */
+/* ---- Who made it ---- */
 
 JTEST(Introspect, ThePolicyIsFoundBeforeItsProvider) {
     jallocator_t *mapping, *bfc;
@@ -144,7 +145,8 @@ JTEST(Introspect, ThePolicyIsFoundBeforeItsProvider) {
     JEXPECT_OK(jallocation_find(pointer + 699, &block));
     JEXPECT_EQ(block.allocator, bfc);
     JEXPECT_EQ(block.size_bytes, 700);
-    JEXPECT_OK(jallocation_find(pointer + 4096, &block)); /* free in the policy, but the provider's block */
+    /* Free in the policy, but the provider's block. */
+    JEXPECT_OK(jallocation_find(pointer + 4096, &block));
     JEXPECT_EQ(block.allocator, mapping);
     JEXPECT_STATUS(jallocation_find(&block, &block), JSTATUS_NOT_FOUND);
     JEXPECT_STATUS(jallocation_find(NULL, &block), JSTATUS_INVALID_POINTER);
@@ -155,7 +157,7 @@ JTEST(Introspect, ThePolicyIsFoundBeforeItsProvider) {
     JEXPECT_OK(jallocator_destroy(mapping));
 }
 
-/* ---- Dumps ---------------------------------------------------------------------------------------------------------- */
+/* ---- Dumps ---- */
 
 typedef struct paper {
     char text[20000];
@@ -207,7 +209,8 @@ static const char *json_skip(const char *text) {
 }
 
 static jallocator_t *make_with_owners(void *pointers[4]) {
-    static const char *const owners[4] = {"small owner", "large owner", "small owner", "odd \"owner\"\\"};
+    static const char *const owners[4] = {"small owner", "large owner", "small owner",
+                                          "odd \"owner\"\\"};
     static const size_t sizes[4] = {1000, 50000, 2000, 300};
     jallocator_t *allocator = NULL;
     JEXPECT_OK(jallocator_compose(NULL, "bfc", &allocator));
@@ -231,8 +234,8 @@ JTEST(Introspect, DumpRanksTheOwners) {
     jallocator_t *allocator = make_with_owners(pointers);
     JEXPECT_OK(jallocator_dump(allocator, JALLOCATOR_DUMP_TEXT, paper_write, &paper));
     JEXPECT_SUBSTR(paper.text, "allocator \"bfc\" on host over \"host\"");
-    const char *large = strstr(paper.text, "large owner"), *small = strstr(paper.text, "small owner"),
-               *odd = strstr(paper.text, "odd");
+    const char *large = strstr(paper.text, "large owner"),
+               *small = strstr(paper.text, "small owner"), *odd = strstr(paper.text, "odd");
     JASSERT_TRUE(large != NULL && small != NULL && odd != NULL);
     JEXPECT_LT(large, small);
     JEXPECT_LT(small, odd);
@@ -267,13 +270,17 @@ JTEST(Introspect, DumpSurvivesEachFailureOfBookkeeping) {
     jallocator_t *allocator = make_with_owners(pointers);
     JFOR_EACH_FAILURE(n) {
         memset(&paper, 0, sizeof paper);
-        const jstatus_t status = jallocator_dump(allocator, JALLOCATOR_DUMP_JSON, paper_write, &paper);
+        const jstatus_t status =
+            jallocator_dump(allocator, JALLOCATOR_DUMP_JSON, paper_write, &paper);
         JEXPECT_EQ(status, jtest_metadata_failed() ? JSTATUS_MEMORY_ERROR : JSTATUS_SUCCESS);
         JEXPECT_EQ(paper.length == 0, status != JSTATUS_SUCCESS); /* all or nothing */
     }
-    JEXPECT_STATUS(jallocator_dump(NULL, JALLOCATOR_DUMP_TEXT, paper_write, &paper), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jallocator_dump(allocator, JALLOCATOR_DUMP_TEXT, NULL, &paper), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jallocator_dump(allocator, (jallocator_dump_format_t)7, paper_write, &paper), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jallocator_dump(NULL, JALLOCATOR_DUMP_TEXT, paper_write, &paper),
+                   JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jallocator_dump(allocator, JALLOCATOR_DUMP_TEXT, NULL, &paper),
+                   JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jallocator_dump(allocator, (jallocator_dump_format_t)7, paper_write, &paper),
+                   JSTATUS_INVALID_VALUE);
     destroy_with_owners(allocator, pointers);
 }
 
@@ -290,11 +297,13 @@ static void odd_visit(void *context, jallocation_visitor_t visitor, void *visito
     (void)(odd_visitor_shows(visitor, visitor_context, 0) &&
            odd_visitor_shows(visitor, visitor_context, (size_t)1 << 60));
 }
-static jstatus_t odd_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
+static jstatus_t odd_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream,
+                              void **pointer) {
     (void)context, (void)size_bytes, (void)alignment, (void)stream, (void)pointer;
     return JSTATUS_MEMORY_ERROR;
 }
-static jstatus_t odd_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+static jstatus_t odd_deallocate(void *context, void *pointer, size_t size_bytes,
+                                jstream_t *stream) {
     (void)context, (void)pointer, (void)size_bytes, (void)stream;
     return JSTATUS_NOT_FOUND;
 }
@@ -338,7 +347,8 @@ JTEST(Introspect, DumpOfNothingAndOfManyAlikeBlocks) {
     JEXPECT_STREQ(json_skip(paper.text), "\n");
     JEXPECT_SUBSTR(paper.text, "\"below\":[\"limit\",\"bfc\",\"host\"]");
     JEXPECT_SUBSTR(paper.text, "\"owners\":[],\"sizes\":[],\"blocks\":[]");
-    for (int i = 0; i < BLOCKS; ++i) { /* three owners of as many bytes: in the order of their tags */
+    for (int i = 0; i < BLOCKS; ++i) {
+        /* Three owners of as many bytes: in the order of their tags. */
         JALLOC_TAG(i % 3 == 0 ? "first\ttag" : i % 3 == 1 ? "second" : NULL);
         JEXPECT_OK(jallocator_allocate(allocator, 64, 0, NULL, &pointers[i]));
     }
@@ -360,7 +370,7 @@ JTEST(Introspect, DumpOfNothingAndOfManyAlikeBlocks) {
     JEXPECT_OK(jallocator_destroy(allocator));
 }
 
-/* ---- Leaks ---------------------------------------------------------------------------------------------------------- */
+/* ---- Leaks ---- */
 
 JTEST(Leaks, AreReportedByWhoeverStandsOnTop) {
     static paper_t paper;
@@ -416,14 +426,16 @@ JTEST_ONLY_WITH("JALLOC_TEST_LEAKS", LeaksOnPurpose, WithoutMemoryForStacks) {
             }
             JEXPECT_OK(jallocator_destroy(allocator));
         }
-        JEXPECT_TRUE(status == JSTATUS_SUCCESS || (status == JSTATUS_MEMORY_ERROR && jtest_metadata_failed()));
+        JEXPECT_TRUE(status == JSTATUS_SUCCESS ||
+                     (status == JSTATUS_MEMORY_ERROR && jtest_metadata_failed()));
     }
 }
 JTEST(Leaks, AreReportedWithoutMemoryForStacks) {
     static char output[30000];
-    static const char *const environment[] = {"JALLOC_TEST_LEAKS=1", "JALLOC_TEST_KEEP=1", "JALLOC_LEAK_REPORT=stacks",
-                                              NULL};
-    if (jtest_run_self("LeaksOnPurpose.WithoutMemoryForStacks", environment, output, sizeof output) != 0)
+    static const char *const environment[] = {"JALLOC_TEST_LEAKS=1", "JALLOC_TEST_KEEP=1",
+                                              "JALLOC_LEAK_REPORT=stacks", NULL};
+    if (jtest_run_self("LeaksOnPurpose.WithoutMemoryForStacks", environment, output,
+                       sizeof output) != 0)
         JFAIL("%s", output);
 }
 JTEST(Leaks, FramesAreNamedAsFarAsTheLoaderCan) {
@@ -443,8 +455,8 @@ JTEST(Leaks, FramesAreNamedAsFarAsTheLoaderCan) {
 }
 JTEST(Leaks, AreReportedAtExitWithCallTraces) {
     static char output[30000];
-    static const char *const environment[] = {"JALLOC_TEST_LEAKS=1", "JALLOC_TEST_KEEP=1", "JALLOC_LEAK_REPORT=stacks",
-                                              NULL};
+    static const char *const environment[] = {"JALLOC_TEST_LEAKS=1", "JALLOC_TEST_KEEP=1",
+                                              "JALLOC_LEAK_REPORT=stacks", NULL};
     jtest_run_self("LeaksOnPurpose.AtExit", environment, output, sizeof output);
     JEXPECT_SUBSTR(output, "allocator \"lru\": 4321 bytes in 1 allocations");
     JEXPECT_SUBSTR(output, ", leaker\njalloc "); /* the next line follows at once */
@@ -454,9 +466,11 @@ JTEST(Leaks, AreReportedAtExitWithCallTraces) {
     JEXPECT_NULL(strstr(output, "leak:"));
     jtest_run_self("LeaksOnPurpose.None", environment, output, sizeof output);
     JEXPECT_NULL(strstr(output, "leak:"));
-    static const char *const wrong[] = {"JALLOC_TEST_LEAKS=1", "JALLOC_TEST_KEEP=1", "JALLOC_LEAK_REPORT=yes", NULL};
+    static const char *const wrong[] = {"JALLOC_TEST_LEAKS=1", "JALLOC_TEST_KEEP=1",
+                                        "JALLOC_LEAK_REPORT=yes", NULL};
     jtest_run_self("LeaksOnPurpose.AtExit", wrong, output, sizeof output);
     JEXPECT_NULL(strstr(output, "leak:"));
     JEXPECT_SUBSTR(output, "[  FAILED  ] LeaksOnPurpose.AtExit"); /* no allocator, and why */
-    JEXPECT_SUBSTR(output, "JALLOC_LEAK_REPORT=\"yes\" is not understood: expected one of 0|1|stacks");
+    JEXPECT_SUBSTR(output,
+                   "JALLOC_LEAK_REPORT=\"yes\" is not understood: expected one of 0|1|stacks");
 }

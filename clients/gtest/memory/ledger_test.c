@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The table of addresses, and the frontier between streams: what all books and policies stand on. */
+/* The table of addresses, and the frontier between streams: what all books and policies stand
+ * on. */
 
 #include "jtest.h"
 #include "memory/frontier.h"
@@ -11,7 +12,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* A table of a few hundred addresses that come and go, close together and far apart, against a plain array. */
+/* A table of a few hundred addresses that come and go, close together and far apart, against a
+ * plain array. */
 JTEST(Ledger, AgreesWithAPlainArray) {
     enum { PLACES = 600 };
     static size_t sizes[PLACES]; /* 0: not entered */
@@ -41,7 +43,9 @@ JTEST(Ledger, AgreesWithAPlainArray) {
             size_t seen = 0;
             for (ji_ledger_entry_t *next = NULL; (next = ji_ledger_next(&ledger, next)) != NULL;) {
                 JEXPECT_EQ(next->size_bytes, sizes[next->number]);
-                JEXPECT_EQ(ji_ledger_find_containing(&ledger, (char *)next->address + next->size_bytes - 1), next);
+                JEXPECT_EQ(ji_ledger_find_containing(&ledger,
+                                                     (char *)next->address + next->size_bytes - 1),
+                           next);
                 ++seen;
             }
             JEXPECT_EQ(seen, count);
@@ -93,7 +97,7 @@ JTEST(Ledger, TakesBackWithoutMemoryWhatWasThere) {
     ji_ledger_fini(&ledger);
 }
 
-/* ---- Frontier ------------------------------------------------------------------------------------------------------- */
+/* ---- Frontier ---- */
 
 JTEST(Frontier, InlineWorkIsPassedAtOnce) {
     ji_frontier_t frontier;
@@ -127,7 +131,8 @@ JTEST(Frontier, SameStreamAtOnceAnotherAfterTheEvent) {
     JEXPECT_OK(jstream_synchronize(jdevice_host(), busy));
     JEXPECT_TRUE(ji_frontier_passed(&frontier, fence, other));
     (void)ji_frontier_passed(&frontier, later,
-                             other); /* the question has an event recorded; it comes with the stream */
+                             /* The question has an event recorded; it comes with the stream. */
+                             other);
     JEXPECT_OK(jstream_synchronize(jdevice_host(), busy));
     JEXPECT_TRUE(ji_frontier_passed(&frontier, later, other));
     ji_frontier_fini(&frontier);
@@ -239,7 +244,8 @@ typedef struct forked {
 } forked_t;
 static void drain_in_a_child(void *argument) {
     forked_t *forked = argument;
-    JEXPECT_OK(ji_frontier_drain(&forked->frontier, forked->fence)); /* whoever would wait for it is the parent's */
+    /* Whoever would wait for it is the parent's. */
+    JEXPECT_OK(ji_frontier_drain(&forked->frontier, forked->fence));
     JEXPECT_TRUE(ji_frontier_passed(&forked->frontier, forked->fence, NULL));
 }
 JTEST(Frontier, WhatIsTheParentsHasPassedInAForkedChild) {

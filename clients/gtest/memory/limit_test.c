@@ -23,14 +23,18 @@ static jallocator_t *make_limit(jallocator_t *below, size_t limit_bytes) {
 JTEST(Limit, OptionsAreChecked) {
     jallocator_t *limit = NULL;
     jlimit_options_t options = JLIMIT_OPTIONS_INIT;
-    JEXPECT_STATUS(jallocator_create_limit(jtest_failing_allocator(), &options, &limit), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jallocator_create_limit(jtest_failing_allocator(), &options, &limit),
+                   JSTATUS_INVALID_VALUE);
     JEXPECT_SUBSTR(jstatus_last_message(), "limit_bytes");
-    JEXPECT_STATUS(jallocator_create_limit(jtest_failing_allocator(), NULL, &limit), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jallocator_create_limit(jtest_failing_allocator(), NULL, &limit),
+                   JSTATUS_INVALID_VALUE);
     options.limit_bytes = 100;
     JEXPECT_STATUS(jallocator_create_limit(NULL, &options, &limit), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jallocator_create_limit(jtest_failing_allocator(), &options, NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jallocator_create_limit(jtest_failing_allocator(), &options, NULL),
+                   JSTATUS_INVALID_POINTER);
     options.struct_size = 0;
-    JEXPECT_STATUS(jallocator_create_limit(jtest_failing_allocator(), &options, &limit), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jallocator_create_limit(jtest_failing_allocator(), &options, &limit),
+                   JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jallocator_compose(NULL, "malloc+limit", &limit), JSTATUS_INVALID_VALUE);
     JEXPECT_NULL(limit);
     JEXPECT_OK(jallocator_compose(NULL, "malloc+limit(limit=3K,name=small)", &limit));
@@ -45,7 +49,8 @@ JTEST(Limit, IsExactAndSaysWhatThereIs) {
     JEXPECT_STATUS(jallocator_allocate(limit, 1001, 0, NULL, &a), JSTATUS_MEMORY_ERROR);
     JASSERT_OK(jallocator_allocate(limit, 600, 0, NULL, &a));
     JEXPECT_STATUS(jallocator_allocate(limit, 401, 0, NULL, &b), JSTATUS_MEMORY_ERROR);
-    JEXPECT_SUBSTR(jstatus_last_message(), "the limit is 1000 bytes, 600 are live and 401 are asked for");
+    JEXPECT_SUBSTR(jstatus_last_message(),
+                   "the limit is 1000 bytes, 600 are live and 401 are asked for");
     JASSERT_OK(jallocator_allocate(limit, 400, 0, NULL, &b));
     JEXPECT_STATUS(jallocator_allocate(limit, 1, 0, NULL, &c), JSTATUS_MEMORY_ERROR);
     JEXPECT_EQ(jtest_allocation_count(), 2); /* below was not asked for what cannot be */
@@ -86,14 +91,17 @@ JTEST(Limit, AnErrorOfTheCallerChangesNothing) {
 /* Counts what is live, from before it is made until after it is gone. */
 static atomic_size_t live;
 static size_t limit_of_storm;
-static jstatus_t watch_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
+static jstatus_t watch_allocate(void *context, size_t size_bytes, size_t alignment,
+                                jstream_t *stream, void **pointer) {
     (void)context, (void)stream;
     const size_t now = atomic_fetch_add(&live, size_bytes) + size_bytes;
     if (now > limit_of_storm)
         JFAIL("%zu bytes are live, the limit is %zu", now, limit_of_storm);
-    return posix_memalign(pointer, alignment, size_bytes) == 0 ? JSTATUS_SUCCESS : JSTATUS_MEMORY_ERROR;
+    return posix_memalign(pointer, alignment, size_bytes) == 0 ? JSTATUS_SUCCESS
+                                                               : JSTATUS_MEMORY_ERROR;
 }
-static jstatus_t watch_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+static jstatus_t watch_deallocate(void *context, void *pointer, size_t size_bytes,
+                                  jstream_t *stream) {
     (void)context, (void)stream;
     free(pointer);
     atomic_fetch_sub(&live, size_bytes);
@@ -139,7 +147,8 @@ JTEST(Limit, HoldsAtEveryMomentWithManyThreads) {
     JEXPECT_GT(atomic_load(&refused), 0);
     JEXPECT_EQ(stats_of(limit).in_use_bytes, 0);
     void *all;
-    JEXPECT_OK(jallocator_allocate(limit, limit_of_storm, 0, NULL, &all)); /* nothing is left behind */
+    /* Nothing is left behind. */
+    JEXPECT_OK(jallocator_allocate(limit, limit_of_storm, 0, NULL, &all));
     JEXPECT_OK(jallocator_deallocate(limit, all, limit_of_storm, NULL));
     JEXPECT_OK(jallocator_destroy(limit));
     JEXPECT_OK(jallocator_destroy(below));

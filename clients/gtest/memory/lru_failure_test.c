@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The cache of freed blocks where something fails: bookkeeping, the allocator below, waits for streams. */
+/* The cache of freed blocks where something fails: bookkeeping, the allocator below, waits for
+ * streams. */
 
 #include "lru_helper.h"
 #include "pretend_gpu.h"
@@ -26,12 +27,14 @@ JTEST(Lru, BookkeepingFailureLosesNothing) {
             const bool failed_before = jtest_metadata_failed();
             status = jallocator_allocate(lru, 64 * (k + 1), 0, NULL, &pointers[k]);
             if (status != JSTATUS_SUCCESS)
-                JEXPECT_TRUE(status == JSTATUS_MEMORY_ERROR && !failed_before && jtest_metadata_failed());
+                JEXPECT_TRUE(status == JSTATUS_MEMORY_ERROR && !failed_before &&
+                             jtest_metadata_failed());
             in_use += status == JSTATUS_SUCCESS ? 64 * (k + 1) : 0;
             live += status == JSTATUS_SUCCESS;
             status = jallocator_lru_adopt(lru, &foreign[k], 1, 1, take_back, &given);
             if (status != JSTATUS_SUCCESS)
-                JEXPECT_TRUE(status == JSTATUS_MEMORY_ERROR && !failed_before && jtest_metadata_failed());
+                JEXPECT_TRUE(status == JSTATUS_MEMORY_ERROR && !failed_before &&
+                             jtest_metadata_failed());
             adopted += status == JSTATUS_SUCCESS;
         }
         JEXPECT_EQ(jtest_live_bytes(), in_use);
@@ -61,7 +64,8 @@ JTEST(Lru, BookkeepingFailureWithStreams) {
             continue;
         void *pointer = NULL;
         for (int k = 0; k < 4; ++k) {
-            jstatus_t status = jallocator_allocate(lru, 1000, 0, k % 2 == 0 ? first : second, &pointer);
+            jstatus_t status =
+                jallocator_allocate(lru, 1000, 0, k % 2 == 0 ? first : second, &pointer);
             if (status == JSTATUS_SUCCESS)
                 JEXPECT_OK(jallocator_deallocate(lru, pointer, 1000, k < 2 ? first : second));
             else
@@ -79,12 +83,14 @@ JTEST(Lru, FailureBelowLosesNothing) {
     jallocator_t *lru = make_lru(jtest_failing_allocator(), 0, 0, JALLOC_NONE);
     void *live = take(lru, 1000), *pointer;
     jtest_fail_allocation_after(1);
-    JEXPECT_STATUS(jallocator_allocate(lru, 2000, 0, NULL, &pointer), JSTATUS_MEMORY_ERROR); /* nothing to give back */
+    /* Nothing to give back. */
+    JEXPECT_STATUS(jallocator_allocate(lru, 2000, 0, NULL, &pointer), JSTATUS_MEMORY_ERROR);
     JEXPECT_EQ(stats_of(lru).reserved_bytes, 1024);
     JEXPECT_EQ(counters_of(lru).miss_count, 1);
     keep(lru, 3000);
     jtest_fail_allocation_after(1);
-    JEXPECT_OK(jallocator_allocate(lru, 2000, 0, NULL, &pointer)); /* after what was kept is gone, it is asked again */
+    /* After what was kept is gone, it is asked again. */
+    JEXPECT_OK(jallocator_allocate(lru, 2000, 0, NULL, &pointer));
     JEXPECT_EQ(jtest_live_bytes(), 1024 + 2048);
     JEXPECT_EQ(counters_of(lru).kept_blocks, 0);
     give(lru, pointer, 2000);
@@ -94,12 +100,15 @@ JTEST(Lru, FailureBelowLosesNothing) {
 
 /* Below refuses what is given back: it stays, and goes later. */
 static atomic_bool refuses;
-static jstatus_t refuse_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
-    return atomic_load(&refuses) ? JSTATUS_DEVICE_ERROR : jallocator_deallocate(context, pointer, size_bytes, stream);
+static jstatus_t refuse_deallocate(void *context, void *pointer, size_t size_bytes,
+                                   jstream_t *stream) {
+    return atomic_load(&refuses) ? JSTATUS_DEVICE_ERROR
+                                 : jallocator_deallocate(context, pointer, size_bytes, stream);
 }
 JTEST(Lru, WhatBelowRefusesStaysKept) {
     jallocator_ops_t ops = {.allocate = pass_allocate, .deallocate = refuse_deallocate};
-    jallocator_t *below = make_adaptor(jtest_failing_allocator(), ops), *lru = make_lru(below, 0, 1024, JALLOC_NONE);
+    jallocator_t *below = make_adaptor(jtest_failing_allocator(), ops),
+                 *lru = make_lru(below, 0, 1024, JALLOC_NONE);
     atomic_store(&refuses, true);
     void *one = take(lru, 1024), *two = take(lru, 1024);
     give(lru, one, 1024);
@@ -120,7 +129,8 @@ JTEST(Lru, WhatBelowRefusesStaysKept) {
 
 JTEST(Lru, WhatCannotBeGivenBackAtTheEndIsSaid) {
     jallocator_ops_t ops = {.allocate = pass_allocate, .deallocate = refuse_deallocate};
-    jallocator_t *below = make_adaptor(jtest_failing_allocator(), ops), *lru = make_lru(below, 0, 0, 0);
+    jallocator_t *below = make_adaptor(jtest_failing_allocator(), ops),
+                 *lru = make_lru(below, 0, 0, 0);
     void *pointer = keep(lru, 100);
     const size_t bytes = jallocator_usable_size(below, pointer, 128);
     atomic_store(&refuses, true);
@@ -131,7 +141,8 @@ JTEST(Lru, WhatCannotBeGivenBackAtTheEndIsSaid) {
     JEXPECT_OK(jallocator_destroy(below));
 }
 
-/* A device whose waits fail: nothing goes back that may still be in use, and what is said to fail has changed nothing. */
+/* A device whose waits fail: nothing goes back that may still be in use, and what is said to fail
+ * has changed nothing. */
 JTEST(Lru, WaitsThatFailLeaveEveryBlockWhereItIs) {
     static char foreign[64];
     pretend_gpu_t *gpu = pretend_gpu_make();

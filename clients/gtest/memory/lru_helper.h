@@ -3,7 +3,8 @@
 #ifndef JALLOC_CLIENTS_GTEST_LRU_HELPER_H
 #define JALLOC_CLIENTS_GTEST_LRU_HELPER_H
 
-/* What the tests of the cache of freed blocks share: making one over the test's own allocator, and asking what it keeps. */
+/* What the tests of the cache of freed blocks share: making one over the test's own allocator, and
+ * asking what it keeps. */
 
 #include "allocator_helper.h"
 #include "jtest.h"
@@ -12,7 +13,8 @@
 #include "jalloc/provider.h"
 #include "memory/allocators/lru/lru.h"
 
-static inline jallocator_t *make_lru(jallocator_t *below, size_t layouts, size_t bytes, size_t nearest) {
+static inline jallocator_t *make_lru(jallocator_t *below, size_t layouts, size_t bytes,
+                                     size_t nearest) {
     jlru_options_t options = JLRU_OPTIONS_INIT;
     options.capacity_layouts = layouts;
     options.capacity_bytes = bytes;
@@ -48,7 +50,8 @@ typedef struct wanted {
 } wanted_t;
 static inline bool look_for(void *context, const jallocation_t *block) {
     wanted_t *wanted = context;
-    wanted->found = wanted->found || (block->pointer == wanted->pointer && block->live == wanted->live);
+    wanted->found =
+        wanted->found || (block->pointer == wanted->pointer && block->live == wanted->live);
     return !wanted->found;
 }
 static inline bool is_kept(jallocator_t *lru, const void *pointer) {
@@ -62,14 +65,15 @@ static inline void destroy_lru(jallocator_t *lru) {
     JEXPECT_OK(jallocator_destroy(lru));
 }
 
-/* ---- An allocator between the test's own and the cache: what it does not do otherwise it passes on ---- */
+/* ---- An allocator between the test's own and the cache, which passes on what it is asked ---- */
 
-static inline jstatus_t pass_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream,
-                                      void **pointer) {
+static inline jstatus_t pass_allocate(void *context, size_t size_bytes, size_t alignment,
+                                      jstream_t *stream, void **pointer) {
     return jallocator_allocate(context, size_bytes, alignment, stream, pointer);
 }
 
-static inline jstatus_t pass_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+static inline jstatus_t pass_deallocate(void *context, void *pointer, size_t size_bytes,
+                                        jstream_t *stream) {
     return jallocator_deallocate(context, pointer, size_bytes, stream);
 }
 

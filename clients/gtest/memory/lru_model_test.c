@@ -57,7 +57,8 @@ static void model_count_kept(model_t *model) {
         counters->kept_bytes += block->layout_bytes;
         bool first = true;
         for (size_t k = 0; k < i; ++k)
-            first = first && (model->blocks[k].owners != 0 || model->blocks[k].layout_bytes != block->layout_bytes ||
+            first = first && (model->blocks[k].owners != 0 ||
+                              model->blocks[k].layout_bytes != block->layout_bytes ||
                               model->blocks[k].alignment != block->alignment);
         counters->kept_layouts += first;
     }
@@ -103,22 +104,27 @@ static void model_release(model_t *model, size_t i) {
     }
     model_count_kept(model);
 }
-/* The kept block that serves the request: of its layout, else of the smallest that will do, the newest; MODEL_BLOCKS:
- * none. */
-static size_t model_choose(const model_t *model, size_t size, size_t alignment, size_t bytes, size_t aligned) {
-    size_t limit = bytes + bytes * (model->percent == JALLOC_NONE ? 0 : model->percent) / 100, best = MODEL_BLOCKS;
+/* The kept block that serves the request: of its layout, else of the smallest that will do, the
+ * newest; MODEL_BLOCKS: none. */
+static size_t model_choose(const model_t *model, size_t size, size_t alignment, size_t bytes,
+                           size_t aligned) {
+    size_t limit = bytes + bytes * (model->percent == JALLOC_NONE ? 0 : model->percent) / 100,
+           best = MODEL_BLOCKS;
     for (size_t i = 0; i < model->count; ++i) {
-        const model_block_t *block = &model->blocks[i], *rival = best != MODEL_BLOCKS ? &model->blocks[best] : NULL;
+        const model_block_t *block = &model->blocks[i],
+                            *rival = best != MODEL_BLOCKS ? &model->blocks[best] : NULL;
         if (block->owners != 0 || block->layout_bytes < size || block->layout_bytes > limit ||
             block->alignment < alignment)
             continue;
         bool exact = block->layout_bytes == bytes && block->alignment == aligned;
-        bool rival_exact = rival != NULL && rival->layout_bytes == bytes && rival->alignment == aligned;
+        bool rival_exact =
+            rival != NULL && rival->layout_bytes == bytes && rival->alignment == aligned;
         if (rival == NULL || (exact && !rival_exact) ||
-            (exact == rival_exact && (block->layout_bytes < rival->layout_bytes ||
-                                      (block->layout_bytes == rival->layout_bytes &&
-                                       (block->alignment < rival->alignment ||
-                                        (block->alignment == rival->alignment && block->kept_at > rival->kept_at))))))
+            (exact == rival_exact &&
+             (block->layout_bytes < rival->layout_bytes ||
+              (block->layout_bytes == rival->layout_bytes &&
+               (block->alignment < rival->alignment ||
+                (block->alignment == rival->alignment && block->kept_at > rival->kept_at))))))
             best = i;
     }
     return best;
@@ -136,8 +142,9 @@ static void model_allocate(model_t *model, jallocator_t *lru, size_t size, size_
         model_block_t *block = &model->blocks[chosen];
         JEXPECT_OK(status);
         JEXPECT_EQ(pointer, block->pointer);
-        ++*(block->layout_bytes == bytes && block->alignment == aligned ? &model->counters.hit_count
-                                                                        : &model->counters.nearest_hit_count);
+        ++*(block->layout_bytes == bytes && block->alignment == aligned
+                ? &model->counters.hit_count
+                : &model->counters.nearest_hit_count);
         model_use(model, block);
         block->owners = 1;
         block->size = size;
@@ -202,17 +209,20 @@ JTEST_P_NAMED(Lru, DoesWhatAListDoes, struct model_case, model_cases, model_labe
     model.capacity_layouts = param->layouts;
     model.capacity_bytes = param->bytes;
     model.percent = param->nearest;
-    jallocator_t *lru = make_lru(jtest_failing_allocator(), param->layouts, param->bytes, param->nearest);
+    jallocator_t *lru =
+        make_lru(jtest_failing_allocator(), param->layouts, param->bytes, param->nearest);
     for (int64_t step = jtest_iterations(6000); step > 0 && !jtest_has_failure(); --step) {
         size_t live = model_any_live(&model);
         int64_t what = jtest_random_between(0, 99);
         if (what < 45 && model.live < 40 && model.count < MODEL_BLOCKS - 1) {
-            model_allocate(&model, lru, (size_t)jtest_random_between(1, (int64_t)param->sizes),
-                           jtest_random_between(0, 9) == 0 ? 1024 : (size_t)1 << jtest_random_between(0, 7));
+            model_allocate(
+                &model, lru, (size_t)jtest_random_between(1, (int64_t)param->sizes),
+                jtest_random_between(0, 9) == 0 ? 1024 : (size_t)1 << jtest_random_between(0, 7));
         } else if (what < 85 && live != MODEL_BLOCKS) {
             size_t left = 0;
             if (what % 2 == 0)
-                JEXPECT_OK(jallocator_deallocate(lru, model.blocks[live].pointer, model.blocks[live].size, NULL));
+                JEXPECT_OK(jallocator_deallocate(lru, model.blocks[live].pointer,
+                                                 model.blocks[live].size, NULL));
             else
                 JEXPECT_OK(jallocator_lru_release(lru, model.blocks[live].pointer, NULL, &left));
             if (what % 2 != 0)
@@ -224,8 +234,8 @@ JTEST_P_NAMED(Lru, DoesWhatAListDoes, struct model_case, model_cases, model_labe
         } else if (what == 99) {
             size_t most = (size_t)jtest_random_between(0, (int64_t)(2 * model.counters.kept_bytes));
             JEXPECT_OK(jallocator_trim(lru, most));
-            for (const uint64_t evictions = model.counters.eviction_count; model.counters.kept_bytes > most;
-                 model.counters.eviction_count = evictions)
+            for (const uint64_t evictions = model.counters.eviction_count;
+                 model.counters.kept_bytes > most; model.counters.eviction_count = evictions)
                 model_evict(&model, model_oldest(&model));
         }
         model_compare(&model, lru);

@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Blocks of the cache that have several owners, and blocks that it was given: who puts them into the cache, and when. */
+/* Blocks of the cache that have several owners, and blocks that it was given: who puts them into
+ * the cache, and when. */
 
 #include "lru_helper.h"
 
@@ -106,7 +107,8 @@ JTEST(Lru, DoubleReleaseNamesTheAllocation) {
     destroy_lru(lru);
 }
 
-/* What a message says of a block that was given back below is true of the newest one at that address, for the last 64. */
+/* What a message says of a block that was given back below is true of the newest one at that
+ * address, for the last 64. */
 JTEST(Lru, RemembersTheLastBlocksGivenBack) {
     jallocator_t *lru = make_lru(jtest_failing_allocator(), 0, 0, JALLOC_NONE);
     void *pointers[70], *live = take(lru, 100000);
@@ -121,8 +123,9 @@ JTEST(Lru, RemembersTheLastBlocksGivenBack) {
     destroy_lru(lru);
 }
 
-/* A pointer that was freed and handed out again is the next owner's: a stale free of it is refused where the size tells
- * them apart. Where it does not, nothing can: the pointer is all that a free has. */
+/* A pointer that was freed and handed out again is the next owner's: a stale free of it is refused
+ * where the size tells them apart. Where it does not, nothing can: the pointer is all that a free
+ * has. */
 JTEST(Lru, StaleFreeOfAnotherSizeLeavesTheNextOwner) {
     jallocator_t *lru = make_lru(jtest_failing_allocator(), 0, 0, 50);
     void *stale = keep(lru, 4096), *owner = take(lru, 3000);
@@ -167,7 +170,8 @@ JTEST(Lru, AdoptedBlockGoesBackToItsOwnFunctionOnce) {
     JEXPECT_SUBSTR(jstatus_last_message(), "500 bytes");
     JEXPECT_EQ(given.count, 1);
     JEXPECT_EQ(jtest_allocation_count(), 0);
-    JEXPECT_OK(jallocator_lru_adopt(lru, foreign, 100, 0, take_back, &given)); /* again, by release this time */
+    /* Again, by release this time. */
+    JEXPECT_OK(jallocator_lru_adopt(lru, foreign, 100, 0, take_back, &given));
     JEXPECT_OK(jallocator_lru_release(lru, foreign, NULL, NULL));
     JEXPECT_EQ(given.count, 2);
     JEXPECT_EQ(given.size_bytes, 100);
@@ -181,8 +185,10 @@ JTEST(Lru, AdoptedWithoutAFunctionJoinsTheCache) {
     JEXPECT_OK(jallocator_lru_release(lru, pointer, NULL, NULL));
     JEXPECT_TRUE(is_kept(lru, pointer));
     JEXPECT_EQ(counters_of(lru).kept_bytes, 1000);
-    JEXPECT_STATUS(jallocator_lru_adopt(lru, pointer, 1000, 0, NULL, NULL), JSTATUS_EXISTS); /* kept is here too */
-    JEXPECT_EQ(take(lru, 1000), pointer); /* 1000 bytes are enough for it, though it has no granule's multiple */
+    /* Kept is here too. */
+    JEXPECT_STATUS(jallocator_lru_adopt(lru, pointer, 1000, 0, NULL, NULL), JSTATUS_EXISTS);
+    /* 1000 bytes are enough for it, though it has no granule's multiple */
+    JEXPECT_EQ(take(lru, 1000), pointer);
     give(lru, pointer, 1000);
     void *other = take(lru, 1001);
     JEXPECT_NE(other, pointer);
@@ -198,14 +204,22 @@ JTEST(Lru, AdoptRefusesWhatItCannotTake) {
     void *live = take(lru, 1000);
     JEXPECT_STATUS(jallocator_lru_adopt(lru, live, 1000, 0, take_back, &given), JSTATUS_EXISTS);
     JEXPECT_SUBSTR(jstatus_last_message(), "live");
-    JEXPECT_STATUS(jallocator_lru_adopt(lru, foreign, 0, 0, take_back, &given), JSTATUS_INVALID_SIZE);
-    JEXPECT_STATUS(jallocator_lru_adopt(lru, foreign, SIZE_MAX, 0, take_back, &given), JSTATUS_INVALID_SIZE);
-    JEXPECT_STATUS(jallocator_lru_adopt(lru, NULL, 64, 0, take_back, &given), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jallocator_lru_adopt(NULL, foreign, 64, 0, take_back, &given), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jallocator_lru_adopt(lru, foreign, 64, 48, take_back, &given), JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(jallocator_lru_adopt(lru, foreign, 64, (size_t)1 << 31, take_back, &given), JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(jallocator_lru_adopt(lru, foreign + 8, 32, 64, take_back, &given), JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(jallocator_lru_adopt(lru, foreign + 8, 32, 0, take_back, &given), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jallocator_lru_adopt(lru, foreign, 0, 0, take_back, &given),
+                   JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(jallocator_lru_adopt(lru, foreign, SIZE_MAX, 0, take_back, &given),
+                   JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(jallocator_lru_adopt(lru, NULL, 64, 0, take_back, &given),
+                   JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jallocator_lru_adopt(NULL, foreign, 64, 0, take_back, &given),
+                   JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jallocator_lru_adopt(lru, foreign, 64, 48, take_back, &given),
+                   JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jallocator_lru_adopt(lru, foreign, 64, (size_t)1 << 31, take_back, &given),
+                   JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jallocator_lru_adopt(lru, foreign + 8, 32, 64, take_back, &given),
+                   JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jallocator_lru_adopt(lru, foreign + 8, 32, 0, take_back, &given),
+                   JSTATUS_INVALID_VALUE);
     JEXPECT_EQ(given.count, 0);
     JEXPECT_EQ(stats_of(lru).live_count, 1);
     give(lru, live, 1000);

@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The cache of freed blocks between streams and between threads: no block is used before its last use has passed, and
- * counts stay exact. */
+/* The cache of freed blocks between streams and between threads: no block is used before its last
+ * use has passed, and counts stay exact. */
 
 #include "lru_helper.h"
 
@@ -47,14 +47,16 @@ JTEST(Lru, BlockIsUsedOnAnotherStreamOnlyAfterItsOwnHasPassed) {
     streams_make(&streams);
     void *block = take_on(lru, 1024, streams.blocked);
     give_on(lru, block, 1024, streams.blocked);
-    void *other = take_on(lru, 1024, streams.other), *inline_one = take(lru, 1024), *nearest = take(lru, 960);
+    void *other = take_on(lru, 1024, streams.other), *inline_one = take(lru, 1024),
+         *nearest = take(lru, 960);
     JEXPECT_NE(other, block);
     JEXPECT_NE(inline_one, block);
     JEXPECT_NE(nearest, block);
     JEXPECT_EQ(take_on(lru, 1024, streams.blocked), block); /* on its own at once */
     give_on(lru, block, 1024, streams.blocked);
     streams_pass(&streams);
-    void *asked = take(lru, 1024); /* asking may put an event behind the release, which is reached a little later */
+    /* Asking may put an event behind the release, which is reached a little later. */
+    void *asked = take(lru, 1024);
     JEXPECT_OK(jstream_synchronize(jdevice_host(), streams.blocked));
     JEXPECT_EQ(asked == block ? asked : take(lru, 1024), block);
     give(lru, block, 1024);
@@ -67,7 +69,8 @@ JTEST(Lru, BlockIsUsedOnAnotherStreamOnlyAfterItsOwnHasPassed) {
     streams_end(&streams);
 }
 
-/* The block is looked for past those that are behind a fence, from the newest and from the oldest. */
+/* The block is looked for past those that are behind a fence, from the newest and from the
+ * oldest. */
 JTEST(Lru, PassedBlocksAreFoundAmongThoseThatAreNot) {
     enum { FENCED = 40 };
     for (int oldest = 0; oldest < 2; ++oldest) {
@@ -101,7 +104,8 @@ JTEST(Lru, EvictionPassesOverWhatAStreamStillUses) {
     for (size_t i = 0; i < 3; ++i)
         give_on(lru, fenced[i], 1024, streams.blocked);
     JEXPECT_EQ(jtest_deallocation_count(), 0);
-    JEXPECT_EQ(counters_of(lru).kept_bytes, 3072); /* beyond the capacity rather than too early below */
+    /* Beyond the capacity rather than too early below. */
+    JEXPECT_EQ(counters_of(lru).kept_bytes, 3072);
     give(lru, plain, 1024);
     JEXPECT_FALSE(is_kept(lru, plain)); /* the only one that could be given back */
     JEXPECT_EQ(counters_of(lru).kept_bytes, 3072);
@@ -113,7 +117,8 @@ JTEST(Lru, EvictionPassesOverWhatAStreamStillUses) {
     destroy_lru(lru);
 }
 
-/* Out of memory, with memory that another stream has not passed: the request's stream waits for it, the host does not. */
+/* Out of memory, with memory that another stream has not passed: the request's stream waits for it,
+ * the host does not. */
 JTEST(Lru, StreamWaitsForABlockBeforeTheRequestFails) {
     jallocator_t *array;
     JASSERT_OK(jallocator_create_array(jdevice_host(), jtest_guard_pages(4096), 4096, &array));
@@ -122,7 +127,8 @@ JTEST(Lru, StreamWaitsForABlockBeforeTheRequestFails) {
     streams_make(&streams);
     void *block = take_on(lru, 4096, streams.blocked), *pointer = NULL;
     give_on(lru, block, 4096, streams.blocked);
-    JEXPECT_STATUS(jallocator_allocate(lru, 3000, 0, NULL, &pointer), JSTATUS_MEMORY_ERROR); /* inline cannot wait */
+    /* Inline cannot wait. */
+    JEXPECT_STATUS(jallocator_allocate(lru, 3000, 0, NULL, &pointer), JSTATUS_MEMORY_ERROR);
     JEXPECT_OK(jallocator_allocate(lru, 3000, 0, streams.other, &pointer));
     JEXPECT_EQ(pointer, block);
     JEXPECT_EQ(counters_of(lru).nearest_hit_count, 1);
@@ -169,7 +175,8 @@ JTEST(Lru, EveryOwnersStreamMustHavePassed) {
     }
 }
 
-/* Freed on the stream, used there again, and given back unused from elsewhere: the fence is still there. */
+/* Freed on the stream, used there again, and given back unused from elsewhere: the fence is still
+ * there. */
 JTEST(Lru, FenceOutlivesAUseThatDidNothing) {
     jallocator_t *lru = make_lru(jtest_failing_allocator(), 0, 0, JALLOC_NONE);
     streams_t streams;
@@ -225,21 +232,26 @@ JTEST(Lru, GiveBackOfAnAdoptedBlockWaitsForItsStream) {
     destroy_lru(lru);
 }
 
-/* How far a stream is behind does not make a call slow: it looks at some of what is behind fences, then lets it be. */
+/* How far a stream is behind does not make a call slow: it looks at some of what is behind fences,
+ * then lets it be. */
 JTEST(Lru, LooksAtSomeOfWhatAStreamStillUses) {
     enum { COUNT = 40 };
     jdevice_t *host = jdevice_host();
-    for (int layouts = 1; layouts <= COUNT; layouts += COUNT - 1) { /* all of one layout, each of its own */
+    for (int layouts = 1; layouts <= COUNT; layouts += COUNT - 1) {
+        /* All of one layout, each of its own. */
         jtest_gate_t gate = JTEST_GATE_INIT;
         jstream_t *stream;
-        jallocator_t *lru = make_lru(jtest_failing_allocator(), layouts == 1 ? 0 : 2, 0, JALLOC_NONE);
+        jallocator_t *lru =
+            make_lru(jtest_failing_allocator(), layouts == 1 ? 0 : 2, 0, JALLOC_NONE);
         void *slow[COUNT], *other;
         JASSERT_OK(jstream_create(host, &stream));
         for (int i = 0; i < COUNT; ++i)
-            JASSERT_OK(jallocator_allocate(lru, 1024 * (size_t)(1 + i % layouts), 0, stream, &slow[i]));
+            JASSERT_OK(
+                jallocator_allocate(lru, 1024 * (size_t)(1 + i % layouts), 0, stream, &slow[i]));
         JASSERT_OK(jtest_gate_block(&gate, host, stream));
         for (int i = 0; i < COUNT; ++i)
-            JEXPECT_OK(jallocator_deallocate(lru, slow[i], 1024 * (size_t)(1 + i % layouts), stream));
+            JEXPECT_OK(
+                jallocator_deallocate(lru, slow[i], 1024 * (size_t)(1 + i % layouts), stream));
         JEXPECT_EQ(counters_of(lru).kept_blocks, COUNT); /* more than it should, for as long */
         other = take(lru, 1024);
         for (int i = 0; i < COUNT; ++i)
@@ -272,8 +284,8 @@ typedef struct storm {
     uint64_t failures, allocations;
 } storm_t;
 
-static void run_storm(storm_t storms[THREADS], int threads, void *(*body)(void *), jallocator_t *lru, void *shared,
-                      int64_t rounds) {
+static void run_storm(storm_t storms[THREADS], int threads, void *(*body)(void *),
+                      jallocator_t *lru, void *shared, int64_t rounds) {
     pthread_t handles[THREADS];
     pthread_barrier_t start;
     pthread_barrier_init(&start, NULL, (unsigned)threads);
@@ -296,7 +308,8 @@ static void *retain_and_release(void *argument) {
         storm->failures += jallocator_lru_retain(storm->lru, storm->shared) != JSTATUS_SUCCESS;
         if (i % 2 == 0)
             storm->failures +=
-                jallocator_lru_release(storm->lru, storm->shared, NULL, &left) != JSTATUS_SUCCESS || left == 0;
+                jallocator_lru_release(storm->lru, storm->shared, NULL, &left) != JSTATUS_SUCCESS ||
+                left == 0;
     }
     return NULL;
 }
@@ -304,7 +317,8 @@ static void *release_all(void *argument) {
     storm_t *storm = argument;
     pthread_barrier_wait(storm->start);
     for (int64_t i = 0; i < storm->rounds / 2; ++i)
-        storm->failures += jallocator_lru_release(storm->lru, storm->shared, NULL, NULL) != JSTATUS_SUCCESS;
+        storm->failures +=
+            jallocator_lru_release(storm->lru, storm->shared, NULL, NULL) != JSTATUS_SUCCESS;
     return NULL;
 }
 
@@ -338,14 +352,16 @@ static void *allocate_and_free(void *argument) {
                                pointers[k][sizes[k] - 1] != (unsigned char)(uintptr_t)storm;
             storm->failures += (jtest_random_next(&storm->seed) & 1
                                     ? jallocator_deallocate(storm->lru, pointers[k], sizes[k], NULL)
-                                    : jallocator_lru_release(storm->lru, pointers[k], NULL, NULL)) != JSTATUS_SUCCESS;
+                                    : jallocator_lru_release(storm->lru, pointers[k], NULL,
+                                                             NULL)) != JSTATUS_SUCCESS;
             pointers[k] = NULL;
         }
         if (i >= storm->rounds)
             continue;
         void *pointer = NULL;
         sizes[k] = 64 + jtest_random_next(&storm->seed) % 4000;
-        storm->failures += jallocator_allocate(storm->lru, sizes[k], 0, NULL, &pointer) != JSTATUS_SUCCESS;
+        storm->failures +=
+            jallocator_allocate(storm->lru, sizes[k], 0, NULL, &pointer) != JSTATUS_SUCCESS;
         pointers[k] = pointer;
         pointers[k][0] = pointers[k][sizes[k] - 1] = (unsigned char)(uintptr_t)storm;
         ++storm->allocations;

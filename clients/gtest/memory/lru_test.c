@@ -1,9 +1,10 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The cache of freed blocks: what serves a request, what is given back and when, and what it says of itself. What the
- * cache did is seen from below, where the test's own allocator counts, and from a walk over its blocks. Owners and adopted
- * blocks, streams and threads, and failures have files of their own; lru_model_test.c compares it with a list. */
+/* The cache of freed blocks: what serves a request, what is given back and when, and what it says
+ * of itself. What the cache did is seen from below, where the test's own allocator counts, and from
+ * a walk over its blocks. Owners and adopted blocks, streams and threads, and failures have files
+ * of their own; lru_model_test.c compares it with a list. */
 
 #include "lru_helper.h"
 
@@ -83,13 +84,16 @@ JTEST(Lru, NearestServesWithinThePercentAndNotBeyond) {
         {25, 4096, 4032, false},                   /* never a smaller one */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
-        JSCOPED_TRACE("%zu kept, %zu asked for, %zu%%", cases[i].kept, cases[i].request, cases[i].percent);
+        JSCOPED_TRACE("%zu kept, %zu asked for, %zu%%", cases[i].kept, cases[i].request,
+                      cases[i].percent);
         jallocator_t *lru = make_lru(jtest_failing_allocator(), 0, 0, cases[i].percent);
         void *kept = keep(lru, cases[i].kept), *pointer = take(lru, cases[i].request);
         JEXPECT_EQ(pointer == kept, cases[i].serves);
-        if (cases[i].serves) /* it keeps its true size, and jtest's allocator sees that it is given back with it */
+        /* It keeps its true size, and jtest's allocator sees that it is given back with it. */
+        if (cases[i].serves)
             JEXPECT_EQ(jallocator_usable_size(lru, pointer, cases[i].request), cases[i].kept);
-        JEXPECT_EQ(counters_of(lru).nearest_hit_count, cases[i].serves && cases[i].kept != cases[i].request);
+        JEXPECT_EQ(counters_of(lru).nearest_hit_count,
+                   cases[i].serves && cases[i].kept != cases[i].request);
         give(lru, pointer, cases[i].request);
         destroy_lru(lru);
     }
@@ -187,7 +191,8 @@ JTEST(Lru, LayoutsEvictTheLayoutUsedLongestAgo) {
         give(lru, used[i], 512);
     for (size_t i = 0; i < 3; ++i)
         give(lru, old[i], 256);
-    JEXPECT_EQ(take(lru, 512), used[1]); /* now 256 is the one used longest ago, though its blocks are younger */
+    /* Now 256 is the one used longest ago, though its blocks are younger. */
+    JEXPECT_EQ(take(lru, 512), used[1]);
     JEXPECT_EQ(counters_of(lru).kept_layouts, 2);
     JEXPECT_EQ(jtest_deallocation_count(), 0);
     void *third = keep(lru, 1024);
@@ -309,7 +314,8 @@ JTEST(Lru, OtherFailuresLeaveWhatIsKept) {
     jallocator_t *lru = make_lru(jtest_failing_allocator(), 0, 0, 0);
     void *kept = keep(lru, 1024), *pointer;
     JEXPECT_STATUS(jallocator_allocate(lru, SIZE_MAX, 64, NULL, &pointer), JSTATUS_INVALID_SIZE);
-    JEXPECT_STATUS(jallocator_allocate(lru, SIZE_MAX / 4, 64, NULL, &pointer), JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(jallocator_allocate(lru, SIZE_MAX / 4, 64, NULL, &pointer),
+                   JSTATUS_INVALID_SIZE);
     JEXPECT_STATUS(jallocator_allocate(lru, 1024, 65, NULL, &pointer), JSTATUS_INVALID_VALUE);
     JEXPECT_TRUE(is_kept(lru, kept));
     destroy_lru(lru);
@@ -424,7 +430,8 @@ JTEST(Lru, Options) {
 
 JTEST(Lru, Composed) {
     jallocator_t *lru;
-    JASSERT_OK(jallocator_compose(NULL, "malloc+lru(layouts=2,bytes=4KiB,nearest=none,threads=none,name=c)", &lru));
+    JASSERT_OK(jallocator_compose(
+        NULL, "malloc+lru(layouts=2,bytes=4KiB,nearest=none,threads=none,name=c)", &lru));
     JEXPECT_STREQ(jallocator_name(lru), "c");
     JEXPECT_EQ(jallocator_threads(lru), JALLOCATOR_THREADS_NONE);
     keep(lru, 64);
@@ -437,8 +444,10 @@ JTEST(Lru, Composed) {
 }
 
 JTEST(Lru, CheckLooksAtWhatIsBelow) {
-    jallocator_ops_t ops = {.allocate = pass_allocate, .deallocate = pass_deallocate, .check = pass_check};
-    jallocator_t *guard = make_adaptor(jtest_failing_allocator(), ops), *lru = make_lru(guard, 0, 0, 0);
+    jallocator_ops_t ops = {
+        .allocate = pass_allocate, .deallocate = pass_deallocate, .check = pass_check};
+    jallocator_t *guard = make_adaptor(jtest_failing_allocator(), ops),
+                 *lru = make_lru(guard, 0, 0, 0);
     JEXPECT_STATUS(jallocator_check(lru), JSTATUS_CORRUPTED);
     JEXPECT_OK(jallocator_destroy(lru));
     JEXPECT_OK(jallocator_destroy(guard));
@@ -452,16 +461,17 @@ JTEST(Lru, CheckFindsWhatWasOverwritten) {
     JEXPECT_OK(jallocator_check(allocator));
     lru_t *lru = allocator->context;
     const uint32_t number = ji_ledger_find(&lru->by_address, kept)->number;
-    lru_block_t *block = &lru->blocks[number], *other = &lru->blocks[ji_ledger_find(&lru->by_address, live)->number];
+    lru_block_t *block = &lru->blocks[number],
+                *other = &lru->blocks[ji_ledger_find(&lru->by_address, live)->number];
     lru_layout_t *layout = &lru->layouts[block->layout];
-#define SPOILED(what, value)                                                                                           \
-    do {                                                                                                               \
-        __typeof__(what) kept_ = what;                                                                                 \
-        what = value;                                                                                                  \
-        JEXPECT_STATUS(jallocator_check(allocator), JSTATUS_CORRUPTED);                                                \
-        JEXPECT_SUBSTR(jstatus_last_message(), "\"lru\"");                                                             \
-        what = kept_;                                                                                                  \
-        JEXPECT_OK(jallocator_check(allocator));                                                                       \
+#define SPOILED(what, value)                                                                       \
+    do {                                                                                           \
+        __typeof__(what) kept_ = what;                                                             \
+        what = value;                                                                              \
+        JEXPECT_STATUS(jallocator_check(allocator), JSTATUS_CORRUPTED);                            \
+        JEXPECT_SUBSTR(jstatus_last_message(), "\"lru\"");                                         \
+        what = kept_;                                                                              \
+        JEXPECT_OK(jallocator_check(allocator));                                                   \
     } while (0)
     SPOILED(block->address, NULL);
     SPOILED(block->aged, false);
@@ -498,13 +508,15 @@ JTEST(Lru, OwnersAreCountedUpTo32Bits) {
     JEXPECT_SUBSTR(jstatus_last_message(), "2^32 - 1 owners");
     JEXPECT_EQ(block->owners, UINT32_MAX);
     block->owners = 1;
-    JEXPECT_EQ(jallocator_usable_size(allocator, &lru, 12), 12); /* what is not its own is as large as is said */
+    /* What is not its own is as large as is said. */
+    JEXPECT_EQ(jallocator_usable_size(allocator, &lru, 12), 12);
     give(allocator, pointer, 100);
     destroy_lru(allocator);
 }
 
 JTEST(Lru, NearestBeyondAllSizesIsAnySize) {
-    static const size_t percents[] = {SIZE_MAX, SIZE_MAX / 16}; /* the sum overflows at either addition */
+    /* The sum overflows at either addition. */
+    static const size_t percents[] = {SIZE_MAX, SIZE_MAX / 16};
     static const size_t sizes[] = {128, 1600};
     for (size_t k = 0; k < 2; ++k) {
         jallocator_t *lru = make_lru(jtest_failing_allocator(), 0, 0, percents[k]);
@@ -516,19 +528,23 @@ JTEST(Lru, NearestBeyondAllSizesIsAnySize) {
     }
 }
 
-static jstatus_t same_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
+static jstatus_t same_allocate(void *context, size_t size_bytes, size_t alignment,
+                               jstream_t *stream, void **pointer) {
     (void)size_bytes, (void)alignment, (void)stream;
     *pointer = context;
     return JSTATUS_SUCCESS;
 }
-static jstatus_t same_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+static jstatus_t same_deallocate(void *context, void *pointer, size_t size_bytes,
+                                 jstream_t *stream) {
     (void)context, (void)pointer, (void)size_bytes, (void)stream;
     return JSTATUS_SUCCESS;
 }
 JTEST(Lru, OneBlockGivenOutTwiceBelowIsRefused) {
     static _Alignas(256) char memory[256];
-    const jallocator_ops_t ops = {
-        .struct_size = sizeof ops, .allocate = same_allocate, .deallocate = same_deallocate, .find = pass_find};
+    const jallocator_ops_t ops = {.struct_size = sizeof ops,
+                                  .allocate = same_allocate,
+                                  .deallocate = same_deallocate,
+                                  .find = pass_find};
     jallocator_t *below, *lru;
     JASSERT_OK(jallocator_create(&ops, memory, NULL, &below));
     lru = make_lru(below, 0, 0, 0);
@@ -543,7 +559,8 @@ JTEST(Lru, OneBlockGivenOutTwiceBelowIsRefused) {
 }
 
 JTEST(Lru, MemoryIsNeverTouched) {
-    const size_t bytes = (size_t)1 << 30; /* of address space; the array below takes back from its top alone */
+    /* Of address space; the array below takes back from its top alone. */
+    const size_t bytes = (size_t)1 << 30;
     void *memory = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     JASSERT_NE(memory, MAP_FAILED);
     jallocator_t *array;

@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* What a number in options asks for: 0 the default, JALLOC_NONE a real 0, JALLOC_UNLIMITED no bound; and the same as
- * text, where a 0 that is written is a 0. */
+/* What a number in options asks for: 0 the default, JALLOC_NONE a real 0, JALLOC_UNLIMITED no
+ * bound; and the same as text, where a 0 that is written is a 0. */
 
 #include "jtest.h"
 
@@ -23,7 +23,8 @@ static jallocator_t *composed(const char *format, const char *value) {
 static jstatus_t come_and_go(jallocator_t *allocator, size_t size_bytes) {
     void *pointer;
     const jstatus_t status = jallocator_allocate(allocator, size_bytes, 0, NULL, &pointer);
-    return status != JSTATUS_SUCCESS ? status : jallocator_deallocate(allocator, pointer, size_bytes, NULL);
+    return status != JSTATUS_SUCCESS ? status
+                                     : jallocator_deallocate(allocator, pointer, size_bytes, NULL);
 }
 
 static size_t kept_by(jallocator_t *allocator) {
@@ -33,13 +34,16 @@ static size_t kept_by(jallocator_t *allocator) {
 }
 
 JTEST(Option, ALimitOfNothingIsNoLimitThatIsMissing) {
-    static const char *const kinds[] = {"malloc+stack(%s)", "malloc+slots(%s)", "malloc+bfc(%s)", "malloc+general(%s)",
+    static const char *const kinds[] = {"malloc+stack(%s)", "malloc+slots(%s)", "malloc+bfc(%s)",
+                                        "malloc+general(%s)",
                                         "malloc+quota(budget=option_test,limit=1M,%s)"};
     static const char *const keys[] = {"limit=", "limit=", "limit=", "limit=", "maximum="};
     static const struct {
         const char *value;
         jstatus_t status;
-    } values[] = {{"none", JSTATUS_MEMORY_ERROR}, {"0", JSTATUS_MEMORY_ERROR}, {"unlimited", JSTATUS_SUCCESS}};
+    } values[] = {{"none", JSTATUS_MEMORY_ERROR},
+                  {"0", JSTATUS_MEMORY_ERROR},
+                  {"unlimited", JSTATUS_SUCCESS}};
     for (size_t kind = 0; kind < sizeof kinds / sizeof kinds[0]; ++kind)
         for (size_t i = 0; i < sizeof values / sizeof values[0]; ++i) {
             JSCOPED_TRACE("%s %s%s", kinds[kind], keys[kind], values[i].value);
@@ -53,8 +57,8 @@ JTEST(Option, ALimitOfNothingIsNoLimitThatIsMissing) {
 }
 
 JTEST(Option, NothingIsKeptWhereThatIsAskedFor) {
-    static const char *const kinds[] = {"malloc+pool(count=%s)", "malloc+pool(bytes=%s)", "malloc+lru(layouts=%s)",
-                                        "malloc+lru(bytes=%s)"};
+    static const char *const kinds[] = {"malloc+pool(count=%s)", "malloc+pool(bytes=%s)",
+                                        "malloc+lru(layouts=%s)", "malloc+lru(bytes=%s)"};
     static const struct {
         const char *value;
         bool keeps;
@@ -68,7 +72,8 @@ JTEST(Option, NothingIsKeptWhereThatIsAskedFor) {
             JEXPECT_EQ(kept_by(allocator) != 0, values[i].keeps);
             JEXPECT_OK(jallocator_destroy(allocator));
         }
-    jallocator_t *small = composed("malloc+small(cache=%s)", "none"), *bfc = composed("malloc+bfc(growth=%s)", "0");
+    jallocator_t *small = composed("malloc+small(cache=%s)", "none"),
+                 *bfc = composed("malloc+bfc(growth=%s)", "0");
     JEXPECT_OK(come_and_go(small, 64));
     JEXPECT_OK(come_and_go(bfc, 64));
     JEXPECT_OK(jallocator_destroy(small));
@@ -86,7 +91,8 @@ JTEST(Option, RetryWaitsForNobodyWhereThatIsAskedFor) {
 }
 
 JTEST(Option, ASegmentGrowsUnlessItIsToldNotTo) {
-    jallocator_t *fixed = composed("segment(size=256K,max=%s)", "none"), *grows = composed("segment(size=%s)", "256K");
+    jallocator_t *fixed = composed("segment(size=256K,max=%s)", "none"),
+                 *grows = composed("segment(size=%s)", "256K");
     JEXPECT_STATUS(come_and_go(fixed, 1 << 20), JSTATUS_MEMORY_ERROR);
     JEXPECT_OK(come_and_go(grows, 1 << 20));
     JEXPECT_OK(jallocator_destroy(fixed));
@@ -106,24 +112,28 @@ JTEST(Option, ASegmentGrowsUnlessItIsToldNotTo) {
 
 JTEST(Option, WordsAreRefusedWhereTheyMeanNothing) {
     jallocator_t *allocator = NULL;
-    JEXPECT_STATUS(jallocator_compose(NULL, "malloc+stack(block=none)", &allocator), JSTATUS_INVALID_CONFIGURATION);
-    JEXPECT_STATUS(jallocator_compose(NULL, "malloc+stack(limit=half)", &allocator), JSTATUS_INVALID_CONFIGURATION);
+    JEXPECT_STATUS(jallocator_compose(NULL, "malloc+stack(block=none)", &allocator),
+                   JSTATUS_INVALID_CONFIGURATION);
+    JEXPECT_STATUS(jallocator_compose(NULL, "malloc+stack(limit=half)", &allocator),
+                   JSTATUS_INVALID_CONFIGURATION);
     JEXPECT_SUBSTR(jstatus_last_message(), "expected a size such as 64MiB, none or unlimited");
     JEXPECT_STATUS(jallocator_compose(NULL, "malloc+lru(nearest=unlimited)", &allocator),
                    JSTATUS_INVALID_CONFIGURATION);
-    JEXPECT_STATUS(jallocator_compose(NULL, "malloc+bfc(limit=0,all_at_once)", &allocator), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jallocator_compose(NULL, "malloc+bfc(limit=0,all_at_once)", &allocator),
+                   JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jallocator_compose(NULL, "malloc+bfc(limit=unlimited,all_at_once)", &allocator),
                    JSTATUS_INVALID_VALUE);
     JEXPECT_NULL(allocator);
 }
 
 /* Options that are zeroed, but for their size, are those of the initializer. */
-#define EXPECT_ZERO_IS_DEFAULT(type, INIT)                                                                             \
-    do {                                                                                                               \
-        static type zeroed, initial = INIT; /* static: no byte between members is anything but 0 */                    \
-        JEXPECT_EQ(initial.struct_size, sizeof initial);                                                               \
-        initial.struct_size = 0;                                                                                       \
-        JEXPECT_EQ(memcmp(&zeroed, &initial, sizeof zeroed), 0);                                                       \
+#define EXPECT_ZERO_IS_DEFAULT(type, INIT)                                                         \
+    do {                                                                                           \
+        static type zeroed,                                                                        \
+            initial = INIT; /* static: no byte between members is anything but 0 */                \
+        JEXPECT_EQ(initial.struct_size, sizeof initial);                                           \
+        initial.struct_size = 0;                                                                   \
+        JEXPECT_EQ(memcmp(&zeroed, &initial, sizeof zeroed), 0);                                   \
     } while (0)
 
 JTEST(Option, ZeroIsTheDefault) {
@@ -146,15 +156,15 @@ JTEST(Option, TextsAreCopied) {
     char name[] = "mine";
     jallocator_t *below, *allocator;
     JASSERT_OK(jallocator_create_malloc(&below));
-#define EXPECT_COPIES(kind, type, INIT)                                                                                \
-    do {                                                                                                               \
-        type options = INIT;                                                                                           \
-        options.name = name;                                                                                           \
-        JASSERT_OK(jallocator_create_##kind(below, &options, &allocator));                                             \
-        name[0] = 'x';                                                                                                 \
-        JEXPECT_STREQ(jallocator_name(allocator), "mine");                                                             \
-        name[0] = 'm';                                                                                                 \
-        JEXPECT_OK(jallocator_destroy(allocator));                                                                     \
+#define EXPECT_COPIES(kind, type, INIT)                                                            \
+    do {                                                                                           \
+        type options = INIT;                                                                       \
+        options.name = name;                                                                       \
+        JASSERT_OK(jallocator_create_##kind(below, &options, &allocator));                         \
+        name[0] = 'x';                                                                             \
+        JEXPECT_STREQ(jallocator_name(allocator), "mine");                                         \
+        name[0] = 'm';                                                                             \
+        JEXPECT_OK(jallocator_destroy(allocator));                                                 \
     } while (0)
     EXPECT_COPIES(stack, jstack_options_t, JSTACK_OPTIONS_INIT);
     EXPECT_COPIES(pool, jpool_options_t, JPOOL_OPTIONS_INIT);

@@ -1,8 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* What several policies promise in the same words, each test over the policies that do: they never touch the memory, and
- * what one stream has freed reaches another stream, or the allocator below, only behind its work. */
+/* What several policies promise in the same words, each test over the policies that do: they never
+ * touch the memory, and what one stream has freed reaches another stream, or the allocator below,
+ * only behind its work. */
 
 #include "allocator_helper.h"
 #include "jtest.h"
@@ -24,7 +25,8 @@ static const text_t untouching[] = {"pool", "slots"};
 /* Memory that cannot be read or written: an access would end the program. */
 JTEST_P(Policies, TheMemoryIsNeverTouched, text_t, untouching) {
     enum { COUNT = 190 };
-    void *array = mmap(NULL, ARRAY_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *pointers[COUNT];
+    void *array = mmap(NULL, ARRAY_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+         *pointers[COUNT];
     jallocator_t *below, *allocator;
     JASSERT_NE(array, MAP_FAILED);
     JASSERT_OK(jallocator_create_array(jdevice_host(), array, ARRAY_BYTES, &below));
@@ -77,7 +79,8 @@ typedef struct full {
     text_t text;
     size_t again_bytes; /* all that there may be */
 } full_t;
-static const full_t full[] = {{"slots(slot=64,block=1,limit=1)", 64}, {"stack(block=256,limit=256)", 256}};
+static const full_t full[] = {{"slots(slot=64,block=1,limit=1)", 64},
+                              {"stack(block=256,limit=256)", 256}};
 
 /* At the limit memory is handed on with its fence: the second stream waits, the host does not. */
 JTEST_P(Policies, AtTheLimitAStreamWaits, full_t, full) {
@@ -119,7 +122,8 @@ JTEST_P(Policies, AtTheLimitAStreamWaits, full_t, full) {
 
 static const text_t dividing[] = {"slots(slot=64,block=1024)", "stack(block=64K)"};
 
-/* What comes from below may be ready for one stream alone: the others do not get the rest of it before that one's work. */
+/* What comes from below may be ready for one stream alone: the others do not get the rest of it
+ * before that one's work. */
 JTEST_P(Policies, TheRestOfANewBlockWaitsForTheStreamItWasTakenOn, text_t, dividing) {
     jdevice_t *host = jdevice_host();
     jtest_gate_t gate = JTEST_GATE_INIT;
@@ -132,7 +136,8 @@ JTEST_P(Policies, TheRestOfANewBlockWaitsForTheStreamItWasTakenOn, text_t, divid
 
     JASSERT_OK(jallocator_allocate(bfc, 65536, 0, stream, &before));
     JASSERT_OK(jtest_gate_block(&gate, host, stream));
-    JASSERT_OK(jallocator_deallocate(bfc, before, 65536, stream)); /* still in use behind the gate */
+    /* Still in use behind the gate. */
+    JASSERT_OK(jallocator_deallocate(bfc, before, 65536, stream));
     JASSERT_OK(jallocator_allocate(allocator, 64, 0, stream, &first));
     JEXPECT_EQ(first, before); /* in order */
     JASSERT_OK(jallocator_allocate(allocator, 64, 0, NULL, &second));

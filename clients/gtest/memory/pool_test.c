@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* What only the pool promises: which buffer serves a request, which one goes back, and when the limit grows. */
+/* What only the pool promises: which buffer serves a request, which one goes back, and when the
+ * limit grows. */
 
 #include "allocator_helper.h"
 #include "jtest.h"
@@ -12,7 +13,8 @@
 
 #include <string.h>
 
-static jallocator_t *make(jpool_rounding_t rounding, size_t limit_count, size_t limit_bytes, bool fixed) {
+static jallocator_t *make(jpool_rounding_t rounding, size_t limit_count, size_t limit_bytes,
+                          bool fixed) {
     jpool_options_t options = JPOOL_OPTIONS_INIT;
     jallocator_t *pool = NULL;
     options.rounding = rounding;
@@ -30,7 +32,8 @@ static jpool_counters_t counters_of(jallocator_t *pool) {
 
 JTEST(AllocPool, RoundsToPowersOfTwoAndUsesTheLatestBufferFirst) {
     jallocator_t *pool = make(JPOOL_ROUND_POWER_OF_TWO, 0, 0, false);
-    static const size_t cases[][2] = {{1, 64}, {64, 64}, {65, 128}, {1000, 1024}, {1024, 1024}, {1025, 2048}};
+    static const size_t cases[][2] = {{1, 64},      {64, 64},     {65, 128},
+                                      {1000, 1024}, {1024, 1024}, {1025, 2048}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
         void *pointer = take(pool, cases[i][0]);
         JEXPECT_EQ(jallocator_usable_size(pool, pointer, cases[i][0]), cases[i][1]);
@@ -134,7 +137,8 @@ JTEST(AllocPool, KeepsAtMostSoManyBytes) {
 static void churn(jallocator_t *pool, size_t hits, size_t evictions) {
     for (size_t i = 0; i < hits; ++i)
         give(pool, take(pool, 64), 64);
-    for (size_t i = 0; i < evictions; ++i) { /* two sizes in turn, room for one: each goes when the other comes */
+    for (size_t i = 0; i < evictions; ++i) {
+        /* Two sizes in turn, room for one: each goes when the other comes. */
         const size_t size = i % 2 != 0 ? 64 : 128;
         give(pool, take(pool, size), size);
     }
@@ -191,7 +195,8 @@ JTEST(AllocPool, LimitStaysWhereEvictionsAreRare) {
     }
 }
 
-/* Many evictions of buffers that were all taken before the counters were cleared: no request went below since. */
+/* Many evictions of buffers that were all taken before the counters were cleared: no request went
+ * below since. */
 JTEST(AllocPool, LimitStaysWhereFewRequestsGoBelow) {
     enum { COUNT = 55 + 1000 };
     static void *pointers[COUNT];
@@ -246,7 +251,9 @@ JTEST(AllocPool, KeepsNothingWhereThatIsAskedFor) {
             JASSERT_EQ(stats_of(pool).reserved_bytes, 0);
         }
         const jpool_counters_t counters = counters_of(pool);
-        JEXPECT_EQ(counters.hit_count + counters.miss_count + counters.put_count + counters.eviction_count, 0);
+        JEXPECT_EQ(counters.hit_count + counters.miss_count + counters.put_count +
+                       counters.eviction_count,
+                   0);
         JEXPECT_EQ(counters.limit_count, 0);
         JEXPECT_OK(jallocator_destroy(pool));
     }
@@ -363,7 +370,8 @@ JTEST(AllocPool, GivesWhatItKeepsBackBeforeARequestFails) {
     JEXPECT_EQ(stats_of(pool).reserved_bytes, 256);
     give(pool, pointer, 256);
     JEXPECT_OK(jallocator_destroy(pool));
-    JASSERT_OK(jallocator_compose(NULL, "malloc+limit(limit=1K)+pool", &pool)); /* or it is not enough */
+    /* Or it is not enough. */
+    JASSERT_OK(jallocator_compose(NULL, "malloc+limit(limit=1K)+pool", &pool));
     give(pool, take(pool, 512), 512);
     JEXPECT_STATUS(jallocator_allocate(pool, 2048, 0, NULL, &none), JSTATUS_MEMORY_ERROR);
     JEXPECT_EQ(stats_of(pool).reserved_bytes, 0);
@@ -373,8 +381,10 @@ JTEST(AllocPool, GivesWhatItKeepsBackBeforeARequestFails) {
 JTEST(AllocPool, SizesThatCannotBeRoundedAreRefused) {
     jallocator_t *pool = make(JPOOL_ROUND_POWER_OF_TWO, 0, 0, false);
     void *pointer = NULL;
-    JEXPECT_STATUS(jallocator_allocate(pool, SIZE_MAX / 2 + 2, 0, NULL, &pointer), JSTATUS_INVALID_SIZE);
-    JEXPECT_STATUS(jallocator_allocate(pool, SIZE_MAX / 32 + 1, 0, NULL, &pointer), JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(jallocator_allocate(pool, SIZE_MAX / 2 + 2, 0, NULL, &pointer),
+                   JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(jallocator_allocate(pool, SIZE_MAX / 32 + 1, 0, NULL, &pointer),
+                   JSTATUS_INVALID_SIZE);
     JEXPECT_EQ(jtest_allocation_count(), 0);
     JEXPECT_OK(jallocator_destroy(pool));
 }
@@ -390,7 +400,8 @@ JTEST(AllocPool, RefusesOptionsThatItDoesNotKnow) {
     options.threads = JALLOCATOR_THREADS_NONE;
     options.rounding = (jpool_rounding_t)2;
     JEXPECT_STATUS(jallocator_create_pool(below, &options, &pool), JSTATUS_INVALID_VALUE);
-    JEXPECT_SUBSTR(jstatus_last_message(), "must be JPOOL_ROUND_POWER_OF_TWO (0) or JPOOL_ROUND_NONE (1)");
+    JEXPECT_SUBSTR(jstatus_last_message(),
+                   "must be JPOOL_ROUND_POWER_OF_TWO (0) or JPOOL_ROUND_NONE (1)");
     JEXPECT_NULL(pool);
     options.rounding = JPOOL_ROUND_NONE;
     JASSERT_OK(jallocator_create_pool(below, &options, &pool));
@@ -430,8 +441,9 @@ JTEST(AllocPool, BookkeepingMayFailAtAnyTime) {
         JEXPECT_EQ(stats_of(pool).in_use_bytes, sizes);
         JEXPECT_EQ(stats_of(pool).reserved_bytes, jtest_live_bytes());
         for (size_t k = 0; k < COUNT; ++k)
-            JEXPECT_OK(pointers[k] != NULL ? jallocator_deallocate(pool, pointers[k], 64 * (k + 1), NULL)
-                                           : JSTATUS_SUCCESS);
+            JEXPECT_OK(pointers[k] != NULL
+                           ? jallocator_deallocate(pool, pointers[k], 64 * (k + 1), NULL)
+                           : JSTATUS_SUCCESS);
         JEXPECT_EQ(stats_of(pool).reserved_bytes, jtest_live_bytes());
         JEXPECT_OK(jallocator_destroy(pool));
         JEXPECT_EQ(jtest_live_bytes(), 0);
@@ -486,7 +498,8 @@ JTEST(AllocPool, EvictionPassesOverWhatAStreamStillUses) {
         JEXPECT_OK(jallocator_deallocate(pool, slow[i], 256, stream));
     JEXPECT_EQ(jtest_deallocation_count(), 0);
     JEXPECT_EQ(stats_of(pool).free_bytes, 3 * 256);
-    give(pool, quick[0], 64); /* the oldest that nobody uses, the limit being exceeded, is this one */
+    /* The oldest that nobody uses, the limit being exceeded, is this one. */
+    give(pool, quick[0], 64);
     JEXPECT_EQ(jtest_deallocation_count(), 1);
     JEXPECT_EQ(stats_of(pool).free_bytes, 3 * 256);
     jtest_gate_open(&gate);
@@ -499,7 +512,8 @@ JTEST(AllocPool, EvictionPassesOverWhatAStreamStillUses) {
     JEXPECT_OK(jstream_destroy(stream));
 }
 
-/* How far a stream is behind does not make a call slow: it looks at some of what is behind fences, then lets it be. */
+/* How far a stream is behind does not make a call slow: it looks at some of what is behind fences,
+ * then lets it be. */
 JTEST(AllocPool, LooksAtSomeOfWhatAStreamStillUses) {
     enum { COUNT = 40 };
     jdevice_t *host = jdevice_host();
@@ -512,7 +526,8 @@ JTEST(AllocPool, LooksAtSomeOfWhatAStreamStillUses) {
         JASSERT_OK(jallocator_allocate(pool, 256, 0, stream, &slow[i]));
     JASSERT_OK(jallocator_allocate(pool, 2048, 0, stream, &large));
     JASSERT_OK(jtest_gate_block(&gate, host, stream));
-    JEXPECT_OK(jallocator_deallocate(pool, large, 2048, stream)); /* too large to be kept, but for as long */
+    /* Too large to be kept, but for as long. */
+    JEXPECT_OK(jallocator_deallocate(pool, large, 2048, stream));
     for (int i = 0; i < COUNT; ++i)
         JEXPECT_OK(jallocator_deallocate(pool, slow[i], 256, stream));
     JEXPECT_EQ(stats_of(pool).free_bytes, 2048 + COUNT * 256);
@@ -545,7 +560,8 @@ static void write_at_last(void *argument) {
     memset(writer->bytes, 2, 256);
 }
 
-/* Where there is no other memory, a buffer is handed on with its fence: the second stream waits, the host does not. */
+/* Where there is no other memory, a buffer is handed on with its fence: the second stream waits,
+ * the host does not. */
 JTEST(AllocPool, WithoutMemoryAStreamWaitsForAKeptBuffer) {
     jdevice_t *host = jdevice_host();
     jtest_gate_t gate = JTEST_GATE_INIT;
@@ -574,7 +590,8 @@ JTEST(AllocPool, WithoutMemoryAStreamWaitsForAKeptBuffer) {
 
 JTEST(AllocPool, ComposesFromText) {
     jallocator_t *pool;
-    JASSERT_OK(jallocator_compose(NULL, "malloc+pool(rounding=none,count=8,bytes=1M,fixed,threads=none)", &pool));
+    JASSERT_OK(jallocator_compose(
+        NULL, "malloc+pool(rounding=none,count=8,bytes=1M,fixed,threads=none)", &pool));
     JEXPECT_EQ(counters_of(pool).limit_count, 8);
     void *pointer = take(pool, 77);
     JEXPECT_EQ(jallocator_usable_size(pool, pointer, 77), 77);

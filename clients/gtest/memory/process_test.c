@@ -130,7 +130,8 @@ JTEST(Process, GpuCompatibleMemory) {
     JASSERT_OK(jallocator_allocate(allocator, 100, 0, NULL, &pointer));
     JEXPECT_OK(jallocation_find(pointer, &block));
     JEXPECT_EQ(get(&request), allocator);
-    if (jdevice_get("cuda", &gpu) == JSTATUS_SUCCESS || jdevice_get("hip", &gpu) == JSTATUS_SUCCESS) {
+    if (jdevice_get("cuda", &gpu) == JSTATUS_SUCCESS ||
+        jdevice_get("hip", &gpu) == JSTATUS_SUCCESS) {
         JEXPECT_NE(allocator, get(NULL));
         JEXPECT_EQ(jallocator_memory_kind(block.allocator), JMEMORY_PINNED);
         JEXPECT_EQ(jallocator_device(block.allocator), gpu);
@@ -194,7 +195,8 @@ JTEST(Process, ItsAllocatorsAreNobodyElsesToDestroy) {
     JASSERT_OK(jallocator_create_track(allocator, NULL, &above));
     JEXPECT_STATUS(ji_process_reset(), JSTATUS_BUSY); /* somebody else keeps it too */
     JEXPECT_STATUS(jallocator_destroy(allocator), JSTATUS_BUSY);
-    JEXPECT_OK(jallocator_own_below(above)); /* the process's is not destroyed with what stands on it either */
+    /* The process's is not destroyed with what stands on it either. */
+    JEXPECT_OK(jallocator_own_below(above));
     JEXPECT_OK(jallocator_destroy(above));
     JEXPECT_OK(jprocess_get_allocator(NULL, &again));
     JEXPECT_EQ(again, allocator);
@@ -219,7 +221,8 @@ JTEST(Process, PointersAreFound) {
     JASSERT_OK(jallocator_allocate(allocator, 100, 0, NULL, (void **)&pointer));
     JEXPECT_OK(jallocation_find(pointer, &block));
     JEXPECT_EQ(block.allocator, allocator);
-    JEXPECT_EQ(jallocator_memory_kind(allocator), JMEMORY_DEVICE); /* on the host ordinary memory, too */
+    /* On the host ordinary memory, too. */
+    JEXPECT_EQ(jallocator_memory_kind(allocator), JMEMORY_DEVICE);
     JEXPECT_OK(jallocator_deallocate(allocator, pointer, 100, NULL));
     JEXPECT_OK(jallocator_destroy(allocator));
 }
@@ -303,14 +306,16 @@ JTEST(Process, EachMemoryOfADeviceHasItsOwn) {
 }
 
 JTEST(Process, EachFailedAllocationOfBookkeepingLosesNothing) {
-    static const char *const texts[] = {NULL, "malloc+limit(limit=1M)+lock"}; /* NULL: nothing is said */
+    /* NULL: nothing is said */
+    static const char *const texts[] = {NULL, "malloc+limit(limit=1M)+lock"};
     for (size_t k = 0; k < sizeof texts / sizeof texts[0]; ++k) {
         if (texts[k] != NULL)
             jtest_setenv("JALLOC_ALLOCATOR", texts[k]);
         JFOR_EACH_FAILURE(i) {
             jallocator_t *allocator = NULL;
             const jstatus_t status = jprocess_get_allocator(NULL, &allocator);
-            JEXPECT_STATUS(status, jtest_metadata_failed() ? JSTATUS_MEMORY_ERROR : JSTATUS_SUCCESS);
+            JEXPECT_STATUS(status,
+                           jtest_metadata_failed() ? JSTATUS_MEMORY_ERROR : JSTATUS_SUCCESS);
             JEXPECT_EQ(allocator != NULL, status == JSTATUS_SUCCESS);
             if (status != JSTATUS_SUCCESS && texts[k] == NULL) /* it is no text's fault */
                 JEXPECT_NULL(strstr(jstatus_last_message(), "JALLOC_ALLOCATOR"));

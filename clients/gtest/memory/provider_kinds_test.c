@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* What only one provider promises: where pages come from and lie, what is said when the system does not give them, and
- * when malloc warns. */
+/* What only one provider promises: where pages come from and lie, what is said when the system does
+ * not give them, and when malloc warns. */
 
 #include "allocator_helper.h"
 #include "jtest.h"
@@ -92,7 +92,8 @@ JTEST(ProviderHuge, FailsInsteadWhereThatIsRequired) {
     JEXPECT_STATUS(create_huge(512, false, &allocator), JSTATUS_INVALID_VALUE);
 }
 
-/* With pages from the reserve or without: whole pages of the system's default size, zeroed, any alignment. */
+/* With pages from the reserve or without: whole pages of the system's default size, zeroed, any
+ * alignment. */
 JTEST(ProviderHuge, GivesWholePagesOfTheDefaultSize) {
     jallocator_t *allocator;
     JASSERT_OK(jallocator_compose(NULL, "huge", &allocator));
@@ -106,13 +107,15 @@ JTEST(ProviderHuge, GivesWholePagesOfTheDefaultSize) {
     JEXPECT_OK(jallocator_allocate(allocator, 1, 16 * MIB, NULL, &aligned));
     JEXPECT_EQ((uintptr_t)aligned % (16 * MIB), 0);
     JEXPECT_OK(jallocator_deallocate(allocator, aligned, 1, NULL));
-    JEXPECT_STATUS(jallocator_allocate(allocator, SIZE_MAX - 4096, 0, NULL, &aligned), JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(jallocator_allocate(allocator, SIZE_MAX - 4096, 0, NULL, &aligned),
+                   JSTATUS_INVALID_SIZE);
     give(allocator, pointer, 1);
     JEXPECT_EQ(stats_of(allocator).reserved_bytes, 0);
     JEXPECT_OK(jallocator_destroy(allocator));
 }
 
-/* Without /proc a huge page is what it usually is; without transparent ones the pages are ordinary, and that is said. */
+/* Without /proc a huge page is what it usually is; without transparent ones the pages are ordinary,
+ * and that is said. */
 JTEST(ProviderHuge, GoesWithoutWhatTheSystemDoesNotSay) {
     jallocator_t *allocator;
     JEXPECT_OK(jlog_set_level(JLOG_INFO));
@@ -143,7 +146,8 @@ static jstatus_t create_numa(int node, jnuma_policy_t policy, jallocator_t **all
     return jallocator_create_numa(&options, allocator);
 }
 
-/* The kernel's policy of an address: MPOL_..., with the first node of its mask in *node; -1 where it does not say. */
+/* The kernel's policy of an address: MPOL_..., with the first node of its mask in *node; -1 where
+ * it does not say. */
 static int policy_of(const void *pointer, int *node) {
     unsigned long mask[16] = {0};
     int mode = -1;
@@ -168,7 +172,9 @@ JTEST(ProviderNuma, PlacesPagesAsThePolicySays) {
     static const struct {
         jnuma_policy_t policy;
         int mode;
-    } cases[] = {{JNUMA_BIND, MPOL_BIND}, {JNUMA_PREFER, MPOL_PREFERRED}, {JNUMA_INTERLEAVE, MPOL_INTERLEAVE}};
+    } cases[] = {{JNUMA_BIND, MPOL_BIND},
+                 {JNUMA_PREFER, MPOL_PREFERRED},
+                 {JNUMA_INTERLEAVE, MPOL_INTERLEAVE}};
     const int node = first_node();
     bool placed = node >= 0;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
@@ -185,7 +191,8 @@ JTEST(ProviderNuma, PlacesPagesAsThePolicySays) {
             if (cases[i].policy != JNUMA_INTERLEAVE)
                 JEXPECT_EQ(on, node);
         }
-        JEXPECT_EQ(stats_of(allocator).reserved_bytes, jallocator_usable_size(allocator, pointer, 100000));
+        JEXPECT_EQ(stats_of(allocator).reserved_bytes,
+                   jallocator_usable_size(allocator, pointer, 100000));
         give(allocator, pointer, 100000);
         JEXPECT_OK(jallocator_destroy(allocator));
     }
@@ -199,7 +206,8 @@ JTEST(ProviderNuma, RefusesNodesAndPoliciesThatThereAreNot) {
     JEXPECT_STATUS(create_numa(1 << 30, JNUMA_PREFER, &allocator), JSTATUS_NOT_FOUND);
     JEXPECT_STATUS(create_numa(-2, JNUMA_PREFER, &allocator), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(create_numa(0, (jnuma_policy_t)3, &allocator), JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(jallocator_compose(NULL, "numa(node=999,policy=bind)", &allocator), JSTATUS_NOT_FOUND);
+    JEXPECT_STATUS(jallocator_compose(NULL, "numa(node=999,policy=bind)", &allocator),
+                   JSTATUS_NOT_FOUND);
     JEXPECT_NULL(allocator);
     JEXPECT_OK(jallocator_create_numa(NULL, &allocator)); /* the calling thread's */
     JEXPECT_STREQ(jallocator_name(allocator), "numa");
@@ -283,7 +291,8 @@ static void write_file(const char *path, const char *text) {
     fclose(file);
 }
 
-/* A machine of our own: nodes 0, 2 and 3, of which 2 and 3 have memory. What the kernel says to that is its affair. */
+/* A machine of our own: nodes 0, 2 and 3, of which 2 and 3 have memory. What the kernel says to
+ * that is its affair. */
 JTEST(ProviderNuma, ReadsTheSystemsNodes) {
     char root[] = P_tmpdir "/jalloc-numa-XXXXXX", path[128];
     const char *directory = ji_numa_directory;
@@ -302,7 +311,9 @@ JTEST(ProviderNuma, ReadsTheSystemsNodes) {
     JEXPECT_STATUS(create_numa(1, JNUMA_BIND, &allocator), JSTATUS_NOT_FOUND);
     JEXPECT_STATUS(create_numa(4, JNUMA_PREFER, &allocator), JSTATUS_NOT_FOUND);
     static const char *const lists[] = {"2-3\n", "",
-                                        "\n"}; /* of nodes with memory; nothing and no node: those online */
+                                        /* Of nodes with memory; nothing and no node: those
+                                         * online. */
+                                        "\n"};
     snprintf(path, sizeof path, "%s/online", root);
     write_file(path, "0,2-3\n");
     for (size_t i = 0; i < 3; ++i) {
@@ -385,7 +396,8 @@ JTEST(ProviderMalloc, MemoryThatHasBecomeFreeCounts) {
     end_poor(allocator);
 }
 
-/* Where the system does not say what it has, there is nothing that an allocation could be too much of. */
+/* Where the system does not say what it has, there is nothing that an allocation could be too much
+ * of. */
 JTEST(ProviderMalloc, SaysNothingWhereTheSystemDoesNot) {
     jallocator_t *allocator;
     jtest_fail_calls("sysconf", 1, UINT64_MAX, EINVAL);

@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* One conformance suite over every provider: what any allocator on the host must do. A provider is one row of the table;
- * what only one of them promises has a test of its own below. */
+/* One conformance suite over every provider: what any allocator on the host must do. A provider is
+ * one row of the table; what only one of them promises has a test of its own below. */
 
 #include "allocator_helper.h"
 #include "jtest.h"
@@ -21,21 +21,24 @@
 
 #define MIB ((size_t)1 << 20)
 
-static jstatus_t callback_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream,
-                                   void **pointer) {
+static jstatus_t callback_allocate(void *context, size_t size_bytes, size_t alignment,
+                                   jstream_t *stream, void **pointer) {
     (void)context, (void)stream;
-    return posix_memalign(pointer, alignment < sizeof(void *) ? sizeof(void *) : alignment, size_bytes) == 0
+    return posix_memalign(pointer, alignment < sizeof(void *) ? sizeof(void *) : alignment,
+                          size_bytes) == 0
                ? JSTATUS_SUCCESS
                : JSTATUS_MEMORY_ERROR;
 }
-static jstatus_t callback_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+static jstatus_t callback_deallocate(void *context, void *pointer, size_t size_bytes,
+                                     jstream_t *stream) {
     (void)context, (void)size_bytes, (void)stream;
     free(pointer);
     return JSTATUS_SUCCESS;
 }
 static jstatus_t create_callbacks(jallocator_t **allocator) {
-    const jallocator_ops_t ops = {
-        .struct_size = sizeof ops, .allocate = callback_allocate, .deallocate = callback_deallocate};
+    const jallocator_ops_t ops = {.struct_size = sizeof ops,
+                                  .allocate = callback_allocate,
+                                  .deallocate = callback_deallocate};
     return jallocator_create(&ops, NULL, NULL, allocator);
 }
 
@@ -131,7 +134,8 @@ static void fill(const held_t *held) {
         held->pointer[i] = (unsigned char)(held->mark + i);
 }
 
-/* Random allocations and deallocations; the counters are compared with the test's own after each. */
+/* Random allocations and deallocations; the counters are compared with the test's own after
+ * each. */
 CONFORMS(KeepsContentsAndCountsExactly) {
     enum { HELD = 24 };
     held_t held[HELD] = {{NULL, 0, 0}};
@@ -152,7 +156,8 @@ CONFORMS(KeepsContentsAndCountsExactly) {
             void *pointer;
             one->size = (size_t)jtest_random_between(1, (int64_t)1 << jtest_random_between(0, 16));
             one->mark = (unsigned char)jtest_random();
-            const jstatus_t status = jallocator_allocate(allocator, one->size, alignment, NULL, &pointer);
+            const jstatus_t status =
+                jallocator_allocate(allocator, one->size, alignment, NULL, &pointer);
             if (status == JSTATUS_MEMORY_ERROR && param->exhaustible) {
                 ++failures;
             } else {
@@ -196,16 +201,19 @@ CONFORMS(ZeroBytesAreNullAndNotCounted) {
 
 /* Sizes that no machine has: an error, at every alignment, and never a small allocation. */
 CONFORMS(ImpossibleSizesAreRefused) {
-    static const size_t sizes[] = {SIZE_MAX,           SIZE_MAX - 63,         SIZE_MAX / 2 + 1, (size_t)PTRDIFF_MAX,
-                                   PTRDIFF_MAX - 4096, PTRDIFF_MAX - 2 * MIB, SIZE_MAX / 4};
+    static const size_t sizes[] = {
+        SIZE_MAX,           SIZE_MAX - 63,         SIZE_MAX / 2 + 1, (size_t)PTRDIFF_MAX,
+        PTRDIFF_MAX - 4096, PTRDIFF_MAX - 2 * MIB, SIZE_MAX / 4};
     jallocator_t *allocator;
     JASSERT_OK(param->create(&allocator));
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i)
         for (size_t alignment = 1; alignment <= 2 * MIB; alignment *= 64) {
             void *pointer = &allocator;
-            const jstatus_t status = jallocator_allocate(allocator, sizes[i], alignment, NULL, &pointer);
+            const jstatus_t status =
+                jallocator_allocate(allocator, sizes[i], alignment, NULL, &pointer);
             if (status != JSTATUS_INVALID_SIZE && status != JSTATUS_MEMORY_ERROR)
-                JFAIL("%zu bytes aligned to %zu gave %s", sizes[i], alignment, jstatus_name(status));
+                JFAIL("%zu bytes aligned to %zu gave %s", sizes[i], alignment,
+                      jstatus_name(status));
             JEXPECT_NULL(pointer);
             JEXPECT_NE(jstatus_last_message()[0], '\0');
         }
@@ -267,7 +275,8 @@ static void *work(void *argument) {
         void *pointer;
         one->size = jtest_random_next(&state) % 3000 + 1;
         one->mark = (unsigned char)state;
-        const jstatus_t status = jallocator_allocate(worker->allocator, one->size, 64, NULL, &pointer);
+        const jstatus_t status =
+            jallocator_allocate(worker->allocator, one->size, 64, NULL, &pointer);
         if (status == JSTATUS_MEMORY_ERROR && worker->exhaustible)
             continue;
         JEXPECT_OK(status);
@@ -278,7 +287,8 @@ static void *work(void *argument) {
         if (held[i].pointer) {
             if (!is_whole(&held[i]))
                 JFAIL("%zu bytes have changed", held[i].size);
-            JEXPECT_OK(jallocator_deallocate(worker->allocator, held[i].pointer, held[i].size, NULL));
+            JEXPECT_OK(
+                jallocator_deallocate(worker->allocator, held[i].pointer, held[i].size, NULL));
         }
     return NULL;
 }
@@ -317,7 +327,8 @@ CONFORMS(EachFailedAllocationOfBookkeepingLosesNothing) {
             if (answer != JSTATUS_SUCCESS) {
                 JEXPECT_STATUS(answer, JSTATUS_MEMORY_ERROR);
                 JEXPECT_TRUE(jtest_metadata_failed());
-                JEXPECT_OK(jallocator_allocate(allocator, 100, 64, NULL, &pointers[k])); /* the next one is served */
+                /* The next one is served. */
+                JEXPECT_OK(jallocator_allocate(allocator, 100, 64, NULL, &pointers[k]));
             }
         }
         for (size_t k = 0; k < 40; ++k)
@@ -332,15 +343,23 @@ JTEST(Providers, ArgumentsAreChecked) {
     char array[64];
     JEXPECT_STATUS(jallocator_create_malloc(NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jallocator_create_mmap(NULL), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jallocator_create_device(NULL, JMEMORY_DEVICE, &allocator), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jallocator_create_device(jdevice_host(), JMEMORY_DEVICE, NULL), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jallocator_create_device(jdevice_host(), (jmemory_kind_t)9, &allocator), JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(jallocator_create_array(jdevice_host(), NULL, 64, &allocator), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jallocator_create_array(jdevice_host(), array, 64, NULL), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jallocator_create_array(jdevice_host(), array, 0, &allocator), JSTATUS_INVALID_SIZE);
-    JEXPECT_STATUS(jallocator_create_array(jdevice_host(), array, SIZE_MAX, &allocator), JSTATUS_INVALID_SIZE);
-    JEXPECT_STATUS(jallocator_create_array(jdevice_host(), (void *)(UINTPTR_MAX - 10), 100, &allocator),
+    JEXPECT_STATUS(jallocator_create_device(NULL, JMEMORY_DEVICE, &allocator),
+                   JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jallocator_create_device(jdevice_host(), JMEMORY_DEVICE, NULL),
+                   JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jallocator_create_device(jdevice_host(), (jmemory_kind_t)9, &allocator),
+                   JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jallocator_create_array(jdevice_host(), NULL, 64, &allocator),
+                   JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jallocator_create_array(jdevice_host(), array, 64, NULL),
+                   JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jallocator_create_array(jdevice_host(), array, 0, &allocator),
                    JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(jallocator_create_array(jdevice_host(), array, SIZE_MAX, &allocator),
+                   JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(
+        jallocator_create_array(jdevice_host(), (void *)(UINTPTR_MAX - 10), 100, &allocator),
+        JSTATUS_INVALID_SIZE);
     JEXPECT_NULL(allocator);
 }
 
@@ -380,7 +399,8 @@ JTEST(ProviderMmap, MemoryIsZeroedAndGoesBackToTheSystem) {
 
 JTEST(ProviderMmap, WhatAnAlignmentNeedsMoreIsGivenBackAtOnce) {
     enum { COUNT = 64, PAGES = 3 };
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE), slack = 2000; /* pages that others may take meanwhile */
+    /* Pages that others may take meanwhile. */
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), slack = 2000;
     jallocator_t *allocator;
     void *pointers[COUNT];
     JASSERT_OK(jallocator_create_mmap(&allocator));
@@ -398,7 +418,8 @@ JTEST(ProviderMmap, PointersInsideAMappingAreNotFound) {
     void *pointer;
     JASSERT_OK(jallocator_create_mmap(&allocator));
     JASSERT_OK(jallocator_allocate(allocator, 10000, 64, NULL, &pointer));
-    JEXPECT_STATUS(jallocator_deallocate(allocator, (char *)pointer + 64, 100, NULL), JSTATUS_NOT_FOUND);
+    JEXPECT_STATUS(jallocator_deallocate(allocator, (char *)pointer + 64, 100, NULL),
+                   JSTATUS_NOT_FOUND);
     JEXPECT_OK(jallocator_deallocate(allocator, pointer, 10000, NULL));
     JEXPECT_OK(jallocator_destroy(allocator));
 }
@@ -414,7 +435,8 @@ JTEST(ProviderMmap, WhatTheSystemRefusesIsSaid) {
     JEXPECT_SUBSTR(jstatus_last_message(), "munmap");
     JEXPECT_EQ(stats_of(allocator).live_count, 1);
     JEXPECT_OK(jallocator_deallocate(allocator, pointer, 10000, NULL));
-    JEXPECT_STATUS(jallocator_allocate(allocator, SIZE_MAX - 10, 64, NULL, &none), JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(jallocator_allocate(allocator, SIZE_MAX - 10, 64, NULL, &none),
+                   JSTATUS_INVALID_SIZE);
     JEXPECT_NULL(none);
     JEXPECT_OK(jallocator_destroy(allocator));
 }
@@ -491,7 +513,8 @@ JTEST(ProviderArray, ShowsWhatIsLiveAndTheRestUntilToldToStop) {
     JASSERT_OK(jallocator_create_array(jdevice_host(), array, sizeof array, &allocator));
     for (int i = 0; i < 4; ++i)
         JASSERT_OK(jallocator_allocate(allocator, i < 3 ? 256 : 128, 64, NULL, &blocks[i]));
-    JEXPECT_OK(jallocator_deallocate(allocator, blocks[1], 256, NULL)); /* its place waits, and is not shown */
+    /* Its place waits, and is not shown. */
+    JEXPECT_OK(jallocator_deallocate(allocator, blocks[1], 256, NULL));
     seen_t seen = {.most = 9};
     JEXPECT_OK(jallocator_visit(allocator, see, &seen));
     JEXPECT_EQ(seen.count, 4);
@@ -499,7 +522,8 @@ JTEST(ProviderArray, ShowsWhatIsLiveAndTheRestUntilToldToStop) {
     seen = (seen_t){.most = 2};
     JEXPECT_OK(jallocator_visit(allocator, see, &seen));
     JEXPECT_EQ(seen.count, 2);
-    JEXPECT_STATUS(jallocator_allocate(allocator, 64, 4096, NULL, &blocks[1]), JSTATUS_MEMORY_ERROR);
+    JEXPECT_STATUS(jallocator_allocate(allocator, 64, 4096, NULL, &blocks[1]),
+                   JSTATUS_MEMORY_ERROR);
     JASSERT_OK(jallocator_allocate(allocator, 128, 64, NULL, &blocks[1])); /* full */
     seen = (seen_t){.most = 9};
     JEXPECT_OK(jallocator_visit(allocator, see, &seen));
@@ -521,19 +545,23 @@ JTEST(ProviderArray, MisalignedArrayGivesAlignedPointers) {
         JASSERT_OK(jallocator_create_array(jdevice_host(), array + shift, 512, &allocator));
         JASSERT_OK(jallocator_allocate(allocator, 400, 64, NULL, &pointer));
         JEXPECT_EQ((uintptr_t)pointer % 64, 0);
-        JEXPECT_TRUE((char *)pointer >= array + shift && (char *)pointer + 400 <= array + shift + 512);
+        JEXPECT_TRUE((char *)pointer >= array + shift &&
+                     (char *)pointer + 400 <= array + shift + 512);
         JEXPECT_OK(jallocator_deallocate(allocator, pointer, 400, NULL));
-        const size_t padding = (64 - shift % 64) % 64, room = 512 - padding; /* exactly so much and no more */
-        JEXPECT_STATUS(jallocator_allocate(allocator, room + 1, 64, NULL, &pointer), JSTATUS_MEMORY_ERROR);
+        /* Exactly so much and no more. */
+        const size_t padding = (64 - shift % 64) % 64, room = 512 - padding;
+        JEXPECT_STATUS(jallocator_allocate(allocator, room + 1, 64, NULL, &pointer),
+                       JSTATUS_MEMORY_ERROR);
         JEXPECT_OK(jallocator_allocate(allocator, room, 64, NULL, &pointer));
         JEXPECT_OK(jallocator_deallocate(allocator, pointer, room, NULL));
         JEXPECT_OK(jallocator_destroy(allocator));
     }
 }
 
-/* ---- In stream order --- */
+/* ---- In stream order ---- */
 
-/* A free that the device refuses leaves the block as it was, aligned beyond the device's granule or not. */
+/* A free that the device refuses leaves the block as it was, aligned beyond the device's granule or
+ * not. */
 JTEST(ProviderOrdered, WhatTheDeviceDoesNotTakeBackStaysLive) {
     pretend_gpu_t *gpu = pretend_gpu_make();
     jallocator_t *allocator;
@@ -563,16 +591,20 @@ typedef struct inherited {
 } inherited_t;
 static void give_back_in_a_child(void *argument) {
     const inherited_t *inherited = argument;
-    JEXPECT_OK(jallocator_deallocate(inherited->allocator, inherited->pointer, 100, inherited->stream));
+    JEXPECT_OK(
+        jallocator_deallocate(inherited->allocator, inherited->pointer, 100, inherited->stream));
     JEXPECT_EQ(stats_of(inherited->allocator).live_count, 0);
 }
 JTEST(ProviderOrdered, AForkedChildGivesBackWithoutTheParentsStream) {
     inherited_t inherited;
     JASSERT_OK(jstream_create(jdevice_host(), &inherited.stream));
-    JASSERT_OK(jallocator_create_device(jdevice_host(), JMEMORY_STREAM_ORDERED, &inherited.allocator));
-    JASSERT_OK(jallocator_allocate(inherited.allocator, 100, 4096, inherited.stream, &inherited.pointer));
+    JASSERT_OK(
+        jallocator_create_device(jdevice_host(), JMEMORY_STREAM_ORDERED, &inherited.allocator));
+    JASSERT_OK(
+        jallocator_allocate(inherited.allocator, 100, 4096, inherited.stream, &inherited.pointer));
     jtest_in_child(20, give_back_in_a_child, &inherited);
-    JEXPECT_OK(jallocator_deallocate(inherited.allocator, inherited.pointer, 100, inherited.stream));
+    JEXPECT_OK(
+        jallocator_deallocate(inherited.allocator, inherited.pointer, 100, inherited.stream));
     JEXPECT_OK(jallocator_destroy(inherited.allocator));
     JEXPECT_OK(jstream_destroy(inherited.stream));
 }

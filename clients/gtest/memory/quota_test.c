@@ -1,8 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* A budget that many have together: that the arithmetic of guarantees is exact, that what is live never exceeds the
- * limit at any moment and from any thread, and that a budget with a name lives as long as its shares. */
+/* A budget that many have together: that the arithmetic of guarantees is exact, that what is live
+ * never exceeds the limit at any moment and from any thread, and that a budget with a name lives as
+ * long as its shares. */
 
 #include "allocator_helper.h"
 #include "jtest.h"
@@ -20,8 +21,8 @@ static struct counting {
     size_t limit_bytes; /* more than this at any moment fails the test; 0: not looked at */
 } counting;
 
-static jstatus_t counting_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream,
-                                   void **pointer) {
+static jstatus_t counting_allocate(void *context, size_t size_bytes, size_t alignment,
+                                   jstream_t *stream, void **pointer) {
     (void)context, (void)stream;
     const size_t live = atomic_fetch_add(&counting.live_bytes, size_bytes) + size_bytes;
     if (counting.limit_bytes != 0 && live > counting.limit_bytes)
@@ -31,17 +32,20 @@ static jstatus_t counting_allocate(void *context, size_t size_bytes, size_t alig
         ;
     if (alignment < sizeof(void *))
         alignment = sizeof(void *);
-    return posix_memalign(pointer, alignment, size_bytes) == 0 ? JSTATUS_SUCCESS : JSTATUS_MEMORY_ERROR;
+    return posix_memalign(pointer, alignment, size_bytes) == 0 ? JSTATUS_SUCCESS
+                                                               : JSTATUS_MEMORY_ERROR;
 }
-static jstatus_t counting_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+static jstatus_t counting_deallocate(void *context, void *pointer, size_t size_bytes,
+                                     jstream_t *stream) {
     (void)context, (void)stream;
     free(pointer);
     atomic_fetch_sub(&counting.live_bytes, size_bytes);
     return JSTATUS_SUCCESS;
 }
 static jallocator_t *make_counting(size_t limit_bytes) {
-    static const jallocator_ops_t ops = {
-        .struct_size = sizeof ops, .allocate = counting_allocate, .deallocate = counting_deallocate};
+    static const jallocator_ops_t ops = {.struct_size = sizeof ops,
+                                         .allocate = counting_allocate,
+                                         .deallocate = counting_deallocate};
     jallocator_t *allocator = NULL;
     atomic_store(&counting.live_bytes, 0);
     atomic_store(&counting.peak_bytes, 0);
@@ -50,7 +54,8 @@ static jallocator_t *make_counting(size_t limit_bytes) {
     return allocator;
 }
 
-static jallocator_t *make_share(jallocator_t *below, jquota_t *quota, size_t guaranteed, size_t maximum) {
+static jallocator_t *make_share(jallocator_t *below, jquota_t *quota, size_t guaranteed,
+                                size_t maximum) {
     jquota_share_options_t options = JQUOTA_SHARE_OPTIONS_INIT;
     jallocator_t *share = NULL;
     options.guaranteed_bytes = guaranteed;
@@ -66,7 +71,8 @@ static jquota_stats_t quota_stats_of(jquota_t *quota) {
 }
 static bool is_refused(jallocator_t *allocator, size_t size_bytes) {
     void *pointer = NULL;
-    return jallocator_allocate(allocator, size_bytes, 0, NULL, &pointer) == JSTATUS_MEMORY_ERROR && pointer == NULL;
+    return jallocator_allocate(allocator, size_bytes, 0, NULL, &pointer) == JSTATUS_MEMORY_ERROR &&
+           pointer == NULL;
 }
 
 JTEST(Quota, ArgumentsAreChecked) {
@@ -114,7 +120,8 @@ JTEST(Quota, GuaranteesAreKeptHoweverFullTheCommonPart) {
     JEXPECT_EQ(quota_stats_of(quota).in_use_bytes, 1000);
     JEXPECT_TRUE(is_refused(a, 1));
     give(c, all, 500);
-    void *more = take(a, 500); /* a holder of a guarantee takes from the common part as anyone does */
+    /* A holder of a guarantee takes from the common part as anyone does. */
+    void *more = take(a, 500);
     JEXPECT_TRUE(is_refused(c, 1));
     give(a, of_a, 300); /* 500 are left, so 200 come back to the common part */
     JEXPECT_TRUE(is_refused(c, 301));
@@ -162,10 +169,11 @@ JTEST(Quota, MessagesSayWhatThereIs) {
     JEXPECT_STREQ(jallocator_name(share), "solver");
     void *pointer = take(share, 450);
     JEXPECT_TRUE(is_refused(share, 777));
-    JEXPECT_SUBSTR(jstatus_last_message(), "share \"solver\": 777 bytes asked for; it has 450 of 1000, 300 guaranteed; "
-                                           "550 of 700 are left in common");
+    JEXPECT_SUBSTR(jstatus_last_message(), "share \"solver\": 777 bytes asked for; it has 450 of "
+                                           "1000, 300 guaranteed; 550 of 700 are left in common");
     options.guaranteed_bytes = 551;
-    JEXPECT_STATUS(jallocator_create_quota(jtest_failing_allocator(), quota, &options, &other), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jallocator_create_quota(jtest_failing_allocator(), quota, &options, &other),
+                   JSTATUS_INVALID_VALUE);
     JEXPECT_SUBSTR(jstatus_last_message(), "551 bytes cannot be guaranteed, 550 are left");
     options.guaranteed_bytes = 550; /* exactly what is left */
     JEXPECT_OK(jallocator_create_quota(jtest_failing_allocator(), quota, &options, &other));
@@ -200,8 +208,8 @@ JTEST(Quota, LoweredLimitGivesNothingUntilItHasShrunk) {
     JEXPECT_OK(jquota_destroy(quota));
 }
 
-/* What must hold said in another way: a request is given exactly when, afterwards, every share could still have its
- * guarantee. */
+/* What must hold said in another way: a request is given exactly when, afterwards, every share
+ * could still have its guarantee. */
 JTEST(Quota, AgreesWithAModel) {
     enum { SHARES = 4, HELD = 40 };
     static const size_t guaranteed[SHARES] = {0, 300, 120, 0}, maximum[SHARES] = {0, 0, 700, 350};
@@ -224,7 +232,8 @@ JTEST(Quota, AgreesWithAModel) {
             held[place].pointer = NULL;
         } else if (jtest_random_between(0, 99) == 0) {
             const size_t wanted = (size_t)jtest_random_between(350, 1200);
-            JEXPECT_STATUS(jquota_set_limit(quota, wanted), wanted < 420 ? JSTATUS_INVALID_SIZE : JSTATUS_SUCCESS);
+            JEXPECT_STATUS(jquota_set_limit(quota, wanted),
+                           wanted < 420 ? JSTATUS_INVALID_SIZE : JSTATUS_SUCCESS);
             limit = wanted < 420 ? limit : wanted;
         } else {
             const int share = (int)jtest_random_between(0, SHARES - 1);
@@ -236,9 +245,10 @@ JTEST(Quota, AgreesWithAModel) {
                 before += has[i] > guaranteed[i] ? has[i] : guaranteed[i];
                 after += then > guaranteed[i] ? then : guaranteed[i];
             }
-            const bool given = (maximum[share] == 0 || has[share] + size <= maximum[share]) && live + size <= limit &&
-                               (after <= limit || after == before);
-            const jstatus_t status = jallocator_allocate(shares[share], size, 0, NULL, &held[place].pointer);
+            const bool given = (maximum[share] == 0 || has[share] + size <= maximum[share]) &&
+                               live + size <= limit && (after <= limit || after == before);
+            const jstatus_t status =
+                jallocator_allocate(shares[share], size, 0, NULL, &held[place].pointer);
             JEXPECT_STATUS(status, given ? JSTATUS_SUCCESS : JSTATUS_MEMORY_ERROR);
             refusals += !given;
             if (status == JSTATUS_SUCCESS) {
@@ -291,7 +301,8 @@ JTEST(Quota, RefusalBelowLeavesNothingBehind) {
     JEXPECT_OK(jallocator_clear_stats(share));
     JEXPECT_EQ(stats_of(share).peak_in_use_bytes, 0);
     JEXPECT_EQ(stats_of(share).largest_request_bytes, 0);
-    JEXPECT_EQ(quota_stats_of(quota).peak_in_use_bytes, 1000); /* the budget's is since its creation */
+    /* The budget's is since its creation. */
+    JEXPECT_EQ(quota_stats_of(quota).peak_in_use_bytes, 1000);
     JEXPECT_OK(jallocator_destroy(share));
     JEXPECT_OK(jquota_destroy(quota));
 }
@@ -304,8 +315,10 @@ JTEST(Quota, MisuseChangesNothing) {
     void *pointer = take(a, 100), *direct = take(below, 300), *as_large = take(below, 100);
     JEXPECT_STATUS(jallocator_deallocate(a, pointer, 99, NULL), JSTATUS_INVALID_SIZE);
     JEXPECT_STATUS(jallocator_deallocate(a, (char *)pointer + 64, 36, NULL), JSTATUS_NOT_FOUND);
-    JEXPECT_STATUS(jallocator_deallocate(b, pointer, 100, NULL), JSTATUS_NOT_FOUND); /* b has nothing */
-    JEXPECT_STATUS(jallocator_deallocate(a, direct, 300, NULL), JSTATUS_NOT_FOUND);  /* more than a has */
+    /* b has nothing. */
+    JEXPECT_STATUS(jallocator_deallocate(b, pointer, 100, NULL), JSTATUS_NOT_FOUND);
+    /* More than `a` has. */
+    JEXPECT_STATUS(jallocator_deallocate(a, direct, 300, NULL), JSTATUS_NOT_FOUND);
     JEXPECT_STATUS(jallocator_deallocate(a, as_large, 100, NULL), JSTATUS_NOT_FOUND);
     JEXPECT_STATUS(jallocator_destroy(a), JSTATUS_BUSY);
     JEXPECT_EQ(quota_stats_of(quota).in_use_bytes, 100);
@@ -334,7 +347,8 @@ JTEST(Quota, EachFailedAllocationOfBookkeepingLosesNothing) {
         if (status == JSTATUS_SUCCESS)
             status = jallocator_create_quota(below, quota, &options, &share);
         if (status == JSTATUS_SUCCESS)
-            status = jallocator_compose(NULL, "malloc+quota(budget=each,limit=100,guaranteed=60)", &named);
+            status = jallocator_compose(NULL, "malloc+quota(budget=each,limit=100,guaranteed=60)",
+                                        &named);
         else if (quota != NULL)
             JEXPECT_EQ(quota_stats_of(quota).guaranteed_bytes, 0);
         if (status != JSTATUS_SUCCESS)
@@ -375,7 +389,8 @@ static void *storm_run(void *argument) {
             continue;
         }
         held[i].size = jtest_random_next(&state) % 4000 + 1;
-        const jstatus_t status = jallocator_allocate(storm->share, held[i].size, 0, NULL, &held[i].pointer);
+        const jstatus_t status =
+            jallocator_allocate(storm->share, held[i].size, 0, NULL, &held[i].pointer);
         if (status != JSTATUS_SUCCESS) {
             JEXPECT_STATUS(status, JSTATUS_MEMORY_ERROR);
             if (storm->guaranteed && has + held[i].size <= STORM_GUARANTEE)
@@ -394,7 +409,8 @@ static void *storm_run(void *argument) {
     return NULL;
 }
 
-/* Every thread has its own share, two of them with a guarantee; and two threads have one share together. */
+/* Every thread has its own share, two of them with a guarantee; and two threads have one share
+ * together. */
 JTEST(Quota, NeverExceedsItsLimitWithManyThreads) {
     jquota_t *quota;
     JASSERT_OK(jquota_create(STORM_LIMIT, &quota));
@@ -404,7 +420,8 @@ JTEST(Quota, NeverExceedsItsLimitWithManyThreads) {
     for (int i = 0; i < STORM_THREADS - 1; ++i)
         shares[i] = make_share(below, quota, i < 2 ? STORM_GUARANTEE : 0, 0);
     for (int i = 0; i < STORM_THREADS; ++i) {
-        storms[i] = (storm_t){shares[i < STORM_THREADS - 1 ? i : i - 1], quota, jtest_random(), i < 2};
+        storms[i] =
+            (storm_t){shares[i < STORM_THREADS - 1 ? i : i - 1], quota, jtest_random(), i < 2};
         JASSERT_EQ(pthread_create(&threads[i], NULL, storm_run, &storms[i]), 0);
     }
     for (int i = 0; i < STORM_THREADS; ++i)
@@ -454,9 +471,12 @@ JTEST(QuotaBudget, WhatDoesNotFitIsRefusedAndLeavesNothing) {
     JEXPECT_SUBSTR(jstatus_last_message(), "budget=NAME");
     JEXPECT_STATUS(compose("malloc+quota(budget=x)", &b), JSTATUS_INVALID_VALUE);
     JEXPECT_SUBSTR(jstatus_last_message(), "limit");
-    JEXPECT_STATUS(compose("malloc+quota(budget=a name of thirty-two characters.,limit=1)", &b), JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(compose("malloc+quota(budget=x,limit=10,guaranteed=11)", &b), JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(compose("malloc+quota(budget=x)", &b), JSTATUS_INVALID_VALUE); /* the one before made none */
+    JEXPECT_STATUS(compose("malloc+quota(budget=a name of thirty-two characters.,limit=1)", &b),
+                   JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(compose("malloc+quota(budget=x,limit=10,guaranteed=11)", &b),
+                   JSTATUS_INVALID_VALUE);
+    /* The one before made none. */
+    JEXPECT_STATUS(compose("malloc+quota(budget=x)", &b), JSTATUS_INVALID_VALUE);
     JASSERT_OK(compose("malloc+quota(budget=x,limit=10,guaranteed=10)", &a));
     JEXPECT_STATUS(compose("malloc+quota(budget=x,limit=11)", &b), JSTATUS_INVALID_VALUE);
     JEXPECT_SUBSTR(jstatus_last_message(), "10 already, and not 11");
@@ -514,12 +534,14 @@ JTEST(QuotaBudget, TheNameIsGivenAndNotEmpty) {
 }
 
 /* More than any machine has, of addresses that nobody uses: sums stay sums. */
-static jstatus_t vast_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
+static jstatus_t vast_allocate(void *context, size_t size_bytes, size_t alignment,
+                               jstream_t *stream, void **pointer) {
     (void)size_bytes, (void)alignment, (void)stream;
     *pointer = (void *)(uintptr_t)(*(size_t *)context += 4096);
     return JSTATUS_SUCCESS;
 }
-static jstatus_t vast_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+static jstatus_t vast_deallocate(void *context, void *pointer, size_t size_bytes,
+                                 jstream_t *stream) {
     (void)context, (void)pointer, (void)size_bytes, (void)stream;
     return JSTATUS_SUCCESS;
 }

@@ -19,7 +19,8 @@ static jallocator_t *compose(const char *text) {
 }
 
 JTEST(Reallocate, KeepsWhatBothSizesHold) {
-    static const char *const kinds[] = {"malloc", "mmap", "bfc", "general", "pool", "bfc+guard", "lru+track", "stack"};
+    static const char *const kinds[] = {"malloc", "mmap",      "bfc",       "general",
+                                        "pool",   "bfc+guard", "lru+track", "stack"};
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; ++k) {
         jallocator_t *allocator = compose(kinds[k]);
         unsigned char *block = NULL, expected[5000];
@@ -48,16 +49,22 @@ JTEST(Reallocate, WhatIsRefusedLeavesTheBlock) {
     JASSERT_OK(jallocator_allocate(allocator, 400, 0, NULL, &pointer));
     memset(pointer, 7, 400);
     inside = (char *)pointer + 16;
-    JEXPECT_STATUS(jallocator_reallocate(NULL, 400, 800, 0, NULL, &pointer), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jallocator_reallocate(allocator, 400, 800, 0, NULL, NULL), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jallocator_reallocate(allocator, 399, 500, 0, NULL, &pointer), JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(jallocator_reallocate(NULL, 400, 800, 0, NULL, &pointer),
+                   JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jallocator_reallocate(allocator, 400, 800, 0, NULL, NULL),
+                   JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jallocator_reallocate(allocator, 399, 500, 0, NULL, &pointer),
+                   JSTATUS_INVALID_SIZE);
     JEXPECT_STATUS(jallocator_reallocate(allocator, 400, 500, 0, NULL, &inside), JSTATUS_NOT_FOUND);
-    JEXPECT_STATUS(jallocator_reallocate(allocator, 400, 500, 3, NULL, &pointer), JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(jallocator_reallocate(allocator, 400, 700, 0, NULL, &pointer), JSTATUS_MEMORY_ERROR);
+    JEXPECT_STATUS(jallocator_reallocate(allocator, 400, 500, 3, NULL, &pointer),
+                   JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jallocator_reallocate(allocator, 400, 700, 0, NULL, &pointer),
+                   JSTATUS_MEMORY_ERROR);
     for (int i = 0; i < 400; ++i)
         JEXPECT_EQ(((unsigned char *)pointer)[i], 7);
     JEXPECT_OK(jallocator_deallocate(allocator, pointer, 400, NULL));
-    JEXPECT_STATUS(jallocator_reallocate(allocator, 400, 500, 0, NULL, &pointer), JSTATUS_NOT_FOUND);
+    JEXPECT_STATUS(jallocator_reallocate(allocator, 400, 500, 0, NULL, &pointer),
+                   JSTATUS_NOT_FOUND);
     JEXPECT_OK(jallocator_destroy(allocator));
 }
 
@@ -69,12 +76,14 @@ static void *open_later(void *gate) {
 }
 
 /* Memory that is written over as soon as it is given back, whatever a stream still does with it. */
-static jstatus_t plain_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
+static jstatus_t plain_allocate(void *context, size_t size_bytes, size_t alignment,
+                                jstream_t *stream, void **pointer) {
     (void)context, (void)stream;
     *pointer = aligned_alloc(alignment, (size_bytes + alignment - 1) / alignment * alignment);
     return *pointer != NULL ? JSTATUS_SUCCESS : JSTATUS_MEMORY_ERROR;
 }
-static jstatus_t scribbling_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+static jstatus_t scribbling_deallocate(void *context, void *pointer, size_t size_bytes,
+                                       jstream_t *stream) {
     (void)context, (void)stream;
     memset(pointer, 0xee, size_bytes);
     free(pointer);

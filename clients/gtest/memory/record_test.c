@@ -17,7 +17,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* ---- A reader of traces ---------------------------------------------------------------------------------------------- */
+/* ---- A reader of traces ---- */
 
 #define COLUMNS 9
 #define MAX_LINES 20000
@@ -91,7 +91,8 @@ static void expect_alternation(void) {
         if (strcmp(lines[i].action, "free") != 0)
             continue;
         size_t k = i;
-        while (k-- > 0 && (lines[k].pointer != lines[i].pointer || strcmp(lines[k].allocator, lines[i].allocator) != 0))
+        while (k-- > 0 && (lines[k].pointer != lines[i].pointer ||
+                           strcmp(lines[k].allocator, lines[i].allocator) != 0))
             ;
         JASSERT_LT(k, i);
         JASSERT_STREQ(lines[k].action, "allocate");
@@ -107,7 +108,8 @@ static const char *new_trace(void) {
     if (trace_name[0] == '\0')
         (void)atexit(remove_trace);
     remove_trace();
-    snprintf(trace_name, sizeof trace_name, P_tmpdir "/jtest_trace_%ld_%u.csv", (long)getpid(), number++);
+    snprintf(trace_name, sizeof trace_name, P_tmpdir "/jtest_trace_%ld_%u.csv", (long)getpid(),
+             number++);
     return trace_name;
 }
 
@@ -119,7 +121,7 @@ static jallocator_t *make_record(jallocator_t *below, const char *file) {
     return record;
 }
 
-/* ---- What a line says ------------------------------------------------------------------------------------------------ */
+/* ---- What a line says ---- */
 
 JTEST(Record, EveryColumnIsRight) {
     const char *file = new_trace();
@@ -176,7 +178,8 @@ JTEST(Record, SeveralAllocatorsShareAFileAndComeAndGo) {
     const char *file = new_trace();
     (void)jtest_failing_allocator();
     const size_t books = jtest_metadata_live_count();
-    jallocator_t *a = make_record(jtest_failing_allocator(), file), *b = make_record(jtest_failing_allocator(), file);
+    jallocator_t *a = make_record(jtest_failing_allocator(), file),
+                 *b = make_record(jtest_failing_allocator(), file);
     void *block;
     JASSERT_OK(jallocator_allocate(a, 10, 0, NULL, &block));
     JEXPECT_OK(jallocator_deallocate(a, block, 10, NULL));
@@ -219,7 +222,8 @@ static void *record_work(void *argument) {
 JTEST(Record, ThreadsAreToldApartAndLinesOfAnAddressAlternate) {
     const char *file = new_trace();
     jallocator_t *below;
-    JASSERT_OK(jallocator_create_malloc(&below)); /* hands a block on from thread to thread at once */
+    /* Hands a block on from thread to thread at once. */
+    JASSERT_OK(jallocator_create_malloc(&below));
     jallocator_t *record = make_record(below, file);
     pthread_t threads[4];
     recorder_t each[4];
@@ -242,7 +246,7 @@ JTEST(Record, ThreadsAreToldApartAndLinesOfAnAddressAlternate) {
     JEXPECT_EQ(seen, 4);
 }
 
-/* ---- Refused frees, refused files ------------------------------------------------------------------------------------ */
+/* ---- Refused frees, refused files ---- */
 
 JTEST(Record, WhatIsRefusedLeavesTheTraceTrue) {
     const char *file = new_trace();
@@ -269,7 +273,8 @@ JTEST(Record, WhatIsRefusedLeavesTheTraceTrue) {
     }
 }
 
-/* A block that somebody gave back below, past the recorder: below has it no more, or has another one there by now. */
+/* A block that somebody gave back below, past the recorder: below has it no more, or has another
+ * one there by now. */
 JTEST(Record, WhatBelowDoesNotHaveAnyMoreIsNotWritten) {
     const char *file = new_trace();
     jallocator_t *stack;
@@ -304,11 +309,13 @@ JTEST(Record, AFileThatCannotBeWrittenIsAnIoError) {
     jallocator_t *record = NULL;
     jrecord_options_t options = JRECORD_OPTIONS_INIT;
     options.file = "/no/such/directory/trace.csv";
-    JEXPECT_STATUS(jallocator_create_record(jtest_failing_allocator(), &options, &record), JSTATUS_IO_ERROR);
+    JEXPECT_STATUS(jallocator_create_record(jtest_failing_allocator(), &options, &record),
+                   JSTATUS_IO_ERROR);
     JEXPECT_SUBSTR(jstatus_last_message(), "/no/such/directory");
     JEXPECT_NULL(record);
     options.file = "/dev/full"; /* opens, and takes no header */
-    JEXPECT_STATUS(jallocator_create_record(jtest_failing_allocator(), &options, &record), JSTATUS_IO_ERROR);
+    JEXPECT_STATUS(jallocator_create_record(jtest_failing_allocator(), &options, &record),
+                   JSTATUS_IO_ERROR);
     JEXPECT_STATUS(jallocator_record_flush(NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jallocator_record_flush(jtest_failing_allocator()), JSTATUS_INVALID_VALUE);
 }
@@ -443,7 +450,7 @@ JTEST(Record, NothingIsLostWithoutMemoryForBooks) {
     }
 }
 
-/* ---- A child has a file of its own ----------------------------------------------------------------------------------- */
+/* ---- A child has a file of its own ---- */
 
 typedef struct forked {
     jallocator_t *record;
@@ -497,7 +504,7 @@ JTEST(Record, APercentPIsTheNumberOfTheProcess) {
     jtest_in_child(30, record_a_number, NULL);
 }
 
-/* ---- JALLOC_RECORD --------------------------------------------------------------------------------------------------- */
+/* ---- JALLOC_RECORD ---- */
 
 /* A program that knows nothing of recording; run by the test below. */
 JTEST_ONLY_WITH("JALLOC_TEST_RECORDED", Record, Program) {
@@ -526,7 +533,8 @@ JTEST_ONLY_WITH("JALLOC_TEST_RECORDED", Record, Program) {
     JEXPECT_OK(jallocator_track_retire(track));
     JEXPECT_OK(jallocator_deallocate(track, block, 888, NULL));
     JEXPECT_OK(jallocator_destroy(own));
-    JASSERT_OK(jallocator_compose(NULL, "malloc+guard+track(records=4)", &stack)); /* kinds are found through it */
+    /* Kinds are found through it. */
+    JASSERT_OK(jallocator_compose(NULL, "malloc+guard+track(records=4)", &stack));
     jtrack_totals_t totals = JTRACK_TOTALS_INIT;
     JEXPECT_OK(jallocator_track_get_totals(stack, &totals));
     JEXPECT_OK(jallocator_destroy(stack));
@@ -536,7 +544,8 @@ JTEST(Record, AnyProgramIsRecordedByOneVariable) {
     char variable[160], output[4096];
     const char *file = new_trace();
     snprintf(variable, sizeof variable, "JALLOC_RECORD=%s", file);
-    const char *const environment[] = {variable, "JALLOC_TEST_RECORDED=1", "JALLOC_TEST_KEEP=1", NULL};
+    const char *const environment[] = {variable, "JALLOC_TEST_RECORDED=1", "JALLOC_TEST_KEEP=1",
+                                       NULL};
     if (jtest_run_self("Record.Program", environment, output, sizeof output) != 0)
         JFAIL("%s", output);
     read_trace(file);
@@ -557,7 +566,8 @@ JTEST(Record, WhereTheVariableNamesNoFileNothingIsMade) {
     jallocator_t *allocator = NULL;
     jtest_setenv("JALLOC_RECORD", "/no/such/directory/trace.csv");
     JEXPECT_STATUS(jallocator_create_malloc(&allocator), JSTATUS_IO_ERROR);
-    JEXPECT_STATUS(jallocator_create_array(jdevice_host(), &allocator, 64, &allocator), JSTATUS_IO_ERROR);
+    JEXPECT_STATUS(jallocator_create_array(jdevice_host(), &allocator, 64, &allocator),
+                   JSTATUS_IO_ERROR);
     JEXPECT_NULL(allocator);
     jtest_setenv("JALLOC_RECORD", "");
     JASSERT_OK(jallocator_create_malloc(&allocator));

@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Waiting for memory: who waits is woken by each free, and no free between a failed try and the wait is lost. */
+/* Waiting for memory: who waits is woken by each free, and no free between a failed try and the
+ * wait is lost. */
 
 #include "jtest.h"
 
@@ -11,7 +12,8 @@
 #include <sched.h>
 #include <stdatomic.h>
 
-/* A lost wake-up would wait as good as for ever. The part of a second carries over nearly always. */
+/* A lost wake-up would wait as good as for ever. The part of a second carries over nearly
+ * always. */
 #define FOREVER_MS 999999999
 
 /* A retry adaptor over a limit. */
@@ -33,9 +35,11 @@ JTEST(Retry, OptionsAndKeys) {
     jallocator_t *retry = NULL;
     jretry_options_t options = JRETRY_OPTIONS_INIT;
     JEXPECT_STATUS(jallocator_create_retry(NULL, NULL, &retry), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jallocator_create_retry(jtest_failing_allocator(), NULL, NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jallocator_create_retry(jtest_failing_allocator(), NULL, NULL),
+                   JSTATUS_INVALID_POINTER);
     options.struct_size = 1;
-    JEXPECT_STATUS(jallocator_create_retry(jtest_failing_allocator(), &options, &retry), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jallocator_create_retry(jtest_failing_allocator(), &options, &retry),
+                   JSTATUS_INVALID_VALUE);
     JEXPECT_OK(jallocator_compose(NULL, "malloc+retry(timeout=1)", &retry));
     JEXPECT_STREQ(jallocator_name(retry), "retry");
     JEXPECT_OK(jallocator_destroy(retry));
@@ -56,13 +60,14 @@ JTEST(Retry, FailsAfterItsDeadlineAndNotBefore) {
 }
 
 /* An error that no free can mend is answered at once: the test would hang. */
-static jstatus_t broken_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream,
-                                 void **pointer) {
+static jstatus_t broken_allocate(void *context, size_t size_bytes, size_t alignment,
+                                 jstream_t *stream, void **pointer) {
     (void)size_bytes, (void)alignment, (void)stream, (void)pointer;
     ++*(unsigned *)context;
     return JSTATUS_DEVICE_ERROR;
 }
-static jstatus_t broken_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+static jstatus_t broken_deallocate(void *context, void *pointer, size_t size_bytes,
+                                   jstream_t *stream) {
     (void)context, (void)pointer, (void)size_bytes, (void)stream;
     return JSTATUS_SUCCESS;
 }
@@ -125,13 +130,15 @@ JTEST(Retry, AFreeWakesAllWhoWait) {
     JEXPECT_OK(jallocator_destroy(retry));
 }
 
-/* Below frees in the middle of the failing try: after it has seen that there is no memory, before the adaptor waits. */
+/* Below frees in the middle of the failing try: after it has seen that there is no memory, before
+ * the adaptor waits. */
 typedef struct late {
     jallocator_t *retry;
     void *held; /* freed through the adaptor during the first failing try */
     unsigned failures;
 } late_t;
-static jstatus_t late_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
+static jstatus_t late_allocate(void *context, size_t size_bytes, size_t alignment,
+                               jstream_t *stream, void **pointer) {
     late_t *late = context;
     (void)size_bytes, (void)alignment, (void)stream;
     static _Alignas(64) char memory[64];
@@ -166,8 +173,8 @@ JTEST(Retry, AFreeDuringTheFailingTryIsNotLost) {
 }
 
 /* Below frees a little in each failing try, which never suffices: the deadline holds. */
-static jstatus_t stingy_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream,
-                                 void **pointer) {
+static jstatus_t stingy_allocate(void *context, size_t size_bytes, size_t alignment,
+                                 jstream_t *stream, void **pointer) {
     late_t *stingy = context;
     static _Alignas(64) char memory[64];
     (void)alignment, (void)stream;
@@ -200,7 +207,8 @@ JTEST(Retry, FreesThatNeverSufficeEndAtTheDeadline) {
     JEXPECT_OK(jallocator_destroy(below));
 }
 
-/* More threads than fit at once, each waiting as good as for ever: a single lost wake-up and the test does not end. */
+/* More threads than fit at once, each waiting as good as for ever: a single lost wake-up and the
+ * test does not end. */
 typedef struct crowd {
     jallocator_t *retry;
     atomic_size_t live;
@@ -229,7 +237,9 @@ static void *crowd_run(void *argument) {
     return NULL;
 }
 JTEST(Retry, NoWakeUpIsLostInACrowd) {
-    crowd_t crowd = {.retry = make_retry(1000, FOREVER_MS), .limit_bytes = 1000, .all_finished = JTEST_GATE_INIT};
+    crowd_t crowd = {.retry = make_retry(1000, FOREVER_MS),
+                     .limit_bytes = 1000,
+                     .all_finished = JTEST_GATE_INIT};
     pthread_t threads[CROWD];
     for (int i = 0; i < CROWD; ++i)
         JASSERT_EQ(pthread_create(&threads[i], NULL, crowd_run, &crowd), 0);
@@ -263,7 +273,8 @@ JTEST(Retry, NoWakeUpIsLostBetweenTwo) {
 
 /* Below holds back what it was given back, until it is trimmed. */
 static atomic_bool kept;
-static jstatus_t keep_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
+static jstatus_t keep_allocate(void *context, size_t size_bytes, size_t alignment,
+                               jstream_t *stream, void **pointer) {
     (void)context, (void)size_bytes, (void)alignment, (void)stream;
     static _Alignas(64) char memory[64];
     *pointer = memory;
@@ -275,8 +286,10 @@ static jstatus_t keep_trim(void *context, size_t keep_bytes) {
     return JSTATUS_SUCCESS;
 }
 JTEST(Retry, ATrimWakesToo) {
-    static const jallocator_ops_t ops = {
-        .struct_size = sizeof ops, .allocate = keep_allocate, .deallocate = broken_deallocate, .trim = keep_trim};
+    static const jallocator_ops_t ops = {.struct_size = sizeof ops,
+                                         .allocate = keep_allocate,
+                                         .deallocate = broken_deallocate,
+                                         .trim = keep_trim};
     jretry_options_t options = JRETRY_OPTIONS_INIT;
     jallocator_t *below, *retry;
     pthread_t thread;
@@ -308,7 +321,8 @@ JTEST(Retry, WorksOnInAForkedChildWhileOthersWait) {
     void *held;
     JASSERT_OK(jallocator_allocate(retry, 50, 0, NULL, &held));
     waiter_t waiter = {retry, 100, JTEST_GATE_INIT, NULL};
-    jallocator_t *patient = make_retry(1, FOREVER_MS); /* its waiter is asleep for sure while we fork */
+    /* Its waiter is asleep for sure while we fork. */
+    jallocator_t *patient = make_retry(1, FOREVER_MS);
     void *only;
     JASSERT_OK(jallocator_allocate(patient, 1, 0, NULL, &only));
     waiter.retry = patient;

@@ -63,7 +63,8 @@ JTEST(AllocSlots, WhatDoesNotFitASlotIsRefused) {
         void *pointers[7], *none;
         JEXPECT_STATUS(jallocator_allocate(slots, size + 1, 0, NULL, &none), JSTATUS_INVALID_SIZE);
         JEXPECT_STATUS(jallocator_allocate(slots, SIZE_MAX, 0, NULL, &none), JSTATUS_INVALID_SIZE);
-        JEXPECT_STATUS(jallocator_allocate(slots, 1, 2 * alignment, NULL, &none), JSTATUS_INVALID_VALUE);
+        JEXPECT_STATUS(jallocator_allocate(slots, 1, 2 * alignment, NULL, &none),
+                       JSTATUS_INVALID_VALUE);
         JEXPECT_EQ(jtest_allocation_count(), i * 3);
         for (size_t k = 0; k < 7; ++k) {
             JASSERT_OK(jallocator_allocate(slots, size, alignment, NULL, &pointers[k]));
@@ -136,7 +137,8 @@ JTEST(AllocSlots, KnowsForeignInteriorAndFreedPointersAndWrongSizes) {
     give(slots, a, 200);
     JEXPECT_STATUS(jallocator_deallocate(slots, a, 200, NULL), JSTATUS_NOT_FOUND);
     JEXPECT_SUBSTR(jstatus_last_message(), "mesh");
-    JEXPECT_STATUS(jallocator_deallocate(slots, other + 512, 200, NULL), JSTATUS_NOT_FOUND); /* never handed out */
+    /* Never handed out. */
+    JEXPECT_STATUS(jallocator_deallocate(slots, other + 512, 200, NULL), JSTATUS_NOT_FOUND);
     JEXPECT_EQ(stats_of(slots).in_use_bytes, 256);
     give(slots, other, 256);
     JEXPECT_OK(jallocator_destroy(slots));
@@ -148,14 +150,16 @@ JTEST(Ranges, FindExactlyWhatIsInside) {
     static const size_t order[] = {3, 0, 5, 1, 4, 2};
     for (size_t i = 0; i < 6; ++i) { /* with gaps but between 2 and 3 */
         JASSERT_TRUE(ji_ranges_reserve(&ranges));
-        ji_ranges_insert(&ranges, begin + 100 * order[i], order[i] == 2 ? 100 : 60, begin + 100 * order[i]);
+        ji_ranges_insert(&ranges, begin + 100 * order[i], order[i] == 2 ? 100 : 60,
+                         begin + 100 * order[i]);
     }
     for (size_t round = 0; round < 2; ++round) {
         for (size_t offset = 0; offset < sizeof bytes; ++offset) {
             const size_t place = (offset - 100) / 100, inside = (offset - 100) % 100;
-            const bool expected =
-                offset >= 100 && place < 6 && inside < (place == 2 ? 100 : 60) && (round == 0 || place % 2 == 0);
-            JEXPECT_EQ(ji_ranges_find(&ranges, bytes + offset), expected ? begin + 100 * place : NULL);
+            const bool expected = offset >= 100 && place < 6 && inside < (place == 2 ? 100 : 60) &&
+                                  (round == 0 || place % 2 == 0);
+            JEXPECT_EQ(ji_ranges_find(&ranges, bytes + offset),
+                       expected ? begin + 100 * place : NULL);
         }
         for (size_t place = 1; place < 6 && round == 0; place += 2)
             ji_ranges_remove(&ranges, begin + 100 * place + 30);
@@ -205,7 +209,8 @@ JTEST(AllocSlots, RefusesOptionsThatItDoesNotKnow) {
     JEXPECT_STATUS(jallocator_create_slots(below, &options, &slots), JSTATUS_INVALID_VALUE);
     JEXPECT_NULL(slots);
 
-    options = (jslots_options_t)JSLOTS_OPTIONS_INIT; /* a block that overflows is refused when it is asked for */
+    /* A block that overflows is refused when it is asked for. */
+    options = (jslots_options_t)JSLOTS_OPTIONS_INIT;
     options.slot_bytes = SIZE_MAX / 4;
     void *pointer;
     JASSERT_OK(jallocator_create_slots(below, &options, &slots));
@@ -264,7 +269,8 @@ JTEST(AllocSlots, ASlotGoesToAnotherStreamOnlyAfterItsEvent) {
     JASSERT_OK(jallocator_allocate(slots, 64, 0, first, &c)); /* the same stream: at once */
     JEXPECT_EQ(c, b);
     JASSERT_OK(jallocator_deallocate(slots, c, 64, first));
-    JASSERT_OK(jallocator_allocate(slots, 64, 0, NULL, &d)); /* inline: the new block is ready for all */
+    /* Inline: the new block is ready for all. */
+    JASSERT_OK(jallocator_allocate(slots, 64, 0, NULL, &d));
     JASSERT_OK(jallocator_allocate(slots, 64, 0, second, &c));
     JEXPECT_TRUE(c != a && c != b && d != a && d != b);
     JEXPECT_EQ(jtest_allocation_count(), 2);
@@ -283,7 +289,8 @@ JTEST(AllocSlots, ASlotGoesToAnotherStreamOnlyAfterItsEvent) {
 
 JTEST(AllocSlots, ComposesFromText) {
     jallocator_t *slots;
-    JASSERT_OK(jallocator_compose(NULL, "malloc+slots(slot=1K,block=3,limit=5,threads=none)", &slots));
+    JASSERT_OK(
+        jallocator_compose(NULL, "malloc+slots(slot=1K,block=3,limit=5,threads=none)", &slots));
     JEXPECT_EQ(stats_of(slots).limit_bytes, 5 * 1024);
     give(slots, take(slots, 77), 77);
     JEXPECT_EQ(stats_of(slots).reserved_bytes, 3 * 1024);

@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Small blocks between streams: a block stays on the stream that freed it until that one has passed. */
+/* Small blocks between streams: a block stays on the stream that freed it until that one has
+ * passed. */
 
 #include "small_helper.h"
 
@@ -12,8 +13,9 @@ static bool is_among(void *const pointers[], size_t count, const void *pointer) 
     return false;
 }
 
-/* Blocks freed on a stream that stands at a gate, then asked for on that stream and on others. With a cache of one byte
- * they go through the lists of all threads, else they stay in the thread's cache. */
+/* Blocks freed on a stream that stands at a gate, then asked for on that stream and on others. With
+ * a cache of one byte they go through the lists of all threads, else they stay in the thread's
+ * cache. */
 static void expect_blocks_stay_on_their_stream(size_t cache_bytes) {
     enum { COUNT = 20 };
     void *freed[COUNT], *same[COUNT], *other[COUNT], *host[COUNT];
@@ -51,7 +53,9 @@ static void expect_blocks_stay_on_their_stream(size_t cache_bytes) {
     JEXPECT_OK(jallocator_destroy(allocator));
 }
 JTEST(Small, BlocksInACacheStayOnTheirStream) { expect_blocks_stay_on_their_stream(0); }
-JTEST(Small, BlocksInTheCommonListsStayOnTheirStreamUntilItHasPassed) { expect_blocks_stay_on_their_stream(1); }
+JTEST(Small, BlocksInTheCommonListsStayOnTheirStreamUntilItHasPassed) {
+    expect_blocks_stay_on_their_stream(1);
+}
 
 JTEST(Small, ASlabTakenOnABusyStreamIsNotCarvedForAnother) {
     jtest_gate_t gate = JTEST_GATE_INIT;
@@ -60,7 +64,8 @@ JTEST(Small, ASlabTakenOnABusyStreamIsNotCarvedForAnother) {
     JASSERT_OK(jstream_create(jdevice_host(), &busy));
     jallocator_t *allocator = make_small(jtest_failing_allocator(), 0, 1);
     JASSERT_OK(jtest_gate_block(&gate, jdevice_host(), busy));
-    JASSERT_NOT_NULL(first = try_take(allocator, 64, busy)); /* the rest of the slab may still be in use there */
+    /* The rest of the slab may still be in use there. */
+    JASSERT_NOT_NULL(first = try_take(allocator, 64, busy));
     const size_t reserved = stats_of(allocator).reserved_bytes;
     JASSERT_NOT_NULL(second = try_take(allocator, 64, NULL));
     JEXPECT_GT(stats_of(allocator).reserved_bytes, reserved);

@@ -1,8 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* What small blocks promise beyond what every allocator does: classes, books beside the memory, misuse, failures, damage.
- * Some tests look inside, at the classes. Threads with their caches, and streams, have files of their own. */
+/* What small blocks promise beyond what every allocator does: classes, books beside the memory,
+ * misuse, failures, damage. Some tests look inside, at the classes. Threads with their caches, and
+ * streams, have files of their own. */
 
 #include "small_helper.h"
 
@@ -47,7 +48,8 @@ JTEST(Small, EveryClassGivesTheBlocksAndAlignmentsItPromises) {
         for (size_t alignment = 1; alignment <= 4 * SMALL_UNIT_BYTES; alignment *= 2) {
             void *pointers[5];
             for (size_t k = 0; k < 5; ++k) {
-                JASSERT_OK(jallocator_allocate(allocator, bytes - k, alignment, NULL, &pointers[k]));
+                JASSERT_OK(
+                    jallocator_allocate(allocator, bytes - k, alignment, NULL, &pointers[k]));
                 JEXPECT_EQ((uintptr_t)pointers[k] % alignment, 0);
                 JEXPECT_GE(jallocator_usable_size(allocator, pointers[k], bytes - k), bytes - k);
                 memset(pointers[k], (int)k, bytes - k);
@@ -66,8 +68,15 @@ JTEST(Small, QuotientAndRemainderByOneProductAreExact) {
     small_slab_t slab = {.block_bytes = 0};
     for (size_t bytes = 64; bytes <= MIB; bytes += 64) {
         slab.reciprocal = UINT64_MAX / bytes + 1;
-        const size_t offsets[] = {
-            0, 1, bytes - 1, bytes, bytes + 1, 7 * bytes - 1, 7 * bytes, 4095 * bytes, 4095 * bytes - 1};
+        const size_t offsets[] = {0,
+                                  1,
+                                  bytes - 1,
+                                  bytes,
+                                  bytes + 1,
+                                  7 * bytes - 1,
+                                  7 * bytes,
+                                  4095 * bytes,
+                                  4095 * bytes - 1};
         for (size_t i = 0; i < sizeof offsets / sizeof *offsets; ++i) {
             size_t index = 0;
             const bool begins = small_slab_index(&slab, offsets[i], &index);
@@ -112,12 +121,13 @@ typedef struct misuse {
 } misuse_t;
 static void *misuse_do(void *argument) {
     misuse_t *misuse = argument;
-    misuse->status = jallocator_deallocate(misuse->allocator, misuse->pointer, misuse->size_bytes, NULL);
+    misuse->status =
+        jallocator_deallocate(misuse->allocator, misuse->pointer, misuse->size_bytes, NULL);
     strncpy(misuse->message, jstatus_last_message(), sizeof misuse->message - 1);
     return NULL;
 }
-static void expect_refusal(jallocator_t *allocator, void *pointer, size_t size_bytes, jstatus_t status,
-                           const char *part) {
+static void expect_refusal(jallocator_t *allocator, void *pointer, size_t size_bytes,
+                           jstatus_t status, const char *part) {
     const jallocator_stats_t before = stats_of(allocator);
     misuse_t misuse = {.allocator = allocator, .pointer = pointer, .size_bytes = size_bytes};
     for (int other = 0; other < 2; ++other) { /* from this thread and from another one */
@@ -135,34 +145,41 @@ static void expect_refusal(jallocator_t *allocator, void *pointer, size_t size_b
 }
 
 JTEST(Small, MisuseIsRefusedWithTheTagAndChangesNothing) {
-    static const size_t sizes[] = {1, 100, 5000, 32 * KIB, 100 * KIB}; /* the last goes straight below */
+    /* The last goes straight below. */
+    static const size_t sizes[] = {1, 100, 5000, 32 * KIB, 100 * KIB};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
         JSCOPED_TRACE("%zu bytes", sizes[i]);
         char foreign[8];
         jallocator_t *allocator = make_default();
         const jtag_t before = jtag_set(jtag_intern("culprit"));
-        char *pointer = try_take(allocator, sizes[i], NULL), *neighbour = try_take(allocator, sizes[i], NULL);
+        char *pointer = try_take(allocator, sizes[i], NULL),
+             *neighbour = try_take(allocator, sizes[i], NULL);
         jtag_set(before);
         JASSERT_NOT_NULL(pointer);
         expect_refusal(allocator, pointer, sizes[i] + 1, JSTATUS_INVALID_SIZE, "culprit");
-        expect_refusal(allocator, pointer, sizes[i] + ((size_t)1 << 32), JSTATUS_INVALID_SIZE, "culprit");
+        expect_refusal(allocator, pointer, sizes[i] + ((size_t)1 << 32), JSTATUS_INVALID_SIZE,
+                       "culprit");
         if (sizes[i] > 1) {
             expect_refusal(allocator, pointer + 1, sizes[i], JSTATUS_NOT_FOUND, "culprit");
-            expect_refusal(allocator, pointer + sizes[i] / 2, sizes[i], JSTATUS_NOT_FOUND, "culprit");
+            expect_refusal(allocator, pointer + sizes[i] / 2, sizes[i], JSTATUS_NOT_FOUND,
+                           "culprit");
         }
         expect_refusal(allocator, foreign, sizes[i], JSTATUS_NOT_FOUND, "small");
         JEXPECT_STATUS(jallocator_deallocate(allocator, pointer, 0, NULL), JSTATUS_INVALID_SIZE);
         JEXPECT_OK(jallocator_deallocate(allocator, pointer, sizes[i], NULL));
-        expect_refusal(allocator, pointer, sizes[i], JSTATUS_NOT_FOUND, sizes[i] <= 32 * KIB ? "culprit" : "small");
+        expect_refusal(allocator, pointer, sizes[i], JSTATUS_NOT_FOUND,
+                       sizes[i] <= 32 * KIB ? "culprit" : "small");
         JEXPECT_OK(jallocator_deallocate(allocator, neighbour, sizes[i], NULL));
         JEXPECT_OK(jallocator_trim(allocator, 0));
-        expect_refusal(allocator, pointer, sizes[i], JSTATUS_NOT_FOUND, "small"); /* its slab is gone */
+        /* Its slab is gone. */
+        expect_refusal(allocator, pointer, sizes[i], JSTATUS_NOT_FOUND, "small");
         JEXPECT_OK(jallocator_destroy(allocator));
     }
 }
 
 JTEST(Small, AFreeBlockOfTheCommonListsIsNotFreedAgain) {
-    jallocator_t *allocator = make_small(jtest_failing_allocator(), 0, 1); /* nothing is kept in caches */
+    /* Nothing is kept in caches. */
+    jallocator_t *allocator = make_small(jtest_failing_allocator(), 0, 1);
     void *pointer = try_take(allocator, 200, NULL), *other = try_take(allocator, 200, NULL);
     JEXPECT_OK(jallocator_deallocate(allocator, pointer, 200, NULL));
     for (size_t size = 1; size < 300; ++size)
@@ -223,10 +240,12 @@ JTEST(Small, StatisticsAreExactOverRandomOperationsOfOneThread) {
         const size_t i = (size_t)jtest_random_between(0, BLOCKS - 1);
         jstream_t *stream = streams[step % 1000 < 900 ? 0 : jtest_random_between(0, 2)];
         if (blocks[i].pointer == NULL) {
-            const size_t size = (size_t)1 << jtest_random_between(0, 15), extra = (size_t)jtest_random_between(0, 5000);
+            const size_t size = (size_t)1 << jtest_random_between(0, 15),
+                         extra = (size_t)jtest_random_between(0, 5000);
             const size_t alignment = (size_t)1 << jtest_random_between(0, 13);
             blocks[i].size_bytes = size + extra;
-            JASSERT_OK(jallocator_allocate(allocator, size + extra, alignment, stream, &blocks[i].pointer));
+            JASSERT_OK(jallocator_allocate(allocator, size + extra, alignment, stream,
+                                           &blocks[i].pointer));
             ++model.allocation_count;
             ++model.live_count;
             model.in_use_bytes += blocks[i].size_bytes;
@@ -235,7 +254,8 @@ JTEST(Small, StatisticsAreExactOverRandomOperationsOfOneThread) {
             if (model.largest_request_bytes < blocks[i].size_bytes)
                 model.largest_request_bytes = blocks[i].size_bytes;
         } else {
-            JASSERT_OK(jallocator_deallocate(allocator, blocks[i].pointer, blocks[i].size_bytes, stream));
+            JASSERT_OK(
+                jallocator_deallocate(allocator, blocks[i].pointer, blocks[i].size_bytes, stream));
             --model.live_count;
             model.in_use_bytes -= blocks[i].size_bytes;
             blocks[i].pointer = NULL;
@@ -253,7 +273,8 @@ JTEST(Small, StatisticsAreExactOverRandomOperationsOfOneThread) {
     }
     for (size_t i = 0; i < BLOCKS; ++i)
         if (blocks[i].pointer != NULL)
-            JEXPECT_OK(jallocator_deallocate(allocator, blocks[i].pointer, blocks[i].size_bytes, NULL));
+            JEXPECT_OK(
+                jallocator_deallocate(allocator, blocks[i].pointer, blocks[i].size_bytes, NULL));
     JEXPECT_OK(jallocator_check(allocator));
     JEXPECT_OK(jallocator_trim(allocator, 0));
     JEXPECT_EQ(jtest_live_bytes(), 0);
@@ -265,7 +286,8 @@ JTEST(Small, StatisticsAreExactOverRandomOperationsOfOneThread) {
 JTEST(Small, FindAndVisitKnowEveryBlockWithItsTag) {
     jallocator_t *allocator = make_default();
     const jtag_t tag = jtag_intern("found"), before = jtag_set(tag);
-    char *blocks[] = {try_take(allocator, 50, NULL), try_take(allocator, 3000, NULL), try_take(allocator, 70000, NULL)};
+    char *blocks[] = {try_take(allocator, 50, NULL), try_take(allocator, 3000, NULL),
+                      try_take(allocator, 70000, NULL)};
     const size_t sizes[] = {50, 3000, 70000};
     jtag_set(before);
     for (size_t i = 0; i < 3; ++i) {
@@ -279,7 +301,8 @@ JTEST(Small, FindAndVisitKnowEveryBlockWithItsTag) {
         JEXPECT_EQ(found.allocator, allocator); /* and not the slab below */
     }
     jallocation_t found = JALLOCATION_INIT;
-    JEXPECT_STATUS(jallocator_find(allocator, blocks[0] + 63, &found), JSTATUS_NOT_FOUND); /* rounded, not asked for */
+    /* Rounded, not asked for. */
+    JEXPECT_STATUS(jallocator_find(allocator, blocks[0] + 63, &found), JSTATUS_NOT_FOUND);
     seen_t seen = {0};
     JEXPECT_OK(jallocator_visit(allocator, see, &seen));
     JEXPECT_EQ(seen.live_count, 3);
@@ -323,19 +346,22 @@ static unsigned use_with_failures(jallocator_t *allocator) {
     unsigned failed = 0;
     for (size_t round = 0; round < FAILURE_ROUNDS; ++round)
         for (size_t i = 0; i < FAILURE_SIZES; ++i) {
-            const jstatus_t status = jallocator_allocate(allocator, failure_sizes[i], 0, NULL, &pointers[round][i]);
+            const jstatus_t status =
+                jallocator_allocate(allocator, failure_sizes[i], 0, NULL, &pointers[round][i]);
             JEXPECT_EQ(pointers[round][i] != NULL, status == JSTATUS_SUCCESS);
             if (status == JSTATUS_SUCCESS)
                 continue;
             JEXPECT_STATUS(status, JSTATUS_MEMORY_ERROR);
             ++failed;
-            JEXPECT_OK(jallocator_allocate(allocator, failure_sizes[i], 0, NULL, &pointers[round][i]));
+            JEXPECT_OK(
+                jallocator_allocate(allocator, failure_sizes[i], 0, NULL, &pointers[round][i]));
         }
     JEXPECT_EQ(stats_of(allocator).live_count, FAILURE_ROUNDS * FAILURE_SIZES);
     JEXPECT_EQ(stats_of(allocator).failure_count, failed);
     for (size_t round = 0; round < FAILURE_ROUNDS; ++round)
         for (size_t i = 0; i < FAILURE_SIZES; ++i)
-            JEXPECT_OK(jallocator_deallocate(allocator, pointers[round][i], failure_sizes[i], NULL));
+            JEXPECT_OK(
+                jallocator_deallocate(allocator, pointers[round][i], failure_sizes[i], NULL));
     JEXPECT_EQ(stats_of(allocator).live_count, 0);
     JEXPECT_EQ(stats_of(allocator).in_use_bytes, 0);
     JEXPECT_EQ(stats_of(allocator).reserved_bytes, jtest_live_bytes());
@@ -501,7 +527,8 @@ JTEST(Small, MisuseOfLargeAndFreedBlocksIsRefused) {
     JASSERT_OK(jallocator_create_general(jtest_failing_allocator(), NULL, &general));
     char *small_one = try_take(general, 100, NULL);
     void *large = try_take(general, 100 * KIB, NULL);
-    JEXPECT_STATUS(jallocator_deallocate(general, small_one, 100 * KIB, NULL), JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(jallocator_deallocate(general, small_one, 100 * KIB, NULL),
+                   JSTATUS_INVALID_SIZE);
     JEXPECT_STATUS(jallocator_deallocate(general, large, 101 * KIB, NULL), JSTATUS_INVALID_SIZE);
     JEXPECT_EQ(stats_of(general).live_count, 2);
     JEXPECT_OK(jallocator_deallocate(general, large, 100 * KIB, NULL));

@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Small blocks and threads: caches, and threads without one; what ends with a thread; a fork. Some tests look inside, at
- * locks, which they hold to show that nobody waits for them. */
+/* Small blocks and threads: caches, and threads without one; what ends with a thread; a fork. Some
+ * tests look inside, at locks, which they hold to show that nobody waits for them. */
 
 #include "small_helper.h"
 
@@ -76,7 +76,8 @@ static void *take_all(void *argument) {
 static void *free_all(void *argument) {
     block_list_t *list = argument;
     for (size_t i = 0; i < 200; ++i) {
-        const jstatus_t status = jallocator_deallocate(list->allocator, list->pointers[i], list->size_bytes, NULL);
+        const jstatus_t status =
+            jallocator_deallocate(list->allocator, list->pointers[i], list->size_bytes, NULL);
         if (status != JSTATUS_SUCCESS)
             list->status = status;
     }
@@ -178,7 +179,8 @@ static void *exchange_work(void *argument) {
 JTEST(Small, ProducersAndConsumersKeepTheirContents) {
     for (int threads = 2; threads <= MOST_THREADS; threads *= 2) {
         JSCOPED_TRACE("%d threads", threads);
-        exchange_t exchange = {.allocator = make_small(jtest_failing_allocator(), 4 * KIB, 64 * KIB),
+        exchange_t exchange = {.allocator =
+                                   make_small(jtest_failing_allocator(), 4 * KIB, 64 * KIB),
                                .rounds = jtest_iterations(4000)};
         exchanger_t self[MOST_THREADS];
         pthread_t thread[MOST_THREADS];
@@ -214,8 +216,11 @@ static void *use_and_stay(void *argument) {
 JTEST(Small, AnAllocatorMayGoBeforeTheThreadsThatUsedIt) {
     for (int round = 0; round < 20; ++round) {
         jtest_gate_t reached = JTEST_GATE_INIT, go = JTEST_GATE_INIT, used = JTEST_GATE_INIT;
-        block_list_t list = {
-            .allocator = make_default(), .size_bytes = 128, .reached = &reached, .go = &go, .used = &used};
+        block_list_t list = {.allocator = make_default(),
+                             .size_bytes = 128,
+                             .reached = &reached,
+                             .go = &go,
+                             .used = &used};
         pthread_t thread;
         JASSERT_EQ(pthread_create(&thread, NULL, use_and_stay, &list), 0);
         jtest_gate_pass(&reached);
@@ -248,7 +253,8 @@ JTEST(Small, AThreadMayUseManyAllocatorsInTurn) {
             JASSERT_NOT_NULL(pointers[i][k] = try_take(allocators[i], 64 + k, NULL));
     for (int i = 0; i < COUNT; ++i) {
         const int other = (i + 1) % COUNT;
-        JEXPECT_STATUS(jallocator_deallocate(allocators[other], pointers[i][0], 64, NULL), JSTATUS_NOT_FOUND);
+        JEXPECT_STATUS(jallocator_deallocate(allocators[other], pointers[i][0], 64, NULL),
+                       JSTATUS_NOT_FOUND);
         for (size_t k = 0; k < 20; ++k)
             JEXPECT_OK(jallocator_deallocate(allocators[i], pointers[i][k], 64 + k, NULL));
     }
@@ -275,7 +281,11 @@ static void fork_child(void *argument) {
 
 JTEST(Small, AForkedChildGoesOnWithoutTheOtherThreads) {
     jtest_gate_t reached = JTEST_GATE_INIT, go = JTEST_GATE_INIT, used = JTEST_GATE_INIT;
-    block_list_t list = {.allocator = make_default(), .size_bytes = 128, .reached = &reached, .go = &go, .used = &used};
+    block_list_t list = {.allocator = make_default(),
+                         .size_bytes = 128,
+                         .reached = &reached,
+                         .go = &go,
+                         .used = &used};
     pthread_t thread;
     JASSERT_EQ(pthread_create(&thread, NULL, use_and_stay, &list), 0);
     jtest_gate_pass(&reached);
@@ -351,7 +361,8 @@ static void *keep_and_use(void *argument) {
     return NULL;
 }
 JTEST(Small, ATrimReachesOtherThreadsWhenTheyNextNeedSomething) {
-    keeper_t keeper = {make_default(), JTEST_GATE_INIT, JTEST_GATE_INIT, JTEST_GATE_INIT, JTEST_GATE_INIT};
+    keeper_t keeper = {make_default(), JTEST_GATE_INIT, JTEST_GATE_INIT, JTEST_GATE_INIT,
+                       JTEST_GATE_INIT};
     jallocator_t *allocator = keeper.allocator;
     pthread_t thread;
     JASSERT_EQ(pthread_create(&thread, NULL, keep_and_use, &keeper), 0);
@@ -363,7 +374,8 @@ JTEST(Small, ATrimReachesOtherThreadsWhenTheyNextNeedSomething) {
     jtest_gate_pass(&keeper.used);
     const size_t all_bytes = stats_of(allocator).reserved_bytes;
     JEXPECT_OK(jallocator_trim(allocator, 0));
-    JEXPECT_EQ(stats_of(allocator).reserved_bytes, all_bytes - kept_bytes); /* the first slab is gone */
+    /* The first slab is gone. */
+    JEXPECT_EQ(stats_of(allocator).reserved_bytes, all_bytes - kept_bytes);
     jtest_gate_open(&keeper.seen);
     pthread_join(thread, NULL);
     JEXPECT_OK(jallocator_destroy(allocator));

@@ -89,7 +89,8 @@ JTEST(AllocStack, AlignsWithinAndAcrossBlocks) {
 
 JTEST(AllocStack, LimitIsExact) {
     jallocator_t *stack = make(1024, 1536);
-    void *a = take(stack, 1024), *b = take(stack, 512), *none = &none; /* the second block has what is left */
+    /* The second block has what is left. */
+    void *a = take(stack, 1024), *b = take(stack, 512), *none = &none;
     JEXPECT_EQ(stats_of(stack).reserved_bytes, 1536);
     JEXPECT_EQ(stats_of(stack).limit_bytes, 1536);
     JEXPECT_STATUS(jallocator_allocate(stack, 1, 1, NULL, &none), JSTATUS_MEMORY_ERROR);
@@ -116,7 +117,8 @@ JTEST(AllocStack, WarnsOnceOfWhatIsFreedBeneathLiveOnes) {
             if (i == 1 || i == 4) /* half is buried; later 2 of 5, of which nothing more is said */
                 give(stack, blocks[i - 1], 1024);
         }
-        JEXPECT_SUBSTR(jtest_log_text(), "1024 of the 2048 that it holds were freed beneath live ones");
+        JEXPECT_SUBSTR(jtest_log_text(),
+                       "1024 of the 2048 that it holds were freed beneath live ones");
         void *none;
         JEXPECT_STATUS(jallocator_allocate(stack, 1024, 0, NULL, &none), JSTATUS_MEMORY_ERROR);
         JEXPECT_SUBSTR(jstatus_last_message(), "2048 were freed beneath live ones");
@@ -238,10 +240,12 @@ JTEST(AllocStack, MarksInTheWrongOrderAreRefused) {
     JEXPECT_EQ(take(stack, 64), b);
     JEXPECT_STATUS(jallocator_stack_rewind(stack, high, NULL), JSTATUS_INVALID_VALUE);
     JEXPECT_EQ(stats_of(stack).live_count, 2);
-    JEXPECT_STATUS(jallocator_stack_rewind(stack, (jstack_mark_t){1000}, NULL), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jallocator_stack_rewind(stack, (jstack_mark_t){1000}, NULL),
+                   JSTATUS_INVALID_VALUE);
     JEXPECT_OK(jallocator_stack_rewind(stack, low, NULL));
     give(stack, a, 64);
-    JEXPECT_STATUS(jallocator_stack_rewind(stack, low, NULL), JSTATUS_INVALID_VALUE); /* what was on top is gone */
+    /* What was on top is gone. */
+    JEXPECT_STATUS(jallocator_stack_rewind(stack, low, NULL), JSTATUS_INVALID_VALUE);
     JEXPECT_OK(jallocator_destroy(stack));
 }
 
@@ -304,7 +308,8 @@ JTEST(AllocStack, RewindAfterTheMarkedEntryWasFreed) {
 JTEST(AllocStack, MarkAndRewindFindTheStackBelow) {
     jallocator_t *stack, *below = jtest_failing_allocator();
     jstack_mark_t mark;
-    JASSERT_OK(jallocator_compose(NULL, "malloc+stack(block=4K,limit=1M,threads=none)+lock", &stack));
+    JASSERT_OK(
+        jallocator_compose(NULL, "malloc+stack(block=4K,limit=1M,threads=none)+lock", &stack));
     JEXPECT_OK(jallocator_stack_get_mark(stack, &mark));
     JEXPECT_OK(jallocator_stack_rewind(stack, mark, NULL));
     JEXPECT_OK(jallocator_destroy(stack));
@@ -385,8 +390,8 @@ JTEST(AllocStack, NeverTouchesTheMemory) {
     munmap(array, MIB);
 }
 
-/* Any order of frees, marks and rewinds, against a plain list: the books are exact, nothing overlaps, and what lies
- * there is kept. */
+/* Any order of frees, marks and rewinds, against a plain list: the books are exact, nothing
+ * overlaps, and what lies there is kept. */
 JTEST(AllocStack, RandomUseKeepsBooksAndContents) {
     enum { MOST = 300 };
     static struct {
@@ -401,9 +406,11 @@ JTEST(AllocStack, RandomUseKeepsBooksAndContents) {
     for (int64_t n = jtest_iterations(20000); n > 0 && !jtest_has_failure(); --n) {
         const int64_t what = jtest_random_between(0, 9);
         if (what < 5 && count < MOST) {
-            const size_t size = (size_t)jtest_random_between(1, jtest_random_between(0, 20) == 0 ? 9000 : 700);
+            const size_t size =
+                (size_t)jtest_random_between(1, jtest_random_between(0, 20) == 0 ? 9000 : 700);
             void *pointer;
-            JASSERT_OK(jallocator_allocate(stack, size, (size_t)1 << jtest_random_between(0, 9), NULL, &pointer));
+            JASSERT_OK(jallocator_allocate(stack, size, (size_t)1 << jtest_random_between(0, 9),
+                                           NULL, &pointer));
             held[count].pointer = pointer;
             held[count].size = size;
             held[count].mark = (unsigned char)jtest_random();
@@ -411,9 +418,10 @@ JTEST(AllocStack, RandomUseKeepsBooksAndContents) {
             memset(pointer, held[count].mark, size);
             ++count, ++live, bytes += size;
         } else if (what < 8 && count > 0) {
-            const size_t lowest = mark_count > 0 ? mark_at[mark_count - 1] : 0; /* what marks stand on stays */
-            const size_t i =
-                (size_t)jtest_random_between((int64_t)(jtest_random_bool() ? lowest : count - 1), (int64_t)count - 1);
+            /* What marks stand on stays. */
+            const size_t lowest = mark_count > 0 ? mark_at[mark_count - 1] : 0;
+            const size_t i = (size_t)jtest_random_between(
+                (int64_t)(jtest_random_bool() ? lowest : count - 1), (int64_t)count - 1);
             if (i >= lowest && i < count && held[i].live) {
                 for (size_t k = 0; k < held[i].size; ++k)
                     JASSERT_EQ(held[i].pointer[k], held[i].mark);
@@ -459,9 +467,11 @@ JTEST(AllocStack, MemoryGoesToAnotherStreamOnlyAfterItsEvent) {
     JASSERT_OK(jallocator_allocate(stack, 256, 0, first, (void **)&b));
     JASSERT_OK(jtest_gate_block(&gate, host, first));
     JASSERT_OK(jallocator_deallocate(stack, b, 256, first));
-    JASSERT_OK(jallocator_allocate(stack, 128, 0, first, (void **)&c)); /* the same stream: at once */
+    /* The same stream: at once. */
+    JASSERT_OK(jallocator_allocate(stack, 128, 0, first, (void **)&c));
     JEXPECT_EQ(c, b);
-    JASSERT_OK(jallocator_allocate(stack, 64, 0, second, (void **)&d)); /* the rest of b's place is still b's */
+    /* The rest of b's place is still b's. */
+    JASSERT_OK(jallocator_allocate(stack, 64, 0, second, (void **)&d));
     JEXPECT_TRUE(d < a || d >= a + 1024);
     JEXPECT_EQ(jtest_allocation_count(), 2);
     JASSERT_OK(jallocator_deallocate(stack, d, 64, second));
@@ -618,7 +628,8 @@ JTEST(AllocStack, EachPartWaitsForItsOwnStream) {
     jtest_gate_open(&gates[1]);
     JASSERT_OK(jstream_synchronize(host, streams[1]));
     char *rest;
-    JASSERT_OK(jallocator_allocate(stack, (PARTS - 2) * 64, 0, streams[0], (void **)&rest)); /* may record an event */
+    /* May record an event. */
+    JASSERT_OK(jallocator_allocate(stack, (PARTS - 2) * 64, 0, streams[0], (void **)&rest));
     if (rest != pointers[2]) {
         JEXPECT_OK(jallocator_deallocate(stack, rest, (PARTS - 2) * 64, streams[0]));
         JASSERT_OK(jstream_synchronize(host, streams[1]));

@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* What traces are written with, from inside: the lock, the file, its lines, and whatever the system refuses. */
+/* What traces are written with, from inside: the lock, the file, its lines, and whatever the system
+ * refuses. */
 
 #include "jtest.h"
 
@@ -28,7 +29,7 @@
 
 static const char header[] = "Thread,Time,Action,Pointer,Size,Stream,Alignment,Allocator,Tag\n";
 
-/* ---- The lock -------------------------------------------------------------------------------------------------------- */
+/* ---- The lock ---- */
 
 typedef struct contest {
     ji_trace_lock_t lock;
@@ -102,7 +103,7 @@ JTEST(TraceLock, WhoWaitsInVainDoesSoOnce) {
     JEXPECT_EQ(lock.missed, 2);
 }
 
-/* ---- The file -------------------------------------------------------------------------------------------------------- */
+/* ---- The file ---- */
 
 /* A file that has been begun, in a folder that is removed with it. */
 typedef struct begun {
@@ -148,8 +149,13 @@ JTEST(TraceFile, WhatTheSystemRefusesIsSaidAndLeavesTheFile) {
         const char *function;
         int error, said;
     } rows[] = {
-        {"open", EMFILE, EMFILE}, {"fstat", EIO, EIO},       {"write", EPIPE, EPIPE},
-        {"write", EFBIG, EFBIG},  {"write", ENOSPC, ENOSPC}, {"write", 0, EIO}, /* nothing written: no endless loop */
+        {"open", EMFILE, EMFILE},
+        {"fstat", EIO, EIO},
+        {"write", EPIPE, EPIPE},
+        /* Nothing written: no endless loop. */
+        {"write", EFBIG, EFBIG},
+        {"write", ENOSPC, ENOSPC},
+        {"write", 0, EIO},
     };
     begun_t begun;
     begun_make(&begun);
@@ -307,7 +313,8 @@ static void hold_up_a_writer(void) {
     JASSERT_EQ(pipe(ends), 0);
     JASSERT_EQ(dup2(ends[1], STDERR_FILENO), STDERR_FILENO);
     JASSERT_EQ(pthread_create(&stuck, NULL, write_to_pipe, record_to(NULL)), 0);
-    for (int queued = 0; queued < 60000 || !writer_sleeps(); sched_yield()) /* until the pipe is full */
+    /* Until the pipe is full. */
+    for (int queued = 0; queued < 60000 || !writer_sleeps(); sched_yield())
         JASSERT_EQ(ioctl(ends[0], FIONREAD, &queued), 0);
     jtest_fail_calls("nanosleep", 1, UINT64_MAX, EINTR);
 }
@@ -323,7 +330,8 @@ static void record_beside_a_stuck_one(void *argument) {
     JEXPECT_SUBSTR(jstatus_last_message(), "being written");
     JEXPECT_OK(jallocator_allocate(other, 100, 0, NULL, &block)); /* served, and not recorded */
     JEXPECT_OK(jallocator_deallocate(other, block, 100, NULL));
-    JEXPECT_STATUS(jallocator_create_record(jtest_failing_allocator(), &options, &none), JSTATUS_BUSY);
+    JEXPECT_STATUS(jallocator_create_record(jtest_failing_allocator(), &options, &none),
+                   JSTATUS_BUSY);
     JEXPECT_NULL(none);
     JEXPECT_SUBSTR(jstatus_last_message(), "being written");
     JEXPECT_OK(jallocator_destroy(other));
@@ -375,10 +383,11 @@ JTEST(TraceFile, WithoutMemoryThereIsNone) {
     JEXPECT_EQ(munmap(memory, 4096), 0);
 }
 
-/* ---- Lines ----------------------------------------------------------------------------------------------------------- */
+/* ---- Lines ---- */
 
 JTEST(TraceFile, TextsAreCutAndQuoted) {
-    char text[JI_TRACE_LINE_BYTES + 1], tag[2 * JI_TRACE_MAX_TAG], quoted[2 * JI_TRACE_MAX_TAG] = "";
+    char text[JI_TRACE_LINE_BYTES + 1], tag[2 * JI_TRACE_MAX_TAG],
+        quoted[2 * JI_TRACE_MAX_TAG] = "";
     ji_trace_line_t line = {.action = "free", .allocator = "a,\tb\"", .tag = tag};
     memset(tag, 't', sizeof tag);
     tag[3] = ',';
@@ -392,12 +401,13 @@ JTEST(TraceFile, TextsAreCutAndQuoted) {
     memset(tag, '"', sizeof tag - 1); /* the longest line there is */
     char name[2 * JI_TRACE_MAX_NAME] = "";
     memset(name, '"', sizeof name - 1);
-    line = (ji_trace_line_t){UINT32_MAX, UINT64_MAX, "allocate failure", UINTPTR_MAX, SIZE_MAX, UINTPTR_MAX, SIZE_MAX,
-                             name,       tag};
+    line = (ji_trace_line_t){UINT32_MAX,  UINT64_MAX, "allocate failure",
+                             UINTPTR_MAX, SIZE_MAX,   UINTPTR_MAX,
+                             SIZE_MAX,    name,       tag};
     JEXPECT_LE(ji_trace_format(text, &line), JI_TRACE_LINE_BYTES);
 }
 
-/* ---- Traces of a process --------------------------------------------------------------------------------------------- */
+/* ---- Traces of a process ---- */
 
 static void use_once(jallocator_t *allocator) {
     void *block;
@@ -416,7 +426,8 @@ JTEST_ONLY_WITH("JALLOC_TEST_FIRST_RECORD", Record, FirstOfItsProcess) {
     jallocator_t *record = NULL;
     options.file = "/dev/null";
     jtest_fail_calls("mmap", 1, 1, ENOMEM);
-    JEXPECT_STATUS(jallocator_create_record(jtest_failing_allocator(), &options, &record), JSTATUS_MEMORY_ERROR);
+    JEXPECT_STATUS(jallocator_create_record(jtest_failing_allocator(), &options, &record),
+                   JSTATUS_MEMORY_ERROR);
     JEXPECT_TRUE(jtest_calls_failed());
     JEXPECT_SUBSTR(jstatus_last_message(), "no memory");
     JEXPECT_NULL(record);
@@ -436,7 +447,8 @@ JTEST(Record, ANameThatIsTooLongIsAnIoError) {
     memset(name, 'n', sizeof name);
     name[PATH_MAX] = '\0';
     options.file = name;
-    JEXPECT_STATUS(jallocator_create_record(jtest_failing_allocator(), &options, &record), JSTATUS_IO_ERROR);
+    JEXPECT_STATUS(jallocator_create_record(jtest_failing_allocator(), &options, &record),
+                   JSTATUS_IO_ERROR);
     JEXPECT_SUBSTR(jstatus_last_message(), "trace \"nnn"); /* the message is cut */
     JEXPECT_NULL(record);
 }
@@ -523,7 +535,8 @@ static void expect_lines(const char *path, size_t count) {
 static void flush_what_is_the_parents(void *record) { JEXPECT_OK(jallocator_record_flush(record)); }
 
 /* What the parent has not written yet is written once, and by it. Ends the record. */
-static void child_leaves_the_parents_lines(const begun_t *begun, jallocator_t *record, void (*child)(void *record)) {
+static void child_leaves_the_parents_lines(const begun_t *begun, jallocator_t *record,
+                                           void (*child)(void *record)) {
     use_once(record);
     jtest_in_child(60, child, record);
     expect_text(begun->file.path, header);
@@ -545,7 +558,8 @@ static void record_much(void *record) {
     flush_what_is_the_parents(record);
 }
 
-/* Run by the test below: the first of its process to record, on a system that cannot wipe memory at a fork. */
+/* Run by the test below: the first of its process to record, on a system that cannot wipe memory at
+ * a fork. */
 JTEST_ONLY_WITH("JALLOC_TEST_FIRST_RECORD", Record, WithoutWipingAChildIsNotRecorded) {
     begun_t begun;
     begun_make(&begun);
@@ -559,12 +573,14 @@ JTEST_ONLY_WITH("JALLOC_TEST_FIRST_RECORD", Record, WithoutWipingAChildIsNotReco
 JTEST(Record, AChildThatTakesItselfForTheParentWritesNothing) {
     static const char *const environment[] = {"JALLOC_TEST_FIRST_RECORD=1", NULL};
     char output[4096];
-    if (jtest_run_self("Record.WithoutWipingAChildIsNotRecorded", environment, output, sizeof output) != 0)
+    if (jtest_run_self("Record.WithoutWipingAChildIsNotRecorded", environment, output,
+                       sizeof output) != 0)
         JFAIL("%s", output);
 }
 
 /* The status of a child that runs the function and ends by exit(). */
-static int exit_in_child(void (*function)(const begun_t *begun), const begun_t *begun, pid_t *child) {
+static int exit_in_child(void (*function)(const begun_t *begun), const begun_t *begun,
+                         pid_t *child) {
     *child = fork();
     if (*child == 0) {
         function(begun);

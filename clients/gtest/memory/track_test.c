@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Tracking: totals and records against a model, and the life of a tracking allocator that its owner has let go of. */
+/* Tracking: totals and records against a model, and the life of a tracking allocator that its owner
+ * has let go of. */
 
 #include "allocator_helper.h"
 #include "jtest.h"
@@ -54,7 +55,8 @@ JTEST(Track, TotalsAreThoseOfAModel) {
             largest = size > largest ? size : largest;
         } else {
             size_t place = (size_t)jtest_random_between(0, (int64_t)count - 1);
-            JEXPECT_OK(jallocator_deallocate(track, live[place].pointer, live[place].size_bytes, NULL));
+            JEXPECT_OK(
+                jallocator_deallocate(track, live[place].pointer, live[place].size_bytes, NULL));
             in_use -= live[place].size_bytes;
             live[place] = live[--count];
         }
@@ -227,7 +229,7 @@ JTEST(Track, StacksAreKeptOnce) {
         JFAIL("%s", output);
 }
 
-/* ---- Threads -------------------------------------------------------------------------------------------------------- */
+/* ---- Threads ---- */
 
 #define THREADS 8
 
@@ -280,7 +282,7 @@ JTEST(Track, TotalsAreExactOverThreads) {
     JEXPECT_OK(jallocator_destroy(below));
 }
 
-/* ---- Retiring ------------------------------------------------------------------------------------------------------- */
+/* ---- Retiring ---- */
 
 JTEST(Track, RetiredWithNothingLiveItIsGone) {
     jallocator_t *track = make_track(jtest_failing_allocator(), 4);
@@ -288,8 +290,10 @@ JTEST(Track, RetiredWithNothingLiveItIsGone) {
     JASSERT_OK(jallocator_allocate(track, 8, 0, NULL, &block));
     JEXPECT_OK(jallocator_deallocate(track, block, 8, NULL));
     JEXPECT_OK(jallocator_track_retire(track));
-    JEXPECT_STATUS(jallocator_release(jtest_failing_allocator()), JSTATUS_NOT_FOUND); /* nobody keeps it any more */
-    JEXPECT_OK(jallocator_track_retire(make_track(jtest_failing_allocator(), 0)));    /* nor if it was never used */
+    /* Nobody keeps it any more. */
+    JEXPECT_STATUS(jallocator_release(jtest_failing_allocator()), JSTATUS_NOT_FOUND);
+    /* Nor if it was never used. */
+    JEXPECT_OK(jallocator_track_retire(make_track(jtest_failing_allocator(), 0)));
 }
 
 typedef struct last_free {
@@ -357,18 +361,21 @@ JTEST(Track, LastFreesOfManyThreadsRaceWithTheRetirement) {
     JEXPECT_OK(jallocator_destroy(below));
 }
 
-/* Below refuses the free of a retired allocator's last block: the block is live, so the allocator must be, too. */
+/* Below refuses the free of a retired allocator's last block: the block is live, so the allocator
+ * must be, too. */
 typedef struct refuser {
     char block[256];
     bool refuses;
 } refuser_t;
-static jstatus_t refuser_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream,
-                                  void **pointer) {
+static jstatus_t refuser_allocate(void *context, size_t size_bytes, size_t alignment,
+                                  jstream_t *stream, void **pointer) {
     (void)size_bytes, (void)stream;
-    *pointer = (void *)(((uintptr_t)((refuser_t *)context)->block + alignment - 1) / alignment * alignment);
+    *pointer = (void *)(((uintptr_t)((refuser_t *)context)->block + alignment - 1) / alignment *
+                        alignment);
     return JSTATUS_SUCCESS;
 }
-static jstatus_t refuser_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+static jstatus_t refuser_deallocate(void *context, void *pointer, size_t size_bytes,
+                                    jstream_t *stream) {
     (void)pointer, (void)size_bytes, (void)stream;
     return ((refuser_t *)context)->refuses ? JSTATUS_CORRUPTED : JSTATUS_SUCCESS;
 }

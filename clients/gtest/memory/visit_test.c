@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Adaptors that watch or mend without a limit of their own: visitors, statistics of parts, failure callbacks,
- * alignment, and the lock. */
+/* Adaptors that watch or mend without a limit of their own: visitors, statistics of parts, failure
+ * callbacks, alignment, and the lock. */
 
 #include "allocator_helper.h"
 #include "jtest.h"
@@ -44,7 +44,8 @@ static void on_shrink(void *context, void *pointer, size_t size_bytes) {
     (void)pointer, (void)size_bytes;
     tell('-', context);
 }
-static const jvisitor_t visitor_a = {on_grow, on_shrink, "a"}, visitor_b = {on_grow, on_shrink, "b"},
+static const jvisitor_t visitor_a = {on_grow, on_shrink, "a"},
+                        visitor_b = {on_grow, on_shrink, "b"},
                         visitor_c = {on_grow, on_shrink, "c"};
 
 JTEST(Visit, ArgumentsAreChecked) {
@@ -67,7 +68,8 @@ JTEST(Visit, ArgumentsAreChecked) {
     int many[33];
     for (int i = 0; i < 33; ++i) {
         const jvisitor_t silent = {NULL, NULL, &many[i]};
-        JEXPECT_STATUS(jallocator_visit_add(visit, &silent), i < 32 ? JSTATUS_SUCCESS : JSTATUS_MEMORY_ERROR);
+        JEXPECT_STATUS(jallocator_visit_add(visit, &silent),
+                       i < 32 ? JSTATUS_SUCCESS : JSTATUS_MEMORY_ERROR);
     }
     give(visit, take(visit, 10), 10);
     JEXPECT_OK(jallocator_destroy(visit));
@@ -157,8 +159,10 @@ static void reentrant_grow(void *context, void *pointer, size_t size_bytes) {
     tell('+', "r");
     if (size_bytes == 100) {
         reentrant.inner = take(reentrant.visit, 7); /* told of as well */
-        JEXPECT_STATUS(jallocator_deallocate(reentrant.visit, pointer, size_bytes, NULL), JSTATUS_BUSY);
-        JEXPECT_OK(jallocator_visit_add(reentrant.visit, &visitor_b)); /* comes in at once for both blocks */
+        JEXPECT_STATUS(jallocator_deallocate(reentrant.visit, pointer, size_bytes, NULL),
+                       JSTATUS_BUSY);
+        /* Comes in at once for both blocks. */
+        JEXPECT_OK(jallocator_visit_add(reentrant.visit, &visitor_b));
     }
 }
 static void reentrant_shrink(void *context, void *pointer, size_t size_bytes) {
@@ -182,7 +186,8 @@ JTEST(Visit, VisitorsMayCallBack) {
     void *pointer = take(reentrant.visit, 100);
     JEXPECT_STREQ(story, "+r +r +b +b +b ");
     story[0] = '\0';
-    /* b first, then r, which frees the inner one, that goes the same way, and says good-bye to the other. */
+    /* b first, then r, which frees the inner one, that goes the same way, and says good-bye to the
+     * other. */
     give(reentrant.visit, pointer, 100);
     JEXPECT_STREQ(story, "-b -r -b -r -r ");
     give(reentrant.visit, other, 200);
@@ -191,7 +196,8 @@ JTEST(Visit, VisitorsMayCallBack) {
     JEXPECT_OK(jallocator_destroy(reentrant.visit));
 }
 
-/* A visitor that goes by itself while it is told, and has another one come: nobody gets its place before it is out. */
+/* A visitor that goes by itself while it is told, and has another one come: nobody gets its place
+ * before it is out. */
 static jallocator_t *leaver_visit;
 static void leaver_leave(void *context, void *pointer, size_t size_bytes);
 static void leaver_grow(void *context, void *pointer, size_t size_bytes) {
@@ -224,22 +230,25 @@ JTEST(Visit, AVisitorMayLeaveWhileItIsTold) {
     }
 }
 
-/* Threads allocate and free, others add and remove visitors: each visitor must be told of each block once when it
- * comes and once when it goes, in this order, and never after it was removed. */
+/* Threads allocate and free, others add and remove visitors: each visitor must be told of each
+ * block once when it comes and once when it goes, in this order, and never after it was removed. */
 enum { STORM_THREADS = 4, STORM_SLOTS = 16, STORM_KEY_COUNT = 1024 };
 /* Cells of one array, so that an address is a number; the one freed last is handed out first. */
 static _Alignas(64) char cells_memory[STORM_KEY_COUNT * 64];
 static pthread_mutex_t cells_lock = PTHREAD_MUTEX_INITIALIZER;
 static void *cells_free[STORM_KEY_COUNT];
 static size_t cells_free_count, cells_used;
-static jstatus_t cell_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
+static jstatus_t cell_allocate(void *context, size_t size_bytes, size_t alignment,
+                               jstream_t *stream, void **pointer) {
     (void)context, (void)size_bytes, (void)alignment, (void)stream;
     pthread_mutex_lock(&cells_lock);
-    *pointer = cells_free_count > 0 ? cells_free[--cells_free_count] : &cells_memory[64 * cells_used++];
+    *pointer =
+        cells_free_count > 0 ? cells_free[--cells_free_count] : &cells_memory[64 * cells_used++];
     pthread_mutex_unlock(&cells_lock);
     return JSTATUS_SUCCESS;
 }
-static jstatus_t cell_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+static jstatus_t cell_deallocate(void *context, void *pointer, size_t size_bytes,
+                                 jstream_t *stream) {
     (void)context, (void)size_bytes, (void)stream;
     pthread_mutex_lock(&cells_lock);
     cells_free[cells_free_count++] = pointer;
@@ -316,7 +325,9 @@ JTEST(Visit, EachVisitorSeesEachBlockOnceInEachDirection) {
     JASSERT_OK(jallocator_create_visit(cells, &visit));
     for (int i = 0; i < 2 * STORM_THREADS; ++i) {
         storms[i] = (visit_storm_t){visit, jtest_random()};
-        JASSERT_EQ(pthread_create(&threads[i], NULL, i % 2 ? visit_storm_visitors : visit_storm_blocks, &storms[i]), 0);
+        JASSERT_EQ(pthread_create(&threads[i], NULL,
+                                  i % 2 ? visit_storm_visitors : visit_storm_blocks, &storms[i]),
+                   0);
     }
     for (int i = 0; i < 2 * STORM_THREADS; ++i)
         pthread_join(threads[i], NULL);
@@ -423,7 +434,8 @@ JTEST(Visit, WhoIsInsideFirstMayLeaveFirst) {
     JEXPECT_OK(jallocator_destroy(visit));
 }
 
-/* Who adds a visitor waits until the block that another thread is telling of has been told to it, too. */
+/* Who adds a visitor waits until the block that another thread is telling of has been told to it,
+ * too. */
 JTEST(Visit, AddingWaitsForWhoIsInside) {
     standing_t standings[2];
     jallocator_t *visit = stand_start(standings);
@@ -647,8 +659,10 @@ static bool rescue(void *context, jallocator_t *allocator, size_t size_bytes, js
 JTEST(Failure, CallbackMayFreeAndTryAgain) {
     jallocator_t *limit = compose("malloc+limit(limit=100)"), *failure = NULL;
     rescue_t mine = {NULL, 0, 0, NULL, 60};
-    JEXPECT_STATUS(jallocator_create_failure(limit, NULL, &mine, &failure), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jallocator_create_failure(NULL, rescue, &mine, &failure), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jallocator_create_failure(limit, NULL, &mine, &failure),
+                   JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jallocator_create_failure(NULL, rescue, &mine, &failure),
+                   JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jallocator_create_failure(limit, rescue, &mine, NULL), JSTATUS_INVALID_POINTER);
     JASSERT_OK(jallocator_create_failure(limit, rescue, &mine, &failure));
     void *foreign = NULL;
@@ -680,10 +694,12 @@ JTEST(Align, OptionsAreChecked) {
     jallocator_t *align = NULL;
     jalign_options_t options = JALIGN_OPTIONS_INIT;
     options.alignment_bytes = 48;
-    JEXPECT_STATUS(jallocator_create_align(jtest_failing_allocator(), &options, &align), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jallocator_create_align(jtest_failing_allocator(), &options, &align),
+                   JSTATUS_INVALID_VALUE);
     JEXPECT_SUBSTR(jstatus_last_message(), "48");
     options.alignment_bytes = (size_t)1 << 31;
-    JEXPECT_STATUS(jallocator_create_align(jtest_failing_allocator(), &options, &align), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jallocator_create_align(jtest_failing_allocator(), &options, &align),
+                   JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jallocator_create_align(NULL, NULL, &align), JSTATUS_INVALID_POINTER);
     JEXPECT_OK(jallocator_create_align(jtest_failing_allocator(), NULL, &align));
     void *pointer = take(align, 1);
@@ -692,9 +708,10 @@ JTEST(Align, OptionsAreChecked) {
     JEXPECT_OK(jallocator_destroy(align));
 }
 
-/* A below that aligns to 16 and refuses more, with a status or by giving what is not aligned; never by luck. */
-static jstatus_t stubborn_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream,
-                                   void **pointer) {
+/* A below that aligns to 16 and refuses more, with a status or by giving what is not aligned; never
+ * by luck. */
+static jstatus_t stubborn_allocate(void *context, size_t size_bytes, size_t alignment,
+                                   jstream_t *stream, void **pointer) {
     const jstatus_t *refusal = context;
     (void)stream;
     if (alignment > 16 && *refusal != JSTATUS_SUCCESS)
@@ -705,13 +722,15 @@ static jstatus_t stubborn_allocate(void *context, size_t size_bytes, size_t alig
     *pointer = (char *)memory + 16;
     return JSTATUS_SUCCESS;
 }
-static jstatus_t stubborn_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+static jstatus_t stubborn_deallocate(void *context, void *pointer, size_t size_bytes,
+                                     jstream_t *stream) {
     (void)context, (void)size_bytes, (void)stream;
     free((char *)pointer - 16);
     return JSTATUS_SUCCESS;
 }
-static const jallocator_ops_t stubborn_ops = {
-    .struct_size = sizeof stubborn_ops, .allocate = stubborn_allocate, .deallocate = stubborn_deallocate};
+static const jallocator_ops_t stubborn_ops = {.struct_size = sizeof stubborn_ops,
+                                              .allocate = stubborn_allocate,
+                                              .deallocate = stubborn_deallocate};
 
 JTEST(Align, WhateverBelowCanDo) {
     static jstatus_t refusals[] = {JSTATUS_INVALID_VALUE, JSTATUS_NOT_IMPLEMENTED, JSTATUS_SUCCESS};
@@ -734,8 +753,10 @@ JTEST(Align, WhateverBelowCanDo) {
             JEXPECT_OK(jallocator_find(align, pointers[3] + 50, &block));
             JEXPECT_EQ(block.pointer, pointers[3]);
             JEXPECT_EQ(block.size_bytes, 103);
-            JEXPECT_STATUS(jallocator_deallocate(align, pointers[3], 100, NULL), JSTATUS_INVALID_SIZE);
-            JEXPECT_STATUS(jallocator_deallocate(align, pointers[3] + 1, 103, NULL), JSTATUS_NOT_FOUND);
+            JEXPECT_STATUS(jallocator_deallocate(align, pointers[3], 100, NULL),
+                           JSTATUS_INVALID_SIZE);
+            JEXPECT_STATUS(jallocator_deallocate(align, pointers[3] + 1, 103, NULL),
+                           JSTATUS_NOT_FOUND);
             for (size_t i = 0; i < 20; ++i)
                 give(align, pointers[i], 100 + i);
             JEXPECT_STATUS(jallocator_deallocate(align, pointers[3], 103, NULL), JSTATUS_NOT_FOUND);
@@ -746,7 +767,8 @@ JTEST(Align, WhateverBelowCanDo) {
     }
 }
 
-static jstatus_t stubborn_refuse(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+static jstatus_t stubborn_refuse(void *context, void *pointer, size_t size_bytes,
+                                 jstream_t *stream) {
     return *(const jstatus_t *)context == JSTATUS_INVALID_VALUE
                ? JSTATUS_DEVICE_ERROR
                : stubborn_deallocate(context, pointer, size_bytes, stream);
@@ -763,7 +785,8 @@ JTEST(Align, WhatBelowDoesNotTakeBackStaysWhereItIs) {
     JEXPECT_STATUS(jallocator_deallocate(align, pointer, 100, NULL), JSTATUS_DEVICE_ERROR);
     JEXPECT_EQ(stats_of(align).live_count, 1);
     JEXPECT_EQ(jallocator_usable_size(align, pointer, 100), usable);
-    JEXPECT_STATUS(jallocator_allocate(align, PTRDIFF_MAX - 64, 0, NULL, &other), JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(jallocator_allocate(align, PTRDIFF_MAX - 64, 0, NULL, &other),
+                   JSTATUS_INVALID_SIZE);
     JEXPECT_NULL(other);
     JEXPECT_STATUS(jallocator_allocate(align, SIZE_MAX / 4, 0, NULL, &other), JSTATUS_MEMORY_ERROR);
     JEXPECT_NULL(other);
@@ -788,8 +811,8 @@ JTEST(Align, MemoryErrorIsPassedOn) {
 
 /* A below that notices when two threads are inside. */
 static atomic_int inside;
-static jstatus_t lonely_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream,
-                                 void **pointer) {
+static jstatus_t lonely_allocate(void *context, size_t size_bytes, size_t alignment,
+                                 jstream_t *stream, void **pointer) {
     (void)context, (void)stream;
     if (atomic_fetch_add(&inside, 1) != 0)
         JFAIL("two threads are inside");
@@ -798,7 +821,8 @@ static jstatus_t lonely_allocate(void *context, size_t size_bytes, size_t alignm
     atomic_fetch_sub(&inside, 1);
     return *pointer != NULL ? JSTATUS_SUCCESS : JSTATUS_MEMORY_ERROR;
 }
-static jstatus_t lonely_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+static jstatus_t lonely_deallocate(void *context, void *pointer, size_t size_bytes,
+                                   jstream_t *stream) {
     (void)context, (void)size_bytes, (void)stream;
     if (atomic_fetch_add(&inside, 1) != 0)
         JFAIL("two threads are inside");

@@ -1,8 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Collective calls in which one rank passes something else than the others: the same status on all, at once, and the next
- * call is as ever. And an error of MPI in the middle of a copy, after which nothing is left under way. */
+/* Collective calls in which one rank passes something else than the others: the same status on all,
+ * at once, and the next call is as ever. And an error of MPI in the middle of a copy, after which
+ * nothing is left under way. */
 
 #include "mpi_operation.h"
 
@@ -10,12 +11,12 @@ static const jblas_operation_t N = JBLAS_NO_TRANSPOSE;
 static const int any_grid[2] = {0, 0};
 
 /* All ranks got this. */
-#define EXPECT_REFUSED(call)                                                                                           \
-    do {                                                                                                               \
-        const jstatus_t got_ = (call);                                                                                 \
-        JEXPECT_STATUS(got_, JSTATUS_INVALID_VALUE);                                                                   \
-        JEXPECT_SUBSTR(jstatus_last_message(), "same arguments");                                                      \
-        JMPI_CHECKPOINT();                                                                                             \
+#define EXPECT_REFUSED(call)                                                                       \
+    do {                                                                                           \
+        const jstatus_t got_ = (call);                                                             \
+        JEXPECT_STATUS(got_, JSTATUS_INVALID_VALUE);                                               \
+        JEXPECT_SUBSTR(jstatus_last_message(), "same arguments");                                  \
+        JMPI_CHECKPOINT();                                                                         \
     } while (0)
 
 JMPI_TEST(ArgumentsMpi, OfBuffersThatAreMade, 4) {
@@ -28,11 +29,13 @@ JMPI_TEST(ArgumentsMpi, OfBuffersThatAreMade, 4) {
         jlayout_t layout = operation_layout(2, odd ? 9 : 8, 7), same = operation_layout(2, 8, 7);
         jbuffer_t *made = NULL, *local = NULL, *from = NULL;
         double list[8][7] = {{1}}, other[7][8] = {{1}};
-        if (place != PLACE_SHARED) /* that is taken before: the sizes of the segment differ, which is a status, too */
+        /* That is taken before: the sizes of the segment differ, which is a status, too. */
+        if (place != PLACE_SHARED)
             EXPECT_REFUSED(jbuffer_allocate(allocator, &layout, &made));
         EXPECT_REFUSED(odd ? jbuffer_construct_list(allocator, JBUFFER_LIST_2(other), &made)
                            : jbuffer_construct_list(allocator, JBUFFER_LIST_2(list), &made));
-        JMPI_ASSERT_OK(jbuffer_construct_value(world.allocators[PLACE_LOCAL], &layout, NULL, &local));
+        JMPI_ASSERT_OK(
+            jbuffer_construct_value(world.allocators[PLACE_LOCAL], &layout, NULL, &local));
         EXPECT_REFUSED(jbuffer_construct_copy(allocator, local, &made));
         from = local;
         EXPECT_REFUSED(jbuffer_construct_move(allocator, &from, &made, NULL));
@@ -77,15 +80,18 @@ JMPI_TEST(ArgumentsMpi, OfOperations, 4) {
     double norm = -1, value = -1;
     JMPI_ASSERT_OK(jbuffer_construct_value(world.allocators[PLACE_GRID], &layout, &one, &a));
     JMPI_ASSERT_OK(jbuffer_construct_value(world.allocators[PLACE_GRID], &layout, &one, &b));
-    JMPI_ASSERT_OK(jbuffer_slice(a, (const int64_t[]){odd, 0}, (const int64_t[]){5, 5}, NULL, &part));
+    JMPI_ASSERT_OK(
+        jbuffer_slice(a, (const int64_t[]){odd, 0}, (const int64_t[]){5, 5}, NULL, &part));
     EXPECT_REFUSED(jbuffer_product(world.handle, N, N, &alpha, a, b, &zero, &made));
-    EXPECT_REFUSED(jbuffer_product(world.handle, odd ? JBLAS_TRANSPOSE : N, N, &one, a, b, &zero, &made));
+    EXPECT_REFUSED(
+        jbuffer_product(world.handle, odd ? JBLAS_TRANSPOSE : N, N, &one, a, b, &zero, &made));
     EXPECT_REFUSED(jbuffer_product(world.handle, N, N, &one, part, part, &zero, &made));
     EXPECT_REFUSED(odd ? jbuffer_transpose(world.handle, N, a, &made)
                        : jbuffer_add(world.handle, &one, a, &one, b, &made));
     EXPECT_REFUSED(jbuffer_norm(world.handle, odd ? JNORM_ONE : JNORM_MAX, a, &norm));
     EXPECT_REFUSED(
-        jbuffer_product(world.handle, N, N, &one, a, b, &zero, odd ? &b : &made)); /* a result that is given */
+        /* A result that is given. */
+        jbuffer_product(world.handle, N, N, &one, a, b, &zero, odd ? &b : &made));
     EXPECT_REFUSED(jbuffer_get(a, (const int64_t[]){odd, 11}, &value));
     JEXPECT_NULL(made);
     JEXPECT_EQ(norm, -1.0);
@@ -109,8 +115,8 @@ static int receives, cancelled;
 int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status) {
     return waiting_fails ? MPI_ERR_OTHER : PMPI_Waitany(count, requests, index, status);
 }
-int MPI_Irecv(void *buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm communicator,
-              MPI_Request *request) {
+int MPI_Irecv(void *buffer, int count, MPI_Datatype type, int source, int tag,
+              MPI_Comm communicator, MPI_Request *request) {
     receives++;
     return PMPI_Irecv(buffer, count, type, source, tag, communicator, request);
 }

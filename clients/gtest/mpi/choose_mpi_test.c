@@ -25,7 +25,8 @@ static jlayout_t matrix(int64_t n) {
 }
 
 /* The kind that all choose; -1 where the status was the same error on all. */
-static int choose(const jmpi_t *mpi, jbuffer_allocator_t *best, const jlayout_t *layout, jstatus_t expected) {
+static int choose(const jmpi_t *mpi, jbuffer_allocator_t *best, const jlayout_t *layout,
+                  jstatus_t expected) {
     jbuffer_allocator_t *chosen = NULL;
     const jstatus_t status = jbuffer_allocator_choose(best, layout, 0, NULL, &chosen);
     JEXPECT_STATUS(status, expected);
@@ -43,9 +44,10 @@ JMPI_TEST(ChooseMpi, GoesByTheMemoryOfTheFirst, 0) {
     for (int scarce = 0; scarce < mpi->size; ++scarce) {
         /* Memory for it many times over, but on one rank */
         mpi->runtime->info.node_available_bytes = mpi->rank == scarce ? 1000 : (size_t)1 << 40;
-        JEXPECT_EQ(choose(mpi, best, &layout, JSTATUS_SUCCESS), mpi->size > 1 && scarce == 0 ? JBUFFER_DISTRIBUTED
-                                                                : mpi->size > 1              ? JBUFFER_REPLICATED
-                                                                                             : JBUFFER_LOCAL);
+        JEXPECT_EQ(choose(mpi, best, &layout, JSTATUS_SUCCESS), mpi->size > 1 && scarce == 0
+                                                                    ? JBUFFER_DISTRIBUTED
+                                                                : mpi->size > 1 ? JBUFFER_REPLICATED
+                                                                                : JBUFFER_LOCAL);
     }
     JEXPECT_OK(jbuffer_allocator_release(best));
 }
@@ -68,7 +70,8 @@ JMPI_TEST(ChooseMpi, GoesByTheEnvironmentOfTheFirst, 0) {
     JEXPECT_OK(jbuffer_allocator_release(best));
 }
 
-/* Each bookkeeping allocation of the choice and of what it makes, failing on each rank in turn, for each kind. */
+/* Each bookkeeping allocation of the choice and of what it makes, failing on each rank in turn, for
+ * each kind. */
 JMPI_TEST(ChooseMpi, AFailureOnOneRankIsTheSameOnAll, 0) {
     jbuffer_allocator_t *best = make_best(mpi);
     JMPI_CHECKPOINT();
@@ -98,7 +101,8 @@ JMPI_TEST(ChooseMpi, AFailureOnOneRankIsTheSameOnAll, 0) {
 JMPI_TEST(ChooseMpi, BuffersOfABestAllocatorAreWhole, 0) {
     jbuffer_allocator_t *best = make_best(mpi);
     JMPI_CHECKPOINT();
-    mpi->runtime->info.node_available_bytes = (size_t)mpi->runtime->info.node_processes * 4 * 50 * 50 * 8;
+    mpi->runtime->info.node_available_bytes =
+        (size_t)mpi->runtime->info.node_processes * 4 * 50 * 50 * 8;
     const int64_t extents[] = {50, 51};
     for (int i = 0; i < 2; ++i) {
         const jlayout_t layout = matrix(extents[i]);
@@ -107,9 +111,12 @@ JMPI_TEST(ChooseMpi, BuffersOfABestAllocatorAreWhole, 0) {
         const double value = 3;
         JMPI_ASSERT_OK(jbuffer_construct_value(best, &layout, &value, &buffer));
         JEXPECT_OK(jbuffer_get_kind(buffer, &kind));
-        JEXPECT_EQ(kind, mpi->size == 1 ? JBUFFER_LOCAL : i == 0 ? JBUFFER_REPLICATED : JBUFFER_DISTRIBUTED);
+        JEXPECT_EQ(kind, mpi->size == 1 ? JBUFFER_LOCAL
+                         : i == 0       ? JBUFFER_REPLICATED
+                                        : JBUFFER_DISTRIBUTED);
         double element = 0;
-        JEXPECT_OK(jbuffer_get(buffer, (const int64_t[]){extents[i] - 1, extents[i] / 2}, &element));
+        JEXPECT_OK(
+            jbuffer_get(buffer, (const int64_t[]){extents[i] - 1, extents[i] / 2}, &element));
         JEXPECT_EQ(element, 3);
         JEXPECT_OK(jbuffer_release(buffer));
     }

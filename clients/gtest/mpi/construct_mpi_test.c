@@ -1,9 +1,10 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Making buffers on several processes: every kind from every other, of every type, by copy and by move; views as sources;
- * lists; and any one process failing at any allocation, with the same status on all and nothing left. What each element
- * should be follows from its place, so no process has to be asked. */
+/* Making buffers on several processes: every kind from every other, of every type, by copy and by
+ * move; views as sources; lists; and any one process failing at any allocation, with the same
+ * status on all and nothing left. What each element should be follows from its place, so no process
+ * has to be asked. */
 
 #include "buffer_helper.h"
 #include "mpi_fixture.h"
@@ -13,15 +14,19 @@
 typedef struct grid_case {
     int ranks, grid[2];
 } grid_case_t;
-static const grid_case_t grids[] = {{1, {1, 1}}, {2, {2, 1}}, {4, {2, 2}}, {4, {1, 4}}, {6, {3, 2}}, {4, {1, 2}}};
+static const grid_case_t grids[] = {{1, {1, 1}}, {2, {2, 1}}, {4, {2, 2}},
+                                    {4, {1, 4}}, {6, {3, 2}}, {4, {1, 2}}};
 
 enum { LOCAL, REPLICATED, SHARED, DISTRIBUTED, OTHER_GRID, KINDS };
 
-static jbuffer_allocator_t *make_allocator(const jmpi_t *mpi, const grid_case_t *param, int kind, jdatatype_t type) {
+static jbuffer_allocator_t *make_allocator(const jmpi_t *mpi, const grid_case_t *param, int kind,
+                                           jdatatype_t type) {
     jbuffer_allocator_options_t options = JBUFFER_ALLOCATOR_OPTIONS_INIT;
     jbuffer_allocator_t *allocator = NULL;
     options.type = type;
-    options.kind = kind == LOCAL ? JBUFFER_LOCAL : kind <= SHARED ? JBUFFER_REPLICATED : JBUFFER_DISTRIBUTED;
+    options.kind = kind == LOCAL    ? JBUFFER_LOCAL
+                   : kind <= SHARED ? JBUFFER_REPLICATED
+                                    : JBUFFER_DISTRIBUTED;
     options.shared_on_node = kind == SHARED;
     if (kind == DISTRIBUTED) {
         options.grid[0] = param->grid[0];
@@ -34,17 +39,20 @@ static jbuffer_allocator_t *make_allocator(const jmpi_t *mpi, const grid_case_t 
 }
 
 /* A source: of rank 0 the places; a local one of the others something else. */
-static jbuffer_t *make_source(const jmpi_t *mpi, jbuffer_allocator_t *allocator, int kind, const jlayout_t *layout) {
+static jbuffer_t *make_source(const jmpi_t *mpi, jbuffer_allocator_t *allocator, int kind,
+                              const jlayout_t *layout) {
     jbuffer_t *buffer = NULL;
     if (kind == LOCAL && mpi->rank != 0)
         JEXPECT_OK(jbuffer_construct_value(allocator, layout, NULL, &buffer));
     else
-        JEXPECT_OK(jbuffer_construct_function(allocator, layout, buffer_fill_places, NULL, 1, &buffer));
+        JEXPECT_OK(
+            jbuffer_construct_function(allocator, layout, buffer_fill_places, NULL, 1, &buffer));
     return buffer;
 }
 
-/* This process's elements of a buffer whose element at a place is that of starts + place. Of a distributed one only what
- * is here is looked at: asking for others is collective, and slow on ranks that share processors. */
+/* This process's elements of a buffer whose element at a place is that of starts + place. Of a
+ * distributed one only what is here is looked at: asking for others is collective, and slow on
+ * ranks that share processors. */
 static void expect_places(jbuffer_t *buffer, const jlayout_t *structured, const int64_t starts[2]) {
     jbuffer_part_t part = JBUFFER_PART_INIT;
     jbuffer_kind_t kind = JBUFFER_LOCAL;
@@ -65,14 +73,17 @@ static void expect_places(jbuffer_t *buffer, const jlayout_t *structured, const 
         if (kind != JBUFFER_DISTRIBUTED) {
             JEXPECT_OK(jbuffer_get(buffer, at, got));
         } else {
-            if (jdistribution_owner(d, 0, at[0]) != d->place[0] || jdistribution_owner(d, 1, at[1]) != d->place[1])
+            if (jdistribution_owner(d, 0, at[0]) != d->place[0] ||
+                jdistribution_owner(d, 1, at[1]) != d->place[1])
                 continue;
-            const int64_t offset =
-                jdistribution_to_local(d, 0, at[0]) + jdistribution_to_local(d, 1, at[1]) * part.leading_dimension;
-            memcpy(got, (char *)part.pointer + (size_t)offset * reference_size(type), reference_size(type));
+            const int64_t offset = jdistribution_to_local(d, 0, at[0]) +
+                                   jdistribution_to_local(d, 1, at[1]) * part.leading_dimension;
+            memcpy(got, (char *)part.pointer + (size_t)offset * reference_size(type),
+                   reference_size(type));
         }
         if (!reference_same(type, got, expected)) {
-            JFAIL("element (%lld, %lld) is not what its place says", (long long)at[0], (long long)at[1]);
+            JFAIL("element (%lld, %lld) is not what its place says", (long long)at[0],
+                  (long long)at[1]);
             return;
         }
     }
@@ -85,7 +96,8 @@ static jlayout_t random_matrix(void) {
     jlayout_t layout = {.rank = 0};
     if (square)
         extents[0] = extents[1];
-    JEXPECT_OK(jlayout_init(&layout, rank, extents, jtest_random_bool() ? JORDER_ROW_MAJOR : JORDER_COLUMN_MAJOR));
+    JEXPECT_OK(jlayout_init(&layout, rank, extents,
+                            jtest_random_bool() ? JORDER_ROW_MAJOR : JORDER_COLUMN_MAJOR));
     if (square)
         layout.structure = (jstructure_t)jtest_random_between(0, JSTRUCTURE_TRIANGULAR_LOWER);
     return layout;
@@ -97,20 +109,26 @@ JMPI_TEST_P(ConstructMpi, EveryKindFromEveryOther, grid_case_t, grids) {
             for (int64_t n = 0; n < jtest_iterations(2); ++n) {
                 const jlayout_t layout = random_matrix();
                 const jdatatype_t source_type = (jdatatype_t)jtest_random_between(0, 7);
-                const jdatatype_t type = jtest_random_bool() ? source_type : (jdatatype_t)jtest_random_between(0, 7);
+                const jdatatype_t type =
+                    jtest_random_bool() ? source_type : (jdatatype_t)jtest_random_between(0, 7);
                 const bool moves = jtest_random_bool();
-                JSCOPED_TRACE("kind %d of %s to kind %d of %s, rank %d, %lld x %lld, structure %d, %s", from,
-                              jdatatype_name(source_type), to, jdatatype_name(type), layout.rank,
-                              (long long)layout.extents[0], (long long)layout.extents[1], layout.structure,
-                              moves ? "moved" : "copied");
-                jbuffer_allocator_t *source_allocator = make_allocator(mpi, param, from, source_type);
+                JSCOPED_TRACE(
+                    "kind %d of %s to kind %d of %s, rank %d, %lld x %lld, structure %d, %s", from,
+                    jdatatype_name(source_type), to, jdatatype_name(type), layout.rank,
+                    (long long)layout.extents[0], (long long)layout.extents[1], layout.structure,
+                    moves ? "moved" : "copied");
+                jbuffer_allocator_t *source_allocator =
+                    make_allocator(mpi, param, from, source_type);
                 jbuffer_allocator_t *allocator = make_allocator(mpi, param, to, type);
-                jbuffer_t *source = make_source(mpi, source_allocator, from, &layout), *buffer = NULL;
+                jbuffer_t *source = make_source(mpi, source_allocator, from, &layout),
+                          *buffer = NULL;
                 JMPI_CHECKPOINT();
-                const bool refused = reference_is_complex(source_type) && !reference_is_complex(type);
+                const bool refused =
+                    reference_is_complex(source_type) && !reference_is_complex(type);
                 bool reused = false;
-                const jstatus_t status = moves ? jbuffer_construct_move(allocator, &source, &buffer, &reused)
-                                               : jbuffer_construct_copy(allocator, source, &buffer);
+                const jstatus_t status =
+                    moves ? jbuffer_construct_move(allocator, &source, &buffer, &reused)
+                          : jbuffer_construct_copy(allocator, source, &buffer);
                 JEXPECT_STATUS(status, refused ? JSTATUS_INVALID_VALUE : JSTATUS_SUCCESS);
                 JMPI_EXPECT_SAME_STATUS(reused);
                 JMPI_CHECKPOINT();
@@ -122,8 +140,8 @@ JMPI_TEST_P(ConstructMpi, EveryKindFromEveryOther, grid_case_t, grids) {
                     JEXPECT_EQ(kind, to == LOCAL    ? JBUFFER_LOCAL
                                      : to <= SHARED ? JBUFFER_REPLICATED
                                                     : JBUFFER_DISTRIBUTED);
-                    /* Memory of a local buffer that is used again has its own contents; complex from real has no
-                     * imaginary parts. */
+                    /* Memory of a local buffer that is used again has its own contents; complex
+                     * from real has no imaginary parts. */
                     const bool own = from == LOCAL && to == LOCAL && mpi->rank != 0;
                     if (!own && reference_is_complex(source_type) == reference_is_complex(type))
                         expect_places(buffer, &layout, (const int64_t[]){0, 0});
@@ -140,14 +158,16 @@ JMPI_TEST_P(ConstructMpi, ViewsAreConverted, grid_case_t, grids) {
     for (int from = 0; from < KINDS; ++from)
         for (int to = 0; to < KINDS; ++to) {
             JSCOPED_TRACE("kind %d to kind %d", from, to);
-            const int64_t extents[2] = {11, 9}, starts[2] = {jtest_random_between(0, 5), jtest_random_between(0, 5)};
+            const int64_t extents[2] = {11, 9},
+                          starts[2] = {jtest_random_between(0, 5), jtest_random_between(0, 5)};
             const int64_t part[2] = {jtest_random_between(1, 6), jtest_random_between(1, 4)};
             const jdatatype_t type = jtest_random_bool() ? JDATATYPE_F32 : JDATATYPE_F64;
             jlayout_t layout;
             JEXPECT_OK(jlayout_init(&layout, 2, extents, JORDER_COLUMN_MAJOR));
             jbuffer_allocator_t *source_allocator = make_allocator(mpi, param, from, JDATATYPE_F32);
             jbuffer_allocator_t *allocator = make_allocator(mpi, param, to, type);
-            jbuffer_t *source = make_source(mpi, source_allocator, from, &layout), *view = NULL, *buffer = NULL;
+            jbuffer_t *source = make_source(mpi, source_allocator, from, &layout), *view = NULL,
+                      *buffer = NULL;
             JMPI_ASSERT_OK(jbuffer_slice(source, starts, part, NULL, &view));
             JMPI_ASSERT_OK(jbuffer_construct_copy(allocator, view, &buffer));
             jlayout_t packed;
@@ -165,7 +185,8 @@ JMPI_TEST_P(ConstructMpi, ViewsAreConverted, grid_case_t, grids) {
 
 JMPI_TEST_P(ConstructMpi, ListsAreRankZeros, grid_case_t, grids) {
     for (int kind = REPLICATED; kind < KINDS; ++kind) {
-        const int32_t own = 100 * mpi->rank, list[2][3] = {{own + 1, own + 2, own + 3}, {own + 4, own + 5, own + 6}};
+        const int32_t own = 100 * mpi->rank,
+                      list[2][3] = {{own + 1, own + 2, own + 3}, {own + 4, own + 5, own + 6}};
         jbuffer_allocator_t *allocator = make_allocator(mpi, param, kind, JDATATYPE_I32);
         jbuffer_t *buffer = NULL;
         JMPI_ASSERT_OK(jbuffer_construct_list(allocator, JBUFFER_LIST_2(list), &buffer));
@@ -186,11 +207,13 @@ JMPI_TEST(ConstructMpi, TheBestAllocatorMakesWhatItChoseOnAll, 4) {
     for (int n = 0; n < 3; ++n) {
         jtest_setenv("JALLOC_BUFFER", named[n]);
         jbuffer_allocator_options_t options = JBUFFER_ALLOCATOR_OPTIONS_INIT;
-        jbuffer_allocator_t *best = NULL, *all = make_allocator(mpi, &grids[2], REPLICATED, JDATATYPE_F64);
+        jbuffer_allocator_t *best = NULL,
+                            *all = make_allocator(mpi, &grids[2], REPLICATED, JDATATYPE_F64);
         jbuffer_t *source = make_source(mpi, all, REPLICATED, &layout), *buffers[3] = {NULL};
         options.kind = JBUFFER_BEST;
         JMPI_ASSERT_OK(jbuffer_allocator_create(mpi->runtime, &options, &best));
-        JMPI_ASSERT_OK(jbuffer_construct_function(best, &layout, buffer_fill_places, NULL, 1, &buffers[0]));
+        JMPI_ASSERT_OK(
+            jbuffer_construct_function(best, &layout, buffer_fill_places, NULL, 1, &buffers[0]));
         JMPI_ASSERT_OK(jbuffer_construct_copy(best, source, &buffers[1]));
         JMPI_ASSERT_OK(jbuffer_construct_move(best, &source, &buffers[2], NULL));
         for (int i = 0; i < 3; ++i) {
@@ -206,7 +229,7 @@ JMPI_TEST(ConstructMpi, TheBestAllocatorMakesWhatItChoseOnAll, 4) {
     }
 }
 
-/* ---- Failures ---------------------------------------------------------------------------------------------------- */
+/* ---- Failures ---- */
 
 static jbuffer_filled_t fail_once(void *context, const jbuffer_block_t *block) {
     return *(const bool *)context ? JBUFFER_BLOCK_FAILED : buffer_fill_places(NULL, block);
@@ -220,7 +243,8 @@ JMPI_TEST_P(ConstructMpi, AFunctionThatFailsOnOneRankFailsOnAll, grid_case_t, gr
             jbuffer_allocator_t *allocator = make_allocator(mpi, param, kind, JDATATYPE_F64);
             bool fails = mpi->rank == rank;
             jbuffer_t *buffer = NULL;
-            const jstatus_t status = jbuffer_construct_function(allocator, &layout, fail_once, &fails, 1, &buffer);
+            const jstatus_t status =
+                jbuffer_construct_function(allocator, &layout, fail_once, &fails, 1, &buffer);
             const bool asked = kind != SHARED || rank == 0; /* one machine */
             JEXPECT_STATUS(status, asked ? JSTATUS_INVALID_VALUE : JSTATUS_SUCCESS);
             JEXPECT_EQ(buffer == NULL, asked);
@@ -241,7 +265,8 @@ JMPI_TEST_P(ConstructMpi, BookkeepingThatOneRankLacksIsMissingOnAll, grid_case_t
             jbuffer_allocator_t *source_allocator = make_allocator(mpi, param, from, JDATATYPE_F32);
             jbuffer_allocator_t *allocator = make_allocator(mpi, param, to, JDATATYPE_F64);
             jbuffer_t *source = make_source(mpi, source_allocator, from, &layout), *buffer = NULL;
-            JMPI_ASSERT_OK(jbuffer_construct_copy(allocator, source, &buffer)); /* what is made once is there */
+            /* What is made once is there. */
+            JMPI_ASSERT_OK(jbuffer_construct_copy(allocator, source, &buffer));
             JEXPECT_OK(jbuffer_release(buffer));
             for (uint64_t n = 1; n < 60; ++n) {
                 const size_t before = jtest_metadata_live_count();
@@ -267,7 +292,8 @@ JMPI_TEST_P(ConstructMpi, BookkeepingThatOneRankLacksIsMissingOnAll, grid_case_t
 JMPI_TEST(ConstructMpi, LessWorkspaceThanWouldBeBestIsEnough, 4) {
     const jlayout_t layout = buffer_layout_of("[900,800] blocks=(7,5)");
     jbuffer_allocator_options_t options = JBUFFER_ALLOCATOR_OPTIONS_INIT;
-    jbuffer_allocator_t *source_allocator = make_allocator(mpi, &grids[2], DISTRIBUTED, JDATATYPE_F64),
+    jbuffer_allocator_t *source_allocator =
+                            make_allocator(mpi, &grids[2], DISTRIBUTED, JDATATYPE_F64),
                         *allocator = NULL;
     options.kind = JBUFFER_DISTRIBUTED;
     options.allocator = jtest_failing_allocator();

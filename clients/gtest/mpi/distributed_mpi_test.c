@@ -1,8 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Conformance of distributed buffers: everything of buffer.h and mpi.h for each element type and grid, against formulas
- * of global indices. Down-casts are proven by what takes them: ScaLAPACK and MPI. */
+/* Conformance of distributed buffers: everything of buffer.h and mpi.h for each element type and
+ * grid, against formulas of global indices. Down-casts are proven by what takes them: ScaLAPACK and
+ * MPI. */
 
 #include "mpi_matrix.h"
 
@@ -19,10 +20,11 @@ typedef struct grid_case {
     int grid[2];
 } grid_case_t;
 /* The last two leave processes without a part when there are six. */
-static const grid_case_t grids[] = {{1, {1, 1}}, {4, {2, 2}}, {4, {1, 4}}, {6, {3, 2}}, {6, {2, 2}}, {6, {1, 1}}};
+static const grid_case_t grids[] = {{1, {1, 1}}, {4, {2, 2}}, {4, {1, 4}},
+                                    {6, {3, 2}}, {6, {2, 2}}, {6, {1, 1}}};
 
-static jbuffer_allocator_t *make_allocator(const jmpi_t *mpi, const int grid[2], jdatatype_t type, int64_t rows,
-                                           int64_t columns) {
+static jbuffer_allocator_t *make_allocator(const jmpi_t *mpi, const int grid[2], jdatatype_t type,
+                                           int64_t rows, int64_t columns) {
     jbuffer_allocator_options_t options = JBUFFER_ALLOCATOR_OPTIONS_INIT;
     jbuffer_allocator_t *allocator = NULL;
     options.kind = JBUFFER_DISTRIBUTED;
@@ -39,7 +41,9 @@ static jbuffer_allocator_t *make_allocator(const jmpi_t *mpi, const int grid[2],
 /* What an element should be. */
 typedef void (*formula_t)(jdatatype_t type, int64_t i, int64_t j, void *value);
 
-static void salted(jdatatype_t type, int64_t i, int64_t j, void *value) { matrix_formula(type, i, j, 3, value); }
+static void salted(jdatatype_t type, int64_t i, int64_t j, void *value) {
+    matrix_formula(type, i, j, 3, value);
+}
 static void zero(jdatatype_t type, int64_t i, int64_t j, void *value) {
     (void)i, (void)j;
     memset(value, 0, jhandle_sizeof_datatype(type));
@@ -79,13 +83,15 @@ static jbuffer_filled_t fill_every_other(void *context, const jbuffer_block_t *b
     for (int64_t j = 0; j < block->extents[1]; ++j)
         for (int64_t i = 0; i < block->extents[0]; ++i)
             salted(block->type, block->starts[0] + i, block->starts[1] + j,
-                   (char *)block->data + (size_t)(i * block->strides[0] + j * block->strides[1]) * size);
+                   (char *)block->data +
+                       (size_t)(i * block->strides[0] + j * block->strides[1]) * size);
     return JBUFFER_BLOCK_FILLED;
 }
 
-/* This process's part is as large as it should be, by counting, and has these elements. Then the buffer goes. */
-static void check_and_release(const jmpi_t *mpi, jbuffer_t *buffer, jdatatype_t type, formula_t formula,
-                              const int64_t extents[2]) {
+/* This process's part is as large as it should be, by counting, and has these elements. Then the
+ * buffer goes. */
+static void check_and_release(const jmpi_t *mpi, jbuffer_t *buffer, jdatatype_t type,
+                              formula_t formula, const int64_t extents[2]) {
     jbuffer_part_t part = JBUFFER_PART_INIT;
     const size_t size = jhandle_sizeof_datatype(type);
     JEXPECT_OK(jbuffer_as_part(buffer, &part));
@@ -108,7 +114,9 @@ static void check_and_release(const jmpi_t *mpi, jbuffer_t *buffer, jdatatype_t 
                 continue;
             unsigned char expected[16];
             formula(type, i, j, expected);
-            wrong += memcmp(expected, (char *)part.pointer + (size_t)(row + column * part.leading_dimension) * size,
+            wrong += memcmp(expected,
+                            (char *)part.pointer +
+                                (size_t)(row + column * part.leading_dimension) * size,
                             size) != 0;
             ++row;
         }
@@ -124,8 +132,8 @@ JMPI_TEST_P(Distributed, ConstructsWhatItIsAskedFor, grid_case_t, grids) {
         JSCOPED_TRACE("%s over %d x %d", jdatatype_name(type), param->grid[0], param->grid[1]);
         const int64_t extents[2] = {jtest_random_between(1, 40), jtest_random_between(1, 40)};
         const int64_t blocks[2] = {4, 3}; /* of the function */
-        jbuffer_allocator_t *allocator =
-            make_allocator(mpi, param->grid, type, jtest_random_between(1, 50), jtest_random_between(1, 9));
+        jbuffer_allocator_t *allocator = make_allocator(
+            mpi, param->grid, type, jtest_random_between(1, 50), jtest_random_between(1, 9));
         jbuffer_t *buffer = NULL, *other = NULL;
         jlayout_t layout, blocked;
         unsigned char value[16];
@@ -148,7 +156,8 @@ JMPI_TEST_P(Distributed, ConstructsWhatItIsAskedFor, grid_case_t, grids) {
 
         blocked = layout;
         JMPI_ASSERT_OK(jlayout_set_blocks(&blocked, blocks));
-        JMPI_ASSERT_OK(jbuffer_construct_function(allocator, &blocked, fill_every_other, NULL, 2, &buffer));
+        JMPI_ASSERT_OK(
+            jbuffer_construct_function(allocator, &blocked, fill_every_other, NULL, 2, &buffer));
         JMPI_ASSERT_OK(jbuffer_construct_copy(allocator, buffer, &other));
         check_and_release(mpi, other, type, every_other_block, extents);
         /* The blocks are those of the source, so moving uses its memory. */
@@ -201,7 +210,8 @@ JMPI_TEST_P(Distributed, ElementsAreReadAndWrittenWhereTheyAre, grid_case_t, gri
 
 /* ---- Down-casts ---- */
 
-static jbuffer_t *make_filled(const jmpi_t *mpi, jbuffer_allocator_t *allocator, const int64_t extents[2]) {
+static jbuffer_t *make_filled(const jmpi_t *mpi, jbuffer_allocator_t *allocator,
+                              const int64_t extents[2]) {
     jbuffer_t *buffer = NULL;
     jlayout_t layout;
     const int64_t blocks[2] = {4, 3};
@@ -221,13 +231,15 @@ static double every_other_number(int64_t i, int64_t j) {
 JMPI_TEST_P(Distributed, ScalapackTakesTheDescriptor, grid_case_t, grids) {
     const int64_t a_extents[2] = {30, 26}, c_extents[2] = {21, 19};
     jbuffer_allocator_t *allocator = make_allocator(mpi, param->grid, JDATATYPE_F64, 4, 3);
-    jbuffer_t *a = make_filled(mpi, allocator, a_extents), *c = NULL, *a_view = NULL, *c_view = NULL;
+    jbuffer_t *a = make_filled(mpi, allocator, a_extents), *c = NULL, *a_view = NULL,
+              *c_view = NULL;
     jlayout_t layout;
     JMPI_CHECKPOINT();
     JMPI_ASSERT_OK(jlayout_init(&layout, 2, c_extents, JORDER_COLUMN_MAJOR));
     JMPI_ASSERT_OK(jbuffer_construct_value(allocator, &layout, NULL, &c));
     /* C(2:2+9, 4:4+9) = A(7:16, 5:16) A(7:16, 5:16)' */
-    const int64_t a_starts[2] = {7, 5}, a_part[2] = {9, 11}, c_starts[2] = {2, 4}, c_part[2] = {9, 9};
+    const int64_t a_starts[2] = {7, 5}, a_part[2] = {9, 11}, c_starts[2] = {2, 4},
+                  c_part[2] = {9, 9};
     JMPI_ASSERT_OK(jbuffer_slice(a, a_starts, a_part, NULL, &a_view));
     JMPI_ASSERT_OK(jbuffer_slice(c, c_starts, c_part, NULL, &c_view));
     jbuffer_scalapack_t x = JBUFFER_SCALAPACK_INIT, y = JBUFFER_SCALAPACK_INIT;
@@ -241,14 +253,16 @@ JMPI_TEST_P(Distributed, ScalapackTakesTheDescriptor, grid_case_t, grids) {
     JEXPECT_EQ(x.descriptor[1] >= 0, mpi->rank < param->grid[0] * param->grid[1]);
     const double one = 1, none = 0;
     if (x.descriptor[1] >= 0)
-        pdgemm_("N", "T", &x.rows, &x.rows, &x.columns, &one, x.pointer, &x.row, &x.column, x.descriptor, x.pointer,
-                &x.row, &x.column, x.descriptor, &none, y.pointer, &y.row, &y.column, y.descriptor);
+        pdgemm_("N", "T", &x.rows, &x.rows, &x.columns, &one, x.pointer, &x.row, &x.column,
+                x.descriptor, x.pointer, &x.row, &x.column, x.descriptor, &none, y.pointer, &y.row,
+                &y.column, y.descriptor);
     for (int64_t j = 0; j < c_extents[1]; ++j)
         for (int64_t i = 0; i < c_extents[0]; ++i) {
             const int64_t indices[2] = {i, j};
             double found = -1, expected = 0;
             for (int64_t k = 0; i >= 2 && i < 11 && j >= 4 && j < 13 && k < 11; ++k)
-                expected += every_other_number(7 + i - 2, 5 + k) * every_other_number(7 + j - 4, 5 + k);
+                expected +=
+                    every_other_number(7 + i - 2, 5 + k) * every_other_number(7 + j - 4, 5 + k);
             JEXPECT_OK(jbuffer_get(c, indices, &found));
             JEXPECT_NEAR(found, expected, 1e-12 * expected);
         }
@@ -268,7 +282,8 @@ JMPI_TEST_P(Distributed, MpiTakesTheWindow, grid_case_t, grids) {
     JMPI_CHECKPOINT();
     JMPI_ASSERT_OK(jbuffer_slice(buffer, starts, part, NULL, &view));
     MPI_Win window = MPI_WIN_NULL, again = MPI_WIN_NULL;
-    if (mpi->size == 1) { /* Open MPI 4 has no windows of one process: then it must say so, and nothing be kept */
+    if (mpi->size == 1) {
+        /* Open MPI 4 has no windows of one process: then it must say so, and nothing be kept */
         const jstatus_t status = jbuffer_as_window(view, &window);
         JEXPECT_TRUE(status == JSTATUS_SUCCESS || status == JSTATUS_DEVICE_ERROR);
         JEXPECT_OK(jbuffer_release(buffer));
@@ -287,7 +302,8 @@ JMPI_TEST_P(Distributed, MpiTakesTheWindow, grid_case_t, grids) {
             int64_t rows = 0; /* of the part, by counting */
             for (int64_t at = 0; at < extents[0]; ++at)
                 rows += at / 4 % param->grid[0] == place[0];
-            const int64_t row = i / (4 * param->grid[0]) * 4 + i % 4, column = j / (3 * param->grid[1]) * 3 + j % 3;
+            const int64_t row = i / (4 * param->grid[0]) * 4 + i % 4,
+                          column = j / (3 * param->grid[1]) * 3 + j % 3;
             MPI_Get(&found[i + j * 13], 1, MPI_DOUBLE, (int)(place[0] * param->grid[1] + place[1]),
                     (MPI_Aint)(row + column * rows), 1, MPI_DOUBLE, window);
         }
@@ -328,7 +344,8 @@ JMPI_TEST(Distributed, DownCastsRefuseWhatIsNotTheirs, 0) {
     JEXPECT_OK(jbuffer_allocator_release(allocator));
 }
 
-/* ScaLAPACK counts in 32 bits; a matrix without columns may have more rows than that and take no memory. */
+/* ScaLAPACK counts in 32 bits; a matrix without columns may have more rows than that and take no
+ * memory. */
 JMPI_TEST(Distributed, WhatScalapackCannotCountIsInvalidSize, 0) {
     const int64_t extents[2] = {(int64_t)1 << 31, 0};
     const int grid[2] = {1, 1};
@@ -345,7 +362,8 @@ JMPI_TEST(Distributed, WhatScalapackCannotCountIsInvalidSize, 0) {
 
 /* Ranks 0 to 2, no elements, fewer elements than processes. */
 JMPI_TEST(Distributed, SmallShapesAreMatricesOfOneColumn, 0) {
-    static const int64_t shapes[][3] = {{0, 1, 1}, {1, 0, 1}, {1, 1, 1}, {1, 7, 1}, {2, 0, 5}, {2, 5, 0}, {2, 1, 9}};
+    static const int64_t shapes[][3] = {{0, 1, 1}, {1, 0, 1}, {1, 1, 1}, {1, 7, 1},
+                                        {2, 0, 5}, {2, 5, 0}, {2, 1, 9}};
     for (size_t n = 0; n < sizeof shapes / sizeof shapes[0]; ++n) {
         const int rank = (int)shapes[n][0];
         int grid[2];

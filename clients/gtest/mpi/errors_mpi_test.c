@@ -1,9 +1,10 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* An error of MPI, or of the system beneath a file, in each call that the library makes: a status that says which, nothing
- * left behind, and the next call works. The library's calls come through here (--wrap, CMakeLists.txt), BLACS's do not. By
- * one process, because an error of MPI on one of several leaves the others waiting. */
+/* An error of MPI, or of the system beneath a file, in each call that the library makes: a status
+ * that says which, nothing left behind, and the next call works. The library's calls come through
+ * here (--wrap, CMakeLists.txt), BLACS's do not. By one process, because an error of MPI on one of
+ * several leaves the others waiting. */
 
 #include "mpi_fixture.h"
 
@@ -18,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- MPI's functions --------------------------------------------------------------------------------------------- */
+/* ---- MPI's functions ---- */
 
 static struct {
     const char *function; /* NULL: none is to fail */
@@ -46,34 +47,43 @@ static bool call_fails(const char *function) {
     return true;
 }
 
-#pragma GCC visibility push(default) /* which the linker wants of names that BLACS's library has, too */
+#pragma GCC visibility push(                                                                       \
+    default) /* which the linker wants of names that BLACS's library has, too */
 
-#define WRAP(name, parameters, arguments)                                                                              \
-    int __real_##name parameters;                                                                                      \
-    int __wrap_##name parameters;                                                                                      \
-    int __wrap_##name parameters { return call_fails(#name) ? plan.error : __real_##name arguments; }
+#define WRAP(name, parameters, arguments)                                                          \
+    int __real_##name parameters;                                                                  \
+    int __wrap_##name parameters;                                                                  \
+    int __wrap_##name parameters {                                                                 \
+        return call_fails(#name) ? plan.error : __real_##name arguments;                           \
+    }
 
 WRAP(MPI_Allgather,
      (const void *mine, int count, MPI_Datatype type, void *all, int each, MPI_Datatype all_type,
       MPI_Comm communicator),
      (mine, count, type, all, each, all_type, communicator))
 WRAP(MPI_Allreduce,
-     (const void *mine, void *all, int count, MPI_Datatype type, MPI_Op operation, MPI_Comm communicator),
+     (const void *mine, void *all, int count, MPI_Datatype type, MPI_Op operation,
+      MPI_Comm communicator),
      (mine, all, count, type, operation, communicator))
 WRAP(MPI_Bcast, (void *bytes, int count, MPI_Datatype type, int root, MPI_Comm communicator),
      (bytes, count, type, root, communicator))
 WRAP(MPI_Comm_dup, (MPI_Comm communicator, MPI_Comm *made), (communicator, made))
-WRAP(MPI_Comm_set_errhandler, (MPI_Comm communicator, MPI_Errhandler handler), (communicator, handler))
-WRAP(MPI_Comm_split, (MPI_Comm communicator, int color, int key, MPI_Comm *made), (communicator, color, key, made))
+WRAP(MPI_Comm_set_errhandler, (MPI_Comm communicator, MPI_Errhandler handler),
+     (communicator, handler))
+WRAP(MPI_Comm_split, (MPI_Comm communicator, int color, int key, MPI_Comm *made),
+     (communicator, color, key, made))
 WRAP(MPI_Comm_split_type, (MPI_Comm communicator, int type, int key, MPI_Info info, MPI_Comm *made),
      (communicator, type, key, info, made))
-WRAP(MPI_File_open, (MPI_Comm communicator, const char *name, int mode, MPI_Info info, MPI_File *file),
+WRAP(MPI_File_open,
+     (MPI_Comm communicator, const char *name, int mode, MPI_Info info, MPI_File *file),
      (communicator, name, mode, info, file))
-WRAP(MPI_File_read_at, (MPI_File file, MPI_Offset at, void *bytes, int count, MPI_Datatype type, MPI_Status *status),
+WRAP(MPI_File_read_at,
+     (MPI_File file, MPI_Offset at, void *bytes, int count, MPI_Datatype type, MPI_Status *status),
      (file, at, bytes, count, type, status))
 WRAP(MPI_File_sync, (MPI_File file), (file))
 WRAP(MPI_File_write_at,
-     (MPI_File file, MPI_Offset at, const void *bytes, int count, MPI_Datatype type, MPI_Status *status),
+     (MPI_File file, MPI_Offset at, const void *bytes, int count, MPI_Datatype type,
+      MPI_Status *status),
      (file, at, bytes, count, type, status))
 
 /* Closes all the same: the file is MPI's. */
@@ -112,15 +122,16 @@ int __wrap_MPI_Error_string(int error, char *text, int *length) {
 
 #pragma GCC visibility pop
 
-/* ---- Runtimes and grids ------------------------------------------------------------------------------------------ */
+/* ---- Runtimes and grids ---- */
 
 typedef struct function {
     int ranks;
     const char *name;
 } function_t;
-static const function_t making[] = {
-    {1, "MPI_Comm_dup"}, {1, "MPI_Comm_set_errhandler"}, {1, "MPI_Comm_split"}, {1, "MPI_Comm_split_type"},
-    {1, "MPI_Bcast"},    {1, "MPI_Allgather"},           {1, "MPI_Allreduce"}};
+static const function_t making[] = {{1, "MPI_Comm_dup"},   {1, "MPI_Comm_set_errhandler"},
+                                    {1, "MPI_Comm_split"}, {1, "MPI_Comm_split_type"},
+                                    {1, "MPI_Bcast"},      {1, "MPI_Allgather"},
+                                    {1, "MPI_Allreduce"}};
 
 JMPI_TEST_P(MpiErrors, OfMakingARuntime, function_t, making) {
     int failures = 0;
@@ -130,7 +141,8 @@ JMPI_TEST_P(MpiErrors, OfMakingARuntime, function_t, making) {
             const size_t live = jtest_metadata_live_count();
             jruntime_t *runtime = NULL;
             fail_mpi(param->name, n, MPI_ERR_OTHER);
-            const jstatus_t status = ji_runtime_create_mpi(mpi->communicator, node_processes, &runtime);
+            const jstatus_t status =
+                ji_runtime_create_mpi(mpi->communicator, node_processes, &runtime);
             failed = mpi_failed();
             failures += failed != 0;
             JEXPECT_STATUS(status, failed ? JSTATUS_DEVICE_ERROR : JSTATUS_SUCCESS);
@@ -174,7 +186,8 @@ JMPI_TEST(MpiErrors, OfOpeningAGrid, 1) {
     options.kind = JBUFFER_DISTRIBUTED;
     const size_t live = jtest_metadata_live_count();
     fail_mpi("MPI_Allreduce", 1, MPI_ERR_OTHER);
-    JEXPECT_STATUS(jbuffer_allocator_create(mpi->runtime, &options, &allocator), JSTATUS_DEVICE_ERROR);
+    JEXPECT_STATUS(jbuffer_allocator_create(mpi->runtime, &options, &allocator),
+                   JSTATUS_DEVICE_ERROR);
     JEXPECT_TRUE(mpi_failed());
     JEXPECT_NULL(allocator);
     JEXPECT_OK(ji_process_reset());
@@ -183,7 +196,7 @@ JMPI_TEST(MpiErrors, OfOpeningAGrid, 1) {
     JEXPECT_OK(jbuffer_allocator_release(allocator));
 }
 
-/* ---- Elements and files ------------------------------------------------------------------------------------------ */
+/* ---- Elements and files ---- */
 
 static jbuffer_filled_t fill_numbers(void *context, const jbuffer_block_t *block) {
     (void)context;
@@ -211,7 +224,8 @@ static void scene_begin(const jmpi_t *mpi, scene_t *scene) {
     jlayout_t layout;
     *scene = (scene_t){.allocator = distributed_of(mpi), .folder = "/tmp/jalloc-mpi-XXXXXX"};
     JEXPECT_OK(jlayout_init(&layout, 2, (const int64_t[]){7, 5}, JORDER_COLUMN_MAJOR));
-    JEXPECT_OK(jbuffer_construct_function(scene->allocator, &layout, fill_numbers, NULL, 1, &scene->matrix));
+    JEXPECT_OK(jbuffer_construct_function(scene->allocator, &layout, fill_numbers, NULL, 1,
+                                          &scene->matrix));
     JASSERT_NOT_NULL(mkdtemp(scene->folder));
     snprintf(scene->path, sizeof scene->path, "%s/a.npy", scene->folder);
     JEXPECT_OK(jbuffer_save(scene->matrix, scene->path));
@@ -227,8 +241,8 @@ static void scene_end(scene_t *scene) {
 static jstatus_t scene_move(scene_t *scene, bool saves) {
     const size_t live = jtest_metadata_live_count(), bytes = jtest_live_bytes();
     jbuffer_t *loaded = NULL;
-    const jstatus_t status =
-        saves ? jbuffer_save(scene->matrix, scene->path) : jbuffer_load(scene->allocator, scene->path, &loaded);
+    const jstatus_t status = saves ? jbuffer_save(scene->matrix, scene->path)
+                                   : jbuffer_load(scene->allocator, scene->path, &loaded);
     JEXPECT_EQ(loaded != NULL, !saves && status == JSTATUS_SUCCESS);
     if (loaded != NULL) {
         (void)mpi_failed();
@@ -245,7 +259,8 @@ JMPI_TEST(MpiErrors, OfGettingAnElement, 1) {
     scene_begin(mpi, &scene);
     double value = 3;
     fail_mpi("MPI_Bcast", 1, MPI_ERR_OTHER);
-    JEXPECT_STATUS(jbuffer_get(scene.matrix, (const int64_t[]){6, 4}, &value), JSTATUS_DEVICE_ERROR);
+    JEXPECT_STATUS(jbuffer_get(scene.matrix, (const int64_t[]){6, 4}, &value),
+                   JSTATUS_DEVICE_ERROR);
     JEXPECT_TRUE(mpi_failed());
     JEXPECT_EQ(value, 3.0);
     JEXPECT_EQ(element(scene.matrix, 6, 4), 604.0);
@@ -280,7 +295,8 @@ JMPI_TEST(MpiErrors, OfFiles, 1) {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
         int failures = 0;
         for (uint64_t n = 1, failed = 1; failed != 0; ++n) {
-            JSCOPED_TRACE("%s: %s number %d", cases[i].saves ? "save" : "load", cases[i].function, (int)n);
+            JSCOPED_TRACE("%s: %s number %d", cases[i].saves ? "save" : "load", cases[i].function,
+                          (int)n);
             fail_mpi(cases[i].function, n, cases[i].error);
             const jstatus_t status = scene_move(&scene, cases[i].saves);
             failed = mpi_failed();
@@ -298,9 +314,13 @@ JMPI_TEST(MpiErrors, OfTheSystemBeneathAFile, 1) {
         const char *function;
         int error;
         jstatus_t status;
-    } cases[] = {{"open", EACCES, JSTATUS_PERMISSION}, {"write", EIO, JSTATUS_IO_ERROR},
-                 {"write", EINTR, JSTATUS_SUCCESS},    {"write", -5, JSTATUS_IO_ERROR}, /* fewer bytes */
-                 {"fchmod", EIO, JSTATUS_IO_ERROR},    {"close", EIO, JSTATUS_IO_ERROR},
+    } cases[] = {{"open", EACCES, JSTATUS_PERMISSION},
+                 {"write", EIO, JSTATUS_IO_ERROR},
+                 /* Fewer bytes. */
+                 {"write", EINTR, JSTATUS_SUCCESS},
+                 {"write", -5, JSTATUS_IO_ERROR},
+                 {"fchmod", EIO, JSTATUS_IO_ERROR},
+                 {"close", EIO, JSTATUS_IO_ERROR},
                  {"rename", EIO, JSTATUS_IO_ERROR}};
     scene_t scene;
     scene_begin(mpi, &scene);

@@ -1,9 +1,10 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* One process fails, at every place where it can, and all hear of it: for each collective function each allocation of
- * bookkeeping and of memory fails on each rank in turn, and each argument is wrong on each rank in turn. The status is
- * the same everywhere, nothing is left behind, and the next call works. */
+/* One process fails, at every place where it can, and all hear of it: for each collective function
+ * each allocation of bookkeeping and of memory fails on each rank in turn, and each argument is
+ * wrong on each rank in turn. The status is the same everywhere, nothing is left behind, and the
+ * next call works. */
 
 #include "mpi_matrix.h"
 
@@ -111,7 +112,8 @@ static jstatus_t call_list(scene_t *scene, jbuffer_t **buffer) {
     return jbuffer_construct_list(scene->distributed, JBUFFER_LIST_2(values), buffer);
 }
 static jstatus_t call_function(scene_t *scene, jbuffer_t **buffer) {
-    return jbuffer_construct_function(scene->distributed, &scene->layout, fill_nothing, NULL, 1, buffer);
+    return jbuffer_construct_function(scene->distributed, &scene->layout, fill_nothing, NULL, 1,
+                                      buffer);
 }
 static jstatus_t call_copy(scene_t *scene, jbuffer_t **buffer) {
     return jbuffer_construct_copy(scene->distributed, scene->other, buffer);
@@ -144,7 +146,8 @@ static jstatus_t call_window(scene_t *scene, jbuffer_t **buffer) {
     MPI_Win window;
     *buffer = NULL;
     jstatus_t status = jbuffer_construct_value(scene->distributed, &scene->layout, NULL, buffer);
-    if (status == JSTATUS_SUCCESS && scene->mpi->size > 1) /* not every MPI has windows of one process */
+    /* Not every MPI has windows of one process. */
+    if (status == JSTATUS_SUCCESS && scene->mpi->size > 1)
         status = jbuffer_as_window(*buffer, &window);
     if (status != JSTATUS_SUCCESS) {
         JEXPECT_OK(jbuffer_release(*buffer));
@@ -178,7 +181,8 @@ static const call_t calls[] = {
 };
 
 /* One call with something failing on the victim. Gives whether it has failed, to all. */
-static bool call_with_failure(scene_t *scene, const call_t *call, int victim, uint64_t n, bool bookkeeping) {
+static bool call_with_failure(scene_t *scene, const call_t *call, int victim, uint64_t n,
+                              bool bookkeeping) {
     const jmpi_t *mpi = scene->mpi;
     const size_t live = jtest_metadata_live_count(), bytes = jtest_live_bytes();
     const uint64_t before = jtest_allocation_count();
@@ -193,8 +197,8 @@ static bool call_with_failure(scene_t *scene, const call_t *call, int victim, ui
     jtest_fail_metadata_after(0);
     jtest_fail_allocation_after(0);
     MPI_Bcast(&failed, 1, MPI_INT, victim, mpi->communicator);
-    JSCOPED_TRACE("%s: rank %d, %s %llu", call->name, victim, bookkeeping ? "bookkeeping" : "memory",
-                  (unsigned long long)n);
+    JSCOPED_TRACE("%s: rank %d, %s %llu", call->name, victim,
+                  bookkeeping ? "bookkeeping" : "memory", (unsigned long long)n);
     JEXPECT_STATUS(status, failed ? JSTATUS_MEMORY_ERROR : JSTATUS_SUCCESS);
     JMPI_EXPECT_SAME_STATUS(status);
     if (failed) {
@@ -221,7 +225,8 @@ JMPI_TEST_P(MpiFailure, NoMemoryOnOneRankIsAnErrorOnAll, call_t, calls) {
     scene_end(&scene);
 }
 
-/* The workspace that serves a large copy best cannot be had by one rank: with the least it takes longer. */
+/* The workspace that serves a large copy best cannot be had by one rank: with the least it takes
+ * longer. */
 JMPI_TEST(MpiFailure, WithoutTheBestWorkspaceACopyTakesTheLeast, 2) {
     const int64_t extents[2] = {600, 600}, blocks[2] = {3, 7};
     jbuffer_allocator_t *allocator = scene_allocator(mpi, JBUFFER_DISTRIBUTED),
@@ -230,7 +235,8 @@ JMPI_TEST(MpiFailure, WithoutTheBestWorkspaceACopyTakesTheLeast, 2) {
     jbuffer_t *source = NULL;
     const double one = 1;
     JEXPECT_OK(jlayout_init(&layout, 2, extents, JORDER_COLUMN_MAJOR));
-    JEXPECT_OK(jlayout_set_blocks(&layout, blocks)); /* which a copy by another allocator does not keep */
+    /* Which a copy by another allocator does not keep. */
+    JEXPECT_OK(jlayout_set_blocks(&layout, blocks));
     JMPI_ASSERT_OK(jbuffer_construct_value(allocator, &layout, &one, &source));
     for (int victim = 0; victim < mpi->size; ++victim) {
         const uint64_t before = jtest_allocation_count();
@@ -268,24 +274,28 @@ static jstatus_t wrong_null_buffer(scene_t *scene, bool wrong, jbuffer_t **buffe
 static jstatus_t wrong_type(scene_t *scene, bool wrong, jbuffer_t **buffer) {
     float values[2] = {1, 2};
     const int64_t extents[1] = {2};
-    return jbuffer_construct_list(scene->distributed, 1, extents, wrong ? JDATATYPE_F32 : JDATATYPE_F64,
+    return jbuffer_construct_list(scene->distributed, 1, extents,
+                                  wrong ? JDATATYPE_F32 : JDATATYPE_F64,
                                   (double[]){values[0], values[1]}, buffer);
 }
 static jstatus_t wrong_function(scene_t *scene, bool wrong, jbuffer_t **buffer) {
-    return jbuffer_construct_function(scene->distributed, &scene->layout, wrong ? NULL : fill_nothing, NULL, 1, buffer);
+    return jbuffer_construct_function(scene->distributed, &scene->layout,
+                                      wrong ? NULL : fill_nothing, NULL, 1, buffer);
 }
 static jbuffer_filled_t fill_or_fail(void *context, const jbuffer_block_t *block) {
     memset(block->data, 0, jhandle_sizeof_datatype(block->type));
     return *(bool *)context ? JBUFFER_BLOCK_FAILED : JBUFFER_BLOCK_ZERO;
 }
 static jstatus_t wrong_block(scene_t *scene, bool wrong, jbuffer_t **buffer) {
-    return jbuffer_construct_function(scene->distributed, &scene->layout, fill_or_fail, &wrong, 1, buffer);
+    return jbuffer_construct_function(scene->distributed, &scene->layout, fill_or_fail, &wrong, 1,
+                                      buffer);
 }
 static jstatus_t wrong_source(scene_t *scene, bool wrong, jbuffer_t **buffer) {
     return jbuffer_construct_copy(scene->distributed, wrong ? NULL : scene->other, buffer);
 }
 static jstatus_t wrong_freed_source(scene_t *scene, bool wrong, jbuffer_t **buffer) {
-    return jbuffer_construct_copy(scene->distributed, wrong ? (jbuffer_t *)scene : scene->other, buffer);
+    return jbuffer_construct_copy(scene->distributed, wrong ? (jbuffer_t *)scene : scene->other,
+                                  buffer);
 }
 static jstatus_t wrong_grid(scene_t *scene, bool wrong, jbuffer_t **buffer) {
     (void)buffer;

@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Files of distributed buffers: the same bytes as the local file of the same elements, read by any grid, and never half
- * of one. */
+/* Files of distributed buffers: the same bytes as the local file of the same elements, read by any
+ * grid, and never half of one. */
 
 #include "mpi_matrix.h"
 
@@ -60,8 +60,8 @@ static void folder_begin(const jmpi_t *mpi, folder_t *folder) {
     snprintf(folder->file, sizeof folder->file, "%s/a.npy", folder->path);
     snprintf(folder->other, sizeof folder->other, "%s/b.npy", folder->path);
 }
-#define FOLDER(name)                                                                                                   \
-    __attribute__((cleanup(folder_end))) folder_t name;                                                                \
+#define FOLDER(name)                                                                               \
+    __attribute__((cleanup(folder_end))) folder_t name;                                            \
     folder_begin(mpi, &name)
 
 static bool same_files(const char *a, const char *b) {
@@ -81,7 +81,8 @@ static bool same_files(const char *a, const char *b) {
 
 /* ---- Loaded buffers ---- */
 
-/* Every element that this process has of a loaded matrix, and how many it has, against the formula. */
+/* Every element that this process has of a loaded matrix, and how many it has, against the
+ * formula. */
 static void check_loaded(const matrix_t *saved, jbuffer_t *loaded) {
     jbuffer_part_t part = JBUFFER_PART_INIT;
     jlayout_t layout;
@@ -98,9 +99,10 @@ static void check_loaded(const matrix_t *saved, jbuffer_t *loaded) {
             const int64_t j = jdistribution_to_global(whole, 1, whole->place[1], column);
             unsigned char expected[16];
             matrix_element(saved, i, j, expected);
-            wrong +=
-                memcmp(expected, (char *)part.pointer + (size_t)(row + column * part.leading_dimension) * saved->size,
-                       saved->size) != 0;
+            wrong += memcmp(expected,
+                            (char *)part.pointer +
+                                (size_t)(row + column * part.leading_dimension) * saved->size,
+                            saved->size) != 0;
         }
     JEXPECT_EQ(wrong, 0);
 }
@@ -137,7 +139,8 @@ JMPI_TEST(MpiFile, IsTheLocalFileByteForByteAndLoadsIntoAnyGrid, 0) {
             !matrix_make(mpi, &reference, &local, type, rank, extents, n, true))
             return;
         /* Of some columns, of one, of pieces of one. */
-        ji_mpi_panel_bytes = jtest_random_bool() ? folder.panel_bytes : jtest_random_between(16, 3000);
+        ji_mpi_panel_bytes =
+            jtest_random_bool() ? folder.panel_bytes : jtest_random_between(16, 3000);
         JMPI_ASSERT_OK(jbuffer_save(saved.view, folder.file));
         if (mpi->rank == 0) {
             JEXPECT_OK(jbuffer_save(reference.view, folder.other));
@@ -147,7 +150,8 @@ JMPI_TEST(MpiFile, IsTheLocalFileByteForByteAndLoadsIntoAnyGrid, 0) {
         matrix_check(mpi, &saved, "what was saved");
         jbuffer_allocator_t *allocator = draw_allocator(mpi, type);
         jbuffer_t *loaded = NULL;
-        ji_mpi_panel_bytes = jtest_random_bool() ? folder.panel_bytes : jtest_random_between(16, 3000);
+        ji_mpi_panel_bytes =
+            jtest_random_bool() ? folder.panel_bytes : jtest_random_between(16, 3000);
         JMPI_ASSERT_OK(jbuffer_load(allocator, folder.file, &loaded));
         check_loaded(&saved, loaded);
         JEXPECT_OK(jbuffer_release(loaded));
@@ -172,7 +176,8 @@ JMPI_TEST(MpiFile, RowMajorFilesAreLoaded, 0) {
             JEXPECT_OK(jbuffer_save(saved.view, folder.file));
         jbuffer_allocator_t *allocator = draw_allocator(mpi, type);
         jbuffer_t *loaded = NULL;
-        ji_mpi_panel_bytes = jtest_random_bool() ? folder.panel_bytes : jtest_random_between(16, 3000);
+        ji_mpi_panel_bytes =
+            jtest_random_bool() ? folder.panel_bytes : jtest_random_between(16, 3000);
         JMPI_ASSERT_OK(jbuffer_load(allocator, folder.file, &loaded));
         check_loaded(&saved, loaded);
         JEXPECT_OK(jbuffer_release(loaded));
@@ -186,13 +191,15 @@ static bool make_saved(const jmpi_t *mpi, matrix_t *matrix, int64_t salt) {
     const matrix_spec_t spec = {.kind = JBUFFER_DISTRIBUTED,
                                 .grid = {1, mpi->size},
                                 .blocks = {7, 3},
-                                .structure = salt % 2 ? JSTRUCTURE_SYMMETRIC_LOWER : JSTRUCTURE_GENERAL};
+                                .structure =
+                                    salt % 2 ? JSTRUCTURE_SYMMETRIC_LOWER : JSTRUCTURE_GENERAL};
     const int64_t extents[2] = {40, 40};
     *matrix = (matrix_t){0};
     return matrix_make(mpi, matrix, &spec, JDATATYPE_F64, 2, extents, salt, true);
 }
 
-/* Each allocation of bookkeeping fails in turn, on each rank in turn: the old file stays, and no other. */
+/* Each allocation of bookkeeping fails in turn, on each rank in turn: the old file stays, and no
+ * other. */
 JMPI_TEST(MpiFile, AFailureOnOneRankLeavesTheOldFile, 0) {
     FOLDER(folder);
     matrix_t old, new;
@@ -281,13 +288,16 @@ JMPI_TEST(MpiFile, WhatCannotBeSavedOrLoadedIsTheSameStatusOnAll, 0) {
     snprintf(path, sizeof path, "%s/none/a.npy", folder.path);
     JEXPECT_STATUS(jbuffer_save(saved.view, path), JSTATUS_NOT_FOUND);
     JEXPECT_SUBSTR(jstatus_last_message(), "none");
-    JEXPECT_STATUS(jbuffer_save(saved.view, folder.path), JSTATUS_IO_ERROR); /* a folder has the name */
+    /* A folder has the name. */
+    JEXPECT_STATUS(jbuffer_save(saved.view, folder.path), JSTATUS_IO_ERROR);
     jbuffer_t *loaded = NULL;
     JEXPECT_STATUS(jbuffer_load(saved.allocator, folder.file, &loaded), JSTATUS_NOT_FOUND);
     for (int victim = 0; victim < mpi->size; ++victim) { /* NULL on one of them */
-        JEXPECT_STATUS(jbuffer_save(saved.view, mpi->rank == victim ? NULL : folder.file), JSTATUS_INVALID_POINTER);
-        JEXPECT_STATUS(jbuffer_load(saved.allocator, mpi->rank == victim ? NULL : folder.file, &loaded),
-                       victim == 0 || mpi->size == 1 ? JSTATUS_INVALID_POINTER : JSTATUS_NOT_FOUND);
+        JEXPECT_STATUS(jbuffer_save(saved.view, mpi->rank == victim ? NULL : folder.file),
+                       JSTATUS_INVALID_POINTER);
+        JEXPECT_STATUS(
+            jbuffer_load(saved.allocator, mpi->rank == victim ? NULL : folder.file, &loaded),
+            victim == 0 || mpi->size == 1 ? JSTATUS_INVALID_POINTER : JSTATUS_NOT_FOUND);
     }
     JMPI_ASSERT_OK(jbuffer_save(saved.view, folder.file));
     if (mpi->rank == 0) /* the last element is gone */

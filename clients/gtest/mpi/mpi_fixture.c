@@ -1,8 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* MPI begins before main() and ends after it, so that GoogleTest's output can be turned away from the first line on:
- * that of ranks above 0 goes to a file that nobody sees, and from there to standard error when a test has failed. */
+/* MPI begins before main() and ends after it, so that GoogleTest's output can be turned away from
+ * the first line on: that of ranks above 0 goes to a file that nobody sees, and from there to
+ * standard error when a test has failed. */
 
 #include "mpi_fixture.h"
 
@@ -14,7 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define HANG_S 240 /* nothing here takes so long; a test that waits for ever should at least say which it is */
+/* Nothing here takes so long; a test that waits for ever should at least say which it is. */
+#define HANG_S 240
 
 static int world_rank, world_size;
 static FILE *hidden; /* what ranks above 0 print */
@@ -39,7 +41,8 @@ static void hidden_flush(void) {
         perror("mpi_fixture");
 }
 
-/* What a runtime that outlives MPI says. No test can look at that, since MPI ends but once: the program fails. */
+/* What a runtime that outlives MPI says. No test can look at that, since MPI ends but once: the
+ * program fails. */
 static void fixture_end(void) {
     hidden_flush();
     jruntime_t *runtime = NULL, *late = NULL;
@@ -48,7 +51,8 @@ static void fixture_end(void) {
     if (!made || jruntime_agree(runtime, JSTATUS_SUCCESS) != JSTATUS_DEVICE_ERROR ||
         jruntime_create_mpi(MPI_COMM_WORLD, &late) != JSTATUS_INVALID_VALUE ||
         jruntime_release(runtime) != JSTATUS_SUCCESS) {
-        fprintf(stderr, "rank %d: a runtime after MPI_Finalize(): %s\n", world_rank, jstatus_last_message());
+        fprintf(stderr, "rank %d: a runtime after MPI_Finalize(): %s\n", world_rank,
+                jstatus_last_message());
         _exit(1);
     }
 }
@@ -62,7 +66,8 @@ static void __attribute__((constructor)) fixture_begin(void) {
     atexit(fixture_end);
     if (getenv("JALLOC_TEST_SEED"))
         snprintf(seed, sizeof seed, "%s", getenv("JALLOC_TEST_SEED"));
-    MPI_Bcast(seed, sizeof seed, MPI_CHAR, 0, MPI_COMM_WORLD); /* whatever each was told: one for all */
+    /* Whatever each was told: one for all. */
+    MPI_Bcast(seed, sizeof seed, MPI_CHAR, 0, MPI_COMM_WORLD);
     if (seed[0] != '\0')
         setenv("JALLOC_TEST_SEED", seed, 1);
     if (world_rank == 0)
@@ -77,7 +82,8 @@ static void fixture_hang(int number) {
     (void)number;
     static const char text[] = " waits for ever\n";
     const char *name = jtest_name();
-    if (write(STDERR_FILENO, name, strlen(name)) < 0 || write(STDERR_FILENO, text, sizeof text - 1) < 0)
+    if (write(STDERR_FILENO, name, strlen(name)) < 0 ||
+        write(STDERR_FILENO, text, sizeof text - 1) < 0)
         _exit(3);
     _exit(2);
 }
@@ -95,8 +101,8 @@ bool jmpi_same(const jmpi_t *mpi, const char *file, int line, const char *text, 
     MPI_Allreduce(mine, least, 2, MPI_LONG_LONG, MPI_MIN, mpi->communicator);
     if (least[0] == -least[1])
         return true;
-    jtest_fail(file, line, "%s differs between ranks: %lld on rank %d, others have %lld to %lld", text, value,
-               mpi->rank, least[0], -least[1]);
+    jtest_fail(file, line, "%s differs between ranks: %lld on rank %d, others have %lld to %lld",
+               text, value, mpi->rank, least[0], -least[1]);
     return false;
 }
 
@@ -111,8 +117,8 @@ bool jmpi_metadata_failed_on(const jmpi_t *mpi, int victim) {
     return failed != 0;
 }
 
-void jmpi_run(const char *file, int line, int ranks, int node_processes, void (*body)(const jmpi_t *, const void *),
-              const void *parameter) {
+void jmpi_run(const char *file, int line, int ranks, int node_processes,
+              void (*body)(const jmpi_t *, const void *), const void *parameter) {
     if (ranks > world_size) {
         jtest_skip(file, line, "it takes more ranks than there are");
         return;

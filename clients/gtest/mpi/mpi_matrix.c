@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Matrices whose every byte is known (mpi_matrix.h). Distributions are computed here by going through indices one after
- * the other, not by the formulas of layout.h. */
+/* Matrices whose every byte is known (mpi_matrix.h). Distributions are computed here by going
+ * through indices one after the other, not by the formulas of layout.h. */
 
 #include "mpi_matrix.h"
 
@@ -17,14 +17,21 @@ static double formula_number(int64_t i, int64_t j, int64_t salt, int64_t most) {
 }
 
 void matrix_formula(jdatatype_t type, int64_t i, int64_t j, int64_t salt, void *value) {
-    const double real = formula_number(i, j, salt, 100003), imaginary = -1 - formula_number(j, i, salt + 3, 50021);
+    const double real = formula_number(i, j, salt, 100003),
+                 imaginary = -1 - formula_number(j, i, salt + 3, 50021);
     switch (type) {
     case JDATATYPE_F32: *(float *)value = (float)real; break;
     case JDATATYPE_F64: *(double *)value = real; break;
-    case JDATATYPE_F32_C: ((float *)value)[0] = (float)real, ((float *)value)[1] = (float)imaginary; break;
+    case JDATATYPE_F32_C:
+        ((float *)value)[0] = (float)real, ((float *)value)[1] = (float)imaginary;
+        break;
     case JDATATYPE_F64_C: ((double *)value)[0] = real, ((double *)value)[1] = imaginary; break;
-    case JDATATYPE_F16: *(jfloat16_t *)value = jalloc_f16_from_f32((float)formula_number(i, j, salt, 2039)); break;
-    case JDATATYPE_BF16: *(jbfloat16_t *)value = jalloc_bf16_from_f32((float)formula_number(i, j, salt, 251)); break;
+    case JDATATYPE_F16:
+        *(jfloat16_t *)value = jalloc_f16_from_f32((float)formula_number(i, j, salt, 2039));
+        break;
+    case JDATATYPE_BF16:
+        *(jbfloat16_t *)value = jalloc_bf16_from_f32((float)formula_number(i, j, salt, 251));
+        break;
     case JDATATYPE_I8: *(int8_t *)value = (int8_t)formula_number(i, j, salt, 127); break;
     case JDATATYPE_I32: *(int32_t *)value = (int32_t)real; break;
     }
@@ -59,8 +66,10 @@ static void scale_imaginary(jdatatype_t type, void *value, int factor) {
 
 void matrix_element(const matrix_t *matrix, int64_t i, int64_t j, void *value) {
     const jstructure_t structure = matrix->spec.structure;
-    const bool hermitian = structure == JSTRUCTURE_HERMITIAN_UPPER || structure == JSTRUCTURE_HERMITIAN_LOWER;
-    const bool triangular = structure == JSTRUCTURE_TRIANGULAR_UPPER || structure == JSTRUCTURE_TRIANGULAR_LOWER;
+    const bool hermitian =
+        structure == JSTRUCTURE_HERMITIAN_UPPER || structure == JSTRUCTURE_HERMITIAN_LOWER;
+    const bool triangular =
+        structure == JSTRUCTURE_TRIANGULAR_UPPER || structure == JSTRUCTURE_TRIANGULAR_LOWER;
     const bool stored = is_stored(structure, i, j);
     if (stored)
         matrix_formula(matrix->type, i, j, matrix->salt, value);
@@ -74,8 +83,8 @@ void matrix_element(const matrix_t *matrix, int64_t i, int64_t j, void *value) {
         scale_imaginary(matrix->type, value, 0);
 }
 
-/* Where the indices of the view lie along one dimension of this process's memory, in elements, by counting; -1: another
- * process's. */
+/* Where the indices of the view lie along one dimension of this process's memory, in elements, by
+ * counting; -1: another process's. */
 static int64_t *count_places(const matrix_t *matrix, int dimension) {
     const int64_t before = matrix->spec.before[dimension], extent = matrix->extents[dimension];
     int64_t *places = malloc((size_t)(extent + 1) * sizeof *places);
@@ -89,8 +98,9 @@ static int64_t *count_places(const matrix_t *matrix, int dimension) {
     int64_t local = 0;
     for (int64_t at = 0; at < before + extent; ++at) {
         const bool mine =
-            !distributed || (at / whole->blocks[dimension]) % whole->grid[dimension] == whole->place[dimension];
-        const int64_t stride = distributed                ? (dimension == 0 ? 1 : part.leading_dimension)
+            !distributed ||
+            (at / whole->blocks[dimension]) % whole->grid[dimension] == whole->place[dimension];
+        const int64_t stride = distributed ? (dimension == 0 ? 1 : part.leading_dimension)
                                : matrix->rank > dimension ? layout.strides[dimension]
                                                           : 1;
         if (at >= before)
@@ -138,8 +148,8 @@ static bool matrix_writes(const jmpi_t *mpi, const matrix_t *matrix) {
     return !matrix->spec.shared_on_node || info.node_rank == 0;
 }
 
-bool matrix_make(const jmpi_t *mpi, matrix_t *matrix, const matrix_spec_t *spec, jdatatype_t type, int rank,
-                 const int64_t extents[2], int64_t salt, bool with_elements) {
+bool matrix_make(const jmpi_t *mpi, matrix_t *matrix, const matrix_spec_t *spec, jdatatype_t type,
+                 int rank, const int64_t extents[2], int64_t salt, bool with_elements) {
     *matrix = (matrix_t){.type = type,
                          .size = jhandle_sizeof_datatype(type),
                          .rank = rank,
@@ -221,8 +231,9 @@ void matrix_check(const jmpi_t *mpi, const matrix_t *matrix, const char *what) {
         size_t at = 0;
         while (found[at] == matrix->image[at])
             ++at;
-        JFAIL("%s: rank %d: element %zu of %zu of its memory (%s) is not as expected", what, mpi->rank,
-              at / matrix->size, bytes / matrix->size, jbuffer_kind_name(matrix->spec.kind));
+        JFAIL("%s: rank %d: element %zu of %zu of its memory (%s) is not as expected", what,
+              mpi->rank, at / matrix->size, bytes / matrix->size,
+              jbuffer_kind_name(matrix->spec.kind));
     }
     free(found);
     MPI_Barrier(mpi->communicator);
@@ -238,7 +249,8 @@ void matrix_end(matrix_t *matrix) {
 }
 
 void matrix_draw_grid(int ranks, int grid[2]) {
-    static const int grids[][2] = {{1, 1}, {2, 2}, {1, 4}, {3, 2}, {4, 1}, {1, 2}, {2, 1}, {2, 3}, {1, 3}, {6, 1}};
+    static const int grids[][2] = {{1, 1}, {2, 2}, {1, 4}, {3, 2}, {4, 1},
+                                   {1, 2}, {2, 1}, {2, 3}, {1, 3}, {6, 1}};
     int n;
     do
         n = (int)jtest_random_between(0, (int64_t)(sizeof grids / sizeof grids[0]) - 1);
@@ -247,11 +259,13 @@ void matrix_draw_grid(int ranks, int grid[2]) {
     grid[1] = grids[n][1];
 }
 
-void matrix_draw(const jmpi_t *mpi, matrix_spec_t *spec, jbuffer_kind_t kind, const int64_t extents[2]) {
+void matrix_draw(const jmpi_t *mpi, matrix_spec_t *spec, jbuffer_kind_t kind,
+                 const int64_t extents[2]) {
     *spec = (matrix_spec_t){.kind = kind};
     matrix_draw_grid(mpi->size, spec->grid);
     for (int d = 0; d < 2; ++d) {
-        /* Of one element, some, about as many as there are, more, or aligned with nothing at all. */
+        /* Of one element, some, about as many as there are, more, or aligned with nothing at
+         * all. */
         const int64_t most[] = {1, 4, 9, extents[d] + 3, 70};
         spec->blocks[d] = jtest_random_between(1, most[jtest_random_between(0, 4)]);
         spec->before[d] = jtest_random_bool() ? jtest_random_between(0, 12) : 0;

@@ -5,11 +5,11 @@
 
 /* Matrices of any kind whose every byte is known, for tests of copies between them.
  *
- * A matrix is a buffer and a view of part of it. Element (i, j) of the view has a value made from i, j and a salt; what
- * lies around the view, in holes, and in a triangle that is not stored, has bytes that no element is made of. An image
- * is all of this process's memory, as it should be after a copy: made from what was there before and the elements that
- * the copy is to write, computed from the formula and nothing else. So a copy is right when memory and image are the
- * same. */
+ * A matrix is a buffer and a view of part of it. Element (i, j) of the view has a value made from
+ * i, j and a salt; what lies around the view, in holes, and in a triangle that is not stored, has
+ * bytes that no element is made of. An image is all of this process's memory, as it should be after
+ * a copy: made from what was there before and the elements that the copy is to write, computed from
+ * the formula and nothing else. So a copy is right when memory and image are the same. */
 
 #include "mpi_fixture.h"
 
@@ -39,10 +39,10 @@ typedef struct matrix {
     size_t bytes;         /* of it */
 } matrix_t;
 
-/* Collective. Makes the matrix and fills its memory: the elements where `with_elements`, otherwise none. False after a
- * failed check, on all ranks. */
-bool matrix_make(const jmpi_t *mpi, matrix_t *matrix, const matrix_spec_t *spec, jdatatype_t type, int rank,
-                 const int64_t extents[2], int64_t salt, bool with_elements);
+/* Collective. Makes the matrix and fills its memory: the elements where `with_elements`, otherwise
+ * none. False after a failed check, on all ranks. */
+bool matrix_make(const jmpi_t *mpi, matrix_t *matrix, const matrix_spec_t *spec, jdatatype_t type,
+                 int rank, const int64_t extents[2], int64_t salt, bool with_elements);
 /* Collective. Notes a failure where memory is not what the image says, then ends the matrix. */
 void matrix_check(const jmpi_t *mpi, const matrix_t *matrix, const char *what);
 void matrix_end(matrix_t *matrix);
@@ -59,7 +59,8 @@ void matrix_formula(jdatatype_t type, int64_t i, int64_t j, int64_t salt, void *
 int64_t matrix_offset(const matrix_t *matrix, int64_t i, int64_t j);
 
 /* A spec drawn at random; collective only in that all ranks draw the same. */
-void matrix_draw(const jmpi_t *mpi, matrix_spec_t *spec, jbuffer_kind_t kind, const int64_t extents[2]);
+void matrix_draw(const jmpi_t *mpi, matrix_spec_t *spec, jbuffer_kind_t kind,
+                 const int64_t extents[2]);
 
 /* A grid of at most `ranks` processes, drawn. */
 void matrix_draw_grid(int ranks, int grid[2]);

@@ -37,8 +37,8 @@ void mpi_world_end(mpi_world_t *world) {
     wide_arena_free(&world->arena);
 }
 
-void placed_make(placed_t *placed, mpi_world_t *world, place_t place, bool alone, int64_t rows, int64_t columns,
-                 jstructure_t structure, bool definite) {
+void placed_make(placed_t *placed, mpi_world_t *world, place_t place, bool alone, int64_t rows,
+                 int64_t columns, jstructure_t structure, bool definite) {
     memset(placed, 0, sizeof *placed);
     placed->place = place;
     operand_make(&placed->local, world->allocators[PLACE_LOCAL], rows, columns,
@@ -49,7 +49,8 @@ void placed_make(placed_t *placed, mpi_world_t *world, place_t place, bool alone
     const int rank = columns < 0 ? 1 : 2;
     if (place == PLACE_LOCAL) { /* another operand, since the first one keeps the value */
         operand_t there;
-        operand_make(&there, world->allocators[PLACE_LOCAL], rows, columns, random_storage(), structure);
+        operand_make(&there, world->allocators[PLACE_LOCAL], rows, columns, random_storage(),
+                     structure);
         JEXPECT_OK(jbuffer_fill(world->handle, there.parent, &nan));
         if (alone || world->mpi->rank == 0)
             JEXPECT_OK(jbuffer_copy(world->handle, there.view, placed->local.view));
@@ -91,7 +92,8 @@ void placed_free(placed_t *placed) {
     operand_free(&placed->local);
 }
 
-void made_expect(mpi_world_t *world, jbuffer_t *buffer, wide_matrix_t expected, long double factor) {
+void made_expect(mpi_world_t *world, jbuffer_t *buffer, wide_matrix_t expected,
+                 long double factor) {
     jbuffer_t *local = NULL;
     JEXPECT_OK(jbuffer_construct_copy(world->allocators[PLACE_LOCAL], buffer, &local));
     if (local != NULL)
@@ -99,7 +101,8 @@ void made_expect(mpi_world_t *world, jbuffer_t *buffer, wide_matrix_t expected, 
     JEXPECT_OK(jbuffer_release(local));
 }
 
-void placed_expect(mpi_world_t *world, const placed_t *placed, wide_matrix_t expected, long double factor) {
+void placed_expect(mpi_world_t *world, const placed_t *placed, wide_matrix_t expected,
+                   long double factor) {
     jbuffer_t *whole = NULL;
     jlayout_t layout, view;
     made_expect(world, placed->view, expected, factor);
@@ -112,8 +115,8 @@ void placed_expect(mpi_world_t *world, const placed_t *placed, wide_matrix_t exp
     for (int64_t j = 0; j < value.columns; j++)
         for (int64_t i = 0; i < value.rows; i++) {
             const int64_t row = i - placed->starts[0], column = j - placed->starts[1];
-            const bool inside = row >= 0 && column >= 0 && row < expected.rows && column < expected.columns &&
-                                layout_stores(&view, row, column);
+            const bool inside = row >= 0 && column >= 0 && row < expected.rows &&
+                                column < expected.columns && layout_stores(&view, row, column);
             if (!inside && !isnan((double)__real__ * wide_at(value, i, j)))
                 JFAIL("element (%ld, %ld) beside the view has changed", (long)i, (long)j);
         }
@@ -126,7 +129,8 @@ bool is_placed(mpi_world_t *world, jbuffer_t *buffer, place_t place) {
     JEXPECT_OK(jbuffer_get_allocator(buffer, &allocator));
     JEXPECT_OK(jbuffer_allocator_get_options(allocator, &has));
     JEXPECT_OK(jbuffer_allocator_get_options(world->allocators[place], &wanted));
-    return has.kind == wanted.kind && has.grid[0] == wanted.grid[0] && has.grid[1] == wanted.grid[1];
+    return has.kind == wanted.kind && has.grid[0] == wanted.grid[0] &&
+           has.grid[1] == wanted.grid[1];
 }
 
 static int kind_of(place_t place) { return place == PLACE_LOCAL ? 0 : place < PLACE_GRID ? 1 : 2; }

@@ -3,13 +3,21 @@
 #ifndef JALLOC_CLIENTS_GTEST_MPI_OPERATION_H
 #define JALLOC_CLIENTS_GTEST_MPI_OPERATION_H
 
-/* Operands of every kind for operations of several processes: each is made from a local one, the same on all ranks,
- * whose value is known. A local operand beside others counts on rank 0 alone, so the other ranks hold NaN. */
+/* Operands of every kind for operations of several processes: each is made from a local one, the
+ * same on all ranks, whose value is known. A local operand beside others counts on rank 0 alone, so
+ * the other ranks hold NaN. */
 
 #include "mpi_fixture.h"
 #include "operation_helper.h"
 
-typedef enum { PLACE_LOCAL, PLACE_REPLICATED, PLACE_SHARED, PLACE_GRID, PLACE_OTHER_GRID, PLACE_COUNT } place_t;
+typedef enum {
+    PLACE_LOCAL,
+    PLACE_REPLICATED,
+    PLACE_SHARED,
+    PLACE_GRID,
+    PLACE_OTHER_GRID,
+    PLACE_COUNT
+} place_t;
 
 typedef struct mpi_world {
     const jmpi_t *mpi;
@@ -30,13 +38,14 @@ typedef struct placed {
     place_t place;
 } placed_t;
 
-/* Collective. A random operand at a place, part of something larger that is NaN elsewhere. columns < 0: a vector.
- * `alone`: a local one counts on every rank. */
-void placed_make(placed_t *placed, mpi_world_t *world, place_t place, bool alone, int64_t rows, int64_t columns,
-                 jstructure_t structure, bool definite);
+/* Collective. A random operand at a place, part of something larger that is NaN elsewhere. columns
+ * < 0: a vector. `alone`: a local one counts on every rank. */
+void placed_make(placed_t *placed, mpi_world_t *world, place_t place, bool alone, int64_t rows,
+                 int64_t columns, jstructure_t structure, bool definite);
 void placed_free(placed_t *placed);
 /* Collective. Judges the view, on every rank, and that nothing else has changed. */
-void placed_expect(mpi_world_t *world, const placed_t *placed, wide_matrix_t expected, long double factor);
+void placed_expect(mpi_world_t *world, const placed_t *placed, wide_matrix_t expected,
+                   long double factor);
 /* The same of a buffer that was made. */
 void made_expect(mpi_world_t *world, jbuffer_t *buffer, wide_matrix_t expected, long double factor);
 

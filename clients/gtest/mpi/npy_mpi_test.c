@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Files of replicated buffers over several processes: rank 0 alone reads and writes, all have the same, and what goes
- * wrong on rank 0 goes wrong everywhere. */
+/* Files of replicated buffers over several processes: rank 0 alone reads and writes, all have the
+ * same, and what goes wrong on rank 0 goes wrong everywhere. */
 
 #include "mpi_fixture.h"
 
@@ -38,7 +38,8 @@ static void folder_end(const jmpi_t *mpi, const folder_t *folder) {
     }
 }
 
-static jbuffer_allocator_t *make_allocator(const jmpi_t *mpi, jbuffer_kind_t kind, bool shared_on_node) {
+static jbuffer_allocator_t *make_allocator(const jmpi_t *mpi, jbuffer_kind_t kind,
+                                           bool shared_on_node) {
     jbuffer_allocator_options_t options = JBUFFER_ALLOCATOR_OPTIONS_INIT;
     jbuffer_allocator_t *allocator = NULL;
     options.kind = kind;
@@ -167,7 +168,8 @@ JMPI_TEST(NpyMpi, TheBestAllocatorLoadsAsItChooses, 0) {
     folder_end(mpi, &folder);
 }
 
-/* What only rank 0 can see, what one rank alone gets wrong, and what one rank alone has no memory for. */
+/* What only rank 0 can see, what one rank alone gets wrong, and what one rank alone has no memory
+ * for. */
 JMPI_TEST(NpyMpi, AnErrorOnOneRankIsThatOfAll, 0) {
     const folder_t folder = folder_begin(mpi);
     jbuffer_allocator_t *allocator = make_allocator(mpi, JBUFFER_REPLICATED, false);
@@ -182,19 +184,22 @@ JMPI_TEST(NpyMpi, AnErrorOnOneRankIsThatOfAll, 0) {
     JEXPECT_SUBSTR(jstatus_last_message(), "No such file");
     for (int rank = 0; rank < mpi->size; ++rank) {
         JSCOPED_TRACE("rank %d", rank);
-        JEXPECT_STATUS(jbuffer_save(buffer, mpi->rank == rank ? NULL : folder.path), JSTATUS_INVALID_POINTER);
+        JEXPECT_STATUS(jbuffer_save(buffer, mpi->rank == rank ? NULL : folder.path),
+                       JSTATUS_INVALID_POINTER);
         if (rank != 0 && mpi->rank == 0)
             (void)unlink(folder.path);
         JMPI_CHECKPOINT();
         JEXPECT_STATUS(jbuffer_load(allocator, mpi->rank == rank ? NULL : folder.path, &loaded),
-                       rank == 0 ? JSTATUS_INVALID_POINTER : JSTATUS_NOT_FOUND); /* the lowest rank's */
+                       /* The lowest rank's. */
+                       rank == 0 ? JSTATUS_INVALID_POINTER : JSTATUS_NOT_FOUND);
     }
     JMPI_ASSERT_OK(jbuffer_save(buffer, folder.path));
     JMPI_ASSERT_OK(jbuffer_load(allocator, folder.path, &loaded));
     JMPI_ASSERT_OK(jbuffer_release(loaded));
     for (int rank = 0; rank < mpi->size; ++rank) {
         bool failed = true;
-        for (uint64_t n = 1; failed && n < 100; ++n) { /* its n-th allocation, until there are no more */
+        for (uint64_t n = 1; failed && n < 100; ++n) {
+            /* Its n-th allocation, until there are no more. */
             JSCOPED_TRACE("allocation %d of rank %d", (int)n, rank);
             loaded = NULL;
             jmpi_fail_metadata_on(mpi, rank, n);

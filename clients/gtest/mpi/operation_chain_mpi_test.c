@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Chains of operations with new intermediate results, of every kind: a query on all processes, on one, on none. */
+/* Chains of operations with new intermediate results, of every kind: a query on all processes, on
+ * one, on none. */
 
 #include "mpi_operation.h"
 
@@ -25,8 +26,10 @@ typedef struct chain {
 static void chain_make(chain_t *chain, mpi_world_t *world, place_t place) {
     *chain = (chain_t){.info = -1};
     placed_make(&chain->a, world, place, true, ORDER, ORDER, JSTRUCTURE_GENERAL, false);
-    placed_make(&chain->definite, world, place, true, ORDER, ORDER, JSTRUCTURE_SYMMETRIC_LOWER, true);
-    placed_make(&chain->lower, world, place, true, ORDER, ORDER, JSTRUCTURE_TRIANGULAR_LOWER, false);
+    placed_make(&chain->definite, world, place, true, ORDER, ORDER, JSTRUCTURE_SYMMETRIC_LOWER,
+                true);
+    placed_make(&chain->lower, world, place, true, ORDER, ORDER, JSTRUCTURE_TRIANGULAR_LOWER,
+                false);
 }
 
 static void chain_release(chain_t *chain) {
@@ -48,18 +51,21 @@ static void chain_free(chain_t *chain) {
 static void chain_run(mpi_world_t *world, chain_t *chain) {
     jhandle_t *h = world->handle;
     const jblas_side_t left = JBLAS_LEFT;
-    JEXPECT_FALSE(jstatus_is_error(jbuffer_product(h, N, N, &one, chain->a.view, chain->a.view, &zero, &chain->p)));
+    JEXPECT_FALSE(jstatus_is_error(
+        jbuffer_product(h, N, N, &one, chain->a.view, chain->a.view, &zero, &chain->p)));
     JEXPECT_FALSE(jstatus_is_error(jbuffer_transpose(h, T, chain->p, &chain->t)));
     JEXPECT_FALSE(jstatus_is_error(jbuffer_add(h, &one, chain->p, &two, chain->t, &chain->s)));
-    JEXPECT_FALSE(
-        jstatus_is_error(jbuffer_solve_triangular(h, left, N, JBLAS_NON_UNIT, &one, chain->lower.view, chain->s)));
-    JEXPECT_FALSE(jstatus_is_error(jbuffer_add(h, &one, chain->definite.view, &one, chain->definite.view, &chain->h)));
+    JEXPECT_FALSE(jstatus_is_error(
+        jbuffer_solve_triangular(h, left, N, JBLAS_NON_UNIT, &one, chain->lower.view, chain->s)));
+    JEXPECT_FALSE(jstatus_is_error(
+        jbuffer_add(h, &one, chain->definite.view, &one, chain->definite.view, &chain->h)));
     JEXPECT_FALSE(jstatus_is_error(jbuffer_cholesky(h, chain->h, &chain->info)));
 }
 
 static void chain_expect(mpi_world_t *world, chain_t *chain) {
     const wide_matrix_t a = operand_value(&world->arena, &chain->a.local);
-    wide_matrix_t p = wide_zeros(&world->arena, ORDER, ORDER), h = wide_zeros(&world->arena, ORDER, ORDER),
+    wide_matrix_t p = wide_zeros(&world->arena, ORDER, ORDER),
+                  h = wide_zeros(&world->arena, ORDER, ORDER),
                   s = wide_zeros(&world->arena, ORDER, ORDER);
     wide_multiply_add(1, a, a, p);
     made_expect(world, chain->p, p, 100);
@@ -78,8 +84,8 @@ static void chain_expect(mpi_world_t *world, chain_t *chain) {
     JEXPECT_EQ(chain->info, 0);
 }
 
-/* In exactly the bytes that all have asked for. Then by one that has asked, and others that have not: a query asks nobody,
- * so nobody else need know of what it made. */
+/* In exactly the bytes that all have asked for. Then by one that has asked, and others that have
+ * not: a query asks nobody, so nobody else need know of what it made. */
 JMPI_TEST_P(OperationMpiChain, OneQueryIsEnoughForTheWholeChain, ranks_t, teams) {
     for (int place = PLACE_LOCAL; place < PLACE_COUNT; place++) {
         mpi_world_t world;
@@ -143,21 +149,23 @@ JMPI_TEST_P(OperationMpiChain, APlaceholderIsTheSameOnAll, ranks_t, teams) {
                     continue; /* collective already */
                 if (mpi->rank == bad)
                     jtest_fail_allocation_after(1);
-                const jstatus_t status = way == 2 ? jbuffer_fill(world.handle, c, &two)
-                                                  : jbuffer_transpose(world.handle, T, b, way == 0 ? &c : &fresh);
+                const jstatus_t status =
+                    way == 2 ? jbuffer_fill(world.handle, c, &two)
+                             : jbuffer_transpose(world.handle, T, b, way == 0 ? &c : &fresh);
                 jtest_fail_allocation_after(0);
                 JEXPECT_STATUS(status, JSTATUS_MEMORY_ERROR);
                 JEXPECT_TRUE(c == made);
                 JEXPECT_NULL(fresh);
                 void *pointer = NULL;
                 if (!distributed) /* none has taken its memory alone */
-                    JEXPECT_STATUS(jbuffer_as_pointer(c, JDEVICE_HOST, &pointer), JSTATUS_INVALID_VALUE);
+                    JEXPECT_STATUS(jbuffer_as_pointer(c, JDEVICE_HOST, &pointer),
+                                   JSTATUS_INVALID_VALUE);
                 JMPI_CHECKPOINT();
             }
-#define EXPECT_REFUSED(call)                                                                                           \
-    do {                                                                                                               \
-        JEXPECT_STATUS(call, JSTATUS_INVALID_VALUE);                                                                   \
-        JEXPECT_SUBSTR(jstatus_last_message(), "placeholder that a size query made");                                  \
+#define EXPECT_REFUSED(call)                                                                       \
+    do {                                                                                           \
+        JEXPECT_STATUS(call, JSTATUS_INVALID_VALUE);                                               \
+        JEXPECT_SUBSTR(jstatus_last_message(), "placeholder that a size query made");              \
     } while (0)
         jbuffer_part_t part = JBUFFER_PART_INIT;
         jbuffer_scalapack_t scalapack = JBUFFER_SCALAPACK_INIT;
@@ -177,7 +185,8 @@ JMPI_TEST_P(OperationMpiChain, APlaceholderIsTheSameOnAll, ranks_t, teams) {
         }
         JMPI_CHECKPOINT();
         JMPI_ASSERT_OK(jbuffer_transpose(world.handle, T, b, &c));
-        made_expect(&world, c, wide_operate(&world.arena, operand_value(&world.arena, &a.local), T), 0);
+        made_expect(&world, c, wide_operate(&world.arena, operand_value(&world.arena, &a.local), T),
+                    0);
         mpi_give_any(&world);
         JEXPECT_OK(jbuffer_release(b));
         JEXPECT_OK(jbuffer_release(c));

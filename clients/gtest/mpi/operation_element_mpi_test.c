@@ -35,9 +35,11 @@ JMPI_TEST_P(OperationMpi, FillAndScale, grid_case_t, grids) {
                        value = scalar_of(world.type, 0.5, hermitian ? 0 : 3);
         placed_t x;
         placed_make(&x, &world, place, true, m, n, structure, false);
-        JSCOPED_TRACE("place %d, structure %d, %ld x %ld", (int)place, (int)structure, (long)m, (long)n);
+        JSCOPED_TRACE("place %d, structure %d, %ld x %ld", (int)place, (int)structure, (long)m,
+                      (long)n);
         wide_matrix_t expected = wide_zeros(&world.arena, m, n < 0 ? 1 : n);
-        wide_add(scalar_value(world.type, &factor), operand_value(&world.arena, &x.local), expected);
+        wide_add(scalar_value(world.type, &factor), operand_value(&world.arena, &x.local),
+                 expected);
         JEXPECT_OK(jhandle_seal(world.handle)); /* neither takes workspace */
         JEXPECT_OK(jbuffer_scale(world.handle, &factor, x.view));
         placed_expect(&world, &x, expected, 4);
@@ -64,12 +66,13 @@ JMPI_TEST_P(OperationMpi, Norm, grid_case_t, grids) {
         placed_t x;
         placed_make(&x, &world, place, true, m, n, structure, false);
         for (int norm = 0; norm < 4; norm++) {
-            JSCOPED_TRACE("norm %d, place %d, structure %d, %ld x %ld", norm, (int)place, (int)structure, (long)m,
-                          (long)n);
+            JSCOPED_TRACE("norm %d, place %d, structure %d, %ld x %ld", norm, (int)place,
+                          (int)structure, (long)m, (long)n);
             double wanted = -1, result = -1;
             JEXPECT_OK(jbuffer_norm(world.handle, (jnorm_t)norm, x.local.view, &wanted));
             JEXPECT_OK(jhandle_start_size_query(world.handle));
-            JEXPECT_FALSE(jstatus_is_error(jbuffer_norm(world.handle, (jnorm_t)norm, x.view, &result)));
+            JEXPECT_FALSE(
+                jstatus_is_error(jbuffer_norm(world.handle, (jnorm_t)norm, x.view, &result)));
             JEXPECT_EQ(result, -1.0);
             mpi_give_exactly(&world);
             JEXPECT_OK(jbuffer_norm(world.handle, (jnorm_t)norm, x.view, &result));
@@ -86,15 +89,17 @@ JMPI_TEST_P(OperationMpi, CopyBetweenAnyTwoPlaces, grid_case_t, grids) {
     mpi_world_t world;
     mpi_world_begin(&world, mpi, (jdatatype_t)param->type, param->grid);
     for (int64_t round = 0; round < jtest_iterations(PLACE_COUNT * PLACE_COUNT); round++) {
-        const place_t from = (place_t)(round % PLACE_COUNT), to = (place_t)(round / PLACE_COUNT % PLACE_COUNT);
+        const place_t from = (place_t)(round % PLACE_COUNT),
+                      to = (place_t)(round / PLACE_COUNT % PLACE_COUNT);
         const jstructure_t structure = operation_structures[jtest_random_between(0, 6)];
         const int64_t m = jtest_random_between(0, 20),
                       n = structure != JSTRUCTURE_GENERAL ? m : jtest_random_between(-1, 20);
         placed_t a, b;
         placed_make(&a, &world, from, to == PLACE_LOCAL, m, n, structure, false);
-        placed_make(&b, &world, to, true, m, n, jtest_random_bool() ? structure : JSTRUCTURE_GENERAL, false);
-        JSCOPED_TRACE("from %d to %d, structures %d -> %d, %ld x %ld", (int)from, (int)to, (int)structure,
-                      (int)b.local.layout.structure, (long)m, (long)n);
+        placed_make(&b, &world, to, true, m, n,
+                    jtest_random_bool() ? structure : JSTRUCTURE_GENERAL, false);
+        JSCOPED_TRACE("from %d to %d, structures %d -> %d, %ld x %ld", (int)from, (int)to,
+                      (int)structure, (int)b.local.layout.structure, (long)m, (long)n);
         JEXPECT_OK(jhandle_start_size_query(world.handle));
         JEXPECT_FALSE(jstatus_is_error(jbuffer_copy(world.handle, b.view, a.view)));
         mpi_give_exactly(&world);

@@ -1,8 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* What is the same for every operation and whoever carries it out: the order of the handle's stream, scalars, results
- * among operands, who takes part. One process is a case of its own, since nothing has to be agreed upon there. */
+/* What is the same for every operation and whoever carries it out: the order of the handle's
+ * stream, scalars, results among operands, who takes part. One process is a case of its own, since
+ * nothing has to be agreed upon there. */
 
 #include "mpi_operation.h"
 
@@ -87,7 +88,8 @@ JMPI_TEST(OperationMpiFrame, EveryOperationIsOrderedByTheStream, 0) {
         JEXPECT_OK(jbuffer_transpose(world.handle, T, a, &x));
         JEXPECT_EQ(element(stream, x), 5.0);
         fill_late(stream, a, 6);
-        JEXPECT_OK(jbuffer_solve_triangular(world.handle, JBLAS_LEFT, N, JBLAS_NON_UNIT, &minus, lower, a));
+        JEXPECT_OK(jbuffer_solve_triangular(world.handle, JBLAS_LEFT, N, JBLAS_NON_UNIT, &minus,
+                                            lower, a));
         JEXPECT_EQ(element(stream, a), -6.0);
         fill_late(stream, a, 7);
         JEXPECT_OK(jbuffer_copy(world.handle, x, a));
@@ -173,7 +175,8 @@ JMPI_TEST(OperationMpiFrame, ScalarsAreTheHostsAndReadByTheCall, 0) {
 typedef struct overlap_case {
     int ranks, type;
 } overlap_case_t;
-static const overlap_case_t overlap_cases[] = {{1, JDATATYPE_F64}, {4, JDATATYPE_F64}, {4, JDATATYPE_F32_C}};
+static const overlap_case_t overlap_cases[] = {
+    {1, JDATATYPE_F64}, {4, JDATATYPE_F64}, {4, JDATATYPE_F32_C}};
 
 JMPI_TEST_P(OperationMpiFrame, ResultsMayOverlapOperands, overlap_case_t, overlap_cases) {
     mpi_world_t world;
@@ -181,8 +184,8 @@ JMPI_TEST_P(OperationMpiFrame, ResultsMayOverlapOperands, overlap_case_t, overla
     for (int64_t round = 0; round < jtest_iterations(60 * PLACE_COUNT); round++) {
         const place_t place = (place_t)(round % PLACE_COUNT);
         JSCOPED_TRACE("place %d", (int)place);
-        overlap_expect_right(world.handle, world.allocators[place], world.allocators[PLACE_LOCAL], &world.arena,
-                             place < PLACE_GRID);
+        overlap_expect_right(world.handle, world.allocators[place], world.allocators[PLACE_LOCAL],
+                             &world.arena, place < PLACE_GRID);
         JMPI_CHECKPOINT();
     }
     mpi_world_end(&world);
@@ -197,9 +200,10 @@ JMPI_TEST(OperationMpiFrame, MemoryOfAPartWrappedTwiceIsRefused, 0) {
     static double memory[2 * ORDER * ORDER];
     jbuffer_t *a = NULL, *b = NULL;
     JMPI_ASSERT_OK(jbuffer_wrap(world.allocators[PLACE_GRID], &layout, memory, &a));
-    JMPI_ASSERT_OK(
-        jbuffer_wrap(world.allocators[PLACE_GRID], &layout, memory + (mpi->rank == 0 ? 1 : ORDER * ORDER), &b));
-    const jstatus_t copied = jbuffer_copy(world.handle, b, a), added = jbuffer_add(world.handle, &one, a, &one, a, &b);
+    JMPI_ASSERT_OK(jbuffer_wrap(world.allocators[PLACE_GRID], &layout,
+                                memory + (mpi->rank == 0 ? 1 : ORDER * ORDER), &b));
+    const jstatus_t copied = jbuffer_copy(world.handle, b, a),
+                    added = jbuffer_add(world.handle, &one, a, &one, a, &b);
     JEXPECT_STATUS(copied, JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(added, JSTATUS_INVALID_VALUE);
     JEXPECT_OK(jbuffer_release(a));
@@ -260,7 +264,8 @@ JMPI_TEST(OperationMpiFrame, AnOperandOfAnotherRuntimeOnOneRankIsRefusedOnAll, 0
     const double one = 1;
     jbuffer_t *a = NULL, *b = NULL;
     const bool other = mpi->rank == mpi->size - 1;
-    JMPI_ASSERT_OK(jbuffer_construct_value(other ? elsewhere : world.allocators[PLACE_LOCAL], &layout, &one, &a));
+    JMPI_ASSERT_OK(jbuffer_construct_value(other ? elsewhere : world.allocators[PLACE_LOCAL],
+                                           &layout, &one, &a));
     JMPI_ASSERT_OK(jbuffer_construct_value(world.allocators[PLACE_GRID], &layout, &one, &b));
     const jstatus_t status = jbuffer_add(world.handle, &one, a, &one, b, &b);
     JEXPECT_STATUS(status, JSTATUS_INVALID_VALUE);
@@ -271,7 +276,8 @@ JMPI_TEST(OperationMpiFrame, AnOperandOfAnotherRuntimeOnOneRankIsRefusedOnAll, 0
     mpi_world_end(&world);
 }
 
-/* Local operands among replicated ones: copies of them are made, for which nobody is asked before all agree. */
+/* Local operands among replicated ones: copies of them are made, for which nobody is asked before
+ * all agree. */
 JMPI_TEST(OperationMpiFrame, MixedOperandsAgreeOnce, 4) {
     mpi_world_t world;
     mpi_world_begin(&world, mpi, JDATATYPE_F64, any_grid);

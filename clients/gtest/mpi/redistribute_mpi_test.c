@@ -1,8 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Every conversion between kinds where one side is distributed, over random shapes, grids, blocks and views. All of a
- * process's memory is compared, so what a copy must not touch is checked with what it must write. */
+/* Every conversion between kinds where one side is distributed, over random shapes, grids, blocks
+ * and views. All of a process's memory is compared, so what a copy must not touch is checked with
+ * what it must write. */
 
 #include "mpi_matrix.h"
 
@@ -14,11 +15,15 @@
 static const jdatatype_t types[] = {JDATATYPE_F32, JDATATYPE_F64,  JDATATYPE_F32_C, JDATATYPE_F64_C,
                                     JDATATYPE_F16, JDATATYPE_BF16, JDATATYPE_I8,    JDATATYPE_I32};
 
-typedef enum workspace_choice { WORKSPACE_LEAST, WORKSPACE_BEST, WORKSPACE_BETWEEN } workspace_choice_t;
+typedef enum workspace_choice {
+    WORKSPACE_LEAST,
+    WORKSPACE_BEST,
+    WORKSPACE_BETWEEN
+} workspace_choice_t;
 
 /* The copy with workspace of exactly that size, so that a sanitizer sees what is beyond. */
-static jstatus_t copy_with(const jmpi_t *mpi, jbuffer_t *destination, jbuffer_t *source, workspace_choice_t choice,
-                           uint64_t draw) {
+static jstatus_t copy_with(const jmpi_t *mpi, jbuffer_t *destination, jbuffer_t *source,
+                           workspace_choice_t choice, uint64_t draw) {
     size_t best = 0, least = 0;
     JEXPECT_OK(ji_buffer_copy_bytes(destination, source, &best, &least));
     JEXPECT_LE(least, best);
@@ -36,16 +41,18 @@ static jstatus_t copy_with(const jmpi_t *mpi, jbuffer_t *destination, jbuffer_t 
     return status;
 }
 
-static void one_conversion(const jmpi_t *mpi, const matrix_spec_t *to, const matrix_spec_t *from, jdatatype_t type,
-                           int rank, const int64_t extents[2]) {
+static void one_conversion(const jmpi_t *mpi, const matrix_spec_t *to, const matrix_spec_t *from,
+                           jdatatype_t type, int rank, const int64_t extents[2]) {
     const workspace_choice_t choice = (workspace_choice_t)jtest_random_between(0, 2);
     const uint64_t draw = jtest_random();
-    JSCOPED_TRACE("%s[%lld,%lld] rank %d: %s grid %dx%d blocks %lldx%lld at %lld,%lld structure %d order %d -> "
-                  "%s grid %dx%d blocks %lldx%lld at %lld,%lld structure %d order %d, workspace %d",
+    JSCOPED_TRACE("%s[%lld,%lld] rank %d: %s grid %dx%d blocks %lldx%lld at %lld,%lld structure %d "
+                  "order %d -> %s grid %dx%d blocks %lldx%lld at %lld,%lld structure %d order %d, "
+                  "workspace %d",
                   jdatatype_name(type), (long long)extents[0], (long long)extents[1], rank,
-                  jbuffer_kind_name(from->kind), from->grid[0], from->grid[1], (long long)from->blocks[0],
-                  (long long)from->blocks[1], (long long)from->before[0], (long long)from->before[1],
-                  (int)from->structure, (int)from->order, jbuffer_kind_name(to->kind), to->grid[0], to->grid[1],
+                  jbuffer_kind_name(from->kind), from->grid[0], from->grid[1],
+                  (long long)from->blocks[0], (long long)from->blocks[1],
+                  (long long)from->before[0], (long long)from->before[1], (int)from->structure,
+                  (int)from->order, jbuffer_kind_name(to->kind), to->grid[0], to->grid[1],
                   (long long)to->blocks[0], (long long)to->blocks[1], (long long)to->before[0],
                   (long long)to->before[1], (int)to->structure, (int)to->order, (int)choice);
     matrix_t source = {0}, destination = {0};
@@ -87,8 +94,9 @@ static const pair_t pairs[] = {
 
 static void draw_extents(int64_t extents[2]) {
     for (int d = 0; d < 2; ++d)
-        extents[d] = jtest_random_between(0, 9) == 0 ? jtest_random_between(0, 1)
-                                                     : jtest_random_between(1, jtest_random_bool() ? 12 : 70);
+        extents[d] = jtest_random_between(0, 9) == 0
+                         ? jtest_random_between(0, 1)
+                         : jtest_random_between(1, jtest_random_bool() ? 12 : 70);
 }
 
 JMPI_TEST_P(Redistribute, GivesEveryElementAndTouchesNothingElse, pair_t, pairs) {
@@ -184,7 +192,8 @@ JMPI_TEST(Redistribute, LargeOnesGoInPieces, 0) {
         const int64_t extents[2] = {jtest_random_between(500, 900), jtest_random_between(300, 600)};
         matrix_draw(mpi, &from, kinds[k % 3][0], extents);
         matrix_draw(mpi, &to, kinds[k % 3][1], extents);
-        if (from.kind == JBUFFER_LOCAL) /* only rank 0 knows how its rows lie, and all have to know */
+        /* Only rank 0 knows how its rows lie, and all have to know. */
+        if (from.kind == JBUFFER_LOCAL)
             from.order = mpi->rank == 0 ? JORDER_ROW_MAJOR : JORDER_COLUMN_MAJOR;
         one_conversion(mpi, &to, &from, JDATATYPE_F64_C, 2, extents);
         JMPI_CHECKPOINT();
@@ -227,7 +236,8 @@ JMPI_TEST(Redistribute, TooLittleWorkspaceOnOneRankIsAnErrorOnAll, 4) {
     JMPI_ASSERT_OK(ji_buffer_copy_bytes(destination.view, source.view, &best, &least));
     void *workspace = aligned_alloc(64, (best + 63) & ~(size_t)63);
     for (int victim = 0; victim < mpi->size; ++victim) {
-        JEXPECT_STATUS(ji_buffer_copy(destination.view, source.view, NULL, workspace, mpi->rank == victim ? 8 : best),
+        JEXPECT_STATUS(ji_buffer_copy(destination.view, source.view, NULL, workspace,
+                                      mpi->rank == victim ? 8 : best),
                        JSTATUS_MEMORY_ERROR);
         matrix_check(mpi, &destination, "the destination");
     }
@@ -247,10 +257,12 @@ JMPI_TEST(Redistribute, GetTellsAllProcesses, 0) {
         matrix_draw(mpi, &spec, JBUFFER_DISTRIBUTED, extents);
         spec.structure = (jstructure_t)jtest_random_between(0, 6);
         matrix_t matrix = {0};
-        if (!matrix_make(mpi, &matrix, &spec, types[jtest_random_between(0, 7)], 2, extents, n, true))
+        if (!matrix_make(mpi, &matrix, &spec, types[jtest_random_between(0, 7)], 2, extents, n,
+                         true))
             return;
         for (int k = 0; k < 10; ++k) {
-            const int64_t indices[2] = {jtest_random_between(0, side - 1), jtest_random_between(0, side - 1)};
+            const int64_t indices[2] = {jtest_random_between(0, side - 1),
+                                        jtest_random_between(0, side - 1)};
             unsigned char value[16] = {0}, expected[16] = {0};
             matrix_element(&matrix, indices[0], indices[1], expected);
             JEXPECT_OK(jbuffer_get(matrix.view, indices, value));

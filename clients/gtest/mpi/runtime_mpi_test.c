@@ -65,8 +65,9 @@ JMPI_TEST(MpiRuntime, CreatingRefusesWhatIsNoIntracommunicator, 0) {
 JMPI_TEST(MpiRuntime, NullOnOneRankIsInvalidPointerOnAll, 0) {
     for (int victim = 0; victim < mpi->size; ++victim) {
         jruntime_t *runtime = NULL;
-        JEXPECT_STATUS(jruntime_create_mpi(mpi->communicator, mpi->rank == victim ? NULL : &runtime),
-                       JSTATUS_INVALID_POINTER);
+        JEXPECT_STATUS(
+            jruntime_create_mpi(mpi->communicator, mpi->rank == victim ? NULL : &runtime),
+            JSTATUS_INVALID_POINTER);
         JEXPECT_NULL(runtime);
     }
 }
@@ -97,8 +98,9 @@ JMPI_TEST(MpiAgree, TheLowestRankWithAnErrorIsHeard, 0) {
         jstatus_t first = JSTATUS_SUCCESS, degraded = JSTATUS_SUCCESS, mine = JSTATUS_SUCCESS;
         int who = -1;
         for (int rank = 0; rank < mpi->size; ++rank) {
-            static const jstatus_t choices[] = {JSTATUS_SUCCESS, JSTATUS_SUCCESS, JSTATUS_PERF_DEGRADED,
-                                                JSTATUS_MEMORY_ERROR, JSTATUS_INVALID_VALUE};
+            static const jstatus_t choices[] = {JSTATUS_SUCCESS, JSTATUS_SUCCESS,
+                                                JSTATUS_PERF_DEGRADED, JSTATUS_MEMORY_ERROR,
+                                                JSTATUS_INVALID_VALUE};
             const jstatus_t drawn = choices[jtest_random_between(0, 4)];
             if (rank == mpi->rank)
                 mine = drawn;
@@ -125,7 +127,8 @@ JMPI_TEST(MpiAgree, TheLowestRankWithAnErrorIsHeard, 0) {
 JMPI_TEST_NODES(MpiAgree, ScopesAreHeardByTheirOwn, 6, 2) {
     const ji_runtime_ops_t *ops = mpi->runtime->ops;
     const jstatus_t mine = mpi->rank == 3 ? ji_fail(JSTATUS_BUSY, "on three") : JSTATUS_SUCCESS;
-    JEXPECT_STATUS(ops->agree(mpi->runtime, JI_SCOPE_NODE, mine), mpi->rank / 2 == 1 ? JSTATUS_BUSY : JSTATUS_SUCCESS);
+    JEXPECT_STATUS(ops->agree(mpi->runtime, JI_SCOPE_NODE, mine),
+                   mpi->rank / 2 == 1 ? JSTATUS_BUSY : JSTATUS_SUCCESS);
     const jstatus_t leader = mpi->rank == 4 ? ji_fail(JSTATUS_LEAKED, "on four") : JSTATUS_SUCCESS;
     JEXPECT_STATUS(ops->agree(mpi->runtime, JI_SCOPE_LEADERS, leader),
                    mpi->rank % 2 == 0 ? JSTATUS_LEAKED : JSTATUS_SUCCESS);
@@ -146,7 +149,8 @@ JMPI_TEST_NODES(MpiBroadcast, EachScopeHasItsRoot, 0, 2) {
         JEXPECT_OK(ops->broadcast(mpi->runtime, JI_SCOPE_ALL, root, NULL, bytes, sizeof bytes));
         JEXPECT_TRUE(memcmp(bytes, expected, sizeof bytes) == 0);
         bytes[0] = mpi->rank;
-        JEXPECT_OK(ops->broadcast(mpi->runtime, JI_SCOPE_LEADERS, leader, NULL, bytes, sizeof bytes));
+        JEXPECT_OK(
+            ops->broadcast(mpi->runtime, JI_SCOPE_LEADERS, leader, NULL, bytes, sizeof bytes));
         JEXPECT_EQ(bytes[0], mpi->rank % 2 == 0 ? leader * 2 : mpi->rank);
         bytes[0] = mpi->rank;
         JEXPECT_OK(ops->broadcast(mpi->runtime, JI_SCOPE_NODE, 0, NULL, bytes, sizeof bytes));
@@ -167,7 +171,8 @@ JMPI_TEST_ONLY_WITH("JALLOC_TEST_MODULES", MpiBroadcastDevice, GoesThroughTheHos
         values[i] = mpi->rank * (int64_t)COUNT + i;
     const int root = mpi->size - 1;
     JEXPECT_OK(jdevice_copy(device, NULL, memory, values, COUNT * sizeof *values));
-    JEXPECT_OK(mpi->runtime->ops->broadcast(mpi->runtime, JI_SCOPE_ALL, root, device, memory, COUNT * sizeof *values));
+    JEXPECT_OK(mpi->runtime->ops->broadcast(mpi->runtime, JI_SCOPE_ALL, root, device, memory,
+                                            COUNT * sizeof *values));
     JEXPECT_OK(jdevice_copy(device, NULL, values, memory, COUNT * sizeof *values));
     JEXPECT_OK(jstream_synchronize(device, NULL));
     int64_t wrong = 0;
@@ -176,9 +181,9 @@ JMPI_TEST_ONLY_WITH("JALLOC_TEST_MODULES", MpiBroadcastDevice, GoesThroughTheHos
     JEXPECT_EQ(wrong, 0);
     /* No memory to go through on one rank: no rank waits for it. */
     jtest_fail_metadata_after(mpi->rank == 0);
-    JEXPECT_STATUS(
-        mpi->runtime->ops->broadcast(mpi->runtime, JI_SCOPE_ALL, root, device, memory, COUNT * sizeof *values),
-        JSTATUS_MEMORY_ERROR);
+    JEXPECT_STATUS(mpi->runtime->ops->broadcast(mpi->runtime, JI_SCOPE_ALL, root, device, memory,
+                                                COUNT * sizeof *values),
+                   JSTATUS_MEMORY_ERROR);
     jtest_fail_metadata_after(0);
     JEXPECT_OK(jdevice_deallocate(device, JMEMORY_DEVICE, memory, COUNT * sizeof *values));
     free(values);
@@ -206,7 +211,8 @@ JMPI_TEST(MpiGrid, NoMemoryOnOneRankIsAnErrorOnAll, 0) {
     for (int victim = 0; victim < mpi->size; ++victim) {
         ji_grid_t *grid = NULL;
         jtest_fail_metadata_after(mpi->rank == victim ? 1 : 0);
-        JEXPECT_STATUS(mpi->runtime->ops->open_grid(mpi->runtime, shape, &grid), JSTATUS_MEMORY_ERROR);
+        JEXPECT_STATUS(mpi->runtime->ops->open_grid(mpi->runtime, shape, &grid),
+                       JSTATUS_MEMORY_ERROR);
         JEXPECT_NULL(grid);
     }
     jtest_fail_metadata_after(0);

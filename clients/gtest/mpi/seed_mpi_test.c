@@ -1,8 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The examples of the text that buffers come from, where they need several processes: an allocator of distributed buffers
- * is rebound to replicated ones, and a distributed buffer is converted by copy and by move. */
+/* The examples of the text that buffers come from, where they need several processes: an allocator
+ * of distributed buffers is rebound to replicated ones, and a distributed buffer is converted by
+ * copy and by move. */
 
 #include "mpi_fixture.h"
 
@@ -28,7 +29,8 @@ static jbuffer_filled_t values(void *context, const jbuffer_block_t *block) {
     double *data = block->data;
     for (int64_t j = 0; j < block->extents[1]; ++j)
         for (int64_t i = 0; i < block->extents[0]; ++i)
-            data[i * block->strides[0] + j * block->strides[1]] = expected(block->starts[0] + i, block->starts[1] + j);
+            data[i * block->strides[0] + j * block->strides[1]] =
+                expected(block->starts[0] + i, block->starts[1] + j);
     *filled += block->extents[0] * block->extents[1];
     return JBUFFER_BLOCK_FILLED;
 }
@@ -65,7 +67,8 @@ JMPI_TEST(SeedMpi, RebindGivesTheReplicatedAllocatorOfTheSameBackend, 0) {
     jbuffer_allocator_t *distributed = distributed_allocator(mpi), *replicated = NULL, *back = NULL;
     JMPI_CHECKPOINT();
     jbuffer_allocator_options_t options = JBUFFER_ALLOCATOR_OPTIONS_INIT, original = options;
-    JMPI_ASSERT_OK(jbuffer_allocator_rebind(distributed, JBUFFER_REPLICATED, JDATATYPE_F64, &replicated));
+    JMPI_ASSERT_OK(
+        jbuffer_allocator_rebind(distributed, JBUFFER_REPLICATED, JDATATYPE_F64, &replicated));
     JEXPECT_OK(jbuffer_allocator_get_options(replicated, &options));
     JEXPECT_EQ(options.kind, JBUFFER_REPLICATED);
     JEXPECT_TRUE(jbuffer_allocator_runtime(replicated) == mpi->runtime);
@@ -99,10 +102,12 @@ JMPI_TEST(SeedMpi, ADistributedBufferIsAllocatedAndZeroedInParts, 0) {
     JEXPECT_OK(jbuffer_allocator_release(distributed));
 }
 
-/* The replicated allocator constructs from the distributed buffer: a copy, and the original stays as it was. */
+/* The replicated allocator constructs from the distributed buffer: a copy, and the original stays
+ * as it was. */
 JMPI_TEST(SeedMpi, ADistributedBufferIsCopiedToAReplicatedOne, 0) {
     jbuffer_allocator_t *distributed = distributed_allocator(mpi), *replicated = NULL;
-    JMPI_ASSERT_OK(jbuffer_allocator_rebind(distributed, JBUFFER_REPLICATED, JDATATYPE_F64, &replicated));
+    JMPI_ASSERT_OK(
+        jbuffer_allocator_rebind(distributed, JBUFFER_REPLICATED, JDATATYPE_F64, &replicated));
     jbuffer_t *buffer = distributed_values(mpi, distributed), *copy = NULL, *again = NULL;
     JMPI_CHECKPOINT();
     JMPI_ASSERT_OK(jbuffer_construct_copy(replicated, buffer, &copy));
@@ -118,11 +123,13 @@ JMPI_TEST(SeedMpi, ADistributedBufferIsCopiedToAReplicatedOne, 0) {
     JEXPECT_OK(jbuffer_allocator_release(distributed));
 }
 
-/* The same with the distributed buffer moved: reused as far as can be. One process holds all of it already; with several
- * each gets what it lacks, so there is nothing to use again, and that is said. */
+/* The same with the distributed buffer moved: reused as far as can be. One process holds all of it
+ * already; with several each gets what it lacks, so there is nothing to use again, and that is
+ * said. */
 JMPI_TEST(SeedMpi, ADistributedBufferIsMovedToAReplicatedOne, 0) {
     jbuffer_allocator_t *distributed = distributed_allocator(mpi), *replicated = NULL;
-    JMPI_ASSERT_OK(jbuffer_allocator_rebind(distributed, JBUFFER_REPLICATED, JDATATYPE_F64, &replicated));
+    JMPI_ASSERT_OK(
+        jbuffer_allocator_rebind(distributed, JBUFFER_REPLICATED, JDATATYPE_F64, &replicated));
     jbuffer_t *buffer = distributed_values(mpi, distributed), *moved = NULL;
     JMPI_CHECKPOINT();
     bool reused = mpi->size > 1;
@@ -130,7 +137,8 @@ JMPI_TEST(SeedMpi, ADistributedBufferIsMovedToAReplicatedOne, 0) {
     JEXPECT_NULL(buffer);
     JEXPECT_EQ(reused, mpi->size == 1);
     expect_replicated(moved);
-    /* To another distributed buffer of the same grid and blocks everything is reused, on each process. */
+    /* To another distributed buffer of the same grid and blocks everything is reused, on each
+     * process. */
     jbuffer_t *parts = distributed_values(mpi, distributed), *same = NULL;
     jbuffer_part_t before = JBUFFER_PART_INIT, after = JBUFFER_PART_INIT;
     JEXPECT_OK(jbuffer_as_part(parts, &before));
@@ -146,8 +154,10 @@ JMPI_TEST(SeedMpi, ADistributedBufferIsMovedToAReplicatedOne, 0) {
 
 /* Mixed operands: the distributed one's allocator makes the result. */
 JMPI_TEST(SeedMpi, MixedOperandsGiveADistributedResult, 0) {
-    jbuffer_allocator_t *distributed = distributed_allocator(mpi), *replicated = NULL, *result = NULL;
-    JMPI_ASSERT_OK(jbuffer_allocator_rebind(distributed, JBUFFER_REPLICATED, JDATATYPE_F64, &replicated));
+    jbuffer_allocator_t *distributed = distributed_allocator(mpi), *replicated = NULL,
+                        *result = NULL;
+    JMPI_ASSERT_OK(
+        jbuffer_allocator_rebind(distributed, JBUFFER_REPLICATED, JDATATYPE_F64, &replicated));
     jbuffer_t *buffer = distributed_values(mpi, distributed), *copy = NULL;
     JMPI_CHECKPOINT();
     JMPI_ASSERT_OK(jbuffer_construct_copy(replicated, buffer, &copy));

@@ -1,8 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Chains of operations whose intermediate results are new: one function asks for the bytes and then runs, with the same
- * variables. What a query gives for a new result is a placeholder; what can be done with one, and what cannot. */
+/* Chains of operations whose intermediate results are new: one function asks for the bytes and then
+ * runs, with the same variables. What a query gives for a new result is a placeholder; what can be
+ * done with one, and what cannot. */
 
 #include "handle_helper.h"
 #include "operation_helper.h"
@@ -20,32 +21,40 @@ typedef struct chain {
     int64_t info;
 } chain_t;
 
-static jstatus_t worse(jstatus_t a, jstatus_t b) { return jstatus_is_error(a) || b == JSTATUS_SUCCESS ? a : b; }
+static jstatus_t worse(jstatus_t a, jstatus_t b) {
+    return jstatus_is_error(a) || b == JSTATUS_SUCCESS ? a : b;
+}
 
-/* P = A A^H, T = P^H, S = P + 2 T, S = L^-1 S, half = every other row of S as columns; P becomes its Cholesky factor. */
+/* P = A A^H, T = P^H, S = P + 2 T, S = L^-1 S, half = every other row of S as columns; P becomes
+ * its Cholesky factor. */
 static jstatus_t chain_run(jhandle_t *handle, chain_t *chain, jdatatype_t type) {
-    const scalar_t one = scalar_of(type, 1, 0), two = scalar_of(type, 2, 0), zero = scalar_of(type, 0, 0);
+    const scalar_t one = scalar_of(type, 1, 0), two = scalar_of(type, 2, 0),
+                   zero = scalar_of(type, 0, 0);
     const int64_t n = chain->a.layout.extents[0], half = (n + 1) / 2;
     jbuffer_t *rows = NULL, *columns = NULL, *hermitian = NULL;
-    jstatus_t status = jbuffer_product(handle, N, C, &one, chain->a.view, chain->a.view, &zero, &chain->p);
+    jstatus_t status =
+        jbuffer_product(handle, N, C, &one, chain->a.view, chain->a.view, &zero, &chain->p);
     if (!jstatus_is_error(status))
         status = worse(status, jbuffer_transpose(handle, C, chain->p, &chain->t));
     if (!jstatus_is_error(status))
         status = worse(status, jbuffer_add(handle, &one, chain->p, &two, chain->t, &chain->s));
     if (!jstatus_is_error(status))
-        status = worse(
-            status, jbuffer_solve_triangular(handle, JBLAS_LEFT, N, JBLAS_NON_UNIT, &one, chain->lower.view, chain->s));
+        status = worse(status, jbuffer_solve_triangular(handle, JBLAS_LEFT, N, JBLAS_NON_UNIT, &one,
+                                                        chain->lower.view, chain->s));
     if (!jstatus_is_error(status))
-        status = worse(status, jbuffer_slice(chain->s, (const int64_t[]){0, 0}, (const int64_t[]){half, n},
-                                             (const int64_t[]){2, 1}, &rows));
+        status = worse(status,
+                       jbuffer_slice(chain->s, (const int64_t[]){0, 0}, (const int64_t[]){half, n},
+                                     (const int64_t[]){2, 1}, &rows));
     if (!jstatus_is_error(status))
         status = worse(status, jbuffer_permute(rows, (const int[]){1, 0}, &columns));
     if (!jstatus_is_error(status))
-        status = worse(status, jbuffer_product(handle, N, N, &one, chain->p, columns, &zero, &chain->half));
+        status = worse(status,
+                       jbuffer_product(handle, N, N, &one, chain->p, columns, &zero, &chain->half));
     if (!jstatus_is_error(status))
         status = worse(status, jbuffer_norm(handle, JNORM_ONE, chain->half, &chain->norm));
     if (!jstatus_is_error(status))
-        status = worse(status, jbuffer_with_structure(chain->p, JSTRUCTURE_HERMITIAN_LOWER, &hermitian));
+        status =
+            worse(status, jbuffer_with_structure(chain->p, JSTRUCTURE_HERMITIAN_LOWER, &hermitian));
     if (!jstatus_is_error(status))
         status = worse(status, jbuffer_cholesky(handle, hermitian, &chain->info));
     (void)jbuffer_release(rows);
@@ -60,7 +69,8 @@ static void chain_make(chain_t *chain, operation_world_t *world, int64_t n) {
     for (int64_t i = 0; i < n; i++) /* well conditioned, since the diagonal outweighs the rest */
         wide_put(operand_at(&chain->a, i, i), chain->a.type, 0, 2 * n);
     operand_keep(&chain->a);
-    operand_make(&chain->lower, world->allocator, n, n, STORED_ROW_PADDED, JSTRUCTURE_TRIANGULAR_LOWER);
+    operand_make(&chain->lower, world->allocator, n, n, STORED_ROW_PADDED,
+                 JSTRUCTURE_TRIANGULAR_LOWER);
 }
 
 static void chain_release(chain_t *chain) {
@@ -88,7 +98,8 @@ static void chain_expect(operation_world_t *world, chain_t *chain) {
     buffer_expect(chain->t, p, 8 * (long double)(n + 4));
     wide_solve(operand_value(&world->arena, &chain->lower), s);
     buffer_expect(chain->s, s, 64 * (long double)(n + 4) * (n + 4));
-    wide_matrix_t columns = wide_zeros(&world->arena, n, half), product = wide_zeros(&world->arena, n, half);
+    wide_matrix_t columns = wide_zeros(&world->arena, n, half),
+                  product = wide_zeros(&world->arena, n, half);
     columns.real = product.real = p.real;
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < half; j++) {
@@ -113,7 +124,8 @@ JTEST_P(OperationChain, OneQueryIsEnoughForTheWholeChain, int, operation_types) 
     chain_t chain;
     chain_make(&chain, &world, 40);
     size_t bytes = 0, again = 0;
-    for (int round = 0; round < 2; round++) { /* a query may go the same way twice, as a loop does */
+    for (int round = 0; round < 2; round++) {
+        /* A query may go the same way twice, as a loop does. */
         JEXPECT_OK(jhandle_start_size_query(world.handle));
         const jstatus_t status = chain_run(world.handle, &chain, type);
         JEXPECT_FALSE(jstatus_is_error(status));
@@ -125,7 +137,8 @@ JTEST_P(OperationChain, OneQueryIsEnoughForTheWholeChain, int, operation_types) 
     JEXPECT_EQ(chain.norm, -1.0);
     JEXPECT_OK(jhandle_set_workspace(world.handle, jtest_guard_pages(bytes), bytes));
     JEXPECT_OK(jhandle_clear_stats(world.handle));
-    for (int round = 0; round < 2; round++) { /* the second time results are written where the first one made them */
+    for (int round = 0; round < 2; round++) {
+        /* The second time results are written where the first one made them. */
         const jbuffer_t *const p = chain.p;
         const jstatus_t status = chain_run(world.handle, &chain, type);
         JASSERT_OK(status);
@@ -150,7 +163,8 @@ JTEST_P(OperationChain, OneQueryIsEnoughForTheWholeChain, int, operation_types) 
 
 /* ---- What a placeholder is ---- */
 
-/* A query's answer for C = A + A, of 6 x 4 elements, by an allocator that takes its memory from jtest's. */
+/* A query's answer for C = A + A, of 6 x 4 elements, by an allocator that takes its memory from
+ * jtest's. */
 typedef struct promise {
     operation_world_t world;
     jbuffer_allocator_t *allocator;
@@ -162,8 +176,9 @@ static const double one = 1, zero = 0;
 static void promise_query(promise_t *promise) {
     size_t bytes = 1;
     JEXPECT_OK(jhandle_start_size_query(promise->world.handle));
-    JEXPECT_STATUS(jbuffer_add(promise->world.handle, &one, promise->a, &one, promise->a, &promise->c),
-                   JSTATUS_SIZE_UNCHANGED);
+    JEXPECT_STATUS(
+        jbuffer_add(promise->world.handle, &one, promise->a, &one, promise->a, &promise->c),
+        JSTATUS_SIZE_UNCHANGED);
     JEXPECT_OK(jhandle_stop_size_query(promise->world.handle, &bytes));
     JEXPECT_EQ(bytes, 0);
 }
@@ -190,7 +205,8 @@ static void promise_end(promise_t *promise) {
 static void expect_placeholder(jbuffer_t *buffer) {
     void *pointer = &buffer;
     JEXPECT_STATUS(jbuffer_as_pointer(buffer, JDEVICE_HOST, &pointer), JSTATUS_INVALID_VALUE);
-    JEXPECT_SUBSTR(jstatus_last_message(), "is a placeholder that a size query made: it has no contents yet");
+    JEXPECT_SUBSTR(jstatus_last_message(),
+                   "is a placeholder that a size query made: it has no contents yet");
     JEXPECT_TRUE(pointer == (void *)&buffer);
 }
 
@@ -220,10 +236,11 @@ JTEST(OperationChain, APlaceholderIsABufferWithoutMemory) {
     expect_placeholder(promise.c);
     JEXPECT_EQ(jtest_allocation_count(), allocations);
 
-    /* Views of views, which survive the buffer they were made from, and see its memory when there is some. */
+    /* Views of views, which survive the buffer they were made from, and see its memory when there
+     * is some. */
     jbuffer_t *slice = NULL, *view = NULL;
-    JEXPECT_OK(
-        jbuffer_slice(promise.c, (const int64_t[]){1, 1}, (const int64_t[]){4, 3}, (const int64_t[]){1, 1}, &slice));
+    JEXPECT_OK(jbuffer_slice(promise.c, (const int64_t[]){1, 1}, (const int64_t[]){4, 3},
+                             (const int64_t[]){1, 1}, &slice));
     JEXPECT_OK(jbuffer_permute(slice, (const int[]){1, 0}, &view));
     expect_placeholder(view);
     JEXPECT_OK(jbuffer_add(promise.world.handle, &one, promise.a, &one, promise.a, &promise.c));
@@ -239,7 +256,8 @@ JTEST(OperationChain, APlaceholderIsABufferWithoutMemory) {
     JEXPECT_OK(jbuffer_release(promise.c));
     promise.c = NULL;
     promise_query(&promise);
-    JEXPECT_OK(jbuffer_slice(promise.c, (const int64_t[]){0, 0}, (const int64_t[]){0, 4}, NULL, &view));
+    JEXPECT_OK(
+        jbuffer_slice(promise.c, (const int64_t[]){0, 0}, (const int64_t[]){0, 4}, NULL, &view));
     JEXPECT_OK(jbuffer_release(promise.c));
     promise.c = NULL;
     expect_placeholder(view);
@@ -256,7 +274,8 @@ JTEST(OperationChain, WhatWritesTakesTheMemory) {
         JSCOPED_TRACE("way %d", way);
         jhandle_t *handle = promise.world.handle;
         jbuffer_t *column = NULL;
-        JEXPECT_OK(jbuffer_slice(promise.c, (const int64_t[]){0, 2}, (const int64_t[]){6, 1}, NULL, &column));
+        JEXPECT_OK(jbuffer_slice(promise.c, (const int64_t[]){0, 2}, (const int64_t[]){6, 1}, NULL,
+                                 &column));
         switch (way) {
         case 0: JEXPECT_OK(jbuffer_fill(handle, promise.c, &five)); break;
         case 1: JEXPECT_OK(jbuffer_fill(handle, column, &five)); break;
@@ -277,20 +296,26 @@ JTEST(OperationChain, ViewsOfAPlaceholderOverlapAsTheyWill) {
     jhandle_t *handle = promise.world.handle;
     size_t bytes[2] = {0, 0};
     jbuffer_t *left = NULL, *middle = NULL, *right = NULL, *none = NULL;
-    JEXPECT_OK(jbuffer_slice(promise.c, (const int64_t[]){0, 0}, (const int64_t[]){6, 2}, NULL, &left));
-    JEXPECT_OK(jbuffer_slice(promise.c, (const int64_t[]){0, 1}, (const int64_t[]){6, 2}, NULL, &middle));
-    JEXPECT_OK(jbuffer_slice(promise.c, (const int64_t[]){0, 2}, (const int64_t[]){6, 2}, NULL, &right));
+    JEXPECT_OK(
+        jbuffer_slice(promise.c, (const int64_t[]){0, 0}, (const int64_t[]){6, 2}, NULL, &left));
+    JEXPECT_OK(
+        jbuffer_slice(promise.c, (const int64_t[]){0, 1}, (const int64_t[]){6, 2}, NULL, &middle));
+    JEXPECT_OK(
+        jbuffer_slice(promise.c, (const int64_t[]){0, 2}, (const int64_t[]){6, 2}, NULL, &right));
     for (int round = 0; round < 2; round++) {
         JEXPECT_OK(jhandle_start_size_query(handle));
         JEXPECT_STATUS(jbuffer_add(handle, &one, left, &one, left, &right), JSTATUS_SIZE_UNCHANGED);
         JEXPECT_STATUS(jbuffer_add(handle, &one, left, &one, left, &left), JSTATUS_SIZE_UNCHANGED);
-        JEXPECT_STATUS(jbuffer_add(handle, &one, right, &one, right, &none), JSTATUS_SIZE_UNCHANGED);
+        JEXPECT_STATUS(jbuffer_add(handle, &one, right, &one, right, &none),
+                       JSTATUS_SIZE_UNCHANGED);
         JEXPECT_STATUS(jbuffer_add(handle, &one, left, &one, left, &none), JSTATUS_SIZE_UNCHANGED);
-        JEXPECT_STATUS(jbuffer_add(handle, &one, left, &one, left, &middle), JSTATUS_SIZE_INCREASED);
+        JEXPECT_STATUS(jbuffer_add(handle, &one, left, &one, left, &middle),
+                       JSTATUS_SIZE_INCREASED);
         JEXPECT_OK(jhandle_stop_size_query(handle, &bytes[round]));
         JEXPECT_OK(jbuffer_add(handle, &one, promise.a, &one, promise.a, &promise.c));
     }
-    JEXPECT_EQ(bytes[0], 2 * 12 * sizeof(double) + 64); /* both terms, each beginning on a line of 64 bytes */
+    /* Both terms, each beginning on a line of 64 bytes. */
+    JEXPECT_EQ(bytes[0], 2 * 12 * sizeof(double) + 64);
     JEXPECT_EQ(bytes[1], bytes[0]);
     JEXPECT_OK(jbuffer_add(handle, &one, left, &one, left, &middle));
     JEXPECT_EQ(element(promise.c, 0, 0), 2.0);
@@ -309,8 +334,8 @@ JTEST(OperationChain, APlaceholderHasNothingToRead) {
     promise_t promise;
     promise_begin(&promise);
     jhandle_t *h = promise.world.handle;
-    jbuffer_t *const a = promise.a, *const c = promise.c, *none = NULL, *moved = c, *square = NULL, *triangle = NULL,
-                     *symmetric = NULL;
+    jbuffer_t *const a = promise.a, *const c = promise.c, *none = NULL, *moved = c, *square = NULL,
+                     *triangle = NULL, *symmetric = NULL;
     const int64_t origin[2] = {0, 0};
     double value = -1;
     int64_t info = -1;
@@ -321,10 +346,10 @@ JTEST(OperationChain, APlaceholderHasNothingToRead) {
     const jbuffer_part_t part_before = JBUFFER_PART_INIT;
     jbuffer_part_t part = part_before;
     const uint64_t allocations = jtest_allocation_count();
-#define EXPECT_REFUSED(call)                                                                                           \
-    do {                                                                                                               \
-        JEXPECT_STATUS(call, JSTATUS_INVALID_VALUE);                                                                   \
-        JEXPECT_SUBSTR(jstatus_last_message(), "placeholder that a size query made");                                  \
+#define EXPECT_REFUSED(call)                                                                       \
+    do {                                                                                           \
+        JEXPECT_STATUS(call, JSTATUS_INVALID_VALUE);                                               \
+        JEXPECT_SUBSTR(jstatus_last_message(), "placeholder that a size query made");              \
     } while (0)
     EXPECT_REFUSED(jbuffer_get(c, origin, &value));
     EXPECT_REFUSED(jbuffer_set(c, origin, &value));
@@ -339,10 +364,12 @@ JTEST(OperationChain, APlaceholderHasNothingToRead) {
     EXPECT_REFUSED(jbuffer_add(h, &one, c, &one, a, &moved));
     EXPECT_REFUSED(jbuffer_transpose(h, N, c, &none));
     EXPECT_REFUSED(jbuffer_product(h, N, C, &one, a, c, &zero, &none));
-    EXPECT_REFUSED(jbuffer_product(h, N, N, &one, a, square, &one, &moved)); /* beta: C is read, too */
+    /* Beta: C is read, too. */
+    EXPECT_REFUSED(jbuffer_product(h, N, N, &one, a, square, &one, &moved));
     EXPECT_REFUSED(jbuffer_solve_triangular(h, JBLAS_RIGHT, N, JBLAS_UNIT, &one, triangle, a));
     EXPECT_REFUSED(jbuffer_cholesky(h, symmetric, &info));
-    JEXPECT_STATUS(jbuffer_as_part(c, &part), JSTATUS_INVALID_VALUE); /* it is not distributed, either */
+    /* It is not distributed, either. */
+    JEXPECT_STATUS(jbuffer_as_part(c, &part), JSTATUS_INVALID_VALUE);
     JEXPECT_EQ(jtest_allocation_count(), allocations);
     JEXPECT_NULL(none);
     JEXPECT_TRUE(moved == c);
@@ -371,16 +398,18 @@ JTEST(OperationChain, AFailureLeavesThePlaceholder) {
     jbuffer_t *const c = promise.c;
     JEXPECT_OK(jbuffer_permute(c, (const int[]){1, 0}, &view));
     jtest_fail_allocation_after(1);
-    JEXPECT_STATUS(jbuffer_add(handle, &one, promise.a, &one, promise.a, &promise.c), JSTATUS_MEMORY_ERROR);
+    JEXPECT_STATUS(jbuffer_add(handle, &one, promise.a, &one, promise.a, &promise.c),
+                   JSTATUS_MEMORY_ERROR);
     JEXPECT_TRUE(promise.c == c);
     expect_placeholder(c);
     expect_placeholder(view);
     /* Workspace that cannot be had, for terms that have to be copied: the result is not touched. */
     JEXPECT_OK(jhandle_set_workspace(handle, jtest_guard_pages(64), 64));
     jbuffer_t *none = NULL, *stepped = NULL;
-    JEXPECT_OK(
-        jbuffer_slice(promise.a, (const int64_t[]){0, 0}, (const int64_t[]){3, 2}, (const int64_t[]){2, 2}, &stepped));
-    JEXPECT_STATUS(jbuffer_product(handle, N, C, &one, stepped, stepped, &zero, &none), JSTATUS_MEMORY_ERROR);
+    JEXPECT_OK(jbuffer_slice(promise.a, (const int64_t[]){0, 0}, (const int64_t[]){3, 2},
+                             (const int64_t[]){2, 2}, &stepped));
+    JEXPECT_STATUS(jbuffer_product(handle, N, C, &one, stepped, stepped, &zero, &none),
+                   JSTATUS_MEMORY_ERROR);
     JEXPECT_NULL(none);
     JEXPECT_OK(jhandle_set_workspace_size(handle, 0));
     JEXPECT_OK(jbuffer_add(handle, &one, promise.a, &one, promise.a, &promise.c));
@@ -414,7 +443,8 @@ JTEST(OperationChain, NothingIsLostWhenBookkeepingFails) {
                 status = part == 0   ? jbuffer_product(world.handle, N, C, &one, a, a, &zero, &p)
                          : part == 2 ? jbuffer_transpose(world.handle, C, p, &t)
                          : round > 0 ? JSTATUS_SUCCESS
-                                     : jbuffer_slice(p, (const int64_t[]){1, 1}, (const int64_t[]){2, 2}, NULL, &view);
+                                     : jbuffer_slice(p, (const int64_t[]){1, 1},
+                                                     (const int64_t[]){2, 2}, NULL, &view);
                 if (jstatus_is_error(status)) {
                     JEXPECT_STATUS(status, JSTATUS_MEMORY_ERROR);
                     JEXPECT_TRUE(p == before[0] && t == before[1]);

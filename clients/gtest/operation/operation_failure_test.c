@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* What operations do on a GPU, and among several processes, when something there fails. Both are pretended: the GPU's
- * memory is the host's, and the other processes agree with everything. */
+/* What operations do on a GPU, and among several processes, when something there fails. Both are
+ * pretended: the GPU's memory is the host's, and the other processes agree with everything. */
 
 #include "buffer_helper.h"
 #include "host_failures.h"
@@ -21,7 +21,7 @@ static void expect_no_borrow(jhandle_t *handle) {
     JEXPECT_EQ(stats.live_borrow_count, 0);
 }
 
-/* ---- A GPU ------------------------------------------------------------------------------------------------------- */
+/* ---- A GPU ---- */
 
 typedef struct gpu_world {
     pretend_gpu_t *gpu;
@@ -34,8 +34,8 @@ static void gpu_begin(gpu_world_t *world) {
     jhandle_options_t options = JHANDLE_OPTIONS_INIT;
     world->gpu = pretend_gpu_make();
     operation_begin(&world->host, JDATATYPE_F64);
-    world->allocator =
-        buffer_allocator_of(world->host.runtime, JBUFFER_LOCAL, JDATATYPE_F64, &world->gpu->device, NULL, false);
+    world->allocator = buffer_allocator_of(world->host.runtime, JBUFFER_LOCAL, JDATATYPE_F64,
+                                           &world->gpu->device, NULL, false);
     options.device = &world->gpu->device;
     JEXPECT_OK(jhandle_create(&options, &world->handle));
 }
@@ -56,11 +56,11 @@ static void far_apart_make(far_apart_t *far, gpu_world_t *world) {
     const jlayout_t line = operation_layout(1, 25000, 0), square = operation_layout(2, 12, 12),
                     five = operation_layout(1, 5, 0);
     JEXPECT_OK(jbuffer_construct_value(world->allocator, &line, &zero, &far->parents[0]));
-    JEXPECT_OK(jbuffer_slice(far->parents[0], (const int64_t[]){1}, (const int64_t[]){5}, (const int64_t[]){5000},
-                             &far->vector));
+    JEXPECT_OK(jbuffer_slice(far->parents[0], (const int64_t[]){1}, (const int64_t[]){5},
+                             (const int64_t[]){5000}, &far->vector));
     JEXPECT_OK(jbuffer_construct_value(world->allocator, &square, &zero, &far->parents[1]));
-    JEXPECT_OK(jbuffer_slice(far->parents[1], (const int64_t[]){0, 0}, (const int64_t[]){4, 6}, (const int64_t[]){3, 2},
-                             &far->matrix));
+    JEXPECT_OK(jbuffer_slice(far->parents[1], (const int64_t[]){0, 0}, (const int64_t[]){4, 6},
+                             (const int64_t[]){3, 2}, &far->matrix));
     JEXPECT_OK(jbuffer_construct_value(world->host.allocator, &five, &two, &far->host));
 }
 
@@ -148,25 +148,28 @@ JTEST(OperationDevice, WhatNeedsABlasIsNotImplementedWithoutOne) {
     jbuffer_t *cube = NULL, *made = NULL;
     JEXPECT_OK(jlayout_init(&layout, 3, (const int64_t[]){2, 3, 4}, JORDER_COLUMN_MAJOR));
     JEXPECT_OK(jbuffer_construct_value(world.allocator, &layout, &one, &cube));
-    JEXPECT_STATUS(jbuffer_add(world.handle, &one, cube, &two, cube, &made), JSTATUS_NOT_IMPLEMENTED);
+    JEXPECT_STATUS(jbuffer_add(world.handle, &one, cube, &two, cube, &made),
+                   JSTATUS_NOT_IMPLEMENTED);
     JEXPECT_NULL(made);
     JEXPECT_OK(jbuffer_release(cube));
     far_apart_free(&far);
     gpu_end(&world);
 }
 
-/* What the host reads is beside the handle's workspace, in host memory of the process's: sums for 2^61 columns, of which
- * there is nothing, do not fit. */
+/* What the host reads is beside the handle's workspace, in host memory of the process's: sums for
+ * 2^61 columns, of which there is nothing, do not fit. */
 JTEST(OperationDevice, HostMemoryThatCannotBeHadIsAStatus) {
     gpu_world_t world;
     gpu_begin(&world);
-    const jlayout_t layout = operation_layout(2, 0, (int64_t)1 << 61), small = operation_layout(2, 3, 3);
+    const jlayout_t layout = operation_layout(2, 0, (int64_t)1 << 61),
+                    small = operation_layout(2, 3, 3);
     jbuffer_t *x = NULL, *y = NULL;
     double norm = -1;
     JASSERT_OK(jbuffer_construct_value(world.allocator, &layout, NULL, &x));
     JASSERT_OK(jbuffer_construct_value(world.allocator, &small, &one, &y));
     bool failed = true;
-    for (uint64_t n = 1; failed && n < 100; n++) { /* not JFOR_EACH_FAILURE: the process's allocator stays */
+    for (uint64_t n = 1; failed && n < 100; n++) {
+        /* Not JFOR_EACH_FAILURE: the process's allocator stays. */
         norm = -1;
         jtest_fail_metadata_after(n);
         const jstatus_t status = jbuffer_norm(world.handle, JNORM_ONE, y, &norm);
@@ -183,7 +186,7 @@ JTEST(OperationDevice, HostMemoryThatCannotBeHadIsAStatus) {
     gpu_end(&world);
 }
 
-/* ---- Several processes ------------------------------------------------------------------------------------------- */
+/* ---- Several processes ---- */
 
 typedef struct team_world {
     pretend_runtime_t pretend;
@@ -195,8 +198,10 @@ static void team_begin(team_world_t *world) {
     JEXPECT_OK(pretend_runtime_make(&world->pretend, 2, false));
     jruntime_t *runtime = world->pretend.runtime;
     world->local = buffer_allocator_of(runtime, JBUFFER_LOCAL, JDATATYPE_F64, NULL, NULL, false);
-    world->replicated = buffer_allocator_of(runtime, JBUFFER_REPLICATED, JDATATYPE_F64, NULL, NULL, false);
-    world->shared = buffer_allocator_of(runtime, JBUFFER_REPLICATED, JDATATYPE_F64, NULL, NULL, true);
+    world->replicated =
+        buffer_allocator_of(runtime, JBUFFER_REPLICATED, JDATATYPE_F64, NULL, NULL, false);
+    world->shared =
+        buffer_allocator_of(runtime, JBUFFER_REPLICATED, JDATATYPE_F64, NULL, NULL, true);
     JEXPECT_OK(jhandle_create(NULL, &world->handle));
 }
 
@@ -224,16 +229,18 @@ JTEST(OperationProcesses, WithoutScalapackNothingDistributedIsComputed) {
     JASSERT_OK(jhandle_create(NULL, &handle));
     jbuffer_allocator_t *host =
         buffer_allocator_of(pretend.runtime, JBUFFER_DISTRIBUTED, JDATATYPE_F64, NULL, NULL, false);
-    jbuffer_allocator_t *device =
-        buffer_allocator_of(pretend.runtime, JBUFFER_DISTRIBUTED, JDATATYPE_F64, &gpu->device, NULL, false);
+    jbuffer_allocator_t *device = buffer_allocator_of(pretend.runtime, JBUFFER_DISTRIBUTED,
+                                                      JDATATYPE_F64, &gpu->device, NULL, false);
     JASSERT_OK(jbuffer_construct_value(host, &layout, &one, &x));
     JASSERT_OK(jbuffer_construct_value(device, &layout, &one, &far));
     JEXPECT_STATUS(jbuffer_scale(handle, &two, x), JSTATUS_NOT_IMPLEMENTED);
     JEXPECT_SUBSTR(jhandle_last_message(handle), "this runtime computes on nothing distributed");
     JEXPECT_STATUS(jbuffer_scale(handle, &two, far), JSTATUS_NOT_IMPLEMENTED);
-    JEXPECT_SUBSTR(jhandle_last_message(handle), "an operand on pretended: copy it to the host first");
+    JEXPECT_SUBSTR(jhandle_last_message(handle),
+                   "an operand on pretended: copy it to the host first");
     /* Nor does this one copy, from one kind to another or on to itself. */
-    jbuffer_allocator_t *local = buffer_allocator_of(pretend.runtime, JBUFFER_LOCAL, JDATATYPE_F64, NULL, NULL, false);
+    jbuffer_allocator_t *local =
+        buffer_allocator_of(pretend.runtime, JBUFFER_LOCAL, JDATATYPE_F64, NULL, NULL, false);
     JASSERT_OK(jbuffer_construct_value(local, &layout, &one, &here));
     JEXPECT_STATUS(jbuffer_copy(handle, here, x), JSTATUS_NOT_IMPLEMENTED);
     JEXPECT_SUBSTR(jhandle_last_message(handle), "a pretended process sends nothing");
@@ -254,7 +261,8 @@ JTEST(OperationProcesses, WithoutScalapackNothingDistributedIsComputed) {
 
 /* Operands of two kinds, in this order, and a result that is one of them or is made. */
 typedef struct sum {
-    jbuffer_t *local, *everyones, *shared, *definite, *up, *down; /* overlapping parts of what is shared */
+    /* Overlapping parts of what is shared. */
+    jbuffer_t *local, *everyones, *shared, *definite, *up, *down;
     jbuffer_t *made;
     int64_t info;
 } sum_t;
@@ -266,8 +274,10 @@ static void sum_make(sum_t *sum, team_world_t *world) {
     JEXPECT_OK(jbuffer_construct_value(world->local, &layout, &one, &sum->local));
     JEXPECT_OK(jbuffer_construct_value(world->replicated, &layout, &two, &sum->everyones));
     JEXPECT_OK(jbuffer_construct_value(world->shared, &layout, &three, &sum->shared));
-    JEXPECT_OK(jbuffer_slice(sum->shared, (const int64_t[]){0, 0}, (const int64_t[]){4, 5}, NULL, &sum->up));
-    JEXPECT_OK(jbuffer_slice(sum->shared, (const int64_t[]){1, 0}, (const int64_t[]){4, 5}, NULL, &sum->down));
+    JEXPECT_OK(jbuffer_slice(sum->shared, (const int64_t[]){0, 0}, (const int64_t[]){4, 5}, NULL,
+                             &sum->up));
+    JEXPECT_OK(jbuffer_slice(sum->shared, (const int64_t[]){1, 0}, (const int64_t[]){4, 5}, NULL,
+                             &sum->down));
     JEXPECT_OK(jbuffer_construct_identity(world->shared, &layout, &identity));
     JEXPECT_OK(jbuffer_with_structure(identity, JSTRUCTURE_SYMMETRIC_LOWER, &sum->definite));
     JEXPECT_OK(jbuffer_release(identity));
@@ -289,7 +299,8 @@ static jstatus_t sum_call(jhandle_t *handle, sum_t *sum, int which) {
     case 1: return jbuffer_add(handle, &one, sum->everyones, &one, sum->everyones, &sum->local);
     case 2: return jbuffer_add(handle, &one, sum->local, &one, sum->everyones, &sum->made);
     case 3: return jbuffer_add(handle, &one, sum->shared, &one, sum->shared, &sum->made);
-    case 4: return jbuffer_product(handle, N, N, &one, sum->shared, sum->local, &zero, &sum->shared);
+    case 4:
+        return jbuffer_product(handle, N, N, &one, sum->shared, sum->local, &zero, &sum->shared);
     case 5: return jbuffer_cholesky(handle, sum->definite, &sum->info);
     case 6: return jbuffer_copy(handle, sum->everyones, sum->local);
     default: return jbuffer_copy(handle, sum->down, sum->up);
@@ -304,7 +315,8 @@ static double sum_result(const sum_t *sum, int which) {
 }
 static const double sum_results[SUMS] = {3, 4, 3, 6, 15, 1, 1, 3};
 
-/* After one operation that something failed in, or nothing: its status, and no result that was not there. */
+/* After one operation that something failed in, or nothing: its status, and no result that was not
+ * there. */
 static void sum_expect(team_world_t *world, sum_t *sum, jstatus_t status, bool failed) {
     JEXPECT_STATUS(status, failed ? JSTATUS_DEVICE_ERROR : JSTATUS_SUCCESS);
     JEXPECT_TRUE(!failed || (sum->made == NULL && sum->info == -1));
@@ -327,7 +339,8 @@ JTEST(OperationProcesses, KindsMayBeMixed) {
     }
 }
 
-/* Each agreement and broadcast in turn fails, as if another process had: its status, and no result that was not there. */
+/* Each agreement and broadcast in turn fails, as if another process had: its status, and no result
+ * that was not there. */
 JTEST(OperationProcesses, EachFailureOfTheOthersIsReported) {
     for (int which = 0; which < SUMS; which++) {
         bool failed = true;
@@ -393,7 +406,8 @@ JTEST(OperationProcesses, EachFailedBookkeepingIsSurvived) {
         JFOR_EACH_FAILURE(n) {
             JSCOPED_TRACE("operation %d", made_by[i]);
             const jstatus_t status = sum_call(world.handle, &sum, made_by[i]);
-            JEXPECT_STATUS(status, jtest_metadata_failed() ? JSTATUS_MEMORY_ERROR : JSTATUS_SUCCESS);
+            JEXPECT_STATUS(status,
+                           jtest_metadata_failed() ? JSTATUS_MEMORY_ERROR : JSTATUS_SUCCESS);
             JEXPECT_TRUE(sum.made == NULL || status == JSTATUS_SUCCESS);
             expect_no_borrow(world.handle);
             JEXPECT_OK(jbuffer_release(sum.made));

@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Operations and the handle: workspace, rungs, streams, pointer modes, failures, and what is refused. */
+/* Operations and the handle: workspace, rungs, streams, pointer modes, failures, and what is
+ * refused. */
 
 #include "handle_helper.h"
 #include "host_failures.h"
@@ -24,12 +25,13 @@ static wide_matrix_t plain_product(wide_arena_t *arena, const operand_t *a, cons
     return product;
 }
 
-/* With the bytes of a query the product runs as jblas would with all it wants; with fewer on a lower rung; with none
- * for what has to be packed not at all. */
+/* With the bytes of a query the product runs as jblas would with all it wants; with fewer on a
+ * lower rung; with none for what has to be packed not at all. */
 JTEST_P(OperationHandle, ProductsHaveTheRungsOfGemm, int, operation_types) {
     const jdatatype_t type = (jdatatype_t)*param;
     const ji_tuning_t saved = ji_host_tuning;
-    ji_host_tuning.strassen_least[0] = ji_host_tuning.strassen_least[1] = ji_host_tuning.gemm3m_least = 8;
+    ji_host_tuning.strassen_least[0] = ji_host_tuning.strassen_least[1] =
+        ji_host_tuning.gemm3m_least = 8;
     ji_tuning_complete(&ji_host_tuning);
     operation_world_t world;
     operation_begin(&world, type);
@@ -37,20 +39,22 @@ JTEST_P(OperationHandle, ProductsHaveTheRungsOfGemm, int, operation_types) {
     const scalar_t one = scalar_of(type, 1, 0), zero = scalar_of(type, 0, 0);
     for (int packs = 0; packs < 2; packs++) {
         operand_t a, b, c;
-        operand_make(&a, world.allocator, 40, 40, packs ? STORED_STEPPED : STORED_ROW, JSTRUCTURE_GENERAL);
+        operand_make(&a, world.allocator, 40, 40, packs ? STORED_STEPPED : STORED_ROW,
+                     JSTRUCTURE_GENERAL);
         operand_make(&b, world.allocator, 40, 40, STORED_COLUMN, JSTRUCTURE_GENERAL);
         operand_make(&c, world.allocator, 40, 40, STORED_ROW_PADDED, JSTRUCTURE_GENERAL);
         const wide_matrix_t expected = plain_product(&world.arena, &a, &b);
         size_t bytes = 0, direct = 0;
         /* What jblas itself answers for the same product. */
         JEXPECT_OK(jhandle_start_size_query(world.handle));
-        (void)(type == JDATATYPE_F32
-                   ? jblas_sgemm(world.handle, N, N, 40, 40, 40, NULL, NULL, 40, NULL, 40, NULL, NULL, 40)
-               : type == JDATATYPE_F64
-                   ? jblas_dgemm(world.handle, N, N, 40, 40, 40, NULL, NULL, 40, NULL, 40, NULL, NULL, 40)
-               : type == JDATATYPE_F32_C
-                   ? jblas_cgemm(world.handle, N, N, 40, 40, 40, NULL, NULL, 40, NULL, 40, NULL, NULL, 40)
-                   : jblas_zgemm(world.handle, N, N, 40, 40, 40, NULL, NULL, 40, NULL, 40, NULL, NULL, 40));
+        (void)(type == JDATATYPE_F32   ? jblas_sgemm(world.handle, N, N, 40, 40, 40, NULL, NULL, 40,
+                                                     NULL, 40, NULL, NULL, 40)
+               : type == JDATATYPE_F64 ? jblas_dgemm(world.handle, N, N, 40, 40, 40, NULL, NULL, 40,
+                                                     NULL, 40, NULL, NULL, 40)
+               : type == JDATATYPE_F32_C ? jblas_cgemm(world.handle, N, N, 40, 40, 40, NULL, NULL,
+                                                       40, NULL, 40, NULL, NULL, 40)
+                                         : jblas_zgemm(world.handle, N, N, 40, 40, 40, NULL, NULL,
+                                                       40, NULL, 40, NULL, NULL, 40));
         JEXPECT_OK(jhandle_stop_size_query(world.handle, &direct));
         JEXPECT_GT(direct, 0);
         JEXPECT_OK(jhandle_start_size_query(world.handle));
@@ -76,7 +80,8 @@ JTEST_P(OperationHandle, ProductsHaveTheRungsOfGemm, int, operation_types) {
 
         operand_keep(&c);
         JEXPECT_OK(jhandle_set_workspace(world.handle, jtest_guard_pages(64), 64));
-        const jstatus_t status = jbuffer_product(world.handle, N, N, &one, a.view, b.view, &zero, &c.view);
+        const jstatus_t status =
+            jbuffer_product(world.handle, N, N, &one, a.view, b.view, &zero, &c.view);
         JEXPECT_STATUS(status, packs ? JSTATUS_MEMORY_ERROR : JSTATUS_PERF_DEGRADED);
         if (packs)
             operand_expect_unchanged(&c);
@@ -92,9 +97,11 @@ JTEST_P(OperationHandle, ProductsHaveTheRungsOfGemm, int, operation_types) {
     ji_host_tuning = saved;
 }
 
-/* Whether such a solve gains by workspace depends on the type and on what the processor's registers hold. */
+/* Whether such a solve gains by workspace depends on the type and on what the processor's registers
+ * hold. */
 static bool solves_want_workspace(jdatatype_t type, int64_t n) {
-    return ji_host_triangle_pays(&(ji_matmat_t){.head.type = type, .side = JBLAS_LEFT, .m = n, .n = n});
+    return ji_host_triangle_pays(
+        &(ji_matmat_t){.head.type = type, .side = JBLAS_LEFT, .m = n, .n = n});
 }
 
 /* Solves and factorizations. */
@@ -110,11 +117,13 @@ JTEST_P(OperationHandle, SolvesHaveTheRungsOfTrsm, int, operation_types) {
         operand_make(&a, world.allocator, n, n, STORED_ROW_PADDED,
                      factors ? JSTRUCTURE_HERMITIAN_UPPER : JSTRUCTURE_TRIANGULAR_LOWER);
         operand_make(&b, world.allocator, n, n, STORED_ROW, JSTRUCTURE_GENERAL);
-        for (int64_t i = 0; i < n && factors; i++) /* definite, since the diagonal outweighs the rest */
+        /* Definite, since the diagonal outweighs the rest. */
+        for (int64_t i = 0; i < n && factors; i++)
             wide_put(operand_at(&a, i, i), a.type, 0, 2 * n);
         operand_keep(&a);
         /* What jblas itself answers: row-major matrices are its transposes. */
-        ji_matmat_t factor = {.head = {.type = (jdatatype_t)*param}, .uplo = JBLAS_LOWER, .n = n, .lda = n};
+        ji_matmat_t factor = {
+            .head = {.type = (jdatatype_t)*param}, .uplo = JBLAS_LOWER, .n = n, .lda = n};
         ji_matmat_t solve = factor;
         solve.side = JBLAS_LEFT;
         solve.uplo = JBLAS_UPPER;
@@ -128,9 +137,10 @@ JTEST_P(OperationHandle, SolvesHaveTheRungsOfTrsm, int, operation_types) {
         for (int round = 0; round < 3; round++) {
             if (round == 0)
                 JEXPECT_OK(jhandle_start_size_query(world.handle));
-            const jstatus_t status = factors ? jbuffer_cholesky(world.handle, a.view, &info)
-                                             : jbuffer_solve_triangular(world.handle, JBLAS_RIGHT, JBLAS_TRANSPOSE,
-                                                                        JBLAS_NON_UNIT, &one, a.view, b.view);
+            const jstatus_t status =
+                factors ? jbuffer_cholesky(world.handle, a.view, &info)
+                        : jbuffer_solve_triangular(world.handle, JBLAS_RIGHT, JBLAS_TRANSPOSE,
+                                                   JBLAS_NON_UNIT, &one, a.view, b.view);
             if (round == 0) {
                 JEXPECT_OK(jhandle_stop_size_query(world.handle, &bytes));
                 JEXPECT_EQ(bytes, direct);
@@ -228,7 +238,8 @@ JTEST(OperationHandle, ScalarsMayLieInBuffers) {
     operation_end(&world);
 }
 
-/* In a created stream nothing waits, packed operands included, and the order is that of the calls. */
+/* In a created stream nothing waits, packed operands included, and the order is that of the
+ * calls. */
 JTEST_P(OperationHandle, CreatedStreamsKeepTheOrder, int, operation_types) {
     const jdatatype_t type = (jdatatype_t)*param;
     operation_world_t world;
@@ -237,7 +248,8 @@ JTEST_P(OperationHandle, CreatedStreamsKeepTheOrder, int, operation_types) {
     JASSERT_OK(jstream_create(jdevice_host(), &stream));
     JEXPECT_OK(jhandle_set_workspace_size(world.handle, 1 << 16)); /* growing may wait */
     JEXPECT_OK(jhandle_set_stream(world.handle, stream));
-    const scalar_t one = scalar_of(type, 1, 0), two = scalar_of(type, 2, 0), zero = scalar_of(type, 0, 0);
+    const scalar_t one = scalar_of(type, 1, 0), two = scalar_of(type, 2, 0),
+                   zero = scalar_of(type, 0, 0);
     operand_t a, b, c, d;
     operand_make(&a, world.allocator, 9, 9, STORED_STEPPED, JSTRUCTURE_HERMITIAN_UPPER);
     operand_make(&b, world.allocator, 9, 9, STORED_STEPPED, JSTRUCTURE_GENERAL);
@@ -245,7 +257,8 @@ JTEST_P(OperationHandle, CreatedStreamsKeepTheOrder, int, operation_types) {
     operand_make(&d, world.allocator, 9, 9, STORED_ROW, JSTRUCTURE_GENERAL);
     /* d = (2 a) b + c, by way of c */
     wide_matrix_t expected = wide_zeros(&world.arena, 9, 9);
-    wide_multiply_add(2, operand_value(&world.arena, &a), operand_value(&world.arena, &b), expected);
+    wide_multiply_add(2, operand_value(&world.arena, &a), operand_value(&world.arena, &b),
+                      expected);
     wide_add(1, operand_value(&world.arena, &c), expected);
     jtest_gate_t gate = JTEST_GATE_INIT;
     JEXPECT_OK(jtest_gate_block(&gate, jdevice_host(), stream));
@@ -287,8 +300,10 @@ static void calls_make(calls_t *calls, operation_world_t *world) {
     operand_make(&calls->a, world->allocator, 7, 7, STORED_STEPPED, JSTRUCTURE_HERMITIAN_UPPER);
     operand_make(&calls->b, world->allocator, 7, 7, STORED_ROW, JSTRUCTURE_SYMMETRIC_LOWER);
     operand_make(&calls->c, world->allocator, 7, 7, STORED_STEPPED, JSTRUCTURE_GENERAL);
-    operand_make(&calls->triangle, world->allocator, 7, 7, STORED_STEPPED, JSTRUCTURE_TRIANGULAR_LOWER);
-    operand_make(&calls->definite, world->allocator, 7, 7, STORED_STEPPED, JSTRUCTURE_HERMITIAN_LOWER);
+    operand_make(&calls->triangle, world->allocator, 7, 7, STORED_STEPPED,
+                 JSTRUCTURE_TRIANGULAR_LOWER);
+    operand_make(&calls->definite, world->allocator, 7, 7, STORED_STEPPED,
+                 JSTRUCTURE_HERMITIAN_LOWER);
     operand_make_definite(&calls->definite, &world->arena);
     calls->one = scalar_of(type, 1, 0);
     calls->zero = scalar_of(type, 0, 0);
@@ -302,22 +317,29 @@ static void calls_free(calls_t *calls) {
 }
 
 #define CALLS 7
-/* One of the operations that take workspace or make a result; or, behind them, one that does neither. */
+/* One of the operations that take workspace or make a result; or, behind them, one that does
+ * neither. */
 static jstatus_t call(jhandle_t *handle, calls_t *calls, int which, jbuffer_t **made) {
     int64_t info;
     double norm;
     switch (which) {
-    case 0: return jbuffer_product(handle, N, N, &calls->one, calls->a.view, calls->b.view, &calls->zero, made);
+    case 0:
+        return jbuffer_product(handle, N, N, &calls->one, calls->a.view, calls->b.view,
+                               &calls->zero, made);
     case 1:
-        return jbuffer_product(handle, N, N, &calls->one, calls->a.view, calls->b.view, &calls->one, &calls->c.view);
+        return jbuffer_product(handle, N, N, &calls->one, calls->a.view, calls->b.view, &calls->one,
+                               &calls->c.view);
     case 2:
-        return jbuffer_solve_triangular(handle, JBLAS_LEFT, N, JBLAS_NON_UNIT, &calls->one, calls->triangle.view,
-                                        calls->c.view);
+        return jbuffer_solve_triangular(handle, JBLAS_LEFT, N, JBLAS_NON_UNIT, &calls->one,
+                                        calls->triangle.view, calls->c.view);
     case 3: return jbuffer_cholesky(handle, calls->definite.view, &info);
-    case 4: return jbuffer_add(handle, &calls->one, calls->a.view, &calls->one, calls->b.view, made);
+    case 4:
+        return jbuffer_add(handle, &calls->one, calls->a.view, &calls->one, calls->b.view, made);
     case 5: return jbuffer_transpose(handle, JBLAS_TRANSPOSE, calls->a.view, made);
     case 6: return jbuffer_norm(handle, JNORM_ONE, calls->a.view, &norm);
-    default: return jbuffer_add(handle, &calls->one, calls->a.view, &calls->one, calls->c.view, &calls->c.view);
+    default:
+        return jbuffer_add(handle, &calls->one, calls->a.view, &calls->one, calls->c.view,
+                           &calls->c.view);
     }
 }
 
@@ -345,7 +367,8 @@ JTEST(OperationHandle, EachFailedBookkeepingIsSurvived) {
         JFOR_EACH_FAILURE(n) {
             jbuffer_t *made = NULL;
             const jstatus_t status = call(world.handle, &calls, made_by[i], &made);
-            JEXPECT_STATUS(status, jtest_metadata_failed() ? JSTATUS_MEMORY_ERROR : JSTATUS_SUCCESS);
+            JEXPECT_STATUS(status,
+                           jtest_metadata_failed() ? JSTATUS_MEMORY_ERROR : JSTATUS_SUCCESS);
             JEXPECT_EQ(made == NULL, jtest_metadata_failed());
             calls_unchanged(&calls);
             JEXPECT_EQ(stats_of(world.handle).live_borrow_count, 0);
@@ -458,7 +481,8 @@ JTEST(OperationHandle, SizesBeyondTheCblasAreRefused) {
     operand_make(&a, world.allocator, 9, 9, STORED_COLUMN, JSTRUCTURE_SYMMETRIC_LOWER);
     operand_make(&b, world.allocator, 9, 9, STORED_COLUMN, JSTRUCTURE_GENERAL);
     ji_blas_int_max = 7;
-    JEXPECT_STATUS(jbuffer_product(world.handle, N, N, &one, a.view, b.view, &zero, &made), JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(jbuffer_product(world.handle, N, N, &one, a.view, b.view, &zero, &made),
+                   JSTATUS_INVALID_SIZE);
     JEXPECT_STATUS(jbuffer_cholesky(world.handle, a.view, &info), JSTATUS_INVALID_SIZE);
     ji_blas_int_max = most;
     JEXPECT_NULL(made);
@@ -490,8 +514,10 @@ JTEST(OperationHandle, MisuseIsAStatus) {
     const jlayout_t layout = operation_layout(2, 3, 4);
     jlayout_t layout3;
     JASSERT_OK(jlayout_init(&layout3, 3, (const int64_t[]){3, 4, 2}, JORDER_COLUMN_MAJOR));
-    JASSERT_OK(jbuffer_allocator_rebind(world.allocator, JBUFFER_LOCAL, JDATATYPE_F32, &narrow_allocator));
-    JASSERT_OK(jbuffer_allocator_rebind(world.allocator, JBUFFER_LOCAL, JDATATYPE_I32, &integer_allocator));
+    JASSERT_OK(
+        jbuffer_allocator_rebind(world.allocator, JBUFFER_LOCAL, JDATATYPE_F32, &narrow_allocator));
+    JASSERT_OK(jbuffer_allocator_rebind(world.allocator, JBUFFER_LOCAL, JDATATYPE_I32,
+                                        &integer_allocator));
     JASSERT_OK(jbuffer_construct_value(narrow_allocator, &layout, NULL, &narrow));
     JASSERT_OK(jbuffer_construct_value(integer_allocator, &layout, NULL, &integers));
     JASSERT_OK(jbuffer_construct_value(world.allocator, &layout3, NULL, &cube));
@@ -513,31 +539,40 @@ JTEST(OperationHandle, MisuseIsAStatus) {
     JEXPECT_STATUS(jbuffer_add(h, &one, a.view, &one, a.view, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jbuffer_norm(h, JNORM_MAX, a.view, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jbuffer_transpose(h, N, a.view, NULL), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jbuffer_product(h, N, N, &one, a.view, b.view, NULL, &none), JSTATUS_INVALID_POINTER);
-    JEXPECT_SUBSTR(jhandle_last_message(h), "beta is NULL");
-    JEXPECT_STATUS(jbuffer_product(h, N, N, NULL, a.view, b.view, &zero, &none), JSTATUS_INVALID_POINTER);
-    JEXPECT_SUBSTR(jhandle_last_message(h), "alpha is NULL");
-    JEXPECT_STATUS(jbuffer_product(h, N, N, &one, a.view, b.view, &zero, NULL), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jbuffer_product(h, N, N, &one, NULL, b.view, &zero, &none), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jbuffer_solve_triangular(h, JBLAS_LEFT, N, JBLAS_UNIT, NULL, triangle.view, a.view),
+    JEXPECT_STATUS(jbuffer_product(h, N, N, &one, a.view, b.view, NULL, &none),
                    JSTATUS_INVALID_POINTER);
+    JEXPECT_SUBSTR(jhandle_last_message(h), "beta is NULL");
+    JEXPECT_STATUS(jbuffer_product(h, N, N, NULL, a.view, b.view, &zero, &none),
+                   JSTATUS_INVALID_POINTER);
+    JEXPECT_SUBSTR(jhandle_last_message(h), "alpha is NULL");
+    JEXPECT_STATUS(jbuffer_product(h, N, N, &one, a.view, b.view, &zero, NULL),
+                   JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jbuffer_product(h, N, N, &one, NULL, b.view, &zero, &none),
+                   JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(
+        jbuffer_solve_triangular(h, JBLAS_LEFT, N, JBLAS_UNIT, NULL, triangle.view, a.view),
+        JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jbuffer_cholesky(h, symmetric.view, NULL), JSTATUS_INVALID_POINTER);
     /* Enums. */
     JEXPECT_STATUS(jbuffer_norm(h, (jnorm_t)4, a.view, &norm), JSTATUS_INVALID_VALUE);
     JEXPECT_SUBSTR(jhandle_last_message(h), "norm = 4: must be JNORM_MAX (0), ");
-    JEXPECT_STATUS(jbuffer_transpose(h, (jblas_operation_t)114, a.view, &none), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jbuffer_transpose(h, (jblas_operation_t)114, a.view, &none),
+                   JSTATUS_INVALID_VALUE);
     JEXPECT_SUBSTR(jhandle_last_message(h), "operation = 114: must be JBLAS_NO_TRANSPOSE (111), ");
     JEXPECT_STATUS(jbuffer_product(h, (jblas_operation_t)0, N, &one, a.view, b.view, &zero, &none),
                    JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(jbuffer_product(h, N, (jblas_operation_t)110, &one, a.view, b.view, &zero, &none),
-                   JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(jbuffer_solve_triangular(h, (jblas_side_t)1, N, JBLAS_UNIT, &one, triangle.view, a.view),
-                   JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(jbuffer_solve_triangular(h, JBLAS_LEFT, N, (jblas_diagonal_t)1, &one, triangle.view, a.view),
-                   JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(
-        jbuffer_solve_triangular(h, JBLAS_LEFT, (jblas_operation_t)1, JBLAS_UNIT, &one, triangle.view, a.view),
+        jbuffer_product(h, N, (jblas_operation_t)110, &one, a.view, b.view, &zero, &none),
         JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(
+        jbuffer_solve_triangular(h, (jblas_side_t)1, N, JBLAS_UNIT, &one, triangle.view, a.view),
+        JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jbuffer_solve_triangular(h, JBLAS_LEFT, N, (jblas_diagonal_t)1, &one,
+                                            triangle.view, a.view),
+                   JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jbuffer_solve_triangular(h, JBLAS_LEFT, (jblas_operation_t)1, JBLAS_UNIT, &one,
+                                            triangle.view, a.view),
+                   JSTATUS_INVALID_VALUE);
     /* Shapes; the message has both. */
     JEXPECT_STATUS(jbuffer_copy(h, b.view, a.view), JSTATUS_INVALID_SIZE);
     JEXPECT_SUBSTR(jhandle_last_message(h), "[3,4]");
@@ -545,46 +580,63 @@ JTEST(OperationHandle, MisuseIsAStatus) {
     JEXPECT_STATUS(jbuffer_add(h, &one, a.view, &one, b.view, &none), JSTATUS_INVALID_SIZE);
     JEXPECT_STATUS(jbuffer_add(h, &one, a.view, &one, a.view, &b.view), JSTATUS_INVALID_SIZE);
     JEXPECT_STATUS(jbuffer_transpose(h, N, a.view, &b.view), JSTATUS_INVALID_SIZE);
-    JEXPECT_STATUS(jbuffer_transpose(h, N, a.view, &triangle.view), JSTATUS_INVALID_SIZE); /* of as many rows */
-    JEXPECT_STATUS(jbuffer_product(h, N, N, &one, a.view, a.view, &zero, &none), JSTATUS_INVALID_SIZE);
-    JEXPECT_STATUS(jbuffer_product(h, N, N, &one, a.view, b.view, &zero, &a.view), JSTATUS_INVALID_SIZE);
-    JEXPECT_STATUS(jbuffer_product(h, N, N, &one, a.view, b.view, &zero, &b.view), JSTATUS_INVALID_SIZE);
-    JEXPECT_STATUS(jbuffer_solve_triangular(h, JBLAS_RIGHT, N, JBLAS_UNIT, &one, triangle.view, a.view),
+    /* Of as many rows. */
+    JEXPECT_STATUS(jbuffer_transpose(h, N, a.view, &triangle.view), JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(jbuffer_product(h, N, N, &one, a.view, a.view, &zero, &none),
                    JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(jbuffer_product(h, N, N, &one, a.view, b.view, &zero, &a.view),
+                   JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(jbuffer_product(h, N, N, &one, a.view, b.view, &zero, &b.view),
+                   JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(
+        jbuffer_solve_triangular(h, JBLAS_RIGHT, N, JBLAS_UNIT, &one, triangle.view, a.view),
+        JSTATUS_INVALID_SIZE);
     /* Structures, ranks and types. */
-    JEXPECT_STATUS(jbuffer_solve_triangular(h, JBLAS_LEFT, N, JBLAS_UNIT, &one, symmetric.view, a.view),
-                   JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(jbuffer_solve_triangular(h, JBLAS_LEFT, N, JBLAS_UNIT, &one, triangle.view, symmetric.view),
-                   JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(
+        jbuffer_solve_triangular(h, JBLAS_LEFT, N, JBLAS_UNIT, &one, symmetric.view, a.view),
+        JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(
+        jbuffer_solve_triangular(h, JBLAS_LEFT, N, JBLAS_UNIT, &one, triangle.view, symmetric.view),
+        JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jbuffer_cholesky(h, triangle.view, &info), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jbuffer_cholesky(h, a.view, &info), JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(jbuffer_product(h, N, N, &one, triangle.view, triangle.view, &zero, &symmetric.view),
+    JEXPECT_STATUS(
+        jbuffer_product(h, N, N, &one, triangle.view, triangle.view, &zero, &symmetric.view),
+        JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jbuffer_add(h, &one, triangle.view, &one, triangle.view, &symmetric.view),
                    JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(jbuffer_add(h, &one, triangle.view, &one, triangle.view, &symmetric.view), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jbuffer_transpose(h, N, triangle.view, &symmetric.view), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jbuffer_transpose(h, N, cube, &none), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jbuffer_transpose(h, N, a.view, &cube), JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(jbuffer_product(h, N, N, &one, cube, b.view, &zero, &none), JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(jbuffer_product(h, N, N, &one, a.view, cube, &zero, &none), JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(jbuffer_product(h, N, N, &one, a.view, b.view, &zero, &cube), JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(jbuffer_solve_triangular(h, JBLAS_LEFT, N, JBLAS_UNIT, &one, triangle.view, cube),
+    JEXPECT_STATUS(jbuffer_product(h, N, N, &one, cube, b.view, &zero, &none),
                    JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jbuffer_product(h, N, N, &one, a.view, cube, &zero, &none),
+                   JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jbuffer_product(h, N, N, &one, a.view, b.view, &zero, &cube),
+                   JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(
+        jbuffer_solve_triangular(h, JBLAS_LEFT, N, JBLAS_UNIT, &one, triangle.view, cube),
+        JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jbuffer_norm(h, JNORM_ONE, cube, &norm), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jbuffer_add(h, &one, a.view, &one, narrow, &none), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jbuffer_copy(h, narrow, a.view), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jbuffer_scale(h, &one, integers), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jbuffer_norm(h, JNORM_MAX, integers, &norm), JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(jbuffer_add(h, &one, a.view, &one, elsewhere.view, &none), JSTATUS_INVALID_VALUE); /* runtimes */
+    /* runtimes */
+    JEXPECT_STATUS(jbuffer_add(h, &one, a.view, &one, elsewhere.view, &none),
+                   JSTATUS_INVALID_VALUE);
     /* While querying, operands are looked at, scalars and results are not. */
     size_t bytes = 1;
     JEXPECT_OK(jhandle_start_size_query(h));
     jbuffer_t *asked[2] = {NULL, NULL}; /* placeholders: operation_chain_test.c */
-    JEXPECT_STATUS(jbuffer_product(h, N, N, NULL, a.view, b.view, NULL, &asked[0]), JSTATUS_SIZE_UNCHANGED);
+    JEXPECT_STATUS(jbuffer_product(h, N, N, NULL, a.view, b.view, NULL, &asked[0]),
+                   JSTATUS_SIZE_UNCHANGED);
     JEXPECT_STATUS(jbuffer_add(h, NULL, a.view, NULL, a.view, &asked[1]), JSTATUS_SIZE_UNCHANGED);
     JEXPECT_STATUS(jbuffer_norm(h, JNORM_ONE, a.view, NULL), JSTATUS_SIZE_INCREASED);
     JEXPECT_STATUS(jbuffer_scale(h, NULL, a.view), JSTATUS_SIZE_UNCHANGED);
-    JEXPECT_STATUS(jbuffer_solve_triangular(h, JBLAS_LEFT, N, JBLAS_UNIT, NULL, triangle.view, a.view),
-                   JSTATUS_SIZE_UNCHANGED);
+    JEXPECT_STATUS(
+        jbuffer_solve_triangular(h, JBLAS_LEFT, N, JBLAS_UNIT, NULL, triangle.view, a.view),
+        JSTATUS_SIZE_UNCHANGED);
     JEXPECT_STATUS(jbuffer_cholesky(h, symmetric.view, NULL), JSTATUS_SIZE_UNCHANGED);
     JEXPECT_STATUS(jbuffer_copy(h, b.view, a.view), JSTATUS_INVALID_SIZE);
     JEXPECT_OK(jhandle_stop_size_query(h, &bytes));
@@ -637,7 +689,8 @@ JTEST(OperationHandle, AColumnTimesARowIsAMatrix) {
     operation_end(&world);
 }
 
-/* A result that would be beyond every memory: of operands that have a dimension of 0 and so no elements. */
+/* A result that would be beyond every memory: of operands that have a dimension of 0 and so no
+ * elements. */
 JTEST(OperationHandle, ResultsTooLargeToBeMadeAreRefused) {
     operation_world_t world;
     operation_begin(&world, JDATATYPE_F64);
@@ -647,7 +700,8 @@ JTEST(OperationHandle, ResultsTooLargeToBeMadeAreRefused) {
     jbuffer_t *a = NULL, *b = NULL, *made = NULL;
     JASSERT_OK(jbuffer_construct_value(world.allocator, &tall, NULL, &a));
     JASSERT_OK(jbuffer_construct_value(world.allocator, &flat, NULL, &b));
-    JEXPECT_STATUS(jbuffer_product(world.handle, N, N, &one, a, b, &zero, &made), JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(jbuffer_product(world.handle, N, N, &one, a, b, &zero, &made),
+                   JSTATUS_INVALID_SIZE);
     JEXPECT_NULL(made);
     JEXPECT_OK(jbuffer_product(world.handle, N, N, &one, b, a, &zero, &made)); /* 0 x 0 */
     JEXPECT_OK(jbuffer_release(made));
@@ -685,7 +739,8 @@ JTEST(OperationHandle, FreedBuffersAndForeignPointersAreNotFound) {
     int64_t info;
     operand_make(&a, world.allocator, 3, 3, STORED_COLUMN, JSTRUCTURE_GENERAL);
     jbuffer_t *gone = NULL, *none = NULL, *view = NULL;
-    JASSERT_OK(jbuffer_slice(a.view, (const int64_t[]){0, 0}, (const int64_t[]){3, 3}, NULL, &gone));
+    JASSERT_OK(
+        jbuffer_slice(a.view, (const int64_t[]){0, 0}, (const int64_t[]){3, 3}, NULL, &gone));
     JEXPECT_OK(jbuffer_release(gone));
     jbuffer_t *const wrong[2] = {gone, (jbuffer_t *)(void *)foreign};
     for (int i = 0; i < 2; i++) {
@@ -694,14 +749,19 @@ JTEST(OperationHandle, FreedBuffersAndForeignPointersAreNotFound) {
         JEXPECT_STATUS(jbuffer_copy(world.handle, view, a.view), JSTATUS_NOT_FOUND);
         JEXPECT_STATUS(jbuffer_fill(world.handle, view, &one), JSTATUS_NOT_FOUND);
         JEXPECT_STATUS(jbuffer_scale(world.handle, &one, view), JSTATUS_NOT_FOUND);
-        JEXPECT_STATUS(jbuffer_add(world.handle, &one, view, &one, a.view, &none), JSTATUS_NOT_FOUND);
-        JEXPECT_STATUS(jbuffer_add(world.handle, &one, a.view, &one, a.view, &view), JSTATUS_NOT_FOUND);
+        JEXPECT_STATUS(jbuffer_add(world.handle, &one, view, &one, a.view, &none),
+                       JSTATUS_NOT_FOUND);
+        JEXPECT_STATUS(jbuffer_add(world.handle, &one, a.view, &one, a.view, &view),
+                       JSTATUS_NOT_FOUND);
         JEXPECT_STATUS(jbuffer_norm(world.handle, JNORM_MAX, view, &norm), JSTATUS_NOT_FOUND);
         JEXPECT_STATUS(jbuffer_transpose(world.handle, N, view, &none), JSTATUS_NOT_FOUND);
-        JEXPECT_STATUS(jbuffer_product(world.handle, N, N, &one, a.view, view, &zero, &none), JSTATUS_NOT_FOUND);
-        JEXPECT_STATUS(jbuffer_product(world.handle, N, N, &one, a.view, a.view, &zero, &view), JSTATUS_NOT_FOUND);
-        JEXPECT_STATUS(jbuffer_solve_triangular(world.handle, JBLAS_LEFT, N, JBLAS_UNIT, &one, view, a.view),
+        JEXPECT_STATUS(jbuffer_product(world.handle, N, N, &one, a.view, view, &zero, &none),
                        JSTATUS_NOT_FOUND);
+        JEXPECT_STATUS(jbuffer_product(world.handle, N, N, &one, a.view, a.view, &zero, &view),
+                       JSTATUS_NOT_FOUND);
+        JEXPECT_STATUS(
+            jbuffer_solve_triangular(world.handle, JBLAS_LEFT, N, JBLAS_UNIT, &one, view, a.view),
+            JSTATUS_NOT_FOUND);
         JEXPECT_STATUS(jbuffer_cholesky(world.handle, view, &info), JSTATUS_NOT_FOUND);
     }
     JEXPECT_NULL(none);

@@ -13,7 +13,8 @@
 static const jblas_operation_t N = JBLAS_NO_TRANSPOSE, T = JBLAS_TRANSPOSE;
 
 /* A view of a buffer of ones bytes, drawn; `marks`: 1 for each place that is an element of it. */
-static jbuffer_t *draw_view(jbuffer_t *whole, unsigned char *memory, unsigned char marks[], size_t count) {
+static jbuffer_t *draw_view(jbuffer_t *whole, unsigned char *memory, unsigned char marks[],
+                            size_t count) {
     jlayout_t layout;
     int64_t starts[JLAYOUT_MAX_RANK], extents[JLAYOUT_MAX_RANK], steps[JLAYOUT_MAX_RANK];
     int order[JLAYOUT_MAX_RANK];
@@ -100,8 +101,8 @@ JTEST_P(OperationOverlap, ResultsAreThoseOfWhatOperandsWere, int, operation_type
     operation_end(&world);
 }
 
-/* A vector that lies across a matrix is copied to one without gaps, which lies in both orders: symm still reads the one
- * triangle that is stored. */
+/* A vector that lies across a matrix is copied to one without gaps, which lies in both orders: symm
+ * still reads the one triangle that is stored. */
 JTEST(OperationOverlap, OfAStridedVectorAndASymmetricMatrix) {
     operation_world_t world;
     operation_begin(&world, JDATATYPE_F64);
@@ -132,9 +133,12 @@ JTEST(OperationOverlap, BlocksOfOneMatrixTakeNoWorkspace) {
     operand_t whole;
     jbuffer_t *a = NULL, *b = NULL, *c = NULL;
     operand_make(&whole, world.allocator, 40, 40, STORED_COLUMN_PADDED, JSTRUCTURE_GENERAL);
-    JASSERT_OK(jbuffer_slice(whole.view, (const int64_t[]){8, 0}, (const int64_t[]){32, 8}, NULL, &a));
-    JASSERT_OK(jbuffer_slice(whole.view, (const int64_t[]){0, 8}, (const int64_t[]){8, 32}, NULL, &b));
-    JASSERT_OK(jbuffer_slice(whole.view, (const int64_t[]){8, 8}, (const int64_t[]){32, 32}, NULL, &c));
+    JASSERT_OK(
+        jbuffer_slice(whole.view, (const int64_t[]){8, 0}, (const int64_t[]){32, 8}, NULL, &a));
+    JASSERT_OK(
+        jbuffer_slice(whole.view, (const int64_t[]){0, 8}, (const int64_t[]){8, 32}, NULL, &b));
+    JASSERT_OK(
+        jbuffer_slice(whole.view, (const int64_t[]){8, 8}, (const int64_t[]){32, 32}, NULL, &c));
     JEXPECT_OK(jhandle_seal(world.handle));
     JEXPECT_OK(jbuffer_product(world.handle, N, N, &minus, a, b, &one, &c));
     JEXPECT_OK(jbuffer_release(a));
@@ -162,7 +166,8 @@ JTEST(OperationOverlap, OfAnyRankAndType) {
                 sum[i][j][k] = cube[i][j][k] + cube[k][i][j];
     jbuffer_t *a = NULL, *turned = NULL;
     JASSERT_OK(jbuffer_construct_list(world.allocator, JBUFFER_LIST_3(cube), &a));
-    JASSERT_OK(jbuffer_permute(a, (const int[]){1, 2, 0}, &turned)); /* turned[i][j][k] = a[k][i][j] */
+    /* turned[i][j][k] = a[k][i][j] */
+    JASSERT_OK(jbuffer_permute(a, (const int[]){1, 2, 0}, &turned));
     JEXPECT_OK(jbuffer_add(world.handle, &one, a, &one, turned, &a));
     for (int64_t i = 0; i < 27; i++) {
         double value = -1;

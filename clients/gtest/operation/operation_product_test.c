@@ -1,14 +1,16 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Products of local buffers: every order of memory, structure and operation against the textbook's loops. */
+/* Products of local buffers: every order of memory, structure and operation against the textbook's
+ * loops. */
 
 #include "operation_helper.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static const jblas_operation_t operations[3] = {JBLAS_NO_TRANSPOSE, JBLAS_TRANSPOSE, JBLAS_CONJUGATE_TRANSPOSE};
+static const jblas_operation_t operations[3] = {JBLAS_NO_TRANSPOSE, JBLAS_TRANSPOSE,
+                                                JBLAS_CONJUGATE_TRANSPOSE};
 
 typedef struct product_case {
     operand_t a, b, c;
@@ -28,18 +30,21 @@ static void product_make(product_case_t *p, operation_world_t *world, jstructure
         p->m = p->k;
     if (structure_b != JSTRUCTURE_GENERAL)
         p->n = p->k;
-    const bool turn_a = p->operation[0] != JBLAS_NO_TRANSPOSE, turn_b = p->operation[1] != JBLAS_NO_TRANSPOSE;
-    const bool vector = structure_b == JSTRUCTURE_GENERAL && !turn_b && jtest_random_between(0, 5) == 0;
+    const bool turn_a = p->operation[0] != JBLAS_NO_TRANSPOSE,
+               turn_b = p->operation[1] != JBLAS_NO_TRANSPOSE;
+    const bool vector =
+        structure_b == JSTRUCTURE_GENERAL && !turn_b && jtest_random_between(0, 5) == 0;
     if (vector)
         p->n = 1;
-    operand_make(&p->a, world->allocator, turn_a ? p->k : p->m, turn_a ? p->m : p->k, random_storage(), structure_a);
+    operand_make(&p->a, world->allocator, turn_a ? p->k : p->m, turn_a ? p->m : p->k,
+                 random_storage(), structure_a);
     operand_make(&p->b, world->allocator, turn_b ? p->n : p->k,
                  vector   ? -1
                  : turn_b ? p->k
                           : p->n,
                  random_storage(), structure_b);
-    operand_make(&p->c, world->allocator, p->m, vector && jtest_random_bool() ? -1 : p->n, random_storage(),
-                 JSTRUCTURE_GENERAL);
+    operand_make(&p->c, world->allocator, p->m, vector && jtest_random_bool() ? -1 : p->n,
+                 random_storage(), JSTRUCTURE_GENERAL);
     p->alpha = scalar_random(p->a.type);
     p->beta = scalar_random(p->a.type);
 }
@@ -56,13 +61,15 @@ static wide_matrix_t product_reference(wide_arena_t *arena, const product_case_t
     result.real = !wide_is_complex(type);
     if (with_c && scalar_value(type, &p->beta) != 0)
         wide_add(scalar_value(type, &p->beta), operand_value(arena, &p->c), result);
-    wide_multiply_add(scalar_value(type, &p->alpha), wide_operate(arena, operand_value(arena, &p->a), p->operation[0]),
+    wide_multiply_add(scalar_value(type, &p->alpha),
+                      wide_operate(arena, operand_value(arena, &p->a), p->operation[0]),
                       wide_operate(arena, operand_value(arena, &p->b), p->operation[1]), result);
     return result;
 }
 
 static jstatus_t product_call(jhandle_t *handle, product_case_t *p, jbuffer_t **c) {
-    return jbuffer_product(handle, p->operation[0], p->operation[1], &p->alpha, p->a.view, p->b.view, &p->beta, c);
+    return jbuffer_product(handle, p->operation[0], p->operation[1], &p->alpha, p->a.view,
+                           p->b.view, &p->beta, c);
 }
 
 static void product_describe(const product_case_t *p, char text[256]) {
@@ -70,7 +77,8 @@ static void product_describe(const product_case_t *p, char text[256]) {
     JEXPECT_OK(jlayout_format(&p->a.layout, NULL, a, sizeof a));
     JEXPECT_OK(jlayout_format(&p->b.layout, NULL, b, sizeof b));
     JEXPECT_OK(jlayout_format(&p->c.layout, NULL, c, sizeof c));
-    snprintf(text, 256, "%d %d: %.70s * %.70s -> %.70s", (int)p->operation[0], (int)p->operation[1], a, b, c);
+    snprintf(text, 256, "%d %d: %.70s * %.70s -> %.70s", (int)p->operation[0], (int)p->operation[1],
+             a, b, c);
 }
 
 /* Any product, on a handle that has exactly what the query said. */

@@ -5,12 +5,14 @@
 
 #include "operation_helper.h"
 
-static const jblas_operation_t operations[3] = {JBLAS_NO_TRANSPOSE, JBLAS_TRANSPOSE, JBLAS_CONJUGATE_TRANSPOSE};
+static const jblas_operation_t operations[3] = {JBLAS_NO_TRANSPOSE, JBLAS_TRANSPOSE,
+                                                JBLAS_CONJUGATE_TRANSPOSE};
 
 /* ---- Triangular solve ---- */
 
 /* The whole triangle, with its diagonal as the call takes it. */
-static wide_matrix_t triangle_value(wide_arena_t *arena, const operand_t *a, jblas_diagonal_t diagonal) {
+static wide_matrix_t triangle_value(wide_arena_t *arena, const operand_t *a,
+                                    jblas_diagonal_t diagonal) {
     wide_matrix_t value = operand_value(arena, a);
     value.band = a->layout.structure == JSTRUCTURE_TRIANGULAR_UPPER ? WIDE_UPPER : WIDE_LOWER;
     for (int64_t i = 0; i < value.rows && diagonal == JBLAS_UNIT; i++)
@@ -24,14 +26,17 @@ static void solve_is_right(operation_world_t *world, jblas_side_t side, jblas_op
                   order = side == JBLAS_LEFT ? m : n;
     operand_t a, b;
     operand_make(&a, world->allocator, order, order, random_storage(), structure);
-    operand_make(&b, world->allocator, m, side == JBLAS_LEFT && n == 1 ? -1 : n, random_storage(), JSTRUCTURE_GENERAL);
+    operand_make(&b, world->allocator, m, side == JBLAS_LEFT && n == 1 ? -1 : n, random_storage(),
+                 JSTRUCTURE_GENERAL);
     const scalar_t alpha = scalar_random(a.type);
-    JSCOPED_TRACE("%s, operation %d, %s, structure %d, %ld x %ld", side == JBLAS_LEFT ? "left" : "right",
-                  (int)operation, diagonal == JBLAS_UNIT ? "unit" : "non-unit", (int)structure, (long)m, (long)n);
+    JSCOPED_TRACE("%s, operation %d, %s, structure %d, %ld x %ld",
+                  side == JBLAS_LEFT ? "left" : "right", (int)operation,
+                  diagonal == JBLAS_UNIT ? "unit" : "non-unit", (int)structure, (long)m, (long)n);
     wide_matrix_t right = wide_zeros(&world->arena, m, n);
     right.real = !wide_is_complex(a.type);
     wide_add(scalar_value(a.type, &alpha), operand_value(&world->arena, &b), right);
-    const wide_matrix_t triangle = wide_operate(&world->arena, triangle_value(&world->arena, &a, diagonal), operation);
+    const wide_matrix_t triangle =
+        wide_operate(&world->arena, triangle_value(&world->arena, &a, diagonal), operation);
     if (side == JBLAS_LEFT) {
         wide_solve(triangle, right);
     } else { /* X op(A) = B as op(A)^T X^T = B^T */
@@ -40,11 +45,12 @@ static void solve_is_right(operation_world_t *world, jblas_side_t side, jblas_op
         right = wide_operate(&world->arena, right, JBLAS_TRANSPOSE);
     }
     JEXPECT_OK(jhandle_start_size_query(world->handle));
-    JEXPECT_FALSE(
-        jstatus_is_error(jbuffer_solve_triangular(world->handle, side, operation, diagonal, &alpha, a.view, b.view)));
+    JEXPECT_FALSE(jstatus_is_error(jbuffer_solve_triangular(world->handle, side, operation,
+                                                            diagonal, &alpha, a.view, b.view)));
     operand_expect_unchanged(&b);
     operation_give_exactly(world->handle, true);
-    JEXPECT_OK(jbuffer_solve_triangular(world->handle, side, operation, diagonal, &alpha, a.view, b.view));
+    JEXPECT_OK(
+        jbuffer_solve_triangular(world->handle, side, operation, diagonal, &alpha, a.view, b.view));
     operation_give_any(world->handle);
     operand_expect(&b, right, 32 * (long double)(order + 4));
     operand_expect_unchanged(&a);
@@ -59,7 +65,8 @@ JTEST_P(OperationSolve, EveryWay, int, operation_types) {
         for (int way = 0; way < 24 && !jtest_has_failure(); way++)
             solve_is_right(&world, way % 2 ? JBLAS_LEFT : JBLAS_RIGHT, operations[way / 2 % 3],
                            way / 6 % 2 ? JBLAS_UNIT : JBLAS_NON_UNIT,
-                           way / 12 ? JSTRUCTURE_TRIANGULAR_UPPER : JSTRUCTURE_TRIANGULAR_LOWER, round == 1 ? 150 : 8);
+                           way / 12 ? JSTRUCTURE_TRIANGULAR_UPPER : JSTRUCTURE_TRIANGULAR_LOWER,
+                           round == 1 ? 150 : 8);
     operation_end(&world);
 }
 
@@ -82,10 +89,12 @@ JTEST_P(OperationCholesky, FactorsInPlace, int, operation_types) {
     operation_world_t world;
     operation_begin(&world, (jdatatype_t)*param);
     for (int64_t round = jtest_iterations(60); round > 0 && !jtest_has_failure(); round--) {
-        const int64_t n = round % 20 == 0 ? jtest_random_between(60, 150) : jtest_random_between(0, 12);
+        const int64_t n =
+            round % 20 == 0 ? jtest_random_between(60, 150) : jtest_random_between(0, 12);
         const jstructure_t structure = cholesky_structure((jdatatype_t)*param);
         const storage_t storage = random_storage();
-        JSCOPED_TRACE("order %ld, structure %d, %s", (long)n, (int)structure, storage_name(storage));
+        JSCOPED_TRACE("order %ld, structure %d, %s", (long)n, (int)structure,
+                      storage_name(storage));
         operand_t a;
         operand_make(&a, world.allocator, n, n, storage, structure);
         operand_make_definite(&a, &world.arena);
@@ -112,7 +121,8 @@ JTEST_P(OperationCholesky, SaysWhereItIsNotDefinite, int, operation_types) {
     for (int64_t round = jtest_iterations(20); round > 0 && !jtest_has_failure(); round--) {
         const int64_t n = jtest_random_between(1, 40), bad = jtest_random_between(0, n - 1);
         operand_t a;
-        operand_make(&a, world.allocator, n, n, random_storage(), cholesky_structure((jdatatype_t)*param));
+        operand_make(&a, world.allocator, n, n, random_storage(),
+                     cholesky_structure((jdatatype_t)*param));
         operand_make_definite(&a, &world.arena);
         wide_put(operand_at(&a, bad, bad), a.type, 0, -1);
         int64_t info = -1;
@@ -144,10 +154,10 @@ JTEST_P(OperationCholesky, ItsFactorSolves, int, operation_types) {
     JEXPECT_OK(jbuffer_cholesky(world.handle, a.view, &info));
     JEXPECT_EQ(info, 0);
     JASSERT_OK(jbuffer_with_structure(a.view, JSTRUCTURE_TRIANGULAR_LOWER, &factor));
-    JEXPECT_OK(
-        jbuffer_solve_triangular(world.handle, JBLAS_LEFT, JBLAS_NO_TRANSPOSE, JBLAS_NON_UNIT, &one, factor, x.view));
-    JEXPECT_OK(jbuffer_solve_triangular(world.handle, JBLAS_LEFT, JBLAS_CONJUGATE_TRANSPOSE, JBLAS_NON_UNIT, &one,
-                                        factor, x.view));
+    JEXPECT_OK(jbuffer_solve_triangular(world.handle, JBLAS_LEFT, JBLAS_NO_TRANSPOSE,
+                                        JBLAS_NON_UNIT, &one, factor, x.view));
+    JEXPECT_OK(jbuffer_solve_triangular(world.handle, JBLAS_LEFT, JBLAS_CONJUGATE_TRANSPOSE,
+                                        JBLAS_NON_UNIT, &one, factor, x.view));
     wide_matrix_t expected = solution;
     for (int64_t i = 0; i < 3 * n; i++)
         expected.bound[i] = 1;

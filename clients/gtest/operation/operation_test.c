@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const jblas_operation_t operations[3] = {JBLAS_NO_TRANSPOSE, JBLAS_TRANSPOSE, JBLAS_CONJUGATE_TRANSPOSE};
+static const jblas_operation_t operations[3] = {JBLAS_NO_TRANSPOSE, JBLAS_TRANSPOSE,
+                                                JBLAS_CONJUGATE_TRANSPOSE};
 
 static bool is_hermitian(jstructure_t structure) {
     return structure == JSTRUCTURE_HERMITIAN_UPPER || structure == JSTRUCTURE_HERMITIAN_LOWER;
@@ -36,7 +37,8 @@ JTEST_P(Operation, CopyGoesFromAnyLayoutToAnyOther, int, operation_types) {
     for (int64_t round = jtest_iterations(200); round > 0 && !jtest_has_failure(); round--) {
         const jstructure_t from = operation_structures[round % 7];
         const jstructure_t to = jtest_random_bool() ? JSTRUCTURE_GENERAL : from;
-        const int64_t m = jtest_random_between(0, 9), n = from != JSTRUCTURE_GENERAL ? m : jtest_random_between(-1, 9);
+        const int64_t m = jtest_random_between(0, 9),
+                      n = from != JSTRUCTURE_GENERAL ? m : jtest_random_between(-1, 9);
         operand_t a, b;
         operand_make(&a, world.allocator, m, n, random_storage(), from);
         operand_make(&b, world.allocator, m, n, random_storage(), to);
@@ -63,7 +65,8 @@ JTEST_P(Operation, FillWritesTheStoredElements, int, operation_types) {
         const int64_t m = jtest_random_between(0, 9),
                       n = structure != JSTRUCTURE_GENERAL ? m : jtest_random_between(-1, 9);
         const bool zero = jtest_random_bool();
-        const scalar_t value = scalar_of((jdatatype_t)*param, jtest_random_double(-2, 2), jtest_random_double(-2, 2));
+        const scalar_t value =
+            scalar_of((jdatatype_t)*param, jtest_random_double(-2, 2), jtest_random_double(-2, 2));
         operand_t x;
         operand_make(&x, world.allocator, m, n, random_storage(), structure);
         JEXPECT_OK(jbuffer_fill(world.handle, x.view, zero ? NULL : &value));
@@ -89,7 +92,8 @@ JTEST(Operation, FillTakesEveryElementType) {
         unsigned char *memory = NULL;
         void *pointer = NULL;
         JASSERT_OK(jbuffer_construct_value(world.allocator, &layout, NULL, &x));
-        JASSERT_OK(jbuffer_slice(x, (const int64_t[]){1, 0}, (const int64_t[]){2, 5}, (const int64_t[]){3, 1}, &view));
+        JASSERT_OK(jbuffer_slice(x, (const int64_t[]){1, 0}, (const int64_t[]){2, 5},
+                                 (const int64_t[]){3, 1}, &view));
         JEXPECT_OK(jbuffer_fill(world.handle, view, value));
         JEXPECT_OK(jbuffer_as_pointer(x, JDEVICE_HOST, &pointer));
         memory = pointer;
@@ -121,7 +125,8 @@ JTEST_P(Operation, ScaleMultipliesTheStoredElements, int, operation_types) {
     }
     /* A NaN stays one, times 0 too. */
     const jlayout_t layout = operation_layout(1, 3, 0);
-    const scalar_t nan = scalar_of((jdatatype_t)*param, NAN, NAN), zero = scalar_of((jdatatype_t)*param, 0, 0);
+    const scalar_t nan = scalar_of((jdatatype_t)*param, NAN, NAN),
+                   zero = scalar_of((jdatatype_t)*param, 0, 0);
     jbuffer_t *x = NULL;
     JASSERT_OK(jbuffer_construct_value(world.allocator, &layout, &nan, &x));
     JEXPECT_OK(jbuffer_scale(world.handle, &zero, x));
@@ -132,10 +137,12 @@ JTEST_P(Operation, ScaleMultipliesTheStoredElements, int, operation_types) {
 
 /* ---- Add ---- */
 
-static jstructure_t sum_structure(jdatatype_t type, jstructure_t a, jstructure_t b, wide_t alpha, wide_t beta) {
+static jstructure_t sum_structure(jdatatype_t type, jstructure_t a, jstructure_t b, wide_t alpha,
+                                  wide_t beta) {
     const bool complex = wide_is_complex(type);
-    const bool same = a == b || (a != JSTRUCTURE_GENERAL && b != JSTRUCTURE_GENERAL && !is_triangular(a) &&
-                                 !is_triangular(b) && (!complex || is_hermitian(a) == is_hermitian(b)));
+    const bool same =
+        a == b || (a != JSTRUCTURE_GENERAL && b != JSTRUCTURE_GENERAL && !is_triangular(a) &&
+                   !is_triangular(b) && (!complex || is_hermitian(a) == is_hermitian(b)));
     if (!same || (complex && is_hermitian(a) && (__imag__ alpha != 0 || __imag__ beta != 0)))
         return JSTRUCTURE_GENERAL;
     return a;
@@ -146,7 +153,8 @@ JTEST_P(Operation, AddOfEveryStructure, int, operation_types) {
     operation_begin(&world, (jdatatype_t)*param);
     give_nothing(world.handle);
     for (int64_t round = 0; round < jtest_iterations(49 * 6) && !jtest_has_failure(); round++) {
-        const jstructure_t first = operation_structures[round % 7], second = operation_structures[round / 7 % 7];
+        const jstructure_t first = operation_structures[round % 7],
+                           second = operation_structures[round / 7 % 7];
         const bool square = first != JSTRUCTURE_GENERAL || second != JSTRUCTURE_GENERAL;
         const int64_t m = jtest_random_between(0, 9), n = square ? m : jtest_random_between(-1, 9);
         const jdatatype_t type = (jdatatype_t)*param;
@@ -194,9 +202,12 @@ JTEST_P(Operation, AddOfEveryStructure, int, operation_types) {
 
 /* ---- Any rank ---- */
 
-/* A view of a random rank, with dimensions in any order and gaps; its memory has `count` elements from `memory` on. */
-static jbuffer_t *make_any(jbuffer_allocator_t *allocator, int rank, const int64_t *extents, jbuffer_t **parent) {
-    int64_t wider[JLAYOUT_MAX_RANK], starts[JLAYOUT_MAX_RANK], steps[JLAYOUT_MAX_RANK], cut[JLAYOUT_MAX_RANK];
+/* A view of a random rank, with dimensions in any order and gaps; its memory has `count` elements
+ * from `memory` on. */
+static jbuffer_t *make_any(jbuffer_allocator_t *allocator, int rank, const int64_t *extents,
+                           jbuffer_t **parent) {
+    int64_t wider[JLAYOUT_MAX_RANK], starts[JLAYOUT_MAX_RANK], steps[JLAYOUT_MAX_RANK],
+        cut[JLAYOUT_MAX_RANK];
     int order[JLAYOUT_MAX_RANK];
     for (int d = 0; d < rank; d++)
         order[d] = d;
@@ -214,7 +225,8 @@ static jbuffer_t *make_any(jbuffer_allocator_t *allocator, int rank, const int64
     }
     jlayout_t layout;
     jbuffer_t *slice = NULL, *view = NULL;
-    JEXPECT_OK(jlayout_init(&layout, rank, wider, jtest_random_bool() ? JORDER_ROW_MAJOR : JORDER_COLUMN_MAJOR));
+    JEXPECT_OK(jlayout_init(&layout, rank, wider,
+                            jtest_random_bool() ? JORDER_ROW_MAJOR : JORDER_COLUMN_MAJOR));
     JEXPECT_OK(jbuffer_construct_value(allocator, &layout, NULL, parent));
     JEXPECT_OK(jbuffer_slice(*parent, starts, cut, steps, &slice));
     JEXPECT_OK(jbuffer_permute(slice, order, &view));
@@ -247,13 +259,15 @@ JTEST_P(Operation, AnyRankIsFilledScaledAddedAndMeasured, int, operation_types) 
         jbuffer_t *parents[3], *a = make_any(world.allocator, rank, extents, &parents[0]),
                                *b = make_any(world.allocator, rank, extents, &parents[1]),
                                *c = make_any(world.allocator, rank, extents, &parents[2]);
-        const scalar_t two = scalar_of(type, 2, 0), three = scalar_of(type, 3, 1), one = scalar_of(type, 1, 0);
+        const scalar_t two = scalar_of(type, 2, 0), three = scalar_of(type, 3, 1),
+                       one = scalar_of(type, 1, 0);
         long double largest = 0, squares = 0;
         JEXPECT_OK(jbuffer_fill(world.handle, b, &one));
         do {
             if (empty)
                 break;
-            const scalar_t value = scalar_of(type, jtest_random_double(-1, 1), jtest_random_double(-1, 1));
+            const scalar_t value =
+                scalar_of(type, jtest_random_double(-1, 1), jtest_random_double(-1, 1));
             const wide_t wide = scalar_value(type, &value);
             JEXPECT_OK(jbuffer_set(a, index, &value));
             largest = fmaxl(largest, hypotl(__real__ wide, __imag__ wide));
@@ -273,7 +287,8 @@ JTEST_P(Operation, AnyRankIsFilledScaledAddedAndMeasured, int, operation_types) 
             scalar_t from, to;
             JEXPECT_OK(jbuffer_get(a, index, &from));
             JEXPECT_OK(jbuffer_get(c, index, &to));
-            const wide_t wrong = scalar_value(type, &to) - scalar_value(type, &three) * scalar_value(type, &from) - 2;
+            const wide_t wrong = scalar_value(type, &to) -
+                                 scalar_value(type, &three) * scalar_value(type, &from) - 2;
             JEXPECT_LE((double)wide_abs(wrong), (double)(32 * wide_epsilon(type)));
         } while (next_index(rank, extents, index) && !jtest_has_failure());
         /* Gaps stay 0: the sums of parents and views agree. */
@@ -327,9 +342,11 @@ JTEST_P(Operation, NormsOfEveryStructure, int, operation_types) {
         for (int norm = 0; norm < 4; norm++) {
             double result = -1;
             size_t bytes = 0;
-            JSCOPED_TRACE("norm %d, structure %d, %ld x %ld", norm, (int)structure, (long)m, (long)n);
+            JSCOPED_TRACE("norm %d, structure %d, %ld x %ld", norm, (int)structure, (long)m,
+                          (long)n);
             JEXPECT_OK(jhandle_start_size_query(world.handle));
-            JEXPECT_FALSE(jstatus_is_error(jbuffer_norm(world.handle, (jnorm_t)norm, x.view, &result)));
+            JEXPECT_FALSE(
+                jstatus_is_error(jbuffer_norm(world.handle, (jnorm_t)norm, x.view, &result)));
             JEXPECT_OK(jhandle_stop_size_query(world.handle, &bytes));
             JEXPECT_EQ(result, -1.0);
             if (bytes > 0)
@@ -353,7 +370,8 @@ JTEST_P(Operation, NormsOfExtremes, int, operation_types) {
     operation_begin(&world, type);
     const jlayout_t layout = operation_layout(2, 4, 3);
     const bool is_double = !(type & 1) ? false : true;
-    const double sizes[3] = {is_double ? 1e300 : 1e38, is_double ? 1e-300 : 1e-38, is_double ? 5e-324 : 1e-45};
+    const double sizes[3] = {is_double ? 1e300 : 1e38, is_double ? 1e-300 : 1e-38,
+                             is_double ? 5e-324 : 1e-45};
     for (int i = 0; i < 3; i++) {
         const scalar_t value = scalar_of(type, sizes[i], 0);
         const double size = fabs((double)__real__ scalar_value(type, &value));
@@ -386,17 +404,20 @@ JTEST_P(Operation, TransposeOfEveryStructure, int, operation_types) {
         const jblas_operation_t operation = operations[round / 7 % 3];
         const bool turned = operation != JBLAS_NO_TRANSPOSE;
         const int64_t most = round % 30 == 0 ? 150 : 9, m = jtest_random_between(0, most),
-                      n = structure != JSTRUCTURE_GENERAL ? m : jtest_random_between(-1, most), width = n < 0 ? 1 : n;
-        const jstructure_t after = turned && is_triangular(structure)
-                                       ? (jstructure_t)(structure % 2 ? (int)structure + 1 : (int)structure - 1)
-                                       : structure;
+                      n = structure != JSTRUCTURE_GENERAL ? m : jtest_random_between(-1, most),
+                      width = n < 0 ? 1 : n;
+        const jstructure_t after =
+            turned && is_triangular(structure)
+                ? (jstructure_t)(structure % 2 ? (int)structure + 1 : (int)structure - 1)
+                : structure;
         operand_t a, b;
         operand_make(&a, world.allocator, m, n, random_storage(), structure);
         operand_make(&b, world.allocator, turned ? width : m, turned ? m : width, random_storage(),
                      jtest_random_bool() ? JSTRUCTURE_GENERAL : alike(after));
-        JSCOPED_TRACE("operation %d, structures %d -> %d, %s -> %s, %ld x %ld", (int)operation, (int)structure,
-                      (int)b.layout.structure, "a", "b", (long)m, (long)n);
-        const wide_matrix_t expected = wide_operate(&world.arena, operand_value(&world.arena, &a), operation);
+        JSCOPED_TRACE("operation %d, structures %d -> %d, %s -> %s, %ld x %ld", (int)operation,
+                      (int)structure, (int)b.layout.structure, "a", "b", (long)m, (long)n);
+        const wide_matrix_t expected =
+            wide_operate(&world.arena, operand_value(&world.arena, &a), operation);
         JEXPECT_OK(jbuffer_transpose(world.handle, operation, a.view, &b.view));
         operand_expect(&b, expected, 0);
         operand_expect_unchanged(&a);

@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The picture of a segment, read back: its cells cover the segment, small segments show each extent, large ones stay
- * small pictures. */
+/* The picture of a segment, read back: its cells cover the segment, small segments show each
+ * extent, large ones stay small pictures. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -32,7 +32,8 @@ static void picture_append(void *context, const char *text, size_t length) {
     picture->text[picture->length] = '\0';
 }
 
-/* Cells that the picture's runs have together: the width of each run's first rectangle, and the gap behind it. */
+/* Cells that the picture's runs have together: the width of each run's first rectangle, and the gap
+ * behind it. */
 static size_t picture_cells(const picture_t *picture) {
     size_t pixels = 0;
     for (const char *run = picture->text; (run = strstr(run, "<g>")) != NULL; run++) {
@@ -51,8 +52,8 @@ static double parse_size(const char *text, char **end) {
     return -1;
 }
 
-/* A run of several extents says how much it has of what: together as much as there is between its ends, as far as sizes
- * with one decimal tell. */
+/* A run of several extents says how much it has of what: together as much as there is between its
+ * ends, as far as sizes with one decimal tell. */
 static void expect_titles_add_up(const picture_t *picture) {
     for (const char *title = picture->text; (title = strstr(title, "<title>0x")) != NULL; title++) {
         char *at;
@@ -117,7 +118,8 @@ JTEST(SegmentPicture, OfASmallSegmentShowsEachExtent) {
 }
 
 JTEST(SegmentPicture, OfALargeSegmentIsSmallAndCoversIt) {
-    static const size_t sizes[] = {(size_t)8 << 20, ((size_t)8 << 20) + 4096, (size_t)300 << 20, (size_t)1 << 30};
+    static const size_t sizes[] = {(size_t)8 << 20, ((size_t)8 << 20) + 4096, (size_t)300 << 20,
+                                   (size_t)1 << 30};
     for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
         JSCOPED_TRACE("%zu bytes", sizes[s]);
         jsegment_t *segment = make_segment(sizes[s]);
@@ -126,7 +128,8 @@ JTEST(SegmentPicture, OfALargeSegmentIsSmallAndCoversIt) {
         const size_t count = sizes[s] / 40000;
         joffset_t *blocks = malloc(count * sizeof *blocks);
         for (size_t i = 0; i < count; i++)
-            JASSERT_OK(jshared_allocate(general, (size_t)jtest_random_between(8193, 40000), 0, &blocks[i]));
+            JASSERT_OK(jshared_allocate(general, (size_t)jtest_random_between(8193, 40000), 0,
+                                        &blocks[i]));
         for (size_t i = 0; i < count; i++)
             if (jtest_random_bool())
                 JASSERT_OK(jshared_deallocate(general, blocks[i]));
@@ -145,7 +148,8 @@ JTEST(SegmentPicture, OfALargeSegmentIsSmallAndCoversIt) {
     }
 }
 
-/* More owners than the legend has room for, and blocks of several allocators in one segment of cells of several pages. */
+/* More owners than the legend has room for, and blocks of several allocators in one segment of
+ * cells of several pages. */
 JTEST(SegmentPicture, OfManyOwnersNamesTheLargest) {
     enum { OWNERS = 14 };
     for (unsigned owners = 8; owners <= OWNERS; owners += OWNERS - 8) {
@@ -160,8 +164,10 @@ JTEST(SegmentPicture, OfManyOwnersNamesTheLargest) {
         JASSERT_OK(jsegment_export(segments[0], &options.descriptor));
         JASSERT_OK(jshared_create(segments[0], 1, NULL, &one));
         JASSERT_OK(jshared_create(segments[0], 2, NULL, &two));
-        for (int i = 0; i < 40; ++i) /* neighbours of two allocators, some of them in the same cell */
-            JEXPECT_OK(jshared_allocate(i % 5 < 2 ? one : two, (size_t)9000 + (size_t)i * 4096, 0, &offset));
+        /* Neighbours of two allocators, some of them in the same cell. */
+        for (int i = 0; i < 40; ++i)
+            JEXPECT_OK(jshared_allocate(i % 5 < 2 ? one : two, (size_t)9000 + (size_t)i * 4096, 0,
+                                        &offset));
         for (int i = 0; i < 1300; ++i) /* slabs side by side, the last one not full */
             JEXPECT_OK(jshared_allocate(one, 64, 0, &offset));
         for (unsigned i = 1; i < owners; ++i) {

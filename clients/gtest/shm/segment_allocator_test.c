@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* A segment behind the one interface of allocators: over one of its allocators, named in a composition, below policies
- * and adaptors, and as the place of a handle's workspace. */
+/* A segment behind the one interface of allocators: over one of its allocators, named in a
+ * composition, below policies and adaptors, and as the place of a handle's workspace. */
 
 #include "allocator_model.h"
 #include "segment_tables.h"
@@ -23,7 +23,7 @@ static jallocator_stats_t stats_of_allocator(jallocator_t *allocator) {
     return stats;
 }
 
-/* ---- Over an allocator of a segment ------------------------------------------------------------------------------ */
+/* ---- Over an allocator of a segment ---- */
 
 JTEST(SegmentAllocator, KeepsBooksOfItsOwnAndTakesBackWhatItGaveOut) {
     PLACE(place, JSEGMENT_MEMFD, MIB, 4 * MIB);
@@ -45,11 +45,13 @@ JTEST(SegmentAllocator, KeepsBooksOfItsOwnAndTakesBackWhatItGaveOut) {
     const joffset_t offset = jsegment_offset(segment, pointer);
     JEXPECT_EQ(shared_owner(shared, offset), jsegment_slot(segment)); /* a block like any other */
     const joffset_t direct = shared_take(shared, 1000);
-    JEXPECT_STATUS(jallocator_deallocate(allocator, jsegment_pointer(segment, direct, 1000), 1000, NULL),
-                   JSTATUS_NOT_FOUND); /* not from here */
+    JEXPECT_STATUS(
+        jallocator_deallocate(allocator, jsegment_pointer(segment, direct, 1000), 1000, NULL),
+        JSTATUS_NOT_FOUND); /* not from here */
     JEXPECT_TRUE(shared_is_live(shared, direct));
     JEXPECT_STATUS(jallocator_deallocate(allocator, pointer, 999, NULL), JSTATUS_INVALID_SIZE);
-    JEXPECT_STATUS(jallocator_deallocate(allocator, (char *)pointer + 16, 984, NULL), JSTATUS_NOT_FOUND);
+    JEXPECT_STATUS(jallocator_deallocate(allocator, (char *)pointer + 16, 984, NULL),
+                   JSTATUS_NOT_FOUND);
     const jallocator_stats_t stats = stats_of_allocator(allocator);
     JEXPECT_EQ(stats.live_count, 2);
     JEXPECT_EQ(stats.in_use_bytes, 2000);
@@ -73,7 +75,8 @@ JTEST(SegmentAllocator, KeepsBooksOfItsOwnAndTakesBackWhatItGaveOut) {
 }
 
 static const backend_row_t backends[] = {ALL_BACKENDS};
-JTEST_P_NAMED(SegmentAllocator, RandomOperationsKeepTheModelsBooks, backend_row_t, backends, backend_label) {
+JTEST_P_NAMED(SegmentAllocator, RandomOperationsKeepTheModelsBooks, backend_row_t, backends,
+              backend_label) {
     PLACE(place, param->backend, 8 * MIB, 0);
     jsegment_t *segment = place_create(&place);
     JASSERT_NOT_NULL(segment);
@@ -101,9 +104,11 @@ JTEST(SegmentAllocator, RunsOutWhereTheSegmentDoes) {
     jallocator_t *allocator = NULL;
     JASSERT_OK(jallocator_create_shared(shared_make(segment, 1), &allocator));
     void *pointer = &place;
-    JEXPECT_STATUS(jallocator_allocate(allocator, 2 * MIB, 0, NULL, &pointer), JSTATUS_MEMORY_ERROR);
+    JEXPECT_STATUS(jallocator_allocate(allocator, 2 * MIB, 0, NULL, &pointer),
+                   JSTATUS_MEMORY_ERROR);
     JEXPECT_NULL(pointer);
-    JEXPECT_STATUS(jallocator_allocate(allocator, SIZE_MAX - 100, 0, NULL, &pointer), JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(jallocator_allocate(allocator, SIZE_MAX - 100, 0, NULL, &pointer),
+                   JSTATUS_INVALID_SIZE);
     JEXPECT_EQ(stats_of_allocator(allocator).live_count, 0);
     JEXPECT_OK(jallocator_destroy(allocator));
     JEXPECT_OK(jsegment_destroy(segment));
@@ -126,7 +131,8 @@ JTEST(SegmentAllocator, AStackTakesTheLastBlockBackAtOnce) {
     JEXPECT_OK(jshared_get_mark(stack, &end));
     JEXPECT_TRUE(end >= between && end < between + 64);
     JASSERT_OK(jallocator_allocate(allocator, 2000, 0, NULL, &second));
-    JEXPECT_OK(jallocator_deallocate(allocator, first, 1000, NULL)); /* below another one: only the books change */
+    /* Below another one: only the books change. */
+    JEXPECT_OK(jallocator_deallocate(allocator, first, 1000, NULL));
     JEXPECT_OK(jshared_get_mark(stack, &end));
     JEXPECT_GE(end, between + 2000);
     JEXPECT_OK(jallocator_deallocate(allocator, second, 2000, NULL));
@@ -151,7 +157,8 @@ JTEST(SegmentAllocator, EachFailedAllocationOfBookkeepingLosesNothing) {
     }
     jallocator_t *allocator = NULL;
     JASSERT_OK(jallocator_create_shared(shared, &allocator));
-    for (uint64_t n = 1; n < 8; ++n) { /* what the first allocation needs is kept afterwards: one at a time */
+    for (uint64_t n = 1; n < 8; ++n) {
+        /* What the first allocation needs is kept afterwards: one at a time. */
         void *pointer = NULL;
         jtest_fail_metadata_after(n);
         const jstatus_t status = jallocator_allocate(allocator, 500 * (size_t)n, 0, NULL, &pointer);
@@ -166,7 +173,7 @@ JTEST(SegmentAllocator, EachFailedAllocationOfBookkeepingLosesNothing) {
     JEXPECT_OK(jsegment_destroy(segment));
 }
 
-/* ---- In a composition -------------------------------------------------------------------------------------------- */
+/* ---- In a composition ---- */
 
 JTEST(SegmentAllocator, CompositionsOverASegmentOfTheirOwn) {
     static const char *const compositions[] = {
@@ -193,12 +200,14 @@ JTEST(SegmentAllocator, CompositionsOverASegmentOfTheirOwn) {
 }
 
 JTEST(SegmentAllocator, KeysAreChecked) {
-    static const char *const compositions[] = {"segment(size=x)",     "segment(backend=array)", "segment(backend=heap)",
-                                               "segment(colour=red)", "malloc+segment",         "segment(size=1M"};
+    static const char *const compositions[] = {"segment(size=x)",       "segment(backend=array)",
+                                               "segment(backend=heap)", "segment(colour=red)",
+                                               "malloc+segment",        "segment(size=1M"};
     jallocator_t *allocator = NULL;
     for (size_t i = 0; i < COUNT_OF(compositions); ++i) {
         JSCOPED_TRACE("%s", compositions[i]);
-        JEXPECT_STATUS(jallocator_compose(NULL, compositions[i], &allocator), JSTATUS_INVALID_CONFIGURATION);
+        JEXPECT_STATUS(jallocator_compose(NULL, compositions[i], &allocator),
+                       JSTATUS_INVALID_CONFIGURATION);
         JEXPECT_NULL(allocator);
     }
     JEXPECT_STATUS(jallocator_compose(NULL, "segment(size=1K)", &allocator), JSTATUS_INVALID_SIZE);
@@ -206,12 +215,12 @@ JTEST(SegmentAllocator, KeysAreChecked) {
 }
 
 static const backend_row_t named_backends[] = {{"posix", JSEGMENT_POSIX}, {"file", JSEGMENT_FILE}};
-JTEST_P_NAMED(SegmentAllocator, ANamedOneIsSeenByOthersAndGoesWithItsAllocator, backend_row_t, named_backends,
-              backend_label) {
+JTEST_P_NAMED(SegmentAllocator, ANamedOneIsSeenByOthersAndGoesWithItsAllocator, backend_row_t,
+              named_backends, backend_label) {
     PLACE(place, param->backend, 2 * MIB, 0);
     char composition[256];
-    snprintf(composition, sizeof composition, "segment(size=2M,max=2M,backend=%s,path=%s)+track", param->label,
-             place.name);
+    snprintf(composition, sizeof composition, "segment(size=2M,max=2M,backend=%s,path=%s)+track",
+             param->label, place.name);
     jallocator_t *allocator = NULL, *again = NULL;
     JASSERT_OK(jallocator_compose(NULL, composition, &allocator));
     JEXPECT_STATUS(jallocator_compose(NULL, composition, &again), JSTATUS_EXISTS);
@@ -234,7 +243,8 @@ JTEST_P_NAMED(SegmentAllocator, ANamedOneIsSeenByOthersAndGoesWithItsAllocator, 
 JTEST(SegmentAllocator, EachFailedAllocationOfAComposition) {
     JFOR_EACH_FAILURE(i) {
         jallocator_t *allocator = NULL;
-        const jstatus_t status = jallocator_compose(NULL, "segment(size=1M,max=2M)+bfc", &allocator);
+        const jstatus_t status =
+            jallocator_compose(NULL, "segment(size=1M,max=2M)+bfc", &allocator);
         JEXPECT_STATUS(status, jtest_metadata_failed() ? JSTATUS_MEMORY_ERROR : JSTATUS_SUCCESS);
         JEXPECT_EQ(allocator != NULL, status == JSTATUS_SUCCESS);
         if (allocator != NULL)
@@ -242,7 +252,7 @@ JTEST(SegmentAllocator, EachFailedAllocationOfAComposition) {
     }
 }
 
-/* ---- Where it is used -------------------------------------------------------------------------------------------- */
+/* ---- Where it is used ---- */
 
 JTEST(SegmentAllocator, TheProcesssOwnByTheEnvironment) {
     jtest_setenv("JALLOC_ALLOCATOR", "segment(size=1M,max=8M)+track");
@@ -283,7 +293,7 @@ JTEST(SegmentAllocator, AHandlesWorkspaceIsInTheSegment) {
     JEXPECT_OK(jsegment_destroy(segment));
 }
 
-/* ---- Over one that is held, or a stack, or for one thread ---------------------------------------------------------- */
+/* ---- Over one that is held, or a stack, or for one thread ---- */
 
 JTEST(SegmentAllocator, WhatTheSegmentCannotSayNowIsLeftOut) {
     PLACE(place, JSEGMENT_MEMFD, MIB, 0);
@@ -294,7 +304,8 @@ JTEST(SegmentAllocator, WhatTheSegmentCannotSayNowIsLeftOut) {
     jallocator_t *allocator = NULL, *over_stack = NULL;
     jshared_t *found = NULL, *shared = shared_make(segment, 1);
     JASSERT_OK(jallocator_create_shared(shared, &allocator));
-    JASSERT_OK(jallocator_create_shared(shared_make_kind(segment, 2, JSHARED_STACK, 50000), &over_stack));
+    JASSERT_OK(
+        jallocator_create_shared(shared_make_kind(segment, 2, JSHARED_STACK, 50000), &over_stack));
     JEXPECT_EQ(jallocator_threads(allocator), JALLOCATOR_THREADS_NONE);
     JEXPECT_OK(jshared_find(1, &found));
     JEXPECT_EQ(found, shared);

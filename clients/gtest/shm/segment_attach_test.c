@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Attaching: whatever is not a sound segment of ours is refused, each with its own status; attachments for reading alone;
- * descriptors that go from process to process. */
+/* Attaching: whatever is not a sound segment of ours is refused, each with its own status;
+ * attachments for reading alone; descriptors that go from process to process. */
 
 #include "segment_helper.h"
 
@@ -21,7 +21,8 @@
 #include <unistd.h>
 
 static const backend_row_t shared_backends[] = {SHARED_BACKENDS};
-#define EACH_SHARED_BACKEND(name) JTEST_P_NAMED(SegmentAttach, name, backend_row_t, shared_backends, backend_label)
+#define EACH_SHARED_BACKEND(name)                                                                  \
+    JTEST_P_NAMED(SegmentAttach, name, backend_row_t, shared_backends, backend_label)
 
 /* Changes bytes of a segment that nobody is attached to. */
 static void poke(const place_t *place, size_t offset, const void *bytes, size_t count) {
@@ -29,7 +30,8 @@ static void poke(const place_t *place, size_t offset, const void *bytes, size_t 
         memcpy((char *)place->array + offset, bytes, count);
         return;
     }
-    const int file = place->path[0] != '\0' ? open(place->path, O_WRONLY | O_CLOEXEC) : dup(place->options.descriptor);
+    const int file = place->path[0] != '\0' ? open(place->path, O_WRONLY | O_CLOEXEC)
+                                            : dup(place->options.descriptor);
     JEXPECT_EQ(pwrite(file, bytes, count, (off_t)offset), count);
     close(file);
 }
@@ -88,7 +90,7 @@ JTEST(SegmentAttach, NoSuchName) {
     expect_refused(&file, JSTATUS_NOT_FOUND);
 }
 
-/* ---- What is not safe -------------------------------------------------------------------------------------------- */
+/* ---- What is not safe ---- */
 
 static void attach_as_nobody(peer_t *self, void *argument) {
     (void)self;
@@ -96,7 +98,8 @@ static void attach_as_nobody(peer_t *self, void *argument) {
     JASSERT_EQ(setgid(65534), 0);
     JASSERT_EQ(setuid(65534), 0);
     expect_refused(place, JSTATUS_UNSAFE); /* another user's */
-    JEXPECT_STATUS(jsegment_remove(place->options.backend, place->name, JSEGMENT_REMOVE_ALWAYS), JSTATUS_UNSAFE);
+    JEXPECT_STATUS(jsegment_remove(place->options.backend, place->name, JSEGMENT_REMOVE_ALWAYS),
+                   JSTATUS_UNSAFE);
     PLACE(own, place->options.backend, MIB, 0);
     char folder[sizeof own.path];
     snprintf(folder, sizeof folder, "%s", own.path);
@@ -160,7 +163,7 @@ JTEST(SegmentAttach, WhatIsNoRegularFileIsUnsafe) {
     close(ends[1]);
 }
 
-/* ---- What is not a segment --------------------------------------------------------------------------------------- */
+/* ---- What is not a segment ---- */
 
 EACH_SHARED_BACKEND(BytesOfAnotherKindAreNoSegment) {
     static const size_t sizes[] = {0, 1, 8, 100, 4095, 4096, 65536, 100001};
@@ -174,14 +177,17 @@ EACH_SHARED_BACKEND(BytesOfAnotherKindAreNoSegment) {
                 place.options.size_bytes = sizes[i];
                 memset(place.array, bytes[0], 128 * KIB);
             } else {
-                const int file = param->backend == JSEGMENT_MEMFD
-                                     ? memfd_create("none", MFD_CLOEXEC)
-                                     : open(place.path, O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, 0600);
+                const int file =
+                    param->backend == JSEGMENT_MEMFD
+                        ? memfd_create("none", MFD_CLOEXEC)
+                        : open(place.path, O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, 0600);
                 JASSERT_GE(file, 0);
                 JASSERT_EQ(fchmod(file, 0600), 0);
                 for (size_t done = 0; done < sizes[i]; done += sizeof bytes)
-                    JASSERT_EQ(write(file, bytes, sizes[i] - done < sizeof bytes ? sizes[i] - done : sizeof bytes),
-                               sizes[i] - done < sizeof bytes ? sizes[i] - done : sizeof bytes);
+                    JASSERT_EQ(
+                        write(file, bytes,
+                              sizes[i] - done < sizeof bytes ? sizes[i] - done : sizeof bytes),
+                        sizes[i] - done < sizeof bytes ? sizes[i] - done : sizeof bytes);
                 if (param->backend != JSEGMENT_MEMFD)
                     close(file);
                 else if (text == 1)
@@ -233,7 +239,9 @@ EACH_SHARED_BACKEND(AChangedConstantIsNoticed) {
         poke(&place, i, &other, 1);
         jsegment_t *attached = NULL;
         const jstatus_t status = jsegment_attach(&place.options, &attached);
-        JEXPECT_TRUE(status == (i < 8 ? JSTATUS_NOT_A_SEGMENT : i < 32 ? JSTATUS_INCOMPATIBLE : JSTATUS_CORRUPTED));
+        JEXPECT_TRUE(status == (i < 8    ? JSTATUS_NOT_A_SEGMENT
+                                : i < 32 ? JSTATUS_INCOMPATIBLE
+                                         : JSTATUS_CORRUPTED));
         JEXPECT_NULL(attached);
         poke(&place, i, &was, 1);
     }
@@ -248,7 +256,8 @@ EACH_SHARED_BACKEND(LessThanTheSegmentIsTruncated) {
         JSKIP("a memfd is sealed against shrinking");
     PLACE(place, param->backend, MIB, 0);
     create_and_detach(&place);
-    for (size_t size = MIB - 4096; size >= 4096; size = size > 65536 ? size / 2 & ~(size_t)4095 : size - 4096) {
+    for (size_t size = MIB - 4096; size >= 4096;
+         size = size > 65536 ? size / 2 & ~(size_t)4095 : size - 4096) {
         JSCOPED_TRACE("%zu bytes", size);
         if (param->backend == JSEGMENT_ARRAY)
             place.options.size_bytes = size;
@@ -268,7 +277,8 @@ JTEST(SegmentAttach, AMemfdCannotBeShrunk) {
     JEXPECT_OK(jsegment_destroy(segment));
 }
 
-/* A file that is longer than the segment may become, and a segment that says that it is so long: nobody has mapped that. */
+/* A file that is longer than the segment may become, and a segment that says that it is so long:
+ * nobody has mapped that. */
 EACH_SHARED_BACKEND(MoreThanTheLargestSizeIsCorrupted) {
     PLACE(place, param->backend, 256 * KIB, 0);
     create_and_detach(&place);
@@ -292,7 +302,8 @@ EACH_SHARED_BACKEND(APoisonedOneIsCorrupted) {
     const joffset_t offset = shared_take(shared, 100);
     JEXPECT_OK(jsegment_set_root(inside, "here", offset));
     const uint32_t poisoned = 1;
-    memcpy((char *)jsegment_pointer(inside, 4096, 1) - 4096 + offsetof(shm_header_t, poisoned), &poisoned, 4);
+    memcpy((char *)jsegment_pointer(inside, 4096, 1) - 4096 + offsetof(shm_header_t, poisoned),
+           &poisoned, 4);
     jsegment_t *segment = NULL;
     JEXPECT_STATUS(jsegment_attach(&place.options, &segment), JSTATUS_CORRUPTED);
     /* Whoever is inside may look and leave, but not change what all share. */
@@ -309,7 +320,8 @@ EACH_SHARED_BACKEND(APoisonedOneIsCorrupted) {
         JEXPECT_OK(jsegment_remove(param->backend, place.name, JSEGMENT_REMOVE_UNUSED));
 }
 
-/* A holder of the lock that lives and does not let go: here the test itself, which writes the word as a holder does. */
+/* A holder of the lock that lives and does not let go: here the test itself, which writes the word
+ * as a holder does. */
 EACH_SHARED_BACKEND(ALockThatIsNotLetGoIsBusy) {
     PLACE(place, param->backend, MIB, 0);
     place.options.max_processes = 3;
@@ -321,8 +333,10 @@ EACH_SHARED_BACKEND(ALockThatIsNotLetGoIsBusy) {
     jshared_t *shared = shared_make(segment, 1);
     char *base = (char *)jsegment_pointer(holder, 4096, 1) - 4096;
     shm_header_t *header = (shm_header_t *)base;
-    const shm_slot_t *slot = (const shm_slot_t *)(base + header->constants.slots_offset) + (jsegment_slot(holder) - 1);
-    __atomic_store_n(&header->lock, SHM_LOCK_WORD(jsegment_slot(holder), slot->generation), __ATOMIC_SEQ_CST);
+    const shm_slot_t *slot =
+        (const shm_slot_t *)(base + header->constants.slots_offset) + (jsegment_slot(holder) - 1);
+    __atomic_store_n(&header->lock, SHM_LOCK_WORD(jsegment_slot(holder), slot->generation),
+                     __ATOMIC_SEQ_CST);
     jsegment_t *late = NULL;
     joffset_t offset;
     unsigned count;
@@ -342,7 +356,7 @@ EACH_SHARED_BACKEND(ALockThatIsNotLetGoIsBusy) {
     JEXPECT_OK(jsegment_destroy(holder));
 }
 
-/* ---- For reading alone ------------------------------------------------------------------------------------------- */
+/* ---- For reading alone ---- */
 
 static void write_to(peer_t *self, void *argument) {
     (void)self;
@@ -402,7 +416,7 @@ EACH_SHARED_BACKEND(ReadersSeeAndChangeNothing) {
     JEXPECT_OK(jsegment_destroy(writer));
 }
 
-/* ---- Descriptors ------------------------------------------------------------------------------------------------- */
+/* ---- Descriptors ---- */
 
 typedef struct passing {
     int sockets[2];
@@ -411,7 +425,8 @@ static void attach_to_what_comes(peer_t *self, void *argument) {
     const passing_t *passing = argument;
     char byte, space[CMSG_SPACE(sizeof(int))];
     struct iovec io = {&byte, 1};
-    struct msghdr message = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = space, .msg_controllen = sizeof space};
+    struct msghdr message = {
+        .msg_iov = &io, .msg_iovlen = 1, .msg_control = space, .msg_controllen = sizeof space};
     JASSERT_EQ(recvmsg(passing->sockets[1], &message, 0), 1);
     jsegment_options_t options = JSEGMENT_OPTIONS_INIT;
     options.backend = JSEGMENT_MEMFD;
@@ -429,10 +444,12 @@ static void attach_to_what_comes(peer_t *self, void *argument) {
 }
 static const backend_row_t with_descriptors[] = {
     {"posix", JSEGMENT_POSIX}, {"memfd", JSEGMENT_MEMFD}, {"file", JSEGMENT_FILE}};
-JTEST_P_NAMED(SegmentAttach, AnExportedDescriptorIsImportedElsewhere, backend_row_t, with_descriptors, backend_label) {
+JTEST_P_NAMED(SegmentAttach, AnExportedDescriptorIsImportedElsewhere, backend_row_t,
+              with_descriptors, backend_label) {
     passing_t passing;
     JASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, passing.sockets), 0);
-    PEER(peer, attach_to_what_comes, &passing); /* forked before there is a segment: it inherits nothing of it */
+    /* Forked before there is a segment: it inherits nothing of it. */
+    PEER(peer, attach_to_what_comes, &passing);
     PLACE(place, param->backend, MIB, 0);
     jsegment_t *segment = place_create(&place);
     JASSERT_NOT_NULL(segment);
@@ -444,7 +461,8 @@ JTEST_P_NAMED(SegmentAttach, AnExportedDescriptorIsImportedElsewhere, backend_ro
     JASSERT_OK(jsegment_export(segment, &descriptor));
     char byte = 0, space[CMSG_SPACE(sizeof(int))] = {0};
     struct iovec io = {&byte, 1};
-    struct msghdr message = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = space, .msg_controllen = sizeof space};
+    struct msghdr message = {
+        .msg_iov = &io, .msg_iovlen = 1, .msg_control = space, .msg_controllen = sizeof space};
     struct cmsghdr *control = CMSG_FIRSTHDR(&message);
     control->cmsg_level = SOL_SOCKET;
     control->cmsg_type = SCM_RIGHTS;
@@ -476,21 +494,24 @@ JTEST(SegmentAttach, WhatHasNoFileIsNotExported) {
     }
 }
 
-/* ---- Each call of the system fails once ---------------------------------------------------------------------------- */
+/* ---- Each call of the system fails once ---- */
 
 static const struct failing_call {
     const char *function;
     int error;
 } failing_calls[] = {
-    {"mmap", ENOMEM},      {"mprotect", ENOMEM},     {"open", EIO},           {"open", EACCES},   {"open", EMFILE},
-    {"fallocate", ENOSPC}, {"fallocate", EFBIG},     {"fallocate", EACCES},   {"fallocate", EIO}, {"fallocate", EINTR},
-    {"fallocate", ENOSYS}, {"pwrite", EINTR},        {"ftruncate", EIO},      {"fstat", EIO},     {"pread", EIO},
-    {"pread", EINTR},      {"memfd_create", ENFILE}, {"memfd_create", EPERM}, {"linkat", EIO},    {"linkat", EEXIST},
-    {"getrandom", EAGAIN}, {"fchmod", EPERM},        {"read", EIO},           {"read", EINTR},    {"readlink", EIO},
+    {"mmap", ENOMEM},         {"mprotect", ENOMEM},    {"open", EIO},         {"open", EACCES},
+    {"open", EMFILE},         {"fallocate", ENOSPC},   {"fallocate", EFBIG},  {"fallocate", EACCES},
+    {"fallocate", EIO},       {"fallocate", EINTR},    {"fallocate", ENOSYS}, {"pwrite", EINTR},
+    {"ftruncate", EIO},       {"fstat", EIO},          {"pread", EIO},        {"pread", EINTR},
+    {"memfd_create", ENFILE}, {"memfd_create", EPERM}, {"linkat", EIO},       {"linkat", EEXIST},
+    {"getrandom", EAGAIN},    {"fchmod", EPERM},       {"read", EIO},         {"read", EINTR},
+    {"readlink", EIO},
 };
 static const backend_row_t failing_backends[] = {ALL_BACKENDS};
 
-/* What was made, or was not, is whole: an error leaves nothing, a success is a segment that holds together. */
+/* What was made, or was not, is whole: an error leaves nothing, a success is a segment that holds
+ * together. */
 static void expect_whole(jstatus_t status, jsegment_t *segment) {
     JEXPECT_EQ(segment != NULL, status == JSTATUS_SUCCESS);
     if (status == JSTATUS_SUCCESS)
@@ -499,8 +520,8 @@ static void expect_whole(jstatus_t status, jsegment_t *segment) {
         JEXPECT_NE(jstatus_last_message()[0], '\0');
 }
 
-JTEST_P_NAMED(SegmentAttach, EachFailedCallOfTheSystemIsAStatusAndLeavesNothing, backend_row_t, failing_backends,
-              backend_label) {
+JTEST_P_NAMED(SegmentAttach, EachFailedCallOfTheSystemIsAStatusAndLeavesNothing, backend_row_t,
+              failing_backends, backend_label) {
     for (size_t i = 0; i < COUNT_OF(failing_calls); ++i)
         for (uint64_t n = 1, failed = 1; failed != 0 && n < 40; ++n) {
             const struct failing_call *call = &failing_calls[i];
@@ -546,8 +567,8 @@ JTEST_P_NAMED(SegmentAttach, EachFailedCallOfTheSystemIsAStatusAndLeavesNothing,
         }
 }
 
-JTEST_P_NAMED(SegmentAttach, EachFailedAllocationOfBookkeepingLeavesNothing, backend_row_t, failing_backends,
-              backend_label) {
+JTEST_P_NAMED(SegmentAttach, EachFailedAllocationOfBookkeepingLeavesNothing, backend_row_t,
+              failing_backends, backend_label) {
     JFOR_EACH_FAILURE(i) {
         PLACE(place, param->backend, MIB, 0);
         jsegment_t *segment = NULL;

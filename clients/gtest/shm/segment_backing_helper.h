@@ -3,7 +3,8 @@
 #ifndef JALLOC_CLIENTS_GTEST_SEGMENT_BACKING_HELPER_H
 #define JALLOC_CLIENTS_GTEST_SEGMENT_BACKING_HELPER_H
 
-/* Samples of segments' bytes: made, attached to and taken away again without anything that knows what is in them. */
+/* Samples of segments' bytes: made, attached to and taken away again without anything that knows
+ * what is in them. */
 
 #include "jtest.h"
 #include "shm/backing.h"
@@ -18,7 +19,8 @@
 #define LEN(array) (sizeof(array) / sizeof(array)[0])
 
 #define SAMPLE_BYTES ((size_t)8 << 20)
-#define SAMPLE_MAX_BYTES ((size_t)1 << 30) /* its page table has 4 MiB, of which 32 KiB are for SAMPLE_BYTES */
+/* Its page table has 4 MiB, of which 32 KiB are for SAMPLE_BYTES. */
+#define SAMPLE_MAX_BYTES ((size_t)1 << 30)
 #define SAMPLE_SLOTS 64
 
 typedef struct sample {
@@ -52,7 +54,8 @@ static inline resources_t resources_now(void) {
         JFAIL("/proc/self/statm cannot be read");
     if (file != NULL)
         fclose(file);
-    return (resources_t){directory_count("/proc/self/fd", ""), pages * (size_t)sysconf(_SC_PAGESIZE)};
+    return (resources_t){directory_count("/proc/self/fd", ""),
+                         pages * (size_t)sysconf(_SC_PAGESIZE)};
 }
 /* No descriptor more, and no mapping as large as that of a sample. */
 static inline void resources_check(const resources_t *before) {
@@ -90,7 +93,9 @@ static inline unsigned sample_file_count(const sample_t *sample) {
 
 static inline sample_t sample_of(jsegment_backend_t backend) {
     static unsigned number;
-    sample_t sample = {.options = JSEGMENT_OPTIONS_INIT, .max_bytes = SAMPLE_MAX_BYTES, .backing = {.descriptor = -1}};
+    sample_t sample = {.options = JSEGMENT_OPTIONS_INIT,
+                       .max_bytes = SAMPLE_MAX_BYTES,
+                       .backing = {.descriptor = -1}};
     sample.options.backend = backend;
     sample.options.size_bytes = SAMPLE_BYTES;
     char unique[64];
@@ -99,11 +104,12 @@ static inline sample_t sample_of(jsegment_backend_t backend) {
         snprintf(sample.name, sizeof sample.name, "/%s", unique);
     if (backend == JSEGMENT_FILE)
         snprintf(sample.name, sizeof sample.name, "%s/%s", sample_directory(&sample), unique);
-    snprintf(sample.path, sizeof sample.path, "%s%s", backend == JSEGMENT_POSIX ? "/dev/shm" : "", sample.name);
+    snprintf(sample.path, sizeof sample.path, "%s%s", backend == JSEGMENT_POSIX ? "/dev/shm" : "",
+             sample.name);
     if (backend == JSEGMENT_ARRAY) {
         sample.max_bytes = SAMPLE_BYTES;
-        sample.options.array =
-            mmap(NULL, SAMPLE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        sample.options.array = mmap(NULL, SAMPLE_BYTES, PROT_READ | PROT_WRITE,
+                                    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     }
     return sample;
 }
@@ -120,11 +126,11 @@ static inline bool sample_has_name(const sample_t *sample) { return sample->name
 
 /* Makes it, not yet under its name, with the constants at its front. */
 static inline jstatus_t sample_create(sample_t *sample) {
-    if (!shm_constants_make(&sample->constants, sample->options.size_bytes, sample->max_bytes, SAMPLE_SLOTS,
-                            sample_has_file(sample)))
+    if (!shm_constants_make(&sample->constants, sample->options.size_bytes, sample->max_bytes,
+                            SAMPLE_SLOTS, sample_has_file(sample)))
         return JSTATUS_INVALID_SIZE;
-    const jstatus_t status =
-        shm_backing_create(sample_options(sample), &sample->constants, sample->options.size_bytes, &sample->backing);
+    const jstatus_t status = shm_backing_create(sample_options(sample), &sample->constants,
+                                                sample->options.size_bytes, &sample->backing);
     if (status == JSTATUS_SUCCESS)
         memcpy(sample->backing.base, &sample->constants, sizeof sample->constants);
     return status;
@@ -149,7 +155,9 @@ static inline void sample_end(sample_t *sample) {
     if (sample->options.array != NULL)
         munmap(sample->options.array, SAMPLE_BYTES);
 }
-#define SAMPLE(variable, backend) __attribute__((cleanup(sample_end))) sample_t variable = sample_of(backend)
-#define ATTACHED(variable) __attribute__((cleanup(shm_backing_close))) shm_backing_t variable = {.descriptor = -1}
+#define SAMPLE(variable, backend)                                                                  \
+    __attribute__((cleanup(sample_end))) sample_t variable = sample_of(backend)
+#define ATTACHED(variable)                                                                         \
+    __attribute__((cleanup(shm_backing_close))) shm_backing_t variable = {.descriptor = -1}
 
 #endif

@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Where a segment's bytes are: what is made is reserved, aligned and seen whole or not at all; what is not a sound file
- * is refused, each with its status; a limit of the system is a status too. */
+/* Where a segment's bytes are: what is made is reserved, aligned and seen whole or not at all; what
+ * is not a sound file is refused, each with its status; a limit of the system is a status too. */
 
 #include "segment_backing_helper.h"
 
@@ -20,20 +20,20 @@
 
 #define NOBODY 65534
 
-/* ---- New segments ------------------------------------------------------------------------------------------------ */
+/* ---- New segments ---- */
 
 typedef struct kind {
     const char *name;
     jsegment_backend_t backend;
     unsigned without;
 } kind_t;
-#define NAMED_KINDS                                                                                                    \
-    {"posix", JSEGMENT_POSIX, 0}, {"posix_temporary", JSEGMENT_POSIX, SHM_WITHOUT_TMPFILE},                            \
-        {"file", JSEGMENT_FILE, 0}, {                                                                                  \
-        "file_temporary_written", JSEGMENT_FILE, SHM_WITHOUT_TMPFILE | SHM_WITHOUT_FALLOCATE                           \
+#define NAMED_KINDS                                                                                \
+    {"posix", JSEGMENT_POSIX, 0}, {"posix_temporary", JSEGMENT_POSIX, SHM_WITHOUT_TMPFILE},        \
+        {"file", JSEGMENT_FILE, 0}, {                                                              \
+        "file_temporary_written", JSEGMENT_FILE, SHM_WITHOUT_TMPFILE | SHM_WITHOUT_FALLOCATE       \
     }
-#define GROWING_KINDS                                                                                                  \
-    {"private", JSEGMENT_PRIVATE, 0}, {"memfd", JSEGMENT_MEMFD, 0},                                                    \
+#define GROWING_KINDS                                                                              \
+    {"private", JSEGMENT_PRIVATE, 0}, {"memfd", JSEGMENT_MEMFD, 0},                                \
         {"memfd_written", JSEGMENT_MEMFD, SHM_WITHOUT_FALLOCATE}, NAMED_KINDS
 static const kind_t new_named_kinds[] = {NAMED_KINDS};
 static const kind_t growing_kinds[] = {GROWING_KINDS};
@@ -47,8 +47,9 @@ static void everything_again(void *context) {
     shm_backing_without = 0;
 }
 /* Until the end of the scope, the system lacks what this kind is without. */
-#define WITHOUT(flags)                                                                                                 \
-    __attribute__((cleanup(everything_again), unused)) unsigned without_ = shm_backing_without = (flags)
+#define WITHOUT(flags)                                                                             \
+    __attribute__((cleanup(everything_again), unused)) unsigned without_ = shm_backing_without =   \
+        (flags)
 
 static uint64_t bytes_set_aside(const shm_backing_t *backing) {
     struct stat file;
@@ -83,13 +84,15 @@ JTEST_P_NAMED(SegmentBacking, NewSegmentIsZeroReservedAndAligned, kind_t, kinds,
             JEXPECT_EQ(backing->base, sample.options.array);
 
         /* Of the page table only the words of present pages are there. */
-        const char *base = backing->base, *words = base + c->table_offset + (SAMPLE_BYTES >> 12) * sizeof(shm_page_t);
+        const char *base = backing->base,
+                   *words = base + c->table_offset + (SAMPLE_BYTES >> 12) * sizeof(shm_page_t);
         JEXPECT_TRUE(is_zero(base + sizeof *c, words));
         const uint64_t first = c->first_page << 12;
         if (backing->has_file) {
             JEXPECT_EQ(shm_backing_size(backing), SAMPLE_BYTES);
             JEXPECT_GE(bytes_set_aside(backing), SAMPLE_BYTES - first + (uint64_t)(words - base));
-            JEXPECT_LT(bytes_set_aside(backing), SAMPLE_BYTES - first + (uint64_t)(words - base) + (64 << 10));
+            JEXPECT_LT(bytes_set_aside(backing),
+                       SAMPLE_BYTES - first + (uint64_t)(words - base) + (64 << 10));
         }
         memset(backing->base + first, 0xAA, SAMPLE_BYTES - first);
     }
@@ -106,7 +109,8 @@ JTEST(SegmentBacking, AlignmentCostsNoAddressSpace) {
         JEXPECT_OK(sample_create(&samples[i]));
         JEXPECT_EQ(samples[i].backing.alignment, (size_t)1 << 30);
     }
-    JEXPECT_LT(resources_now().address_bytes, before.address_bytes + LEN(samples) * bytes + bytes / 4);
+    JEXPECT_LT(resources_now().address_bytes,
+               before.address_bytes + LEN(samples) * bytes + bytes / 4);
     for (size_t i = 0; i < LEN(samples); ++i)
         sample_end(&samples[i]);
     JEXPECT_LT(resources_now().address_bytes, before.address_bytes + bytes / 4);
@@ -166,7 +170,14 @@ JTEST(SegmentBacking, ModeIsWhatItShouldBeUnderAnyUmask) {
 }
 
 /* What may stand where a segment is to be. */
-typedef enum { STANDS_FILE, STANDS_LINK, STANDS_DANGLING, STANDS_DIRECTORY, STANDS_FIFO, STANDS_KINDS } stands_t;
+typedef enum {
+    STANDS_FILE,
+    STANDS_LINK,
+    STANDS_DANGLING,
+    STANDS_DIRECTORY,
+    STANDS_FIFO,
+    STANDS_KINDS
+} stands_t;
 static void put_there(stands_t what, const char *path) {
     int file = -1, result = 0;
     switch (what) {
@@ -193,7 +204,8 @@ JTEST_P_NAMED(SegmentBacking, NameThatIsTakenStaysWhatItIs, kind_t, new_named_ki
                 JASSERT_OK(sample_create(&sample));
             put_there(what, sample.path);
             JASSERT_EQ(lstat(sample.path, &there), 0);
-            JEXPECT_STATUS(late ? shm_backing_publish(&sample.backing) : sample_create(&sample), JSTATUS_EXISTS);
+            JEXPECT_STATUS(late ? shm_backing_publish(&sample.backing) : sample_create(&sample),
+                           JSTATUS_EXISTS);
             shm_backing_close(&sample.backing);
             JASSERT_EQ(lstat(sample.path, &still), 0);
             JEXPECT_EQ(still.st_ino, there.st_ino);
@@ -214,11 +226,13 @@ JTEST(SegmentBacking, NamesThatCannotBeAreInvalid) {
         jsegment_backend_t backend;
         const char *name;
     } names[] = {
-        {JSEGMENT_POSIX, NULL},   {JSEGMENT_POSIX, ""},      {JSEGMENT_POSIX, "/"},        {JSEGMENT_POSIX, "name"},
-        {JSEGMENT_POSIX, "/a/b"}, {JSEGMENT_POSIX, "//a"},   {JSEGMENT_POSIX, "/a/"},      {JSEGMENT_POSIX, "/."},
-        {JSEGMENT_POSIX, "/.."},  {JSEGMENT_POSIX, longest}, {JSEGMENT_FILE, NULL},        {JSEGMENT_FILE, ""},
-        {JSEGMENT_FILE, "/"},     {JSEGMENT_FILE, "/tmp/"},  {JSEGMENT_FILE, "/tmp/."},    {JSEGMENT_FILE, ".."},
-        {JSEGMENT_FILE, longest}, {JSEGMENT_FILE, path},     {JSEGMENT_PRIVATE + 5, NULL}, {(jsegment_backend_t)-1, ""},
+        {JSEGMENT_POSIX, NULL},       {JSEGMENT_POSIX, ""},         {JSEGMENT_POSIX, "/"},
+        {JSEGMENT_POSIX, "name"},     {JSEGMENT_POSIX, "/a/b"},     {JSEGMENT_POSIX, "//a"},
+        {JSEGMENT_POSIX, "/a/"},      {JSEGMENT_POSIX, "/."},       {JSEGMENT_POSIX, "/.."},
+        {JSEGMENT_POSIX, longest},    {JSEGMENT_FILE, NULL},        {JSEGMENT_FILE, ""},
+        {JSEGMENT_FILE, "/"},         {JSEGMENT_FILE, "/tmp/"},     {JSEGMENT_FILE, "/tmp/."},
+        {JSEGMENT_FILE, ".."},        {JSEGMENT_FILE, longest},     {JSEGMENT_FILE, path},
+        {JSEGMENT_PRIVATE + 5, NULL}, {(jsegment_backend_t)-1, ""},
     };
     shm_constants_t c, copy;
     JASSERT_TRUE(shm_constants_make(&c, SAMPLE_BYTES, SAMPLE_BYTES, 64, true));
@@ -228,9 +242,11 @@ JTEST(SegmentBacking, NamesThatCannotBeAreInvalid) {
         jsegment_options_t options = JSEGMENT_OPTIONS_INIT;
         options.backend = names[i].backend;
         options.name = names[i].name;
-        JEXPECT_STATUS(shm_backing_create(&options, &c, SAMPLE_BYTES, &backing), JSTATUS_INVALID_VALUE);
+        JEXPECT_STATUS(shm_backing_create(&options, &c, SAMPLE_BYTES, &backing),
+                       JSTATUS_INVALID_VALUE);
         JEXPECT_STATUS(shm_backing_attach(&options, &copy, &backing), JSTATUS_INVALID_VALUE);
-        JEXPECT_STATUS(shm_backing_find(names[i].backend, names[i].name, &backing), JSTATUS_INVALID_VALUE);
+        JEXPECT_STATUS(shm_backing_find(names[i].backend, names[i].name, &backing),
+                       JSTATUS_INVALID_VALUE);
     }
 }
 
@@ -278,7 +294,8 @@ JTEST(SegmentBacking, DirectoryThatIsNotThereIsAnIoError) {
     resources_check(&before);
 }
 
-JTEST_P_NAMED(SegmentBacking, MissingBookkeepingMemoryLeavesNothing, kind_t, new_named_kinds, kind_name) {
+JTEST_P_NAMED(SegmentBacking, MissingBookkeepingMemoryLeavesNothing, kind_t, new_named_kinds,
+              kind_name) {
     WITHOUT(param->without);
     const resources_t before = resources_now();
     JFOR_EACH_FAILURE(i) {
@@ -295,7 +312,7 @@ JTEST_P_NAMED(SegmentBacking, MissingBookkeepingMemoryLeavesNothing, kind_t, new
     resources_check(&before);
 }
 
-/* ---- Arrays ------------------------------------------------------------------------------------------------------ */
+/* ---- Arrays ---- */
 
 JTEST(SegmentBacking, ArrayIsJudged) {
     SAMPLE(sample, JSEGMENT_ARRAY);
@@ -320,7 +337,8 @@ JTEST(SegmentBacking, ArrayIsJudged) {
     JEXPECT_EQ(attached.pid_namespace, c.pid_namespace);
     /* There is no more of it than there is. */
     JEXPECT_OK(shm_backing_extend(&sample.backing, &c, SAMPLE_BYTES - 4096, SAMPLE_BYTES));
-    JEXPECT_STATUS(shm_backing_extend(&sample.backing, &c, SAMPLE_BYTES, SAMPLE_BYTES + 4096), JSTATUS_MEMORY_ERROR);
+    JEXPECT_STATUS(shm_backing_extend(&sample.backing, &c, SAMPLE_BYTES, SAMPLE_BYTES + 4096),
+                   JSTATUS_MEMORY_ERROR);
     int descriptor = -1;
     JEXPECT_STATUS(shm_backing_reopen(&sample.backing, &descriptor), JSTATUS_NOT_IMPLEMENTED);
 
@@ -343,7 +361,8 @@ JTEST(SegmentBacking, ArrayIsNotWrittenBeyondTheSegment) {
     for (size_t i = c.first_page << 12; i < SAMPLE_BYTES; ++i)
         JASSERT_EQ(backing.base[i], 0x55);
     sample.options.size_bytes = ((size_t)1 << 20) - 1;
-    JEXPECT_STATUS(shm_backing_create(&sample.options, &c, (size_t)1 << 20, &backing), JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(shm_backing_create(&sample.options, &c, (size_t)1 << 20, &backing),
+                   JSTATUS_INVALID_SIZE);
 }
 
 JTEST(SegmentBacking, PrivateSegmentHasNeitherNameNorAttachers) {
@@ -359,7 +378,7 @@ JTEST(SegmentBacking, PrivateSegmentHasNeitherNameNorAttachers) {
     JEXPECT_EQ(shm_backing_size(&sample.backing), SAMPLE_MAX_BYTES);
 }
 
-/* ---- Growth ------------------------------------------------------------------------------------------------------ */
+/* ---- Growth ---- */
 
 JTEST_P_NAMED(SegmentBacking, GrowthIsSeenInMappingsThatExist, kind_t, growing_kinds, kind_name) {
     WITHOUT(param->without);
@@ -376,34 +395,39 @@ JTEST_P_NAMED(SegmentBacking, GrowthIsSeenInMappingsThatExist, kind_t, growing_k
     char *const last_word = base + c.table_offset + (SAMPLE_BYTES >> 12) * sizeof(shm_page_t) - 1;
     *last_word = 9;
     size_t from = SAMPLE_BYTES;
-    static const size_t sizes[] = {SAMPLE_BYTES + 4096, SAMPLE_BYTES + 3 * 4096, (size_t)9 << 20, (size_t)24 << 20};
+    static const size_t sizes[] = {SAMPLE_BYTES + 4096, SAMPLE_BYTES + 3 * 4096, (size_t)9 << 20,
+                                   (size_t)24 << 20};
     for (size_t i = 0; i < LEN(sizes); ++i) {
         const uint64_t before = sample_has_file(&sample) ? bytes_set_aside(&sample.backing) : 0;
         JASSERT_OK(shm_backing_extend(&sample.backing, &c, from, sizes[i]));
-        JASSERT_OK(shm_backing_extend(&sample.backing, &c, from, sizes[i])); /* as after a takeover */
+        /* As after a takeover. */
+        JASSERT_OK(shm_backing_extend(&sample.backing, &c, from, sizes[i]));
         if (sample_has_file(&sample)) {
             JEXPECT_EQ(shm_backing_size(&sample.backing), sizes[i]);
             JEXPECT_EQ(shm_backing_size(&attached), sizes[i]);
             JEXPECT_GE(bytes_set_aside(&sample.backing), before + sizes[i] - from);
         }
         JEXPECT_TRUE(is_zero(base + from, base + sizes[i]));
-        JEXPECT_TRUE(is_zero(last_word + 1, base + c.table_offset + (sizes[i] >> 12) * sizeof(shm_page_t)));
+        JEXPECT_TRUE(
+            is_zero(last_word + 1, base + c.table_offset + (sizes[i] >> 12) * sizeof(shm_page_t)));
         memset(base + from, (int)i + 1, sizes[i] - from);
         JEXPECT_EQ(seen->base[from], (int)i + 1);
         JEXPECT_EQ(seen->base[sizes[i] - 1], (int)i + 1);
-        memset(last_word + 1, 0, ((sizes[i] - SAMPLE_BYTES) >> 12) * sizeof(shm_page_t)); /* can be touched */
+        /* Can be touched. */
+        memset(last_word + 1, 0, ((sizes[i] - SAMPLE_BYTES) >> 12) * sizeof(shm_page_t));
         from = sizes[i];
     }
     JEXPECT_EQ(base[SAMPLE_BYTES - 1], 7);
     JEXPECT_EQ(*last_word, 9);
-    JEXPECT_STATUS(shm_backing_extend(&sample.backing, &c, from, SAMPLE_MAX_BYTES + 4096), JSTATUS_MEMORY_ERROR);
+    JEXPECT_STATUS(shm_backing_extend(&sample.backing, &c, from, SAMPLE_MAX_BYTES + 4096),
+                   JSTATUS_MEMORY_ERROR);
     JEXPECT_OK(shm_backing_extend(&sample.backing, &c, from, from));
     JEXPECT_OK(shm_backing_extend(&sample.backing, &c, from, from - 4096)); /* never shorter */
     if (sample_has_file(&sample))
         JEXPECT_EQ(shm_backing_size(&sample.backing), from);
 }
 
-/* ---- Attaching --------------------------------------------------------------------------------------------------- */
+/* ---- Attaching ---- */
 
 static const kind_t file_kinds[] = {
     {"memfd", JSEGMENT_MEMFD, 0}, {"posix", JSEGMENT_POSIX, 0}, {"file", JSEGMENT_FILE, 0}};
@@ -479,20 +503,22 @@ JTEST(SegmentBacking, MemfdCannotBeMadeShorter) {
 }
 
 /* What attach and find say to the sample as it is now; it must leave nothing. */
-#define EXPECT_REFUSED(sample, attach_status, find_status)                                                             \
-    do {                                                                                                               \
-        const resources_t before_ = resources_now();                                                                   \
-        for (int read_only_ = 0; read_only_ < 2; ++read_only_) {                                                       \
-            shm_constants_t copy_;                                                                                     \
-            ATTACHED(attached_);                                                                                       \
-            JEXPECT_STATUS(sample_attach(sample, read_only_ != 0, &copy_, &attached_), attach_status);                 \
-        }                                                                                                              \
-        if (sample_has_name(sample)) {                                                                                 \
-            ATTACHED(found_);                                                                                          \
-            JEXPECT_STATUS(shm_backing_find((sample)->options.backend, (sample)->name, &found_), find_status);         \
-            JEXPECT_NULL(found_.base);                                                                                 \
-        }                                                                                                              \
-        resources_check(&before_);                                                                                     \
+#define EXPECT_REFUSED(sample, attach_status, find_status)                                         \
+    do {                                                                                           \
+        const resources_t before_ = resources_now();                                               \
+        for (int read_only_ = 0; read_only_ < 2; ++read_only_) {                                   \
+            shm_constants_t copy_;                                                                 \
+            ATTACHED(attached_);                                                                   \
+            JEXPECT_STATUS(sample_attach(sample, read_only_ != 0, &copy_, &attached_),             \
+                           attach_status);                                                         \
+        }                                                                                          \
+        if (sample_has_name(sample)) {                                                             \
+            ATTACHED(found_);                                                                      \
+            JEXPECT_STATUS(shm_backing_find((sample)->options.backend, (sample)->name, &found_),   \
+                           find_status);                                                           \
+            JEXPECT_NULL(found_.base);                                                             \
+        }                                                                                          \
+        resources_check(&before_);                                                                 \
     } while (0)
 
 static const kind_t named_kinds[] = {{"posix", JSEGMENT_POSIX, 0}, {"file", JSEGMENT_FILE, 0}};
@@ -564,7 +590,8 @@ JTEST_P_NAMED(SegmentBacking, FileOfAnotherUserIsRefused, kind_t, named_kinds, k
     JASSERT_EQ(chown(sample.path, NOBODY, (gid_t)-1), 0);
     EXPECT_REFUSED(&sample, JSTATUS_UNSAFE, JSTATUS_UNSAFE);
     JEXPECT_SUBSTR(jstatus_last_message(), "65534");
-    JASSERT_EQ(chown(sample.path, 0, NOBODY), 0); /* the group does not matter, as long as it may not write */
+    /* The group does not matter, as long as it may not write. */
+    JASSERT_EQ(chown(sample.path, 0, NOBODY), 0);
     EXPECT_REFUSED(&sample, JSTATUS_SUCCESS, JSTATUS_SUCCESS);
 }
 
@@ -594,7 +621,8 @@ JTEST(SegmentBacking, WhatTheSystemDeniesIsPermission) {
 JTEST_P_NAMED(SegmentBacking, BytesThatAreNoWholeSegmentAreRefused, kind_t, file_kinds, kind_name) {
     SAMPLE(sample, param->backend);
     if (param->backend == JSEGMENT_MEMFD) {
-        sample.backing = (shm_backing_t){.descriptor = memfd_create("test", MFD_CLOEXEC), .has_file = true};
+        sample.backing =
+            (shm_backing_t){.descriptor = memfd_create("test", MFD_CLOEXEC), .has_file = true};
         JASSERT_EQ(fchmod(sample.backing.descriptor, 0600), 0);
     } else {
         sample.backing.descriptor = open(sample.path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
@@ -660,13 +688,15 @@ JTEST(SegmentBacking, FileMappedAsAnArrayIsIncompatible) {
 JTEST(SegmentBacking, DescriptorsOfOtherThingsAreRefused) {
     int ends[2];
     JASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
-    const int directory = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC), null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    const int directory = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+              null = open("/dev/null", O_RDWR | O_CLOEXEC);
     const int loose = memfd_create("loose", MFD_CLOEXEC); /* its mode lets everybody write */
     const struct {
         int descriptor;
         jstatus_t status;
-    } cases[] = {{-1, JSTATUS_INVALID_VALUE}, {1 << 20, JSTATUS_INVALID_VALUE}, {ends[0], JSTATUS_UNSAFE},
-                 {ends[1], JSTATUS_UNSAFE},   {directory, JSTATUS_UNSAFE},      {null, JSTATUS_UNSAFE},
+    } cases[] = {{-1, JSTATUS_INVALID_VALUE}, {1 << 20, JSTATUS_INVALID_VALUE},
+                 {ends[0], JSTATUS_UNSAFE},   {ends[1], JSTATUS_UNSAFE},
+                 {directory, JSTATUS_UNSAFE}, {null, JSTATUS_UNSAFE},
                  {loose, JSTATUS_UNSAFE}};
     for (size_t i = 0; i < LEN(cases); ++i) {
         JSCOPED_TRACE("case %zu", i);
@@ -683,7 +713,7 @@ JTEST(SegmentBacking, DescriptorsOfOtherThingsAreRefused) {
     close(loose);
 }
 
-/* ---- Removing ---------------------------------------------------------------------------------------------------- */
+/* ---- Removing ---- */
 
 JTEST_P_NAMED(SegmentBacking, OnlyItsOwnNameIsTakenAway, kind_t, named_kinds, kind_name) {
     SAMPLE(sample, param->backend);
@@ -704,7 +734,7 @@ JTEST_P_NAMED(SegmentBacking, OnlyItsOwnNameIsTakenAway, kind_t, named_kinds, ki
     sample.backing.base[SAMPLE_BYTES - 1] = 1; /* those who have it mapped keep it */
 }
 
-/* ---- Limits of the system ---------------------------------------------------------------------------------------- */
+/* ---- Limits of the system ---- */
 
 static void without_descriptors(void *argument) {
     const kind_t *kind = argument;
@@ -715,11 +745,12 @@ static void without_descriptors(void *argument) {
         SAMPLE(sample, kind->backend);
         shm_constants_t c;
         ATTACHED(other);
-        JASSERT_TRUE(shm_constants_make(&sample.constants, SAMPLE_BYTES, SAMPLE_BYTES, SAMPLE_SLOTS, true));
+        JASSERT_TRUE(
+            shm_constants_make(&sample.constants, SAMPLE_BYTES, SAMPLE_BYTES, SAMPLE_SLOTS, true));
         const struct rlimit low = {count, limit.rlim_max};
         JASSERT_EQ(setrlimit(RLIMIT_NOFILE, &low), 0);
-        jstatus_t status =
-            shm_backing_create(sample_options(&sample), &sample.constants, SAMPLE_BYTES, &sample.backing);
+        jstatus_t status = shm_backing_create(sample_options(&sample), &sample.constants,
+                                              SAMPLE_BYTES, &sample.backing);
         if (status == JSTATUS_SUCCESS) {
             created = true;
             memcpy(sample.backing.base, &sample.constants, sizeof sample.constants);
@@ -767,10 +798,12 @@ static void under_a_file_limit(void *argument) {
     JEXPECT_EQ(sample_file_count(&larger), 0);
     const shm_constants_t *c = &sample.constants;
     jtest_fail_calls("sigtimedwait", 1, 2, EINTR); /* the signal is still to be taken away */
-    JEXPECT_STATUS(shm_backing_extend(&sample.backing, c, SAMPLE_BYTES, 2 * SAMPLE_BYTES), JSTATUS_MEMORY_ERROR);
+    JEXPECT_STATUS(shm_backing_extend(&sample.backing, c, SAMPLE_BYTES, 2 * SAMPLE_BYTES),
+                   JSTATUS_MEMORY_ERROR);
     JEXPECT_SUBSTR(jstatus_last_message(), strerror(EFBIG));
     JEXPECT_TRUE(jtest_calls_failed());
-    JEXPECT_OK(shm_backing_extend(&sample.backing, c, SAMPLE_BYTES, SAMPLE_BYTES + 8192)); /* what is left */
+    /* What is left. */
+    JEXPECT_OK(shm_backing_extend(&sample.backing, c, SAMPLE_BYTES, SAMPLE_BYTES + 8192));
     sample.backing.base[SAMPLE_BYTES + 8191] = 1;
     JEXPECT_EQ(signals_seen, 0);
     pthread_sigmask(SIG_SETMASK, NULL, &after);
@@ -783,7 +816,8 @@ static void under_a_file_limit(void *argument) {
     sigaddset(&too_large, SIGXFSZ);
     pthread_sigmask(SIG_BLOCK, &too_large, NULL);
     raise(SIGXFSZ);
-    JEXPECT_STATUS(shm_backing_extend(&sample.backing, c, SAMPLE_BYTES, 2 * SAMPLE_BYTES), JSTATUS_MEMORY_ERROR);
+    JEXPECT_STATUS(shm_backing_extend(&sample.backing, c, SAMPLE_BYTES, 2 * SAMPLE_BYTES),
+                   JSTATUS_MEMORY_ERROR);
     sigpending(&pending);
     JEXPECT_EQ(sigismember(&pending, SIGXFSZ), 1);
     signal(SIGXFSZ, SIG_IGN);
@@ -803,7 +837,8 @@ JTEST_P_NAMED(SegmentBacking, LimitOnFilesIsAStatusAndNoSignal, kind_t, limit_ki
     jtest_in_child(30, under_a_file_limit, &kind);
 }
 
-#if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__ /* whose shadows are beyond any such limit */
+#if !defined __SANITIZE_ADDRESS__ &&                                                               \
+    !defined __SANITIZE_THREAD__ /* whose shadows are beyond any such limit */
 static void under_an_address_limit(void *argument) {
     const kind_t *kind = argument;
     struct rlimit limit = {resources_now().address_bytes, RLIM_INFINITY};
@@ -829,7 +864,8 @@ static const kind_t mapped_kinds[] = {{"private", JSEGMENT_PRIVATE, 0},
                                       {"memfd", JSEGMENT_MEMFD, 0},
                                       {"posix", JSEGMENT_POSIX, 0},
                                       {"file", JSEGMENT_FILE, 0}};
-JTEST_P_NAMED(SegmentBacking, NarrowAddressSpaceCostsAlignmentThenAStatus, kind_t, mapped_kinds, kind_name) {
+JTEST_P_NAMED(SegmentBacking, NarrowAddressSpaceCostsAlignmentThenAStatus, kind_t, mapped_kinds,
+              kind_name) {
     kind_t kind = *param;
     jtest_in_child(20, under_an_address_limit, &kind);
 }
@@ -842,8 +878,8 @@ JTEST(SegmentBacking, ReservingEndsUnderATimerThatNeverDoes) {
     SAMPLE(sample, JSEGMENT_POSIX);
     JASSERT_OK(sample_create(&sample));
     setitimer(ITIMER_REAL, &often, NULL);
-    const jstatus_t status =
-        shm_backing_extend(&sample.backing, &sample.constants, SAMPLE_BYTES, SAMPLE_BYTES + ((size_t)192 << 20));
+    const jstatus_t status = shm_backing_extend(&sample.backing, &sample.constants, SAMPLE_BYTES,
+                                                SAMPLE_BYTES + ((size_t)192 << 20));
     setitimer(ITIMER_REAL, &never, NULL);
     sigaction(SIGALRM, &before, NULL);
     JEXPECT_OK(status);
@@ -851,7 +887,7 @@ JTEST(SegmentBacking, ReservingEndsUnderATimerThatNeverDoes) {
     signals_seen = 0;
 }
 
-/* ---- File systems of their own, which only the superuser can mount ----------------------------------------------- */
+/* ---- File systems of their own, which only the superuser can mount ---- */
 
 typedef struct mounted {
     const char *type, *data;
@@ -864,7 +900,8 @@ typedef struct mounted {
 static void in_a_mount_namespace(void *argument) {
     mounted_t *mounted = argument;
     if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
-        (mounted->type != NULL && mount("test", mounted->directory, mounted->type, 0, mounted->data) != 0)) {
+        (mounted->type != NULL &&
+         mount("test", mounted->directory, mounted->type, 0, mounted->data) != 0)) {
         fprintf(stderr, "no mount namespace: %s\n", strerror(errno));
         return;
     }
@@ -890,7 +927,8 @@ static void fill_a_small_one(const char *directory) {
     snprintf(larger.name, sizeof larger.name, "%s/b", directory);
     snprintf(sample.path, sizeof sample.path, "%s", sample.name);
     snprintf(larger.path, sizeof larger.path, "%s", larger.name);
-    larger.options.size_bytes = (size_t)12 << 20; /* 4 of them are the hole in the page table, and there are 6 */
+    /* 4 of them are the hole in the page table, and there are 6 */
+    larger.options.size_bytes = (size_t)12 << 20;
     JEXPECT_STATUS(sample_create(&larger), JSTATUS_MEMORY_ERROR);
     JEXPECT_SUBSTR(jstatus_last_message(), strerror(ENOSPC));
     JEXPECT_EQ(directory_count(directory, ""), 2); /* . and .. */
@@ -903,8 +941,10 @@ static void fill_a_small_one(const char *directory) {
     char *const words_end = base + c->table_offset + (SAMPLE_BYTES >> 12) * sizeof(shm_page_t);
     words_end[-1] = base[SAMPLE_BYTES - 1] = 5;
     const uint64_t before = bytes_set_aside(&sample.backing);
-    JEXPECT_STATUS(shm_backing_extend(&sample.backing, c, SAMPLE_BYTES, 2 * SAMPLE_BYTES), JSTATUS_MEMORY_ERROR);
-    /* The others have the space again, what there was is as good as before, and a smaller step still goes. */
+    JEXPECT_STATUS(shm_backing_extend(&sample.backing, c, SAMPLE_BYTES, 2 * SAMPLE_BYTES),
+                   JSTATUS_MEMORY_ERROR);
+    /* The others have the space again, what there was is as good as before, and a smaller step
+     * still goes. */
     JEXPECT_LE(bytes_set_aside(&sample.backing), before + 65536); /* whole pages of the table */
     JEXPECT_EQ(words_end[-1], 5);
     JEXPECT_EQ(base[SAMPLE_BYTES - 1], 5);
@@ -921,7 +961,8 @@ static void use_an_ordinary_one(const char *directory) {
     snprintf(sample.name, sizeof sample.name, "%s/a", directory);
     snprintf(sample.path, sizeof sample.path, "%s", sample.name);
     JASSERT_OK(sample_create_and_publish(&sample));
-    JEXPECT_OK(shm_backing_extend(&sample.backing, &sample.constants, SAMPLE_BYTES, 2 * SAMPLE_BYTES));
+    JEXPECT_OK(
+        shm_backing_extend(&sample.backing, &sample.constants, SAMPLE_BYTES, 2 * SAMPLE_BYTES));
     sample.backing.base[2 * SAMPLE_BYTES - 1] = 1;
     ATTACHED(attached);
     shm_constants_t copy;
@@ -965,7 +1006,8 @@ JTEST(SegmentBacking, FullDiskIsAStatus) {
     if (geteuid() != 0)
         JSKIP("only the superuser can mount");
     for (unsigned without = 0; without < 4; ++without)
-        run_mounted((mounted_t){.type = "tmpfs", .data = "size=6m", .run = fill_a_small_one, .without = without});
+        run_mounted((mounted_t){
+            .type = "tmpfs", .data = "size=6m", .run = fill_a_small_one, .without = without});
 }
 
 JTEST(SegmentBacking, FileSystemThatCannotReserveIsWrittenTo) {

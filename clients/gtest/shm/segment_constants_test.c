@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The constants at the front of a segment: places follow from the numbers, and any other bytes are refused, each kind
- * with its status. */
+/* The constants at the front of a segment: places follow from the numbers, and any other bytes are
+ * refused, each kind with its status. */
 
 #include "segment_backing_helper.h"
 
@@ -20,7 +20,8 @@ JTEST(SegmentConstants, PlacesFollowEachOtherInFrontOfTheFirstPage) {
             JEXPECT_EQ(c.slot_count, slots[i]);
             JEXPECT_GE(c.slots_offset, 4096);
             JEXPECT_GE(c.allocators_offset, c.slots_offset + slots[i] * sizeof(shm_slot_t));
-            JEXPECT_GE(c.roots_offset, c.allocators_offset + SHM_ALLOCATORS * sizeof(shm_allocator_t));
+            JEXPECT_GE(c.roots_offset,
+                       c.allocators_offset + SHM_ALLOCATORS * sizeof(shm_allocator_t));
             JEXPECT_GE(c.log_offset, c.roots_offset + SHM_ROOTS * sizeof(shm_root_t));
             JEXPECT_GE(c.table_offset, c.log_offset + SHM_LOG_ENTRIES * sizeof(shm_log_entry_t));
             JEXPECT_GE(c.first_page * 4096, c.table_offset + pages[j] * sizeof(shm_page_t));
@@ -42,7 +43,8 @@ JTEST(SegmentConstants, SizesThatDoNotFitAreRefused) {
     JEXPECT_FALSE(shm_constants_make(&c, min, min, 0, true));
     JEXPECT_FALSE(shm_constants_make(&c, min, min, 251, true));
     JEXPECT_FALSE(shm_constants_make(&c, min, ((size_t)4 << 40) + 4096, 64, true));
-    JEXPECT_FALSE(shm_constants_make(&c, SIZE_MAX & ~(size_t)4095, SIZE_MAX & ~(size_t)4095, 64, true));
+    JEXPECT_FALSE(
+        shm_constants_make(&c, SIZE_MAX & ~(size_t)4095, SIZE_MAX & ~(size_t)4095, 64, true));
     /* The table for a large maximum leaves no page of a small beginning. */
     JEXPECT_FALSE(shm_constants_make(&c, min, (size_t)1 << 30, 64, true));
     JASSERT_TRUE(shm_constants_make(&c, (size_t)8 << 20, (size_t)1 << 30, 64, true));
@@ -66,9 +68,10 @@ JTEST(SegmentConstants, EachFlippedBitIsRefused) {
         c = sound;
         ((unsigned char *)&c)[bit / 8] ^= (unsigned char)(1u << bit % 8);
         const size_t byte = bit / 8;
-        JASSERT_STATUS(shm_constants_check(&c), byte < offsetof(shm_constants_t, byte_order)  ? JSTATUS_NOT_A_SEGMENT
-                                                : byte < offsetof(shm_constants_t, max_pages) ? JSTATUS_INCOMPATIBLE
-                                                                                              : JSTATUS_CORRUPTED);
+        JASSERT_STATUS(shm_constants_check(&c),
+                       byte < offsetof(shm_constants_t, byte_order)  ? JSTATUS_NOT_A_SEGMENT
+                       : byte < offsetof(shm_constants_t, max_pages) ? JSTATUS_INCOMPATIBLE
+                                                                     : JSTATUS_CORRUPTED);
     }
     JEXPECT_OK(shm_constants_check(&sound));
 }
@@ -120,8 +123,9 @@ JTEST(SegmentConstants, AnotherStartOfTheMachineIsStale) {
     JEXPECT_STATUS(shm_constants_check(&c), JSTATUS_STALE);
     memset(c.boot_id, 0, sizeof c.boot_id);
     c.checksum = checksum_of(&c);
-    JEXPECT_STATUS(shm_constants_check(&c),
-                   access("/proc/sys/kernel/random/boot_id", R_OK) == 0 ? JSTATUS_STALE : JSTATUS_SUCCESS);
+    JEXPECT_STATUS(shm_constants_check(&c), access("/proc/sys/kernel/random/boot_id", R_OK) == 0
+                                                ? JSTATUS_STALE
+                                                : JSTATUS_SUCCESS);
 }
 
 JTEST(SegmentConstants, RandomBytesAreNeverASegment) {

@@ -1,11 +1,12 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Every word of a segment's bookkeeping, changed in turn: whoever attaches and works gets statuses, never a signal, and
- * nothing outside the segment is touched. The segment is an array between two pages that trap. The fuzz targets do the
- * same at random; here no word is left out.
+/* Every word of a segment's bookkeeping, changed in turn: whoever attaches and works gets statuses,
+ * never a signal, and nothing outside the segment is touched. The segment is an array between two
+ * pages that trap. The fuzz targets do the same at random; here no word is left out.
  *
- * The image has two attachments in it, of this process, so their slots are those of living processes. */
+ * The image has two attachments in it, of this process, so their slots are those of living
+ * processes. */
 
 #include "segment_helper.h"
 
@@ -93,7 +94,8 @@ static void change_each(peer_t *self, void *argument) {
     }
 }
 
-/* Each run changes every word in one way, its neighbour in another; all runs together each word in every way. */
+/* Each run changes every word in one way, its neighbour in another; all runs together each word in
+ * every way. */
 static const unsigned ways[WAYS] = {0, 1, 2, 3, 4, 5, 6, 7};
 JTEST_P(SegmentDamage, AWordThatChangedIsNoSignal, unsigned, ways) {
     if (*param >= jtest_iterations(1))
@@ -106,7 +108,8 @@ JTEST_P(SegmentDamage, AWordThatChangedIsNoSignal, unsigned, ways) {
     damage_end(damage, &population);
 }
 
-/* The undo log of somebody who may have written anything there. It may change the bookkeeping, and nothing else. */
+/* The undo log of somebody who may have written anything there. It may change the bookkeeping, and
+ * nothing else. */
 static void follow_log(peer_t *self, void *argument) {
     damage_t *damage = argument;
     (void)self;
@@ -143,7 +146,9 @@ static void follow_log(peer_t *self, void *argument) {
         jsegment_t *segment = NULL;
         JEXPECT_STATUS(jsegment_attach(&damage->options, &segment), JSTATUS_CORRUPTED);
         JEXPECT_EQ(memcmp(damage->array, damage->image, sizeof(shm_constants_t)), 0);
-        JEXPECT_EQ(memcmp(damage->array + first_block, damage->image + first_block, BYTES - first_block), 0);
+        JEXPECT_EQ(
+            memcmp(damage->array + first_block, damage->image + first_block, BYTES - first_block),
+            0);
         JEXPECT_EQ(header->poisoned, 1);
     }
 }
@@ -166,7 +171,8 @@ JTEST(SegmentDamage, VerifyFindsAWrongPageTable) {
     for (uint64_t page = constants.first_page; page < BYTES / SHM_PAGE_BYTES; ++page) {
         shm_page_t *entry = (shm_page_t *)(void *)(damage->array + constants.table_offset) + page;
         const uint64_t was = entry->word;
-        static const uint64_t bits[] = {1, 2, 4, (uint64_t)1 << 32, (uint64_t)1 << 33, (uint64_t)1 << 40};
+        static const uint64_t bits[] = {
+            1, 2, 4, (uint64_t)1 << 32, (uint64_t)1 << 33, (uint64_t)1 << 40};
         for (size_t i = 0; i < COUNT_OF(bits); ++i) {
             entry->word = was ^ bits[i];
             const jstatus_t status = jsegment_verify(segment);
@@ -180,7 +186,8 @@ JTEST(SegmentDamage, VerifyFindsAWrongPageTable) {
     }
     JEXPECT_GT(tried, 50);
     shm_header_t *header = (shm_header_t *)(void *)damage->array;
-    for (unsigned bin = 0; bin < SHM_BINS; ++bin) { /* lists that lead elsewhere, bits that are not theirs */
+    for (unsigned bin = 0; bin < SHM_BINS; ++bin) {
+        /* Lists that lead elsewhere, bits that are not theirs. */
         const uint64_t was = header->bins[bin], bits = header->bin_bits[bin / 64];
         header->bins[bin] = was + 1;
         JEXPECT_STATUS(jsegment_verify(segment), JSTATUS_CORRUPTED);
@@ -206,7 +213,8 @@ JTEST(SegmentDamage, VerifyFindsAWrongPageTable) {
 JTEST(SegmentDamage, WhatIsMetPoisonsTheSegment) {
     exercise_population_t population;
     damage_t *damage = damage_begin(&population);
-    jshared_t *shared = shared_open(population.segments[0], 1), *others = shared_open(population.segments[1], 1);
+    jshared_t *shared = shared_open(population.segments[0], 1),
+              *others = shared_open(population.segments[1], 1);
     shm_header_t *header = (shm_header_t *)(void *)damage->array;
     for (unsigned bin = 0; bin < SHM_BINS; ++bin)
         if (header->bins[bin] != 0)
@@ -222,6 +230,7 @@ JTEST(SegmentDamage, WhatIsMetPoisonsTheSegment) {
     jsegment_stats_t stats = JSEGMENT_STATS_INIT;
     (void)jsegment_get_stats(population.segments[0], &stats);
     JEXPECT_TRUE(stats.poisoned);
-    JEXPECT_OK(jsegment_get_root(population.segments[0], "root", &offset)); /* what can be read is read */
+    /* What can be read is read. */
+    JEXPECT_OK(jsegment_get_root(population.segments[0], "root", &offset));
     damage_end(damage, &population);
 }

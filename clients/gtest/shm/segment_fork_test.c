@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Forks: a child that uses what it has inherited has a slot of its own, the parent's blocks stay the parent's, and a child
- * that uses nothing changes nothing. */
+/* Forks: a child that uses what it has inherited has a slot of its own, the parent's blocks stay
+ * the parent's, and a child that uses nothing changes nothing. */
 
 #include "segment_model.h"
 
@@ -14,7 +14,8 @@
 #include <unistd.h>
 
 static const backend_row_t shared_backends[] = {SHARED_BACKENDS};
-#define EACH_SHARED_BACKEND(name) JTEST_P_NAMED(SegmentFork, name, backend_row_t, shared_backends, backend_label)
+#define EACH_SHARED_BACKEND(name)                                                                  \
+    JTEST_P_NAMED(SegmentFork, name, backend_row_t, shared_backends, backend_label)
 
 typedef struct family {
     jsegment_t *segment;
@@ -27,14 +28,16 @@ static void use_inherited(peer_t *self, void *argument) {
     const family_t *family = argument;
     const unsigned parent_slot = (unsigned)family->board->taken[0];
     JEXPECT_EQ(shared_owner(family->shared, family->parents), parent_slot);
-    const joffset_t own = shared_take(family->shared, 77), large = shared_take(family->shared, 70000);
+    const joffset_t own = shared_take(family->shared, 77),
+                    large = shared_take(family->shared, 70000);
     stamp_write(shared_bytes(family->shared, large, 70000), 70000, 5);
     const unsigned slot = jsegment_slot(family->segment);
     JEXPECT_NE(slot, parent_slot);
     JEXPECT_EQ(shared_owner(family->shared, own), slot);
     JEXPECT_EQ(segment_process(family->segment, slot).pid, getpid());
     JEXPECT_TRUE(stamp_holds(shared_bytes(family->shared, family->parents, 200), 200, 1));
-    JEXPECT_OK(jshared_deallocate(family->shared, family->parents)); /* from afar, as any other process */
+    /* From afar, as any other process. */
+    JEXPECT_OK(jshared_deallocate(family->shared, family->parents));
     JEXPECT_STATUS(jshared_deallocate(family->shared, family->parents), JSTATUS_NOT_FOUND);
     segment_books(family->segment);
     joffset_store(&family->board->cells[0], own);
@@ -58,7 +61,8 @@ EACH_SHARED_BACKEND(AForkedChildHasASlotOfItsOwn) {
     PEER(child, use_inherited, &family);
     JASSERT_TRUE(peer_await(&child));
     JEXPECT_EQ(jsegment_slot(segment), family.board->taken[0]);
-    JEXPECT_EQ(shared_owner(family.shared, joffset_load(&family.board->cells[0])), family.board->taken[1]);
+    JEXPECT_EQ(shared_owner(family.shared, joffset_load(&family.board->cells[0])),
+               family.board->taken[1]);
     JEXPECT_FALSE(shared_is_live(family.shared, family.parents));
     JEXPECT_TRUE(shared_is_live(family.shared, keep));
     JEXPECT_EQ(segment_books(segment).processes, 2);
@@ -74,7 +78,8 @@ EACH_SHARED_BACKEND(AForkedChildHasASlotOfItsOwn) {
     JEXPECT_OK(jsegment_recover(segment, &count));
     JEXPECT_EQ(count, 1);
     const jsegment_stats_t after = segment_books(segment);
-    JEXPECT_EQ(2 * after.owned_bytes, before.owned_bytes); /* one block of two, as the child freed the other */
+    /* One block of two, as the child freed the other. */
+    JEXPECT_EQ(2 * after.owned_bytes, before.owned_bytes);
     JEXPECT_TRUE(stamp_holds(shared_bytes(family.shared, keep, 200), 200, 2));
     munmap(family.board, sizeof *family.board);
     JEXPECT_OK(jsegment_destroy(segment));
@@ -113,7 +118,8 @@ static void fork_again(peer_t *self, void *argument) {
     const family_t *family = argument;
     PEER(grandchild, use_inherited, argument); /* the child itself has used nothing */
     JASSERT_TRUE(peer_await(&grandchild));
-    JEXPECT_EQ(shared_owner(family->shared, joffset_load(&family->board->cells[0])), family->board->taken[1]);
+    JEXPECT_EQ(shared_owner(family->shared, joffset_load(&family->board->cells[0])),
+               family->board->taken[1]);
     JEXPECT_NE(jsegment_slot(family->segment), family->board->taken[1]);
     peer_tell(self);
     peer_tell(&grandchild);
@@ -246,8 +252,8 @@ JTEST(SegmentFork, APrivateSegmentIsCopiedByAFork) {
     JEXPECT_OK(jsegment_destroy(segment));
 }
 
-/* While a child has not used what it inherited, it has nothing open: its parent may destroy it, and the place may be
- * another allocator's by the time the child looks. */
+/* While a child has not used what it inherited, it has nothing open: its parent may destroy it, and
+ * the place may be another allocator's by the time the child looks. */
 static void use_what_is_gone(peer_t *self, void *argument) {
     const family_t *family = argument;
     peer_tell(self);
@@ -259,7 +265,8 @@ static void use_what_is_gone(peer_t *self, void *argument) {
     JEXPECT_STATUS(jshared_allocate_many(family->shared, 100, 0, 1, &offset), JSTATUS_NOT_FOUND);
     JEXPECT_STATUS(jshared_deallocate(family->shared, family->parents), JSTATUS_NOT_FOUND);
     JEXPECT_STATUS(jshared_deallocate_many(family->shared, 1, &family->parents), JSTATUS_NOT_FOUND);
-    JEXPECT_STATUS(jshared_describe(family->shared, family->parents, NULL, NULL), JSTATUS_NOT_FOUND);
+    JEXPECT_STATUS(jshared_describe(family->shared, family->parents, NULL, NULL),
+                   JSTATUS_NOT_FOUND);
     JEXPECT_STATUS(jshared_reallocate(family->shared, &moved, 5000, 0), JSTATUS_NOT_FOUND);
     JEXPECT_EQ(moved, family->parents);
     JEXPECT_OK(jshared_close(family->shared));
@@ -295,11 +302,13 @@ static void use_without_a_slot(peer_t *self, void *argument) {
     JEXPECT_STATUS(jshared_allocate(family->shared, 100, 0, &offset), JSTATUS_NO_SLOT);
     JEXPECT_EQ(offset, JOFFSET_NULL);
     JEXPECT_STATUS(jshared_deallocate(family->shared, family->parents), JSTATUS_NO_SLOT);
-    JEXPECT_STATUS(jshared_describe(family->shared, family->parents, &usable, NULL), JSTATUS_NO_SLOT);
+    JEXPECT_STATUS(jshared_describe(family->shared, family->parents, &usable, NULL),
+                   JSTATUS_NO_SLOT);
     JEXPECT_EQ(usable, 77);
     JEXPECT_STATUS(jshared_reallocate(family->shared, &moved, 5000, 0), JSTATUS_NO_SLOT);
     JEXPECT_EQ(moved, family->parents);
-    JEXPECT_STATUS(jshared_give(family->shared, family->parents, JSEGMENT_SLOT_SEGMENT), JSTATUS_NO_SLOT);
+    JEXPECT_STATUS(jshared_give(family->shared, family->parents, JSEGMENT_SLOT_SEGMENT),
+                   JSTATUS_NO_SLOT);
 }
 JTEST(SegmentFork, AChildForWhomThereIsNoSlot) {
     PLACE(place, JSEGMENT_MEMFD, MIB, 0);
@@ -315,7 +324,7 @@ JTEST(SegmentFork, AChildForWhomThereIsNoSlot) {
     JEXPECT_OK(jsegment_destroy(segment));
 }
 
-/* ---- What a child finds that cannot be as it was ------------------------------------------------------------------ */
+/* ---- What a child finds that cannot be as it was ---- */
 
 static void read_inherited(peer_t *self, void *argument) {
     (void)self;
@@ -369,7 +378,8 @@ static void destroy_what_is_gone(peer_t *self, void *argument) {
     peer_await(self);
     jshared_t *again = NULL, *own = NULL;
     JEXPECT_STATUS(jshared_open(family->segment, 1, &again), JSTATUS_NOT_FOUND);
-    if (family->parents != JOFFSET_NULL) { /* the place is another one's: until this one is closed */
+    if (family->parents != JOFFSET_NULL) {
+        /* The place is another one's: until this one is closed. */
         JEXPECT_STATUS(jshared_open(family->segment, 2, &again), JSTATUS_BUSY);
         JEXPECT_NULL(again);
     }
@@ -389,7 +399,8 @@ JTEST(SegmentFork, AnAllocatorThatIsGoneIsDestroyedAsItIs) {
         jsegment_t *segment = place_create(&place);
         JASSERT_NOT_NULL(segment);
         family_t family = {segment, shared_make(segment, 1), JOFFSET_NULL, NULL};
-        /* The next one's first block lies where this one's did, so the child can be told of it before. */
+        /* The next one's first block lies where this one's did, so the child can be told of it
+         * before. */
         const joffset_t first = shared_take(family.shared, 100);
         family.parents = succeeded ? first : JOFFSET_NULL;
         PEER(child, destroy_what_is_gone, &family);

@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Growth: seen by everybody in the mapping that they have, and where there is no more space a status, never a signal. */
+/* Growth: seen by everybody in the mapping that they have, and where there is no more space a
+ * status, never a signal. */
 
 #include "segment_helper.h"
 
@@ -16,9 +17,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const backend_row_t growing_backends[] = {
-    {"private", JSEGMENT_PRIVATE}, {"posix", JSEGMENT_POSIX}, {"memfd", JSEGMENT_MEMFD}, {"file", JSEGMENT_FILE}};
-#define EACH_GROWING_BACKEND(name) JTEST_P_NAMED(SegmentGrowth, name, backend_row_t, growing_backends, backend_label)
+static const backend_row_t growing_backends[] = {{"private", JSEGMENT_PRIVATE},
+                                                 {"posix", JSEGMENT_POSIX},
+                                                 {"memfd", JSEGMENT_MEMFD},
+                                                 {"file", JSEGMENT_FILE}};
+#define EACH_GROWING_BACKEND(name)                                                                 \
+    JTEST_P_NAMED(SegmentGrowth, name, backend_row_t, growing_backends, backend_label)
 
 EACH_GROWING_BACKEND(OnDemandAndUpToTheLimit) {
     PLACE(place, param->backend, 256 * KIB, 4 * MIB);
@@ -37,7 +41,8 @@ EACH_GROWING_BACKEND(OnDemandAndUpToTheLimit) {
     stats = segment_books(segment);
     JEXPECT_EQ(stats.size_bytes, MIB);
     JEXPECT_EQ(stats.growth_count, 1);
-    JEXPECT_EQ(jsegment_pointer(segment, 256 * KIB, 1), (void *)(first + 1)); /* the mapping stays where it is */
+    /* The mapping stays where it is. */
+    JEXPECT_EQ(jsegment_pointer(segment, 256 * KIB, 1), (void *)(first + 1));
     memset(jsegment_pointer(segment, 256 * KIB, 768 * KIB), 0x11, 768 * KIB);
     JEXPECT_STATUS(jsegment_grow(segment, 4 * MIB + 1), JSTATUS_INVALID_SIZE);
     JEXPECT_STATUS(jsegment_grow(segment, SIZE_MAX), JSTATUS_INVALID_SIZE);
@@ -112,7 +117,8 @@ static void see_it_grow(peer_t *self, void *argument) {
 }
 static const backend_row_t with_files[] = {
     {"posix", JSEGMENT_POSIX}, {"memfd", JSEGMENT_MEMFD}, {"file", JSEGMENT_FILE}};
-JTEST_P_NAMED(SegmentGrowth, IsSeenByOthersInTheMappingTheyHave, backend_row_t, with_files, backend_label) {
+JTEST_P_NAMED(SegmentGrowth, IsSeenByOthersInTheMappingTheyHave, backend_row_t, with_files,
+              backend_label) {
     PLACE(place, param->backend, MIB, 8 * MIB);
     jsegment_t *segment = place_create(&place);
     JASSERT_NOT_NULL(segment);
@@ -139,7 +145,7 @@ JTEST(SegmentGrowth, AnArrayDoesNotGrow) {
     JEXPECT_OK(jsegment_destroy(segment));
 }
 
-/* ---- Where there is no more space -------------------------------------------------------------------------------- */
+/* ---- Where there is no more space ---- */
 
 /* A segment that should grow to 8 MiB where 2 MiB are allowed. */
 static void run_into_limit(const jsegment_options_t *wanted) {
@@ -205,7 +211,8 @@ static void exceed_file_size(peer_t *self, void *argument) {
     JEXPECT_EQ(sigpending(&pending), 0);
     JEXPECT_FALSE(sigismember(&pending, SIGXFSZ));
 }
-JTEST_P_NAMED(SegmentGrowth, ALimitOfTheProcessIsAStatus, backend_row_t, with_files, backend_label) {
+JTEST_P_NAMED(SegmentGrowth, ALimitOfTheProcessIsAStatus, backend_row_t, with_files,
+              backend_label) {
     PLACE(place, param->backend, 0, 0);
     PEER(peer, exceed_file_size, &place);
     peer_end(&peer);

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- Places ------------------------------------------------------------------------------------------------------ */
+/* ---- Places ---- */
 
 #define PREFIX "jalloc-test-" /* then the process and a count */
 
@@ -30,7 +30,8 @@ static void sweep(const char *folder) {
     for (const struct dirent *entry; listing != NULL && (entry = readdir(listing)) != NULL;) {
         long pid;
         unsigned number;
-        if (sscanf(entry->d_name, PREFIX "%ld-%u", &pid, &number) == 2 && kill((pid_t)pid, 0) != 0 && errno == ESRCH)
+        if (sscanf(entry->d_name, PREFIX "%ld-%u", &pid, &number) == 2 &&
+            kill((pid_t)pid, 0) != 0 && errno == ESRCH)
             unlinkat(dirfd(listing), entry->d_name, 0);
     }
     if (listing != NULL)
@@ -54,13 +55,15 @@ void place_begin(place_t *place, jsegment_backend_t backend, size_t size_bytes, 
         snprintf(place->path, sizeof place->path, "/dev/shm%s", place->name);
         place->options.name = place->name;
     } else if (backend == JSEGMENT_FILE) {
-        snprintf(place->name, sizeof place->name, "%s/" PREFIX "%ld-%u", temporary_folder(), (long)getpid(), ++count);
+        snprintf(place->name, sizeof place->name, "%s/" PREFIX "%ld-%u", temporary_folder(),
+                 (long)getpid(), ++count);
         snprintf(place->path, sizeof place->path, "%s", place->name);
         place->options.name = place->name;
     } else if (backend == JSEGMENT_ARRAY) {
         /* At a multiple of a large power of two, so that alignments above a page can be had. */
         enum { ALIGNMENT = 1 << 20 };
-        char *base = mmap(NULL, size_bytes + ALIGNMENT, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        char *base = mmap(NULL, size_bytes + ALIGNMENT, PROT_READ | PROT_WRITE,
+                          MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         if (base == MAP_FAILED) {
             JFAIL("no array of %zu bytes", size_bytes);
             return;
@@ -110,7 +113,7 @@ void backend_label(const void *parameter, char *name) {
     snprintf(name, JTEST_MAX_NAME + 1, "%s", ((const backend_row_t *)parameter)->label);
 }
 
-/* ---- Peers ------------------------------------------------------------------------------------------------------- */
+/* ---- Peers ---- */
 
 #define PEER_TIMEOUT_S 500 /* a guard against hanging for ever, not an aim */
 
@@ -180,12 +183,13 @@ void peer_cleanup(peer_t *peer) {
     (void)peer_wait(peer);
 }
 
-/* ---- The books --------------------------------------------------------------------------------------------------- */
+/* ---- The books ---- */
 
 jsegment_stats_t segment_stats(jsegment_t *segment) {
     jsegment_stats_t stats = JSEGMENT_STATS_INIT;
     JEXPECT_OK(jsegment_get_stats(segment, &stats));
-    JEXPECT_EQ(stats.metadata_bytes + stats.owned_bytes + stats.given_bytes + stats.cached_bytes + stats.free_bytes,
+    JEXPECT_EQ(stats.metadata_bytes + stats.owned_bytes + stats.given_bytes + stats.cached_bytes +
+                   stats.free_bytes,
                stats.size_bytes);
     return stats;
 }
@@ -198,7 +202,8 @@ typedef struct sums {
 } sums_t;
 static bool add_extent(void *context, const jextent_t *extent) {
     sums_t *sums = context;
-    sums->gap |= extent->offset != sums->next || extent->size_bytes == 0 || extent->size_bytes % 4096 != 0;
+    sums->gap |=
+        extent->offset != sums->next || extent->size_bytes == 0 || extent->size_bytes % 4096 != 0;
     sums->free_neighbours |= extent->state == JEXTENT_FREE && sums->last == JEXTENT_FREE;
     sums->next = extent->offset + extent->size_bytes;
     sums->last = extent->state;
@@ -256,7 +261,7 @@ jsegment_process_t segment_process(jsegment_t *segment, unsigned slot) {
     return process;
 }
 
-/* ---- Calls that are expected to succeed -------------------------------------------------------------------------- */
+/* ---- Calls that are expected to succeed ---- */
 
 jshared_t *shared_make_kind(jsegment_t *segment, uint64_t id, jshared_kind_t kind, size_t bytes) {
     jshared_options_t options = JSHARED_OPTIONS_INIT;
@@ -267,7 +272,9 @@ jshared_t *shared_make_kind(jsegment_t *segment, uint64_t id, jshared_kind_t kin
     JEXPECT_OK(jshared_create(segment, id, &options, &shared));
     return shared;
 }
-jshared_t *shared_make(jsegment_t *segment, uint64_t id) { return shared_make_kind(segment, id, JSHARED_GENERAL, 0); }
+jshared_t *shared_make(jsegment_t *segment, uint64_t id) {
+    return shared_make_kind(segment, id, JSHARED_GENERAL, 0);
+}
 jshared_t *shared_open(jsegment_t *segment, uint64_t id) {
     jshared_t *shared = NULL;
     JEXPECT_OK(jshared_open(segment, id, &shared));

@@ -5,20 +5,23 @@
 
 /* What tests of segments share: places for segments, other processes, and the books.
  *
- * A place is somewhere a segment can be: a name, a path, a descriptor, an array. Whatever a test leaves there goes when
- * the place does, also when a check returned from the test; names that a crashed run left go when the next one begins.
+ * A place is somewhere a segment can be: a name, a path, a descriptor, an array. Whatever a test
+ * leaves there goes when the place does, also when a check returned from the test; names that a
+ * crashed run left go when the next one begins.
  *
  *     PLACE(place, JSEGMENT_POSIX, MIB, 0);
  *     jsegment_t *segment = place_create(&place);
  *
- * A peer is another process: a function that runs in a forked child and exchanges steps with the test.
+ * A peer is another process: a function that runs in a forked child and exchanges steps with the
+ * test.
  *
  *     PEER(peer, work, &place);       in the child: work(self, &place)
  *     peer_await(&peer);              until it has called peer_tell(self)
  *     peer_kill(&peer);               or peer_end(&peer), which expects that its checks held
  *
- * segment_books() is the check that everything else rests on: the segment verifies, its extents follow each other without
- * a gap, and the five kinds of bytes add up, by what visit shows and by what the statistics say. */
+ * segment_books() is the check that everything else rests on: the segment verifies, its extents
+ * follow each other without a gap, and the five kinds of bytes add up, by what visit shows and by
+ * what the statistics say. */
 
 #include "jtest.h"
 
@@ -31,7 +34,7 @@
 #define GIB ((size_t)1 << 30)
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
-/* ---- Places ------------------------------------------------------------------------------------------------------ */
+/* ---- Places ---- */
 
 typedef struct place {
     jsegment_options_t options; /* to create with, and to attach with */
@@ -44,11 +47,12 @@ typedef struct place {
 
 void place_begin(place_t *place, jsegment_backend_t backend, size_t size_bytes, size_t max_bytes);
 void place_end(place_t *place);
-#define PLACE(place, backend, size_bytes, max_bytes)                                                                   \
-    __attribute__((cleanup(place_end))) place_t place;                                                                 \
+#define PLACE(place, backend, size_bytes, max_bytes)                                               \
+    __attribute__((cleanup(place_end))) place_t place;                                             \
     place_begin(&place, backend, size_bytes, max_bytes)
 
-/* Creates the segment and sees to it that place_attach() finds it. NULL: a failure has been noted, as for the others. */
+/* Creates the segment and sees to it that place_attach() finds it. NULL: a failure has been noted,
+ * as for the others. */
 jsegment_t *place_create(place_t *place);
 jsegment_t *place_attach(const place_t *place);
 jsegment_t *place_attach_reading(const place_t *place);
@@ -58,12 +62,14 @@ typedef struct backend_row {
     const char *label;
     jsegment_backend_t backend;
 } backend_row_t;
-#define SHARED_BACKENDS                                                                                                \
-    {"posix", JSEGMENT_POSIX}, {"memfd", JSEGMENT_MEMFD}, {"file", JSEGMENT_FILE}, { "array", JSEGMENT_ARRAY }
+#define SHARED_BACKENDS                                                                            \
+    {"posix", JSEGMENT_POSIX}, {"memfd", JSEGMENT_MEMFD}, {"file", JSEGMENT_FILE}, {               \
+        "array", JSEGMENT_ARRAY                                                                    \
+    }
 #define ALL_BACKENDS {"private", JSEGMENT_PRIVATE}, SHARED_BACKENDS
 void backend_label(const void *parameter, char *name);
 
-/* ---- Peers ------------------------------------------------------------------------------------------------------- */
+/* ---- Peers ---- */
 
 typedef struct peer {
     pid_t pid;
@@ -73,8 +79,8 @@ typedef void (*peer_work_t)(peer_t *self, void *argument);
 
 void peer_start(peer_t *peer, peer_work_t work, void *argument);
 void peer_cleanup(peer_t *peer);
-#define PEER(peer, work, argument)                                                                                     \
-    __attribute__((cleanup(peer_cleanup))) peer_t peer;                                                                \
+#define PEER(peer, work, argument)                                                                 \
+    __attribute__((cleanup(peer_cleanup))) peer_t peer;                                            \
     peer_start(&peer, work, argument)
 
 /* One step to the other side. */
@@ -88,7 +94,7 @@ void peer_kill(peer_t *peer); /* kill -9, and waits until it is gone */
 /* In a peer: until it is killed. */
 void peer_stay(peer_t *self);
 
-/* ---- The books --------------------------------------------------------------------------------------------------- */
+/* ---- The books ---- */
 
 jsegment_stats_t segment_stats(jsegment_t *segment);
 /* Looks at everything while nobody else works in the segment; gives the statistics. */
@@ -101,7 +107,7 @@ static inline size_t segment_spare_bytes(const jsegment_stats_t *stats) {
 }
 jsegment_process_t segment_process(jsegment_t *segment, unsigned slot);
 
-/* ---- Calls that are expected to succeed -------------------------------------------------------------------------- */
+/* ---- Calls that are expected to succeed ---- */
 
 jshared_t *shared_make(jsegment_t *segment, uint64_t id);
 jshared_t *shared_make_kind(jsegment_t *segment, uint64_t id, jshared_kind_t kind, size_t bytes);
@@ -112,7 +118,8 @@ unsigned shared_owner(jshared_t *shared, joffset_t offset);
 size_t shared_usable(jshared_t *shared, joffset_t offset);
 /* Whether an offset is the beginning of a live block. */
 bool shared_is_live(jshared_t *shared, joffset_t offset);
-/* Allocates blocks of one size until there is no more; how many. The offsets fill `offsets` up to `capacity`. */
+/* Allocates blocks of one size until there is no more; how many. The offsets fill `offsets` up to
+ * `capacity`. */
 size_t shared_take_all(jshared_t *shared, size_t size_bytes, joffset_t offsets[], size_t capacity);
 
 #endif

@@ -1,8 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Who is alive: a lock of the file goes with its process, however that ends, and stays as long as anybody has the
- * description; a claim is never taken for dead unless it is, and a pid that is used again revives nobody. */
+/* Who is alive: a lock of the file goes with its process, however that ends, and stays as long as
+ * anybody has the description; a claim is never taken for dead unless it is, and a pid that is used
+ * again revives nobody. */
 
 #include "segment_backing_helper.h"
 
@@ -21,9 +22,10 @@
 #define CLONE_NEWTIME 0x80
 #endif
 
-/* ---- Other processes --------------------------------------------------------------------------------------------- */
+/* ---- Other processes ---- */
 
-/* A process that prepares something, says so, and stays until it is killed, or does what it was told to. */
+/* A process that prepares something, says so, and stays until it is killed, or does what it was
+ * told to. */
 typedef struct peer {
     pid_t pid;
     int go; /* closed: it goes on to what it does last */
@@ -86,19 +88,21 @@ static void *stay(void *argument) {
     return NULL;
 }
 /* Until it is so; a process that ends does so in its own time. */
-static bool comes_to_be(const shm_backing_t *backing, unsigned slot, uint64_t claim, shm_life_t expected) {
+static bool comes_to_be(const shm_backing_t *backing, unsigned slot, uint64_t claim,
+                        shm_life_t expected) {
     for (int i = 0; i < 20000 && shm_life_of(backing, slot, claim) != expected; ++i)
         jtest_sleep_ms(1);
     return shm_life_of(backing, slot, claim) == expected;
 }
 
-/* ---- Locks ------------------------------------------------------------------------------------------------------- */
+/* ---- Locks ---- */
 
 typedef struct kind {
     const char *name;
     jsegment_backend_t backend;
 } kind_t;
-static const kind_t kinds[] = {{"memfd", JSEGMENT_MEMFD}, {"posix", JSEGMENT_POSIX}, {"file", JSEGMENT_FILE}};
+static const kind_t kinds[] = {
+    {"memfd", JSEGMENT_MEMFD}, {"posix", JSEGMENT_POSIX}, {"file", JSEGMENT_FILE}};
 static void kind_name(const void *parameter, char *name) {
     snprintf(name, JTEST_MAX_NAME, "%s", ((const kind_t *)parameter)->name);
 }
@@ -159,7 +163,8 @@ static bool attach_and_take(void *argument) {
     sample_t *sample = argument;
     static shm_backing_t backing;
     shm_constants_t c;
-    return sample_attach(sample, false, &c, &backing) == JSTATUS_SUCCESS && shm_life_take(&backing, 5);
+    return sample_attach(sample, false, &c, &backing) == JSTATUS_SUCCESS &&
+           shm_life_take(&backing, 5);
 }
 static void die_by_exit(void) { _exit(0); }
 static void die_by_exec(void) { execlp("sleep", "sleep", "60", (char *)NULL); }
@@ -223,8 +228,9 @@ JTEST(SegmentLife, SlotStaysWhileAChildHasTheDescription) {
 static bool open_its_own(void *argument) {
     sample_t *sample = argument;
     shm_backing_t own = sample->backing;
-    return shm_backing_reopen(&sample->backing, &own.descriptor) == JSTATUS_SUCCESS && !shm_life_take(&own, 1) &&
-           shm_life_take(&own, 2) && close(sample->backing.descriptor) == 0 && shm_life_of(&own, 1, 0) == SHM_ALIVE;
+    return shm_backing_reopen(&sample->backing, &own.descriptor) == JSTATUS_SUCCESS &&
+           !shm_life_take(&own, 1) && shm_life_take(&own, 2) &&
+           close(sample->backing.descriptor) == 0 && shm_life_of(&own, 1, 0) == SHM_ALIVE;
 }
 JTEST_P_NAMED(SegmentLife, ChildThatOpensItsOwnIsToldFromItsParent, kind_t, kinds, kind_name) {
     SAMPLE(sample, param->backend);
@@ -289,7 +295,7 @@ JTEST(SegmentLife, ForkWhileAnotherThreadAttachesKeepsNoSlot) {
 }
 #endif
 
-/* ---- The gate ---------------------------------------------------------------------------------------------------- */
+/* ---- The gate ---- */
 
 JTEST_P_NAMED(SegmentLife, GateLetsManyInOrOneAlone, kind_t, kinds, kind_name) {
     SAMPLE(sample, param->backend);
@@ -318,7 +324,8 @@ static bool attach_and_block_the_gate(void *argument) {
     sample_t *sample = argument;
     static shm_backing_t backing;
     shm_constants_t c;
-    return sample_attach(sample, false, &c, &backing) == JSTATUS_SUCCESS && shm_gate_take(&backing, true, 0);
+    return sample_attach(sample, false, &c, &backing) == JSTATUS_SUCCESS &&
+           shm_gate_take(&backing, true, 0);
 }
 static void die_a_little_later(void) {
     jtest_sleep_ms(30);
@@ -345,7 +352,7 @@ JTEST(SegmentLife, SegmentsWithoutAFileHaveNoLocks) {
     shm_gate_release(&sample.backing);
 }
 
-/* ---- Claims ------------------------------------------------------------------------------------------------------ */
+/* ---- Claims ---- */
 
 /* Where processes leave their claims for each other. */
 static uint64_t *claim_of(const sample_t *sample) {
@@ -392,7 +399,8 @@ JTEST(SegmentLife, PidThatIsUsedAgainRevivesNobody) {
     const uint64_t mine = shm_life_identity(&sample.backing, &sample.constants);
     for (int bit = 0; bit < 32; ++bit)
         JEXPECT_EQ(shm_life_of(&sample.backing, 1, mine ^ (uint64_t)1 << bit), SHM_DEAD_PROCESS);
-    JEXPECT_EQ(shm_life_of(&sample.backing, 1, mine & 0xffffffff), SHM_LIFE_UNKNOWN); /* pid 0 is nobody's */
+    /* Pid 0 is nobody's. */
+    JEXPECT_EQ(shm_life_of(&sample.backing, 1, mine & 0xffffffff), SHM_LIFE_UNKNOWN);
 }
 
 JTEST(SegmentLife, AnyBytesAsAClaimAreAnswered) {
@@ -409,7 +417,8 @@ static bool leave_a_claim_and_a_thread(void *argument) {
     pthread_t thread;
     return leave_a_claim(argument) && pthread_create(&thread, NULL, stay, NULL) == 0;
 }
-static void end_the_first_thread(void) { syscall(SYS_exit, 0); } /* alone, and without unwinding GoogleTest's frames */
+/* Alone, and without unwinding GoogleTest's frames. */
+static void end_the_first_thread(void) { syscall(SYS_exit, 0); }
 
 JTEST(SegmentLife, ProcessWhoseFirstThreadHasEndedIsAlive) {
     SAMPLE(sample, JSEGMENT_ARRAY);
@@ -477,7 +486,7 @@ JTEST(SegmentLife, WhatCannotBeAskedIsNotDead) {
     jtest_in_child(20, ask_without_descriptors, &sample);
 }
 
-/* ---- Namespaces -------------------------------------------------------------------------------------------------- */
+/* ---- Namespaces ---- */
 
 JTEST(SegmentLife, NobodyIsDeadInAnotherNamespace) {
     SAMPLE(sample, JSEGMENT_ARRAY);
@@ -494,13 +503,16 @@ JTEST(SegmentLife, NobodyIsDeadInAnotherNamespace) {
     for (size_t i = 0; i < LEN(others); ++i) {
         sample.constants.pid_namespace = sample.backing.segment_pid_namespace = others[i];
         JEXPECT_EQ(shm_life_of(&sample.backing, 1, gone), SHM_LIFE_UNKNOWN);
-        JEXPECT_EQ(shm_life_of(&sample.backing, 1, 0), SHM_DEAD_PROCESS); /* nobody has claimed it */
+        /* Nobody has claimed it. */
+        JEXPECT_EQ(shm_life_of(&sample.backing, 1, 0), SHM_DEAD_PROCESS);
         JEXPECT_EQ(shm_life_identity(&sample.backing, &sample.constants) >> 63, 1);
     }
 }
 
-/* Runs a function in a new namespace, in a process that is in it. False: the system does not let us. */
-static bool run_in_namespace(int flags, const char *offsets, void (*run)(void *argument), void *argument) {
+/* Runs a function in a new namespace, in a process that is in it. False: the system does not let
+ * us. */
+static bool run_in_namespace(int flags, const char *offsets, void (*run)(void *argument),
+                             void *argument) {
     fflush(NULL);
     const pid_t outer = fork();
     if (outer == 0) {
@@ -550,7 +562,8 @@ static void look_with_the_old_proc(void *argument) {
     JEXPECT_EQ(shm_life_identity(&own.backing, &own.constants) >> 63, 1);
 }
 static void look_with_a_new_proc(void *argument) {
-    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 || mount("proc", "/proc", "proc", 0, NULL) != 0)
+    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+        mount("proc", "/proc", "proc", 0, NULL) != 0)
         return;
     const sample_t *sample = argument;
     JEXPECT_NE(shm_pid_namespace(), 0);
@@ -593,7 +606,8 @@ JTEST(SegmentLife, ProcessesOfRealNamespacesAreNeverTakenForDead) {
         if (claim_of(&sample)[1] == 0)
             continue; /* /proc could not be mounted there, as below a chroot */
         ++run;
-        /* Back here, the claim that was made there cannot be judged either, though its process is gone. */
+        /* Back here, the claim that was made there cannot be judged either, though its process is
+         * gone. */
         JEXPECT_NE(claim_of(&sample)[1], 0);
         JEXPECT_EQ(shm_life_of(&sample.backing, 1, claim_of(&sample)[1]), SHM_LIFE_UNKNOWN);
     }

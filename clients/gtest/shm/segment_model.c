@@ -6,9 +6,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* ---- Stamps ------------------------------------------------------------------------------------------------------ */
+/* ---- Stamps ---- */
 
-/* Small blocks everywhere; large ones at both ends and once in each page, which no other block can have part of. */
+/* Small blocks everywhere; large ones at both ends and once in each page, which no other block can
+ * have part of. */
 static size_t stamp_step(size_t at, size_t size_bytes) {
     return size_bytes <= 2048 || at < 64 || at + 64 >= size_bytes ? 1
            : at + 1024 < size_bytes - 64                          ? 1024
@@ -25,7 +26,7 @@ bool stamp_holds(const unsigned char *bytes, size_t size_bytes, uint64_t stamp) 
     return true;
 }
 
-/* ---- The model --------------------------------------------------------------------------------------------------- */
+/* ---- The model ---- */
 
 static unsigned char *model_bytes(const segment_model_t *model, const model_block_t *block) {
     return shared_bytes(model->shared[0], block->offset, block->size_bytes);
@@ -37,7 +38,8 @@ static bool model_attach(segment_model_t *model, unsigned i) {
     return model->shared[i] != NULL;
 }
 
-bool segment_model_begin(segment_model_t *model, place_t *place, jshared_kind_t kind, size_t bytes) {
+bool segment_model_begin(segment_model_t *model, place_t *place, jshared_kind_t kind,
+                         size_t bytes) {
     memset(model, 0, sizeof *model);
     model->place = place;
     model->kind = kind;
@@ -51,8 +53,9 @@ bool segment_model_begin(segment_model_t *model, place_t *place, jshared_kind_t 
 
 static size_t random_size(const segment_model_t *model) {
     int bits = 63 - __builtin_clzll(model->largest_bytes);
-    return model->kind == JSHARED_PAGES ? (size_t)jtest_random_between(1, (int64_t)model->largest_bytes)
-                                        : (size_t)jtest_random_between(1, (int64_t)1 << jtest_random_between(0, bits));
+    return model->kind == JSHARED_PAGES
+               ? (size_t)jtest_random_between(1, (int64_t)model->largest_bytes)
+               : (size_t)jtest_random_between(1, (int64_t)1 << jtest_random_between(0, bits));
 }
 /* Blocks of one size are as aligned as that size is, 16 at least. */
 static size_t random_alignment(const segment_model_t *model) {
@@ -60,15 +63,18 @@ static size_t random_alignment(const segment_model_t *model) {
                ? 0
                : (size_t)1 << jtest_random_between(0, model->kind == JSHARED_PAGES ? 4 : 14);
 }
-static unsigned random_attachment(void) { return (unsigned)jtest_random_between(0, MODEL_ATTACHMENTS - 1); }
+static unsigned random_attachment(void) {
+    return (unsigned)jtest_random_between(0, MODEL_ATTACHMENTS - 1);
+}
 
-static void model_add(segment_model_t *model, joffset_t offset, size_t size_bytes, size_t alignment, unsigned owner) {
+static void model_add(segment_model_t *model, joffset_t offset, size_t size_bytes, size_t alignment,
+                      unsigned owner) {
     const model_block_t block = {offset, size_bytes, jtest_random(), owner};
     for (size_t i = 0; i < model->count; ++i) {
         const model_block_t *other = &model->blocks[i];
         if (offset < other->offset + other->size_bytes && other->offset < offset + size_bytes)
-            JFAIL("%zu bytes at %llu overlap %zu at %llu", size_bytes, (unsigned long long)offset, other->size_bytes,
-                  (unsigned long long)other->offset);
+            JFAIL("%zu bytes at %llu overlap %zu at %llu", size_bytes, (unsigned long long)offset,
+                  other->size_bytes, (unsigned long long)other->offset);
     }
     JEXPECT_EQ((uintptr_t)model_bytes(model, &block) % (alignment != 0 ? alignment : 16), 0);
     stamp_write(model_bytes(model, &block), size_bytes, block.stamp);
@@ -93,8 +99,9 @@ static void step_allocate(segment_model_t *model, unsigned by) {
     joffset_t offsets[MOST];
     if (model->count + count > MODEL_BLOCKS)
         return;
-    const jstatus_t status = count == 1 ? jshared_allocate(model->shared[by], size, alignment, offsets)
-                                        : jshared_allocate_many(model->shared[by], size, alignment, count, offsets);
+    const jstatus_t status =
+        count == 1 ? jshared_allocate(model->shared[by], size, alignment, offsets)
+                   : jshared_allocate_many(model->shared[by], size, alignment, count, offsets);
     if (status != JSTATUS_SUCCESS) {
         JEXPECT_STATUS(status, JSTATUS_MEMORY_ERROR);
         ++model->refused;
@@ -106,7 +113,8 @@ static void step_allocate(segment_model_t *model, unsigned by) {
 
 static void step_free(segment_model_t *model, unsigned by) {
     if (jtest_random_between(0, 9) != 0) {
-        JEXPECT_OK(jshared_deallocate(model->shared[by], model_drop(model, random_block(model)).offset));
+        JEXPECT_OK(
+            jshared_deallocate(model->shared[by], model_drop(model, random_block(model)).offset));
         return;
     }
     joffset_t offsets[40];
@@ -141,7 +149,8 @@ static void step_reallocate(segment_model_t *model, unsigned by) {
 static void step_give(segment_model_t *model, unsigned by) {
     model_block_t *block = &model->blocks[random_block(model)];
     const unsigned self = jsegment_slot(model->segments[by]), target = random_attachment();
-    const unsigned to = jtest_random_bool() ? JSEGMENT_SLOT_SEGMENT : jsegment_slot(model->segments[target]);
+    const unsigned to =
+        jtest_random_bool() ? JSEGMENT_SLOT_SEGMENT : jsegment_slot(model->segments[target]);
     const jstatus_t status = jshared_give(model->shared[by], block->offset, to);
     if (block->owner != self && block->owner != JSEGMENT_SLOT_SEGMENT) {
         JEXPECT_STATUS(status, JSTATUS_PERMISSION);
@@ -153,7 +162,8 @@ static void step_give(segment_model_t *model, unsigned by) {
 
 static void step_misuse(segment_model_t *model, unsigned by) {
     const model_block_t *block = &model->blocks[random_block(model)];
-    const joffset_t wrong = block->offset + 1 + (joffset_t)jtest_random_between(0, (int64_t)block->size_bytes);
+    const joffset_t wrong =
+        block->offset + 1 + (joffset_t)jtest_random_between(0, (int64_t)block->size_bytes);
     for (size_t i = 0; i < model->count; ++i)
         if (model->blocks[i].offset == wrong)
             return;
@@ -197,11 +207,13 @@ void segment_model_compare(segment_model_t *model) {
         const model_block_t *block = &model->blocks[i];
         size_t usable = 0;
         unsigned owner = 0;
-        JEXPECT_OK(jshared_describe(model->shared[random_attachment()], block->offset, &usable, &owner));
+        JEXPECT_OK(
+            jshared_describe(model->shared[random_attachment()], block->offset, &usable, &owner));
         JEXPECT_EQ(owner, block->owner);
         JEXPECT_GE(usable, block->size_bytes);
         if (!stamp_holds(model_bytes(model, block), block->size_bytes, block->stamp))
-            JFAIL("%zu bytes at %llu have changed", block->size_bytes, (unsigned long long)block->offset);
+            JFAIL("%zu bytes at %llu have changed", block->size_bytes,
+                  (unsigned long long)block->offset);
         *(owner == JSEGMENT_SLOT_SEGMENT ? &given : &owned[owner]) += usable;
     }
     JEXPECT_EQ(stats.given_bytes, given);
@@ -215,19 +227,21 @@ void segment_model_compare(segment_model_t *model) {
 void segment_model_end(segment_model_t *model) {
     segment_model_compare(model);
     while (model->count > 0)
-        JEXPECT_OK(jshared_deallocate(model->shared[random_attachment()], model_drop(model, 0).offset));
+        JEXPECT_OK(
+            jshared_deallocate(model->shared[random_attachment()], model_drop(model, 0).offset));
     segment_expect_empty(model->segments[0]);
     for (unsigned i = 1; i < MODEL_ATTACHMENTS; ++i)
         JEXPECT_OK(jsegment_detach(model->segments[i]));
     JEXPECT_OK(jshared_destroy(model->shared[0]));
     jshared_t *whole = shared_make(model->segments[0], 2);
     const jsegment_stats_t stats = segment_books(model->segments[0]);
-    const joffset_t all = shared_take(whole, segment_spare_bytes(&stats)); /* everything is one extent again */
+    /* Everything is one extent again. */
+    const joffset_t all = shared_take(whole, segment_spare_bytes(&stats));
     JEXPECT_OK(jshared_deallocate(whole, all));
     JEXPECT_OK(jsegment_destroy(model->segments[0]));
 }
 
-/* ---- Workers ----------------------------------------------------------------------------------------------------- */
+/* ---- Workers ---- */
 
 /* A block on the board says itself how large it is and what its stamp is. */
 typedef struct label {
@@ -263,7 +277,8 @@ static bool block_is_whole(jshared_t *shared, joffset_t offset) {
     const unsigned char *bytes = shared_bytes(shared, offset, sizeof label);
     memcpy(&label, bytes, sizeof label);
     if (label.size_bytes >= sizeof label &&
-        jsegment_pointer(jshared_segment(shared), offset, label.size_bytes) != NULL && label_holds(bytes, &label))
+        jsegment_pointer(jshared_segment(shared), offset, label.size_bytes) != NULL &&
+        label_holds(bytes, &label))
         return true;
     JFAIL("the block at %llu has changed", (unsigned long long)offset);
     return false;
@@ -279,7 +294,8 @@ void worker_run(worker_t *worker) {
         if (*mine != JOFFSET_NULL) {
             if (!block_is_whole(worker->shared, *mine))
                 return;
-            if (worker->board != NULL && (draw >> 20) % 2 == 0) { /* onto the board, and take what was there */
+            if (worker->board != NULL && (draw >> 20) % 2 == 0) {
+                /* Onto the board, and take what was there. */
                 if (worker->gives)
                     JEXPECT_OK(jshared_give(worker->shared, *mine, JSEGMENT_SLOT_SEGMENT));
                 other = joffset_exchange(&worker->board->cells[(draw >> 32) % BOARD_CELLS], *mine);
@@ -323,7 +339,8 @@ size_t board_clear(board_t *board, jshared_t *shared) {
 }
 
 board_t *board_map(void) {
-    board_t *board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    board_t *board =
+        mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (board == MAP_FAILED)
         JFAIL("no board");
     return board;

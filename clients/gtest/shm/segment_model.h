@@ -5,13 +5,15 @@
 
 /* A model of what an allocator in a segment must do, and workers that strain one.
  *
- * The model knows every live block: where it is, how large, whose, and what was written into it. It does random operations
- * through several attachments of this process to one segment, right ones and wrong ones, and compares the segment's books
- * with its own: contents, owners, and the bytes that each slot owns, which must be equal.
+ * The model knows every live block: where it is, how large, whose, and what was written into it. It
+ * does random operations through several attachments of this process to one segment, right ones and
+ * wrong ones, and compares the segment's books with its own: contents, owners, and the bytes that
+ * each slot owns, which must be equal.
  *
- * A worker is one of many, threads or processes, that work at once. Nobody knows all blocks then; each block carries
- * stamps from its first byte to its last, so one that was handed out twice, moved or freed too early is seen by whoever
- * looks next. Blocks that go from worker to worker lie on a board, in memory that all of them share. */
+ * A worker is one of many, threads or processes, that work at once. Nobody knows all blocks then;
+ * each block carries stamps from its first byte to its last, so one that was handed out twice,
+ * moved or freed too early is seen by whoever looks next. Blocks that go from worker to worker lie
+ * on a board, in memory that all of them share. */
 
 #include "segment_helper.h"
 
@@ -35,7 +37,8 @@ typedef struct segment_model {
     size_t count, refused; /* live; allocations that there was no memory for */
 } segment_model_t;
 
-/* Makes the segment and in it an allocator, whose id is 1. bytes: of a page, or of requests at most. False: it failed. */
+/* Makes the segment and in it an allocator, whose id is 1. bytes: of a page, or of requests at
+ * most. False: it failed. */
 bool segment_model_begin(segment_model_t *model, place_t *place, jshared_kind_t kind, size_t bytes);
 void segment_model_step(segment_model_t *model);
 void segment_model_compare(segment_model_t *model);
@@ -59,7 +62,9 @@ typedef struct worker {
     uint64_t random;
     int64_t iterations;
     size_t largest_bytes, smallest_bytes;
-    bool gives; /* what goes to the board belongs to the segment from then on, so that it outlives this worker */
+    /* What goes to the board belongs to the segment from then on, so that it outlives this
+     * worker. */
+    bool gives;
 } worker_t;
 /* Works; gives what it still has back. */
 void worker_run(worker_t *worker);

@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Processes that die, stop and become others: the rest goes on, and what the dead owned is free again. */
+/* Processes that die, stop and become others: the rest goes on, and what the dead owned is free
+ * again. */
 
 #include "segment_model.h"
 #include "segment_tables.h"
@@ -19,9 +20,10 @@
 #include <unistd.h>
 
 static const backend_row_t shared_backends[] = {SHARED_BACKENDS};
-#define EACH_SHARED_BACKEND(name) JTEST_P_NAMED(SegmentProcess, name, backend_row_t, shared_backends, backend_label)
+#define EACH_SHARED_BACKEND(name)                                                                  \
+    JTEST_P_NAMED(SegmentProcess, name, backend_row_t, shared_backends, backend_label)
 
-/* ---- Deaths ------------------------------------------------------------------------------------------------------ */
+/* ---- Deaths ---- */
 
 #define RESULTS 6
 typedef struct scene {
@@ -35,7 +37,8 @@ static void own_and_stay(peer_t *self, void *argument) {
     jsegment_t *segment = place_attach(scene->place);
     JASSERT_NOT_NULL(segment);
     jshared_t *shared = shared_open(segment, 1);
-    static const size_t sizes[RESULTS] = {40, 40, 8000, 8000, 50000, 50000}; /* every other one is given away */
+    /* Every other one is given away. */
+    static const size_t sizes[RESULTS] = {40, 40, 8000, 8000, 50000, 50000};
     joffset_t more[500];
     JEXPECT_OK(jshared_allocate_many(shared, 40, 0, COUNT_OF(more), more));
     for (int i = 0; i < RESULTS; ++i) {
@@ -45,8 +48,10 @@ static void own_and_stay(peer_t *self, void *argument) {
             JEXPECT_OK(jshared_give(shared, offset, JSEGMENT_SLOT_SEGMENT));
         joffset_store(&scene->board->cells[i], offset);
     }
-    JEXPECT_OK(jshared_deallocate(shared, shared_take(shared, 20000)));             /* kept in its cache */
-    JEXPECT_OK(jshared_deallocate(shared, joffset_load(&scene->board->cells[10]))); /* another one's block */
+    /* Kept in its cache. */
+    JEXPECT_OK(jshared_deallocate(shared, shared_take(shared, 20000)));
+    /* Another one's block. */
+    JEXPECT_OK(jshared_deallocate(shared, joffset_load(&scene->board->cells[10])));
     scene->board->go = jsegment_slot(segment);
     peer_tell(self);
     peer_stay(self);
@@ -76,7 +81,8 @@ EACH_SHARED_BACKEND(AKilledOneGivesBackExactlyWhatItOwned) {
     unsigned count = 9;
     JEXPECT_OK(jsegment_recover(segment, &count));
     JEXPECT_EQ(count, 0); /* it lives */
-    /* What the survivor frees for the one that will be dead must not be taken twice by the reaper. */
+    /* What the survivor frees for the one that will be dead must not be taken twice by the
+     * reaper. */
     JEXPECT_OK(jshared_deallocate(shared, board->cells[0].value));
     peer_kill(&peer);
     const jsegment_process_t dead = segment_process(segment, (unsigned)board->go);
@@ -94,7 +100,8 @@ EACH_SHARED_BACKEND(AKilledOneGivesBackExactlyWhatItOwned) {
         const joffset_t offset = board->cells[i].value;
         JEXPECT_EQ(shared_is_live(shared, offset), i % 2 == 1);
         if (i % 2 == 1) {
-            JEXPECT_TRUE(stamp_holds(shared_bytes(shared, offset, sizes[i]), sizes[i], (uint64_t)i));
+            JEXPECT_TRUE(
+                stamp_holds(shared_bytes(shared, offset, sizes[i]), sizes[i], (uint64_t)i));
             JEXPECT_OK(jshared_deallocate(shared, offset));
         }
     }
@@ -149,7 +156,8 @@ EACH_SHARED_BACKEND(KilledAtAnyMomentNothingIsLost) {
         worker_run(&worker); /* beside the second, over what the first left */
         peer_kill(&second);
         JEXPECT_OK(jsegment_recover(segment, NULL));
-        jshared_t *left = NULL; /* an allocator of a dead process stays until somebody destroys it */
+        /* An allocator of a dead process stays until somebody destroys it. */
+        jshared_t *left = NULL;
         if (jshared_open(segment, 100, &left) == JSTATUS_SUCCESS)
             JEXPECT_OK(jshared_destroy(left));
         const jsegment_stats_t after = segment_books(segment);
@@ -162,12 +170,14 @@ EACH_SHARED_BACKEND(KilledAtAnyMomentNothingIsLost) {
     JEXPECT_OK(jshared_destroy(shared));
     shared = shared_make(segment, 2);
     const jsegment_stats_t end = segment_books(segment);
-    const joffset_t all = shared_take(shared, segment_spare_bytes(&end)); /* everything is one extent again */
+    /* Everything is one extent again. */
+    const joffset_t all = shared_take(shared, segment_spare_bytes(&end));
     JEXPECT_OK(jshared_deallocate(shared, all));
     JEXPECT_OK(jsegment_destroy(segment));
 }
 
-/* A holder of the lock that died in the middle of a change: the words that it changed are put back. */
+/* A holder of the lock that died in the middle of a change: the words that it changed are put
+ * back. */
 static void die_in_a_change(peer_t *self, void *argument) {
     const scene_t *scene = argument;
     jsegment_t *segment = place_attach(scene->place);
@@ -175,7 +185,8 @@ static void die_in_a_change(peer_t *self, void *argument) {
     hold_lock(segment);
     shm_header_t *header = header_of(segment);
     shm_log_entry_t *log = (shm_log_entry_t *)((char *)header + header->constants.log_offset);
-    uint64_t *words[] = {&header->orphans, &header->growth_count, &header->bins[200], &header->orphans};
+    uint64_t *words[] = {&header->orphans, &header->growth_count, &header->bins[200],
+                         &header->orphans};
     for (uint64_t i = 0; i < COUNT_OF(words); ++i) {
         log[i].offset = (uint64_t)((char *)words[i] - (char *)header);
         log[i].old_value = *words[i];
@@ -203,7 +214,7 @@ EACH_SHARED_BACKEND(AChangeHalfDoneIsUndone) {
     JEXPECT_OK(jsegment_destroy(segment));
 }
 
-/* ---- Stopped ----------------------------------------------------------------------------------------------------- */
+/* ---- Stopped ---- */
 
 static void hold_and_stay(peer_t *self, void *argument) {
     const scene_t *scene = argument;
@@ -249,7 +260,7 @@ EACH_SHARED_BACKEND(AStoppedHolderIsBusyAndNotForEver) {
     JEXPECT_OK(jsegment_destroy(segment));
 }
 
-/* ---- Slots ------------------------------------------------------------------------------------------------------- */
+/* ---- Slots ---- */
 
 static void attach_and_stay(peer_t *self, void *argument) {
     const scene_t *scene = argument;
@@ -305,7 +316,7 @@ EACH_SHARED_BACKEND(WhatTheDeadOwnIsFoundWhenMemoryRunsOut) {
     JEXPECT_OK(jsegment_destroy(segment));
 }
 
-/* ---- Another program, another namespace, another process with the same pid ------------------------------------------ */
+/* ---- Another program, another namespace, another process with the same pid ---- */
 
 static void become_another(peer_t *self, void *argument) {
     const scene_t *scene = argument;
@@ -313,7 +324,8 @@ static void become_another(peer_t *self, void *argument) {
     JASSERT_NOT_NULL(segment);
     shared_take(shared_open(segment, 1), 10000);
     alarm(0);
-    dup2(self->to, 100); /* survives exec, so that its end of the pipe closes when the program ends */
+    /* Survives exec, so that its end of the pipe closes when the program ends. */
+    dup2(self->to, 100);
     peer_tell(self);
     execl("/bin/sleep", "sleep", "1000", (char *)NULL);
     JFAIL("no /bin/sleep");
@@ -340,7 +352,8 @@ JTEST_P_NAMED(SegmentProcess, ExecEndsAnAttachment, backend_row_t, with_files, b
     JEXPECT_OK(jsegment_destroy(segment));
 }
 
-/* A slot whose process has gone and whose pid another process has now: the claim says another start time. */
+/* A slot whose process has gone and whose pid another process has now: the claim says another start
+ * time. */
 JTEST(SegmentProcess, AnotherProcessOfTheSamePidIsNotTakenForIt) {
     PLACE(place, JSEGMENT_ARRAY, MIB, 0);
     jsegment_t *segment = place_create(&place);
@@ -351,7 +364,8 @@ JTEST(SegmentProcess, AnotherProcessOfTheSamePidIsNotTakenForIt) {
     JASSERT_TRUE(peer_await(&peer));
     unsigned slot = jsegment_slot(segment) == 1 ? 2 : 1;
     JASSERT_TRUE(segment_process(segment, slot).attached);
-    slot_of(segment, slot)->claim += 1; /* as if it had been a process of that pid a clock tick later */
+    /* As if it had been a process of that pid a clock tick later. */
+    slot_of(segment, slot)->claim += 1;
     JEXPECT_FALSE(segment_process(segment, slot).alive);
     unsigned count = 0;
     JEXPECT_OK(jsegment_recover(segment, &count));
@@ -402,7 +416,8 @@ EACH_SHARED_BACKEND(AProcessOfAnotherPidNamespaceIsNotTakenForDead) {
     peer_tell(&peer);
     JASSERT_TRUE(peer_await(&peer)); /* it has been killed */
     JEXPECT_OK(jsegment_recover(segment, &count));
-    JEXPECT_EQ(count, param->backend != JSEGMENT_ARRAY); /* a file's locks know; a claim from elsewhere does not */
+    /* A file's locks know; a claim from elsewhere does not. */
+    JEXPECT_EQ(count, param->backend != JSEGMENT_ARRAY);
     segment_books(segment);
     peer_tell(&peer);
     peer_end(&peer);

@@ -1,9 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Calls of the system that fail below a segment, one at a time and each at the place where that matters: what is tried
- * again, what has another way, what becomes which status, and who is taken for dead. The sweep over all calls is in
- * segment_attach_test.c. */
+/* Calls of the system that fail below a segment, one at a time and each at the place where that
+ * matters: what is tried again, what has another way, what becomes which status, and who is taken
+ * for dead. The sweep over all calls is in segment_attach_test.c. */
 
 #include "segment_backing_helper.h"
 
@@ -18,19 +18,22 @@ static void everything_again(void *context) {
     shm_backing_without = 0;
 }
 /* Until the end of the scope, the system lacks what this kind is without. */
-#define WITHOUT(flags)                                                                                                 \
-    __attribute__((cleanup(everything_again), unused)) unsigned without_ = shm_backing_without = (flags)
+#define WITHOUT(flags)                                                                             \
+    __attribute__((cleanup(everything_again), unused)) unsigned without_ = shm_backing_without =   \
+        (flags)
 
-/* ---- Making one -------------------------------------------------------------------------------------------------- */
+/* ---- Making one ---- */
 
 JTEST(SegmentSystem, EachErrorHasItsStatus) {
     static const struct {
         int error;
         jstatus_t status;
-    } rows[] = {{ENOSPC, JSTATUS_MEMORY_ERROR}, {EDQUOT, JSTATUS_MEMORY_ERROR}, {EFBIG, JSTATUS_MEMORY_ERROR},
-                {ENOMEM, JSTATUS_MEMORY_ERROR}, {EMFILE, JSTATUS_MEMORY_ERROR}, {ENFILE, JSTATUS_MEMORY_ERROR},
-                {EAGAIN, JSTATUS_MEMORY_ERROR}, {EACCES, JSTATUS_PERMISSION},   {EPERM, JSTATUS_PERMISSION},
-                {EROFS, JSTATUS_PERMISSION},    {EEXIST, JSTATUS_EXISTS},       {ENAMETOOLONG, JSTATUS_INVALID_VALUE},
+    } rows[] = {{ENOSPC, JSTATUS_MEMORY_ERROR}, {EDQUOT, JSTATUS_MEMORY_ERROR},
+                {EFBIG, JSTATUS_MEMORY_ERROR},  {ENOMEM, JSTATUS_MEMORY_ERROR},
+                {EMFILE, JSTATUS_MEMORY_ERROR}, {ENFILE, JSTATUS_MEMORY_ERROR},
+                {EAGAIN, JSTATUS_MEMORY_ERROR}, {EACCES, JSTATUS_PERMISSION},
+                {EPERM, JSTATUS_PERMISSION},    {EROFS, JSTATUS_PERMISSION},
+                {EEXIST, JSTATUS_EXISTS},       {ENAMETOOLONG, JSTATUS_INVALID_VALUE},
                 {EIO, JSTATUS_IO_ERROR}};
     for (size_t i = 0; i < LEN(rows); ++i) {
         JSCOPED_TRACE("%s", strerror(rows[i].error));
@@ -47,7 +50,11 @@ JTEST(SegmentSystem, WhereNoFileCanBeUnnamedItHasATemporaryName) {
     static const struct {
         const char *function;
         int error;
-    } rows[] = {{"open", EOPNOTSUPP}, {"open", EISDIR}, {"open", ENOSYS}, {"open", EINVAL}, {"access", ENOENT}};
+    } rows[] = {{"open", EOPNOTSUPP},
+                {"open", EISDIR},
+                {"open", ENOSYS},
+                {"open", EINVAL},
+                {"access", ENOENT}};
     for (size_t i = 0; i < LEN(rows); ++i) {
         JSCOPED_TRACE("%s: %s", rows[i].function, strerror(rows[i].error));
         SAMPLE(sample, JSEGMENT_FILE);
@@ -78,7 +85,9 @@ JTEST(SegmentSystem, ATemporaryNameThatIsTakenIsNotTriedForEver) {
         shm_constants_t *c = &sample.constants;
         JASSERT_TRUE(shm_constants_make(c, SAMPLE_BYTES, SAMPLE_BYTES, SAMPLE_SLOTS, true));
         jtest_fail_calls("open", 1, rows[i].count, rows[i].error);
-        JEXPECT_STATUS(shm_backing_create(sample_options(&sample), c, SAMPLE_BYTES, &sample.backing), rows[i].status);
+        JEXPECT_STATUS(
+            shm_backing_create(sample_options(&sample), c, SAMPLE_BYTES, &sample.backing),
+            rows[i].status);
         JEXPECT_TRUE(jtest_calls_failed());
         shm_backing_close(&sample.backing);
         JEXPECT_EQ(sample_file_count(&sample), 0);
@@ -88,7 +97,8 @@ JTEST(SegmentSystem, ATemporaryNameThatIsTakenIsNotTriedForEver) {
 JTEST(SegmentSystem, ANameInTheRootIsOfTheRootDirectory) {
     SAMPLE(sample, JSEGMENT_FILE);
     snprintf(sample.name, sizeof sample.name, "/jalloc-backing-%ld-root", (long)getpid());
-    jtest_fail_calls("open", 2, UINT64_MAX, EROFS); /* the first asks for the start of the machine */
+    /* The first asks for the start of the machine. */
+    jtest_fail_calls("open", 2, UINT64_MAX, EROFS);
     JEXPECT_STATUS(sample_create(&sample), JSTATUS_PERMISSION);
     JEXPECT_TRUE(jtest_calls_failed());
 }
@@ -111,7 +121,8 @@ JTEST(SegmentSystem, AMemfdIsMadeByAnyKernelAndSealed) {
         jsegment_options_t options = sample.options;
         options.name = "labelled";
         jtest_fail_calls(rows[i].function, 1, rows[i].count, rows[i].error);
-        JEXPECT_STATUS(shm_backing_create(&options, c, SAMPLE_BYTES, &sample.backing), rows[i].status);
+        JEXPECT_STATUS(shm_backing_create(&options, c, SAMPLE_BYTES, &sample.backing),
+                       rows[i].status);
         JEXPECT_TRUE(jtest_calls_failed());
         if (rows[i].status != JSTATUS_SUCCESS)
             continue;
@@ -130,8 +141,9 @@ JTEST(SegmentSystem, WritingInsteadOfReservingGoesOnAfterASignal) {
     JEXPECT_TRUE(jtest_calls_failed());
     JEXPECT_EQ(shm_backing_size(&sample.backing), SAMPLE_BYTES);
     jtest_fail_calls("pwrite", 1, 1, EIO);
-    JEXPECT_STATUS(shm_backing_extend(&sample.backing, &sample.constants, SAMPLE_BYTES, 2 * SAMPLE_BYTES),
-                   JSTATUS_MEMORY_ERROR);
+    JEXPECT_STATUS(
+        shm_backing_extend(&sample.backing, &sample.constants, SAMPLE_BYTES, 2 * SAMPLE_BYTES),
+        JSTATUS_MEMORY_ERROR);
     JEXPECT_TRUE(jtest_calls_failed());
 }
 
@@ -162,7 +174,7 @@ JTEST(SegmentSystem, TheBootIdIsAskedForOrTheReasonIsKnown) {
     JEXPECT_OK(shm_constants_check(&c));
 }
 
-/* ---- One that exists --------------------------------------------------------------------------------------------- */
+/* ---- One that exists ---- */
 
 JTEST(SegmentSystem, OpeningGoesOnAfterASignalAndNotThroughALink) {
     SAMPLE(sample, JSEGMENT_POSIX);
@@ -185,8 +197,9 @@ JTEST(SegmentSystem, ANameThatCannotBeLookedAtOrTakenAwayStays) {
         const char *function;
         int error;
         jstatus_t status;
-    } rows[] = {
-        {"fstat", EIO, JSTATUS_IO_ERROR}, {"lstat", EACCES, JSTATUS_PERMISSION}, {"unlink", EROFS, JSTATUS_PERMISSION}};
+    } rows[] = {{"fstat", EIO, JSTATUS_IO_ERROR},
+                {"lstat", EACCES, JSTATUS_PERMISSION},
+                {"unlink", EROFS, JSTATUS_PERMISSION}};
     for (size_t i = 0; i < LEN(rows); ++i) {
         JSCOPED_TRACE("%s", rows[i].function);
         jtest_fail_calls(rows[i].function, 1, 1, rows[i].error);
@@ -214,7 +227,7 @@ JTEST(SegmentSystem, ASizeThatCannotBeToldIsNone) {
     JEXPECT_EQ(shm_backing_size(&sample.backing), 0);
 }
 
-/* ---- Who is alive ------------------------------------------------------------------------------------------------ */
+/* ---- Who is alive ---- */
 
 JTEST(SegmentSystem, LocksAreAskedForAgainAfterASignalOnly) {
     SAMPLE(sample, JSEGMENT_POSIX);
@@ -258,7 +271,8 @@ JTEST(SegmentSystem, OnlyWhoIsGoneForCertainIsDead) {
     jtest_fail_calls("kill", 1, 1, EPERM); /* of another user: it is there */
     JEXPECT_EQ(shm_life_of(backing, 1, mine), SHM_ALIVE);
     JEXPECT_TRUE(jtest_calls_failed());
-    jtest_fail_calls("read", 2, 1, 0); /* nothing of /proc/PID/stat, after the namespace's offsets */
+    /* Nothing of /proc/PID/stat, after the namespace's offsets. */
+    jtest_fail_calls("read", 2, 1, 0);
     JEXPECT_EQ(shm_life_of(backing, 1, mine), SHM_LIFE_UNKNOWN);
     JEXPECT_TRUE(jtest_calls_failed());
 

@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* A segment's life over each backend: made, attached to, used, detached from, destroyed, removed; and which options are
- * refused. What attaching refuses is in segment_attach_test.c. */
+/* A segment's life over each backend: made, attached to, used, detached from, destroyed, removed;
+ * and which options are refused. What attaching refuses is in segment_attach_test.c. */
 
 #include "segment_helper.h"
 
@@ -19,9 +19,10 @@
 
 static const backend_row_t backends[] = {ALL_BACKENDS}, shared_backends[] = {SHARED_BACKENDS};
 #define EACH_BACKEND(name) JTEST_P_NAMED(Segment, name, backend_row_t, backends, backend_label)
-#define EACH_SHARED_BACKEND(name) JTEST_P_NAMED(Segment, name, backend_row_t, shared_backends, backend_label)
+#define EACH_SHARED_BACKEND(name)                                                                  \
+    JTEST_P_NAMED(Segment, name, backend_row_t, shared_backends, backend_label)
 
-/* ---- Creating ---------------------------------------------------------------------------------------------------- */
+/* ---- Creating ---- */
 
 EACH_BACKEND(BeginsEmptyWithTheSizeAskedFor) {
     PLACE(place, param->backend, MIB - 5, 0);
@@ -72,17 +73,17 @@ JTEST(Segment, OptionsAreChecked) {
     JEXPECT_STATUS(jsegment_create(NULL, &segment), JSTATUS_INVALID_POINTER);
     options.size_bytes = MIB;
     JEXPECT_STATUS(jsegment_create(&options, NULL), JSTATUS_INVALID_POINTER);
-#define REFUSED(status_, ...)                                                                                          \
-    do {                                                                                                               \
-        options = init;                                                                                                \
-        options.size_bytes = MIB;                                                                                      \
-        __VA_ARGS__;                                                                                                   \
-        segment = (jsegment_t *)array;                                                                                 \
-        JEXPECT_STATUS(jsegment_create(&options, &segment), status_);                                                  \
-        JEXPECT_GT(strlen(jstatus_last_message()), 0);                                                                 \
-        if (segment == (jsegment_t *)array)                                                                            \
-            segment = NULL; /* untouched is as good as NULL */                                                         \
-        JEXPECT_NULL(segment);                                                                                         \
+#define REFUSED(status_, ...)                                                                      \
+    do {                                                                                           \
+        options = init;                                                                            \
+        options.size_bytes = MIB;                                                                  \
+        __VA_ARGS__;                                                                               \
+        segment = (jsegment_t *)array;                                                             \
+        JEXPECT_STATUS(jsegment_create(&options, &segment), status_);                              \
+        JEXPECT_GT(strlen(jstatus_last_message()), 0);                                             \
+        if (segment == (jsegment_t *)array)                                                        \
+            segment = NULL; /* untouched is as good as NULL */                                     \
+        JEXPECT_NULL(segment);                                                                     \
     } while (0)
     REFUSED(JSTATUS_INVALID_VALUE, options.struct_size = 8);
     REFUSED(JSTATUS_INVALID_VALUE, options.backend = (jsegment_backend_t)5);
@@ -100,7 +101,8 @@ JTEST(Segment, OptionsAreChecked) {
     REFUSED(JSTATUS_INVALID_POINTER, options.backend = JSEGMENT_ARRAY);
     REFUSED(JSTATUS_INVALID_POINTER, options.backend = JSEGMENT_ARRAY; options.size_bytes = 65536;
             options.array = array + 64);
-    static const char *const posix_names[] = {NULL, "", "/", "noslash", "/two/parts", "/.", "/..", "//x"};
+    static const char *const posix_names[] = {NULL,         "",   "/",   "noslash",
+                                              "/two/parts", "/.", "/..", "//x"};
     for (size_t i = 0; i < COUNT_OF(posix_names); ++i) {
         JSCOPED_TRACE("name %s", posix_names[i] ? posix_names[i] : "NULL");
         options = init;
@@ -108,9 +110,11 @@ JTEST(Segment, OptionsAreChecked) {
         options.backend = JSEGMENT_POSIX;
         options.name = posix_names[i];
         const jstatus_t status = jsegment_create(&options, &segment);
-        JEXPECT_TRUE(status == JSTATUS_INVALID_VALUE || (status == JSTATUS_INVALID_POINTER && i == 0));
+        JEXPECT_TRUE(status == JSTATUS_INVALID_VALUE ||
+                     (status == JSTATUS_INVALID_POINTER && i == 0));
         const jstatus_t attached = jsegment_attach(&options, &segment);
-        JEXPECT_TRUE(attached == JSTATUS_INVALID_VALUE || (attached == JSTATUS_INVALID_POINTER && i == 0));
+        JEXPECT_TRUE(attached == JSTATUS_INVALID_VALUE ||
+                     (attached == JSTATUS_INVALID_POINTER && i == 0));
     }
     char longest[400];
     memset(longest, 'x', sizeof longest);
@@ -142,7 +146,7 @@ EACH_SHARED_BACKEND(AttachersSeeTheSameBytes) {
     JEXPECT_OK(jsegment_destroy(first));
 }
 
-/* ---- Detaching, destroying, removing ----------------------------------------------------------------------------- */
+/* ---- Detaching, destroying, removing ---- */
 
 EACH_SHARED_BACKEND(DetachingFreesWhatTheSlotOwnsAndKeepsWhatWasGiven) {
     PLACE(place, param->backend, MIB, 0);
@@ -168,7 +172,8 @@ EACH_SHARED_BACKEND(DetachingFreesWhatTheSlotOwnsAndKeepsWhatWasGiven) {
     JEXPECT_EQ(shared_owner(shared, for_stays), jsegment_slot(stays));
     JEXPECT_EQ(shared_bytes(shared, given_small, 40)[39], 'g');
     const jsegment_stats_t with = segment_books(stays);
-    JEXPECT_EQ(with.given_bytes, shared_usable(shared, given_small) + shared_usable(shared, given_large));
+    JEXPECT_EQ(with.given_bytes,
+               shared_usable(shared, given_small) + shared_usable(shared, given_large));
     JEXPECT_EQ(with.owned_bytes, shared_usable(shared, for_stays));
     JEXPECT_OK(jshared_deallocate(shared, given_small));
     JEXPECT_OK(jshared_deallocate(shared, given_large));
@@ -212,7 +217,8 @@ static bool name_exists(const place_t *place) {
     return stat(place->path, &status) == 0;
 }
 static const backend_row_t named_backends[] = {{"posix", JSEGMENT_POSIX}, {"file", JSEGMENT_FILE}};
-#define EACH_NAMED_BACKEND(name) JTEST_P_NAMED(Segment, name, backend_row_t, named_backends, backend_label)
+#define EACH_NAMED_BACKEND(name)                                                                   \
+    JTEST_P_NAMED(Segment, name, backend_row_t, named_backends, backend_label)
 
 EACH_NAMED_BACKEND(ANameIsTakenOnceAndIsNobodyElses) {
     PLACE(place, param->backend, MIB, 0);
@@ -229,7 +235,8 @@ EACH_NAMED_BACKEND(ANameIsTakenOnceAndIsNobodyElses) {
     JEXPECT_OK(jsegment_destroy(segment));
     JEXPECT_FALSE(name_exists(&place));
     JEXPECT_STATUS(jsegment_attach(&place.options, &other), JSTATUS_NOT_FOUND);
-    const int file = open(place.path, O_CREAT | O_EXCL | O_WRONLY, 0600); /* a file that is none of ours */
+    /* A file that is none of ours. */
+    const int file = open(place.path, O_CREAT | O_EXCL | O_WRONLY, 0600);
     JASSERT_GE(file, 0);
     close(file);
     JEXPECT_STATUS(jsegment_create(&place.options, &other), JSTATUS_EXISTS);
@@ -241,15 +248,18 @@ EACH_NAMED_BACKEND(RemovingAsksWhoIsAttached) {
     jsegment_t *segment = place_create(&place), *late = NULL;
     JASSERT_NOT_NULL(segment);
     jshared_t *shared = shared_make(segment, 1);
-    JEXPECT_STATUS(jsegment_remove(param->backend, place.name, JSEGMENT_REMOVE_UNUSED), JSTATUS_BUSY);
+    JEXPECT_STATUS(jsegment_remove(param->backend, place.name, JSEGMENT_REMOVE_UNUSED),
+                   JSTATUS_BUSY);
     JEXPECT_TRUE(name_exists(&place));
     JEXPECT_OK(jsegment_remove(param->backend, place.name, JSEGMENT_REMOVE_ALWAYS));
     JEXPECT_FALSE(name_exists(&place));
     JEXPECT_STATUS(jsegment_attach(&place.options, &late), JSTATUS_NOT_FOUND);
-    memset(shared_bytes(shared, shared_take(shared, 50000), 50000), 1, 50000); /* the memory is still there */
+    /* The memory is still there. */
+    memset(shared_bytes(shared, shared_take(shared, 50000), 50000), 1, 50000);
     segment_books(segment);
     JEXPECT_OK(jsegment_detach(segment));
-    JEXPECT_STATUS(jsegment_remove(param->backend, place.name, JSEGMENT_REMOVE_UNUSED), JSTATUS_NOT_FOUND);
+    JEXPECT_STATUS(jsegment_remove(param->backend, place.name, JSEGMENT_REMOVE_UNUSED),
+                   JSTATUS_NOT_FOUND);
 }
 
 EACH_NAMED_BACKEND(RemovingTakesWhatNobodyIsAttachedTo) {
@@ -270,16 +280,20 @@ EACH_NAMED_BACKEND(RemovingSparesWhatIsNoSegment) {
         fputs("not ours\n", file);
     fclose(file);
     chmod(place.path, 0600);
-    JEXPECT_STATUS(jsegment_remove(param->backend, place.name, JSEGMENT_REMOVE_ALWAYS), JSTATUS_NOT_A_SEGMENT);
+    JEXPECT_STATUS(jsegment_remove(param->backend, place.name, JSEGMENT_REMOVE_ALWAYS),
+                   JSTATUS_NOT_A_SEGMENT);
     JEXPECT_TRUE(name_exists(&place));
     chmod(place.path, 0666);
-    JEXPECT_STATUS(jsegment_remove(param->backend, place.name, JSEGMENT_REMOVE_ALWAYS), JSTATUS_UNSAFE);
+    JEXPECT_STATUS(jsegment_remove(param->backend, place.name, JSEGMENT_REMOVE_ALWAYS),
+                   JSTATUS_UNSAFE);
     JEXPECT_TRUE(name_exists(&place));
     unlink(place.path);
     JASSERT_EQ(symlink("/dev/null", place.path), 0);
-    JEXPECT_STATUS(jsegment_remove(param->backend, place.name, JSEGMENT_REMOVE_ALWAYS), JSTATUS_UNSAFE);
+    JEXPECT_STATUS(jsegment_remove(param->backend, place.name, JSEGMENT_REMOVE_ALWAYS),
+                   JSTATUS_UNSAFE);
     JEXPECT_EQ(unlink(place.path), 0);
-    JEXPECT_STATUS(jsegment_remove(param->backend, place.name, JSEGMENT_REMOVE_ALWAYS), JSTATUS_NOT_FOUND);
+    JEXPECT_STATUS(jsegment_remove(param->backend, place.name, JSEGMENT_REMOVE_ALWAYS),
+                   JSTATUS_NOT_FOUND);
 }
 
 EACH_NAMED_BACKEND(RemovingSparesWhatAnotherVersionMade) {
@@ -291,7 +305,8 @@ EACH_NAMED_BACKEND(RemovingSparesWhatAnotherVersionMade) {
     const int file = open(place.path, O_WRONLY | O_CLOEXEC);
     JEXPECT_EQ(pwrite(file, &version, 4, offsetof(shm_constants_t, layout_version)), 4);
     close(file);
-    JEXPECT_STATUS(jsegment_remove(param->backend, place.name, JSEGMENT_REMOVE_ALWAYS), JSTATUS_INCOMPATIBLE);
+    JEXPECT_STATUS(jsegment_remove(param->backend, place.name, JSEGMENT_REMOVE_ALWAYS),
+                   JSTATUS_INCOMPATIBLE);
     JEXPECT_TRUE(name_exists(&place));
 }
 
@@ -308,11 +323,16 @@ EACH_NAMED_BACKEND(RemovingTakesATruncatedOne) {
 }
 
 JTEST(Segment, RemovingIsForNames) {
-    JEXPECT_STATUS(jsegment_remove(JSEGMENT_POSIX, NULL, JSEGMENT_REMOVE_UNUSED), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jsegment_remove(JSEGMENT_PRIVATE, "/x", JSEGMENT_REMOVE_UNUSED), JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(jsegment_remove(JSEGMENT_MEMFD, "/x", JSEGMENT_REMOVE_UNUSED), JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(jsegment_remove(JSEGMENT_ARRAY, "/x", JSEGMENT_REMOVE_UNUSED), JSTATUS_INVALID_VALUE);
-    JEXPECT_STATUS(jsegment_remove(JSEGMENT_POSIX, "/x", (jsegment_remove_t)2), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jsegment_remove(JSEGMENT_POSIX, NULL, JSEGMENT_REMOVE_UNUSED),
+                   JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jsegment_remove(JSEGMENT_PRIVATE, "/x", JSEGMENT_REMOVE_UNUSED),
+                   JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jsegment_remove(JSEGMENT_MEMFD, "/x", JSEGMENT_REMOVE_UNUSED),
+                   JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jsegment_remove(JSEGMENT_ARRAY, "/x", JSEGMENT_REMOVE_UNUSED),
+                   JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jsegment_remove(JSEGMENT_POSIX, "/x", (jsegment_remove_t)2),
+                   JSTATUS_INVALID_VALUE);
     JEXPECT_SUBSTR(jstatus_last_message(), "how");
 }
 
@@ -329,7 +349,7 @@ JTEST(Segment, DestroyingKeepsAForeignFileOfItsName) {
     JEXPECT_FALSE(name_exists(&place));
 }
 
-/* ---- Sizes, threads ---------------------------------------------------------------------------------------------- */
+/* ---- Sizes, threads ---- */
 
 EACH_BACKEND(ManyAttachmentsOfOneProcess) {
     if (param->backend == JSEGMENT_PRIVATE)
@@ -398,5 +418,6 @@ EACH_BACKEND(DescriptorsAreClosedByExecAndByDetaching) {
     for (int fd = 0; fd < 256; ++fd)
         after += fcntl(fd, F_GETFD) >= 0;
     JEXPECT_EQ(after, before);
-    JEXPECT_EQ(during > before, param->backend != JSEGMENT_PRIVATE && param->backend != JSEGMENT_ARRAY);
+    JEXPECT_EQ(during > before,
+               param->backend != JSEGMENT_PRIVATE && param->backend != JSEGMENT_ARRAY);
 }

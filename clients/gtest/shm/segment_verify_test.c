@@ -1,9 +1,10 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* What a segment's own checks say: damage of each kind is planted once, and verify, whoever looks, the reaper and whoever
- * attaches must find it for the right reason, that is by its message; a lock, a gate and an undo log that others have left
- * in the way are told as what they are. Damage of every word in turn is segment_damage_test.c's. */
+/* What a segment's own checks say: damage of each kind is planted once, and verify, whoever looks,
+ * the reaper and whoever attaches must find it for the right reason, that is by its message; a
+ * lock, a gate and an undo log that others have left in the way are told as what they are. Damage
+ * of every word in turn is segment_damage_test.c's. */
 
 #include "segment_tables.h"
 
@@ -19,9 +20,11 @@
 typedef struct scene {
     jsegment_t *segment, *second;
     jshared_t *shared, *others;
-    uint64_t block, cached, own, given, linked, orphan; /* pages: an extent, one in a cache, four slabs */
-    uint64_t free;                                      /* the longest free extent */
-    uint32_t own_index, linked_index;                   /* of a live block of that slab; of one freed from afar */
+    /* Pages: an extent, one in a cache, four slabs. */
+    uint64_t block, cached, own, given, linked, orphan;
+    uint64_t free; /* the longest free extent */
+    /* Of a live block of that slab; of one freed from afar. */
+    uint32_t own_index, linked_index;
     unsigned char image[MIB];
 } scene_t;
 
@@ -32,7 +35,8 @@ static uint64_t slab_of(const scene_t *scene, joffset_t offset, uint32_t *index)
     if (!ji_slab_at(scene->segment, page, shm_page_word(scene->segment, page), &geometry))
         JFAIL("offset %llu lies in no slab", (unsigned long long)offset);
     else if (index != NULL)
-        *index = (uint32_t)((offset - (page << SHM_PAGE_SHIFT) - geometry.first_offset) / geometry.block_bytes);
+        *index = (uint32_t)((offset - (page << SHM_PAGE_SHIFT) - geometry.first_offset) /
+                            geometry.block_bytes);
     return page;
 }
 
@@ -70,7 +74,8 @@ static scene_t *scene_make(place_t *place) {
     JEXPECT_OK(jshared_give(leaving, kept, JSEGMENT_SLOT_SEGMENT));
     JEXPECT_OK(jsegment_detach(third));
     scene.orphan = slab_of(&scene, kept, NULL);
-    for (uint64_t page = scene.segment->constants.first_page, longest = 0; page < MIB / SHM_PAGE_BYTES;) {
+    for (uint64_t page = scene.segment->constants.first_page, longest = 0;
+         page < MIB / SHM_PAGE_BYTES;) {
         const uint64_t word = shm_page_word(scene.segment, page);
         if (SHM_STATE(word) == SHM_FREE && SHM_PAGES(word) > longest) {
             longest = SHM_PAGES(word);
@@ -128,19 +133,23 @@ JTEST(SegmentVerify, EachKindOfDamageIsSaid) {
     uint64_t *cached_word = &table[scene->cached].word, *own_word = &table[scene->own].word;
     uint64_t *orphan_word = &table[scene->orphan].word;
     const uint64_t free_pages = SHM_PAGES(*free_word), half = free_pages / 2;
-    const unsigned bin = ji_pages_bin(free_pages), slot = segment->slot, second = scene->second->slot;
+    const unsigned bin = ji_pages_bin(free_pages), slot = segment->slot,
+                   second = scene->second->slot;
     uint64_t *bin_bits = &header->bin_bits[bin / 64];
-    uint64_t *first_dirty = &segment->slots[slot - 1].dirty, *second_dirty = &segment->slots[second - 1].dirty;
+    uint64_t *first_dirty = &segment->slots[slot - 1].dirty,
+             *second_dirty = &segment->slots[second - 1].dirty;
     shm_slab_t *own_slab = (shm_slab_t *)(void *)(segment->base + (scene->own << SHM_PAGE_SHIFT));
     shm_geometry_t own;
     JASSERT_TRUE(ji_slab_at(segment, scene->own, *own_word, &own));
     JASSERT_NE(own.block_count % 64, 0);
     JASSERT_GE(half, 2);
-    JASSERT_TRUE(*first_dirty == scene->linked && header->orphans == scene->orphan && *second_dirty == 0);
+    JASSERT_TRUE(*first_dirty == scene->linked && header->orphans == scene->orphan &&
+                 *second_dirty == 0);
     uint64_t *region_word = &table[allocators[1].region_page].word;
 
     const row_t rows[] = {
-        {"constants have changed", {{&header->constants.checksum, segment->constants.checksum + 1}}},
+        {"constants have changed",
+         {{&header->constants.checksum, segment->constants.checksum + 1}}},
         /* Allocators. */
         {"has no id", {{&allocators[0].id, 0}}},
         {"two allocators have the id 2", {{&allocators[0].id, 2}}},
@@ -155,7 +164,8 @@ JTEST(SegmentVerify, EachKindOfDamageIsSaid) {
          {{free_word, SHM_WORD(SHM_FREE, 0, 0, 0, half)},
           {&table[scene->free + half - 1].word, SHM_WORD(SHM_TAIL, 0, 0, 0, half - 1)},
           {&table[scene->free + half].word, SHM_WORD(SHM_FREE, 0, 0, 0, free_pages - half)},
-          {&table[scene->free + free_pages - 1].word, SHM_WORD(SHM_TAIL, 0, 0, 0, free_pages - half - 1)}}},
+          {&table[scene->free + free_pages - 1].word,
+           SHM_WORD(SHM_TAIL, 0, 0, 0, free_pages - half - 1)}}},
         {"has an owner", {{free_word, SHM_WITH_OWNER(*free_word, slot)}}},
         {"the block at page", {{block_word, *block_word | SHM_GIVEN}}},
         {"is of no allocator", {{block_word, *block_word | 200 << 16}}},
@@ -164,10 +174,12 @@ JTEST(SegmentVerify, EachKindOfDamageIsSaid) {
         {"is of slot 4, which is free", {{block_word, SHM_WITH_OWNER(*block_word, 4)}}},
         {"is of slot 200, which is free", {{block_word, SHM_WITH_OWNER(*block_word, 200)}}},
         {"the cached extent at page", {{cached_word, *cached_word ^ 1 << 16}}},
-        {"is of slot 255, which is free", {{cached_word, SHM_WITH_OWNER(*cached_word, SHM_SLOT_SEGMENT)}}},
+        {"is of slot 255, which is free",
+         {{cached_word, SHM_WITH_OWNER(*cached_word, SHM_SLOT_SEGMENT)}}},
         {"is of slot 4, which is free", {{cached_word, SHM_WITH_OWNER(*cached_word, 4)}}},
         {"is of no allocator", {{region_word, *region_word ^ 7 << 16}, {&allocators[1].state, 0}}},
-        {"is not what its allocator has", {{&allocators[1].region_page, 0}, {&allocators[1].region_bytes, 0}}},
+        {"is not what its allocator has",
+         {{&allocators[1].region_page, 0}, {&allocators[1].region_bytes, 0}}},
         {"in the state 7", {{block_word, (*block_word & ~(uint64_t)15) | SHM_DEAD}}},
         /* Slabs. */
         {"is no sound slab", {{own_word, *own_word | (uint64_t)255 << 24}}},
@@ -177,8 +189,11 @@ JTEST(SegmentVerify, EachKindOfDamageIsSaid) {
         {"says that it has", {{&own_slab->block_count, 1}}},
         {"says that it has", {{&own_slab->block_bytes, 16}}},
         {"beyond its end", {{freed_of(scene, scene->own, own.words - 1), (uint64_t)1 << 63}}},
-        {"will not find", {{freed_of(scene, scene->own, scene->own_index / 64), (uint64_t)1 << scene->own_index % 64}}},
-        {"will not find", {{orphan_word, *orphan_word | SHM_LINKED}, {freed_of(scene, scene->orphan, 0), 1}}},
+        {"will not find",
+         {{freed_of(scene, scene->own, scene->own_index / 64),
+           (uint64_t)1 << scene->own_index % 64}}},
+        {"will not find",
+         {{orphan_word, *orphan_word | SHM_LINKED}, {freed_of(scene, scene->orphan, 0), 1}}},
         {"freed twice", {owner_of(scene, scene->linked, scene->linked_index, 0)}},
         {"and not given", {owner_of(scene, scene->own, scene->own_index, second)}},
         {"of slot 4, which is free", {owner_of(scene, scene->given, 0, 4)}},
@@ -189,9 +204,11 @@ JTEST(SegmentVerify, EachKindOfDamageIsSaid) {
         {"a list leads to page", {{&header->bins[bin], segment->max_pages}}},
         {"a list that it does not belong to", {{&header->bins[bin], scene->block}}},
         {"a list that it does not belong to",
-         {{&header->bins[bin - 1], scene->free}, {bin_bits, *bin_bits | (uint64_t)1 << (bin - 1) % 64}}},
+         {{&header->bins[bin - 1], scene->free},
+          {bin_bits, *bin_bits | (uint64_t)1 << (bin - 1) % 64}}},
         {"do not lead back", {{&table[scene->free].links, (uint64_t)scene->block << 32}}},
-        {"extents are free", {{&header->bins[bin], 0}, {bin_bits, *bin_bits & ~((uint64_t)1 << bin % 64)}}},
+        {"extents are free",
+         {{&header->bins[bin], 0}, {bin_bits, *bin_bits & ~((uint64_t)1 << bin % 64)}}},
         {"a list that it does not belong to", {{orphan_word, *orphan_word & ~SHM_GIVEN}}},
         {"a list that it does not belong to", {{&header->orphans, scene->own}}},
         {"slabs are the segment's", {{&header->orphans, 0}}},
@@ -211,7 +228,7 @@ JTEST(SegmentVerify, EachKindOfDamageIsSaid) {
     scene_end(scene);
 }
 
-/* ---- Looking at what is damaged, or held ------------------------------------------------------------------------------ */
+/* ---- Looking at what is damaged, or held ---- */
 
 static bool count_extent(void *context, const jextent_t *extent) {
     (void)extent;
@@ -295,7 +312,7 @@ JTEST(SegmentVerify, WhatAReaperLeftHalfDoneIsSeenAsItIs) {
     scene_end(scene);
 }
 
-/* ---- Damage that is met ------------------------------------------------------------------------------------------------ */
+/* ---- Damage that is met ---- */
 
 /* Recovers over each of these, which poisons the segment; then it is mended again. */
 static void expect_recovery_to_meet(scene_t *scene, const row_t *rows, size_t count) {
@@ -326,8 +343,11 @@ JTEST(SegmentVerify, AReaperDoesNotTrustWhatTheDeadLeft) {
         {"is no sound slab", {{dead, SHM_SLOT_REAPING}, {given_word, *given_word | class}}},
         {"no extent begins", {{dead, SHM_SLOT_REAPING}, {block_word, 0}}},
         {"no extent begins",
-         {{dead, SHM_SLOT_REAPING}, {block_word, SHM_WITH_OWNER(*block_word, second)}, {&table[next].word, 0}}},
-        /* A block that was given to the dead: its slab is to be put into a list that begins nowhere. */
+         {{dead, SHM_SLOT_REAPING},
+          {block_word, SHM_WITH_OWNER(*block_word, second)},
+          {&table[next].word, 0}}},
+        /* A block that was given to the dead: its slab is to be put into a list that begins
+         * nowhere. */
         {"a list begins at page 1",
          {{dead, SHM_SLOT_REAPING},
           owner_of(scene, scene->given, 0, second),
@@ -372,14 +392,17 @@ JTEST(SegmentVerify, AnAllocatorThatEndsIsTakenOutOfItsListsOrTheyAreDamaged) {
     uint64_t *first = &segment->allocators[0].state, *stack = &segment->allocators[1].state;
     uint64_t *links = &table[scene->orphan].links, *block_word = &table[scene->block].word;
     const row_t rows[] = {
-        {"a list of slabs does not end", {{stack, SHM_ALLOCATOR_ENDING}, {&header->orphans, segment->max_pages}}},
+        {"a list of slabs does not end",
+         {{stack, SHM_ALLOCATOR_ENDING}, {&header->orphans, segment->max_pages}}},
         {"a list of slabs does not end", {{stack, SHM_ALLOCATOR_ENDING}, {links, scene->orphan}}},
-        {"do not lead back", {{first, SHM_ALLOCATOR_ENDING}, {links, (uint64_t)scene->block << 32}}},
+        {"do not lead back",
+         {{first, SHM_ALLOCATOR_ENDING}, {links, (uint64_t)scene->block << 32}}},
         {"no extent begins", {{first, SHM_ALLOCATOR_ENDING}, {block_word, 0}}},
     };
     expect_recovery_to_meet(scene, rows, COUNT_OF(rows));
 
-    /* One that a killed process had begun to destroy, beside a run that it had begun to free: both are finished. */
+    /* One that a killed process had begun to destroy, beside a run that it had begun to free: both
+     * are finished. */
     const jsegment_stats_t before = segment_stats(segment);
     *stack = SHM_ALLOCATOR_ENDING;
     *block_word = SHM_WORD(SHM_DEAD, 0, 0, 0, SHM_PAGES(*block_word));
@@ -391,7 +414,8 @@ JTEST(SegmentVerify, AnAllocatorThatEndsIsTakenOutOfItsListsOrTheyAreDamaged) {
 }
 
 JTEST(SegmentVerify, WhoAttachesToDamageOfTheDeadGetsNoSlot) {
-    for (unsigned free_slots = 0; free_slots <= 1; ++free_slots) { /* in the slot of one who died, or beside it */
+    for (unsigned free_slots = 0; free_slots <= 1; ++free_slots) {
+        /* In the slot of one who died, or beside it. */
         JSCOPED_TRACE("%u free slots", free_slots);
         PLACE(place, JSEGMENT_MEMFD, MIB, 0);
         scene_t *scene = scene_make(&place);
@@ -408,7 +432,7 @@ JTEST(SegmentVerify, WhoAttachesToDamageOfTheDeadGetsNoSlot) {
     }
 }
 
-/* ---- The lock and the undo log ----------------------------------------------------------------------------------------- */
+/* ---- The lock and the undo log ---- */
 
 JTEST(SegmentVerify, ALockThatNobodyCanHoldIsTakenOver) {
     PLACE(place, JSEGMENT_MEMFD, MIB, 0);
@@ -458,11 +482,13 @@ JTEST(SegmentVerify, AChangeThatCannotBeMadeIsUndone) {
     JEXPECT_EQ(header->growth_count, before);
     JEXPECT_EQ(header->orphans, scene->orphan);
     scene_restore(scene);
-    /* A log that another process has scribbled on meanwhile: damage is the worse of two failures. */
+    /* A log that another process has scribbled on meanwhile: damage is the worse of two
+     * failures. */
     JASSERT_OK(ji_segment_lock(segment));
     ji_put(segment, &header->growth_count, before + 1);
     segment->log[0].offset = 0;
-    JEXPECT_STATUS(ji_segment_unlock(segment, ji_undo(segment, JSTATUS_MEMORY_ERROR)), JSTATUS_CORRUPTED);
+    JEXPECT_STATUS(ji_segment_unlock(segment, ji_undo(segment, JSTATUS_MEMORY_ERROR)),
+                   JSTATUS_CORRUPTED);
     scene_end(scene);
 }
 
@@ -515,7 +541,7 @@ JTEST(SegmentVerify, GrowingOverADamagedEndChangesNothing) {
     JEXPECT_OK(jsegment_destroy(segment));
 }
 
-/* ---- Leaving and removing what others hold ----------------------------------------------------------------------------- */
+/* ---- Leaving and removing what others hold ---- */
 
 JTEST(SegmentVerify, LeavingWaitsForTheLockAndRemovingForTheGate) {
     PLACE(place, JSEGMENT_POSIX, MIB, 0);
@@ -531,13 +557,15 @@ JTEST(SegmentVerify, LeavingWaitsForTheLockAndRemovingForTheGate) {
     JEXPECT_STATUS(jsegment_destroy(segment), JSTATUS_BUSY);
     shm_gate_release(&second->backing);
     jtest_fail_calls("fcntl", 1, 1, ENOLCK);
-    JEXPECT_STATUS(jsegment_remove(JSEGMENT_POSIX, place.name, JSEGMENT_REMOVE_ALWAYS), JSTATUS_BUSY);
+    JEXPECT_STATUS(jsegment_remove(JSEGMENT_POSIX, place.name, JSEGMENT_REMOVE_ALWAYS),
+                   JSTATUS_BUSY);
     JEXPECT_TRUE(jtest_calls_failed());
 
     jsegment_t *reader = place_attach_reading(&place);
     JEXPECT_STATUS(jsegment_destroy(reader), JSTATUS_READ_ONLY);
     JEXPECT_OK(jsegment_detach(reader));
-    JEXPECT_FALSE(ji_slot_is_dead(segment, segment->slot)); /* whom its own lock does not keep out */
+    /* Whom its own lock does not keep out. */
+    JEXPECT_FALSE(ji_slot_is_dead(segment, segment->slot));
     scene_end(scene);
     JEXPECT_OK(jsegment_destroy(NULL));
 
@@ -572,7 +600,8 @@ static bool has_open(pid_t process, const char *path) {
 }
 JTEST(SegmentVerify, WhoIsAtTheGateWhenTheSegmentGoesHasFoundNone) {
     PLACE(place, JSEGMENT_POSIX, MIB, 0);
-    PEER(peer, attach_to_what_goes, &place); /* before there is a segment: it inherits nothing of it */
+    /* Before there is a segment: it inherits nothing of it. */
+    PEER(peer, attach_to_what_goes, &place);
     jsegment_t *segment = place_create(&place);
     JASSERT_NOT_NULL(segment);
     JASSERT_TRUE(shm_gate_take(&segment->backing, true, 0));
@@ -585,7 +614,7 @@ JTEST(SegmentVerify, WhoIsAtTheGateWhenTheSegmentGoesHasFoundNone) {
     JEXPECT_OK(jsegment_detach(segment));
 }
 
-/* ---- Small sentences -------------------------------------------------------------------------------------------------- */
+/* ---- Small sentences ---- */
 
 JTEST(SegmentVerify, WhatIsNoSlabHasNoGeometry) {
     shm_geometry_t geometry;
@@ -593,11 +622,13 @@ JTEST(SegmentVerify, WhatIsNoSlabHasNoGeometry) {
                                         {16, 0}, {16, 3}, {16, 64}, {SHM_SMALL_BYTES, 1}};
     for (size_t i = 0; i < COUNT_OF(wrong); ++i)
         JEXPECT_FALSE(ji_slab_geometry(wrong[i][0], wrong[i][1], &geometry));
-    for (uint64_t bytes = 16; bytes <= SHM_SMALL_BYTES; bytes += 16) /* tables and blocks fit, and one more would not */
+    /* Tables and blocks fit, and one more would not. */
+    for (uint64_t bytes = 16; bytes <= SHM_SMALL_BYTES; bytes += 16)
         for (uint64_t pages = 1; pages <= SHM_MAX_SLAB_PAGES; pages *= 2) {
             if (!ji_slab_geometry(bytes, pages, &geometry))
                 continue;
-            JASSERT_LE(geometry.first_offset + geometry.block_count * bytes, pages << SHM_PAGE_SHIFT);
+            JASSERT_LE(geometry.first_offset + geometry.block_count * bytes,
+                       pages << SHM_PAGE_SHIFT);
             JASSERT_GE(geometry.first_offset, geometry.owners_offset + geometry.block_count);
             JASSERT_GE(geometry.words * 64, geometry.block_count);
         }
@@ -607,10 +638,14 @@ JTEST(SegmentVerify, WhatIsNoSlabHasNoGeometry) {
     jsegment_t *segment = scene->segment;
     const uint64_t word = shm_page_word(segment, scene->own);
     JEXPECT_TRUE(ji_slab_at(segment, scene->own, word, &geometry));
-    JEXPECT_FALSE(ji_slab_at(segment, scene->block, shm_page_word(segment, scene->block), &geometry));
-    JEXPECT_FALSE(ji_slab_at(segment, scene->own, word | (uint64_t)1 << 31 << 32, &geometry)); /* longer than all */
-    JEXPECT_FALSE(ji_slab_at(segment, 0, word, &geometry));                                    /* in the bookkeeping */
-    JEXPECT_FALSE(ji_slab_at(segment, scene->own | 1, SHM_WORD(SHM_SLAB, 1, 0, 0, 2), &geometry)); /* not aligned */
+    JEXPECT_FALSE(
+        ji_slab_at(segment, scene->block, shm_page_word(segment, scene->block), &geometry));
+    /* Longer than all. */
+    JEXPECT_FALSE(ji_slab_at(segment, scene->own, word | (uint64_t)1 << 31 << 32, &geometry));
+    /* In the bookkeeping. */
+    JEXPECT_FALSE(ji_slab_at(segment, 0, word, &geometry));
+    /* Not aligned. */
+    JEXPECT_FALSE(ji_slab_at(segment, scene->own | 1, SHM_WORD(SHM_SLAB, 1, 0, 0, 2), &geometry));
     scene_end(scene);
 }
 
@@ -640,15 +675,18 @@ JTEST(SegmentVerify, AnAllocatorsMemoryIsGatheredByAllMeansOrTheyFail) {
     PLACE(place, JSEGMENT_MEMFD, MIB, 8 * MIB);
     jsegment_t *segment = place_create(&place);
     JASSERT_NOT_NULL(segment);
-    jshared_t *stack = shared_make_kind(segment, 1, JSHARED_STACK, 2 * MIB), *more = NULL; /* it grows for it */
+    /* It grows for it. */
+    jshared_t *stack = shared_make_kind(segment, 1, JSHARED_STACK, 2 * MIB), *more = NULL;
     JEXPECT_GT(segment_books(segment).size_bytes, 3 * MIB);
     jshared_options_t options = JSHARED_OPTIONS_INIT;
     options.header_bytes = 6 * MIB;
-    JEXPECT_STATUS(jshared_create(segment, 2, &options, &more), JSTATUS_MEMORY_ERROR); /* beyond the largest size */
+    /* Beyond the largest size. */
+    JEXPECT_STATUS(jshared_create(segment, 2, &options, &more), JSTATUS_MEMORY_ERROR);
     JEXPECT_EQ(segment_books(segment).allocators, 1);
     options.header_bytes = 1200 * KIB;
     jtest_fail_calls("fallocate", 1, 1, ENOSPC);
-    JEXPECT_STATUS(jshared_create(segment, 2, &options, &more), JSTATUS_MEMORY_ERROR); /* nor has the disk room */
+    /* Nor has the disk room. */
+    JEXPECT_STATUS(jshared_create(segment, 2, &options, &more), JSTATUS_MEMORY_ERROR);
     JEXPECT_TRUE(jtest_calls_failed());
     JEXPECT_EQ(segment_books(segment).allocators, 1);
     /* Those that are dead might have it; their remains are damaged. */
@@ -693,7 +731,8 @@ JTEST(SegmentVerify, AnEntryThatIsNoAllocatorIsNotOpened) {
     PLACE(place, JSEGMENT_MEMFD, MIB, 0);
     scene_t *scene = scene_make(&place);
     jsegment_t *segment = scene->segment;
-    shm_allocator_t *entry = &segment->allocators[1]; /* the stack, which the second has not opened */
+    /* The stack, which the second has not opened. */
+    shm_allocator_t *entry = &segment->allocators[1];
     const uint64_t end = segment->max_pages;
     const row_t rows[] = {
         {"kind", {{&entry->kind, JSHARED_STACK + 1}}},

@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* How a segment is addressed and looked at: roots, offsets and pointers, statistics, extents, the picture. */
+/* How a segment is addressed and looked at: roots, offsets and pointers, statistics, extents, the
+ * picture. */
 
 #include "segment_helper.h"
 
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Roots ------------------------------------------------------------------------------------------------------- */
+/* ---- Roots ---- */
 
 static jsegment_t *private_segment(size_t size_bytes) {
     PLACE(place, JSEGMENT_PRIVATE, size_bytes, 0);
@@ -36,7 +37,8 @@ JTEST(SegmentRoot, AreListed) {
     JEXPECT_STATUS(jsegment_get_root_at(segment, 0, name, &offset), JSTATUS_NOT_FOUND);
     JEXPECT_STREQ(name, "untouched");
     JEXPECT_EQ(offset, 7);
-    JEXPECT_STATUS(jsegment_get_root_at(segment, JSEGMENT_MAX_ROOTS, name, &offset), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jsegment_get_root_at(segment, JSEGMENT_MAX_ROOTS, name, &offset),
+                   JSTATUS_INVALID_VALUE);
     JEXPECT_OK(jsegment_set_root(segment, "gone", 300));
     JEXPECT_OK(jsegment_set_root(segment, longest, 100));
     JEXPECT_OK(jsegment_set_root(segment, "short", 200));
@@ -46,7 +48,8 @@ JTEST(SegmentRoot, AreListed) {
         if (jsegment_get_root_at(segment, i, name, &offset) != JSTATUS_SUCCESS)
             continue;
         ++seen;
-        right += (strcmp(name, longest) == 0 && offset == 100) || (strcmp(name, "short") == 0 && offset == 200);
+        right += (strcmp(name, longest) == 0 && offset == 100) ||
+                 (strcmp(name, "short") == 0 && offset == 200);
     }
     JEXPECT_EQ(seen, 2);
     JEXPECT_EQ(right, 2);
@@ -93,7 +96,8 @@ JTEST(SegmentRoot, ArgumentsAreChecked) {
     JEXPECT_TRUE(beyond == JSTATUS_NOT_FOUND || beyond == JSTATUS_INVALID_VALUE);
     JEXPECT_OK(jsegment_set_root(segment, longest, 4096));
     JEXPECT_EQ(root_of(segment, longest), 4096);
-    JEXPECT_EQ(root_of(segment, "12345678901234567890123456789012345678"), JOFFSET_NULL); /* a beginning is no name */
+    /* A beginning is no name. */
+    JEXPECT_EQ(root_of(segment, "12345678901234567890123456789012345678"), JOFFSET_NULL);
     JEXPECT_OK(jsegment_destroy(segment));
 }
 
@@ -107,7 +111,8 @@ JTEST(SegmentRoot, AsManyAsPromised) {
             JASSERT_OK(jsegment_set_root(segment, name, 8 + i));
         }
         JEXPECT_STATUS(jsegment_set_root(segment, "one more", 8), JSTATUS_MEMORY_ERROR);
-        JEXPECT_OK(jsegment_set_root(segment, "root number 5", 4000)); /* replacing needs no place */
+        /* Replacing needs no place. */
+        JEXPECT_OK(jsegment_set_root(segment, "root number 5", 4000));
         for (unsigned i = 0; i < JSEGMENT_MAX_ROOTS; ++i) {
             snprintf(name, sizeof name, "root number %u", i);
             JEXPECT_EQ(root_of(segment, name), i == 5 ? 4000 : 8 + i);
@@ -160,7 +165,7 @@ JTEST(SegmentRoot, ReadersSeeWholeValuesWhileAnotherProcessReplacesThem) {
     JEXPECT_OK(jsegment_destroy(segment));
 }
 
-/* ---- Offsets and pointers ---------------------------------------------------------------------------------------- */
+/* ---- Offsets and pointers ---- */
 
 JTEST(SegmentOffset, ConversionsAtEveryBoundary) {
     PLACE(place, JSEGMENT_MEMFD, MIB, 2 * MIB);
@@ -251,7 +256,7 @@ JTEST(SegmentOffset, PointersThatNameTheirAllocator) {
     JEXPECT_OK(jsegment_destroy(two));
 }
 
-/* ---- Statistics, extents, the picture ---------------------------------------------------------------------------- */
+/* ---- Statistics, extents, the picture ---- */
 
 /* Some of everything. */
 static jshared_t *populate(jsegment_t *segment, joffset_t *given, joffset_t *large) {
@@ -302,14 +307,15 @@ static bool look(void *context, const jextent_t *extent) {
     case JEXTENT_CACHED: seen->wrong = extent->owner != seen->slot ? "cached" : seen->wrong; break;
     case JEXTENT_SLAB:
         ++seen->slabs;
-        seen->wrong = extent->owner != seen->slot || extent->allocator_id != 11 || extent->block_bytes < 48 ||
-                              extent->live_count > extent->block_count
+        seen->wrong = extent->owner != seen->slot || extent->allocator_id != 11 ||
+                              extent->block_bytes < 48 || extent->live_count > extent->block_count
                           ? "slab"
                           : seen->wrong;
         break;
     case JEXTENT_REGION:
         ++seen->regions;
-        seen->saw_stack |= extent->block_bytes >= 12345 && extent->size_bytes >= 100000 && extent->allocator_id == 12;
+        seen->saw_stack |= extent->block_bytes >= 12345 && extent->size_bytes >= 100000 &&
+                           extent->allocator_id == 12;
         break;
     default: seen->wrong = "state";
     }
@@ -384,7 +390,8 @@ static void append(void *context, const char *bytes, size_t length) {
         text->length += length;
     }
 }
-/* Reads just so much XML that a missing end, a stray '<' or '&', or an unquoted value is noticed. NULL: it is well formed. */
+/* Reads just so much XML that a missing end, a stray '<' or '&', or an unquoted value is noticed.
+ * NULL: it is well formed. */
 static const char *xml_error(const char *text, unsigned *rectangles) {
     char open[32][32];
     unsigned depth = 0, elements = 0;
@@ -422,7 +429,8 @@ static const char *xml_error(const char *text, unsigned *rectangles) {
         if (*at == '\0')
             return "no end of an element";
         if (closes) {
-            if (depth == 0 || strlen(open[depth - 1]) != length || strncmp(open[depth - 1], name, length) != 0)
+            if (depth == 0 || strlen(open[depth - 1]) != length ||
+                strncmp(open[depth - 1], name, length) != 0)
                 return "an end of another element";
             --depth;
         } else {
@@ -468,7 +476,7 @@ JTEST(SegmentView, ThePictureIsAWellFormedOneOfEverything) {
     JEXPECT_OK(jsegment_destroy(segment));
 }
 
-/* ---- While another process works --------------------------------------------------------------------------------- */
+/* ---- While another process works ---- */
 
 typedef struct busy {
     place_t *place;
@@ -500,9 +508,12 @@ static void allocate_and_free(peer_t *self, void *argument) {
     }
 }
 
-static void discard(void *context, const char *text, size_t length) { (void)context, (void)text, (void)length; }
+static void discard(void *context, const char *text, size_t length) {
+    (void)context, (void)text, (void)length;
+}
 
-/* Nobody is kept from its own slabs while another looks: whatever is seen, each byte is in one account. */
+/* Nobody is kept from its own slabs while another looks: whatever is seen, each byte is in one
+ * account. */
 JTEST(SegmentStats, AddUpWhileAnotherProcessWorks) {
     for (int gives = 0; gives < 2; ++gives) {
         PLACE(place, JSEGMENT_POSIX, 4 * MIB, 0);
@@ -515,10 +526,11 @@ JTEST(SegmentStats, AddUpWhileAnotherProcessWorks) {
         /* Until it was seen at work often; where processors are few, not for ever. */
         unsigned changes = 0;
         size_t before = 0;
-        for (int64_t i = jtest_iterations(20000); i > 0 && changes < 1000 && !jtest_has_failure(); --i) {
+        for (int64_t i = jtest_iterations(20000); i > 0 && changes < 1000 && !jtest_has_failure();
+             --i) {
             const jsegment_stats_t stats = segment_stats(segment);
-            JEXPECT_EQ(stats.metadata_bytes + stats.owned_bytes + stats.given_bytes + stats.cached_bytes +
-                           stats.free_bytes,
+            JEXPECT_EQ(stats.metadata_bytes + stats.owned_bytes + stats.given_bytes +
+                           stats.cached_bytes + stats.free_bytes,
                        stats.size_bytes);
             changes += stats.owned_bytes != before;
             before = stats.owned_bytes;

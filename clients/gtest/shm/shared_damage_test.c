@@ -1,9 +1,10 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Damage that blocks, slabs, caches and lists may meet, planted one at a time: each is told as "corrupted" with what was
- * found, or is no block, and the private part of who meets it stays right in itself. segment_damage_test.c changes every
- * word and looks for signals; here it is looked at what is said. */
+/* Damage that blocks, slabs, caches and lists may meet, planted one at a time: each is told as
+ * "corrupted" with what was found, or is no block, and the private part of who meets it stays right
+ * in itself. segment_damage_test.c changes every word and looks for signals; here it is looked at
+ * what is said. */
 
 #include "segment_tables.h"
 
@@ -12,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- A segment with some of everything --------------------------------------------------------------------------- */
+/* ---- A segment with some of everything ---- */
 
 enum { EXTENT_PAGES = 5, EXTENT_BYTES = EXTENT_PAGES * 4096, ORPHAN_BYTES = 200 };
 
@@ -21,11 +22,13 @@ typedef struct scene {
     jsegment_t *segment, *second; /* two attachments of this process */
     jshared_t *shared, *others;   /* an allocator, by each */
     shm_header_t *header;
-    shm_slot_t *slot;                               /* of the first */
-    joffset_t small, foreign;                       /* small blocks of the first and of the second */
-    joffset_t orphan;                               /* the second's; its slab is the segment's */
-    joffset_t front, middle, behind, cached, guard; /* extents of the first, one after the other; one is in its cache */
-    unsigned char *bytes;                           /* of the front */
+    shm_slot_t *slot; /* of the first */
+    /* Small blocks of the first and of the second. */
+    joffset_t small, foreign;
+    joffset_t orphan; /* the second's; its slab is the segment's */
+    /* Extents of the first, one after the other; one is in its cache. */
+    joffset_t front, middle, behind, cached, guard;
+    unsigned char *bytes; /* of the front */
 } scene_t;
 
 static void scene_begin(scene_t *scene) {
@@ -42,7 +45,8 @@ static void scene_begin(scene_t *scene) {
     scene->others = shared_open(scene->second, 1);
     scene->small = shared_take(scene->shared, 48);
     scene->foreign = shared_take(scene->others, 48);
-    joffset_t *extents[] = {&scene->front, &scene->middle, &scene->behind, &scene->cached, &scene->guard};
+    joffset_t *extents[] = {&scene->front, &scene->middle, &scene->behind, &scene->cached,
+                            &scene->guard};
     for (size_t i = 0; i < COUNT_OF(extents); ++i) {
         *extents[i] = shared_take(scene->shared, EXTENT_BYTES);
         JEXPECT_EQ(*extents[i], scene->front + i * EXTENT_BYTES);
@@ -57,8 +61,8 @@ static void scene_end(scene_t *scene) {
     JEXPECT_OK(jsegment_detach(scene->segment));
     place_end(&scene->place);
 }
-#define SCENE(scene)                                                                                                   \
-    __attribute__((cleanup(scene_end))) scene_t scene;                                                                 \
+#define SCENE(scene)                                                                               \
+    __attribute__((cleanup(scene_end))) scene_t scene;                                             \
     scene_begin(&scene)
 
 /* The entry of a page, so many pages from that of an offset. */
@@ -66,12 +70,14 @@ static shm_page_t *entry_at(const scene_t *scene, joffset_t offset, int64_t page
     return page_of(scene->segment, offset) + pages;
 }
 static shm_page_t *slab_entry(const scene_t *scene, joffset_t offset) {
-    return entry_at(scene, ji_slab_containing(scene->segment, offset >> SHM_PAGE_SHIFT) << SHM_PAGE_SHIFT, 0);
+    return entry_at(
+        scene, ji_slab_containing(scene->segment, offset >> SHM_PAGE_SHIFT) << SHM_PAGE_SHIFT, 0);
 }
 static shm_geometry_t geometry_at(jsegment_t *segment, joffset_t offset, uint64_t *page) {
     shm_geometry_t geometry = {.block_bytes = 1};
     *page = ji_slab_containing(segment, offset >> SHM_PAGE_SHIFT);
-    JEXPECT_TRUE(ji_slab_at(segment, *page, page_of(segment, *page << SHM_PAGE_SHIFT)->word, &geometry));
+    JEXPECT_TRUE(
+        ji_slab_at(segment, *page, page_of(segment, *page << SHM_PAGE_SHIFT)->word, &geometry));
     return geometry;
 }
 /* Who owns a block of a slab, as the slab says. */
@@ -79,18 +85,22 @@ static _Atomic(uint8_t) *owner_at(jsegment_t *segment, joffset_t offset) {
     uint64_t page;
     const shm_geometry_t geometry = geometry_at(segment, offset, &page);
     return &ji_slab_owners(
-        segment, page, &geometry)[((offset - (page << SHM_PAGE_SHIFT)) - geometry.first_offset) / geometry.block_bytes];
+        segment, page, &geometry)[((offset - (page << SHM_PAGE_SHIFT)) - geometry.first_offset) /
+                                  geometry.block_bytes];
 }
 /* The word of `freed` that a block has a bit in. */
 static _Atomic(uint64_t) *freed_at(jsegment_t *segment, joffset_t offset, uint64_t *bit) {
     uint64_t page;
     const shm_geometry_t geometry = geometry_at(segment, offset, &page);
-    const uint64_t index = ((offset - (page << SHM_PAGE_SHIFT)) - geometry.first_offset) / geometry.block_bytes;
+    const uint64_t index =
+        ((offset - (page << SHM_PAGE_SHIFT)) - geometry.first_offset) / geometry.block_bytes;
     *bit = (uint64_t)1 << index % 64;
     return &ji_slab_freed(segment, page)[index / 64];
 }
 static uint64_t with_state(uint64_t word, unsigned state) { return (word & ~(uint64_t)15) | state; }
-static uint64_t with_pages(uint64_t word, uint64_t pages) { return (word & 0xffffffffu) | pages << 32; }
+static uint64_t with_pages(uint64_t word, uint64_t pages) {
+    return (word & 0xffffffffu) | pages << 32;
+}
 static uint64_t with_allocator(uint64_t word, unsigned allocator) {
     return (word & ~((uint64_t)255 << 16)) | (uint64_t)allocator << 16;
 }
@@ -98,7 +108,7 @@ static uint64_t with_class(uint64_t word, unsigned class_index) {
     return (word & ~((uint64_t)255 << 24)) | (uint64_t)class_index << 24;
 }
 
-/* ---- What is done ------------------------------------------------------------------------------------------------ */
+/* ---- What is done ---- */
 
 static jstatus_t allocate(jshared_t *shared, size_t size_bytes) {
     joffset_t offset = 1;
@@ -110,8 +120,12 @@ static jstatus_t allocate(jshared_t *shared, size_t size_bytes) {
 static jstatus_t run_out(scene_t *scene) { return allocate(scene->shared, 4 * MIB); }
 static jstatus_t get_a_slab(scene_t *scene) { return allocate(scene->shared, 4000); }
 static jstatus_t adopt(scene_t *scene) { return allocate(scene->shared, ORPHAN_BYTES); }
-static jstatus_t free_foreign(scene_t *scene) { return jshared_deallocate(scene->shared, scene->foreign); }
-static jstatus_t free_orphan(scene_t *scene) { return jshared_deallocate(scene->shared, scene->orphan); }
+static jstatus_t free_foreign(scene_t *scene) {
+    return jshared_deallocate(scene->shared, scene->foreign);
+}
+static jstatus_t free_orphan(scene_t *scene) {
+    return jshared_deallocate(scene->shared, scene->orphan);
+}
 static jstatus_t close_allocator(scene_t *scene) { return jshared_close(scene->shared); }
 static jstatus_t lengthen(scene_t *scene) {
     joffset_t offset = scene->middle;
@@ -120,9 +134,11 @@ static jstatus_t lengthen(scene_t *scene) {
     return status;
 }
 static jstatus_t get_an_extent(scene_t *scene) { return allocate(scene->shared, 100000); }
-static jstatus_t free_behind(scene_t *scene) { return jshared_deallocate(scene->shared, scene->behind); }
+static jstatus_t free_behind(scene_t *scene) {
+    return jshared_deallocate(scene->shared, scene->behind);
+}
 
-/* ---- What is planted --------------------------------------------------------------------------------------------- */
+/* ---- What is planted ---- */
 
 static void dirty_beyond(scene_t *scene) { scene->slot->dirty = (uint64_t)1 << 40; }
 static void dirty_extent(scene_t *scene) { scene->slot->dirty = scene->front >> SHM_PAGE_SHIFT; }
@@ -132,13 +148,16 @@ static void dirty_inside(scene_t *scene) {
 }
 static void dirty_links(scene_t *scene) {
     JEXPECT_OK(jshared_deallocate(scene->others, scene->small));
-    slab_entry(scene, scene->small)->links = (uint64_t)0x7fffffff << 32; /* back to what is no page */
+    /* Back to what is no page. */
+    slab_entry(scene, scene->small)->links = (uint64_t)0x7fffffff << 32;
 }
 static void dirty_links_to_another(scene_t *scene) {
     JEXPECT_OK(jshared_deallocate(scene->others, scene->small));
-    slab_entry(scene, scene->small)->links = scene->front >> SHM_PAGE_SHIFT << 32; /* which does not lead here */
+    /* Which does not lead here. */
+    slab_entry(scene, scene->small)->links = scene->front >> SHM_PAGE_SHIFT << 32;
 }
-/* Two slabs that others have emptied: one is kept, one is given back, and before each stands an end of nothing. */
+/* Two slabs that others have emptied: one is kept, one is given back, and before each stands an end
+ * of nothing. */
 static void dirty_behind_false_tails(scene_t *scene) {
     joffset_t blocks[30];
     JEXPECT_OK(jshared_allocate_many(scene->shared, 8192, 0, COUNT_OF(blocks), blocks));
@@ -170,21 +189,25 @@ static void orphan_too_long(scene_t *scene) {
 static void orphan_out_of_place(scene_t *scene) {
     shm_page_t *entry = slab_entry(scene, scene->orphan);
     const uint64_t page = ji_slab_containing(scene->segment, scene->orphan >> SHM_PAGE_SHIFT);
-    entry->word = with_pages(entry->word, 2 * (page & -page)); /* a slab lies at a multiple of its length */
+    /* A slab lies at a multiple of its length. */
+    entry->word = with_pages(entry->word, 2 * (page & -page));
 }
 static void orphan_links(scene_t *scene) { slab_entry(scene, scene->orphan)->links = 0x7fffffff; }
 /* One of blocks of the allocator's own size, which is no size of a block. */
 static void orphan_of_odd_blocks(scene_t *scene) {
     slab_entry(scene, scene->orphan)->word =
-        with_class(slab_entry(scene, scene->orphan)->word, SHM_OWN_CLASS); /* of an allocator without such: 0 */
+        /* Of an allocator without such: 0. */
+        with_class(slab_entry(scene, scene->orphan)->word, SHM_OWN_CLASS);
 }
 static void orphan_of_unaligned_blocks(scene_t *scene) {
     orphan_of_odd_blocks(scene);
-    ((shm_allocator_t *)((char *)scene->header + scene->header->constants.allocators_offset))->block_bytes = 200;
+    ((shm_allocator_t *)((char *)scene->header + scene->header->constants.allocators_offset))
+        ->block_bytes = 200;
 }
 static void orphan_of_large_blocks(scene_t *scene) {
     orphan_of_odd_blocks(scene);
-    ((shm_allocator_t *)((char *)scene->header + scene->header->constants.allocators_offset))->block_bytes = 8208;
+    ((shm_allocator_t *)((char *)scene->header + scene->header->constants.allocators_offset))
+        ->block_bytes = 8208;
 }
 
 static void slab_of_nobody(scene_t *scene) {
@@ -195,7 +218,9 @@ static void slab_of_no_slot(scene_t *scene) {
     shm_page_t *entry = slab_entry(scene, scene->foreign);
     entry->word = SHM_WITH_OWNER(entry->word, 200);
 }
-static void others_list(scene_t *scene) { slot_of(scene->segment, jsegment_slot(scene->second))->dirty = 0x7fffffff; }
+static void others_list(scene_t *scene) {
+    slot_of(scene->segment, jsegment_slot(scene->second))->dirty = 0x7fffffff;
+}
 
 /* The only block of a slab is freed, so the slab is given back when memory runs out. */
 static shm_page_t *empty_slab(scene_t *scene) {
@@ -217,9 +242,13 @@ static void empty_slab_of_no_state(scene_t *scene) {
     entry->word = with_state(entry->word, 9);
 }
 
-static void shrunk(scene_t *scene) { scene->header->total_pages = scene->header->constants.first_page + 1; }
+static void shrunk(scene_t *scene) {
+    scene->header->total_pages = scene->header->constants.first_page + 1;
+}
 static void all_gone(scene_t *scene) { scene->header->total_pages = 0; }
-static void too_large(scene_t *scene) { scene->header->total_pages = scene->header->constants.max_pages + 1; }
+static void too_large(scene_t *scene) {
+    scene->header->total_pages = scene->header->constants.max_pages + 1;
+}
 
 static void cached_is_taken(scene_t *scene) {
     shm_page_t *entry = entry_at(scene, scene->cached, 0);
@@ -236,7 +265,8 @@ static void tail_of_nothing(scene_t *scene) {
     entry_at(scene, scene->cached, -1)->word = SHM_WORD(SHM_TAIL, 0, 0, 0, 0xfffff);
 }
 static void tail_in_the_header(scene_t *scene) {
-    const uint64_t page = scene->header->constants.first_page - 1, back = (scene->cached >> SHM_PAGE_SHIFT) - 1 - page;
+    const uint64_t page = scene->header->constants.first_page - 1,
+                   back = (scene->cached >> SHM_PAGE_SHIFT) - 1 - page;
     entry_at(scene, scene->cached, -1)->word = SHM_WORD(SHM_TAIL, 0, 0, 0, back);
     entry_at(scene, page << SHM_PAGE_SHIFT, 0)->word = SHM_WORD(SHM_FREE, 0, 0, 0, back + 1);
 }
@@ -275,7 +305,8 @@ static const damage_row_t damage_rows[] = {
     {"dirty_when_closing", dirty_beyond, close_allocator, "is no slab of its"},
     {"dirty_links", dirty_links, get_a_slab, "do not lead back"},
     {"dirty_links_to_another", dirty_links_to_another, get_a_slab, "do not lead back"},
-    {"dirty_behind_false_tails", dirty_behind_false_tails, get_a_slab, "ends an extent that is not there"},
+    {"dirty_behind_false_tails", dirty_behind_false_tails, get_a_slab,
+     "ends an extent that is not there"},
     {"orphans_beyond", orphans_beyond, adopt, "in the list of orphans and is none"},
     {"orphans_owned", orphans_owned, adopt, "in the list of orphans and is none"},
     {"orphans_header", orphans_header, adopt, "in the list of orphans and is none"},
@@ -287,7 +318,8 @@ static const damage_row_t damage_rows[] = {
     {"orphan_links", orphan_links, adopt, "do not lead back"},
     {"orphan_links_when_freed", orphan_links, free_orphan, "do not lead back"},
     {"orphan_of_odd_blocks", orphan_of_odd_blocks, adopt, "in the list of orphans and is none"},
-    {"orphan_of_unaligned_blocks", orphan_of_unaligned_blocks, adopt, "in the list of orphans and is none"},
+    {"orphan_of_unaligned_blocks", orphan_of_unaligned_blocks, adopt,
+     "in the list of orphans and is none"},
     {"orphan_of_large_blocks", orphan_of_large_blocks, adopt, "in the list of orphans and is none"},
     {"slab_of_nobody", slab_of_nobody, free_foreign, "is a slab of slot 0"},
     {"slab_of_no_slot", slab_of_no_slot, free_foreign, "is a slab of slot 200"},
@@ -330,7 +362,7 @@ JTEST_P_NAMED(SharedDamage, IsToldAndPoisons, damage_row_t, damage_rows, damage_
         JASSERT_EQ(scene.bytes[i], 0x5A);
 }
 
-/* ---- What is no block -------------------------------------------------------------------------------------------- */
+/* ---- What is no block ---- */
 
 JTEST(SharedDamage, WhatIsNoSoundExtentOrSlabHoldsNoBlock) {
     SCENE(scene);
@@ -358,27 +390,31 @@ JTEST(SharedDamage, WhatIsNoSoundExtentOrSlabHoldsNoBlock) {
     segment_books(scene.segment); /* nothing was lost, and nobody took it for damage */
 }
 
-/* What a slab looks like follows from the size of its blocks and its length, and not from all of them does one follow. */
+/* What a slab looks like follows from the size of its blocks and its length, and not from all of
+ * them does one follow. */
 JTEST(SharedDamage, ASlabHasBlocksOfASizeAndALengthThatItMayHave) {
     static const struct {
         uint64_t block_bytes, pages;
         bool sound;
-    } rows[] = {{16, 1, true},  {0, 4, false},   {8, 4, false},    {40, 4, false},   {8208, 32, false}, {16, 0, false},
-                {16, 3, false}, {16, 64, false}, {8192, 1, false}, {4096, 1, false}, {8192, 4, true}};
+    } rows[] = {{16, 1, true},     {0, 4, false},    {8, 4, false},  {40, 4, false},
+                {8208, 32, false}, {16, 0, false},   {16, 3, false}, {16, 64, false},
+                {8192, 1, false},  {4096, 1, false}, {8192, 4, true}};
     for (size_t i = 0; i < COUNT_OF(rows); ++i) {
-        JSCOPED_TRACE("blocks of %u bytes in %u pages", (unsigned)rows[i].block_bytes, (unsigned)rows[i].pages);
+        JSCOPED_TRACE("blocks of %u bytes in %u pages", (unsigned)rows[i].block_bytes,
+                      (unsigned)rows[i].pages);
         shm_geometry_t geometry = {0};
         JEXPECT_EQ(ji_slab_geometry(rows[i].block_bytes, rows[i].pages, &geometry), rows[i].sound);
         if (rows[i].sound) {
             JEXPECT_GT(geometry.block_count, 0);
-            JEXPECT_LE(geometry.first_offset + (uint64_t)geometry.block_count * geometry.block_bytes,
+            JEXPECT_LE(geometry.first_offset +
+                           (uint64_t)geometry.block_count * geometry.block_bytes,
                        rows[i].pages * SHM_PAGE_BYTES);
         }
     }
 }
 
-/* The segment says that a slab is this slot's, and this attachment knows of none, of an extent, or of another allocator's:
- * what it knows by itself counts. */
+/* The segment says that a slab is this slot's, and this attachment knows of none, of an extent, or
+ * of another allocator's: what it knows by itself counts. */
 JTEST(SharedDamage, ASlabThatIsNotKnownIsNotFreedIn) {
     SCENE(scene);
     const unsigned me = jsegment_slot(scene.segment);
@@ -398,7 +434,8 @@ JTEST(SharedDamage, ASlabThatIsNotKnownIsNotFreedIn) {
     memset(scene.bytes, 0, geometry.first_offset);
     memset(scene.bytes + geometry.owners_offset, (int)me, geometry.block_count);
     entry->word = SHM_WORD(SHM_SLAB, me, 0, ji_class_of(1024), 1);
-    JEXPECT_STATUS(jshared_deallocate(scene.shared, scene.front + geometry.first_offset), JSTATUS_NOT_FOUND);
+    JEXPECT_STATUS(jshared_deallocate(scene.shared, scene.front + geometry.first_offset),
+                   JSTATUS_NOT_FOUND);
     entry->word = was;
 
     /* It is moved by what the segment says, and not given back: then the move is not made. */
@@ -412,7 +449,8 @@ JTEST(SharedDamage, ASlabThatIsNotKnownIsNotFreedIn) {
 
     const jsegment_stats_t after = segment_books(scene.segment);
     JEXPECT_EQ(after.owned_bytes, before.owned_bytes);
-    JEXPECT_TRUE(shared_is_live(scene.shared, scene.small) && shared_is_live(scene.shared, scene.foreign));
+    JEXPECT_TRUE(shared_is_live(scene.shared, scene.small) &&
+                 shared_is_live(scene.shared, scene.foreign));
     JEXPECT_TRUE(shared_is_live(scene.shared, scene.front));
 }
 
@@ -425,7 +463,7 @@ JTEST(SharedDamage, AnExtentThatChangedInTheCacheIsNotHandedOut) {
     JEXPECT_STATUS(run_out(&scene), JSTATUS_CORRUPTED); /* who empties the cache says so */
 }
 
-/* ---- Owner bytes ------------------------------------------------------------------------------------------------- */
+/* ---- Owner bytes ---- */
 
 /* Blocks of the largest class, of which a slab has few, and so has a magazine. */
 enum { LARGEST = 8192, PER_SLAB = 15, KEPT = 4 };
@@ -458,12 +496,12 @@ static void slabs_end(slabs_t *slabs) {
     JEXPECT_OK(jsegment_detach(slabs->segment));
     place_end(&slabs->place);
 }
-#define SLABS(slabs)                                                                                                   \
-    __attribute__((cleanup(slabs_end))) slabs_t slabs;                                                                 \
+#define SLABS(slabs)                                                                               \
+    __attribute__((cleanup(slabs_end))) slabs_t slabs;                                             \
     slabs_begin(&slabs)
 
-/* Its owner and another one free a block at the same moment: each sees it live. The bit of the other one is taken away
- * while the owner looks, and is there again afterwards. */
+/* Its owner and another one free a block at the same moment: each sees it live. The bit of the
+ * other one is taken away while the owner looks, and is there again afterwards. */
 static void free_at_once(slabs_t *slabs, joffset_t offset) {
     uint64_t bit;
     JEXPECT_OK(jshared_deallocate(slabs->others, offset));
@@ -478,7 +516,8 @@ JTEST(SharedDamage, ABlockThatTwoFreeAtOnceIsFreeOnce) {
     if (jtest_has_failure())
         return;
     free_at_once(&slabs, slabs.blocks[0][0]);
-    const joffset_t other = shared_take(slabs.shared, 64); /* a new slab: first it is taken what others have freed */
+    /* A new slab: first it is taken what others have freed. */
+    const joffset_t other = shared_take(slabs.shared, 64);
     joffset_t again[2];
     JEXPECT_EQ(again[0] = shared_take(slabs.shared, LARGEST), slabs.blocks[0][0]);
     JEXPECT_NE(again[1] = shared_take(slabs.shared, LARGEST), again[0]);
@@ -488,22 +527,26 @@ JTEST(SharedDamage, ABlockThatTwoFreeAtOnceIsFreeOnce) {
     segment_expect_empty(slabs.segment);
 }
 
-/* The same with the last one of a slab, which then is given back from its owner's list of slabs to look at. */
+/* The same with the last one of a slab, which then is given back from its owner's list of slabs to
+ * look at. */
 JTEST(SharedDamage, ASlabWhoseLastBlockTwoFreeAtOnceIsGivenBack) {
     SLABS(slabs);
     if (jtest_has_failure())
         return;
     const uint64_t slab = ji_slab_containing(slabs.segment, slabs.blocks[1][0] >> SHM_PAGE_SHIFT);
-    JEXPECT_OK(jshared_deallocate_many(slabs.shared, PER_SLAB, slabs.blocks[0])); /* one that is empty is kept */
+    /* One that is empty is kept. */
+    JEXPECT_OK(jshared_deallocate_many(slabs.shared, PER_SLAB, slabs.blocks[0]));
     JEXPECT_OK(jshared_deallocate_many(slabs.shared, PER_SLAB - 1, slabs.blocks[1]));
     free_at_once(&slabs, slabs.blocks[1][PER_SLAB - 1]);
     JEXPECT_EQ(SHM_STATE(page_of(slabs.segment, slab << SHM_PAGE_SHIFT)->word), SHM_SLAB);
-    JEXPECT_OK(jshared_deallocate_many(slabs.shared, PER_SLAB, slabs.blocks[2])); /* the magazine is emptied by these */
+    /* The magazine is emptied by these. */
+    JEXPECT_OK(jshared_deallocate_many(slabs.shared, PER_SLAB, slabs.blocks[2]));
     JEXPECT_NE(SHM_STATE(page_of(slabs.segment, slab << SHM_PAGE_SHIFT)->word), SHM_SLAB);
     segment_expect_empty(slabs.segment);
 }
 
-/* An empty slab that could not be given back, as the segment was busy, is used again, and given back with the next. */
+/* An empty slab that could not be given back, as the segment was busy, is used again, and given
+ * back with the next. */
 JTEST(SharedDamage, ASlabThatIsEmptiedWhileTheSegmentIsBusyStays) {
     SLABS(slabs);
     if (jtest_has_failure())
@@ -511,7 +554,8 @@ JTEST(SharedDamage, ASlabThatIsEmptiedWhileTheSegmentIsBusyStays) {
     hold_lock(slabs.second);
     for (size_t i = 0; i < 3; ++i)
         for (size_t k = 0; k < PER_SLAB; ++k)
-            JEXPECT_OK(jshared_deallocate(slabs.shared, slabs.blocks[i][k])); /* freeing needs no lock */
+            /* Freeing needs no lock. */
+            JEXPECT_OK(jshared_deallocate(slabs.shared, slabs.blocks[i][k]));
     drop_lock(slabs.second);
     segment_expect_empty(slabs.segment);
     joffset_t again[3 * PER_SLAB];
@@ -526,12 +570,13 @@ JTEST(SharedDamage, ASlabThatIsEmptiedWhileTheSegmentIsBusyStays) {
     JEXPECT_EQ(segment_books(slabs.segment).cached_bytes, 0);
 }
 
-/* A block that was never handed out and that the segment says is owned: freed by its owner or by another one, it goes
- * where it was. */
+/* A block that was never handed out and that the segment says is owned: freed by its owner or by
+ * another one, it goes where it was. */
 JTEST(SharedDamage, ABlockThatWasNotAllocatedIsFreedIntoNothing) {
     SCENE(scene);
     const jsegment_stats_t before = segment_books(scene.segment);
-    const joffset_t far[] = {scene.small + 40 * 48, scene.small + 41 * 48}; /* behind what waits in the magazine */
+    /* Behind what waits in the magazine. */
+    const joffset_t far[] = {scene.small + 40 * 48, scene.small + 41 * 48};
     for (size_t i = 0; i < COUNT_OF(far); ++i) {
         JEXPECT_FALSE(shared_is_live(scene.shared, far[i]));
         atomic_store(owner_at(scene.segment, far[i]), (uint8_t)jsegment_slot(scene.segment));
@@ -549,9 +594,9 @@ JTEST(SharedDamage, ABlockThatWasNotAllocatedIsFreedIntoNothing) {
     JEXPECT_EQ(after.owned_bytes, before.owned_bytes);
 }
 
-/* Blocks that are freed twice, as their owner bytes came back, are in the magazine twice: when the first half goes out of
- * it, their slab is empty and is given back, its shadow too. What is left of it in the magazine leads nowhere, to an
- * extent, or to another slab that lies there now. */
+/* Blocks that are freed twice, as their owner bytes came back, are in the magazine twice: when the
+ * first half goes out of it, their slab is empty and is given back, its shadow too. What is left of
+ * it in the magazine leads nowhere, to an extent, or to another slab that lies there now. */
 static const bool slabs_after[] = {false, true};
 JTEST_P(SharedDamage, AMagazineOutlivesASlab, bool, slabs_after) {
     SLABS(slabs);
@@ -560,7 +605,8 @@ JTEST_P(SharedDamage, AMagazineOutlivesASlab, bool, slabs_after) {
     joffset_t *blocks = slabs.blocks[1], *last = blocks + PER_SLAB - KEPT;
     JEXPECT_OK(jshared_deallocate_many(slabs.others, PER_SLAB, slabs.blocks[0]));
     JEXPECT_OK(jshared_deallocate_many(slabs.others, PER_SLAB - KEPT, blocks));
-    const joffset_t other = shared_take(slabs.shared, 64); /* a new slab: first it is taken what others have freed */
+    /* A new slab: first it is taken what others have freed. */
+    const joffset_t other = shared_take(slabs.shared, 64);
     const uint64_t slab = ji_slab_containing(slabs.segment, last[0] >> SHM_PAGE_SHIFT);
     _Atomic(uint8_t) *owners[KEPT];
     for (size_t i = 0; i < KEPT; ++i)
@@ -575,13 +621,15 @@ JTEST_P(SharedDamage, AMagazineOutlivesASlab, bool, slabs_after) {
     size_t count = 0;
     for (bool there = false; !there && count < COUNT_OF(after); ++count) {
         after[count] =
-            shared_take(slabs.shared, *param ? ji_class_bytes((unsigned)count + 4) : 9000); /* a class each */
+            /* A class each. */
+            shared_take(slabs.shared, *param ? ji_class_bytes((unsigned)count + 4) : 9000);
         for (size_t i = 0; i < KEPT; ++i)
-            there |=
-                *param ? ji_slab_containing(slabs.segment, last[i] >> SHM_PAGE_SHIFT) != 0 : after[count] == last[i];
+            there |= *param ? ji_slab_containing(slabs.segment, last[i] >> SHM_PAGE_SHIFT) != 0
+                            : after[count] == last[i];
     }
     JEXPECT_LT(count, COUNT_OF(after));
-    JEXPECT_STATUS(allocate(slabs.shared, 8 * MIB), JSTATUS_MEMORY_ERROR); /* empties the magazine */
+    /* Empties the magazine. */
+    JEXPECT_STATUS(allocate(slabs.shared, 8 * MIB), JSTATUS_MEMORY_ERROR);
     for (size_t i = 0; i < count; ++i)
         JEXPECT_TRUE(shared_is_live(slabs.shared, after[i]));
     JEXPECT_OK(jshared_deallocate_many(slabs.shared, count, after));

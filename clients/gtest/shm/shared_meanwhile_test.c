@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* What other processes do while a call is on its way: they hold the segment's lock, free or scribble while the contents of
- * a block move, allocate from the same stack. */
+/* What other processes do while a call is on its way: they hold the segment's lock, free or
+ * scribble while the contents of a block move, allocate from the same stack. */
 
 #include "segment_tables.h"
 
@@ -34,11 +34,11 @@ static void pair_end(pair_t *pair) {
     JEXPECT_OK(jsegment_detach(pair->segment));
     place_end(&pair->place);
 }
-#define PAIR(pair)                                                                                                     \
-    __attribute__((cleanup(pair_end))) pair_t pair;                                                                    \
+#define PAIR(pair)                                                                                 \
+    __attribute__((cleanup(pair_end))) pair_t pair;                                                \
     pair_begin(&pair)
 
-/* ---- The lock is another's --------------------------------------------------------------------------------------- */
+/* ---- The lock is another's ---- */
 
 JTEST(SharedBusy, WhatNeedsTheLockChangesNothing) {
     PAIR(pair);
@@ -48,7 +48,8 @@ JTEST(SharedBusy, WhatNeedsTheLockChangesNothing) {
     const joffset_t batch[] = {own[0], JOFFSET_NULL, foreign, own[1]};
     hold_lock(pair.second);
     joffset_t offset = 5, moved = own[1];
-    JEXPECT_STATUS(jshared_allocate(pair.shared, 4000, 0, &offset), JSTATUS_BUSY); /* a first slab of its class */
+    /* A first slab of its class. */
+    JEXPECT_STATUS(jshared_allocate(pair.shared, 4000, 0, &offset), JSTATUS_BUSY);
     JEXPECT_EQ(offset, JOFFSET_NULL);
     JEXPECT_STATUS(jshared_allocate(pair.shared, 50000, 0, &offset), JSTATUS_BUSY);
     JEXPECT_STATUS(jshared_deallocate(pair.shared, foreign), JSTATUS_BUSY);
@@ -57,7 +58,8 @@ JTEST(SharedBusy, WhatNeedsTheLockChangesNothing) {
     JEXPECT_STATUS(jshared_describe(pair.shared, own[1], NULL, NULL), JSTATUS_BUSY);
     JEXPECT_STATUS(jshared_reallocate(pair.shared, &moved, 100, 0), JSTATUS_BUSY);
     JEXPECT_EQ(moved, own[1]);
-    JEXPECT_STATUS(jshared_deallocate_many(pair.shared, COUNT_OF(batch), batch), JSTATUS_BUSY); /* from the third on */
+    /* From the third on. */
+    JEXPECT_STATUS(jshared_deallocate_many(pair.shared, COUNT_OF(batch), batch), JSTATUS_BUSY);
     drop_lock(pair.second);
     JEXPECT_FALSE(shared_is_live(pair.shared, own[0]));
     JEXPECT_TRUE(shared_is_live(pair.shared, own[1]) && shared_is_live(pair.shared, foreign));
@@ -75,7 +77,8 @@ JTEST(SharedBusy, AnExtentThatHasNoRoomInTheCacheStays) {
     hold_lock(pair.second);
     size_t freed = 0;
     jstatus_t status = JSTATUS_SUCCESS;
-    while (freed < COUNT_OF(offsets) && (status = jshared_deallocate(pair.shared, offsets[freed])) == JSTATUS_SUCCESS)
+    while (freed < COUNT_OF(offsets) &&
+           (status = jshared_deallocate(pair.shared, offsets[freed])) == JSTATUS_SUCCESS)
         ++freed;
     JEXPECT_STATUS(status, JSTATUS_BUSY);
     JEXPECT_TRUE(freed > 10 && freed < COUNT_OF(offsets));
@@ -85,10 +88,10 @@ JTEST(SharedBusy, AnExtentThatHasNoRoomInTheCacheStays) {
     segment_expect_empty(pair.segment);
 }
 
-/* ---- While a block's contents move ------------------------------------------------------------------------------- */
+/* ---- While a block's contents move ---- */
 
-/* A block in the middle of which this process must not read: its copying stops there, `meanwhile` is done, and it goes
- * on. */
+/* A block in the middle of which this process must not read: its copying stops there, `meanwhile`
+ * is done, and it goes on. */
 static struct stop {
     char *begin;
     size_t bytes;
@@ -107,7 +110,8 @@ static void go_on(int number, siginfo_t *info, void *context) {
     stop.meanwhile(stop.pair, stop.offset);
 }
 
-enum { MOVED = 128 << 10, MOVED_TO = 192 << 10 }; /* a whole page of any system in it; both go through the cache */
+/* A whole page of any system in it; both go through the cache. */
+enum { MOVED = 128 << 10, MOVED_TO = 192 << 10 };
 /* Makes the block larger where it cannot stay, and does this meanwhile. */
 static jstatus_t move_and_meanwhile(pair_t *pair, joffset_t *offset,
                                     void (*meanwhile)(pair_t *pair, joffset_t offset)) {
@@ -129,7 +133,9 @@ static void take_lock(pair_t *pair, joffset_t offset) {
     (void)offset;
     hold_lock(pair->second);
 }
-static void free_it(pair_t *pair, joffset_t offset) { JEXPECT_OK(jshared_deallocate(pair->others, offset)); }
+static void free_it(pair_t *pair, joffset_t offset) {
+    JEXPECT_OK(jshared_deallocate(pair->others, offset));
+}
 static void let_its_owner_go(pair_t *pair, joffset_t offset) {
     (void)offset;
     slot_of(pair->segment, jsegment_slot(pair->second))->state = SHM_SLOT_FREE;
@@ -151,7 +157,8 @@ static const meanwhile_row_t meanwhile_rows[] = {
 static void meanwhile_label(const void *parameter, char *name) {
     snprintf(name, JTEST_MAX_NAME + 1, "%s", ((const meanwhile_row_t *)parameter)->label);
 }
-JTEST_P_NAMED(SharedMeanwhile, AMoveThatCannotBeMadeLosesNothing, meanwhile_row_t, meanwhile_rows, meanwhile_label) {
+JTEST_P_NAMED(SharedMeanwhile, AMoveThatCannotBeMadeLosesNothing, meanwhile_row_t, meanwhile_rows,
+              meanwhile_label) {
     PAIR(pair);
     joffset_t offset = shared_take(param->foreign ? pair.others : pair.shared, MOVED);
     const joffset_t was = offset, behind = shared_take(pair.shared, MOVED);
@@ -167,14 +174,15 @@ JTEST_P_NAMED(SharedMeanwhile, AMoveThatCannotBeMadeLosesNothing, meanwhile_row_
         JEXPECT_EQ(after.owned_bytes, before.owned_bytes + MOVED_TO - MOVED);
         JEXPECT_EQ(shared_bytes(pair.shared, offset, MOVED)[MOVED - 1], 0x3C);
     } else {
-        JEXPECT_EQ(after.owned_bytes, before.owned_bytes - (param->live ? 0 : MOVED)); /* the new place is free again */
+        /* The new place is free again. */
+        JEXPECT_EQ(after.owned_bytes, before.owned_bytes - (param->live ? 0 : MOVED));
     }
     if (param->live)
         JEXPECT_EQ(shared_bytes(pair.shared, was, MOVED)[MOVED - 1], 0x3C);
     JEXPECT_TRUE(shared_is_live(pair.shared, behind));
 }
 
-/* ---- One stack --------------------------------------------------------------------------------------------------- */
+/* ---- One stack ---- */
 
 enum { EACH = 200000, STACK_BLOCK = 16 };
 typedef struct stacker {
@@ -186,7 +194,8 @@ static void *stack_up(void *argument) {
     stacker_t *stacker = argument;
     pthread_barrier_wait(stacker->start); /* so that they are there at once */
     for (size_t i = 0; i < EACH; ++i)
-        if (jshared_allocate(stacker->stack, STACK_BLOCK, 0, &stacker->offsets[i]) != JSTATUS_SUCCESS)
+        if (jshared_allocate(stacker->stack, STACK_BLOCK, 0, &stacker->offsets[i]) !=
+            JSTATUS_SUCCESS)
             return NULL;
     return stacker;
 }
@@ -213,7 +222,8 @@ JTEST(SharedMeanwhile, TwoOnOneStackGetNoByteTwice) {
     JEXPECT_OK(jshared_get_mark(stackers[0].stack, &mark));
     JEXPECT_EQ(mark, all);
     size_t next[2] = {0, 0};
-    joffset_t at = stackers[0].offsets[0] < stackers[1].offsets[0] ? stackers[0].offsets[0] : stackers[1].offsets[0];
+    joffset_t at = stackers[0].offsets[0] < stackers[1].offsets[0] ? stackers[0].offsets[0]
+                                                                   : stackers[1].offsets[0];
     for (size_t i = 0; i < 2 * (size_t)EACH; ++i, at += STACK_BLOCK) {
         const int whose = next[0] < EACH && stackers[0].offsets[next[0]] == at ? 0 : 1;
         JASSERT_LT(next[whose], EACH);

@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* ---- One thread, several attachments, a model -------------------------------------------------------------------- */
+/* ---- One thread, several attachments, a model ---- */
 
 typedef struct model_row {
     const char *label;
@@ -56,7 +56,8 @@ JTEST(SharedModel, AStacksBlocksStayWholeBelowEachMark) {
     PLACE(place, JSEGMENT_MEMFD, MIB, 0);
     jsegment_t *segment = place_create(&place), *second = place_attach(&place);
     JASSERT_TRUE(segment != NULL && second != NULL);
-    jshared_t *stacks[2] = {shared_make_kind(segment, 1, JSHARED_STACK, 200000), shared_open(second, 1)};
+    jshared_t *stacks[2] = {shared_make_kind(segment, 1, JSHARED_STACK, 200000),
+                            shared_open(second, 1)};
     struct {
         uint64_t mark, stamp;
         joffset_t offset;
@@ -70,7 +71,8 @@ JTEST(SharedModel, AStacksBlocksStayWholeBelowEachMark) {
             uint64_t mark;
             joffset_t offset;
             JASSERT_OK(jshared_get_mark(stack, &mark));
-            const jstatus_t status = jshared_allocate(stack, size, (size_t)1 << jtest_random_between(0, 8), &offset);
+            const jstatus_t status =
+                jshared_allocate(stack, size, (size_t)1 << jtest_random_between(0, 8), &offset);
             if (status == JSTATUS_MEMORY_ERROR)
                 continue;
             JASSERT_OK(status);
@@ -82,8 +84,8 @@ JTEST(SharedModel, AStacksBlocksStayWholeBelowEachMark) {
         } else if (depth > 0) {
             const unsigned to = (unsigned)jtest_random_between(0, depth - 1);
             for (unsigned k = 0; k < depth; ++k)
-                JASSERT_TRUE(stamp_holds(shared_bytes(stack, blocks[k].offset, blocks[k].size), blocks[k].size,
-                                         blocks[k].stamp));
+                JASSERT_TRUE(stamp_holds(shared_bytes(stack, blocks[k].offset, blocks[k].size),
+                                         blocks[k].size, blocks[k].stamp));
             JASSERT_OK(jshared_rewind(stack, blocks[to].mark));
             depth = to;
         }
@@ -94,7 +96,7 @@ JTEST(SharedModel, AStacksBlocksStayWholeBelowEachMark) {
     JEXPECT_OK(jsegment_destroy(segment));
 }
 
-/* ---- Threads ----------------------------------------------------------------------------------------------------- */
+/* ---- Threads ---- */
 
 enum { THREADS = 8 };
 
@@ -119,7 +121,8 @@ JTEST(SharedThreads, ManyInOneAttachment) {
     memset(&board, 0, sizeof board);
     worker_t workers[THREADS];
     for (unsigned i = 0; i < THREADS; ++i)
-        workers[i] = (worker_t){shared, &board, jtest_random(), jtest_iterations(8000), 20000, 0, i % 4 == 0};
+        workers[i] = (worker_t){shared, &board, jtest_random(), jtest_iterations(8000),
+                                20000,  0,      i % 4 == 0};
     run_threads(workers);
     segment_books(segment);
     board_clear(&board, shared);
@@ -138,8 +141,13 @@ JTEST(SharedThreads, EachWithItsOwnAttachment) {
     place.options.threads = JALLOCATOR_THREADS_NONE;
     for (unsigned i = 0; i < THREADS; ++i) {
         JASSERT_NOT_NULL(segments[i + 1] = place_attach(&place));
-        workers[i] = (worker_t){
-            shared_open(segments[i + 1], 1), &board, jtest_random(), jtest_iterations(8000), 20000, 0, i % 4 == 0};
+        workers[i] = (worker_t){shared_open(segments[i + 1], 1),
+                                &board,
+                                jtest_random(),
+                                jtest_iterations(8000),
+                                20000,
+                                0,
+                                i % 4 == 0};
     }
     run_threads(workers);
     segment_books(segments[0]);
@@ -162,7 +170,8 @@ static void *run_visitor(void *argument) {
         jsegment_stats_t stats = JSEGMENT_STATS_INIT;
         joffset_t offset = JOFFSET_NULL;
         JEXPECT_OK(jsegment_get_stats(segment, &stats));
-        JEXPECT_OK(jsegment_verify(segment)); /* also while the others are in the midst of their work */
+        /* Also while the others are in the midst of their work. */
+        JEXPECT_OK(jsegment_verify(segment));
         if (own != NULL && jshared_allocate(own, 30000, 0, &offset) == JSTATUS_SUCCESS) {
             stamp_write(shared_bytes(own, offset, 30000), 30000, id);
             JEXPECT_OK(jsegment_set_root(segment, "visitor", offset));
@@ -182,7 +191,8 @@ JTEST(SharedThreads, VisitorsComeAndGoMeanwhile) {
     worker_t workers[2];
     for (unsigned i = 0; i < 4; ++i) {
         if (i < 2)
-            workers[i] = (worker_t){shared, NULL, jtest_random(), jtest_iterations(10000), 20000, 0, false};
+            workers[i] =
+                (worker_t){shared, NULL, jtest_random(), jtest_iterations(10000), 20000, 0, false};
         JASSERT_EQ(i < 2 ? pthread_create(&threads[i], NULL, run_worker, &workers[i])
                          : pthread_create(&threads[i], NULL, run_visitor, &place),
                    0);
@@ -194,7 +204,7 @@ JTEST(SharedThreads, VisitorsComeAndGoMeanwhile) {
     JEXPECT_OK(jsegment_destroy(segment));
 }
 
-/* ---- Processes --------------------------------------------------------------------------------------------------- */
+/* ---- Processes ---- */
 
 typedef struct crowd {
     place_t *place;
@@ -219,13 +229,15 @@ static void run_process(peer_t *self, void *argument) {
     JEXPECT_OK(jsegment_detach(segment));
 }
 static const backend_row_t shared_backends[] = {SHARED_BACKENDS};
-JTEST_P_NAMED(SharedProcesses, ManyWorkInOneSegment, backend_row_t, shared_backends, backend_label) {
+JTEST_P_NAMED(SharedProcesses, ManyWorkInOneSegment, backend_row_t, shared_backends,
+              backend_label) {
     PLACE(place, param->backend, param->backend == JSEGMENT_ARRAY ? 16 * MIB : MIB, 16 * MIB);
     jsegment_t *segment = place_create(&place);
     JASSERT_NOT_NULL(segment);
     jshared_t *shared = shared_make(segment, 1);
     board_t *board = board_map();
-    crowd_t crowd = {&place, board, {jtest_random(), jtest_random(), jtest_random(), jtest_random()}, 0, 20000};
+    crowd_t crowd = {
+        &place, board, {jtest_random(), jtest_random(), jtest_random(), jtest_random()}, 0, 20000};
     PEER(first, run_process, &crowd);
     crowd.index = 1;
     PEER(second, run_process, &crowd);
@@ -256,7 +268,8 @@ JTEST_P_NAMED(SharedProcesses, ManyWorkInOneSegment, backend_row_t, shared_backe
     munmap(board, sizeof *board);
 }
 
-/* One process makes, the other frees: what is freed from afar must come back to its maker, or memory runs out. */
+/* One process makes, the other frees: what is freed from afar must come back to its maker, or
+ * memory runs out. */
 static void produce(peer_t *self, void *argument) {
     const crowd_t *crowd = argument;
     jsegment_t *segment = place_attach(crowd->place);
@@ -270,8 +283,10 @@ static void produce(peer_t *self, void *argument) {
         const size_t size = 16 + jtest_random_next(&random) % (crowd->largest_bytes - 15);
         joffset_t offset;
         const jstatus_t status = jshared_allocate(shared, size, 0, &offset);
-        __atomic_store_n(&crowd->board->go, status != JSTATUS_SUCCESS, __ATOMIC_RELEASE); /* nobody waits for more */
-        JASSERT_OK(status);                                                               /* never out of memory */
+        /* Nobody waits for more. */
+        __atomic_store_n(&crowd->board->go, status != JSTATUS_SUCCESS, __ATOMIC_RELEASE);
+        /* Never out of memory. */
+        JASSERT_OK(status);
         unsigned char *bytes = shared_bytes(shared, offset, size);
         memcpy(bytes, &made, 8);
         memcpy(bytes + size - 8, &made, 8);
@@ -290,7 +305,8 @@ static void consume(const crowd_t *crowd, jshared_t *shared, size_t batch_count)
         const double begin = jtest_now_ms();
         while ((offset = joffset_load(cell)) == JOFFSET_NULL) {
             usleep(50);
-            if (__atomic_load_n(&crowd->board->go, __ATOMIC_ACQUIRE) != 0 || jtest_now_ms() - begin > 100000) {
+            if (__atomic_load_n(&crowd->board->go, __ATOMIC_ACQUIRE) != 0 ||
+                jtest_now_ms() - begin > 100000) {
                 JFAIL("the producer stopped at %llu", (unsigned long long)seen);
                 return;
             }
@@ -318,7 +334,8 @@ static const flow_row_t flows[] = {{"single_small", 1, 500, 512 * KIB},
 static void flow_label(const void *parameter, char *name) {
     snprintf(name, JTEST_MAX_NAME + 1, "%s", ((const flow_row_t *)parameter)->label);
 }
-JTEST_P_NAMED(SharedProcesses, ProducerAndConsumerNeedBoundedMemory, flow_row_t, flows, flow_label) {
+JTEST_P_NAMED(SharedProcesses, ProducerAndConsumerNeedBoundedMemory, flow_row_t, flows,
+              flow_label) {
     PLACE(place, JSEGMENT_MEMFD, param->size_bytes, 0);
     jsegment_t *segment = place_create(&place);
     JASSERT_NOT_NULL(segment);

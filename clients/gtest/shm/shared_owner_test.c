@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Whose a block is, who may give it away, what is refused to be freed; stacks; and bookkeeping memory that gives out. */
+/* Whose a block is, who may give it away, what is refused to be freed; stacks; and bookkeeping
+ * memory that gives out. */
 
 #include "segment_helper.h"
 
@@ -12,18 +13,20 @@ static jsegment_t *private_segment(size_t size_bytes) {
     return place_create(&place);
 }
 
-/* ---- Misuse ------------------------------------------------------------------------------------------------------ */
+/* ---- Misuse ---- */
 
 JTEST(Shared, WhatIsNoLiveBlockIsNotFound) {
     PLACE(place, JSEGMENT_MEMFD, 2 * MIB, 0);
     jsegment_t *segment = place_create(&place), *second = place_attach(&place);
     JASSERT_TRUE(segment != NULL && second != NULL);
-    jshared_t *shared = shared_make(segment, 1), *others = shared_open(second, 1), *alien = shared_make(segment, 2);
+    jshared_t *shared = shared_make(segment, 1), *others = shared_open(second, 1),
+              *alien = shared_make(segment, 2);
     static const size_t sizes[] = {16, 48, 500, 8192, 8193, 100000};
     for (size_t i = 0; i < COUNT_OF(sizes); ++i) {
         JSCOPED_TRACE("%zu bytes", sizes[i]);
         const joffset_t keep = shared_take(shared, sizes[i]), own = shared_take(shared, sizes[i]);
-        const joffset_t foreign = shared_take(others, sizes[i]), given = shared_take(shared, sizes[i]);
+        const joffset_t foreign = shared_take(others, sizes[i]),
+                        given = shared_take(shared, sizes[i]);
         JEXPECT_OK(jshared_give(shared, given, JSEGMENT_SLOT_SEGMENT));
         const joffset_t wrong[] = {own + 1,
                                    own + 8,
@@ -45,13 +48,14 @@ JTEST(Shared, WhatIsNoLiveBlockIsNotFound) {
         for (size_t k = 0; k < COUNT_OF(wrong); ++k) {
             if (wrong[k] == keep || wrong[k] == own || wrong[k] == foreign || wrong[k] == given)
                 continue; /* the neighbour of a block of 16 */
-            JSCOPED_TRACE("offset %zu of blocks at %zu %zu %zu", (size_t)wrong[k], (size_t)own, (size_t)foreign,
-                          (size_t)given);
+            JSCOPED_TRACE("offset %zu of blocks at %zu %zu %zu", (size_t)wrong[k], (size_t)own,
+                          (size_t)foreign, (size_t)given);
             JEXPECT_STATUS(jshared_deallocate(shared, wrong[k]), JSTATUS_NOT_FOUND);
             JEXPECT_GT(strlen(jstatus_last_message()), 10);
             JEXPECT_STATUS(jshared_deallocate(others, wrong[k]), JSTATUS_NOT_FOUND);
             JEXPECT_STATUS(jshared_describe(shared, wrong[k], NULL, NULL), JSTATUS_NOT_FOUND);
-            JEXPECT_STATUS(jshared_give(shared, wrong[k], JSEGMENT_SLOT_SEGMENT), JSTATUS_NOT_FOUND);
+            JEXPECT_STATUS(jshared_give(shared, wrong[k], JSEGMENT_SLOT_SEGMENT),
+                           JSTATUS_NOT_FOUND);
             JEXPECT_STATUS(jshared_deallocate_many(shared, 1, &wrong[k]), JSTATUS_NOT_FOUND);
             joffset_t moved = wrong[k];
             JEXPECT_STATUS(jshared_reallocate(shared, &moved, 64, 0), JSTATUS_NOT_FOUND);
@@ -62,7 +66,8 @@ JTEST(Shared, WhatIsNoLiveBlockIsNotFound) {
         JEXPECT_STATUS(jshared_deallocate(others, own), JSTATUS_NOT_FOUND);
         JEXPECT_OK(jshared_deallocate(shared, foreign)); /* from afar */
         JEXPECT_STATUS(jshared_deallocate(shared, foreign), JSTATUS_NOT_FOUND);
-        JEXPECT_STATUS(jshared_deallocate(others, foreign), JSTATUS_NOT_FOUND); /* its owner comes late */
+        /* Its owner comes late. */
+        JEXPECT_STATUS(jshared_deallocate(others, foreign), JSTATUS_NOT_FOUND);
         JEXPECT_OK(jshared_deallocate(others, given));
         JEXPECT_STATUS(jshared_deallocate(shared, given), JSTATUS_NOT_FOUND);
         JEXPECT_TRUE(shared_is_live(shared, keep));
@@ -74,7 +79,8 @@ JTEST(Shared, WhatIsNoLiveBlockIsNotFound) {
     JEXPECT_OK(jsegment_destroy(segment));
 }
 
-/* Each offset of a page of blocks is either the beginning of a live one or refused: none crashes, none is taken. */
+/* Each offset of a page of blocks is either the beginning of a live one or refused: none crashes,
+ * none is taken. */
 JTEST(Shared, EveryOffsetThatIsNoBlockIsRefused) {
     jsegment_t *segment = private_segment(256 * KIB);
     JASSERT_NOT_NULL(segment);
@@ -95,24 +101,29 @@ JTEST(Shared, EveryOffsetThatIsNoBlockIsRefused) {
     JEXPECT_OK(jsegment_destroy(segment));
 }
 
-/* ---- Giving ------------------------------------------------------------------------------------------------------ */
+/* ---- Giving ---- */
 
 JTEST(Shared, ABlockIsGivenByItsOwnerOrTheSegments) {
     PLACE(place, JSEGMENT_MEMFD, 2 * MIB, 0);
-    jsegment_t *segment = place_create(&place), *second = place_attach(&place), *third = place_attach(&place);
+    jsegment_t *segment = place_create(&place), *second = place_attach(&place),
+               *third = place_attach(&place);
     JASSERT_TRUE(segment != NULL && second != NULL && third != NULL);
-    jshared_t *shared = shared_make(segment, 1), *others = shared_open(second, 1), *thirds = shared_open(third, 1);
-    const unsigned me = jsegment_slot(segment), you = jsegment_slot(second), it = jsegment_slot(third);
+    jshared_t *shared = shared_make(segment, 1), *others = shared_open(second, 1),
+              *thirds = shared_open(third, 1);
+    const unsigned me = jsegment_slot(segment), you = jsegment_slot(second),
+                   it = jsegment_slot(third);
     static const size_t sizes[] = {16, 1000, 8192, 20000};
     for (size_t i = 0; i < COUNT_OF(sizes); ++i) {
         JSCOPED_TRACE("%zu bytes", sizes[i]);
-        const joffset_t offset = shared_take(shared, sizes[i]), rest = shared_take(shared, sizes[i]);
+        const joffset_t offset = shared_take(shared, sizes[i]),
+                        rest = shared_take(shared, sizes[i]);
         memset(shared_bytes(shared, offset, sizes[i]), 0x2F, sizes[i]);
         JEXPECT_EQ(shared_owner(shared, offset), me);
         JEXPECT_STATUS(jshared_give(others, offset, you), JSTATUS_PERMISSION);
         JEXPECT_STATUS(jshared_give(others, offset, JSEGMENT_SLOT_SEGMENT), JSTATUS_PERMISSION);
         JEXPECT_STATUS(jshared_give(shared, offset, 0), JSTATUS_INVALID_VALUE);
-        JEXPECT_STATUS(jshared_give(shared, offset, 60), JSTATUS_INVALID_VALUE); /* a slot that nobody has */
+        /* A slot that nobody has. */
+        JEXPECT_STATUS(jshared_give(shared, offset, 60), JSTATUS_INVALID_VALUE);
         JEXPECT_STATUS(jshared_give(shared, offset, 65), JSTATUS_INVALID_VALUE);
         JEXPECT_STATUS(jshared_give(shared, offset, 254), JSTATUS_INVALID_VALUE);
         JEXPECT_STATUS(jshared_give(shared, offset, 256 + me), JSTATUS_INVALID_VALUE);
@@ -123,7 +134,8 @@ JTEST(Shared, ABlockIsGivenByItsOwnerOrTheSegments) {
         JEXPECT_EQ(shared_owner(shared, offset), you);
         JEXPECT_EQ(shared_owner(thirds, offset), you);
         JEXPECT_EQ(shared_owner(shared, rest), me);
-        JEXPECT_STATUS(jshared_give(shared, offset, me), JSTATUS_PERMISSION); /* is no more its own */
+        /* Is no more its own. */
+        JEXPECT_STATUS(jshared_give(shared, offset, me), JSTATUS_PERMISSION);
         segment_books(segment);
         JEXPECT_OK(jshared_give(others, offset, it));
         JEXPECT_OK(jshared_give(thirds, offset, JSEGMENT_SLOT_SEGMENT));
@@ -184,10 +196,11 @@ JTEST(Shared, AGivenBlockDiesWithItsNewOwner) {
     JEXPECT_OK(jsegment_destroy(maker));
 }
 
-/* ---- Slabs without an owner -------------------------------------------------------------------------------------- */
+/* ---- Slabs without an owner ---- */
 
 /* Leaves blocks in slabs that are nobody's but the segment's. */
-static void leave_blocks(jsegment_t *segment, size_t size_bytes, size_t count, joffset_t offsets[]) {
+static void leave_blocks(jsegment_t *segment, size_t size_bytes, size_t count,
+                         joffset_t offsets[]) {
     jshared_t *shared = shared_open(segment, 1);
     JEXPECT_OK(jshared_allocate_many(shared, size_bytes, 0, count, offsets));
     JEXPECT_OK(jshared_close(shared));
@@ -226,7 +239,8 @@ JTEST(SharedOrphans, AnAdoptedSlabsBlocksStayWhole) {
     JEXPECT_OK(jsegment_destroy(segment));
 }
 
-/* Looking for one to adopt ends after some, so a long list of others does not make each allocation slow. */
+/* Looking for one to adopt ends after some, so a long list of others does not make each allocation
+ * slow. */
 JTEST(SharedOrphans, AreLookedAtNearTheFrontOfTheList) {
     enum { SLABS = 70, PER_SLAB = 15 };
     static joffset_t far[10], many[SLABS * PER_SLAB];
@@ -248,13 +262,14 @@ JTEST(SharedOrphans, AreLookedAtNearTheFrontOfTheList) {
     JEXPECT_OK(jsegment_destroy(segment));
 }
 
-/* ---- Stacks ------------------------------------------------------------------------------------------------------ */
+/* ---- Stacks ---- */
 
 JTEST(SharedStack, OneAfterTheOtherAndBackToAMark) {
     PLACE(place, JSEGMENT_MEMFD, MIB, 0);
     jsegment_t *segment = place_create(&place), *second = place_attach(&place);
     JASSERT_TRUE(segment != NULL && second != NULL);
-    jshared_t *stack = shared_make_kind(segment, 1, JSHARED_STACK, 100000), *others = shared_open(second, 1);
+    jshared_t *stack = shared_make_kind(segment, 1, JSHARED_STACK, 100000),
+              *others = shared_open(second, 1);
     uint64_t empty = 9, mark = 0, top = 0;
     JEXPECT_OK(jshared_get_mark(stack, &empty));
     JEXPECT_EQ(empty, 0);
@@ -262,7 +277,8 @@ JTEST(SharedStack, OneAfterTheOtherAndBackToAMark) {
     for (size_t size = 1; size < 500; size += 7) {
         const size_t alignment = (size_t)1 << size % 9;
         joffset_t offset;
-        JASSERT_OK(jshared_allocate(size % 2 ? stack : others, size, size % 3 ? alignment : 0, &offset));
+        JASSERT_OK(
+            jshared_allocate(size % 2 ? stack : others, size, size % 3 ? alignment : 0, &offset));
         JEXPECT_EQ((uintptr_t)shared_bytes(stack, offset, size) % (size % 3 ? alignment : 16), 0);
         JEXPECT_GE(offset, last);
         last = offset + size;
@@ -335,7 +351,8 @@ JTEST(SharedStack, ABlockOutlivesItsProcess) {
     PLACE(place, JSEGMENT_POSIX, MIB, 0);
     jsegment_t *segment = place_create(&place), *second = place_attach(&place);
     JASSERT_TRUE(segment != NULL && second != NULL);
-    jshared_t *stack = shared_make_kind(segment, 1, JSHARED_STACK, 50000), *others = shared_open(second, 1);
+    jshared_t *stack = shared_make_kind(segment, 1, JSHARED_STACK, 50000),
+              *others = shared_open(second, 1);
     const joffset_t offset = shared_take(others, 1000);
     memset(shared_bytes(others, offset, 1000), 0x66, 1000);
     JEXPECT_OK(jsegment_detach(second));
@@ -346,7 +363,7 @@ JTEST(SharedStack, ABlockOutlivesItsProcess) {
     JEXPECT_OK(jsegment_destroy(segment));
 }
 
-/* ---- Bookkeeping memory ------------------------------------------------------------------------------------------ */
+/* ---- Bookkeeping memory ---- */
 
 static const backend_row_t backends[] = {ALL_BACKENDS};
 
@@ -358,7 +375,8 @@ JTEST_P_NAMED(SharedFailure, CreatingASegment, backend_row_t, backends, backend_
         JEXPECT_STATUS(status, jtest_metadata_failed() ? JSTATUS_MEMORY_ERROR : JSTATUS_SUCCESS);
         JEXPECT_EQ(segment != NULL, status == JSTATUS_SUCCESS);
         if (segment != NULL)
-            JEXPECT_OK(jsegment_destroy(segment)); /* its name is free for the next round, or create would say exists */
+            /* Its name is free for the next round, or create would say exists. */
+            JEXPECT_OK(jsegment_destroy(segment));
     }
 }
 
@@ -373,7 +391,8 @@ JTEST_P_NAMED(SharedFailure, Attaching, backend_row_t, shared_backends, backend_
             jsegment_t *segment = NULL;
             options.read_only = reading;
             const jstatus_t status = jsegment_attach(&options, &segment);
-            JEXPECT_STATUS(status, jtest_metadata_failed() ? JSTATUS_MEMORY_ERROR : JSTATUS_SUCCESS);
+            JEXPECT_STATUS(status,
+                           jtest_metadata_failed() ? JSTATUS_MEMORY_ERROR : JSTATUS_SUCCESS);
             JEXPECT_EQ(segment != NULL, status == JSTATUS_SUCCESS);
             JEXPECT_OK(jsegment_detach(segment));
             JEXPECT_EQ(segment_stats(first).processes, 1); /* no slot was lost */
@@ -395,7 +414,8 @@ JTEST(SharedFailure, CreatingAndOpeningAllocators) {
             options.page_bytes = options.region_bytes = 10000;
             jshared_t *shared = NULL;
             const jstatus_t status = jshared_create(segment, 5, &options, &shared);
-            JEXPECT_STATUS(status, jtest_metadata_failed() ? JSTATUS_MEMORY_ERROR : JSTATUS_SUCCESS);
+            JEXPECT_STATUS(status,
+                           jtest_metadata_failed() ? JSTATUS_MEMORY_ERROR : JSTATUS_SUCCESS);
             JEXPECT_EQ(shared != NULL, status == JSTATUS_SUCCESS);
             if (shared != NULL)
                 JEXPECT_OK(jshared_destroy(shared));
@@ -416,7 +436,8 @@ JTEST(SharedFailure, CreatingAndOpeningAllocators) {
     JEXPECT_OK(jsegment_destroy(segment));
 }
 
-/* What an attachment knows of its slabs is private memory; without it no block can be had, and nothing is lost. */
+/* What an attachment knows of its slabs is private memory; without it no block can be had, and
+ * nothing is lost. */
 JTEST(SharedFailure, AllocatingEachSizeFromAFreshAttachment) {
     static const size_t sizes[] = {16, 100, 1000, 8192, 8193, 100000};
     PLACE(place, JSEGMENT_MEMFD, 2 * MIB, 0);
@@ -432,22 +453,26 @@ JTEST(SharedFailure, AllocatingEachSizeFromAFreshAttachment) {
             joffset_t offsets[COUNT_OF(sizes)] = {0}, many[40] = {0};
             for (size_t k = 0; k < COUNT_OF(sizes); ++k) {
                 const jstatus_t status = jshared_allocate(shared, sizes[k], 0, &offsets[k]);
-                JEXPECT_TRUE(status == JSTATUS_SUCCESS || (status == JSTATUS_MEMORY_ERROR && jtest_metadata_failed()));
+                JEXPECT_TRUE(status == JSTATUS_SUCCESS ||
+                             (status == JSTATUS_MEMORY_ERROR && jtest_metadata_failed()));
                 JEXPECT_EQ(offsets[k] != JOFFSET_NULL, status == JSTATUS_SUCCESS);
             }
             const jstatus_t batch = jshared_allocate_many(shared, 2000, 0, COUNT_OF(many), many);
-            JEXPECT_TRUE(batch == JSTATUS_SUCCESS || (batch == JSTATUS_MEMORY_ERROR && jtest_metadata_failed()));
+            JEXPECT_TRUE(batch == JSTATUS_SUCCESS ||
+                         (batch == JSTATUS_MEMORY_ERROR && jtest_metadata_failed()));
             JEXPECT_EQ(many[0] != JOFFSET_NULL, batch == JSTATUS_SUCCESS);
             joffset_t moved = JOFFSET_NULL;
             for (size_t k = 0; k < COUNT_OF(sizes); ++k) {
                 const joffset_t was = moved;
                 const jstatus_t status = jshared_reallocate(shared, &moved, sizes[k] * 3 / 2, 0);
-                JEXPECT_TRUE(status == JSTATUS_SUCCESS || (status == JSTATUS_MEMORY_ERROR && jtest_metadata_failed()));
+                JEXPECT_TRUE(status == JSTATUS_SUCCESS ||
+                             (status == JSTATUS_MEMORY_ERROR && jtest_metadata_failed()));
                 if (status != JSTATUS_SUCCESS)
                     JEXPECT_EQ(moved, was);
             }
             JEXPECT_OK(jshared_deallocate(shared, moved));
-            JEXPECT_OK(jshared_deallocate_many(shared, COUNT_OF(many), many)); /* nulls, where it failed */
+            /* Nulls, where it failed. */
+            JEXPECT_OK(jshared_deallocate_many(shared, COUNT_OF(many), many));
             JEXPECT_OK(jshared_deallocate_many(shared, COUNT_OF(sizes), offsets));
             segment_expect_empty(segment);
         }

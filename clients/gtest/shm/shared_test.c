@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Allocators in a segment: found by id, opened and closed; sizes, alignments, batches, reallocation, ownership, misuse. */
+/* Allocators in a segment: found by id, opened and closed; sizes, alignments, batches,
+ * reallocation, ownership, misuse. */
 
 #include "segment_helper.h"
 
@@ -13,7 +14,7 @@ static jsegment_t *private_segment(size_t size_bytes, size_t max_bytes) {
     return place_create(&place);
 }
 
-/* ---- Ids, headers, opening and closing --------------------------------------------------------------------------- */
+/* ---- Ids, headers, opening and closing ---- */
 
 JTEST(Shared, IdsAreUniqueInTheirSegment) {
     jsegment_t *segment = private_segment(MIB, 0), *elsewhere = private_segment(MIB, 0);
@@ -47,19 +48,20 @@ JTEST(Shared, OptionsAreChecked) {
     jshared_t *shared = NULL;
     const jshared_options_t init = JSHARED_OPTIONS_INIT;
     jshared_options_t options = init;
-#define REFUSED(status, ...)                                                                                           \
-    do {                                                                                                               \
-        options = init;                                                                                                \
-        __VA_ARGS__;                                                                                                   \
-        JEXPECT_STATUS(jshared_create(segment, 1, &options, &shared), status);                                         \
-        JEXPECT_NULL(shared);                                                                                          \
+#define REFUSED(status, ...)                                                                       \
+    do {                                                                                           \
+        options = init;                                                                            \
+        __VA_ARGS__;                                                                               \
+        JEXPECT_STATUS(jshared_create(segment, 1, &options, &shared), status);                     \
+        JEXPECT_NULL(shared);                                                                      \
     } while (0)
     REFUSED(JSTATUS_INVALID_VALUE, options.struct_size = 4);
     REFUSED(JSTATUS_INVALID_VALUE, options.kind = (jshared_kind_t)3);
     REFUSED(JSTATUS_INVALID_SIZE, options.kind = JSHARED_PAGES);
     REFUSED(JSTATUS_INVALID_SIZE, options.kind = JSHARED_STACK);
     REFUSED(JSTATUS_INVALID_SIZE, options.kind = JSHARED_PAGES; options.page_bytes = SIZE_MAX);
-    REFUSED(JSTATUS_INVALID_SIZE, options.kind = JSHARED_STACK; options.region_bytes = SIZE_MAX - 10);
+    REFUSED(JSTATUS_INVALID_SIZE, options.kind = JSHARED_STACK;
+            options.region_bytes = SIZE_MAX - 10);
     REFUSED(JSTATUS_INVALID_SIZE, options.header_bytes = SIZE_MAX);
     REFUSED(JSTATUS_MEMORY_ERROR, options.header_bytes = 2 * MIB);
     REFUSED(JSTATUS_MEMORY_ERROR, options.kind = JSHARED_STACK; options.region_bytes = 2 * MIB);
@@ -84,8 +86,10 @@ JTEST(Shared, AsManyAsPromised) {
         }
         JEXPECT_STATUS(jshared_create(segment, 99, NULL, &more), JSTATUS_MEMORY_ERROR);
         JEXPECT_EQ(segment_books(segment).allocators, JSHARED_MAX_ALLOCATORS);
-        for (unsigned i = 0; i < JSHARED_MAX_ALLOCATORS; ++i) { /* a block is its allocator's alone */
-            JEXPECT_STATUS(jshared_deallocate(all[(i + 1) % JSHARED_MAX_ALLOCATORS], blocks[i]), JSTATUS_NOT_FOUND);
+        for (unsigned i = 0; i < JSHARED_MAX_ALLOCATORS; ++i) {
+            /* A block is its allocator's alone. */
+            JEXPECT_STATUS(jshared_deallocate(all[(i + 1) % JSHARED_MAX_ALLOCATORS], blocks[i]),
+                           JSTATUS_NOT_FOUND);
             JEXPECT_TRUE(shared_is_live(all[i], blocks[i]));
             JEXPECT_FALSE(shared_is_live(all[(i + 7) % JSHARED_MAX_ALLOCATORS], blocks[i]));
         }
@@ -110,7 +114,8 @@ JTEST(Shared, OpeningAgainGivesTheSame) {
     JEXPECT_STATUS(jshared_open(segment, 9, NULL), JSTATUS_INVALID_POINTER);
     const joffset_t offset = shared_take(shared, 10);
     JEXPECT_OK(jshared_close(shared));
-    JEXPECT_EQ(shared_owner(shared, offset), jsegment_slot(segment)); /* opened twice: one is left */
+    /* Opened twice: one is left. */
+    JEXPECT_EQ(shared_owner(shared, offset), jsegment_slot(segment));
     JEXPECT_OK(jshared_close(shared));
     JASSERT_OK(jshared_open(segment, 9, &shared));
     JEXPECT_EQ(shared_owner(shared, offset), jsegment_slot(segment)); /* blocks stay */
@@ -144,7 +149,8 @@ JTEST(Shared, HeadersAreZeroedSharedAndAligned) {
             JASSERT_OK(jshared_create(segment, 1, &options, &shared));
             jshared_t *other = shared_open(second, 1);
             size_t size_bytes = 0;
-            unsigned char *header = jshared_header(shared, &size_bytes), *seen = jshared_header(other, NULL);
+            unsigned char *header = jshared_header(shared, &size_bytes),
+                          *seen = jshared_header(other, NULL);
             JASSERT_TRUE(header != NULL && seen != NULL);
             JEXPECT_EQ(size_bytes, sizes[i]);
             JEXPECT_EQ((uintptr_t)header % 4096, 0);
@@ -170,13 +176,13 @@ JTEST(Shared, HeadersAreZeroedSharedAndAligned) {
     JEXPECT_OK(jsegment_destroy(segment));
 }
 
-/* ---- Sizes and alignments ---------------------------------------------------------------------------------------- */
+/* ---- Sizes and alignments ---- */
 
 JTEST(Shared, SizesFromZeroToMoreThanThereIs) {
-    static const size_t sizes[] = {1,     2,     15,    16,    17,     31,     32,     33,   47,   48,
-                                   63,    64,    65,    100,   127,    128,    129,    1000, 1023, 1024,
-                                   1025,  4000,  4095,  4096,  4097,   8000,   8191,   8192, 8193, 12288,
-                                   12289, 65535, 65536, 65537, 262144, 262145, 1000000};
+    static const size_t sizes[] = {
+        1,    2,    15,   16,    17,    31,    32,    33,    47,     48,     63,     64,   65,
+        100,  127,  128,  129,   1000,  1023,  1024,  1025,  4000,   4095,   4096,   4097, 8000,
+        8191, 8192, 8193, 12288, 12289, 65535, 65536, 65537, 262144, 262145, 1000000};
     jsegment_t *segment = private_segment(4 * MIB, 0);
     JASSERT_NOT_NULL(segment);
     jshared_t *shared = shared_make(segment, 1);
@@ -191,7 +197,9 @@ JTEST(Shared, SizesFromZeroToMoreThanThereIs) {
             JEXPECT_EQ(offsets[k] % 16, 0);
             const size_t usable = shared_usable(shared, offsets[k]);
             JEXPECT_GE(usable, sizes[i]);
-            JEXPECT_LE(usable, sizes[i] <= 16 ? 16 : sizes[i] <= 8192 ? sizes[i] + sizes[i] / 4 + 16 : sizes[i] + 4095);
+            JEXPECT_LE(usable, sizes[i] <= 16     ? 16
+                               : sizes[i] <= 8192 ? sizes[i] + sizes[i] / 4 + 16
+                                                  : sizes[i] + 4095);
             memset(shared_bytes(shared, offsets[k], usable), k + 1, usable); /* all of it */
         }
         for (int k = 0; k < 3; ++k) {
@@ -202,14 +210,17 @@ JTEST(Shared, SizesFromZeroToMoreThanThereIs) {
             JEXPECT_OK(jshared_deallocate(shared, offsets[(k + 1) % 3]));
     }
     segment_expect_empty(segment);
-    static const size_t too_large[] = {SIZE_MAX, SIZE_MAX - 1, SIZE_MAX - 15, SIZE_MAX - 16, SIZE_MAX - 4096};
+    static const size_t too_large[] = {SIZE_MAX, SIZE_MAX - 1, SIZE_MAX - 15, SIZE_MAX - 16,
+                                       SIZE_MAX - 4096};
     for (size_t i = 0; i < COUNT_OF(too_large); ++i) {
         offset = 5;
         JEXPECT_STATUS(jshared_allocate(shared, too_large[i], 0, &offset), JSTATUS_INVALID_SIZE);
         JEXPECT_EQ(offset, JOFFSET_NULL);
-        JEXPECT_STATUS(jshared_allocate_many(shared, too_large[i], 0, 2, offsets), JSTATUS_INVALID_SIZE);
+        JEXPECT_STATUS(jshared_allocate_many(shared, too_large[i], 0, 2, offsets),
+                       JSTATUS_INVALID_SIZE);
     }
-    static const size_t more_than_there_is[] = {4 * MIB, 5 * MIB, GIB, (size_t)1 << 44, SIZE_MAX / 2};
+    static const size_t more_than_there_is[] = {4 * MIB, 5 * MIB, GIB, (size_t)1 << 44,
+                                                SIZE_MAX / 2};
     for (size_t i = 0; i < COUNT_OF(more_than_there_is); ++i) {
         const jstatus_t status = jshared_allocate(shared, more_than_there_is[i], 0, &offset);
         JEXPECT_TRUE(status == JSTATUS_MEMORY_ERROR ||
@@ -243,7 +254,8 @@ JTEST(Shared, AlignmentsUpToAPageHoldInEachMapping) {
 
 JTEST(Shared, AlignmentsUpToAGigabyte) {
     static const size_t sizes[] = {1, 24, 100, 5000, 8193, 100001};
-    jsegment_t *segment = private_segment(32 * MIB, 4 * GIB); /* of one process: what is not touched costs nothing */
+    /* Of one process: what is not touched costs nothing. */
+    jsegment_t *segment = private_segment(32 * MIB, 4 * GIB);
     JASSERT_NOT_NULL(segment);
     jshared_t *shared = shared_make(segment, 1);
     joffset_t offset;
@@ -293,13 +305,15 @@ JTEST(Shared, PagesHaveOneSize) {
         segment_books(segment);
         JEXPECT_OK(jshared_deallocate_many(shared, count, offsets));
         segment_expect_empty(segment);
-        const size_t again = shared_take_all(shared, sizes[i], offsets, COUNT_OF(offsets)); /* nothing was lost */
-        JEXPECT_TRUE(again * 100 >= count * 99 && count * 100 >= again * 99); /* slabs may be of other lengths */
+        /* Nothing was lost. */
+        const size_t again = shared_take_all(shared, sizes[i], offsets, COUNT_OF(offsets));
+        /* Slabs may be of other lengths. */
+        JEXPECT_TRUE(again * 100 >= count * 99 && count * 100 >= again * 99);
         JEXPECT_OK(jsegment_destroy(segment));
     }
 }
 
-/* ---- Out of memory ----------------------------------------------------------------------------------------------- */
+/* ---- Out of memory ---- */
 
 JTEST(Shared, RunningOutLosesNothing) {
     static const size_t sizes[] = {16, 100, 1024, 8192, 8193, 20000, 150000};
@@ -316,7 +330,8 @@ JTEST(Shared, RunningOutLosesNothing) {
             JEXPECT_GT(count, 4);
             if (round == 0)
                 counts[i] = count;
-            JEXPECT_LE(labs((long)count - (long)counts[i]), 1 + (long)counts[i] / 50); /* slabs may lie otherwise */
+            /* Slabs may lie otherwise. */
+            JEXPECT_LE(labs((long)count - (long)counts[i]), 1 + (long)counts[i] / 50);
             segment_books(segment);
             for (size_t k = 0; k < count; ++k) /* in an order of its own each time */
                 if ((k + (size_t)round) % 3 == 0)
@@ -326,13 +341,14 @@ JTEST(Shared, RunningOutLosesNothing) {
                 if ((k + (size_t)round) % 3 != 0)
                     JEXPECT_OK(jshared_deallocate(shared, offsets[k]));
             segment_expect_empty(segment);
-            const joffset_t all = shared_take(shared, segment_spare_bytes(&empty)); /* and it is one extent again */
+            /* And it is one extent again. */
+            const joffset_t all = shared_take(shared, segment_spare_bytes(&empty));
             JEXPECT_OK(jshared_deallocate(shared, all));
         }
     JEXPECT_OK(jsegment_destroy(segment));
 }
 
-/* ---- Batches ----------------------------------------------------------------------------------------------------- */
+/* ---- Batches ---- */
 
 JTEST(Shared, BatchesAreAllOrNone) {
     static joffset_t offsets[5000];
@@ -351,7 +367,8 @@ JTEST(Shared, BatchesAreAllOrNone) {
         if (more > COUNT_OF(offsets))
             continue;
         memset(offsets, 0xFF, sizeof offsets);
-        JEXPECT_STATUS(jshared_allocate_many(shared, sizes[i], 0, more, offsets), JSTATUS_MEMORY_ERROR);
+        JEXPECT_STATUS(jshared_allocate_many(shared, sizes[i], 0, more, offsets),
+                       JSTATUS_MEMORY_ERROR);
         for (size_t k = 0; k < more; ++k)
             JASSERT_EQ(offsets[k], JOFFSET_NULL);
         segment_expect_empty(segment);
@@ -374,7 +391,7 @@ JTEST(Shared, BatchesAreAllOrNone) {
     JEXPECT_OK(jsegment_destroy(segment));
 }
 
-/* ---- Reallocation ------------------------------------------------------------------------------------------------ */
+/* ---- Reallocation ---- */
 
 JTEST(Shared, ReallocationKeepsContentsInEveryDirection) {
     static const size_t sizes[] = {1, 16, 100, 4096, 8192, 8193, 40000, 200000};
@@ -387,10 +404,11 @@ JTEST(Shared, ReallocationKeepsContentsInEveryDirection) {
         for (size_t to = 0; to < COUNT_OF(sizes); ++to)
             for (size_t a = 0; a < COUNT_OF(alignments); ++a)
                 for (int foreign = 0; foreign < 2; ++foreign) {
-                    JSCOPED_TRACE("from %zu to %zu at %zu, %s", sizes[from], sizes[to], alignments[a],
-                                  foreign ? "another's" : "own");
+                    JSCOPED_TRACE("from %zu to %zu at %zu, %s", sizes[from], sizes[to],
+                                  alignments[a], foreign ? "another's" : "own");
                     joffset_t offset = shared_take(foreign ? others : shared, sizes[from]);
-                    const joffset_t behind = shared_take(shared, sizes[from]); /* often right behind: must stay whole */
+                    /* Often right behind: must stay whole. */
+                    const joffset_t behind = shared_take(shared, sizes[from]);
                     unsigned char *bytes = shared_bytes(shared, offset, sizes[from]);
                     for (size_t i = 0; i < sizes[from]; ++i)
                         bytes[i] = (unsigned char)(i * 7 + 1);
@@ -445,7 +463,8 @@ JTEST(Shared, ReallocationThatFailsChangesNothing) {
     JEXPECT_OK(jsegment_destroy(segment));
 }
 
-/* An extent grows in place by what is free behind it; the last one of the segment has nothing behind. */
+/* An extent grows in place by what is free behind it; the last one of the segment has nothing
+ * behind. */
 JTEST(Shared, TheLastExtentIsNotMadeLonger) {
     jsegment_t *segment = private_segment(MIB, 0);
     JASSERT_NOT_NULL(segment);
@@ -454,7 +473,8 @@ JTEST(Shared, TheLastExtentIsNotMadeLonger) {
     joffset_t offset = shared_take(shared, before.free_bytes);
     const joffset_t was = offset;
     memset(shared_bytes(shared, offset, before.free_bytes), 0x61, before.free_bytes);
-    JEXPECT_STATUS(jshared_reallocate(shared, &offset, before.free_bytes + 1, 0), JSTATUS_MEMORY_ERROR);
+    JEXPECT_STATUS(jshared_reallocate(shared, &offset, before.free_bytes + 1, 0),
+                   JSTATUS_MEMORY_ERROR);
     JEXPECT_EQ(offset, was);
     JEXPECT_EQ(shared_bytes(shared, offset, before.free_bytes)[before.free_bytes - 1], 0x61);
     segment_books(segment);
@@ -505,9 +525,10 @@ JTEST(Shared, WithoutAnAllocatorThereIsNothingToDo) {
     JEXPECT_EQ(offset, 16);
 }
 
-/* ---- Where an aligned extent is looked for ----------------------------------------------------------------------- */
+/* ---- Where an aligned extent is looked for ---- */
 
-/* Many free extents have the length that is asked for and lie wrong; the one that lies right is behind them all. */
+/* Many free extents have the length that is asked for and lie wrong; the one that lies right is
+ * behind them all. */
 JTEST(Shared, AnAlignedExtentIsFoundBehindManyThatAreNotAligned) {
     enum { BYTES = 3 * 4096, ALIGNMENT = 2 * 4096 };
     static joffset_t offsets[400];
@@ -518,11 +539,13 @@ JTEST(Shared, AnAlignedExtentIsFoundBehindManyThatAreNotAligned) {
     if (jshared_allocate(shared, 1, 2 * (size_t)ALIGNMENT, &offset) == JSTATUS_INVALID_VALUE)
         JSKIP("the address space is nearly full");
     JEXPECT_OK(jshared_deallocate(shared, offset));
-    const size_t count = shared_take_all(shared, BYTES, offsets, COUNT_OF(offsets)); /* one after the other */
+    /* One after the other. */
+    const size_t count = shared_take_all(shared, BYTES, offsets, COUNT_OF(offsets));
     JASSERT_GT(count, 200);
     const size_t right = offsets[0] % ALIGNMENT == 0 ? 0 : 1;
     JEXPECT_OK(jshared_deallocate(shared, offsets[right]));
-    JEXPECT_STATUS(jshared_allocate(shared, MIB, 0, &offset), JSTATUS_MEMORY_ERROR); /* empties the cache */
+    /* Empties the cache. */
+    JEXPECT_STATUS(jshared_allocate(shared, MIB, 0, &offset), JSTATUS_MEMORY_ERROR);
     for (size_t i = right + 3; i < count; i += 2)
         JEXPECT_OK(jshared_deallocate(shared, offsets[i]));
     JEXPECT_STATUS(jshared_allocate(shared, MIB, 0, &offset), JSTATUS_MEMORY_ERROR);

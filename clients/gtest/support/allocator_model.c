@@ -13,19 +13,21 @@ void model_init(model_t *model, jallocator_t *allocator) {
     model->largest_alignment = (size_t)1 << 13;
 }
 
-/* ---- Bytes, of the host or of a GPU ------------------------------------------------------------------------------ */
+/* ---- Bytes, of the host or of a GPU ---- */
 
 static bool is_of_host(const jallocator_t *allocator) {
     return jdevice_kind(jallocator_device(allocator)) == JDEVICE_HOST;
 }
 
-static jstatus_t move(const jallocator_t *allocator, void *to, const void *from, size_t size_bytes) {
+static jstatus_t move(const jallocator_t *allocator, void *to, const void *from,
+                      size_t size_bytes) {
     jdevice_t *device = jallocator_device(allocator);
     const jstatus_t status = jdevice_copy(device, NULL, to, from, size_bytes);
     return status == JSTATUS_SUCCESS ? jstream_synchronize(device, NULL) : status;
 }
 
-jstatus_t model_try_fill(const jallocator_t *allocator, void *pointer, unsigned char value, size_t size_bytes) {
+jstatus_t model_try_fill(const jallocator_t *allocator, void *pointer, unsigned char value,
+                         size_t size_bytes) {
     jdevice_t *device = jallocator_device(allocator);
     if (is_of_host(allocator)) {
         memset(pointer, value, size_bytes);
@@ -34,13 +36,14 @@ jstatus_t model_try_fill(const jallocator_t *allocator, void *pointer, unsigned 
     const jstatus_t status = jdevice_fill(device, NULL, pointer, &value, 1, size_bytes);
     return status == JSTATUS_SUCCESS ? jstream_synchronize(device, NULL) : status;
 }
-void model_fill(const jallocator_t *allocator, void *pointer, unsigned char value, size_t size_bytes) {
+void model_fill(const jallocator_t *allocator, void *pointer, unsigned char value,
+                size_t size_bytes) {
     JEXPECT_OK(model_try_fill(allocator, pointer, value, size_bytes));
 }
 
 /* The bytes where they can be looked at; to be released by the caller if they are a copy. */
-static const unsigned char *look(const jallocator_t *allocator, const void *pointer, size_t size_bytes,
-                                 unsigned char **copy) {
+static const unsigned char *look(const jallocator_t *allocator, const void *pointer,
+                                 size_t size_bytes, unsigned char **copy) {
     *copy = NULL;
     if (is_of_host(allocator))
         return pointer;
@@ -49,7 +52,8 @@ static const unsigned char *look(const jallocator_t *allocator, const void *poin
     return *copy;
 }
 
-bool model_is_filled(const jallocator_t *allocator, const void *pointer, unsigned char value, size_t size_bytes) {
+bool model_is_filled(const jallocator_t *allocator, const void *pointer, unsigned char value,
+                     size_t size_bytes) {
     unsigned char *copy;
     const unsigned char *bytes = look(allocator, pointer, size_bytes, &copy);
     size_t i = 0;
@@ -79,7 +83,7 @@ static bool model_is_whole(const model_t *model, const model_block_t *block) {
     return i == block->size_bytes;
 }
 
-/* ---- The model --------------------------------------------------------------------------------------------------- */
+/* ---- The model ---- */
 
 static void model_check_place(const model_t *model, const model_block_t *block) {
     const uintptr_t begin = (uintptr_t)block->pointer, end = begin + block->size_bytes;
@@ -87,18 +91,21 @@ static void model_check_place(const model_t *model, const model_block_t *block) 
     for (size_t i = 0; i < model->live_count; ++i) {
         const uintptr_t other = (uintptr_t)model->blocks[i].pointer;
         if (begin < other + model->blocks[i].size_bytes && other < end)
-            JFAIL("%zu bytes at %p overlap %zu bytes at %p", block->size_bytes, (void *)block->pointer,
-                  model->blocks[i].size_bytes, (void *)model->blocks[i].pointer);
+            JFAIL("%zu bytes at %p overlap %zu bytes at %p", block->size_bytes,
+                  (void *)block->pointer, model->blocks[i].size_bytes,
+                  (void *)model->blocks[i].pointer);
     }
 }
 
 bool model_allocate(model_t *model, size_t size_bytes, size_t alignment) {
     static const char *const names[] = {NULL, "alpha", "beta", "gamma"};
-    model_block_t block = {NULL, size_bytes, alignment, jtag_intern(names[jtest_random_between(0, 3)]), 0};
+    model_block_t block = {NULL, size_bytes, alignment,
+                           jtag_intern(names[jtest_random_between(0, 3)]), 0};
     void *pointer;
     block.mark = (unsigned char)jtest_random();
     const jtag_t before = jtag_set(block.tag);
-    const jstatus_t status = jallocator_allocate(model->allocator, size_bytes, alignment, NULL, &pointer);
+    const jstatus_t status =
+        jallocator_allocate(model->allocator, size_bytes, alignment, NULL, &pointer);
     jtag_set(before);
     if (status != JSTATUS_SUCCESS) {
         JEXPECT_STATUS(status, JSTATUS_MEMORY_ERROR);
@@ -136,11 +143,12 @@ void model_step(model_t *model) {
     if (model->live_count > 0 && (full || jtest_random_between(0, 99) < 48)) {
         model_deallocate(model, (size_t)jtest_random_between(0, (int64_t)model->live_count - 1));
     } else {
-        size_t size =
-            (size_t)jtest_random_between(1, (int64_t)1 << jtest_random_between(0, log2_of(model->largest_bytes)));
+        size_t size = (size_t)jtest_random_between(
+            1, (int64_t)1 << jtest_random_between(0, log2_of(model->largest_bytes)));
         size_t alignment = jtest_random_between(0, 3) != 0
                                ? 0
-                               : (size_t)1 << jtest_random_between(0, log2_of(model->largest_alignment));
+                               : (size_t)1
+                                     << jtest_random_between(0, log2_of(model->largest_alignment));
         model_allocate(model, size, alignment);
     }
 }
@@ -159,7 +167,8 @@ static bool model_see(void *context, const jallocation_t *block) {
         for (size_t i = 0; i < model->live_count; ++i) {
             const uintptr_t live = (uintptr_t)model->blocks[i].pointer;
             if (begin < live + model->blocks[i].size_bytes && live < end)
-                JFAIL("the free block of %zu bytes at %p contains live bytes", block->size_bytes, block->pointer);
+                JFAIL("the free block of %zu bytes at %p contains live bytes", block->size_bytes,
+                      block->pointer);
         }
         return true;
     }

@@ -5,9 +5,10 @@
 
 /* A model of what an allocator must do, and random operations that compare it with one.
  *
- * The model knows every live block by itself: its bytes, its tag, a pattern that was written into it. After each
- * operation it can compare: blocks do not overlap and are aligned (intervals in a sorted table), contents are kept,
- * statistics are exactly the model's, and what the allocator shows of itself (visit) is exactly what is live. */
+ * The model knows every live block by itself: its bytes, its tag, a pattern that was written into
+ * it. After each operation it can compare: blocks do not overlap and are aligned (intervals in a
+ * sorted table), contents are kept, statistics are exactly the model's, and what the allocator
+ * shows of itself (visit) is exactly what is live. */
 
 #include "jalloc/allocator.h"
 #include "jtest.h"
@@ -31,14 +32,18 @@ typedef struct model {
     uint64_t allocation_count, failure_count;
 } model_t;
 
-/* Writes so many bytes of one value, or tells whether they are there: by the device that the allocator's memory is of.
- * Done on return. */
-jstatus_t model_try_fill(const jallocator_t *allocator, void *pointer, unsigned char value, size_t size_bytes);
-void model_fill(const jallocator_t *allocator, void *pointer, unsigned char value, size_t size_bytes);
-bool model_is_filled(const jallocator_t *allocator, const void *pointer, unsigned char value, size_t size_bytes);
+/* Writes so many bytes of one value, or tells whether they are there: by the device that the
+ * allocator's memory is of. Done on return. */
+jstatus_t model_try_fill(const jallocator_t *allocator, void *pointer, unsigned char value,
+                         size_t size_bytes);
+void model_fill(const jallocator_t *allocator, void *pointer, unsigned char value,
+                size_t size_bytes);
+bool model_is_filled(const jallocator_t *allocator, const void *pointer, unsigned char value,
+                     size_t size_bytes);
 
 void model_init(model_t *model, jallocator_t *allocator);
-/* Allocates one block; false where the allocator is out of memory, which is counted. Any other failure fails the test.
+/* Allocates one block; false where the allocator is out of memory, which is counted. Any other
+ * failure fails the test.
  * */
 bool model_allocate(model_t *model, size_t size_bytes, size_t alignment);
 /* Gives the i-th live block back, after looking whether its contents are whole. */

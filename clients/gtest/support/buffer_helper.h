@@ -3,7 +3,8 @@
 #ifndef JALLOC_CLIENTS_GTEST_BUFFER_HELPER_H
 #define JALLOC_CLIENTS_GTEST_BUFFER_HELPER_H
 
-/* What tests of buffers share: allocators by a few words, and elements whose value tells their place. */
+/* What tests of buffers share: allocators by a few words, and elements whose value tells their
+ * place. */
 
 #include "buffer_reference.h"
 
@@ -12,8 +13,9 @@
 #include <string.h>
 
 /* An allocator; a failure and NULL where it cannot be had. */
-static inline jbuffer_allocator_t *buffer_allocator_of(jruntime_t *runtime, jbuffer_kind_t kind, jdatatype_t type,
-                                                       jdevice_t *device, jallocator_t *bytes, bool shared) {
+static inline jbuffer_allocator_t *buffer_allocator_of(jruntime_t *runtime, jbuffer_kind_t kind,
+                                                       jdatatype_t type, jdevice_t *device,
+                                                       jallocator_t *bytes, bool shared) {
     jbuffer_allocator_options_t options = JBUFFER_ALLOCATOR_OPTIONS_INIT;
     jbuffer_allocator_t *allocator = NULL;
     options.kind = kind;
@@ -26,8 +28,8 @@ static inline jbuffer_allocator_t *buffer_allocator_of(jruntime_t *runtime, jbuf
 }
 
 /* The same with a runtime of its own. */
-static inline jbuffer_allocator_t *buffer_allocator_alone(jbuffer_kind_t kind, jdatatype_t type, jdevice_t *device,
-                                                          jallocator_t *bytes) {
+static inline jbuffer_allocator_t *buffer_allocator_alone(jbuffer_kind_t kind, jdatatype_t type,
+                                                          jdevice_t *device, jallocator_t *bytes) {
     jruntime_t *runtime = NULL;
     JEXPECT_OK(jruntime_create(&runtime));
     jbuffer_allocator_t *allocator = buffer_allocator_of(runtime, kind, type, device, bytes, false);
@@ -41,15 +43,18 @@ static inline jlayout_t buffer_layout_of(const char *text) {
     return layout;
 }
 
-/* The element at a place: small integers, which every type holds, and no two neighbours alike. Real on the diagonal. */
+/* The element at a place: small integers, which every type holds, and no two neighbours alike. Real
+ * on the diagonal. */
 static inline reference_number_t buffer_number_at(int rank, const int64_t *indices) {
     int64_t sum = 1;
     bool diagonal = rank == 2 && indices[0] == indices[1];
     for (int d = 0; d < rank; ++d)
         sum += (2 * d + 1) * (d % 2 ? 5 : 1) * indices[d];
-    return (reference_number_t){(long double)(sum % 101), diagonal ? 0 : (long double)(sum % 17 - 8)};
+    return (reference_number_t){(long double)(sum % 101),
+                                diagonal ? 0 : (long double)(sum % 17 - 8)};
 }
-static inline void buffer_element_at(jdatatype_t type, int rank, const int64_t *indices, void *element) {
+static inline void buffer_element_at(jdatatype_t type, int rank, const int64_t *indices,
+                                     void *element) {
     reference_encode(type, buffer_number_at(rank, indices), element);
 }
 
@@ -65,14 +70,16 @@ static inline jbuffer_filled_t buffer_fill_places(void *context, const jbuffer_b
         for (int d = 0; d < block->rank; ++d)
             whole[d] = block->starts[d] + indices[d];
         buffer_element_at(block->type, block->rank, whole,
-                          (char *)block->data +
-                              (size_t)reference_offset(&layout, indices) * reference_size(block->type));
+                          (char *)block->data + (size_t)reference_offset(&layout, indices) *
+                                                    reference_size(block->type));
     }
     return JBUFFER_BLOCK_FILLED;
 }
 
-/* Every element of a buffer against what `expected` says of it: as the structure of `layout` has it. */
-static inline void buffer_expect_places_at(const char *file, int line, jbuffer_t *buffer, const jlayout_t *structured) {
+/* Every element of a buffer against what `expected` says of it: as the structure of `layout` has
+ * it. */
+static inline void buffer_expect_places_at(const char *file, int line, jbuffer_t *buffer,
+                                           const jlayout_t *structured) {
     jlayout_t layout = {.rank = 0};
     jdatatype_t type = JDATATYPE_F64;
     JEXPECT_OK(jbuffer_get_layout(buffer, &layout));
@@ -99,18 +106,20 @@ static inline void buffer_expect_places_at(const char *file, int line, jbuffer_t
         reference_encode(type, number, expected);
         const jstatus_t status = jbuffer_get(buffer, indices, actual);
         if (status != JSTATUS_SUCCESS || !reference_same(type, actual, expected)) {
-            jtest_fail(file, line, "element %lld: %s, %Lg%+Lgi, should be %Lg%+Lgi", (long long)n, jstatus_name(status),
-                       reference_decode(type, actual).re, reference_decode(type, actual).im,
-                       reference_decode(type, expected).re, reference_decode(type, expected).im);
+            jtest_fail(file, line, "element %lld: %s, %Lg%+Lgi, should be %Lg%+Lgi", (long long)n,
+                       jstatus_name(status), reference_decode(type, actual).re,
+                       reference_decode(type, actual).im, reference_decode(type, expected).re,
+                       reference_decode(type, expected).im);
             return;
         }
     }
 }
-#define BUFFER_EXPECT_PLACES(buffer, structured) buffer_expect_places_at(__FILE__, __LINE__, buffer, structured)
+#define BUFFER_EXPECT_PLACES(buffer, structured)                                                   \
+    buffer_expect_places_at(__FILE__, __LINE__, buffer, structured)
 
 /* Every element is that value; outside of a triangular structure 0. */
-static inline void buffer_expect_value_at(const char *file, int line, jbuffer_t *buffer, long double value,
-                                          bool on_diagonal_alone) {
+static inline void buffer_expect_value_at(const char *file, int line, jbuffer_t *buffer,
+                                          long double value, bool on_diagonal_alone) {
     jlayout_t layout = {.rank = 0};
     jdatatype_t type = JDATATYPE_F64;
     JEXPECT_OK(jbuffer_get_layout(buffer, &layout));
@@ -122,18 +131,20 @@ static inline void buffer_expect_value_at(const char *file, int line, jbuffer_t 
         bool diagonal = true;
         for (int d = 1; d < layout.rank; ++d)
             diagonal = diagonal && indices[d] == indices[0];
-        const bool zero = (on_diagonal_alone && !diagonal) ||
-                          (layout.structure >= JSTRUCTURE_TRIANGULAR_UPPER && !reference_is_stored(&layout, indices));
+        const bool zero =
+            (on_diagonal_alone && !diagonal) || (layout.structure >= JSTRUCTURE_TRIANGULAR_UPPER &&
+                                                 !reference_is_stored(&layout, indices));
         const jstatus_t status = jbuffer_get(buffer, indices, actual);
         const reference_number_t number = reference_decode(type, actual);
         if (status != JSTATUS_SUCCESS || number.re != (zero ? 0 : value) || number.im != 0) {
-            jtest_fail(file, line, "element %lld: %s, %Lg%+Lgi, should be %Lg", (long long)n, jstatus_name(status),
-                       number.re, number.im, zero ? 0 : value);
+            jtest_fail(file, line, "element %lld: %s, %Lg%+Lgi, should be %Lg", (long long)n,
+                       jstatus_name(status), number.re, number.im, zero ? 0 : value);
             return;
         }
     }
 }
-#define BUFFER_EXPECT_VALUE(buffer, value) buffer_expect_value_at(__FILE__, __LINE__, buffer, value, false)
+#define BUFFER_EXPECT_VALUE(buffer, value)                                                         \
+    buffer_expect_value_at(__FILE__, __LINE__, buffer, value, false)
 #define BUFFER_EXPECT_IDENTITY(buffer) buffer_expect_value_at(__FILE__, __LINE__, buffer, 1, true)
 
 #endif

@@ -1,22 +1,25 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The slow way to do what the element engine does. Types of 16 bits are read from their bits by the formula, and written
- * by looking for the neighbours among all of them: nothing is shared with the library's conversions. */
+/* The slow way to do what the element engine does. Types of 16 bits are read from their bits by the
+ * formula, and written by looking for the neighbours among all of them: nothing is shared with the
+ * library's conversions. */
 
 #include "buffer_reference.h"
 
 #include <math.h>
 #include <string.h>
 
-bool reference_is_complex(jdatatype_t type) { return type == JDATATYPE_F32_C || type == JDATATYPE_F64_C; }
+bool reference_is_complex(jdatatype_t type) {
+    return type == JDATATYPE_F32_C || type == JDATATYPE_F64_C;
+}
 
 size_t reference_size(jdatatype_t type) {
     static const size_t sizes[REFERENCE_TYPES] = {4, 8, 8, 16, 2, 2, 1, 4};
     return sizes[type];
 }
 
-/* ---- 16 bits ----------------------------------------------------------------------------------------------------- */
+/* ---- 16 bits ---- */
 
 static long double small_value(uint32_t bits, int exponent_bits, int fraction_bits) {
     const int bias = (1 << (exponent_bits - 1)) - 1;
@@ -30,7 +33,8 @@ static long double small_value(uint32_t bits, int exponent_bits, int fraction_bi
     return sign * ldexpl(fraction + ldexpl(1, fraction_bits), exponent - bias - fraction_bits);
 }
 
-/* The nearest: of magnitudes, which grow with their bits. Infinity counts as the next power of two. */
+/* The nearest: of magnitudes, which grow with their bits. Infinity counts as the next power of
+ * two. */
 static uint16_t small_nearest(long double x, int exponent_bits, int fraction_bits) {
     const uint32_t infinity = ((1u << exponent_bits) - 1) << fraction_bits;
     const uint32_t sign = signbit(x) ? 0x8000u : 0;
@@ -48,14 +52,14 @@ static uint16_t small_nearest(long double x, int exponent_bits, int fraction_bit
             high = middle;
     }
     const long double below = small_value(low, exponent_bits, fraction_bits);
-    const long double above =
-        high == infinity ? ldexpl(1, 1 << (exponent_bits - 1)) : small_value(high, exponent_bits, fraction_bits);
+    const long double above = high == infinity ? ldexpl(1, 1 << (exponent_bits - 1))
+                                               : small_value(high, exponent_bits, fraction_bits);
     const long double middle = below + (above - below) / 2; /* exact: few bits */
     const bool up = magnitude > middle || (magnitude == middle && (low & 1));
     return (uint16_t)(sign | (up ? high : low));
 }
 
-/* ---- Elements ---------------------------------------------------------------------------------------------------- */
+/* ---- Elements ---- */
 
 reference_number_t reference_decode(jdatatype_t type, const void *element) {
     reference_number_t number = {0, 0};
@@ -135,11 +139,12 @@ bool reference_same(jdatatype_t type, const void *a, const void *b) {
     if (memcmp(a, b, reference_size(type)) == 0)
         return true;
     const reference_number_t x = reference_decode(type, a), y = reference_decode(type, b);
-    const bool re = (isnan(x.re) && isnan(y.re)) || (x.re == y.re && signbit(x.re) == signbit(y.re));
+    const bool re =
+        (isnan(x.re) && isnan(y.re)) || (x.re == y.re && signbit(x.re) == signbit(y.re));
     return re && ((isnan(x.im) && isnan(y.im)) || (x.im == y.im && signbit(x.im) == signbit(y.im)));
 }
 
-/* ---- Layouts ----------------------------------------------------------------------------------------------------- */
+/* ---- Layouts ---- */
 
 int64_t reference_offset(const jlayout_t *layout, const int64_t *indices) {
     int64_t offset = 0;
@@ -179,15 +184,20 @@ bool reference_is_stored(const jlayout_t *layout, const int64_t *indices) {
     }
 }
 
-reference_number_t reference_get(const jlayout_t *layout, jdatatype_t type, const void *data, const int64_t *indices) {
+reference_number_t reference_get(const jlayout_t *layout, jdatatype_t type, const void *data,
+                                 const int64_t *indices) {
     const jstructure_t structure = layout->structure;
-    const bool hermitian = structure == JSTRUCTURE_HERMITIAN_UPPER || structure == JSTRUCTURE_HERMITIAN_LOWER;
+    const bool hermitian =
+        structure == JSTRUCTURE_HERMITIAN_UPPER || structure == JSTRUCTURE_HERMITIAN_LOWER;
     const bool stored = reference_is_stored(layout, indices);
-    if (!stored && (structure == JSTRUCTURE_TRIANGULAR_UPPER || structure == JSTRUCTURE_TRIANGULAR_LOWER))
+    if (!stored &&
+        (structure == JSTRUCTURE_TRIANGULAR_UPPER || structure == JSTRUCTURE_TRIANGULAR_LOWER))
         return (reference_number_t){0, 0};
-    const int64_t mirrored[2] = {layout->rank == 2 ? indices[1] : 0, layout->rank == 2 ? indices[0] : 0};
+    const int64_t mirrored[2] = {layout->rank == 2 ? indices[1] : 0,
+                                 layout->rank == 2 ? indices[0] : 0};
     const int64_t at = reference_offset(layout, stored ? indices : mirrored);
-    reference_number_t number = reference_decode(type, (const char *)data + (size_t)at * reference_size(type));
+    reference_number_t number =
+        reference_decode(type, (const char *)data + (size_t)at * reference_size(type));
     if (hermitian && reference_is_complex(type)) {
         if (indices[0] == indices[1])
             number.im = 0;
@@ -197,18 +207,19 @@ reference_number_t reference_get(const jlayout_t *layout, jdatatype_t type, cons
     return number;
 }
 
-void reference_copy(const jlayout_t *to, jdatatype_t to_type, void *destination, const jlayout_t *from,
-                    jdatatype_t from_type, const void *source) {
+void reference_copy(const jlayout_t *to, jdatatype_t to_type, void *destination,
+                    const jlayout_t *from, jdatatype_t from_type, const void *source) {
     int64_t indices[JLAYOUT_MAX_RANK] = {0};
     for (int64_t n = 0; n < reference_count(to); ++n) {
         reference_indices(to, n, indices);
         if (reference_is_stored(to, indices))
             reference_encode(to_type, reference_get(from, from_type, source, indices),
-                             (char *)destination + (size_t)reference_offset(to, indices) * reference_size(to_type));
+                             (char *)destination +
+                                 (size_t)reference_offset(to, indices) * reference_size(to_type));
     }
 }
 
-/* ---- Random ------------------------------------------------------------------------------------------------------ */
+/* ---- Random ---- */
 
 void reference_random_extents(int rank, int64_t most, int64_t *extents) {
     for (int d = 0; d < rank; ++d)
@@ -235,7 +246,8 @@ jlayout_t reference_random_layout(int rank, const int64_t *extents) {
             order[d] = order[other];
         order[other] = d;
     }
-    const int style = (int)jtest_random_between(0, 3); /* column-major, row-major, any order, any order with holes */
+    /* column-major, row-major, any order, any order with holes */
+    const int style = (int)jtest_random_between(0, 3);
     int64_t stride = 1;
     for (int k = 0; k < rank; ++k) {
         const int d = style == 0 ? k : style == 1 ? rank - 1 - k : order[k];
@@ -248,13 +260,14 @@ jlayout_t reference_random_layout(int rank, const int64_t *extents) {
 }
 
 static long double reference_random_real(void) {
-    static const long double special[] = {0.0L,      -0.0L,         0.5L,           1.5L,     2.5L,     -0.5L,
-                                          -1.5L,     127.5L,        -128.5L,        65504.0L, 65519.9L, 65520.0L,
-                                          65536.0L,  -65520.0L,     6e-8L,          2.98e-8L, 3e-8L,    1e-40L,
-                                          1.5e-45L,  3.4e38L,       3.4028236e38L,  -3.5e38L, 1e300L,   -1e-300L,
-                                          1.0e-310L, 2147483647.5L, -2147483648.5L, 4e9L};
+    static const long double special[] = {
+        0.0L,     -0.0L,    0.5L,     1.5L,      2.5L,          -0.5L,          -1.5L,
+        127.5L,   -128.5L,  65504.0L, 65519.9L,  65520.0L,      65536.0L,       -65520.0L,
+        6e-8L,    2.98e-8L, 3e-8L,    1e-40L,    1.5e-45L,      3.4e38L,        3.4028236e38L,
+        -3.5e38L, 1e300L,   -1e-300L, 1.0e-310L, 2147483647.5L, -2147483648.5L, 4e9L};
     switch (jtest_random_between(0, 7)) {
-    case 0: return special[jtest_random_between(0, (int64_t)(sizeof special / sizeof special[0]) - 1)];
+    case 0:
+        return special[jtest_random_between(0, (int64_t)(sizeof special / sizeof special[0]) - 1)];
     case 1:
         return jtest_random_between(0, 2) == 0 ? (long double)NAN
                : jtest_random_bool()           ? (long double)INFINITY
@@ -276,14 +289,16 @@ void reference_random_fill(jdatatype_t type, void *data, int64_t count) {
     }
 }
 
-void reference_expect_span(jdatatype_t type, const void *actual, const void *expected, int64_t span, const char *file,
-                           int line) {
+void reference_expect_span(jdatatype_t type, const void *actual, const void *expected, int64_t span,
+                           const char *file, int line) {
     const size_t size = reference_size(type);
     for (int64_t i = 0; i < span; ++i) {
-        const char *a = (const char *)actual + (size_t)i * size, *b = (const char *)expected + (size_t)i * size;
+        const char *a = (const char *)actual + (size_t)i * size,
+                   *b = (const char *)expected + (size_t)i * size;
         if (!reference_same(type, a, b)) {
             const reference_number_t x = reference_decode(type, a), y = reference_decode(type, b);
-            jtest_fail(file, line, "element %lld of the span (%s) is %.20Lg%+.20Lgi, should be %.20Lg%+.20Lgi",
+            jtest_fail(file, line,
+                       "element %lld of the span (%s) is %.20Lg%+.20Lgi, should be %.20Lg%+.20Lgi",
                        (long long)i, jdatatype_name(type), x.re, x.im, y.re, y.im);
             return;
         }

@@ -3,7 +3,8 @@
 #ifndef JALLOC_CLIENTS_GTEST_HANDLE_HELPER_H
 #define JALLOC_CLIENTS_GTEST_HANDLE_HELPER_H
 
-/* What the tests of the handle share: a handle on the test's watched allocator, and short words for what it says. */
+/* What the tests of the handle share: a handle on the test's watched allocator, and short words for
+ * what it says. */
 
 #include "jtest.h"
 

@@ -11,25 +11,31 @@ static ji_device_ops_t failing;
 static uint64_t left; /* until the failure */
 
 static jstatus_t fails(void) {
-    return left > 0 && --left == 0 ? ji_fail(JSTATUS_DEVICE_ERROR, "a test made it fail") : JSTATUS_SUCCESS;
+    return left > 0 && --left == 0 ? ji_fail(JSTATUS_DEVICE_ERROR, "a test made it fail")
+                                   : JSTATUS_SUCCESS;
 }
 
-static jstatus_t failing_launch(jdevice_t *device, jstream_t *stream, void (*function)(void *), const void *arguments,
-                                size_t argument_bytes) {
+static jstatus_t failing_launch(jdevice_t *device, jstream_t *stream, void (*function)(void *),
+                                const void *arguments, size_t argument_bytes) {
     const jstatus_t status = fails();
-    return status != JSTATUS_SUCCESS ? status : real->launch(device, stream, function, arguments, argument_bytes);
+    return status != JSTATUS_SUCCESS
+               ? status
+               : real->launch(device, stream, function, arguments, argument_bytes);
 }
 
-static jstatus_t failing_copy(jdevice_t *device, jstream_t *stream, void *destination, const void *source,
-                              size_t size_bytes) {
+static jstatus_t failing_copy(jdevice_t *device, jstream_t *stream, void *destination,
+                              const void *source, size_t size_bytes) {
     const jstatus_t status = fails();
-    return status != JSTATUS_SUCCESS ? status : real->copy(device, stream, destination, source, size_bytes);
+    return status != JSTATUS_SUCCESS ? status
+                                     : real->copy(device, stream, destination, source, size_bytes);
 }
 
-static jstatus_t failing_fill(jdevice_t *device, jstream_t *stream, void *destination, const void *pattern,
-                              size_t pattern_bytes, size_t count) {
+static jstatus_t failing_fill(jdevice_t *device, jstream_t *stream, void *destination,
+                              const void *pattern, size_t pattern_bytes, size_t count) {
     const jstatus_t status = fails();
-    return status != JSTATUS_SUCCESS ? status : real->fill(device, stream, destination, pattern, pattern_bytes, count);
+    return status != JSTATUS_SUCCESS
+               ? status
+               : real->fill(device, stream, destination, pattern, pattern_bytes, count);
 }
 
 static jstatus_t failing_synchronize(jdevice_t *device, jstream_t *stream) {

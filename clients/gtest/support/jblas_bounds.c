@@ -1,11 +1,12 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Whether the CBLAS's products stay within their operands. BLIS 0.9's sgemm on processors with AVX2 does not: for small
- * products that it does not pack it reads behind A or B, 76 bytes with a tight leading dimension and more with a large
- * one, for one shape in eight. Where operands end with the last page of a mapping that ends the program. It is tried once
- * for each type, in a child, on matrices right before an inaccessible page; where it is so, the guard pages of the tests
- * leave room. */
+/* Whether the CBLAS's products stay within their operands. BLIS 0.9's sgemm on processors with AVX2
+ * does not: for small products that it does not pack it reads behind A or B, 76 bytes with a tight
+ * leading dimension and more with a large one, for one shape in eight. Where operands end with the
+ * last page of a mapping that ends the program. It is tried once for each type, in a child, on
+ * matrices right before an inaccessible page; where it is so, the guard pages of the tests leave
+ * room. */
 
 #include <stdio.h>
 #include <sys/wait.h>
@@ -31,7 +32,8 @@ static void multiply_at_the_edge(jdatatype_t type) {
         end[which] = (unsigned char *)jtest_guard_pages(MOST * MOST * 16) + MOST * MOST * 16;
     for (int i = 0; i < COUNT * COUNT * COUNT * 4; ++i) {
         const bool plain_a = i & 1, plain_b = i & 2;
-        const int64_t m = sizes[i / 4 % COUNT], n = sizes[i / 4 / COUNT % COUNT], k = sizes[i / 4 / COUNT / COUNT];
+        const int64_t m = sizes[i / 4 % COUNT], n = sizes[i / 4 / COUNT % COUNT],
+                      k = sizes[i / 4 / COUNT / COUNT];
         ji_matmat_t product = {.head = {type, 0, &ji_row_gemm},
                                .transa = plain_a ? JBLAS_NO_TRANSPOSE : JBLAS_TRANSPOSE,
                                .transb = plain_b ? JBLAS_NO_TRANSPOSE : JBLAS_TRANSPOSE,
@@ -74,11 +76,15 @@ size_t blas_room_bytes(int element) {
     return blas_product_reads_beyond(element) || blas_product_reads_beyond(real) ? ROOM_BYTES : 0;
 }
 
-void *blas_guard_pages(size_t bytes, int element) { return jtest_guard_pages(bytes + blas_room_bytes(element)); }
+void *blas_guard_pages(size_t bytes, int element) {
+    return jtest_guard_pages(bytes + blas_room_bytes(element));
+}
 
-static const jdatatype_t product_types[] = {JDATATYPE_F32, JDATATYPE_F64, JDATATYPE_F32_C, JDATATYPE_F64_C};
+static const jdatatype_t product_types[] = {JDATATYPE_F32, JDATATYPE_F64, JDATATYPE_F32_C,
+                                            JDATATYPE_F64_C};
 
 JTEST_P(JblasBounds, ProductsOfTheCblasStayWithinTheirOperands, jdatatype_t, product_types) {
     if (blas_product_reads_beyond((int)*param))
-        JSKIP("this CBLAS's product reads behind its operands: the guard pages of the tests leave room");
+        JSKIP("this CBLAS's product reads behind its operands: the guard pages of the tests leave "
+              "room");
 }

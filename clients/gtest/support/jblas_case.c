@@ -3,18 +3,20 @@
 
 /* Cases: random arguments for a function, and the judgement of what the call did.
  *
- * Each operand has a mapping of its own; its last byte lies right before an inaccessible page (or its first byte right
- * behind one):
+ * Each operand has a mapping of its own; its last byte lies right before an inaccessible page (or
+ * its first byte right behind one):
  *
  *     | inaccessible | ... canary, data, slack | inaccessible |
  *                          ^ region
  *
- * The slack is empty at level 3, unless the CBLAS's products read behind their operands (jblas_bounds.c). Kernels of
- * OpenBLAS 0.3.21 at level 2 read ahead and drop what they read (cgemv_n an element of x, ssymv_U three of A), so there
- * is room for that; it is NaN and must not reach the answer.
+ * The slack is empty at level 3, unless the CBLAS's products read behind their operands
+ * (jblas_bounds.c). Kernels of OpenBLAS 0.3.21 at level 2 read ahead and drop what they read
+ * (cgemv_n an element of x, ssymv_U three of A), so there is room for that; it is NaN and must not
+ * reach the answer.
  *
- * Everything is NaN (all bits set) before the elements that may be read get numbers. After the call the elements that may be
- * written are held against the reference, and all other bytes of the region against what they were. */
+ * Everything is NaN (all bits set) before the elements that may be read get numbers. After the call
+ * the elements that may be written are held against the reference, and all other bytes of the
+ * region against what they were. */
 
 #include "jblas_routines.h"
 
@@ -27,12 +29,15 @@
 
 #define CANARY_BYTES 256
 
-bool blas_has(const blas_case_t *c, char letter) { return strchr(c->function->routine->signature, letter) != NULL; }
+bool blas_has(const blas_case_t *c, char letter) {
+    return strchr(c->function->routine->signature, letter) != NULL;
+}
 
 int64_t blas_index(const blas_operand_t *o, int64_t batch, int64_t i, int64_t j) {
     if (o->kind == BLAS_MATRIX)
         return batch * o->stride + i + j * o->ld;
-    return o->ld >= 0 ? i * o->ld : (i - o->rows + 1) * o->ld; /* a negative increment begins at the other end */
+    /* A negative increment begins at the other end. */
+    return o->ld >= 0 ? i * o->ld : (i - o->rows + 1) * o->ld;
 }
 
 bool blas_is_part(const blas_operand_t *o, int64_t i, int64_t j) {
@@ -45,7 +50,7 @@ bool blas_is_part(const blas_operand_t *o, int64_t i, int64_t j) {
     }
 }
 
-/* ---- Drawing ---------------------------------------------------------------------------------------------------- */
+/* ---- Drawing ---- */
 
 static int64_t draw_size(const blas_case_t *c, const blas_wish_t *wish) {
     static const int64_t edges[] = {15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129};
@@ -76,11 +81,15 @@ static wide_t draw_element(int element) {
     return value;
 }
 
-static void draw_scalar(blas_case_t *c, int which, char typed, char real, bool plain, bool zero, bool one) {
+static void draw_scalar(blas_case_t *c, int which, char typed, char real, bool plain, bool zero,
+                        bool one) {
     const int type = (int)c->function->type;
     const int element = blas_has(c, real) || wide_is_half(type) ? wide_real_of(type) : type;
     const int64_t kind = plain ? 9 : jtest_random_between(0, 6);
-    wide_t value = zero || kind == 0 ? 0 : one || kind == 1 ? 1 : kind == 2 ? -1 : 1.5L * draw_element(element);
+    wide_t value = zero || kind == 0  ? 0
+                   : one || kind == 1 ? 1
+                   : kind == 2        ? -1
+                                      : 1.5L * draw_element(element);
     if (!blas_has(c, typed) && !blas_has(c, real))
         value = 1;
     wide_put(c->scalar[which], element, 0, value);
@@ -92,19 +101,24 @@ static void draw_layout(blas_case_t *c, int which, const blas_wish_t *wish) {
     blas_operand_t *o = &c->operand[which];
     static const int64_t increments[] = {1, 1, 2, 3, -1, -1, -2, -5, 0}; /* 0 at level 1 alone */
     if (o->kind == BLAS_VECTOR) {
-        o->ld = wish->tight ? 1 : increments[jtest_random_between(0, c->function->routine->level == 1 ? 8 : 7)];
+        o->ld = wish->tight
+                    ? 1
+                    : increments[jtest_random_between(0, c->function->routine->level == 1 ? 8 : 7)];
         o->bytes = o->rows > 0 ? (size_t)((o->rows - 1) * llabs(o->ld) + 1) : 0;
     } else if (o->kind == BLAS_MATRIX) {
         o->ld = (o->rows > 1 ? o->rows : 1) + (wish->tight ? 0 : jtest_random_between(0, 3));
         o->stride = o->ld * o->columns;
         if (blas_has(c, "pqs"[which]) && !wish->tight) /* inputs may be shared by the batch */
-            o->stride = !o->written && jtest_random_bool() ? 0 : o->stride + jtest_random_between(0, 5);
-        if (blas_has(c, "pqs"[which]) && o->written && !wish->tight && jtest_random_bool()) { /* rows in turn */
+            o->stride =
+                !o->written && jtest_random_bool() ? 0 : o->stride + jtest_random_between(0, 5);
+        if (blas_has(c, "pqs"[which]) && o->written && !wish->tight && jtest_random_bool()) {
+            /* Rows in turn. */
             o->stride = o->rows + jtest_random_between(0, 2);
             o->ld = o->stride * o->count + jtest_random_between(o->rows + 1, o->rows + 3);
         }
         const bool empty = o->rows <= 0 || o->columns <= 0 || o->count <= 0;
-        o->bytes = empty ? 0 : (size_t)((o->count - 1) * o->stride + (o->columns - 1) * o->ld + o->rows);
+        o->bytes =
+            empty ? 0 : (size_t)((o->count - 1) * o->stride + (o->columns - 1) * o->ld + o->rows);
     } else {
         o->bytes = 1;
     }
@@ -113,19 +127,24 @@ static void draw_layout(blas_case_t *c, int which, const blas_wish_t *wish) {
 
 static bool map_operand(blas_operand_t *o, int level, bool guard_before) {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    const size_t ahead = o->kind == BLAS_VECTOR ? 2 * (size_t)llabs(o->ld) * wide_sizeof(o->element) : 0;
-    const size_t slack = o->kind == BLAS_RESULT ? 0 : level < 3 ? ahead + 64 : blas_room_bytes(o->element);
+    const size_t ahead =
+        o->kind == BLAS_VECTOR ? 2 * (size_t)llabs(o->ld) * wide_sizeof(o->element) : 0;
+    const size_t slack = o->kind == BLAS_RESULT ? 0
+                         : level < 3            ? ahead + 64
+                                                : blas_room_bytes(o->element);
     o->region_bytes = CANARY_BYTES + o->bytes + slack;
     const size_t inside = (o->region_bytes + page - 1) / page * page;
     o->mapping_bytes = inside + 2 * page;
-    unsigned char *base = mmap(NULL, o->mapping_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    unsigned char *base =
+        mmap(NULL, o->mapping_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (base == MAP_FAILED)
         return false;
     o->mapping = base;
     o->region = guard_before ? base + page : base + page + inside - o->region_bytes;
     o->data = o->region + (guard_before ? slack : CANARY_BYTES);
     o->before = malloc(o->region_bytes);
-    return mprotect(base, page, PROT_NONE) == 0 && mprotect(base + page + inside, page, PROT_NONE) == 0 && o->before;
+    return mprotect(base, page, PROT_NONE) == 0 &&
+           mprotect(base + page + inside, page, PROT_NONE) == 0 && o->before;
 }
 
 static void fill_operand(blas_operand_t *o) {
@@ -160,10 +179,13 @@ blas_case_t *blas_case_create(const blas_function_t *function, const blas_wish_t
     c->side = jtest_random_bool() ? JBLAS_LEFT : JBLAS_RIGHT;
     c->uplo = jtest_random_bool() ? JBLAS_UPPER : JBLAS_LOWER;
     c->diag = jtest_random_bool() ? JBLAS_UNIT : JBLAS_NON_UNIT;
-    c->transa = (jblas_operation_t)jtest_random_between(JBLAS_NO_TRANSPOSE, JBLAS_CONJUGATE_TRANSPOSE);
-    c->transb = (jblas_operation_t)jtest_random_between(JBLAS_NO_TRANSPOSE, JBLAS_CONJUGATE_TRANSPOSE);
+    c->transa =
+        (jblas_operation_t)jtest_random_between(JBLAS_NO_TRANSPOSE, JBLAS_CONJUGATE_TRANSPOSE);
+    c->transb =
+        (jblas_operation_t)jtest_random_between(JBLAS_NO_TRANSPOSE, JBLAS_CONJUGATE_TRANSPOSE);
     if (complex && c->transa == JBLAS_CONJUGATE_TRANSPOSE && strncmp(name, "syr", 3) == 0)
-        c->transa = JBLAS_TRANSPOSE; /* as in BLAS: syrk and syr2k have no conjugation, herk and her2k no other */
+        /* As in BLAS: syrk and syr2k have no conjugation, herk and her2k no other. */
+        c->transa = JBLAS_TRANSPOSE;
     if (complex && c->transa == JBLAS_TRANSPOSE && strncmp(name, "her", 3) == 0)
         c->transa = JBLAS_CONJUGATE_TRANSPOSE;
     c->m = draw_size(c, wish);
@@ -201,12 +223,13 @@ void blas_case_free(blas_case_t *c) {
     free(c);
 }
 
-/* ---- Judging ---------------------------------------------------------------------------------------------------- */
+/* ---- Judging ---- */
 
 const char *blas_describe(blas_case_t *c) {
     int at = snprintf(c->text, sizeof c->text, "%s", c->function->name);
 #define SAY(...) at += snprintf(c->text + at, sizeof c->text - (size_t)at, __VA_ARGS__)
-    for (const char *letter = c->function->routine->signature; *letter && at < (int)sizeof c->text; ++letter)
+    for (const char *letter = c->function->routine->signature; *letter && at < (int)sizeof c->text;
+         ++letter)
         switch (*letter) {
         case 'S': SAY(" side=%c", c->side == JBLAS_LEFT ? 'L' : 'R'); break;
         case 'T': SAY(" transa=%c", "NTC"[c->transa - JBLAS_NO_TRANSPOSE]); break;
@@ -248,17 +271,19 @@ size_t blas_query(jhandle_t *handle, blas_case_t *c) {
 void blas_restore(blas_case_t *c) {
     for (int which = 0; which < BLAS_OPERANDS; ++which)
         if (c->operand[which].kind)
-            memcpy(c->operand[which].region, c->operand[which].before, c->operand[which].region_bytes);
+            memcpy(c->operand[which].region, c->operand[which].before,
+                   c->operand[which].region_bytes);
 }
 
-static bool bytes_as(blas_case_t *c, const blas_operand_t *o, const unsigned char *expected, const char *what) {
+static bool bytes_as(blas_case_t *c, const blas_operand_t *o, const unsigned char *expected,
+                     const char *what) {
     if (memcmp(o->region, expected, o->region_bytes) == 0)
         return true;
     size_t at = 0;
     while (o->region[at] == expected[at])
         ++at;
-    JFAIL("%s: operand %d, %s: byte %ld (element %ld) has changed", blas_describe(c), (int)(o - c->operand), what,
-          (long)at - (long)(o->data - o->region),
+    JFAIL("%s: operand %d, %s: byte %ld (element %ld) has changed", blas_describe(c),
+          (int)(o - c->operand), what, (long)at - (long)(o->data - o->region),
           ((long)at - (long)(o->data - o->region)) / (long)wide_sizeof(o->element));
     return false;
 }
@@ -271,9 +296,11 @@ bool blas_unchanged(blas_case_t *c) {
     return same;
 }
 
-static bool element_right(const blas_case_t *c, wide_t got, wide_t want, long double bound, int element) {
+static bool element_right(const blas_case_t *c, wide_t got, wide_t want, long double bound,
+                          int element) {
     long double allowed = 4 * wide_epsilon(element) * (long double)(c->depth + 8) * bound;
-    if (wide_is_half(element)) /* summed in float, rounded once; the smallest of half are 2^-24 apart */
+    /* Summed in float, rounded once; the smallest of half are 2^-24 apart. */
+    if (wide_is_half(element))
         allowed = 4 * wide_epsilon(JDATATYPE_F32) * (long double)(c->depth + 8) * bound +
                   0.501L * wide_epsilon(element) * wide_abs(want) + 0x1p-25L;
     const wide_t apart = got - want;
@@ -305,14 +332,16 @@ bool blas_right(blas_case_t *c) {
                     const int64_t index = blas_index(o, item, i, j);
                     const wide_t got = wide_get(o->data, o->element, index);
                     const wide_t want = *wide_at(o->want[item], i, j);
-                    if (!element_right(c, got, want, *wide_bound_at(o->want[item], i, j), o->element)) {
-                        JFAIL(
-                            "%s: operand %d, item %ld, element (%ld, %ld) is %.17Lg%+.17Lgi, should be %.17Lg%+.17Lgi",
-                            blas_describe(c), which, (long)item, (long)i, (long)j, __real__ got, __imag__ got,
-                            __real__ want, __imag__ want);
+                    if (!element_right(c, got, want, *wide_bound_at(o->want[item], i, j),
+                                       o->element)) {
+                        JFAIL("%s: operand %d, item %ld, element (%ld, %ld) is %.17Lg%+.17Lgi, "
+                              "should be %.17Lg%+.17Lgi",
+                              blas_describe(c), which, (long)item, (long)i, (long)j, __real__ got,
+                              __imag__ got, __real__ want, __imag__ want);
                         right = false;
                     }
-                    memcpy(expected + lead + (size_t)index * size, o->data + (size_t)index * size, size);
+                    memcpy(expected + lead + (size_t)index * size, o->data + (size_t)index * size,
+                           size);
                 }
         right = right && bytes_as(c, o, expected, written ? "outside of the answer" : "read only");
         free(expected);

@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Properties of every function that hold on the host and on GPUs alike: each is a body of tests of both programs, which
- * give the handle and the way to call. */
+/* Properties of every function that hold on the host and on GPUs alike: each is a body of tests of
+ * both programs, which give the handle and the way to call. */
 
 #include "jblas_routines.h"
 
@@ -16,18 +16,22 @@ bool blas_call_is_right(jhandle_t *handle, blas_case_t *c, blas_caller_t *call) 
     return false;
 }
 
-void blas_zero_scalars_read_nothing(jhandle_t *handle, const blas_function_t *function, blas_caller_t *call) {
+void blas_zero_scalars_read_nothing(jhandle_t *handle, const blas_function_t *function,
+                                    blas_caller_t *call) {
     bool right = true;
     for (int64_t i = 0; i < 16 && right; ++i) {
         BLAS_CASE(c, function, .low = 1, .high = i % 8 < 6 ? 9 : 70, .alpha_zero = (i & 1) != 0,
                   .beta_zero = (i & 2) != 0, .beta_one = i >= 8);
-        JEXPECT_OK(jhandle_set_pointer_mode(handle, i & 4 ? JPOINTER_MODE_DEVICE : JPOINTER_MODE_HOST));
+        JEXPECT_OK(
+            jhandle_set_pointer_mode(handle, i & 4 ? JPOINTER_MODE_DEVICE : JPOINTER_MODE_HOST));
         right = blas_call_is_right(handle, c, call);
     }
 }
 
-void blas_requirement_is_continuous(jhandle_t *handle, const blas_function_t *function, double growth) {
-    static const int64_t centres[] = {16, 32, 64, 96, 128, 192, 256, 512, 1024, 2048, 4096, 8192, 16384};
+void blas_requirement_is_continuous(jhandle_t *handle, const blas_function_t *function,
+                                    double growth) {
+    static const int64_t centres[] = {16,  32,   64,   96,   128,  192,  256,
+                                      512, 1024, 2048, 4096, 8192, 16384};
     const double element_bytes = (double)jhandle_sizeof_datatype(function->type);
     for (int64_t draw = 0; draw < 6; ++draw)
         for (size_t i = 0; i < sizeof centres / sizeof *centres; ++i) {
@@ -44,8 +48,10 @@ void blas_requirement_is_continuous(jhandle_t *handle, const blas_function_t *fu
 
                 const size_t bytes = blas_query(handle, c);
                 const double begins = before ? 0 : 6.0 * element_bytes * (double)(n * n);
-                if (n > centres[i] - 2 && (double)bytes > growth * (double)before + begins + 65536) {
-                    JFAIL("%s: %zu bytes at %ld, %zu at %ld", blas_describe(c), before, (long)n - 1, bytes, (long)n);
+                if (n > centres[i] - 2 &&
+                    (double)bytes > growth * (double)before + begins + 65536) {
+                    JFAIL("%s: %zu bytes at %ld, %zu at %ld", blas_describe(c), before, (long)n - 1,
+                          bytes, (long)n);
                     break;
                 }
                 before = bytes;
@@ -54,7 +60,8 @@ void blas_requirement_is_continuous(jhandle_t *handle, const blas_function_t *fu
 }
 
 void blas_same_bits_for_any_workspace(jhandle_t *handle, blas_case_t *c, blas_caller_t *call) {
-    const size_t granule = jdevice_granule_bytes(jhandle_device(handle)), fast_bytes = blas_query(handle, c);
+    const size_t granule = jdevice_granule_bytes(jhandle_device(handle)),
+                 fast_bytes = blas_query(handle, c);
     JEXPECT_OK(jhandle_set_result_policy(handle, JRESULT_POLICY_SAME_BITS));
     const size_t bytes = blas_query(handle, c);
     JEXPECT_LE(bytes, fast_bytes);
@@ -66,7 +73,8 @@ void blas_same_bits_for_any_workspace(jhandle_t *handle, blas_case_t *c, blas_ca
     for (int i = 0; i < 5; ++i) {
         if (sizes[i] < granule)
             continue;
-        JSCOPED_TRACE("%s, %zu bytes of %zu (fast: %zu)", blas_describe(c), sizes[i], bytes, fast_bytes);
+        JSCOPED_TRACE("%s, %zu bytes of %zu (fast: %zu)", blas_describe(c), sizes[i], bytes,
+                      fast_bytes);
         JEXPECT_OK(jhandle_set_workspace_size(handle, sizes[i]));
         blas_restore(c);
         const jstatus_t status = call(handle, c);

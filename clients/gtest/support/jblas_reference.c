@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The textbook's loops. Nothing here is fast, and nothing here is shared with what it is to judge. Complex products are
- * written out: C's own product repairs infinities, which BLAS does not. */
+/* The textbook's loops. Nothing here is fast, and nothing here is shared with what it is to judge.
+ * Complex products are written out: C's own product repairs infinities, which BLAS does not. */
 
 #include "jblas_reference.h"
 
@@ -36,9 +36,12 @@ void wide_arena_free(wide_arena_t *arena) {
 
 wide_matrix_t wide_zeros(wide_arena_t *arena, int64_t rows, int64_t columns) {
     const size_t count = rows > 0 && columns > 0 ? (size_t)(rows * columns) : 0;
-    return (wide_matrix_t){
-        rows,      columns, arena_take(arena, count * sizeof(wide_t)), arena_take(arena, count * sizeof(long double)),
-        WIDE_FULL, true};
+    return (wide_matrix_t){rows,
+                           columns,
+                           arena_take(arena, count * sizeof(wide_t)),
+                           arena_take(arena, count * sizeof(long double)),
+                           WIDE_FULL,
+                           true};
 }
 
 wide_matrix_t wide_identity(wide_arena_t *arena, int64_t order) {
@@ -66,8 +69,12 @@ void wide_put(void *array, int element, int64_t index, wide_t value) {
     case JDATATYPE_F64: ((double *)array)[index] = (double)__real__ value; break;
     case JDATATYPE_F32_C: ((jcomplex_f32_t *)array)[index] = (jcomplex_f32_t)value; break;
     case JDATATYPE_F64_C: ((jcomplex_f64_t *)array)[index] = (jcomplex_f64_t)value; break;
-    case JDATATYPE_F16: ((jfloat16_t *)array)[index] = jalloc_f16_from_f32((float)__real__ value); break;
-    case JDATATYPE_BF16: ((jbfloat16_t *)array)[index] = jalloc_bf16_from_f32((float)__real__ value); break;
+    case JDATATYPE_F16:
+        ((jfloat16_t *)array)[index] = jalloc_f16_from_f32((float)__real__ value);
+        break;
+    case JDATATYPE_BF16:
+        ((jbfloat16_t *)array)[index] = jalloc_bf16_from_f32((float)__real__ value);
+        break;
     default: ((int64_t *)array)[index] = (int64_t) __real__ value; break;
     }
 }
@@ -76,7 +83,9 @@ size_t wide_sizeof(int element) {
     return element == WIDE_I64 ? sizeof(int64_t) : jhandle_sizeof_datatype((jdatatype_t)element);
 }
 
-bool wide_is_complex(int element) { return element == JDATATYPE_F32_C || element == JDATATYPE_F64_C; }
+bool wide_is_complex(int element) {
+    return element == JDATATYPE_F32_C || element == JDATATYPE_F64_C;
+}
 
 long double wide_epsilon(int element) {
     if (wide_is_half(element))

@@ -1,8 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The table of routines. What a routine's row says (rows.h) becomes its signature, the shapes of its operands and its
- * calls; what it computes is said here, a few lines apiece. How cases are drawn and judged stands in jblas_case.c. */
+/* The table of routines. What a routine's row says (rows.h) becomes its signature, the shapes of
+ * its operands and its calls; what it computes is said here, a few lines apiece. How cases are
+ * drawn and judged stands in jblas_case.c. */
 
 #include "jblas_routines.h"
 
@@ -23,7 +24,8 @@
 #define OPERAND_MATRIX(routine, name, ...) OPERAND_##routine##_##name,
 #define OPERAND_STRIDED(routine, name, ...) OPERAND_##routine##_##name,
 #define OPERAND_POINTERS(routine, name, ...) OPERAND_##routine##_##name,
-#define OPERANDS(routine, level) enum { JI_ARGUMENTS_##routine(OPERAND, routine) OPERANDS_##routine };
+#define OPERANDS(routine, level)                                                                   \
+    enum { JI_ARGUMENTS_##routine(OPERAND, routine) OPERANDS_##routine };
 JI_ROUTINE_LIST(OPERANDS)
 
 typedef enum structure {
@@ -37,8 +39,13 @@ typedef enum structure {
 } structure_t;
 
 static void shape_result(blas_case_t *c, int which, int element) {
-    c->operand[which] = (blas_operand_t){
-        .kind = BLAS_RESULT, .element = element, .written = true, .rows = 1, .columns = 1, .ld = 1, .count = 1};
+    c->operand[which] = (blas_operand_t){.kind = BLAS_RESULT,
+                                         .element = element,
+                                         .written = true,
+                                         .rows = 1,
+                                         .columns = 1,
+                                         .ld = 1,
+                                         .count = 1};
 }
 
 static void shape_vector(blas_case_t *c, int which, int64_t n, bool written, bool read) {
@@ -51,8 +58,8 @@ static void shape_vector(blas_case_t *c, int which, int64_t n, bool written, boo
                                          .count = 1};
 }
 
-static void shape_matrix(blas_case_t *c, int which, int64_t rows, int64_t columns, structure_t structure, int64_t count,
-                         bool written, bool read) {
+static void shape_matrix(blas_case_t *c, int which, int64_t rows, int64_t columns,
+                         structure_t structure, int64_t count, bool written, bool read) {
     const bool strict = blas_has(c, 'D') && c->diag == JBLAS_UNIT;
     c->operand[which] = (blas_operand_t){.kind = BLAS_MATRIX,
                                          .element = (int)c->function->type,
@@ -79,16 +86,16 @@ static void shape_matrix(blas_case_t *c, int which, int64_t rows, int64_t column
 #define SHAPE_SIZE(routine, name)
 #define SHAPE_SCALAR(routine, name, of)
 #define SHAPE_RESULT(routine, name, of) shape_result(args, OPERAND_##routine##_##name, RESULT_##of);
-#define SHAPE_VECTOR(routine, name, inc, access, count, read)                                                          \
+#define SHAPE_VECTOR(routine, name, inc, access, count, read)                                      \
     shape_vector(args, OPERAND_##routine##_##name, JI_COUNT_##count, IS_##access, IS_READ_##read);
-#define SHAPE_MATRICES(routine, name, access, structure, shape, read, count)                                           \
-    shape_matrix(args, OPERAND_##routine##_##name, JI_ROWS_##shape, JI_COLUMNS_##shape, STRUCTURE_##structure, count,  \
-                 IS_##access, IS_READ_##read);
-#define SHAPE_MATRIX(routine, name, ld, access, structure, shape, read)                                                \
+#define SHAPE_MATRICES(routine, name, access, structure, shape, read, count)                       \
+    shape_matrix(args, OPERAND_##routine##_##name, JI_ROWS_##shape, JI_COLUMNS_##shape,            \
+                 STRUCTURE_##structure, count, IS_##access, IS_READ_##read);
+#define SHAPE_MATRIX(routine, name, ld, access, structure, shape, read)                            \
     SHAPE_MATRICES(routine, name, access, structure, shape, read, 1)
-#define SHAPE_STRIDED(routine, name, ld, stride, access, structure, shape, read)                                       \
+#define SHAPE_STRIDED(routine, name, ld, stride, access, structure, shape, read)                   \
     SHAPE_MATRICES(routine, name, access, structure, shape, read, args->batch_count)
-#define SHAPE_POINTERS(routine, name, ld, access, structure, shape, read)                                              \
+#define SHAPE_POINTERS(routine, name, ld, access, structure, shape, read)                          \
     SHAPE_MATRICES(routine, name, access, structure, shape, read, args->batch_count)
 #define RESULT_ELEMENT (int)args->function->type
 #define RESULT_REAL wide_real_of((int)args->function->type)
@@ -101,15 +108,17 @@ static void shape_matrix(blas_case_t *c, int which, int64_t rows, int64_t column
 #define IS_READ_BETA (args->beta != 0)
 #define IS_READ_PRODUCT (args->alpha != 0 && args->k != 0)
 
-#define SHAPES(routine, level)                                                                                         \
+#define SHAPES(routine, level)                                                                     \
     static void shape_##routine(blas_case_t *args) { JI_ARGUMENTS_##routine(SHAPE, routine) }
 JI_ROUTINE_LIST(SHAPES)
 
-/* ---- References ------------------------------------------------------------------------------------------------- */
+/* ---- References ---- */
 
 typedef enum { GENERAL, TRIANGULAR, SYMMETRIC, HERMITIAN } form_t;
 
-static const unsigned char *before(const blas_operand_t *o) { return o->before + (o->data - o->region); }
+static const unsigned char *before(const blas_operand_t *o) {
+    return o->before + (o->data - o->region);
+}
 
 /* The operand as it was before the call, widened; missing triangles filled in as the form says. */
 static wide_matrix_t load(blas_case_t *c, int which, int64_t item, form_t form) {
@@ -154,8 +163,8 @@ static wide_matrix_t operate(blas_case_t *c, wide_matrix_t a, jblas_operation_t 
 }
 
 /* want of operand `which` = alpha A B + beta of what it was. */
-static void want_product(blas_case_t *c, int which, int64_t item, wide_t alpha, wide_matrix_t a, wide_matrix_t b,
-                         wide_t beta) {
+static void want_product(blas_case_t *c, int which, int64_t item, wide_t alpha, wide_matrix_t a,
+                         wide_matrix_t b, wide_t beta) {
     wide_matrix_t want = scaled(c, which, item, beta);
     if (alpha != 0)
         wide_multiply_add(alpha, a, b, want);
@@ -187,7 +196,8 @@ static void reference_nrm2(blas_case_t *c) { /* long double has the exponents fo
         sum += __real__ x.e[i] * __real__ x.e[i] + __imag__ x.e[i] * __imag__ x.e[i];
     want_value(c, 1, sqrtl(sum), c->n);
 }
-/* |re| + |im| rounded as the type rounds it, so that ties are its ties. A NaN is larger than everything. */
+/* |re| + |im| rounded as the type rounds it, so that ties are its ties. A NaN is larger than
+ * everything. */
 static void reference_iamax(blas_case_t *c) {
     wide_matrix_t x = load(c, 0, 0, GENERAL);
     const bool narrow = wide_epsilon(c->operand[0].element) > 1e-10;
@@ -245,7 +255,8 @@ static void reference_axpy(blas_case_t *c) {
 }
 static void dot(blas_case_t *c, jblas_operation_t operation) {
     wide_matrix_t want = wide_zeros(&c->arena, 1, 1);
-    wide_multiply_add(1, operate(c, load(c, 0, 0, GENERAL), operation), load(c, 1, 0, GENERAL), want);
+    wide_multiply_add(1, operate(c, load(c, 0, 0, GENERAL), operation), load(c, 1, 0, GENERAL),
+                      want);
     c->operand[2].want[0] = want;
     c->depth = c->n;
 }
@@ -254,10 +265,12 @@ static void reference_dotc(blas_case_t *c) { dot(c, JBLAS_CONJUGATE_TRANSPOSE); 
 static void reference_gemv(blas_case_t *c) {
     if (c->m == 0 || c->n == 0) /* as in BLAS: y is not scaled */
         c->operand[2].written = false;
-    want_product(c, 2, 0, c->alpha, operate(c, load(c, 0, 0, GENERAL), c->transa), load(c, 1, 0, GENERAL), c->beta);
+    want_product(c, 2, 0, c->alpha, operate(c, load(c, 0, 0, GENERAL), c->transa),
+                 load(c, 1, 0, GENERAL), c->beta);
 }
 static void ger(blas_case_t *c, jblas_operation_t operation) {
-    want_product(c, 2, 0, c->alpha, load(c, 0, 0, GENERAL), operate(c, load(c, 1, 0, GENERAL), operation), 1);
+    want_product(c, 2, 0, c->alpha, load(c, 0, 0, GENERAL),
+                 operate(c, load(c, 1, 0, GENERAL), operation), 1);
 }
 static void reference_ger(blas_case_t *c) { ger(c, JBLAS_TRANSPOSE); }
 static void reference_gerc(blas_case_t *c) { ger(c, JBLAS_CONJUGATE_TRANSPOSE); }
@@ -269,12 +282,13 @@ static void reference_hemv(blas_case_t *c) {
 }
 static void reference_syr(blas_case_t *c) {
     wide_matrix_t x = load(c, 0, 0, GENERAL);
-    want_product(c, 1, 0, c->alpha, x,
-                 operate(c, x, c->operand[1].hermitian ? JBLAS_CONJUGATE_TRANSPOSE : JBLAS_TRANSPOSE), 1);
+    want_product(
+        c, 1, 0, c->alpha, x,
+        operate(c, x, c->operand[1].hermitian ? JBLAS_CONJUGATE_TRANSPOSE : JBLAS_TRANSPOSE), 1);
     c->quick = c->alpha == 0;
 }
-/* want of operand 2 = alpha A B^o + conj(alpha) B A^o + beta of what it was, with o the transpose, or the conjugate one
- * where it is Hermitian. */
+/* want of operand 2 = alpha A B^o + conj(alpha) B A^o + beta of what it was, with o the transpose,
+ * or the conjugate one where it is Hermitian. */
 static void want_rank_2(blas_case_t *c, wide_matrix_t a, wide_matrix_t b, wide_t beta) {
     const bool hermitian = c->operand[2].hermitian;
     const jblas_operation_t other = hermitian ? JBLAS_CONJUGATE_TRANSPOSE : JBLAS_TRANSPOSE;
@@ -291,7 +305,8 @@ static void reference_syr2(blas_case_t *c) {
     c->quick = c->alpha == 0;
 }
 static void reference_trmv(blas_case_t *c) {
-    want_product(c, 1, 0, 1, operate(c, load(c, 0, 0, TRIANGULAR), c->transa), load(c, 1, 0, GENERAL), 0);
+    want_product(c, 1, 0, 1, operate(c, load(c, 0, 0, TRIANGULAR), c->transa),
+                 load(c, 1, 0, GENERAL), 0);
 }
 static void reference_trsv(blas_case_t *c) {
     wide_matrix_t x = scaled(c, 1, 0, 1);
@@ -307,18 +322,21 @@ static void reference_gemm(blas_case_t *c) {
 }
 static void symm(blas_case_t *c, form_t form) {
     wide_matrix_t a = load(c, 0, 0, form), b = load(c, 1, 0, GENERAL);
-    want_product(c, 2, 0, c->alpha, c->side == JBLAS_LEFT ? a : b, c->side == JBLAS_LEFT ? b : a, c->beta);
+    want_product(c, 2, 0, c->alpha, c->side == JBLAS_LEFT ? a : b, c->side == JBLAS_LEFT ? b : a,
+                 c->beta);
 }
 static void reference_symm(blas_case_t *c) { symm(c, SYMMETRIC); }
 static void reference_hemm(blas_case_t *c) { symm(c, HERMITIAN); }
 static void reference_syrk(blas_case_t *c) {
-    const jblas_operation_t other = c->operand[1].hermitian ? JBLAS_CONJUGATE_TRANSPOSE : JBLAS_TRANSPOSE;
+    const jblas_operation_t other =
+        c->operand[1].hermitian ? JBLAS_CONJUGATE_TRANSPOSE : JBLAS_TRANSPOSE;
     wide_matrix_t a = operate(c, load(c, 0, 0, GENERAL), c->transa);
     want_product(c, 1, 0, c->alpha, a, operate(c, a, other), c->beta);
     c->quick = c->beta == 1 && (c->alpha == 0 || c->k == 0);
 }
 static void reference_syr2k(blas_case_t *c) {
-    want_rank_2(c, operate(c, load(c, 0, 0, GENERAL), c->trans), operate(c, load(c, 1, 0, GENERAL), c->trans), c->beta);
+    want_rank_2(c, operate(c, load(c, 0, 0, GENERAL), c->trans),
+                operate(c, load(c, 1, 0, GENERAL), c->trans), c->beta);
     c->quick = c->beta == 1 && (c->alpha == 0 || c->k == 0);
 }
 static void reference_trmm(blas_case_t *c) {
@@ -327,7 +345,8 @@ static void reference_trmm(blas_case_t *c) {
         return;
     }
     wide_matrix_t a = operate(c, load(c, 0, 0, TRIANGULAR), c->transa), b = load(c, 1, 0, GENERAL);
-    want_product(c, 1, 0, c->alpha, c->side == JBLAS_LEFT ? a : b, c->side == JBLAS_LEFT ? b : a, 0);
+    want_product(c, 1, 0, c->alpha, c->side == JBLAS_LEFT ? a : b, c->side == JBLAS_LEFT ? b : a,
+                 0);
 }
 static void reference_trsm(blas_case_t *c) { /* on the right: A^T X^T = B^T */
     wide_matrix_t x = scaled(c, 1, 0, c->alpha);
@@ -398,10 +417,12 @@ static void reference_potrs(blas_case_t *c) {
 #define LETTER_SIZE(routine, name) LETTER_##name,
 #define LETTER_SCALAR(routine, name, of) LETTER_##name##_##of,
 #define LETTER_RESULT(routine, name, of) '0' + OPERAND_##routine##_##name,
-#define LETTER_VECTOR(routine, name, ...) '0' + OPERAND_##routine##_##name, 'x' + OPERAND_##routine##_##name,
+#define LETTER_VECTOR(routine, name, ...)                                                          \
+    '0' + OPERAND_##routine##_##name, 'x' + OPERAND_##routine##_##name,
 #define LETTER_MATRIX(routine, name, ...) LETTER_VECTOR(routine, name, )
-#define LETTER_STRIDED(routine, name, ...)                                                                             \
-    LETTER_VECTOR(routine, name, ) OPERAND_##routine##_##name == 2 ? 's' : 'p' + OPERAND_##routine##_##name,
+#define LETTER_STRIDED(routine, name, ...)                                                         \
+    LETTER_VECTOR(routine, name, )                                                                 \
+    OPERAND_##routine##_##name == 2 ? 's' : 'p' + OPERAND_##routine##_##name,
 #define LETTER_POINTERS(routine, name, ...) LETTER_VECTOR(routine, name, )
 #define LETTER_side 'S'
 #define LETTER_uplo 'U'
@@ -421,10 +442,10 @@ static void reference_potrs(blas_case_t *c) {
 #define LETTER_beta_SUM 'c'
 #define LETTER_beta_REAL 'C'
 
-#define ROUTINE(routine, level)                                                                                        \
-    static const char signature_##routine[] = {JI_ARGUMENTS_##routine(LETTER, routine) 0};                             \
-    static const blas_routine_t routine_##routine = {#routine, signature_##routine, level, shape_##routine,            \
-                                                     reference_##routine};
+#define ROUTINE(routine, level)                                                                    \
+    static const char signature_##routine[] = {JI_ARGUMENTS_##routine(LETTER, routine) 0};         \
+    static const blas_routine_t routine_##routine = {#routine, signature_##routine, level,         \
+                                                     shape_##routine, reference_##routine};
 JI_ROUTINE_LIST(ROUTINE)
 
 #define PASS(routine, kind, ...) PASS_##kind(routine, __VA_ARGS__)
@@ -433,24 +454,28 @@ JI_ROUTINE_LIST(ROUTINE)
 #define PASS_SIZE(routine, name) , c->name
 #define PASS_SCALAR(routine, name, of) , c->pointer[SCALAR_##name]
 #define PASS_RESULT(routine, name, of) , c->pointer[OPERAND_##routine##_##name]
-#define PASS_VECTOR(routine, name, ...) PASS_RESULT(routine, name, ), c->operand[OPERAND_##routine##_##name].ld
+#define PASS_VECTOR(routine, name, ...)                                                            \
+    PASS_RESULT(routine, name, ), c->operand[OPERAND_##routine##_##name].ld
 #define PASS_MATRIX(routine, name, ...) PASS_VECTOR(routine, name, )
-#define PASS_STRIDED(routine, name, ...) PASS_VECTOR(routine, name, ), c->operand[OPERAND_##routine##_##name].stride
+#define PASS_STRIDED(routine, name, ...)                                                           \
+    PASS_VECTOR(routine, name, ), c->operand[OPERAND_##routine##_##name].stride
 #define PASS_POINTERS(routine, name, ...) PASS_VECTOR(routine, name, )
 #define SCALAR_alpha BLAS_ALPHA
 #define SCALAR_beta BLAS_BETA
 
-#define CALL(context, routine, t, name)                                                                                \
-    static jstatus_t call_##name(jhandle_t *handle, const blas_case_t *c) {                                            \
-        return jblas_##name(handle JI_ARGUMENTS_##routine(PASS, routine));                                             \
+#define CALL(context, routine, t, name)                                                            \
+    static jstatus_t call_##name(jhandle_t *handle, const blas_case_t *c) {                        \
+        return jblas_##name(handle JI_ARGUMENTS_##routine(PASS, routine));                         \
     }
 #define CALLS(routine, level) JI_FUNCTIONS_##routine(CALL, )
 JI_ROUTINE_LIST(CALLS)
 
-#define FUNCTION(context, routine, t, name) {"jblas_" #name, &routine_##routine, JI_TYPE_##t, call_##name},
+#define FUNCTION(context, routine, t, name)                                                        \
+    {"jblas_" #name, &routine_##routine, JI_TYPE_##t, call_##name},
 #define FUNCTIONS(routine, level) JI_FUNCTIONS_##routine(FUNCTION, )
 const blas_function_t blas_functions[BLAS_FUNCTION_COUNT] = {JI_ROUTINE_LIST(FUNCTIONS)};
 
 void blas_function_name(const void *function, char *name) {
-    snprintf(name, JTEST_MAX_NAME + 1, "%s", ((const blas_function_t *)function)->name + strlen("jblas_"));
+    snprintf(name, JTEST_MAX_NAME + 1, "%s",
+             ((const blas_function_t *)function)->name + strlen("jblas_"));
 }

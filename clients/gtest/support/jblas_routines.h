@@ -5,16 +5,20 @@
 
 /* All routines of jblas as one table, so that a property is tested on all of them by one loop.
  *
- * A routine says its arguments as a signature, one letter each in their order, the shapes of its operands, and its
- * reference. A function is a routine at one type. A case is a function with random arguments: sizes, strides, enums,
- * scalars, and operands in memory of their own with inaccessible pages around it.
+ * A routine says its arguments as a signature, one letter each in their order, the shapes of its
+ * operands, and its reference. A function is a routine at one type. A case is a function with
+ * random arguments: sizes, strides, enums, scalars, and operands in memory of their own with
+ * inaccessible pages around it.
  *
- *   S T V U D    side, trans of A, trans of B, uplo, diag       0 1 2   operands           x y z   their ld or increment
- *   m n k b      sizes; b: of a batch                          a c     alpha, beta        p q s   their strides
- *                                                              A C     the same, real
+ *   S T V U D    side, trans of A, trans of B, uplo, diag
+ *   m n k b      sizes; b: of a batch
+ *   0 1 2        operands               a c   alpha, beta
+ *   x y z        their ld or increment  A C   the same, real
+ *   p q s        their strides
  *
- * Whatever a routine must not read (the other triangle, a unit diagonal, C when beta is 0, A and B when alpha is 0,
- * imaginary parts of a Hermitian diagonal, padding) is NaN in every case; whatever it must not write is compared. */
+ * Whatever a routine must not read (the other triangle, a unit diagonal, C when beta is 0, A and B
+ * when alpha is 0, imaginary parts of a Hermitian diagonal, padding) is NaN in every case; whatever
+ * it must not write is compared. */
 
 #include "blas/routine/rows.h"
 #include "jblas_reference.h"
@@ -53,13 +57,21 @@ extern const blas_function_t blas_functions[BLAS_FUNCTION_COUNT];
 void blas_function_name(const void *function, char *name);
 
 /* JTEST_P over the table: one test for each function. */
-#define JTEST_EACH_FUNCTION(suite, name) JTEST_P_NAMED(suite, name, blas_function_t, blas_functions, blas_function_name)
+#define JTEST_EACH_FUNCTION(suite, name)                                                           \
+    JTEST_P_NAMED(suite, name, blas_function_t, blas_functions, blas_function_name)
 
 typedef enum { BLAS_NONE, BLAS_VECTOR, BLAS_MATRIX, BLAS_RESULT } blas_kind_t;
 /* Which elements of an operand there are. */
-typedef enum { BLAS_ALL, BLAS_UPPER, BLAS_LOWER, BLAS_STRICTLY_UPPER, BLAS_STRICTLY_LOWER } blas_part_t;
+typedef enum {
+    BLAS_ALL,
+    BLAS_UPPER,
+    BLAS_LOWER,
+    BLAS_STRICTLY_UPPER,
+    BLAS_STRICTLY_LOWER
+} blas_part_t;
 
-/* How large a diagonal is: so that solving with the matrix does not amplify errors, or that it has a Cholesky factor. */
+/* How large a diagonal is: so that solving with the matrix does not amplify errors, or that it has
+ * a Cholesky factor. */
 typedef enum { BLAS_PLAIN, BLAS_SOLVABLE, BLAS_POSITIVE_DEFINITE } blas_dominance_t;
 
 typedef struct blas_operand {
@@ -74,7 +86,8 @@ typedef struct blas_operand {
     int64_t ld;            /* a vector: its increment */
     int64_t count, stride; /* of a batch */
     unsigned char *data;   /* the first byte that may be read or written */
-    size_t bytes;          /* from there; the first inaccessible byte follows (or the last one precedes) */
+    /* From there; the first inaccessible byte follows (or the last one precedes). */
+    size_t bytes;
     unsigned char *region; /* what is compared: canaries and data */
     size_t region_bytes;
     unsigned char *before; /* region as it was filled */
@@ -98,11 +111,13 @@ struct blas_case {
     };
     int64_t m, n, batch_count;
     blas_operand_t operand[BLAS_OPERANDS];
-    void *pointer[BLAS_POINTERS];             /* what is passed: operands, alpha, beta; tests put NULL here */
+    /* What is passed: operands, alpha, beta; tests put NULL here. */
+    void *pointer[BLAS_POINTERS];
     _Alignas(16) unsigned char scalar[2][16]; /* alpha, beta */
     wide_t alpha, beta;
     int64_t depth; /* terms in one element of the answer, for the error bound */
-    bool quick;    /* answers by not touching anything: Hermitian diagonals keep their imaginary parts */
+    /* Answers by not touching anything: Hermitian diagonals keep their imaginary parts. */
+    bool quick;
     bool has_reference;
     wide_arena_t arena;
     char text[256];
@@ -123,8 +138,9 @@ typedef struct blas_wish {
 blas_case_t *blas_case_create(const blas_function_t *function, const blas_wish_t *wish);
 void blas_case_free(blas_case_t *c);
 static inline void blas_case_cleanup(blas_case_t **c) { blas_case_free(*c); }
-#define BLAS_CASE(c, function, ...)                                                                                    \
-    __attribute__((cleanup(blas_case_cleanup))) blas_case_t *c = blas_case_create(function, &(blas_wish_t){__VA_ARGS__})
+#define BLAS_CASE(c, function, ...)                                                                \
+    __attribute__((cleanup(blas_case_cleanup))) blas_case_t *c =                                   \
+        blas_case_create(function, &(blas_wish_t){__VA_ARGS__})
 
 /* A handle of the host. */
 static inline jhandle_t *blas_make_handle(const jhandle_options_t *options) {
@@ -132,7 +148,9 @@ static inline jhandle_t *blas_make_handle(const jhandle_options_t *options) {
     JEXPECT_OK(jhandle_create(options, &handle));
     return handle;
 }
-static inline jstatus_t blas_call(jhandle_t *handle, blas_case_t *c) { return c->function->call(handle, c); }
+static inline jstatus_t blas_call(jhandle_t *handle, blas_case_t *c) {
+    return c->function->call(handle, c);
+}
 /* What a query gives for the call, asked with NULL operands. */
 size_t blas_query(jhandle_t *handle, blas_case_t *c);
 /* The call with its arguments. */
@@ -141,13 +159,14 @@ const char *blas_describe(blas_case_t *c);
 void blas_restore(blas_case_t *c);
 /* Whether the operands are as they were; says what is not. */
 bool blas_unchanged(blas_case_t *c);
-/* Whether the answer is right within the error bound, and nothing else was touched; says what is not. */
+/* Whether the answer is right within the error bound, and nothing else was touched; says what is
+ * not. */
 bool blas_right(blas_case_t *c);
 /* A copy of all operands, to be freed; and whether they are the same, bit for bit, as the copy. */
 unsigned char *blas_snapshot(const blas_case_t *c);
 bool blas_same_as(const blas_case_t *c, const unsigned char *snapshot);
-/* Whether the CBLAS's gemm of the type reads what lies behind its operands; the room that guard pages then leave to
- * products of the type. */
+/* Whether the CBLAS's gemm of the type reads what lies behind its operands; the room that guard
+ * pages then leave to products of the type. */
 bool blas_product_reads_beyond(int element);
 size_t blas_room_bytes(int element);
 /* jtest_guard_pages() with that room between the bytes and the page. */
@@ -161,16 +180,19 @@ bool blas_is_part(const blas_operand_t *o, int64_t i, int64_t j);
 
 /* ---- What is promised on every device: jblas_promises.c ---- */
 
-/* Calls a case on a handle of the device: blas_call(), or what takes the operands to a GPU and back. */
+/* Calls a case on a handle of the device: blas_call(), or what takes the operands to a GPU and
+ * back. */
 typedef jstatus_t blas_caller_t(jhandle_t *handle, blas_case_t *c);
 
 /* Rung 0, the right answer, nothing else touched; says what is not so. */
 bool blas_call_is_right(jhandle_t *handle, blas_case_t *c, blas_caller_t *call);
 /* Each alpha and beta of {0, 1, -1, other}, by both pointer modes. */
-void blas_zero_scalars_read_nothing(jhandle_t *handle, const blas_function_t *function, blas_caller_t *call);
-/* One more row asks for so many times the bytes at most; where a way begins to pay, its workspace is in proportion to the
- * operands from the start. */
-void blas_requirement_is_continuous(jhandle_t *handle, const blas_function_t *function, double growth);
+void blas_zero_scalars_read_nothing(jhandle_t *handle, const blas_function_t *function,
+                                    blas_caller_t *call);
+/* One more row asks for so many times the bytes at most; where a way begins to pay, its workspace
+ * is in proportion to the operands from the start. */
+void blas_requirement_is_continuous(jhandle_t *handle, const blas_function_t *function,
+                                    double growth);
 /* With the policy, how much workspace there is changes nothing of the answer. */
 void blas_same_bits_for_any_workspace(jhandle_t *handle, blas_case_t *c, blas_caller_t *call);
 

@@ -3,10 +3,11 @@
 
 /* The C++ side of the shim: hands C functions to GoogleTest and turns C checks into its results.
  *
- * Constructors of the test files chain static records together (no allocation, no order of initialization to care for).
- * main() turns each record, or each parameter of one, into a GoogleTest test of one fixture class. So everything that
- * GoogleTest knows about tests holds for these, and nothing else has to be written. The fixture's own work, which
- * is about jalloc and not about GoogleTest, is C and stands in jtest_fixture.c. */
+ * Constructors of the test files chain static records together (no allocation, no order of
+ * initialization to care for). main() turns each record, or each parameter of one, into a
+ * GoogleTest test of one fixture class. So everything that GoogleTest knows about tests holds for
+ * these, and nothing else has to be written. The fixture's own work, which is about jalloc and not
+ * about GoogleTest, is C and stands in jtest_fixture.c. */
 
 #include "jtest.h"
 
@@ -57,15 +58,18 @@ class CTest : public testing::Test {
     const void *parameter;
 };
 
-/* What was not looked at, at the end where it is read: a line for each test, all its parameters together, and reason. */
+/* What was not looked at, at the end where it is read: a line for each test, all its parameters
+ * together, and reason. */
 class Skips : public testing::EmptyTestEventListener {
   public:
     void OnTestEnd(const testing::TestInfo &info) override {
         const testing::TestResult &result = *info.result();
         for (int i = 0; i < result.total_part_count(); ++i)
             if (result.GetTestPartResult(i).skipped()) {
-                const std::string name = info.name(), reason = result.GetTestPartResult(i).message();
-                ++counts[std::string(info.test_suite_name()) + "." + name.substr(0, name.find('/')) + ": " +
+                const std::string name = info.name(),
+                                  reason = result.GetTestPartResult(i).message();
+                ++counts[std::string(info.test_suite_name()) + "." +
+                         name.substr(0, name.find('/')) + ": " +
                          reason.substr(0, reason.find('\n'))];
             }
     }
@@ -97,12 +101,13 @@ bool register_all() {
                 name += "/" + (test->name_of ? std::string(text) : std::to_string(i));
             }
             if (!names.insert(std::string(test->suite) + "." + name).second) {
-                fprintf(stderr, "%s:%d: a second test named %s.%s\n", test->file, test->line, test->suite,
-                        name.c_str());
+                fprintf(stderr, "%s:%d: a second test named %s.%s\n", test->file, test->line,
+                        test->suite, name.c_str());
                 return false;
             }
-            testing::RegisterTest(test->suite, name.c_str(), nullptr, nullptr, test->file, test->line,
-                                  [test, parameter]() -> CTest * { return new CTest(test, parameter); });
+            testing::RegisterTest(
+                test->suite, name.c_str(), nullptr, nullptr, test->file, test->line,
+                [test, parameter]() -> CTest * { return new CTest(test, parameter); });
         }
     }
     return true;
@@ -130,12 +135,15 @@ std::string shown(jtest_value_t value) {
     case JTEST_SIGNED: return std::to_string(value.as.i);
     case JTEST_UNSIGNED: return std::to_string(value.as.u);
     case JTEST_REAL: snprintf(text, sizeof text, "%.17g", value.as.d); return text;
-    case JTEST_POINTER: snprintf(text, sizeof text, "%p", const_cast<void *>(value.as.p)); return text;
+    case JTEST_POINTER:
+        snprintf(text, sizeof text, "%p", const_cast<void *>(value.as.p));
+        return text;
     }
     return "?";
 }
 
-/* -1, 0, 1; 2 where there is no order (NaN). A long double holds every 64-bit integer and every double. */
+/* -1, 0, 1; 2 where there is no order (NaN). A long double holds every 64-bit integer and every
+ * double. */
 int order(jtest_value_t a, jtest_value_t b) {
     auto exact = [](jtest_value_t v) -> long double {
         switch (v.kind) {
@@ -158,11 +166,13 @@ void jtest_register(jtest_case_t *test) {
     end_of_cases = &test->next;
 }
 
-bool jtest_compare(const char *file, int line, bool fatal, jtest_relation_t relation, const char *a_text,
-                   const char *b_text, jtest_value_t a, jtest_value_t b) {
+bool jtest_compare(const char *file, int line, bool fatal, jtest_relation_t relation,
+                   const char *a_text, const char *b_text, jtest_value_t a, jtest_value_t b) {
     static const char *const signs[] = {"==", "!=", "<", "<=", ">", ">="};
     const int sign = order(a, b);
-    const bool holds[] = {sign == 0, sign != 0, sign == -1, sign == -1 || sign == 0, sign == 1, sign == 1 || sign == 0};
+    const bool holds[] = {sign == 0,  sign != 0,
+                          sign == -1, sign == -1 || sign == 0,
+                          sign == 1,  sign == 1 || sign == 0};
     if (holds[relation])
         return true;
     return report(file, line, fatal,
@@ -170,49 +180,58 @@ bool jtest_compare(const char *file, int line, bool fatal, jtest_relation_t rela
                       "), actual: " + shown(a) + " vs " + shown(b));
 }
 
-bool jtest_condition(const char *file, int line, bool fatal, const char *text, bool actual, bool expected) {
+bool jtest_condition(const char *file, int line, bool fatal, const char *text, bool actual,
+                     bool expected) {
     return actual == expected ||
            report(file, line, fatal,
                   std::string("Value of: ") + text + "\n  Actual: " + (actual ? "true" : "false") +
                       "\nExpected: " + (expected ? "true" : "false"));
 }
 
-bool jtest_null(const char *file, int line, bool fatal, const char *text, const volatile void *pointer, bool expected) {
+bool jtest_null(const char *file, int line, bool fatal, const char *text,
+                const volatile void *pointer, bool expected) {
     return (pointer == NULL) == expected ||
            report(file, line, fatal,
                   std::string("Expected: (") + text + (expected ? ") is NULL" : ") is not NULL") +
                       ", actual: " + shown(jtest_pointer_(pointer)));
 }
 
-bool jtest_string(const char *file, int line, bool fatal, const char *a_text, const char *a, const char *b) {
+bool jtest_string(const char *file, int line, bool fatal, const char *a_text, const char *a,
+                  const char *b) {
     if (a == b || (a && b && strcmp(a, b) == 0))
         return true;
-    return report(file, line, fatal, std::string(a_text) + "\n  Actual: " + quoted(a) + "\nExpected: " + quoted(b));
+    return report(file, line, fatal,
+                  std::string(a_text) + "\n  Actual: " + quoted(a) + "\nExpected: " + quoted(b));
 }
 
-bool jtest_substring(const char *file, int line, bool fatal, const char *a_text, const char *a, const char *part) {
+bool jtest_substring(const char *file, int line, bool fatal, const char *a_text, const char *a,
+                     const char *part) {
     if (a && part && strstr(a, part))
         return true;
     return report(file, line, fatal,
-                  std::string(a_text) + "\n  Actual: " + quoted(a) + "\nExpected to contain: " + quoted(part));
+                  std::string(a_text) + "\n  Actual: " + quoted(a) +
+                      "\nExpected to contain: " + quoted(part));
 }
 
-bool jtest_near(const char *file, int line, bool fatal, const char *a_text, const char *b_text, double a, double b,
-                double tolerance) {
+bool jtest_near(const char *file, int line, bool fatal, const char *a_text, const char *b_text,
+                double a, double b, double tolerance) {
     if (a == b || std::fabs(a - b) <= tolerance)
         return true;
     return report(file, line, fatal,
-                  std::string("Expected: |(") + a_text + ") - (" + b_text + ")| <= " + shown(jtest_real_(tolerance)) +
-                      ", actual: " + shown(jtest_real_(a)) + " vs " + shown(jtest_real_(b)) + ", apart by " +
-                      shown(jtest_real_(std::fabs(a - b))));
+                  std::string("Expected: |(") + a_text + ") - (" + b_text +
+                      ")| <= " + shown(jtest_real_(tolerance)) +
+                      ", actual: " + shown(jtest_real_(a)) + " vs " + shown(jtest_real_(b)) +
+                      ", apart by " + shown(jtest_real_(std::fabs(a - b))));
 }
 
-bool jtest_status(const char *file, int line, bool fatal, const char *text, jstatus_t actual, jstatus_t expected) {
+bool jtest_status(const char *file, int line, bool fatal, const char *text, jstatus_t actual,
+                  jstatus_t expected) {
     if (actual == expected)
         return true;
     return report(file, line, fatal,
-                  std::string(text) + "\n  Actual: " + jstatus_name(actual) + " (" + std::to_string(actual) +
-                      ")\nExpected: " + jstatus_name(expected) + "\nLast message: " + quoted(jstatus_last_message()));
+                  std::string(text) + "\n  Actual: " + jstatus_name(actual) + " (" +
+                      std::to_string(actual) + ")\nExpected: " + jstatus_name(expected) +
+                      "\nLast message: " + quoted(jstatus_last_message()));
 }
 
 void jtest_fail(const char *file, int line, const char *format, ...) {
@@ -223,7 +242,8 @@ void jtest_fail(const char *file, int line, const char *format, ...) {
 }
 
 void jtest_skip(const char *file, int line, const char *reason) {
-    testing::internal::AssertHelper(testing::TestPartResult::kSkip, file, line, reason) = testing::Message();
+    testing::internal::AssertHelper(testing::TestPartResult::kSkip, file, line, reason) =
+        testing::Message();
 }
 
 bool jtest_has_failure(void) { return testing::Test::HasFailure(); }
@@ -242,8 +262,8 @@ void *jtest_trace_push(const char *file, int line, const char *format, ...) {
 
 void jtest_trace_pop(void **trace) { delete static_cast<testing::ScopedTrace *>(*trace); }
 
-/* Under a sanitizer: a size that no machine has must come back as NULL, as it does without one, and a test's child may
- * go on although its parent had several threads. */
+/* Under a sanitizer: a size that no machine has must come back as NULL, as it does without one, and
+ * a test's child may go on although its parent had several threads. */
 extern "C" __attribute__((visibility("default"))) const char *__asan_default_options() {
     return "allocator_may_return_null=1";
 }

@@ -3,10 +3,11 @@
 
 /* The fixture: the library's bookkeeping memory, counted, marked and made to fail.
  *
- * Every block carries a header in a list and the number of the test that took it. After a test, when the process's own
- * allocators are ended, none of its blocks may be left; what is left is named by size and order of allocation, and written
- * off, so the next test is not blamed. New memory is filled with a pattern and freed memory with another, so what was never
- * written or already given back looks wrong. */
+ * Every block carries a header in a list and the number of the test that took it. After a test,
+ * when the process's own allocators are ended, none of its blocks may be left; what is left is
+ * named by size and order of allocation, and written off, so the next test is not blamed. New
+ * memory is filled with a pattern and freed memory with another, so what was never written or
+ * already given back looks wrong. */
 
 #include "metadata_gate.h"
 
@@ -30,8 +31,10 @@ typedef struct block {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static block_t blocks = {.previous = &blocks, .next = &blocks};
-static uint64_t test_number, allocation_count, fail_at; /* fail_at: value of allocation_count that fails; 0: none */
-static uint64_t stop_at;                                /* the same of the one that stops at the gate */
+/* fail_at: value of allocation_count that fails; 0: none */
+static uint64_t test_number, allocation_count, fail_at;
+/* The same of the one that stops at the gate. */
+static uint64_t stop_at;
 static jtest_gate_t *stop_gate;
 static size_t live_count; /* blocks of this test */
 static bool failed;
@@ -44,7 +47,8 @@ static void *metadata_allocate(void *context, size_t size_bytes) {
     jtest_gate_t *gate = ++allocation_count == stop_at ? stop_gate : NULL;
     if (allocation_count == fail_at) {
         failed = true;
-    } else if (size_bytes <= SIZE_MAX - sizeof *block && (block = malloc(sizeof *block + size_bytes)) != NULL) {
+    } else if (size_bytes <= SIZE_MAX - sizeof *block &&
+               (block = malloc(sizeof *block + size_bytes)) != NULL) {
         memset(block->bytes, 0xCD, size_bytes);
         *block = (block_t){blocks.previous, &blocks, size_bytes, allocation_count, test_number};
         blocks.previous->next = block;
@@ -123,7 +127,8 @@ uint64_t jtest_failure_next(const char *file, int line, uint64_t i) {
     (void)ji_process_reset();
     const size_t live = jtest_metadata_live_count();
     if (live != live_at_round) {
-        jtest_fail(file, line, "round %llu began with %zu live blocks of bookkeeping and ended with %zu",
+        jtest_fail(file, line,
+                   "round %llu began with %zu live blocks of bookkeeping and ended with %zu",
                    (unsigned long long)i, live_at_round, live);
         return 0;
     }
@@ -144,7 +149,8 @@ bool jtest_fixture_start(void) {
     pthread_atfork(lock_for_fork, unlock_after_fork, unlock_after_fork);
     const jstatus_t status = jtest_metadata_install();
     if (status != JSTATUS_SUCCESS)
-        fprintf(stderr, "jtest: bookkeeping memory cannot be watched: %s\n", jstatus_last_message());
+        fprintf(stderr, "jtest: bookkeeping memory cannot be watched: %s\n",
+                jstatus_last_message());
     return status == JSTATUS_SUCCESS;
 }
 
@@ -165,12 +171,15 @@ void jtest_fixture_tear_down(void) {
     char text[512] = "";
     size_t length = 0;
     pthread_mutex_lock(&lock);
-    for (const block_t *block = blocks.next; block != &blocks && length < sizeof text - 64; block = block->next)
+    for (const block_t *block = blocks.next; block != &blocks && length < sizeof text - 64;
+         block = block->next)
         if (block->test == test_number)
-            length += (size_t)snprintf(text + length, sizeof text - length, "\n  %zu bytes, allocation %llu",
-                                       block->size_bytes, (unsigned long long)block->serial);
+            length += (size_t)snprintf(text + length, sizeof text - length,
+                                       "\n  %zu bytes, allocation %llu", block->size_bytes,
+                                       (unsigned long long)block->serial);
     const size_t left = live_count;
     pthread_mutex_unlock(&lock);
     if (left > 0)
-        jtest_fail(__FILE__, __LINE__, "%s left %zu block(s) of bookkeeping:%s", jtest_name(), left, text);
+        jtest_fail(__FILE__, __LINE__, "%s left %zu block(s) of bookkeeping:%s", jtest_name(), left,
+                   text);
 }

@@ -1,8 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The shim's own tests. Tests of the suite JtestFails fail on purpose; they are registered only under
- * JALLOC_TEST_SELF, and this program runs itself with it to see that each failure is seen, named and counted. */
+/* The shim's own tests. Tests of the suite JtestFails fail on purpose; they are registered only
+ * under JALLOC_TEST_SELF, and this program runs itself with it to see that each failure is seen,
+ * named and counted. */
 
 #include "jtest.h"
 
@@ -121,7 +122,8 @@ static const struct failing {
     {"Substr", "Expected to contain: \"needle\""},
     {"Near", "apart by 0.1"},
     {"NearNan", "nan"},
-    {"Ok", "JSTATUS_MEMORY_ERROR (5)\nExpected: JSTATUS_SUCCESS\nLast message: \"wanted 77 bytes\""},
+    {"Ok",
+     "JSTATUS_MEMORY_ERROR (5)\nExpected: JSTATUS_SUCCESS\nLast message: \"wanted 77 bytes\""},
     {"Status", "Expected: JSTATUS_BUSY"},
     {"AssertLeaves", "actual: 1 vs 2"},
     {"Traced", "case number 42"},
@@ -148,7 +150,8 @@ static int run_self(const char *filter, const char *more) {
     return jtest_run_self(filter, environment, output, sizeof output);
 }
 
-/* The same as a user would start it: with options of one's own, and what the caller's environment holds. */
+/* The same as a user would start it: with options of one's own, and what the caller's environment
+ * holds. */
 static int run_plain(const char *option, const char *more_option, const char *more) {
     char self[4096];
     const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -185,7 +188,8 @@ JTEST(Jtest, FilterAndCountsAreGoogleTests) {
 }
 
 JTEST(Jtest, LeakIsNotBlamedOnTheNextTest) {
-    JEXPECT_EQ(run_self("JtestFails.MetadataLeak:Jtest.ScalarsCompare:Jtest.MetadataIsCounted", NULL), 1);
+    JEXPECT_EQ(
+        run_self("JtestFails.MetadataLeak:Jtest.ScalarsCompare:Jtest.MetadataIsCounted", NULL), 1);
     JEXPECT_SUBSTR(output, "[  FAILED  ] 1 test,");
     JEXPECT_SUBSTR(output, "[  PASSED  ] 2 tests.");
 }
@@ -240,7 +244,9 @@ JTEST(Jtest, UnknownArgumentIsRefused) {
 
 static const int squares[][2] = {{2, 4}, {3, 9}, {-4, 16}};
 typedef int square_t[2];
-JTEST_P(Jtest, Parameters, square_t, squares) { JEXPECT_EQ((*param)[0] * (*param)[0], (*param)[1]); }
+JTEST_P(Jtest, Parameters, square_t, squares) {
+    JEXPECT_EQ((*param)[0] * (*param)[0], (*param)[1]);
+}
 
 JTEST(Jtest, ScalarsCompare) {
     JEXPECT_EQ(1, 1.0f);
@@ -373,7 +379,9 @@ JTEST(Jtest, EnvironmentIsSetForOneTest) {
     jtest_setenv("JALLOC_TEST_VARIABLE", "2");
     JEXPECT_STREQ(getenv("JALLOC_TEST_VARIABLE"), "2");
 }
-JTEST(Jtest, EnvironmentIsSetForOneTestAndRestored) { JEXPECT_NULL(getenv("JALLOC_TEST_VARIABLE")); }
+JTEST(Jtest, EnvironmentIsSetForOneTestAndRestored) {
+    JEXPECT_NULL(getenv("JALLOC_TEST_VARIABLE"));
+}
 
 JTEST(Jtest, CallersEnvironmentDoesNotReachTheTests) {
     JEXPECT_EQ(run_plain("--gtest_filter=Jtest.EnvironmentIsClean", NULL, "JALLOC_LAYER=7"), 0);

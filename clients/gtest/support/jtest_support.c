@@ -1,8 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* What tests use besides checks: an allocator that watches its caller, pages that trap, random numbers that can be
- * repeated, the environment, the log, and other processes. Whatever a test made here is undone after it. */
+/* What tests use besides checks: an allocator that watches its caller, pages that trap, random
+ * numbers that can be repeated, the environment, the log, and other processes. Whatever a test made
+ * here is undone after it. */
 
 #include "jtest.h"
 
@@ -31,7 +32,7 @@ extern char **environ;
 /* Each block stands between two zones of a known pattern:
  *
  *     base        pointer               pointer + size
- *     | zone .... | the caller's bytes  | zone (64 bytes) |                                                             */
+ *     | zone .... | the caller's bytes  | zone (64 bytes) | */
 #define ZONE_BYTES 64
 #define ZONE_PATTERN 0xA5
 
@@ -49,8 +50,8 @@ static struct {
     size_t live_count, live_bytes;
 } watcher = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static jstatus_t watcher_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream,
-                                  void **pointer) {
+static jstatus_t watcher_allocate(void *context, size_t size_bytes, size_t alignment,
+                                  jstream_t *stream, void **pointer) {
     (void)context, (void)stream;
     jstatus_t status = JSTATUS_MEMORY_ERROR;
     const size_t before = alignment > ZONE_BYTES ? alignment : ZONE_BYTES;
@@ -98,7 +99,8 @@ static void watcher_drop(watched_t **link) {
     free(block);
 }
 
-static jstatus_t watcher_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+static jstatus_t watcher_deallocate(void *context, void *pointer, size_t size_bytes,
+                                    jstream_t *stream) {
     (void)context, (void)stream;
     jstatus_t status = JSTATUS_SUCCESS;
     pthread_mutex_lock(&watcher.lock);
@@ -118,7 +120,8 @@ static jstatus_t watcher_deallocate(void *context, void *pointer, size_t size_by
     return status;
 }
 
-/* It knows its blocks, so the object keeps no table for it, which would be bookkeeping memory of the test's own. */
+/* It knows its blocks, so the object keeps no table for it, which would be bookkeeping memory of
+ * the test's own. */
 static jstatus_t watcher_find(void *context, const void *pointer, jallocation_t *block) {
     (void)context;
     pthread_mutex_lock(&watcher.lock);
@@ -171,8 +174,8 @@ size_t jtest_live_bytes(void) {
 
 static void watcher_finish(void) {
     if (watcher.live_count > 0)
-        JFAIL("%s left %zu block(s), %zu bytes, of the test's allocator", jtest_name(), watcher.live_count,
-              watcher.live_bytes);
+        JFAIL("%s left %zu block(s), %zu bytes, of the test's allocator", jtest_name(),
+              watcher.live_count, watcher.live_bytes);
     while (watcher.first) {
         void *pointer = watcher.first->pointer;
         const size_t size_bytes = watcher.first->size_bytes;
@@ -198,8 +201,10 @@ static mapping_t *mappings;
 static void *map_guarded(size_t bytes, bool at_end) {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE), body = (bytes + page - 1) / page * page;
     mapping_t *mapping = malloc(sizeof *mapping);
-    unsigned char *base = mmap(NULL, body + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (!mapping || base == MAP_FAILED || (body && mprotect(base + page, body, PROT_READ | PROT_WRITE) != 0)) {
+    unsigned char *base =
+        mmap(NULL, body + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (!mapping || base == MAP_FAILED ||
+        (body && mprotect(base + page, body, PROT_READ | PROT_WRITE) != 0)) {
         JFAIL("no guarded memory of %zu bytes: %s", bytes, strerror(errno));
         free(mapping);
         return NULL;
@@ -220,7 +225,9 @@ static void unmap_all(void) {
     }
 }
 
-/* ---- Random numbers: splitmix64 (Steele, Lea, Flood 2014), a state of 64 bits that any value may start ---- */
+/* ---- Random numbers ---- */
+
+/* splitmix64 (Steele, Lea, Flood 2014): a state of 64 bits that any value may start. */
 
 static uint64_t random_seed = 1, random_state;
 static double scale = 1;
@@ -244,7 +251,9 @@ int64_t jtest_random_between(int64_t low, int64_t high) {
     return (int64_t)((uint64_t)low + (span ? draw % span : draw));
 }
 
-double jtest_random_double(double low, double high) { return low + (high - low) * ((jtest_random() >> 11) * 0x1p-53); }
+double jtest_random_double(double low, double high) {
+    return low + (high - low) * ((jtest_random() >> 11) * 0x1p-53);
+}
 bool jtest_random_bool(void) { return jtest_random() >> 63; }
 
 bool jtest_random_was_used(uint64_t *seed) {
@@ -341,8 +350,8 @@ static int wait_for(pid_t pid) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-void jtest_in_child_at(const char *file, int line, unsigned timeout_s, void (*function)(void *argument),
-                       void *argument) {
+void jtest_in_child_at(const char *file, int line, unsigned timeout_s,
+                       void (*function)(void *argument), void *argument) {
     fflush(NULL);
     const pid_t pid = fork();
     if (pid == 0) {
@@ -360,7 +369,8 @@ void jtest_in_child_at(const char *file, int line, unsigned timeout_s, void (*fu
         jtest_fail(file, line, "the child ended with %d", result);
 }
 
-int jtest_run_program(const char *const argv[], const char *const environment[], char *output, size_t output_bytes) {
+int jtest_run_program(const char *const argv[], const char *const environment[], char *output,
+                      size_t output_bytes) {
     size_t present = 0, added = 0, count = 0;
     while (environ[present])
         ++present;
@@ -398,7 +408,8 @@ int jtest_run_program(const char *const argv[], const char *const environment[],
     return result;
 }
 
-int jtest_run_self(const char *filter, const char *const environment[], char *output, size_t output_bytes) {
+int jtest_run_self(const char *filter, const char *const environment[], char *output,
+                   size_t output_bytes) {
     char self[4096], option[256];
     const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     if (length < 0)
@@ -486,8 +497,8 @@ void jtest_support_start(void) {
     for (size_t i = 0; environ[i] && !jtest_keeps;) {
         char name[64];
         const size_t length = strcspn(environ[i], "=");
-        if (strncmp(environ[i], "JALLOC_", 7) == 0 && strncmp(environ[i], "JALLOC_TEST_", 12) != 0 &&
-            length < sizeof name) {
+        if (strncmp(environ[i], "JALLOC_", 7) == 0 &&
+            strncmp(environ[i], "JALLOC_TEST_", 12) != 0 && length < sizeof name) {
             memcpy(name, environ[i], length);
             name[length] = '\0';
             unsetenv(name);
@@ -503,7 +514,8 @@ void jtest_support_start(void) {
 }
 
 void jtest_support_set_up(const char *name) {
-    uint64_t hash = 0xCBF29CE484222325u; /* FNV-1a, so each test has its own numbers whatever the filter */
+    /* FNV-1a, so each test has its own numbers whatever the filter */
+    uint64_t hash = 0xCBF29CE484222325u;
     for (; *name; ++name)
         hash = (hash ^ (unsigned char)*name) * 0x100000001B3u;
     random_state = random_seed ^ hash;

@@ -1,8 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Functions of the system that fail on demand. The program is linked with --wrap for each of them (JTEST_SYSTEM_CALLS of
- * CMakeLists.txt), so what the library calls, its static form being part of the program, comes through here. */
+/* Functions of the system that fail on demand. The program is linked with --wrap for each of them
+ * (JTEST_SYSTEM_CALLS of CMakeLists.txt), so what the library calls, its static form being part of
+ * the program, comes through here. */
 
 #include "jtest.h"
 
@@ -44,21 +45,23 @@ static bool call_fails(const char *self) {
     return true;
 }
 
-/* A wrapper: what it gives instead of the function's result is `failure`, or the number opposite to an "error" that is
- * none. */
-#define WRAP(type, name, parameters, arguments, failure)                                                               \
-    type __real_##name parameters;                                                                                     \
-    type __wrap_##name parameters;                                                                                     \
-    type __wrap_##name parameters {                                                                                    \
-        if (call_fails(#name))                                                                                         \
-            return plan.error > 0 ? (failure) : (type) - (intptr_t)plan.error;                                         \
-        return __real_##name arguments;                                                                                \
+/* A wrapper: what it gives instead of the function's result is `failure`, or the number opposite to
+ * an "error" that is none. */
+#define WRAP(type, name, parameters, arguments, failure)                                           \
+    type __real_##name parameters;                                                                 \
+    type __wrap_##name parameters;                                                                 \
+    type __wrap_##name parameters {                                                                \
+        if (call_fails(#name))                                                                     \
+            return plan.error > 0 ? (failure) : (type) - (intptr_t)plan.error;                     \
+        return __real_##name arguments;                                                            \
     }
 
 WRAP(int, access, (const char *path, int mode), (path, mode), -1)
 WRAP(int, close, (int file), (file), -1)
-WRAP(int, dl_iterate_phdr, (int (*visit)(struct dl_phdr_info *, size_t, void *), void *context), (visit, context), 0)
-WRAP(int, fallocate, (int file, int mode, off_t offset, off_t bytes), (file, mode, offset, bytes), -1)
+WRAP(int, dl_iterate_phdr, (int (*visit)(struct dl_phdr_info *, size_t, void *), void *context),
+     (visit, context), 0)
+WRAP(int, fallocate, (int file, int mode, off_t offset, off_t bytes), (file, mode, offset, bytes),
+     -1)
 WRAP(int, fchmod, (int file, mode_t mode), (file, mode), -1)
 WRAP(FILE *, fopen, (const char *path, const char *mode), (path, mode), NULL)
 WRAP(int, fstat, (int file, struct stat *result), (file, result), -1)
@@ -68,7 +71,8 @@ WRAP(unsigned long, getauxval, (unsigned long type), (type), 1)
 WRAP(char *, getcwd, (char *path, size_t bytes), (path, bytes), NULL)
 WRAP(ssize_t, getrandom, (void *bytes, size_t count, unsigned flags), (bytes, count, flags), -1)
 WRAP(int, kill, (pid_t process, int number), (process, number), -1)
-WRAP(int, linkat, (int from, const char *old, int to, const char *path, int flags), (from, old, to, path, flags), -1)
+WRAP(int, linkat, (int from, const char *old, int to, const char *path, int flags),
+     (from, old, to, path, flags), -1)
 WRAP(int, lstat, (const char *path, struct stat *result), (path, result), -1)
 WRAP(int, madvise, (void *address, size_t bytes, int advice), (address, bytes, advice), -1)
 WRAP(int, memfd_create, (const char *name, unsigned flags), (name, flags), -1)
@@ -77,18 +81,24 @@ WRAP(void *, mmap, (void *at, size_t bytes, int protection, int flags, int file,
 WRAP(int, mprotect, (void *address, size_t bytes, int protection), (address, bytes, protection), -1)
 WRAP(int, munmap, (void *address, size_t bytes), (address, bytes), -1)
 WRAP(int, nanosleep, (const struct timespec *time, struct timespec *left), (time, left), -1)
-WRAP(int, posix_memalign, (void **pointer, size_t alignment, size_t bytes), (pointer, alignment, bytes), plan.error)
-WRAP(ssize_t, pread, (int file, void *bytes, size_t count, off_t offset), (file, bytes, count, offset), -1)
+WRAP(int, posix_memalign, (void **pointer, size_t alignment, size_t bytes),
+     (pointer, alignment, bytes), plan.error)
+WRAP(ssize_t, pread, (int file, void *bytes, size_t count, off_t offset),
+     (file, bytes, count, offset), -1)
 WRAP(int, pthread_create,
-     (pthread_t * thread, const pthread_attr_t *attributes, void *(*function)(void *), void *argument),
+     (pthread_t * thread, const pthread_attr_t *attributes, void *(*function)(void *),
+      void *argument),
      (thread, attributes, function, argument), plan.error)
-WRAP(int, pthread_key_create, (pthread_key_t * key, void (*at_exit)(void *)), (key, at_exit), plan.error)
+WRAP(int, pthread_key_create, (pthread_key_t * key, void (*at_exit)(void *)), (key, at_exit),
+     plan.error)
 WRAP(int, pthread_setspecific, (pthread_key_t key, const void *value), (key, value), plan.error)
-WRAP(ssize_t, pwrite, (int file, const void *bytes, size_t count, off_t offset), (file, bytes, count, offset), -1)
+WRAP(ssize_t, pwrite, (int file, const void *bytes, size_t count, off_t offset),
+     (file, bytes, count, offset), -1)
 WRAP(ssize_t, read, (int file, void *bytes, size_t count), (file, bytes, count), -1)
 WRAP(ssize_t, readlink, (const char *path, char *text, size_t bytes), (path, text, bytes), -1)
 WRAP(int, rename, (const char *from, const char *to), (from, to), -1)
-WRAP(int, sched_getaffinity, (pid_t process, size_t bytes, cpu_set_t *mask), (process, bytes, mask), -1)
+WRAP(int, sched_getaffinity, (pid_t process, size_t bytes, cpu_set_t *mask), (process, bytes, mask),
+     -1)
 WRAP(int, sigtimedwait, (const sigset_t *set, siginfo_t *information, const struct timespec *time),
      (set, information, time), -1)
 WRAP(int, stat, (const char *path, struct stat *result), (path, result), -1)
@@ -119,7 +129,8 @@ int __wrap_fcntl(int file, int command, ...) {
     va_start(arguments, command);
     void *argument = va_arg(arguments, void *); /* or an int, which comes by the same way */
     va_end(arguments);
-    return call_fails("fcntl") ? (plan.error > 0 ? -1 : -plan.error) : __real_fcntl(file, command, argument);
+    return call_fails("fcntl") ? (plan.error > 0 ? -1 : -plan.error)
+                               : __real_fcntl(file, command, argument);
 }
 
 long __real_syscall(long number, ...);
@@ -133,7 +144,8 @@ long __wrap_syscall(long number, ...) {
     va_end(arguments);
     if (call_fails("syscall"))
         return plan.error > 0 ? -1 : -plan.error;
-    return __real_syscall(number, argument[0], argument[1], argument[2], argument[3], argument[4], argument[5]);
+    return __real_syscall(number, argument[0], argument[1], argument[2], argument[3], argument[4],
+                          argument[5]);
 }
 
 void jtest_fail_calls(const char *function, uint64_t first, uint64_t count, int error) {

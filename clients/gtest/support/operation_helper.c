@@ -9,8 +9,9 @@
 
 const int operation_types[4] = {JDATATYPE_F32, JDATATYPE_F64, JDATATYPE_F32_C, JDATATYPE_F64_C};
 const jstructure_t operation_structures[7] = {
-    JSTRUCTURE_GENERAL,         JSTRUCTURE_SYMMETRIC_UPPER,  JSTRUCTURE_SYMMETRIC_LOWER, JSTRUCTURE_HERMITIAN_UPPER,
-    JSTRUCTURE_HERMITIAN_LOWER, JSTRUCTURE_TRIANGULAR_UPPER, JSTRUCTURE_TRIANGULAR_LOWER};
+    JSTRUCTURE_GENERAL,         JSTRUCTURE_SYMMETRIC_UPPER, JSTRUCTURE_SYMMETRIC_LOWER,
+    JSTRUCTURE_HERMITIAN_UPPER, JSTRUCTURE_HERMITIAN_LOWER, JSTRUCTURE_TRIANGULAR_UPPER,
+    JSTRUCTURE_TRIANGULAR_LOWER};
 
 const char *storage_name(storage_t storage) {
     static const char *const names[STORED_COUNT] = {"column",     "row",     "column-padded",
@@ -67,8 +68,8 @@ void *operand_at(const operand_t *operand, int64_t i, int64_t j) {
     void *first = NULL;
     JEXPECT_OK(jbuffer_as_pointer(operand->view, JDEVICE_HOST, &first));
     const int64_t column = operand->layout.rank > 1 ? operand->layout.strides[1] : 0;
-    return (char *)first +
-           (i * operand->layout.strides[0] + j * column) * (int64_t)jhandle_sizeof_datatype(operand->type);
+    return (char *)first + (i * operand->layout.strides[0] + j * column) *
+                               (int64_t)jhandle_sizeof_datatype(operand->type);
 }
 
 bool layout_stores(const jlayout_t *layout, int64_t i, int64_t j) {
@@ -77,7 +78,8 @@ bool layout_stores(const jlayout_t *layout, int64_t i, int64_t j) {
     return layout->structure % 2 == 1 ? i <= j : i >= j; /* the upper ones have odd numbers */
 }
 
-static void make_parent(operand_t *operand, jbuffer_allocator_t *allocator, int64_t m, int64_t n, storage_t storage) {
+static void make_parent(operand_t *operand, jbuffer_allocator_t *allocator, int64_t m, int64_t n,
+                        storage_t storage) {
     jlayout_t layout;
     const int64_t plain[2] = {m, n}, turned[2] = {n, m}, wide[2] = {2 * m + 2, 3 * n + 3};
     const int64_t starts[2] = {1, 2}, steps[2] = {2, 3};
@@ -86,7 +88,8 @@ static void make_parent(operand_t *operand, jbuffer_allocator_t *allocator, int6
     case STORED_ROW:
     case STORED_ROW_PADDED: JEXPECT_OK(jlayout_init(&layout, 2, plain, JORDER_ROW_MAJOR)); break;
     case STORED_STEPPED:
-        JEXPECT_OK(jlayout_init(&layout, 2, wide, jtest_random_bool() ? JORDER_ROW_MAJOR : JORDER_COLUMN_MAJOR));
+        JEXPECT_OK(jlayout_init(&layout, 2, wide,
+                                jtest_random_bool() ? JORDER_ROW_MAJOR : JORDER_COLUMN_MAJOR));
         break;
     case STORED_PERMUTED: JEXPECT_OK(jlayout_init(&layout, 2, turned, JORDER_COLUMN_MAJOR)); break;
     default: JEXPECT_OK(jlayout_init(&layout, 2, plain, JORDER_COLUMN_MAJOR)); break;
@@ -103,11 +106,13 @@ static void make_parent(operand_t *operand, jbuffer_allocator_t *allocator, int6
     else if (storage == STORED_PERMUTED)
         JEXPECT_OK(jbuffer_permute(operand->parent, (const int[]){1, 0}, &operand->view));
     else
-        JEXPECT_OK(jbuffer_slice(operand->parent, (const int64_t[]){0, 0}, plain, NULL, &operand->view));
+        JEXPECT_OK(
+            jbuffer_slice(operand->parent, (const int64_t[]){0, 0}, plain, NULL, &operand->view));
     JEXPECT_OK(jlayout_get_bytes(&layout, operand->type, &operand->size_bytes));
 }
 
-static void make_vector(operand_t *operand, jbuffer_allocator_t *allocator, int64_t n, storage_t storage) {
+static void make_vector(operand_t *operand, jbuffer_allocator_t *allocator, int64_t n,
+                        storage_t storage) {
     const int64_t step = storage == STORED_STEPPED ? 3 : 1, all = n * step + 2;
     jlayout_t layout;
     JEXPECT_OK(jlayout_init(&layout, 1, &all, JORDER_COLUMN_MAJOR));
@@ -116,8 +121,8 @@ static void make_vector(operand_t *operand, jbuffer_allocator_t *allocator, int6
     JEXPECT_OK(jlayout_get_bytes(&layout, operand->type, &operand->size_bytes));
 }
 
-void operand_make(operand_t *operand, jbuffer_allocator_t *allocator, int64_t rows, int64_t columns, storage_t storage,
-                  jstructure_t structure) {
+void operand_make(operand_t *operand, jbuffer_allocator_t *allocator, int64_t rows, int64_t columns,
+                  storage_t storage, jstructure_t structure) {
     memset(operand, 0, sizeof *operand);
     jbuffer_allocator_options_t options = no_options;
     JEXPECT_OK(jbuffer_allocator_get_options(allocator, &options));
@@ -141,16 +146,17 @@ void operand_make(operand_t *operand, jbuffer_allocator_t *allocator, int64_t ro
     operand->before = malloc(operand->size_bytes + 1);
     const bool complex = wide_is_complex(operand->type);
     const int64_t width = columns < 0 ? 1 : columns;
-    const double small = structure == JSTRUCTURE_TRIANGULAR_UPPER || structure == JSTRUCTURE_TRIANGULAR_LOWER
-                             ? 1.0 / (double)(rows + 1)
-                             : 1.0;
+    const double small =
+        structure == JSTRUCTURE_TRIANGULAR_UPPER || structure == JSTRUCTURE_TRIANGULAR_LOWER
+            ? 1.0 / (double)(rows + 1)
+            : 1.0;
     for (int64_t j = 0; j < width; j++)
         for (int64_t i = 0; i < rows; i++) {
             if (!layout_stores(&operand->layout, i, j))
                 continue;
             wide_t value = jtest_random_double(-1, 1) * small + (small < 1 && i == j ? 2 : 0);
-            if (complex &&
-                !(i == j && (structure == JSTRUCTURE_HERMITIAN_UPPER || structure == JSTRUCTURE_HERMITIAN_LOWER)))
+            if (complex && !(i == j && (structure == JSTRUCTURE_HERMITIAN_UPPER ||
+                                        structure == JSTRUCTURE_HERMITIAN_LOWER)))
                 __imag__ value = jtest_random_double(-1, 1) * small;
             wide_put(operand_at(operand, i, j), operand->type, 0, value);
         }
@@ -176,7 +182,8 @@ void operand_make_definite(operand_t *operand, wide_arena_t *arena) {
     for (int64_t j = 0; j < n; j++)
         for (int64_t i = 0; i < n; i++)
             if (layout_stores(&operand->layout, i, j))
-                wide_put(operand_at(operand, i, j), operand->type, 0, *wide_at(product, i, j) + (i == j ? n + 1 : 0));
+                wide_put(operand_at(operand, i, j), operand->type, 0,
+                         *wide_at(product, i, j) + (i == j ? n + 1 : 0));
     operand_keep(operand);
 }
 
@@ -188,9 +195,12 @@ void operand_free(operand_t *operand) {
 
 /* ---- Values ---- */
 
-static wide_t element_of(const jlayout_t *layout, jdatatype_t type, const char *first, int64_t i, int64_t j) {
-    const int64_t row = layout->rank > 0 ? layout->strides[0] : 0, column = layout->rank > 1 ? layout->strides[1] : 0;
-    return wide_get(first + (i * row + j * column) * (int64_t)jhandle_sizeof_datatype(type), type, 0);
+static wide_t element_of(const jlayout_t *layout, jdatatype_t type, const char *first, int64_t i,
+                         int64_t j) {
+    const int64_t row = layout->rank > 0 ? layout->strides[0] : 0,
+                  column = layout->rank > 1 ? layout->strides[1] : 0;
+    return wide_get(first + (i * row + j * column) * (int64_t)jhandle_sizeof_datatype(type), type,
+                    0);
 }
 
 wide_matrix_t buffer_value(wide_arena_t *arena, jbuffer_t *buffer) {
@@ -200,13 +210,13 @@ wide_matrix_t buffer_value(wide_arena_t *arena, jbuffer_t *buffer) {
     JEXPECT_OK(jbuffer_get_layout(buffer, &layout));
     JEXPECT_OK(jbuffer_get_type(buffer, &type));
     JEXPECT_OK(jbuffer_as_pointer(buffer, JDEVICE_HOST, &first));
-    wide_matrix_t value =
-        wide_zeros(arena, layout.rank > 0 ? layout.extents[0] : 1, layout.rank > 1 ? layout.extents[1] : 1);
+    wide_matrix_t value = wide_zeros(arena, layout.rank > 0 ? layout.extents[0] : 1,
+                                     layout.rank > 1 ? layout.extents[1] : 1);
     value.real = !wide_is_complex(type);
-    const bool hermitian =
-        layout.structure == JSTRUCTURE_HERMITIAN_UPPER || layout.structure == JSTRUCTURE_HERMITIAN_LOWER;
-    const bool triangular =
-        layout.structure == JSTRUCTURE_TRIANGULAR_UPPER || layout.structure == JSTRUCTURE_TRIANGULAR_LOWER;
+    const bool hermitian = layout.structure == JSTRUCTURE_HERMITIAN_UPPER ||
+                           layout.structure == JSTRUCTURE_HERMITIAN_LOWER;
+    const bool triangular = layout.structure == JSTRUCTURE_TRIANGULAR_UPPER ||
+                            layout.structure == JSTRUCTURE_TRIANGULAR_LOWER;
     for (int64_t j = 0; j < value.columns; j++)
         for (int64_t i = 0; i < value.rows; i++) {
             wide_t element = 0;
@@ -242,12 +252,13 @@ void buffer_expect(jbuffer_t *buffer, wide_matrix_t expected, long double factor
         for (int64_t i = 0; i < expected.rows; i++) {
             if (!layout_stores(&layout, i, j))
                 continue;
-            const wide_t actual = element_of(&layout, type, first, i, j), wanted = *wide_at(expected, i, j);
+            const wide_t actual = element_of(&layout, type, first, i, j),
+                         wanted = *wide_at(expected, i, j);
             const long double bound = factor * wide_epsilon(type) * *wide_bound_at(expected, i, j);
             if (!(wide_abs(actual - wanted) <= bound)) {
-                JFAIL("element (%ld, %ld) is %.17g%+.17gi, not %.17g%+.17gi within %.3g", (long)i, (long)j,
-                      (double)__real__ actual, (double)__imag__ actual, (double)__real__ wanted,
-                      (double)__imag__ wanted, (double)bound);
+                JFAIL("element (%ld, %ld) is %.17g%+.17gi, not %.17g%+.17gi within %.3g", (long)i,
+                      (long)j, (double)__real__ actual, (double)__imag__ actual,
+                      (double)__real__ wanted, (double)__imag__ wanted, (double)bound);
                 return;
             }
         }
@@ -263,7 +274,8 @@ void operand_expect(const operand_t *operand, wide_matrix_t expected, long doubl
     for (int64_t j = 0; j < expected.columns; j++)
         for (int64_t i = 0; i < expected.rows; i++)
             if (layout_stores(&operand->layout, i, j)) {
-                const size_t offset = (size_t)((unsigned char *)operand_at(operand, i, j) - operand->memory);
+                const size_t offset =
+                    (size_t)((unsigned char *)operand_at(operand, i, j) - operand->memory);
                 memcpy(other + offset, operand->before + offset, bytes);
             }
     if (memcmp(other, operand->before, operand->size_bytes) != 0)
@@ -272,7 +284,8 @@ void operand_expect(const operand_t *operand, wide_matrix_t expected, long doubl
 }
 
 void operand_expect_unchanged(const operand_t *operand) {
-    if (operand->size_bytes > 0 && memcmp(operand->memory, operand->before, operand->size_bytes) != 0)
+    if (operand->size_bytes > 0 &&
+        memcmp(operand->memory, operand->before, operand->size_bytes) != 0)
         JFAIL("the operand has changed");
 }
 
@@ -308,8 +321,8 @@ typedef struct view {
 } view_t;
 
 /* m x n of the whole; where it can be, one time in three, those of `like`. */
-static void view_make(view_t *view, jbuffer_t *whole, int64_t m, int64_t n, jstructure_t structure, bool strided,
-                      const view_t *like) {
+static void view_make(view_t *view, jbuffer_t *whole, int64_t m, int64_t n, jstructure_t structure,
+                      bool strided, const view_t *like) {
     view_t made = {.turned = strided && jtest_random_bool()};
     for (int d = 0; d < 2; d++) {
         made.extents[d] = (d == 0) != made.turned ? m : n;
@@ -320,7 +333,8 @@ static void view_make(view_t *view, jbuffer_t *whole, int64_t m, int64_t n, jstr
         like->extents[!like->turned] == n)
         made = *like;
     jbuffer_t *slice = NULL, *turned = NULL;
-    JEXPECT_OK(jbuffer_slice(whole, made.starts, made.extents, strided ? made.steps : NULL, &slice));
+    JEXPECT_OK(
+        jbuffer_slice(whole, made.starts, made.extents, strided ? made.steps : NULL, &slice));
     if (made.turned)
         JEXPECT_OK(jbuffer_permute(slice, (const int[]){1, 0}, &turned));
     JEXPECT_OK(jbuffer_with_structure(made.turned ? turned : slice, structure, &made.buffer));
@@ -332,7 +346,8 @@ static void view_make(view_t *view, jbuffer_t *whole, int64_t m, int64_t n, jstr
 /* Element (i, j) of the view in the whole. */
 static wide_t *view_at(const view_t *view, wide_matrix_t whole, int64_t i, int64_t j) {
     const int64_t row = view->turned ? j : i, column = view->turned ? i : j;
-    return wide_at(whole, view->starts[0] + row * view->steps[0], view->starts[1] + column * view->steps[1]);
+    return wide_at(whole, view->starts[0] + row * view->steps[0],
+                   view->starts[1] + column * view->steps[1]);
 }
 
 static wide_matrix_t value_of(wide_arena_t *arena, jbuffer_allocator_t *local, jbuffer_t *buffer) {
@@ -355,22 +370,26 @@ typedef struct overlap_call {
 static jstatus_t overlap_run(jhandle_t *handle, overlap_call_t *call) {
     switch (call->operation) {
     case COPY: return jbuffer_copy(handle, call->c.buffer, call->a.buffer);
-    case ADD: return jbuffer_add(handle, &call->alpha, call->a.buffer, &call->beta, call->b.buffer, &call->c.buffer);
+    case ADD:
+        return jbuffer_add(handle, &call->alpha, call->a.buffer, &call->beta, call->b.buffer,
+                           &call->c.buffer);
     case PRODUCT:
-        return jbuffer_product(handle, call->transposes[0], call->transposes[1], &call->alpha, call->a.buffer,
-                               call->b.buffer, &call->beta, &call->c.buffer);
-    case TRANSPOSE: return jbuffer_transpose(handle, call->transposes[0], call->a.buffer, &call->c.buffer);
+        return jbuffer_product(handle, call->transposes[0], call->transposes[1], &call->alpha,
+                               call->a.buffer, call->b.buffer, &call->beta, &call->c.buffer);
+    case TRANSPOSE:
+        return jbuffer_transpose(handle, call->transposes[0], call->a.buffer, &call->c.buffer);
     default:
-        return jbuffer_solve_triangular(handle, JBLAS_LEFT, call->transposes[0], JBLAS_UNIT, &call->alpha,
-                                        call->a.buffer, call->c.buffer);
+        return jbuffer_solve_triangular(handle, JBLAS_LEFT, call->transposes[0], JBLAS_UNIT,
+                                        &call->alpha, call->a.buffer, call->c.buffer);
     }
 }
 
 /* What the result should be, from what all are now. */
-static wide_matrix_t overlap_expected(const overlap_call_t *call, jbuffer_allocator_t *local, jdatatype_t type,
-                                      wide_arena_t *arena) {
+static wide_matrix_t overlap_expected(const overlap_call_t *call, jbuffer_allocator_t *local,
+                                      jdatatype_t type, wide_arena_t *arena) {
     const wide_t alpha = scalar_value(type, &call->alpha), beta = scalar_value(type, &call->beta);
-    const wide_matrix_t a = value_of(arena, local, call->a.buffer), b = value_of(arena, local, call->b.buffer),
+    const wide_matrix_t a = value_of(arena, local, call->a.buffer),
+                        b = value_of(arena, local, call->b.buffer),
                         c = value_of(arena, local, call->c.buffer);
     wide_matrix_t result = wide_zeros(arena, c.rows, c.columns);
     result.real = !wide_is_complex(type);
@@ -401,16 +420,19 @@ static wide_matrix_t overlap_expected(const overlap_call_t *call, jbuffer_alloca
 }
 
 static void overlap_draw(overlap_call_t *call, jbuffer_t *whole, jdatatype_t type, bool strided) {
-    static const jblas_operation_t transposes[3] = {JBLAS_NO_TRANSPOSE, JBLAS_TRANSPOSE, JBLAS_CONJUGATE_TRANSPOSE};
-    static const jstructure_t structures[5] = {JSTRUCTURE_GENERAL, JSTRUCTURE_SYMMETRIC_UPPER,
-                                               JSTRUCTURE_SYMMETRIC_LOWER, JSTRUCTURE_TRIANGULAR_UPPER,
-                                               JSTRUCTURE_TRIANGULAR_LOWER};
-    *call =
-        (overlap_call_t){.operation = (overlap_operation_t)jtest_random_between(0, OVERLAP_OPERATIONS - 1),
-                         .transposes = {transposes[jtest_random_between(0, 2)], transposes[jtest_random_between(0, 2)]},
-                         .alpha = scalar_random(type),
-                         .beta = scalar_random(type)};
-    const bool turn_a = call->transposes[0] != JBLAS_NO_TRANSPOSE, turn_b = call->transposes[1] != JBLAS_NO_TRANSPOSE;
+    static const jblas_operation_t transposes[3] = {JBLAS_NO_TRANSPOSE, JBLAS_TRANSPOSE,
+                                                    JBLAS_CONJUGATE_TRANSPOSE};
+    static const jstructure_t structures[5] = {
+        JSTRUCTURE_GENERAL, JSTRUCTURE_SYMMETRIC_UPPER, JSTRUCTURE_SYMMETRIC_LOWER,
+        JSTRUCTURE_TRIANGULAR_UPPER, JSTRUCTURE_TRIANGULAR_LOWER};
+    *call = (overlap_call_t){
+        .operation = (overlap_operation_t)jtest_random_between(0, OVERLAP_OPERATIONS - 1),
+        .transposes = {transposes[jtest_random_between(0, 2)],
+                       transposes[jtest_random_between(0, 2)]},
+        .alpha = scalar_random(type),
+        .beta = scalar_random(type)};
+    const bool turn_a = call->transposes[0] != JBLAS_NO_TRANSPOSE,
+               turn_b = call->transposes[1] != JBLAS_NO_TRANSPOSE;
     const int64_t m = jtest_random_between(1, 5), n = jtest_random_between(1, 5);
     int64_t k = jtest_random_between(1, 5);
     jstructure_t of_a = JSTRUCTURE_GENERAL, of_c = JSTRUCTURE_GENERAL;
@@ -447,8 +469,8 @@ static void overlap_draw(overlap_call_t *call, jbuffer_t *whole, jdatatype_t typ
     view_make(b, whole, 1, 1, JSTRUCTURE_GENERAL, strided, NULL); /* not used */
 }
 
-void overlap_expect_right(jhandle_t *handle, jbuffer_allocator_t *allocator, jbuffer_allocator_t *local,
-                          wide_arena_t *arena, bool strided) {
+void overlap_expect_right(jhandle_t *handle, jbuffer_allocator_t *allocator,
+                          jbuffer_allocator_t *local, wide_arena_t *arena, bool strided) {
     jbuffer_allocator_options_t options = JBUFFER_ALLOCATOR_OPTIONS_INIT;
     JEXPECT_OK(jbuffer_allocator_get_options(allocator, &options));
     const jdatatype_t type = options.type;
@@ -458,8 +480,9 @@ void overlap_expect_right(jhandle_t *handle, jbuffer_allocator_t *allocator, jbu
     operand_make(&random, local, WHOLE, WHOLE, STORED_COLUMN, JSTRUCTURE_GENERAL);
     JEXPECT_OK(jbuffer_construct_copy(allocator, random.view, &whole));
     overlap_draw(&call, whole, type, strided);
-    JSCOPED_TRACE("operation %d, %ld x %ld, operations %d %d", (int)call.operation, (long)call.c.extents[call.c.turned],
-                  (long)call.c.extents[!call.c.turned], (int)call.transposes[0], (int)call.transposes[1]);
+    JSCOPED_TRACE("operation %d, %ld x %ld, operations %d %d", (int)call.operation,
+                  (long)call.c.extents[call.c.turned], (long)call.c.extents[!call.c.turned],
+                  (int)call.transposes[0], (int)call.transposes[1]);
     wide_matrix_t before = value_of(arena, local, whole);
     const wide_matrix_t expected = overlap_expected(&call, local, type, arena);
 

@@ -3,9 +3,9 @@
 #ifndef JALLOC_CLIENTS_GTEST_OPERATION_HELPER_H
 #define JALLOC_CLIENTS_GTEST_OPERATION_HELPER_H
 
-/* Operands of operations on buffers: host memory in any layout, with what must neither be read nor written (gaps, the
- * triangle that is not stored) full of NaN; their values as matrices of jblas_reference.h, and the judgement of a
- * result. */
+/* Operands of operations on buffers: host memory in any layout, with what must neither be read nor
+ * written (gaps, the triangle that is not stored) full of NaN; their values as matrices of
+ * jblas_reference.h, and the judgement of a result. */
 
 #include "jalloc/operation.h"
 #include "jblas_reference.h"
@@ -35,7 +35,8 @@ typedef struct operand {
 extern const int operation_types[4];
 extern const jstructure_t operation_structures[7];
 
-/* The runtime of this process, and an allocator of local buffers on the host; operation_end() ends them. */
+/* The runtime of this process, and an allocator of local buffers on the host; operation_end() ends
+ * them. */
 typedef struct operation_world {
     jruntime_t *runtime;
     jbuffer_allocator_t *allocator;
@@ -45,15 +46,15 @@ typedef struct operation_world {
 void operation_begin(operation_world_t *world, jdatatype_t type);
 void operation_end(operation_world_t *world);
 
-/* Ends the size query of a handle and gives it just the bytes that were asked for; guarded: host memory right before an
- * inaccessible page. Then again whatever it wants. */
+/* Ends the size query of a handle and gives it just the bytes that were asked for; guarded: host
+ * memory right before an inaccessible page. Then again whatever it wants. */
 void operation_give_exactly(jhandle_t *handle, bool guarded);
 void operation_give_any(jhandle_t *handle);
 
-/* A matrix, or (columns < 0) a vector of rank 1. The stored elements are random, of a size that keeps triangles well
- * conditioned; the diagonal of a Hermitian one is real. */
-void operand_make(operand_t *operand, jbuffer_allocator_t *allocator, int64_t rows, int64_t columns, storage_t storage,
-                  jstructure_t structure);
+/* A matrix, or (columns < 0) a vector of rank 1. The stored elements are random, of a size that
+ * keeps triangles well conditioned; the diagonal of a Hermitian one is real. */
+void operand_make(operand_t *operand, jbuffer_allocator_t *allocator, int64_t rows, int64_t columns,
+                  storage_t storage, jstructure_t structure);
 /* Makes its stored triangle that of a positive definite matrix. */
 void operand_make_definite(operand_t *operand, wide_arena_t *arena);
 /* The elements become what they are now: what operand_expect() compares with. */
@@ -86,11 +87,11 @@ wide_t scalar_value(jdatatype_t type, const scalar_t *scalar);
 
 jlayout_t operation_layout(int rank, int64_t m, int64_t n);
 
-/* One operation, drawn, whose operands and result are views of one matrix, drawn; in exactly the bytes that it asks for.
- * The result is what the operands were before, and nothing beside it has changed. `strided`: views with steps and
- * permuted ones. `local`: of buffers on the host of this process, of that type. Collective where the allocator's
- * buffers are. */
-void overlap_expect_right(jhandle_t *handle, jbuffer_allocator_t *allocator, jbuffer_allocator_t *local,
-                          wide_arena_t *arena, bool strided);
+/* One operation, drawn, whose operands and result are views of one matrix, drawn; in exactly the
+ * bytes that it asks for. The result is what the operands were before, and nothing beside it has
+ * changed. `strided`: views with steps and permuted ones. `local`: of buffers on the host of this
+ * process, of that type. Collective where the allocator's buffers are. */
+void overlap_expect_right(jhandle_t *handle, jbuffer_allocator_t *allocator,
+                          jbuffer_allocator_t *local, wide_arena_t *arena, bool strided);
 
 #endif

@@ -47,11 +47,11 @@ static jstatus_t enter(bool can_fail) {
     gpu.failed = true;
     return ji_fail(gpu.fail_with, "injected");
 }
-#define ENTER(can_fail)                                                                                                \
-    do {                                                                                                               \
-        const jstatus_t entered = enter(can_fail);                                                                     \
-        if (entered != JSTATUS_SUCCESS)                                                                                \
-            return entered;                                                                                            \
+#define ENTER(can_fail)                                                                            \
+    do {                                                                                           \
+        const jstatus_t entered = enter(can_fail);                                                 \
+        if (entered != JSTATUS_SUCCESS)                                                            \
+            return entered;                                                                        \
     } while (0)
 
 static uint64_t capture_of(const jstream_t *stream) {
@@ -64,7 +64,7 @@ static uint64_t capture_of(const jstream_t *stream) {
     return capture;
 }
 
-/* ---- Operations -------------------------------------------------------------------------------------------------- */
+/* ---- Operations ---- */
 
 static jstatus_t pretend_get_properties(jdevice_t *device, jdevice_properties_t *properties) {
     ENTER(true);
@@ -98,32 +98,37 @@ static void forget(const void *pointer, size_t size_bytes) {
         violate("memory given back that was not taken");
 }
 
-static jstatus_t pretend_allocate(jdevice_t *device, jmemory_kind_t kind, size_t size_bytes, size_t alignment,
-                                  void **pointer) {
+static jstatus_t pretend_allocate(jdevice_t *device, jmemory_kind_t kind, size_t size_bytes,
+                                  size_t alignment, void **pointer) {
     ENTER(true);
     ++gpu.allocations;
-    const jstatus_t status = ji_host_device.ops->allocate(device, kind, size_bytes, alignment, pointer);
+    const jstatus_t status =
+        ji_host_device.ops->allocate(device, kind, size_bytes, alignment, pointer);
     if (status == JSTATUS_SUCCESS)
         remember(*pointer, size_bytes);
     return status;
 }
-static jstatus_t pretend_deallocate(jdevice_t *device, jmemory_kind_t kind, void *pointer, size_t size_bytes) {
+static jstatus_t pretend_deallocate(jdevice_t *device, jmemory_kind_t kind, void *pointer,
+                                    size_t size_bytes) {
     ENTER(false);
     ++gpu.deallocations;
     forget(pointer, size_bytes);
     return ji_host_device.ops->deallocate(device, kind, pointer, size_bytes);
 }
-static jstatus_t pretend_allocate_ordered(jdevice_t *device, jstream_t *stream, size_t size_bytes, void **pointer) {
+static jstatus_t pretend_allocate_ordered(jdevice_t *device, jstream_t *stream, size_t size_bytes,
+                                          void **pointer) {
     ENTER(true);
     ++gpu.ordered_allocations;
     if (capture_of(stream) != 0)
         return ji_fail(JSTATUS_CAPTURING, "%s: the stream is being captured", device->name);
-    const jstatus_t status = ji_host_device.ops->allocate_ordered(device, stream, size_bytes, pointer);
+    const jstatus_t status =
+        ji_host_device.ops->allocate_ordered(device, stream, size_bytes, pointer);
     if (status == JSTATUS_SUCCESS)
         remember(*pointer, size_bytes);
     return status;
 }
-static jstatus_t pretend_deallocate_ordered(jdevice_t *device, jstream_t *stream, void *pointer, size_t size_bytes) {
+static jstatus_t pretend_deallocate_ordered(jdevice_t *device, jstream_t *stream, void *pointer,
+                                            size_t size_bytes) {
     ENTER(false);
     ++gpu.ordered_deallocations;
     if (capture_of(stream) != 0)
@@ -148,12 +153,13 @@ static jstatus_t pretend_get_capture(jdevice_t *device, jstream_t *stream, uint6
     if (stream == NULL)
         violate("asking the NULL stream");
     *capture = capture_of(stream);
-    return *capture != UINT64_MAX ? JSTATUS_SUCCESS
-                                  : ji_fail(JSTATUS_CAPTURING, "%s: the capture has failed", device->name);
+    return *capture != UINT64_MAX
+               ? JSTATUS_SUCCESS
+               : ji_fail(JSTATUS_CAPTURING, "%s: the capture has failed", device->name);
 }
 
-static jstatus_t pretend_keep_in_capture(jdevice_t *device, jstream_t *stream, void (*release)(void *object),
-                                         void *object) {
+static jstatus_t pretend_keep_in_capture(jdevice_t *device, jstream_t *stream,
+                                         void (*release)(void *object), void *object) {
     ENTER(true);
     if (!gpu.has_capture_ownership)
         return ji_fail(JSTATUS_NOT_IMPLEMENTED, "%s: graphs own nothing", device->name);
@@ -232,21 +238,21 @@ static jstatus_t pretend_stream_create(jdevice_t *device, jstream_t **stream) {
     ENTER(true);
     return ji_host_device.ops->stream_create(device, stream);
 }
-static jstatus_t pretend_fill(jdevice_t *device, jstream_t *stream, void *destination, const void *pattern,
-                              size_t pattern_bytes, size_t count) {
+static jstatus_t pretend_fill(jdevice_t *device, jstream_t *stream, void *destination,
+                              const void *pattern, size_t pattern_bytes, size_t count) {
     ENTER(true);
     if (capture_of(stream) != 0)
         violate("a fill in a captured stream");
     return ji_host_device.ops->fill(device, stream, destination, pattern, pattern_bytes, count);
 }
 
-static jstatus_t pretend_copy(jdevice_t *device, jstream_t *stream, void *destination, const void *source,
-                              size_t size_bytes) {
+static jstatus_t pretend_copy(jdevice_t *device, jstream_t *stream, void *destination,
+                              const void *source, size_t size_bytes) {
     ENTER(true);
     return ji_host_device.ops->copy(device, stream, destination, source, size_bytes);
 }
 
-/* ---- The script -------------------------------------------------------------------------------------------------- */
+/* ---- The script ---- */
 
 pretend_gpu_t *pretend_gpu_make(void) {
     memset(streams, 0, sizeof streams);
@@ -331,8 +337,9 @@ bool pretend_gpu_is_live(const void *pointer) {
     bool live = false;
     pthread_mutex_lock(&lock);
     for (int i = 0; i < BLOCKS; ++i)
-        live = live || (blocks[i].pointer != NULL && (uintptr_t)pointer >= (uintptr_t)blocks[i].pointer &&
-                        (uintptr_t)pointer - (uintptr_t)blocks[i].pointer < blocks[i].size_bytes);
+        live = live ||
+               (blocks[i].pointer != NULL && (uintptr_t)pointer >= (uintptr_t)blocks[i].pointer &&
+                (uintptr_t)pointer - (uintptr_t)blocks[i].pointer < blocks[i].size_bytes);
     pthread_mutex_unlock(&lock);
     return live;
 }

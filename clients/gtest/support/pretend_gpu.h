@@ -3,9 +3,9 @@
 #ifndef JALLOC_CLIENTS_GTEST_PRETEND_GPU_H
 #define JALLOC_CLIENTS_GTEST_PRETEND_GPU_H
 
-/* A pretended GPU: the host device with some operations exchanged. Its streams can be captured, as a script says, and
- * it watches what no GPU's runtime would forgive. No graph is ever launched; what graphs own is released when the
- * script destroys them. One per test. */
+/* A pretended GPU: the host device with some operations exchanged. Its streams can be captured, as
+ * a script says, and it watches what no GPU's runtime would forgive. No graph is ever launched;
+ * what graphs own is released when the script destroys them. One per test. */
 
 #include "jtest.h"
 
@@ -26,7 +26,8 @@ typedef struct pretend_gpu {
     uint64_t fail_in;
     jstatus_t fail_with;
     bool failed;
-    bool fail_behind_metadata; /* the first one behind a failure of bookkeeping memory does, and clears this */
+    /* The first one behind a failure of bookkeeping memory does, and clears this. */
+    bool fail_behind_metadata;
 } pretend_gpu_t;
 
 /* A new one, with all of it. */

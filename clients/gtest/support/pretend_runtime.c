@@ -11,21 +11,24 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- Pretended --------------------------------------------------------------------------------------------------- */
+/* ---- Pretended ---- */
 
-static bool pretend_fails(pretend_runtime_t *pretend) { return pretend->fail_in != 0 && --pretend->fail_in == 0; }
+static bool pretend_fails(pretend_runtime_t *pretend) {
+    return pretend->fail_in != 0 && --pretend->fail_in == 0;
+}
 
 static void pretend_destroy(jruntime_t *runtime) { ++((pretend_runtime_t *)runtime->state)->ended; }
 
 static jstatus_t pretend_agree(jruntime_t *runtime, ji_scope_t scope, jstatus_t status) {
     pretend_runtime_t *pretend = runtime->state;
     ++pretend->agreements[scope];
-    return pretend_fails(pretend) && !jstatus_is_error(status) ? ji_fail(pretend->fail_with, "rank 1: injected")
-                                                               : status;
+    return pretend_fails(pretend) && !jstatus_is_error(status)
+               ? ji_fail(pretend->fail_with, "rank 1: injected")
+               : status;
 }
 
-static jstatus_t pretend_broadcast(jruntime_t *runtime, ji_scope_t scope, int root, jdevice_t *device, void *bytes,
-                                   size_t size_bytes) {
+static jstatus_t pretend_broadcast(jruntime_t *runtime, ji_scope_t scope, int root,
+                                   jdevice_t *device, void *bytes, size_t size_bytes) {
     pretend_runtime_t *pretend = runtime->state;
     (void)root;
     (void)device;
@@ -45,8 +48,9 @@ static jstatus_t pretend_open_grid(jruntime_t *runtime, const int grid[2], ji_gr
     for (int i = 0; i < PRETEND_GRIDS; ++i) {
         ji_grid_t *candidate = &pretend->grids[i];
         if (candidate->shape[0] == 0)
-            *candidate = (ji_grid_t){
-                .shape = {grid[0], grid[1]}, .place = {pretend->place[0], pretend->place[1]}, .blacs_context = -1};
+            *candidate = (ji_grid_t){.shape = {grid[0], grid[1]},
+                                     .place = {pretend->place[0], pretend->place[1]},
+                                     .blacs_context = -1};
         if (candidate->shape[0] == grid[0] && candidate->shape[1] == grid[1]) {
             *out = candidate;
             return JSTATUS_SUCCESS;
@@ -56,8 +60,8 @@ static jstatus_t pretend_open_grid(jruntime_t *runtime, const int grid[2], ji_gr
 }
 
 /* Nothing is sent. */
-static jstatus_t pretend_copy_bytes(jruntime_t *runtime, const jbuffer_t *destination, const jbuffer_t *source,
-                                    size_t *best, size_t *least) {
+static jstatus_t pretend_copy_bytes(jruntime_t *runtime, const jbuffer_t *destination,
+                                    const jbuffer_t *source, size_t *best, size_t *least) {
     (void)runtime;
     (void)destination;
     (void)source;
@@ -66,8 +70,8 @@ static jstatus_t pretend_copy_bytes(jruntime_t *runtime, const jbuffer_t *destin
     return ji_fail(JSTATUS_NOT_IMPLEMENTED, "a pretended process sends nothing");
 }
 
-static jstatus_t pretend_copy(jruntime_t *runtime, jbuffer_t *destination, const jbuffer_t *source, void *workspace,
-                              size_t size_bytes) {
+static jstatus_t pretend_copy(jruntime_t *runtime, jbuffer_t *destination, const jbuffer_t *source,
+                              void *workspace, size_t size_bytes) {
     (void)workspace;
     (void)size_bytes;
     return pretend_copy_bytes(runtime, destination, source, NULL, NULL);
@@ -79,8 +83,10 @@ static jstatus_t pretend_get(const jbuffer_t *buffer, const int64_t indices[2], 
     return pretend_copy_bytes(NULL, buffer, buffer, NULL, NULL);
 }
 
-static const ji_runtime_ops_t pretend_replicated_ops = {
-    .transport = "pretended", .destroy = pretend_destroy, .agree = pretend_agree, .broadcast = pretend_broadcast};
+static const ji_runtime_ops_t pretend_replicated_ops = {.transport = "pretended",
+                                                        .destroy = pretend_destroy,
+                                                        .agree = pretend_agree,
+                                                        .broadcast = pretend_broadcast};
 static const ji_runtime_ops_t pretend_distributed_ops = {.transport = "pretended",
                                                          .destroy = pretend_destroy,
                                                          .agree = pretend_agree,
@@ -96,8 +102,8 @@ jstatus_t pretend_runtime_make(pretend_runtime_t *pretend, int processes, bool h
     jruntime_info_t info = JRUNTIME_INFO_INIT;
     info.processes = info.node_processes = processes;
     info.nodes = 1;
-    return ji_runtime_make(has_grids ? &pretend_distributed_ops : &pretend_replicated_ops, pretend, &info,
-                           &pretend->runtime);
+    return ji_runtime_make(has_grids ? &pretend_distributed_ops : &pretend_replicated_ops, pretend,
+                           &info, &pretend->runtime);
 }
 
 void pretend_runtime_set_memory(jruntime_t *runtime, size_t node_available_bytes, size_t count,
@@ -108,7 +114,7 @@ void pretend_runtime_set_memory(jruntime_t *runtime, size_t node_available_bytes
         runtime->devices[1 + i] = gpus[i];
 }
 
-/* ---- Teams ------------------------------------------------------------------------------------------------------- */
+/* ---- Teams ---- */
 
 #define TEAM_CHUNK 4096
 #define TEAM_TIMEOUT_S 300 /* for a hang, with room for sanitizers on a busy machine */
@@ -147,14 +153,16 @@ static jstatus_t team_agree(jruntime_t *runtime, ji_scope_t scope, jstatus_t sta
     return worst == status ? status : ji_fail(worst, "another process failed");
 }
 
-static jstatus_t team_broadcast(jruntime_t *runtime, ji_scope_t scope, int root, jdevice_t *device, void *bytes,
-                                size_t size_bytes) {
+static jstatus_t team_broadcast(jruntime_t *runtime, ji_scope_t scope, int root, jdevice_t *device,
+                                void *bytes, size_t size_bytes) {
     const jruntime_info_t *info = &runtime->info;
     (void)device; /* the host */
     if (scope == JI_SCOPE_LEADERS && info->node_rank != 0)
         return JSTATUS_SUCCESS;
     team_room_t *room = team_enter(runtime, scope);
-    const int self = scope == JI_SCOPE_ALL ? info->rank : scope == JI_SCOPE_NODE ? info->node_rank : info->node;
+    const int self = scope == JI_SCOPE_ALL    ? info->rank
+                     : scope == JI_SCOPE_NODE ? info->node_rank
+                                              : info->node;
     for (size_t done = 0; done < size_bytes; done += TEAM_CHUNK) {
         const size_t chunk = size_bytes - done < TEAM_CHUNK ? size_bytes - done : TEAM_CHUNK;
         if (self == root)
@@ -178,7 +186,8 @@ static void team_open_room(team_room_t *room, int members) {
     pthread_barrierattr_destroy(&shared);
 }
 
-static void team_member(int rank, int processes, int per_node, team_function_t function, void *argument) {
+static void team_member(int rank, int processes, int per_node, team_function_t function,
+                        void *argument) {
     jruntime_info_t info = JRUNTIME_INFO_INIT;
     info.processes = processes;
     info.rank = rank;
@@ -201,7 +210,8 @@ void team_run(int processes, int per_node, team_function_t function, void *argum
     team_open_room(&team->all, processes);
     team_open_room(&team->leaders, nodes);
     for (int node = 0; node < nodes; ++node)
-        team_open_room(&team->nodes[node], node == nodes - 1 ? processes - node * per_node : per_node);
+        team_open_room(&team->nodes[node],
+                       node == nodes - 1 ? processes - node * per_node : per_node);
 
     pid_t members[TEAM_MAX];
     fflush(NULL);
@@ -218,8 +228,10 @@ void team_run(int processes, int per_node, team_function_t function, void *argum
     }
     for (int rank = 0; rank < processes; ++rank) {
         int status = -1;
-        const bool waited = members[rank] > 0 && waitpid(members[rank], &status, 0) == members[rank];
-        if (!waited || !WIFEXITED(status) || (WEXITSTATUS(status) != 0 && WEXITSTATUS(status) != TEAM_DIED))
+        const bool waited =
+            members[rank] > 0 && waitpid(members[rank], &status, 0) == members[rank];
+        if (!waited || !WIFEXITED(status) ||
+            (WEXITSTATUS(status) != 0 && WEXITSTATUS(status) != TEAM_DIED))
             JFAIL("member %d of a team of %d ended with %#x", rank, processes, (unsigned)status);
     }
     munmap(team, sizeof *team);

@@ -25,9 +25,11 @@
 
 #define FORECAST_YEARS 10
 #define FORECAST_MONTHS (12 * FORECAST_YEARS)
-#define TWO_SIDED_95 1.959963984540054 /* standard deviations on either side that hold 95% of a normal distribution */
+/* Standard deviations on either side that hold 95% of a normal distribution. */
+#define TWO_SIDED_95 1.959963984540054
 
-/* data.c: values by month. Months are counted from the year 0 (12 * year + month - 1), so that distances are exact. */
+/* data.c: values by month. Months are counted from the year 0 (12 * year + month - 1), so that
+ * distances are exact. */
 typedef struct record_t {
     int64_t count;
     int *month; /* strictly increasing; may have gaps */
@@ -73,14 +75,15 @@ void covariance_by_lag(const model_t *model, int64_t count, double *table);
 double model_from_value(const model_t *model, double value);
 double model_to_value(const model_t *model, double y);
 
-/* Makes a call, keeps perf degraded, leaves the function on an error. The answers to a size query are no errors. */
-#define CALL(call)                                                                                                     \
-    do {                                                                                                               \
-        jstatus_t call_status_ = (call);                                                                               \
-        if (jstatus_is_error(call_status_))                                                                            \
-            return call_status_;                                                                                       \
-        if (call_status_ == JSTATUS_PERF_DEGRADED)                                                                     \
-            status = call_status_;                                                                                     \
+/* Makes a call, keeps perf degraded, leaves the function on an error. The answers to a size query
+ * are no errors. */
+#define CALL(call)                                                                                 \
+    do {                                                                                           \
+        jstatus_t call_status_ = (call);                                                           \
+        if (jstatus_is_error(call_status_))                                                        \
+            return call_status_;                                                                   \
+        if (call_status_ == JSTATUS_PERF_DEGRADED)                                                 \
+            status = call_status_;                                                                 \
     } while (0)
 
 double now_ms(void);
@@ -88,8 +91,8 @@ double now_ms(void);
 /* posterior.c: S = K** - K*' K^-1 K*. */
 #define POSTERIOR_RUNGS 3
 
-/* What jblas wants for rung 0, beside what that borrows itself. The handle must not be in a query. Once is enough for all
- * calls of a size on handles of the same device and accuracy. */
+/* What jblas wants for rung 0, beside what that borrows itself. The handle must not be in a query.
+ * Once is enough for all calls of a size on handles of the same device and accuracy. */
 jstatus_t posterior_query(jhandle_t *handle, int64_t n, size_t *callee_bytes);
 /* The workspace that `rung` needs. */
 size_t posterior_bytes(const jhandle_t *handle, int64_t n, size_t callee_bytes, int rung);
@@ -102,24 +105,30 @@ const char *posterior_meaning(int rung);
  * Workspace: rung 0 "decade"  n x FORECAST_MONTHS, and what jblas wants
  *            rung 1 "year"    n x 12
  *            rung 2 "month"   n
- * Runs in the handle's stream and does not synchronize (default mode: growing does).
- * Returns success; perf degraded (a lower rung); memory error (none fits: S is as it was); jblas's errors. */
-jstatus_t posterior_covariance(jhandle_t *handle, int64_t n, size_t callee_bytes, const double *factor,
-                               const double *cross, double *s);
+ * Runs in the handle's stream and does not synchronize (default mode: growing does). Returns
+ * success; perf degraded (a lower rung); memory error (none fits: S is as it was); jblas's
+ * errors. */
+jstatus_t posterior_covariance(jhandle_t *handle, int64_t n, size_t callee_bytes,
+                               const double *factor, const double *cross, double *s);
 
 /* regression.c: the problem, in ordinary memory; column-major. */
 typedef struct problem_t {
     int64_t n;                  /* observations */
     int month[FORECAST_MONTHS]; /* the months to forecast */
-    double observation_mean;    /* taken off the observations, put back on the forecast; model's unit */
-    double *covariance;         /* n x n, lower triangle: observations with each other, noise included */
-    double *cross;              /* n x FORECAST_MONTHS: observations with months to forecast */
-    double *prior;              /* FORECAST_MONTHS squared, lower triangle: as observations to come, noise included */
-    double *observation;        /* n */
-    double *weight;             /* FORECAST_MONTHS x FORECAST_YEARS: 1/12 where the month belongs to the year */
+    /* Taken off the observations, put back on the forecast; model's unit. */
+    double observation_mean;
+    /* n x n, lower triangle: observations with each other, noise included. */
+    double *covariance;
+    double *cross; /* n x FORECAST_MONTHS: observations with months to forecast */
+    /* FORECAST_MONTHS squared, lower triangle: as observations to come, noise included */
+    double *prior;
+    double *observation; /* n */
+    /* FORECAST_MONTHS x FORECAST_YEARS: 1/12 where the month belongs to the year */
+    double *weight;
 } problem_t;
 
-/* What comes out, in the model's unit. Variances are those of observations to come: noise included. */
+/* What comes out, in the model's unit. Variances are those of observations to come: noise
+ * included. */
 typedef struct forecast_t {
     double log_marginal_likelihood;
     double data_fit, complexity, normalization; /* the terms it is the sum of */
@@ -133,7 +142,8 @@ typedef struct operands_t {
     size_t callee_bytes;
     void *block;
     size_t block_bytes;
-    double *covariance, *cross, *posterior, *observation, *alpha, *mean, *weight, *product, *year_posterior, *year_mean;
+    double *covariance, *cross, *posterior, *observation, *alpha, *mean, *weight, *product,
+        *year_posterior, *year_mean;
     double *factor_diagonal, *variance, *year_variance;
 } operands_t;
 
@@ -143,9 +153,10 @@ jstatus_t operands_init(operands_t *operands, jdevice_t *device, int64_t n, size
 void operands_free(operands_t *operands);
 /* The workspace that serves a regression of this size best. */
 jstatus_t regression_query(jhandle_t *handle, int64_t n, size_t callee_bytes, size_t *size_bytes);
-/* One regression; `milliseconds` is the time of the jblas calls. Success, perf degraded or an error. */
-jstatus_t regression_run(jhandle_t *handle, const problem_t *problem, const operands_t *operands, forecast_t *forecast,
-                         double *milliseconds);
+/* One regression; `milliseconds` is the time of the jblas calls. Success, perf degraded or an
+ * error. */
+jstatus_t regression_run(jhandle_t *handle, const problem_t *problem, const operands_t *operands,
+                         forecast_t *forecast, double *milliseconds);
 
 /* Copies the problem to the device, and waits for it. */
 jstatus_t operands_fill(const operands_t *operands, jhandle_t *handle, const problem_t *problem);
@@ -154,8 +165,8 @@ jstatus_t operands_fill(const operands_t *operands, jhandle_t *handle, const pro
 jstatus_t handle_make(jdevice_t *device, size_t preallocate_bytes, jhandle_t **handle);
 /* "perf degraded" for JSTATUS_PERF_DEGRADED. */
 const char *status_words(jstatus_t status, char words[32]);
-/* Runs in every mode, prints the table, leaves a forecast. False if a run failed, if two disagree, or if a fixed
- * workspace of the queried size was not what the query promised. */
+/* Runs in every mode, prints the table, leaves a forecast. False if a run failed, if two disagree,
+ * or if a fixed workspace of the queried size was not what the query promised. */
 bool modes_run(jdevice_t *device, const problem_t *problem, int repeat, forecast_t *forecast);
 
 /* rungs.c: what a rung of posterior.c was lent and took. */
@@ -164,15 +175,19 @@ typedef struct rung_t {
     double milliseconds; /* the shortest */
 } rung_t;
 
-/* Runs each rung in a workspace of just its bytes, prints the table. False if one was not taken there, did not say what
- * it was, or does not agree with rung 0, or if less than the least was enough. */
-bool rungs_run(jdevice_t *device, const problem_t *problem, int repeat, rung_t rungs[POSTERIOR_RUNGS]);
+/* Runs each rung in a workspace of just its bytes, prints the table. False if one was not taken
+ * there, did not say what it was, or does not agree with rung 0, or if less than the least was
+ * enough. */
+bool rungs_run(jdevice_t *device, const problem_t *problem, int repeat,
+               rung_t rungs[POSTERIOR_RUNGS]);
 
 /* verify.c: false if a number differs from the reference by more than 1e-8 of it. */
 bool verify(const char *path, const problem_t *problem, const forecast_t *forecast);
 
-/* picture.c: record, forecast and rungs. `later`: what was measured after the record's end, may be empty. */
-bool picture_write(const char *path, const model_t *model, const record_t *record, const record_t *later,
-                   const problem_t *problem, const forecast_t *forecast, const rung_t rungs[POSTERIOR_RUNGS]);
+/* picture.c: record, forecast and rungs. `later`: what was measured after the record's end, may be
+ * empty. */
+bool picture_write(const char *path, const model_t *model, const record_t *record,
+                   const record_t *later, const problem_t *problem, const forecast_t *forecast,
+                   const rung_t rungs[POSTERIOR_RUNGS]);
 
 #endif

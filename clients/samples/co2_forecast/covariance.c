@@ -3,20 +3,23 @@
 
 /* How alike two months are: covariances as sums of terms.
  *
- * The CO2 model is that of C. E. Rasmussen and C. K. I. Williams, Gaussian Processes for Machine Learning (2006),
- * section 5.4.3, equations 5.15 to 5.18, with the constants the book found by maximizing the marginal likelihood;
- * theta_1 .. are the book's names. The book's last equation holds two terms, correlated and independent noise; the
- * independent part is a term of its own here.
+ * The CO2 model is that of C. E. Rasmussen and C. K. I. Williams, Gaussian Processes for Machine
+ * Learning (2006), section 5.4.3, equations 5.15 to 5.18, with the constants the book found by
+ * maximizing the marginal likelihood; theta_1 .. are the book's names. The book's last equation
+ * holds two terms, correlated and independent noise; the independent part is a term of its own
+ * here.
  *
- * The sunspot model was made for this program. The square root of a sunspot number has about the same scatter in quiet
- * and in active years, which the number itself has not, and keeps the band above zero. A cycle of about 10.9 years that
- * drifts in amplitude and phase, activity that comes and goes within a year or two, the days-to-weeks life of sunspot
- * groups seen through monthly means (a rational term: its long tail also holds the slow rise and fall over centuries),
- * and noise. The constants are those that maximize the log marginal likelihood of the 3,177 months, rounded to two or
- * three digits.
+ * The sunspot model was made for this program. The square root of a sunspot number has about the
+ * same scatter in quiet and in active years, which the number itself has not, and keeps the band
+ * above zero. A cycle of about 10.9 years that drifts in amplitude and phase, activity that comes
+ * and goes within a year or two, the days-to-weeks life of sunspot groups seen through monthly
+ * means (a rational term: its long tail also holds the slow rise and fall over centuries), and
+ * noise. The constants are those that maximize the log marginal likelihood of the 3,177 months,
+ * rounded to two or three digits.
  *
- * All terms depend on the distance of two months alone, and months are counted in integers, so the covariance is
- * evaluated once for each lag that occurs rather than for each pair: some 600 times in place of 100,000. */
+ * All terms depend on the distance of two months alone, and months are counted in integers, so the
+ * covariance is evaluated once for each lag that occurs rather than for each pair: some 600 times
+ * in place of 100,000. */
 
 #include <math.h>
 #include <stdio.h>
@@ -32,9 +35,10 @@ static const model_t models[] = {
      .source = "Data: C. D. Keeling and T. P. Whorf, Scripps Institution of Oceanography. "
                "Model: Rasmussen and Williams (2006), section 5.4.3.",
      .term_count = 5,
-     .term = {{TERM_SMOOTH, "long rising trend", .amplitude = 66 /* theta_1 */, .length = 67 /* theta_2 */},
-              {TERM_PERIODIC, "seasons", .amplitude = 2.4 /* theta_3 */, .length = 90 /* theta_4 */, .period = 1,
-               .width = 1.3 /* theta_5 */},
+     .term = {{TERM_SMOOTH, "long rising trend", .amplitude = 66 /* theta_1 */,
+               .length = 67 /* theta_2 */},
+              {TERM_PERIODIC, "seasons", .amplitude = 2.4 /* theta_3 */, .length = 90 /* theta_4 */,
+               .period = 1, .width = 1.3 /* theta_5 */},
               {TERM_RATIONAL, "medium-term irregularities", .amplitude = 0.66 /* theta_6 */,
                .length = 1.2 /* theta_7 */, .shape = 0.78 /* theta_8 */},
               {TERM_SMOOTH, "correlated noise", .amplitude = 0.18 /* theta_9 */,
@@ -44,11 +48,13 @@ static const model_t models[] = {
      .file = "sunspots-monthly.csv",
      .title = "Relative sunspot number, monthly means",
      .unit = "sunspot number",
-     .source = "Data: WDC-SILSO, Royal Observatory of Belgium. Model: of the square root; see covariance.c.",
+     .source = "Data: WDC-SILSO, Royal Observatory of Belgium. Model: of the square root; see "
+               "covariance.c.",
      .square_root = true,
      .term_count = 4,
      .term = {{TERM_SMOOTH, "activity", .amplitude = 1.45, .length = 1.5},
-              {TERM_PERIODIC, "solar cycle", .amplitude = 3.2, .length = 22, .period = 10.9, .width = 1.6},
+              {TERM_PERIODIC, "solar cycle", .amplitude = 3.2, .length = 22, .period = 10.9,
+               .width = 1.6},
               {TERM_RATIONAL, "sunspot groups", .amplitude = 1.03, .length = 0.042, .shape = 0.67},
               {TERM_NOISE, "independent noise", .amplitude = 0.35}}},
 };
@@ -87,7 +93,8 @@ void covariance_by_lag(const model_t *model, int64_t count, double *table) {
 }
 
 void model_print(const model_t *model) {
-    static const char *const kinds[] = {"squared exponential", "decaying periodic", "rational quadratic", "noise"};
+    static const char *const kinds[] = {"squared exponential", "decaying periodic",
+                                        "rational quadratic", "noise"};
     printf("covariance%s:\n", model->square_root ? " of the square root" : "");
     for (int t = 0; t < model->term_count; t++) {
         const term_t *term = &model->term[t];
@@ -102,7 +109,9 @@ void model_print(const model_t *model) {
     }
 }
 
-double model_from_value(const model_t *model, double value) { return model->square_root ? sqrt(value) : value; }
+double model_from_value(const model_t *model, double value) {
+    return model->square_root ? sqrt(value) : value;
+}
 
 double model_to_value(const model_t *model, double y) {
     if (!model->square_root)

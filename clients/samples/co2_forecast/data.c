@@ -1,8 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* A monthly record: a header line, then "year,month,value", in order of time. Anything else is refused with the number
- * of the line, because a forecast from a misread record looks as good as any other. */
+/* A monthly record: a header line, then "year,month,value", in order of time. Anything else is
+ * refused with the number of the line, because a forecast from a misread record looks as good as
+ * any other. */
 
 #include <errno.h>
 #include <math.h>

@@ -1,10 +1,11 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* co2_forecast: ten years of CO2 over Mauna Loa from thirty-nine, by Gaussian-process regression whose linear algebra
- * is jblas calls on one jhandle_t. Reads the record, runs the regression in every workspace mode (modes.c), prints what
- * came out and draws it. Exit status: 0 when all modes agree, the promises of the size query held, and, with --verify,
- * the numbers are those of the reference. */
+/* co2_forecast: ten years of CO2 over Mauna Loa from thirty-nine, by Gaussian-process regression
+ * whose linear algebra is jblas calls on one jhandle_t. Reads the record, runs the regression in
+ * every workspace mode (modes.c), prints what came out and draws it. Exit status: 0 when all modes
+ * agree, the promises of the size query held, and, with --verify, the numbers are those of the
+ * reference. */
 
 #include <getopt.h>
 #include <math.h>
@@ -27,12 +28,15 @@ typedef struct settings_t {
 static void print_help(void) {
     printf("usage: co2_forecast [options]\n"
            "\n"
-           "Forecasts the monthly CO2 record of Mauna Loa ten years ahead by Gaussian-process regression, in every\n"
+           "Forecasts the monthly CO2 record of Mauna Loa ten years ahead by Gaussian-process "
+           "regression, in every\n"
            "workspace mode of a jalloc handle, and draws record, forecast and 95%% band.\n"
            "\n"
-           "  -s, --series NAME    co2 (default), sunspots (3,177 months, the larger load), or a file of such records\n"
+           "  -s, --series NAME    co2 (default), sunspots (3,177 months, the larger load), or a "
+           "file of such records\n"
            "  -m, --model NAME     covariance for a file: co2 (default) or sunspots\n"
-           "  -u, --until YEAR     use the record up to the end of YEAR, and see how the rest was forecast\n"
+           "  -u, --until YEAR     use the record up to the end of YEAR, and see how the rest was "
+           "forecast\n"
            "  -o, --output FILE    the picture, SVG; default co2_forecast.svg\n"
            "  -v, --verify         compare with the reference numbers (co2, sunspots)\n"
            "  -r, --repeat N       runs per mode and rung, timed; default 15, large records 3\n"
@@ -88,13 +92,15 @@ static bool parse_options(int argc, char **argv, settings_t *settings, int *stat
         return false;
     }
     if (settings->verify && settings->until) {
-        fprintf(stderr, "co2_forecast: the reference numbers are for whole records: --verify or --until\n");
+        fprintf(stderr,
+                "co2_forecast: the reference numbers are for whole records: --verify or --until\n");
         return false;
     }
     return true;
 }
 
-/* Moves the months after the end of year `until` from the record to `later`, which points into the record's memory. */
+/* Moves the months after the end of year `until` from the record to `later`, which points into the
+ * record's memory. */
 static void record_split(record_t *record, int until, record_t *later) {
     int64_t keep = record->count;
     while (keep > 0 && record->month[keep - 1] / 12 > until)
@@ -103,15 +109,20 @@ static void record_split(record_t *record, int until, record_t *later) {
     record->count = keep;
 }
 
-static void print_forecast(const model_t *model, const problem_t *problem, const forecast_t *forecast) {
+static void print_forecast(const model_t *model, const problem_t *problem,
+                           const forecast_t *forecast) {
     char first[16], last[16];
     printf("log marginal likelihood: %.8f (data fit %.2f, complexity %.2f, normalization %.2f)\n\n",
-           forecast->log_marginal_likelihood, forecast->data_fit, forecast->complexity, forecast->normalization);
-    printf("forecast of twelve-month means, with the band that holds 95%% of what will be observed:\n\n");
+           forecast->log_marginal_likelihood, forecast->data_fit, forecast->complexity,
+           forecast->normalization);
+    printf("forecast of twelve-month means, with the band that holds 95%% of what will be "
+           "observed:\n\n");
     printf("  %-20s %10s   %10s   %10s   %s\n", "months", "low", "mean", "high", model->unit);
     for (int year = 0; year < FORECAST_YEARS; year++) {
-        const double mean = forecast->year_mean[year], half = TWO_SIDED_95 * sqrt(forecast->year_variance[year]);
-        printf("  %s to %s   %10.2f   %10.2f   %10.2f\n", month_text(problem->month[12 * year], first),
+        const double mean = forecast->year_mean[year],
+                     half = TWO_SIDED_95 * sqrt(forecast->year_variance[year]);
+        printf("  %s to %s   %10.2f   %10.2f   %10.2f\n",
+               month_text(problem->month[12 * year], first),
                month_text(problem->month[12 * year + 11], last), model_to_value(model, mean - half),
                model_to_value(model, mean), model_to_value(model, mean + half));
     }
@@ -135,13 +146,16 @@ static void print_later(const model_t *model, const record_t *later, const probl
         compared++;
     }
     if (compared > 0)
-        printf("measured later: %d of %d months lie in the 95%% band; root mean square error %.2f %s\n\n", inside,
-               compared, sqrt(sum / compared), model->unit);
+        printf("measured later: %d of %d months lie in the 95%% band; root mean square error %.2f "
+               "%s\n\n",
+               inside, compared, sqrt(sum / compared), model->unit);
 }
 
 int main(int argc, char **argv) {
-    settings_t settings = {
-        .series = "co2", .data = CO2_FORECAST_DATA_DIR, .output = "co2_forecast.svg", .device = "host"};
+    settings_t settings = {.series = "co2",
+                           .data = CO2_FORECAST_DATA_DIR,
+                           .output = "co2_forecast.svg",
+                           .device = "host"};
     record_t record = {0}, later = {0};
     problem_t problem = {0};
     forecast_t forecast;
@@ -158,14 +172,18 @@ int main(int argc, char **argv) {
         return exit_status;
     }
     const model_t *own_model = model_find(settings.series); /* of a series that has a name */
-    const model_t *model = settings.model ? model_find(settings.model) : own_model ? own_model : model_find("co2");
+    const model_t *model = settings.model ? model_find(settings.model)
+                           : own_model    ? own_model
+                                          : model_find("co2");
     model_t file_model;
     if (!model) {
-        fprintf(stderr, "co2_forecast: there is no model \"%s\"; there are co2 and sunspots\n", settings.model);
+        fprintf(stderr, "co2_forecast: there is no model \"%s\"; there are co2 and sunspots\n",
+                settings.model);
         return exit_status;
     }
     if (settings.verify && model != own_model) {
-        fprintf(stderr, "co2_forecast: there are reference numbers for the series co2 and sunspots only\n");
+        fprintf(stderr,
+                "co2_forecast: there are reference numbers for the series co2 and sunspots only\n");
         return exit_status;
     }
     if (own_model) {
@@ -193,7 +211,8 @@ int main(int argc, char **argv) {
         goto done;
 
     const int repeat = settings.repeat ? settings.repeat : problem.n < 1000 ? 15 : 3;
-    if (!modes_run(device, &problem, repeat, &forecast) || !rungs_run(device, &problem, repeat, rungs))
+    if (!modes_run(device, &problem, repeat, &forecast) ||
+        !rungs_run(device, &problem, repeat, rungs))
         goto done;
     bool ok = true;
     print_forecast(model, &problem, &forecast);

@@ -25,26 +25,27 @@ enum { M = FORECAST_MONTHS };
 static const struct {
     const char *name, *meaning;
     int months; /* at a time */
-} ways[POSTERIOR_RUNGS] = {
-    {"decade", "all ten years at once", M}, {"year", "a year at a time", 12}, {"month", "a month at a time", 1}};
+} ways[POSTERIOR_RUNGS] = {{"decade", "all ten years at once", M},
+                           {"year", "a year at a time", 12},
+                           {"month", "a month at a time", 1}};
 
 const char *posterior_meaning(int rung) { return ways[rung].meaning; }
 
 /* Takes what the months from `first` on explain off S; `part` holds their columns of K*, and is
  * overwritten. */
-static jstatus_t take_off(jhandle_t *h, int64_t n, int64_t first, int64_t months, const double *factor,
-                          const double *cross, double *part, double *s) {
+static jstatus_t take_off(jhandle_t *h, int64_t n, int64_t first, int64_t months,
+                          const double *factor, const double *cross, double *part, double *s) {
     const double one = 1, minus_one = -1;
     jstatus_t status = JSTATUS_SUCCESS;
     if (months == M) {
-        CALL(jblas_dtrsm(h, JBLAS_LEFT, JBLAS_LOWER, JBLAS_NO_TRANSPOSE, JBLAS_NON_UNIT, n, M, &one, factor, n, part,
-                         n));
+        CALL(jblas_dtrsm(h, JBLAS_LEFT, JBLAS_LOWER, JBLAS_NO_TRANSPOSE, JBLAS_NON_UNIT, n, M, &one,
+                         factor, n, part, n));
         CALL(jblas_dsyrk(h, JBLAS_LOWER, JBLAS_TRANSPOSE, M, n, &minus_one, part, n, &one, s, M));
         return status;
     }
     CALL(jblas_dpotrs(h, JBLAS_LOWER, n, months, factor, n, part, n));
-    CALL(jblas_dgemm(h, JBLAS_TRANSPOSE, JBLAS_NO_TRANSPOSE, M - first, months, n, &minus_one, cross + first * n, n,
-                     part, n, &one, s + first * (M + 1), M));
+    CALL(jblas_dgemm(h, JBLAS_TRANSPOSE, JBLAS_NO_TRANSPOSE, M - first, months, n, &minus_one,
+                     cross + first * n, n, part, n, &one, s + first * (M + 1), M));
     return status;
 }
 
@@ -63,7 +64,8 @@ static jplan_t posterior_plan(const jhandle_t *handle, int64_t n, size_t callee_
     jplan_init(&plan, handle, "posterior", "mn", (int64_t[]){M, n});
     for (int rung = best; rung < POSTERIOR_RUNGS; rung++) {
         const size_t part_bytes = jalloc_matrix_bytes(JDATATYPE_F64, n, ways[rung].months);
-        jplan_add(&plan, ways[rung].name, (uint32_t)rung, rung == 0 ? callee_bytes : 0, 1, &part_bytes);
+        jplan_add(&plan, ways[rung].name, (uint32_t)rung, rung == 0 ? callee_bytes : 0, 1,
+                  &part_bytes);
     }
     return plan;
 }
@@ -73,8 +75,8 @@ size_t posterior_bytes(const jhandle_t *handle, int64_t n, size_t callee_bytes, 
     return jplan_bytes(&plan, handle);
 }
 
-jstatus_t posterior_covariance(jhandle_t *handle, int64_t n, size_t callee_bytes, const double *factor,
-                               const double *cross, double *s) {
+jstatus_t posterior_covariance(jhandle_t *handle, int64_t n, size_t callee_bytes,
+                               const double *factor, const double *cross, double *s) {
     const jplan_t plan = posterior_plan(handle, n, callee_bytes, 0);
     JALLOC_ANSWER_SIZE_QUERY(handle, &plan);
 

@@ -5,19 +5,23 @@
  *
  *     K = L L'              potrf      covariance of the observations y (their mean taken off)
  *     alpha = K^-1 y        potrs
- *     y' alpha              dot        log marginal likelihood = -y' alpha / 2 - sum log L_ii - n/2 log 2 pi
+ *     y' alpha              dot        log marginal likelihood =
+ *                                      -y' alpha / 2 - sum log L_ii - n/2 log 2 pi
  *     mean = K*' alpha      gemv       K*: observations against the months to forecast
- *     S = K** - K*' K^-1 K*            covariance of what will be observed in those months: posterior.c
+ *     S = K** - K*' K^-1 K*            covariance of what will be observed in those months:
+ *                                      posterior.c
  *     W' mean, W' S W       gemv, symm, gemm   yearly means and their covariance
  *
  * Only lower triangles of symmetric matrices are filled or read.
  *
- * The calls stand in one function, regression_algebra(), and that function is what both the size query and the run go
- * through. So the query asks for just the calls that will be made; with no operands, since none are looked at. A handle
- * whose workspace has the size that the query gave runs all of them the fast way.
+ * The calls stand in one function, regression_algebra(), and that function is what both the size
+ * query and the run go through. So the query asks for just the calls that will be made; with no
+ * operands, since none are looked at. A handle whose workspace has the size that the query gave
+ * runs all of them the fast way.
  *
- * Operands live in memory of the handle's device: copied there before, results copied back after. On the host that is a
- * plain copy, and it is what lets potrf overwrite the covariance while the problem keeps its own for the next run. */
+ * Operands live in memory of the handle's device: copied there before, results copied back after.
+ * On the host that is a plain copy, and it is what lets potrf overwrite the covariance while the
+ * problem keeps its own for the next run. */
 
 #include <math.h>
 #include <stdio.h>
@@ -38,14 +42,15 @@ bool problem_init(problem_t *problem, const model_t *model, const record_t *reco
 
     const int64_t lag_count = last + M - first + 1;
     double *by_lag = malloc((size_t)lag_count * sizeof *by_lag);
-    /* calloc, so that the triangles nobody fills are no random numbers, and checks their product for overflow. */
+    /* calloc, so that the triangles nobody fills are no random numbers, and checks their product
+     * for overflow. */
     problem->covariance = calloc((size_t)n, (size_t)n * sizeof(double));
     problem->cross = calloc((size_t)n, M * sizeof(double));
     problem->prior = calloc(M, M * sizeof(double));
     problem->observation = calloc((size_t)n, sizeof(double));
     problem->weight = calloc(M, YEARS * sizeof(double));
-    bool ok =
-        by_lag && problem->covariance && problem->cross && problem->prior && problem->observation && problem->weight;
+    bool ok = by_lag && problem->covariance && problem->cross && problem->prior &&
+              problem->observation && problem->weight;
     if (!ok) {
         fprintf(stderr, "co2_forecast: no memory for %lld observations\n", (long long)n);
         goto done;
@@ -98,12 +103,19 @@ jstatus_t operands_init(operands_t *operands, jdevice_t *device, int64_t n, size
     struct {
         double **pointer;
         int64_t count;
-    } part[] = {
-        {&operands->covariance, n * n},   {&operands->cross, n * M},       {&operands->posterior, M * M},
-        {&operands->observation, n},      {&operands->alpha, n},           {&operands->mean, M},
-        {&operands->weight, M * YEARS},   {&operands->product, M * YEARS}, {&operands->year_posterior, YEARS * YEARS},
-        {&operands->year_mean, YEARS},    {&operands->factor_diagonal, n}, {&operands->variance, M},
-        {&operands->year_variance, YEARS}};
+    } part[] = {{&operands->covariance, n * n},
+                {&operands->cross, n * M},
+                {&operands->posterior, M * M},
+                {&operands->observation, n},
+                {&operands->alpha, n},
+                {&operands->mean, M},
+                {&operands->weight, M * YEARS},
+                {&operands->product, M * YEARS},
+                {&operands->year_posterior, YEARS * YEARS},
+                {&operands->year_mean, YEARS},
+                {&operands->factor_diagonal, n},
+                {&operands->variance, M},
+                {&operands->year_variance, YEARS}};
     const size_t part_count = sizeof part / sizeof part[0], granule = jdevice_granule_bytes(device);
     size_t offset[sizeof part / sizeof part[0]];
     for (size_t i = 0; i < part_count; i++) {
@@ -111,7 +123,8 @@ jstatus_t operands_init(operands_t *operands, jdevice_t *device, int64_t n, size
         size_t size_bytes = (size_t)part[i].count * sizeof(double);
         operands->block_bytes += (size_bytes + granule - 1) / granule * granule;
     }
-    jstatus_t status = jdevice_allocate(device, JMEMORY_DEVICE, operands->block_bytes, 0, &operands->block);
+    jstatus_t status =
+        jdevice_allocate(device, JMEMORY_DEVICE, operands->block_bytes, 0, &operands->block);
     if (jstatus_is_error(status))
         return status;
     for (size_t i = 0; i < part_count; i++)
@@ -121,22 +134,28 @@ jstatus_t operands_init(operands_t *operands, jdevice_t *device, int64_t n, size
 
 void operands_free(operands_t *operands) {
     if (operands->block)
-        jdevice_deallocate(operands->device, JMEMORY_DEVICE, operands->block, operands->block_bytes);
+        jdevice_deallocate(operands->device, JMEMORY_DEVICE, operands->block,
+                           operands->block_bytes);
     *operands = (operands_t){0};
 }
 
-/* All the linear algebra, in order. While the handle is queried, the operands may be NULL, and nothing is computed.
+/* All the linear algebra, in order. While the handle is queried, the operands may be NULL, and
+ * nothing is computed.
  *   quadratic  y' alpha
- *   minor      0, or the order of the first leading minor of K that is not positive definite (nothing follows then) */
-static jstatus_t regression_algebra(jhandle_t *h, int64_t n, const operands_t *o, double *quadratic, int64_t *minor) {
+ *   minor      0, or the order of the first leading minor of K that is not positive definite
+ *              (nothing follows then) */
+static jstatus_t regression_algebra(jhandle_t *h, int64_t n, const operands_t *o, double *quadratic,
+                                    int64_t *minor) {
     const double zero = 0, one = 1;
     jstatus_t status = JSTATUS_SUCCESS;
 
     CALL(jblas_dpotrf(h, JBLAS_LOWER, n, o->covariance, n, minor));
     if (*minor != 0)
-        return jhandle_fail(h, JSTATUS_INVALID_VALUE, "the covariance is not positive definite (order %lld)",
+        return jhandle_fail(h, JSTATUS_INVALID_VALUE,
+                            "the covariance is not positive definite (order %lld)",
                             (long long)*minor);
-    CALL(jblas_dcopy(h, n, o->covariance, n + 1, o->factor_diagonal, 1)); /* a stride of n + 1 walks the diagonal */
+    /* A stride of n + 1 walks the diagonal. */
+    CALL(jblas_dcopy(h, n, o->covariance, n + 1, o->factor_diagonal, 1));
 
     CALL(jblas_dcopy(h, n, o->observation, 1, o->alpha, 1));
     CALL(jblas_dpotrs(h, JBLAS_LOWER, n, 1, o->covariance, n, o->alpha, n));
@@ -146,10 +165,12 @@ static jstatus_t regression_algebra(jhandle_t *h, int64_t n, const operands_t *o
     CALL(posterior_covariance(h, n, o->callee_bytes, o->covariance, o->cross, o->posterior));
     CALL(jblas_dcopy(h, M, o->posterior, M + 1, o->variance, 1));
 
-    CALL(jblas_dgemv(h, JBLAS_TRANSPOSE, M, YEARS, &one, o->weight, M, o->mean, 1, &zero, o->year_mean, 1));
-    CALL(jblas_dsymm(h, JBLAS_LEFT, JBLAS_LOWER, M, YEARS, &one, o->posterior, M, o->weight, M, &zero, o->product, M));
-    CALL(jblas_dgemm(h, JBLAS_TRANSPOSE, JBLAS_NO_TRANSPOSE, YEARS, YEARS, M, &one, o->weight, M, o->product, M, &zero,
-                     o->year_posterior, YEARS));
+    CALL(jblas_dgemv(h, JBLAS_TRANSPOSE, M, YEARS, &one, o->weight, M, o->mean, 1, &zero,
+                     o->year_mean, 1));
+    CALL(jblas_dsymm(h, JBLAS_LEFT, JBLAS_LOWER, M, YEARS, &one, o->posterior, M, o->weight, M,
+                     &zero, o->product, M));
+    CALL(jblas_dgemm(h, JBLAS_TRANSPOSE, JBLAS_NO_TRANSPOSE, YEARS, YEARS, M, &one, o->weight, M,
+                     o->product, M, &zero, o->year_posterior, YEARS));
     CALL(jblas_dcopy(h, YEARS, o->year_posterior, YEARS + 1, o->year_variance, 1));
     return status;
 }
@@ -173,10 +194,12 @@ typedef struct copy_t {
 } copy_t;
 
 /* Copies, and waits until all is there. */
-static jstatus_t copy_all(jdevice_t *device, jstream_t *stream, size_t count, const copy_t *copies) {
+static jstatus_t copy_all(jdevice_t *device, jstream_t *stream, size_t count,
+                          const copy_t *copies) {
     jstatus_t status = JSTATUS_SUCCESS;
     for (size_t i = 0; !jstatus_is_error(status) && i < count; i++)
-        status = jdevice_copy(device, stream, copies[i].to, copies[i].from, (size_t)copies[i].count * sizeof(double));
+        status = jdevice_copy(device, stream, copies[i].to, copies[i].from,
+                              (size_t)copies[i].count * sizeof(double));
     return jstatus_is_error(status) ? status : jstream_synchronize(device, stream);
 }
 
@@ -189,7 +212,9 @@ jstatus_t operands_fill(const operands_t *o, jhandle_t *handle, const problem_t 
                          {o->weight, problem->weight, M * YEARS}};
     jstream_t *stream;
     jstatus_t status = jhandle_get_stream(handle, &stream);
-    return jstatus_is_error(status) ? status : copy_all(jhandle_device(handle), stream, sizeof in / sizeof in[0], in);
+    return jstatus_is_error(status)
+               ? status
+               : copy_all(jhandle_device(handle), stream, sizeof in / sizeof in[0], in);
 }
 
 double now_ms(void) {
@@ -198,8 +223,8 @@ double now_ms(void) {
     return 1e3 * (double)now.tv_sec + 1e-6 * (double)now.tv_nsec;
 }
 
-jstatus_t regression_run(jhandle_t *handle, const problem_t *problem, const operands_t *operands, forecast_t *forecast,
-                         double *milliseconds) {
+jstatus_t regression_run(jhandle_t *handle, const problem_t *problem, const operands_t *operands,
+                         forecast_t *forecast, double *milliseconds) {
     const int64_t n = problem->n;
     const operands_t *o = operands;
     jdevice_t *device = jhandle_device(handle);
@@ -217,7 +242,8 @@ jstatus_t regression_run(jhandle_t *handle, const problem_t *problem, const oper
 
     status = jhandle_get_stream(handle, &stream);
     if (!jstatus_is_error(status))
-        status = operands_fill(operands, handle, problem); /* waited for, so that the copies are not timed */
+        /* Waited for, so that the copies are not timed. */
+        status = operands_fill(operands, handle, problem);
 
     double quadratic = 0, start = now_ms();
     int64_t minor = 0;
@@ -239,7 +265,8 @@ jstatus_t regression_run(jhandle_t *handle, const problem_t *problem, const oper
     for (int64_t i = 0; i < n; i++)
         forecast->complexity -= log(diagonal[i]);
     forecast->normalization = -(double)n / 2 * log_two_pi;
-    forecast->log_marginal_likelihood = forecast->data_fit + forecast->complexity + forecast->normalization;
+    forecast->log_marginal_likelihood =
+        forecast->data_fit + forecast->complexity + forecast->normalization;
     for (int j = 0; j < M; j++)
         forecast->mean[j] += problem->observation_mean;
     for (int year = 0; year < YEARS; year++)

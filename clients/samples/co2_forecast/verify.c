@@ -1,12 +1,14 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Compares a forecast with the numbers of reference/, which were computed in higher precision by reference.py, without
- * jalloc, BLAS or LAPACK. Every number of the forecast has to be there, once, and none but those.
+/* Compares a forecast with the numbers of reference/, which were computed in higher precision by
+ * reference.py, without jalloc, BLAS or LAPACK. Every number of the forecast has to be there, once,
+ * and none but those.
  *
- * What may be expected: the condition number of the CO2 covariance is 5.5e7, so the weights alpha are right to some 1e-9 of
- * their size. What is compared is better behaved: means come out right to 1e-12, variances to 1e-10, and the log marginal
- * likelihood, a difference of terms six times its size, to a few times 1e-10. */
+ * What may be expected: the condition number of the CO2 covariance is 5.5e7, so the weights alpha
+ * are right to some 1e-9 of their size. What is compared is better behaved: means come out right to
+ * 1e-12, variances to 1e-10, and the log marginal likelihood, a difference of terms six times its
+ * size, to a few times 1e-10. */
 
 #include <math.h>
 #include <stdio.h>
@@ -34,7 +36,9 @@ bool verify(const char *path, const problem_t *problem, const forecast_t *foreca
 
     FILE *file = fopen(path, "r");
     if (!file) {
-        fprintf(stderr, "co2_forecast: %s: cannot be read; there are reference numbers for co2 and sunspots only\n",
+        fprintf(stderr,
+                "co2_forecast: %s: cannot be read; there are reference numbers for co2 and "
+                "sunspots only\n",
                 path);
         return false;
     }
@@ -52,7 +56,8 @@ bool verify(const char *path, const problem_t *problem, const forecast_t *foreca
         ok = ok && which < quantity_count && strcmp(name, quantity[which].name) == 0 &&
              strcmp(month, expected_month) == 0;
         if (!ok) {
-            fprintf(stderr, "co2_forecast: %s:%d: not the number that belongs here\n", path, number);
+            fprintf(stderr, "co2_forecast: %s:%d: not the number that belongs here\n", path,
+                    number);
             break;
         }
         double difference = fabs(quantity[which].value[index] - expected) / fabs(expected);
@@ -70,7 +75,8 @@ bool verify(const char *path, const problem_t *problem, const forecast_t *foreca
     }
     if (!ok)
         return false;
-    printf("verify: largest relative difference from the reference, of which %.0e is allowed\n\n", TOLERANCE);
+    printf("verify: largest relative difference from the reference, of which %.0e is allowed\n\n",
+           TOLERANCE);
     for (int q = 0; q < quantity_count; q++) {
         const bool within = quantity[q].worst <= TOLERANCE;
         printf("  %-24s %4d  %9.1e  %s\n", quantity[q].name, quantity[q].count, quantity[q].worst,

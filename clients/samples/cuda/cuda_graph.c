@@ -1,12 +1,13 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* A triangular solve captured into a CUDA graph, whose workspace the graph owns: it is launched again and again, also
- * after the handle that captured it is gone.
+/* A triangular solve captured into a CUDA graph, whose workspace the graph owns: it is launched
+ * again and again, also after the handle that captured it is gone.
  *
- * While the stream is being captured, the handle borrows from memory that the graph keeps until it is destroyed, so
- * that neither later calls nor the end of the handle take it away from under the graph. The solve is a step of a
- * recurrence, x <- L^-1 x; after STEPS launches the host has done the same. */
+ * While the stream is being captured, the handle borrows from memory that the graph keeps until it
+ * is destroyed, so that neither later calls nor the end of the handle take it away from under the
+ * graph. The solve is a step of a recurrence, x <- L^-1 x; after STEPS launches the host has done
+ * the same. */
 
 #include <cuda_runtime_api.h>
 #include <math.h>
@@ -48,8 +49,8 @@ int main(void) {
     cudaGraph_t graph;
     cudaGraphExec_t step;
     CUDA(cudaStreamBeginCapture(mine, cudaStreamCaptureModeThreadLocal));
-    TRY(jblas_dtrsm(handle, JBLAS_LEFT, JBLAS_LOWER, JBLAS_NO_TRANSPOSE, JBLAS_NON_UNIT, ORDER, COLUMNS, &one, dl,
-                    ORDER, dx, ORDER));
+    TRY(jblas_dtrsm(handle, JBLAS_LEFT, JBLAS_LOWER, JBLAS_NO_TRANSPOSE, JBLAS_NON_UNIT, ORDER,
+                    COLUMNS, &one, dl, ORDER, dx, ORDER));
     CUDA(cudaStreamEndCapture(mine, &graph));
     CUDA(cudaGraphInstantiate(&step, graph, 0));
     TRY(jhandle_destroy(handle)); /* its workspace stays with the graph */
@@ -63,8 +64,8 @@ int main(void) {
     TRY(jhandle_create(NULL, &host));
     double apart = 0;
     for (int i = 0; i < STEPS; i++)
-        TRY(jblas_dtrsm(host, JBLAS_LEFT, JBLAS_LOWER, JBLAS_NO_TRANSPOSE, JBLAS_NON_UNIT, ORDER, COLUMNS, &one, l,
-                        ORDER, x, ORDER));
+        TRY(jblas_dtrsm(host, JBLAS_LEFT, JBLAS_LOWER, JBLAS_NO_TRANSPOSE, JBLAS_NON_UNIT, ORDER,
+                        COLUMNS, &one, l, ORDER, x, ORDER));
     for (int i = 0; i < ORDER * COLUMNS; i++)
         apart = fmax(apart, fabs(x[i] - computed[i]));
     printf("%d launches of the captured solve; the host's result is %.1e apart\n", STEPS, apart);

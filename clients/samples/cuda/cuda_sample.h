@@ -11,13 +11,13 @@
 #include "../sample.h"
 
 /* Ends the program with the reason when a call of the CUDA runtime fails. */
-#define CUDA(call)                                                                                                     \
-    do {                                                                                                               \
-        cudaError_t error_ = (call);                                                                                   \
-        if (error_ != cudaSuccess) {                                                                                   \
-            fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(error_));                                            \
-            exit(EXIT_FAILURE);                                                                                        \
-        }                                                                                                              \
+#define CUDA(call)                                                                                 \
+    do {                                                                                           \
+        cudaError_t error_ = (call);                                                               \
+        if (error_ != cudaSuccess) {                                                               \
+            fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(error_));                        \
+            exit(EXIT_FAILURE);                                                                    \
+        }                                                                                          \
     } while (0)
 
 /* Where there is no GPU the sample has nothing to show: it says why. */

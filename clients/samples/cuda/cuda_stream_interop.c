@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* A program's own cudaStream_t and jalloc: the program copies and jblas computes in one stream, and the host waits once,
- * for what it wants to read.
+/* A program's own cudaStream_t and jalloc: the program copies and jblas computes in one stream, and
+ * the host waits once, for what it wants to read.
  *
  *     cudaMemcpyAsync   x, y -> device
  *     jblas_daxpy       y = alpha x + y        alpha on the device (device pointer mode)

@@ -3,12 +3,14 @@
 
 /* A distributed buffer becomes a replicated one, by copy and by move.
  *
- *     distributed --rebind--> replicated            an allocator of the same backend for another kind
- *     construct_copy(replicated, matrix)            both are there
- *     construct_move(replicated, &matrix)           the matrix is given up; its memory is used again where it can be
+ *     distributed --rebind--> replicated   an allocator of the same backend for another kind
+ *     construct_copy(replicated, matrix)   both are there
+ *     construct_move(replicated, &matrix)  the matrix is given up; its memory is used again where
+ *                                          it can be
  *
- * Between several processes nothing of a part can be used again for the whole, and the answer says so; from a replicated
- * buffer to a local one everything can: the pointer stays the same. Run with any number of processes. */
+ * Between several processes nothing of a part can be used again for the whole, and the answer says
+ * so; from a replicated buffer to a local one everything can: the pointer stays the same. Run with
+ * any number of processes. */
 
 #include "../sample.h"
 #include "jalloc/mpi.h"
@@ -34,7 +36,8 @@ static int check(jbuffer_t *buffer, jbuffer_kind_t expected, double **first) {
     TRY(jbuffer_get_kind(buffer, &kind));
     TRY(jbuffer_get_layout(buffer, &layout));
     TRY(jbuffer_as_pointer(buffer, JDEVICE_HOST, &pointer));
-    CLAIM(kind == expected && layout.rank == 2 && layout.extents[0] == ROWS && layout.extents[1] == COLUMNS);
+    CLAIM(kind == expected && layout.rank == 2 && layout.extents[0] == ROWS &&
+          layout.extents[1] == COLUMNS);
     *first = pointer;
     for (int64_t j = 0; j < COLUMNS; j++)
         for (int64_t i = 0; i < ROWS; i++)
@@ -65,15 +68,17 @@ static int convert(jruntime_t *runtime, const jruntime_info_t *info) {
     if (check(copy, JBUFFER_REPLICATED, &of_copy) != 0)
         return 1;
 
-    /* By move: the matrix is gone. One process has the whole of it in its part already, and keeps it. */
+    /* By move: the matrix is gone. One process has the whole of it in its part already, and keeps
+     * it. */
     bool reused;
     TRY(jbuffer_construct_move(replicated, &matrix, &moved, &reused));
     CLAIM(matrix == NULL && reused == (info->processes == 1));
     if (check(moved, JBUFFER_REPLICATED, &of_moved) != 0)
         return 1;
     if (info->rank == 0)
-        printf("%d processes: from %lld x %lld of %d x %d to all of it; the memory was %s\n", info->processes,
-               (long long)part.rows, (long long)part.columns, ROWS, COLUMNS, reused ? "used again" : "new");
+        printf("%d processes: from %lld x %lld of %d x %d to all of it; the memory was %s\n",
+               info->processes, (long long)part.rows, (long long)part.columns, ROWS, COLUMNS,
+               reused ? "used again" : "new");
 
     /* From replicated to local nothing has to go anywhere. */
     TRY(jbuffer_construct_move(local, &moved, &mine, &reused));

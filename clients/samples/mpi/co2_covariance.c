@@ -3,17 +3,19 @@
 
 /* The forecast's covariance, too large for one process: a distributed buffer.
  *
- * co2_forecast computes the log marginal likelihood of a record from the Cholesky factor of its covariance K, which for
- * the 3,177 months of sunspots is 77 MiB. Here each process makes and holds its blocks of K alone:
+ * co2_forecast computes the log marginal likelihood of a record from the Cholesky factor of its
+ * covariance K, which for the 3,177 months of sunspots is 77 MiB. Here each process makes and holds
+ * its blocks of K alone:
  *
- *     construct by function    K_ij = covariance(month_i - month_j), block by block, the lower triangle
+ *     construct by function    K_ij = covariance(month_i - month_j), block by block, the lower
+ *                              triangle
  *     jbuffer_cholesky         K = L L'
  *     jbuffer_solve_triangular z = L^-1 y, y the observations, which rank 0 has
  *     jbuffer_norm             y' K^-1 y = |z|^2
  *     jbuffer_as_part          sum log L_ii, each process over its part of the diagonal
  *
- * Rank 0 then runs the forecast itself, which is jblas in one process, and both likelihoods must agree. The model, the
- * record and the forecast are the files of co2_forecast/. */
+ * Rank 0 then runs the forecast itself, which is jblas in one process, and both likelihoods must
+ * agree. The model, the record and the forecast are the files of co2_forecast/. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,7 +24,8 @@
 #include "co2_forecast.h"
 #include "jalloc/mpi.h"
 
-static const double tolerance = 1e-10; /* relative: sums of 10^7 roundings of 1e-16, and K's condition */
+/* Relative: sums of 10^7 roundings of 1e-16, and K's condition. */
+static const double tolerance = 1e-10;
 
 /* What the function that fills blocks knows. */
 typedef struct kernel {
@@ -51,7 +54,8 @@ static int sum_of_logs(jruntime_t *runtime, jbuffer_t *factor, double *sum) {
     for (int64_t j = 0; j < part.columns; j++) {
         const int64_t global = jdistribution_to_global(d, 1, d->place[1], j);
         if (jdistribution_owner(d, 0, global) == d->place[0])
-            mine += log(((double *)part.pointer)[jdistribution_to_local(d, 0, global) + j * part.leading_dimension]);
+            mine += log(((double *)part.pointer)[jdistribution_to_local(d, 0, global) +
+                                                 j * part.leading_dimension]);
     }
     TRY(jruntime_get_communicator(runtime, &ranks));
     MPI_Allreduce(&mine, sum, 1, MPI_DOUBLE, MPI_SUM, ranks);
@@ -59,8 +63,8 @@ static int sum_of_logs(jruntime_t *runtime, jbuffer_t *factor, double *sum) {
 }
 
 /* The likelihood by all processes; observation is read on rank 0 alone. */
-static int likelihood_distributed(jruntime_t *runtime, jhandle_t *handle, const model_t *model, const record_t *record,
-                                  double *observation, double *likelihood) {
+static int likelihood_distributed(jruntime_t *runtime, jhandle_t *handle, const model_t *model,
+                                  const record_t *record, double *observation, double *likelihood) {
     const int64_t n = record->count, extents[2] = {n, n};
     const int64_t lags = record->month[n - 1] - record->month[0] + 1;
     double *by_lag = malloc((size_t)lags * sizeof *by_lag);
@@ -86,14 +90,16 @@ static int likelihood_distributed(jruntime_t *runtime, jhandle_t *handle, const 
     CLAIM(minor == 0);
     TRY(jbuffer_with_structure(covariance, JSTRUCTURE_TRIANGULAR_LOWER, &factor));
 
-    /* Rank 0's observations as a local buffer, and from it a distributed one, which keeps the allocator's grid. */
+    /* Rank 0's observations as a local buffer, and from it a distributed one, which keeps the
+     * allocator's grid. */
     TRY(jlayout_init(&column, 1, extents, JORDER_COLUMN_MAJOR));
     TRY(jbuffer_allocator_rebind(allocator, JBUFFER_LOCAL, JDATATYPE_F64, &local));
     TRY(jbuffer_wrap(local, &column, observation, &y));
     TRY(jbuffer_construct_copy(allocator, y, &z));
     const double one = 1;
     double norm, log_determinant;
-    TRY(jbuffer_solve_triangular(handle, JBLAS_LEFT, JBLAS_NO_TRANSPOSE, JBLAS_NON_UNIT, &one, factor, z));
+    TRY(jbuffer_solve_triangular(handle, JBLAS_LEFT, JBLAS_NO_TRANSPOSE, JBLAS_NON_UNIT, &one,
+                                 factor, z));
     TRY(jbuffer_norm(handle, JNORM_FROBENIUS, z, &norm));
     if (sum_of_logs(runtime, factor, &log_determinant) != 0)
         return 1;
@@ -104,8 +110,9 @@ static int likelihood_distributed(jruntime_t *runtime, jhandle_t *handle, const 
     TRY(jruntime_get_info(runtime, &info));
     TRY(jbuffer_allocator_get_options(allocator, &options));
     if (info.rank == 0)
-        printf("%d processes as %d x %d, each with about %.1f of %.1f MiB\n", info.processes, options.grid[0],
-               options.grid[1], (double)mine_bytes / (1 << 20), (double)(n * n) * sizeof(double) / (1 << 20));
+        printf("%d processes as %d x %d, each with about %.1f of %.1f MiB\n", info.processes,
+               options.grid[0], options.grid[1], (double)mine_bytes / (1 << 20),
+               (double)(n * n) * sizeof(double) / (1 << 20));
     TRY(jbuffer_release(z));
     TRY(jbuffer_release(y));
     TRY(jbuffer_release(factor));

@@ -3,13 +3,14 @@
 
 /* Ranks of an MPI program share a segment.
  *
- * Rank 0 makes a segment of 64 MiB of POSIX shared memory and a stack allocator in it, with a header of the program's
- * own, and sets the header's number to 10. The others attach, find the allocator by its id, and see the 10. Then every
- * rank allocates from a general allocator and gives its block to rank 0, which reads them all and frees them.
+ * Rank 0 makes a segment of 64 MiB of POSIX shared memory and a stack allocator in it, with a
+ * header of the program's own, and sets the header's number to 10. The others attach, find the
+ * allocator by its id, and see the 10. Then every rank allocates from a general allocator and gives
+ * its block to rank 0, which reads them all and frees them.
  *
- * The same exchange is made a second time in a shared window of MPI's (MPI_Win_allocate_shared), over which a segment
- * is laid as over any array. Only ranks of one machine share memory, so all is done in the communicator of the
- * machine. */
+ * The same exchange is made a second time in a shared window of MPI's (MPI_Win_allocate_shared),
+ * over which a segment is laid as over any array. Only ranks of one machine share memory, so all is
+ * done in the communicator of the machine. */
 
 #include <mpi.h>
 #include <stdio.h>
@@ -34,18 +35,19 @@ static void stop(int line, const char *what, const char *why) {
     exit(1);
 }
 
-#define TRY(call)                                                                                                      \
-    do {                                                                                                               \
-        if (jstatus_is_error(call))                                                                                    \
-            stop(__LINE__, #call, jstatus_last_message());                                                             \
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        if (jstatus_is_error(call))                                                                \
+            stop(__LINE__, #call, jstatus_last_message());                                         \
     } while (0)
-#define CLAIM(condition)                                                                                               \
-    do {                                                                                                               \
-        if (!(condition))                                                                                              \
-            stop(__LINE__, #condition, "not so");                                                                      \
+#define CLAIM(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition))                                                                          \
+            stop(__LINE__, #condition, "not so");                                                  \
     } while (0)
 
-/* Every rank allocates, fills and gives to rank 0, whose slot it learns from a message; rank 0 reads and frees. */
+/* Every rank allocates, fills and gives to rank 0, whose slot it learns from a message; rank 0
+ * reads and frees. */
 static void exchange(MPI_Comm ranks, int rank, int count, jsegment_t *segment) {
     jshared_t *heap;
     if (rank == 0)
@@ -67,7 +69,8 @@ static void exchange(MPI_Comm ranks, int rank, int count, jsegment_t *segment) {
 
     joffset_t *all = calloc((size_t)count, sizeof *all);
     CLAIM(all != NULL);
-    MPI_Gather(&mine, 1, MPI_UINT64_T, all, 1, MPI_UINT64_T, 0, ranks); /* what is sent is seen: a barrier as well */
+    /* What is sent is seen: a barrier as well. */
+    MPI_Gather(&mine, 1, MPI_UINT64_T, all, 1, MPI_UINT64_T, 0, ranks);
     if (rank == 0) {
         double sum = 0;
         const double n = (double)count * LENGTH;
@@ -83,7 +86,8 @@ static void exchange(MPI_Comm ranks, int rank, int count, jsegment_t *segment) {
         CLAIM(sum == n * (n - 1) / 2);
         TRY(jshared_deallocate_many(heap, (size_t)count, all));
         TRY(jsegment_verify(segment));
-        printf("%d ranks, %d numbers in blocks that rank 0 was given: the sum is %.0f\n", count, count * LENGTH, sum);
+        printf("%d ranks, %d numbers in blocks that rank 0 was given: the sum is %.0f\n", count,
+               count * LENGTH, sum);
     }
     free(all);
     MPI_Barrier(ranks);
@@ -137,7 +141,8 @@ static void in_a_window(MPI_Comm ranks, int rank, int count) {
     char *base;
     MPI_Win_allocate_shared(rank == 0 ? BYTES + PAGE : 0, 1, MPI_INFO_NULL, ranks, &base, &window);
     MPI_Win_shared_query(window, 0, &bytes, &unit, &base);
-    /* A window need not begin at a page; how far it is from one is the same for all: mappings are made of pages. */
+    /* A window need not begin at a page; how far it is from one is the same for all: mappings are
+     * made of pages. */
     jsegment_options_t options = JSEGMENT_OPTIONS_INIT;
     options.backend = JSEGMENT_ARRAY;
     options.array = base + (-(size_t)base & (PAGE - 1));

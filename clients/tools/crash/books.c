@@ -1,9 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* What must be true when a process has been killed: the segment holds together, every byte of it is in one account, the
- * dead process owns nothing, what others had is as they left it, everything can be allocated, and when all is given
- * back the segment is as it was when it was made. */
+/* What must be true when a process has been killed: the segment holds together, every byte of it is
+ * in one account, the dead process owns nothing, what others had is as they left it, everything can
+ * be allocated, and when all is given back the segment is as it was when it was made. */
 
 #include "crash.h"
 
@@ -34,10 +34,12 @@ bool crash_succeeds(crash_t *crash, jstatus_t status, const char *what) {
     return false;
 }
 
-/* ---- Contents ---------------------------------------------------------------------------------------------------- */
+/* ---- Contents ---- */
 
 /* Every word of a block tells where it is, and in whose name it was written. */
-static uint64_t word_at(joffset_t offset, uint64_t salt) { return (offset ^ salt << 48) * 0x9e3779b97f4a7c15u; }
+static uint64_t word_at(joffset_t offset, uint64_t salt) {
+    return (offset ^ salt << 48) * 0x9e3779b97f4a7c15u;
+}
 
 void crash_fill(jsegment_t *segment, joffset_t offset, size_t size_bytes, uint64_t salt) {
     uint64_t *words = jsegment_pointer(segment, offset, size_bytes);
@@ -55,7 +57,7 @@ bool crash_is_filled(jsegment_t *segment, joffset_t offset, size_t size_bytes, u
     return true;
 }
 
-/* ---- Segments ---------------------------------------------------------------------------------------------------- */
+/* ---- Segments ---- */
 
 jshared_t *crash_shared(crash_t *crash, unsigned id) {
     return id == ID_PAGES ? crash->pages : id == ID_STACK ? crash->stack : crash->general;
@@ -64,7 +66,8 @@ jshared_t *crash_shared(crash_t *crash, unsigned id) {
 void *crash_share(size_t bytes) {
     /* At a multiple of 1 MiB, so that segments in it can be asked for large alignments. */
     const size_t multiple = 1 << 20;
-    char *memory = mmap(NULL, bytes + multiple, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    char *memory =
+        mmap(NULL, bytes + multiple, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) {
         fputs("jalloc-crash: no memory\n", stderr);
         exit(CRASH_FAILED);
@@ -114,14 +117,20 @@ bool crash_make(crash_t *crash) {
     crash->fresh = (jsegment_stats_t)JSEGMENT_STATS_INIT;
     if (!crash_succeeds(crash, jsegment_create(&options, &crash->segment), "jsegment_create") ||
         (crash->array == NULL &&
-         !crash_succeeds(crash, jsegment_export(crash->segment, &crash->descriptor), "jsegment_export")) ||
-        !crash_succeeds(crash, jshared_create(crash->segment, ID_GENERAL, NULL, &crash->general), "general") ||
-        !crash_succeeds(crash, jshared_create(crash->segment, ID_PAGES, &pages, &crash->pages), "pages") ||
-        !crash_succeeds(crash, jshared_create(crash->segment, ID_STACK, &stack, &crash->stack), "stack") ||
-        !crash_succeeds(crash, jsegment_get_stats(crash->segment, &crash->fresh), "jsegment_get_stats"))
+         !crash_succeeds(crash, jsegment_export(crash->segment, &crash->descriptor),
+                         "jsegment_export")) ||
+        !crash_succeeds(crash, jshared_create(crash->segment, ID_GENERAL, NULL, &crash->general),
+                        "general") ||
+        !crash_succeeds(crash, jshared_create(crash->segment, ID_PAGES, &pages, &crash->pages),
+                        "pages") ||
+        !crash_succeeds(crash, jshared_create(crash->segment, ID_STACK, &stack, &crash->stack),
+                        "stack") ||
+        !crash_succeeds(crash, jsegment_get_stats(crash->segment, &crash->fresh),
+                        "jsegment_get_stats"))
         return false;
-    void *header =
-        crash->array != NULL ? crash->array : mmap(NULL, SHM_PAGE_BYTES, PROT_READ, MAP_SHARED, crash->descriptor, 0);
+    void *header = crash->array != NULL
+                       ? crash->array
+                       : mmap(NULL, SHM_PAGE_BYTES, PROT_READ, MAP_SHARED, crash->descriptor, 0);
     if (header == MAP_FAILED) {
         crash_fault(crash, FAULT_INCONSISTENT, "the header cannot be mapped");
         return false;
@@ -146,13 +155,15 @@ void crash_allocate_own(crash_t *crash) {
     static const struct {
         unsigned id;
         size_t size_bytes;
-    } wanted[] = {{ID_GENERAL, 16},   {ID_GENERAL, 64},    {ID_GENERAL, 64},    {ID_GENERAL, 1024},
-                  {ID_GENERAL, 8192}, {ID_GENERAL, 20000}, {ID_GENERAL, 65536}, {ID_PAGES, CRASH_PAGE_BYTES}};
+    } wanted[] = {
+        {ID_GENERAL, 16},   {ID_GENERAL, 64},    {ID_GENERAL, 64},    {ID_GENERAL, 1024},
+        {ID_GENERAL, 8192}, {ID_GENERAL, 20000}, {ID_GENERAL, 65536}, {ID_PAGES, CRASH_PAGE_BYTES}};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         crash_block_t *block = &crash->own[crash->own_count];
         *block = (crash_block_t){.size_bytes = wanted[i].size_bytes, .id = wanted[i].id};
         if (crash_succeeds(crash,
-                           jshared_allocate(crash_shared(crash, block->id), block->size_bytes, 0, &block->offset),
+                           jshared_allocate(crash_shared(crash, block->id), block->size_bytes, 0,
+                                            &block->offset),
                            "the survivor's own blocks")) {
             crash_fill(crash->segment, block->offset, block->size_bytes, 0);
             crash->own_count++;
@@ -160,35 +171,38 @@ void crash_allocate_own(crash_t *crash) {
     }
 }
 
-/* ---- Checks ------------------------------------------------------------------------------------------------------ */
+/* ---- Checks ---- */
 
 /* What has become of a block: false if it is gone. Its usable bytes are added to *bytes. */
-static bool look_at(crash_t *crash, const crash_block_t *block, unsigned owner, bool may_be_gone, const char *whose,
-                    size_t *bytes) {
+static bool look_at(crash_t *crash, const crash_block_t *block, unsigned owner, bool may_be_gone,
+                    const char *whose, size_t *bytes) {
     size_t usable_bytes = 0;
     unsigned found = 0;
-    jstatus_t status = jshared_describe(crash_shared(crash, block->id), block->offset, &usable_bytes, &found);
+    jstatus_t status =
+        jshared_describe(crash_shared(crash, block->id), block->offset, &usable_bytes, &found);
     if (status == JSTATUS_NOT_FOUND && may_be_gone)
         return false;
     if (status != JSTATUS_SUCCESS || found != owner || usable_bytes < block->size_bytes)
         crash_fault(crash, FAULT_INCONSISTENT,
-                    "%s block of %zu bytes at %llu is described as %zu bytes of %u, not of %u: %s", whose,
-                    block->size_bytes, (unsigned long long)block->offset, usable_bytes, found, owner,
-                    jstatus_name(status));
+                    "%s block of %zu bytes at %llu is described as %zu bytes of %u, not of %u: %s",
+                    whose, block->size_bytes, (unsigned long long)block->offset, usable_bytes,
+                    found, owner, jstatus_name(status));
     else if (!crash_is_filled(crash->segment, block->offset, block->size_bytes, 0))
-        crash_fault(crash, FAULT_INCONSISTENT, "%s block of %zu bytes at %llu has lost its contents", whose,
-                    block->size_bytes, (unsigned long long)block->offset);
+        crash_fault(crash, FAULT_INCONSISTENT,
+                    "%s block of %zu bytes at %llu has lost its contents", whose, block->size_bytes,
+                    (unsigned long long)block->offset);
     else
         *bytes += usable_bytes;
     return status == JSTATUS_SUCCESS;
 }
 
-/* Every block that anybody had: who has it now. Those that live on are the survivor's to give back. */
+/* Every block that anybody had: who has it now. Those that live on are the survivor's to give
+ * back. */
 static void check_blocks(crash_t *crash, size_t *owned_bytes, size_t *given_bytes) {
     const unsigned slot = jsegment_slot(crash->segment);
     for (size_t i = 0; i < crash->own_count;)
-        if (look_at(crash, &crash->own[i], slot, crash->own[i].flags & BLOCK_MAY_BE_GONE, "the survivor's",
-                    owned_bytes))
+        if (look_at(crash, &crash->own[i], slot, crash->own[i].flags & BLOCK_MAY_BE_GONE,
+                    "the survivor's", owned_bytes))
             i++;
         else
             crash->own[i] = crash->own[--crash->own_count];
@@ -204,9 +218,10 @@ static void check_blocks(crash_t *crash, size_t *owned_bytes, size_t *given_byte
                         block->heir == JSEGMENT_SLOT_SEGMENT ? given_bytes : owned_bytes) &&
                 crash->own_count < CRASH_BLOCKS)
                 crash->own[crash->own_count++] = *block;
-        } else if (jshared_describe(crash_shared(crash, block->id), block->offset, &usable_bytes, NULL) !=
-                   JSTATUS_NOT_FOUND) {
-            crash_fault(crash, FAULT_LEAK, "the dead process's block of %zu bytes at %llu is still there",
+        } else if (jshared_describe(crash_shared(crash, block->id), block->offset, &usable_bytes,
+                                    NULL) != JSTATUS_NOT_FOUND) {
+            crash_fault(crash, FAULT_LEAK,
+                        "the dead process's block of %zu bytes at %llu is still there",
                         block->size_bytes, (unsigned long long)block->offset);
         }
     }
@@ -216,20 +231,22 @@ static void check_books(crash_t *crash, size_t owned_bytes, size_t given_bytes) 
     jsegment_stats_t stats = JSEGMENT_STATS_INIT;
     if (!crash_succeeds(crash, jsegment_get_stats(crash->segment, &stats), "jsegment_get_stats"))
         return;
-    const size_t sum =
-        stats.metadata_bytes + stats.owned_bytes + stats.given_bytes + stats.cached_bytes + stats.free_bytes;
+    const size_t sum = stats.metadata_bytes + stats.owned_bytes + stats.given_bytes +
+                       stats.cached_bytes + stats.free_bytes;
     if (stats.poisoned)
         crash_fault(crash, FAULT_INCONSISTENT, "the segment is poisoned");
     if (sum != stats.size_bytes)
-        crash_fault(crash, FAULT_LEAK, "the accounts come to %zu of %zu bytes", sum, stats.size_bytes);
+        crash_fault(crash, FAULT_LEAK, "the accounts come to %zu of %zu bytes", sum,
+                    stats.size_bytes);
     if (stats.owned_bytes != owned_bytes || stats.given_bytes != given_bytes)
-        crash_fault(crash, FAULT_LEAK, "%zu bytes owned and %zu given, where %zu and %zu are known", stats.owned_bytes,
-                    stats.given_bytes, owned_bytes, given_bytes);
+        crash_fault(crash, FAULT_LEAK, "%zu bytes owned and %zu given, where %zu and %zu are known",
+                    stats.owned_bytes, stats.given_bytes, owned_bytes, given_bytes);
     if (stats.processes != 1)
         crash_fault(crash, FAULT_LEAK, "%u processes attached", stats.processes);
     for (unsigned slot = 1; slot <= crash->processes; slot++) {
         jsegment_process_t process = JSEGMENT_PROCESS_INIT;
-        if (crash_succeeds(crash, jsegment_get_process(crash->segment, slot, &process), "jsegment_get_process") &&
+        if (crash_succeeds(crash, jsegment_get_process(crash->segment, slot, &process),
+                           "jsegment_get_process") &&
             process.attached != (slot == jsegment_slot(crash->segment)))
             crash_fault(crash, FAULT_LEAK, "slot %u is still taken", slot);
     }
@@ -243,12 +260,15 @@ static void stamp(crash_t *crash, joffset_t offset, size_t size_bytes, uint64_t 
         crash_fill(crash->segment, offset + (size_bytes / 8 * 8 - STAMPED), STAMPED, salt);
 }
 static bool is_stamped(crash_t *crash, joffset_t offset, size_t size_bytes, uint64_t salt) {
-    return crash_is_filled(crash->segment, offset, size_bytes <= 2 * STAMPED ? size_bytes : STAMPED, salt) &&
+    return crash_is_filled(crash->segment, offset, size_bytes <= 2 * STAMPED ? size_bytes : STAMPED,
+                           salt) &&
            (size_bytes <= 2 * STAMPED ||
-            crash_is_filled(crash->segment, offset + (size_bytes / 8 * 8 - STAMPED), STAMPED, salt));
+            crash_is_filled(crash->segment, offset + (size_bytes / 8 * 8 - STAMPED), STAMPED,
+                            salt));
 }
 
-/* Allocates so many blocks of a size, or until there is no more; each must be a block of its own. Gives them back. */
+/* Allocates so many blocks of a size, or until there is no more; each must be a block of its own.
+ * Gives them back. */
 static void allocate_all(crash_t *crash, jshared_t *shared, size_t size_bytes, size_t most) {
     static joffset_t offsets[16384];
     size_t count = 0;
@@ -265,11 +285,13 @@ static void allocate_all(crash_t *crash, jshared_t *shared, size_t size_bytes, s
             crash_fault(crash, FAULT_INCONSISTENT, "two blocks of %zu bytes are one", size_bytes);
             return;
         }
-    crash_succeeds(crash, jshared_deallocate_many(shared, count, offsets), "freeing after the recovery");
+    crash_succeeds(crash, jshared_deallocate_many(shared, count, offsets),
+                   "freeing after the recovery");
 }
 
 bool crash_exercise(crash_t *crash, jshared_t *shared, size_t page_bytes) {
-    static const size_t classes[] = {16, 48, 64, 100, 128, 200, 500, 1024, 3000, 5000, 8192, 8193, 40000};
+    static const size_t classes[] = {16,   48,   64,   100,  128,  200,  500,
+                                     1024, 3000, 5000, 8192, 8193, 40000};
     static const size_t all[] = {12288, 1024, 65536, 4096};
     for (size_t i = 0; page_bytes == 0 && i < sizeof classes / sizeof *classes; i++)
         allocate_all(crash, shared, classes[i], 2);
@@ -281,22 +303,25 @@ bool crash_exercise(crash_t *crash, jshared_t *shared, size_t page_bytes) {
 static void check_release(crash_t *crash) {
     jsegment_stats_t stats = JSEGMENT_STATS_INIT;
     for (size_t i = 0; i < crash->own_count; i++)
-        crash_succeeds(crash, jshared_deallocate(crash_shared(crash, crash->own[i].id), crash->own[i].offset),
-                       "giving back what lived on");
+        crash_succeeds(
+            crash, jshared_deallocate(crash_shared(crash, crash->own[i].id), crash->own[i].offset),
+            "giving back what lived on");
     crash->own_count = 0;
     crash_succeeds(crash, jshared_rewind(crash->stack, 0), "jshared_rewind");
     if (!crash_detach(crash) || !crash_succeeds(crash, crash_attach(crash), "attaching again") ||
         !crash_succeeds(crash, jsegment_get_stats(crash->segment, &stats), "jsegment_get_stats"))
         return;
     const size_t grown = stats.size_bytes - crash->fresh.size_bytes;
-    if (stats.metadata_bytes != crash->fresh.metadata_bytes || stats.free_bytes != crash->fresh.free_bytes + grown ||
-        stats.owned_bytes + stats.given_bytes + stats.cached_bytes != 0 || stats.allocators != crash->fresh.allocators)
-        crash_fault(
-            crash, FAULT_LEAK,
-            "in the end %zu bytes are metadata and %zu free, where %zu and %zu were at the beginning; %zu owned, "
-            "%zu given, %zu cached; %u allocators for %u",
-            stats.metadata_bytes, stats.free_bytes, crash->fresh.metadata_bytes, crash->fresh.free_bytes + grown,
-            stats.owned_bytes, stats.given_bytes, stats.cached_bytes, stats.allocators, crash->fresh.allocators);
+    if (stats.metadata_bytes != crash->fresh.metadata_bytes ||
+        stats.free_bytes != crash->fresh.free_bytes + grown ||
+        stats.owned_bytes + stats.given_bytes + stats.cached_bytes != 0 ||
+        stats.allocators != crash->fresh.allocators)
+        crash_fault(crash, FAULT_LEAK,
+                    "in the end %zu bytes are metadata and %zu free, where %zu and %zu were at the "
+                    "beginning; %zu owned, %zu given, %zu cached; %u allocators for %u",
+                    stats.metadata_bytes, stats.free_bytes, crash->fresh.metadata_bytes,
+                    crash->fresh.free_bytes + grown, stats.owned_bytes, stats.given_bytes,
+                    stats.cached_bytes, stats.allocators, crash->fresh.allocators);
     crash_detach(crash);
 }
 
@@ -316,13 +341,13 @@ bool crash_check(crash_t *crash) {
     return crash->fault == FAULT_NONE;
 }
 
-/* ---- In the victim ----------------------------------------------------------------------------------------------- */
+/* ---- In the victim ---- */
 
 void victim_must(crash_t *crash, jstatus_t status, const char *what) {
     if (status == JSTATUS_SUCCESS)
         return;
-    snprintf(crash->board->message, sizeof crash->board->message, "%s: %s: %s", what, jstatus_name(status),
-             jstatus_last_message());
+    snprintf(crash->board->message, sizeof crash->board->message, "%s: %s: %s", what,
+             jstatus_name(status), jstatus_last_message());
     crash->board->phase = PHASE_FAILED;
     _exit(1);
 }
@@ -330,8 +355,10 @@ void victim_must(crash_t *crash, jstatus_t status, const char *what) {
 size_t victim_take(crash_t *crash, unsigned id, size_t size_bytes) {
     crash_board_t *board = crash->board;
     crash_block_t block = {.size_bytes = size_bytes, .id = id};
-    victim_must(crash, board->count < CRASH_BLOCKS ? JSTATUS_SUCCESS : JSTATUS_INVALID_SIZE, "room on the board");
-    victim_must(crash, jshared_allocate(crash_shared(crash, id), size_bytes, 0, &block.offset), "allocating");
+    victim_must(crash, board->count < CRASH_BLOCKS ? JSTATUS_SUCCESS : JSTATUS_INVALID_SIZE,
+                "room on the board");
+    victim_must(crash, jshared_allocate(crash_shared(crash, id), size_bytes, 0, &block.offset),
+                "allocating");
     crash_fill(crash->segment, block.offset, size_bytes, 0);
     board->blocks[board->count] = block;
     return board->count++;

@@ -9,8 +9,8 @@
  *                              |                                 |
  *                              +------ segment, board -----------+
  *
- * The board is memory beside the segment: the victim writes down there which blocks it has, so that the survivor can
- * ask after each of them when the victim is dead. */
+ * The board is memory beside the segment: the victim writes down there which blocks it has, so that
+ * the survivor can ask after each of them when the victim is dead. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,12 +26,14 @@ enum { CRASH_OK, CRASH_FAILED, CRASH_REFUSED, CRASH_NOT_SUPPORTED = 77 };
 enum { RANDOM_PROCESSES = 32 };
 enum { CRASH_BLOCKS = 768, CRASH_TIMEOUT_MS = 3000, CRASH_GUARD_S = 20 };
 
-/* Ids of the allocators of every segment that is made here, and of one that scenarios make themselves. */
+/* Ids of the allocators of every segment that is made here, and of one that scenarios make
+ * themselves. */
 enum { ID_GENERAL = 1, ID_PAGES = 2, ID_STACK = 3, ID_EXTRA = 9 };
 #define CRASH_PAGE_BYTES 1000
 #define CRASH_REGION_BYTES 32768
 
-/* What may have become of a block once its process, or the one that was about to free it, is dead. */
+/* What may have become of a block once its process, or the one that was about to free it, is
+ * dead. */
 enum {
     BLOCK_MAY_BE_GONE = 1, /* somebody was to free it */
     BLOCK_MAY_BE_HERE = 2, /* somebody was to give it to `heir` */
@@ -105,11 +107,13 @@ extern const scenario_t scenarios[];
 extern const size_t scenario_count;
 const scenario_t *scenario_find(const char *name);
 
-/* ---- books.c ----------------------------------------------------------------------------------------------------- */
+/* ---- books.c ---- */
 
-/* Memory that children share, until the end of the program, which comes at once where there is none. */
+/* Memory that children share, until the end of the program, which comes at once where there is
+ * none. */
 void *crash_share(size_t bytes);
-/* Makes the segment that a scenario is played in, and what is needed to attach to it. False: a fault is set. */
+/* Makes the segment that a scenario is played in, and what is needed to attach to it. False: a
+ * fault is set. */
 bool crash_make(crash_t *crash);
 void crash_unmake(crash_t *crash);
 /* Attaches and opens the allocators. */
@@ -117,13 +121,16 @@ jstatus_t crash_attach(crash_t *crash);
 bool crash_detach(crash_t *crash);
 /* The survivor's own blocks, some of each kind. */
 void crash_allocate_own(crash_t *crash);
-/* Everything that must hold when the victim is dead. True: the segment is as it was when it was made. */
+/* Everything that must hold when the victim is dead. True: the segment is as it was when it was
+ * made. */
 bool crash_check(crash_t *crash);
 /* Notes the first fault of a point, or a worse one. */
-void crash_fault(crash_t *crash, crash_fault_t fault, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void crash_fault(crash_t *crash, crash_fault_t fault, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* A status that is not success is a fault: busy a hang, anything else inconsistent. */
 bool crash_succeeds(crash_t *crash, jstatus_t status, const char *what);
-/* Allocates of each class, and all there is of one, and frees it. page_bytes: of an allocator of pages, else 0. */
+/* Allocates of each class, and all there is of one, and frees it. page_bytes: of an allocator of
+ * pages, else 0. */
 bool crash_exercise(crash_t *crash, jshared_t *shared, size_t page_bytes);
 
 /* Writes and reads the pattern of a block; another salt is another pattern. */
@@ -138,20 +145,23 @@ void victim_must(crash_t *crash, jstatus_t status, const char *what);
 size_t victim_take(crash_t *crash, unsigned id, size_t size_bytes);
 jshared_t *crash_shared(crash_t *crash, unsigned id);
 
-/* ---- sweep.c, random.c ------------------------------------------------------------------------------------------- */
+/* ---- sweep.c, random.c ---- */
 
 typedef struct sweep_options {
     size_t stride, from, to, points, second;
     uint64_t seed;
     bool stop;  /* at the first fault of a scenario */
     bool quiet; /* no line for each scenario */
-    bool array; /* segments over an array instead of a file: death is told by the process, not by a lock */
+    /* Segments over an array instead of a file: death is told by the process, not by a lock. */
+    bool array;
 } sweep_options_t;
 typedef struct sweep_totals {
     size_t instructions, tried, strayed, hangs, inconsistencies, leaks;
 } sweep_totals_t;
-/* Kills at the points of a scenario that the options ask for, prints a line, and adds to the totals. */
-void sweep_scenario(const scenario_t *scenario, const sweep_options_t *options, sweep_totals_t *totals);
+/* Kills at the points of a scenario that the options ask for, prints a line, and adds to the
+ * totals. */
+void sweep_scenario(const scenario_t *scenario, const sweep_options_t *options,
+                    sweep_totals_t *totals);
 
 /* True: the books were right at the end, and at each check. */
 bool random_kills(size_t kills, unsigned processes, size_t check_every, uint64_t seed, bool array);

@@ -1,12 +1,13 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Single steps by ptrace. A step is a stop of the child and a wake of the parent, 2 us on bare metal and up to 30 us in
- * a virtual machine that sees each debug exception, so walking to each of n points by steps alone, n^2 / 2 of them,
- * takes hours. On x86-64 a debug register shortens the way: the recorded walk tells which addresses lead to a point in
- * the fewest stops. Where a walk goes another way than the recorded one (the state of the heap of the C library may
- * differ), the child is still at some instruction of the operation: that is a point like any other, and is counted as
- * strayed. */
+/* Single steps by ptrace. A step is a stop of the child and a wake of the parent, 2 us on bare
+ * metal and up to 30 us in a virtual machine that sees each debug exception, so walking to each of
+ * n points by steps alone, n^2 / 2 of them, takes hours. On x86-64 a debug register shortens the
+ * way: the recorded walk tells which addresses lead to a point in the fewest stops. Where a walk
+ * goes another way than the recorded one (the state of the heap of the C library may differ), the
+ * child is still at some instruction of the operation: that is a point like any other, and is
+ * counted as strayed. */
 
 #include <errno.h>
 #include <link.h>
@@ -26,8 +27,8 @@
 
 /* ---- One stop ---- */
 
-/* Resumes the child and waits for its next stop. *deliver: a signal it is to get first; afterwards the one it stopped
- * for that is not ours. False: it is gone, or stopped by a fault. */
+/* Resumes the child and waits for its next stop. *deliver: a signal it is to get first; afterwards
+ * the one it stopped for that is not ours. False: it is gone, or stopped by a fault. */
 static bool resume(pid_t child, int request, int *deliver) {
     if (ptrace(request, child, NULL, (void *)(intptr_t)*deliver) != 0)
         return false;
@@ -56,7 +57,8 @@ static uint64_t next_address(pid_t child) {
     return (uint64_t)ptrace(PTRACE_PEEKUSER, child, (void *)offsetof(struct user, regs.rip), NULL);
 }
 static bool set_register(pid_t child, size_t number, uint64_t value) {
-    void *where = (void *)(offsetof(struct user, u_debugreg) + number * sizeof(((struct user *)0)->u_debugreg[0]));
+    void *where = (void *)(offsetof(struct user, u_debugreg) +
+                           number * sizeof(((struct user *)0)->u_debugreg[0]));
     return ptrace(PTRACE_POKEUSER, child, where, (void *)(uintptr_t)value) == 0;
 }
 /* Debug register 0, local, on execution of one byte. Address 0: off. */
@@ -167,9 +169,10 @@ static uint32_t meet(meeting_t *table, size_t places, uint64_t address, uint32_t
     return ++table[place].count;
 }
 
-/* Chooses the way to each point: to the last address before it that had never been met (the anchor), from there by hits
- * of one breakpoint (the leap), the rest by steps. The first instruction is always stepped over, and a breakpoint is
- * never set where the child stands. An instruction that repeats itself (rep movs) stops at a breakpoint once. */
+/* Chooses the way to each point: to the last address before it that had never been met (the
+ * anchor), from there by hits of one breakpoint (the leap), the rest by steps. The first
+ * instruction is always stepped over, and a breakpoint is never set where the child stands. An
+ * instruction that repeats itself (rep movs) stops at a breakpoint once. */
 static void choose_ways(engine_walk_t *walk) {
     size_t places = 64;
     while (places < 2 * walk->count)
@@ -181,7 +184,8 @@ static void choose_ways(engine_walk_t *walk) {
         *way = i > 0 ? walk->ways[i - 1] : (engine_way_t){0};
         cost++;
         uint64_t address = walk->addresses[i];
-        if (ever == NULL || since == NULL || i < 2 || address == 0 || address == walk->addresses[i - 1])
+        if (ever == NULL || since == NULL || i < 2 || address == 0 ||
+            address == walk->addresses[i - 1])
             continue;
         bool first = meet(ever, places, address, 0) == 1 && address != walk->addresses[1];
         uint32_t hits = meet(since, places, address, anchors);
@@ -221,8 +225,8 @@ engine_result_t engine_record(pid_t child, const volatile uint32_t *phase, engin
 }
 
 /* Runs until an address has been met so many times. */
-static engine_result_t run_to(pid_t child, const volatile uint32_t *phase, uint64_t address, uint32_t hits,
-                              int *deliver) {
+static engine_result_t run_to(pid_t child, const volatile uint32_t *phase, uint64_t address,
+                              uint32_t hits, int *deliver) {
     if (!set_breakpoint(child, address))
         return ENGINE_FAILED;
     for (; hits > 0; hits--)
@@ -231,7 +235,8 @@ static engine_result_t run_to(pid_t child, const volatile uint32_t *phase, uint6
     return set_breakpoint(child, 0) ? ENGINE_THERE : ENGINE_FAILED;
 }
 
-engine_result_t engine_walk_to(pid_t child, const volatile uint32_t *phase, const engine_walk_t *walk, size_t k) {
+engine_result_t engine_walk_to(pid_t child, const volatile uint32_t *phase,
+                               const engine_walk_t *walk, size_t k) {
     int deliver = 0;
     size_t at = 0;
     if (k == 0)
@@ -269,8 +274,8 @@ void engine_walk_fini(engine_walk_t *walk) {
     *walk = (engine_walk_t){0};
 }
 
-/* Where an atomic operation is a loop around an exclusive load and its store (aarch64 without LSE), the stop between the
- * two undoes the first, so that a stepped process never leaves the loop. */
+/* Where an atomic operation is a loop around an exclusive load and its store (aarch64 without LSE),
+ * the stop between the two undoes the first, so that a stepped process never leaves the loop. */
 static void add_one(void *counter) { atomic_fetch_add((_Atomic unsigned *)counter, 1); }
 
 enum { PROBE_MOST_STEPS = 100000 }; /* the probe takes some hundreds */

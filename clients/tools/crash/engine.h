@@ -5,9 +5,10 @@
 
 /* Walks a child through an operation, one instruction at a time, and stops where it is told to.
  *
- * The child shows with engine_marker() where the operation begins, and says in the memory it shares with its parent
- * when it has ended. Point k is the state after k instructions from the marker. The first walk is recorded; later ones
- * come to a point by a breakpoint where that takes fewer stops, and by single steps from there. */
+ * The child shows with engine_marker() where the operation begins, and says in the memory it shares
+ * with its parent when it has ended. Point k is the state after k instructions from the marker. The
+ * first walk is recorded; later ones come to a point by a breakpoint where that takes fewer stops,
+ * and by single steps from there. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,10 +38,12 @@ typedef enum engine_result {
     ENGINE_FAILED   /* the child complained, was stopped by a signal or is gone */
 } engine_result_t;
 
-/* Why this user may not step a child through an operation on this machine; NULL: nothing is against it. */
+/* Why this user may not step a child through an operation on this machine; NULL: nothing is against
+ * it. */
 const char *engine_hindrance(void);
 
-/* Forks a child that runs `body` and exits; it is stopped before the first instruction, and dies with its parent. */
+/* Forks a child that runs `body` and exits; it is stopped before the first instruction, and dies
+ * with its parent. */
 pid_t engine_fork(void (*body)(void *), void *context);
 
 /* In the child: where the operation begins. Sets *phase to ready. */
@@ -49,13 +52,14 @@ static inline void engine_marker(volatile uint32_t *phase);
 /* Lets the child run to its marker. False: it did not come there. */
 bool engine_run_to_marker(pid_t child, const volatile uint32_t *phase);
 
-/* From the marker to the end, recording; the child is left at the point after the last instruction. *deepest: the first
- * point at which *watch is largest. Both may be NULL. */
+/* From the marker to the end, recording; the child is left at the point after the last instruction.
+ * *deepest: the first point at which *watch is largest. Both may be NULL. */
 engine_result_t engine_record(pid_t child, const volatile uint32_t *phase, engine_walk_t *walk,
                               const volatile uint64_t *watch, size_t *deepest);
 
 /* From the marker to point k. */
-engine_result_t engine_walk_to(pid_t child, const volatile uint32_t *phase, const engine_walk_t *walk, size_t k);
+engine_result_t engine_walk_to(pid_t child, const volatile uint32_t *phase,
+                               const engine_walk_t *walk, size_t k);
 
 /* Lets the child run from where it is until it ends or fails; true if it ended. */
 bool engine_run_to_end(pid_t child, const volatile uint32_t *phase);

@@ -1,11 +1,11 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* jalloc-crash: kills processes at every instruction of every operation on a segment, and looks whether the others find
- * it in order.
+/* jalloc-crash: kills processes at every instruction of every operation on a segment, and looks
+ * whether the others find it in order.
  *
- * Planted bugs show that it would see one. They are in the program jalloc-crash-planted alone, whose library is
- * compiled with JALLOC_PLANT_BUGS; planted_bugs[] says what they are. */
+ * Planted bugs show that it would see one. They are in the program jalloc-crash-planted alone,
+ * whose library is compiled with JALLOC_PLANT_BUGS; planted_bugs[] says what they are. */
 
 #include <errno.h>
 #include <getopt.h>
@@ -18,7 +18,8 @@
 
 #include "crash.h"
 
-/* What JI_PLANTED(n) does in library/shm, and which scenarios are likely to find it: those are tried first. */
+/* What JI_PLANTED(n) does in library/shm, and which scenarios are likely to find it: those are
+ * tried first. */
 typedef struct planted_bug {
     const char *what, *scenario;
 } planted_bug_t;
@@ -40,7 +41,8 @@ extern unsigned ji_planted_bug __attribute__((weak));
 
 static const char usage[] =
     "usage: jalloc-crash [--scenario NAME] [OPTION]...\n"
-    "Kills processes at every instruction of every operation on a shared segment, and checks in a survivor that\n"
+    "Kills processes at every instruction of every operation on a shared segment, and checks in a "
+    "survivor that\n"
     "nothing hangs, is inconsistent, or is lost.\n"
     "\n"
     "  -s, --scenario NAME  this one, or those whose names begin so (all)\n"
@@ -58,7 +60,8 @@ static const char usage[] =
     "      --plant N        jalloc-crash-planted: with bug N\n"
     "      --plants         jalloc-crash-planted: each bug must be found\n"
     "  -h, --help           this\n"
-    "Exit status: 0 if no point hangs, is inconsistent or leaks; 1 if one does; 2 for bad usage; 77 where a process\n"
+    "Exit status: 0 if no point hangs, is inconsistent or leaks; 1 if one does; 2 for bad usage; "
+    "77 where a process\n"
     "may not be stepped.\n";
 
 enum {
@@ -94,7 +97,8 @@ static size_t parse_number(const char *name, const char *text) {
 
 static void plant(size_t bug) {
     if (&ji_planted_bug == NULL || bug >= PLANTED_BUGS) {
-        fprintf(stderr, "jalloc-crash: this program has no bug %zu; jalloc-crash-planted has\n", bug);
+        fprintf(stderr, "jalloc-crash: this program has no bug %zu; jalloc-crash-planted has\n",
+                bug);
         exit(CRASH_REFUSED);
     }
     ji_planted_bug = (unsigned)bug;
@@ -124,7 +128,8 @@ static void parse(arguments_t *arguments, int argc, char **argv) {
                                             {"help", no_argument, NULL, 'h'},
                                             {NULL, 0, NULL, 0}};
     sweep_options_t *sweep = &arguments->sweep;
-    for (int c, which = 0; (c = getopt_long(argc, argv, "s:ln:ar:p:h", options, &which)) != -1; which = 0)
+    for (int c, which = 0; (c = getopt_long(argc, argv, "s:ln:ar:p:h", options, &which)) != -1;
+         which = 0)
         switch (c) {
         case 's': arguments->scenario = optarg; break;
         case 'l': list(); exit(CRASH_OK);
@@ -142,10 +147,12 @@ static void parse(arguments_t *arguments, int argc, char **argv) {
         case OPTION_PLANT: plant(parse_number("plant", optarg)); break;
         case OPTION_PLANTS: arguments->plants = true; break;
         case 'h': fputs(usage, stdout); exit(CRASH_OK);
-        default: fputs("jalloc-crash --help shows what is understood\n", stderr); exit(CRASH_REFUSED);
+        default:
+            fputs("jalloc-crash --help shows what is understood\n", stderr);
+            exit(CRASH_REFUSED);
         }
-    if (optind < argc || sweep->stride == 0 || arguments->check_every == 0 || arguments->processes == 0 ||
-        arguments->processes > RANDOM_PROCESSES) {
+    if (optind < argc || sweep->stride == 0 || arguments->check_every == 0 ||
+        arguments->processes == 0 || arguments->processes > RANDOM_PROCESSES) {
         fputs("jalloc-crash: unexpected argument; --help shows what is understood\n", stderr);
         exit(CRASH_REFUSED);
     }
@@ -160,13 +167,15 @@ static void pin(int processor) {
         fprintf(stderr, "jalloc-crash: not pinned: %s\n", strerror(errno));
 }
 
-/* The C library clears and copies larger memory by one instruction that repeats itself, each time a step. It reads what
- * it is told about that when the program starts, so it is started again. */
+/* The C library clears and copies larger memory by one instruction that repeats itself, each time a
+ * step. It reads what it is told about that when the program starts, so it is started again. */
 static void start_again_without_repeats(char **argv) {
     if (getenv("GLIBC_TUNABLES") != NULL)
         return;
-    setenv("GLIBC_TUNABLES",
-           "glibc.cpu.x86_rep_stosb_threshold=1073741824:glibc.cpu.x86_rep_movsb_threshold=1073741824", 1);
+    setenv(
+        "GLIBC_TUNABLES",
+        "glibc.cpu.x86_rep_stosb_threshold=1073741824:glibc.cpu.x86_rep_movsb_threshold=1073741824",
+        1);
     execv("/proc/self/exe", argv);
 }
 
@@ -176,9 +185,11 @@ static const char *sweep(const arguments_t *arguments, sweep_totals_t *totals) {
     const size_t length = strcmp(arguments->scenario, "all") == 0 ? 0 : strlen(arguments->scenario);
     for (size_t i = 0; i < scenario_count; i++) {
         const scenario_t *scenario = &scenarios[i];
-        if (exact != NULL ? scenario != exact : strncmp(scenario->name, arguments->scenario, length) != 0)
+        if (exact != NULL ? scenario != exact
+                          : strncmp(scenario->name, arguments->scenario, length) != 0)
             continue;
-        if (arguments->sweep.array && (scenario->flags & (SCENARIO_FILE | SCENARIO_GROWS | SCENARIO_ALONE)) != 0)
+        if (arguments->sweep.array &&
+            (scenario->flags & (SCENARIO_FILE | SCENARIO_GROWS | SCENARIO_ALONE)) != 0)
             continue;
         sweep_scenario(scenario, &arguments->sweep, totals);
         if (arguments->sweep.stop && totals->hangs + totals->inconsistencies + totals->leaks > 0)
@@ -189,15 +200,15 @@ static const char *sweep(const arguments_t *arguments, sweep_totals_t *totals) {
 
 static int sweep_all(const arguments_t *arguments) {
     sweep_totals_t totals = {0};
-    printf("%-30s %9s %8s %6s %6s %6s %6s %8s\n", "scenario", "instr", "points", "stray", "hangs", "incons", "leaks",
-           "ms/point");
+    printf("%-30s %9s %8s %6s %6s %6s %6s %8s\n", "scenario", "instr", "points", "stray", "hangs",
+           "incons", "leaks", "ms/point");
     (void)sweep(arguments, &totals);
     if (totals.tried == 0) {
         fprintf(stderr, "jalloc-crash: no scenario '%s'; --list shows them\n", arguments->scenario);
         return CRASH_REFUSED;
     }
-    printf("%-30s %9zu %8zu %6zu %6zu %6zu %6zu\n", "total", totals.instructions, totals.tried, totals.strayed,
-           totals.hangs, totals.inconsistencies, totals.leaks);
+    printf("%-30s %9zu %8zu %6zu %6zu %6zu %6zu\n", "total", totals.instructions, totals.tried,
+           totals.strayed, totals.hangs, totals.inconsistencies, totals.leaks);
     return totals.hangs + totals.inconsistencies + totals.leaks == 0 ? CRASH_OK : CRASH_FAILED;
 }
 
@@ -236,8 +247,8 @@ int main(int argc, char **argv) {
         start_again_without_repeats(argv);
     printf("seed %llu\n", (unsigned long long)arguments.sweep.seed);
     if (arguments.kills != 0)
-        return random_kills(arguments.kills, (unsigned)arguments.processes, arguments.check_every, arguments.sweep.seed,
-                            arguments.sweep.array)
+        return random_kills(arguments.kills, (unsigned)arguments.processes, arguments.check_every,
+                            arguments.sweep.seed, arguments.sweep.array)
                    ? CRASH_OK
                    : CRASH_FAILED;
     fflush(stdout);

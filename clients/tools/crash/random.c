@@ -3,13 +3,15 @@
 
 /* Processes that work on one segment, and one that kills them at random moments.
  *
- * A worker allocates, frees, reallocates, gives, and hands blocks to others through mailboxes, which lie beside the
- * segment. A block that it only owns must not be in a mailbox when it dies, as the block dies with it and its place is
- * used again: before a worker is killed the supervisor withdraws those. A mailbox that is being filled or emptied by a
- * process that dies is put aside ("lost"): nobody can tell whether its block was given, or freed, before.
+ * A worker allocates, frees, reallocates, gives, and hands blocks to others through mailboxes,
+ * which lie beside the segment. A block that it only owns must not be in a mailbox when it dies, as
+ * the block dies with it and its place is used again: before a worker is killed the supervisor
+ * withdraws those. A mailbox that is being filled or emptied by a process that dies is put aside
+ * ("lost"): nobody can tell whether its block was given, or freed, before.
  *
- * Every so many kills the workers are stopped between two operations and everything is compared: each block that
- * somebody knows is there, with its owner and contents, and the books have these blocks and no others. */
+ * Every so many kills the workers are stopped between two operations and everything is compared:
+ * each block that somebody knows is there, with its owner and contents, and the books have these
+ * blocks and no others. */
 
 #include "crash.h"
 
@@ -29,8 +31,10 @@ enum { HELD = 48, MAILBOXES = 64, LOST = 4096, EXTRA_BASE = 100 };
 
 /* A mailbox's word: what goes on, what its block is, who put it in, who takes it out. */
 typedef enum mail_phase { MAIL_EMPTY, MAIL_FILLING, MAIL_FULL, MAIL_TAKING } mail_phase_t;
-typedef enum mail_kind { MAIL_OWNED, MAIL_GIVEN, MAIL_GIFT } mail_kind_t; /* the writer's; the segment's; a slot's */
-#define MAIL(phase, kind, writer, taker) ((uint32_t)(phase) | (kind) << 4 | (writer) << 8 | (taker) << 16)
+/* The writer's; the segment's; a slot's. */
+typedef enum mail_kind { MAIL_OWNED, MAIL_GIVEN, MAIL_GIFT } mail_kind_t;
+#define MAIL(phase, kind, writer, taker)                                                           \
+    ((uint32_t)(phase) | (kind) << 4 | (writer) << 8 | (taker) << 16)
 #define MAIL_PHASE(word) ((mail_phase_t)((word)&15))
 #define MAIL_KIND(word) ((mail_kind_t)((word) >> 4 & 15))
 #define MAIL_WRITER(word) ((word) >> 8 & 255)
@@ -79,10 +83,14 @@ static void pause_us(unsigned us) {
 static bool swap(volatile uint32_t *word, uint32_t from, uint32_t to) {
     return __atomic_compare_exchange_n(word, &from, to, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
-static uint32_t load(const volatile uint32_t *word) { return __atomic_load_n(word, __ATOMIC_SEQ_CST); }
-static void store(volatile uint32_t *word, uint32_t value) { __atomic_store_n(word, value, __ATOMIC_SEQ_CST); }
+static uint32_t load(const volatile uint32_t *word) {
+    return __atomic_load_n(word, __ATOMIC_SEQ_CST);
+}
+static void store(volatile uint32_t *word, uint32_t value) {
+    __atomic_store_n(word, value, __ATOMIC_SEQ_CST);
+}
 
-/* ---- A worker ---------------------------------------------------------------------------------------------------- */
+/* ---- A worker ---- */
 
 typedef struct work {
     crash_t *crash;
@@ -91,11 +99,13 @@ typedef struct work {
     uint64_t random;
 } work_t;
 
-static unsigned below(work_t *work, unsigned bound) { return (unsigned)(crash_random(&work->random) >> 33) % bound; }
+static unsigned below(work_t *work, unsigned bound) {
+    return (unsigned)(crash_random(&work->random) >> 33) % bound;
+}
 
 static void give_up(work_t *work, const char *what, jstatus_t status) {
-    snprintf(work->self->message, sizeof work->self->message, "%s: %s: %s", what, jstatus_name(status),
-             jstatus_last_message());
+    snprintf(work->self->message, sizeof work->self->message, "%s: %s: %s", what,
+             jstatus_name(status), jstatus_last_message());
     _exit(1);
 }
 /* No memory is an answer; anything else that is no success ends the test. */
@@ -117,7 +127,9 @@ static void look(work_t *work, const held_t *block) {
     if (!crash_is_filled(work->crash->segment, block->offset, block->size_bytes, 0))
         give_up(work, "a block has lost its contents", JSTATUS_CORRUPTED);
 }
-static jshared_t *shared_of(work_t *work, const held_t *block) { return crash_shared(work->crash, block->id); }
+static jshared_t *shared_of(work_t *work, const held_t *block) {
+    return crash_shared(work->crash, block->id);
+}
 
 static held_t *some_held(work_t *work) { return &work->self->held[below(work, HELD)]; }
 
@@ -125,8 +137,10 @@ static void work_allocate(work_t *work, held_t *block) {
     joffset_t offset;
     block->id = below(work, 4) == 0 ? ID_PAGES : ID_GENERAL;
     block->size_bytes = block->id == ID_PAGES ? CRASH_PAGE_BYTES : some_size(work);
-    const size_t alignment = block->id == ID_GENERAL && below(work, 8) == 0 ? (size_t)16 << below(work, 13) : 0;
-    if (!done(work, "allocate", jshared_allocate(shared_of(work, block), block->size_bytes, alignment, &offset)))
+    const size_t alignment =
+        block->id == ID_GENERAL && below(work, 8) == 0 ? (size_t)16 << below(work, 13) : 0;
+    if (!done(work, "allocate",
+              jshared_allocate(shared_of(work, block), block->size_bytes, alignment, &offset)))
         return;
     block->offset = offset;
     fill(work, block);
@@ -142,7 +156,8 @@ static void work_reallocate(work_t *work, held_t *block) {
     joffset_t offset = block->offset;
     const size_t size_bytes = some_size(work);
     if (block->id != ID_GENERAL ||
-        !done(work, "reallocate", jshared_reallocate(shared_of(work, block), &offset, size_bytes, 0)))
+        !done(work, "reallocate",
+              jshared_reallocate(shared_of(work, block), &offset, size_bytes, 0)))
         return;
     block->offset = offset;
     block->size_bytes = size_bytes;
@@ -152,7 +167,8 @@ static void work_reallocate(work_t *work, held_t *block) {
 static void work_many(work_t *work) {
     joffset_t offsets[40];
     const size_t count = 1 + below(work, 40), size_bytes = 16 + below(work, 600);
-    if (!done(work, "allocate many", jshared_allocate_many(work->crash->general, size_bytes, 0, count, offsets)))
+    if (!done(work, "allocate many",
+              jshared_allocate_many(work->crash->general, size_bytes, 0, count, offsets)))
         return;
     for (size_t i = 0; i < count; i++)
         crash_fill(work->crash->segment, offsets[i], size_bytes, 1);
@@ -162,10 +178,13 @@ static void work_many(work_t *work) {
     done(work, "deallocate many", jshared_deallocate_many(work->crash->general, count, offsets));
 }
 
-/* Puts a block into an empty mailbox: as it is, or given to the segment, or given to another worker's slot. */
+/* Puts a block into an empty mailbox: as it is, or given to the segment, or given to another
+ * worker's slot. */
 static void work_send(work_t *work, held_t *block) {
     mailbox_t *mailbox = &world->mailboxes[below(work, MAILBOXES)];
-    const mail_kind_t kind = below(work, 16) == 0 ? MAIL_GIFT : below(work, 2) ? MAIL_GIVEN : MAIL_OWNED;
+    const mail_kind_t kind = below(work, 16) == 0 ? MAIL_GIFT
+                             : below(work, 2)     ? MAIL_GIVEN
+                                                  : MAIL_OWNED;
     const uint32_t word = MAIL(MAIL_FILLING, kind, work->index, 0);
     if (!swap(&mailbox->word, MAIL_EMPTY, word))
         return;
@@ -177,7 +196,8 @@ static void work_send(work_t *work, held_t *block) {
         if (kind == MAIL_GIFT)
             slot = world->workers[below(work, world->worker_count)].slot;
         jstatus_t status = jshared_give(shared_of(work, block), block->offset, slot);
-        if (kind == MAIL_GIFT && status == JSTATUS_INVALID_VALUE) /* nobody has that slot at this moment */
+        /* Nobody has that slot at this moment. */
+        if (kind == MAIL_GIFT && status == JSTATUS_INVALID_VALUE)
             sent = false;
         else
             done(work, "give", status);
@@ -193,7 +213,8 @@ static void work_receive(work_t *work) {
         mailbox_t *mailbox = &world->mailboxes[below(work, MAILBOXES)];
         const uint32_t word = load(&mailbox->word);
         if (MAIL_PHASE(word) != MAIL_FULL || MAIL_KIND(word) == MAIL_GIFT ||
-            !swap(&mailbox->word, word, MAIL(MAIL_TAKING, MAIL_KIND(word), MAIL_WRITER(word), work->index)))
+            !swap(&mailbox->word, word,
+                  MAIL(MAIL_TAKING, MAIL_KIND(word), MAIL_WRITER(word), work->index)))
             continue;
         held_t block = mailbox->block;
         look(work, &block);
@@ -201,7 +222,8 @@ static void work_receive(work_t *work) {
             done(work, "free another's", jshared_deallocate(shared_of(work, &block), block.offset));
         } else {
             const joffset_t offsets[1] = {block.offset};
-            done(work, "free another's", jshared_deallocate_many(shared_of(work, &block), 1, offsets));
+            done(work, "free another's",
+                 jshared_deallocate_many(shared_of(work, &block), 1, offsets));
         }
         store(&mailbox->word, MAIL_EMPTY);
         return;
@@ -220,18 +242,21 @@ static void work_root(work_t *work) {
         done(work, "remove root", jsegment_set_root(work->crash->segment, name, JOFFSET_NULL));
 }
 
-/* An allocator of its own, from its creation to its end. One that a predecessor has left is destroyed. */
+/* An allocator of its own, from its creation to its end. One that a predecessor has left is
+ * destroyed. */
 static void work_extra(work_t *work, bool leftover) {
     jshared_t *extra;
     jshared_options_t options = JSHARED_OPTIONS_INIT;
     options.header_bytes = below(work, 5000);
-    jstatus_t status = leftover ? jshared_open(work->crash->segment, EXTRA_BASE + work->index, &extra)
-                                : jshared_create(work->crash->segment, EXTRA_BASE + work->index, &options, &extra);
+    jstatus_t status =
+        leftover ? jshared_open(work->crash->segment, EXTRA_BASE + work->index, &extra)
+                 : jshared_create(work->crash->segment, EXTRA_BASE + work->index, &options, &extra);
     if ((leftover && status == JSTATUS_NOT_FOUND) || !done(work, "an allocator", status))
         return;
     for (int i = 0; i < 10; i++) {
         joffset_t offset;
-        if (done(work, "allocate", jshared_allocate(extra, some_size(work), 0, &offset)) && below(work, 3) == 0)
+        if (done(work, "allocate", jshared_allocate(extra, some_size(work), 0, &offset)) &&
+            below(work, 3) == 0)
             done(work, "give", jshared_give(extra, offset, JSEGMENT_SLOT_SEGMENT));
     }
     done(work, "destroy an allocator", jshared_destroy(extra));
@@ -242,7 +267,8 @@ static bool withdraw(unsigned index) {
     bool left = false;
     for (unsigned i = 0; i < MAILBOXES; i++) {
         const uint32_t word = load(&world->mailboxes[i].word);
-        if (MAIL_PHASE(word) == MAIL_EMPTY || MAIL_KIND(word) != MAIL_OWNED || MAIL_WRITER(word) != index)
+        if (MAIL_PHASE(word) == MAIL_EMPTY || MAIL_KIND(word) != MAIL_OWNED ||
+            MAIL_WRITER(word) != index)
             continue;
         if (MAIL_PHASE(word) != MAIL_FULL || !swap(&world->mailboxes[i].word, word, MAIL_EMPTY))
             left = true;
@@ -334,7 +360,7 @@ static void run_worker(crash_t *crash, unsigned index, uint64_t seed) {
     }
 }
 
-/* ---- The supervisor ---------------------------------------------------------------------------------------------- */
+/* ---- The supervisor ---- */
 
 typedef struct supervisor {
     crash_t *crash;
@@ -370,8 +396,10 @@ static bool all_alive(supervisor_t *supervisor) {
         world->workers[i].pid = 0;
         if (world->stop && WIFEXITED(status) && WEXITSTATUS(status) == 0)
             continue;
-        crash_fault(supervisor->crash, FAULT_INCONSISTENT, "worker %u ended (signal %d, doing %u): %s", i,
-                    WIFSIGNALED(status) ? WTERMSIG(status) : 0, world->workers[i].doing, world->workers[i].message);
+        crash_fault(supervisor->crash, FAULT_INCONSISTENT,
+                    "worker %u ended (signal %d, doing %u): %s", i,
+                    WIFSIGNALED(status) ? WTERMSIG(status) : 0, world->workers[i].doing,
+                    world->workers[i].message);
         return false;
     }
     return true;
@@ -388,7 +416,8 @@ static bool wait_for(supervisor_t *supervisor, bool (*condition)(unsigned), cons
         if (!all_alive(supervisor))
             return false;
         if (seconds_now() - begin > CRASH_GUARD_S) {
-            crash_fault(supervisor->crash, FAULT_HANG, "worker %u (process %d, doing %u) %s for %d s", i,
+            crash_fault(supervisor->crash, FAULT_HANG,
+                        "worker %u (process %d, doing %u) %s for %d s", i,
                         (int)world->workers[i].pid, world->workers[i].doing, what, CRASH_GUARD_S);
             return false;
         }
@@ -408,7 +437,8 @@ static void lose(supervisor_t *supervisor, mailbox_t *mailbox) {
 }
 
 static bool kill_one(supervisor_t *supervisor) {
-    const unsigned index = (unsigned)(crash_random(&supervisor->random) >> 33) % world->worker_count;
+    const unsigned index =
+        (unsigned)(crash_random(&supervisor->random) >> 33) % world->worker_count;
     worker_t *worker = &world->workers[index];
     victim_index = index;
     pause_us((unsigned)(crash_random(&supervisor->random) >> 33) % 300);
@@ -422,8 +452,9 @@ static bool kill_one(supervisor_t *supervisor) {
     kill(worker->pid, SIGKILL);
     waitpid(worker->pid, &status, 0);
     if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL) {
-        crash_fault(supervisor->crash, FAULT_INCONSISTENT, "worker %u ended before it was killed (signal %d): %s",
-                    index, WIFSIGNALED(status) ? WTERMSIG(status) : 0, worker->message);
+        crash_fault(supervisor->crash, FAULT_INCONSISTENT,
+                    "worker %u ended before it was killed (signal %d): %s", index,
+                    WIFSIGNALED(status) ? WTERMSIG(status) : 0, worker->message);
         worker->pid = 0;
         return false;
     }
@@ -437,7 +468,7 @@ static bool kill_one(supervisor_t *supervisor) {
     return start_worker(supervisor, index);
 }
 
-/* ---- Books ------------------------------------------------------------------------------------------------------- */
+/* ---- Books ---- */
 
 typedef struct known {
     joffset_t offset;
@@ -455,15 +486,17 @@ static size_t gather(known_t *known) {
     for (unsigned w = 0; w < world->worker_count; w++)
         for (unsigned i = 0; i < HELD; i++)
             if (world->workers[w].held[i].offset != JOFFSET_NULL)
-                known[count++] = (known_t){world->workers[w].held[i].offset, world->workers[w].held[i].size_bytes,
+                known[count++] = (known_t){world->workers[w].held[i].offset,
+                                           world->workers[w].held[i].size_bytes,
                                            world->workers[w].held[i].id, world->workers[w].slot};
     for (unsigned i = 0; i < MAILBOXES; i++) {
         const mailbox_t *mailbox = &world->mailboxes[i];
         if (MAIL_PHASE(mailbox->word) == MAIL_FULL && MAIL_KIND(mailbox->word) != MAIL_GIFT)
             known[count++] =
                 (known_t){mailbox->block.offset, mailbox->block.size_bytes, mailbox->block.id,
-                          MAIL_KIND(mailbox->word) == MAIL_GIVEN ? JSEGMENT_SLOT_SEGMENT
-                                                                 : world->workers[MAIL_WRITER(mailbox->word)].slot};
+                          MAIL_KIND(mailbox->word) == MAIL_GIVEN
+                              ? JSEGMENT_SLOT_SEGMENT
+                              : world->workers[MAIL_WRITER(mailbox->word)].slot};
     }
     qsort(known, count, sizeof *known, compare_known);
     return count;
@@ -475,7 +508,8 @@ static void free_lost(crash_t *crash, const known_t *known, size_t count, const 
     size_t usable_bytes;
     if (bsearch(&key, known, count, sizeof *known, compare_known) != NULL)
         return;
-    if (jshared_describe(crash_shared(crash, block->id), block->offset, &usable_bytes, NULL) == JSTATUS_SUCCESS)
+    if (jshared_describe(crash_shared(crash, block->id), block->offset, &usable_bytes, NULL) ==
+        JSTATUS_SUCCESS)
         crash_succeeds(crash, jshared_deallocate(crash_shared(crash, block->id), block->offset),
                        "freeing a lost block");
 }
@@ -495,35 +529,44 @@ static void check_all(supervisor_t *supervisor) {
         free_lost(crash, known, count, &supervisor->lost[i]);
     supervisor->lost_count = 0;
     for (unsigned i = 0; i < MAILBOXES; i++)
-        if (MAIL_PHASE(world->mailboxes[i].word) == MAIL_FULL && MAIL_KIND(world->mailboxes[i].word) == MAIL_GIFT) {
+        if (MAIL_PHASE(world->mailboxes[i].word) == MAIL_FULL &&
+            MAIL_KIND(world->mailboxes[i].word) == MAIL_GIFT) {
             free_lost(crash, known, count, &world->mailboxes[i].block);
             store(&world->mailboxes[i].word, MAIL_EMPTY);
         }
     for (size_t i = 0; i < count; i++) {
         size_t usable_bytes = 0;
         unsigned owner = 0;
-        jstatus_t status = jshared_describe(crash_shared(crash, known[i].id), known[i].offset, &usable_bytes, &owner);
-        if (status != JSTATUS_SUCCESS || owner != known[i].owner || usable_bytes < known[i].size_bytes)
-            crash_fault(crash, FAULT_INCONSISTENT, "block of %zu bytes at %llu is described as %zu bytes of %u, not %u",
-                        known[i].size_bytes, (unsigned long long)known[i].offset, usable_bytes, owner, known[i].owner);
+        jstatus_t status = jshared_describe(crash_shared(crash, known[i].id), known[i].offset,
+                                            &usable_bytes, &owner);
+        if (status != JSTATUS_SUCCESS || owner != known[i].owner ||
+            usable_bytes < known[i].size_bytes)
+            crash_fault(crash, FAULT_INCONSISTENT,
+                        "block of %zu bytes at %llu is described as %zu bytes of %u, not %u",
+                        known[i].size_bytes, (unsigned long long)known[i].offset, usable_bytes,
+                        owner, known[i].owner);
         else if (!crash_is_filled(crash->segment, known[i].offset, known[i].size_bytes, 0))
-            crash_fault(crash, FAULT_INCONSISTENT, "block of %zu bytes at %llu has lost its contents",
-                        known[i].size_bytes, (unsigned long long)known[i].offset);
+            crash_fault(crash, FAULT_INCONSISTENT,
+                        "block of %zu bytes at %llu has lost its contents", known[i].size_bytes,
+                        (unsigned long long)known[i].offset);
         if (i > 0 && known[i].offset < known[i - 1].offset + known[i - 1].size_bytes)
-            crash_fault(crash, FAULT_INCONSISTENT, "the block at %llu is two", (unsigned long long)known[i].offset);
+            crash_fault(crash, FAULT_INCONSISTENT, "the block at %llu is two",
+                        (unsigned long long)known[i].offset);
         known_bytes += usable_bytes;
     }
     if (!crash_succeeds(crash, jsegment_get_stats(crash->segment, &stats), "jsegment_get_stats"))
         return;
     if (stats.owned_bytes + stats.given_bytes != known_bytes)
-        crash_fault(crash, FAULT_LEAK, "%zu bytes are owned and %zu given, where %zu are known", stats.owned_bytes,
-                    stats.given_bytes, known_bytes);
-    if (stats.metadata_bytes + stats.owned_bytes + stats.given_bytes + stats.cached_bytes + stats.free_bytes !=
+        crash_fault(crash, FAULT_LEAK, "%zu bytes are owned and %zu given, where %zu are known",
+                    stats.owned_bytes, stats.given_bytes, known_bytes);
+    if (stats.metadata_bytes + stats.owned_bytes + stats.given_bytes + stats.cached_bytes +
+            stats.free_bytes !=
         stats.size_bytes)
         crash_fault(crash, FAULT_LEAK, "the accounts do not come to %zu bytes", stats.size_bytes);
     supervisor->rollbacks = stats.rollback_count;
     if (stats.processes != world->worker_count + 1)
-        crash_fault(crash, FAULT_LEAK, "%u processes attached for %u", stats.processes, world->worker_count + 1);
+        crash_fault(crash, FAULT_LEAK, "%u processes attached for %u", stats.processes,
+                    world->worker_count + 1);
 }
 
 static bool check_paused(supervisor_t *supervisor) {
@@ -546,17 +589,19 @@ static void finish(supervisor_t *supervisor) {
         return;
     crash_succeeds(crash, jsegment_recover(crash->segment, NULL), "jsegment_recover");
     for (unsigned i = 0; i < MAILBOXES; i++)
-        if (MAIL_PHASE(world->mailboxes[i].word) == MAIL_FULL && MAIL_KIND(world->mailboxes[i].word) == MAIL_GIVEN)
-            crash_succeeds(
-                crash,
-                jshared_deallocate(crash_shared(crash, world->mailboxes[i].block.id), world->mailboxes[i].block.offset),
-                "freeing what is given");
+        if (MAIL_PHASE(world->mailboxes[i].word) == MAIL_FULL &&
+            MAIL_KIND(world->mailboxes[i].word) == MAIL_GIVEN)
+            crash_succeeds(crash,
+                           jshared_deallocate(crash_shared(crash, world->mailboxes[i].block.id),
+                                              world->mailboxes[i].block.offset),
+                           "freeing what is given");
     for (unsigned i = 0; i < world->worker_count; i++) {
         char name[24];
         joffset_t offset;
         snprintf(name, sizeof name, "worker%u", i);
         if (jsegment_get_root(crash->segment, name, &offset) == JSTATUS_SUCCESS)
-            crash_succeeds(crash, jsegment_set_root(crash->segment, name, JOFFSET_NULL), "removing a root");
+            crash_succeeds(crash, jsegment_set_root(crash->segment, name, JOFFSET_NULL),
+                           "removing a root");
     }
     if (crash->fault == FAULT_NONE)
         crash_check(crash);
@@ -575,7 +620,8 @@ bool random_kills(size_t kills, unsigned processes, size_t check_every, uint64_t
                        .max_bytes = array ? 0 : 16 << 20,
                        .array = array ? crash_share(16 << 20) : NULL,
                        .descriptor = -1};
-    crash->processes = processes + 1 + (unsigned)(seed % 4); /* the dead have one, too, until they are reaped */
+    /* The dead have one, too, until they are reaped. */
+    crash->processes = processes + 1 + (unsigned)(seed % 4);
     *supervisor = (supervisor_t){.crash = crash, .random = seed};
     world = crash_share(sizeof *world);
     world->worker_count = processes;
@@ -601,10 +647,11 @@ bool random_kills(size_t kills, unsigned processes, size_t check_every, uint64_t
                         : crash->fault == FAULT_LEAK         ? "LEAK"
                         : crash->fault == FAULT_INCONSISTENT ? "INCONSISTENT"
                                                              : "HANG";
-    printf("random: %zu kills of %u processes, %zu checks, %llu operations, %llu changes undone, %.1f s: %s%s%s\n",
+    printf("random: %zu kills of %u processes, %zu checks, %llu operations, %llu changes undone, "
+           "%.1f s: %s%s%s\n",
            killed, processes, supervisor->checks, (unsigned long long)supervisor->operations,
-           (unsigned long long)supervisor->rollbacks, seconds_now() - begin, found, crash->fault ? ": " : "",
-           crash->message);
+           (unsigned long long)supervisor->rollbacks, seconds_now() - begin, found,
+           crash->fault ? ": " : "", crash->message);
     const bool right = crash->fault == FAULT_NONE && killed == kills;
     crash_unmake(crash);
     return right;

@@ -3,9 +3,9 @@
 
 /* Each public operation, in the states in which it takes different ways.
  *
- * `operate` is what is stepped. It says on the board beforehand what its death may leave: a block it frees may be gone,
- * a block it gives may have changed hands. Everything else that the victim has must be gone, and everything that the
- * survivor has must be there. */
+ * `operate` is what is stepped. It says on the board beforehand what its death may leave: a block
+ * it frees may be gone, a block it gives may have changed hands. Everything else that the victim
+ * has must be gone, and everything that the survivor has must be there. */
 
 #include "crash.h"
 
@@ -23,15 +23,18 @@
 #define MUST(call) victim_must(crash, call, #call)
 #define BLOCK(i) (crash->board->blocks[i])
 
-/* ---- Allocation -------------------------------------------------------------------------------------------------- */
+/* ---- Allocation ---- */
 
 static void take(crash_t *crash, unsigned id, size_t size_bytes, size_t alignment) {
     crash_board_t *board = crash->board;
     board->blocks[board->count] = (crash_block_t){.size_bytes = size_bytes, .id = id};
-    MUST(jshared_allocate(crash_shared(crash, id), size_bytes, alignment, &board->blocks[board->count].offset));
+    MUST(jshared_allocate(crash_shared(crash, id), size_bytes, alignment,
+                          &board->blocks[board->count].offset));
     board->count++;
 }
-static void take_general(crash_t *crash, size_t size_bytes) { take(crash, ID_GENERAL, size_bytes, 0); }
+static void take_general(crash_t *crash, size_t size_bytes) {
+    take(crash, ID_GENERAL, size_bytes, 0);
+}
 
 static void prepare_64(crash_t *crash) { victim_take(crash, ID_GENERAL, 64); }
 static void allocate_64(crash_t *crash) { take_general(crash, 64); }
@@ -60,7 +63,8 @@ static void prepare_holes(crash_t *crash) {
         victim_take(crash, ID_GENERAL, 12288 + 4096 * (i % 5));
     for (size_t i = 0; i < 12; i += 2) {
         joffset_t *offset = &BLOCK(first + i).offset;
-        MUST(jshared_give(crash->general, *offset, JSEGMENT_SLOT_SEGMENT)); /* so that it does not go to the cache */
+        /* So that it does not go to the cache. */
+        MUST(jshared_give(crash->general, *offset, JSEGMENT_SLOT_SEGMENT));
         MUST(jshared_deallocate(crash->general, *offset));
         *offset = JOFFSET_NULL;
     }
@@ -74,7 +78,8 @@ static void prepare_full_slab(crash_t *crash) {
 }
 static void meanwhile_free_half(crash_t *crash) {
     for (size_t i = 0; i < REMOTE_COUNT; i += 2) {
-        crash_succeeds(crash, jshared_deallocate(crash->general, BLOCK(i).offset), "freeing the victim's block");
+        crash_succeeds(crash, jshared_deallocate(crash->general, BLOCK(i).offset),
+                       "freeing the victim's block");
         BLOCK(i).offset = JOFFSET_NULL;
     }
 }
@@ -82,7 +87,8 @@ static void allocate_many_1024(crash_t *crash) {
     joffset_t offsets[64];
     MUST(jshared_allocate_many(crash->general, 1024, 0, 64, offsets));
     for (size_t i = 0; i < 64; i++)
-        BLOCK(crash->board->count++) = (crash_block_t){.offset = offsets[i], .size_bytes = 1024, .id = ID_GENERAL};
+        BLOCK(crash->board->count++) =
+            (crash_block_t){.offset = offsets[i], .size_bytes = 1024, .id = ID_GENERAL};
 }
 static void allocate_many_64(crash_t *crash) {
     joffset_t offsets[20];
@@ -94,7 +100,8 @@ static void allocate_many_pages(crash_t *crash) {
 }
 
 static void expect_no_memory(crash_t *crash, jstatus_t status) {
-    victim_must(crash, status == JSTATUS_MEMORY_ERROR ? JSTATUS_SUCCESS : JSTATUS_INTERNAL_ERROR, "no memory is left");
+    victim_must(crash, status == JSTATUS_MEMORY_ERROR ? JSTATUS_SUCCESS : JSTATUS_INTERNAL_ERROR,
+                "no memory is left");
 }
 static void prepare_full(crash_t *crash) {
     joffset_t offset;
@@ -144,7 +151,8 @@ static void prepare_slots_of_dead(crash_t *crash) {
     for (unsigned i = 0; i < count; i++)
         if ((children[i] = fork()) == 0) {
             joffset_t offset;
-            if (crash_attach(crash) == JSTATUS_SUCCESS) /* else there is a second victim, who has a slot */
+            /* Else there is a second victim, who has a slot. */
+            if (crash_attach(crash) == JSTATUS_SUCCESS)
                 (void)jshared_allocate(crash->general, 200, 0, &offset);
             __atomic_fetch_add(attached, 1, __ATOMIC_SEQ_CST);
             pause();
@@ -179,7 +187,7 @@ static void prepare_orphan_to_free(crash_t *crash) {
     crash->board->count = 1;
 }
 
-/* ---- Free -------------------------------------------------------------------------------------------------------- */
+/* ---- Free ---- */
 
 static void free_0(crash_t *crash) { MUST(jshared_deallocate(crash->general, BLOCK(0).offset)); }
 
@@ -218,7 +226,8 @@ static void prepare_full_cache(crash_t *crash) {
 /* Three neighbours of the segment's, of which the outer ones are free. */
 static void prepare_middle(crash_t *crash) {
     for (size_t i = 0; i < 3; i++)
-        MUST(jshared_give(crash->general, BLOCK(victim_take(crash, ID_GENERAL, 20480)).offset, JSEGMENT_SLOT_SEGMENT));
+        MUST(jshared_give(crash->general, BLOCK(victim_take(crash, ID_GENERAL, 20480)).offset,
+                          JSEGMENT_SLOT_SEGMENT));
     size_t middle = 0;
     for (size_t i = 0; i < 3; i++) {
         size_t below = 0;
@@ -261,14 +270,17 @@ static void prepare_freed(crash_t *crash) {
 }
 static void free_refused(crash_t *crash) {
     jstatus_t status = jshared_deallocate(crash->general, BLOCK(0).offset);
-    victim_must(crash, status == JSTATUS_NOT_FOUND ? JSTATUS_SUCCESS : JSTATUS_INTERNAL_ERROR, "a second free");
+    victim_must(crash, status == JSTATUS_NOT_FOUND ? JSTATUS_SUCCESS : JSTATUS_INTERNAL_ERROR,
+                "a second free");
 }
 
 /* The survivor's blocks, freed by the victim. */
 static void own_take(crash_t *crash, unsigned id, size_t size_bytes) {
     crash_block_t *block = &crash->own[crash->own_count];
     *block = (crash_block_t){.size_bytes = size_bytes, .id = id, .flags = BLOCK_MAY_BE_GONE};
-    if (crash_succeeds(crash, jshared_allocate(crash_shared(crash, id), size_bytes, 0, &block->offset), "own block")) {
+    if (crash_succeeds(crash,
+                       jshared_allocate(crash_shared(crash, id), size_bytes, 0, &block->offset),
+                       "own block")) {
         crash_fill(crash->segment, block->offset, size_bytes, 0);
         crash->own_count++;
         crash->board->numbers[0] = block->offset; /* the last one */
@@ -277,10 +289,15 @@ static void own_take(crash_t *crash, unsigned id, size_t size_bytes) {
 static void before_remote_small(crash_t *crash) { own_take(crash, ID_GENERAL, 64); }
 static void before_remote_large(crash_t *crash) { own_take(crash, ID_GENERAL, 40960); }
 static void before_remote_page(crash_t *crash) { own_take(crash, ID_PAGES, CRASH_PAGE_BYTES); }
-static void free_remote(crash_t *crash) { MUST(jshared_deallocate(crash->general, crash->board->numbers[0])); }
-static void free_remote_page(crash_t *crash) { MUST(jshared_deallocate(crash->pages, crash->board->numbers[0])); }
+static void free_remote(crash_t *crash) {
+    MUST(jshared_deallocate(crash->general, crash->board->numbers[0]));
+}
+static void free_remote_page(crash_t *crash) {
+    MUST(jshared_deallocate(crash->pages, crash->board->numbers[0]));
+}
 
-/* Many of the survivor's: their offsets go over the board. They are small ones of two classes and large ones. */
+/* Many of the survivor's: their offsets go over the board. They are small ones of two classes and
+ * large ones. */
 enum { MANY = 24 };
 static void before_remote_many(crash_t *crash) {
     for (size_t i = 0; i < MANY; i++)
@@ -306,7 +323,7 @@ static void free_many(crash_t *crash) {
     MUST(jshared_deallocate_many(crash->general, MANY, offsets));
 }
 
-/* ---- Realloc ----------------------------------------------------------------------------------------------------- */
+/* ---- Realloc ---- */
 
 static void realloc_0(crash_t *crash, size_t size_bytes) {
     joffset_t offset = BLOCK(0).offset;
@@ -335,7 +352,8 @@ static void prepare_40k_with_room(crash_t *crash) {
     MUST(jshared_deallocate(crash->general, BLOCK(1).offset));
     BLOCK(1).offset = JOFFSET_NULL;
 }
-/* The segment's own block changes its size in place: it stays the segment's, its first part stays as it was. */
+/* The segment's own block changes its size in place: it stays the segment's, its first part stays
+ * as it was. */
 static void prepare_given_40k(crash_t *crash) {
     prepare_40k_with_room(crash);
     MUST(jshared_give(crash->general, BLOCK(0).offset, JSEGMENT_SLOT_SEGMENT));
@@ -344,7 +362,7 @@ static void prepare_given_40k(crash_t *crash) {
     BLOCK(0).size_bytes = 16384; /* what is sure to be there after shrinking */
 }
 
-/* ---- Give -------------------------------------------------------------------------------------------------------- */
+/* ---- Give ---- */
 
 static void give_to(crash_t *crash, unsigned slot) {
     BLOCK(0).heir = slot;
@@ -367,7 +385,7 @@ static void prepare_take_back_large(crash_t *crash) {
     BLOCK(0).flags = BLOCK_MAY_BE_HERE;
 }
 
-/* ---- Stacks ------------------------------------------------------------------------------------------------------ */
+/* ---- Stacks ---- */
 
 static void prepare_stack(crash_t *crash) {
     for (uint64_t i = 0; i < 3; i++) {
@@ -385,21 +403,27 @@ static void stack_allocate_many(crash_t *crash) {
     joffset_t offsets[8];
     MUST(jshared_allocate_many(crash->stack, 48, 0, 8, offsets));
 }
-static void stack_rewind(crash_t *crash) { MUST(jshared_rewind(crash->stack, crash->board->numbers[1])); }
+static void stack_rewind(crash_t *crash) {
+    MUST(jshared_rewind(crash->stack, crash->board->numbers[1]));
+}
 static void stack_settle(crash_t *crash) {
     uint64_t mark = 0;
     joffset_t offset;
     crash_succeeds(crash, jshared_get_mark(crash->stack, &mark), "jshared_get_mark");
-    if (mark > CRASH_REGION_BYTES || (mark < crash->board->numbers[3] && mark != crash->board->numbers[1]))
-        crash_fault(crash, FAULT_INCONSISTENT, "the stack stands at %llu", (unsigned long long)mark);
+    if (mark > CRASH_REGION_BYTES ||
+        (mark < crash->board->numbers[3] && mark != crash->board->numbers[1]))
+        crash_fault(crash, FAULT_INCONSISTENT, "the stack stands at %llu",
+                    (unsigned long long)mark);
     crash_succeeds(crash, jshared_allocate(crash->stack, 1000, 0, &offset), "a stack");
 }
 
-/* ---- Roots ------------------------------------------------------------------------------------------------------- */
+/* ---- Roots ---- */
 
 enum { OLD_ROOT = 4096, NEW_ROOT = 8192 };
 static void root_new(crash_t *crash) { MUST(jsegment_set_root(crash->segment, "root", NEW_ROOT)); }
-static void root_remove(crash_t *crash) { MUST(jsegment_set_root(crash->segment, "root", JOFFSET_NULL)); }
+static void root_remove(crash_t *crash) {
+    MUST(jsegment_set_root(crash->segment, "root", JOFFSET_NULL));
+}
 static void prepare_root(crash_t *crash) {
     MUST(jsegment_set_root(crash->segment, "before", OLD_ROOT));
     MUST(jsegment_set_root(crash->segment, "root", OLD_ROOT));
@@ -409,19 +433,22 @@ static void root_settle(crash_t *crash, bool may_be_old, bool may_be_new, bool m
     joffset_t offset = JOFFSET_NULL;
     jstatus_t status = jsegment_get_root(crash->segment, "root", &offset);
     if (!(status == JSTATUS_NOT_FOUND && may_be_gone) &&
-        !(status == JSTATUS_SUCCESS && ((offset == OLD_ROOT && may_be_old) || (offset == NEW_ROOT && may_be_new))))
+        !(status == JSTATUS_SUCCESS &&
+          ((offset == OLD_ROOT && may_be_old) || (offset == NEW_ROOT && may_be_new))))
         crash_fault(crash, FAULT_INCONSISTENT, "the root is %llu: %s", (unsigned long long)offset,
                     jstatus_name(status));
     if (status == JSTATUS_SUCCESS)
-        crash_succeeds(crash, jsegment_set_root(crash->segment, "root", JOFFSET_NULL), "removing the root");
+        crash_succeeds(crash, jsegment_set_root(crash->segment, "root", JOFFSET_NULL),
+                       "removing the root");
     if (crash->board->numbers[0] == 1)
-        crash_succeeds(crash, jsegment_set_root(crash->segment, "before", JOFFSET_NULL), "removing the other root");
+        crash_succeeds(crash, jsegment_set_root(crash->segment, "before", JOFFSET_NULL),
+                       "removing the other root");
 }
 static void root_settle_new(crash_t *crash) { root_settle(crash, false, true, true); }
 static void root_settle_replaced(crash_t *crash) { root_settle(crash, true, true, false); }
 static void root_settle_removed(crash_t *crash) { root_settle(crash, true, false, true); }
 
-/* ---- Allocators -------------------------------------------------------------------------------------------------- */
+/* ---- Allocators ---- */
 
 enum { EXTRA_PAGE_BYTES = 500 };
 static void create_extra(crash_t *crash, jshared_kind_t kind) {
@@ -465,7 +492,8 @@ static void prepare_extra(crash_t *crash) {
         joffset_t offset;
         MUST(jshared_allocate(victim_extra, i % 4 == 3 ? 20000 : i % 2 ? 1000 : 64, 0, &offset));
         if (i % 5 == 0)
-            MUST(jshared_give(victim_extra, offset, i % 10 ? crash->board->survivor : JSEGMENT_SLOT_SEGMENT));
+            MUST(jshared_give(victim_extra, offset,
+                              i % 10 ? crash->board->survivor : JSEGMENT_SLOT_SEGMENT));
     }
     MUST(jshared_close(victim_extra)); /* opened twice */
 }
@@ -483,7 +511,9 @@ static void prepare_extra_closed(crash_t *crash) {
     MUST(jshared_close(victim_extra));
     MUST(jshared_close(victim_extra));
 }
-static void open_extra(crash_t *crash) { MUST(jshared_open(crash->segment, ID_EXTRA, &victim_extra)); }
+static void open_extra(crash_t *crash) {
+    MUST(jshared_open(crash->segment, ID_EXTRA, &victim_extra));
+}
 static void prepare_extra_with_blocks(crash_t *crash) {
     create_general(crash);
     MUST(jshared_open(crash->segment, ID_EXTRA, &victim_extra));
@@ -494,17 +524,19 @@ static void prepare_extra_with_blocks(crash_t *crash) {
 }
 static void close_extra(crash_t *crash) { MUST(jshared_close(victim_extra)); }
 
-/* ---- Behind jallocator_t ----------------------------------------------------------------------------------------- */
+/* ---- Behind jallocator_t ---- */
 
 static jallocator_t *victim_allocator;
-static void prepare_allocator(crash_t *crash) { MUST(jallocator_create_shared(crash->general, &victim_allocator)); }
+static void prepare_allocator(crash_t *crash) {
+    MUST(jallocator_create_shared(crash->general, &victim_allocator));
+}
 static void use_allocator(crash_t *crash) {
     void *pointer;
     MUST(jallocator_allocate(victim_allocator, 200, 0, NULL, &pointer));
     MUST(jallocator_deallocate(victim_allocator, pointer, 200, NULL));
 }
 
-/* ---- Looking ----------------------------------------------------------------------------------------------------- */
+/* ---- Looking ---- */
 
 static void verify(crash_t *crash) { MUST(jsegment_verify(crash->segment)); }
 static void get_stats(crash_t *crash) {
@@ -520,10 +552,12 @@ static void visit(crash_t *crash) {
     size_t count = 0;
     MUST(jsegment_visit(crash->segment, see, &count));
 }
-static void describe(crash_t *crash) { MUST(jshared_describe(crash->general, BLOCK(0).offset, NULL, NULL)); }
+static void describe(crash_t *crash) {
+    MUST(jshared_describe(crash->general, BLOCK(0).offset, NULL, NULL));
+}
 static void recover(crash_t *crash) { MUST(jsegment_recover(crash->segment, NULL)); }
 
-/* ---- Attachments ------------------------------------------------------------------------------------------------- */
+/* ---- Attachments ---- */
 
 static void attach(crash_t *crash) { victim_must(crash, crash_attach(crash), "attaching"); }
 static void detach(crash_t *crash) { MUST(jsegment_detach(crash->segment)); }
@@ -532,7 +566,8 @@ static void export_segment(crash_t *crash) {
     MUST(jsegment_export(crash->segment, &descriptor));
 }
 
-/* Slabs, extents, a cache, given blocks of both sizes to both heirs, and blocks that the survivor frees. */
+/* Slabs, extents, a cache, given blocks of both sizes to both heirs, and blocks that the survivor
+ * frees. */
 static void prepare_everything(crash_t *crash) {
     prepare_full_slab(crash);
     for (size_t i = 0; i < 24; i++) {
@@ -543,7 +578,8 @@ static void prepare_everything(crash_t *crash) {
         if (i % 4 == 1) {
             BLOCK(block).heir = i % 8 == 1 ? crash->board->survivor : JSEGMENT_SLOT_SEGMENT;
             BLOCK(block).flags = BLOCK_IS_HERE;
-            MUST(jshared_give(crash_shared(crash, BLOCK(block).id), BLOCK(block).offset, BLOCK(block).heir));
+            MUST(jshared_give(crash_shared(crash, BLOCK(block).id), BLOCK(block).offset,
+                              BLOCK(block).heir));
         } else if (i % 4 == 2) {
             MUST(jshared_deallocate(crash_shared(crash, BLOCK(block).id), BLOCK(block).offset));
             BLOCK(block).offset = JOFFSET_NULL;
@@ -556,7 +592,8 @@ static void meanwhile_everything(crash_t *crash) {
     for (size_t i = 0; i < 4; i++) {
         own_take(crash, ID_GENERAL, i % 2 ? 64 : 20000);
         crash_block_t given = crash->own[--crash->own_count];
-        crash_succeeds(crash, jshared_give(crash->general, given.offset, crash->board->slot), "giving to the victim");
+        crash_succeeds(crash, jshared_give(crash->general, given.offset, crash->board->slot),
+                       "giving to the victim");
         given.flags = 0;
         BLOCK(crash->board->count++) = given;
     }
@@ -569,8 +606,8 @@ static void child_allocates(crash_t *crash) {
     MUST(jshared_allocate(crash->general, 64, 0, &offset));
 }
 
-/* A child that the victim leaves behind, and that never uses what it has inherited: it must not look like the victim.
- * Until it has run its fork handlers it does. */
+/* A child that the victim leaves behind, and that never uses what it has inherited: it must not
+ * look like the victim. Until it has run its fork handlers it does. */
 static void prepare_idle_child(crash_t *crash) {
     prepare_64(crash);
     pid_t child = fork();
@@ -585,9 +622,11 @@ static void prepare_idle_child(crash_t *crash) {
     while (*started == 0)
         usleep(100);
 }
-static void idle_child_settle(crash_t *crash) { (void)kill((pid_t)crash->board->numbers[0], SIGKILL); }
+static void idle_child_settle(crash_t *crash) {
+    (void)kill((pid_t)crash->board->numbers[0], SIGKILL);
+}
 
-/* ---- Segments with a name ---------------------------------------------------------------------------------------- */
+/* ---- Segments with a name ---- */
 
 static jsegment_options_t named_options(crash_t *crash, bool posix) {
     jsegment_options_t options = JSEGMENT_OPTIONS_INIT;
@@ -625,7 +664,9 @@ static void attach_posix(crash_t *crash) {
     MUST(jsegment_attach(&options, &crash->segment));
 }
 static void destroy_posix(crash_t *crash) { MUST(jsegment_destroy(crash->segment)); }
-static void remove_posix(crash_t *crash) { MUST(jsegment_remove(JSEGMENT_POSIX, crash->name, JSEGMENT_REMOVE_UNUSED)); }
+static void remove_posix(crash_t *crash) {
+    MUST(jsegment_remove(JSEGMENT_POSIX, crash->name, JSEGMENT_REMOVE_UNUSED));
+}
 
 /* How many files whose names contain that of the segment there are; they are removed. */
 static size_t remove_leftovers(const char *directory, const char *name) {
@@ -659,9 +700,10 @@ static void named_settle(crash_t *crash, bool posix) {
     crash_succeeds(crash, jsegment_verify(crash->segment), "jsegment_verify");
     crash_succeeds(crash, jsegment_get_stats(crash->segment, &stats), "jsegment_get_stats");
     if (stats.owned_bytes + stats.given_bytes + stats.cached_bytes != 0 || stats.processes != 1)
-        crash_fault(crash, FAULT_LEAK, "%zu bytes owned, %zu cached, %u processes", stats.owned_bytes,
-                    stats.cached_bytes, stats.processes);
-    if (crash_succeeds(crash, jshared_create(crash->segment, ID_EXTRA, NULL, &shared), "jshared_create"))
+        crash_fault(crash, FAULT_LEAK, "%zu bytes owned, %zu cached, %u processes",
+                    stats.owned_bytes, stats.cached_bytes, stats.processes);
+    if (crash_succeeds(crash, jshared_create(crash->segment, ID_EXTRA, NULL, &shared),
+                       "jshared_create"))
         crash_exercise(crash, shared, 0);
     if (!crash_succeeds(crash, jsegment_destroy(crash->segment), "jsegment_destroy"))
         unlink(path);
@@ -685,7 +727,7 @@ static void temporary_settle(crash_t *crash) {
     (void)remove_leftovers("/tmp", strrchr(crash->file, '/') + 1);
 }
 
-/* ---- The list ---------------------------------------------------------------------------------------------------- */
+/* ---- The list ---- */
 
 #define NAMED (SCENARIO_ALONE | SCENARIO_DETACHED | SCENARIO_NO_SECOND)
 #define UNDO (SCENARIO_RECOVERY | SCENARIO_HALF_DONE)
@@ -698,7 +740,8 @@ const scenario_t scenarios[] = {
     {"allocate-8192-new-slab", 0, NULL, NULL, NULL, allocate_8192, NULL},
     {"allocate-small-aligned", 0, NULL, NULL, NULL, allocate_aligned_256, NULL},
     {"allocate-small-in-holes", 0, NULL, prepare_holes, NULL, allocate_1000, NULL},
-    {"allocate-after-remote-frees", 0, NULL, prepare_full_slab, meanwhile_free_half, allocate_many_1024, NULL},
+    {"allocate-after-remote-frees", 0, NULL, prepare_full_slab, meanwhile_free_half,
+     allocate_many_1024, NULL},
     {"allocate-adopting", 0, NULL, prepare_orphan, NULL, allocate_64, NULL},
     {"allocate-page", 0, NULL, prepare_page, NULL, allocate_page, NULL},
     {"allocate-page-new-slab", 0, NULL, NULL, NULL, allocate_page, NULL},
@@ -775,14 +818,16 @@ const scenario_t scenarios[] = {
     {"detach-with-everything", 0, NULL, prepare_everything, meanwhile_everything, detach, NULL},
     {"fork-first-use", SCENARIO_INHERITS, NULL, NULL, NULL, child_allocates, NULL},
     {"recover-nothing", 0, NULL, NULL, NULL, recover, NULL},
-    {"recover-everything", SCENARIO_RECOVERY, NULL, prepare_everything, meanwhile_everything, nothing, NULL},
+    {"recover-everything", SCENARIO_RECOVERY, NULL, prepare_everything, meanwhile_everything,
+     nothing, NULL},
     {"recover-allocators", SCENARIO_RECOVERY, NULL, prepare_extra, NULL, nothing, extra_settle},
     {"recover-half-done-split", UNDO, NULL, prepare_holes, NULL, allocate_40k, NULL},
     {"recover-half-done-join", UNDO, NULL, prepare_middle, NULL, free_0, NULL},
     {"recover-half-done-slab", UNDO, NULL, prepare_holes, NULL, allocate_1000, NULL},
     {"recover-half-done-destroy", UNDO, NULL, prepare_extra, NULL, destroy_extra, extra_settle},
     {"recover-half-done-give", UNDO, NULL, prepare_200, NULL, give_segment, NULL},
-    {"recover-half-done-growth", UNDO | SCENARIO_FRESH | SCENARIO_GROWS, NULL, NULL, NULL, grow, NULL},
+    {"recover-half-done-growth", UNDO | SCENARIO_FRESH | SCENARIO_GROWS, NULL, NULL, NULL, grow,
+     NULL},
     {"create-posix", NAMED, NULL, NULL, NULL, create_posix, posix_settle},
     {"create-file", NAMED, NULL, NULL, NULL, create_file, file_settle},
     {"create-file-with-temporary", NAMED, NULL, NULL, NULL, create_temporary, temporary_settle},

@@ -3,11 +3,13 @@
 
 /* All points of a scenario, one after the other.
  *
- *     fork victim | survivor attaches, allocates | victim attaches, prepares | k instructions | SIGKILL | check | next
+ *     fork victim | survivor attaches, allocates | victim attaches, prepares | k instructions |
+ *     SIGKILL | check | next
  *
- * The survivor is a process of its own as well, so that a hang or a crash of it is a finding and not the end: the
- * supervisor looks every few milliseconds whether the survivor comes on, ends it where it does not, and has another one
- * go on behind the point. A segment is used again for the next point when the books say that it is as it was. */
+ * The survivor is a process of its own as well, so that a hang or a crash of it is a finding and
+ * not the end: the supervisor looks every few milliseconds whether the survivor comes on, ends it
+ * where it does not, and has another one go on behind the point. A segment is used again for the
+ * next point when the books say that it is as it was. */
 
 #include "crash.h"
 
@@ -43,8 +45,8 @@ typedef struct progress {
 
 enum { SHOWN_FAULTS = 8 }; /* of a scenario; the rest is counted */
 
-/* One play: where the first victim dies, and where the second one does, if there is one. Recording: at the end of its
- * operation. */
+/* One play: where the first victim dies, and where the second one does, if there is one. Recording:
+ * at the end of its operation. */
 typedef struct plan {
     size_t k, second_k;
     bool record, second, record_second;
@@ -52,7 +54,7 @@ typedef struct plan {
     size_t deepest; /* recorded: where the undo log has most entries */
 } plan_t;
 
-/* ---- The processes of a point ------------------------------------------------------------------------------------ */
+/* ---- The processes of a point ---- */
 
 static void victim_main(void *context) {
     crash_t *crash = context;
@@ -79,11 +81,12 @@ static void second_main(void *context) {
 }
 
 /* Steps a process to its end and kills it. */
-static void step_and_kill(crash_t *crash, pid_t child, crash_board_t *board, bool record, engine_walk_t *walk, size_t k,
-                          size_t *deepest, sweep_totals_t *totals) {
-    engine_result_t result = record ? engine_record(child, &board->phase, walk,
-                                                    crash->header != NULL ? &crash->header->log_count : NULL, deepest)
-                                    : engine_walk_to(child, &board->phase, walk, k);
+static void step_and_kill(crash_t *crash, pid_t child, crash_board_t *board, bool record,
+                          engine_walk_t *walk, size_t k, size_t *deepest, sweep_totals_t *totals) {
+    engine_result_t result =
+        record ? engine_record(child, &board->phase, walk,
+                               crash->header != NULL ? &crash->header->log_count : NULL, deepest)
+               : engine_walk_to(child, &board->phase, walk, k);
     engine_kill(child);
     if (result == ENGINE_FAILED)
         crash_fault(crash, FAULT_INCONSISTENT, "the victim failed: %s",
@@ -106,7 +109,8 @@ static void play(crash_t *crash, plan_t *plan, progress_t *progress) {
     memset(crash->other_board, 0, sizeof *crash->other_board);
     if (attached && crash->header == NULL && !crash_make(crash))
         goto done;
-    if ((scenario->flags & SCENARIO_INHERITS) && !crash_succeeds(crash, crash_attach(crash), "attaching"))
+    if ((scenario->flags & SCENARIO_INHERITS) &&
+        !crash_succeeds(crash, crash_attach(crash), "attaching"))
         goto done;
     pid_t victim = engine_fork(victim_main, crash);
     if (plan->second)
@@ -123,16 +127,18 @@ static void play(crash_t *crash, plan_t *plan, progress_t *progress) {
         crash_fault(crash, FAULT_INCONSISTENT, "the second victim could not be prepared: %s",
                     crash->other_board->message);
     if (!engine_run_to_marker(victim, &crash->board->phase))
-        crash_fault(crash, FAULT_INCONSISTENT, "the victim could not be prepared: %s", crash->board->message);
+        crash_fault(crash, FAULT_INCONSISTENT, "the victim could not be prepared: %s",
+                    crash->board->message);
     if (scenario->meanwhile != NULL && crash->fault == FAULT_NONE)
         scenario->meanwhile(crash);
     if (crash->fault != FAULT_NONE)
         goto kill;
-    step_and_kill(crash, victim, crash->board, plan->record, plan->walk, plan->k, &plan->deepest, &progress->totals);
+    step_and_kill(crash, victim, crash->board, plan->record, plan->walk, plan->k, &plan->deepest,
+                  &progress->totals);
     victim = 0;
     if (plan->second) {
-        step_and_kill(crash, second, crash->other_board, plan->record_second, plan->second_walk, plan->second_k, NULL,
-                      &progress->totals);
+        step_and_kill(crash, second, crash->other_board, plan->record_second, plan->second_walk,
+                      plan->second_k, NULL, &progress->totals);
         second = 0;
     }
     if (crash->fault == FAULT_NONE) {
@@ -160,7 +166,8 @@ static void count(const crash_t *crash, const plan_t *plan, progress_t *progress
     totals->leaks += crash->fault == FAULT_LEAK;
     if (crash->fault == FAULT_NONE || progress->shown++ >= SHOWN_FAULTS)
         return;
-    const engine_walk_t *walk = crash->scenario->flags & SCENARIO_RECOVERY ? plan->second_walk : plan->walk;
+    const engine_walk_t *walk =
+        crash->scenario->flags & SCENARIO_RECOVERY ? plan->second_walk : plan->walk;
     const size_t k = crash->scenario->flags & SCENARIO_RECOVERY ? plan->second_k : plan->k;
     printf("  %s at %zu", crash->scenario->name, k);
     if (walk->count > k)
@@ -171,17 +178,20 @@ static void count(const crash_t *crash, const plan_t *plan, progress_t *progress
     fflush(stdout);
 }
 
-/* ---- The survivor ------------------------------------------------------------------------------------------------ */
+/* ---- The survivor ---- */
 
 static int compare_sizes(const void *a, const void *b) {
     size_t x = *(const size_t *)a, y = *(const size_t *)b;
     return (x > y) - (x < y);
 }
 
-static size_t faults(const sweep_totals_t *totals) { return totals->hangs + totals->inconsistencies + totals->leaks; }
+static size_t faults(const sweep_totals_t *totals) {
+    return totals->hangs + totals->inconsistencies + totals->leaks;
+}
 
 /* The points that the options ask for, in order; the caller frees them. */
-static size_t *choose_points(const sweep_options_t *options, const char *name, size_t instructions, size_t *count) {
+static size_t *choose_points(const sweep_options_t *options, const char *name, size_t instructions,
+                             size_t *count) {
     const size_t last = options->to < instructions ? options->to : instructions;
     const size_t stride = options->stride;
     *count = options->from <= last ? (last - options->from) / stride + 1 : 0;
@@ -211,7 +221,8 @@ static void survive(crash_t *crash, const sweep_options_t *options, progress_t *
     plan_t plan = {.walk = &walk, .second_walk = &second_walk};
     const bool first_time = progress->beat == 0;
     uint64_t state = options->seed;
-    play(crash, &plan, progress); /* point 0; the next play finds the C library's heap as all others will */
+    /* Point 0; the next play finds the C library's heap as all others will. */
+    play(crash, &plan, progress);
     plan.record = true;
     if (crash->fault == FAULT_NONE)
         play(crash, &plan, progress);
@@ -248,7 +259,8 @@ static void survive(crash_t *crash, const sweep_options_t *options, progress_t *
         play(crash, &plan, progress);
         count(crash, &plan, progress);
         plan.record_second = false;
-        for (size_t i = 0; i < options->second && crash->fault == FAULT_NONE && second_walk.count > 1; i++) {
+        for (size_t i = 0;
+             i < options->second && crash->fault == FAULT_NONE && second_walk.count > 1; i++) {
             plan.second_k = crash_random(&state) % second_walk.count;
             play(crash, &plan, progress);
             count(crash, &plan, progress);
@@ -263,7 +275,7 @@ static void survive(crash_t *crash, const sweep_options_t *options, progress_t *
     progress->done = true;
 }
 
-/* ---- The supervisor ---------------------------------------------------------------------------------------------- */
+/* ---- The supervisor ---- */
 
 static double seconds_now(void) {
     struct timespec now;
@@ -291,7 +303,8 @@ static bool supervise(pid_t survivor, const progress_t *progress, int *status) {
     }
 }
 
-void sweep_scenario(const scenario_t *scenario, const sweep_options_t *options, sweep_totals_t *totals) {
+void sweep_scenario(const scenario_t *scenario, const sweep_options_t *options,
+                    sweep_totals_t *totals) {
     progress_t *progress = crash_share(sizeof *progress);
     crash_t *crash = calloc(1, sizeof *crash);
     if (crash == NULL)
@@ -323,16 +336,17 @@ void sweep_scenario(const scenario_t *scenario, const sweep_options_t *options, 
             break;
         progress->totals.tried++;
         *(by_itself ? &progress->totals.inconsistencies : &progress->totals.hangs) += 1;
-        printf("  %s at %zu, recovery at %zu: the survivor %s (signal %d)\n", scenario->name, progress->k,
-               progress->second_k, by_itself ? "crashed" : "hangs", WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+        printf("  %s at %zu, recovery at %zu: the survivor %s (signal %d)\n", scenario->name,
+               progress->k, progress->second_k, by_itself ? "crashed" : "hangs",
+               WIFSIGNALED(status) ? WTERMSIG(status) : 0);
         if (options->stop || progress->next == 0 ||
             progress->beat <= beat + 2) /* not even one play: it would do so again */
             break;
     }
     const sweep_totals_t *found = &progress->totals;
     if (!options->quiet)
-        printf("%-30s %9zu %8zu %6zu %6zu %6zu %6zu %8.2f\n", scenario->name, found->instructions, found->tried,
-               found->strayed, found->hangs, found->inconsistencies, found->leaks,
+        printf("%-30s %9zu %8zu %6zu %6zu %6zu %6zu %8.2f\n", scenario->name, found->instructions,
+               found->tried, found->strayed, found->hangs, found->inconsistencies, found->leaks,
                found->tried ? 1e3 * (seconds_now() - begin) / (double)found->tried : 0.0);
     fflush(stdout);
     totals->instructions += found->instructions;

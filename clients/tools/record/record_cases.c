@@ -1,11 +1,11 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Programs that are right, in situations that a recorder inside them must survive: "record_cases NAME" is one of them.
- * check_cases.py runs each with and without libjalloc_record.so.
+/* Programs that are right, in situations that a recorder inside them must survive: "record_cases
+ * NAME" is one of them. check_cases.py runs each with and without libjalloc_record.so.
  *
- * EVENTS blocks of FIRST bytes are allocated and freed before what matters, as many of SECOND bytes afterwards; so the
- * trace tells whether anything is missing. To be compiled with -fno-builtin. */
+ * EVENTS blocks of FIRST bytes are allocated and freed before what matters, as many of SECOND bytes
+ * afterwards; so the trace tells whether anything is missing. To be compiled with -fno-builtin. */
 
 #define _DEFAULT_SOURCE /* vfork, setitimer */
 
@@ -34,10 +34,13 @@ static void allocate(size_t size) {
 
 static int wait_for(pid_t child) {
     int status = -1;
-    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status)
+               ? WEXITSTATUS(status)
+               : -1;
 }
 
-/* A daemon's start: all descriptors are closed, from `lowest` on, and files opened that get their numbers. */
+/* A daemon's start: all descriptors are closed, from `lowest` on, and files opened that get their
+ * numbers. */
 static int reopen(int lowest, int files) {
     allocate(FIRST);
     for (int number = lowest; number < 1024; number++)
@@ -66,8 +69,8 @@ static int case_wait(void) {
     return 0;
 }
 
-/* Handlers of a fork that take a lock under which others allocate, and allocate themselves; registered before any
- * library's own. */
+/* Handlers of a fork that take a lock under which others allocate, and allocate themselves;
+ * registered before any library's own. */
 static pthread_mutex_t fork_mutex = PTHREAD_MUTEX_INITIALIZER;
 static bool fork_case;
 static atomic_bool fork_over;
@@ -85,7 +88,8 @@ static void fork_done(void) {
     }
 }
 static void fork_register(void) { (void)pthread_atfork(fork_prepare, fork_done, fork_done); }
-__attribute__((section(".preinit_array"), used)) static void (*const fork_first)(void) = fork_register;
+__attribute__((section(".preinit_array"),
+               used)) static void (*const fork_first)(void) = fork_register;
 
 static void *fork_neighbour(void *unused) {
     while (!atomic_load(&fork_over)) {

@@ -3,44 +3,56 @@
 
 /* libjalloc_record.so: records the heap of any program, as a trace that jalloc-replay reads.
  *
- *     LD_PRELOAD=libjalloc_record.so JALLOC_RECORD_HEAP=trace.csv JALLOC_RECORD_HEAP_MIN_BYTES=4096 program arguments
+ *     LD_PRELOAD=libjalloc_record.so JALLOC_RECORD_HEAP=trace.csv JALLOC_RECORD_HEAP_MIN_BYTES=4096
+ *     program arguments
  *
- * It stands before malloc, calloc, realloc, free, posix_memalign, aligned_alloc and memalign, and calls the ones that
- * the program would have had: the C library's, or those of another LD_PRELOAD that stands behind. What is at least
- * JALLOC_RECORD_HEAP_MIN_BYTES (1024 when unset) is written when it is allocated and when it is freed; a realloc is a
- * free and an allocation, one that fails a free, a failure, and an allocation of what is still there. It needs nothing
- * of libjalloc, so it records programs that have never heard of it.
+ * It stands before malloc, calloc, realloc, free, posix_memalign, aligned_alloc and memalign, and
+ * calls the ones that the program would have had: the C library's, or those of another LD_PRELOAD
+ * that stands behind. What is at least JALLOC_RECORD_HEAP_MIN_BYTES (1024 when unset) is written
+ * when it is allocated and when it is freed; a realloc is a free and an allocation, one that fails
+ * a free, a failure, and an allocation of what is still there. It needs nothing of libjalloc, so it
+ * records programs that have never heard of it.
  *
- *     allocate   the block is the thread's alone         free   the block is the thread's alone
- *                real malloc                                    lock: out of the table, line written
- *                lock: into the table, line written             real free
+ *     allocate   the block is the thread's alone     free   the block is the thread's alone
+ *                real malloc                                lock: out of the table, line written
+ *                lock: into the table, line written         real free
  *
  * What always holds:
- *  - A line of an address is written while the address belongs to the writer, so the lines of one address alternate,
- *    allocate, free, allocate, whichever threads they come from. Times never fall: they are taken under the same lock.
- *  - Nothing here allocates: the table and the buffer are mapped, lines are made by hand. So nothing recurses.
- *  - The lock is held for one event or one append to the file, never while the program's or the C library's code runs.
- *    A signal handler that allocates while its thread is here is let through unrecorded.
- *  - A block whose allocation was not recorded (too small, older than the recording, made by a function not named
- *    above) is not in the table, and its free is not recorded. An address handed out anew while it is in the table
- *    was given back by a way that is not seen here: its free is written at that moment. So each free has its
- *    allocation, and an event may be left out at any time.
- *  - What belongs to the recording lies in memory that a forked child finds zeroed (trace_file.h). So nothing is held
- *    or done when a process forks, and a child has no recording. A child by vfork shares the memory, and is its parent
- *    but for the number of the process: it writes no file and ends no recording.
- *  - No descriptor is kept; what is written goes to the file that was begun, or nowhere (trace_file.h).
- *  - Whatever fails here (the file, the table) ends the recording with one line on stderr, if that is still the
- *    program's first, and with a last line of the trace where one can be written; and the program goes on.
+ *  - A line of an address is written while the address belongs to the writer, so the lines of one
+ *    address alternate, allocate, free, allocate, whichever threads they come from. Times never
+ *    fall: they are taken under the same lock.
+ *  - Nothing here allocates: the table and the buffer are mapped, lines are made by hand. So
+ *    nothing recurses.
+ *  - The lock is held for one event or one append to the file, never while the program's or the C
+ *    library's code runs. A signal handler that allocates while its thread is here is let through
+ *    unrecorded.
+ *  - A block whose allocation was not recorded (too small, older than the recording, made by a
+ *    function not named above) is not in the table, and its free is not recorded. An address handed
+ *    out anew while it is in the table was given back by a way that is not seen here: its free is
+ *    written at that moment. So each free has its allocation, and an event may be left out at any
+ *    time.
+ *  - What belongs to the recording lies in memory that a forked child finds zeroed (trace_file.h).
+ *    So nothing is held or done when a process forks, and a child has no recording. A child by
+ *    vfork shares the memory, and is its parent but for the number of the process: it writes no
+ *    file and ends no recording.
+ *  - No descriptor is kept; what is written goes to the file that was begun, or nowhere
+ *    (trace_file.h).
+ *  - Whatever fails here (the file, the table) ends the recording with one line on stderr, if that
+ *    is still the program's first, and with a last line of the trace where one can be written; and
+ *    the program goes on.
  *
- * Whose file it is: the process that was started with JALLOC_RECORD_HEAP finds it renamed to JALLOC_RECORD_HEAP_OF, with
- * its own number and the absolute path, before it looks at its environment. So do its descendants: a program that a
- * child starts knows that the file is not its own. exec keeps the process: the new program begins the file anew. Where
- * the path has a "%p", each descendant, by fork or exec, has a file of its own, named by its number. The environment is
- * read and changed in place: getenv and setenv may be the program's (bash has its own, which are not ready yet).
+ * Whose file it is: the process that was started with JALLOC_RECORD_HEAP finds it renamed to
+ * JALLOC_RECORD_HEAP_OF, with its own number and the absolute path, before it looks at its
+ * environment. So do its descendants: a program that a child starts knows that the file is not its
+ * own. exec keeps the process: the new program begins the file anew. Where the path has a "%p",
+ * each descendant, by fork or exec, has a file of its own, named by its number. The environment is
+ * read and changed in place: getenv and setenv may be the program's (bash has its own, which are
+ * not ready yet).
  *
- * The lines are in a buffer until it is full, exit, quick_exit, _exit or _Exit; a program that dies of a signal loses up
- * to 64 KiB of them. What destructors free after this library's own is live at the end of the trace. Large blocks are
- * few, so one lock does; a free of a small one takes none, by the counters in the filter. */
+ * The lines are in a buffer until it is full, exit, quick_exit, _exit or _Exit; a program that dies
+ * of a signal loses up to 64 KiB of them. What destructors free after this library's own is live at
+ * the end of the trace. Large blocks are few, so one lock does; a free of a small one takes none,
+ * by the counters in the filter. */
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -61,7 +73,8 @@
 #include "memory/trace/trace_file.h"
 
 #define HEAP_EXPORT __attribute__((visibility("default")))
-/* A thread's own variable at a fixed place: the usual way to reach one in a library may allocate. */
+/* A thread's own variable at a fixed place: the usual way to reach one in a library may
+ * allocate. */
 #define HEAP_THREAD_LOCAL static _Thread_local __attribute__((tls_model("initial-exec")))
 
 #define HEAP_MIN_BYTES 1024
@@ -86,12 +99,14 @@ static struct {
 static atomic_bool heap_resolved;
 HEAP_THREAD_LOCAL bool heap_resolving;
 
-/* dlsym may allocate before it has found what allocates. It gets parts of this array, which are never freed. Before
- * each stands its size, for realloc. */
+/* dlsym may allocate before it has found what allocates. It gets parts of this array, which are
+ * never freed. Before each stands its size, for realloc. */
 static alignas(max_align_t) unsigned char early[HEAP_EARLY_BYTES];
 static atomic_size_t early_used;
 
-static bool early_owns(const void *pointer) { return (uintptr_t)pointer - (uintptr_t)early < sizeof early; }
+static bool early_owns(const void *pointer) {
+    return (uintptr_t)pointer - (uintptr_t)early < sizeof early;
+}
 
 static void *early_allocate(size_t size) {
     const size_t unit = alignof(max_align_t);
@@ -120,8 +135,8 @@ static void real_find(const char *name, void *function) {
     memcpy(function, &address, sizeof address);
 }
 
-/* True when the real functions can be called. False within the dlsym that looks for them. Two threads may both look:
- * they find the same. */
+/* True when the real functions can be called. False within the dlsym that looks for them. Two
+ * threads may both look: they find the same. */
 static bool real_ready(void) {
     if (atomic_load_explicit(&heap_resolved, memory_order_acquire))
         return true;
@@ -155,7 +170,8 @@ typedef enum heap_phase { HEAP_NONE, HEAP_STARTING, HEAP_RECORDING, HEAP_STOPPED
 typedef struct heap_state {
     atomic_int phase; /* heap_phase_t */
     ji_trace_lock_t lock;
-    /* How many live recorded blocks have addresses of this hash. A thread that frees a block sees at least its count. */
+    /* How many live recorded blocks have addresses of this hash. A thread that frees a block sees
+     * at least its count. */
     atomic_uint filter[HEAP_FILTER_SLOTS];
     /* Under the lock: */
     pid_t pid; /* whose recording it is */
@@ -166,11 +182,13 @@ typedef struct heap_state {
     char buffer[HEAP_BUFFER_BYTES];
 } heap_state_t;
 
-static heap_state_t *heap; /* set once, when the library is loaded; NULL: nothing is ever recorded */
+/* Set once, when the library is loaded; NULL: nothing is ever recorded. */
+static heap_state_t *heap;
 static size_t heap_min_bytes;
 static bool heap_follows; /* descendants have files of their own */
 static ji_trace_file_t heap_stderr;
-/* Under the lock, and not zeroed in a child: a signal handler that forks while its thread is here comes back to it. */
+/* Under the lock, and not zeroed in a child: a signal handler that forks while its thread is here
+ * comes back to it. */
 static ji_trace_file_t heap_file;
 static heap_block_t *heap_table; /* live recorded blocks: open addressing, at most half full */
 static size_t heap_slots;        /* a power of two */
@@ -181,24 +199,31 @@ HEAP_THREAD_LOCAL unsigned heap_thread;
 /* One line on stderr, if that is what it was when the program began. */
 static void heap_say(const char *what, const char *detail, const char *then) {
     char text[512];
-    int length = snprintf(text, sizeof text, "libjalloc_record: %.200s%.200s%s\n", what, detail, then);
+    int length =
+        snprintf(text, sizeof text, "libjalloc_record: %.200s%.200s%s\n", what, detail, then);
     (void)ji_trace_file_append(&heap_stderr, text, (size_t)length);
 }
 
-static void heap_refuse(const char *what, const char *detail) { heap_say(what, detail, "; the heap is not recorded"); }
+static void heap_refuse(const char *what, const char *detail) {
+    heap_say(what, detail, "; the heap is not recorded");
+}
 
-static size_t heap_format(char *to, const char *action, uintptr_t address, size_t size, size_t alignment,
-                          const char *why) {
+static size_t heap_format(char *to, const char *action, uintptr_t address, size_t size,
+                          size_t alignment, const char *why) {
     if (heap_thread_pid != heap->pid) {
         heap_thread_pid = heap->pid;
         heap_thread = heap->threads++;
     }
-    ji_trace_line_t line = {
-        heap_thread, ji_trace_now_ns() - heap->begin_ns, action, address, size, 0, alignment, "heap", why};
+    ji_trace_line_t line = {heap_thread, ji_trace_now_ns() - heap->begin_ns,
+                            action,      address,
+                            size,        0,
+                            alignment,   "heap",
+                            why};
     return ji_trace_format(to, &line);
 }
 
-/* Under the lock: the recording is over, for a reason. The last line may find no room, as it may be the reason. */
+/* Under the lock: the recording is over, for a reason. The last line may find no room, as it may be
+ * the reason. */
 static void heap_stop(const char *what, const char *detail) {
     char line[JI_TRACE_LINE_BYTES], why[JI_TRACE_MAX_TAG + 1];
     atomic_store(&heap->phase, HEAP_STOPPED);
@@ -236,7 +261,9 @@ static size_t heap_hash(uintptr_t address, size_t slots) {
     return (size_t)(((uint64_t)address * 0x9E3779B97F4A7C15u) >> 32) & (slots - 1);
 }
 
-static atomic_uint *heap_filter_of(uintptr_t address) { return &heap->filter[heap_hash(address, HEAP_FILTER_SLOTS)]; }
+static atomic_uint *heap_filter_of(uintptr_t address) {
+    return &heap->filter[heap_hash(address, HEAP_FILTER_SLOTS)];
+}
 
 /* The slot of the address, or the empty one where it would go. */
 static heap_block_t *heap_find(uintptr_t address) {
@@ -251,8 +278,8 @@ static bool heap_make_room(void) {
         return true;
     heap_block_t *old_table = heap_table;
     size_t old_slots = heap_slots, new_slots = old_slots > 0 ? 2 * old_slots : HEAP_TABLE_SLOTS;
-    void *memory =
-        mmap(NULL, new_slots * sizeof *heap_table, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *memory = mmap(NULL, new_slots * sizeof *heap_table, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
         return false;
     heap_table = memory;
@@ -265,7 +292,8 @@ static bool heap_make_room(void) {
     return true;
 }
 
-/* Takes a block out of the table; those behind it move up, so that no search meets a hole (Knuth, volume 3, 6.4 R). */
+/* Takes a block out of the table; those behind it move up, so that no search meets a hole (Knuth,
+ * volume 3, 6.4 R). */
 static void heap_remove(heap_block_t *block) {
     atomic_fetch_sub_explicit(heap_filter_of(block->address), 1, memory_order_relaxed);
     size_t hole = (size_t)(block - heap_table), mask = heap_slots - 1;
@@ -312,7 +340,8 @@ static void heap_record_allocate(const void *pointer, size_t size, size_t alignm
 static bool heap_begin(void);
 
 static heap_phase_t heap_now(void) {
-    return heap != NULL ? (heap_phase_t)atomic_load_explicit(&heap->phase, memory_order_relaxed) : HEAP_STOPPED;
+    return heap != NULL ? (heap_phase_t)atomic_load_explicit(&heap->phase, memory_order_relaxed)
+                        : HEAP_STOPPED;
 }
 
 /* The lock, if there is a recording, or should be one. */
@@ -369,7 +398,8 @@ HEAP_EXPORT void *calloc(size_t count, size_t size) {
     size_t bytes;
     bool fits = !__builtin_mul_overflow(count, size, &bytes);
     if (!real_ready())
-        return fits ? early_allocate(bytes) : NULL; /* each byte of the array is handed out once: still 0 */
+        /* Each byte of the array is handed out once: still 0. */
+        return fits ? early_allocate(bytes) : NULL;
     void *pointer = real.calloc(count, size);
     if (fits)
         heap_allocated(pointer, bytes, alignof(max_align_t));
@@ -383,7 +413,8 @@ HEAP_EXPORT void *realloc(void *pointer, size_t size) {
         return early_reallocate(pointer, size);
     if (!real_ready())
         return NULL; /* only dlsym gets here, and it was given early memory */
-    /* Its free is written before another thread can have the address, so before it is known whether there is one. */
+    /* Its free is written before another thread can have the address, so before it is known whether
+     * there is one. */
     heap_block_t before = heap_freeing(pointer);
     void *new_pointer = real.realloc(pointer, size);
     if (new_pointer != NULL || size != 0)
@@ -430,7 +461,8 @@ HEAP_EXPORT void *memalign(size_t alignment, size_t size) {
 
 /* ---- Beginning ---- */
 
-/* The value of a variable, and where it is; NULL: it is not there. Not by getenv, which may be the program's. */
+/* The value of a variable, and where it is; NULL: it is not there. Not by getenv, which may be the
+ * program's. */
 static char *heap_variable(const char *name, char ***place) {
     size_t length = strlen(name);
     for (char **variable = environ; variable != NULL && *variable != NULL; variable++)
@@ -449,8 +481,8 @@ static void heap_remove_variable(const char *name) {
             place[0] = place[1];
 }
 
-/* Names the file, if there is one for this process: it was started with its name, or is the process that was, or
- * descendants have their own. */
+/* Names the file, if there is one for this process: it was started with its name, or is the process
+ * that was, or descendants have their own. */
 static bool heap_find_file(void) {
     static char renamed[sizeof "JALLOC_RECORD_HEAP_OF=" + 24 + PATH_MAX];
     char **place, *end;
@@ -471,7 +503,8 @@ static bool heap_find_file(void) {
     }
     heap_follows = ji_trace_file_is_per_process(&heap_file);
     if (inherited == NULL) {
-        snprintf(renamed, sizeof renamed, "JALLOC_RECORD_HEAP_OF=%ld:%s", (long)getpid(), heap_file.pattern);
+        snprintf(renamed, sizeof renamed, "JALLOC_RECORD_HEAP_OF=%ld:%s", (long)getpid(),
+                 heap_file.pattern);
         heap_remove_variable("JALLOC_RECORD_HEAP_OF");
         (void)heap_variable("JALLOC_RECORD_HEAP", &place);
         *place = renamed;
@@ -494,7 +527,8 @@ static bool heap_read_min_bytes(void) {
     return true;
 }
 
-/* A misspelt variable of this library would be seen by nobody; of others it is the program's libjalloc that warns. */
+/* A misspelt variable of this library would be seen by nobody; of others it is the program's
+ * libjalloc that warns. */
 static void heap_look_at_names(void) {
     static const char own[] = "JALLOC_RECORD_HEAP";
     ji_environment_name_t name;
@@ -502,8 +536,10 @@ static void heap_look_at_names(void) {
         if (strncmp(name.text, own, sizeof own - 1) == 0 ||
             (name.nearest != NULL && strncmp(name.nearest, own, sizeof own - 1) == 0)) {
             char text[160];
-            snprintf(text, sizeof text, "%.*s is no variable of jalloc's", (int)name.length, name.text);
-            heap_say(text, name.nearest != NULL ? "; the nearest is " : "", name.nearest != NULL ? name.nearest : "");
+            snprintf(text, sizeof text, "%.*s is no variable of jalloc's", (int)name.length,
+                     name.text);
+            heap_say(text, name.nearest != NULL ? "; the nearest is " : "",
+                     name.nearest != NULL ? name.nearest : "");
         }
 }
 
@@ -533,10 +569,11 @@ static bool heap_begin(void) {
 
 /* ---- End ---- */
 
-/* Writes what is buffered. In a signal handler, too, which may have come in while its thread has the lock: then the
- * buffer holds whole lines, and is this thread's. */
+/* Writes what is buffered. In a signal handler, too, which may have come in while its thread has
+ * the lock: then the buffer holds whole lines, and is this thread's. */
 static void heap_end(void) {
-    if (heap_now() != HEAP_RECORDING || getpid() != heap->pid) /* a child by vfork ends, not the program */
+    /* A child by vfork ends, not the program. */
+    if (heap_now() != HEAP_RECORDING || getpid() != heap->pid)
         return;
     bool mine = ji_trace_lock_is_mine(&heap->lock);
     if (!mine && !ji_trace_lock_acquire(&heap->lock))
@@ -561,7 +598,8 @@ __attribute__((constructor)) static void heap_load(void) {
         heap_stderr.inode = info.st_ino;
     }
     char **place;
-    if (heap_variable("JALLOC_RECORD_HEAP_OF", &place) == NULL) /* descendants need not say it again */
+    /* Descendants need not say it again. */
+    if (heap_variable("JALLOC_RECORD_HEAP_OF", &place) == NULL)
         heap_look_at_names();
     if (!heap_find_file() || !heap_read_min_bytes())
         return;

@@ -1,10 +1,12 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* A small program to run under libjalloc_record.so; check_record.py knows what it does and looks for it in the trace.
+/* A small program to run under libjalloc_record.so; check_record.py knows what it does and looks
+ * for it in the trace.
  *
- * Each event has a size of its own, from which the check tells the events apart. "record_test leave" ends by _exit
- * instead of a return. To be compiled with -fno-builtin: a compiler that knows malloc and free removes pairs of them.
+ * Each event has a size of its own, from which the check tells the events apart. "record_test
+ * leave" ends by _exit instead of a return. To be compiled with -fno-builtin: a compiler that knows
+ * malloc and free removes pairs of them.
  * */
 
 #include <errno.h>
@@ -44,7 +46,8 @@ static void every_function(void) {
     free(zeros);
     require(calloc(hidden(SIZE_MAX), 2) == NULL, "calloc of too much");
 
-    char *grown = malloc(hidden(100)); /* realloc over the threshold, above it, and below it again */
+    /* realloc over the threshold, above it, and below it again. */
+    char *grown = malloc(hidden(100));
     memcpy(grown, "kept", 5);
     grown = realloc(grown, hidden(2003));
     grown = realloc(grown, hidden(2004));
@@ -58,9 +61,11 @@ static void every_function(void) {
     free(realloc(NULL, hidden(2005)));
 
     void *aligned = NULL;
-    require(posix_memalign(&aligned, 4096, hidden(2006)) == 0 && (uintptr_t)aligned % 4096 == 0, "posix_memalign");
+    require(posix_memalign(&aligned, 4096, hidden(2006)) == 0 && (uintptr_t)aligned % 4096 == 0,
+            "posix_memalign");
     free(aligned);
-    require(posix_memalign(&aligned, hidden(3), hidden(2007)) == EINVAL, "posix_memalign of no power of two");
+    require(posix_memalign(&aligned, hidden(3), hidden(2007)) == EINVAL,
+            "posix_memalign of no power of two");
     aligned = aligned_alloc(256, hidden(2048));
     require((uintptr_t)aligned % 256 == 0, "aligned_alloc");
     free(aligned);
@@ -90,8 +95,8 @@ static void children(char *self) {
     }
 }
 
-/* Threads that take and give back the same addresses: 4000 + n is freed by the thread that took it, 5000 + n by the
- * next thread, through a place where it waits. */
+/* Threads that take and give back the same addresses: 4000 + n is freed by the thread that took it,
+ * 5000 + n by the next thread, through a place where it waits. */
 static void *volatile handed[THREADS][HANDED];
 static pthread_barrier_t barrier;
 
@@ -117,7 +122,8 @@ int main(int argc, char **argv) {
     pthread_t threads[THREADS];
     require(pthread_barrier_init(&barrier, NULL, THREADS) == 0, "no barrier");
     for (size_t number = 0; number < THREADS; number++)
-        require(pthread_create(&threads[number], NULL, thread_run, (void *)number) == 0, "no thread");
+        require(pthread_create(&threads[number], NULL, thread_run, (void *)number) == 0,
+                "no thread");
     for (size_t number = 0; number < THREADS; number++)
         pthread_join(threads[number], NULL);
     pthread_barrier_destroy(&barrier);

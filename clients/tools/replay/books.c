@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Hooks that count and pass on. A block's size is asked of malloc: what it takes, not what was asked for. */
+/* Hooks that count and pass on. A block's size is asked of malloc: what it takes, not what was
+ * asked for. */
 
 #include "books.h"
 
@@ -21,8 +22,8 @@ static void *books_allocate(void *context, size_t size_bytes) {
     size_t more = malloc_usable_size(block);
     size_t now = atomic_fetch_add_explicit(&books_now, more, memory_order_relaxed) + more;
     size_t peak = atomic_load_explicit(&books_peak, memory_order_relaxed);
-    while (now > peak && !atomic_compare_exchange_weak_explicit(&books_peak, &peak, now, memory_order_relaxed,
-                                                                memory_order_relaxed)) {
+    while (now > peak && !atomic_compare_exchange_weak_explicit(
+                             &books_peak, &peak, now, memory_order_relaxed, memory_order_relaxed)) {
     }
     return block;
 }

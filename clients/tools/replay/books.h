@@ -3,8 +3,8 @@
 #ifndef REPLAY_BOOKS_H
 #define REPLAY_BOOKS_H
 
-/* The bytes that jalloc takes for its own bookkeeping, all allocators of the process together: what no allocator's
- * statistics have, since it is beside the memory that they manage. */
+/* The bytes that jalloc takes for its own bookkeeping, all allocators of the process together: what
+ * no allocator's statistics have, since it is beside the memory that they manage. */
 
 #include <stddef.h>
 

@@ -3,9 +3,10 @@
 
 /* A trace of several allocators: which of them are replayed.
  *
- * A program whose every allocator is recorded writes what the policy gave, and before it what the policy took from its
- * provider. To replay both would count the memory twice. So what stands on top is replayed: an allocator is below
- * another if one of the other's blocks, when it was allocated, lay in an older live block of the first.
+ * A program whose every allocator is recorded writes what the policy gave, and before it what the
+ * policy took from its provider. To replay both would count the memory twice. So what stands on top
+ * is replayed: an allocator is below another if one of the other's blocks, when it was allocated,
+ * lay in an older live block of the first.
  *
  *     provider  |------------------ 1 MiB ------------------|        below
  *     bfc       |-- 4 KiB --|       |--- 64 KiB ---|                 on top
@@ -27,7 +28,8 @@ static void choose_mark_below(const trace_t *trace, const block_t *inner, bool *
         const block_t *outer = &trace->blocks[i];
         if (outer->allocated_by >= inner->allocated_by)
             break;
-        if (outer->allocator != inner->allocator && outer->address != 0 && outer->freed_by > inner->allocated_by &&
+        if (outer->allocator != inner->allocator && outer->address != 0 &&
+            outer->freed_by > inner->allocated_by &&
             inner->address - outer->address < outer->size_bytes)
             below[outer->allocator] = true;
     }
@@ -35,7 +37,8 @@ static void choose_mark_below(const trace_t *trace, const block_t *inner, bool *
 
 static void choose_tops(trace_t *trace) {
     uint32_t count = trace->allocators.count;
-    size_t *blocks = replay_allocate(count, sizeof *blocks), *seen = replay_allocate(count, sizeof *seen);
+    size_t *blocks = replay_allocate(count, sizeof *blocks),
+           *seen = replay_allocate(count, sizeof *seen);
     bool *below = replay_allocate(count, sizeof *below), any = false;
     for (size_t i = 0; i < trace->block_count; i++)
         blocks[trace->blocks[i].allocator]++;
@@ -58,9 +61,11 @@ _Noreturn static void choose_refuse(const trace_t *trace, const char *allocator)
     char names[400] = "";
     size_t length = 0;
     for (uint32_t i = 1; i < trace->allocators.count && length < sizeof names; i++)
-        length += (size_t)snprintf(names + length, sizeof names - length, " %s", trace->allocators.names[i]);
-    replay_exit(REPLAY_REFUSED, "%s: no allocator of the trace is named '%s'; there are:%s%s", trace->path, allocator,
-                length ? names : " none with a name", length < sizeof names ? "" : " ...");
+        length += (size_t)snprintf(names + length, sizeof names - length, " %s",
+                                   trace->allocators.names[i]);
+    replay_exit(REPLAY_REFUSED, "%s: no allocator of the trace is named '%s'; there are:%s%s",
+                trace->path, allocator, length ? names : " none with a name",
+                length < sizeof names ? "" : " ...");
 }
 
 static void choose_by_name(trace_t *trace, const char *allocator) {
@@ -79,7 +84,8 @@ static void choose_drop_others(trace_t *trace) {
     uint32_t *renumbered_block = replay_allocate(trace->block_count, sizeof *renumbered_block);
     size_t kept = 0, kept_blocks = 0;
     for (size_t i = 0; i < trace->block_count; i++)
-        renumbered_block[i] = trace->chosen[trace->blocks[i].allocator] ? (uint32_t)kept_blocks++ : NEVER;
+        renumbered_block[i] =
+            trace->chosen[trace->blocks[i].allocator] ? (uint32_t)kept_blocks++ : NEVER;
     for (size_t i = 0; i < trace->operation_count; i++) {
         uint32_t block = renumbered_block[trace->operations[i].block];
         if (block == NEVER)

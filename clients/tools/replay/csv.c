@@ -1,9 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The scanner. The file is mapped (what cannot be mapped, such as a pipe, is read whole) and walked once, so a trace of
- * millions of rows takes about a second. The mapping is private and may be written: doubled quotes are undone in
- * place. */
+/* The scanner. The file is mapped (what cannot be mapped, such as a pipe, is read whole) and walked
+ * once, so a trace of millions of rows takes about a second. The mapping is private and may be
+ * written: doubled quotes are undone in place. */
 
 #include "csv.h"
 
@@ -51,7 +51,8 @@ void csv_open(csv_t *csv, const char *path) {
     if (file < 0 || fstat(file, &about) != 0)
         replay_exit(REPLAY_REFUSED, "%s: %s", csv->path, strerror(errno));
     if (S_ISREG(about.st_mode) && about.st_size > 0 && !standard) {
-        void *memory = mmap(NULL, (size_t)about.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
+        void *memory =
+            mmap(NULL, (size_t)about.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
         if (memory != MAP_FAILED) {
             csv->mapped = true;
             csv->begin = memory;
@@ -170,7 +171,8 @@ static bool csv_parse_digits(const char **text, const char *end, unsigned base, 
         unsigned digit = (unsigned)csv_digit(*next);
         if (digit >= base)
             break;
-        if (__builtin_mul_overflow(number, base, &number) || __builtin_add_overflow(number, digit, &number))
+        if (__builtin_mul_overflow(number, base, &number) ||
+            __builtin_add_overflow(number, digit, &number))
             return false;
     }
     bool any = next > *text;

@@ -3,8 +3,9 @@
 #ifndef REPLAY_CSV_H
 #define REPLAY_CSV_H
 
-/* A CSV file, row by row, without a copy: fields are pieces of the file, which is mapped privately. A field in quotes
- * may contain commas, newlines and doubled quotes (RFC 4180). Blank lines are skipped. */
+/* A CSV file, row by row, without a copy: fields are pieces of the file, which is mapped privately.
+ * A field in quotes may contain commas, newlines and doubled quotes (RFC 4180). Blank lines are
+ * skipped. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,7 +35,8 @@ void csv_close(csv_t *csv);
 bool csv_read_row(csv_t *csv);
 
 /* Says what is wrong with the row read last, "FILE:LINE: ...", and exits. */
-_Noreturn void csv_refuse(const csv_t *csv, const char *format, ...) __attribute__((format(printf, 2, 3)));
+_Noreturn void csv_refuse(const csv_t *csv, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 bool csv_field_is(const csv_field_t *field, const char *text);
 

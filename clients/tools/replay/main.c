@@ -1,10 +1,12 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* jalloc-replay: plays a trace on an allocator, and says how fast it was, how much memory it took, and whose.
+/* jalloc-replay: plays a trace on an allocator, and says how fast it was, how much memory it took,
+ * and whose.
  *
- * Each allocator is made anew for memory over time, for the state at the peak, and for the clock. The timed
- * rounds of several allocators are taken in turn, so that a machine that becomes slower does so for all of them. */
+ * Each allocator is made anew for memory over time, for the state at the peak, and for the clock.
+ * The timed rounds of several allocators are taken in turn, so that a machine that becomes slower
+ * does so for all of them. */
 
 #include <errno.h>
 #include <getopt.h>
@@ -32,32 +34,43 @@ typedef struct arguments {
 
 static const char usage[] =
     "usage: jalloc-replay FILE [--allocator COMPOSITION] [OPTION]...\n"
-    "Plays a trace (RMM's log, or jalloc's own; -: standard input) on an allocator, and shows how fast it was,\n"
+    "Plays a trace (RMM's log, or jalloc's own; -: standard input) on an allocator, and shows how "
+    "fast it was,\n"
     "how much memory it took, how that fell apart over time, and whose it was at the peak.\n"
     "\n"
-    "  -a, --allocator COMPOSITION  such as 'bfc(limit=2GiB)+guard', as in JALLOC_ALLOCATOR (general)\n"
+    "  -a, --allocator COMPOSITION  such as 'bfc(limit=2GiB)+guard', as in JALLOC_ALLOCATOR "
+    "(general)\n"
     "  -c, --compare COMPOSITION    one more, played in turn with the first; may be given again\n"
-    "  -r, --repeat N               timed rounds on one allocator, empty before the first (5); the median counts\n"
-    "  -o, --only NAME              what this allocator of the trace did (those on top of a composition)\n"
+    "  -r, --repeat N               timed rounds on one allocator, empty before the first (5); the "
+    "median counts\n"
+    "  -o, --only NAME              what this allocator of the trace did (those on top of a "
+    "composition)\n"
     "  -d, --device NAME            whose memory (host)\n"
-    "  -t, --threads                each thread of the trace is a thread; a free waits for its allocation, and\n"
+    "  -t, --threads                each thread of the trace is a thread; a free waits for its "
+    "allocation, and\n"
     "                               nothing else keeps them together\n"
-    "  -s, --streams                each stream of the trace is a stream; else all use the default stream\n"
+    "  -s, --streams                each stream of the trace is a stream; else all use the default "
+    "stream\n"
     "      --touch, --no-touch      timed, write the first byte of each page (no)\n"
-    "      --retry-failures         ask again for what the trace was refused, and free it at once; else left out\n"
-    "      --owner WHAT             tell blocks apart by tag, size, thread, stream or allocator (tag if there are\n"
+    "      --retry-failures         ask again for what the trace was refused, and free it at once; "
+    "else left out\n"
+    "      --owner WHAT             tell blocks apart by tag, size, thread, stream or allocator "
+    "(tag if there are\n"
     "                               any, else size)\n"
-    "      --svg FILE               draw memory over time and the map of the address space at the peak, of the\n"
+    "      --svg FILE               draw memory over time and the map of the address space at the "
+    "peak, of the\n"
     "                               first allocator\n"
     "  -j, --json                   one JSON object, with everything for each allocator\n"
     "  -p, --progress               show it, even where standard error is no terminal\n"
     "  -h, --help                   this\n"
     "\n"
-    "Reserved is what the composition has taken from its provider; bookkeeping, what jalloc's own records of it take "
-    "beside.\n"
-    "Memory is measured apart from the timed rounds, in the order of the trace; the peaks of threads in a round of\n"
+    "Reserved is what the composition has taken from its provider; bookkeeping, what jalloc's own "
+    "records of it take beside.\n"
+    "Memory is measured apart from the timed rounds, in the order of the trace; the peaks of "
+    "threads in a round of\n"
     "their own. Blocks that live at the end are freed, untimed.\n"
-    "Exit status: 0, also where allocations failed (that is counted); 1 if a free was refused or the replay could\n"
+    "Exit status: 0, also where allocations failed (that is counted); 1 if a free was refused or "
+    "the replay could\n"
     "not be carried out; 2 for bad usage, a composition or a trace that is not understood.\n";
 
 /* ---- Arguments ---- */
@@ -69,7 +82,8 @@ static size_t parse_repeat(const char *text) {
     errno = 0;
     unsigned long value = strtoul(text, &end, 10);
     if (*text < '0' || *text > '9' || *end != '\0' || errno != 0 || value < 1 || value > MAX_REPEAT)
-        replay_exit(REPLAY_REFUSED, "--repeat wants a number from 1 to %d, not '%s'", MAX_REPEAT, text);
+        replay_exit(REPLAY_REFUSED, "--repeat wants a number from 1 to %d, not '%s'", MAX_REPEAT,
+                    text);
     return value;
 }
 
@@ -77,7 +91,8 @@ static int parse_owner(const char *text) {
     for (int i = 0; owner_by_names[i]; i++)
         if (strcmp(owner_by_names[i], text) == 0)
             return i;
-    replay_exit(REPLAY_REFUSED, "--owner wants tag, size, thread, stream or allocator, not '%s'", text);
+    replay_exit(REPLAY_REFUSED, "--owner wants tag, size, thread, stream or allocator, not '%s'",
+                text);
 }
 
 static void parse_device(arguments_t *arguments, const char *name) {
@@ -128,7 +143,9 @@ static void parse(arguments_t *arguments, int argc, char **argv) {
         case 'j': arguments->json = true; break;
         case 'p': arguments->progress = true; break;
         case 'h': fputs(usage, stdout); exit(0);
-        default: fputs("jalloc-replay --help shows what is understood\n", stderr); exit(REPLAY_REFUSED);
+        default:
+            fputs("jalloc-replay --help shows what is understood\n", stderr);
+            exit(REPLAY_REFUSED);
         }
     if (optind >= argc)
         replay_exit(REPLAY_REFUSED, "no trace: jalloc-replay FILE, or --help");
@@ -144,7 +161,8 @@ static void parse(arguments_t *arguments, int argc, char **argv) {
 static void check_compositions(const arguments_t *arguments) {
     for (size_t i = 0; i < arguments->composition_count; i++) {
         jallocator_t *allocator;
-        if (jstatus_is_error(jallocator_compose(arguments->play.device, arguments->compositions[i], &allocator)))
+        if (jstatus_is_error(
+                jallocator_compose(arguments->play.device, arguments->compositions[i], &allocator)))
             replay_exit(REPLAY_REFUSED, "%s", jstatus_last_message());
         jallocator_destroy(allocator);
     }
@@ -178,7 +196,8 @@ static void play_rounds(const arguments_t *arguments, const trace_t *trace, resu
     for (size_t i = 0; i < count; i++) {
         double *own = seconds + i * repeat;
         qsort(own, repeat, sizeof *own, compare_seconds);
-        results[i].seconds = repeat % 2 ? own[repeat / 2] : 0.5 * (own[repeat / 2 - 1] + own[repeat / 2]);
+        results[i].seconds =
+            repeat % 2 ? own[repeat / 2] : 0.5 * (own[repeat / 2 - 1] + own[repeat / 2]);
         results[i].fastest_seconds = own[0];
         player_fini(&players[i]);
     }
@@ -216,7 +235,8 @@ int main(int argc, char **argv) {
     for (size_t i = 0; i < arguments.composition_count; i++) {
         result_t *result = &results[i];
         result->composition = arguments.compositions[i];
-        survey_take(&result->survey, &result->snapshot, &trace, &arguments.play, result->composition, owner_by);
+        survey_take(&result->survey, &result->snapshot, &trace, &arguments.play,
+                    result->composition, owner_by);
         result->faults = result->survey.faults;
         if (arguments.play.threads)
             watch_threads(&arguments, &trace, result);
@@ -231,13 +251,16 @@ int main(int argc, char **argv) {
                        .result_count = arguments.composition_count};
     (arguments.json ? report_json : report_text)(&report);
     if (arguments.svg)
-        picture_write(arguments.svg, &trace, results[0].composition, &results[0].survey, &results[0].snapshot);
+        picture_write(arguments.svg, &trace, results[0].composition, &results[0].survey,
+                      &results[0].snapshot);
     int code = 0;
     for (size_t i = 0; i < arguments.composition_count; i++) {
         if (results[i].faults.error_count > 0) {
-            fprintf(stderr, "jalloc-replay: %s: %zu frees were refused; the first, operation %zu of the trace: %s\n",
-                    results[i].composition, results[i].faults.error_count, results[i].faults.first_error,
-                    results[i].faults.error_message);
+            fprintf(stderr,
+                    "jalloc-replay: %s: %zu frees were refused; the first, operation %zu of the "
+                    "trace: %s\n",
+                    results[i].composition, results[i].faults.error_count,
+                    results[i].faults.first_error, results[i].faults.error_message);
             code = REPLAY_FAILED;
         }
         snapshot_free(&results[i].snapshot);

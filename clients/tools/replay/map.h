@@ -3,8 +3,9 @@
 #ifndef REPLAY_MAP_H
 #define REPLAY_MAP_H
 
-/* Numbers to numbers: addresses to live blocks, the system's thread ids to ours. Open addressing with linear probing,
- * at most half full; removal moves up what was displaced (Knuth, volume 3, 6.4 R), so there are no tombstones. */
+/* Numbers to numbers: addresses to live blocks, the system's thread ids to ours. Open addressing
+ * with linear probing, at most half full; removal moves up what was displaced (Knuth, volume 3, 6.4
+ * R), so there are no tombstones. */
 
 #include <stdbool.h>
 #include <stddef.h>

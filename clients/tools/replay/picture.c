@@ -7,13 +7,14 @@
  *     MiB |     ____          memory over time: what is reserved, and before it what is in use
  *         |  __/    \__       (the most of each part of the time), the peak marked
  *         +--------------- s
- *     0x7f..00  [####  ## ]   the address space at the peak: a row is a number of bytes that is a power of two,
- *     0x7f..40  [ ######]     live blocks in the colour of their owner, what is held and free left blank
+ *     0x7f..00  [####  ## ]   the address space at the peak: the bytes of a row are a power of two,
+ *     0x7f..40  [ ######]     live blocks in the colour of their owner, free ones left blank
  *     # owner 12 MiB  ...     the owners, most bytes first
  *
- * A range that is longer than a row begins a row; shorter ones follow each other with a gap. A block narrower than half
- * a canvas unit is drawn half a unit wide, and one that would fall on the same half unit as the one before it is not
- * drawn: the file stays small however many blocks there are. */
+ * A range that is longer than a row begins a row; shorter ones follow each other with a gap. A
+ * block narrower than half a canvas unit is drawn half a unit wide, and one that would fall on the
+ * same half unit as the one before it is not drawn: the file stays small however many blocks there
+ * are. */
 
 #include "picture.h"
 
@@ -24,7 +25,12 @@
 #include "units.h"
 
 enum { LEFT = 112, PLOT = SURVEY_SAMPLES, RIGHT = 48, WIDTH = LEFT + PLOT + RIGHT };
-enum { CHART_TOP = 104, CHART_HEIGHT = 220, CHART_BOTTOM = CHART_TOP + CHART_HEIGHT, MAP_TOP = CHART_BOTTOM + 108 };
+enum {
+    CHART_TOP = 104,
+    CHART_HEIGHT = 220,
+    CHART_BOTTOM = CHART_TOP + CHART_HEIGHT,
+    MAP_TOP = CHART_BOTTOM + 108
+};
 enum { ROW_HEIGHT = 15, ROW_STEP = 20, USUAL_ROWS = 24, MOST_ROWS = 60 };
 enum { OWNER_COLUMNS = 3, OWNER_STEP = 22 };
 #define RANGE_GAP 3.0 /* between ranges in a row */
@@ -34,11 +40,14 @@ enum { OWNER_COLUMNS = 3, OWNER_STEP = 22 };
 #define HELD_COLOUR "#eceff3"
 
 /* The owners with most bytes have a colour each, the others share the last one. */
-static const char *const owner_colours[] = {"#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377",
-                                            "#e08214", "#6b4c9a", "#8c6d31", "#1b9e9e", "#e7a1c4", "#9aa5b1"};
+static const char *const owner_colours[] = {"#4477aa", "#ee6677", "#228833", "#ccbb44",
+                                            "#66ccee", "#aa3377", "#e08214", "#6b4c9a",
+                                            "#8c6d31", "#1b9e9e", "#e7a1c4", "#9aa5b1"};
 enum { OWNER_COLOURS = sizeof owner_colours / sizeof *owner_colours };
 
-static const char *owner_colour(size_t rank) { return owner_colours[rank < OWNER_COLOURS ? rank : OWNER_COLOURS - 1]; }
+static const char *owner_colour(size_t rank) {
+    return owner_colours[rank < OWNER_COLOURS ? rank : OWNER_COLOURS - 1];
+}
 
 /* ---- Memory over time ---- */
 
@@ -56,7 +65,8 @@ static unit_t unit_of(const unit_t *units, size_t count, double value) {
 }
 
 static unit_t unit_of_bytes(double bytes) {
-    static const unit_t units[] = {{"TiB", 0x1p40}, {"GiB", 0x1p30}, {"MiB", 0x1p20}, {"KiB", 0x1p10}, {"bytes", 1}};
+    static const unit_t units[] = {
+        {"TiB", 0x1p40}, {"GiB", 0x1p30}, {"MiB", 0x1p20}, {"KiB", 0x1p10}, {"bytes", 1}};
     return unit_of(units, sizeof units / sizeof *units, bytes);
 }
 
@@ -66,32 +76,41 @@ static unit_t unit_of_time(double seconds) {
 }
 
 /* The area below the values of all parts of the time. */
-static void picture_area(FILE *file, const survey_t *survey, size_t offset, double top_value, const char *colour) {
+static void picture_area(FILE *file, const survey_t *survey, size_t offset, double top_value,
+                         const char *colour) {
     fprintf(file, "<path fill=\"%s\" d=\"M%d %d", colour, LEFT, CHART_BOTTOM);
     for (int part = 0; part < SURVEY_SAMPLES; part++) {
         size_t bytes;
         memcpy(&bytes, (const char *)&survey->samples[part] + offset, sizeof bytes);
-        fprintf(file, "V%.1fH%d", CHART_BOTTOM - (double)bytes / top_value * CHART_HEIGHT, LEFT + part + 1);
+        fprintf(file, "V%.1fH%d", CHART_BOTTOM - (double)bytes / top_value * CHART_HEIGHT,
+                LEFT + part + 1);
     }
     fprintf(file, "V%dZ\"/>\n", CHART_BOTTOM);
 }
 
 static void picture_chart(FILE *file, const trace_t *trace, const survey_t *survey) {
-    double most = 1, all = survey->by_time ? (double)trace_duration_ns(trace) * 1e-9 : (double)trace->operation_count;
+    double most = 1, all = survey->by_time ? (double)trace_duration_ns(trace) * 1e-9
+                                           : (double)trace->operation_count;
     for (int part = 0; part < SURVEY_SAMPLES; part++) {
         most = fmax(most, (double)survey->samples[part].in_use_max_bytes);
         most = fmax(most, (double)survey->samples[part].reserved_max_bytes);
     }
-    const unit_t bytes = unit_of_bytes(most), time = survey->by_time ? unit_of_time(all) : (unit_t){"operations", 1};
-    const double y_step = svg_nice_step(most / bytes.size, 6), x_step = svg_nice_step(fmax(all, 1e-9) / time.size, 10);
+    const unit_t bytes = unit_of_bytes(most),
+                 time = survey->by_time ? unit_of_time(all) : (unit_t){"operations", 1};
+    const double y_step = svg_nice_step(most / bytes.size, 6),
+                 x_step = svg_nice_step(fmax(all, 1e-9) / time.size, 10);
     const double y_most = ceil(most / bytes.size / y_step) * y_step;
 
-    picture_area(file, survey, offsetof(sample_t, reserved_max_bytes), y_most * bytes.size, RESERVED_COLOUR);
-    picture_area(file, survey, offsetof(sample_t, in_use_max_bytes), y_most * bytes.size, IN_USE_COLOUR);
-    const int y_steps = (int)lround(y_most / y_step), x_steps = (int)(all / time.size / x_step + 1e-9);
+    picture_area(file, survey, offsetof(sample_t, reserved_max_bytes), y_most * bytes.size,
+                 RESERVED_COLOUR);
+    picture_area(file, survey, offsetof(sample_t, in_use_max_bytes), y_most * bytes.size,
+                 IN_USE_COLOUR);
+    const int y_steps = (int)lround(y_most / y_step),
+              x_steps = (int)(all / time.size / x_step + 1e-9);
     for (int i = 0; i <= y_steps; i++) {
         double y = i * y_step, height = CHART_BOTTOM - y / y_most * CHART_HEIGHT;
-        svg_line(file, LEFT, height, LEFT + PLOT, height, "stroke=\"" SVG_FAINT "\" stroke-opacity=\"0.25\"");
+        svg_line(file, LEFT, height, LEFT + PLOT, height,
+                 "stroke=\"" SVG_FAINT "\" stroke-opacity=\"0.25\"");
         svg_text(file, LEFT - 10, height + 4, SVG_END, 12, SVG_FAINT, "%g", y);
     }
     svg_text(file, LEFT - 10, CHART_TOP - 14, SVG_END, 12, SVG_INK, "%s", bytes.name);
@@ -100,13 +119,15 @@ static void picture_chart(FILE *file, const trace_t *trace, const survey_t *surv
         svg_line(file, place, CHART_BOTTOM, place, CHART_BOTTOM + 5, "stroke=\"" SVG_FAINT "\"");
         svg_text(file, place, CHART_BOTTOM + 20, SVG_MIDDLE, 12, SVG_FAINT, "%g", x);
     }
-    svg_text(file, LEFT + PLOT, CHART_BOTTOM + 40, SVG_END, 12, SVG_INK, survey->by_time ? "time, %s" : "%s",
-             time.name);
+    svg_text(file, LEFT + PLOT, CHART_BOTTOM + 40, SVG_END, 12, SVG_INK,
+             survey->by_time ? "time, %s" : "%s", time.name);
 
     double peak = LEFT + (double)survey_part(survey, trace, survey->peak_at) + 0.5;
     bool left_half = peak < LEFT + 0.5 * PLOT;
-    svg_line(file, peak, CHART_TOP - 10, peak, CHART_BOTTOM, "stroke=\"#c0392b\" stroke-dasharray=\"4 3\"");
-    svg_text(file, peak + (left_half ? 6 : -6), CHART_TOP - 4, left_half ? SVG_START : SVG_END, 12, "#c0392b", "peak");
+    svg_line(file, peak, CHART_TOP - 10, peak, CHART_BOTTOM,
+             "stroke=\"#c0392b\" stroke-dasharray=\"4 3\"");
+    svg_text(file, peak + (left_half ? 6 : -6), CHART_TOP - 4, left_half ? SVG_START : SVG_END, 12,
+             "#c0392b", "peak");
 }
 
 /* A coloured square and what it stands for. */
@@ -168,15 +189,18 @@ static double layout_choose(const snapshot_t *snapshot) {
     return row_bytes;
 }
 
-/* Draws the live blocks of a piece; `next` is the first that may reach into it. Returns that of the piece after. */
-static size_t picture_blocks(FILE *file, const snapshot_t *snapshot, const piece_t *piece, double y, size_t next) {
+/* Draws the live blocks of a piece; `next` is the first that may reach into it. Returns that of the
+ * piece after. */
+static size_t picture_blocks(FILE *file, const snapshot_t *snapshot, const piece_t *piece, double y,
+                             size_t next) {
     const double scale = piece->width / (double)(piece->end - piece->begin);
     double last_x = -1;
     for (; next < snapshot->place_count && snapshot->places[next].address < piece->end; next++) {
         const place_t *place = &snapshot->places[next];
         uintptr_t begin = place->address > piece->begin ? place->address : piece->begin;
-        uintptr_t end =
-            place->address + place->size_bytes < piece->end ? place->address + place->size_bytes : piece->end;
+        uintptr_t end = place->address + place->size_bytes < piece->end
+                            ? place->address + place->size_bytes
+                            : piece->end;
         double x = (double)(begin - piece->begin) * scale, width = (double)(end - begin) * scale;
         if (width < LEAST_WIDTH) {
             width = LEAST_WIDTH;
@@ -185,7 +209,8 @@ static size_t picture_blocks(FILE *file, const snapshot_t *snapshot, const piece
             width -= 0.6; /* neighbours of one owner stay apart */
         }
         if (x >= last_x + LEAST_WIDTH || width > LEAST_WIDTH)
-            svg_rectangle(file, LEFT + piece->x + x, y, width, ROW_HEIGHT, owner_colour(place->owner));
+            svg_rectangle(file, LEFT + piece->x + x, y, width, ROW_HEIGHT,
+                          owner_colour(place->owner));
         last_x = x;
         if (place->address + place->size_bytes > piece->end)
             break; /* goes on in the next piece */
@@ -198,11 +223,12 @@ static void picture_map(FILE *file, const snapshot_t *snapshot, double row_bytes
     size_t next = 0, labelled = 0; /* rows that have their label */
     for (size_t i = 0; i < snapshot->range_count; i++)
         for (uintptr_t begin = snapshot->ranges[i].begin; begin < snapshot->ranges[i].end;) {
-            piece_t piece = layout_next(&layout, begin, snapshot->ranges[i].end, begin == snapshot->ranges[i].begin);
+            piece_t piece = layout_next(&layout, begin, snapshot->ranges[i].end,
+                                        begin == snapshot->ranges[i].begin);
             double y = MAP_TOP + (double)piece.row * ROW_STEP;
             if (piece.row >= MOST_ROWS) {
-                svg_text(file, LEFT, y + ROW_HEIGHT - 3, SVG_START, 11, SVG_FAINT, "%zu more ranges are not shown",
-                         snapshot->range_count - i);
+                svg_text(file, LEFT, y + ROW_HEIGHT - 3, SVG_START, 11, SVG_FAINT,
+                         "%zu more ranges are not shown", snapshot->range_count - i);
                 return;
             }
             if (piece.row >= labelled) {
@@ -232,8 +258,8 @@ static void picture_owners(FILE *file, const snapshot_t *snapshot, double top) {
         snprintf(text, sizeof text, "%.26s: %s, %zu block%s", owner.name, bytes, owner.live_count,
                  owner.live_count == 1 ? "" : "s");
         size_t row = rank / OWNER_COLUMNS, column = rank % OWNER_COLUMNS;
-        picture_key(file, LEFT + (double)column * PLOT / OWNER_COLUMNS, top + (double)row * OWNER_STEP,
-                    owner_colour(rank), text);
+        picture_key(file, LEFT + (double)column * PLOT / OWNER_COLUMNS,
+                    top + (double)row * OWNER_STEP, owner_colour(rank), text);
     }
 }
 
@@ -244,8 +270,8 @@ static const char *picture_base_name(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-void picture_write(const char *path, const trace_t *trace, const char *composition, const survey_t *survey,
-                   const snapshot_t *snapshot) {
+void picture_write(const char *path, const trace_t *trace, const char *composition,
+                   const survey_t *survey, const snapshot_t *snapshot) {
     const double row_bytes = layout_choose(snapshot);
     size_t rows = layout_count_rows(snapshot, row_bytes);
     size_t owners = snapshot->owner_count < OWNER_COLOURS ? snapshot->owner_count : OWNER_COLOURS;
@@ -254,16 +280,19 @@ void picture_write(const char *path, const trace_t *trace, const char *compositi
     const double map_bottom = MAP_TOP + (double)rows * ROW_STEP;
     const size_t owner_rows = (owners + OWNER_COLUMNS - 1) / OWNER_COLUMNS;
     const double height = map_bottom + 44 + (double)owner_rows * OWNER_STEP;
-    char in_use[UNITS_BYTES], reserved[UNITS_BYTES], row[UNITS_BYTES], duration[UNITS_BYTES], at[UNITS_BYTES];
+    char in_use[UNITS_BYTES], reserved[UNITS_BYTES], row[UNITS_BYTES], duration[UNITS_BYTES],
+        at[UNITS_BYTES];
     units_bytes(in_use, (double)survey->peak_in_use_bytes, 1);
     units_bytes(reserved, (double)survey->peak_reserved_bytes, 1);
     units_time(duration, (double)trace_duration_ns(trace) * 1e-9);
 
     FILE *file = svg_open(path, WIDTH, height);
-    svg_text(file, LEFT, 36, SVG_START, 20, SVG_INK, "%s on %s", picture_base_name(trace->path), composition);
+    svg_text(file, LEFT, 36, SVG_START, 20, SVG_INK, "%s on %s", picture_base_name(trace->path),
+             composition);
     svg_text(file, LEFT, 58, SVG_START, 12, SVG_FAINT,
              "%zu allocations and %zu frees in %s; at most %s in use and %s reserved; %zu failures",
-             trace->allocation_count, trace->free_count, duration, in_use, reserved, survey->faults.failure_count);
+             trace->allocation_count, trace->free_count, duration, in_use, reserved,
+             survey->faults.failure_count);
     picture_chart(file, trace, survey);
     picture_key(file, LEFT, CHART_BOTTOM + 40, IN_USE_COLOUR, "in use");
     picture_key(file, LEFT + 90, CHART_BOTTOM + 40, RESERVED_COLOUR, "reserved");
@@ -276,8 +305,8 @@ void picture_write(const char *path, const trace_t *trace, const char *compositi
         units_time(at, 0);
     svg_text(file, LEFT, MAP_TOP - 32, SVG_START, 15, SVG_INK, "Address space at the peak");
     svg_text(file, LEFT, MAP_TOP - 13, SVG_START, 12, SVG_FAINT,
-             "after %s; %s of %s reserved are in use; a whole row is %s; light: held and free", at, in_use, reserved,
-             row);
+             "after %s; %s of %s reserved are in use; a whole row is %s; light: held and free", at,
+             in_use, reserved, row);
     picture_map(file, snapshot, row_bytes);
     picture_owners(file, snapshot, map_bottom + 24);
     svg_close(file, path);

@@ -3,15 +3,17 @@
 
 /* The loop that is timed, and the threads that run it.
  *
- * A block's place says what has become of it: NULL, an address, or refused. With threads, each has the operations that
- * its thread in the trace did, in their order, and nothing else orders them but this: a free waits until the block is
- * there. No circle of waiting can arise, because each waits only for what came earlier in the trace. So threads drift
- * apart further than they did when the trace was recorded, and more can be in use at once.
+ * A block's place says what has become of it: NULL, an address, or refused. With threads, each has
+ * the operations that its thread in the trace did, in their order, and nothing else orders them but
+ * this: a free waits until the block is there. No circle of waiting can arise, because each waits
+ * only for what came earlier in the trace. So threads drift apart further than they did when the
+ * trace was recorded, and more can be in use at once.
  *
  *     thread 0   a1 ---- a2 ----------- f1 ---- f3      f3 waits for a3
  *     thread 1        a3 ---------- f2 ----------       f2 waits for a2
  *
- * A free of what was refused is left out. Two rounds never overlap; between them what lives is freed, untimed. */
+ * A free of what was refused is left out. Two rounds never overlap; between them what lives is
+ * freed, untimed. */
 
 #include "play.h"
 
@@ -54,7 +56,8 @@ __attribute__((noinline, cold)) static void worker_note_failure(worker_t *worker
     play_faults_t *faults = worker->faults;
     if (faults->failure_count++ == 0) {
         faults->first_failure = worker->numbers ? worker->numbers[i] : i;
-        snprintf(faults->failure_message, sizeof faults->failure_message, "%s", jstatus_last_message());
+        snprintf(faults->failure_message, sizeof faults->failure_message, "%s",
+                 jstatus_last_message());
     }
 }
 
@@ -73,12 +76,16 @@ static void worker_touch(void *pointer, size_t size_bytes) {
         ((volatile char *)pointer)[offset] = 1;
 }
 
-/* Counted after it is allocated and before it is freed, so never more than the allocator has given. */
+/* Counted after it is allocated and before it is freed, so never more than the allocator has
+ * given. */
 static void worker_count(player_t *player, size_t size_bytes) {
-    size_t now = atomic_fetch_add_explicit(&player->in_use_bytes, size_bytes, memory_order_relaxed) + size_bytes;
+    size_t now =
+        atomic_fetch_add_explicit(&player->in_use_bytes, size_bytes, memory_order_relaxed) +
+        size_bytes;
     size_t peak = atomic_load_explicit(&player->peak_in_use_bytes, memory_order_relaxed);
-    while (now > peak && !atomic_compare_exchange_weak_explicit(&player->peak_in_use_bytes, &peak, now,
-                                                                memory_order_relaxed, memory_order_relaxed)) {
+    while (now > peak &&
+           !atomic_compare_exchange_weak_explicit(&player->peak_in_use_bytes, &peak, now,
+                                                  memory_order_relaxed, memory_order_relaxed)) {
     }
 }
 
@@ -88,7 +95,8 @@ static inline int worker_allocate(worker_t *worker, size_t i) {
     void *pointer = NULL;
     if (player->tags)
         jtag_set(player->tags[player->trace->blocks[operation->block].tag]);
-    jstatus_t status = jallocator_allocate(player->allocator, operation->size_bytes, operation_alignment(operation),
+    jstatus_t status = jallocator_allocate(player->allocator, operation->size_bytes,
+                                           operation_alignment(operation),
                                            player->streams[operation->stream], &pointer);
     if (jstatus_is_error(status)) {
         worker_note_failure(worker, i);
@@ -103,8 +111,8 @@ static inline int worker_allocate(worker_t *worker, size_t i) {
     return pointer != PLAY_REFUSED;
 }
 
-/* Until another thread has allocated the block. On a busy machine that thread may not be running at all: after a while
- * the processor is left to it. */
+/* Until another thread has allocated the block. On a busy machine that thread may not be running at
+ * all: after a while the processor is left to it. */
 __attribute__((noinline, cold)) static void *worker_wait(_Atomic(void *) *block) {
     static const struct timespec pause = {0, 50000};
     void *pointer;
@@ -125,9 +133,10 @@ static inline int worker_free(worker_t *worker, size_t i) {
     if (pointer == PLAY_REFUSED)
         return 0;
     if (player->counted)
-        atomic_fetch_sub_explicit(&player->in_use_bytes, operation->size_bytes, memory_order_relaxed);
-    jstatus_t status =
-        jallocator_deallocate(player->allocator, pointer, operation->size_bytes, player->streams[operation->stream]);
+        atomic_fetch_sub_explicit(&player->in_use_bytes, operation->size_bytes,
+                                  memory_order_relaxed);
+    jstatus_t status = jallocator_deallocate(player->allocator, pointer, operation->size_bytes,
+                                             player->streams[operation->stream]);
     if (jstatus_is_error(status))
         worker_note_error(worker, i);
     return -1;
@@ -151,7 +160,8 @@ static inline int worker_step(worker_t *worker, size_t i) {
 }
 
 int player_step(player_t *player, size_t operation) {
-    worker_t worker = {.player = player, .operations = player->trace->operations, .faults = &player->faults};
+    worker_t worker = {
+        .player = player, .operations = player->trace->operations, .faults = &player->faults};
     return worker_step(&worker, operation);
 }
 
@@ -174,7 +184,8 @@ static void *worker_main(void *argument) {
 }
 
 /* The operations by thread, each thread's in its order: a counting sort. */
-static void player_deal(const trace_t *trace, operation_t *operations, uint32_t *numbers, worker_t *workers) {
+static void player_deal(const trace_t *trace, operation_t *operations, uint32_t *numbers,
+                        worker_t *workers) {
     size_t *next = replay_allocate(trace->thread_count + 1, sizeof *next);
     for (size_t i = 0; i < trace->operation_count; i++)
         next[trace->threads[i] + 1]++;
@@ -194,7 +205,8 @@ static void player_deal(const trace_t *trace, operation_t *operations, uint32_t 
 
 /* What a thread met joins what the others met; of the messages the earliest is kept. */
 static void player_add_faults(play_faults_t *all, const play_faults_t *more) {
-    if (more->failure_count > 0 && (all->failure_count == 0 || more->first_failure < all->first_failure)) {
+    if (more->failure_count > 0 &&
+        (all->failure_count == 0 || more->first_failure < all->first_failure)) {
         all->first_failure = more->first_failure;
         memcpy(all->failure_message, more->failure_message, sizeof all->failure_message);
     }
@@ -275,15 +287,17 @@ size_t player_reserved(const player_t *player, size_t *peak_bytes) {
 }
 
 void player_free_live(player_t *player, size_t operation) {
-    worker_t worker = {.player = player, .operations = player->trace->operations, .faults = &player->faults};
+    worker_t worker = {
+        .player = player, .operations = player->trace->operations, .faults = &player->faults};
     for (size_t i = 0; i < player->trace->block_count; i++) {
         const block_t *block = &player->trace->blocks[i];
         void *pointer = player_block(player, i);
-        if (!pointer || block->address == 0 || (block->freed_by != NEVER && block->freed_by <= operation))
+        if (!pointer || block->address == 0 ||
+            (block->freed_by != NEVER && block->freed_by <= operation))
             continue;
         const operation_t *allocation = &player->trace->operations[block->allocated_by];
-        jstatus_t status =
-            jallocator_deallocate(player->allocator, pointer, block->size_bytes, player->streams[allocation->stream]);
+        jstatus_t status = jallocator_deallocate(player->allocator, pointer, block->size_bytes,
+                                                 player->streams[allocation->stream]);
         if (jstatus_is_error(status))
             worker_note_error(&worker, block->allocated_by);
     }
@@ -297,7 +311,8 @@ void player_reset(player_t *player) {
     memset(&player->faults, 0, sizeof player->faults);
 }
 
-void player_init(player_t *player, const trace_t *trace, const play_options_t *options, const char *composition) {
+void player_init(player_t *player, const trace_t *trace, const play_options_t *options,
+                 const char *composition) {
     memset(player, 0, sizeof *player);
     player->trace = trace;
     player->options = options;
@@ -307,7 +322,8 @@ void player_init(player_t *player, const trace_t *trace, const play_options_t *o
     player->streams = replay_allocate(trace->stream_count, sizeof(jstream_t *));
     for (size_t i = 1; options->streams && i < trace->stream_count; i++)
         if (jstatus_is_error(jstream_create(options->device, &player->streams[i])))
-            replay_exit(REPLAY_FAILED, "stream %zu of %zu: %s", i, trace->stream_count, jstatus_last_message());
+            replay_exit(REPLAY_FAILED, "stream %zu of %zu: %s", i, trace->stream_count,
+                        jstatus_last_message());
     if (trace->tags.count > 1) {
         player->tags = replay_allocate(trace->tags.count, sizeof *player->tags);
         for (uint32_t i = 0; i < trace->tags.count; i++)

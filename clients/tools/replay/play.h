@@ -25,8 +25,9 @@ typedef struct play_options {
 /* What went wrong. */
 typedef struct play_faults {
     size_t failure_count; /* allocations that were refused */
-    size_t served_count;  /* requests that the trace was refused and that were served here; they are freed at once */
-    size_t error_count;   /* frees that were refused: never the trace's fault */
+    /* Requests that the trace was refused and that were served here; they are freed at once. */
+    size_t served_count;
+    size_t error_count;                /* frees that were refused: never the trace's fault */
     size_t first_failure, first_error; /* the operation, where there is one */
     char failure_message[PLAY_MESSAGE_BYTES], error_message[PLAY_MESSAGE_BYTES];
 } play_faults_t;
@@ -41,19 +42,23 @@ typedef struct player {
     jtag_t *tags;            /* of each tag of the trace; NULL where it has none */
     play_faults_t faults;    /* of the last round, all threads together */
     atomic_bool refused;     /* a free was refused in any round: something may be live for good */
-    bool counted;            /* in_use_bytes is counted: not while the clock matters, all threads write to it */
+    /* in_use_bytes is counted: not while the clock matters, all threads write to it */
+    bool counted;
     atomic_size_t in_use_bytes, peak_in_use_bytes;
 } player_t;
 
-/* Makes the allocator that the composition describes, and streams; exits where that cannot be done. */
-void player_init(player_t *player, const trace_t *trace, const play_options_t *options, const char *composition);
-/* Nothing may be live; exits if the allocator thinks otherwise and has not said so before, by refusing a free. */
+/* Makes the allocator that the composition describes, and streams; exits where that cannot be
+ * done. */
+void player_init(player_t *player, const trace_t *trace, const play_options_t *options,
+                 const char *composition);
+/* Nothing may be live; exits if the allocator thinks otherwise and has not said so before, by
+ * refusing a free. */
 void player_fini(player_t *player);
 
 /* Before each round. */
 void player_reset(player_t *player);
-/* One operation, by the calling thread alone. Whether there are more or fewer bytes in use afterwards:
- * 1, -1, or 0 (refused, or what was refused is freed). */
+/* One operation, by the calling thread alone. Whether there are more or fewer bytes in use
+ * afterwards: 1, -1, or 0 (refused, or what was refused is freed). */
 int player_step(player_t *player, size_t operation);
 /* All operations; the seconds they took. Exits if there are no threads. */
 double player_run(player_t *player);
@@ -61,8 +66,9 @@ double player_run(player_t *player);
 void player_free_live(player_t *player, size_t operation);
 /* The lowest allocator of the composition. */
 jallocator_t *player_provider(const player_t *player);
-/* What the composition has taken from its provider, now and at most: the one number that equivalent compositions share.
- * A policy's own is what it holds from the one below; and asking a policy may change it (what waits to be reused is merged). */
+/* What the composition has taken from its provider, now and at most: the one number that equivalent
+ * compositions share. A policy's own is what it holds from the one below; and asking a policy may
+ * change it (what waits to be reused is merged). */
 size_t player_reserved(const player_t *player, size_t *peak_bytes);
 /* Where a block lies; NULL: it was refused, or not allocated yet. */
 void *player_block(const player_t *player, size_t block);

@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Results as text for people and as JSON for programs. The JSON has everything; of the allocators after the first
- * the text has only a line of the table. */
+/* Results as text for people and as JSON for programs. The JSON has everything; of the allocators
+ * after the first the text has only a line of the table. */
 
 #include "report.h"
 
@@ -28,13 +28,15 @@ static double report_ratio(size_t reserved_bytes, size_t in_use_bytes) {
     return in_use_bytes ? (double)reserved_bytes / (double)in_use_bytes : 0;
 }
 
-/* Threads can have more in use at once, and make the allocator hold more, than the one thread that was watched. */
+/* Threads can have more in use at once, and make the allocator hold more, than the one thread that
+ * was watched. */
 static size_t report_peak_in_use(const result_t *result) {
     size_t watched = result->survey.peak_in_use_bytes, timed = result->threads_peak_in_use_bytes;
     return timed > watched ? timed : watched;
 }
 static size_t report_peak_reserved(const result_t *result) {
-    size_t watched = result->survey.peak_reserved_bytes, timed = result->threads_peak_reserved_bytes;
+    size_t watched = result->survey.peak_reserved_bytes,
+           timed = result->threads_peak_reserved_bytes;
     return timed > watched ? timed : watched;
 }
 
@@ -63,21 +65,25 @@ static void text_trace(const report_t *report) {
     units_bytes(peak, (double)trace->peak_live_bytes, 2);
     units_bytes(live, (double)trace->live_bytes, 2);
     units_time(duration, (double)trace_duration_ns(trace) * 1e-9);
-    printf("%s\n  %zu rows, %zu threads, %zu streams, %s\n", trace->path, trace->row_count, trace->thread_count,
-           trace->stream_count, duration);
-    printf("  %zu allocations, %zu frees, %zu failures; at most %s live; %s in %zu blocks at the end\n",
-           trace->allocation_count, trace->free_count, trace->failure_count, peak, live, trace->live_count);
+    printf("%s\n  %zu rows, %zu threads, %zu streams, %s\n", trace->path, trace->row_count,
+           trace->thread_count, trace->stream_count, duration);
+    printf("  %zu allocations, %zu frees, %zu failures; at most %s live; %s in %zu blocks at the "
+           "end\n",
+           trace->allocation_count, trace->free_count, trace->failure_count, peak, live,
+           trace->live_count);
     if (trace->allocators.count > 2 || (trace->allocators.count == 2 && !trace->chosen[1])) {
         fputs("  allocators:", stdout);
         for (uint32_t i = 0; i < trace->allocators.count; i++)
             if (i > 0 || trace->chosen[0])
-                printf(" %s%s", i ? trace->allocators.names[i] : "(no name)", trace->chosen[i] ? "" : " (left out)");
+                printf(" %s%s", i ? trace->allocators.names[i] : "(no name)",
+                       trace->chosen[i] ? "" : " (left out)");
         putchar('\n');
     }
     if (trace->stopped)
         printf("  the recording ended before the program did: %s\n", trace->stopped);
     if (trace->unmatched_count)
-        printf("  %zu frees of blocks that the trace does not allocate were left out\n", trace->unmatched_count);
+        printf("  %zu frees of blocks that the trace does not allocate were left out\n",
+               trace->unmatched_count);
     if (trace->empty_count)
         printf("  %zu rows of size 0 were left out\n", trace->empty_count);
 }
@@ -89,8 +95,8 @@ static void text_table(const report_t *report) {
         width = length > width ? length : width;
     }
     width = width > 44 ? 44 : width;
-    printf("\n%-*s %12s %8s %7s %9s %12s %13s %15s %12s\n", width, "allocator", "allocs/s", "ns/op", "speed",
-           "failures", "peak in use", "peak reserved", "reserved/in use", "bookkeeping");
+    printf("\n%-*s %12s %8s %7s %9s %12s %13s %15s %12s\n", width, "allocator", "allocs/s", "ns/op",
+           "speed", "failures", "peak in use", "peak reserved", "reserved/in use", "bookkeeping");
     for (size_t i = 0; i < report->result_count; i++) {
         const result_t *result = &report->results[i];
         char in_use[UNITS_BYTES], reserved[UNITS_BYTES], books[UNITS_BYTES];
@@ -99,11 +105,13 @@ static void text_table(const report_t *report) {
         units_bytes(reserved, (double)report_peak_reserved(result), 2);
         printf("%-*s %12.0f %8.1f %7.2f %9zu %12s %13s %15.3f %12s\n", width, result->composition,
                report_rate(report, result), report_nanoseconds(report, result),
-               result->seconds > 0 ? report->results[0].seconds / result->seconds : 0, result->faults.failure_count,
-               in_use, reserved, report_ratio(report_peak_reserved(result), report_peak_in_use(result)), books);
+               result->seconds > 0 ? report->results[0].seconds / result->seconds : 0,
+               result->faults.failure_count, in_use, reserved,
+               report_ratio(report_peak_reserved(result), report_peak_in_use(result)), books);
     }
     printf("median of %zu round%s%s%s; operations: allocations and frees\n", report->repeat,
-           report->repeat == 1 ? "" : "s", report->options->threads ? ", a thread for each of the trace" : "",
+           report->repeat == 1 ? "" : "s",
+           report->options->threads ? ", a thread for each of the trace" : "",
            report->options->touch ? ", every page is written to" : "");
     for (size_t i = 0; i < report->result_count; i++) {
         const result_t *result = &report->results[i];
@@ -111,15 +119,16 @@ static void text_table(const report_t *report) {
             printf("%s: the first failure, operation %zu of the trace: %s\n", result->composition,
                    result->faults.first_failure, result->faults.failure_message);
         if (report->trace->failure_count > 0 && report->options->retry_failures)
-            printf("%s: %zu of %zu requests that the trace was refused were served\n", result->composition,
-                   result->faults.served_count, report->trace->failure_count);
+            printf("%s: %zu of %zu requests that the trace was refused were served\n",
+                   result->composition, result->faults.served_count, report->trace->failure_count);
     }
 }
 
 static void text_over_time(const report_t *report, const result_t *result) {
     const survey_t *survey = &result->survey;
-    printf("\n%s: memory over time, at most in each part\n%12s %12s %12s %16s %14s\n", result->composition,
-           survey->by_time ? "until" : "operation", "in use", "reserved", "reserved/in use", "fragmentation");
+    printf("\n%s: memory over time, at most in each part\n%12s %12s %12s %16s %14s\n",
+           result->composition, survey->by_time ? "until" : "operation", "in use", "reserved",
+           "reserved/in use", "fragmentation");
     for (size_t row = 0; row < TABLE_ROWS; row++) {
         char until[UNITS_BYTES], in_use[UNITS_BYTES], reserved[UNITS_BYTES];
         double share = (double)(report_row_part(row) + 1) / SURVEY_SAMPLES;
@@ -131,7 +140,8 @@ static void text_over_time(const report_t *report, const result_t *result) {
         units_bytes(in_use, (double)sample.in_use_max_bytes, 2);
         units_bytes(reserved, (double)sample.reserved_max_bytes, 2);
         printf("%12s %12s %12s %16.3f %14.3f\n", until, in_use, reserved,
-               report_ratio(sample.reserved_max_bytes, sample.in_use_max_bytes), sample.fragmentation);
+               report_ratio(sample.reserved_max_bytes, sample.in_use_max_bytes),
+               sample.fragmentation);
     }
 }
 
@@ -139,20 +149,25 @@ static void text_peak(const report_t *report, const result_t *result) {
     const snapshot_t *snapshot = &result->snapshot;
     char at[UNITS_BYTES], in_use[UNITS_BYTES], reserved[UNITS_BYTES], books[UNITS_BYTES];
     units_bytes(books, (double)snapshot->books_bytes, 2);
-    units_time(at, report->trace->operation_count ? (double)report->trace->times_ns[result->survey.peak_at] * 1e-9 : 0);
+    units_time(at, report->trace->operation_count
+                       ? (double)report->trace->times_ns[result->survey.peak_at] * 1e-9
+                       : 0);
     units_bytes(in_use, (double)result->survey.peak_in_use_bytes, 2);
     units_bytes(reserved, (double)snapshot->reserved_bytes, 2);
-    printf("\n%s: the peak, after %s: %s in use in %zu blocks, %s reserved (%.3f), %s of bookkeeping, "
-           "fragmentation %.3f\n",
+    printf("\n%s: the peak, after %s: %s in use in %zu blocks, %s reserved (%.3f), %s of "
+           "bookkeeping, fragmentation %.3f\n",
            result->composition, at, in_use, snapshot->place_count, reserved,
-           report_ratio(snapshot->reserved_bytes, result->survey.peak_in_use_bytes), books, snapshot->fragmentation);
-    printf("%12s %7s %9s  owner, by %s\n", "bytes", "share", "blocks", owner_by_names[report->owner_by]);
+           report_ratio(snapshot->reserved_bytes, result->survey.peak_in_use_bytes), books,
+           snapshot->fragmentation);
+    printf("%12s %7s %9s  owner, by %s\n", "bytes", "share", "blocks",
+           owner_by_names[report->owner_by]);
     for (size_t i = 0; i < snapshot->owner_count && i < OWNER_ROWS; i++) {
         const owner_t *owner = &snapshot->owners[i];
         char bytes[UNITS_BYTES];
         units_bytes(bytes, (double)owner->live_bytes, 2);
         printf("%12s %6.1f%% %9zu  %s\n", bytes,
-               100 * report_ratio(owner->live_bytes, result->survey.peak_in_use_bytes), owner->live_count, owner->name);
+               100 * report_ratio(owner->live_bytes, result->survey.peak_in_use_bytes),
+               owner->live_count, owner->name);
     }
     if (snapshot->owner_count > OWNER_ROWS)
         printf("%12s %7s %9s  and %zu more\n", "", "", "", snapshot->owner_count - OWNER_ROWS);
@@ -178,13 +193,16 @@ static void json_trace(const report_t *report) {
     const trace_t *trace = report->trace;
     printf("  \"trace\": {");
     json_text("file", trace->path);
-    printf(", \"rows\": %zu, \"threads\": %zu, \"streams\": %zu, \"duration_ns\": %llu,\n"
-           "    \"allocations\": %zu, \"frees\": %zu, \"failures\": %zu, \"peak_live_bytes\": %zu,\n"
-           "    \"live_at_end\": %zu, \"live_at_end_bytes\": %zu, \"unmatched_frees\": %zu, \"empty_rows\": %zu,\n"
-           "    ",
-           trace->row_count, trace->thread_count, trace->stream_count, (unsigned long long)trace_duration_ns(trace),
-           trace->allocation_count, trace->free_count, trace->failure_count, trace->peak_live_bytes, trace->live_count,
-           trace->live_bytes, trace->unmatched_count, trace->empty_count);
+    printf(
+        ", \"rows\": %zu, \"threads\": %zu, \"streams\": %zu, \"duration_ns\": %llu,\n"
+        "    \"allocations\": %zu, \"frees\": %zu, \"failures\": %zu, \"peak_live_bytes\": %zu,\n"
+        "    \"live_at_end\": %zu, \"live_at_end_bytes\": %zu, \"unmatched_frees\": %zu, "
+        "\"empty_rows\": %zu,\n"
+        "    ",
+        trace->row_count, trace->thread_count, trace->stream_count,
+        (unsigned long long)trace_duration_ns(trace), trace->allocation_count, trace->free_count,
+        trace->failure_count, trace->peak_live_bytes, trace->live_count, trace->live_bytes,
+        trace->unmatched_count, trace->empty_count);
     if (trace->stopped) {
         json_text("stopped", trace->stopped);
         fputs(", ", stdout);
@@ -206,11 +224,12 @@ static void json_over_time(const report_t *report, const survey_t *survey) {
     for (size_t row = 0; row < TABLE_ROWS; row++) {
         sample_t sample = report_row(survey, row);
         double share = (double)(report_row_part(row) + 1) / SURVEY_SAMPLES;
-        double all =
-            survey->by_time ? (double)trace_duration_ns(report->trace) : (double)report->trace->operation_count;
-        printf("%s\n        {\"%s\": %.0f, \"in_use_bytes\": %zu, \"reserved_bytes\": %zu, \"fragmentation\": %.6f}",
-               row ? "," : "", survey->by_time ? "until_ns" : "until_operation", all * share, sample.in_use_max_bytes,
-               sample.reserved_max_bytes, sample.fragmentation);
+        double all = survey->by_time ? (double)trace_duration_ns(report->trace)
+                                     : (double)report->trace->operation_count;
+        printf("%s\n        {\"%s\": %.0f, \"in_use_bytes\": %zu, \"reserved_bytes\": %zu, "
+               "\"fragmentation\": %.6f}",
+               row ? "," : "", survey->by_time ? "until_ns" : "until_operation", all * share,
+               sample.in_use_max_bytes, sample.reserved_max_bytes, sample.fragmentation);
     }
     puts("],");
 }
@@ -220,20 +239,24 @@ static void json_result(const report_t *report, const result_t *result) {
     const survey_t *survey = &result->survey;
     printf("    {");
     json_text("allocator", result->composition);
-    printf(",\n      \"seconds\": %.9g, \"fastest_seconds\": %.9g, \"allocations_per_second\": %.9g,\n"
-           "      \"nanoseconds_per_operation\": %.6g, \"speed\": %.6g, \"failures\": %zu, \"served\": %zu, "
-           "\"errors\": %zu,\n"
-           "      \"peak_in_use_bytes\": %zu, \"peak_at\": %zu, \"peak_reserved_bytes\": %zu, "
-           "\"reserved_at_peak_bytes\": %zu,\n"
-           "      \"peak_bookkeeping_bytes\": %zu, \"bookkeeping_at_peak_bytes\": %zu,\n"
-           "      \"threads_peak_in_use_bytes\": %zu, \"threads_peak_reserved_bytes\": %zu,\n"
-           "      \"reserved_ratio\": %.6g, \"fragmentation_at_peak\": %.6f,\n",
-           result->seconds, result->fastest_seconds, report_rate(report, result), report_nanoseconds(report, result),
-           result->seconds > 0 ? report->results[0].seconds / result->seconds : 0, result->faults.failure_count,
-           result->faults.served_count, result->faults.error_count, survey->peak_in_use_bytes, survey->peak_at,
-           survey->peak_reserved_bytes, snapshot->reserved_bytes, survey->peak_books_bytes, snapshot->books_bytes,
-           result->threads_peak_in_use_bytes, result->threads_peak_reserved_bytes,
-           report_ratio(report_peak_reserved(result), report_peak_in_use(result)), snapshot->fragmentation);
+    printf(
+        ",\n      \"seconds\": %.9g, \"fastest_seconds\": %.9g, \"allocations_per_second\": %.9g,\n"
+        "      \"nanoseconds_per_operation\": %.6g, \"speed\": %.6g, \"failures\": %zu, "
+        "\"served\": %zu, \"errors\": %zu,\n"
+        "      \"peak_in_use_bytes\": %zu, \"peak_at\": %zu, \"peak_reserved_bytes\": %zu, "
+        "\"reserved_at_peak_bytes\": %zu,\n"
+        "      \"peak_bookkeeping_bytes\": %zu, \"bookkeeping_at_peak_bytes\": %zu,\n"
+        "      \"threads_peak_in_use_bytes\": %zu, \"threads_peak_reserved_bytes\": %zu,\n"
+        "      \"reserved_ratio\": %.6g, \"fragmentation_at_peak\": %.6f,\n",
+        result->seconds, result->fastest_seconds, report_rate(report, result),
+        report_nanoseconds(report, result),
+        result->seconds > 0 ? report->results[0].seconds / result->seconds : 0,
+        result->faults.failure_count, result->faults.served_count, result->faults.error_count,
+        survey->peak_in_use_bytes, survey->peak_at, survey->peak_reserved_bytes,
+        snapshot->reserved_bytes, survey->peak_books_bytes, snapshot->books_bytes,
+        result->threads_peak_in_use_bytes, result->threads_peak_reserved_bytes,
+        report_ratio(report_peak_reserved(result), report_peak_in_use(result)),
+        snapshot->fragmentation);
     json_over_time(report, survey);
     printf("      \"owners\": [");
     for (size_t i = 0; i < snapshot->owner_count; i++) {
@@ -248,9 +271,10 @@ static void json_result(const report_t *report, const result_t *result) {
 void report_json(const report_t *report) {
     puts("{");
     json_trace(report);
-    printf("  \"repeat\": %zu, \"concurrent\": %s, \"touch\": %s, \"owner_by\": \"%s\",\n  \"results\": [\n",
-           report->repeat, report->options->threads ? "true" : "false", report->options->touch ? "true" : "false",
-           owner_by_names[report->owner_by]);
+    printf("  \"repeat\": %zu, \"concurrent\": %s, \"touch\": %s, \"owner_by\": \"%s\",\n  "
+           "\"results\": [\n",
+           report->repeat, report->options->threads ? "true" : "false",
+           report->options->touch ? "true" : "false", owner_by_names[report->owner_by]);
     for (size_t i = 0; i < report->result_count; i++) {
         json_result(report, &report->results[i]);
         puts(i + 1 < report->result_count ? "," : "");

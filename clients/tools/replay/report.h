@@ -10,8 +10,9 @@ typedef struct result {
     const char *composition;
     double seconds; /* median of the rounds */
     double fastest_seconds;
-    play_faults_t faults;               /* of the round that had most failures */
-    size_t threads_peak_in_use_bytes;   /* of one round by threads: these drift apart, so it may be more */
+    play_faults_t faults; /* of the round that had most failures */
+    /* Of one round by threads: these drift apart, so it may be more. */
+    size_t threads_peak_in_use_bytes;
     size_t threads_peak_reserved_bytes; /* than the survey's. 0 without threads */
     survey_t survey;
     snapshot_t snapshot;

@@ -1,10 +1,12 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The memory at one moment: which blocks live where and whose they are, and which ranges of addresses are held.
+/* The memory at one moment: which blocks live where and whose they are, and which ranges of
+ * addresses are held.
  *
- * Ranges are the live blocks of the lowest allocator of the composition, the provider; those less than a page apart are
- * one (malloc puts its own words between its blocks). Where a provider shows none, the live blocks are the ranges. */
+ * Ranges are the live blocks of the lowest allocator of the composition, the provider; those less
+ * than a page apart are one (malloc puts its own words between its blocks). Where a provider shows
+ * none, the live blocks are the ranges. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,18 +31,25 @@ static uint32_t snapshot_owner_key(const trace_t *trace, const block_t *block, o
     }
 }
 
-static void snapshot_owner_name(const trace_t *trace, uint32_t key, owner_by_t by, char *name, size_t name_bytes) {
+static void snapshot_owner_name(const trace_t *trace, uint32_t key, owner_by_t by, char *name,
+                                size_t name_bytes) {
     char low[UNITS_BYTES], high[UNITS_BYTES];
     switch (by) {
-    case OWNER_TAG: snprintf(name, name_bytes, "%s", key ? trace->tags.names[key] : "(no tag)"); return;
+    case OWNER_TAG:
+        snprintf(name, name_bytes, "%s", key ? trace->tags.names[key] : "(no tag)");
+        return;
     case OWNER_SIZE:
         units_bytes(low, (double)(UINT64_C(1) << key), 0);
         units_bytes(high, (double)(UINT64_C(1) << key) * 2, 0);
         snprintf(name, name_bytes, "%s to %s", low, high);
         return;
     case OWNER_THREAD: snprintf(name, name_bytes, "thread %u", key); return;
-    case OWNER_STREAM: snprintf(name, name_bytes, key ? "stream %u" : "default stream", key); return;
-    default: snprintf(name, name_bytes, "%s", key ? trace->allocators.names[key] : "(no name)"); return;
+    case OWNER_STREAM:
+        snprintf(name, name_bytes, key ? "stream %u" : "default stream", key);
+        return;
+    default:
+        snprintf(name, name_bytes, "%s", key ? trace->allocators.names[key] : "(no name)");
+        return;
     }
 }
 
@@ -78,28 +87,32 @@ static int snapshot_compare_places(const void *a, const void *b) {
     return (x->address > y->address) - (x->address < y->address);
 }
 
-static void snapshot_take_places(snapshot_t *snapshot, const player_t *player, size_t operation, owner_by_t by) {
+static void snapshot_take_places(snapshot_t *snapshot, const player_t *player, size_t operation,
+                                 owner_by_t by) {
     const trace_t *trace = player->trace;
     map_t numbers = {0};
     size_t capacity = 0;
     for (size_t i = 0; i < trace->block_count; i++) {
         const block_t *block = &trace->blocks[i];
         uintptr_t address = (uintptr_t)player_block(player, i);
-        if (address == 0 || block->address == 0 || (block->freed_by != NEVER && block->freed_by <= operation))
+        if (address == 0 || block->address == 0 ||
+            (block->freed_by != NEVER && block->freed_by <= operation))
             continue;
         uint32_t key = snapshot_owner_key(trace, block, by), number = map_find(&numbers, key);
         if (number == MAP_NONE) {
             number = (uint32_t)snapshot->owner_count++;
-            snapshot->owners =
-                replay_reallocate(snapshot->owners, number, snapshot->owner_count, sizeof *snapshot->owners);
-            snapshot_owner_name(trace, key, by, snapshot->owners[number].name, sizeof snapshot->owners[number].name);
+            snapshot->owners = replay_reallocate(snapshot->owners, number, snapshot->owner_count,
+                                                 sizeof *snapshot->owners);
+            snapshot_owner_name(trace, key, by, snapshot->owners[number].name,
+                                sizeof snapshot->owners[number].name);
             map_add(&numbers, key, number);
         }
         snapshot->owners[number].live_count++;
         snapshot->owners[number].live_bytes += block->size_bytes;
         if (snapshot->place_count == capacity) {
             size_t larger = capacity ? 2 * capacity : 1024;
-            snapshot->places = replay_reallocate(snapshot->places, capacity, larger, sizeof *snapshot->places);
+            snapshot->places =
+                replay_reallocate(snapshot->places, capacity, larger, sizeof *snapshot->places);
             capacity = larger;
         }
         snapshot->places[snapshot->place_count++] = (place_t){address, block->size_bytes, number};
@@ -107,7 +120,8 @@ static void snapshot_take_places(snapshot_t *snapshot, const player_t *player, s
     free(numbers.entries);
     snapshot_rank_owners(snapshot);
     if (snapshot->place_count > 0)
-        qsort(snapshot->places, snapshot->place_count, sizeof *snapshot->places, snapshot_compare_places);
+        qsort(snapshot->places, snapshot->place_count, sizeof *snapshot->places,
+              snapshot_compare_places);
 }
 
 /* ---- Ranges ---- */
@@ -138,14 +152,16 @@ static int ranges_compare(const void *a, const void *b) {
 
 static void snapshot_take_ranges(snapshot_t *snapshot, jallocator_t *allocator) {
     ranges_t ranges = {0};
-    /* Counted first, then taken: a visitor must not allocate, where malloc itself may be what is visited. */
+    /* Counted first, then taken: a visitor must not allocate, where malloc itself may be what is
+     * visited. */
     jallocator_visit(allocator, ranges_visit, &ranges);
     ranges.capacity = ranges.count + snapshot->place_count;
     ranges.ranges = replay_allocate(ranges.capacity, sizeof *ranges.ranges);
     ranges.count = 0;
     jallocator_visit(allocator, ranges_visit, &ranges);
     for (size_t i = 0; i < snapshot->place_count; i++)
-        ranges_add(&ranges, snapshot->places[i].address, snapshot->places[i].address + snapshot->places[i].size_bytes);
+        ranges_add(&ranges, snapshot->places[i].address,
+                   snapshot->places[i].address + snapshot->places[i].size_bytes);
     qsort(ranges.ranges, ranges.count, sizeof *ranges.ranges, ranges_compare);
     size_t kept = 0;
     for (size_t i = 0; i < ranges.count; i++)

@@ -35,7 +35,8 @@ void *replay_allocate(size_t count, size_t element_bytes) {
 
 void *replay_reallocate(void *memory, size_t old_count, size_t count, size_t element_bytes) {
     size_t bytes;
-    void *larger = __builtin_mul_overflow(count, element_bytes, &bytes) ? NULL : realloc(memory, bytes);
+    void *larger =
+        __builtin_mul_overflow(count, element_bytes, &bytes) ? NULL : realloc(memory, bytes);
     if (!larger)
         replay_exit(REPLAY_FAILED, "no memory for %zu times %zu bytes", count, element_bytes);
     memset((char *)larger + old_count * element_bytes, 0, (count - old_count) * element_bytes);
@@ -46,7 +47,8 @@ void replay_progress_enable(void) { progress_enabled = true; }
 
 void replay_progress(const char *what, uint64_t done, uint64_t all) {
     int percent = all ? (int)(100.0 * (double)done / (double)all) : 100;
-    if (!progress_enabled || (progress_shown && percent == progress_percent && what == progress_what))
+    if (!progress_enabled ||
+        (progress_shown && percent == progress_percent && what == progress_what))
         return;
     fprintf(stderr, "\r\033[K%s %d%%", what, percent);
     progress_what = what;

@@ -1,11 +1,12 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Memory over time. What is in use is counted here, after every operation. What is reserved is asked of the provider, whose
- * peak misses nothing; on long traces it is asked SURVEY_LOOKS times, and at least once in each part of the time.
+/* Memory over time. What is in use is counted here, after every operation. What is reserved is
+ * asked of the provider, whose peak misses nothing; on long traces it is asked SURVEY_LOOKS times,
+ * and at least once in each part of the time.
  *
- * When most is in use is known beforehand, if the allocator serves what the trace was served. If not, the trace is
- * played again, up to the moment that the play before has found. */
+ * When most is in use is known beforehand, if the allocator serves what the trace was served. If
+ * not, the trace is played again, up to the moment that the play before has found. */
 
 #include "survey.h"
 
@@ -18,7 +19,8 @@
 #define SURVEY_PLAYS 3 /* an allocator may refuse now what it served before */
 
 size_t survey_part(const survey_t *survey, const trace_t *trace, size_t operation) {
-    double all = survey->by_time ? (double)trace_duration_ns(trace) : (double)(trace->operation_count - 1);
+    double all =
+        survey->by_time ? (double)trace_duration_ns(trace) : (double)(trace->operation_count - 1);
     double here = survey->by_time ? (double)trace->times_ns[operation] : (double)operation;
     size_t part = all > 0 ? (size_t)(here / all * SURVEY_SAMPLES) : 0;
     return part < SURVEY_SAMPLES ? part : SURVEY_SAMPLES - 1;
@@ -40,8 +42,9 @@ static void survey_go_on(survey_t *survey, size_t from, size_t to) {
     }
 }
 
-static void survey_play(survey_t *survey, snapshot_t *snapshot, const trace_t *trace, const play_options_t *options,
-                        const char *composition, owner_by_t by, size_t moment) {
+static void survey_play(survey_t *survey, snapshot_t *snapshot, const trace_t *trace,
+                        const play_options_t *options, const char *composition, owner_by_t by,
+                        size_t moment) {
     player_t player;
     size_t in_use = 0, part = 0;
     const size_t stride = trace->operation_count / SURVEY_LOOKS + 1;
@@ -109,8 +112,8 @@ static void survey_look_inside(survey_t *survey, snapshot_t *snapshot, const tra
     player_fini(&player);
 }
 
-void survey_take(survey_t *survey, snapshot_t *snapshot, const trace_t *trace, const play_options_t *options,
-                 const char *composition, owner_by_t by) {
+void survey_take(survey_t *survey, snapshot_t *snapshot, const trace_t *trace,
+                 const play_options_t *options, const char *composition, owner_by_t by) {
     size_t moment = trace->peak_at;
     survey_play(survey, snapshot, trace, options, composition, by, moment);
     for (int plays = 1; survey->peak_at != moment && plays < SURVEY_PLAYS; plays++) {

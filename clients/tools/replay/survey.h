@@ -3,10 +3,11 @@
 #ifndef REPLAY_SURVEY_H
 #define REPLAY_SURVEY_H
 
-/* What a trace does to an allocator's memory, measured where no clock runs: over time (survey), and at the moment when
- * most is in use (snapshot). Both are of one play of the trace, in its order, by one thread, on a fresh allocator: where
- * memory lies is chance, and two plays may differ. Fragmentation is of a play of its own, for to ask a policy about its
- * free blocks changes what it does next. */
+/* What a trace does to an allocator's memory, measured where no clock runs: over time (survey), and
+ * at the moment when most is in use (snapshot). Both are of one play of the trace, in its order, by
+ * one thread, on a fresh allocator: where memory lies is chance, and two plays may differ.
+ * Fragmentation is of a play of its own, for to ask a policy about its free blocks changes what it
+ * does next. */
 
 #include "play.h"
 
@@ -21,7 +22,8 @@ typedef struct sample {
 
 typedef struct survey {
     sample_t samples[SURVEY_SAMPLES];
-    bool by_time;                      /* false: the trace has no times, parts are of equally many operations */
+    /* False: the trace has no times, parts are of equally many operations. */
+    bool by_time;
     size_t peak_in_use_bytes, peak_at; /* and the operation after which it was */
     size_t peak_reserved_bytes;
     size_t peak_books_bytes; /* jalloc's own records of it all, beside what is reserved */
@@ -32,7 +34,13 @@ typedef struct survey {
 size_t survey_part(const survey_t *survey, const trace_t *trace, size_t operation);
 
 /* By what blocks are told apart. */
-typedef enum owner_by { OWNER_TAG, OWNER_SIZE, OWNER_THREAD, OWNER_STREAM, OWNER_ALLOCATOR } owner_by_t;
+typedef enum owner_by {
+    OWNER_TAG,
+    OWNER_SIZE,
+    OWNER_THREAD,
+    OWNER_STREAM,
+    OWNER_ALLOCATOR
+} owner_by_t;
 
 /* All blocks at the peak that are alike. */
 typedef struct owner {
@@ -68,7 +76,7 @@ void snapshot_take(snapshot_t *snapshot, const player_t *player, size_t operatio
 void snapshot_free(snapshot_t *snapshot);
 
 /* Both; the snapshot is of survey->peak_at. */
-void survey_take(survey_t *survey, snapshot_t *snapshot, const trace_t *trace, const play_options_t *options,
-                 const char *composition, owner_by_t by);
+void survey_take(survey_t *survey, snapshot_t *snapshot, const trace_t *trace,
+                 const play_options_t *options, const char *composition, owner_by_t by);
 
 #endif

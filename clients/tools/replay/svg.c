@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The writer. Text is escaped; what is no UTF-8 (a file may have any name) or what XML forbids becomes a question
- * mark. */
+/* The writer. Text is escaped; what is no UTF-8 (a file may have any name) or what XML forbids
+ * becomes a question mark. */
 
 #include "svg.h"
 
@@ -20,8 +20,8 @@ FILE *svg_open(const char *path, double width, double height) {
     if (!file)
         replay_exit(REPLAY_FAILED, "%s: %s", path, strerror(errno));
     fprintf(file,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %g %g\" width=\"%g\" height=\"%g\" "
-            "font-family=\"DejaVu Sans, Helvetica, Arial, sans-serif\">\n",
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %g %g\" width=\"%g\" "
+            "height=\"%g\" font-family=\"DejaVu Sans, Helvetica, Arial, sans-serif\">\n",
             width, height, width, height);
     svg_rectangle(file, 0, 0, width, height, "#ffffff");
     return file;
@@ -64,27 +64,29 @@ static void svg_put_escaped(FILE *file, const char *text) {
     }
 }
 
-void svg_text(FILE *file, double x, double y, svg_anchor_t anchor, int size, const char *colour, const char *format,
-              ...) {
+void svg_text(FILE *file, double x, double y, svg_anchor_t anchor, int size, const char *colour,
+              const char *format, ...) {
     static const char *const anchors[] = {"start", "middle", "end"};
     char text[512];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    fprintf(file, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" font-size=\"%d\" fill=\"%s\">", x, y, anchors[anchor],
-            size, colour);
+    fprintf(file, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" font-size=\"%d\" fill=\"%s\">", x,
+            y, anchors[anchor], size, colour);
     svg_put_escaped(file, text);
     fputs("</text>\n", file);
 }
 
 void svg_line(FILE *file, double x0, double y0, double x1, double y1, const char *style) {
-    fprintf(file, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" %s/>\n", x0, y0, x1, y1, style);
+    fprintf(file, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" %s/>\n", x0, y0, x1, y1,
+            style);
 }
 
-void svg_rectangle(FILE *file, double x, double y, double width, double height, const char *colour) {
-    fprintf(file, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"%s\"/>\n", x, y, width, height,
-            colour);
+void svg_rectangle(FILE *file, double x, double y, double width, double height,
+                   const char *colour) {
+    fprintf(file, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"%s\"/>\n", x,
+            y, width, height, colour);
 }
 
 double svg_nice_step(double range, int count) {

@@ -3,7 +3,8 @@
 #ifndef REPLAY_SVG_H
 #define REPLAY_SVG_H
 
-/* A small writer of SVG: text, lines and rectangles, in canvas units. Errors are kept until svg_close(). */
+/* A small writer of SVG: text, lines and rectangles, in canvas units. Errors are kept until
+ * svg_close(). */
 
 #include <stdio.h>
 
@@ -17,8 +18,8 @@ typedef enum svg_anchor { SVG_START, SVG_MIDDLE, SVG_END } svg_anchor_t;
 FILE *svg_open(const char *path, double width, double height);
 void svg_close(FILE *file, const char *path);
 
-void svg_text(FILE *file, double x, double y, svg_anchor_t anchor, int size, const char *colour, const char *format,
-              ...) __attribute__((format(printf, 7, 8)));
+void svg_text(FILE *file, double x, double y, svg_anchor_t anchor, int size, const char *colour,
+              const char *format, ...) __attribute__((format(printf, 7, 8)));
 void svg_line(FILE *file, double x0, double y0, double x1, double y1, const char *style);
 void svg_rectangle(FILE *file, double x, double y, double width, double height, const char *colour);
 

@@ -3,16 +3,20 @@
 
 /* From rows to operations.
  *
- * Two formats are one: columns are found by their names in the header, those that RMM's log does not have are empty. An
- * address becomes the number of a block when it is allocated, and is forgotten when it is freed, so an address that is
- * given out again is another block. Each allocator of a file has addresses of its own: a policy's first block begins
- * where the provider's block begins that it lies in.
+ * Two formats are one: columns are found by their names in the header, those that RMM's log does
+ * not have are empty. An address becomes the number of a block when it is allocated, and is
+ * forgotten when it is freed, so an address that is given out again is another block. Each
+ * allocator of a file has addresses of its own: a policy's first block begins where the provider's
+ * block begins that it lies in.
  *
- *     Thread,Time,Action,Pointer,Size,Stream           Thread,Time,Action,Pointer,Size,Stream,Alignment,Allocator,Tag
- *     20412,11:23:45.124103,allocate,0x7f..,400,0x2    0,126446,allocate,0x3,2400,0x0,64,heap,assemble
+ *     Thread,Time,Action,Pointer,Size,Stream
+ *     20412,11:23:45.124103,allocate,0x7f..,400,0x2
  *
- * Memory is linear in the rows: 16 bytes an operation and 10 beside it, 32 to 40 bytes a block, and meanwhile a table
- * of what is live. */
+ *     Thread,Time,Action,Pointer,Size,Stream,Alignment,Allocator,Tag
+ *     0,126446,allocate,0x3,2400,0x0,64,heap,assemble
+ *
+ * Memory is linear in the rows: 16 bytes an operation and 10 beside it, 32 to 40 bytes a block, and
+ * meanwhile a table of what is live. */
 
 #include "trace.h"
 
@@ -26,7 +30,8 @@
 #define MAX_ALIGNMENT_LOG 30 /* as jallocator_allocate() */
 #define STREAM_LEGACY 1      /* how CUDA names its default streams */
 #define STREAM_OF_THREAD 2
-#define STREAM_OF_THREAD_KEY (UINT64_C(1) << 63) /* with a thread's number: no address has this bit */
+/* With a thread's number: no address has this bit. */
+#define STREAM_OF_THREAD_KEY (UINT64_C(1) << 63)
 
 typedef enum column {
     COLUMN_THREAD,
@@ -81,7 +86,8 @@ static const csv_field_t *reader_field(const reader_t *reader, column_t column) 
 _Noreturn static void reader_refuse(const reader_t *reader, column_t column, const char *expected) {
     const csv_field_t *field = reader_field(reader, column);
     int shown = field->length < 60 ? (int)field->length : 60;
-    csv_refuse(&reader->csv, "%s '%.*s' is not %s", columns[column].name, shown, field->text, expected);
+    csv_refuse(&reader->csv, "%s '%.*s' is not %s", columns[column].name, shown, field->text,
+               expected);
 }
 
 static uint64_t reader_number(const reader_t *reader, column_t column, const char *expected) {
@@ -120,8 +126,9 @@ static uint8_t reader_alignment_log(const reader_t *reader) {
     return (uint8_t)(__builtin_ctzll(alignment) + 1);
 }
 
-/* Nanoseconds since the first row. A clock that falls by half a day has passed midnight; what is a little older than
- * the row before (rows of several threads may change places) counts as of the same time. */
+/* Nanoseconds since the first row. A clock that falls by half a day has passed midnight; what is a
+ * little older than the row before (rows of several threads may change places) counts as of the
+ * same time. */
 static uint64_t reader_time(reader_t *reader, bool first) {
     const csv_field_t *field = reader_field(reader, COLUMN_TIME);
     uint64_t time_ns = 0;
@@ -141,7 +148,8 @@ static uint64_t reader_time(reader_t *reader, bool first) {
 }
 
 /* The number of something that is named by a number, counted in the order of appearance. */
-static uint16_t reader_renumber(const reader_t *reader, map_t *map, uint64_t key, size_t *count, const char *what) {
+static uint16_t reader_renumber(const reader_t *reader, map_t *map, uint64_t key, size_t *count,
+                                const char *what) {
     uint32_t number = map_find(map, key);
     if (number == MAP_NONE) {
         if (*count > UINT16_MAX)
@@ -158,7 +166,8 @@ static uint16_t reader_stream(reader_t *reader, uint16_t thread) {
         return 0;
     if (stream == STREAM_OF_THREAD)
         stream = STREAM_OF_THREAD_KEY | thread;
-    return reader_renumber(reader, &reader->streams, stream, &reader->trace->stream_count, "streams");
+    return reader_renumber(reader, &reader->streams, stream, &reader->trace->stream_count,
+                           "streams");
 }
 
 /* The number of a name. Names whose hashes (FNV-1a) are the same take the next free one. */
@@ -172,7 +181,8 @@ static uint32_t reader_name(const reader_t *reader, column_t column, map_t *map,
     for (uint32_t number; (number = map_find(map, hash)) != MAP_NONE; hash++)
         if (csv_field_is(field, names->names[number]))
             return number;
-    names->names = replay_reallocate(names->names, names->count, names->count + 1, sizeof *names->names);
+    names->names =
+        replay_reallocate(names->names, names->count, names->count + 1, sizeof *names->names);
     char *name = replay_allocate(field->length + 1, 1);
     memcpy(name, field->text, field->length);
     names->names[names->count] = name;
@@ -182,7 +192,8 @@ static uint32_t reader_name(const reader_t *reader, column_t column, map_t *map,
 
 static uint16_t reader_allocator(reader_t *reader) {
     names_t *names = &reader->trace->allocators;
-    uint32_t before = names->count, number = reader_name(reader, COLUMN_ALLOCATOR, &reader->allocators, names);
+    uint32_t before = names->count,
+             number = reader_name(reader, COLUMN_ALLOCATOR, &reader->allocators, names);
     if (number > UINT16_MAX)
         csv_refuse(&reader->csv, "more than %d allocators", UINT16_MAX);
     if (names->count > before)
@@ -192,15 +203,18 @@ static uint16_t reader_allocator(reader_t *reader) {
 
 /* ---- One row ---- */
 
-static void reader_add_operation(reader_t *reader, operation_t operation, uint64_t time_ns, uint16_t thread) {
+static void reader_add_operation(reader_t *reader, operation_t operation, uint64_t time_ns,
+                                 uint16_t thread) {
     trace_t *trace = reader->trace;
     size_t old = reader->operation_capacity;
     if (trace->operation_count == old) {
         size_t capacity = old ? 2 * old : 4096;
         if (old >= NEVER / 2)
             csv_refuse(&reader->csv, "more than %u rows are too many", NEVER / 2);
-        trace->operations = replay_reallocate(trace->operations, old, capacity, sizeof *trace->operations);
-        trace->times_ns = replay_reallocate(trace->times_ns, old, capacity, sizeof *trace->times_ns);
+        trace->operations =
+            replay_reallocate(trace->operations, old, capacity, sizeof *trace->operations);
+        trace->times_ns =
+            replay_reallocate(trace->times_ns, old, capacity, sizeof *trace->times_ns);
         trace->threads = replay_reallocate(trace->threads, old, capacity, sizeof *trace->threads);
         reader->operation_capacity = capacity;
     }
@@ -224,15 +238,16 @@ static uint32_t reader_add_block(reader_t *reader, block_t block) {
 }
 
 /* The block that a free ends; MAP_NONE for one that was allocated before the trace began. */
-static uint32_t reader_end_block(reader_t *reader, map_t *live, uint64_t address, uint64_t size_bytes) {
+static uint32_t reader_end_block(reader_t *reader, map_t *live, uint64_t address,
+                                 uint64_t size_bytes) {
     uint32_t number = map_find(live, address);
     if (number == MAP_NONE)
         return MAP_NONE;
     block_t *block = &reader->trace->blocks[number];
     if (block->size_bytes != size_bytes)
         csv_refuse(&reader->csv, "frees %llu bytes at 0x%llx, where line %zu allocated %zu",
-                   (unsigned long long)size_bytes, (unsigned long long)address, reader->lines[number],
-                   block->size_bytes);
+                   (unsigned long long)size_bytes, (unsigned long long)address,
+                   reader->lines[number], block->size_bytes);
     block->freed_by = (uint32_t)reader->trace->operation_count;
     map_remove(live, address);
     return number;
@@ -249,17 +264,20 @@ static void reader_take_stop(reader_t *reader) {
 static void reader_take_row(reader_t *reader) {
     trace_t *trace = reader->trace;
     if (reader->csv.field_count != reader->field_count)
-        csv_refuse(&reader->csv, "%zu fields where the header has %zu", reader->csv.field_count, reader->field_count);
+        csv_refuse(&reader->csv, "%zu fields where the header has %zu", reader->csv.field_count,
+                   reader->field_count);
     if (csv_field_is(reader_field(reader, COLUMN_ACTION), "stopped")) {
         reader_take_stop(reader);
         return;
     }
     action_t action = reader_action(reader);
     uint64_t time_ns = reader_time(reader, trace->row_count++ == 0);
-    uint64_t address = reader_address(reader, COLUMN_POINTER, "an address: 0x and hexadecimal digits, or (nil)");
+    uint64_t address =
+        reader_address(reader, COLUMN_POINTER, "an address: 0x and hexadecimal digits, or (nil)");
     uint64_t size_bytes = reader_number(reader, COLUMN_SIZE, "a number of bytes");
     uint64_t thread_id = reader_number(reader, COLUMN_THREAD, "a thread's number");
-    uint16_t thread = reader_renumber(reader, &reader->threads, thread_id, &trace->thread_count, "threads");
+    uint16_t thread =
+        reader_renumber(reader, &reader->threads, thread_id, &trace->thread_count, "threads");
     uint16_t allocator = reader_allocator(reader);
     operation_t operation = {.size_bytes = size_bytes,
                              .stream = reader_stream(reader, thread),
@@ -283,15 +301,16 @@ static void reader_take_row(reader_t *reader) {
         if (action == ACTION_ALLOCATE && address == 0)
             reader_refuse(reader, COLUMN_POINTER, "where anything can be allocated");
         if (earlier != MAP_NONE)
-            csv_refuse(&reader->csv, "allocates 0x%llx, which line %zu allocated and nothing has freed",
+            csv_refuse(&reader->csv,
+                       "allocates 0x%llx, which line %zu allocated and nothing has freed",
                        (unsigned long long)address, reader->lines[earlier]);
-        operation.block =
-            reader_add_block(reader, (block_t){.address = action == ACTION_ALLOCATE ? address : 0,
-                                               .size_bytes = size_bytes,
-                                               .allocated_by = (uint32_t)trace->operation_count,
-                                               .freed_by = NEVER,
-                                               .tag = reader_name(reader, COLUMN_TAG, &reader->tags, &trace->tags),
-                                               .allocator = allocator});
+        operation.block = reader_add_block(
+            reader, (block_t){.address = action == ACTION_ALLOCATE ? address : 0,
+                              .size_bytes = size_bytes,
+                              .allocated_by = (uint32_t)trace->operation_count,
+                              .freed_by = NEVER,
+                              .tag = reader_name(reader, COLUMN_TAG, &reader->tags, &trace->tags),
+                              .allocator = allocator});
         if (action == ACTION_ALLOCATE)
             map_add(live, address, operation.block);
     }

@@ -3,8 +3,8 @@
 #ifndef REPLAY_TRACE_H
 #define REPLAY_TRACE_H
 
-/* A trace in memory: operations on numbered blocks, in the order of the file. What an operation needs while the clock
- * runs is in its 16 bytes, the rest lies in arrays beside them. */
+/* A trace in memory: operations on numbered blocks, in the order of the file. What an operation
+ * needs while the clock runs is in its 16 bytes, the rest lies in arrays beside them. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,12 +54,14 @@ typedef struct trace {
     size_t allocation_count, free_count, failure_count;
     size_t live_count, live_bytes;   /* at the end */
     size_t peak_live_bytes, peak_at; /* most that lived at once; the operation after which it did */
-    char *stopped;                   /* why the recording ended before the program did; NULL: nothing is said of it */
-    size_t empty_count, unmatched_count; /* rows left out: of size 0; frees of what was allocated before the trace */
+    /* Why the recording ended before the program did; NULL: nothing is said of it. */
+    char *stopped;
+    /* Rows left out: of size 0; frees of what was allocated before the trace. */
+    size_t empty_count, unmatched_count;
 } trace_t;
 
-/* Reads a trace, "-" from standard input, and keeps what one allocator did (NULL: those on top of a composition).
- * Exits with a message and the line if it is not understood. */
+/* Reads a trace, "-" from standard input, and keeps what one allocator did (NULL: those on top of a
+ * composition). Exits with a message and the line if it is not understood. */
 void trace_read(trace_t *trace, const char *path, const char *allocator);
 void trace_free(trace_t *trace);
 
@@ -70,7 +72,8 @@ static inline size_t operation_alignment(const operation_t *operation) {
     return operation->alignment_log ? (size_t)1 << (operation->alignment_log - 1) : 0;
 }
 
-/* Keeps what `allocator` did, see trace_read: the part of reading that looks at several allocators. */
+/* Keeps what `allocator` did, see trace_read: the part of reading that looks at several
+ * allocators. */
 void trace_choose(trace_t *trace, const char *allocator);
 
 #endif

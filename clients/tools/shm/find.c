@@ -3,10 +3,11 @@
 
 /* What there is, and in which state.
  *
- * A segment is looked at through a read-only attachment, which takes no slot and changes nothing. What the library
- * refuses to attach to is told apart by its status; among POSIX shared memory a file is shown only if it begins with a
- * segment's magic, so that other programs' files are left alone. Files are opened without following links and without
- * waiting for a reader or writer at the other end of a pipe. */
+ * A segment is looked at through a read-only attachment, which takes no slot and changes nothing.
+ * What the library refuses to attach to is told apart by its status; among POSIX shared memory a
+ * file is shown only if it begins with a segment's magic, so that other programs' files are left
+ * alone. Files are opened without following links and without waiting for a reader or writer at the
+ * other end of a pipe. */
 
 #include "shm.h"
 
@@ -24,7 +25,8 @@
 
 #define FOLDER "/dev/shm"
 #define MAGIC "jallocSG"
-/* A look must not hang on a segment whose lock is held; there is nothing that it has to wait for. */
+/* A look must not hang on a segment whose lock is held; there is nothing that it has to wait
+ * for. */
 #define PATIENCE_MS 2000
 /* A creator in another pid namespace looks dead, and for a moment holds no lock yet. */
 #define MAKING_S 60
@@ -147,17 +149,20 @@ jstatus_t shm_get_process(jsegment_t *segment, unsigned slot, jsegment_process_t
     return status;
 }
 
-/* Where a change is half done, a slot that is taken cannot be described, but whether anybody lives can be told. */
+/* Where a change is half done, a slot that is taken cannot be described, but whether anybody lives
+ * can be told. */
 static void count_processes(shm_found_t *found) {
     for (unsigned slot = 1; slot <= JSEGMENT_MAX_PROCESSES; slot++) {
         jsegment_process_t process = JSEGMENT_PROCESS_INIT;
-        const jstatus_t status = found->has_stats ? shm_get_process(found->segment, slot, &process)
-                                                  : jsegment_get_process(found->segment, slot, &process);
+        const jstatus_t status = found->has_stats
+                                     ? shm_get_process(found->segment, slot, &process)
+                                     : jsegment_get_process(found->segment, slot, &process);
         if (status == JSTATUS_INVALID_VALUE)
             break;
         if (status == JSTATUS_SUCCESS ? process.attached : !found->has_stats)
-            *(process.alive || (status != JSTATUS_SUCCESS && shm_is_locked(found->path)) ? &found->alive
-                                                                                         : &found->dead) += 1;
+            *(process.alive || (status != JSTATUS_SUCCESS && shm_is_locked(found->path))
+                  ? &found->alive
+                  : &found->dead) += 1;
     }
 }
 
@@ -203,7 +208,8 @@ static void look_outside(shm_found_t *found) {
     found->created_at = about.st_mtime;
 #ifdef STATX_BTIME /* musl has it from 1.2.5 */
     struct statx birth;
-    if (statx(AT_FDCWD, found->path, AT_SYMLINK_NOFOLLOW, STATX_BTIME, &birth) == 0 && birth.stx_mask & STATX_BTIME)
+    if (statx(AT_FDCWD, found->path, AT_SYMLINK_NOFOLLOW, STATX_BTIME, &birth) == 0 &&
+        birth.stx_mask & STATX_BTIME)
         found->created_at = birth.stx_btime.tv_sec;
 #endif
 }
@@ -226,7 +232,8 @@ static shm_found_t *look(jsegment_backend_t backend, char *name, char *path) {
 
 shm_found_t *shm_look(const char *argument) {
     const char *name = argument;
-    if (strncmp(name, FOLDER "/", strlen(FOLDER "/")) == 0 && strchr(name + strlen(FOLDER "/"), '/') == NULL)
+    if (strncmp(name, FOLDER "/", strlen(FOLDER "/")) == 0 &&
+        strchr(name + strlen(FOLDER "/"), '/') == NULL)
         name += strlen(FOLDER);
     if (strrchr(name, '/') > name)
         return look(JSEGMENT_FILE, join(name, ""), join(name, ""));
@@ -259,8 +266,9 @@ bool shm_scan(shm_found_t ***all, size_t *count, size_t *hidden) {
         bool unreadable = false;
         struct stat about;
         /* A leftover may have been abandoned before its magic was written. */
-        const bool ours = is_temporary(path, &creator) ? lstat(path, &about) == 0 && S_ISREG(about.st_mode)
-                                                       : has_magic(path, &unreadable);
+        const bool ours = is_temporary(path, &creator)
+                              ? lstat(path, &about) == 0 && S_ISREG(about.st_mode)
+                              : has_magic(path, &unreadable);
         free(path);
         *hidden += unreadable;
         if (!ours)

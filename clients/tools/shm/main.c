@@ -1,12 +1,13 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* jalloc-shm: what shared segments there are, what is in one, whether it holds together, and away with those that
- * nobody needs.
+/* jalloc-shm: what shared segments there are, what is in one, whether it holds together, and away
+ * with those that nobody needs.
  *
- * Looking changes nothing: list, show and verify attach for reading, which takes no slot and no lock. Clearing goes
- * through jsegment_remove(), which asks, with attaching kept out, whether anybody is attached; so a segment in use
- * cannot lose its name, however old this program's knowledge is. */
+ * Looking changes nothing: list, show and verify attach for reading, which takes no slot and no
+ * lock. Clearing goes through jsegment_remove(), which asks, with attaching kept out, whether
+ * anybody is attached; so a segment in use cannot lose its name, however old this program's
+ * knowledge is. */
 
 #include <errno.h>
 #include <getopt.h>
@@ -24,19 +25,23 @@ static const char usage[] =
     "       jalloc-shm verify [--lock] NAME...\n"
     "       jalloc-shm clear [--dry-run] [--older-than AGE] [--all | NAME...]\n"
     "       jalloc-shm --help\n"
-    "Shared segments of jalloc. NAME: of POSIX shared memory, with or without the slash before it; anything with "
-    "another\n"
+    "Shared segments of jalloc. NAME: of POSIX shared memory, with or without the slash before it; "
+    "anything with another\n"
     "slash is a file.\n"
     "\n"
-    "list    all in POSIX shared memory, or those named: state, sizes, owner, processes, what is free.\n"
+    "list    all in POSIX shared memory, or those named: state, sizes, owner, processes, what is "
+    "free.\n"
     "show    one in full. --svg: also a picture of it, in FILE; --no-map: no map in the text.\n"
-    "verify  looks at every structure. --lock: attaches as a user of it does and keeps the others waiting meanwhile;\n"
-    "        without it, a segment at work is looked at up to ten times before it is called corrupted.\n"
-    "clear   removes those that are stale (whoever was attached died, or the machine was started again since), damaged "
-    "or\n"
-    "        poisoned, and what creators left that died. --all: those as well that everybody detached from. NAME: "
-    "these,\n"
-    "        whichever of the two they are. --older-than: made longer ago than so many s, m, h or d. Never one that a\n"
+    "verify  looks at every structure. --lock: attaches as a user of it does and keeps the others "
+    "waiting meanwhile;\n"
+    "        without it, a segment at work is looked at up to ten times before it is called "
+    "corrupted.\n"
+    "clear   removes those that are stale (whoever was attached died, or the machine was started "
+    "again since), damaged or\n"
+    "        poisoned, and what creators left that died. --all: those as well that everybody "
+    "detached from. NAME: these,\n"
+    "        whichever of the two they are. --older-than: made longer ago than so many s, m, h or "
+    "d. Never one that a\n"
     "        living process is attached to, never another user's.\n"
     "\n"
     "Exit status: 0; 1 when something is not so, or could not be done; 2 for bad usage.\n";
@@ -58,7 +63,7 @@ static int complain(const shm_found_t *found) {
     return complain_of(found, found->message[0] ? found->message : shm_state_text(found->state));
 }
 
-/* ---- list -------------------------------------------------------------------------------------------------------- */
+/* ---- list ---- */
 
 static void json_row(const shm_found_t *found) {
     shm_json_open(NULL, '{');
@@ -94,13 +99,15 @@ static void text_row(const shm_found_t *found) {
     char processes[24] = "-";
     if (known)
         snprintf(processes, sizeof processes, "%u/%u", found->alive, found->alive + found->dead);
-    printf(" %10s %10s %10s %9s  %-10s %s", shm_size_text(known ? found->stats.size_bytes : found->file_bytes).text,
+    printf(" %10s %10s %10s %9s  %-10s %s",
+           shm_size_text(known ? found->stats.size_bytes : found->file_bytes).text,
            known ? shm_size_text(found->stats.max_bytes).text : "-",
-           known ? shm_size_text(found->stats.free_bytes).text : "-", processes, shm_user_text(found->owner).text,
-           shm_time_text(found->created_at).text);
+           known ? shm_size_text(found->stats.free_bytes).text : "-", processes,
+           shm_user_text(found->owner).text, shm_time_text(found->created_at).text);
     if (found->status != JSTATUS_SUCCESS) {
         fputs("  ", stdout);
-        shm_print_safe(stdout, found->message[0] ? found->message : shm_state_text(found->state), 0);
+        shm_print_safe(stdout, found->message[0] ? found->message : shm_state_text(found->state),
+                       0);
     }
     putchar('\n');
 }
@@ -135,23 +142,25 @@ static int list(const choices_t *choices) {
         shm_json_end();
     } else {
         if (count > 0)
-            printf("%-28s %-13s %10s %10s %10s %9s  %-10s %s\n", "name", "state", "size", "at most", "free",
-                   "alive/all", "owner", "made");
+            printf("%-28s %-13s %10s %10s %10s %9s  %-10s %s\n", "name", "state", "size", "at most",
+                   "free", "alive/all", "owner", "made");
         for (size_t i = 0; i < count; i++)
             text_row(all[i]);
         if (hidden > 0)
-            fprintf(stderr, "jalloc-shm: %zu files of other users could not be looked into\n", hidden);
+            fprintf(stderr, "jalloc-shm: %zu files of other users could not be looked into\n",
+                    hidden);
     }
     shm_scan_free(all, count);
     return result;
 }
 
-/* ---- show, verify ------------------------------------------------------------------------------------------------ */
+/* ---- show, verify ---- */
 
 static int show(const choices_t *choices) {
     shm_found_t *found = shm_look(choices->names[0]);
-    const int result =
-        found->has_stats ? shm_show(found, choices->json, !choices->no_map, choices->svg) : complain(found);
+    const int result = found->has_stats
+                           ? shm_show(found, choices->json, !choices->no_map, choices->svg)
+                           : complain(found);
     shm_found_free(found);
     return result;
 }
@@ -182,11 +191,13 @@ static int verify(const choices_t *choices) {
         if (status == JSTATUS_SUCCESS && found->state != SHM_POISONED) {
             printf(": sound\n");
         } else {
-            printf(": %s%s", found->state == SHM_POISONED ? "poisoned, " : "", jstatus_text(status));
+            printf(": %s%s", found->state == SHM_POISONED ? "poisoned, " : "",
+                   jstatus_text(status));
             fputs(found->message[0] ? ": " : "", stdout);
             shm_print_safe(stdout, found->message, 0);
             puts(found->state == SHM_STALE && !choices->lock
-                     ? " (perhaps half a change of a process that died: --lock undoes it and looks again)"
+                     ? " (perhaps half a change of a process that died: --lock undoes it and looks "
+                       "again)"
                      : "");
             result = SHM_FAILED;
         }
@@ -195,7 +206,7 @@ static int verify(const choices_t *choices) {
     return result;
 }
 
-/* ---- clear ------------------------------------------------------------------------------------------------------- */
+/* ---- clear ---- */
 
 static bool may_go(const shm_found_t *found, const choices_t *choices) {
     if (found->alive > 0)
@@ -210,8 +221,8 @@ static bool may_go(const shm_found_t *found, const choices_t *choices) {
     }
 }
 
-/* A leftover is not a segment yet, or one without its name: what tells that it is ours is its name, its owner, that its
- * creator is dead, and that nobody holds a lock on it. */
+/* A leftover is not a segment yet, or one without its name: what tells that it is ours is its name,
+ * its owner, that its creator is dead, and that nobody holds a lock on it. */
 static int remove_leftover(const shm_found_t *found) {
     if (found->owner != geteuid())
         return complain_of(found, "of another user");
@@ -231,7 +242,8 @@ static int clear_one(shm_found_t *found, const choices_t *choices) {
             if (remove_leftover(found) != SHM_DONE)
                 return SHM_FAILED;
         } else {
-            const jstatus_t status = jsegment_remove(found->backend, found->name, JSEGMENT_REMOVE_UNUSED);
+            const jstatus_t status =
+                jsegment_remove(found->backend, found->name, JSEGMENT_REMOVE_UNUSED);
             if (status != JSTATUS_SUCCESS)
                 return complain_of(found, jstatus_last_message());
         }
@@ -265,7 +277,7 @@ static int clear(const choices_t *choices) {
     return result;
 }
 
-/* ---- The command line -------------------------------------------------------------------------------------------- */
+/* ---- The command line ---- */
 
 /* "90", "90s", "5m", "2h", "7d"; -1: none of these. */
 static int64_t parse_age(const char *text) {
@@ -314,10 +326,12 @@ int main(int argc, char **argv) {
         return SHM_DONE;
     }
     size_t which = 0;
-    while (which < sizeof commands / sizeof commands[0] && (argc < 2 || strcmp(argv[1], commands[which].name) != 0))
+    while (which < sizeof commands / sizeof commands[0] &&
+           (argc < 2 || strcmp(argv[1], commands[which].name) != 0))
         which++;
     if (which == sizeof commands / sizeof commands[0])
-        return argc < 2 ? bad_usage("%s is missing", "a command") : bad_usage("no command '%s'", argv[1]);
+        return argc < 2 ? bad_usage("%s is missing", "a command")
+                        : bad_usage("no command '%s'", argv[1]);
 
     choices_t choices = {.older_than = -1};
     for (int c, index = 0; (c = getopt_long(argc - 1, argv + 1, "h", options, &index)) != -1;) {

@@ -3,7 +3,8 @@
 #ifndef TOOL_SHM_H
 #define TOOL_SHM_H
 
-/* What the files of jalloc-shm have in common: a segment as it is found from outside, and how it is written. */
+/* What the files of jalloc-shm have in common: a segment as it is found from outside, and how it is
+ * written. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,9 +16,10 @@
 enum { SHM_DONE = 0, SHM_FAILED = 1, SHM_USAGE = 2 }; /* exit statuses */
 
 typedef enum shm_state {
-    SHM_IN_USE,     /* a living process is attached */
-    SHM_IDLE,       /* whoever was attached has detached */
-    SHM_STALE,      /* a process died in it, and none lives; or the machine was started again since */
+    SHM_IN_USE, /* a living process is attached */
+    SHM_IDLE,   /* whoever was attached has detached */
+    /* A process died in it, and none lives; or the machine was started again since. */
+    SHM_STALE,
     SHM_POISONED,   /* it was found not to hold together */
     SHM_DAMAGED,    /* too short, or its constants do not agree with their checksum */
     SHM_FORMAT,     /* of another layout or machine */
@@ -46,27 +48,30 @@ typedef struct shm_found {
     int64_t created_at, changed_at; /* seconds since 1970; 0: not known */
 } shm_found_t;
 
-/* ---- find.c ------------------------------------------------------------------------------------------------------ */
+/* ---- find.c ---- */
 
 const char *shm_state_name(shm_state_t state);
 const char *shm_state_text(shm_state_t state);
 
-/* Looks at what a user names: "/name" and "name" are POSIX shared memory, whatever else has a slash is a file. */
+/* Looks at what a user names: "/name" and "name" are POSIX shared memory, whatever else has a slash
+ * is a file. */
 shm_found_t *shm_look(const char *argument);
 void shm_found_free(shm_found_t *found); /* NULL: nothing */
-/* All of ours among POSIX shared memory, by name. `hidden`: files that could not be looked into. False: the folder
- * cannot be read. */
+/* All of ours among POSIX shared memory, by name. `hidden`: files that could not be looked into.
+ * False: the folder cannot be read. */
 bool shm_scan(shm_found_t ***all, size_t *count, size_t *hidden);
 void shm_scan_free(shm_found_t **all, size_t count);
-/* Whether anybody holds a lock on the file, as whoever is attached for writing does; also where that cannot be told. */
+/* Whether anybody holds a lock on the file, as whoever is attached for writing does; also where
+ * that cannot be told. */
 bool shm_is_locked(const char *path);
 
-/* Without the lock, a change half done looks as damage does, so what is found corrupted is looked at again: `do status =
- * ...; while (shm_again(status, &attempt));` from attempt 0. What is sound once is so. */
+/* Without the lock, a change half done looks as damage does, so what is found corrupted is looked
+ * at again: `do status = ...; while (shm_again(status, &attempt));` from attempt 0. What is sound
+ * once is so. */
 bool shm_again(jstatus_t status, int *attempt);
 jstatus_t shm_get_process(jsegment_t *segment, unsigned slot, jsegment_process_t *process);
 
-/* ---- write.c ----------------------------------------------------------------------------------------------------- */
+/* ---- write.c ---- */
 
 /* Text that anybody may have written: what is not printable becomes a question mark. */
 void shm_print_safe(FILE *file, const char *text, int width);
@@ -88,7 +93,7 @@ void shm_json_real(const char *name, double value);
 void shm_json_bool(const char *name, bool value);
 void shm_json_end(void);
 
-/* ---- show.c ------------------------------------------------------------------------------------------------------ */
+/* ---- show.c ---- */
 
 int shm_show(shm_found_t *found, bool json, bool map, const char *svg);
 

@@ -3,8 +3,9 @@
 
 /* One segment in full: its books, who is attached, what belongs to which allocator, and a map.
  *
- * The map has at most MAP_ROWS rows of MAP_COLUMNS characters; each stands for as many pages as that takes and shows
- * what most of them are. What the picture shows besides, a file can take (--svg). */
+ * The map has at most MAP_ROWS rows of MAP_COLUMNS characters; each stands for as many pages as
+ * that takes and shows what most of them are. What the picture shows besides, a file can take
+ * (--svg). */
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,9 +14,15 @@
 
 #include "shm.h"
 
-enum { MAP_COLUMNS = 64, MAP_ROWS = 24, MAP_CELLS = MAP_COLUMNS * MAP_ROWS, EXTENT_STATES = JEXTENT_REGION + 1 };
+enum {
+    MAP_COLUMNS = 64,
+    MAP_ROWS = 24,
+    MAP_CELLS = MAP_COLUMNS * MAP_ROWS,
+    EXTENT_STATES = JEXTENT_REGION + 1
+};
 
-static const char *const extent_names[EXTENT_STATES] = {"tables", "free", "blocks", "cached", "slabs", "regions"};
+static const char *const extent_names[EXTENT_STATES] = {"tables", "free",  "blocks",
+                                                        "cached", "slabs", "regions"};
 static const char map_letters[EXTENT_STATES] = {'=', '.', 'B', 'c', 's', 'r'};
 
 typedef struct user {
@@ -75,10 +82,11 @@ static bool survey_see(void *context, const jextent_t *extent) {
 }
 
 static double fragmentation(const jsegment_stats_t *stats) {
-    return stats->free_bytes ? 1 - (double)stats->largest_free_bytes / (double)stats->free_bytes : 0;
+    return stats->free_bytes ? 1 - (double)stats->largest_free_bytes / (double)stats->free_bytes
+                             : 0;
 }
 
-/* ---- For programs ------------------------------------------------------------------------------------------------ */
+/* ---- For programs ---- */
 
 static void json_show(const shm_found_t *found, const survey_t *survey) {
     const jsegment_stats_t *stats = &found->stats;
@@ -135,7 +143,8 @@ static void json_show(const shm_found_t *found, const survey_t *survey) {
     for (size_t i = 0; i < survey->user_count; i++) {
         const user_t *user = &survey->users[i];
         char id[24];
-        snprintf(id, sizeof id, "%llu", (unsigned long long)user->id); /* many readers of JSON have 53 bits */
+        /* Many readers of JSON have 53 bits. */
+        snprintf(id, sizeof id, "%llu", (unsigned long long)user->id);
         shm_json_open(NULL, '{');
         shm_json_text("id", id);
         shm_json_number("live_bytes", (int64_t)user->block_bytes);
@@ -161,17 +170,19 @@ static void json_show(const shm_found_t *found, const survey_t *survey) {
     shm_json_end();
 }
 
-/* ---- For people -------------------------------------------------------------------------------------------------- */
+/* ---- For people ---- */
 
 static void text_bytes(const char *name, uint64_t bytes, const char *note) {
-    printf("  %-16s %14llu  %10s  %s\n", name, (unsigned long long)bytes, shm_size_text(bytes).text, note);
+    printf("  %-16s %14llu  %10s  %s\n", name, (unsigned long long)bytes, shm_size_text(bytes).text,
+           note);
 }
 
 static void text_statistics(const shm_found_t *found) {
     const jsegment_stats_t *stats = &found->stats;
     shm_print_safe(stdout, found->name, 0);
     printf(": %s (%s)\n", shm_state_name(found->state), shm_state_text(found->state));
-    printf("  made %s by %s; ", shm_time_text(found->created_at).text, shm_user_text(found->owner).text);
+    printf("  made %s by %s; ", shm_time_text(found->created_at).text,
+           shm_user_text(found->owner).text);
     shm_print_safe(stdout, found->path, 0);
     puts("\n\nBytes");
     text_bytes("size", stats->size_bytes, "");
@@ -182,9 +193,11 @@ static void text_statistics(const shm_found_t *found) {
     text_bytes("cached", stats->cached_bytes, "free blocks that a process keeps ready");
     text_bytes("free", stats->free_bytes, "for anybody");
     char note[64];
-    snprintf(note, sizeof note, "fragmentation %.2f, %zu extents", fragmentation(stats), stats->free_extents);
+    snprintf(note, sizeof note, "fragmentation %.2f, %zu extents", fragmentation(stats),
+             stats->free_extents);
     text_bytes("largest free", stats->largest_free_bytes, note);
-    printf("\nHistory\n  grown %llu times, %llu half-done changes undone, %llu dead processes cleared away\n",
+    printf("\nHistory\n  grown %llu times, %llu half-done changes undone, %llu dead processes "
+           "cleared away\n",
            (unsigned long long)stats->growth_count, (unsigned long long)stats->rollback_count,
            (unsigned long long)stats->reaped_count);
 }
@@ -192,7 +205,8 @@ static void text_statistics(const shm_found_t *found) {
 static void text_slots(const shm_found_t *found) {
     printf("\nProcesses: %u of %u\n", found->alive + found->dead, found->stats.max_processes);
     if (found->alive + found->dead > 0)
-        printf("  %4s %10s  %-7s  %-19s %12s %12s\n", "slot", "pid", "state", "attached", "owned", "cached");
+        printf("  %4s %10s  %-7s  %-19s %12s %12s\n", "slot", "pid", "state", "attached", "owned",
+               "cached");
     for (unsigned slot = 1; slot <= found->stats.max_processes; slot++) {
         jsegment_process_t process = JSEGMENT_PROCESS_INIT;
         if (shm_get_process(found->segment, slot, &process) != JSTATUS_SUCCESS || !process.attached)
@@ -227,9 +241,9 @@ static void text_allocators(const shm_found_t *found, const survey_t *survey) {
         printf("  %20s %12s %10s %12s %12s\n", "id", "live", "blocks", "slabs", "regions");
     for (size_t i = 0; i < survey->user_count; i++) {
         const user_t *user = &survey->users[i];
-        printf("  %20llu %12s %10llu %12s %12s\n", (unsigned long long)user->id, shm_size_text(user->block_bytes).text,
-               (unsigned long long)user->block_count, shm_size_text(user->slab_bytes).text,
-               shm_size_text(user->region_bytes).text);
+        printf("  %20llu %12s %10llu %12s %12s\n", (unsigned long long)user->id,
+               shm_size_text(user->block_bytes).text, (unsigned long long)user->block_count,
+               shm_size_text(user->slab_bytes).text, shm_size_text(user->region_bytes).text);
     }
 }
 
@@ -252,7 +266,9 @@ static void text_map(const shm_found_t *found, const survey_t *survey) {
     putchar('\n');
 }
 
-static void write_file(void *context, const char *text, size_t length) { fwrite(text, 1, length, context); }
+static void write_file(void *context, const char *text, size_t length) {
+    fwrite(text, 1, length, context);
+}
 
 static int draw(const shm_found_t *found, const char *path) {
     FILE *file = fopen(path, "w");

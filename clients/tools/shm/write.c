@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Numbers, times and names for people and for programs. Names of files are other people's text: a terminal is shown no
- * control characters of theirs, and JSON is valid whatever they contain. */
+/* Numbers, times and names for people and for programs. Names of files are other people's text: a
+ * terminal is shown no control characters of theirs, and JSON is valid whatever they contain. */
 
 #include <inttypes.h>
 #include <pwd.h>
@@ -27,8 +27,10 @@ static int character_bytes(const unsigned char *text) {
         if ((text[i] & 0xc0) != 0x80)
             return 0;
     const bool control = text[0] == 0xc2 && text[1] < 0xa0;
-    const bool overlong = (text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xf0 && text[1] < 0x90);
-    const bool no_scalar = (text[0] == 0xed && text[1] >= 0xa0) || (text[0] == 0xf4 && text[1] >= 0x90);
+    const bool overlong =
+        (text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xf0 && text[1] < 0x90);
+    const bool no_scalar =
+        (text[0] == 0xed && text[1] >= 0xa0) || (text[0] == 0xf4 && text[1] >= 0x90);
     return control || overlong || no_scalar ? 0 : count;
 }
 
@@ -61,7 +63,8 @@ shm_text_t shm_size_text(uint64_t bytes) {
     unsigned unit = 0;
     for (; value >= 1024 && unit < 4; unit++)
         value /= 1024;
-    snprintf(size.text, sizeof size.text, "%.*f %s", unit == 0 || value >= 100 ? 0 : 1, value, units[unit]);
+    snprintf(size.text, sizeof size.text, "%.*f %s", unit == 0 || value >= 100 ? 0 : 1, value,
+             units[unit]);
     return size;
 }
 

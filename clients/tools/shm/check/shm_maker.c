@@ -1,20 +1,20 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* shm_maker NAME|FILE: makes a segment with blocks of every kind in it, says "ready", and detaches when its input
- * ends; or is killed before. */
+/* shm_maker NAME|FILE: makes a segment with blocks of every kind in it, says "ready", and detaches
+ * when its input ends; or is killed before. */
 
 #include <stdio.h>
 #include <string.h>
 
 #include "jalloc/segment.h"
 
-#define TRY(call)                                                                                                      \
-    do {                                                                                                               \
-        if ((call) != JSTATUS_SUCCESS) {                                                                               \
-            fprintf(stderr, "shm_maker: %s: %s\n", #call, jstatus_last_message());                                     \
-            return 1;                                                                                                  \
-        }                                                                                                              \
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        if ((call) != JSTATUS_SUCCESS) {                                                           \
+            fprintf(stderr, "shm_maker: %s: %s\n", #call, jstatus_last_message());                 \
+            return 1;                                                                              \
+        }                                                                                          \
     } while (0)
 
 int main(int argc, char **argv) {
