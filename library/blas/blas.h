@@ -94,6 +94,7 @@ jstatus_t ji_enqueue(jhandle_t *handle, ji_primitive_t primitive, void *block, s
 static inline bool ji_is_query(const jhandle_t *handle) {
     return handle->state == JI_HANDLE_QUERYING;
 }
+
 static inline bool ji_host_pointers(const jhandle_t *handle) {
     return handle->pointer_mode == JPOINTER_MODE_HOST;
 }
@@ -147,6 +148,7 @@ jstatus_t ji_run_plan(jhandle_t *handle, void *block, ji_plan_function_t plan,
 static inline bool ji_is_way(const jborrow_t *ws, const char *name) {
     return ws->way != NULL && strcmp(ws->way, name) == 0;
 }
+
 /* A borrow of nothing, for a way that needs nothing. */
 extern const jborrow_t ji_nothing_borrowed;
 /* Answers a size query: with the plan, or (NULL) that no workspace is wanted. */

@@ -58,8 +58,10 @@ static inline size_t ji_triangle_bytes(jdatatype_t type, int64_t order) {
 static inline size_t ji_inverses_bytes(jdatatype_t type, int64_t order, int64_t block) {
     return jalloc_matrix_bytes(type, order, block + 1);
 }
+
 /* Bytes of `products` below. */
 size_t ji_inverse_products_bytes(jdatatype_t type, int64_t order, int64_t block);
+
 /* Inverts the diagonal blocks; with products NULL, of one block, so that a residual is bounded
  * element by element. */
 jstatus_t ji_triangle_inverses(jhandle_t *handle, const ji_inverses_t *block, void *products);
@@ -81,6 +83,7 @@ typedef struct ji_triangle_space {
     /* By products: room for all, not for one leaf's and a strip of its part. */
     bool all_inverses, whole_solution;
 } ji_triangle_space_t;
+
 /* By products its shape decides on the leaves. */
 ji_triangle_space_t ji_triangle_space(const jhandle_t *handle, const ji_matmat_t *solve,
                                       const jborrow_t *ws);
@@ -99,12 +102,14 @@ static inline jstatus_t ji_triangle_run(jhandle_t *handle, ji_primitive_t primit
     ji_host_primitives[primitive](block);
     return JSTATUS_SUCCESS;
 }
+
 static inline const ji_tuning_t *ji_triangle_tuning(const jhandle_t *handle) {
     return handle != NULL ? ji_tuning(handle) : &ji_host_tuning;
 }
 
 /* Whether this pays against substitution, by the shape alone. */
 bool ji_triangle_pays(const jhandle_t *handle, const ji_matmat_t *args);
+
 /* On the host; and there the best order of leaves now, at most `largest`, for which there is
  * workspace. */
 bool ji_host_triangle_pays(const ji_matmat_t *args);

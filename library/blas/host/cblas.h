@@ -82,6 +82,7 @@ static inline enum CBLAS_TRANSPOSE host_operation(jdatatype_t type, jblas_operat
                ? CblasTrans
                : (enum CBLAS_TRANSPOSE)operation;
 }
+
 /* Whether a scalar, wherever it is, is this real number (zero: of either sign) now that the
  * primitive runs. */
 static inline bool host_is(jdatatype_t type, const ji_scalar_t *scalar, float real) {
@@ -95,6 +96,7 @@ static inline bool host_is(jdatatype_t type, const ji_scalar_t *scalar, float re
     default: return d[0] == real && d[1] == 0;
     }
 }
+
 static inline bool host_is_zero(jdatatype_t type, const ji_scalar_t *scalar) {
     return host_is(type, scalar, 0);
 }

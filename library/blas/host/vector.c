@@ -43,6 +43,7 @@ static void host_do_parts(const ji_vector_t *v, ji_host_function_t function, jda
     if (v->result != NULL)
         memcpy(v->result, &sum, ji_sizeof(sum_type));
 }
+
 /* Returns from a primitive that is done otherwise: by the loop `plain`, or in parts. A length of 0
  * or less has no parts. Routines of one vector have no other increment, which is 1 then. */
 #define DONE_UNLESS_ONE_CALL(v, other, function, plain, sum_type)                                  \

@@ -43,11 +43,13 @@ static inline bool ji_is_complex(jdatatype_t type) { return type >= JDATATYPE_F3
 static inline bool ji_is_half(jdatatype_t type) {
     return type == JDATATYPE_F16 || type == JDATATYPE_BF16;
 }
+
 /* s for s and c, d for d and z. */
 static inline jdatatype_t ji_real_of(jdatatype_t type) { return (jdatatype_t)((int)type & 1); }
 static inline size_t ji_sizeof(jdatatype_t type) {
     return (size_t)4 << (((int)type & 1) + ((int)type >> 1));
 }
+
 /* Element (i, j) of a column-major matrix; ji_at(type, x, 0, i, 1) is element i of a vector. */
 static inline void *ji_at(jdatatype_t type, const void *a, int64_t i, int64_t j, int64_t lda) {
     return (char *)(uintptr_t)a + (i + j * lda) * (int64_t)ji_sizeof(type);
@@ -73,6 +75,7 @@ typedef struct ji_scalar {
 static inline const void *ji_scalar_data(const ji_scalar_t *scalar) {
     return scalar->pointer ? scalar->pointer : (const void *)&scalar->value;
 }
+
 /* A constant of a type, for algorithms: 0, 1, -1. */
 static inline ji_scalar_t ji_constant(jdatatype_t type, double real) {
     ji_scalar_t scalar;
@@ -85,6 +88,7 @@ static inline ji_scalar_t ji_constant(jdatatype_t type, double real) {
 
     return scalar;
 }
+
 /* Whether the value is known and equals `real`. A scalar still on the device equals nothing. */
 static inline bool ji_scalar_is(const ji_scalar_t *scalar, jdatatype_t type, double real) {
     if (scalar->pointer)

@@ -69,6 +69,7 @@ extern char *openblas_get_config(void) __attribute__((weak));
 const char *jblas_cblas_name(void) {
     return openblas_get_config ? openblas_get_config() : "unknown CBLAS";
 }
+
 int jblas_cblas_int_bits(void) { return JALLOC_BLAS_INT; }
 
 /* The 32-bit and the 64-bit OpenBLAS export the same names, so the loader can give us the other

@@ -95,6 +95,7 @@ static inline void ji_clear_vector(ji_vector_t *args) {
     args->n = args->incx = args->incy = 0;
     args->alpha.pointer = args->x = args->y = args->result = NULL;
 }
+
 static inline void ji_clear_matvec(ji_matvec_t *args) {
     args->uplo = (jblas_uplo_t)0;
     args->trans = (jblas_operation_t)0;
@@ -102,6 +103,7 @@ static inline void ji_clear_matvec(ji_matvec_t *args) {
     args->m = args->n = args->lda = args->incx = args->incy = 0;
     args->alpha.pointer = args->beta.pointer = args->a = args->x = args->y = NULL;
 }
+
 static inline void ji_clear_matmat(ji_matmat_t *args) {
     args->side = (jblas_side_t)0;
     args->uplo = (jblas_uplo_t)0;
@@ -181,6 +183,7 @@ static inline bool ji_addressable(int64_t stride, int64_t count) {
 static inline bool ji_is_one_of(int value, int first, int last) {
     return (unsigned)value - (unsigned)first <= (unsigned)last - (unsigned)first;
 }
+
 /* Of a product of a complex matrix with its own transpose: the operation that is not one. */
 static inline bool ji_is_other_operation(jdatatype_t type, jblas_operation_t operation,
                                          jblas_operation_t other) {

@@ -26,6 +26,7 @@ JI_CALL dot_any(jhandle_t *handle, ji_vector_t *args, ji_primitive_t primitive,
 JI_CALL dot_call(jhandle_t *handle, void *block) {
     return dot_any(handle, block, JI_DOT, ji_dot_plan, ji_dot_run);
 }
+
 JI_CALL dotu_call(jhandle_t *handle, void *block) { return dot_call(handle, block); }
 JI_CALL dotc_call(jhandle_t *handle, void *block) {
     return dot_any(handle, block, JI_DOTC, ji_dotc_plan, ji_dotc_run);
