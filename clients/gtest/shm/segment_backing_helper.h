@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define LEN(array) (sizeof(array) / sizeof(array)[0])
@@ -159,5 +160,36 @@ static inline void sample_end(sample_t *sample) {
     __attribute__((cleanup(sample_end))) sample_t variable = sample_of(backend)
 #define ATTACHED(variable)                                                                         \
     __attribute__((cleanup(shm_backing_close))) shm_backing_t variable = {.descriptor = -1}
+
+/* ---- Kinds of segments ---- */
+
+typedef struct backing_kind {
+    const char *name;
+    jsegment_backend_t backend;
+    unsigned without;
+} backing_kind_t;
+
+static inline void backing_kind_name(const void *parameter, char *name) {
+    snprintf(name, JTEST_MAX_NAME, "%s", ((const backing_kind_t *)parameter)->name);
+}
+
+/* Those that a descriptor can be had of. */
+static const backing_kind_t file_kinds[] = {
+    {"memfd", JSEGMENT_MEMFD, 0}, {"posix", JSEGMENT_POSIX, 0}, {"file", JSEGMENT_FILE, 0}};
+
+static inline void everything_again(void *context) {
+    (void)context;
+    shm_backing_without = 0;
+}
+
+/* Until the end of the scope, the system lacks what this kind is without. */
+#define WITHOUT(flags)                                                                             \
+    __attribute__((cleanup(everything_again), unused)) unsigned without_ = shm_backing_without =   \
+        (flags)
+
+static inline uint64_t bytes_set_aside(const shm_backing_t *backing) {
+    struct stat file;
+    return fstat(backing->descriptor, &file) == 0 ? (uint64_t)file.st_blocks * 512 : 0;
+}
 
 #endif

@@ -2,31 +2,22 @@
  * SPDX-License-Identifier: MIT */
 
 /* Where a segment's bytes are: what is made is reserved, aligned and seen whole or not at all; what
- * is not a sound file is refused, each with its status; a limit of the system is a status too. */
+ * is not a sound file is refused, each with its status. Limits of the system:
+ * segment_limits_test.c. */
 
 #include "segment_backing_helper.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
-#include <signal.h>
-#include <sys/mount.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/time.h>
 #include <sys/un.h>
 
 #define NOBODY 65534
 
 /* ---- New segments ---- */
 
-typedef struct kind {
-    const char *name;
-    jsegment_backend_t backend;
-    unsigned without;
-} kind_t;
 #define NAMED_KINDS                                                                                \
     {"posix", JSEGMENT_POSIX, 0}, {"posix_temporary", JSEGMENT_POSIX, SHM_WITHOUT_TMPFILE},        \
         {"file", JSEGMENT_FILE, 0}, {                                                              \
@@ -35,33 +26,18 @@ typedef struct kind {
 #define GROWING_KINDS                                                                              \
     {"private", JSEGMENT_PRIVATE, 0}, {"memfd", JSEGMENT_MEMFD, 0},                                \
         {"memfd_written", JSEGMENT_MEMFD, SHM_WITHOUT_FALLOCATE}, NAMED_KINDS
-static const kind_t new_named_kinds[] = {NAMED_KINDS};
-static const kind_t growing_kinds[] = {GROWING_KINDS};
-static const kind_t kinds[] = {{"array", JSEGMENT_ARRAY, 0}, GROWING_KINDS};
-static void kind_name(const void *parameter, char *name) {
-    snprintf(name, JTEST_MAX_NAME, "%s", ((const kind_t *)parameter)->name);
-}
+static const backing_kind_t new_named_kinds[] = {NAMED_KINDS};
+static const backing_kind_t growing_kinds[] = {GROWING_KINDS};
+static const backing_kind_t kinds[] = {{"array", JSEGMENT_ARRAY, 0}, GROWING_KINDS};
 
-static void everything_again(void *context) {
-    (void)context;
-    shm_backing_without = 0;
-}
-/* Until the end of the scope, the system lacks what this kind is without. */
-#define WITHOUT(flags)                                                                             \
-    __attribute__((cleanup(everything_again), unused)) unsigned without_ = shm_backing_without =   \
-        (flags)
-
-static uint64_t bytes_set_aside(const shm_backing_t *backing) {
-    struct stat file;
-    return fstat(backing->descriptor, &file) == 0 ? (uint64_t)file.st_blocks * 512 : 0;
-}
 static bool is_zero(const char *begin, const char *end) {
     while (begin < end && *begin == 0)
         ++begin;
     return begin == end;
 }
 
-JTEST_P_NAMED(SegmentBacking, NewSegmentIsZeroReservedAndAligned, kind_t, kinds, kind_name) {
+JTEST_P_NAMED(SegmentBacking, NewSegmentIsZeroReservedAndAligned, backing_kind_t, kinds,
+              backing_kind_name) {
     WITHOUT(param->without);
     const resources_t before = resources_now();
     {
@@ -116,7 +92,8 @@ JTEST(SegmentBacking, AlignmentCostsNoAddressSpace) {
     JEXPECT_LT(resources_now().address_bytes, before.address_bytes + bytes / 4);
 }
 
-JTEST_P_NAMED(SegmentBacking, IsSeenOnlyWhenItIsPublishedAndThenWhole, kind_t, kinds, kind_name) {
+JTEST_P_NAMED(SegmentBacking, IsSeenOnlyWhenItIsPublishedAndThenWhole, backing_kind_t, kinds,
+              backing_kind_name) {
     WITHOUT(param->without);
     SAMPLE(sample, param->backend);
     if (!sample_has_name(&sample)) {
@@ -140,7 +117,8 @@ JTEST_P_NAMED(SegmentBacking, IsSeenOnlyWhenItIsPublishedAndThenWhole, kind_t, k
     JEXPECT_EQ(file.st_size, SAMPLE_BYTES);
 }
 
-JTEST_P_NAMED(SegmentBacking, OneThatIsNeverPublishedLeavesNothing, kind_t, kinds, kind_name) {
+JTEST_P_NAMED(SegmentBacking, OneThatIsNeverPublishedLeavesNothing, backing_kind_t, kinds,
+              backing_kind_name) {
     WITHOUT(param->without);
     SAMPLE(sample, param->backend);
     JASSERT_OK(sample_create(&sample));
@@ -192,7 +170,8 @@ static void put_there(stands_t what, const char *path) {
         close(file);
 }
 
-JTEST_P_NAMED(SegmentBacking, NameThatIsTakenStaysWhatItIs, kind_t, new_named_kinds, kind_name) {
+JTEST_P_NAMED(SegmentBacking, NameThatIsTakenStaysWhatItIs, backing_kind_t, new_named_kinds,
+              backing_kind_name) {
     WITHOUT(param->without);
     const resources_t before = resources_now();
     for (stands_t what = STANDS_FILE; what < STANDS_KINDS; ++what)
@@ -294,8 +273,8 @@ JTEST(SegmentBacking, DirectoryThatIsNotThereIsAnIoError) {
     resources_check(&before);
 }
 
-JTEST_P_NAMED(SegmentBacking, MissingBookkeepingMemoryLeavesNothing, kind_t, new_named_kinds,
-              kind_name) {
+JTEST_P_NAMED(SegmentBacking, MissingBookkeepingMemoryLeavesNothing, backing_kind_t,
+              new_named_kinds, backing_kind_name) {
     WITHOUT(param->without);
     const resources_t before = resources_now();
     JFOR_EACH_FAILURE(i) {
@@ -380,7 +359,8 @@ JTEST(SegmentBacking, PrivateSegmentHasNeitherNameNorAttachers) {
 
 /* ---- Growth ---- */
 
-JTEST_P_NAMED(SegmentBacking, GrowthIsSeenInMappingsThatExist, kind_t, growing_kinds, kind_name) {
+JTEST_P_NAMED(SegmentBacking, GrowthIsSeenInMappingsThatExist, backing_kind_t, growing_kinds,
+              backing_kind_name) {
     WITHOUT(param->without);
     SAMPLE(sample, param->backend);
     JASSERT_OK(sample_create_and_publish(&sample));
@@ -429,10 +409,8 @@ JTEST_P_NAMED(SegmentBacking, GrowthIsSeenInMappingsThatExist, kind_t, growing_k
 
 /* ---- Attaching ---- */
 
-static const kind_t file_kinds[] = {
-    {"memfd", JSEGMENT_MEMFD, 0}, {"posix", JSEGMENT_POSIX, 0}, {"file", JSEGMENT_FILE, 0}};
-
-JTEST_P_NAMED(SegmentBacking, AttachSeesTheSameBytes, kind_t, file_kinds, kind_name) {
+JTEST_P_NAMED(SegmentBacking, AttachSeesTheSameBytes, backing_kind_t, file_kinds,
+              backing_kind_name) {
     const resources_t before = resources_now();
     for (int read_only = 0; read_only < 2; ++read_only) {
         SAMPLE(sample, param->backend);
@@ -463,7 +441,8 @@ JTEST_P_NAMED(SegmentBacking, AttachSeesTheSameBytes, kind_t, file_kinds, kind_n
     resources_check(&before);
 }
 
-JTEST_P_NAMED(SegmentBacking, DescriptorOfAnyFileAttaches, kind_t, file_kinds, kind_name) {
+JTEST_P_NAMED(SegmentBacking, DescriptorOfAnyFileAttaches, backing_kind_t, file_kinds,
+              backing_kind_name) {
     const resources_t before = resources_now();
     {
         SAMPLE(sample, param->backend);
@@ -521,9 +500,11 @@ JTEST(SegmentBacking, MemfdCannotBeMadeShorter) {
         resources_check(&before_);                                                                 \
     } while (0)
 
-static const kind_t named_kinds[] = {{"posix", JSEGMENT_POSIX, 0}, {"file", JSEGMENT_FILE, 0}};
+static const backing_kind_t named_kinds[] = {{"posix", JSEGMENT_POSIX, 0},
+                                             {"file", JSEGMENT_FILE, 0}};
 
-JTEST_P_NAMED(SegmentBacking, WhatIsNoSafeFileIsRefused, kind_t, named_kinds, kind_name) {
+JTEST_P_NAMED(SegmentBacking, WhatIsNoSafeFileIsRefused, backing_kind_t, named_kinds,
+              backing_kind_name) {
     for (stands_t what = STANDS_LINK; what < STANDS_KINDS; ++what) {
         JSCOPED_TRACE("kind %d", (int)what);
         SAMPLE(sample, param->backend);
@@ -582,7 +563,8 @@ JTEST(SegmentBacking, FifoIsNotOpened) {
     close(reader);
 }
 
-JTEST_P_NAMED(SegmentBacking, FileOfAnotherUserIsRefused, kind_t, named_kinds, kind_name) {
+JTEST_P_NAMED(SegmentBacking, FileOfAnotherUserIsRefused, backing_kind_t, named_kinds,
+              backing_kind_name) {
     if (geteuid() != 0)
         JSKIP("only the superuser can give files away");
     SAMPLE(sample, param->backend);
@@ -618,7 +600,8 @@ JTEST(SegmentBacking, WhatTheSystemDeniesIsPermission) {
     jtest_in_child(20, as_nobody, &sample);
 }
 
-JTEST_P_NAMED(SegmentBacking, BytesThatAreNoWholeSegmentAreRefused, kind_t, file_kinds, kind_name) {
+JTEST_P_NAMED(SegmentBacking, BytesThatAreNoWholeSegmentAreRefused, backing_kind_t, file_kinds,
+              backing_kind_name) {
     SAMPLE(sample, param->backend);
     if (param->backend == JSEGMENT_MEMFD) {
         sample.backing =
@@ -715,7 +698,8 @@ JTEST(SegmentBacking, DescriptorsOfOtherThingsAreRefused) {
 
 /* ---- Removing ---- */
 
-JTEST_P_NAMED(SegmentBacking, OnlyItsOwnNameIsTakenAway, kind_t, named_kinds, kind_name) {
+JTEST_P_NAMED(SegmentBacking, OnlyItsOwnNameIsTakenAway, backing_kind_t, named_kinds,
+              backing_kind_name) {
     SAMPLE(sample, param->backend);
     JASSERT_OK(sample_create_and_publish(&sample));
     ATTACHED(found);
@@ -732,293 +716,4 @@ JTEST_P_NAMED(SegmentBacking, OnlyItsOwnNameIsTakenAway, kind_t, named_kinds, ki
     JEXPECT_OK(shm_backing_unlink(&next.backing));
     shm_backing_close(&next.backing);
     sample.backing.base[SAMPLE_BYTES - 1] = 1; /* those who have it mapped keep it */
-}
-
-/* ---- Limits of the system ---- */
-
-static void without_descriptors(void *argument) {
-    const kind_t *kind = argument;
-    struct rlimit limit;
-    JASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
-    bool created = false, attached = false;
-    for (rlim_t count = 0; count < 40 && !attached; ++count) {
-        SAMPLE(sample, kind->backend);
-        shm_constants_t c;
-        ATTACHED(other);
-        JASSERT_TRUE(
-            shm_constants_make(&sample.constants, SAMPLE_BYTES, SAMPLE_BYTES, SAMPLE_SLOTS, true));
-        const struct rlimit low = {count, limit.rlim_max};
-        JASSERT_EQ(setrlimit(RLIMIT_NOFILE, &low), 0);
-        jstatus_t status = shm_backing_create(sample_options(&sample), &sample.constants,
-                                              SAMPLE_BYTES, &sample.backing);
-        if (status == JSTATUS_SUCCESS) {
-            created = true;
-            memcpy(sample.backing.base, &sample.constants, sizeof sample.constants);
-            JEXPECT_OK(shm_backing_publish(&sample.backing));
-            status = sample_attach(&sample, false, &c, &other);
-            attached = status == JSTATUS_SUCCESS;
-        }
-        JEXPECT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
-        if (!attached)
-            JEXPECT_STATUS(status, JSTATUS_MEMORY_ERROR);
-        if (!created)
-            JEXPECT_EQ(sample_file_count(&sample), 0);
-    }
-    JEXPECT_TRUE(attached);
-}
-
-JTEST_P_NAMED(SegmentBacking, LackOfDescriptorsIsAStatus, kind_t, file_kinds, kind_name) {
-    kind_t kind = *param;
-    const resources_t before = resources_now();
-    jtest_in_child(20, without_descriptors, &kind);
-    kind.without = SHM_WITHOUT_TMPFILE;
-    shm_backing_without = kind.without;
-    jtest_in_child(20, without_descriptors, &kind);
-    shm_backing_without = 0;
-    resources_check(&before);
-}
-
-static volatile sig_atomic_t signals_seen;
-static void see_signal(int number) { signals_seen += number == SIGXFSZ || number == SIGALRM; }
-
-static void under_a_file_limit(void *argument) {
-    const kind_t *kind = argument;
-    shm_backing_without = kind->without;
-    SAMPLE(sample, kind->backend);
-    SAMPLE(larger, kind->backend);
-    JASSERT_OK(sample_create_and_publish(&sample));
-    const struct rlimit limit = {SAMPLE_BYTES + 8192, SAMPLE_BYTES + 8192};
-    JASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
-    larger.options.size_bytes = 2 * SAMPLE_BYTES;
-    const bool handled = kind->name[0] == 'h';
-    signal(SIGXFSZ, handled ? see_signal : SIG_DFL); /* the default is death */
-    sigset_t before, after, pending;
-    pthread_sigmask(SIG_SETMASK, NULL, &before);
-    JEXPECT_STATUS(sample_create(&larger), JSTATUS_MEMORY_ERROR);
-    JEXPECT_EQ(sample_file_count(&larger), 0);
-    const shm_constants_t *c = &sample.constants;
-    jtest_fail_calls("sigtimedwait", 1, 2, EINTR); /* the signal is still to be taken away */
-    JEXPECT_STATUS(shm_backing_extend(&sample.backing, c, SAMPLE_BYTES, 2 * SAMPLE_BYTES),
-                   JSTATUS_MEMORY_ERROR);
-    JEXPECT_SUBSTR(jstatus_last_message(), strerror(EFBIG));
-    JEXPECT_TRUE(jtest_calls_failed());
-    /* What is left. */
-    JEXPECT_OK(shm_backing_extend(&sample.backing, c, SAMPLE_BYTES, SAMPLE_BYTES + 8192));
-    sample.backing.base[SAMPLE_BYTES + 8191] = 1;
-    JEXPECT_EQ(signals_seen, 0);
-    pthread_sigmask(SIG_SETMASK, NULL, &after);
-    for (int number = 1; number < 64; ++number)
-        JEXPECT_EQ(sigismember(&before, number), sigismember(&after, number));
-
-    /* One that was there before is not taken away. */
-    sigset_t too_large;
-    sigemptyset(&too_large);
-    sigaddset(&too_large, SIGXFSZ);
-    pthread_sigmask(SIG_BLOCK, &too_large, NULL);
-    raise(SIGXFSZ);
-    JEXPECT_STATUS(shm_backing_extend(&sample.backing, c, SAMPLE_BYTES, 2 * SAMPLE_BYTES),
-                   JSTATUS_MEMORY_ERROR);
-    sigpending(&pending);
-    JEXPECT_EQ(sigismember(&pending, SIGXFSZ), 1);
-    signal(SIGXFSZ, SIG_IGN);
-}
-
-static const kind_t limit_kinds[] = {
-    {"default_memfd", JSEGMENT_MEMFD, 0},
-    {"handled_memfd", JSEGMENT_MEMFD, 0},
-    {"handled_memfd_written", JSEGMENT_MEMFD, SHM_WITHOUT_FALLOCATE},
-    {"default_posix", JSEGMENT_POSIX, 0},
-    {"default_posix_written", JSEGMENT_POSIX, SHM_WITHOUT_TMPFILE | SHM_WITHOUT_FALLOCATE},
-    {"handled_file", JSEGMENT_FILE, 0},
-    {"default_file_written", JSEGMENT_FILE, SHM_WITHOUT_FALLOCATE},
-};
-JTEST_P_NAMED(SegmentBacking, LimitOnFilesIsAStatusAndNoSignal, kind_t, limit_kinds, kind_name) {
-    kind_t kind = *param;
-    jtest_in_child(30, under_a_file_limit, &kind);
-}
-
-#if !defined __SANITIZE_ADDRESS__ &&                                                               \
-    !defined __SANITIZE_THREAD__ /* whose shadows are beyond any such limit */
-static void under_an_address_limit(void *argument) {
-    const kind_t *kind = argument;
-    struct rlimit limit = {resources_now().address_bytes, RLIM_INFINITY};
-    /* Room for the mapping and a little more: no slack to align it by 2^30. */
-    limit.rlim_cur += SAMPLE_MAX_BYTES + ((size_t)16 << 20);
-    SAMPLE(sample, kind->backend);
-    JASSERT_EQ(setrlimit(RLIMIT_AS, &limit), 0);
-    JASSERT_OK(sample_create_and_publish(&sample));
-    JEXPECT_GE(sample.backing.alignment, (size_t)1 << 21);
-    JEXPECT_EQ((uintptr_t)sample.backing.base % sample.backing.alignment, 0);
-    JEXPECT_EQ(sample.backing.base[SAMPLE_BYTES - 1], 0);
-    if (kind->backend != JSEGMENT_PRIVATE) {
-        shm_constants_t c;
-        shm_backing_t attached;
-        JEXPECT_STATUS(sample_attach(&sample, false, &c, &attached), JSTATUS_MEMORY_ERROR);
-    }
-    SAMPLE(second, kind->backend);
-    JEXPECT_STATUS(sample_create(&second), JSTATUS_MEMORY_ERROR);
-    JEXPECT_EQ(sample_file_count(&second), 0);
-}
-
-static const kind_t mapped_kinds[] = {{"private", JSEGMENT_PRIVATE, 0},
-                                      {"memfd", JSEGMENT_MEMFD, 0},
-                                      {"posix", JSEGMENT_POSIX, 0},
-                                      {"file", JSEGMENT_FILE, 0}};
-JTEST_P_NAMED(SegmentBacking, NarrowAddressSpaceCostsAlignmentThenAStatus, kind_t, mapped_kinds,
-              kind_name) {
-    kind_t kind = *param;
-    jtest_in_child(20, under_an_address_limit, &kind);
-}
-#endif
-
-JTEST(SegmentBacking, ReservingEndsUnderATimerThatNeverDoes) {
-    struct sigaction see = {.sa_handler = see_signal}, before;
-    sigaction(SIGALRM, &see, &before);
-    const struct itimerval often = {{0, 100}, {0, 100}}, never = {{0, 0}, {0, 0}};
-    SAMPLE(sample, JSEGMENT_POSIX);
-    JASSERT_OK(sample_create(&sample));
-    setitimer(ITIMER_REAL, &often, NULL);
-    const jstatus_t status = shm_backing_extend(&sample.backing, &sample.constants, SAMPLE_BYTES,
-                                                SAMPLE_BYTES + ((size_t)192 << 20));
-    setitimer(ITIMER_REAL, &never, NULL);
-    sigaction(SIGALRM, &before, NULL);
-    JEXPECT_OK(status);
-    JEXPECT_GT(signals_seen, 0);
-    signals_seen = 0;
-}
-
-/* ---- File systems of their own, which only the superuser can mount ---- */
-
-typedef struct mounted {
-    const char *type, *data;
-    unsigned without;
-    void (*run)(const char *directory);
-    const char *directory;
-    bool refused;
-} mounted_t;
-
-static void in_a_mount_namespace(void *argument) {
-    mounted_t *mounted = argument;
-    if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
-        (mounted->type != NULL &&
-         mount("test", mounted->directory, mounted->type, 0, mounted->data) != 0)) {
-        fprintf(stderr, "no mount namespace: %s\n", strerror(errno));
-        return;
-    }
-    shm_backing_without = mounted->without;
-    mounted->run(mounted->directory);
-    if (mounted->type != NULL)
-        umount2(mounted->directory, MNT_DETACH);
-}
-
-static void run_mounted(mounted_t mounted) {
-    char directory[64];
-    snprintf(directory, sizeof directory, "/tmp/jalloc-mount-%ld-XXXXXX", (long)getpid());
-    mounted.directory = mkdtemp(directory);
-    JASSERT_NOT_NULL(mounted.directory);
-    jtest_in_child(60, in_a_mount_namespace, &mounted);
-    JEXPECT_EQ(rmdir(directory), 0);
-}
-
-static void fill_a_small_one(const char *directory) {
-    SAMPLE(sample, JSEGMENT_FILE);
-    SAMPLE(larger, JSEGMENT_FILE);
-    snprintf(sample.name, sizeof sample.name, "%s/a", directory);
-    snprintf(larger.name, sizeof larger.name, "%s/b", directory);
-    snprintf(sample.path, sizeof sample.path, "%s", sample.name);
-    snprintf(larger.path, sizeof larger.path, "%s", larger.name);
-    /* 4 of them are the hole in the page table, and there are 6 */
-    larger.options.size_bytes = (size_t)12 << 20;
-    JEXPECT_STATUS(sample_create(&larger), JSTATUS_MEMORY_ERROR);
-    JEXPECT_SUBSTR(jstatus_last_message(), strerror(ENOSPC));
-    JEXPECT_EQ(directory_count(directory, ""), 2); /* . and .. */
-    larger.options.size_bytes = SAMPLE_BYTES;
-
-    JASSERT_OK(sample_create_and_publish(&sample));
-    const shm_constants_t *c = &sample.constants;
-    JEXPECT_STATUS(sample_create(&larger), JSTATUS_MEMORY_ERROR);
-    char *base = sample.backing.base;
-    char *const words_end = base + c->table_offset + (SAMPLE_BYTES >> 12) * sizeof(shm_page_t);
-    words_end[-1] = base[SAMPLE_BYTES - 1] = 5;
-    const uint64_t before = bytes_set_aside(&sample.backing);
-    JEXPECT_STATUS(shm_backing_extend(&sample.backing, c, SAMPLE_BYTES, 2 * SAMPLE_BYTES),
-                   JSTATUS_MEMORY_ERROR);
-    /* The others have the space again, what there was is as good as before, and a smaller step
-     * still goes. */
-    JEXPECT_LE(bytes_set_aside(&sample.backing), before + 65536); /* whole pages of the table */
-    JEXPECT_EQ(words_end[-1], 5);
-    JEXPECT_EQ(base[SAMPLE_BYTES - 1], 5);
-    memset(base + (c->first_page << 12), 1, SAMPLE_BYTES - (c->first_page << 12));
-    JEXPECT_OK(shm_backing_extend(&sample.backing, c, SAMPLE_BYTES, SAMPLE_BYTES + 65536));
-    memset(base + SAMPLE_BYTES, 1, 65536);
-    ATTACHED(attached);
-    shm_constants_t copy;
-    JEXPECT_OK(sample_attach(&sample, false, &copy, &attached));
-}
-
-static void use_an_ordinary_one(const char *directory) {
-    SAMPLE(sample, JSEGMENT_FILE);
-    snprintf(sample.name, sizeof sample.name, "%s/a", directory);
-    snprintf(sample.path, sizeof sample.path, "%s", sample.name);
-    JASSERT_OK(sample_create_and_publish(&sample));
-    JEXPECT_OK(
-        shm_backing_extend(&sample.backing, &sample.constants, SAMPLE_BYTES, 2 * SAMPLE_BYTES));
-    sample.backing.base[2 * SAMPLE_BYTES - 1] = 1;
-    ATTACHED(attached);
-    shm_constants_t copy;
-    JEXPECT_OK(sample_attach(&sample, false, &copy, &attached));
-    JEXPECT_EQ(directory_count(directory, ""), 3);
-    JEXPECT_OK(shm_backing_unlink(&attached));
-    JEXPECT_EQ(directory_count(directory, ""), 2);
-}
-
-static void without_proc(const char *directory) {
-    (void)directory;
-    if (umount2("/proc", MNT_DETACH) != 0 || access("/proc/self", F_OK) == 0) {
-        fprintf(stderr, "/proc stays: %s\n", strerror(errno));
-        return;
-    }
-    JEXPECT_EQ(shm_pid_namespace(), 0);
-    SAMPLE(sample, JSEGMENT_POSIX);
-    JASSERT_OK(sample_create(&sample));
-    JEXPECT_STREQ(sample.constants.boot_id, "");
-    JEXPECT_NOT_NULL(sample.backing.temporary); /* one without a name could not be given one */
-    JASSERT_OK(shm_backing_publish(&sample.backing));
-    ATTACHED(attached);
-    shm_constants_t c;
-    JEXPECT_OK(sample_attach(&sample, false, &c, &attached));
-    int descriptor;
-    JEXPECT_STATUS(shm_backing_reopen(&sample.backing, &descriptor), JSTATUS_NOT_IMPLEMENTED);
-    jsegment_options_t options = JSEGMENT_OPTIONS_INIT;
-    options.backend = JSEGMENT_MEMFD;
-    options.descriptor = sample.backing.descriptor;
-    shm_backing_t other;
-    JEXPECT_STATUS(shm_backing_attach(&options, &c, &other), JSTATUS_NOT_IMPLEMENTED);
-
-    SAMPLE(array, JSEGMENT_ARRAY);
-    JASSERT_OK(sample_create(&array));
-    const uint64_t claim = shm_life_identity(&array.backing, &array.constants);
-    JEXPECT_NE(claim, 0);
-    JEXPECT_EQ(shm_life_of(&array.backing, 1, claim), SHM_LIFE_UNKNOWN);
-}
-
-JTEST(SegmentBacking, FullDiskIsAStatus) {
-    if (geteuid() != 0)
-        JSKIP("only the superuser can mount");
-    for (unsigned without = 0; without < 4; ++without)
-        run_mounted((mounted_t){
-            .type = "tmpfs", .data = "size=6m", .run = fill_a_small_one, .without = without});
-}
-
-JTEST(SegmentBacking, FileSystemThatCannotReserveIsWrittenTo) {
-    if (geteuid() != 0)
-        JSKIP("only the superuser can mount");
-    run_mounted((mounted_t){.type = "ramfs", .run = use_an_ordinary_one});
-    run_mounted((mounted_t){.type = "tmpfs", .data = "size=64m", .run = use_an_ordinary_one});
-}
-
-JTEST(SegmentBacking, NamedSegmentsWorkWithoutProc) {
-    if (geteuid() != 0)
-        JSKIP("only the superuser can unmount");
-    run_mounted((mounted_t){.run = without_proc});
 }

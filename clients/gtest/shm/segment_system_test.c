@@ -13,15 +13,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-static void everything_again(void *context) {
-    (void)context;
-    shm_backing_without = 0;
-}
-/* Until the end of the scope, the system lacks what this kind is without. */
-#define WITHOUT(flags)                                                                             \
-    __attribute__((cleanup(everything_again), unused)) unsigned without_ = shm_backing_without =   \
-        (flags)
-
 /* ---- Making one ---- */
 
 JTEST(SegmentSystem, EachErrorHasItsStatus) {
