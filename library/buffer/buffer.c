@@ -15,9 +15,7 @@
  * A view of a distributed buffer has no address of its own, because its elements lie on many processes: it is a pair of
  * global indices, `starts`, into the one distribution that the storage has. */
 
-#include "buffer/buffer.h"
-
-#include <string.h>
+#include "buffer/walk.h"
 
 #include "device/device.h"
 
@@ -233,42 +231,36 @@ jstatus_t jbuffer_as_part(jbuffer_t *buffer, jbuffer_part_t *part) {
 /* Where an element is really stored, and what has to be made of it. */
 typedef struct buffer_element {
     int64_t indices[JLAYOUT_MAX_RANK];
-    bool zero, conjugate, real;
-    bool stored; /* not mirrored, and not zero */
+    ji_origin_t origin;
+    bool real;
 } buffer_element_t;
 
 /* Finds the element as the structure has it; the indices are within the extents. */
 static buffer_element_t buffer_find(const jlayout_t *layout, const int64_t *indices) {
-    buffer_element_t element = {.stored = true};
+    buffer_element_t element = {.origin = JI_ORIGIN_STORED};
     if (layout->rank > 0)
         memcpy(element.indices, indices, (size_t)layout->rank * sizeof *indices);
-    const int64_t row = element.indices[0], column = element.indices[1];
     if (layout->structure == JSTRUCTURE_GENERAL)
         return element;
-    const bool hermitian = ji_structure_is_hermitian(layout->structure);
-    element.stored = ji_structure_is_upper(layout->structure) ? row <= column : row >= column;
-    element.zero = !element.stored && ji_structure_is_triangular(layout->structure);
-    element.real = hermitian && row == column;
-    element.conjugate = hermitian && !element.stored;
-    if (!element.stored) {
+    const int64_t row = element.indices[0], column = element.indices[1];
+    element.origin = ji_origin_of(layout->structure, row, column);
+    element.real = ji_structure_is_hermitian(layout->structure) && row == column;
+    if (element.origin != JI_ORIGIN_STORED) {
         element.indices[0] = column;
         element.indices[1] = row;
     }
     return element;
 }
 
-/* Makes the stored value that of the element: nothing of real types. */
+/* Makes the stored value that of the element. */
 static void buffer_mirror(const buffer_element_t *element, jdatatype_t type, void *value) {
     const size_t size = jhandle_sizeof_datatype(type);
-    if (element->zero)
+    if (element->origin == JI_ORIGIN_ZERO)
         memset(value, 0, size);
-    if (type == JDATATYPE_F32_C || type == JDATATYPE_F64_C) {
-        char *imaginary = (char *)value + size / 2;
-        if (element->real)
-            memset(imaginary, 0, size / 2);
-        else if (element->conjugate)
-            imaginary[size / 2 - 1] ^= (char)0x80; /* the sign: numbers are little-endian */
-    }
+    if (element->origin == JI_ORIGIN_CONJUGATED)
+        ji_conjugate(type, value, 0, 1);
+    if (element->real && ji_type_is_complex(type))
+        memset((char *)value + size / 2, 0, size / 2);
 }
 
 /* One element between host memory and where the buffer lies; has been done on return. */
@@ -305,10 +297,10 @@ jstatus_t jbuffer_get(const jbuffer_t *buffer, const int64_t *indices, void *val
             ji_arguments_add(ji_arguments_add_buffer(0, buffer), element.indices, 2 * sizeof *indices);
         JTRY(ji_buffer_agree_on(ji_buffer_allocator(buffer), status, arguments));
         const int64_t whole[2] = {buffer->starts[0] + element.indices[0], buffer->starts[1] + element.indices[1]};
-        if (!element.zero)
+        if (element.origin != JI_ORIGIN_ZERO)
             JTRY(ji_buffer_runtime(buffer)->ops->get(buffer, whole, found));
     } else {
-        if (status == JSTATUS_SUCCESS && !element.zero)
+        if (status == JSTATUS_SUCCESS && element.origin != JI_ORIGIN_ZERO)
             status = buffer_transfer(buffer, found, (char *)ji_buffer_data(buffer) + (size_t)offset * size);
         if (status != JSTATUS_SUCCESS)
             return status;
@@ -324,7 +316,7 @@ jstatus_t jbuffer_set(jbuffer_t *buffer, const int64_t *indices, const void *val
     buffer_element_t element = {0};
     int64_t offset = 0;
     JTRY_RETURN(buffer_check_element(buffer, indices, value, __func__, &element, &offset));
-    if (!element.stored)
+    if (element.origin != JI_ORIGIN_STORED)
         return ji_fail(JSTATUS_INVALID_VALUE, "%s: element (%lld, %lld) is outside of the stored triangle", __func__,
                        (long long)indices[0], (long long)indices[1]);
     if (ji_buffer_kind(buffer) == JBUFFER_DISTRIBUTED) {

@@ -12,11 +12,9 @@
  * A move takes the source's memory as it lies, by exchanging the allocator that the storage belongs to, or else copies and
  * lets go of the source. Whether it can is agreed upon: all or none. */
 
-#include "buffer/buffer.h"
+#include "buffer/walk.h"
 
 #include "device/device.h"
-
-#define CONVERT_ALIGNMENT 64
 
 /* ---- Copies of other types --------------------------------------------------------------------------------------- */
 
@@ -61,14 +59,14 @@ static jstatus_t convert_source(const ji_construct_t *construct, const jbuffer_t
         size_t to_bytes, image_bytes = 0;
         const bool elsewhere = jdevice_kind(from.device) != JDEVICE_HOST;
         JTRY(jlayout_get_bytes(&to.layout, to.type, &to_bytes));
-        to_bytes = (to_bytes + CONVERT_ALIGNMENT - 1) & ~(size_t)(CONVERT_ALIGNMENT - 1);
+        to_bytes = ji_align_bytes(to_bytes);
         if (elsewhere) {
             JTRY(jlayout_get_bytes(&to.layout, from.type, &image_bytes));
-            image_bytes = (image_bytes + CONVERT_ALIGNMENT - 1) & ~(size_t)(CONVERT_ALIGNMENT - 1);
+            image_bytes = ji_align_bytes(image_bytes);
         }
         conversion->bytes = to_bytes + image_bytes + (elsewhere ? ji_place_copy_bytes(&image, &from) : 0);
         JTRY(ji_construct_scratch(construct, &conversion->scratch));
-        JTRY(jallocator_allocate(conversion->scratch, conversion->bytes, CONVERT_ALIGNMENT, NULL, &conversion->memory));
+        JTRY(jallocator_allocate(conversion->scratch, conversion->bytes, JI_ALIGNMENT, NULL, &conversion->memory));
         to.data = conversion->memory;
         if (elsewhere) {
             image.data = (char *)conversion->memory + to_bytes;
@@ -128,8 +126,7 @@ jstatus_t jbuffer_construct_copy(jbuffer_allocator_t *allocator, const jbuffer_t
     ji_construct_t construct;
     conversion_t conversion = {.memory = NULL};
     const jdatatype_t from = ji_buffer_type(source), to = allocator->options.type;
-    const bool narrows =
-        (from == JDATATYPE_F32_C || from == JDATATYPE_F64_C) && to != JDATATYPE_F32_C && to != JDATATYPE_F64_C;
+    const bool narrows = ji_type_is_complex(from) && !ji_type_is_complex(to);
     if (status == JSTATUS_SUCCESS && narrows)
         status = ji_fail(JSTATUS_INVALID_VALUE,
                          "%s: the source's elements of %s have an imaginary part, the allocator's of %s have none",

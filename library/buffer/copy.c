@@ -21,14 +21,11 @@
  * that are packed into workspace. Where machines share one copy only their first processes take part. Whatever is
  * distributed is the transport's. */
 
-#include "buffer/buffer.h"
+#include "buffer/walk.h"
 
 #include "device/device.h"
 
 #define COPY_PIECE_BYTES ((size_t)1 << 20) /* of a replicated buffer that is not packed */
-#define COPY_ALIGNMENT 64
-
-static size_t copy_rounded(size_t bytes) { return (bytes + COPY_ALIGNMENT - 1) & ~(size_t)(COPY_ALIGNMENT - 1); }
 
 static bool place_is_host(const ji_place_t *place) { return jdevice_kind(place->device) == JDEVICE_HOST; }
 
@@ -54,7 +51,7 @@ static jlayout_t place_pack(const jlayout_t *layout) {
 }
 
 static size_t place_image_bytes(const ji_place_t *place) {
-    return place_is_host(place) ? 0 : copy_rounded((size_t)place_count(place) * jhandle_sizeof_datatype(place->type));
+    return place_is_host(place) ? 0 : ji_align_bytes((size_t)place_count(place) * jhandle_sizeof_datatype(place->type));
 }
 
 /* Whether the two are contiguous bytes with the elements in the same order, which the runtime of a device can copy. */
@@ -73,50 +70,22 @@ size_t ji_place_copy_bytes(const ji_place_t *destination, const ji_place_t *sour
     return place_is_alike(destination, source) ? 0 : place_image_bytes(destination) + place_image_bytes(source);
 }
 
-/* Copies the runs of a place between its device and its image, in stream order. */
+/* Copies the runs of a place between its device and its image, in stream order. Lines with holes are copied element by
+ * element. */
 static jstatus_t place_copy_runs(const ji_place_t *place, const ji_place_t *image, bool to_image, jstream_t *stream) {
-    const jlayout_t *layout = &place->layout, *packed = &image->layout;
     const size_t size = jhandle_sizeof_datatype(place->type);
-    int order[JLAYOUT_MAX_RANK];
-    ji_layout_sort(layout, order);
-    /* Dimensions that are in one run; of a structure no more than one, because each run has a length of its own. */
-    const bool general = layout->structure == JSTRUCTURE_GENERAL;
-    int inner = 0;
-    int64_t run = 1;
-    while (inner < layout->rank && (layout->strides[order[inner]] == run || layout->extents[order[inner]] == 1) &&
-           (general || inner == 0))
-        run *= layout->extents[order[inner++]];
-    /* Rows before the diagonal of a lower triangle are a run each, columns behind it, and so on. */
-    const bool lower = ji_structure_is_lower(layout->structure);
-    int64_t index[JLAYOUT_MAX_RANK] = {0};
-    for (;;) {
-        int64_t at = 0, packed_at = 0, first = 0, last = run;
-        for (int d = 0; d < layout->rank; ++d) {
-            at += index[d] * layout->strides[d];
-            packed_at += index[d] * packed->strides[d];
-        }
-        if (!general && inner == 1) {
-            if (lower == (order[0] == 0))
-                first = index[order[1]];
-            else
-                last = index[order[1]] + 1;
-        } else if (!general && (lower ? index[0] < index[1] : index[0] > index[1])) {
-            last = 0;
-        }
-        if (first < last) {
-            char *on_device = (char *)place->data + (size_t)(at + first) * size;
-            char *in_image = (char *)image->data + (size_t)(packed_at + first) * size;
+    ji_walk_t walk;
+    ji_walk_layouts(&walk, 2, (const jlayout_t *const[]){&place->layout, &image->layout});
+    for (ji_walk_begin(&walk, 1); ji_walk_next(&walk);) {
+        const int64_t *strides = walk.dimensions[0].strides;
+        const bool is_run = strides[0] == 1 && strides[1] == 1;
+        const int64_t step = is_run ? walk.count : 1;
+        for (int64_t i = 0; i < walk.count; i += step) {
+            char *on_device = (char *)place->data + (size_t)(walk.at[0] + i * strides[0]) * size;
+            char *in_image = (char *)image->data + (size_t)(walk.at[1] + i * strides[1]) * size;
             JTRY_RETURN(jdevice_copy(place->device, stream, to_image ? in_image : on_device,
-                                     to_image ? on_device : in_image, (size_t)(last - first) * size));
+                                     to_image ? on_device : in_image, (size_t)step * size));
         }
-        int k = inner;
-        for (; k < layout->rank; ++k) {
-            if (++index[order[k]] < layout->extents[order[k]])
-                break;
-            index[order[k]] = 0;
-        }
-        if (k == layout->rank)
-            break;
     }
     return jstream_synchronize(place->device, stream);
 }
@@ -247,7 +216,7 @@ static size_t copy_piece_bytes(const ji_place_t *whole) {
     if (jlayout_is_packed(&whole->layout))
         return 0;
     const size_t bytes = (size_t)place_count(whole) * jhandle_sizeof_datatype(whole->type);
-    return copy_rounded(bytes < COPY_PIECE_BYTES ? bytes : COPY_PIECE_BYTES);
+    return ji_align_bytes(bytes < COPY_PIECE_BYTES ? bytes : COPY_PIECE_BYTES);
 }
 
 jstatus_t ji_buffer_copy_bytes(const jbuffer_t *destination, const jbuffer_t *source, size_t *best, size_t *least) {

@@ -3,9 +3,8 @@
 
 /* Elements from one place in host memory to another: any strides, any two types, triangles.
  *
- * Two layouts of one shape are a walk: in each dimension an extent and two strides. A walk is first made as simple as it
- * can be: dimensions of one element go, the others are ordered by the destination's strides, and neighbours that lie
- * contiguously in both become one. What is left is carried out two dimensions at a time, by a tile:
+ * Two layouts of one shape are a walk (walk.h), ordered by the destination's strides. It is carried out two dimensions
+ * at a time, by a tile:
  *
  *     the source runs fastest where the destination does         elsewhere: a transposition
  *     runs side by side: memcpy, or a loop for short ones        squares of a cache line by a cache line, in larger
@@ -16,15 +15,13 @@
  * A fill is a walk whose source stands still: all its strides are 0.
  *
  * A triangle is halved until it is small: two triangles of half the order and the square between them, which is a walk.
- * The other triangle of a symmetric matrix is the same with the source's two strides exchanged. All seven structures are
- * made of three parts: the diagonal, what is below it, what is above it.
+ * The other triangle of a symmetric matrix is the same with the source's two strides exchanged. Of all seven structures
+ * the parts are made of three: the diagonal, what is below it, what is above it.
  *
  * Elements of one type are moved as bytes. Otherwise they go through double, which holds every value of every type: one
  * function to load and one to store for each type, in pieces that stay in the first cache. */
 
-#include "buffer/buffer.h"
-
-#include <string.h>
+#include "buffer/walk.h"
 
 /* ---- Conversion -------------------------------------------------------------------------------------------------- */
 
@@ -125,8 +122,6 @@ static const struct {
     [JDATATYPE_I32] = {elements_load_i32, elements_store_i32},
 };
 
-static bool elements_is_complex(jdatatype_t type) { return type == JDATATYPE_F32_C || type == JDATATYPE_F64_C; }
-
 /* ---- Tiles ------------------------------------------------------------------------------------------------------- */
 
 /* What happens to an element on its way. */
@@ -137,10 +132,9 @@ typedef struct elements_way {
 } elements_way_t;
 
 static elements_way_t elements_make_way(jdatatype_t to, jdatatype_t from, bool conjugate) {
-    return (elements_way_t){to, from, conjugate && elements_is_complex(from), jhandle_sizeof_datatype(to),
+    return (elements_way_t){to, from, conjugate && ji_type_is_complex(from), jhandle_sizeof_datatype(to),
                             jhandle_sizeof_datatype(from)};
 }
-static bool elements_converts(const elements_way_t *way) { return way->to != way->from || way->conjugate; }
 
 /* One side of two dimensions: the first element, and the strides in elements. */
 typedef struct elements_to {
@@ -156,7 +150,7 @@ static void elements_convert(const elements_way_t *way, elements_to_t to, elemen
                              int64_t n1) {
     elements_chunk_t chunk;
     chunk.single = way->from != JDATATYPE_F64 && way->from != JDATATYPE_I32;
-    if (!elements_is_complex(way->from) && elements_is_complex(way->to))
+    if (!ji_type_is_complex(way->from) && ji_type_is_complex(way->to))
         memset(chunk.im, 0, sizeof chunk.im);
     for (int64_t j = 0; j < n1; ++j)
         for (int64_t i = 0; i < n0; i += ELEMENTS_CHUNK) {
@@ -164,8 +158,6 @@ static void elements_convert(const elements_way_t *way, elements_to_t to, elemen
             elements_conversions[way->from].load(
                 &chunk, from.data + (i * from.stride[0] + j * from.stride[1]) * (int64_t)way->from_bytes,
                 from.stride[0], count);
-            for (int64_t k = 0; way->conjugate && k < count; ++k)
-                chunk.im[k] = -chunk.im[k];
             elements_conversions[way->to].store(
                 to.data + (i * to.stride[0] + j * to.stride[1]) * (int64_t)way->to_bytes, to.stride[0], &chunk, count);
         }
@@ -226,10 +218,16 @@ static void elements_move(size_t size, elements_to_t to, elements_from_t from, i
 
 static const _Alignas(16) char elements_zero[16]; /* what is filled with zeros is filled from here */
 
+static void elements_conjugate(const elements_way_t *way, elements_to_t to, int64_t n0, int64_t n1) {
+    const int64_t size = (int64_t)way->to_bytes;
+    for (int64_t j = 0; j < n1; ++j)
+        ji_conjugate(way->to, to.data + j * to.stride[1] * size, to.stride[0] * size, n0);
+}
+
 /* A tile whose sides both run along dimension 0, or that is small. */
 static void elements_tile(const elements_way_t *way, elements_to_t to, elements_from_t from, int64_t n0, int64_t n1) {
     const size_t size = way->to_bytes, run_bytes = (size_t)n0 * size;
-    if (elements_converts(way)) {
+    if (way->to != way->from) {
         elements_convert(way, to, from, n0, n1);
     } else if (to.stride[0] == 1 && from.stride[0] == 1 && run_bytes >= ELEMENTS_SHORT_BYTES) {
         for (int64_t j = 0; j < n1; ++j)
@@ -241,6 +239,8 @@ static void elements_tile(const elements_way_t *way, elements_to_t to, elements_
     } else {
         elements_move(size, to, from, n0, n1);
     }
+    if (way->conjugate)
+        elements_conjugate(way, to, n0, n1);
 }
 
 static elements_to_t elements_to_at(const elements_way_t *way, elements_to_t to, int64_t i, int64_t j) {
@@ -255,7 +255,7 @@ static elements_from_t elements_from_at(const elements_way_t *way, elements_from
 /* A square of at most ELEMENTS_LARGE each way, transposed line by line. */
 static void elements_transpose(const elements_way_t *way, elements_to_t to, elements_from_t from, int64_t n0,
                                int64_t n1) {
-    if (elements_converts(way) || to.stride[0] != 1 || from.stride[1] != 1) {
+    if (way->to != way->from || to.stride[0] != 1 || from.stride[1] != 1) {
         elements_tile(way, to, from, n0, n1);
         return;
     }
@@ -272,6 +272,8 @@ static void elements_transpose(const elements_way_t *way, elements_to_t to, elem
             default: elements_square_16(d, s); break;
             }
         }
+    if (way->conjugate)
+        elements_conjugate(way, to, whole0, whole1);
     elements_tile(way, elements_to_at(way, to, whole0, 0), elements_from_at(way, from, whole0, 0), n0 - whole0, whole1);
     elements_tile(way, elements_to_at(way, to, 0, whole1), elements_from_at(way, from, 0, whole1), n0, n1 - whole1);
 }
@@ -280,93 +282,41 @@ static void elements_transpose(const elements_way_t *way, elements_to_t to, elem
 
 #define ELEMENTS_LARGE 128 /* elements each way that a transposition does before it goes on: so many pages at most */
 
-typedef struct elements_walk {
-    int rank;
-    int64_t extents[JLAYOUT_MAX_RANK], to[JLAYOUT_MAX_RANK], from[JLAYOUT_MAX_RANK];
-} elements_walk_t;
-
-/* Adds a dimension, in the order of the destination's strides: no two of more than one element are equal. */
-static void elements_add(elements_walk_t *walk, int64_t extent, int64_t to, int64_t from) {
-    if (extent == 1)
-        return;
-    int d = walk->rank++;
-    for (; d > 0 && walk->to[d - 1] > to; --d) {
-        walk->extents[d] = walk->extents[d - 1];
-        walk->to[d] = walk->to[d - 1];
-        walk->from[d] = walk->from[d - 1];
-    }
-    walk->extents[d] = extent;
-    walk->to[d] = to;
-    walk->from[d] = from;
-}
-
-/* Joins neighbours that are contiguous on both sides. At least two dimensions stay, for tiles. */
-static void elements_join(elements_walk_t *walk) {
-    int kept = 0;
-    for (int d = 1; d < walk->rank; ++d) {
-        if (walk->to[d] == walk->to[kept] * walk->extents[kept] &&
-            walk->from[d] == walk->from[kept] * walk->extents[kept]) {
-            walk->extents[kept] *= walk->extents[d];
-        } else {
-            ++kept;
-            walk->extents[kept] = walk->extents[d];
-            walk->to[kept] = walk->to[d];
-            walk->from[kept] = walk->from[d];
-        }
-    }
-    for (walk->rank = walk->rank == 0 ? 0 : kept + 1; walk->rank < 2; ++walk->rank) {
-        walk->extents[walk->rank] = 1;
-        walk->to[walk->rank] = walk->from[walk->rank] = 1;
-    }
-}
-
-/* Carries a walk out. */
-static void elements_go(const elements_way_t *way, elements_walk_t *walk, char *to, const char *from) {
-    for (int d = 0; d < walk->rank; ++d)
-        if (walk->extents[d] == 0)
-            return;
-    elements_join(walk);
+/* Carries a walk out, whose sides are the destination and the source. */
+static void elements_go(const elements_way_t *way, ji_walk_t *walk, char *to, const char *from) {
     int across = 0; /* where the source runs fastest */
     for (int d = 1; d < walk->rank; ++d)
-        if (walk->extents[d] > 1 && walk->from[d] < walk->from[across])
+        if (walk->dimensions[d].strides[1] < walk->dimensions[across].strides[1])
             across = d;
     const bool transposes = across != 0;
-    if (!transposes)
-        across = 1;
+    if (transposes)
+        ji_walk_bring(walk, across);
 
-    const int64_t n0 = walk->extents[0], n1 = walk->extents[across];
+    ji_walk_begin(walk, 2);
+    const ji_walk_dimension_t *d0 = &walk->dimensions[0], *d1 = &walk->dimensions[1];
+    const int64_t n0 = d0->extent, n1 = d1->extent;
     const int64_t step = transposes ? ELEMENTS_LARGE : n0 > n1 ? n0 : n1;
-    int64_t index[JLAYOUT_MAX_RANK] = {0};
-    int64_t to_at = 0, from_at = 0;
-    for (int d = 0; d < walk->rank;) {
-        const elements_to_t here = {to + to_at * (int64_t)way->to_bytes, {walk->to[0], walk->to[across]}};
-        const elements_from_t there = {from + from_at * (int64_t)way->from_bytes, {walk->from[0], walk->from[across]}};
+    elements_to_t here = {to, {d0->strides[0], d1->strides[0]}};
+    elements_from_t there = {from, {d0->strides[1], d1->strides[1]}};
+    while (ji_walk_next(walk)) {
+        here.data = to + walk->at[0] * (int64_t)way->to_bytes;
+        there.data = from + walk->at[1] * (int64_t)way->from_bytes;
         for (int64_t j = 0; j < n1; j += step)
             for (int64_t i = 0; i < n0; i += step) {
                 const int64_t m0 = n0 - i < step ? n0 - i : step, m1 = n1 - j < step ? n1 - j : step;
                 (transposes ? elements_transpose : elements_tile)(way, elements_to_at(way, here, i, j),
                                                                   elements_from_at(way, there, i, j), m0, m1);
             }
-        /* The next of the other dimensions. */
-        for (d = 1; d < walk->rank; ++d) {
-            if (d == across)
-                continue;
-            to_at += walk->to[d];
-            from_at += walk->from[d];
-            if (++index[d] < walk->extents[d])
-                break;
-            to_at -= index[d] * walk->to[d];
-            from_at -= index[d] * walk->from[d];
-            index[d] = 0;
-        }
     }
 }
 
 static void elements_rectangle(const elements_way_t *way, elements_to_t to, elements_from_t from, int64_t n0,
                                int64_t n1) {
-    elements_walk_t walk = {.rank = 0};
-    elements_add(&walk, n0, to.stride[0], from.stride[0]);
-    elements_add(&walk, n1, to.stride[1], from.stride[1]);
+    ji_walk_t walk;
+    ji_walk_init(&walk);
+    ji_walk_add(&walk, (ji_walk_dimension_t){n0, {to.stride[0], from.stride[0]}});
+    ji_walk_add(&walk, (ji_walk_dimension_t){n1, {to.stride[1], from.stride[1]}});
+    ji_walk_join(&walk);
     elements_go(way, &walk, to.data, from.data);
 }
 
@@ -384,62 +334,62 @@ static void elements_below(const elements_way_t *way, elements_to_t to, elements
         return;
     }
     for (int64_t k = 0; k < n; ++k) {
-        if (to.stride[0] <= to.stride[1]) /* columns are runs */
+        if (to.stride[0] <= to.stride[1]) { /* columns are runs */
             elements_tile(way, elements_to_at(way, to, k + 1, k), elements_from_at(way, from, k + 1, k), n - k - 1, 1);
-        else
-            elements_rectangle(way, elements_to_at(way, to, k, 0), elements_from_at(way, from, k, 0), 1, k);
+        } else {
+            elements_to_t row = elements_to_at(way, to, k, 0);
+            elements_from_t from_row = elements_from_at(way, from, k, 0);
+            row.stride[0] = row.stride[1];
+            from_row.stride[0] = from_row.stride[1];
+            elements_tile(way, row, from_row, k, 1);
+        }
     }
 }
 
-/* Which triangle a structure stores. */
-typedef enum elements_side { ELEMENTS_BELOW, ELEMENTS_ABOVE, ELEMENTS_BOTH } elements_side_t;
-
-static elements_side_t elements_stored(jstructure_t structure) {
-    if (structure == JSTRUCTURE_GENERAL)
-        return ELEMENTS_BOTH;
-    return ji_structure_is_upper(structure) ? ELEMENTS_ABOVE : ELEMENTS_BELOW;
+/* What of a part is beside the diagonal, below (0) or above (1). Above is below, transposed. */
+static void elements_copy_side(const elements_way_t *way, elements_to_t to, elements_from_t from, int side, int64_t n) {
+    const elements_to_t to_side = {to.data, {to.stride[side], to.stride[!side]}};
+    const elements_from_t from_side = {from.data, {from.stride[side], from.stride[!side]}};
+    elements_below(way, to_side, from_side, n);
 }
 
-/* One side of the destination's diagonal, from what the source stores. */
-static void elements_copy_side(const ji_place_t *destination, const ji_place_t *source, elements_side_t side) {
-    const jstructure_t structure = source->layout.structure;
-    const elements_side_t stored = elements_stored(structure);
-    const bool mirrored = stored != side && stored != ELEMENTS_BOTH;
-    const int row = side == ELEMENTS_BELOW ? 0 : 1, from_row = mirrored ? !row : row; /* above is below, transposed */
-    elements_way_t way =
-        elements_make_way(destination->type, source->type, mirrored && ji_structure_is_hermitian(structure));
-    const elements_to_t to = {destination->data, {destination->layout.strides[row], destination->layout.strides[!row]}};
-    elements_from_t from = {source->data, {source->layout.strides[from_row], source->layout.strides[!from_row]}};
-    if (mirrored && ji_structure_is_triangular(structure)) {
-        way = elements_make_way(destination->type, destination->type, false);
+static void elements_copy_part(const ji_place_t *destination, const ji_place_t *source, const ji_part_t *part) {
+    const int64_t n = destination->layout.extents[0], *strides = source->layout.strides;
+    const bool mirrored = ji_origin_is_mirrored(part->origin), zero = part->origin == JI_ORIGIN_ZERO;
+    const elements_way_t way = elements_make_way(destination->type, zero ? destination->type : source->type,
+                                                 part->origin == JI_ORIGIN_CONJUGATED);
+    const elements_to_t to = {destination->data, {destination->layout.strides[0], destination->layout.strides[1]}};
+    elements_from_t from = {source->data, {strides[mirrored], strides[!mirrored]}};
+    if (zero)
         from = (elements_from_t){elements_zero, {0, 0}};
-    }
-    elements_below(&way, to, from, destination->layout.extents[0]);
+    if (part->region.low <= 0 && part->region.high > 0)
+        elements_tile(&way, (elements_to_t){to.data, {to.stride[0] + to.stride[1], 1}},
+                      (elements_from_t){from.data, {from.stride[0] + from.stride[1], 1}}, n, 1);
+    if (part->region.high > 1)
+        elements_copy_side(&way, to, from, 0, n);
+    if (part->region.low < 0)
+        elements_copy_side(&way, to, from, 1, n);
 }
 
 static void elements_copy_structured(const ji_place_t *destination, const ji_place_t *source) {
-    const jlayout_t *to = &destination->layout, *from = &source->layout;
-    const int64_t n = to->extents[0];
-    const elements_way_t way = elements_make_way(destination->type, source->type, false);
-    const elements_to_t diagonal = {destination->data, {to->strides[0] + to->strides[1], 1}};
-    const elements_from_t from_diagonal = {source->data, {from->strides[0] + from->strides[1], 1}};
-    elements_tile(&way, diagonal, from_diagonal, n, 1);
-    if (ji_structure_is_hermitian(from->structure) && elements_is_complex(destination->type))
-        for (int64_t i = 0; i < n; ++i) /* real, whatever is stored there */
-            memset(diagonal.data + i * diagonal.stride[0] * (int64_t)way.to_bytes + way.to_bytes / 2, 0,
-                   way.to_bytes / 2);
-    const elements_side_t wanted = elements_stored(to->structure);
-    if (wanted != ELEMENTS_ABOVE)
-        elements_copy_side(destination, source, ELEMENTS_BELOW);
-    if (wanted != ELEMENTS_BELOW)
-        elements_copy_side(destination, source, ELEMENTS_ABOVE);
+    const jlayout_t *to = &destination->layout;
+    ji_part_t parts[2];
+    const int count = ji_structure_parts(to->structure, source->layout.structure, parts);
+    for (int k = 0; k < count; ++k)
+        elements_copy_part(destination, source, &parts[k]);
+    if (!ji_structure_is_hermitian(source->layout.structure) || !ji_type_is_complex(destination->type))
+        return;
+    const size_t size = jhandle_sizeof_datatype(destination->type);
+    for (int64_t i = 0; i < to->extents[0]; ++i) /* real, whatever is stored there */
+        memset((char *)destination->data + (size_t)(i * (to->strides[0] + to->strides[1])) * size + size / 2, 0,
+               size / 2);
 }
 
 /* ---- Places ------------------------------------------------------------------------------------------------------ */
 
 jstatus_t ji_place_copy_host(const ji_place_t *destination, const ji_place_t *source) {
     JREQUIRE(jlayout_same_shape(&destination->layout, &source->layout), JSTATUS_INVALID_SIZE);
-    if (elements_is_complex(source->type) && !elements_is_complex(destination->type))
+    if (ji_type_is_complex(source->type) && !ji_type_is_complex(destination->type))
         return ji_fail(JSTATUS_INVALID_VALUE,
                        "elements of %s have an imaginary part, the destination's of %s have none",
                        jdatatype_name(source->type), jdatatype_name(destination->type));
@@ -453,9 +403,8 @@ jstatus_t ji_place_copy_host(const ji_place_t *destination, const ji_place_t *so
         return JSTATUS_SUCCESS;
     }
     const elements_way_t way = elements_make_way(destination->type, source->type, false);
-    elements_walk_t walk = {.rank = 0};
-    for (int d = 0; d < to->rank; ++d)
-        elements_add(&walk, to->extents[d], to->strides[d], from->strides[d]);
+    ji_walk_t walk;
+    ji_walk_layouts(&walk, 2, (const jlayout_t *const[]){to, from});
     elements_go(&way, &walk, destination->data, source->data);
     return JSTATUS_SUCCESS;
 }

@@ -20,91 +20,71 @@
  *
  * Memory is loaded into as the file's order says, packed; so pieces matter for devices alone. */
 
-#include "buffer/buffer.h"
+#include "buffer/walk.h"
+#include "core/file_limit.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #define FILE_MOST_AT_ONCE ((size_t)1 << 30) /* the kernel takes no more than 2 GiB in one call */
 
 size_t ji_file_piece_bytes = (size_t)1 << 20;
 
-/* ---- Pieces ------------------------------------------------------------------------------------------------------ */
-
-/* The elements of a layout in a file's order, some at a time. A piece takes whole dimensions, the fastest ones, part of
- * one more, and a single index in those behind it. */
-typedef struct file_pieces {
-    const jlayout_t *layout;
-    jorder_t order;
-    int whole;                         /* dimensions that a piece takes as a whole */
-    int64_t step;                      /* and of the next one */
-    int64_t starts[JLAYOUT_MAX_RANK];  /* of the present piece */
-    int64_t extents[JLAYOUT_MAX_RANK]; /* of it */
-} file_pieces_t;
-
-/* The k-th fastest dimension. */
-static int file_dimension(const file_pieces_t *pieces, int k) {
-    return pieces->order == JORDER_ROW_MAJOR ? pieces->layout->rank - 1 - k : k;
-}
-
-/* The extents of the present piece. */
-static void file_cut_piece(file_pieces_t *pieces) {
-    for (int k = 0; k < pieces->layout->rank; k++) {
-        const int d = file_dimension(pieces, k);
-        const int64_t rest = pieces->layout->extents[d] - pieces->starts[d];
-        const int64_t most = k < pieces->whole ? rest : k == pieces->whole ? pieces->step : 1;
-        pieces->extents[d] = most < rest ? most : rest;
-    }
-}
-
-static void file_first_piece(file_pieces_t *pieces, const jlayout_t *layout, jorder_t order, int64_t most) {
-    *pieces = (file_pieces_t){.layout = layout, .order = order};
-    int64_t elements = 1;
-    while (pieces->whole < layout->rank && layout->extents[file_dimension(pieces, pieces->whole)] <= most / elements)
-        elements *= layout->extents[file_dimension(pieces, pieces->whole++)];
-    pieces->step = most / elements;
-    file_cut_piece(pieces);
-}
-
-/* False behind the last one. */
-static bool file_next_piece(file_pieces_t *pieces) {
-    for (int k = pieces->whole; k < pieces->layout->rank; k++) {
-        const int d = file_dimension(pieces, k);
-        pieces->starts[d] += pieces->extents[d];
-        if (pieces->starts[d] < pieces->layout->extents[d]) {
-            file_cut_piece(pieces);
-            return true;
-        }
-        pieces->starts[d] = 0;
-    }
-    return false;
-}
-
 /* ---- Packing ----------------------------------------------------------------------------------------------------- */
 
 /* A buffer's memory on its way from or to a file. */
 typedef struct file_job {
-    ji_place_t place;
-    jorder_t order;
-    void *piece;   /* in host memory */
-    void *staging; /* what a copy to or from a device asks for */
+    ji_place_t place; /* its dimensions in the file's order, the fastest first */
+    jlayout_t blocks; /* the same elements as the file has them; each block is a piece */
+    int64_t count;    /* of pieces */
+    void *memory;     /* of one, on the host */
+    void *staging;    /* what a copy to or from a device asks for */
     size_t staging_bytes;
 } file_job_t;
 
-/* The most elements that a piece has. */
-static int64_t file_piece_elements(const file_job_t *job) {
-    return (int64_t)(ji_file_piece_bytes / jhandle_sizeof_datatype(job->place.type));
+/* Part of the elements, which is one run of the file. */
+typedef struct file_piece {
+    int64_t starts[JLAYOUT_MAX_RANK], extents[JLAYOUT_MAX_RANK];
+    ji_place_t packed; /* in the job's memory */
+    size_t bytes;
+} file_piece_t;
+
+/* Begins a job: which pieces there are, and where. */
+static jstatus_t file_begin_job(file_job_t *job, const jbuffer_t *buffer, jorder_t order) {
+    jstatus_t status;
+    size_t bytes;
+    *job = (file_job_t){.place = ji_buffer_place(buffer)};
+    jlayout_t *const layout = &job->place.layout;
+    int reversed[JLAYOUT_MAX_RANK];
+    for (int d = 0; d < layout->rank; d++)
+        reversed[d] = layout->rank - 1 - d;
+    if (order == JORDER_ROW_MAJOR)
+        JTRY(jlayout_permute(layout, reversed, layout));
+    JTRY(jlayout_init(&job->blocks, layout->rank, layout->extents, JORDER_COLUMN_MAJOR));
+    JTRY(jlayout_get_bytes(&job->blocks, job->place.type, &bytes));
+    job->blocks =
+        ji_layout_divide(&job->blocks, (int64_t)(ji_file_piece_bytes / jhandle_sizeof_datatype(job->place.type)));
+    JTRY(jlayout_get_block_count(&job->blocks, &job->count));
+    if (bytes > 0)
+        JTRY_ALLOC(job->memory = ji_metadata_alloc(bytes < ji_file_piece_bytes ? bytes : ji_file_piece_bytes));
+done:
+    return status;
+}
+
+static jstatus_t file_cut_piece(const file_job_t *job, int64_t number, file_piece_t *piece) {
+    JTRY_RETURN(jlayout_get_block(&job->blocks, number, piece->starts, piece->extents));
+    piece->packed = (ji_place_t){jdevice_host(), job->place.type, {.rank = 0}, job->memory};
+    JTRY_RETURN(jlayout_init(&piece->packed.layout, job->blocks.rank, piece->extents, JORDER_COLUMN_MAJOR));
+    return jlayout_get_bytes(&piece->packed.layout, job->place.type, &piece->bytes);
 }
 
 static void file_end_job(file_job_t *job) {
-    ji_metadata_free(job->piece);
+    ji_metadata_free(job->memory);
     ji_metadata_free(job->staging);
 }
 
@@ -124,81 +104,68 @@ done:
     return status;
 }
 
-/* The imaginary parts of a packed column-major matrix with a leading dimension change their sign. */
-static void file_conjugate(const ji_place_t *matrix) {
-    const jlayout_t *layout = &matrix->layout;
-    for (int64_t j = 0; j < layout->extents[1]; j++)
-        for (int64_t i = 0; i < layout->extents[0]; i++) {
-            const int64_t at = 2 * (i * layout->strides[0] + j * layout->strides[1]) + 1;
-            if (matrix->type == JDATATYPE_F32_C)
-                ((float *)matrix->data)[at] = -((float *)matrix->data)[at];
-            else if (matrix->type == JDATATYPE_F64_C)
-                ((double *)matrix->data)[at] = -((double *)matrix->data)[at];
-        }
+static void file_conjugate(const ji_place_t *place) {
+    const int64_t size = (int64_t)jhandle_sizeof_datatype(place->type);
+    ji_walk_t walk;
+    ji_walk_layouts(&walk, 1, (const jlayout_t *const[]){&place->layout});
+    for (ji_walk_begin(&walk, 1); ji_walk_next(&walk);)
+        ji_conjugate(place->type, (char *)place->data + walk.at[0] * size, walk.dimensions[0].strides[0] * size,
+                     walk.count);
 }
 
 /* Rows begin to end of a piece of a matrix with a structure, which lie on one side of the diagonal. */
-static jstatus_t file_pack_rows(file_job_t *job, const file_pieces_t *pieces, const ji_place_t *piece, int64_t begin,
-                                int64_t end, bool stored) {
-    const jstructure_t structure = job->place.layout.structure;
-    if (begin >= end || (!stored && ji_structure_is_triangular(structure))) /* the piece is zero before */
+static jstatus_t file_pack_rows(file_job_t *job, const file_piece_t *piece, int64_t begin, int64_t end) {
+    const int64_t rows = end - begin, column = piece->starts[1], columns = piece->extents[1];
+    const ji_origin_t origin = ji_origin_of(job->place.layout.structure, begin, column);
+    if (rows <= 0 || origin == JI_ORIGIN_ZERO) /* the piece is zero before */
         return JSTATUS_SUCCESS;
     ji_place_t source;
-    const int64_t rows = end - begin, column = pieces->starts[1], columns = pieces->extents[1];
-    const ji_place_t destination =
-        ji_place_slice(piece, (const int64_t[]){begin - pieces->starts[0], 0}, (const int64_t[]){rows, columns});
-    if (stored) {
+    const ji_place_t destination = ji_place_slice(&piece->packed, (const int64_t[]){begin - piece->starts[0], 0},
+                                                  (const int64_t[]){rows, columns});
+    if (origin == JI_ORIGIN_STORED) {
         source = ji_place_slice(&job->place, (const int64_t[]){begin, column}, (const int64_t[]){rows, columns});
     } else {
         source = ji_place_slice(&job->place, (const int64_t[]){column, begin}, (const int64_t[]){columns, rows});
         (void)jlayout_permute(&source.layout, (const int[]){1, 0}, &source.layout);
     }
-    jstatus_t status = file_copy(job, &destination, &source);
-    if (!stored && status == JSTATUS_SUCCESS && ji_structure_is_hermitian(structure))
+    JTRY_RETURN(file_copy(job, &destination, &source));
+    if (origin == JI_ORIGIN_CONJUGATED)
         file_conjugate(&destination);
-    return status;
+    return JSTATUS_SUCCESS;
 }
 
 /* A piece of a matrix with a structure. */
-static jstatus_t file_pack_structured(file_job_t *job, const file_pieces_t *pieces, const ji_place_t *piece) {
-    const jstructure_t structure = job->place.layout.structure;
-    const bool upper = ji_structure_is_upper(structure);
-    const int64_t top = pieces->starts[0], bottom = top + pieces->extents[0];
+static jstatus_t file_pack_structured(file_job_t *job, const file_piece_t *piece) {
+    const int64_t top = piece->starts[0], bottom = top + piece->extents[0];
     /* Where the columns meet the diagonal: a square, since a piece has all rows or a single column. */
-    int64_t from = pieces->starts[1], to = from + pieces->extents[1];
+    int64_t from = piece->starts[1], to = from + piece->extents[1];
     from = from < top ? top : from > bottom ? bottom : from;
     to = to < top ? top : to > bottom ? bottom : to;
-    jstatus_t status;
-    memset(piece->data, 0,
-           (size_t)(pieces->extents[0] * pieces->extents[1]) * jhandle_sizeof_datatype(job->place.type));
-    JTRY(file_pack_rows(job, pieces, piece, top, from, upper));
+    memset(job->memory, 0, piece->bytes);
+    JTRY_RETURN(file_pack_rows(job, piece, top, from));
     if (from < to) {
         const int64_t extents[2] = {to - from, to - from};
         ji_place_t source = ji_place_slice(&job->place, (const int64_t[]){from, from}, extents);
-        source.layout.structure = structure;
+        source.layout.structure = job->place.layout.structure;
         const ji_place_t destination =
-            ji_place_slice(piece, (const int64_t[]){from - top, from - pieces->starts[1]}, extents);
-        JTRY(file_copy(job, &destination, &source));
+            ji_place_slice(&piece->packed, (const int64_t[]){from - top, from - piece->starts[1]}, extents);
+        JTRY_RETURN(file_copy(job, &destination, &source));
     }
-    status = file_pack_rows(job, pieces, piece, to, bottom, !upper);
-done:
-    return status;
+    return file_pack_rows(job, piece, to, bottom);
 }
 
-/* The present piece, between the buffer and job->piece. */
-static jstatus_t file_move_piece(file_job_t *job, const file_pieces_t *pieces, bool saving, size_t *bytes) {
-    ji_place_t piece = {jdevice_host(), job->place.type, {0}, job->piece};
-    jstatus_t status;
-    JTRY(jlayout_init(&piece.layout, job->place.layout.rank, pieces->extents, job->order));
-    JTRY(jlayout_get_bytes(&piece.layout, piece.type, bytes));
-    if (saving && job->place.layout.structure != JSTRUCTURE_GENERAL) {
-        status = file_pack_structured(job, pieces, &piece);
-    } else {
-        const ji_place_t slice = ji_place_slice(&job->place, pieces->starts, pieces->extents);
-        status = saving ? file_copy(job, &piece, &slice) : file_copy(job, &slice, &piece);
-    }
-done:
-    return status;
+/* A piece from the buffer. */
+static jstatus_t file_pack(file_job_t *job, const file_piece_t *piece) {
+    if (job->place.layout.structure != JSTRUCTURE_GENERAL)
+        return file_pack_structured(job, piece);
+    const ji_place_t slice = ji_place_slice(&job->place, piece->starts, piece->extents);
+    return file_copy(job, &piece->packed, &slice);
+}
+
+/* And to it; what is loaded has no structure. */
+static jstatus_t file_unpack(file_job_t *job, const file_piece_t *piece) {
+    const ji_place_t slice = ji_place_slice(&job->place, piece->starts, piece->extents);
+    return file_copy(job, &slice, &piece->packed);
 }
 
 /* ---- Writing ----------------------------------------------------------------------------------------------------- */
@@ -239,20 +206,10 @@ jstatus_t ji_npy_target(const char *path, unsigned *mode) {
 
 /* write() without the signal of a limit on the size of files. */
 static ssize_t file_write_some(int file, const void *bytes, size_t size_bytes) {
-    sigset_t too_large, before, pending;
-    sigemptyset(&too_large);
-    sigaddset(&too_large, SIGXFSZ);
-    (void)pthread_sigmask(SIG_BLOCK, &too_large, &before);
-    sigpending(&pending);
+    ji_file_limit_t limit;
+    ji_file_limit_begin(&limit);
     const ssize_t count = write(file, bytes, size_bytes < FILE_MOST_AT_ONCE ? size_bytes : FILE_MOST_AT_ONCE);
-    const int error = errno;
-    if (count < 0 && error == EFBIG && sigismember(&pending, SIGXFSZ) == 0) {
-        const struct timespec now = {0, 0};
-        while (sigtimedwait(&too_large, NULL, &now) < 0 && errno == EINTR)
-            ;
-    }
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    errno = error;
+    ji_file_limit_end(&limit);
     return count;
 }
 
@@ -266,44 +223,40 @@ static jstatus_t file_write(int file, const char *path, const void *bytes, size_
     return JSTATUS_SUCCESS;
 }
 
-static jstatus_t file_write_elements(int file, const char *path, file_job_t *job) {
-    const jlayout_t *const layout = &job->place.layout;
-    jlayout_t packed;
-    size_t bytes;
+static jstatus_t file_write_elements(int file, const char *path, const jbuffer_t *buffer, jorder_t order) {
+    const jlayout_t *const layout = &buffer->layout;
+    file_job_t job = {.count = 0};
     jstatus_t status;
-    JTRY(jlayout_init(&packed, layout->rank, layout->extents, job->order));
-    JTRY(jlayout_get_bytes(&packed, job->place.type, &bytes));
-    if (bytes == 0)
-        goto done;
-    if (jdevice_kind(job->place.device) == JDEVICE_HOST && layout->structure == JSTRUCTURE_GENERAL &&
-        jlayout_is_packed(layout)) { /* in an order that it has, which is the job's */
-        status = file_write(file, path, job->place.data, bytes);
+    if (jdevice_kind(ji_buffer_device(buffer)) == JDEVICE_HOST && layout->structure == JSTRUCTURE_GENERAL &&
+        jlayout_is_packed(layout)) { /* in an order that it has, which is the file's */
+        size_t bytes;
+        JTRY(jlayout_get_bytes(layout, ji_buffer_type(buffer), &bytes));
+        status = file_write(file, path, ji_buffer_data(buffer), bytes);
         goto done;
     }
-    JTRY_ALLOC(job->piece = ji_metadata_alloc(bytes < ji_file_piece_bytes ? bytes : ji_file_piece_bytes));
-    file_pieces_t pieces;
-    file_first_piece(&pieces, layout, job->order, file_piece_elements(job));
-    do {
-        JTRY(file_move_piece(job, &pieces, true, &bytes));
-        JTRY(file_write(file, path, job->piece, bytes));
-    } while (file_next_piece(&pieces));
+    JTRY(file_begin_job(&job, buffer, order));
+    for (int64_t n = 0; n < job.count; n++) {
+        file_piece_t piece;
+        JTRY(file_cut_piece(&job, n, &piece));
+        JTRY(file_pack(&job, &piece));
+        JTRY(file_write(file, path, job.memory, piece.bytes));
+    }
 done:
+    file_end_job(&job);
     return status;
 }
 
 /* A buffer whose elements are all here. */
 static jstatus_t file_save(const jbuffer_t *buffer, const char *path) {
-    file_job_t job = {.place = ji_buffer_place(buffer), .order = JORDER_COLUMN_MAJOR};
     const jlayout_t *const layout = &buffer->layout;
-    ji_npy_t npy = {.type = job.place.type, .rank = layout->rank};
+    ji_npy_t npy = {.type = ji_buffer_type(buffer), .order = JORDER_COLUMN_MAJOR, .rank = layout->rank};
     char header[JI_NPY_MAX_HEADER], *temporary = NULL;
     unsigned mode = 0;
     int file = -1;
     jstatus_t status;
     /* Of a vector and of a number both orders are true; NumPy then says that it is not Fortran's. */
-    if (layout->structure == JSTRUCTURE_GENERAL && (!ji_layout_order(layout, &job.order) || layout->rank < 2))
-        job.order = layout->rank < 2 ? JORDER_ROW_MAJOR : JORDER_COLUMN_MAJOR;
-    npy.order = job.order;
+    if (layout->structure == JSTRUCTURE_GENERAL && (!ji_layout_order(layout, &npy.order) || layout->rank < 2))
+        npy.order = layout->rank < 2 ? JORDER_ROW_MAJOR : JORDER_COLUMN_MAJOR;
     memcpy(npy.extents, layout->extents, sizeof npy.extents);
     JTRY(ji_npy_format(&npy, header));
     JTRY(ji_npy_target(path, &mode));
@@ -314,7 +267,7 @@ static jstatus_t file_save(const jbuffer_t *buffer, const char *path) {
         goto done;
     }
     JTRY(file_write(file, path, header, (size_t)npy.data_offset));
-    JTRY(file_write_elements(file, path, &job));
+    JTRY(file_write_elements(file, path, buffer, npy.order));
     if ((mode != 0 && fchmod(file, (mode_t)mode) != 0) || fsync(file) != 0)
         JTRY(ji_npy_errno(path, "cannot be written", errno));
     const int closed = close(file);
@@ -330,7 +283,6 @@ done:
     if (file != -1)
         (void)unlink(temporary);
     ji_metadata_free(temporary);
-    file_end_job(&job);
     return status;
 }
 
@@ -357,28 +309,23 @@ jstatus_t jbuffer_save(const jbuffer_t *buffer, const char *path) {
 
 /* The elements into a new buffer, packed as the file is. */
 static jstatus_t file_load_elements(int file, const char *path, const ji_npy_t *npy, const jbuffer_t *buffer) {
-    file_job_t job = {.place = ji_buffer_place(buffer), .order = npy->order};
-    size_t bytes;
+    file_job_t job = {.count = 0};
     int64_t offset = npy->data_offset;
     jstatus_t status;
-    JTRY(jlayout_get_bytes(&job.place.layout, npy->type, &bytes));
-    if (bytes == 0)
-        goto done;
-    if (jdevice_kind(job.place.device) == JDEVICE_HOST) {
-        status = ji_npy_read(file, path, offset, job.place.data, bytes);
+    if (jdevice_kind(ji_buffer_device(buffer)) == JDEVICE_HOST) {
+        size_t bytes;
+        JTRY(jlayout_get_bytes(&buffer->layout, npy->type, &bytes));
+        status = ji_npy_read(file, path, offset, ji_buffer_data(buffer), bytes);
         goto done;
     }
-    JTRY_ALLOC(job.piece = ji_metadata_alloc(bytes < ji_file_piece_bytes ? bytes : ji_file_piece_bytes));
-    file_pieces_t pieces;
-    file_first_piece(&pieces, &job.place.layout, job.order, file_piece_elements(&job));
-    do {
-        size_t piece_bytes = jhandle_sizeof_datatype(npy->type);
-        for (int d = 0; d < npy->rank; d++)
-            piece_bytes *= (size_t)pieces.extents[d];
-        JTRY(ji_npy_read(file, path, offset, job.piece, piece_bytes));
-        JTRY(file_move_piece(&job, &pieces, false, &piece_bytes));
-        offset += (int64_t)piece_bytes;
-    } while (file_next_piece(&pieces));
+    JTRY(file_begin_job(&job, buffer, npy->order));
+    for (int64_t n = 0; n < job.count; n++) {
+        file_piece_t piece;
+        JTRY(file_cut_piece(&job, n, &piece));
+        JTRY(ji_npy_read(file, path, offset, job.memory, piece.bytes));
+        JTRY(file_unpack(&job, &piece));
+        offset += (int64_t)piece.bytes;
+    }
 done:
     file_end_job(&job);
     return status;

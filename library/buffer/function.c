@@ -12,7 +12,7 @@
  *
  * The first block that fails stops the counter; what the others have begun they end. */
 
-#include "buffer/buffer.h"
+#include "buffer/walk.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -53,12 +53,11 @@ static void function_fail(function_work_t *work, jstatus_t status) {
     atomic_store_explicit(&work->next, work->count, memory_order_relaxed);
 }
 
-/* Whether a block has elements of the stored triangle. */
+/* Whether a block has elements of the stored triangle: the nearest to it are in two of the corners. */
 static bool function_touches(jstructure_t structure, const int64_t *starts, const int64_t *extents) {
-    if (structure == JSTRUCTURE_GENERAL)
-        return true;
-    return ji_structure_is_upper(structure) ? starts[0] <= starts[1] + extents[1] - 1
-                                            : starts[0] + extents[0] - 1 >= starts[1];
+    return structure == JSTRUCTURE_GENERAL ||
+           ji_origin_of(structure, starts[0], starts[1] + extents[1] - 1) == JI_ORIGIN_STORED ||
+           ji_origin_of(structure, starts[0] + extents[0] - 1, starts[1]) == JI_ORIGIN_STORED;
 }
 
 /* Fills block number n. `own`: this thread's memory for one, and as much again for staging; NULL where not needed. */
@@ -99,7 +98,7 @@ static jstatus_t function_fill_block(const function_work_t *work, int64_t n, cha
 static jstatus_t function_run(function_work_t *work) {
     void *own = NULL;
     if (!work->in_place) {
-        JTRY_RETURN(jallocator_allocate(work->scratch, 2 * work->block_bytes, 64, NULL, &own));
+        JTRY_RETURN(jallocator_allocate(work->scratch, 2 * work->block_bytes, JI_ALIGNMENT, NULL, &own));
     }
     for (;;) {
         const int64_t n = atomic_fetch_add_explicit(&work->next, 1, memory_order_relaxed);
@@ -191,7 +190,7 @@ static jstatus_t function_fill(const ji_construct_t *construct, jbuffer_function
         work.block_bytes = jhandle_sizeof_datatype(work.part.type);
         for (int d = 0; d < work.part.layout.rank; ++d)
             work.block_bytes *= (size_t)extents[d];
-        work.block_bytes = (work.block_bytes + 63) & ~(size_t)63;
+        work.block_bytes = ji_align_bytes(work.block_bytes);
         JTRY_RETURN(ji_construct_scratch(construct, &work.scratch));
     }
     int threads = max_threads > 0 ? max_threads : storage->size_bytes > FUNCTION_THREADED_BYTES ? info.threads : 1;

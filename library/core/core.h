@@ -117,6 +117,15 @@ static inline bool ji_size_round_up(size_t size, size_t multiple, size_t *rounde
     *rounded = sum & ~(multiple - 1);
     return true;
 }
+/* What begins a piece of workspace lies at a multiple of these bytes. Up to one: of sizes that do
+ * not overflow; of addresses with so much room behind them. */
+#define JI_ALIGNMENT 64
+static inline size_t ji_align_bytes(size_t bytes) {
+    return (bytes + JI_ALIGNMENT - 1) & ~(size_t)(JI_ALIGNMENT - 1);
+}
+static inline void *ji_align_pointer(void *pointer) {
+    return (void *)ji_align_bytes((uintptr_t)pointer);
+}
 
 /* How many variables there are; the numbers have no gaps. */
 enum {

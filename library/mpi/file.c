@@ -19,15 +19,14 @@
  * writes and file views would do without panels, but not every MPI tells when one of those has failed: Open MPI's
  * returned success on a full disk. A process's own write says how much it has written. */
 
+#include "core/file_limit.h"
 #include "mpi/distributed.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 int64_t ji_mpi_panel_bytes = (int64_t)4 << 20;
@@ -56,7 +55,7 @@ static jstatus_t file_first(jstatus_t first, jstatus_t second) { return first !=
 /* ---- Panels ---- */
 
 /* A buffer on its way to or from a file, which is seen as the columns of a matrix. */
-typedef struct file_job {
+typedef struct panel_job {
     jbuffer_t *buffer;
     const char *path; /* for messages */
     int64_t data_offset;
@@ -70,9 +69,9 @@ typedef struct file_job {
     char *workspace;
     size_t workspace_bytes;
     MPI_File file;
-} file_job_t;
+} panel_job_t;
 
-static void file_end(file_job_t *job) {
+static void file_end(panel_job_t *job) {
     ji_metadata_free(job->memory);
     if (job->panel != NULL)
         (void)jbuffer_release(job->panel);
@@ -92,7 +91,7 @@ static jbuffer_t file_slice(const jbuffer_t *buffer, int64_t row, int64_t column
 }
 
 /* The panel that begins there, and the part of the buffer that it is of; smaller at the edges. */
-static void file_cut(const file_job_t *job, int64_t row, int64_t column, jbuffer_t *panel, jbuffer_t *part) {
+static void file_cut(const panel_job_t *job, int64_t row, int64_t column, jbuffer_t *panel, jbuffer_t *part) {
     int64_t extents[2];
     const int64_t starts[2] = {row, column};
     for (int d = 0; d < 2; ++d) {
@@ -105,7 +104,7 @@ static void file_cut(const file_job_t *job, int64_t row, int64_t column, jbuffer
 }
 
 /* What panels are like, the memory of one and of what copies it. Agreed upon. */
-static jstatus_t file_make_panel(file_job_t *job) {
+static jstatus_t file_make_panel(panel_job_t *job) {
     const jbuffer_allocator_t *allocator = ji_buffer_allocator(job->buffer);
     jruntime_t *runtime = allocator->runtime;
     jbuffer_allocator_options_t options = allocator->options;
@@ -141,8 +140,8 @@ static jstatus_t file_make_panel(file_job_t *job) {
     file_cut(job, 0, 0, &panel, &part);
     JTRY(job->saving ? ji_mpi_move_bytes(runtime, &panel, &part, job->transposed, &job->workspace_bytes, &least)
                      : ji_mpi_move_bytes(runtime, &part, &panel, job->transposed, &job->workspace_bytes, &least));
-    job->memory = ji_metadata_alloc(job->workspace_bytes + 63);
-    job->workspace = (char *)(((uintptr_t)job->memory + 63) & ~(uintptr_t)63);
+    job->memory = ji_metadata_alloc(job->workspace_bytes + JI_ALIGNMENT);
+    job->workspace = ji_align_pointer(job->memory);
     if (job->memory == NULL)
         status = ji_fail(JSTATUS_MEMORY_ERROR, "\"%.300s\": no memory for %zu bytes of workspace", job->path,
                          job->workspace_bytes);
@@ -152,7 +151,7 @@ done:
 }
 
 /* This process's piece of a panel, to or from the file. */
-static jstatus_t file_move_piece(const file_job_t *job, const jbuffer_t *panel, int64_t row, int64_t column) {
+static jstatus_t file_move_piece(const panel_job_t *job, const jbuffer_t *panel, int64_t row, int64_t column) {
     const jdistribution_t *whole = &panel->storage->distribution;
     int64_t begin[2], count[2];
     for (int d = 0; d < 2; ++d) {
@@ -178,7 +177,7 @@ static jstatus_t file_move_piece(const file_job_t *job, const jbuffer_t *panel, 
     return JSTATUS_SUCCESS;
 }
 
-static jstatus_t file_move(const file_job_t *job) {
+static jstatus_t file_move(const panel_job_t *job) {
     jruntime_t *runtime = ji_buffer_runtime(job->buffer);
     jstatus_t status = JSTATUS_SUCCESS;
     for (int64_t column = 0; column < job->extents[1]; column += job->blocks[1] * job->grid[1])
@@ -197,7 +196,7 @@ static jstatus_t file_move(const file_job_t *job) {
 }
 
 /* Opens the file, moves everything and closes it. Agreed upon. */
-static jstatus_t file_transfer(file_job_t *job, const char *name) {
+static jstatus_t file_transfer(panel_job_t *job, const char *name) {
     jruntime_t *runtime = ji_buffer_runtime(job->buffer);
     const int mode = job->saving ? MPI_MODE_WRONLY : MPI_MODE_RDONLY;
     const int64_t bytes = job->extents[0] * job->extents[1] * job->element;
@@ -275,35 +274,15 @@ static jstatus_t file_save_structured(const jbuffer_t *buffer, const char *path)
     jstatus_t status;
     JTRY(jbuffer_allocate(ji_buffer_allocator(buffer), &layout, &whole));
     JTRY(ji_buffer_copy_bytes(whole, buffer, &best, &least));
-    workspace = best > 0 ? ji_metadata_alloc(best + 64) : NULL;
-    char *aligned = (char *)(((uintptr_t)workspace + 63) & ~(uintptr_t)63);
-    JTRY(ji_buffer_copy(whole, buffer, NULL, aligned, workspace != NULL ? best : 0)); /* 0 is a memory error there */
+    workspace = best > 0 ? ji_metadata_alloc(best + JI_ALIGNMENT) : NULL;
+    JTRY(ji_buffer_copy(whole, buffer, NULL, ji_align_pointer(workspace),
+                        workspace != NULL ? best : 0)); /* 0 is a memory error there */
     status = ji_mpi_save(whole, path);
 done:
     ji_metadata_free(workspace);
     if (whole != NULL)
         (void)jbuffer_release(whole);
     return status;
-}
-
-/* The signal of a limit on the size of files would end the program; the error that comes with it is enough. */
-static void file_block_signal(sigset_t *before, bool *pending) {
-    sigset_t signals;
-    sigpending(&signals);
-    *pending = sigismember(&signals, SIGXFSZ) == 1;
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGXFSZ);
-    (void)pthread_sigmask(SIG_BLOCK, &signals, before);
-}
-
-static void file_unblock_signal(const sigset_t *before, bool pending) {
-    sigset_t signals;
-    const struct timespec now = {0, 0};
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGXFSZ);
-    while (!pending && sigtimedwait(&signals, NULL, &now) < 0 && errno == EINTR)
-        ;
-    (void)pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
 static jstatus_t file_save_general(const jbuffer_t *buffer, const char *path) {
@@ -318,11 +297,11 @@ static jstatus_t file_save_general(const jbuffer_t *buffer, const char *path) {
     bool made = false;
     memcpy(npy.extents, layout->extents, sizeof npy.extents);
     jstatus_t status = ji_npy_format(&npy, header);
-    file_job_t job = {.buffer = (jbuffer_t *)buffer, /* only read */
-                      .path = path,
-                      .data_offset = npy.data_offset,
-                      .saving = true,
-                      .element = (int64_t)jhandle_sizeof_datatype(npy.type)};
+    panel_job_t job = {.buffer = (jbuffer_t *)buffer, /* only read */
+                       .path = path,
+                       .data_offset = npy.data_offset,
+                       .saving = true,
+                       .element = (int64_t)jhandle_sizeof_datatype(npy.type)};
     ji_mpi_extents(layout, job.extents);
     if (status == JSTATUS_SUCCESS && root)
         status = file_create(path, &temporary, header, npy.data_offset);
@@ -348,11 +327,10 @@ jstatus_t ji_mpi_save(const jbuffer_t *buffer, const char *path) {
     JTRY_RETURN(ji_mpi_check_alive());
     if (buffer->layout.structure != JSTRUCTURE_GENERAL)
         return file_save_structured(buffer, path);
-    sigset_t before;
-    bool pending;
-    file_block_signal(&before, &pending);
+    ji_file_limit_t limit;
+    ji_file_limit_begin(&limit);
     jstatus_t status = file_save_general(buffer, path);
-    file_unblock_signal(&before, pending);
+    ji_file_limit_end(&limit);
     return status;
 }
 
@@ -364,12 +342,12 @@ jstatus_t ji_mpi_load(jbuffer_t *buffer, const char *path, int64_t data_offset, 
     int64_t extents[2];
     ji_mpi_extents(&buffer->layout, extents);
     const bool transposed = order == JORDER_ROW_MAJOR && extents[1] != 1; /* a column is in either order the same */
-    file_job_t job = {.buffer = buffer,
-                      .path = path,
-                      .data_offset = data_offset,
-                      .transposed = transposed,
-                      .element = (int64_t)jhandle_sizeof_datatype(ji_buffer_type(buffer)),
-                      .extents = {extents[transposed], extents[!transposed]}};
+    panel_job_t job = {.buffer = buffer,
+                       .path = path,
+                       .data_offset = data_offset,
+                       .transposed = transposed,
+                       .element = (int64_t)jhandle_sizeof_datatype(ji_buffer_type(buffer)),
+                       .extents = {extents[transposed], extents[!transposed]}};
     JTRY(file_make_panel(&job));
     status = file_transfer(&job, path);
 done:

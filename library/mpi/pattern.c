@@ -46,9 +46,10 @@ static int64_t distribution_local(const ji_distribution_t *distribution, int64_t
 }
 
 /* The first run at or behind `index`; false behind the last one. */
-static bool run_next(const ji_matrix_t *matrix, int dimension, const ji_share_t *share, int64_t index, ji_run_t *run) {
-    const ji_distribution_t *source = &matrix->source[dimension], *destination = &matrix->destination[dimension];
-    const int64_t extent = matrix->extents[dimension];
+static bool run_next(const ji_transfer_t *transfer, int dimension, const ji_share_t *share, int64_t index,
+                     ji_run_t *run) {
+    const ji_distribution_t *source = &transfer->source[dimension], *destination = &transfer->destination[dimension];
+    const int64_t extent = transfer->extents[dimension];
     while (index < extent) {
         int64_t source_end, end;
         const int64_t at = distribution_seek(source, share->from[dimension], index, &source_end);
@@ -66,44 +67,44 @@ static bool run_next(const ji_matrix_t *matrix, int dimension, const ji_share_t 
     return false;
 }
 
-static int64_t run_total(const ji_matrix_t *matrix, int dimension, const ji_share_t *share) {
+static int64_t run_total(const ji_transfer_t *transfer, int dimension, const ji_share_t *share) {
     int64_t total = 0;
     ji_run_t run;
-    for (int64_t index = 0; run_next(matrix, dimension, share, index, &run); index = run.index + run.length)
+    for (int64_t index = 0; run_next(transfer, dimension, share, index, &run); index = run.index + run.length)
         total += run.length;
     return total;
 }
 
 /* Elements (i, j) of a share with i - j < high. */
-static int64_t share_count_above(const ji_matrix_t *matrix, const ji_share_t *share, int64_t high) {
+static int64_t share_count_above(const ji_transfer_t *transfer, const ji_share_t *share, int64_t high) {
     ji_run_t rows, columns;
-    bool more = run_next(matrix, 0, share, 0, &rows);
+    bool more = run_next(transfer, 0, share, 0, &rows);
     int64_t before = 0, total = 0; /* rows in runs that all columns to come have whole */
-    for (int64_t index = 0; run_next(matrix, 1, share, index, &columns); index = columns.index + columns.length)
+    for (int64_t index = 0; run_next(transfer, 1, share, index, &columns); index = columns.index + columns.length)
         for (int64_t j = columns.index; j < columns.index + columns.length; ++j) {
             const int64_t end = j + high;
             while (more && rows.index + rows.length <= end) {
                 before += rows.length;
-                more = run_next(matrix, 0, share, rows.index + rows.length, &rows);
+                more = run_next(transfer, 0, share, rows.index + rows.length, &rows);
             }
             total += before + (more && rows.index < end ? end - rows.index : 0);
         }
     return total;
 }
 
-void ji_share_begin(const ji_matrix_t *matrix, ji_share_t *share) {
-    const int64_t all = run_total(matrix, 0, share) * run_total(matrix, 1, share);
-    const ji_region_t region = matrix->region;
+void ji_share_begin(const ji_transfer_t *transfer, ji_share_t *share) {
+    const int64_t all = run_total(transfer, 0, share) * run_total(transfer, 1, share);
+    const ji_region_t region = transfer->region;
     share->row = share->column = 0;
     share->left = all;
     if (all > 0 && !ji_region_is_all(region))
-        share->left = (region.high == JI_REGION_ANY ? all : share_count_above(matrix, share, region.high)) -
-                      (region.low == -JI_REGION_ANY ? 0 : share_count_above(matrix, share, region.low));
+        share->left = (region.high == JI_REGION_ANY ? all : share_count_above(transfer, share, region.high)) -
+                      (region.low == -JI_REGION_ANY ? 0 : share_count_above(transfer, share, region.low));
 }
 
-bool ji_matrix_is_aligned(const ji_matrix_t *matrix) {
+bool ji_transfer_is_aligned(const ji_transfer_t *transfer) {
     for (int d = 0; d < 2; ++d) {
-        const ji_distribution_t *a = &matrix->source[d], *b = &matrix->destination[d];
+        const ji_distribution_t *a = &transfer->source[d], *b = &transfer->destination[d];
         if (a->count != b->count || a->step != b->step ||
             (a->count > 1 && (a->block != b->block || (a->start - b->start) % (a->block * a->count) != 0)))
             return false;
@@ -129,26 +130,26 @@ typedef struct pattern_window {
 } pattern_window_t;
 
 /* Bytes between neighbouring rows in what is read and written. */
-static void pattern_steps(const ji_matrix_t *matrix, ji_move_t move, int64_t *from, int64_t *to) {
-    const int64_t size = (int64_t)matrix->element;
-    *from = move == JI_MOVE_UNPACK ? size : matrix->source[0].stride * size;
-    *to = move == JI_MOVE_PACK ? size : matrix->destination[0].stride * size;
+static void pattern_steps(const ji_transfer_t *transfer, ji_move_t move, int64_t *from, int64_t *to) {
+    const int64_t size = (int64_t)transfer->element;
+    *from = move == JI_MOVE_UNPACK ? size : transfer->source[0].stride * size;
+    *to = move == JI_MOVE_PACK ? size : transfer->destination[0].stride * size;
 }
 
 /* Which rows a window has depends on nothing but the share, the tile and `most`, so that both processes find the same;
  * how many entries they are, on the memory that this one moves. */
-static void window_find(const ji_matrix_t *matrix, const ji_share_t *share, ji_move_t move, int64_t most,
+static void window_find(const ji_transfer_t *transfer, const ji_share_t *share, ji_move_t move, int64_t most,
                         pattern_window_t *window) {
-    const bool whole = ji_region_is_all(matrix->region); /* otherwise an entry says which rows of the view it is */
+    const bool whole = ji_region_is_all(transfer->region); /* otherwise an entry says which rows of the view it is */
     int64_t from_step, to_step;
     ji_run_t run;
-    pattern_steps(matrix, move, &from_step, &to_step);
-    most = most < matrix->tile ? most : matrix->tile;
+    pattern_steps(transfer, move, &from_step, &to_step);
+    most = most < transfer->tile ? most : transfer->tile;
     window->end = share->row;
     window->rows = 0;
     window->count = 0;
     for (int runs = 0; runs < PATTERN_RUNS && window->rows < most; ++runs) {
-        if (!run_next(matrix, 0, share, window->end, &run))
+        if (!run_next(transfer, 0, share, window->end, &run))
             break;
         run.length = run.length < most - window->rows ? run.length : most - window->rows;
         const int64_t from = (move == JI_MOVE_UNPACK ? window->rows : run.source) * from_step;
@@ -232,23 +233,6 @@ static void entries_copy(char *to, const char *from, const pattern_window_t *win
                    (size_t)window->entries[k].length * size);
 }
 
-/* The second half of elements in host memory changes its sign. */
-static void elements_conjugate(char *to, int64_t to_step, int64_t count, size_t part) {
-    to += part;
-    for (int64_t k = 0; k < count; ++k, to += to_step)
-        if (part == sizeof(float)) {
-            float value;
-            memcpy(&value, to, sizeof value);
-            value = -value;
-            memcpy(to, &value, sizeof value);
-        } else {
-            double value;
-            memcpy(&value, to, sizeof value);
-            value = -value;
-            memcpy(to, &value, sizeof value);
-        }
-}
-
 /* Bytes from one memory to another, of which one or both are a device's. */
 static jstatus_t elements_copy_device(jdevice_t *device, char *to, int64_t to_step, const char *from, int64_t from_step,
                                       int64_t count, size_t size) {
@@ -273,11 +257,11 @@ static jstatus_t elements_zero(jdevice_t *device, char *to, int64_t to_step, int
 }
 
 /* So many rows that lie side by side, or a step apart. */
-static jstatus_t rows_move(const ji_matrix_t *matrix, ji_move_t move, char *to, int64_t to_step, const char *from,
+static jstatus_t rows_move(const ji_transfer_t *transfer, ji_move_t move, char *to, int64_t to_step, const char *from,
                            int64_t from_step, int64_t count) {
-    const size_t size = matrix->element;
-    jdevice_t *from_device = move == JI_MOVE_UNPACK ? NULL : matrix->from_device;
-    jdevice_t *to_device = move == JI_MOVE_PACK ? NULL : matrix->to_device;
+    const size_t size = transfer->element;
+    jdevice_t *from_device = move == JI_MOVE_UNPACK ? NULL : transfer->from_device;
+    jdevice_t *to_device = move == JI_MOVE_PACK ? NULL : transfer->to_device;
     if (move == JI_MOVE_ZERO)
         return elements_zero(to_device, to, to_step, count, size);
     if (move == JI_MOVE_REAL)
@@ -286,8 +270,8 @@ static jstatus_t rows_move(const ji_matrix_t *matrix, ji_move_t move, char *to, 
         return elements_copy_device(to_device != NULL ? to_device : from_device, to, to_step, from, from_step, count,
                                     size);
     elements_copy(to, to_step, from, from_step, count, size);
-    if (matrix->part != 0 && move == JI_MOVE_DIRECT)
-        elements_conjugate(to, to_step, count, matrix->part);
+    if (transfer->conjugate && move == JI_MOVE_DIRECT)
+        ji_conjugate(transfer->type, to, to_step, count);
     return JSTATUS_SUCCESS;
 }
 
@@ -299,8 +283,8 @@ static bool rows_clip(const pattern_rows_t *rows, int64_t low, int64_t high, int
 }
 
 /* How many rows of a window are in the region, in one column. */
-static int64_t column_count(const ji_matrix_t *matrix, const pattern_window_t *window, int64_t low, int64_t high) {
-    if (ji_region_is_all(matrix->region))
+static int64_t column_count(const ji_transfer_t *transfer, const pattern_window_t *window, int64_t low, int64_t high) {
+    if (ji_region_is_all(transfer->region))
         return window->rows;
     int64_t total = 0, skip, count;
     for (int k = 0; k < window->count && window->entries[k].index < high; ++k)
@@ -310,16 +294,16 @@ static int64_t column_count(const ji_matrix_t *matrix, const pattern_window_t *w
 }
 
 /* The rows of a window in one column: those of the region. `to` and `from`: the column's beginnings. */
-static jstatus_t column_move(const ji_matrix_t *matrix, const pattern_window_t *window, int64_t low, int64_t high,
+static jstatus_t column_move(const ji_transfer_t *transfer, const pattern_window_t *window, int64_t low, int64_t high,
                              ji_move_t move, char *to, const char *from) {
-    const int64_t size = (int64_t)matrix->element;
-    const bool whole = ji_region_is_all(matrix->region);
+    const int64_t size = (int64_t)transfer->element;
+    const bool whole = ji_region_is_all(transfer->region);
     int64_t from_step, to_step, total = 0;
     jstatus_t status = JSTATUS_SUCCESS;
-    pattern_steps(matrix, move, &from_step, &to_step);
-    if (whole && from_step == size && to_step == size && move <= JI_MOVE_DIRECT && matrix->from_device == NULL &&
-        matrix->to_device == NULL && (matrix->part == 0 || move != JI_MOVE_DIRECT)) {
-        entries_copy(to, from, window, matrix->element);
+    pattern_steps(transfer, move, &from_step, &to_step);
+    if (whole && from_step == size && to_step == size && move <= JI_MOVE_DIRECT && transfer->from_device == NULL &&
+        transfer->to_device == NULL && (!transfer->conjugate || move != JI_MOVE_DIRECT)) {
+        entries_copy(to, from, window, transfer->element);
         return JSTATUS_SUCCESS;
     }
     for (int k = 0; k < window->count && window->entries[k].index < high; ++k) {
@@ -330,39 +314,39 @@ static jstatus_t column_move(const ji_matrix_t *matrix, const pattern_window_t *
         /* A message has those of the region alone, one behind the other. */
         const int64_t from_at = move == JI_MOVE_UNPACK ? total * size : rows->from + skip * from_step;
         const int64_t to_at = move == JI_MOVE_PACK ? total * size : rows->to + skip * to_step;
-        const jstatus_t done = rows_move(matrix, move, to + to_at, to_step, from + from_at, from_step, count);
+        const jstatus_t done = rows_move(transfer, move, to + to_at, to_step, from + from_at, from_step, count);
         status = status != JSTATUS_SUCCESS ? status : done;
         total += count;
     }
     return status;
 }
 
-bool ji_share_span(const ji_matrix_t *matrix, ji_share_t *share, ji_move_t move, int64_t most, char **span,
+bool ji_share_span(const ji_transfer_t *transfer, ji_share_t *share, ji_move_t move, int64_t most, char **span,
                    int64_t *moved) {
     const bool packs = move == JI_MOVE_PACK;
-    const ji_distribution_t *distribution = packs ? matrix->source : matrix->destination;
-    const int64_t size = (int64_t)matrix->element, step = distribution[1].stride * size;
+    const ji_distribution_t *distribution = packs ? transfer->source : transfer->destination;
+    const int64_t size = (int64_t)transfer->element, step = distribution[1].stride * size;
     ji_share_t at = *share;
     int64_t total = 0, next = 0; /* where the piece is to go on, in bytes */
     char *first = NULL;
-    if (!ji_region_is_all(matrix->region) || matrix->part != 0 || distribution[0].stride != 1 ||
-        (packs ? matrix->from_device : matrix->to_device) != NULL)
+    if (!ji_region_is_all(transfer->region) || transfer->conjugate || distribution[0].stride != 1 ||
+        (packs ? transfer->from_device : transfer->to_device) != NULL)
         return false;
     while (total < share->left) {
         pattern_window_t window;
         ji_run_t columns;
-        window_find(matrix, &at, move, most, &window);
+        window_find(transfer, &at, move, most, &window);
         const int64_t column_bytes = window.rows * size;
         const int64_t row_at = packs ? window.entries[0].from : window.entries[0].to;
         if (window.count != 1)
             return false;
-        for (; run_next(matrix, 1, &at, at.column, &columns); at.column = columns.index + columns.length) {
+        for (; run_next(transfer, 1, &at, at.column, &columns); at.column = columns.index + columns.length) {
             const int64_t here = row_at + (packs ? columns.source : columns.destination) * step;
             const int64_t room = (most - total) / window.rows, taken = columns.length < room ? columns.length : room;
             if (taken > 0 && ((total > 0 && here != next) || (taken > 1 && step != column_bytes)))
                 return false;
             if (total == 0)
-                first = (packs ? (char *)(uintptr_t)matrix->from : matrix->to) + here;
+                first = (packs ? (char *)(uintptr_t)transfer->from : transfer->to) + here;
             total += taken * window.rows;
             next = here + taken * column_bytes;
             if (taken < columns.length) {
@@ -381,29 +365,29 @@ done:
     return true;
 }
 
-jstatus_t ji_share_move(const ji_matrix_t *matrix, ji_share_t *share, ji_move_t move, int64_t most, char *message,
+jstatus_t ji_share_move(const ji_transfer_t *transfer, ji_share_t *share, ji_move_t move, int64_t most, char *message,
                         int64_t *moved) {
-    const int64_t size = (int64_t)matrix->element;
-    const int64_t from_step = matrix->source[1].stride * size, to_step = matrix->destination[1].stride * size;
+    const int64_t size = (int64_t)transfer->element;
+    const int64_t from_step = transfer->source[1].stride * size, to_step = transfer->destination[1].stride * size;
     jstatus_t status = JSTATUS_SUCCESS;
     int64_t total = 0;
     while (total < share->left) {
         pattern_window_t window;
         ji_run_t columns;
-        window_find(matrix, share, move, most, &window);
-        for (; run_next(matrix, 1, share, share->column, &columns); share->column = columns.index + columns.length)
+        window_find(transfer, share, move, most, &window);
+        for (; run_next(transfer, 1, share, share->column, &columns); share->column = columns.index + columns.length)
             for (int64_t k = 0; k < columns.length; ++k) {
-                const int64_t j = columns.index + k, low = j + matrix->region.low, high = j + matrix->region.high;
-                const int64_t count = column_count(matrix, &window, low, high);
+                const int64_t j = columns.index + k, low = j + transfer->region.low, high = j + transfer->region.high;
+                const int64_t count = column_count(transfer, &window, low, high);
                 if (count > most - total) {
                     share->column = j;
                     goto done;
                 }
                 const char *from =
-                    move == JI_MOVE_UNPACK ? message + total * size : matrix->from + (columns.source + k) * from_step;
+                    move == JI_MOVE_UNPACK ? message + total * size : transfer->from + (columns.source + k) * from_step;
                 char *to =
-                    move == JI_MOVE_PACK ? message + total * size : matrix->to + (columns.destination + k) * to_step;
-                const jstatus_t done = column_move(matrix, &window, low, high, move, to, from);
+                    move == JI_MOVE_PACK ? message + total * size : transfer->to + (columns.destination + k) * to_step;
+                const jstatus_t done = column_move(transfer, &window, low, high, move, to, from);
                 status = status != JSTATUS_SUCCESS ? status : done;
                 total += count;
             }
@@ -411,13 +395,14 @@ jstatus_t ji_share_move(const ji_matrix_t *matrix, ji_share_t *share, ji_move_t 
         share->column = 0;
     }
 done:;
-    jdevice_t *device = move == JI_MOVE_PACK || matrix->to_device == NULL ? matrix->from_device : matrix->to_device;
+    jdevice_t *device =
+        move == JI_MOVE_PACK || transfer->to_device == NULL ? transfer->from_device : transfer->to_device;
     if (device != NULL) {
         const jstatus_t waited = jstream_synchronize(device, NULL);
         status = status != JSTATUS_SUCCESS ? status : waited;
     }
-    if (move == JI_MOVE_PACK && matrix->part != 0)
-        elements_conjugate(message, size, total, matrix->part);
+    if (move == JI_MOVE_PACK && transfer->conjugate)
+        ji_conjugate(transfer->type, message, size, total);
     share->left -= total;
     *moved = total;
     return status;

@@ -15,7 +15,7 @@
  * Both processes find the same runs in the same order, each by itself, so a message has no need to say what is in it.
  * The rows of a window (some runs, found once) are moved column by column, then those of the next window. */
 
-#include "buffer/buffer.h"
+#include "buffer/walk.h"
 
 /* How a side distributes the indices of one dimension of a matrix (or view) to its processes. */
 typedef struct ji_distribution {
@@ -33,28 +33,19 @@ typedef struct ji_run {
     int64_t length;
 } ji_run_t;
 
-/* Elements (i, j) with low <= i - j < high. */
-typedef struct ji_region {
-    int64_t low, high;
-} ji_region_t;
-#define JI_REGION_ANY (INT64_MAX / 4) /* beyond every difference of indices */
-static const ji_region_t ji_region_all = {-JI_REGION_ANY, JI_REGION_ANY}, ji_region_diagonal = {0, 1};
-static inline bool ji_region_is_all(ji_region_t region) {
-    return region.low == -JI_REGION_ANY && region.high == JI_REGION_ANY;
-}
-
 /* A matrix on its way, seen from one process. */
-typedef struct ji_matrix {
+typedef struct ji_transfer {
     int64_t extents[2];
     ji_distribution_t source[2], destination[2]; /* rows, columns */
     ji_region_t region;                          /* what is moved */
-    size_t element;                              /* bytes */
-    size_t part;                        /* bytes of a real number that changes its sign: the second half. 0: none */
+    jdatatype_t type;
+    size_t element;                     /* bytes */
+    bool conjugate;                     /* on the way; of a complex type */
     jdevice_t *from_device, *to_device; /* NULL: the host */
     const char *from;                   /* first elements of this process's memory */
     char *to;
     int64_t tile; /* most rows of a window */
-} ji_matrix_t;
+} ji_transfer_t;
 
 /* What one process of the source shares with one of the destination, and what of it is still to be moved. */
 typedef struct ji_share {
@@ -73,19 +64,19 @@ typedef enum ji_move {
 } ji_move_t;
 
 /* Begins a share: counts its elements. */
-void ji_share_begin(const ji_matrix_t *matrix, ji_share_t *share);
+void ji_share_begin(const ji_transfer_t *transfer, ji_share_t *share);
 /* Moves at most `most` of them, at least one where any are left; *moved says how many. `message`: of pack and unpack;
  * of the others any pointer. Done on return. Goes on after an error of a device, so that the count is right. A direct
  * move that changes signs is one of host memory. */
-jstatus_t ji_share_move(const ji_matrix_t *matrix, ji_share_t *share, ji_move_t move, int64_t most, char *message,
+jstatus_t ji_share_move(const ji_transfer_t *transfer, ji_share_t *share, ji_move_t move, int64_t most, char *message,
                         int64_t *moved);
 
 /* The same for pack and unpack, without moving: false where the piece is not one span of this process's host memory, as
  * it lies; otherwise the share goes on behind it, and the span is what there is to send, or where to receive. */
-bool ji_share_span(const ji_matrix_t *matrix, ji_share_t *share, ji_move_t move, int64_t most, char **span,
+bool ji_share_span(const ji_transfer_t *transfer, ji_share_t *share, ji_move_t move, int64_t most, char **span,
                    int64_t *moved);
 
 /* Whether both sides distribute alike, so that every process has already what it is to have. */
-bool ji_matrix_is_aligned(const ji_matrix_t *matrix);
+bool ji_transfer_is_aligned(const ji_transfer_t *transfer);
 
 #endif

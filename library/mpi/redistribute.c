@@ -32,11 +32,6 @@
 #define REDISTRIBUTE_PIECE ((size_t)1 << 10) /* bytes of the smallest slot, if there are very many of them */
 #define REDISTRIBUTE_TILE 256                /* rows of a window where they lie apart */
 #define REDISTRIBUTE_HUGE ((int64_t)1 << 40) /* a block, which products with numbers of processes are made of */
-#define REDISTRIBUTE_ALIGNMENT ((size_t)64)
-
-static size_t redistribute_rounded(size_t bytes) {
-    return (bytes + REDISTRIBUTE_ALIGNMENT - 1) & ~(REDISTRIBUTE_ALIGNMENT - 1);
-}
 
 /* ---- Sides ---- */
 
@@ -89,55 +84,17 @@ static int64_t side_most(const ji_distribution_t *distribution, int64_t extent) 
     return distribution->count == 1 || turns > extent / distribution->block ? extent : turns * distribution->block;
 }
 
-/* ---- Passes ---- */
-
-/* Part of a copy. */
-typedef struct pass {
-    ji_region_t region; /* of the destination */
-    bool mirrored;      /* from the source's other triangle */
-    bool zero;          /* from nowhere */
-} pass_t;
-
-typedef enum triangle { TRIANGLE_BOTH, TRIANGLE_UPPER, TRIANGLE_LOWER } triangle_t;
-static const ji_region_t triangle_regions[] = {
-    {-JI_REGION_ANY, JI_REGION_ANY}, {-JI_REGION_ANY, 1}, {0, JI_REGION_ANY}};
-static const ji_region_t triangle_without_diagonal[] = {{0, 0}, {-JI_REGION_ANY, 0}, {1, JI_REGION_ANY}};
-
-static triangle_t triangle_of(jstructure_t structure) {
-    if (structure == JSTRUCTURE_GENERAL)
-        return TRIANGLE_BOTH;
-    return ji_structure_is_upper(structure) ? TRIANGLE_UPPER : TRIANGLE_LOWER;
-}
-
-/* How a destination of the one structure is made from a source of the other: one or two passes. */
-static int pass_plan(jstructure_t source, jstructure_t destination, pass_t passes[2]) {
-    const triangle_t stored = triangle_of(source), wanted = triangle_of(destination);
-    if (stored == TRIANGLE_BOTH || stored == wanted) {
-        passes[0] = (pass_t){triangle_regions[wanted], false, false};
-        return 1;
-    }
-    const bool zero = ji_structure_is_triangular(source);
-    const triangle_t other = stored == TRIANGLE_UPPER ? TRIANGLE_LOWER : TRIANGLE_UPPER;
-    if (wanted == other && !zero) {
-        passes[0] = (pass_t){triangle_regions[wanted], true, false};
-        return 1;
-    }
-    passes[0] = (pass_t){wanted == other ? ji_region_diagonal : triangle_regions[stored], false, false};
-    passes[1] = (pass_t){triangle_without_diagonal[other], !zero, zero};
-    return 2;
-}
-
 /* ---- A copy ---- */
 
 typedef struct copy {
     jruntime_t *runtime;
     side_t source, destination;
     int64_t extents[2];
-    size_t element;
-    size_t part; /* of a complex number: the bytes of its imaginary part; 0: of a real one */
+    jdatatype_t type;
+    size_t element; /* bytes */
     bool leaders_receive;
-    pass_t passes[2];
-    int pass_count;
+    ji_part_t parts[2]; /* a pass each */
+    int part_count;
 } copy_t;
 
 /* false: the shapes differ. */
@@ -149,11 +106,12 @@ static bool copy_begin(jruntime_t *runtime, const jbuffer_t *destination, const 
     *copy = (copy_t){.runtime = runtime,
                      .source = side_of(&runtime->info, source, true),
                      .destination = side_of(&runtime->info, destination, false),
+                     .type = type,
                      .element = jhandle_sizeof_datatype(type),
                      .leaders_receive = ji_buffer_is_shared(destination)};
-    copy->part = type == JDATATYPE_F32_C ? sizeof(float) : type == JDATATYPE_F64_C ? sizeof(double) : 0;
-    copy->pass_count = pass_plan(copy->source.structure, copy->destination.structure, copy->passes);
-    copy->passes[0].mirrored ^= transposed;
+    copy->part_count = ji_structure_parts(copy->destination.structure, copy->source.structure, copy->parts);
+    if (transposed) /* of a general matrix all of it is in one part */
+        copy->parts[0].origin = JI_ORIGIN_MIRRORED;
     ji_mpi_extents(&destination->layout, copy->extents);
     ji_mpi_extents(&source->layout, extents);
     if (distributed == source && !transposed) /* what all processes have in common */
@@ -163,63 +121,72 @@ static bool copy_begin(jruntime_t *runtime, const jbuffer_t *destination, const 
            ji_buffer_type(source) == ji_buffer_type(destination);
 }
 
-static ji_matrix_t copy_matrix(const copy_t *copy, const pass_t *pass) {
-    const side_t *source = pass->zero ? &copy->destination : &copy->source;
-    return (ji_matrix_t){.extents = {copy->extents[0], copy->extents[1]},
-                         .source = {source->distribution[pass->mirrored], source->distribution[!pass->mirrored]},
-                         .destination = {copy->destination.distribution[0], copy->destination.distribution[1]},
-                         .region = pass->region,
-                         .element = copy->element,
-                         .part = pass->mirrored && ji_structure_is_hermitian(source->structure) ? copy->part : 0,
-                         .from_device = source->device,
-                         .to_device = copy->destination.device,
-                         .from = source->data,
-                         .to = copy->destination.data,
-                         .tile = INT64_MAX};
+/* What comes from nowhere is made where it is wanted. */
+static const side_t *copy_source(const copy_t *copy, const ji_part_t *part) {
+    return part->origin == JI_ORIGIN_ZERO ? &copy->destination : &copy->source;
 }
 
-static bool matrix_lies_apart(const ji_matrix_t *matrix) {
-    return matrix->source[0].stride != 1 || matrix->destination[0].stride != 1;
+static ji_transfer_t copy_transfer(const copy_t *copy, const ji_part_t *part) {
+    const side_t *source = copy_source(copy, part);
+    const bool mirrored = ji_origin_is_mirrored(part->origin);
+    return (ji_transfer_t){.extents = {copy->extents[0], copy->extents[1]},
+                           .source = {source->distribution[mirrored], source->distribution[!mirrored]},
+                           .destination = {copy->destination.distribution[0], copy->destination.distribution[1]},
+                           .region = part->region,
+                           .type = copy->type,
+                           .element = copy->element,
+                           .conjugate = part->origin == JI_ORIGIN_CONJUGATED && ji_type_is_complex(copy->type),
+                           .from_device = source->device,
+                           .to_device = copy->destination.device,
+                           .from = source->data,
+                           .to = copy->destination.data,
+                           .tile = INT64_MAX};
 }
 
-static bool copy_needs_messages(const copy_t *copy, const ji_matrix_t *matrix) {
+static bool transfer_lies_apart(const ji_transfer_t *transfer) {
+    return transfer->source[0].stride != 1 || transfer->destination[0].stride != 1;
+}
+
+static bool copy_needs_messages(const copy_t *copy, const ji_transfer_t *transfer) {
     return copy->runtime->info.processes > 1 && !copy->source.everywhere &&
-           (copy->destination.everywhere || !ji_matrix_is_aligned(matrix));
+           (copy->destination.everywhere || !ji_transfer_is_aligned(transfer));
 }
 /* Whether what a process has for itself goes through a slot, too: no device can do all of it. */
-static bool copy_needs_slot(const ji_matrix_t *matrix) {
-    return (matrix->from_device != NULL || matrix->to_device != NULL) &&
-           (matrix->part != 0 ||
-            (matrix->from_device != NULL && matrix->to_device != NULL && matrix->from_device != matrix->to_device));
+static bool copy_needs_slot(const ji_transfer_t *transfer) {
+    return (transfer->from_device != NULL || transfer->to_device != NULL) &&
+           (transfer->conjugate || (transfer->from_device != NULL && transfer->to_device != NULL &&
+                                    transfer->from_device != transfer->to_device));
 }
 
 /* This process's places on both sides, where it has any. */
-static bool copy_own_share(const copy_t *copy, const pass_t *pass, const ji_matrix_t *matrix, ji_share_t *share) {
-    const side_t *source = pass->zero ? &copy->destination : &copy->source;
+static bool copy_own_share(const copy_t *copy, const ji_part_t *part, const ji_transfer_t *transfer,
+                           ji_share_t *share) {
+    const side_t *source = copy_source(copy, part);
+    const bool mirrored = ji_origin_is_mirrored(part->origin);
     if (!side_is_holder(source) || !side_is_holder(&copy->destination))
         return false;
-    *share = (ji_share_t){.from = {source->place[pass->mirrored], source->place[!pass->mirrored]},
+    *share = (ji_share_t){.from = {source->place[mirrored], source->place[!mirrored]},
                           .to = {copy->destination.place[0], copy->destination.place[1]}};
-    ji_share_begin(matrix, share);
+    ji_share_begin(transfer, share);
     return share->left > 0;
 }
 
-static jstatus_t share_move_directly(const ji_matrix_t *matrix, ji_share_t *share, ji_move_t move) {
+static jstatus_t share_move_directly(const ji_transfer_t *transfer, ji_share_t *share, ji_move_t move) {
     int64_t moved;
-    ji_matrix_t tiled = *matrix;
-    tiled.tile = matrix_lies_apart(matrix) ? REDISTRIBUTE_TILE : INT64_MAX;
+    ji_transfer_t tiled = *transfer;
+    tiled.tile = transfer_lies_apart(transfer) ? REDISTRIBUTE_TILE : INT64_MAX;
     return ji_share_move(&tiled, share, move, INT64_MAX, tiled.to, &moved);
 }
 
 /* Through a slot: out of the one memory, into the other. */
-static jstatus_t share_move_by_slot(const ji_matrix_t *matrix, ji_share_t *share, char *slot, size_t slot_bytes) {
+static jstatus_t share_move_by_slot(const ji_transfer_t *transfer, ji_share_t *share, char *slot, size_t slot_bytes) {
     ji_share_t into = *share;
-    const int64_t most = (int64_t)(slot_bytes / matrix->element);
+    const int64_t most = (int64_t)(slot_bytes / transfer->element);
     jstatus_t status = JSTATUS_SUCCESS;
     int64_t moved;
     while (share->left > 0 && status == JSTATUS_SUCCESS) {
-        JTRY(ji_share_move(matrix, share, JI_MOVE_PACK, most, slot, &moved));
-        JTRY(ji_share_move(matrix, &into, JI_MOVE_UNPACK, most, slot, &moved));
+        JTRY(ji_share_move(transfer, share, JI_MOVE_PACK, most, slot, &moved));
+        JTRY(ji_share_move(transfer, &into, JI_MOVE_UNPACK, most, slot, &moved));
     }
 done:
     return status;
@@ -239,9 +206,10 @@ typedef struct peer {
 /* The peer with that number in a pass, from 0: first those that are sent to, then those that are received from, each
  * beginning behind this process, so that not all turn to the same one at once. False: the number is none, or nothing is
  * shared. */
-static bool peer_number(const copy_t *copy, const pass_t *pass, const ji_matrix_t *matrix, int number, peer_t *peer) {
+static bool peer_number(const copy_t *copy, const ji_part_t *part, const ji_transfer_t *transfer, int number,
+                        peer_t *peer) {
     const side_t *source = &copy->source, *destination = &copy->destination;
-    const int mirrored = pass->mirrored, me = copy->runtime->info.rank;
+    const int mirrored = ji_origin_is_mirrored(part->origin), me = copy->runtime->info.rank;
     const bool receives = number >= destination->holders;
     const side_t *own = receives ? destination : source, *theirs = receives ? source : destination;
     if (!side_is_holder(own))
@@ -266,25 +234,25 @@ static bool peer_number(const copy_t *copy, const pass_t *pass, const ji_matrix_
         peer->share.from[d] = receives ? place[from] : source->place[from];
         peer->share.to[d] = receives ? destination->place[d] : place[d];
     }
-    ji_share_begin(matrix, &peer->share);
+    ji_share_begin(transfer, &peer->share);
     return peer->share.left > 0;
 }
 
 /* Bytes of the tables, which do not depend on the process. */
 static size_t peer_table_bytes(const copy_t *copy) {
     const size_t most = (size_t)copy->source.holders + (size_t)copy->destination.holders;
-    return redistribute_rounded(most * sizeof(peer_t)) + redistribute_rounded(most * sizeof(MPI_Request));
+    return ji_align_bytes(most * sizeof(peer_t)) + ji_align_bytes(most * sizeof(MPI_Request));
 }
 
 static size_t peer_slot_bytes(const copy_t *copy, int64_t elements) {
     const size_t bytes = (size_t)elements * copy->element;
-    return redistribute_rounded(bytes < JI_MPI_MAX_BYTES ? bytes : JI_MPI_MAX_BYTES);
+    return ji_align_bytes(bytes < JI_MPI_MAX_BYTES ? bytes : JI_MPI_MAX_BYTES);
 }
 
 /* ---- Exchange ---- */
 
 typedef struct exchange {
-    const ji_matrix_t *matrix;
+    const ji_transfer_t *transfer;
     MPI_Comm communicator;
     peer_t *peers;
     MPI_Request *requests;
@@ -297,13 +265,13 @@ typedef struct exchange {
 static jstatus_t exchange_post(exchange_t *exchange, int number) {
     peer_t *peer = &exchange->peers[number];
     MPI_Request *request = &exchange->requests[number];
-    const int64_t size = (int64_t)exchange->matrix->element;
+    const int64_t size = (int64_t)exchange->transfer->element;
     char *bytes = peer->slot;
     int64_t count;
     if (peer->share.left == 0)
         return JSTATUS_SUCCESS;
-    const bool in_place = ji_share_span(exchange->matrix, &peer->share, peer->receives ? JI_MOVE_UNPACK : JI_MOVE_PACK,
-                                        exchange->most, &bytes, &count);
+    const bool in_place = ji_share_span(exchange->transfer, &peer->share,
+                                        peer->receives ? JI_MOVE_UNPACK : JI_MOVE_PACK, exchange->most, &bytes, &count);
     if (peer->receives) {
         peer->in_place = in_place;
         if (!in_place)
@@ -313,7 +281,7 @@ static jstatus_t exchange_post(exchange_t *exchange, int number) {
     }
     if (!in_place) {
         const jstatus_t packed =
-            ji_share_move(exchange->matrix, &peer->share, JI_MOVE_PACK, exchange->most, bytes, &count);
+            ji_share_move(exchange->transfer, &peer->share, JI_MOVE_PACK, exchange->most, bytes, &count);
         exchange->status = exchange->status != JSTATUS_SUCCESS ? exchange->status : packed;
     }
     return JI_MPI(
@@ -332,7 +300,7 @@ static jstatus_t exchange_finish(exchange_t *exchange) {
         if (peer->receives && !peer->in_place) {
             int64_t moved;
             const jstatus_t unpacked =
-                ji_share_move(exchange->matrix, &peer->share, JI_MOVE_UNPACK, exchange->most, peer->slot, &moved);
+                ji_share_move(exchange->transfer, &peer->share, JI_MOVE_UNPACK, exchange->most, peer->slot, &moved);
             exchange->status = exchange->status != JSTATUS_SUCCESS ? exchange->status : unpacked;
         }
         JTRY(exchange_post(exchange, number));
@@ -358,7 +326,7 @@ static void exchange_abandon(exchange_t *exchange) {
 }
 
 /* Finds the peers of a pass and how many elements of a piece this process has room for. */
-static jstatus_t exchange_begin(const copy_t *copy, const pass_t *pass, const ji_matrix_t *matrix,
+static jstatus_t exchange_begin(const copy_t *copy, const ji_part_t *part, const ji_transfer_t *transfer,
                                 const ji_share_t *own, void *workspace, size_t size_bytes, exchange_t *exchange) {
     const size_t tables = peer_table_bytes(copy);
     const int most = copy->source.holders + copy->destination.holders;
@@ -366,18 +334,17 @@ static jstatus_t exchange_begin(const copy_t *copy, const pass_t *pass, const ji
         return ji_fail(JSTATUS_MEMORY_ERROR, "a copy between %d and %d processes: %zu bytes of workspace are too few",
                        copy->source.holders, copy->destination.holders, size_bytes);
     exchange->peers = workspace;
-    exchange->requests =
-        (MPI_Request *)((char *)workspace + redistribute_rounded((size_t)most * sizeof *exchange->peers));
+    exchange->requests = (MPI_Request *)((char *)workspace + ji_align_bytes((size_t)most * sizeof *exchange->peers));
     size_t wanted = own != NULL ? peer_slot_bytes(copy, own->left) : 0;
     for (int k = 0; k < most; ++k)
-        if (peer_number(copy, pass, matrix, k, &exchange->peers[exchange->count])) {
+        if (peer_number(copy, part, transfer, k, &exchange->peers[exchange->count])) {
             wanted += peer_slot_bytes(copy, exchange->peers[exchange->count].share.left);
             exchange->requests[exchange->count++] = MPI_REQUEST_NULL;
         }
     exchange->most = (int64_t)(JI_MPI_MAX_BYTES / copy->element);
     if (wanted > size_bytes - tables) {
         const size_t slots = (size_t)exchange->count + (own != NULL);
-        const size_t slot = ((size_bytes - tables) / slots) & ~(REDISTRIBUTE_ALIGNMENT - 1);
+        const size_t slot = ((size_bytes - tables) / slots) & ~(size_t)(JI_ALIGNMENT - 1);
         exchange->most = (int64_t)(slot / copy->element);
         if (exchange->most == 0)
             return ji_fail(JSTATUS_MEMORY_ERROR, "a copy with %d processes: %zu bytes of workspace are too few",
@@ -388,22 +355,22 @@ static jstatus_t exchange_begin(const copy_t *copy, const pass_t *pass, const ji
 
 /* One pass with messages. `status`: what has happened here so far; on an error anywhere nothing is moved, and the error
  * returned only where it happened. *go_on: nobody had one. */
-static jstatus_t exchange_pass(const copy_t *copy, const pass_t *pass, ji_matrix_t *matrix, void *workspace,
+static jstatus_t exchange_pass(const copy_t *copy, const ji_part_t *part, ji_transfer_t *transfer, void *workspace,
                                size_t size_bytes, jstatus_t status, bool *go_on) {
-    exchange_t exchange = {.matrix = matrix, .communicator = ji_mpi_of(copy->runtime)->all};
+    exchange_t exchange = {.transfer = transfer, .communicator = ji_mpi_of(copy->runtime)->all};
     ji_share_t own;
-    const bool has_own = copy_own_share(copy, pass, matrix, &own), by_slot = has_own && copy_needs_slot(matrix);
+    const bool has_own = copy_own_share(copy, part, transfer, &own), by_slot = has_own && copy_needs_slot(transfer);
     if (status == JSTATUS_SUCCESS)
-        status = exchange_begin(copy, pass, matrix, by_slot ? &own : NULL, workspace, size_bytes, &exchange);
+        status = exchange_begin(copy, part, transfer, by_slot ? &own : NULL, workspace, size_bytes, &exchange);
     const bool holder = side_is_holder(&copy->source) || side_is_holder(&copy->destination);
-    int64_t mine[3] = {status == JSTATUS_SUCCESS, exchange.most, !(holder && matrix_lies_apart(matrix))}, all[3];
+    int64_t mine[3] = {status == JSTATUS_SUCCESS, exchange.most, !(holder && transfer_lies_apart(transfer))}, all[3];
     const jstatus_t told = JI_MPI(MPI_Allreduce(mine, all, 3, MPI_INT64_T, MPI_MIN, exchange.communicator));
     *go_on = told == JSTATUS_SUCCESS && all[0] != 0;
     if (!*go_on)
         return status != JSTATUS_SUCCESS ? status : told;
 
     exchange.most = all[1];
-    matrix->tile = all[2] != 0 ? INT64_MAX : REDISTRIBUTE_TILE;
+    transfer->tile = all[2] != 0 ? INT64_MAX : REDISTRIBUTE_TILE;
     char *slot = (char *)workspace + peer_table_bytes(copy);
     for (int k = 0; k < exchange.count; ++k) {
         peer_t *peer = &exchange.peers[k];
@@ -416,8 +383,8 @@ static jstatus_t exchange_pass(const copy_t *copy, const pass_t *pass, ji_matrix
                 JTRY(exchange_post(&exchange, k));
     if (has_own) {
         const int64_t piece = own.left < exchange.most ? own.left : exchange.most;
-        exchange.status = by_slot ? share_move_by_slot(matrix, &own, slot, (size_t)piece * copy->element)
-                                  : share_move_directly(matrix, &own, JI_MOVE_DIRECT);
+        exchange.status = by_slot ? share_move_by_slot(transfer, &own, slot, (size_t)piece * copy->element)
+                                  : share_move_directly(transfer, &own, JI_MOVE_DIRECT);
     }
     JTRY(exchange_finish(&exchange));
 done:
@@ -433,32 +400,32 @@ jstatus_t ji_mpi_move_bytes(jruntime_t *runtime, const jbuffer_t *destination, c
     copy_t copy;
     size_t most_best = 0, most_least = 0;
     (void)copy_begin(runtime, destination, source, transposed, &copy);
-    for (int k = 0; k < copy.pass_count && copy.extents[0] > 0 && copy.extents[1] > 0; ++k) {
-        const pass_t *pass = &copy.passes[k];
-        const ji_matrix_t matrix = copy_matrix(&copy, pass);
-        const bool messages = !pass->zero && copy_needs_messages(&copy, &matrix);
-        if (pass->zero || (!messages && !copy_needs_slot(&matrix)))
+    for (int k = 0; k < copy.part_count && copy.extents[0] > 0 && copy.extents[1] > 0; ++k) {
+        const ji_part_t *part = &copy.parts[k];
+        const ji_transfer_t transfer = copy_transfer(&copy, part);
+        const bool messages = part->origin != JI_ORIGIN_ZERO && copy_needs_messages(&copy, &transfer);
+        if (part->origin == JI_ORIGIN_ZERO || (!messages && !copy_needs_slot(&transfer)))
             continue;
         const int slots = 1 + (messages ? copy.source.holders + copy.destination.holders : 0);
         const size_t tables = messages ? peer_table_bytes(&copy) : 0;
         int64_t largest = 1; /* message that there can be */
         for (int d = 0; d < 2; ++d) {
-            const int64_t from = side_most(&matrix.source[d], copy.extents[d]);
-            const int64_t to = side_most(&matrix.destination[d], copy.extents[d]);
+            const int64_t from = side_most(&transfer.source[d], copy.extents[d]);
+            const int64_t to = side_most(&transfer.destination[d], copy.extents[d]);
             largest *= from < to ? from : to;
         }
         size_t slot = tables < REDISTRIBUTE_LEAST ? (REDISTRIBUTE_LEAST - tables) / (size_t)slots : 0;
-        slot = (slot > REDISTRIBUTE_PIECE ? slot : REDISTRIBUTE_PIECE) & ~(REDISTRIBUTE_ALIGNMENT - 1);
+        slot = (slot > REDISTRIBUTE_PIECE ? slot : REDISTRIBUTE_PIECE) & ~(size_t)(JI_ALIGNMENT - 1);
         slot = slot < peer_slot_bytes(&copy, largest) ? slot : peer_slot_bytes(&copy, largest);
         const size_t pass_least = tables + (size_t)slots * slot;
 
         ji_share_t own;
         peer_t peer;
         size_t pass_best = tables;
-        if (copy_needs_slot(&matrix) && copy_own_share(&copy, pass, &matrix, &own))
+        if (copy_needs_slot(&transfer) && copy_own_share(&copy, part, &transfer, &own))
             pass_best += peer_slot_bytes(&copy, own.left);
         for (int number = 0; messages && number < slots - 1; ++number)
-            if (peer_number(&copy, pass, &matrix, number, &peer))
+            if (peer_number(&copy, part, &transfer, number, &peer))
                 pass_best += peer_slot_bytes(&copy, peer.share.left);
         most_least = most_least > pass_least ? most_least : pass_least;
         most_best = most_best > pass_best ? most_best : pass_best;
@@ -477,30 +444,30 @@ jstatus_t ji_mpi_move(jruntime_t *runtime, jbuffer_t *destination, const jbuffer
     if (!copy_begin(runtime, destination, source, transposed, &copy))
         status = ji_fail(JSTATUS_INVALID_SIZE, "a copy between buffers of different shape or type");
     bool go_on = copy.extents[0] > 0 && copy.extents[1] > 0;
-    for (int k = 0; k < copy.pass_count && go_on; ++k) {
-        const pass_t *pass = &copy.passes[k];
-        ji_matrix_t matrix = copy_matrix(&copy, pass);
+    for (int k = 0; k < copy.part_count && go_on; ++k) {
+        const ji_part_t *part = &copy.parts[k];
+        ji_transfer_t transfer = copy_transfer(&copy, part);
         ji_share_t own;
-        if (!pass->zero && copy_needs_messages(&copy, &matrix)) {
-            status = exchange_pass(&copy, pass, &matrix, workspace, size_bytes, status, &go_on);
-        } else if (status == JSTATUS_SUCCESS && copy_own_share(&copy, pass, &matrix, &own)) {
-            if (pass->zero)
-                status = share_move_directly(&matrix, &own, JI_MOVE_ZERO);
-            else if (copy_needs_slot(&matrix) && size_bytes < copy.element)
+        if (part->origin != JI_ORIGIN_ZERO && copy_needs_messages(&copy, &transfer)) {
+            status = exchange_pass(&copy, part, &transfer, workspace, size_bytes, status, &go_on);
+        } else if (status == JSTATUS_SUCCESS && copy_own_share(&copy, part, &transfer, &own)) {
+            if (part->origin == JI_ORIGIN_ZERO)
+                status = share_move_directly(&transfer, &own, JI_MOVE_ZERO);
+            else if (copy_needs_slot(&transfer) && size_bytes < copy.element)
                 status = ji_fail(JSTATUS_MEMORY_ERROR, "a copy of a device's memory has no workspace");
-            else if (copy_needs_slot(&matrix))
-                status = share_move_by_slot(&matrix, &own, workspace, size_bytes);
+            else if (copy_needs_slot(&transfer))
+                status = share_move_by_slot(&transfer, &own, workspace, size_bytes);
             else
-                status = share_move_directly(&matrix, &own, JI_MOVE_DIRECT);
+                status = share_move_directly(&transfer, &own, JI_MOVE_DIRECT);
         }
     }
     /* The diagonal of a Hermitian matrix is real, whatever stands in its imaginary parts. */
-    const pass_t diagonal = {ji_region_diagonal, false, true};
-    const ji_matrix_t matrix = copy_matrix(&copy, &diagonal);
+    const ji_part_t diagonal = {ji_region_diagonal, JI_ORIGIN_ZERO};
+    const ji_transfer_t transfer = copy_transfer(&copy, &diagonal);
     ji_share_t own;
-    if (go_on && status == JSTATUS_SUCCESS && copy.part != 0 && ji_structure_is_hermitian(copy.source.structure) &&
-        copy_own_share(&copy, &diagonal, &matrix, &own))
-        status = share_move_directly(&matrix, &own, JI_MOVE_REAL);
+    if (go_on && status == JSTATUS_SUCCESS && ji_type_is_complex(copy.type) &&
+        ji_structure_is_hermitian(copy.source.structure) && copy_own_share(&copy, &diagonal, &transfer, &own))
+        status = share_move_directly(&transfer, &own, JI_MOVE_REAL);
     return status;
 }
 

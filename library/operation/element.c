@@ -7,6 +7,7 @@
  * Of a distributed buffer the rows of a view that a process holds are neighbours in its part, since the order of local
  * rows is that of global ones; so are those of a column down to the diagonal. A line is cut at two local indices. */
 
+#include "buffer/walk.h"
 #include "operation/operation.h"
 
 #include <math.h>
@@ -19,27 +20,6 @@ static void *at(const jbuffer_t *buffer, int64_t offset) {
     return (char *)ji_buffer_data(buffer) + offset * (int64_t)jhandle_sizeof_datatype(ji_buffer_type(buffer));
 }
 
-/* The stored rows [*first, *end) of column j of n rows. */
-static void stored_rows(jstructure_t structure, int64_t n, int64_t j, int64_t *first, int64_t *end) {
-    const bool general = structure == JSTRUCTURE_GENERAL, upper = ji_structure_is_upper(structure);
-    *first = general || upper ? 0 : j;
-    *end = general || !upper ? n : j + 1;
-}
-
-static jstatus_t each_column(const jbuffer_t *buffer, ji_line_function_t function, void *context) {
-    const ji_matrix_t matrix = ji_matrix(ji_buffer_type(buffer), &buffer->layout, NULL);
-    for (int64_t j = 0; j < matrix.columns; j++) {
-        int64_t first, end;
-        stored_rows(matrix.structure, matrix.rows, j, &first, &end);
-        if (first == end)
-            continue;
-        const ji_line_t line = {at(buffer, first * matrix.row_stride + j * matrix.column_stride), end - first,
-                                matrix.row_stride, first, j};
-        JTRY_RETURN(function(context, &line));
-    }
-    return JSTATUS_SUCCESS;
-}
-
 static jstatus_t each_local_column(const jbuffer_t *buffer, ji_line_function_t function, void *context) {
     const jdistribution_t *d = &buffer->storage->distribution;
     const ji_matrix_t matrix = ji_matrix(ji_buffer_type(buffer), &buffer->layout, NULL);
@@ -50,7 +30,7 @@ static jstatus_t each_local_column(const jbuffer_t *buffer, ji_line_function_t f
     for (int64_t local = jdistribution_local_count(d, 1, d->place[1], starts[1]); local < last; local++) {
         const int64_t j = jdistribution_to_global(d, 1, d->place[1], local) - starts[1];
         int64_t first, end;
-        stored_rows(matrix.structure, matrix.rows, j, &first, &end);
+        ji_region_rows(ji_structure_region(matrix.structure), matrix.rows, j, &first, &end);
         const int64_t top = jdistribution_local_count(d, 0, d->place[0], starts[0] + first);
         const int64_t count = jdistribution_local_count(d, 0, d->place[0], starts[0] + end) - top;
         if (count == 0)
@@ -61,59 +41,20 @@ static jstatus_t each_local_column(const jbuffer_t *buffer, ji_line_function_t f
     return JSTATUS_SUCCESS;
 }
 
-/* Dimensions in the order of their strides; those that follow each other without a gap are one. Extents of 1 are left
- * out. The new rank, at least 1. */
-static int collapse(const jlayout_t *layout, int64_t *extents, int64_t *strides) {
-    int order[JLAYOUT_MAX_RANK], rank = 0;
-    ji_layout_sort(layout, order);
-    for (int k = 0; k < layout->rank; k++)
-        if (layout->extents[order[k]] != 1) {
-            extents[rank] = layout->extents[order[k]];
-            strides[rank++] = layout->strides[order[k]];
-        }
-    if (rank == 0)
-        extents[rank] = strides[rank] = 1, rank++;
-    int kept = 0;
-    for (int d = 1; d < rank; d++) {
-        if (strides[d] == strides[kept] * extents[kept]) {
-            extents[kept] *= extents[d];
-        } else {
-            kept++;
-            extents[kept] = extents[d];
-            strides[kept] = strides[d];
-        }
-    }
-    return kept + 1;
-}
-
-static jstatus_t each_run(const jbuffer_t *buffer, ji_line_function_t function, void *context) {
-    int64_t extents[JLAYOUT_MAX_RANK], strides[JLAYOUT_MAX_RANK], index[JLAYOUT_MAX_RANK] = {0}, offset = 0;
-    const int rank = collapse(&buffer->layout, extents, strides);
-    for (int d = 0; d < rank; d++)
-        if (extents[d] == 0)
-            return JSTATUS_SUCCESS;
-    for (;;) {
-        const ji_line_t line = {at(buffer, offset), extents[0], strides[0], 0, 0};
-        JTRY_RETURN(function(context, &line));
-        int d = 1;
-        for (; d < rank; d++) {
-            offset += strides[d];
-            if (++index[d] < extents[d])
-                break;
-            offset -= extents[d] * strides[d];
-            index[d] = 0;
-        }
-        if (d >= rank)
-            return JSTATUS_SUCCESS;
-    }
-}
-
 jstatus_t ji_each_line(const jbuffer_t *buffer, bool by_column, ji_line_function_t function, void *context) {
     if (ji_buffer_kind(buffer) == JBUFFER_DISTRIBUTED)
         return each_local_column(buffer, function, context);
-    if (by_column || buffer->layout.structure != JSTRUCTURE_GENERAL)
-        return each_column(buffer, function, context);
-    return each_run(buffer, function, context);
+    ji_walk_t walk;
+    if (by_column)
+        ji_walk_columns(&walk, &buffer->layout);
+    else
+        ji_walk_layouts(&walk, 1, (const jlayout_t *const[]){&buffer->layout});
+    for (ji_walk_begin(&walk, 1); ji_walk_next(&walk);) {
+        const ji_line_t line = {at(buffer, walk.at[0]), walk.count, walk.dimensions[0].strides[0], walk.first,
+                                walk.index[1]};
+        JTRY_RETURN(function(context, &line));
+    }
+    return JSTATUS_SUCCESS;
 }
 
 int64_t ji_row_of(const jbuffer_t *buffer, const ji_line_t *line, int64_t index) {

@@ -13,6 +13,7 @@
  * A line is a 1 x n matrix whose leading dimension is its stride, so geam adds lines, too. A line that is only copied
  * is copied, which keeps bits that a product by 1 would not (-0, a complex infinity). */
 
+#include "buffer/walk.h"
 #include "operation/operation.h"
 
 #define LINE_MOST ((int64_t)1 << 30) /* elements of a line at once: a CBLAS of 32-bit integers takes them */
@@ -140,10 +141,7 @@ static jstatus_t line_conjugate(const adder_t *adder, int64_t count, char *x, in
 
 static void conjugate_scalar(jdatatype_t type, const void *scalar, ji_value_t *conjugate) {
     memcpy(conjugate, scalar, ji_sizeof(type));
-    if (type == JDATATYPE_F32_C)
-        conjugate->c[1] = -conjugate->c[1];
-    else
-        conjugate->z[1] = -conjugate->z[1];
+    ji_conjugate(type, conjugate, 0, 1);
 }
 
 /* y = a + b, neither conjugated. */
@@ -208,20 +206,18 @@ typedef struct oriented {
 } oriented_t;
 
 /* Rows `first` on of column j of a term, as its structure has them; they do not cross the diagonal. */
-static line_term_t term_line(const oriented_t *term, int64_t first, int64_t j, int64_t last) {
+static inline line_term_t term_line(const oriented_t *term, int64_t first, int64_t j) {
     line_term_t line = {term->scalar, NULL, 1, term->conjugate};
     const ji_matrix_t *matrix = &term->matrix;
-    if (term->scalar == NULL)
+    const ji_origin_t origin = ji_origin_of(matrix->structure, first, j);
+    if (term->scalar == NULL || origin == JI_ORIGIN_ZERO)
         return line;
-    const bool stored =
-        matrix->structure == JSTRUCTURE_GENERAL || (ji_structure_is_upper(matrix->structure) ? last <= j : first >= j);
-    if (!stored && ji_structure_is_triangular(matrix->structure))
-        return line;
-    const int64_t row = stored ? first : j, column = stored ? j : first;
+    const bool mirrored = ji_origin_is_mirrored(origin);
+    const int64_t row = mirrored ? j : first, column = mirrored ? first : j;
     line.x = (const char *)matrix->data +
              (row * matrix->row_stride + column * matrix->column_stride) * (int64_t)ji_sizeof(matrix->type);
-    line.stride = stored ? matrix->row_stride : matrix->column_stride;
-    line.conjugate ^= !stored && ji_structure_is_hermitian(matrix->structure);
+    line.stride = mirrored ? matrix->column_stride : matrix->row_stride;
+    line.conjugate ^= origin == JI_ORIGIN_CONJUGATED;
     return line;
 }
 
@@ -229,20 +225,19 @@ static line_term_t term_line(const oriented_t *term, int64_t first, int64_t j, i
 static jstatus_t add_line(const adder_t *adder, const oriented_t terms[2], const ji_matrix_t *sum, int64_t first,
                           int64_t end, int64_t j) {
     for (; first < end; first += LINE_MOST) {
-        const int64_t count = end - first < LINE_MOST ? end - first : LINE_MOST, last = first + count - 1;
+        const int64_t count = end - first < LINE_MOST ? end - first : LINE_MOST;
         char *y =
             (char *)sum->data + (first * sum->row_stride + j * sum->column_stride) * (int64_t)ji_sizeof(sum->type);
-        JTRY_RETURN(line_add(adder, count, term_line(&terms[0], first, j, last), term_line(&terms[1], first, j, last),
-                             y, sum->row_stride));
+        JTRY_RETURN(
+            line_add(adder, count, term_line(&terms[0], first, j), term_line(&terms[1], first, j), y, sum->row_stride));
     }
     return JSTATUS_SUCCESS;
 }
 
 /* The stored part of column j of a square sum, cut at the diagonal. */
 static jstatus_t add_column(const adder_t *adder, const oriented_t terms[2], const ji_matrix_t *sum, int64_t j) {
-    const bool whole = sum->structure == JSTRUCTURE_GENERAL, upper = ji_structure_is_upper(sum->structure);
-    const int64_t first = whole || upper ? 0 : j, end = whole || !upper ? sum->rows : j + 1;
-    const int64_t cuts[4] = {first, j, j + 1, end};
+    int64_t cuts[4] = {0, j, j + 1, 0};
+    ji_region_rows(ji_structure_region(sum->structure), sum->rows, j, &cuts[0], &cuts[3]);
     for (int i = 0; i < 3; i++)
         JTRY_RETURN(add_line(adder, terms, sum, cuts[i], cuts[i + 1], j));
     return JSTATUS_SUCCESS;
@@ -271,8 +266,8 @@ static bool is_copy(const oriented_t terms[2]) {
 
 static jstatus_t add_general(const adder_t *adder, const oriented_t terms[2], const ji_matrix_t *sum) {
     geam_term_t read[2];
-    const bool readable =
-        geam_reads(&terms[0], &read[0]) && geam_reads(&terms[1], &read[1]) && ji_matrix_is_column_major(sum);
+    const bool readable = geam_reads(&terms[0], &read[0]) && geam_reads(&terms[1], &read[1]) &&
+                          ji_matrix_is_column_major(sum) && sum->rows <= LINE_MOST && sum->columns <= LINE_MOST;
     if (readable && !(is_copy(terms) && adder->on_host))
         return geam(adder, sum->rows, sum->columns, &read[0], &read[1], sum->data, ji_matrix_leading_dimension(sum));
 
@@ -323,48 +318,29 @@ jstatus_t ji_matrix_add(jhandle_t *handle, const ji_term_t terms[2], const ji_ma
     return JSTATUS_SUCCESS;
 }
 
+/* One side of a tile as a matrix. */
+static inline ji_matrix_t tile(const ji_walk_t *walk, int side, jdatatype_t type, void *data) {
+    const ji_walk_dimension_t *rows = &walk->dimensions[0], *columns = &walk->dimensions[1];
+    char *first = data != NULL ? (char *)data + walk->at[side] * (int64_t)ji_sizeof(type) : NULL;
+    return (ji_matrix_t){
+        type, JSTRUCTURE_GENERAL, rows->extent, columns->extent, rows->strides[side], columns->strides[side], first};
+}
+
 /* Two dimensions, those along which the sum is nearest to its neighbours, are a matrix; the others are walked. */
 jstatus_t ji_layout_add(jhandle_t *handle, jdatatype_t type, const ji_layout_term_t terms[2], const jlayout_t *layout,
                         void *sum) {
-    const ji_layout_term_t all[3] = {terms[0], terms[1], {NULL, layout, sum}};
-    const int rank = layout->rank;
-    const int64_t bytes = (int64_t)ji_sizeof(type);
-    int order[JLAYOUT_MAX_RANK] = {0};
-    int64_t index[JLAYOUT_MAX_RANK] = {0};
-    char *data[3];
-    for (int i = 0; i < 3; i++)
-        data[i] = all[i].data;
-    for (int d = 0; d < rank; d++)
-        if (layout->extents[d] == 0)
-            return JSTATUS_SUCCESS;
-    ji_layout_sort(layout, order);
-    for (;;) {
-        ji_matrix_t matrices[3];
-        for (int i = 0; i < 3; i++) {
-            const jlayout_t *own = all[i].layout != NULL ? all[i].layout : layout;
-            matrices[i] = (ji_matrix_t){type,
-                                        JSTRUCTURE_GENERAL,
-                                        layout->extents[order[0]],
-                                        layout->extents[order[1]],
-                                        own->strides[order[0]],
-                                        own->strides[order[1]],
-                                        data[i]};
-        }
-        const ji_term_t here[2] = {{terms[0].scalar, JBLAS_NO_TRANSPOSE, matrices[0]},
-                                   {terms[1].scalar, JBLAS_NO_TRANSPOSE, matrices[1]}};
-        JTRY_RETURN(ji_matrix_add(handle, here, &matrices[2]));
-        int d = 2;
-        for (; d < rank; d++) {
-            const int64_t extent = layout->extents[order[d]];
-            const bool next = ++index[d] < extent;
-            for (int i = 0; i < 3; i++)
-                if (all[i].layout != NULL)
-                    data[i] += (next ? 1 : 1 - extent) * all[i].layout->strides[order[d]] * bytes;
-            if (next)
-                break;
-            index[d] = 0;
-        }
-        if (d >= rank)
-            return JSTATUS_SUCCESS;
+    const jlayout_t *layouts[3] = {layout};
+    for (int i = 0; i < 2; i++)
+        layouts[1 + i] = terms[i].layout != NULL ? terms[i].layout : layout;
+    ji_walk_t walk;
+    ji_walk_layouts(&walk, 3, layouts);
+    for (ji_walk_begin(&walk, 2); ji_walk_next(&walk);) {
+        const ji_matrix_t to = tile(&walk, 0, type, sum);
+        const ji_term_t here[2] = {
+            {terms[0].scalar, JBLAS_NO_TRANSPOSE, tile(&walk, 1, type, terms[0].data)},
+            {terms[1].scalar, JBLAS_NO_TRANSPOSE, tile(&walk, 2, type, terms[1].data)},
+        };
+        JTRY_RETURN(ji_matrix_add(handle, here, &to));
     }
+    return JSTATUS_SUCCESS;
 }

@@ -283,7 +283,7 @@ typedef struct host_memory {
 
 static jstatus_t take_host_memory(ji_operation_t *op, host_memory_t *memory) {
     jmemory_request_t request = JMEMORY_REQUEST_INIT;
-    const size_t copy = (op->copy_bytes[0] + 63) & ~(size_t)63;
+    const size_t copy = ji_align_bytes(op->copy_bytes[0]);
     if (copy + op->extra_bytes == 0 || jdevice_kind(op->handle->device) == JDEVICE_HOST)
         return JSTATUS_SUCCESS;
     if (copy + op->extra_bytes < copy || copy < op->copy_bytes[0])

@@ -35,6 +35,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/file_limit.h"
+
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 8u /* Linux 6.3 */
 #endif
@@ -144,12 +146,11 @@ static int space_write_zeros(int descriptor, uint64_t begin, uint64_t end) {
 
 /* Sets bytes of a file aside that nobody uses yet; the file becomes so long. -1 and errno; never a signal. */
 static int space_reserve(int descriptor, uint64_t begin, uint64_t end) {
-    sigset_t all, before, pending, too_large;
+    sigset_t all, before;
+    ji_file_limit_t limit;
     sigfillset(&all);
-    sigemptyset(&too_large);
-    sigaddset(&too_large, SIGXFSZ);
     (void)pthread_sigmask(SIG_BLOCK, &all, &before);
-    sigpending(&pending);
+    ji_file_limit_begin(&limit);
 
     int result, error = EOPNOTSUPP;
     if ((shm_backing_without & SHM_WITHOUT_FALLOCATE) == 0) {
@@ -161,11 +162,7 @@ static int space_reserve(int descriptor, uint64_t begin, uint64_t end) {
     if (error == EOPNOTSUPP || error == ENOSYS)
         error = space_write_zeros(descriptor, begin, end) == 0 ? 0 : errno;
 
-    if (error == EFBIG && sigismember(&pending, SIGXFSZ) == 0) {
-        const struct timespec now = {0, 0};
-        while (sigtimedwait(&too_large, NULL, &now) < 0 && errno == EINTR)
-            ;
-    }
+    ji_file_limit_end(&limit);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = error;
     return error == 0 ? 0 : -1;
