@@ -9,8 +9,7 @@
  * wait was asked for, whatever happens to the event afterwards.
  *
  * Two threads may record at once. Recordings are numbered, and the latest number wins for the point
- * and for the time.
- */
+ * and for the time. */
 
 #include <time.h>
 

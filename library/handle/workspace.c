@@ -15,8 +15,7 @@
  * used memory is, so then the workspace counts as used from the beginning.
  *
  * While the stream is captured, default mode's blocks are the graph's: they are not given back,
- * only lent from no more.
- */
+ * only lent from no more. */
 
 #include "handle/capture.h"
 
