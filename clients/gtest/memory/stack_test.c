@@ -534,23 +534,31 @@ JTEST(AllocStack, VisitAndStatisticsAgreeOnWhatIsFree) {
     JEXPECT_OK(jallocator_destroy(stack));
 }
 
+/* Parts of 64 bytes one behind the other, taken and freed by two streams in turn, which stand at
+ * their gates meanwhile. */
+static void free_in_turn(jallocator_t *stack, int parts, char *pointers[], jstream_t *streams[2],
+                         jtest_gate_t gates[2]) {
+    jdevice_t *host = jdevice_host();
+    give(stack, take(stack, 64), 64); /* inline: the block is ready for all */
+    for (int i = 0; i < 2; ++i)
+        JASSERT_OK(jstream_create(host, &streams[i]));
+    for (int i = 0; i < parts; ++i)
+        JASSERT_OK(jallocator_allocate(stack, 64, 0, streams[i % 2], (void **)&pointers[i]));
+
+    for (int i = 0; i < 2; ++i)
+        JASSERT_OK(jtest_gate_block(&gates[i], host, streams[i]));
+    for (int i = parts; i-- > 0;)
+        JASSERT_OK(jallocator_deallocate(stack, pointers[i], 64, streams[i % 2]));
+}
+
 /* The table of a block grows while it has shadows. */
 JTEST(AllocStack, ShadowsSurviveTheGrowthOfTheirTable) {
-    jdevice_t *host = jdevice_host();
     jtest_gate_t gates[2] = {JTEST_GATE_INIT, JTEST_GATE_INIT};
     jstream_t *streams[2];
     enum { PARTS = 12 };
     jallocator_t *stack = make(PARTS * 64, 0);
     char *pointers[PARTS], *crumb;
-    give(stack, take(stack, 64), 64); /* inline: the block is ready for all */
-    for (int i = 0; i < 2; ++i)
-        JASSERT_OK(jstream_create(host, &streams[i]));
-    for (int i = 0; i < PARTS; ++i)
-        JASSERT_OK(jallocator_allocate(stack, 64, 0, streams[i % 2], (void **)&pointers[i]));
-    for (int i = 0; i < 2; ++i)
-        JASSERT_OK(jtest_gate_block(&gates[i], host, streams[i]));
-    for (int i = PARTS; i-- > 0;)
-        JASSERT_OK(jallocator_deallocate(stack, pointers[i], 64, streams[i % 2]));
+    free_in_turn(stack, PARTS, pointers, streams, gates);
     for (int part = 0; part < PARTS; ++part) { /* each part is its own stream's alone */
         JASSERT_OK(jallocator_allocate(stack, 1, 1, streams[1 - part % 2], (void **)&crumb));
         JEXPECT_TRUE(crumb < pointers[0] || crumb >= pointers[0] + PARTS * 64);
@@ -608,15 +616,7 @@ JTEST(AllocStack, EachPartWaitsForItsOwnStream) {
     enum { PARTS = 8 };
     jallocator_t *stack = make(PARTS * 64, 0);
     char *pointers[PARTS];
-    give(stack, take(stack, 64), 64); /* inline: the block is ready for all */
-    for (int i = 0; i < 2; ++i)
-        JASSERT_OK(jstream_create(host, &streams[i]));
-    for (int i = 0; i < PARTS; ++i)
-        JASSERT_OK(jallocator_allocate(stack, 64, 0, streams[i % 2], (void **)&pointers[i]));
-    for (int i = 0; i < 2; ++i)
-        JASSERT_OK(jtest_gate_block(&gates[i], host, streams[i]));
-    for (int i = PARTS; i-- > 0;)
-        JASSERT_OK(jallocator_deallocate(stack, pointers[i], 64, streams[i % 2]));
+    free_in_turn(stack, PARTS, pointers, streams, gates);
     char *first, *next;
     JASSERT_OK(jallocator_allocate(stack, 64, 0, streams[0], (void **)&first)); /* its own part */
     JEXPECT_EQ(first, pointers[0]);
