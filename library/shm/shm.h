@@ -5,6 +5,14 @@
 
 /* A process's attachment, and what the files of this folder do for each other.
  *
+ *     layout.h   what a segment looks like in memory: read it first
+ *     backing.h  where its bytes are (backing.c, file.c, space.c), its constants (constants.c), and
+ *                who is alive (life.c): all that knows the operating system
+ *     lock.c     the segment's lock, and changes that can be undone
+ *     heap/      blocks: heap/heap.h
+ *     segment/   attachments, slots, roots; what becomes of the dead: segment/segment.h
+ *     draw.c     the map of a segment as a picture
+ *
  * What decides lies in the segment (layout.h); what is fast lies here, in memory that no other
  * process can reach: a record of each slab that this attachment owns, its cache of extents, and a
  * map that leads from a page to either. The fast paths read these alone and tell the segment by one
