@@ -114,7 +114,7 @@ jstatus_t ji_host_event_record(jevent_t *base, jstream_t *base_stream) {
     pthread_mutex_unlock(&event->mutex);
 
     if (stream != NULL) {
-        /* Without the mutex: for room, the queue may have to reach an earlier mark of this event. */
+        /* Without the mutex: for room, the queue may have to reach an older mark of this event. */
         host_event_mark_t mark = {event, recording};
         atomic_fetch_add_explicit(&event->references, 1, memory_order_relaxed);
         jstatus_t status =

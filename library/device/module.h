@@ -31,7 +31,7 @@
 
 #define JI_MODULE_OPEN "jalloc_module_open"
 
-/* What libjalloc does for its modules, which link to nothing of it; as long as the process lives. */
+/* What libjalloc does for its modules, which link to nothing of it; for the life of the process. */
 typedef struct ji_module_services {
     /* Keeps the message. */
     jstatus_t (*fail)(jstatus_t status, const char *format, ...) JALLOC_PRINTF(2, 3);

@@ -159,7 +159,7 @@ static inline jstatus_t ji_handle_wait(jhandle_t *handle, jstream_t *stream) {
     return status;
 }
 
-/* What the last message is about: `number` counts as BLAS does, without the handle. Static texts. */
+/* What the last message is on: `number` counts as BLAS does, without the handle. Static text. */
 static inline void ji_handle_keep_refused(jhandle_t *handle, const char *routine, const char *name,
                                           int number) {
     if (ji_handle_is_foreign(handle))
