@@ -1,11 +1,12 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* What is done to every element: fill, scale, norm. A buffer of any kind, rank, strides and structure is a number of
- * lines; each operation says what it does to one.
+/* What is done to every element: fill, scale, norm. A buffer of any kind, rank, strides and
+ * structure is a number of lines; each operation says what it does to one.
  *
- * Of a distributed buffer the rows of a view that a process holds are neighbours in its part, since the order of local
- * rows is that of global ones; so are those of a column down to the diagonal. A line is cut at two local indices. */
+ * Of a distributed buffer the rows of a view that a process holds are neighbours in its part, since
+ * the order of local rows is that of global ones; so are those of a column down to the diagonal. A
+ * line is cut at two local indices. */
 
 #include "buffer/walk.h"
 #include "operation/operation.h"
@@ -17,41 +18,53 @@
 /* ---- Lines ---- */
 
 static void *at(const jbuffer_t *buffer, int64_t offset) {
-    return (char *)ji_buffer_data(buffer) + offset * (int64_t)jhandle_sizeof_datatype(ji_buffer_type(buffer));
+    return (char *)ji_buffer_data(buffer) +
+           offset * (int64_t)jhandle_sizeof_datatype(ji_buffer_type(buffer));
 }
 
-static jstatus_t each_local_column(const jbuffer_t *buffer, ji_line_function_t function, void *context) {
+static jstatus_t each_local_column(const jbuffer_t *buffer, ji_line_function_t function,
+                                   void *context) {
     const jdistribution_t *d = &buffer->storage->distribution;
     const ji_matrix_t matrix = ji_matrix(ji_buffer_type(buffer), &buffer->layout, NULL);
     const int64_t *starts = buffer->starts;
+
     if (d->place[0] < 0)
         return JSTATUS_SUCCESS;
+
     const int64_t last = jdistribution_local_count(d, 1, d->place[1], starts[1] + matrix.columns);
-    for (int64_t local = jdistribution_local_count(d, 1, d->place[1], starts[1]); local < last; local++) {
+    for (int64_t local = jdistribution_local_count(d, 1, d->place[1], starts[1]); local < last;
+         local++) {
         const int64_t j = jdistribution_to_global(d, 1, d->place[1], local) - starts[1];
+
         int64_t first, end;
         ji_region_rows(ji_structure_region(matrix.structure), matrix.rows, j, &first, &end);
+
         const int64_t top = jdistribution_local_count(d, 0, d->place[0], starts[0] + first);
         const int64_t count = jdistribution_local_count(d, 0, d->place[0], starts[0] + end) - top;
         if (count == 0)
             continue;
-        const ji_line_t line = {at(buffer, top + local * buffer->storage->leading_dimension), count, 1, top, j};
+
+        const ji_line_t line = {at(buffer, top + local * buffer->storage->leading_dimension), count,
+                                1, top, j};
         JTRY_RETURN(function(context, &line));
     }
     return JSTATUS_SUCCESS;
 }
 
-jstatus_t ji_each_line(const jbuffer_t *buffer, bool by_column, ji_line_function_t function, void *context) {
+jstatus_t ji_each_line(const jbuffer_t *buffer, bool by_column, ji_line_function_t function,
+                       void *context) {
     if (ji_buffer_kind(buffer) == JBUFFER_DISTRIBUTED)
         return each_local_column(buffer, function, context);
+
     ji_walk_t walk;
     if (by_column)
         ji_walk_columns(&walk, &buffer->layout);
     else
         ji_walk_layouts(&walk, 1, (const jlayout_t *const[]){&buffer->layout});
+
     for (ji_walk_begin(&walk, 1); ji_walk_next(&walk);) {
-        const ji_line_t line = {at(buffer, walk.at[0]), walk.count, walk.dimensions[0].strides[0], walk.first,
-                                walk.index[1]};
+        const ji_line_t line = {at(buffer, walk.at[0]), walk.count, walk.dimensions[0].strides[0],
+                                walk.first, walk.index[1]};
         JTRY_RETURN(function(context, &line));
     }
     return JSTATUS_SUCCESS;
@@ -77,24 +90,32 @@ typedef struct filler {
 static void fill_strided(void *arguments) {
     const filler_t *filler = arguments;
     char *element = filler->data;
-    for (int64_t i = 0; i < filler->count; i++, element += filler->stride * (int64_t)filler->size_bytes)
+    for (int64_t i = 0; i < filler->count;
+         i++, element += filler->stride * (int64_t)filler->size_bytes)
         memcpy(element, filler->value, filler->size_bytes);
 }
 
 static jstatus_t fill_line(void *context, const ji_line_t *line) {
     const ji_operation_t *op = context;
     jhandle_t *handle = op->handle;
-    filler_t filler = {line->data, line->count, line->stride, jhandle_sizeof_datatype(op->type), {0}};
+
+    filler_t filler = {
+        line->data, line->count, line->stride, jhandle_sizeof_datatype(op->type), {0}};
+
     if (op->scalars[0] != NULL)
         memcpy(filler.value, op->scalars[0], filler.size_bytes);
+
     if (line->stride == 1)
-        return jdevice_fill(handle->device, handle->stream, line->data, filler.value, filler.size_bytes,
-                            (size_t)line->count);
+        return jdevice_fill(handle->device, handle->stream, line->data, filler.value,
+                            filler.size_bytes, (size_t)line->count);
+
     if (jdevice_kind(handle->device) == JDEVICE_HOST)
         return jstream_launch(handle->device, handle->stream, fill_strided, &filler, sizeof filler);
+
     char *element = line->data;
     for (int64_t i = 0; i < line->count; i++, element += line->stride * (int64_t)filler.size_bytes)
-        JTRY_RETURN(jdevice_fill(handle->device, handle->stream, element, filler.value, filler.size_bytes, 1));
+        JTRY_RETURN(jdevice_fill(handle->device, handle->stream, element, filler.value,
+                                 filler.size_bytes, 1));
     return JSTATUS_SUCCESS;
 }
 
@@ -103,8 +124,12 @@ static jstatus_t scale_line(void *context, const ji_line_t *line) {
     return ji_scale(op->handle, op->type, line->count, op->scalars[0], line->data, line->stride);
 }
 
-static jstatus_t fill_run(ji_operation_t *op) { return ji_each_line(op->operands[0].buffer, false, fill_line, op); }
-static jstatus_t scale_run(ji_operation_t *op) { return ji_each_line(op->operands[0].buffer, false, scale_line, op); }
+static jstatus_t fill_run(ji_operation_t *op) {
+    return ji_each_line(op->operands[0].buffer, false, fill_line, op);
+}
+static jstatus_t scale_run(ji_operation_t *op) {
+    return ji_each_line(op->operands[0].buffer, false, scale_line, op);
+}
 
 jstatus_t jbuffer_fill(jhandle_t *handle, jbuffer_t *x, const void *value) {
     static const ji_operation_class_t fill = {.way = {.run = fill_run}, .elementwise = true};
@@ -119,7 +144,8 @@ jstatus_t jbuffer_fill(jhandle_t *handle, jbuffer_t *x, const void *value) {
 }
 
 jstatus_t jbuffer_scale(jhandle_t *handle, const void *alpha, jbuffer_t *x) {
-    static const ji_operation_class_t scale = {.way = {.run = scale_run}, .scalars = 1, .elementwise = true};
+    static const ji_operation_class_t scale = {
+        .way = {.run = scale_run}, .scalars = 1, .elementwise = true};
     ji_operation_t op = {.name = __func__,
                          .class = &scale,
                          .handle = handle,
@@ -155,14 +181,17 @@ static double modulus(jdatatype_t type, const char *element) {
 }
 
 static void norm_add(norm_walk_t *walk, const ji_line_t *line, int64_t index, double size) {
-    const bool placed = walk->sums != NULL || walk->mirrored; /* where it stands matters */
+    const bool placed = walk->sums != NULL || walk->mirrored; /* its position matters */
     const int64_t row = placed ? ji_row_of(walk->x, line, index) : 0;
+
     const bool twice = walk->mirrored && row != line->column;
+
     if (walk->sums == NULL) {
         size /= walk->scale;
         walk->sum += (twice ? 2 : 1) * size * size;
         return;
     }
+
     const bool by_column = walk->op->norm == JNORM_ONE;
     walk->sums[by_column ? line->column : row] += size;
     if (twice)
@@ -170,9 +199,11 @@ static void norm_add(norm_walk_t *walk, const ji_line_t *line, int64_t index, do
 }
 
 /* Elements in host memory; `index` of the first one in its line. */
-static void norm_elements(norm_walk_t *walk, const ji_line_t *line, const char *data, int64_t index, int64_t count) {
+static void norm_elements(norm_walk_t *walk, const ji_line_t *line, const char *data, int64_t index,
+                          int64_t count) {
     const jdatatype_t type = walk->op->type;
     const int64_t step = line->stride * (int64_t)ji_sizeof(type);
+
     for (int64_t i = 0; i < count; i++, data += step) {
         const double size = modulus(type, data);
         if (walk->sums == NULL && walk->scale == 0) {
@@ -189,13 +220,17 @@ static void norm_elements(norm_walk_t *walk, const ji_line_t *line, const char *
 static jstatus_t norm_line(void *context, const ji_line_t *line) {
     norm_walk_t *walk = context;
     jhandle_t *handle = walk->op->handle;
+
     const size_t bytes = ji_sizeof(walk->op->type);
+
     if (walk->stage == NULL) {
         norm_elements(walk, line, line->data, 0, line->count);
         return JSTATUS_SUCCESS;
     }
+
     /* With the gaps between them, or one by one where they are too far apart. */
     const int64_t room = (int64_t)(STAGE_BYTES / bytes), piece = (room - 1) / line->stride + 1;
+
     for (int64_t i = 0; i < line->count; i += piece) {
         const int64_t count = line->count - i < piece ? line->count - i : piece;
         JTRY_RETURN(jdevice_copy(handle->device, handle->stream, walk->stage,
@@ -208,7 +243,8 @@ static jstatus_t norm_line(void *context, const ji_line_t *line) {
 }
 
 static jstatus_t norm_reduce(const ji_operation_t *op, double *values, int64_t count, bool sum) {
-    return op->backend->reduce != NULL ? op->backend->reduce(op->runtime, values, count, sum) : JSTATUS_SUCCESS;
+    return op->backend->reduce != NULL ? op->backend->reduce(op->runtime, values, count, sum)
+                                       : JSTATUS_SUCCESS;
 }
 
 /* How many sums the norm needs; 0: it is the largest element. */
@@ -226,7 +262,42 @@ static jstatus_t norm_prepare(ji_operation_t *op) {
     const bool staged = jdevice_kind(op->handle->device) != JDEVICE_HOST;
     if (!ji_size_add(sums, staged ? STAGE_BYTES : 0, &op->extra_bytes))
         op->extra_bytes = JALLOC_SIZE_OVERFLOW;
+
     op->waits = true; /* the host does it */
+    return JSTATUS_SUCCESS;
+}
+
+/* The largest of the sums of columns or rows; one that is NaN is it. */
+static jstatus_t norm_of_sums(norm_walk_t *walk, int64_t count, double *norm) {
+    memset(walk->sums, 0, (size_t)count * sizeof *walk->sums);
+    JTRY_RETURN(ji_each_line(walk->x, true, norm_line, walk));
+    JTRY_RETURN(norm_reduce(walk->op, walk->sums, count, true));
+
+    for (int64_t i = 0; i < count; i++)
+        if (walk->sums[i] > walk->largest || isnan(walk->sums[i])) {
+            walk->largest = walk->sums[i];
+            if (isnan(walk->largest))
+                break;
+        }
+    *norm = walk->largest;
+    return JSTATUS_SUCCESS;
+}
+
+/* The largest element; of Frobenius's norm a second round sums the squares of all divided by that,
+ * so that no square overflows and none that counts underflows, as LAPACK's lassq does. */
+static jstatus_t norm_of_elements(norm_walk_t *walk, double *norm) {
+    JTRY_RETURN(ji_each_line(walk->x, false, norm_line, walk));
+    double found[2] = {walk->largest, walk->nan};
+    JTRY_RETURN(norm_reduce(walk->op, found, 2, false));
+
+    double result = found[1] != 0 ? (double)NAN : found[0];
+    if (walk->op->norm == JNORM_FROBENIUS && result > 0 && !isinf(result)) {
+        walk->scale = result;
+        JTRY_RETURN(ji_each_line(walk->x, walk->mirrored, norm_line, walk));
+        JTRY_RETURN(norm_reduce(walk->op, &walk->sum, 1, true));
+        result *= sqrt(walk->sum);
+    }
+    *norm = result;
     return JSTATUS_SUCCESS;
 }
 
@@ -236,36 +307,15 @@ static jstatus_t norm_run(ji_operation_t *op) {
     const jstructure_t structure = x->layout.structure;
     const bool staged = jdevice_kind(op->handle->device) != JDEVICE_HOST;
     char *extra = ji_operation_extra(op);
-    norm_walk_t walk = {.op = op,
-                        .x = x,
-                        .mirrored = structure != JSTRUCTURE_GENERAL && !ji_structure_is_triangular(structure),
-                        .sums = count > 0 ? (double *)(void *)(staged ? extra + STAGE_BYTES : extra) : NULL,
-                        .stage = staged ? extra : NULL};
-    if (walk.sums != NULL) {
-        memset(walk.sums, 0, (size_t)count * sizeof *walk.sums);
-        JTRY_RETURN(ji_each_line(x, true, norm_line, &walk));
-        JTRY_RETURN(norm_reduce(op, walk.sums, count, true));
-        for (int64_t i = 0; i < count; i++)
-            if (walk.sums[i] > walk.largest || isnan(walk.sums[i])) {
-                walk.largest = walk.sums[i];
-                if (isnan(walk.largest))
-                    break;
-            }
-        op->found.norm = walk.largest;
-        return JSTATUS_SUCCESS;
-    }
-    JTRY_RETURN(ji_each_line(x, false, norm_line, &walk));
-    double found[2] = {walk.largest, walk.nan};
-    JTRY_RETURN(norm_reduce(op, found, 2, false));
-    double result = found[1] != 0 ? (double)NAN : found[0];
-    if (op->norm == JNORM_FROBENIUS && result > 0 && !isinf(result)) {
-        walk.scale = result;
-        JTRY_RETURN(ji_each_line(x, walk.mirrored, norm_line, &walk));
-        JTRY_RETURN(norm_reduce(op, &walk.sum, 1, true));
-        result *= sqrt(walk.sum);
-    }
-    op->found.norm = result;
-    return JSTATUS_SUCCESS;
+
+    norm_walk_t walk = {
+        .op = op,
+        .x = x,
+        .mirrored = structure != JSTRUCTURE_GENERAL && !ji_structure_is_triangular(structure),
+        .sums = count > 0 ? (double *)(void *)(staged ? extra + STAGE_BYTES : extra) : NULL,
+        .stage = staged ? extra : NULL};
+    return walk.sums != NULL ? norm_of_sums(&walk, count, &op->found.norm)
+                             : norm_of_elements(&walk, &op->found.norm);
 }
 
 static jstatus_t norm_check(ji_operation_t *op) {
@@ -273,17 +323,21 @@ static jstatus_t norm_check(ji_operation_t *op) {
     const int rank = op->operands[0].layout.rank;
     if ((unsigned)norm > JNORM_FROBENIUS)
         return ji_fail(JSTATUS_INVALID_VALUE,
-                       "%s: norm = %d: must be JNORM_MAX (0), JNORM_ONE (1), JNORM_INFINITY (2) or JNORM_FROBENIUS (3)",
+                       "%s: norm = %d: must be JNORM_MAX (0), JNORM_ONE (1), JNORM_INFINITY (2) or "
+                       "JNORM_FROBENIUS (3)",
                        op->name, (int)norm);
+
     if ((norm == JNORM_ONE || norm == JNORM_INFINITY) && rank > 2)
-        return ji_fail(JSTATUS_INVALID_VALUE, "%s: this norm is of matrices and vectors; the rank is %d", op->name,
-                       rank);
+        return ji_fail(JSTATUS_INVALID_VALUE,
+                       "%s: this norm is of matrices and vectors; the rank is %d", op->name, rank);
     return JSTATUS_SUCCESS;
 }
 
 jstatus_t jbuffer_norm(jhandle_t *handle, jnorm_t norm, const jbuffer_t *x, double *result) {
-    static const ji_operation_class_t class = {
-        .check = norm_check, .way = {norm_prepare, norm_run}, .answer = "result", .elementwise = true};
+    static const ji_operation_class_t class = {.check = norm_check,
+                                               .way = {norm_prepare, norm_run},
+                                               .answer = "result",
+                                               .elementwise = true};
     ji_operation_t op = {.name = __func__,
                          .class = &class,
                          .handle = handle,

@@ -3,14 +3,16 @@
 
 /* The backend of local and replicated buffers: one call of jblas for each operation.
  *
- * BLAS takes column-major matrices. A row-major one is the column-major matrix of its transpose, so it is read by
- * another operation and with the other triangle. Where the result is row-major the whole equation is transposed:
+ * BLAS takes column-major matrices. A row-major one is the column-major matrix of its transpose, so
+ * it is read by another operation and with the other triangle. Where the result is row-major the
+ * whole equation is transposed:
  *
  *     C = op(A) op(B)     becomes     C^T = op(B)^T op(A)^T
  *     op(A) X = B         becomes     X^T op(A)^T = B^T
  *
- * So each matrix is read with one bit for "transposed" and one for "conjugated". BLAS has no operation that conjugates
- * alone: such an operand, and one that lies in neither order, is packed, as is one that the result overlaps. */
+ * So each matrix is read with one bit for "transposed" and one for "conjugated". BLAS has no
+ * operation that conjugates alone: such an operand, and one that lies in neither order, is packed,
+ * as is one that the result overlaps. */
 
 #include "operation/operation.h"
 
@@ -27,9 +29,11 @@ typedef struct reading {
 static bool can_read_in(bool row_major, const ji_matrix_t *matrix, bool transposed, bool conjugated,
                         reading_t *reading) {
     const ji_matrix_t across = ji_matrix_transposed(matrix), *seen = row_major ? &across : matrix;
+
     const bool turned = transposed != row_major;
     if (!ji_matrix_is_column_major(seen) || (conjugated && !turned))
         return false;
+
     *reading = (reading_t){conjugated ? JBLAS_CONJUGATE_TRANSPOSE
                            : turned   ? JBLAS_TRANSPOSE
                                       : JBLAS_NO_TRANSPOSE,
@@ -39,13 +43,15 @@ static bool can_read_in(bool row_major, const ji_matrix_t *matrix, bool transpos
 }
 
 /* In either order. */
-static bool can_read(const ji_matrix_t *matrix, bool transposed, bool conjugated, reading_t *reading) {
+static bool can_read(const ji_matrix_t *matrix, bool transposed, bool conjugated,
+                     reading_t *reading) {
     return can_read_in(false, matrix, transposed, conjugated, reading) ||
            can_read_in(true, matrix, transposed, conjugated, reading);
 }
 
-/* As symm and hemm read: itself or, transposed, the row-major matrix. One row or column may lie in both orders, and a copy
- * of it in more than it did, so the order is asked for: what is decided must not change with the copy. */
+/* As symm and hemm read: itself or, transposed, the row-major matrix. One row or column may lie in
+ * both orders, and a copy of it in more than it did, so the order is asked for: what is decided
+ * must not change with the copy. */
 static bool can_read_plain(const ji_matrix_t *matrix, bool transposed, reading_t *reading) {
     return can_read_in(transposed, matrix, transposed, false, reading);
 }
@@ -75,14 +81,18 @@ typedef struct product_call {
 } product_call_t;
 
 /* Whether symm or hemm reads the factor as the product wants it: itself or its conjugate. */
-static bool product_reads_structure(const ji_operation_t *op, const ji_matrix_t *matrix, int which, bool flip,
-                                    reading_t *reading) {
+static bool product_reads_structure(const ji_operation_t *op, const ji_matrix_t *matrix, int which,
+                                    bool flip, reading_t *reading) {
     if (!is_symmetric(matrix->structure))
         return false;
-    const bool complex_hermitian = ji_structure_is_hermitian(matrix->structure) && ji_is_complex(op->type);
+
+    const bool complex_hermitian =
+        ji_structure_is_hermitian(matrix->structure) && ji_is_complex(op->type);
     const bool turned = ji_operation_transposes(op, which) != flip;
     const bool wants_conjugate = is_conjugated(op, which) != (complex_hermitian && turned);
-    /* A symmetric matrix in either order is itself; a Hermitian one in row-major order is its conjugate. */
+
+    /* A symmetric matrix in either order is itself; a Hermitian one in row-major order is its
+     * conjugate. */
     if (!complex_hermitian)
         return !wants_conjugate && (can_read(matrix, false, false, reading));
     return can_read_plain(matrix, wants_conjugate, reading);
@@ -92,29 +102,39 @@ static bool product_reads_structure(const ji_operation_t *op, const ji_matrix_t 
 static product_call_t product_decide(ji_operation_t *op) {
     ji_operand_t *operands = op->operands;
     product_call_t call = {.special = -1};
+
     if (can_read(&operands[2].matrix, false, false, &call.result))
         call.flip = call.result.operation != JBLAS_NO_TRANSPOSE;
     else
         pack(&operands[2], false, false);
+
     for (int which = 0; which < 2; which++) {
         const int other = 1 - which;
-        const bool transposed = ji_operation_transposes(op, other) != call.flip, conjugated = is_conjugated(op, other);
+        const bool transposed = ji_operation_transposes(op, other) != call.flip,
+                   conjugated = is_conjugated(op, other);
         const bool structured = operands[other].matrix.structure != JSTRUCTURE_GENERAL;
-        if (!product_reads_structure(op, &operands[which].matrix, which, call.flip, &call.factors[which]) || conjugated)
+        if (!product_reads_structure(op, &operands[which].matrix, which, call.flip,
+                                     &call.factors[which]) ||
+            conjugated)
             continue;
+
         if (structured) {
             operands[other].pack = operands[other].expand = true;
             operands[other].pack_row = transposed;
         } else if (!can_read_plain(&operands[other].matrix, transposed, &call.factors[other])) {
             continue;
         }
+
         call.special = which;
         return call;
     }
+
     for (int which = 0; which < 2; which++) {
-        const bool transposed = ji_operation_transposes(op, which) != call.flip, conjugated = is_conjugated(op, which);
+        const bool transposed = ji_operation_transposes(op, which) != call.flip,
+                   conjugated = is_conjugated(op, which);
         operands[which].expand = operands[which].matrix.structure != JSTRUCTURE_GENERAL;
-        if (operands[which].expand || !can_read(&operands[which].matrix, transposed, conjugated, &call.factors[which]))
+        if (operands[which].expand ||
+            !can_read(&operands[which].matrix, transposed, conjugated, &call.factors[which]))
             pack(&operands[which], transposed, conjugated);
     }
     return call;
@@ -124,17 +144,21 @@ static jstatus_t product_prepare(ji_operation_t *op) {
     const product_call_t call = product_decide(op);
     if (call.special >= 0)
         return JSTATUS_SUCCESS; /* symm has no plan */
+
     ji_matmat_t block = {.head = {.type = op->type}};
-    ji_product_sizes(op, call.flip ? &block.n : &block.m, call.flip ? &block.m : &block.n, &block.k);
+    ji_product_sizes(op, call.flip ? &block.n : &block.m, call.flip ? &block.m : &block.n,
+                     &block.k);
     op->callee_bytes = ji_gemm_bytes(op->handle, &block);
     return JSTATUS_SUCCESS;
 }
 
 static jstatus_t product_run(ji_operation_t *op) {
     const product_call_t call = product_decide(op);
+
     /* The special factor is the one that symm or hemm names A. */
     const int first = call.special >= 0 ? call.special : call.flip, second = 1 - first;
     const ji_matrix_t *a = &op->operands[first].matrix;
+
     ji_matmat_t block = {.head = {.type = op->type},
                          .alpha.pointer = op->scalars[0],
                          .a = a->data,
@@ -144,12 +168,15 @@ static jstatus_t product_run(ji_operation_t *op) {
                          .beta.pointer = op->scalars[1],
                          .c = op->operands[2].matrix.data,
                          .ldc = call.result.leading_dimension};
-    ji_product_sizes(op, call.flip ? &block.n : &block.m, call.flip ? &block.m : &block.n, &block.k);
+    ji_product_sizes(op, call.flip ? &block.n : &block.m, call.flip ? &block.m : &block.n,
+                     &block.k);
+
     if (call.special < 0) {
         block.transa = call.factors[first].operation;
         block.transb = call.factors[second].operation;
         return ji_call_gemm(op->handle, &block);
     }
+
     const bool hermitian = ji_structure_is_hermitian(a->structure) && ji_is_complex(op->type);
     block.side = (first == 0) != call.flip ? JBLAS_LEFT : JBLAS_RIGHT;
     block.uplo = call.factors[first].uplo;
@@ -161,14 +188,19 @@ static jstatus_t product_run(ji_operation_t *op) {
 /* The arguments of trsm but for alpha; says what has to be packed. */
 static ji_matmat_t solve_block(ji_operation_t *op) {
     const ji_matrix_t *a = &op->operands[0].matrix, *b = &op->operands[1].matrix;
+
     reading_t result = {.operation = JBLAS_NO_TRANSPOSE, .leading_dimension = ji_max(1, b->rows)};
     if (!can_read(b, false, false, &result))
         pack(&op->operands[1], false, false);
+
     const bool flip = result.operation != JBLAS_NO_TRANSPOSE;
-    const bool transposed = ji_operation_transposes(op, 0) != flip, conjugated = is_conjugated(op, 0);
+    const bool transposed = ji_operation_transposes(op, 0) != flip,
+               conjugated = is_conjugated(op, 0);
+
     reading_t triangle = {.operation = JBLAS_NO_TRANSPOSE, .leading_dimension = ji_max(1, a->rows)};
     if (!can_read(a, transposed, conjugated, &triangle))
         pack(&op->operands[0], transposed, conjugated);
+
     return (ji_matmat_t){.head = {.type = op->type},
                          .side = (op->side == JBLAS_LEFT) != flip ? JBLAS_LEFT : JBLAS_RIGHT,
                          .uplo = triangle.uplo,
@@ -196,13 +228,16 @@ static jstatus_t solve_run(ji_operation_t *op) {
 
 /* ---- Cholesky ---- */
 
-/* Row-major, the matrix is its conjugate, whose factor in the other triangle is the transpose of the one wanted: it
- * lies where that belongs. */
+/* Row-major, the matrix is its conjugate, whose factor in the other triangle is the transpose of
+ * the one wanted: it lies where that belongs. */
 static ji_matmat_t cholesky_block(ji_operation_t *op) {
     const ji_matrix_t *a = &op->operands[0].matrix;
-    reading_t read = {.operation = JBLAS_NO_TRANSPOSE, .uplo = JBLAS_UPPER, .leading_dimension = ji_max(1, a->rows)};
+    reading_t read = {.operation = JBLAS_NO_TRANSPOSE,
+                      .uplo = JBLAS_UPPER,
+                      .leading_dimension = ji_max(1, a->rows)};
     if (!can_read(a, false, false, &read))
         pack(&op->operands[0], false, false);
+
     return (ji_matmat_t){.head = {.type = op->type},
                          .uplo = read.uplo,
                          .n = a->rows,
@@ -227,7 +262,8 @@ static jstatus_t cholesky_run(ji_operation_t *op) {
 /* The sum of buffers of any rank; packed copies stand in for operands as they do for matrices. */
 static jstatus_t add_slices(const ji_operation_t *op) {
     const ji_operand_t *a = &op->operands[0], *b = &op->operands[1], *c = &op->operands[2];
-    const ji_layout_term_t terms[2] = {{op->scalars[0], &a->view, a->data}, {op->scalars[1], &b->view, b->data}};
+    const ji_layout_term_t terms[2] = {{op->scalars[0], &a->view, a->data},
+                                       {op->scalars[1], &b->view, b->data}};
     return ji_layout_add(op->handle, op->type, terms, &c->view, c->data);
 }
 
@@ -241,7 +277,8 @@ static jstatus_t add_run(ji_operation_t *op) {
 
 static jstatus_t move(const ji_operation_t *op, jblas_operation_t operation, const ji_matrix_t *to,
                       const ji_matrix_t *from) {
-    const ji_term_t terms[2] = {{&ji_one[op->type], operation, *from}, {NULL, JBLAS_NO_TRANSPOSE, *from}};
+    const ji_term_t terms[2] = {{&ji_one[op->type], operation, *from},
+                                {NULL, JBLAS_NO_TRANSPOSE, *from}};
     return ji_matrix_add(op->handle, terms, to);
 }
 
@@ -261,17 +298,21 @@ static bool is_row_major(const ji_matrix_t *matrix) {
     return !ji_matrix_is_column_major(matrix) && matrix->column_stride < matrix->row_stride;
 }
 
-/* What is packed: what BLAS cannot take, as the way says, and operands that the result overlaps, unless that is computed
- * in memory of its own. These lie in the copy as they did, so that BLAS takes them the same way. */
+/* What is packed: what BLAS cannot take, as the way says, and operands that the result overlaps,
+ * unless that is computed in memory of its own. These lie in the copy as they did, so that BLAS
+ * takes them the same way. */
 static jstatus_t finish(ji_operation_t *op) {
     for (int i = 0; i < op->count; i++) {
         ji_operand_t *operand = &op->operands[i];
         const jbuffer_t *buffer = ji_operand_buffer(operand);
         if (operand->layout.rank <= 2)
-            operand->stored = ji_matrix(op->type, buffer != NULL ? &buffer->layout : &operand->layout, NULL);
+            operand->stored =
+                ji_matrix(op->type, buffer != NULL ? &buffer->layout : &operand->layout, NULL);
         operand->matrix = operand->stored;
     }
+
     JTRY_RETURN(ji_operation_prepare(op));
+
     const bool in_place = !op->operands[op->count - 1].pack;
     for (int i = 0; i < op->count; i++) {
         ji_operand_t *operand = &op->operands[i];
@@ -279,6 +320,7 @@ static jstatus_t finish(ji_operation_t *op) {
             operand->pack = true;
             operand->pack_row = is_row_major(&operand->stored);
         }
+
         if (!operand->pack)
             continue;
         int64_t count = 0;
@@ -289,20 +331,24 @@ static jstatus_t finish(ji_operation_t *op) {
 }
 
 /* Where operands and packed copies lie. */
-static void place_operands(ji_operation_t *op) {
+static void locate_operands(ji_operation_t *op) {
     for (int i = 0; i < op->count; i++) {
         ji_operand_t *operand = &op->operands[i];
         jbuffer_t *buffer = ji_operand_buffer(operand);
+
         operand->view = buffer->layout;
         operand->data = ji_buffer_data(buffer);
         if (operand->pack) {
-            (void)jlayout_init(&operand->view, operand->layout.rank, operand->layout.extents, JORDER_COLUMN_MAJOR);
+            (void)jlayout_init(&operand->view, operand->layout.rank, operand->layout.extents,
+                               JORDER_COLUMN_MAJOR);
             operand->data = op->ws.ptr[JI_SLOT_PACKED + i];
         }
+
         if (operand->layout.rank > 2)
             continue;
         operand->stored = ji_matrix(op->type, &buffer->layout, ji_buffer_data(buffer));
         operand->matrix = operand->stored;
+
         if (!operand->pack)
             continue;
         operand->matrix.data = op->ws.ptr[JI_SLOT_PACKED + i];
@@ -316,19 +362,23 @@ static void place_operands(ji_operation_t *op) {
 static jstatus_t pack_operand(const ji_operation_t *op, const ji_operand_t *operand) {
     if (operand->layout.rank <= 2)
         return move(op, JBLAS_NO_TRANSPOSE, &operand->matrix, &operand->stored);
-    const ji_layout_term_t terms[2] = {{&ji_one[op->type], &operand->buffer->layout, ji_buffer_data(operand->buffer)},
-                                       {0}};
+
+    const ji_layout_term_t terms[2] = {
+        {&ji_one[op->type], &operand->buffer->layout, ji_buffer_data(operand->buffer)}, {0}};
     return ji_layout_add(op->handle, op->type, terms, &operand->view, operand->data);
 }
 
 static jstatus_t run(ji_operation_t *op) {
     jstatus_t status = JSTATUS_SUCCESS, ran = JSTATUS_SUCCESS;
-    place_operands(op);
+
+    locate_operands(op);
     for (int i = 0; i < op->count && status == JSTATUS_SUCCESS; i++)
         if (op->operands[i].pack && op->operands[i].access != JI_WRITES)
             status = pack_operand(op, &op->operands[i]);
+
     if (status == JSTATUS_SUCCESS)
         status = ran = op->way->run(op);
+
     for (int i = 0; i < op->count && !jstatus_is_error(status); i++)
         if (op->operands[i].pack && op->operands[i].access != JI_READS) {
             status = move(op, JBLAS_NO_TRANSPOSE, &op->operands[i].stored, &op->operands[i].matrix);

@@ -21,32 +21,42 @@ static jstatus_t product_check(ji_operation_t *op) {
     JTRY_RETURN(ji_operation_check_operation(op, op->operation[1]));
     JTRY_RETURN(ji_operation_check_matrix(op, 0));
     JTRY_RETURN(ji_operation_check_matrix(op, 1));
+
     const ji_matrix_t right = ji_matrix(op->type, &b->layout, NULL);
     int64_t m, n, k;
     ji_product_sizes(op, &m, &n, &k);
     if ((ji_operation_transposes(op, 1) ? right.columns : right.rows) != k)
         return ji_operation_refuse_shapes(op, &a->layout, &b->layout);
+
     const bool reads_c = op->scalars[1] == NULL || !ji_is_zero(op->type, op->scalars[1]);
+
     if (c->buffer == NULL) {
         if (reads_c && op->scalars[1] != NULL)
             return ji_fail(JSTATUS_INVALID_VALUE, "%s: beta is not 0, and there is no C", op->name);
         /* A matrix times a vector is a vector. */
-        return jlayout_init(&c->layout, b->layout.rank == 1 && op->operation[1] == JBLAS_NO_TRANSPOSE ? 1 : 2,
+        return jlayout_init(&c->layout,
+                            b->layout.rank == 1 && op->operation[1] == JBLAS_NO_TRANSPOSE ? 1 : 2,
                             (const int64_t[]){m, n}, JORDER_COLUMN_MAJOR);
     }
+
     c->access = reads_c ? JI_UPDATES : JI_WRITES;
     JTRY_RETURN(ji_operation_check_matrix(op, 2));
+
     const ji_matrix_t result = ji_matrix(op->type, &c->layout, NULL);
     if (result.rows != m || result.columns != n)
-        return ji_operation_refuse_shapes(op, &(jlayout_t){.rank = 2, .extents = {m, n}}, &c->layout);
+        return ji_operation_refuse_shapes(op, &(jlayout_t){.rank = 2, .extents = {m, n}},
+                                          &c->layout);
     if (result.structure != JSTRUCTURE_GENERAL)
-        return ji_fail(JSTATUS_INVALID_VALUE, "%s: C has a structure, which a product does not keep", op->name);
+        return ji_fail(JSTATUS_INVALID_VALUE,
+                       "%s: C has a structure, which a product does not keep", op->name);
     return JSTATUS_SUCCESS;
 }
 
-jstatus_t jbuffer_product(jhandle_t *handle, jblas_operation_t operation_a, jblas_operation_t operation_b,
-                          const void *alpha, const jbuffer_t *a, const jbuffer_t *b, const void *beta, jbuffer_t **c) {
-    static const ji_operation_class_t product = {.check = product_check, .computation = JI_PRODUCT, .scalars = 2};
+jstatus_t jbuffer_product(jhandle_t *handle, jblas_operation_t operation_a,
+                          jblas_operation_t operation_b, const void *alpha, const jbuffer_t *a,
+                          const jbuffer_t *b, const void *beta, jbuffer_t **c) {
+    static const ji_operation_class_t product = {
+        .check = product_check, .computation = JI_PRODUCT, .scalars = 2};
     ji_operation_t op = {.name = __func__,
                          .class = &product,
                          .handle = handle,
@@ -65,34 +75,43 @@ jstatus_t jbuffer_product(jhandle_t *handle, jblas_operation_t operation_a, jbla
 static jstatus_t solve_check(ji_operation_t *op) {
     const ji_operand_t *a = &op->operands[0], *b = &op->operands[1];
     JTRY_RETURN(ji_operation_check_operation(op, op->operation[0]));
+
     if (op->side != JBLAS_LEFT && op->side != JBLAS_RIGHT)
-        return ji_fail(JSTATUS_INVALID_VALUE, "%s: side = %d: " JI_MUST_BE_SIDE, op->name, (int)op->side);
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: side = %d: " JI_MUST_BE_SIDE, op->name,
+                       (int)op->side);
     if (op->diagonal != JBLAS_NON_UNIT && op->diagonal != JBLAS_UNIT)
-        return ji_fail(JSTATUS_INVALID_VALUE, "%s: diagonal = %d: " JI_MUST_BE_DIAGONAL, op->name, (int)op->diagonal);
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: diagonal = %d: " JI_MUST_BE_DIAGONAL, op->name,
+                       (int)op->diagonal);
+
     JTRY_RETURN(ji_operation_check_matrix(op, 1));
     if (!ji_structure_is_triangular(a->layout.structure))
-        return ji_fail(JSTATUS_INVALID_VALUE, "%s: A is not triangular: see jbuffer_with_structure()", op->name);
+        return ji_fail(JSTATUS_INVALID_VALUE,
+                       "%s: A is not triangular: see jbuffer_with_structure()", op->name);
     if (b->layout.structure != JSTRUCTURE_GENERAL)
-        return ji_fail(JSTATUS_INVALID_VALUE, "%s: B has a structure, which a solution does not keep", op->name);
+        return ji_fail(JSTATUS_INVALID_VALUE,
+                       "%s: B has a structure, which a solution does not keep", op->name);
+
     const ji_matrix_t right = ji_matrix(op->type, &b->layout, NULL);
     if (a->layout.extents[0] != (op->side == JBLAS_LEFT ? right.rows : right.columns))
         return ji_operation_refuse_shapes(op, &a->layout, &b->layout);
     return JSTATUS_SUCCESS;
 }
 
-jstatus_t jbuffer_solve_triangular(jhandle_t *handle, jblas_side_t side, jblas_operation_t operation,
-                                   jblas_diagonal_t diagonal, const void *alpha, const jbuffer_t *a, jbuffer_t *b) {
-    static const ji_operation_class_t solve = {.check = solve_check, .computation = JI_SOLVE, .scalars = 1};
-    ji_operation_t op = {
-        .name = __func__,
-        .class = &solve,
-        .handle = handle,
-        .operands = {{.buffer = (jbuffer_t *)a, .access = JI_READS}, {.buffer = b, .access = JI_UPDATES}},
-        .count = 2,
-        .operation = {operation},
-        .side = side,
-        .diagonal = diagonal,
-        .scalars = {alpha}};
+jstatus_t jbuffer_solve_triangular(jhandle_t *handle, jblas_side_t side,
+                                   jblas_operation_t operation, jblas_diagonal_t diagonal,
+                                   const void *alpha, const jbuffer_t *a, jbuffer_t *b) {
+    static const ji_operation_class_t solve = {
+        .check = solve_check, .computation = JI_SOLVE, .scalars = 1};
+    ji_operation_t op = {.name = __func__,
+                         .class = &solve,
+                         .handle = handle,
+                         .operands = {{.buffer = (jbuffer_t *)a, .access = JI_READS},
+                                      {.buffer = b, .access = JI_UPDATES}},
+                         .count = 2,
+                         .operation = {operation},
+                         .side = side,
+                         .diagonal = diagonal,
+                         .scalars = {alpha}};
     return ji_operation_run(&op);
 }
 
@@ -100,9 +119,10 @@ jstatus_t jbuffer_solve_triangular(jhandle_t *handle, jblas_side_t side, jblas_o
 
 static jstatus_t cholesky_check(ji_operation_t *op) {
     const jstructure_t family = ji_structure_family(op->operands[0].layout.structure, op->type);
-    if (family != (ji_is_complex(op->type) ? JSTRUCTURE_HERMITIAN_UPPER : JSTRUCTURE_SYMMETRIC_UPPER))
-        return ji_fail(JSTATUS_INVALID_VALUE, "%s: A is not %s: see jbuffer_with_structure()", op->name,
-                       ji_is_complex(op->type) ? "Hermitian" : "symmetric");
+    if (family !=
+        (ji_is_complex(op->type) ? JSTRUCTURE_HERMITIAN_UPPER : JSTRUCTURE_SYMMETRIC_UPPER))
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: A is not %s: see jbuffer_with_structure()",
+                       op->name, ji_is_complex(op->type) ? "Hermitian" : "symmetric");
     return JSTATUS_SUCCESS;
 }
 

@@ -1,156 +1,27 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The way that all operations on buffers take; operation.h has the picture.
+/* The way that all operations on buffers take after the checks (check.c); operation.h has the
+ * picture.
  *
- * Collective operations stay together because nothing that one process finds wrong ends the operation there and then:
- * it is kept as a status until ji_operation_run() has everyone agree on it, once, when all that can fail by itself
- * (checks, stand-ins, workspace) has been tried. After that message only collective steps follow, which agree by
- * themselves, or such that cannot fail. */
+ * Collective operations stay together because nothing that one process finds wrong ends the
+ * operation there and then: it is kept as a status until ji_operation_run() has everyone agree on
+ * it, once, when all that can fail by itself (checks, stand-ins, workspace) has been tried. After
+ * that message only collective steps follow, which agree by themselves, or such that cannot
+ * fail. */
 
 #include "operation/operation.h"
 
 #include "jalloc/process.h"
 
 #include <stdalign.h>
-#include <stdio.h>
 #include <string.h>
-
-/* ---- Checks ---- */
-
-static void shape_text(const jlayout_t *layout, char text[128]) {
-    size_t length = (size_t)snprintf(text, 128, "[");
-    for (int d = 0; d < layout->rank; d++) /* their product is within 63 bits, so there is room for all */
-        length += (size_t)snprintf(text + length, 128 - length, d ? ",%lld" : "%lld", (long long)layout->extents[d]);
-    snprintf(text + length, 128 - length, "]");
-}
-
-jstatus_t ji_operation_refuse_shapes(const ji_operation_t *op, const jlayout_t *a, const jlayout_t *b) {
-    char texts[2][128];
-    shape_text(a, texts[0]);
-    shape_text(b, texts[1]);
-    return ji_fail(JSTATUS_INVALID_SIZE, "%s: the shapes %s and %s do not fit", op->name, texts[0], texts[1]);
-}
-
-jstatus_t ji_operation_check_operation(const ji_operation_t *op, jblas_operation_t operation) {
-    if ((unsigned)operation - JBLAS_NO_TRANSPOSE > JBLAS_CONJUGATE_TRANSPOSE - JBLAS_NO_TRANSPOSE)
-        return ji_fail(JSTATUS_INVALID_VALUE, "%s: operation = %d: " JI_MUST_BE_OPERATION, op->name, (int)operation);
-    return JSTATUS_SUCCESS;
-}
-
-jstatus_t ji_operation_check_matrix(const ji_operation_t *op, int operand) {
-    const int rank = op->operands[operand].layout.rank;
-    return rank <= 2 ? JSTATUS_SUCCESS
-                     : ji_fail(JSTATUS_INVALID_VALUE, "%s: an operand of rank %d is no matrix", op->name, rank);
-}
-
-static jstatus_t check_handle(const ji_operation_t *op) {
-    const char *why;
-    jstatus_t status = ji_handle_judge(op->handle, &why);
-    return status == JSTATUS_SUCCESS ? JSTATUS_SUCCESS : ji_fail(status, "%s: the handle %s", op->name, why);
-}
-
-/* What the live operands say, so that even an operation that fails here can be agreed upon. Those who take part are the
- * processes that the operand of the highest kind has in common; of one kind, of the first. */
-static void look_at_operands(ji_operation_t *op, const bool live[JI_OPERANDS]) {
-    bool kinds[3] = {false, false, false}, together = false;
-    const jbuffer_t *highest = NULL;
-    for (int i = 0; i < op->count; i++) {
-        const jbuffer_t *buffer = op->operands[i].buffer;
-        if (!live[i])
-            continue;
-        if (highest == NULL)
-            op->type = ji_buffer_type(buffer);
-        if (highest == NULL || ji_buffer_kind(buffer) > ji_buffer_kind(highest))
-            highest = buffer;
-        kinds[ji_buffer_kind(buffer)] = true;
-        together = together || ji_buffer_is_shared(buffer);
-    }
-    if (highest == NULL)
-        return;
-    op->runtime = ji_buffer_runtime(highest);
-    const bool several = op->runtime->info.processes > 1, distributed = kinds[JBUFFER_DISTRIBUTED];
-    op->mixed = several && !distributed && kinds[JBUFFER_LOCAL] && kinds[JBUFFER_REPLICATED];
-    /* A result that is made is of the highest kind, and making it is collective where that is. */
-    const bool makes = op->result != NULL && op->operands[op->count - 1].buffer == NULL;
-    const jbuffer_t *last = live[op->count - 1] ? op->operands[op->count - 1].buffer : NULL;
-    const bool takes = (makes && kinds[JBUFFER_REPLICATED]) ||
-                       (last != NULL && ji_buffer_is_placeholder(last) && ji_buffer_kind(last) != JBUFFER_LOCAL);
-    op->collective = several && (together || takes || distributed || op->mixed);
-    op->backend = op->class->backend != NULL ? op->class->backend
-                  : distributed              ? op->runtime->ops->backend
-                                             : &ji_backend_jblas;
-    if (op->backend != NULL)
-        op->way = op->class->way.run != NULL ? &op->class->way : &op->backend->ways[op->class->computation];
-    for (int i = 0; i < 2; i++)
-        if (op->scalars[i] != NULL) {
-            memcpy(&op->values[i], op->scalars[i], jhandle_sizeof_datatype(op->type));
-            op->scalars[i] = &op->values[i];
-        }
-}
-
-static jstatus_t check_operand(const ji_operation_t *op, const jbuffer_t *buffer) {
-    jhandle_t *handle = op->handle;
-    if (ji_buffer_runtime(buffer) != op->runtime)
-        return ji_fail(JSTATUS_INVALID_VALUE, "%s: the operands are of several runtimes", op->name);
-    if (ji_buffer_type(buffer) != op->type)
-        return ji_fail(JSTATUS_INVALID_VALUE, "%s: operands of types %s and %s", op->name, jdatatype_name(op->type),
-                       jdatatype_name(ji_buffer_type(buffer)));
-    if (!op->any_type && op->type > JDATATYPE_F64_C)
-        return ji_fail(JSTATUS_INVALID_VALUE, "%s: not of type %s", op->name, jdatatype_name(op->type));
-    if (op->class->backend != NULL)
-        return JSTATUS_SUCCESS;
-    if ((op->backend == NULL || op->backend->distributed) && jdevice_kind(ji_buffer_device(buffer)) != JDEVICE_HOST)
-        return ji_fail(JSTATUS_NOT_IMPLEMENTED,
-                       "%s: distributed computation with an operand on %s: copy it to the host first", op->name,
-                       jdevice_name(ji_buffer_device(buffer)));
-    if (ji_buffer_device(buffer) != handle->device)
-        return ji_fail(JSTATUS_INVALID_VALUE, "%s: an operand on %s, the handle on %s", op->name,
-                       jdevice_name(ji_buffer_device(buffer)), jdevice_name(handle->device));
-    if (op->backend == NULL)
-        return ji_fail(JSTATUS_NOT_IMPLEMENTED, "%s: this runtime computes on nothing distributed", op->name);
-    return JSTATUS_SUCCESS;
-}
-
-/* A query needs none of them. */
-static jstatus_t check_pointers(const ji_operation_t *op) {
-    if (ji_is_query(op->handle))
-        return JSTATUS_SUCCESS;
-    for (int i = 0; i < op->class->scalars; i++)
-        if (op->scalars[i] == NULL)
-            return ji_fail(JSTATUS_INVALID_POINTER, "%s: %s is NULL", op->name, i == 0 ? "alpha" : "beta");
-    if (op->class->answer != NULL && op->answer == NULL)
-        return ji_fail(JSTATUS_INVALID_POINTER, "%s: %s is NULL", op->name, op->class->answer);
-    return JSTATUS_SUCCESS;
-}
-
-/* What is found is kept in op even where something is wrong, as far as it can be known. */
-static jstatus_t check(ji_operation_t *op) {
-    bool live[JI_OPERANDS] = {false};
-    jstatus_t status = check_handle(op);
-    for (int i = 0; i < op->count; i++) {
-        ji_operand_t *operand = &op->operands[i];
-        const bool made = i == op->count - 1 && op->result != NULL && operand->buffer == NULL;
-        const jstatus_t found = made ? JSTATUS_SUCCESS : ji_buffer_check(operand->buffer, op->name);
-        live[i] = !made && found == JSTATUS_SUCCESS;
-        if (live[i])
-            operand->layout = operand->buffer->layout;
-        if (status == JSTATUS_SUCCESS)
-            status = found;
-    }
-    look_at_operands(op, live);
-    for (int i = 0; i < op->count && status == JSTATUS_SUCCESS; i++)
-        if (live[i])
-            status = check_operand(op, op->operands[i].buffer);
-    if (status == JSTATUS_SUCCESS && op->class->check != NULL)
-        status = op->class->check(op);
-    return status == JSTATUS_SUCCESS ? check_pointers(op) : status;
-}
 
 /* ---- Stand-ins ---- */
 
-/* An allocator for what no other process sees: what is computed here in place of local buffers among replicated ones, and
- * copies of what is shared on a node. Nobody is asked for it, since a query would, too. */
+/* An allocator for what no other process sees: what is computed here in place of local buffers
+ * among replicated ones, and copies of what is shared on a node. Nobody is asked for it, since a
+ * query would, too. */
 static jstatus_t make_replicated_allocator(ji_operation_t *op) {
     jbuffer_allocator_options_t options = JBUFFER_ALLOCATOR_OPTIONS_INIT;
     options.kind = JBUFFER_REPLICATED;
@@ -164,18 +35,24 @@ static jstatus_t choose_allocators(ji_operation_t *op) {
     jbuffer_t *buffers[JI_OPERANDS];
     for (int i = 0; i < op->count; i++)
         buffers[i] = op->operands[i].buffer;
+
     const bool makes = op->operands[op->count - 1].buffer == NULL;
-    return op->backend->distributed || makes ? jbuffer_propagate((size_t)op->count, buffers, &op->allocator)
-                                             : JSTATUS_SUCCESS;
+    return op->backend->distributed || makes
+               ? jbuffer_propagate((size_t)op->count, buffers, &op->allocator)
+               : JSTATUS_SUCCESS;
 }
 
-/* The allocator by which the memory of a temporary becomes a buffer: the result's where that is distributed; of a copy
- * the operand's own; otherwise, and instead of one that is shared, the process's. */
-static jstatus_t temporary_allocator(ji_operation_t *op, const ji_operand_t *operand, jbuffer_allocator_t **allocator) {
+/* The allocator by which the memory of a temporary becomes a buffer: the result's where that is
+ * distributed; of a copy the operand's own; otherwise, and instead of one that is shared, the
+ * process's. */
+static jstatus_t temporary_allocator(ji_operation_t *op, const ji_operand_t *operand,
+                                     jbuffer_allocator_t **allocator) {
     const bool own = op->class->backend != NULL && !ji_buffer_is_shared(operand->buffer);
     if (!op->backend->distributed && !own && op->replicated == NULL)
         JTRY_RETURN(make_replicated_allocator(op));
-    *allocator = op->backend->distributed ? op->allocator : own ? ji_buffer_allocator(operand->buffer) : op->replicated;
+    *allocator = op->backend->distributed ? op->allocator
+                 : own                    ? ji_buffer_allocator(operand->buffer)
+                                          : op->replicated;
     return JSTATUS_SUCCESS;
 }
 
@@ -188,35 +65,46 @@ static jstatus_t find_overlaps(ji_operation_t *op) {
     const ji_operand_t *result = &op->operands[op->count - 1];
     if (result->buffer == NULL || needs_temporary(op, result))
         return JSTATUS_SUCCESS;
+
     for (int i = 0; i < op->count - 1; i++) {
         ji_operand_t *operand = &op->operands[i];
-        const ji_overlap_t overlap = ji_buffer_overlap(operand->buffer, result->buffer);
-        const bool apart = ji_buffer_device(operand->buffer) != op->handle->device; /* from workspace */
-        operand->is_result = overlap == JI_OVERLAP_SAME;
-        operand->detach = overlap == JI_OVERLAP_SOME || (operand->is_result && !op->class->elementwise);
-        if ((overlap == JI_OVERLAP_HERE && !needs_temporary(op, operand)) || (operand->detach && apart))
-            return ji_fail(JSTATUS_INVALID_VALUE,
-                           "%s: operand %d has memory of the result's, wrapped as a buffer of its own", op->name, i);
+        const ji_overlap_t found = ji_buffer_overlap(operand->buffer, result->buffer);
+        operand->is_result = found == JI_OVERLAP_SAME;
+        operand->detach =
+            found == JI_OVERLAP_SOME || (operand->is_result && !op->class->elementwise);
+
+        /* A copy to detach it is made in the workspace, which is the handle's device's. */
+        const bool far = ji_buffer_device(operand->buffer) != op->handle->device;
+        if ((found == JI_OVERLAP_HERE && !needs_temporary(op, operand)) || (operand->detach && far))
+            return ji_fail(
+                JSTATUS_INVALID_VALUE,
+                "%s: operand %d has memory of the result's, wrapped as a buffer of its own",
+                op->name, i);
     }
     return JSTATUS_SUCCESS;
 }
 
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
-jstatus_t ji_operation_count_copy(ji_operation_t *op, const jbuffer_t *destination, const jbuffer_t *source) {
+jstatus_t ji_operation_count_copy(ji_operation_t *op, const jbuffer_t *destination,
+                                  const jbuffer_t *source) {
     size_t best = 0, least = 0;
     JTRY_RETURN(ji_buffer_copy_bytes(destination, source, &best, &least));
+
     op->copy_bytes[0] = larger(op->copy_bytes[0], best);
     op->copy_bytes[1] = larger(op->copy_bytes[1], least);
     return JSTATUS_SUCCESS;
 }
 
-/* Makes the buffer object of a temporary, whose memory comes with the borrow, and asks what copying it takes. */
+/* Makes the buffer object of a temporary, whose memory comes with the borrow, and asks what copying
+ * it takes. */
 static jstatus_t make_temporary(ji_operation_t *op, ji_operand_t *operand, size_t *bytes) {
     alignas(64) static char nowhere[64]; /* memory is not looked at before there is any */
     jbuffer_allocator_t *allocator;
     jlayout_t layout;
+
     JTRY_RETURN(temporary_allocator(op, operand, &allocator));
+
     (void)jlayout_init(&layout, operand->layout.rank, operand->layout.extents, JORDER_COLUMN_MAJOR);
     if (!operand->expand)
         layout.structure = operand->layout.structure;
@@ -224,23 +112,30 @@ static jstatus_t make_temporary(ji_operation_t *op, ji_operand_t *operand, size_
         const jdistribution_t distribution = ji_buffer_distribution(allocator, &layout);
         layout.blocks[0] = layout.blocks[1] = distribution.blocks[0];
     }
+
     JTRY_RETURN(jbuffer_allocator_get_local_bytes(allocator, &layout, bytes));
     JTRY_RETURN(jbuffer_wrap(allocator, &layout, nowhere, &operand->temporary));
+
     if (operand->access != JI_WRITES)
         JTRY_RETURN(ji_operation_count_copy(op, operand->temporary, operand->buffer));
-    return operand->access == JI_READS ? JSTATUS_SUCCESS
-                                       : ji_operation_count_copy(op, operand->buffer, operand->temporary);
+    return operand->access == JI_READS
+               ? JSTATUS_SUCCESS
+               : ji_operation_count_copy(op, operand->buffer, operand->temporary);
 }
 
 static jstatus_t prepare(ji_operation_t *op) {
     JTRY_RETURN(choose_allocators(op));
-    if (op->backend->distributed) /* what is expanded or aligned is known before temporaries are made */
+    /* What is expanded or aligned is known before temporaries are made. */
+    if (op->backend->distributed)
         JTRY_RETURN(ji_operation_prepare(op));
+
     JTRY_RETURN(find_overlaps(op));
     op->waits = op->collective || op->backend->distributed;
+
     for (int i = 0; i < op->count; i++)
         if (needs_temporary(op, &op->operands[i]))
             JTRY_RETURN(make_temporary(op, &op->operands[i], &op->bytes[JI_SLOT_TEMPORARY + i]));
+
     return op->backend->finish(op);
 }
 
@@ -252,18 +147,22 @@ static jstatus_t prepare(ji_operation_t *op) {
 static void make_plan(ji_operation_t *op, jplan_t *plan) {
     const ji_matrix_t shape = ji_matrix(op->type, &op->operands[op->count - 1].layout, NULL);
     jplan_init(plan, op->handle, op->name, "mn", (const int64_t[]){shape.rows, shape.columns});
+
     size_t *exchange = &op->bytes[JI_SLOT_EXCHANGE];
     if (jdevice_kind(op->handle->device) == JDEVICE_HOST) {
         op->bytes[JI_SLOT_EXTRA] = op->extra_bytes;
         *exchange = op->copy_bytes[0];
     }
+
     jplan_add(plan, *exchange != 0 ? "exchange" : "best", 0, op->callee_bytes, JI_SLOTS, op->bytes);
+
+    /* A second rung, where it would take less: fewer bytes of exchange, no workspace of jblas's. */
     const bool rounds = *exchange != 0 && op->copy_bytes[1] != op->copy_bytes[0];
     if (op->callee_bytes == 0 && !rounds)
         return;
     if (rounds)
         *exchange = op->copy_bytes[1];
-    jplan_add(plan, rounds ? IN_ROUNDS : WITH_LEAST, 0, 0, JI_SLOTS, op->bytes); /* what it calls takes what is left */
+    jplan_add(plan, rounds ? IN_ROUNDS : WITH_LEAST, 0, 0, JI_SLOTS, op->bytes);
 }
 
 /* Whether there is anything to borrow. */
@@ -284,28 +183,36 @@ typedef struct host_memory {
 static jstatus_t take_host_memory(ji_operation_t *op, host_memory_t *memory) {
     jmemory_request_t request = JMEMORY_REQUEST_INIT;
     const size_t copy = ji_align_bytes(op->copy_bytes[0]);
+
     if (copy + op->extra_bytes == 0 || jdevice_kind(op->handle->device) == JDEVICE_HOST)
         return JSTATUS_SUCCESS;
     if (copy + op->extra_bytes < copy || copy < op->copy_bytes[0])
         return ji_fail(JSTATUS_INVALID_SIZE, "%s: the sizes of host memory overflow", op->name);
+
     request.gpu_compatible = true;
     JTRY_RETURN(jprocess_get_allocator(&request, &memory->allocator));
     memory->size_bytes = copy + op->extra_bytes;
-    JTRY_RETURN(jallocator_allocate(memory->allocator, memory->size_bytes, 64, NULL, &memory->pointer));
+    JTRY_RETURN(
+        jallocator_allocate(memory->allocator, memory->size_bytes, 64, NULL, &memory->pointer));
+
     op->ws.ptr[JI_SLOT_EXCHANGE] = memory->pointer;
     op->ws.ptr[JI_SLOT_EXTRA] = (char *)memory->pointer + copy;
     return JSTATUS_SUCCESS;
 }
 
-/* ---- Running ---- */
+/* ---- Waiting and copying ---- */
 
-static jstatus_t wait(const ji_operation_t *op) { return ji_handle_wait(op->handle, op->handle->stream); }
+static jstatus_t wait(const ji_operation_t *op) {
+    return ji_handle_wait(op->handle, op->handle->stream);
+}
 
-jstatus_t ji_operation_copy_between(const ji_operation_t *op, jbuffer_t *destination, const jbuffer_t *source) {
+jstatus_t ji_operation_copy_between(const ji_operation_t *op, jbuffer_t *destination,
+                                    const jbuffer_t *source) {
     const bool less = ji_is_way(&op->ws, IN_ROUNDS) || ji_is_way(&op->ws, WITH_LEAST);
     const bool best = !less || jdevice_kind(op->handle->device) != JDEVICE_HOST;
-    const jstatus_t status = ji_buffer_copy(destination, source, op->waits ? NULL : op->handle->stream,
-                                            op->ws.ptr[JI_SLOT_EXCHANGE], op->copy_bytes[best ? 0 : 1]);
+    const jstatus_t status =
+        ji_buffer_copy(destination, source, op->waits ? NULL : op->handle->stream,
+                       op->ws.ptr[JI_SLOT_EXCHANGE], op->copy_bytes[best ? 0 : 1]);
     /* Through an image in host memory the host waits for the pieces, which counts as once. */
     if (op->copy_bytes[0] != 0 && jdevice_kind(op->handle->device) != JDEVICE_HOST)
         ++op->handle->synchronization_count;
@@ -314,15 +221,17 @@ jstatus_t ji_operation_copy_between(const ji_operation_t *op, jbuffer_t *destina
 
 /* ---- The result's own memory ---- */
 
-/* A new result, without memory: a query gives it so, and otherwise it takes it as a placeholder from a query does. Who
- * else writes into memory that is shared, by copies, sees to that itself. */
+/* A new result, without memory: a query gives it so, and otherwise it takes it as a placeholder
+ * from a query does. Who else writes into memory that is shared, by copies, sees to that itself. */
 static jstatus_t promise_result(ji_operation_t *op) {
     ji_operand_t *last = &op->operands[op->count - 1];
     if (last->buffer == NULL) {
         JTRY_RETURN(ji_buffer_promise(op->allocator, &last->layout, &op->made));
         last->buffer = op->made;
     }
-    op->by_leaders = op->backend == &ji_backend_jblas && last->access != JI_READS && ji_buffer_is_shared(last->buffer);
+
+    op->by_leaders = op->backend == &ji_backend_jblas && last->access != JI_READS &&
+                     ji_buffer_is_shared(last->buffer);
     return JSTATUS_SUCCESS;
 }
 
@@ -334,12 +243,13 @@ static jstatus_t check_contents(const ji_operation_t *op) {
     return JSTATUS_SUCCESS;
 }
 
-/* Takes the memory of a result that is a placeholder: what is one process's own before all agree, what is shared on a
- * node, which is taken together, after that. */
+/* Takes the memory of a result that is a placeholder: what is one process's own before all agree,
+ * what is shared on a node, which is taken together, after that. */
 static jstatus_t take_result(ji_operation_t *op, bool agreed) {
     jbuffer_t *result = op->operands[op->count - 1].buffer;
     if (!ji_buffer_is_placeholder(result) || ji_buffer_is_shared(result) != agreed)
         return JSTATUS_SUCCESS;
+
     const jstatus_t status = ji_storage_take(result->storage);
     op->took = status == JSTATUS_SUCCESS;
     return status;
@@ -352,9 +262,42 @@ static void end_result(ji_operation_t *op, jstatus_t status) {
             *op->result = op->made;
         return;
     }
+
     if (op->took)
         (void)ji_storage_return(op->operands[op->count - 1].buffer->storage);
     (void)jbuffer_release(op->made);
+}
+
+/* ---- Carrying out ---- */
+
+/* The status after a further step: what that reports, unless it reports nothing. */
+static jstatus_t followed_by(jstatus_t status, jstatus_t next) {
+    return next == JSTATUS_SUCCESS ? status : next;
+}
+
+static jstatus_t copy_in(const ji_operation_t *op) {
+    for (int i = 0; i < op->count; i++)
+        if (op->operands[i].temporary != NULL && op->operands[i].access != JI_WRITES)
+            JTRY_RETURN(
+                ji_operation_copy_between(op, op->operands[i].temporary, op->operands[i].buffer));
+    return JSTATUS_SUCCESS;
+}
+
+static jstatus_t copy_out(const ji_operation_t *op, jstatus_t status) {
+    for (int i = 0; i < op->count && !jstatus_is_error(status); i++)
+        if (op->operands[i].temporary != NULL && op->operands[i].access != JI_READS)
+            status = followed_by(status, ji_operation_copy_between(op, op->operands[i].buffer,
+                                                                   op->operands[i].temporary));
+    return status;
+}
+
+/* Where one process of a node has computed for all of it: what came of that, and the answer. */
+static jstatus_t tell_node(ji_operation_t *op, jstatus_t status) {
+    status = jruntime_agree(op->runtime, status);
+    if (jstatus_is_error(status) || op->answer == NULL)
+        return status;
+    return followed_by(status, op->runtime->ops->broadcast(op->runtime, JI_SCOPE_NODE, 0, NULL,
+                                                           &op->found, sizeof op->found));
 }
 
 /* Everything behind the agreement, in host mode. */
@@ -364,104 +307,113 @@ static jstatus_t carry_out(ji_operation_t *op) {
     for (int i = 0; i < op->count; i++)
         if (op->operands[i].temporary != NULL)
             op->operands[i].temporary->storage->pointer = op->ws.ptr[JI_SLOT_TEMPORARY + i];
+
     if (op->waits)
         JTRY(wait(op));
-    for (int i = 0; i < op->count; i++)
-        if (op->operands[i].temporary != NULL && op->operands[i].access != JI_WRITES)
-            JTRY(ji_operation_copy_between(op, op->operands[i].temporary, op->operands[i].buffer));
+    JTRY(copy_in(op));
+
     if (!op->by_leaders || op->runtime->info.node_rank == 0)
         status = (op->backend->run != NULL ? op->backend->run : op->way->run)(op);
-    if (op->waits && !jstatus_is_error(status)) {
-        const jstatus_t waited = wait(op);
-        status = waited == JSTATUS_SUCCESS ? status : waited;
-    }
-    if (op->collective && op->by_leaders) {
-        status = jruntime_agree(op->runtime, status);
-        if (!jstatus_is_error(status) && op->answer != NULL) {
-            const jstatus_t told =
-                op->runtime->ops->broadcast(op->runtime, JI_SCOPE_NODE, 0, NULL, &op->found, sizeof op->found);
-            status = told == JSTATUS_SUCCESS ? status : told;
-        }
-    }
-    for (int i = 0; i < op->count && !jstatus_is_error(status); i++)
-        if (op->operands[i].temporary != NULL && op->operands[i].access != JI_READS) {
-            const jstatus_t copied = ji_operation_copy_between(op, op->operands[i].buffer, op->operands[i].temporary);
-            status = copied == JSTATUS_SUCCESS ? status : copied;
-        }
+    if (op->waits && !jstatus_is_error(status))
+        status = followed_by(status, wait(op));
+
+    if (op->collective && op->by_leaders)
+        status = tell_node(op, status);
+    status = copy_out(op, status);
 done:
-    /* Before memory that the stream still writes is given back: the result's own, the host's, that of `found`. */
+    /* Before memory that the stream still writes is given back: the result's own, the host's, that
+     * of `found`. */
     if (jstatus_is_error(status) && (op->took || op->waits || op->answer != NULL))
         (void)wait(op);
     return status;
 }
 
-/* What all processes should have passed alike; only looked at where none has found anything wrong. */
+/* Scalars were copied to the host at the entry, so the handle is in host mode meanwhile, whatever
+ * the caller's pointer mode is. */
+static jstatus_t carry_out_in_host_mode(ji_operation_t *op) {
+    const jpointer_mode_t mode = op->handle->pointer_mode;
+    jstatus_t status = jhandle_set_pointer_mode(op->handle, JPOINTER_MODE_HOST);
+    if (status == JSTATUS_SUCCESS)
+        status = carry_out(op);
+    (void)jhandle_set_pointer_mode(op->handle, mode);
+    return status;
+}
+
+/* ---- The way ---- */
+
+/* What all processes should have passed alike; only looked at where none has found anything
+ * wrong. */
 static uint64_t hash_arguments(const ji_operation_t *op) {
-    const int options[] = {(int)op->operation[0], (int)op->operation[1], (int)op->side, (int)op->diagonal,
-                           (int)op->norm};
+    const int options[] = {(int)op->operation[0], (int)op->operation[1], (int)op->side,
+                           (int)op->diagonal, (int)op->norm};
+
     uint64_t hash = ji_arguments_add(0, op->name, strlen(op->name));
     hash = ji_arguments_add(hash, options, sizeof options);
-    if (op->way != &op->class->way) /* what each does to its own part may be by a number of its own */
+    /* What each does to its own part may be by a number of its own. */
+    if (op->way != &op->class->way)
         hash = ji_arguments_add(hash, op->values, sizeof op->values);
+
     for (int i = 0; i < op->count; i++)
-        if (op->operands[i].buffer == NULL || ji_buffer_check(op->operands[i].buffer, op->name) == JSTATUS_SUCCESS)
+        if (op->operands[i].buffer == NULL ||
+            ji_buffer_check(op->operands[i].buffer, op->name) == JSTATUS_SUCCESS)
             hash = ji_arguments_add_buffer(hash, op->operands[i].buffer);
     return hash;
 }
 
-jstatus_t ji_operation_run(ji_operation_t *op) {
-    jplan_t plan;
+/* Takes all memory that the operation needs, agrees on what came of everything up to there, and
+ * carries it out. `plan`: NULL, where nothing is to be borrowed. */
+static jstatus_t take_and_carry_out(ji_operation_t *op, jplan_t *plan, jstatus_t status) {
     host_memory_t memory = {NULL, NULL, 0};
+    if (plan != NULL)
+        status = jborrow_begin_plan(&op->ws, op->handle, plan);
+    if (!jstatus_is_error(status))
+        status = followed_by(status, take_host_memory(op, &memory));
+
+    /* As they were passed: a result that has memory is another argument than one that takes it. */
+    const uint64_t arguments = op->collective ? hash_arguments(op) : 0;
+    if (!jstatus_is_error(status))
+        status = followed_by(status, take_result(op, false));
+    if (op->collective)
+        status = ji_runtime_agree_on(op->runtime, status, arguments);
+
+    if (!jstatus_is_error(status))
+        status = followed_by(status, carry_out_in_host_mode(op));
+
+    if (op->ws.ok)
+        (void)jborrow_end(&op->ws);
+    if (memory.pointer != NULL)
+        (void)jallocator_deallocate(memory.allocator, memory.pointer, memory.size_bytes, NULL);
+    return status;
+}
+
+jstatus_t ji_operation_run(ji_operation_t *op) {
     const bool queries = op->handle != NULL && jhandle_is_size_query(op->handle);
-    jstatus_t status = check(op);
+    jstatus_t status = ji_operation_check(op);
     if (status == JSTATUS_SUCCESS && !queries)
         status = check_contents(op);
     if (status == JSTATUS_SUCCESS)
         status = prepare(op);
     if (status == JSTATUS_SUCCESS)
         status = promise_result(op);
+
+    jplan_t plan;
     const bool plans = status == JSTATUS_SUCCESS && (queries || wants_workspace(op));
     if (plans)
         make_plan(op, &plan);
-    if (queries) {
-        if (plans)
-            status = jhandle_answer_plan(op->handle, &plan);
-    } else {
-        if (plans)
-            status = jborrow_begin_plan(&op->ws, op->handle, &plan);
-        if (!jstatus_is_error(status)) {
-            const jstatus_t taken = take_host_memory(op, &memory);
-            status = taken == JSTATUS_SUCCESS ? status : taken;
-        }
-        /* As they were passed: a result that has memory is another argument than one that takes it. */
-        const uint64_t arguments = op->collective ? hash_arguments(op) : 0;
-        if (!jstatus_is_error(status)) {
-            const jstatus_t taken = take_result(op, false);
-            status = taken == JSTATUS_SUCCESS ? status : taken;
-        }
-        if (op->collective)
-            status = ji_runtime_agree_on(op->runtime, status, arguments);
-        if (!jstatus_is_error(status)) {
-            const jpointer_mode_t mode = op->handle->pointer_mode;
-            jstatus_t done = jhandle_set_pointer_mode(op->handle, JPOINTER_MODE_HOST);
-            if (done == JSTATUS_SUCCESS)
-                done = carry_out(op);
-            (void)jhandle_set_pointer_mode(op->handle, mode);
-            status = done == JSTATUS_SUCCESS ? status : done;
-        }
-        if (op->ws.ok)
-            (void)jborrow_end(&op->ws);
-        if (memory.pointer != NULL)
-            (void)jallocator_deallocate(memory.allocator, memory.pointer, memory.size_bytes, NULL);
-    }
+    if (!queries)
+        status = take_and_carry_out(op, plans ? &plan : NULL, status);
+    else if (plans)
+        status = jhandle_answer_plan(op->handle, &plan);
+
     end_result(op, status);
     for (int i = 0; i < op->count; i++)
         (void)jbuffer_release(op->operands[i].temporary);
     (void)jbuffer_allocator_release(op->allocator);
     (void)jbuffer_allocator_release(op->replicated);
+
     if (jstatus_is_error(status))
-        return jhandle_fail(check_handle(op) == JSTATUS_SUCCESS ? op->handle : NULL, status, "%s",
-                            jstatus_last_message());
+        return jhandle_fail(ji_operation_check_handle(op) == JSTATUS_SUCCESS ? op->handle : NULL,
+                            status, "%s", jstatus_last_message());
     if (op->answer != NULL && !queries)
         memcpy(op->answer, &op->found, sizeof op->found);
     return status;

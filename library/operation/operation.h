@@ -3,30 +3,40 @@
 #ifndef JALLOC_OPERATION_OPERATION_H
 #define JALLOC_OPERATION_OPERATION_H
 
-/* How operations on buffers are built. Each public function fills a ji_operation_t with its arguments and operands, and
- * ji_operation_run() takes all of them the same way (operation.c):
+/* How operations on buffers are built. Each public function fills a ji_operation_t with its
+ * arguments and operands, and ji_operation_run() takes all of them the same way (operation.c):
  *
- *     check            handle, operands, types, device; then the operation's own: enums, shapes, structures
- *     prepare          which operands need a stand-in: a temporary of the computation's kind and grid, or a packed copy
- *                      that BLAS can take, or that the result does not overlap; from that the plan
+ *     check            handle, operands, types, device; then the operation's own: enums, shapes,
+ *                      structures
+ *     prepare          which operands need a stand-in: a temporary of the computation's kind and
+ *                      grid, or a packed copy that BLAS can take, or that the result does not
+ *                      overlap; from that the plan
  *     promise          a new result is made as a placeholder: all of a buffer but its memory
- *     query            answered here, and a new result given as it is: the next query may have it as an operand
+ *     query            answered here, and a new result given as it is: the next query may have it
+ *                      as an operand
  *     borrow, take     the workspace; the memory of a result that is a placeholder
- *     agree            the one message between processes of a collective operation: all go on, or none
+ *     agree            the one message between processes of a collective operation: all go on, or
+ *                      none
  *     copy and pack in, run, pack and copy out
  *
  * Four things are decided there once, for every operation and whoever carries it out:
  *
- *     who takes part   `runtime`, `collective`: the processes of the highest kind among the operands; `by_leaders`: what
- *                      a node shares is computed by the first of them there
- *     the stream       `waits`: what is not all done in the handle's stream finds it idle, and leaves it so
+ *     who takes part   `runtime`, `collective`: the processes of the highest kind among the
+ *                      operands; `by_leaders`: what a node shares is computed by the first of them
+ *                      there
+ *     the stream       `waits`: what is not all done in the handle's stream finds it idle, and
+ *                      leaves it so
  *     pointer mode     scalars are copied at the entry; run functions find the handle in host mode
- *     overlap          an operand that the result shares elements with is read from a copy in workspace, unless it is
- *                      the result itself and the operation goes element by element
+ *     overlap          an operand that the result shares elements with is read from a copy in
+ *                      workspace, unless it is the result itself and the operation goes element by
+ *                      element
  *
- * What computes is a backend, a table of which there are two: jblas.c, over matrices in this process's memory
- * (local.c), and libjalloc_mpi's, over distributed buffers. What is done to each element by itself is the same on both
- * (element.c). */
+ * What computes is a backend, a table of which there are two: jblas.c, over matrices in this
+ * process's memory (local.c), and libjalloc_mpi's, over distributed buffers. What is done to each
+ * element by itself is the same on both (element.c).
+ *
+ * To read: sum.c and matrix.c have the public functions, each a class and a check of its own; then
+ * operation.c, which begins with check.c; then jblas.c. */
 
 #include "blas/blas.h"
 #include "buffer/buffer.h"
@@ -57,8 +67,8 @@ static inline jstructure_t ji_structure_flipped(jstructure_t structure) {
            : ji_structure_is_upper(structure) ? (jstructure_t)((int)structure + 1)
                                               : (jstructure_t)((int)structure - 1);
 }
-/* What is true of a matrix, whichever triangle is stored: general, symmetric, Hermitian (of complex types), or one of
- * the triangular ones; as the name of its upper form. */
+/* What is true of a matrix, whichever triangle is stored: general, symmetric, Hermitian (of complex
+ * types), or one of the triangular ones; as the name of its upper form. */
 jstructure_t ji_structure_family(jstructure_t structure, jdatatype_t type);
 
 /* One term of a sum: scalar op(matrix), op(matrix) being of the sum's shape. */
@@ -79,20 +89,22 @@ typedef struct ji_layout_term {
 } ji_layout_term_t;
 
 /* The same for layouts of any rank, of one shape and without structure. */
-jstatus_t ji_layout_add(jhandle_t *handle, jdatatype_t type, const ji_layout_term_t terms[2], const jlayout_t *layout,
-                        void *sum);
+jstatus_t ji_layout_add(jhandle_t *handle, jdatatype_t type, const ji_layout_term_t terms[2],
+                        const jlayout_t *layout, void *sum);
 
-/* sum = the two terms, in the handle's stream: the elements that the sum's structure stores. A term may be the sum
- * itself where it is not transposed. A copy (one term, times 1) keeps bits. */
+/* sum = the two terms, in the handle's stream: the elements that the sum's structure stores. A term
+ * may be the sum itself where it is not transposed. A copy (one term, times 1) keeps bits. */
 jstatus_t ji_matrix_add(jhandle_t *handle, const ji_term_t terms[2], const ji_matrix_t *sum);
 
 /* x = scalar x, count elements so far apart. */
-jstatus_t ji_scale(jhandle_t *handle, jdatatype_t type, int64_t count, const void *scalar, void *x, int64_t stride);
+jstatus_t ji_scale(jhandle_t *handle, jdatatype_t type, int64_t count, const void *scalar, void *x,
+                   int64_t stride);
 
 /* ---- What an operation does to every element (element.c) ---- */
 
-/* Elements of one column (or other line) of a buffer's part in this process: `count` of them, `stride` elements apart.
- * By columns they have a position in the matrix: `column`, and `row` from which ji_row_of() tells the row of each. */
+/* Elements of one column (or other line) of a buffer's part in this process: `count` of them,
+ * `stride` elements apart. By columns they have a position in the matrix: `column`, and `row` from
+ * which ji_row_of() tells the row of each. */
 typedef struct ji_line {
     void *data;
     int64_t count, stride;
@@ -100,9 +112,11 @@ typedef struct ji_line {
 } ji_line_t;
 typedef jstatus_t (*ji_line_function_t)(void *context, const ji_line_t *line);
 
-/* Calls the function for lines that together are all stored elements that this process holds, each once: columns of a
- * matrix, or (not by_column) as long as they can be. Ends with the first status that is not success. */
-jstatus_t ji_each_line(const jbuffer_t *buffer, bool by_column, ji_line_function_t function, void *context);
+/* Calls the function for lines that together are all stored elements that this process holds, each
+ * once: columns of a matrix, or (not by_column) as long as they can be. Ends with the first status
+ * that is not success. */
+jstatus_t ji_each_line(const jbuffer_t *buffer, bool by_column, ji_line_function_t function,
+                       void *context);
 /* The row, in the whole view, of element `index` of a line that was given by columns. */
 int64_t ji_row_of(const jbuffer_t *buffer, const ji_line_t *line, int64_t index);
 
@@ -113,7 +127,8 @@ typedef struct ji_operand ji_operand_t;
 
 /* How one thing is computed. */
 typedef struct ji_way {
-    jstatus_t (*prepare)(ji_operation_t *op); /* decides on stand-ins, callee_bytes and extra_bytes; NULL: on nothing */
+    /* Decides on stand-ins, callee_bytes and extra_bytes; NULL: on nothing. */
+    jstatus_t (*prepare)(ji_operation_t *op);
     jstatus_t (*run)(ji_operation_t *op);
 } ji_way_t;
 
@@ -127,15 +142,18 @@ typedef enum ji_computation {
     JI_COMPUTATIONS
 } ji_computation_t;
 
-/* What carries operations out: jblas on this process's memory (jblas.c), or ScaLAPACK on distributed buffers of one
- * grid (libjalloc_mpi). Operands have been checked; scalars are of their type. Of distributed ones every process of the
- * runtime calls, and those outside of the grid do nothing. */
+/* What carries operations out: jblas on this process's memory (jblas.c), or ScaLAPACK on
+ * distributed buffers of one grid (libjalloc_mpi). Operands have been checked; scalars are of their
+ * type. Of distributed ones every process of the runtime calls, and those outside of the grid do
+ * nothing. */
 typedef struct ji_backend {
     bool distributed; /* on the host alone, and not in the order of a stream */
     bool (*needs_temporary)(const ji_operation_t *op, const ji_operand_t *operand);
-    /* When all temporaries are there, but for their memory: decides on what else stands in, refuses what cannot be. */
+    /* When all temporaries are there, but for their memory: decides on what else stands in, refuses
+     * what cannot be. */
     jstatus_t (*finish)(ji_operation_t *op);
-    /* The way, on operands and temporaries that have their memory; NULL: with nothing before or after it. */
+    /* The way, on operands and temporaries that have their memory; NULL: with nothing before or
+     * after it. */
     jstatus_t (*run)(ji_operation_t *op);
     ji_way_t ways[JI_COMPUTATIONS];
     /* values[i] = the sum, or the largest, of all processes' parts; NULL: each has the whole. */
@@ -151,23 +169,28 @@ extern const ji_backend_t ji_backend_jblas;
 typedef enum ji_access { JI_READS, JI_WRITES, JI_UPDATES } ji_access_t;
 
 struct ji_operand {
-    jbuffer_t *buffer; /* the caller's const, where it is only read. NULL, until all is prepared: a result to be made */
+    /* The caller's, const where it is only read. NULL until all is prepared: a result to be
+     * made. */
+    jbuffer_t *buffer;
     ji_access_t access;
     jlayout_t layout; /* the buffer's, or that of the result to be made */
 
     /* Said by the backend's prepare function. */
     bool expand;   /* wanted without structure */
     bool align;    /* ScaLAPACK: wanted with square blocks, beginning with one */
-    bool pack;     /* jblas: wanted as a packed copy, */
-    bool pack_row; /* row-major */
+    bool pack;     /* jblas: wanted as a packed copy */
+    bool pack_row; /* that is row-major */
 
+    /* Found by comparing it with the result. */
     bool detach;          /* wanted as a copy, because the result overlaps it */
     bool is_result;       /* the same elements as the result, which is written in place */
     jbuffer_t *temporary; /* stands in for the buffer; in workspace */
-    ji_matrix_t stored;   /* jblas: the buffer, or what stands in for it; without data until it runs */
-    ji_matrix_t matrix;   /* jblas: what is computed on: that, or where it runs the packed copy; */
-    jlayout_t view;       /* the same where the rank is above 2: its layout */
-    void *data;           /* and its first element */
+
+    /* jblas. Without data until it runs. */
+    ji_matrix_t stored; /* the buffer, or what stands in for it */
+    ji_matrix_t matrix; /* what is computed on: that, or the packed copy; */
+    jlayout_t view;     /* where the rank is above 2: its layout */
+    void *data;         /* and its first element */
 };
 
 /* What an operation adds to the common way. */
@@ -176,17 +199,18 @@ typedef struct ji_operation_class {
     jstatus_t (*check)(ji_operation_t *op); /* of what is its own; NULL: nothing */
     ji_computation_t computation;           /* which way of the backend's, unless */
     ji_way_t way;                           /* this one serves on all */
-    int scalars;                            /* so many have to be there, but in a query */
-    const char *answer; /* the argument's name, which has to be there likewise; NULL: the operation has none */
-    bool elementwise;   /* the result may be an operand: each element needs those in its own position alone */
+    int scalars;                            /* how many are required, except in a query */
+    const char
+        *answer;      /* name of the argument for a number, required likewise; NULL: it has none */
+    bool elementwise; /* an element of the result needs those in its own position alone */
 } ji_operation_class_t;
 
-/* The borrow has the same eight slots in every plan. The last two are read by the host; on a handle of another device
- * they come from the process's allocator of host memory. What the copies between kinds exchange through is as much as
- * serves them best, or (rung "rounds") the least. */
+/* The borrow has the same eight slots in every plan. The last two are read by the host; on a handle
+ * of another device they come from the process's allocator of host memory. What the copies between
+ * kinds exchange through is as much as serves them best, or (rung "rounds") the least. */
 enum {
-    JI_SLOT_TEMPORARY,            /* of operands 0 1 2, of the computation's kind: this process's part */
-    JI_SLOT_PACKED = JI_OPERANDS, /* copies of operands 0 1 2 */
+    JI_SLOT_TEMPORARY,            /* this process's part of the temporaries of operands 0 1 2 */
+    JI_SLOT_PACKED = JI_OPERANDS, /* packed copies of operands 0 1 2 */
     JI_SLOT_EXCHANGE = 2 * JI_OPERANDS,
     JI_SLOT_EXTRA, /* the operation's own */
     JI_SLOTS
@@ -208,15 +232,15 @@ struct ji_operation {
     jblas_diagonal_t diagonal;
     const void *scalars[2]; /* once checked, of `values` */
     jnorm_t norm;
-    void *answer; /* where a number that is found goes when all is done: norm's result, cholesky's info; */
+    void *answer; /* where a number goes when all is done: norm's result, cholesky's info */
     union {
         double norm;
         int64_t info;
-    } found; /* and where it is until then */
+    } found; /* where that is until then */
 
     /* Found out by looking at the operands. */
     jdatatype_t type;
-    ji_value_t values[2];        /* the scalars, so that nothing that happens to the caller's changes them */
+    ji_value_t values[2];        /* the scalars, whatever happens to the caller's meanwhile */
     jruntime_t *runtime;         /* whose processes take part; NULL: no operand is valid */
     bool collective;             /* they are several, and have to agree */
     bool mixed;                  /* local operands among replicated ones, of several processes */
@@ -224,18 +248,20 @@ struct ji_operation {
     const ji_way_t *way;         /* the class's, or the backend's */
 
     /* By ji_operation_run(). */
-    bool waits; /* for the handle's stream, before and after: not all is done in its order. `prepare` may say so, too */
+    bool waits;      /* for the handle's stream, before and after; `prepare` may set it, too */
+    bool took;       /* the result was a placeholder, and has its memory from here */
+    bool by_leaders; /* nodes share the result: the first process of each computes, and tells all */
     jbuffer_allocator_t *allocator;  /* of a new result, and of distributed temporaries; retained */
-    jbuffer_allocator_t *replicated; /* of temporaries that are nobody's but this process's; retained */
+    jbuffer_allocator_t *replicated; /* of temporaries of this process alone; retained */
     jbuffer_t *made;                 /* a new result, which becomes the last operand */
-    bool took;                       /* the result was a placeholder, and has its memory from here */
-    bool by_leaders;                 /* nodes share the result: the first process of each computes, and tells all */
     size_t bytes[JI_SLOTS];          /* of stand-ins */
     size_t callee_bytes;             /* what jblas would want */
     size_t extra_bytes;              /* the operation's own workspace */
     size_t copy_bytes[2];            /* of copies between kinds: best, least */
     jborrow_t ws;
 };
+
+/* ---- Steps that backends and operations share ---- */
 
 /* The buffer that is computed on. */
 static inline jbuffer_t *ji_operand_buffer(const ji_operand_t *operand) {
@@ -246,17 +272,29 @@ static inline jstatus_t ji_operation_prepare(ji_operation_t *op) {
     return op->way->prepare != NULL ? op->way->prepare(op) : JSTATUS_SUCCESS;
 }
 /* Its own workspace, in host memory. */
-static inline void *ji_operation_extra(const ji_operation_t *op) { return op->ws.ptr[JI_SLOT_EXTRA]; }
+static inline void *ji_operation_extra(const ji_operation_t *op) {
+    return op->ws.ptr[JI_SLOT_EXTRA];
+}
 /* Counts a copy between two buffers in the plan. */
-jstatus_t ji_operation_count_copy(ji_operation_t *op, const jbuffer_t *destination, const jbuffer_t *source);
+jstatus_t ji_operation_count_copy(ji_operation_t *op, const jbuffer_t *destination,
+                                  const jbuffer_t *source);
 /* One that has been counted, in the handle's stream where the operation is done there. */
-jstatus_t ji_operation_copy_between(const ji_operation_t *op, jbuffer_t *destination, const jbuffer_t *source);
+jstatus_t ji_operation_copy_between(const ji_operation_t *op, jbuffer_t *destination,
+                                    const jbuffer_t *source);
 
 /* All of the way. */
 jstatus_t ji_operation_run(ji_operation_t *op);
 
+/* ---- Checks (check.c) ---- */
+
+/* Everything that can be wrong with the arguments. What is found about the operands is kept in op
+ * even where something is wrong, as far as it can be known. */
+jstatus_t ji_operation_check(ji_operation_t *op);
+/* The handle alone. */
+jstatus_t ji_operation_check_handle(const ji_operation_t *op);
 /* Refuses shapes: invalid size, with both in the message. */
-jstatus_t ji_operation_refuse_shapes(const ji_operation_t *op, const jlayout_t *a, const jlayout_t *b);
+jstatus_t ji_operation_refuse_shapes(const ji_operation_t *op, const jlayout_t *a,
+                                     const jlayout_t *b);
 /* Refuses what is no jblas_operation_t; an operand that is neither matrix, vector nor number. */
 jstatus_t ji_operation_check_operation(const ji_operation_t *op, jblas_operation_t operation);
 jstatus_t ji_operation_check_matrix(const ji_operation_t *op, int operand);
