@@ -1,11 +1,13 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Calls the library with every struct that begins with its size, as a program does that was compiled with headers of
- * another version: ABI_LESS (a member less at the end of each), ABI_MORE (one more, added_), or ABI_SAME. check_abi.py
- * makes those headers. The library is always the true one.
+/* Calls the library with every struct that begins with its size, as a program does that was
+ * compiled with headers of another version: ABI_LESS (a member less at the end of each), ABI_MORE
+ * (one more, added_), or ABI_SAME. check_abi.py makes those headers. The library is always the true
+ * one.
  *
- * Each struct lies in front of bytes that the library must not touch, and is zero but for its size and what the call needs. */
+ * Each struct lies in front of bytes that the library must not touch, and is zero but for its size
+ * and what the call needs. */
 
 #include <stdint.h>
 #include <stdio.h>
@@ -23,13 +25,13 @@
 static int failures;
 
 #define FAIL(...) (failures += 1, printf(__VA_ARGS__), puts(""))
-#define OK(call)                                                                                                       \
-    do {                                                                                                               \
-        jstatus_t needed_ = (call);                                                                                    \
-        if (needed_ != JSTATUS_SUCCESS) {                                                                              \
-            printf("%s: %s: %s\n", #call, jstatus_name(needed_), jstatus_last_message());                              \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
+#define OK(call)                                                                                   \
+    do {                                                                                           \
+        jstatus_t needed_ = (call);                                                                \
+        if (needed_ != JSTATUS_SUCCESS) {                                                          \
+            printf("%s: %s: %s\n", #call, jstatus_name(needed_), jstatus_last_message());          \
+            exit(1);                                                                               \
+        }                                                                                          \
     } while (0)
 
 typedef struct call {
@@ -95,22 +97,26 @@ static jstatus_t call_plan(void *user) {
     size_t bytes;
     OK(jhandle_stop_size_query(handle, &bytes));
     OK(jhandle_destroy(handle));
-    return borrowed == JSTATUS_SUCCESS && answered == JSTATUS_SIZE_INCREASED && bytes == 64 ? JSTATUS_SUCCESS
-                                                                                            : answered;
+    return borrowed == JSTATUS_SUCCESS && answered == JSTATUS_SIZE_INCREASED && bytes == 64
+               ? JSTATUS_SUCCESS
+               : answered;
 }
 
-static jstatus_t ops_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
+static jstatus_t ops_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream,
+                              void **pointer) {
     (void)context, (void)stream;
     *pointer = aligned_alloc(alignment, (size_bytes + alignment - 1) / alignment * alignment);
     return *pointer != NULL ? JSTATUS_SUCCESS : JSTATUS_MEMORY_ERROR;
 }
-static jstatus_t ops_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+static jstatus_t ops_deallocate(void *context, void *pointer, size_t size_bytes,
+                                jstream_t *stream) {
     (void)context, (void)size_bytes, (void)stream;
     free(pointer);
     return JSTATUS_SUCCESS;
 }
 
-static jstatus_t make_of_functions(const jallocator_ops_t *ops, const jallocator_options_t *options) {
+static jstatus_t make_of_functions(const jallocator_ops_t *ops,
+                                   const jallocator_options_t *options) {
     jallocator_t *allocator = NULL;
     void *pointer;
     jstatus_t status = jallocator_create(ops, NULL, options, &allocator);
@@ -130,7 +136,8 @@ static jstatus_t call_ops(void *user) {
     return make_of_functions(ops, NULL);
 }
 static jstatus_t call_allocator_options(void *user) {
-    const jallocator_ops_t ops = {.struct_size = sizeof ops, .allocate = ops_allocate, .deallocate = ops_deallocate};
+    const jallocator_ops_t ops = {
+        .struct_size = sizeof ops, .allocate = ops_allocate, .deallocate = ops_deallocate};
     return make_of_functions(&ops, user);
 }
 
@@ -153,19 +160,20 @@ static jstatus_t call_allocation(void *user) {
     jallocator_t *allocator = provider();
     void *pointer;
     OK(jallocator_allocate(allocator, 100, 0, NULL, &pointer));
-    jstatus_t status = jallocator_find(allocator, pointer, user), found = jallocation_find(pointer, user);
+    jstatus_t status = jallocator_find(allocator, pointer, user),
+              found = jallocation_find(pointer, user);
     OK(jallocator_deallocate(allocator, pointer, 100, NULL));
     OK(jallocator_destroy(allocator));
     return status == JSTATUS_SUCCESS ? found : status;
 }
 
-#define KIND(name)                                                                                                     \
-    static jstatus_t call_##name(void *user) {                                                                         \
-        jallocator_t *below = provider(), *allocator = NULL;                                                           \
-        jstatus_t status = jallocator_create_##name(below, user, &allocator);                                          \
-        OK(jallocator_destroy(allocator));                                                                             \
-        OK(jallocator_destroy(below));                                                                                 \
-        return status;                                                                                                 \
+#define KIND(name)                                                                                 \
+    static jstatus_t call_##name(void *user) {                                                     \
+        jallocator_t *below = provider(), *allocator = NULL;                                       \
+        jstatus_t status = jallocator_create_##name(below, user, &allocator);                      \
+        OK(jallocator_destroy(allocator));                                                         \
+        OK(jallocator_destroy(below));                                                             \
+        return status;                                                                             \
     }
 KIND(stack)
 KIND(slots)
@@ -216,12 +224,16 @@ static jstatus_t call_counters(jstatus_t (*create)(jallocator_t *, jallocator_t 
     OK(jallocator_destroy(below));
     return status;
 }
-#define COUNTERS(name, getter)                                                                                         \
-    static jstatus_t create_##name(jallocator_t *below, jallocator_t **allocator) {                                    \
-        return jallocator_create_##name(below, NULL, allocator);                                                       \
-    }                                                                                                                  \
-    static jstatus_t get_##name(jallocator_t *allocator, void *user) { return getter(allocator, user); }               \
-    static jstatus_t call_##name##_counters(void *user) { return call_counters(create_##name, get_##name, user); }
+#define COUNTERS(name, getter)                                                                     \
+    static jstatus_t create_##name(jallocator_t *below, jallocator_t **allocator) {                \
+        return jallocator_create_##name(below, NULL, allocator);                                   \
+    }                                                                                              \
+    static jstatus_t get_##name(jallocator_t *allocator, void *user) {                             \
+        return getter(allocator, user);                                                            \
+    }                                                                                              \
+    static jstatus_t call_##name##_counters(void *user) {                                          \
+        return call_counters(create_##name, get_##name, user);                                     \
+    }
 COUNTERS(pool, jallocator_pool_get_counters)
 COUNTERS(lru, jallocator_lru_get_counters)
 COUNTERS(track, jallocator_track_get_totals)
@@ -308,7 +320,9 @@ static jstatus_t call_shared(void *user) {
     return status;
 }
 
-static jstatus_t call_properties(void *user) { return jdevice_get_properties(jdevice_host(), user); }
+static jstatus_t call_properties(void *user) {
+    return jdevice_get_properties(jdevice_host(), user);
+}
 static jstatus_t call_config(void *user) { return jconfig_get(JCONFIG_JALLOC_LAYER, user); }
 
 static jruntime_t *runtime_of(void) {
@@ -341,7 +355,8 @@ static jstatus_t call_buffer_allocator(void *user) {
 
 /* A local buffer has no part: what is refused is the buffer, after the struct. */
 static jstatus_t with_buffer(jstatus_t (*function)(jbuffer_t *buffer, void *user), void *user) {
-    const jbuffer_allocator_options_t options = {.struct_size = sizeof options, .type = JDATATYPE_F64};
+    const jbuffer_allocator_options_t options = {.struct_size = sizeof options,
+                                                 .type = JDATATYPE_F64};
     jbuffer_allocator_t *allocator;
     jruntime_t *runtime = runtime_of();
     jbuffer_t *buffer;
@@ -360,7 +375,9 @@ static jstatus_t with_buffer(jstatus_t (*function)(jbuffer_t *buffer, void *user
 static jstatus_t as_part(jbuffer_t *buffer, void *user) { return jbuffer_as_part(buffer, user); }
 static jstatus_t call_part(void *user) { return with_buffer(as_part, user); }
 #ifdef ABI_MPI
-static jstatus_t as_scalapack(jbuffer_t *buffer, void *user) { return jbuffer_as_scalapack(buffer, user); }
+static jstatus_t as_scalapack(jbuffer_t *buffer, void *user) {
+    return jbuffer_as_scalapack(buffer, user);
+}
 static jstatus_t call_scalapack(void *user) { return with_buffer(as_scalapack, user); }
 #endif
 
@@ -371,9 +388,9 @@ static jstatus_t call_scalapack(void *user) { return with_buffer(as_scalapack, u
 #else
 #define ADDED(type) 0
 #endif
-#define CALL(type, function, fills)                                                                                    \
+#define CALL(type, function, fills)                                                                \
     { #type, sizeof(type), ADDED(type), function, fills, JSTATUS_SUCCESS }
-#define CALL_LESS(type, function, less)                                                                                \
+#define CALL_LESS(type, function, less)                                                            \
     { #type, sizeof(type), ADDED(type), function, false, less }
 #define RESULT true
 #define OPTIONS false
@@ -445,7 +462,8 @@ static void expect_works(const call_t *call) {
     char *user = fresh(call, call->bytes);
     jstatus_t status = call->function(user);
     if (status != expected)
-        FAIL("%s of %zu bytes: %s: %s", call->type, call->bytes, jstatus_name(status), jstatus_last_message());
+        FAIL("%s of %zu bytes: %s: %s", call->type, call->bytes, jstatus_name(status),
+             jstatus_last_message());
     if (memcmp(user, &call->bytes, sizeof call->bytes) != 0)
         FAIL("%s: struct_size is not the caller's any more", call->type);
     bool written = false;
@@ -465,8 +483,8 @@ static void expect_refused(const call_t *call, size_t struct_size, bool added) {
     user[call->added] = added ? 1 : user[call->added];
     jstatus_t status = call->function(user);
     if (status != JSTATUS_INVALID_VALUE || !names(call))
-        FAIL("%s of size %zu%s: %s: %s", call->type, struct_size, added ? " with more" : "", jstatus_name(status),
-             jstatus_last_message());
+        FAIL("%s of size %zu%s: %s: %s", call->type, struct_size, added ? " with more" : "",
+             jstatus_name(status), jstatus_last_message());
 }
 
 int main(void) {

@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The least that a program of several processes does: a distributed matrix, and a Cholesky factorization of it. Exits with
- * 0 when the numbers are right. */
+/* The least that a program of several processes does: a distributed matrix, and a Cholesky
+ * factorization of it. Exits with 0 when the numbers are right. */
 
 #include <jalloc/jalloc.h>
 #include <jalloc/mpi.h>
@@ -17,7 +17,8 @@ static jbuffer_filled_t fill(void *context, const jbuffer_block_t *block) {
     for (int64_t j = 0; j < block->extents[1]; j++)
         for (int64_t i = 0; i < block->extents[0]; i++) {
             const int64_t row = block->starts[0] + i, column = block->starts[1] + j;
-            x[i * block->strides[0] + j * block->strides[1]] = (double)(row < column ? row : column) + 1;
+            x[i * block->strides[0] + j * block->strides[1]] =
+                (double)(row < column ? row : column) + 1;
         }
     return JBUFFER_BLOCK_FILLED;
 }
@@ -40,7 +41,8 @@ static int use(jruntime_t *runtime, jhandle_t *handle) {
         jbuffer_get(matrix, last, &corner) == JSTATUS_SUCCESS)
         result = info == 0 && corner > 1 - 1e-12 && corner < 1 + 1e-12 ? 0 : 2;
     if (result != 0)
-        fprintf(stderr, "%s (info %lld, corner %g)\n", jstatus_last_message(), (long long)info, corner);
+        fprintf(stderr, "%s (info %lld, corner %g)\n", jstatus_last_message(), (long long)info,
+                corner);
     (void)jbuffer_release(matrix);
     (void)jbuffer_allocator_release(allocator);
     return result;
@@ -53,7 +55,8 @@ int main(int argc, char **argv) {
     int result = 3;
     MPI_Init(&argc, &argv);
     if (jruntime_create_mpi(MPI_COMM_WORLD, &runtime) == JSTATUS_SUCCESS &&
-        jruntime_get_info(runtime, &info) == JSTATUS_SUCCESS && jhandle_create(NULL, &handle) == JSTATUS_SUCCESS) {
+        jruntime_get_info(runtime, &info) == JSTATUS_SUCCESS &&
+        jhandle_create(NULL, &handle) == JSTATUS_SUCCESS) {
         result = use(runtime, handle);
         if (info.rank == 0)
             printf("jalloc %s: %d processes\n", jalloc_version_string(), info.processes);

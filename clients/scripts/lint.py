@@ -1,26 +1,32 @@
 #!/usr/bin/env python3
 # Copyright (c) 2026 the jalloc authors
 # SPDX-License-Identifier: MIT
-"""lint.py format [--fix]: clang-format over every C and C++ file. lint.py tidy BUILD: clang-tidy over what BUILD compiles
-of library/ and clients/tools/ (a test that fails leaves at once, which reads as a leak). Each prints what it finds and
-fails when that is anything."""
+"""lint.py format [--fix]: clang-format over every C and C++ file, and what it leaves alone: lines of
+comments are no longer than the others, rules between sections have one style. lint.py tidy BUILD:
+clang-tidy over what BUILD compiles of library/ and clients/tools/ (a test that fails leaves at
+once, which reads as a leak). Each prints what it finds and fails when that is anything."""
 
 import argparse
 import concurrent.futures
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = ["include", "library", "clients"]
+COLUMNS = 100  # as .clang-format has it
+RULE = re.compile(r"\s*/\* *-{2,}")
+GOOD_RULE = re.compile(r"\s*/\* ---- \S.*\S ---- \*/$")
 SUFFIXES = {".c", ".h", ".cpp", ".hpp", ".cu"}
 
 
 def sources():
-    return [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*")) if path.suffix in SUFFIXES]
+    return [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*"))
+            if path.suffix in SUFFIXES]
 
 
 def each(function, files):
@@ -39,10 +45,22 @@ def run(command):
                           check=False)
 
 
+def look_at_lines(path):
+    """What clang-format does not see to, since comments hold tables and drawings."""
+    found = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        if len(line) > COLUMNS:
+            found.append(f"{path}:{number}: {len(line)} columns, at most {COLUMNS}")
+        if RULE.match(line) and not GOOD_RULE.match(line):
+            found.append(f"{path}:{number}: expected a rule such as /* ---- Sizes ---- */")
+    return subprocess.CompletedProcess([], bool(found), "\n".join(found))
+
+
 def check_format(fix):
     files = sources()
     mode = ["-i"] if fix else ["--dry-run", "--Werror"]
-    return len(files), each(lambda path: run(["clang-format", *mode, path]), files)
+    bad = each(lambda path: run(["clang-format", *mode, path]), files)
+    return len(files), bad + each(look_at_lines, files)
 
 
 def check_tidy(build):

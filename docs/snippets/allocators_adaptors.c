@@ -31,18 +31,21 @@ static bool cache_drop(int *cached, size_t size_bytes) {
 /* snippet functions */
 
 /* An allocator of one's own, for one thread at a time. */
-static jstatus_t own_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream, void **pointer) {
+static jstatus_t own_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream,
+                              void **pointer) {
     (void)context, (void)stream;
     *pointer = aligned_alloc(alignment, (size_bytes + alignment - 1) / alignment * alignment);
     return *pointer != NULL ? JSTATUS_SUCCESS : JSTATUS_MEMORY_ERROR;
 }
-static jstatus_t own_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+static jstatus_t own_deallocate(void *context, void *pointer, size_t size_bytes,
+                                jstream_t *stream) {
     (void)context, (void)size_bytes, (void)stream;
     free(pointer);
     return JSTATUS_SUCCESS;
 }
 static jallocator_t *make_own(void) {
-    const jallocator_ops_t ops = {.struct_size = sizeof ops, .allocate = own_allocate, .deallocate = own_deallocate};
+    const jallocator_ops_t ops = {
+        .struct_size = sizeof ops, .allocate = own_allocate, .deallocate = own_deallocate};
     jallocator_options_t options = JALLOCATOR_OPTIONS_INIT;
     jallocator_t *own;
     options.threads = JALLOCATOR_THREADS_NONE;
@@ -82,7 +85,8 @@ static void use_watch(void) {
     /* snippet watch */
     EXPECT(card.regions == 1 && card.registered_bytes == 0);
     EXPECT(of_assemble.in_use_bytes == 0 && of_assemble.peak_in_use_bytes == 800);
-    EXPECT(jallocator_allocate(patient, SIZE_MAX / 4, 0, NULL, &pointer) == JSTATUS_MEMORY_ERROR && cache == -1);
+    EXPECT(jallocator_allocate(patient, SIZE_MAX / 4, 0, NULL, &pointer) == JSTATUS_MEMORY_ERROR &&
+           cache == -1);
     SNIPPET_TRY(jallocator_destroy(parts));
     SNIPPET_TRY(jallocator_destroy(patient));
     SNIPPET_TRY(jallocator_destroy(bfc));

@@ -3,7 +3,9 @@
 
 #include "snippet.h"
 
-static bool is_zero(void *context, const int64_t *starts) { return context != NULL && starts[0] < starts[1]; }
+static bool is_zero(void *context, const int64_t *starts) {
+    return context != NULL && starts[0] < starts[1];
+}
 static double element(int64_t i, int64_t j) { return (double)i + 100 * (double)j; }
 
 /* snippet */

@@ -14,8 +14,8 @@ int main(void) {
     jlayout_t layout;
     SNIPPET_TRY(jhandle_create(NULL, &handle));
     SNIPPET_TRY(jruntime_create(&runtime));
-    SNIPPET_TRY(
-        jbuffer_allocator_create(runtime, &(jbuffer_allocator_options_t)JBUFFER_ALLOCATOR_OPTIONS_INIT, &allocator));
+    SNIPPET_TRY(jbuffer_allocator_create(
+        runtime, &(jbuffer_allocator_options_t)JBUFFER_ALLOCATOR_OPTIONS_INIT, &allocator));
     SNIPPET_TRY(jbuffer_construct_list(allocator, JBUFFER_LIST_2(values), &a));
     SNIPPET_TRY(jbuffer_construct_copy(allocator, a, &kept));
     SNIPPET_TRY(jbuffer_get_layout(a, &layout));

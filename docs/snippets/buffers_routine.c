@@ -17,8 +17,8 @@ int main(void) {
     jbuffer_t *x;
     const double values[3] = {1, 2, 3};
     SNIPPET_TRY(jruntime_create(&runtime));
-    SNIPPET_TRY(
-        jbuffer_allocator_create(runtime, &(jbuffer_allocator_options_t)JBUFFER_ALLOCATOR_OPTIONS_INIT, &allocator));
+    SNIPPET_TRY(jbuffer_allocator_create(
+        runtime, &(jbuffer_allocator_options_t)JBUFFER_ALLOCATOR_OPTIONS_INIT, &allocator));
     SNIPPET_TRY(jbuffer_construct_list(allocator, JBUFFER_LIST_1(values), &x));
     EXPECT(smooth(x) == JSTATUS_SUCCESS && smooth(NULL) == JSTATUS_INVALID_POINTER);
     SNIPPET_TRY(jbuffer_release(x));

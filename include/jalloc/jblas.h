@@ -162,7 +162,7 @@ JALLOC_API jstatus_t jblas_zdotc(jhandle_t *handle, int64_t n, const jcomplex_f6
 /** result = the 1-based index of the first element with the largest |x_i|, for complex x |Re x_i| +
  * |Im x_i|; 0 for n <= 0 or incx <= 0. A NaN counts as larger than everything: the first one is
  * found. Workspace: on a GPU for more than 4096 elements rung 0 "partial-sums" one maximum and its
- * place for each 4096, rung 1 "serial" none; otherwise, and on the host, none. */
+ * index for each 4096, rung 1 "serial" none; otherwise, and on the host, none. */
 JALLOC_API jstatus_t jblas_isamax(jhandle_t *handle, int64_t n, const float *x, int64_t incx,
                                   int64_t *result);
 JALLOC_API jstatus_t jblas_idamax(jhandle_t *handle, int64_t n, const double *x, int64_t incx,

@@ -5,7 +5,7 @@
 
 /** @file
  * The log. Messages go to one sink: stderr, the file named by JALLOC_LOG_PATH, or the caller's
- * function. A message that repeats (same place in the source) more than JLOG_BURST times within a
+ * function. A message that repeats (from the same call site) more than JLOG_BURST times within a
  * second is counted instead of printed, and the count is printed when the next second's first one
  * comes.
  *
@@ -35,7 +35,7 @@ typedef enum jlog_level_t {
 #define JLOG_LAYER_BENCH 2u   /**< one line per call that jblas-bench runs again */
 #define JLOG_LAYER_PROFILE 4u /**< calls, time and rungs per routine and shape, printed at exit */
 
-/** How often one place in the source may print within a second. */
+/** How often one call site may print within a second. */
 #define JLOG_BURST 5
 
 /** Receives finished lines without a newline; layer lines come with JLOG_INFO. May be called from
@@ -53,10 +53,10 @@ JALLOC_API jstatus_t jlog_set_level(jlog_level_t level);
 /** The level in force. */
 JALLOC_API jlog_level_t jlog_level(void);
 
-/** Writes a formatted message if `level` is let through. `place` is the key of the rate limit: any
- * address that stands for the place in the source, or NULL for no limit. For authors of
+/** Writes a formatted message if `level` is let through. `site` is the key of the rate limit: any
+ * address that stands for the call site, or NULL for no limit. For authors of
  * routines. */
-JALLOC_API void jlog_write(jlog_level_t level, const void *place, const char *format, ...)
+JALLOC_API void jlog_write(jlog_level_t level, const void *site, const char *format, ...)
     JALLOC_PRINTF(3, 4);
 
 /** Writes one layer line, as it is, whatever the level. For authors of routines. */

@@ -6,7 +6,7 @@
  * A message that is not let through costs one atomic load. One that is let through is made on the
  * stack and written by one call of the system, so that lines of several processes in one file stay
  * whole. The log takes no memory: it has to work when there is none. The limit on repetition is
- * kept in a table of fixed size, keyed by the place in the source; where too many places speak at
+ * kept in a table of fixed size, keyed by the call site; where too many sites speak at
  * once, the one silent for longest makes room, and what it held back is told first.
  *
  * The environment is read at the first message, the path again after jlog_set_sink(NULL). The lock
@@ -27,12 +27,12 @@
 #include "core/core.h"
 
 #define LOG_LINE_BYTES 1024 /* of a message; layer lines have any length */
-#define LOG_SLOTS 64        /* places that are limited at a time */
+#define LOG_SLOTS 64        /* call sites that are limited at a time */
 #define LOG_PROBES 8        /* of them are looked at for one message */
 #define LOG_SECOND_NS 1000000000
 #define LOG_LEVEL_UNREAD (-1)
 
-/* What a place in the source has said lately. */
+/* What a call site has said lately. */
 typedef struct log_slot {
     const void *key;     /* NULL: free */
     int64_t since_ns;    /* when the present second began */
@@ -125,19 +125,19 @@ static int64_t log_now_ns(void) {
     return (int64_t)now.tv_sec * LOG_SECOND_NS + now.tv_nsec;
 }
 
-/* Says how many messages a place has held back. */
+/* Says how many messages of a call site were held back. */
 static void log_tell_suppressed(log_slot_t *slot) {
     if (slot->suppressed == 0)
         return;
 
     char line[96];
-    snprintf(line, sizeof line, "jalloc %s: %u more from the same place were not printed",
+    snprintf(line, sizeof line, "jalloc %s: %u more from the same call site were not printed",
              log_level_names[slot->level], slot->suppressed);
     log_emit(slot->level, line);
     slot->suppressed = 0;
 }
 
-/* Whether the place with the key may print now. */
+/* Whether the call site with the key may print now. */
 static bool log_admit(const void *key, jlog_level_t level) {
     int64_t now_ns = log_now_ns();
     size_t first = (size_t)(((uintptr_t)key * UINT64_C(0x9E3779B97F4A7C15)) >> 32);
@@ -230,7 +230,7 @@ jlog_level_t jlog_level(void) {
     return (jlog_level_t)level;
 }
 
-void jlog_write(jlog_level_t level, const void *place, const char *format, ...) {
+void jlog_write(jlog_level_t level, const void *site, const char *format, ...) {
     if (level > jlog_level() || (unsigned)level - JLOG_ERROR > JLOG_DEBUG - JLOG_ERROR ||
         format == NULL)
         return;
@@ -249,7 +249,7 @@ void jlog_write(jlog_level_t level, const void *place, const char *format, ...) 
     if (length >= 0) {
         pthread_once(&log_once, log_first_use);
         log_lock();
-        if (place == NULL || log_admit(place, level))
+        if (site == NULL || log_admit(site, level))
             log_emit(level, line);
         log_unlock();
     }

@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Walks through random layouts: each element that the first one stores is met once, at the offsets that it has on every
- * side, in lines or tiles; what joins is one line. */
+/* Walks through random layouts: each element that the first one stores is met once, at the offsets
+ * that it has on every side, in lines or tiles; what joins is one line. */
 
 #include "buffer_reference.h"
 
@@ -12,7 +12,8 @@
 
 #define WALK_MOST 400 /* elements of a layout */
 
-/* How often the element at each offset of the first side was met, and where it was on the others. */
+/* How often the element at each offset of the first side was met, and where it was on the
+ * others. */
 typedef struct met {
     int sides;
     int64_t *times, *others;
@@ -20,7 +21,8 @@ typedef struct met {
 
 static met_t met_make(const jlayout_t *first, int sides) {
     const size_t span = (size_t)reference_span(first) + 1;
-    return (met_t){sides, calloc(span, sizeof(int64_t)), calloc(span * JI_WALK_SIDES, sizeof(int64_t))};
+    return (met_t){sides, calloc(span, sizeof(int64_t)),
+                   calloc(span * JI_WALK_SIDES, sizeof(int64_t))};
 }
 
 static void met_end(met_t *met) {
@@ -32,7 +34,8 @@ static void met_tile(met_t *met, const ji_walk_t *walk, int inner) {
     const ji_walk_dimension_t *d0 = &walk->dimensions[0], *d1 = &walk->dimensions[1];
     for (int64_t j = 0; j < (inner == 2 ? d1->extent : 1); ++j)
         for (int64_t i = 0; i < walk->count; ++i) {
-            const int64_t at = walk->at[0] + i * d0->strides[0] + (inner == 2 ? j * d1->strides[0] : 0);
+            const int64_t at =
+                walk->at[0] + i * d0->strides[0] + (inner == 2 ? j * d1->strides[0] : 0);
             ++met->times[at];
             for (int s = 1; s < met->sides; ++s)
                 met->others[at * JI_WALK_SIDES + s] =
