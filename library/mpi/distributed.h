@@ -3,8 +3,20 @@
 #ifndef JALLOC_MPI_DISTRIBUTED_H
 #define JALLOC_MPI_DISTRIBUTED_H
 
-/* What the files of libjalloc_mpi share. Each begins its work with ji_mpi_check_alive(), since a program may well
- * finalize MPI before it gives its last buffer back, and turns MPI's errors into statuses with ji_mpi_status(). */
+/* libjalloc_mpi: buffers over the processes of an MPI communicator. It fills the two tables by which
+ * libjbuffer knows of other processes, ji_runtime_ops_t (buffer/buffer.h) and ji_backend_t
+ * (operation/operation.h); nothing in libjbuffer calls MPI.
+ *
+ *     runtime.c        who is where, how processes agree, broadcasts: read it first
+ *     grid.c           grids of processes, as BLACS contexts
+ *     redistribute.c   copies of which a side is distributed; who shares which elements: pattern.h
+ *     file.c           .npy files that all processes write or read at once
+ *     operations.c     the backend: PBLAS and ScaLAPACK
+ *     descriptor.c, window.c   the down-casts to what ScaLAPACK and MPI take
+ *
+ * What always holds: a process that has failed goes on to the next agreement, for the others wait
+ * there. Each file begins its work with ji_mpi_check_alive(), since a program may well finalize MPI
+ * before it gives its last buffer back, and turns MPI's errors into statuses with ji_mpi_status(). */
 
 #include <mpi.h>
 
@@ -24,8 +36,8 @@ typedef struct ji_mpi {
 
 static inline ji_mpi_t *ji_mpi_of(const jruntime_t *runtime) { return runtime->state; }
 
-/* What one machine is for tests: jruntime_create_mpi() where 0; else machines of so many processes are pretended, so
- * that what is done between machines can be seen on one. */
+/* jruntime_create_mpi() where node_processes is 0; else, for tests, machines of that many processes
+ * are pretended, so that what is done between machines can be seen on one. */
 jstatus_t ji_runtime_create_mpi(MPI_Comm communicator, int node_processes, jruntime_t **runtime);
 
 /* Device error with MPI's text for what failed; success for MPI_SUCCESS. */
@@ -34,7 +46,8 @@ jstatus_t ji_mpi_status(int error, const char *what);
 /* Device error before MPI_Init() and after MPI_Finalize(). */
 jstatus_t ji_mpi_check_alive(void);
 
-/* Rows and columns of a buffer or view: a vector is one column, a number a matrix of one element. */
+/* Rows and columns of a buffer or view: a vector is one column, a number a matrix of one
+ * element. */
 static inline void ji_mpi_extents(const jlayout_t *layout, int64_t extents[2]) {
     extents[0] = layout->rank > 0 ? layout->extents[0] : 1;
     extents[1] = layout->rank > 1 ? layout->extents[1] : 1;
@@ -44,15 +57,16 @@ static inline void ji_mpi_extents(const jlayout_t *layout, int64_t extents[2]) {
 jstatus_t ji_mpi_agree(jruntime_t *runtime, ji_scope_t scope, jstatus_t status);
 jstatus_t ji_mpi_open_grid(jruntime_t *runtime, const int shape[2], ji_grid_t **out);
 void ji_mpi_close_grids(jruntime_t *runtime); /* all that were opened */
-jstatus_t ji_mpi_copy_bytes(jruntime_t *runtime, const jbuffer_t *destination, const jbuffer_t *source, size_t *best,
-                            size_t *least);
-jstatus_t ji_mpi_copy(jruntime_t *runtime, jbuffer_t *destination, const jbuffer_t *source, void *workspace,
-                      size_t size_bytes);
-/* The same, and with rows for columns where the two are general matrices, both distributed, and `transposed`. */
-jstatus_t ji_mpi_move_bytes(jruntime_t *runtime, const jbuffer_t *destination, const jbuffer_t *source, bool transposed,
-                            size_t *best, size_t *least);
-jstatus_t ji_mpi_move(jruntime_t *runtime, jbuffer_t *destination, const jbuffer_t *source, bool transposed,
+jstatus_t ji_mpi_copy_bytes(jruntime_t *runtime, const jbuffer_t *destination,
+                            const jbuffer_t *source, size_t *best, size_t *least);
+jstatus_t ji_mpi_copy(jruntime_t *runtime, jbuffer_t *destination, const jbuffer_t *source,
                       void *workspace, size_t size_bytes);
+/* The same, and with rows for columns where the two are general matrices, both distributed, and
+ * `transposed`. */
+jstatus_t ji_mpi_move_bytes(jruntime_t *runtime, const jbuffer_t *destination,
+                            const jbuffer_t *source, bool transposed, size_t *best, size_t *least);
+jstatus_t ji_mpi_move(jruntime_t *runtime, jbuffer_t *destination, const jbuffer_t *source,
+                      bool transposed, void *workspace, size_t size_bytes);
 /* As jbuffer_as_scalapack(), of placeholders, too. */
 jstatus_t ji_mpi_describe(const jbuffer_t *buffer, jbuffer_scalapack_t *matrix);
 jstatus_t ji_mpi_get(const jbuffer_t *buffer, const int64_t indices[2], void *value);

@@ -3,17 +3,21 @@
 #ifndef JALLOC_MPI_PATTERN_H
 #define JALLOC_MPI_PATTERN_H
 
-/* Where the elements of a matrix are that two sides hold in different ways, and moving what two processes share.
+/* Where the elements of a matrix are that two sides hold in different ways, and moving what two
+ * processes share.
  *
- * Each side distributes rows to the rows of its grid of processes and columns to the columns, in blocks, in turn; who has
- * all of a matrix is a grid of one process. Rows and columns have nothing to do with each other, so what a process of the
- * one side shares with one of the other is some runs of rows times some runs of columns:
+ * Each side distributes rows to the rows of its grid of processes and columns to the columns, in
+ * blocks, in turn; who has all of a matrix is a grid of one process. Rows and columns have nothing
+ * to do with each other, so what a process of the one side shares with one of the other is some
+ * runs of rows times some runs of columns:
  *
- *     source, blocks of 3 over 2      000111000111          rows that 0 of the source and 1 of the destination share:
- *     destination, blocks of 2 over 2 001100110011          2; 6 7
+ *     source, blocks of 3 over 2          000111000111
+ *     destination, blocks of 2 over 2     001100110011
+ *     0 of the source and 1 of the destination share rows 2; 6 7
  *
- * Both processes find the same runs in the same order, each by itself, so a message has no need to say what is in it.
- * The rows of a window (some runs, found once) are moved column by column, then those of the next window. */
+ * Both processes find the same runs in the same order, each by itself, so a message has no need to
+ * say what is in it. The rows of a window (some runs, found once) are moved column by column, then
+ * those of the next window. */
 
 #include "buffer/walk.h"
 
@@ -29,7 +33,7 @@ typedef struct ji_distribution {
 /* Indices that two processes share, in ascending order. */
 typedef struct ji_run {
     int64_t index;               /* of the view */
-    int64_t source, destination; /* places in the memories of the two, along the dimension */
+    int64_t source, destination; /* positions in the memories of the two, along the dimension */
     int64_t length;
 } ji_run_t;
 
@@ -47,7 +51,8 @@ typedef struct ji_transfer {
     int64_t tile; /* most rows of a window */
 } ji_transfer_t;
 
-/* What one process of the source shares with one of the destination, and what of it is still to be moved. */
+/* What one process of the source shares with one of the destination, and what of it is still to be
+ * moved. */
 typedef struct ji_share {
     int from[2], to[2];  /* rows and columns of their grids */
     int64_t row, column; /* of the view, where the next piece begins: a window and a column of it */
@@ -65,16 +70,17 @@ typedef enum ji_move {
 
 /* Begins a share: counts its elements. */
 void ji_share_begin(const ji_transfer_t *transfer, ji_share_t *share);
-/* Moves at most `most` of them, at least one where any are left; *moved says how many. `message`: of pack and unpack;
- * of the others any pointer. Done on return. Goes on after an error of a device, so that the count is right. A direct
- * move that changes signs is one of host memory. */
-jstatus_t ji_share_move(const ji_transfer_t *transfer, ji_share_t *share, ji_move_t move, int64_t most, char *message,
-                        int64_t *moved);
+/* Moves at most `most` of them, at least one where any are left; *moved says how many. `message`:
+ * of pack and unpack; of the others any pointer. Done on return. Goes on after an error of a
+ * device, so that the count is right. A direct move that changes signs is one of host memory. */
+jstatus_t ji_share_move(const ji_transfer_t *transfer, ji_share_t *share, ji_move_t move,
+                        int64_t most, char *message, int64_t *moved);
 
-/* The same for pack and unpack, without moving: false where the piece is not one span of this process's host memory, as
- * it lies; otherwise the share goes on behind it, and the span is what there is to send, or where to receive. */
-bool ji_share_span(const ji_transfer_t *transfer, ji_share_t *share, ji_move_t move, int64_t most, char **span,
-                   int64_t *moved);
+/* The same for pack and unpack, without moving: false where the piece is not one span of this
+ * process's host memory, as it lies; otherwise the share goes on behind it, and the span is what
+ * there is to send, or where to receive. */
+bool ji_share_span(const ji_transfer_t *transfer, ji_share_t *share, ji_move_t move, int64_t most,
+                   char **span, int64_t *moved);
 
 /* Whether both sides distribute alike, so that every process has already what it is to have. */
 bool ji_transfer_is_aligned(const ji_transfer_t *transfer);

@@ -3,24 +3,29 @@
 #ifndef JALLOC_MPI_PBLAS_H
 #define JALLOC_MPI_PBLAS_H
 
-/* The routines of the PBLAS and of ScaLAPACK that operations.c calls, for the element types s d c z. Fortran's calling
- * convention: everything by pointer; the lengths of one-letter texts are not passed, as C callers of these libraries
- * do. Elements and scalars are `void` here, so that one table holds all types. */
+/* The routines of the PBLAS and of ScaLAPACK that operations.c calls, for the element types s d c
+ * z. Fortran's calling convention: everything by pointer; the lengths of one-letter texts are not
+ * passed, as C callers of these libraries do. Elements and scalars are `void` here, so that one
+ * table holds all types. */
 
-#define PBLAS_MATRIX const int *, const int *, const int * /* behind a pointer: first row, first column, descriptor */
+/* Behind a matrix's pointer: first row, first column, descriptor. */
+#define PBLAS_MATRIX const int *, const int *, const int *
 
-#define PBLAS_DECLARE(t)                                                                                               \
-    void p##t##geadd_(const char *trans, const int *m, const int *n, const void *alpha, const void *a, PBLAS_MATRIX,   \
-                      const void *beta, void *c, PBLAS_MATRIX);                                                        \
-    void p##t##tradd_(const char *uplo, const char *trans, const int *m, const int *n, const void *alpha,              \
-                      const void *a, PBLAS_MATRIX, const void *beta, void *c, PBLAS_MATRIX);                           \
-    void p##t##gemm_(const char *transa, const char *transb, const int *m, const int *n, const int *k,                 \
-                     const void *alpha, const void *a, PBLAS_MATRIX, const void *b, PBLAS_MATRIX, const void *beta,    \
-                     void *c, PBLAS_MATRIX);                                                                           \
-    void p##t##symm_(const char *side, const char *uplo, const int *m, const int *n, const void *alpha, const void *a, \
-                     PBLAS_MATRIX, const void *b, PBLAS_MATRIX, const void *beta, void *c, PBLAS_MATRIX);              \
-    void p##t##trsm_(const char *side, const char *uplo, const char *trans, const char *diag, const int *m,            \
-                     const int *n, const void *alpha, const void *a, PBLAS_MATRIX, void *b, PBLAS_MATRIX);             \
+#define PBLAS_DECLARE(t)                                                                           \
+    void p##t##geadd_(const char *trans, const int *m, const int *n, const void *alpha,            \
+                      const void *a, PBLAS_MATRIX, const void *beta, void *c, PBLAS_MATRIX);       \
+    void p##t##tradd_(const char *uplo, const char *trans, const int *m, const int *n,             \
+                      const void *alpha, const void *a, PBLAS_MATRIX, const void *beta, void *c,   \
+                      PBLAS_MATRIX);                                                               \
+    void p##t##gemm_(const char *transa, const char *transb, const int *m, const int *n,           \
+                     const int *k, const void *alpha, const void *a, PBLAS_MATRIX, const void *b,  \
+                     PBLAS_MATRIX, const void *beta, void *c, PBLAS_MATRIX);                       \
+    void p##t##symm_(const char *side, const char *uplo, const int *m, const int *n,               \
+                     const void *alpha, const void *a, PBLAS_MATRIX, const void *b, PBLAS_MATRIX,  \
+                     const void *beta, void *c, PBLAS_MATRIX);                                     \
+    void p##t##trsm_(const char *side, const char *uplo, const char *trans, const char *diag,      \
+                     const int *m, const int *n, const void *alpha, const void *a, PBLAS_MATRIX,   \
+                     void *b, PBLAS_MATRIX);                                                       \
     void p##t##potrf_(const char *uplo, const int *n, void *a, PBLAS_MATRIX, int *info);
 PBLAS_DECLARE(s)
 PBLAS_DECLARE(d)
@@ -28,9 +33,10 @@ PBLAS_DECLARE(c)
 PBLAS_DECLARE(z)
 #undef PBLAS_DECLARE
 
-#define PBLAS_DECLARE_HEMM(t)                                                                                          \
-    void p##t##hemm_(const char *side, const char *uplo, const int *m, const int *n, const void *alpha, const void *a, \
-                     PBLAS_MATRIX, const void *b, PBLAS_MATRIX, const void *beta, void *c, PBLAS_MATRIX);
+#define PBLAS_DECLARE_HEMM(t)                                                                      \
+    void p##t##hemm_(const char *side, const char *uplo, const int *m, const int *n,               \
+                     const void *alpha, const void *a, PBLAS_MATRIX, const void *b, PBLAS_MATRIX,  \
+                     const void *beta, void *c, PBLAS_MATRIX);
 PBLAS_DECLARE_HEMM(c)
 PBLAS_DECLARE_HEMM(z)
 #undef PBLAS_DECLARE_HEMM

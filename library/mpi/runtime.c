@@ -7,10 +7,11 @@
  *     node     0 1 2 3|0 1 2 3      processes that share memory
  *     leaders  0       1            the first of each machine
  *
- * Agreeing is one reduction of a number: who has failed says its rank, who was merely slower says its rank behind all
- * of those, everyone else says nothing. The smallest number names the process whose status and message all then hear. A
- * hash of the arguments goes along, as itself and negated, whose minima belong together only where all have the same. So
- * success, the usual case, costs one message of 24 bytes, and no process ever goes on while another has given up, or does
+ * Agreeing is one reduction of a number: who has failed says its rank, who was merely slower says
+ * its rank behind all of those, everyone else says nothing. The smallest number names the process
+ * whose status and message all then hear. A hash of the arguments goes along, as itself and
+ * negated, whose minima belong together only where all have the same. So success, the usual case,
+ * costs one message of 24 bytes, and no process ever goes on while another has given up, or does
  * something else. */
 
 #include "mpi/distributed.h"
@@ -24,7 +25,7 @@
 #endif
 #endif
 
-#define RUNTIME_STAGING_BYTES ((size_t)4 << 20) /* of a broadcast from and to memory that MPI cannot reach */
+#define RUNTIME_STAGING_BYTES ((size_t)4 << 20) /* of a broadcast of memory MPI cannot reach */
 #define RUNTIME_MESSAGE_BYTES 512
 
 /* ---- MPI's errors ---- */
@@ -32,6 +33,7 @@
 jstatus_t ji_mpi_status(int error, const char *what) {
     if (JI_LIKELY(error == MPI_SUCCESS))
         return JSTATUS_SUCCESS;
+
     char text[MPI_MAX_ERROR_STRING + 1] = "";
     int length = 0;
     if (MPI_Error_string(error, text, &length) != MPI_SUCCESS)
@@ -44,9 +46,9 @@ jstatus_t ji_mpi_check_alive(void) {
     int initialized = 0, finalized = 0;
     MPI_Initialized(&initialized);
     MPI_Finalized(&finalized);
-    return initialized && !finalized
-               ? JSTATUS_SUCCESS
-               : ji_fail(JSTATUS_DEVICE_ERROR, "MPI is %s", finalized ? "finalized" : "not initialized");
+    return initialized && !finalized ? JSTATUS_SUCCESS
+                                     : ji_fail(JSTATUS_DEVICE_ERROR, "MPI is %s",
+                                               finalized ? "finalized" : "not initialized");
 }
 
 bool jruntime_is_device_aware(jdevice_kind_t device) {
@@ -88,38 +90,48 @@ static bool runtime_names_rank(const char *message) {
     return sscanf(message, "rank %d: %n", &rank, &length) == 1 && length > 0;
 }
 
-static jstatus_t runtime_agree(jruntime_t *runtime, ji_scope_t scope, jstatus_t status, uint64_t arguments) {
+static jstatus_t runtime_agree(jruntime_t *runtime, ji_scope_t scope, jstatus_t status,
+                               uint64_t arguments) {
     const MPI_Comm communicator = runtime_scope(runtime, scope);
     if (communicator == MPI_COMM_NULL)
         return status;
+
     jstatus_t failed = ji_mpi_check_alive();
     if (failed != JSTATUS_SUCCESS)
         return failed;
+
     int rank, size;
     MPI_Comm_rank(communicator, &rank);
     MPI_Comm_size(communicator, &size);
-    const int64_t says = status == JSTATUS_SUCCESS ? INT64_MAX : jstatus_is_error(status) ? rank : (int64_t)size + rank;
+
+    const int64_t says = status == JSTATUS_SUCCESS  ? INT64_MAX
+                         : jstatus_is_error(status) ? rank
+                                                    : (int64_t)size + rank;
     const int64_t hash = (int64_t)(arguments >> 1);
     const int64_t mine[3] = {says, hash, -hash};
     int64_t least[3] = {INT64_MAX, 0, 0};
+
     failed = JI_MPI(MPI_Allreduce(mine, least, 3, MPI_INT64_T, MPI_MIN, communicator));
     if (failed != JSTATUS_SUCCESS)
         return failed;
+
     const int64_t first = least[0];
     if (first >= size && least[1] != -least[2])
-        return ji_fail(
-            JSTATUS_INVALID_VALUE,
-            "the %d processes have not all called the same collective function with the same arguments (shapes, "
-            "blocks, kinds, options); this is rank %d",
-            size, rank);
+        return ji_fail(JSTATUS_INVALID_VALUE,
+                       "the %d processes have not all called the same collective function with the "
+                       "same arguments (shapes, blocks, kinds, options); this is rank %d",
+                       size, rank);
+
     if (first == INT64_MAX)
         return JSTATUS_SUCCESS;
 
     runtime_verdict_t verdict = {status, runtime->info.rank, ""};
     snprintf(verdict.message, sizeof verdict.message, "%s", jstatus_last_message());
-    failed = JI_MPI(MPI_Bcast(&verdict, sizeof verdict, MPI_BYTE, (int)(first % size), communicator));
+    failed =
+        JI_MPI(MPI_Bcast(&verdict, sizeof verdict, MPI_BYTE, (int)(first % size), communicator));
     if (failed != JSTATUS_SUCCESS)
         return failed;
+
     if (first >= size)
         return (jstatus_t)verdict.status;
     if (runtime_names_rank(verdict.message))
@@ -137,27 +149,33 @@ static jstatus_t runtime_agree_on(jruntime_t *runtime, jstatus_t status, uint64_
 
 /* ---- Broadcast ---- */
 
-static jstatus_t runtime_broadcast_host(MPI_Comm communicator, int root, char *bytes, size_t size_bytes) {
+static jstatus_t runtime_broadcast_host(MPI_Comm communicator, int root, char *bytes,
+                                        size_t size_bytes) {
     for (size_t done = 0; done < size_bytes;) {
-        const size_t part = size_bytes - done < JI_MPI_MAX_BYTES ? size_bytes - done : JI_MPI_MAX_BYTES;
+        const size_t part =
+            size_bytes - done < JI_MPI_MAX_BYTES ? size_bytes - done : JI_MPI_MAX_BYTES;
         JTRY_RETURN(JI_MPI(MPI_Bcast(bytes + done, (int)part, MPI_BYTE, root, communicator)));
         done += part;
     }
     return JSTATUS_SUCCESS;
 }
 
-/* Through host memory. A copy that fails does not end the loop, because the others wait for the rest of it. */
-static jstatus_t runtime_broadcast_staged(jruntime_t *runtime, ji_scope_t scope, int root, jdevice_t *device,
-                                          char *bytes, size_t size_bytes) {
+/* Through host memory. A copy that fails does not end the loop, because the others wait for the
+ * rest of it. */
+static jstatus_t runtime_broadcast_staged(jruntime_t *runtime, ji_scope_t scope, int root,
+                                          jdevice_t *device, char *bytes, size_t size_bytes) {
     const MPI_Comm communicator = runtime_scope(runtime, scope);
     const size_t most = size_bytes < RUNTIME_STAGING_BYTES ? size_bytes : RUNTIME_STAGING_BYTES;
     jstatus_t status = JSTATUS_SUCCESS, copied = JSTATUS_SUCCESS;
     int rank;
     MPI_Comm_rank(communicator, &rank);
+
     char *staging = ji_metadata_alloc(most);
     if (staging == NULL)
-        status = ji_fail(JSTATUS_MEMORY_ERROR, "no memory for %zu bytes between device and MPI", most);
+        status =
+            ji_fail(JSTATUS_MEMORY_ERROR, "no memory for %zu bytes between device and MPI", most);
     JTRY(ji_mpi_agree(runtime, scope, status));
+
     for (size_t done = 0; done < size_bytes; done += most) {
         const size_t part = size_bytes - done < most ? size_bytes - done : most;
         if (rank == root && copied == JSTATUS_SUCCESS) {
@@ -165,6 +183,7 @@ static jstatus_t runtime_broadcast_staged(jruntime_t *runtime, ji_scope_t scope,
             if (copied == JSTATUS_SUCCESS)
                 copied = jstream_synchronize(device, NULL);
         }
+
         JTRY(runtime_broadcast_host(communicator, root, staging, part));
         if (rank != root && copied == JSTATUS_SUCCESS) {
             copied = jdevice_copy(device, NULL, bytes + done, staging, part);
@@ -172,14 +191,15 @@ static jstatus_t runtime_broadcast_staged(jruntime_t *runtime, ji_scope_t scope,
                 copied = jstream_synchronize(device, NULL); /* the staging is used again */
         }
     }
+
     status = copied;
 done:
     ji_metadata_free(staging);
     return status;
 }
 
-static jstatus_t runtime_broadcast(jruntime_t *runtime, ji_scope_t scope, int root, jdevice_t *device, void *bytes,
-                                   size_t size_bytes) {
+static jstatus_t runtime_broadcast(jruntime_t *runtime, ji_scope_t scope, int root,
+                                   jdevice_t *device, void *bytes, size_t size_bytes) {
     const MPI_Comm communicator = runtime_scope(runtime, scope);
     if (communicator == MPI_COMM_NULL || size_bytes == 0)
         return JSTATUS_SUCCESS;
@@ -210,24 +230,31 @@ static void runtime_destroy(jruntime_t *runtime) {
     ji_metadata_free(mpi);
 }
 
-/* Machines: the communicators of one and of their first processes, and what `info` and `leader_of` say of them. */
+/* Machines: the communicators of one and of their first processes, and what `info` and `leader_of`
+ * say of them. */
 static jstatus_t runtime_split(ji_mpi_t *mpi, int node_processes, jruntime_info_t *info) {
     jstatus_t status = JSTATUS_SUCCESS;
     int leader[2]; /* number of the machine, rank of its first process */
+
     if (node_processes > 0)
         JTRY(JI_MPI(MPI_Comm_split(mpi->all, info->rank / node_processes, info->rank, &mpi->node)));
     else
-        JTRY(JI_MPI(MPI_Comm_split_type(mpi->all, MPI_COMM_TYPE_SHARED, info->rank, MPI_INFO_NULL, &mpi->node)));
+        JTRY(JI_MPI(MPI_Comm_split_type(mpi->all, MPI_COMM_TYPE_SHARED, info->rank, MPI_INFO_NULL,
+                                        &mpi->node)));
     JTRY(JI_MPI(MPI_Comm_set_errhandler(mpi->node, MPI_ERRORS_RETURN)));
+
     MPI_Comm_rank(mpi->node, &info->node_rank);
     MPI_Comm_size(mpi->node, &info->node_processes);
-    JTRY(JI_MPI(MPI_Comm_split(mpi->all, info->node_rank == 0 ? 0 : MPI_UNDEFINED, info->rank, &mpi->leaders)));
+
+    JTRY(JI_MPI(MPI_Comm_split(mpi->all, info->node_rank == 0 ? 0 : MPI_UNDEFINED, info->rank,
+                               &mpi->leaders)));
     if (mpi->leaders != MPI_COMM_NULL) {
         JTRY(JI_MPI(MPI_Comm_set_errhandler(mpi->leaders, MPI_ERRORS_RETURN)));
         MPI_Comm_rank(mpi->leaders, &leader[0]);
         MPI_Comm_size(mpi->leaders, &info->nodes);
         leader[1] = info->rank;
     }
+
     JTRY(JI_MPI(MPI_Bcast(leader, 2, MPI_INT, 0, mpi->node)));
     JTRY(JI_MPI(MPI_Bcast(&info->nodes, 1, MPI_INT, 0, mpi->node)));
     info->node = leader[0];
@@ -251,8 +278,9 @@ static const ji_runtime_ops_t runtime_ops = {
     .backend = &ji_mpi_backend,
 };
 
-/* From the duplicate on every process takes every step: a pointer that is NULL here, or bookkeeping that cannot be had,
- * is an error that all hear of. Until there is a runtime, `probe` stands in for it. */
+/* From the duplicate on every process takes every step: a pointer that is NULL here, or bookkeeping
+ * that cannot be had, is an error that all hear of. Until there is a runtime, `probe` stands in for
+ * it. */
 jstatus_t ji_runtime_create_mpi(MPI_Comm communicator, int node_processes, jruntime_t **runtime) {
     jstatus_t status = ji_mpi_check_alive();
     if (status != JSTATUS_SUCCESS)
@@ -267,20 +295,26 @@ jstatus_t ji_runtime_create_mpi(MPI_Comm communicator, int node_processes, jrunt
     MPI_Comm_rank(communicator, &info.rank);
     MPI_Comm_size(communicator, &info.processes);
     ji_mpi_t without = {.all = MPI_COMM_NULL, .node = MPI_COMM_NULL, .leaders = MPI_COMM_NULL};
-    ji_mpi_t *mpi = ji_metadata_zalloc(sizeof *mpi + (size_t)info.processes * sizeof mpi->leader_of[0]);
+    ji_mpi_t *mpi =
+        ji_metadata_zalloc(sizeof *mpi + (size_t)info.processes * sizeof mpi->leader_of[0]);
     ji_mpi_t *parts = mpi != NULL ? mpi : &without;
     *parts = without;
     jruntime_t probe = {.state = parts, .info = info}, *made = NULL;
 
     JTRY(JI_MPI(MPI_Comm_dup(communicator, &parts->all)));
     JTRY(JI_MPI(MPI_Comm_set_errhandler(parts->all, MPI_ERRORS_RETURN)));
-    status = runtime == NULL ? ji_fail(JSTATUS_INVALID_POINTER, "jruntime_create_mpi: requires runtime != NULL")
-             : mpi == NULL   ? ji_fail(JSTATUS_MEMORY_ERROR, "jruntime_create_mpi: no memory for bookkeeping")
-                             : JSTATUS_SUCCESS;
+
+    status = runtime == NULL
+                 ? ji_fail(JSTATUS_INVALID_POINTER, "jruntime_create_mpi: requires runtime != NULL")
+             : mpi == NULL
+                 ? ji_fail(JSTATUS_MEMORY_ERROR, "jruntime_create_mpi: no memory for bookkeeping")
+                 : JSTATUS_SUCCESS;
     JTRY(ji_mpi_agree(&probe, JI_SCOPE_ALL, status));
     JTRY(ji_mpi_agree(&probe, JI_SCOPE_ALL, runtime_split(mpi, node_processes, &info)));
+
     status = ji_runtime_make(&runtime_ops, mpi, &info, &made);
     JTRY(ji_mpi_agree(&probe, JI_SCOPE_ALL, status));
+
     *runtime = made;
     return status;
 done:
@@ -299,6 +333,7 @@ jstatus_t jruntime_create_mpi(MPI_Comm communicator, jruntime_t **runtime) {
 
 jstatus_t jruntime_get_communicator(const jruntime_t *runtime, MPI_Comm *communicator) {
     JTRY_RETURN(ji_object_check(runtime, JI_OBJECT_RUNTIME, __func__));
+
     JREQUIRE(communicator != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(runtime->ops == &runtime_ops, JSTATUS_INVALID_VALUE);
     *communicator = ji_mpi_of(runtime)->all;

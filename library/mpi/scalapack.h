@@ -3,8 +3,8 @@
 #ifndef JALLOC_MPI_SCALAPACK_H
 #define JALLOC_MPI_SCALAPACK_H
 
-/* What ScaLAPACK's library has and no header of its own declares: the BLACS, in C. Integers are 32 bits wide in every
- * build that is packaged. */
+/* What ScaLAPACK's library has and no header of its own declares: the BLACS, in C. Integers are 32
+ * bits wide in every build that is packaged. */
 
 #include <mpi.h>
 

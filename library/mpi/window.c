@@ -1,8 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The down-cast to a window of MPI. It belongs to the memory, not to a buffer or a view of it, and ends when that does:
- * while the memory is still there, and on all processes together, as MPI_Win_free() wants it. */
+/* The down-cast to a window of MPI. It belongs to the memory, not to a buffer or a view of it, and
+ * ends when that does: while the memory is still there, and on all processes together, as
+ * MPI_Win_free() wants it. */
 
 #include "mpi/distributed.h"
 
@@ -20,15 +21,18 @@ static jstatus_t window_create(ji_storage_t *storage) {
     jstatus_t status = ji_mpi_check_alive();
     if (status != JSTATUS_SUCCESS)
         return status;
+
     MPI_Win *window = ji_metadata_alloc(sizeof *window);
     if (window == NULL)
         status = ji_fail(JSTATUS_MEMORY_ERROR, "jbuffer_as_window: no memory for bookkeeping");
     JTRY(ji_mpi_agree(runtime, JI_SCOPE_ALL, status));
+
     *window = MPI_WIN_NULL;
-    status = JI_MPI(MPI_Win_create(storage->pointer, (MPI_Aint)storage->size_bytes, element, MPI_INFO_NULL,
-                                   ji_mpi_of(runtime)->all, window));
+    status = JI_MPI(MPI_Win_create(storage->pointer, (MPI_Aint)storage->size_bytes, element,
+                                   MPI_INFO_NULL, ji_mpi_of(runtime)->all, window));
     JTRY(ji_mpi_agree(runtime, JI_SCOPE_ALL, status));
     JTRY(JI_MPI(MPI_Win_set_errhandler(*window, MPI_ERRORS_RETURN)));
+
     storage->window = window;
     storage->end_window = window_end;
     window = NULL;
@@ -40,9 +44,13 @@ done:
 jstatus_t jbuffer_as_window(jbuffer_t *buffer, MPI_Win *window) {
     JTRY_RETURN(ji_buffer_check(buffer, __func__));
     JREQUIRE(window != NULL, JSTATUS_INVALID_POINTER);
-    if (ji_buffer_kind(buffer) != JBUFFER_DISTRIBUTED || jdevice_kind(ji_buffer_device(buffer)) != JDEVICE_HOST)
-        return ji_fail(JSTATUS_INVALID_VALUE, "jbuffer_as_window: a %s buffer on %s, not a distributed one on the host",
-                       jbuffer_kind_name(ji_buffer_kind(buffer)), jdevice_name(ji_buffer_device(buffer)));
+    if (ji_buffer_kind(buffer) != JBUFFER_DISTRIBUTED ||
+        jdevice_kind(ji_buffer_device(buffer)) != JDEVICE_HOST)
+        return ji_fail(JSTATUS_INVALID_VALUE,
+                       "jbuffer_as_window: a %s buffer on %s, not a distributed one on the host",
+                       jbuffer_kind_name(ji_buffer_kind(buffer)),
+                       jdevice_name(ji_buffer_device(buffer)));
+
     jstatus_t status = ji_buffer_check_contents(buffer, __func__);
     if (status == JSTATUS_SUCCESS && buffer->storage->window == NULL)
         status = window_create(buffer->storage);
