@@ -1,10 +1,11 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* What all processes should have passed alike to a collective function, as one number, which goes along with the message
- * that they exchange anyway to agree. Different numbers are different arguments, which would sooner or later be messages of
- * different sizes, or a wait for one that nobody sends. FNV-1a of 64 bits (Fowler, Noll, Vo), member by member, so that
- * padding and what a process may have as it likes (pointers, devices, strides of its own memory) do not count. */
+/* What all processes should have passed alike to a collective function, as one number, which goes
+ * along with the message that they exchange anyway to agree. Different numbers are different
+ * arguments, which would sooner or later be messages of different sizes, or a wait for one that
+ * nobody sends. FNV-1a of 64 bits (Fowler, Noll, Vo), member by member, so that padding and what a
+ * process may have as it likes (pointers, devices, strides of its own memory) do not count. */
 
 #include "buffer/buffer.h"
 
@@ -50,15 +51,20 @@ uint64_t ji_arguments_add_allocator(uint64_t hash, const jbuffer_allocator_optio
 uint64_t ji_arguments_add_buffer(uint64_t hash, const jbuffer_t *buffer) {
     if (buffer == NULL)
         return arguments_add_number(hash, -1);
+
     const jbuffer_kind_t kind = ji_buffer_kind(buffer);
     const jdistribution_t *whole = &buffer->storage->distribution;
+
     hash = arguments_add_number(hash, (int64_t)kind);
-    hash = arguments_add_number(hash, ji_buffer_is_placeholder(buffer)); /* all take memory, or none */
+    /* All take memory, or none. */
+    hash = arguments_add_number(hash, ji_buffer_is_placeholder(buffer));
     hash = arguments_add_number(hash, (int64_t)ji_buffer_type(buffer));
+
     jlayout_t layout = buffer->layout;
     for (int d = 0; d < layout.rank && kind == JBUFFER_LOCAL; ++d)
         layout.blocks[d] = 0;
     hash = ji_arguments_add_layout(hash, &layout, kind == JBUFFER_REPLICATED);
+
     for (int d = 0; d < 2 && kind == JBUFFER_DISTRIBUTED; ++d) {
         hash = arguments_add_number(hash, buffer->starts[d]);
         hash = arguments_add_number(hash, whole->extents[d]);

@@ -15,10 +15,11 @@ typedef struct ji_choice_wish {
 
 typedef struct ji_choice_question {
     ji_choice_wish_t named;
-    const jbuffer_allocator_options_t *operands; /* of the allocator that they propagate; NULL: there are none */
-    jdevice_t *wished;                           /* the allocator's device; NULL: none */
-    int rank;                                    /* of the layout */
-    size_t size_bytes;                           /* of the whole */
+    /* Of the allocator that they propagate; NULL: there are none. */
+    const jbuffer_allocator_options_t *operands;
+    jdevice_t *wished; /* the allocator's device; NULL: none */
+    int rank;          /* of the layout */
+    size_t size_bytes; /* of the whole */
     bool can_distribute;
     const jruntime_info_t *info;
     const jruntime_device_t *devices; /* info->devices of them, the host first */

@@ -3,23 +3,24 @@
 
 /* Copies: between places on any devices, and between buffers of any kinds.
  *
- * A device's memory is copied to and from it in runs, because a runtime moves contiguous bytes only. Where the two sides
- * do not lie alike, elements are rearranged on the host, in the image of the device's place: the same elements in the same
- * order without the holes.
+ * A device's memory is copied to and from it in runs, because a runtime moves contiguous bytes
+ * only. Where the two sides do not lie alike, elements are rearranged on the host, in the image of
+ * the device's place: the same elements in the same order without the holes.
  *
- *     device   |aaaa..|bbbb..|cccc..|         memory of a place: runs of 4, holes that are somebody else's
+ *     device   |aaaa..|bbbb..|cccc..|         memory of an array: runs of 4, and holes that are
+ *                                             somebody else's
  *                 \      \      \             each run a copy in stream order
  *     image    |aaaabbbbcccc|                 staging on the host
  *                     |                       elements.c: other strides, a structure
  *     host     |abcabcabcabc|
  *
- * Holes and the triangle that is not stored are neither read nor written: a slice may be beside one that another thread
- * is filling.
+ * Holes and the triangle that is not stored are neither read nor written: a slice may be beside one
+ * that another thread is filling.
  *
- * Between kinds, this file knows what needs no more than the root's bytes for all: rank 0's local buffer becomes a
- * replicated one in place on rank 0 and is broadcast from there, as it lies where that has no holes, otherwise in pieces
- * that are packed into workspace. Where machines share one copy only their first processes take part. Whatever is
- * distributed is the transport's. */
+ * Between kinds, this file knows what needs no more than the root's bytes for all: rank 0's local
+ * buffer becomes a replicated one in place on rank 0 and is broadcast from there, as it lies where
+ * that has no holes, otherwise in pieces that are packed into workspace. Where machines share one
+ * copy only their first processes take part. Whatever is distributed is the transport's. */
 
 #include "buffer/walk.h"
 
@@ -27,7 +28,9 @@
 
 #define COPY_PIECE_BYTES ((size_t)1 << 20) /* of a replicated buffer that is not packed */
 
-static bool place_is_host(const ji_place_t *place) { return jdevice_kind(place->device) == JDEVICE_HOST; }
+static bool place_is_host(const ji_place_t *place) {
+    return jdevice_kind(place->device) == JDEVICE_HOST;
+}
 
 static int64_t place_count(const ji_place_t *place) {
     int64_t count = 0;
@@ -35,13 +38,14 @@ static int64_t place_count(const ji_place_t *place) {
     return count;
 }
 
-/* ---- Places on devices ------------------------------------------------------------------------------------------- */
+/* ---- Places on devices ---- */
 
 /* The same elements in the same order without holes. */
 static jlayout_t place_pack(const jlayout_t *layout) {
     jlayout_t packed = *layout;
     int order[JLAYOUT_MAX_RANK];
     int64_t stride = 1;
+
     ji_layout_sort(layout, order);
     for (int k = 0; k < layout->rank; ++k) {
         packed.strides[order[k]] = stride;
@@ -51,35 +55,46 @@ static jlayout_t place_pack(const jlayout_t *layout) {
 }
 
 static size_t place_image_bytes(const ji_place_t *place) {
-    return place_is_host(place) ? 0 : ji_align_bytes((size_t)place_count(place) * jhandle_sizeof_datatype(place->type));
+    return place_is_host(place)
+               ? 0
+               : ji_align_bytes((size_t)place_count(place) * jhandle_sizeof_datatype(place->type));
 }
 
-/* Whether the two are contiguous bytes with the elements in the same order, which the runtime of a device can copy. */
+/* Whether the two are contiguous bytes with the elements in the same order, which the runtime of a
+ * device can copy. */
 static bool place_is_alike(const ji_place_t *a, const ji_place_t *b) {
     const jlayout_t *to = &a->layout, *from = &b->layout;
-    if (to->structure != JSTRUCTURE_GENERAL || from->structure != JSTRUCTURE_GENERAL || !jlayout_is_packed(to) ||
-        !jlayout_is_packed(from))
+    if (to->structure != JSTRUCTURE_GENERAL || from->structure != JSTRUCTURE_GENERAL ||
+        !jlayout_is_packed(to) || !jlayout_is_packed(from))
         return false;
+
     for (int d = 0; d < to->rank; ++d)
         if (to->extents[d] > 1 && to->strides[d] != from->strides[d])
             return false;
-    return place_is_host(a) || place_is_host(b) || jdevice_kind(a->device) == jdevice_kind(b->device);
+
+    return place_is_host(a) || place_is_host(b) ||
+           jdevice_kind(a->device) == jdevice_kind(b->device);
 }
 
 size_t ji_place_copy_bytes(const ji_place_t *destination, const ji_place_t *source) {
-    return place_is_alike(destination, source) ? 0 : place_image_bytes(destination) + place_image_bytes(source);
+    return place_is_alike(destination, source)
+               ? 0
+               : place_image_bytes(destination) + place_image_bytes(source);
 }
 
-/* Copies the runs of a place between its device and its image, in stream order. Lines with holes are copied element by
- * element. */
-static jstatus_t place_copy_runs(const ji_place_t *place, const ji_place_t *image, bool to_image, jstream_t *stream) {
+/* Copies the runs of a place between its device and its image, in stream order. Lines with holes
+ * are copied element by element. */
+static jstatus_t place_copy_runs(const ji_place_t *place, const ji_place_t *image, bool to_image,
+                                 jstream_t *stream) {
     const size_t size = jhandle_sizeof_datatype(place->type);
     ji_walk_t walk;
     ji_walk_layouts(&walk, 2, (const jlayout_t *const[]){&place->layout, &image->layout});
+
     for (ji_walk_begin(&walk, 1); ji_walk_next(&walk);) {
         const int64_t *strides = walk.dimensions[0].strides;
         const bool is_run = strides[0] == 1 && strides[1] == 1;
         const int64_t step = is_run ? walk.count : 1;
+
         for (int64_t i = 0; i < walk.count; i += step) {
             char *on_device = (char *)place->data + (size_t)(walk.at[0] + i * strides[0]) * size;
             char *in_image = (char *)image->data + (size_t)(walk.at[1] + i * strides[1]) * size;
@@ -87,6 +102,7 @@ static jstatus_t place_copy_runs(const ji_place_t *place, const ji_place_t *imag
                                      to_image ? on_device : in_image, (size_t)step * size));
         }
     }
+
     return jstream_synchronize(place->device, stream);
 }
 
@@ -101,12 +117,15 @@ static void place_do_work(void *arguments) {
     ji_metadata_free(work);
 }
 
-static jstatus_t place_launch(const ji_place_t *destination, const ji_place_t *source, jstream_t *stream) {
+static jstatus_t place_launch(const ji_place_t *destination, const ji_place_t *source,
+                              jstream_t *stream) {
     jstatus_t status = JSTATUS_SUCCESS;
     place_work_t *work;
     JTRY_ALLOC(work = ji_metadata_alloc(sizeof *work));
+
     *work = (place_work_t){*destination, *source};
     JTRY(jstream_launch(destination->device, stream, place_do_work, &work, sizeof work));
+
     work = NULL;
 done:
     ji_metadata_free(work);
@@ -118,23 +137,31 @@ static jstream_t *place_stream(const ji_place_t *place, jstream_t *stream) {
     return jstream_device(stream) == place->device ? stream : NULL;
 }
 
-jstatus_t ji_place_copy(const ji_place_t *destination, const ji_place_t *source, jstream_t *stream, void *staging) {
+jstatus_t ji_place_copy(const ji_place_t *destination, const ji_place_t *source, jstream_t *stream,
+                        void *staging) {
     JREQUIRE(jlayout_same_shape(&destination->layout, &source->layout), JSTATUS_INVALID_SIZE);
+
     const bool host = place_is_host(destination) && place_is_host(source);
     if (host && stream == NULL)
         return ji_place_copy_host(destination, source);
+
     JREQUIRE(destination->type == source->type, JSTATUS_INVALID_VALUE);
     const size_t bytes = (size_t)place_count(source) * jhandle_sizeof_datatype(source->type);
     if (bytes == 0)
         return JSTATUS_SUCCESS;
+
     if (host)
         return place_launch(destination, source, stream);
+
     if (place_is_alike(destination, source)) {
         const ji_place_t *device = place_is_host(destination) ? source : destination;
-        return jdevice_copy(device->device, place_stream(device, stream), destination->data, source->data, bytes);
+        return jdevice_copy(device->device, place_stream(device, stream), destination->data,
+                            source->data, bytes);
     }
+
     ji_place_t to = *destination, from = *source;
     jstatus_t status = JSTATUS_SUCCESS;
+
     if (!place_is_host(source)) {
         from = (ji_place_t){jdevice_host(), source->type, place_pack(&source->layout), staging};
         JTRY(place_copy_runs(source, &from, true, place_stream(source, stream)));
@@ -142,8 +169,10 @@ jstatus_t ji_place_copy(const ji_place_t *destination, const ji_place_t *source,
     } else {
         JTRY(jstream_synchronize(destination->device, place_stream(destination, stream)));
     }
+
     if (!place_is_host(destination))
-        to = (ji_place_t){jdevice_host(), destination->type, place_pack(&destination->layout), staging};
+        to = (ji_place_t){jdevice_host(), destination->type, place_pack(&destination->layout),
+                          staging};
     (void)ji_place_copy_host(&to, &from); /* has been looked at above */
     if (!place_is_host(destination))
         JTRY(place_copy_runs(destination, &to, false, place_stream(destination, stream)));
@@ -151,14 +180,16 @@ done:
     return status;
 }
 
-/* ---- Pieces ------------------------------------------------------------------------------------------------------ */
+/* ---- Pieces ---- */
 
 jlayout_t ji_layout_divide(const jlayout_t *layout, int64_t elements) {
     jlayout_t divided = *layout;
     int order[JLAYOUT_MAX_RANK];
     int64_t whole = 1;
+
     ji_layout_sort(layout, order);
     elements = elements > 0 ? elements : 1;
+
     for (int k = 0; k < layout->rank; ++k) {
         const int64_t extent = layout->extents[order[k]], room = elements / whole;
         divided.blocks[order[k]] = extent <= room ? 0 : room > 0 ? room : 1;
@@ -170,30 +201,34 @@ jlayout_t ji_layout_divide(const jlayout_t *layout, int64_t elements) {
 ji_place_t ji_place_slice(const ji_place_t *place, const int64_t *starts, const int64_t *extents) {
     ji_place_t piece = *place;
     int64_t offset = 0;
+
     for (int d = 0; d < place->layout.rank; ++d) {
         piece.layout.extents[d] = extents[d];
         offset += starts[d] * place->layout.strides[d];
     }
+
     piece.layout.structure = JSTRUCTURE_GENERAL;
     piece.data = (char *)place->data + (size_t)offset * jhandle_sizeof_datatype(place->type);
     return piece;
 }
 
-/* ---- Between buffers --------------------------------------------------------------------------------------------- */
+/* ---- Between buffers ---- */
 
-/* Whose processes take part in a copy: those of the side that they have in common. A local side may be of any runtime, so
- * whoever needs to know is told this one. */
+/* Whose processes take part in a copy: those of the side that they have in common. A local side may
+ * be of any runtime, so whoever needs to know is told this one. */
 static jruntime_t *copy_runtime(const jbuffer_t *destination, const jbuffer_t *source) {
     return ji_buffer_runtime(ji_buffer_kind(destination) != JBUFFER_LOCAL ? destination : source);
 }
 
 static bool copy_is_distributed(const jbuffer_t *destination, const jbuffer_t *source) {
-    return ji_buffer_kind(destination) == JBUFFER_DISTRIBUTED || ji_buffer_kind(source) == JBUFFER_DISTRIBUTED;
+    return ji_buffer_kind(destination) == JBUFFER_DISTRIBUTED ||
+           ji_buffer_kind(source) == JBUFFER_DISTRIBUTED;
 }
 
 /* Whether rank 0's contents have to be told to the others. */
 static bool copy_replicates(const jbuffer_t *destination, const jbuffer_t *source) {
-    return ji_buffer_kind(destination) == JBUFFER_REPLICATED && ji_buffer_kind(source) == JBUFFER_LOCAL &&
+    return ji_buffer_kind(destination) == JBUFFER_REPLICATED &&
+           ji_buffer_kind(source) == JBUFFER_LOCAL &&
            ji_buffer_runtime(destination)->info.processes > 1;
 }
 
@@ -204,10 +239,12 @@ bool ji_buffer_copy_is_collective(const jbuffer_t *destination, const jbuffer_t 
             copy_runtime(destination, source)->info.processes > 1);
 }
 
-/* Whether each process picks its part of what it has, in its own memory: nothing can fail, and nobody need wait. */
+/* Whether each process picks its part of what it has, in its own memory: nothing can fail, and
+ * nobody need wait. */
 static bool copy_is_everyones_own(const jbuffer_t *destination, const jbuffer_t *source) {
-    return ji_buffer_kind(destination) == JBUFFER_DISTRIBUTED && ji_buffer_kind(source) == JBUFFER_REPLICATED &&
-           !ji_buffer_is_shared(source) && jdevice_kind(ji_buffer_device(destination)) == JDEVICE_HOST &&
+    return ji_buffer_kind(destination) == JBUFFER_DISTRIBUTED &&
+           ji_buffer_kind(source) == JBUFFER_REPLICATED && !ji_buffer_is_shared(source) &&
+           jdevice_kind(ji_buffer_device(destination)) == JDEVICE_HOST &&
            jdevice_kind(ji_buffer_device(source)) == JDEVICE_HOST;
 }
 
@@ -215,27 +252,34 @@ static bool copy_is_everyones_own(const jbuffer_t *destination, const jbuffer_t 
 static size_t copy_piece_bytes(const ji_place_t *whole) {
     if (jlayout_is_packed(&whole->layout))
         return 0;
+
     const size_t bytes = (size_t)place_count(whole) * jhandle_sizeof_datatype(whole->type);
     return ji_align_bytes(bytes < COPY_PIECE_BYTES ? bytes : COPY_PIECE_BYTES);
 }
 
-jstatus_t ji_buffer_copy_bytes(const jbuffer_t *destination, const jbuffer_t *source, size_t *best, size_t *least) {
+jstatus_t ji_buffer_copy_bytes(const jbuffer_t *destination, const jbuffer_t *source, size_t *best,
+                               size_t *least) {
     jruntime_t *runtime = copy_runtime(destination, source);
     if (copy_is_distributed(destination, source))
         return runtime->ops->copy_bytes(runtime, destination, source, best, least);
+
     const ji_place_t to = ji_buffer_place(destination), from = ji_buffer_place(source);
     size_t bytes = ji_place_copy_bytes(&to, &from);
+
     if (copy_replicates(destination, source)) {
         /* A piece, and of a device its image; not at the same time as the copy on rank 0. */
-        const size_t piece = copy_piece_bytes(&to), with_image = place_is_host(&to) ? piece : 2 * piece;
+        const size_t piece = copy_piece_bytes(&to),
+                     with_image = place_is_host(&to) ? piece : 2 * piece;
         bytes = with_image > bytes ? with_image : bytes;
     }
+
     *best = *least = bytes;
     return JSTATUS_SUCCESS;
 }
 
 /* Where both lie alike the copy is in flight when it returns. */
-static jstatus_t copy_and_wait(const ji_place_t *destination, const ji_place_t *source, void *staging) {
+static jstatus_t copy_and_wait(const ji_place_t *destination, const ji_place_t *source,
+                               void *staging) {
     jstatus_t status = ji_place_copy(destination, source, NULL, staging);
     const ji_place_t *device = place_is_host(destination) ? source : destination;
     return status == JSTATUS_SUCCESS ? jstream_synchronize(device->device, NULL) : status;
@@ -247,26 +291,35 @@ static jstatus_t copy_broadcast(jbuffer_t *buffer, char *workspace) {
     const ji_place_t whole = ji_buffer_place(buffer);
     const ji_scope_t scope = ji_buffer_is_shared(buffer) ? JI_SCOPE_LEADERS : JI_SCOPE_ALL;
     const size_t size = jhandle_sizeof_datatype(whole.type), piece_bytes = copy_piece_bytes(&whole);
+
     if (place_count(&whole) == 0 || !ji_buffer_writes(buffer))
         return JSTATUS_SUCCESS;
+
     if (piece_bytes == 0)
-        return runtime->ops->broadcast(runtime, scope, 0, place_is_host(&whole) ? NULL : whole.device, whole.data,
+        return runtime->ops->broadcast(runtime, scope, 0,
+                                       place_is_host(&whole) ? NULL : whole.device, whole.data,
                                        (size_t)place_count(&whole) * size);
+
     jlayout_t pieces = ji_layout_divide(&whole.layout, (int64_t)(piece_bytes / size));
     pieces.structure = JSTRUCTURE_GENERAL;
+
     int64_t count = 0, starts[JLAYOUT_MAX_RANK], extents[JLAYOUT_MAX_RANK];
     jstatus_t failed = jlayout_get_block_count(&pieces, &count);
     for (int64_t n = 0; n < count; ++n) {
         /* What fails here must not keep the others waiting. */
         (void)jlayout_get_block(&pieces, n, starts, extents);
         const ji_place_t piece = ji_place_slice(&whole, starts, extents);
-        const ji_place_t packed = {jdevice_host(), whole.type, place_pack(&piece.layout), workspace};
+        const ji_place_t packed = {jdevice_host(), whole.type, place_pack(&piece.layout),
+                                   workspace};
+
         jstatus_t status = JSTATUS_SUCCESS;
         if (runtime->info.rank == 0)
             status = copy_and_wait(&packed, &piece, workspace + piece_bytes);
         if (failed == JSTATUS_SUCCESS)
             failed = status;
-        status = runtime->ops->broadcast(runtime, scope, 0, NULL, workspace, (size_t)place_count(&piece) * size);
+
+        status = runtime->ops->broadcast(runtime, scope, 0, NULL, workspace,
+                                         (size_t)place_count(&piece) * size);
         if (status == JSTATUS_SUCCESS && runtime->info.rank != 0)
             status = copy_and_wait(&piece, &packed, workspace + piece_bytes);
         if (failed == JSTATUS_SUCCESS)
@@ -276,16 +329,19 @@ static jstatus_t copy_broadcast(jbuffer_t *buffer, char *workspace) {
 }
 
 /* What a process does by itself; waited for unless there is a stream. */
-static jstatus_t copy_here(jbuffer_t *destination, const jbuffer_t *source, jstream_t *stream, void *workspace) {
+static jstatus_t copy_here(jbuffer_t *destination, const jbuffer_t *source, jstream_t *stream,
+                           void *workspace) {
     const ji_place_t to = ji_buffer_place(destination), from = ji_buffer_place(source);
-    return stream != NULL ? ji_place_copy(&to, &from, stream, workspace) : copy_and_wait(&to, &from, workspace);
+    return stream != NULL ? ji_place_copy(&to, &from, stream, workspace)
+                          : copy_and_wait(&to, &from, workspace);
 }
 
-jstatus_t ji_buffer_copy(jbuffer_t *destination, const jbuffer_t *source, jstream_t *stream, void *workspace,
-                         size_t size_bytes) {
+jstatus_t ji_buffer_copy(jbuffer_t *destination, const jbuffer_t *source, jstream_t *stream,
+                         void *workspace, size_t size_bytes) {
     jruntime_t *runtime = copy_runtime(destination, source);
     const bool collective = ji_buffer_copy_is_collective(destination, source);
     jstatus_t status = JSTATUS_SUCCESS;
+
     if (destination == source) {
         /* It has what it should have. */
     } else if (copy_is_distributed(destination, source)) {
@@ -299,5 +355,7 @@ jstatus_t ji_buffer_copy(jbuffer_t *destination, const jbuffer_t *source, jstrea
             status = status != JSTATUS_SUCCESS ? status : told;
         }
     }
-    return collective && !copy_is_everyones_own(destination, source) ? jruntime_agree(runtime, status) : status;
+    return collective && !copy_is_everyones_own(destination, source)
+               ? jruntime_agree(runtime, status)
+               : status;
 }

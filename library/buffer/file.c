@@ -3,20 +3,21 @@
 
 /* Buffers saved to files and loaded from them (npy.c knows the header).
  *
- * A file is written under a temporary name in the folder of its own, made sure of (fsync), and then renamed, which
- * happens at once or not at all: who opens the name finds the file as it was or the new one. On any failure the
- * temporary file is removed. A limit on the size of files is a signal, which would end the program; it is blocked
- * meanwhile, and the error that comes with it is enough.
+ * A file is written under a temporary name in the folder of its own, made sure of (fsync), and then
+ * renamed, which happens at once or not at all: who opens the name finds the file as it was or the
+ * new one. On any failure the temporary file is removed. A limit on the size of files is a signal,
+ * which would end the program; it is blocked meanwhile, and the error that comes with it is enough.
  *
- * Elements lie in the file one behind the other. Memory that is like that is written as it is. Any other, strided,
- * with a structure, or on a device, is packed in pieces of a megabyte, cut so that each is one run of the file:
+ * Elements lie in the file one behind the other. Memory that is like that is written as it is. Any
+ * other, strided, with a structure, or on a device, is packed in pieces of a megabyte, cut so that
+ * each is one run of the file:
  *
- *     column-major, a piece of 8 elements         of a matrix with a structure, whose lower triangle is stored:
- *     1 1 2 2 3                                   the columns of a piece are
- *     1 1 2 2 3                                     m m    rows above: from the other triangle, mirrored, or zeros
- *     1 1 2 2 3                                     d .    the square on the diagonal: a structured slice itself
- *     1 1 2 2 3                                     d d
- *                                                   s s    rows below: as they are stored
+ *     column-major,      of a matrix with a structure, whose lower triangle is stored:
+ *     8 elements each    the columns of a piece are
+ *     1 1 2 2 3            m m    rows above: from the other triangle, mirrored, or zeros
+ *     1 1 2 2 3            d .    the square on the diagonal: a structured slice itself
+ *     1 1 2 2 3            d d
+ *     1 1 2 2 3            s s    rows below: as they are stored
  *
  * Memory is loaded into as the file's order says, packed; so pieces matter for devices alone. */
 
@@ -35,7 +36,7 @@
 
 size_t ji_file_piece_bytes = (size_t)1 << 20;
 
-/* ---- Packing ----------------------------------------------------------------------------------------------------- */
+/* ---- Packing ---- */
 
 /* A buffer's memory on its way from or to a file. */
 typedef struct file_job {
@@ -59,27 +60,33 @@ static jstatus_t file_begin_job(file_job_t *job, const jbuffer_t *buffer, jorder
     jstatus_t status;
     size_t bytes;
     *job = (file_job_t){.place = ji_buffer_place(buffer)};
+
     jlayout_t *const layout = &job->place.layout;
     int reversed[JLAYOUT_MAX_RANK];
     for (int d = 0; d < layout->rank; d++)
         reversed[d] = layout->rank - 1 - d;
+
     if (order == JORDER_ROW_MAJOR)
         JTRY(jlayout_permute(layout, reversed, layout));
+
     JTRY(jlayout_init(&job->blocks, layout->rank, layout->extents, JORDER_COLUMN_MAJOR));
     JTRY(jlayout_get_bytes(&job->blocks, job->place.type, &bytes));
-    job->blocks =
-        ji_layout_divide(&job->blocks, (int64_t)(ji_file_piece_bytes / jhandle_sizeof_datatype(job->place.type)));
+    job->blocks = ji_layout_divide(
+        &job->blocks, (int64_t)(ji_file_piece_bytes / jhandle_sizeof_datatype(job->place.type)));
+
     JTRY(jlayout_get_block_count(&job->blocks, &job->count));
     if (bytes > 0)
-        JTRY_ALLOC(job->memory = ji_metadata_alloc(bytes < ji_file_piece_bytes ? bytes : ji_file_piece_bytes));
+        JTRY_ALLOC(job->memory = ji_metadata_alloc(
+                       bytes < ji_file_piece_bytes ? bytes : ji_file_piece_bytes));
 done:
     return status;
 }
 
 static jstatus_t file_cut_piece(const file_job_t *job, int64_t number, file_piece_t *piece) {
+    const int rank = job->blocks.rank;
     JTRY_RETURN(jlayout_get_block(&job->blocks, number, piece->starts, piece->extents));
     piece->packed = (ji_place_t){jdevice_host(), job->place.type, {.rank = 0}, job->memory};
-    JTRY_RETURN(jlayout_init(&piece->packed.layout, job->blocks.rank, piece->extents, JORDER_COLUMN_MAJOR));
+    JTRY_RETURN(jlayout_init(&piece->packed.layout, rank, piece->extents, JORDER_COLUMN_MAJOR));
     return jlayout_get_bytes(&piece->packed.layout, job->place.type, &piece->bytes);
 }
 
@@ -88,16 +95,19 @@ static void file_end_job(file_job_t *job) {
     ji_metadata_free(job->staging);
 }
 
-static jstatus_t file_copy(file_job_t *job, const ji_place_t *destination, const ji_place_t *source) {
+static jstatus_t file_copy(file_job_t *job, const ji_place_t *destination,
+                           const ji_place_t *source) {
     jdevice_t *const device = job->place.device;
     const size_t bytes = ji_place_copy_bytes(destination, source);
     jstatus_t status;
+
     if (bytes > job->staging_bytes) {
         ji_metadata_free(job->staging);
         job->staging_bytes = 0;
         JTRY_ALLOC(job->staging = ji_metadata_alloc(bytes));
         job->staging_bytes = bytes;
     }
+
     JTRY(ji_place_copy(destination, source, NULL, job->staging));
     status = jstream_synchronize(device, NULL);
 done:
@@ -108,26 +118,36 @@ static void file_conjugate(const ji_place_t *place) {
     const int64_t size = (int64_t)jhandle_sizeof_datatype(place->type);
     ji_walk_t walk;
     ji_walk_layouts(&walk, 1, (const jlayout_t *const[]){&place->layout});
+
     for (ji_walk_begin(&walk, 1); ji_walk_next(&walk);)
-        ji_conjugate(place->type, (char *)place->data + walk.at[0] * size, walk.dimensions[0].strides[0] * size,
-                     walk.count);
+        ji_conjugate(place->type, (char *)place->data + walk.at[0] * size,
+                     walk.dimensions[0].strides[0] * size, walk.count);
 }
 
-/* Rows begin to end of a piece of a matrix with a structure, which lie on one side of the diagonal. */
-static jstatus_t file_pack_rows(file_job_t *job, const file_piece_t *piece, int64_t begin, int64_t end) {
+/* Rows begin to end of a piece of a matrix with a structure, which lie on one side of the
+ * diagonal. */
+static jstatus_t file_pack_rows(file_job_t *job, const file_piece_t *piece, int64_t begin,
+                                int64_t end) {
     const int64_t rows = end - begin, column = piece->starts[1], columns = piece->extents[1];
     const ji_origin_t origin = ji_origin_of(job->place.layout.structure, begin, column);
+
     if (rows <= 0 || origin == JI_ORIGIN_ZERO) /* the piece is zero before */
         return JSTATUS_SUCCESS;
+
     ji_place_t source;
-    const ji_place_t destination = ji_place_slice(&piece->packed, (const int64_t[]){begin - piece->starts[0], 0},
-                                                  (const int64_t[]){rows, columns});
+    const ji_place_t destination =
+        ji_place_slice(&piece->packed, (const int64_t[]){begin - piece->starts[0], 0},
+                       (const int64_t[]){rows, columns});
+
     if (origin == JI_ORIGIN_STORED) {
-        source = ji_place_slice(&job->place, (const int64_t[]){begin, column}, (const int64_t[]){rows, columns});
+        source = ji_place_slice(&job->place, (const int64_t[]){begin, column},
+                                (const int64_t[]){rows, columns});
     } else {
-        source = ji_place_slice(&job->place, (const int64_t[]){column, begin}, (const int64_t[]){columns, rows});
+        source = ji_place_slice(&job->place, (const int64_t[]){column, begin},
+                                (const int64_t[]){columns, rows});
         (void)jlayout_permute(&source.layout, (const int[]){1, 0}, &source.layout);
     }
+
     JTRY_RETURN(file_copy(job, &destination, &source));
     if (origin == JI_ORIGIN_CONJUGATED)
         file_conjugate(&destination);
@@ -137,20 +157,25 @@ static jstatus_t file_pack_rows(file_job_t *job, const file_piece_t *piece, int6
 /* A piece of a matrix with a structure. */
 static jstatus_t file_pack_structured(file_job_t *job, const file_piece_t *piece) {
     const int64_t top = piece->starts[0], bottom = top + piece->extents[0];
-    /* Where the columns meet the diagonal: a square, since a piece has all rows or a single column. */
+
+    /* Where the columns meet the diagonal: a square, since a piece has all rows or a single
+     * column. */
     int64_t from = piece->starts[1], to = from + piece->extents[1];
     from = from < top ? top : from > bottom ? bottom : from;
     to = to < top ? top : to > bottom ? bottom : to;
+
     memset(job->memory, 0, piece->bytes);
     JTRY_RETURN(file_pack_rows(job, piece, top, from));
+
     if (from < to) {
         const int64_t extents[2] = {to - from, to - from};
         ji_place_t source = ji_place_slice(&job->place, (const int64_t[]){from, from}, extents);
         source.layout.structure = job->place.layout.structure;
-        const ji_place_t destination =
-            ji_place_slice(&piece->packed, (const int64_t[]){from - top, from - piece->starts[1]}, extents);
+        const ji_place_t destination = ji_place_slice(
+            &piece->packed, (const int64_t[]){from - top, from - piece->starts[1]}, extents);
         JTRY_RETURN(file_copy(job, &destination, &source));
     }
+
     return file_pack_rows(job, piece, to, bottom);
 }
 
@@ -158,6 +183,7 @@ static jstatus_t file_pack_structured(file_job_t *job, const file_piece_t *piece
 static jstatus_t file_pack(file_job_t *job, const file_piece_t *piece) {
     if (job->place.layout.structure != JSTRUCTURE_GENERAL)
         return file_pack_structured(job, piece);
+
     const ji_place_t slice = ji_place_slice(&job->place, piece->starts, piece->extents);
     return file_copy(job, &piece->packed, &slice);
 }
@@ -168,7 +194,7 @@ static jstatus_t file_unpack(file_job_t *job, const file_piece_t *piece) {
     return file_copy(job, &slice, &piece->packed);
 }
 
-/* ---- Writing ----------------------------------------------------------------------------------------------------- */
+/* ---- Writing ---- */
 
 /* Where the name of the file begins behind its folder. */
 static size_t file_folder_length(const char *path) {
@@ -181,10 +207,15 @@ jstatus_t ji_npy_temporary(const char *path, char **temporary) {
     unsigned long long number = 0;
     char *name;
     jstatus_t status = JSTATUS_SUCCESS;
+
     JTRY_ALLOC(name = ji_metadata_alloc(bytes));
-    (void)getrandom(&number, sizeof number, GRND_NONBLOCK); /* a name that is taken is no harm: it is refused */
+
+    /* A name that is taken is no harm: it is refused. */
+    (void)getrandom(&number, sizeof number, GRND_NONBLOCK);
+
     memcpy(name, path, folder);
     snprintf(name + folder, bytes - folder, ".jalloc-%ld-%016llx.npy", (long)getpid(), number);
+
     *temporary = name;
 done:
     return status;
@@ -193,13 +224,16 @@ done:
 jstatus_t ji_npy_target(const char *path, unsigned *mode) {
     struct stat facts;
     unsigned rights = 0;
+
     if (stat(path, &facts) == 0) {
         if (!S_ISREG(facts.st_mode))
-            return ji_fail(JSTATUS_IO_ERROR, "\"%.300s\" is there and no regular file: it is not replaced", path);
+            return ji_fail(JSTATUS_IO_ERROR,
+                           "\"%.300s\" is there and no regular file: it is not replaced", path);
         rights = facts.st_mode & 0777;
     } else if (errno != ENOENT) {
         return ji_npy_errno(path, "cannot be looked at", errno);
     }
+
     *mode = rights;
     return JSTATUS_SUCCESS;
 }
@@ -208,7 +242,10 @@ jstatus_t ji_npy_target(const char *path, unsigned *mode) {
 static ssize_t file_write_some(int file, const void *bytes, size_t size_bytes) {
     ji_file_limit_t limit;
     ji_file_limit_begin(&limit);
-    const ssize_t count = write(file, bytes, size_bytes < FILE_MOST_AT_ONCE ? size_bytes : FILE_MOST_AT_ONCE);
+
+    const ssize_t count =
+        write(file, bytes, size_bytes < FILE_MOST_AT_ONCE ? size_bytes : FILE_MOST_AT_ONCE);
+
     ji_file_limit_end(&limit);
     return count;
 }
@@ -216,6 +253,7 @@ static ssize_t file_write_some(int file, const void *bytes, size_t size_bytes) {
 static jstatus_t file_write(int file, const char *path, const void *bytes, size_t size_bytes) {
     for (size_t done = 0; done < size_bytes;) {
         const ssize_t count = file_write_some(file, (const char *)bytes + done, size_bytes - done);
+
         if (count < 0 && errno != EINTR)
             return ji_npy_errno(path, "cannot be written", errno);
         done += count > 0 ? (size_t)count : 0;
@@ -223,17 +261,21 @@ static jstatus_t file_write(int file, const char *path, const void *bytes, size_
     return JSTATUS_SUCCESS;
 }
 
-static jstatus_t file_write_elements(int file, const char *path, const jbuffer_t *buffer, jorder_t order) {
+static jstatus_t file_write_elements(int file, const char *path, const jbuffer_t *buffer,
+                                     jorder_t order) {
     const jlayout_t *const layout = &buffer->layout;
     file_job_t job = {.count = 0};
     jstatus_t status;
-    if (jdevice_kind(ji_buffer_device(buffer)) == JDEVICE_HOST && layout->structure == JSTRUCTURE_GENERAL &&
+
+    if (jdevice_kind(ji_buffer_device(buffer)) == JDEVICE_HOST &&
+        layout->structure == JSTRUCTURE_GENERAL &&
         jlayout_is_packed(layout)) { /* in an order that it has, which is the file's */
         size_t bytes;
         JTRY(jlayout_get_bytes(layout, ji_buffer_type(buffer), &bytes));
         status = file_write(file, path, ji_buffer_data(buffer), bytes);
         goto done;
     }
+
     JTRY(file_begin_job(&job, buffer, order));
     for (int64_t n = 0; n < job.count; n++) {
         file_piece_t piece;
@@ -249,31 +291,41 @@ done:
 /* A buffer whose elements are all here. */
 static jstatus_t file_save(const jbuffer_t *buffer, const char *path) {
     const jlayout_t *const layout = &buffer->layout;
-    ji_npy_t npy = {.type = ji_buffer_type(buffer), .order = JORDER_COLUMN_MAJOR, .rank = layout->rank};
+    ji_npy_t npy = {
+        .type = ji_buffer_type(buffer), .order = JORDER_COLUMN_MAJOR, .rank = layout->rank};
     char header[JI_NPY_MAX_HEADER], *temporary = NULL;
     unsigned mode = 0;
     int file = -1;
     jstatus_t status;
-    /* Of a vector and of a number both orders are true; NumPy then says that it is not Fortran's. */
-    if (layout->structure == JSTRUCTURE_GENERAL && (!ji_layout_order(layout, &npy.order) || layout->rank < 2))
+
+    /* Of a vector and of a number both orders are true; NumPy then says that it is not
+     * Fortran's. */
+    if (layout->structure == JSTRUCTURE_GENERAL &&
+        (!ji_layout_order(layout, &npy.order) || layout->rank < 2))
         npy.order = layout->rank < 2 ? JORDER_ROW_MAJOR : JORDER_COLUMN_MAJOR;
+
     memcpy(npy.extents, layout->extents, sizeof npy.extents);
+
     JTRY(ji_npy_format(&npy, header));
     JTRY(ji_npy_target(path, &mode));
     JTRY(ji_npy_temporary(path, &temporary));
+
     file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file < 0) {
         status = ji_npy_errno(temporary, "cannot be made", errno);
         goto done;
     }
+
     JTRY(file_write(file, path, header, (size_t)npy.data_offset));
     JTRY(file_write_elements(file, path, buffer, npy.order));
     if ((mode != 0 && fchmod(file, (mode_t)mode) != 0) || fsync(file) != 0)
         JTRY(ji_npy_errno(path, "cannot be written", errno));
+
     const int closed = close(file);
     file = -2; /* there is something to remove, but nothing to close */
     if (closed != 0)
         JTRY(ji_npy_errno(path, "cannot be written", errno));
+
     if (rename(temporary, path) != 0)
         JTRY(ji_npy_errno(path, "cannot be replaced", errno));
     file = -1;
@@ -290,34 +342,42 @@ jstatus_t jbuffer_save(const jbuffer_t *buffer, const char *path) {
     jstatus_t status = ji_buffer_check(buffer, __func__);
     if (status != JSTATUS_SUCCESS)
         return status;
+
     const jbuffer_allocator_t *const allocator = ji_buffer_allocator(buffer);
     jruntime_t *const runtime = allocator->runtime;
+
     if (path == NULL)
         status = ji_fail(JSTATUS_INVALID_POINTER, "%s: no path", __func__);
     else
         status = ji_buffer_check_contents(buffer, __func__);
+
     if (ji_buffer_kind(buffer) == JBUFFER_DISTRIBUTED) {
         status = ji_buffer_agree(allocator, status);
         return status == JSTATUS_SUCCESS ? runtime->ops->save(buffer, path) : status;
     }
-    if (status == JSTATUS_SUCCESS && (ji_buffer_kind(buffer) == JBUFFER_LOCAL || runtime->info.rank == 0))
+
+    if (status == JSTATUS_SUCCESS &&
+        (ji_buffer_kind(buffer) == JBUFFER_LOCAL || runtime->info.rank == 0))
         status = file_save(buffer, path);
     return ji_buffer_agree(allocator, status);
 }
 
-/* ---- Loading ----------------------------------------------------------------------------------------------------- */
+/* ---- Loading ---- */
 
 /* The elements into a new buffer, packed as the file is. */
-static jstatus_t file_load_elements(int file, const char *path, const ji_npy_t *npy, const jbuffer_t *buffer) {
+static jstatus_t file_load_elements(int file, const char *path, const ji_npy_t *npy,
+                                    const jbuffer_t *buffer) {
     file_job_t job = {.count = 0};
     int64_t offset = npy->data_offset;
     jstatus_t status;
+
     if (jdevice_kind(ji_buffer_device(buffer)) == JDEVICE_HOST) {
         size_t bytes;
         JTRY(jlayout_get_bytes(&buffer->layout, npy->type, &bytes));
         status = ji_npy_read(file, path, offset, ji_buffer_data(buffer), bytes);
         goto done;
     }
+
     JTRY(file_begin_job(&job, buffer, npy->order));
     for (int64_t n = 0; n < job.count; n++) {
         file_piece_t piece;
@@ -335,23 +395,29 @@ done:
 static jstatus_t file_share(const jbuffer_t *buffer) {
     jruntime_t *const runtime = ji_buffer_runtime(buffer);
     size_t bytes;
+
     jstatus_t status = jlayout_get_bytes(&buffer->layout, ji_buffer_type(buffer), &bytes);
     if (status != JSTATUS_SUCCESS || bytes == 0)
         return status;
+
     const ji_scope_t scope = ji_buffer_is_shared(buffer) ? JI_SCOPE_LEADERS : JI_SCOPE_ALL;
-    return runtime->ops->broadcast(runtime, scope, 0, ji_buffer_device(buffer), ji_buffer_data(buffer), bytes);
+    return runtime->ops->broadcast(runtime, scope, 0, ji_buffer_device(buffer),
+                                   ji_buffer_data(buffer), bytes);
 }
 
 /* What the kind of the buffer makes of it. Agreed upon where the allocator is collective. */
-static jstatus_t file_load(int file, const char *path, const ji_npy_t *npy, const jbuffer_allocator_t *allocator,
-                           jbuffer_t *buffer) {
+static jstatus_t file_load(int file, const char *path, const ji_npy_t *npy,
+                           const jbuffer_allocator_t *allocator, jbuffer_t *buffer) {
     const jruntime_t *const runtime = allocator->runtime;
     jstatus_t status = JSTATUS_SUCCESS;
+
     if (ji_buffer_kind(buffer) == JBUFFER_DISTRIBUTED)
         return runtime->ops->load(buffer, path, npy->data_offset, npy->order);
+
     if (file >= 0) {
         status = file_load_elements(file, path, npy, buffer);
-    } else if (ji_buffer_kind(buffer) == JBUFFER_LOCAL) { /* as the best allocator chose: everyone reads for itself */
+    } else if (ji_buffer_kind(buffer) == JBUFFER_LOCAL) {
+        /* As the best allocator chose: everyone reads for itself. */
         ji_npy_t same;
         status = ji_npy_open(path, &same, &file);
         if (status == JSTATUS_SUCCESS) {
@@ -359,8 +425,10 @@ static jstatus_t file_load(int file, const char *path, const ji_npy_t *npy, cons
             (void)close(file);
         }
     }
+
     status = ji_buffer_agree(allocator, status);
-    if (status == JSTATUS_SUCCESS && ji_buffer_kind(buffer) == JBUFFER_REPLICATED && runtime->info.processes > 1)
+    if (status == JSTATUS_SUCCESS && ji_buffer_kind(buffer) == JBUFFER_REPLICATED &&
+        runtime->info.processes > 1)
         status = ji_buffer_agree(allocator, file_share(buffer));
     return status;
 }
@@ -369,26 +437,34 @@ jstatus_t jbuffer_load(jbuffer_allocator_t *allocator, const char *path, jbuffer
     jstatus_t status = ji_object_check(allocator, JI_OBJECT_BUFFER_ALLOCATOR, __func__);
     if (status != JSTATUS_SUCCESS)
         return status;
+
     jruntime_t *const runtime = allocator->runtime;
     const bool collective = ji_buffer_is_collective(allocator);
     jbuffer_t *made = NULL;
     ji_npy_t npy = {.rank = 0};
     jlayout_t layout;
     int file = -1;
+
     if (path == NULL || buffer == NULL)
-        status =
-            ji_fail(JSTATUS_INVALID_POINTER, "%s: no %s", __func__, path == NULL ? "path" : "pointer for the buffer");
+        status = ji_fail(JSTATUS_INVALID_POINTER, "%s: no %s", __func__,
+                         path == NULL ? "path" : "pointer for the buffer");
     else if (!collective || runtime->info.rank == 0)
         status = ji_npy_open(path, &npy, &file);
+
     if (status == JSTATUS_SUCCESS && file >= 0 && npy.type != allocator->options.type)
-        status = ji_fail(JSTATUS_INVALID_VALUE, "\"%.300s\" has elements of %s, the allocator makes %s", path,
-                         jdatatype_name(npy.type), jdatatype_name(allocator->options.type));
+        status =
+            ji_fail(JSTATUS_INVALID_VALUE, "\"%.300s\" has elements of %s, the allocator makes %s",
+                    path, jdatatype_name(npy.type), jdatatype_name(allocator->options.type));
+
     JTRY(ji_buffer_agree(allocator, status));
     if (collective)
-        JTRY(ji_buffer_agree(allocator, runtime->ops->broadcast(runtime, JI_SCOPE_ALL, 0, NULL, &npy, sizeof npy)));
+        JTRY(ji_buffer_agree(
+            allocator, runtime->ops->broadcast(runtime, JI_SCOPE_ALL, 0, NULL, &npy, sizeof npy)));
+
     JTRY(jlayout_init(&layout, npy.rank, npy.extents, npy.order));
     JTRY(jbuffer_allocate(allocator, &layout, &made));
     JTRY(file_load(file, path, &npy, allocator, made));
+
     *buffer = made;
     made = NULL;
 done:

@@ -3,14 +3,15 @@
 
 /* The live runtimes, buffer allocators and buffers of the process.
  *
- * They are chained through themselves in a table by address, so that keeping the books takes no memory and cannot fail,
- * and so that a pointer is told to be one of them without being followed: one that was freed, or never was any, is a
- * status, until a new object gets the address of a freed one. References are counted under the table's lock. Whoever
- * retains thereby either comes before the last release or finds nothing.
+ * They are chained through themselves in a table by address, so that keeping the books takes no
+ * memory and cannot fail, and so that a pointer is told to be one of them without being followed:
+ * one that was freed, or never was any, is a status, until a new object gets the address of a freed
+ * one. References are counted under the table's lock. Whoever retains thereby either comes before
+ * the last release or finds nothing.
  *
- * The program's references and the library's are counted apart. An allocator that buffers hold lives on when the program
- * has given its last reference back, and one release too many then finds none to give back: it is refused, where it would
- * otherwise take a buffer's. */
+ * The program's references and the library's are counted apart. An allocator that buffers hold
+ * lives on when the program has given its last reference back, and one release too many then finds
+ * none to give back: it is refused, where it would otherwise take a buffer's. */
 
 #include "buffer/buffer.h"
 
@@ -30,8 +31,9 @@ static void object_acquire(void) {
     ji_lock_acquire(&object_lock);
 }
 
-/* Where an object is, or would be, in the table: the link that leads to it. Objects lie a cache line apart or more; the
- * upper bits of the product depend on all of the address (Knuth's multiplicative hashing). */
+/* Where an object is, or would be, in the table: the link that leads to it. Objects lie a cache
+ * line apart or more; the upper bits of the product depend on all of the address (Knuth's
+ * multiplicative hashing). */
 static ji_object_t **object_find(const void *object) {
     const uint64_t hash = (uint64_t)(uintptr_t)object * UINT64_C(0x9e3779b97f4a7c15);
     ji_object_t **link = &object_buckets[hash >> 32 & (OBJECT_BUCKETS - 1)];
@@ -44,8 +46,8 @@ static jstatus_t object_refuse(const void *object, ji_object_kind_t kind, const 
     static const char *const names[] = {"runtime", "buffer allocator", "buffer"};
     if (object == NULL)
         return ji_fail(JSTATUS_INVALID_POINTER, "%s: the %s is NULL", caller, names[kind]);
-    return ji_fail(JSTATUS_NOT_FOUND, "%s: %p is no live %s: it was freed, or never was one", caller, object,
-                   names[kind]);
+    return ji_fail(JSTATUS_NOT_FOUND, "%s: %p is no live %s: it was freed, or never was one",
+                   caller, object, names[kind]);
 }
 
 void ji_object_enter(ji_object_t *object, ji_object_kind_t kind) {
@@ -53,22 +55,27 @@ void ji_object_enter(ji_object_t *object, ji_object_kind_t kind) {
     atomic_init(&object->references[JI_OWNER_PROGRAM], 1);
     atomic_init(&object->references[JI_OWNER_LIBRARY], 0);
     object->next = NULL;
+
     object_acquire();
     *object_find(object) = object;
+
     ji_lock_release(&object_lock);
 }
 
 jstatus_t ji_object_check(const void *object, ji_object_kind_t kind, const char *caller) {
     object_acquire();
     const ji_object_t *found = *object_find(object);
+
     const bool live = found != NULL && found->kind == kind;
     ji_lock_release(&object_lock);
     return JI_LIKELY(live) ? JSTATUS_SUCCESS : object_refuse(object, kind, caller);
 }
 
-jstatus_t ji_object_retain(void *object, ji_object_kind_t kind, ji_owner_t owner, const char *caller) {
+jstatus_t ji_object_retain(void *object, ji_object_kind_t kind, ji_owner_t owner,
+                           const char *caller) {
     object_acquire();
     ji_object_t *found = *object_find(object);
+
     const bool live = found != NULL && found->kind == kind;
     if (live)
         atomic_fetch_add_explicit(&found->references[owner], 1, memory_order_relaxed);
@@ -80,20 +87,29 @@ static size_t object_references(const ji_object_t *object, ji_owner_t owner) {
     return atomic_load_explicit(&object->references[owner], memory_order_relaxed);
 }
 
-jstatus_t ji_object_release(void *object, ji_object_kind_t kind, ji_owner_t owner, const char *caller, bool *last) {
+jstatus_t ji_object_release(void *object, ji_object_kind_t kind, ji_owner_t owner,
+                            const char *caller, bool *last) {
     object_acquire();
     ji_object_t **link = object_find(object), *found = *link;
-    const bool live = found != NULL && found->kind == kind, has = live && object_references(found, owner) > 0;
+    const bool live = found != NULL && found->kind == kind,
+               has = live && object_references(found, owner) > 0;
+
     if (has)
         atomic_fetch_sub_explicit(&found->references[owner], 1, memory_order_relaxed);
-    *last = has && object_references(found, JI_OWNER_PROGRAM) + object_references(found, JI_OWNER_LIBRARY) == 0;
+
+    *last = has && object_references(found, JI_OWNER_PROGRAM) +
+                           object_references(found, JI_OWNER_LIBRARY) ==
+                       0;
     if (*last)
         *link = found->next;
+
     ji_lock_release(&object_lock);
+
     if (!live)
         return object_refuse(object, kind, caller);
     return has ? JSTATUS_SUCCESS
                : ji_fail(JSTATUS_NOT_FOUND,
-                         "%s: released more often than retained: %p lives on, held by what was made of it", caller,
-                         object);
+                         "%s: released more often than retained: %p lives on, held by what was "
+                         "made of it",
+                         caller, object);
 }

@@ -1,8 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Whose allocator the result of an operation gets: the table of buffer.h, line by line. What is said of the operands is
- * found out first; then the first rule whose every condition holds decides. */
+/* Whose allocator the result of an operation gets: the table of buffer.h, line by line. What is
+ * said of the operands is found out first; then the first rule whose every condition holds
+ * decides. */
 
 #include "buffer/buffer.h"
 
@@ -34,7 +35,8 @@ static const struct {
     const char *refusal;
 } propagate_rules[] = {
     /* types  runtimes kinds    devices  the result's allocator is that of */
-    {SEVERAL, ANY, ANY, ANY, NULL, "operands of several element types: convert them first (jbuffer_construct_copy)"},
+    {SEVERAL, ANY, ANY, ANY, NULL,
+     "operands of several element types: convert them first (jbuffer_construct_copy)"},
     {ANY, SEVERAL, ANY, ANY, NULL, "operands of several runtimes"},
     {ONE, ONE, ONE, ONE, propagate_first, NULL}, /* one operand, too */
     {ONE, ONE, SEVERAL, ANY, propagate_distributed, NULL},
@@ -69,8 +71,10 @@ static void propagate_add(propagate_facts_t *facts, const jbuffer_t *operand) {
     *of_kind = propagate_larger(*of_kind, operand);
 }
 
-jstatus_t jbuffer_propagate(size_t count, jbuffer_t *const *operands, jbuffer_allocator_t **allocator) {
+jstatus_t jbuffer_propagate(size_t count, jbuffer_t *const *operands,
+                            jbuffer_allocator_t **allocator) {
     JREQUIRE(allocator != NULL && (operands != NULL || count == 0), JSTATUS_INVALID_POINTER);
+
     propagate_facts_t facts = {0};
     for (size_t i = 0; i < count; ++i) {
         if (operands[i] == NULL)
@@ -87,11 +91,14 @@ jstatus_t jbuffer_propagate(size_t count, jbuffer_t *const *operands, jbuffer_al
             !propagate_holds(propagate_rules[i].kinds, facts.kinds_differ) ||
             !propagate_holds(propagate_rules[i].devices, facts.devices_differ))
             continue;
+
         if (propagate_rules[i].pick == NULL)
             return ji_fail(JSTATUS_INVALID_VALUE, "%s: %s", __func__, propagate_rules[i].refusal);
+
         const jbuffer_t *picked = propagate_rules[i].pick(&facts);
         if (picked == NULL)
             continue;
+
         jstatus_t status = jbuffer_allocator_retain(ji_buffer_allocator(picked));
         if (status == JSTATUS_SUCCESS)
             *allocator = ji_buffer_allocator(picked);

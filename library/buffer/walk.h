@@ -3,26 +3,29 @@
 #ifndef JALLOC_BUFFER_WALK_H
 #define JALLOC_BUFFER_WALK_H
 
-/* How elements are gone through: the one place where dimensions are ordered and joined, where indices are counted up, where
- * a matrix is cut at its diagonal, and where signs of imaginary parts change.
+/* How elements are gone through: the one place where dimensions are ordered and joined, where
+ * indices are counted up, where a matrix is cut at its diagonal, and where signs of imaginary parts
+ * change.
  *
- * A walk goes through several layouts of one shape at once, its sides. Dimensions of one element are left out, the
- * others ordered by the strides of the first side, and neighbours that lie without a gap on every side become one. What
- * is left comes line by line:
+ * A walk goes through several layouts of one shape at once, its sides. Dimensions of one element
+ * are left out, the others ordered by the strides of the first side, and neighbours that lie
+ * without a gap on every side become one. What is left comes line by line:
  *
- *     extents 3 x 2 x 4      first side    strides 1 3 8         joined: extents 6 x 4      strides 1 8
- *                            second side   strides 2 6 12                                           2 12
+ *     extents 3 x 2 x 4   first side    strides 1 3 8       joined: 6 x 4   strides 1 8
+ *                         second side   strides 2 6 12                              2 12
  *
  *     ji_walk_t walk;
  *     ji_walk_layouts(&walk, 2, (const jlayout_t *const[]){&to, &from});
  *     for (ji_walk_begin(&walk, 1); ji_walk_next(&walk);)
- *         walk.count elements; the first is walk.at[side] behind that of the layout, the next one stride of
- *         walk.dimensions[0] on
+ *         walk.count elements; the first is walk.at[side] behind that of the layout, the next one
+ *         stride of walk.dimensions[0] on
  *
- * Whoever can do more than a line at once begins with 2, and has the first two dimensions as a tile.
+ * Whoever can do more than a line at once begins with 2, and has the first two dimensions as a
+ * tile.
  *
- * The lines of a structured matrix end where its stored triangle does. What lies beyond has an origin: the element on the
- * other side of the diagonal, as it is or conjugated; or none, for it is zero. */
+ * The lines of a structured matrix end where its stored triangle does. What lies beyond has an
+ * origin: the element on the other side of the diagonal, as it is or conjugated; or none, for it is
+ * zero. */
 
 #include "buffer/buffer.h"
 
@@ -35,13 +38,15 @@ typedef struct ji_region {
     int64_t low, high;
 } ji_region_t;
 #define JI_REGION_ANY (INT64_MAX / 4) /* beyond every difference of indices */
-static const ji_region_t ji_region_all = {-JI_REGION_ANY, JI_REGION_ANY}, ji_region_diagonal = {0, 1};
+static const ji_region_t ji_region_all = {-JI_REGION_ANY, JI_REGION_ANY},
+                         ji_region_diagonal = {0, 1};
 
 static inline bool ji_region_is_all(ji_region_t region) {
     return region.low == -JI_REGION_ANY && region.high == JI_REGION_ANY;
 }
 /* The rows [*first, *end) of column j, of n rows; none where *first >= *end. */
-static inline void ji_region_rows(ji_region_t region, int64_t n, int64_t j, int64_t *first, int64_t *end) {
+static inline void ji_region_rows(ji_region_t region, int64_t n, int64_t j, int64_t *first,
+                                  int64_t *end) {
     *first = j + region.low > 0 ? j + region.low : 0;
     *end = j + region.high < n ? j + region.high : n;
 }
@@ -61,7 +66,8 @@ typedef enum ji_origin {
 } ji_origin_t;
 
 static inline ji_origin_t ji_origin_of(jstructure_t structure, int64_t row, int64_t column) {
-    if (structure == JSTRUCTURE_GENERAL || row == column || (row < column) == ji_structure_is_upper(structure))
+    if (structure == JSTRUCTURE_GENERAL || row == column ||
+        (row < column) == ji_structure_is_upper(structure))
         return JI_ORIGIN_STORED;
     return ji_structure_is_triangular(structure)  ? JI_ORIGIN_ZERO
            : ji_structure_is_hermitian(structure) ? JI_ORIGIN_CONJUGATED
@@ -77,20 +83,25 @@ typedef struct ji_part {
     ji_origin_t origin;
 } ji_part_t;
 
-/* The parts, one or two, of which a destination of the one structure is made from a source of the other. The diagonal is in
- * the first; that of a Hermitian source is still to lose its imaginary parts. */
+/* The parts, one or two, of which a destination of the one structure is made from a source of the
+ * other. The diagonal is in the first; that of a Hermitian source is still to lose its imaginary
+ * parts. */
 JI_SHARED int ji_structure_parts(jstructure_t destination, jstructure_t source, ji_part_t parts[2]);
 
 /* ---- Conjugates ---- */
 
-static inline bool ji_type_is_complex(jdatatype_t type) { return type == JDATATYPE_F32_C || type == JDATATYPE_F64_C; }
+static inline bool ji_type_is_complex(jdatatype_t type) {
+    return type == JDATATYPE_F32_C || type == JDATATYPE_F64_C;
+}
 
-/* Elements in host memory, so many bytes apart, become their conjugates: those of real types stay as they are. */
+/* Elements in host memory, so many bytes apart, become their conjugates: those of real types stay
+ * as they are. */
 static inline void ji_conjugate(jdatatype_t type, void *elements, int64_t step, int64_t count) {
     if (!ji_type_is_complex(type))
         return;
     const size_t size = jhandle_sizeof_datatype(type);
-    unsigned char *sign = (unsigned char *)elements + (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? size - 1 : size / 2);
+    unsigned char *sign = (unsigned char *)elements +
+                          (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? size - 1 : size / 2);
     for (int64_t i = 0; i < count; ++i, sign += step)
         *sign ^= 0x80;
 }
@@ -117,14 +128,15 @@ typedef struct ji_walk {
     int64_t index[JLAYOUT_MAX_RANK]; /* of the others */
 } ji_walk_t;
 
-/* A walk through so many layouts of one shape, whatever they are; through the triangle that the first one stores. */
+/* A walk through so many layouts of one shape, whatever they are; through the triangle that the
+ * first one stores. */
 void ji_walk_layouts(ji_walk_t *walk, int sides, const jlayout_t *const layouts[]);
-/* A walk through what a layout of rank 0 to 2 stores column by column, however it lies: column walk.index[1], and row
- * walk.first on. */
+/* A walk through what a layout of rank 0 to 2 stores column by column, however it lies: column
+ * walk.index[1], and row walk.first on. */
 void ji_walk_columns(ji_walk_t *walk, const jlayout_t *layout);
 
-/* The same in steps: a walk without dimensions, one dimension more (those with shorter strides on the first side come
- * before it), and all are there. */
+/* The same in steps: a walk without dimensions, one dimension more (those with shorter strides on
+ * the first side come before it), and all are there. */
 static inline void ji_walk_init(ji_walk_t *walk) {
     walk->rank = 0;
     walk->triangle = false;
@@ -141,10 +153,12 @@ void ji_walk_join(ji_walk_t *walk);
 /* Dimension d comes behind the first one. */
 void ji_walk_bring(ji_walk_t *walk, int d);
 
-/* Goes before the first element; `inner` dimensions, 1 or 2, are done at once, and are there even if of one element. */
+/* Goes before the first element; `inner` dimensions, 1 or 2, are done at once, and are there even
+ * if of one element. */
 void ji_walk_begin(ji_walk_t *walk, int inner);
 
-/* The end of a step after which another dimension's index changes, too, or the length of the line. */
+/* The end of a step after which another dimension's index changes, too, or the length of the
+ * line. */
 bool ji_walk_turn(ji_walk_t *walk);
 
 /* Goes to the next line; of a triangle it has a count of at least 1. False behind the last one. */

@@ -3,8 +3,8 @@
 #ifndef JALLOC_MPI_DISTRIBUTED_H
 #define JALLOC_MPI_DISTRIBUTED_H
 
-/* libjalloc_mpi: buffers over the processes of an MPI communicator. It fills the two tables by which
- * libjbuffer knows of other processes, ji_runtime_ops_t (buffer/buffer.h) and ji_backend_t
+/* libjalloc_mpi: buffers over the processes of an MPI communicator. It fills the two tables by
+ * which libjbuffer knows of other processes, ji_runtime_ops_t (buffer/buffer.h) and ji_backend_t
  * (operation/operation.h); nothing in libjbuffer calls MPI.
  *
  *     runtime.c        who is where, how processes agree, broadcasts: read it first
@@ -16,7 +16,8 @@
  *
  * What always holds: a process that has failed goes on to the next agreement, for the others wait
  * there. Each file begins its work with ji_mpi_check_alive(), since a program may well finalize MPI
- * before it gives its last buffer back, and turns MPI's errors into statuses with ji_mpi_status(). */
+ * before it gives its last buffer back, and turns MPI's errors into statuses with
+ * ji_mpi_status(). */
 
 #include <mpi.h>
 
