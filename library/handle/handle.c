@@ -210,15 +210,12 @@ jstatus_t jhandle_create(const jhandle_options_t *given, jhandle_t **out) {
     JTRY_RETURN(handle_check_options(&options, device));
 
     handle_environment_t environment;
-    jstatus_t status = handle_read_environment(jdevice_name(device), &environment);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(handle_read_environment(jdevice_name(device), &environment));
+    jstatus_t status = JSTATUS_SUCCESS;
 
     jdevice_properties_t properties = JDEVICE_PROPERTIES_INIT;
     if (device->kind != JDEVICE_HOST) {
-        status = jdevice_get_properties(device, &properties);
-        if (status != JSTATUS_SUCCESS)
-            return status;
+        JTRY_RETURN(jdevice_get_properties(device, &properties));
     }
     ji_capture_collect(NULL);
 

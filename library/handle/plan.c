@@ -137,9 +137,7 @@ jstatus_t jhandle_set_optimal_size(jhandle_t *handle, size_t count, const size_t
 }
 
 jstatus_t jhandle_answer_plan(jhandle_t *handle, const jplan_t *plan) {
-    jstatus_t status = query_check(handle, __func__);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(query_check(handle, __func__));
 
     if (plan == NULL)
         return jhandle_fail(handle, JSTATUS_INVALID_POINTER, "%s: plan is NULL", __func__);

@@ -273,9 +273,8 @@ jstatus_t ji_workspace_take_fixed(jhandle_t *handle, size_t size_bytes, ji_block
 /* `mode` on a block of size_bytes, rounded up; 0: on none. */
 static jstatus_t workspace_set_size(jhandle_t *handle, size_t size_bytes, jhandle_mode_t mode,
                                     const char *caller) {
-    jstatus_t status = ji_handle_check_idle(handle, caller);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_handle_check_idle(handle, caller));
+    jstatus_t status = JSTATUS_SUCCESS;
 
     size_t rounded;
     if (!ji_size_round_up(size_bytes, handle->borrows.granule_mask + 1, &rounded))

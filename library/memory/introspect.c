@@ -474,9 +474,8 @@ static void leak_report_at_exit(void) {
 
 jstatus_t ji_leak_report_start(bool *keeps_call_traces) {
     jconfig_entry_t entry;
-    jstatus_t status = ji_config_require(JCONFIG_JALLOC_LEAK_REPORT, &entry);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_config_require(JCONFIG_JALLOC_LEAK_REPORT, &entry));
+    jstatus_t status = JSTATUS_SUCCESS;
 
     *keeps_call_traces = strcmp(entry.value, "stacks") == 0;
     if (strcmp(entry.value, "0") == 0)

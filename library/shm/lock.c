@@ -226,9 +226,8 @@ static jstatus_t lock_enter(jsegment_t *segment, bool even_if_poisoned) {
         return ji_fail(JSTATUS_READ_ONLY, "the segment is attached for reading alone");
 
     bool taken_over;
-    jstatus_t status = lock_acquire(segment, &taken_over);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(lock_acquire(segment, &taken_over));
+    jstatus_t status = JSTATUS_SUCCESS;
 
     segment->lock_held = true;
     segment->log_count = 0;

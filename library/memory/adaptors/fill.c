@@ -44,10 +44,9 @@ static jstatus_t fill_allocate(void *context, size_t size_bytes, size_t alignmen
                                jstream_t *stream, void **pointer) {
     fill_t *fill = context;
     ji_live_block_t block = {.size_bytes = size_bytes};
-    jstatus_t status =
-        jallocator_allocate(fill->live.below, size_bytes, alignment, stream, &block.pointer);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(
+        jallocator_allocate(fill->live.below, size_bytes, alignment, stream, &block.pointer));
+    jstatus_t status = JSTATUS_SUCCESS;
 
     if (fill->on_allocate.writes)
         JTRY(ji_live_begin_writing(&fill->live, stream, &block));
@@ -80,9 +79,8 @@ static jstatus_t fill_deallocate(void *context, void *pointer, size_t size_bytes
     ji_live_block_t block;
     bool written = false;
 
-    jstatus_t status = ji_live_take(&fill->live, pointer, size_bytes, &block);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_live_take(&fill->live, pointer, size_bytes, &block));
+    jstatus_t status = JSTATUS_SUCCESS;
 
     JTRY(ji_stream_refuse_captured(fill->live.below->device, stream,
                                    "filling memory that is given back"));

@@ -112,10 +112,8 @@ static jstatus_t guard_allocate(void *context, size_t size_bytes, size_t alignme
                        guard->guard_bytes, size_bytes);
 
     void *memory;
-    jstatus_t status =
-        jallocator_allocate(guard->live.below, whole_bytes, alignment, stream, &memory);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(jallocator_allocate(guard->live.below, whole_bytes, alignment, stream, &memory));
+    jstatus_t status = JSTATUS_SUCCESS;
 
     block.pointer = (char *)memory + block.front_bytes;
     JTRY(ji_live_begin_writing(&guard->live, stream, &block));
@@ -137,9 +135,8 @@ static jstatus_t guard_deallocate(void *context, void *pointer, size_t size_byte
     guard_t *guard = context;
     ji_live_block_t block;
 
-    jstatus_t status = ji_live_take(&guard->live, pointer, size_bytes, &block);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_live_take(&guard->live, pointer, size_bytes, &block));
+    jstatus_t status = JSTATUS_SUCCESS;
 
     JTRY(ji_live_await_writing(&block));
     JTRY(jstream_synchronize(guard->live.below->device, stream));

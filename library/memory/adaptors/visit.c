@@ -335,9 +335,8 @@ static jstatus_t visit_require(jallocator_t *allocator, const jvisitor_t *visito
 
 jstatus_t jallocator_visit_add(jallocator_t *allocator, const jvisitor_t *visitor) {
     visit_adaptor_t *visit = NULL;
-    jstatus_t status = visit_require(allocator, visitor, __func__, &visit);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(visit_require(allocator, visitor, __func__, &visit));
+    jstatus_t status = JSTATUS_SUCCESS;
 
     visit_enter(visit);
     int slot = visit_find_free_slot(visit);
@@ -358,9 +357,8 @@ jstatus_t jallocator_visit_add(jallocator_t *allocator, const jvisitor_t *visito
 
 jstatus_t jallocator_visit_remove(jallocator_t *allocator, const jvisitor_t *visitor) {
     visit_adaptor_t *visit = NULL;
-    jstatus_t status = visit_require(allocator, visitor, __func__, &visit);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(visit_require(allocator, visitor, __func__, &visit));
+    jstatus_t status = JSTATUS_SUCCESS;
 
     visit_enter(visit);
     int slot = visit_find_visitor(visit, visitor);

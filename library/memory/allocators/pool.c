@@ -158,18 +158,14 @@ static jstatus_t pool_allocate(void *context, size_t size_bytes, size_t alignmen
     if (!pool_classify(pool, size_bytes, alignment, &class))
         return ji_fail(JSTATUS_INVALID_SIZE, "%zu bytes cannot be rounded up", size_bytes);
 
-    jstatus_t status = ji_policy_check_stream(&pool->frontier, stream);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_policy_check_stream(&pool->frontier, stream));
 
     uint32_t index = pool_search(pool, class, stream);
     if (index != 0) {
         ++pool->hit_count;
         pool_unkeep(pool, index);
     } else {
-        status = pool_take_from_below(pool, class, stream, &index);
-        if (status != JSTATUS_SUCCESS)
-            return status;
+        JTRY_RETURN(pool_take_from_below(pool, class, stream, &index));
     }
 
     size_t live_bytes = pool->reserved_bytes - pool->kept_bytes;
@@ -203,9 +199,8 @@ static jstatus_t pool_deallocate(void *context, void *pointer, size_t size_bytes
 
     uint32_t index = entry->number;
     pool_buffer_t *buffer = &pool->buffers[index];
-    jstatus_t status = ji_frontier_mark(&pool->frontier, stream, &buffer->fence);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_frontier_mark(&pool->frontier, stream, &buffer->fence));
+    jstatus_t status = JSTATUS_SUCCESS;
 
     /* One that is not to be kept goes back at once; if the pool keeps nothing, or for want of
      * bookkeeping memory, even at the price of waiting. */
@@ -336,9 +331,8 @@ static jstatus_t pool_create(const ji_request_t *request, jallocator_t **out) {
                           .device = request->device,
                           .below = request->below,
                           .kind = &ji_kind_pool};
-    jstatus_t status = ji_policy_threads(request->name, options->threads, &traits.threads);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_policy_threads(request->name, options->threads, &traits.threads));
+    jstatus_t status = JSTATUS_SUCCESS;
 
     if ((unsigned)options->rounding > JPOOL_ROUND_NONE)
         return ji_fail(

@@ -168,9 +168,8 @@ static jstatus_t slots_allocate(void *context, size_t size_bytes, size_t alignme
         return ji_fail(JSTATUS_INVALID_VALUE, "slots of %zu bytes are aligned to %zu",
                        slots->slot_bytes, slots->alignment);
 
-    jstatus_t status = ji_policy_check_stream(&slots->frontier, stream);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_policy_check_stream(&slots->frontier, stream));
+    jstatus_t status = JSTATUS_SUCCESS;
 
     void *memory = slots_search(slots, size_bytes, stream, SLOTS_MAX_PASSED_OVER);
     if (JI_UNLIKELY(memory == NULL)) {
@@ -347,9 +346,8 @@ static jstatus_t slots_create(const ji_request_t *request, jallocator_t **out) {
                           .kind = &ji_kind_slots};
     size_t slot_bytes = options->slot_bytes != 0 ? options->slot_bytes : SLOTS_DEFAULT_SLOT_BYTES;
     size_t limit_slots = ji_option(options->limit_slots, JALLOC_UNLIMITED), bytes;
-    jstatus_t status = ji_policy_threads(request->name, options->threads, &traits.threads);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_policy_threads(request->name, options->threads, &traits.threads));
+    jstatus_t status = JSTATUS_SUCCESS;
 
     if (!ji_size_round_up(slot_bytes, jdevice_granule_bytes(request->device), &slot_bytes) ||
         (limit_slots != JALLOC_UNLIMITED && !ji_size_mul(limit_slots, slot_bytes, &bytes)))

@@ -427,9 +427,8 @@ static jstatus_t stack_create(const ji_request_t *request, jallocator_t **out) {
                           .device = request->device,
                           .below = request->below,
                           .kind = &ji_kind_stack};
-    jstatus_t status = ji_policy_threads(request->name, options->threads, &traits.threads);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_policy_threads(request->name, options->threads, &traits.threads));
+    jstatus_t status = JSTATUS_SUCCESS;
 
     stack_allocator_t *stack;
     JTRY_ALLOC(stack = ji_metadata_zalloc(sizeof *stack));

@@ -250,9 +250,8 @@ jstatus_t jshared_allocate_many(jshared_t *shared, size_t size_bytes, size_t ali
     if (size_bytes == 0 || count == 0)
         return JSTATUS_SUCCESS;
 
-    jstatus_t status = ji_segment_begin(shared->segment);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_segment_begin(shared->segment));
+    jstatus_t status = JSTATUS_SUCCESS;
 
     const uint64_t mark = shared->kind == JSHARED_STACK ? shm_load(stack_top(shared)) : 0;
     size_t done = 0;
@@ -291,9 +290,8 @@ jstatus_t jshared_describe(const jshared_t *shared, joffset_t offset, size_t *us
     JREQUIRE(shared != NULL, JSTATUS_INVALID_POINTER);
     shm_found_t found = {0};
     const bool reads = shared->segment->read_only;
-    jstatus_t status = ji_segment_begin_reading(shared->segment);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_segment_begin_reading(shared->segment));
+    jstatus_t status = JSTATUS_SUCCESS;
 
     if (!reads)
         status = ji_segment_enter(shared->segment);
@@ -381,14 +379,12 @@ static jstatus_t shared_move(jshared_t *shared, const shm_found_t *found, joffse
                              size_t size_bytes, size_t alignment) {
     jsegment_t *segment = shared->segment;
     joffset_t moved = JOFFSET_NULL;
-    jstatus_t status = shared_allocate(shared, size_bytes, alignment, &moved);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(shared_allocate(shared, size_bytes, alignment, &moved));
 
     memcpy(segment->base + moved, segment->base + *offset,
            size_bytes < found->usable_bytes ? size_bytes : found->usable_bytes);
 
-    status = ji_segment_enter(segment);
+    jstatus_t status = ji_segment_enter(segment);
     if (status == JSTATUS_SUCCESS) {
         if (found->owner != segment->slot)
             status = shared_give(shared, moved, found->owner);

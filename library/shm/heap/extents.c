@@ -121,9 +121,8 @@ jstatus_t ji_extent_free(jshared_t *shared, uint64_t page, uint64_t pages, bool 
     if (!all && segment->cache[pages].count < SHM_CACHE_DEPTH)
         return JSTATUS_SUCCESS; /* another process has freed it, or has it now */
 
-    jstatus_t status = ji_segment_enter(segment);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_segment_enter(segment));
+    jstatus_t status = JSTATUS_SUCCESS;
 
     for (uint64_t length = all ? 1 : pages;
          length <= (all ? SHM_CACHE_PAGES : pages) && status == JSTATUS_SUCCESS; ++length)

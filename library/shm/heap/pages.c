@@ -252,9 +252,8 @@ jstatus_t ji_pages_free(jsegment_t *segment, uint64_t page, uint64_t *end) {
     if (!ji_pages_is_extent(segment, page, word) || SHM_STATE(word) == SHM_FREE)
         return JI_POISON(segment, "page %llu is freed and is no extent", (unsigned long long)page);
 
-    jstatus_t status = pages_before(segment, page, &before);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(pages_before(segment, page, &before));
+    jstatus_t status = JSTATUS_SUCCESS;
 
     if (before != 0) {
         if ((status = bin_remove(segment, before, page - before)) != JSTATUS_SUCCESS)

@@ -212,9 +212,8 @@ static jstatus_t shared_with_memory(jsegment_t *segment, uint64_t id,
                                     bool reads, jshared_t **out) {
 
     jshared_t *made = NULL, *shared = NULL;
-    jstatus_t status = reads ? ji_segment_begin_reading(segment) : ji_segment_begin(segment);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(reads ? ji_segment_begin_reading(segment) : ji_segment_begin(segment));
+    jstatus_t status = JSTATUS_SUCCESS;
 
     bool inside = false;
     JTRY_ALLOC(made = ji_metadata_zalloc(sizeof *made));
@@ -298,9 +297,8 @@ jstatus_t jshared_find(uint64_t id, jshared_t **shared) {
 static jstatus_t shared_close(jshared_t *shared) {
     jsegment_t *segment = shared->segment;
 
-    jstatus_t status = shared->gone ? JSTATUS_SUCCESS : ji_heap_leave(shared);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(shared->gone ? JSTATUS_SUCCESS : ji_heap_leave(shared));
+    jstatus_t status = JSTATUS_SUCCESS;
 
     uint64_t *opened = &segment->slots[segment->slot - 1].opened;
     shm_store(opened, shm_load(opened) & ~((uint64_t)1 << shared->index));
@@ -318,9 +316,8 @@ jstatus_t jshared_close(jshared_t *shared) {
         return JSTATUS_SUCCESS;
     jsegment_t *segment = shared->segment;
 
-    jstatus_t status = ji_segment_begin_reading(segment);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_segment_begin_reading(segment));
+    jstatus_t status = JSTATUS_SUCCESS;
 
     if (shared->open_count > 1) {
         --shared->open_count;
@@ -375,9 +372,8 @@ static jstatus_t shared_destroy(jshared_t *shared) {
 jstatus_t jshared_destroy(jshared_t *shared) {
     JREQUIRE(shared != NULL, JSTATUS_INVALID_POINTER);
     jsegment_t *segment = shared->segment;
-    jstatus_t status = ji_segment_begin(segment);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_segment_begin(segment));
+    jstatus_t status = JSTATUS_SUCCESS;
 
     if (shared->above_count > 0)
         status = ji_fail(JSTATUS_BUSY, "a jallocator_t stands over allocator %llu",

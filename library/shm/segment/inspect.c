@@ -165,9 +165,8 @@ static bool visit_see(const jsegment_t *segment, const inspect_extent_t *extent,
 jstatus_t jsegment_visit(const jsegment_t *segment, jextent_visitor_t visitor, void *context) {
     JREQUIRE(segment != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(visitor != NULL, JSTATUS_INVALID_POINTER);
-    jstatus_t status = inspect_begin(segment);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(inspect_begin(segment));
+    jstatus_t status = JSTATUS_SUCCESS;
 
     const jextent_t header = {.struct_size = sizeof header,
                               .size_bytes = (size_t)segment->constants.first_page << SHM_PAGE_SHIFT,
@@ -246,9 +245,8 @@ jstatus_t jsegment_get_process(const jsegment_t *segment, unsigned slot,
     JTRY_RETURN(JI_CHECK_SIZED(jsegment_process_t, process, attached));
     JREQUIRE(slot >= 1 && slot <= segment->constants.slot_count, JSTATUS_INVALID_VALUE);
 
-    jstatus_t status = inspect_begin(segment);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(inspect_begin(segment));
+    jstatus_t status = JSTATUS_SUCCESS;
 
     const shm_slot_t *entry = &segment->slots[slot - 1];
     stats_context_t seen = {.slot = slot};

@@ -344,9 +344,8 @@ jstatus_t jsegment_destroy(jsegment_t *segment) {
     if (segment == NULL)
         return JSTATUS_SUCCESS;
 
-    jstatus_t status = ji_segment_begin(segment);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_segment_begin(segment));
+    jstatus_t status = JSTATUS_SUCCESS;
 
     const bool at_gate = shm_gate_take(&segment->backing, true, segment->timeout_ms);
     if (!at_gate)
@@ -381,9 +380,8 @@ jstatus_t jsegment_remove(jsegment_backend_t backend, const char *name, jsegment
     JREQUIRE(how == JSEGMENT_REMOVE_UNUSED || how == JSEGMENT_REMOVE_ALWAYS, JSTATUS_INVALID_VALUE);
 
     shm_backing_t backing;
-    jstatus_t status = shm_backing_find(backend, name, &backing);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(shm_backing_find(backend, name, &backing));
+    jstatus_t status = JSTATUS_SUCCESS;
 
     if (!shm_gate_take(&backing, true, SEGMENT_DEFAULT_TIMEOUT_MS))
         status = ji_fail(JSTATUS_BUSY, "\"%s\": others are attaching", name);

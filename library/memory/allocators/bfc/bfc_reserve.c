@@ -99,10 +99,8 @@ jstatus_t ji_bfc_grow(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, size_t n
     size_t bytes = bfc->all_at_once || wanted > available ? available : wanted;
 
     ji_fence_t fence;
-    jstatus_t status =
-        ji_frontier_mark_taken(&bfc->frontier, bfc->below_is_ordered, stream, &fence);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_frontier_mark_taken(&bfc->frontier, bfc->below_is_ordered, stream, &fence));
+    jstatus_t status = JSTATUS_SUCCESS;
 
     if (alignment < BFC_GRANULE_BYTES)
         alignment = BFC_GRANULE_BYTES;

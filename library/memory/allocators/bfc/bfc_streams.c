@@ -43,15 +43,11 @@ jstatus_t ji_bfc_stream_of(bfc_t *bfc, jstream_t *stream, bfc_stream_t **of) {
 
 jstatus_t ji_bfc_stream_mark(bfc_t *bfc, jstream_t *stream, bfc_stream_t **of, uint64_t *serial) {
     ji_fence_t fence;
-    jstatus_t status = ji_frontier_mark(&bfc->frontier, stream, &fence);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_frontier_mark(&bfc->frontier, stream, &fence));
 
     bfc_stream_t *found = ji_bfc_stream_at(bfc, fence.index);
     if (found == NULL) {
-        status = ji_frontier_drain(&bfc->frontier, fence);
-        if (status != JSTATUS_SUCCESS)
-            return status;
+        JTRY_RETURN(ji_frontier_drain(&bfc->frontier, fence));
         found = bfc->ready;
         fence.serial = 0;
     }

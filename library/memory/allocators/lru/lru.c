@@ -125,13 +125,11 @@ static uint32_t lru_find_awaited(lru_t *lru, const lru_request_t *request) {
 }
 
 static jstatus_t lru_take_from_below(lru_t *lru, const lru_request_t *request, void **pointer) {
-    jstatus_t status = ji_lru_reserve(lru);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_lru_reserve(lru));
 
     void *memory;
-    status = jallocator_allocate(lru->below, request->layout_bytes, request->layout_alignment,
-                                 request->stream, &memory);
+    jstatus_t status = jallocator_allocate(lru->below, request->layout_bytes,
+                                           request->layout_alignment, request->stream, &memory);
     if (status != JSTATUS_SUCCESS)
         return status;
 
@@ -354,9 +352,8 @@ static jstatus_t lru_create(const ji_request_t *request, jallocator_t **out) {
 
     const jlru_options_t *options = request->options;
     ji_traits_t traits = {.name = request->name, .below = request->below, .kind = &ji_kind_lru};
-    jstatus_t status = ji_policy_threads("lru", options->threads, &traits.threads);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_policy_threads("lru", options->threads, &traits.threads));
+    jstatus_t status = JSTATUS_SUCCESS;
 
     lru_t *lru;
     JTRY_ALLOC(lru = ji_metadata_zalloc(sizeof *lru));
