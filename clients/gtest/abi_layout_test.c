@@ -63,7 +63,7 @@ SIZE(jdistribution_t, 48);
 AT(jdistribution_t, extents, 0);
 AT(jdistribution_t, blocks, 16);
 AT(jdistribution_t, grid, 32);
-AT(jdistribution_t, place, 40);
+AT(jdistribution_t, coordinates, 40);
 
 SIZE(jbuffer_block_t, 40);
 AT(jbuffer_block_t, rank, 0);

@@ -186,8 +186,9 @@ typedef struct jdistribution_t {
     int64_t extents[2]; /**< of the whole matrix */
     int64_t blocks[2];  /**< at least 1 */
     int grid[2];        /**< rows and columns of processes, at least 1 */
-    /** this process's row and column; -1, -1: it is not in the grid and holds no part */
-    int place[2];
+    /** this process's row and column, as MPI_Cart_coords(); -1, -1: it is not in the grid and holds
+     * no part */
+    int coordinates[2];
 } jdistribution_t;
 
 /** The process (its row or column) that holds the global index. */
@@ -200,22 +201,22 @@ JALLOC_INLINE int64_t jdistribution_to_local(const jdistribution_t *d, int dimen
     const int64_t block = d->blocks[dimension];
     return index / (block * d->grid[dimension]) * block + index % block;
 }
-/** The global index of a local one of the process at `place`. */
-JALLOC_INLINE int64_t jdistribution_to_global(const jdistribution_t *d, int dimension, int place,
-                                              int64_t index) {
+/** The global index of a local one of the process at `coordinate` of the grid. */
+JALLOC_INLINE int64_t jdistribution_to_global(const jdistribution_t *d, int dimension,
+                                              int coordinate, int64_t index) {
     const int64_t block = d->blocks[dimension];
-    return (index / block * d->grid[dimension] + place) * block + index % block;
+    return (index / block * d->grid[dimension] + coordinate) * block + index % block;
 }
-/** How many of the global indices below `end` the process at `place` holds (ScaLAPACK's numroc). 0
- * for place -1. */
-JALLOC_INLINE int64_t jdistribution_local_count(const jdistribution_t *d, int dimension, int place,
-                                                int64_t end) {
-    if (place < 0)
+/** How many of the global indices below `end` the process at `coordinate` of the grid holds
+ * (ScaLAPACK's numroc). 0 for coordinate -1. */
+JALLOC_INLINE int64_t jdistribution_local_count(const jdistribution_t *d, int dimension,
+                                                int coordinate, int64_t end) {
+    if (coordinate < 0)
         return 0;
     const int64_t block = d->blocks[dimension], whole = end / block,
                   turn = whole / d->grid[dimension];
     const int64_t extra = whole % d->grid[dimension];
-    return turn * block + (place < extra ? block : place == extra ? end % block : 0);
+    return turn * block + (coordinate < extra ? block : coordinate == extra ? end % block : 0);
 }
 /** @} */
 

@@ -249,7 +249,7 @@ jdistribution_t ji_buffer_distribution(const jbuffer_allocator_t *allocator,
         d.extents[i] = layout->extents[i];
     for (int i = 0; i < 2; ++i) {
         d.grid[i] = allocator->grid->shape[i];
-        d.place[i] = allocator->grid->place[i];
+        d.coordinates[i] = allocator->grid->coordinates[i];
     }
 
     bool said = false; /* by the layout */
@@ -297,7 +297,8 @@ jstatus_t ji_buffer_part_bytes(const jbuffer_allocator_t *allocator, const jlayo
     *d = ji_buffer_distribution(allocator, layout);
     size_t part = jhandle_sizeof_datatype(allocator->options.type);
     for (int i = 0; i < 2; ++i)
-        if (!ji_size_mul(part, (size_t)jdistribution_local_count(d, i, d->place[i], d->extents[i]),
+        if (!ji_size_mul(part,
+                         (size_t)jdistribution_local_count(d, i, d->coordinates[i], d->extents[i]),
                          &part) ||
             part > INT64_MAX)
             return ji_fail(JSTATUS_INVALID_SIZE,

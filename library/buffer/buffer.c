@@ -86,7 +86,7 @@ ji_place_t ji_buffer_part_place(const jbuffer_t *buffer) {
 
     for (int d = 0; d < 2; ++d)
         part.layout.extents[d] =
-            jdistribution_local_count(whole, d, whole->place[d], whole->extents[d]);
+            jdistribution_local_count(whole, d, whole->coordinates[d], whole->extents[d]);
     part.layout.strides[0] = 1;
     part.layout.strides[1] = storage->leading_dimension;
     return part;
@@ -374,8 +374,8 @@ jstatus_t jbuffer_set(jbuffer_t *buffer, const int64_t *indices, const void *val
         const jdistribution_t *whole = &storage->distribution;
         const int64_t row = buffer->starts[0] + element.indices[0],
                       column = buffer->starts[1] + element.indices[1];
-        if (jdistribution_owner(whole, 0, row) != whole->place[0] ||
-            jdistribution_owner(whole, 1, column) != whole->place[1])
+        if (jdistribution_owner(whole, 0, row) != whole->coordinates[0] ||
+            jdistribution_owner(whole, 1, column) != whole->coordinates[1])
             return JSTATUS_SUCCESS;
         offset = jdistribution_to_local(whole, 0, row) +
                  jdistribution_to_local(whole, 1, column) * storage->leading_dimension;

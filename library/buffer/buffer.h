@@ -185,8 +185,8 @@ jstatus_t ji_runtime_drop(jruntime_t *runtime);
 /* A grid of processes, owned by the runtime. */
 struct ji_grid {
     int shape[2];
-    int place[2];      /* this process's; -1, -1: outside */
-    int blacs_context; /* -1: outside */
+    int coordinates[2]; /* this process's; -1, -1: outside */
+    int blacs_context;  /* -1: outside */
     ji_grid_t *next;
 };
 

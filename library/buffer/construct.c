@@ -206,8 +206,8 @@ static jstatus_t construct_set_diagonal(jbuffer_t *made) {
     for (int64_t i = 0; status == JSTATUS_SUCCESS && i < count; ++i) {
         int64_t at = i * step;
         if (distributed) {
-            if (jdistribution_owner(whole, 0, i) != whole->place[0] ||
-                jdistribution_owner(whole, 1, i) != whole->place[1])
+            if (jdistribution_owner(whole, 0, i) != whole->coordinates[0] ||
+                jdistribution_owner(whole, 1, i) != whole->coordinates[1])
                 continue;
             at = jdistribution_to_local(whole, 0, i) +
                  jdistribution_to_local(whole, 1, i) * storage->leading_dimension;

@@ -74,7 +74,7 @@ static jstatus_t function_fill_block(const function_work_t *work, int64_t n, cha
 
     const ji_place_t piece = ji_place_slice(&work->part, starts, extents);
     for (int d = 0; work->whole != NULL && d < work->part.layout.rank; ++d)
-        starts[d] = jdistribution_to_global(work->whole, d, work->whole->place[d], starts[d]);
+        starts[d] = jdistribution_to_global(work->whole, d, work->whole->coordinates[d], starts[d]);
 
     if (!function_touches(work->structure, starts, extents))
         return JSTATUS_SUCCESS;

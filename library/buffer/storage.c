@@ -190,7 +190,7 @@ static jstatus_t storage_begin(jbuffer_allocator_t *allocator, const jlayout_t *
     JTRY(ji_buffer_part_bytes(allocator, layout, &storage->distribution, &storage->size_bytes));
     if (allocator->options.kind == JBUFFER_DISTRIBUTED) {
         const jdistribution_t *d = &storage->distribution;
-        const int64_t rows = jdistribution_local_count(d, 0, d->place[0], d->extents[0]);
+        const int64_t rows = jdistribution_local_count(d, 0, d->coordinates[0], d->extents[0]);
         storage->leading_dimension = rows > 0 ? rows : 1;
     }
 

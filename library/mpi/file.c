@@ -180,8 +180,9 @@ static jstatus_t file_move_piece(const panel_job_t *job, const jbuffer_t *panel,
     const jdistribution_t *whole = &panel->storage->distribution;
     int64_t begin[2], count[2];
     for (int d = 0; d < 2; ++d) {
-        begin[d] = whole->place[d] * job->blocks[d];
-        count[d] = jdistribution_local_count(whole, d, whole->place[d], panel->layout.extents[d]);
+        begin[d] = whole->coordinates[d] * job->blocks[d];
+        count[d] =
+            jdistribution_local_count(whole, d, whole->coordinates[d], panel->layout.extents[d]);
     }
 
     const int64_t at = row + begin[0] + (column + begin[1]) * job->extents[0];

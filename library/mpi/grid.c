@@ -37,7 +37,8 @@ jstatus_t ji_mpi_open_grid(jruntime_t *runtime, const int shape[2], ji_grid_t **
 
     if (grid->blacs_context >= 0) {
         int rows, columns;
-        Cblacs_gridinfo(grid->blacs_context, &rows, &columns, &grid->place[0], &grid->place[1]);
+        Cblacs_gridinfo(grid->blacs_context, &rows, &columns, &grid->coordinates[0],
+                        &grid->coordinates[1]);
     }
 
     mpi->grids = grid;

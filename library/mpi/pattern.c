@@ -22,8 +22,8 @@
 /* ---- Runs ---- */
 
 /* The first index at or behind `index` that a process has, and the end of its block there. */
-static int64_t distribution_seek(const ji_distribution_t *distribution, int place, int64_t index,
-                                 int64_t *end) {
+static int64_t distribution_seek(const ji_distribution_t *distribution, int coordinate,
+                                 int64_t index, int64_t *end) {
     if (distribution->count == 1) {
         *end = INT64_MAX;
         return index;
@@ -33,8 +33,8 @@ static int64_t distribution_seek(const ji_distribution_t *distribution, int plac
     int64_t block = whole / distribution->block;
     const int owner = (int)(block % distribution->count);
 
-    if (owner != place) {
-        block += place > owner ? place - owner : place - owner + distribution->count;
+    if (owner != coordinate) {
+        block += coordinate > owner ? coordinate - owner : coordinate - owner + distribution->count;
         index = block * distribution->block - distribution->start;
     }
 

@@ -39,9 +39,9 @@
 
 /* One side of a copy, seen from this process of those that take part. */
 typedef struct side {
-    bool everywhere; /* every holder has all of it */
-    int holders;     /* processes that have something */
-    int place[2];    /* this process's row and column; -1: it is no holder */
+    bool everywhere;    /* every holder has all of it */
+    int holders;        /* processes that have something */
+    int coordinates[2]; /* this process's row and column; -1: it is no holder */
     ji_distribution_t distribution[2];
     jstructure_t structure;
     jdevice_t *device; /* NULL: the host */
@@ -62,7 +62,7 @@ static side_t side_of(const jruntime_info_t *info, const jbuffer_t *buffer, bool
         for (int d = 0; d < 2; ++d) {
             const int64_t huge =
                 whole->extents[d] > REDISTRIBUTE_HUGE ? whole->extents[d] : REDISTRIBUTE_HUGE;
-            side.place[d] = whole->place[d];
+            side.coordinates[d] = whole->coordinates[d];
             side.distribution[d] =
                 (ji_distribution_t){whole->blocks[d] < huge ? whole->blocks[d] : huge,
                                     whole->grid[d], d == 0 ? whole->grid[1] : 1, buffer->starts[d],
@@ -80,7 +80,7 @@ static side_t side_of(const jruntime_info_t *info, const jbuffer_t *buffer, bool
 
     side.data = ji_buffer_data(buffer);
     for (int d = 0; d < 2; ++d) {
-        side.place[d] = holder ? 0 : -1;
+        side.coordinates[d] = holder ? 0 : -1;
         side.distribution[d] =
             (ji_distribution_t){1, 1, 1, 0, layout->rank > d ? layout->strides[d] : 1};
     }
@@ -88,7 +88,7 @@ static side_t side_of(const jruntime_info_t *info, const jbuffer_t *buffer, bool
 }
 
 static bool side_is_holder(const side_t *side) {
-    return side->place[0] >= 0 && side->place[1] >= 0;
+    return side->coordinates[0] >= 0 && side->coordinates[1] >= 0;
 }
 
 /* The most indices that a process can have of a view's. */
@@ -192,8 +192,9 @@ static bool copy_own_share(const copy_t *copy, const ji_part_t *part, const ji_t
     if (!side_is_holder(source) || !side_is_holder(&copy->destination))
         return false;
 
-    *share = (ji_share_t){.from = {source->place[mirrored], source->place[!mirrored]},
-                          .to = {copy->destination.place[0], copy->destination.place[1]}};
+    *share =
+        (ji_share_t){.from = {source->coordinates[mirrored], source->coordinates[!mirrored]},
+                     .to = {copy->destination.coordinates[0], copy->destination.coordinates[1]}};
     ji_share_begin(transfer, share);
     return share->left > 0;
 }
@@ -249,7 +250,7 @@ static bool peer_number(const copy_t *copy, const ji_part_t *part, const ji_tran
     number = ((receives ? number - destination->holders : number) + me + 1) % theirs->holders;
     *peer = (peer_t){.receives = receives, .rank = number};
 
-    int place[2] = {0, 0};
+    int other[2] = {0, 0};
     if (theirs->everywhere) {
         const int *leader_of = ji_mpi_of(copy->runtime)->leader_of;
         for (int rank = 0, left = number; copy->leaders_receive && left >= 0; ++rank) {
@@ -257,8 +258,8 @@ static bool peer_number(const copy_t *copy, const ji_part_t *part, const ji_tran
             peer->rank = rank;
         }
     } else {
-        place[0] = number / theirs->distribution[1].count;
-        place[1] = number % theirs->distribution[1].count;
+        other[0] = number / theirs->distribution[1].count;
+        other[1] = number % theirs->distribution[1].count;
     }
 
     if (peer->rank == me)
@@ -267,8 +268,8 @@ static bool peer_number(const copy_t *copy, const ji_part_t *part, const ji_tran
     for (int d = 0; d < 2; ++d) {
         /* The dimension of the source that the rows or columns come from. */
         const int from = d ^ mirrored;
-        peer->share.from[d] = receives ? place[from] : source->place[from];
-        peer->share.to[d] = receives ? destination->place[d] : place[d];
+        peer->share.from[d] = receives ? other[from] : source->coordinates[from];
+        peer->share.to[d] = receives ? destination->coordinates[d] : other[d];
     }
     ji_share_begin(transfer, &peer->share);
     return peer->share.left > 0;
@@ -578,7 +579,7 @@ jstatus_t ji_mpi_get(const jbuffer_t *buffer, const int64_t indices[2], void *va
                           jdistribution_owner(whole, 1, indices[1])};
 
     const bool on_host = jdevice_kind(ji_buffer_device(buffer)) == JDEVICE_HOST;
-    if (owner[0] == whole->place[0] && owner[1] == whole->place[1]) {
+    if (owner[0] == whole->coordinates[0] && owner[1] == whole->coordinates[1]) {
         const int64_t at =
             jdistribution_to_local(whole, 0, indices[0]) +
             jdistribution_to_local(whole, 1, indices[1]) * storage->leading_dimension;

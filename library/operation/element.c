@@ -27,20 +27,19 @@ static jstatus_t each_local_column(const jbuffer_t *buffer, ji_line_function_t f
     const jdistribution_t *d = &buffer->storage->distribution;
     const ji_matrix_t matrix = ji_matrix(ji_buffer_type(buffer), &buffer->layout, NULL);
     const int64_t *starts = buffer->starts;
-
-    if (d->place[0] < 0)
+    const int row = d->coordinates[0], column = d->coordinates[1];
+    if (row < 0)
         return JSTATUS_SUCCESS;
 
-    const int64_t last = jdistribution_local_count(d, 1, d->place[1], starts[1] + matrix.columns);
-    for (int64_t local = jdistribution_local_count(d, 1, d->place[1], starts[1]); local < last;
+    const int64_t last = jdistribution_local_count(d, 1, column, starts[1] + matrix.columns);
+    for (int64_t local = jdistribution_local_count(d, 1, column, starts[1]); local < last;
          local++) {
-        const int64_t j = jdistribution_to_global(d, 1, d->place[1], local) - starts[1];
-
+        const int64_t j = jdistribution_to_global(d, 1, column, local) - starts[1];
         int64_t first, end;
         ji_region_rows(ji_structure_region(matrix.structure), matrix.rows, j, &first, &end);
 
-        const int64_t top = jdistribution_local_count(d, 0, d->place[0], starts[0] + first);
-        const int64_t count = jdistribution_local_count(d, 0, d->place[0], starts[0] + end) - top;
+        const int64_t top = jdistribution_local_count(d, 0, row, starts[0] + first);
+        const int64_t count = jdistribution_local_count(d, 0, row, starts[0] + end) - top;
         if (count == 0)
             continue;
 
@@ -74,7 +73,7 @@ int64_t ji_row_of(const jbuffer_t *buffer, const ji_line_t *line, int64_t index)
     const jdistribution_t *d = &buffer->storage->distribution;
     if (ji_buffer_kind(buffer) != JBUFFER_DISTRIBUTED)
         return line->row + index;
-    return jdistribution_to_global(d, 0, d->place[0], line->row + index) - buffer->starts[0];
+    return jdistribution_to_global(d, 0, d->coordinates[0], line->row + index) - buffer->starts[0];
 }
 
 /* ---- Fill and scale ---- */

@@ -53,8 +53,8 @@ static void check_part(jbuffer_t *buffer) {
     for (int64_t j = 0; j < part.columns; j++)
         for (int64_t i = 0; i < part.rows; i++)
             CLAIM(((double *)part.pointer)[i + j * part.leading_dimension] ==
-                  value_at(jdistribution_to_global(d, 0, d->place[0], i),
-                           jdistribution_to_global(d, 1, d->place[1], j)));
+                  value_at(jdistribution_to_global(d, 0, d->coordinates[0], i),
+                           jdistribution_to_global(d, 1, d->coordinates[1], j)));
 }
 
 static void check_whole(const double *x, int64_t order) {
@@ -102,11 +102,12 @@ static void pick(void *context) {
     conversion_t *c = context;
     const jdistribution_t *d = &c->part.distribution;
     for (int64_t j = 0; j < c->part.columns; j++) {
-        const double *from = c->from + jdistribution_to_global(d, 1, d->place[1], j) * c->order;
+        const double *from =
+            c->from + jdistribution_to_global(d, 1, d->coordinates[1], j) * c->order;
         double *to = (double *)c->part.pointer + j * c->part.leading_dimension;
         for (int64_t i = 0; i < c->part.rows; i += d->blocks[0]) {
             const int64_t left = c->part.rows - i, rows = left < d->blocks[0] ? left : d->blocks[0];
-            memcpy(to + i, from + jdistribution_to_global(d, 0, d->place[0], i),
+            memcpy(to + i, from + jdistribution_to_global(d, 0, d->coordinates[0], i),
                    (size_t)rows * sizeof *to);
         }
     }
@@ -127,15 +128,15 @@ static void gather_and_place(void *context) {
     gather(&behind);
     for (int p = 0; p < world.count; p++) {
         const jdistribution_t *d = &c->part.distribution;
-        const int place[2] = {p / d->grid[1], p % d->grid[1]};
-        const int64_t rows = jdistribution_local_count(d, 0, place[0], c->order),
-                      columns = jdistribution_local_count(d, 1, place[1], c->order);
+        const int coordinates[2] = {p / d->grid[1], p % d->grid[1]};
+        const int64_t rows = jdistribution_local_count(d, 0, coordinates[0], c->order),
+                      columns = jdistribution_local_count(d, 1, coordinates[1], c->order);
         for (int64_t j = 0; j < columns; j++) {
             const double *from = c->behind + c->starts[p] + j * rows;
-            double *to = c->to + jdistribution_to_global(d, 1, place[1], j) * c->order;
+            double *to = c->to + jdistribution_to_global(d, 1, coordinates[1], j) * c->order;
             for (int64_t i = 0; i < rows; i += d->blocks[0]) {
                 const int64_t left = rows - i, run = left < d->blocks[0] ? left : d->blocks[0];
-                memcpy(to + jdistribution_to_global(d, 0, place[0], i), from + i,
+                memcpy(to + jdistribution_to_global(d, 0, coordinates[0], i), from + i,
                        (size_t)run * sizeof *to);
             }
         }

@@ -559,8 +559,8 @@ JTEST(BufferAllocator, LocalBytesAreThoseOfTheElementsThatAProcessOwns) {
         for (int row = 0; row < options.grid[0]; ++row)
             for (int column = 0; column < options.grid[1]; ++column) {
                 memset(pretend.grids, 0, sizeof pretend.grids);
-                pretend.place[0] = row;
-                pretend.place[1] = column;
+                pretend.coordinates[0] = row;
+                pretend.coordinates[1] = column;
                 jbuffer_allocator_t *allocator;
                 JASSERT_OK(jbuffer_allocator_create(pretend.runtime, &options, &allocator));
                 const jdistribution_t d = ji_buffer_distribution(allocator, &layout);
@@ -632,7 +632,7 @@ JTEST(BufferAllocator, BlocksAreTheLayoutsTheAllocatorsOrChosen) {
 JTEST(BufferAllocator, OutsideOfTheGridThereIsNothing) {
     pretend_runtime_t pretend;
     JASSERT_OK(pretend_runtime_make(&pretend, 6, true));
-    pretend.place[0] = pretend.place[1] = -1;
+    pretend.coordinates[0] = pretend.coordinates[1] = -1;
     jbuffer_allocator_options_t options = options_of(JBUFFER_DISTRIBUTED, JDATATYPE_F64);
     options.grid[0] = options.grid[1] = 2;
     jbuffer_allocator_t *allocator;

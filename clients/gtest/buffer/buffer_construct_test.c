@@ -909,8 +909,8 @@ JTEST(BufferConstruct, PartsOfADistributedBufferAreTheWholeTogether) {
                 jbuffer_allocator_t *allocator;
                 jbuffer_t *made[3] = {NULL};
                 JASSERT_OK(pretend_runtime_make(&pretend, rows * columns, true));
-                pretend.place[0] = r;
-                pretend.place[1] = c;
+                pretend.coordinates[0] = r;
+                pretend.coordinates[1] = c;
                 options.kind = JBUFFER_DISTRIBUTED;
                 options.type = JDATATYPE_F64;
                 options.grid[0] = rows;

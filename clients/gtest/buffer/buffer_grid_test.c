@@ -11,8 +11,8 @@
 JTEST(Buffer, ADistributedViewIsAPlaceInTheWhole) {
     pretend_runtime_t pretend;
     JASSERT_OK(pretend_runtime_make(&pretend, 4, true));
-    pretend.place[0] = 0;
-    pretend.place[1] = 1;
+    pretend.coordinates[0] = 0;
+    pretend.coordinates[1] = 1;
     jbuffer_allocator_t *allocator =
         buffer_allocator_of(pretend.runtime, JBUFFER_DISTRIBUTED, JDATATYPE_F64, NULL, NULL, false);
     const jlayout_t layout = buffer_layout_of("[5,9] row blocks=(2,2)");

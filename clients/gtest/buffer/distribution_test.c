@@ -23,15 +23,16 @@ JTEST(Distribution, IsTheDealingOfBlocksInTurn) {
                 JASSERT_EQ(jdistribution_to_local(&d, dimension, i), held[dealer]);
                 JASSERT_EQ(jdistribution_to_global(&d, dimension, dealer, held[dealer]), i);
                 held[dealer]++;
-                for (int place = 0; place < d.grid[dimension]; ++place)
-                    JASSERT_EQ(jdistribution_local_count(&d, dimension, place, i + 1), held[place]);
+                for (int coordinate = 0; coordinate < d.grid[dimension]; ++coordinate)
+                    JASSERT_EQ(jdistribution_local_count(&d, dimension, coordinate, i + 1),
+                               held[coordinate]);
             }
             dealer = (dealer + 1) % d.grid[dimension];
         }
-        for (int place = 0; place < d.grid[dimension]; ++place) {
-            JEXPECT_EQ(jdistribution_local_count(&d, dimension, place, d.extents[dimension]),
-                       held[place]);
-            JEXPECT_EQ(jdistribution_local_count(&d, dimension, place, 0), 0);
+        for (int coordinate = 0; coordinate < d.grid[dimension]; ++coordinate) {
+            JEXPECT_EQ(jdistribution_local_count(&d, dimension, coordinate, d.extents[dimension]),
+                       held[coordinate]);
+            JEXPECT_EQ(jdistribution_local_count(&d, dimension, coordinate, 0), 0);
         }
         JEXPECT_EQ(jdistribution_local_count(&d, dimension, -1, d.extents[dimension]), 0);
     }

@@ -234,7 +234,7 @@ JTEST(Storage, NoElementsNeedNoMemory) {
 JTEST(Storage, ADistributedPartIsAllThatAProcessHolds) {
     pretend_runtime_t pretend;
     JASSERT_OK(pretend_runtime_make(&pretend, 6, true));
-    pretend.place[1] = 2;
+    pretend.coordinates[1] = 2;
     jbuffer_allocator_t *allocator =
         make_allocator(pretend.runtime, JBUFFER_DISTRIBUTED, false, jtest_failing_allocator());
     jlayout_t layout;
@@ -248,7 +248,7 @@ JTEST(Storage, ADistributedPartIsAllThatAProcessHolds) {
     JEXPECT_EQ(buffer->storage->size_bytes, 51 * 21);
     JEXPECT_OK(jbuffer_release(buffer));
 
-    pretend.place[0] = pretend.place[1] = -1; /* outside of the grid */
+    pretend.coordinates[0] = pretend.coordinates[1] = -1; /* outside of the grid */
     memset(pretend.grids, 0, sizeof pretend.grids);
     jbuffer_allocator_t *outside =
         make_allocator(pretend.runtime, JBUFFER_DISTRIBUTED, false, jtest_failing_allocator());

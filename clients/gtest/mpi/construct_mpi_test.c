@@ -73,8 +73,8 @@ static void expect_places(jbuffer_t *buffer, const jlayout_t *structured, const 
         if (kind != JBUFFER_DISTRIBUTED) {
             JEXPECT_OK(jbuffer_get(buffer, at, got));
         } else {
-            if (jdistribution_owner(d, 0, at[0]) != d->place[0] ||
-                jdistribution_owner(d, 1, at[1]) != d->place[1])
+            if (jdistribution_owner(d, 0, at[0]) != d->coordinates[0] ||
+                jdistribution_owner(d, 1, at[1]) != d->coordinates[1])
                 continue;
             const int64_t offset = jdistribution_to_local(d, 0, at[0]) +
                                    jdistribution_to_local(d, 1, at[1]) * part.leading_dimension;

@@ -97,20 +97,20 @@ static void check_and_release(const jmpi_t *mpi, jbuffer_t *buffer, jdatatype_t 
     JEXPECT_OK(jbuffer_as_part(buffer, &part));
     const jdistribution_t *whole = &part.distribution;
     const bool inside = mpi->rank < whole->grid[0] * whole->grid[1];
-    JEXPECT_EQ(whole->place[0], inside ? mpi->rank / whole->grid[1] : -1);
-    JEXPECT_EQ(whole->place[1], inside ? mpi->rank % whole->grid[1] : -1);
+    JEXPECT_EQ(whole->coordinates[0], inside ? mpi->rank / whole->grid[1] : -1);
+    JEXPECT_EQ(whole->coordinates[1], inside ? mpi->rank % whole->grid[1] : -1);
     int64_t count[2] = {0, 0}, wrong = 0, row, column = 0;
     for (int d = 0; d < 2; ++d)
         for (int64_t at = 0; at < extents[d]; ++at)
-            count[d] += inside && at / whole->blocks[d] % whole->grid[d] == whole->place[d];
+            count[d] += inside && at / whole->blocks[d] % whole->grid[d] == whole->coordinates[d];
     JEXPECT_EQ(part.rows, count[0]);
     JEXPECT_EQ(part.columns, count[1]);
     for (int64_t j = 0; j < extents[1]; ++j) {
-        if (!inside || j / whole->blocks[1] % whole->grid[1] != whole->place[1])
+        if (!inside || j / whole->blocks[1] % whole->grid[1] != whole->coordinates[1])
             continue;
         row = 0;
         for (int64_t i = 0; i < extents[0]; ++i) {
-            if (i / whole->blocks[0] % whole->grid[0] != whole->place[0])
+            if (i / whole->blocks[0] % whole->grid[0] != whole->coordinates[0])
                 continue;
             unsigned char expected[16];
             formula(type, i, j, expected);
@@ -298,13 +298,13 @@ JMPI_TEST_P(Distributed, MpiTakesTheWindow, grid_case_t, grids) {
     MPI_Win_fence(0, window);
     for (int64_t j = 0; j < extents[1]; ++j)
         for (int64_t i = 0; i < extents[0]; ++i) {
-            const int64_t place[2] = {i / 4 % param->grid[0], j / 3 % param->grid[1]};
+            const int64_t owner[2] = {i / 4 % param->grid[0], j / 3 % param->grid[1]};
             int64_t rows = 0; /* of the part, by counting */
             for (int64_t at = 0; at < extents[0]; ++at)
-                rows += at / 4 % param->grid[0] == place[0];
+                rows += at / 4 % param->grid[0] == owner[0];
             const int64_t row = i / (4 * param->grid[0]) * 4 + i % 4,
                           column = j / (3 * param->grid[1]) * 3 + j % 3;
-            MPI_Get(&found[i + j * 13], 1, MPI_DOUBLE, (int)(place[0] * param->grid[1] + place[1]),
+            MPI_Get(&found[i + j * 13], 1, MPI_DOUBLE, (int)(owner[0] * param->grid[1] + owner[1]),
                     (MPI_Aint)(row + column * rows), 1, MPI_DOUBLE, window);
         }
     MPI_Win_fence(0, window);

@@ -95,8 +95,8 @@ static void check_loaded(const matrix_t *saved, jbuffer_t *loaded) {
     for (int64_t column = 0; column < part.columns; ++column)
         for (int64_t row = 0; row < part.rows; ++row) {
             const jdistribution_t *whole = &part.distribution;
-            const int64_t i = jdistribution_to_global(whole, 0, whole->place[0], row);
-            const int64_t j = jdistribution_to_global(whole, 1, whole->place[1], column);
+            const int64_t i = jdistribution_to_global(whole, 0, whole->coordinates[0], row);
+            const int64_t j = jdistribution_to_global(whole, 1, whole->coordinates[1], column);
             unsigned char expected[16];
             matrix_element(saved, i, j, expected);
             wrong += memcmp(expected,

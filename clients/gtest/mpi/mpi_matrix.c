@@ -98,8 +98,8 @@ static int64_t *count_places(const matrix_t *matrix, int dimension) {
     int64_t local = 0;
     for (int64_t at = 0; at < before + extent; ++at) {
         const bool mine =
-            !distributed ||
-            (at / whole->blocks[dimension]) % whole->grid[dimension] == whole->place[dimension];
+            !distributed || (at / whole->blocks[dimension]) % whole->grid[dimension] ==
+                                whole->coordinates[dimension];
         const int64_t stride = distributed ? (dimension == 0 ? 1 : part.leading_dimension)
                                : matrix->rank > dimension ? layout.strides[dimension]
                                                           : 1;

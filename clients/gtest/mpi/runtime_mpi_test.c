@@ -196,8 +196,8 @@ JMPI_TEST(MpiGrid, PutsRanksInRowMajorOrderAndTheRestOutside, 0) {
             const int shape[2] = {rows, columns};
             JMPI_ASSERT_OK(mpi->runtime->ops->open_grid(mpi->runtime, shape, &grid));
             const bool inside = mpi->rank < rows * columns;
-            JEXPECT_EQ(grid->place[0], inside ? mpi->rank / columns : -1);
-            JEXPECT_EQ(grid->place[1], inside ? mpi->rank % columns : -1);
+            JEXPECT_EQ(grid->coordinates[0], inside ? mpi->rank / columns : -1);
+            JEXPECT_EQ(grid->coordinates[1], inside ? mpi->rank % columns : -1);
             JEXPECT_EQ(grid->blacs_context >= 0, inside);
             const uint64_t allocations = jtest_metadata_allocation_count();
             JMPI_ASSERT_OK(mpi->runtime->ops->open_grid(mpi->runtime, shape, &again));

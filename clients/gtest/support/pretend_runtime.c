@@ -48,9 +48,10 @@ static jstatus_t pretend_open_grid(jruntime_t *runtime, const int grid[2], ji_gr
     for (int i = 0; i < PRETEND_GRIDS; ++i) {
         ji_grid_t *candidate = &pretend->grids[i];
         if (candidate->shape[0] == 0)
-            *candidate = (ji_grid_t){.shape = {grid[0], grid[1]},
-                                     .place = {pretend->place[0], pretend->place[1]},
-                                     .blacs_context = -1};
+            *candidate =
+                (ji_grid_t){.shape = {grid[0], grid[1]},
+                            .coordinates = {pretend->coordinates[0], pretend->coordinates[1]},
+                            .blacs_context = -1};
         if (candidate->shape[0] == grid[0] && candidate->shape[1] == grid[1]) {
             *out = candidate;
             return JSTATUS_SUCCESS;

@@ -20,7 +20,7 @@
 
 typedef struct pretend_runtime {
     jruntime_t *runtime;
-    int place[2];                                        /* of this process in every grid */
+    int coordinates[2];                                  /* of this process in every grid */
     unsigned agreements[3], broadcasts[3], opens, ended; /* by scope; opens: of grids */
     /* The n-th agreement, broadcast or opening fails; 0: none. */
     uint64_t fail_in;

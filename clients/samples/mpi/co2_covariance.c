@@ -52,8 +52,8 @@ static int sum_of_logs(jruntime_t *runtime, jbuffer_t *factor, double *sum) {
     const jdistribution_t *d = &part.distribution;
     double mine = 0;
     for (int64_t j = 0; j < part.columns; j++) {
-        const int64_t global = jdistribution_to_global(d, 1, d->place[1], j);
-        if (jdistribution_owner(d, 0, global) == d->place[0])
+        const int64_t global = jdistribution_to_global(d, 1, d->coordinates[1], j);
+        if (jdistribution_owner(d, 0, global) == d->coordinates[0])
             mine += log(((double *)part.pointer)[jdistribution_to_local(d, 0, global) +
                                                  j * part.leading_dimension]);
     }
