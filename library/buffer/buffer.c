@@ -73,15 +73,15 @@ void *ji_buffer_data(const jbuffer_t *buffer) {
                      (size_t)buffer->offset * jhandle_sizeof_datatype(ji_buffer_type(buffer));
 }
 
-ji_place_t ji_buffer_place(const jbuffer_t *buffer) {
-    return (ji_place_t){ji_buffer_device(buffer), ji_buffer_type(buffer), buffer->layout,
-                        ji_buffer_data(buffer)};
+ji_elements_t ji_buffer_elements(const jbuffer_t *buffer) {
+    return (ji_elements_t){ji_buffer_device(buffer), ji_buffer_type(buffer), buffer->layout,
+                           ji_buffer_data(buffer)};
 }
 
-ji_place_t ji_buffer_part_place(const jbuffer_t *buffer) {
+ji_elements_t ji_buffer_part_elements(const jbuffer_t *buffer) {
     const ji_storage_t *storage = buffer->storage;
     const jdistribution_t *whole = &storage->distribution;
-    ji_place_t part = {
+    ji_elements_t part = {
         ji_buffer_device(buffer), ji_buffer_type(buffer), {.rank = 2}, storage->pointer};
 
     for (int d = 0; d < 2; ++d)
@@ -242,7 +242,7 @@ jstatus_t jbuffer_as_part(jbuffer_t *buffer, jbuffer_part_t *part) {
     JTRY_RETURN(ji_buffer_check_contents(buffer, __func__));
 
     const ji_storage_t *storage = buffer->storage;
-    const jlayout_t *layout = &buffer->layout, here = ji_buffer_part_place(buffer).layout;
+    const jlayout_t *layout = &buffer->layout, here = ji_buffer_part_elements(buffer).layout;
 
     jbuffer_part_t held = {.pointer = storage->pointer,
                            .leading_dimension = storage->leading_dimension,

@@ -359,36 +359,37 @@ uint64_t ji_arguments_add_buffer(uint64_t hash, const jbuffer_t *buffer);
 
 /* Local memory seen as elements: what a local or replicated buffer is, or a piece of a distributed
  * one. */
-typedef struct ji_place {
+typedef struct ji_elements {
     jdevice_t *device;
     jdatatype_t type;
     jlayout_t layout; /* with its structure; blocks do not count */
     void *data;       /* the first element */
-} ji_place_t;
+} ji_elements_t;
 
 /* Host memory to host memory, of one shape; done on return. Types may differ: as
  * jbuffer_construct_copy() says (complex to real: invalid value). A structured source is read as
  * the whole matrix where the destination is general; a structured destination gets its stored
  * triangle. May not overlap. Allocates nothing. */
-jstatus_t ji_place_copy_host(const ji_place_t *destination, const ji_place_t *source);
+jstatus_t ji_elements_copy_host(const ji_elements_t *destination, const ji_elements_t *source);
 /* Every stored element becomes *value (NULL: 0), in host memory. */
-void ji_place_fill_host(const ji_place_t *destination, const void *value);
+void ji_elements_fill_host(const ji_elements_t *destination, const void *value);
 
-/* Bytes of host staging that a copy between places on any devices needs: 0 on the host, and where
+/* Bytes of host staging that a copy between any devices needs: 0 on the host, and where
  * both are packed alike. */
-size_t ji_place_copy_bytes(const ji_place_t *destination, const ji_place_t *source);
+size_t ji_elements_copy_bytes(const ji_elements_t *destination, const ji_elements_t *source);
 /* The copy, of one type where a device takes part. In the order of the stream, which belongs to the
  * device of the two that is not the host (NULL: its default stream); `staging` is host memory of
  * those bytes, aligned to 64. Where staging is used the stream is waited for. */
-jstatus_t ji_place_copy(const ji_place_t *destination, const ji_place_t *source, jstream_t *stream,
-                        void *staging);
+jstatus_t ji_elements_copy(const ji_elements_t *destination, const ji_elements_t *source,
+                           jstream_t *stream, void *staging);
 
-/* A local or replicated buffer as a place. */
-ji_place_t ji_buffer_place(const jbuffer_t *buffer);
+/* Those of a local or replicated buffer. */
+ji_elements_t ji_buffer_elements(const jbuffer_t *buffer);
 /* What this process holds of a distributed buffer, as a matrix. */
-ji_place_t ji_buffer_part_place(const jbuffer_t *buffer);
-/* Part of a place, as a general one. */
-ji_place_t ji_place_slice(const ji_place_t *place, const int64_t *starts, const int64_t *extents);
+ji_elements_t ji_buffer_part_elements(const jbuffer_t *buffer);
+/* A slice of them, without structure. */
+ji_elements_t ji_elements_slice(const ji_elements_t *elements, const int64_t *starts,
+                                const int64_t *extents);
 /* The layout in blocks of no more than so many elements (at least 1), which are long where strides
  * are short. */
 jlayout_t ji_layout_divide(const jlayout_t *layout, int64_t elements);

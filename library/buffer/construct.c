@@ -155,10 +155,10 @@ static jstatus_t construct_fill(jbuffer_t *made, const void *value) {
         return JSTATUS_SUCCESS;
 
     if (jdevice_kind(device) == JDEVICE_HOST) {
-        const ji_place_t place = ji_buffer_kind(made) == JBUFFER_DISTRIBUTED
-                                     ? ji_buffer_part_place(made)
-                                     : ji_buffer_place(made);
-        ji_place_fill_host(&place, zero ? NULL : value);
+        const ji_elements_t elements = ji_buffer_kind(made) == JBUFFER_DISTRIBUTED
+                                           ? ji_buffer_part_elements(made)
+                                           : ji_buffer_elements(made);
+        ji_elements_fill_host(&elements, zero ? NULL : value);
         return JSTATUS_SUCCESS;
     }
 
@@ -193,9 +193,9 @@ static jstatus_t construct_set_diagonal(jbuffer_t *made) {
 
     double real = 1.0;
     _Alignas(16) char one[16];
-    const ji_place_t number = {jdevice_host(), JDATATYPE_F64, {.rank = 0}, &real};
-    const ji_place_t converted = {jdevice_host(), ji_buffer_type(made), {.rank = 0}, one};
-    jstatus_t status = ji_place_copy_host(&converted, &number);
+    const ji_elements_t number = {jdevice_host(), JDATATYPE_F64, {.rank = 0}, &real};
+    const ji_elements_t converted = {jdevice_host(), ji_buffer_type(made), {.rank = 0}, one};
+    jstatus_t status = ji_elements_copy_host(&converted, &number);
 
     int64_t count = INT64_MAX, step = 0;
     for (int d = 0; d < layout->rank; ++d) {

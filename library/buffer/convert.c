@@ -40,7 +40,7 @@ static jstatus_t convert_source(const ji_construct_t *construct, const jbuffer_t
                                 conversion_t *conversion) {
     const jbuffer_t *made = construct->made;
     const bool distributed = ji_buffer_kind(source) == JBUFFER_DISTRIBUTED;
-    ji_place_t from = distributed ? ji_buffer_part_place(source) : ji_buffer_place(source);
+    ji_elements_t from = distributed ? ji_buffer_part_elements(source) : ji_buffer_elements(source);
     ji_construct_descriptor_t *descriptor = &conversion->descriptor;
 
     descriptor->allocator = *ji_buffer_allocator(source);
@@ -56,7 +56,7 @@ static jstatus_t convert_source(const ji_construct_t *construct, const jbuffer_t
     descriptor->buffer.storage = &descriptor->storage;
 
     jstatus_t status = JSTATUS_SUCCESS;
-    ji_place_t to = {jdevice_host(), ji_buffer_type(made), from.layout, NULL};
+    ji_elements_t to = {jdevice_host(), ji_buffer_type(made), from.layout, NULL};
 
     int64_t count = 0;
     JTRY(jlayout_init(&to.layout, from.layout.rank, from.layout.extents, JORDER_COLUMN_MAJOR));
@@ -64,7 +64,7 @@ static jstatus_t convert_source(const ji_construct_t *construct, const jbuffer_t
     JTRY(jlayout_get_count(&to.layout, &count));
 
     if (count > 0 && convert_reads(made, source)) {
-        ji_place_t image = {jdevice_host(), from.type, to.layout, NULL};
+        ji_elements_t image = {jdevice_host(), from.type, to.layout, NULL};
         size_t to_bytes, image_bytes = 0;
         const bool elsewhere = jdevice_kind(from.device) != JDEVICE_HOST;
 
@@ -76,7 +76,7 @@ static jstatus_t convert_source(const ji_construct_t *construct, const jbuffer_t
         }
 
         conversion->bytes =
-            to_bytes + image_bytes + (elsewhere ? ji_place_copy_bytes(&image, &from) : 0);
+            to_bytes + image_bytes + (elsewhere ? ji_elements_copy_bytes(&image, &from) : 0);
         JTRY(ji_construct_scratch(construct, &conversion->scratch));
         JTRY(jallocator_allocate(conversion->scratch, conversion->bytes, JI_ALIGNMENT, NULL,
                                  &conversion->memory));
@@ -85,12 +85,12 @@ static jstatus_t convert_source(const ji_construct_t *construct, const jbuffer_t
 
         if (elsewhere) {
             image.data = (char *)conversion->memory + to_bytes;
-            JTRY(ji_place_copy(&image, &from, NULL, (char *)image.data + image_bytes));
+            JTRY(ji_elements_copy(&image, &from, NULL, (char *)image.data + image_bytes));
             JTRY(jstream_synchronize(from.device, NULL));
             from = image;
         }
 
-        (void)ji_place_copy_host(&to, &from); /* has been looked at before */
+        (void)ji_elements_copy_host(&to, &from); /* has been looked at before */
     }
 
     if (distributed)

@@ -397,7 +397,7 @@ static void elements_copy_side(const elements_way_t *way, elements_to_t to, elem
     elements_below(way, to_side, from_side, n);
 }
 
-static void elements_copy_part(const ji_place_t *destination, const ji_place_t *source,
+static void elements_copy_part(const ji_elements_t *destination, const ji_elements_t *source,
                                const ji_part_t *part) {
     const int64_t n = destination->layout.extents[0], *strides = source->layout.strides;
     const bool mirrored = ji_origin_is_mirrored(part->origin),
@@ -422,7 +422,8 @@ static void elements_copy_part(const ji_place_t *destination, const ji_place_t *
         elements_copy_side(&way, to, from, 1, n);
 }
 
-static void elements_copy_structured(const ji_place_t *destination, const ji_place_t *source) {
+static void elements_copy_structured(const ji_elements_t *destination,
+                                     const ji_elements_t *source) {
     const jlayout_t *to = &destination->layout;
     ji_part_t parts[2];
     const int count = ji_structure_parts(to->structure, source->layout.structure, parts);
@@ -441,7 +442,7 @@ static void elements_copy_structured(const ji_place_t *destination, const ji_pla
 
 /* ---- Places ---- */
 
-jstatus_t ji_place_copy_host(const ji_place_t *destination, const ji_place_t *source) {
+jstatus_t ji_elements_copy_host(const ji_elements_t *destination, const ji_elements_t *source) {
     JREQUIRE(jlayout_same_shape(&destination->layout, &source->layout), JSTATUS_INVALID_SIZE);
     if (ji_type_is_complex(source->type) && !ji_type_is_complex(destination->type))
         return ji_fail(JSTATUS_INVALID_VALUE,
@@ -463,11 +464,11 @@ jstatus_t ji_place_copy_host(const ji_place_t *destination, const ji_place_t *so
     return JSTATUS_SUCCESS;
 }
 
-void ji_place_fill_host(const ji_place_t *destination, const void *value) {
+void ji_elements_fill_host(const ji_elements_t *destination, const void *value) {
     /* The same elements, of a source that stands still. */
-    ji_place_t still = *destination;
+    ji_elements_t still = *destination;
     memset(still.layout.strides, 0, sizeof still.layout.strides);
     still.data = (void *)(uintptr_t)(value != NULL ? value : elements_zero);
     still.layout.structure = JSTRUCTURE_GENERAL;
-    (void)ji_place_copy_host(destination, &still);
+    (void)ji_elements_copy_host(destination, &still);
 }

@@ -40,18 +40,18 @@ size_t ji_file_piece_bytes = (size_t)1 << 20;
 
 /* A buffer's memory on its way from or to a file. */
 typedef struct file_job {
-    ji_place_t place; /* its dimensions in the file's order, the fastest first */
-    jlayout_t blocks; /* the same elements as the file has them; each block is a piece */
-    int64_t count;    /* of pieces */
-    void *memory;     /* of one, on the host */
-    void *staging;    /* what a copy to or from a device asks for */
+    ji_elements_t elements; /* its dimensions in the file's order, the fastest first */
+    jlayout_t blocks;       /* the same elements as the file has them; each block is a piece */
+    int64_t count;          /* of pieces */
+    void *memory;           /* of one, on the host */
+    void *staging;          /* what a copy to or from a device asks for */
     size_t staging_bytes;
 } file_job_t;
 
 /* Part of the elements, which is one run of the file. */
 typedef struct file_piece {
     int64_t starts[JLAYOUT_MAX_RANK], extents[JLAYOUT_MAX_RANK];
-    ji_place_t packed; /* in the job's memory */
+    ji_elements_t packed; /* in the job's memory */
     size_t bytes;
 } file_piece_t;
 
@@ -59,9 +59,9 @@ typedef struct file_piece {
 static jstatus_t file_begin_job(file_job_t *job, const jbuffer_t *buffer, jorder_t order) {
     jstatus_t status;
     size_t bytes;
-    *job = (file_job_t){.place = ji_buffer_place(buffer)};
+    *job = (file_job_t){.elements = ji_buffer_elements(buffer)};
 
-    jlayout_t *const layout = &job->place.layout;
+    jlayout_t *const layout = &job->elements.layout;
     int reversed[JLAYOUT_MAX_RANK];
     for (int d = 0; d < layout->rank; d++)
         reversed[d] = layout->rank - 1 - d;
@@ -70,9 +70,9 @@ static jstatus_t file_begin_job(file_job_t *job, const jbuffer_t *buffer, jorder
         JTRY(jlayout_permute(layout, reversed, layout));
 
     JTRY(jlayout_init(&job->blocks, layout->rank, layout->extents, JORDER_COLUMN_MAJOR));
-    JTRY(jlayout_get_bytes(&job->blocks, job->place.type, &bytes));
+    JTRY(jlayout_get_bytes(&job->blocks, job->elements.type, &bytes));
     job->blocks = ji_layout_divide(
-        &job->blocks, (int64_t)(ji_file_piece_bytes / jhandle_sizeof_datatype(job->place.type)));
+        &job->blocks, (int64_t)(ji_file_piece_bytes / jhandle_sizeof_datatype(job->elements.type)));
 
     JTRY(jlayout_get_block_count(&job->blocks, &job->count));
     if (bytes > 0)
@@ -85,9 +85,9 @@ done:
 static jstatus_t file_cut_piece(const file_job_t *job, int64_t number, file_piece_t *piece) {
     const int rank = job->blocks.rank;
     JTRY_RETURN(jlayout_get_block(&job->blocks, number, piece->starts, piece->extents));
-    piece->packed = (ji_place_t){jdevice_host(), job->place.type, {.rank = 0}, job->memory};
+    piece->packed = (ji_elements_t){jdevice_host(), job->elements.type, {.rank = 0}, job->memory};
     JTRY_RETURN(jlayout_init(&piece->packed.layout, rank, piece->extents, JORDER_COLUMN_MAJOR));
-    return jlayout_get_bytes(&piece->packed.layout, job->place.type, &piece->bytes);
+    return jlayout_get_bytes(&piece->packed.layout, job->elements.type, &piece->bytes);
 }
 
 static void file_end_job(file_job_t *job) {
@@ -95,10 +95,10 @@ static void file_end_job(file_job_t *job) {
     ji_metadata_free(job->staging);
 }
 
-static jstatus_t file_copy(file_job_t *job, const ji_place_t *destination,
-                           const ji_place_t *source) {
-    jdevice_t *const device = job->place.device;
-    const size_t bytes = ji_place_copy_bytes(destination, source);
+static jstatus_t file_copy(file_job_t *job, const ji_elements_t *destination,
+                           const ji_elements_t *source) {
+    jdevice_t *const device = job->elements.device;
+    const size_t bytes = ji_elements_copy_bytes(destination, source);
     jstatus_t status;
 
     if (bytes > job->staging_bytes) {
@@ -108,19 +108,19 @@ static jstatus_t file_copy(file_job_t *job, const ji_place_t *destination,
         job->staging_bytes = bytes;
     }
 
-    JTRY(ji_place_copy(destination, source, NULL, job->staging));
+    JTRY(ji_elements_copy(destination, source, NULL, job->staging));
     status = jstream_synchronize(device, NULL);
 done:
     return status;
 }
 
-static void file_conjugate(const ji_place_t *place) {
-    const int64_t size = (int64_t)jhandle_sizeof_datatype(place->type);
+static void file_conjugate(const ji_elements_t *elements) {
+    const int64_t size = (int64_t)jhandle_sizeof_datatype(elements->type);
     ji_walk_t walk;
-    ji_walk_layouts(&walk, 1, (const jlayout_t *const[]){&place->layout});
+    ji_walk_layouts(&walk, 1, (const jlayout_t *const[]){&elements->layout});
 
     for (ji_walk_begin(&walk, 1); ji_walk_next(&walk);)
-        ji_conjugate(place->type, (char *)place->data + walk.at[0] * size,
+        ji_conjugate(elements->type, (char *)elements->data + walk.at[0] * size,
                      walk.dimensions[0].strides[0] * size, walk.count);
 }
 
@@ -129,22 +129,22 @@ static void file_conjugate(const ji_place_t *place) {
 static jstatus_t file_pack_rows(file_job_t *job, const file_piece_t *piece, int64_t begin,
                                 int64_t end) {
     const int64_t rows = end - begin, column = piece->starts[1], columns = piece->extents[1];
-    const ji_origin_t origin = ji_origin_of(job->place.layout.structure, begin, column);
+    const ji_origin_t origin = ji_origin_of(job->elements.layout.structure, begin, column);
 
     if (rows <= 0 || origin == JI_ORIGIN_ZERO) /* the piece is zero before */
         return JSTATUS_SUCCESS;
 
-    ji_place_t source;
-    const ji_place_t destination =
-        ji_place_slice(&piece->packed, (const int64_t[]){begin - piece->starts[0], 0},
-                       (const int64_t[]){rows, columns});
+    ji_elements_t source;
+    const ji_elements_t destination =
+        ji_elements_slice(&piece->packed, (const int64_t[]){begin - piece->starts[0], 0},
+                          (const int64_t[]){rows, columns});
 
     if (origin == JI_ORIGIN_STORED) {
-        source = ji_place_slice(&job->place, (const int64_t[]){begin, column},
-                                (const int64_t[]){rows, columns});
+        source = ji_elements_slice(&job->elements, (const int64_t[]){begin, column},
+                                   (const int64_t[]){rows, columns});
     } else {
-        source = ji_place_slice(&job->place, (const int64_t[]){column, begin},
-                                (const int64_t[]){columns, rows});
+        source = ji_elements_slice(&job->elements, (const int64_t[]){column, begin},
+                                   (const int64_t[]){columns, rows});
         (void)jlayout_permute(&source.layout, (const int[]){1, 0}, &source.layout);
     }
 
@@ -169,9 +169,10 @@ static jstatus_t file_pack_structured(file_job_t *job, const file_piece_t *piece
 
     if (from < to) {
         const int64_t extents[2] = {to - from, to - from};
-        ji_place_t source = ji_place_slice(&job->place, (const int64_t[]){from, from}, extents);
-        source.layout.structure = job->place.layout.structure;
-        const ji_place_t destination = ji_place_slice(
+        ji_elements_t source =
+            ji_elements_slice(&job->elements, (const int64_t[]){from, from}, extents);
+        source.layout.structure = job->elements.layout.structure;
+        const ji_elements_t destination = ji_elements_slice(
             &piece->packed, (const int64_t[]){from - top, from - piece->starts[1]}, extents);
         JTRY_RETURN(file_copy(job, &destination, &source));
     }
@@ -181,16 +182,16 @@ static jstatus_t file_pack_structured(file_job_t *job, const file_piece_t *piece
 
 /* A piece from the buffer. */
 static jstatus_t file_pack(file_job_t *job, const file_piece_t *piece) {
-    if (job->place.layout.structure != JSTRUCTURE_GENERAL)
+    if (job->elements.layout.structure != JSTRUCTURE_GENERAL)
         return file_pack_structured(job, piece);
 
-    const ji_place_t slice = ji_place_slice(&job->place, piece->starts, piece->extents);
+    const ji_elements_t slice = ji_elements_slice(&job->elements, piece->starts, piece->extents);
     return file_copy(job, &piece->packed, &slice);
 }
 
 /* And to it; what is loaded has no structure. */
 static jstatus_t file_unpack(file_job_t *job, const file_piece_t *piece) {
-    const ji_place_t slice = ji_place_slice(&job->place, piece->starts, piece->extents);
+    const ji_elements_t slice = ji_elements_slice(&job->elements, piece->starts, piece->extents);
     return file_copy(job, &slice, &piece->packed);
 }
 

@@ -3,7 +3,7 @@
 
 /* Buffers made by a function that is called for each block.
  *
- * What this process holds is a place, divided into blocks: the layout's, or pieces of a size that
+ * What this process holds is divided into blocks: the layout's, or pieces of a size that
  * fits the second cache. Threads take block after block from a counter, so that none waits for
  * another as long as there is one left; the calling thread is one of them, and those that cannot be
  * had are done without. In host memory a block is filled where it lies. Otherwise each thread has a
@@ -29,7 +29,7 @@
 typedef struct function_work {
     jbuffer_function_t function;
     void *context;
-    ji_place_t part;              /* what this process holds, with blocks */
+    ji_elements_t part;           /* what this process holds, with blocks */
     jstructure_t structure;       /* of the whole */
     const jdistribution_t *whole; /* NULL: not distributed */
     bool zeroed;                  /* memory holds zeros already */
@@ -72,16 +72,16 @@ static jstatus_t function_fill_block(const function_work_t *work, int64_t n, cha
     if (status != JSTATUS_SUCCESS)
         return status;
 
-    const ji_place_t piece = ji_place_slice(&work->part, starts, extents);
+    const ji_elements_t piece = ji_elements_slice(&work->part, starts, extents);
     for (int d = 0; work->whole != NULL && d < work->part.layout.rank; ++d)
         starts[d] = jdistribution_to_global(work->whole, d, work->whole->coordinates[d], starts[d]);
 
     if (!function_touches(work->structure, starts, extents))
         return JSTATUS_SUCCESS;
 
-    ji_place_t target = piece;
+    ji_elements_t target = piece;
     if (!work->in_place) {
-        target = (ji_place_t){jdevice_host(), piece.type, {.rank = 0}, own};
+        target = (ji_elements_t){jdevice_host(), piece.type, {.rank = 0}, own};
         status = jlayout_init(&target.layout, piece.layout.rank, extents, JORDER_COLUMN_MAJOR);
         if (status != JSTATUS_SUCCESS)
             return status;
@@ -94,7 +94,7 @@ static jstatus_t function_fill_block(const function_work_t *work, int64_t n, cha
     if (filled == JBUFFER_BLOCK_ZERO) {
         if (work->zeroed)
             return JSTATUS_SUCCESS;
-        ji_place_fill_host(&target, NULL);
+        ji_elements_fill_host(&target, NULL);
     } else if (filled != JBUFFER_BLOCK_FILLED) {
         return ji_fail(JSTATUS_INVALID_VALUE,
                        "the function failed for block number %lld of this process", (long long)n);
@@ -102,7 +102,7 @@ static jstatus_t function_fill_block(const function_work_t *work, int64_t n, cha
 
     if (work->in_place)
         return JSTATUS_SUCCESS;
-    status = ji_place_copy(&piece, &target, NULL, own + work->block_bytes);
+    status = ji_elements_copy(&piece, &target, NULL, own + work->block_bytes);
     return status == JSTATUS_SUCCESS ? jstream_synchronize(piece.device, NULL) : status;
 }
 
@@ -167,9 +167,9 @@ static jstatus_t function_run_all(function_work_t *work, int threads) {
 }
 
 /* What this process holds, in blocks. */
-static ji_place_t function_part(const jbuffer_t *made) {
+static ji_elements_t function_part(const jbuffer_t *made) {
     if (ji_buffer_kind(made) == JBUFFER_DISTRIBUTED) {
-        ji_place_t part = ji_buffer_part_place(made);
+        ji_elements_t part = ji_buffer_part_elements(made);
         for (int d = 0; d < 2; ++d)
             part.layout.blocks[d] = made->storage->distribution.blocks[d];
         if (part.layout.extents[0] > 0 && part.layout.extents[1] > 0)
@@ -177,7 +177,7 @@ static ji_place_t function_part(const jbuffer_t *made) {
         return part;
     }
 
-    ji_place_t part = ji_buffer_place(made);
+    ji_elements_t part = ji_buffer_elements(made);
 
     bool divided = false;
     for (int d = 0; d < part.layout.rank; ++d)

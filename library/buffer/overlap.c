@@ -99,13 +99,13 @@ typedef struct overlap_region {
 /* Those of a buffer. A placeholder's memory begins at 0, as far as its views among themselves are
  * concerned. */
 static overlap_region_t overlap_region(const jbuffer_t *buffer) {
-    const ji_place_t place = ji_buffer_kind(buffer) == JBUFFER_DISTRIBUTED
-                                 ? ji_buffer_part_place(buffer)
-                                 : ji_buffer_place(buffer);
-    const int64_t size = (int64_t)jhandle_sizeof_datatype(place.type);
-    return (overlap_region_t){place.layout, size,
+    const ji_elements_t elements = ji_buffer_kind(buffer) == JBUFFER_DISTRIBUTED
+                                       ? ji_buffer_part_elements(buffer)
+                                       : ji_buffer_elements(buffer);
+    const int64_t size = (int64_t)jhandle_sizeof_datatype(elements.type);
+    return (overlap_region_t){elements.layout, size,
                               ji_buffer_is_placeholder(buffer) ? (uintptr_t)(buffer->offset * size)
-                                                               : (uintptr_t)place.data};
+                                                               : (uintptr_t)elements.data};
 }
 
 static ji_overlap_t overlap_of_regions(const overlap_region_t *a, const overlap_region_t *b) {

@@ -3,7 +3,7 @@
 #ifndef JALLOC_BUFFER_WALK_H
 #define JALLOC_BUFFER_WALK_H
 
-/* How elements are gone through: the one place where dimensions are ordered and joined, where
+/* How elements are gone through: the one file in which dimensions are ordered and joined, where
  * indices are counted up, where a matrix is cut at its diagonal, and where signs of imaginary parts
  * change.
  *

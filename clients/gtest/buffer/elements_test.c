@@ -26,7 +26,7 @@ static bool is_refused(jdatatype_t to, jdatatype_t from) {
 /* Two places of one shape, and what the destination should become. Memory lies before an
  * inaccessible page. */
 typedef struct pair {
-    ji_place_t to, from;
+    ji_elements_t to, from;
     int64_t span;
     void *expected;
 } pair_t;
@@ -77,7 +77,7 @@ static void check_pair(pair_t pair) {
     JEXPECT_OK(jlayout_format(&pair.to.layout, &to, to_text, sizeof to_text));
     JEXPECT_OK(jlayout_format(&pair.from.layout, &from, from_text, sizeof from_text));
     JSCOPED_TRACE("%s from %s", to_text, from_text);
-    JEXPECT_STATUS(ji_place_copy_host(&pair.to, &pair.from),
+    JEXPECT_STATUS(ji_elements_copy_host(&pair.to, &pair.from),
                    is_refused(to, from) ? JSTATUS_INVALID_VALUE : JSTATUS_SUCCESS);
     REFERENCE_EXPECT_SPAN(to, pair.to.data, pair.expected, pair.span);
     pair_end(&pair);
@@ -105,11 +105,11 @@ JTEST(Elements, SixteenBitsAreReachedWithoutRoundingTwice) {
                 const double step = to == JDATATYPE_F16 ? 0x1p-10 : 0x1p-7;
                 double x = 1 + odd * step + step / 2 + side * 0x1p-50;
                 uint16_t rounded = 0, expected = 0;
-                const ji_place_t source = {jdevice_host(), JDATATYPE_F64, {.rank = 0}, &x};
-                const ji_place_t destination = {
+                const ji_elements_t source = {jdevice_host(), JDATATYPE_F64, {.rank = 0}, &x};
+                const ji_elements_t destination = {
                     jdevice_host(), (jdatatype_t)to, {.rank = 0}, &rounded};
                 reference_encode((jdatatype_t)to, (reference_number_t){x, 0}, &expected);
-                JEXPECT_OK(ji_place_copy_host(&destination, &source));
+                JEXPECT_OK(ji_elements_copy_host(&destination, &source));
                 JEXPECT_EQ(rounded, expected);
             }
 }
@@ -124,11 +124,11 @@ JTEST(Elements, IntegersAreClampedAndNotANumberIsZero) {
     const jlayout_t layout = {.rank = 1, .extents = {COUNT}, .strides = {1}};
     int8_t narrow[COUNT];
     int32_t wide[COUNT];
-    const ji_place_t source = {jdevice_host(), JDATATYPE_F64, layout, (void *)(uintptr_t)values};
-    const ji_place_t to_bytes = {jdevice_host(), JDATATYPE_I8, layout, narrow};
-    const ji_place_t to_words = {jdevice_host(), JDATATYPE_I32, layout, wide};
-    JEXPECT_OK(ji_place_copy_host(&to_bytes, &source));
-    JEXPECT_OK(ji_place_copy_host(&to_words, &source));
+    const ji_elements_t source = {jdevice_host(), JDATATYPE_F64, layout, (void *)(uintptr_t)values};
+    const ji_elements_t to_bytes = {jdevice_host(), JDATATYPE_I8, layout, narrow};
+    const ji_elements_t to_words = {jdevice_host(), JDATATYPE_I32, layout, wide};
+    JEXPECT_OK(ji_elements_copy_host(&to_bytes, &source));
+    JEXPECT_OK(ji_elements_copy_host(&to_words, &source));
     for (int i = 0; i < COUNT; ++i) {
         JSCOPED_TRACE("%g", values[i]);
         JEXPECT_EQ(narrow[i], bytes[i]);
@@ -204,8 +204,8 @@ JTEST(Elements, FillsWriteStoredElementsAlone) {
                 memcpy(expected + (size_t)reference_offset(&layout, indices) * size,
                        zero ? zeros : value, size);
         }
-        const ji_place_t place = {jdevice_host(), type, layout, data};
-        ji_place_fill_host(&place, zero ? NULL : value);
+        const ji_elements_t elements = {jdevice_host(), type, layout, data};
+        ji_elements_fill_host(&elements, zero ? NULL : value);
         JEXPECT_EQ(memcmp(data, expected, (size_t)span * size), 0);
         free(data);
         free(expected);
@@ -222,7 +222,7 @@ JTEST(Elements, NothingBeyondTheSpanIsTouched) {
         pair_t pair = pair_make(rank, extents, false, to, from);
         const size_t to_bytes = (size_t)pair.span * reference_size(to);
         const size_t from_bytes = (size_t)reference_span(&pair.from.layout) * reference_size(from);
-        ji_place_t destination = pair.to, source = pair.from;
+        ji_elements_t destination = pair.to, source = pair.from;
         if (to_bytes > 0) {
             destination.data =
                 n % 2 ? jtest_guard_pages(to_bytes) : jtest_guard_pages_before(to_bytes);
@@ -231,7 +231,7 @@ JTEST(Elements, NothingBeyondTheSpanIsTouched) {
             memcpy(destination.data, pair.to.data, to_bytes);
             memcpy(source.data, pair.from.data, from_bytes);
         }
-        JEXPECT_OK(ji_place_copy_host(&destination, &source));
+        JEXPECT_OK(ji_elements_copy_host(&destination, &source));
         REFERENCE_EXPECT_SPAN(to, destination.data, pair.expected, pair.span);
         pair_end(&pair);
     }
@@ -239,12 +239,12 @@ JTEST(Elements, NothingBeyondTheSpanIsTouched) {
 
 JTEST(Elements, ShapesThatDifferAreRefused) {
     double a[6] = {0}, b[6] = {1};
-    const ji_place_t wide = {
+    const ji_elements_t wide = {
         jdevice_host(), JDATATYPE_F64, {.rank = 2, .extents = {2, 3}, .strides = {1, 2}}, a};
-    const ji_place_t high = {
+    const ji_elements_t high = {
         jdevice_host(), JDATATYPE_F64, {.rank = 2, .extents = {3, 2}, .strides = {1, 3}}, b};
-    JEXPECT_STATUS(ji_place_copy_host(&wide, &high), JSTATUS_INVALID_SIZE);
-    JEXPECT_STATUS(ji_place_copy(&wide, &high, NULL, NULL), JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(ji_elements_copy_host(&wide, &high), JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(ji_elements_copy(&wide, &high, NULL, NULL), JSTATUS_INVALID_SIZE);
     JEXPECT_EQ(a[0], 0.0);
 }
 
@@ -269,9 +269,9 @@ JTEST(Elements, CopiesWithADeviceTouchWhatTheyShouldAlone) {
         if (who & 2)
             pair.from.device = &gpu->device;
         jstream_t *in = jtest_random_bool() ? stream : NULL;
-        const size_t bytes = ji_place_copy_bytes(&pair.to, &pair.from);
+        const size_t bytes = ji_elements_copy_bytes(&pair.to, &pair.from);
         void *staging = bytes > 0 ? jtest_guard_pages(bytes) : NULL;
-        JEXPECT_OK(ji_place_copy(&pair.to, &pair.from, in, staging));
+        JEXPECT_OK(ji_elements_copy(&pair.to, &pair.from, in, staging));
         JEXPECT_OK(jstream_synchronize(&gpu->device, in));
         REFERENCE_EXPECT_SPAN(type, pair.to.data, pair.expected, pair.span);
         pair_end(&pair);
@@ -285,20 +285,20 @@ JTEST(Elements, PackedAlikeNeedsNoStaging) {
     double a[12] = {0}, b[12] = {0};
     const jlayout_t columns = {.rank = 2, .extents = {3, 4}, .strides = {1, 3}},
                     rows = {.rank = 2, .extents = {3, 4}, .strides = {4, 1}};
-    const ji_place_t here = {jdevice_host(), JDATATYPE_F64, columns, a},
-                     there = {&gpu->device, JDATATYPE_F64, columns, b};
-    const ji_place_t other = {&gpu->device, JDATATYPE_F64, rows, b},
-                     also_here = {jdevice_host(), JDATATYPE_F64, rows, b};
-    JEXPECT_EQ(ji_place_copy_bytes(&here, &there), 0u);
-    JEXPECT_EQ(ji_place_copy_bytes(&there, &here), 0u);
-    JEXPECT_EQ(ji_place_copy_bytes(&here, &also_here), 0u);
-    JEXPECT_EQ(ji_place_copy_bytes(&here, &other), 128u); /* 96 bytes in units of 64 */
+    const ji_elements_t here = {jdevice_host(), JDATATYPE_F64, columns, a},
+                        there = {&gpu->device, JDATATYPE_F64, columns, b};
+    const ji_elements_t other = {&gpu->device, JDATATYPE_F64, rows, b},
+                        also_here = {jdevice_host(), JDATATYPE_F64, rows, b};
+    JEXPECT_EQ(ji_elements_copy_bytes(&here, &there), 0u);
+    JEXPECT_EQ(ji_elements_copy_bytes(&there, &here), 0u);
+    JEXPECT_EQ(ji_elements_copy_bytes(&here, &also_here), 0u);
+    JEXPECT_EQ(ji_elements_copy_bytes(&here, &other), 128u); /* 96 bytes in units of 64 */
     /* Two devices have a runtime in common, or the host between them. */
     jdevice_t hip = gpu->device;
     hip.kind = JDEVICE_HIP;
-    const ji_place_t elsewhere = {&hip, JDATATYPE_F64, columns, a};
-    JEXPECT_EQ(ji_place_copy_bytes(&there, &there), 0u);
-    JEXPECT_EQ(ji_place_copy_bytes(&there, &elsewhere), 256u);
+    const ji_elements_t elsewhere = {&hip, JDATATYPE_F64, columns, a};
+    JEXPECT_EQ(ji_elements_copy_bytes(&there, &there), 0u);
+    JEXPECT_EQ(ji_elements_copy_bytes(&there, &elsewhere), 256u);
 }
 
 JTEST(Elements, ADeviceConvertsNothing) {
@@ -306,9 +306,9 @@ JTEST(Elements, ADeviceConvertsNothing) {
     double a[2] = {1, 2};
     float b[2] = {3, 4};
     const jlayout_t layout = {.rank = 1, .extents = {2}, .strides = {1}};
-    const ji_place_t to = {&gpu->device, JDATATYPE_F64, layout, a},
-                     from = {jdevice_host(), JDATATYPE_F32, layout, b};
-    JEXPECT_STATUS(ji_place_copy(&to, &from, NULL, NULL), JSTATUS_INVALID_VALUE);
+    const ji_elements_t to = {&gpu->device, JDATATYPE_F64, layout, a},
+                        from = {jdevice_host(), JDATATYPE_F32, layout, b};
+    JEXPECT_STATUS(ji_elements_copy(&to, &from, NULL, NULL), JSTATUS_INVALID_VALUE);
     JEXPECT_EQ(a[0], 1.0);
 }
 
@@ -317,13 +317,13 @@ JTEST(Elements, CopiesInAStreamOfTheHostWaitForTheirTurn) {
     jtest_gate_t gate = JTEST_GATE_INIT;
     jstream_t *stream;
     double a[6] = {0}, b[6] = {1, 2, 3, 4, 5, 6};
-    const ji_place_t to = {
+    const ji_elements_t to = {
         host, JDATATYPE_F64, {.rank = 2, .extents = {2, 3}, .strides = {3, 1}}, a};
-    const ji_place_t from = {
+    const ji_elements_t from = {
         host, JDATATYPE_F64, {.rank = 2, .extents = {2, 3}, .strides = {1, 2}}, b};
     JASSERT_OK(jstream_create(host, &stream));
     JASSERT_OK(jtest_gate_block(&gate, host, stream));
-    JEXPECT_OK(ji_place_copy(&to, &from, stream, NULL));
+    JEXPECT_OK(ji_elements_copy(&to, &from, stream, NULL));
     jtest_gate_await(&gate);
     JEXPECT_EQ(a[5], 0.0);
     jtest_gate_open(&gate);
@@ -332,14 +332,14 @@ JTEST(Elements, CopiesInAStreamOfTheHostWaitForTheirTurn) {
     JEXPECT_EQ(a[5], 6.0);
     JFOR_EACH_FAILURE(i) {
         memset(a, 0, sizeof a);
-        const jstatus_t status = ji_place_copy(&to, &from, stream, NULL);
+        const jstatus_t status = ji_elements_copy(&to, &from, stream, NULL);
         JEXPECT_STATUS(status, jtest_metadata_failed() ? JSTATUS_MEMORY_ERROR : JSTATUS_SUCCESS);
         JEXPECT_OK(jstream_synchronize(host, stream));
         JEXPECT_EQ(a[5], jtest_metadata_failed() ? 0.0 : 6.0);
     }
     memset(a, 0, sizeof a);
     host_fail_after(1);
-    JEXPECT_STATUS(ji_place_copy(&to, &from, stream, NULL), JSTATUS_DEVICE_ERROR);
+    JEXPECT_STATUS(ji_elements_copy(&to, &from, stream, NULL), JSTATUS_DEVICE_ERROR);
     JEXPECT_TRUE(host_fail_no_more());
     JEXPECT_OK(jstream_synchronize(host, stream));
     JEXPECT_EQ(a[5], 0.0);

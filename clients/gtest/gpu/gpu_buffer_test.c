@@ -203,11 +203,12 @@ JTEST(GpuBuffer, CopiesTouchWhatTheyShouldAlone) {
         void *expected = malloc(bytes[0]), *actual = malloc(bytes[0]);
         memcpy(expected, host[0], bytes[0]);
         reference_copy(&layout[0], type, expected, &layout[1], type, host[1]);
-        const ji_place_t to = {where & 1 ? gpu_device() : jdevice_host(), type, layout[0], data[0]};
-        const ji_place_t from = {where & 2 ? gpu_device() : jdevice_host(), type, layout[1],
-                                 data[1]};
-        void *staging = malloc(ji_place_copy_bytes(&to, &from) + 1);
-        JEXPECT_OK(ji_place_copy(&to, &from, NULL, staging));
+        const ji_elements_t to = {where & 1 ? gpu_device() : jdevice_host(), type, layout[0],
+                                  data[0]};
+        const ji_elements_t from = {where & 2 ? gpu_device() : jdevice_host(), type, layout[1],
+                                    data[1]};
+        void *staging = malloc(ji_elements_copy_bytes(&to, &from) + 1);
+        JEXPECT_OK(ji_elements_copy(&to, &from, NULL, staging));
         JEXPECT_OK(jstream_synchronize(gpu_device(), NULL));
         if (where & 1)
             gpu_download(actual, device[0], bytes[0]);

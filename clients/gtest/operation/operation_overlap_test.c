@@ -36,9 +36,9 @@ static jbuffer_t *draw_view(jbuffer_t *whole, unsigned char *memory, unsigned ch
     JEXPECT_OK(jbuffer_permute(slice, order, &view));
     JEXPECT_OK(jbuffer_release(slice));
     memset(memory, 0, count);
-    const ji_place_t place = ji_buffer_place(view);
+    const ji_elements_t elements = ji_buffer_elements(view);
     const int8_t one = 1;
-    ji_place_fill_host(&place, &one);
+    ji_elements_fill_host(&elements, &one);
     memcpy(marks, memory, count);
     return view;
 }
