@@ -332,7 +332,6 @@ jstatus_t jbuffer_get(const jbuffer_t *buffer, const int64_t *indices, void *val
     const jdatatype_t type = ji_buffer_type(buffer);
     const size_t size = jhandle_sizeof_datatype(type);
     _Alignas(16) char found[16] = {0};
-
     jstatus_t status = buffer_check_element(buffer, indices, value, __func__, &element, &offset);
 
     if (ji_buffer_kind(buffer) == JBUFFER_DISTRIBUTED) {

@@ -325,7 +325,6 @@ static void elements_go(const elements_way_t *way, ji_walk_t *walk, char *to, co
         ji_walk_bring(walk, across);
 
     ji_walk_begin(walk, 2);
-
     const ji_walk_dimension_t *d0 = &walk->dimensions[0], *d1 = &walk->dimensions[1];
     const int64_t n0 = d0->extent, n1 = d1->extent;
 
@@ -440,7 +439,7 @@ static void elements_copy_structured(const ji_elements_t *destination,
                0, size / 2);
 }
 
-/* ---- Places ---- */
+/* ---- Copies and fills ---- */
 
 jstatus_t ji_elements_copy_host(const ji_elements_t *destination, const ji_elements_t *source) {
     JREQUIRE(jlayout_same_shape(&destination->layout, &source->layout), JSTATUS_INVALID_SIZE);
@@ -448,15 +447,18 @@ jstatus_t ji_elements_copy_host(const ji_elements_t *destination, const ji_eleme
         return ji_fail(JSTATUS_INVALID_VALUE,
                        "elements of %s have an imaginary part, the destination's of %s have none",
                        jdatatype_name(source->type), jdatatype_name(destination->type));
+
     const jlayout_t *to = &destination->layout, *from = &source->layout;
     int64_t count = 0;
     (void)jlayout_get_count(to, &count);
     if (count == 0)
         return JSTATUS_SUCCESS;
+
     if (to->structure != JSTRUCTURE_GENERAL || from->structure != JSTRUCTURE_GENERAL) {
         elements_copy_structured(destination, source);
         return JSTATUS_SUCCESS;
     }
+
     const elements_way_t way = elements_make_way(destination->type, source->type, false);
     ji_walk_t walk;
     ji_walk_layouts(&walk, 2, (const jlayout_t *const[]){to, from});

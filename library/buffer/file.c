@@ -208,7 +208,6 @@ jstatus_t ji_npy_temporary(const char *path, char **temporary) {
     unsigned long long number = 0;
     char *name;
     jstatus_t status = JSTATUS_SUCCESS;
-
     JTRY_ALLOC(name = ji_metadata_alloc(bytes));
 
     /* A name that is taken is no harm: it is refused. */
@@ -306,7 +305,6 @@ static jstatus_t file_save(const jbuffer_t *buffer, const char *path) {
         npy.order = layout->rank < 2 ? JORDER_ROW_MAJOR : JORDER_COLUMN_MAJOR;
 
     memcpy(npy.extents, layout->extents, sizeof npy.extents);
-
     JTRY(ji_npy_format(&npy, header));
     JTRY(ji_npy_target(path, &mode));
     JTRY(ji_npy_temporary(path, &temporary));

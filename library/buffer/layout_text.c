@@ -92,7 +92,6 @@ jstatus_t jlayout_format(const jlayout_t *layout, const jdatatype_t *type, char 
                        (int)*type);
 
     layout_writer_t writer = {.length = 0};
-
     bool divided = false;
     for (int d = 0; d < layout->rank; d++)
         divided |= layout->blocks[d] != 0;

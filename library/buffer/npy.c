@@ -339,7 +339,6 @@ static jstatus_t npy_read_header(int file, const char *path, int64_t file_bytes,
     }
 
     npy->data_offset = (int64_t)(begin + length);
-
     jlayout_t layout;
     size_t bytes;
     if (jlayout_init(&layout, npy->rank, npy->extents, npy->order) != JSTATUS_SUCCESS ||

@@ -102,7 +102,6 @@ jstatus_t ji_object_release(void *object, ji_object_kind_t kind, ji_owner_t owne
                        0;
     if (*last)
         *link = found->next;
-
     ji_lock_release(&object_lock);
 
     if (!live)

@@ -74,7 +74,6 @@ static jstatus_t runtime_look(jruntime_t *runtime) {
     jruntime_device_t devices[JI_RUNTIME_MAX_DEVICES];
     int found = 0;
     jstatus_t status = runtime_find_devices(devices, &found);
-
     const int threads = runtime_count_threads();
 
     ji_lock_acquire(&runtime->lock);

@@ -186,7 +186,6 @@ static jstatus_t storage_begin(jbuffer_allocator_t *allocator, const jlayout_t *
     JTRY_ALLOC(storage = ji_metadata_zalloc(sizeof *storage));
 
     atomic_init(&storage->references, 1);
-
     JTRY(ji_buffer_part_bytes(allocator, layout, &storage->distribution, &storage->size_bytes));
     if (allocator->options.kind == JBUFFER_DISTRIBUTED) {
         const jdistribution_t *d = &storage->distribution;
@@ -213,7 +212,6 @@ jstatus_t ji_storage_create(jbuffer_allocator_t *allocator, const jlayout_t *lay
                        "a buffer that is shared on a node cannot wrap a caller's memory");
 
     jstatus_t status = storage_begin(allocator, layout, &storage);
-
     if (shared)
         status = storage_share(allocator->runtime, storage, status);
     else if (status == JSTATUS_SUCCESS && wrap != NULL)

@@ -125,7 +125,6 @@ bool ji_walk_turn(ji_walk_t *walk) {
     }
 
     walk_step(walk, d, 1);
-
     if (walk->triangle) {
         const int64_t before = walk->first;
         int64_t end;

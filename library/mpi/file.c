@@ -149,7 +149,6 @@ static jstatus_t file_make_panel(panel_job_t *job) {
     jbuffer_t panel, part;
     size_t least;
     const int64_t extents[2] = {job->blocks[0] * job->grid[0], job->blocks[1] * job->grid[1]};
-
     jstatus_t status;
 
     JTRY(jbuffer_allocator_create(runtime, &options, &job->allocator));

@@ -163,7 +163,6 @@ static void window_find(const ji_transfer_t *transfer, const ji_share_t *share, 
     const bool whole = ji_region_is_all(transfer->region);
     int64_t from_step, to_step;
     ji_run_t run;
-
     pattern_steps(transfer, move, &from_step, &to_step);
 
     most = most < transfer->tile ? most : transfer->tile;

@@ -182,7 +182,6 @@ static double modulus(jdatatype_t type, const char *element) {
 static void norm_add(norm_walk_t *walk, const ji_line_t *line, int64_t index, double size) {
     const bool placed = walk->sums != NULL || walk->mirrored; /* its position matters */
     const int64_t row = placed ? ji_row_of(walk->x, line, index) : 0;
-
     const bool twice = walk->mirrored && row != line->column;
 
     if (walk->sums == NULL) {
@@ -219,7 +218,6 @@ static void norm_elements(norm_walk_t *walk, const ji_line_t *line, const char *
 static jstatus_t norm_line(void *context, const ji_line_t *line) {
     norm_walk_t *walk = context;
     jhandle_t *handle = walk->op->handle;
-
     const size_t bytes = ji_sizeof(walk->op->type);
 
     if (walk->stage == NULL) {

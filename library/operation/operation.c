@@ -102,7 +102,6 @@ static jstatus_t make_temporary(ji_operation_t *op, ji_operand_t *operand, size_
     alignas(64) static char nowhere[64]; /* memory is not looked at before there is any */
     jbuffer_allocator_t *allocator;
     jlayout_t layout;
-
     JTRY_RETURN(temporary_allocator(op, operand, &allocator));
 
     (void)jlayout_init(&layout, operand->layout.rank, operand->layout.extents, JORDER_COLUMN_MAJOR);

@@ -9,7 +9,6 @@
 
 static jstatus_t copy_check(ji_operation_t *op) {
     const jbuffer_t *source = op->operands[0].buffer, *destination = op->operands[1].buffer;
-
     const jdevice_t *device = op->handle->device;
 
     if (!jlayout_same_shape(&source->layout, &destination->layout))
@@ -34,7 +33,6 @@ static jstatus_t copy_finish(ji_operation_t *op) {
         return JSTATUS_SUCCESS;
 
     const bool source_on_host = jdevice_kind(ji_buffer_device(source)) == JDEVICE_HOST;
-
     /* The stream of a device that the copy is not done by. */
     op->waits = op->waits || ji_buffer_copy_is_collective(destination, from->buffer) ||
                 op->handle->device != ji_buffer_device(source_on_host ? destination : source);
@@ -136,7 +134,6 @@ static jstructure_t transposed_structure(jstructure_t structure, jblas_operation
 
 static jstatus_t transpose_check(ji_operation_t *op) {
     ji_operand_t *a = &op->operands[0], *b = &op->operands[1];
-
     const jblas_operation_t operation = op->operation[0];
 
     JTRY_RETURN(ji_operation_check_operation(op, operation));
