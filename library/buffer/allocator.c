@@ -176,9 +176,8 @@ jstatus_t jbuffer_allocator_rebind(jbuffer_allocator_t *allocator, jbuffer_kind_
                                    jdatatype_t type, jbuffer_allocator_t **rebound) {
     JREQUIRE(rebound != NULL, JSTATUS_INVALID_POINTER);
 
-    jstatus_t status = ji_object_check(allocator, JI_OBJECT_BUFFER_ALLOCATOR, __func__);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_object_check(allocator, JI_OBJECT_BUFFER_ALLOCATOR, __func__));
+    jstatus_t status = JSTATUS_SUCCESS;
     if ((unsigned)kind > JBUFFER_BEST)
         return ji_fail(JSTATUS_INVALID_VALUE, "%s: %d is no kind of buffer", __func__, (int)kind);
 

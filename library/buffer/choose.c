@@ -129,9 +129,8 @@ static jstatus_t choice_make(jruntime_t *runtime, const ji_choice_question_t *qu
     snprintf(message.device, sizeof message.device, "%s",
              choice->device != NULL ? jdevice_name(choice->device) : question->named.device);
 
-    jstatus_t status = choice_share(runtime, JSTATUS_SUCCESS, &message, sizeof message);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(choice_share(runtime, JSTATUS_SUCCESS, &message, sizeof message));
+    jstatus_t status = JSTATUS_SUCCESS;
 
     choice->kind = message.kind;
     if (choice->device == NULL || strcmp(jdevice_name(choice->device), message.device) != 0)

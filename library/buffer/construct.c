@@ -116,9 +116,8 @@ jstatus_t jbuffer_allocate(jbuffer_allocator_t *allocator, const jlayout_t *layo
 
 jstatus_t jbuffer_wrap(jbuffer_allocator_t *allocator, const jlayout_t *layout, void *pointer,
                        jbuffer_t **buffer) {
-    jstatus_t status = ji_object_check(allocator, JI_OBJECT_BUFFER_ALLOCATOR, __func__);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_object_check(allocator, JI_OBJECT_BUFFER_ALLOCATOR, __func__));
+    jstatus_t status = JSTATUS_SUCCESS;
 
     if (allocator->options.kind == JBUFFER_BEST || ji_buffer_is_shared_kind(&allocator->options))
         return ji_fail(JSTATUS_NOT_IMPLEMENTED,

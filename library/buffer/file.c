@@ -338,9 +338,8 @@ done:
 }
 
 jstatus_t jbuffer_save(const jbuffer_t *buffer, const char *path) {
-    jstatus_t status = ji_buffer_check(buffer, __func__);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_buffer_check(buffer, __func__));
+    jstatus_t status = JSTATUS_SUCCESS;
 
     const jbuffer_allocator_t *const allocator = ji_buffer_allocator(buffer);
     jruntime_t *const runtime = allocator->runtime;
@@ -433,9 +432,8 @@ static jstatus_t file_load(int file, const char *path, const ji_npy_t *npy,
 }
 
 jstatus_t jbuffer_load(jbuffer_allocator_t *allocator, const char *path, jbuffer_t **buffer) {
-    jstatus_t status = ji_object_check(allocator, JI_OBJECT_BUFFER_ALLOCATOR, __func__);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_object_check(allocator, JI_OBJECT_BUFFER_ALLOCATOR, __func__));
+    jstatus_t status = JSTATUS_SUCCESS;
 
     jruntime_t *const runtime = allocator->runtime;
     const bool collective = ji_buffer_is_collective(allocator);

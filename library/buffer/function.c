@@ -68,9 +68,8 @@ static bool function_touches(jstructure_t structure, const int64_t *starts,
  * where not needed. */
 static jstatus_t function_fill_block(const function_work_t *work, int64_t n, char *own) {
     int64_t starts[JLAYOUT_MAX_RANK], extents[JLAYOUT_MAX_RANK];
-    jstatus_t status = jlayout_get_block(&work->part.layout, n, starts, extents);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(jlayout_get_block(&work->part.layout, n, starts, extents));
+    jstatus_t status = JSTATUS_SUCCESS;
 
     const ji_elements_t piece = ji_elements_slice(&work->part, starts, extents);
     for (int d = 0; work->whole != NULL && d < work->part.layout.rank; ++d)
@@ -235,9 +234,8 @@ static jstatus_t function_fill(const ji_construct_t *construct, jbuffer_function
 jstatus_t jbuffer_construct_function(jbuffer_allocator_t *allocator, const jlayout_t *layout,
                                      jbuffer_function_t function, void *context, int max_threads,
                                      jbuffer_t **buffer) {
-    jstatus_t status = ji_object_check(allocator, JI_OBJECT_BUFFER_ALLOCATOR, __func__);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_object_check(allocator, JI_OBJECT_BUFFER_ALLOCATOR, __func__));
+    jstatus_t status = JSTATUS_SUCCESS;
 
     if (buffer == NULL || function == NULL)
         status = ji_fail(JSTATUS_INVALID_POINTER, "%s: requires buffer != NULL && function != NULL",

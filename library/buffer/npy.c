@@ -298,9 +298,8 @@ static void npy_quote(const npy_reader_t *reader, char quoted[25]) {
 static jstatus_t npy_read_header(int file, const char *path, int64_t file_bytes, ji_npy_t *npy) {
     unsigned char prefix[NPY_PREFIX_BYTES + 4];
     char text[NPY_LARGEST_HEADER];
-    jstatus_t status = ji_npy_read(file, path, 0, prefix, NPY_PREFIX_BYTES + 2);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_npy_read(file, path, 0, prefix, NPY_PREFIX_BYTES + 2));
+    jstatus_t status = JSTATUS_SUCCESS;
 
     if (memcmp(prefix, NPY_MAGIC, sizeof NPY_MAGIC - 1) != 0)
         return ji_fail(JSTATUS_INVALID_VALUE,

@@ -17,9 +17,8 @@ jstatus_t ji_mpi_open_grid(jruntime_t *runtime, const int shape[2], ji_grid_t **
             return JSTATUS_SUCCESS;
         }
 
-    jstatus_t status = ji_mpi_check_alive();
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_mpi_check_alive());
+    jstatus_t status = JSTATUS_SUCCESS;
 
     /* BLACS ends the program where it is asked for what it cannot do: nobody calls it before all
      * can. */

@@ -515,9 +515,8 @@ jstatus_t ji_mpi_move_bytes(jruntime_t *runtime, const jbuffer_t *destination,
 
 jstatus_t ji_mpi_move(jruntime_t *runtime, jbuffer_t *destination, const jbuffer_t *source,
                       bool transposed, void *workspace, size_t size_bytes) {
-    jstatus_t status = ji_mpi_check_alive();
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_mpi_check_alive());
+    jstatus_t status = JSTATUS_SUCCESS;
 
     copy_t copy;
     if (!copy_begin(runtime, destination, source, transposed, &copy))
@@ -567,9 +566,8 @@ jstatus_t ji_mpi_copy(jruntime_t *runtime, jbuffer_t *destination, const jbuffer
 }
 
 jstatus_t ji_mpi_get(const jbuffer_t *buffer, const int64_t indices[2], void *value) {
-    jstatus_t status = ji_mpi_check_alive();
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_mpi_check_alive());
+    jstatus_t status = JSTATUS_SUCCESS;
 
     jruntime_t *runtime = ji_buffer_runtime(buffer);
     const ji_storage_t *storage = buffer->storage;

@@ -18,9 +18,8 @@ static void window_end(void *memory) {
 static jstatus_t window_create(ji_storage_t *storage) {
     jruntime_t *runtime = storage->allocator->runtime;
     const int element = (int)jhandle_sizeof_datatype(storage->allocator->options.type);
-    jstatus_t status = ji_mpi_check_alive();
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(ji_mpi_check_alive());
+    jstatus_t status = JSTATUS_SUCCESS;
 
     MPI_Win *window = ji_metadata_alloc(sizeof *window);
     if (window == NULL)
