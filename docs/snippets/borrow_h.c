@@ -28,7 +28,8 @@ static jplan_t my_plan(const jhandle_t *handle, int64_t m, int64_t n) {
     return plan;
 }
 
-static jstatus_t planned(jhandle_t *handle, int64_t m, int64_t n) { /* snippet 2 */
+static jstatus_t planned(jhandle_t *handle, int64_t m, int64_t n) {
+    /* snippet 2 */
 }
 
 int main(void) {

@@ -10,7 +10,8 @@ static void work(double *copy, void *workspace, size_t bytes) {
     memcpy(workspace, copy, bytes);
 }
 
-static jstatus_t routine(jhandle_t *handle, size_t bytes) { /* snippet */
+static jstatus_t routine(jhandle_t *handle, size_t bytes) {
+    /* snippet */
 }
 
 int main(void) {

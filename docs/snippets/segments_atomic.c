@@ -12,7 +12,8 @@ typedef struct list {
     joffset_atomic_t first;
 } list_t;
 
-static void push(list_t *list, node_t *node, joffset_t offset) { /* snippet push */
+static void push(list_t *list, node_t *node, joffset_t offset) {
+    /* snippet push */
 }
 
 static joffset_t take(list_t *list) {

@@ -7,23 +7,21 @@
  * Borrowing workspace, and plans: what a routine is written with.
  *
  * @code
- * JALLOC_BORROW(ws, handle, m * sizeof(double), n * sizeof(double)); // ends with the enclosing
- * scope if (!ws.ok) return ws.status;
- * double *x = ws.ptr[0], *y = ws.ptr[1];                               // C++ wants casts: (double
- *                                                                      *)ws.ptr[0]
+ * JALLOC_BORROW(ws, handle, m * sizeof(double), n * sizeof(double)); // ends with its scope
+ * if (!ws.ok) return ws.status;
+ * double *x = ws.ptr[0], *y = ws.ptr[1];                             // C++: (double *)ws.ptr[0]
  * @endcode
  *
  * A routine with several ways states them as a plan, so that the size query and the borrow cannot
  * drift apart:
  *
  * @code
- * jplan_t plan = my_plan(handle, m, n);                 // rungs, best first
- * JALLOC_ANSWER_SIZE_QUERY(handle, &plan);              // returns while querying
- * JALLOC_BORROW_PLAN(ws, handle, &plan);                // the best rung that fits
+ * jplan_t plan = my_plan(handle, m, n);    // rungs, best first
+ * JALLOC_ANSWER_SIZE_QUERY(handle, &plan); // returns while querying
+ * JALLOC_BORROW_PLAN(ws, handle, &plan);   // the best rung that fits
  * if (!ws.ok) return ws.status;
- * my_run(ws.way, ws.ptr, m, n);                         // "best", or what else jplan_add() called
- *                                                       the rung
- * return ws.status;                                     // success on rung 0, perf degraded below
+ * my_run(ws.way, ws.ptr, m, n);            // "best", or as jplan_add() called the rung
+ * return ws.status;                        // success on rung 0, perf degraded below
  * @endcode
  *
  * Borrows nest, last in first out. Every pointer is aligned to the device's granule. The memory is

@@ -135,8 +135,8 @@ JTEST(JblasChecks, ARefusedEnumeratorIsAnsweredWithThoseThereAre) {
     static const char *const said[] = {
         "side = 78: must be JBLAS_LEFT (141) or JBLAS_RIGHT (142)",
         "uplo = 78: must be JBLAS_UPPER (121) or JBLAS_LOWER (122)",
-        "trans = 78: must be JBLAS_NO_TRANSPOSE (111), JBLAS_TRANSPOSE (112) or "
-        "JBLAS_CONJUGATE_TRANSPOSE (113)",
+        ("trans = 78: must be JBLAS_NO_TRANSPOSE (111), JBLAS_TRANSPOSE (112) or "
+         "JBLAS_CONJUGATE_TRANSPOSE (113)"),
         "diag = 78: must be JBLAS_NON_UNIT (131) or JBLAS_UNIT (132)",
     };
     jhandle_t *handle;
