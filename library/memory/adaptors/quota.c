@@ -28,6 +28,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "core/list.h"
 #include "jalloc/quota.h"
 #include "memory/adaptor.h"
 #include "memory/entry.h"
@@ -40,7 +41,7 @@ struct jquota {
     size_t share_count;
     uint64_t refusal_count;
     char budget[JALLOCATOR_NAME_BYTES]; /* "": a caller's own */
-    jquota_t *next;                     /* of those with a name */
+    ji_link_t link;                     /* in the list of those with a name */
 };
 
 typedef struct quota_share {
@@ -168,20 +169,22 @@ static void quota_get_stats(void *context, jallocator_stats_t *stats) {
 
 /* ---- Budgets ---- */
 
-static ji_lock_t quota_budgets_lock; /* taken before a quota's own */
-static jquota_t *quota_budgets;      /* those with a name */
+static ji_lock_t quota_budgets_lock;                           /* taken before a quota's own */
+static ji_list_t quota_budgets = JI_LIST_EMPTY(quota_budgets); /* those with a name */
 
 static void quota_start(void) { ji_lock_init(&quota_budgets_lock); }
 
-static jstatus_t quota_make(size_t limit_bytes, jquota_t **out) {
+/* NULL: there is no memory, and the message says so. */
+static jquota_t *quota_make(size_t limit_bytes) {
     jquota_t *quota = ji_metadata_zalloc(sizeof *quota);
-    if (quota == NULL)
-        return ji_fail(JSTATUS_MEMORY_ERROR, "quota: no memory for bookkeeping");
+    if (quota == NULL) {
+        (void)ji_fail(JSTATUS_MEMORY_ERROR, "quota: no memory for bookkeeping");
+        return NULL;
+    }
 
     ji_lock_init(&quota->lock);
     quota->limit_bytes = limit_bytes;
-    *out = quota;
-    return JSTATUS_SUCCESS;
+    return quota;
 }
 
 static void quota_free(jquota_t *quota) {
@@ -194,30 +197,30 @@ static void quota_budget_drop(jquota_t *quota) {
     if (quota->share_count != 0)
         return;
 
-    jquota_t **link = &quota_budgets;
-    while (*link != quota)
-        link = &(*link)->next;
-    *link = quota->next;
-
+    ji_list_remove(&quota->link);
     quota_free(quota);
+}
+
+static jquota_t *quota_budget_find(const char *name) {
+    JI_LIST_EACH(&quota_budgets, jquota_t, quota, link)
+        if (strcmp(quota->budget, name) == 0)
+            return quota;
+    return NULL;
 }
 
 /* The budget of a name, made where there is none. Under the lock of the budgets. */
 static jstatus_t quota_budget_get(const char *name, size_t limit_bytes, jquota_t **out) {
-    jquota_t *quota = quota_budgets;
-    while (quota != NULL && strcmp(quota->budget, name) != 0)
-        quota = quota->next;
-
+    jquota_t *quota = quota_budget_find(name);
     if (quota == NULL) {
         if (limit_bytes == 0)
             return ji_fail(JSTATUS_INVALID_VALUE,
                            "quota(budget=%s): whoever names a budget first must give its limit",
                            name);
 
-        JTRY_RETURN(quota_make(limit_bytes, &quota));
+        if ((quota = quota_make(limit_bytes)) == NULL)
+            return JSTATUS_MEMORY_ERROR;
         memcpy(quota->budget, name, strlen(name) + 1); /* its length was checked */
-        quota->next = quota_budgets;
-        quota_budgets = quota;
+        ji_list_push_front(&quota_budgets, &quota->link);
     } else if (limit_bytes != 0 && limit_bytes != quota->limit_bytes) {
         return ji_fail(JSTATUS_INVALID_VALUE,
                        "quota(budget=%s): the limit is %zu already, and not %zu", name,
@@ -378,7 +381,12 @@ const ji_kind_t ji_kind_quota = {
 jstatus_t jquota_create(size_t limit_bytes, jquota_t **quota) {
     JREQUIRE(quota != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(limit_bytes != 0, JSTATUS_INVALID_SIZE);
-    return quota_make(limit_bytes, quota);
+    jquota_t *made = quota_make(limit_bytes);
+    if (made == NULL)
+        return JSTATUS_MEMORY_ERROR;
+
+    *quota = made;
+    return JSTATUS_SUCCESS;
 }
 
 jstatus_t jquota_destroy(jquota_t *quota) {

@@ -20,6 +20,8 @@
 
 #include "memory/trace/trace.h"
 
+#include "core/list.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -31,7 +33,7 @@
 _Static_assert(JI_TRACE_MAX_TAG >= JTAG_NAME_BYTES - 1, "a tag fits into a line");
 
 struct ji_trace {
-    ji_trace_t *next;
+    ji_link_t link;
     size_t user_count;
     bool stopped;
     unsigned process; /* whose lines it has */
@@ -59,7 +61,7 @@ __attribute__((constructor)) static void trace_at_load(void) { trace_loader = ge
 
 static trace_process_t *trace_process; /* NULL: there is no memory, or nothing was ever recorded */
 static unsigned trace_process_count;   /* of processes from the first down to this one */
-static ji_trace_t *trace_list;
+static ji_list_t trace_list = JI_LIST_EMPTY(trace_list);
 static trace_begun_t trace_begun[TRACE_MAX_BEGUN];
 static size_t trace_begun_count;
 
@@ -237,6 +239,13 @@ jstatus_t ji_trace_flush(ji_trace_t *trace) {
 
 /* ---- Users ---- */
 
+static ji_trace_t *trace_find(const char *name) {
+    JI_LIST_EACH(&trace_list, ji_trace_t, trace, link)
+        if (strcmp(trace->name, name) == 0)
+            return trace;
+    return NULL;
+}
+
 jstatus_t ji_trace_open(const char *file, ji_trace_t **out) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     const char *name = file != NULL ? file : "";
@@ -249,10 +258,7 @@ jstatus_t ji_trace_open(const char *file, ji_trace_t **out) {
         return trace_refuse_busy(name);
 
     jstatus_t status = JSTATUS_SUCCESS;
-    ji_trace_t *trace = trace_list, *made = NULL;
-    while (trace != NULL && strcmp(trace->name, name) != 0)
-        trace = trace->next;
-
+    ji_trace_t *trace = trace_find(name), *made = NULL;
     if (trace == NULL) {
         size_t name_bytes = strlen(name) + 1;
         JTRY_ALLOC(made = ji_metadata_alloc(sizeof *made + name_bytes));
@@ -269,8 +275,8 @@ jstatus_t ji_trace_open(const char *file, ji_trace_t **out) {
             goto done;
         }
 
-        made->next = trace_list;
-        trace_list = trace = made;
+        ji_list_push_front(&trace_list, &made->link);
+        trace = made;
         made = NULL;
     }
 
@@ -290,12 +296,8 @@ void ji_trace_close(ji_trace_t *trace) {
     int error = trace_empty_buffer(trace);
     bool last = --trace->user_count == 0;
 
-    if (last) {
-        ji_trace_t **link = &trace_list;
-        while (*link != trace)
-            link = &(*link)->next;
-        *link = trace->next;
-    }
+    if (last)
+        ji_list_remove(&trace->link);
     trace_leave();
 
     if (error != 0)
@@ -306,10 +308,10 @@ void ji_trace_close(ji_trace_t *trace) {
 
 /* When the program ends, or the library is unloaded. */
 __attribute__((destructor)) static void trace_at_exit(void) {
-    if (trace_list == NULL || !trace_enter())
+    if (ji_list_is_empty(&trace_list) || !trace_enter())
         return;
 
-    for (ji_trace_t *trace = trace_list; trace != NULL; trace = trace->next)
+    JI_LIST_EACH(&trace_list, ji_trace_t, trace, link)
         (void)trace_empty_buffer(trace);
     trace_leave();
 }
