@@ -6,6 +6,7 @@
 /* What every layer uses: messages, the one exit of functions that acquire, bookkeeping memory,
  * checked arithmetic, what survives a fork. Beside it stand
  *
+ *     try.h           how a function leaves early
  *     list.h, hash.h  what objects are kept in
  *     lock.h          the lock that costs its usual taker no atomic operation
  *     sized.h         structs of callers who may be of another version
@@ -19,6 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/try.h"
 #include "jalloc/config.h"
 #include "jalloc/export.h"
 #include "jalloc/log.h"
@@ -31,9 +33,6 @@
 
 /* The longest wait of all, a hundred years, so that no time overflows. */
 #define JI_LONGEST_MS (UINT64_C(1000) * 3600 * 24 * 365 * 100)
-
-#define JI_LIKELY(condition) __builtin_expect(!!(condition), 1)
-#define JI_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
 /* Keeps a message for jstatus_last_message() and returns `status`. Does not log: whoever knows the
  * object does. */
@@ -54,38 +53,6 @@ typedef struct ji_message_try {
 } ji_message_try_t;
 void ji_message_try_begin(ji_message_try_t *attempt);
 void ji_message_try_end(ji_message_try_t *attempt, bool restores);
-
-/* Refuses an argument before anything is owned. */
-#define JREQUIRE(condition, status_code)                                                           \
-    do {                                                                                           \
-        if (JI_UNLIKELY(!(condition)))                                                             \
-            return ji_fail(status_code, "%s: requires %s", __func__, #condition);                  \
-    } while (0)
-
-/* Returns the expression's status unless that is success: where nothing has to be given back. */
-#define JTRY_RETURN(expression)                                                                    \
-    do {                                                                                           \
-        const jstatus_t status_ = (expression);                                                    \
-        if (JI_UNLIKELY(status_ != JSTATUS_SUCCESS))                                               \
-            return status_;                                                                        \
-    } while (0)
-
-/* Sets `status` and goes to `done` unless the expression succeeds. */
-#define JTRY(expression)                                                                           \
-    do {                                                                                           \
-        status = (expression);                                                                     \
-        if (JI_UNLIKELY(status != JSTATUS_SUCCESS))                                                \
-            goto done;                                                                             \
-    } while (0)
-
-/* For an assignment whose NULL means that there is no bookkeeping memory. */
-#define JTRY_ALLOC(assignment)                                                                     \
-    do {                                                                                           \
-        if (JI_UNLIKELY((assignment) == NULL)) {                                                   \
-            status = ji_fail(JSTATUS_MEMORY_ERROR, "%s: no memory for bookkeeping", __func__);     \
-            goto done;                                                                             \
-        }                                                                                          \
-    } while (0)
 
 /* Bookkeeping memory. All of the library's own goes through here. */
 JI_SHARED void *ji_metadata_alloc(size_t size_bytes);

@@ -122,9 +122,7 @@ static jstatus_t blas_run_with_result(const gpu_call_t *call, ji_primitive_t pri
                                       uint64_t *host_waits) {
     static_assert(GPU_RESULTS == 64, "a bit for each");
     uint64_t capture = 0;
-    jstatus_t status = gpu_call_capture(call, &capture);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(gpu_call_capture(call, &capture));
     if (capture != 0)
         return gpu_services->fail(
             JSTATUS_CAPTURING,
@@ -141,7 +139,7 @@ static jstatus_t blas_run_with_result(const gpu_call_t *call, ji_primitive_t pri
     const blas_result_t result = blas_result(primitive, &copy);
     void *callers = *result.pointer;
 
-    status = blas_take_results(call->device);
+    jstatus_t status = blas_take_results(call->device);
     if (status != JSTATUS_SUCCESS)
         return status;
 
@@ -163,9 +161,7 @@ static jstatus_t blas_run_with_result(const gpu_call_t *call, ji_primitive_t pri
 
 jstatus_t gpu_call_capture(const gpu_call_t *call, uint64_t *capture) {
     if (!call->capture_known) {
-        jstatus_t status = gpu_capture(call->device, call->jstream, &call->capture, nullptr);
-        if (status != JSTATUS_SUCCESS)
-            return status;
+        JTRY_RETURN(gpu_capture(call->device, call->jstream, &call->capture, nullptr));
         call->capture_known = true;
     }
     *capture = call->capture;
@@ -189,9 +185,7 @@ static jstatus_t blas_run(jdevice_t *device, jstream_t *stream, ji_primitive_t p
     uint64_t capture;
     if (gpu_is_default(stream)) {
         /* A kernel in it would spoil a capture that it must not run beside. */
-        jstatus_t status = gpu_call_capture(&call, &capture);
-        if (status != JSTATUS_SUCCESS)
-            return status;
+        JTRY_RETURN(gpu_call_capture(&call, &capture));
     }
 
     if (host_waits != nullptr &&

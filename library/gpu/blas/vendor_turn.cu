@@ -197,15 +197,14 @@ static jstatus_t vendor_capture_workspace(const gpu_call_t *call, uint64_t captu
         vendor_captures = left;
     }
 
-    jstatus_t status = vendor_take_workspace(device, &left->workspace);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(vendor_take_workspace(device, &left->workspace));
 
     left->capture = capture;
     left->stream = call->stream;
     left->free.store(false);
 
-    status = gpu_stream_keep_in_capture(call->device, call->jstream, vendor_release_capture, left);
+    jstatus_t status =
+        gpu_stream_keep_in_capture(call->device, call->jstream, vendor_release_capture, left);
     if (status != JSTATUS_SUCCESS)
         left->free.store(true);
 

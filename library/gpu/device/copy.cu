@@ -60,9 +60,7 @@ gpuError_t gpu_probe_kernels() {
 jstatus_t gpu_copy(jdevice_t *device, jstream_t *stream, void *destination, const void *source,
                    size_t size_bytes) {
     GPU_ENTER(device);
-    jstatus_t status = gpu_require_usable(device, stream);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(gpu_require_usable(device, stream));
 
     GPU_TRY(device,
             gpuMemcpyAsync(destination, source, size_bytes, gpuMemcpyDefault, gpu_native(stream)));
@@ -73,9 +71,7 @@ jstatus_t gpu_fill(jdevice_t *device, jstream_t *stream, void *destination, cons
                    size_t pattern_bytes, size_t count) {
     GPU_ENTER(device);
     gpu_relaxed relaxed; /* the kernel's first launch may load it */
-    jstatus_t status = gpu_require_usable(device, stream);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(gpu_require_usable(device, stream));
 
     const size_t size_bytes = pattern_bytes * count;
     if (memcmp(pattern, (const unsigned char *)pattern + 1, pattern_bytes - 1) == 0) {

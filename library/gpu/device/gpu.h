@@ -33,6 +33,7 @@
 
 #include <atomic>
 
+#include "core/try.h"
 #include "device/module.h"
 #include "gpu/device/vendor.h"
 

@@ -221,9 +221,7 @@ jstatus_t gpu_allocate_ordered(jdevice_t *device, jstream_t *stream, size_t size
                                void **pointer) {
     GPU_ENTER(device);
     gpu_relaxed relaxed;
-    jstatus_t status = memory_allow_ordered(device, stream);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(memory_allow_ordered(device, stream));
 
 #if GPU_HAS_MEMORY_POOLS
     void *memory = nullptr;
@@ -241,9 +239,7 @@ jstatus_t gpu_allocate_ordered(jdevice_t *device, jstream_t *stream, size_t size
 jstatus_t gpu_deallocate_ordered(jdevice_t *device, jstream_t *stream, void *pointer, size_t) {
     GPU_ENTER(device);
     gpu_relaxed relaxed;
-    jstatus_t status = memory_allow_ordered(device, stream);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(memory_allow_ordered(device, stream));
 
 #if GPU_HAS_MEMORY_POOLS
     GPU_TRY(device, gpuFreeAsync(pointer, gpu_native(stream)));

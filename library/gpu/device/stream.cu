@@ -123,9 +123,7 @@ jstatus_t gpu_stream_keep_in_capture(jdevice_t *device, jstream_t *stream,
     GPU_ENTER(device);
     uint64_t capture = 0;
     gpuGraph_t graph = nullptr;
-    jstatus_t status = gpu_capture(device, stream, &capture, &graph);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(gpu_capture(device, stream, &capture, &graph));
     if (capture == 0)
         return gpu_services->fail(JSTATUS_INVALID_VALUE, "%s: the stream is not being captured",
                                   device->name);
@@ -149,12 +147,11 @@ jstatus_t gpu_stream_create(jdevice_t *device, jstream_t **out) {
     GPU_ENTER(device);
     gpu_relaxed relaxed;
     gpu_stream_t *stream;
-    jstatus_t status = stream_make(device, &stream);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(stream_make(device, &stream));
 
-    status = gpu_check(device, gpuStreamCreateWithFlags(&stream->native, gpuStreamNonBlocking),
-                       "gpuStreamCreateWithFlags");
+    jstatus_t status =
+        gpu_check(device, gpuStreamCreateWithFlags(&stream->native, gpuStreamNonBlocking),
+                  "gpuStreamCreateWithFlags");
     if (status != JSTATUS_SUCCESS) {
         gpu_services->metadata_free(stream);
         return status;
@@ -167,9 +164,7 @@ jstatus_t gpu_stream_create(jdevice_t *device, jstream_t **out) {
 jstatus_t gpu_stream_wrap(jdevice_t *device, void *native, jstream_t **out) {
     GPU_ENTER(device);
     gpu_stream_t *stream;
-    jstatus_t status = stream_make(device, &stream);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(stream_make(device, &stream));
 
     stream->native = (gpuStream_t)native;
     stream->wrapped = true;
@@ -227,9 +222,7 @@ jstatus_t gpu_stream_destroy(jstream_t *base) {
 jstatus_t gpu_stream_synchronize(jdevice_t *device, jstream_t *stream) {
     GPU_ENTER(device);
     gpu_relaxed relaxed;
-    jstatus_t status = gpu_require_no_capture(device, stream, "there is nothing to wait for");
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(gpu_require_no_capture(device, stream, "there is nothing to wait for"));
 
     GPU_TRY(device, gpuStreamSynchronize(gpu_native(stream)));
     return JSTATUS_SUCCESS;
@@ -262,9 +255,7 @@ jstatus_t gpu_launch(jdevice_t *device, jstream_t *stream, void (*function)(void
     GPU_ENTER(device);
     uint64_t capture = 0;
     gpuGraph_t graph = nullptr;
-    jstatus_t status = gpu_capture(device, stream, &capture, &graph);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(gpu_capture(device, stream, &capture, &graph));
 
     stream_function_t *call = (stream_function_t *)gpu_services->metadata_zalloc(sizeof *call);
     if (call == nullptr)
@@ -275,15 +266,16 @@ jstatus_t gpu_launch(jdevice_t *device, jstream_t *stream, void (*function)(void
     call->function = function;
     call->kept = capture != 0;
     if (call->kept) {
-        status = stream_keep(device, graph, gpu_services->metadata_free, call);
-        if (status != JSTATUS_SUCCESS) {
+        const jstatus_t kept = stream_keep(device, graph, gpu_services->metadata_free, call);
+        if (kept != JSTATUS_SUCCESS) {
             gpu_services->metadata_free(call);
-            return status;
+            return kept;
         }
     }
 
-    status = gpu_check(device, gpuLaunchHostFunc(gpu_native(stream), stream_run_function, call),
-                       "gpuLaunchHostFunc");
+    const jstatus_t status =
+        gpu_check(device, gpuLaunchHostFunc(gpu_native(stream), stream_run_function, call),
+                  "gpuLaunchHostFunc");
     if (status != JSTATUS_SUCCESS && !call->kept)
         gpu_services->metadata_free(call);
     return status;
@@ -339,9 +331,7 @@ jstatus_t gpu_event_record(jevent_t *base, jstream_t *stream) {
     gpu_event_t *event = (gpu_event_t *)base;
     GPU_ENTER(base->device);
     uint64_t capture = 0;
-    jstatus_t status = gpu_capture(base->device, stream, &capture, nullptr);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(gpu_capture(base->device, stream, &capture, nullptr));
 
     GPU_TRY(base->device, gpuEventRecord(event->native, gpu_native(stream)));
     event->capture = capture;
@@ -357,9 +347,7 @@ jstatus_t gpu_event_wait(jevent_t *base, jstream_t *stream) {
     if (!event->recorded) /* counts as reached */
         return JSTATUS_SUCCESS;
     uint64_t capture = 0;
-    jstatus_t status = gpu_capture(device, stream, &capture, nullptr);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(gpu_capture(device, stream, &capture, nullptr));
 
     const uint64_t recorded = event->capture;
     if (capture != 0 && capture != recorded)
@@ -391,9 +379,7 @@ jstatus_t gpu_event_query(jevent_t *base, bool *reached) {
     gpu_event_t *event = (gpu_event_t *)base;
     GPU_ENTER(base->device);
     gpu_relaxed relaxed;
-    jstatus_t status = event_require_no_capture(event);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(event_require_no_capture(event));
 
     gpuError_t error = gpuEventQuery(event->native);
     if (error == gpuErrorNotReady)
@@ -409,9 +395,7 @@ jstatus_t gpu_event_synchronize(jevent_t *base) {
     gpu_event_t *event = (gpu_event_t *)base;
     GPU_ENTER(base->device);
     gpu_relaxed relaxed;
-    jstatus_t status = event_require_no_capture(event);
-    if (status != JSTATUS_SUCCESS)
-        return status;
+    JTRY_RETURN(event_require_no_capture(event));
 
     GPU_TRY(base->device, gpuEventSynchronize(event->native));
     return JSTATUS_SUCCESS;

@@ -1,0 +1,47 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_CORE_TRY_H
+#define JALLOC_CORE_TRY_H
+
+/* How a function leaves early: the one set of macros for all folders. It is apart from core.h for
+ * the GPU modules, which are C++ and link to nothing of libjalloc; of the macros they have those
+ * that make no message. */
+
+#include "jalloc/status.h"
+
+#define JI_LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define JI_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+
+/* Refuses an argument before anything is owned. */
+#define JREQUIRE(condition, status_code)                                                           \
+    do {                                                                                           \
+        if (JI_UNLIKELY(!(condition)))                                                             \
+            return ji_fail(status_code, "%s: requires %s", __func__, #condition);                  \
+    } while (0)
+
+/* Returns the expression's status unless that is success: where nothing has to be given back. */
+#define JTRY_RETURN(expression)                                                                    \
+    do {                                                                                           \
+        const jstatus_t status_ = (expression);                                                    \
+        if (JI_UNLIKELY(status_ != JSTATUS_SUCCESS))                                               \
+            return status_;                                                                        \
+    } while (0)
+
+/* Sets `status` and goes to `done` unless the expression succeeds. */
+#define JTRY(expression)                                                                           \
+    do {                                                                                           \
+        status = (expression);                                                                     \
+        if (JI_UNLIKELY(status != JSTATUS_SUCCESS))                                                \
+            goto done;                                                                             \
+    } while (0)
+
+/* For an assignment whose NULL means that there is no bookkeeping memory. */
+#define JTRY_ALLOC(assignment)                                                                     \
+    do {                                                                                           \
+        if (JI_UNLIKELY((assignment) == NULL)) {                                                   \
+            status = ji_fail(JSTATUS_MEMORY_ERROR, "%s: no memory for bookkeeping", __func__);     \
+            goto done;                                                                             \
+        }                                                                                          \
+    } while (0)
+
+#endif
