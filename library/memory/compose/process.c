@@ -373,7 +373,7 @@ jstatus_t jprocess_set_allocator(const jmemory_request_t *given, jallocator_t *a
                        __func__, jallocator_name(allocator),
                        jdevice_name(jallocator_device(allocator)), jdevice_name(memory.device));
 
-    jallocator_t *found;
+    jallocator_t *found = NULL;
     JTRY_RETURN(process_enter_allocator(&memory, allocator, true, &found));
     if (found != allocator)
         return ji_fail(JSTATUS_EXISTS, "%s: the process has \"%s\" for such memory already",
