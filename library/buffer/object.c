@@ -17,12 +17,13 @@
 
 #include <pthread.h>
 
+#include "core/hash.h"
 #include "core/lock.h"
 
-#define OBJECT_BUCKETS 1024 /* a power of two */
+#define OBJECT_BUCKET_BITS 10
 
 static ji_lock_t object_lock;
-static ji_object_t *object_buckets[OBJECT_BUCKETS]; /* under the lock */
+static ji_object_t *object_buckets[1 << OBJECT_BUCKET_BITS]; /* under the lock */
 
 static void object_start(void) { ji_lock_init(&object_lock); }
 static void object_acquire(void) {
@@ -31,12 +32,10 @@ static void object_acquire(void) {
     ji_lock_acquire(&object_lock);
 }
 
-/* Where an object is, or would be, in the table: the link that leads to it. Objects lie a cache
- * line apart or more; the upper bits of the product depend on all of the address (Knuth's
- * multiplicative hashing). */
+/* Where an object is, or would be, in the table: the link that leads to it. */
 static ji_object_t **object_find(const void *object) {
-    const uint64_t hash = (uint64_t)(uintptr_t)object * UINT64_C(0x9e3779b97f4a7c15);
-    ji_object_t **link = &object_buckets[hash >> 32 & (OBJECT_BUCKETS - 1)];
+    ji_object_t **link =
+        &object_buckets[ji_hash_spread((uintptr_t)object, 64 - OBJECT_BUCKET_BITS)];
     while (*link != NULL && *link != object)
         link = &(*link)->next;
     return link;

@@ -9,8 +9,7 @@
  *     slot     0   1   2   3   4   5   6   7
  *            |   | a | b |   |   | c |   |   |       home(a) = home(b) = 1
  *
- * An entry's home is the high bits of a product, so that all of the key counts (Fibonacci hashing:
- * Knuth, volume 3, 6.4).
+ * An entry's home is ji_hash_spread()'s of its key.
  *
  * There are no tombstones: an entry that is removed lets those behind it move up (Knuth, algorithm
  * R), so a table that many came and went through is as good as new. An entry is the user's struct,
@@ -25,6 +24,12 @@
 #include <string.h>
 
 #include "core/core.h"
+
+/* A key as a number of 64 - shift bits: the high bits of a product, so that all of the key counts
+ * (Fibonacci hashing: Knuth, volume 3, 6.4). */
+static inline size_t ji_hash_spread(uint64_t key, unsigned shift) {
+    return (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> shift);
+}
 
 typedef struct ji_hash {
     void *slots;    /* NULL: it was never resized */
@@ -46,7 +51,7 @@ static inline uintptr_t *ji_hash_at_(const ji_hash_t *hash, size_t slot, size_t 
 }
 /* Where the search for a key begins. */
 static inline size_t ji_hash_home_(const ji_hash_t *hash, uintptr_t key) {
-    return (size_t)((uint64_t)key * UINT64_C(0x9e3779b97f4a7c15) >> hash->shift);
+    return ji_hash_spread(key, hash->shift);
 }
 
 /* The entry of a key, NULL where there is none. The table has slots. */

@@ -61,8 +61,7 @@ typedef struct bfc_quick {
 
 /* The slot of a size, in whole granules. */
 static inline unsigned bfc_quick_number(size_t size_bytes) {
-    return (unsigned)(((uint64_t)size_bytes * UINT64_C(0x9e3779b97f4a7c15)) >>
-                      (64 - BFC_QUICK_BITS));
+    return (unsigned)ji_hash_spread(size_bytes, 64 - BFC_QUICK_BITS);
 }
 
 /* What is free behind the work of one stream. */

@@ -53,6 +53,7 @@
  *     lru_evict.c      what is given back below, and when
  *     lru_records.c    how records come and go, what a message can say of a pointer, the check */
 
+#include "core/hash.h"
 #include "jalloc/policy.h"
 #include "memory/frontier.h"
 #include "memory/memory.h"
@@ -254,7 +255,7 @@ static inline const void *lru_layout_key(size_t size_bytes, size_t alignment) {
 }
 
 static inline uint32_t *lru_recent(lru_t *lru, size_t size_bytes) {
-    return &lru->recent[(size_bytes * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - LRU_RECENT_BITS)];
+    return &lru->recent[ji_hash_spread(size_bytes, 64 - LRU_RECENT_BITS)];
 }
 
 static inline size_t lru_layout_bytes(const lru_t *lru, size_t size_bytes) {
