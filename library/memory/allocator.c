@@ -16,6 +16,7 @@
 
 #include "memory/adaptor.h"
 #include "memory/entry.h"
+#include "memory/refuse.h"
 
 /* ---- All allocators of the process ---- */
 
@@ -121,18 +122,13 @@ jstatus_t ji_entry_judge(jallocator_t *allocator, jstatus_t status, void **point
 jstatus_t ji_entry_refuse(jallocator_t *allocator, const void *pointer, size_t size_bytes) {
     const ji_ledger_entry_t *entry = ji_ledger_find(&allocator->ledger, pointer);
     if (entry != NULL)
-        return ji_fail(JSTATUS_INVALID_SIZE,
-                       "allocator \"%s\": %p has %zu bytes and is given back with %zu",
-                       allocator->name, pointer, entry->size_bytes, size_bytes);
+        return ji_refuse_size(allocator, pointer, 0, entry->size_bytes, size_bytes);
 
     entry = ji_ledger_find_containing(&allocator->ledger, pointer);
     if (entry != NULL)
-        return ji_fail(JSTATUS_NOT_FOUND,
-                       "allocator \"%s\": %p lies inside the block at %p and is no "
-                       "beginning of one",
-                       allocator->name, pointer, (void *)entry->address);
+        return ji_refuse_interior(allocator, pointer, entry->address, 0);
 
-    return ji_refuse_unknown(allocator->name, pointer, "already");
+    return ji_refuse_foreign(allocator, pointer);
 }
 
 jstatus_t ji_refuse_unknown(const char *name, const void *pointer, const char *when) {

@@ -9,7 +9,7 @@
  * does not keep that order, behind a wait. No function of an allocator is needed for it, and it is
  * the same on every kind and device. */
 
-#include "memory/memory.h"
+#include "memory/refuse.h"
 
 /* The live block that begins at a pointer, and its size, before anything is done. */
 static jstatus_t reallocate_check(const jallocator_t *allocator, const void *pointer,
@@ -18,14 +18,10 @@ static jstatus_t reallocate_check(const jallocator_t *allocator, const void *poi
     JTRY_RETURN(jallocator_find(allocator, pointer, &block));
 
     if (block.pointer != pointer)
-        return ji_fail(JSTATUS_NOT_FOUND,
-                       "allocator \"%s\": %p lies within the block at %p: expected its beginning",
-                       jallocator_name(allocator), pointer, block.pointer);
+        return ji_refuse_interior(allocator, pointer, (uintptr_t)block.pointer, block.tag);
 
     if (block.size_bytes != old_bytes)
-        return ji_fail(JSTATUS_INVALID_SIZE,
-                       "allocator \"%s\": the block at %p has %zu bytes, not %zu",
-                       jallocator_name(allocator), pointer, block.size_bytes, old_bytes);
+        return ji_refuse_size(allocator, pointer, block.tag, block.size_bytes, old_bytes);
 
     return JSTATUS_SUCCESS;
 }

@@ -4,10 +4,11 @@
 #define JALLOC_MEMORY_ALLOCATORS_POLICY_H
 
 /* What policies have in common: from which threads they may be called, and what they say of a
- * pointer that they cannot take back. */
+ * pointer that they cannot take back (refuse.h). */
 
 #include "memory/frontier.h"
 #include "memory/memory.h"
+#include "memory/refuse.h"
 
 /* ---- Threads ---- */
 
@@ -43,39 +44,6 @@ static inline jstatus_t ji_policy_check_stream(const ji_frontier_t *frontier,
         return ji_fail(JSTATUS_INVALID_VALUE, "the stream is not of %s",
                        jdevice_name(frontier->device));
     return JSTATUS_SUCCESS;
-}
-
-/* ---- Refusals ---- */
-
-#define JI_TAG_OPENS(tag) ((tag) != 0 ? " (" : "")
-#define JI_TAG_CLOSES(tag) ((tag) != 0 ? ")" : "")
-
-static inline jstatus_t ji_refuse_foreign(const jallocator_t *allocator, const void *pointer) {
-    return ji_refuse_unknown(jallocator_name(allocator), pointer, "already");
-}
-static inline jstatus_t ji_refuse_freed(const jallocator_t *allocator, const void *pointer,
-                                        jtag_t tag) {
-    return ji_fail(JSTATUS_NOT_FOUND, "allocator \"%s\": %p%s%s%s was given back already",
-                   jallocator_name(allocator), pointer, JI_TAG_OPENS(tag), jtag_name(tag),
-                   JI_TAG_CLOSES(tag));
-}
-static inline jstatus_t ji_refuse_interior(const jallocator_t *allocator, const void *pointer,
-                                           uintptr_t begin, jtag_t tag) {
-    return ji_fail(
-        JSTATUS_NOT_FOUND,
-        "allocator \"%s\": %p lies inside the block at %p%s%s%s and is no beginning of one",
-        jallocator_name(allocator), pointer, (void *)begin, JI_TAG_OPENS(tag), jtag_name(tag),
-        JI_TAG_CLOSES(tag));
-}
-static inline jstatus_t ji_refuse_size(const jallocator_t *allocator, const void *pointer,
-                                       jtag_t tag, size_t size_bytes, size_t given_bytes) {
-    return ji_fail(JSTATUS_INVALID_SIZE,
-                   "allocator \"%s\": %p%s%s%s has %zu bytes and is given back with %zu",
-                   jallocator_name(allocator), pointer, JI_TAG_OPENS(tag), jtag_name(tag),
-                   JI_TAG_CLOSES(tag), size_bytes, given_bytes);
-}
-static inline jstatus_t ji_refuse_bookkeeping(void) {
-    return ji_fail(JSTATUS_MEMORY_ERROR, "no memory for bookkeeping");
 }
 
 #endif

@@ -22,6 +22,7 @@
 #include "jalloc/process.h"
 #include "jalloc/provider.h"
 #include "memory/compose/compose.h"
+#include "memory/refuse.h"
 
 /* ---- The environment's compositions ---- */
 
@@ -255,18 +256,17 @@ static jdevice_t *process_get_gpu(void) {
 
 static jstatus_t process_resolve(const jmemory_request_t *given, process_memory_t *memory,
                                  const char *caller) {
-    jmemory_request_t complete = JMEMORY_REQUEST_INIT;
-    JTRY_RETURN(JI_TAKE_OPTIONS(jmemory_request_t, &complete, given, device));
+    jmemory_request_t request = JMEMORY_REQUEST_INIT;
+    JTRY_RETURN(JI_TAKE_OPTIONS(jmemory_request_t, &request, given, device));
 
-    const jmemory_request_t *request = &complete;
-    JREQUIRE(request->numa_node >= -1, JSTATUS_INVALID_VALUE);
+    JREQUIRE(request.numa_node >= -1, JSTATUS_INVALID_VALUE);
 
-    jdevice_t *device = request->device != NULL ? request->device : jdevice_host();
-    *memory = (process_memory_t){device, JMEMORY_DEVICE, request->numa_node, false};
+    jdevice_t *device = request.device != NULL ? request.device : jdevice_host();
+    *memory = (process_memory_t){device, JMEMORY_DEVICE, request.numa_node, false};
 
     if (jdevice_kind(device) != JDEVICE_HOST) {
-        memory->kind = request->managed ? JMEMORY_MANAGED : JMEMORY_DEVICE;
-    } else if (request->gpu_compatible) {
+        memory->kind = request.managed ? JMEMORY_MANAGED : JMEMORY_DEVICE;
+    } else if (request.gpu_compatible) {
         memory->device = process_get_gpu();
         memory->kind =
             jdevice_kind(memory->device) != JDEVICE_HOST ? JMEMORY_PINNED : JMEMORY_DEVICE;
@@ -311,7 +311,7 @@ static jstatus_t process_enter_allocator(const process_memory_t *memory, jalloca
                                          bool is_programs, jallocator_t **found) {
     process_entry_t *entry = ji_metadata_alloc(sizeof *entry);
     if (entry == NULL)
-        return ji_fail(JSTATUS_MEMORY_ERROR, "no memory for an entry of the process's allocators");
+        return ji_refuse_bookkeeping();
 
     process_enter();
     *found = process_find_allocator(memory);
