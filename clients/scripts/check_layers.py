@@ -23,7 +23,7 @@ ROOMS = {
     "memory": ["", "providers", "allocators", "allocators/bfc", "allocators/lru", "allocators/small", "trace", "adaptors",
                "compose"],
     "shm": ["", "heap", "segment"],
-    "blas": ["primitives", "", "algorithms", "host", "routine", "routines/level1", "routines/level2", "routines/level3",
+    "blas": ["primitives", "kernels", "", "algorithms", "host", "guest", "routine", "routines/level1", "routines/level2", "routines/level3",
              "routines/lapack"],
     "gpu": ["device", "blas"],
 }

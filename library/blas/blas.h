@@ -11,8 +11,8 @@
  *   algorithms/   what turns workspace into speed: trsm, trtri, potrf, sums in a fixed order, three
  *                 products, Strassen, split precision; written over primitives, so once for all
  *                 devices
- *   host/         the host's primitives: the CBLAS, a guest behind a table that is checked, and
- *                 typed loops
+ *   host/         the host's primitives, by loops and kernels of jblas's own
+ *   guest/        the same by a CBLAS, which is checked
  *   routine/      what a routine is: its row, its entries and checks made from that, its line in
  *                 the log
  *   routines/     a file for each routine, by BLAS level
@@ -32,9 +32,9 @@
  *   ji_run(handle, JI_TRSM, block)        a primitive: what a device can do by itself, in stream
  *        |                                order
  *        v
- *   ji_host_trsm(block)                   on the host: the CBLAS, or a typed loop (host/); on a GPU
- *                                         the device's table (primitives/primitive.h), which its
- *                                         module fills
+ *   ji_host_trsm(block)                   on the host: a function of host/, or the CBLAS's
+ *                                         (guest/); on a GPU the device's table
+ *                                         (primitives/primitive.h), which its module fills
  *
  * There is one argument block per BLAS level. It is what is logged (a routine's row, rows.h, names
  * the members in the order of BLAS), what the algorithms take, and what a primitive is launched
@@ -47,7 +47,7 @@
  *
  * To read: primitives/primitive.h for the blocks, then the way of one call as drawn above. Each
  * room says in its main header what is in it: primitives/primitive.h, algorithms/algorithm.h,
- * host/cblas.h, and routine/entry.h for routine/ and routines/. */
+ * host/host.h, and routine/entry.h for routine/ and routines/. */
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "blas/host/cblas.h"
-#include "blas/host/guest.h"
-#include "blas/host/selfcheck.h"
+#include "blas/guest/cblas.h"
+#include "blas/guest/guest.h"
+#include "blas/guest/selfcheck.h"
 #include "jalloc/jalloc.h"
 #include "jtest.h"
 

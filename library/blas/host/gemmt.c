@@ -15,7 +15,7 @@
  *     |       | 1 |\  |
  *     +-------+---+---+ */
 
-#include "blas/host/cblas.h"
+#include "blas/host/host.h"
 #include "blas/host/scale.h"
 
 #define TILE 32
@@ -56,7 +56,7 @@ static void gemmt_square(const ji_matmat_t *args, int64_t first, int64_t n) {
     product.c = square, product.ldc = n;
     product.beta = ji_constant(type, 0);
 
-    ji_host_gemm(&product);
+    ji_host_run(JI_GEMM, &product);
 
     for (int64_t j = 0; j < n; ++j) {
         const int64_t top = lower ? j : 0;
@@ -78,7 +78,7 @@ static void gemmt_halves(const ji_matmat_t *args, int64_t first, int64_t n) {
                                                       : gemmt_part(args, first, half, second, rest);
 
     gemmt_halves(args, first, half);
-    ji_host_gemm(&rectangle);
+    ji_host_run(JI_GEMM, &rectangle);
     gemmt_halves(args, second, rest);
 }
 

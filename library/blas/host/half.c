@@ -13,7 +13,7 @@
  * each panel of columns, one of B once for each panel of rows: n / 512 times, and each is followed
  * by a product of 512 columns. */
 
-#include "blas/host/cblas.h"
+#include "blas/host/host.h"
 #include "blas/primitives/precision.h"
 
 #define HALF_BLOCK 64 /* three blocks on the stack: 48 KiB */
@@ -96,7 +96,7 @@ void ji_host_gemm_half(void *block) {
                 else
                     product.ldb = args->transb == JBLAS_NO_TRANSPOSE ? depth : columns;
 
-                ji_host_gemm(&product);
+                ji_host_run(JI_GEMM, &product);
             }
 
             const int64_t at = i + j * args->ldc;

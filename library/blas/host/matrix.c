@@ -5,7 +5,7 @@
  * once for each type. Transposed operands are read in tiles, so that both sides of a transposition
  * stay in cache. */
 
-#include "blas/host/cblas.h"
+#include "blas/host/host.h"
 #include "blas/host/scale.h"
 
 #define MATRIX_TILE 32
@@ -43,7 +43,7 @@ void ji_host_scale_vector(const ji_head_t *head, jdatatype_t scalar_type, const 
         return;
 
     if (!host_is_zero(scalar_type, scalar))
-        (scalar_type == head->type ? ji_host_scal : ji_host_rscal)(&vector);
+        ji_host_run(scalar_type == head->type ? JI_SCAL : JI_RSCAL, &vector);
     else if (step == 1)
         memset(x, 0, (size_t)n * ji_sizeof(head->type));
     else

@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-#include "blas/host/cblas.h"
+#include "blas/host/host.h"
 
 /* The first element of a vector of the block: the last address where the increment is negative. */
 static void *plain_first(const ji_vector_t *v, const void *x, int64_t increment) {

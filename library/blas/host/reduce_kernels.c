@@ -9,7 +9,7 @@
  * everything is done again with the elements scaled by a power of two, in the same order (the idea
  * of Blue 1978, without his three accumulators). */
 
-#include "blas/host/cblas.h"
+#include "blas/host/host.h"
 #include "blas/primitives/reduce.h"
 
 #include <float.h>
@@ -79,7 +79,7 @@ static void reduce_block(const ji_reduce_t *call, int64_t block, ji_value_t *sum
     part.result = sum;
 
     switch (call->reduction) {
-    case JI_REDUCE_ASUM: ji_host_asum(&part); return;
+    case JI_REDUCE_ASUM: ji_host_run(JI_ASUM, &part); return;
     case JI_REDUCE_NRM2:
         /* The dot of the real parts with themselves, and of the imaginary parts; of contiguous
          * elements at once. */
@@ -93,13 +93,13 @@ static void reduce_block(const ji_reduce_t *call, int64_t block, ji_value_t *sum
         }
 
         part.y = ji_unconst(part.x), part.incy = part.incx;
-        ji_host_dot(&part);
+        ji_host_run(JI_DOT, &part);
 
         if (part.incx != 1 && ji_is_complex(v->head.type)) {
             ji_value_t imaginary;
             part.x = part.y = ji_at(part.head.type, part.x, 1, 0, 0);
             part.result = &imaginary;
-            ji_host_dot(&part);
+            ji_host_run(JI_DOT, &part);
             if (part.head.type == JDATATYPE_F32)
                 sum->s += imaginary.s;
             else
@@ -109,9 +109,9 @@ static void reduce_block(const ji_reduce_t *call, int64_t block, ji_value_t *sum
     default:
         part.y = ji_unconst(reduce_part(v, v->y, v->incy, first, count));
         if (call->reduction == JI_REDUCE_DOT)
-            ji_host_dot(&part);
+            ji_host_run(JI_DOT, &part);
         else
-            ji_host_dotc(&part);
+            ji_host_run(JI_DOTC, &part);
     }
 }
 
@@ -217,7 +217,7 @@ void ji_host_nrm2(void *block) {
                                .incy = v->incx,
                                .result = v->result};
 
-        ji_host_dot(&squares);
+        ji_host_run(JI_DOT, &squares);
         if (reduce_take_root(real, v->result))
             return;
     }

@@ -35,7 +35,7 @@
  * products between the leaves are where more threads come in. */
 
 #include "blas/algorithms/triangle.h"
-#include "blas/host/cblas.h"
+#include "blas/host/host.h"
 
 #include <math.h>
 

@@ -5,7 +5,7 @@
  * primitives on a created stream. Everything here is off the path of a small call on the NULL
  * stream with a plain handle. */
 
-#include "blas/host/selfcheck.h"
+#include "blas/guest/selfcheck.h"
 #include "blas/routine/entry.h"
 #include "blas/routine/log.h"
 

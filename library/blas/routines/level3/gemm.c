@@ -14,7 +14,7 @@
  *                                           "same bits" has */
 
 #include "blas/algorithms/gemm.h"
-#include "blas/host/product.h"
+#include "blas/guest/product.h"
 #include "blas/primitives/precision.h"
 #include "blas/routine/entry.h"
 
@@ -88,7 +88,7 @@ JI_CALL gemm_call(jhandle_t *handle, void *block) {
     if (JI_UNLIKELY(!handle->runs_inline))
         return ji_run(handle, JI_GEMM, args);
 
-    ji_host_gemm_inline(args);
+    ji_guest_gemm_inline(args);
     return JSTATUS_SUCCESS;
 }
 

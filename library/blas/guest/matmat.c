@@ -5,8 +5,8 @@
  * that the CBLAS's integers hold; for the others the entries have refused what they do not. */
 
 #include "blas/algorithms/triangle.h"
-#include "blas/host/cblas.h"
-#include "blas/host/product.h"
+#include "blas/guest/cblas.h"
+#include "blas/guest/product.h"
 #include "blas/host/scale.h"
 
 #define UNPACK(block)                                                                              \
@@ -72,11 +72,11 @@ static __attribute__((noinline)) void gemm_split(const ji_matmat_t *args) {
                 if (p > 0)
                     part.beta = ji_constant(type, 1);
 
-                ji_host_product(&part);
+                ji_guest_product(&part);
             }
 }
 
-void ji_host_gemm_unusual(const ji_matmat_t *args) {
+void ji_guest_gemm_unusual(const ji_matmat_t *args) {
     if (args->k != 0 && !host_is_zero(args->head.type, &args->alpha)) {
         gemm_split(args);
         return;
@@ -84,35 +84,9 @@ void ji_host_gemm_unusual(const ji_matmat_t *args) {
     matmat_scale(args, &args->beta, args->c, args->ldc);
 }
 
-void ji_host_gemm(void *block) { ji_host_gemm_inline(block); }
+void ji_guest_gemm(void *block) { ji_guest_gemm_inline(block); }
 
-void ji_host_gemm_batched(void *block) {
-    const ji_matmat_t *args = block;
-    const bool reads = args->k != 0 && !host_is_zero(args->head.type, &args->alpha);
-    const void *const *a = args->a, *const *b = args->b;
-    void *const *c = args->c;
-    ji_matmat_t one = *args;
-
-    for (int64_t i = 0; i < args->batch_count; i++) {
-        one.a = reads ? a[i] : NULL, one.b = reads ? b[i] : NULL, one.c = c[i];
-        ji_host_gemm(&one);
-    }
-}
-
-void ji_host_gemm_strided(void *block) {
-    const ji_matmat_t *args = block;
-    jdatatype_t type = args->head.type;
-    ji_matmat_t one = *args;
-
-    for (int64_t i = 0; i < args->batch_count; i++) {
-        one.a = args->a ? ji_at(type, args->a, 0, i, args->stride_a) : NULL;
-        one.b = args->b ? ji_at(type, args->b, 0, i, args->stride_b) : NULL;
-        one.c = ji_at(type, args->c, 0, i, args->stride_c);
-        ji_host_gemm(&one);
-    }
-}
-
-void ji_host_symm(void *block) {
+void ji_guest_symm(void *block) {
     UNPACK(block);
     if (host_is_zero(type, &args->alpha)) {
         matmat_scale(args, &args->beta, args->c, args->ldc);
@@ -125,7 +99,7 @@ void ji_host_symm(void *block) {
 #undef CALL
 }
 
-void ji_host_hemm(void *block) {
+void ji_guest_hemm(void *block) {
     UNPACK(block);
     if (host_is_zero(type, &args->alpha)) {
         matmat_scale(args, &args->beta, args->c, args->ldc);
@@ -140,7 +114,7 @@ void ji_host_hemm(void *block) {
                     ldc);
 }
 
-void ji_host_syrk(void *block) {
+void ji_guest_syrk(void *block) {
     UNPACK(block);
     if (k == 0 || host_is_zero(type, &args->alpha)) {
         ji_host_scale_triangle(&args->head, type, &args->beta, args->uplo, args->n, args->c,
@@ -181,7 +155,7 @@ static bool herk_begin(const ji_matmat_t *args, jdatatype_t alpha_type) {
     return reads;
 }
 
-void ji_host_herk(void *block) {
+void ji_guest_herk(void *block) {
     UNPACK(block);
     if (!herk_begin(args, ji_real_of(type)))
         return;
@@ -192,7 +166,7 @@ void ji_host_herk(void *block) {
 #undef CALL
 }
 
-void ji_host_syr2k(void *block) {
+void ji_guest_syr2k(void *block) {
     UNPACK(block);
     if (k == 0 || host_is_zero(type, &args->alpha)) {
         ji_host_scale_triangle(&args->head, type, &args->beta, args->uplo, args->n, args->c,
@@ -206,7 +180,7 @@ void ji_host_syr2k(void *block) {
 #undef CALL
 }
 
-void ji_host_her2k(void *block) {
+void ji_guest_her2k(void *block) {
     UNPACK(block);
     if (!herk_begin(args, type))
         return;
@@ -217,7 +191,7 @@ void ji_host_her2k(void *block) {
 #undef CALL
 }
 
-void ji_host_trmm(void *block) {
+void ji_guest_trmm(void *block) {
     UNPACK(block);
     if (host_is_zero(type, &args->alpha)) {
         matmat_scale(args, &args->alpha, b, args->ldb);
@@ -230,7 +204,7 @@ void ji_host_trmm(void *block) {
 #undef CALL
 }
 
-void ji_host_trsm(void *block) {
+void ji_guest_trsm(void *block) {
     UNPACK(block);
     if (host_is_zero(type, &args->alpha)) {
         matmat_scale(args, &args->alpha, b, args->ldb);
@@ -242,33 +216,3 @@ void ji_host_trsm(void *block) {
     HOST_BY_TYPE(type, CALL)
 #undef CALL
 }
-
-void ji_host_set_info(void *block) {
-    const ji_matmat_t *args = block;
-    *args->info = args->n;
-}
-
-const ji_host_function_t ji_host_primitives[JI_PRIMITIVE_COUNT] = {
-#define JI_PRIMITIVE_(enumerator, function) [JI_##enumerator] = ji_host_##function,
-    JI_HOST_ALL_PRIMITIVE_LIST(JI_PRIMITIVE_)
-#undef JI_PRIMITIVE_
-};
-
-#define HOST_GEMM3M_LEAST 512 /* below, splitting and merging cost what is saved */
-/* Measured on a busy machine (clients/bench/bench_strassen.c), one halving was 1.03 to 1.09 times
- * the CBLAS's dgemm of orders 2048 and 4096 with one and two threads, at 2.5 to 3 times its error,
- * and slower than its sgemm: too little for a way that is taken unasked. */
-#define HOST_STRASSEN_LEAST INT64_MAX
-ji_tuning_t ji_host_tuning = {
-    .integer_max = INT64_MAX, /* see ji_blas_int_max, which tests lower */
-    .gemm_least = {HOST_STRASSEN_LEAST, HOST_STRASSEN_LEAST, HOST_GEMM3M_LEAST, HOST_GEMM3M_LEAST},
-    .gemm3m_least = HOST_GEMM3M_LEAST,
-    .gemm3m_k_panel = 1024,
-    .gemm3m_n_panel = 512,
-    .strassen_least = {HOST_STRASSEN_LEAST, HOST_STRASSEN_LEAST},
-    .split_least = INT64_MAX, /* nothing narrower is faster */
-    .triangle_leaf = JI_TRIANGLE_MAX_ORDER,
-    .triangle_small_leaf = JI_TRIANGLE_SMALL_LEAF,
-    .factor_base = 32, /* 8 KiB of doubles, the first cache */
-    .factor_multiple = JI_TRIANGLE_BLOCK,
-};

@@ -1,7 +1,7 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
-#ifndef JALLOC_BLAS_HOST_SELFCHECK_H
-#define JALLOC_BLAS_HOST_SELFCHECK_H
+#ifndef JALLOC_BLAS_GUEST_SELFCHECK_H
+#define JALLOC_BLAS_GUEST_SELFCHECK_H
 
 /* Whether the kernels of guest.h are right on this processor. */
 

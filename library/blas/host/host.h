@@ -1,17 +1,15 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
-#ifndef JALLOC_BLAS_HOST_CBLAS_H
-#define JALLOC_BLAS_HOST_CBLAS_H
+#ifndef JALLOC_BLAS_HOST_HOST_H
+#define JALLOC_BLAS_HOST_HOST_H
 
 /* The host's primitives: ji_host_<function>(block) for each of primitive.h's lists, in the table
- * ji_host_primitives (matmat.c), and calls of the CBLAS by a type that is a value.
+ * ji_host_primitives (host.c), which is filled once, by the first call: with jblas's own functions,
+ * or where the CBLAS is asked for with the guest's (blas/guest/).
  *
- *   cblas.h product.h                  how the CBLAS is called
- *   vector.c matvec.c matmat.c         levels 1, 2 and 3 by the CBLAS; the host's tuning
- *   guest.h selfcheck.h selfcheck.c    those of its kernels that are checked by the first call, and
- *                                      what replaces one that is wrong
- *   plain.h plain.c plain_kernel.h     level 1 by loops, where the CBLAS is not asked
- *   scale.h matrix.c matrix_kernel.h   scaling and adding of matrices, which no CBLAS has
+ *   host.h host.c                      the table; the tuning; what is common
+ *   plain.h plain.c plain_kernel.h     level 1 by loops that are right and short, not fast
+ *   scale.h matrix.c matrix_kernel.h   scaling and adding of matrices
  *   gemmt.c half.c split_kernels.c     a triangle of a product; 16-bit products; real parts of
  *                                      complex matrices
  *   reduce_kernels.c                   sums in a fixed order, by threads where they pay
@@ -19,43 +17,19 @@
  *                                      triangle_kernel.h, compiled for each instruction set
  *   triangle_factor.c triangle_base.h  trtri and potrf
  *
- * The CBLAS does the work and is not believed in everything. Which of them is loaded is known at
- * run time alone, so what one version of one of them has wrong is avoided or checked here, with the
- * version's name in a comment, and what they lack is a loop.
- *
  * The headers named kernel or base are texts that are included once for each element type, without
- * an include guard. What needs no speed is written so or calls the CBLAS by HOST_BY_TYPE:
+ * an include guard. What needs no speed is chosen by HOST_BY_TYPE:
  *
- *     #define CALL(t, value) cblas_##t##axpy(n, value(alpha), x, incx, y, incy)
+ *     #define CALL(t, value) plain_axpy_##t(v)
  *     HOST_BY_TYPE(type, CALL)
  *     #undef CALL
  *
- * t is the letter, and value(p) passes the scalar that p points to as this type's CBLAS wants it:
- * real ones by value, complex ones by address.
+ * t is the letter, and value(p) passes the scalar that p points to as BLAS does in C: real ones by
+ * value, complex ones by address.
  *
- * What always holds: nothing is allocated; where BLAS says that an operand is not read, no CBLAS
- * sees it (scale.h); no integer reaches the CBLAS that its type does not hold: level 1 and gemm are
- * cut into parts, for the others the entries have refused the call.
- *
- * Read matvec.c first, then vector.c, and triangle_kernels.c, which is about speed, last. */
-
-#include <assert.h>
-#include <cblas.h>
+ * What always holds: nothing is allocated; what BLAS says is not read is not read. */
 
 #include "blas/blas.h"
-
-#ifdef MKL_INT
-typedef MKL_INT host_int_t; /* with 64 bits a long long, which is no int64_t */
-#elif JALLOC_BLAS_INT == 64
-typedef int64_t host_int_t;
-#else
-typedef int host_int_t;
-#endif
-static_assert(__builtin_types_compatible_p(__typeof__(cblas_dasum),
-                                           double(host_int_t, const double *, host_int_t)) &&
-                  sizeof(host_int_t) == JALLOC_BLAS_INT / 8,
-              "integers of cblas.h have another size than JALLOC_BLAS_INT says of the CBLAS: the "
-              "header is of another library");
 
 #define HOST_VALUE_S(pointer) (*(const float *)(pointer))
 #define HOST_VALUE_D(pointer) (*(const double *)(pointer))
@@ -75,13 +49,6 @@ static_assert(__builtin_types_compatible_p(__typeof__(cblas_dasum),
     } else {                                                                                       \
         CALL(z, HOST_VALUE_D);                                                                     \
     }
-
-/* A transpose of real numbers is their conjugate transpose, but not every CBLAS knows. */
-static inline enum CBLAS_TRANSPOSE host_operation(jdatatype_t type, jblas_operation_t operation) {
-    return operation == JBLAS_CONJUGATE_TRANSPOSE && !ji_is_complex(type)
-               ? CblasTrans
-               : (enum CBLAS_TRANSPOSE)operation;
-}
 
 /* Whether a scalar, wherever it is, is this real number (zero: of either sign) now that the
  * primitive runs. */
@@ -118,6 +85,11 @@ static inline void *host_part(jdatatype_t type, const void *x, int64_t increment
     int64_t element = increment > 0 ? first * increment : (n - first - count) * -increment;
 
     return ji_at(type, x, element, 0, 0);
+}
+
+/* A primitive, now, in the calling thread: for primitives that need another inside. */
+static inline void ji_host_run(ji_primitive_t primitive, void *block) {
+    ji_host_primitives[primitive](block);
 }
 
 #endif

@@ -1,7 +1,7 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
-#ifndef JALLOC_BLAS_HOST_GUEST_H
-#define JALLOC_BLAS_HOST_GUEST_H
+#ifndef JALLOC_BLAS_GUEST_GUEST_H
+#define JALLOC_BLAS_GUEST_GUEST_H
 
 /* The CBLAS as a guest: the kernels that some version of some CBLAS has wrong are called through a
  * table of pointers. The self-check of the first call (selfcheck.c) replaces one that fails it by a

@@ -4,7 +4,7 @@
 /* Level 2 on the host: the CBLAS's own, unless alpha is 0 (scale.h). The entries have refused what
  * its integers do not hold. */
 
-#include "blas/host/cblas.h"
+#include "blas/guest/cblas.h"
 #include "blas/host/scale.h"
 
 /* The arguments as the CBLAS takes them. */
@@ -26,7 +26,7 @@ static void matvec_scale(const ji_matvec_t *args, int64_t rows) {
     ji_host_scale_vector(&args->head, args->head.type, &args->beta, rows, args->y, args->incy);
 }
 
-void ji_host_gemv(void *block) {
+void ji_guest_gemv(void *block) {
     UNPACK(block);
     if (host_is_zero(type, &args->alpha)) {
         matvec_scale(args, args->trans == JBLAS_NO_TRANSPOSE ? args->m : args->n);
@@ -39,7 +39,7 @@ void ji_host_gemv(void *block) {
 #undef CALL
 }
 
-void ji_host_ger(void *block) {
+void ji_guest_ger(void *block) {
     UNPACK(block);
     if (host_is_zero(type, &args->alpha))
         return;
@@ -60,7 +60,7 @@ void ji_host_ger(void *block) {
     }
 }
 
-void ji_host_gerc(void *block) {
+void ji_guest_gerc(void *block) {
     UNPACK(block);
     if (host_is_zero(type, &args->alpha))
         return;
@@ -73,7 +73,7 @@ void ji_host_gerc(void *block) {
         cblas_zgerc(CblasColMajor, m, n, alpha, args->x, incx, args->y, incy, a, lda);
 }
 
-void ji_host_symv(void *block) {
+void ji_guest_symv(void *block) {
     UNPACK(block);
     if (host_is_zero(type, &args->alpha)) {
         matvec_scale(args, args->n);
@@ -99,7 +99,7 @@ void ji_host_symv(void *block) {
     }
 }
 
-void ji_host_syr(void *block) {
+void ji_guest_syr(void *block) {
     UNPACK(block);
     if (host_is_zero(ji_real_of(type), &args->alpha)) /* her's alpha is real */
         return;
@@ -120,7 +120,7 @@ void ji_host_syr(void *block) {
     }
 }
 
-void ji_host_syr2(void *block) {
+void ji_guest_syr2(void *block) {
     UNPACK(block);
     if (host_is_zero(type, &args->alpha))
         return;
@@ -143,7 +143,7 @@ void ji_host_syr2(void *block) {
     }
 }
 
-void ji_host_trmv(void *block) {
+void ji_guest_trmv(void *block) {
     UNPACK(block);
     void *x = ji_unconst(args->x);
 #define CALL(t, value) cblas_##t##trmv(CblasColMajor, uplo, trans, diag, n, args->a, lda, x, incx)
@@ -151,7 +151,7 @@ void ji_host_trmv(void *block) {
 #undef CALL
 }
 
-void ji_host_trsv(void *block) {
+void ji_guest_trsv(void *block) {
     UNPACK(block);
     void *x = ji_unconst(args->x);
 #define CALL(t, value) cblas_##t##trsv(CblasColMajor, uplo, trans, diag, n, args->a, lda, x, incx)

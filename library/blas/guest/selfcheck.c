@@ -19,13 +19,13 @@
  * plain.c, or for scasum and dzasum the real sum over the parts where these are contiguous. It is
  * logged, and jblas_cblas_kernel_at() tells it. */
 
-#include "blas/host/selfcheck.h"
+#include "blas/guest/selfcheck.h"
 
 #include <math.h>
 #include <pthread.h>
 
-#include "blas/host/cblas.h"
-#include "blas/host/guest.h"
+#include "blas/guest/cblas.h"
+#include "blas/guest/guest.h"
 #include "blas/host/plain.h"
 
 #define GUEST_GIVEN_(function, shape, X, R, type) .function = cblas_##function,

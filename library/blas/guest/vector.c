@@ -11,8 +11,8 @@
 
 #include <math.h>
 
-#include "blas/host/cblas.h"
-#include "blas/host/guest.h"
+#include "blas/guest/cblas.h"
+#include "blas/guest/guest.h"
 #include "blas/host/plain.h"
 
 /* Whether the CBLAS takes an increment: its integers hold it, and it is not 0. */
@@ -62,12 +62,12 @@ static void host_do_parts(const ji_vector_t *v, ji_host_function_t function, jda
 #define WRITABLE_X ji_unconst(v->x), (host_int_t)v->incx
 #define Y v->y, (host_int_t)v->incy
 
-void ji_host_axpy(void *block) {
+void ji_guest_axpy(void *block) {
     const ji_vector_t *v = block;
     if (host_is_zero(v->head.type, &v->alpha)) /* x is not read */
         return;
 
-    DONE_UNLESS_ONE_CALL(v, v->incy, ji_host_axpy, ji_plain_axpy(v), v->head.type);
+    DONE_UNLESS_ONE_CALL(v, v->incy, ji_guest_axpy, ji_plain_axpy(v), v->head.type);
 
     const void *alpha = ji_scalar_data(&v->alpha);
 #define CALL(t, value) cblas_##t##axpy(N, value(alpha), X, Y)
@@ -75,17 +75,17 @@ void ji_host_axpy(void *block) {
 #undef CALL
 }
 
-void ji_host_copy(void *block) {
+void ji_guest_copy(void *block) {
     const ji_vector_t *v = block;
-    DONE_UNLESS_ONE_CALL(v, v->incy, ji_host_copy, ji_plain_copy(v), v->head.type);
+    DONE_UNLESS_ONE_CALL(v, v->incy, ji_guest_copy, ji_plain_copy(v), v->head.type);
 #define CALL(t, value) cblas_##t##copy(N, X, Y)
     HOST_BY_TYPE(v->head.type, CALL)
 #undef CALL
 }
 
-void ji_host_swap(void *block) {
+void ji_guest_swap(void *block) {
     const ji_vector_t *v = block;
-    DONE_UNLESS_ONE_CALL(v, v->incy, ji_host_swap, ji_plain_swap(v), v->head.type);
+    DONE_UNLESS_ONE_CALL(v, v->incy, ji_guest_swap, ji_plain_swap(v), v->head.type);
 #define CALL(t, value) cblas_##t##swap(N, WRITABLE_X, Y)
     HOST_BY_TYPE(v->head.type, CALL)
 #undef CALL
@@ -99,7 +99,7 @@ static bool scal_has_zero(const ji_vector_t *v, bool complex_alpha) {
     return (single ? s[0] == 0 : d[0] == 0) || (complex_alpha && (single ? s[1] == 0 : d[1] == 0));
 }
 
-void ji_host_scal(void *block) {
+void ji_guest_scal(void *block) {
     const ji_vector_t *v = block;
     const bool complex_alpha = ji_is_complex(v->head.type);
     if (v->incx <= 0)
@@ -109,7 +109,7 @@ void ji_host_scal(void *block) {
         ji_plain_scal(v, complex_alpha);
         return;
     }
-    DONE_UNLESS_ONE_CALL(v, 1, ji_host_scal, ji_plain_scal(v, complex_alpha), v->head.type);
+    DONE_UNLESS_ONE_CALL(v, 1, ji_guest_scal, ji_plain_scal(v, complex_alpha), v->head.type);
 
     const void *alpha = ji_scalar_data(&v->alpha);
 #define CALL(t, value) cblas_##t##scal(N, value(alpha), WRITABLE_X)
@@ -117,7 +117,7 @@ void ji_host_scal(void *block) {
 #undef CALL
 }
 
-void ji_host_rscal(void *block) {
+void ji_guest_rscal(void *block) {
     const ji_vector_t *v = block;
     if (v->incx <= 0)
         return;
@@ -127,7 +127,7 @@ void ji_host_rscal(void *block) {
         return;
     }
 
-    DONE_UNLESS_ONE_CALL(v, 1, ji_host_rscal, ji_plain_scal(v, false), v->head.type);
+    DONE_UNLESS_ONE_CALL(v, 1, ji_guest_rscal, ji_plain_scal(v, false), v->head.type);
 
     const void *alpha = ji_scalar_data(&v->alpha);
     if (v->head.type == JDATATYPE_F32_C)
@@ -143,9 +143,9 @@ void ji_host_rscal(void *block) {
     (JI_LIKELY(v->incx == 1 && v->incy == 1) ? ji_guest.kernel(N, X, Y, v->result)                 \
                                              : ji_plain_dot(v, conjugate))
 
-void ji_host_dot(void *block) {
+void ji_guest_dot(void *block) {
     const ji_vector_t *v = block;
-    DONE_UNLESS_ONE_CALL(v, v->incy, ji_host_dot, ji_plain_dot(v, false), v->head.type);
+    DONE_UNLESS_ONE_CALL(v, v->incy, ji_guest_dot, ji_plain_dot(v, false), v->head.type);
 
     switch (v->head.type) {
     case JDATATYPE_F32: *(float *)v->result = ji_guest.sdot(N, X, Y); break;
@@ -155,9 +155,9 @@ void ji_host_dot(void *block) {
     }
 }
 
-void ji_host_dotc(void *block) {
+void ji_guest_dotc(void *block) {
     const ji_vector_t *v = block;
-    DONE_UNLESS_ONE_CALL(v, v->incy, ji_host_dotc, ji_plain_dot(v, true), v->head.type);
+    DONE_UNLESS_ONE_CALL(v, v->incy, ji_guest_dotc, ji_plain_dot(v, true), v->head.type);
 
     switch (v->head.type) {
     case JDATATYPE_F32_C: COMPLEX_DOT(cdotc_sub, true); break;
@@ -165,14 +165,14 @@ void ji_host_dotc(void *block) {
     }
 }
 
-void ji_host_asum(void *block) {
+void ji_guest_asum(void *block) {
     const ji_vector_t *v = block;
     if (v->incx <= 0) {
         memset(v->result, 0, ji_sizeof(ji_real_of(v->head.type)));
         return;
     }
 
-    DONE_UNLESS_ONE_CALL(v, 1, ji_host_asum, ji_plain_asum(v), ji_real_of(v->head.type));
+    DONE_UNLESS_ONE_CALL(v, 1, ji_guest_asum, ji_plain_asum(v), ji_real_of(v->head.type));
 
     switch (v->head.type) {
     case JDATATYPE_F32: *(float *)v->result = ji_guest.sasum(N, X); break;
@@ -199,7 +199,7 @@ static double iamax_size(const ji_vector_t *v, int64_t i) {
  * looked for. In a short vector a loop has found the largest before a CBLAS would have begun. */
 enum { IAMAX_BLOCK = 512, IAMAX_SHORT = 16 };
 
-void ji_host_iamax(void *block) {
+void ji_guest_iamax(void *block) {
     const ji_vector_t *v = block;
     const jdatatype_t type = v->head.type;
     if (v->incx > 0 && (v->n <= IAMAX_SHORT || !host_takes(v->incx))) {
@@ -220,7 +220,7 @@ void ji_host_iamax(void *block) {
             ji_vector_t part = *v;
             part.n = count, part.x = host_part(type, v->x, v->incx, v->n, first, count),
             part.result = &sum;
-            ji_host_asum(&part);
+            ji_guest_asum(&part);
 
             int64_t found = 0;
             if (isnan(ji_real_of(type) == JDATATYPE_F32 ? sum.s : sum.d)) {

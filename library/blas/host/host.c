@@ -1,0 +1,57 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* The host's tuning, batches, and what is too short for a file of its own. */
+
+#include "blas/host/host.h"
+#include "blas/algorithms/triangle.h"
+
+void ji_host_gemm_batched(void *block) {
+    const ji_matmat_t *args = block;
+    const bool reads = args->k != 0 && !host_is_zero(args->head.type, &args->alpha);
+    const void *const *a = args->a, *const *b = args->b;
+    void *const *c = args->c;
+    ji_matmat_t one = *args;
+
+    for (int64_t i = 0; i < args->batch_count; i++) {
+        one.a = reads ? a[i] : NULL, one.b = reads ? b[i] : NULL, one.c = c[i];
+        ji_host_run(JI_GEMM, &one);
+    }
+}
+
+void ji_host_gemm_strided(void *block) {
+    const ji_matmat_t *args = block;
+    jdatatype_t type = args->head.type;
+    ji_matmat_t one = *args;
+
+    for (int64_t i = 0; i < args->batch_count; i++) {
+        one.a = args->a ? ji_at(type, args->a, 0, i, args->stride_a) : NULL;
+        one.b = args->b ? ji_at(type, args->b, 0, i, args->stride_b) : NULL;
+        one.c = ji_at(type, args->c, 0, i, args->stride_c);
+        ji_host_run(JI_GEMM, &one);
+    }
+}
+
+void ji_host_set_info(void *block) {
+    const ji_matmat_t *args = block;
+    *args->info = args->n;
+}
+
+#define HOST_GEMM3M_LEAST 512 /* below, splitting and merging cost what is saved */
+/* Measured on a busy machine (clients/bench/bench_strassen.c), one halving was 1.03 to 1.09 times
+ * the CBLAS's dgemm of orders 2048 and 4096 with one and two threads, at 2.5 to 3 times its error,
+ * and slower than its sgemm: too little for a way that is taken unasked. */
+#define HOST_STRASSEN_LEAST INT64_MAX
+ji_tuning_t ji_host_tuning = {
+    .integer_max = INT64_MAX, /* see ji_blas_int_max, which tests lower */
+    .gemm_least = {HOST_STRASSEN_LEAST, HOST_STRASSEN_LEAST, HOST_GEMM3M_LEAST, HOST_GEMM3M_LEAST},
+    .gemm3m_least = HOST_GEMM3M_LEAST,
+    .gemm3m_k_panel = 1024,
+    .gemm3m_n_panel = 512,
+    .strassen_least = {HOST_STRASSEN_LEAST, HOST_STRASSEN_LEAST},
+    .split_least = INT64_MAX, /* nothing narrower is faster */
+    .triangle_leaf = JI_TRIANGLE_MAX_ORDER,
+    .triangle_small_leaf = JI_TRIANGLE_SMALL_LEAF,
+    .factor_base = 32, /* 8 KiB of doubles, the first cache */
+    .factor_multiple = JI_TRIANGLE_BLOCK,
+};

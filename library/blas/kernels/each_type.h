@@ -1,0 +1,53 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Includes the text KERNEL_TEXT once for each element type; vector.h was included. No include
+ * guard.
+ *
+ *   REAL              float or double
+ *   COMPLEX           0 or 1
+ *   VECTOR            a vector of REAL; LANES reals
+ *   PART              "the first n" of one
+ *   V(name)           a function of vector.h: V(fma)(a, b, c)
+ *   NAME(name)        a name for this type and instruction set: c_scale_avx512 */
+
+#define LANES ((int)(VECTOR_BYTES / sizeof(REAL)))
+
+#define REAL float
+#define VECTOR s_vector
+#define PART s_part
+#define V(name) s_##name
+#define COMPLEX 0
+#define NAME(name) KERNEL_SET(s_##name)
+#include KERNEL_TEXT
+#undef COMPLEX
+#undef NAME
+#define COMPLEX 1
+#define NAME(name) KERNEL_SET(c_##name)
+#include KERNEL_TEXT
+#undef COMPLEX
+#undef NAME
+#undef REAL
+#undef VECTOR
+#undef PART
+#undef V
+
+#define REAL double
+#define VECTOR d_vector
+#define PART d_part
+#define V(name) d_##name
+#define COMPLEX 0
+#define NAME(name) KERNEL_SET(d_##name)
+#include KERNEL_TEXT
+#undef COMPLEX
+#undef NAME
+#define COMPLEX 1
+#define NAME(name) KERNEL_SET(z_##name)
+#include KERNEL_TEXT
+#undef COMPLEX
+#undef NAME
+#undef REAL
+#undef VECTOR
+#undef PART
+#undef V
+#undef LANES

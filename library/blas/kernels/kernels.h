@@ -1,0 +1,41 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_BLAS_KERNELS_KERNELS_H
+#define JALLOC_BLAS_KERNELS_KERNELS_H
+
+/* The host's kernels: loops over vectors, written once and compiled for each instruction set.
+ *
+ *   kernels.h kernels.c      the sets, and which one runs
+ *   vector.h                 what a vector is, for one set
+ *   each_type.h              includes a text for s, d, c and z
+ *   <family>.h               the family's table of functions, one for each element type
+ *   <family>_kernel.h        its text
+ *   <family>_<set>.c         the text compiled for a set: defines ji_<family>_<set>[4]
+ *
+ * What always holds: a kernel allocates nothing, knows no handle and no thread, and gives the same
+ * bits on every set that has fused multiply-adds (vector.h).
+ *
+ * Read vector.h first, then a family's text. */
+
+#include "blas/primitives/primitive.h"
+
+typedef struct ji_kernel_set {
+    const char *name; /* "avx512", "avx2", "generic": as JALLOC_HOST_ISA says it */
+    int vector_bytes;
+    bool fused; /* products and sums are rounded once */
+    /* The families, each an array by element type: s d c z. */
+} ji_kernel_set_t;
+
+/* The set in use. Chosen by the first call of a process; before, the best. */
+extern const ji_kernel_set_t *ji_kernels;
+
+/* Set `index` of those that this library was compiled with, best first, whether or not the
+ * processor has it; NULL beyond the last. */
+const ji_kernel_set_t *ji_kernel_set_at(size_t index);
+bool ji_kernel_set_is_here(const ji_kernel_set_t *set);
+/* The best that the processor has. */
+const ji_kernel_set_t *ji_kernel_set_best(void);
+/* For set-up and tests, while no kernel runs. */
+void ji_kernel_set_use(const ji_kernel_set_t *set);
+
+#endif

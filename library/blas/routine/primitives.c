@@ -1,0 +1,40 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* The host's table of primitives. */
+
+#include "blas/guest/cblas.h"
+
+/* What the CBLAS does so far: a line goes when host/ has the function. */
+#define ji_host_axpy ji_guest_axpy
+#define ji_host_copy ji_guest_copy
+#define ji_host_swap ji_guest_swap
+#define ji_host_scal ji_guest_scal
+#define ji_host_rscal ji_guest_rscal
+#define ji_host_dot ji_guest_dot
+#define ji_host_dotc ji_guest_dotc
+#define ji_host_asum ji_guest_asum
+#define ji_host_iamax ji_guest_iamax
+#define ji_host_gemv ji_guest_gemv
+#define ji_host_ger ji_guest_ger
+#define ji_host_gerc ji_guest_gerc
+#define ji_host_symv ji_guest_symv
+#define ji_host_syr ji_guest_syr
+#define ji_host_syr2 ji_guest_syr2
+#define ji_host_trmv ji_guest_trmv
+#define ji_host_trsv ji_guest_trsv
+#define ji_host_gemm ji_guest_gemm
+#define ji_host_symm ji_guest_symm
+#define ji_host_hemm ji_guest_hemm
+#define ji_host_syrk ji_guest_syrk
+#define ji_host_syr2k ji_guest_syr2k
+#define ji_host_her2k ji_guest_her2k
+#define ji_host_herk ji_guest_herk
+#define ji_host_trmm ji_guest_trmm
+#define ji_host_trsm ji_guest_trsm
+
+const ji_host_function_t ji_host_primitives[JI_PRIMITIVE_COUNT] = {
+#define JI_PRIMITIVE_(enumerator, function) [JI_##enumerator] = ji_host_##function,
+    JI_HOST_ALL_PRIMITIVE_LIST(JI_PRIMITIVE_)
+#undef JI_PRIMITIVE_
+};
