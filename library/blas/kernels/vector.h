@@ -15,11 +15,24 @@
  *   t_splat(x)                   x everywhere
  *   t_fma(a, b, c)               a b + c, rounded once where the processor can
  *   t_fnma(a, b, c)              c - a b, likewise
+ *   t_fma_one(a, b, c)           a b + c of single reals, as t_fma() does it
+ *   t_abs(v) t_max(a, b)         magnitudes; the larger ones (of a NaN and a number: b)
+ *   t_swap(v)                    neighbours exchanged: 1 0 3 2 ...
+ *   t_fold(v)                    the sum of all, by halves: the upper half is added to the lower
+ *                                one until one is left
+ *   t_fold_pairs(v, p)           the same until two are left: p[0] of even places, p[1] of odd ones
+ *   t_truth                      of comparisons, one for each element
+ *   t_exceeds(a, b)              not a <= b: also where there is a NaN
+ *   t_equals(a, b) t_either(p, q) t_any(p)
+ *   t_place(p)                   of the first element where it is true; there is one
+ *   t_widen(p)                   as doubles: as many as a d_vector holds
+ *   t_widen_first(p, n)          the first n of them, zeros for the rest
  *
  * A kernel says where it wants one rounding and where two: files with kernels are compiled without
  * contraction, so no compiler chooses. VECTOR_REGISTERS is how many there are, VECTOR_FMA whether
  * t_fma() rounds once, KERNEL_SET(name) the name with that of the set. */
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -78,6 +91,49 @@ VECTOR_INLINE d_vector d_fnma(d_vector a, d_vector b, d_vector c) {
     return _mm512_fnmadd_pd(a, b, c);
 }
 
+VECTOR_INLINE float s_fma_one(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+VECTOR_INLINE double d_fma_one(double a, double b, double c) { return __builtin_fma(a, b, c); }
+
+VECTOR_INLINE s_vector s_abs(s_vector v) { return _mm512_abs_ps(v); }
+VECTOR_INLINE d_vector d_abs(d_vector v) { return _mm512_abs_pd(v); }
+VECTOR_INLINE s_vector s_max(s_vector a, s_vector b) { return _mm512_max_ps(a, b); }
+VECTOR_INLINE d_vector d_max(d_vector a, d_vector b) { return _mm512_max_pd(a, b); }
+VECTOR_INLINE s_vector s_swap(s_vector v) { return _mm512_permute_ps(v, 0xB1); }
+VECTOR_INLINE d_vector d_swap(d_vector v) { return _mm512_permute_pd(v, 0x55); }
+
+VECTOR_INLINE __m256 s_halves(s_vector v) {
+    return _mm256_add_ps(_mm512_castps512_ps256(v), _mm512_extractf32x8_ps(v, 1));
+}
+VECTOR_INLINE __m256d d_halves(d_vector v) {
+    return _mm256_add_pd(_mm512_castpd512_pd256(v), _mm512_extractf64x4_pd(v, 1));
+}
+
+typedef __mmask16 s_truth;
+typedef __mmask8 d_truth;
+VECTOR_INLINE s_truth s_exceeds(s_vector a, s_vector b) {
+    return _mm512_cmp_ps_mask(a, b, _CMP_NLE_UQ);
+}
+VECTOR_INLINE d_truth d_exceeds(d_vector a, d_vector b) {
+    return _mm512_cmp_pd_mask(a, b, _CMP_NLE_UQ);
+}
+VECTOR_INLINE s_truth s_equals(s_vector a, s_vector b) {
+    return _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ);
+}
+VECTOR_INLINE d_truth d_equals(d_vector a, d_vector b) {
+    return _mm512_cmp_pd_mask(a, b, _CMP_EQ_OQ);
+}
+VECTOR_INLINE s_truth s_either(s_truth p, s_truth q) { return (s_truth)(p | q); }
+VECTOR_INLINE d_truth d_either(d_truth p, d_truth q) { return (d_truth)(p | q); }
+VECTOR_INLINE bool s_any(s_truth p) { return p != 0; }
+VECTOR_INLINE bool d_any(d_truth p) { return p != 0; }
+VECTOR_INLINE int s_place(s_truth p) { return __builtin_ctz(p); }
+VECTOR_INLINE int d_place(d_truth p) { return __builtin_ctz(p); }
+
+VECTOR_INLINE d_vector s_widen(const float *p) { return _mm512_cvtps_pd(_mm256_loadu_ps(p)); }
+VECTOR_INLINE d_vector s_widen_first(const float *p, int n) {
+    return _mm512_cvtps_pd(_mm256_maskz_loadu_ps(d_first(n), p));
+}
+
 #elif defined(VECTOR_AVX2)
 
 #define KERNEL_SET(name) name##_avx2
@@ -129,6 +185,38 @@ VECTOR_INLINE d_vector d_fnma(d_vector a, d_vector b, d_vector c) {
     return _mm256_fnmadd_pd(a, b, c);
 }
 
+VECTOR_INLINE float s_fma_one(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+VECTOR_INLINE double d_fma_one(double a, double b, double c) { return __builtin_fma(a, b, c); }
+
+VECTOR_INLINE s_vector s_abs(s_vector v) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0F), v); }
+VECTOR_INLINE d_vector d_abs(d_vector v) { return _mm256_andnot_pd(_mm256_set1_pd(-0.0), v); }
+VECTOR_INLINE s_vector s_max(s_vector a, s_vector b) { return _mm256_max_ps(a, b); }
+VECTOR_INLINE d_vector d_max(d_vector a, d_vector b) { return _mm256_max_pd(a, b); }
+VECTOR_INLINE s_vector s_swap(s_vector v) { return _mm256_permute_ps(v, 0xB1); }
+VECTOR_INLINE d_vector d_swap(d_vector v) { return _mm256_permute_pd(v, 0x5); }
+
+VECTOR_INLINE __m256 s_halves(s_vector v) { return v; }
+VECTOR_INLINE __m256d d_halves(d_vector v) { return v; }
+
+typedef __m256 s_truth;
+typedef __m256d d_truth;
+VECTOR_INLINE s_truth s_exceeds(s_vector a, s_vector b) { return _mm256_cmp_ps(a, b, _CMP_NLE_UQ); }
+VECTOR_INLINE d_truth d_exceeds(d_vector a, d_vector b) { return _mm256_cmp_pd(a, b, _CMP_NLE_UQ); }
+VECTOR_INLINE s_truth s_equals(s_vector a, s_vector b) { return _mm256_cmp_ps(a, b, _CMP_EQ_OQ); }
+VECTOR_INLINE d_truth d_equals(d_vector a, d_vector b) { return _mm256_cmp_pd(a, b, _CMP_EQ_OQ); }
+VECTOR_INLINE s_truth s_either(s_truth p, s_truth q) { return _mm256_or_ps(p, q); }
+VECTOR_INLINE d_truth d_either(d_truth p, d_truth q) { return _mm256_or_pd(p, q); }
+VECTOR_INLINE bool s_any(s_truth p) { return _mm256_movemask_ps(p) != 0; }
+VECTOR_INLINE bool d_any(d_truth p) { return _mm256_movemask_pd(p) != 0; }
+VECTOR_INLINE int s_place(s_truth p) { return __builtin_ctz((unsigned)_mm256_movemask_ps(p)); }
+VECTOR_INLINE int d_place(d_truth p) { return __builtin_ctz((unsigned)_mm256_movemask_pd(p)); }
+
+VECTOR_INLINE d_vector s_widen(const float *p) { return _mm256_cvtps_pd(_mm_loadu_ps(p)); }
+VECTOR_INLINE d_vector s_widen_first(const float *p, int n) {
+    return _mm256_cvtps_pd(
+        _mm_maskload_ps(p, _mm_cmpgt_epi32(_mm_set1_epi32(n), _mm_setr_epi32(0, 1, 2, 3))));
+}
+
 #else
 
 #define KERNEL_SET(name) name##_generic
@@ -139,6 +227,8 @@ typedef float s_vector __attribute__((vector_size(16)));
 typedef double d_vector __attribute__((vector_size(16)));
 typedef int s_part;
 typedef int d_part;
+typedef int32_t s_truth __attribute__((vector_size(16)));
+typedef int64_t d_truth __attribute__((vector_size(16)));
 
 VECTOR_INLINE s_vector s_load(const float *p) {
     s_vector v;
@@ -182,12 +272,85 @@ VECTOR_INLINE s_vector s_fma(s_vector a, s_vector b, s_vector c) { return vfmaq_
 VECTOR_INLINE d_vector d_fma(d_vector a, d_vector b, d_vector c) { return vfmaq_f64(c, a, b); }
 VECTOR_INLINE s_vector s_fnma(s_vector a, s_vector b, s_vector c) { return vfmsq_f32(c, a, b); }
 VECTOR_INLINE d_vector d_fnma(d_vector a, d_vector b, d_vector c) { return vfmsq_f64(c, a, b); }
+VECTOR_INLINE float s_fma_one(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+VECTOR_INLINE double d_fma_one(double a, double b, double c) { return __builtin_fma(a, b, c); }
 #else
 #define VECTOR_FMA 0
 VECTOR_INLINE s_vector s_fma(s_vector a, s_vector b, s_vector c) { return a * b + c; }
 VECTOR_INLINE d_vector d_fma(d_vector a, d_vector b, d_vector c) { return a * b + c; }
 VECTOR_INLINE s_vector s_fnma(s_vector a, s_vector b, s_vector c) { return c - a * b; }
 VECTOR_INLINE d_vector d_fnma(d_vector a, d_vector b, d_vector c) { return c - a * b; }
+VECTOR_INLINE float s_fma_one(float a, float b, float c) { return a * b + c; }
+VECTOR_INLINE double d_fma_one(double a, double b, double c) { return a * b + c; }
 #endif
 
+VECTOR_INLINE s_vector s_abs(s_vector v) {
+    return (s_vector)((s_truth)v & (s_truth){INT32_MAX, INT32_MAX, INT32_MAX, INT32_MAX});
+}
+VECTOR_INLINE d_vector d_abs(d_vector v) {
+    return (d_vector)((d_truth)v & (d_truth){INT64_MAX, INT64_MAX});
+}
+VECTOR_INLINE s_vector s_max(s_vector a, s_vector b) {
+    const s_truth larger = a > b;
+    return (s_vector)((larger & (s_truth)a) | (~larger & (s_truth)b));
+}
+VECTOR_INLINE d_vector d_max(d_vector a, d_vector b) {
+    const d_truth larger = a > b;
+    return (d_vector)((larger & (d_truth)a) | (~larger & (d_truth)b));
+}
+VECTOR_INLINE s_vector s_swap(s_vector v) { return (s_vector){v[1], v[0], v[3], v[2]}; }
+VECTOR_INLINE d_vector d_swap(d_vector v) { return (d_vector){v[1], v[0]}; }
+
+VECTOR_INLINE float s_fold(s_vector v) { return (v[0] + v[2]) + (v[1] + v[3]); }
+VECTOR_INLINE double d_fold(d_vector v) { return v[0] + v[1]; }
+VECTOR_INLINE void s_fold_pairs(s_vector v, float *p) { p[0] = v[0] + v[2], p[1] = v[1] + v[3]; }
+VECTOR_INLINE void d_fold_pairs(d_vector v, double *p) { d_store(p, v); }
+
+VECTOR_INLINE s_truth s_exceeds(s_vector a, s_vector b) { return ~(a <= b); }
+VECTOR_INLINE d_truth d_exceeds(d_vector a, d_vector b) { return ~(a <= b); }
+VECTOR_INLINE s_truth s_equals(s_vector a, s_vector b) { return a == b; }
+VECTOR_INLINE d_truth d_equals(d_vector a, d_vector b) { return a == b; }
+VECTOR_INLINE s_truth s_either(s_truth p, s_truth q) { return p | q; }
+VECTOR_INLINE d_truth d_either(d_truth p, d_truth q) { return p | q; }
+VECTOR_INLINE bool d_any(d_truth p) { return (p[0] | p[1]) != 0; }
+VECTOR_INLINE bool s_any(s_truth p) { return d_any((d_truth)p); }
+VECTOR_INLINE int s_place(s_truth p) { return p[0] ? 0 : p[1] ? 1 : p[2] ? 2 : 3; }
+VECTOR_INLINE int d_place(d_truth p) { return p[0] ? 0 : 1; }
+
+VECTOR_INLINE d_vector s_widen(const float *p) { return (d_vector){p[0], p[1]}; }
+VECTOR_INLINE d_vector s_widen_first(const float *p, int n) {
+    return (d_vector){n > 0 ? p[0] : 0, n > 1 ? p[1] : 0};
+}
+
 #endif
+
+/* ---- What follows from these ---- */
+
+#if defined(VECTOR_AVX512) || defined(VECTOR_AVX2)
+VECTOR_INLINE __m128 s_quarters(s_vector v) {
+    const __m256 half = s_halves(v);
+    return _mm_add_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1));
+}
+VECTOR_INLINE __m128 s_pair(s_vector v) {
+    const __m128 four = s_quarters(v);
+    return _mm_add_ps(four, _mm_movehl_ps(four, four));
+}
+VECTOR_INLINE __m128d d_pair(d_vector v) {
+    const __m256d half = d_halves(v);
+    return _mm_add_pd(_mm256_castpd256_pd128(half), _mm256_extractf128_pd(half, 1));
+}
+
+VECTOR_INLINE float s_fold(s_vector v) {
+    const __m128 pair = s_pair(v);
+    return _mm_cvtss_f32(_mm_add_ss(pair, _mm_movehdup_ps(pair)));
+}
+VECTOR_INLINE double d_fold(d_vector v) {
+    const __m128d pair = d_pair(v);
+    return _mm_cvtsd_f64(_mm_add_sd(pair, _mm_unpackhi_pd(pair, pair)));
+}
+VECTOR_INLINE void s_fold_pairs(s_vector v, float *p) { _mm_storel_pi((__m64 *)p, s_pair(v)); }
+VECTOR_INLINE void d_fold_pairs(d_vector v, double *p) { _mm_storeu_pd(p, d_pair(v)); }
+#endif
+
+VECTOR_INLINE d_vector d_widen(const double *p) { return d_load(p); }
+VECTOR_INLINE d_vector d_widen_first(const double *p, int n) { return d_load_part(p, d_first(n)); }
