@@ -8,15 +8,19 @@
  *   COMPLEX           0 or 1
  *   VECTOR            a vector of REAL; LANES reals
  *   PART              "the first n" of one
+ *   KEEP              a choice of its elements
  *   V(name)           a function of vector.h: V(fma)(a, b, c)
- *   NAME(name)        a name for this type and instruction set: c_scale_avx512 */
+ *   NAME(name)        a name for this type and instruction set: c_scale_avx512
+ *   REAL_NAME(name)   the same of REAL: s_scale_avx512 */
 
 #define LANES ((int)(VECTOR_BYTES / sizeof(REAL)))
 
 #define REAL float
 #define VECTOR s_vector
 #define PART s_part
+#define KEEP s_keep
 #define V(name) s_##name
+#define REAL_NAME(name) KERNEL_SET(s_##name)
 #define COMPLEX 0
 #define NAME(name) KERNEL_SET(s_##name)
 #include KERNEL_TEXT
@@ -30,12 +34,16 @@
 #undef REAL
 #undef VECTOR
 #undef PART
+#undef KEEP
 #undef V
+#undef REAL_NAME
 
 #define REAL double
 #define VECTOR d_vector
 #define PART d_part
+#define KEEP d_keep
 #define V(name) d_##name
+#define REAL_NAME(name) KERNEL_SET(d_##name)
 #define COMPLEX 0
 #define NAME(name) KERNEL_SET(d_##name)
 #include KERNEL_TEXT
@@ -49,5 +57,7 @@
 #undef REAL
 #undef VECTOR
 #undef PART
+#undef KEEP
 #undef V
+#undef REAL_NAME
 #undef LANES

@@ -4,17 +4,21 @@
 /* The sets of kernels, and which one runs. */
 
 #include "blas/kernels/kernels.h"
+#include "blas/kernels/product.h"
+
+#define FAMILIES(set) .product = ji_product_##set
 
 #if defined(__x86_64__)
 #define KERNELS_ARE_FUSED false /* of the generic set */
-static const ji_kernel_set_t kernels_avx512 = {"avx512", 64, true};
-static const ji_kernel_set_t kernels_avx2 = {"avx2", 32, true};
+static const ji_kernel_set_t kernels_avx512 = {"avx512", 64, true, FAMILIES(avx512)};
+static const ji_kernel_set_t kernels_avx2 = {"avx2", 32, true, FAMILIES(avx2)};
 #elif defined(__aarch64__)
 #define KERNELS_ARE_FUSED true
 #else
 #define KERNELS_ARE_FUSED false
 #endif
-static const ji_kernel_set_t kernels_generic = {"generic", 16, KERNELS_ARE_FUSED};
+static const ji_kernel_set_t kernels_generic = {"generic", 16, KERNELS_ARE_FUSED,
+                                                FAMILIES(generic)};
 
 static const ji_kernel_set_t *const kernel_sets[] = {
 #if defined(__x86_64__)

@@ -19,11 +19,14 @@
 
 #include "blas/primitives/primitive.h"
 
+typedef struct ji_product_kernels ji_product_kernels_t; /* product.h */
+
 typedef struct ji_kernel_set {
     const char *name; /* "avx512", "avx2", "generic": as JALLOC_HOST_ISA says it */
     int vector_bytes;
     bool fused; /* products and sums are rounded once */
     /* The families, each an array by element type: s d c z. */
+    const ji_product_kernels_t *const *product;
 } ji_kernel_set_t;
 
 /* The set in use. Chosen by the first call of a process; before, the best. */

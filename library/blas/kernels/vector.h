@@ -27,6 +27,10 @@
  *   t_place(p)                   of the first element where it is true; there is one
  *   t_widen(p)                   as doubles: as many as a d_vector holds
  *   t_widen_first(p, n)          the first n of them, zeros for the rest
+ *   t_turn(v) t_conjugate(v)     of complex numbers: i v, (x, y) becomes (-y, x); (x, -y)
+ *   t_keep                       a choice of elements: t_keep_from(n), all but the first n;
+ *                                t_keep_before(n), the first n; n may be any number
+ *   t_fma_where(keep, a, b, c)   t_fma() where it is kept, c elsewhere
  *
  * A kernel says where it wants one rounding and where two: files with kernels are compiled without
  * contraction, so no compiler chooses. VECTOR_REGISTERS is how many there are, VECTOR_FMA whether
@@ -42,6 +46,11 @@
 #include <arm_neon.h>
 #endif
 
+#ifdef __clang__
+#define VECTOR_UNROLL _Pragma("unroll")
+#else
+#define VECTOR_UNROLL _Pragma("GCC unroll 16")
+#endif
 #define VECTOR_INLINE static inline __attribute__((always_inline, unused))
 
 #if defined(VECTOR_AVX512)
@@ -100,6 +109,35 @@ VECTOR_INLINE s_vector s_max(s_vector a, s_vector b) { return _mm512_max_ps(a, b
 VECTOR_INLINE d_vector d_max(d_vector a, d_vector b) { return _mm512_max_pd(a, b); }
 VECTOR_INLINE s_vector s_swap(s_vector v) { return _mm512_permute_ps(v, 0xB1); }
 VECTOR_INLINE d_vector d_swap(d_vector v) { return _mm512_permute_pd(v, 0x55); }
+VECTOR_INLINE s_vector s_turn(s_vector v) {
+    return _mm512_xor_ps(s_swap(v), _mm512_castsi512_ps(_mm512_set1_epi64(0x80000000)));
+}
+VECTOR_INLINE d_vector d_turn(d_vector v) {
+    return _mm512_xor_pd(d_swap(v), _mm512_setr_pd(-0.0, 0, -0.0, 0, -0.0, 0, -0.0, 0));
+}
+VECTOR_INLINE s_vector s_conjugate(s_vector v) {
+    return _mm512_xor_ps(v, _mm512_castsi512_ps(_mm512_set1_epi64(INT64_MIN)));
+}
+VECTOR_INLINE d_vector d_conjugate(d_vector v) {
+    return _mm512_xor_pd(v, _mm512_setr_pd(0, -0.0, 0, -0.0, 0, -0.0, 0, -0.0));
+}
+
+typedef __mmask16 s_keep;
+typedef __mmask8 d_keep;
+VECTOR_INLINE s_keep s_keep_from(int n) {
+    return (s_keep)(n <= 0 ? 0xffff : n >= 16 ? 0 : 0xffffU << n);
+}
+VECTOR_INLINE d_keep d_keep_from(int n) {
+    return (d_keep)(n <= 0 ? 0xff : n >= 8 ? 0 : 0xffU << n);
+}
+VECTOR_INLINE s_keep s_keep_before(int n) { return (s_keep)~s_keep_from(n); }
+VECTOR_INLINE d_keep d_keep_before(int n) { return (d_keep)~d_keep_from(n); }
+VECTOR_INLINE s_vector s_fma_where(s_keep keep, s_vector a, s_vector b, s_vector c) {
+    return _mm512_mask3_fmadd_ps(a, b, c, keep);
+}
+VECTOR_INLINE d_vector d_fma_where(d_keep keep, d_vector a, d_vector b, d_vector c) {
+    return _mm512_mask3_fmadd_pd(a, b, c, keep);
+}
 
 VECTOR_INLINE __m256 s_halves(s_vector v) {
     return _mm256_add_ps(_mm512_castps512_ps256(v), _mm512_extractf32x8_ps(v, 1));
@@ -194,6 +232,43 @@ VECTOR_INLINE s_vector s_max(s_vector a, s_vector b) { return _mm256_max_ps(a, b
 VECTOR_INLINE d_vector d_max(d_vector a, d_vector b) { return _mm256_max_pd(a, b); }
 VECTOR_INLINE s_vector s_swap(s_vector v) { return _mm256_permute_ps(v, 0xB1); }
 VECTOR_INLINE d_vector d_swap(d_vector v) { return _mm256_permute_pd(v, 0x5); }
+VECTOR_INLINE s_vector s_turn(s_vector v) {
+    return _mm256_xor_ps(s_swap(v), _mm256_castsi256_ps(_mm256_set1_epi64x(0x80000000)));
+}
+VECTOR_INLINE d_vector d_turn(d_vector v) {
+    return _mm256_xor_pd(d_swap(v), _mm256_setr_pd(-0.0, 0, -0.0, 0));
+}
+VECTOR_INLINE s_vector s_conjugate(s_vector v) {
+    return _mm256_xor_ps(v, _mm256_castsi256_ps(_mm256_set1_epi64x(INT64_MIN)));
+}
+VECTOR_INLINE d_vector d_conjugate(d_vector v) {
+    return _mm256_xor_pd(v, _mm256_setr_pd(0, -0.0, 0, -0.0));
+}
+
+typedef __m256 s_keep;
+typedef __m256d d_keep;
+VECTOR_INLINE s_keep s_keep_before(int n) {
+    const __m256i place = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    return _mm256_castsi256_ps(_mm256_cmpgt_epi32(_mm256_set1_epi32(n), place));
+}
+VECTOR_INLINE d_keep d_keep_before(int n) {
+    const __m256i place = _mm256_setr_epi64x(0, 1, 2, 3);
+    return _mm256_castsi256_pd(_mm256_cmpgt_epi64(_mm256_set1_epi64x(n), place));
+}
+VECTOR_INLINE s_keep s_keep_from(int n) {
+    const __m256i place = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    return _mm256_castsi256_ps(_mm256_cmpgt_epi32(place, _mm256_set1_epi32(n - 1)));
+}
+VECTOR_INLINE d_keep d_keep_from(int n) {
+    const __m256i place = _mm256_setr_epi64x(0, 1, 2, 3);
+    return _mm256_castsi256_pd(_mm256_cmpgt_epi64(place, _mm256_set1_epi64x(n - 1)));
+}
+VECTOR_INLINE s_vector s_fma_where(s_keep keep, s_vector a, s_vector b, s_vector c) {
+    return _mm256_blendv_ps(c, s_fma(a, b, c), keep);
+}
+VECTOR_INLINE d_vector d_fma_where(d_keep keep, d_vector a, d_vector b, d_vector c) {
+    return _mm256_blendv_pd(c, d_fma(a, b, c), keep);
+}
 
 VECTOR_INLINE __m256 s_halves(s_vector v) { return v; }
 VECTOR_INLINE __m256d d_halves(d_vector v) { return v; }
@@ -266,6 +341,18 @@ VECTOR_INLINE void d_store_part(double *p, d_vector v, d_part part) {
 VECTOR_INLINE s_vector s_splat(float x) { return (s_vector){x, x, x, x}; }
 VECTOR_INLINE d_vector d_splat(double x) { return (d_vector){x, x}; }
 
+VECTOR_INLINE s_vector s_turn(s_vector v) { return (s_vector){-v[1], v[0], -v[3], v[2]}; }
+VECTOR_INLINE d_vector d_turn(d_vector v) { return (d_vector){-v[1], v[0]}; }
+VECTOR_INLINE s_vector s_conjugate(s_vector v) { return (s_vector){v[0], -v[1], v[2], -v[3]}; }
+VECTOR_INLINE d_vector d_conjugate(d_vector v) { return (d_vector){v[0], -v[1]}; }
+
+typedef int s_keep __attribute__((vector_size(16)));
+typedef int64_t d_keep __attribute__((vector_size(16)));
+VECTOR_INLINE s_keep s_keep_from(int n) { return (s_keep){0, 1, 2, 3} >= n; }
+VECTOR_INLINE d_keep d_keep_from(int n) { return (d_keep){0, 1} >= n; }
+VECTOR_INLINE s_keep s_keep_before(int n) { return (s_keep){0, 1, 2, 3} < n; }
+VECTOR_INLINE d_keep d_keep_before(int n) { return (d_keep){0, 1} < n; }
+
 #ifdef __aarch64__
 #define VECTOR_FMA 1
 VECTOR_INLINE s_vector s_fma(s_vector a, s_vector b, s_vector c) { return vfmaq_f32(c, a, b); }
@@ -322,6 +409,13 @@ VECTOR_INLINE d_vector s_widen_first(const float *p, int n) {
     return (d_vector){n > 0 ? p[0] : 0, n > 1 ? p[1] : 0};
 }
 
+VECTOR_INLINE s_vector s_fma_where(s_keep keep, s_vector a, s_vector b, s_vector c) {
+    return (s_vector)(((s_keep)s_fma(a, b, c) & keep) | ((s_keep)c & ~keep));
+}
+VECTOR_INLINE d_vector d_fma_where(d_keep keep, d_vector a, d_vector b, d_vector c) {
+    return (d_vector)(((d_keep)d_fma(a, b, c) & keep) | ((d_keep)c & ~keep));
+}
+
 #endif
 
 /* ---- What follows from these ---- */
@@ -350,7 +444,5 @@ VECTOR_INLINE double d_fold(d_vector v) {
 }
 VECTOR_INLINE void s_fold_pairs(s_vector v, float *p) { _mm_storel_pi((__m64 *)p, s_pair(v)); }
 VECTOR_INLINE void d_fold_pairs(d_vector v, double *p) { _mm_storeu_pd(p, d_pair(v)); }
-#endif
 
-VECTOR_INLINE d_vector d_widen(const double *p) { return d_load(p); }
-VECTOR_INLINE d_vector d_widen_first(const double *p, int n) { return d_load_part(p, d_first(n)); }
+#endif

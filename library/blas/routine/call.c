@@ -6,6 +6,7 @@
  * stream with a plain handle. */
 
 #include "blas/guest/selfcheck.h"
+#include "blas/kernels/kernels.h"
 #include "blas/routine/entry.h"
 #include "blas/routine/log.h"
 
@@ -95,6 +96,7 @@ static jstatus_t cblas_check(jhandle_t *handle, const ji_head_t *head) {
             "%s: libjblas was built for a CBLAS with %d-bit integers, but \"%s\" was loaded",
             ji_routine_name(head), JALLOC_BLAS_INT, jblas_cblas_name());
 
+    ji_kernel_set_use(ji_kernel_set_best());
     ji_selfcheck_once();
     /* Release: who reads true sees what the check has mended, too. */
     atomic_store_explicit(&ji_cblas_ready, true, memory_order_release);

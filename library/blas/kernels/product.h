@@ -1,0 +1,71 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_BLAS_KERNELS_PRODUCT_H
+#define JALLOC_BLAS_KERNELS_PRODUCT_H
+
+/* The kernels of products: what is packed, multiplied and added to C. All of them see one panel of
+ * the depth: at most JI_PRODUCT_DEPTH real products for each sum.
+ *
+ *   A, packed in strips of `rows`       B, packed in strips of `columns`
+ *
+ *   strip 0: a(0..rows, 0), a(0..rows, 1), ...      b(0, 0..columns), b(1, 0..columns), ...
+ *   strip 1: ...
+ *
+ * A strip that has fewer rows is filled up with zeros. Of complex elements each column of A is
+ * followed by itself times i, and each row of B is `columns` real parts and then the imaginary ones:
+ * a product is then real, of twice the depth (product_kernel.h). */
+
+#include "blas/kernels/kernels.h"
+
+/* Fixed, whatever the set: where k is cut decides about the bits. In real products: of complex
+ * elements half of it. */
+#define JI_PRODUCT_DEPTH 256
+
+/* Scalars as reals; an imaginary part of 0 is left out of every product. */
+typedef struct ji_product_scalars {
+    double alpha[2], beta[2]; /* beta 0: C is not read */
+} ji_product_scalars_t;
+
+/* C += alpha A B + beta C in place: A by columns, B with any strides. */
+typedef struct ji_product_direct {
+    int64_t m, n, depth;
+    const void *a;
+    int64_t a_step; /* to the next column, elements */
+    const void *b;
+    int64_t b_row_step, b_column_step; /* elements */
+    bool conjugate_b;
+    ji_product_scalars_t scalars;
+    void *c;
+    int64_t ldc;
+} ji_product_direct_t;
+
+typedef void (*ji_product_pack_t)(void *to, const void *from, int64_t line_step, int64_t step_step,
+                                  int count, int64_t depth, bool conjugate, bool turned);
+
+struct ji_product_kernels {
+    int rows, columns;           /* of a tile, elements */
+    int row_bytes, column_bytes; /* packed, for each step of the depth: of a strip of A, B */
+    /* Packs a strip: `count` lines (rows of A, columns of B), line_step elements apart, of `depth`
+     * steps, step_step apart; one of the two is 1. Of A, where not `turned`, without the columns
+     * times i: as a matrix of `rows` rows, for products in place. */
+    ji_product_pack_t pack_a, pack_b;
+    /* A whole tile of C; alpha and beta are real. */
+    void (*tile)(int64_t depth, const void *a, const void *b, const ji_product_scalars_t *scalars,
+                 void *c, int64_t ldc);
+    /* sums = A B, and with `more` sums += A B: a tile, stored by columns. */
+    void (*tile_sums)(int64_t depth, const void *a, const void *b, void *sums, bool more);
+    /* sums += A B where one of the two is the corner of a triangle: at steps first, first + 1, ...
+     * only the lines (rows of A, or else columns of B) count that are not before the step (lower),
+     * or not behind it. parts: 1. */
+    void (*tile_corner)(int64_t depth, const void *a, const void *b, void *sums, int first,
+                        int parts, bool rows, bool lower);
+    /* A column of C += alpha sums + beta itself. */
+    void (*update)(int64_t count, const void *sums, const ji_product_scalars_t *scalars, void *c);
+    void (*direct)(const ji_product_direct_t *call);
+};
+
+extern const ji_product_kernels_t *const ji_product_avx512[4];
+extern const ji_product_kernels_t *const ji_product_avx2[4];
+extern const ji_product_kernels_t *const ji_product_generic[4];
+
+#endif

@@ -1,0 +1,452 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* The product's kernels, of one element type and instruction set (each_type.h). No include guard.
+ *
+ * A tile is TILE_REALS x TILE_COLUMNS sums that stay in registers while k runs; a step loads a
+ * column of A, TILE_VECTORS vectors, and multiplies it by one number of B after the other. Each sum
+ * is one chain of fused multiply-adds in the order of k, whatever tile it falls into.
+ *
+ * Complex sums are real ones of twice the depth: with a = (x, y) and b = (u, v) each step is first
+ * (x, y) u and then (-y, x) v. Packed, A holds (x, y) and (-y, x) one behind the other and B holds u
+ * and v, so the real tile does the rest, without knowing (the "1m" method, Van Zee 2020). In place
+ * the second vector is made of the first in a register. */
+
+#if VECTOR_REGISTERS == 32
+#define TILE_COLUMNS 8
+#else
+#define TILE_COLUMNS 4
+#endif
+#define TILE_VECTORS 3
+#define PARTS (1 + COMPLEX)
+#define TILE_REALS (TILE_VECTORS * LANES) /* in a column */
+#define TILE_ROWS (TILE_REALS / PARTS)
+
+/* ---- To C ---- */
+
+typedef struct NAME(scalars) {
+    VECTOR alpha, alpha_i, beta, beta_i;
+    bool turns_alpha, turns_beta, reads;
+} NAME(scalars_t);
+
+VECTOR_INLINE NAME(scalars_t) NAME(spread)(const ji_product_scalars_t *scalars) {
+    const double *alpha = scalars->alpha, *beta = scalars->beta;
+    return (NAME(scalars_t)){V(splat)((REAL)alpha[0]),
+                             V(splat)((REAL)alpha[1]),
+                             V(splat)((REAL)beta[0]),
+                             V(splat)((REAL)beta[1]),
+                             COMPLEX && alpha[1] != 0,
+                             COMPLEX && beta[1] != 0,
+                             beta[0] != 0 || (COMPLEX && beta[1] != 0)};
+}
+
+/* What C becomes where it held `old`, which is 0 where C is not read. */
+VECTOR_INLINE VECTOR NAME(added)(const NAME(scalars_t) * by, VECTOR sum, VECTOR old) {
+    VECTOR result;
+
+    if (by->reads) {
+        result = by->beta * old;
+        if (by->turns_beta)
+            result = V(fma)(by->beta_i, V(turn)(old), result);
+        result = V(fma)(by->alpha, sum, result);
+    } else {
+        result = by->alpha * sum;
+    }
+
+    return by->turns_alpha ? V(fma)(by->alpha_i, V(turn)(sum), result) : result;
+}
+
+static void NAME(update)(int64_t count, const void *sums_, const ji_product_scalars_t *scalars,
+                         void *c_) {
+    const NAME(scalars_t) by = NAME(spread)(scalars);
+    const REAL *sums = sums_;
+    REAL *c = c_;
+    int64_t left = count * PARTS;
+
+    for (; left >= LANES; left -= LANES, sums += LANES, c += LANES)
+        V(store)(c, NAME(added)(&by, V(load)(sums), by.reads ? V(load)(c) : V(splat)(0)));
+    if (left > 0) {
+        const PART part = V(first)((int)left);
+        const VECTOR old = by.reads ? V(load_part)(c, part) : V(splat)(0);
+        V(store_part)(c, NAME(added)(&by, V(load_part)(sums, part), old), part);
+    }
+}
+
+/* ---- Packed tiles ---- */
+
+#if !COMPLEX
+
+VECTOR_INLINE void NAME(accumulate)(VECTOR acc[TILE_COLUMNS][TILE_VECTORS], int64_t depth,
+                                    const REAL *a, const REAL *b) {
+    for (; depth > 0; depth--, a += TILE_REALS, b += TILE_COLUMNS) {
+        VECTOR column[TILE_VECTORS];
+        VECTOR_UNROLL
+        for (int v = 0; v < TILE_VECTORS; v++)
+            column[v] = V(load)(a + v * LANES);
+
+        VECTOR_UNROLL
+        for (int j = 0; j < TILE_COLUMNS; j++) {
+            const VECTOR factor = V(splat)(b[j]);
+            VECTOR_UNROLL
+            for (int v = 0; v < TILE_VECTORS; v++)
+                acc[j][v] = V(fma)(column[v], factor, acc[j][v]);
+        }
+    }
+}
+
+static void NAME(tile_sums)(int64_t depth, const void *a, const void *b, void *sums_, bool more) {
+    REAL *sums = sums_;
+    VECTOR acc[TILE_COLUMNS][TILE_VECTORS];
+
+    VECTOR_UNROLL
+    for (int j = 0; j < TILE_COLUMNS; j++)
+        VECTOR_UNROLL
+    for (int v = 0; v < TILE_VECTORS; v++)
+        acc[j][v] = more ? V(load)(sums + j * TILE_REALS + v * LANES) : V(splat)(0);
+
+    NAME(accumulate)(acc, depth, a, b);
+
+    VECTOR_UNROLL
+    for (int j = 0; j < TILE_COLUMNS; j++)
+        VECTOR_UNROLL
+    for (int v = 0; v < TILE_VECTORS; v++)
+        V(store)(sums + j * TILE_REALS + v * LANES, acc[j][v]);
+}
+
+/* The same, of a triangle: steps first, first + 1, ... count for the lines that are not before them
+ * (lower), or not behind them. The lines are rows or columns, of `parts` reals; sums are added to. */
+static void NAME(tile_corner)(int64_t depth, const void *a_, const void *b_, void *sums_, int first,
+                              int parts, bool rows, bool lower) {
+    const REAL *a = a_, *b = b_;
+    REAL *sums = sums_;
+    VECTOR acc[TILE_COLUMNS][TILE_VECTORS];
+
+    VECTOR_UNROLL
+    for (int j = 0; j < TILE_COLUMNS; j++)
+        VECTOR_UNROLL
+    for (int v = 0; v < TILE_VECTORS; v++)
+        acc[j][v] = V(load)(sums + j * TILE_REALS + v * LANES);
+
+    for (int64_t p = 0; p < depth; p++, a += TILE_REALS, b += TILE_COLUMNS) {
+        const int step = first + (int)p / parts;
+        VECTOR column[TILE_VECTORS];
+        KEEP keep[TILE_VECTORS];
+        VECTOR_UNROLL
+        for (int v = 0; v < TILE_VECTORS; v++) {
+            column[v] = V(load)(a + v * LANES);
+            keep[v] = !rows   ? V(keep_from)(0)
+                      : lower ? V(keep_from)(step * parts - v * LANES)
+                              : V(keep_before)((step + 1) * parts - v * LANES);
+        }
+
+        VECTOR_UNROLL
+        for (int j = 0; j < TILE_COLUMNS; j++)
+            if (rows || (lower ? j >= step : j <= step)) {
+                const VECTOR factor = V(splat)(b[j]);
+                VECTOR_UNROLL
+                for (int v = 0; v < TILE_VECTORS; v++)
+                    acc[j][v] = V(fma_where)(keep[v], column[v], factor, acc[j][v]);
+            }
+    }
+
+    VECTOR_UNROLL
+    for (int j = 0; j < TILE_COLUMNS; j++)
+        VECTOR_UNROLL
+    for (int v = 0; v < TILE_VECTORS; v++)
+        V(store)(sums + j * TILE_REALS + v * LANES, acc[j][v]);
+}
+
+/* ldc in reals. */
+VECTOR_INLINE void NAME(tile_reals)(int64_t depth, const void *a, const void *b,
+                                    const ji_product_scalars_t *scalars, REAL *c, int64_t ldc) {
+    VECTOR acc[TILE_COLUMNS][TILE_VECTORS];
+
+    VECTOR_UNROLL
+    for (int j = 0; j < TILE_COLUMNS; j++) {
+        VECTOR_UNROLL
+        for (int v = 0; v < TILE_VECTORS; v++)
+            acc[j][v] = V(splat)(0);
+        __builtin_prefetch(c + j * ldc, 1);
+        __builtin_prefetch(c + j * ldc + TILE_REALS / 2, 1);
+        __builtin_prefetch(c + j * ldc + TILE_REALS - 1, 1);
+    }
+
+    NAME(accumulate)(acc, depth, a, b);
+
+    const NAME(scalars_t) by = NAME(spread)(scalars);
+    if (by.reads) {
+        VECTOR_UNROLL
+        for (int j = 0; j < TILE_COLUMNS; j++)
+            VECTOR_UNROLL
+        for (int v = 0; v < TILE_VECTORS; v++) {
+            REAL *const to = c + j * ldc + v * LANES;
+            V(store)(to, V(fma)(by.alpha, acc[j][v], by.beta * V(load)(to)));
+        }
+    } else {
+        VECTOR_UNROLL
+        for (int j = 0; j < TILE_COLUMNS; j++)
+            VECTOR_UNROLL
+        for (int v = 0; v < TILE_VECTORS; v++)
+            V(store)(c + j * ldc + v * LANES, by.alpha * acc[j][v]);
+    }
+}
+
+static void NAME(tile)(int64_t depth, const void *a, const void *b,
+                       const ji_product_scalars_t *scalars, void *c, int64_t ldc) {
+    NAME(tile_reals)(depth, a, b, scalars, c, ldc);
+}
+
+#else /* what a complex tile is: a real one of twice the depth */
+
+static void NAME(tile_sums)(int64_t depth, const void *a, const void *b, void *sums, bool more) {
+    REAL_NAME(tile_sums)(2 * depth, a, b, sums, more);
+}
+
+static void NAME(tile_corner)(int64_t depth, const void *a, const void *b, void *sums, int first,
+                              int parts, bool rows, bool lower) {
+    REAL_NAME(tile_corner)(2 * depth, a, b, sums, first, 2 * parts, rows, lower);
+}
+
+static void NAME(tile)(int64_t depth, const void *a, const void *b,
+                       const ji_product_scalars_t *scalars, void *c, int64_t ldc) {
+    REAL_NAME(tile)(2 * depth, a, b, scalars, c, 2 * ldc);
+}
+
+#endif
+
+/* ---- In place ---- */
+
+/* A tile of `vectors` x `columns`, of which the last vector has what `last` says. The numbers are
+ * the compiler's, after inlining. */
+VECTOR_INLINE void NAME(direct_tile)(const ji_product_direct_t *call, int vectors, int columns,
+                                     bool whole, PART last, const REAL *a, const REAL *b, REAL *c,
+                                     int rows, const NAME(scalars_t) * by) {
+    const int64_t a_step = call->a_step * PARTS, b_step = call->b_row_step * PARTS,
+                  b_next = call->b_column_step * PARTS, ldc = call->ldc * PARTS;
+    VECTOR acc[TILE_COLUMNS][TILE_VECTORS];
+
+    VECTOR_UNROLL
+    for (int j = 0; j < columns; j++)
+        VECTOR_UNROLL
+    for (int v = 0; v < vectors; v++)
+        acc[j][v] = V(splat)(0);
+
+#if COMPLEX
+    const REAL sign = call->conjugate_b ? -1 : 1;
+#endif
+    for (int64_t p = 0; p < call->depth; p++, a += a_step, b += b_step) {
+        VECTOR column[TILE_VECTORS];
+        VECTOR_UNROLL
+        for (int v = 0; v < vectors; v++)
+            column[v] = whole || v < vectors - 1 ? V(load)(a + v * LANES)
+                                                 : V(load_part)(a + v * LANES, last);
+        VECTOR_UNROLL
+        for (int j = 0; j < columns; j++) {
+            const VECTOR factor = V(splat)(b[j * b_next]);
+            VECTOR_UNROLL
+            for (int v = 0; v < vectors; v++)
+                acc[j][v] = V(fma)(column[v], factor, acc[j][v]);
+        }
+#if COMPLEX
+        VECTOR_UNROLL
+        for (int v = 0; v < vectors; v++)
+            column[v] = V(turn)(column[v]);
+        VECTOR_UNROLL
+        for (int j = 0; j < columns; j++) {
+            const VECTOR factor = V(splat)(sign * b[j * b_next + 1]);
+            VECTOR_UNROLL
+            for (int v = 0; v < vectors; v++)
+                acc[j][v] = V(fma)(column[v], factor, acc[j][v]);
+        }
+#endif
+    }
+
+#if COMPLEX
+    if (by->turns_alpha || by->turns_beta) { /* seldom */
+        REAL sums[TILE_COLUMNS * TILE_REALS];
+        VECTOR_UNROLL
+        for (int j = 0; j < columns; j++)
+            VECTOR_UNROLL
+        for (int v = 0; v < vectors; v++)
+            V(store)(sums + j * TILE_REALS + v * LANES, acc[j][v]);
+        for (int j = 0; j < columns; j++)
+            NAME(update)(rows, sums + j * TILE_REALS, &call->scalars, c + j * ldc);
+        return;
+    }
+#endif
+    (void)rows;
+
+    VECTOR_UNROLL
+    for (int j = 0; j < columns; j++)
+        VECTOR_UNROLL
+    for (int v = 0; v < vectors; v++) {
+        const PART part = v < vectors - 1 ? V(first)(LANES) : last;
+        REAL *const to = c + j * ldc + v * LANES;
+        VECTOR result = by->alpha * acc[j][v];
+        if (by->reads)
+            result = V(fma)(by->alpha, acc[j][v], by->beta * V(load_part)(to, part));
+        V(store_part)(to, result, part);
+    }
+}
+
+/* A strip of at most TILE_VECTORS vectors of rows, column after column. */
+VECTOR_INLINE void NAME(direct_strip)(const ji_product_direct_t *call, int vectors, bool whole,
+                                      PART last, int rows, const REAL *a, REAL *c) {
+    const NAME(scalars_t) by = NAME(spread)(&call->scalars);
+    const REAL *b = call->b;
+    const int64_t b_next = call->b_column_step * PARTS, ldc = call->ldc * PARTS;
+    int64_t left = call->n;
+
+    for (; left >= TILE_COLUMNS; left -= TILE_COLUMNS) {
+        NAME(direct_tile)(call, vectors, TILE_COLUMNS, whole, last, a, b, c, rows, &by);
+        b += TILE_COLUMNS * b_next, c += TILE_COLUMNS * ldc;
+    }
+#if TILE_COLUMNS > 4
+    if (left >= 4) {
+        NAME(direct_tile)(call, vectors, 4, whole, last, a, b, c, rows, &by);
+        left -= 4, b += 4 * b_next, c += 4 * ldc;
+    }
+#endif
+    switch (left) {
+    case 3: NAME(direct_tile)(call, vectors, 3, whole, last, a, b, c, rows, &by); break;
+    case 2: NAME(direct_tile)(call, vectors, 2, whole, last, a, b, c, rows, &by); break;
+    case 1: NAME(direct_tile)(call, vectors, 1, whole, last, a, b, c, rows, &by); break;
+    default: break;
+    }
+}
+
+static void NAME(direct)(const ji_product_direct_t *call) {
+    const REAL *a = call->a;
+    REAL *c = call->c;
+    int64_t left = call->m * PARTS;
+
+    for (; left >= TILE_REALS; left -= TILE_REALS, a += TILE_REALS, c += TILE_REALS)
+        NAME(direct_strip)(call, TILE_VECTORS, true, V(first)(LANES), TILE_ROWS, a, c);
+
+    const int vectors = (int)((left + LANES - 1) / LANES);
+    const PART last = V(first)((int)left - (vectors - 1) * LANES);
+    const int rows = (int)(left / PARTS);
+    switch (vectors) {
+    case 3: NAME(direct_strip)(call, 3, false, last, rows, a, c); break;
+    case 2: NAME(direct_strip)(call, 2, false, last, rows, a, c); break;
+    case 1: NAME(direct_strip)(call, 1, false, last, rows, a, c); break;
+    default: break;
+    }
+}
+
+/* ---- Packing ---- */
+
+/* Four steps of four lines: reals that are neighbours along the depth become neighbours in a strip
+ * whose steps are `stride` reals apart. */
+typedef REAL NAME(four)
+    __attribute__((vector_size(4 * sizeof(REAL)), aligned(sizeof(REAL)), may_alias));
+VECTOR_INLINE void NAME(transpose)(REAL *to, int64_t stride, const REAL *from, int64_t line_step) {
+    typedef NAME(four) four_t;
+    const four_t a = *(const four_t *)from, b = *(const four_t *)(from + line_step),
+                 c = *(const four_t *)(from + 2 * line_step),
+                 d = *(const four_t *)(from + 3 * line_step);
+    const four_t ab_low = __builtin_shufflevector(a, b, 0, 4, 2, 6),
+                 ab_high = __builtin_shufflevector(a, b, 1, 5, 3, 7),
+                 cd_low = __builtin_shufflevector(c, d, 0, 4, 2, 6),
+                 cd_high = __builtin_shufflevector(c, d, 1, 5, 3, 7);
+
+    *(four_t *)to = __builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5);
+    *(four_t *)(to + stride) = __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5);
+    *(four_t *)(to + 2 * stride) = __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7);
+    *(four_t *)(to + 3 * stride) = __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7);
+}
+
+/* One element to its place in a strip of A (`turned`: and the element times i behind it), or of B,
+ * whose imaginary parts are `apart` reals behind the real ones. */
+VECTOR_INLINE void NAME(put)(REAL *to, const REAL *from, REAL sign, bool is_a, bool turned) {
+#if COMPLEX
+    const REAL x = from[0], y = sign * from[1];
+    to[0] = x;
+    to[is_a ? 1 : TILE_COLUMNS] = y;
+    if (is_a && turned)
+        to[TILE_REALS] = -y, to[TILE_REALS + 1] = x;
+#else
+    (void)sign, (void)is_a, (void)turned;
+    to[0] = from[0];
+#endif
+}
+
+/* A strip of `width` lines, of which `count` are there. `stride`: reals from step to step. */
+VECTOR_INLINE void NAME(pack)(REAL *to, const REAL *from, int64_t line_step, int64_t step_step,
+                              int width, int count, int64_t depth, bool conjugate, bool is_a,
+                              bool turned) {
+    const int stride = is_a ? TILE_REALS * (turned ? PARTS : 1) : TILE_COLUMNS * PARTS;
+    const int place = is_a ? PARTS : 1; /* reals from line to line in a strip */
+    const int64_t line = line_step * PARTS, step = step_step * PARTS;
+    const REAL sign = conjugate ? -1 : 1;
+    int64_t p = 0;
+
+    if (count < width)
+        memset(to, 0, (size_t)depth * (size_t)stride * sizeof(REAL));
+
+    if (!COMPLEX && step_step == 1) {
+        const int lines = count / 4 * 4;
+        for (; p + 4 <= depth; p += 4) {
+            for (int i = 0; i < lines; i += 4)
+                NAME(transpose)(to + p * stride + i, stride, from + p + i * line, line);
+            for (int i = lines; i < count; i++)
+                for (int64_t q = p; q < p + 4; q++)
+                    to[q * stride + i] = from[q + i * line];
+        }
+    } else if (count == width && line_step == 1 && is_a) {
+        for (; p < depth; p++)
+            for (int v = 0; v < TILE_VECTORS; v++) {
+                VECTOR column = V(load)(from + p * step + v * LANES);
+#if COMPLEX
+                if (conjugate)
+                    column = V(conjugate)(column);
+                if (turned)
+                    V(store)(to + p * stride + TILE_REALS + v * LANES, V(turn)(column));
+#endif
+                V(store)(to + p * stride + v * LANES, column);
+            }
+    } else if (!COMPLEX && count == width && line_step == 1) {
+        for (; p < depth; p++)
+            memcpy(to + p * stride, from + p * step, (size_t)width * sizeof(REAL));
+    }
+
+    for (; p < depth; p++)
+        for (int i = 0; i < count; i++)
+            NAME(put)(to + p * stride + i * place, from + p * step + i * line, sign, is_a, turned);
+}
+
+static void NAME(pack_a)(void *to, const void *from, int64_t row_step, int64_t column_step,
+                         int count, int64_t depth, bool conjugate, bool turned) {
+    if (turned)
+        NAME(pack)(to, from, row_step, column_step, TILE_ROWS, count, depth, conjugate, true, true);
+    else
+        NAME(pack)
+        (to, from, row_step, column_step, TILE_ROWS, count, depth, conjugate, true, false);
+}
+
+static void NAME(pack_b)(void *to, const void *from, int64_t column_step, int64_t row_step,
+                         int count, int64_t depth, bool conjugate, bool turned) {
+    (void)turned;
+    NAME(pack)
+    (to, from, column_step, row_step, TILE_COLUMNS, count, depth, conjugate, false, false);
+}
+
+static const ji_product_kernels_t NAME(product) = {
+    .rows = TILE_ROWS,
+    .columns = TILE_COLUMNS,
+    .row_bytes = PARTS * TILE_REALS * (int)sizeof(REAL),
+    .column_bytes = PARTS * TILE_COLUMNS * (int)sizeof(REAL),
+    .pack_a = NAME(pack_a),
+    .pack_b = NAME(pack_b),
+    .tile = NAME(tile),
+    .tile_sums = NAME(tile_sums),
+    .tile_corner = NAME(tile_corner),
+    .update = NAME(update),
+    .direct = NAME(direct),
+};
+
+#undef TILE_COLUMNS
+#undef TILE_VECTORS
+#undef PARTS
+#undef TILE_REALS
+#undef TILE_ROWS
