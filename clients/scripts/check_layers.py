@@ -30,7 +30,7 @@ ROOMS = {
 
 # The layer whose interface a public header is. jalloc.h includes them all and is for users alone.
 PUBLIC = {
-    "core": ["config", "datatype", "export", "log", "metadata", "status", "tag", "version"],
+    "core": ["config", "datatype", "executor", "export", "log", "metadata", "status", "tag", "version"],
     "device": ["device", "cuda", "hip"],
     "memory": ["adaptor", "allocator", "policy", "process", "provider", "quota"],
     "shm": ["segment"],

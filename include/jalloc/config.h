@@ -63,7 +63,10 @@ extern "C" {
       "trace file of the program's own heap, by libjalloc_record.so; %p in it: the process's "     \
       "number; empty: none")                                                                       \
     X(14, JALLOC_RECORD_HEAP_MIN_BYTES, "1024", "SIZE",                                            \
-      "smallest block that libjalloc_record.so records")
+      "smallest block that libjalloc_record.so records")                                           \
+    X(15, JALLOC_THREADS, "0", "COUNT",                                                            \
+      "most threads that a call of a handle uses for which the program says nothing; 0: what the " \
+      "process may use (affinity, control group)")
 
 /** Which variable. How many there are is the library's to say: jconfig_get() of the next number is
  * invalid value. */

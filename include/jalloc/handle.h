@@ -82,6 +82,7 @@
 #include "jalloc/allocator.h"
 #include "jalloc/datatype.h"
 #include "jalloc/device.h"
+#include "jalloc/executor.h"
 #include "jalloc/export.h"
 #include "jalloc/status.h"
 
@@ -148,17 +149,19 @@ typedef struct jhandle_options_t {
     jresult_policy_t result_policy; /**< what may change bits */
     bool never_captured;            /**< see jhandle_set_never_captured() */
     jaccuracy_t accuracy;           /**< how accurate results are */
+    int threads;                    /**< see jhandle_set_threads() */
+    const jexecutor_t *executor;    /**< see jhandle_set_executor() */
 } jhandle_options_t;
 
 #define JHANDLE_OPTIONS_INIT                                                                       \
     {                                                                                              \
         sizeof(jhandle_options_t), NULL, NULL, NULL, 0, 0, JPOINTER_MODE_HOST,                     \
-            JRESULT_POLICY_DEFAULT, false, JACCURACY_DEFAULT                                       \
+            JRESULT_POLICY_DEFAULT, false, JACCURACY_DEFAULT, 0, NULL                              \
     }
 
 /** Makes a handle. Reads the environment (see config.h).
- * @return success; invalid pointer (handle); invalid value (struct_size, an enum, stream or
- * allocator of another device); invalid size (to preallocate); invalid configuration (the message
+ * @return success; invalid pointer (handle, a function of the executor); invalid value (struct_size, an enum, a count
+ * of threads below 0, stream or allocator of another device); invalid size (to preallocate); invalid configuration (the message
  * quotes the variable); memory error; capturing (memory is to be preallocated in a stream that is
  * being captured); forked (the stream); device error; not found, not implemented, exists,
  * permission and unsafe (what JALLOC_ALLOCATOR names cannot be had); io error (JALLOC_RECORD, or a
@@ -292,6 +295,36 @@ JALLOC_API jstatus_t jhandle_get_result_policy(const jhandle_t *handle, jresult_
 JALLOC_API jstatus_t jhandle_set_accuracy(jhandle_t *handle, jaccuracy_t accuracy);
 /** @return success; invalid handle; invalid pointer. */
 JALLOC_API jstatus_t jhandle_get_accuracy(const jhandle_t *handle, jaccuracy_t *accuracy);
+
+/** @} @name Threads
+ * Whose threads the host's routines work with. Results do not depend on it.
+ *
+ * By default it is the process's team: worker threads that handles share. They are made by
+ * jhandle_create(), jhandle_set_threads() and jhandle_set_executor(), as many as a handle of the
+ * host may use and are not there yet; no other call makes one. A call that is large enough to be
+ * shared has those that are free when it begins, and never waits for one. Calls with handles in
+ * several threads so divide the processors among them: when each processor has a thread with such
+ * a call, all work alone.
+ * @{ */
+
+/** The most threads that a call with this handle uses, the calling one included; 0: the default,
+ * which is what JALLOC_THREADS says, or else what an executor offers, or else the processors that
+ * the calling thread may run on (affinity), or fewer where the process's control group leaves it
+ * less of their time. 1: the calling thread alone. More than there are processors is for tests.
+ * Where the system has no more threads to give, calls have fewer.
+ * @return success; invalid handle; invalid value (below 0); busy; forked. */
+JALLOC_API jstatus_t jhandle_set_threads(jhandle_t *handle, int count);
+/** The most threads that a call uses; 0: as many as the executor offers.
+ * @return success; invalid handle; invalid pointer. */
+JALLOC_API jstatus_t jhandle_get_threads(const jhandle_t *handle, int *count);
+/** Calls share their work by this executor from now on; NULL: with the process's team. It is not
+ * copied: it must stay as it is until another is set or the handle is destroyed, and the stream has
+ * passed.
+ * @return success; invalid handle; invalid pointer (one of its functions is NULL); invalid value
+ * (struct_size); busy; forked. */
+JALLOC_API jstatus_t jhandle_set_executor(jhandle_t *handle, const jexecutor_t *executor);
+/** The executor; NULL: the process's team. @return success; invalid handle; invalid pointer. */
+JALLOC_API jstatus_t jhandle_get_executor(const jhandle_t *handle, const jexecutor_t **executor);
 
 /** @} @name Diagnosis
  * @{ */

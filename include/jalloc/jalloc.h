@@ -21,6 +21,7 @@
 #include "jalloc/config.h"
 #include "jalloc/datatype.h"
 #include "jalloc/device.h"
+#include "jalloc/executor.h"
 #include "jalloc/handle.h"
 #include "jalloc/jblas.h"
 #include "jalloc/layout.h"

@@ -125,6 +125,12 @@ static inline void ji_take(const jhandle_t *handle, ji_scalar_t *scalar, jdataty
     scalar->pointer = NULL;
 }
 
+/* The block's threads are the handle's. Gives the block. */
+static inline void *ji_take_threads(const jhandle_t *handle, void *block) {
+    ((ji_head_t *)block)->threads = handle->threads;
+    return block;
+}
+
 /* Ends a call that has a result: in host pointer mode it must be there on return. */
 jstatus_t ji_wait_for_result(jhandle_t *handle, jstatus_t status);
 static inline jstatus_t ji_return_result(jhandle_t *handle, jstatus_t status) {

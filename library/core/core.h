@@ -143,6 +143,7 @@ void ji_fork_watch(void);
 typedef enum ji_fork_rank {
     JI_FORK_REGISTRY,
     JI_FORK_HANDLES,
+    JI_FORK_TEAM,
     JI_FORK_SEGMENTS,
     JI_FORK_CACHES,
     JI_FORK_LOCKS,

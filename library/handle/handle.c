@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "handle/capture.h"
@@ -52,6 +53,7 @@ typedef struct handle_environment {
     jresult_policy_t result_policy;
     jaccuracy_t accuracy;
     unsigned layers;
+    int threads;
 } handle_environment_t;
 
 /* Every variable is looked at, also those that are others' to read: a value that is not understood
@@ -75,6 +77,7 @@ static jstatus_t handle_read_environment(const char *device_name,
     bool normwise = strcmp(entries[JCONFIG_JALLOC_ACCURACY].value, "normwise") == 0;
     environment->accuracy = normwise ? JACCURACY_NORMWISE : JACCURACY_COMPONENTWISE;
 
+    environment->threads = (int)strtol(entries[JCONFIG_JALLOC_THREADS].value, NULL, 10);
     /* Valid: one digit. */
     environment->layers = (unsigned)(entries[JCONFIG_JALLOC_LAYER].value[0] - '0');
 done:
@@ -87,6 +90,8 @@ static jstatus_t handle_check_options(const jhandle_options_t *options, const jd
              JSTATUS_INVALID_VALUE);
     JREQUIRE((unsigned)options->result_policy <= JRESULT_POLICY_SAME_BITS, JSTATUS_INVALID_VALUE);
     JREQUIRE((unsigned)options->accuracy <= JACCURACY_NORMWISE, JSTATUS_INVALID_VALUE);
+    JREQUIRE(options->threads >= 0, JSTATUS_INVALID_VALUE);
+    JTRY_RETURN(ji_executor_check(options->executor));
     JREQUIRE(ji_stream_is_of(options->stream, device), JSTATUS_INVALID_VALUE);
     JREQUIRE(options->allocator == NULL || jallocator_device(options->allocator) == device,
              JSTATUS_INVALID_VALUE);
@@ -184,6 +189,8 @@ static void handle_set_up(jhandle_t *handle, const jhandle_options_t *options,
     handle->accuracy =
         options->accuracy != JACCURACY_DEFAULT ? options->accuracy : environment->accuracy;
     handle->layers = environment->layers;
+    handle->environment_threads = environment->threads;
+    ji_handle_use_threads(handle, options->threads, options->executor);
 
     handle->budget_bytes = ji_option(options->budget_bytes, environment->budget_bytes);
     handle->borrows.granule_mask = jdevice_granule_bytes(handle->device) - 1;

@@ -11,6 +11,7 @@
  *     workspace.c  blocks: taken, grown, given back
  *     plan.c       plans and size queries
  *     settings.c   what is read of a handle and set on it
+ *     threads.c    how many threads its calls may use, and whose
  *     capture.c    memory that graphs own
  *
  *   blocks[0]                                          blocks[1], only while nested borrows did not
@@ -31,6 +32,7 @@
 #include "core/core.h"
 #include "core/list.h"
 #include "core/sized.h"
+#include "core/threads.h"
 #include "device/device.h"
 #include "jalloc/borrow.h"
 #include "jalloc/handle.h"
@@ -68,12 +70,16 @@ struct jhandle {
     jpointer_mode_t pointer_mode;
     jresult_policy_t result_policy;
     jaccuracy_t accuracy;
-    unsigned layers; /* JLOG_LAYER_* */
+    unsigned layers;      /* JLOG_LAYER_* */
+    ji_threads_t threads; /* in force */
     /* Of jblas: nothing to log, and the CBLAS was found good; set by its first call. */
     bool calls_are_plain;
     bool sealed;
     /* The host's NULL stream: work is done when the call that orders it returns. */
     bool runs_inline;
+
+    int asked_threads;       /* by the program; 0: the default */
+    int environment_threads; /* by JALLOC_THREADS when the handle was made; 0: nothing */
 
     /* The rest of the borrow frames. */
     uint32_t block;                          /* index of the block that borrows.top is in */
@@ -180,6 +186,11 @@ static inline jstatus_t ji_plan_check(const jplan_t *plan) {
 jstatus_t ji_handle_check(const jhandle_t *handle, const char *caller);
 /* As above, and idle: no borrow is live. Forked takes precedence. */
 jstatus_t ji_handle_check_idle(jhandle_t *handle, const char *caller);
+
+/* Sets the threads, by what was checked, and makes the workers that are missing. */
+void ji_handle_use_threads(jhandle_t *handle, int asked, const jexecutor_t *executor);
+/* success; invalid value (struct_size); invalid pointer. NULL is right. */
+jstatus_t ji_executor_check(const jexecutor_t *executor);
 
 /* Puts `to` behind what is in `from`, by an event. */
 jstatus_t ji_handle_order(jhandle_t *handle, jstream_t *from, jstream_t *to);

@@ -7,6 +7,7 @@
  * what is read is what was there. Whoever sets must have the handle. What changes more than one
  * member (the stream, the workspace) stands with what it changes. */
 
+#include <limits.h>
 #include <string.h>
 
 #include "handle/capture.h"
@@ -91,6 +92,13 @@ jstatus_t jhandle_get_accuracy(const jhandle_t *handle, jaccuracy_t *accuracy) {
 jstatus_t jhandle_set_accuracy(jhandle_t *handle, jaccuracy_t accuracy) {
     HANDLE_SET(handle, accuracy, accuracy,
                accuracy == JACCURACY_COMPONENTWISE || accuracy == JACCURACY_NORMWISE);
+}
+
+jstatus_t jhandle_get_threads(const jhandle_t *handle, int *count) {
+    HANDLE_GET(handle, count, handle->threads.count == INT_MAX ? 0 : handle->threads.count);
+}
+jstatus_t jhandle_get_executor(const jhandle_t *handle, const jexecutor_t **executor) {
+    HANDLE_GET(handle, executor, handle->threads.executor);
 }
 
 jstatus_t jhandle_get_stats(const jhandle_t *handle, jhandle_stats_t *stats) {

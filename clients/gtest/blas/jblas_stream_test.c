@@ -10,7 +10,6 @@
 
 #include "jalloc/provider.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -381,56 +380,7 @@ JTEST_EACH_FUNCTION(JblasThreads, SumsHaveTheSameBitsForAnyNumberOfThreads) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* Where the CBLAS's threads are OpenMP's, sums have a rung with partial sums in workspace. jblas
- * asks the CBLAS, and then the OpenMP runtime for threads, through these two names; here both can
- * be made up, so that the rung is tested beside any CBLAS. */
-static int pretended_team; /* threads; 0: nothing is made up */
-
-static int real_parallel(void) {
-    int (*real)(void) = NULL;
-    *(void **)&real = dlsym(RTLD_NEXT, "openblas_get_parallel");
-    return real ? real() : 0;
-}
-int openblas_get_parallel(void);
-int openblas_get_parallel(void) { return pretended_team ? 2 : real_parallel(); }
-
-typedef struct pretended_work {
-    void (*run)(void *);
-    void *data;
-} pretended_work_t;
-static void *pretend_to_be_of_the_team(void *argument) {
-    const pretended_work_t *mine = argument;
-    mine->run(mine->data);
-    return NULL;
-}
-
-typedef void gomp_parallel_t(void (*run)(void *), void *data, unsigned threads, unsigned flags);
-gomp_parallel_t GOMP_parallel;
-void GOMP_parallel(void (*run)(void *), void *data, unsigned threads, unsigned flags) {
-    gomp_parallel_t *real = NULL;
-    *(void **)&real = dlsym(RTLD_NEXT, "GOMP_parallel");
-    if (pretended_team == 0 && real) {
-        real(run, data, threads, flags);
-        return;
-    }
-    pthread_t members[4];
-    pretended_work_t all = {run, data};
-    for (int i = 1; i < pretended_team; ++i)
-        JASSERT_EQ(pthread_create(&members[i], NULL, pretend_to_be_of_the_team, &all), 0);
-    run(data);
-    for (int i = 1; i < pretended_team; ++i)
-        pthread_join(members[i], NULL);
-}
-
-/* A runtime that nobody uses is not to be loaded: LLVM's, for one, ends children of a fork that
- * have no /proc. */
-JTEST(JblasThreads, NoOpenMpRuntimeComesAlongUnlessTheCblasBringsIt) {
-    if (dlsym(RTLD_NEXT, "openblas_get_parallel") == NULL || real_parallel() == 2)
-        JSKIP("the CBLAS may bring one");
-    JEXPECT_NULL(dlsym(RTLD_NEXT, "GOMP_parallel"));
-    JEXPECT_NULL(dlsym(RTLD_NEXT, "omp_in_parallel"));
-}
-
+/* With several threads, sums have a rung with partial sums in workspace. */
 JTEST_EACH_FUNCTION(JblasThreads, PartialSumsHaveTheBitsOfTheSerialSum) {
     if (!is_sum(param))
         return;
@@ -438,19 +388,18 @@ JTEST_EACH_FUNCTION(JblasThreads, PartialSumsHaveTheBitsOfTheSerialSum) {
     JASSERT_OK(jhandle_create(NULL, &handle));
     BLAS_CASE(c, param, .low = 1100000, .high = 1100100, .tight = true);
     size_t bytes = 0;
-    pretended_team = 1;
+    JEXPECT_OK(jhandle_set_threads(handle, 2));
     JEXPECT_OK(jhandle_start_size_query(handle));
     (void)blas_call(handle, c);
     JEXPECT_OK(jhandle_stop_size_query(handle, &bytes));
-    pretended_team = 0;
     JASSERT_GT(bytes, 64);
     unsigned char *answer = NULL;
     for (int round = 0; round < 4; ++round) {
-        /* Rung 0 by 1, 2 and 4 threads, then a granule too little. */
+        /* Rung 0 by 2, 3 and 4 threads, then a granule too little. */
         const size_t given = round == 3 ? bytes - 64 : bytes;
         JSCOPED_TRACE("%s, %zu of %zu bytes", blas_describe(c), given, bytes);
         JEXPECT_OK(jhandle_set_workspace(handle, jtest_guard_pages(given), given));
-        pretended_team = 1 << (round % 3);
+        JEXPECT_OK(jhandle_set_threads(handle, 2 + round % 3));
         blas_restore(c);
         JEXPECT_STATUS(blas_call(handle, c), round == 3 ? JSTATUS_PERF_DEGRADED : JSTATUS_SUCCESS);
         if (!answer)
@@ -460,7 +409,6 @@ JTEST_EACH_FUNCTION(JblasThreads, PartialSumsHaveTheBitsOfTheSerialSum) {
     if (answer)
         blas_right(c);
     free(answer);
-    pretended_team = 0;
     JEXPECT_OK(jhandle_destroy(handle));
 }
 

@@ -153,7 +153,7 @@ static jstatus_t split_products(jhandle_t *handle, const ji_split_operand_t oper
         const int64_t a_first = (form->parts - 1 - order) * slab;
 
         for (int64_t p = 0; p < depth; p += step) {
-            ji_matmat_t block = {.head = {form->type, 0, NULL},
+            ji_matmat_t block = {.head = {.type = form->type},
                                  .transa = JBLAS_TRANSPOSE,
                                  .transb = JBLAS_NO_TRANSPOSE,
                                  .m = operands[0].lines,

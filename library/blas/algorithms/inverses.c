@@ -65,7 +65,7 @@ static jstatus_t inverses_double(jhandle_t *handle, const ji_inverses_t *block, 
     void *corner = block->upper ? ji_at(type, first_inverse, 0, half, ld)
                                 : ji_at(type, first_inverse, half, 0, ld);
 
-    ji_matmat_t product = {.head = {.type = type},
+    ji_matmat_t product = {.head = {.type = type, .threads = handle->threads},
                            .transa = JBLAS_NO_TRANSPOSE,
                            .transb = JBLAS_NO_TRANSPOSE,
                            .m = block->upper ? half : second,
@@ -105,7 +105,7 @@ static jstatus_t inverses_solve(jhandle_t *handle, const ji_inverses_t *block, i
     const int64_t ld = block->block, first = pair * 2 * half;
     void *inverse = ji_at(type, block->inverses, first * (ld + 1), 0, 1);
 
-    ji_matmat_t step = {.head = {.type = type},
+    ji_matmat_t step = {.head = {.type = type, .threads = handle->threads},
                         .side = block->upper ? JBLAS_LEFT : JBLAS_RIGHT,
                         .uplo = block->upper ? JBLAS_UPPER : JBLAS_LOWER,
                         .transa = JBLAS_NO_TRANSPOSE,

@@ -76,7 +76,9 @@ void ji_host_gemm_half(void *block) {
             for (int64_t p = 0; multiply && p < args->k; p += kc) {
                 const int64_t depth = ji_min(kc, args->k - p);
 
-                ji_matmat_t product = {.head = {JDATATYPE_F32, 0, args->head.row},
+                ji_matmat_t product = {.head = {.type = JDATATYPE_F32,
+                                                .row = args->head.row,
+                                                .threads = args->head.threads},
                                        .transa = args->transa,
                                        .transb = args->transb,
                                        .m = rows,

@@ -11,11 +11,12 @@
 
 #include "blas/host/host.h"
 #include "blas/primitives/reduce.h"
+#include "core/team.h"
 
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <stdatomic.h>
-#include <unistd.h>
 
 /* From here on more threads bring more memory bandwidth than it costs to wake them. */
 #define REDUCE_PARALLEL_BYTES 4194304.0
@@ -208,14 +209,15 @@ void ji_host_nrm2(void *block) {
     }
 
     if (!parts || v->incx == 1) {
-        ji_vector_t squares = {.head = {real, 0, v->head.row},
-                               .n = parts ? 2 * v->n : v->n,
-                               .alpha = {NULL, {.z = {0, 0}}},
-                               .x = v->x,
-                               .incx = v->incx,
-                               .y = ji_unconst(v->x),
-                               .incy = v->incx,
-                               .result = v->result};
+        ji_vector_t squares = {
+            .head = {.type = real, .row = v->head.row, .threads = v->head.threads},
+            .n = parts ? 2 * v->n : v->n,
+            .alpha = {NULL, {.z = {0, 0}}},
+            .x = v->x,
+            .incx = v->incx,
+            .y = ji_unconst(v->x),
+            .incy = v->incx,
+            .result = v->result};
 
         ji_host_run(JI_DOT, &squares);
         if (reduce_take_root(real, v->result))
@@ -227,41 +229,14 @@ void ji_host_nrm2(void *block) {
     ji_host_reduce_combine(&call);
 }
 
-/* 2: OpenMP; absent from other CBLAS, and from their cblas.h.
- * NOLINTNEXTLINE(readability-redundant-declaration) */
-extern int openblas_get_parallel(void) __attribute__((weak));
-
-/* What GCC makes of "#pragma omp parallel" (libgomp's manual, "Implementing PARALLEL construct";
- * LLVM's runtime has it too) is called by hand: a runtime that libjblas were linked with would be
- * loaded into every program, be it used or not, and that is felt, in a forked child for example.
- * Here it is the one that the CBLAS brought, or none. */
-extern void GOMP_parallel(void (*work)(void *), void *data, unsigned threads, unsigned flags)
-    __attribute__((weak));
-extern int omp_in_parallel(void) __attribute__((weak));
-
-/* Threads are used for long vectors, and only those that the CBLAS uses as well. A second set of
- * threads beside a CBLAS with its own was measured to cost milliseconds where the sum takes
- * microseconds: each set spins for a while after its work, and the other waits for the
- * processor. */
+/* Partial sums in workspace are for several threads. */
 bool ji_host_reduce_pays(ji_reduction_t reduction, const ji_vector_t *vector) {
     if (reduction == JI_REDUCE_IAMAX)
         return false;
 
     double operands = reduction <= JI_REDUCE_DOTC ? 2 : 1;
     double bytes = operands * (double)vector->n * (double)ji_sizeof(vector->head.type);
-
-    return bytes >= REDUCE_PARALLEL_BYTES && GOMP_parallel != NULL &&
-           openblas_get_parallel != NULL && openblas_get_parallel() == 2;
-}
-
-/* A forked child works alone: the threads stayed with its parent, and an OpenMP runtime may wait
- * for them forever. */
-static bool reduce_may_use_threads(void) {
-    static _Atomic pid_t owner;
-    pid_t self = getpid(), nobody = 0;
-
-    return GOMP_parallel != NULL && (omp_in_parallel == NULL || !omp_in_parallel()) &&
-           (atomic_compare_exchange_strong(&owner, &nobody, self) || nobody == self);
+    return bytes >= REDUCE_PARALLEL_BYTES && vector->head.threads.count > 1;
 }
 
 /* Blocks are taken in turn by whoever is free. Each has a partial sum of its own, so the bits of
@@ -271,7 +246,8 @@ typedef struct reduce_work {
     _Atomic int64_t next;
 } reduce_work_t;
 
-static void reduce_take_blocks(void *data) {
+static void reduce_take_blocks(void *data, int index) {
+    (void)index;
     reduce_work_t *work = data;
     const ji_reduce_t *call = work->call;
     size_t size = ji_sizeof(ji_reduce_type(call->reduction, call->vector.head.type));
@@ -287,8 +263,8 @@ static void reduce_take_blocks(void *data) {
 
 void ji_host_reduce_blocks(void *block) {
     reduce_work_t work = {block, 0};
-    if (reduce_may_use_threads())
-        GOMP_parallel(reduce_take_blocks, &work, 0, 0); /* as many threads as the program wants */
-    else
-        reduce_take_blocks(&work);
+    ji_team_lease_t lease;
+    ji_team_begin(&lease, &work.call->vector.head.threads, (int)ji_min(work.call->blocks, INT_MAX));
+    ji_team_do(&lease, reduce_take_blocks, &work);
+    ji_team_end(&lease);
 }

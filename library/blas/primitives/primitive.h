@@ -34,6 +34,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "core/threads.h"
 #include "device/table.h"
 #include "jalloc/jblas.h"
 
@@ -107,12 +108,14 @@ static inline bool ji_scalar_is(const ji_scalar_t *scalar, jdatatype_t type, dou
 
 typedef struct ji_row ji_row_t;
 
-/* First member of every block: {type, 0, &ji_row_<routine>}. */
+/* First member of every block: {.type = type, .row = &ji_row_<routine>}. */
 typedef struct ji_head {
     jdatatype_t type; /* of the matrices and vectors */
     int rung;         /* set by ji_run_plan: the rung taken, for the log; 0 elsewhere */
     /* What the log and the messages know of the routine; primitives do not look. */
     const ji_row_t *row;
+    /* Of the host's primitives, in a created stream, too; set by ji_enter. */
+    ji_threads_t threads;
 } ji_head_t;
 
 typedef struct ji_vector { /* level 1 */

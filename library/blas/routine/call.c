@@ -118,6 +118,8 @@ jstatus_t ji_enter_cold(jhandle_t *handle, ji_call_function_t call, void *block)
         JTRY_RETURN(cblas_check(handle, head));
     }
 
+    (void)ji_take_threads(handle, block);
+
     /* From now on ji_enter() need not ask; what the check has mended, this thread has seen. */
     handle->calls_are_plain = handle->layers == 0;
 

@@ -120,7 +120,7 @@ static inline void ji_clear_matmat(ji_matmat_t *args) {
     jstatus_t jblas_##function(jhandle_t *handle JI_ARGUMENTS_##routine(JI_PARAMETER, t)) {        \
         ji_##block##_t args;                                                                       \
         ji_clear_##block(&args);                                                                   \
-        args.head = (ji_head_t){JI_TYPE_##t, 0, &ji_row_##routine};                                \
+        args.head = (ji_head_t){.type = JI_TYPE_##t, .row = &ji_row_##routine};                    \
         JI_ARGUMENTS_##routine(JI_STORE, t);                                                       \
         return ji_enter(handle, routine##_call, &args);                                            \
     }
@@ -147,7 +147,8 @@ static inline void ji_clear_matmat(ji_matmat_t *args) {
 /* The plain case. Everything else runs the one copy of the call function that the cold one
  * calls. */
 #define ji_enter(handle, call, block)                                                              \
-    (JI_LIKELY(ji_is_plain(handle)) ? call(handle, block) : ji_enter_cold(handle, call, block))
+    (JI_LIKELY(ji_is_plain(handle)) ? call(handle, ji_take_threads(handle, block))                 \
+                                    : ji_enter_cold(handle, call, block))
 static inline bool ji_is_plain(const jhandle_t *handle) {
     return handle != NULL && handle->state == JI_HANDLE_READY && handle->calls_are_plain;
 }

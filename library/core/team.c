@@ -1,0 +1,354 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* The process's team: worker threads that are made at set-up and leased to calls.
+ *
+ * Who is free stands in a bitmap, so a call takes several workers by one atomic operation, and the
+ * lowest ones first, which have worked last and may still be awake. Each worker has one word, which
+ * is also what it sleeps at:
+ *
+ *                     the caller orders                    the worker is done
+ *        READY  ------------------------------> ORDERED ------------------------> READY
+ *          |  tired of looking at the word         |  the caller is tired, too       ^
+ *          v                                       v                                 |
+ *        ASLEEP  --- orders, and wakes it        AWAITED  --- done, and wakes the caller
+ *
+ * Whoever waits looks at the word for TEAM_SPIN_NS, about as long as it takes to be woken, and then
+ * sleeps in the kernel (futex). Steps of one call follow each other faster than that, so they cost
+ * a cache line there and one back.
+ *
+ * Never are there more threads at work than processors, by handles that ask for no more: `busy`
+ * counts the callers and the workers that they have, and a caller is lent what is missing to the
+ * number of processors. When every processor has a caller of its own, each works alone, and workers
+ * do not even look for orders. A program that asks for more threads than there are processors
+ * (jhandle_set_threads) has them if nobody else works.
+ *
+ * A call in a forked child, which has none of the threads, does all parts by itself; the team of
+ * the child begins empty. At the end of the program, or when the library is unloaded, those who are
+ * free are ended; one that is at work then works for a thread that is still running. */
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/team.h"
+
+#define TEAM_WORDS 16
+#define TEAM_MAX_WORKERS (TEAM_WORDS * 64)
+#define TEAM_STACK_BYTES ((size_t)256 * 1024) /* kernels keep some KiB there */
+#define TEAM_SPIN_NS 50000
+#define TEAM_LOOKS_PER_CLOCK 32 /* reading the clock takes as long as a look or two */
+
+typedef enum team_state { READY, ASLEEP, ORDERED, AWAITED } team_state_t;
+
+struct ji_team_worker {
+    alignas(128) _Atomic(uint32_t) state; /* a pair of cache lines, which are fetched together */
+    /* The order; NULL: to end. Set by whoever has leased the worker, while it is READY or
+     * ASLEEP. */
+    void (*part)(void *argument, int index);
+    void *argument;
+    int index;
+    ji_team_worker_t *next; /* in the lease */
+    pthread_t thread;
+};
+
+static ji_team_worker_t team_workers[TEAM_MAX_WORKERS];
+static _Atomic(uint64_t) team_idle[TEAM_WORDS]; /* a bit for each worker that nobody has */
+static atomic_int team_busy;                    /* callers, and workers that they have */
+static atomic_int team_processors = 1;          /* that the process is known to have */
+static atomic_int team_count;                   /* workers that there are */
+
+/* Of set-up, which one thread does at a time. */
+static pthread_mutex_t team_lock = PTHREAD_MUTEX_INITIALIZER;
+static bool team_is_closed; /* the library is being unloaded */
+
+/* ---- Waiting ---- */
+
+static inline void team_pause(void) {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("isb" ::: "memory"); /* yield returns at once */
+#endif
+}
+
+static int64_t team_now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* Whether a processor is there for one that only looks: a worker that is leased, or its caller, is
+ * counted; one that is free would be one more. */
+static bool team_may_spin(const ji_team_worker_t *worker) {
+    const size_t number = (size_t)(worker - team_workers);
+    const uint64_t idle =
+        atomic_load_explicit(&team_idle[number / 64], memory_order_relaxed) >> number % 64 & 1;
+    return atomic_load_explicit(&team_busy, memory_order_relaxed) + (int)idle <=
+           atomic_load_explicit(&team_processors, memory_order_relaxed);
+}
+
+/* Looks whether the state is another one. False: it has been the same for long. */
+static bool team_spin(const ji_team_worker_t *worker, uint32_t state) {
+    const int64_t begin = team_now_ns();
+    do {
+        for (int look = 0; look < TEAM_LOOKS_PER_CLOCK; look++) {
+            if (atomic_load_explicit(&worker->state, memory_order_acquire) != state)
+                return true;
+            team_pause();
+        }
+    } while (team_may_spin(worker) && team_now_ns() - begin < TEAM_SPIN_NS);
+    return false;
+}
+
+static void team_futex(_Atomic(uint32_t) *word, int operation, uint32_t value) {
+    const int error = errno;
+    (void)syscall(SYS_futex, word, operation | FUTEX_PRIVATE_FLAG, value, NULL);
+    errno = error;
+}
+
+/* Returns when the state is neither of the two. */
+static void team_wait(ji_team_worker_t *worker, uint32_t state, uint32_t sleeping) {
+    if (team_spin(worker, state) ||
+        !atomic_compare_exchange_strong(&worker->state, &state, sleeping))
+        return;
+    while (atomic_load_explicit(&worker->state, memory_order_acquire) == sleeping)
+        team_futex(&worker->state, FUTEX_WAIT, sleeping);
+}
+
+/* Tells the other side, which may sleep. */
+static void team_tell(ji_team_worker_t *worker, uint32_t state, uint32_t sleeping) {
+    if (atomic_exchange(&worker->state, state) == sleeping)
+        team_futex(&worker->state, FUTEX_WAKE, 1);
+}
+
+/* ---- Workers ---- */
+
+static void *team_serve(void *argument) {
+    ji_team_worker_t *worker = argument;
+    for (;;) {
+        team_wait(worker, READY, ASLEEP);
+        if (worker->part == NULL)
+            return NULL;
+        worker->part(worker->argument, worker->index);
+        team_tell(worker, READY, AWAITED);
+    }
+}
+
+static void team_order(ji_team_worker_t *worker, void (*part)(void *, int), void *argument,
+                       int index) {
+    worker->part = part;
+    worker->argument = argument;
+    worker->index = index;
+    team_tell(worker, ORDERED, ASLEEP);
+}
+
+static void team_free(const ji_team_worker_t *worker) {
+    const size_t number = (size_t)(worker - team_workers);
+    atomic_fetch_or(&team_idle[number / 64], UINT64_C(1) << number % 64);
+}
+
+/* The lowest `count` bits that are set. */
+static uint64_t team_lowest(uint64_t set, int count) {
+    uint64_t rest = set;
+    while (count-- > 0)
+        rest &= rest - 1;
+    return set ^ rest;
+}
+
+/* Takes free workers, at most so many, and links them. Says how many. */
+static int team_take(int wanted, ji_team_worker_t **first) {
+    const int words = (atomic_load_explicit(&team_count, memory_order_relaxed) + 63) / 64;
+    int taken = 0;
+    *first = NULL;
+
+    for (int word = 0; word < words && taken < wanted; word++) {
+        uint64_t idle = atomic_load_explicit(&team_idle[word], memory_order_relaxed), mine;
+        do
+            mine = team_lowest(idle, wanted - taken);
+        while (mine != 0 && !atomic_compare_exchange_weak(&team_idle[word], &idle, idle & ~mine));
+
+        for (; mine != 0; mine &= mine - 1, taken++) {
+            ji_team_worker_t *worker = &team_workers[word * 64 + __builtin_ctzll(mine)];
+            worker->next = *first;
+            *first = worker;
+        }
+    }
+    return taken;
+}
+
+/* ---- Leases ---- */
+
+/* Counts the caller, and as many workers as would keep a processor busy that nobody else does. Says
+ * how many. */
+static int team_enter(int most) {
+    const int processors = atomic_load_explicit(&team_processors, memory_order_relaxed);
+    const int limit = most > processors ? most : processors;
+    int busy = atomic_load_explicit(&team_busy, memory_order_relaxed), workers;
+
+    do {
+        const int room = limit - busy - 1;
+        workers = most - 1 < room ? most - 1 : room;
+        if (workers < 0)
+            workers = 0;
+    } while (!atomic_compare_exchange_weak(&team_busy, &busy, busy + 1 + workers));
+    return workers;
+}
+
+static void team_begin_own(ji_team_lease_t *lease, int most) {
+    const int room = team_enter(most);
+    const int taken = room > 0 ? team_take(room, &lease->first) : 0;
+    if (taken < room)
+        atomic_fetch_sub(&team_busy, room - taken);
+    lease->is_counted = true;
+    lease->count = 1 + taken;
+}
+
+void ji_team_begin(ji_team_lease_t *lease, const ji_threads_t *threads, int wanted) {
+    *lease = (ji_team_lease_t){.count = 1, .fork_generation = ji_fork_generation};
+    if (wanted < 2)
+        return;
+
+    const int most = threads->count < 1 ? 1 : threads->count < wanted ? threads->count : wanted;
+    if (threads->executor == NULL) {
+        /* A caller who works alone is counted, too: this is work that takes long. */
+        team_begin_own(lease, most);
+    } else if (most > 1) {
+        const int available = threads->executor->available(threads->executor->context);
+        lease->executor = threads->executor;
+        lease->count = available < 1 ? 1 : available < most ? available : most;
+    }
+}
+
+void ji_team_do(ji_team_lease_t *lease, void (*part)(void *argument, int index), void *argument) {
+    const int count = lease->count;
+    if (count > 1 && lease->executor != NULL) {
+        lease->executor->run(lease->executor->context, count, part, argument);
+        return;
+    }
+
+    ji_team_worker_t *const first =
+        lease->fork_generation == ji_fork_generation ? lease->first : NULL;
+    int index = 1;
+    for (ji_team_worker_t *worker = first; worker != NULL; worker = worker->next)
+        team_order(worker, part, argument, index++);
+
+    part(argument, 0);
+    for (; index < count && first == NULL; index++) /* a child's own */
+        part(argument, index);
+    for (ji_team_worker_t *worker = first; worker != NULL; worker = worker->next)
+        team_wait(worker, ORDERED, AWAITED);
+}
+
+void ji_team_end(ji_team_lease_t *lease) {
+    if (!lease->is_counted || lease->fork_generation != ji_fork_generation)
+        return;
+
+    for (ji_team_worker_t *worker = lease->first, *next; worker != NULL; worker = next) {
+        next = worker->next; /* before somebody else links it */
+        team_free(worker);
+    }
+    atomic_fetch_sub(&team_busy, lease->count);
+}
+
+/* ---- Set-up ---- */
+
+int ji_team_default_count(void) {
+    cpu_set_t mask[16] = {0}; /* of 1024 processors each */
+    const bool known = sched_getaffinity(0, sizeof mask, mask) == 0;
+    const long count = known ? CPU_COUNT_S(sizeof mask, mask) : sysconf(_SC_NPROCESSORS_ONLN);
+    return count > 0 ? (int)count : 1;
+}
+
+int ji_team_size(void) { return atomic_load(&team_count); }
+
+/* Fork handlers. The child's one thread finds a team without members; its leases know by the
+ * generation. */
+static void team_before_fork(void) { pthread_mutex_lock(&team_lock); }
+static void team_in_parent(void) { pthread_mutex_unlock(&team_lock); }
+static void team_in_child(void) {
+    for (int word = 0; word < TEAM_WORDS; word++)
+        atomic_store(&team_idle[word], 0);
+    atomic_store(&team_busy, 0);
+    atomic_store(&team_count, 0);
+    pthread_mutex_unlock(&team_lock);
+}
+static void team_watch_forks(void) {
+    static const ji_fork_handlers_t handlers = {team_before_fork, team_in_parent, team_in_child};
+    ji_fork_hold(JI_FORK_TEAM, &handlers);
+}
+
+/* With a small stack, if the C library can: it takes thread-local memory from it, of which a
+ * program may have much. */
+static int team_create_thread(ji_team_worker_t *worker) {
+    pthread_attr_t attributes;
+    int error = pthread_attr_init(&attributes);
+    if (error != 0)
+        return error;
+
+    (void)pthread_attr_setstacksize(&attributes, TEAM_STACK_BYTES);
+    error = pthread_create(&worker->thread, &attributes, team_serve, worker);
+    (void)pthread_attr_destroy(&attributes);
+    return error == EINVAL ? pthread_create(&worker->thread, NULL, team_serve, worker) : error;
+}
+
+/* With the lock held. Signals are the program's business: none is handled on a thread that it does
+ * not know of. */
+static void team_grow(int workers) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+
+    for (int count = atomic_load(&team_count); count < workers; count++) {
+        ji_team_worker_t *worker = &team_workers[count];
+        atomic_store(&worker->state, READY);
+        if (team_create_thread(worker) != 0)
+            break;
+        (void)pthread_setname_np(worker->thread, "jalloc-team");
+        atomic_store(&team_count, count + 1);
+        team_free(worker);
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void ji_team_make(int count) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    const int workers = count - 1 < TEAM_MAX_WORKERS ? count - 1 : TEAM_MAX_WORKERS;
+    const int processors = ji_team_default_count();
+    if (workers <= atomic_load(&team_count) && processors <= atomic_load(&team_processors))
+        return;
+
+    pthread_once(&once, team_watch_forks);
+    pthread_mutex_lock(&team_lock);
+    if (processors > atomic_load(&team_processors))
+        atomic_store(&team_processors, processors);
+    if (!team_is_closed)
+        team_grow(workers);
+    pthread_mutex_unlock(&team_lock);
+}
+
+/* ---- The end ---- */
+
+__attribute__((destructor)) static void team_close(void) {
+    ji_team_worker_t *first;
+    pthread_mutex_lock(&team_lock);
+    team_is_closed = true;
+    (void)team_take(TEAM_MAX_WORKERS, &first);
+    for (ji_team_worker_t *worker = first; worker != NULL; worker = worker->next) {
+        team_order(worker, NULL, NULL, 0);
+        pthread_join(worker->thread, NULL);
+    }
+    pthread_mutex_unlock(&team_lock);
+}

@@ -1,0 +1,16 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_CORE_THREADS_H
+#define JALLOC_CORE_THREADS_H
+
+/* Which threads a call may use. A handle has it, and each of its calls takes it along, so it is
+ * small and plain; read by C and, in the GPU modules, by C++. team.h says how they are used. */
+
+#include "jalloc/executor.h"
+
+typedef struct ji_threads {
+    const jexecutor_t *executor; /* NULL: the process's team */
+    int count;                   /* at most; below 2: the caller alone */
+} ji_threads_t;
+
+#endif
