@@ -9,6 +9,7 @@
  *
  *   host.h host.c                      the table; the tuning; what is common
  *   plain.h plain.c plain_kernel.h     level 1 by loops that are right and short, not fast
+ *   matvec.c                           level 2 by kernels/matvec.h
  *   scale.h matrix.c matrix_kernel.h   scaling and adding of matrices
  *   gemmt.c half.c split_kernels.c     a triangle of a product; 16-bit products; real parts of
  *                                      complex matrices

@@ -15,14 +15,6 @@
 #define ji_host_dotc ji_guest_dotc
 #define ji_host_asum ji_guest_asum
 #define ji_host_iamax ji_guest_iamax
-#define ji_host_gemv ji_guest_gemv
-#define ji_host_ger ji_guest_ger
-#define ji_host_gerc ji_guest_gerc
-#define ji_host_symv ji_guest_symv
-#define ji_host_syr ji_guest_syr
-#define ji_host_syr2 ji_guest_syr2
-#define ji_host_trmv ji_guest_trmv
-#define ji_host_trsv ji_guest_trsv
 #define ji_host_gemm ji_guest_gemm
 #define ji_host_symm ji_guest_symm
 #define ji_host_hemm ji_guest_hemm

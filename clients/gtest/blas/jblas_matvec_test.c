@@ -1,0 +1,258 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Level 2 of the host against its definition (matvec_definition.h), bit for bit: with each set of
+ * kernels that the processor has, any increments, and one thread to eight. That the definition is
+ * right the other tests say, which compare with sums in higher precision. */
+
+#include "jtest.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "blas/blas.h"
+#include "blas/kernels/kernels.h"
+#include "blas/kernels/matvec.h"
+
+/* Whether the set in use rounds a product and a sum once. */
+static bool fused;
+
+/* volatile: no compiler makes one of the two roundings. */
+static float fma_s(float a, float b, float c) {
+    const volatile float product = a * b;
+    return fused ? fmaf(a, b, c) : product + c;
+}
+static double fma_d(double a, double b, double c) {
+    const volatile double product = a * b;
+    return fused ? fma(a, b, c) : product + c;
+}
+
+#define REAL float
+#define PARTS 1
+#define FMA fma_s
+#define NAME(f) f##_s
+#include "matvec_definition.h"
+#define REAL double
+#define PARTS 1
+#define FMA fma_d
+#define NAME(f) f##_d
+#include "matvec_definition.h"
+#define REAL float
+#define PARTS 2
+#define FMA fma_s
+#define NAME(f) f##_c
+#include "matvec_definition.h"
+#define REAL double
+#define PARTS 2
+#define FMA fma_d
+#define NAME(f) f##_z
+#include "matvec_definition.h"
+
+static const struct {
+    ji_primitive_t primitive;
+    ji_host_function_t function;
+    const char *name;
+    bool is_square, writes_x, writes_a, has_y;
+} routines[] = {
+    {JI_GEMV, ji_host_gemv, "gemv", false, false, false, true},
+    {JI_GER, ji_host_ger, "ger", false, false, true, true},
+    {JI_GERC, ji_host_gerc, "gerc", false, false, true, true},
+    {JI_SYMV, ji_host_symv, "symv", true, false, false, true},
+    {JI_SYR, ji_host_syr, "syr", true, false, true, false},
+    {JI_SYR2, ji_host_syr2, "syr2", true, false, true, true},
+    {JI_TRMV, ji_host_trmv, "trmv", true, true, false, false},
+    {JI_TRSV, ji_host_trsv, "trsv", true, true, false, false},
+};
+enum { ROUTINES = sizeof routines / sizeof routines[0] };
+
+/* ---- Operands ---- */
+
+/* An operand, which a call may write: as it was, as it is defined to become, and as it became. */
+typedef struct operand {
+    char *before, *defined, *computed;
+    size_t bytes;
+} operand_t;
+
+static void operand_make(operand_t *operand, jdatatype_t type, int64_t elements, double scale) {
+    operand->bytes = (size_t)elements * ji_sizeof(type);
+    operand->before = malloc(operand->bytes + 1);
+    operand->defined = malloc(operand->bytes + 1);
+    operand->computed = malloc(operand->bytes + 1);
+    JASSERT_TRUE(operand->before && operand->defined && operand->computed);
+
+    for (int64_t i = 0; i < elements * (ji_is_complex(type) ? 2 : 1); i++)
+        if (ji_real_of(type) == JDATATYPE_F32)
+            ((float *)(void *)operand->before)[i] = (float)jtest_random_double(-scale, scale);
+        else
+            ((double *)(void *)operand->before)[i] = jtest_random_double(-scale, scale);
+    memcpy(operand->defined, operand->before, operand->bytes);
+}
+
+static void operand_free(operand_t *operand) {
+    free(operand->before), free(operand->defined), free(operand->computed);
+}
+
+/* Elements of a vector of n, from where BLAS has it to a contiguous copy, or back. */
+static void move_vector(jdatatype_t type, int64_t n, char *x, int64_t incx, char *copy, bool back) {
+    const size_t bytes = ji_sizeof(type);
+    for (int64_t i = 0; i < n; i++) {
+        char *own = x + (size_t)(incx < 0 ? (i - n + 1) * incx : i * incx) * bytes;
+        memcpy(back ? own : copy + (size_t)i * bytes, back ? copy + (size_t)i * bytes : own, bytes);
+    }
+}
+
+static int64_t random_increment(void) {
+    return jtest_random_bool() ? 1 : (jtest_random_bool() ? 1 : -1) * jtest_random_between(1, 4);
+}
+
+static ji_scalar_t random_scalar(jdatatype_t type) {
+    const double re = jtest_random_between(0, 2) == 0 ? (double)jtest_random_between(-1, 1)
+                                                      : jtest_random_double(-2, 2);
+    const double im = jtest_random_bool() ? 0 : jtest_random_double(-2, 2);
+    ji_scalar_t scalar = {.pointer = NULL};
+    switch (type) {
+    case JDATATYPE_F32: scalar.value.s = (float)re; break;
+    case JDATATYPE_F64: scalar.value.d = re; break;
+    case JDATATYPE_F32_C: scalar.value.c[0] = (float)re, scalar.value.c[1] = (float)im; break;
+    default: scalar.value.z[0] = re, scalar.value.z[1] = im;
+    }
+    return scalar;
+}
+
+/* ---- Cases ---- */
+
+typedef struct matvec_case {
+    int routine;
+    ji_matvec_t block;
+    int64_t taken, given; /* elements of x and y */
+    operand_t a, x, y;
+} matvec_case_t;
+
+static void case_make(matvec_case_t *c, int routine, jdatatype_t type, int64_t m, int64_t n) {
+    static const jblas_operation_t operations[] = {JBLAS_NO_TRANSPOSE, JBLAS_TRANSPOSE,
+                                                   JBLAS_CONJUGATE_TRANSPOSE};
+    memset(c, 0, sizeof *c);
+    c->routine = routine;
+    c->block = (ji_matvec_t){
+        .head.type = type,
+        .uplo = jtest_random_bool() ? JBLAS_UPPER : JBLAS_LOWER,
+        .trans = operations[jtest_random_between(0, 2)],
+        .diag = jtest_random_bool() ? JBLAS_UNIT : JBLAS_NON_UNIT,
+        .m = routines[routine].is_square ? n : m,
+        .n = n,
+        .alpha = random_scalar(type),
+        .incx = random_increment(),
+        .beta = random_scalar(type),
+        .incy = random_increment(),
+    };
+    const bool flat =
+        routines[routine].primitive != JI_GEMV || c->block.trans == JBLAS_NO_TRANSPOSE;
+    c->taken = flat ? n : c->block.m, c->given = flat ? c->block.m : n;
+    if (routines[routine].primitive == JI_GER || routines[routine].primitive == JI_GERC)
+        c->taken = m, c->given = n;
+    c->block.lda = c->block.m + jtest_random_between(0, 5);
+
+    /* Solutions that do not grow. */
+    const bool is_triangle = routines[routine].writes_x;
+    operand_make(&c->a, type, c->block.lda * n, is_triangle ? 1.0 / (double)(n + 1) : 1);
+    operand_make(&c->x, type, 1 + (c->taken - 1) * ji_abs(c->block.incx), 1);
+    operand_make(&c->y, type, 1 + (c->given - 1) * ji_abs(c->block.incy), 1);
+    for (int64_t i = 0; is_triangle && i < n; i++) {
+        const ji_scalar_t one = ji_constant(type, 1);
+        memcpy(ji_at(type, c->a.before, i, i, c->block.lda), &one.value, ji_sizeof(type));
+    }
+    memcpy(c->a.defined, c->a.before, c->a.bytes);
+}
+
+static void case_free(matvec_case_t *c) {
+    operand_free(&c->a), operand_free(&c->x), operand_free(&c->y);
+}
+
+static void case_define(matvec_case_t *c) {
+    const jdatatype_t type = c->block.head.type;
+    const ji_primitive_t primitive = routines[c->routine].primitive;
+    ji_matvec_t block = c->block;
+    char *x = malloc((size_t)c->taken * ji_sizeof(type)),
+         *y = malloc((size_t)c->given * ji_sizeof(type));
+    JASSERT_TRUE(x && y);
+
+    memcpy(c->a.defined, c->a.before, c->a.bytes);
+    memcpy(c->x.defined, c->x.before, c->x.bytes);
+    memcpy(c->y.defined, c->y.before, c->y.bytes);
+    move_vector(type, c->taken, c->x.defined, block.incx, x, false);
+    move_vector(type, c->given, c->y.defined, block.incy, y, false);
+    block.a = c->a.defined;
+#define DEFINE(t) matvec_defined_##t(primitive, &block, x, y, JI_MATVEC_PANEL(type))
+    switch (type) {
+    case JDATATYPE_F32: DEFINE(s); break;
+    case JDATATYPE_F64: DEFINE(d); break;
+    case JDATATYPE_F32_C: DEFINE(c); break;
+    default: DEFINE(z);
+    }
+#undef DEFINE
+    move_vector(type, c->taken, c->x.defined, block.incx, x, true);
+    move_vector(type, c->given, c->y.defined, block.incy, y, true);
+    free(x), free(y);
+}
+
+static bool operand_is_right(const matvec_case_t *c, const operand_t *operand, const char *name) {
+    const bool is_right = memcmp(operand->defined, operand->computed, operand->bytes) == 0;
+    const ji_matvec_t *b = &c->block;
+    if (!is_right)
+        JFAIL(
+            "%s of type %d: %s differs with %s: m %lld n %lld lda %lld incx %lld incy %lld uplo %d "
+            "trans %d diag %d threads %d",
+            routines[c->routine].name, (int)b->head.type, name, ji_kernels->name, (long long)b->m,
+            (long long)b->n, (long long)b->lda, (long long)b->incx, (long long)b->incy,
+            (int)b->uplo, (int)b->trans, (int)b->diag, b->head.threads.count);
+    return is_right;
+}
+
+static bool case_is_right(matvec_case_t *c) {
+    ji_matvec_t block = c->block;
+    memcpy(c->a.computed, c->a.before, c->a.bytes);
+    memcpy(c->x.computed, c->x.before, c->x.bytes);
+    memcpy(c->y.computed, c->y.before, c->y.bytes);
+    block.a = c->a.computed, block.x = c->x.computed;
+    block.y = routines[c->routine].has_y ? c->y.computed : NULL;
+    routines[c->routine].function(&block);
+    return operand_is_right(c, &c->a, "A") && operand_is_right(c, &c->x, "x") &&
+           operand_is_right(c, &c->y, "y");
+}
+
+/* With every set and number of threads. */
+static bool case_is_right_everywhere(matvec_case_t *c, int threads) {
+    const ji_kernel_set_t *before = ji_kernels;
+    bool is_right = true;
+
+    for (size_t i = 0; is_right && ji_kernel_set_at(i) != NULL; i++) {
+        if (!ji_kernel_set_is_here(ji_kernel_set_at(i)))
+            continue;
+        ji_kernel_set_use(ji_kernel_set_at(i));
+        fused = ji_kernels->fused;
+        case_define(c);
+        for (int count = 1; is_right && count <= threads; count++) {
+            c->block.head.threads.count = count;
+            is_right = case_is_right(c);
+        }
+    }
+    ji_kernel_set_use(before);
+    return is_right;
+}
+
+static void check_random_cases(int64_t count, int64_t low, int64_t high, int threads) {
+    bool is_right = true;
+    for (int64_t i = 0; i < jtest_iterations(count) && is_right; i++)
+        for (int routine = 0; routine < ROUTINES && is_right; routine++)
+            for (int type = JDATATYPE_F32; type <= JDATATYPE_F64_C && is_right; type++) {
+                matvec_case_t c;
+                case_make(&c, routine, (jdatatype_t)type, jtest_random_between(low, high),
+                          jtest_random_between(low, high));
+                is_right = case_is_right_everywhere(&c, threads);
+                case_free(&c);
+            }
+}
+
+JTEST(JblasMatvec, SmallOnesHaveTheBitsOfTheirDefinition) { check_random_cases(150, 1, 70, 1); }
+JTEST(JblasMatvec, LargeOnesHaveTheBitsOfTheirDefinition) { check_random_cases(4, 60, 700, 1); }

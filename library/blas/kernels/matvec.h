@@ -1,0 +1,67 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_BLAS_KERNELS_MATVEC_H
+#define JALLOC_BLAS_KERNELS_MATVEC_H
+
+/* The kernels of level 2: products of a part of a matrix with a part of a vector, and updates of a
+ * part of a matrix. host/matvec.c cuts the routines into such parts.
+ *
+ * Vectors are contiguous here; gather, scatter and the two that scale take them from and to any
+ * increment. Matrices are given by columns; sizes and leading dimensions are counted in elements,
+ * and any of them may be 0.
+ *
+ * What decides about the bits of a result is fixed, whatever the set: columns are added in fours, a
+ * dot has the lanes of 64 bytes, diagonal blocks are of JI_MATVEC_BLOCK, and panels of
+ * JI_MATVEC_PANEL(type). host/matvec.c has the loops that define them. */
+
+#include "blas/kernels/kernels.h"
+
+#define JI_MATVEC_BLOCK 64 /* largest n of symmetric, multiply and solve */
+/* Rows that a dot sums before alpha enters: a panel of the vector is at most 4 KiB. */
+#define JI_MATVEC_PANEL(type) ((type) == JDATATYPE_F32 ? 512 : 256)
+
+/* Which triangle of the block, and what of it. */
+typedef struct ji_matvec_triangle {
+    bool upper, transposed, conjugated, unit;
+} ji_matvec_triangle_t;
+
+struct ji_matvec_kernels {
+    /* to = x and y = from, where element i of x and y is at i * increment. */
+    void (*gather)(int64_t n, const void *x, int64_t incx, void *to);
+    void (*scatter)(int64_t n, const void *from, void *y, int64_t incy);
+    /* to = alpha x, or alpha conj(x). */
+    void (*scale)(int64_t n, const void *alpha, const void *x, int64_t incx, bool conjugate,
+                  void *to);
+    /* y = beta y; a beta of 0 writes zeros. */
+    void (*scale_own)(int64_t n, const void *beta, void *y, int64_t incy);
+    /* y += alpha sums. */
+    void (*add)(int64_t n, const void *alpha, const void *sums, void *y, int64_t incy);
+
+    /* y += A s, with n scalars s. */
+    void (*columns)(int64_t m, int64_t n, const void *a, int64_t lda, const void *s, void *y);
+    /* sums = A^T x, or A^H x. */
+    void (*dots)(int64_t m, int64_t n, bool conjugate, const void *a, int64_t lda, const void *x,
+                 void *sums);
+    /* Both, of a part beside the diagonal of a symmetric matrix: A is read once. */
+    void (*both)(int64_t m, int64_t n, const void *a, int64_t lda, const void *s, void *y,
+                 const void *x, void *sums);
+    /* A += x s^T, and A += x s^T + y r^T. */
+    void (*update)(int64_t m, int64_t n, const void *x, const void *s, void *a, int64_t lda);
+    void (*update2)(int64_t m, int64_t n, const void *x, const void *s, const void *y,
+                    const void *r, void *a, int64_t lda);
+
+    /* Diagonal blocks: y += alpha A x, symmetric or Hermitian; x = op(A) x; x = op(A)^-1 x. */
+    void (*symmetric)(int64_t n, bool upper, const void *alpha, const void *a, int64_t lda,
+                      const void *x, void *y);
+    void (*multiply)(int64_t n, const ji_matvec_triangle_t *triangle, const void *a, int64_t lda,
+                     void *x);
+    void (*solve)(int64_t n, const ji_matvec_triangle_t *triangle, const void *a, int64_t lda,
+                  void *x);
+};
+
+#if defined(__x86_64__)
+extern const ji_matvec_kernels_t *const ji_matvec_avx512[4], *const ji_matvec_avx2[4];
+#endif
+extern const ji_matvec_kernels_t *const ji_matvec_generic[4];
+
+#endif

@@ -1,0 +1,516 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Level 2 over vectors: the text of matvec.h's functions, included once for each element type by
+ * each_type.h.
+ *
+ * A complex number is two reals. y += A s adds to y what the real parts of s give, and i times what
+ * the imaginary parts give; so the columns are read as they lie, and only sums are turned. A dot
+ * likewise multiplies a column with x and with i x, and what conjugation means is decided when the
+ * sums are known.
+ *
+ * At the end of a vector the rest of a register is filled up with zeros, in the matrix and in the
+ * vector both, so no number that is not there meets one that is. */
+
+#define PARTS (1 + COMPLEX)
+/* Vectors that hold 64 bytes: the lanes of a dot, whatever the set. */
+#define GROUP (64 / VECTOR_BYTES)
+#define GROUP_LANES ((int)(64 / sizeof(REAL)))
+/* Dots at once: as many as keep their sums in eight registers, which hides the latency of an
+ * addition. */
+#define DOTS (8 / GROUP / PARTS)
+#define FOUR 4 /* columns that are added up before they are added to y */
+
+/* ---- Single elements ---- */
+
+/* sum += a x, or conj(a) x. */
+VECTOR_INLINE void NAME(add_product)(REAL *sum, const REAL *a, bool conjugate, const REAL *x) {
+#if COMPLEX
+    const REAL imaginary = conjugate ? -a[1] : a[1];
+    sum[0] = V(fma_one)(-imaginary, x[1], V(fma_one)(a[0], x[0], sum[0]));
+    sum[1] = V(fma_one)(imaginary, x[0], V(fma_one)(a[0], x[1], sum[1]));
+#else
+    (void)conjugate;
+    sum[0] = V(fma_one)(a[0], x[0], sum[0]);
+#endif
+}
+
+/* x = x / a, or x / conj(a); complex ones so that no square of a is formed (Smith 1962). */
+VECTOR_INLINE void NAME(divide)(REAL *x, const REAL *a, bool conjugate) {
+#if COMPLEX
+    const REAL re = a[0], im = conjugate ? -a[1] : a[1];
+    const bool is_wide = (re < 0 ? -re : re) >= (im < 0 ? -im : im);
+    const REAL large = is_wide ? re : im, small = is_wide ? im : re, ratio = small / large;
+    const REAL divisor = V(fma_one)(small, ratio, large);
+    const REAL first = x[0], second = x[1];
+
+    x[0] =
+        (is_wide ? V(fma_one)(second, ratio, first) : V(fma_one)(first, ratio, second)) / divisor;
+    x[1] =
+        (is_wide ? V(fma_one)(-first, ratio, second) : V(fma_one)(second, ratio, -first)) / divisor;
+#else
+    (void)conjugate;
+    x[0] /= a[0];
+#endif
+}
+
+/* ---- Vectors of any increment ---- */
+
+static void NAME(gather)(int64_t n, const void *from, int64_t incx, void *to) {
+    const REAL *x = from;
+    REAL *result = to;
+    for (int64_t i = 0; i < n; i++)
+        for (int part = 0; part < PARTS; part++)
+            result[i * PARTS + part] = x[i * incx * PARTS + part];
+}
+
+static void NAME(scatter)(int64_t n, const void *from, void *to, int64_t incy) {
+    const REAL *x = from;
+    REAL *y = to;
+    for (int64_t i = 0; i < n; i++)
+        for (int part = 0; part < PARTS; part++)
+            y[i * incy * PARTS + part] = x[i * PARTS + part];
+}
+
+/* An imaginary part of 0 is left out of a scalar's products: it makes no NaN of an infinity. */
+VECTOR_INLINE bool NAME(is_real)(const REAL *scalar) { return !COMPLEX || scalar[COMPLEX] == 0; }
+
+static void NAME(scale)(int64_t n, const void *scalar, const void *from, int64_t incx,
+                        bool conjugate, void *to) {
+    const REAL *alpha = scalar, *x = from;
+    const bool is_real = NAME(is_real)(alpha);
+    REAL *result = to;
+
+    for (int64_t i = 0; i < n; i++, x += incx * PARTS, result += PARTS) {
+        const REAL own[2] = {x[0], conjugate ? -x[PARTS - 1] : x[PARTS - 1]};
+        for (int part = 0; part < PARTS; part++)
+            result[part] = alpha[0] * own[part];
+        if (!is_real) {
+            result[0] = V(fma_one)(-alpha[COMPLEX], own[1], result[0]);
+            result[COMPLEX] = V(fma_one)(alpha[COMPLEX], own[0], result[COMPLEX]);
+        }
+    }
+}
+
+static void NAME(scale_own)(int64_t n, const void *scalar, void *to, int64_t incy) {
+    const REAL *beta = scalar;
+    REAL *y = to;
+
+    if (beta[0] != 0 || beta[COMPLEX] != 0) {
+        for (int64_t i = 0; i < n; i++, y += incy * PARTS)
+            NAME(scale)(1, beta, y, 1, false, y);
+        return;
+    }
+    for (int64_t i = 0; i < n; i++, y += incy * PARTS)
+        for (int part = 0; part < PARTS; part++)
+            y[part] = 0;
+}
+
+static void NAME(add)(int64_t n, const void *scalar, const void *sums, void *to, int64_t incy) {
+    const REAL *alpha = scalar, *sum = sums;
+    const bool is_real = NAME(is_real)(alpha);
+    REAL *y = to;
+
+    for (int64_t i = 0; i < n; i++, y += incy * PARTS, sum += PARTS) {
+        for (int part = 0; part < PARTS; part++)
+            y[part] = V(fma_one)(alpha[0], sum[part], y[part]);
+        if (!is_real) {
+            y[0] = V(fma_one)(-alpha[COMPLEX], sum[COMPLEX], y[0]);
+            y[COMPLEX] = V(fma_one)(alpha[COMPLEX], sum[0], y[COMPLEX]);
+        }
+    }
+}
+
+/* ---- y += A s ---- */
+
+/* The same for one vector of rows and `count` columns, `step` reals apart. */
+VECTOR_INLINE VECTOR NAME(add_columns)(VECTOR y, int count, const REAL *a, int64_t step,
+                                       const VECTOR *s, PART part, bool is_whole) {
+    VECTOR sum = V(splat)(0), turned = sum;
+    VECTOR_UNROLL
+    for (int k = 0; k < count; k++) {
+        const VECTOR column = is_whole ? V(load)(a + k * step) : V(load_part)(a + k * step, part);
+        sum = V(fma)(column, s[PARTS * k], sum);
+        if (COMPLEX)
+            turned = V(fma)(column, s[PARTS * k + COMPLEX], turned);
+    }
+    y = y + sum;
+#if COMPLEX
+    y = y + V(turn)(turned);
+#endif
+    return y;
+}
+
+/* Of a whole four, or what is left of one. */
+VECTOR_INLINE void NAME(some_columns)(int64_t m, int count, const REAL *a, int64_t step,
+                                      const REAL *s, REAL *y) {
+    const int64_t reals = m * PARTS;
+    VECTOR splats[FOUR * PARTS];
+    VECTOR_UNROLL
+    for (int k = 0; k < count * PARTS; k++)
+        splats[k] = V(splat)(s[k]);
+
+    int64_t i = 0;
+    for (; i + LANES <= reals; i += LANES) {
+        const VECTOR sum =
+            NAME(add_columns)(V(load)(y + i), count, a + i, step, splats, V(first)(0), true);
+        V(store)(y + i, sum);
+    }
+    if (i < reals) {
+        const PART part = V(first)((int)(reals - i));
+        const VECTOR sum =
+            NAME(add_columns)(V(load_part)(y + i, part), count, a + i, step, splats, part, false);
+        V(store_part)(y + i, sum, part);
+    }
+}
+
+static void NAME(columns)(int64_t m, int64_t n, const void *matrix, int64_t lda,
+                          const void *scalars, void *to) {
+    const REAL *a = matrix, *s = scalars;
+    const int64_t step = lda * PARTS;
+
+    for (; n >= FOUR; n -= FOUR, a += FOUR * step, s += FOUR * PARTS)
+        NAME(some_columns)(m, FOUR, a, step, s, to);
+    switch (n) {
+    case 3: NAME(some_columns)(m, 3, a, step, s, to); break;
+    case 2: NAME(some_columns)(m, 2, a, step, s, to); break;
+    case 1: NAME(some_columns)(m, 1, a, step, s, to); break;
+    default: break;
+    }
+}
+
+/* ---- A^T x ---- */
+
+/* The sums of one dot. */
+typedef struct NAME(dot) {
+    VECTOR sum[GROUP], turned[COMPLEX ? GROUP : 1];
+} NAME(dot_t);
+
+/* 64 bytes of x and of `count` columns; of the last ones `reals` are there. */
+VECTOR_INLINE void NAME(add_group)(int count, NAME(dot_t) * dots, const REAL *a, int64_t step,
+                                   const REAL *x, int64_t reals, bool is_whole) {
+    VECTOR_UNROLL
+    for (int g = 0; g < GROUP; g++) {
+        const int64_t left = reals - g * LANES;
+        const PART part = V(first)(left <= 0 ? 0 : left < LANES ? (int)left : LANES);
+        const VECTOR own = is_whole ? V(load)(x + g * LANES) : V(load_part)(x + g * LANES, part);
+        VECTOR_UNROLL
+        for (int k = 0; k < count; k++) {
+            const REAL *from = a + k * step + g * LANES;
+            const VECTOR column = is_whole ? V(load)(from) : V(load_part)(from, part);
+            dots[k].sum[g] = V(fma)(column, own, dots[k].sum[g]);
+#if COMPLEX
+            dots[k].turned[g] = V(fma)(column, V(turn)(own), dots[k].turned[g]);
+#endif
+        }
+    }
+}
+
+/* Upper halves are added to lower ones. */
+VECTOR_INLINE void NAME(fold)(const VECTOR *group, REAL *sums) {
+    VECTOR vectors[GROUP];
+    VECTOR_UNROLL
+    for (int g = 0; g < GROUP; g++)
+        vectors[g] = group[g];
+    VECTOR_UNROLL
+    for (int half = GROUP / 2; half > 0; half /= 2)
+        for (int g = 0; g < half; g++)
+            vectors[g] = vectors[g] + vectors[g + half];
+    V(fold_pairs)(vectors[0], sums);
+}
+
+VECTOR_INLINE void NAME(end_dot)(const NAME(dot_t) * dot, bool conjugate, REAL *result) {
+    REAL pair[2];
+    NAME(fold)(dot->sum, pair);
+#if COMPLEX
+    REAL turned[2]; /* with i x: of the real parts of a, and of the imaginary ones */
+    NAME(fold)(dot->turned, turned);
+    result[0] = conjugate ? pair[0] + pair[1] : pair[0] - pair[1];
+    result[1] = conjugate ? -turned[0] - turned[1] : turned[1] - turned[0];
+#else
+    (void)conjugate;
+    result[0] = pair[0] + pair[1];
+#endif
+}
+
+VECTOR_INLINE void NAME(some_dots)(int64_t m, int count, bool conjugate, const REAL *a,
+                                   int64_t step, const REAL *x, REAL *sums) {
+    const int64_t reals = m * PARTS;
+    NAME(dot_t) dots[DOTS];
+    VECTOR_UNROLL
+    for (int k = 0; k < count; k++)
+        for (int g = 0; g < GROUP; g++)
+            dots[k].sum[g] = dots[k].turned[COMPLEX ? g : 0] = V(splat)(0);
+
+    int64_t i = 0;
+    for (; i + GROUP_LANES <= reals; i += GROUP_LANES)
+        NAME(add_group)(count, dots, a + i, step, x + i, GROUP_LANES, true);
+    if (i < reals)
+        NAME(add_group)(count, dots, a + i, step, x + i, reals - i, false);
+
+    VECTOR_UNROLL
+    for (int k = 0; k < count; k++)
+        NAME(end_dot)(&dots[k], conjugate, sums + k * PARTS);
+}
+
+static void NAME(dots)(int64_t m, int64_t n, bool conjugate, const void *matrix, int64_t lda,
+                       const void *vector, void *results) {
+    const REAL *a = matrix, *x = vector;
+    REAL *sums = results;
+    const int64_t step = lda * PARTS;
+
+    for (; n >= DOTS; n -= DOTS, a += DOTS * step, sums += DOTS * PARTS)
+        NAME(some_dots)(m, DOTS, conjugate, a, step, x, sums);
+#if DOTS > 4
+    if (n >= 4) {
+        NAME(some_dots)(m, 4, conjugate, a, step, x, sums);
+        n -= 4, a += 4 * step, sums += 4 * PARTS;
+    }
+#endif
+#if DOTS > 2
+    if (n >= 2) {
+        NAME(some_dots)(m, 2, conjugate, a, step, x, sums);
+        n -= 2, a += 2 * step, sums += 2 * PARTS;
+    }
+#endif
+    if (n >= 1)
+        NAME(some_dots)(m, 1, conjugate, a, step, x, sums);
+}
+
+/* Some columns at a time: what the first loop reads lies in the nearest cache for the second. */
+static void NAME(both)(int64_t m, int64_t n, const void *matrix, int64_t lda, const void *scalars,
+                       void *y, const void *x, void *results) {
+    enum { COLUMNS = 8 };
+    const REAL *a = matrix, *s = scalars;
+    REAL *sums = results;
+
+    for (int64_t j = 0; j < n; j += COLUMNS) {
+        const int64_t count = n - j < COLUMNS ? n - j : COLUMNS;
+        NAME(columns)(m, count, a + j * lda * PARTS, lda, s + j * PARTS, y);
+        NAME(dots)(m, count, true, a + j * lda * PARTS, lda, x, sums + j * PARTS);
+    }
+}
+
+/* ---- A += x s^T + y r^T ---- */
+
+VECTOR_INLINE VECTOR NAME(add_scaled)(VECTOR a, VECTOR x, const VECTOR *s) {
+    a = V(fma)(x, s[0], a);
+#if COMPLEX
+    a = V(fma)(V(turn)(x), s[1], a);
+#endif
+    return a;
+}
+
+/* One column; `rank` is 1 or 2. */
+VECTOR_INLINE void NAME(update_column)(int64_t m, int rank, const REAL *x, const REAL *s,
+                                       const REAL *y, const REAL *r, REAL *a) {
+    const int64_t reals = m * PARTS;
+    VECTOR first[PARTS], second[PARTS];
+    for (int part = 0; part < PARTS; part++) {
+        first[part] = V(splat)(s[part]);
+        second[part] = V(splat)(rank == 2 ? r[part] : 0);
+    }
+
+    int64_t i = 0;
+    for (; i + LANES <= reals; i += LANES) {
+        VECTOR own = NAME(add_scaled)(V(load)(a + i), V(load)(x + i), first);
+        if (rank == 2)
+            own = NAME(add_scaled)(own, V(load)(y + i), second);
+        V(store)(a + i, own);
+    }
+    if (i < reals) {
+        const PART part = V(first)((int)(reals - i));
+        VECTOR own = NAME(add_scaled)(V(load_part)(a + i, part), V(load_part)(x + i, part), first);
+        if (rank == 2)
+            own = NAME(add_scaled)(own, V(load_part)(y + i, part), second);
+        V(store_part)(a + i, own, part);
+    }
+}
+
+static void NAME(update)(int64_t m, int64_t n, const void *x, const void *s, void *a, int64_t lda) {
+    for (int64_t j = 0; j < n; j++)
+        NAME(update_column)
+        (m, 1, x, (const REAL *)s + j * PARTS, NULL, NULL, (REAL *)a + j * lda * PARTS);
+}
+
+static void NAME(update2)(int64_t m, int64_t n, const void *x, const void *s, const void *y,
+                          const void *r, void *a, int64_t lda) {
+    for (int64_t j = 0; j < n; j++)
+        NAME(update_column)
+        (m, 2, x, (const REAL *)s + j * PARTS, y, (const REAL *)r + j * PARTS,
+         (REAL *)a + j * lda * PARTS);
+}
+
+/* ---- Diagonal blocks ---- */
+
+/* Four columns: a triangle by single elements, and beside it, towards the block's first row or its
+ * last, a rectangle of columns and dots. */
+
+/* y += A s for the triangle, as if both halves of it were there. */
+VECTOR_INLINE void NAME(symmetric_four)(int count, bool upper, const REAL *a, int64_t step,
+                                        const REAL *s, REAL *y) {
+    for (int i = 0; i < count; i++) {
+        REAL sum[PARTS] = {0}, turned[PARTS] = {0};
+        for (int j = 0; j < count; j++) {
+            const bool is_stored = upper ? i <= j : i >= j;
+            const REAL *element = is_stored ? a + i * PARTS + j * step : a + j * PARTS + i * step;
+            const REAL own[2] = {element[0], is_stored ? element[COMPLEX] : -element[COMPLEX]};
+            /* Of the diagonal the imaginary part is not read. */
+            for (int part = 0; part < (i == j ? 1 : PARTS); part++) {
+                sum[part] = V(fma_one)(own[part], s[PARTS * j], sum[part]);
+                turned[part] = V(fma_one)(own[part], s[PARTS * j + COMPLEX], turned[part]);
+            }
+        }
+        for (int part = 0; part < PARTS; part++)
+            y[PARTS * i + part] += sum[part];
+        if (COMPLEX) {
+            y[PARTS * i] -= turned[COMPLEX];
+            y[PARTS * i + COMPLEX] += turned[0];
+        }
+    }
+}
+
+static void NAME(symmetric)(int64_t n, bool upper, const void *alpha, const void *matrix,
+                            int64_t lda, const void *vector, void *to) {
+    const REAL *a = matrix, *x = vector;
+    REAL *y = to;
+    const int64_t step = lda * PARTS;
+    REAL s[JI_MATVEC_BLOCK * PARTS], sums[FOUR * PARTS];
+    NAME(scale)(n, alpha, x, 1, false, s);
+
+    for (int64_t j = 0; j < n; j += FOUR) {
+        const int64_t count = n - j < FOUR ? n - j : FOUR;
+        const int64_t first = upper ? 0 : j + count, rows = upper ? j : n - first;
+        const REAL *beside = a + first * PARTS + j * step, *own = a + j * PARTS + j * step;
+
+        if (!upper)
+            NAME(symmetric_four)((int)count, upper, own, step, s + j * PARTS, y + j * PARTS);
+        NAME(columns)(rows, count, beside, lda, s + j * PARTS, y + first * PARTS);
+        NAME(dots)(rows, count, true, beside, lda, x + first * PARTS, sums);
+        NAME(add)(rows > 0 ? count : 0, alpha, sums, y + j * PARTS, 1);
+        if (upper)
+            NAME(symmetric_four)((int)count, upper, own, step, s + j * PARTS, y + j * PARTS);
+    }
+}
+
+/* Where the fours of a block of n begin, one after the other, from its beginning or its end. */
+VECTOR_INLINE int64_t NAME(four_at)(int64_t n, int64_t index, bool forward) {
+    return (forward ? index : (n - 1) / FOUR - index) * FOUR;
+}
+
+/* x = op(A) x. A sum begins with the element that stands on a unit diagonal. */
+VECTOR_INLINE void NAME(multiply_four)(int count, const ji_matvec_triangle_t *triangle,
+                                       const REAL *a, int64_t step, REAL *x) {
+    const bool upper = triangle->upper != triangle->transposed; /* op(A) is */
+    const int64_t to_row = triangle->transposed ? step : PARTS,
+                  to_column = triangle->transposed ? PARTS : step;
+
+    for (int k = 0; k < count; k++) {
+        const int i = upper ? k : count - 1 - k;
+        REAL *own = x + i * PARTS, sum[PARTS] = {0};
+        if (triangle->unit)
+            for (int part = 0; part < PARTS; part++)
+                sum[part] = own[part];
+        for (int j = upper ? i : 0; j < (upper ? count : i + 1); j++)
+            if (i != j || !triangle->unit)
+                NAME(add_product)
+                (sum, a + i * to_row + j * to_column, triangle->conjugated, x + j * PARTS);
+        for (int part = 0; part < PARTS; part++)
+            own[part] = sum[part];
+    }
+}
+
+static void NAME(multiply)(int64_t n, const ji_matvec_triangle_t *triangle, const void *matrix,
+                           int64_t lda, void *vector) {
+    static const REAL one[2] = {1, 0};
+    const REAL *a = matrix;
+    REAL *x = vector, sums[FOUR * PARTS];
+    const int64_t step = lda * PARTS, fours = (n + FOUR - 1) / FOUR;
+
+    for (int64_t k = 0; k < fours; k++) {
+        const int64_t j = NAME(four_at)(n, k, triangle->upper != triangle->transposed);
+        const int64_t count = n - j < FOUR ? n - j : FOUR;
+        const int64_t first = triangle->upper ? 0 : j + count,
+                      rows = triangle->upper ? j : n - first;
+        const REAL *beside = a + first * PARTS + j * step;
+
+        if (!triangle->transposed)
+            NAME(columns)(rows, count, beside, lda, x + j * PARTS, x + first * PARTS);
+        NAME(multiply_four)((int)count, triangle, a + j * PARTS + j * step, step, x + j * PARTS);
+        if (triangle->transposed && rows > 0) {
+            NAME(dots)(rows, count, triangle->conjugated, beside, lda, x + first * PARTS, sums);
+            NAME(add)(count, one, sums, x + j * PARTS, 1);
+        }
+    }
+}
+
+/* x = op(A)^-1 x. What was found last is used last: its division takes long. */
+VECTOR_INLINE void NAME(solve_four)(int count, const ji_matvec_triangle_t *triangle, const REAL *a,
+                                    int64_t step, REAL *x) {
+    const bool upper = triangle->upper != triangle->transposed;
+    const int64_t to_row = triangle->transposed ? step : PARTS,
+                  to_column = triangle->transposed ? PARTS : step;
+
+    for (int k = 0; k < count; k++) {
+        const int i = upper ? count - 1 - k : k;
+        REAL *own = x + i * PARTS;
+        for (int l = 0; l < k; l++) {
+            const int j = upper ? count - 1 - l : l;
+            REAL found[PARTS];
+            for (int part = 0; part < PARTS; part++)
+                found[part] = -x[j * PARTS + part];
+            NAME(add_product)(own, a + i * to_row + j * to_column, triangle->conjugated, found);
+        }
+        if (!triangle->unit)
+            NAME(divide)(own, a + i * to_row + i * to_column, triangle->conjugated);
+    }
+}
+
+static void NAME(solve)(int64_t n, const ji_matvec_triangle_t *triangle, const void *matrix,
+                        int64_t lda, void *vector) {
+    static const REAL minus_one[2] = {-1, 0};
+    const REAL *a = matrix;
+    REAL *x = vector, sums[FOUR * PARTS];
+    const int64_t step = lda * PARTS, fours = (n + FOUR - 1) / FOUR;
+
+    for (int64_t k = 0; k < fours; k++) {
+        const int64_t j = NAME(four_at)(n, k, triangle->upper == triangle->transposed);
+        const int64_t count = n - j < FOUR ? n - j : FOUR;
+        const int64_t first = triangle->upper ? 0 : j + count,
+                      rows = triangle->upper ? j : n - first;
+        const REAL *beside = a + first * PARTS + j * step;
+
+        if (triangle->transposed && rows > 0) {
+            NAME(dots)(rows, count, triangle->conjugated, beside, lda, x + first * PARTS, sums);
+            NAME(add)(count, minus_one, sums, x + j * PARTS, 1);
+        }
+        NAME(solve_four)((int)count, triangle, a + j * PARTS + j * step, step, x + j * PARTS);
+        if (!triangle->transposed) {
+            for (int64_t part = 0; part < count * PARTS; part++)
+                sums[part] = -x[j * PARTS + part];
+            NAME(columns)(rows, count, beside, lda, sums, x + first * PARTS);
+        }
+    }
+}
+
+static const ji_matvec_kernels_t NAME(matvec) = {
+    .gather = NAME(gather),
+    .scatter = NAME(scatter),
+    .scale = NAME(scale),
+    .scale_own = NAME(scale_own),
+    .add = NAME(add),
+    .columns = NAME(columns),
+    .dots = NAME(dots),
+    .both = NAME(both),
+    .update = NAME(update),
+    .update2 = NAME(update2),
+    .symmetric = NAME(symmetric),
+    .multiply = NAME(multiply),
+    .solve = NAME(solve),
+};
+
+#undef PARTS
+#undef GROUP
+#undef GROUP_LANES
+#undef DOTS
+#undef FOUR
