@@ -148,11 +148,12 @@ PROGRAMS = {
     name: ["{}/bin/" + name]
     for name in ("jalloc-info", "jalloc-replay", "jalloc-shm", "jalloc-crash", "jblas-bench",
                  "co2_forecast", "bench_allocators", "bench_borrow", "bench_buffer",
-                 "bench_overhead", "bench_segment", "jalloc-test")
+                 "bench_overhead", "bench_product", "bench_segment", "jalloc-test")
 } | {
     "rtest.py": PYTHON + ["rtest.py"],
     "install.sh": SHELL + ["install.sh"],
     "gpu_check.sh": SHELL + ["clients/scripts/gpu_check.sh"],
+    "peers.sh": SHELL + ["clients/scripts/peers.sh"],
     "check.py": PYTHON + ["clients/package/check.py"],
     "check_layers.py": PYTHON + ["clients/scripts/check_layers.py"],
     "check_texts.py": PYTHON + ["clients/scripts/check_texts.py"],
@@ -175,7 +176,8 @@ TABLES = {
     "jalloc-crash": "clients/tools/crash/main.c",
     "jalloc-replay": "clients/tools/replay/main.c",
     "co2_forecast": "clients/samples/co2_forecast/main.c",
-    "bench_allocators": "clients/bench/allocators/main.c"
+    "bench_allocators": "clients/bench/allocators/main.c",
+    "bench_product": "clients/bench/product/main.c"
 }
 
 
