@@ -165,6 +165,7 @@ typedef struct figures {
     bool is_openblas[MAX_CONTENDERS];
     int rung; /* that ours ran on */
     bool differs;
+    bool disturbed; /* by other programs, most of the time */
 } figures_t;
 
 void report_heading(void);

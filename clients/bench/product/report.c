@@ -32,7 +32,7 @@ enum { AIMS = sizeof aims / sizeof *aims, MAX_THREADS = 64 };
 
 /* What was found, for each number of threads. */
 typedef struct found {
-    size_t count;
+    size_t count, disturbed;
     double logarithms, least;
     char where[96];
 } found_t;
@@ -49,7 +49,7 @@ void report_heading(void) {
     else
         for (size_t i = 0; i < peer_count; i++)
             printf(" %9.9s", peers[i].name);
-    puts("   times as long as ours");
+    puts("   times as long as ours; ~: disturbed");
 }
 
 /* 0: none takes part, or has such a function. */
@@ -72,7 +72,8 @@ void report_add(const char *group, const char *what, const figures_t *figures) {
             printf(" %9.3f", figures->ratio[i]);
         else
             printf(" %9s", "-");
-    puts(figures->differs ? "   DIFFERENT RESULTS" : "");
+    printf("%s%s\n", figures->disturbed ? " ~" : "",
+           figures->differs ? "   DIFFERENT RESULTS" : "");
     fflush(stdout);
 
     double ratio = against_better(figures);
@@ -85,6 +86,7 @@ void report_add(const char *group, const char *what, const figures_t *figures) {
             snprintf(found->where, sizeof found->where, "%s", what);
         }
         found->logarithms += log(ratio);
+        found->disturbed += figures->disturbed;
     }
 }
 
@@ -102,17 +104,17 @@ static void print_aim(const struct aim *aim, double mean, double least) {
 }
 
 void report_summary(void) {
-    printf("\nagainst %s, problem by problem\n%-16s %2s %5s %7s %7s  %-30s\n",
+    printf("\nagainst %s, problem by problem\n%-16s %2s %5s %9s %7s %7s  %-30s\n",
            is_against_ourselves() ? "our best rung" : "the better OpenBLAS", "", "th", "count",
-           "mean", "least", "where");
+           "disturbed", "mean", "least", "where");
     for (size_t a = 0; a < AIMS; a++)
         for (int threads = 1; threads <= MAX_THREADS; threads++) {
             const found_t *found = &all_found[a][threads];
             if (found->count == 0)
                 continue;
             double mean = exp(found->logarithms / (double)found->count);
-            printf("%-16s %2d %5zu %7.3f %7.3f  %-30s", aims[a].group, threads, found->count, mean,
-                   found->least, found->where);
+            printf("%-16s %2d %5zu %9zu %7.3f %7.3f  %-30s", aims[a].group, threads, found->count,
+                   found->disturbed, mean, found->least, found->where);
             if (is_against_ourselves())
                 puts("");
             else
