@@ -144,7 +144,7 @@ static void NAME(gemv)(const ji_matvec_t *v, const REAL *x, REAL *y, int64_t pan
         NAME(add_columns)(0, v->m, 0, v->n, alpha, a, v->lda, x, y);
     else
         NAME(add_dots)
-        (0, v->m, 0, v->n, v->trans == JBLAS_CONJUGATE_TRANSPOSE, alpha, a, v->lda, x, y, panel);
+    (0, v->m, 0, v->n, v->trans == JBLAS_CONJUGATE_TRANSPOSE, alpha, a, v->lda, x, y, panel);
 }
 
 /* The four columns at j, and their mirror image: the triangle on the diagonal as four columns, then

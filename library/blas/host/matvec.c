@@ -118,9 +118,18 @@ static void matvec_add_columns(const matvec_t *v, const matvec_part_t *part, con
     }
 }
 
+/* Columns that are gone through before the next ones. Few of them are read like so many streams, and
+ * x again for each of them; a vector that must be copied is copied once. */
+static int64_t matvec_dots_width(const matvec_t *v, const matvec_part_t *part) {
+    if (v->x.increment != 1)
+        return INT64_MAX / 2;
+
+    return part->row_end - part->row > JI_MATVEC_PANEL(v->type) ? 8 : JI_MATVEC_BLOCK;
+}
+
 /* y[columns] += alpha A^T x[rows], or A^H. */
 static void matvec_add_dots(const matvec_t *v, const matvec_part_t *part, const void *alpha) {
-    const int64_t width = v->x.increment == 1 ? 8 : INT64_MAX / 2;
+    const int64_t width = matvec_dots_width(v, part);
     matvec_panel_t copy;
     matvec_block_t sums;
 

@@ -18,7 +18,7 @@
 
 #define JI_MATVEC_BLOCK 64 /* largest n of symmetric, multiply and solve */
 /* Rows that a dot sums before alpha enters: a panel of the vector is at most 4 KiB. */
-#define JI_MATVEC_PANEL(type) ((type) == JDATATYPE_F32 ? 512 : 256)
+#define JI_MATVEC_PANEL(type) ((type) == JDATATYPE_F64_C ? 256 : 512)
 
 /* Which triangle of the block, and what of it. */
 typedef struct ji_matvec_triangle {

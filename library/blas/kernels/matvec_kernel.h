@@ -21,6 +21,10 @@
 #define DOTS (8 / GROUP / PARTS)
 #define FOUR 4 /* columns that are added up before they are added to y */
 
+/* Vectors of y that are kept in registers where there are few rows. */
+#define ROW_VECTORS (VECTOR_REGISTERS == 32 || !COMPLEX ? 4 : 2)
+#define FEW_REALS (8 * ROW_VECTORS * LANES)
+
 /* ---- Single elements ---- */
 
 /* sum += a x, or conj(a) x. */
@@ -75,12 +79,9 @@ static void NAME(scatter)(int64_t n, const void *from, void *to, int64_t incy) {
 /* An imaginary part of 0 is left out of a scalar's products: it makes no NaN of an infinity. */
 VECTOR_INLINE bool NAME(is_real)(const REAL *scalar) { return !COMPLEX || scalar[COMPLEX] == 0; }
 
-static void NAME(scale)(int64_t n, const void *scalar, const void *from, int64_t incx,
-                        bool conjugate, void *to) {
-    const REAL *alpha = scalar, *x = from;
+VECTOR_INLINE void NAME(scale_any)(int64_t n, const REAL *alpha, const REAL *x, int64_t incx,
+                                   bool conjugate, REAL *result) {
     const bool is_real = NAME(is_real)(alpha);
-    REAL *result = to;
-
     for (int64_t i = 0; i < n; i++, x += incx * PARTS, result += PARTS) {
         const REAL own[2] = {x[0], conjugate ? -x[PARTS - 1] : x[PARTS - 1]};
         for (int part = 0; part < PARTS; part++)
@@ -90,6 +91,15 @@ static void NAME(scale)(int64_t n, const void *scalar, const void *from, int64_t
             result[COMPLEX] = V(fma_one)(alpha[COMPLEX], own[0], result[COMPLEX]);
         }
     }
+}
+
+/* Without an increment the compiler makes vectors of it. */
+static void NAME(scale)(int64_t n, const void *alpha, const void *x, int64_t incx, bool conjugate,
+                        void *to) {
+    if (incx == 1)
+        NAME(scale_any)(n, alpha, x, 1, conjugate, to);
+    else
+        NAME(scale_any)(n, alpha, x, incx, conjugate, to);
 }
 
 static void NAME(scale_own)(int64_t n, const void *scalar, void *to, int64_t incy) {
@@ -106,11 +116,9 @@ static void NAME(scale_own)(int64_t n, const void *scalar, void *to, int64_t inc
             y[part] = 0;
 }
 
-static void NAME(add)(int64_t n, const void *scalar, const void *sums, void *to, int64_t incy) {
-    const REAL *alpha = scalar, *sum = sums;
+VECTOR_INLINE void NAME(add_any)(int64_t n, const REAL *alpha, const REAL *sum, REAL *y,
+                                 int64_t incy) {
     const bool is_real = NAME(is_real)(alpha);
-    REAL *y = to;
-
     for (int64_t i = 0; i < n; i++, y += incy * PARTS, sum += PARTS) {
         for (int part = 0; part < PARTS; part++)
             y[part] = V(fma_one)(alpha[0], sum[part], y[part]);
@@ -121,6 +129,13 @@ static void NAME(add)(int64_t n, const void *scalar, const void *sums, void *to,
     }
 }
 
+static void NAME(add)(int64_t n, const void *alpha, const void *sums, void *y, int64_t incy) {
+    if (incy == 1)
+        NAME(add_any)(n, alpha, sums, y, 1);
+    else
+        NAME(add_any)(n, alpha, sums, y, incy);
+}
+
 /* ---- y += A s ---- */
 
 /* The same for one vector of rows and `count` columns, `step` reals apart. */
@@ -129,7 +144,9 @@ VECTOR_INLINE VECTOR NAME(add_columns)(VECTOR y, int count, const REAL *a, int64
     VECTOR sum = V(splat)(0), turned = sum;
     VECTOR_UNROLL
     for (int k = 0; k < count; k++) {
-        const VECTOR column = is_whole ? V(load)(a + k * step) : V(load_part)(a + k * step, part);
+        VECTOR column = is_whole ? V(load)(a + k * step) : V(load_part)(a + k * step, part);
+        if (COMPLEX)
+            VECTOR_HOLD(column);
         sum = V(fma)(column, s[PARTS * k], sum);
         if (COMPLEX)
             turned = V(fma)(column, s[PARTS * k + COMPLEX], turned);
@@ -164,17 +181,72 @@ VECTOR_INLINE void NAME(some_columns)(int64_t m, int count, const REAL *a, int64
     }
 }
 
+/* Few rows, `vectors` of them, which stay in registers; of the last one `part` is there. */
+VECTOR_INLINE void NAME(add_to_rows)(VECTOR *rows, int vectors, int count, const REAL *a,
+                                     int64_t step, const REAL *s, PART part) {
+    VECTOR splats[FOUR * PARTS];
+    VECTOR_UNROLL
+    for (int k = 0; k < count * PARTS; k++)
+        splats[k] = V(splat)(s[k]);
+    VECTOR_UNROLL
+    for (int i = 0; i < vectors; i++)
+        rows[i] =
+            NAME(add_columns)(rows[i], count, a + i * LANES, step, splats, part, i + 1 < vectors);
+}
+
+VECTOR_INLINE void NAME(few_rows)(int vectors, int64_t n, const REAL *a, int64_t step,
+                                  const REAL *s, REAL *y, PART part) {
+    VECTOR rows[ROW_VECTORS];
+    VECTOR_UNROLL
+    for (int i = 0; i + 1 < vectors; i++)
+        rows[i] = V(load)(y + i * LANES);
+    rows[vectors - 1] = V(load_part)(y + (vectors - 1) * LANES, part);
+
+    for (; n >= FOUR; n -= FOUR, a += FOUR * step, s += FOUR * PARTS)
+        NAME(add_to_rows)(rows, vectors, FOUR, a, step, s, part);
+    switch (n) {
+    case 3: NAME(add_to_rows)(rows, vectors, 3, a, step, s, part); break;
+    case 2: NAME(add_to_rows)(rows, vectors, 2, a, step, s, part); break;
+    case 1: NAME(add_to_rows)(rows, vectors, 1, a, step, s, part); break;
+    default: break;
+    }
+
+    VECTOR_UNROLL
+    for (int i = 0; i + 1 < vectors; i++)
+        V(store)(y + i * LANES, rows[i]);
+    V(store_part)(y + (vectors - 1) * LANES, rows[vectors - 1], part);
+}
+
 static void NAME(columns)(int64_t m, int64_t n, const void *matrix, int64_t lda,
                           const void *scalars, void *to) {
     const REAL *a = matrix, *s = scalars;
-    const int64_t step = lda * PARTS;
+    REAL *y = to;
+    const int64_t step = lda * PARTS, reals = m * PARTS;
 
+    if (reals <= FEW_REALS) {
+        for (int64_t i = 0; i < reals; i += ROW_VECTORS * LANES) {
+            const int64_t left = reals - i;
+            const PART part = V(first)((int)(left - 1) % LANES + 1);
+            switch (left > (ROW_VECTORS - 1) * LANES ? ROW_VECTORS : (left - 1) / LANES + 1) {
+            case 1: NAME(few_rows)(1, n, a + i, step, s, y + i, part); break;
+#if ROW_VECTORS > 2
+            case 2: NAME(few_rows)(2, n, a + i, step, s, y + i, part); break;
+            case 3: NAME(few_rows)(3, n, a + i, step, s, y + i, part); break;
+#endif
+            default:
+                NAME(few_rows)
+                (ROW_VECTORS, n, a + i, step, s, y + i,
+                 left > ROW_VECTORS * LANES ? V(first)(LANES) : part);
+            }
+        }
+        return;
+    }
     for (; n >= FOUR; n -= FOUR, a += FOUR * step, s += FOUR * PARTS)
-        NAME(some_columns)(m, FOUR, a, step, s, to);
+        NAME(some_columns)(m, FOUR, a, step, s, y);
     switch (n) {
-    case 3: NAME(some_columns)(m, 3, a, step, s, to); break;
-    case 2: NAME(some_columns)(m, 2, a, step, s, to); break;
-    case 1: NAME(some_columns)(m, 1, a, step, s, to); break;
+    case 3: NAME(some_columns)(m, 3, a, step, s, y); break;
+    case 2: NAME(some_columns)(m, 2, a, step, s, y); break;
+    case 1: NAME(some_columns)(m, 1, a, step, s, y); break;
     default: break;
     }
 }
@@ -185,6 +257,13 @@ static void NAME(columns)(int64_t m, int64_t n, const void *matrix, int64_t lda,
 typedef struct NAME(dot) {
     VECTOR sum[GROUP], turned[COMPLEX ? GROUP : 1];
 } NAME(dot_t);
+
+VECTOR_INLINE void NAME(clear_dots)(int count, NAME(dot_t) * dots) {
+    VECTOR_UNROLL
+    for (int k = 0; k < count; k++)
+        for (int g = 0; g < GROUP; g++)
+            dots[k].sum[g] = dots[k].turned[COMPLEX ? g : 0] = V(splat)(0);
+}
 
 /* 64 bytes of x and of `count` columns; of the last ones `reals` are there. */
 VECTOR_INLINE void NAME(add_group)(int count, NAME(dot_t) * dots, const REAL *a, int64_t step,
@@ -197,7 +276,9 @@ VECTOR_INLINE void NAME(add_group)(int count, NAME(dot_t) * dots, const REAL *a,
         VECTOR_UNROLL
         for (int k = 0; k < count; k++) {
             const REAL *from = a + k * step + g * LANES;
-            const VECTOR column = is_whole ? V(load)(from) : V(load_part)(from, part);
+            VECTOR column = is_whole ? V(load)(from) : V(load_part)(from, part);
+            if (COMPLEX)
+                VECTOR_HOLD(column);
             dots[k].sum[g] = V(fma)(column, own, dots[k].sum[g]);
 #if COMPLEX
             dots[k].turned[g] = V(fma)(column, V(turn)(own), dots[k].turned[g]);
@@ -237,10 +318,7 @@ VECTOR_INLINE void NAME(some_dots)(int64_t m, int count, bool conjugate, const R
                                    int64_t step, const REAL *x, REAL *sums) {
     const int64_t reals = m * PARTS;
     NAME(dot_t) dots[DOTS];
-    VECTOR_UNROLL
-    for (int k = 0; k < count; k++)
-        for (int g = 0; g < GROUP; g++)
-            dots[k].sum[g] = dots[k].turned[COMPLEX ? g : 0] = V(splat)(0);
+    NAME(clear_dots)(count, dots);
 
     int64_t i = 0;
     for (; i + GROUP_LANES <= reals; i += GROUP_LANES)
@@ -277,18 +355,79 @@ static void NAME(dots)(int64_t m, int64_t n, bool conjugate, const void *matrix,
         NAME(some_dots)(m, 1, conjugate, a, step, x, sums);
 }
 
-/* Some columns at a time: what the first loop reads lies in the nearest cache for the second. */
+/* Both, of four columns. Where there are registers enough every element is read once; elsewhere
+ * what the first loop reads lies in the nearest cache for the second. */
+#if DOTS >= FOUR
+VECTOR_INLINE void NAME(add_both)(NAME(dot_t) * dots, const REAL *a, int64_t step,
+                                  const VECTOR *splats, REAL *y, const REAL *x, int64_t reals,
+                                  bool is_whole) {
+    VECTOR_UNROLL
+    for (int g = 0; g < GROUP; g++) {
+        const int64_t left = reals - g * LANES;
+        const PART part = V(first)(left <= 0 ? 0 : left < LANES ? (int)left : LANES);
+        const VECTOR own = is_whole ? V(load)(x + g * LANES) : V(load_part)(x + g * LANES, part);
+        VECTOR result = is_whole ? V(load)(y + g * LANES) : V(load_part)(y + g * LANES, part);
+        VECTOR sum = V(splat)(0), turned = sum;
+        VECTOR_UNROLL
+        for (int k = 0; k < FOUR; k++) {
+            const REAL *from = a + k * step + g * LANES;
+            VECTOR column = is_whole ? V(load)(from) : V(load_part)(from, part);
+            VECTOR_HOLD(column);
+            sum = V(fma)(column, splats[PARTS * k], sum);
+            dots[k].sum[g] = V(fma)(column, own, dots[k].sum[g]);
+#if COMPLEX
+            turned = V(fma)(column, splats[2 * k + 1], turned);
+            dots[k].turned[g] = V(fma)(column, V(turn)(own), dots[k].turned[g]);
+#endif
+        }
+        result = result + sum;
+        if (COMPLEX)
+            result = result + V(turn)(turned);
+        if (is_whole)
+            V(store)(y + g * LANES, result);
+        else
+            V(store_part)(y + g * LANES, result, part);
+    }
+}
+
+static void NAME(both_of_four)(int64_t m, const REAL *a, int64_t step, const REAL *s, REAL *y,
+                               const REAL *x, REAL *sums) {
+    const int64_t reals = m * PARTS;
+    NAME(dot_t) dots[FOUR];
+    VECTOR splats[FOUR * PARTS];
+    NAME(clear_dots)(FOUR, dots);
+    VECTOR_UNROLL
+    for (int k = 0; k < FOUR * PARTS; k++)
+        splats[k] = V(splat)(s[k]);
+
+    int64_t i = 0;
+    for (; i + GROUP_LANES <= reals; i += GROUP_LANES)
+        NAME(add_both)(dots, a + i, step, splats, y + i, x + i, GROUP_LANES, true);
+    if (i < reals)
+        NAME(add_both)(dots, a + i, step, splats, y + i, x + i, reals - i, false);
+
+    VECTOR_UNROLL
+    for (int k = 0; k < FOUR; k++)
+        NAME(end_dot)(&dots[k], true, sums + k * PARTS);
+}
+#else
+static void NAME(both_of_four)(int64_t m, const REAL *a, int64_t step, const REAL *s, REAL *y,
+                               const REAL *x, REAL *sums) {
+    NAME(columns)(m, FOUR, a, step / PARTS, s, y);
+    NAME(dots)(m, FOUR, true, a, step / PARTS, x, sums);
+}
+#endif
+
 static void NAME(both)(int64_t m, int64_t n, const void *matrix, int64_t lda, const void *scalars,
                        void *y, const void *x, void *results) {
-    enum { COLUMNS = 8 };
     const REAL *a = matrix, *s = scalars;
     REAL *sums = results;
+    const int64_t step = lda * PARTS;
 
-    for (int64_t j = 0; j < n; j += COLUMNS) {
-        const int64_t count = n - j < COLUMNS ? n - j : COLUMNS;
-        NAME(columns)(m, count, a + j * lda * PARTS, lda, s + j * PARTS, y);
-        NAME(dots)(m, count, true, a + j * lda * PARTS, lda, x, sums + j * PARTS);
-    }
+    for (; n >= FOUR; n -= FOUR, a += FOUR * step, s += FOUR * PARTS, sums += FOUR * PARTS)
+        NAME(both_of_four)(m, a, step, s, y, x, sums);
+    NAME(columns)(m, n, a, lda, s, y);
+    NAME(dots)(m, n, true, a, lda, x, sums);
 }
 
 /* ---- A += x s^T + y r^T ---- */
@@ -330,15 +469,15 @@ VECTOR_INLINE void NAME(update_column)(int64_t m, int rank, const REAL *x, const
 static void NAME(update)(int64_t m, int64_t n, const void *x, const void *s, void *a, int64_t lda) {
     for (int64_t j = 0; j < n; j++)
         NAME(update_column)
-        (m, 1, x, (const REAL *)s + j * PARTS, NULL, NULL, (REAL *)a + j * lda * PARTS);
+    (m, 1, x, (const REAL *)s + j * PARTS, NULL, NULL, (REAL *)a + j * lda * PARTS);
 }
 
 static void NAME(update2)(int64_t m, int64_t n, const void *x, const void *s, const void *y,
                           const void *r, void *a, int64_t lda) {
     for (int64_t j = 0; j < n; j++)
         NAME(update_column)
-        (m, 2, x, (const REAL *)s + j * PARTS, y, (const REAL *)r + j * PARTS,
-         (REAL *)a + j * lda * PARTS);
+    (m, 2, x, (const REAL *)s + j * PARTS, y, (const REAL *)r + j * PARTS,
+     (REAL *)a + j * lda * PARTS);
 }
 
 /* ---- Diagonal blocks ---- */
@@ -347,10 +486,12 @@ static void NAME(update2)(int64_t m, int64_t n, const void *x, const void *s, co
  * last, a rectangle of columns and dots. */
 
 /* y += A s for the triangle, as if both halves of it were there. */
-VECTOR_INLINE void NAME(symmetric_four)(int count, bool upper, const REAL *a, int64_t step,
+VECTOR_INLINE void NAME(symmetric_some)(int count, bool upper, const REAL *a, int64_t step,
                                         const REAL *s, REAL *y) {
+    VECTOR_UNROLL
     for (int i = 0; i < count; i++) {
         REAL sum[PARTS] = {0}, turned[PARTS] = {0};
+        VECTOR_UNROLL
         for (int j = 0; j < count; j++) {
             const bool is_stored = upper ? i <= j : i >= j;
             const REAL *element = is_stored ? a + i * PARTS + j * step : a + j * PARTS + i * step;
@@ -370,6 +511,17 @@ VECTOR_INLINE void NAME(symmetric_four)(int count, bool upper, const REAL *a, in
     }
 }
 
+/* A whole four is unrolled. */
+static void NAME(symmetric_four)(int count, bool upper, const REAL *a, int64_t step, const REAL *s,
+                                 REAL *y) {
+    if (count < FOUR)
+        NAME(symmetric_some)(count, upper, a, step, s, y);
+    else if (upper)
+        NAME(symmetric_some)(FOUR, true, a, step, s, y);
+    else
+        NAME(symmetric_some)(FOUR, false, a, step, s, y);
+}
+
 static void NAME(symmetric)(int64_t n, bool upper, const void *alpha, const void *matrix,
                             int64_t lda, const void *vector, void *to) {
     const REAL *a = matrix, *x = vector;
@@ -385,8 +537,8 @@ static void NAME(symmetric)(int64_t n, bool upper, const void *alpha, const void
 
         if (!upper)
             NAME(symmetric_four)((int)count, upper, own, step, s + j * PARTS, y + j * PARTS);
-        NAME(columns)(rows, count, beside, lda, s + j * PARTS, y + first * PARTS);
-        NAME(dots)(rows, count, true, beside, lda, x + first * PARTS, sums);
+        NAME(both)
+        (rows, count, beside, lda, s + j * PARTS, y + first * PARTS, x + first * PARTS, sums);
         NAME(add)(rows > 0 ? count : 0, alpha, sums, y + j * PARTS, 1);
         if (upper)
             NAME(symmetric_four)((int)count, upper, own, step, s + j * PARTS, y + j * PARTS);
@@ -399,25 +551,37 @@ VECTOR_INLINE int64_t NAME(four_at)(int64_t n, int64_t index, bool forward) {
 }
 
 /* x = op(A) x. A sum begins with the element that stands on a unit diagonal. */
-VECTOR_INLINE void NAME(multiply_four)(int count, const ji_matvec_triangle_t *triangle,
+VECTOR_INLINE void NAME(multiply_some)(int count, bool upper, const ji_matvec_triangle_t *triangle,
                                        const REAL *a, int64_t step, REAL *x) {
-    const bool upper = triangle->upper != triangle->transposed; /* op(A) is */
     const int64_t to_row = triangle->transposed ? step : PARTS,
                   to_column = triangle->transposed ? PARTS : step;
 
+    VECTOR_UNROLL
     for (int k = 0; k < count; k++) {
         const int i = upper ? k : count - 1 - k;
         REAL *own = x + i * PARTS, sum[PARTS] = {0};
         if (triangle->unit)
             for (int part = 0; part < PARTS; part++)
                 sum[part] = own[part];
-        for (int j = upper ? i : 0; j < (upper ? count : i + 1); j++)
-            if (i != j || !triangle->unit)
+        VECTOR_UNROLL
+        for (int j = 0; j < count; j++)
+            if ((upper ? j > i : j < i) || (j == i && !triangle->unit))
                 NAME(add_product)
-                (sum, a + i * to_row + j * to_column, triangle->conjugated, x + j * PARTS);
+        (sum, a + i * to_row + j * to_column, triangle->conjugated, x + j * PARTS);
         for (int part = 0; part < PARTS; part++)
             own[part] = sum[part];
     }
+}
+
+static void NAME(multiply_four)(int count, const ji_matvec_triangle_t *triangle, const REAL *a,
+                                int64_t step, REAL *x) {
+    const bool upper = triangle->upper != triangle->transposed; /* op(A) is */
+    if (count < FOUR)
+        NAME(multiply_some)(count, upper, triangle, a, step, x);
+    else if (upper)
+        NAME(multiply_some)(FOUR, true, triangle, a, step, x);
+    else
+        NAME(multiply_some)(FOUR, false, triangle, a, step, x);
 }
 
 static void NAME(multiply)(int64_t n, const ji_matvec_triangle_t *triangle, const void *matrix,
@@ -445,15 +609,16 @@ static void NAME(multiply)(int64_t n, const ji_matvec_triangle_t *triangle, cons
 }
 
 /* x = op(A)^-1 x. What was found last is used last: its division takes long. */
-VECTOR_INLINE void NAME(solve_four)(int count, const ji_matvec_triangle_t *triangle, const REAL *a,
-                                    int64_t step, REAL *x) {
-    const bool upper = triangle->upper != triangle->transposed;
+VECTOR_INLINE void NAME(solve_some)(int count, bool upper, const ji_matvec_triangle_t *triangle,
+                                    const REAL *a, int64_t step, REAL *x) {
     const int64_t to_row = triangle->transposed ? step : PARTS,
                   to_column = triangle->transposed ? PARTS : step;
 
+    VECTOR_UNROLL
     for (int k = 0; k < count; k++) {
         const int i = upper ? count - 1 - k : k;
         REAL *own = x + i * PARTS;
+        VECTOR_UNROLL
         for (int l = 0; l < k; l++) {
             const int j = upper ? count - 1 - l : l;
             REAL found[PARTS];
@@ -464,6 +629,17 @@ VECTOR_INLINE void NAME(solve_four)(int count, const ji_matvec_triangle_t *trian
         if (!triangle->unit)
             NAME(divide)(own, a + i * to_row + i * to_column, triangle->conjugated);
     }
+}
+
+static void NAME(solve_four)(int count, const ji_matvec_triangle_t *triangle, const REAL *a,
+                             int64_t step, REAL *x) {
+    const bool upper = triangle->upper != triangle->transposed; /* op(A) is */
+    if (count < FOUR)
+        NAME(solve_some)(count, upper, triangle, a, step, x);
+    else if (upper)
+        NAME(solve_some)(FOUR, true, triangle, a, step, x);
+    else
+        NAME(solve_some)(FOUR, false, triangle, a, step, x);
 }
 
 static void NAME(solve)(int64_t n, const ji_matvec_triangle_t *triangle, const void *matrix,
@@ -514,3 +690,5 @@ static const ji_matvec_kernels_t NAME(matvec) = {
 #undef GROUP_LANES
 #undef DOTS
 #undef FOUR
+#undef ROW_VECTORS
+#undef FEW_REALS

@@ -51,6 +51,16 @@
 #else
 #define VECTOR_UNROLL _Pragma("GCC unroll 16")
 #endif
+/* v stays in its register, where compilers would load it again for each use. */
+#if defined(VECTOR_AVX512)
+#define VECTOR_HOLD(v) __asm__("" : "+v"(v))
+#elif defined(__x86_64__)
+#define VECTOR_HOLD(v) __asm__("" : "+x"(v))
+#elif defined(__aarch64__)
+#define VECTOR_HOLD(v) __asm__("" : "+w"(v))
+#else
+#define VECTOR_HOLD(v) (void)(v)
+#endif
 #define VECTOR_INLINE static inline __attribute__((always_inline, unused))
 
 #if defined(VECTOR_AVX512)
