@@ -93,15 +93,14 @@ typedef struct jblas_cblas_kernel_t {
 JALLOC_API const jblas_cblas_kernel_t *jblas_cblas_kernel_at(size_t index);
 
 /** @name Level 1: vectors
- * Without a plan, but for dot, nrm2, asum and, on a GPU, iamax. n <= 0 is a vector without
- * elements, as in BLAS: results are 0.
+ * Without a plan, but for dot, nrm2, asum and iamax on a GPU. n <= 0 is a vector without elements,
+ * as in BLAS: results are 0. With an increment of 0 each step sees what the one before it wrote.
  * @{ */
 
 /** result = sum of |x_i|; for complex x of |Re x_i| + |Im x_i|. incx <= 0: 0, as reference BLAS.
- * Workspace: rung 0 "partial-sums" one sum for each 4096 elements: on a GPU for more than 4096, on
- * the host only for vectors of megabytes beside a CBLAS whose threads can be shared (OpenMP's);
- * rung 1 "serial" none (slow on a GPU: one thread block), and the only rung otherwise. The order of
- * the additions depends on n alone, so both rungs and any number of threads give the same bits. */
+ * Workspace: on the host none; on a GPU for more than 4096 elements rung 0 "partial-sums" one sum
+ * for each 4096, rung 1 "serial" none (slow: one thread block). The order of the additions depends
+ * on n alone, so both rungs, any increments and any number of threads give the same bits. */
 JALLOC_API jstatus_t jblas_sasum(jhandle_t *handle, int64_t n, const float *x, int64_t incx,
                                  float *result);
 JALLOC_API jstatus_t jblas_dasum(jhandle_t *handle, int64_t n, const double *x, int64_t incx,
@@ -133,11 +132,10 @@ JALLOC_API jstatus_t jblas_ccopy(jhandle_t *handle, int64_t n, const jcomplex_f3
 JALLOC_API jstatus_t jblas_zcopy(jhandle_t *handle, int64_t n, const jcomplex_f64_t *x,
                                  int64_t incx, jcomplex_f64_t *y, int64_t incy);
 
-/** result = x^T y. Workspace: rung 0 "partial-sums" one sum for each 4096 elements: on a GPU for
- * more than 4096, on the host only for vectors of megabytes beside a CBLAS whose threads can be
- * shared (OpenMP's); rung 1 "serial" none (slow on a GPU: one thread block), and the only rung
- * otherwise. The order of the additions depends on n alone, so both rungs and any number of threads
- * give the same bits. */
+/** result = x^T y.
+ * Workspace: on the host none; on a GPU for more than 4096 elements rung 0 "partial-sums" one sum
+ * for each 4096, rung 1 "serial" none (slow: one thread block). The order of the additions depends
+ * on n alone, so both rungs, any increments and any number of threads give the same bits. */
 JALLOC_API jstatus_t jblas_sdot(jhandle_t *handle, int64_t n, const float *x, int64_t incx,
                                 const float *y, int64_t incy, float *result);
 JALLOC_API jstatus_t jblas_ddot(jhandle_t *handle, int64_t n, const double *x, int64_t incx,

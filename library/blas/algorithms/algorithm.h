@@ -6,7 +6,7 @@
 /* The algorithms: what turns workspace into speed.
  *
  *   algorithm.h                             the plan and the run of each, as routines call them
- *   reduce.c                                sums in a fixed order
+ *   reduce.c                                sums in a fixed order, of a GPU
  *   gemm.h  gemm3m.c strassen.c             products: three real ones for a complex one, halvings,
  *           gemm_split.c                    split precision (gemm's plan chooses among them:
  *                                           routines/level3/gemm.c)
@@ -48,8 +48,11 @@ jstatus_t ji_potrf_run(jhandle_t *handle, const void *matmat, const jborrow_t *w
 void ji_gemm_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat);
 jstatus_t ji_gemm_run(jhandle_t *handle, const void *matmat, const jborrow_t *ws);
 
-/* Sums in a fixed order. Asked only for n > JI_REDUCE_BLOCK; up to that the primitive is one block,
- * in one order. */
+/* Sums in a fixed order, and the largest element by the same machinery. Asked only where the
+ * primitives are of one block: of a GPU, for longer vectors. */
+static inline bool ji_reduces_in_blocks(const jhandle_t *handle, int64_t n) {
+    return n > JI_REDUCE_BLOCK && handle->device->kind != JDEVICE_HOST;
+}
 void ji_dot_plan(jplan_t *plan, const jhandle_t *handle, const void *vector);
 jstatus_t ji_dot_run(jhandle_t *handle, const void *vector, const jborrow_t *ws);
 void ji_dotc_plan(jplan_t *plan, const jhandle_t *handle, const void *vector);
@@ -58,7 +61,6 @@ void ji_nrm2_plan(jplan_t *plan, const jhandle_t *handle, const void *vector);
 jstatus_t ji_nrm2_run(jhandle_t *handle, const void *vector, const jborrow_t *ws);
 void ji_asum_plan(jplan_t *plan, const jhandle_t *handle, const void *vector);
 jstatus_t ji_asum_run(jhandle_t *handle, const void *vector, const jborrow_t *ws);
-/* The largest element by the same machinery, where ji_reduce_pays() says so. */
 void ji_iamax_plan(jplan_t *plan, const jhandle_t *handle, const void *vector);
 jstatus_t ji_iamax_run(jhandle_t *handle, const void *vector, const jborrow_t *ws);
 

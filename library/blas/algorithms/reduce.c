@@ -1,43 +1,30 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* dot, nrm2, asum and, on a GPU, iamax in a fixed order.
+/* dot, nrm2, asum and iamax in a fixed order, on devices whose primitives are of one block.
  *
- * A CBLAS splits a long sum among its threads, so the bits of the result change with their number.
- * Here a vector is cut into blocks of JI_REDUCE_BLOCK elements, whatever the number of threads; the
- * sums of the blocks are added pairwise, as a balanced tree, which also keeps the rounding error at
- * O(log n). What is drawn is the host's tree; a GPU's joins neighbours first
- * (library/gpu/blas/reduce.cu). Either depends on the number of blocks alone.
+ * A vector is cut into blocks of JI_REDUCE_BLOCK elements, whatever will compute them; what the
+ * blocks gave is joined by a tree that depends on their number alone (library/gpu/blas/reduce.cu).
  *
- *     block 0   block 1   block 2   block 3   block 4
- *        +---------+         |         +---------+
- *             |              +--------------+
- *             +------------------+
+ * Rungs: "partial-sums" keeps the sums of all blocks in workspace, so that thread blocks can
+ * compute them in any order, then adds them; "serial" walks the same tree and computes each sum
+ * when it comes to it, in one thread block. The bits are the same.
  *
- * Rungs: "partial-sums" keeps the sums of all blocks in workspace, so that threads can compute them
- * in any order, then adds them; "serial" walks the same tree and computes each sum when it comes to
- * it. The bits are the same. Where no threads will come, "serial" is the only rung. On a GPU they
- * always do; "serial" is one thread block there. */
+ * The host needs none of this: its primitives take any length, have a tree of their own and no
+ * workspace (host/vector.c). */
 
 #include "blas/primitives/reduce.h"
 #include "blas/algorithms/algorithm.h"
 
 static int64_t reduce_blocks(int64_t n) { return n / JI_REDUCE_BLOCK + (n % JI_REDUCE_BLOCK != 0); }
 
-bool ji_reduce_pays(const jhandle_t *handle, ji_reduction_t reduction, const ji_vector_t *vector) {
-    return handle->device->kind != JDEVICE_HOST || ji_host_reduce_pays(reduction, vector);
-}
-
 static void reduce_plan(jplan_t *plan, const jhandle_t *handle, const ji_vector_t *args,
                         ji_reduction_t reduction) {
     jplan_init(plan, handle, ji_routine_name(&args->head), "n", &args->n);
 
-    if (ji_reduce_pays(handle, reduction, args)) {
-        int64_t size = (int64_t)ji_reduce_partial_bytes(reduction, args->head.type);
-        size_t bytes = jalloc_mul(reduce_blocks(args->n), size);
-        jplan_add(plan, "partial-sums", 0, 0, 1, &bytes);
-    }
-
+    const int64_t size = (int64_t)ji_reduce_partial_bytes(reduction, args->head.type);
+    const size_t bytes = jalloc_mul(reduce_blocks(args->n), size);
+    jplan_add(plan, "partial-sums", 0, 0, 1, &bytes);
     jplan_add(plan, "serial", 0, 0, 0, NULL);
 }
 

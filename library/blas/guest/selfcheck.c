@@ -15,8 +15,8 @@
  * aligned, and with an increment. What follows a vector is not zero. Together some 670 short calls:
  * 30 to 90 microseconds on a Zen 4, once.
  *
- * A kernel that is wrong is replaced in the table by a function of the same arguments: a loop of
- * plain.c, or for scasum and dzasum the real sum over the parts where these are contiguous. It is
+ * A kernel that is wrong is replaced in the table by a function of the same arguments: jblas's
+ * own, or for scasum and dzasum the real sum over the parts where these are contiguous. It is
  * logged, and jblas_cblas_kernel_at() tells it. */
 
 #include "blas/guest/selfcheck.h"
@@ -26,7 +26,6 @@
 
 #include "blas/guest/cblas.h"
 #include "blas/guest/guest.h"
-#include "blas/host/plain.h"
 
 #define GUEST_GIVEN_(function, shape, X, R, type) .function = cblas_##function,
 const ji_guest_t ji_guest_given = {JI_GUEST_LIST(GUEST_GIVEN_)};
@@ -36,7 +35,7 @@ ji_guest_t ji_guest = {JI_GUEST_LIST(GUEST_GIVEN_)};
 /* ---- What replaces a wrong kernel: the same arguments, another way ---- */
 
 #define BLOCK_(element, x_, incx_, y_, incy_, result_)                                             \
-    &(const ji_vector_t) {                                                                         \
+    &(ji_vector_t) {                                                                               \
         .head = {.type = element}, .n = n, .x = x_, .incx = incx_, .y = ji_unconst(y_),            \
         .incy = incy_, .result = result_                                                           \
     }
@@ -47,27 +46,27 @@ ji_guest_t ji_guest = {JI_GUEST_LIST(GUEST_GIVEN_)};
             return ji_real_of(element) == JDATATYPE_F32                                            \
                        ? (R)ji_guest.sasum(2 * n, (const void *)x, 1)                              \
                        : (R)ji_guest.dasum(2 * n, (const void *)x, 1);                             \
-        ji_plain_asum(BLOCK_(element, x, incx, NULL, 1, &sum));                                    \
+        ji_host_asum(BLOCK_(element, x, incx, NULL, 1, &sum));                                     \
         return sum;                                                                                \
     }
 #define STAND_IN_DOT(function, X, R, element)                                                      \
     static R stand_in_##function(host_int_t n, const X *x, host_int_t incx, const X *y,            \
                                  host_int_t incy) {                                                \
         R sum;                                                                                     \
-        ji_plain_dot(BLOCK_(element, x, incx, y, incy, &sum), false);                              \
+        ji_host_dot(BLOCK_(element, x, incx, y, incy, &sum));                                      \
         return sum;                                                                                \
     }
-#define STAND_IN_DOT_SUB_(function, element, conjugate)                                            \
+#define STAND_IN_DOT_SUB_(function, element, dot)                                                  \
     static void stand_in_##function(host_int_t n, const void *x, host_int_t incx, const void *y,   \
                                     host_int_t incy, void *sum) {                                  \
-        ji_plain_dot(BLOCK_(element, x, incx, y, incy, sum), conjugate);                           \
+        ji_host_##dot(BLOCK_(element, x, incx, y, incy, sum));                                     \
     }
-#define STAND_IN_DOTU(function, X, R, element) STAND_IN_DOT_SUB_(function, element, false)
-#define STAND_IN_DOTC(function, X, R, element) STAND_IN_DOT_SUB_(function, element, true)
+#define STAND_IN_DOTU(function, X, R, element) STAND_IN_DOT_SUB_(function, element, dot)
+#define STAND_IN_DOTC(function, X, R, element) STAND_IN_DOT_SUB_(function, element, dotc)
 #define STAND_IN_IAMAX(function, X, R, element)                                                    \
     static R stand_in_##function(host_int_t n, const X *x, host_int_t incx) {                      \
         int64_t found;                                                                             \
-        ji_plain_iamax(BLOCK_(element, x, incx, NULL, 1, &found));                                 \
+        ji_host_iamax(BLOCK_(element, x, incx, NULL, 1, &found));                                  \
         return (R)(found - 1); /* n is not 0 */                                                    \
     }
 #define STAND_IN_(function, shape, X, R, element) STAND_IN_##shape(function, X, R, element)
@@ -211,8 +210,8 @@ void ji_selfcheck(void) {
 
         row->replace();
         row->shown.instead = row->shape == SHAPE_ASUM && ji_is_complex(row->type)
-                                 ? "the real sum over the parts, a plain loop where they lie apart"
-                                 : "a plain loop";
+                                 ? "the real sum over the parts, jblas's own where they lie apart"
+                                 : "jblas's own";
 
         jlog_write(JLOG_WARNING, NULL,
                    "%s of this CBLAS is wrong on this processor (n = %lld): jblas takes %s (%s)",

@@ -3,8 +3,7 @@
 
 /* Level 1 on the host, through the CBLAS. A length that its integers do not hold is done in parts
  * that they do, by the same function. An increment that they do not hold, and 0, which reference
- * BLAS defines and a CBLAS may not, go through plain loops (plain.c): with the one nobody waits for
- * speed, with the other the elements are gigabytes apart.
+ * BLAS defines and a CBLAS may not, are for the host's own functions.
  *
  * Where a CBLAS and the reference BLAS disagree about NaN, the reference is followed: scal
  * multiplies by zero too, and iamax finds the first NaN. */
@@ -13,7 +12,6 @@
 
 #include "blas/guest/cblas.h"
 #include "blas/guest/guest.h"
-#include "blas/host/plain.h"
 
 /* Whether the CBLAS takes an increment: its integers hold it, and it is not 0. */
 static inline bool host_takes(int64_t increment) {
@@ -44,12 +42,12 @@ static void host_do_parts(const ji_vector_t *v, ji_host_function_t function, jda
         memcpy(v->result, &sum, ji_sizeof(sum_type));
 }
 
-/* Returns from a primitive that is done otherwise: by the loop `plain`, or in parts. A length of 0
+/* Returns from a primitive that is done otherwise: by jblas's `own`, or in parts. A length of 0
  * or less has no parts. Routines of one vector have no other increment, which is 1 then. */
-#define DONE_UNLESS_ONE_CALL(v, other, function, plain, sum_type)                                  \
+#define DONE_UNLESS_ONE_CALL(v, other, function, own, sum_type)                                    \
     do {                                                                                           \
         if (JI_UNLIKELY(!host_takes((v)->incx) || !host_takes(other))) {                           \
-            plain;                                                                                 \
+            own;                                                                                   \
             return;                                                                                \
         }                                                                                          \
         if (JI_UNLIKELY((uint64_t)(v)->n - 1 >= (uint64_t)ji_blas_int_max)) {                      \
@@ -67,7 +65,7 @@ void ji_guest_axpy(void *block) {
     if (host_is_zero(v->head.type, &v->alpha)) /* x is not read */
         return;
 
-    DONE_UNLESS_ONE_CALL(v, v->incy, ji_guest_axpy, ji_plain_axpy(v), v->head.type);
+    DONE_UNLESS_ONE_CALL(v, v->incy, ji_guest_axpy, ji_host_axpy(block), v->head.type);
 
     const void *alpha = ji_scalar_data(&v->alpha);
 #define CALL(t, value) cblas_##t##axpy(N, value(alpha), X, Y)
@@ -77,7 +75,7 @@ void ji_guest_axpy(void *block) {
 
 void ji_guest_copy(void *block) {
     const ji_vector_t *v = block;
-    DONE_UNLESS_ONE_CALL(v, v->incy, ji_guest_copy, ji_plain_copy(v), v->head.type);
+    DONE_UNLESS_ONE_CALL(v, v->incy, ji_guest_copy, ji_host_copy(block), v->head.type);
 #define CALL(t, value) cblas_##t##copy(N, X, Y)
     HOST_BY_TYPE(v->head.type, CALL)
 #undef CALL
@@ -85,7 +83,7 @@ void ji_guest_copy(void *block) {
 
 void ji_guest_swap(void *block) {
     const ji_vector_t *v = block;
-    DONE_UNLESS_ONE_CALL(v, v->incy, ji_guest_swap, ji_plain_swap(v), v->head.type);
+    DONE_UNLESS_ONE_CALL(v, v->incy, ji_guest_swap, ji_host_swap(block), v->head.type);
 #define CALL(t, value) cblas_##t##swap(N, WRITABLE_X, Y)
     HOST_BY_TYPE(v->head.type, CALL)
 #undef CALL
@@ -106,10 +104,10 @@ void ji_guest_scal(void *block) {
         return;
 
     if (scal_has_zero(v, complex_alpha)) {
-        ji_plain_scal(v, complex_alpha);
+        ji_host_scal(block);
         return;
     }
-    DONE_UNLESS_ONE_CALL(v, 1, ji_guest_scal, ji_plain_scal(v, complex_alpha), v->head.type);
+    DONE_UNLESS_ONE_CALL(v, 1, ji_guest_scal, ji_host_scal(block), v->head.type);
 
     const void *alpha = ji_scalar_data(&v->alpha);
 #define CALL(t, value) cblas_##t##scal(N, value(alpha), WRITABLE_X)
@@ -123,11 +121,11 @@ void ji_guest_rscal(void *block) {
         return;
 
     if (scal_has_zero(v, false)) {
-        ji_plain_scal(v, false);
+        ji_host_rscal(block);
         return;
     }
 
-    DONE_UNLESS_ONE_CALL(v, 1, ji_guest_rscal, ji_plain_scal(v, false), v->head.type);
+    DONE_UNLESS_ONE_CALL(v, 1, ji_guest_rscal, ji_host_rscal(block), v->head.type);
 
     const void *alpha = ji_scalar_data(&v->alpha);
     if (v->head.type == JDATATYPE_F32_C)
@@ -139,29 +137,28 @@ void ji_guest_rscal(void *block) {
 /* OpenBLAS 0.3.21's complex dots, on every processor with AVX, read an element beyond the last
  * where an increment is not 1: a stride further on, or before the first, where no memory may be.
  * They are called for vectors without gaps alone. */
-#define COMPLEX_DOT(kernel, conjugate)                                                             \
-    (JI_LIKELY(v->incx == 1 && v->incy == 1) ? ji_guest.kernel(N, X, Y, v->result)                 \
-                                             : ji_plain_dot(v, conjugate))
+#define COMPLEX_DOT(kernel, own)                                                                   \
+    (JI_LIKELY(v->incx == 1 && v->incy == 1) ? ji_guest.kernel(N, X, Y, v->result) : own(block))
 
 void ji_guest_dot(void *block) {
     const ji_vector_t *v = block;
-    DONE_UNLESS_ONE_CALL(v, v->incy, ji_guest_dot, ji_plain_dot(v, false), v->head.type);
+    DONE_UNLESS_ONE_CALL(v, v->incy, ji_guest_dot, ji_host_dot(block), v->head.type);
 
     switch (v->head.type) {
     case JDATATYPE_F32: *(float *)v->result = ji_guest.sdot(N, X, Y); break;
     case JDATATYPE_F64: *(double *)v->result = ji_guest.ddot(N, X, Y); break;
-    case JDATATYPE_F32_C: COMPLEX_DOT(cdotu_sub, false); break;
-    default: COMPLEX_DOT(zdotu_sub, false); break;
+    case JDATATYPE_F32_C: COMPLEX_DOT(cdotu_sub, ji_host_dot); break;
+    default: COMPLEX_DOT(zdotu_sub, ji_host_dot); break;
     }
 }
 
 void ji_guest_dotc(void *block) {
     const ji_vector_t *v = block;
-    DONE_UNLESS_ONE_CALL(v, v->incy, ji_guest_dotc, ji_plain_dot(v, true), v->head.type);
+    DONE_UNLESS_ONE_CALL(v, v->incy, ji_guest_dotc, ji_host_dotc(block), v->head.type);
 
     switch (v->head.type) {
-    case JDATATYPE_F32_C: COMPLEX_DOT(cdotc_sub, true); break;
-    default: COMPLEX_DOT(zdotc_sub, true); break;
+    case JDATATYPE_F32_C: COMPLEX_DOT(cdotc_sub, ji_host_dotc); break;
+    default: COMPLEX_DOT(zdotc_sub, ji_host_dotc); break;
     }
 }
 
@@ -172,7 +169,7 @@ void ji_guest_asum(void *block) {
         return;
     }
 
-    DONE_UNLESS_ONE_CALL(v, 1, ji_guest_asum, ji_plain_asum(v), ji_real_of(v->head.type));
+    DONE_UNLESS_ONE_CALL(v, 1, ji_guest_asum, ji_host_asum(block), ji_real_of(v->head.type));
 
     switch (v->head.type) {
     case JDATATYPE_F32: *(float *)v->result = ji_guest.sasum(N, X); break;
@@ -203,7 +200,7 @@ void ji_guest_iamax(void *block) {
     const ji_vector_t *v = block;
     const jdatatype_t type = v->head.type;
     if (v->incx > 0 && (v->n <= IAMAX_SHORT || !host_takes(v->incx))) {
-        ji_plain_iamax(v);
+        ji_host_iamax(block);
         return;
     }
 

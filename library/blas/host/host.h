@@ -8,12 +8,12 @@
  * or where the CBLAS is asked for with the guest's (blas/guest/).
  *
  *   host.h host.c                      the table; the tuning; what is common
- *   plain.h plain.c plain_kernel.h     level 1 by loops that are right and short, not fast
+ *   vector.c                           level 1 by kernels/level1.h, sums in a fixed order; by
+ *                                      threads where they pay
  *   matvec.c                           level 2 by kernels/matvec.h
  *   scale.h matrix.c matrix_kernel.h   scaling and adding of matrices
  *   gemmt.c half.c split_kernels.c     a triangle of a product; 16-bit products; real parts of
  *                                      complex matrices
- *   reduce_kernels.c                   sums in a fixed order, by threads where they pay
  *   triangle_kernels.c                 packed triangles by vectors: triangle_types.h and
  *                                      triangle_kernel.h, compiled for each instruction set
  *   triangle_factor.c triangle_base.h  trtri and potrf
@@ -21,7 +21,7 @@
  * The headers named kernel or base are texts that are included once for each element type, without
  * an include guard. What needs no speed is chosen by HOST_BY_TYPE:
  *
- *     #define CALL(t, value) plain_axpy_##t(v)
+ *     #define CALL(t, value) scale_##t(args, value(alpha))
  *     HOST_BY_TYPE(type, CALL)
  *     #undef CALL
  *

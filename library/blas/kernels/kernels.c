@@ -4,10 +4,12 @@
 /* The sets of kernels, and which one runs. */
 
 #include "blas/kernels/kernels.h"
+#include "blas/kernels/level1.h"
 #include "blas/kernels/matvec.h"
 #include "blas/kernels/product.h"
 
-#define FAMILIES(set) .product = ji_product_##set, .matvec = ji_matvec_##set
+#define FAMILIES(set)                                                                              \
+    .product = ji_product_##set, .matvec = ji_matvec_##set, .level1 = ji_level1_##set
 
 #if defined(__x86_64__)
 #define KERNELS_ARE_FUSED false /* of the generic set */

@@ -21,6 +21,7 @@
  *   t_fold(v)                    the sum of all, by halves: the upper half is added to the lower
  *                                one until one is left
  *   t_fold_pairs(v, p)           the same until two are left: p[0] of even places, p[1] of odd ones
+ *   t_largest(v)                 the largest, of v without NaN
  *   t_truth                      of comparisons, one for each element
  *   t_exceeds(a, b)              not a <= b: also where there is a NaN
  *   t_equals(a, b) t_either(p, q) t_any(p)
@@ -155,6 +156,12 @@ VECTOR_INLINE __m256 s_halves(s_vector v) {
 VECTOR_INLINE __m256d d_halves(d_vector v) {
     return _mm256_add_pd(_mm512_castpd512_pd256(v), _mm512_extractf64x4_pd(v, 1));
 }
+VECTOR_INLINE __m256 s_larger_half(s_vector v) {
+    return _mm256_max_ps(_mm512_castps512_ps256(v), _mm512_extractf32x8_ps(v, 1));
+}
+VECTOR_INLINE __m256d d_larger_half(d_vector v) {
+    return _mm256_max_pd(_mm512_castpd512_pd256(v), _mm512_extractf64x4_pd(v, 1));
+}
 
 typedef __mmask16 s_truth;
 typedef __mmask8 d_truth;
@@ -282,6 +289,8 @@ VECTOR_INLINE d_vector d_fma_where(d_keep keep, d_vector a, d_vector b, d_vector
 
 VECTOR_INLINE __m256 s_halves(s_vector v) { return v; }
 VECTOR_INLINE __m256d d_halves(d_vector v) { return v; }
+VECTOR_INLINE __m256 s_larger_half(s_vector v) { return v; }
+VECTOR_INLINE __m256d d_larger_half(d_vector v) { return v; }
 
 typedef __m256 s_truth;
 typedef __m256d d_truth;
@@ -402,6 +411,11 @@ VECTOR_INLINE float s_fold(s_vector v) { return (v[0] + v[2]) + (v[1] + v[3]); }
 VECTOR_INLINE double d_fold(d_vector v) { return v[0] + v[1]; }
 VECTOR_INLINE void s_fold_pairs(s_vector v, float *p) { p[0] = v[0] + v[2], p[1] = v[1] + v[3]; }
 VECTOR_INLINE void d_fold_pairs(d_vector v, double *p) { d_store(p, v); }
+VECTOR_INLINE double d_largest(d_vector v) { return v[0] > v[1] ? v[0] : v[1]; }
+VECTOR_INLINE float s_largest(s_vector v) {
+    const float even = v[0] > v[2] ? v[0] : v[2], odd = v[1] > v[3] ? v[1] : v[3];
+    return even > odd ? even : odd;
+}
 
 VECTOR_INLINE s_truth s_exceeds(s_vector a, s_vector b) { return ~(a <= b); }
 VECTOR_INLINE d_truth d_exceeds(d_vector a, d_vector b) { return ~(a <= b); }
@@ -455,4 +469,19 @@ VECTOR_INLINE double d_fold(d_vector v) {
 VECTOR_INLINE void s_fold_pairs(s_vector v, float *p) { _mm_storel_pi((__m64 *)p, s_pair(v)); }
 VECTOR_INLINE void d_fold_pairs(d_vector v, double *p) { _mm_storeu_pd(p, d_pair(v)); }
 
+VECTOR_INLINE float s_largest(s_vector v) {
+    const __m256 half = s_larger_half(v);
+    const __m128 four = _mm_max_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1));
+    const __m128 pair = _mm_max_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_max_ss(pair, _mm_movehdup_ps(pair)));
+}
+VECTOR_INLINE double d_largest(d_vector v) {
+    const __m256d half = d_larger_half(v);
+    const __m128d pair = _mm_max_pd(_mm256_castpd256_pd128(half), _mm256_extractf128_pd(half, 1));
+    return _mm_cvtsd_f64(_mm_max_sd(pair, _mm_unpackhi_pd(pair, pair)));
+}
+
 #endif
+
+VECTOR_INLINE d_vector d_widen(const double *p) { return d_load(p); }
+VECTOR_INLINE d_vector d_widen_first(const double *p, int n) { return d_load_part(p, d_first(n)); }

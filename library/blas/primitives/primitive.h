@@ -193,7 +193,7 @@ static_assert(sizeof(ji_matmat_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copie
     X(SWAP, swap)                                                                                  \
     X(SCAL, scal)                                                                                  \
     X(RSCAL, rscal) /* complex x, real alpha */                                                    \
-    X(DOT, dot)     /* for at most JI_REDUCE_BLOCK elements one fixed order */                     \
+    X(DOT, dot)     /* in one fixed order; on a GPU at most JI_REDUCE_BLOCK elements */            \
     X(DOTC, dotc)                                                                                  \
     X(NRM2, nrm2)                                                                                  \
     X(ASUM, asum)                                                                                  \
@@ -223,10 +223,8 @@ static_assert(sizeof(ji_matmat_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copie
     X(SET_INFO, set_info)             /* *info = n, in stream order */                             \
     X(TRIANGLE_CLEAR, triangle_clear) /* ji_matmat_t: B = 0 if alpha is 0 */                       \
     X(TRTRI, trtri) /* ji_matmat_t; c: NULL, or workspace for triangles of order k; sets *info */  \
-    X(REDUCE_BLOCKS, reduce_blocks) /* ji_reduce_t, see reduce.h */                                \
-    X(REDUCE_COMBINE, reduce_combine)                                                              \
-    X(SPLIT, split)         /* ji_split_t, see split.h */                                          \
-    X(MERGE, merge)         /* ji_merge_t */                                                       \
+    X(SPLIT, split) /* ji_split_t, see split.h */                                                  \
+    X(MERGE, merge) /* ji_merge_t */                                                               \
     X(GEMM_HALF, gemm_half) /* ji_half_t, see precision.h */
 
 #define JI_HOST_PRIMITIVE_LIST(X)                                                                  \
@@ -236,6 +234,8 @@ static_assert(sizeof(ji_matmat_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copie
 
 /* Of a GPU alone. */
 #define JI_GPU_PRIMITIVE_LIST(X)                                                                   \
+    X(REDUCE_BLOCKS, reduce_blocks) /* ji_reduce_t, see reduce.h */                                \
+    X(REDUCE_COMBINE, reduce_combine)                                                              \
     X(SPLIT_SCALE, split_scale)         /* ji_split_operand_t, see precision.h */                  \
     X(SPLIT_PRECISION, split_precision) /* ji_split_operand_t */                                   \
     X(SPLIT_RESULT, split_result)       /* ji_split_result_t */                                    \

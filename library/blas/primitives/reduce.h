@@ -3,7 +3,8 @@
 #ifndef JALLOC_BLAS_PRIMITIVES_REDUCE_H
 #define JALLOC_BLAS_PRIMITIVES_REDUCE_H
 
-/* Reductions in a fixed order: the argument block of JI_REDUCE_BLOCKS and JI_REDUCE_COMBINE. */
+/* Reductions in a fixed order on a GPU: the argument block of JI_REDUCE_BLOCKS and
+ * JI_REDUCE_COMBINE. On the host each is one primitive of any length. */
 
 #include "blas/primitives/primitive.h"
 
@@ -12,7 +13,7 @@ typedef enum ji_reduction {
     JI_REDUCE_DOTC,
     JI_REDUCE_NRM2,
     JI_REDUCE_ASUM,
-    JI_REDUCE_IAMAX /* on a GPU alone */
+    JI_REDUCE_IAMAX
 } ji_reduction_t;
 
 typedef struct ji_reduce {
@@ -42,11 +43,5 @@ static inline size_t ji_reduce_partial_bytes(ji_reduction_t reduction, jdatatype
                ? 2 * sizeof(int64_t)
                : ji_reduce_result_bytes(reduction, type);
 }
-
-/* Whether partial results in workspace pay, for n > JI_REDUCE_BLOCK: where several will compute
- * them at once. On the host these are the threads of the CBLAS, and not for iamax, which is one
- * primitive there. */
-bool ji_reduce_pays(const jhandle_t *handle, ji_reduction_t reduction, const ji_vector_t *vector);
-bool ji_host_reduce_pays(ji_reduction_t reduction, const ji_vector_t *vector);
 
 #endif

@@ -10,6 +10,7 @@
 #include "blas/routine/entry.h"
 #include "blas/routine/log.h"
 
+#include <pthread.h>
 #include <stdio.h>
 
 /* ---- Rows ---- */
@@ -89,6 +90,8 @@ const jblas_cblas_kernel_t *jblas_cblas_kernel_at(size_t index) {
     return ji_selfcheck_kernel(index);
 }
 
+static void kernels_choose(void) { ji_kernel_set_use(ji_kernel_set_best()); }
+
 static jstatus_t cblas_check(jhandle_t *handle, const ji_head_t *head) {
     if (!cblas_has_our_integers())
         return jhandle_fail(
@@ -96,7 +99,8 @@ static jstatus_t cblas_check(jhandle_t *handle, const ji_head_t *head) {
             "%s: libjblas was built for a CBLAS with %d-bit integers, but \"%s\" was loaded",
             ji_routine_name(head), JALLOC_BLAS_INT, jblas_cblas_name());
 
-    ji_kernel_set_use(ji_kernel_set_best());
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, kernels_choose);
     ji_selfcheck_once();
     /* Release: who reads true sees what the check has mended, too. */
     atomic_store_explicit(&ji_cblas_ready, true, memory_order_release);

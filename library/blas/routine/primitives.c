@@ -6,15 +6,6 @@
 #include "blas/guest/cblas.h"
 
 /* What the CBLAS does so far: a line goes when host/ has the function. */
-#define ji_host_axpy ji_guest_axpy
-#define ji_host_copy ji_guest_copy
-#define ji_host_swap ji_guest_swap
-#define ji_host_scal ji_guest_scal
-#define ji_host_rscal ji_guest_rscal
-#define ji_host_dot ji_guest_dot
-#define ji_host_dotc ji_guest_dotc
-#define ji_host_asum ji_guest_asum
-#define ji_host_iamax ji_guest_iamax
 #define ji_host_gemm ji_guest_gemm
 #define ji_host_symm ji_guest_symm
 #define ji_host_hemm ji_guest_hemm

@@ -1,7 +1,7 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Sums of absolute values. Long vectors are summed in blocks, see algorithms/reduce.c. */
+/* Sums of absolute values. On a GPU long vectors are summed in blocks, see algorithms/reduce.c. */
 
 #include "blas/routine/entry.h"
 
@@ -9,7 +9,7 @@ JI_CALL asum_call(jhandle_t *handle, void *block) {
     ji_vector_t *args = block;
     JI_CHECK_SIZES(asum)
 
-    const bool planned = args->n > JI_REDUCE_BLOCK && args->incx > 0;
+    const bool planned = args->incx > 0 && ji_reduces_in_blocks(handle, args->n);
     if (ji_is_query(handle))
         return ji_answer(handle, args, planned ? ji_asum_plan : NULL);
 

@@ -1,7 +1,7 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Inner products. Long vectors are summed in blocks, see algorithms/reduce.c. */
+/* Inner products. On a GPU long vectors are summed in blocks, see algorithms/reduce.c. */
 
 #include "blas/routine/entry.h"
 
@@ -10,7 +10,7 @@ JI_CALL dot_any(jhandle_t *handle, ji_vector_t *args, ji_primitive_t primitive,
                 ji_plan_function_t plan, ji_run_function_t run) {
     JI_CHECK_SIZES(dot)
 
-    const bool planned = args->n > JI_REDUCE_BLOCK;
+    const bool planned = ji_reduces_in_blocks(handle, args->n);
     if (ji_is_query(handle))
         return ji_answer(handle, args, planned ? plan : NULL);
 

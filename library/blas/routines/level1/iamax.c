@@ -1,18 +1,16 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The index of the largest element. Long vectors on a GPU are searched in blocks, see
+/* The index of the largest element. On a GPU long vectors are searched in blocks, see
  * algorithms/reduce.c. */
 
-#include "blas/primitives/reduce.h"
 #include "blas/routine/entry.h"
 
 JI_CALL iamax_call(jhandle_t *handle, void *block) {
     ji_vector_t *args = block;
     JI_CHECK_SIZES(iamax)
 
-    const bool planned = args->n > JI_REDUCE_BLOCK && args->incx > 0 &&
-                         ji_reduce_pays(handle, JI_REDUCE_IAMAX, args);
+    const bool planned = args->incx > 0 && ji_reduces_in_blocks(handle, args->n);
     if (ji_is_query(handle))
         return ji_answer(handle, args, planned ? ji_iamax_plan : NULL);
 

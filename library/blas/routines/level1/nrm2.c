@@ -1,7 +1,7 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Euclidean norms. Long vectors are summed in blocks, see algorithms/reduce.c. */
+/* Euclidean norms. On a GPU long vectors are summed in blocks, see algorithms/reduce.c. */
 
 #include "blas/routine/entry.h"
 
@@ -10,7 +10,7 @@ JI_CALL nrm2_call(jhandle_t *handle, void *block) {
     JI_CHECK_SIZES(nrm2)
     args->incx = ji_abs(args->incx); /* the same elements from the other end */
 
-    const bool planned = args->n > JI_REDUCE_BLOCK;
+    const bool planned = ji_reduces_in_blocks(handle, args->n);
     if (ji_is_query(handle))
         return ji_answer(handle, args, planned ? ji_nrm2_plan : NULL);
 

@@ -1,0 +1,422 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Level 1 on the host: what the kernels (blas/kernels/level1.h) do with a short vector, done with
+ * any, by several threads where that pays.
+ *
+ * A long vector is cut into pieces, which are taken in turn by whoever is free. For sums that are
+ * subtrees of one balanced tree, over blocks of JI_REDUCE_BLOCK elements:
+ *
+ *     block 0   block 1   block 2   block 3   block 4
+ *        +---------+         |         +---------+
+ *             |              +--------------+
+ *             +------------------+
+ *
+ * Of `count` blocks the first count / 2 are the left half, at every node. So a sum's bits depend on
+ * its length alone, whoever computed which piece, and the rounding error grows as the logarithm of
+ * the length. What pieces gave stands in an array of fixed length on the caller's stack: no
+ * workspace.
+ *
+ * What always holds, as in reference BLAS: scal multiplies by zero, too, so a NaN stays; axpy with
+ * an alpha of zero reads no x; with an increment of 0 each step sees what the one before it wrote;
+ * sums, norms and searches of no elements are 0. */
+
+#include <math.h>
+#include <stdatomic.h>
+
+#include "blas/host/host.h"
+#include "blas/kernels/level1.h"
+#include "core/team.h"
+
+/* Element i of a vector of the block. */
+static inline void *vector_at(const ji_vector_t *v, const void *x, int64_t increment, int64_t i) {
+    return ji_at(v->head.type, x, 0, increment < 0 ? i + 1 - v->n : i, increment);
+}
+
+static inline const ji_level1_t *vector_kernels(const ji_vector_t *v) {
+    return ji_kernels->level1[v->head.type];
+}
+
+/* ---- Pieces ---- */
+
+#define PIECES 64 /* a power of 2; enough for many threads to end at about the same time */
+
+/* What a piece of a sum or of a search gave. */
+typedef union vector_partial {
+    ji_value_t value;
+    ji_squares_t squares;
+    ji_found_t found;
+} vector_partial_t;
+
+typedef struct vector_work {
+    const ji_vector_t *v;
+    void (*piece)(struct vector_work *work, int64_t index);
+    int64_t pieces;
+    int64_t size; /* of a piece, where all but the last have the same */
+    _Atomic(int64_t) next;
+    vector_partial_t partials[PIECES];
+} vector_work_t;
+
+static void vector_take_pieces(void *argument, int index) {
+    vector_work_t *work = argument;
+    (void)index;
+
+    int64_t piece;
+    while ((piece = atomic_fetch_add_explicit(&work->next, 1, memory_order_relaxed)) < work->pieces)
+        work->piece(work, piece);
+}
+
+static void vector_run_pieces(vector_work_t *work, int wanted) {
+    ji_team_lease_t lease;
+    atomic_init(&work->next, 0);
+    ji_team_begin(&lease, &work->v->head.threads, wanted);
+    ji_team_do(&lease, vector_take_pieces, work);
+    ji_team_end(&lease);
+}
+
+/* Bytes that a thread should have to do, lest it costs more to call it than it saves. */
+#define BYTES_A_THREAD 2097152
+
+/* How many threads the vectors keep busy. */
+static int vector_threads(const ji_vector_t *v, int64_t vectors) {
+    const int64_t most = INT64_MAX / (2 * sizeof(ji_value_t)), n = v->n < most ? v->n : most;
+    const int64_t wanted = vectors * n * (int64_t)ji_sizeof(v->head.type) / BYTES_A_THREAD;
+    return wanted < v->head.threads.count ? (int)wanted : v->head.threads.count;
+}
+
+/* Cuts the vector into pieces of one size. */
+static void vector_cut(vector_work_t *work) {
+    const int64_t n = work->v->n;
+    work->size = (n / PIECES / 64 + 1) * 64;
+    work->pieces = n / work->size + (n % work->size != 0);
+}
+
+static inline int64_t vector_piece_length(const vector_work_t *work, int64_t first) {
+    return ji_min(work->size, work->v->n - first);
+}
+
+/* ---- Element by element ---- */
+
+typedef void (*vector_range_t)(const ji_vector_t *v, int64_t first, int64_t count);
+
+/* Where elements [first, first + count) of both vectors are. Vectors side by side that both run
+ * backwards are the same elements forwards. */
+typedef struct vector_pair {
+    void *x, *y;
+    int64_t incx, incy;
+} vector_pair_t;
+
+static inline vector_pair_t vector_pair(const ji_vector_t *v, int64_t first, int64_t count) {
+    if (v->incx == -1 && v->incy == -1) {
+        const int64_t lowest = v->n - first - count;
+        return (vector_pair_t){ji_at(v->head.type, v->x, lowest, 0, 0),
+                               ji_at(v->head.type, v->y, lowest, 0, 0), 1, 1};
+    }
+    return (vector_pair_t){vector_at(v, v->x, v->incx, first), vector_at(v, v->y, v->incy, first),
+                           v->incx, v->incy};
+}
+
+static void vector_axpy(const ji_vector_t *v, int64_t first, int64_t count) {
+    const vector_pair_t pair = vector_pair(v, first, count);
+    vector_kernels(v)->axpy(count, ji_scalar_data(&v->alpha), pair.x, pair.incx, pair.y, pair.incy);
+}
+
+static void vector_copy(const ji_vector_t *v, int64_t first, int64_t count) {
+    const vector_pair_t pair = vector_pair(v, first, count);
+    vector_kernels(v)->copy(count, pair.x, pair.incx, pair.y, pair.incy);
+}
+
+static void vector_swap(const ji_vector_t *v, int64_t first, int64_t count) {
+    const vector_pair_t pair = vector_pair(v, first, count);
+    vector_kernels(v)->swap(count, pair.x, pair.incx, pair.y, pair.incy);
+}
+
+static void vector_scal(const ji_vector_t *v, int64_t first, int64_t count) {
+    vector_kernels(v)->scal(count, ji_scalar_data(&v->alpha), vector_at(v, v->x, v->incx, first),
+                            v->incx);
+}
+
+static void vector_rscal(const ji_vector_t *v, int64_t first, int64_t count) {
+    vector_kernels(v)->rscal(count, ji_scalar_data(&v->alpha), vector_at(v, v->x, v->incx, first),
+                             v->incx);
+}
+
+#define PIECE_OF_RANGE(name)                                                                       \
+    static void vector_##name##_piece(vector_work_t *work, int64_t index) {                        \
+        const int64_t first = index * work->size;                                                  \
+        vector_##name(work->v, first, vector_piece_length(work, first));                           \
+    }
+PIECE_OF_RANGE(axpy)
+PIECE_OF_RANGE(copy)
+PIECE_OF_RANGE(swap)
+PIECE_OF_RANGE(scal)
+PIECE_OF_RANGE(rscal)
+
+/* By threads, unless elements share a place. */
+static __attribute__((noinline)) void vector_spread(const ji_vector_t *v, int64_t vectors,
+                                                    vector_range_t range,
+                                                    void (*piece)(vector_work_t *, int64_t)) {
+    const int wanted = vector_threads(v, vectors);
+    if (wanted < 2 || v->incx == 0 || (vectors == 2 && v->incy == 0)) {
+        range(v, 0, v->n);
+        return;
+    }
+
+    vector_work_t work = {.v = v, .piece = piece};
+    vector_cut(&work);
+    vector_run_pieces(&work, wanted);
+}
+
+/* A vector this short is one thread's, whatever its type; so no more is asked of it. */
+#define SHORT (BYTES_A_THREAD / 2 / (int64_t)sizeof(ji_value_t))
+
+void ji_host_axpy(void *block) {
+    const ji_vector_t *v = block;
+    if (host_is_zero(v->head.type, &v->alpha))
+        return;
+    if (JI_LIKELY(v->n <= SHORT))
+        vector_axpy(v, 0, v->n);
+    else
+        vector_spread(v, 2, vector_axpy, vector_axpy_piece);
+}
+
+void ji_host_copy(void *block) {
+    const ji_vector_t *v = block;
+    if (JI_LIKELY(v->n <= SHORT))
+        vector_copy(v, 0, v->n);
+    else
+        vector_spread(v, 2, vector_copy, vector_copy_piece);
+}
+
+void ji_host_swap(void *block) {
+    const ji_vector_t *v = block;
+    if (JI_LIKELY(v->n <= SHORT))
+        vector_swap(v, 0, v->n);
+    else
+        vector_spread(v, 2, vector_swap, vector_swap_piece);
+}
+
+void ji_host_scal(void *block) {
+    const ji_vector_t *v = block;
+    if (v->incx <= 0)
+        return;
+    if (JI_LIKELY(v->n <= SHORT))
+        vector_scal(v, 0, v->n);
+    else
+        vector_spread(v, 1, vector_scal, vector_scal_piece);
+}
+
+void ji_host_rscal(void *block) {
+    const ji_vector_t *v = block;
+    if (v->incx <= 0)
+        return;
+    if (JI_LIKELY(v->n <= SHORT))
+        vector_rscal(v, 0, v->n);
+    else
+        vector_spread(v, 1, vector_rscal, vector_rscal_piece);
+}
+
+/* ---- Sums ---- */
+
+typedef enum vector_sum { SUM_DOT, SUM_DOTC, SUM_ASUM, SUM_SQUARES } vector_sum_t;
+
+static void vector_sum_block(const ji_vector_t *v, vector_sum_t sum, int64_t block,
+                             vector_partial_t *partial) {
+    const int64_t first = block * JI_REDUCE_BLOCK, count = ji_min(JI_REDUCE_BLOCK, v->n - first);
+    const ji_level1_t *kernels = vector_kernels(v);
+    const void *x = vector_at(v, v->x, v->incx, first);
+
+    switch (sum) {
+    case SUM_ASUM: kernels->asum(count, x, v->incx, partial); return;
+    case SUM_SQUARES: kernels->squares(count, x, v->incx, &partial->squares); return;
+    case SUM_DOT:
+        kernels->dot(count, x, v->incx, vector_at(v, v->y, v->incy, first), v->incy, partial);
+        return;
+    case SUM_DOTC:
+        kernels->dotc(count, x, v->incx, vector_at(v, v->y, v->incy, first), v->incy, partial);
+    }
+}
+
+/* Sums that were scaled are added at the larger of their scales. */
+static void vector_join_squares(ji_squares_t *sum, const ji_squares_t *more) {
+    if (more->sum == 0)
+        return;
+    if (sum->sum == 0) {
+        *sum = *more;
+        return;
+    }
+
+    const int exponent = sum->exponent > more->exponent ? sum->exponent : more->exponent;
+    sum->sum = ldexp(sum->sum, 2 * (sum->exponent - exponent)) +
+               ldexp(more->sum, 2 * (more->exponent - exponent));
+    sum->exponent = exponent;
+}
+
+static void vector_join(const ji_vector_t *v, vector_sum_t sum, vector_partial_t *partial,
+                        const vector_partial_t *more) {
+    switch (sum) {
+    case SUM_SQUARES: vector_join_squares(&partial->squares, &more->squares); return;
+    case SUM_ASUM: host_add(ji_real_of(v->head.type), &partial->value, &more->value); return;
+    default: host_add(v->head.type, &partial->value, &more->value);
+    }
+}
+
+/* The tree over `count` blocks. As deep as the number of blocks has bits. */
+static void vector_sum_tree(const ji_vector_t *v, vector_sum_t sum, int64_t first, int64_t count,
+                            vector_partial_t *partial) {
+    if (count == 1) {
+        vector_sum_block(v, sum, first, partial);
+        return;
+    }
+
+    vector_partial_t right;
+    vector_sum_tree(v, sum, first, count / 2, partial);
+    vector_sum_tree(v, sum, first + count / 2, count - count / 2, &right);
+    vector_join(v, sum, partial, &right);
+}
+
+/* Piece `index` is the node at which the bits of the index, from the highest on, arrive: left or
+ * right at each. */
+static void vector_sum_piece(vector_work_t *work, vector_sum_t sum, int64_t index) {
+    int64_t first = 0, count = work->v->n / JI_REDUCE_BLOCK + (work->v->n % JI_REDUCE_BLOCK != 0);
+
+    for (int64_t bit = work->pieces / 2; bit > 0; bit /= 2)
+        if ((index & bit) == 0)
+            count /= 2;
+        else
+            first += count / 2, count -= count / 2;
+
+    vector_sum_tree(work->v, sum, first, count, &work->partials[index]);
+}
+
+#define PIECE_OF_SUM(name, sum)                                                                    \
+    static void vector_##name##_piece(vector_work_t *work, int64_t index) {                        \
+        vector_sum_piece(work, sum, index);                                                        \
+    }
+PIECE_OF_SUM(dot, SUM_DOT)
+PIECE_OF_SUM(dotc, SUM_DOTC)
+PIECE_OF_SUM(asum, SUM_ASUM)
+PIECE_OF_SUM(squares, SUM_SQUARES)
+
+/* Of more than one block. */
+static __attribute__((noinline)) void vector_sum(const ji_vector_t *v, vector_sum_t sum,
+                                                 void (*piece)(vector_work_t *, int64_t),
+                                                 vector_partial_t *partial) {
+    const int64_t blocks = v->n / JI_REDUCE_BLOCK + (v->n % JI_REDUCE_BLOCK != 0);
+    const int wanted = vector_threads(v, sum <= SUM_DOTC ? 2 : 1);
+    if (wanted < 2) {
+        vector_sum_tree(v, sum, 0, blocks, partial);
+        return;
+    }
+
+    vector_work_t work = {.v = v, .piece = piece, .pieces = PIECES};
+    while (work.pieces > blocks)
+        work.pieces /= 2;
+    vector_run_pieces(&work, wanted);
+
+    for (int64_t nodes = work.pieces / 2; nodes > 0; nodes /= 2)
+        for (int64_t i = 0; i < nodes; i++) {
+            work.partials[i] = work.partials[2 * i];
+            vector_join(v, sum, &work.partials[i], &work.partials[2 * i + 1]);
+        }
+    *partial = work.partials[0];
+}
+
+/* Whether the sum is that of one block, which a kernel may give at once. */
+static inline bool vector_is_block(const ji_vector_t *v) {
+    return JI_LIKELY((uint64_t)v->n - 1 < JI_REDUCE_BLOCK);
+}
+
+static void vector_long_sum(const ji_vector_t *v, vector_sum_t sum,
+                            void (*piece)(vector_work_t *, int64_t), jdatatype_t type) {
+    vector_partial_t total = {.value = {.z = {0, 0}}};
+    if (v->n > 0)
+        vector_sum(v, sum, piece, &total);
+    memcpy(v->result, &total, ji_sizeof(type));
+}
+
+void ji_host_dot(void *block) {
+    const ji_vector_t *v = block;
+    if (vector_is_block(v))
+        vector_kernels(v)->dot(v->n, vector_at(v, v->x, v->incx, 0), v->incx,
+                               vector_at(v, v->y, v->incy, 0), v->incy, v->result);
+    else
+        vector_long_sum(v, SUM_DOT, vector_dot_piece, v->head.type);
+}
+
+void ji_host_dotc(void *block) {
+    const ji_vector_t *v = block;
+    if (vector_is_block(v))
+        vector_kernels(v)->dotc(v->n, vector_at(v, v->x, v->incx, 0), v->incx,
+                                vector_at(v, v->y, v->incy, 0), v->incy, v->result);
+    else
+        vector_long_sum(v, SUM_DOTC, vector_dotc_piece, v->head.type);
+}
+
+void ji_host_asum(void *block) {
+    const ji_vector_t *v = block;
+    const jdatatype_t real = ji_real_of(v->head.type);
+    if (v->incx <= 0)
+        memset(v->result, 0, ji_sizeof(real));
+    else if (vector_is_block(v))
+        vector_kernels(v)->asum(v->n, v->x, v->incx, v->result);
+    else
+        vector_long_sum(v, SUM_ASUM, vector_asum_piece, real);
+}
+
+/* Increments are not negative. */
+void ji_host_nrm2(void *block) {
+    const ji_vector_t *v = block;
+    vector_partial_t total = {.squares = {0, 0}};
+    if (vector_is_block(v))
+        vector_kernels(v)->squares(v->n, v->x, v->incx, &total.squares);
+    else if (v->n > 0)
+        vector_sum(v, SUM_SQUARES, vector_squares_piece, &total);
+
+    double norm = sqrt(total.squares.sum);
+    if (JI_UNLIKELY(total.squares.exponent != 0))
+        norm = ldexp(norm, total.squares.exponent);
+
+    if (ji_real_of(v->head.type) == JDATATYPE_F32)
+        *(float *)v->result = (float)norm;
+    else
+        *(double *)v->result = norm;
+}
+
+/* ---- The largest ---- */
+
+static void vector_iamax_piece(vector_work_t *work, int64_t index) {
+    const ji_vector_t *v = work->v;
+    const int64_t first = index * work->size;
+    ji_found_t *found = &work->partials[index].found;
+
+    *found = (ji_found_t){-1, -1};
+    vector_kernels(v)->iamax(vector_piece_length(work, first), vector_at(v, v->x, v->incx, first),
+                             v->incx, first, found);
+}
+
+/* The first NaN of all pieces, or the first of the largest. */
+static __attribute__((noinline)) void vector_iamax(const ji_vector_t *v, int wanted,
+                                                   ji_found_t *found) {
+    vector_work_t work = {.v = v, .piece = vector_iamax_piece};
+    vector_cut(&work);
+    vector_run_pieces(&work, wanted);
+
+    for (int64_t i = 0; i < work.pieces && !isnan(found->size); i++)
+        if (!(work.partials[i].found.size <= found->size))
+            *found = work.partials[i].found;
+}
+
+void ji_host_iamax(void *block) {
+    const ji_vector_t *v = block;
+    ji_found_t found = {-1, -1};
+
+    if (v->incx > 0 && v->n > 0) {
+        const int wanted = v->n <= SHORT ? 1 : vector_threads(v, 1);
+        if (wanted < 2)
+            vector_kernels(v)->iamax(v->n, v->x, v->incx, 0, &found);
+        else
+            vector_iamax(v, wanted, &found);
+    }
+    *(int64_t *)v->result = found.place + 1;
+}

@@ -1,0 +1,75 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_BLAS_KERNELS_LEVEL1_H
+#define JALLOC_BLAS_KERNELS_LEVEL1_H
+
+/* The kernels of level 1: element by element, sums of one block, the search for the largest.
+ *
+ * x and y are the addresses of the first elements, whatever the sign of the increments; of scal,
+ * the sums and the search incx is positive or 0. Vectors side by side (increments of 1) are what is
+ * fast. With an increment of 0 each step sees what the one before it wrote.
+ *
+ * A sum is of one block, at most JI_REDUCE_BLOCK elements; the order of its additions is part of
+ * the library's promises. It depends on the length alone: not on the increments, on where memory
+ * lies, or on how wide a vector is. In C, for real numbers (256 bytes of them are 32 doubles or 64
+ * floats):
+ *
+ *     real dot(int n, const real *x, const real *y) {
+ *         enum { LANES = 256 / sizeof(real) };
+ *         real lane[LANES] = {0};
+ *         for (int i = 0; i < n; i++)
+ *             lane[i % LANES] = fma(x[i], y[i], lane[i % LANES]);
+ *         return fold(LANES, lane);
+ *     }
+ *     real fold(int lanes, real *lane) {
+ *         while ((lanes /= 2) > 0)
+ *             for (int i = 0; i < lanes; i++)
+ *                 lane[i] += lane[i + lanes];
+ *         return lane[0] + 0; // -0 becomes 0
+ *     }
+ *
+ *   asum         lane[i % LANES] += fabs(x[i]), over the 2 n real and imaginary parts of a complex x
+ *   complex dot  four such sums, of lanes half as many in all: 128 / sizeof(complex) for each of
+ *                Re x Re y, Im x Im y, Re x Im y, Im x Re y; the result has the first less the
+ *                second, and the third plus the fourth (dotc: plus, and less)
+ *   nrm2         in double for float elements, too: 32 lanes of fma(x[i], x[i], lane), over the 2 n
+ *                parts of a complex x. If x is of doubles and the sum is not from 2^-900 to 2^900,
+ *                it is done again with each x[i] 2^-e, where the largest part is from 2^(e-1) to
+ *                2^e and e at most 1000 and at least -1000; sum and e go on together
+ *
+ * A set without fused multiply-adds (ji_kernel_set_t.fused) rounds each product first, and has
+ * other bits. Which NaN comes out of several is not promised. */
+
+#include "blas/kernels/kernels.h"
+
+/* A sum of squares: sum 4^exponent. */
+typedef struct ji_squares {
+    double sum;
+    int exponent;
+} ji_squares_t;
+
+/* The largest element so far. {-1, -1} before the first. */
+typedef struct ji_found {
+    double size;   /* NaN: of the first of these, and what is behind it does not matter */
+    int64_t place; /* from 0 on */
+} ji_found_t;
+
+struct ji_level1 {
+    void (*axpy)(int64_t n, const void *alpha, const void *x, int64_t incx, void *y, int64_t incy);
+    void (*copy)(int64_t n, const void *x, int64_t incx, void *y, int64_t incy);
+    void (*swap)(int64_t n, void *x, int64_t incx, void *y, int64_t incy);
+    void (*scal)(int64_t n, const void *alpha, void *x, int64_t incx);
+    void (*rscal)(int64_t n, const void *alpha, void *x, int64_t incx); /* alpha is real */
+    void (*dot)(int64_t n, const void *x, int64_t incx, const void *y, int64_t incy, void *sum);
+    void (*dotc)(int64_t n, const void *x, int64_t incx, const void *y, int64_t incy, void *sum);
+    void (*asum)(int64_t n, const void *x, int64_t incx, void *sum);
+    void (*squares)(int64_t n, const void *x, int64_t incx, ji_squares_t *sum);
+    /* Elements `first` and on of some vector: replaces what was found in those before them if there
+     * is a larger one, or a NaN. Of any n. */
+    void (*iamax)(int64_t n, const void *x, int64_t incx, int64_t first, ji_found_t *found);
+};
+
+extern const ji_level1_t *const ji_level1_avx512[4], *const ji_level1_avx2[4],
+                                                         *const ji_level1_generic[4];
+
+#endif
