@@ -118,8 +118,8 @@ static void matvec_add_columns(const matvec_t *v, const matvec_part_t *part, con
     }
 }
 
-/* Columns that are gone through before the next ones. Few of them are read like so many streams, and
- * x again for each of them; a vector that must be copied is copied once. */
+/* Columns that are gone through before the next ones. A few are read as so many streams, and x
+ * again for each few; a vector that must be copied is copied once. */
 static int64_t matvec_dots_width(const matvec_t *v, const matvec_part_t *part) {
     if (v->x.increment != 1)
         return INT64_MAX / 2;

@@ -511,15 +511,19 @@ VECTOR_INLINE void NAME(symmetric_some)(int count, bool upper, const REAL *a, in
     }
 }
 
-/* A whole four is unrolled. */
+/* Numbers that the compiler knows, for it unrolls. */
 static void NAME(symmetric_four)(int count, bool upper, const REAL *a, int64_t step, const REAL *s,
                                  REAL *y) {
-    if (count < FOUR)
-        NAME(symmetric_some)(count, upper, a, step, s, y);
-    else if (upper)
-        NAME(symmetric_some)(FOUR, true, a, step, s, y);
-    else
-        NAME(symmetric_some)(FOUR, false, a, step, s, y);
+    switch (count) {
+    case 1: NAME(symmetric_some)(1, upper, a, step, s, y); break;
+    case 2: NAME(symmetric_some)(2, upper, a, step, s, y); break;
+    case 3: NAME(symmetric_some)(3, upper, a, step, s, y); break;
+    default:
+        if (upper)
+            NAME(symmetric_some)(FOUR, true, a, step, s, y);
+        else
+            NAME(symmetric_some)(FOUR, false, a, step, s, y);
+    }
 }
 
 static void NAME(symmetric)(int64_t n, bool upper, const void *alpha, const void *matrix,
@@ -576,12 +580,16 @@ VECTOR_INLINE void NAME(multiply_some)(int count, bool upper, const ji_matvec_tr
 static void NAME(multiply_four)(int count, const ji_matvec_triangle_t *triangle, const REAL *a,
                                 int64_t step, REAL *x) {
     const bool upper = triangle->upper != triangle->transposed; /* op(A) is */
-    if (count < FOUR)
-        NAME(multiply_some)(count, upper, triangle, a, step, x);
-    else if (upper)
-        NAME(multiply_some)(FOUR, true, triangle, a, step, x);
-    else
-        NAME(multiply_some)(FOUR, false, triangle, a, step, x);
+    switch (count) {
+    case 1: NAME(multiply_some)(1, upper, triangle, a, step, x); break;
+    case 2: NAME(multiply_some)(2, upper, triangle, a, step, x); break;
+    case 3: NAME(multiply_some)(3, upper, triangle, a, step, x); break;
+    default:
+        if (upper)
+            NAME(multiply_some)(FOUR, true, triangle, a, step, x);
+        else
+            NAME(multiply_some)(FOUR, false, triangle, a, step, x);
+    }
 }
 
 static void NAME(multiply)(int64_t n, const ji_matvec_triangle_t *triangle, const void *matrix,
@@ -634,12 +642,16 @@ VECTOR_INLINE void NAME(solve_some)(int count, bool upper, const ji_matvec_trian
 static void NAME(solve_four)(int count, const ji_matvec_triangle_t *triangle, const REAL *a,
                              int64_t step, REAL *x) {
     const bool upper = triangle->upper != triangle->transposed; /* op(A) is */
-    if (count < FOUR)
-        NAME(solve_some)(count, upper, triangle, a, step, x);
-    else if (upper)
-        NAME(solve_some)(FOUR, true, triangle, a, step, x);
-    else
-        NAME(solve_some)(FOUR, false, triangle, a, step, x);
+    switch (count) {
+    case 1: NAME(solve_some)(1, upper, triangle, a, step, x); break;
+    case 2: NAME(solve_some)(2, upper, triangle, a, step, x); break;
+    case 3: NAME(solve_some)(3, upper, triangle, a, step, x); break;
+    default:
+        if (upper)
+            NAME(solve_some)(FOUR, true, triangle, a, step, x);
+        else
+            NAME(solve_some)(FOUR, false, triangle, a, step, x);
+    }
 }
 
 static void NAME(solve)(int64_t n, const ji_matvec_triangle_t *triangle, const void *matrix,
