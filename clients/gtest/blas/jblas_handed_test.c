@@ -328,11 +328,12 @@ JTEST_EACH_FUNCTION(JblasHanded, WorkHandsNoNull) {
 /* The functions above stand between jblas and its CBLAS. */
 JTEST(JblasHanded, TheseFunctionsAreCalled) {
     const double one = 1, a[4] = {1, 2, 3, 4};
-    double c[4] = {0};
+    double b[4] = {1, 1, 1, 1};
     jhandle_t *handle = NULL;
     JASSERT_OK(jhandle_create(NULL, &handle));
     forget();
-    JEXPECT_OK(jblas_dsymm(handle, JBLAS_LEFT, JBLAS_UPPER, 2, 2, &one, a, 2, a, 2, &one, c, 2));
+    JEXPECT_OK(jblas_dtrsm(handle, JBLAS_LEFT, JBLAS_UPPER, JBLAS_NO_TRANSPOSE, JBLAS_NON_UNIT, 2,
+                           2, &one, a, 2, b, 2));
     JEXPECT_EQ(atomic_load(&calls), 1);
     JEXPECT_OK(jhandle_destroy(handle));
 }

@@ -6,17 +6,24 @@
 /* What gemm, its batched forms and its ways on workspace have in common. */
 
 #include "blas/algorithms/algorithm.h"
+#include "blas/algorithms/product.h"
 
 /* What decides whether an algorithm pays. */
 static inline int64_t ji_gemm_smallest(const ji_matmat_t *args) {
     return ji_min(ji_min(args->m, args->n), args->k);
 }
 
-/* Whether gemm has a plan: the one question that a small product is asked. All ways but the plain
- * one are bounded in the norm alone, so they are for those who asked for no more. */
-static inline bool ji_gemm_is_planned(const jhandle_t *handle, const ji_matmat_t *args) {
+/* Whether gemm has other ways than the plain one. They are bounded in the norm alone, so they are
+ * for those who asked for no more. */
+static inline bool ji_gemm_has_ways(const jhandle_t *handle, const ji_matmat_t *args) {
     return handle->accuracy == JACCURACY_NORMWISE &&
            ji_gemm_smallest(args) >= ji_tuning(handle)->gemm_least[args->head.type];
+}
+
+/* Whether gemm has a plan: what a small product is asked. */
+static inline bool ji_gemm_is_planned(const jhandle_t *handle, const ji_matmat_t *args) {
+    return ji_product_packs(handle, args->head.type, args->m, args->n, args->k) ||
+           ji_gemm_has_ways(handle, args);
 }
 
 /* bits_class of the rungs. */

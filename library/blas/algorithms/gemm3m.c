@@ -51,7 +51,8 @@ void ji_gemm3m_add_rung(jplan_t *plan, const jhandle_t *handle, const ji_matmat_
     size_t bytes[3] = {jalloc_matrix_bytes(real, args->m, 3 * kc),
                        jalloc_matrix_bytes(real, kc, 3 * nc),
                        jalloc_matrix_bytes(real, args->m, 3 * nc)};
-    jplan_add(plan, JI_GEMM_3M, JI_GEMM_BITS_3M, 0, 3, bytes);
+    jplan_add(plan, JI_GEMM_3M, JI_GEMM_BITS_3M,
+              ji_product_callee_bytes(handle, real, args->m, nc, kc), 3, bytes);
 }
 
 /* parts = the split of the rows x columns of op(stored) that begin at (i, j), transposed if
@@ -109,7 +110,7 @@ jstatus_t ji_gemm3m_run(jhandle_t *handle, const ji_matmat_t *matmat, const jbor
                     .c = ji_at(real, ws->ptr[2], 0, part * width, args.m),
                     .ldc = args.m};
                 product.head.type = real;
-                JTRY_RETURN(ji_run(handle, JI_GEMM, &product));
+                JTRY_RETURN(ji_run_product(handle, JI_GEMM, &product, args.m, width, depth));
             }
 
             ji_merge_t merge = {.type = type,

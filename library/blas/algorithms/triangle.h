@@ -70,8 +70,8 @@ jstatus_t ji_triangle_inverses(jhandle_t *handle, const ji_inverses_t *block, vo
 #define JI_INVERSE "inverse"
 #define JI_INVERSE_STRIPS "inverse-strips"
 #define JI_INVERSE_SMALL "inverse-64"
-#define JI_PACKED "packed"
-#define JI_PACKED_SMALL "packed-64"
+#define JI_TRIANGLE_PACKED "packed"
+#define JI_TRIANGLE_PACKED_SMALL "packed-64"
 
 /* The workspace of solves, as a rung gives it. */
 typedef struct ji_triangle_space {

@@ -382,10 +382,10 @@ void ji_triangle_add_rungs(jplan_t *plan, const jhandle_t *handle, const ji_matm
         }
     } else if (pays) {
         size_t bytes = ji_triangle_bytes(solve->head.type, ji_min(order, tuning->triangle_leaf));
-        jplan_add(plan, JI_PACKED, 1, 0, 1, &bytes);
+        jplan_add(plan, JI_TRIANGLE_PACKED, 1, 0, 1, &bytes);
         bytes = ji_triangle_bytes(solve->head.type, tuning->triangle_small_leaf);
         if (large)
-            jplan_add(plan, JI_PACKED_SMALL, 2, 0, 1, &bytes);
+            jplan_add(plan, JI_TRIANGLE_PACKED_SMALL, 2, 0, 1, &bytes);
     }
 
     jplan_add(plan, "substitution", 0, 0, 0, NULL);
@@ -411,8 +411,8 @@ ji_triangle_space_t ji_triangle_space(const jhandle_t *handle, const ji_matmat_t
                                      .solution = ws->ptr[1]};
     }
 
-    int64_t leaf =
-        ji_is_way(ws, JI_PACKED_SMALL) ? tuning->triangle_small_leaf : tuning->triangle_leaf;
+    int64_t leaf = ji_is_way(ws, JI_TRIANGLE_PACKED_SMALL) ? tuning->triangle_small_leaf
+                                                           : tuning->triangle_leaf;
     return (ji_triangle_space_t){.leaf = ji_host_triangle_leaf(leaf), .triangles = ws->ptr[0]};
 }
 

@@ -24,16 +24,6 @@
     (void)m, (void)n, (void)k, (void)lda, (void)ldb, (void)ldc, (void)alpha, (void)beta;           \
     (void)side, (void)uplo, (void)trans, (void)diag, (void)b
 
-/* An m x n matrix times a scalar of the elements' type: what is left of a product with an alpha of
- * 0. */
-static void matmat_scale(const ji_matmat_t *args, const ji_scalar_t *scalar, const void *matrix,
-                         int64_t ld) {
-    ji_matmat_t scale = {
-        .head = args->head, .m = args->m, .n = args->n, .alpha = *scalar, .b = matrix, .ldb = ld};
-
-    ji_host_scale_matrix(&scale);
-}
-
 /* Cuts along m, n and k. Where a leading dimension is too large, the matrix is taken column by
  * column, and then its leading dimension does not matter. */
 static __attribute__((noinline)) void gemm_split(const ji_matmat_t *args) {
@@ -77,21 +67,16 @@ static __attribute__((noinline)) void gemm_split(const ji_matmat_t *args) {
 }
 
 void ji_guest_gemm_unusual(const ji_matmat_t *args) {
-    if (args->k != 0 && !host_is_zero(args->head.type, &args->alpha)) {
+    if (!ji_host_gemm_is_scaling(args))
         gemm_split(args);
-        return;
-    }
-    matmat_scale(args, &args->beta, args->c, args->ldc);
 }
 
 void ji_guest_gemm(void *block) { ji_guest_gemm_inline(block); }
 
 void ji_guest_symm(void *block) {
     UNPACK(block);
-    if (host_is_zero(type, &args->alpha)) {
-        matmat_scale(args, &args->beta, args->c, args->ldc);
+    if (ji_host_symm_is_scaling(args))
         return;
-    }
 #define CALL(t, value)                                                                             \
     cblas_##t##symm(CblasColMajor, side, uplo, m, n, value(alpha), args->a, lda, b, ldb,           \
                     value(beta), args->c, ldc)
@@ -101,10 +86,8 @@ void ji_guest_symm(void *block) {
 
 void ji_guest_hemm(void *block) {
     UNPACK(block);
-    if (host_is_zero(type, &args->alpha)) {
-        matmat_scale(args, &args->beta, args->c, args->ldc);
+    if (ji_host_symm_is_scaling(args))
         return;
-    }
 
     if (type == JDATATYPE_F32_C)
         cblas_chemm(CblasColMajor, side, uplo, m, n, alpha, args->a, lda, b, ldb, beta, args->c,
@@ -116,11 +99,8 @@ void ji_guest_hemm(void *block) {
 
 void ji_guest_syrk(void *block) {
     UNPACK(block);
-    if (k == 0 || host_is_zero(type, &args->alpha)) {
-        ji_host_scale_triangle(&args->head, type, &args->beta, args->uplo, args->n, args->c,
-                               args->ldc);
+    if (ji_host_syrk_is_scaling(args))
         return;
-    }
 #define CALL(t, value)                                                                             \
     cblas_##t##syrk(CblasColMajor, uplo, trans, n, k, value(alpha), args->a, lda, value(beta),     \
                     args->c, ldc)
@@ -128,36 +108,9 @@ void ji_guest_syrk(void *block) {
 #undef CALL
 }
 
-/* The imaginary parts of C's diagonal need not be set, says BLAS; BLIS and MKL multiply them by
- * beta, as a part of a complex number, so a NaN there would reach the real part. They are 0
- * afterwards in any case. */
-static void herk_clear_diagonal(const ji_matmat_t *args) {
-    const jdatatype_t real = ji_real_of(args->head.type);
-
-    for (int64_t j = 0; j < args->n; j++)
-        memset(ji_at(real, ji_at(args->head.type, args->c, j, j, args->ldc), 1, 0, 0), 0,
-               ji_sizeof(real));
-}
-
-/* Of herk and her2k, whose alpha is of this type: whether a product is left to do. */
-static bool herk_begin(const ji_matmat_t *args, jdatatype_t alpha_type) {
-    const jdatatype_t real = ji_real_of(args->head.type);
-    const bool reads = args->k != 0 && !host_is_zero(alpha_type, &args->alpha);
-
-    if (!reads && host_is(real, &args->beta, 1)) /* as in BLAS: nothing is touched */
-        return false;
-
-    herk_clear_diagonal(args);
-    if (!reads)
-        ji_host_scale_triangle(&args->head, real, &args->beta, args->uplo, args->n, args->c,
-                               args->ldc);
-
-    return reads;
-}
-
 void ji_guest_herk(void *block) {
     UNPACK(block);
-    if (!herk_begin(args, ji_real_of(type)))
+    if (ji_host_herk_is_scaling(args, ji_real_of(type)))
         return;
 #define CALL(t, value)                                                                             \
     cblas_##t##herk(CblasColMajor, uplo, trans, n, k, value(alpha), args->a, lda, value(beta),     \
@@ -168,11 +121,8 @@ void ji_guest_herk(void *block) {
 
 void ji_guest_syr2k(void *block) {
     UNPACK(block);
-    if (k == 0 || host_is_zero(type, &args->alpha)) {
-        ji_host_scale_triangle(&args->head, type, &args->beta, args->uplo, args->n, args->c,
-                               args->ldc);
+    if (ji_host_syrk_is_scaling(args))
         return;
-    }
 #define CALL(t, value)                                                                             \
     cblas_##t##syr2k(CblasColMajor, uplo, trans, n, k, value(alpha), args->a, lda, b, ldb,         \
                      value(beta), args->c, ldc)
@@ -182,7 +132,7 @@ void ji_guest_syr2k(void *block) {
 
 void ji_guest_her2k(void *block) {
     UNPACK(block);
-    if (!herk_begin(args, type))
+    if (ji_host_herk_is_scaling(args, type))
         return;
 #define CALL(t, value)                                                                             \
     cblas_##t##her2k(CblasColMajor, uplo, trans, n, k, alpha, args->a, lda, b, ldb, value(beta),   \
@@ -193,10 +143,8 @@ void ji_guest_her2k(void *block) {
 
 void ji_guest_trmm(void *block) {
     UNPACK(block);
-    if (host_is_zero(type, &args->alpha)) {
-        matmat_scale(args, &args->alpha, b, args->ldb);
+    if (ji_host_trmm_is_scaling(args))
         return;
-    }
 #define CALL(t, value)                                                                             \
     cblas_##t##trmm(CblasColMajor, side, uplo, trans, diag, m, n, value(alpha), args->a, lda, b,   \
                     ldb)
@@ -206,10 +154,8 @@ void ji_guest_trmm(void *block) {
 
 void ji_guest_trsm(void *block) {
     UNPACK(block);
-    if (host_is_zero(type, &args->alpha)) {
-        matmat_scale(args, &args->alpha, b, args->ldb);
+    if (ji_host_trmm_is_scaling(args))
         return;
-    }
 #define CALL(t, value)                                                                             \
     cblas_##t##trsm(CblasColMajor, side, uplo, trans, diag, m, n, value(alpha), args->a, lda, b,   \
                     ldb)

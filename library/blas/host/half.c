@@ -1,36 +1,37 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* JI_GEMM_HALF on the host: panels of A and B are widened to float as they are stored (sgemm
- * transposes),
- * multiplied into a float panel of C, and that is scaled, added to C and rounded once.
+/* JI_GEMM_HALF on the host: a product of floats whose operands are widened as they are packed. The
+ * sums of a block of C stay in float, in workspace, until all of k has been added to them; then
+ * they are scaled, added to C and rounded once. So the bits do not depend on the blocks:
  *
- *     for each panel of columns of C
- *         for each panel of rows
- *             for each panel of k: widen, multiply
- *
- * A panel of C stays in float until all of k has been added to it. A panel of A is widened once for
- * each panel of columns, one of B once for each panel of rows: n / 512 times, and each is followed
- * by a product of 512 columns. */
+ *     packed         512 x 1024 sums, and the panels of such a product (product.c)
+ *     packed-small   96 x 96
+ *     in place       48 x 32, on the stack */
 
-#include "blas/host/host.h"
-#include "blas/primitives/precision.h"
+#include "blas/host/product.h"
 
-#define HALF_BLOCK 64 /* three blocks on the stack: 48 KiB */
+typedef struct half_block {
+    int64_t rows, columns;
+} half_block_t;
+
+static const half_block_t half_packed = {512, 1024}, half_small = {96, 96},
+                          half_in_place = {48, 32};
+#define HALF_STACK_SUMS (48 * 32)
 
 #define HALF_DEFINE(name, T)                                                                       \
-    static void widen_##name(float *to, const T *from, int64_t ld, int64_t rows,                   \
-                             int64_t columns) {                                                    \
-        for (int64_t j = 0; j < columns; j++, to += rows)                                          \
+    static void widen_##name(float *to, int64_t to_ld, const T *from, int64_t from_ld,             \
+                             int64_t rows, int64_t columns) {                                      \
+        for (int64_t j = 0; j < columns; j++)                                                      \
             for (int64_t i = 0; i < rows; i++)                                                     \
-                to[i] = jalloc_f32_from_##name(from[i + j * ld]);                                  \
+                to[i + j * to_ld] = jalloc_f32_from_##name(from[i + j * from_ld]);                 \
     }                                                                                              \
-    /* C = alpha P + beta C; alpha 0: P counts as 0; beta 0: C is not read */                      \
-    static void narrow_##name(const float *p, int64_t rows, int64_t columns, float alpha,          \
+    /* C = alpha sums + beta C, sums NULL: C = beta C; beta 0: C is not read */                    \
+    static void narrow_##name(const float *sums, int64_t rows, int64_t columns, float alpha,       \
                               float beta, T *c, int64_t ldc) {                                     \
-        for (int64_t j = 0; j < columns; j++, p += rows, c += ldc)                                 \
+        for (int64_t j = 0; j < columns; j++, c += ldc)                                            \
             for (int64_t i = 0; i < rows; i++) {                                                   \
-                const float product = alpha == 0 ? 0 : alpha * p[i];                               \
+                const float product = sums == NULL ? 0 : alpha * sums[i + j * rows];               \
                 c[i] = jalloc_##name##_from_f32(                                                   \
                     beta == 0 ? product : product + beta * jalloc_f32_from_##name(c[i]));          \
             }                                                                                      \
@@ -38,79 +39,79 @@
 HALF_DEFINE(f16, jfloat16_t)
 HALF_DEFINE(bf16, jbfloat16_t)
 
-/* Rows [i, i + rows) and columns [j, j + columns) of op(X), as they are stored. Gives the leading
- * dimension. */
-static int64_t widen(float *to, jdatatype_t type, const void *x, int64_t ld,
-                     jblas_operation_t operation, int64_t i, int64_t j, int64_t rows,
-                     int64_t columns) {
-    const bool flat = operation == JBLAS_NO_TRANSPOSE;
-    const int64_t high = flat ? rows : columns, wide = flat ? columns : rows;
-    const uint16_t *from = (const uint16_t *)x + (flat ? i + j * ld : j + i * ld);
-
+void ji_widen(jdatatype_t type, float *to, int64_t to_ld, const void *from, int64_t from_ld,
+              int64_t rows, int64_t columns) {
     if (type == JDATATYPE_F16)
-        widen_f16(to, (const jfloat16_t *)(const void *)from, ld, high, wide);
+        widen_f16(to, to_ld, from, from_ld, rows, columns);
     else
-        widen_bf16(to, (const jbfloat16_t *)(const void *)from, ld, high, wide);
-    return high;
+        widen_bf16(to, to_ld, from, from_ld, rows, columns);
+}
+
+static size_t half_sums_bytes(half_block_t block, int64_t m, int64_t n) {
+    return ((size_t)(ji_min(m, block.rows) * ji_min(n, block.columns)) * sizeof(float) + 63) / 64 *
+           64;
+}
+
+ji_product_bytes_t ji_half_bytes(int64_t m, int64_t n, int64_t k, int threads) {
+    const ji_product_bytes_t packed = ji_product_bytes(JDATATYPE_F32, ji_min(m, half_packed.rows),
+                                                       ji_min(n, half_packed.columns), k, threads),
+                             small = ji_product_bytes(JDATATYPE_F32, ji_min(m, half_small.rows),
+                                                      ji_min(n, half_small.columns), k, threads);
+    return (ji_product_bytes_t){packed.packed + half_sums_bytes(half_packed, m, n),
+                                small.packed_small + half_sums_bytes(half_small, m, n)};
+}
+
+/* One block of C: its sums, and their way into it. */
+static void half_multiply(const ji_matmat_t *args, ji_product_t *product, float *sums, int64_t i,
+                          int64_t j) {
+    const jdatatype_t type = args->head.type;
+    product->a = ji_operand_a(type, args->a, args->lda, args->transa);
+    product->b = ji_operand_b(type, args->b, args->ldb, args->transb);
+    product->a.data = (const uint16_t *)args->a + i * product->a.line;
+    product->b.data = (const uint16_t *)args->b + j * product->b.line;
+    product->c = sums, product->ldc = product->m;
+
+    ji_product(product);
 }
 
 void ji_host_gemm_half(void *block) {
-    const ji_half_t *call = block;
-    const ji_matmat_t *args = &call->product;
-    const jdatatype_t type = args->head.type;
-    const bool small = call->panels == NULL;
-    const int64_t mc = small ? HALF_BLOCK : call->m_panel, nc = small ? HALF_BLOCK : call->n_panel;
-    const int64_t kc = small ? HALF_BLOCK : call->k_panel;
-
+    const ji_matmat_t *args = block;
     const float alpha = *(const float *)ji_scalar_data(&args->alpha),
                 beta = *(const float *)ji_scalar_data(&args->beta);
     const bool multiply = alpha != 0 && args->k > 0;
+    const ji_product_bytes_t bytes =
+        ji_half_bytes(args->m, args->n, args->k, args->head.threads.count);
 
-    float blocks[3 * HALF_BLOCK * HALF_BLOCK];
-    float *const a = small ? blocks : call->panels, *const b = a + mc * kc, *const c = b + kc * nc;
+    half_block_t size = args->panel_bytes >= bytes.packed         ? half_packed
+                        : args->panel_bytes >= bytes.packed_small ? half_small
+                                                                  : half_in_place;
+    _Alignas(64) float stack[HALF_STACK_SUMS];
+    const bool on_stack = args->panels == NULL || args->panel_bytes < bytes.packed_small;
+    if (on_stack)
+        size = half_in_place;
 
-    for (int64_t j = 0; j < args->n; j += nc)
-        for (int64_t i = 0; i < args->m; i += mc) {
-            const int64_t rows = ji_min(mc, args->m - i), columns = ji_min(nc, args->n - j);
+    float *const sums = on_stack ? stack : args->panels;
+    const size_t sums_bytes = half_sums_bytes(size, args->m, args->n);
+    ji_product_t product = {.type = JDATATYPE_F32,
+                            .k = args->k,
+                            .scalars = {.alpha = {1, 0}},
+                            .threads = args->head.threads,
+                            .panels = on_stack ? NULL : (char *)args->panels + sums_bytes,
+                            .panel_bytes = on_stack ? 0 : args->panel_bytes - sums_bytes};
 
-            for (int64_t p = 0; multiply && p < args->k; p += kc) {
-                const int64_t depth = ji_min(kc, args->k - p);
+    for (int64_t j = 0; j < args->n; j += size.columns)
+        for (int64_t i = 0; i < args->m; i += size.rows) {
+            product.m = ji_min(size.rows, args->m - i);
+            product.n = ji_min(size.columns, args->n - j);
+            if (multiply)
+                half_multiply(args, &product, sums, i, j);
 
-                ji_matmat_t product = {.head = {.type = JDATATYPE_F32,
-                                                .row = args->head.row,
-                                                .threads = args->head.threads},
-                                       .transa = args->transa,
-                                       .transb = args->transb,
-                                       .m = rows,
-                                       .n = columns,
-                                       .k = depth,
-                                       .alpha = ji_constant(JDATATYPE_F32, 1),
-                                       .a = a,
-                                       .b = b,
-                                       .beta = ji_constant(JDATATYPE_F32, p > 0),
-                                       .c = c,
-                                       .ldc = rows};
-
-                product.lda = widen(a, type, args->a, args->lda, args->transa, i, p, rows, depth);
-                if (p > 0 || depth < args->k || i == 0) /* else B's panel is there already */
-                    product.ldb =
-                        widen(b, type, args->b, args->ldb, args->transb, p, j, depth, columns);
-                else
-                    product.ldb = args->transb == JBLAS_NO_TRANSPOSE ? depth : columns;
-
-                ji_host_run(JI_GEMM, &product);
-            }
-
-            const int64_t at = i + j * args->ldc;
-            /* Without a product alpha counts as 0, and nothing in c is read. */
-            if (!multiply)
-                memset(c, 0, (size_t)(rows * columns) * sizeof(float));
-
-            if (type == JDATATYPE_F16)
-                narrow_f16(c, rows, columns, multiply ? alpha : 0, beta, (jfloat16_t *)args->c + at,
-                           args->ldc);
+            uint16_t *const c = (uint16_t *)args->c + i + j * args->ldc;
+            if (args->head.type == JDATATYPE_F16)
+                narrow_f16(multiply ? sums : NULL, product.m, product.n, alpha, beta,
+                           (jfloat16_t *)(void *)c, args->ldc);
             else
-                narrow_bf16(c, rows, columns, multiply ? alpha : 0, beta,
-                            (jbfloat16_t *)args->c + at, args->ldc);
+                narrow_bf16(multiply ? sums : NULL, product.m, product.n, alpha, beta,
+                            (jbfloat16_t *)(void *)c, args->ldc);
         }
 }

@@ -68,3 +68,70 @@ void ji_host_scale_matrix(void *block) {
         ji_host_scale_vector(&args->head, args->head.type, &args->alpha, args->m,
                              ji_at(args->head.type, args->b, 0, j, args->ldb), 1);
 }
+
+/* ---- Products that read nothing ---- */
+
+static void scale_whole(const ji_matmat_t *args, const ji_scalar_t *scalar, const void *matrix,
+                        int64_t ld) {
+    ji_matmat_t scale = {
+        .head = args->head, .m = args->m, .n = args->n, .alpha = *scalar, .b = matrix, .ldb = ld};
+
+    ji_host_scale_matrix(&scale);
+}
+
+bool ji_host_gemm_is_scaling(const ji_matmat_t *args) {
+    if (args->k != 0)
+        return ji_host_symm_is_scaling(args);
+
+    scale_whole(args, &args->beta, args->c, args->ldc);
+    return true;
+}
+
+bool ji_host_symm_is_scaling(const ji_matmat_t *args) {
+    if (!host_is_zero(args->head.type, &args->alpha))
+        return false;
+
+    scale_whole(args, &args->beta, args->c, args->ldc);
+    return true;
+}
+
+bool ji_host_syrk_is_scaling(const ji_matmat_t *args) {
+    const jdatatype_t type = args->head.type;
+    if (args->k != 0 && !host_is_zero(type, &args->alpha))
+        return false;
+
+    ji_host_scale_triangle(&args->head, type, &args->beta, args->uplo, args->n, args->c, args->ldc);
+    return true;
+}
+
+bool ji_host_trmm_is_scaling(const ji_matmat_t *args) {
+    if (!host_is_zero(args->head.type, &args->alpha))
+        return false;
+
+    scale_whole(args, &args->alpha, args->b, args->ldb);
+    return true;
+}
+
+/* BLIS and MKL multiply the imaginary parts of the diagonal by beta, as a part of a complex number,
+ * so a NaN there would reach the real part. */
+void ji_host_clear_diagonal(const ji_matmat_t *args) {
+    const jdatatype_t real = ji_real_of(args->head.type);
+
+    for (int64_t j = 0; j < args->n; j++)
+        memset(ji_at(real, ji_at(args->head.type, args->c, j, j, args->ldc), 1, 0, 0), 0,
+               ji_sizeof(real));
+}
+
+bool ji_host_herk_is_scaling(const ji_matmat_t *args, jdatatype_t alpha_type) {
+    const jdatatype_t real = ji_real_of(args->head.type);
+    const bool reads = args->k != 0 && !host_is_zero(alpha_type, &args->alpha);
+
+    if (!reads && host_is(real, &args->beta, 1)) /* as in BLAS: nothing is touched */
+        return true;
+
+    ji_host_clear_diagonal(args);
+    if (!reads)
+        ji_host_scale_triangle(&args->head, real, &args->beta, args->uplo, args->n, args->c,
+                               args->ldc);
+    return !reads;
+}

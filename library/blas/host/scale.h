@@ -22,4 +22,15 @@ void ji_host_scale_triangle(const ji_head_t *head, jdatatype_t scalar_type,
                             int64_t lda);
 /* A whole matrix: the primitive ji_host_scale_matrix() of blas.h. */
 
+/* Products of which nothing is left where they read none of their operands: then C or B is scaled,
+ * and the answer is true. gemm; symm and hemm; syrk, syr2k and gemmt; trmm and trsm. */
+bool ji_host_gemm_is_scaling(const ji_matmat_t *args);
+bool ji_host_symm_is_scaling(const ji_matmat_t *args);
+bool ji_host_syrk_is_scaling(const ji_matmat_t *args);
+bool ji_host_trmm_is_scaling(const ji_matmat_t *args);
+/* herk and her2k, whose alpha is of this type. If there is a product left to do, the imaginary
+ * parts of C's diagonal, which BLAS does not read, are 0 now. */
+bool ji_host_herk_is_scaling(const ji_matmat_t *args, jdatatype_t alpha_type);
+void ji_host_clear_diagonal(const ji_matmat_t *args);
+
 #endif

@@ -12,14 +12,16 @@
  *   strip 1: ...
  *
  * A strip that has fewer rows is filled up with zeros. Of complex elements each column of A is
- * followed by itself times i, and each row of B is `columns` real parts and then the imaginary ones:
- * a product is then real, of twice the depth (product_kernel.h). */
+ * followed by itself times i, and each row of B is `columns` real parts and then the imaginary
+ * ones: a product is then real, of twice the depth (product_kernel.h). */
 
 #include "blas/kernels/kernels.h"
 
 /* Fixed, whatever the set: where k is cut decides about the bits. In real products: of complex
  * elements half of it. */
 #define JI_PRODUCT_DEPTH 256
+
+#define JI_PRODUCT_ROWS 48 /* of the highest tile there is */
 
 /* Scalars as reals; an imaginary part of 0 is left out of every product. */
 typedef struct ji_product_scalars {

@@ -8,9 +8,9 @@
  * is one chain of fused multiply-adds in the order of k, whatever tile it falls into.
  *
  * Complex sums are real ones of twice the depth: with a = (x, y) and b = (u, v) each step is first
- * (x, y) u and then (-y, x) v. Packed, A holds (x, y) and (-y, x) one behind the other and B holds u
- * and v, so the real tile does the rest, without knowing (the "1m" method, Van Zee 2020). In place
- * the second vector is made of the first in a register. */
+ * (x, y) u and then (-y, x) v. Packed, A holds (x, y) and (-y, x) one behind the other and B holds
+ * u and v, so the real tile does the rest, without knowing (the "1m" method, Van Zee 2020). In
+ * place the second vector is made of the first in a register. */
 
 #if VECTOR_REGISTERS == 32
 #define TILE_COLUMNS 8
@@ -114,7 +114,7 @@ static void NAME(tile_sums)(int64_t depth, const void *a, const void *b, void *s
 }
 
 /* The same, of a triangle: steps first, first + 1, ... count for the lines that are not before them
- * (lower), or not behind them. The lines are rows or columns, of `parts` reals; sums are added to. */
+ * (lower), or not behind them. Lines are rows or columns, of `parts` reals; sums are added to. */
 static void NAME(tile_corner)(int64_t depth, const void *a_, const void *b_, void *sums_, int first,
                               int parts, bool rows, bool lower) {
     const REAL *a = a_, *b = b_;
@@ -219,8 +219,7 @@ static void NAME(tile)(int64_t depth, const void *a, const void *b,
 /* A tile of `vectors` x `columns`, of which the last vector has what `last` says. The numbers are
  * the compiler's, after inlining. */
 VECTOR_INLINE void NAME(direct_tile)(const ji_product_direct_t *call, int vectors, int columns,
-                                     bool whole, PART last, const REAL *a, const REAL *b, REAL *c,
-                                     int rows, const NAME(scalars_t) * by) {
+                                     PART last, const REAL *a, const REAL *b, REAL *c, int rows) {
     const int64_t a_step = call->a_step * PARTS, b_step = call->b_row_step * PARTS,
                   b_next = call->b_column_step * PARTS, ldc = call->ldc * PARTS;
     VECTOR acc[TILE_COLUMNS][TILE_VECTORS];
@@ -238,8 +237,8 @@ VECTOR_INLINE void NAME(direct_tile)(const ji_product_direct_t *call, int vector
         VECTOR column[TILE_VECTORS];
         VECTOR_UNROLL
         for (int v = 0; v < vectors; v++)
-            column[v] = whole || v < vectors - 1 ? V(load)(a + v * LANES)
-                                                 : V(load_part)(a + v * LANES, last);
+            column[v] =
+                v < vectors - 1 ? V(load)(a + v * LANES) : V(load_part)(a + v * LANES, last);
         VECTOR_UNROLL
         for (int j = 0; j < columns; j++) {
             const VECTOR factor = V(splat)(b[j * b_next]);
@@ -261,8 +260,11 @@ VECTOR_INLINE void NAME(direct_tile)(const ji_product_direct_t *call, int vector
 #endif
     }
 
+    VECTOR_FENCE; /* the scalars are for what follows: no register holds them in the loop */
+    const NAME(scalars_t) by = NAME(spread)(&call->scalars);
+    (void)rows;
 #if COMPLEX
-    if (by->turns_alpha || by->turns_beta) { /* seldom */
+    if (by.turns_alpha || by.turns_beta) { /* seldom */
         REAL sums[TILE_COLUMNS * TILE_REALS];
         VECTOR_UNROLL
         for (int j = 0; j < columns; j++)
@@ -274,63 +276,67 @@ VECTOR_INLINE void NAME(direct_tile)(const ji_product_direct_t *call, int vector
         return;
     }
 #endif
-    (void)rows;
 
     VECTOR_UNROLL
     for (int j = 0; j < columns; j++)
         VECTOR_UNROLL
     for (int v = 0; v < vectors; v++) {
-        const PART part = v < vectors - 1 ? V(first)(LANES) : last;
         REAL *const to = c + j * ldc + v * LANES;
-        VECTOR result = by->alpha * acc[j][v];
-        if (by->reads)
-            result = V(fma)(by->alpha, acc[j][v], by->beta * V(load_part)(to, part));
-        V(store_part)(to, result, part);
+        VECTOR result = by.alpha * acc[j][v];
+        if (by.reads) {
+            const VECTOR old = v < vectors - 1 ? V(load)(to) : V(load_piece)(to, last);
+            result = V(fma)(by.alpha, acc[j][v], by.beta * old);
+        }
+        if (v < vectors - 1)
+            V(store)(to, result);
+        else
+            V(store_piece)(to, result, last);
     }
 }
 
 /* A strip of at most TILE_VECTORS vectors of rows, column after column. */
-VECTOR_INLINE void NAME(direct_strip)(const ji_product_direct_t *call, int vectors, bool whole,
-                                      PART last, int rows, const REAL *a, REAL *c) {
-    const NAME(scalars_t) by = NAME(spread)(&call->scalars);
+VECTOR_INLINE void NAME(direct_strip)(const ji_product_direct_t *call, int vectors, PART last,
+                                      int rows, const REAL *a, REAL *c) {
     const REAL *b = call->b;
     const int64_t b_next = call->b_column_step * PARTS, ldc = call->ldc * PARTS;
     int64_t left = call->n;
 
     for (; left >= TILE_COLUMNS; left -= TILE_COLUMNS) {
-        NAME(direct_tile)(call, vectors, TILE_COLUMNS, whole, last, a, b, c, rows, &by);
+        NAME(direct_tile)(call, vectors, TILE_COLUMNS, last, a, b, c, rows);
         b += TILE_COLUMNS * b_next, c += TILE_COLUMNS * ldc;
     }
 #if TILE_COLUMNS > 4
     if (left >= 4) {
-        NAME(direct_tile)(call, vectors, 4, whole, last, a, b, c, rows, &by);
+        NAME(direct_tile)(call, vectors, 4, last, a, b, c, rows);
         left -= 4, b += 4 * b_next, c += 4 * ldc;
     }
 #endif
     switch (left) {
-    case 3: NAME(direct_tile)(call, vectors, 3, whole, last, a, b, c, rows, &by); break;
-    case 2: NAME(direct_tile)(call, vectors, 2, whole, last, a, b, c, rows, &by); break;
-    case 1: NAME(direct_tile)(call, vectors, 1, whole, last, a, b, c, rows, &by); break;
+    case 3: NAME(direct_tile)(call, vectors, 3, last, a, b, c, rows); break;
+    case 2: NAME(direct_tile)(call, vectors, 2, last, a, b, c, rows); break;
+    case 1: NAME(direct_tile)(call, vectors, 1, last, a, b, c, rows); break;
     default: break;
     }
 }
 
+/* Strips of three vectors; four that are left are two and two: one alone would wait. */
 static void NAME(direct)(const ji_product_direct_t *call) {
     const REAL *a = call->a;
     REAL *c = call->c;
     int64_t left = call->m * PARTS;
 
-    for (; left >= TILE_REALS; left -= TILE_REALS, a += TILE_REALS, c += TILE_REALS)
-        NAME(direct_strip)(call, TILE_VECTORS, true, V(first)(LANES), TILE_ROWS, a, c);
+    while (left > 0) {
+        const int64_t vectors_left = (left + LANES - 1) / LANES;
+        const int vectors = vectors_left == 4 ? 2 : vectors_left < 3 ? (int)vectors_left : 3;
+        const int reals = left < vectors * LANES ? (int)left : vectors * LANES;
+        const PART last = V(first)(reals - (vectors - 1) * LANES);
 
-    const int vectors = (int)((left + LANES - 1) / LANES);
-    const PART last = V(first)((int)left - (vectors - 1) * LANES);
-    const int rows = (int)(left / PARTS);
-    switch (vectors) {
-    case 3: NAME(direct_strip)(call, 3, false, last, rows, a, c); break;
-    case 2: NAME(direct_strip)(call, 2, false, last, rows, a, c); break;
-    case 1: NAME(direct_strip)(call, 1, false, last, rows, a, c); break;
-    default: break;
+        switch (vectors) {
+        case 3: NAME(direct_strip)(call, 3, last, reals / PARTS, a, c); break;
+        case 2: NAME(direct_strip)(call, 2, last, reals / PARTS, a, c); break;
+        default: NAME(direct_strip)(call, 1, last, reals / PARTS, a, c); break;
+        }
+        left -= reals, a += reals, c += reals;
     }
 }
 
@@ -421,7 +427,7 @@ static void NAME(pack_a)(void *to, const void *from, int64_t row_step, int64_t c
         NAME(pack)(to, from, row_step, column_step, TILE_ROWS, count, depth, conjugate, true, true);
     else
         NAME(pack)
-        (to, from, row_step, column_step, TILE_ROWS, count, depth, conjugate, true, false);
+    (to, from, row_step, column_step, TILE_ROWS, count, depth, conjugate, true, false);
 }
 
 static void NAME(pack_b)(void *to, const void *from, int64_t column_step, int64_t row_step,

@@ -12,6 +12,9 @@
  *   t_part                       "the first n": t_first(n), 0 <= n <= elements of a vector
  *   t_load_part(p, part)         the first n, zeros for the rest: nothing behind them is read
  *   t_store_part(p, v, part)     nor written
+ *   t_load_piece t_store_piece   the same, for what is stored and soon loaded again: where a half
+ *                                or a quarter is asked for by a vector of that width: a masked
+ *                                load waits until a masked store has left the store buffer
  *   t_splat(x)                   x everywhere
  *   t_fma(a, b, c)               a b + c, rounded once where the processor can
  *   t_fnma(a, b, c)              c - a b, likewise
@@ -62,6 +65,8 @@
 #else
 #define VECTOR_HOLD(v) (void)(v)
 #endif
+/* What is loaded behind it was not loaded before it. */
+#define VECTOR_FENCE __asm__ volatile("" ::: "memory")
 #define VECTOR_INLINE static inline __attribute__((always_inline, unused))
 
 #if defined(VECTOR_AVX512)
@@ -94,6 +99,29 @@ VECTOR_INLINE void s_store_part(float *p, s_vector v, s_part part) {
 }
 VECTOR_INLINE void d_store_part(double *p, d_vector v, d_part part) {
     _mm512_mask_storeu_pd(p, part, v);
+}
+
+VECTOR_INLINE s_vector s_load_piece(const float *p, s_part part) {
+    return part == 0xf    ? _mm512_zextps128_ps512(_mm_loadu_ps(p))
+           : part == 0xff ? _mm512_zextps256_ps512(_mm256_loadu_ps(p))
+                          : s_load_part(p, part);
+}
+VECTOR_INLINE d_vector d_load_piece(const double *p, d_part part) {
+    return part == 0xf ? _mm512_zextpd256_pd512(_mm256_loadu_pd(p)) : d_load_part(p, part);
+}
+VECTOR_INLINE void s_store_piece(float *p, s_vector v, s_part part) {
+    if (part == 0xf)
+        _mm_storeu_ps(p, _mm512_castps512_ps128(v));
+    else if (part == 0xff)
+        _mm256_storeu_ps(p, _mm512_castps512_ps256(v));
+    else
+        s_store_part(p, v, part);
+}
+VECTOR_INLINE void d_store_piece(double *p, d_vector v, d_part part) {
+    if (part == 0xf)
+        _mm256_storeu_pd(p, _mm512_castpd512_pd256(v));
+    else
+        d_store_part(p, v, part);
 }
 
 VECTOR_INLINE s_vector s_splat(float x) { return _mm512_set1_ps(x); }
@@ -224,6 +252,11 @@ VECTOR_INLINE void s_store_part(float *p, s_vector v, s_part part) {
 VECTOR_INLINE void d_store_part(double *p, d_vector v, d_part part) {
     _mm256_maskstore_pd(p, part, v);
 }
+
+VECTOR_INLINE s_vector s_load_piece(const float *p, s_part part) { return s_load_part(p, part); }
+VECTOR_INLINE d_vector d_load_piece(const double *p, d_part part) { return d_load_part(p, part); }
+VECTOR_INLINE void s_store_piece(float *p, s_vector v, s_part part) { s_store_part(p, v, part); }
+VECTOR_INLINE void d_store_piece(double *p, d_vector v, d_part part) { d_store_part(p, v, part); }
 
 VECTOR_INLINE s_vector s_splat(float x) { return _mm256_set1_ps(x); }
 VECTOR_INLINE d_vector d_splat(double x) { return _mm256_set1_pd(x); }
@@ -356,6 +389,11 @@ VECTOR_INLINE void d_store_part(double *p, d_vector v, d_part part) {
         if (i < part)
             p[i] = v[i];
 }
+
+VECTOR_INLINE s_vector s_load_piece(const float *p, s_part part) { return s_load_part(p, part); }
+VECTOR_INLINE d_vector d_load_piece(const double *p, d_part part) { return d_load_part(p, part); }
+VECTOR_INLINE void s_store_piece(float *p, s_vector v, s_part part) { s_store_part(p, v, part); }
+VECTOR_INLINE void d_store_piece(double *p, d_vector v, d_part part) { d_store_part(p, v, part); }
 
 VECTOR_INLINE s_vector s_splat(float x) { return (s_vector){x, x, x, x}; }
 VECTOR_INLINE d_vector d_splat(double x) { return (d_vector){x, x}; }

@@ -3,25 +3,10 @@
 #ifndef JALLOC_BLAS_PRIMITIVES_PRECISION_H
 #define JALLOC_BLAS_PRIMITIVES_PRECISION_H
 
-/* Products of numbers narrower than float: the argument blocks of JI_GEMM_HALF, and of what sgemm
- * by split precision (gemm_split.c) is made of. */
+/* Products of numbers narrower than float: what sgemm by split
+ * precision (gemm_split.c) is made of. */
 
 #include "blas/primitives/primitive.h"
-
-/* ---- 16-bit gemm ---- */
-
-/* C = alpha op(A) op(B) + beta C with A, B, C of 16 bits (type F16 or BF16) and everything between
- * them in float; alpha and beta are float. m, n > 0. With alpha 0 or k 0 A and B are not read, with
- * beta 0 C is not. */
-typedef struct ji_half {
-    ji_matmat_t product;
-    /* The host's: workspace for float panels of A (m x k), B (k x n) and C (m x n), one after the
-     * other. NULL: small ones on the stack. Elsewhere not looked at. */
-    float *panels;
-    int64_t m_panel, n_panel, k_panel;
-} ji_half_t;
-
-static_assert(sizeof(ji_half_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copies a block");
 
 /* ---- Split precision ---- */
 

@@ -169,6 +169,10 @@ typedef struct ji_matmat { /* level 3, extensions, solvers */
     int64_t *info;                        /* trtri, potrf */
     int64_t stride_a, stride_b, stride_c; /* strided batched, elements */
     int64_t batch_count;
+    /* The host's: workspace for packed panels (algorithms/product.h), aligned to 64 bytes; NULL: in
+     * place. Elsewhere not looked at. */
+    void *panels;
+    size_t panel_bytes;
 } ji_matmat_t;
 
 static_assert(sizeof(ji_vector_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copies a block");
@@ -225,7 +229,7 @@ static_assert(sizeof(ji_matmat_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copie
     X(TRTRI, trtri) /* ji_matmat_t; c: NULL, or workspace for triangles of order k; sets *info */  \
     X(SPLIT, split) /* ji_split_t, see split.h */                                                  \
     X(MERGE, merge) /* ji_merge_t */                                                               \
-    X(GEMM_HALF, gemm_half) /* ji_half_t, see precision.h */
+    X(GEMM_HALF, gemm_half) /* ji_matmat_t: A, B, C of type F16 or BF16, sums and scalars float */
 
 #define JI_HOST_PRIMITIVE_LIST(X)                                                                  \
     X(TRIANGLE_PACK, triangle_pack) /* ji_triangle_t, see triangle.h */                            \

@@ -113,6 +113,7 @@ static inline void ji_clear_matmat(ji_matmat_t *args) {
     args->stride_a = args->stride_b = args->stride_c = args->batch_count = 0;
     args->alpha.pointer = args->beta.pointer = args->a = args->b = args->c = NULL;
     args->info = NULL;
+    args->panels = NULL, args->panel_bytes = 0;
 }
 
 /* One function, for JI_FUNCTIONS_<routine> with the block: vector, matvec or matmat. */

@@ -16,7 +16,7 @@ static bool half_is_known(const ji_matmat_t *args) {
 }
 
 jstatus_t gpu_gemm_half(const gpu_call_t *call, const void *block) {
-    const ji_matmat_t *args = &((const ji_half_t *)block)->product;
+    const ji_matmat_t *args = (const ji_matmat_t *)block;
     const bool f16 = args->head.type == JDATATYPE_F16;
     if (half_is_known(args)) {
         const jstatus_t status =

@@ -14,7 +14,6 @@
  *                                           "same bits" has */
 
 #include "blas/algorithms/gemm.h"
-#include "blas/guest/product.h"
 #include "blas/primitives/precision.h"
 #include "blas/routine/entry.h"
 
@@ -36,7 +35,9 @@ void ji_gemm_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat) {
     jplan_init(plan, handle, ji_routine_name(&args->head), "mnk",
                (const int64_t[]){args->m, args->n, args->k});
 
-    if (gemm_emulated_pays(handle, args)) {
+    if (!ji_gemm_has_ways(handle, args)) {
+        ;
+    } else if (gemm_emulated_pays(handle, args)) {
         jplan_add(plan, GEMM_EMULATED, JI_GEMM_BITS_EMULATED, 0, 0, NULL);
     } else {
         if (ji_gemm3m_pays(handle, args))
@@ -46,7 +47,11 @@ void ji_gemm_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat) {
         ji_strassen_add_rungs(plan, args, ji_strassen_levels(handle, args));
     }
 
-    jplan_add(plan, "plain", JI_GEMM_BITS_PLAIN, 0, 0, NULL);
+    if (ji_product_packs(handle, args->head.type, args->m, args->n, args->k))
+        ji_product_add_rungs(plan, handle, args->head.type, args->m, args->n, args->k,
+                             JI_GEMM_BITS_PLAIN);
+    else
+        jplan_add(plan, "plain", JI_GEMM_BITS_PLAIN, 0, 0, NULL);
 }
 
 jstatus_t ji_gemm_run(jhandle_t *handle, const void *matmat, const jborrow_t *ws) {
@@ -67,6 +72,7 @@ jstatus_t ji_gemm_run(jhandle_t *handle, const void *matmat, const jborrow_t *ws
         if (ji_is_way(ws, ji_strassen_name(levels)))
             return ji_strassen_run(handle, &args, levels, ws->ptr[0]);
 
+    ji_take_panels(&args, handle, args.m, args.n, args.k, ws);
     return ji_run(handle, JI_GEMM, &args);
 }
 
@@ -83,13 +89,8 @@ JI_CALL gemm_call(jhandle_t *handle, void *block) {
     JI_TAKE_SCALARS(gemm)
     JI_CHECK_OPERANDS(gemm)
 
-    if (JI_UNLIKELY(planned))
-        return ji_run_plan(handle, args, ji_gemm_plan, ji_gemm_run);
-    if (JI_UNLIKELY(!handle->runs_inline))
-        return ji_run(handle, JI_GEMM, args);
-
-    ji_guest_gemm_inline(args);
-    return JSTATUS_SUCCESS;
+    return JI_UNLIKELY(planned) ? ji_run_plan(handle, args, ji_gemm_plan, ji_gemm_run)
+                                : ji_run(handle, JI_GEMM, args);
 }
 
 JI_SDCZ(JI_ENTRY, matmat, gemm)

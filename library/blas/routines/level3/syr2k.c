@@ -4,6 +4,7 @@
 /* C = alpha A B^T + alpha B A^T + beta C on one triangle, and its Hermitian form, whose beta is
  * real. */
 
+#include "blas/algorithms/product.h"
 #include "blas/routine/entry.h"
 
 JI_CALL syr2k_call(jhandle_t *handle, void *block) {
@@ -12,13 +13,13 @@ JI_CALL syr2k_call(jhandle_t *handle, void *block) {
     JI_CHECK_WIDTH(syr2k, args->n > 0)
 
     if (ji_is_query(handle))
-        return ji_answer(handle, args, NULL);
+        return ji_answer_product(handle, args, args->n, args->n, args->k);
     if (args->n == 0)
         return JSTATUS_SUCCESS;
 
     JI_TAKE_SCALARS(syr2k)
     JI_CHECK_OPERANDS(syr2k)
-    return ji_run(handle, JI_SYR2K, args);
+    return ji_run_product(handle, JI_SYR2K, args, args->n, args->n, args->k);
 }
 
 JI_CALL her2k_call(jhandle_t *handle, void *block) {
@@ -27,13 +28,13 @@ JI_CALL her2k_call(jhandle_t *handle, void *block) {
     JI_CHECK_WIDTH(her2k, args->n > 0)
 
     if (ji_is_query(handle))
-        return ji_answer(handle, args, NULL);
+        return ji_answer_product(handle, args, args->n, args->n, args->k);
     if (args->n == 0)
         return JSTATUS_SUCCESS;
 
     JI_TAKE_SCALARS(her2k)
     JI_CHECK_OPERANDS(her2k)
-    return ji_run(handle, JI_HER2K, args);
+    return ji_run_product(handle, JI_HER2K, args, args->n, args->n, args->k);
 }
 
 JI_ENTRIES(syr2k, matmat)

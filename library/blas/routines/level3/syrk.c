@@ -3,6 +3,7 @@
 
 /* C = alpha A A^T + beta C on one triangle, and its Hermitian form, whose scalars are real. */
 
+#include "blas/algorithms/product.h"
 #include "blas/routine/entry.h"
 
 JI_CALL syrk_call(jhandle_t *handle, void *block) {
@@ -11,13 +12,13 @@ JI_CALL syrk_call(jhandle_t *handle, void *block) {
     JI_CHECK_WIDTH(syrk, args->n > 0)
 
     if (ji_is_query(handle))
-        return ji_answer(handle, args, NULL);
+        return ji_answer_product(handle, args, args->n, args->n, args->k);
     if (args->n == 0)
         return JSTATUS_SUCCESS;
 
     JI_TAKE_SCALARS(syrk)
     JI_CHECK_OPERANDS(syrk)
-    return ji_run(handle, JI_SYRK, args);
+    return ji_run_product(handle, JI_SYRK, args, args->n, args->n, args->k);
 }
 
 JI_CALL herk_call(jhandle_t *handle, void *block) {
@@ -26,13 +27,13 @@ JI_CALL herk_call(jhandle_t *handle, void *block) {
     JI_CHECK_WIDTH(herk, args->n > 0)
 
     if (ji_is_query(handle))
-        return ji_answer(handle, args, NULL);
+        return ji_answer_product(handle, args, args->n, args->n, args->k);
     if (args->n == 0)
         return JSTATUS_SUCCESS;
 
     JI_TAKE_SCALARS(herk)
     JI_CHECK_OPERANDS(herk)
-    return ji_run(handle, JI_HERK, args);
+    return ji_run_product(handle, JI_HERK, args, args->n, args->n, args->k);
 }
 
 JI_ENTRIES(syrk, matmat)

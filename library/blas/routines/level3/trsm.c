@@ -4,6 +4,7 @@
 /* The checks of trmm and trsm, which are the same; how trsm is done is in
  * algorithms/trsm.c. */
 
+#include "blas/algorithms/product.h"
 #include "blas/algorithms/triangle.h"
 #include "blas/routine/entry.h"
 
@@ -14,8 +15,10 @@ JI_CALL trsm_any(jhandle_t *handle, ji_matmat_t *args, ji_plan_function_t plan) 
     const bool empty = args->m == 0 || args->n == 0;
     JI_CHECK_WIDTH(trsm, !empty)
 
+    const int64_t k = args->side == JBLAS_LEFT ? args->m : args->n;
     if (ji_is_query(handle))
-        return ji_answer(handle, args, empty ? NULL : plan);
+        return plan == NULL ? ji_answer_product(handle, args, args->m, args->n, k)
+                            : ji_answer(handle, args, empty ? NULL : plan);
     if (empty)
         return JSTATUS_SUCCESS;
 
@@ -23,7 +26,7 @@ JI_CALL trsm_any(jhandle_t *handle, ji_matmat_t *args, ji_plan_function_t plan) 
     JI_CHECK_OPERANDS(trsm)
 
     if (plan == NULL)
-        return ji_run(handle, JI_TRMM, args);
+        return ji_run_product(handle, JI_TRMM, args, args->m, args->n, k);
 
     /* Substitution is the only way: a plan of one rung is not needed. */
     if (!ji_triangle_pays(handle, args))

@@ -1,0 +1,55 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_BLAS_ALGORITHMS_PRODUCT_H
+#define JALLOC_BLAS_ALGORITHMS_PRODUCT_H
+
+/* The panels that the host's products are packed into, as workspace (host/product.c says what they
+ * are). Whatever the rung, the bits are the same. On a device that packs for itself, and for a
+ * product that is done in place, there are none. */
+
+#include "blas/blas.h"
+
+#define JI_PACKED "packed"
+#define JI_PACKED_SMALL "packed-small"
+#define JI_IN_PLACE "in place"
+
+/* Below, a product is done in place: there is nothing to win by packing. In real multiplications;
+ * rows, columns. */
+#define JI_PACKED_LEAST_WORK 2097153
+#define JI_PACKED_LEAST_SIZE 32
+
+/* Whether such a product wants panels. */
+static inline bool ji_product_packs(const jhandle_t *handle, jdatatype_t type, int64_t m, int64_t n,
+                                    int64_t k) {
+    return ji_min(m, n) >= JI_PACKED_LEAST_SIZE && handle->device->kind == JDEVICE_HOST &&
+           (double)m * (double)n * (double)k * (ji_is_complex(type) ? 4 : 1) >=
+               JI_PACKED_LEAST_WORK &&
+           ji_host_primitives[JI_GEMM] == ji_host_gemm;
+}
+
+/* What products m x n of depth k want at best, and at least so as not to be done in place; 0: they
+ * are. Neither falls when a size grows. */
+typedef struct ji_panel_bytes {
+    size_t packed, packed_small;
+} ji_panel_bytes_t;
+ji_panel_bytes_t ji_panel_bytes(const jhandle_t *handle, jdatatype_t type, int64_t m, int64_t n,
+                                int64_t k);
+
+/* The product's rungs; the last one needs nothing. */
+void ji_product_add_rungs(jplan_t *plan, const jhandle_t *handle, jdatatype_t type, int64_t m,
+                          int64_t n, int64_t k, uint32_t bits_class);
+
+/* What a routine that calls ji_run_product() while it borrows adds to its rung. */
+size_t ji_product_callee_bytes(const jhandle_t *handle, jdatatype_t type, int64_t m, int64_t n,
+                               int64_t k);
+/* The panels that a rung of these has lent. */
+void ji_take_panels(ji_matmat_t *args, const jhandle_t *handle, int64_t m, int64_t n, int64_t k,
+                    const jborrow_t *ws);
+
+/* A routine that is one primitive, a product m x n of depth k: its size query, and its call. */
+jstatus_t ji_answer_product(jhandle_t *handle, const ji_matmat_t *args, int64_t m, int64_t n,
+                            int64_t k);
+jstatus_t ji_run_product(jhandle_t *handle, ji_primitive_t primitive, ji_matmat_t *args, int64_t m,
+                         int64_t n, int64_t k);
+
+#endif

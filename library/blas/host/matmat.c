@@ -1,0 +1,209 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Level 3 on the host: each routine is a choice of operands, and of what is written of C
+ * (product.h). Where nothing is read, C is scaled (scale.h). */
+
+#include "blas/host/product.h"
+#include "blas/host/scale.h"
+
+static void read_scalar(jdatatype_t type, const ji_scalar_t *scalar, double value[2]) {
+    const float *s = ji_scalar_data(scalar);
+    const double *d = ji_scalar_data(scalar);
+    const bool single = ji_real_of(type) == JDATATYPE_F32;
+
+    value[0] = single ? (double)s[0] : d[0];
+    value[1] = !ji_is_complex(type) ? 0 : single ? (double)s[1] : d[1];
+}
+
+/* What every product takes from its block; alpha and beta are of these types. */
+static ji_product_t product_of(const ji_matmat_t *args, jdatatype_t alpha_type,
+                               jdatatype_t beta_type) {
+    ji_product_t product = {.type = args->head.type,
+                            .m = args->m,
+                            .n = args->n,
+                            .k = args->k,
+                            .c = args->c,
+                            .ldc = args->ldc,
+                            .threads = args->head.threads,
+                            .panels = args->panels,
+                            .panel_bytes = args->panel_bytes};
+
+    read_scalar(alpha_type, &args->alpha, product.scalars.alpha);
+    read_scalar(beta_type, &args->beta, product.scalars.beta);
+    return product;
+}
+
+/* A triangle of C, n x n. */
+static ji_product_t triangle_of(const ji_matmat_t *args, jdatatype_t alpha_type,
+                                jdatatype_t beta_type) {
+    ji_product_t product = product_of(args, alpha_type, beta_type);
+    product.m = args->n;
+    product.written = args->uplo == JBLAS_LOWER ? JI_WRITTEN_LOWER : JI_WRITTEN_UPPER;
+    return product;
+}
+
+/* The shortest way for the smallest products: one panel of the depth, in place, one thread. The
+ * same as ji_product() makes of it. */
+static void gemm_small(const ji_matmat_t *args) {
+    const bool plain = args->transb == JBLAS_NO_TRANSPOSE;
+    ji_product_direct_t direct = {.m = args->m,
+                                  .n = args->n,
+                                  .depth = args->k,
+                                  .a = args->a,
+                                  .a_step = args->lda,
+                                  .b = args->b,
+                                  .b_row_step = plain ? 1 : args->ldb,
+                                  .b_column_step = plain ? args->ldb : 1,
+                                  .conjugate_b = args->transb == JBLAS_CONJUGATE_TRANSPOSE,
+                                  .c = args->c,
+                                  .ldc = args->ldc};
+
+    read_scalar(args->head.type, &args->alpha, direct.scalars.alpha);
+    read_scalar(args->head.type, &args->beta, direct.scalars.beta);
+    ji_kernels->product[args->head.type]->direct(&direct);
+}
+
+void ji_host_gemm(void *block) {
+    const ji_matmat_t *args = block;
+    const jdatatype_t type = args->head.type;
+    if (ji_host_gemm_is_scaling(args))
+        return;
+
+    if (args->panels == NULL && args->transa == JBLAS_NO_TRANSPOSE &&
+        args->k <= JI_PRODUCT_DEPTH / 2) {
+        gemm_small(args);
+        return;
+    }
+
+    ji_product_t product = product_of(args, type, type);
+    product.a = ji_operand_a(type, args->a, args->lda, args->transa);
+    product.b = ji_operand_b(type, args->b, args->ldb, args->transb);
+    ji_product(&product);
+}
+
+void ji_host_gemmt(void *block) {
+    const ji_matmat_t *args = block;
+    const jdatatype_t type = args->head.type;
+    if (ji_host_syrk_is_scaling(args))
+        return;
+
+    ji_product_t product = triangle_of(args, type, type);
+    product.a = ji_operand_a(type, args->a, args->lda, args->transa);
+    product.b = ji_operand_b(type, args->b, args->ldb, args->transb);
+    ji_product(&product);
+}
+
+/* ---- Symmetric operands ---- */
+
+static void symmetric_product(const ji_matmat_t *args, bool hermitian) {
+    const jdatatype_t type = args->head.type;
+    const bool left = args->side == JBLAS_LEFT;
+    if (ji_host_symm_is_scaling(args))
+        return;
+
+    /* A's columns are its lines on the right, so its triangle is the other one. */
+    ji_product_t product = product_of(args, type, type);
+    product.k = left ? args->m : args->n;
+    ji_operand_t symmetric = left ? ji_operand_a(type, args->a, args->lda, JBLAS_NO_TRANSPOSE)
+                                  : ji_operand_b(type, args->a, args->lda, JBLAS_NO_TRANSPOSE);
+    symmetric.kind = JI_OPERAND_SYMMETRIC;
+    symmetric.lower = (args->uplo == JBLAS_LOWER) == left;
+    symmetric.hermitian = hermitian;
+
+    product.a = left ? symmetric : ji_operand_a(type, args->b, args->ldb, JBLAS_NO_TRANSPOSE);
+    product.b = left ? ji_operand_b(type, args->b, args->ldb, JBLAS_NO_TRANSPOSE) : symmetric;
+    ji_product(&product);
+}
+
+void ji_host_symm(void *block) { symmetric_product(block, false); }
+void ji_host_hemm(void *block) { symmetric_product(block, true); }
+
+/* ---- Symmetric results ---- */
+
+/* The operation that brings the second factor of a product of a matrix with its transpose. */
+static jblas_operation_t other_operation(jblas_operation_t trans, bool hermitian) {
+    return trans != JBLAS_NO_TRANSPOSE ? JBLAS_NO_TRANSPOSE
+           : hermitian                 ? JBLAS_CONJUGATE_TRANSPOSE
+                                       : JBLAS_TRANSPOSE;
+}
+
+/* op(X) op(Y)^T, or with the conjugate transpose. */
+static void rank_k(ji_product_t *product, const ji_matmat_t *args, const void *x, int64_t ldx,
+                   const void *y, int64_t ldy, bool hermitian) {
+    product->a = ji_operand_a(product->type, x, ldx, args->trans);
+    product->b = ji_operand_b(product->type, y, ldy, other_operation(args->trans, hermitian));
+    ji_product(product);
+}
+
+void ji_host_syrk(void *block) {
+    const ji_matmat_t *args = block;
+    if (ji_host_syrk_is_scaling(args))
+        return;
+
+    ji_product_t product = triangle_of(args, args->head.type, args->head.type);
+    rank_k(&product, args, args->a, args->lda, args->a, args->lda, false);
+}
+
+void ji_host_herk(void *block) {
+    const ji_matmat_t *args = block;
+    const jdatatype_t real = ji_real_of(args->head.type);
+    if (ji_host_herk_is_scaling(args, real))
+        return;
+
+    ji_product_t product = triangle_of(args, real, real);
+    rank_k(&product, args, args->a, args->lda, args->a, args->lda, true);
+    ji_host_clear_diagonal(args);
+}
+
+/* The second product, with A and B exchanged, is added to the first. */
+static void rank_2k(const ji_matmat_t *args, jdatatype_t beta_type, bool hermitian) {
+    ji_product_t product = triangle_of(args, args->head.type, beta_type);
+    rank_k(&product, args, args->a, args->lda, args->b, args->ldb, hermitian);
+
+    if (hermitian)
+        product.scalars.alpha[1] = -product.scalars.alpha[1];
+    product.scalars.beta[0] = 1, product.scalars.beta[1] = 0;
+    rank_k(&product, args, args->b, args->ldb, args->a, args->lda, hermitian);
+}
+
+void ji_host_syr2k(void *block) {
+    const ji_matmat_t *args = block;
+    if (!ji_host_syrk_is_scaling(args))
+        rank_2k(args, args->head.type, false);
+}
+
+void ji_host_her2k(void *block) {
+    const ji_matmat_t *args = block;
+    if (ji_host_herk_is_scaling(args, args->head.type))
+        return;
+
+    rank_2k(args, ji_real_of(args->head.type), true);
+    ji_host_clear_diagonal(args);
+}
+
+/* ---- Triangular operands ---- */
+
+void ji_host_trmm(void *block) {
+    const ji_matmat_t *args = block;
+    const jdatatype_t type = args->head.type;
+    const bool left = args->side == JBLAS_LEFT, plain = args->transa == JBLAS_NO_TRANSPOSE;
+    if (ji_host_trmm_is_scaling(args))
+        return;
+
+    const ji_scalar_t zero = ji_constant(type, 0);
+    ji_matmat_t in_place = *args;
+    in_place.beta = zero, in_place.c = ji_unconst(args->b), in_place.ldc = args->ldb;
+    in_place.k = left ? args->m : args->n;
+
+    ji_product_t product = product_of(&in_place, type, type);
+    ji_operand_t triangle = left ? ji_operand_a(type, args->a, args->lda, args->transa)
+                                 : ji_operand_b(type, args->a, args->lda, args->transa);
+    triangle.kind = JI_OPERAND_TRIANGULAR;
+    triangle.lower = ((args->uplo == JBLAS_LOWER) == plain) == left;
+    triangle.unit = args->diag == JBLAS_UNIT;
+
+    product.a = left ? triangle : ji_operand_a(type, args->b, args->ldb, JBLAS_NO_TRANSPOSE);
+    product.b = left ? ji_operand_b(type, args->b, args->ldb, JBLAS_NO_TRANSPOSE) : triangle;
+    ji_product(&product);
+}

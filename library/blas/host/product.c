@@ -1,0 +1,645 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Products on lent memory: Goto's five loops (Goto and van de Geijn 2008; Van Zee and van de Geijn
+ * 2015).
+ *
+ *     for each block of columns of C                   what the shared panel of B holds
+ *       for each panel of the depth                    JI_PRODUCT_DEPTH: the order of every sum
+ *         pack B(panel, columns)                       by all threads
+ *         for each block of rows of C                  by whichever thread is free
+ *           pack A(rows, panel)                        one panel a thread
+ *           for each strip of columns, strip of rows   a tile: kernels/product_kernel.h
+ *
+ * The workspace is the panels: B's, and behind it one of A for each thread.
+ *
+ *     packed         A's fill half of a second cache, B's the third: at most 6 MiB + 512 KiB a
+ *                    thread
+ *     packed-small   A's is one strip, and B's has the rest of 256 KiB a thread
+ *     in place       no workspace: B is read where it lies, and A, unless its columns are
+ *                    contiguous, a strip of it is copied to the stack. For triangles, and what else
+ *                    has to be packed, both strips are on the stack.
+ *
+ * Bits. An element's sum over a panel is one chain of fused multiply-adds in the order of k, begun
+ * with 0; panels are added to C one after the other: with the first one C becomes
+ * fma(alpha, sum, beta C), with the others fma(alpha, sum, C). k is cut at multiples of
+ * JI_PRODUCT_DEPTH, so nothing depends on threads, workspace, or what else is computed beside.
+ *
+ * A triangular operand has no zeros: outside of the triangle nothing is multiplied, so an infinity
+ * of the other operand reaches what it should and no more. Its product overwrites the other operand
+ * (trmm), which decides the order: the panel whose lines are on the diagonal comes first, while its
+ * share of the other operand has been packed, and then the panels away from it. */
+
+#include "blas/host/product.h"
+
+#include "core/team.h"
+
+#include <stdatomic.h>
+
+#define PRODUCT_SMALL_BYTES ((size_t)262144) /* of packed-small, a thread */
+#define PRODUCT_B_BYTES ((size_t)6291456)
+#define PRODUCT_LEAST_WORK 1e6    /* multiplications that a thread is worth */
+#define PRODUCT_STRIP_BYTES 49152 /* of A: TILE_ROWS x JI_PRODUCT_DEPTH, of the widest vectors */
+#define PRODUCT_SUMS_BYTES 1536   /* of a tile */
+
+typedef struct product_run {
+    const ji_product_t *call;
+    const ji_product_kernels_t *kernels;
+    int64_t depth;        /* steps of a panel */
+    int64_t row_block;    /* rows of A's panel, a multiple of a tile's */
+    int64_t column_block; /* columns of B's, likewise, and of `depth` */
+    char *b_panel, *a_panels;
+    size_t a_panel_bytes;
+
+    /* The panel at hand: rows [row, row_end) of C by columns [column, column_end), and steps. */
+    int64_t row, row_end, column, column_end, step, steps;
+    /* With the first panel that reaches an element of C, and with the others. */
+    ji_product_scalars_t first, more;
+    bool is_first;        /* of products without a triangle */
+    int64_t column_parts; /* in how many parts a block of rows is done */
+    atomic_llong next;    /* item of work */
+} product_run_t;
+
+/* ---- Operands ---- */
+
+ji_operand_t ji_operand_a(jdatatype_t type, const void *a, int64_t lda, jblas_operation_t op) {
+    const bool plain = op == JBLAS_NO_TRANSPOSE;
+    return (ji_operand_t){.kind = JI_OPERAND_GENERAL,
+                          .type = type,
+                          .data = a,
+                          .line = plain ? 1 : lda,
+                          .step = plain ? lda : 1,
+                          .conjugate = ji_is_complex(type) && op == JBLAS_CONJUGATE_TRANSPOSE};
+}
+
+ji_operand_t ji_operand_b(jdatatype_t type, const void *b, int64_t ldb, jblas_operation_t op) {
+    ji_operand_t operand = ji_operand_a(type, b, ldb, op);
+    operand.line = op == JBLAS_NO_TRANSPOSE ? ldb : 1;
+    operand.step = op == JBLAS_NO_TRANSPOSE ? 1 : ldb;
+    return operand;
+}
+
+static size_t operand_element_bytes(const ji_operand_t *operand) {
+    return ji_is_half(operand->type) ? sizeof(uint16_t) : ji_sizeof(operand->type);
+}
+
+static const void *operand_at(const ji_operand_t *operand, int64_t line, int64_t step) {
+    return (const char *)operand->data +
+           (line * operand->line + step * operand->step) * (int64_t)operand_element_bytes(operand);
+}
+
+/* Element (line, step) of a symmetric or triangular operand, as it is meant. */
+static void operand_element(const ji_operand_t *operand, int64_t line, int64_t step, void *to) {
+    const jdatatype_t type = operand->type;
+    const bool stored = line == step || (line > step) == operand->lower;
+
+    if (operand->kind == JI_OPERAND_TRIANGULAR && (!stored || (line == step && operand->unit))) {
+        const ji_scalar_t value = ji_constant(type, stored);
+        memcpy(to, &value.value, ji_sizeof(type));
+        return;
+    }
+
+    memcpy(to, stored ? operand_at(operand, line, step) : operand_at(operand, step, line),
+           ji_sizeof(type));
+    if (!ji_is_complex(type))
+        return;
+
+    const bool negated = operand->conjugate != (operand->hermitian && !stored),
+               real = operand->hermitian && line == step;
+    float *const s = (float *)to + 1;
+    double *const d = (double *)to + 1;
+    if (type == JDATATYPE_F32_C)
+        *s = real ? 0 : negated ? -*s : *s;
+    else
+        *d = real ? 0 : negated ? -*d : *d;
+}
+
+/* ---- Packing ---- */
+
+/* A strip on its way: where it is packed to, and its lines. */
+typedef struct product_strip {
+    const ji_operand_t *operand;
+    ji_product_pack_t pack;
+    bool turned;
+    int width;         /* lines of a whole strip */
+    size_t step_bytes; /* packed */
+    char *to;          /* the strip's first step, run->step */
+    int64_t line;
+    int count;
+} product_strip_t;
+
+static product_strip_t product_strip(const product_run_t *run, bool is_a, bool turned, char *to,
+                                     int64_t line, int64_t lines_end) {
+    const ji_product_kernels_t *kernels = run->kernels;
+    const int width = is_a ? kernels->rows : kernels->columns;
+    const size_t step_bytes = (size_t)(is_a ? kernels->row_bytes : kernels->column_bytes);
+
+    return (product_strip_t){.operand = is_a ? &run->call->a : &run->call->b,
+                             .pack = is_a ? kernels->pack_a : kernels->pack_b,
+                             .turned = turned,
+                             .width = width,
+                             .step_bytes = is_a && !turned && ji_is_complex(run->call->type)
+                                               ? step_bytes / 2
+                                               : step_bytes,
+                             .to = to,
+                             .line = line,
+                             .count = (int)ji_min(width, lines_end - line)};
+}
+
+/* Steps [from, end) of 16-bit elements, by pieces that are widened on the stack. */
+static void product_pack_halves(const product_strip_t *strip, char *to, int64_t from, int64_t end) {
+    enum { PIECE = 32 };
+    float piece[PIECE * JI_PRODUCT_ROWS];
+    const ji_operand_t *operand = strip->operand;
+    const bool lines_lie_together = operand->line == 1;
+
+    for (int64_t step = from, steps; step < end; step += steps) {
+        steps = ji_min(PIECE, end - step);
+
+        if (lines_lie_together)
+            ji_widen(operand->type, piece, strip->count, operand_at(operand, strip->line, step),
+                     operand->step, strip->count, steps);
+        else
+            ji_widen(operand->type, piece, PIECE, operand_at(operand, strip->line, step),
+                     operand->line, steps, strip->count);
+
+        strip->pack(to, piece, lines_lie_together ? 1 : PIECE,
+                    lines_lie_together ? strip->count : 1, strip->count, steps, false,
+                    strip->turned);
+        to += (size_t)steps * strip->step_bytes;
+    }
+}
+
+/* Steps [from, end) of which all elements are stored, or (mirrored) none. */
+static void product_pack_block(const product_run_t *run, const product_strip_t *strip, int64_t from,
+                               int64_t end, bool mirrored) {
+    const ji_operand_t *operand = strip->operand;
+    if (from >= end)
+        return;
+
+    char *const to = strip->to + (size_t)(from - run->step) * strip->step_bytes;
+    if (ji_is_half(operand->type))
+        product_pack_halves(strip, to, from, end);
+    else if (mirrored)
+        strip->pack(to, operand_at(operand, from, strip->line), operand->step, operand->line,
+                    strip->count, end - from, operand->conjugate != operand->hermitian,
+                    strip->turned);
+    else
+        strip->pack(to, operand_at(operand, strip->line, from), operand->line, operand->step,
+                    strip->count, end - from, operand->conjugate, strip->turned);
+}
+
+/* Steps [from, end), some of which are on the other side of the diagonal than others. */
+static void product_pack_corner(const product_run_t *run, const product_strip_t *strip,
+                                int64_t from, int64_t end) {
+    _Alignas(64) char piece[JI_PRODUCT_ROWS * JI_PRODUCT_ROWS * sizeof(float)];
+    const size_t element = ji_sizeof(strip->operand->type);
+    if (from >= end)
+        return;
+
+    for (int64_t step = from; step < end; step++)
+        for (int i = 0; i < strip->count; i++)
+            operand_element(strip->operand, strip->line + i, step,
+                            piece + ((size_t)(step - from) * (size_t)strip->count + (size_t)i) *
+                                        element);
+
+    strip->pack(strip->to + (size_t)(from - run->step) * strip->step_bytes, piece, 1, strip->count,
+                strip->count, end - from, false, strip->turned);
+}
+
+/* The steps of the panel whose elements of a strip are on the diagonal's square: [from, end). */
+static void product_corner(const product_run_t *run, int64_t line, int count, int64_t *from,
+                           int64_t *end) {
+    const int64_t last = run->step + run->steps;
+    *from = ji_min(ji_max(line, run->step), last);
+    *end = ji_min(ji_max(line + count, run->step), last);
+}
+
+/* Of a triangle what is outside of it is left as it is: nothing reads it. */
+static void product_pack(const product_run_t *run, const product_strip_t *strip) {
+    const ji_operand_t *operand = strip->operand;
+    const int64_t last = run->step + run->steps;
+    if (operand->kind == JI_OPERAND_GENERAL) {
+        product_pack_block(run, strip, run->step, last, false);
+        return;
+    }
+
+    const bool triangular = operand->kind == JI_OPERAND_TRIANGULAR;
+    int64_t from, end;
+    product_corner(run, strip->line, strip->count, &from, &end);
+    if (operand->lower || !triangular)
+        product_pack_block(run, strip, run->step, from, !operand->lower);
+    product_pack_corner(run, strip, from, end);
+    if (!operand->lower || !triangular)
+        product_pack_block(run, strip, end, last, operand->lower);
+}
+
+/* ---- A tile ---- */
+
+/* The product's rows [i, i + rows) and columns [j, j + columns) over the panel, as sums. */
+static void product_sums(const product_run_t *run, const char *a, const char *b, int64_t i,
+                         int rows, int64_t j, int columns, void *sums) {
+    const ji_product_kernels_t *kernels = run->kernels;
+    const ji_operand_t *const operand_a = &run->call->a, *const operand_b = &run->call->b;
+    const bool by_rows = operand_a->kind == JI_OPERAND_TRIANGULAR;
+    if (!by_rows && operand_b->kind != JI_OPERAND_TRIANGULAR) {
+        kernels->tile_sums(run->steps, a, b, sums, false);
+        return;
+    }
+
+    const bool lower = by_rows ? operand_a->lower : operand_b->lower;
+    const int64_t line = by_rows ? i : j;
+    int64_t from, end;
+    product_corner(run, line, by_rows ? rows : columns, &from, &end);
+    const int64_t before = from - run->step, corner = end - from,
+                  behind = run->steps - before - corner;
+    const char *const a_corner = a + before * kernels->row_bytes, *const b_corner =
+                                                                      b + before *
+                                                                              kernels->column_bytes;
+
+    kernels->tile_sums(lower ? before : 0, a, b, sums, false);
+    if (corner > 0)
+        kernels->tile_corner(corner, a_corner, b_corner, sums, (int)(from - line), 1, by_rows,
+                             lower);
+    if (!lower && behind > 0)
+        kernels->tile_sums(behind, a_corner + corner * kernels->row_bytes,
+                           b_corner + corner * kernels->column_bytes, sums, true);
+}
+
+/* Which scalars a row and column of C are for now. Of a triangle's lines those in the panel have
+ * their first share. */
+static const ji_product_scalars_t *product_scalars(const product_run_t *run, int64_t i, int64_t j) {
+    const bool by_rows = run->call->a.kind == JI_OPERAND_TRIANGULAR;
+    if (!by_rows && run->call->b.kind != JI_OPERAND_TRIANGULAR)
+        return run->is_first ? &run->first : &run->more;
+
+    const int64_t line = by_rows ? i : j;
+    return line >= run->step && line < run->step + run->steps ? &run->first : &run->more;
+}
+
+static void product_write_sums(const product_run_t *run, const char *sums, int64_t i, int rows,
+                               int64_t j, int columns) {
+    const ji_product_t *call = run->call;
+    const size_t element = ji_sizeof(call->type);
+    const bool by_rows = call->a.kind == JI_OPERAND_TRIANGULAR;
+
+    for (int column = 0; column < columns; column++, sums += (size_t)run->kernels->rows * element) {
+        int64_t from = i, end = i + rows;
+        if (call->written == JI_WRITTEN_LOWER)
+            from = ji_max(from, j + column);
+        if (call->written == JI_WRITTEN_UPPER)
+            end = ji_min(end, j + column + 1);
+
+        for (int64_t next; from < end; from = next) {
+            next = end;
+            if (by_rows && from < run->step)
+                next = ji_min(next, run->step);
+            else if (by_rows && from < run->step + run->steps)
+                next = ji_min(next, run->step + run->steps);
+
+            run->kernels->update(next - from, sums + (size_t)(from - i) * element,
+                                 product_scalars(run, from, j + column),
+                                 ji_at(call->type, call->c, from, j + column, call->ldc));
+        }
+    }
+}
+
+static void product_tile(const product_run_t *run, const char *a, const char *b, int64_t i,
+                         int64_t i_end, int64_t j, int64_t j_end) {
+    const ji_product_t *call = run->call;
+    const ji_product_kernels_t *kernels = run->kernels;
+    const int rows = (int)ji_min(kernels->rows, i_end - i),
+              columns = (int)ji_min(kernels->columns, j_end - j);
+    const bool lower = call->written == JI_WRITTEN_LOWER, upper = call->written == JI_WRITTEN_UPPER;
+
+    if ((lower && i + rows <= j) || (upper && j + columns <= i))
+        return;
+
+    const bool is_whole = rows == kernels->rows && columns == kernels->columns &&
+                          (!lower || i + 1 >= j + columns) && (!upper || j + 1 >= i + rows);
+    const ji_product_scalars_t *scalars = run->is_first ? &run->first : &run->more;
+    if (is_whole && call->a.kind != JI_OPERAND_TRIANGULAR &&
+        call->b.kind != JI_OPERAND_TRIANGULAR && scalars->alpha[1] == 0 && scalars->beta[1] == 0) {
+        kernels->tile(run->steps, a, b, scalars, ji_at(call->type, call->c, i, j, call->ldc),
+                      call->ldc);
+        return;
+    }
+
+    _Alignas(64) char sums[PRODUCT_SUMS_BYTES];
+    product_sums(run, a, b, i, rows, j, columns, sums);
+    product_write_sums(run, sums, i, rows, j, columns);
+}
+
+/* ---- Packed ---- */
+
+static void product_pack_b_part(void *argument, int index) {
+    product_run_t *run = argument;
+    const int columns = run->kernels->columns;
+    const size_t strip_bytes = (size_t)run->steps * (size_t)run->kernels->column_bytes;
+    (void)index;
+
+    for (;;) {
+        const int64_t strip = atomic_fetch_add_explicit(&run->next, 1, memory_order_relaxed);
+        const int64_t column = run->column + strip * columns;
+        if (column >= run->column_end)
+            return;
+
+        const product_strip_t b = product_strip(
+            run, false, true, run->b_panel + (size_t)strip * strip_bytes, column, run->column_end);
+        product_pack(run, &b);
+    }
+}
+
+/* Rows [row, row_end), of which this thread packs A, by columns [column, column_end). */
+static void product_multiply_block(const product_run_t *run, char *a_panel, int64_t row,
+                                   int64_t row_end, int64_t column, int64_t column_end) {
+    const ji_product_kernels_t *kernels = run->kernels;
+    const size_t a_strip = (size_t)run->steps * (size_t)kernels->row_bytes,
+                 b_strip = (size_t)run->steps * (size_t)kernels->column_bytes;
+
+    char *a = a_panel;
+    for (int64_t i = row; i < row_end; i += kernels->rows, a += a_strip) {
+        const product_strip_t strip = product_strip(run, true, true, a, i, row_end);
+        product_pack(run, &strip);
+    }
+
+    const char *b = run->b_panel + (size_t)((column - run->column) / kernels->columns) * b_strip;
+    for (int64_t j = column; j < column_end; j += kernels->columns, b += b_strip) {
+        a = a_panel;
+        for (int64_t i = row; i < row_end; i += kernels->rows, a += a_strip)
+            product_tile(run, a, b, i, row_end, j, column_end);
+    }
+}
+
+static void product_multiply_part(void *argument, int index) {
+    product_run_t *run = argument;
+    const int columns = run->kernels->columns;
+    const int64_t strips = (run->column_end - run->column + columns - 1) / columns;
+    const int64_t part_strips = (strips + run->column_parts - 1) / run->column_parts;
+    char *const a_panel = run->a_panels + (size_t)index * run->a_panel_bytes;
+
+    for (;;) {
+        const int64_t item = atomic_fetch_add_explicit(&run->next, 1, memory_order_relaxed);
+        const int64_t row = run->row + item / run->column_parts * run->row_block,
+                      column = run->column + item % run->column_parts * part_strips * columns;
+        if (row >= run->row_end)
+            return;
+
+        const int64_t row_end = ji_min(row + run->row_block, run->row_end),
+                      column_end = ji_min(column + part_strips * columns, run->column_end);
+        if ((run->call->written == JI_WRITTEN_LOWER && row_end <= column) ||
+            (run->call->written == JI_WRITTEN_UPPER && column_end <= row))
+            continue;
+        product_multiply_block(run, a_panel, row, row_end, column, column_end);
+    }
+}
+
+/* Restricts the panel to what a triangular operand reaches with it. */
+static void product_limit(product_run_t *run) {
+    const ji_product_t *call = run->call;
+    const int64_t last = run->step + run->steps;
+    run->row = 0, run->row_end = call->m;
+
+    if (call->a.kind == JI_OPERAND_TRIANGULAR) {
+        if (call->a.lower)
+            run->row = run->step;
+        else
+            run->row_end = ji_min(last, call->m);
+    }
+    if (call->b.kind == JI_OPERAND_TRIANGULAR) {
+        if (call->b.lower)
+            run->column = ji_max(run->column, run->step);
+        else
+            run->column_end = ji_min(run->column_end, last);
+    }
+}
+
+/* The index of the n-th of `count` panels or blocks: those of a lower triangle from the last. */
+static int64_t product_order(const ji_operand_t *operand, int64_t n, int64_t count) {
+    return operand->kind == JI_OPERAND_TRIANGULAR && operand->lower ? count - 1 - n : n;
+}
+
+static const ji_operand_t *product_triangle(const ji_product_t *call) {
+    return call->b.kind == JI_OPERAND_TRIANGULAR ? &call->b : &call->a;
+}
+
+/* Chooses how many rows are done at once, so that all of them have about the same. */
+static void product_divide(product_run_t *run, int64_t most, int count) {
+    const ji_product_kernels_t *kernels = run->kernels;
+    const int64_t rows = run->row_end - run->row;
+    const int64_t rounds = (rows + most * count - 1) / (most * count), blocks = rounds * count;
+
+    run->row_block = ji_min(most, ((rows + blocks - 1) / blocks + kernels->rows - 1) /
+                                      kernels->rows * kernels->rows);
+    run->column_parts = 1;
+
+    /* Few rows: blocks of them are divided by columns, but where A is overwritten meanwhile. */
+    const int64_t strips = (run->column_end - run->column) / kernels->columns;
+    const int64_t row_blocks = (rows + run->row_block - 1) / run->row_block;
+    if (count > 1 && row_blocks < count && run->call->b.kind != JI_OPERAND_TRIANGULAR)
+        run->column_parts =
+            ji_max(1, ji_min((2 * count + row_blocks - 1) / row_blocks, strips / 4));
+}
+
+static void product_packed(product_run_t *run, int64_t column_block, int64_t row_block) {
+    const ji_product_t *call = run->call;
+    const double work =
+        (double)call->m * (double)call->n * (double)call->k * (ji_is_complex(call->type) ? 4 : 1);
+    const int64_t blocks = (call->n + column_block - 1) / column_block,
+                  panels = (call->k + run->depth - 1) / run->depth;
+    const ji_operand_t *triangle = product_triangle(call);
+
+    ji_team_lease_t lease;
+    ji_team_begin(&lease, &call->threads,
+                  work < 2 * PRODUCT_LEAST_WORK
+                      ? 1
+                      : (int)ji_min(INT16_MAX, (int64_t)(work / PRODUCT_LEAST_WORK)));
+
+    for (int64_t n = 0; n < blocks; n++)
+        for (int64_t p = 0; p < panels; p++) {
+            run->column = product_order(&call->b, n, blocks) * column_block;
+            run->column_end = ji_min(run->column + column_block, call->n);
+            run->step = product_order(triangle, p, panels) * run->depth;
+            run->steps = ji_min(run->depth, call->k - run->step);
+            run->is_first = p == 0;
+            product_limit(run);
+            if (run->column >= run->column_end)
+                continue;
+            product_divide(run, row_block, lease.count);
+
+            atomic_store_explicit(&run->next, 0, memory_order_relaxed);
+            ji_team_do(&lease, product_pack_b_part, run);
+            atomic_store_explicit(&run->next, 0, memory_order_relaxed);
+            ji_team_do(&lease, product_multiply_part, run);
+        }
+
+    ji_team_end(&lease);
+}
+
+/* ---- In place ---- */
+
+/* Rows [i, end): B where it lies, and A as it is, or a strip after the other copied. */
+static void product_direct_rows(const product_run_t *run, int64_t i, int64_t end) {
+    const ji_product_t *call = run->call;
+    const ji_operand_t *const a = &call->a, *const b = &call->b;
+    _Alignas(64) char strip[PRODUCT_STRIP_BYTES];
+
+    ji_product_direct_t direct = {.n = run->column_end - run->column,
+                                  .depth = run->steps,
+                                  .b = operand_at(b, run->column, run->step),
+                                  .b_row_step = b->step,
+                                  .b_column_step = b->line,
+                                  .conjugate_b = b->conjugate,
+                                  .scalars = run->is_first ? run->first : run->more,
+                                  .ldc = call->ldc};
+
+    const bool as_it_is =
+        a->kind == JI_OPERAND_GENERAL && a->line == 1 && !a->conjugate && !ji_is_half(a->type);
+    const int64_t rows = as_it_is ? end - i : run->kernels->rows;
+    for (; i < end; i += rows) {
+        direct.m = ji_min(rows, end - i);
+        direct.c = ji_at(call->type, call->c, i, run->column, call->ldc);
+
+        if (as_it_is) {
+            direct.a = operand_at(a, i, run->step), direct.a_step = a->step;
+        } else {
+            const product_strip_t to = product_strip(run, true, false, strip, i, end);
+            product_pack(run, &to);
+            direct.a = strip, direct.a_step = run->kernels->rows;
+        }
+        run->kernels->direct(&direct);
+    }
+}
+
+static void product_direct(product_run_t *run) {
+    const ji_product_t *call = run->call;
+    run->column = 0, run->column_end = call->n;
+    for (run->step = 0; run->step < call->k; run->step += run->depth) {
+        run->steps = ji_min(run->depth, call->k - run->step);
+        run->is_first = run->step == 0;
+        product_direct_rows(run, 0, call->m);
+    }
+}
+
+/* The panel of columns [column, column_end) by strips on the stack. */
+static void product_strips(product_run_t *run) {
+    _Alignas(64) char a[PRODUCT_STRIP_BYTES], b[PRODUCT_STRIP_BYTES / 3];
+    const int rows = run->kernels->rows, columns = run->kernels->columns;
+    const bool a_first = run->call->b.kind == JI_OPERAND_TRIANGULAR;
+
+    if (a_first) { /* what of A is overwritten, is with its own rows */
+        for (int64_t i = run->row; i < run->row_end; i += rows) {
+            const product_strip_t of_a = product_strip(run, true, true, a, i, run->row_end);
+            product_pack(run, &of_a);
+            for (int64_t j = run->column; j < run->column_end; j += columns) {
+                const product_strip_t of_b = product_strip(run, false, true, b, j, run->column_end);
+                product_pack(run, &of_b);
+                product_tile(run, a, b, i, run->row_end, j, run->column_end);
+            }
+        }
+        return;
+    }
+
+    for (int64_t j = run->column; j < run->column_end; j += columns) {
+        const product_strip_t of_b = product_strip(run, false, true, b, j, run->column_end);
+        product_pack(run, &of_b);
+        for (int64_t i = run->row; i < run->row_end; i += rows) {
+            const product_strip_t of_a = product_strip(run, true, true, a, i, run->row_end);
+            product_pack(run, &of_a);
+            product_tile(run, a, b, i, run->row_end, j, run->column_end);
+        }
+    }
+}
+
+static void product_in_place(product_run_t *run) {
+    const ji_product_t *call = run->call;
+    if (call->written == JI_WRITTEN_ALL && call->a.kind != JI_OPERAND_TRIANGULAR &&
+        call->b.kind == JI_OPERAND_GENERAL && !ji_is_half(call->b.type)) {
+        product_direct(run);
+        return;
+    }
+
+    const int64_t panels = (call->k + run->depth - 1) / run->depth;
+    for (int64_t p = 0; p < panels; p++) {
+        run->step = product_order(product_triangle(call), p, panels) * run->depth;
+        run->steps = ji_min(run->depth, call->k - run->step);
+        run->is_first = p == 0;
+        run->column = 0, run->column_end = call->n;
+        product_limit(run);
+        product_strips(run);
+    }
+}
+
+/* ---- The workspace ---- */
+
+/* What the panels of so many threads take. */
+typedef struct product_shape {
+    int64_t row_block, column_block;
+    size_t a_bytes, b_bytes; /* of a panel of A, of B's */
+    size_t bytes;            /* of all */
+} product_shape_t;
+
+static const ji_product_kernels_t *product_kernels(jdatatype_t type) {
+    return ji_kernels->product[type];
+}
+
+static int64_t product_depth(jdatatype_t type) {
+    return ji_is_complex(type) ? JI_PRODUCT_DEPTH / 2 : JI_PRODUCT_DEPTH;
+}
+
+static product_shape_t product_shape(jdatatype_t type, int64_t m, int64_t n, int64_t k, int threads,
+                                     bool small) {
+    const ji_product_kernels_t *kernels = product_kernels(type);
+    const int64_t depth = product_depth(type), steps = ji_min(k, depth);
+    const int64_t a_strip = kernels->row_bytes * depth, b_strip = kernels->column_bytes * depth;
+
+    /* Half of a second cache of 1 MiB, or of 512 KiB where vectors are narrower. */
+    const int64_t a_strips = small                            ? 1
+                             : ji_kernels->vector_bytes == 64 ? 491520 / a_strip
+                                                              : 196608 / a_strip;
+    const int64_t b_strips = small ? threads * ((int64_t)PRODUCT_SMALL_BYTES - a_strip) / b_strip
+                                   : (int64_t)PRODUCT_B_BYTES / b_strip;
+
+    const int64_t rows = (ji_min(m, a_strips * kernels->rows) + kernels->rows - 1) / kernels->rows,
+                  columns = (ji_min(n, b_strips * kernels->columns) + kernels->columns - 1) /
+                            kernels->columns;
+    product_shape_t shape = {.row_block = rows * kernels->rows,
+                             .column_block = columns * kernels->columns,
+                             .a_bytes = (size_t)(rows * steps * kernels->row_bytes),
+                             .b_bytes = (size_t)(columns * steps * kernels->column_bytes)};
+    shape.a_bytes = (shape.a_bytes + 63) / 64 * 64, shape.b_bytes = (shape.b_bytes + 63) / 64 * 64;
+    shape.bytes = shape.b_bytes + (size_t)threads * shape.a_bytes;
+    return shape;
+}
+
+ji_product_bytes_t ji_product_bytes(jdatatype_t type, int64_t m, int64_t n, int64_t k,
+                                    int threads) {
+    const size_t packed = product_shape(type, m, n, k, threads, false).bytes,
+                 small = product_shape(type, m, n, k, threads, true).bytes;
+    return (ji_product_bytes_t){packed, small < packed ? small : packed};
+}
+
+void ji_product(const ji_product_t *call) {
+    product_run_t run = {.call = call,
+                         .kernels = product_kernels(call->type),
+                         .depth = product_depth(call->type),
+                         .row_end = call->m,
+                         .first = call->scalars,
+                         .more = call->scalars};
+    run.more.beta[0] = 1, run.more.beta[1] = 0;
+
+    if (call->panels == NULL) {
+        product_in_place(&run);
+        return;
+    }
+
+    const int threads = (int)ji_max(1, call->threads.count);
+    product_shape_t shape = product_shape(call->type, call->m, call->n, call->k, threads, false);
+    if (shape.bytes > call->panel_bytes)
+        shape = product_shape(call->type, call->m, call->n, call->k, threads, true);
+
+    run.b_panel = call->panels;
+    run.a_panels = run.b_panel + shape.b_bytes;
+    run.a_panel_bytes = shape.a_bytes;
+    product_packed(&run, shape.column_block, shape.row_block);
+}

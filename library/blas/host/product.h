@@ -1,0 +1,68 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_BLAS_HOST_PRODUCT_H
+#define JALLOC_BLAS_HOST_PRODUCT_H
+
+/* The product of the host: C = alpha A B + beta C, where A, B and C are not only whole matrices.
+ *
+ *     operands (what is packed)   general, transposed, conjugated; symmetric and Hermitian from one
+ *                                 triangle; triangular, unit or not; of 16 bits
+ *     what of C is written        all, or one triangle
+ *
+ * A routine of level 3 is a choice of these (matmat.c). */
+
+#include "blas/host/host.h"
+#include "blas/kernels/product.h"
+
+typedef enum ji_operand_kind {
+    JI_OPERAND_GENERAL,
+    JI_OPERAND_SYMMETRIC, /* one triangle is read; Hermitian: `hermitian` */
+    JI_OPERAND_TRIANGULAR
+} ji_operand_kind_t;
+
+/* A matrix of lines along C (rows of A, columns of B) and steps along the depth. */
+typedef struct ji_operand {
+    ji_operand_kind_t kind;
+    jdatatype_t type; /* of its elements; 16-bit ones become floats */
+    const void *data;
+    int64_t line, step; /* elements from one to the next; one of them is 1 */
+    bool conjugate;
+    bool lower; /* the triangle that is read has line >= step */
+    bool unit, hermitian;
+} ji_operand_t;
+
+typedef enum ji_written { JI_WRITTEN_ALL, JI_WRITTEN_LOWER, JI_WRITTEN_UPPER } ji_written_t;
+
+typedef struct ji_product {
+    jdatatype_t type; /* s d c z */
+    int64_t m, n, k;  /* > 0 */
+    ji_operand_t a, b;
+    ji_product_scalars_t scalars;
+    ji_written_t written;
+    void *c; /* may be the data of a triangular product's other operand */
+    int64_t ldc;
+    ji_threads_t threads;
+    void *panels; /* workspace, aligned to 64 bytes; NULL: in place */
+    size_t panel_bytes;
+} ji_product_t;
+
+/* The bytes that such a product wants: at best, and at least to be packed. 0: it is done in place.
+ * Neither falls when a size or the number of threads grows. */
+typedef struct ji_product_bytes {
+    size_t packed, packed_small;
+} ji_product_bytes_t;
+ji_product_bytes_t ji_product_bytes(jdatatype_t type, int64_t m, int64_t n, int64_t k, int threads);
+
+void ji_product(const ji_product_t *call);
+
+/* As ji_product_bytes(), for JI_GEMM_HALF (half.c). */
+ji_product_bytes_t ji_half_bytes(int64_t m, int64_t n, int64_t k, int threads);
+/* rows x columns 16-bit elements as floats; both by columns. */
+void ji_widen(jdatatype_t type, float *to, int64_t to_ld, const void *from, int64_t from_ld,
+              int64_t rows, int64_t columns);
+
+/* op(X) as an operand whose lines are its rows (A), or its columns (B). */
+ji_operand_t ji_operand_a(jdatatype_t type, const void *a, int64_t lda, jblas_operation_t op);
+ji_operand_t ji_operand_b(jdatatype_t type, const void *b, int64_t ldb, jblas_operation_t op);
+
+#endif
