@@ -32,11 +32,18 @@
 #include "bench_product.h"
 
 #define SLICE_SECONDS 2e-3
+#define UNDISTURBED_SECONDS 10e-3 /* no busy machine leaves a longer slice alone */
 /* That is waited for others to sleep, at most. */
 #define QUIET_SECONDS 0.25
 #define QUIET_QUICK_SECONDS 1e-3
 
-enum { MIN_ROUNDS = 7, MIN_QUICK_ROUNDS = 3, MAX_ROUNDS = 101, MAX_TRIES = 4 };
+enum {
+    MIN_ROUNDS = 7,
+    MIN_QUICK_ROUNDS = 3,
+    MAX_ROUNDS = 101,
+    MAX_TRIES = 4,
+    MAX_REPEAT = 1 << 22
+};
 
 int threads_in_use = 1;
 
@@ -98,6 +105,7 @@ typedef struct contender {
     bool is_openblas, present;
     size_t repeat; /* calls of a slice */
     size_t slices, disturbed;
+    double shortest; /* of all calls' */
     double samples[MAX_ROUNDS];
     jstatus_t status;
 } contender_t;
@@ -135,24 +143,30 @@ static double slice_once(contender_t *c, const problem_t *p, bool *disturbed) {
 static double slice(contender_t *c, const problem_t *p) {
     bool disturbed = true;
     double least = HUGE_VAL;
-    for (int i = 0; disturbed && i < MAX_TRIES; i++)
+    for (int i = 0; disturbed && i < MAX_TRIES; i++) {
         least = fmin(least, slice_once(c, p, &disturbed));
+        c->shortest = fmin(c->shortest, least);
+        if (c->shortest * (double)c->repeat > UNDISTURBED_SECONDS)
+            break;
+    }
     c->slices++;
     c->disturbed += disturbed;
     return least;
 }
 
-/* How many calls fill a slice; warms up on the way. */
+/* How many calls fill a slice; warms up on the way. The shorter of two counts, as a first call has
+ * to fetch its code, and the number is tried before it is believed. */
 static void calibrate(contender_t *c, const problem_t *p) {
-    double seconds = options.quick ? SLICE_SECONDS / 20 : SLICE_SECONDS;
-    for (c->repeat = 1; c->repeat < (1u << 22); c->repeat *= 2) {
+    const double seconds = options.quick ? SLICE_SECONDS / 20 : SLICE_SECONDS;
+    for (c->repeat = 1; c->repeat < MAX_REPEAT;) {
+        c->shortest = HUGE_VAL; /* of more calls in a row it is another */
         double taken = slice(c, p) * (double)c->repeat;
-        if (taken >= seconds)
-            break;
-        if (taken > seconds / 64) { /* near enough to know the rest */
-            c->repeat = (size_t)((double)c->repeat * seconds / taken) + 1;
-            break;
-        }
+        if (taken < 2 * UNDISTURBED_SECONDS)
+            taken = fmin(taken, slice(c, p) * (double)c->repeat);
+        if (taken >= seconds / 2)
+            return;
+        double factor = seconds / fmax(taken, seconds / 64);
+        c->repeat = (size_t)((double)c->repeat * fmax(factor, 2));
     }
 }
 
