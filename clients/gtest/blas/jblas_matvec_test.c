@@ -14,6 +14,7 @@
 #include "blas/blas.h"
 #include "blas/kernels/kernels.h"
 #include "blas/kernels/matvec.h"
+#include "core/team.h"
 
 /* Whether the set in use rounds a product and a sum once. */
 static bool fused;
@@ -224,15 +225,17 @@ static bool case_is_right(matvec_case_t *c) {
 /* With every set and number of threads. */
 static bool case_is_right_everywhere(matvec_case_t *c, int threads) {
     const ji_kernel_set_t *before = ji_kernels;
-    bool is_right = true;
+    bool is_right = true, is_defined = false;
 
     for (size_t i = 0; is_right && ji_kernel_set_at(i) != NULL; i++) {
         if (!ji_kernel_set_is_here(ji_kernel_set_at(i)))
             continue;
         ji_kernel_set_use(ji_kernel_set_at(i));
-        fused = ji_kernels->fused;
-        case_define(c);
-        for (int count = 1; is_right && count <= threads; count++) {
+        if (!is_defined || fused != ji_kernels->fused) {
+            fused = ji_kernels->fused, is_defined = true;
+            case_define(c);
+        }
+        for (int count = 1; is_right && count <= threads; count += count < 3 ? 1 : 5) {
             c->block.head.threads.count = count;
             is_right = case_is_right(c);
         }
@@ -256,3 +259,26 @@ static void check_random_cases(int64_t count, int64_t low, int64_t high, int thr
 
 JTEST(JblasMatvec, SmallOnesHaveTheBitsOfTheirDefinition) { check_random_cases(150, 1, 70, 1); }
 JTEST(JblasMatvec, LargeOnesHaveTheBitsOfTheirDefinition) { check_random_cases(4, 60, 700, 1); }
+
+/* Threads divide what is large, so here it is, now and then. */
+JTEST(JblasMatvec, ThreadsLeaveTheBits) {
+    ji_team_make(8);
+    check_random_cases(1, 600, 1200, 8);
+}
+
+JTEST(JblasMatvec, ThreadsLeaveTheBitsOfWideAndOfTallOnes) {
+    bool is_right = true;
+    ji_team_make(3);
+    for (int routine = 0; routine < ROUTINES && is_right; routine++)
+        for (int type = JDATATYPE_F32; type <= JDATATYPE_F64_C && is_right; type++)
+            for (int is_tall = 0; is_tall < 2 && is_right && !routines[routine].is_square;
+                 is_tall++) {
+                const int64_t large = jtest_random_between(10000, 20000),
+                              small = jtest_random_between(1, 120);
+                matvec_case_t c;
+                case_make(&c, routine, (jdatatype_t)type, is_tall ? large : small,
+                          is_tall ? small : large);
+                is_right = case_is_right_everywhere(&c, 3);
+                case_free(&c);
+            }
+}

@@ -14,6 +14,7 @@
 
 #include "blas/kernels/matvec.h"
 #include "blas/host/host.h"
+#include "core/team.h"
 
 /* ---- Vectors ---- */
 
@@ -39,7 +40,8 @@ typedef struct matvec {
     void *a;
     int64_t lda;
     matvec_vector_t x, y;
-    bool conjugate; /* of dots */
+    bool conjugate; /* of dots, and of what updates scale */
+    ji_team_lease_t *lease;
 } matvec_t;
 
 /* BLAS has the lowest address of a vector of n. */
@@ -150,22 +152,97 @@ static void matvec_add_dots(const matvec_t *v, const matvec_part_t *part, const 
     }
 }
 
+/* ---- Threads ---- */
+
+/* They divide rows or columns of the result, so each element is one thread's, and its sum the same
+ * for any number of them. */
+
+/* Of the matrix for each thread. From half of it on two threads were faster than one on an idle
+ * machine; where others want the processors, each hand-over may cost much more than it saves. */
+#define MATVEC_THREAD_BYTES ((int64_t)256 * 1024)
+#define MATVEC_LEAST_ROWS 64 /* of one thread: a page of a column, and whole cache lines */
+#define MATVEC_LEAST_COLUMNS 8
+
+typedef void (*matvec_function_t)(const matvec_t *v, const matvec_part_t *part, const void *alpha);
+typedef struct matvec_work {
+    const matvec_t *v;
+    matvec_part_t part;
+    const void *alpha;
+    matvec_function_t function;
+    bool by_rows;
+    int64_t least;
+    int count;
+} matvec_work_t;
+
+/* Share `index` of [*first, *end), a multiple of `least`. */
+static void matvec_share(int64_t *first, int64_t *end, int64_t least, int index, int count) {
+    const int64_t portions = (*end - *first + least - 1) / least, start = *first;
+    *first = start + portions * index / count * least;
+    *end = ji_min(*end, start + portions * (index + 1) / count * least);
+}
+
+static void matvec_work_part(void *argument, int index) {
+    const matvec_work_t *work = argument;
+    matvec_part_t own = work->part;
+    if (index >= work->count)
+        return;
+
+    if (work->by_rows)
+        matvec_share(&own.row, &own.row_end, work->least, index, work->count);
+    else
+        matvec_share(&own.column, &own.column_end, work->least, index, work->count);
+    work->function(work->v, &own, work->alpha);
+}
+
+/* How many threads so much of a matrix keeps busy. */
+static int matvec_threads(const matvec_t *v, int64_t rows, int64_t columns) {
+    const double bytes = (double)rows * (double)columns * (double)ji_sizeof(v->type);
+    const double most = bytes / (double)MATVEC_THREAD_BYTES;
+    return most < 2 ? 1 : most < INT16_MAX ? (int)most : INT16_MAX;
+}
+
+static void matvec_begin(matvec_t *v, ji_team_lease_t *lease, const ji_matvec_t *args, int64_t rows,
+                         int64_t columns) {
+    v->lease = lease;
+    ji_team_begin(lease, &args->head.threads, matvec_threads(v, rows, columns));
+}
+
+/* Runs the function on the part: divided by those who are leased. */
+static void matvec_divide(const matvec_t *v, const matvec_part_t *part, const void *alpha,
+                          matvec_function_t function, bool by_rows) {
+    const int64_t rows = part->row_end - part->row, columns = part->column_end - part->column;
+    const int64_t least = by_rows ? MATVEC_LEAST_ROWS : MATVEC_LEAST_COLUMNS,
+                  portions = (by_rows ? rows : columns) / least;
+    const int count =
+        v->lease->count < 2
+            ? 1
+            : (int)ji_min(ji_min(v->lease->count, matvec_threads(v, rows, columns)), portions);
+    if (count < 2) {
+        function(v, part, alpha);
+        return;
+    }
+
+    matvec_work_t work = {v, *part, alpha, function, by_rows, least, count};
+    ji_team_do(v->lease, matvec_work_part, &work);
+}
+
 void ji_host_gemv(void *block) {
     const ji_matvec_t *args = block;
     const bool flat = args->trans == JBLAS_NO_TRANSPOSE;
     const int64_t taken = flat ? args->n : args->m, given = flat ? args->m : args->n;
-    const matvec_t v = matvec_of(args, taken, given);
     const matvec_part_t all = {0, args->m, 0, args->n};
+    ji_team_lease_t lease;
+    matvec_t v = matvec_of(args, taken, given);
 
     if (!host_is(v.type, &args->beta, 1))
         v.kernels->scale_own(given, ji_scalar_data(&args->beta), v.y.first, v.y.increment);
     if (host_is_zero(v.type, &args->alpha))
         return;
 
-    if (flat)
-        matvec_add_columns(&v, &all, ji_scalar_data(&args->alpha));
-    else
-        matvec_add_dots(&v, &all, ji_scalar_data(&args->alpha));
+    matvec_begin(&v, &lease, args, args->m, args->n);
+    matvec_divide(&v, &all, ji_scalar_data(&args->alpha),
+                  flat ? matvec_add_columns : matvec_add_dots, flat);
+    ji_team_end(&lease);
 }
 
 /* ---- Symmetric and Hermitian ---- */
@@ -242,10 +319,7 @@ static void matvec_triangle_beside(const matvec_t *v, const matvec_part_t *part,
     if (part->row == part->row_end)
         return;
 
-    if (transposed)
-        matvec_add_dots(v, part, sign);
-    else
-        matvec_add_columns(v, part, sign);
+    matvec_divide(v, part, sign, transposed ? matvec_add_dots : matvec_add_columns, !transposed);
 }
 
 /* trmv and trsv. They differ in the sign of what rectangles give, and trsv takes the blocks in the
@@ -263,7 +337,9 @@ static void matvec_triangle(const ji_matvec_t *args, bool solves) {
     const int64_t last = (args->n - 1) / JI_MATVEC_BLOCK;
     matvec_t v = matvec_of(args, args->n, 0);
     const matvec_triangle_function_t function = solves ? v.kernels->solve : v.kernels->multiply;
+    ji_team_lease_t lease;
     v.y = v.x;
+    matvec_begin(&v, &lease, args, ji_min(args->n, JI_MATVEC_BLOCK), args->n - JI_MATVEC_BLOCK);
 
     for (int64_t k = 0; k <= last; k++) {
         const int64_t j = (forward ? k : last - k) * JI_MATVEC_BLOCK,
@@ -278,6 +354,7 @@ static void matvec_triangle(const ji_matvec_t *args, bool solves) {
         if (triangle.transposed != solves)
             matvec_triangle_beside(&v, &beside, triangle.transposed, &sign.value);
     }
+    ji_team_end(&lease);
 }
 
 void ji_host_trmv(void *block) { matvec_triangle(block, false); }
@@ -285,26 +362,36 @@ void ji_host_trsv(void *block) { matvec_triangle(block, true); }
 
 /* ---- Updates ---- */
 
-/* A += alpha x y^T, or y^H. */
-static void matvec_update(const ji_matvec_t *args, bool conjugate) {
-    const matvec_t v = matvec_of(args, args->m, args->n);
-    const int64_t rows = v.x.increment == 1 ? args->m : JI_MATVEC_PANEL(v.type);
+/* A[rows, columns] += alpha x y^T, or y^H. */
+static void matvec_update_part(const matvec_t *v, const matvec_part_t *part, const void *alpha) {
+    const int64_t rows = v->x.increment == 1 ? part->row_end : JI_MATVEC_PANEL(v->type);
     matvec_panel_t copy;
     matvec_block_t scaled;
 
+    for (int64_t i = part->row; i < part->row_end; i += rows) {
+        const int64_t count = ji_min(rows, part->row_end - i);
+        const void *x = matvec_take(v, &v->x, i, count, &copy);
+        for (int64_t j = part->column; j < part->column_end; j += JI_MATVEC_BLOCK) {
+            const int64_t columns = ji_min(JI_MATVEC_BLOCK, part->column_end - j);
+            v->kernels->scale(columns, alpha, matvec_at(v, &v->y, j), v->y.increment, v->conjugate,
+                              &scaled);
+            v->kernels->update(count, columns, x, &scaled, matvec_element(v, i, j), v->lda);
+        }
+    }
+}
+
+static void matvec_update(const ji_matvec_t *args, bool conjugate) {
+    const matvec_part_t all = {0, args->m, 0, args->n};
+    ji_team_lease_t lease;
+    matvec_t v = matvec_of(args, args->m, args->n);
     if (host_is_zero(v.type, &args->alpha))
         return;
 
-    for (int64_t i = 0; i < args->m; i += rows) {
-        const int64_t count = ji_min(rows, args->m - i);
-        const void *x = matvec_take(&v, &v.x, i, count, &copy);
-        for (int64_t j = 0; j < args->n; j += JI_MATVEC_BLOCK) {
-            const int64_t columns = ji_min(JI_MATVEC_BLOCK, args->n - j);
-            v.kernels->scale(columns, ji_scalar_data(&args->alpha), matvec_at(&v, &v.y, j),
-                             v.y.increment, conjugate, &scaled);
-            v.kernels->update(count, columns, x, &scaled, matvec_element(&v, i, j), v.lda);
-        }
-    }
+    v.conjugate = conjugate;
+    matvec_begin(&v, &lease, args, args->m, args->n);
+    matvec_divide(&v, &all, ji_scalar_data(&args->alpha), matvec_update_part,
+                  args->n < args->m / 8);
+    ji_team_end(&lease);
 }
 
 void ji_host_ger(void *block) { matvec_update(block, false); }
