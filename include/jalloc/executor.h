@@ -25,8 +25,9 @@ extern "C" {
 typedef struct jexecutor_t {
     size_t struct_size; /**< sizeof(jexecutor_t) */
     void *context;      /**< given to both functions */
-    /** How many threads could take part now, the calling one included. Below 2: the call does all by
-     * itself. A call asks at most once, and not at all where its work is too small to be shared. */
+    /** How many threads could take part now, the calling one included. Below 2: the call does all
+     * by itself. A call asks at most once for each of its products or sums, and not at all where
+     * that is too small to be shared. */
     int (*available)(void *context);
     /** Calls part(argument, index) for each index from 0 to count - 1, each once, and returns when
      * all have returned. `count` is at least 2 and at most what `available` has said to this call.

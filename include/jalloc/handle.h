@@ -159,13 +159,13 @@ typedef struct jhandle_options_t {
             JRESULT_POLICY_DEFAULT, false, JACCURACY_DEFAULT, 0, NULL                              \
     }
 
-/** Makes a handle. Reads the environment (see config.h).
- * @return success; invalid pointer (handle, a function of the executor); invalid value (struct_size, an enum, a count
- * of threads below 0, stream or allocator of another device); invalid size (to preallocate); invalid configuration (the message
- * quotes the variable); memory error; capturing (memory is to be preallocated in a stream that is
- * being captured); forked (the stream); device error; not found, not implemented, exists,
- * permission and unsafe (what JALLOC_ALLOCATOR names cannot be had); io error (JALLOC_RECORD, or a
- * segment's file). */
+/** Makes a handle. Reads the environment (see config.h), and makes threads (see below).
+ * @return success; invalid pointer (handle, a function of the executor); invalid value
+ * (struct_size, an enum, a count of threads below 0, stream or allocator of another device);
+ * invalid size (to preallocate); invalid configuration (the message quotes the variable); memory
+ * error; capturing (memory is to be preallocated in a stream that is being captured); forked (the
+ * stream); device error; not found, not implemented, exists, permission and unsafe (what
+ * JALLOC_ALLOCATOR names cannot be had); io error (JALLOC_RECORD, or a segment's file). */
 JALLOC_API jstatus_t jhandle_create(const jhandle_options_t *options, jhandle_t **handle);
 
 /** Destroys a handle and gives its workspace back after its last use (waits for the stream in the
@@ -323,8 +323,8 @@ JALLOC_API jstatus_t jhandle_get_threads(const jhandle_t *handle, int *count);
  * @return success; invalid handle; invalid pointer (one of its functions is NULL); invalid value
  * (struct_size); busy; forked. */
 JALLOC_API jstatus_t jhandle_set_executor(jhandle_t *handle, const jexecutor_t *executor);
-/** The executor; NULL: the process's team. @return success; invalid handle; invalid pointer. */
-JALLOC_API jstatus_t jhandle_get_executor(const jhandle_t *handle, const jexecutor_t **executor);
+/** The executor; NULL: the process's team, or an invalid handle. */
+JALLOC_API const jexecutor_t *jhandle_executor(const jhandle_t *handle);
 
 /** @} @name Diagnosis
  * @{ */

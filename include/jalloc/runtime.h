@@ -32,8 +32,10 @@ typedef struct jruntime_info_t {
     int node;           /**< this process's machine, from 0 */
     int node_processes; /**< processes of the runtime on it */
     int node_rank;      /**< this process's number among them */
-    int threads;        /**< processors that this process may run on, at least 1 */
-    int devices;        /**< that jruntime_get_device() describes; the host is number 0 */
+    /** processors that this process may run on, or fewer where its control group leaves it less of
+     * their time; at least 1 */
+    int threads;
+    int devices; /**< that jruntime_get_device() describes; the host is number 0 */
     /** memory of the machine, or of the control group that this process is confined to */
     size_t node_total_bytes;
     size_t node_available_bytes; /**< of that, what could be had without swapping */

@@ -20,7 +20,7 @@
  *
  *     layout.c, layout_text.c             which elements there are: values that stand by themselves
  *     walk.h                              going through them
- *     object.c, runtime.c, node.c         live objects; processes, devices, memory of the machine
+ *     object.c, runtime.c                 live objects; processes, devices, memory of the machine
  *     allocator.c, choose.c, propagate.c  buffer allocators, and which one a result gets
  *     buffer.c, storage.c, overlap.c      buffers and views, their memory
  *     elements.c, copy.c                  elements from one address to another, buffers to buffers
@@ -104,7 +104,7 @@ bool ji_layout_is_nested(const jlayout_t *layout);
 /* As jlayout_set_leading_dimension(), of that order. */
 jstatus_t ji_layout_lead(jlayout_t *layout, jorder_t order, int64_t leading_dimension);
 
-/* ---- Runtimes (runtime.c, node.c) ---- */
+/* ---- Runtimes (runtime.c) ---- */
 
 /* Which processes take part. */
 typedef enum ji_scope {
@@ -166,10 +166,6 @@ struct jruntime {
  * still the caller's. */
 JI_SHARED jstatus_t ji_runtime_make(const ji_runtime_ops_t *ops, void *state,
                                     const jruntime_info_t *info, jruntime_t **out);
-
-/* Lowers the memory of this machine to what its control groups leave this process. `root`: put
- * before the paths of the system's files, for tests; "". */
-void ji_node_confine(const char *root, size_t *total_bytes, size_t *available_bytes);
 
 /* jruntime_agree(), and if no process has an error, that all passed the same arguments: invalid
  * value where not. */

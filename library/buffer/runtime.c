@@ -7,20 +7,16 @@
  * devices are looked up when it is made and at each refresh. What is looked up changes under the
  * view's lock, member by member, so that the members that never change are read without it. */
 
-#include <sched.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "buffer/buffer.h"
+#include "core/node.h"
 
 /* ---- What there is ---- */
 
-/* Processors that this thread may run on. */
 static int runtime_count_threads(void) {
-    cpu_set_t mask[16] = {0}; /* of 1024 processors each */
-    const bool known = sched_getaffinity(0, sizeof mask, mask) == 0;
-    const long count = known ? CPU_COUNT_S(sizeof mask, mask) : sysconf(_SC_NPROCESSORS_ONLN);
-    return count > 0 ? (int)count : 1;
+    const int processors = ji_node_processors(), quota = ji_node_quota("");
+    return processors < quota ? processors : quota;
 }
 
 /* A device's memory. One that does not answer is shown without any, so that nothing is put there by

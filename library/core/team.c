@@ -7,15 +7,17 @@
  * lowest ones first, which have worked last and may still be awake. Each worker has one word, which
  * is also what it sleeps at:
  *
- *                     the caller orders                    the worker is done
- *        READY  ------------------------------> ORDERED ------------------------> READY
- *          |  tired of looking at the word         |  the caller is tired, too       ^
- *          v                                       v                                 |
- *        ASLEEP  --- orders, and wakes it        AWAITED  --- done, and wakes the caller
+ *               the caller orders          the worker begins          it is done
+ *        READY ------------------> ORDERED ------------------> RUNNING ---------> READY
+ *         |  ^                        |                           |                 ^
+ *         v  +-- the caller is free --+                           v                 |
+ *       ASLEEP   before it begins, and does the part itself    AWAITED -------------+
  *
- * Whoever waits looks at the word for TEAM_SPIN_NS, about as long as it takes to be woken, and then
- * sleeps in the kernel (futex). Steps of one call follow each other faster than that, so they cost
- * a cache line there and one back.
+ * Whoever waits looks at the word for TEAM_SPIN_NS, about as long as it takes to be woken, giving
+ * way to other threads of the processor, and then sleeps in the kernel (futex): the worker ASLEEP,
+ * the caller AWAITED. Steps of one call follow each other faster than that, so an order costs two
+ * cache lines' way there and back. A worker that is late, since it has to be woken or has lost its
+ * processor to another program, keeps nobody waiting: the caller takes its order back.
  *
  * Never are there more threads at work than processors, by handles that ask for no more: `busy`
  * counts the callers and the workers that they have, and a caller is lent what is missing to the
@@ -43,20 +45,21 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/node.h"
 #include "core/team.h"
 
 #define TEAM_WORDS 16
 #define TEAM_MAX_WORKERS (TEAM_WORDS * 64)
 #define TEAM_STACK_BYTES ((size_t)256 * 1024) /* kernels keep some KiB there */
 #define TEAM_SPIN_NS 50000
-#define TEAM_LOOKS_PER_CLOCK 32 /* reading the clock takes as long as a look or two */
+#define TEAM_LOOKS_PER_YIELD 32 /* a microsecond or two: as long as several yields take */
 
-typedef enum team_state { READY, ASLEEP, ORDERED, AWAITED } team_state_t;
+enum { READY, ASLEEP, ORDERED, RUNNING, AWAITED };
 
 struct ji_team_worker {
     alignas(128) _Atomic(uint32_t) state; /* a pair of cache lines, which are fetched together */
-    /* The order; NULL: to end. Set by whoever has leased the worker, while it is READY or
-     * ASLEEP. */
+    /* The order; NULL: to end. Set by whoever has leased the worker, while it is READY or ASLEEP,
+     * and read by whoever claims the order. */
     void (*part)(void *argument, int index);
     void *argument;
     int index;
@@ -66,9 +69,9 @@ struct ji_team_worker {
 
 static ji_team_worker_t team_workers[TEAM_MAX_WORKERS];
 static _Atomic(uint64_t) team_idle[TEAM_WORDS]; /* a bit for each worker that nobody has */
-static atomic_int team_busy;                    /* callers, and workers that they have */
-static atomic_int team_processors = 1;          /* that the process is known to have */
-static atomic_int team_count;                   /* workers that there are */
+_Atomic(int) ji_team_processors = 1;
+static atomic_int team_busy;  /* callers, and workers that they have */
+static atomic_int team_count; /* workers that there are */
 
 /* Of set-up, which one thread does at a time. */
 static pthread_mutex_t team_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -97,19 +100,23 @@ static bool team_may_spin(const ji_team_worker_t *worker) {
     const uint64_t idle =
         atomic_load_explicit(&team_idle[number / 64], memory_order_relaxed) >> number % 64 & 1;
     return atomic_load_explicit(&team_busy, memory_order_relaxed) + (int)idle <=
-           atomic_load_explicit(&team_processors, memory_order_relaxed);
+           atomic_load_explicit(&ji_team_processors, memory_order_relaxed);
 }
 
 /* Looks whether the state is another one. False: it has been the same for long. */
 static bool team_spin(const ji_team_worker_t *worker, uint32_t state) {
     const int64_t begin = team_now_ns();
     do {
-        for (int look = 0; look < TEAM_LOOKS_PER_CLOCK; look++) {
+        for (int look = 0; look < TEAM_LOOKS_PER_YIELD; look++) {
             if (atomic_load_explicit(&worker->state, memory_order_acquire) != state)
                 return true;
             team_pause();
         }
-    } while (team_may_spin(worker) && team_now_ns() - begin < TEAM_SPIN_NS);
+        if (!team_may_spin(worker))
+            return false;
+        if (state == READY) /* for work; a caller has some */
+            (void)sched_yield();
+    } while (team_now_ns() - begin < TEAM_SPIN_NS);
     return false;
 }
 
@@ -128,10 +135,16 @@ static void team_wait(ji_team_worker_t *worker, uint32_t state, uint32_t sleepin
         team_futex(&worker->state, FUTEX_WAIT, sleeping);
 }
 
-/* Tells the other side, which may sleep. */
+/* Changes the state, for the other side, which may sleep. */
 static void team_tell(ji_team_worker_t *worker, uint32_t state, uint32_t sleeping) {
     if (atomic_exchange(&worker->state, state) == sleeping)
         team_futex(&worker->state, FUTEX_WAKE, 1);
+}
+
+/* An order has one who does it: false: it is the other. */
+static bool team_claim(ji_team_worker_t *worker, uint32_t state) {
+    uint32_t ordered = ORDERED;
+    return atomic_compare_exchange_strong(&worker->state, &ordered, state);
 }
 
 /* ---- Workers ---- */
@@ -140,6 +153,8 @@ static void *team_serve(void *argument) {
     ji_team_worker_t *worker = argument;
     for (;;) {
         team_wait(worker, READY, ASLEEP);
+        if (!team_claim(worker, RUNNING))
+            continue;
         if (worker->part == NULL)
             return NULL;
         worker->part(worker->argument, worker->index);
@@ -163,16 +178,16 @@ static void team_free(const ji_team_worker_t *worker) {
 /* The lowest `count` bits that are set. */
 static uint64_t team_lowest(uint64_t set, int count) {
     uint64_t rest = set;
-    while (count-- > 0)
+    while (rest != 0 && count-- > 0)
         rest &= rest - 1;
     return set ^ rest;
 }
 
-/* Takes free workers, at most so many, and links them. Says how many. */
-static int team_take(int wanted, ji_team_worker_t **first) {
+/* Takes free workers, at most so many, and links them in their order, so that a part of one call
+ * and its like of the next are the same worker's. Says how many. */
+static int team_take(int wanted, ji_team_worker_t **link) {
     const int words = (atomic_load_explicit(&team_count, memory_order_relaxed) + 63) / 64;
     int taken = 0;
-    *first = NULL;
 
     for (int word = 0; word < words && taken < wanted; word++) {
         uint64_t idle = atomic_load_explicit(&team_idle[word], memory_order_relaxed), mine;
@@ -181,11 +196,11 @@ static int team_take(int wanted, ji_team_worker_t **first) {
         while (mine != 0 && !atomic_compare_exchange_weak(&team_idle[word], &idle, idle & ~mine));
 
         for (; mine != 0; mine &= mine - 1, taken++) {
-            ji_team_worker_t *worker = &team_workers[word * 64 + __builtin_ctzll(mine)];
-            worker->next = *first;
-            *first = worker;
+            *link = &team_workers[word * 64 + __builtin_ctzll(mine)];
+            link = &(*link)->next;
         }
     }
+    *link = NULL;
     return taken;
 }
 
@@ -194,7 +209,7 @@ static int team_take(int wanted, ji_team_worker_t **first) {
 /* Counts the caller, and as many workers as would keep a processor busy that nobody else does. Says
  * how many. */
 static int team_enter(int most) {
-    const int processors = atomic_load_explicit(&team_processors, memory_order_relaxed);
+    const int processors = atomic_load_explicit(&ji_team_processors, memory_order_relaxed);
     const int limit = most > processors ? most : processors;
     int busy = atomic_load_explicit(&team_busy, memory_order_relaxed), workers;
 
@@ -208,7 +223,8 @@ static int team_enter(int most) {
 }
 
 static void team_begin_own(ji_team_lease_t *lease, int most) {
-    const int room = team_enter(most);
+    const int there_are = atomic_load_explicit(&team_count, memory_order_relaxed) + 1;
+    const int room = team_enter(most < there_are ? most : there_are);
     const int taken = room > 0 ? team_take(room, &lease->first) : 0;
     if (taken < room)
         atomic_fetch_sub(&team_busy, room - taken);
@@ -249,7 +265,10 @@ void ji_team_do(ji_team_lease_t *lease, void (*part)(void *argument, int index),
     for (; index < count && first == NULL; index++) /* a child's own */
         part(argument, index);
     for (ji_team_worker_t *worker = first; worker != NULL; worker = worker->next)
-        team_wait(worker, ORDERED, AWAITED);
+        if (team_claim(worker, READY))
+            part(argument, worker->index);
+    for (ji_team_worker_t *worker = first; worker != NULL; worker = worker->next)
+        team_wait(worker, RUNNING, AWAITED);
 }
 
 void ji_team_end(ji_team_lease_t *lease) {
@@ -265,11 +284,15 @@ void ji_team_end(ji_team_lease_t *lease) {
 
 /* ---- Set-up ---- */
 
+/* Control groups are looked at once: that takes several files. */
+static int team_quota;
+static void team_look_at_quota(void) { team_quota = ji_node_quota(""); }
+
 int ji_team_default_count(void) {
-    cpu_set_t mask[16] = {0}; /* of 1024 processors each */
-    const bool known = sched_getaffinity(0, sizeof mask, mask) == 0;
-    const long count = known ? CPU_COUNT_S(sizeof mask, mask) : sysconf(_SC_NPROCESSORS_ONLN);
-    return count > 0 ? (int)count : 1;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, team_look_at_quota);
+    const int processors = ji_node_processors();
+    return processors < team_quota ? processors : team_quota;
 }
 
 int ji_team_size(void) { return atomic_load(&team_count); }
@@ -327,13 +350,13 @@ void ji_team_make(int count) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     const int workers = count - 1 < TEAM_MAX_WORKERS ? count - 1 : TEAM_MAX_WORKERS;
     const int processors = ji_team_default_count();
-    if (workers <= atomic_load(&team_count) && processors <= atomic_load(&team_processors))
+    if (workers <= atomic_load(&team_count) && processors <= atomic_load(&ji_team_processors))
         return;
 
     pthread_once(&once, team_watch_forks);
     pthread_mutex_lock(&team_lock);
-    if (processors > atomic_load(&team_processors))
-        atomic_store(&team_processors, processors);
+    if (processors > atomic_load(&ji_team_processors))
+        atomic_store(&ji_team_processors, processors);
     if (!team_is_closed)
         team_grow(workers);
     pthread_mutex_unlock(&team_lock);

@@ -17,6 +17,8 @@
  * another call has: a call that finds the team busy has fewer, at the least itself. So what is
  * computed may not depend on lease.count. */
 
+#include <stdatomic.h>
+
 #include "core/core.h"
 #include "core/threads.h"
 
@@ -46,6 +48,9 @@ void ji_team_make(int count);
 /* Threads that the calling thread's work may use by default: the processors it may run on, or fewer
  * where control groups leave less of their time. */
 int ji_team_default_count(void);
+/* Processors that the process is known to have; what set-up last found if it was more. Tests change
+ * it. */
+extern _Atomic(int) ji_team_processors;
 /* Workers that there are; for tests. */
 int ji_team_size(void);
 

@@ -22,6 +22,9 @@ jdevice_t *jhandle_device(const jhandle_t *handle) {
 jallocator_t *jhandle_allocator(const jhandle_t *handle) {
     return ji_handle_is_valid(handle) ? handle->allocator : NULL;
 }
+const jexecutor_t *jhandle_executor(const jhandle_t *handle) {
+    return ji_handle_is_valid(handle) ? handle->threads.executor : NULL;
+}
 unsigned jhandle_layers(const jhandle_t *handle) {
     return ji_handle_is_valid(handle) ? handle->layers : 0;
 }
@@ -96,9 +99,6 @@ jstatus_t jhandle_set_accuracy(jhandle_t *handle, jaccuracy_t accuracy) {
 
 jstatus_t jhandle_get_threads(const jhandle_t *handle, int *count) {
     HANDLE_GET(handle, count, handle->threads.count == INT_MAX ? 0 : handle->threads.count);
-}
-jstatus_t jhandle_get_executor(const jhandle_t *handle, const jexecutor_t **executor) {
-    HANDLE_GET(handle, executor, handle->threads.executor);
 }
 
 jstatus_t jhandle_get_stats(const jhandle_t *handle, jhandle_stats_t *stats) {

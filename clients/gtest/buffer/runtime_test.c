@@ -4,17 +4,16 @@
 /* Runtime views: what they say of the world against other sources, references, misuse,
  * agreement. */
 
+#include "core/node.h"
 #include "pretend_gpu.h"
 #include "pretend_runtime.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static jruntime_t *make_runtime(void) {
@@ -85,7 +84,8 @@ static void count_threads(void *argument) {
     jruntime_t *runtime = make_runtime();
     jruntime_info_t info = JRUNTIME_INFO_INIT;
     JASSERT_OK(jruntime_get_info(runtime, &info));
-    JEXPECT_EQ(info.threads, CPU_COUNT(&allowed));
+    const int quota = ji_node_quota(""), threads = CPU_COUNT(&allowed);
+    JEXPECT_EQ(info.threads, threads < quota ? threads : quota);
     int cpu = 0;
     while (!CPU_ISSET(cpu, &allowed))
         ++cpu;
@@ -93,7 +93,7 @@ static void count_threads(void *argument) {
     CPU_SET(cpu, &one);
     JASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
     JEXPECT_OK(jruntime_get_info(runtime, &info));
-    JEXPECT_EQ(info.threads, CPU_COUNT(&allowed)); /* as of the last refresh */
+    JEXPECT_EQ(info.threads, threads < quota ? threads : quota); /* as of the last refresh */
     JEXPECT_OK(jruntime_refresh(runtime));
     JEXPECT_OK(jruntime_get_info(runtime, &info));
     JEXPECT_EQ(info.threads, 1);
@@ -107,7 +107,8 @@ JTEST(Runtime, ThereIsAThreadWhateverTheSystemSays) {
     jtest_fail_calls("sched_getaffinity", 1, 1, EINVAL);
     JEXPECT_OK(jruntime_refresh(runtime));
     JEXPECT_TRUE(jtest_calls_failed());
-    JEXPECT_EQ(runtime->info.threads, sysconf(_SC_NPROCESSORS_ONLN));
+    const int quota = ji_node_quota(""), online = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    JEXPECT_EQ(runtime->info.threads, online < quota ? online : quota);
     jtest_fail_calls("sched_getaffinity", 1, 1, 0); /* succeeds with no processor */
     JEXPECT_OK(jruntime_refresh(runtime));
     JEXPECT_TRUE(jtest_calls_failed());
@@ -130,143 +131,7 @@ JTEST(Runtime, RefreshLooksAtMemoryAndDevicesAgain) {
     JEXPECT_OK(jruntime_release(runtime));
 }
 
-/* ---- Control groups ---- */
-
-#define GIB ((size_t)1 << 30)
-
-typedef struct group_file {
-    const char *path, *text;
-} group_file_t;
-
-static const struct group_case {
-    const char *name;
-    size_t total, available; /* of the machine 64 and 32 GiB */
-    group_file_t files[10];
-} group_cases[] = {
-    {"NothingIsKnown", 64 * GIB, 32 * GIB, {{NULL, NULL}}},
-    {"Version2WithoutALimit",
-     64 * GIB,
-     32 * GIB,
-     {{"proc/self/cgroup", "0::/a\n"},
-      {"sys/fs/cgroup/a/memory.max", "max\n"},
-      {"sys/fs/cgroup/a/memory.current", "1073741824\n"}}},
-    {"Version2",
-     8 * GIB,
-     7 * GIB,
-     {{"proc/self/cgroup", "0::/a\n"},
-      {"sys/fs/cgroup/a/memory.max", "8589934592\n"},
-      {"sys/fs/cgroup/a/memory.current", "1073741824\n"}}},
-    {"TheFileCacheCountsAsAvailable",
-     8 * GIB,
-     7 * GIB,
-     {{"proc/self/cgroup", "0::/a\n"},
-      {"sys/fs/cgroup/a/memory.max", "8589934592\n"},
-      {"sys/fs/cgroup/a/memory.current", "3221225472\n"},
-      {"sys/fs/cgroup/a/memory.stat",
-       "anon 5\ntotal_inactive_file 7\ninactive_file 2147483648\nactive_file 9\n"}}},
-    {"NoFileCacheIsTold",
-     8 * GIB,
-     7 * GIB,
-     {{"proc/self/cgroup", "0::/a\n"},
-      {"sys/fs/cgroup/a/memory.max", "8589934592\n"},
-      {"sys/fs/cgroup/a/memory.current", "1073741824\n"},
-      {"sys/fs/cgroup/a/memory.stat", "anon 5\nfile 2147483648\n"}}},
-    {"TheGroupAboveHasTheLimit",
-     4 * GIB,
-     2 * GIB,
-     {{"proc/self/cgroup", "0::/a/b/c\n"},
-      {"sys/fs/cgroup/a/b/c/memory.max", "max\n"},
-      {"sys/fs/cgroup/a/b/memory.max", "8589934592\n"},
-      {"sys/fs/cgroup/a/b/memory.current", "0\n"},
-      {"sys/fs/cgroup/a/memory.max", "4294967296\n"},
-      {"sys/fs/cgroup/a/memory.current", "2147483648\n"}}},
-    {"TheTopIsLookedAtInAContainer",
-     2 * GIB,
-     2 * GIB,
-     {{"proc/self/cgroup", "0::/docker/0123\n"}, {"sys/fs/cgroup/memory.max", "2147483648\n"}}},
-    {"MoreIsUsedThanThereMayBe",
-     1 * GIB,
-     0,
-     {{"proc/self/cgroup", "0::/\n"},
-      {"sys/fs/cgroup/memory.max", "1073741824\n"},
-      {"sys/fs/cgroup/memory.current", "1073741825\n"}}},
-    {"TheMachineHasLess",
-     60 * GIB,
-     32 * GIB,
-     {{"proc/self/cgroup", "0::/\n"}, {"sys/fs/cgroup/memory.max", "64424509440\n"}}},
-    {"Version1",
-     16 * GIB,
-     11 * GIB,
-     {{"proc/self/cgroup", "12:cpu,cpuacct:/x\n9:memory:/job\n1:name=systemd:/y\n0::/z\n"},
-      {"sys/fs/cgroup/memory/job/memory.limit_in_bytes", "17179869184\n"},
-      {"sys/fs/cgroup/memory/job/memory.usage_in_bytes", "6442450944\n"},
-      {"sys/fs/cgroup/memory/job/memory.stat",
-       "inactive_file 5368709120\ntotal_inactive_file 1073741824\n"},
-      {"sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n"}}},
-    {"TextThatIsNoNumber",
-     64 * GIB,
-     32 * GIB,
-     {{"proc/self/cgroup", "\n:\n0:\nmemory\n0::/a\n"}, {"sys/fs/cgroup/a/memory.max", "much\n"}}},
-};
-
-static void group_name(const void *parameter, char *name) {
-    snprintf(name, JTEST_MAX_NAME + 1, "%s", ((const struct group_case *)parameter)->name);
-}
-
-static void write_file(const char *root, const group_file_t *file) {
-    char path[512];
-    snprintf(path, sizeof path, "%s/%s", root, file->path);
-    for (char *slash = strchr(path + strlen(root) + 1, '/'); slash != NULL;
-         slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        (void)mkdir(path, 0700);
-        *slash = '/';
-    }
-    FILE *stream = fopen(path, "w");
-    JASSERT_NOT_NULL(stream);
-    JEXPECT_GE(fputs(file->text, stream), 0);
-    JEXPECT_EQ(fclose(stream), 0);
-}
-
-JTEST_P_NAMED(RuntimeGroups, MemoryIsWhatControlGroupsLeave, struct group_case, group_cases,
-              group_name) {
-    char root[] = "/tmp/jalloc-groups-XXXXXX";
-    JASSERT_NOT_NULL(mkdtemp(root));
-    for (const group_file_t *file = param->files; file->path != NULL; ++file)
-        write_file(root, file);
-    size_t total = 64 * GIB, available = 32 * GIB;
-    ji_node_confine(root, &total, &available);
-    JEXPECT_EQ(total, param->total);
-    JEXPECT_EQ(available, param->available);
-    const char *const remove[] = {"/bin/rm", "-rf", root, NULL};
-    JEXPECT_EQ(jtest_run_program(remove, NULL, NULL, 0), 0);
-}
-
 /* ---- References and misuse ---- */
-
-/* The group that the process is in cannot be looked at by its name; those above it can. */
-JTEST(RuntimeGroups, NamesLongerThanAPathArePassedOver) {
-    static char text[2 * PATH_MAX] = "0::/a/";
-    const group_file_t limit = {"sys/fs/cgroup/a/memory.max", "2147483648\n"},
-                       group = {"proc/self/cgroup", text};
-    const size_t begin = strlen(text);
-    char root[] = "/tmp/jalloc-groups-XXXXXX";
-    JASSERT_NOT_NULL(mkdtemp(root));
-    write_file(root, &limit);
-    for (size_t length = PATH_MAX - 80; length < sizeof text - begin - 1;
-         length += length < PATH_MAX + 80 ? 1 : 999) {
-        JSCOPED_TRACE("a name of %zu", length);
-        memset(text + begin, 'x', length);
-        text[begin + length] = '\0';
-        write_file(root, &group);
-        size_t total = 64 * GIB, available = 32 * GIB;
-        ji_node_confine(root, &total, &available);
-        JEXPECT_EQ(total, 2 * GIB);
-        JEXPECT_EQ(available, 2 * GIB);
-    }
-    const char *const remove[] = {"/bin/rm", "-rf", root, NULL};
-    JEXPECT_EQ(jtest_run_program(remove, NULL, NULL, 0), 0);
-}
 
 JTEST(Runtime, EndsWithItsLastReference) {
     pretend_runtime_t pretend;

@@ -123,6 +123,8 @@ static jstatus_t foreign_policy(jhandle_t *handle) {
 static jstatus_t foreign_accuracy(jhandle_t *handle) {
     return jhandle_set_accuracy(handle, JACCURACY_NORMWISE);
 }
+static jstatus_t foreign_threads(jhandle_t *handle) { return jhandle_set_threads(handle, 1); }
+static jstatus_t foreign_executor(jhandle_t *handle) { return jhandle_set_executor(handle, NULL); }
 static jstatus_t foreign_clear_stats(jhandle_t *handle) { return jhandle_clear_stats(handle); }
 static jstatus_t foreign_abandon(jhandle_t *handle) { return jhandle_abandon_borrows(handle); }
 static jstatus_t foreign_borrow(jhandle_t *handle) { return touch(handle, 64); }
@@ -163,6 +165,8 @@ static const foreign_t foreign_calls[] = {
     {"set_pointer_mode", foreign_pointer_mode, NULL, 0, ""},
     {"set_result_policy", foreign_policy, NULL, 0, ""},
     {"set_accuracy", foreign_accuracy, NULL, 0, ""},
+    {"set_threads", foreign_threads, NULL, 0, ""},
+    {"set_executor", foreign_executor, NULL, 0, ""},
     {"clear_stats", foreign_clear_stats, NULL, 0, ""},
     {"abandon_borrows", foreign_abandon, NULL, 0, ""},
     {"borrow", foreign_borrow, NULL, 0, ""},

@@ -262,6 +262,8 @@ static void use_inherited(void *argument) {
     JEXPECT_STATUS(jhandle_seal(handle), JSTATUS_FORKED);
     JEXPECT_STATUS(jhandle_unseal(handle), JSTATUS_FORKED);
     JEXPECT_STATUS(jhandle_start_size_query(handle), JSTATUS_FORKED);
+    JEXPECT_STATUS(jhandle_set_threads(handle, 2), JSTATUS_FORKED);
+    JEXPECT_STATUS(jhandle_set_executor(handle, NULL), JSTATUS_FORKED);
     JEXPECT_STATUS(jhandle_set_stream(handle, NULL), JSTATUS_FORKED);
     if (inherited->borrow) {
         JEXPECT_STATUS(jhandle_destroy(handle), JSTATUS_BUSY);

@@ -184,6 +184,8 @@ static const struct bad_value {
     {"JALLOC_RESULT_POLICY", "exact"},
     {"JALLOC_ACCURACY", "exact"},
     {"JALLOC_ACCURACY", "normwise "},
+    {"JALLOC_THREADS", "-1"},
+    {"JALLOC_THREADS", "two"},
     {"JALLOC_LAYER", "8"},
     {"JALLOC_LAYER", "trace"},
 };
@@ -256,6 +258,7 @@ JTEST(HandleEnvironment, NoneAndUnlimitedOverrideIt) {
 /* ---- What is no handle ---- */
 
 static void expect_no_handle(jhandle_t *handle) {
+    int threads;
     jhandle_mode_t mode;
     jpointer_mode_t pointer_mode;
     jresult_policy_t policy;
@@ -282,6 +285,10 @@ static void expect_no_handle(jhandle_t *handle) {
     JEXPECT_STATUS(jhandle_get_stream(handle, &stream), JSTATUS_INVALID_HANDLE);
     JEXPECT_NULL(jhandle_device(handle));
     JEXPECT_NULL(jhandle_allocator(handle));
+    JEXPECT_NULL(jhandle_executor(handle));
+    JEXPECT_STATUS(jhandle_set_threads(handle, 1), JSTATUS_INVALID_HANDLE);
+    JEXPECT_STATUS(jhandle_get_threads(handle, &threads), JSTATUS_INVALID_HANDLE);
+    JEXPECT_STATUS(jhandle_set_executor(handle, NULL), JSTATUS_INVALID_HANDLE);
     JEXPECT_STATUS(jhandle_set_pointer_mode(handle, JPOINTER_MODE_HOST), JSTATUS_INVALID_HANDLE);
     JEXPECT_STATUS(jhandle_get_pointer_mode(handle, &pointer_mode), JSTATUS_INVALID_HANDLE);
     JEXPECT_STATUS(jhandle_set_result_policy(handle, JRESULT_POLICY_FAST), JSTATUS_INVALID_HANDLE);
@@ -339,6 +346,7 @@ JTEST(Handle, NullOutParametersAreInvalidPointer) {
     JEXPECT_STATUS(jhandle_get_result_policy(handle, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jhandle_get_accuracy(handle, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jhandle_get_never_captured(handle, NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jhandle_get_threads(handle, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jhandle_get_stats(handle, NULL), JSTATUS_INVALID_POINTER);
     jhandle_stats_t stats = {.struct_size = 1};
     JEXPECT_STATUS(jhandle_get_stats(handle, &stats), JSTATUS_INVALID_VALUE);
