@@ -46,6 +46,8 @@ static ji_product_t triangle_of(const ji_matmat_t *args, jdatatype_t alpha_type,
 /* The shortest way for the smallest products: one panel of the depth, in place, one thread. The
  * same as ji_product() makes of it. */
 static void gemm_small(const ji_matmat_t *args) {
+    const jdatatype_t type = args->head.type;
+    const ji_product_kernels_t *kernels = ji_kernels->product[type];
     const bool plain = args->transb == JBLAS_NO_TRANSPOSE;
     ji_product_direct_t direct = {.m = args->m,
                                   .n = args->n,
@@ -59,9 +61,22 @@ static void gemm_small(const ji_matmat_t *args) {
                                   .c = args->c,
                                   .ldc = args->ldc};
 
-    read_scalar(args->head.type, &args->alpha, direct.scalars.alpha);
-    read_scalar(args->head.type, &args->beta, direct.scalars.beta);
-    ji_kernels->product[args->head.type]->direct(&direct);
+    read_scalar(type, &args->alpha, direct.scalars.alpha);
+    read_scalar(type, &args->beta, direct.scalars.beta);
+    if (args->transa == JBLAS_NO_TRANSPOSE) {
+        kernels->direct(&direct);
+        return;
+    }
+
+    _Alignas(64) char strip[JI_PRODUCT_STRIP_BYTES];
+    direct.a = strip, direct.a_step = kernels->rows;
+    for (int64_t i = 0; i < args->m; i += kernels->rows) {
+        direct.m = ji_min(kernels->rows, args->m - i);
+        direct.c = ji_at(type, args->c, i, 0, args->ldc);
+        kernels->pack_a(strip, ji_at(type, args->a, 0, i, args->lda), args->lda, 1, (int)direct.m,
+                        args->k, args->transa == JBLAS_CONJUGATE_TRANSPOSE, false);
+        kernels->direct(&direct);
+    }
 }
 
 void ji_host_gemm(void *block) {
@@ -70,8 +85,7 @@ void ji_host_gemm(void *block) {
     if (ji_host_gemm_is_scaling(args))
         return;
 
-    if (args->panels == NULL && args->transa == JBLAS_NO_TRANSPOSE &&
-        args->k <= JI_PRODUCT_DEPTH / 2) {
+    if (args->panels == NULL && args->k <= JI_PRODUCT_DEPTH / 2) {
         gemm_small(args);
         return;
     }

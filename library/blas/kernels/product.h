@@ -21,7 +21,8 @@
  * elements half of it. */
 #define JI_PRODUCT_DEPTH 256
 
-#define JI_PRODUCT_ROWS 48 /* of the highest tile there is */
+#define JI_PRODUCT_ROWS 48           /* of the highest tile there is */
+#define JI_PRODUCT_STRIP_BYTES 49152 /* of the largest strip of A in a panel */
 
 /* Scalars as reals; an imaginary part of 0 is left out of every product. */
 typedef struct ji_product_scalars {

@@ -387,7 +387,7 @@ VECTOR_INLINE void NAME(pack)(REAL *to, const REAL *from, int64_t line_step, int
     const REAL sign = conjugate ? -1 : 1;
     int64_t p = 0;
 
-    if (count < width)
+    if (count < width && turned) /* what is done in place reads no more rows than there are */
         memset(to, 0, (size_t)depth * (size_t)stride * sizeof(REAL));
 
     if (!COMPLEX && step_step == 1) {

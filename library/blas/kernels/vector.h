@@ -102,9 +102,11 @@ VECTOR_INLINE void d_store_part(double *p, d_vector v, d_part part) {
 }
 
 VECTOR_INLINE s_vector s_load_piece(const float *p, s_part part) {
-    return part == 0xf    ? _mm512_zextps128_ps512(_mm_loadu_ps(p))
-           : part == 0xff ? _mm512_zextps256_ps512(_mm256_loadu_ps(p))
-                          : s_load_part(p, part);
+    return part == 0xf     ? _mm512_zextps128_ps512(_mm_loadu_ps(p))
+           : part == 0xff  ? _mm512_zextps256_ps512(_mm256_loadu_ps(p))
+           : part == 0xfff ? _mm512_insertf32x4(_mm512_zextps256_ps512(_mm256_loadu_ps(p)),
+                                                _mm_loadu_ps(p + 8), 2)
+                           : s_load_part(p, part);
 }
 VECTOR_INLINE d_vector d_load_piece(const double *p, d_part part) {
     return part == 0xf ? _mm512_zextpd256_pd512(_mm256_loadu_pd(p)) : d_load_part(p, part);
@@ -114,6 +116,9 @@ VECTOR_INLINE void s_store_piece(float *p, s_vector v, s_part part) {
         _mm_storeu_ps(p, _mm512_castps512_ps128(v));
     else if (part == 0xff)
         _mm256_storeu_ps(p, _mm512_castps512_ps256(v));
+    else if (part == 0xfff)
+        _mm256_storeu_ps(p, _mm512_castps512_ps256(v)),
+            _mm_storeu_ps(p + 8, _mm512_extractf32x4_ps(v, 2));
     else
         s_store_part(p, v, part);
 }
