@@ -367,16 +367,16 @@ void ji_host_asum(void *block) {
 /* Increments are not negative. */
 void ji_host_nrm2(void *block) {
     const ji_vector_t *v = block;
+    if (vector_is_block(v)) {
+        vector_kernels(v)->nrm2(v->n, v->x, v->incx, v->result);
+        return;
+    }
+
     vector_partial_t total = {.squares = {0, 0}};
-    if (vector_is_block(v))
-        vector_kernels(v)->squares(v->n, v->x, v->incx, &total.squares);
-    else if (v->n > 0)
+    if (v->n > 0)
         vector_sum(v, SUM_SQUARES, vector_squares_piece, &total);
 
-    double norm = sqrt(total.squares.sum);
-    if (JI_UNLIKELY(total.squares.exponent != 0))
-        norm = ldexp(norm, total.squares.exponent);
-
+    const double norm = ji_root_of(&total.squares);
     if (ji_real_of(v->head.type) == JDATATYPE_F32)
         *(float *)v->result = (float)norm;
     else

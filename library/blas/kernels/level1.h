@@ -40,6 +40,8 @@
  * A set without fused multiply-adds (ji_kernel_set_t.fused) rounds each product first, and has
  * other bits. Which NaN comes out of several is not promised. */
 
+#include <math.h>
+
 #include "blas/kernels/kernels.h"
 
 /* A sum of squares: sum 4^exponent. */
@@ -47,6 +49,11 @@ typedef struct ji_squares {
     double sum;
     int exponent;
 } ji_squares_t;
+
+static inline double ji_root_of(const ji_squares_t *squares) {
+    const double root = sqrt(squares->sum);
+    return squares->exponent == 0 ? root : ldexp(root, squares->exponent);
+}
 
 /* The largest element so far. {-1, -1} before the first. */
 typedef struct ji_found {
@@ -64,6 +71,7 @@ struct ji_level1 {
     void (*dotc)(int64_t n, const void *x, int64_t incx, const void *y, int64_t incy, void *sum);
     void (*asum)(int64_t n, const void *x, int64_t incx, void *sum);
     void (*squares)(int64_t n, const void *x, int64_t incx, ji_squares_t *sum);
+    void (*nrm2)(int64_t n, const void *x, int64_t incx, void *norm); /* the root of these */
     /* Elements `first` and on of some vector: replaces what was found in those before them if there
      * is a larger one, or a NaN. Of any n. */
     void (*iamax)(int64_t n, const void *x, int64_t incx, int64_t first, ji_found_t *found);

@@ -4,8 +4,6 @@
 #define VECTOR_AVX2
 #include "blas/kernels/vector.h"
 
-#include <math.h>
-
 #include "blas/kernels/level1.h"
 
 #define KERNEL_TEXT "blas/kernels/level1_kernel.h"

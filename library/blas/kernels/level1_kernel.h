@@ -37,6 +37,10 @@ VECTOR_INLINE PART NAME(first_of)(int64_t reals) {
 
 /* ---- Element by element ---- */
 
+/* Up to here reals are done one by one: what a part of a vector was stored to cannot be loaded again
+ * at once, and who calls for a few often calls for the same ones next. */
+#define FEW (LANES / 2)
+
 /* Does STEP(LOAD, STORE) for each vector of `count` reals, the last of which may be a part. */
 #define OVER_VECTORS(count, STEP)                                                                  \
     int64_t reals = (count);                                                                       \
@@ -122,7 +126,7 @@ static void NAME(axpy)(int64_t n, const void *alpha_, const void *x_, int64_t in
     REAL *y = y_, alpha[PARTS];
     memcpy(alpha, alpha_, sizeof alpha);
 
-    if (incx != 1 || incy != 1) {
+    if (incx != 1 || incy != 1 || PARTS * n <= FEW) {
         for (; n > 0; n--, x += PARTS * incx, y += PARTS * incy)
             NAME(axpy_one)(alpha, x, y);
         return;
@@ -141,7 +145,7 @@ VECTOR_INLINE void NAME(scal_by)(int64_t n, const void *alpha_, bool is_real, vo
     REAL *x = x_, alpha[PARTS] = {0};
     memcpy(alpha, alpha_, is_real ? sizeof(REAL) : sizeof alpha);
 
-    if (incx != 1) {
+    if (incx != 1 || PARTS * n <= FEW) {
         for (; n > 0; n--, x += PARTS * incx)
             NAME(scal_one)(alpha, is_real, x);
         return;
@@ -179,7 +183,7 @@ static void NAME(copy)(int64_t n, const void *x_, int64_t incx, void *y_, int64_
 static void NAME(swap)(int64_t n, void *x_, int64_t incx, void *y_, int64_t incy) {
     REAL *x = x_, *y = y_;
 
-    if (incx != 1 || incy != 1) {
+    if (incx != 1 || incy != 1 || PARTS * n <= FEW) {
         for (; n > 0; n--, x += PARTS * incx, y += PARTS * incy)
             for (int part = 0; part < PARTS; part++) {
                 const REAL before = x[part];
@@ -289,7 +293,7 @@ VECTOR_INLINE void NAME(dot_by)(int64_t n, const void *x, int64_t incx, const vo
     }
 
     if (PARTS * n <= LANES) { /* the other sums would be 0 */
-        const PART part = V(first)((int)(PARTS * n));
+        const PART part = NAME(first_of)(PARTS * n);
         VECTOR sums[1 + ROW_VECTORS];
         sums[0] = sums[ROW_VECTORS] = V(splat)(0);
         NAME(multiply)(V(load_part)(x, part), V(load_part)(y, part), sums);
@@ -327,6 +331,11 @@ VECTOR_INLINE void NAME(add_sizes)(int64_t reals, const REAL *x, VECTOR *sums) {
 
 static void NAME(asum)(int64_t n, const void *x_, int64_t incx, void *sum) {
     const REAL *x = x_;
+    if (incx == 1 && PARTS * n <= LANES) {
+        *(REAL *)sum = V(fold)(V(abs)(V(load_part)(x, NAME(first_of)(PARTS * n))));
+        return;
+    }
+
     REAL room[PARTS * ROOM];
     VECTOR sums[SUM_VECTORS];
     NAME(clear)(sums);
@@ -424,14 +433,36 @@ static __attribute__((noinline)) void NAME(scaled_squares)(int64_t n, const REAL
     sum->sum = NAME(sum_squares)(n, x, incx, ldexp(1, -exponent));
 }
 
+/* Squares of floats are always well within doubles. */
+VECTOR_INLINE bool NAME(is_within)(double sum) {
+    return sizeof(REAL) == sizeof(float) || (sum >= 0x1p-900 && sum <= 0x1p900);
+}
+
 static void NAME(squares)(int64_t n, const void *x, int64_t incx, ji_squares_t *sum) {
     sum->exponent = 0;
     sum->sum = NAME(sum_squares)(n, x, incx, 1);
-
-    /* Squares of floats are always well within doubles. */
-    if (sizeof(REAL) == sizeof(double) && !(sum->sum >= 0x1p-900 && sum->sum <= 0x1p900) &&
-        !isnan(sum->sum))
+    if (!NAME(is_within)(sum->sum) && !isnan(sum->sum))
         NAME(scaled_squares)(n, x, incx, sum);
+}
+
+static void NAME(nrm2)(int64_t n, const void *x, int64_t incx, void *norm) {
+    if (incx == 1) {
+        double sum;
+        if (PARTS * n <= WIDE_LANES) { /* the other sums would be 0 */
+            const d_vector few = V(widen_first)(x, (int)(PARTS * n));
+            sum = d_fold(d_fma(few, few, d_splat(0)));
+        } else {
+            sum = NAME(sum_squares)(n, x, 1, 1);
+        }
+        if (NAME(is_within)(sum)) {
+            *(REAL *)norm = (REAL)sqrt(sum);
+            return;
+        }
+    }
+
+    ji_squares_t sum;
+    NAME(squares)(n, x, incx, &sum);
+    *(REAL *)norm = (REAL)ji_root_of(&sum);
 }
 
 /* ---- The largest ---- */
@@ -462,16 +493,35 @@ VECTOR_INLINE REAL NAME(largest_of)(VECTOR *sizes, int count) {
     return V(largest)(sizes[0]);
 }
 
-/* The first real whose size is this one, or a NaN; there is one. */
-static int64_t NAME(place_of)(int64_t reals, const REAL *x, REAL size) {
-    const VECTOR wanted = V(splat)(isnan(size) ? (REAL)INFINITY : size);
+/* The same of what is less than a row. */
+VECTOR_INLINE REAL NAME(largest_of_rest)(int64_t reals, const REAL *x) {
+    const VECTOR infinity = V(splat)((REAL)INFINITY);
+    VECTOR largest = V(splat)(0);
+    V(truth) is_nan = V(exceeds)(largest, infinity);
 
-    for (int64_t i = 0;; i += LANES) {
+    for (int64_t i = 0; i < reals; i += LANES) {
         const VECTOR sizes = NAME(sizes)(V(load_part)(x + i, NAME(first_of)(reals - i)));
-        const V(truth) here = isnan(size) ? V(exceeds)(sizes, wanted) : V(equals)(sizes, wanted);
+        is_nan = V(either)(is_nan, V(exceeds)(sizes, infinity));
+        largest = V(max)(sizes, largest);
+    }
+    return V(any)(is_nan) ? (REAL)NAN : V(largest)(largest);
+}
+
+VECTOR_INLINE V(truth) NAME(are_of_size)(VECTOR x, bool nan, VECTOR size) {
+    return nan ? V(exceeds)(NAME(sizes)(x), size) : V(equals)(NAME(sizes)(x), size);
+}
+
+/* The first real whose size is this one, or a NaN (and then size is infinity); there is one. */
+VECTOR_INLINE int64_t NAME(place_of)(int64_t reals, const REAL *x, bool nan, VECTOR size) {
+    V(truth) here;
+    int64_t i = 0;
+    for (; reals - i >= LANES; i += LANES) {
+        here = NAME(are_of_size)(V(load)(x + i), nan, size);
         if (V(any)(here))
             return i + V(place)(here);
     }
+    here = NAME(are_of_size)(V(load_part)(x + i, V(first)((int)(reals - i))), nan, size);
+    return i + V(place)(here);
 }
 
 /* A row is looked at closely only if something in it exceeds all before it: is larger, or a NaN.
@@ -492,40 +542,65 @@ VECTOR_INLINE void NAME(search)(int64_t reals, const REAL *x, int64_t first, ji_
         if (isnan(largest))
             break;
     }
-    for (; x < end && !isnan(largest); x += LANES) {
-        VECTOR sizes = NAME(sizes)(V(load_part)(x, NAME(first_of)(end - x)));
-        if (!NAME(one_exceeds)(&sizes, 1, V(splat)(largest)))
-            continue;
-
-        row = x;
-        largest = NAME(largest_of)(&sizes, 1);
+    if (x < end && !isnan(largest)) {
+        const REAL rest = NAME(largest_of_rest)(end - x, x);
+        if (!(rest <= largest))
+            row = x, largest = rest;
     }
 
     if (row == NULL)
         return;
     found->size = (double)largest;
-    found->place = first + (row - begin + NAME(place_of)(end - row, row, largest)) / PARTS;
+    const int64_t place = isnan(largest)
+                              ? NAME(place_of)(end - row, row, true, V(splat)((REAL)INFINITY))
+                              : NAME(place_of)(end - row, row, false, V(splat)(largest));
+    found->place = first + (row - begin + place) / PARTS;
+}
+
+/* The same in one vector. */
+VECTOR_INLINE void NAME(search_one)(int64_t reals, const REAL *x, int64_t first,
+                                    ji_found_t *found) {
+    const VECTOR sizes = NAME(sizes)(V(load_part)(x, NAME(first_of)(reals)));
+    V(truth) here = V(exceeds)(sizes, V(splat)((REAL)INFINITY));
+    REAL largest = (REAL)NAN;
+
+    if (!V(any)(here)) {
+        largest = V(largest)(sizes);
+        if ((double)largest <= found->size)
+            return;
+        here = V(equals)(sizes, V(splat)(largest));
+    }
+    found->size = (double)largest;
+    found->place = first + V(place)(here) / PARTS;
 }
 
 static void NAME(iamax)(int64_t n, const void *x_, int64_t incx, int64_t first, ji_found_t *found) {
     const REAL *x = x_;
-    REAL room[PARTS * ROOM];
+    if (isnan(found->size))
+        return;
 
-    if (incx == 1 && !isnan(found->size))
-        NAME(search)(PARTS * n, x, first, found);
-    else
-        for (int count; n > 0 && !isnan(found->size);
-             n -= count, first += count, x += PARTS * count * incx) {
-            count = n < ROOM ? (int)n : ROOM;
-            NAME(search)(PARTS * count, NAME(lay)(count, x, incx, room), first, found);
-        }
+    if (incx == 1) {
+        if (PARTS * n <= LANES)
+            NAME(search_one)(PARTS * n, x, first, found);
+        else
+            NAME(search)(PARTS * n, x, first, found);
+        return;
+    }
+
+    REAL room[PARTS * ROOM];
+    for (int count; n > 0 && !isnan(found->size);
+         n -= count, first += count, x += PARTS * count * incx) {
+        count = n < ROOM ? (int)n : ROOM;
+        NAME(search)(PARTS * count, NAME(lay)(count, x, incx, room), first, found);
+    }
 }
 
 static const ji_level1_t NAME(level1) = {
-    NAME(axpy), NAME(copy), NAME(swap), NAME(scal),    NAME(rscal),
-    NAME(dot),  NAME(dotc), NAME(asum), NAME(squares), NAME(iamax),
+    NAME(axpy), NAME(copy), NAME(swap),    NAME(scal), NAME(rscal), NAME(dot),
+    NAME(dotc), NAME(asum), NAME(squares), NAME(nrm2), NAME(iamax),
 };
 
+#undef FEW
 #undef OVER_VECTORS
 #undef LOAD_REST
 #undef STORE_REST

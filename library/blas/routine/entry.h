@@ -41,6 +41,7 @@
  * Read rows.h first, then routines/level3/syrk.c, then this file from the top. */
 
 #include "blas/algorithms/algorithm.h"
+#include "blas/kernels/level1.h"
 #include "blas/routine/rows.h"
 
 /* The rows as data, what blas.h declares of them. */
@@ -89,6 +90,12 @@ JI_ROUTINE_LIST(JI_ROW_)
 #define JI_STORE_POINTERS(name, ld, access, structure, shape, read)                                \
     args.name = ji_unconst((const void *)name), args.ld = ld;
 
+#define JI_PASS(t, kind, ...) JI_PASS_##kind(__VA_ARGS__)
+#define JI_PASS_LENGTH(name) , name
+#define JI_PASS_SCALAR(name, of) , name
+#define JI_PASS_RESULT(name, of) , name
+#define JI_PASS_VECTOR(name, inc, access, count, read) , name, inc
+
 /* Blocks in which nothing is set. Member by member, so that the compiler drops what the row sets
  * anyway: clearing it whole took 10 ns of a small product. */
 static inline void ji_clear_vector(ji_vector_t *args) {
@@ -119,14 +126,30 @@ static inline void ji_clear_matmat(ji_matmat_t *args) {
 /* One function, for JI_FUNCTIONS_<routine> with the block: vector, matvec or matmat. */
 #define JI_ENTRY(block, routine, t, function)                                                      \
     jstatus_t jblas_##function(jhandle_t *handle JI_ARGUMENTS_##routine(JI_PARAMETER, t)) {        \
-        ji_##block##_t args;                                                                       \
-        ji_clear_##block(&args);                                                                   \
-        args.head = (ji_head_t){.type = JI_TYPE_##t, .row = &ji_row_##routine};                    \
-        JI_ARGUMENTS_##routine(JI_STORE, t);                                                       \
-        return ji_enter(handle, routine##_call, &args);                                            \
+        JI_ENTER_WITH_BLOCK(block, routine, t)                                                     \
+    }
+#define JI_ENTER_WITH_BLOCK(block, routine, t)                                                     \
+    ji_##block##_t args;                                                                           \
+    ji_clear_##block(&args);                                                                       \
+    args.head = (ji_head_t){.type = JI_TYPE_##t, .row = &ji_row_##routine};                        \
+    JI_ARGUMENTS_##routine(JI_STORE, t);                                                           \
+    return ji_enter(handle, routine##_call, &args);
+/* One that first tries <routine>_at_once(type, handle, arguments), which does what needs no more
+ * checks than a few comparisons, or says that it has not done it. The block is another function's
+ * then, lest room is made for it. */
+#define JI_ENTRY_AT_ONCE(block, routine, t, function)                                              \
+    static __attribute__((noinline)) jstatus_t function##_with_block(                              \
+        jhandle_t *handle JI_ARGUMENTS_##routine(JI_PARAMETER, t)){JI_ENTER_WITH_BLOCK(            \
+        block, routine,                                                                            \
+        t)} jstatus_t jblas_##function(jhandle_t *handle JI_ARGUMENTS_##routine(JI_PARAMETER,      \
+                                                                                t)) {              \
+        if (JI_LIKELY(routine##_at_once(JI_TYPE_##t, handle JI_ARGUMENTS_##routine(JI_PASS, t))))  \
+            return JSTATUS_SUCCESS;                                                                \
+        return function##_with_block(handle JI_ARGUMENTS_##routine(JI_PASS, t));                   \
     }
 /* All of them: JI_ENTRIES(syrk, matmat). */
 #define JI_ENTRIES(routine, block) JI_FUNCTIONS_##routine(JI_ENTRY, block)
+#define JI_ENTRIES_AT_ONCE(routine, block) JI_FUNCTIONS_##routine(JI_ENTRY_AT_ONCE, block)
 
 /* One for every type, declared in blas.h: JI_VALUED(gemm, matmat). */
 #define JI_VALUED(routine, block)                                                                  \
@@ -153,6 +176,20 @@ static inline void ji_clear_matmat(ji_matmat_t *args) {
 static inline bool ji_is_plain(const jhandle_t *handle) {
     return handle != NULL && handle->state == JI_HANDLE_READY && handle->calls_are_plain;
 }
+#define JI_SMALL_SIZE (INT64_C(1) << 29)
+
+/* For <routine>_at_once() of level 1: the kernels that may be called now, as they would be in the
+ * end: of a few elements, whose increments (or-ed) are not negative. NULL: by the block. */
+static inline const ji_level1_t *ji_kernels_at_once(const jhandle_t *handle, jdatatype_t type,
+                                                    int64_t n, int64_t increments) {
+    const bool may = ji_is_plain(handle) && handle->runs_inline &&
+                     (uint64_t)n - 1 < JI_REDUCE_BLOCK &&
+                     (uint64_t)increments < (uint64_t)JI_SMALL_SIZE;
+    return JI_LIKELY(may) ? ji_kernels->level1[type] : NULL;
+}
+/* Whether the primitive is jblas's own, and not the CBLAS's. */
+#define JI_IS_OWN(primitive, function) (ji_host_primitives[primitive] == ji_host_##function)
+
 #ifdef __OPTIMIZE__
 #define JI_CALL static inline __attribute__((always_inline)) jstatus_t
 #else /* a debugger and coverage have one copy of each call, not one for each typed name */
@@ -171,7 +208,6 @@ jstatus_t ji_refuse_pointer(jhandle_t *handle, const ji_head_t *head, const char
 
 /* Whether stride * count elements of any type can be addressed. Two numbers below 2^29 always can:
  * 2^58 elements of 16 bytes. */
-#define JI_SMALL_SIZE (INT64_C(1) << 29)
 static inline bool ji_addressable(int64_t stride, int64_t count) {
     int64_t elements;
     if (JI_LIKELY((uint64_t)(stride | count) < (uint64_t)JI_SMALL_SIZE))

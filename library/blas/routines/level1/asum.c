@@ -22,4 +22,16 @@ JI_CALL asum_call(jhandle_t *handle, void *block) {
                                             : ji_run(handle, JI_ASUM, args));
 }
 
-JI_ENTRIES(asum, vector)
+/* An increment of 0 has a result of its own. */
+static inline bool asum_at_once(jdatatype_t type, jhandle_t *handle, int64_t n, const void *x,
+                                int64_t incx, void *result) {
+    const ji_level1_t *kernels = ji_kernels_at_once(handle, type, n, incx);
+    if (JI_UNLIKELY(kernels == NULL || incx == 0 || x == NULL || result == NULL ||
+                    !JI_IS_OWN(JI_ASUM, asum)))
+        return false;
+
+    kernels->asum(n, x, incx, result);
+    return true;
+}
+
+JI_ENTRIES_AT_ONCE(asum, vector)

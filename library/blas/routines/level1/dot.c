@@ -32,6 +32,29 @@ JI_CALL dotc_call(jhandle_t *handle, void *block) {
     return dot_any(handle, block, JI_DOTC, ji_dotc_plan, ji_dotc_run);
 }
 
-JI_ENTRIES(dot, vector)
-JI_ENTRIES(dotu, vector)
-JI_ENTRIES(dotc, vector)
+static inline bool dot_at_once(jdatatype_t type, jhandle_t *handle, int64_t n, const void *x,
+                               int64_t incx, const void *y, int64_t incy, void *result) {
+    const ji_level1_t *kernels = ji_kernels_at_once(handle, type, n, incx | incy);
+    if (JI_UNLIKELY(kernels == NULL || x == NULL || y == NULL || result == NULL ||
+                    !JI_IS_OWN(JI_DOT, dot)))
+        return false;
+
+    kernels->dot(n, x, incx, y, incy, result);
+    return true;
+}
+#define dotu_at_once dot_at_once
+
+static inline bool dotc_at_once(jdatatype_t type, jhandle_t *handle, int64_t n, const void *x,
+                                int64_t incx, const void *y, int64_t incy, void *result) {
+    const ji_level1_t *kernels = ji_kernels_at_once(handle, type, n, incx | incy);
+    if (JI_UNLIKELY(kernels == NULL || x == NULL || y == NULL || result == NULL ||
+                    !JI_IS_OWN(JI_DOTC, dotc)))
+        return false;
+
+    kernels->dotc(n, x, incx, y, incy, result);
+    return true;
+}
+
+JI_ENTRIES_AT_ONCE(dot, vector)
+JI_ENTRIES_AT_ONCE(dotu, vector)
+JI_ENTRIES_AT_ONCE(dotc, vector)

@@ -23,4 +23,17 @@ JI_CALL iamax_call(jhandle_t *handle, void *block) {
                                             : ji_run(handle, JI_IAMAX, args));
 }
 
-JI_ENTRIES(iamax, vector)
+static inline bool iamax_at_once(jdatatype_t type, jhandle_t *handle, int64_t n, const void *x,
+                                 int64_t incx, int64_t *result) {
+    const ji_level1_t *kernels = ji_kernels_at_once(handle, type, n, incx);
+    if (JI_UNLIKELY(kernels == NULL || incx == 0 || x == NULL || result == NULL ||
+                    !JI_IS_OWN(JI_IAMAX, iamax)))
+        return false;
+
+    ji_found_t found = {-1, -1};
+    kernels->iamax(n, x, incx, 0, &found);
+    *result = found.place + 1;
+    return true;
+}
+
+JI_ENTRIES_AT_ONCE(iamax, vector)

@@ -23,4 +23,14 @@ JI_CALL nrm2_call(jhandle_t *handle, void *block) {
                                             : ji_run(handle, JI_NRM2, args));
 }
 
-JI_ENTRIES(nrm2, vector)
+static inline bool nrm2_at_once(jdatatype_t type, jhandle_t *handle, int64_t n, const void *x,
+                                int64_t incx, void *result) {
+    const ji_level1_t *kernels = ji_kernels_at_once(handle, type, n, incx);
+    if (JI_UNLIKELY(kernels == NULL || x == NULL || result == NULL || !JI_IS_OWN(JI_NRM2, nrm2)))
+        return false;
+
+    kernels->nrm2(n, x, incx, result);
+    return true;
+}
+
+JI_ENTRIES_AT_ONCE(nrm2, vector)

@@ -35,7 +35,18 @@ JI_CALL csscal_call(jhandle_t *handle, void *block) {
 
 JI_CALL zdscal_call(jhandle_t *handle, void *block) { return csscal_call(handle, block); }
 
-JI_ENTRIES(scal, vector)
+static inline bool scal_at_once(jdatatype_t type, jhandle_t *handle, int64_t n, const void *alpha,
+                                void *x, int64_t incx) {
+    const ji_level1_t *kernels = ji_kernels_at_once(handle, type, n, incx);
+    if (JI_UNLIKELY(kernels == NULL || incx == 0 || alpha == NULL || x == NULL ||
+                    !JI_IS_OWN(JI_SCAL, scal)))
+        return false;
+
+    kernels->scal(n, alpha, x, incx);
+    return true;
+}
+
+JI_ENTRIES_AT_ONCE(scal, vector)
 JI_ENTRIES(csscal, vector)
 JI_ENTRIES(zdscal, vector)
 JI_VALUED(scal, vector)
