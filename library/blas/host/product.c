@@ -619,8 +619,8 @@ ji_product_bytes_t ji_product_bytes(jdatatype_t type, int64_t m, int64_t n, int6
     return (ji_product_bytes_t){packed, small < packed ? small : packed};
 }
 
-/* Whether one thread has all of a product's operands in its second cache, without gaps: then packing
- * them costs more than it saves (measured: up to 10 % at orders of 130 to 256). */
+/* Whether one thread has all of a product's operands in its second cache, without gaps: then
+ * packing them costs more than it saves (measured: up to 10 % at orders of 130 to 256). */
 static bool product_is_compact(const ji_product_t *call) {
     const ji_operand_t *const a = &call->a, *const b = &call->b;
     const int64_t element = (int64_t)ji_sizeof(call->type);

@@ -377,29 +377,42 @@ VECTOR_INLINE void NAME(put)(REAL *to, const REAL *from, REAL sign, bool is_a, b
 #endif
 }
 
-/* A strip of `width` lines, of which `count` are there. `stride`: reals from step to step. */
-VECTOR_INLINE void NAME(pack)(REAL *to, const REAL *from, int64_t line_step, int64_t step_step,
-                              int width, int count, int64_t depth, bool conjugate, bool is_a,
+/* What is packed: `count` lines of `depth` steps. */
+typedef struct NAME(lines) {
+    const REAL *from;
+    int64_t line_step, step_step; /* elements */
+    int64_t depth;
+    int count;
+    bool conjugate;
+} NAME(lines_t);
+
+/* A strip of `width` lines. `turned` is as for put(), and said of B, too: what is packed for tiles
+ * is filled up with zeros; what is done in place reads no more rows than there are. */
+VECTOR_INLINE void NAME(pack)(REAL *to, const NAME(lines_t) * lines, int width, bool is_a,
                               bool turned) {
+    const REAL *const from = lines->from;
     const int stride = is_a ? TILE_REALS * (turned ? PARTS : 1) : TILE_COLUMNS * PARTS;
     const int place = is_a ? PARTS : 1; /* reals from line to line in a strip */
-    const int64_t line = line_step * PARTS, step = step_step * PARTS;
+    const int64_t line = lines->line_step * PARTS, step = lines->step_step * PARTS;
+    const int64_t depth = lines->depth;
+    const int count = lines->count;
+    const bool conjugate = lines->conjugate;
     const REAL sign = conjugate ? -1 : 1;
     int64_t p = 0;
 
-    if (count < width && turned) /* what is done in place reads no more rows than there are */
+    if (count < width && turned)
         memset(to, 0, (size_t)depth * (size_t)stride * sizeof(REAL));
 
-    if (!COMPLEX && step_step == 1) {
-        const int lines = count / 4 * 4;
+    if (!COMPLEX && step == 1) {
+        const int in_fours = count / 4 * 4;
         for (; p + 4 <= depth; p += 4) {
-            for (int i = 0; i < lines; i += 4)
+            for (int i = 0; i < in_fours; i += 4)
                 NAME(transpose)(to + p * stride + i, stride, from + p + i * line, line);
-            for (int i = lines; i < count; i++)
+            for (int i = in_fours; i < count; i++)
                 for (int64_t q = p; q < p + 4; q++)
                     to[q * stride + i] = from[q + i * line];
         }
-    } else if (count == width && line_step == 1 && is_a) {
+    } else if (count == width && lines->line_step == 1 && is_a) {
         for (; p < depth; p++)
             for (int v = 0; v < TILE_VECTORS; v++) {
                 VECTOR column = V(load)(from + p * step + v * LANES);
@@ -411,7 +424,7 @@ VECTOR_INLINE void NAME(pack)(REAL *to, const REAL *from, int64_t line_step, int
 #endif
                 V(store)(to + p * stride + v * LANES, column);
             }
-    } else if (!COMPLEX && count == width && line_step == 1) {
+    } else if (!COMPLEX && count == width && lines->line_step == 1) {
         for (; p < depth; p++)
             memcpy(to + p * stride, from + p * step, (size_t)width * sizeof(REAL));
     }
@@ -423,18 +436,18 @@ VECTOR_INLINE void NAME(pack)(REAL *to, const REAL *from, int64_t line_step, int
 
 static void NAME(pack_a)(void *to, const void *from, int64_t row_step, int64_t column_step,
                          int count, int64_t depth, bool conjugate, bool turned) {
+    const NAME(lines_t) rows = {from, row_step, column_step, depth, count, conjugate};
     if (turned)
-        NAME(pack)(to, from, row_step, column_step, TILE_ROWS, count, depth, conjugate, true, true);
+        NAME(pack)(to, &rows, TILE_ROWS, true, true);
     else
-        NAME(pack)
-    (to, from, row_step, column_step, TILE_ROWS, count, depth, conjugate, true, false);
+        NAME(pack)(to, &rows, TILE_ROWS, true, false);
 }
 
 static void NAME(pack_b)(void *to, const void *from, int64_t column_step, int64_t row_step,
                          int count, int64_t depth, bool conjugate, bool turned) {
+    const NAME(lines_t) columns = {from, column_step, row_step, depth, count, conjugate};
     (void)turned;
-    NAME(pack)
-    (to, from, column_step, row_step, TILE_COLUMNS, count, depth, conjugate, false, false);
+    NAME(pack)(to, &columns, TILE_COLUMNS, false, true);
 }
 
 static const ji_product_kernels_t NAME(product) = {
