@@ -173,6 +173,7 @@ static void case_free(matvec_case_t *c) {
 static void case_define(matvec_case_t *c) {
     const jdatatype_t type = c->block.head.type;
     const ji_primitive_t primitive = routines[c->routine].primitive;
+    const int64_t panel = primitive == JI_SYMV ? JI_MATVEC_SYMMETRIC_PANEL : JI_MATVEC_PANEL(type);
     ji_matvec_t block = c->block;
     char *x = malloc((size_t)c->taken * ji_sizeof(type)),
          *y = malloc((size_t)c->given * ji_sizeof(type));
@@ -184,7 +185,7 @@ static void case_define(matvec_case_t *c) {
     move_vector(type, c->taken, c->x.defined, block.incx, x, false);
     move_vector(type, c->given, c->y.defined, block.incy, y, false);
     block.a = c->a.defined;
-#define DEFINE(t) matvec_defined_##t(primitive, &block, x, y, JI_MATVEC_PANEL(type))
+#define DEFINE(t) matvec_defined_##t(primitive, &block, x, y, panel)
     switch (type) {
     case JDATATYPE_F32: DEFINE(s); break;
     case JDATATYPE_F64: DEFINE(d); break;
@@ -264,6 +265,21 @@ JTEST(JblasMatvec, LargeOnesHaveTheBitsOfTheirDefinition) { check_random_cases(4
 JTEST(JblasMatvec, ThreadsLeaveTheBits) {
     ji_team_make(8);
     check_random_cases(1, 600, 1200, 8);
+}
+
+/* From some order on in tiles. */
+JTEST(JblasMatvec, ThreadsLeaveTheBitsOfLargeSymmetricOnes) {
+    const int symv = 3;
+    bool is_right = true;
+    ji_team_make(8);
+    for (int type = JDATATYPE_F32; type <= JDATATYPE_F64_C && is_right; type++) {
+        const int64_t n = jtest_random_between(1537, 2100);
+        matvec_case_t c;
+        JEXPECT_EQ(routines[symv].primitive, JI_SYMV);
+        case_make(&c, symv, (jdatatype_t)type, n, n);
+        is_right = case_is_right_everywhere(&c, 8);
+        case_free(&c);
+    }
 }
 
 JTEST(JblasMatvec, ThreadsLeaveTheBitsOfWideAndOfTallOnes) {

@@ -10,7 +10,7 @@
  *   host.h host.c                      the table; the tuning; what is common
  *   vector.c                           level 1 by kernels/level1.h, sums in a fixed order; by
  *                                      threads where they pay
- *   matvec.c                           level 2 by kernels/matvec.h
+ *   matvec.h matvec.c matvec_square.c  level 2 by kernels/matvec.h
  *   scale.h matrix.c matrix_kernel.h   scaling and adding of matrices
  *   gemmt.c half.c split_kernels.c     a triangle of a product; 16-bit products; real parts of
  *                                      complex matrices

@@ -19,6 +19,8 @@
 #define JI_MATVEC_BLOCK 64 /* largest n of symmetric, multiply and solve */
 /* Rows that a dot sums before alpha enters: a panel of the vector is at most 4 KiB. */
 #define JI_MATVEC_PANEL(type) ((type) == JDATATYPE_F64_C ? 256 : 512)
+/* The same beside the diagonal of a symmetric matrix, where threads divide it at such rows. */
+#define JI_MATVEC_SYMMETRIC_PANEL 256
 
 /* Which triangle of the block, and what of it. */
 typedef struct ji_matvec_triangle {

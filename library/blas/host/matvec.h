@@ -1,0 +1,119 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_BLAS_HOST_MATVEC_H
+#define JALLOC_BLAS_HOST_MATVEC_H
+
+/* Level 2 on the host, over the kernels of kernels/matvec.h.
+ *
+ *   matvec.c          rectangles, and threads that share one: gemv, ger
+ *   matvec_square.c   symv, trmv, trsv, syr, syr2: rectangles beside diagonal blocks
+ *
+ * Nothing is allocated: what a kernel takes is contiguous, and vectors that are not are copied, a
+ * panel at a time, to the stack. */
+
+#include "blas/host/host.h"
+#include "blas/kernels/matvec.h"
+#include "core/team.h"
+
+/* ---- Vectors ---- */
+
+#define MATVEC_ELEMENT_BYTES 16 /* at most */
+/* What a panel or a block of a vector is copied to. */
+typedef struct matvec_panel {
+    _Alignas(64) char bytes[4096];
+} matvec_panel_t;
+typedef struct matvec_block {
+    _Alignas(64) char bytes[JI_MATVEC_BLOCK * MATVEC_ELEMENT_BYTES];
+} matvec_block_t;
+
+/* A vector whose element i is at i * increment. */
+typedef struct matvec_vector {
+    void *first;
+    int64_t increment;
+} matvec_vector_t;
+
+/* What the loops below read of a call. */
+typedef struct matvec {
+    jdatatype_t type;
+    const ji_matvec_kernels_t *kernels;
+    void *a;
+    int64_t lda;
+    matvec_vector_t x, y;
+    bool conjugate; /* of dots, and of what updates scale */
+    ji_team_lease_t *lease;
+} matvec_t;
+
+/* BLAS has the lowest address of a vector of n. One that is not read may be NULL. */
+static inline matvec_vector_t matvec_vector(jdatatype_t type, const void *x, int64_t n,
+                                            int64_t incx) {
+    const int64_t first = incx < 0 && x != NULL ? (1 - n) * incx : 0;
+    return (matvec_vector_t){ji_at(type, x, first, 0, 0), incx};
+}
+
+static inline matvec_t matvec_of(const ji_matvec_t *args, int64_t count_x, int64_t count_y) {
+    const jdatatype_t type = args->head.type;
+    return (matvec_t){.type = type,
+                      .kernels = ji_kernels->matvec[type],
+                      .a = ji_unconst(args->a),
+                      .lda = args->lda,
+                      .x = matvec_vector(type, args->x, count_x, args->incx),
+                      .y = matvec_vector(type, args->y, count_y, args->incy),
+                      .conjugate = args->trans == JBLAS_CONJUGATE_TRANSPOSE};
+}
+
+static inline void *matvec_element(const matvec_t *v, int64_t i, int64_t j) {
+    return ji_at(v->type, v->a, i, j, v->lda);
+}
+static inline void *matvec_at(const matvec_t *v, const matvec_vector_t *x, int64_t i) {
+    return ji_at(v->type, x->first, 0, i, x->increment);
+}
+
+/* Elements [first, first + count), contiguous: where they are, or a copy. */
+static inline void *matvec_take(const matvec_t *v, const matvec_vector_t *x, int64_t first,
+                                int64_t count, void *copy) {
+    void *own = matvec_at(v, x, first);
+    if (JI_LIKELY(x->increment == 1))
+        return own;
+
+    v->kernels->gather(count, own, x->increment, copy);
+    return copy;
+}
+
+/* Puts back what was taken and changed. */
+static inline void matvec_give(const matvec_t *v, const matvec_vector_t *x, int64_t first,
+                               int64_t count, const void *taken) {
+    if (JI_UNLIKELY(x->increment != 1))
+        v->kernels->scatter(count, taken, matvec_at(v, x, first), x->increment);
+}
+
+/* Where the panel or block of this size that holds `first` ends. */
+static inline int64_t matvec_end(int64_t first, int64_t size, int64_t last) {
+    return ji_min(last, (first / size + 1) * size);
+}
+
+/* ---- Rectangles ---- */
+
+typedef struct matvec_part {
+    int64_t row, row_end, column, column_end;
+} matvec_part_t;
+
+typedef void (*matvec_function_t)(const matvec_t *v, const matvec_part_t *part, const void *alpha);
+
+/* y[rows] += alpha A x[columns]. */
+void ji_matvec_add_columns(const matvec_t *v, const matvec_part_t *part, const void *alpha);
+/* y[columns] += alpha A^T x[rows], or A^H. */
+void ji_matvec_add_dots(const matvec_t *v, const matvec_part_t *part, const void *alpha);
+
+/* ---- Threads ---- */
+
+/* They divide rows or columns of the result, so each element is one thread's, and its sum the same
+ * for any number of them. */
+
+/* Leases as many as so much of a matrix keeps busy. To be ended by ji_team_end(). */
+void ji_matvec_begin(matvec_t *v, ji_team_lease_t *lease, const ji_matvec_t *args, int64_t rows,
+                     int64_t columns);
+/* Runs the function on the part: divided by those who are leased. */
+void ji_matvec_divide(const matvec_t *v, const matvec_part_t *part, const void *alpha,
+                      matvec_function_t function, bool by_rows);
+
+#endif

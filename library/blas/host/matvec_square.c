@@ -1,0 +1,292 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Level 2 of square matrices: symv, trmv, trsv, syr, syr2. The first three are diagonal blocks and
+ * rectangles, here of a lower triangle:
+ *
+ *     D          a block of JI_MATVEC_BLOCK columns: the kernels symmetric, multiply or solve for
+ *     R D        its triangle D, and for the rectangle R below it columns, dots, or both of them
+ *     R R D
+ */
+
+#include "blas/host/matvec.h"
+
+/* ---- Symmetric and Hermitian ---- */
+
+/* What a rectangle beside the diagonal block of its columns gives, and what its mirror image
+ * gives. */
+static void matvec_add_both(const matvec_t *v, const matvec_part_t *part, const void *alpha) {
+    const int64_t columns = part->column_end - part->column;
+    matvec_panel_t copy_x, copy_y;
+    matvec_block_t scaled, sums;
+    v->kernels->scale(columns, alpha, matvec_at(v, &v->x, part->column), v->x.increment, false,
+                      &scaled);
+
+    for (int64_t i = part->row, end; i < part->row_end; i = end) {
+        end = matvec_end(i, JI_MATVEC_SYMMETRIC_PANEL, part->row_end);
+        const void *x = matvec_take(v, &v->x, i, end - i, &copy_x);
+        void *y = matvec_take(v, &v->y, i, end - i, &copy_y);
+
+        v->kernels->both(end - i, columns, matvec_element(v, i, part->column), v->lda, &scaled, y,
+                         x, &sums);
+        matvec_give(v, &v->y, i, end - i, y);
+        v->kernels->add(columns, alpha, &sums, matvec_at(v, &v->y, part->column), v->y.increment);
+    }
+}
+
+static void matvec_symmetric_block(const matvec_t *v, int64_t first, int64_t end, bool upper,
+                                   const void *alpha) {
+    matvec_block_t copy_x, copy_y;
+    const void *x = matvec_take(v, &v->x, first, end - first, &copy_x);
+    void *y = matvec_take(v, &v->y, first, end - first, &copy_y);
+    v->kernels->symmetric(end - first, upper, alpha, matvec_element(v, first, first), v->lda, x, y);
+    matvec_give(v, &v->y, first, end - first, y);
+}
+
+/* y += alpha A x for a tile of the triangle and its mirror image. Tiles are rows and columns
+ * between multiples of `size`. */
+static void matvec_symmetric_tile(const matvec_t *v, int64_t n, bool upper, const void *alpha,
+                                  int64_t size, int64_t larger, int64_t smaller) {
+    const int64_t rows = (upper ? smaller : larger) * size, rows_end = ji_min(n, rows + size);
+    const int64_t columns = (upper ? larger : smaller) * size,
+                  columns_end = ji_min(n, columns + size);
+
+    for (int64_t j = columns, end; j < columns_end; j = end) {
+        matvec_part_t beside = {rows, rows_end, j, end = ji_min(columns_end, j + JI_MATVEC_BLOCK)};
+        if (larger != smaller) {
+            matvec_add_both(v, &beside, alpha);
+            continue;
+        }
+
+        beside.row = upper ? rows : end, beside.row_end = upper ? j : rows_end;
+        if (upper)
+            matvec_add_both(v, &beside, alpha);
+        matvec_symmetric_block(v, j, end, upper, alpha);
+        if (!upper)
+            matvec_add_both(v, &beside, alpha);
+    }
+}
+
+/* Threads divide tiles. Tile (i, k) writes y at the rows of i and of k, and comes after (i, k - 1)
+ * and (k, i - 1) if each element of y is to have its columns in order. Tiles with the same i + k
+ * wait for none of each other and write different rows: they are a round. */
+typedef struct matvec_rounds {
+    const matvec_t *v;
+    const void *alpha;
+    int64_t n, size, tiles, round;
+    bool upper;
+} matvec_rounds_t;
+
+static void matvec_round_part(void *argument, int index) {
+    const matvec_rounds_t *r = argument;
+    const int64_t last = ji_min(r->round, r->tiles - 1);
+
+    for (int64_t i = (r->round + 1) / 2 + index; i <= last; i += r->v->lease->count)
+        matvec_symmetric_tile(r->v, r->n, r->upper, r->alpha, r->size, i, r->round - i);
+}
+
+/* Of so many tiles a side threads have enough to do: two are busy in three quarters of the rounds'
+ * time. With fewer than the least, one thread was as fast. */
+#define MATVEC_TILES_PER_THREAD 4
+#define MATVEC_LEAST_TILES 6
+
+void ji_host_symv(void *block) {
+    const ji_matvec_t *args = block;
+    const int64_t panel = JI_MATVEC_SYMMETRIC_PANEL;
+    ji_team_lease_t lease;
+    matvec_t v = matvec_of(args, args->n, args->n);
+
+    if (!host_is(v.type, &args->beta, 1))
+        v.kernels->scale_own(args->n, ji_scalar_data(&args->beta), v.y.first, v.y.increment);
+    if (host_is_zero(v.type, &args->alpha))
+        return;
+
+    ji_matvec_begin(&v, &lease, args, args->n / 2,
+                    args->n > MATVEC_LEAST_TILES * panel ? args->n : 0);
+    const int64_t wanted = lease.count < 2 ? 1 : (int64_t)lease.count * MATVEC_TILES_PER_THREAD;
+    matvec_rounds_t rounds = {.v = &v,
+                              .alpha = ji_scalar_data(&args->alpha),
+                              .n = args->n,
+                              .size = (args->n / wanted + panel - 1) / panel * panel,
+                              .upper = args->uplo == JBLAS_UPPER};
+    rounds.tiles = (args->n + rounds.size - 1) / rounds.size;
+
+    for (; rounds.round < 2 * rounds.tiles - 1; rounds.round++)
+        if ((rounds.round + 1) / 2 == ji_min(rounds.round, rounds.tiles - 1))
+            matvec_round_part(&rounds, 0); /* one tile */
+        else
+            ji_team_do(&lease, matvec_round_part, &rounds);
+    ji_team_end(&lease);
+}
+
+/* ---- Triangles ---- */
+
+typedef void (*matvec_triangle_function_t)(int64_t n, const ji_matvec_triangle_t *triangle,
+                                           const void *a, int64_t lda, void *x);
+
+static void matvec_triangle_block(const matvec_t *v, int64_t first, int64_t end,
+                                  const ji_matvec_triangle_t *triangle,
+                                  matvec_triangle_function_t function) {
+    matvec_block_t copy;
+    void *x = matvec_take(v, &v->x, first, end - first, &copy);
+    function(end - first, triangle, matvec_element(v, first, first), v->lda, x);
+    matvec_give(v, &v->x, first, end - first, x);
+}
+
+/* What the rectangle beside a block gives to others, or has from them. */
+static void matvec_triangle_beside(const matvec_t *v, const matvec_part_t *part, bool transposed,
+                                   const void *sign) {
+    if (part->row == part->row_end)
+        return;
+
+    ji_matvec_divide(v, part, sign, transposed ? ji_matvec_add_dots : ji_matvec_add_columns,
+                     !transposed);
+}
+
+/* trmv and trsv. They differ in the sign of what rectangles give, and trsv takes the blocks in the
+ * other order and lets a block have what others give before its own triangle's turn comes. */
+static void matvec_triangle(const ji_matvec_t *args, bool solves) {
+    const jdatatype_t type = args->head.type;
+    const ji_scalar_t sign = ji_constant(type, solves ? -1 : 1);
+    const ji_matvec_triangle_t triangle = {
+        .upper = args->uplo == JBLAS_UPPER,
+        .transposed = args->trans != JBLAS_NO_TRANSPOSE,
+        .conjugated = args->trans == JBLAS_CONJUGATE_TRANSPOSE,
+        .unit = args->diag == JBLAS_UNIT,
+    };
+    const bool forward = (triangle.upper != triangle.transposed) != solves;
+    const int64_t last = (args->n - 1) / JI_MATVEC_BLOCK;
+    matvec_t v = matvec_of(args, args->n, 0);
+    const matvec_triangle_function_t function = solves ? v.kernels->solve : v.kernels->multiply;
+    ji_team_lease_t lease;
+    v.y = v.x;
+    ji_matvec_begin(&v, &lease, args, ji_min(args->n, JI_MATVEC_BLOCK), args->n - JI_MATVEC_BLOCK);
+
+    for (int64_t k = 0; k <= last; k++) {
+        const int64_t j = (forward ? k : last - k) * JI_MATVEC_BLOCK,
+                      end = ji_min(args->n, j + JI_MATVEC_BLOCK);
+        const matvec_part_t beside = {triangle.upper ? 0 : end, triangle.upper ? j : args->n, j,
+                                      end};
+
+        /* A product reads x before the triangle writes it, a solution after. */
+        if (triangle.transposed == solves)
+            matvec_triangle_beside(&v, &beside, triangle.transposed, &sign.value);
+        matvec_triangle_block(&v, j, end, &triangle, function);
+        if (triangle.transposed != solves)
+            matvec_triangle_beside(&v, &beside, triangle.transposed, &sign.value);
+    }
+    ji_team_end(&lease);
+}
+
+void ji_host_trmv(void *block) { matvec_triangle(block, false); }
+void ji_host_trsv(void *block) { matvec_triangle(block, true); }
+
+/* ---- Updates ---- */
+
+static void matvec_conjugate(jdatatype_t type, const void *scalar, ji_value_t *result) {
+    memcpy(result, scalar, ji_sizeof(type));
+    if (type == JDATATYPE_F32_C)
+        result->c[1] = -result->c[1];
+    else if (type == JDATATYPE_F64_C)
+        result->z[1] = -result->z[1];
+}
+
+static void matvec_clear_imaginary(jdatatype_t type, void *element) {
+    if (type == JDATATYPE_F32_C)
+        ((float *)element)[1] = 0;
+    else
+        ((double *)element)[1] = 0;
+}
+
+/* One triangle of A += alpha x x^H, or, with y, of A += alpha x y^H + conj(alpha) y x^H. */
+typedef struct matvec_rank {
+    matvec_t v;
+    int64_t n;
+    const void *alpha;
+    ji_value_t conjugated; /* alpha */
+    bool upper, has_y;
+} matvec_rank_t;
+
+/* Columns [left, right) of the triangle, at most a block of them, and rows [row, row_end), of which
+ * x and y were taken. */
+static void matvec_rank_columns(const matvec_rank_t *r, int64_t left, int64_t right, int64_t row,
+                                int64_t row_end, const void *x, const void *y) {
+    const matvec_t *v = &r->v;
+    matvec_block_t of_x, of_y;
+
+    v->kernels->scale(right - left, r->has_y ? &r->conjugated : r->alpha, matvec_at(v, &v->x, left),
+                      v->x.increment, v->conjugate, &of_x);
+    if (r->has_y)
+        v->kernels->scale(right - left, r->alpha, matvec_at(v, &v->y, left), v->y.increment,
+                          v->conjugate, &of_y);
+
+    for (int64_t j = left; j < right; j++) {
+        const int64_t first = r->upper ? row : ji_max(row, j),
+                      count = (r->upper ? ji_min(row_end, j + 1) : row_end) - first;
+        const void *own_x = ji_at(v->type, x, first - row, 0, 0),
+                   *s = ji_at(v->type, &of_x, j - left, 0, 0);
+        void *a = matvec_element(v, first, j);
+
+        if (r->has_y)
+            v->kernels->update2(count, 1, own_x, ji_at(v->type, &of_y, j - left, 0, 0),
+                                ji_at(v->type, y, first - row, 0, 0), s, a, v->lda);
+        else
+            v->kernels->update(count, 1, own_x, s, a, v->lda);
+        if (v->conjugate && row <= j && j < row_end)
+            matvec_clear_imaginary(v->type, matvec_element(v, j, j));
+    }
+}
+
+/* Blocks of columns in turn: each thread has short ones and long ones. */
+static void matvec_rank_part(void *argument, int index) {
+    const matvec_rank_t *r = argument;
+    const matvec_t *v = &r->v;
+    const bool is_flat = v->x.increment == 1 && (!r->has_y || v->y.increment == 1);
+    const int64_t rows = is_flat ? r->n : JI_MATVEC_PANEL(v->type);
+    matvec_panel_t copy_x, copy_y;
+
+    for (int64_t row = 0; row < r->n; row += rows) {
+        const int64_t row_end = ji_min(r->n, row + rows), end = r->upper ? r->n : row_end;
+        const void *x = matvec_take(v, &v->x, row, row_end - row, &copy_x);
+        const void *y = r->has_y ? matvec_take(v, &v->y, row, row_end - row, &copy_y) : NULL;
+
+        for (int64_t left = r->upper ? row : 0, right; left < end; left = right) {
+            right = matvec_end(left, JI_MATVEC_BLOCK, end);
+            if (left / JI_MATVEC_BLOCK % v->lease->count == index)
+                matvec_rank_columns(r, left, right, row, row_end, x, y);
+        }
+    }
+}
+
+static void matvec_update_triangle(const ji_matvec_t *args, const void *alpha, bool has_y) {
+    ji_team_lease_t lease;
+    matvec_rank_t rank = {.v = matvec_of(args, args->n, has_y ? args->n : 0),
+                          .n = args->n,
+                          .alpha = alpha,
+                          .upper = args->uplo == JBLAS_UPPER,
+                          .has_y = has_y};
+    matvec_conjugate(args->head.type, alpha, &rank.conjugated);
+    rank.v.conjugate = ji_is_complex(args->head.type);
+
+    ji_matvec_begin(&rank.v, &lease, args, args->n / 2, args->n);
+    ji_team_do(&lease, matvec_rank_part, &rank);
+    ji_team_end(&lease);
+}
+
+void ji_host_syr(void *block) {
+    const ji_matvec_t *args = block;
+    const jdatatype_t real = ji_real_of(args->head.type);
+    ji_value_t alpha = {.z = {0, 0}};
+
+    if (host_is_zero(real, &args->alpha))
+        return;
+
+    memcpy(&alpha, ji_scalar_data(&args->alpha), ji_sizeof(real)); /* her's is real */
+    matvec_update_triangle(args, &alpha, false);
+}
+
+void ji_host_syr2(void *block) {
+    const ji_matvec_t *args = block;
+    if (!host_is_zero(args->head.type, &args->alpha))
+        matvec_update_triangle(args, ji_scalar_data(&args->alpha), true);
+}
