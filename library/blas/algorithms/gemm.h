@@ -22,7 +22,7 @@ static inline bool ji_gemm_has_ways(const jhandle_t *handle, const ji_matmat_t *
 
 /* Whether gemm has a plan: what a small product is asked. */
 static inline bool ji_gemm_is_planned(const jhandle_t *handle, const ji_matmat_t *args) {
-    return ji_product_packs(handle, args->head.type, args->m, args->n, args->k) ||
+    return ji_gemm_packs(handle, args->head.type, args->m, args->n, args->k) ||
            ji_gemm_has_ways(handle, args);
 }
 

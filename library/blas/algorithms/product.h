@@ -13,18 +13,27 @@
 #define JI_PACKED_SMALL "packed-small"
 #define JI_IN_PLACE "in place"
 
-/* Below, a product is done in place: there is nothing to win by packing. In real multiplications;
- * rows, columns. */
-#define JI_PACKED_LEAST_WORK 2097153
-#define JI_PACKED_LEAST_SIZE 32
+/* In real multiplications; rows, columns. */
+#define JI_PACKED_LEAST_WORK 20000
+#define JI_PACKED_LEAST_SIZE 24
+#define JI_PACKED_LEAST_GEMM 2097153
 
-/* Whether such a product wants panels. */
+static inline double ji_product_work(jdatatype_t type, int64_t m, int64_t n, int64_t k) {
+    return (double)m * (double)n * (double)k * (ji_is_complex(type) ? 4 : 1);
+}
+
+/* Whether the host has such a product packed: both operands and C may be anything (least work in
+ * real multiplications), or gemm's, whose operands are read in place nearly as fast. */
 static inline bool ji_product_packs(const jhandle_t *handle, jdatatype_t type, int64_t m, int64_t n,
                                     int64_t k) {
-    return ji_min(m, n) >= JI_PACKED_LEAST_SIZE && handle->device->kind == JDEVICE_HOST &&
-           (double)m * (double)n * (double)k * (ji_is_complex(type) ? 4 : 1) >=
-               JI_PACKED_LEAST_WORK &&
+    return handle->device->kind == JDEVICE_HOST && ji_min(m, n) >= JI_PACKED_LEAST_SIZE &&
+           ji_product_work(type, m, n, k) >= JI_PACKED_LEAST_WORK &&
            ji_host_primitives[JI_GEMM] == ji_host_gemm;
+}
+static inline bool ji_gemm_packs(const jhandle_t *handle, jdatatype_t type, int64_t m, int64_t n,
+                                 int64_t k) {
+    return ji_product_work(type, m, n, k) >= JI_PACKED_LEAST_GEMM &&
+           ji_product_packs(handle, type, m, n, k);
 }
 
 /* What products m x n of depth k want at best, and at least so as not to be done in place; 0: they

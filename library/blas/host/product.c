@@ -88,32 +88,6 @@ static const void *operand_at(const ji_operand_t *operand, int64_t line, int64_t
            (line * operand->line + step * operand->step) * (int64_t)operand_element_bytes(operand);
 }
 
-/* Element (line, step) of a symmetric or triangular operand, as it is meant. */
-static void operand_element(const ji_operand_t *operand, int64_t line, int64_t step, void *to) {
-    const jdatatype_t type = operand->type;
-    const bool stored = line == step || (line > step) == operand->lower;
-
-    if (operand->kind == JI_OPERAND_TRIANGULAR && (!stored || (line == step && operand->unit))) {
-        const ji_scalar_t value = ji_constant(type, stored);
-        memcpy(to, &value.value, ji_sizeof(type));
-        return;
-    }
-
-    memcpy(to, stored ? operand_at(operand, line, step) : operand_at(operand, step, line),
-           ji_sizeof(type));
-    if (!ji_is_complex(type))
-        return;
-
-    const bool negated = operand->conjugate != (operand->hermitian && !stored),
-               real = operand->hermitian && line == step;
-    float *const s = (float *)to + 1;
-    double *const d = (double *)to + 1;
-    if (type == JDATATYPE_F32_C)
-        *s = real ? 0 : negated ? -*s : *s;
-    else
-        *d = real ? 0 : negated ? -*d : *d;
-}
-
 /* ---- Packing ---- */
 
 /* A strip on its way: where it is packed to, and its lines. */
@@ -193,16 +167,22 @@ static void product_pack_block(const product_run_t *run, const product_strip_t *
 static void product_pack_corner(const product_run_t *run, const product_strip_t *strip,
                                 int64_t from, int64_t end) {
     _Alignas(64) char piece[JI_PRODUCT_ROWS * JI_PRODUCT_ROWS * sizeof(float)];
-    const size_t element = ji_sizeof(strip->operand->type);
+    const ji_operand_t *operand = strip->operand;
     if (from >= end)
         return;
 
-    for (int64_t step = from; step < end; step++)
-        for (int i = 0; i < strip->count; i++)
-            operand_element(strip->operand, strip->line + i, step,
-                            piece + ((size_t)(step - from) * (size_t)strip->count + (size_t)i) *
-                                        element);
-
+    const ji_product_corner_t corner = {.from = operand_at(operand, strip->line, from),
+                                        .line_step = operand->line,
+                                        .step_step = operand->step,
+                                        .count = strip->count,
+                                        .depth = (int)(end - from),
+                                        .first = (int)(from - strip->line),
+                                        .lower = operand->lower,
+                                        .conjugate = operand->conjugate,
+                                        .hermitian = operand->hermitian,
+                                        .triangular = operand->kind == JI_OPERAND_TRIANGULAR,
+                                        .unit = operand->unit};
+    run->kernels->corner(piece, &corner);
     strip->pack(strip->to + (size_t)(from - run->step) * strip->step_bytes, piece, 1, strip->count,
                 strip->count, end - from, false, strip->turned);
 }

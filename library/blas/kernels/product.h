@@ -45,6 +45,15 @@ typedef struct ji_product_direct {
 typedef void (*ji_product_pack_t)(void *to, const void *from, int64_t line_step, int64_t step_step,
                                   int count, int64_t depth, bool conjugate, bool turned);
 
+/* Part of a symmetric or triangular matrix: `count` lines of `depth` steps, of which step `first` is
+ * that of line 0. The triangle that is stored has line >= step (lower), or line <= step. */
+typedef struct ji_product_corner {
+    const void *from;             /* line 0, the first of the steps */
+    int64_t line_step, step_step; /* elements */
+    int count, depth, first;
+    bool lower, conjugate, hermitian, triangular, unit;
+} ji_product_corner_t;
+
 struct ji_product_kernels {
     int rows, columns;           /* of a tile, elements */
     int row_bytes, column_bytes; /* packed, for each step of the depth: of a strip of A, B */
@@ -52,6 +61,8 @@ struct ji_product_kernels {
      * steps, step_step apart; one of the two is 1. Of A, where not `turned`, without the columns
      * times i: as a matrix of `rows` rows, for products in place. */
     ji_product_pack_t pack_a, pack_b;
+    /* Copies such a part as the matrix that it means: step after step, `count` lines each. */
+    void (*corner)(void *to, const ji_product_corner_t *corner);
     /* A whole tile of C; alpha and beta are real. */
     void (*tile)(int64_t depth, const void *a, const void *b, const ji_product_scalars_t *scalars,
                  void *c, int64_t ldc);

@@ -450,6 +450,35 @@ static void NAME(pack_b)(void *to, const void *from, int64_t column_step, int64_
     NAME(pack)(to, &columns, TILE_COLUMNS, false, true);
 }
 
+/* A square on the diagonal, or a part of it, as it is meant: by lines that lie together. */
+static void NAME(corner)(void *to_, const ji_product_corner_t *corner) {
+    const REAL *const from = corner->from;
+    const int64_t line = corner->line_step * PARTS, step = corner->step_step * PARTS;
+    REAL *to = to_;
+
+    for (int p = 0; p < corner->depth; p++)
+        for (int i = 0; i < corner->count; i++, to += PARTS) {
+            const int distance = i - (corner->first + p); /* below the diagonal */
+            const bool stored = distance == 0 || (distance > 0) == corner->lower;
+            const REAL *x = from + i * line + p * step;
+
+            if (!stored) /* the element's mirror image */
+                x += distance * (step - line);
+            to[0] = x[0];
+#if COMPLEX
+            to[1] = corner->conjugate != (corner->hermitian && !stored) ? -x[1] : x[1];
+            if (corner->hermitian && distance == 0)
+                to[1] = 0;
+#endif
+            if (corner->triangular && (!stored || (distance == 0 && corner->unit))) {
+                to[0] = stored;
+#if COMPLEX
+                to[1] = 0;
+#endif
+            }
+        }
+}
+
 static const ji_product_kernels_t NAME(product) = {
     .rows = TILE_ROWS,
     .columns = TILE_COLUMNS,
@@ -457,6 +486,7 @@ static const ji_product_kernels_t NAME(product) = {
     .column_bytes = PARTS * TILE_COLUMNS * (int)sizeof(REAL),
     .pack_a = NAME(pack_a),
     .pack_b = NAME(pack_b),
+    .corner = NAME(corner),
     .tile = NAME(tile),
     .tile_sums = NAME(tile_sums),
     .tile_corner = NAME(tile_corner),

@@ -47,7 +47,7 @@ void ji_gemm_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat) {
         ji_strassen_add_rungs(plan, args, ji_strassen_levels(handle, args));
     }
 
-    if (ji_product_packs(handle, args->head.type, args->m, args->n, args->k))
+    if (ji_gemm_packs(handle, args->head.type, args->m, args->n, args->k))
         ji_product_add_rungs(plan, handle, args->head.type, args->m, args->n, args->k,
                              JI_GEMM_BITS_PLAIN);
     else
