@@ -231,19 +231,23 @@ static void product_sums(const product_run_t *run, const char *a, const char *b,
     const int64_t line = by_rows ? i : j;
     int64_t from, end;
     product_corner(run, line, by_rows ? rows : columns, &from, &end);
-    const int64_t before = from - run->step, corner = end - from,
-                  behind = run->steps - before - corner;
-    const char *const a_corner = a + before * kernels->row_bytes, *const b_corner =
-                                                                      b + before *
-                                                                              kernels->column_bytes;
+    const int64_t before = lower ? from - run->step : 0,
+                  behind = lower ? 0 : run->step + run->steps - end;
 
-    kernels->tile_sums(lower ? before : 0, a, b, sums, false);
-    if (corner > 0)
-        kernels->tile_corner(corner, a_corner, b_corner, sums, (int)(from - line), 1, by_rows,
-                             lower);
-    if (!lower && behind > 0)
-        kernels->tile_sums(behind, a_corner + corner * kernels->row_bytes,
-                           b_corner + corner * kernels->column_bytes, sums, true);
+    /* Few steps beside the diagonal's square are done with it. */
+    const bool joined = before + behind <= 2 * (end - from);
+    const int64_t first = lower && joined ? run->step : from,
+                  last = !lower && joined ? run->step + run->steps : end;
+    const char *const a_corner = a + (first - run->step) * kernels->row_bytes,
+                      *const b_corner = b + (first - run->step) * kernels->column_bytes;
+
+    if (!joined && before > 0)
+        kernels->tile_sums(before, a, b, sums, false);
+    kernels->tile_corner(last - first, a_corner, b_corner, sums, !joined && before > 0,
+                         (int)(first - line), 1, by_rows, lower);
+    if (!joined && behind > 0)
+        kernels->tile_sums(behind, a_corner + (last - first) * kernels->row_bytes,
+                           b_corner + (last - first) * kernels->column_bytes, sums, true);
 }
 
 /* Which scalars a row and column of C are for now. Of a triangle's lines those in the panel have
@@ -257,31 +261,46 @@ static const ji_product_scalars_t *product_scalars(const product_run_t *run, int
     return line >= run->step && line < run->step + run->steps ? &run->first : &run->more;
 }
 
-static void product_write_sums(const product_run_t *run, const char *sums, int64_t i, int rows,
-                               int64_t j, int columns) {
+/* A column of a tile, of which not all may be written, or not by the same scalars. */
+static void product_write_column(const product_run_t *run, const char *sums, int64_t i, int rows,
+                                 int64_t j) {
     const ji_product_t *call = run->call;
     const size_t element = ji_sizeof(call->type);
     const bool by_rows = call->a.kind == JI_OPERAND_TRIANGULAR;
+    int64_t from = i, end = i + rows;
+    if (call->written == JI_WRITTEN_LOWER)
+        from = ji_max(from, j);
+    if (call->written == JI_WRITTEN_UPPER)
+        end = ji_min(end, j + 1);
 
-    for (int column = 0; column < columns; column++, sums += (size_t)run->kernels->rows * element) {
-        int64_t from = i, end = i + rows;
-        if (call->written == JI_WRITTEN_LOWER)
-            from = ji_max(from, j + column);
-        if (call->written == JI_WRITTEN_UPPER)
-            end = ji_min(end, j + column + 1);
+    for (int64_t next; from < end; from = next) {
+        next = end;
+        if (by_rows && from < run->step)
+            next = ji_min(next, run->step);
+        else if (by_rows && from < run->step + run->steps)
+            next = ji_min(next, run->step + run->steps);
 
-        for (int64_t next; from < end; from = next) {
-            next = end;
-            if (by_rows && from < run->step)
-                next = ji_min(next, run->step);
-            else if (by_rows && from < run->step + run->steps)
-                next = ji_min(next, run->step + run->steps);
-
-            run->kernels->update(next - from, sums + (size_t)(from - i) * element,
-                                 product_scalars(run, from, j + column),
-                                 ji_at(call->type, call->c, from, j + column, call->ldc));
-        }
+        run->kernels->update((int)(next - from), 1, sums + (size_t)(from - i) * element,
+                             product_scalars(run, from, j),
+                             ji_at(call->type, call->c, from, j, call->ldc), call->ldc);
     }
+}
+
+static void product_write_sums(const product_run_t *run, const char *sums, int64_t i, int rows,
+                               int64_t j, int columns) {
+    const ji_product_t *call = run->call;
+    const size_t column_bytes = (size_t)run->kernels->rows * ji_sizeof(call->type);
+    const ji_product_scalars_t *scalars = product_scalars(run, i, j);
+
+    if (call->written == JI_WRITTEN_ALL &&
+        scalars == product_scalars(run, i + rows - 1, j + columns - 1)) {
+        run->kernels->update(rows, columns, sums, scalars,
+                             ji_at(call->type, call->c, i, j, call->ldc), call->ldc);
+        return;
+    }
+
+    for (int column = 0; column < columns; column++, sums += column_bytes)
+        product_write_column(run, sums, i, rows, j + column);
 }
 
 static void product_tile(const product_run_t *run, const char *a, const char *b, int64_t i,

@@ -68,13 +68,14 @@ struct ji_product_kernels {
                  void *c, int64_t ldc);
     /* sums = A B, and with `more` sums += A B: a tile, stored by columns. */
     void (*tile_sums)(int64_t depth, const void *a, const void *b, void *sums, bool more);
-    /* sums += A B where one of the two is the corner of a triangle: at steps first, first + 1, ...
-     * only the lines (rows of A, or else columns of B) count that are not before the step (lower),
-     * or not behind it. parts: 1. */
-    void (*tile_corner)(int64_t depth, const void *a, const void *b, void *sums, int first,
-                        int parts, bool rows, bool lower);
-    /* A column of C += alpha sums + beta itself. */
-    void (*update)(int64_t count, const void *sums, const ji_product_scalars_t *scalars, void *c);
+    /* The same where one of the two is triangular: at steps first, first + 1, ... only the lines
+     * (rows of A, or else columns of B) count that are not before the step (lower), or not behind
+     * it. parts: 1. */
+    void (*tile_corner)(int64_t depth, const void *a, const void *b, void *sums, bool more,
+                        int first, int parts, bool rows, bool lower);
+    /* C += alpha sums + beta C, of a tile or a part of one. */
+    void (*update)(int rows, int columns, const void *sums, const ji_product_scalars_t *scalars,
+                   void *c, int64_t ldc);
     void (*direct)(const ji_product_direct_t *call);
 };
 

@@ -56,20 +56,26 @@ VECTOR_INLINE VECTOR NAME(added)(const NAME(scalars_t) * by, VECTOR sum, VECTOR 
     return by->turns_alpha ? V(fma)(by->alpha_i, V(turn)(sum), result) : result;
 }
 
-static void NAME(update)(int64_t count, const void *sums_, const ji_product_scalars_t *scalars,
-                         void *c_) {
+VECTOR_INLINE void NAME(update_column)(int64_t reals, const REAL *sums, const NAME(scalars_t) * by,
+                                       REAL *c) {
+    for (; reals >= LANES; reals -= LANES, sums += LANES, c += LANES)
+        V(store)(c, NAME(added)(by, V(load)(sums), by->reads ? V(load)(c) : V(splat)(0)));
+
+    if (reals > 0) {
+        const PART part = V(first)((int)reals);
+        const VECTOR old = by->reads ? V(load_part)(c, part) : V(splat)(0);
+        V(store_part)(c, NAME(added)(by, V(load_part)(sums, part), old), part);
+    }
+}
+
+static void NAME(update)(int rows, int columns, const void *sums_,
+                         const ji_product_scalars_t *scalars, void *c_, int64_t ldc) {
     const NAME(scalars_t) by = NAME(spread)(scalars);
     const REAL *sums = sums_;
     REAL *c = c_;
-    int64_t left = count * PARTS;
 
-    for (; left >= LANES; left -= LANES, sums += LANES, c += LANES)
-        V(store)(c, NAME(added)(&by, V(load)(sums), by.reads ? V(load)(c) : V(splat)(0)));
-    if (left > 0) {
-        const PART part = V(first)((int)left);
-        const VECTOR old = by.reads ? V(load_part)(c, part) : V(splat)(0);
-        V(store_part)(c, NAME(added)(&by, V(load_part)(sums, part), old), part);
-    }
+    for (; columns > 0; columns--, sums += TILE_REALS, c += ldc * PARTS)
+        NAME(update_column)(rows * PARTS, sums, &by, c);
 }
 
 /* ---- Packed tiles ---- */
@@ -114,9 +120,9 @@ static void NAME(tile_sums)(int64_t depth, const void *a, const void *b, void *s
 }
 
 /* The same, of a triangle: steps first, first + 1, ... count for the lines that are not before them
- * (lower), or not behind them. Lines are rows or columns, of `parts` reals; sums are added to. */
-static void NAME(tile_corner)(int64_t depth, const void *a_, const void *b_, void *sums_, int first,
-                              int parts, bool rows, bool lower) {
+ * (lower), or not behind them. Lines are rows or columns, of `parts` reals. */
+static void NAME(tile_corner)(int64_t depth, const void *a_, const void *b_, void *sums_, bool more,
+                              int first, int parts, bool rows, bool lower) {
     const REAL *a = a_, *b = b_;
     REAL *sums = sums_;
     VECTOR acc[TILE_COLUMNS][TILE_VECTORS];
@@ -125,7 +131,7 @@ static void NAME(tile_corner)(int64_t depth, const void *a_, const void *b_, voi
     for (int j = 0; j < TILE_COLUMNS; j++)
         VECTOR_UNROLL
     for (int v = 0; v < TILE_VECTORS; v++)
-        acc[j][v] = V(load)(sums + j * TILE_REALS + v * LANES);
+        acc[j][v] = more ? V(load)(sums + j * TILE_REALS + v * LANES) : V(splat)(0);
 
     for (int64_t p = 0; p < depth; p++, a += TILE_REALS, b += TILE_COLUMNS) {
         const int step = first + (int)p / parts;
@@ -202,9 +208,9 @@ static void NAME(tile_sums)(int64_t depth, const void *a, const void *b, void *s
     REAL_NAME(tile_sums)(2 * depth, a, b, sums, more);
 }
 
-static void NAME(tile_corner)(int64_t depth, const void *a, const void *b, void *sums, int first,
-                              int parts, bool rows, bool lower) {
-    REAL_NAME(tile_corner)(2 * depth, a, b, sums, first, 2 * parts, rows, lower);
+static void NAME(tile_corner)(int64_t depth, const void *a, const void *b, void *sums, bool more,
+                              int first, int parts, bool rows, bool lower) {
+    REAL_NAME(tile_corner)(2 * depth, a, b, sums, more, first, 2 * parts, rows, lower);
 }
 
 static void NAME(tile)(int64_t depth, const void *a, const void *b,
@@ -271,8 +277,7 @@ VECTOR_INLINE void NAME(direct_tile)(const ji_product_direct_t *call, int vector
             VECTOR_UNROLL
         for (int v = 0; v < vectors; v++)
             V(store)(sums + j * TILE_REALS + v * LANES, acc[j][v]);
-        for (int j = 0; j < columns; j++)
-            NAME(update)(rows, sums + j * TILE_REALS, &call->scalars, c + j * ldc);
+        NAME(update)(rows, columns, sums, &call->scalars, c, call->ldc);
         return;
     }
 #endif
