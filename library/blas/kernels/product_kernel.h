@@ -121,10 +121,8 @@ static void NAME(tile_sums)(int64_t depth, const void *a, const void *b, void *s
 
 /* The same, of a triangle: steps first, first + 1, ... count for the lines that are not before them
  * (lower), or not behind them. Lines are rows or columns, of `parts` reals. */
-static void NAME(tile_corner)(int64_t depth, const void *a_, const void *b_, void *sums_, bool more,
-                              int first, int parts, bool rows, bool lower) {
-    const REAL *a = a_, *b = b_;
-    REAL *sums = sums_;
+VECTOR_INLINE void NAME(corner_sums)(int64_t depth, const REAL *a, const REAL *b, REAL *sums,
+                                     bool more, int first, int parts, bool rows, bool lower) {
     VECTOR acc[TILE_COLUMNS][TILE_VECTORS];
 
     VECTOR_UNROLL
@@ -134,7 +132,7 @@ static void NAME(tile_corner)(int64_t depth, const void *a_, const void *b_, voi
         acc[j][v] = more ? V(load)(sums + j * TILE_REALS + v * LANES) : V(splat)(0);
 
     for (int64_t p = 0; p < depth; p++, a += TILE_REALS, b += TILE_COLUMNS) {
-        const int step = first + (int)p / parts;
+        const int step = first + (parts == 1 ? (int)p : (int)p / 2);
         VECTOR column[TILE_VECTORS];
         KEEP keep[TILE_VECTORS];
         VECTOR_UNROLL
@@ -160,6 +158,18 @@ static void NAME(tile_corner)(int64_t depth, const void *a_, const void *b_, voi
         VECTOR_UNROLL
     for (int v = 0; v < TILE_VECTORS; v++)
         V(store)(sums + j * TILE_REALS + v * LANES, acc[j][v]);
+}
+
+static void NAME(tile_corner)(int64_t depth, const void *a, const void *b, void *sums, bool more,
+                              int first, int parts, bool rows, bool lower) {
+    if (rows && lower)
+        NAME(corner_sums)(depth, a, b, sums, more, first, parts, true, true);
+    else if (rows)
+        NAME(corner_sums)(depth, a, b, sums, more, first, parts, true, false);
+    else if (lower)
+        NAME(corner_sums)(depth, a, b, sums, more, first, parts, false, true);
+    else
+        NAME(corner_sums)(depth, a, b, sums, more, first, parts, false, false);
 }
 
 /* ldc in reals. */
