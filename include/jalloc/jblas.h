@@ -342,7 +342,16 @@ JALLOC_API jstatus_t jblas_ztrsv(jhandle_t *handle, jblas_uplo_t uplo, jblas_ope
                                  int64_t lda, jcomplex_f64_t *x, int64_t incx);
 
 /** @} @name Level 3: matrix and matrix
- * Sizes as in BLAS; workspace with each routine.
+ * Sizes as in BLAS; workspace with each routine. "Panels" are what the products of the host are
+ * packed into, all in the handle's memory, with the same bits whatever is lent:
+ * - "packed": for the caches and for each of the handle's threads, at most 12 MiB and 1 MiB a
+ *   thread; less where the matrices are smaller.
+ * - "packed-small": at most 256 KiB a thread; a tenth slower or so.
+ * - "in place": none. Products of general matrices of order 128 and less, and others of order 23
+ *   and less, ask for nothing and are as fast so; larger ones lose a part, those with a symmetric
+ *   or triangular matrix much.
+ *
+ * On GPUs, and by a CBLAS, these routines need no workspace of the handle's.
  * @{ */
 
 /** C = alpha op(A) op(B) + beta C. op(A): m x k, op(B): k x n, C: m x n; lda >= max(1, rows of A as
@@ -352,12 +361,12 @@ JALLOC_API jstatus_t jblas_ztrsv(jhandle_t *handle, jblas_uplo_t uplo, jblas_ope
  * Accuracy normwise: from a size of the device's on, rungs that turn workspace and digits into
  * speed, those of them that the type has and the device makes pay; smaller products are as above.
  * Small elements beside large ones lose digits, sums of elements may overflow, an infinity may
- * become NaN. Workspace: componentwise none. Normwise, with m, n, k the sizes, e the bytes of an
+ * become NaN. Workspace: componentwise panels. Normwise, with m, n, k the sizes, e the bytes of an
  * element, u 2^-24 or 2^-53, and alpha 1, beta 0 in the bounds:
  * - "3m" (complex): three real products in place of four, at most 4/3 as fast. Bytes: 3 (m kc + kc
  *   nc + m nc) e / 2, where kc and nc are panels of the device's (host: 1024, 512; GPU: all of k,
- *   4096). |Re error| <= g |A||B| and |Im error| <= 3 g |A||B| by the moduli of the elements, where
- *   g = (k + k / kc + 8) u.
+ *   4096), and the panels of the real products. |Re error| <= g |A||B| and |Im error| <= 3 g
+ *   |A||B| by the moduli of the elements, where g = (k + k / kc + 8) u.
  * - "emulated-bf16x9" (float; GPUs of compute capability 10.0 and 10.3 with cuBLAS 12.9 or newer,
  *   in host pointer mode): cuBLAS's own emulation, all nine products of three bfloat16, in place of
  *   the ways below; where it declines, its product of floats. Bytes: none beside what cuBLAS has
@@ -379,7 +388,7 @@ JALLOC_API jstatus_t jblas_ztrsv(jhandle_t *handle, jblas_uplo_t uplo, jblas_ope
  *   one; an eighth of the work is saved by each. Bytes: (m k + k n + m n) e / 4 for one, 5/16 in
  *   place of 1/4 for two. Each halving makes the error larger: |C - C'| <= (18^l (k'^2 + 6 k') - 6
  *   k) u max|A| max|B|, where k' = k / 2^l after l halvings; in practice about 3 times a halving.
- * - "plain": none; as componentwise. The only one with the policy same bits.
+ * - as componentwise: the panels, on a GPU "plain". The only ones with the policy same bits.
  *
  * The statistics (rung_count), the profile (JALLOC_LAYER 4) and perf degraded say which rung ran.
  * Sources: Higham, "Stability of a method for multiplying complex matrices with three real matrix
@@ -418,8 +427,7 @@ JALLOC_API jstatus_t jblas_zgemm(jhandle_t *handle, jblas_operation_t transa,
  *
  * hgemm is the vendors' name (cublasHgemm, rocblas_hgemm; theirs add in half), bgemm that of
  * OpenBLAS for a product that is bfloat16 throughout (its sbgemm gives float). Workspace on the
- * host: rung 0 "panels" panels in float of at most 512 x 512 of A, B and C, 3 MiB at most; rung 1
- * "blocks" none, blocks of 64 x 64 on the stack. The two add in different orders. On a GPU none. */
+ * host: panels, and the sums of at most 512 x 1024 elements of C. On a GPU none. */
 JALLOC_API jstatus_t jblas_hgemm(jhandle_t *handle, jblas_operation_t transa,
                                  jblas_operation_t transb, int64_t m, int64_t n, int64_t k,
                                  const float *alpha, const jfloat16_t *a, int64_t lda,
@@ -432,7 +440,7 @@ JALLOC_API jstatus_t jblas_bgemm(jhandle_t *handle, jblas_operation_t transa,
                                  jbfloat16_t *c, int64_t ldc);
 
 /** C = alpha A B + beta C (left) or alpha B A + beta C (right). A: symmetric of order m (left) or n
- * (right), one triangle read; B, C: m x n. Workspace: none. */
+ * (right), one triangle read; B, C: m x n. Workspace: panels. */
 JALLOC_API jstatus_t jblas_ssymm(jhandle_t *handle, jblas_side_t side, jblas_uplo_t uplo, int64_t m,
                                  int64_t n, const float *alpha, const float *a, int64_t lda,
                                  const float *b, int64_t ldb, const float *beta, float *c,
@@ -451,7 +459,7 @@ JALLOC_API jstatus_t jblas_zsymm(jhandle_t *handle, jblas_side_t side, jblas_upl
                                  const jcomplex_f64_t *beta, jcomplex_f64_t *c, int64_t ldc);
 
 /** As jblas_zsymm with A Hermitian; imaginary parts of its diagonal are taken as 0. Workspace:
- * none. */
+ * panels. */
 JALLOC_API jstatus_t jblas_chemm(jhandle_t *handle, jblas_side_t side, jblas_uplo_t uplo, int64_t m,
                                  int64_t n, const jcomplex_f32_t *alpha, const jcomplex_f32_t *a,
                                  int64_t lda, const jcomplex_f32_t *b, int64_t ldb,
@@ -463,7 +471,7 @@ JALLOC_API jstatus_t jblas_zhemm(jhandle_t *handle, jblas_side_t side, jblas_upl
 
 /** C = alpha A A^T + beta C (trans N: A is n x k) or alpha A^T A + beta C (T: A is k x n). C:
  * symmetric of order n, one triangle updated. The conjugate transpose is an invalid value for
- * complex types. Workspace: none. */
+ * complex types. Workspace: panels. */
 JALLOC_API jstatus_t jblas_ssyrk(jhandle_t *handle, jblas_uplo_t uplo, jblas_operation_t trans,
                                  int64_t n, int64_t k, const float *alpha, const float *a,
                                  int64_t lda, const float *beta, float *c, int64_t ldc);
@@ -482,7 +490,7 @@ JALLOC_API jstatus_t jblas_zsyrk(jhandle_t *handle, jblas_uplo_t uplo, jblas_ope
 /** C = alpha A A^H + beta C (trans N: A is n x k) or alpha A^H A + beta C (C: A is k x n), alpha
  * and beta real. C: Hermitian of order n, one triangle updated, imaginary parts of the diagonal set
  * to 0 (beta = 1 and alpha or k is 0: a no-op, as in reference BLAS). The plain transpose is an
- * invalid value. Workspace: none. */
+ * invalid value. Workspace: panels. */
 JALLOC_API jstatus_t jblas_cherk(jhandle_t *handle, jblas_uplo_t uplo, jblas_operation_t trans,
                                  int64_t n, int64_t k, const float *alpha, const jcomplex_f32_t *a,
                                  int64_t lda, const float *beta, jcomplex_f32_t *c, int64_t ldc);
@@ -492,7 +500,7 @@ JALLOC_API jstatus_t jblas_zherk(jhandle_t *handle, jblas_uplo_t uplo, jblas_ope
 
 /** C = alpha A B^T + alpha B A^T + beta C (trans N: A and B are n x k) or alpha A^T B + alpha B^T
  * A + beta C (T: they are k x n). C: symmetric of order n, one triangle updated. The conjugate
- * transpose is an invalid value for complex types. Workspace: none. */
+ * transpose is an invalid value for complex types. Workspace: panels. */
 JALLOC_API jstatus_t jblas_ssyr2k(jhandle_t *handle, jblas_uplo_t uplo, jblas_operation_t trans,
                                   int64_t n, int64_t k, const float *alpha, const float *a,
                                   int64_t lda, const float *b, int64_t ldb, const float *beta,
@@ -515,7 +523,7 @@ JALLOC_API jstatus_t jblas_zsyr2k(jhandle_t *handle, jblas_uplo_t uplo, jblas_op
 /** C = alpha A B^H + conj(alpha) B A^H + beta C (trans N: A and B are n x k) or alpha A^H B +
  * conj(alpha) B^H A + beta C (C: they are k x n), beta real. C: Hermitian of order n, one triangle
  * updated, imaginary parts of the diagonal set to 0 (beta = 1 and alpha or k is 0: a no-op, as in
- * reference BLAS). The plain transpose is an invalid value. Workspace: none. */
+ * reference BLAS). The plain transpose is an invalid value. Workspace: panels. */
 JALLOC_API jstatus_t jblas_cher2k(jhandle_t *handle, jblas_uplo_t uplo, jblas_operation_t trans,
                                   int64_t n, int64_t k, const jcomplex_f32_t *alpha,
                                   const jcomplex_f32_t *a, int64_t lda, const jcomplex_f32_t *b,
@@ -528,7 +536,7 @@ JALLOC_API jstatus_t jblas_zher2k(jhandle_t *handle, jblas_uplo_t uplo, jblas_op
 /** One triangle of C = alpha op(A) op(B) + beta C, for products that are known to be symmetric or
  * of which half is wanted. op(A): n x k, op(B): k x n, C: n x n; the other triangle is not touched.
  * MKL's name; gemmtr of reference BLAS 3.13. On the host made of products of the CBLAS's by halves,
- * half of gemm's work. Workspace: none. */
+ * half of gemm's work. Workspace: panels. */
 JALLOC_API jstatus_t jblas_sgemmt(jhandle_t *handle, jblas_uplo_t uplo, jblas_operation_t transa,
                                   jblas_operation_t transb, int64_t n, int64_t k,
                                   const float *alpha, const float *a, int64_t lda, const float *b,
@@ -550,7 +558,7 @@ JALLOC_API jstatus_t jblas_zgemmt(jhandle_t *handle, jblas_uplo_t uplo, jblas_op
                                   jcomplex_f64_t *c, int64_t ldc);
 
 /** B = alpha op(A) B (left) or alpha B op(A) (right), in place. A: triangular of order m (left) or
- * n (right); B: m x n. alpha = 0: B = 0. Workspace: none. */
+ * n (right); B: m x n. alpha = 0: B = 0. Workspace: panels. */
 JALLOC_API jstatus_t jblas_strmm(jhandle_t *handle, jblas_side_t side, jblas_uplo_t uplo,
                                  jblas_operation_t trans, jblas_diagonal_t diag, int64_t m,
                                  int64_t n, const float *alpha, const float *a, int64_t lda,
