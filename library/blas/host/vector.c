@@ -75,7 +75,7 @@ static void vector_run_pieces(vector_work_t *work, int wanted) {
 }
 
 /* Bytes that a thread should have to do, lest it costs more to call it than it saves. */
-#define BYTES_A_THREAD 2097152
+#define BYTES_A_THREAD 1048576
 
 /* How many threads the vectors keep busy. */
 static int vector_threads(const ji_vector_t *v, int64_t vectors) {

@@ -28,7 +28,7 @@
  *         return lane[0] + 0; // -0 becomes 0
  *     }
  *
- *   asum         lane[i % LANES] += fabs(x[i]), over the 2 n real and imaginary parts of a complex x
+ *   asum         lane[i % LANES] += fabs(x[i]), over the 2 n parts of a complex x
  *   complex dot  four such sums, of lanes half as many in all: 128 / sizeof(complex) for each of
  *                Re x Re y, Im x Im y, Re x Im y, Im x Re y; the result has the first less the
  *                second, and the third plus the fourth (dotc: plus, and less)
@@ -36,6 +36,16 @@
  *                parts of a complex x. If x is of doubles and the sum is not from 2^-900 to 2^900,
  *                it is done again with each x[i] 2^-e, where the largest part is from 2^(e-1) to
  *                2^e and e at most 1000 and at least -1000; sum and e go on together
+ *
+ * Longer vectors are blocks of JI_REDUCE_BLOCK elements, added by a tree (host/vector.c); of norms
+ * the sum of the smaller e is brought to the larger one first. What is written element by element:
+ *
+ *     axpy         y = fma(alpha, x, y)
+ *     of complex   Re y = fma(-Im alpha, Im x, fma(Re alpha, Re x, Re y))
+ *                  Im y = fma(Im alpha, Re x, fma(Re alpha, Im x, Im y))
+ *     scal         x = alpha x, both parts where alpha is real
+ *     of complex   Re x = fma(-Im alpha, Im x, Re alpha Re x)
+ *                  Im x = fma(Im alpha, Re x, Re alpha Im x)
  *
  * A set without fused multiply-adds (ji_kernel_set_t.fused) rounds each product first, and has
  * other bits. Which NaN comes out of several is not promised. */

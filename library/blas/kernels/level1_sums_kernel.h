@@ -1,0 +1,421 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* What one element type's vectors come to: sums, norms, the largest. The second half of
+ * level1_kernel.h, which includes it and says what the names mean. No include guard.
+ *
+ * Where elements lie apart they are first laid side by side, some at a time, in a room on the
+ * stack: so there is one loop for each sum, and its order is the same for every increment.
+ *
+ * The sums of a block are in SUM_VECTORS vectors, which are SUM_BYTES whatever the set, and so many
+ * that additions to one need not wait for each other. Loops over them are unrolled: what has no
+ * constant number is kept in memory by GCC, which makes a short sum three times as long. */
+
+/* ---- Sums ---- */
+
+/* `count` elements side by side: where they are, or laid there. */
+VECTOR_INLINE const REAL *NAME(lay)(int count, const REAL *x, int64_t increment, REAL *room) {
+    if (increment == 1)
+        return x;
+
+    for (REAL *to = room; count > 0; count--, x += PARTS * increment, to += PARTS)
+        for (int part = 0; part < PARTS; part++)
+            to[part] = x[part];
+    return room;
+}
+
+VECTOR_INLINE void NAME(clear)(VECTOR *sums) {
+    VECTOR_UNROLL
+    for (int k = 0; k < SUM_VECTORS; k++)
+        sums[k] = V(splat)(0);
+}
+
+/* By halves; `count` is a constant of at most 16. */
+#define FOLD_ROW(sums, count)                                                                      \
+    FOLD_HALF(sums, count, 8)                                                                      \
+    FOLD_HALF(sums, count, 4) FOLD_HALF(sums, count, 2) FOLD_HALF(sums, count, 1)
+#define FOLD_HALF(sums, count, half)                                                               \
+    VECTOR_UNROLL                                                                                  \
+    for (int k = 0; k < (half); k++)                                                               \
+        if ((count) > (half))                                                                      \
+            (sums)[k] += (sums)[k + (half)];
+
+VECTOR_INLINE void NAME(multiply)(VECTOR x, VECTOR y, VECTOR *sum) {
+#if COMPLEX
+    VECTOR_HOLD(x);
+    VECTOR_HOLD(y);
+    sum[ROW_VECTORS] = V(fma)(x, V(swap)(y), sum[ROW_VECTORS]);
+#endif
+    sum[0] = V(fma)(x, y, sum[0]);
+}
+
+VECTOR_INLINE void NAME(add_products)(int64_t reals, const REAL *x, const REAL *y, VECTOR *sums) {
+    for (; reals >= ROW; reals -= ROW, x += ROW, y += ROW)
+        VECTOR_UNROLL
+    for (int k = 0; k < ROW_VECTORS; k++)
+        NAME(multiply)(V(load)(x + k * LANES), V(load)(y + k * LANES), sums + k);
+
+    VECTOR_UNROLL
+    for (int k = 0; k < ROW_VECTORS; k++) {
+        if (reals <= k * LANES)
+            continue;
+        const PART part = NAME(first_of)(reals - k * LANES);
+        const VECTOR next_x = V(load_part)(x + k * LANES, part);
+        NAME(multiply)(next_x, V(load_part)(y + k * LANES, part), sums + k);
+    }
+}
+
+/* From one vector of sums of each row. */
+VECTOR_INLINE void NAME(store_product)(VECTOR straight, VECTOR crossed, bool conjugate, REAL *sum) {
+#if COMPLEX
+    REAL same[2], other[2]; /* Re Re, Im Im; Re Im, Im Re */
+    V(fold_pairs)(straight, same);
+    V(fold_pairs)(crossed, other);
+    sum[0] = (conjugate ? same[0] + same[1] : same[0] - same[1]) + 0;
+    sum[1] = (conjugate ? other[0] - other[1] : other[0] + other[1]) + 0;
+#else
+    (void)crossed, (void)conjugate;
+    sum[0] = V(fold)(straight) + 0;
+#endif
+}
+
+VECTOR_INLINE void NAME(store_products)(VECTOR *sums, bool conjugate, REAL *sum) {
+    VECTOR *crossed = sums + SUM_VECTORS - ROW_VECTORS;
+    FOLD_ROW(sums, ROW_VECTORS)
+    if (COMPLEX) {
+        FOLD_ROW(crossed, ROW_VECTORS)
+    }
+    NAME(store_product)(sums[0], crossed[0], conjugate, sum);
+}
+
+static __attribute__((noinline)) void NAME(dot_apart)(int64_t n, const REAL *x, int64_t incx,
+                                                      const REAL *y, int64_t incy, bool conjugate,
+                                                      REAL *sum) {
+    REAL room_x[PARTS * ROOM], room_y[PARTS * ROOM];
+    VECTOR sums[SUM_VECTORS];
+    NAME(clear)(sums);
+
+    for (int count; n > 0; n -= count, x += PARTS * count * incx, y += PARTS * count * incy) {
+        count = n < ROOM ? (int)n : ROOM;
+        const REAL *next_x = NAME(lay)(count, x, incx, room_x);
+        NAME(add_products)(PARTS * count, next_x, NAME(lay)(count, y, incy, room_y), sums);
+    }
+
+    NAME(store_products)(sums, conjugate, sum);
+}
+
+VECTOR_INLINE void NAME(dot_by)(int64_t n, const void *x, int64_t incx, const void *y, int64_t incy,
+                                bool conjugate, void *sum) {
+    if (incx != 1 || incy != 1) {
+        NAME(dot_apart)(n, x, incx, y, incy, conjugate, sum);
+        return;
+    }
+
+    if (PARTS * n <= LANES) { /* the other sums would be 0 */
+        const PART part = NAME(first_of)(PARTS * n);
+        VECTOR sums[1 + ROW_VECTORS];
+        sums[0] = sums[ROW_VECTORS] = V(splat)(0);
+        NAME(multiply)(V(load_part)(x, part), V(load_part)(y, part), sums);
+        NAME(store_product)(sums[0], sums[ROW_VECTORS], conjugate, sum);
+        return;
+    }
+
+    VECTOR sums[SUM_VECTORS];
+    NAME(clear)(sums);
+    NAME(add_products)(PARTS * n, x, y, sums);
+    NAME(store_products)(sums, conjugate, sum);
+}
+
+static void NAME(dot)(int64_t n, const void *x, int64_t incx, const void *y, int64_t incy,
+                      void *sum) {
+    NAME(dot_by)(n, x, incx, y, incy, false, sum);
+}
+
+static void NAME(dotc)(int64_t n, const void *x, int64_t incx, const void *y, int64_t incy,
+                       void *sum) {
+    NAME(dot_by)(n, x, incx, y, incy, true, sum);
+}
+
+VECTOR_INLINE void NAME(add_sizes)(int64_t reals, const REAL *x, VECTOR *sums) {
+    for (; reals >= SUM_VECTORS * LANES; reals -= SUM_VECTORS * LANES, x += SUM_VECTORS * LANES)
+        for (int k = 0; k < SUM_VECTORS; k++)
+            sums[k] += V(abs)(V(load)(x + k * LANES));
+
+    VECTOR_UNROLL
+    for (int k = 0; k < SUM_VECTORS; k++) {
+        if (reals <= k * LANES)
+            continue;
+        sums[k] += V(abs)(V(load_part)(x + k * LANES, NAME(first_of)(reals - k * LANES)));
+    }
+}
+
+static void NAME(asum)(int64_t n, const void *x_, int64_t incx, void *sum) {
+    const REAL *x = x_;
+    if (incx == 1 && PARTS * n <= LANES) {
+        *(REAL *)sum = V(fold)(V(abs)(V(load_part)(x, NAME(first_of)(PARTS * n))));
+        return;
+    }
+
+    REAL room[PARTS * ROOM];
+    VECTOR sums[SUM_VECTORS];
+    NAME(clear)(sums);
+
+    if (incx == 1)
+        NAME(add_sizes)(PARTS * n, x, sums);
+    else
+        for (int count; n > 0; n -= count, x += PARTS * count * incx) {
+            count = n < ROOM ? (int)n : ROOM;
+            NAME(add_sizes)(PARTS * count, NAME(lay)(count, x, incx, room), sums);
+        }
+
+    FOLD_ROW(sums, SUM_VECTORS)
+    *(REAL *)sum = V(fold)(sums[0]);
+}
+
+/* ---- Squares ---- */
+
+VECTOR_INLINE d_vector NAME(add_square)(d_vector x, double scale, d_vector sum) {
+    if (scale != 1)
+        x *= d_splat(scale);
+    return d_fma(x, x, sum);
+}
+
+/* Of x times scale. */
+VECTOR_INLINE void NAME(add_squares)(int64_t reals, const REAL *x, double scale, d_vector *sums) {
+    enum { WIDE_ROW = SUM_VECTORS * WIDE_LANES };
+    for (; reals >= WIDE_ROW; reals -= WIDE_ROW, x += WIDE_ROW)
+        for (int k = 0; k < SUM_VECTORS; k++)
+            sums[k] = NAME(add_square)(V(widen)(x + k * WIDE_LANES), scale, sums[k]);
+
+    VECTOR_UNROLL
+    for (int k = 0; k < SUM_VECTORS; k++) {
+        const int64_t left = reals - k * WIDE_LANES;
+        if (left <= 0)
+            continue;
+        const int some = left < WIDE_LANES ? (int)left : WIDE_LANES;
+        sums[k] = NAME(add_square)(V(widen_first)(x + k * WIDE_LANES, some), scale, sums[k]);
+    }
+}
+
+VECTOR_INLINE double NAME(sum_squares)(int64_t n, const REAL *x, int64_t incx, double scale) {
+    REAL room[PARTS * ROOM];
+    d_vector sums[SUM_VECTORS];
+    VECTOR_UNROLL
+    for (int k = 0; k < SUM_VECTORS; k++)
+        sums[k] = d_splat(0);
+
+    if (incx == 1)
+        NAME(add_squares)(PARTS * n, x, scale, sums);
+    else
+        for (int count; n > 0; n -= count, x += PARTS * count * incx) {
+            count = n < ROOM ? (int)n : ROOM;
+            NAME(add_squares)(PARTS * count, NAME(lay)(count, x, incx, room), scale, sums);
+        }
+
+    FOLD_ROW(sums, SUM_VECTORS)
+    return d_fold(sums[0]);
+}
+
+/* The largest magnitude of any part; there is no NaN. */
+static double NAME(largest_part)(int64_t n, const REAL *x, int64_t incx) {
+    REAL room[PARTS * ROOM];
+    VECTOR largest[AT_ONCE] = {V(splat)(0), V(splat)(0), V(splat)(0), V(splat)(0)};
+
+    for (int count; n > 0; n -= count, x += PARTS * count * incx) {
+        count = n < ROOM ? (int)n : ROOM;
+        const REAL *next = NAME(lay)(count, x, incx, room);
+        int reals = PARTS * count;
+
+        for (; reals >= AT_ONCE * LANES; reals -= AT_ONCE * LANES, next += AT_ONCE * LANES)
+            for (int k = 0; k < AT_ONCE; k++)
+                largest[k] = V(max)(V(abs)(V(load)(next + k * LANES)), largest[k]);
+        for (; reals > 0; reals -= LANES, next += LANES)
+            largest[0] = V(max)(V(abs)(V(load_part)(next, NAME(first_of)(reals))), largest[0]);
+    }
+
+    for (int k = 1; k < AT_ONCE; k++)
+        largest[0] = V(max)(largest[k], largest[0]);
+    return (double)V(largest)(largest[0]);
+}
+
+/* Where the squares left the range in which nothing that matters is lost. */
+static __attribute__((noinline)) void NAME(scaled_squares)(int64_t n, const REAL *x, int64_t incx,
+                                                           ji_squares_t *sum) {
+    const double largest = NAME(largest_part)(n, x, incx);
+    if (largest == 0 || isinf(largest)) {
+        sum->sum = largest;
+        return;
+    }
+
+    int exponent;
+    frexp(largest, &exponent);
+    /* 2^-exponent must be a normal number. */
+    exponent = exponent > 1000 ? 1000 : exponent < -1000 ? -1000 : exponent;
+    sum->exponent = exponent;
+    sum->sum = NAME(sum_squares)(n, x, incx, ldexp(1, -exponent));
+}
+
+/* Squares of floats are always well within doubles. */
+VECTOR_INLINE bool NAME(is_within)(double sum) {
+    return sizeof(REAL) == sizeof(float) || (sum >= 0x1p-900 && sum <= 0x1p900);
+}
+
+static void NAME(squares)(int64_t n, const void *x, int64_t incx, ji_squares_t *sum) {
+    sum->exponent = 0;
+    sum->sum = NAME(sum_squares)(n, x, incx, 1);
+    if (!NAME(is_within)(sum->sum) && !isnan(sum->sum))
+        NAME(scaled_squares)(n, x, incx, sum);
+}
+
+static void NAME(nrm2)(int64_t n, const void *x, int64_t incx, void *norm) {
+    if (incx == 1) {
+        double sum;
+        if (PARTS * n <= WIDE_LANES) { /* the other sums would be 0 */
+            const d_vector few = V(widen_first)(x, (int)(PARTS * n));
+            sum = d_fold(d_fma(few, few, d_splat(0)));
+        } else {
+            sum = NAME(sum_squares)(n, x, 1, 1);
+        }
+        if (NAME(is_within)(sum)) {
+            *(REAL *)norm = (REAL)sqrt(sum);
+            return;
+        }
+    }
+
+    ji_squares_t sum;
+    NAME(squares)(n, x, incx, &sum);
+    *(REAL *)norm = (REAL)ji_root_of(&sum);
+}
+
+/* ---- The largest ---- */
+
+/* The sizes of elements, in their own precision; a complex one's at both its places. */
+VECTOR_INLINE VECTOR NAME(sizes)(VECTOR x) {
+    x = V(abs)(x);
+#if COMPLEX
+    x += V(swap)(x);
+#endif
+    return x;
+}
+
+VECTOR_INLINE bool NAME(one_exceeds)(const VECTOR *sizes, int count, VECTOR limit) {
+    V(truth) exceeds = V(exceeds)(sizes[0], limit);
+    for (int k = 1; k < count; k++)
+        exceeds = V(either)(exceeds, V(exceeds)(sizes[k], limit));
+    return V(any)(exceeds);
+}
+
+/* NaN, if there is one. */
+VECTOR_INLINE REAL NAME(largest_of)(VECTOR *sizes, int count) {
+    if (NAME(one_exceeds)(sizes, count, V(splat)((REAL)INFINITY)))
+        return (REAL)NAN;
+    for (int half = count / 2; half > 0; half /= 2)
+        for (int k = 0; k < half; k++)
+            sizes[k] = V(max)(sizes[k], sizes[k + half]);
+    return V(largest)(sizes[0]);
+}
+
+/* The same of what is less than a row. */
+VECTOR_INLINE REAL NAME(largest_of_rest)(int64_t reals, const REAL *x) {
+    const VECTOR infinity = V(splat)((REAL)INFINITY);
+    VECTOR largest = V(splat)(0);
+    V(truth) is_nan = V(exceeds)(largest, infinity);
+
+    for (int64_t i = 0; i < reals; i += LANES) {
+        const VECTOR sizes = NAME(sizes)(V(load_part)(x + i, NAME(first_of)(reals - i)));
+        is_nan = V(either)(is_nan, V(exceeds)(sizes, infinity));
+        largest = V(max)(sizes, largest);
+    }
+    return V(any)(is_nan) ? (REAL)NAN : V(largest)(largest);
+}
+
+VECTOR_INLINE V(truth) NAME(are_of_size)(VECTOR x, bool nan, VECTOR size) {
+    return nan ? V(exceeds)(NAME(sizes)(x), size) : V(equals)(NAME(sizes)(x), size);
+}
+
+/* The first real whose size is this one, or a NaN (and then size is infinity); there is one. */
+VECTOR_INLINE int64_t NAME(place_of)(int64_t reals, const REAL *x, bool nan, VECTOR size) {
+    V(truth) here;
+    int64_t i = 0;
+    for (; reals - i >= LANES; i += LANES) {
+        here = NAME(are_of_size)(V(load)(x + i), nan, size);
+        if (V(any)(here))
+            return i + V(place)(here);
+    }
+    here = NAME(are_of_size)(V(load_part)(x + i, V(first)((int)(reals - i))), nan, size);
+    return i + V(place)(here);
+}
+
+/* A row is looked at closely only if something in it exceeds all before it: is larger, or a NaN.
+ * Which element that was is found at the end. */
+VECTOR_INLINE void NAME(search)(int64_t reals, const REAL *x, int64_t first, ji_found_t *found) {
+    const REAL *const begin = x, *const end = x + reals, *row = NULL;
+    REAL largest = (REAL)found->size;
+
+    for (; end - x >= SEARCH_VECTORS * LANES; x += SEARCH_VECTORS * LANES) {
+        VECTOR sizes[SEARCH_VECTORS];
+        for (int k = 0; k < SEARCH_VECTORS; k++)
+            sizes[k] = NAME(sizes)(V(load)(x + k * LANES));
+        if (!NAME(one_exceeds)(sizes, SEARCH_VECTORS, V(splat)(largest)))
+            continue;
+
+        row = x;
+        largest = NAME(largest_of)(sizes, SEARCH_VECTORS);
+        if (isnan(largest))
+            break;
+    }
+    if (x < end && !isnan(largest)) {
+        const REAL rest = NAME(largest_of_rest)(end - x, x);
+        if (!(rest <= largest))
+            row = x, largest = rest;
+    }
+
+    if (row == NULL)
+        return;
+    found->size = (double)largest;
+    const int64_t place = isnan(largest)
+                              ? NAME(place_of)(end - row, row, true, V(splat)((REAL)INFINITY))
+                              : NAME(place_of)(end - row, row, false, V(splat)(largest));
+    found->place = first + (row - begin + place) / PARTS;
+}
+
+/* The same in one vector. */
+VECTOR_INLINE void NAME(search_one)(int64_t reals, const REAL *x, int64_t first,
+                                    ji_found_t *found) {
+    const VECTOR sizes = NAME(sizes)(V(load_part)(x, NAME(first_of)(reals)));
+    V(truth) here = V(exceeds)(sizes, V(splat)((REAL)INFINITY));
+    REAL largest = (REAL)NAN;
+
+    if (!V(any)(here)) {
+        largest = V(largest)(sizes);
+        if ((double)largest <= found->size)
+            return;
+        here = V(equals)(sizes, V(splat)(largest));
+    }
+    found->size = (double)largest;
+    found->place = first + V(place)(here) / PARTS;
+}
+
+static void NAME(iamax)(int64_t n, const void *x_, int64_t incx, int64_t first, ji_found_t *found) {
+    const REAL *x = x_;
+    if (isnan(found->size))
+        return;
+
+    if (incx == 1) {
+        if (PARTS * n <= LANES)
+            NAME(search_one)(PARTS * n, x, first, found);
+        else
+            NAME(search)(PARTS * n, x, first, found);
+        return;
+    }
+
+    REAL room[PARTS * ROOM];
+    for (int count; n > 0 && !isnan(found->size);
+         n -= count, first += count, x += PARTS * count * incx) {
+        count = n < ROOM ? (int)n : ROOM;
+        NAME(search)(PARTS * count, NAME(lay)(count, x, incx, room), first, found);
+    }
+}
+
+#undef FOLD_ROW
+#undef FOLD_HALF
