@@ -62,9 +62,6 @@ void ji_matvec_add_dots(const matvec_t *v, const matvec_part_t *part, const void
 
 /* ---- Threads ---- */
 
-/* Of the matrix for each thread. From half of it on two threads were faster than one on an idle
- * machine; where others want the processors, each hand-over may cost much more than it saves. */
-#define MATVEC_THREAD_BYTES ((int64_t)256 * 1024)
 #define MATVEC_LEAST_ROWS 64 /* of one thread: a page of a column, and whole cache lines */
 #define MATVEC_LEAST_COLUMNS 8
 
@@ -98,28 +95,13 @@ static void matvec_work_part(void *argument, int index) {
     work->function(work->v, &own, work->alpha);
 }
 
-/* How many threads so much of a matrix keeps busy. */
-static int matvec_threads(const matvec_t *v, int64_t rows, int64_t columns) {
-    const double bytes = (double)rows * (double)columns * (double)ji_sizeof(v->type);
-    const double most = bytes / (double)MATVEC_THREAD_BYTES;
-    return most < 2 ? 1 : most < INT16_MAX ? (int)most : INT16_MAX;
-}
-
-void ji_matvec_begin(matvec_t *v, ji_team_lease_t *lease, const ji_matvec_t *args, int64_t rows,
-                     int64_t columns) {
-    v->lease = lease;
-    ji_team_begin(lease, &args->head.threads, matvec_threads(v, rows, columns));
-}
-
 void ji_matvec_divide(const matvec_t *v, const matvec_part_t *part, const void *alpha,
                       matvec_function_t function, bool by_rows) {
     const int64_t rows = part->row_end - part->row, columns = part->column_end - part->column;
     const int64_t least = by_rows ? MATVEC_LEAST_ROWS : MATVEC_LEAST_COLUMNS,
                   portions = (by_rows ? rows : columns) / least;
-    const int count =
-        v->lease->count < 2
-            ? 1
-            : (int)ji_min(ji_min(v->lease->count, matvec_threads(v, rows, columns)), portions);
+    const int most = matvec_count(v) == 1 ? 1 : matvec_threads(v, rows, columns);
+    const int count = (int)ji_min(ji_min(matvec_count(v), most), portions);
     if (count < 2) {
         function(v, part, alpha);
         return;
@@ -144,10 +126,10 @@ void ji_host_gemv(void *block) {
     if (host_is_zero(v.type, &args->alpha))
         return;
 
-    ji_matvec_begin(&v, &lease, args, args->m, args->n);
+    matvec_begin(&v, &lease, args, args->m, args->n);
     ji_matvec_divide(&v, &all, ji_scalar_data(&args->alpha),
                      flat ? ji_matvec_add_columns : ji_matvec_add_dots, flat);
-    ji_team_end(&lease);
+    matvec_end_lease(&v);
 }
 
 /* ---- Updates ---- */
@@ -178,10 +160,10 @@ static void matvec_update(const ji_matvec_t *args, bool conjugate) {
         return;
 
     v.conjugate = conjugate;
-    ji_matvec_begin(&v, &lease, args, args->m, args->n);
+    matvec_begin(&v, &lease, args, args->m, args->n);
     ji_matvec_divide(&v, &all, ji_scalar_data(&args->alpha), matvec_update_part,
                      args->n < args->m / 8);
-    ji_team_end(&lease);
+    matvec_end_lease(&v);
 }
 
 void ji_host_ger(void *block) { matvec_update(block, false); }

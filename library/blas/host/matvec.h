@@ -39,8 +39,8 @@ typedef struct matvec {
     void *a;
     int64_t lda;
     matvec_vector_t x, y;
-    bool conjugate; /* of dots, and of what updates scale */
-    ji_team_lease_t *lease;
+    bool conjugate;         /* of dots, and of what updates scale */
+    ji_team_lease_t *lease; /* NULL: the caller alone */
 } matvec_t;
 
 /* BLAS has the lowest address of a vector of n. One that is not read may be NULL. */
@@ -109,9 +109,30 @@ void ji_matvec_add_dots(const matvec_t *v, const matvec_part_t *part, const void
 /* They divide rows or columns of the result, so each element is one thread's, and its sum the same
  * for any number of them. */
 
-/* Leases as many as so much of a matrix keeps busy. To be ended by ji_team_end(). */
-void ji_matvec_begin(matvec_t *v, ji_team_lease_t *lease, const ji_matvec_t *args, int64_t rows,
-                     int64_t columns);
+/* Of the matrix for each thread. From half of it on two threads were faster than one on an idle
+ * machine; where others want the processors, each hand-over may cost much more than it saves. */
+#define MATVEC_THREAD_BYTES ((int64_t)256 * 1024)
+
+/* How many threads so much of a matrix keeps busy. */
+static inline int matvec_threads(const matvec_t *v, int64_t rows, int64_t columns) {
+    const double bytes = (double)rows * (double)columns * (double)ji_sizeof(v->type);
+    const double most = bytes * (1.0 / (double)MATVEC_THREAD_BYTES);
+    return most < 2 ? 1 : most < INT16_MAX ? (int)most : INT16_MAX;
+}
+
+/* Leases as many as so much of a matrix keeps busy; for little of it nobody is asked. */
+static inline void matvec_begin(matvec_t *v, ji_team_lease_t *lease, const ji_matvec_t *args,
+                                int64_t rows, int64_t columns) {
+    const int threads = matvec_threads(v, rows, columns);
+    v->lease = threads < 2 ? NULL : lease;
+    if (threads >= 2)
+        ji_team_begin(lease, &args->head.threads, threads);
+}
+static inline int matvec_count(const matvec_t *v) { return v->lease == NULL ? 1 : v->lease->count; }
+static inline void matvec_end_lease(const matvec_t *v) {
+    if (v->lease != NULL)
+        ji_team_end(v->lease);
+}
 /* Runs the function on the part: divided by those who are leased. */
 void ji_matvec_divide(const matvec_t *v, const matvec_part_t *part, const void *alpha,
                       matvec_function_t function, bool by_rows);

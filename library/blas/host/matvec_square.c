@@ -81,7 +81,7 @@ static void matvec_round_part(void *argument, int index) {
     const matvec_rounds_t *r = argument;
     const int64_t last = ji_min(r->round, r->tiles - 1);
 
-    for (int64_t i = (r->round + 1) / 2 + index; i <= last; i += r->v->lease->count)
+    for (int64_t i = (r->round + 1) / 2 + index; i <= last; i += matvec_count(r->v))
         matvec_symmetric_tile(r->v, r->n, r->upper, r->alpha, r->size, i, r->round - i);
 }
 
@@ -101,9 +101,9 @@ void ji_host_symv(void *block) {
     if (host_is_zero(v.type, &args->alpha))
         return;
 
-    ji_matvec_begin(&v, &lease, args, args->n / 2,
-                    args->n > MATVEC_LEAST_TILES * panel ? args->n : 0);
-    const int64_t wanted = lease.count < 2 ? 1 : (int64_t)lease.count * MATVEC_TILES_PER_THREAD;
+    matvec_begin(&v, &lease, args, args->n / 2, args->n > MATVEC_LEAST_TILES * panel ? args->n : 0);
+    const int64_t wanted =
+        matvec_count(&v) < 2 ? 1 : (int64_t)matvec_count(&v) * MATVEC_TILES_PER_THREAD;
     matvec_rounds_t rounds = {.v = &v,
                               .alpha = ji_scalar_data(&args->alpha),
                               .n = args->n,
@@ -115,8 +115,8 @@ void ji_host_symv(void *block) {
         if ((rounds.round + 1) / 2 == ji_min(rounds.round, rounds.tiles - 1))
             matvec_round_part(&rounds, 0); /* one tile */
         else
-            ji_team_do(&lease, matvec_round_part, &rounds);
-    ji_team_end(&lease);
+            ji_team_do(v.lease, matvec_round_part, &rounds);
+    matvec_end_lease(&v);
 }
 
 /* ---- Triangles ---- */
@@ -160,7 +160,7 @@ static void matvec_triangle(const ji_matvec_t *args, bool solves) {
     const matvec_triangle_function_t function = solves ? v.kernels->solve : v.kernels->multiply;
     ji_team_lease_t lease;
     v.y = v.x;
-    ji_matvec_begin(&v, &lease, args, ji_min(args->n, JI_MATVEC_BLOCK), args->n - JI_MATVEC_BLOCK);
+    matvec_begin(&v, &lease, args, ji_min(args->n, JI_MATVEC_BLOCK), args->n - JI_MATVEC_BLOCK);
 
     for (int64_t k = 0; k <= last; k++) {
         const int64_t j = (forward ? k : last - k) * JI_MATVEC_BLOCK,
@@ -175,7 +175,7 @@ static void matvec_triangle(const ji_matvec_t *args, bool solves) {
         if (triangle.transposed != solves)
             matvec_triangle_beside(&v, &beside, triangle.transposed, &sign.value);
     }
-    ji_team_end(&lease);
+    matvec_end_lease(&v);
 }
 
 void ji_host_trmv(void *block) { matvec_triangle(block, false); }
@@ -189,13 +189,6 @@ static void matvec_conjugate(jdatatype_t type, const void *scalar, ji_value_t *r
         result->c[1] = -result->c[1];
     else if (type == JDATATYPE_F64_C)
         result->z[1] = -result->z[1];
-}
-
-static void matvec_clear_imaginary(jdatatype_t type, void *element) {
-    if (type == JDATATYPE_F32_C)
-        ((float *)element)[1] = 0;
-    else
-        ((double *)element)[1] = 0;
 }
 
 /* One triangle of A += alpha x x^H, or, with y, of A += alpha x y^H + conj(alpha) y x^H. */
@@ -220,21 +213,28 @@ static void matvec_rank_columns(const matvec_rank_t *r, int64_t left, int64_t ri
         v->kernels->scale(right - left, r->alpha, matvec_at(v, &v->y, left), v->y.increment,
                           v->conjugate, &of_y);
 
-    for (int64_t j = left; j < right; j++) {
-        const int64_t first = r->upper ? row : ji_max(row, j),
-                      count = (r->upper ? ji_min(row_end, j + 1) : row_end) - first;
-        const void *own_x = ji_at(v->type, x, first - row, 0, 0),
-                   *s = ji_at(v->type, &of_x, j - left, 0, 0);
-        void *a = matvec_element(v, first, j);
-
-        if (r->has_y)
-            v->kernels->update2(count, 1, own_x, ji_at(v->type, &of_y, j - left, 0, 0),
-                                ji_at(v->type, y, first - row, 0, 0), s, a, v->lda);
-        else
-            v->kernels->update(count, 1, own_x, s, a, v->lda);
-        if (v->conjugate && row <= j && j < row_end)
-            matvec_clear_imaginary(v->type, matvec_element(v, j, j));
+    /* What is beside the diagonal block, and that. */
+    const int64_t first = r->upper ? row : ji_max(row, right),
+                  count = (r->upper ? ji_min(row_end, left) : row_end) - first;
+    const bool has_block = row <= left && left < row_end;
+    const int64_t to_first = first - row, to_block = left - row;
+    if (r->has_y) {
+        if (count > 0)
+            v->kernels->update2(count, right - left, ji_at(v->type, x, to_first, 0, 0), &of_y,
+                                ji_at(v->type, y, to_first, 0, 0), &of_x,
+                                matvec_element(v, first, left), v->lda);
+        if (has_block)
+            v->kernels->update_triangle(right - left, r->upper, ji_at(v->type, x, to_block, 0, 0),
+                                        &of_y, ji_at(v->type, y, to_block, 0, 0), &of_x,
+                                        matvec_element(v, left, left), v->lda);
+        return;
     }
+    if (count > 0)
+        v->kernels->update(count, right - left, ji_at(v->type, x, to_first, 0, 0), &of_x,
+                           matvec_element(v, first, left), v->lda);
+    if (has_block)
+        v->kernels->update_triangle(right - left, r->upper, ji_at(v->type, x, to_block, 0, 0),
+                                    &of_x, NULL, NULL, matvec_element(v, left, left), v->lda);
 }
 
 /* Blocks of columns in turn: each thread has short ones and long ones. */
@@ -252,7 +252,7 @@ static void matvec_rank_part(void *argument, int index) {
 
         for (int64_t left = r->upper ? row : 0, right; left < end; left = right) {
             right = matvec_end(left, JI_MATVEC_BLOCK, end);
-            if (left / JI_MATVEC_BLOCK % v->lease->count == index)
+            if (left / JI_MATVEC_BLOCK % matvec_count(v) == index)
                 matvec_rank_columns(r, left, right, row, row_end, x, y);
         }
     }
@@ -268,9 +268,12 @@ static void matvec_update_triangle(const ji_matvec_t *args, const void *alpha, b
     matvec_conjugate(args->head.type, alpha, &rank.conjugated);
     rank.v.conjugate = ji_is_complex(args->head.type);
 
-    ji_matvec_begin(&rank.v, &lease, args, args->n / 2, args->n);
-    ji_team_do(&lease, matvec_rank_part, &rank);
-    ji_team_end(&lease);
+    matvec_begin(&rank.v, &lease, args, args->n / 2, args->n);
+    if (matvec_count(&rank.v) == 1)
+        matvec_rank_part(&rank, 0);
+    else
+        ji_team_do(rank.v.lease, matvec_rank_part, &rank);
+    matvec_end_lease(&rank.v);
 }
 
 void ji_host_syr(void *block) {

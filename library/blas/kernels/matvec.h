@@ -16,7 +16,7 @@
 
 #include "blas/kernels/kernels.h"
 
-#define JI_MATVEC_BLOCK 64 /* largest n of symmetric, multiply and solve */
+#define JI_MATVEC_BLOCK 64 /* largest n of a diagonal block */
 /* Rows that a dot sums before alpha enters: a panel of the vector is at most 4 KiB. */
 #define JI_MATVEC_PANEL(type) ((type) == JDATATYPE_F64_C ? 256 : 512)
 /* The same beside the diagonal of a symmetric matrix, where threads divide it at such rows. */
@@ -51,6 +51,11 @@ struct ji_matvec_kernels {
     void (*update)(int64_t m, int64_t n, const void *x, const void *s, void *a, int64_t lda);
     void (*update2)(int64_t m, int64_t n, const void *x, const void *s, const void *y,
                     const void *r, void *a, int64_t lda);
+
+    /* One triangle of a diagonal block: A += x s^T, and with a y + y r^T. The diagonal becomes
+     * real. */
+    void (*update_triangle)(int64_t n, bool upper, const void *x, const void *s, const void *y,
+                            const void *r, void *a, int64_t lda);
 
     /* Diagonal blocks: y += alpha A x, symmetric or Hermitian; x = op(A) x; x = op(A)^-1 x. */
     void (*symmetric)(int64_t n, bool upper, const void *alpha, const void *a, int64_t lda,

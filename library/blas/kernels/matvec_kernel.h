@@ -440,44 +440,69 @@ VECTOR_INLINE VECTOR NAME(add_scaled)(VECTOR a, VECTOR x, const VECTOR *s) {
     return a;
 }
 
-/* One column; `rank` is 1 or 2. */
-VECTOR_INLINE void NAME(update_column)(int64_t m, int rank, const REAL *x, const REAL *s,
-                                       const REAL *y, const REAL *r, REAL *a) {
+/* One vector of rows, of `count` columns. All are read before one is written: columns may be so
+ * short that they share a register's bytes, and the processor waits for such a store. */
+VECTOR_INLINE void NAME(update_rows)(int count, int rank, const REAL *x, const VECTOR *s,
+                                     const REAL *y, const VECTOR *r, REAL *a, int64_t step,
+                                     PART part, bool is_whole) {
+    const VECTOR own_x = is_whole ? V(load)(x) : V(load_part)(x, part);
+    VECTOR own_y = own_x, columns[FOUR];
+    if (rank == 2)
+        own_y = is_whole ? V(load)(y) : V(load_part)(y, part);
+
+    VECTOR_UNROLL
+    for (int k = 0; k < count; k++) {
+        columns[k] = is_whole ? V(load)(a + k * step) : V(load_part)(a + k * step, part);
+        columns[k] = NAME(add_scaled)(columns[k], own_x, s + PARTS * k);
+        if (rank == 2)
+            columns[k] = NAME(add_scaled)(columns[k], own_y, r + PARTS * k);
+    }
+    VECTOR_UNROLL
+    for (int k = 0; k < count; k++)
+        if (is_whole)
+            V(store)(a + k * step, columns[k]);
+        else
+            V(store_part)(a + k * step, columns[k], part);
+}
+
+/* `count` columns; `rank` is 1 or 2. */
+VECTOR_INLINE void NAME(update_columns)(int64_t m, int count, int rank, const REAL *x,
+                                        const REAL *s, const REAL *y, const REAL *r, REAL *a,
+                                        int64_t step) {
     const int64_t reals = m * PARTS;
-    VECTOR first[PARTS], second[PARTS];
-    for (int part = 0; part < PARTS; part++) {
-        first[part] = V(splat)(s[part]);
-        second[part] = V(splat)(rank == 2 ? r[part] : 0);
+    VECTOR of_x[FOUR * PARTS], of_y[FOUR * PARTS];
+    VECTOR_UNROLL
+    for (int k = 0; k < count * PARTS; k++) {
+        of_x[k] = V(splat)(s[k]);
+        of_y[k] = V(splat)(rank == 2 ? r[k] : 0);
     }
 
     int64_t i = 0;
-    for (; i + LANES <= reals; i += LANES) {
-        VECTOR own = NAME(add_scaled)(V(load)(a + i), V(load)(x + i), first);
-        if (rank == 2)
-            own = NAME(add_scaled)(own, V(load)(y + i), second);
-        V(store)(a + i, own);
-    }
-    if (i < reals) {
-        const PART part = V(first)((int)(reals - i));
-        VECTOR own = NAME(add_scaled)(V(load_part)(a + i, part), V(load_part)(x + i, part), first);
-        if (rank == 2)
-            own = NAME(add_scaled)(own, V(load_part)(y + i, part), second);
-        V(store_part)(a + i, own, part);
-    }
+    for (; i + LANES <= reals; i += LANES)
+        NAME(update_rows)
+    (count, rank, x + i, of_x, y + (rank == 2 ? i : 0), of_y, a + i, step, V(first)(0), true);
+    if (i < reals)
+        NAME(update_rows)
+    (count, rank, x + i, of_x, y + (rank == 2 ? i : 0), of_y, a + i, step,
+     V(first)((int)(reals - i)), false);
+}
+
+VECTOR_INLINE void NAME(update_any)(int64_t m, int64_t n, int rank, const REAL *x, const REAL *s,
+                                    const REAL *y, const REAL *r, REAL *a, int64_t step) {
+    for (; n >= FOUR;
+         n -= FOUR, a += FOUR * step, s += FOUR * PARTS, r += (rank == 2 ? FOUR * PARTS : 0))
+        NAME(update_columns)(m, FOUR, rank, x, s, y, r, a, step);
+    for (; n > 0; n--, a += step, s += PARTS, r += (rank == 2 ? PARTS : 0))
+        NAME(update_columns)(m, 1, rank, x, s, y, r, a, step);
 }
 
 static void NAME(update)(int64_t m, int64_t n, const void *x, const void *s, void *a, int64_t lda) {
-    for (int64_t j = 0; j < n; j++)
-        NAME(update_column)
-    (m, 1, x, (const REAL *)s + j * PARTS, NULL, NULL, (REAL *)a + j * lda * PARTS);
+    NAME(update_any)(m, n, 1, x, s, x, s, a, lda * PARTS);
 }
 
 static void NAME(update2)(int64_t m, int64_t n, const void *x, const void *s, const void *y,
                           const void *r, void *a, int64_t lda) {
-    for (int64_t j = 0; j < n; j++)
-        NAME(update_column)
-    (m, 2, x, (const REAL *)s + j * PARTS, y, (const REAL *)r + j * PARTS,
-     (REAL *)a + j * lda * PARTS);
+    NAME(update_any)(m, n, 2, x, s, y, r, a, lda * PARTS);
 }
 
 /* ---- Diagonal blocks ---- */
@@ -546,6 +571,74 @@ static void NAME(symmetric)(int64_t n, bool upper, const void *alpha, const void
         NAME(add)(rows > 0 ? count : 0, alpha, sums, y + j * PARTS, 1);
         if (upper)
             NAME(symmetric_four)((int)count, upper, own, step, s + j * PARTS, y + j * PARTS);
+    }
+}
+
+/* a += x s of single elements. */
+VECTOR_INLINE void NAME(update_one)(REAL *a, const REAL *x, const REAL *s) {
+    for (int part = 0; part < PARTS; part++)
+        a[part] = V(fma_one)(x[part], s[0], a[part]);
+    if (COMPLEX) {
+        a[0] = V(fma_one)(-x[COMPLEX], s[COMPLEX], a[0]);
+        a[COMPLEX] = V(fma_one)(x[0], s[COMPLEX], a[COMPLEX]);
+    }
+}
+
+/* The triangle of `count` columns; a Hermitian one's diagonal becomes real. */
+VECTOR_INLINE void NAME(update_some)(int count, bool upper, const REAL *x, const REAL *s,
+                                     const REAL *y, const REAL *r, REAL *a, int64_t step) {
+    VECTOR_UNROLL
+    for (int j = 0; j < count; j++) {
+        VECTOR_UNROLL
+        for (int i = 0; i < count; i++) {
+            REAL *own = a + i * PARTS + j * step;
+            if (upper ? i > j : i < j)
+                continue;
+            NAME(update_one)(own, x + i * PARTS, s + j * PARTS);
+            if (y != NULL)
+                NAME(update_one)(own, y + i * PARTS, r + j * PARTS);
+            if (COMPLEX && i == j)
+                own[COMPLEX] = 0;
+        }
+    }
+}
+
+static void NAME(update_four)(int count, bool upper, const REAL *x, const REAL *s, const REAL *y,
+                              const REAL *r, REAL *a, int64_t step) {
+    switch (count) {
+    case 1: NAME(update_some)(1, upper, x, s, y, r, a, step); break;
+    case 2: NAME(update_some)(2, upper, x, s, y, r, a, step); break;
+    case 3: NAME(update_some)(3, upper, x, s, y, r, a, step); break;
+    default:
+        if (upper)
+            NAME(update_some)(FOUR, true, x, s, y, r, a, step);
+        else
+            NAME(update_some)(FOUR, false, x, s, y, r, a, step);
+    }
+}
+
+static void NAME(update_triangle)(int64_t n, bool upper, const void *vector_x,
+                                  const void *scalars_x, const void *vector_y,
+                                  const void *scalars_y, void *matrix, int64_t lda) {
+    const REAL *x = vector_x, *s = scalars_x, *y = vector_y, *r = scalars_y;
+    REAL *a = matrix;
+    const int64_t step = lda * PARTS;
+
+    for (int64_t j = 0; j < n; j += FOUR) {
+        const int64_t count = n - j < FOUR ? n - j : FOUR;
+        const int64_t first = upper ? 0 : j + count, rows = upper ? j : n - first;
+        const int64_t own = j * PARTS, other = first * PARTS;
+        REAL *beside = a + other + j * step;
+
+        if (y == NULL) {
+            NAME(update_four)
+            ((int)count, upper, x + own, s + own, NULL, NULL, a + own + j * step, step);
+            NAME(update)(rows, count, x + other, s + own, beside, lda);
+        } else {
+            NAME(update_four)
+            ((int)count, upper, x + own, s + own, y + own, r + own, a + own + j * step, step);
+            NAME(update2)(rows, count, x + other, s + own, y + other, r + own, beside, lda);
+        }
     }
 }
 
@@ -692,6 +785,7 @@ static const ji_matvec_kernels_t NAME(matvec) = {
     .both = NAME(both),
     .update = NAME(update),
     .update2 = NAME(update2),
+    .update_triangle = NAME(update_triangle),
     .symmetric = NAME(symmetric),
     .multiply = NAME(multiply),
     .solve = NAME(solve),
