@@ -124,12 +124,32 @@ JTEST(Team, MoreThanProcessorsForOneWhoAsks) {
     ji_team_end(&lease);
 }
 
+/* A caller is counted with the workers that it has, not with those that it would have had. */
+JTEST(Team, WorkersThatAreNotThereAreNotCounted) {
+    WITH_PROCESSORS(7, 1000);
+    const ji_threads_t threads = {NULL, 1000};
+    ji_team_lease_t all, none;
+    ji_team_begin(&all, &threads, 1000);
+    JEXPECT_EQ(all.count, 1 + ji_team_size());
+    ji_team_begin(&none, &threads, 1000);
+    JEXPECT_EQ(none.count, 1);
+    ji_team_end(&all);
+    atomic_store(&ji_team_processors, 4);
+    JEXPECT_EQ(run_lease(&(ji_threads_t){NULL, 4}, 4, 1), 3);
+    ji_team_end(&none);
+    JEXPECT_EQ(run_lease(&(ji_threads_t){NULL, 4}, 4, 1), 4);
+}
+
 /* The order of one who sleeps is done by the caller, rather than waited for. */
 typedef struct seen {
     pthread_t by[MOST_PARTS];
 } seen_t;
 static void see_thread(void *argument, int index) {
     ((seen_t *)argument)->by[index] = pthread_self();
+}
+static void see_thread_slowly(void *argument, int index) {
+    see_thread(argument, index);
+    jtest_sleep_ms(20); /* so that one who is there takes the next */
 }
 JTEST(Team, NobodyWaitsForAWorkerThatHasNotBegun) {
     WITH_PROCESSORS(3, 4);
@@ -225,6 +245,10 @@ static void go_on_with_a_lease(void *argument) {
     run_steps(lease, 5);
     ji_team_make(4); /* they are not of that lease */
     run_steps(lease, 5);
+    seen_t seen;
+    ji_team_do(lease, see_thread_slowly, &seen);
+    for (int i = 0; i < lease->count; i++)
+        JEXPECT_TRUE(pthread_equal(seen.by[i], pthread_self()));
     ji_team_end(lease);
     const ji_threads_t threads = {NULL, 4};
     JEXPECT_EQ(run_lease(&threads, 4, 20), 4);
@@ -308,25 +332,33 @@ JTEST(Team, HasNoMoreWorkersThanItHasRoomFor) {
     JEXPECT_EQ(run_lease(&threads, 1 << 30, 1), 1 + size);
 }
 
+typedef struct signals {
+    atomic_int workers; /* that have begun */
+    bool blocked[4];
+} signals_t;
 static void see_signals(void *argument, int index) {
+    signals_t *signals = argument;
     sigset_t mask;
     pthread_sigmask(SIG_SETMASK, NULL, &mask);
-    ((int *)argument)[index] = sigismember(&mask, SIGTERM) && sigismember(&mask, SIGUSR1);
-    jtest_sleep_ms(50); /* so that no one does two parts */
+    signals->blocked[index] = sigismember(&mask, SIGTERM) == 1 && sigismember(&mask, SIGUSR1) == 1;
+    if (index > 0)
+        atomic_fetch_add(&signals->workers, 1);
+    while (index == 0 && atomic_load(&signals->workers) < 3)
+        jtest_sleep_ms(1); /* or this thread would do their parts */
 }
 
 JTEST(Team, SignalsAreNotForWorkers) {
     WITH_PROCESSORS(3, 4);
     const ji_threads_t threads = {NULL, 4};
     ji_team_lease_t lease;
-    int blocked[4] = {0};
+    signals_t signals = {.workers = 0};
     ji_team_begin(&lease, &threads, 4);
     JASSERT_EQ(lease.count, 4);
-    ji_team_do(&lease, see_signals, blocked);
+    ji_team_do(&lease, see_signals, &signals);
     ji_team_end(&lease);
-    JEXPECT_FALSE(blocked[0]);
+    JEXPECT_FALSE(signals.blocked[0]);
     for (int i = 1; i < 4; i++)
-        JEXPECT_TRUE(blocked[i]);
+        JEXPECT_TRUE(signals.blocked[i]);
 }
 
 /* ---- Executors ---- */
