@@ -381,6 +381,27 @@ static jstatus_t as_scalapack(jbuffer_t *buffer, void *user) {
 static jstatus_t call_scalapack(void *user) { return with_buffer(as_scalapack, user); }
 #endif
 
+static int executor_offers(void *context) { return context == NULL; }
+#ifndef ABI_LESS
+static void executor_runs(void *context, int count, void (*part)(void *, int), void *argument) {
+    (void)context;
+    for (int i = 0; i < count; ++i)
+        part(argument, i);
+}
+#endif
+static jstatus_t call_executor(void *user) {
+    jexecutor_t *executor = user;
+    jhandle_t *handle = NULL;
+    executor->available = executor_offers;
+#ifndef ABI_LESS
+    executor->run = executor_runs;
+#endif
+    OK(jhandle_create(NULL, &handle));
+    jstatus_t status = jhandle_set_executor(handle, executor);
+    OK(jhandle_destroy(handle));
+    return status;
+}
+
 /* ---- All of them ---- */
 
 #ifdef ABI_MORE
@@ -399,7 +420,8 @@ static const call_t calls[] = {
     CALL(jmetadata_hooks_t, call_hooks, OPTIONS),
     CALL(jhandle_options_t, call_handle_options, OPTIONS),
     CALL(jhandle_stats_t, call_handle_stats, RESULT),
-    CALL_LESS(jplan_t, call_plan, JSTATUS_INVALID_VALUE), /* what it is for is at its end */
+    CALL_LESS(jexecutor_t, call_executor, JSTATUS_INVALID_VALUE), /* run is required */
+    CALL_LESS(jplan_t, call_plan, JSTATUS_INVALID_VALUE),         /* what it is for is at its end */
     CALL(jallocator_ops_t, call_ops, OPTIONS),
     CALL(jallocator_options_t, call_allocator_options, OPTIONS),
     CALL(jallocator_stats_t, call_stats, RESULT),

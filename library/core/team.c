@@ -29,10 +29,6 @@
  * the child begins empty. At the end of the program, or when the library is unloaded, those who are
  * free are ended; one that is at work then works for a thread that is still running. */
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
