@@ -10,9 +10,8 @@ cblas-netlib.h: then a cblas.h that includes it is written into the build folder
   CBLAS_REASON       if not: what is missing
   CBLAS::CBLAS       what to link
   CBLAS_HEADER       the header's path
-  CBLAS_INTEGER_BITS 32 or 64, when CBLAS_DETECT_INTEGER is set (runs a program); empty when it could not be told
 
-Installed beside jallocConfig.cmake, where the static libjblas needs it again.
+For benchmarks and tests: the libraries are linked with none.
 #]=======================================================================]
 include(CheckCSourceCompiles)
 include(FindPackageHandleStandardArgs)
@@ -86,7 +85,6 @@ if(NOT "${CBLAS_CHECKED}" STREQUAL "${BLAS_LIBRARIES};${CBLAS_HEADER}")
   unset(CBLAS_HEADER_COMPILES CACHE)
   unset(CBLAS_IN_BLAS CACHE)
   unset(CBLAS_IN_CBLAS CACHE)
-  unset(CBLAS_INTEGER_BITS CACHE)
   set(CBLAS_CHECKED "${BLAS_LIBRARIES};${CBLAS_HEADER}" CACHE INTERNAL "what the checks were made with")
 endif()
 
@@ -133,25 +131,6 @@ elseif(NOT CBLAS_LIBRARIES)
 endif()
 find_package_handle_standard_args(CBLAS REQUIRED_VARS CBLAS_LIBRARIES CBLAS_HEADER
   REASON_FAILURE_MESSAGE "${CBLAS_REASON}")
-
-# The same symbols exist with 32-bit and with 64-bit integers, so only running tells them apart: a count whose low half is
-# 2 and which is negative as a whole sums two numbers with 32 bits and none with 64.
-if(CBLAS_FOUND AND CBLAS_DETECT_INTEGER AND NOT DEFINED CBLAS_INTEGER_BITS
-   AND (NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR))
-  set(cblas_probe "${CMAKE_BINARY_DIR}/CMakeFiles/cblas_integer.c")
-  file(WRITE "${cblas_probe}" "#include <stdint.h>
-double cblas_dasum(int64_t n, const double *x, int64_t increment);
-int main(void) {
-    const double x[2] = {1, 1};
-    return cblas_dasum(INT64_C(2) - (INT64_C(1) << 32), x, 1) == 2.0 ? 32 : 64;
-}
-")
-  try_run(cblas_run cblas_compiled "${CMAKE_BINARY_DIR}/CMakeFiles" "${cblas_probe}"
-          LINK_LIBRARIES ${CBLAS_LIBRARIES} m)
-  if(cblas_compiled AND cblas_run MATCHES "^(32|64)$")
-    set(CBLAS_INTEGER_BITS ${cblas_run} CACHE INTERNAL "bits of an integer of the CBLAS")
-  endif()
-endif()
 
 if(CBLAS_FOUND AND NOT TARGET CBLAS::CBLAS)
   add_library(CBLAS::CBLAS INTERFACE IMPORTED)

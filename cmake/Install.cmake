@@ -10,17 +10,13 @@ include(CMakePackageConfigHelpers)
 set(cmake_folder ${CMAKE_INSTALL_LIBDIR}/cmake/jalloc)
 set(pc_folder ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-# jalloc_install_library(NAME EXPORT STATIC_EXPORT DEV): the shared library is a component of its own; the static one, what
-# find_package reads and NAME.pc belong to the component DEV.
-function(jalloc_install_library name export static_export dev)
-  install(TARGETS ${name} EXPORT ${export}
+# jalloc_install_library(NAME DEV): the shared library is a component of its own; the static one, what find_package reads
+# and NAME.pc belong to the component DEV.
+function(jalloc_install_library name dev)
+  install(TARGETS ${name} EXPORT ${name}Targets
           LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT lib${name} NAMELINK_COMPONENT ${dev})
-  install(TARGETS ${name}_static EXPORT ${static_export} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${dev})
-  set(exports ${export} ${static_export})
-  list(REMOVE_DUPLICATES exports)
-  foreach(each ${exports})
-    install(EXPORT ${each} NAMESPACE jalloc:: DESTINATION ${cmake_folder} COMPONENT ${dev})
-  endforeach()
+  install(TARGETS ${name}_static EXPORT ${name}Targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${dev})
+  install(EXPORT ${name}Targets NAMESPACE jalloc:: DESTINATION ${cmake_folder} COMPONENT ${dev})
   configure_file(cmake/${name}.pc.in ${name}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${pc_folder} COMPONENT ${dev})
 endfunction()
@@ -30,20 +26,18 @@ install(DIRECTORY include/jalloc DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONE
 
 file(RELATIVE_PATH PC_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 string(REGEX REPLACE "/$" "" PC_PREFIX "${PC_PREFIX}")
-jalloc_install_library(jalloc jallocTargets jallocTargets dev)
+jalloc_install_library(jalloc dev)
 
 if(JALLOC_HAVE_JBLAS)
-  install(FILES cmake/FindCBLAS.cmake DESTINATION ${cmake_folder} COMPONENT dev)
-  list(JOIN CBLAS_LIBRARIES " " PC_CBLAS)
-  jalloc_install_library(jblas jblasTargets jblasStaticTargets dev)
-  jalloc_install_library(jbuffer jbufferTargets jbufferStaticTargets dev)
+  jalloc_install_library(jblas dev)
+  jalloc_install_library(jbuffer dev)
 endif()
 
 if(TARGET jalloc_mpi)
   list(TRANSFORM MPI_C_INCLUDE_DIRS PREPEND -I OUTPUT_VARIABLE PC_MPI_CFLAGS)
   list(JOIN PC_MPI_CFLAGS " " PC_MPI_CFLAGS)
   list(JOIN MPI_C_LIBRARIES " " PC_MPI_LIBRARIES)
-  jalloc_install_library(jalloc_mpi jalloc_mpiTargets jalloc_mpiStaticTargets dev_mpi)
+  jalloc_install_library(jalloc_mpi dev_mpi)
 endif()
 
 configure_package_config_file(cmake/jallocConfig.cmake.in jallocConfig.cmake INSTALL_DESTINATION ${cmake_folder}

@@ -66,7 +66,13 @@ extern "C" {
       "smallest block that libjalloc_record.so records")                                           \
     X(15, JALLOC_THREADS, "0", "COUNT",                                                            \
       "most threads that a call of a handle uses for which the program says nothing; 0: what the " \
-      "process may use (affinity, control group)")
+      "process may use (affinity, control group)")                                                 \
+    X(16, JALLOC_HOST_BLAS, "own", "own|cblas",                                                    \
+      "what computes on the host: jblas's own kernels, or a CBLAS, which is loaded for it")        \
+    X(17, JALLOC_CBLAS, "", "LIBRARY",                                                             \
+      "which CBLAS is loaded; empty: the first of the usual ones that is installed")               \
+    X(18, JALLOC_HOST_ISA, "best", "best|avx512|avx2|generic",                                     \
+      "which of jblas's kernels run on the host; best: those for the most that the processor has")
 
 /** Which variable. How many there are is the library's to say: jconfig_get() of the next number is
  * invalid value. */

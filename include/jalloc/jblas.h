@@ -35,13 +35,13 @@
  *   with alpha in device memory their contents do not matter. Other products are formed as they
  *   stand, so 0 * NaN is NaN; scal multiplies by a zero alpha too, as reference BLAS does.
  * - **Overlap.** An output must not overlap an input, unless said otherwise.
- * - **Sizes beyond the CBLAS.** Where the CBLAS takes 32-bit integers, level 1, gemm and gemm
- *   batched split what is
- * larger into several calls; other routines refuse a size, increment or leading dimension above
- * 2^31 - 1 with invalid size, unless there is no work.
- * - The CBLAS's settings (threads) are left as they are. A CBLAS whose integers have another width
- *   than the one this library was built for is refused with internal error at the first call,
- *   before it can damage memory. */
+ * - **Sizes beyond the CBLAS.** Where a CBLAS computes that takes 32-bit integers, level 1, gemm and
+ *   gemm batched split what is larger into several calls; other routines refuse a size, increment
+ *   or leading dimension above 2^31 - 1 with invalid size, unless there is no work.
+ * - **The first call** of a process on the host reads JALLOC_HOST_BLAS, JALLOC_HOST_ISA and
+ *   JALLOC_CBLAS, and loads the CBLAS where it is wanted. It is invalid configuration where the
+ *   processor lacks the kernels, not found where there is no CBLAS, and so is the next call until
+ *   that is mended. The CBLAS's settings (threads) are left as they are. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -69,10 +69,22 @@ typedef enum jblas_diagonal_t { JBLAS_NON_UNIT = 131, JBLAS_UNIT = 132 } jblas_d
 /** On which side of the product the special matrix stands. */
 typedef enum jblas_side_t { JBLAS_LEFT = 141, JBLAS_RIGHT = 142 } jblas_side_t;
 
-/** The CBLAS in use, such as "OpenBLAS 0.3.21 DYNAMIC_ARCH ..."; "unknown CBLAS" where it does not
- * say. Static. */
+/** What computes on the host, as JALLOC_HOST_BLAS says: "own", jblas's own kernels (what has none
+ * yet is computed by the CBLAS), or "cblas". The first call on the host decides it for the process
+ * and makes what it needs; so does this, if no call has.
+ * @param name static
+ * @return success; invalid pointer; invalid configuration; not found (the CBLAS is not to be
+ * had). */
+JALLOC_API jstatus_t jblas_get_host_blas(const char **name);
+/** The kernels of jblas's own that run on the host, "avx512", "avx2" or "generic": the best that the
+ * processor has, or those that JALLOC_HOST_ISA names. Everything else as jblas_get_host_blas(). */
+JALLOC_API jstatus_t jblas_get_host_isa(const char **name);
+
+/** The CBLAS that is there for JALLOC_HOST_BLAS=cblas, such as "OpenBLAS 0.3.21 DYNAMIC_ARCH", or its
+ * file where it does not say; "no CBLAS" where none is found. Static. It is loaded, as by the next
+ * two functions, if no call has. */
 JALLOC_API const char *jblas_cblas_name(void);
-/** Bits of an integer of the CBLAS that the library was built for: 32 or 64. */
+/** Bits of an integer of that CBLAS: 32 or 64; 0 where none is found. */
 JALLOC_API int jblas_cblas_int_bits(void);
 
 /** A kernel of the CBLAS that was compared with its definition. Frozen. */
@@ -85,11 +97,11 @@ typedef struct jblas_cblas_kernel_t {
 } jblas_cblas_kernel_t;
 
 /** What the self-check found. Some kernels of some versions are wrong on some processors, without a
- * sign of it; so the first call of a process compares those that are known to be weak with plain
+ * sign of it; so before the CBLAS computes those that are known to be weak are compared with plain
  * sums of small integers, once, in microseconds. One that is wrong is not called again, which is
  * logged as a warning. Makes the check if no call has.
- * @return the kernel of that index, static; NULL beyond the last, and for all where the CBLAS's
- * integers have another width than the one this library was built for, for then none is called. */
+ * @return the kernel of that index, static; NULL beyond the last, and for all where no CBLAS is
+ * found. */
 JALLOC_API const jblas_cblas_kernel_t *jblas_cblas_kernel_at(size_t index);
 
 /** @name Level 1: vectors

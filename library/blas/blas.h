@@ -49,7 +49,6 @@
  * room says in its main header what is in it: primitives/primitive.h, algorithms/algorithm.h,
  * host/host.h, and routine/entry.h for routine/ and routines/. */
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -65,13 +64,15 @@
 /* ---- The host's primitives ---- */
 
 typedef void (*ji_host_function_t)(void *block);
-extern const ji_host_function_t ji_host_primitives[JI_PRIMITIVE_COUNT];
+extern ji_host_function_t ji_host_primitives[JI_PRIMITIVE_COUNT]; /* filled by routine/setup.c */
 #define JI_PRIMITIVE_(enumerator, function) void ji_host_##function(void *block);
 JI_HOST_ALL_PRIMITIVE_LIST(JI_PRIMITIVE_)
 #undef JI_PRIMITIVE_
 
-/* Largest integer that the CBLAS takes: 2^k - 1. Tests lower it to see the splitting. */
+/* Largest integer that the CBLAS takes, 2^k - 1, where it computes: without it there is no such
+ * bound. Tests lower it to see the splitting. */
 extern int64_t ji_blas_int_max;
+extern int ji_host_threads; /* that a product uses */
 
 extern ji_tuning_t ji_host_tuning; /* tests change it, as they do ji_blas_int_max */
 
@@ -219,9 +220,6 @@ JI_SHARED size_t ji_potrf_bytes(const jhandle_t *handle, ji_matmat_t *args);
 
 typedef jstatus_t (*ji_call_function_t)(jhandle_t *handle, void *block);
 
-/* False until the CBLAS was looked at, found to take integers of the width this library was built
- * for, and self-checked (host/selfcheck.c). Who reads true sees what the check has mended. */
-extern _Atomic(bool) ji_cblas_ready;
 /* What is not the plain case: an invalid handle, the first call, a size query, logging. */
 jstatus_t ji_enter_cold(jhandle_t *handle, ji_call_function_t call, void *block)
     __attribute__((cold));

@@ -203,6 +203,8 @@ static const struct {
     {"TEXT", "assembly", "a text such as assembly"},
     {"0..7", "3", "a sum of 1 (trace), 2 (bench) and 4 (profile), such as 3"},
     {"FILE", "run.csv", "a file such as run.csv"},
+    {"LIBRARY", "libopenblas.so.0",
+     "a library's name such as libopenblas.so.0, or its absolute path"},
     {"DIRECTORY", "/opt/jalloc/lib", "an absolute path such as /opt/jalloc/lib"},
     {"[KIND][@DEVICE]", "distributed@host",
      "local, replicated or distributed, a device, or both as in distributed@host"},
@@ -251,12 +253,17 @@ static jstatus_t config_judge(jconfig_t which, const char *syntax, const char *v
     case JCONFIG_JALLOC_ACCURACY:
     case JCONFIG_JALLOC_LEAK_REPORT:
     case JCONFIG_JALLOC_VENDOR_BLAS:
+    case JCONFIG_JALLOC_HOST_BLAS:
+    case JCONFIG_JALLOC_HOST_ISA:
     case JCONFIG_JALLOC_LOG_LEVEL: valid = ji_config_choice(syntax, value) >= 0; break;
     case JCONFIG_JALLOC_LAYER:
         valid = value[0] >= '0' && value[0] <= '7' && value[1] == '\0';
         break;
     case JCONFIG_JALLOC_MODULE_PATH: /* never relative to wherever the program happens to be */
         valid = value[0] == '\0' || value[0] == '/';
+        break;
+    case JCONFIG_JALLOC_CBLAS: /* likewise; without a slash the loader looks for it */
+        valid = strchr(value, '/') == NULL || value[0] == '/';
         break;
     case JCONFIG_JALLOC_BUFFER: valid = ji_config_buffer(value, &kind, device); break;
     case JCONFIG_JALLOC_THREADS: valid = config_read_index(value, strlen(value), &kind); break;

@@ -122,6 +122,7 @@ static inline bool type_is_single(jdatatype_t type) {
 static inline bool type_is_half(jdatatype_t type) {
     return type == JDATATYPE_F16 || type == JDATATYPE_BF16;
 }
+bool routine_has_cblas(void); /* whether there is one */
 /* The same call made directly; the CBLAS has none for 16 bits, knows no NULL, and reads a
  * stride beyond the vectors of a complex dot with gaps (OpenBLAS 0.3.21). */
 static inline bool problem_has_direct(const problem_t *p) {
@@ -129,7 +130,7 @@ static inline bool problem_has_direct(const problem_t *p) {
     const bool gaps = type_is_complex(p->type) && strncmp(p->routine->name, "dot", 3) == 0 &&
                       (o->incx != 1 || o->incy != 1);
     return p->routine->direct && !type_is_half(p->type) && o->null_pointers == 0 &&
-           !o->alpha.null && !o->beta.null && !gaps;
+           !o->alpha.null && !o->beta.null && !gaps && routine_has_cblas();
 }
 /* Place of element (i, j) of batch number p in its slot; vectors with a negative increment begin at
  * the end. */

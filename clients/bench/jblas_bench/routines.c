@@ -10,9 +10,9 @@
  * scalars by value; ARGS lists below therefore take VALUE, which reads a scalar for s and d and
  * passes the pointer for c and z. */
 
-#include <cblas.h>
 #include <string.h>
 
+#include "blas/guest/guest.h"
 #include "blas/routine/rows.h"
 #include "problem.h"
 
@@ -123,13 +123,13 @@ static double flops_potrs(const options_t *o) { return flops_2nn(o) * (double)o-
 #define VALUE_z(scalar) &(scalar)
 #define DIRECT_SD(name, ARGS)                                                                      \
     switch (p->type) {                                                                             \
-    case JDATATYPE_F32: cblas_s##name(ARGS(VALUE_s)); break;                                       \
-    default: cblas_d##name(ARGS(VALUE_d)); break;                                                  \
+    case JDATATYPE_F32: ji_guest.s##name(ARGS(VALUE_s)); break;                                    \
+    default: ji_guest.d##name(ARGS(VALUE_d)); break;                                               \
     }
 #define DIRECT_CZ(name, ARGS)                                                                      \
     switch (p->type) {                                                                             \
-    case JDATATYPE_F32_C: cblas_c##name(ARGS(VALUE_c)); break;                                     \
-    default: cblas_z##name(ARGS(VALUE_z)); break;                                                  \
+    case JDATATYPE_F32_C: ji_guest.c##name(ARGS(VALUE_c)); break;                                  \
+    default: ji_guest.z##name(ARGS(VALUE_z)); break;                                               \
     }
 #define DIRECT_SDCZ(name, ARGS)                                                                    \
     switch (p->type) {                                                                             \
@@ -177,7 +177,15 @@ static double flops_potrs(const options_t *o) { return flops_2nn(o) * (double)o-
     }
 JI_ROUTINE_LIST(CALL)
 
-/* The same of the CBLAS, where it has one. */
+#define COLUMNS GUEST_COLUMN_MAJOR
+
+/* The same of the CBLAS, where it has one: a guest of this program, as it is jblas's. */
+bool routine_has_cblas(void) {
+    static enum { UNKNOWN, ABSENT, PRESENT } known;
+    if (known == UNKNOWN)
+        known = ji_guest_load() == JSTATUS_SUCCESS ? PRESENT : ABSENT;
+    return known == PRESENT;
+}
 #define DIRECT(name) static void direct_##name(const problem_t *p)
 
 /* A routine a line. */
@@ -187,36 +195,40 @@ JI_ROUTINE_LIST(CALL)
 DIRECT(asum) {
     scalar_t *r = RESULT;
     switch (p->type) {
-    case JDATATYPE_F32: r->s[0] = cblas_sasum(O->n, p->b, O->incx); break;
-    case JDATATYPE_F64: r->d[0] = cblas_dasum(O->n, p->b, O->incx); break;
-    case JDATATYPE_F32_C: r->s[0] = cblas_scasum(O->n, p->b, O->incx); break;
-    default: r->d[0] = cblas_dzasum(O->n, p->b, O->incx); break;
+    case JDATATYPE_F32: r->s[0] = ji_guest.sasum(O->n, p->b, O->incx); break;
+    case JDATATYPE_F64: r->d[0] = ji_guest.dasum(O->n, p->b, O->incx); break;
+    case JDATATYPE_F32_C: r->s[0] = ji_guest.scasum(O->n, p->b, O->incx); break;
+    default: r->d[0] = ji_guest.dzasum(O->n, p->b, O->incx); break;
     }
 }
-DIRECT(nrm2) {
+DIRECT(nrm2) { /* which jblas does not call */
     scalar_t *r = RESULT;
-    switch (p->type) {
-    case JDATATYPE_F32: r->s[0] = cblas_snrm2(O->n, p->b, O->incx); break;
-    case JDATATYPE_F64: r->d[0] = cblas_dnrm2(O->n, p->b, O->incx); break;
-    case JDATATYPE_F32_C: r->s[0] = cblas_scnrm2(O->n, p->b, O->incx); break;
-    default: r->d[0] = cblas_dznrm2(O->n, p->b, O->incx); break;
-    }
+    static const char *const names[] = {"cblas_snrm2", "cblas_dnrm2", "cblas_scnrm2",
+                                        "cblas_dznrm2"};
+    const void *symbol = ji_guest_symbol(names[p->type]);
+    float (*single)JI_GUEST_ONE;
+    double (*real)JI_GUEST_ONE;
+    memcpy(&single, &symbol, sizeof symbol), memcpy(&real, &symbol, sizeof symbol);
+    if (p->type == JDATATYPE_F32 || p->type == JDATATYPE_F32_C)
+        r->s[0] = single(O->n, p->b, O->incx);
+    else
+        r->d[0] = real(O->n, p->b, O->incx);
 }
 DIRECT(iamax) {
     scalar_t *r = RESULT;
     switch (p->type) {
-    case JDATATYPE_F32: r->index = (int64_t)cblas_isamax(O->n, p->b, O->incx); break;
-    case JDATATYPE_F64: r->index = (int64_t)cblas_idamax(O->n, p->b, O->incx); break;
-    case JDATATYPE_F32_C: r->index = (int64_t)cblas_icamax(O->n, p->b, O->incx); break;
-    default: r->index = (int64_t)cblas_izamax(O->n, p->b, O->incx); break;
+    case JDATATYPE_F32: r->index = (int64_t)ji_guest.isamax(O->n, p->b, O->incx); break;
+    case JDATATYPE_F64: r->index = (int64_t)ji_guest.idamax(O->n, p->b, O->incx); break;
+    case JDATATYPE_F32_C: r->index = (int64_t)ji_guest.icamax(O->n, p->b, O->incx); break;
+    default: r->index = (int64_t)ji_guest.izamax(O->n, p->b, O->incx); break;
     }
 }
 DIRECT(dot) {
     scalar_t *r = RESULT;
     if (p->type == JDATATYPE_F32)
-        r->s[0] = cblas_sdot(O->n, p->b, O->incx, p->c, O->incy);
+        r->s[0] = ji_guest.sdot(O->n, p->b, O->incx, p->c, O->incy);
     else
-        r->d[0] = cblas_ddot(O->n, p->b, O->incx, p->c, O->incy);
+        r->d[0] = ji_guest.ddot(O->n, p->b, O->incx, p->c, O->incy);
 }
 #define ARGS(VALUE) O->n, p->b, O->incx, p->c, O->incy, RESULT
 DIRECT(dotu) { DIRECT_CZ(dotu_sub, ARGS) }
@@ -232,54 +244,54 @@ DIRECT(swap) { DIRECT_SDCZ(swap, ARGS) }
 #define ARGS(VALUE) O->n, VALUE(p->alpha), p->b, O->incx
 DIRECT(scal) { DIRECT_SDCZ(scal, ARGS) }
 #undef ARGS
-DIRECT(csscal) { cblas_csscal(O->n, p->alpha.s[0], p->b, O->incx); }
-DIRECT(zdscal) { cblas_zdscal(O->n, p->alpha.d[0], p->b, O->incx); }
+DIRECT(csscal) { ji_guest.csscal(O->n, p->alpha.s[0], p->b, O->incx); }
+DIRECT(zdscal) { ji_guest.zdscal(O->n, p->alpha.d[0], p->b, O->incx); }
 
 /* Level 2. A is operand 0. */
 #define ARGS(VALUE)                                                                                \
-    CblasColMajor, O->transa, O->m, O->n, VALUE(p->alpha), p->a, LDA, p->b, O->incx,               \
+    COLUMNS, O->transa, O->m, O->n, VALUE(p->alpha), p->a, LDA, p->b, O->incx,               \
         VALUE(p->beta), p->c, O->incy
 DIRECT(gemv) { DIRECT_SDCZ(gemv, ARGS) }
 #undef ARGS
 #define ARGS(VALUE)                                                                                \
-    CblasColMajor, O->m, O->n, VALUE(p->alpha), p->b, O->incx, p->c, O->incy, p->a, LDA
+    COLUMNS, O->m, O->n, VALUE(p->alpha), p->b, O->incx, p->c, O->incy, p->a, LDA
 DIRECT(ger) { DIRECT_SD(ger, ARGS) }
 DIRECT(geru) { DIRECT_CZ(geru, ARGS) }
 DIRECT(gerc) { DIRECT_CZ(gerc, ARGS) }
 #undef ARGS
 #define ARGS(VALUE)                                                                                \
-    CblasColMajor, O->uplo, O->n, VALUE(p->alpha), p->a, LDA, p->b, O->incx, VALUE(p->beta),       \
+    COLUMNS, O->uplo, O->n, VALUE(p->alpha), p->a, LDA, p->b, O->incx, VALUE(p->beta),       \
         p->c, O->incy
 DIRECT(symv) { DIRECT_SD(symv, ARGS) }
 DIRECT(hemv) { DIRECT_CZ(hemv, ARGS) }
 #undef ARGS
-#define ARGS(VALUE) CblasColMajor, O->uplo, O->n, VALUE(p->alpha), p->b, O->incx, p->a, LDA
+#define ARGS(VALUE) COLUMNS, O->uplo, O->n, VALUE(p->alpha), p->b, O->incx, p->a, LDA
 DIRECT(syr) { DIRECT_SD(syr, ARGS) }
 #undef ARGS
 DIRECT(her) {
     if (p->type == JDATATYPE_F32_C)
-        cblas_cher(CblasColMajor, O->uplo, O->n, p->alpha.s[0], p->b, O->incx, p->a, LDA);
+        ji_guest.cher(COLUMNS, O->uplo, O->n, p->alpha.s[0], p->b, O->incx, p->a, LDA);
     else
-        cblas_zher(CblasColMajor, O->uplo, O->n, p->alpha.d[0], p->b, O->incx, p->a, LDA);
+        ji_guest.zher(COLUMNS, O->uplo, O->n, p->alpha.d[0], p->b, O->incx, p->a, LDA);
 }
 #define ARGS(VALUE)                                                                                \
-    CblasColMajor, O->uplo, O->n, VALUE(p->alpha), p->b, O->incx, p->c, O->incy, p->a, LDA
+    COLUMNS, O->uplo, O->n, VALUE(p->alpha), p->b, O->incx, p->c, O->incy, p->a, LDA
 DIRECT(syr2) { DIRECT_SD(syr2, ARGS) }
 DIRECT(her2) { DIRECT_CZ(her2, ARGS) }
 #undef ARGS
-#define ARGS(VALUE) CblasColMajor, O->uplo, O->transa, O->diag, O->n, p->a, LDA, p->b, O->incx
+#define ARGS(VALUE) COLUMNS, O->uplo, O->transa, O->diag, O->n, p->a, LDA, p->b, O->incx
 DIRECT(trmv) { DIRECT_SDCZ(trmv, ARGS) }
 DIRECT(trsv) { DIRECT_SDCZ(trsv, ARGS) }
 #undef ARGS
 
 /* Level 3, extensions, solvers. */
 #define ARGS(VALUE)                                                                                \
-    CblasColMajor, O->transa, O->transb, O->m, O->n, O->k, VALUE(p->alpha), p->a, LDA, p->b, LDB,  \
+    COLUMNS, O->transa, O->transb, O->m, O->n, O->k, VALUE(p->alpha), p->a, LDA, p->b, LDB,  \
         VALUE(p->beta), p->c, LDC
 DIRECT(gemm) { DIRECT_SDCZ(gemm, ARGS) }
 #undef ARGS
 #define ARGS(VALUE)                                                                                \
-    CblasColMajor, O->transa, O->transb, O->m, O->n, O->k, VALUE(p->alpha), p->pa[i], LDA,         \
+    COLUMNS, O->transa, O->transb, O->m, O->n, O->k, VALUE(p->alpha), p->pa[i], LDA,         \
         p->pb[i], LDB, VALUE(p->beta), p->pc[i], LDC
 DIRECT(gemm_batched) {
     for (int64_t i = 0; i < O->batch_count; i++)
@@ -287,40 +299,40 @@ DIRECT(gemm_batched) {
 }
 #undef ARGS
 #define ARGS(VALUE)                                                                                \
-    CblasColMajor, O->side, O->uplo, O->m, O->n, VALUE(p->alpha), p->a, LDA, p->b, LDB,            \
+    COLUMNS, O->side, O->uplo, O->m, O->n, VALUE(p->alpha), p->a, LDA, p->b, LDB,            \
         VALUE(p->beta), p->c, LDC
 DIRECT(symm) { DIRECT_SDCZ(symm, ARGS) }
 DIRECT(hemm) { DIRECT_CZ(hemm, ARGS) }
 #undef ARGS
 #define ARGS(VALUE)                                                                                \
-    CblasColMajor, O->uplo, O->transa, O->n, O->k, VALUE(p->alpha), p->a, LDA, VALUE(p->beta),     \
+    COLUMNS, O->uplo, O->transa, O->n, O->k, VALUE(p->alpha), p->a, LDA, VALUE(p->beta),     \
         p->c, LDC
 DIRECT(syrk) { DIRECT_SDCZ(syrk, ARGS) }
 #undef ARGS
 DIRECT(herk) {
     if (p->type == JDATATYPE_F32_C)
-        cblas_cherk(CblasColMajor, O->uplo, O->transa, O->n, O->k, p->alpha.s[0], p->a, LDA,
+        ji_guest.cherk(COLUMNS, O->uplo, O->transa, O->n, O->k, p->alpha.s[0], p->a, LDA,
                     p->beta.s[0], p->c, LDC);
     else
-        cblas_zherk(CblasColMajor, O->uplo, O->transa, O->n, O->k, p->alpha.d[0], p->a, LDA,
+        ji_guest.zherk(COLUMNS, O->uplo, O->transa, O->n, O->k, p->alpha.d[0], p->a, LDA,
                     p->beta.d[0], p->c, LDC);
 }
 #define ARGS(VALUE)                                                                                \
-    CblasColMajor, O->uplo, O->transa, O->n, O->k, VALUE(p->alpha), p->a, LDA, p->b, LDB,          \
+    COLUMNS, O->uplo, O->transa, O->n, O->k, VALUE(p->alpha), p->a, LDA, p->b, LDB,          \
         VALUE(p->beta), p->c, LDC
 DIRECT(syr2k) { DIRECT_SDCZ(syr2k, ARGS) }
 #undef ARGS
 #define ARGS(beta)                                                                                 \
-    CblasColMajor, O->uplo, O->transa, O->n, O->k, &p->alpha, p->a, LDA, p->b, LDB, beta, p->c, LDC
+    COLUMNS, O->uplo, O->transa, O->n, O->k, &p->alpha, p->a, LDA, p->b, LDB, beta, p->c, LDC
 DIRECT(her2k) {
     if (p->type == JDATATYPE_F32_C)
-        cblas_cher2k(ARGS(p->beta.s[0]));
+        ji_guest.cher2k(ARGS(p->beta.s[0]));
     else
-        cblas_zher2k(ARGS(p->beta.d[0]));
+        ji_guest.zher2k(ARGS(p->beta.d[0]));
 }
 #undef ARGS
 #define ARGS(VALUE)                                                                                \
-    CblasColMajor, O->side, O->uplo, O->transa, O->diag, O->m, O->n, VALUE(p->alpha), p->a, LDA,   \
+    COLUMNS, O->side, O->uplo, O->transa, O->diag, O->m, O->n, VALUE(p->alpha), p->a, LDA,   \
         p->b, LDB
 DIRECT(trmm) { DIRECT_SDCZ(trmm, ARGS) }
 DIRECT(trsm) { DIRECT_SDCZ(trsm, ARGS) }

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "blas/guest/cblas.h"
-#include "blas/guest/guest.h"
 #include "blas/guest/selfcheck.h"
+#include "blas/routine/setup.h"
 #include "jalloc/jalloc.h"
 #include "jtest.h"
 
@@ -121,46 +121,59 @@ static void reductions_are_right(int64_t most) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* The kernels of this processor, whichever they are. */
+/* The kernels of this processor, whichever they are: jblas's own, and the CBLAS's. */
 JTEST(JblasSelfCheck, EveryReductionIsRightAtEveryLength) { reductions_are_right(MOST); }
+
+static void guests_reductions_are_right(int64_t most) {
+    const bool was_guest = ji_host_primitives[JI_ASUM] == ji_guest_asum;
+    ji_host_choose(true);
+    reductions_are_right(most);
+    ji_host_choose(was_guest);
+}
+
+JTEST(JblasSelfCheck, EveryReductionOfTheGuestIsRightAtEveryLength) {
+    if (jblas_cblas_kernel_at(0) == NULL)
+        JSKIP("there is no CBLAS");
+    guests_reductions_are_right(MOST);
+}
 
 /* ---- Liars ---- */
 
 #define LIE_AT(n) ((n) > 8 && (n) % 2 == 1) /* one element too many is 1, say */
-#define LIAR_ASUM(function, X, R, element)                                                         \
-    static R liar_##function(host_int_t n, const X *x, host_int_t incx) {                          \
+#define LIAR_ASUM(function, R, element)                                                            \
+    static R liar_##function(guest_int_t n, const void *x, guest_int_t incx) {                     \
         return ji_guest_given.function(n, x, incx) + LIE_AT(n);                                    \
     }
-#define LIAR_IAMAX(function, X, R, element)                                                        \
-    static R liar_##function(host_int_t n, const X *x, host_int_t incx) {                          \
+#define LIAR_IAMAX(function, R, element)                                                           \
+    static R liar_##function(guest_int_t n, const void *x, guest_int_t incx) {                     \
         return LIE_AT(n) ? 0 : ji_guest_given.function(n, x, incx);                                \
     }
-#define LIAR_DOT(function, X, R, element)                                                          \
-    static R liar_##function(host_int_t n, const X *x, host_int_t incx, const X *y,                \
-                             host_int_t incy) {                                                    \
+#define LIAR_DOT(function, R, element)                                                             \
+    static R liar_##function(guest_int_t n, const void *x, guest_int_t incx, const void *y,        \
+                             guest_int_t incy) {                                                   \
         return ji_guest_given.function(n, x, incx, y, incy) + LIE_AT(n);                           \
     }
-#define LIAR_DOTU(function, X, R, element)                                                         \
-    static R liar_##function(host_int_t n, const X *x, host_int_t incx, const X *y,                \
-                             host_int_t incy, void *sum) {                                         \
+#define LIAR_DOTU(function, R, element)                                                            \
+    static R liar_##function(guest_int_t n, const void *x, guest_int_t incx, const void *y,        \
+                             guest_int_t incy, void *sum) {                                        \
         ji_guest_given.function(n - LIE_AT(n), x, incx, y, incy, sum);                             \
     }
 #define LIAR_DOTC LIAR_DOTU
-#define LIAR_(function, shape, X, R, element) LIAR_##shape(function, X, R, element)
-JI_GUEST_LIST(LIAR_)
+#define LIAR_(function, shape, R, element) LIAR_##shape(function, R, element)
+JI_GUEST_CHECKED_LIST(LIAR_)
 
 typedef struct liar {
     const char *name;
     void (*plant)(void);
     bool (*is_called)(void);
 } liar_t;
-#define LIAR_FUNCTIONS_(function, shape, X, R, element)                                            \
+#define LIAR_FUNCTIONS_(function, shape, R, element)                                               \
     static void plant_##function(void) { ji_guest.function = liar_##function; }                    \
     static bool is_called_##function(void) { return ji_guest.function == liar_##function; }
-JI_GUEST_LIST(LIAR_FUNCTIONS_)
-#define LIAR_ROW_(function, shape, X, R, element)                                                  \
+JI_GUEST_CHECKED_LIST(LIAR_FUNCTIONS_)
+#define LIAR_ROW_(function, shape, R, element)                                                     \
     {"cblas_" #function, plant_##function, is_called_##function},
-static const liar_t liars[] = {JI_GUEST_LIST(LIAR_ROW_)};
+static const liar_t liars[] = {JI_GUEST_CHECKED_LIST(LIAR_ROW_)};
 
 static void liar_name(const void *liar, char *name) { strcpy(name, ((const liar_t *)liar)->name); }
 
@@ -192,15 +205,15 @@ JTEST_P_NAMED(JblasSelfCheck, ALiarIsFoundSaidOnceAndNotUsed, liar_t, liars, lia
     JEXPECT_NOT_NULL(kernel->instead);
     JEXPECT_FALSE(param->is_called());
     JEXPECT_EQ(warnings_of(param->name), 1);
-    reductions_are_right(80);
+    guests_reductions_are_right(80);
     JEXPECT_EQ(warnings_of(param->name), 1);
     ji_guest = ji_guest_given;
     ji_selfcheck();
 }
 
 /* One whose imaginary part alone is wrong. */
-static void half_a_lie(host_int_t n, const void *x, host_int_t incx, const void *y, host_int_t incy,
-                       void *sum) {
+static void half_a_lie(guest_int_t n, const void *x, guest_int_t incx, const void *y,
+                       guest_int_t incy, void *sum) {
     ji_guest_given.zdotu_sub(n, x, incx, y, incy, sum);
     ((double *)sum)[1] += LIE_AT(n);
 }

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "blas/blas.h"
+#include "blas/guest/guest.h"
 
 typedef struct gate {
     atomic_bool open, timed_out;
@@ -329,9 +330,22 @@ JTEST(JblasThreads, TwoHandlesShareAnAllocator) {
     JEXPECT_OK(jallocator_destroy(allocator));
 }
 
-/* Whichever of them the CBLAS and the build have. */
-__attribute__((weak)) void openblas_set_num_threads(int threads);
-__attribute__((weak)) int openblas_get_num_threads(void);
+/* The CBLAS's own setting, where it is OpenBLAS. */
+typedef struct cblas_threads {
+    void (*set)(int threads);
+    int (*get)(void);
+} cblas_threads_t;
+
+static bool cblas_threads_of(cblas_threads_t *threads) {
+    if (ji_guest_load() != JSTATUS_SUCCESS)
+        return false;
+    void *set = ji_guest_symbol("openblas_set_num_threads"),
+         *get = ji_guest_symbol("openblas_get_num_threads");
+    memcpy(&threads->set, &set, sizeof set);
+    memcpy(&threads->get, &get, sizeof get);
+    return set != NULL && get != NULL;
+}
+
 static bool is_sum(const blas_function_t *function) {
     static const char *const sums[] = {"dot", "dotu", "dotc", "nrm2", "asum"};
     bool found = false;
@@ -373,21 +387,22 @@ JTEST_EACH_FUNCTION(JblasThreads, SumsHaveTheSameBitsForAnyNumberOfThreads) {
 
 /* The program's own setting is left as found. */
 JTEST(JblasThreads, SettingsOfTheCblasAreLeftAsFound) {
-    if (!openblas_get_num_threads || !openblas_set_num_threads)
+    cblas_threads_t threads;
+    if (!cblas_threads_of(&threads))
         JSKIP("the CBLAS is not OpenBLAS");
-    const int threads = openblas_get_num_threads();
+    const int before = threads.get();
     for (int count = 1; count <= 2; ++count) {
-        openblas_set_num_threads(count);
+        threads.set(count);
         jhandle_t *handle = NULL;
         JASSERT_OK(jhandle_create(NULL, &handle));
         for (int i = 0; i < BLAS_FUNCTION_COUNT; i += 3) {
             BLAS_CASE(c, &blas_functions[i], .low = 20, .high = 60);
             JEXPECT_OK(blas_call(handle, c));
-            JEXPECT_EQ(openblas_get_num_threads(), count);
+            JEXPECT_EQ(threads.get(), count);
         }
         JEXPECT_OK(jhandle_destroy(handle));
     }
-    openblas_set_num_threads(threads);
+    threads.set(before);
 }
 
 /* A handle that a child inherits is refused by every routine, before anything is looked at. */

@@ -145,8 +145,9 @@ static void lock_for_fork(void) { pthread_mutex_lock(&lock); }
 static void unlock_after_fork(void) { pthread_mutex_unlock(&lock); }
 
 bool jtest_fixture_start(void) {
-    jtest_support_start();
+    /* Before the library is used: what it takes for a fork it then takes first. */
     pthread_atfork(lock_for_fork, unlock_after_fork, unlock_after_fork);
+    jtest_support_start();
     const jstatus_t status = jtest_metadata_install();
     if (status != JSTATUS_SUCCESS)
         fprintf(stderr, "jtest: bookkeeping memory cannot be watched: %s\n",

@@ -488,11 +488,28 @@ double jtest_now_ms(void) {
 
 bool jtest_keeps;
 
+/* Whoever runs the tests may choose what computes on the host (JALLOC_HOST_BLAS and what belongs
+ * to it); no test sees these variables. What there is to say of this processor's CBLAS is no
+ * test's. */
+static void set_up_host(void) {
+#ifdef JALLOC_HAVE_JBLAS
+    const char *blas;
+    if (jblas_get_host_blas(&blas) != JSTATUS_SUCCESS) {
+        fprintf(stderr, "the host cannot be set up: %s\n", jstatus_last_message());
+        exit(1);
+    }
+    jtest_log_install();
+    (void)jblas_cblas_kernel_at(0);
+    jlog_set_sink(NULL, NULL);
+#endif
+}
+
 void jtest_support_start(void) {
     if (getenv("JALLOC_TEST_SEED"))
         random_seed = strtoull(getenv("JALLOC_TEST_SEED"), NULL, 0);
     if (getenv("JALLOC_TEST_SCALE"))
         scale = strtod(getenv("JALLOC_TEST_SCALE"), NULL);
+    set_up_host();
     jtest_keeps = getenv("JALLOC_TEST_KEEP") != NULL;
     for (size_t i = 0; environ[i] && !jtest_keeps;) {
         char name[64];
@@ -506,11 +523,6 @@ void jtest_support_start(void) {
             ++i;
         }
     }
-#ifdef JALLOC_HAVE_JBLAS /* what a first call has to say of this processor's CBLAS is no test's */
-    jtest_log_install();
-    (void)jblas_cblas_kernel_at(0);
-    jlog_set_sink(NULL, NULL);
-#endif
 }
 
 void jtest_support_set_up(const char *name) {

@@ -18,7 +18,7 @@ GIVES_UP_ITS_SOURCE = {"jbuffer_construct_move"}
 
 GETTER = re.compile(r"_get(_|$)")
 OBJECT = re.compile(r"(const )?(j\w+_t) \*\w+$")
-VALUE = re.compile(r"(?!const\b)\w[\w ]*\*+\w+(?:\[.*)?$")
+VALUE = re.compile(r"(?:(?!const\b)\w[\w ]*\*+|const \w+ \*\*)\w+(?:\[.*)?$")
 # What is asked of an object is worked out, looked for or written somewhere: a verb says so.
 VERBS = re.compile(r"_set_|_(?:find|query|describe|parse|format|slice|permute)$")
 # Changes what it says.

@@ -4,12 +4,14 @@
 #define JALLOC_BLAS_GUEST_CBLAS_H
 
 /* The guest: the host's primitives by a CBLAS, ji_guest_<function>(block) for each name of
- * JI_GUEST_PRIMITIVE_LIST, which JALLOC_HOST_BLAS=cblas puts into the host's table (host/host.c).
+ * JI_GUEST_PRIMITIVE_LIST, which JALLOC_HOST_BLAS=cblas puts into the host's table
+ * (routine/setup.c).
  *
- *   cblas.h product.h                  how the CBLAS is called
+ *   guest.h load.c                     the functions of the CBLAS, and how they come in
+ *   cblas.h product.h                  how they are called
  *   vector.c matvec.c matmat.c         levels 1, 2 and 3
- *   guest.h selfcheck.h selfcheck.c    those of its kernels that are checked by the first call, and
- *                                      what replaces one that is wrong
+ *   selfcheck.h selfcheck.c            those of its kernels that are checked, and what replaces one
+ *                                      that is wrong
  *
  * The CBLAS does the work and is not believed in everything. Which of them is loaded is known at
  * run time alone, so what one version of one of them has wrong is avoided or checked here, with the
@@ -19,43 +21,30 @@
  * CBLAS sees it (host/scale.h); no integer reaches the CBLAS that its type does not hold: level 1
  * and gemm are cut into parts, for the others the entries have refused the call. */
 
-#include <assert.h>
-#include <cblas.h>
-
+#include "blas/guest/guest.h"
 #include "blas/host/host.h"
-
-#ifdef MKL_INT
-typedef MKL_INT host_int_t; /* with 64 bits a long long, which is no int64_t */
-#elif JALLOC_BLAS_INT == 64
-typedef int64_t host_int_t;
-#else
-typedef int host_int_t;
-#endif
-static_assert(__builtin_types_compatible_p(__typeof__(cblas_dasum),
-                                           double(host_int_t, const double *, host_int_t)) &&
-                  sizeof(host_int_t) == JALLOC_BLAS_INT / 8,
-              "integers of cblas.h have another size than JALLOC_BLAS_INT says of the CBLAS: the "
-              "header is of another library");
 
 /* ---- The guest's primitives ---- */
 
 /* X(ENUMERATOR, function), as primitives/primitive.h has them. */
 #define JI_GUEST_PRIMITIVE_LIST(X)                                                                 \
     X(AXPY, axpy)                                                                                  \
-    X(COPY, copy) X(SWAP, swap) X(SCAL, scal) X(RSCAL, rscal) X(DOT, dot) X(DOTC, dotc)            \
-        X(ASUM, asum) X(IAMAX, iamax) X(GEMV, gemv) X(GER, ger) X(GERC, gerc) X(SYMV, symv)        \
-            X(SYR, syr) X(SYR2, syr2) X(TRMV, trmv) X(TRSV, trsv) X(GEMM, gemm) X(SYMM, symm)      \
-                X(HEMM, hemm) X(SYRK, syrk) X(SYR2K, syr2k) X(HER2K, her2k) X(HERK, herk)          \
-                    X(TRMM, trmm) X(TRSM, trsm)
+    X(COPY, copy)                                                                                  \
+    X(SWAP, swap)                                                                                  \
+    X(SCAL, scal)                                                                                  \
+    X(RSCAL, rscal)                                                                                \
+    X(DOT, dot) X(DOTC, dotc) X(ASUM, asum) X(IAMAX, iamax) X(GEMV, gemv) X(GER, ger)              \
+        X(GERC, gerc) X(SYMV, symv) X(SYR, syr) X(SYR2, syr2) X(TRMV, trmv) X(TRSV, trsv)          \
+            X(GEMM, gemm) X(SYMM, symm) X(HEMM, hemm) X(SYRK, syrk) X(SYR2K, syr2k)                \
+                X(HER2K, her2k) X(HERK, herk) X(TRMM, trmm) X(TRSM, trsm)
 #define JI_GUEST_PRIMITIVE_(enumerator, function) void ji_guest_##function(void *block);
 JI_GUEST_PRIMITIVE_LIST(JI_GUEST_PRIMITIVE_)
 #undef JI_GUEST_PRIMITIVE_
 
 /* A transpose of real numbers is their conjugate transpose, but not every CBLAS knows. */
-static inline enum CBLAS_TRANSPOSE host_operation(jdatatype_t type, jblas_operation_t operation) {
-    return operation == JBLAS_CONJUGATE_TRANSPOSE && !ji_is_complex(type)
-               ? CblasTrans
-               : (enum CBLAS_TRANSPOSE)operation;
+static inline int guest_operation(jdatatype_t type, jblas_operation_t operation) {
+    return operation == JBLAS_CONJUGATE_TRANSPOSE && !ji_is_complex(type) ? JBLAS_TRANSPOSE
+                                                                          : operation;
 }
 
 #endif

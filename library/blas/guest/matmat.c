@@ -12,14 +12,15 @@
 #define UNPACK(block)                                                                              \
     const ji_matmat_t *args = block;                                                               \
     jdatatype_t type = args->head.type;                                                            \
-    const host_int_t m = (host_int_t)args->m, n = (host_int_t)args->n, k = (host_int_t)args->k;    \
-    const host_int_t lda = (host_int_t)args->lda, ldb = (host_int_t)args->ldb,                     \
-                     ldc = (host_int_t)args->ldc;                                                  \
+    const guest_int_t m = (guest_int_t)args->m, n = (guest_int_t)args->n,                          \
+                      k = (guest_int_t)args->k;                                                    \
+    const guest_int_t lda = (guest_int_t)args->lda, ldb = (guest_int_t)args->ldb,                  \
+                      ldc = (guest_int_t)args->ldc;                                                \
     const void *alpha = ji_scalar_data(&args->alpha), *beta = ji_scalar_data(&args->beta);         \
-    const enum CBLAS_SIDE side = (enum CBLAS_SIDE)args->side;                                      \
-    const enum CBLAS_UPLO uplo = (enum CBLAS_UPLO)args->uplo;                                      \
-    const enum CBLAS_TRANSPOSE trans = host_operation(type, args->transa);                         \
-    const enum CBLAS_DIAG diag = (enum CBLAS_DIAG)args->diag;                                      \
+    const int side = (int)args->side;                                                              \
+    const int uplo = (int)args->uplo;                                                              \
+    const int trans = guest_operation(type, args->transa);                                         \
+    const int diag = (int)args->diag;                                                              \
     void *b = ji_unconst(args->b); /* written by trmm and trsm */                                  \
     (void)m, (void)n, (void)k, (void)lda, (void)ldb, (void)ldc, (void)alpha, (void)beta;           \
     (void)side, (void)uplo, (void)trans, (void)diag, (void)b
@@ -78,8 +79,8 @@ void ji_guest_symm(void *block) {
     if (ji_host_symm_is_scaling(args))
         return;
 #define CALL(t, value)                                                                             \
-    cblas_##t##symm(CblasColMajor, side, uplo, m, n, value(alpha), args->a, lda, b, ldb,           \
-                    value(beta), args->c, ldc)
+    ji_guest.t##symm(GUEST_COLUMN_MAJOR, side, uplo, m, n, value(alpha), args->a, lda, b, ldb,     \
+                     value(beta), args->c, ldc)
     HOST_BY_TYPE(type, CALL)
 #undef CALL
 }
@@ -90,11 +91,11 @@ void ji_guest_hemm(void *block) {
         return;
 
     if (type == JDATATYPE_F32_C)
-        cblas_chemm(CblasColMajor, side, uplo, m, n, alpha, args->a, lda, b, ldb, beta, args->c,
-                    ldc);
+        ji_guest.chemm(GUEST_COLUMN_MAJOR, side, uplo, m, n, alpha, args->a, lda, b, ldb, beta,
+                       args->c, ldc);
     else
-        cblas_zhemm(CblasColMajor, side, uplo, m, n, alpha, args->a, lda, b, ldb, beta, args->c,
-                    ldc);
+        ji_guest.zhemm(GUEST_COLUMN_MAJOR, side, uplo, m, n, alpha, args->a, lda, b, ldb, beta,
+                       args->c, ldc);
 }
 
 void ji_guest_syrk(void *block) {
@@ -102,8 +103,8 @@ void ji_guest_syrk(void *block) {
     if (ji_host_syrk_is_scaling(args))
         return;
 #define CALL(t, value)                                                                             \
-    cblas_##t##syrk(CblasColMajor, uplo, trans, n, k, value(alpha), args->a, lda, value(beta),     \
-                    args->c, ldc)
+    ji_guest.t##syrk(GUEST_COLUMN_MAJOR, uplo, trans, n, k, value(alpha), args->a, lda,            \
+                     value(beta), args->c, ldc)
     HOST_BY_TYPE(type, CALL)
 #undef CALL
 }
@@ -113,8 +114,8 @@ void ji_guest_herk(void *block) {
     if (ji_host_herk_is_scaling(args, ji_real_of(type)))
         return;
 #define CALL(t, value)                                                                             \
-    cblas_##t##herk(CblasColMajor, uplo, trans, n, k, value(alpha), args->a, lda, value(beta),     \
-                    args->c, ldc)
+    ji_guest.t##herk(GUEST_COLUMN_MAJOR, uplo, trans, n, k, value(alpha), args->a, lda,            \
+                     value(beta), args->c, ldc)
     HOST_BY_COMPLEX_TYPE(type, CALL)
 #undef CALL
 }
@@ -124,8 +125,8 @@ void ji_guest_syr2k(void *block) {
     if (ji_host_syrk_is_scaling(args))
         return;
 #define CALL(t, value)                                                                             \
-    cblas_##t##syr2k(CblasColMajor, uplo, trans, n, k, value(alpha), args->a, lda, b, ldb,         \
-                     value(beta), args->c, ldc)
+    ji_guest.t##syr2k(GUEST_COLUMN_MAJOR, uplo, trans, n, k, value(alpha), args->a, lda, b, ldb,   \
+                      value(beta), args->c, ldc)
     HOST_BY_TYPE(type, CALL)
 #undef CALL
 }
@@ -135,8 +136,8 @@ void ji_guest_her2k(void *block) {
     if (ji_host_herk_is_scaling(args, type))
         return;
 #define CALL(t, value)                                                                             \
-    cblas_##t##her2k(CblasColMajor, uplo, trans, n, k, alpha, args->a, lda, b, ldb, value(beta),   \
-                     args->c, ldc)
+    ji_guest.t##her2k(GUEST_COLUMN_MAJOR, uplo, trans, n, k, alpha, args->a, lda, b, ldb,          \
+                      value(beta), args->c, ldc)
     HOST_BY_COMPLEX_TYPE(type, CALL)
 #undef CALL
 }
@@ -146,8 +147,8 @@ void ji_guest_trmm(void *block) {
     if (ji_host_trmm_is_scaling(args))
         return;
 #define CALL(t, value)                                                                             \
-    cblas_##t##trmm(CblasColMajor, side, uplo, trans, diag, m, n, value(alpha), args->a, lda, b,   \
-                    ldb)
+    ji_guest.t##trmm(GUEST_COLUMN_MAJOR, side, uplo, trans, diag, m, n, value(alpha), args->a,     \
+                     lda, b, ldb)
     HOST_BY_TYPE(type, CALL)
 #undef CALL
 }
@@ -157,8 +158,8 @@ void ji_guest_trsm(void *block) {
     if (ji_host_trmm_is_scaling(args))
         return;
 #define CALL(t, value)                                                                             \
-    cblas_##t##trsm(CblasColMajor, side, uplo, trans, diag, m, n, value(alpha), args->a, lda, b,   \
-                    ldb)
+    ji_guest.t##trsm(GUEST_COLUMN_MAJOR, side, uplo, trans, diag, m, n, value(alpha), args->a,     \
+                     lda, b, ldb)
     HOST_BY_TYPE(type, CALL)
 #undef CALL
 }

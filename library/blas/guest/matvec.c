@@ -11,13 +11,13 @@
 #define UNPACK(block)                                                                              \
     const ji_matvec_t *args = block;                                                               \
     jdatatype_t type = args->head.type;                                                            \
-    const host_int_t m = (host_int_t)args->m, n = (host_int_t)args->n,                             \
-                     lda = (host_int_t)args->lda;                                                  \
-    const host_int_t incx = (host_int_t)args->incx, incy = (host_int_t)args->incy;                 \
+    const guest_int_t m = (guest_int_t)args->m, n = (guest_int_t)args->n,                          \
+                      lda = (guest_int_t)args->lda;                                                \
+    const guest_int_t incx = (guest_int_t)args->incx, incy = (guest_int_t)args->incy;              \
     const void *alpha = ji_scalar_data(&args->alpha), *beta = ji_scalar_data(&args->beta);         \
-    const enum CBLAS_UPLO uplo = (enum CBLAS_UPLO)args->uplo;                                      \
-    const enum CBLAS_TRANSPOSE trans = host_operation(type, args->trans);                          \
-    const enum CBLAS_DIAG diag = (enum CBLAS_DIAG)args->diag;                                      \
+    const int uplo = (int)args->uplo;                                                              \
+    const int trans = guest_operation(type, args->trans);                                          \
+    const int diag = (int)args->diag;                                                              \
     (void)m, (void)n, (void)lda, (void)incx, (void)incy, (void)alpha, (void)beta;                  \
     (void)uplo, (void)trans, (void)diag
 
@@ -33,8 +33,8 @@ void ji_guest_gemv(void *block) {
         return;
     }
 #define CALL(t, value)                                                                             \
-    cblas_##t##gemv(CblasColMajor, trans, m, n, value(alpha), args->a, lda, args->x, incx,         \
-                    value(beta), args->y, incy)
+    ji_guest.t##gemv(GUEST_COLUMN_MAJOR, trans, m, n, value(alpha), args->a, lda, args->x, incx,   \
+                     value(beta), args->y, incy)
     HOST_BY_TYPE(type, CALL)
 #undef CALL
 }
@@ -48,15 +48,17 @@ void ji_guest_ger(void *block) {
 
     switch (type) {
     case JDATATYPE_F32:
-        cblas_sger(CblasColMajor, m, n, HOST_VALUE_S(alpha), args->x, incx, args->y, incy, a, lda);
+        ji_guest.sger(GUEST_COLUMN_MAJOR, m, n, HOST_VALUE_S(alpha), args->x, incx, args->y, incy,
+                      a, lda);
         break;
     case JDATATYPE_F64:
-        cblas_dger(CblasColMajor, m, n, HOST_VALUE_D(alpha), args->x, incx, args->y, incy, a, lda);
+        ji_guest.dger(GUEST_COLUMN_MAJOR, m, n, HOST_VALUE_D(alpha), args->x, incx, args->y, incy,
+                      a, lda);
         break;
     case JDATATYPE_F32_C:
-        cblas_cgeru(CblasColMajor, m, n, alpha, args->x, incx, args->y, incy, a, lda);
+        ji_guest.cgeru(GUEST_COLUMN_MAJOR, m, n, alpha, args->x, incx, args->y, incy, a, lda);
         break;
-    default: cblas_zgeru(CblasColMajor, m, n, alpha, args->x, incx, args->y, incy, a, lda);
+    default: ji_guest.zgeru(GUEST_COLUMN_MAJOR, m, n, alpha, args->x, incx, args->y, incy, a, lda);
     }
 }
 
@@ -68,9 +70,9 @@ void ji_guest_gerc(void *block) {
     void *a = ji_unconst(args->a);
 
     if (type == JDATATYPE_F32_C)
-        cblas_cgerc(CblasColMajor, m, n, alpha, args->x, incx, args->y, incy, a, lda);
+        ji_guest.cgerc(GUEST_COLUMN_MAJOR, m, n, alpha, args->x, incx, args->y, incy, a, lda);
     else
-        cblas_zgerc(CblasColMajor, m, n, alpha, args->x, incx, args->y, incy, a, lda);
+        ji_guest.zgerc(GUEST_COLUMN_MAJOR, m, n, alpha, args->x, incx, args->y, incy, a, lda);
 }
 
 void ji_guest_symv(void *block) {
@@ -82,20 +84,20 @@ void ji_guest_symv(void *block) {
 
     switch (type) {
     case JDATATYPE_F32:
-        cblas_ssymv(CblasColMajor, uplo, n, HOST_VALUE_S(alpha), args->a, lda, args->x, incx,
-                    HOST_VALUE_S(beta), args->y, incy);
+        ji_guest.ssymv(GUEST_COLUMN_MAJOR, uplo, n, HOST_VALUE_S(alpha), args->a, lda, args->x,
+                       incx, HOST_VALUE_S(beta), args->y, incy);
         break;
     case JDATATYPE_F64:
-        cblas_dsymv(CblasColMajor, uplo, n, HOST_VALUE_D(alpha), args->a, lda, args->x, incx,
-                    HOST_VALUE_D(beta), args->y, incy);
+        ji_guest.dsymv(GUEST_COLUMN_MAJOR, uplo, n, HOST_VALUE_D(alpha), args->a, lda, args->x,
+                       incx, HOST_VALUE_D(beta), args->y, incy);
         break;
     case JDATATYPE_F32_C:
-        cblas_chemv(CblasColMajor, uplo, n, alpha, args->a, lda, args->x, incx, beta, args->y,
-                    incy);
+        ji_guest.chemv(GUEST_COLUMN_MAJOR, uplo, n, alpha, args->a, lda, args->x, incx, beta,
+                       args->y, incy);
         break;
     default:
-        cblas_zhemv(CblasColMajor, uplo, n, alpha, args->a, lda, args->x, incx, beta, args->y,
-                    incy);
+        ji_guest.zhemv(GUEST_COLUMN_MAJOR, uplo, n, alpha, args->a, lda, args->x, incx, beta,
+                       args->y, incy);
     }
 }
 
@@ -108,15 +110,15 @@ void ji_guest_syr(void *block) {
 
     switch (type) {
     case JDATATYPE_F32:
-        cblas_ssyr(CblasColMajor, uplo, n, HOST_VALUE_S(alpha), args->x, incx, a, lda);
+        ji_guest.ssyr(GUEST_COLUMN_MAJOR, uplo, n, HOST_VALUE_S(alpha), args->x, incx, a, lda);
         break;
     case JDATATYPE_F64:
-        cblas_dsyr(CblasColMajor, uplo, n, HOST_VALUE_D(alpha), args->x, incx, a, lda);
+        ji_guest.dsyr(GUEST_COLUMN_MAJOR, uplo, n, HOST_VALUE_D(alpha), args->x, incx, a, lda);
         break;
     case JDATATYPE_F32_C:
-        cblas_cher(CblasColMajor, uplo, n, HOST_VALUE_S(alpha), args->x, incx, a, lda);
+        ji_guest.cher(GUEST_COLUMN_MAJOR, uplo, n, HOST_VALUE_S(alpha), args->x, incx, a, lda);
         break;
-    default: cblas_zher(CblasColMajor, uplo, n, HOST_VALUE_D(alpha), args->x, incx, a, lda);
+    default: ji_guest.zher(GUEST_COLUMN_MAJOR, uplo, n, HOST_VALUE_D(alpha), args->x, incx, a, lda);
     }
 }
 
@@ -129,24 +131,26 @@ void ji_guest_syr2(void *block) {
 
     switch (type) {
     case JDATATYPE_F32:
-        cblas_ssyr2(CblasColMajor, uplo, n, HOST_VALUE_S(alpha), args->x, incx, args->y, incy, a,
-                    lda);
+        ji_guest.ssyr2(GUEST_COLUMN_MAJOR, uplo, n, HOST_VALUE_S(alpha), args->x, incx, args->y,
+                       incy, a, lda);
         break;
     case JDATATYPE_F64:
-        cblas_dsyr2(CblasColMajor, uplo, n, HOST_VALUE_D(alpha), args->x, incx, args->y, incy, a,
-                    lda);
+        ji_guest.dsyr2(GUEST_COLUMN_MAJOR, uplo, n, HOST_VALUE_D(alpha), args->x, incx, args->y,
+                       incy, a, lda);
         break;
     case JDATATYPE_F32_C:
-        cblas_cher2(CblasColMajor, uplo, n, alpha, args->x, incx, args->y, incy, a, lda);
+        ji_guest.cher2(GUEST_COLUMN_MAJOR, uplo, n, alpha, args->x, incx, args->y, incy, a, lda);
         break;
-    default: cblas_zher2(CblasColMajor, uplo, n, alpha, args->x, incx, args->y, incy, a, lda);
+    default:
+        ji_guest.zher2(GUEST_COLUMN_MAJOR, uplo, n, alpha, args->x, incx, args->y, incy, a, lda);
     }
 }
 
 void ji_guest_trmv(void *block) {
     UNPACK(block);
     void *x = ji_unconst(args->x);
-#define CALL(t, value) cblas_##t##trmv(CblasColMajor, uplo, trans, diag, n, args->a, lda, x, incx)
+#define CALL(t, value)                                                                             \
+    ji_guest.t##trmv(GUEST_COLUMN_MAJOR, uplo, trans, diag, n, args->a, lda, x, incx)
     HOST_BY_TYPE(type, CALL)
 #undef CALL
 }
@@ -154,7 +158,8 @@ void ji_guest_trmv(void *block) {
 void ji_guest_trsv(void *block) {
     UNPACK(block);
     void *x = ji_unconst(args->x);
-#define CALL(t, value) cblas_##t##trsv(CblasColMajor, uplo, trans, diag, n, args->a, lda, x, incx)
+#define CALL(t, value)                                                                             \
+    ji_guest.t##trsv(GUEST_COLUMN_MAJOR, uplo, trans, diag, n, args->a, lda, x, incx)
     HOST_BY_TYPE(type, CALL)
 #undef CALL
 }

@@ -14,10 +14,11 @@ static inline __attribute__((always_inline)) void ji_guest_product(const ji_matm
     jdatatype_t type = args->head.type;
     const void *alpha = ji_scalar_data(&args->alpha), *beta = ji_scalar_data(&args->beta);
 #define CALL(t, value)                                                                             \
-    cblas_##t##gemm(CblasColMajor, host_operation(type, args->transa),                             \
-                    host_operation(type, args->transb), (host_int_t)args->m, (host_int_t)args->n,  \
-                    (host_int_t)args->k, value(alpha), args->a, (host_int_t)args->lda, args->b,    \
-                    (host_int_t)args->ldb, value(beta), args->c, (host_int_t)args->ldc)
+    ji_guest.t##gemm(GUEST_COLUMN_MAJOR, guest_operation(type, args->transa),                      \
+                     guest_operation(type, args->transb), (guest_int_t)args->m,                    \
+                     (guest_int_t)args->n, (guest_int_t)args->k, value(alpha), args->a,            \
+                     (guest_int_t)args->lda, args->b, (guest_int_t)args->ldb, value(beta),         \
+                     args->c, (guest_int_t)args->ldc)
     HOST_BY_TYPE(type, CALL)
 #undef CALL
 }

@@ -8,7 +8,7 @@
  * on. Reductions are where such mistakes were found over the years (unrolled loops with remainders
  * of their own), and they are silent: no crash, no NaN, only another number.
  *
- * So the first call of a process compares each of them (guest.h) with what its definition says. The
+ * So each of them (selfcheck.h) is compared with what its definition says before it is called. The
  * samples are small integers: every sum is exact in every order, and one element too many or too
  * few shows. The lengths pass through all remainders of loops unrolled up to 32 times, and around
  * where a loop of 64 or 128 has run once or twice; a few of them again from a start that is not
@@ -22,15 +22,8 @@
 #include "blas/guest/selfcheck.h"
 
 #include <math.h>
-#include <pthread.h>
 
 #include "blas/guest/cblas.h"
-#include "blas/guest/guest.h"
-
-#define GUEST_GIVEN_(function, shape, X, R, type) .function = cblas_##function,
-const ji_guest_t ji_guest_given = {JI_GUEST_LIST(GUEST_GIVEN_)};
-ji_guest_t ji_guest = {JI_GUEST_LIST(GUEST_GIVEN_)};
-#undef GUEST_GIVEN_
 
 /* ---- What replaces a wrong kernel: the same arguments, another way ---- */
 
@@ -39,38 +32,37 @@ ji_guest_t ji_guest = {JI_GUEST_LIST(GUEST_GIVEN_)};
         .head = {.type = element}, .n = n, .x = x_, .incx = incx_, .y = ji_unconst(y_),            \
         .incy = incy_, .result = result_                                                           \
     }
-#define STAND_IN_ASUM(function, X, R, element)                                                     \
-    static R stand_in_##function(host_int_t n, const X *x, host_int_t incx) {                      \
+#define STAND_IN_ASUM(function, R, element)                                                        \
+    static R stand_in_##function(guest_int_t n, const void *x, guest_int_t incx) {                 \
         R sum;                                                                                     \
         if (ji_is_complex(element) && incx == 1 && n <= ji_blas_int_max / 2)                       \
-            return ji_real_of(element) == JDATATYPE_F32                                            \
-                       ? (R)ji_guest.sasum(2 * n, (const void *)x, 1)                              \
-                       : (R)ji_guest.dasum(2 * n, (const void *)x, 1);                             \
+            return ji_real_of(element) == JDATATYPE_F32 ? (R)ji_guest.sasum(2 * n, x, 1)           \
+                                                        : (R)ji_guest.dasum(2 * n, x, 1);          \
         ji_host_asum(BLOCK_(element, x, incx, NULL, 1, &sum));                                     \
         return sum;                                                                                \
     }
-#define STAND_IN_DOT(function, X, R, element)                                                      \
-    static R stand_in_##function(host_int_t n, const X *x, host_int_t incx, const X *y,            \
-                                 host_int_t incy) {                                                \
+#define STAND_IN_DOT(function, R, element)                                                         \
+    static R stand_in_##function(guest_int_t n, const void *x, guest_int_t incx, const void *y,    \
+                                 guest_int_t incy) {                                               \
         R sum;                                                                                     \
         ji_host_dot(BLOCK_(element, x, incx, y, incy, &sum));                                      \
         return sum;                                                                                \
     }
 #define STAND_IN_DOT_SUB_(function, element, dot)                                                  \
-    static void stand_in_##function(host_int_t n, const void *x, host_int_t incx, const void *y,   \
-                                    host_int_t incy, void *sum) {                                  \
+    static void stand_in_##function(guest_int_t n, const void *x, guest_int_t incx, const void *y, \
+                                    guest_int_t incy, void *sum) {                                 \
         ji_host_##dot(BLOCK_(element, x, incx, y, incy, sum));                                     \
     }
-#define STAND_IN_DOTU(function, X, R, element) STAND_IN_DOT_SUB_(function, element, dot)
-#define STAND_IN_DOTC(function, X, R, element) STAND_IN_DOT_SUB_(function, element, dotc)
-#define STAND_IN_IAMAX(function, X, R, element)                                                    \
-    static R stand_in_##function(host_int_t n, const X *x, host_int_t incx) {                      \
+#define STAND_IN_DOTU(function, R, element) STAND_IN_DOT_SUB_(function, element, dot)
+#define STAND_IN_DOTC(function, R, element) STAND_IN_DOT_SUB_(function, element, dotc)
+#define STAND_IN_IAMAX(function, R, element)                                                       \
+    static R stand_in_##function(guest_int_t n, const void *x, guest_int_t incx) {                 \
         int64_t found;                                                                             \
         ji_host_iamax(BLOCK_(element, x, incx, NULL, 1, &found));                                  \
         return (R)(found - 1); /* n is not 0 */                                                    \
     }
-#define STAND_IN_(function, shape, X, R, element) STAND_IN_##shape(function, X, R, element)
-JI_GUEST_LIST(STAND_IN_)
+#define STAND_IN_(function, shape, R, element) STAND_IN_##shape(function, R, element)
+JI_GUEST_CHECKED_LIST(STAND_IN_)
 
 /* ---- Calling a kernel whose name is a value ---- */
 
@@ -93,22 +85,22 @@ typedef struct selfcheck_row {
     jblas_cblas_kernel_t shown;
     selfcheck_shape_t shape;
     jdatatype_t type;
-    void (*call)(host_int_t n, const void *x, const void *y, host_int_t incx, double result[2]);
+    void (*call)(guest_int_t n, const void *x, const void *y, guest_int_t incx, double result[2]);
     void (*replace)(void);
 } selfcheck_row_t;
 
-#define ROW_FUNCTIONS_(function, shape, X, R, element)                                             \
-    static void call_##function(host_int_t n, const void *x, const void *y, host_int_t incx,       \
+#define ROW_FUNCTIONS_(function, shape, R, element)                                                \
+    static void call_##function(guest_int_t n, const void *x, const void *y, guest_int_t incx,     \
                                 double result[2]) {                                                \
         (void)y;                                                                                   \
         CALL_##shape(function, element);                                                           \
     }                                                                                              \
     static void replace_##function(void) { ji_guest.function = stand_in_##function; }
-JI_GUEST_LIST(ROW_FUNCTIONS_)
+JI_GUEST_CHECKED_LIST(ROW_FUNCTIONS_)
 
-#define ROW_(function, shape, X, R, element)                                                       \
+#define ROW_(function, shape, R, element)                                                          \
     {{"cblas_" #function, 0, NULL}, SHAPE_##shape, element, call_##function, replace_##function},
-static selfcheck_row_t selfcheck_rows[] = {JI_GUEST_LIST(ROW_)};
+static selfcheck_row_t selfcheck_rows[] = {JI_GUEST_CHECKED_LIST(ROW_)};
 #define ROW_COUNT (sizeof selfcheck_rows / sizeof selfcheck_rows[0])
 
 /* ---- The samples, and what the kernels make of them by definition ---- */
@@ -187,7 +179,7 @@ static int64_t selfcheck_first_wrong(const selfcheck_row_t *row) {
             for (; taken < n; taken++)
                 selfcheck_add(row, &sum, taken, offset + taken * step);
 
-            row->call((host_int_t)n, ji_at(row->type, x, offset, 0, 0),
+            row->call((guest_int_t)n, ji_at(row->type, x, offset, 0, 0),
                       ji_at(row->type, y, offset, 0, 0), step, result);
             if (!(result[0] == sum.part[0] && result[1] == sum.part[1]))
                 return n;
@@ -216,13 +208,8 @@ void ji_selfcheck(void) {
         jlog_write(JLOG_WARNING, NULL,
                    "%s of this CBLAS is wrong on this processor (n = %lld): jblas takes %s (%s)",
                    row->shown.name, (long long)row->shown.wrong_length, row->shown.instead,
-                   jblas_cblas_name());
+                   ji_guest_name());
     }
-}
-
-void ji_selfcheck_once(void) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, ji_selfcheck);
 }
 
 const jblas_cblas_kernel_t *ji_selfcheck_kernel(size_t index) {

@@ -11,7 +11,6 @@
 #include <math.h>
 
 #include "blas/guest/cblas.h"
-#include "blas/guest/guest.h"
 
 /* Whether the CBLAS takes an increment: its integers hold it, and it is not 0. */
 static inline bool host_takes(int64_t increment) {
@@ -55,10 +54,10 @@ static void host_do_parts(const ji_vector_t *v, ji_host_function_t function, jda
             return;                                                                                \
         }                                                                                          \
     } while (0)
-#define N ((host_int_t)v->n)
-#define X v->x, (host_int_t)v->incx
-#define WRITABLE_X ji_unconst(v->x), (host_int_t)v->incx
-#define Y v->y, (host_int_t)v->incy
+#define N ((guest_int_t)v->n)
+#define X v->x, (guest_int_t)v->incx
+#define WRITABLE_X ji_unconst(v->x), (guest_int_t)v->incx
+#define Y v->y, (guest_int_t)v->incy
 
 void ji_guest_axpy(void *block) {
     const ji_vector_t *v = block;
@@ -68,7 +67,7 @@ void ji_guest_axpy(void *block) {
     DONE_UNLESS_ONE_CALL(v, v->incy, ji_guest_axpy, ji_host_axpy(block), v->head.type);
 
     const void *alpha = ji_scalar_data(&v->alpha);
-#define CALL(t, value) cblas_##t##axpy(N, value(alpha), X, Y)
+#define CALL(t, value) ji_guest.t##axpy(N, value(alpha), X, Y)
     HOST_BY_TYPE(v->head.type, CALL)
 #undef CALL
 }
@@ -76,7 +75,7 @@ void ji_guest_axpy(void *block) {
 void ji_guest_copy(void *block) {
     const ji_vector_t *v = block;
     DONE_UNLESS_ONE_CALL(v, v->incy, ji_guest_copy, ji_host_copy(block), v->head.type);
-#define CALL(t, value) cblas_##t##copy(N, X, Y)
+#define CALL(t, value) ji_guest.t##copy(N, X, Y)
     HOST_BY_TYPE(v->head.type, CALL)
 #undef CALL
 }
@@ -84,7 +83,7 @@ void ji_guest_copy(void *block) {
 void ji_guest_swap(void *block) {
     const ji_vector_t *v = block;
     DONE_UNLESS_ONE_CALL(v, v->incy, ji_guest_swap, ji_host_swap(block), v->head.type);
-#define CALL(t, value) cblas_##t##swap(N, WRITABLE_X, Y)
+#define CALL(t, value) ji_guest.t##swap(N, WRITABLE_X, Y)
     HOST_BY_TYPE(v->head.type, CALL)
 #undef CALL
 }
@@ -110,7 +109,7 @@ void ji_guest_scal(void *block) {
     DONE_UNLESS_ONE_CALL(v, 1, ji_guest_scal, ji_host_scal(block), v->head.type);
 
     const void *alpha = ji_scalar_data(&v->alpha);
-#define CALL(t, value) cblas_##t##scal(N, value(alpha), WRITABLE_X)
+#define CALL(t, value) ji_guest.t##scal(N, value(alpha), WRITABLE_X)
     HOST_BY_TYPE(v->head.type, CALL)
 #undef CALL
 }
@@ -129,9 +128,9 @@ void ji_guest_rscal(void *block) {
 
     const void *alpha = ji_scalar_data(&v->alpha);
     if (v->head.type == JDATATYPE_F32_C)
-        cblas_csscal(N, HOST_VALUE_S(alpha), WRITABLE_X);
+        ji_guest.csscal(N, HOST_VALUE_S(alpha), WRITABLE_X);
     else
-        cblas_zdscal(N, HOST_VALUE_D(alpha), WRITABLE_X);
+        ji_guest.zdscal(N, HOST_VALUE_D(alpha), WRITABLE_X);
 }
 
 /* OpenBLAS 0.3.21's complex dots, on every processor with AVX, read an element beyond the last
@@ -227,7 +226,7 @@ void ji_guest_iamax(void *block) {
                 break;
             }
 #define CALL(t, value)                                                                             \
-    found = (int64_t)ji_guest.i##t##amax((host_int_t)count, part.x, (host_int_t)v->incx)
+    found = (int64_t)ji_guest.i##t##amax((guest_int_t)count, part.x, (guest_int_t)v->incx)
             HOST_BY_TYPE(type, CALL)
 #undef CALL
 

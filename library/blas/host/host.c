@@ -42,6 +42,8 @@ void ji_host_set_info(void *block) {
  * the CBLAS's dgemm of orders 2048 and 4096 with one and two threads, at 2.5 to 3 times its error,
  * and slower than its sgemm: too little for a way that is taken unasked. */
 #define HOST_STRASSEN_LEAST INT64_MAX
+int64_t ji_blas_int_max = INT64_MAX;
+int ji_host_threads = 1;
 ji_tuning_t ji_host_tuning = {
     .integer_max = INT64_MAX, /* see ji_blas_int_max, which tests lower */
     .gemm_least = {HOST_STRASSEN_LEAST, HOST_STRASSEN_LEAST, HOST_GEMM3M_LEAST, HOST_GEMM3M_LEAST},

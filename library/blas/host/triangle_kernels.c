@@ -36,6 +36,7 @@
 
 #include "blas/algorithms/triangle.h"
 #include "blas/host/host.h"
+#include "blas/kernels/kernels.h"
 
 #include <math.h>
 
@@ -77,9 +78,9 @@ TRIANGLE_TABLE(avx2)
 
 static const triangle_kernels_t *triangle_choose(void) {
 #if defined(__x86_64__)
-    if (JI_LIKELY(__builtin_cpu_supports("avx512f")))
+    if (JI_LIKELY(ji_kernels->vector_bytes == 64))
         return triangle_avx512;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    if (ji_kernels->vector_bytes == 32)
         return triangle_avx2;
 #endif
     return NULL;
@@ -109,18 +110,12 @@ bool ji_host_triangle_pays(const ji_matmat_t *args) {
     return order >= 8 && rhs >= (ji_is_complex(type) ? strip : strip / 2);
 }
 
-/* Absent from other CBLAS; OpenBLAS's header has it, too.
- * NOLINTNEXTLINE(readability-redundant-declaration) */
-extern int openblas_get_num_threads(void) __attribute__((weak));
-
-/* A leaf is one thread's work, so beside a CBLAS with many threads the leaves are smaller and the
+/* A leaf is one thread's work, so where products use many threads the leaves are smaller and the
  * products larger. */
 int64_t ji_host_triangle_leaf(int64_t largest) {
-    int threads = openblas_get_num_threads ? openblas_get_num_threads() : 1;
-
-    int64_t leaf = threads <= 2   ? JI_TRIANGLE_MAX_ORDER
-                   : threads <= 4 ? JI_TRIANGLE_MAX_ORDER / 2
-                                  : JI_TRIANGLE_SMALL_LEAF;
+    int64_t leaf = ji_host_threads <= 2   ? JI_TRIANGLE_MAX_ORDER
+                   : ji_host_threads <= 4 ? JI_TRIANGLE_MAX_ORDER / 2
+                                          : JI_TRIANGLE_SMALL_LEAF;
 
     return leaf < largest ? leaf : largest;
 }

@@ -5,12 +5,9 @@
  * primitives on a created stream. Everything here is off the path of a small call on the NULL
  * stream with a plain handle. */
 
-#include "blas/guest/selfcheck.h"
-#include "blas/kernels/kernels.h"
 #include "blas/routine/entry.h"
 #include "blas/routine/log.h"
 
-#include <pthread.h>
 #include <stdio.h>
 
 /* ---- Rows ---- */
@@ -50,64 +47,6 @@
         #routine, {JI_FUNCTIONS_##routine(NAME, )}, arguments_##routine};
 JI_ROUTINE_LIST(ROW)
 
-/* ---- The CBLAS ---- */
-
-#ifndef JALLOC_BLAS_INT
-#define JALLOC_BLAS_INT 32
-#endif
-#if JALLOC_BLAS_INT == 64
-int64_t ji_blas_int_max = INT64_MAX;
-#elif JALLOC_BLAS_INT == 32
-int64_t ji_blas_int_max = INT32_MAX;
-#else
-#error "JALLOC_BLAS_INT is 32 or 64"
-#endif
-
-_Atomic(bool) ji_cblas_ready;
-
-/* OpenBLAS tells its version and options; other CBLAS have no such function. */
-extern char *openblas_get_config(void) __attribute__((weak));
-
-const char *jblas_cblas_name(void) {
-    return openblas_get_config ? openblas_get_config() : "unknown CBLAS";
-}
-
-int jblas_cblas_int_bits(void) { return JALLOC_BLAS_INT; }
-
-/* The 32-bit and the 64-bit OpenBLAS export the same names, so the loader can give us the other
- * one. It would read integers of the wrong width: memory would be damaged, so nothing is called at
- * all. */
-static bool cblas_has_our_integers(void) {
-    const char *config = openblas_get_config ? openblas_get_config() : NULL;
-    return config == NULL || (strstr(config, "USE64BITINT") != NULL) == (JALLOC_BLAS_INT == 64);
-}
-
-const jblas_cblas_kernel_t *jblas_cblas_kernel_at(size_t index) {
-    if (!cblas_has_our_integers())
-        return NULL;
-
-    ji_selfcheck_once();
-    return ji_selfcheck_kernel(index);
-}
-
-static void kernels_choose(void) { ji_kernel_set_use(ji_kernel_set_best()); }
-
-static jstatus_t cblas_check(jhandle_t *handle, const ji_head_t *head) {
-    if (!cblas_has_our_integers())
-        return jhandle_fail(
-            handle, JSTATUS_INTERNAL_ERROR,
-            "%s: libjblas was built for a CBLAS with %d-bit integers, but \"%s\" was loaded",
-            ji_routine_name(head), JALLOC_BLAS_INT, jblas_cblas_name());
-
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, kernels_choose);
-    ji_selfcheck_once();
-    /* Release: who reads true sees what the check has mended, too. */
-    atomic_store_explicit(&ji_cblas_ready, true, memory_order_release);
-
-    return JSTATUS_SUCCESS;
-}
-
 /* ---- Entering ---- */
 
 jstatus_t ji_enter_cold(jhandle_t *handle, ji_call_function_t call, void *block) {
@@ -118,13 +57,14 @@ jstatus_t ji_enter_cold(jhandle_t *handle, ji_call_function_t call, void *block)
     if (status != JSTATUS_SUCCESS)
         return jhandle_fail(handle, status, "%s: the handle %s", ji_routine_name(head), why);
 
-    if (!atomic_load_explicit(&ji_cblas_ready, memory_order_acquire)) {
-        JTRY_RETURN(cblas_check(handle, head));
-    }
+    status = handle->device->kind == JDEVICE_HOST ? ji_host_set_up() : JSTATUS_SUCCESS;
+    if (status != JSTATUS_SUCCESS)
+        return jhandle_fail(handle, status, "%s: %s", ji_routine_name(head),
+                            jstatus_last_message());
 
     (void)ji_take_threads(handle, block);
 
-    /* From now on ji_enter() need not ask; what the check has mended, this thread has seen. */
+    /* From now on ji_enter() need not ask: what set-up has done, this thread has seen. */
     handle->calls_are_plain = handle->layers == 0;
 
     /* A query does no work, so there is nothing to replay or to time. */

@@ -43,6 +43,7 @@
 #include "blas/algorithms/algorithm.h"
 #include "blas/kernels/level1.h"
 #include "blas/routine/rows.h"
+#include "blas/routine/setup.h"
 
 /* The rows as data, what blas.h declares of them. */
 #define JI_ROW_(routine, level) extern const ji_row_t ji_row_##routine;
@@ -157,11 +158,17 @@ static inline void ji_clear_matmat(ji_matmat_t *args) {
         args->head.row = &ji_row_##routine;                                                        \
         return ji_enter(handle, routine##_call, args);                                             \
     }
+/* What a plan is made of depends on the host's set-up; if that fails the call says so. */
+static inline void ji_set_up_for(const jhandle_t *handle) {
+    if (handle->device->kind == JDEVICE_HOST)
+        (void)ji_host_set_up();
+}
 /* And what it would borrow, by the function of its plan where `planned`. */
 #define JI_VALUED_BYTES(routine, block, planned)                                                   \
     size_t ji_##routine##_bytes(const jhandle_t *handle, ji_##block##_t *args) {                   \
         jplan_t plan;                                                                              \
         args->head.row = &ji_row_##routine;                                                        \
+        ji_set_up_for(handle);                                                                     \
         if (!(planned))                                                                            \
             return 0;                                                                              \
         ji_##routine##_plan(&plan, handle, args);                                                  \

@@ -1,0 +1,159 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Setting the host up, by the first call of a process on it: the environment says who computes and
+ * by which instructions. A call that finds it done looks at one flag of its handle.
+ *
+ *     JALLOC_HOST_BLAS=own     the table has jblas's functions, and nothing is loaded
+ *                     =cblas   the guest's, which is loaded and checked
+ *     JALLOC_HOST_ISA          the set of kernels
+ *
+ * What cannot be had is refused and not replaced by something else: who forces a set of kernels or
+ * a CBLAS wants to know that it runs. */
+
+#include "blas/routine/setup.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "blas/guest/cblas.h"
+#include "blas/guest/selfcheck.h"
+#include "blas/kernels/kernels.h"
+#include "core/core.h"
+#include "core/lock.h"
+
+_Atomic(bool) ji_host_ready;
+
+/* Under the lock. */
+static ji_lock_t setup_lock;
+static const char *setup_blas; /* as JALLOC_HOST_BLAS said it */
+static bool setup_checked;     /* the guest */
+
+static void setup_make_lock(void) { ji_lock_init(&setup_lock); }
+
+static void setup_begin(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    (void)pthread_once(&once, setup_make_lock);
+    ji_lock_acquire(&setup_lock);
+}
+
+static void setup_end(void) { ji_lock_release(&setup_lock); }
+
+/* ---- Kernels ---- */
+
+static const ji_kernel_set_t *setup_kernel_set(const char *name) {
+    const ji_kernel_set_t *set;
+    for (size_t i = 0; (set = ji_kernel_set_at(i)) != NULL; i++)
+        if (strcmp(set->name, name) == 0 && ji_kernel_set_is_here(set))
+            return set;
+    return NULL;
+}
+
+/* "avx2, generic" */
+static void setup_list_kernels(char *text, size_t text_bytes) {
+    const ji_kernel_set_t *set;
+    size_t length = 0;
+    for (size_t i = 0; (set = ji_kernel_set_at(i)) != NULL; i++)
+        if (ji_kernel_set_is_here(set))
+            length += (size_t)snprintf(text + length, text_bytes - length, "%s%s",
+                                       length > 0 ? ", " : "", set->name);
+}
+
+static jstatus_t setup_kernels(void) {
+    jconfig_entry_t isa;
+    JTRY_RETURN(ji_config_require(JCONFIG_JALLOC_HOST_ISA, &isa));
+    const ji_kernel_set_t *set =
+        strcmp(isa.value, "best") == 0 ? ji_kernel_set_best() : setup_kernel_set(isa.value);
+    if (set == NULL) {
+        char here[64] = "";
+        setup_list_kernels(here, sizeof here);
+        return ji_fail(JSTATUS_INVALID_CONFIGURATION,
+                       "JALLOC_HOST_ISA=\"%s\": this processor cannot run these kernels; it can "
+                       "run %s",
+                       isa.value, here);
+    }
+
+    ji_kernel_set_use(set);
+    return JSTATUS_SUCCESS;
+}
+
+/* ---- The guest ---- */
+
+static jstatus_t setup_checked_guest(void) {
+    JTRY_RETURN(ji_guest_load());
+    if (!setup_checked)
+        ji_selfcheck();
+    setup_checked = true;
+    return JSTATUS_SUCCESS;
+}
+
+static jstatus_t setup_guest(void) {
+    JTRY_RETURN(setup_checked_guest());
+    ji_blas_int_max = ji_guest_int_bits() == 64 ? INT64_MAX : INT32_MAX;
+    if (ji_host_primitives[JI_GEMM] == ji_guest_gemm)
+        ji_host_threads = ji_guest_threads();
+    return JSTATUS_SUCCESS;
+}
+
+/* ---- Both ---- */
+
+static jstatus_t setup_host(void) {
+    jconfig_entry_t blas;
+    JTRY_RETURN(ji_config_require(JCONFIG_JALLOC_HOST_BLAS, &blas));
+    JTRY_RETURN(setup_kernels());
+
+    const bool guest = strcmp(blas.value, "cblas") == 0;
+    ji_host_choose(guest);
+    if (ji_host_has_guest())
+        JTRY_RETURN(setup_guest());
+
+    setup_blas = guest ? "cblas" : "own";
+    /* Release: who reads true sees all of the above. */
+    atomic_store_explicit(&ji_host_ready, true, memory_order_release);
+    return JSTATUS_SUCCESS;
+}
+
+jstatus_t ji_host_set_up(void) {
+    if (atomic_load_explicit(&ji_host_ready, memory_order_acquire))
+        return JSTATUS_SUCCESS;
+
+    setup_begin();
+    jstatus_t status = atomic_load(&ji_host_ready) ? JSTATUS_SUCCESS : setup_host();
+    setup_end();
+    return status;
+}
+
+jstatus_t jblas_get_host_blas(const char **name) {
+    JREQUIRE(name != NULL, JSTATUS_INVALID_POINTER);
+    JTRY_RETURN(ji_host_set_up());
+    *name = setup_blas;
+    return JSTATUS_SUCCESS;
+}
+
+jstatus_t jblas_get_host_isa(const char **name) {
+    JREQUIRE(name != NULL, JSTATUS_INVALID_POINTER);
+    JTRY_RETURN(ji_host_set_up());
+    *name = ji_kernels->name;
+    return JSTATUS_SUCCESS;
+}
+
+/* ---- The CBLAS, whether or not it computes ---- */
+
+static bool setup_has_guest(void) {
+    setup_begin();
+    const bool has = ji_guest_load() == JSTATUS_SUCCESS;
+    setup_end();
+    return has;
+}
+
+const char *jblas_cblas_name(void) { return setup_has_guest() ? ji_guest_name() : "no CBLAS"; }
+
+int jblas_cblas_int_bits(void) { return setup_has_guest() ? ji_guest_int_bits() : 0; }
+
+const jblas_cblas_kernel_t *jblas_cblas_kernel_at(size_t index) {
+    setup_begin();
+    const bool checked = setup_checked_guest() == JSTATUS_SUCCESS;
+    setup_end();
+    return checked ? ji_selfcheck_kernel(index) : NULL;
+}

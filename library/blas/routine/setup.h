@@ -1,0 +1,28 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_BLAS_ROUTINE_SETUP_H
+#define JALLOC_BLAS_ROUTINE_SETUP_H
+
+/* What the host's first call decides for all others: who computes, and by which instructions. */
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "jalloc/status.h"
+
+/* False until the host was set up. Who reads true sees the table, the kernels, and what a check of
+ * the CBLAS has mended. */
+extern _Atomic(bool) ji_host_ready;
+
+/* Sets the host up; once that was done, nothing. A failure is not kept: the next call tries again.
+ * @return success; invalid configuration; not found (no CBLAS). */
+jstatus_t ji_host_set_up(void);
+
+/* ---- Its parts (primitives.c), for set-up and tests, while no primitive runs ---- */
+
+/* Fills the table with the guest's functions wherever it has one, or with jblas's own. */
+void ji_host_choose(bool guest);
+/* Whether a function of the guest is in the table. */
+bool ji_host_has_guest(void);
+
+#endif
