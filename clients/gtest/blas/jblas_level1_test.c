@@ -86,10 +86,12 @@ static float fma_s(float a, float b, float c) {
         return asum_##t(left, half, parts, x, dx) +                                                \
                asum_##t(blocks - left, n - half, parts, x + half * dx, dx);                        \
     }                                                                                              \
-    static double squares_of_##t(int64_t n, int parts, const real *x, int64_t dx, double scale) {  \
+    static double squares_of_##t(int64_t n, int parts, const real *x, int64_t dx, double least,    \
+                                 double scale) {                                                   \
         double lane[32] = {0};                                                                     \
         for (int64_t i = 0; i < n * parts; i++) {                                                  \
-            const double value = (double)x[i / parts * dx + i % parts] * scale;                    \
+            const double part = (double)x[i / parts * dx + i % parts];                             \
+            const double value = fabs(part) <= least ? 0 : part * scale;                           \
             lane[i % 32] = fma_d(value, value, lane[i % 32]);                                      \
         }                                                                                          \
         return fold_d(32, lane);                                                                   \
@@ -98,8 +100,9 @@ static float fma_s(float a, float b, float c) {
                               int *exponent) {                                                     \
         *exponent = 0;                                                                             \
         if (blocks <= 1) {                                                                         \
-            const double sum = squares_of_##t(n, parts, x, dx, 1);                                 \
-            if ((sum >= 0x1p-900 && sum <= 0x1p900) || isnan(sum) || sizeof(real) == 4)            \
+            const double sum =                                                                     \
+                squares_of_##t(n, parts, x, dx, sizeof(real) == 4 ? -1 : 0x1p-500, 1);             \
+            if ((sum >= 0x1p-800 && sum <= 0x1p800) || isnan(sum) || sizeof(real) == 4)            \
                 return sum;                                                                        \
             double largest = 0;                                                                    \
             for (int64_t i = 0; i < n * parts; i++)                                                \
@@ -108,7 +111,8 @@ static float fma_s(float a, float b, float c) {
                 return largest;                                                                    \
             frexp(largest, exponent);                                                              \
             *exponent = *exponent > 1000 ? 1000 : *exponent < -1000 ? -1000 : *exponent;           \
-            return squares_of_##t(n, parts, x, dx, ldexp(1, -*exponent));                          \
+            return squares_of_##t(n, parts, x, dx, ldexp(1, *exponent - 500),                      \
+                                  ldexp(1, -*exponent));                                           \
         }                                                                                          \
         const int64_t left = blocks / 2, half = left * 4096;                                       \
         int a, b;                                                                                  \

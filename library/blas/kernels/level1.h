@@ -33,9 +33,10 @@
  *                Re x Re y, Im x Im y, Re x Im y, Im x Re y; the result has the first less the
  *                second, and the third plus the fourth (dotc: plus, and less)
  *   nrm2         in double for float elements, too: 32 lanes of fma(x[i], x[i], lane), over the 2 n
- *                parts of a complex x. If x is of doubles and the sum is not from 2^-900 to 2^900,
- *                it is done again with each x[i] 2^-e, where the largest part is from 2^(e-1) to
- *                2^e and e at most 1000 and at least -1000; sum and e go on together
+ *                parts of a complex x. Of doubles only those above 2^-500 are added; if the sum is
+ *                not from 2^-800 to 2^800, it is done again with x[i] 2^-e, of those above
+ *                2^(e-500), where the largest part is from 2^(e-1) to 2^e and e at most 1000 and at
+ *                least -1000; sum and e go on together
  *
  * Longer vectors are blocks of JI_REDUCE_BLOCK elements, added by a tree (host/vector.c); of norms
  * the sum of the smaller e is brought to the larger one first. What is written element by element:
@@ -60,9 +61,17 @@ typedef struct ji_squares {
     int exponent;
 } ji_squares_t;
 
+/* 2^exponent, which is a normal number. */
+static inline double ji_power_of_2(int exponent) {
+    const uint64_t bits = (uint64_t)(exponent + 1023) << 52;
+    double power;
+    memcpy(&power, &bits, sizeof power);
+    return power;
+}
+
 static inline double ji_root_of(const ji_squares_t *squares) {
     const double root = sqrt(squares->sum);
-    return squares->exponent == 0 ? root : ldexp(root, squares->exponent);
+    return squares->exponent == 0 ? root : root * ji_power_of_2(squares->exponent);
 }
 
 /* The largest element so far. {-1, -1} before the first. */

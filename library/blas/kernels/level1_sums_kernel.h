@@ -174,18 +174,27 @@ static void NAME(asum)(int64_t n, const void *x_, int64_t incx, void *sum) {
 
 /* ---- Squares ---- */
 
-VECTOR_INLINE d_vector NAME(add_square)(d_vector x, double scale, d_vector sum) {
-    if (scale != 1)
-        x *= d_splat(scale);
+/* How numbers are taken before they are squared. What is not above `least` would vanish or become
+ * subnormal, which costs a processor a hundred times an addition, and matters to no sum that is
+ * taken. A float's square is always well within doubles. */
+typedef struct NAME(squaring) {
+    double least, scale;
+} NAME(squaring_t);
+
+VECTOR_INLINE d_vector NAME(add_square)(d_vector x, NAME(squaring_t) how, d_vector sum) {
+    if (sizeof(REAL) == sizeof(double))
+        x = d_where(d_exceeds(d_abs(x), d_splat(how.least)), x);
+    if (how.scale != 1)
+        x *= d_splat(how.scale);
     return d_fma(x, x, sum);
 }
 
-/* Of x times scale. */
-VECTOR_INLINE void NAME(add_squares)(int64_t reals, const REAL *x, double scale, d_vector *sums) {
+VECTOR_INLINE void NAME(add_squares)(int64_t reals, const REAL *x, NAME(squaring_t) how,
+                                     d_vector *sums) {
     enum { WIDE_ROW = SUM_VECTORS * WIDE_LANES };
     for (; reals >= WIDE_ROW; reals -= WIDE_ROW, x += WIDE_ROW)
         for (int k = 0; k < SUM_VECTORS; k++)
-            sums[k] = NAME(add_square)(V(widen)(x + k * WIDE_LANES), scale, sums[k]);
+            sums[k] = NAME(add_square)(V(widen)(x + k * WIDE_LANES), how, sums[k]);
 
     VECTOR_UNROLL
     for (int k = 0; k < SUM_VECTORS; k++) {
@@ -193,11 +202,17 @@ VECTOR_INLINE void NAME(add_squares)(int64_t reals, const REAL *x, double scale,
         if (left <= 0)
             continue;
         const int some = left < WIDE_LANES ? (int)left : WIDE_LANES;
-        sums[k] = NAME(add_square)(V(widen_first)(x + k * WIDE_LANES, some), scale, sums[k]);
+        sums[k] = NAME(add_square)(V(widen_first)(x + k * WIDE_LANES, some), how, sums[k]);
     }
 }
 
-VECTOR_INLINE double NAME(sum_squares)(int64_t n, const REAL *x, int64_t incx, double scale) {
+VECTOR_INLINE double NAME(sum_squares)(int64_t n, const REAL *x, int64_t incx,
+                                       NAME(squaring_t) how) {
+    if (incx == 1 && PARTS * n <= WIDE_LANES) { /* the other sums would be 0 */
+        const d_vector few = V(widen_first)(x, (int)(PARTS * n));
+        return d_fold(NAME(add_square)(few, how, d_splat(0)));
+    }
+
     REAL room[PARTS * ROOM];
     d_vector sums[SUM_VECTORS];
     VECTOR_UNROLL
@@ -205,11 +220,11 @@ VECTOR_INLINE double NAME(sum_squares)(int64_t n, const REAL *x, int64_t incx, d
         sums[k] = d_splat(0);
 
     if (incx == 1)
-        NAME(add_squares)(PARTS * n, x, scale, sums);
+        NAME(add_squares)(PARTS * n, x, how, sums);
     else
         for (int count; n > 0; n -= count, x += PARTS * count * incx) {
             count = n < ROOM ? (int)n : ROOM;
-            NAME(add_squares)(PARTS * count, NAME(lay)(count, x, incx, room), scale, sums);
+            NAME(add_squares)(PARTS * count, NAME(lay)(count, x, incx, room), how, sums);
         }
 
     FOLD_ROW(sums, SUM_VECTORS)
@@ -247,43 +262,36 @@ static __attribute__((noinline)) void NAME(scaled_squares)(int64_t n, const REAL
         return;
     }
 
-    int exponent;
-    frexp(largest, &exponent);
-    /* 2^-exponent must be a normal number. */
+    /* 2^-exponent must be a normal number, and then `largest` may be none. */
+    uint64_t bits;
+    memcpy(&bits, &largest, sizeof bits);
+    int exponent = (int)(bits >> 52) - 1022;
     exponent = exponent > 1000 ? 1000 : exponent < -1000 ? -1000 : exponent;
+
+    const double least = exponent < -500 ? 0 : ji_power_of_2(exponent - 500);
     sum->exponent = exponent;
-    sum->sum = NAME(sum_squares)(n, x, incx, ldexp(1, -exponent));
+    sum->sum = NAME(sum_squares)(n, x, incx, (NAME(squaring_t)){least, ji_power_of_2(-exponent)});
 }
 
-/* Squares of floats are always well within doubles. */
+/* As they are; and whether that was good enough. */
+#define AS_THEY_ARE ((NAME(squaring_t)){0x1p-500, 1})
 VECTOR_INLINE bool NAME(is_within)(double sum) {
-    return sizeof(REAL) == sizeof(float) || (sum >= 0x1p-900 && sum <= 0x1p900);
+    return sizeof(REAL) == sizeof(float) || (sum >= 0x1p-800 && sum <= 0x1p800);
+}
+
+VECTOR_INLINE ji_squares_t NAME(squares_of)(int64_t n, const REAL *x, int64_t incx) {
+    ji_squares_t sum = {NAME(sum_squares)(n, x, incx, AS_THEY_ARE), 0};
+    if (!NAME(is_within)(sum.sum) && !isnan(sum.sum))
+        NAME(scaled_squares)(n, x, incx, &sum);
+    return sum;
 }
 
 static void NAME(squares)(int64_t n, const void *x, int64_t incx, ji_squares_t *sum) {
-    sum->exponent = 0;
-    sum->sum = NAME(sum_squares)(n, x, incx, 1);
-    if (!NAME(is_within)(sum->sum) && !isnan(sum->sum))
-        NAME(scaled_squares)(n, x, incx, sum);
+    *sum = NAME(squares_of)(n, x, incx);
 }
 
 static void NAME(nrm2)(int64_t n, const void *x, int64_t incx, void *norm) {
-    if (incx == 1) {
-        double sum;
-        if (PARTS * n <= WIDE_LANES) { /* the other sums would be 0 */
-            const d_vector few = V(widen_first)(x, (int)(PARTS * n));
-            sum = d_fold(d_fma(few, few, d_splat(0)));
-        } else {
-            sum = NAME(sum_squares)(n, x, 1, 1);
-        }
-        if (NAME(is_within)(sum)) {
-            *(REAL *)norm = (REAL)sqrt(sum);
-            return;
-        }
-    }
-
-    ji_squares_t sum;
-    NAME(squares)(n, x, incx, &sum);
+    const ji_squares_t sum = NAME(squares_of)(n, x, incx);
     *(REAL *)norm = (REAL)ji_root_of(&sum);
 }
 
@@ -417,5 +425,6 @@ static void NAME(iamax)(int64_t n, const void *x_, int64_t incx, int64_t first, 
     }
 }
 
+#undef AS_THEY_ARE
 #undef FOLD_ROW
 #undef FOLD_HALF

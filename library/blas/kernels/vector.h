@@ -28,6 +28,7 @@
  *   t_truth                      of comparisons, one for each element
  *   t_exceeds(a, b)              not a <= b: also where there is a NaN
  *   t_equals(a, b) t_either(p, q) t_any(p)
+ *   t_where(p, v)                v where it is true, 0 elsewhere
  *   t_place(p)                   of the first element where it is true; there is one
  *   t_widen(p)                   as doubles: as many as a d_vector holds
  *   t_widen_first(p, n)          the first n of them, zeros for the rest
@@ -212,6 +213,8 @@ VECTOR_INLINE d_truth d_equals(d_vector a, d_vector b) {
 }
 VECTOR_INLINE s_truth s_either(s_truth p, s_truth q) { return (s_truth)(p | q); }
 VECTOR_INLINE d_truth d_either(d_truth p, d_truth q) { return (d_truth)(p | q); }
+VECTOR_INLINE s_vector s_where(s_truth p, s_vector v) { return _mm512_maskz_mov_ps(p, v); }
+VECTOR_INLINE d_vector d_where(d_truth p, d_vector v) { return _mm512_maskz_mov_pd(p, v); }
 VECTOR_INLINE bool s_any(s_truth p) { return p != 0; }
 VECTOR_INLINE bool d_any(d_truth p) { return p != 0; }
 VECTOR_INLINE int s_place(s_truth p) { return __builtin_ctz(p); }
@@ -338,6 +341,8 @@ VECTOR_INLINE s_truth s_equals(s_vector a, s_vector b) { return _mm256_cmp_ps(a,
 VECTOR_INLINE d_truth d_equals(d_vector a, d_vector b) { return _mm256_cmp_pd(a, b, _CMP_EQ_OQ); }
 VECTOR_INLINE s_truth s_either(s_truth p, s_truth q) { return _mm256_or_ps(p, q); }
 VECTOR_INLINE d_truth d_either(d_truth p, d_truth q) { return _mm256_or_pd(p, q); }
+VECTOR_INLINE s_vector s_where(s_truth p, s_vector v) { return _mm256_and_ps(p, v); }
+VECTOR_INLINE d_vector d_where(d_truth p, d_vector v) { return _mm256_and_pd(p, v); }
 VECTOR_INLINE bool s_any(s_truth p) { return _mm256_movemask_ps(p) != 0; }
 VECTOR_INLINE bool d_any(d_truth p) { return _mm256_movemask_pd(p) != 0; }
 VECTOR_INLINE int s_place(s_truth p) { return __builtin_ctz((unsigned)_mm256_movemask_ps(p)); }
@@ -466,6 +471,8 @@ VECTOR_INLINE s_truth s_equals(s_vector a, s_vector b) { return a == b; }
 VECTOR_INLINE d_truth d_equals(d_vector a, d_vector b) { return a == b; }
 VECTOR_INLINE s_truth s_either(s_truth p, s_truth q) { return p | q; }
 VECTOR_INLINE d_truth d_either(d_truth p, d_truth q) { return p | q; }
+VECTOR_INLINE s_vector s_where(s_truth p, s_vector v) { return (s_vector)(p & (s_truth)v); }
+VECTOR_INLINE d_vector d_where(d_truth p, d_vector v) { return (d_vector)(p & (d_truth)v); }
 VECTOR_INLINE bool d_any(d_truth p) { return (p[0] | p[1]) != 0; }
 VECTOR_INLINE bool s_any(s_truth p) { return d_any((d_truth)p); }
 VECTOR_INLINE int s_place(s_truth p) { return p[0] ? 0 : p[1] ? 1 : p[2] ? 2 : 3; }
