@@ -60,6 +60,13 @@ typedef struct product_run {
     atomic_llong next;    /* item of work */
 } product_run_t;
 
+/* How many threads a product is worth. */
+static int product_threads(const ji_product_t *call) {
+    const double work = (double)call->m * (double)call->n * (double)call->k *
+                        (ji_is_complex(call->type) ? 4 : 1) / PRODUCT_LEAST_WORK;
+    return work >= INT16_MAX ? INT16_MAX : (int)work;
+}
+
 /* ---- Operands ---- */
 
 ji_operand_t ji_operand_a(jdatatype_t type, const void *a, int64_t lda, jblas_operation_t op) {
@@ -442,17 +449,12 @@ static void product_divide(product_run_t *run, int64_t most, int count) {
 
 static void product_packed(product_run_t *run, int64_t column_block, int64_t row_block) {
     const ji_product_t *call = run->call;
-    const double work =
-        (double)call->m * (double)call->n * (double)call->k * (ji_is_complex(call->type) ? 4 : 1);
     const int64_t blocks = (call->n + column_block - 1) / column_block,
                   panels = (call->k + run->depth - 1) / run->depth;
     const ji_operand_t *triangle = product_triangle(call);
 
     ji_team_lease_t lease;
-    ji_team_begin(&lease, &call->threads,
-                  work < 2 * PRODUCT_LEAST_WORK
-                      ? 1
-                      : (int)ji_min(INT16_MAX, (int64_t)(work / PRODUCT_LEAST_WORK)));
+    ji_team_begin(&lease, &call->threads, product_threads(call));
 
     for (int64_t n = 0; n < blocks; n++)
         for (int64_t p = 0; p < panels; p++) {
@@ -477,19 +479,24 @@ static void product_packed(product_run_t *run, int64_t column_block, int64_t row
 
 /* ---- In place ---- */
 
-/* Rows [i, end): B where it lies, and A as it is, or a strip after the other copied. */
-static void product_direct_rows(const product_run_t *run, int64_t i, int64_t end) {
+/* Rows [i, end) and columns [j, j_end) over one panel: B where it lies, and A as it is, or a strip
+ * after the other copied. */
+static void product_direct_panel(const product_run_t *run, int64_t step, int64_t i, int64_t end,
+                                 int64_t j, int64_t j_end) {
     const ji_product_t *call = run->call;
     const ji_operand_t *const a = &call->a, *const b = &call->b;
     _Alignas(64) char strip[JI_PRODUCT_STRIP_BYTES];
 
-    ji_product_direct_t direct = {.n = run->column_end - run->column,
-                                  .depth = run->steps,
-                                  .b = operand_at(b, run->column, run->step),
+    product_run_t panel = *run; /* packing reads the steps there */
+    panel.step = step, panel.steps = ji_min(run->depth, call->k - step);
+
+    ji_product_direct_t direct = {.n = j_end - j,
+                                  .depth = panel.steps,
+                                  .b = operand_at(b, j, step),
                                   .b_row_step = b->step,
                                   .b_column_step = b->line,
                                   .conjugate_b = b->conjugate,
-                                  .scalars = run->is_first ? run->first : run->more,
+                                  .scalars = step == 0 ? run->first : run->more,
                                   .ldc = call->ldc};
 
     const bool as_it_is =
@@ -497,27 +504,57 @@ static void product_direct_rows(const product_run_t *run, int64_t i, int64_t end
     const int64_t rows = as_it_is ? end - i : run->kernels->rows;
     for (; i < end; i += rows) {
         direct.m = ji_min(rows, end - i);
-        direct.c = ji_at(call->type, call->c, i, run->column, call->ldc);
+        direct.c = ji_at(call->type, call->c, i, j, call->ldc);
 
         if (as_it_is) {
-            direct.a = operand_at(a, i, run->step), direct.a_step = a->step;
+            direct.a = operand_at(a, i, step), direct.a_step = a->step;
         } else {
             const product_strip_t to = product_strip(run, true, false, strip, i, end);
-            product_pack(run, &to);
+            product_pack(&panel, &to);
             direct.a = strip, direct.a_step = run->kernels->rows;
         }
         run->kernels->direct(&direct);
     }
 }
 
+/* A part of C: of its rows, or of its columns. */
+static void product_direct_part(void *argument, int index) {
+    product_run_t *run = argument;
+    const ji_product_t *call = run->call;
+    const bool by_rows = run->column_parts == 1;
+    const int64_t end = by_rows ? call->m : call->n;
+    (void)index;
+
+    for (;;) {
+        const int64_t item = atomic_fetch_add_explicit(&run->next, 1, memory_order_relaxed);
+        const int64_t first = item * run->row_block, last = ji_min(first + run->row_block, end);
+        if (first >= end)
+            return;
+
+        for (int64_t step = 0; step < call->k; step += run->depth)
+            if (by_rows)
+                product_direct_panel(run, step, first, last, 0, call->n);
+            else
+                product_direct_panel(run, step, 0, call->m, first, last);
+    }
+}
+
 static void product_direct(product_run_t *run) {
     const ji_product_t *call = run->call;
-    run->column = 0, run->column_end = call->n;
-    for (run->step = 0; run->step < call->k; run->step += run->depth) {
-        run->steps = ji_min(run->depth, call->k - run->step);
-        run->is_first = run->step == 0;
-        product_direct_rows(run, 0, call->m);
-    }
+    const bool by_rows = call->m >= call->n;
+    const int64_t size = by_rows ? call->m : call->n,
+                  tile = by_rows ? run->kernels->rows : run->kernels->columns;
+
+    ji_team_lease_t lease;
+    ji_team_begin(&lease, &call->threads, product_threads(call));
+
+    /* The fewer parts, the longer the columns of A that are read at once. */
+    const int64_t parts = lease.count == 1 ? 1 : 2 * lease.count;
+    run->row_block = ((size + parts - 1) / parts + tile - 1) / tile * tile;
+    run->column_parts = by_rows ? 1 : 2;
+    ji_team_do(&lease, product_direct_part, run);
+
+    ji_team_end(&lease);
 }
 
 /* The panel of columns [column, column_end) by strips on the stack. */

@@ -21,6 +21,7 @@
 #define PARTS (1 + COMPLEX)
 #define TILE_REALS (TILE_VECTORS * LANES) /* in a column */
 #define TILE_ROWS (TILE_REALS / PARTS)
+#define DIRECT_AHEAD 12 /* columns of A */
 
 /* ---- To C ---- */
 
@@ -252,9 +253,13 @@ VECTOR_INLINE void NAME(direct_tile)(const ji_product_direct_t *call, int vector
     for (int64_t p = 0; p < call->depth; p++, a += a_step, b += b_step) {
         VECTOR column[TILE_VECTORS];
         VECTOR_UNROLL
-        for (int v = 0; v < vectors; v++)
+        for (int v = 0; v < vectors; v++) {
             column[v] =
                 v < vectors - 1 ? V(load)(a + v * LANES) : V(load_part)(a + v * LANES, last);
+            /* Few columns wait for A, whose columns may be pages apart. */
+            if (columns <= 4)
+                __builtin_prefetch(a + DIRECT_AHEAD * a_step + v * LANES);
+        }
         VECTOR_UNROLL
         for (int j = 0; j < columns; j++) {
             const VECTOR factor = V(splat)(b[j * b_next]);
@@ -514,3 +519,4 @@ static const ji_product_kernels_t NAME(product) = {
 #undef PARTS
 #undef TILE_REALS
 #undef TILE_ROWS
+#undef DIRECT_AHEAD

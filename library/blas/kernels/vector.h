@@ -358,7 +358,11 @@ VECTOR_INLINE d_vector s_widen_first(const float *p, int n) {
 
 #define KERNEL_SET(name) name##_generic
 #define VECTOR_BYTES 16
+#ifdef __aarch64__
+#define VECTOR_REGISTERS 32
+#else
 #define VECTOR_REGISTERS 16
+#endif
 
 typedef float s_vector __attribute__((vector_size(16)));
 typedef double d_vector __attribute__((vector_size(16)));
