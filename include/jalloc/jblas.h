@@ -35,9 +35,9 @@
  *   with alpha in device memory their contents do not matter. Other products are formed as they
  *   stand, so 0 * NaN is NaN; scal multiplies by a zero alpha too, as reference BLAS does.
  * - **Overlap.** An output must not overlap an input, unless said otherwise.
- * - **Sizes beyond the CBLAS.** Where a CBLAS computes that takes 32-bit integers, level 1, gemm and
- *   gemm batched split what is larger into several calls; other routines refuse a size, increment
- *   or leading dimension above 2^31 - 1 with invalid size, unless there is no work.
+ * - **Sizes beyond the CBLAS.** Where a CBLAS computes that takes 32-bit integers, level 1, gemm
+ *   and gemm batched split what is larger into several calls; other routines refuse a size,
+ *   increment or leading dimension above 2^31 - 1 with invalid size, unless there is no work.
  * - **The first call** of a process on the host reads JALLOC_HOST_BLAS, JALLOC_HOST_ISA and
  *   JALLOC_CBLAS, and loads the CBLAS where it is wanted. It is invalid configuration where the
  *   processor lacks the kernels, not found where there is no CBLAS, and so is the next call until
@@ -76,13 +76,14 @@ typedef enum jblas_side_t { JBLAS_LEFT = 141, JBLAS_RIGHT = 142 } jblas_side_t;
  * @return success; invalid pointer; invalid configuration; not found (the CBLAS is not to be
  * had). */
 JALLOC_API jstatus_t jblas_get_host_blas(const char **name);
-/** The kernels of jblas's own that run on the host, "avx512", "avx2" or "generic": the best that the
- * processor has, or those that JALLOC_HOST_ISA names. Everything else as jblas_get_host_blas(). */
+/** The kernels of jblas's own that run on the host, "avx512", "avx2" or "generic": the best that
+ * the processor has, or those that JALLOC_HOST_ISA names. Everything else as
+ * jblas_get_host_blas(). */
 JALLOC_API jstatus_t jblas_get_host_isa(const char **name);
 
-/** The CBLAS that is there for JALLOC_HOST_BLAS=cblas, such as "OpenBLAS 0.3.21 DYNAMIC_ARCH", or its
- * file where it does not say; "no CBLAS" where none is found. Static. It is loaded, as by the next
- * two functions, if no call has. */
+/** The CBLAS that is there for JALLOC_HOST_BLAS=cblas, such as "OpenBLAS 0.3.21 DYNAMIC_ARCH", or
+ * its file where it does not say; "no CBLAS" where none is found. Static. It is loaded, as by the
+ * next two functions, if no call has. */
 JALLOC_API const char *jblas_cblas_name(void);
 /** Bits of an integer of that CBLAS: 32 or 64; 0 where none is found. */
 JALLOC_API int jblas_cblas_int_bits(void);
@@ -359,9 +360,9 @@ JALLOC_API jstatus_t jblas_ztrsv(jhandle_t *handle, jblas_uplo_t uplo, jblas_ope
  * - "packed": for the caches and for each of the handle's threads, at most 12 MiB and 1 MiB a
  *   thread; less where the matrices are smaller.
  * - "packed-small": at most 256 KiB a thread; a tenth slower or so.
- * - "in place": none. Products of general matrices of order 128 and less, and others of order 23
- *   and less, ask for nothing and are as fast so; larger ones lose a part, those with a symmetric
- *   or triangular matrix much.
+ * - "in place": none. Products of general matrices up to order 128, and others up to order 23, have
+ *   this way alone, and are fast so; larger ones lose a part, those with a symmetric or triangular
+ *   matrix much.
  *
  * On GPUs, and by a CBLAS, these routines need no workspace of the handle's.
  * @{ */

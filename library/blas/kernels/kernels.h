@@ -8,9 +8,11 @@
  *   kernels.h kernels.c      the sets, and which one runs
  *   vector.h                 what a vector is, for one set
  *   each_type.h              includes a text for s, d, c and z
- *   <family>.h               the family's table of functions, one for each element type
- *   <family>_kernel.h        its text
- *   <family>_<set>.c         the text compiled for a set: defines ji_<family>_<set>[4]
+ *   level1.h matvec.h        the families' tables of functions, one for each element type
+ *   product.h
+ *   level1_kernel.h          their texts, which files named after a set include, to be compiled for
+ *   matvec_kernel.h          it (level1_avx512.c ...)
+ *   product_kernel.h
  *
  * What always holds: a kernel allocates nothing, knows no handle and no thread, and gives the same
  * bits on every set that has fused multiply-adds (vector.h).

@@ -45,8 +45,8 @@ typedef struct ji_product_direct {
 typedef void (*ji_product_pack_t)(void *to, const void *from, int64_t line_step, int64_t step_step,
                                   int count, int64_t depth, bool conjugate, bool turned);
 
-/* Part of a symmetric or triangular matrix: `count` lines of `depth` steps, of which step `first` is
- * that of line 0. The triangle that is stored has line >= step (lower), or line <= step. */
+/* Part of a symmetric or triangular matrix: `count` lines of `depth` steps, of which step `first`
+ * is that of line 0. The triangle that is stored has line >= step (lower), or line <= step. */
 typedef struct ji_product_corner {
     const void *from;             /* line 0, the first of the steps */
     int64_t line_step, step_step; /* elements */
