@@ -113,7 +113,8 @@ JALLOC_API const jblas_cblas_kernel_t *jblas_cblas_kernel_at(size_t index);
 /** result = sum of |x_i|; for complex x of |Re x_i| + |Im x_i|. incx <= 0: 0, as reference BLAS.
  * Workspace: on the host none; on a GPU for more than 4096 elements rung 0 "partial-sums" one sum
  * for each 4096, rung 1 "serial" none (slow: one thread block). The order of the additions depends
- * on n alone, so both rungs, any increments and any number of threads give the same bits. */
+ * on n alone, so both rungs, any increments and any number of threads give the same bits (but by
+ * the CBLAS, JALLOC_HOST_BLAS=cblas, those that it gives). */
 JALLOC_API jstatus_t jblas_sasum(jhandle_t *handle, int64_t n, const float *x, int64_t incx,
                                  float *result);
 JALLOC_API jstatus_t jblas_dasum(jhandle_t *handle, int64_t n, const double *x, int64_t incx,
@@ -148,7 +149,8 @@ JALLOC_API jstatus_t jblas_zcopy(jhandle_t *handle, int64_t n, const jcomplex_f6
 /** result = x^T y.
  * Workspace: on the host none; on a GPU for more than 4096 elements rung 0 "partial-sums" one sum
  * for each 4096, rung 1 "serial" none (slow: one thread block). The order of the additions depends
- * on n alone, so both rungs, any increments and any number of threads give the same bits. */
+ * on n alone, so both rungs, any increments and any number of threads give the same bits (but by
+ * the CBLAS, JALLOC_HOST_BLAS=cblas, those that it gives). */
 JALLOC_API jstatus_t jblas_sdot(jhandle_t *handle, int64_t n, const float *x, int64_t incx,
                                 const float *y, int64_t incy, float *result);
 JALLOC_API jstatus_t jblas_ddot(jhandle_t *handle, int64_t n, const double *x, int64_t incx,
