@@ -188,9 +188,9 @@ blas_case_t *blas_case_create(const blas_function_t *function, const blas_wish_t
         c->transa = JBLAS_TRANSPOSE;
     if (complex && c->transa == JBLAS_TRANSPOSE && strncmp(name, "her", 3) == 0)
         c->transa = JBLAS_CONJUGATE_TRANSPOSE;
-    c->m = draw_size(c, wish);
-    c->n = draw_size(c, wish);
-    c->k = wish->no_depth ? 0 : draw_size(c, wish);
+    c->m = wish->m ? wish->m : draw_size(c, wish);
+    c->n = wish->n ? wish->n : draw_size(c, wish);
+    c->k = wish->no_depth ? 0 : wish->k ? wish->k : draw_size(c, wish);
     c->batch_count = wish->low > 0 ? 2 : jtest_random_between(0, BLAS_MAX_BATCH);
     draw_scalar(c, 0, 'a', 'A', wish->plain, wish->alpha_zero, false);
     draw_scalar(c, 1, 'c', 'C', wish->plain, wish->beta_zero, wish->beta_one);
@@ -211,6 +211,16 @@ blas_case_t *blas_case_create(const blas_function_t *function, const blas_wish_t
         c->pointer[which] = blas_has(c, 'b') && !blas_has(c, 'p') ? (void *)o->pointers : o->data;
     }
     return c;
+}
+
+void blas_resize(blas_case_t *c, int64_t m, int64_t n, int64_t k) {
+    c->m = m, c->n = n, c->k = k;
+    c->function->routine->shape(c);
+    for (int which = 0; which < BLAS_OPERANDS; ++which) {
+        blas_operand_t *o = &c->operand[which];
+        o->ld = o->kind == BLAS_MATRIX && o->rows > 1 ? o->rows : 1;
+        o->stride = o->ld * o->columns;
+    }
 }
 
 void blas_case_free(blas_case_t *c) {

@@ -38,14 +38,7 @@ void blas_requirement_is_continuous(jhandle_t *handle, const blas_function_t *fu
             BLAS_CASE(c, function, .low = 2, .high = 2, .plain = true, .hollow = true);
             size_t before = 0;
             for (int64_t n = centres[i] - 2; n <= centres[i] + 2; ++n) {
-                c->m = c->n = c->k = n;
-                function->routine->shape(c); /* the leading dimensions follow the sizes */
-                for (int which = 0; which < BLAS_OPERANDS; ++which) {
-                    blas_operand_t *o = &c->operand[which];
-                    o->ld = o->kind == BLAS_MATRIX ? o->rows : 1;
-                    o->stride = o->ld * o->columns;
-                }
-
+                blas_resize(c, n, n, n);
                 const size_t bytes = blas_query(handle, c);
                 const double begins = before ? 0 : 6.0 * element_bytes * (double)(n * n);
                 if (n > centres[i] - 2 &&

@@ -126,6 +126,7 @@ struct blas_case {
 /* How the random arguments are drawn. Zero means: free. */
 typedef struct blas_wish {
     int64_t low, high; /* sizes, both ends possible; 0, 0: by level, zero included */
+    int64_t m, n, k;   /* these sizes; 0: drawn */
     bool plain;        /* alpha is neither 0 nor 1, beta neither, so that all the work is done */
     bool guard_before; /* the inaccessible page stands before the operands, not behind */
     bool tight;        /* leading dimensions as small as may be, increments 1 */
@@ -153,6 +154,8 @@ static inline jstatus_t blas_call(jhandle_t *handle, blas_case_t *c) {
 }
 /* What a query gives for the call, asked with NULL operands. */
 size_t blas_query(jhandle_t *handle, blas_case_t *c);
+/* Gives a hollow case other sizes; its leading dimensions follow. */
+void blas_resize(blas_case_t *c, int64_t m, int64_t n, int64_t k);
 /* The call with its arguments. */
 const char *blas_describe(blas_case_t *c);
 /* Operands as they were. */
