@@ -10,12 +10,12 @@ set -euo pipefail
 # whose name depends on the release is written as in Debian's own lists, a|b.
 packages_of() {
     case $1 in
-    library)    echo gcc libc6-dev make cmake pkg-config libopenblas-dev ;;
+    library)    echo gcc libc6-dev make cmake pkg-config libopenblas0 ;; # the last to run, not to build
     clients)    packages_of library ;;
     hip)        echo hipcc libamdhip64-dev g++ ;; # libjalloc_hip; nvcc, for libjalloc_cuda, comes from NVIDIA
     mpi)        packages_of library; echo libopenmpi-dev openmpi-bin libscalapack-openmpi-dev ;; # libjalloc_mpi
-    test)       packages_of library; packages_of hip; echo g++ libgtest-dev python3 file dpkg-dev git perl; packages_of mpi ;;
-    bench)      packages_of library; echo libjemalloc2 libboost-dev # the peers
+    test)       packages_of library; packages_of hip; echo g++ libopenblas-dev libgtest-dev python3 file dpkg-dev git perl; packages_of mpi ;;
+    bench)      packages_of library; echo libopenblas-dev libjemalloc2 libboost-dev # the peers
                 echo "libmimalloc3|libmimalloc2.0" "libtcmalloc-minimal4t64|libtcmalloc-minimal4" ;;
     docs)       echo cmake gcc libc6-dev make doxygen python3 python3-sphinx python3-breathe ;;
     clang)      echo clang libclang-rt-dev ;;
@@ -23,7 +23,7 @@ packages_of() {
     valgrind)   echo valgrind libc6-dbg ;;
     coverage)   echo gcovr ;;
     targets)    packages_of hip; echo clang-19 "rocm-device-libs|rocm-device-libs-17" ;; # of clients/scripts/hip_targets.py
-    elsewhere)  echo mmdebstrap uidmap clang-19 mpich libmpich-dev libscalapack-mpich-dev libblas-dev libblis-dev
+    elsewhere)  echo mmdebstrap uidmap clang-19 mpich libmpich-dev libscalapack-mpich-dev libblas3 libblis4 libopenblas64-0
                 echo musl-tools qemu-user g++-aarch64-linux-gnu ;; # what clients/scripts/elsewhere.py runs on
     *)          die "no component \"$1\" (there are library mpi clients docs, and for development hip test bench clang lint valgrind coverage targets elsewhere)" ;;
     esac
@@ -51,7 +51,7 @@ libjalloc_mpi where an MPI and ScaLAPACK are; the component mpi installs those. 
   --help                  this text
 
 What is compiled is what is installed: with --demo the forecast, else neither samples, benchmarks nor tests.
-The CBLAS is OpenBLAS unless CMake is told otherwise: ./install.sh --no-dependencies -DBLA_VENDOR=...
+No BLAS is needed to build; OpenBLAS is installed along, which jblas loads where it is told to (docs/cblas.rst).
 END
 }
 

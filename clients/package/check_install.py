@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-# For this machine, and yet CMake takes it for another: the CBLAS is asked through the emulator.
+# For this machine, and yet CMake takes it for another.
 CROSS = ["-DCMAKE_SYSTEM_NAME=Linux", "-DCMAKE_CROSSCOMPILING_EMULATOR=/usr/bin/env"]
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 

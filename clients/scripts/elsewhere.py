@@ -99,7 +99,7 @@ class Place:
         for failure in failures:
             print(f"FAILED {failure.name} {note}\n{failure.message}", flush=True)
 
-    def test(self, tests="*", scale=1, prefix=(), shards=1):
+    def test(self, tests="*", scale=1, prefix=(), shards=1, **variables):
         """jalloc-test, divided into `shards` processes for each that may run at a time."""
         number = shards * self.jobs
         command = [*prefix, str(self.folder / "bin/jalloc-test"), f"--gtest_filter={tests}"]
@@ -109,7 +109,7 @@ class Place:
             report, log = self.folder / f"tests.{index}.xml", self.folder / f"tests.{index}.log"
             report.unlink(missing_ok=True)
             env = dict(os.environ, GTEST_TOTAL_SHARDS=str(number), GTEST_SHARD_INDEX=str(index),
-                       JALLOC_TEST_SCALE=str(scale))
+                       JALLOC_TEST_SCALE=str(scale), **variables)
             with log.open("wb") as output:
                 status = subprocess.run([*command, f"--gtest_output=xml:{report}"], env=env,
                                         stdout=output, stderr=output, check=False).returncode
@@ -226,16 +226,25 @@ def mpich(place):
     place.ctest("--tests-regex", "jalloc-mpi-test.[12]ranks")
 
 
-@part("the reference BLAS as CBLAS", files=(LIBRARIES / "blas/libblas.so",))
+def test_guest(place, library):
+    """What rests on a BLAS, computed by this one."""
+    place.build("JALLOC_MPI=OFF")
+    place.test(RESTS_ON_BLAS, JALLOC_HOST_BLAS="cblas", JALLOC_CBLAS=str(library))
+
+
+@part("the reference BLAS as CBLAS", files=(LIBRARIES / "blas/libblas.so.3",))
 def reference_blas(place):
-    place.build(f"BLAS_LIBRARIES={LIBRARIES / 'blas/libblas.so'}", "JALLOC_MPI=OFF")
-    place.test(RESTS_ON_BLAS)
+    test_guest(place, LIBRARIES / "blas/libblas.so.3")
 
 
-@part("BLIS as CBLAS", files=(LIBRARIES / "libblis.so",))
+@part("BLIS as CBLAS", files=(LIBRARIES / "libblis.so.4",))
 def blis(place):
-    place.build("BLA_VENDOR=FLAME", "JALLOC_MPI=OFF")
-    place.test(RESTS_ON_BLAS)
+    test_guest(place, LIBRARIES / "libblis.so.4")
+
+
+@part("OpenBLAS with 64-bit integers as CBLAS", files=(LIBRARIES / "libopenblas64.so.0",))
+def openblas64(place):
+    test_guest(place, LIBRARIES / "libopenblas64.so.0")
 
 
 @part("musl, for libjalloc, its samples and tools", ("musl-gcc", "gcc"))
@@ -291,7 +300,7 @@ def aarch64(place):
                 "CMAKE_C_COMPILER=aarch64-linux-gnu-gcc",
                 "CMAKE_CXX_COMPILER=aarch64-linux-gnu-g++",
                 f"CMAKE_CROSSCOMPILING_EMULATOR={';'.join(qemu)}",
-                f"CMAKE_EXE_LINKER_FLAGS=-Wl,-rpath-link,{libraries}", "JALLOC_BLAS_INT=32",
+                f"CMAKE_EXE_LINKER_FLAGS=-Wl,-rpath-link,{libraries}",
                 f"BLAS_LIBRARIES={root / 'usr/lib' / blas / 'libopenblas.so'}",
                 f"CBLAS_INCLUDE_DIR={root / 'usr/include' / blas}",
                 f"GTest_DIR={libraries / 'cmake/GTest'}", "JALLOC_MPI=OFF")

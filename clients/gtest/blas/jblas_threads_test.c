@@ -58,10 +58,16 @@ static void sum_by_executor(jstream_t *stream) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-JTEST(JblasThreads, AnExecutorRunsTheParts) { sum_by_executor(NULL); }
+JTEST(JblasThreads, AnExecutorRunsTheParts) {
+    if (!blas_is_own())
+        JSKIP("the CBLAS computes");
+    sum_by_executor(NULL);
+}
 
 JTEST(JblasThreads, AnExecutorRunsThePartsOfACreatedStream) {
     jstream_t *stream;
+    if (!blas_is_own())
+        JSKIP("the CBLAS computes");
     JASSERT_OK(jstream_create(jdevice_host(), &stream));
     sum_by_executor(stream);
     JEXPECT_OK(jstream_destroy(stream));

@@ -52,6 +52,8 @@ static void multiply_at_the_edge(jdatatype_t type) {
     }
 }
 
+bool blas_is_own(void) { return ji_host_primitives[JI_GEMM] == ji_host_gemm; }
+
 bool blas_product_reads_beyond(int element) {
     enum { UNKNOWN, STAYS, BEYOND };
     static int known[4];

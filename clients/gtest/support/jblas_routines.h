@@ -168,6 +168,9 @@ bool blas_right(blas_case_t *c);
 /* A copy of all operands, to be freed; and whether they are the same, bit for bit, as the copy. */
 unsigned char *blas_snapshot(const blas_case_t *c);
 bool blas_same_as(const blas_case_t *c, const unsigned char *snapshot);
+/* Whether jblas's own kernels compute, and not the CBLAS, as who runs the tests may want. */
+bool blas_is_own(void);
+
 /* Whether the CBLAS's gemm of the type reads what lies behind its operands; the room that guard
  * pages then leave to products of the type. */
 bool blas_product_reads_beyond(int element);

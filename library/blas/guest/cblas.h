@@ -8,7 +8,7 @@
  * (routine/setup.c).
  *
  *   guest.h load.c                     the functions of the CBLAS, and how they come in
- *   cblas.h product.h                  how they are called
+ *   cblas.h                            how they are called
  *   vector.c matvec.c matmat.c         levels 1, 2 and 3
  *   selfcheck.h selfcheck.c            those of its kernels that are checked, and what replaces one
  *                                      that is wrong
@@ -33,10 +33,11 @@
     X(SWAP, swap)                                                                                  \
     X(SCAL, scal)                                                                                  \
     X(RSCAL, rscal)                                                                                \
-    X(DOT, dot) X(DOTC, dotc) X(ASUM, asum) X(IAMAX, iamax) X(GEMV, gemv) X(GER, ger)              \
-        X(GERC, gerc) X(SYMV, symv) X(SYR, syr) X(SYR2, syr2) X(TRMV, trmv) X(TRSV, trsv)          \
-            X(GEMM, gemm) X(SYMM, symm) X(HEMM, hemm) X(SYRK, syrk) X(SYR2K, syr2k)                \
-                X(HER2K, her2k) X(HERK, herk) X(TRMM, trmm) X(TRSM, trsm)
+    X(DOT, dot)                                                                                    \
+    X(DOTC, dotc) X(ASUM, asum) X(IAMAX, iamax) X(GEMV, gemv) X(GER, ger) X(GERC, gerc)            \
+        X(SYMV, symv) X(SYR, syr) X(SYR2, syr2) X(TRMV, trmv) X(TRSV, trsv) X(GEMM, gemm)          \
+            X(SYMM, symm) X(HEMM, hemm) X(SYRK, syrk) X(SYR2K, syr2k) X(HER2K, her2k)              \
+                X(HERK, herk) X(TRMM, trmm) X(TRSM, trsm)
 #define JI_GUEST_PRIMITIVE_(enumerator, function) void ji_guest_##function(void *block);
 JI_GUEST_PRIMITIVE_LIST(JI_GUEST_PRIMITIVE_)
 #undef JI_GUEST_PRIMITIVE_

@@ -6,7 +6,6 @@
 
 #include "blas/algorithms/triangle.h"
 #include "blas/guest/cblas.h"
-#include "blas/guest/product.h"
 #include "blas/host/scale.h"
 
 #define UNPACK(block)                                                                              \
@@ -25,9 +24,23 @@
     (void)m, (void)n, (void)k, (void)lda, (void)ldb, (void)ldc, (void)alpha, (void)beta;           \
     (void)side, (void)uplo, (void)trans, (void)diag, (void)b
 
+/* One product that the CBLAS's integers hold. */
+static void gemm_product(const ji_matmat_t *args) {
+    jdatatype_t type = args->head.type;
+    const void *alpha = ji_scalar_data(&args->alpha), *beta = ji_scalar_data(&args->beta);
+#define CALL(t, value)                                                                             \
+    ji_guest.t##gemm(GUEST_COLUMN_MAJOR, guest_operation(type, args->transa),                      \
+                     guest_operation(type, args->transb), (guest_int_t)args->m,                    \
+                     (guest_int_t)args->n, (guest_int_t)args->k, value(alpha), args->a,            \
+                     (guest_int_t)args->lda, args->b, (guest_int_t)args->ldb, value(beta),         \
+                     args->c, (guest_int_t)args->ldc)
+    HOST_BY_TYPE(type, CALL)
+#undef CALL
+}
+
 /* Cuts along m, n and k. Where a leading dimension is too large, the matrix is taken column by
  * column, and then its leading dimension does not matter. */
-static __attribute__((noinline)) void gemm_split(const ji_matmat_t *args) {
+static void gemm_split(const ji_matmat_t *args) {
     jdatatype_t type = args->head.type;
     const int64_t limit = ji_blas_int_max;
     const bool plain_a = args->transa == JBLAS_NO_TRANSPOSE,
@@ -63,16 +76,23 @@ static __attribute__((noinline)) void gemm_split(const ji_matmat_t *args) {
                 if (p > 0)
                     part.beta = ji_constant(type, 1);
 
-                ji_guest_product(&part);
+                gemm_product(&part);
             }
 }
 
-void ji_guest_gemm_unusual(const ji_matmat_t *args) {
-    if (!ji_host_gemm_is_scaling(args))
+void ji_guest_gemm(void *block) {
+    const ji_matmat_t *args = block;
+    /* OpenBLAS's kernels for small products on AVX-512 (0.3.21) multiply by a zero alpha all the
+     * same, so a NaN in A would reach C, and a NULL would be read. */
+    if (ji_host_gemm_is_scaling(args))
+        return;
+
+    /* Sizes are not negative, so their bitwise or is above 2^k - 1 exactly if one of them is. */
+    if ((args->m | args->n | args->k | args->lda | args->ldb | args->ldc) <= ji_blas_int_max)
+        gemm_product(args);
+    else
         gemm_split(args);
 }
-
-void ji_guest_gemm(void *block) { ji_guest_gemm_inline(block); }
 
 void ji_guest_symm(void *block) {
     UNPACK(block);
