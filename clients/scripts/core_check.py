@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # Copyright (c) 2026 the jalloc authors
 # SPDX-License-Identifier: MIT
-"""core_check.py BUILD: whether OPENBLAS_CORETYPE names kernels that run here. Exit status 0: they do, and jblas got them.
-77: this processor lacks an instruction that they need, or the CBLAS has no such kernels; it would silently take others."""
+"""core_check.py BUILD: whether JALLOC_HOST_ISA, or else OPENBLAS_CORETYPE, names kernels that run here. Exit status 0: they
+do, and jblas got them. 77: this processor lacks an instruction that they need, or the CBLAS has no such kernels; it would
+silently take others."""
 
 import os
 import pathlib
@@ -21,6 +22,10 @@ FLAGS = {
     "SkylakeX": AVX512,
     "Cooperlake": AVX512 | {"avx512_bf16"},
     "SapphireRapids": AVX512 | {"avx512_bf16", "amx_tile"},
+    # jblas's own
+    "generic": set(),
+    "avx2": AVX2,
+    "avx512": AVX512,
 }
 
 
@@ -33,14 +38,14 @@ def reason_against(core, build):
     if FLAGS[core] - flags:
         return f"the processor lacks {' '.join(sorted(FLAGS[core] - flags))}"
     info = subprocess.run([str(build / "bin/jalloc-info")], text=True, stdout=subprocess.PIPE, check=True).stdout
-    named = [line.strip() for line in info.splitlines() if "OpenBLAS" in line]
+    named = [line.strip() for line in info.splitlines() if "OpenBLAS" in line or line.strip().startswith("kernels")]
     if not any(core in line.split() for line in named):
-        return f"the CBLAS does not take them: {named[0] if named else 'it is not OpenBLAS'}"
+        return f"they are not taken: {'; '.join(named)}"
     return None
 
 
 def main():
-    core = os.environ.get("OPENBLAS_CORETYPE", "")
+    core = os.environ.get("JALLOC_HOST_ISA") or os.environ.get("OPENBLAS_CORETYPE", "")
     reason = reason_against(core, pathlib.Path(sys.argv[1]))
     print(f"{core} kernels: " + (f"skipped: {reason}" if reason else "can be run"))
     return 77 if reason else 0
