@@ -34,10 +34,26 @@
     X(SCAL, scal)                                                                                  \
     X(RSCAL, rscal)                                                                                \
     X(DOT, dot)                                                                                    \
-    X(DOTC, dotc) X(ASUM, asum) X(IAMAX, iamax) X(GEMV, gemv) X(GER, ger) X(GERC, gerc)            \
-        X(SYMV, symv) X(SYR, syr) X(SYR2, syr2) X(TRMV, trmv) X(TRSV, trsv) X(GEMM, gemm)          \
-            X(SYMM, symm) X(HEMM, hemm) X(SYRK, syrk) X(SYR2K, syr2k) X(HER2K, her2k)              \
-                X(HERK, herk) X(TRMM, trmm) X(TRSM, trsm)
+    X(DOTC, dotc)                                                                                  \
+    X(ASUM, asum)                                                                                  \
+    X(IAMAX, iamax)                                                                                \
+    X(GEMV, gemv)                                                                                  \
+    X(GER, ger)                                                                                    \
+    X(GERC, gerc)                                                                                  \
+    X(SYMV, symv)                                                                                  \
+    X(SYR, syr)                                                                                    \
+    X(SYR2, syr2)                                                                                  \
+    X(TRMV, trmv)                                                                                  \
+    X(TRSV, trsv)                                                                                  \
+    X(GEMM, gemm)                                                                                  \
+    X(SYMM, symm)                                                                                  \
+    X(HEMM, hemm)                                                                                  \
+    X(SYRK, syrk)                                                                                  \
+    X(SYR2K, syr2k)                                                                                \
+    X(HER2K, her2k)                                                                                \
+    X(HERK, herk)                                                                                  \
+    X(TRMM, trmm)                                                                                  \
+    X(TRSM, trsm)
 #define JI_GUEST_PRIMITIVE_(enumerator, function) void ji_guest_##function(void *block);
 JI_GUEST_PRIMITIVE_LIST(JI_GUEST_PRIMITIVE_)
 #undef JI_GUEST_PRIMITIVE_
