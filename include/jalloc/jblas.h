@@ -595,18 +595,19 @@ JALLOC_API jstatus_t jblas_ztrmm(jhandle_t *handle, jblas_side_t side, jblas_upl
  * order m (left) or n (right), lda >= max(1, order); B: m x n, ldb >= max(1, m). alpha = 0: B = 0.
  * Whether A is singular is not tested. Accuracy componentwise: on every rung the residual of
  * substitution, |alpha B - op(A) X| <= gamma_k |op(A)||X| element by element with k = order + 8
- * (complex: 4 k), whatever the condition of A. On rungs "packed..." pivots may be as small or large
- * as numbers are, and what is not finite is what depends on a zero pivot, a NaN or an infinity.
- * "substitution" is the device's own trsm, the CBLAS's or cuBLAS's, as it is. Accuracy normwise:
- * the same on the host; on a GPU also products with the inverses D^-1 of A's diagonal blocks D,
+ * (complex: 4 k), whatever the condition of A. On the host pivots may be as small or large as
+ * numbers are, and what is not finite is what depends on a zero pivot, a NaN or an infinity. On a
+ * GPU "substitution" is the device's own trsm, such as cuBLAS's, as it is. Accuracy normwise: the
+ * same on the host; on a GPU also products with the inverses D^-1 of A's diagonal blocks D,
  * with |alpha B - op(A) X| <= gamma_k |op(A)||D^-1||op(A)||X|. D has order 128, or 256 or 512 where
  * A has four of them. A NaN or an infinity in B then makes other unknowns of its right-hand side in
- * the same block NaN. Workspace: on the host rungs "packed", "packed-64" the triangle in the order
- * in which it is read, at most 256 or 64 unknowns of it at once. On a GPU, normwise, "inverse",
- * "inverse-strips", "inverse-64" the inverted diagonal blocks and the solution beside B or strips
- * of it. Last rung "substitution" none. Shapes that would not gain have the last rung alone. Memory
- * error: B unchanged. Source: Higham, "Accuracy and stability of numerical algorithms", 2002, 8.1;
- * for inverses Du Croz and Higham, "Stability of methods for matrix inversion", 1992. */
+ * the same block NaN. Workspace: on the host rungs "packed", "packed-small" the panels of products
+ * as gemm's, and in the same bytes at most 256 unknowns of the triangle at once; "in place" none;
+ * all with the same bits. On a GPU, normwise, "inverse", "inverse-strips", "inverse-64" the
+ * inverted diagonal blocks and the solution beside B or strips of it; last rung "substitution"
+ * none. Shapes that would not gain have the last rung alone. Memory error: B unchanged. Source:
+ * Higham, "Accuracy and stability of numerical algorithms", 2002, 8.1; for inverses Du Croz and
+ * Higham, "Stability of methods for matrix inversion", 1992. */
 JALLOC_API jstatus_t jblas_strsm(jhandle_t *handle, jblas_side_t side, jblas_uplo_t uplo,
                                  jblas_operation_t trans, jblas_diagonal_t diag, int64_t m,
                                  int64_t n, const float *alpha, const float *a, int64_t lda,
@@ -634,8 +635,9 @@ JALLOC_API jstatus_t jblas_ztrsm(jhandle_t *handle, jblas_side_t side, jblas_upl
  * X = A^-1 a residual |X A - I| <= gamma_k |X||A| element by element, k = n + 8 (complex: 4 k); of
  * a lower triangle on a GPU |A X - I| <= gamma_k |A||X|. Normwise: the same on the host; on a GPU
  * products of inverses, |A X - I| <= gamma_k |A||X||A||X|. Workspace: on the host as the solves
- * inside, rungs "packed", "packed-64". On a GPU the inverse: componentwise "halves", normwise
- * "inverse" and a quarter more. Last rung "substitution" none, on a GPU slow. */
+ * inside, rungs "packed", "packed-small", "in place" with the same bits. On a GPU the inverse:
+ * componentwise "halves", normwise "inverse" and a quarter more; last rung "substitution" none,
+ * slow. */
 JALLOC_API jstatus_t jblas_strtri(jhandle_t *handle, jblas_uplo_t uplo, jblas_diagonal_t diag,
                                   int64_t n, float *a, int64_t lda, int64_t *info);
 JALLOC_API jstatus_t jblas_dtrtri(jhandle_t *handle, jblas_uplo_t uplo, jblas_diagonal_t diag,
@@ -738,10 +740,10 @@ JALLOC_API jstatus_t jblas_zgemm_strided_batched(
  * the steps behind a failure are done all the same, so that no call waits; on the host they are
  * not. Accuracy componentwise: |A - L L^H| <= gamma_k |L||L^H| element by element, k = n + 8
  * (complex: 4 k). Normwise: the same on the host; on a GPU as jblas_dtrsm for the solves inside, by
- * diagonal blocks of order 128. Workspace: on the host rungs and bytes of the largest solve inside,
- * see jblas_dtrsm. On a GPU, normwise and above order 128, "inverse" the inverse of one diagonal
- * block and n x 128 elements, "inverse-strips" 1024 x 128 in place of these; last rung
- * "substitution" none. */
+ * diagonal blocks of order 128. Workspace: on the host as the largest solve and product inside,
+ * rungs "packed", "packed-small", "in place" with the same bits. On a GPU, normwise and above order
+ * 128, "inverse" the inverse of one diagonal block and n x 128 elements, "inverse-strips"
+ * 1024 x 128 in place of these; last rung "substitution" none. */
 JALLOC_API jstatus_t jblas_spotrf(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, float *a,
                                   int64_t lda, int64_t *info);
 JALLOC_API jstatus_t jblas_dpotrf(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, double *a,

@@ -72,7 +72,6 @@ JI_HOST_ALL_PRIMITIVE_LIST(JI_PRIMITIVE_)
 /* Largest integer that the CBLAS takes, 2^k - 1, where it computes: without it there is no such
  * bound. Tests lower it to see the splitting. */
 extern int64_t ji_blas_int_max;
-extern int ji_host_threads; /* that a product uses */
 
 extern ji_tuning_t ji_host_tuning; /* tests change it, as they do ji_blas_int_max */
 

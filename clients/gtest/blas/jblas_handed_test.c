@@ -11,7 +11,6 @@
 
 #include "jblas_routines.h"
 
-#include "blas/algorithms/triangle.h"
 #include "blas/guest/cblas.h"
 #include "blas/routine/setup.h"
 
@@ -338,21 +337,4 @@ JTEST(JblasHanded, TheseFunctionsAreCalled) {
     JEXPECT_EQ(atomic_load(&calls), 1);
     JEXPECT_OK(jhandle_destroy(handle));
     stop_looking();
-}
-
-/* A leaf is one thread's work: the more threads a product uses, the smaller it is. */
-JTEST(JblasHanded, LeavesAreSmallerBesideMoreThreads) {
-    static const int64_t leaves[6] = {0,
-                                      JI_TRIANGLE_MAX_ORDER,
-                                      JI_TRIANGLE_MAX_ORDER,
-                                      JI_TRIANGLE_MAX_ORDER / 2,
-                                      JI_TRIANGLE_MAX_ORDER / 2,
-                                      JI_TRIANGLE_SMALL_LEAF};
-    const int before = ji_host_threads;
-    for (int threads = 1; threads <= 5; ++threads) {
-        ji_host_threads = threads;
-        JEXPECT_EQ(ji_host_triangle_leaf(INT64_MAX), leaves[threads]);
-        JEXPECT_EQ(ji_host_triangle_leaf(8), 8);
-    }
-    ji_host_threads = before;
 }

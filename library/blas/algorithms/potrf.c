@@ -288,12 +288,8 @@ void ji_potrf_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat) {
 
 jstatus_t ji_potrf_run(jhandle_t *handle, const void *matmat, const jborrow_t *ws) {
     ji_matmat_t block = *(const ji_matmat_t *)matmat;
-    if (!ji_tuning(handle)->triangle_products) {
-        ji_triangle_space_t space = ji_triangle_space(handle, &block, ws);
-        block.c = space.triangles;
-        block.k = space.leaf;
-        return ji_run(handle, JI_POTRF, &block);
-    }
+    if (!ji_tuning(handle)->triangle_products)
+        return ji_factor_run(handle, JI_POTRF, &block, ws);
 
     const bool whole = ji_is_way(ws, JI_INVERSE);
     const potrf_walk_t walk = {

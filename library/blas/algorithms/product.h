@@ -13,6 +13,8 @@
 #define JI_PACKED_SMALL "packed-small"
 #define JI_IN_PLACE "in place"
 
+#define JI_PACKED_SMALL_BYTES ((size_t)262144) /* of packed-small, a thread */
+
 /* In real multiplications; rows, columns. */
 #define JI_PACKED_LEAST_WORK 20000
 #define JI_PACKED_LEAST_SIZE 24
@@ -43,6 +45,15 @@ typedef struct ji_panel_bytes {
 } ji_panel_bytes_t;
 ji_panel_bytes_t ji_panel_bytes(const jhandle_t *handle, jdatatype_t type, int64_t m, int64_t n,
                                 int64_t k);
+/* The same of a solve with a triangle (JI_TRSM, m x n on that side), and of a factorization or an
+ * inverse of order n (JI_POTRF, JI_TRTRI): of their products, and of packed triangles. */
+ji_panel_bytes_t ji_solve_bytes(const jhandle_t *handle, const ji_matmat_t *args);
+ji_panel_bytes_t ji_factor_bytes(const jhandle_t *handle, const ji_matmat_t *args);
+
+/* The rungs that lend such panels, if there are any; the last one needs nothing. */
+void ji_panel_add_rungs(jplan_t *plan, ji_panel_bytes_t bytes, uint32_t bits_class);
+/* Puts into the block what the rung has lent. */
+void ji_panel_take(ji_matmat_t *args, ji_panel_bytes_t bytes, const jborrow_t *ws);
 
 /* The product's rungs; the last one needs nothing. */
 void ji_product_add_rungs(jplan_t *plan, const jhandle_t *handle, jdatatype_t type, int64_t m,

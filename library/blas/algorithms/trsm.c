@@ -1,27 +1,23 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* trsm by triangles that are made ready in workspace.
+/* trsm by triangles that are inverted in workspace; where a device solves by itself, as the host
+ * does (host/trsm.c), its plan and that one primitive.
  *
  * Substitution finds one unknown after the other, and each waits for the one before: the machine's
  * product units starve. So the triangle is halved, and most of the work is products; what is left
- * are small triangles, of which workspace holds a copy in the order in which it will be read.
+ * are small triangles, and products too, with their inverses.
  *
  *     +-----------+     A triangle above `leaf` unknowns is halved (here twice): solve the upper
  *     | 1 \       |     half, take its share out of the lower right-hand sides by one product
  *     | 2   3 \   |     (2, 4, 6), solve the lower half. A triangle of at most `leaf` (1, 3, 5, 7)
- *     |       5 \ |     is made ready in workspace and applied. Each is used once, so the same
- *     |   4   6  7|     bytes serve them all in turn.
- *     +-----------+     The numbers are the order of steps; 4 is one product for the lower half.
+ *     |       5 \ |     is applied by a product. The numbers are the order of steps; 4 is one
+ *     |   4   6  7|     product for the lower half.
+ *     +-----------+
  *
- * The products are the device's gemm. What a leaf is differs (triangle.h). On the host it is packed
- * and solved with by two primitives, in place: by substitution (host/triangle_kernels.c), so that
- * whatever the triangle, the right-hand side and the rung the residual is that of substitution,
- * |alpha B - A X| <= gamma_k |A||X| element by element.
- *
- * On a GPU, where a launch costs as much as a small product, all leaves are inverted together
- * before the walk (inverses.c); a leaf is then one product into a solution in workspace, the
- * products between leaves read that, and in the end it is copied to B:
+ * The products are the device's gemm. A launch costs as much as a small product, so all leaves are
+ * inverted together before the walk (inverses.c); a leaf is then one product into a solution in
+ * workspace, the products between leaves read that, and in the end it is copied to B:
  *
  *     B   [ b0 | b1 | b2 ]    x0 = inverse 0 * b0;   b1, b2 -= A x0;   x1 = inverse 1 * b1;   ...
  *     X   [ x0 | x1 | x2 ]    -> B
@@ -31,8 +27,8 @@
  * inverses, which also spread what is not finite. A larger leaf may have a larger D^-1, but the
  * constant does not follow its order L: of random, LU's, Cholesky's and Kahan's leaves of 64, 128,
  * 256 and 512 in float, conditions 4 to 4e17, none had more than 2.2 rounding errors of that bound.
- * Nobody on the host sees how they are conditioned without waiting for it. So on a GPU these rungs
- * are for the accuracy normwise; componentwise plans have substitution alone there.
+ * Nobody on the host sees how they are conditioned without waiting for it. So these rungs are for
+ * the accuracy normwise; componentwise plans have substitution alone.
  *
  * The order L of the leaves. n unknowns are n/L products, n/L - 1 more between leaves, 1 and
  * 2 log2(L/32) launches for the inverses, and a copy: of 8192 unknowns 133 launches with leaves of
@@ -42,8 +38,7 @@
  * holds. What it costs is L/n of all work for the zeros in inverses. So L is the least of 128, 256
  * and 512 that fills the processors, and at most n/4.
  *
- * Rungs: on the host "packed" (one leaf of up to 256), "packed-64" (one leaf of 64), "substitution"
- * (none). On a GPU
+ * Rungs. On the host those of its products' panels: "packed", "packed-small", "in place". On a GPU
  *
  *     "inverse"          the inverses of all leaves, and the solution, as large as B
  *     "inverse-strips"   the inverses of all leaves, of 128, and one leaf's solution for at most
@@ -54,22 +49,31 @@
  * Each sums in an order of its own, so each has bits of its own. Where workspace does not pay,
  * substitution is the only rung. */
 
+#include "blas/algorithms/product.h"
 #include "blas/algorithms/triangle.h"
 
 #define TRIANGLE_STRIP 1024 /* right-hand sides at once on the lower rungs, by products */
 #define TRIANGLE_TILE 128   /* of a product, the work of one processor */
 #define TRIANGLE_LEAVES 4   /* at least, where they are larger than they need be */
 
+/* The workspace of a solve. */
+typedef struct triangle_space {
+    int64_t leaf;    /* order of the leaves */
+    void *triangles; /* inverses */
+    void *solution;  /* with the same shape as B or as a strip of it */
+    /* Room for all, not for one leaf's and a strip of its part. */
+    bool all_inverses, whole_solution;
+} triangle_space_t;
+
 /* One solve: what all its steps know. */
 typedef struct triangle_walk {
     const ji_matmat_t *args;
     jhandle_t *handle;
-    ji_triangle_space_t space;
+    triangle_space_t space;
     int64_t order, rhs;
     bool left;       /* M is op(A); otherwise its transpose */
     bool transposed; /* M against A as it is stored */
     bool reversed;   /* M is upper: the last unknown is found first */
-    bool products;   /* leaves are done by products */
     int64_t solution_ld;
 } triangle_walk_t;
 
@@ -86,37 +90,7 @@ static void *triangle_rows(const triangle_walk_t *walk, const void *b, int64_t l
     return walk->left ? ji_at(type, b, first, rhs, ld) : ji_at(type, b, rhs, first, ld);
 }
 
-/* ---- A leaf in place ---- */
-
-/* Packs the triangle of these unknowns, and solves with it in place. */
-static jstatus_t triangle_apply(const triangle_walk_t *walk, int64_t q, int64_t count,
-                                const ji_scalar_t *alpha) {
-    const ji_matmat_t *args = walk->args;
-    jdatatype_t type = args->head.type;
-    int64_t first = triangle_first(walk, q, count), sign = walk->reversed ? -1 : 1;
-    int64_t start = walk->reversed ? first + count - 1 : first; /* the unknown found first */
-
-    ji_triangle_t block = {
-        .type = type,
-        .unit = args->diag == JBLAS_UNIT,
-        .conjugate = ji_is_complex(type) && args->transa == JBLAS_CONJUGATE_TRANSPOSE,
-        .order = count,
-        .a = ji_at(type, args->a, start, start, args->lda),
-        .a_q = sign * (walk->transposed ? args->lda : 1),
-        .a_p = sign * (walk->transposed ? 1 : args->lda),
-        .packed = walk->space.triangles,
-        .count = walk->rhs,
-        .alpha = *alpha,
-        .b = triangle_rows(walk, args->b, args->ldb, start, 0),
-        .b_q = sign * (walk->left ? 1 : args->ldb),
-        .b_rhs = walk->left ? args->ldb : 1,
-    };
-
-    JTRY_RETURN(ji_triangle_run(walk->handle, JI_TRIANGLE_PACK, &block, sizeof block));
-    return ji_triangle_run(walk->handle, JI_TRIANGLE_APPLY, &block, sizeof block);
-}
-
-/* ---- A leaf by products ---- */
+/* ---- A leaf ---- */
 
 /* Inverts the blocks of the unknowns [first, first + count) of A. */
 static jstatus_t triangle_invert(const triangle_walk_t *walk, int64_t first, int64_t count) {
@@ -184,7 +158,7 @@ static jstatus_t triangle_copy(const triangle_walk_t *walk, int64_t m, int64_t n
 static jstatus_t triangle_product(const triangle_walk_t *walk, int64_t q, int64_t count,
                                   const ji_scalar_t *alpha) {
     const ji_matmat_t *args = walk->args;
-    const ji_triangle_space_t *space = &walk->space;
+    const triangle_space_t *space = &walk->space;
     int64_t first = triangle_first(walk, q, count);
 
     const void *inverse = space->triangles;
@@ -246,25 +220,20 @@ static jstatus_t triangle_update(const triangle_walk_t *walk, int64_t upper, int
         block.b = a, block.ldb = args->lda;
     }
 
-    return ji_triangle_run(walk->handle, JI_GEMM, &block, sizeof block);
+    return ji_run(walk->handle, JI_GEMM, &block);
 }
 
 /* How many of `count` unknowns, more than a leaf, are in the first half. */
 static int64_t triangle_upper(const triangle_walk_t *walk, int64_t count) {
+    /* Leaves are blocks of A, whose last one may be smaller: reversed it comes first. */
     const int64_t leaf = walk->space.leaf, leaves = (count + leaf - 1) / leaf;
-    if (!walk->products) /* leaves of about the same order, so that none is a sliver */
-        return (count / leaves + JI_TRIANGLE_BLOCK - 1) / JI_TRIANGLE_BLOCK * JI_TRIANGLE_BLOCK *
-               (leaves / 2);
-
-    /* Leaves that are blocks of A, whose last one may be smaller: reversed it comes first. */
     return walk->reversed ? count - (leaves + 1) / 2 * leaf : leaves / 2 * leaf;
 }
 
 static jstatus_t triangle_walk(const triangle_walk_t *walk, int64_t q, int64_t count,
                                const ji_scalar_t *alpha) {
     if (count <= walk->space.leaf)
-        return walk->products ? triangle_product(walk, q, count, alpha)
-                              : triangle_apply(walk, q, count, alpha);
+        return triangle_product(walk, q, count, alpha);
 
     int64_t upper = triangle_upper(walk, count);
     ji_scalar_t one = ji_constant(walk->args->head.type, 1);
@@ -278,8 +247,8 @@ static jstatus_t triangle_walk(const triangle_walk_t *walk, int64_t q, int64_t c
     return status;
 }
 
-jstatus_t ji_triangle_solve(jhandle_t *handle, const ji_matmat_t *args,
-                            const ji_triangle_space_t *space) {
+static jstatus_t triangle_solve(jhandle_t *handle, const ji_matmat_t *args,
+                                const triangle_space_t *space) {
     bool left = args->side == JBLAS_LEFT;
     bool transposed = (args->transa != JBLAS_NO_TRANSPOSE) == left;
 
@@ -292,7 +261,6 @@ jstatus_t ji_triangle_solve(jhandle_t *handle, const ji_matmat_t *args,
         .left = left,
         .transposed = transposed,
         .reversed = (args->uplo == JBLAS_UPPER) != transposed,
-        .products = ji_triangle_tuning(handle)->triangle_products,
     };
 
     int64_t rows = left                    ? walk.order
@@ -313,20 +281,19 @@ jstatus_t ji_triangle_solve(jhandle_t *handle, const ji_matmat_t *args,
 
     /* An alpha on the device may turn out to be 0, and then what A holds must not matter. */
     ji_matmat_t clear = *args;
-    return ji_triangle_run(handle, JI_TRIANGLE_CLEAR, &clear, sizeof clear);
+    return ji_run(handle, JI_TRIANGLE_CLEAR, &clear);
 }
 
 /* ---- Rungs ---- */
 
 bool ji_triangle_pays(const jhandle_t *handle, const ji_matmat_t *args) {
-    const ji_tuning_t *tuning = ji_triangle_tuning(handle);
+    const ji_tuning_t *tuning = ji_tuning(handle);
     if (!tuning->triangle_products)
-        return ji_host_triangle_pays(args);
-
+        return ji_solve_bytes(handle, args).packed > 0;
     if (handle->accuracy != JACCURACY_NORMWISE)
         return false;
 
-    bool left = args->side == JBLAS_LEFT;
+    const bool left = args->side == JBLAS_LEFT;
     return (left ? args->m : args->n) >= tuning->triangle_least_order &&
            (left ? args->n : args->m) >= tuning->triangle_least_rhs;
 }
@@ -364,56 +331,40 @@ static void triangle_add_products(jplan_t *plan, const char *name, uint32_t bits
     jplan_add(plan, name, bits_class, 0, 2, bytes);
 }
 
-void ji_triangle_add_rungs(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *solve,
-                           bool pays) {
+static void triangle_add_rungs(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *solve) {
     const ji_tuning_t *tuning = ji_tuning(handle);
     const int64_t order = solve->side == JBLAS_LEFT ? solve->m : solve->n;
-    const bool large = order > tuning->triangle_small_leaf;
 
-    if (pays && tuning->triangle_products) {
+    if (ji_triangle_pays(handle, solve)) {
         /* As large as for one right-hand side: with more of them leaves may be smaller. */
         triangle_add_products(plan, JI_INVERSE, 1, solve, triangle_leaf(tuning, order, 1), true,
                               true);
-        if (large) {
+        if (order > tuning->triangle_small_leaf) {
             triangle_add_products(plan, JI_INVERSE_STRIPS, 2, solve, tuning->triangle_leaf, true,
                                   false);
             triangle_add_products(plan, JI_INVERSE_SMALL, 3, solve, tuning->triangle_small_leaf,
                                   false, false);
         }
-    } else if (pays) {
-        size_t bytes = ji_triangle_bytes(solve->head.type, ji_min(order, tuning->triangle_leaf));
-        jplan_add(plan, JI_TRIANGLE_PACKED, 1, 0, 1, &bytes);
-        bytes = ji_triangle_bytes(solve->head.type, tuning->triangle_small_leaf);
-        if (large)
-            jplan_add(plan, JI_TRIANGLE_PACKED_SMALL, 2, 0, 1, &bytes);
     }
 
     jplan_add(plan, "substitution", 0, 0, 0, NULL);
 }
 
-ji_triangle_space_t ji_triangle_space(const jhandle_t *handle, const ji_matmat_t *solve,
-                                      const jborrow_t *ws) {
-    const ji_tuning_t *tuning = ji_tuning(handle);
-    if (ws->ptr[0] == NULL)
-        return (ji_triangle_space_t){.leaf = 0};
+/* The workspace, as a rung gives it. */
+static triangle_space_t triangle_space(const ji_tuning_t *tuning, const ji_matmat_t *solve,
+                                       const jborrow_t *ws) {
+    const bool left = solve->side == JBLAS_LEFT, whole = ji_is_way(ws, JI_INVERSE),
+               small = ji_is_way(ws, JI_INVERSE_SMALL);
+    const int64_t best =
+        triangle_leaf(tuning, left ? solve->m : solve->n, left ? solve->n : solve->m);
 
-    if (tuning->triangle_products) {
-        const bool left = solve->side == JBLAS_LEFT, whole = ji_is_way(ws, JI_INVERSE);
-        const bool small = ji_is_way(ws, JI_INVERSE_SMALL);
-        const int64_t best =
-            triangle_leaf(tuning, left ? solve->m : solve->n, left ? solve->n : solve->m);
-        return (ji_triangle_space_t){.leaf = whole   ? best
-                                             : small ? tuning->triangle_small_leaf
-                                                     : tuning->triangle_leaf,
-                                     .all_inverses = !small,
-                                     .whole_solution = whole,
-                                     .triangles = ws->ptr[0],
-                                     .solution = ws->ptr[1]};
-    }
-
-    int64_t leaf = ji_is_way(ws, JI_TRIANGLE_PACKED_SMALL) ? tuning->triangle_small_leaf
-                                                           : tuning->triangle_leaf;
-    return (ji_triangle_space_t){.leaf = ji_host_triangle_leaf(leaf), .triangles = ws->ptr[0]};
+    return (triangle_space_t){.leaf = whole   ? best
+                                      : small ? tuning->triangle_small_leaf
+                                              : tuning->triangle_leaf,
+                              .all_inverses = !small,
+                              .whole_solution = whole,
+                              .triangles = ws->ptr[0],
+                              .solution = ws->ptr[1]};
 }
 
 void ji_trsm_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat) {
@@ -421,17 +372,23 @@ void ji_trsm_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat) {
     jplan_init(plan, handle, ji_routine_name(&args->head), "mn",
                (const int64_t[]){args->m, args->n});
 
-    ji_triangle_add_rungs(plan, handle, args, ji_triangle_pays(handle, args));
+    if (ji_tuning(handle)->triangle_products)
+        triangle_add_rungs(plan, handle, args);
+    else
+        ji_panel_add_rungs(plan, ji_solve_bytes(handle, args), 0);
 }
 
 jstatus_t ji_trsm_run(jhandle_t *handle, const void *matmat, const jborrow_t *ws) {
     ji_matmat_t args = *(const ji_matmat_t *)matmat;
+    const ji_tuning_t *tuning = ji_tuning(handle);
     if (ji_scalar_is(&args.alpha, args.head.type, 0))
         return ji_run(handle, JI_SCALE_MATRIX, &args);
 
-    ji_triangle_space_t space = ji_triangle_space(handle, &args, ws);
-    if (space.triangles == NULL)
+    if (!tuning->triangle_products)
+        ji_panel_take(&args, ji_solve_bytes(handle, &args), ws);
+    if (!tuning->triangle_products || ws->ptr[0] == NULL)
         return ji_run(handle, JI_TRSM, &args);
 
-    return ji_triangle_solve(handle, &args, &space);
+    const triangle_space_t space = triangle_space(tuning, &args, ws);
+    return triangle_solve(handle, &args, &space);
 }

@@ -4,8 +4,8 @@
 /* trtri: the inverse of a triangle, in place; and what it shares with potrf.
  *
  * On the host it is one primitive, which goes by halves (host/triangle_factor.c): a product and a
- * solve, for which there is the workspace of trsm's rungs, "packed" and "packed-64"; "substitution"
- * leaves it to the CBLAS. Small matrices need no solve that pays, and have the last rung alone.
+ * solve, for which there are panels: "packed", "packed-small". Small matrices have the last rung
+ * alone, "in place".
  *
  * A GPU inverts as trsm's leaves are inverted, with the whole triangle for a leaf (inverses.c): 2
  * log2(n / 32) batches of products beside A. A zero on the diagonal must leave A as it was, and
@@ -19,21 +19,19 @@
  * componentwise "halves", n^2 elements, where pairs are joined by a product and a solve;
  * "substitution", one thread block in place, slow. Small matrices have the last alone. */
 
+#include "blas/algorithms/product.h"
 #include "blas/algorithms/triangle.h"
 
 void ji_factor_plan(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *args) {
     jplan_init(plan, handle, ji_routine_name(&args->head), "n", &args->n);
-    const ji_tuning_t *tuning = ji_tuning(handle);
+    ji_panel_add_rungs(plan, ji_factor_bytes(handle, args), 0);
+}
 
-    bool left = args->uplo == JBLAS_UPPER; /* potrf's solve */
-    int64_t half = ji_factor_half(tuning, args->n), rest = args->n - half;
-    ji_matmat_t solve = {.head = args->head,
-                         .side = left ? JBLAS_LEFT : JBLAS_RIGHT,
-                         .m = left ? half : rest,
-                         .n = left ? rest : half}; /* the largest one */
-
-    ji_triangle_add_rungs(plan, handle, &solve,
-                          args->n > tuning->factor_base && ji_triangle_pays(handle, &solve));
+jstatus_t ji_factor_run(jhandle_t *handle, ji_primitive_t primitive, const ji_matmat_t *args,
+                        const jborrow_t *ws) {
+    ji_matmat_t block = *args;
+    ji_panel_take(&block, ji_factor_bytes(handle, args), ws);
+    return ji_run(handle, primitive, &block);
 }
 
 jstatus_t ji_factor_begin(jhandle_t *handle, const ji_matmat_t *args) {
@@ -106,14 +104,9 @@ static jstatus_t trtri_by_products(jhandle_t *handle, const ji_matmat_t *args,
 jstatus_t ji_trtri_run(jhandle_t *handle, const void *matmat, const jborrow_t *ws) {
     ji_matmat_t block = *(const ji_matmat_t *)matmat;
 
-    if (ji_tuning(handle)->triangle_products) {
-        if (ws->ptr[0] != NULL)
-            return trtri_by_products(handle, &block, ws);
-        return ji_run(handle, JI_TRTRI, &block);
-    }
-
-    ji_triangle_space_t space = ji_triangle_space(handle, &block, ws);
-    block.c = space.triangles;
-    block.k = space.leaf;
+    if (!ji_tuning(handle)->triangle_products)
+        return ji_factor_run(handle, JI_TRTRI, &block, ws);
+    if (ws->ptr[0] != NULL)
+        return trtri_by_products(handle, &block, ws);
     return ji_run(handle, JI_TRTRI, &block);
 }

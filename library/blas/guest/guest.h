@@ -135,11 +135,9 @@ extern ji_guest_t ji_guest_given; /* as it was loaded; tests go back to it */
  * @return success; not found (the message says what was tried); invalid configuration. */
 jstatus_t ji_guest_load(void);
 
-/* Of the CBLAS that was loaded: what it says of itself, or its file; the bits of its integers; how
- * many threads it uses. */
+/* Of the CBLAS that was loaded: what it says of itself, or its file; the bits of its integers. */
 const char *ji_guest_name(void);
 int ji_guest_int_bits(void);
-int ji_guest_threads(void);
 
 /* A symbol of the library, spelt as the CBLAS spells its own ("openblas_get_config" may be
  * "openblas_get_config64_"); NULL: it has none. */

@@ -195,10 +195,3 @@ int ji_guest_int_bits(void) { return loaded.int_bits; }
 void *ji_guest_symbol(const char *name) {
     return load_symbol(loaded.library, loaded.spelling, name);
 }
-
-int ji_guest_threads(void) {
-    int (*threads)(void) = NULL;
-    void *symbol = ji_guest_symbol("openblas_get_num_threads");
-    memcpy(&threads, &symbol, sizeof threads);
-    return threads != NULL ? threads() : 1;
-}

@@ -4,7 +4,8 @@
 /* The host's tuning, batches, and what is too short for a file of its own. */
 
 #include "blas/host/host.h"
-#include "blas/algorithms/triangle.h"
+#include "blas/kernels/factor.h"
+#include "blas/kernels/triangle.h"
 
 void ji_host_gemm_batched(void *block) {
     const ji_matmat_t *args = block;
@@ -43,7 +44,6 @@ void ji_host_set_info(void *block) {
  * and slower than its sgemm: too little for a way that is taken unasked. */
 #define HOST_STRASSEN_LEAST INT64_MAX
 int64_t ji_blas_int_max = INT64_MAX;
-int ji_host_threads = 1;
 ji_tuning_t ji_host_tuning = {
     .integer_max = INT64_MAX, /* see ji_blas_int_max, which tests lower */
     .gemm_least = {HOST_STRASSEN_LEAST, HOST_STRASSEN_LEAST, HOST_GEMM3M_LEAST, HOST_GEMM3M_LEAST},
@@ -52,8 +52,6 @@ ji_tuning_t ji_host_tuning = {
     .gemm3m_n_panel = 512,
     .strassen_least = {HOST_STRASSEN_LEAST, HOST_STRASSEN_LEAST},
     .split_least = INT64_MAX, /* nothing narrower is faster */
-    .triangle_leaf = JI_TRIANGLE_MAX_ORDER,
-    .triangle_small_leaf = JI_TRIANGLE_SMALL_LEAF,
-    .factor_base = 32, /* 8 KiB of doubles, the first cache */
+    .factor_base = JI_FACTOR_ORDER,
     .factor_multiple = JI_TRIANGLE_BLOCK,
 };

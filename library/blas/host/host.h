@@ -12,11 +12,11 @@
  *                                      threads where they pay
  *   matvec.h matvec.c matvec_square.c  level 2 by kernels/matvec.h
  *   scale.h matrix.c matrix_kernel.h   scaling and adding of matrices
- *   gemmt.c half.c split_kernels.c     a triangle of a product; 16-bit products; real parts of
- *                                      complex matrices
- *   triangle_kernels.c                 packed triangles by vectors: triangle_types.h and
- *                                      triangle_kernel.h, compiled for each instruction set
- *   triangle_factor.c triangle_base.h  trtri and potrf
+ *   half.c split_kernels.c             16-bit products; real parts of complex matrices
+ *   product.h product.c panels.c       level 3 by kernels/product.h, and the workspace for it
+ *   matmat.c                           its routines
+ *   trsm.c                             solves with triangles, by products and kernels/triangle.h
+ *   triangle_factor.c                  trtri and potrf, by kernels/factor.h
  *
  * The headers named kernel or base are texts that are included once for each element type, without
  * an include guard. What needs no speed is chosen by HOST_BY_TYPE:

@@ -7,15 +7,6 @@
 #include "blas/host/product.h"
 #include "blas/host/scale.h"
 
-static void read_scalar(jdatatype_t type, const ji_scalar_t *scalar, double value[2]) {
-    const float *s = ji_scalar_data(scalar);
-    const double *d = ji_scalar_data(scalar);
-    const bool single = ji_real_of(type) == JDATATYPE_F32;
-
-    value[0] = single ? (double)s[0] : d[0];
-    value[1] = !ji_is_complex(type) ? 0 : single ? (double)s[1] : d[1];
-}
-
 /* What every product takes from its block; alpha and beta are of these types. */
 static ji_product_t product_of(const ji_matmat_t *args, jdatatype_t alpha_type,
                                jdatatype_t beta_type) {
@@ -29,8 +20,8 @@ static ji_product_t product_of(const ji_matmat_t *args, jdatatype_t alpha_type,
                             .panels = args->panels,
                             .panel_bytes = args->panel_bytes};
 
-    read_scalar(alpha_type, &args->alpha, product.scalars.alpha);
-    read_scalar(beta_type, &args->beta, product.scalars.beta);
+    ji_read_scalar(alpha_type, &args->alpha, product.scalars.alpha);
+    ji_read_scalar(beta_type, &args->beta, product.scalars.beta);
     return product;
 }
 
@@ -61,8 +52,8 @@ static void gemm_small(const ji_matmat_t *args) {
                                   .c = args->c,
                                   .ldc = args->ldc};
 
-    read_scalar(type, &args->alpha, direct.scalars.alpha);
-    read_scalar(type, &args->beta, direct.scalars.beta);
+    ji_read_scalar(type, &args->alpha, direct.scalars.alpha);
+    ji_read_scalar(type, &args->beta, direct.scalars.beta);
     if (args->transa == JBLAS_NO_TRANSPOSE) {
         kernels->direct(&direct);
         return;

@@ -4,7 +4,9 @@
 /* The panels of the host's products, as rungs of plans. */
 
 #include "blas/algorithms/product.h"
+#include "blas/algorithms/triangle.h"
 #include "blas/host/product.h"
+#include "blas/kernels/triangle.h"
 
 ji_panel_bytes_t ji_panel_bytes(const jhandle_t *handle, jdatatype_t type, int64_t m, int64_t n,
                                 int64_t k) {
@@ -17,10 +19,37 @@ ji_panel_bytes_t ji_panel_bytes(const jhandle_t *handle, jdatatype_t type, int64
     return (ji_panel_bytes_t){bytes.packed, bytes.packed_small};
 }
 
-void ji_product_add_rungs(jplan_t *plan, const jhandle_t *handle, jdatatype_t type, int64_t m,
-                          int64_t n, int64_t k, uint32_t bits_class) {
-    const ji_panel_bytes_t bytes = ji_panel_bytes(handle, type, m, n, k);
+static ji_panel_bytes_t panels_for_both(ji_panel_bytes_t a, ji_panel_bytes_t b) {
+    return (ji_panel_bytes_t){a.packed > b.packed ? a.packed : b.packed,
+                              a.packed_small > b.packed_small ? a.packed_small : b.packed_small};
+}
 
+ji_panel_bytes_t ji_solve_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
+    const jdatatype_t type = args->head.type;
+    const int64_t order = args->side == JBLAS_LEFT ? args->m : args->n;
+    const size_t triangle = ji_triangle_bytes(type, 0, ji_min(order, JI_TRIANGLE_MAX_ORDER));
+    if (triangle <= JI_SOLVE_STACK_BYTES || !ji_gemm_packs(handle, type, args->m, args->n, order))
+        return (ji_panel_bytes_t){0, 0};
+
+    const ji_panel_bytes_t triangles = {
+        triangle, triangle < JI_PACKED_SMALL_BYTES ? triangle : JI_PACKED_SMALL_BYTES};
+    /* Products begin above JI_TRIANGLE_MAX_ORDER. Their panels are asked for below it, too: one
+     * unknown more is no reason to ask for twice the bytes. None is deeper than half of the order
+     * and a block, or than a panel. */
+    const int64_t depth = (order + 1) / 2 + JI_TRIANGLE_BLOCK;
+    return panels_for_both(triangles, ji_panel_bytes(handle, type, args->m, args->n, depth));
+}
+
+ji_panel_bytes_t ji_factor_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
+    /* What ji_factor_half() gives, but without its steps. */
+    const int64_t half = (args->n + 1) / 2 + ji_host_tuning.factor_multiple - 1;
+    const ji_matmat_t solve = {.head = args->head, .side = JBLAS_LEFT, .m = half, .n = half};
+
+    return panels_for_both(ji_solve_bytes(handle, &solve),
+                           ji_panel_bytes(handle, args->head.type, half, half, half));
+}
+
+void ji_panel_add_rungs(jplan_t *plan, ji_panel_bytes_t bytes, uint32_t bits_class) {
     if (bytes.packed > bytes.packed_small)
         jplan_add(plan, JI_PACKED, bits_class, 0, 1, &bytes.packed);
     if (bytes.packed_small > 0)
@@ -29,12 +58,20 @@ void ji_product_add_rungs(jplan_t *plan, const jhandle_t *handle, jdatatype_t ty
     jplan_add(plan, JI_IN_PLACE, bits_class, 0, 0, NULL);
 }
 
+void ji_product_add_rungs(jplan_t *plan, const jhandle_t *handle, jdatatype_t type, int64_t m,
+                          int64_t n, int64_t k, uint32_t bits_class) {
+    ji_panel_add_rungs(plan, ji_panel_bytes(handle, type, m, n, k), bits_class);
+}
+
 void ji_take_panels(ji_matmat_t *args, const jhandle_t *handle, int64_t m, int64_t n, int64_t k,
                     const jborrow_t *ws) {
+    ji_panel_take(args, ji_panel_bytes(handle, args->head.type, m, n, k), ws);
+}
+
+void ji_panel_take(ji_matmat_t *args, ji_panel_bytes_t bytes, const jborrow_t *ws) {
     if (ws->ptr[0] == NULL)
         return;
 
-    const ji_panel_bytes_t bytes = ji_panel_bytes(handle, args->head.type, m, n, k);
     args->panels = ws->ptr[0];
     args->panel_bytes = ji_is_way(ws, JI_PACKED) ? bytes.packed : bytes.packed_small;
 }

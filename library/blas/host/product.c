@@ -32,11 +32,12 @@
 
 #include "blas/host/product.h"
 
+#include "blas/algorithms/product.h"
+
 #include "core/team.h"
 
 #include <stdatomic.h>
 
-#define PRODUCT_SMALL_BYTES ((size_t)262144) /* of packed-small, a thread */
 #define PRODUCT_B_BYTES ((size_t)6291456)
 #define PRODUCT_COMPACT_BYTES 524288
 #define PRODUCT_LEAST_WORK 1e6  /* multiplications that a thread is worth */
@@ -60,11 +61,13 @@ typedef struct product_run {
     atomic_llong next;    /* item of work */
 } product_run_t;
 
-/* How many threads a product is worth. */
+int ji_product_threads(double work) {
+    const double threads = work / PRODUCT_LEAST_WORK;
+    return threads >= INT16_MAX ? INT16_MAX : (int)threads;
+}
+
 static int product_threads(const ji_product_t *call) {
-    const double work = (double)call->m * (double)call->n * (double)call->k *
-                        (ji_is_complex(call->type) ? 4 : 1) / PRODUCT_LEAST_WORK;
-    return work >= INT16_MAX ? INT16_MAX : (int)work;
+    return ji_product_threads(ji_product_work(call->type, call->m, call->n, call->k));
 }
 
 /* ---- Operands ---- */
@@ -557,32 +560,51 @@ static void product_direct(product_run_t *run) {
     ji_team_end(&lease);
 }
 
-/* The panel of columns [column, column_end) by strips on the stack. */
-static void product_strips(product_run_t *run) {
-    _Alignas(64) char a[JI_PRODUCT_STRIP_BYTES], b[JI_PRODUCT_STRIP_BYTES / 3];
+/* Rows [i, end) of the panel by columns [column, column_end): A is packed into `a`, which holds it,
+ * and then one strip of B after the other. */
+static void product_strips_of_rows(const product_run_t *run, char *a, int64_t i, int64_t end) {
+    _Alignas(64) char b[JI_PRODUCT_STRIP_BYTES / 3];
     const int rows = run->kernels->rows, columns = run->kernels->columns;
-    const bool a_first = run->call->b.kind == JI_OPERAND_TRIANGULAR;
+    const size_t strip_bytes = (size_t)(run->steps * run->kernels->row_bytes);
 
-    if (a_first) { /* what of A is overwritten, is with its own rows */
-        for (int64_t i = run->row; i < run->row_end; i += rows) {
-            const product_strip_t of_a = product_strip(run, true, true, a, i, run->row_end);
-            product_pack(run, &of_a);
-            for (int64_t j = run->column; j < run->column_end; j += columns) {
-                const product_strip_t of_b = product_strip(run, false, true, b, j, run->column_end);
-                product_pack(run, &of_b);
-                product_tile(run, a, b, i, run->row_end, j, run->column_end);
-            }
-        }
-        return;
+    char *to = a;
+    for (int64_t row = i; row < end; row += rows, to += strip_bytes) {
+        const product_strip_t of_a = product_strip(run, true, true, to, row, end);
+        product_pack(run, &of_a);
     }
 
     for (int64_t j = run->column; j < run->column_end; j += columns) {
         const product_strip_t of_b = product_strip(run, false, true, b, j, run->column_end);
         product_pack(run, &of_b);
+        to = a;
+        for (int64_t row = i; row < end; row += rows, to += strip_bytes)
+            product_tile(run, to, b, row, end, j, run->column_end);
+    }
+}
+
+/* The panel of columns [column, column_end) by strips on the stack: as many of A at once as there
+ * is room for. Where A is triangular, all of its rows need the same strip of B, before that is
+ * overwritten. */
+static void product_strips(product_run_t *run) {
+    _Alignas(64) char a[JI_PRODUCT_STRIP_BYTES];
+    const int rows = run->kernels->rows, columns = run->kernels->columns;
+    const int64_t column = run->column, column_end = run->column_end,
+                  most = (int64_t)sizeof a / (run->steps * run->kernels->row_bytes) * rows;
+
+    if (run->call->a.kind != JI_OPERAND_TRIANGULAR || run->row_end - run->row <= most) {
+        for (int64_t i = run->row; i < run->row_end; i += most)
+            product_strips_of_rows(run, a, i, ji_min(i + most, run->row_end));
+        return;
+    }
+
+    for (int64_t j = column; j < column_end; j += columns) {
+        _Alignas(64) char b[JI_PRODUCT_STRIP_BYTES / 3];
+        const product_strip_t of_b = product_strip(run, false, true, b, j, column_end);
+        product_pack(run, &of_b);
         for (int64_t i = run->row; i < run->row_end; i += rows) {
             const product_strip_t of_a = product_strip(run, true, true, a, i, run->row_end);
             product_pack(run, &of_a);
-            product_tile(run, a, b, i, run->row_end, j, run->column_end);
+            product_tile(run, a, b, i, run->row_end, j, column_end);
         }
     }
 }
@@ -633,7 +655,7 @@ static product_shape_t product_shape(jdatatype_t type, int64_t m, int64_t n, int
     const int64_t a_strips = small                            ? 1
                              : ji_kernels->vector_bytes == 64 ? 491520 / a_strip
                                                               : 196608 / a_strip;
-    const int64_t b_strips = small ? threads * ((int64_t)PRODUCT_SMALL_BYTES - a_strip) / b_strip
+    const int64_t b_strips = small ? threads * ((int64_t)JI_PACKED_SMALL_BYTES - a_strip) / b_strip
                                    : (int64_t)PRODUCT_B_BYTES / b_strip;
 
     const int64_t rows = (ji_min(m, a_strips * kernels->rows) + kernels->rows - 1) / kernels->rows,
@@ -670,6 +692,17 @@ static bool product_is_compact(const ji_product_t *call) {
            b_ld * (b->line == 1 ? call->k : call->n) * element <= PRODUCT_COMPACT_BYTES;
 }
 
+/* Whether it is better done in place, though there are panels: lent to an algorithm for its largest
+ * product. */
+static bool product_is_small(const ji_product_t *call) {
+    const bool general = call->a.kind == JI_OPERAND_GENERAL && call->b.kind == JI_OPERAND_GENERAL &&
+                         call->written == JI_WRITTEN_ALL && !ji_is_half(call->a.type);
+
+    return ji_min(call->m, call->n) < JI_PACKED_LEAST_SIZE ||
+           ji_product_work(call->type, call->m, call->n, call->k) <
+               (general ? JI_PACKED_LEAST_GEMM : JI_PACKED_LEAST_WORK);
+}
+
 void ji_product(const ji_product_t *call) {
     product_run_t run = {.call = call,
                          .kernels = product_kernels(call->type),
@@ -679,7 +712,7 @@ void ji_product(const ji_product_t *call) {
                          .more = call->scalars};
     run.more.beta[0] = 1, run.more.beta[1] = 0;
 
-    if (call->panels == NULL || product_is_compact(call)) {
+    if (call->panels == NULL || product_is_small(call) || product_is_compact(call)) {
         product_in_place(&run);
         return;
     }

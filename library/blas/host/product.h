@@ -61,6 +61,23 @@ ji_product_bytes_t ji_half_bytes(int64_t m, int64_t n, int64_t k, int threads);
 void ji_widen(jdatatype_t type, float *to, int64_t to_ld, const void *from, int64_t from_ld,
               int64_t rows, int64_t columns);
 
+/* Of a packed triangle, where there is no workspace. Eight rows behind 248 unknowns are 32 KiB of
+ * the widest type (trsm.c). */
+#define JI_SOLVE_STACK_BYTES ((size_t)40960)
+
+/* How many threads so many real multiplications are worth. */
+int ji_product_threads(double work);
+
+/* A scalar, wherever it is, as reals. */
+static inline void ji_read_scalar(jdatatype_t type, const ji_scalar_t *scalar, double value[2]) {
+    const float *s = ji_scalar_data(scalar);
+    const double *d = ji_scalar_data(scalar);
+    const bool single = ji_real_of(type) == JDATATYPE_F32;
+
+    value[0] = single ? (double)s[0] : d[0];
+    value[1] = !ji_is_complex(type) ? 0 : single ? (double)s[1] : d[1];
+}
+
 /* op(X) as an operand whose lines are its rows (A), or its columns (B). */
 ji_operand_t ji_operand_a(jdatatype_t type, const void *a, int64_t lda, jblas_operation_t op);
 ji_operand_t ji_operand_b(jdatatype_t type, const void *b, int64_t ldb, jblas_operation_t op);

@@ -17,51 +17,15 @@
  *           way; down to a base that stops at a pivot that is not positive and leaves it on the
  *           diagonal, everything before it done.
  *
- * The solves are triangle.h's where there is workspace and they pay, the CBLAS's otherwise. */
+ * The panels that came with the block serve each product and each solve in turn. Where the matrix
+ * is halved is decided by its order alone, so every rung has the same bits. */
 
 #include "blas/algorithms/triangle.h"
+#include "blas/kernels/factor.h"
 
-#include <math.h>
-
-#define FACTOR_ABS(x) ((x) < 0 ? -(x) : (x))
-#define FACTOR_SQRT(x) _Generic((x), float : sqrtf, double : sqrt)(x)
-
-#define BASE_REAL float
-#define BASE_COMPLEX 0
-#define BASE_NAME(name) s_##name
-#include "blas/host/triangle_base.h"
-#define BASE_REAL double
-#define BASE_COMPLEX 0
-#define BASE_NAME(name) d_##name
-#include "blas/host/triangle_base.h"
-#define BASE_REAL float
-#define BASE_COMPLEX 1
-#define BASE_NAME(name) c_##name
-#include "blas/host/triangle_base.h"
-#define BASE_REAL double
-#define BASE_COMPLEX 1
-#define BASE_NAME(name) z_##name
-#include "blas/host/triangle_base.h"
-
-static const struct {
-    int64_t (*find_zero)(int64_t n, const void *a, int64_t lda);
-    void (*invert)(bool upper, bool unit, int64_t n, void *a, int64_t lda);
-    int64_t (*cholesky)(bool upper, int64_t n, void *a, int64_t lda);
-} factor_base[4] = {{s_find_zero, s_invert, s_cholesky},
-                    {d_find_zero, d_invert, d_cholesky},
-                    {c_find_zero, c_invert, c_cholesky},
-                    {z_find_zero, z_invert, z_cholesky}};
-
-/* The workspace that came in the block. */
-static ji_triangle_space_t factor_space(const ji_matmat_t *call) {
-    return (ji_triangle_space_t){.leaf = call->k, .triangles = call->c};
-}
-
-/* A solve with the triangle, m x n; B is part of the matrix, as the triangle is. By triangles where
- * there is workspace and it pays. Inline: it cannot fail. */
+/* A solve with the triangle, m x n; B is part of the matrix, as the triangle is. */
 static void factor_solve(const ji_matmat_t *call, jblas_side_t side, jblas_operation_t trans,
                          const void *triangle, void *b, int64_t m, int64_t n) {
-    const ji_triangle_space_t space = factor_space(call);
     ji_matmat_t solve = *call;
 
     solve.side = side, solve.transa = trans;
@@ -70,10 +34,7 @@ static void factor_solve(const ji_matmat_t *call, jblas_side_t side, jblas_opera
     solve.a = triangle;
     solve.b = b, solve.ldb = call->lda;
 
-    if (space.triangles != NULL && ji_host_triangle_pays(&solve))
-        ji_triangle_solve(NULL, &solve, &space);
-    else
-        ji_host_primitives[JI_TRSM](&solve);
+    ji_host_primitives[JI_TRSM](&solve);
 }
 
 /* B := - triangle B. */
@@ -95,7 +56,7 @@ static void factor_invert(const ji_matmat_t *call, void *a, int64_t n) {
     bool upper = call->uplo == JBLAS_UPPER;
 
     if (n <= ji_host_tuning.factor_base) {
-        factor_base[type].invert(upper, call->diag == JBLAS_UNIT, n, a, call->lda);
+        ji_kernels->factor[type]->invert(upper, call->diag == JBLAS_UNIT, n, a, call->lda);
         return;
     }
 
@@ -116,7 +77,7 @@ void ji_host_trtri(void *block) {
     int64_t info = 0;
 
     if (call->diag == JBLAS_NON_UNIT)
-        info = factor_base[call->head.type].find_zero(call->n, call->a, call->lda);
+        info = ji_kernels->factor[call->head.type]->find_zero(call->n, call->a, call->lda);
 
     *call->info = info;
     if (info == 0)
@@ -140,7 +101,9 @@ static void factor_update(const ji_matmat_t *call, void *corner, void *second, i
                           .lda = call->lda,
                           .beta = ji_constant(real, 1),
                           .c = second,
-                          .ldc = call->lda};
+                          .ldc = call->lda,
+                          .panels = call->panels,
+                          .panel_bytes = call->panel_bytes};
 
     ji_host_primitives[ji_is_complex(type) ? JI_HERK : JI_SYRK](&update);
 }
@@ -151,7 +114,7 @@ static void factor_cholesky(const ji_matmat_t *call, void *a, int64_t first, int
     bool upper = call->uplo == JBLAS_UPPER;
 
     if (n <= ji_host_tuning.factor_base) {
-        int64_t info = factor_base[type].cholesky(upper, n, a, call->lda);
+        int64_t info = ji_kernels->factor[type]->cholesky(upper, n, a, call->lda);
         if (info != 0)
             *call->info = first + info;
         return;

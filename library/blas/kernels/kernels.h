@@ -21,9 +21,11 @@
 
 #include "blas/primitives/primitive.h"
 
-typedef struct ji_product_kernels ji_product_kernels_t; /* product.h */
-typedef struct ji_matvec_kernels ji_matvec_kernels_t;   /* matvec.h */
-typedef struct ji_level1 ji_level1_t;                   /* level1.h */
+typedef struct ji_product_kernels ji_product_kernels_t;   /* product.h */
+typedef struct ji_matvec_kernels ji_matvec_kernels_t;     /* matvec.h */
+typedef struct ji_level1 ji_level1_t;                     /* level1.h */
+typedef struct ji_triangle_kernels ji_triangle_kernels_t; /* triangle.h */
+typedef struct ji_factor_kernels ji_factor_kernels_t;     /* factor.h */
 
 typedef struct ji_kernel_set {
     const char *name; /* "avx512", "avx2", "generic": as JALLOC_HOST_ISA says it */
@@ -33,6 +35,8 @@ typedef struct ji_kernel_set {
     const ji_product_kernels_t *const *product;
     const ji_matvec_kernels_t *const *matvec;
     const ji_level1_t *const *level1;
+    const ji_triangle_kernels_t *const *triangle;
+    const ji_factor_kernels_t *const *factor;
 } ji_kernel_set_t;
 
 /* The set in use. Chosen by the first call of a process; before, the best. */

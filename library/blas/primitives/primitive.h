@@ -224,17 +224,13 @@ static_assert(sizeof(ji_matmat_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copie
     X(SCALE_MATRIX, scale_matrix) /* B = alpha B, m x n; alpha 0: zeros, whatever B holds */       \
     X(GEMM_BATCHED, gemm_batched)                                                                  \
     X(GEMM_STRIDED, gemm_strided)                                                                  \
-    X(SET_INFO, set_info)             /* *info = n, in stream order */                             \
-    X(TRIANGLE_CLEAR, triangle_clear) /* ji_matmat_t: B = 0 if alpha is 0 */                       \
-    X(TRTRI, trtri) /* ji_matmat_t; c: NULL, or workspace for triangles of order k; sets *info */  \
-    X(SPLIT, split) /* ji_split_t, see split.h */                                                  \
-    X(MERGE, merge) /* ji_merge_t */                                                               \
+    X(SET_INFO, set_info)   /* *info = n, in stream order */                                       \
+    X(TRTRI, trtri)         /* ji_matmat_t; sets *info */                                          \
+    X(SPLIT, split)         /* ji_split_t, see split.h */                                          \
+    X(MERGE, merge)         /* ji_merge_t */                                                       \
     X(GEMM_HALF, gemm_half) /* ji_matmat_t: A, B, C of type F16 or BF16, sums and scalars float */
 
-#define JI_HOST_PRIMITIVE_LIST(X)                                                                  \
-    X(TRIANGLE_PACK, triangle_pack) /* ji_triangle_t, see triangle.h */                            \
-    X(TRIANGLE_APPLY, triangle_apply)                                                              \
-    X(POTRF, potrf) /* ji_matmat_t as TRTRI */
+#define JI_HOST_PRIMITIVE_LIST(X) X(POTRF, potrf) /* ji_matmat_t as TRTRI */
 
 /* Of a GPU alone. */
 #define JI_GPU_PRIMITIVE_LIST(X)                                                                   \
@@ -244,7 +240,8 @@ static_assert(sizeof(ji_matmat_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copie
     X(SPLIT_PRECISION, split_precision) /* ji_split_operand_t */                                   \
     X(SPLIT_RESULT, split_result)       /* ji_split_result_t */                                    \
     X(GEMM_MIXED, gemm_mixed) /* ji_matmat_t: A, B of type BF16 or F16, C float; scalars known */  \
-    X(GEMM_EMULATED, gemm_emulated) /* ji_matmat_t: as GEMM, by the vendor's emulated float */     \
+    X(GEMM_EMULATED, gemm_emulated)   /* ji_matmat_t: as GEMM, by the vendor's emulated float */   \
+    X(TRIANGLE_CLEAR, triangle_clear) /* ji_matmat_t: B = 0 if alpha is 0 */                       \
     X(TRIANGLE_INVERSES, triangle_inverses) /* ji_inverses_t, see triangle.h */                    \
     X(TRIANGLE_CHECK, triangle_check)       /* ji_matmat_t, see below */                           \
     X(TRIANGLE_STORE, triangle_store)                                                              \
@@ -300,17 +297,16 @@ typedef struct ji_tuning {
     ji_split_way_t split_way; /* the best that is offered; those behind it are too */
     /* Even where JI_GEMM_MIXED is a kernel of ours, or the vendor emulates: for tests. */
     bool split_by_kernels;
-    /* Solves with triangles, see triangle.h. By products: leaves are inverted beforehand and
-     * applied by gemm, and trtri and potrf are many primitives. Otherwise a leaf is
-     * JI_TRIANGLE_PACK and JI_TRIANGLE_APPLY, and trtri and potrf are one primitive each:
-     * triangle_products says. */
-    int64_t triangle_leaf;
-    /* By products, of the best rung: triangle_leaf times a power of 2, chosen by shape (trsm.c). */
-    int64_t triangle_largest_leaf;
-    int64_t triangle_small_leaf; /* of the lower rung */
-    /* By products: the order and the right-hand sides from which inversion pays. */
-    int64_t triangle_least_order, triangle_least_rhs;
+    /* Whether trsm, trtri and potrf are many primitives, of which leaves are inverted beforehand
+     * and applied by gemm (trsm.c). Otherwise each is one primitive, and of the rest factor_base
+     * and factor_multiple alone matter. */
     bool triangle_products;
+    int64_t triangle_leaf;
+    int64_t
+        triangle_largest_leaf;   /* of the best rung: triangle_leaf times a power of 2, by shape */
+    int64_t triangle_small_leaf; /* of the lower rung */
+    /* The order and the right-hand sides from which inversion pays. */
+    int64_t triangle_least_order, triangle_least_rhs;
     int64_t factor_base;     /* order up to which trtri and potrf are not divided */
     int64_t factor_multiple; /* one primitive: what the halves are multiples of */
     /* By products: the columns whose share the rest loses at once, a multiple of the base; and the

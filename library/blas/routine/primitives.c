@@ -6,9 +6,6 @@
 #include "blas/guest/cblas.h"
 #include "blas/routine/setup.h"
 
-/* What the CBLAS does so far: a line goes when host/ has the function. */
-#define ji_host_trsm ji_guest_trsm
-
 ji_host_function_t ji_host_primitives[JI_PRIMITIVE_COUNT] = {
 #define PRIMITIVE_OWN(enumerator, function) [JI_##enumerator] = ji_host_##function,
     JI_HOST_ALL_PRIMITIVE_LIST(PRIMITIVE_OWN)

@@ -91,8 +91,6 @@ static jstatus_t setup_checked_guest(void) {
 static jstatus_t setup_guest(void) {
     JTRY_RETURN(setup_checked_guest());
     ji_blas_int_max = ji_guest_int_bits() == 64 ? INT64_MAX : INT32_MAX;
-    if (ji_host_primitives[JI_GEMM] == ji_guest_gemm)
-        ji_host_threads = ji_guest_threads();
     return JSTATUS_SUCCESS;
 }
 

@@ -1,0 +1,154 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* The bits of trsm, trtri and potrf on the host: the same with one thread and with eight, on every
+ * rung, and by every set of kernels that rounds alike. */
+
+#include "jtest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "blas/algorithms/product.h"
+#include "blas/algorithms/triangle.h"
+#include "blas/kernels/kernels.h"
+#include "blas/routine/entry.h"
+
+static const jdatatype_t types[] = {JDATATYPE_F32, JDATATYPE_F64, JDATATYPE_F32_C, JDATATYPE_F64_C};
+
+typedef enum solver { SOLVER_TRSM, SOLVER_TRTRI, SOLVER_POTRF, SOLVERS } solver_t;
+
+static const struct {
+    const ji_row_t *row;
+    ji_plan_function_t plan;
+    ji_run_function_t run;
+} solvers[SOLVERS] = {{&ji_row_trsm, ji_trsm_plan, ji_trsm_run},
+                      {&ji_row_trtri, ji_trtri_plan, ji_trtri_run},
+                      {&ji_row_potrf, ji_potrf_plan, ji_potrf_run}};
+
+/* A problem; what it overwrites is `result`, a copy of `before`. */
+typedef struct problem {
+    solver_t solver;
+    ji_matmat_t block;
+    void *a, *before, *result;
+    size_t result_bytes;
+    int64_t info;
+} problem_t;
+
+static void fill(jdatatype_t type, void *matrix, int64_t n) {
+    const int64_t reals = n * (ji_is_complex(type) ? 2 : 1);
+    for (int64_t i = 0; i < reals; ++i) {
+        const double value = jtest_random_double(-1, 1);
+        if (ji_real_of(type) == JDATATYPE_F32)
+            ((float *)matrix)[i] = (float)value;
+        else
+            ((double *)matrix)[i] = value;
+    }
+}
+
+static jblas_operation_t random_operation(void) {
+    return (jblas_operation_t)jtest_random_between(JBLAS_NO_TRANSPOSE, JBLAS_CONJUGATE_TRANSPOSE);
+}
+
+/* The diagonal outweighs the rest, so each of the three has an answer. */
+static problem_t problem_make(jdatatype_t type, solver_t solver) {
+    const int64_t order = jtest_random_between(1, 4) == 1 ? jtest_random_between(1, 90)
+                                                          : jtest_random_between(200, 620),
+                  rhs = solver == SOLVER_TRSM ? jtest_random_between(1, 260) : order,
+                  ld = order + jtest_random_between(0, 3);
+    const bool left = jtest_random_bool();
+    problem_t p = {.solver = solver};
+
+    p.a = malloc((size_t)(ld * order) * ji_sizeof(type));
+    fill(type, p.a, ld * order);
+    for (int64_t i = 0; i < order; ++i) {
+        void *diagonal = ji_at(type, p.a, i, i, ld);
+        const ji_scalar_t value = ji_constant(type, (double)(2 * order + i));
+        memcpy(diagonal, &value.value, ji_sizeof(type));
+    }
+
+    p.block = (ji_matmat_t){.head = {.type = type, .row = solvers[solver].row},
+                            .side = left ? JBLAS_LEFT : JBLAS_RIGHT,
+                            .uplo = jtest_random_bool() ? JBLAS_UPPER : JBLAS_LOWER,
+                            .transa = random_operation(),
+                            .diag = jtest_random_bool() ? JBLAS_UNIT : JBLAS_NON_UNIT,
+                            .m = left ? order : rhs,
+                            .n = left ? rhs : order,
+                            .alpha = ji_constant(type, 0.75),
+                            .lda = ld,
+                            .ldb = left ? ld : rhs};
+    if (solver != SOLVER_TRSM)
+        p.block.n = order, p.block.diag = JBLAS_NON_UNIT;
+    p.result_bytes = (size_t)(solver != SOLVER_TRSM ? ld * order
+                              : left                ? ld * rhs
+                                                    : rhs * order) *
+                     ji_sizeof(type);
+    p.before = malloc(p.result_bytes);
+    p.result = malloc(p.result_bytes);
+    if (solver == SOLVER_TRSM)
+        fill(type, p.before, (int64_t)(p.result_bytes / ji_sizeof(type)));
+    else
+        memcpy(p.before, p.a, p.result_bytes);
+    return p;
+}
+
+static void problem_free(problem_t *p) {
+    free(p->a);
+    free(p->before);
+    free(p->result);
+}
+
+/* With so much workspace, 0: what it asks for. */
+static void problem_run(problem_t *p, int threads, size_t workspace_bytes) {
+    jhandle_t *handle = NULL;
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    JEXPECT_OK(jhandle_set_threads(handle, threads));
+    JEXPECT_OK(jhandle_set_workspace_size(handle, workspace_bytes));
+
+    memcpy(p->result, p->before, p->result_bytes);
+    ji_matmat_t block = p->block;
+    (void)ji_take_threads(handle, &block);
+    block.a = p->solver == SOLVER_TRSM ? p->a : p->result;
+    block.b = p->solver == SOLVER_TRSM ? p->result : NULL;
+    block.info = &p->info;
+    const jstatus_t status =
+        ji_run_plan(handle, &block, solvers[p->solver].plan, solvers[p->solver].run);
+    JEXPECT_FALSE(jstatus_is_error(status));
+    JEXPECT_EQ(p->info, 0);
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* Threads, rungs and kernels against one thread, the best rung and the best kernels. */
+JTEST_P(JblasTriangle, BitsDependOnNothingElse, jdatatype_t, types) {
+    static const size_t workspaces[] = {0, 64, 100000, JI_PACKED_SMALL_BYTES, 600000};
+    const ji_kernel_set_t *const best = ji_kernel_set_best();
+
+    for (int round = 0; round < 30 && !jtest_has_failure(); ++round) {
+        problem_t p = problem_make(*param, (solver_t)(round % SOLVERS));
+        ji_kernel_set_use(best);
+        problem_run(&p, 1, 0);
+        void *want = malloc(p.result_bytes);
+        memcpy(want, p.result, p.result_bytes);
+
+        for (size_t i = 0; ji_kernel_set_at(i) != NULL; ++i) {
+            if (!ji_kernel_set_is_here(ji_kernel_set_at(i)))
+                continue;
+            ji_kernel_set_use(ji_kernel_set_at(i));
+            if (ji_kernels->fused != best->fused) {
+                problem_run(&p, 1, 0);
+                memcpy(want, p.result, p.result_bytes);
+            }
+            for (int turn = 0; turn < 5; ++turn) {
+                const int threads = (int)jtest_random_between(1, 8);
+                JSCOPED_TRACE("%s, m %d, n %d, %s, %d threads, %zu bytes", p.block.head.row->name,
+                              (int)p.block.m, (int)p.block.n, ji_kernels->name, threads,
+                              workspaces[turn]);
+                problem_run(&p, threads, workspaces[turn]);
+                JEXPECT_EQ(memcmp(want, p.result, p.result_bytes), 0);
+            }
+        }
+        free(want);
+        problem_free(&p);
+    }
+    ji_kernel_set_use(best);
+}

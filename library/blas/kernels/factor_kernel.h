@@ -1,0 +1,226 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Small triangles, of one element type and instruction set (each_type.h). No include guard.
+ *
+ * The triangle is copied to the stack, where it is lower and its columns begin at whole vectors, of
+ * complex elements all real parts in front of all imaginary ones; and back. What of a column is
+ * above the diagonal, or below the last row, is computed with and copied nowhere.
+ *
+ *   Cholesky   an upper triangle is the adjoint of a lower one. When a column is done, all to its
+ *              right lose its share: they do not wait for each other, and none waits long.
+ *   inverse    an upper triangle is a lower one whose rows and columns are reversed, which keeps
+ *              |X A - I| <= gamma_n |X||A| what it is (the adjoint's would be |A X - I|). From the
+ *              last column back: column j of the inverse is -1/a(j,j) times the part already
+ *              inverted times column j, summed from the last unknown back: the column that was done
+ *              just now comes last.
+ *
+ * Each element is one chain of fused multiply-adds in a fixed order, whatever the vectors. */
+
+#include <math.h>
+
+#define PARTS (1 + COMPLEX)
+#define COLUMN JI_FACTOR_ORDER /* reals in a column, of one plane */
+#define PLANE (COLUMN * JI_FACTOR_ORDER)
+#define AT(i, j) (t + (j)*COLUMN + (i))
+#define MAGNITUDE(x) ((x) < 0 ? -(x) : (x))
+#define SQUARE_ROOT(x) _Generic((x), float : sqrtf, double : sqrt)(x)
+
+/* A lower triangle where it lies: element (i, j) is `i` and `j` times these strides away. */
+typedef struct NAME(view) {
+    REAL *a;
+    int64_t row, column; /* reals */
+    REAL sign;           /* of imaginary parts */
+} NAME(view_t);
+
+VECTOR_INLINE void NAME(copy_in)(const NAME(view_t) * from, int64_t n, REAL *t) {
+    for (int64_t j = 0; j < n; j++)
+        for (int part = 0; part < PARTS; part++) {
+            REAL *column = AT(0, j) + part * PLANE;
+            memset(column, 0, COLUMN * sizeof(REAL));
+            for (int64_t i = j; i < n; i++)
+                column[i] =
+                    from->a[i * from->row + j * from->column + part] * (part == 0 ? 1 : from->sign);
+        }
+}
+
+/* Columns [0, columns); without the diagonal (unit). */
+VECTOR_INLINE void NAME(copy_out)(const NAME(view_t) * to, int64_t n, int64_t columns, bool unit,
+                                  const REAL *t) {
+    for (int64_t j = 0; j < columns; j++)
+        for (int part = 0; part < PARTS; part++) {
+            const REAL *column = AT(0, j) + part * PLANE;
+            for (int64_t i = unit ? j + 1 : j; i < n; i++)
+                to->a[i * to->row + j * to->column + part] = column[i] * (part == 0 ? 1 : to->sign);
+        }
+}
+
+/* ---- Cholesky ---- */
+
+/* Column j, which is done, out of the columns to its right. */
+VECTOR_INLINE void NAME(take_out)(REAL *t, int64_t n, int64_t j) {
+    for (int64_t c = j + 1; c < n; c++) {
+        const VECTOR re = V(splat)(*AT(c, j));
+#if COMPLEX
+        const VECTOR im = V(splat)(AT(c, j)[PLANE]);
+#endif
+        for (int64_t i = c / LANES * LANES; i < n; i += LANES) {
+            const VECTOR x = V(load)(AT(i, j));
+            VECTOR y = V(fnma)(re, x, V(load)(AT(i, c)));
+#if COMPLEX
+            const VECTOR x_im = V(load)(AT(i, j) + PLANE);
+            VECTOR y_im = V(fnma)(re, x_im, V(load)(AT(i, c) + PLANE));
+            y = V(fnma)(im, x_im, y);
+            y_im = V(fma)(im, x, y_im);
+            V(store)(AT(i, c) + PLANE, y_im);
+#endif
+            V(store)(AT(i, c), y);
+        }
+    }
+}
+
+static int64_t NAME(cholesky)(bool upper, int64_t n, void *a, int64_t lda) {
+    _Alignas(64) REAL t[PARTS * PLANE];
+    const NAME(view_t) view = {.a = a,
+                               .row = (upper ? lda : 1) * PARTS,
+                               .column = (upper ? 1 : lda) * PARTS,
+                               .sign = upper ? -1 : 1};
+    NAME(copy_in)(&view, n, t);
+
+    int64_t j = 0;
+    for (; j < n; j++) {
+        if (COMPLEX)
+            AT(j, j)[(PARTS - 1) * PLANE] = 0;
+        const REAL rest = *AT(j, j);
+        if (!(rest > 0)) /* also NaN */
+            break;
+
+        /* The reciprocal of a root is a normal number. */
+        const REAL pivot = SQUARE_ROOT(rest);
+        const VECTOR factor = V(splat)(1 / pivot);
+        for (int part = 0; part < PARTS; part++)
+            for (int64_t i = j / LANES * LANES; i < n; i += LANES) {
+                REAL *const x = AT(i, j) + part * PLANE;
+                V(store)(x, V(load)(x) * factor);
+            }
+        *AT(j, j) = pivot;
+        NAME(take_out)(t, n, j);
+    }
+
+    NAME(copy_out)(&view, n, j < n ? j + 1 : n, false, t);
+    return j < n ? j + 1 : 0;
+}
+
+/* ---- The inverse ---- */
+
+VECTOR_INLINE void NAME(reciprocal)(REAL *x) {
+#if COMPLEX
+    /* Smith's algorithm: nothing overflows on the way unless the result does. */
+    const REAL re = x[0], im = x[PLANE];
+    if (MAGNITUDE(re) >= MAGNITUDE(im)) {
+        const REAL ratio = im / re, scale = 1 / (re + im * ratio);
+        x[0] = scale, x[PLANE] = -ratio * scale;
+    } else {
+        const REAL ratio = re / im, scale = 1 / (im + re * ratio);
+        x[0] = ratio * scale, x[PLANE] = -scale;
+    }
+#else
+    *x = 1 / *x;
+#endif
+}
+
+/* Rows from i on, as many as a vector has, of column j: the inverse's part that is done times it,
+ * times the factor. */
+VECTOR_INLINE void NAME(invert_rows)(REAL *t, int64_t n, int64_t i, int64_t j, const REAL *factor) {
+    VECTOR sum = V(splat)(0);
+#if COMPLEX
+    VECTOR sum_im = sum;
+#endif
+    for (int64_t p = (i + LANES < n ? i + LANES : n) - 1; p > j; p--) {
+        const VECTOR x = V(load)(AT(i, p)), re = V(splat)(*AT(p, j));
+#if COMPLEX
+        const VECTOR x_im = V(load)(AT(i, p) + PLANE), im = V(splat)(AT(p, j)[PLANE]);
+#endif
+        if (p > i) { /* rows before p are none of the triangle's */
+            const KEEP keep = V(keep_from)((int)(p - i));
+            sum = V(fma_where)(keep, x, re, sum);
+#if COMPLEX
+            sum = V(fma_where)(keep, x_im, -im, sum);
+            sum_im = V(fma_where)(keep, x_im, re, V(fma_where)(keep, x, im, sum_im));
+#endif
+        } else {
+            sum = V(fma)(x, re, sum);
+#if COMPLEX
+            sum = V(fnma)(x_im, im, sum);
+            sum_im = V(fma)(x_im, re, V(fma)(x, im, sum_im));
+#endif
+        }
+    }
+
+    /* Rows up to j, which are in the vector, too, stay. */
+    const VECTOR f = V(splat)(factor[0]);
+    REAL rows[PARTS][LANES];
+#if COMPLEX
+    const VECTOR f_im = V(splat)(factor[1]);
+    V(store)(rows[0], V(fnma)(f_im, sum_im, f * sum));
+    V(store)(rows[1], V(fma)(f_im, sum, f * sum_im));
+#else
+    V(store)(rows[0], f * sum);
+#endif
+    const int64_t from = i > j ? 0 : j + 1 - i;
+    for (int part = 0; part < PARTS; part++)
+        memcpy(AT(i + from, j) + part * PLANE, rows[part] + from,
+               (size_t)(LANES - from) * sizeof(REAL));
+}
+
+static void NAME(invert)(bool upper, bool unit, int64_t n, void *a, int64_t lda) {
+    _Alignas(64) REAL t[PARTS * PLANE];
+    const NAME(view_t) view = {.a = (REAL *)a + (upper ? (n - 1) * (lda + 1) * PARTS : 0),
+                               .row = (upper ? -1 : 1) * PARTS,
+                               .column = (upper ? -lda : lda) * PARTS,
+                               .sign = 1};
+    NAME(copy_in)(&view, n, t);
+
+    for (int64_t j = n - 1; j >= 0; j--) {
+        REAL factor[2] = {-1, 0};
+
+        if (unit) {
+            *AT(j, j) = 1;
+            AT(j, j)[(PARTS - 1) * PLANE] = COMPLEX ? 0 : 1;
+        } else {
+            NAME(reciprocal)(AT(j, j));
+            for (int part = 0; part < PARTS; part++)
+                factor[part] = -AT(j, j)[part * PLANE];
+        }
+        /* From the last rows up: column j is read where it is not yet overwritten. */
+        for (int64_t i = (n - 1) / LANES * LANES; i + LANES > j + 1; i -= LANES)
+            NAME(invert_rows)(t, n, i, j, factor);
+    }
+
+    NAME(copy_out)(&view, n, n, unit, t);
+}
+
+/* ---- Zeros ---- */
+
+static int64_t NAME(find_zero)(int64_t n, const void *matrix, int64_t lda) {
+    const REAL *a = matrix;
+
+    for (int64_t j = 0; j < n; j++, a += (lda + 1) * PARTS)
+        if (a[0] == 0 && a[PARTS - 1] == 0)
+            return j + 1;
+
+    return 0;
+}
+
+static const ji_factor_kernels_t NAME(factor) = {
+    .find_zero = NAME(find_zero),
+    .invert = NAME(invert),
+    .cholesky = NAME(cholesky),
+};
+
+#undef AT
+#undef PARTS
+#undef COLUMN
+#undef PLANE
+#undef MAGNITUDE
+#undef SQUARE_ROOT

@@ -1,0 +1,460 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Substitution, of one element type and instruction set (each_type.h). No include guard.
+ *
+ * Right-hand sides are independent of each other, so they are the lanes of vectors. A strip holds
+ * as many as fill 128 bytes, and one row for each unknown; it stays in the first cache. The solve
+ * walks down the strip by blocks of 8 rows:
+ *
+ *       M, packed            strip
+ *     +----+               +--------+     1. rows of the block -= M(block, above) * rows above
+ *     |diag|               | solved |        (8 rows x 2 vectors of sums, or 4 x 2 where registers
+ *     +----+----+          |        |        are fewer; a step loads one row of the strip and 8
+ *     |    |diag|          +--------+        numbers of M)
+ *     +----+----+----+     | block  |     2. rows of the block: substitution in registers, each
+ *     |  above  |diag|     +--------+        pivot a multiplication by its reciprocal
+ *     +---------+----+
+ *
+ * The packed rows are read from front to back, once for each strip. Inside the 8 x 8 block each row
+ * waits for the one before; a product with the block's inverse would not wait, and was measured to
+ * be 0 to 3 % faster (orders 64 to 256): the sums of the next block do not wait either, and fill
+ * the time. But an inverse multiplies rows of B that nearly cancel, and so loses digits that
+ * substitution keeps whatever the condition of the block; it spreads a NaN or an infinity to rows
+ * that do not depend on it; and it overflows where no unknown does. All that is kept here are the
+ * reciprocals of pivots, which OpenBLAS's own kernels keep too: x (1 / d) is x / d within two
+ * roundings where 1 / d is a normal number. Blocks with a pivot for which it is not are solved by
+ * division (prepare()).
+ *
+ * Bits. An unknown is one chain of fused multiply-subtracts, from its right-hand side on, in the
+ * order in which unknowns are found, and then one product. So neither in how many pieces the rows
+ * are packed, nor which lane it is, nor the width of vectors matters. */
+
+#include <math.h>
+
+#define PARTS (1 + COMPLEX) /* reals in an element */
+#define EXPONENT_OF(x) _Generic((x), float : ilogbf, double : ilogb)(x)
+#define TIMES_POWER(x, exponent) _Generic((x), float : scalbnf, double : scalbn)(x, exponent)
+#define STRIP_ROW_BYTES 128
+#define STRIP_ROW (STRIP_ROW_BYTES / (int)sizeof(REAL)) /* reals in a row of the strip */
+#define STRIP_LANES (STRIP_ROW / PARTS)                 /* right-hand sides in a strip */
+#define BLOCK JI_TRIANGLE_BLOCK
+#if VECTOR_REGISTERS == 32
+#define SUM_ROWS 8 /* of which two vectors each are in registers */
+#else
+#define SUM_ROWS 4
+#endif
+/* Row 0, column 7: above the diagonal. */
+#define BLOCK_MARK(block) ((block) + (BLOCK - 1) * BLOCK * PARTS)
+#define MAGNITUDE(x) ((x) < 0 ? -(x) : (x))
+
+/* ---- Packing ---- */
+
+#if COMPLEX
+/* 1 / a by Smith's algorithm. */
+static inline void NAME(reciprocal)(const REAL *a, REAL *inverse) {
+    const REAL re = a[0], im = a[1];
+
+    if (MAGNITUDE(re) >= MAGNITUDE(im)) {
+        const REAL ratio = im / re, scale = 1 / (re + im * ratio);
+        inverse[0] = scale, inverse[1] = -ratio * scale;
+    } else {
+        const REAL ratio = re / im, scale = 1 / (im + re * ratio);
+        inverse[0] = ratio * scale, inverse[1] = -scale;
+    }
+}
+
+/* x / a where 1 / a is no normal number: a is brought near 1 first, by a power of two that comes
+ * out again. */
+static inline void NAME(divide)(const REAL *a, REAL *re, REAL *im) {
+    const REAL largest = MAGNITUDE(a[0]) > MAGNITUDE(a[1]) ? a[0] : a[1];
+    const int exponent = isfinite(largest) && largest != 0 ? EXPONENT_OF(largest) : 0;
+
+    const REAL near[2] = {TIMES_POWER(a[0], -exponent), TIMES_POWER(a[1], -exponent)};
+    REAL inverse[2];
+    NAME(reciprocal)(near, inverse);
+
+    const REAL x = inverse[0] * *re - inverse[1] * *im;
+    *im = TIMES_POWER(inverse[0] * *im + inverse[1] * *re, -exponent);
+    *re = TIMES_POWER(x, -exponent);
+}
+#endif
+
+/* Makes an 8 x 8 diagonal block, stored by columns, ready for solve(): reciprocals on its diagonal.
+ * Multiplying by one is as accurate as dividing if it is a normal number. If one is not (of a zero,
+ * a subnormal, a huge or an infinite pivot), the block is left as it is and marked, in the triangle
+ * that is not used. */
+static inline void NAME(prepare)(REAL *block, bool unit) {
+    REAL inverse[BLOCK * PARTS];
+
+    if (unit)
+        return;
+
+    for (int r = 0; r < BLOCK; r++) {
+        const REAL *pivot = block + r * (BLOCK + 1) * PARTS;
+        REAL *own = inverse + r * PARTS;
+#if COMPLEX
+        NAME(reciprocal)(pivot, own);
+        const REAL largest = MAGNITUDE(own[0]) > MAGNITUDE(own[1]) ? own[0] : own[1];
+        const bool sound = isnormal(largest); /* then the smaller part is not NaN or infinite */
+#else
+        own[0] = 1 / pivot[0];
+        const bool sound = isnormal(own[0]);
+#endif
+        if (!sound) {
+            *BLOCK_MARK(block) = 1;
+            return;
+        }
+    }
+
+    for (int r = 0; r < BLOCK; r++)
+        for (int part = 0; part < PARTS; part++)
+            block[r * (BLOCK + 1) * PARTS + part] = inverse[r * PARTS + part];
+}
+
+typedef REAL NAME(octet)
+    __attribute__((vector_size(8 * sizeof(REAL)), aligned(sizeof(REAL)), may_alias));
+typedef REAL NAME(quartet)
+    __attribute__((vector_size(4 * sizeof(REAL)), aligned(sizeof(REAL)), may_alias));
+
+/* Four vectors of four, `stride` reals apart, transposed and stored at to, to + one, to + two and
+ * to + two + one. */
+VECTOR_INLINE void NAME(spread)(REAL *to, ptrdiff_t one, ptrdiff_t two, const REAL *from,
+                                ptrdiff_t stride) {
+    typedef NAME(quartet) quartet_t;
+    const quartet_t a = *(const quartet_t *)from, b = *(const quartet_t *)(from + stride),
+                    c = *(const quartet_t *)(from + 2 * stride),
+                    d = *(const quartet_t *)(from + 3 * stride);
+
+    const quartet_t ab_even = __builtin_shufflevector(a, b, 0, 4, 2, 6),
+                    ab_odd = __builtin_shufflevector(a, b, 1, 5, 3, 7),
+                    cd_even = __builtin_shufflevector(c, d, 0, 4, 2, 6),
+                    cd_odd = __builtin_shufflevector(c, d, 1, 5, 3, 7);
+
+    *(quartet_t *)to = __builtin_shufflevector(ab_even, cd_even, 0, 1, 4, 5);
+    *(quartet_t *)(to + one) = __builtin_shufflevector(ab_odd, cd_odd, 0, 1, 4, 5);
+    *(quartet_t *)(to + two) = __builtin_shufflevector(ab_even, cd_even, 2, 3, 6, 7);
+    *(quartet_t *)(to + two + one) = __builtin_shufflevector(ab_odd, cd_odd, 2, 3, 6, 7);
+}
+
+/* The reverse: four vectors of four at from, from + one, from + two and from + two + one, stored
+ * `stride` reals apart. */
+VECTOR_INLINE void NAME(gather)(REAL *to, ptrdiff_t stride, const REAL *from, ptrdiff_t one,
+                                ptrdiff_t two) {
+    typedef NAME(quartet) quartet_t;
+    const quartet_t rows[4] = {*(const quartet_t *)from, *(const quartet_t *)(from + one),
+                               *(const quartet_t *)(from + two),
+                               *(const quartet_t *)(from + two + one)};
+    NAME(spread)(to, stride, 2 * stride, (const REAL *)rows, 4);
+}
+
+/* What is left of the diagonal block of 8 rows, `columns` of them, column after column. */
+static void NAME(pack_left)(REAL *to, const REAL *a, ptrdiff_t rs, ptrdiff_t cs, int rows,
+                            int64_t columns) {
+    if (!COMPLEX && rows == BLOCK && rs == 1) {
+        for (int64_t p = 0; p < columns; p++, to += BLOCK)
+            *(NAME(octet) *)to = *(const NAME(octet) *)(a + p * cs);
+        return;
+    }
+
+    if (!COMPLEX && rows == BLOCK && (cs == 1 || cs == -1)) {
+        /* Four columns at once; with cs = -1 the lowest address belongs to the last of them. */
+        for (int64_t p = 0; p < columns; p += 4, to += 4 * BLOCK)
+            for (int r = 0; r < BLOCK; r += 4)
+                NAME(spread)
+        (to + r + (cs > 0 ? 0 : 3 * BLOCK), cs * BLOCK, cs * 2 * BLOCK,
+         a + r * rs + (cs > 0 ? p : -p - 3), rs);
+        return;
+    }
+
+    for (int64_t p = 0; p < columns; p++, to += BLOCK * PARTS)
+        for (int r = 0; r < BLOCK; r++)
+            for (int part = 0; part < PARTS; part++)
+                to[r * PARTS + part] = r < rows ? a[r * rs + p * cs + part] : 0;
+}
+
+/* A block of 8 rows: what is left of the diagonal block, then the diagonal block as solve() takes
+ * it. Where there are fewer rows, rows of the unit matrix. */
+static void NAME(pack)(const ji_triangle_t *call, int64_t block) {
+    const ptrdiff_t rs = call->a_q * PARTS, cs = call->a_p * PARTS;
+    const int64_t left = call->known + block * BLOCK; /* columns */
+    const int rows =
+        call->order - block * BLOCK < BLOCK ? (int)(call->order - block * BLOCK) : BLOCK;
+    const REAL *a = (const REAL *)call->a + left * rs;
+    REAL *const start = (REAL *)call->packed + ji_triangle_elements(call->known, block) * PARTS,
+                *const diagonal = start + left * BLOCK * PARTS;
+
+    NAME(pack_left)(start, a, rs, cs, rows, left);
+
+    for (int c = 0; c < BLOCK; c++)
+        for (int r = 0; r < BLOCK; r++)
+            for (int part = 0; part < PARTS; part++) {
+                const bool stored = r < rows && (r > c || (r == c && !call->unit));
+                diagonal[(c * BLOCK + r) * PARTS + part] =
+                    stored ? a[r * rs + (left + c) * cs + part] : r == c && part == 0;
+            }
+
+    if (COMPLEX && call->conjugate)
+        for (REAL *imaginary = start + 1; imaginary < diagonal + BLOCK * BLOCK * 2; imaginary += 2)
+            *imaginary = -*imaginary;
+
+    NAME(prepare)(diagonal, call->unit);
+}
+
+/* ---- Solving ---- */
+
+/* Substitution in a diagonal block whose pivots are divided by. Rare, so a lane at a time. */
+static __attribute__((noinline, cold)) void NAME(solve_by_division)(const REAL *block, REAL *rows) {
+    for (int r = 0; r < BLOCK; r++)
+        for (int lane = 0; lane < STRIP_LANES; lane++) {
+            const REAL *column = block + r * BLOCK * PARTS;
+            REAL *x = rows + r * STRIP_ROW + lane;
+#if COMPLEX
+            NAME(divide)(column + 2 * r, x, x + STRIP_LANES);
+            for (int i = r + 1; i < BLOCK; i++) {
+                REAL *below = rows + i * STRIP_ROW + lane;
+                below[0] -= column[2 * i] * x[0] - column[2 * i + 1] * x[STRIP_LANES];
+                below[STRIP_LANES] -= column[2 * i] * x[STRIP_LANES] + column[2 * i + 1] * x[0];
+            }
+#else
+            *x /= column[r];
+            for (int i = r + 1; i < BLOCK; i++)
+                rows[i * STRIP_ROW + lane] -= column[i] * *x;
+#endif
+        }
+}
+
+/* Substitution in a diagonal block, of one vector of right-hand sides. The rows wait for each
+ * other, but vectors do not, and what the processor finds to do meanwhile are the sums of the next
+ * block. */
+VECTOR_INLINE void NAME(solve)(const REAL *restrict block, REAL *restrict rows) {
+#if COMPLEX
+    VECTOR re[BLOCK], im[BLOCK];
+    VECTOR_UNROLL
+    for (int r = 0; r < BLOCK; r++) {
+        re[r] = V(load)(rows + r * STRIP_ROW);
+        im[r] = V(load)(rows + r * STRIP_ROW + STRIP_LANES);
+    }
+    VECTOR_UNROLL
+    for (int r = 0; r < BLOCK; r++) {
+        const REAL *column = block + r * BLOCK * 2;
+        const VECTOR d_re = V(splat)(column[2 * r]), d_im = V(splat)(column[2 * r + 1]);
+        const VECTOR x_re = V(fnma)(d_im, im[r], d_re * re[r]),
+                     x_im = V(fma)(d_im, re[r], d_re * im[r]);
+        V(store)(rows + r * STRIP_ROW, x_re);
+        V(store)(rows + r * STRIP_ROW + STRIP_LANES, x_im);
+        VECTOR_UNROLL
+        for (int i = r + 1; i < BLOCK; i++) {
+            const VECTOR a_re = V(splat)(column[2 * i]), a_im = V(splat)(column[2 * i + 1]);
+            re[i] = V(fma)(a_im, x_im, V(fnma)(a_re, x_re, re[i]));
+            im[i] = V(fnma)(a_im, x_re, V(fnma)(a_re, x_im, im[i]));
+        }
+    }
+#else
+    VECTOR x[BLOCK];
+    VECTOR_UNROLL
+    for (int r = 0; r < BLOCK; r++)
+        x[r] = V(load)(rows + r * STRIP_ROW);
+    VECTOR_UNROLL
+    for (int r = 0; r < BLOCK; r++) {
+        const REAL *column = block + r * BLOCK;
+        x[r] = x[r] * V(splat)(column[r]);
+        V(store)(rows + r * STRIP_ROW, x[r]);
+        VECTOR_UNROLL
+        for (int i = r + 1; i < BLOCK; i++)
+            x[i] = V(fnma)(V(splat)(column[i]), x[r], x[i]);
+    }
+#endif
+}
+
+/* SUM_ROWS rows of the block -= a times `above` rows of the strip, in columns v0 and (both) v1; of
+ * complex elements these are real and imaginary parts. */
+VECTOR_INLINE void NAME(sums)(REAL *rows, const REAL *a, const REAL *strip, int64_t above, int v0,
+                              int v1, bool both) {
+    VECTOR first[SUM_ROWS], second[SUM_ROWS];
+    VECTOR_UNROLL
+    for (int r = 0; r < SUM_ROWS; r++) {
+        first[r] = V(load)(rows + r * STRIP_ROW + v0);
+        if (both)
+            second[r] = V(load)(rows + r * STRIP_ROW + v1);
+    }
+
+    for (int64_t p = 0; p < above; p++, a += BLOCK * PARTS, strip += STRIP_ROW) {
+        const VECTOR x0 = V(load)(strip + v0), x1 = both ? V(load)(strip + v1) : x0;
+        VECTOR_UNROLL
+        for (int r = 0; r < SUM_ROWS; r++) {
+            const VECTOR factor = V(splat)(a[r * PARTS]);
+            first[r] = V(fnma)(factor, x0, first[r]);
+            if (both)
+                second[r] = V(fnma)(factor, x1, second[r]);
+#if COMPLEX
+            const VECTOR imaginary = V(splat)(a[2 * r + 1]);
+            first[r] = V(fma)(imaginary, x1, first[r]);
+            second[r] = V(fnma)(imaginary, x0, second[r]);
+#endif
+        }
+    }
+
+    VECTOR_UNROLL
+    for (int r = 0; r < SUM_ROWS; r++) {
+        V(store)(rows + r * STRIP_ROW + v0, first[r]);
+        if (both)
+            V(store)(rows + r * STRIP_ROW + v1, second[r]);
+    }
+}
+
+/* The first `lanes` right-hand sides of the strip, by whole vectors. */
+static void NAME(sweep)(const ji_triangle_t *call, REAL *restrict strip, int lanes) {
+    const int64_t blocks = ji_triangle_blocks(call->order);
+    const REAL *packed = call->packed;
+
+    for (int64_t block = 0; block < blocks; block++) {
+        const int64_t above = call->known + block * BLOCK;
+        REAL *const rows = strip + above * STRIP_ROW;
+
+        for (int r = 0; r < BLOCK; r += SUM_ROWS) {
+            REAL *const sums = rows + r * STRIP_ROW;
+            const REAL *const a = packed + r * PARTS;
+#if COMPLEX
+            for (int v = 0; v < lanes; v += LANES)
+                NAME(sums)(sums, a, strip, above, v, v + STRIP_LANES, true);
+#else
+            int v = 0;
+            for (; v + LANES < lanes; v += 2 * LANES)
+                NAME(sums)(sums, a, strip, above, v, v + LANES, true);
+            if (v < lanes)
+                NAME(sums)(sums, a, strip, above, v, v, false);
+#endif
+        }
+
+        const REAL *diagonal = packed + above * BLOCK * PARTS;
+        if (__builtin_expect(*BLOCK_MARK(diagonal) != 0, 0))
+            NAME(solve_by_division)(diagonal, rows);
+        else
+            for (int v = 0; v < lanes; v += LANES)
+                NAME(solve)(diagonal, rows + v);
+        packed = diagonal + BLOCK * BLOCK * PARTS;
+    }
+}
+
+/* ---- Between B and the strip ---- */
+
+/* One element of B, and its place in the strip. */
+VECTOR_INLINE void NAME(move_one)(REAL *b, REAL *in_strip, bool load) {
+    for (int part = 0; part < PARTS; part++) {
+        if (load)
+            in_strip[part * STRIP_LANES] = b[part];
+        else
+            b[part] = in_strip[part * STRIP_LANES];
+    }
+}
+
+/* Unknowns [from, end) that lie side by side, of as many fours of lanes as there are: tiles of 4
+ * lanes x 4 reals. Reversed, the lowest address holds the last unknown. */
+VECTOR_INLINE int NAME(move_tiles)(const ji_triangle_t *call, REAL *b, int lanes, int64_t from,
+                                   int64_t end, REAL *strip, bool load) {
+    enum { IN_TILE = 4 / PARTS };
+    const bool forward = call->b_q > 0;
+    const ptrdiff_t rhs_stride = call->b_rhs * PARTS, step = forward ? STRIP_ROW : -STRIP_ROW,
+                    one = COMPLEX ? STRIP_LANES : step, two = COMPLEX ? step : 2 * step;
+    const int64_t lowest = forward ? from : end - 1, count = end - from;
+    REAL *const low = b + lowest * call->b_q * PARTS, *const low_row = strip + lowest * STRIP_ROW;
+
+    int lane = 0;
+    for (; lane + 4 <= lanes; lane += 4) {
+        REAL *column = low + lane * rhs_stride, *row = low_row + lane;
+
+        int64_t q = 0;
+        for (; q + IN_TILE <= count; q += IN_TILE, column += 4, row += IN_TILE * step) {
+            if (load)
+                NAME(spread)(row, one, two, column, rhs_stride);
+            else
+                NAME(gather)(column, rhs_stride, row, one, two);
+        }
+        for (; q < count; q++, column += PARTS, row += step)
+            for (int l = 0; l < 4; l++)
+                NAME(move_one)(column + l * rhs_stride, row + l, load);
+    }
+
+    return lane;
+}
+
+/* Unknowns [from, end) of `lanes` right-hand sides, from B into the strip, or back. Unknown q is
+ * row q of the strip; the lanes are the right-hand sides, for complex elements all real parts
+ * before all imaginary ones. */
+VECTOR_INLINE void NAME(move)(const ji_triangle_t *call, REAL *b, int lanes, int64_t from,
+                              int64_t end, REAL *strip, bool load) {
+    const ptrdiff_t q_stride = call->b_q * PARTS, rhs_stride = call->b_rhs * PARTS;
+    int done = 0;
+
+    if (!COMPLEX && rhs_stride == 1 && lanes == STRIP_LANES) {
+        for (int64_t q = from; q < end; q++) {
+            if (load)
+                memcpy(strip + q * STRIP_ROW, b + q * q_stride, STRIP_ROW_BYTES);
+            else
+                memcpy(b + q * q_stride, strip + q * STRIP_ROW, STRIP_ROW_BYTES);
+        }
+        return;
+    }
+
+    if (q_stride == PARTS || q_stride == -PARTS)
+        done = NAME(move_tiles)(call, b, lanes, from, end, strip, load);
+
+    for (int64_t q = from; q < end; q++)
+        for (int l = done; l < lanes; l++)
+            NAME(move_one)(b + q * q_stride + l * rhs_stride, strip + q * STRIP_ROW + l, load);
+}
+
+static void NAME(scale)(const ji_triangle_t *call, REAL *rows) {
+    const REAL re = (REAL)call->alpha[0], im = (REAL)call->alpha[1];
+    if (re == 1 && im == 0)
+        return;
+
+    for (int64_t q = 0; q < call->order; q++, rows += STRIP_ROW)
+        for (int l = 0; l < STRIP_LANES; l++) {
+#if COMPLEX
+            const REAL x = rows[l], y = rows[STRIP_LANES + l];
+            rows[l] = re * x - im * y;
+            rows[STRIP_LANES + l] = re * y + im * x;
+#else
+            rows[l] *= re;
+#endif
+        }
+}
+
+/* Right-hand sides from `first` on, as many as a strip holds: into the strip, scaled, solved, and
+ * back. */
+static void NAME(apply)(const ji_triangle_t *call, int64_t first) {
+    _Alignas(64) REAL strip[JI_TRIANGLE_MAX_ORDER * STRIP_ROW];
+    const int64_t known = call->known, end = known + call->order,
+                  rows = known + ji_triangle_blocks(call->order) * BLOCK;
+    const int lanes = call->count - first < STRIP_LANES ? (int)(call->count - first) : STRIP_LANES;
+    REAL *const b = (REAL *)call->b + first * call->b_rhs * PARTS;
+
+    if (lanes < STRIP_LANES)
+        memset(strip, 0, (size_t)rows * STRIP_ROW_BYTES);
+    else
+        memset(strip + end * STRIP_ROW, 0, (size_t)(rows - end) * STRIP_ROW_BYTES);
+
+    NAME(move)(call, b, lanes, 0, end, strip, true);
+    NAME(scale)(call, strip + known * STRIP_ROW);
+    NAME(sweep)(call, strip, lanes);
+    NAME(move)(call, b, lanes, known, end, strip, false);
+}
+
+static const ji_triangle_kernels_t NAME(triangle) = {
+    .strip = STRIP_LANES,
+    .pack = NAME(pack),
+    .apply = NAME(apply),
+};
+
+#undef PARTS
+#undef STRIP_ROW_BYTES
+#undef STRIP_ROW
+#undef STRIP_LANES
+#undef BLOCK
+#undef SUM_ROWS
+#undef BLOCK_MARK
+#undef MAGNITUDE
+#undef EXPONENT_OF
+#undef TIMES_POWER
