@@ -69,9 +69,9 @@ typedef enum jblas_diagonal_t { JBLAS_NON_UNIT = 131, JBLAS_UNIT = 132 } jblas_d
 /** On which side of the product the special matrix stands. */
 typedef enum jblas_side_t { JBLAS_LEFT = 141, JBLAS_RIGHT = 142 } jblas_side_t;
 
-/** What computes on the host, as JALLOC_HOST_BLAS says: "own", jblas's own kernels (what has none
- * yet is computed by the CBLAS), or "cblas". The first call on the host decides it for the process
- * and makes what it needs; so does this, if no call has.
+/** What computes on the host, as JALLOC_HOST_BLAS says: "own", jblas's own kernels, or "cblas". The
+ * first call on the host decides it for the process and makes what it needs; so does this, if no
+ * call has.
  * @param name static
  * @return success; invalid pointer; invalid configuration; not found (the CBLAS is not to be
  * had). */
