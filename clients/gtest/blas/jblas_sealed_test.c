@@ -41,9 +41,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* What a CBLAS still does. */
-static const char *const not_ours[] = {"trsm", "trtri", "potrf", "potrs"};
-
 /* ---- The seal ---- */
 
 static const struct {
@@ -109,21 +106,12 @@ static void add_case(const blas_function_t *function, const blas_wish_t *wish) {
     cases[case_count++] = (sealed_case_t){c, blas_snapshot(c)};
 }
 
-static bool is_ours(const blas_function_t *function) {
-    for (size_t i = 0; i < sizeof not_ours / sizeof *not_ours; i++)
-        if (strcmp(function->routine->name, not_ours[i]) == 0)
-            return false;
-    return true;
-}
-
 /* Of each function a small one, and one that wants panels or threads. */
 static void add_cases(void) {
     for (int f = 0; f < BLAS_FUNCTION_COUNT; f++) {
         const blas_function_t *function = &blas_functions[f];
         const int level = function->routine->level;
-        const int64_t large = level == 1 ? 20000 : level == 2 ? 400 : 140;
-        if (!is_ours(function))
-            continue;
+        const int64_t large = level == 1 ? 20000 : level == 2 ? 400 : 200;
         add_case(function, &(blas_wish_t){.low = 1, .high = 20});
         add_case(function, &(blas_wish_t){.low = large, .high = large, .plain = true});
         if (level == 1 && function->type == JDATATYPE_F64)
