@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: MIT */
 
 /* The bits of trsm, trtri and potrf on the host: the same with one thread and with eight, on every
- * rung, and by every set of kernels that rounds alike. */
+ * rung, and by every set of kernels that rounds alike; of a right-hand side whatever is beside
+ * it. */
 
 #include "jtest.h"
 
@@ -116,6 +117,32 @@ static void problem_run(problem_t *p, int threads, size_t workspace_bytes) {
     JEXPECT_FALSE(jstatus_is_error(status));
     JEXPECT_EQ(p->info, 0);
     JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* Right-hand sides alone, and beside others. */
+JTEST_P(JblasTriangle, RightHandSidesDoNotMeet, jdatatype_t, types) {
+    ji_kernel_set_use(ji_kernel_set_best());
+
+    for (int round = 0; round < 10 && !jtest_has_failure(); ++round) {
+        problem_t p = problem_make(*param, SOLVER_TRSM);
+        problem_run(&p, 2, 0);
+        unsigned char *want = malloc(p.result_bytes);
+        memcpy(want, p.result, p.result_bytes);
+
+        const bool left = p.block.side == JBLAS_LEFT;
+        int64_t *const count = left ? &p.block.n : &p.block.m;
+        const int64_t all = *count, order = left ? p.block.m : p.block.n;
+        *count = jtest_random_between(1, all);
+        problem_run(&p, 1, 64);
+        for (int64_t q = 0; q < order; ++q)
+            for (int64_t rhs = 0; rhs < *count; ++rhs) {
+                const size_t at = (size_t)((left ? q + rhs * p.block.ldb : rhs + q * p.block.ldb) *
+                                           (int64_t)ji_sizeof(*param));
+                JASSERT_EQ(memcmp(want + at, (unsigned char *)p.result + at, ji_sizeof(*param)), 0);
+            }
+        free(want);
+        problem_free(&p);
+    }
 }
 
 /* Threads, rungs and kernels against one thread, the best rung and the best kernels. */
