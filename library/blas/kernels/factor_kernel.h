@@ -7,8 +7,8 @@
  * complex elements all real parts in front of all imaginary ones; and back. What of a column is
  * above the diagonal, or below the last row, is computed with and copied nowhere.
  *
- *   Cholesky   an upper triangle is the adjoint of a lower one. When a column is done, all to its
- *              right lose its share: they do not wait for each other, and none waits long.
+ *   Cholesky   an upper triangle is the adjoint of a lower one. When four columns are done, all to
+ *              their right lose their share: they do not wait for each other.
  *   inverse    an upper triangle is a lower one whose rows and columns are reversed, which keeps
  *              |X A - I| <= gamma_n |X||A| what it is (the adjoint's would be |A X - I|). From the
  *              last column back: column j of the inverse is -1/a(j,j) times the part already
@@ -22,6 +22,7 @@
 #define PARTS (1 + COMPLEX)
 #define COLUMN JI_FACTOR_ORDER /* reals in a column, of one plane */
 #define PLANE (COLUMN * JI_FACTOR_ORDER)
+#define GROUP 4 /* columns that all to their right lose at once */
 #define AT(i, j) (t + (j)*COLUMN + (i))
 #define MAGNITUDE(x) ((x) < 0 ? -(x) : (x))
 #define SQUARE_ROOT(x) _Generic((x), float : sqrtf, double : sqrt)(x)
@@ -33,49 +34,72 @@ typedef struct NAME(view) {
     REAL sign;           /* of imaginary parts */
 } NAME(view_t);
 
+/* `row` is a number of the compiler's where rows lie side by side. */
+VECTOR_INLINE void NAME(copy_column_in)(const REAL *from, int64_t row, REAL sign, int64_t n,
+                                        REAL *column) {
+    for (int64_t i = 0; i < n; i++) {
+        column[i] = from[i * row];
+        if (COMPLEX)
+            column[(PARTS - 1) * PLANE + i] = sign * from[i * row + PARTS - 1];
+    }
+}
+
 VECTOR_INLINE void NAME(copy_in)(const NAME(view_t) * from, int64_t n, REAL *t) {
-    for (int64_t j = 0; j < n; j++)
-        for (int part = 0; part < PARTS; part++) {
-            REAL *column = AT(0, j) + part * PLANE;
-            memset(column, 0, COLUMN * sizeof(REAL));
-            for (int64_t i = j; i < n; i++)
-                column[i] =
-                    from->a[i * from->row + j * from->column + part] * (part == 0 ? 1 : from->sign);
-        }
+    for (int64_t j = 0; j < n; j++) {
+        const REAL *const a = from->a + j * (from->row + from->column);
+        for (int part = 0; part < PARTS; part++)
+            memset(AT(0, j) + part * PLANE, 0, COLUMN * sizeof(REAL));
+        if (from->row == PARTS)
+            NAME(copy_column_in)(a, PARTS, from->sign, n - j, AT(j, j));
+        else
+            NAME(copy_column_in)(a, from->row, from->sign, n - j, AT(j, j));
+    }
+}
+
+VECTOR_INLINE void NAME(copy_column_out)(REAL *to, int64_t row, REAL sign, int64_t n,
+                                         const REAL *column) {
+    for (int64_t i = 0; i < n; i++) {
+        to[i * row] = column[i];
+        if (COMPLEX)
+            to[i * row + PARTS - 1] = sign * column[(PARTS - 1) * PLANE + i];
+    }
 }
 
 /* Columns [0, columns); without the diagonal (unit). */
 VECTOR_INLINE void NAME(copy_out)(const NAME(view_t) * to, int64_t n, int64_t columns, bool unit,
                                   const REAL *t) {
-    for (int64_t j = 0; j < columns; j++)
-        for (int part = 0; part < PARTS; part++) {
-            const REAL *column = AT(0, j) + part * PLANE;
-            for (int64_t i = unit ? j + 1 : j; i < n; i++)
-                to->a[i * to->row + j * to->column + part] = column[i] * (part == 0 ? 1 : to->sign);
-        }
+    for (int64_t j = 0; j < columns; j++) {
+        const int64_t from = unit ? j + 1 : j;
+        REAL *const a = to->a + from * to->row + j * to->column;
+        if (to->row == PARTS)
+            NAME(copy_column_out)(a, PARTS, to->sign, n - from, AT(from, j));
+        else
+            NAME(copy_column_out)(a, to->row, to->sign, n - from, AT(from, j));
+    }
 }
 
 /* ---- Cholesky ---- */
 
-/* Column j, which is done, out of the columns to its right. */
-VECTOR_INLINE void NAME(take_out)(REAL *t, int64_t n, int64_t j) {
-    for (int64_t c = j + 1; c < n; c++) {
-        const VECTOR re = V(splat)(*AT(c, j));
+/* Columns [first, end), which are done, out of column c. */
+VECTOR_INLINE void NAME(take_out)(REAL *t, int64_t n, int64_t first, int64_t end, int64_t c) {
+    for (int64_t i = c / LANES * LANES; i < n; i += LANES) {
+        VECTOR y = V(load)(AT(i, c));
 #if COMPLEX
-        const VECTOR im = V(splat)(AT(c, j)[PLANE]);
+        VECTOR y_im = V(load)(AT(i, c) + PLANE);
 #endif
-        for (int64_t i = c / LANES * LANES; i < n; i += LANES) {
-            const VECTOR x = V(load)(AT(i, j));
-            VECTOR y = V(fnma)(re, x, V(load)(AT(i, c)));
+        for (int64_t p = first; p < end; p++) {
+            const VECTOR x = V(load)(AT(i, p)), re = V(splat)(*AT(c, p));
+            y = V(fnma)(re, x, y);
 #if COMPLEX
-            const VECTOR x_im = V(load)(AT(i, j) + PLANE);
-            VECTOR y_im = V(fnma)(re, x_im, V(load)(AT(i, c) + PLANE));
+            const VECTOR x_im = V(load)(AT(i, p) + PLANE), im = V(splat)(AT(c, p)[PLANE]);
             y = V(fnma)(im, x_im, y);
-            y_im = V(fma)(im, x, y_im);
-            V(store)(AT(i, c) + PLANE, y_im);
+            y_im = V(fma)(im, x, V(fnma)(re, x_im, y_im));
 #endif
-            V(store)(AT(i, c), y);
         }
+        V(store)(AT(i, c), y);
+#if COMPLEX
+        V(store)(AT(i, c) + PLANE, y_im);
+#endif
     }
 }
 
@@ -89,6 +113,8 @@ static int64_t NAME(cholesky)(bool upper, int64_t n, void *a, int64_t lda) {
 
     int64_t j = 0;
     for (; j < n; j++) {
+        const int64_t first = j / GROUP * GROUP;
+        NAME(take_out)(t, n, first, j, j);
         if (COMPLEX)
             AT(j, j)[(PARTS - 1) * PLANE] = 0;
         const REAL rest = *AT(j, j);
@@ -104,7 +130,9 @@ static int64_t NAME(cholesky)(bool upper, int64_t n, void *a, int64_t lda) {
                 V(store)(x, V(load)(x) * factor);
             }
         *AT(j, j) = pivot;
-        NAME(take_out)(t, n, j);
+        if (j + 1 == first + GROUP)
+            for (int64_t c = j + 1; c < n; c++)
+                NAME(take_out)(t, n, first, first + GROUP, c);
     }
 
     NAME(copy_out)(&view, n, j < n ? j + 1 : n, false, t);
@@ -222,5 +250,6 @@ static const ji_factor_kernels_t NAME(factor) = {
 #undef PARTS
 #undef COLUMN
 #undef PLANE
+#undef GROUP
 #undef MAGNITUDE
 #undef SQUARE_ROOT
