@@ -136,8 +136,11 @@ JTEST_P(OperationHandle, SolvesHaveTheRungsOfTrsm, int, operation_types) {
             if (round == 0) {
                 JEXPECT_OK(jhandle_stop_size_query(world.handle, &bytes));
                 JEXPECT_EQ(bytes, direct);
-                JEXPECT_STATUS(status, JSTATUS_SIZE_INCREASED);
-                JEXPECT_GT(bytes, 0U);
+                /* A CBLAS in place of jblas's own products wants none. */
+                JEXPECT_EQ(bytes > 0, ji_host_primitives[JI_TRSM] == ji_host_trsm);
+                JEXPECT_STATUS(status, bytes > 0 ? JSTATUS_SIZE_INCREASED : JSTATUS_SIZE_UNCHANGED);
+                if (bytes == 0)
+                    break;
                 JEXPECT_OK(jhandle_set_workspace(world.handle, jtest_guard_pages(bytes), bytes));
             } else {
                 JEXPECT_STATUS(status, round == 1 ? JSTATUS_SUCCESS : JSTATUS_PERF_DEGRADED);
@@ -146,7 +149,7 @@ JTEST_P(OperationHandle, SolvesHaveTheRungsOfTrsm, int, operation_types) {
             }
         }
         JEXPECT_OK(jhandle_set_workspace_size(world.handle, 0));
-        JEXPECT_EQ(info, factors ? 0 : -1);
+        JEXPECT_EQ(info, factors && bytes > 0 ? 0 : -1);
         operand_free(&a);
         operand_free(&b);
     }

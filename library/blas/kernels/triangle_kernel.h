@@ -4,14 +4,14 @@
 /* Substitution, of one element type and instruction set (each_type.h). No include guard.
  *
  * Right-hand sides are independent of each other, so they are the lanes of vectors. A strip holds
- * as many as fill 128 bytes, and one row for each unknown; it stays in the first cache. The solve
- * walks down the strip by blocks of 8 rows:
+ * as many as fill 128 bytes (or 96), and one row for each unknown; it stays in the first cache. The
+ * solve walks down the strip by blocks of 8 rows:
  *
  *       M, packed            strip
  *     +----+               +--------+     1. rows of the block -= M(block, above) * rows above
- *     |diag|               | solved |        (8 rows x 2 vectors of sums, or 4 x 2 where registers
- *     +----+----+          |        |        are fewer; a step loads one row of the strip and 8
- *     |    |diag|          +--------+        numbers of M)
+ *     |diag|               | solved |        (8 rows x 2 vectors of sums, or 4 x 3 where registers
+ *     +----+----+          |        |        are fewer; a step loads one row of the strip and a
+ *     |    |diag|          +--------+        number of M for each row)
  *     +----+----+----+     | block  |     2. rows of the block: substitution in registers, each
  *     |  above  |diag|     +--------+        pivot a multiplication by its reciprocal
  *     +---------+----+
@@ -33,17 +33,25 @@
 #include <math.h>
 
 #define PARTS (1 + COMPLEX) /* reals in an element */
+/* Sums are in registers: SUM_ROWS of the block's rows by as many vectors. */
+#if VECTOR_REGISTERS == 32
+#define SUM_ROWS 8
+#define SUM_VECTORS 2
+#define STRIP_ROW_BYTES 128
+#elif COMPLEX
+#define SUM_ROWS 4
+#define SUM_VECTORS 2
+#define STRIP_ROW_BYTES 128
+#else
+#define SUM_ROWS 4
+#define SUM_VECTORS 3
+#define STRIP_ROW_BYTES 96
+#endif
 #define EXPONENT_OF(x) _Generic((x), float : ilogbf, double : ilogb)(x)
 #define TIMES_POWER(x, exponent) _Generic((x), float : scalbnf, double : scalbn)(x, exponent)
-#define STRIP_ROW_BYTES 128
 #define STRIP_ROW (STRIP_ROW_BYTES / (int)sizeof(REAL)) /* reals in a row of the strip */
 #define STRIP_LANES (STRIP_ROW / PARTS)                 /* right-hand sides in a strip */
 #define BLOCK JI_TRIANGLE_BLOCK
-#if VECTOR_REGISTERS == 32
-#define SUM_ROWS 8 /* of which two vectors each are in registers */
-#else
-#define SUM_ROWS 4
-#endif
 /* Row 0, column 7: above the diagonal. */
 #define BLOCK_MARK(block) ((block) + (BLOCK - 1) * BLOCK * PARTS)
 #define MAGNITUDE(x) ((x) < 0 ? -(x) : (x))
@@ -112,8 +120,6 @@ static inline void NAME(prepare)(REAL *block, bool unit) {
             block[r * (BLOCK + 1) * PARTS + part] = inverse[r * PARTS + part];
 }
 
-typedef REAL NAME(octet)
-    __attribute__((vector_size(8 * sizeof(REAL)), aligned(sizeof(REAL)), may_alias));
 typedef REAL NAME(quartet)
     __attribute__((vector_size(4 * sizeof(REAL)), aligned(sizeof(REAL)), may_alias));
 
@@ -121,6 +127,12 @@ typedef REAL NAME(quartet)
  * to + two + one. */
 VECTOR_INLINE void NAME(spread)(REAL *to, ptrdiff_t one, ptrdiff_t two, const REAL *from,
                                 ptrdiff_t stride) {
+    if (LANES < 4) { /* compilers take such vectors apart, slowly */
+        for (int r = 0; r < 4; r++, from += stride, to++)
+            to[0] = from[0], to[one] = from[1], to[two] = from[2], to[two + one] = from[3];
+        return;
+    }
+
     typedef NAME(quartet) quartet_t;
     const quartet_t a = *(const quartet_t *)from, b = *(const quartet_t *)(from + stride),
                     c = *(const quartet_t *)(from + 2 * stride),
@@ -141,6 +153,12 @@ VECTOR_INLINE void NAME(spread)(REAL *to, ptrdiff_t one, ptrdiff_t two, const RE
  * `stride` reals apart. */
 VECTOR_INLINE void NAME(gather)(REAL *to, ptrdiff_t stride, const REAL *from, ptrdiff_t one,
                                 ptrdiff_t two) {
+    if (LANES < 4) {
+        for (int r = 0; r < 4; r++, to += stride, from++)
+            to[0] = from[0], to[1] = from[one], to[2] = from[two], to[3] = from[two + one];
+        return;
+    }
+
     typedef NAME(quartet) quartet_t;
     const quartet_t rows[4] = {*(const quartet_t *)from, *(const quartet_t *)(from + one),
                                *(const quartet_t *)(from + two),
@@ -153,7 +171,7 @@ static void NAME(pack_left)(REAL *to, const REAL *a, ptrdiff_t rs, ptrdiff_t cs,
                             int64_t columns) {
     if (!COMPLEX && rows == BLOCK && rs == 1) {
         for (int64_t p = 0; p < columns; p++, to += BLOCK)
-            *(NAME(octet) *)to = *(const NAME(octet) *)(a + p * cs);
+            memcpy(to, a + p * cs, BLOCK * sizeof(REAL));
         return;
     }
 
@@ -267,40 +285,44 @@ VECTOR_INLINE void NAME(solve)(const REAL *restrict block, REAL *restrict rows) 
 #endif
 }
 
-/* SUM_ROWS rows of the block -= a times `above` rows of the strip, in columns v0 and (both) v1; of
- * complex elements these are real and imaginary parts. */
-VECTOR_INLINE void NAME(sums)(REAL *rows, const REAL *a, const REAL *strip, int64_t above, int v0,
-                              int v1, bool both) {
-    VECTOR first[SUM_ROWS], second[SUM_ROWS];
+/* SUM_ROWS rows of the block -= a times `above` rows of the strip, in so many vectors; of complex
+ * elements these are real and imaginary parts. */
+VECTOR_INLINE void NAME(sums)(REAL *rows, const REAL *a, const REAL *strip, int64_t above,
+                              int vectors) {
+    enum { APART = COMPLEX ? STRIP_LANES : LANES };
+    VECTOR sums[SUM_ROWS][SUM_VECTORS];
+
     VECTOR_UNROLL
-    for (int r = 0; r < SUM_ROWS; r++) {
-        first[r] = V(load)(rows + r * STRIP_ROW + v0);
-        if (both)
-            second[r] = V(load)(rows + r * STRIP_ROW + v1);
-    }
+    for (int r = 0; r < SUM_ROWS; r++)
+        VECTOR_UNROLL
+    for (int v = 0; v < vectors; v++)
+        sums[r][v] = V(load)(rows + r * STRIP_ROW + v * APART);
 
     for (int64_t p = 0; p < above; p++, a += BLOCK * PARTS, strip += STRIP_ROW) {
-        const VECTOR x0 = V(load)(strip + v0), x1 = both ? V(load)(strip + v1) : x0;
+        VECTOR x[SUM_VECTORS];
+        VECTOR_UNROLL
+        for (int v = 0; v < vectors; v++)
+            x[v] = V(load)(strip + v * APART);
+
         VECTOR_UNROLL
         for (int r = 0; r < SUM_ROWS; r++) {
             const VECTOR factor = V(splat)(a[r * PARTS]);
-            first[r] = V(fnma)(factor, x0, first[r]);
-            if (both)
-                second[r] = V(fnma)(factor, x1, second[r]);
+            VECTOR_UNROLL
+            for (int v = 0; v < vectors; v++)
+                sums[r][v] = V(fnma)(factor, x[v], sums[r][v]);
 #if COMPLEX
             const VECTOR imaginary = V(splat)(a[2 * r + 1]);
-            first[r] = V(fma)(imaginary, x1, first[r]);
-            second[r] = V(fnma)(imaginary, x0, second[r]);
+            sums[r][0] = V(fma)(imaginary, x[1], sums[r][0]);
+            sums[r][1] = V(fnma)(imaginary, x[0], sums[r][1]);
 #endif
         }
     }
 
     VECTOR_UNROLL
-    for (int r = 0; r < SUM_ROWS; r++) {
-        V(store)(rows + r * STRIP_ROW + v0, first[r]);
-        if (both)
-            V(store)(rows + r * STRIP_ROW + v1, second[r]);
-    }
+    for (int r = 0; r < SUM_ROWS; r++)
+        VECTOR_UNROLL
+    for (int v = 0; v < vectors; v++)
+        V(store)(rows + r * STRIP_ROW + v * APART, sums[r][v]);
 }
 
 /* The first `lanes` right-hand sides of the strip, by whole vectors. */
@@ -317,13 +339,15 @@ static void NAME(sweep)(const ji_triangle_t *call, REAL *restrict strip, int lan
             const REAL *const a = packed + r * PARTS;
 #if COMPLEX
             for (int v = 0; v < lanes; v += LANES)
-                NAME(sums)(sums, a, strip, above, v, v + STRIP_LANES, true);
+                NAME(sums)(sums + v, a, strip + v, above, 2);
 #else
             int v = 0;
-            for (; v + LANES < lanes; v += 2 * LANES)
-                NAME(sums)(sums, a, strip, above, v, v + LANES, true);
-            if (v < lanes)
-                NAME(sums)(sums, a, strip, above, v, v, false);
+            for (; v + (SUM_VECTORS - 1) * LANES < lanes; v += SUM_VECTORS * LANES)
+                NAME(sums)(sums + v, a, strip + v, above, SUM_VECTORS);
+            if (v + LANES < lanes)
+                NAME(sums)(sums + v, a, strip + v, above, 2);
+            else if (v < lanes)
+                NAME(sums)(sums + v, a, strip + v, above, 1);
 #endif
         }
 
@@ -454,6 +478,7 @@ static const ji_triangle_kernels_t NAME(triangle) = {
 #undef STRIP_LANES
 #undef BLOCK
 #undef SUM_ROWS
+#undef SUM_VECTORS
 #undef BLOCK_MARK
 #undef MAGNITUDE
 #undef EXPONENT_OF
