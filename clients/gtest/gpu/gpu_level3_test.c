@@ -190,7 +190,8 @@ JTEST(GpuLevel3, LargeTilesOfTriangles) {
 JTEST(GpuLevel3, MoreProductsThanBlocks) {
     const int64_t count = 66000;
     const jdatatype_t type = JDATATYPE_F32;
-    ji_matmat_t block = {.head = {type, 0, &any_row}, .m = 2, .n = 2, .k = 1, .batch_count = count};
+    ji_matmat_t block = {
+        .head = {.type = type, .row = &any_row}, .m = 2, .n = 2, .k = 1, .batch_count = count};
     block.transa = block.transb = JBLAS_NO_TRANSPOSE;
     block.lda = 2, block.ldb = 1, block.ldc = 2;
     block.stride_a = 2, block.stride_b = 2, block.stride_c = 4;

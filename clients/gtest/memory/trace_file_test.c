@@ -610,6 +610,9 @@ JTEST(Record, WhatIsHeldUpHoldsUpNoExit) {
 #ifdef __SANITIZE_THREAD__
     JSKIP("it knows no threads that are made behind a fork");
 #endif
+#ifdef __SANITIZE_ADDRESS__
+    JSKIP("it writes at exit that threads were left behind a fork, to what is held up");
+#endif
     begun_run_in_child(leave_while_one_is_stuck);
 }
 

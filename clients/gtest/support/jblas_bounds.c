@@ -34,7 +34,7 @@ static void multiply_at_the_edge(jdatatype_t type) {
         const bool plain_a = i & 1, plain_b = i & 2;
         const int64_t m = sizes[i / 4 % COUNT], n = sizes[i / 4 / COUNT % COUNT],
                       k = sizes[i / 4 / COUNT / COUNT];
-        ji_matmat_t product = {.head = {type, 0, &ji_row_gemm},
+        ji_matmat_t product = {.head = {.type = type, .row = &ji_row_gemm},
                                .transa = plain_a ? JBLAS_NO_TRANSPOSE : JBLAS_TRANSPOSE,
                                .transb = plain_b ? JBLAS_NO_TRANSPOSE : JBLAS_TRANSPOSE,
                                .m = m,

@@ -490,8 +490,11 @@ static void product_direct_panel(const product_run_t *run, int64_t step, int64_t
     const ji_operand_t *const a = &call->a, *const b = &call->b;
     _Alignas(64) char strip[JI_PRODUCT_STRIP_BYTES];
 
-    product_run_t panel = *run; /* packing reads the steps there */
-    panel.step = step, panel.steps = ji_min(run->depth, call->k - step);
+    const product_run_t panel = {.call = call, /* as packing reads it */
+                                 .kernels = run->kernels,
+                                 .depth = run->depth,
+                                 .step = step,
+                                 .steps = ji_min(run->depth, call->k - step)};
 
     ji_product_direct_t direct = {.n = j_end - j,
                                   .depth = panel.steps,

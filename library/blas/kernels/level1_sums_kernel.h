@@ -182,7 +182,7 @@ typedef struct NAME(squaring) {
 } NAME(squaring_t);
 
 VECTOR_INLINE d_vector NAME(add_square)(d_vector x, NAME(squaring_t) how, d_vector sum) {
-    if (sizeof(REAL) == sizeof(double))
+    if (sizeof(REAL) == sizeof(double)) /* NOLINT(misc-redundant-expression): for one of the two */
         x = d_where(d_exceeds(d_abs(x), d_splat(how.least)), x);
     if (how.scale != 1)
         x *= d_splat(how.scale);
@@ -276,6 +276,7 @@ static __attribute__((noinline)) void NAME(scaled_squares)(int64_t n, const REAL
 /* As they are; and whether that was good enough. */
 #define AS_THEY_ARE ((NAME(squaring_t)){0x1p-500, 1})
 VECTOR_INLINE bool NAME(is_within)(double sum) {
+    /* NOLINTNEXTLINE(misc-redundant-expression): for one of the two */
     return sizeof(REAL) == sizeof(float) || (sum >= 0x1p-800 && sum <= 0x1p800);
 }
 

@@ -106,7 +106,7 @@ static void NAME(scale_own)(int64_t n, const void *scalar, void *to, int64_t inc
     const REAL *beta = scalar;
     REAL *y = to;
 
-    if (beta[0] != 0 || beta[COMPLEX] != 0) {
+    if (beta[0] != 0 || beta[COMPLEX] != 0) { /* NOLINT(misc-redundant-expression): of a real */
         for (int64_t i = 0; i < n; i++, y += incy * PARTS)
             NAME(scale)(1, beta, y, 1, false, y);
         return;
@@ -141,15 +141,18 @@ static void NAME(add)(int64_t n, const void *alpha, const void *sums, void *y, i
 /* The same for one vector of rows and `count` columns, `step` reals apart. */
 VECTOR_INLINE VECTOR NAME(add_columns)(VECTOR y, int count, const REAL *a, int64_t step,
                                        const VECTOR *s, PART part, bool is_whole) {
-    VECTOR sum = V(splat)(0), turned = sum;
+    VECTOR sum = V(splat)(0);
+#if COMPLEX
+    VECTOR turned = sum;
+#endif
     VECTOR_UNROLL
     for (int k = 0; k < count; k++) {
         VECTOR column = is_whole ? V(load)(a + k * step) : V(load_part)(a + k * step, part);
-        if (COMPLEX)
-            VECTOR_HOLD(column);
+#if COMPLEX
+        VECTOR_HOLD(column);
+        turned = V(fma)(column, s[PARTS * k + 1], turned);
+#endif
         sum = V(fma)(column, s[PARTS * k], sum);
-        if (COMPLEX)
-            turned = V(fma)(column, s[PARTS * k + COMPLEX], turned);
     }
     y = y + sum;
 #if COMPLEX
@@ -367,7 +370,10 @@ VECTOR_INLINE void NAME(add_both)(NAME(dot_t) * dots, const REAL *a, int64_t ste
         const PART part = V(first)(left <= 0 ? 0 : left < LANES ? (int)left : LANES);
         const VECTOR own = is_whole ? V(load)(x + g * LANES) : V(load_part)(x + g * LANES, part);
         VECTOR result = is_whole ? V(load)(y + g * LANES) : V(load_part)(y + g * LANES, part);
-        VECTOR sum = V(splat)(0), turned = sum;
+        VECTOR sum = V(splat)(0);
+#if COMPLEX
+        VECTOR turned = sum;
+#endif
         VECTOR_UNROLL
         for (int k = 0; k < FOUR; k++) {
             const REAL *from = a + k * step + g * LANES;
@@ -381,8 +387,9 @@ VECTOR_INLINE void NAME(add_both)(NAME(dot_t) * dots, const REAL *a, int64_t ste
 #endif
         }
         result = result + sum;
-        if (COMPLEX)
-            result = result + V(turn)(turned);
+#if COMPLEX
+        result = result + V(turn)(turned);
+#endif
         if (is_whole)
             V(store)(y + g * LANES, result);
         else
