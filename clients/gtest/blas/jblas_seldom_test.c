@@ -409,7 +409,7 @@ JTEST(JblasSeldom, WorkspaceOfHugeProductsDoesNotWrap) {
     for (int i = 0; i < 3; i++) {
         const int64_t n = sizes[i];
         const ji_matmat_t block = {
-            .head = {JDATATYPE_F64, 0, &ji_row_gemm}, .m = n, .n = n, .k = n};
+            .head = {.type = JDATATYPE_F64, .row = &ji_row_gemm}, .m = n, .n = n, .k = n};
         jplan_t plan;
         ji_gemm_plan(&plan, handle, &block);
         const size_t bytes = jplan_bytes(&plan, handle);
@@ -421,7 +421,8 @@ JTEST(JblasSeldom, WorkspaceOfHugeProductsDoesNotWrap) {
             JEXPECT_GE(bytes, (size_t)1 << 62);
     }
     /* And there is nothing to halve in one row. */
-    const ji_matmat_t thin = {.head = {JDATATYPE_F64, 0, &ji_row_gemm}, .m = 1, .n = 99, .k = 99};
+    const ji_matmat_t thin = {
+        .head = {.type = JDATATYPE_F64, .row = &ji_row_gemm}, .m = 1, .n = 99, .k = 99};
     jplan_t plan;
     ji_host_tuning.strassen_least[1] = 1;
     ji_gemm_plan(&plan, handle, &thin);
