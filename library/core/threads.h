@@ -11,6 +11,9 @@
 typedef struct ji_threads {
     const jexecutor_t *executor; /* NULL: the process's team */
     int count;                   /* at most; below 2: the caller alone */
+    /* Whom workspace is lent for, fixed at set-up: count, or what the process may use where an
+     * executor may offer any number. */
+    int planned;
 } ji_threads_t;
 
 #endif

@@ -27,6 +27,8 @@ void ji_handle_use_threads(jhandle_t *handle, int asked, const jexecutor_t *exec
     handle->asked_threads = asked;
     handle->threads.executor = executor;
     handle->threads.count = threads_in_force(handle, asked, executor);
+    handle->threads.planned =
+        handle->threads.count == INT_MAX ? ji_team_default_count() : handle->threads.count;
     if (executor == NULL && handle->device->kind == JDEVICE_HOST)
         ji_team_make(handle->threads.count);
 }

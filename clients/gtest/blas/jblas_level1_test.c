@@ -255,7 +255,7 @@ static bool same_vectors(const vector_t *a, const vector_t *b) {
 /* ---- The primitives beside them ---- */
 
 static ji_vector_t block_of(const vector_t *x, const vector_t *y, int threads, void *result) {
-    return (ji_vector_t){.head = {.type = x->type, .threads = {NULL, threads}},
+    return (ji_vector_t){.head = {.type = x->type, .threads = {.count = threads}},
                          .n = x->n,
                          .x = x->start,
                          .incx = x->increment,

@@ -7,6 +7,7 @@
 #include "jblas_routines.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
 typedef struct lender {
     int offers;
@@ -62,6 +63,41 @@ JTEST(JblasThreads, AnExecutorRunsTheParts) {
     if (!blas_is_own())
         JSKIP("the CBLAS computes");
     sum_by_executor(NULL);
+}
+
+/* An executor may offer any number; workspace is lent for no more than the process may use. */
+JTEST(JblasThreads, WorkspaceBesideAnExecutorIsInProportion) {
+    enum { N = 300 };
+    lender_t lender = {.offers = 1000};
+    const jexecutor_t executor = {sizeof executor, &lender, offer, run_backwards};
+    double *x = jtest_guard_pages(sizeof(double[N * N])), *y[2];
+    const double one = 1, zero = 0;
+    size_t bytes[2];
+    jhandle_t *handle;
+    if (!blas_is_own())
+        JSKIP("the CBLAS computes");
+    for (int i = 0; i < N * N; i++)
+        x[i] = jtest_random_double(-1, 1);
+
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    for (int lent = 0; lent < 2; lent++) {
+        y[lent] = jtest_guard_pages(sizeof(double[N * N]));
+        JEXPECT_OK(jhandle_set_executor(handle, lent ? &executor : NULL));
+        for (int call = 0; call < 2; call++) {
+            if (call == 0)
+                JEXPECT_OK(jhandle_start_size_query(handle));
+            const jstatus_t status = jblas_dgemm(handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, N,
+                                                 N, N, &one, x, N, x, N, &zero, y[lent], N);
+            if (call == 1)
+                JEXPECT_OK(status);
+            else
+                JEXPECT_OK(jhandle_stop_size_query(handle, &bytes[lent]));
+            JEXPECT_OK(jhandle_set_workspace_size(handle, bytes[lent]));
+        }
+    }
+    JEXPECT_EQ(bytes[1], bytes[0]);
+    JEXPECT_EQ(memcmp(y[1], y[0], sizeof(double[N * N])), 0);
+    JEXPECT_OK(jhandle_destroy(handle));
 }
 
 JTEST(JblasThreads, AnExecutorRunsThePartsOfACreatedStream) {

@@ -61,7 +61,7 @@ static void give_processors_back(const int *processors) {
 JTEST(Team, RunsEveryPartOfEveryStepOnce) {
     WITH_PROCESSORS(7, 8);
     for (int count = 0; count <= 8; count++) {
-        const ji_threads_t threads = {NULL, count};
+        const ji_threads_t threads = {.count = count};
         for (int wanted = 0; wanted <= 9; wanted++) {
             const int most = wanted < count ? wanted : count;
             JSCOPED_TRACE("%d of %d", wanted, count);
@@ -74,7 +74,7 @@ JTEST(Team, RunsEveryPartOfEveryStepOnce) {
  * processors, as long as there are not more callers. */
 JTEST(Team, CallersDivideTheProcessors) {
     WITH_PROCESSORS(7, 4);
-    const ji_threads_t threads = {NULL, 4}, two = {NULL, 2};
+    const ji_threads_t threads = {.count = 4}, two = {.count = 2};
     ji_team_lease_t a, b, c, d;
     ji_team_begin(&a, &two, 9);
     JEXPECT_EQ(a.count, 2);
@@ -100,7 +100,7 @@ JTEST(Team, CallersDivideTheProcessors) {
  * is small is not counted. */
 JTEST(Team, WhoWorksAloneForLongIsCounted) {
     WITH_PROCESSORS(7, 4);
-    const ji_threads_t threads = {NULL, 4}, alone = {NULL, 1};
+    const ji_threads_t threads = {.count = 4}, alone = {.count = 1};
     ji_team_lease_t long_one, short_one;
     ji_team_begin(&long_one, &alone, 9);
     JEXPECT_EQ(long_one.count, 1);
@@ -115,7 +115,7 @@ JTEST(Team, WhoWorksAloneForLongIsCounted) {
 /* Asked for by name, more threads than processors are had by one who calls alone. */
 JTEST(Team, MoreThanProcessorsForOneWhoAsks) {
     WITH_PROCESSORS(7, 2);
-    const ji_threads_t threads = {NULL, 8};
+    const ji_threads_t threads = {.count = 8};
     ji_team_lease_t lease;
     ji_team_begin(&lease, &threads, 9);
     JEXPECT_EQ(lease.count, 8);
@@ -127,7 +127,7 @@ JTEST(Team, MoreThanProcessorsForOneWhoAsks) {
 /* A caller is counted with the workers that it has, not with those that it would have had. */
 JTEST(Team, WorkersThatAreNotThereAreNotCounted) {
     WITH_PROCESSORS(7, 1000);
-    const ji_threads_t threads = {NULL, 1000};
+    const ji_threads_t threads = {.count = 1000};
     ji_team_lease_t all, none;
     ji_team_begin(&all, &threads, 1000);
     JEXPECT_EQ(all.count, 1 + ji_team_size());
@@ -135,9 +135,9 @@ JTEST(Team, WorkersThatAreNotThereAreNotCounted) {
     JEXPECT_EQ(none.count, 1);
     ji_team_end(&all);
     atomic_store(&ji_team_processors, 4);
-    JEXPECT_EQ(run_lease(&(ji_threads_t){NULL, 4}, 4, 1), 3);
+    JEXPECT_EQ(run_lease(&(ji_threads_t){.count = 4}, 4, 1), 3);
     ji_team_end(&none);
-    JEXPECT_EQ(run_lease(&(ji_threads_t){NULL, 4}, 4, 1), 4);
+    JEXPECT_EQ(run_lease(&(ji_threads_t){.count = 4}, 4, 1), 4);
 }
 
 /* The order of one who sleeps is done by the caller, rather than waited for. */
@@ -153,7 +153,7 @@ static void see_thread_slowly(void *argument, int index) {
 }
 JTEST(Team, NobodyWaitsForAWorkerThatHasNotBegun) {
     WITH_PROCESSORS(3, 4);
-    const ji_threads_t threads = {NULL, 4};
+    const ji_threads_t threads = {.count = 4};
     int taken_back = 0;
     for (int round = 0; round < 200 && taken_back == 0; round++) {
         seen_t seen;
@@ -188,7 +188,7 @@ static void *lease_often(void *argument) {
     crowd_t *crowd = argument;
     uint64_t random = (uintptr_t)&random;
     for (int64_t i = 0; i < crowd->leases; i++) {
-        const ji_threads_t threads = {NULL, 1 + (int)(jtest_random_next(&random) % 4)};
+        const ji_threads_t threads = {.count = 1 + (int)(jtest_random_next(&random) % 4)};
         ji_team_lease_t lease;
         ji_team_begin(&lease, &threads, 1 + (int)(jtest_random_next(&random) % 6));
         note_lent(crowd, lease.count - 1);
@@ -212,7 +212,7 @@ static void run_crowd(int callers) {
     JEXPECT_EQ(atomic_load(&crowd.lent), 0);
     JEXPECT_LT(atomic_load(&crowd.most_lent), PROCESSORS);
 
-    const ji_threads_t all = {NULL, PROCESSORS};
+    const ji_threads_t all = {.count = PROCESSORS};
     JEXPECT_EQ(run_lease(&all, 9, 1), PROCESSORS); /* nothing was lost */
 }
 
@@ -225,7 +225,7 @@ JTEST(Team, LeasesOfManyThreads) {
 
 static void build_anew(void *unused) {
     (void)unused;
-    const ji_threads_t threads = {NULL, 3};
+    const ji_threads_t threads = {.count = 3};
     JEXPECT_EQ(ji_team_size(), 0);
     JEXPECT_EQ(run_lease(&threads, 3, 5), 1);
     ji_team_make(3);
@@ -236,7 +236,7 @@ static void build_anew(void *unused) {
 JTEST(TeamFork, AChildBeginsAloneAndMayBuildItsOwn) {
     WITH_PROCESSORS(3, 4);
     jtest_in_child(60, build_anew, NULL);
-    const ji_threads_t threads = {NULL, 4};
+    const ji_threads_t threads = {.count = 4};
     JEXPECT_EQ(run_lease(&threads, 4, 20), 4);
 }
 
@@ -250,13 +250,13 @@ static void go_on_with_a_lease(void *argument) {
     for (int i = 0; i < lease->count; i++)
         JEXPECT_TRUE(pthread_equal(seen.by[i], pthread_self()));
     ji_team_end(lease);
-    const ji_threads_t threads = {NULL, 4};
+    const ji_threads_t threads = {.count = 4};
     JEXPECT_EQ(run_lease(&threads, 4, 20), 4);
 }
 
 JTEST(TeamFork, ALeaseOfTheParentIsDoneByTheChildItself) {
     WITH_PROCESSORS(3, 4);
-    const ji_threads_t threads = {NULL, 4};
+    const ji_threads_t threads = {.count = 4};
     ji_team_lease_t lease;
     ji_team_begin(&lease, &threads, 4);
     JEXPECT_EQ(lease.count, 4);
@@ -268,7 +268,7 @@ JTEST(TeamFork, ALeaseOfTheParentIsDoneByTheChildItself) {
 }
 
 static void *lease_until_told(void *argument) {
-    const ji_threads_t threads = {NULL, 3};
+    const ji_threads_t threads = {.count = 3};
     while (!atomic_load((atomic_bool *)argument)) {
         (void)run_lease(&threads, 3, 3);
         ji_team_make(1 + (ji_team_size() + 1) % 16);
@@ -302,7 +302,7 @@ static void make_with_failures(void *unused) {
         ji_team_make(4 * n + 1);
         JEXPECT_TRUE(jtest_calls_failed());
         JEXPECT_EQ(ji_team_size(), 4 * (n - 1) + 2);
-        const ji_threads_t threads = {NULL, 100};
+        const ji_threads_t threads = {.count = 100};
         JEXPECT_EQ(run_lease(&threads, 100, 3), 4 * (n - 1) + 3);
         ji_team_make(4 * n + 1);
         JEXPECT_EQ(ji_team_size(), 4 * n);
@@ -325,7 +325,7 @@ JTEST(Team, AStackOfTheUsualSizeWhereASmallOneIsRefused) {
 }
 
 JTEST(Team, HasNoMoreWorkersThanItHasRoomFor) {
-    const ji_threads_t threads = {NULL, 1 << 30};
+    const ji_threads_t threads = {.count = 1 << 30};
     jtest_fail_calls("pthread_create", 1, 1 << 30, EAGAIN);
     ji_team_make(1 << 30);
     const int size = ji_team_size();
@@ -349,7 +349,7 @@ static void see_signals(void *argument, int index) {
 
 JTEST(Team, SignalsAreNotForWorkers) {
     WITH_PROCESSORS(3, 4);
-    const ji_threads_t threads = {NULL, 4};
+    const ji_threads_t threads = {.count = 4};
     ji_team_lease_t lease;
     signals_t signals = {.workers = 0};
     ji_team_begin(&lease, &threads, 4);
@@ -382,7 +382,7 @@ static void run_backwards(void *context, int count, void (*part)(void *, int), v
 JTEST(TeamExecutor, RunsThePartsOneAfterAnother) {
     lender_t lender = {.offers = 5};
     const jexecutor_t executor = {sizeof executor, &lender, offer, run_backwards};
-    const ji_threads_t threads = {&executor, 8};
+    const ji_threads_t threads = {.executor = &executor, .count = 8};
     const int size = ji_team_size();
     JEXPECT_EQ(run_lease(&threads, 9, 3), 5);
     JEXPECT_EQ(lender.asked, 1);
@@ -429,7 +429,7 @@ static void run_at_once(void *context, int count, void (*part)(void *, int), voi
 JTEST(TeamExecutor, RunsThePartsAtOnce) {
     const jexecutor_t executor = {sizeof executor, NULL, offer_six, run_at_once};
     for (int count = 1; count <= 8; count++) {
-        const ji_threads_t threads = {&executor, count};
+        const ji_threads_t threads = {.executor = &executor, .count = count};
         JEXPECT_EQ(run_lease(&threads, 100, 5), count < 6 ? count : 6);
     }
 }

@@ -80,7 +80,7 @@ void ji_host_gemm_half(void *block) {
                 beta = *(const float *)ji_scalar_data(&args->beta);
     const bool multiply = alpha != 0 && args->k > 0;
     const ji_product_bytes_t bytes =
-        ji_half_bytes(args->m, args->n, args->k, args->head.threads.count);
+        ji_half_bytes(args->m, args->n, args->k, args->head.threads.planned);
 
     half_block_t size = args->panel_bytes >= bytes.packed         ? half_packed
                         : args->panel_bytes >= bytes.packed_small ? half_small

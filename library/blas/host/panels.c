@@ -13,7 +13,7 @@ ji_panel_bytes_t ji_panel_bytes(const jhandle_t *handle, jdatatype_t type, int64
     if (!ji_product_packs(handle, type, m, n, k))
         return (ji_panel_bytes_t){0, 0};
 
-    const int threads = (int)ji_max(1, handle->threads.count);
+    const int threads = handle->threads.planned;
     const ji_product_bytes_t bytes = ji_is_half(type) ? ji_half_bytes(m, n, k, threads)
                                                       : ji_product_bytes(type, m, n, k, threads);
     return (ji_panel_bytes_t){bytes.packed, bytes.packed_small};

@@ -46,9 +46,8 @@
 typedef struct product_run {
     const ji_product_t *call;
     const ji_product_kernels_t *kernels;
-    int64_t depth;        /* steps of a panel */
-    int64_t row_block;    /* rows of A's panel, a multiple of a tile's */
-    int64_t column_block; /* columns of B's, likewise, and of `depth` */
+    int64_t depth;     /* steps of a panel */
+    int64_t row_block; /* rows that are done at once, a multiple of a tile's */
     char *b_panel, *a_panels;
     size_t a_panel_bytes;
 
@@ -105,7 +104,6 @@ typedef struct product_strip {
     const ji_operand_t *operand;
     ji_product_pack_t pack;
     bool turned;
-    int width;         /* lines of a whole strip */
     size_t step_bytes; /* packed */
     char *to;          /* the strip's first step, run->step */
     int64_t line;
@@ -121,7 +119,6 @@ static product_strip_t product_strip(const product_run_t *run, bool is_a, bool t
     return (product_strip_t){.operand = is_a ? &run->call->a : &run->call->b,
                              .pack = is_a ? kernels->pack_a : kernels->pack_b,
                              .turned = turned,
-                             .width = width,
                              .step_bytes = is_a && !turned && ji_is_complex(run->call->type)
                                                ? step_bytes / 2
                                                : step_bytes,
@@ -457,7 +454,8 @@ static void product_packed(product_run_t *run, int64_t column_block, int64_t row
     const ji_operand_t *triangle = product_triangle(call);
 
     ji_team_lease_t lease;
-    ji_team_begin(&lease, &call->threads, product_threads(call));
+    ji_team_begin(&lease, &call->threads, /* each of them has a panel of A */
+                  (int)ji_min(product_threads(call), call->threads.planned));
 
     for (int64_t n = 0; n < blocks; n++)
         for (int64_t p = 0; p < panels; p++) {
@@ -648,8 +646,9 @@ static int64_t product_depth(jdatatype_t type) {
     return ji_is_complex(type) ? JI_PRODUCT_DEPTH / 2 : JI_PRODUCT_DEPTH;
 }
 
-static product_shape_t product_shape(jdatatype_t type, int64_t m, int64_t n, int64_t k, int threads,
+static product_shape_t product_shape(jdatatype_t type, int64_t m, int64_t n, int64_t k, int planned,
                                      bool small) {
+    const int threads = planned < 1 ? 1 : planned; /* 0: a block that no handle has filled in */
     const ji_product_kernels_t *kernels = product_kernels(type);
     const int64_t depth = product_depth(type), steps = ji_min(k, depth);
     const int64_t a_strip = kernels->row_bytes * depth, b_strip = kernels->column_bytes * depth;
@@ -720,7 +719,7 @@ void ji_product(const ji_product_t *call) {
         return;
     }
 
-    const int threads = (int)ji_max(1, call->threads.count);
+    const int threads = call->threads.planned;
     product_shape_t shape = product_shape(call->type, call->m, call->n, call->k, threads, false);
     if (shape.bytes > call->panel_bytes)
         shape = product_shape(call->type, call->m, call->n, call->k, threads, true);
