@@ -52,13 +52,13 @@ static size_t half_sums_bytes(half_block_t block, int64_t m, int64_t n) {
            64;
 }
 
-ji_product_bytes_t ji_half_bytes(int64_t m, int64_t n, int64_t k, int threads) {
-    const ji_product_bytes_t packed = ji_product_bytes(JDATATYPE_F32, ji_min(m, half_packed.rows),
-                                                       ji_min(n, half_packed.columns), k, threads),
-                             small = ji_product_bytes(JDATATYPE_F32, ji_min(m, half_small.rows),
-                                                      ji_min(n, half_small.columns), k, threads);
-    return (ji_product_bytes_t){packed.packed + half_sums_bytes(half_packed, m, n),
-                                small.packed_small + half_sums_bytes(half_small, m, n)};
+ji_panel_bytes_t ji_half_bytes(int64_t m, int64_t n, int64_t k, int threads) {
+    const ji_panel_bytes_t packed = ji_product_bytes(JDATATYPE_F32, ji_min(m, half_packed.rows),
+                                                     ji_min(n, half_packed.columns), k, threads),
+                           small = ji_product_bytes(JDATATYPE_F32, ji_min(m, half_small.rows),
+                                                    ji_min(n, half_small.columns), k, threads);
+    return (ji_panel_bytes_t){packed.packed + half_sums_bytes(half_packed, m, n),
+                              small.packed_small + half_sums_bytes(half_small, m, n)};
 }
 
 /* One block of C: its sums, and their way into it. */
@@ -79,16 +79,14 @@ void ji_host_gemm_half(void *block) {
     const float alpha = *(const float *)ji_scalar_data(&args->alpha),
                 beta = *(const float *)ji_scalar_data(&args->beta);
     const bool multiply = alpha != 0 && args->k > 0;
-    const ji_product_bytes_t bytes =
+    const ji_panel_bytes_t bytes =
         ji_half_bytes(args->m, args->n, args->k, args->head.threads.planned);
 
-    half_block_t size = args->panel_bytes >= bytes.packed         ? half_packed
-                        : args->panel_bytes >= bytes.packed_small ? half_small
-                                                                  : half_in_place;
     _Alignas(64) float stack[HALF_STACK_SUMS];
     const bool on_stack = args->panels == NULL || args->panel_bytes < bytes.packed_small;
-    if (on_stack)
-        size = half_in_place;
+    const half_block_t size = on_stack                            ? half_in_place
+                              : args->panel_bytes >= bytes.packed ? half_packed
+                                                                  : half_small;
 
     float *const sums = on_stack ? stack : args->panels;
     const size_t sums_bytes = half_sums_bytes(size, args->m, args->n);

@@ -4,10 +4,10 @@
 #define JALLOC_BLAS_HOST_HOST_H
 
 /* The host's primitives: ji_host_<function>(block) for each of primitive.h's lists, in the table
- * ji_host_primitives (host.c), which is filled once, by the first call: with jblas's own functions,
- * or where the CBLAS is asked for with the guest's (blas/guest/).
+ * ji_host_primitives (routine/primitives.c), which is filled once, by the first call: with jblas's
+ * own functions, or where the CBLAS is asked for with the guest's (blas/guest/).
  *
- *   host.h host.c                      the table; the tuning; what is common
+ *   host.h host.c                      the tuning; batches; what is common
  *   vector.c                           level 1 by kernels/level1.h, sums in a fixed order; by
  *                                      threads where they pay
  *   matvec.h matvec.c matvec_square.c  level 2 by kernels/matvec.h

@@ -14,9 +14,8 @@ ji_panel_bytes_t ji_panel_bytes(const jhandle_t *handle, jdatatype_t type, int64
         return (ji_panel_bytes_t){0, 0};
 
     const int threads = handle->threads.planned;
-    const ji_product_bytes_t bytes = ji_is_half(type) ? ji_half_bytes(m, n, k, threads)
-                                                      : ji_product_bytes(type, m, n, k, threads);
-    return (ji_panel_bytes_t){bytes.packed, bytes.packed_small};
+    return ji_is_half(type) ? ji_half_bytes(m, n, k, threads)
+                            : ji_product_bytes(type, m, n, k, threads);
 }
 
 static ji_panel_bytes_t panels_for_both(ji_panel_bytes_t a, ji_panel_bytes_t b) {

@@ -672,11 +672,10 @@ static product_shape_t product_shape(jdatatype_t type, int64_t m, int64_t n, int
     return shape;
 }
 
-ji_product_bytes_t ji_product_bytes(jdatatype_t type, int64_t m, int64_t n, int64_t k,
-                                    int threads) {
+ji_panel_bytes_t ji_product_bytes(jdatatype_t type, int64_t m, int64_t n, int64_t k, int threads) {
     const size_t packed = product_shape(type, m, n, k, threads, false).bytes,
                  small = product_shape(type, m, n, k, threads, true).bytes;
-    return (ji_product_bytes_t){packed, small < packed ? small : packed};
+    return (ji_panel_bytes_t){packed, small < packed ? small : packed};
 }
 
 /* Whether one thread has all of a product's operands in its second cache, without gaps: then
@@ -723,6 +722,10 @@ void ji_product(const ji_product_t *call) {
     product_shape_t shape = product_shape(call->type, call->m, call->n, call->k, threads, false);
     if (shape.bytes > call->panel_bytes)
         shape = product_shape(call->type, call->m, call->n, call->k, threads, true);
+    if (shape.bytes > call->panel_bytes) { /* lent for something smaller */
+        product_in_place(&run);
+        return;
+    }
 
     run.b_panel = call->panels;
     run.a_panels = run.b_panel + shape.b_bytes;

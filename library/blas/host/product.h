@@ -11,6 +11,7 @@
  *
  * A routine of level 3 is a choice of these (matmat.c). */
 
+#include "blas/algorithms/product.h"
 #include "blas/host/host.h"
 #include "blas/kernels/product.h"
 
@@ -46,17 +47,13 @@ typedef struct ji_product {
     size_t panel_bytes;
 } ji_product_t;
 
-/* The bytes that such a product wants: at best, and at least to be packed. 0: it is done in place.
- * Neither falls when a size or the number of threads grows. */
-typedef struct ji_product_bytes {
-    size_t packed, packed_small;
-} ji_product_bytes_t;
-ji_product_bytes_t ji_product_bytes(jdatatype_t type, int64_t m, int64_t n, int64_t k, int threads);
+/* What such a product is packed into. Neither falls when a size or the number of threads grows. */
+ji_panel_bytes_t ji_product_bytes(jdatatype_t type, int64_t m, int64_t n, int64_t k, int threads);
 
 void ji_product(const ji_product_t *call);
 
 /* As ji_product_bytes(), for JI_GEMM_HALF (half.c). */
-ji_product_bytes_t ji_half_bytes(int64_t m, int64_t n, int64_t k, int threads);
+ji_panel_bytes_t ji_half_bytes(int64_t m, int64_t n, int64_t k, int threads);
 /* rows x columns 16-bit elements as floats; both by columns. */
 void ji_widen(jdatatype_t type, float *to, int64_t to_ld, const void *from, int64_t from_ld,
               int64_t rows, int64_t columns);

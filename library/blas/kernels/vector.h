@@ -261,11 +261,6 @@ VECTOR_INLINE void d_store_part(double *p, d_vector v, d_part part) {
     _mm256_maskstore_pd(p, part, v);
 }
 
-VECTOR_INLINE s_vector s_load_piece(const float *p, s_part part) { return s_load_part(p, part); }
-VECTOR_INLINE d_vector d_load_piece(const double *p, d_part part) { return d_load_part(p, part); }
-VECTOR_INLINE void s_store_piece(float *p, s_vector v, s_part part) { s_store_part(p, v, part); }
-VECTOR_INLINE void d_store_piece(double *p, d_vector v, d_part part) { d_store_part(p, v, part); }
-
 VECTOR_INLINE s_vector s_splat(float x) { return _mm256_set1_ps(x); }
 VECTOR_INLINE d_vector d_splat(double x) { return _mm256_set1_pd(x); }
 VECTOR_INLINE s_vector s_fma(s_vector a, s_vector b, s_vector c) {
@@ -404,11 +399,6 @@ VECTOR_INLINE void d_store_part(double *p, d_vector v, d_part part) {
             p[i] = v[i];
 }
 
-VECTOR_INLINE s_vector s_load_piece(const float *p, s_part part) { return s_load_part(p, part); }
-VECTOR_INLINE d_vector d_load_piece(const double *p, d_part part) { return d_load_part(p, part); }
-VECTOR_INLINE void s_store_piece(float *p, s_vector v, s_part part) { s_store_part(p, v, part); }
-VECTOR_INLINE void d_store_piece(double *p, d_vector v, d_part part) { d_store_part(p, v, part); }
-
 VECTOR_INLINE s_vector s_splat(float x) { return (s_vector){x, x, x, x}; }
 VECTOR_INLINE d_vector d_splat(double x) { return (d_vector){x, x}; }
 
@@ -497,6 +487,13 @@ VECTOR_INLINE d_vector d_fma_where(d_keep keep, d_vector a, d_vector b, d_vector
 #endif
 
 /* ---- What follows from these ---- */
+
+#ifndef VECTOR_AVX512
+VECTOR_INLINE s_vector s_load_piece(const float *p, s_part part) { return s_load_part(p, part); }
+VECTOR_INLINE d_vector d_load_piece(const double *p, d_part part) { return d_load_part(p, part); }
+VECTOR_INLINE void s_store_piece(float *p, s_vector v, s_part part) { s_store_part(p, v, part); }
+VECTOR_INLINE void d_store_piece(double *p, d_vector v, d_part part) { d_store_part(p, v, part); }
+#endif
 
 #if defined(VECTOR_AVX512) || defined(VECTOR_AVX2)
 VECTOR_INLINE __m128 s_quarters(s_vector v) {

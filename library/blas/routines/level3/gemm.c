@@ -30,22 +30,27 @@ static bool gemm_emulated_pays(const jhandle_t *handle, const ji_matmat_t *args)
            blas->has_emulated(handle->device);
 }
 
+/* The rungs that are bounded in the norm alone. */
+static void gemm_add_ways(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *args) {
+    if (gemm_emulated_pays(handle, args)) {
+        jplan_add(plan, GEMM_EMULATED, JI_GEMM_BITS_EMULATED, 0, 0, NULL);
+        return;
+    }
+
+    if (ji_gemm3m_pays(handle, args))
+        ji_gemm3m_add_rung(plan, handle, args);
+    if (ji_gemm_split_pays(handle, args))
+        ji_gemm_split_add_rungs(plan, handle, args);
+    ji_strassen_add_rungs(plan, args, ji_strassen_levels(handle, args));
+}
+
 void ji_gemm_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat) {
     const ji_matmat_t *args = matmat;
     jplan_init(plan, handle, ji_routine_name(&args->head), "mnk",
                (const int64_t[]){args->m, args->n, args->k});
 
-    if (!ji_gemm_has_ways(handle, args)) {
-        ;
-    } else if (gemm_emulated_pays(handle, args)) {
-        jplan_add(plan, GEMM_EMULATED, JI_GEMM_BITS_EMULATED, 0, 0, NULL);
-    } else {
-        if (ji_gemm3m_pays(handle, args))
-            ji_gemm3m_add_rung(plan, handle, args);
-        if (ji_gemm_split_pays(handle, args))
-            ji_gemm_split_add_rungs(plan, handle, args);
-        ji_strassen_add_rungs(plan, args, ji_strassen_levels(handle, args));
-    }
+    if (ji_gemm_has_ways(handle, args))
+        gemm_add_ways(plan, handle, args);
 
     if (ji_gemm_packs(handle, args->head.type, args->m, args->n, args->k))
         ji_product_add_rungs(plan, handle, args->head.type, args->m, args->n, args->k,
