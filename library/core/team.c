@@ -26,8 +26,10 @@
  * (jhandle_set_threads) has them if nobody else works.
  *
  * A call in a forked child, which has none of the threads, does all parts by itself; the team of
- * the child begins empty. At the end of the program, or when the library is unloaded, those who are
- * free are ended; one that is at work then works for a thread that is still running. */
+ * the child begins empty. When the library is unloaded, those who are free are ended; one that is
+ * at work then works for a thread that is still running. At the end of the program they are left to
+ * the system: a thread that ends gives memory back, which a program that has sealed itself off from
+ * the system (clients/samples/sealed.c) may not do. */
 
 #include <errno.h>
 #include <limits.h>
@@ -37,6 +39,7 @@
 #include <signal.h>
 #include <stdalign.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -71,7 +74,8 @@ static atomic_int team_count; /* workers that there are */
 
 /* Of set-up, which one thread does at a time. */
 static pthread_mutex_t team_lock = PTHREAD_MUTEX_INITIALIZER;
-static bool team_is_closed; /* the library is being unloaded */
+static bool team_is_closed;      /* the library is being unloaded */
+static atomic_bool team_is_left; /* the program ends */
 
 /* ---- Waiting ---- */
 
@@ -304,9 +308,14 @@ static void team_in_child(void) {
     atomic_store(&team_count, 0);
     pthread_mutex_unlock(&team_lock);
 }
-static void team_watch_forks(void) {
+/* At the end of the program such functions are called before destructors. When the library is
+ * unloaded they are called behind its destructors, and then there is nobody left to leave. */
+static void team_leave(void) { atomic_store(&team_is_left, true); }
+
+static void team_begin_to_watch(void) {
     static const ji_fork_handlers_t handlers = {team_before_fork, team_in_parent, team_in_child};
     ji_fork_hold(JI_FORK_TEAM, &handlers);
+    (void)atexit(team_leave); /* if it cannot be had the team is ended, as by unloading */
 }
 
 /* With a small stack, if the C library can: it takes thread-local memory from it, of which a
@@ -349,7 +358,7 @@ void ji_team_make(int count) {
     if (workers <= atomic_load(&team_count) && processors <= atomic_load(&ji_team_processors))
         return;
 
-    pthread_once(&once, team_watch_forks);
+    pthread_once(&once, team_begin_to_watch);
     pthread_mutex_lock(&team_lock);
     if (processors > atomic_load(&ji_team_processors))
         atomic_store(&ji_team_processors, processors);
@@ -362,6 +371,9 @@ void ji_team_make(int count) {
 
 __attribute__((destructor)) static void team_close(void) {
     ji_team_worker_t *first;
+    if (atomic_load(&team_is_left))
+        return;
+
     pthread_mutex_lock(&team_lock);
     team_is_closed = true;
     (void)team_take(TEAM_MAX_WORKERS, &first);
