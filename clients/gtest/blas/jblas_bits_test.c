@@ -376,7 +376,8 @@ static ji_panel_bytes_t ways_bytes(const ways_t *ways, blas_case_t *c) {
         strcmp(name, "symm") == 0 || strcmp(name, "hemm") == 0 || strcmp(name, "trmm") == 0;
     const int64_t k = !is_sided ? c->k : c->side == JBLAS_LEFT ? o->rows : o->columns;
     return (ji_panel_bytes_t){
-        bytes, ji_panel_bytes(ways->rich, c->function->type, o->rows, o->columns, k).packed_small};
+        bytes, ji_panel_bytes(ways->rich, JI_GEMM, c->function->type, o->rows, o->columns, k)
+                   .packed_small};
 }
 
 static bool is_as_defined(blas_case_t *c, jhandle_t *handle, jstatus_t expected,

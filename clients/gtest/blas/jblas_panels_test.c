@@ -10,6 +10,7 @@
 
 #include "blas/algorithms/product.h"
 #include "blas/kernels/kernels.h"
+#include "blas/routine/setup.h"
 
 #define KIB ((size_t)1024)
 #define MIB (1024 * KIB)
@@ -24,6 +25,17 @@ static void function_name(const void *function, char *name) {
     blas_function_name(&blas_functions[*(const int *)function], name);
 }
 #define EACH_PRODUCT(name) JTEST_P_NAMED(JblasPanels, name, int, product_functions, function_name)
+
+static ji_primitive_t primitive_of(const blas_function_t *function) {
+    return wide_is_half((int)function->type)               ? JI_GEMM_HALF
+           : strcmp(function->routine->name, "gemmt") == 0 ? JI_GEMMT
+                                                           : JI_GEMM;
+}
+
+static ji_panel_bytes_t wanted(jhandle_t *handle, const blas_function_t *function, int64_t m,
+                               int64_t n, int64_t k) {
+    return ji_panel_bytes(handle, primitive_of(function), function->type, m, n, k);
+}
 
 /* Each set of kernels that the processor has, in turn; the one before is in use again behind. */
 static void with_each_set(void (*check)(jhandle_t *handle, const blas_function_t *function),
@@ -67,7 +79,7 @@ typedef struct panels_of {
 static panels_of_t panels_of(jhandle_t *handle, blas_case_t *c, int64_t m, int64_t n, int64_t k,
                              int threads) {
     const size_t queried = bytes_of(handle, c, m, n, k, threads);
-    return (panels_of_t){queried, ji_panel_bytes(handle, c->function->type, m, n, k).packed_small};
+    return (panels_of_t){queried, wanted(handle, c->function, m, n, k).packed_small};
 }
 
 /* What is asked for grows with sizes and threads, or stays. */
@@ -100,7 +112,7 @@ static void stays_below_its_caps(jhandle_t *handle, const blas_function_t *funct
         JSCOPED_TRACE("%ld x %ld x %ld, %d threads", (long)m, (long)n, (long)k, threads);
 
         JEXPECT_LE(bytes_of(handle, c, m, n, k, threads), 12 * MIB + (size_t)threads * MIB);
-        const ji_panel_bytes_t bytes = ji_panel_bytes(handle, function->type, m, n, k);
+        const ji_panel_bytes_t bytes = wanted(handle, function, m, n, k);
         JEXPECT_LE(bytes.packed_small, (size_t)threads * 256 * KIB);
         JEXPECT_LE(bytes.packed_small, bytes.packed);
     }
@@ -141,7 +153,7 @@ static void rungs_are_by_bytes(jhandle_t *handle, const blas_function_t *functio
     BLAS_CASE(c, function, .m = 150, .n = 150, .k = 150, .plain = true);
     for (int threads = 1; threads <= 3; threads += 2) {
         JEXPECT_OK(jhandle_set_threads(handle, threads));
-        const ji_panel_bytes_t bytes = ji_panel_bytes(handle, function->type, 150, 150, 150);
+        const ji_panel_bytes_t bytes = wanted(handle, function, 150, 150, 150);
         JSCOPED_TRACE("%s, %d threads", blas_describe(c), threads);
         JEXPECT_EQ(blas_query(handle, c), bytes.packed);
         JEXPECT_GT(bytes.packed_small, granule);
@@ -156,3 +168,24 @@ static void rungs_are_by_bytes(jhandle_t *handle, const blas_function_t *functio
     }
 }
 EACH_PRODUCT(RungsAreByBytes) { with_each_set(rungs_are_by_bytes, *param); }
+
+/* Where a CBLAS computes it packs for itself; what it has not is jblas's own as ever. */
+EACH_PRODUCT(BesideACblasOwnProductsHaveTheirRungs) {
+    const blas_function_t *function = &blas_functions[*param];
+    const char *computing; /* asked, so that no call below sets the host up and chooses anew */
+    JASSERT_OK(jblas_get_host_blas(&computing));
+    if (jblas_cblas_kernel_at(0) == NULL)
+        JSKIP("there is no CBLAS");
+
+    const bool was_own = blas_is_own();
+    ji_host_choose(true);
+    if (primitive_of(function) == JI_GEMM) {
+        jhandle_t *handle = blas_make_handle(NULL);
+        BLAS_CASE(c, function, .m = 150, .n = 150, .k = 150, .hollow = true);
+        JEXPECT_EQ(blas_query(handle, c), 0);
+        JEXPECT_OK(jhandle_destroy(handle));
+    } else {
+        with_each_set(rungs_are_by_bytes, *param);
+    }
+    ji_host_choose(!was_own);
+}

@@ -52,7 +52,7 @@ void ji_gemm3m_add_rung(jplan_t *plan, const jhandle_t *handle, const ji_matmat_
                        jalloc_matrix_bytes(real, kc, 3 * nc),
                        jalloc_matrix_bytes(real, args->m, 3 * nc)};
     jplan_add(plan, JI_GEMM_3M, JI_GEMM_BITS_3M,
-              ji_product_callee_bytes(handle, real, args->m, nc, kc), 3, bytes);
+              ji_gemm_callee_bytes(handle, real, args->m, nc, kc), 3, bytes);
 }
 
 /* parts = the split of the rows x columns of op(stored) that begin at (i, j), transposed if

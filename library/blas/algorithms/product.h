@@ -24,18 +24,23 @@ static inline double ji_product_work(jdatatype_t type, int64_t m, int64_t n, int
     return (double)m * (double)n * (double)k * (ji_is_complex(type) ? 4 : 1);
 }
 
+/* Whether the product is jblas's own. A CBLAS packs for itself, and has none of the first two. */
+static inline bool ji_product_is_own(ji_primitive_t primitive) {
+    return primitive == JI_GEMMT || primitive == JI_GEMM_HALF ||
+           ji_host_primitives[JI_GEMM] == ji_host_gemm;
+}
+
 /* Whether the host has such a product packed: both operands and C may be anything (least work in
  * real multiplications), or gemm's, whose operands are read in place nearly as fast. */
-static inline bool ji_product_packs(const jhandle_t *handle, jdatatype_t type, int64_t m, int64_t n,
-                                    int64_t k) {
+static inline bool ji_product_packs(const jhandle_t *handle, ji_primitive_t primitive,
+                                    jdatatype_t type, int64_t m, int64_t n, int64_t k) {
     return handle->device->kind == JDEVICE_HOST && ji_min(m, n) >= JI_PACKED_LEAST_SIZE &&
-           ji_product_work(type, m, n, k) >= JI_PACKED_LEAST_WORK &&
-           ji_host_primitives[JI_GEMM] == ji_host_gemm;
+           ji_product_work(type, m, n, k) >= JI_PACKED_LEAST_WORK && ji_product_is_own(primitive);
 }
 static inline bool ji_gemm_packs(const jhandle_t *handle, jdatatype_t type, int64_t m, int64_t n,
                                  int64_t k) {
     return ji_product_work(type, m, n, k) >= JI_PACKED_LEAST_GEMM &&
-           ji_product_packs(handle, type, m, n, k);
+           ji_product_packs(handle, JI_GEMM, type, m, n, k);
 }
 
 /* What products m x n of depth k want at best, and at least so as not to be done in place; 0: they
@@ -43,8 +48,8 @@ static inline bool ji_gemm_packs(const jhandle_t *handle, jdatatype_t type, int6
 typedef struct ji_panel_bytes {
     size_t packed, packed_small;
 } ji_panel_bytes_t;
-ji_panel_bytes_t ji_panel_bytes(const jhandle_t *handle, jdatatype_t type, int64_t m, int64_t n,
-                                int64_t k);
+ji_panel_bytes_t ji_panel_bytes(const jhandle_t *handle, ji_primitive_t primitive, jdatatype_t type,
+                                int64_t m, int64_t n, int64_t k);
 /* The same of a solve with a triangle (JI_TRSM, m x n on that side), and of a factorization or an
  * inverse of order n (JI_POTRF, JI_TRTRI): of their products, and of packed triangles. */
 ji_panel_bytes_t ji_solve_bytes(const jhandle_t *handle, const ji_matmat_t *args);
@@ -55,20 +60,19 @@ void ji_panel_add_rungs(jplan_t *plan, ji_panel_bytes_t bytes, uint32_t bits_cla
 /* Puts into the block what the rung has lent. */
 void ji_panel_take(ji_matmat_t *args, ji_panel_bytes_t bytes, const jborrow_t *ws);
 
-/* The product's rungs; the last one needs nothing. */
-void ji_product_add_rungs(jplan_t *plan, const jhandle_t *handle, jdatatype_t type, int64_t m,
-                          int64_t n, int64_t k, uint32_t bits_class);
+/* gemm's rungs; the last one needs nothing. */
+void ji_gemm_add_rungs(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *args,
+                       uint32_t bits_class);
 
-/* What a routine that calls ji_run_product() while it borrows adds to its rung. */
-size_t ji_product_callee_bytes(const jhandle_t *handle, jdatatype_t type, int64_t m, int64_t n,
-                               int64_t k);
 /* The panels that a rung of these has lent. */
-void ji_take_panels(ji_matmat_t *args, const jhandle_t *handle, int64_t m, int64_t n, int64_t k,
-                    const jborrow_t *ws);
+void ji_gemm_take_panels(ji_matmat_t *args, const jhandle_t *handle, const jborrow_t *ws);
+/* What a routine adds to its rung that runs such products by ji_run_product() while it borrows. */
+size_t ji_gemm_callee_bytes(const jhandle_t *handle, jdatatype_t type, int64_t m, int64_t n,
+                            int64_t k);
 
 /* A routine that is one primitive, a product m x n of depth k: its size query, and its call. */
-jstatus_t ji_answer_product(jhandle_t *handle, const ji_matmat_t *args, int64_t m, int64_t n,
-                            int64_t k);
+jstatus_t ji_answer_product(jhandle_t *handle, ji_primitive_t primitive, const ji_matmat_t *args,
+                            int64_t m, int64_t n, int64_t k);
 jstatus_t ji_run_product(jhandle_t *handle, ji_primitive_t primitive, ji_matmat_t *args, int64_t m,
                          int64_t n, int64_t k);
 

@@ -8,9 +8,9 @@
 #include "blas/host/product.h"
 #include "blas/kernels/triangle.h"
 
-ji_panel_bytes_t ji_panel_bytes(const jhandle_t *handle, jdatatype_t type, int64_t m, int64_t n,
-                                int64_t k) {
-    if (!ji_product_packs(handle, type, m, n, k))
+ji_panel_bytes_t ji_panel_bytes(const jhandle_t *handle, ji_primitive_t primitive, jdatatype_t type,
+                                int64_t m, int64_t n, int64_t k) {
+    if (!ji_product_packs(handle, primitive, type, m, n, k))
         return (ji_panel_bytes_t){0, 0};
 
     const int threads = handle->threads.planned;
@@ -36,7 +36,8 @@ ji_panel_bytes_t ji_solve_bytes(const jhandle_t *handle, const ji_matmat_t *args
      * unknown more is no reason to ask for twice the bytes. None is deeper than half of the order
      * and a block, or than a panel. */
     const int64_t depth = (order + 1) / 2 + JI_TRIANGLE_BLOCK;
-    return panels_for_both(triangles, ji_panel_bytes(handle, type, args->m, args->n, depth));
+    return panels_for_both(triangles,
+                           ji_panel_bytes(handle, JI_GEMM, type, args->m, args->n, depth));
 }
 
 ji_panel_bytes_t ji_factor_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
@@ -45,7 +46,7 @@ ji_panel_bytes_t ji_factor_bytes(const jhandle_t *handle, const ji_matmat_t *arg
     const ji_matmat_t solve = {.head = args->head, .side = JBLAS_LEFT, .m = half, .n = half};
 
     return panels_for_both(ji_solve_bytes(handle, &solve),
-                           ji_panel_bytes(handle, args->head.type, half, half, half));
+                           ji_panel_bytes(handle, JI_GEMM, args->head.type, half, half, half));
 }
 
 void ji_panel_add_rungs(jplan_t *plan, ji_panel_bytes_t bytes, uint32_t bits_class) {
@@ -57,16 +58,6 @@ void ji_panel_add_rungs(jplan_t *plan, ji_panel_bytes_t bytes, uint32_t bits_cla
     jplan_add(plan, JI_IN_PLACE, bits_class, 0, 0, NULL);
 }
 
-void ji_product_add_rungs(jplan_t *plan, const jhandle_t *handle, jdatatype_t type, int64_t m,
-                          int64_t n, int64_t k, uint32_t bits_class) {
-    ji_panel_add_rungs(plan, ji_panel_bytes(handle, type, m, n, k), bits_class);
-}
-
-void ji_take_panels(ji_matmat_t *args, const jhandle_t *handle, int64_t m, int64_t n, int64_t k,
-                    const jborrow_t *ws) {
-    ji_panel_take(args, ji_panel_bytes(handle, args->head.type, m, n, k), ws);
-}
-
 void ji_panel_take(ji_matmat_t *args, ji_panel_bytes_t bytes, const jborrow_t *ws) {
     if (ws->ptr[0] == NULL)
         return;
@@ -75,43 +66,62 @@ void ji_panel_take(ji_matmat_t *args, ji_panel_bytes_t bytes, const jborrow_t *w
     args->panel_bytes = ji_is_way(ws, JI_PACKED) ? bytes.packed : bytes.packed_small;
 }
 
-static void product_plan(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *args, int64_t m,
-                         int64_t n, int64_t k) {
-    jplan_init(plan, handle, ji_routine_name(&args->head), "mnk", (const int64_t[]){m, n, k});
-    ji_product_add_rungs(plan, handle, args->head.type, m, n, k, 0);
+/* ---- Ways of gemm ---- */
+
+static ji_panel_bytes_t panels_of_gemm(const jhandle_t *handle, const ji_matmat_t *args) {
+    return ji_panel_bytes(handle, JI_GEMM, args->head.type, args->m, args->n, args->k);
 }
 
-size_t ji_product_callee_bytes(const jhandle_t *handle, jdatatype_t type, int64_t m, int64_t n,
-                               int64_t k) {
+void ji_gemm_add_rungs(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *args,
+                       uint32_t bits_class) {
+    ji_panel_add_rungs(plan, panels_of_gemm(handle, args), bits_class);
+}
+
+void ji_gemm_take_panels(ji_matmat_t *args, const jhandle_t *handle, const jborrow_t *ws) {
+    ji_panel_take(args, panels_of_gemm(handle, args), ws);
+}
+
+size_t ji_gemm_callee_bytes(const jhandle_t *handle, jdatatype_t type, int64_t m, int64_t n,
+                            int64_t k) {
     jplan_t plan;
     jplan_init(&plan, handle, "", "", NULL);
-    ji_product_add_rungs(&plan, handle, type, m, n, k, 0);
+    ji_panel_add_rungs(&plan, ji_panel_bytes(handle, JI_GEMM, type, m, n, k), 0);
     return jplan_bytes(&plan, handle);
 }
 
-jstatus_t ji_answer_product(jhandle_t *handle, const ji_matmat_t *args, int64_t m, int64_t n,
-                            int64_t k) {
-    if (!ji_product_packs(handle, args->head.type, m, n, k))
+/* ---- Routines that are a product ---- */
+
+static void product_plan(jplan_t *plan, const jhandle_t *handle, ji_panel_bytes_t bytes,
+                         const ji_matmat_t *args, int64_t m, int64_t n, int64_t k) {
+    jplan_init(plan, handle, ji_routine_name(&args->head), "mnk", (const int64_t[]){m, n, k});
+    ji_panel_add_rungs(plan, bytes, 0);
+}
+
+jstatus_t ji_answer_product(jhandle_t *handle, ji_primitive_t primitive, const ji_matmat_t *args,
+                            int64_t m, int64_t n, int64_t k) {
+    const ji_panel_bytes_t bytes = ji_panel_bytes(handle, primitive, args->head.type, m, n, k);
+    if (bytes.packed == 0)
         return ji_answer(handle, args, NULL);
 
     jplan_t plan;
-    product_plan(&plan, handle, args, m, n, k);
+    product_plan(&plan, handle, bytes, args, m, n, k);
     return jhandle_answer_plan(handle, &plan);
 }
 
 jstatus_t ji_run_product(jhandle_t *handle, ji_primitive_t primitive, ji_matmat_t *args, int64_t m,
                          int64_t n, int64_t k) {
-    if (!ji_product_packs(handle, args->head.type, m, n, k))
+    const ji_panel_bytes_t bytes = ji_panel_bytes(handle, primitive, args->head.type, m, n, k);
+    if (bytes.packed == 0)
         return ji_run(handle, primitive, args);
 
     jplan_t plan;
-    product_plan(&plan, handle, args, m, n, k);
+    product_plan(&plan, handle, bytes, args, m, n, k);
     JALLOC_BORROW_PLAN(ws, handle, &plan);
     if (!ws.ok)
         return ws.status;
 
     args->head.rung = ws.rung;
-    ji_take_panels(args, handle, m, n, k, &ws);
+    ji_panel_take(args, bytes, &ws);
     const jstatus_t status = ji_run(handle, primitive, args);
     return jstatus_is_error(status) ? status : ws.status;
 }

@@ -53,8 +53,7 @@ void ji_gemm_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat) {
         gemm_add_ways(plan, handle, args);
 
     if (ji_gemm_packs(handle, args->head.type, args->m, args->n, args->k))
-        ji_product_add_rungs(plan, handle, args->head.type, args->m, args->n, args->k,
-                             JI_GEMM_BITS_PLAIN);
+        ji_gemm_add_rungs(plan, handle, args, JI_GEMM_BITS_PLAIN);
     else
         jplan_add(plan, "plain", JI_GEMM_BITS_PLAIN, 0, 0, NULL);
 }
@@ -77,7 +76,7 @@ jstatus_t ji_gemm_run(jhandle_t *handle, const void *matmat, const jborrow_t *ws
         if (ji_is_way(ws, ji_strassen_name(levels)))
             return ji_strassen_run(handle, &args, levels, ws->ptr[0]);
 
-    ji_take_panels(&args, handle, args.m, args.n, args.k, ws);
+    ji_gemm_take_panels(&args, handle, ws);
     return ji_run(handle, JI_GEMM, &args);
 }
 

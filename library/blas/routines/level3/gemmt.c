@@ -11,7 +11,7 @@ JI_CALL gemmt_call(jhandle_t *handle, void *block) {
     JI_CHECK_SIZES(gemmt)
 
     if (ji_is_query(handle))
-        return ji_answer_product(handle, args, args->n, args->n, args->k);
+        return ji_answer_product(handle, JI_GEMMT, args, args->n, args->n, args->k);
     if (args->n == 0)
         return JSTATUS_SUCCESS;
 

@@ -12,7 +12,7 @@ JI_CALL gemm_call(jhandle_t *handle, void *block) {
     JI_CHECK_SIZES(gemm)
 
     if (ji_is_query(handle))
-        return ji_answer_product(handle, args, args->m, args->n, args->k);
+        return ji_answer_product(handle, JI_GEMM_HALF, args, args->m, args->n, args->k);
     if (args->m == 0 || args->n == 0)
         return JSTATUS_SUCCESS;
 

@@ -12,7 +12,7 @@ JI_CALL symm_any(jhandle_t *handle, ji_matmat_t *args, ji_primitive_t primitive)
 
     const int64_t k = args->side == JBLAS_LEFT ? args->m : args->n;
     if (ji_is_query(handle))
-        return ji_answer_product(handle, args, args->m, args->n, k);
+        return ji_answer_product(handle, primitive, args, args->m, args->n, k);
     if (args->m == 0 || args->n == 0)
         return JSTATUS_SUCCESS;
 

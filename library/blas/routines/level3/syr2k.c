@@ -13,7 +13,7 @@ JI_CALL syr2k_call(jhandle_t *handle, void *block) {
     JI_CHECK_WIDTH(syr2k, args->n > 0)
 
     if (ji_is_query(handle))
-        return ji_answer_product(handle, args, args->n, args->n, args->k);
+        return ji_answer_product(handle, JI_SYR2K, args, args->n, args->n, args->k);
     if (args->n == 0)
         return JSTATUS_SUCCESS;
 
@@ -28,7 +28,7 @@ JI_CALL her2k_call(jhandle_t *handle, void *block) {
     JI_CHECK_WIDTH(her2k, args->n > 0)
 
     if (ji_is_query(handle))
-        return ji_answer_product(handle, args, args->n, args->n, args->k);
+        return ji_answer_product(handle, JI_HER2K, args, args->n, args->n, args->k);
     if (args->n == 0)
         return JSTATUS_SUCCESS;
 

@@ -12,7 +12,7 @@ JI_CALL syrk_call(jhandle_t *handle, void *block) {
     JI_CHECK_WIDTH(syrk, args->n > 0)
 
     if (ji_is_query(handle))
-        return ji_answer_product(handle, args, args->n, args->n, args->k);
+        return ji_answer_product(handle, JI_SYRK, args, args->n, args->n, args->k);
     if (args->n == 0)
         return JSTATUS_SUCCESS;
 
@@ -27,7 +27,7 @@ JI_CALL herk_call(jhandle_t *handle, void *block) {
     JI_CHECK_WIDTH(herk, args->n > 0)
 
     if (ji_is_query(handle))
-        return ji_answer_product(handle, args, args->n, args->n, args->k);
+        return ji_answer_product(handle, JI_HERK, args, args->n, args->n, args->k);
     if (args->n == 0)
         return JSTATUS_SUCCESS;
 

@@ -17,7 +17,7 @@ JI_CALL trsm_any(jhandle_t *handle, ji_matmat_t *args, ji_plan_function_t plan) 
 
     const int64_t k = args->side == JBLAS_LEFT ? args->m : args->n;
     if (ji_is_query(handle))
-        return plan == NULL ? ji_answer_product(handle, args, args->m, args->n, k)
+        return plan == NULL ? ji_answer_product(handle, JI_TRMM, args, args->m, args->n, k)
                             : ji_answer(handle, args, empty ? NULL : plan);
     if (empty)
         return JSTATUS_SUCCESS;
