@@ -529,6 +529,25 @@ JTEST(JblasBits, SeveralPanelsOfColumnsAreAsDefined) {
     ways_end(&ways);
 }
 
+/* No fused multiply-add, on whatever processor. */
+JTEST(JblasBits, GeamRoundsEachOperation) {
+    enum { M = 37, N = 41, LD = 44 };
+    static double a[LD * LD], b[LD * LD], c[LD * LD];
+    const double alpha = jtest_random_double(1, 2), beta = jtest_random_double(1, 2);
+    jhandle_t *handle = blas_make_handle(NULL);
+    for (int i = 0; i < LD * LD; i++)
+        a[i] = jtest_random_double(-1, 1), b[i] = jtest_random_double(-1, 1);
+
+    JEXPECT_OK(jblas_dgeam(handle, JBLAS_NO_TRANSPOSE, JBLAS_TRANSPOSE, M, N, &alpha, a, LD, &beta,
+                           b, LD, c, LD));
+    for (int j = 0; j < N; j++)
+        for (int i = 0; i < M; i++) {
+            const double want = add_d(beta, b[j + i * LD], add_d(alpha, a[i + j * LD], 0));
+            JEXPECT_EQ(memcmp(&c[i + j * LD], &want, sizeof want), 0);
+        }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
 /* A row or a column of a product, computed alone, has the bits that it has in the whole. */
 static const int gemm_functions[] = {BLAS_INDEX_sgemm, BLAS_INDEX_dgemm, BLAS_INDEX_cgemm,
                                      BLAS_INDEX_zgemm, BLAS_INDEX_hgemm, BLAS_INDEX_bgemm};
