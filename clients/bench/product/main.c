@@ -172,7 +172,10 @@ static void print_processor(void) {
 
 static void print_contenders(void) {
     print_processor();
-    printf("ours: %s\n", jblas_cblas_name());
+    const char *computes = "?", *kernels = "?";
+    (void)jblas_get_host_blas(&computes);
+    (void)jblas_get_host_isa(&kernels);
+    printf("ours: %s, kernels %s\n", computes, kernels);
     for (size_t i = 0; i < peer_count; i++)
         printf("%s: %s, kernels %s\n", peers[i].name, peers[i].path, peer_kernels(&peers[i]));
 }

@@ -46,8 +46,7 @@
 typedef struct product_run {
     const ji_product_t *call;
     const ji_product_kernels_t *kernels;
-    int64_t depth;     /* steps of a panel */
-    int64_t row_block; /* rows that are done at once, a multiple of a tile's */
+    int64_t depth; /* steps of a panel */
     char *b_panel, *a_panels;
     size_t a_panel_bytes;
 
@@ -55,9 +54,12 @@ typedef struct product_run {
     int64_t row, row_end, column, column_end, step, steps;
     /* With the first panel that reaches an element of C, and with the others. */
     ji_product_scalars_t first, more;
-    bool is_first;        /* of products without a triangle */
-    int64_t column_parts; /* in how many parts a block of rows is done */
-    atomic_llong next;    /* item of work */
+    bool is_first; /* of products without a triangle */
+
+    /* Items of work: `groups` of rows, one for each thread or more, of which each is done in
+     * `rounds`, since a panel of A has so many rows, and in `parts` of the columns. */
+    int64_t groups, rounds, parts;
+    atomic_llong next;
 } product_run_t;
 
 int ji_product_threads(double work) {
@@ -377,22 +379,45 @@ static void product_multiply_block(const product_run_t *run, char *a_panel, int6
     }
 }
 
+/* The strips that lines are. */
+static int64_t product_strips_of(int64_t lines, int width) { return (lines + width - 1) / width; }
+
+/* Where the n-th of so many parts begins: they differ by one at most, and longer ones come first. */
+static int64_t product_cut(int64_t size, int64_t n, int64_t parts) {
+    return size / parts * n + ji_min(size % parts, n);
+}
+
+/* An item: false: there is none. Of a triangle the longest rows come first. */
+static bool product_item(const product_run_t *run, int64_t item, int64_t *row, int64_t *row_end,
+                         int64_t *column, int64_t *column_end) {
+    const int rows = run->kernels->rows, columns = run->kernels->columns;
+    const int64_t row_strips = product_strips_of(run->row_end - run->row, rows),
+                  column_strips = product_strips_of(run->column_end - run->column, columns);
+    const int64_t part = item % run->parts, round = item / (run->parts * run->groups);
+    int64_t group = item / run->parts % run->groups;
+    if (round >= run->rounds)
+        return false;
+    if (run->call->written == JI_WRITTEN_LOWER)
+        group = run->groups - 1 - group;
+
+    const int64_t first = product_cut(row_strips, group, run->groups),
+                  count = product_cut(row_strips, group + 1, run->groups) - first;
+    *row = run->row + (first + product_cut(count, round, run->rounds)) * rows;
+    *row_end = ji_min(run->row + (first + product_cut(count, round + 1, run->rounds)) * rows,
+                      run->row_end);
+    *column = run->column + product_cut(column_strips, part, run->parts) * columns;
+    *column_end = ji_min(run->column + product_cut(column_strips, part + 1, run->parts) * columns,
+                         run->column_end);
+    return true;
+}
+
 static void product_multiply_part(void *argument, int index) {
     product_run_t *run = argument;
-    const int columns = run->kernels->columns;
-    const int64_t strips = (run->column_end - run->column + columns - 1) / columns;
-    const int64_t part_strips = (strips + run->column_parts - 1) / run->column_parts;
     char *const a_panel = run->a_panels + (size_t)index * run->a_panel_bytes;
+    int64_t row, row_end, column, column_end;
 
-    for (;;) {
-        const int64_t item = atomic_fetch_add_explicit(&run->next, 1, memory_order_relaxed);
-        const int64_t row = run->row + item / run->column_parts * run->row_block,
-                      column = run->column + item % run->column_parts * part_strips * columns;
-        if (row >= run->row_end)
-            return;
-
-        const int64_t row_end = ji_min(row + run->row_block, run->row_end),
-                      column_end = ji_min(column + part_strips * columns, run->column_end);
+    while (product_item(run, atomic_fetch_add_explicit(&run->next, 1, memory_order_relaxed), &row,
+                        &row_end, &column, &column_end)) {
         if ((run->call->written == JI_WRITTEN_LOWER && row_end <= column) ||
             (run->call->written == JI_WRITTEN_UPPER && column_end <= row))
             continue;
@@ -429,22 +454,36 @@ static const ji_operand_t *product_triangle(const ji_product_t *call) {
     return call->b.kind == JI_OPERAND_TRIANGULAR ? &call->b : &call->a;
 }
 
-/* Chooses how many rows are done at once, so that all of them have about the same. */
+/* Divides the panel, of whose rows `most` are packed at once, among `count` threads, evenly: by rows
+ * or, where these are too few for that, by columns, too, for which each thread packs A anew. */
 static void product_divide(product_run_t *run, int64_t most, int count) {
-    const ji_product_kernels_t *kernels = run->kernels;
-    const int64_t rows = run->row_end - run->row;
-    const int64_t rounds = (rows + most * count - 1) / (most * count), blocks = rounds * count;
+    enum { PACKING = 2, GROUPS = 4 }; /* a strip of A, in tiles; of a triangle, a thread */
+    const ji_product_t *call = run->call;
+    const int64_t row_strips = product_strips_of(run->row_end - run->row, run->kernels->rows),
+                  column_strips =
+                      product_strips_of(run->column_end - run->column, run->kernels->columns);
 
-    run->row_block = ji_min(most, ((rows + blocks - 1) / blocks + kernels->rows - 1) /
-                                      kernels->rows * kernels->rows);
-    run->column_parts = 1;
+    run->groups = 1, run->parts = 1;
+    if (call->written != JI_WRITTEN_ALL && count > 1) {
+        run->groups = ji_min((int64_t)GROUPS * count, row_strips);
+    } else if (count > 1) {
+        /* Where B is triangular, A is overwritten: its rows are one thread's. */
+        const int64_t most_parts = call->b.kind == JI_OPERAND_TRIANGULAR ? 1 : column_strips;
+        double least = 0;
+        for (int64_t parts = 1; parts <= ji_min(count, most_parts); parts++) {
+            const int64_t groups = ji_min((count + parts - 1) / parts, row_strips);
+            const double turns = (double)((groups * parts + count - 1) / count),
+                         strips = (double)((row_strips + groups - 1) / groups),
+                         tiles = (double)((column_strips + parts - 1) / parts + PACKING),
+                         time = turns * strips * tiles;
+            if (parts == 1 || time < least)
+                least = time, run->groups = groups, run->parts = parts;
+        }
+    }
 
-    /* Few rows: blocks of them are divided by columns, but where A is overwritten meanwhile. */
-    const int64_t strips = (run->column_end - run->column) / kernels->columns;
-    const int64_t row_blocks = (rows + run->row_block - 1) / run->row_block;
-    if (count > 1 && row_blocks < count && run->call->b.kind != JI_OPERAND_TRIANGULAR)
-        run->column_parts =
-            ji_max(1, ji_min((2 * count + row_blocks - 1) / row_blocks, strips / 4));
+    const int64_t strips = (row_strips + run->groups - 1) / run->groups,
+                  at_once = most / run->kernels->rows;
+    run->rounds = (strips + at_once - 1) / at_once;
 }
 
 static void product_packed(product_run_t *run, int64_t column_block, int64_t row_block) {
@@ -525,37 +564,26 @@ static void product_direct_panel(const product_run_t *run, int64_t step, int64_t
 static void product_direct_part(void *argument, int index) {
     product_run_t *run = argument;
     const ji_product_t *call = run->call;
-    const bool by_rows = run->column_parts == 1;
-    const int64_t end = by_rows ? call->m : call->n;
+    int64_t row, row_end, column, column_end;
     (void)index;
 
-    for (;;) {
-        const int64_t item = atomic_fetch_add_explicit(&run->next, 1, memory_order_relaxed);
-        const int64_t first = item * run->row_block, last = ji_min(first + run->row_block, end);
-        if (first >= end)
-            return;
-
+    while (product_item(run, atomic_fetch_add_explicit(&run->next, 1, memory_order_relaxed), &row,
+                        &row_end, &column, &column_end))
         for (int64_t step = 0; step < call->k; step += run->depth)
-            if (by_rows)
-                product_direct_panel(run, step, first, last, 0, call->n);
-            else
-                product_direct_panel(run, step, 0, call->m, first, last);
-    }
+            product_direct_panel(run, step, row, row_end, column, column_end);
 }
 
 static void product_direct(product_run_t *run) {
     const ji_product_t *call = run->call;
-    const bool by_rows = call->m >= call->n;
-    const int64_t size = by_rows ? call->m : call->n,
-                  tile = by_rows ? run->kernels->rows : run->kernels->columns;
 
     ji_team_lease_t lease;
     ji_team_begin(&lease, &call->threads, product_threads(call));
-
     /* The fewer parts, the longer the columns of A that are read at once. */
     const int64_t parts = lease.count == 1 ? 1 : 2 * lease.count;
-    run->row_block = ((size + parts - 1) / parts + tile - 1) / tile * tile;
-    run->column_parts = by_rows ? 1 : 2;
+    run->column_end = call->n;
+    run->rounds = 1;
+    run->groups = call->m >= call->n ? parts : 1;
+    run->parts = call->m >= call->n ? 1 : parts;
     ji_team_do(&lease, product_direct_part, run);
 
     ji_team_end(&lease);
