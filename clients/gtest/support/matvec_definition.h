@@ -147,8 +147,32 @@ static void NAME(gemv)(const ji_matvec_t *v, const REAL *x, REAL *y, int64_t pan
     (0, v->m, 0, v->n, v->trans == JBLAS_CONJUGATE_TRANSPOSE, alpha, a, v->lda, x, y, panel);
 }
 
-/* The four columns at j, and their mirror image: the triangle on the diagonal as four columns, then
- * beside it the rest of the block of 64, then what is beside the block. */
+/* The block [block, end) on the diagonal: its columns in fours, then a dot of each column for the
+ * mirror image, without the diagonal. Lanes are counted from the block's first row. */
+static void NAME(symmetric_block)(int64_t block, int64_t end, bool upper, const REAL *alpha,
+                                  const REAL *a, int64_t lda, const REAL *x, REAL *y) {
+    for (int64_t j = block; j < end; j += 4)
+        for (int64_t i = block; i < end; i++) {
+            const int64_t four = end - j < 4 ? end : j + 4;
+            const int64_t first = upper && i > j ? i : j, last = !upper && i < four ? i + 1 : four;
+            REAL s[8];
+            for (int64_t k = first; k < last; k++)
+                NAME(scaled)(alpha, x + k * PARTS, false, s + (k - first) * PARTS);
+            if (first < last)
+                NAME(add_four)
+            (y + i * PARTS, last - first, A(i, first), lda * PARTS, s, i - first);
+        }
+
+    for (int64_t j = block; j < end; j++) {
+        REAL column[64 * PARTS] = {0}, sum[2];
+        const int64_t first = upper ? block : j + 1, count = upper ? j - block : end - first;
+        memcpy(column + (first - block) * PARTS, A(first, j), (size_t)count * PARTS * sizeof(REAL));
+        NAME(dot)(end - block, true, column, x + block * PARTS, sum);
+        NAME(add_scaled)(alpha, sum, y + j * PARTS);
+    }
+}
+
+/* Blocks of 64 on the diagonal, and what is beside them, which an upper triangle has before. */
 static void NAME(symv)(const ji_matvec_t *v, const REAL *x, REAL *y, int64_t panel) {
     const REAL *alpha = ji_scalar_data(&v->alpha), *beta = ji_scalar_data(&v->beta), *a = v->a;
     const bool upper = v->uplo == JBLAS_UPPER;
@@ -158,32 +182,15 @@ static void NAME(symv)(const ji_matvec_t *v, const REAL *x, REAL *y, int64_t pan
         NAME(scaled_by_beta)(beta, y + i * PARTS);
     if (alpha[0] == 0 && alpha[PARTS - 1] == 0)
         return;
-    for (int64_t j = 0; j < n; j += 4) {
-        const int64_t end = n - j < 4 ? n : j + 4, block = j / 64 * 64,
-                      block_end = n - block < 64 ? n : block + 64;
-
-        for (int beside = 0; upper && beside < 2; beside++) {
-            const int64_t row = beside ? block : 0, row_end = beside ? j : block;
-            NAME(add_columns)(row, row_end, j, end, alpha, a, lda, x, y);
-            NAME(add_dots)(row, row_end, j, end, true, alpha, a, lda, x, y, beside ? 64 : panel);
-        }
-        for (int64_t i = j; i < end; i++) {
-            REAL row[8], s[8];
-            for (int64_t k = j; k < end; k++) {
-                const bool is_stored = upper ? i <= k : i >= k;
-                const REAL *element = is_stored ? A(i, k) : A(k, i);
-                row[(k - j) * PARTS] = element[0];
-                if (PARTS == 2)
-                    row[(k - j) * PARTS + 1] = is_stored ? element[1] : -element[1];
-                NAME(scaled)(alpha, x + k * PARTS, false, s + (k - j) * PARTS);
-            }
-            NAME(add_four)(y + i * PARTS, end - j, row, PARTS, s, i - j);
-        }
-        for (int beside = 0; !upper && beside < 2; beside++) {
-            const int64_t row = beside ? block_end : end, row_end = beside ? n : block_end;
-            NAME(add_columns)(row, row_end, j, end, alpha, a, lda, x, y);
-            NAME(add_dots)(row, row_end, j, end, true, alpha, a, lda, x, y, beside ? panel : 64);
-        }
+    for (int64_t block = 0; block < n; block += 64) {
+        const int64_t end = n - block < 64 ? n : block + 64, row = upper ? 0 : end,
+                      row_end = upper ? block : n;
+        if (!upper)
+            NAME(symmetric_block)(block, end, upper, alpha, a, lda, x, y);
+        NAME(add_columns)(row, row_end, block, end, alpha, a, lda, x, y);
+        NAME(add_dots)(row, row_end, block, end, true, alpha, a, lda, x, y, panel);
+        if (upper)
+            NAME(symmetric_block)(block, end, upper, alpha, a, lda, x, y);
     }
 }
 

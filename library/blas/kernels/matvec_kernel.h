@@ -290,8 +290,8 @@ VECTOR_INLINE void NAME(add_group)(int count, NAME(dot_t) * dots, const REAL *a,
     }
 }
 
-/* Upper halves are added to lower ones. */
-VECTOR_INLINE void NAME(fold)(const VECTOR *group, REAL *sums) {
+/* Upper halves are added to lower ones, until one vector is left. */
+VECTOR_INLINE VECTOR NAME(fold)(const VECTOR *group) {
     VECTOR vectors[GROUP];
     VECTOR_UNROLL
     for (int g = 0; g < GROUP; g++)
@@ -300,21 +300,38 @@ VECTOR_INLINE void NAME(fold)(const VECTOR *group, REAL *sums) {
     for (int half = GROUP / 2; half > 0; half /= 2)
         for (int g = 0; g < half; g++)
             vectors[g] = vectors[g] + vectors[g + half];
-    V(fold_pairs)(vectors[0], sums);
+    return vectors[0];
 }
 
 VECTOR_INLINE void NAME(end_dot)(const NAME(dot_t) * dot, bool conjugate, REAL *result) {
-    REAL pair[2];
-    NAME(fold)(dot->sum, pair);
 #if COMPLEX
-    REAL turned[2]; /* with i x: of the real parts of a, and of the imaginary ones */
-    NAME(fold)(dot->turned, turned);
+    REAL pair[2], turned[2]; /* with i x: of the real parts of a, and of the imaginary ones */
+    V(fold_pairs)(NAME(fold)(dot->sum), pair);
+    V(fold_pairs)(NAME(fold)(dot->turned), turned);
     result[0] = conjugate ? pair[0] + pair[1] : pair[0] - pair[1];
     result[1] = conjugate ? -turned[0] - turned[1] : turned[1] - turned[0];
 #else
     (void)conjugate;
-    result[0] = pair[0] + pair[1];
+    result[0] = V(fold)(NAME(fold)(dot->sum));
 #endif
+}
+
+VECTOR_INLINE void NAME(end_dots)(int count, const NAME(dot_t) * dots, bool conjugate,
+                                  REAL *results) {
+    int k = 0;
+#if !COMPLEX
+    VECTOR_UNROLL
+    for (; k + FOUR <= count; k += FOUR) {
+        VECTOR folded[FOUR];
+        VECTOR_UNROLL
+        for (int l = 0; l < FOUR; l++)
+            folded[l] = NAME(fold)(dots[k + l].sum);
+        V(fold_four)(folded, results + k);
+    }
+#endif
+    VECTOR_UNROLL
+    for (; k < count; k++)
+        NAME(end_dot)(&dots[k], conjugate, results + k * PARTS);
 }
 
 VECTOR_INLINE void NAME(some_dots)(int64_t m, int count, bool conjugate, const REAL *a,
@@ -329,9 +346,7 @@ VECTOR_INLINE void NAME(some_dots)(int64_t m, int count, bool conjugate, const R
     if (i < reals)
         NAME(add_group)(count, dots, a + i, step, x + i, reals - i, false);
 
-    VECTOR_UNROLL
-    for (int k = 0; k < count; k++)
-        NAME(end_dot)(&dots[k], conjugate, sums + k * PARTS);
+    NAME(end_dots)(count, dots, conjugate, sums);
 }
 
 static void NAME(dots)(int64_t m, int64_t n, bool conjugate, const void *matrix, int64_t lda,
@@ -358,18 +373,40 @@ static void NAME(dots)(int64_t m, int64_t n, bool conjugate, const void *matrix,
         NAME(some_dots)(m, 1, conjugate, a, step, x, sums);
 }
 
+/* `reals` of them, and zeros up to a whole group. */
+VECTOR_INLINE void NAME(lay)(int64_t reals, const REAL *from, REAL *to) {
+    int64_t i = 0;
+    for (; i + LANES <= reals; i += LANES)
+        V(store)(to + i, V(load)(from + i));
+    if (i < reals) {
+        V(store)(to + i, V(load_piece)(from + i, V(first)((int)(reals - i))));
+        i += LANES;
+    }
+    for (; i % GROUP_LANES != 0; i += LANES)
+        V(store)(to + i, V(splat)(0));
+}
+
+/* Takes what was laid. */
+VECTOR_INLINE void NAME(take)(int64_t reals, const REAL *from, REAL *to) {
+    int64_t i = 0;
+    for (; i + LANES <= reals; i += LANES)
+        V(store)(to + i, V(load)(from + i));
+    if (i < reals)
+        V(store_piece)(to + i, V(load)(from + i), V(first)((int)(reals - i)));
+}
+
 /* Both, of four columns. Where there are registers enough every element is read once; elsewhere
  * what the first loop reads lies in the nearest cache for the second. */
 #if DOTS >= FOUR
-VECTOR_INLINE void NAME(add_both)(NAME(dot_t) * dots, const REAL *a, int64_t step,
-                                  const VECTOR *splats, REAL *y, const REAL *x, int64_t reals,
-                                  bool is_whole) {
+/* 64 bytes of rows, of which `reals` are there: in x and y all. */
+VECTOR_INLINE void NAME(add_both_groups)(NAME(dot_t) * dots, const REAL *a, int64_t step,
+                                         const VECTOR *splats, REAL *y, const REAL *x,
+                                         int64_t reals, bool is_whole) {
     VECTOR_UNROLL
     for (int g = 0; g < GROUP; g++) {
         const int64_t left = reals - g * LANES;
         const PART part = V(first)(left <= 0 ? 0 : left < LANES ? (int)left : LANES);
-        const VECTOR own = is_whole ? V(load)(x + g * LANES) : V(load_part)(x + g * LANES, part);
-        VECTOR result = is_whole ? V(load)(y + g * LANES) : V(load_part)(y + g * LANES, part);
+        const VECTOR own = V(load)(x + g * LANES);
         VECTOR sum = V(splat)(0);
 #if COMPLEX
         VECTOR turned = sum;
@@ -386,55 +423,54 @@ VECTOR_INLINE void NAME(add_both)(NAME(dot_t) * dots, const REAL *a, int64_t ste
             dots[k].turned[g] = V(fma)(column, V(turn)(own), dots[k].turned[g]);
 #endif
         }
-        result = result + sum;
+
+        VECTOR result = V(load)(y + g * LANES) + sum;
 #if COMPLEX
         result = result + V(turn)(turned);
 #endif
-        if (is_whole)
-            V(store)(y + g * LANES, result);
-        else
-            V(store_part)(y + g * LANES, result, part);
+        V(store)(y + g * LANES, result);
     }
 }
 
-static void NAME(both_of_four)(int64_t m, const REAL *a, int64_t step, const REAL *s, REAL *y,
-                               const REAL *x, REAL *sums) {
-    const int64_t reals = m * PARTS;
-    NAME(dot_t) dots[FOUR];
+/* Rows [first, whole), and the rest up to `end`, of whose x and y there is a whole group. */
+VECTOR_INLINE void NAME(add_both)(NAME(dot_t) * dots, int64_t first, int64_t whole, int64_t end,
+                                  const REAL *a, int64_t step, const REAL *s, REAL *y,
+                                  const REAL *x, REAL *rest_y, const REAL *rest_x) {
     VECTOR splats[FOUR * PARTS];
-    NAME(clear_dots)(FOUR, dots);
     VECTOR_UNROLL
     for (int k = 0; k < FOUR * PARTS; k++)
         splats[k] = V(splat)(s[k]);
 
-    int64_t i = 0;
-    for (; i + GROUP_LANES <= reals; i += GROUP_LANES)
-        NAME(add_both)(dots, a + i, step, splats, y + i, x + i, GROUP_LANES, true);
-    if (i < reals)
-        NAME(add_both)(dots, a + i, step, splats, y + i, x + i, reals - i, false);
-
-    VECTOR_UNROLL
-    for (int k = 0; k < FOUR; k++)
-        NAME(end_dot)(&dots[k], true, sums + k * PARTS);
-}
-#else
-static void NAME(both_of_four)(int64_t m, const REAL *a, int64_t step, const REAL *s, REAL *y,
-                               const REAL *x, REAL *sums) {
-    NAME(columns)(m, FOUR, a, step / PARTS, s, y);
-    NAME(dots)(m, FOUR, true, a, step / PARTS, x, sums);
+    for (int64_t i = first; i < whole; i += GROUP_LANES)
+        NAME(add_both_groups)(dots, a + i, step, splats, y + i, x + i, GROUP_LANES, true);
+    if (whole < end)
+        NAME(add_both_groups)(dots, a + whole, step, splats, rest_y, rest_x, end - whole, false);
 }
 #endif
 
 static void NAME(both)(int64_t m, int64_t n, const void *matrix, int64_t lda, const void *scalars,
-                       void *y, const void *x, void *results) {
-    const REAL *a = matrix, *s = scalars;
-    REAL *sums = results;
-    const int64_t step = lda * PARTS;
+                       void *to, const void *vector, void *results) {
+    const REAL *a = matrix, *s = scalars, *x = vector;
+    REAL *y = to, *sums = results;
 
-    for (; n >= FOUR; n -= FOUR, a += FOUR * step, s += FOUR * PARTS, sums += FOUR * PARTS)
-        NAME(both_of_four)(m, a, step, s, y, x, sums);
-    NAME(columns)(m, n, a, lda, s, y);
-    NAME(dots)(m, n, true, a, lda, x, sums);
+#if DOTS >= FOUR
+    const int64_t step = lda * PARTS, reals = m * PARTS, rest = reals % GROUP_LANES;
+    _Alignas(64) REAL rest_y[GROUP_LANES] = {0}, rest_x[GROUP_LANES] = {0};
+    NAME(lay)(rest, y + reals - rest, rest_y);
+    NAME(lay)(rest, x + reals - rest, rest_x);
+
+    for (; n >= FOUR; n -= FOUR, a += FOUR * step, s += FOUR * PARTS, sums += FOUR * PARTS) {
+        NAME(dot_t) dots[FOUR];
+        NAME(clear_dots)(FOUR, dots);
+        NAME(add_both)(dots, 0, reals - rest, reals, a, step, s, y, x, rest_y, rest_x);
+        NAME(end_dots)(FOUR, dots, true, sums);
+    }
+    NAME(take)(rest, rest_y, y + reals - rest);
+#endif
+    if (n > 0) {
+        NAME(columns)(m, n, a, lda, s, y);
+        NAME(dots)(m, n, true, a, lda, x, sums);
+    }
 }
 
 /* ---- A += x s^T + y r^T ---- */
@@ -514,72 +550,192 @@ static void NAME(update2)(int64_t m, int64_t n, const void *x, const void *s, co
 
 /* ---- Diagonal blocks ---- */
 
-/* Four columns: a triangle by single elements, and beside it, towards the block's first row or its
- * last, a rectangle of columns and dots. */
+/* Vectors of a symmetric block are laid here, whole groups of them: so each four finds its rows
+ * where the one before left them, and not across two stores. */
+typedef struct NAME(block) {
+    _Alignas(64) REAL at[JI_MATVEC_BLOCK * PARTS];
+} NAME(block_t);
 
-/* y += A s for the triangle, as if both halves of it were there. */
-VECTOR_INLINE void NAME(symmetric_some)(int count, bool upper, const REAL *a, int64_t step,
-                                        const REAL *s, REAL *y) {
+/* result = alpha x, or result + alpha x, of whole vectors. */
+VECTOR_INLINE void NAME(scale_block)(int64_t reals, const REAL *alpha, const NAME(block_t) * x,
+                                     bool add, NAME(block_t) * result) {
+    const VECTOR re = V(splat)(alpha[0]);
+#if COMPLEX
+    const VECTOR im = V(splat)(alpha[1]);
+    const bool is_real = NAME(is_real)(alpha);
+#endif
+    for (int64_t i = 0; i < reals; i += LANES) {
+        const VECTOR own = V(load)(x->at + i);
+        VECTOR scaled = re * own;
+        if (add)
+            scaled = V(fma)(re, own, V(load)(result->at + i));
+#if COMPLEX
+        if (!is_real)
+            scaled = V(fma)(im, V(turn)(own), scaled);
+#endif
+        V(store)(result->at + i, scaled);
+    }
+}
+
+/* A symmetric block is gone through by fours of columns. Of the group of rows that holds a four's
+ * triangle every column has other elements: column k those from real `at` + k PARTS of it on, if
+ * the lower triangle is stored, or up to there. `reals` of the group are rows of the block. */
+
+/* y += A s. Of the diagonal the imaginary part is not read. */
+VECTOR_INLINE void NAME(diagonal_columns)(int at, bool upper, const REAL *a, int64_t step,
+                                          const REAL *s, REAL *y, int reals) {
     VECTOR_UNROLL
-    for (int i = 0; i < count; i++) {
-        REAL sum[PARTS] = {0}, turned[PARTS] = {0};
+    for (int g = 0; g < GROUP; g++) {
+        VECTOR sum = V(splat)(0);
+#if COMPLEX
+        VECTOR turned = sum;
+#endif
         VECTOR_UNROLL
-        for (int j = 0; j < count; j++) {
-            const bool is_stored = upper ? i <= j : i >= j;
-            const REAL *element = is_stored ? a + i * PARTS + j * step : a + j * PARTS + i * step;
-            const REAL own[2] = {element[0], is_stored ? element[COMPLEX] : -element[COMPLEX]};
-            /* Of the diagonal the imaginary part is not read. */
-            for (int part = 0; part < (i == j ? 1 : PARTS); part++) {
-                sum[part] = V(fma_one)(own[part], s[PARTS * j], sum[part]);
-                turned[part] = V(fma_one)(own[part], s[PARTS * j + COMPLEX], turned[part]);
-            }
+        for (int k = 0; k < FOUR; k++) {
+            const int diagonal = at + k * PARTS - g * LANES, from = upper ? 0 : diagonal,
+                      end = upper ? diagonal + 1 : reals - g * LANES;
+            if (upper ? end <= 0 : from >= LANES)
+                continue;
+
+            const VECTOR column = V(load_between)(a + k * step + g * LANES, from, end);
+#if COMPLEX
+            const KEEP real = V(keep_between)(diagonal, diagonal + 1),
+                       rest = V(keep_between)(upper ? 0 : diagonal + 2, upper ? diagonal : LANES);
+            const VECTOR re = V(splat)(s[2 * k]), im = V(splat)(s[2 * k + 1]);
+            turned = V(fma_where)(real, column, im, V(fma_where)(rest, column, im, turned));
+            sum = V(fma_where)(real, column, re, V(fma_where)(rest, column, re, sum));
+#else
+            const KEEP keep = V(keep_between)(upper ? 0 : diagonal, upper ? end : LANES);
+            sum = V(fma_where)(keep, column, V(splat)(s[k]), sum);
+#endif
         }
-        for (int part = 0; part < PARTS; part++)
-            y[PARTS * i + part] += sum[part];
-        if (COMPLEX) {
-            y[PARTS * i] -= turned[COMPLEX];
-            y[PARTS * i + COMPLEX] += turned[0];
+
+        VECTOR result = V(load)(y + g * LANES) + sum;
+#if COMPLEX
+        result = result + V(turn)(turned);
+#endif
+        V(store)(y + g * LANES, result);
+    }
+}
+
+/* dots += A^H x of `count` columns from k on, without the diagonal. */
+VECTOR_INLINE void NAME(diagonal_dots)(int at, bool upper, int first, int count, NAME(dot_t) * dots,
+                                       const REAL *a, int64_t step, const REAL *x, int reals) {
+    VECTOR_UNROLL
+    for (int g = 0; g < GROUP; g++) {
+        const VECTOR own = V(load)(x + g * LANES);
+        VECTOR_UNROLL
+        for (int k = 0; k < count; k++) {
+            const int diagonal = at + (first + k) * PARTS - g * LANES;
+            const int from = upper ? 0 : diagonal + PARTS,
+                      end = upper ? diagonal : reals - g * LANES;
+            if (upper ? end <= 0 : from >= LANES)
+                continue;
+
+            const KEEP keep = V(keep_between)(from, upper ? end : LANES);
+            const VECTOR column = V(load_between)(a + (first + k) * step + g * LANES, from, end);
+            dots[k].sum[g] = V(fma_where)(keep, column, own, dots[k].sum[g]);
+#if COMPLEX
+            dots[k].turned[g] = V(fma_where)(keep, column, V(turn)(own), dots[k].turned[g]);
+#endif
         }
     }
 }
 
-/* Numbers that the compiler knows, for it unrolls. */
-static void NAME(symmetric_four)(int count, bool upper, const REAL *a, int64_t step, const REAL *s,
-                                 REAL *y) {
-    switch (count) {
-    case 1: NAME(symmetric_some)(1, upper, a, step, s, y); break;
-    case 2: NAME(symmetric_some)(2, upper, a, step, s, y); break;
-    case 3: NAME(symmetric_some)(3, upper, a, step, s, y); break;
-    default:
+/* The four at column a, whose triangle is in the group of rows from real `group` on, `at` in it:
+ * y += A s, and what the mirror image of its other elements gives to `sums`. */
+VECTOR_INLINE void NAME(symmetric_four)(int at, bool upper, int64_t reals, int64_t group,
+                                        const REAL *a, int64_t step, const REAL *s, const REAL *x,
+                                        REAL *y, REAL *sums) {
+    const int own = reals - group < GROUP_LANES ? (int)(reals - group) : GROUP_LANES;
+    const int64_t first = upper ? 0 : group + own, end = upper ? group : reals;
+    const int64_t whole = first + (end - first) / GROUP_LANES * GROUP_LANES;
+    const REAL *diagonal = a + group;
+
+#if DOTS >= FOUR
+    NAME(dot_t) dots[FOUR];
+    NAME(clear_dots)(FOUR, dots);
+    if (!upper)
+        NAME(diagonal_dots)(at, upper, 0, FOUR, dots, diagonal, step, x + group, own);
+    NAME(add_both)(dots, first, whole, end, a, step, s, y, x, y + whole, x + whole);
+    if (upper)
+        NAME(diagonal_dots)(at, upper, 0, FOUR, dots, diagonal, step, x + group, own);
+    NAME(end_dots)(FOUR, dots, true, sums);
+#else
+    NAME(columns)((end - first) / PARTS, FOUR, a + first, step / PARTS, s, y + first);
+    VECTOR_UNROLL
+    for (int k = 0; k < FOUR; k += DOTS) {
+        NAME(dot_t) dots[DOTS];
+        NAME(clear_dots)(DOTS, dots);
+        if (!upper)
+            NAME(diagonal_dots)(at, upper, k, DOTS, dots, diagonal, step, x + group, own);
+        for (int64_t i = first; i < whole; i += GROUP_LANES)
+            NAME(add_group)(DOTS, dots, a + k * step + i, step, x + i, GROUP_LANES, true);
+        if (whole < end)
+            NAME(add_group)(DOTS, dots, a + k * step + whole, step, x + whole, end - whole, false);
         if (upper)
-            NAME(symmetric_some)(FOUR, true, a, step, s, y);
-        else
-            NAME(symmetric_some)(FOUR, false, a, step, s, y);
+            NAME(diagonal_dots)(at, upper, k, DOTS, dots, diagonal, step, x + group, own);
+        NAME(end_dots)(DOTS, dots, true, sums + k * PARTS);
+    }
+#endif
+    NAME(diagonal_columns)(at, upper, diagonal, step, s, y + group, own);
+}
+
+/* Numbers that the compiler knows, for it unrolls. */
+VECTOR_INLINE void NAME(symmetric_fours)(bool upper, int64_t n, const REAL *matrix, int64_t step,
+                                         const REAL *s, const REAL *x, REAL *y, REAL *sums) {
+    for (int64_t j = 0; j < n; j += FOUR) {
+        const int64_t own = j * PARTS, group = own / GROUP_LANES * GROUP_LANES, reals = n * PARTS;
+        const REAL *a = matrix + j * step;
+        int64_t apart = step;
+        NAME(block_t) copies[FOUR]; /* of the last columns, if they are no four */
+        if (upper && n - j < FOUR) {
+            for (int64_t k = 0; k < FOUR; k++) {
+                memset(copies[k].at, 0, (size_t)(group + GROUP_LANES) * sizeof(REAL));
+                NAME(lay)(k < n - j ? own + (k + 1) * PARTS : 0, a + k * step, copies[k].at);
+            }
+            a = copies[0].at, apart = JI_MATVEC_BLOCK * PARTS;
+        }
+
+#define FOUR_AT(at)                                                                                \
+    NAME(symmetric_four)(at, upper, reals, group, a, apart, s + own, x, y, sums + own)
+#define CASE(index)                                                                                \
+    case index:                                                                                    \
+        if ((index)*FOUR * PARTS < GROUP_LANES)                                                    \
+            FOUR_AT((index)*FOUR *PARTS);                                                          \
+        break;
+        switch ((own - group) / (FOUR * PARTS)) {
+            CASE(0)
+            CASE(1)
+            CASE(2)
+            CASE(3)
+        default: break;
+        }
+#undef CASE
+#undef FOUR_AT
     }
 }
 
 static void NAME(symmetric)(int64_t n, bool upper, const void *alpha, const void *matrix,
                             int64_t lda, const void *vector, void *to) {
-    const REAL *a = matrix, *x = vector;
-    REAL *y = to;
-    const int64_t step = lda * PARTS;
-    REAL s[JI_MATVEC_BLOCK * PARTS], sums[FOUR * PARTS];
-    NAME(scale)(n, alpha, x, 1, false, s);
+    const int64_t step = lda * PARTS, reals = n * PARTS,
+                  last = (reals - 1) / GROUP_LANES * GROUP_LANES;
+    NAME(block_t) x, y, s, sums;
+    NAME(lay)(reals, vector, x.at);
+    NAME(lay)(reals, to, y.at);
+    NAME(scale_block)(last + GROUP_LANES, alpha, &x, false, &s);
+    memset(sums.at + last, 0, GROUP_LANES * sizeof(REAL));
 
-    for (int64_t j = 0; j < n; j += FOUR) {
-        const int64_t count = n - j < FOUR ? n - j : FOUR;
-        const int64_t first = upper ? 0 : j + count, rows = upper ? j : n - first;
-        const REAL *beside = a + first * PARTS + j * step, *own = a + j * PARTS + j * step;
-
-        if (!upper)
-            NAME(symmetric_four)((int)count, upper, own, step, s + j * PARTS, y + j * PARTS);
-        NAME(both)
-        (rows, count, beside, lda, s + j * PARTS, y + first * PARTS, x + first * PARTS, sums);
-        NAME(add)(rows > 0 ? count : 0, alpha, sums, y + j * PARTS, 1);
-        if (upper)
-            NAME(symmetric_four)((int)count, upper, own, step, s + j * PARTS, y + j * PARTS);
-    }
+    if (upper)
+        NAME(symmetric_fours)(true, n, matrix, step, s.at, x.at, y.at, sums.at);
+    else
+        NAME(symmetric_fours)(false, n, matrix, step, s.at, x.at, y.at, sums.at);
+    NAME(scale_block)(last + GROUP_LANES, alpha, &sums, true, &y);
+    NAME(take)(reals, y.at, to);
 }
+
+/* In the other diagonal blocks of four columns there are a triangle of single elements, and beside
+ * it, towards the block's first row or its last, a rectangle of columns and dots. */
 
 /* a += x s of single elements. */
 VECTOR_INLINE void NAME(update_one)(REAL *a, const REAL *x, const REAL *s) {

@@ -24,6 +24,7 @@
  *   t_fold(v)                    the sum of all, by halves: the upper half is added to the lower
  *                                one until one is left
  *   t_fold_pairs(v, p)           the same until two are left: p[0] of even places, p[1] of odd ones
+ *   t_fold_four(v, p)            t_fold() of four vectors: p[0] to p[3]
  *   t_largest(v)                 the largest, of v without NaN
  *   t_truth                      of comparisons, one for each element
  *   t_exceeds(a, b)              not a <= b: also where there is a NaN
@@ -34,7 +35,9 @@
  *   t_widen_first(p, n)          the first n of them, zeros for the rest
  *   t_turn(v) t_conjugate(v)     of complex numbers: i v, (x, y) becomes (-y, x); (x, -y)
  *   t_keep                       a choice of elements: t_keep_from(n), all but the first n;
- *                                t_keep_before(n), the first n; n may be any number
+ *                                t_keep_before(n), the first n; t_keep_between(m, n), of these all
+ *                                but the first m; m and n may be any number
+ *   t_load_between(p, m, n)      those elements of a vector, zeros for the rest; no others are read
  *   t_fma_where(keep, a, b, c)   t_fma() where it is kept, c elsewhere
  *
  * A kernel says where it wants one rounding and where two: files with kernels are compiled without
@@ -177,6 +180,18 @@ VECTOR_INLINE d_keep d_keep_from(int n) {
 }
 VECTOR_INLINE s_keep s_keep_before(int n) { return (s_keep)~s_keep_from(n); }
 VECTOR_INLINE d_keep d_keep_before(int n) { return (d_keep)~d_keep_from(n); }
+VECTOR_INLINE s_keep s_keep_between(int m, int n) {
+    return (s_keep)(s_keep_from(m) & s_keep_before(n));
+}
+VECTOR_INLINE d_keep d_keep_between(int m, int n) {
+    return (d_keep)(d_keep_from(m) & d_keep_before(n));
+}
+VECTOR_INLINE s_vector s_load_between(const float *p, int m, int n) {
+    return _mm512_maskz_loadu_ps(s_keep_between(m, n), p);
+}
+VECTOR_INLINE d_vector d_load_between(const double *p, int m, int n) {
+    return _mm512_maskz_loadu_pd(d_keep_between(m, n), p);
+}
 VECTOR_INLINE s_vector s_fma_where(s_keep keep, s_vector a, s_vector b, s_vector c) {
     return _mm512_mask3_fmadd_ps(a, b, c, keep);
 }
@@ -223,6 +238,30 @@ VECTOR_INLINE int d_place(d_truth p) { return __builtin_ctz(p); }
 VECTOR_INLINE d_vector s_widen(const float *p) { return _mm512_cvtps_pd(_mm256_loadu_ps(p)); }
 VECTOR_INLINE d_vector s_widen_first(const float *p, int n) {
     return _mm512_cvtps_pd(_mm256_maskz_loadu_ps(d_first(n), p));
+}
+
+VECTOR_INLINE void s_fold_four(const s_vector *v, float *p) {
+    const __m512 ab = _mm512_add_ps(_mm512_shuffle_f32x4(v[0], v[1], 0x44),
+                                    _mm512_shuffle_f32x4(v[0], v[1], 0xEE)),
+                 cd = _mm512_add_ps(_mm512_shuffle_f32x4(v[2], v[3], 0x44),
+                                    _mm512_shuffle_f32x4(v[2], v[3], 0xEE));
+    __m512 all =
+        _mm512_add_ps(_mm512_shuffle_f32x4(ab, cd, 0x88), _mm512_shuffle_f32x4(ab, cd, 0xDD));
+    all = _mm512_add_ps(all, _mm512_permute_ps(all, 0x4E));
+    all = _mm512_add_ps(all, _mm512_permute_ps(all, 0xB1));
+    const __m512i firsts = _mm512_castsi128_si512(_mm_setr_epi32(0, 4, 8, 12));
+    _mm_storeu_ps(p, _mm512_castps512_ps128(_mm512_permutexvar_ps(firsts, all)));
+}
+VECTOR_INLINE void d_fold_four(const d_vector *v, double *p) {
+    const __m512d ab = _mm512_add_pd(_mm512_shuffle_f64x2(v[0], v[1], 0x44),
+                                     _mm512_shuffle_f64x2(v[0], v[1], 0xEE)),
+                  cd = _mm512_add_pd(_mm512_shuffle_f64x2(v[2], v[3], 0x44),
+                                     _mm512_shuffle_f64x2(v[2], v[3], 0xEE)),
+                  all = _mm512_add_pd(_mm512_shuffle_f64x2(ab, cd, 0x88),
+                                      _mm512_shuffle_f64x2(ab, cd, 0xDD));
+    const __m256d acbd =
+        _mm256_hadd_pd(_mm512_castpd512_pd256(all), _mm512_extractf64x4_pd(all, 1));
+    _mm256_storeu_pd(p, _mm256_permute4x64_pd(acbd, 0xD8));
 }
 
 #elif defined(VECTOR_AVX2)
@@ -316,6 +355,18 @@ VECTOR_INLINE d_keep d_keep_from(int n) {
     const __m256i place = _mm256_setr_epi64x(0, 1, 2, 3);
     return _mm256_castsi256_pd(_mm256_cmpgt_epi64(place, _mm256_set1_epi64x(n - 1)));
 }
+VECTOR_INLINE s_keep s_keep_between(int m, int n) {
+    return _mm256_and_ps(s_keep_from(m), s_keep_before(n));
+}
+VECTOR_INLINE d_keep d_keep_between(int m, int n) {
+    return _mm256_and_pd(d_keep_from(m), d_keep_before(n));
+}
+VECTOR_INLINE s_vector s_load_between(const float *p, int m, int n) {
+    return _mm256_maskload_ps(p, _mm256_castps_si256(s_keep_between(m, n)));
+}
+VECTOR_INLINE d_vector d_load_between(const double *p, int m, int n) {
+    return _mm256_maskload_pd(p, _mm256_castpd_si256(d_keep_between(m, n)));
+}
 VECTOR_INLINE s_vector s_fma_where(s_keep keep, s_vector a, s_vector b, s_vector c) {
     return _mm256_blendv_ps(c, s_fma(a, b, c), keep);
 }
@@ -347,6 +398,24 @@ VECTOR_INLINE d_vector s_widen(const float *p) { return _mm256_cvtps_pd(_mm_load
 VECTOR_INLINE d_vector s_widen_first(const float *p, int n) {
     return _mm256_cvtps_pd(
         _mm_maskload_ps(p, _mm_cmpgt_epi32(_mm_set1_epi32(n), _mm_setr_epi32(0, 1, 2, 3))));
+}
+
+VECTOR_INLINE void s_fold_four(const s_vector *v, float *p) {
+    const __m256 ab = _mm256_add_ps(_mm256_permute2f128_ps(v[0], v[1], 0x20),
+                                    _mm256_permute2f128_ps(v[0], v[1], 0x31)),
+                 cd = _mm256_add_ps(_mm256_permute2f128_ps(v[2], v[3], 0x20),
+                                    _mm256_permute2f128_ps(v[2], v[3], 0x31)),
+                 all = _mm256_add_ps(_mm256_shuffle_ps(ab, cd, 0x44),
+                                     _mm256_shuffle_ps(ab, cd, 0xEE)),
+                 acbd = _mm256_hadd_ps(all, all);
+    _mm_storeu_ps(p, _mm_unpacklo_ps(_mm256_castps256_ps128(acbd), _mm256_extractf128_ps(acbd, 1)));
+}
+VECTOR_INLINE void d_fold_four(const d_vector *v, double *p) {
+    const __m256d ab = _mm256_add_pd(_mm256_permute2f128_pd(v[0], v[1], 0x20),
+                                     _mm256_permute2f128_pd(v[0], v[1], 0x31)),
+                  cd = _mm256_add_pd(_mm256_permute2f128_pd(v[2], v[3], 0x20),
+                                     _mm256_permute2f128_pd(v[2], v[3], 0x31));
+    _mm256_storeu_pd(p, _mm256_permute4x64_pd(_mm256_hadd_pd(ab, cd), 0xD8));
 }
 
 #else
@@ -386,7 +455,7 @@ VECTOR_INLINE s_vector s_load_part(const float *p, s_part part) {
                      : (s_vector){part > 0 ? p[0] : 0, part > 1 ? p[1] : 0, part > 2 ? p[2] : 0, 0};
 }
 VECTOR_INLINE d_vector d_load_part(const double *p, d_part part) {
-    return (d_vector){part > 0 ? p[0] : 0, part > 1 ? p[1] : 0};
+    return part == 2 ? d_load(p) : (d_vector){part > 0 ? p[0] : 0, part > 1 ? p[1] : 0};
 }
 VECTOR_INLINE void s_store_part(float *p, s_vector v, s_part part) {
     for (int i = 0; i < 4; i++)
@@ -413,6 +482,16 @@ VECTOR_INLINE s_keep s_keep_from(int n) { return (s_keep){0, 1, 2, 3} >= n; }
 VECTOR_INLINE d_keep d_keep_from(int n) { return (d_keep){0, 1} >= n; }
 VECTOR_INLINE s_keep s_keep_before(int n) { return (s_keep){0, 1, 2, 3} < n; }
 VECTOR_INLINE d_keep d_keep_before(int n) { return (d_keep){0, 1} < n; }
+VECTOR_INLINE s_keep s_keep_between(int m, int n) { return s_keep_from(m) & s_keep_before(n); }
+VECTOR_INLINE d_keep d_keep_between(int m, int n) { return d_keep_from(m) & d_keep_before(n); }
+VECTOR_INLINE s_vector s_load_between(const float *p, int m, int n) {
+    return m <= 0 ? s_load_part(p, n < 4 ? n : 4)
+                  : (s_vector){0, m < 2 && n > 1 ? p[1] : 0, m < 3 && n > 2 ? p[2] : 0,
+                               m < 4 && n > 3 ? p[3] : 0};
+}
+VECTOR_INLINE d_vector d_load_between(const double *p, int m, int n) {
+    return m <= 0 ? d_load_part(p, n < 2 ? n : 2) : (d_vector){0, m < 2 && n > 1 ? p[1] : 0};
+}
 
 #ifdef __aarch64__
 #define VECTOR_FMA 1
@@ -451,6 +530,14 @@ VECTOR_INLINE d_vector d_swap(d_vector v) { return (d_vector){v[1], v[0]}; }
 
 VECTOR_INLINE float s_fold(s_vector v) { return (v[0] + v[2]) + (v[1] + v[3]); }
 VECTOR_INLINE double d_fold(d_vector v) { return v[0] + v[1]; }
+VECTOR_INLINE void s_fold_four(const s_vector *v, float *p) {
+    for (int k = 0; k < 4; k++)
+        p[k] = s_fold(v[k]);
+}
+VECTOR_INLINE void d_fold_four(const d_vector *v, double *p) {
+    for (int k = 0; k < 4; k++)
+        p[k] = d_fold(v[k]);
+}
 VECTOR_INLINE void s_fold_pairs(s_vector v, float *p) { p[0] = v[0] + v[2], p[1] = v[1] + v[3]; }
 VECTOR_INLINE void d_fold_pairs(d_vector v, double *p) { d_store(p, v); }
 VECTOR_INLINE double d_largest(d_vector v) { return v[0] > v[1] ? v[0] : v[1]; }
