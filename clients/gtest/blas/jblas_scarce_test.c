@@ -2,31 +2,27 @@
  * SPDX-License-Identifier: MIT */
 
 /* Little memory, and much company: every routine under a limit of the address space, from just
- * above what is mapped upwards, through creation, set-up and call; thousands of handles, hundreds
+ * above what is mapped upwards, through creation, set-up and call; each allocation, mapping and
+ * thread on that way that cannot be had, and all behind it; thousands of handles, hundreds
  * of threads with one each, many processes. */
 
 #include "jblas_routines.h"
+#include "jtest_watch.h"
 
+#include <errno.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define HAS_SHADOW 1 /* a sanitizer maps more than any limit allows */
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define HAS_SHADOW 1
-#endif
-
 /* ---- A limit of the address space ---- */
 
-#ifndef HAS_SHADOW
+#if !JTEST_HAS_SHADOW
 
 static size_t mapped_bytes(void) {
     unsigned long pages = 0;
@@ -83,6 +79,152 @@ JTEST_EACH_FUNCTION(JblasScarce, EachLimitOfTheAddressSpaceHasAnAnswer) {
     for (limited.room = 4096; limited.room <= (size_t)64 << 20 && !jtest_has_failure();
          limited.room *= 4)
         jtest_in_child(120, call_limited, &limited);
+}
+
+/* ---- What fails, one by one ---- */
+
+enum { MOST_THREADS = 3, PLAY_BYTES = 16384 };
+
+/* The library's two ways to allocate, and what the C library asks the system for. */
+typedef enum kind { BOOKKEEPING, ALIGNED, MAPPING, CLONE, KINDS } kind_t;
+static const char *const kind_names[] = {"bookkeeping", "posix_memalign", "mmap", "clone"};
+
+typedef struct failing {
+    blas_case_t *c;
+    const unsigned char *answer;
+    size_t bytes; /* that the call wants */
+    kind_t kind;
+    uint64_t first, count;
+    /* Of the child, for its parent. */
+    struct {
+        bool cannot, failed;
+        size_t used_bytes; /* in the end, by all that has allocated */
+    } * found;
+} failing_t;
+
+static void begin_to_fail(const failing_t *failing) {
+    if (failing->kind == BOOKKEEPING)
+        jtest_fail_metadata_after(failing->first);
+    else if (failing->kind == ALIGNED)
+        jtest_fail_calls("posix_memalign", failing->first, failing->count, ENOMEM);
+    else
+        jtest_fail_watched(failing->kind == MAPPING ? JTEST_GIVES_MEMORY : JTEST_GIVES_THREADS,
+                           failing->first, failing->count);
+}
+
+static bool stop_failing(const failing_t *failing) {
+    const bool of_library = jtest_calls_failed(), of_system = jtest_watched_failed(),
+               of_bookkeeping = jtest_metadata_failed();
+    jtest_fail_metadata_after(0);
+    return failing->kind == BOOKKEEPING ? of_bookkeeping
+           : failing->kind == ALIGNED   ? of_library
+                                        : of_system;
+}
+
+/* The answer, or what it was. */
+static void call_in_need(jhandle_t *handle, const failing_t *failing, bool must_succeed) {
+    blas_restore(failing->c);
+    const jstatus_t status = blas_call(handle, failing->c);
+    JEXPECT_TRUE(must_succeed ? status == JSTATUS_SUCCESS : is_answer(status));
+    if (jstatus_is_error(status))
+        blas_unchanged(failing->c);
+    else
+        JEXPECT_TRUE(blas_same_as(failing->c, failing->answer));
+}
+
+/* The life of a handle: threads, growth, a workspace that was asked for, more threads. */
+static void live(const failing_t *failing, bool must_succeed) {
+    jhandle_t *handle = NULL;
+    jhandle_options_t options = JHANDLE_OPTIONS_INIT;
+    options.threads = MOST_THREADS - 1;
+    const jstatus_t created = jhandle_create(&options, &handle);
+    JEXPECT_TRUE(must_succeed ? created == JSTATUS_SUCCESS : is_answer(created));
+    if (created != JSTATUS_SUCCESS)
+        return;
+
+    call_in_need(handle, failing, must_succeed);
+    const jstatus_t sized = jhandle_set_workspace_size(handle, failing->bytes);
+    JEXPECT_TRUE(must_succeed ? sized == JSTATUS_SUCCESS : is_answer(sized));
+    JEXPECT_OK(jhandle_set_threads(handle, MOST_THREADS)); /* or fewer */
+    call_in_need(handle, failing, must_succeed);
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* In a child: a life with the failure, and one without. */
+static void live_twice(void *argument) {
+    const failing_t *failing = argument;
+    const size_t before = jtest_metadata_live_count();
+    mallopt(M_MMAP_THRESHOLD, 64 << 10); /* and no more by what was seen before */
+    if (failing->kind >= MAPPING && !jtest_watch_system()) {
+        failing->found->cannot = true;
+        return;
+    }
+
+    begin_to_fail(failing);
+    live(failing, false);
+    failing->found->failed = stop_failing(failing);
+    live(failing, true);
+
+    JEXPECT_EQ(jtest_metadata_live_count(), before);
+    const struct mallinfo2 info = mallinfo2();
+    failing->found->used_bytes = info.uordblks + info.hblkhd;
+}
+
+/* Fails the first, the second, ... until a life has fewer: that one, or it and all behind it. */
+static void fail_each(failing_t *failing, bool alone) {
+    const uint64_t never = UINT64_MAX / 2;
+    failing->count = 1, failing->first = never;
+    jtest_in_child(120, live_twice, failing);
+    const size_t used = failing->found->used_bytes;
+
+    failing->count = alone ? 1 : never;
+    failing->found->failed = !failing->found->cannot;
+    for (uint64_t n = 1; failing->found->failed && !jtest_has_failure(); n++) {
+        JSCOPED_TRACE("%s, %s %d%s", blas_describe(failing->c), kind_names[failing->kind], (int)n,
+                      alone ? "" : " and all behind it");
+        failing->first = n;
+        failing->found->failed = false;
+        jtest_in_child(120, live_twice, failing);
+        /* To a few blocks of the C library's, in which others may have been. Bookkeeping was
+         * counted, and a workspace is larger. */
+        JEXPECT_LE(failing->found->used_bytes, used + PLAY_BYTES);
+    }
+}
+
+JTEST_EACH_FUNCTION(JblasScarce, EachFailureHasAnAnswer) {
+    jhandle_t *handle = blas_make_handle(NULL);
+    static const int64_t sizes[] = {0, 50000, 400, 135}; /* that threads share, and panels */
+    const int64_t size = sizes[param->routine->level];
+    BLAS_CASE(c, param, .low = size, .high = size + 5, .plain = true);
+    JEXPECT_OK(jhandle_set_threads(handle, MOST_THREADS));
+    failing_t failing = {.c = c, .bytes = blas_query(handle, c)};
+    JEXPECT_OK(blas_call(handle, c));
+    JEXPECT_OK(jhandle_destroy(handle));
+    if (!blas_is_own())
+        JSKIP("a CBLAS takes memory, and ends the process where there is none");
+
+    unsigned char *answer = blas_snapshot(c);
+    failing.answer = answer;
+    failing.found = mmap(NULL, sizeof *failing.found, PROT_READ | PROT_WRITE,
+                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    JASSERT_TRUE(failing.found != MAP_FAILED);
+    for (failing.kind = BOOKKEEPING; failing.kind < KINDS; failing.kind++) {
+        if (failing.kind != BOOKKEEPING) /* which fails once */
+            fail_each(&failing, false);
+        if (failing.kind == BOOKKEEPING || failing.bytes > 0)
+            fail_each(&failing, true);
+    }
+    const bool cannot = failing.found->cannot;
+    munmap(failing.found, sizeof *failing.found);
+    free(answer);
+    if (cannot)
+        JSKIP("what the system is asked for cannot be watched here; the rest was looked at");
+}
+
+#else
+
+JTEST(JblasScarce, EachFailureHasAnAnswer) {
+    JSKIP("a sanitizer's runtime ends where memory does");
 }
 
 #endif

@@ -10,29 +10,21 @@
  * call of the system that is not allowed, and its handler says which routine that was; the end of
  * the program is one of them, and leaves the team's threads as they are. What is
  * compared is compared in memory that was there before: that all ways give the same bits. That the
- * bits are right other tests say. */
+ * bits are right other tests say.
+ *
+ * In default mode a call may take a larger block, once for the largest: what the system is asked
+ * for is counted, and it is that block and nothing else. */
 
 #include "handle_helper.h"
 #include "jblas_routines.h"
+#include "jtest_watch.h"
 
-#if defined(__linux__) && defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) &&                 \
-    !defined(__SANITIZE_THREAD__) /* whose runtimes map memory at any time */
-#define CAN_SEAL 1
-#else
-#define CAN_SEAL 0
-#endif
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#undef CAN_SEAL
-#define CAN_SEAL 0
-#endif
-#endif
-
-#if CAN_SEAL
+#if defined(__linux__) && defined(__x86_64__) && !JTEST_HAS_SHADOW
 
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -204,6 +196,45 @@ JTEST_ONLY_WITH("JALLOC_TEST_KEEP", JblasSealedChild, MapsMemory) {
     leave(0);
 }
 
+/* ---- Default mode ---- */
+
+/* A block of the C library's is one mapping, and the one that it replaces is given back. */
+enum { MOST_PER_GROWTH = 2 };
+
+static uint64_t call_watched(jhandle_t *handle, const sealed_case_t *sealed) {
+    const uint64_t calls = jtest_watched_count(), growths = stats_of(handle).growth_count;
+    blas_restore(sealed->c);
+    JEXPECT_OK(blas_call(handle, sealed->c));
+
+    const uint64_t grown = stats_of(handle).growth_count - growths;
+    if (grown > 1 || jtest_watched_count() - calls > grown * MOST_PER_GROWTH)
+        JFAIL("%s grew %d times and called the system %d times", blas_describe(sealed->c),
+              (int)grown, (int)(jtest_watched_count() - calls));
+    return grown;
+}
+
+JTEST_ONLY_WITH("JALLOC_TEST_KEEP", JblasSealedChild, GrowsInDefaultMode) {
+    add_cases();
+    mallopt(M_MMAP_THRESHOLD, 64 << 10); /* blocks are mapped, however many were freed before */
+    if (!jtest_watch_system())
+        JSKIP("sealed: not possible here");
+
+    for (int threads = 1; threads <= MOST_THREADS; threads++) {
+        uint64_t growths = 0;
+        jhandle_t *handle = blas_make_handle(NULL);
+        JEXPECT_OK(jhandle_set_threads(handle, threads));
+        for (int i = 0; i < case_count; i++)
+            growths += call_watched(handle, &cases[i]);
+        JEXPECT_GT(growths, 0);
+
+        for (int i = 0; i < case_count; i++) /* the largest has been there */
+            JEXPECT_EQ(call_watched(handle, &cases[i]), 0);
+        JEXPECT_OK(jhandle_destroy(handle));
+    }
+}
+
+/* ---- The tests ---- */
+
 static int run_child(const char *filter, char *output, size_t output_bytes) {
     /* An OpenBLAS that is there has no threads of its own, which map memory as they begin. */
     const char *const environment[] = {"JALLOC_TEST_KEEP=1", "OPENBLAS_NUM_THREADS=1", NULL};
@@ -222,9 +253,23 @@ JTEST(JblasSealed, EveryRoutineInEachFixedModeAsksTheSystemForNothing) {
     JEXPECT_SUBSTR(output, "sealed: all calls");
 }
 
+JTEST(JblasSealed, InDefaultModeOnlyALargerBlockIsAskedFor) {
+    static char output[16384];
+    const int result = run_child("JblasSealedChild.GrowsInDefaultMode", output, sizeof output);
+    if (strstr(output, "not possible here"))
+        JSKIP("the system has no filters that ask");
+    JEXPECT_EQ(result, 0);
+    JEXPECT_SUBSTR(output, "1 test");
+    if (jtest_has_failure())
+        fputs(output, stderr);
+}
+
 #else
 
 JTEST(JblasSealed, EveryRoutineInEachFixedModeAsksTheSystemForNothing) {
+    JSKIP("needs x86-64 without sanitizers");
+}
+JTEST(JblasSealed, InDefaultModeOnlyALargerBlockIsAskedFor) {
     JSKIP("needs x86-64 without sanitizers");
 }
 
