@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "blas/blas.h"
+#include "blas/host/host.h"
 #include "blas/kernels/kernels.h"
 #include "blas/kernels/matvec.h"
 #include "core/team.h"
@@ -211,14 +212,34 @@ static bool operand_is_right(const matvec_case_t *c, const operand_t *operand, c
     return is_right;
 }
 
-static bool case_is_right(matvec_case_t *c) {
+/* Whether the kernel that a call of a few rows and columns runs at once did it. */
+static bool runs_at_once(ji_primitive_t primitive, const ji_matvec_t *v) {
+    const ji_matvec_kernels_t *kernels = ji_kernels->matvec[v->head.type];
+    const void *alpha = ji_scalar_data(&v->alpha), *beta = ji_scalar_data(&v->beta);
+    if (ji_max(v->m, v->n) > JI_MATVEC_BLOCK || v->incx != 1 || v->incy != 1 ||
+        host_is_zero(v->head.type, &v->alpha))
+        return false;
+
+    if (primitive == JI_GEMV)
+        kernels->small(v->m, v->n, v->trans, alpha, v->a, v->lda, v->x, beta, v->y);
+    else if (primitive == JI_SYMV)
+        kernels->symmetric(v->n, v->uplo == JBLAS_UPPER, alpha, v->a, v->lda, v->x, beta, v->y);
+    else
+        return false;
+    return true;
+}
+
+static bool case_is_right(matvec_case_t *c, bool at_once) {
     ji_matvec_t block = c->block;
     memcpy(c->a.computed, c->a.before, c->a.bytes);
     memcpy(c->x.computed, c->x.before, c->x.bytes);
     memcpy(c->y.computed, c->y.before, c->y.bytes);
     block.a = c->a.computed, block.x = c->x.computed;
     block.y = routines[c->routine].has_y ? c->y.computed : NULL;
-    routines[c->routine].function(&block);
+    if (!at_once)
+        routines[c->routine].function(&block);
+    else if (!runs_at_once(routines[c->routine].primitive, &block))
+        return true;
     return operand_is_right(c, &c->a, "A") && operand_is_right(c, &c->x, "x") &&
            operand_is_right(c, &c->y, "y");
 }
@@ -236,9 +257,10 @@ static bool case_is_right_everywhere(matvec_case_t *c, int threads) {
             fused = ji_kernels->fused, is_defined = true;
             case_define(c);
         }
+        is_right = case_is_right(c, true);
         for (int count = 1; is_right && count <= threads; count += count < 3 ? 1 : 5) {
             c->block.head.threads.count = count;
-            is_right = case_is_right(c);
+            is_right = case_is_right(c, false);
         }
     }
     ji_kernel_set_use(before);

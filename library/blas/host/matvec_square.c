@@ -39,7 +39,8 @@ static void matvec_symmetric_block(const matvec_t *v, int64_t first, int64_t end
     matvec_block_t copy_x, copy_y;
     const void *x = matvec_take(v, &v->x, first, end - first, &copy_x);
     void *y = matvec_take(v, &v->y, first, end - first, &copy_y);
-    v->kernels->symmetric(end - first, upper, alpha, matvec_element(v, first, first), v->lda, x, y);
+    v->kernels->symmetric(end - first, upper, alpha, matvec_element(v, first, first), v->lda, x,
+                          NULL, y);
     matvec_give(v, &v->y, first, end - first, y);
 }
 

@@ -44,6 +44,10 @@ struct ji_matvec_kernels {
     /* sums = A^T x, or A^H x. */
     void (*dots)(int64_t m, int64_t n, bool conjugate, const void *a, int64_t lda, const void *x,
                  void *sums);
+    /* y = alpha op(A) x + beta y of at most JI_MATVEC_BLOCK rows and columns; beta as of
+     * scale_own. */
+    void (*small)(int64_t m, int64_t n, jblas_operation_t trans, const void *alpha, const void *a,
+                  int64_t lda, const void *x, const void *beta, void *y);
     /* Both, of a part beside the diagonal of a symmetric matrix: A is read once. */
     void (*both)(int64_t m, int64_t n, const void *a, int64_t lda, const void *s, void *y,
                  const void *x, void *sums);
@@ -57,9 +61,10 @@ struct ji_matvec_kernels {
     void (*update_triangle)(int64_t n, bool upper, const void *x, const void *s, const void *y,
                             const void *r, void *a, int64_t lda);
 
-    /* Diagonal blocks: y += alpha A x, symmetric or Hermitian; x = op(A) x; x = op(A)^-1 x. */
+    /* Diagonal blocks: y = alpha A x + beta y, symmetric or Hermitian, a beta of NULL is 1;
+     * x = op(A) x; x = op(A)^-1 x. */
     void (*symmetric)(int64_t n, bool upper, const void *alpha, const void *a, int64_t lda,
-                      const void *x, void *y);
+                      const void *x, const void *beta, void *y);
     void (*multiply)(int64_t n, const ji_matvec_triangle_t *triangle, const void *a, int64_t lda,
                      void *x);
     void (*solve)(int64_t n, const ji_matvec_triangle_t *triangle, const void *a, int64_t lda,

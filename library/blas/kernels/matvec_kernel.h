@@ -136,6 +136,34 @@ static void NAME(add)(int64_t n, const void *alpha, const void *sums, void *y, i
         NAME(add_any)(n, alpha, sums, y, incy);
 }
 
+/* factor x, and y + factor x. */
+VECTOR_INLINE VECTOR NAME(times)(const REAL *factor, VECTOR x) {
+    VECTOR product = V(splat)(factor[0]) * x;
+#if COMPLEX
+    if (!NAME(is_real)(factor))
+        product = V(fma)(V(splat)(factor[1]), V(turn)(x), product);
+#endif
+    return product;
+}
+
+VECTOR_INLINE VECTOR NAME(plus)(VECTOR y, const REAL *factor, VECTOR x) {
+    y = V(fma)(V(splat)(factor[0]), x, y);
+#if COMPLEX
+    if (!NAME(is_real)(factor))
+        y = V(fma)(V(splat)(factor[1]), V(turn)(x), y);
+#endif
+    return y;
+}
+
+/* beta y of the vector at y, which a beta of 0 does not read; without a beta y itself. */
+VECTOR_INLINE VECTOR NAME(own)(const REAL *beta, const REAL *y, PART part, bool is_whole) {
+    if (beta != NULL && beta[0] == 0 && beta[COMPLEX] == 0) /* NOLINT(misc-redundant-expression) */
+        return V(splat)(0);
+
+    const VECTOR before = is_whole ? V(load)(y) : V(load_piece)(y, part);
+    return beta == NULL ? before : NAME(times)(beta, before);
+}
+
 /* ---- y += A s ---- */
 
 /* The same for one vector of rows and `count` columns, `step` reals apart. */
@@ -197,13 +225,13 @@ VECTOR_INLINE void NAME(add_to_rows)(VECTOR *rows, int vectors, int count, const
             NAME(add_columns)(rows[i], count, a + i * LANES, step, splats, part, i + 1 < vectors);
 }
 
+/* y = beta y + A s. */
 VECTOR_INLINE void NAME(few_rows)(int vectors, int64_t n, const REAL *a, int64_t step,
-                                  const REAL *s, REAL *y, PART part) {
+                                  const REAL *s, const REAL *beta, REAL *y, PART part) {
     VECTOR rows[ROW_VECTORS];
     VECTOR_UNROLL
-    for (int i = 0; i + 1 < vectors; i++)
-        rows[i] = V(load)(y + i * LANES);
-    rows[vectors - 1] = V(load_part)(y + (vectors - 1) * LANES, part);
+    for (int i = 0; i < vectors; i++)
+        rows[i] = NAME(own)(beta, y + i * LANES, part, i + 1 < vectors);
 
     for (; n >= FOUR; n -= FOUR, a += FOUR * step, s += FOUR * PARTS)
         NAME(add_to_rows)(rows, vectors, FOUR, a, step, s, part);
@@ -217,7 +245,26 @@ VECTOR_INLINE void NAME(few_rows)(int vectors, int64_t n, const REAL *a, int64_t
     VECTOR_UNROLL
     for (int i = 0; i + 1 < vectors; i++)
         V(store)(y + i * LANES, rows[i]);
-    V(store_part)(y + (vectors - 1) * LANES, rows[vectors - 1], part);
+    V(store_piece)(y + (vectors - 1) * LANES, rows[vectors - 1], part);
+}
+
+VECTOR_INLINE void NAME(columns_of_few)(int64_t reals, int64_t n, const REAL *a, int64_t step,
+                                        const REAL *s, const REAL *beta, REAL *y) {
+    for (int64_t i = 0; i < reals; i += ROW_VECTORS * LANES) {
+        const int64_t left = reals - i;
+        const PART part = V(first)((int)(left - 1) % LANES + 1);
+        switch (left > (ROW_VECTORS - 1) * LANES ? ROW_VECTORS : (left - 1) / LANES + 1) {
+        case 1: NAME(few_rows)(1, n, a + i, step, s, beta, y + i, part); break;
+#if ROW_VECTORS > 2
+        case 2: NAME(few_rows)(2, n, a + i, step, s, beta, y + i, part); break;
+        case 3: NAME(few_rows)(3, n, a + i, step, s, beta, y + i, part); break;
+#endif
+        default:
+            NAME(few_rows)
+            (ROW_VECTORS, n, a + i, step, s, beta, y + i,
+             left > ROW_VECTORS * LANES ? V(first)(LANES) : part);
+        }
+    }
 }
 
 static void NAME(columns)(int64_t m, int64_t n, const void *matrix, int64_t lda,
@@ -227,21 +274,7 @@ static void NAME(columns)(int64_t m, int64_t n, const void *matrix, int64_t lda,
     const int64_t step = lda * PARTS, reals = m * PARTS;
 
     if (reals <= FEW_REALS) {
-        for (int64_t i = 0; i < reals; i += ROW_VECTORS * LANES) {
-            const int64_t left = reals - i;
-            const PART part = V(first)((int)(left - 1) % LANES + 1);
-            switch (left > (ROW_VECTORS - 1) * LANES ? ROW_VECTORS : (left - 1) / LANES + 1) {
-            case 1: NAME(few_rows)(1, n, a + i, step, s, y + i, part); break;
-#if ROW_VECTORS > 2
-            case 2: NAME(few_rows)(2, n, a + i, step, s, y + i, part); break;
-            case 3: NAME(few_rows)(3, n, a + i, step, s, y + i, part); break;
-#endif
-            default:
-                NAME(few_rows)
-                (ROW_VECTORS, n, a + i, step, s, y + i,
-                 left > ROW_VECTORS * LANES ? V(first)(LANES) : part);
-            }
-        }
+        NAME(columns_of_few)(reals, n, a, step, s, NULL, y);
         return;
     }
     for (; n >= FOUR; n -= FOUR, a += FOUR * step, s += FOUR * PARTS)
@@ -373,13 +406,46 @@ static void NAME(dots)(int64_t m, int64_t n, bool conjugate, const void *matrix,
         NAME(some_dots)(m, 1, conjugate, a, step, x, sums);
 }
 
-/* `reals` of them, and zeros up to a whole group. */
-VECTOR_INLINE void NAME(lay)(int64_t reals, const REAL *from, REAL *to) {
+/* ---- y = alpha op(A) x + beta y, of one block ---- */
+
+/* A block's part of a vector. */
+typedef struct NAME(block) {
+    _Alignas(64) REAL at[JI_MATVEC_BLOCK * PARTS];
+} NAME(block_t);
+
+static void NAME(small)(int64_t m, int64_t n, jblas_operation_t trans, const void *alpha_,
+                        const void *a, int64_t lda, const void *x_, const void *beta, void *y_) {
+    const REAL *alpha = alpha_, *x = x_;
+    const int64_t reals = n * PARTS;
+    REAL *y = y_;
+    NAME(block_t) block; /* alpha x, or dots */
+
+    if (trans == JBLAS_NO_TRANSPOSE) {
+        for (int64_t i = 0; i < reals; i += LANES) {
+            const PART part = V(first)(reals - i < LANES ? (int)(reals - i) : LANES);
+            V(store)(block.at + i, NAME(times)(alpha, V(load_piece)(x + i, part)));
+        }
+        NAME(columns_of_few)(m * PARTS, n, a, lda * PARTS, block.at, beta, y);
+        return;
+    }
+
+    NAME(dots)(m, n, trans == JBLAS_CONJUGATE_TRANSPOSE, a, lda, x, block.at);
+    for (int64_t i = 0; i < reals; i += LANES) {
+        const PART part = V(first)(reals - i < LANES ? (int)(reals - i) : LANES);
+        const VECTOR sums = V(load_piece)(block.at + i, part);
+        V(store_piece)(y + i, NAME(plus)(NAME(own)(beta, y + i, part, false), alpha, sums), part);
+    }
+}
+
+/* ---- y += A s and A^T x, of one A ---- */
+
+/* `reals` of them, times beta if there is one, and zeros up to a whole group. */
+VECTOR_INLINE void NAME(lay)(const REAL *beta, int64_t reals, const REAL *from, REAL *to) {
     int64_t i = 0;
     for (; i + LANES <= reals; i += LANES)
-        V(store)(to + i, V(load)(from + i));
+        V(store)(to + i, NAME(own)(beta, from + i, V(first)(0), true));
     if (i < reals) {
-        V(store)(to + i, V(load_piece)(from + i, V(first)((int)(reals - i))));
+        V(store)(to + i, NAME(own)(beta, from + i, V(first)((int)(reals - i)), false));
         i += LANES;
     }
     for (; i % GROUP_LANES != 0; i += LANES)
@@ -388,11 +454,10 @@ VECTOR_INLINE void NAME(lay)(int64_t reals, const REAL *from, REAL *to) {
 
 /* Takes what was laid. */
 VECTOR_INLINE void NAME(take)(int64_t reals, const REAL *from, REAL *to) {
-    int64_t i = 0;
-    for (; i + LANES <= reals; i += LANES)
-        V(store)(to + i, V(load)(from + i));
-    if (i < reals)
-        V(store_piece)(to + i, V(load)(from + i), V(first)((int)(reals - i)));
+    for (int64_t i = 0; i < reals; i += LANES) {
+        const PART part = V(first)(reals - i < LANES ? (int)(reals - i) : LANES);
+        V(store_piece)(to + i, V(load)(from + i), part);
+    }
 }
 
 /* Both, of four columns. Where there are registers enough every element is read once; elsewhere
@@ -456,8 +521,8 @@ static void NAME(both)(int64_t m, int64_t n, const void *matrix, int64_t lda, co
 #if DOTS >= FOUR
     const int64_t step = lda * PARTS, reals = m * PARTS, rest = reals % GROUP_LANES;
     _Alignas(64) REAL rest_y[GROUP_LANES] = {0}, rest_x[GROUP_LANES] = {0};
-    NAME(lay)(rest, y + reals - rest, rest_y);
-    NAME(lay)(rest, x + reals - rest, rest_x);
+    NAME(lay)(NULL, rest, y + reals - rest, rest_y);
+    NAME(lay)(NULL, rest, x + reals - rest, rest_x);
 
     for (; n >= FOUR; n -= FOUR, a += FOUR * step, s += FOUR * PARTS, sums += FOUR * PARTS) {
         NAME(dot_t) dots[FOUR];
@@ -550,32 +615,8 @@ static void NAME(update2)(int64_t m, int64_t n, const void *x, const void *s, co
 
 /* ---- Diagonal blocks ---- */
 
-/* Vectors of a symmetric block are laid here, whole groups of them: so each four finds its rows
- * where the one before left them, and not across two stores. */
-typedef struct NAME(block) {
-    _Alignas(64) REAL at[JI_MATVEC_BLOCK * PARTS];
-} NAME(block_t);
-
-/* result = alpha x, or result + alpha x, of whole vectors. */
-VECTOR_INLINE void NAME(scale_block)(int64_t reals, const REAL *alpha, const NAME(block_t) * x,
-                                     bool add, NAME(block_t) * result) {
-    const VECTOR re = V(splat)(alpha[0]);
-#if COMPLEX
-    const VECTOR im = V(splat)(alpha[1]);
-    const bool is_real = NAME(is_real)(alpha);
-#endif
-    for (int64_t i = 0; i < reals; i += LANES) {
-        const VECTOR own = V(load)(x->at + i);
-        VECTOR scaled = re * own;
-        if (add)
-            scaled = V(fma)(re, own, V(load)(result->at + i));
-#if COMPLEX
-        if (!is_real)
-            scaled = V(fma)(im, V(turn)(own), scaled);
-#endif
-        V(store)(result->at + i, scaled);
-    }
-}
+/* The vectors of a symmetric block are laid in blocks, whole groups of them: so each four finds its
+ * rows where the one before left them, and not across two stores. */
 
 /* A symmetric block is gone through by fours of columns. Of the group of rows that holds a four's
  * triangle every column has other elements: column k those from real `at` + k PARTS of it on, if
@@ -692,7 +733,7 @@ VECTOR_INLINE void NAME(symmetric_fours)(bool upper, int64_t n, const REAL *matr
         if (upper && n - j < FOUR) {
             for (int64_t k = 0; k < FOUR; k++) {
                 memset(copies[k].at, 0, (size_t)(group + GROUP_LANES) * sizeof(REAL));
-                NAME(lay)(k < n - j ? own + (k + 1) * PARTS : 0, a + k * step, copies[k].at);
+                NAME(lay)(NULL, k < n - j ? own + (k + 1) * PARTS : 0, a + k * step, copies[k].at);
             }
             a = copies[0].at, apart = JI_MATVEC_BLOCK * PARTS;
         }
@@ -717,20 +758,22 @@ VECTOR_INLINE void NAME(symmetric_fours)(bool upper, int64_t n, const REAL *matr
 }
 
 static void NAME(symmetric)(int64_t n, bool upper, const void *alpha, const void *matrix,
-                            int64_t lda, const void *vector, void *to) {
+                            int64_t lda, const void *vector, const void *beta, void *to) {
     const int64_t step = lda * PARTS, reals = n * PARTS,
                   last = (reals - 1) / GROUP_LANES * GROUP_LANES;
     NAME(block_t) x, y, s, sums;
-    NAME(lay)(reals, vector, x.at);
-    NAME(lay)(reals, to, y.at);
-    NAME(scale_block)(last + GROUP_LANES, alpha, &x, false, &s);
+    NAME(lay)(NULL, reals, vector, x.at);
+    NAME(lay)(beta, reals, to, y.at);
+    for (int64_t i = 0; i < last + GROUP_LANES; i += LANES)
+        V(store)(s.at + i, NAME(times)(alpha, V(load)(x.at + i)));
     memset(sums.at + last, 0, GROUP_LANES * sizeof(REAL));
 
     if (upper)
         NAME(symmetric_fours)(true, n, matrix, step, s.at, x.at, y.at, sums.at);
     else
         NAME(symmetric_fours)(false, n, matrix, step, s.at, x.at, y.at, sums.at);
-    NAME(scale_block)(last + GROUP_LANES, alpha, &sums, true, &y);
+    for (int64_t i = 0; i < reals; i += LANES)
+        V(store)(y.at + i, NAME(plus)(V(load)(y.at + i), alpha, V(load)(sums.at + i)));
     NAME(take)(reals, y.at, to);
 }
 
@@ -945,6 +988,7 @@ static const ji_matvec_kernels_t NAME(matvec) = {
     .add = NAME(add),
     .columns = NAME(columns),
     .dots = NAME(dots),
+    .small = NAME(small),
     .both = NAME(both),
     .update = NAME(update),
     .update2 = NAME(update2),

@@ -42,6 +42,7 @@
 
 #include "blas/algorithms/algorithm.h"
 #include "blas/kernels/level1.h"
+#include "blas/kernels/matvec.h"
 #include "blas/routine/rows.h"
 #include "blas/routine/setup.h"
 
@@ -92,10 +93,13 @@ JI_ROUTINE_LIST(JI_ROW_)
     args.name = ji_unconst((const void *)name), args.ld = ld;
 
 #define JI_PASS(t, kind, ...) JI_PASS_##kind(__VA_ARGS__)
+#define JI_PASS_ENUM(name, which) , name
 #define JI_PASS_LENGTH(name) , name
+#define JI_PASS_SIZE(name) , name
 #define JI_PASS_SCALAR(name, of) , name
 #define JI_PASS_RESULT(name, of) , name
 #define JI_PASS_VECTOR(name, inc, access, count, read) , name, inc
+#define JI_PASS_MATRIX(name, ld, access, structure, shape, read) , name, ld
 
 /* Blocks in which nothing is set. Member by member, so that the compiler drops what the row sets
  * anyway: clearing it whole took 10 ns of a small product. */
@@ -185,15 +189,30 @@ static inline bool ji_is_plain(const jhandle_t *handle) {
 }
 #define JI_SMALL_SIZE (INT64_C(1) << 29)
 
-/* For <routine>_at_once() of level 1: the kernels that may be called now, as they would be in the
- * end: of a few elements, whose increments (or-ed) are not negative. NULL: by the block. */
+/* Whether kernels may be called now, as they would be in the end. */
+static inline bool ji_is_now(const jhandle_t *handle) {
+    return ji_is_plain(handle) && handle->runs_inline;
+}
+
+/* For <routine>_at_once() of level 1: the kernels, for a few elements whose increments (or-ed) are
+ * not negative. NULL: by the block. */
 static inline const ji_level1_t *ji_kernels_at_once(const jhandle_t *handle, jdatatype_t type,
                                                     int64_t n, int64_t increments) {
-    const bool may = ji_is_plain(handle) && handle->runs_inline &&
-                     (uint64_t)n - 1 < JI_REDUCE_BLOCK &&
+    const bool may = ji_is_now(handle) && (uint64_t)n - 1 < JI_REDUCE_BLOCK &&
                      (uint64_t)increments < (uint64_t)JI_SMALL_SIZE;
     return JI_LIKELY(may) ? ji_kernels->level1[type] : NULL;
 }
+/* The same of level 2: for one block of rows and of columns, and vectors side by side. */
+static inline const ji_matvec_kernels_t *ji_matvec_at_once(const jhandle_t *handle,
+                                                           jdatatype_t type, int64_t m, int64_t n,
+                                                           int64_t lda, int64_t incx,
+                                                           int64_t incy) {
+    const bool may = ji_is_now(handle) && (uint64_t)m - 1 < JI_MATVEC_BLOCK &&
+                     (uint64_t)n - 1 < JI_MATVEC_BLOCK && m <= lda && lda < JI_SMALL_SIZE &&
+                     incx == 1 && incy == 1;
+    return JI_LIKELY(may) ? ji_kernels->matvec[type] : NULL;
+}
+
 /* Whether the primitive is jblas's own, and not the CBLAS's. */
 #define JI_IS_OWN(primitive, function) (ji_host_primitives[primitive] == ji_host_##function)
 
