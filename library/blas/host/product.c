@@ -107,6 +107,7 @@ typedef struct product_strip {
     ji_product_pack_t pack;
     bool turned;
     size_t step_bytes; /* packed */
+    int group;         /* lines that can be packed alone */
     char *to;          /* the strip's first step, run->step */
     int64_t line;
     int count;
@@ -124,6 +125,7 @@ static product_strip_t product_strip(const product_run_t *run, bool is_a, bool t
                              .step_bytes = is_a && !turned && ji_is_complex(run->call->type)
                                                ? step_bytes / 2
                                                : step_bytes,
+                             .group = is_a ? kernels->vector_rows : width,
                              .to = to,
                              .line = line,
                              .count = (int)ji_min(width, lines_end - line)};
@@ -196,50 +198,68 @@ static void product_pack_corner(const product_run_t *run, const product_strip_t 
                 strip->count, end - from, false, strip->turned);
 }
 
-/* The steps of the panel whose elements of a strip are on the diagonal's square: [from, end). */
-static void product_corner(const product_run_t *run, int64_t line, int count, int64_t *from,
+/* Which of the steps [first, last) are on the diagonal's square with these lines: [from, end). */
+static void product_corner(int64_t line, int count, int64_t first, int64_t last, int64_t *from,
                            int64_t *end) {
-    const int64_t last = run->step + run->steps;
-    *from = ji_min(ji_max(line, run->step), last);
-    *end = ji_min(ji_max(line + count, run->step), last);
+    *from = ji_min(ji_max(line, first), last);
+    *end = ji_min(ji_max(line + count, first), last);
 }
 
-/* Of a triangle what is outside of it is left as it is: nothing reads it. */
-static void product_pack(const product_run_t *run, const product_strip_t *strip) {
+/* Steps [first, last) of a symmetric or triangular operand. Of a triangle what is outside of it is
+ * left as it is: nothing reads it. */
+static void product_pack_sides(const product_run_t *run, const product_strip_t *strip,
+                               int64_t first, int64_t last, int64_t from, int64_t end) {
     const ji_operand_t *operand = strip->operand;
-    const int64_t last = run->step + run->steps;
-    if (operand->kind == JI_OPERAND_GENERAL) {
-        product_pack_block(run, strip, run->step, last, false);
-        return;
-    }
-
     const bool triangular = operand->kind == JI_OPERAND_TRIANGULAR;
-    int64_t from, end;
-    product_corner(run, strip->line, strip->count, &from, &end);
+
     if (operand->lower || !triangular)
-        product_pack_block(run, strip, run->step, from, !operand->lower);
-    product_pack_corner(run, strip, from, end);
+        product_pack_block(run, strip, first, from, !operand->lower);
     if (!operand->lower || !triangular)
         product_pack_block(run, strip, end, last, operand->lower);
 }
 
+/* Only the lines of a vector and their own steps are taken one by one. */
+static void product_pack(const product_run_t *run, const product_strip_t *strip) {
+    const int64_t first = run->step, last = run->step + run->steps;
+    if (strip->operand->kind == JI_OPERAND_GENERAL) {
+        product_pack_block(run, strip, first, last, false);
+        return;
+    }
+
+    int64_t from, end;
+    product_corner(strip->line, strip->count, first, last, &from, &end);
+    product_pack_sides(run, strip, first, last, from, end);
+
+    for (int line = 0; line < strip->count; line += strip->group) {
+        product_strip_t group = *strip;
+        int64_t group_from, group_end;
+        group.line += line, group.count = (int)ji_min(strip->group, strip->count - line);
+        group.to += (size_t)line * ji_sizeof(run->call->type);
+
+        product_corner(group.line, group.count, from, end, &group_from, &group_end);
+        product_pack_sides(run, &group, from, end, group_from, group_end);
+        product_pack_corner(run, &group, group_from, group_end);
+    }
+}
+
 /* ---- A tile ---- */
 
-/* The product's rows [i, i + rows) and columns [j, j + columns) over the panel, as sums. */
+/* The product's rows [i, i + rows) and columns [j, j + columns) over the panel, as sums; those
+ * before first_row are not asked for. */
 static void product_sums(const product_run_t *run, const char *a, const char *b, int64_t i,
-                         int rows, int64_t j, int columns, void *sums) {
+                         int first_row, int rows, int64_t j, int columns, void *sums) {
     const ji_product_kernels_t *kernels = run->kernels;
     const ji_operand_t *const operand_a = &run->call->a, *const operand_b = &run->call->b;
     const bool by_rows = operand_a->kind == JI_OPERAND_TRIANGULAR;
     if (!by_rows && operand_b->kind != JI_OPERAND_TRIANGULAR) {
-        kernels->tile_sums(run->steps, a, b, sums, false);
+        kernels->tile_sums(run->steps, a, b, sums, false, first_row, rows - first_row);
         return;
     }
 
     const bool lower = by_rows ? operand_a->lower : operand_b->lower;
     const int64_t line = by_rows ? i : j;
     int64_t from, end;
-    product_corner(run, line, by_rows ? rows : columns, &from, &end);
+    product_corner(line, by_rows ? rows : columns, run->step, run->step + run->steps, &from, &end);
     const int64_t before = lower ? from - run->step : 0,
                   behind = lower ? 0 : run->step + run->steps - end;
 
@@ -251,12 +271,12 @@ static void product_sums(const product_run_t *run, const char *a, const char *b,
                       *const b_corner = b + (first - run->step) * kernels->column_bytes;
 
     if (!joined && before > 0)
-        kernels->tile_sums(before, a, b, sums, false);
-    kernels->tile_corner(last - first, a_corner, b_corner, sums, !joined && before > 0,
+        kernels->tile_sums(before, a, b, sums, false, 0, rows);
+    kernels->tile_corner(last - first, a_corner, b_corner, sums, !joined && before > 0, rows,
                          (int)(first - line), 1, by_rows, lower);
     if (!joined && behind > 0)
         kernels->tile_sums(behind, a_corner + (last - first) * kernels->row_bytes,
-                           b_corner + (last - first) * kernels->column_bytes, sums, true);
+                           b_corner + (last - first) * kernels->column_bytes, sums, true, 0, rows);
 }
 
 /* Which scalars a row and column of C are for now. Of a triangle's lines those in the panel have
@@ -270,19 +290,14 @@ static const ji_product_scalars_t *product_scalars(const product_run_t *run, int
     return line >= run->step && line < run->step + run->steps ? &run->first : &run->more;
 }
 
-/* A column of a tile, of which not all may be written, or not by the same scalars. */
+/* A column of a tile with a triangle, of which not all may be written by the same scalars. */
 static void product_write_column(const product_run_t *run, const char *sums, int64_t i, int rows,
                                  int64_t j) {
     const ji_product_t *call = run->call;
     const size_t element = ji_sizeof(call->type);
     const bool by_rows = call->a.kind == JI_OPERAND_TRIANGULAR;
-    int64_t from = i, end = i + rows;
-    if (call->written == JI_WRITTEN_LOWER)
-        from = ji_max(from, j);
-    if (call->written == JI_WRITTEN_UPPER)
-        end = ji_min(end, j + 1);
 
-    for (int64_t next; from < end; from = next) {
+    for (int64_t from = i, end = i + rows, next; from < end; from = next) {
         next = end;
         if (by_rows && from < run->step)
             next = ji_min(next, run->step);
@@ -300,11 +315,15 @@ static void product_write_sums(const product_run_t *run, const char *sums, int64
     const ji_product_t *call = run->call;
     const size_t column_bytes = (size_t)run->kernels->rows * ji_sizeof(call->type);
     const ji_product_scalars_t *scalars = product_scalars(run, i, j);
+    void *const c = ji_at(call->type, call->c, i, j, call->ldc);
 
-    if (call->written == JI_WRITTEN_ALL &&
-        scalars == product_scalars(run, i + rows - 1, j + columns - 1)) {
-        run->kernels->update(rows, columns, sums, scalars,
-                             ji_at(call->type, call->c, i, j, call->ldc), call->ldc);
+    if (call->written != JI_WRITTEN_ALL) {
+        run->kernels->update_triangle(rows, columns, sums, scalars, c, call->ldc, (int)(j - i),
+                                      call->written == JI_WRITTEN_LOWER);
+        return;
+    }
+    if (scalars == product_scalars(run, i + rows - 1, j + columns - 1)) {
+        run->kernels->update(rows, columns, sums, scalars, c, call->ldc);
         return;
     }
 
@@ -316,9 +335,9 @@ static void product_tile(const product_run_t *run, const char *a, const char *b,
                          int64_t i_end, int64_t j, int64_t j_end) {
     const ji_product_t *call = run->call;
     const ji_product_kernels_t *kernels = run->kernels;
-    const int rows = (int)ji_min(kernels->rows, i_end - i),
-              columns = (int)ji_min(kernels->columns, j_end - j);
     const bool lower = call->written == JI_WRITTEN_LOWER, upper = call->written == JI_WRITTEN_UPPER;
+    const int columns = (int)ji_min(kernels->columns, j_end - j);
+    int rows = (int)ji_min(kernels->rows, i_end - i);
 
     if ((lower && i + rows <= j) || (upper && j + columns <= i))
         return;
@@ -333,8 +352,10 @@ static void product_tile(const product_run_t *run, const char *a, const char *b,
         return;
     }
 
+    if (upper)
+        rows = (int)ji_min(rows, j + columns - i);
     _Alignas(64) char sums[PRODUCT_SUMS_BYTES];
-    product_sums(run, a, b, i, rows, j, columns, sums);
+    product_sums(run, a, b, i, lower ? (int)ji_max(0, j - i) : 0, rows, j, columns, sums);
     product_write_sums(run, sums, i, rows, j, columns);
 }
 

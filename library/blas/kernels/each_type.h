@@ -8,6 +8,7 @@
  *   COMPLEX           0 or 1
  *   VECTOR            a vector of REAL; LANES reals
  *   PART              "the first n" of one
+ *   NARROW            what is transposed at once
  *   KEEP              a choice of its elements
  *   V(name)           a function of vector.h: V(fma)(a, b, c)
  *   NAME(name)        a name for this type and instruction set: c_scale_avx512
@@ -18,6 +19,7 @@
 #define REAL float
 #define VECTOR s_vector
 #define PART s_part
+#define NARROW s_narrow
 #define KEEP s_keep
 #define V(name) s_##name
 #define REAL_NAME(name) KERNEL_SET(s_##name)
@@ -34,6 +36,7 @@
 #undef REAL
 #undef VECTOR
 #undef PART
+#undef NARROW
 #undef KEEP
 #undef V
 #undef REAL_NAME
@@ -41,6 +44,7 @@
 #define REAL double
 #define VECTOR d_vector
 #define PART d_part
+#define NARROW d_narrow
 #define KEEP d_keep
 #define V(name) d_##name
 #define REAL_NAME(name) KERNEL_SET(d_##name)
@@ -57,6 +61,7 @@
 #undef REAL
 #undef VECTOR
 #undef PART
+#undef NARROW
 #undef KEEP
 #undef V
 #undef REAL_NAME

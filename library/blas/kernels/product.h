@@ -11,7 +11,8 @@
  *   strip 0: a(0..rows, 0), a(0..rows, 1), ...      b(0, 0..columns), b(1, 0..columns), ...
  *   strip 1: ...
  *
- * A strip that has fewer rows is filled up with zeros. Of complex elements each column of A is
+ * A strip that has fewer rows is filled up to a vector, one of fewer columns to a tile: with
+ * zeros, or its last line once more. Of complex elements each column of A is
  * followed by itself times i, and each row of B is `columns` real parts and then the imaginary
  * ones: a product is then real, of twice the depth (product_kernel.h). */
 
@@ -56,26 +57,34 @@ typedef struct ji_product_corner {
 
 struct ji_product_kernels {
     int rows, columns;           /* of a tile, elements */
+    int vector_rows;             /* of a vector */
     int row_bytes, column_bytes; /* packed, for each step of the depth: of a strip of A, B */
     /* Packs a strip: `count` lines (rows of A, columns of B), line_step elements apart, of `depth`
      * steps, step_step apart; one of the two is 1. Of A, where not `turned`, without the columns
      * times i: as a matrix of `rows` rows, for products in place. */
     ji_product_pack_t pack_a, pack_b;
-    /* Copies such a part as the matrix that it means: step after step, `count` lines each. */
+    /* Copies such a part as the matrix that it means: step after step, `count` lines each. The unit
+     * is a triangle's. */
     void (*corner)(void *to, const ji_product_corner_t *corner);
     /* A whole tile of C; alpha and beta are real. */
     void (*tile)(int64_t depth, const void *a, const void *b, const ji_product_scalars_t *scalars,
                  void *c, int64_t ldc);
-    /* sums = A B, and with `more` sums += A B: a tile, stored by columns. */
-    void (*tile_sums)(int64_t depth, const void *a, const void *b, void *sums, bool more);
-    /* The same where one of the two is triangular: at steps first, first + 1, ... only the lines
-     * (rows of A, or else columns of B) count that are not before the step (lower), or not behind
-     * it. parts: 1. */
+    /* sums = A B, and with `more` sums += A B: a tile, stored by columns, of which rows [first,
+     * first + rows) are asked for. */
+    void (*tile_sums)(int64_t depth, const void *a, const void *b, void *sums, bool more, int first,
+                      int rows);
+    /* The same, of rows [0, rows), where one of the two is triangular: at steps first, first + 1,
+     * ... only the lines (of A, by_rows, or else of B) count that are not before the step (lower),
+     * or not behind it. parts: 1. */
     void (*tile_corner)(int64_t depth, const void *a, const void *b, void *sums, bool more,
-                        int first, int parts, bool rows, bool lower);
+                        int rows, int first, int parts, bool by_rows, bool lower);
     /* C += alpha sums + beta C, of a tile or a part of one. */
     void (*update)(int rows, int columns, const void *sums, const ji_product_scalars_t *scalars,
                    void *c, int64_t ldc);
+    /* The same where column j is written from row diagonal + j on (lower), or up to it. */
+    void (*update_triangle)(int rows, int columns, const void *sums,
+                            const ji_product_scalars_t *scalars, void *c, int64_t ldc, int diagonal,
+                            bool lower);
     void (*direct)(const ji_product_direct_t *call);
 };
 

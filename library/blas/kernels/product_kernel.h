@@ -22,6 +22,7 @@
 #define TILE_REALS (TILE_VECTORS * LANES) /* in a column */
 #define TILE_ROWS (TILE_REALS / PARTS)
 #define DIRECT_AHEAD 12 /* columns of A */
+#define SQUARE (NARROW_BYTES / (int)sizeof(REAL) / PARTS)
 
 /* ---- To C ---- */
 
@@ -79,98 +80,190 @@ static void NAME(update)(int rows, int columns, const void *sums_,
         NAME(update_column)(rows * PARTS, sums, &by, c);
 }
 
+static void NAME(update_triangle)(int rows, int columns, const void *sums_,
+                                  const ji_product_scalars_t *scalars, void *c_, int64_t ldc,
+                                  int diagonal, bool lower) {
+    const NAME(scalars_t) by = NAME(spread)(scalars);
+    const REAL *sums = sums_;
+    REAL *c = c_;
+
+    for (; columns > 0; columns--, diagonal++, sums += TILE_REALS, c += ldc * PARTS) {
+        const int from = lower && diagonal > 0 ? diagonal : 0,
+                  end = lower || diagonal >= rows ? rows : diagonal + 1;
+        NAME(update_column)((end - from) * PARTS, sums + from * PARTS, &by, c + from * PARTS);
+    }
+}
+
 /* ---- Packed tiles ---- */
 
 #if !COMPLEX
 
-VECTOR_INLINE void NAME(accumulate)(VECTOR acc[TILE_COLUMNS][TILE_VECTORS], int64_t depth,
-                                    const REAL *a, const REAL *b) {
+/* Vectors [from, TILE_VECTORS) or [0, end) of each column; the numbers are the compiler's. */
+VECTOR_INLINE void NAME(accumulate)(VECTOR acc[TILE_COLUMNS][TILE_VECTORS], int from, int end,
+                                    int64_t depth, const REAL *a, const REAL *b) {
     for (; depth > 0; depth--, a += TILE_REALS, b += TILE_COLUMNS) {
         VECTOR column[TILE_VECTORS];
         VECTOR_UNROLL
-        for (int v = 0; v < TILE_VECTORS; v++)
+        for (int v = from; v < end; v++)
             column[v] = V(load)(a + v * LANES);
 
         VECTOR_UNROLL
         for (int j = 0; j < TILE_COLUMNS; j++) {
             const VECTOR factor = V(splat)(b[j]);
             VECTOR_UNROLL
-            for (int v = 0; v < TILE_VECTORS; v++)
+            for (int v = from; v < end; v++)
                 acc[j][v] = V(fma)(column[v], factor, acc[j][v]);
         }
     }
 }
 
-static void NAME(tile_sums)(int64_t depth, const void *a, const void *b, void *sums_, bool more) {
-    REAL *sums = sums_;
-    VECTOR acc[TILE_COLUMNS][TILE_VECTORS];
-
+VECTOR_INLINE void NAME(begin_sums)(VECTOR acc[TILE_COLUMNS][TILE_VECTORS], int vectors,
+                                    const REAL *sums, bool more) {
     VECTOR_UNROLL
     for (int j = 0; j < TILE_COLUMNS; j++)
         VECTOR_UNROLL
-    for (int v = 0; v < TILE_VECTORS; v++)
+    for (int v = 0; v < vectors; v++)
         acc[j][v] = more ? V(load)(sums + j * TILE_REALS + v * LANES) : V(splat)(0);
+}
 
-    NAME(accumulate)(acc, depth, a, b);
-
+VECTOR_INLINE void NAME(end_sums)(VECTOR acc[TILE_COLUMNS][TILE_VECTORS], int vectors, REAL *sums) {
     VECTOR_UNROLL
     for (int j = 0; j < TILE_COLUMNS; j++)
         VECTOR_UNROLL
-    for (int v = 0; v < TILE_VECTORS; v++)
+    for (int v = 0; v < vectors; v++)
         V(store)(sums + j * TILE_REALS + v * LANES, acc[j][v]);
 }
 
-/* The same, of a triangle: steps first, first + 1, ... count for the lines that are not before them
- * (lower), or not behind them. Lines are rows or columns, of `parts` reals. */
-VECTOR_INLINE void NAME(corner_sums)(int64_t depth, const REAL *a, const REAL *b, REAL *sums,
-                                     bool more, int first, int parts, bool rows, bool lower) {
+VECTOR_INLINE void NAME(vector_sums)(int vectors, int64_t depth, const REAL *a, const REAL *b,
+                                     REAL *sums, bool more) {
     VECTOR acc[TILE_COLUMNS][TILE_VECTORS];
+    NAME(begin_sums)(acc, vectors, sums, more);
+    NAME(accumulate)(acc, 0, vectors, depth, a, b);
+    NAME(end_sums)(acc, vectors, sums);
+}
 
-    VECTOR_UNROLL
-    for (int j = 0; j < TILE_COLUMNS; j++)
-        VECTOR_UNROLL
-    for (int v = 0; v < TILE_VECTORS; v++)
-        acc[j][v] = more ? V(load)(sums + j * TILE_REALS + v * LANES) : V(splat)(0);
+static void NAME(tile_sums)(int64_t depth, const void *a_, const void *b, void *sums_, bool more,
+                            int first, int rows) {
+    const int from = first / LANES, end = (first + rows + LANES - 1) / LANES;
+    const REAL *const a = (const REAL *)a_ + from * LANES;
+    REAL *const sums = (REAL *)sums_ + from * LANES;
 
-    for (int64_t p = 0; p < depth; p++, a += TILE_REALS, b += TILE_COLUMNS) {
-        const int step = first + (parts == 1 ? (int)p : (int)p / 2);
+    switch (end - from) {
+    case 1: NAME(vector_sums)(1, depth, a, b, sums, more); break;
+    case 2: NAME(vector_sums)(2, depth, a, b, sums, more); break;
+    default: NAME(vector_sums)(TILE_VECTORS, depth, a, b, sums, more); break;
+    }
+}
+
+/* What of a triangle is multiplied: of its steps first, first + 1, ... the lines that are not before
+ * them (lower), or not behind them. Lines are rows or columns of `parts` reals. */
+typedef struct NAME(wedge) {
+    int first, parts;
+    bool lower;
+} NAME(wedge_t);
+
+/* Steps [p, end) by rows: the diagonal is in vector `on`, and those behind it count, too (lower),
+ * or those before it. */
+VECTOR_INLINE void NAME(wedge_steps)(VECTOR acc[TILE_COLUMNS][TILE_VECTORS], int vectors, int on,
+                                     NAME(wedge_t) wedge, int64_t p, int64_t end, const REAL *a,
+                                     const REAL *b) {
+    const int from = wedge.lower ? on : 0, past = wedge.lower ? vectors : on + 1;
+
+    for (; p < end; p++) {
+        const int place = (wedge.first + (int)p / wedge.parts) * wedge.parts - on * LANES;
+        const KEEP keep = wedge.lower ? V(keep_from)(place) : V(keep_before)(place + wedge.parts);
         VECTOR column[TILE_VECTORS];
-        KEEP keep[TILE_VECTORS];
         VECTOR_UNROLL
-        for (int v = 0; v < TILE_VECTORS; v++) {
-            column[v] = V(load)(a + v * LANES);
-            keep[v] = !rows   ? V(keep_from)(0)
-                      : lower ? V(keep_from)(step * parts - v * LANES)
-                              : V(keep_before)((step + 1) * parts - v * LANES);
+        for (int v = from; v < past; v++)
+            column[v] = V(load)(a + p * TILE_REALS + v * LANES);
+
+        VECTOR_UNROLL
+        for (int j = 0; j < TILE_COLUMNS; j++) {
+            const VECTOR factor = V(splat)(b[p * TILE_COLUMNS + j]);
+            VECTOR_UNROLL
+            for (int v = from; v < past; v++)
+                acc[j][v] = v == on ? V(fma_where)(keep, column[v], factor, acc[j][v])
+                                    : V(fma)(column[v], factor, acc[j][v]);
         }
+    }
+}
+
+VECTOR_INLINE int64_t NAME(within)(int64_t p, int64_t depth) {
+    return p < 0 ? 0 : p > depth ? depth : p;
+}
+
+/* Before a lower triangle's corner, and behind an upper one's, all rows count. */
+VECTOR_INLINE void NAME(wedge_of_rows)(VECTOR acc[TILE_COLUMNS][TILE_VECTORS], int vectors,
+                                       NAME(wedge_t) wedge, int64_t depth, const REAL *a,
+                                       const REAL *b) {
+    const int distance = wedge.first * wedge.parts; /* of the first step from the first row */
+    const int64_t begin = NAME(within)(-distance, depth),
+                  end = NAME(within)(vectors * LANES - distance, depth);
+
+    if (wedge.lower)
+        NAME(accumulate)(acc, 0, vectors, begin, a, b);
+    VECTOR_UNROLL
+    for (int on = 0; on < vectors; on++)
+        NAME(wedge_steps)
+    (acc, vectors, on, wedge, NAME(within)(on * LANES - distance, depth),
+     NAME(within)((on + 1) * LANES - distance, depth), a, b);
+    if (!wedge.lower)
+        NAME(accumulate)
+    (acc, 0, vectors, depth - end, a + end * TILE_REALS, b + end * TILE_COLUMNS);
+}
+
+VECTOR_INLINE void NAME(wedge_of_columns)(VECTOR acc[TILE_COLUMNS][TILE_VECTORS], int vectors,
+                                          NAME(wedge_t) wedge, int64_t depth, const REAL *a,
+                                          const REAL *b) {
+    for (int64_t p = 0; p < depth; p++, a += TILE_REALS, b += TILE_COLUMNS) {
+        const int step = wedge.first + (int)p / wedge.parts;
+        VECTOR column[TILE_VECTORS];
+        VECTOR_UNROLL
+        for (int v = 0; v < vectors; v++)
+            column[v] = V(load)(a + v * LANES);
 
         VECTOR_UNROLL
         for (int j = 0; j < TILE_COLUMNS; j++)
-            if (rows || (lower ? j >= step : j <= step)) {
+            if (wedge.lower ? j >= step : j <= step) {
                 const VECTOR factor = V(splat)(b[j]);
                 VECTOR_UNROLL
-                for (int v = 0; v < TILE_VECTORS; v++)
-                    acc[j][v] = V(fma_where)(keep[v], column[v], factor, acc[j][v]);
+                for (int v = 0; v < vectors; v++)
+                    acc[j][v] = V(fma)(column[v], factor, acc[j][v]);
             }
     }
+}
 
-    VECTOR_UNROLL
-    for (int j = 0; j < TILE_COLUMNS; j++)
-        VECTOR_UNROLL
-    for (int v = 0; v < TILE_VECTORS; v++)
-        V(store)(sums + j * TILE_REALS + v * LANES, acc[j][v]);
+VECTOR_INLINE void NAME(wedge_sums)(int vectors, NAME(wedge_t) wedge, bool by_rows, int64_t depth,
+                                    const REAL *a, const REAL *b, REAL *sums, bool more) {
+    VECTOR acc[TILE_COLUMNS][TILE_VECTORS];
+    NAME(begin_sums)(acc, vectors, sums, more);
+    if (by_rows)
+        NAME(wedge_of_rows)(acc, vectors, wedge, depth, a, b);
+    else
+        NAME(wedge_of_columns)(acc, vectors, wedge, depth, a, b);
+    NAME(end_sums)(acc, vectors, sums);
+}
+
+VECTOR_INLINE void NAME(tile_wedge)(int rows, NAME(wedge_t) wedge, bool by_rows, int64_t depth,
+                                    const REAL *a, const REAL *b, REAL *sums, bool more) {
+    switch ((rows + LANES - 1) / LANES) {
+    case 1: NAME(wedge_sums)(1, wedge, by_rows, depth, a, b, sums, more); break;
+    case 2: NAME(wedge_sums)(2, wedge, by_rows, depth, a, b, sums, more); break;
+    default: NAME(wedge_sums)(TILE_VECTORS, wedge, by_rows, depth, a, b, sums, more); break;
+    }
 }
 
 static void NAME(tile_corner)(int64_t depth, const void *a, const void *b, void *sums, bool more,
-                              int first, int parts, bool rows, bool lower) {
-    if (rows && lower)
-        NAME(corner_sums)(depth, a, b, sums, more, first, parts, true, true);
-    else if (rows)
-        NAME(corner_sums)(depth, a, b, sums, more, first, parts, true, false);
+                              int rows, int first, int parts, bool by_rows, bool lower) {
+    const NAME(wedge_t) of_lower = {first, parts, true}, of_upper = {first, parts, false};
+    if (lower && by_rows)
+        NAME(tile_wedge)(rows, of_lower, true, depth, a, b, sums, more);
     else if (lower)
-        NAME(corner_sums)(depth, a, b, sums, more, first, parts, false, true);
+        NAME(tile_wedge)(rows, of_lower, false, depth, a, b, sums, more);
+    else if (by_rows)
+        NAME(tile_wedge)(rows, of_upper, true, depth, a, b, sums, more);
     else
-        NAME(corner_sums)(depth, a, b, sums, more, first, parts, false, false);
+        NAME(tile_wedge)(rows, of_upper, false, depth, a, b, sums, more);
 }
 
 /* ldc in reals. */
@@ -188,7 +281,7 @@ VECTOR_INLINE void NAME(tile_reals)(int64_t depth, const void *a, const void *b,
         __builtin_prefetch(c + j * ldc + TILE_REALS - 1, 1);
     }
 
-    NAME(accumulate)(acc, depth, a, b);
+    NAME(accumulate)(acc, 0, TILE_VECTORS, depth, a, b);
 
     const NAME(scalars_t) by = NAME(spread)(scalars);
     if (by.reads) {
@@ -215,13 +308,14 @@ static void NAME(tile)(int64_t depth, const void *a, const void *b,
 
 #else /* what a complex tile is: a real one of twice the depth */
 
-static void NAME(tile_sums)(int64_t depth, const void *a, const void *b, void *sums, bool more) {
-    REAL_NAME(tile_sums)(2 * depth, a, b, sums, more);
+static void NAME(tile_sums)(int64_t depth, const void *a, const void *b, void *sums, bool more,
+                            int first, int rows) {
+    REAL_NAME(tile_sums)(2 * depth, a, b, sums, more, 2 * first, 2 * rows);
 }
 
 static void NAME(tile_corner)(int64_t depth, const void *a, const void *b, void *sums, bool more,
-                              int first, int parts, bool rows, bool lower) {
-    REAL_NAME(tile_corner)(2 * depth, a, b, sums, more, first, 2 * parts, rows, lower);
+                              int rows, int first, int parts, bool by_rows, bool lower) {
+    REAL_NAME(tile_corner)(2 * depth, a, b, sums, more, 2 * rows, first, 2 * parts, by_rows, lower);
 }
 
 static void NAME(tile)(int64_t depth, const void *a, const void *b,
@@ -362,146 +456,288 @@ static void NAME(direct)(const ji_product_direct_t *call) {
 
 /* ---- Packing ---- */
 
-/* Four steps of four lines: reals that are neighbours along the depth become neighbours in a strip
- * whose steps are `stride` reals apart. */
+/* What is packed: `count` lines of `depth` steps, one of them contiguous. */
+typedef struct NAME(lines) {
+    const REAL *from;
+    int64_t line, step; /* reals from one to the next */
+    int64_t depth;
+    int count;
+    bool conjugate;
+} NAME(lines_t);
+
+VECTOR_INLINE NAME(lines_t) NAME(lines)(const void *from, int64_t line_step, int64_t step_step,
+                                        int count, int64_t depth, bool conjugate) {
+    return (NAME(lines_t)){from, line_step * PARTS, step_step * PARTS, depth, count, conjugate};
+}
+
+/* A column of a strip of A whose rows lie together, of `reals` and zeros up to the next vector. */
+VECTOR_INLINE void NAME(pack_column)(REAL *to, const REAL *from, int reals, bool conjugate,
+                                     bool turned) {
+    for (; reals > 0; reals -= LANES, to += LANES, from += LANES) {
+        VECTOR column = reals >= LANES ? V(load)(from) : V(load_part)(from, V(first)(reals));
+#if COMPLEX
+        if (conjugate)
+            column = V(conjugate)(column);
+        if (turned)
+            V(store)(to + TILE_REALS, V(turn)(column));
+#else
+        (void)conjugate, (void)turned;
+#endif
+        V(store)(to, column);
+    }
+}
+
+/* SQUARE steps from `at` of SQUARE lines, to places of a strip whose steps are `stride` apart. */
+VECTOR_INLINE void NAME(pack_square)(REAL *to, int stride, const REAL *const *lines, int64_t at,
+                                     bool conjugate, bool turned) {
+    const REAL *line[SQUARE];
+    NARROW row[SQUARE];
+    VECTOR_UNROLL
+    for (int i = 0; i < SQUARE; i++)
+        line[i] = lines[i] + at * PARTS;
+
+#if COMPLEX
+    V(transpose_complex)(row, line);
+#else
+    V(transpose)(row, line);
+#endif
+    VECTOR_UNROLL
+    for (int p = 0; p < SQUARE; p++) {
+#if COMPLEX
+        if (conjugate)
+            row[p] = V(narrow_conjugate)(row[p]);
+        if (turned)
+            V(narrow_store)(to + p * stride + TILE_REALS, V(narrow_turn)(row[p]));
+#else
+        (void)conjugate, (void)turned;
+#endif
+        V(narrow_store)(to + p * stride, row[p]);
+    }
+}
+
+/* One element to its place in a strip of A (`turned`: and the element times i behind it). */
+VECTOR_INLINE void NAME(pack_one)(REAL *to, const REAL *from, bool conjugate, bool turned) {
+#if COMPLEX
+    const REAL x = from[0], y = conjugate ? -from[1] : from[1];
+    to[0] = x, to[1] = y;
+    if (turned)
+        to[TILE_REALS] = -y, to[TILE_REALS + 1] = x;
+#else
+    (void)conjugate, (void)turned;
+    to[0] = from[0];
+#endif
+}
+
+/* Lines of contiguous steps become `padded` lines of a strip: the last one is repeated. A piece of
+ * the depth is a cache line of each: they may be so far apart that a cache does not keep all. */
+VECTOR_INLINE void NAME(pack_across)(REAL *to, int stride, const NAME(lines_t) * lines, int padded,
+                                     bool turned) {
+    enum { PIECE = 64 / (int)(PARTS * sizeof(REAL)) };
+    const int64_t squares = lines->depth / SQUARE * SQUARE;
+
+    for (int64_t p = 0, steps; p < lines->depth; p += steps) {
+        steps = p < squares ? (squares - p < PIECE ? squares - p : PIECE) : lines->depth - p;
+        for (int i = 0; i < padded; i += SQUARE) {
+            const REAL *line[SQUARE];
+            VECTOR_UNROLL
+            for (int l = 0; l < SQUARE; l++)
+                line[l] =
+                    lines->from + (i + l < lines->count ? i + l : lines->count - 1) * lines->line;
+
+            REAL *const place = to + p * stride + i * PARTS;
+            if (p < squares)
+                for (int64_t q = 0; q < steps; q += SQUARE)
+                    NAME(pack_square)
+            (place + q * stride, stride, line, p + q, lines->conjugate, turned);
+            else for (int64_t q = 0; q < steps; q++) for (int l = 0; l < SQUARE; l++)
+                NAME(pack_one)(place + q * stride + l * PARTS, line[l] + (p + q) * PARTS,
+                               lines->conjugate, turned);
+        }
+    }
+}
+
+VECTOR_INLINE void NAME(pack_rows)(REAL *to, const NAME(lines_t) * rows, bool turned) {
+    const int stride = TILE_REALS * (turned ? PARTS : 1), reals = rows->count * PARTS;
+
+    if (rows->step == PARTS)
+        NAME(pack_across)(to, stride, rows, (reals + LANES - 1) / LANES * (LANES / PARTS), turned);
+    else
+        for (int64_t p = 0; p < rows->depth; p++)
+            NAME(pack_column)
+    (to + p * stride, rows->from + p * rows->step, reals, rows->conjugate, turned);
+}
+
+/* `turned` is as for pack_one(). */
+static void NAME(pack_a)(void *to, const void *from, int64_t row_step, int64_t column_step,
+                         int count, int64_t depth, bool conjugate, bool turned) {
+    const NAME(lines_t) rows =
+        NAME(lines)(from, row_step, column_step, count, depth, COMPLEX && conjugate);
+    if (COMPLEX && turned)
+        NAME(pack_rows)(to, &rows, true);
+    else
+        NAME(pack_rows)(to, &rows, false);
+}
+
+/* ---- Packing B ---- */
+
 typedef REAL NAME(four)
     __attribute__((vector_size(4 * sizeof(REAL)), aligned(sizeof(REAL)), may_alias));
-VECTOR_INLINE void NAME(transpose)(REAL *to, int64_t stride, const REAL *from, int64_t line_step) {
+
+#if !COMPLEX
+
+/* Four steps of four columns. */
+VECTOR_INLINE void NAME(pack_fours)(REAL *to, const REAL *from, int64_t line) {
     typedef NAME(four) four_t;
-    const four_t a = *(const four_t *)from, b = *(const four_t *)(from + line_step),
-                 c = *(const four_t *)(from + 2 * line_step),
-                 d = *(const four_t *)(from + 3 * line_step);
+    const four_t a = *(const four_t *)from, b = *(const four_t *)(from + line),
+                 c = *(const four_t *)(from + 2 * line), d = *(const four_t *)(from + 3 * line);
     const four_t ab_low = __builtin_shufflevector(a, b, 0, 4, 2, 6),
                  ab_high = __builtin_shufflevector(a, b, 1, 5, 3, 7),
                  cd_low = __builtin_shufflevector(c, d, 0, 4, 2, 6),
                  cd_high = __builtin_shufflevector(c, d, 1, 5, 3, 7);
 
     *(four_t *)to = __builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5);
-    *(four_t *)(to + stride) = __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5);
-    *(four_t *)(to + 2 * stride) = __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7);
-    *(four_t *)(to + 3 * stride) = __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7);
+    *(four_t *)(to + 4) = __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5);
+    *(four_t *)(to + 8) = __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7);
+    *(four_t *)(to + 12) = __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7);
 }
 
-/* One element to its place in a strip of A (`turned`: and the element times i behind it), or of B,
- * whose imaginary parts are `apart` reals behind the real ones. */
-VECTOR_INLINE void NAME(put)(REAL *to, const REAL *from, REAL sign, bool is_a, bool turned) {
-#if COMPLEX
-    const REAL x = from[0], y = sign * from[1];
-    to[0] = x;
-    to[is_a ? 1 : TILE_COLUMNS] = y;
-    if (is_a && turned)
-        to[TILE_REALS] = -y, to[TILE_REALS + 1] = x;
-#else
-    (void)sign, (void)is_a, (void)turned;
-    to[0] = from[0];
-#endif
-}
-
-/* What is packed: `count` lines of `depth` steps. */
-typedef struct NAME(lines) {
-    const REAL *from;
-    int64_t line_step, step_step; /* elements */
-    int64_t depth;
-    int count;
-    bool conjugate;
-} NAME(lines_t);
-
-/* A strip of `width` lines. `turned` is as for put(), and said of B, too: what is packed for tiles
- * is filled up with zeros; what is done in place reads no more rows than there are. */
-VECTOR_INLINE void NAME(pack)(REAL *to, const NAME(lines_t) * lines, int width, bool is_a,
-                              bool turned) {
-    const REAL *const from = lines->from;
-    const int stride = is_a ? TILE_REALS * (turned ? PARTS : 1) : TILE_COLUMNS * PARTS;
-    const int place = is_a ? PARTS : 1; /* reals from line to line in a strip */
-    const int64_t line = lines->line_step * PARTS, step = lines->step_step * PARTS;
-    const int64_t depth = lines->depth;
-    const int count = lines->count;
-    const bool conjugate = lines->conjugate;
-    const REAL sign = conjugate ? -1 : 1;
-    int64_t p = 0;
-
-    if (count < width && turned)
-        memset(to, 0, (size_t)depth * (size_t)stride * sizeof(REAL));
-
-    if (!COMPLEX && step == 1) {
-        const int in_fours = count / 4 * 4;
-        for (; p + 4 <= depth; p += 4) {
-            for (int i = 0; i < in_fours; i += 4)
-                NAME(transpose)(to + p * stride + i, stride, from + p + i * line, line);
-            for (int i = in_fours; i < count; i++)
-                for (int64_t q = p; q < p + 4; q++)
-                    to[q * stride + i] = from[q + i * line];
-        }
-    } else if (count == width && lines->line_step == 1 && is_a) {
-        for (; p < depth; p++)
-            for (int v = 0; v < TILE_VECTORS; v++) {
-                VECTOR column = V(load)(from + p * step + v * LANES);
-#if COMPLEX
-                if (conjugate)
-                    column = V(conjugate)(column);
-                if (turned)
-                    V(store)(to + p * stride + TILE_REALS + v * LANES, V(turn)(column));
-#endif
-                V(store)(to + p * stride + v * LANES, column);
-            }
-    } else if (!COMPLEX && count == width && lines->line_step == 1) {
-        for (; p < depth; p++)
-            memcpy(to + p * stride, from + p * step, (size_t)width * sizeof(REAL));
+/* Columns whose steps are contiguous. Where a tile has fewer than are transposed at once, by fours. */
+static void NAME(pack_columns)(REAL *to, const NAME(lines_t) * columns) {
+    NAME(lines_t) rest = *columns;
+    if (TILE_COLUMNS % SQUARE == 0) {
+        NAME(pack_across)(to, TILE_COLUMNS, columns, TILE_COLUMNS, false);
+        return;
     }
 
-    for (; p < depth; p++)
-        for (int i = 0; i < count; i++)
-            NAME(put)(to + p * stride + i * place, from + p * step + i * line, sign, is_a, turned);
+    if (rest.count == TILE_COLUMNS)
+        for (; rest.depth >= 4; rest.depth -= 4, rest.from += 4, to += 4 * TILE_COLUMNS)
+            NAME(pack_fours)(to, rest.from, rest.line);
+    for (int64_t p = 0; p < rest.depth; p++)
+        for (int j = 0; j < TILE_COLUMNS; j++)
+            *to++ = rest.from[p + (j < rest.count ? j : rest.count - 1) * rest.line];
 }
 
-static void NAME(pack_a)(void *to, const void *from, int64_t row_step, int64_t column_step,
-                         int count, int64_t depth, bool conjugate, bool turned) {
-    const NAME(lines_t) rows = {from, row_step, column_step, depth, count, conjugate};
-    if (turned)
-        NAME(pack)(to, &rows, TILE_ROWS, true, true);
-    else
-        NAME(pack)(to, &rows, TILE_ROWS, true, false);
+#else
+
+/* Real and imaginary parts by turns are steps of real columns. */
+static void NAME(pack_columns)(REAL *to, const NAME(lines_t) * columns) {
+    const REAL_NAME(lines_t)
+        parts = {columns->from, columns->line, 1, 2 * columns->depth, columns->count, false};
+    REAL_NAME(pack_columns)(to, &parts);
+
+    if (columns->conjugate)
+        for (int64_t p = 0; p < columns->depth; p++)
+            for (int j = 0; j < TILE_COLUMNS; j++)
+                to[(2 * p + 1) * TILE_COLUMNS + j] = -to[(2 * p + 1) * TILE_COLUMNS + j];
 }
 
-static void NAME(pack_b)(void *to, const void *from, int64_t column_step, int64_t row_step,
+#endif
+
+/* A step of four columns that lie together. */
+VECTOR_INLINE void NAME(pack_four)(REAL *to, const REAL *from, bool conjugate) {
+    typedef NAME(four) four_t;
+#if COMPLEX
+    const four_t a = *(const four_t *)from, b = *(const four_t *)(from + 4);
+    const four_t imaginary = __builtin_shufflevector(a, b, 1, 3, 5, 7);
+    *(four_t *)to = __builtin_shufflevector(a, b, 0, 2, 4, 6);
+    *(four_t *)(to + TILE_COLUMNS) = conjugate ? -imaginary : imaginary;
+#else
+    (void)conjugate;
+    *(four_t *)to = *(const four_t *)from;
+#endif
+}
+
+/* The last column is repeated where there are fewer. */
+static void NAME(pack_b)(void *to_, const void *from, int64_t column_step, int64_t row_step,
                          int count, int64_t depth, bool conjugate, bool turned) {
-    const NAME(lines_t) columns = {from, column_step, row_step, depth, count, conjugate};
+    const NAME(lines_t) columns =
+        NAME(lines)(from, column_step, row_step, count, depth, COMPLEX && conjugate);
+    REAL *to = to_;
     (void)turned;
-    NAME(pack)(to, &columns, TILE_COLUMNS, false, true);
+    if (columns.step == PARTS) {
+        NAME(pack_columns)(to, &columns);
+        return;
+    }
+
+    const REAL *row = from;
+    for (; depth > 0; depth--, to += TILE_COLUMNS * PARTS, row += columns.step) {
+        int j = 0;
+        for (; j + 4 <= count; j += 4)
+            NAME(pack_four)(to + j, row + j * PARTS, columns.conjugate);
+        for (; j < TILE_COLUMNS; j++) {
+            const REAL *one = row + (j < count ? j : count - 1) * PARTS;
+            to[j] = one[0];
+#if COMPLEX
+            to[TILE_COLUMNS + j] = conjugate ? -one[1] : one[1];
+#endif
+        }
+    }
 }
 
-/* A square on the diagonal, or a part of it, as it is meant: by lines that lie together. */
+/* ---- Corners ---- */
+
+VECTOR_INLINE void NAME(copy)(REAL *to, const REAL *from, int64_t stride, int count,
+                              bool conjugate) {
+    if (stride == PARTS && !(COMPLEX && conjugate)) {
+        int left = count * PARTS;
+        for (; left >= LANES; left -= LANES, to += LANES, from += LANES)
+            V(store)(to, V(load)(from));
+        if (left > 0)
+            V(store_part)(to, V(load_part)(from, V(first)(left)), V(first)(left));
+        return;
+    }
+
+    for (int i = 0; i < count; i++) {
+        to[i * PARTS] = from[i * stride];
+#if COMPLEX
+        to[i * PARTS + 1] = conjugate ? -from[i * stride + 1] : from[i * stride + 1];
+#else
+        (void)conjugate;
+#endif
+    }
+}
+
+/* The element on the diagonal, and zeros or mirror images on the side that is not stored. */
 static void NAME(corner)(void *to_, const ji_product_corner_t *corner) {
-    const REAL *const from = corner->from;
     const int64_t line = corner->line_step * PARTS, step = corner->step_step * PARTS;
+    const int count = corner->count;
     REAL *to = to_;
 
-    for (int p = 0; p < corner->depth; p++)
-        for (int i = 0; i < corner->count; i++, to += PARTS) {
-            const int distance = i - (corner->first + p); /* below the diagonal */
-            const bool stored = distance == 0 || (distance > 0) == corner->lower;
-            const REAL *x = from + i * line + p * step;
+    for (int p = 0; p < corner->depth; p++, to += count * PARTS) {
+        const int on = corner->first + p; /* the line on the diagonal */
+        const int before = on < 0       ? 0
+                           : on < count ? on
+                                        : count,
+                  behind = on < -1          ? 0
+                           : on + 1 < count ? on + 1
+                                            : count;
+        const int from = corner->lower ? before : 0, end = corner->lower ? count : behind;
+        const int other = corner->lower ? 0 : behind, others = count - (end - from);
+        const REAL *const x = (const REAL *)corner->from + p * step;
 
-            if (!stored) /* the element's mirror image */
-                x += distance * (step - line);
-            to[0] = x[0];
+        NAME(copy)(to + from * PARTS, x + from * line, line, end - from, corner->conjugate);
+        if (corner->triangular)
+            memset(to + other * PARTS, 0, (size_t)others * PARTS * sizeof(REAL));
+        else
+            NAME(copy)
+        (to + other * PARTS, x + on * (line - step) + other * step, step, others,
+         corner->conjugate != corner->hermitian);
+
+        if (before == behind)
+            continue;
+        if (corner->unit)
+            to[on * PARTS] = 1;
 #if COMPLEX
-            to[1] = corner->conjugate != (corner->hermitian && !stored) ? -x[1] : x[1];
-            if (corner->hermitian && distance == 0)
-                to[1] = 0;
+        if (corner->unit || corner->hermitian)
+            to[on * PARTS + 1] = 0;
 #endif
-            if (corner->triangular && (!stored || (distance == 0 && corner->unit))) {
-                to[0] = stored;
-#if COMPLEX
-                to[1] = 0;
-#endif
-            }
-        }
+    }
 }
 
 static const ji_product_kernels_t NAME(product) = {
     .rows = TILE_ROWS,
     .columns = TILE_COLUMNS,
+    .vector_rows = TILE_ROWS / TILE_VECTORS,
     .row_bytes = PARTS * TILE_REALS * (int)sizeof(REAL),
     .column_bytes = PARTS * TILE_COLUMNS * (int)sizeof(REAL),
     .pack_a = NAME(pack_a),
@@ -511,6 +747,7 @@ static const ji_product_kernels_t NAME(product) = {
     .tile_sums = NAME(tile_sums),
     .tile_corner = NAME(tile_corner),
     .update = NAME(update),
+    .update_triangle = NAME(update_triangle),
     .direct = NAME(direct),
 };
 
@@ -520,3 +757,4 @@ static const ji_product_kernels_t NAME(product) = {
 #undef TILE_REALS
 #undef TILE_ROWS
 #undef DIRECT_AHEAD
+#undef SQUARE

@@ -39,6 +39,13 @@
  *                                but the first m; m and n may be any number
  *   t_load_between(p, m, n)      those elements of a vector, zeros for the rest; no others are read
  *   t_fma_where(keep, a, b, c)   t_fma() where it is kept, c elsewhere
+ *   t_narrow                     NARROW_BYTES: a vector, or half of one, in lanes of 16 bytes
+ *   t_lanes(p, q)                the lanes at p and at q (of 16 bytes: the one at p)
+ *   t_low(a, b) t_high(a, b)     in each lane the lower or upper halves of a and b by turns
+ *   t_narrow_store t_narrow_turn t_narrow_conjugate   as those of vectors
+ *   t_transpose(row, line)       NARROW_BYTES of as many lines as a narrow has reals: row[p] is
+ *                                step p of all lines. t_transpose_complex: of half as many, of
+ *                                complex numbers
  *
  * A kernel says where it wants one rounding and where two: files with kernels are compiled without
  * contraction, so no compiler chooses. VECTOR_REGISTERS is how many there are, VECTOR_FMA whether
@@ -620,6 +627,128 @@ VECTOR_INLINE double d_largest(d_vector v) {
 }
 
 #endif
+
+/* ---- Transposition ---- */
+
+#if VECTOR_BYTES == 16
+#define NARROW_BYTES 16
+#else
+#define NARROW_BYTES 32
+#endif
+
+#ifdef VECTOR_AVX512
+typedef __m256 s_narrow;
+typedef __m256d d_narrow;
+
+VECTOR_INLINE void s_narrow_store(float *p, s_narrow v) { _mm256_storeu_ps(p, v); }
+VECTOR_INLINE void d_narrow_store(double *p, d_narrow v) { _mm256_storeu_pd(p, v); }
+VECTOR_INLINE s_narrow s_narrow_turn(s_narrow v) {
+    return _mm256_xor_ps(_mm256_permute_ps(v, 0xB1),
+                         _mm256_castsi256_ps(_mm256_set1_epi64x(0x80000000)));
+}
+VECTOR_INLINE d_narrow d_narrow_turn(d_narrow v) {
+    return _mm256_xor_pd(_mm256_permute_pd(v, 0x5), _mm256_setr_pd(-0.0, 0, -0.0, 0));
+}
+VECTOR_INLINE s_narrow s_narrow_conjugate(s_narrow v) {
+    return _mm256_xor_ps(v, _mm256_castsi256_ps(_mm256_set1_epi64x(INT64_MIN)));
+}
+VECTOR_INLINE d_narrow d_narrow_conjugate(d_narrow v) {
+    return _mm256_xor_pd(v, _mm256_setr_pd(0, -0.0, 0, -0.0));
+}
+#else
+typedef s_vector s_narrow;
+typedef d_vector d_narrow;
+
+VECTOR_INLINE void s_narrow_store(float *p, s_narrow v) { s_store(p, v); }
+VECTOR_INLINE void d_narrow_store(double *p, d_narrow v) { d_store(p, v); }
+VECTOR_INLINE s_narrow s_narrow_turn(s_narrow v) { return s_turn(v); }
+VECTOR_INLINE d_narrow d_narrow_turn(d_narrow v) { return d_turn(v); }
+VECTOR_INLINE s_narrow s_narrow_conjugate(s_narrow v) { return s_conjugate(v); }
+VECTOR_INLINE d_narrow d_narrow_conjugate(d_narrow v) { return d_conjugate(v); }
+#endif
+
+/* A lane is inserted as it is loaded: shuffles are what transposing waits for. */
+#if defined(VECTOR_AVX512) || defined(VECTOR_AVX2)
+VECTOR_INLINE s_narrow s_lanes(const float *p, const float *q) {
+    return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(p)), _mm_loadu_ps(q), 1);
+}
+VECTOR_INLINE d_narrow d_lanes(const double *p, const double *q) {
+    return _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_loadu_pd(p)), _mm_loadu_pd(q), 1);
+}
+VECTOR_INLINE s_narrow s_low(s_narrow a, s_narrow b) { return _mm256_unpacklo_ps(a, b); }
+VECTOR_INLINE d_narrow d_low(d_narrow a, d_narrow b) { return _mm256_unpacklo_pd(a, b); }
+VECTOR_INLINE s_narrow s_high(s_narrow a, s_narrow b) { return _mm256_unpackhi_ps(a, b); }
+VECTOR_INLINE d_narrow d_high(d_narrow a, d_narrow b) { return _mm256_unpackhi_pd(a, b); }
+#else
+VECTOR_INLINE s_narrow s_lanes(const float *p, const float *q) {
+    (void)q;
+    return s_load(p);
+}
+VECTOR_INLINE d_narrow d_lanes(const double *p, const double *q) {
+    (void)q;
+    return d_load(p);
+}
+VECTOR_INLINE s_narrow s_low(s_narrow a, s_narrow b) {
+    return __builtin_shufflevector(a, b, 0, 4, 1, 5);
+}
+VECTOR_INLINE d_narrow d_low(d_narrow a, d_narrow b) { return __builtin_shufflevector(a, b, 0, 2); }
+VECTOR_INLINE s_narrow s_high(s_narrow a, s_narrow b) {
+    return __builtin_shufflevector(a, b, 2, 6, 3, 7);
+}
+VECTOR_INLINE d_narrow d_high(d_narrow a, d_narrow b) {
+    return __builtin_shufflevector(a, b, 1, 3);
+}
+#endif
+
+#define NARROW_LANES (NARROW_BYTES / 16)
+
+VECTOR_INLINE void s_transpose(s_narrow *row, const float *const *line) {
+    const float *const *other = line + 4 * (NARROW_LANES - 1);
+
+    VECTOR_UNROLL
+    for (int p = 0; p < 4 * NARROW_LANES; p += 4) {
+        const s_narrow a = s_lanes(line[0] + p, other[0] + p),
+                       b = s_lanes(line[1] + p, other[1] + p),
+                       c = s_lanes(line[2] + p, other[2] + p),
+                       d = s_lanes(line[3] + p, other[3] + p);
+        const d_narrow ab_low = (d_narrow)s_low(a, b), ab_high = (d_narrow)s_high(a, b),
+                       cd_low = (d_narrow)s_low(c, d), cd_high = (d_narrow)s_high(c, d);
+        row[p] = (s_narrow)d_low(ab_low, cd_low), row[p + 1] = (s_narrow)d_high(ab_low, cd_low);
+        row[p + 2] = (s_narrow)d_low(ab_high, cd_high);
+        row[p + 3] = (s_narrow)d_high(ab_high, cd_high);
+    }
+}
+
+VECTOR_INLINE void d_transpose(d_narrow *row, const double *const *line) {
+    const double *const *other = line + 2 * (NARROW_LANES - 1);
+
+    VECTOR_UNROLL
+    for (int p = 0; p < 2 * NARROW_LANES; p += 2) {
+        const d_narrow a = d_lanes(line[0] + p, other[0] + p),
+                       b = d_lanes(line[1] + p, other[1] + p);
+        row[p] = d_low(a, b), row[p + 1] = d_high(a, b);
+    }
+}
+
+/* A complex float is moved as a double is. */
+VECTOR_INLINE void s_transpose_complex(s_narrow *row, const float *const *line) {
+    const float *const *other = line + 2 * (NARROW_LANES - 1);
+
+    VECTOR_UNROLL
+    for (int p = 0; p < 2 * NARROW_LANES; p += 2) {
+        const d_narrow a = (d_narrow)s_lanes(line[0] + 2 * p, other[0] + 2 * p),
+                       b = (d_narrow)s_lanes(line[1] + 2 * p, other[1] + 2 * p);
+        row[p] = (s_narrow)d_low(a, b), row[p + 1] = (s_narrow)d_high(a, b);
+    }
+}
+
+VECTOR_INLINE void d_transpose_complex(d_narrow *row, const double *const *line) {
+    const double *const *other = line + NARROW_LANES - 1;
+
+    VECTOR_UNROLL
+    for (int p = 0; p < NARROW_LANES; p++)
+        row[p] = d_lanes(line[0] + 2 * p, other[0] + 2 * p);
+}
 
 VECTOR_INLINE d_vector d_widen(const double *p) { return d_load(p); }
 VECTOR_INLINE d_vector d_widen_first(const double *p, int n) { return d_load_part(p, d_first(n)); }
