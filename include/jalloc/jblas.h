@@ -37,7 +37,8 @@
  * - **Overlap.** An output must not overlap an input, unless said otherwise.
  * - **Sizes beyond the CBLAS.** Where a CBLAS computes that takes 32-bit integers, level 1, gemm
  *   and gemm batched split what is larger into several calls; other routines refuse a size,
- *   increment or leading dimension above 2^31 - 1 with invalid size, unless there is no work.
+ *   increment or leading dimension above 2^31 - 1 with invalid size, unless there is no work. The
+ *   host's own kernels take any.
  * - **The first call** of a process on the host reads JALLOC_HOST_BLAS, JALLOC_HOST_ISA and
  *   JALLOC_CBLAS, and loads the CBLAS where it is wanted. It is invalid configuration where the
  *   processor lacks the kernels, not found where there is no CBLAS, and so is the next call until
