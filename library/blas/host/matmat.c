@@ -76,7 +76,9 @@ void ji_host_gemm(void *block) {
     if (ji_host_gemm_is_scaling(args))
         return;
 
-    if (args->panels == NULL && args->k <= JI_PRODUCT_DEPTH / 2) {
+    if (args->panels == NULL && args->k <= JI_PRODUCT_DEPTH / 2 &&
+        (args->head.threads.count < 2 ||
+         ji_product_threads(ji_product_work(type, args->m, args->n, args->k)) < 2)) {
         gemm_small(args);
         return;
     }

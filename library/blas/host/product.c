@@ -4,12 +4,17 @@
 /* Products on lent memory: Goto's five loops (Goto and van de Geijn 2008; Van Zee and van de Geijn
  * 2015).
  *
- *     for each block of columns of C                   what the shared panel of B holds
+ *     for each block of columns of C                   what the panel of B holds
  *       for each panel of the depth                    JI_PRODUCT_DEPTH: the order of every sum
- *         pack B(panel, columns)                       by all threads
- *         for each block of rows of C                  by whichever thread is free
+ *         pack B(panel, columns)
+ *         for each block of rows of C
  *           pack A(rows, panel)                        one panel a thread
  *           for each strip of columns, strip of rows   a tile: kernels/product_kernel.h
+ *
+ * Threads divide the columns of a block, and each does the rest of the loops by itself: it packs A
+ * anew, but waits for nobody, and reads no panel of B out of another processor's cache, which takes
+ * six times as long as a tile. Where there are too few columns they pack B together and divide the
+ * rows of each panel.
  *
  * The workspace is the panels: B's, and behind it one of A for each thread.
  *
@@ -36,6 +41,7 @@
 
 #include "core/team.h"
 
+#include <math.h>
 #include <stdatomic.h>
 
 #define PRODUCT_B_BYTES ((size_t)6291456)
@@ -46,7 +52,8 @@
 typedef struct product_run {
     const ji_product_t *call;
     const ji_product_kernels_t *kernels;
-    int64_t depth; /* steps of a panel */
+    int64_t depth;     /* steps of a panel */
+    int64_t row_block; /* rows that a panel of A holds */
     char *b_panel, *a_panels;
     size_t a_panel_bytes;
 
@@ -57,9 +64,9 @@ typedef struct product_run {
     bool is_first; /* of products without a triangle */
 
     /* Items of work: `groups` of rows, one for each thread or more, of which each is done in
-     * `rounds`, since a panel of A has so many rows, and in `parts` of the columns. */
+     * `rounds`, since a panel of A holds so many, and in `parts` of the columns. */
     int64_t groups, rounds, parts;
-    atomic_llong next;
+    atomic_llong *next;
 } product_run_t;
 
 int ji_product_threads(double work) {
@@ -361,22 +368,24 @@ static void product_tile(const product_run_t *run, const char *a, const char *b,
 
 /* ---- Packed ---- */
 
-static void product_pack_b_part(void *argument, int index) {
-    product_run_t *run = argument;
-    const int columns = run->kernels->columns;
+/* The strips that lines are. */
+static int64_t product_strips_of(int64_t lines, int width) { return (lines + width - 1) / width; }
+
+/* Where the n-th of so many parts begins: they differ by one at most, longer ones come first. */
+static int64_t product_cut(int64_t size, int64_t n, int64_t parts) {
+    return size / parts * n + ji_min(size % parts, n);
+}
+
+static int64_t product_next(const product_run_t *run) {
+    return atomic_fetch_add_explicit(run->next, 1, memory_order_relaxed);
+}
+
+static void product_pack_b(const product_run_t *run, int64_t strip) {
     const size_t strip_bytes = (size_t)run->steps * (size_t)run->kernels->column_bytes;
-    (void)index;
-
-    for (;;) {
-        const int64_t strip = atomic_fetch_add_explicit(&run->next, 1, memory_order_relaxed);
-        const int64_t column = run->column + strip * columns;
-        if (column >= run->column_end)
-            return;
-
-        const product_strip_t b = product_strip(
-            run, false, true, run->b_panel + (size_t)strip * strip_bytes, column, run->column_end);
-        product_pack(run, &b);
-    }
+    const product_strip_t b =
+        product_strip(run, false, true, run->b_panel + (size_t)strip * strip_bytes,
+                      run->column + strip * run->kernels->columns, run->column_end);
+    product_pack(run, &b);
 }
 
 /* Rows [row, row_end), of which this thread packs A, by columns [column, column_end). */
@@ -400,26 +409,16 @@ static void product_multiply_block(const product_run_t *run, char *a_panel, int6
     }
 }
 
-/* The strips that lines are. */
-static int64_t product_strips_of(int64_t lines, int width) { return (lines + width - 1) / width; }
-
-/* Where the n-th of so many parts begins: they differ by one at most, and longer ones come first. */
-static int64_t product_cut(int64_t size, int64_t n, int64_t parts) {
-    return size / parts * n + ji_min(size % parts, n);
-}
-
-/* An item: false: there is none. Of a triangle the longest rows come first. */
+/* An item; false: there is none. */
 static bool product_item(const product_run_t *run, int64_t item, int64_t *row, int64_t *row_end,
                          int64_t *column, int64_t *column_end) {
     const int rows = run->kernels->rows, columns = run->kernels->columns;
     const int64_t row_strips = product_strips_of(run->row_end - run->row, rows),
                   column_strips = product_strips_of(run->column_end - run->column, columns);
-    const int64_t part = item % run->parts, round = item / (run->parts * run->groups);
-    int64_t group = item / run->parts % run->groups;
+    const int64_t part = item % run->parts, group = item / run->parts % run->groups,
+                  round = item / (run->parts * run->groups);
     if (round >= run->rounds)
         return false;
-    if (run->call->written == JI_WRITTEN_LOWER)
-        group = run->groups - 1 - group;
 
     const int64_t first = product_cut(row_strips, group, run->groups),
                   count = product_cut(row_strips, group + 1, run->groups) - first;
@@ -432,25 +431,12 @@ static bool product_item(const product_run_t *run, int64_t item, int64_t *row, i
     return true;
 }
 
-static void product_multiply_part(void *argument, int index) {
-    product_run_t *run = argument;
-    char *const a_panel = run->a_panels + (size_t)index * run->a_panel_bytes;
-    int64_t row, row_end, column, column_end;
-
-    while (product_item(run, atomic_fetch_add_explicit(&run->next, 1, memory_order_relaxed), &row,
-                        &row_end, &column, &column_end)) {
-        if ((run->call->written == JI_WRITTEN_LOWER && row_end <= column) ||
-            (run->call->written == JI_WRITTEN_UPPER && column_end <= row))
-            continue;
-        product_multiply_block(run, a_panel, row, row_end, column, column_end);
-    }
-}
-
-/* Restricts the panel to what a triangular operand reaches with it. */
+/* Restricts the panel to what is written of C, and to what a triangular operand reaches with it. */
 static void product_limit(product_run_t *run) {
     const ji_product_t *call = run->call;
     const int64_t last = run->step + run->steps;
-    run->row = 0, run->row_end = call->m;
+    run->row = call->written == JI_WRITTEN_LOWER ? run->column : 0;
+    run->row_end = call->written == JI_WRITTEN_UPPER ? ji_min(run->column_end, call->m) : call->m;
 
     if (call->a.kind == JI_OPERAND_TRIANGULAR) {
         if (call->a.lower)
@@ -475,65 +461,176 @@ static const ji_operand_t *product_triangle(const ji_product_t *call) {
     return call->b.kind == JI_OPERAND_TRIANGULAR ? &call->b : &call->a;
 }
 
-/* Divides the panel, of whose rows `most` are packed at once, among `count` threads, evenly: by rows
- * or, where these are too few for that, by columns, too, for which each thread packs A anew. */
-static void product_divide(product_run_t *run, int64_t most, int count) {
-    enum { PACKING = 2, GROUPS = 4 }; /* a strip of A, in tiles; of a triangle, a thread */
-    const ji_product_t *call = run->call;
-    const int64_t row_strips = product_strips_of(run->row_end - run->row, run->kernels->rows),
-                  column_strips =
-                      product_strips_of(run->column_end - run->column, run->kernels->columns);
-
-    run->groups = 1, run->parts = 1;
-    if (call->written != JI_WRITTEN_ALL && count > 1) {
-        run->groups = ji_min((int64_t)GROUPS * count, row_strips);
-    } else if (count > 1) {
-        /* Where B is triangular, A is overwritten: its rows are one thread's. */
-        const int64_t most_parts = call->b.kind == JI_OPERAND_TRIANGULAR ? 1 : column_strips;
-        double least = 0;
-        for (int64_t parts = 1; parts <= ji_min(count, most_parts); parts++) {
-            const int64_t groups = ji_min((count + parts - 1) / parts, row_strips);
-            const double turns = (double)((groups * parts + count - 1) / count),
-                         strips = (double)((row_strips + groups - 1) / groups),
-                         tiles = (double)((column_strips + parts - 1) / parts + PACKING),
-                         time = turns * strips * tiles;
-            if (parts == 1 || time < least)
-                least = time, run->groups = groups, run->parts = parts;
-        }
-    }
-
-    const int64_t strips = (row_strips + run->groups - 1) / run->groups,
-                  at_once = most / run->kernels->rows;
-    run->rounds = (strips + at_once - 1) / at_once;
+static int64_t product_panels(const product_run_t *run) {
+    return (run->call->k + run->depth - 1) / run->depth;
 }
 
-static void product_packed(product_run_t *run, int64_t column_block, int64_t row_block) {
+/* Goes to the n-th panel of the depth, and columns [column, column_end); false: it is empty. */
+static bool product_go_to(product_run_t *run, int64_t n, int64_t column, int64_t column_end) {
     const ji_product_t *call = run->call;
-    const int64_t blocks = (call->n + column_block - 1) / column_block,
-                  panels = (call->k + run->depth - 1) / run->depth;
-    const ji_operand_t *triangle = product_triangle(call);
+
+    run->column = column, run->column_end = column_end;
+    run->step = product_order(product_triangle(call), n, product_panels(run)) * run->depth;
+    run->steps = ji_min(run->depth, call->k - run->step);
+    run->is_first = n == 0;
+    product_limit(run);
+    return run->column < run->column_end;
+}
+
+/* Columns that one thread does by itself; they begin where b_panel does. */
+static void product_columns(const product_run_t *shared, char *a_panel, int64_t column,
+                            int64_t column_end) {
+    product_run_t run = *shared;
+    run.groups = run.parts = 1;
+
+    for (int64_t panel = 0; panel < product_panels(&run); panel++) {
+        if (!product_go_to(&run, panel, column, column_end))
+            continue;
+
+        const int64_t strips = product_strips_of(run.column_end - run.column, run.kernels->columns);
+        for (int64_t strip = 0; strip < strips; strip++)
+            product_pack_b(&run, strip);
+
+        int64_t row, row_end, from, end;
+        run.rounds = product_strips_of(run.row_end - run.row, (int)run.row_block);
+        for (int64_t item = 0; product_item(&run, item, &row, &row_end, &from, &end); item++)
+            product_multiply_block(&run, a_panel, row, row_end, from, end);
+    }
+}
+
+/* ---- Packed: by threads ---- */
+
+/* Where the n-th part of a block's columns begins, so that all are as much work. Of a triangle,
+ * column j has as many rows as there are from it on, or to it, and half a tile. */
+static int64_t product_part_column(const product_run_t *run, int64_t n) {
+    const ji_product_t *call = run->call;
+    const int rows = run->kernels->rows, columns = run->kernels->columns;
+    const int64_t strips = product_strips_of(run->column_end - run->column, columns);
+    if (n == run->parts)
+        return run->column_end;
+    if (call->written == JI_WRITTEN_ALL)
+        return run->column + product_cut(strips, n, run->parts) * columns;
+
+    const bool lower = call->written == JI_WRITTEN_LOWER;
+    const double share = (double)n / (double)run->parts,
+                 first = (double)(lower ? call->m - run->column : run->column) + rows / 2.0,
+                 last = (double)(lower ? call->m - run->column_end : run->column_end) + rows / 2.0,
+                 here = sqrt(first * first + share * (last * last - first * first));
+    return run->column + (int64_t)(fabs(here - first) / columns + 0.5) * columns;
+}
+
+static void product_columns_part(void *argument, int index) {
+    const product_run_t *run = argument;
+    const size_t strip_bytes =
+        (size_t)ji_min(run->depth, run->call->k) * (size_t)run->kernels->column_bytes;
+    char *const a_panel = run->a_panels + (size_t)index * run->a_panel_bytes;
+
+    for (int64_t part; (part = product_next(run)) < run->parts;) {
+        const int64_t column = product_part_column(run, part),
+                      column_end = product_part_column(run, part + 1);
+        product_run_t own = *run;
+        own.b_panel += (size_t)((column - run->column) / run->kernels->columns) * strip_bytes;
+        product_columns(&own, a_panel, column, column_end);
+    }
+}
+
+static void product_pack_b_part(void *argument, int index) {
+    const product_run_t *run = argument;
+    const int64_t strips = product_strips_of(run->column_end - run->column, run->kernels->columns);
+    (void)index;
+
+    for (int64_t strip; (strip = product_next(run)) < strips;)
+        product_pack_b(run, strip);
+}
+
+static void product_multiply_part(void *argument, int index) {
+    const product_run_t *run = argument;
+    char *const a_panel = run->a_panels + (size_t)index * run->a_panel_bytes;
+    int64_t row, row_end, column, column_end;
+
+    while (product_item(run, product_next(run), &row, &row_end, &column, &column_end))
+        product_multiply_block(run, a_panel, row, row_end, column, column_end);
+}
+
+/* In tiles: a strip of A or B is packed; a strip of B is read that another processor has packed. */
+#define PRODUCT_PACKING 2
+#define PRODUCT_FETCHING 6
+
+/* Divides a panel among so many threads that have packed B together: by rows or, where these are
+ * too few for that, by columns, too. Says how long it takes. Where B is triangular, A is
+ * overwritten: its rows are one thread's. */
+static double product_divide(product_run_t *run, int count) {
+    const int64_t row_strips = product_strips_of(run->row_end - run->row, run->kernels->rows),
+                  column_strips =
+                      product_strips_of(run->column_end - run->column, run->kernels->columns),
+                  most_parts = run->call->b.kind == JI_OPERAND_TRIANGULAR ? 1 : column_strips;
+    double least = INFINITY;
+
+    for (int64_t parts = 1; parts <= ji_min(count, most_parts); parts++) {
+        const int64_t groups = ji_min((count + parts - 1) / parts, row_strips);
+        const double turns = (double)((groups * parts + count - 1) / count),
+                     strips = (double)((row_strips + groups - 1) / groups),
+                     tiles = (double)((column_strips + parts - 1) / parts),
+                     time = turns * (strips * (tiles + PRODUCT_PACKING) + PRODUCT_FETCHING * tiles);
+        if (time < least)
+            least = time, run->groups = groups, run->parts = parts;
+    }
+
+    const int64_t strips = (row_strips + run->groups - 1) / run->groups;
+    run->rounds = product_strips_of(strips * run->kernels->rows, (int)run->row_block);
+    return least;
+}
+
+/* Whether threads divide the columns of a block; how, if so. */
+static bool product_goes_by_columns(product_run_t *run, int count) {
+    const ji_product_t *call = run->call;
+    const int64_t strips = product_strips_of(run->column_end - run->column, run->kernels->columns);
+
+    if (count > 1 && call->b.kind == JI_OPERAND_TRIANGULAR)
+        return false;
+    if (count > 1 && call->written == JI_WRITTEN_ALL) {
+        const double rows = (double)product_strips_of(call->m, run->kernels->rows),
+                     tiles = (double)((strips + count - 1) / count);
+        run->row = 0, run->row_end = call->m;
+        if (rows * (tiles + PRODUCT_PACKING) + PRODUCT_PACKING * tiles > product_divide(run, count))
+            return false;
+    }
+
+    run->parts = ji_min(count, strips);
+    return true;
+}
+
+/* One step of all threads: each takes what is next. */
+static void product_do(product_run_t *run, ji_team_lease_t *lease,
+                       void (*part)(void *argument, int index)) {
+    atomic_store_explicit(run->next, 0, memory_order_relaxed);
+    ji_team_do(lease, part, run);
+}
+
+static void product_packed(product_run_t *run, int64_t column_block) {
+    const ji_product_t *call = run->call;
+    const int64_t blocks = (call->n + column_block - 1) / column_block;
 
     ji_team_lease_t lease;
     ji_team_begin(&lease, &call->threads, /* each of them has a panel of A */
                   (int)ji_min(product_threads(call), call->threads.planned));
 
-    for (int64_t n = 0; n < blocks; n++)
-        for (int64_t p = 0; p < panels; p++) {
-            run->column = product_order(&call->b, n, blocks) * column_block;
-            run->column_end = ji_min(run->column + column_block, call->n);
-            run->step = product_order(triangle, p, panels) * run->depth;
-            run->steps = ji_min(run->depth, call->k - run->step);
-            run->is_first = p == 0;
-            product_limit(run);
-            if (run->column >= run->column_end)
-                continue;
-            product_divide(run, row_block, lease.count);
-
-            atomic_store_explicit(&run->next, 0, memory_order_relaxed);
-            ji_team_do(&lease, product_pack_b_part, run);
-            atomic_store_explicit(&run->next, 0, memory_order_relaxed);
-            ji_team_do(&lease, product_multiply_part, run);
+    for (int64_t n = 0; n < blocks; n++) {
+        const int64_t column = product_order(&call->b, n, blocks) * column_block,
+                      column_end = ji_min(column + column_block, call->n);
+        run->column = column, run->column_end = column_end;
+        if (product_goes_by_columns(run, lease.count)) {
+            product_do(run, &lease, product_columns_part);
+            continue;
         }
+
+        for (int64_t panel = 0; panel < product_panels(run); panel++)
+            if (product_go_to(run, panel, column, column_end)) {
+                (void)product_divide(run, lease.count);
+                product_do(run, &lease, product_pack_b_part);
+                product_do(run, &lease, product_multiply_part);
+            }
+    }
 
     ji_team_end(&lease);
 }
@@ -583,13 +680,12 @@ static void product_direct_panel(const product_run_t *run, int64_t step, int64_t
 
 /* A part of C: of its rows, or of its columns. */
 static void product_direct_part(void *argument, int index) {
-    product_run_t *run = argument;
+    const product_run_t *run = argument;
     const ji_product_t *call = run->call;
     int64_t row, row_end, column, column_end;
     (void)index;
 
-    while (product_item(run, atomic_fetch_add_explicit(&run->next, 1, memory_order_relaxed), &row,
-                        &row_end, &column, &column_end))
+    while (product_item(run, product_next(run), &row, &row_end, &column, &column_end))
         for (int64_t step = 0; step < call->k; step += run->depth)
             product_direct_panel(run, step, row, row_end, column, column_end);
 }
@@ -605,7 +701,7 @@ static void product_direct(product_run_t *run) {
     run->rounds = 1;
     run->groups = call->m >= call->n ? parts : 1;
     run->parts = call->m >= call->n ? 1 : parts;
-    ji_team_do(&lease, product_direct_part, run);
+    product_do(run, &lease, product_direct_part);
 
     ji_team_end(&lease);
 }
@@ -667,15 +763,9 @@ static void product_in_place(product_run_t *run) {
         return;
     }
 
-    const int64_t panels = (call->k + run->depth - 1) / run->depth;
-    for (int64_t p = 0; p < panels; p++) {
-        run->step = product_order(product_triangle(call), p, panels) * run->depth;
-        run->steps = ji_min(run->depth, call->k - run->step);
-        run->is_first = p == 0;
-        run->column = 0, run->column_end = call->n;
-        product_limit(run);
-        product_strips(run);
-    }
+    for (int64_t panel = 0; panel < product_panels(run); panel++)
+        if (product_go_to(run, panel, 0, call->n))
+            product_strips(run);
 }
 
 /* ---- The workspace ---- */
@@ -754,12 +844,14 @@ static bool product_is_small(const ji_product_t *call) {
 }
 
 void ji_product(const ji_product_t *call) {
+    atomic_llong next = 0;
     product_run_t run = {.call = call,
                          .kernels = product_kernels(call->type),
                          .depth = product_depth(call->type),
                          .row_end = call->m,
                          .first = call->scalars,
-                         .more = call->scalars};
+                         .more = call->scalars,
+                         .next = &next};
     run.more.beta[0] = 1, run.more.beta[1] = 0;
 
     if (call->panels == NULL || product_is_small(call) || product_is_compact(call)) {
@@ -779,5 +871,6 @@ void ji_product(const ji_product_t *call) {
     run.b_panel = call->panels;
     run.a_panels = run.b_panel + shape.b_bytes;
     run.a_panel_bytes = shape.a_bytes;
-    product_packed(&run, shape.column_block, shape.row_block);
+    run.row_block = shape.row_block;
+    product_packed(&run, shape.column_block);
 }
