@@ -33,6 +33,8 @@
  *     +--------+-+
  *     |  3       \
  *
+ * For a few right-hand sides nothing is packed (kernels/triangle_few_kernel.h).
+ *
  * Bits. Where triangles are halved is decided by the order alone; what is in a piece does not
  * matter (triangle_kernel.h), nor do threads, which divide the blocks of rows that are packed and
  * the strips of right-hand sides. So every rung has the same bits. */
@@ -106,6 +108,28 @@ static int64_t trsm_piece_rows(jdatatype_t type, int64_t known, int64_t left, si
     return rows;
 }
 
+/* Packs the piece's rows and solves with them, by those who are leased. */
+static void trsm_solve_piece(trsm_piece_t *piece, ji_team_lease_t *lease) {
+    if (lease->count == 1) {
+        for (int64_t block = 0; block < ji_triangle_blocks(piece->triangle.order); block++)
+            piece->kernels->pack(&piece->triangle, block);
+        for (int64_t first = 0; first < piece->triangle.count; first += piece->kernels->strip)
+            piece->kernels->apply(&piece->triangle, first);
+        return;
+    }
+
+    atomic_store_explicit(&piece->next, 0, memory_order_relaxed);
+    ji_team_do(lease, trsm_pack_part, piece);
+    atomic_store_explicit(&piece->next, 0, memory_order_relaxed);
+    ji_team_do(lease, trsm_apply_part, piece);
+}
+
+/* So few right-hand sides are solved one by one: to pack the triangle would take longer, and most
+ * of a strip would be empty. */
+static bool trsm_is_few(jdatatype_t type, int64_t count, int64_t rhs) {
+    return rhs <= (ji_is_complex(type) ? 1 : 2) || (count <= 4 && rhs <= 4);
+}
+
 /* Not inlined: what is on the stack here is not while products run. */
 static __attribute__((noinline)) void trsm_triangle(const trsm_walk_t *walk, int64_t q,
                                                     int64_t count, const double alpha[2]) {
@@ -133,17 +157,20 @@ static __attribute__((noinline)) void trsm_triangle(const trsm_walk_t *walk, int
         .kernels = ji_kernels->triangle[type],
     };
 
+    if (trsm_is_few(type, count, walk->rhs)) {
+        piece.triangle.order = count;
+        for (int64_t index = 0; index < walk->rhs; index++)
+            piece.kernels->solve_one(&piece.triangle, index);
+        return;
+    }
+
     ji_team_lease_t lease;
     ji_team_begin(&lease, &call->head.threads, ji_product_threads(work));
     for (int64_t known = 0; known < count; known += piece.triangle.order) {
         piece.triangle.known = known;
         piece.triangle.order =
             trsm_piece_rows(type, known, count - known, apart ? call->panel_bytes : sizeof stack);
-
-        atomic_store_explicit(&piece.next, 0, memory_order_relaxed);
-        ji_team_do(&lease, trsm_pack_part, &piece);
-        atomic_store_explicit(&piece.next, 0, memory_order_relaxed);
-        ji_team_do(&lease, trsm_apply_part, &piece);
+        trsm_solve_piece(&piece, &lease);
     }
     ji_team_end(&lease);
 }

@@ -48,6 +48,8 @@ struct ji_triangle_kernels {
     void (*pack)(const ji_triangle_t *call, int64_t block);
     /* Solves for the strip of right-hand sides from `first` on. */
     void (*apply)(const ji_triangle_t *call, int64_t first);
+    /* The same for one right-hand side, by the triangle as it lies; nothing is known or packed. */
+    void (*solve_one)(const ji_triangle_t *call, int64_t index);
 };
 
 extern const ji_triangle_kernels_t *const ji_triangle_avx512[4];

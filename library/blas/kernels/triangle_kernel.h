@@ -88,32 +88,33 @@ static inline void NAME(divide)(const REAL *a, REAL *re, REAL *im) {
 }
 #endif
 
+/* Gives 1 / pivot, and whether it is a normal number: multiplying by one is as accurate as
+ * dividing. That of a zero, a subnormal, a huge or an infinite pivot is not. */
+static inline bool NAME(invert)(const REAL *pivot, REAL *inverse) {
+#if COMPLEX
+    NAME(reciprocal)(pivot, inverse);
+    const REAL largest = MAGNITUDE(inverse[0]) > MAGNITUDE(inverse[1]) ? inverse[0] : inverse[1];
+    return isnormal(largest); /* then the smaller part is not NaN or infinite */
+#else
+    inverse[0] = 1 / pivot[0];
+    return isnormal(inverse[0]);
+#endif
+}
+
 /* Makes an 8 x 8 diagonal block, stored by columns, ready for solve(): reciprocals on its diagonal.
- * Multiplying by one is as accurate as dividing if it is a normal number. If one is not (of a zero,
- * a subnormal, a huge or an infinite pivot), the block is left as it is and marked, in the triangle
- * that is not used. */
+ * If one of them is not good enough, the block is left as it is and marked, in the triangle that is
+ * not used. */
 static inline void NAME(prepare)(REAL *block, bool unit) {
     REAL inverse[BLOCK * PARTS];
 
     if (unit)
         return;
 
-    for (int r = 0; r < BLOCK; r++) {
-        const REAL *pivot = block + r * (BLOCK + 1) * PARTS;
-        REAL *own = inverse + r * PARTS;
-#if COMPLEX
-        NAME(reciprocal)(pivot, own);
-        const REAL largest = MAGNITUDE(own[0]) > MAGNITUDE(own[1]) ? own[0] : own[1];
-        const bool sound = isnormal(largest); /* then the smaller part is not NaN or infinite */
-#else
-        own[0] = 1 / pivot[0];
-        const bool sound = isnormal(own[0]);
-#endif
-        if (!sound) {
+    for (int r = 0; r < BLOCK; r++)
+        if (!NAME(invert)(block + r * (BLOCK + 1) * PARTS, inverse + r * PARTS)) {
             *BLOCK_MARK(block) = 1;
             return;
         }
-    }
 
     for (int r = 0; r < BLOCK; r++)
         for (int part = 0; part < PARTS; part++)
@@ -204,13 +205,14 @@ static void NAME(pack)(const ji_triangle_t *call, int64_t block) {
 
     NAME(pack_left)(start, a, rs, cs, rows, left);
 
-    for (int c = 0; c < BLOCK; c++)
-        for (int r = 0; r < BLOCK; r++)
-            for (int part = 0; part < PARTS; part++) {
-                const bool stored = r < rows && (r > c || (r == c && !call->unit));
-                diagonal[(c * BLOCK + r) * PARTS + part] =
-                    stored ? a[r * rs + (left + c) * cs + part] : r == c && part == 0;
-            }
+    memset(diagonal, 0, BLOCK * BLOCK * PARTS * sizeof(REAL));
+    for (int c = 0; c < BLOCK; c++) {
+        REAL *const column = diagonal + c * BLOCK * PARTS;
+        if (c >= rows || call->unit)
+            column[c * PARTS] = 1;
+        for (int r = c + call->unit; r < rows; r++)
+            memcpy(column + r * PARTS, a + r * rs + (left + c) * cs, PARTS * sizeof(REAL));
+    }
 
     if (COMPLEX && call->conjugate)
         for (REAL *imaginary = start + 1; imaginary < diagonal + BLOCK * BLOCK * 2; imaginary += 2)
@@ -221,25 +223,29 @@ static void NAME(pack)(const ji_triangle_t *call, int64_t block) {
 
 /* ---- Solving ---- */
 
-/* Substitution in a diagonal block whose pivots are divided by. Rare, so a lane at a time. */
-static __attribute__((noinline, cold)) void NAME(solve_by_division)(const REAL *block, REAL *rows) {
-    for (int r = 0; r < BLOCK; r++)
-        for (int lane = 0; lane < STRIP_LANES; lane++) {
-            const REAL *column = block + r * BLOCK * PARTS;
-            REAL *x = rows + r * STRIP_ROW + lane;
+/* Substitution in a diagonal block whose pivots are divided by, for one right-hand side. Element
+ * (r, c) is at block + r * row + c * column, unknown r at x + r * step, and its imaginary part
+ * `apart` from that. Rare. */
+static __attribute__((noinline, cold)) void
+NAME(solve_by_division)(int rows, const REAL *block, ptrdiff_t row, ptrdiff_t column, REAL sign,
+                        REAL *x, ptrdiff_t step, ptrdiff_t apart) {
+    for (int r = 0; r < rows; r++, x += step, block += row + column) {
 #if COMPLEX
-            NAME(divide)(column + 2 * r, x, x + STRIP_LANES);
-            for (int i = r + 1; i < BLOCK; i++) {
-                REAL *below = rows + i * STRIP_ROW + lane;
-                below[0] -= column[2 * i] * x[0] - column[2 * i + 1] * x[STRIP_LANES];
-                below[STRIP_LANES] -= column[2 * i] * x[STRIP_LANES] + column[2 * i + 1] * x[0];
-            }
-#else
-            *x /= column[r];
-            for (int i = r + 1; i < BLOCK; i++)
-                rows[i * STRIP_ROW + lane] -= column[i] * *x;
-#endif
+        const REAL pivot[2] = {block[0], sign * block[1]};
+        NAME(divide)(pivot, x, x + apart);
+        for (int i = 1; i < rows - r; i++) {
+            const REAL re = block[i * row], im = sign * block[i * row + 1];
+            REAL *below = x + i * step;
+            below[0] -= re * x[0] - im * x[apart];
+            below[apart] -= re * x[apart] + im * x[0];
         }
+#else
+        (void)sign, (void)apart;
+        *x /= *block;
+        for (int i = 1; i < rows - r; i++)
+            x[i * step] -= block[i * row] * *x;
+#endif
+    }
 }
 
 /* Substitution in a diagonal block, of one vector of right-hand sides. The rows wait for each
@@ -353,10 +359,10 @@ static void NAME(sweep)(const ji_triangle_t *call, REAL *restrict strip, int lan
 
         const REAL *diagonal = packed + above * BLOCK * PARTS;
         if (__builtin_expect(*BLOCK_MARK(diagonal) != 0, 0))
-            NAME(solve_by_division)(diagonal, rows);
-        else
-            for (int v = 0; v < lanes; v += LANES)
-                NAME(solve)(diagonal, rows + v);
+            for (int lane = 0; lane < STRIP_LANES; lane++)
+                NAME(solve_by_division)
+        (BLOCK, diagonal, PARTS, BLOCK * PARTS, 1, rows + lane, STRIP_ROW, STRIP_LANES);
+        else for (int v = 0; v < lanes; v += LANES) NAME(solve)(diagonal, rows + v);
         packed = diagonal + BLOCK * BLOCK * PARTS;
     }
 }
@@ -429,21 +435,25 @@ VECTOR_INLINE void NAME(move)(const ji_triangle_t *call, REAL *b, int lanes, int
             NAME(move_one)(b + q * q_stride + l * rhs_stride, strip + q * STRIP_ROW + l, load);
 }
 
+VECTOR_INLINE void NAME(scale_one)(REAL alpha_re, REAL alpha_im, REAL *re, REAL *im) {
+#if COMPLEX
+    const REAL x = *re, y = *im;
+    *re = alpha_re * x - alpha_im * y;
+    *im = alpha_re * y + alpha_im * x;
+#else
+    (void)alpha_im, (void)im;
+    *re *= alpha_re;
+#endif
+}
+
 static void NAME(scale)(const ji_triangle_t *call, REAL *rows) {
     const REAL re = (REAL)call->alpha[0], im = (REAL)call->alpha[1];
     if (re == 1 && im == 0)
         return;
 
     for (int64_t q = 0; q < call->order; q++, rows += STRIP_ROW)
-        for (int l = 0; l < STRIP_LANES; l++) {
-#if COMPLEX
-            const REAL x = rows[l], y = rows[STRIP_LANES + l];
-            rows[l] = re * x - im * y;
-            rows[STRIP_LANES + l] = re * y + im * x;
-#else
-            rows[l] *= re;
-#endif
-        }
+        for (int l = 0; l < STRIP_LANES; l++)
+            NAME(scale_one)(re, im, rows + l, rows + (PARTS - 1) * STRIP_LANES + l);
 }
 
 /* Right-hand sides from `first` on, as many as a strip holds: into the strip, scaled, solved, and
@@ -466,10 +476,13 @@ static void NAME(apply)(const ji_triangle_t *call, int64_t first) {
     NAME(move)(call, b, lanes, known, end, strip, false);
 }
 
+#include "blas/kernels/triangle_few_kernel.h"
+
 static const ji_triangle_kernels_t NAME(triangle) = {
     .strip = STRIP_LANES,
     .pack = NAME(pack),
     .apply = NAME(apply),
+    .solve_one = NAME(solve_one),
 };
 
 #undef PARTS

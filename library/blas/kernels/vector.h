@@ -34,6 +34,8 @@
  *   t_widen(p)                   as doubles: as many as a d_vector holds
  *   t_widen_first(p, n)          the first n of them, zeros for the rest
  *   t_turn(v) t_conjugate(v)     of complex numbers: i v, (x, y) becomes (-y, x); (x, -y)
+ *   t_splat_pair(p)              p[0] at even places, p[1] at odd ones
+ *   t_even(v) t_odd(v)           the even ones twice: 0 0 2 2 ...; the odd ones: 1 1 3 3 ...
  *   t_keep                       a choice of elements: t_keep_from(n), all but the first n;
  *                                t_keep_before(n), the first n; t_keep_between(m, n), of these all
  *                                but the first m; m and n may be any number
@@ -176,6 +178,18 @@ VECTOR_INLINE s_vector s_conjugate(s_vector v) {
 VECTOR_INLINE d_vector d_conjugate(d_vector v) {
     return _mm512_xor_pd(v, _mm512_setr_pd(0, -0.0, 0, -0.0, 0, -0.0, 0, -0.0));
 }
+VECTOR_INLINE s_vector s_splat_pair(const float *p) {
+    double pair;
+    memcpy(&pair, p, sizeof pair);
+    return _mm512_castpd_ps(_mm512_set1_pd(pair));
+}
+VECTOR_INLINE d_vector d_splat_pair(const double *p) {
+    return _mm512_broadcast_f64x2(_mm_loadu_pd(p));
+}
+VECTOR_INLINE s_vector s_even(s_vector v) { return _mm512_moveldup_ps(v); }
+VECTOR_INLINE d_vector d_even(d_vector v) { return _mm512_movedup_pd(v); }
+VECTOR_INLINE s_vector s_odd(s_vector v) { return _mm512_movehdup_ps(v); }
+VECTOR_INLINE d_vector d_odd(d_vector v) { return _mm512_permute_pd(v, 0xFF); }
 
 typedef __mmask16 s_keep;
 typedef __mmask8 d_keep;
@@ -343,6 +357,18 @@ VECTOR_INLINE s_vector s_conjugate(s_vector v) {
 VECTOR_INLINE d_vector d_conjugate(d_vector v) {
     return _mm256_xor_pd(v, _mm256_setr_pd(0, -0.0, 0, -0.0));
 }
+VECTOR_INLINE s_vector s_splat_pair(const float *p) {
+    double pair;
+    memcpy(&pair, p, sizeof pair);
+    return _mm256_castpd_ps(_mm256_set1_pd(pair));
+}
+VECTOR_INLINE d_vector d_splat_pair(const double *p) {
+    return _mm256_broadcast_pd((const __m128d *)p);
+}
+VECTOR_INLINE s_vector s_even(s_vector v) { return _mm256_moveldup_ps(v); }
+VECTOR_INLINE d_vector d_even(d_vector v) { return _mm256_movedup_pd(v); }
+VECTOR_INLINE s_vector s_odd(s_vector v) { return _mm256_movehdup_ps(v); }
+VECTOR_INLINE d_vector d_odd(d_vector v) { return _mm256_permute_pd(v, 0xF); }
 
 typedef __m256 s_keep;
 typedef __m256d d_keep;
@@ -482,6 +508,12 @@ VECTOR_INLINE s_vector s_turn(s_vector v) { return (s_vector){-v[1], v[0], -v[3]
 VECTOR_INLINE d_vector d_turn(d_vector v) { return (d_vector){-v[1], v[0]}; }
 VECTOR_INLINE s_vector s_conjugate(s_vector v) { return (s_vector){v[0], -v[1], v[2], -v[3]}; }
 VECTOR_INLINE d_vector d_conjugate(d_vector v) { return (d_vector){v[0], -v[1]}; }
+VECTOR_INLINE s_vector s_splat_pair(const float *p) { return (s_vector){p[0], p[1], p[0], p[1]}; }
+VECTOR_INLINE d_vector d_splat_pair(const double *p) { return d_load(p); }
+VECTOR_INLINE s_vector s_even(s_vector v) { return (s_vector){v[0], v[0], v[2], v[2]}; }
+VECTOR_INLINE d_vector d_even(d_vector v) { return (d_vector){v[0], v[0]}; }
+VECTOR_INLINE s_vector s_odd(s_vector v) { return (s_vector){v[1], v[1], v[3], v[3]}; }
+VECTOR_INLINE d_vector d_odd(d_vector v) { return (d_vector){v[1], v[1]}; }
 
 typedef int s_keep __attribute__((vector_size(16)));
 typedef int64_t d_keep __attribute__((vector_size(16)));
