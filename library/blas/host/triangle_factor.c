@@ -20,8 +20,23 @@
  * The panels that came with the block serve each product and each solve in turn. Where the matrix
  * is halved is decided by its order alone, so every rung has the same bits. */
 
+#include "blas/algorithms/product.h"
 #include "blas/algorithms/triangle.h"
 #include "blas/kernels/factor.h"
+
+/* From which work on, n^3 real multiplications in bytes, threads share the steps: blocks of smaller
+ * matrices would go to and fro between their caches (two had 0.76 to 1.0 of one's speed). */
+#define FACTOR_SHARED_WORK 4.5e8
+
+static ji_matmat_t factor_call(const void *block) {
+    ji_matmat_t call = *(const ji_matmat_t *)block;
+    const jdatatype_t type = call.head.type;
+    const double work = ji_product_work(type, call.n, call.n, call.n);
+
+    if (work * (double)ji_sizeof(ji_real_of(type)) < FACTOR_SHARED_WORK)
+        call.head.threads.count = 1;
+    return call;
+}
 
 /* A solve with the triangle, m x n; B is part of the matrix, as the triangle is. */
 static void factor_solve(const ji_matmat_t *call, jblas_side_t side, jblas_operation_t trans,
@@ -73,15 +88,15 @@ static void factor_invert(const ji_matmat_t *call, void *a, int64_t n) {
 }
 
 void ji_host_trtri(void *block) {
-    const ji_matmat_t *call = block;
+    const ji_matmat_t call = factor_call(block);
     int64_t info = 0;
 
-    if (call->diag == JBLAS_NON_UNIT)
-        info = ji_kernels->factor[call->head.type]->find_zero(call->n, call->a, call->lda);
+    if (call.diag == JBLAS_NON_UNIT)
+        info = ji_kernels->factor[call.head.type]->find_zero(call.n, call.a, call.lda);
 
-    *call->info = info;
+    *call.info = info;
     if (info == 0)
-        factor_invert(call, ji_unconst(call->a), call->n);
+        factor_invert(&call, ji_unconst(call.a), call.n);
 }
 
 /* `second` -= corner^H corner (upper) or corner corner^H: n x n, by n x k. */
@@ -135,7 +150,7 @@ static void factor_cholesky(const ji_matmat_t *call, void *a, int64_t first, int
 }
 
 void ji_host_potrf(void *block) {
-    ji_matmat_t call = *(const ji_matmat_t *)block;
+    ji_matmat_t call = factor_call(block);
     call.diag = JBLAS_NON_UNIT; /* of the solves */
     *call.info = 0;
 
