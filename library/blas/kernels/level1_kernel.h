@@ -32,9 +32,12 @@ VECTOR_INLINE PART NAME(first_of)(int64_t reals) {
 
 /* ---- Element by element ---- */
 
-/* Up to here reals are done one by one: what a part of a vector was stored to cannot be loaded
- * again at once, and who calls for a few often calls for the same ones next. */
-#define FEW (LANES / 2)
+/* Up to half of a vector reals are done one by one, if there is no narrower vector of so many: what
+ * a part of a vector was stored to cannot be loaded again at once, and who calls for a few often
+ * calls for the same ones next. */
+VECTOR_INLINE bool NAME(are_few)(int64_t reals) {
+    return reals <= LANES / 2 && !V(is_piece)(reals);
+}
 
 /* Does STEP(LOAD, STORE) for each vector of `count` reals, the last of which may be a part. */
 #define OVER_VECTORS(count, STEP)                                                                  \
@@ -50,8 +53,8 @@ VECTOR_INLINE PART NAME(first_of)(int64_t reals) {
         const PART part = V(first)((int)reals);                                                    \
         STEP(LOAD_REST, STORE_REST);                                                               \
     }
-#define LOAD_REST(p) V(load_part)(p, part)
-#define STORE_REST(p, vector) V(store_part)(p, vector, part)
+#define LOAD_REST(p) V(load_piece)(p, part)
+#define STORE_REST(p, vector) V(store_piece)(p, vector, part)
 
 /* alpha as the vectors want it: of a complex number Re everywhere, and -Im, Im in turn. */
 typedef struct NAME(factor) {
@@ -124,7 +127,7 @@ static void NAME(axpy)(int64_t n, const void *alpha_, const void *x_, int64_t in
     REAL *y = y_, alpha[PARTS];
     memcpy(alpha, alpha_, sizeof alpha);
 
-    if (incx != 1 || incy != 1 || PARTS * n <= FEW) {
+    if (incx != 1 || incy != 1 || NAME(are_few)(PARTS * n)) {
         for (; n > 0; n--, x += PARTS * incx, y += PARTS * incy)
             NAME(axpy_one)(alpha, x, y);
         return;
@@ -143,7 +146,7 @@ VECTOR_INLINE void NAME(scal_by)(int64_t n, const void *alpha_, bool is_real, vo
     REAL *x = x_, alpha[PARTS] = {0};
     memcpy(alpha, alpha_, is_real ? sizeof(REAL) : sizeof alpha);
 
-    if (incx != 1 || PARTS * n <= FEW) {
+    if (incx != 1 || NAME(are_few)(PARTS * n)) {
         for (; n > 0; n--, x += PARTS * incx)
             NAME(scal_one)(alpha, is_real, x);
         return;
@@ -165,12 +168,41 @@ static void NAME(rscal)(int64_t n, const void *alpha, void *x, int64_t incx) {
     NAME(scal_by)(n, alpha, true, x, incx);
 }
 
+/* Copies at most 128 bytes, all of which are read before any is written: two pieces of a size that
+ * the compiler knows, which overlap. */
+#define COPY_TWO(type_bytes)                                                                       \
+    {                                                                                              \
+        char first[type_bytes], last[type_bytes];                                                  \
+        memcpy(first, from, type_bytes);                                                           \
+        memcpy(last, from + bytes - (type_bytes), type_bytes);                                     \
+        memcpy(to, first, type_bytes);                                                             \
+        memcpy(to + bytes - (type_bytes), last, type_bytes);                                       \
+    }
+VECTOR_INLINE void NAME(copy_few)(size_t bytes, const char *from, char *to) {
+    if (bytes > 64)
+        COPY_TWO(64)
+    else if (bytes > 32)
+        COPY_TWO(32)
+    else if (bytes > 16)
+        COPY_TWO(16)
+    else if (bytes > 8)
+        COPY_TWO(8)
+    else if (bytes > 4)
+        COPY_TWO(4 + (sizeof(REAL) == 8) * 4)
+    else if (sizeof(REAL) == 4 && bytes == 4)
+        COPY_TWO(4)
+}
+#undef COPY_TWO
+
 static void NAME(copy)(int64_t n, const void *x_, int64_t incx, void *y_, int64_t incy) {
     const REAL *x = x_;
     REAL *y = y_;
 
     if (incx == 1 && incy == 1) {
-        memmove(y, x, (size_t)n * PARTS * sizeof(REAL));
+        if (n * PARTS * (int64_t)sizeof(REAL) <= 128)
+            NAME(copy_few)((size_t)n * PARTS * sizeof(REAL), x_, y_);
+        else
+            memmove(y, x, (size_t)n * PARTS * sizeof(REAL));
         return;
     }
     for (; n > 0; n--, x += PARTS * incx, y += PARTS * incy)
@@ -181,7 +213,7 @@ static void NAME(copy)(int64_t n, const void *x_, int64_t incx, void *y_, int64_
 static void NAME(swap)(int64_t n, void *x_, int64_t incx, void *y_, int64_t incy) {
     REAL *x = x_, *y = y_;
 
-    if (incx != 1 || incy != 1 || PARTS * n <= FEW) {
+    if (incx != 1 || incy != 1 || NAME(are_few)(PARTS * n)) {
         for (; n > 0; n--, x += PARTS * incx, y += PARTS * incy)
             for (int part = 0; part < PARTS; part++) {
                 const REAL before = x[part];
@@ -207,7 +239,6 @@ static const ji_level1_t NAME(level1) = {
     NAME(dotc), NAME(asum), NAME(squares), NAME(nrm2), NAME(iamax),
 };
 
-#undef FEW
 #undef OVER_VECTORS
 #undef LOAD_REST
 #undef STORE_REST

@@ -206,13 +206,23 @@ VECTOR_INLINE void NAME(add_squares)(int64_t reals, const REAL *x, NAME(squaring
     }
 }
 
+/* Of at most a row; sums that are not there would be 0. */
+VECTOR_INLINE double NAME(sum_row)(int vectors, const d_vector *row, NAME(squaring_t) how) {
+    d_vector sums[SUM_VECTORS];
+    VECTOR_UNROLL
+    for (int k = 0; k < vectors; k++)
+        sums[k] = NAME(add_square)(row[k], how, d_splat(0));
+    if (vectors > 2)
+        sums[0] += sums[2];
+    if (vectors > 3)
+        sums[1] += sums[3];
+    if (vectors > 1)
+        sums[0] += sums[1];
+    return d_fold(sums[0]);
+}
+
 VECTOR_INLINE double NAME(sum_squares)(int64_t n, const REAL *x, int64_t incx,
                                        NAME(squaring_t) how) {
-    if (incx == 1 && PARTS * n <= WIDE_LANES) { /* the other sums would be 0 */
-        const d_vector few = V(widen_first)(x, (int)(PARTS * n));
-        return d_fold(NAME(add_square)(few, how, d_splat(0)));
-    }
-
     REAL room[PARTS * ROOM];
     d_vector sums[SUM_VECTORS];
     VECTOR_UNROLL
@@ -253,6 +263,17 @@ static double NAME(largest_part)(int64_t n, const REAL *x, int64_t incx) {
     return (double)V(largest)(largest[0]);
 }
 
+/* The exponent of the largest of numbers, and what is not above which is left out. 2^-exponent must
+ * be a normal number, and then `largest` may be none. */
+VECTOR_INLINE int NAME(exponent_of)(double largest, double *least) {
+    uint64_t bits;
+    memcpy(&bits, &largest, sizeof bits);
+    int exponent = (int)(bits >> 52) - 1022;
+    exponent = exponent > 1000 ? 1000 : exponent < -1000 ? -1000 : exponent;
+    *least = exponent < -500 ? 0 : ji_power_of_2(exponent - 500);
+    return exponent;
+}
+
 /* Where the squares left the range in which nothing that matters is lost. */
 static __attribute__((noinline)) void NAME(scaled_squares)(int64_t n, const REAL *x, int64_t incx,
                                                            ji_squares_t *sum) {
@@ -262,13 +283,8 @@ static __attribute__((noinline)) void NAME(scaled_squares)(int64_t n, const REAL
         return;
     }
 
-    /* 2^-exponent must be a normal number, and then `largest` may be none. */
-    uint64_t bits;
-    memcpy(&bits, &largest, sizeof bits);
-    int exponent = (int)(bits >> 52) - 1022;
-    exponent = exponent > 1000 ? 1000 : exponent < -1000 ? -1000 : exponent;
-
-    const double least = exponent < -500 ? 0 : ji_power_of_2(exponent - 500);
+    double least;
+    const int exponent = NAME(exponent_of)(largest, &least);
     sum->exponent = exponent;
     sum->sum = NAME(sum_squares)(n, x, incx, (NAME(squaring_t)){least, ji_power_of_2(-exponent)});
 }
@@ -280,7 +296,45 @@ VECTOR_INLINE bool NAME(is_within)(double sum) {
     return sizeof(REAL) == sizeof(float) || (sum >= 0x1p-800 && sum <= 0x1p800);
 }
 
+/* Of one row of doubles: they stay in registers if they are wanted again. */
+VECTOR_INLINE ji_squares_t NAME(squares_of_row)(int vectors, int64_t reals, const REAL *x) {
+    d_vector row[SUM_VECTORS], largest = d_splat(0);
+    ji_squares_t result = {0, 0};
+    VECTOR_UNROLL
+    for (int k = 0; k < vectors; k++) {
+        const int64_t left = reals - k * WIDE_LANES;
+        const int some = left < WIDE_LANES ? (int)left : WIDE_LANES;
+        row[k] = k + 1 < vectors ? V(widen)(x + k * WIDE_LANES)
+                                 : V(widen_first)(x + k * WIDE_LANES, some);
+    }
+    result.sum = NAME(sum_row)(vectors, row, AS_THEY_ARE);
+    if (NAME(is_within)(result.sum) || isnan(result.sum))
+        return result;
+
+    VECTOR_UNROLL
+    for (int k = 0; k < vectors; k++)
+        largest = d_max(d_abs(row[k]), largest);
+    result.sum = d_largest(largest);
+    if (result.sum == 0 || isinf(result.sum))
+        return result;
+
+    NAME(squaring_t) how;
+    result.exponent = NAME(exponent_of)(result.sum, &how.least);
+    how.scale = ji_power_of_2(-result.exponent);
+    result.sum = NAME(sum_row)(vectors, row, how);
+    return result;
+}
+
 VECTOR_INLINE ji_squares_t NAME(squares_of)(int64_t n, const REAL *x, int64_t incx) {
+    const int64_t reals = PARTS * n;
+    if (incx == 1 && reals <= WIDE_LANES)
+        return NAME(squares_of_row)(1, reals, x);
+    if (SUM_VECTORS == 4 && incx == 1 && reals <= 2 * WIDE_LANES)
+        return NAME(squares_of_row)(2, reals, x);
+    if (SUM_VECTORS == 4 && incx == 1 && reals <= 4 * WIDE_LANES)
+        return reals <= 3 * WIDE_LANES ? NAME(squares_of_row)(3, reals, x)
+                                       : NAME(squares_of_row)(4, reals, x);
+
     ji_squares_t sum = {NAME(sum_squares)(n, x, incx, AS_THEY_ARE), 0};
     if (!NAME(is_within)(sum.sum) && !isnan(sum.sum))
         NAME(scaled_squares)(n, x, incx, &sum);
@@ -292,6 +346,11 @@ static void NAME(squares)(int64_t n, const void *x, int64_t incx, ji_squares_t *
 }
 
 static void NAME(nrm2)(int64_t n, const void *x, int64_t incx, void *norm) {
+    if (PARTS * n == 1) { /* the root of its square, whatever its size */
+        V(store_part)(norm, V(abs)(V(load_part)(x, V(first)(1))), V(first)(1));
+        return;
+    }
+
     const ji_squares_t sum = NAME(squares_of)(n, x, incx);
     *(REAL *)norm = (REAL)ji_root_of(&sum);
 }
@@ -330,8 +389,14 @@ VECTOR_INLINE REAL NAME(largest_of_rest)(int64_t reals, const REAL *x) {
     VECTOR largest = V(splat)(0);
     V(truth) is_nan = V(exceeds)(largest, infinity);
 
-    for (int64_t i = 0; i < reals; i += LANES) {
-        const VECTOR sizes = NAME(sizes)(V(load_part)(x + i, NAME(first_of)(reals - i)));
+    int64_t i = 0;
+    for (; reals - i >= LANES; i += LANES) {
+        const VECTOR sizes = NAME(sizes)(V(load)(x + i));
+        is_nan = V(either)(is_nan, V(exceeds)(sizes, infinity));
+        largest = V(max)(sizes, largest);
+    }
+    if (i < reals) {
+        const VECTOR sizes = NAME(sizes)(V(load_part)(x + i, V(first)((int)(reals - i))));
         is_nan = V(either)(is_nan, V(exceeds)(sizes, infinity));
         largest = V(max)(sizes, largest);
     }

@@ -15,6 +15,7 @@
  *   t_load_piece t_store_piece   the same, for what is stored and soon loaded again: where a half
  *                                or a quarter is asked for by a vector of that width: a masked
  *                                load waits until a masked store has left the store buffer
+ *   t_is_piece(n)                whether n elements are such a half or quarter
  *   t_splat(x)                   x everywhere
  *   t_fma(a, b, c)               a b + c, rounded once where the processor can
  *   t_fnma(a, b, c)              c - a b, likewise
@@ -141,6 +142,9 @@ VECTOR_INLINE void d_store_piece(double *p, d_vector v, d_part part) {
     else
         d_store_part(p, v, part);
 }
+
+VECTOR_INLINE bool s_is_piece(int64_t n) { return n == 4 || n == 8 || n == 12; }
+VECTOR_INLINE bool d_is_piece(int64_t n) { return n == 4; }
 
 VECTOR_INLINE s_vector s_splat(float x) { return _mm512_set1_ps(x); }
 VECTOR_INLINE d_vector d_splat(double x) { return _mm512_set1_pd(x); }
@@ -619,6 +623,8 @@ VECTOR_INLINE s_vector s_load_piece(const float *p, s_part part) { return s_load
 VECTOR_INLINE d_vector d_load_piece(const double *p, d_part part) { return d_load_part(p, part); }
 VECTOR_INLINE void s_store_piece(float *p, s_vector v, s_part part) { s_store_part(p, v, part); }
 VECTOR_INLINE void d_store_piece(double *p, d_vector v, d_part part) { d_store_part(p, v, part); }
+VECTOR_INLINE bool s_is_piece(int64_t n) { return n < 0; }
+VECTOR_INLINE bool d_is_piece(int64_t n) { return n < 0; }
 #endif
 
 #if defined(VECTOR_AVX512) || defined(VECTOR_AVX2)
