@@ -159,7 +159,7 @@ static void problem_make_unsound(problem_t *p) {
 JTEST_P(JblasTriangle, RightHandSidesDoNotMeet, jdatatype_t, types) {
     begin();
 
-    for (int round = 0; round < 20 && !jtest_has_failure(); ++round) {
+    for (int64_t round = jtest_iterations(20); round > 0 && !jtest_has_failure(); --round) {
         problem_t p = problem_make(*param, SOLVER_TRSM);
         if (round % 3 == 0)
             problem_make_unsound(&p);
@@ -190,7 +190,7 @@ JTEST_P(JblasTriangle, BitsDependOnNothingElse, jdatatype_t, types) {
     const ji_kernel_set_t *const best = ji_kernel_set_best();
     begin();
 
-    for (int round = 0; round < 30 && !jtest_has_failure(); ++round) {
+    for (int64_t round = jtest_iterations(30); round > 0 && !jtest_has_failure(); --round) {
         problem_t p = problem_make(*param, (solver_t)(round % SOLVERS));
         ji_kernel_set_use(best);
         problem_run(&p, 1, 0);

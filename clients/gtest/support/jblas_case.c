@@ -177,6 +177,8 @@ blas_case_t *blas_case_create(const blas_function_t *function, const blas_wish_t
     const bool complex = wide_is_complex((int)function->type);
     c->function = function;
     c->side = jtest_random_bool() ? JBLAS_LEFT : JBLAS_RIGHT;
+    if (wish->left)
+        c->side = JBLAS_LEFT;
     c->uplo = jtest_random_bool() ? JBLAS_UPPER : JBLAS_LOWER;
     c->diag = jtest_random_bool() ? JBLAS_UNIT : JBLAS_NON_UNIT;
     c->transa =

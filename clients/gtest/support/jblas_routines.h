@@ -131,6 +131,7 @@ typedef struct blas_wish {
     bool guard_before; /* the inaccessible page stands before the operands, not behind */
     bool tight;        /* leading dimensions as small as may be, increments 1 */
     bool alpha_zero, beta_zero, beta_one;
+    bool left;     /* where the square operand stands */
     bool no_depth; /* k is 0: A and B are not read */
     bool hollow;   /* operands are NULL: for size queries of any size */
 } blas_wish_t;
