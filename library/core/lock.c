@@ -21,8 +21,6 @@
 #define LOCK_YIELDS 20
 #define LOCK_SLEEP_NS 50000
 
-_Thread_local char ji_lock_thread __attribute__((tls_model("initial-exec")));
-
 static pthread_mutex_t lock_list_mutex = PTHREAD_MUTEX_INITIALIZER;
 static ji_list_t lock_list = JI_LIST_EMPTY(lock_list); /* under the mutex */
 static bool lock_may_bias;
@@ -63,11 +61,11 @@ static bool lock_revoke(ji_lock_t *lock) {
 static bool lock_bias_to_self(ji_lock_t *lock) {
     uintptr_t nobody = 0;
     if (atomic_load_explicit(&lock->biased_to, memory_order_relaxed) != JI_LOCK_NEW ||
-        !atomic_compare_exchange_strong(&lock->first, &nobody, ji_lock_self_()))
+        !atomic_compare_exchange_strong(&lock->first, &nobody, ji_thread_self()))
         return false;
 
     uintptr_t biased_to = JI_LOCK_NEW; /* or somebody revokes it meanwhile */
-    return atomic_compare_exchange_strong(&lock->biased_to, &biased_to, ji_lock_self_()) &&
+    return atomic_compare_exchange_strong(&lock->biased_to, &biased_to, ji_thread_self()) &&
            ji_lock_enter_biased_(lock);
 }
 

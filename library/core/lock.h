@@ -21,6 +21,7 @@
  * on. Every lock that was made is in a list, and a fork holds them all: what a lock protects is
  * whole in the child. Not recursive. */
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
@@ -39,16 +40,17 @@ typedef struct ji_lock {
 #define JI_LOCK_NEW ((uintptr_t)0)
 #define JI_LOCK_REVOKED ((uintptr_t)1)
 
-/* A thread's name is the address of this; or, where one instruction has it, what the x86-64 ABI
- * keeps at %fs:0. */
-extern _Thread_local char ji_lock_thread __attribute__((tls_model("initial-exec")));
-static inline uintptr_t ji_lock_self_(void) {
+/* A thread's name, the same in every library: the address that the ABI keeps for it, at %fs:0 of
+ * x86-64 and in a register of aarch64, where one instruction has it. */
+static inline uintptr_t ji_thread_self(void) {
 #if defined(__x86_64__) && defined(__LP64__) && defined(__linux__)
     uintptr_t self;
     __asm__("mov %%fs:0, %0" : "=r"(self));
     return self;
+#elif defined(__aarch64__)
+    return (uintptr_t)__builtin_thread_pointer();
 #else
-    return (uintptr_t)&ji_lock_thread;
+    return (uintptr_t)pthread_self();
 #endif
 }
 
@@ -59,7 +61,7 @@ bool ji_lock_try(ji_lock_t *lock); /* never waits long */
 
 /* Enters where the lock is biased to this thread. */
 static inline bool ji_lock_enter_biased_(ji_lock_t *lock) {
-    const uintptr_t self = ji_lock_self_();
+    const uintptr_t self = ji_thread_self();
     if (JI_UNLIKELY(atomic_load_explicit(&lock->biased_to, memory_order_relaxed) != self))
         return false;
 
@@ -87,7 +89,7 @@ static inline void ji_lock_release_biased_(ji_lock_t *lock) {
 static inline void ji_lock_release(ji_lock_t *lock) {
     /* `inside` is this thread's if it is the first one: it has taken it back before it takes the
      * lock revoked. */
-    if (JI_LIKELY(atomic_load_explicit(&lock->first, memory_order_relaxed) == ji_lock_self_()) &&
+    if (JI_LIKELY(atomic_load_explicit(&lock->first, memory_order_relaxed) == ji_thread_self()) &&
         atomic_load_explicit(&lock->inside, memory_order_relaxed))
         atomic_store_explicit(&lock->inside, false, memory_order_release);
     else

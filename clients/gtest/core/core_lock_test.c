@@ -47,7 +47,7 @@ JTEST(Lock, IsBiasedToTheFirstThreadUntilAnotherComes) {
     const bool biased = atomic_load(&shared.lock.biased_to) == JI_LOCK_NEW;
     run(&(runner_t){&shared, 10});
     if (biased)
-        JEXPECT_EQ(atomic_load(&shared.lock.biased_to), ji_lock_self_());
+        JEXPECT_EQ(atomic_load(&shared.lock.biased_to), ji_thread_self());
     ji_lock_acquire(&shared.lock);
     JEXPECT_EQ(atomic_load(&shared.lock.inside), biased);
     JEXPECT_FALSE(atomic_load(&shared.lock.held) && biased);

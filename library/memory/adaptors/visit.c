@@ -42,8 +42,8 @@ typedef struct visit_slot {
 /* A thread that settles a block. */
 typedef struct visit_turn {
     const void *pointer;
-    const char *thread; /* the address of its ji_lock_thread */
-    int calling;        /* the slot whose function it is in; -1: none */
+    uintptr_t thread; /* by its name */
+    int calling;      /* the slot whose function it is in; -1: none */
     struct visit_turn *next;
 } visit_turn_t;
 
@@ -65,7 +65,7 @@ static void visit_enter(visit_adaptor_t *visit) {
 
     visit->fork_generation = ji_fork_generation;
     for (visit_turn_t **link = &visit->turns; *link != NULL;)
-        if ((*link)->thread != &ji_lock_thread)
+        if ((*link)->thread != ji_thread_self())
             *link = (*link)->next;
         else
             link = &(*link)->next;
@@ -91,7 +91,7 @@ static bool visit_is_taken(const visit_adaptor_t *visit, const void *pointer) {
 /* Whether the calling thread is in a visitor's function. */
 static bool visit_is_inside(const visit_adaptor_t *visit) {
     for (const visit_turn_t *turn = visit->turns; turn != NULL; turn = turn->next)
-        if (turn->thread == &ji_lock_thread)
+        if (turn->thread == ji_thread_self())
             return true;
     return false;
 }
@@ -125,7 +125,7 @@ static int visit_next(const visit_adaptor_t *visit, uint32_t known, bool goes) {
 /* Settles a block that nobody else has a turn of. Under the lock, which is free while visitors are
  * called. */
 static void visit_settle(visit_adaptor_t *visit, void *pointer, bool goes) {
-    visit_turn_t turn = {pointer, &ji_lock_thread, -1, visit->turns};
+    visit_turn_t turn = {pointer, ji_thread_self(), -1, visit->turns};
     visit->turns = &turn;
 
     for (;;) {
