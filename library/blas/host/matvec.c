@@ -161,8 +161,7 @@ static void matvec_update(const ji_matvec_t *args, bool conjugate) {
 
     v.conjugate = conjugate;
     matvec_begin(&v, &lease, args, args->m, args->n);
-    ji_matvec_divide(&v, &all, ji_scalar_data(&args->alpha), matvec_update_part,
-                     args->n < 32);
+    ji_matvec_divide(&v, &all, ji_scalar_data(&args->alpha), matvec_update_part, args->n < 32);
     matvec_end_lease(&v);
 }
 

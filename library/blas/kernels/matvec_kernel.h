@@ -20,10 +20,12 @@
  * addition. */
 #define DOTS (8 / GROUP / PARTS)
 #define FOUR 4 /* columns that are added up before they are added to y */
+/* Columns, by fours, for which y is read and written once: their scalars are in registers. */
+#define MOST_COLUMNS (VECTOR_REGISTERS == 32 || !COMPLEX ? 2 * FOUR : FOUR)
 
 /* Vectors of y that are kept in registers where there are few rows. */
 #define ROW_VECTORS (VECTOR_REGISTERS == 32 || !COMPLEX ? 4 : 2)
-#define FEW_REALS (8 * ROW_VECTORS * LANES)
+#define FEW_REALS (2 * ROW_VECTORS * LANES)
 
 /* ---- Single elements ---- */
 
@@ -189,11 +191,20 @@ VECTOR_INLINE VECTOR NAME(add_columns)(VECTOR y, int count, const REAL *a, int64
     return y;
 }
 
-/* Of a whole four, or what is left of one. */
+/* Of one four or two, or what is left of one. */
+VECTOR_INLINE VECTOR NAME(add_fours)(VECTOR y, int count, const REAL *a, int64_t step,
+                                     const VECTOR *s, PART part, bool is_whole) {
+    y = NAME(add_columns)(y, count < FOUR ? count : FOUR, a, step, s, part, is_whole);
+    if (count > FOUR)
+        y = NAME(add_columns)(y, count - FOUR, a + FOUR * step, step, s + FOUR * PARTS, part,
+                              is_whole);
+    return y;
+}
+
 VECTOR_INLINE void NAME(some_columns)(int64_t m, int count, const REAL *a, int64_t step,
                                       const REAL *s, REAL *y) {
     const int64_t reals = m * PARTS;
-    VECTOR splats[FOUR * PARTS];
+    VECTOR splats[MOST_COLUMNS * PARTS];
     VECTOR_UNROLL
     for (int k = 0; k < count * PARTS; k++)
         splats[k] = V(splat)(s[k]);
@@ -201,14 +212,14 @@ VECTOR_INLINE void NAME(some_columns)(int64_t m, int count, const REAL *a, int64
     int64_t i = 0;
     for (; i + LANES <= reals; i += LANES) {
         const VECTOR sum =
-            NAME(add_columns)(V(load)(y + i), count, a + i, step, splats, V(first)(0), true);
+            NAME(add_fours)(V(load)(y + i), count, a + i, step, splats, V(first)(0), true);
         V(store)(y + i, sum);
     }
     if (i < reals) {
         const PART part = V(first)((int)(reals - i));
         const VECTOR sum =
-            NAME(add_columns)(V(load_part)(y + i, part), count, a + i, step, splats, part, false);
-        V(store_part)(y + i, sum, part);
+            NAME(add_fours)(V(load_piece)(y + i, part), count, a + i, step, splats, part, false);
+        V(store_piece)(y + i, sum, part);
     }
 }
 
@@ -277,6 +288,9 @@ static void NAME(columns)(int64_t m, int64_t n, const void *matrix, int64_t lda,
         NAME(columns_of_few)(reals, n, a, step, s, NULL, y);
         return;
     }
+    for (; n >= MOST_COLUMNS;
+         n -= MOST_COLUMNS, a += MOST_COLUMNS * step, s += MOST_COLUMNS * PARTS)
+        NAME(some_columns)(m, MOST_COLUMNS, a, step, s, y);
     for (; n >= FOUR; n -= FOUR, a += FOUR * step, s += FOUR * PARTS)
         NAME(some_columns)(m, FOUR, a, step, s, y);
     switch (n) {
@@ -1005,3 +1019,4 @@ static const ji_matvec_kernels_t NAME(matvec) = {
 #undef FOUR
 #undef ROW_VECTORS
 #undef FEW_REALS
+#undef MOST_COLUMNS
