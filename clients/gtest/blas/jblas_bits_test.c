@@ -552,7 +552,7 @@ JTEST(JblasBits, GeamRoundsEachOperation) {
     for (int j = 0; j < N; j++)
         for (int i = 0; i < M; i++) {
             const double want = add_d(beta, b[j + i * LD], add_d(alpha, a[i + j * LD], 0));
-            JEXPECT_EQ(memcmp(&c[i + j * LD], &want, sizeof want), 0);
+            JEXPECT_EQ(c[i + j * LD], want);
         }
     JEXPECT_OK(jhandle_destroy(handle));
 }
