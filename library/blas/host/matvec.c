@@ -159,7 +159,7 @@ static void matvec_update(const ji_matvec_t *args, bool conjugate) {
     if (host_is_zero(v.type, &args->alpha))
         return;
 
-    v.conjugate = conjugate;
+    v.conjugate = conjugate, v.thread_bytes = MATVEC_THREAD_BYTES / 2;
     matvec_begin(&v, &lease, args, args->m, args->n);
     ji_matvec_divide(&v, &all, ji_scalar_data(&args->alpha), matvec_update_part, args->n < 32);
     matvec_end_lease(&v);

@@ -32,6 +32,11 @@ typedef struct matvec_vector {
     int64_t increment;
 } matvec_vector_t;
 
+/* Of a matrix that is read once, for each thread: with a little less, two were slower than one. Half
+ * of it is enough where the matrix is written, too; a triangle needs four times as much, since each
+ * block of its columns is divided anew. */
+#define MATVEC_THREAD_BYTES ((int64_t)176 * 1024)
+
 /* What the loops below read of a call. */
 typedef struct matvec {
     jdatatype_t type;
@@ -40,6 +45,7 @@ typedef struct matvec {
     int64_t lda;
     matvec_vector_t x, y;
     bool conjugate;         /* of dots, and of what updates scale */
+    int64_t thread_bytes;   /* of A, for each thread */
     ji_team_lease_t *lease; /* NULL: the caller alone */
 } matvec_t;
 
@@ -58,7 +64,8 @@ static inline matvec_t matvec_of(const ji_matvec_t *args, int64_t count_x, int64
                       .lda = args->lda,
                       .x = matvec_vector(type, args->x, count_x, args->incx),
                       .y = matvec_vector(type, args->y, count_y, args->incy),
-                      .conjugate = args->trans == JBLAS_CONJUGATE_TRANSPOSE};
+                      .conjugate = args->trans == JBLAS_CONJUGATE_TRANSPOSE,
+                      .thread_bytes = MATVEC_THREAD_BYTES};
 }
 
 static inline void *matvec_element(const matvec_t *v, int64_t i, int64_t j) {
@@ -109,14 +116,10 @@ void ji_matvec_add_dots(const matvec_t *v, const matvec_part_t *part, const void
 /* They divide rows or columns of the result, so each element is one thread's, and its sum the same
  * for any number of them. */
 
-/* Of the matrix for each thread. From half of it on two threads were faster than one on an idle
- * machine; where others want the processors, each hand-over may cost much more than it saves. */
-#define MATVEC_THREAD_BYTES ((int64_t)256 * 1024)
-
 /* How many threads so much of a matrix keeps busy. */
 static inline int matvec_threads(const matvec_t *v, int64_t rows, int64_t columns) {
     const double bytes = (double)rows * (double)columns * (double)ji_sizeof(v->type);
-    const double most = bytes * (1.0 / (double)MATVEC_THREAD_BYTES);
+    const double most = bytes / (double)v->thread_bytes;
     return most < 2 ? 1 : most < INT16_MAX ? (int)most : INT16_MAX;
 }
 

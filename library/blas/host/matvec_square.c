@@ -89,7 +89,7 @@ static void matvec_round_part(void *argument, int index) {
 /* Of so many tiles a side threads have enough to do: two are busy in three quarters of the rounds'
  * time. With fewer than the least, one thread was as fast. */
 #define MATVEC_TILES_PER_THREAD 4
-#define MATVEC_LEAST_TILES 6
+#define MATVEC_LEAST_TILES 5
 
 void ji_host_symv(void *block) {
     const ji_matvec_t *args = block;
@@ -158,6 +158,7 @@ static void matvec_triangle(const ji_matvec_t *args, bool solves) {
     const bool forward = (triangle.upper != triangle.transposed) != solves;
     const int64_t last = (args->n - 1) / JI_MATVEC_BLOCK;
     matvec_t v = matvec_of(args, args->n, 0);
+    v.thread_bytes = 4 * MATVEC_THREAD_BYTES;
     const matvec_triangle_function_t function = solves ? v.kernels->solve : v.kernels->multiply;
     ji_team_lease_t lease;
     v.y = v.x;

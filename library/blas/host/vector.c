@@ -53,29 +53,38 @@ typedef struct vector_work {
     void (*piece)(struct vector_work *work, int64_t index);
     int64_t pieces;
     int64_t size; /* of a piece, where all but the last have the same */
-    _Atomic(int64_t) next;
+    int owners;
+    _Atomic(int64_t) next[PIECES]; /* of each owner's */
     vector_partial_t partials[PIECES];
 } vector_work_t;
 
+/* Pieces have owners, so that a thread finds its own in its cache at the next call; who is done
+ * takes what others have left. */
 static void vector_take_pieces(void *argument, int index) {
     vector_work_t *work = argument;
-    (void)index;
 
-    int64_t piece;
-    while ((piece = atomic_fetch_add_explicit(&work->next, 1, memory_order_relaxed)) < work->pieces)
-        work->piece(work, piece);
+    for (int k = 0; k < work->owners; k++) {
+        const int owner = (index + k) % work->owners;
+        const int64_t end = work->pieces * (owner + 1) / work->owners;
+        int64_t piece;
+        while ((piece = atomic_fetch_add_explicit(&work->next[owner], 1, memory_order_relaxed)) <
+               end)
+            work->piece(work, piece);
+    }
 }
 
 static void vector_run_pieces(vector_work_t *work, int wanted) {
     ji_team_lease_t lease;
-    atomic_init(&work->next, 0);
-    ji_team_begin(&lease, &work->v->head.threads, wanted);
+    ji_team_begin(&lease, &work->v->head.threads, ji_min(wanted, PIECES));
+    work->owners = lease.count;
+    for (int owner = 0; owner < work->owners; owner++)
+        atomic_init(&work->next[owner], work->pieces * owner / work->owners);
     ji_team_do(&lease, vector_take_pieces, work);
     ji_team_end(&lease);
 }
 
 /* Bytes that a thread should have to do, lest it costs more to call it than it saves. */
-#define BYTES_A_THREAD 1048576
+#define BYTES_A_THREAD 262144
 
 /* How many threads the vectors keep busy. */
 static int vector_threads(const ji_vector_t *v, int64_t vectors) {
@@ -84,10 +93,10 @@ static int vector_threads(const ji_vector_t *v, int64_t vectors) {
     return wanted < v->head.threads.count ? (int)wanted : v->head.threads.count;
 }
 
-/* Cuts the vector into pieces of one size. */
+/* Cuts the vector into pieces of one size, which is worth to be asked for. */
 static void vector_cut(vector_work_t *work) {
     const int64_t n = work->v->n;
-    work->size = (n / PIECES / 64 + 1) * 64;
+    work->size = ji_max((n / PIECES / 64 + 1) * 64, 4096);
     work->pieces = n / work->size + (n % work->size != 0);
 }
 
