@@ -42,7 +42,6 @@
 #include "core/team.h"
 
 #include <math.h>
-#include <stdatomic.h>
 
 #define PRODUCT_B_BYTES ((size_t)6291456)
 #define PRODUCT_COMPACT_BYTES 524288
@@ -66,7 +65,7 @@ typedef struct product_run {
     /* Items of work: `groups` of rows, one for each thread or more, of which each is done in
      * `rounds`, since a panel of A holds so many, and in `parts` of the columns. */
     int64_t groups, rounds, parts;
-    atomic_llong *next;
+    int threads;
 } product_run_t;
 
 int ji_product_threads(double work) {
@@ -376,10 +375,6 @@ static int64_t product_cut(int64_t size, int64_t n, int64_t parts) {
     return size / parts * n + ji_min(size % parts, n);
 }
 
-static int64_t product_next(const product_run_t *run) {
-    return atomic_fetch_add_explicit(run->next, 1, memory_order_relaxed);
-}
-
 static void product_pack_b(const product_run_t *run, int64_t strip) {
     const size_t strip_bytes = (size_t)run->steps * (size_t)run->kernels->column_bytes;
     const product_strip_t b =
@@ -519,27 +514,27 @@ static int64_t product_part_column(const product_run_t *run, int64_t n) {
     return run->column + (int64_t)(fabs(here - first) / columns + 0.5) * columns;
 }
 
-static void product_columns_part(void *argument, int index) {
+/* Each thread has its own part, the same at every call, which it may find in its cache. */
+static void product_columns_part(void *argument, int part) {
     const product_run_t *run = argument;
     const size_t strip_bytes =
         (size_t)ji_min(run->depth, run->call->k) * (size_t)run->kernels->column_bytes;
-    char *const a_panel = run->a_panels + (size_t)index * run->a_panel_bytes;
+    if (part >= run->parts)
+        return;
 
-    for (int64_t part; (part = product_next(run)) < run->parts;) {
-        const int64_t column = product_part_column(run, part),
-                      column_end = product_part_column(run, part + 1);
-        product_run_t own = *run;
-        own.b_panel += (size_t)((column - run->column) / run->kernels->columns) * strip_bytes;
-        product_columns(&own, a_panel, column, column_end);
-    }
+    const int64_t column = product_part_column(run, part),
+                  column_end = product_part_column(run, part + 1);
+    product_run_t own = *run;
+    own.b_panel += (size_t)((column - run->column) / run->kernels->columns) * strip_bytes;
+    product_columns(&own, run->a_panels + (size_t)part * run->a_panel_bytes, column, column_end);
 }
 
 static void product_pack_b_part(void *argument, int index) {
     const product_run_t *run = argument;
-    const int64_t strips = product_strips_of(run->column_end - run->column, run->kernels->columns);
-    (void)index;
+    const int64_t strips = product_strips_of(run->column_end - run->column, run->kernels->columns),
+                  end = product_cut(strips, index + 1, run->threads);
 
-    for (int64_t strip; (strip = product_next(run)) < strips;)
+    for (int64_t strip = product_cut(strips, index, run->threads); strip < end; strip++)
         product_pack_b(run, strip);
 }
 
@@ -548,7 +543,8 @@ static void product_multiply_part(void *argument, int index) {
     char *const a_panel = run->a_panels + (size_t)index * run->a_panel_bytes;
     int64_t row, row_end, column, column_end;
 
-    while (product_item(run, product_next(run), &row, &row_end, &column, &column_end))
+    for (int64_t item = index; product_item(run, item, &row, &row_end, &column, &column_end);
+         item += run->threads)
         product_multiply_block(run, a_panel, row, row_end, column, column_end);
 }
 
@@ -600,13 +596,6 @@ static bool product_goes_by_columns(product_run_t *run, int count) {
     return true;
 }
 
-/* One step of all threads: each takes what is next. */
-static void product_do(product_run_t *run, ji_team_lease_t *lease,
-                       void (*part)(void *argument, int index)) {
-    atomic_store_explicit(run->next, 0, memory_order_relaxed);
-    ji_team_do(lease, part, run);
-}
-
 static void product_packed(product_run_t *run, int64_t column_block) {
     const ji_product_t *call = run->call;
     const int64_t blocks = (call->n + column_block - 1) / column_block;
@@ -614,21 +603,22 @@ static void product_packed(product_run_t *run, int64_t column_block) {
     ji_team_lease_t lease;
     ji_team_begin(&lease, &call->threads, /* each of them has a panel of A */
                   (int)ji_min(product_threads(call), call->threads.planned));
+    run->threads = lease.count;
 
     for (int64_t n = 0; n < blocks; n++) {
         const int64_t column = product_order(&call->b, n, blocks) * column_block,
                       column_end = ji_min(column + column_block, call->n);
         run->column = column, run->column_end = column_end;
         if (product_goes_by_columns(run, lease.count)) {
-            product_do(run, &lease, product_columns_part);
+            ji_team_do(&lease, product_columns_part, run);
             continue;
         }
 
         for (int64_t panel = 0; panel < product_panels(run); panel++)
             if (product_go_to(run, panel, column, column_end)) {
                 (void)product_divide(run, lease.count);
-                product_do(run, &lease, product_pack_b_part);
-                product_do(run, &lease, product_multiply_part);
+                ji_team_do(&lease, product_pack_b_part, run);
+                ji_team_do(&lease, product_multiply_part, run);
             }
     }
 
@@ -683,9 +673,8 @@ static void product_direct_part(void *argument, int index) {
     const product_run_t *run = argument;
     const ji_product_t *call = run->call;
     int64_t row, row_end, column, column_end;
-    (void)index;
 
-    while (product_item(run, product_next(run), &row, &row_end, &column, &column_end))
+    if (product_item(run, index, &row, &row_end, &column, &column_end))
         for (int64_t step = 0; step < call->k; step += run->depth)
             product_direct_panel(run, step, row, row_end, column, column_end);
 }
@@ -695,14 +684,11 @@ static void product_direct(product_run_t *run) {
 
     ji_team_lease_t lease;
     ji_team_begin(&lease, &call->threads, product_threads(call));
-    /* The fewer parts, the longer the columns of A that are read at once. */
-    const int64_t parts = lease.count == 1 ? 1 : 2 * lease.count;
     run->column_end = call->n;
     run->rounds = 1;
-    run->groups = call->m >= call->n ? parts : 1;
-    run->parts = call->m >= call->n ? 1 : parts;
-    product_do(run, &lease, product_direct_part);
-
+    run->groups = call->m >= call->n ? lease.count : 1;
+    run->parts = call->m >= call->n ? 1 : lease.count;
+    ji_team_do(&lease, product_direct_part, run);
     ji_team_end(&lease);
 }
 
@@ -844,14 +830,12 @@ static bool product_is_small(const ji_product_t *call) {
 }
 
 void ji_product(const ji_product_t *call) {
-    atomic_llong next = 0;
     product_run_t run = {.call = call,
                          .kernels = product_kernels(call->type),
                          .depth = product_depth(call->type),
                          .row_end = call->m,
                          .first = call->scalars,
-                         .more = call->scalars,
-                         .next = &next};
+                         .more = call->scalars};
     run.more.beta[0] = 1, run.more.beta[1] = 0;
 
     if (call->panels == NULL || product_is_small(call) || product_is_compact(call)) {

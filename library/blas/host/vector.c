@@ -22,7 +22,6 @@
  * sums, norms and searches of no elements are 0. */
 
 #include <math.h>
-#include <stdatomic.h>
 
 #include "blas/host/host.h"
 #include "blas/kernels/level1.h"
@@ -39,7 +38,7 @@ static inline const ji_level1_t *vector_kernels(const ji_vector_t *v) {
 
 /* ---- Pieces ---- */
 
-#define PIECES 64 /* a power of 2; enough for many threads to end at about the same time */
+#define PIECES 64 /* a power of 2; as many threads at most */
 
 /* What a piece of a sum or of a search gave. */
 typedef union vector_partial {
@@ -53,33 +52,24 @@ typedef struct vector_work {
     void (*piece)(struct vector_work *work, int64_t index);
     int64_t pieces;
     int64_t size; /* of a piece, where all but the last have the same */
-    int owners;
-    _Atomic(int64_t) next[PIECES]; /* of each owner's */
+    int threads;
     vector_partial_t partials[PIECES];
 } vector_work_t;
 
-/* Pieces have owners, so that a thread finds its own in its cache at the next call; who is done
- * takes what others have left. */
-static void vector_take_pieces(void *argument, int index) {
+/* Each thread has its own, the same at every call, which it may find in its cache. */
+static void vector_do_pieces(void *argument, int index) {
     vector_work_t *work = argument;
+    const int64_t end = work->pieces * (index + 1) / work->threads;
 
-    for (int k = 0; k < work->owners; k++) {
-        const int owner = (index + k) % work->owners;
-        const int64_t end = work->pieces * (owner + 1) / work->owners;
-        int64_t piece;
-        while ((piece = atomic_fetch_add_explicit(&work->next[owner], 1, memory_order_relaxed)) <
-               end)
-            work->piece(work, piece);
-    }
+    for (int64_t piece = work->pieces * index / work->threads; piece < end; piece++)
+        work->piece(work, piece);
 }
 
 static void vector_run_pieces(vector_work_t *work, int wanted) {
     ji_team_lease_t lease;
     ji_team_begin(&lease, &work->v->head.threads, ji_min(wanted, PIECES));
-    work->owners = lease.count;
-    for (int owner = 0; owner < work->owners; owner++)
-        atomic_init(&work->next[owner], work->pieces * owner / work->owners);
-    ji_team_do(&lease, vector_take_pieces, work);
+    work->threads = lease.count;
+    ji_team_do(&lease, vector_do_pieces, work);
     ji_team_end(&lease);
 }
 
