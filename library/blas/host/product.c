@@ -45,7 +45,7 @@
 
 #define PRODUCT_B_BYTES ((size_t)6291456)
 #define PRODUCT_COMPACT_BYTES 524288
-#define PRODUCT_LEAST_WORK 1e6  /* multiplications that a thread is worth */
+#define PRODUCT_LEAST_WORK 3e5  /* multiplications that a thread is worth */
 #define PRODUCT_SUMS_BYTES 1536 /* of a tile */
 
 typedef struct product_run {
@@ -73,8 +73,17 @@ int ji_product_threads(double work) {
     return threads >= INT16_MAX ? INT16_MAX : (int)threads;
 }
 
+/* Few tiles are not divided, however deep; nor are few rows where a triangular B has to be packed by
+ * all, before anything is multiplied. */
 static int product_threads(const ji_product_t *call) {
-    return ji_product_threads(ji_product_work(call->type, call->m, call->n, call->k));
+    const ji_product_kernels_t *kernels = ji_kernels->product[call->type];
+    const bool packs_first = call->b.kind == JI_OPERAND_TRIANGULAR;
+    const double work = ji_product_work(call->type, call->m, call->n, call->k),
+                 rows = ceil((double)call->m / kernels->rows),
+                 columns = ceil((double)call->n / kernels->columns);
+    const int wanted = ji_product_threads(packs_first ? work / 4 : work);
+    const double most = packs_first ? rows / 3 : rows * columns / 4;
+    return wanted < 2 || most < 2 ? 1 : most < wanted ? (int)most : wanted;
 }
 
 /* ---- Operands ---- */

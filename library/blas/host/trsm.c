@@ -47,6 +47,9 @@
 
 #include <stdatomic.h>
 
+/* What a thread is worth here, as so many products: it waits for the triangle to be packed. */
+#define TRSM_THREAD_WORK 3
+
 /* One solve: what all its steps know. */
 typedef struct trsm_walk {
     const ji_matmat_t *call;
@@ -165,7 +168,7 @@ static __attribute__((noinline)) void trsm_triangle(const trsm_walk_t *walk, int
     }
 
     ji_team_lease_t lease;
-    ji_team_begin(&lease, &call->head.threads, ji_product_threads(work));
+    ji_team_begin(&lease, &call->head.threads, ji_product_threads(work / TRSM_THREAD_WORK));
     for (int64_t known = 0; known < count; known += piece.triangle.order) {
         piece.triangle.known = known;
         piece.triangle.order =
