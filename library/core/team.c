@@ -39,7 +39,6 @@
 #include <signal.h>
 #include <stdalign.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -310,12 +309,21 @@ static void team_in_child(void) {
 }
 /* At the end of the program such functions are called before destructors. When the library is
  * unloaded they are called behind its destructors, and then there is nobody left to leave. */
-static void team_leave(void) { atomic_store(&team_is_left, true); }
+static void team_leave(void *unused) {
+    (void)unused;
+    atomic_store(&team_is_left, true);
+}
+
+/* What atexit() is made of (Itanium C++ ABI, 3.3.5), told whose function it is. The thread
+ * sanitizer's atexit() forgets, and would call it when the library has gone. */
+extern int __cxa_atexit(void (*function)(void *), void *argument, void *library);
+extern void *__dso_handle __attribute__((visibility("hidden")));
 
 static void team_begin_to_watch(void) {
     static const ji_fork_handlers_t handlers = {team_before_fork, team_in_parent, team_in_child};
     ji_fork_hold(JI_FORK_TEAM, &handlers);
-    (void)atexit(team_leave); /* if it cannot be had the team is ended, as by unloading */
+    /* If it cannot be had the team is ended, as by unloading. */
+    (void)__cxa_atexit(team_leave, NULL, &__dso_handle);
 }
 
 /* With a small stack, if the C library can: it takes thread-local memory from it, of which a
