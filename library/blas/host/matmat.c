@@ -34,11 +34,27 @@ static ji_product_t triangle_of(const ji_matmat_t *args, jdatatype_t alpha_type,
     return product;
 }
 
+/* A strip of A after the other, copied. Not inlined, lest others make room for the strip. */
+static __attribute__((noinline)) void gemm_strips(const ji_matmat_t *args,
+                                                  ji_product_direct_t *direct) {
+    const jdatatype_t type = args->head.type;
+    const ji_product_kernels_t *kernels = ji_kernels->product[type];
+    const bool conjugate = args->transa == JBLAS_CONJUGATE_TRANSPOSE;
+    _Alignas(64) char strip[JI_PRODUCT_STRIP_BYTES];
+
+    direct->a = strip, direct->a_step = kernels->rows;
+    for (int64_t i = 0; i < args->m; i += kernels->rows) {
+        direct->m = ji_min(kernels->rows, args->m - i);
+        direct->c = ji_at(type, args->c, i, 0, args->ldc);
+        kernels->pack_a(strip, ji_at(type, args->a, 0, i, args->lda), args->lda, 1, (int)direct->m,
+                        args->k, conjugate, false);
+        kernels->direct(direct);
+    }
+}
+
 /* The shortest way for the smallest products: one panel of the depth, in place, one thread. The
  * same as ji_product() makes of it. */
 static void gemm_small(const ji_matmat_t *args) {
-    const jdatatype_t type = args->head.type;
-    const ji_product_kernels_t *kernels = ji_kernels->product[type];
     const bool plain = args->transb == JBLAS_NO_TRANSPOSE;
     ji_product_direct_t direct = {.m = args->m,
                                   .n = args->n,
@@ -52,33 +68,21 @@ static void gemm_small(const ji_matmat_t *args) {
                                   .c = args->c,
                                   .ldc = args->ldc};
 
-    ji_read_scalar(type, &args->alpha, direct.scalars.alpha);
-    ji_read_scalar(type, &args->beta, direct.scalars.beta);
-    if (args->transa == JBLAS_NO_TRANSPOSE) {
-        kernels->direct(&direct);
-        return;
-    }
-
-    _Alignas(64) char strip[JI_PRODUCT_STRIP_BYTES];
-    direct.a = strip, direct.a_step = kernels->rows;
-    for (int64_t i = 0; i < args->m; i += kernels->rows) {
-        direct.m = ji_min(kernels->rows, args->m - i);
-        direct.c = ji_at(type, args->c, i, 0, args->ldc);
-        kernels->pack_a(strip, ji_at(type, args->a, 0, i, args->lda), args->lda, 1, (int)direct.m,
-                        args->k, args->transa == JBLAS_CONJUGATE_TRANSPOSE, false);
-        kernels->direct(&direct);
-    }
+    ji_read_scalar(args->head.type, &args->alpha, direct.scalars.alpha);
+    ji_read_scalar(args->head.type, &args->beta, direct.scalars.beta);
+    if (args->transa == JBLAS_NO_TRANSPOSE)
+        ji_kernels->product[args->head.type]->direct(&direct);
+    else
+        gemm_strips(args, &direct);
 }
 
 void ji_host_gemm(void *block) {
     const ji_matmat_t *args = block;
     const jdatatype_t type = args->head.type;
-    if (ji_host_gemm_is_scaling(args))
+    if ((args->k == 0 || host_is_zero(type, &args->alpha)) && ji_host_gemm_is_scaling(args))
         return;
 
-    if (args->panels == NULL && args->k <= JI_PRODUCT_DEPTH / 2 &&
-        (args->head.threads.count < 2 ||
-         ji_product_threads(ji_product_work(type, args->m, args->n, args->k)) < 2)) {
+    if (args->panels == NULL && args->k <= JI_PRODUCT_DEPTH / 2) {
         gemm_small(args);
         return;
     }

@@ -22,6 +22,9 @@
 #define TILE_REALS (TILE_VECTORS * LANES) /* in a column */
 #define TILE_ROWS (TILE_REALS / PARTS)
 #define DIRECT_AHEAD 12 /* columns of A */
+#define DIRECT_SUMS (TILE_COLUMNS * TILE_VECTORS)
+#define DIRECT_WIDE 6 /* vectors */
+#define DIRECT_FEW (TILE_COLUMNS / 2 / PARTS)
 #define SQUARE (NARROW_BYTES / (int)sizeof(REAL) / PARTS)
 
 /* ---- To C ---- */
@@ -155,8 +158,8 @@ static void NAME(tile_sums)(int64_t depth, const void *a_, const void *b, void *
     }
 }
 
-/* What of a triangle is multiplied: of its steps first, first + 1, ... the lines that are not before
- * them (lower), or not behind them. Lines are rows or columns of `parts` reals. */
+/* What of a triangle is multiplied: of its steps first, first + 1, ... the lines that are not
+ * before them (lower), or not behind them. Lines are rows or columns of `parts` reals. */
 typedef struct NAME(wedge) {
     int first, parts;
     bool lower;
@@ -329,23 +332,25 @@ static void NAME(tile)(int64_t depth, const void *a, const void *b,
 
 /* A tile of `vectors` x `columns`, of which the last vector has what `last` says. The numbers are
  * the compiler's, after inlining. */
-VECTOR_INLINE void NAME(direct_tile)(const ji_product_direct_t *call, int vectors, int columns,
-                                     PART last, const REAL *a, const REAL *b, REAL *c, int rows) {
+VECTOR_INLINE void NAME(direct_tile)(const ji_product_direct_t *call, const NAME(scalars_t) * by,
+                                     int vectors, int columns, PART last, const REAL *a,
+                                     const REAL *b, REAL *c, int rows) {
     const int64_t a_step = call->a_step * PARTS, b_step = call->b_row_step * PARTS,
                   b_next = call->b_column_step * PARTS, ldc = call->ldc * PARTS;
-    VECTOR acc[TILE_COLUMNS][TILE_VECTORS];
+    const REAL *b_behind = b + TILE_COLUMNS * b_next; /* another register for columns behind */
+    VECTOR acc[DIRECT_SUMS];
 
     VECTOR_UNROLL
     for (int j = 0; j < columns; j++)
         VECTOR_UNROLL
     for (int v = 0; v < vectors; v++)
-        acc[j][v] = V(splat)(0);
+        acc[j * vectors + v] = V(splat)(0);
 
 #if COMPLEX
     const REAL sign = call->conjugate_b ? -1 : 1;
 #endif
-    for (int64_t p = 0; p < call->depth; p++, a += a_step, b += b_step) {
-        VECTOR column[TILE_VECTORS];
+    for (int64_t p = 0; p < call->depth; p++, a += a_step, b += b_step, b_behind += b_step) {
+        VECTOR column[DIRECT_WIDE];
         VECTOR_UNROLL
         for (int v = 0; v < vectors; v++) {
             column[v] =
@@ -356,10 +361,11 @@ VECTOR_INLINE void NAME(direct_tile)(const ji_product_direct_t *call, int vector
         }
         VECTOR_UNROLL
         for (int j = 0; j < columns; j++) {
-            const VECTOR factor = V(splat)(b[j * b_next]);
+            const REAL *const one = (j < TILE_COLUMNS ? b : b_behind) + j % TILE_COLUMNS * b_next;
+            const VECTOR factor = V(splat)(one[0]);
             VECTOR_UNROLL
             for (int v = 0; v < vectors; v++)
-                acc[j][v] = V(fma)(column[v], factor, acc[j][v]);
+                acc[j * vectors + v] = V(fma)(column[v], factor, acc[j * vectors + v]);
         }
 #if COMPLEX
         VECTOR_UNROLL
@@ -367,26 +373,27 @@ VECTOR_INLINE void NAME(direct_tile)(const ji_product_direct_t *call, int vector
             column[v] = V(turn)(column[v]);
         VECTOR_UNROLL
         for (int j = 0; j < columns; j++) {
-            const VECTOR factor = V(splat)(sign * b[j * b_next + 1]);
+            const REAL *const one = (j < TILE_COLUMNS ? b : b_behind) + j % TILE_COLUMNS * b_next;
+            const VECTOR factor = V(splat)(sign * one[1]);
             VECTOR_UNROLL
             for (int v = 0; v < vectors; v++)
-                acc[j][v] = V(fma)(column[v], factor, acc[j][v]);
+                acc[j * vectors + v] = V(fma)(column[v], factor, acc[j * vectors + v]);
         }
 #endif
     }
 
     VECTOR_FENCE; /* the scalars are for what follows: no register holds them in the loop */
-    const NAME(scalars_t) by = NAME(spread)(&call->scalars);
     (void)rows;
 #if COMPLEX
-    if (by.turns_alpha || by.turns_beta) { /* seldom */
-        REAL sums[TILE_COLUMNS * TILE_REALS];
+    if (by->turns_alpha || by->turns_beta) { /* seldom */
+        REAL sums[DIRECT_SUMS * LANES];
         VECTOR_UNROLL
-        for (int j = 0; j < columns; j++)
+        for (int j = 0; j < columns; j++) {
             VECTOR_UNROLL
-        for (int v = 0; v < vectors; v++)
-            V(store)(sums + j * TILE_REALS + v * LANES, acc[j][v]);
-        NAME(update)(rows, columns, sums, &call->scalars, c, call->ldc);
+            for (int v = 0; v < vectors; v++)
+                V(store)(sums + (j * vectors + v) * LANES, acc[j * vectors + v]);
+            NAME(update_column)(rows * PARTS, sums + j * vectors * LANES, by, c + j * ldc);
+        }
         return;
     }
 #endif
@@ -396,10 +403,10 @@ VECTOR_INLINE void NAME(direct_tile)(const ji_product_direct_t *call, int vector
         VECTOR_UNROLL
     for (int v = 0; v < vectors; v++) {
         REAL *const to = c + j * ldc + v * LANES;
-        VECTOR result = by.alpha * acc[j][v];
-        if (by.reads) {
+        VECTOR result = by->alpha * acc[j * vectors + v];
+        if (by->reads) {
             const VECTOR old = v < vectors - 1 ? V(load)(to) : V(load_piece)(to, last);
-            result = V(fma)(by.alpha, acc[j][v], by.beta * old);
+            result = V(fma)(by->alpha, acc[j * vectors + v], by->beta * old);
         }
         if (v < vectors - 1)
             V(store)(to, result);
@@ -408,47 +415,84 @@ VECTOR_INLINE void NAME(direct_tile)(const ji_product_direct_t *call, int vector
     }
 }
 
-/* A strip of at most TILE_VECTORS vectors of rows, column after column. */
-VECTOR_INLINE void NAME(direct_strip)(const ji_product_direct_t *call, int vectors, PART last,
-                                      int rows, const REAL *a, REAL *c) {
+/* A strip of `vectors` vectors of rows by `columns` columns at once, and what is left. */
+VECTOR_INLINE void NAME(direct_strip)(const ji_product_direct_t *call, const NAME(scalars_t) * by,
+                                      int vectors, int columns, PART last, int rows, const REAL *a,
+                                      REAL *c) {
     const REAL *b = call->b;
     const int64_t b_next = call->b_column_step * PARTS, ldc = call->ldc * PARTS;
     int64_t left = call->n;
 
-    for (; left >= TILE_COLUMNS; left -= TILE_COLUMNS) {
-        NAME(direct_tile)(call, vectors, TILE_COLUMNS, last, a, b, c, rows);
-        b += TILE_COLUMNS * b_next, c += TILE_COLUMNS * ldc;
-    }
-#if TILE_COLUMNS > 4
-    if (left >= 4) {
-        NAME(direct_tile)(call, vectors, 4, last, a, b, c, rows);
-        left -= 4, b += 4 * b_next, c += 4 * ldc;
-    }
-#endif
+    for (; left >= columns; left -= columns, b += columns * b_next, c += columns * ldc)
+        NAME(direct_tile)(call, by, vectors, columns, last, a, b, c, rows);
+    VECTOR_UNROLL
+    for (int some = 12; some >= 4; some -= 4)
+        if (some < columns && left >= some) {
+            NAME(direct_tile)(call, by, vectors, some, last, a, b, c, rows);
+            left -= some, b += some * b_next, c += some * ldc;
+        }
     switch (left) {
-    case 3: NAME(direct_tile)(call, vectors, 3, last, a, b, c, rows); break;
-    case 2: NAME(direct_tile)(call, vectors, 2, last, a, b, c, rows); break;
-    case 1: NAME(direct_tile)(call, vectors, 1, last, a, b, c, rows); break;
+    case 3: NAME(direct_tile)(call, by, vectors, 3, last, a, b, c, rows); break;
+    case 2: NAME(direct_tile)(call, by, vectors, 2, last, a, b, c, rows); break;
+    case 1: NAME(direct_tile)(call, by, vectors, 1, last, a, b, c, rows); break;
     default: break;
     }
 }
 
-/* Strips of three vectors; four that are left are two and two: one alone would wait. */
+/* A strip of DIRECT_WIDE vectors, for at most DIRECT_FEW columns. */
+VECTOR_INLINE void NAME(direct_wide)(const ji_product_direct_t *call, const NAME(scalars_t) * by,
+                                     const REAL *a, REAL *c) {
+    const int rows = DIRECT_WIDE * LANES / PARTS;
+    const PART all = V(first)(LANES);
+    const REAL *const b = call->b;
+
+    switch (call->n) {
+    case 1: NAME(direct_tile)(call, by, DIRECT_WIDE, 1, all, a, b, c, rows); break;
+#if DIRECT_FEW > 1
+    case 2: NAME(direct_tile)(call, by, DIRECT_WIDE, 2, all, a, b, c, rows); break;
+#endif
+#if DIRECT_FEW > 2
+    case 3: NAME(direct_tile)(call, by, DIRECT_WIDE, 3, all, a, b, c, rows); break;
+    case 4: NAME(direct_tile)(call, by, DIRECT_WIDE, 4, all, a, b, c, rows); break;
+#endif
+    default: break;
+    }
+}
+
+/* How many vectors are done at once of so many: none is left alone, it would wait for its sums, and
+ * where registers are enough four, with fewer columns. */
+VECTOR_INLINE int NAME(direct_vectors)(int64_t left) {
+    if (VECTOR_REGISTERS == 32)
+        return left < 3 ? (int)left : left >= 4 * (left % 3) && left % 3 > 0 ? 4 : 3;
+    return left == 4 ? 2 : left < 3 ? (int)left : 3;
+}
+
 static void NAME(direct)(const ji_product_direct_t *call) {
+    const NAME(scalars_t) by = NAME(spread)(&call->scalars);
+    VECTOR_IN_MEMORY(by);
     const REAL *a = call->a;
     REAL *c = call->c;
     int64_t left = call->m * PARTS;
 
+    if (call->n <= DIRECT_FEW)
+        for (; left >= DIRECT_WIDE * LANES; left -= DIRECT_WIDE * LANES) {
+            NAME(direct_wide)(call, &by, a, c);
+            a += DIRECT_WIDE * LANES, c += DIRECT_WIDE * LANES;
+        }
+
     while (left > 0) {
-        const int64_t vectors_left = (left + LANES - 1) / LANES;
-        const int vectors = vectors_left == 4 ? 2 : vectors_left < 3 ? (int)vectors_left : 3;
-        const int reals = left < vectors * LANES ? (int)left : vectors * LANES;
+        const int vectors = NAME(direct_vectors)((left + LANES - 1) / LANES);
+        const int reals = left < vectors * LANES ? (int)left : vectors * LANES,
+                  rows = reals / PARTS;
         const PART last = V(first)(reals - (vectors - 1) * LANES);
 
         switch (vectors) {
-        case 3: NAME(direct_strip)(call, 3, last, reals / PARTS, a, c); break;
-        case 2: NAME(direct_strip)(call, 2, last, reals / PARTS, a, c); break;
-        default: NAME(direct_strip)(call, 1, last, reals / PARTS, a, c); break;
+#if VECTOR_REGISTERS == 32
+        case 4: NAME(direct_strip)(call, &by, 4, DIRECT_SUMS / 4, last, rows, a, c); break;
+#endif
+        case 3: NAME(direct_strip)(call, &by, 3, TILE_COLUMNS, last, rows, a, c); break;
+        case 2: NAME(direct_strip)(call, &by, 2, TILE_COLUMNS, last, rows, a, c); break;
+        default: NAME(direct_strip)(call, &by, 1, 2 * TILE_COLUMNS, last, rows, a, c); break;
         }
         left -= reals, a += reals, c += reals;
     }
@@ -528,51 +572,84 @@ VECTOR_INLINE void NAME(pack_one)(REAL *to, const REAL *from, bool conjugate, bo
 #endif
 }
 
-/* Lines of contiguous steps become `padded` lines of a strip: the last one is repeated. A piece of
- * the depth is a cache line of each: they may be so far apart that a cache does not keep all. */
+typedef REAL NAME(four)
+    __attribute__((vector_size(4 * sizeof(REAL)), aligned(sizeof(REAL)), may_alias));
+
+#if !COMPLEX
+/* Four steps of four lines. */
+VECTOR_INLINE void NAME(pack_fours)(REAL *to, int stride, const REAL *const *lines, int64_t at) {
+    typedef NAME(four) four_t;
+    const four_t a = *(const four_t *)(lines[0] + at), b = *(const four_t *)(lines[1] + at),
+                 c = *(const four_t *)(lines[2] + at), d = *(const four_t *)(lines[3] + at);
+    const four_t ab_low = __builtin_shufflevector(a, b, 0, 4, 2, 6),
+                 ab_high = __builtin_shufflevector(a, b, 1, 5, 3, 7),
+                 cd_low = __builtin_shufflevector(c, d, 0, 4, 2, 6),
+                 cd_high = __builtin_shufflevector(c, d, 1, 5, 3, 7);
+
+    *(four_t *)to = __builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5);
+    *(four_t *)(to + stride) = __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5);
+    *(four_t *)(to + 2 * stride) = __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7);
+    *(four_t *)(to + 3 * stride) = __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7);
+}
+#endif
+
+/* Steps [p, p + steps) of SQUARE lines, from line i on: by squares, or what is less than one; of
+ * that, lines [0, end). The last line is repeated. */
+VECTOR_INLINE void NAME(pack_piece)(REAL *to, int stride, const NAME(lines_t) * lines, int i,
+                                    int end, int64_t p, int64_t steps, bool turned) {
+    const REAL *line[SQUARE];
+    line[0] = lines->from + (i < lines->count ? i : lines->count - 1) * lines->line;
+    VECTOR_UNROLL
+    for (int l = 1; l < SQUARE; l++)
+        line[l] = line[l - 1] + (i + l < lines->count ? lines->line : 0);
+
+    for (; steps >= SQUARE; p += SQUARE, steps -= SQUARE, to += SQUARE * stride)
+        NAME(pack_square)(to, stride, line, p, lines->conjugate, turned);
+#if !COMPLEX
+    if (SQUARE > 4 && steps >= 4) {
+        for (int l = 0; l < SQUARE; l += 4)
+            NAME(pack_fours)(to + l, stride, line + l, p);
+        p += 4, steps -= 4, to += 4 * stride;
+    }
+#endif
+    for (; steps > 0; p++, steps--, to += stride)
+        for (int l = 0; l < SQUARE && i + l < end; l++)
+            NAME(pack_one)(to + l * PARTS, line[l] + p * PARTS, lines->conjugate, turned);
+}
+
+/* Lines of contiguous steps become `padded` lines of a strip. A piece of the depth is whole cache
+ * lines: the lines may be so far apart that a cache does not keep all. */
 VECTOR_INLINE void NAME(pack_across)(REAL *to, int stride, const NAME(lines_t) * lines, int padded,
                                      bool turned) {
-    enum { PIECE = 64 / (int)(PARTS * sizeof(REAL)) };
-    const int64_t squares = lines->depth / SQUARE * SQUARE;
+    enum { PIECE = 256 / (int)(PARTS * sizeof(REAL)) };
 
     for (int64_t p = 0, steps; p < lines->depth; p += steps) {
-        steps = p < squares ? (squares - p < PIECE ? squares - p : PIECE) : lines->depth - p;
-        for (int i = 0; i < padded; i += SQUARE) {
-            const REAL *line[SQUARE];
-            VECTOR_UNROLL
-            for (int l = 0; l < SQUARE; l++)
-                line[l] =
-                    lines->from + (i + l < lines->count ? i + l : lines->count - 1) * lines->line;
-
-            REAL *const place = to + p * stride + i * PARTS;
-            if (p < squares)
-                for (int64_t q = 0; q < steps; q += SQUARE)
-                    NAME(pack_square)
-            (place + q * stride, stride, line, p + q, lines->conjugate, turned);
-            else for (int64_t q = 0; q < steps; q++) for (int l = 0; l < SQUARE; l++)
-                NAME(pack_one)(place + q * stride + l * PARTS, line[l] + (p + q) * PARTS,
-                               lines->conjugate, turned);
-        }
+        steps = lines->depth - p < PIECE ? lines->depth - p : PIECE;
+        for (int i = 0; i < padded; i += SQUARE)
+            NAME(pack_piece)
+        (to + p * stride + i * PARTS, stride, lines, i, padded, p, steps, turned);
     }
 }
 
-VECTOR_INLINE void NAME(pack_rows)(REAL *to, const NAME(lines_t) * rows, bool turned) {
-    const int stride = TILE_REALS * (turned ? PARTS : 1), reals = rows->count * PARTS;
+/* Rows of a strip, for a tile or (not `whole`) to be read in place: without columns times i, and
+ * without what fills up a vector. */
+VECTOR_INLINE void NAME(pack_rows)(REAL *to, const NAME(lines_t) * rows, bool whole) {
+    const int stride = TILE_REALS * (whole ? PARTS : 1), reals = rows->count * PARTS;
+    const int padded = whole ? (reals + LANES - 1) / LANES * (LANES / PARTS) : rows->count;
 
     if (rows->step == PARTS)
-        NAME(pack_across)(to, stride, rows, (reals + LANES - 1) / LANES * (LANES / PARTS), turned);
+        NAME(pack_across)(to, stride, rows, padded, COMPLEX && whole);
     else
         for (int64_t p = 0; p < rows->depth; p++)
             NAME(pack_column)
-    (to + p * stride, rows->from + p * rows->step, reals, rows->conjugate, turned);
+    (to + p * stride, rows->from + p * rows->step, reals, rows->conjugate, COMPLEX && whole);
 }
 
-/* `turned` is as for pack_one(). */
 static void NAME(pack_a)(void *to, const void *from, int64_t row_step, int64_t column_step,
                          int count, int64_t depth, bool conjugate, bool turned) {
     const NAME(lines_t) rows =
         NAME(lines)(from, row_step, column_step, count, depth, COMPLEX && conjugate);
-    if (COMPLEX && turned)
+    if (turned)
         NAME(pack_rows)(to, &rows, true);
     else
         NAME(pack_rows)(to, &rows, false);
@@ -580,41 +657,25 @@ static void NAME(pack_a)(void *to, const void *from, int64_t row_step, int64_t c
 
 /* ---- Packing B ---- */
 
-typedef REAL NAME(four)
-    __attribute__((vector_size(4 * sizeof(REAL)), aligned(sizeof(REAL)), may_alias));
-
 #if !COMPLEX
 
-/* Four steps of four columns. */
-VECTOR_INLINE void NAME(pack_fours)(REAL *to, const REAL *from, int64_t line) {
-    typedef NAME(four) four_t;
-    const four_t a = *(const four_t *)from, b = *(const four_t *)(from + line),
-                 c = *(const four_t *)(from + 2 * line), d = *(const four_t *)(from + 3 * line);
-    const four_t ab_low = __builtin_shufflevector(a, b, 0, 4, 2, 6),
-                 ab_high = __builtin_shufflevector(a, b, 1, 5, 3, 7),
-                 cd_low = __builtin_shufflevector(c, d, 0, 4, 2, 6),
-                 cd_high = __builtin_shufflevector(c, d, 1, 5, 3, 7);
-
-    *(four_t *)to = __builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5);
-    *(four_t *)(to + 4) = __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5);
-    *(four_t *)(to + 8) = __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7);
-    *(four_t *)(to + 12) = __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7);
-}
-
-/* Columns whose steps are contiguous. Where a tile has fewer than are transposed at once, by fours. */
+/* Columns whose steps are contiguous. Where a tile has fewer than are transposed at once, by
+ * fours. */
 static void NAME(pack_columns)(REAL *to, const NAME(lines_t) * columns) {
-    NAME(lines_t) rest = *columns;
+    const REAL *line[TILE_COLUMNS];
+    int64_t p = 0;
     if (TILE_COLUMNS % SQUARE == 0) {
         NAME(pack_across)(to, TILE_COLUMNS, columns, TILE_COLUMNS, false);
         return;
     }
 
-    if (rest.count == TILE_COLUMNS)
-        for (; rest.depth >= 4; rest.depth -= 4, rest.from += 4, to += 4 * TILE_COLUMNS)
-            NAME(pack_fours)(to, rest.from, rest.line);
-    for (int64_t p = 0; p < rest.depth; p++)
+    for (int j = 0; j < TILE_COLUMNS; j++)
+        line[j] = columns->from + (j < columns->count ? j : columns->count - 1) * columns->line;
+    for (; p + 4 <= columns->depth; p += 4)
+        NAME(pack_fours)(to + p * TILE_COLUMNS, TILE_COLUMNS, line, p);
+    for (; p < columns->depth; p++)
         for (int j = 0; j < TILE_COLUMNS; j++)
-            *to++ = rest.from[p + (j < rest.count ? j : rest.count - 1) * rest.line];
+            to[p * TILE_COLUMNS + j] = line[j][p];
 }
 
 #else
@@ -757,4 +818,7 @@ static const ji_product_kernels_t NAME(product) = {
 #undef TILE_REALS
 #undef TILE_ROWS
 #undef DIRECT_AHEAD
+#undef DIRECT_SUMS
+#undef DIRECT_WIDE
+#undef DIRECT_FEW
 #undef SQUARE

@@ -81,6 +81,8 @@
 #endif
 /* What is loaded behind it was not loaded before it. */
 #define VECTOR_FENCE __asm__ volatile("" ::: "memory")
+/* An object that is loaded from its place behind a fence, and in no register meanwhile. */
+#define VECTOR_IN_MEMORY(object) __asm__ volatile("" : : "r"(&(object)) : "memory")
 #define VECTOR_INLINE static inline __attribute__((always_inline, unused))
 
 #if defined(VECTOR_AVX512)
