@@ -379,10 +379,11 @@ JALLOC_API jstatus_t jblas_ztrsv(jhandle_t *handle, jblas_uplo_t uplo, jblas_ope
  * Small elements beside large ones lose digits, sums of elements may overflow, an infinity may
  * become NaN. Workspace: componentwise panels. Normwise, with m, n, k the sizes, e the bytes of an
  * element, u 2^-24 or 2^-53, and alpha 1, beta 0 in the bounds:
- * - "3m" (complex): three real products in place of four, at most 4/3 as fast. Bytes: 3 (m kc + kc
- *   nc + m nc) e / 2, where kc and nc are panels of the device's (host: 1024, 512; GPU: all of k,
- *   4096), and the panels of the real products. |Re error| <= g |A||B| and |Im error| <= 3 g
- *   |A||B| by the moduli of the elements, where g = (k + k / kc + 8) u.
+ * - "3m" (complex; host from 512): three real products in place of four, at most 4/3 as fast.
+ *   Bytes: on the host panels, at most as many as componentwise; elsewhere, and by a CBLAS, 3 (m kc
+ *   + kc nc + m nc) e / 2 and what the real products want, where kc and nc are panels of the
+ *   device's (CBLAS: 1024, 512; GPU: all of k, 4096). |Re error| <= g |A||B| and |Im error| <= 3 g
+ *   |A||B| by the moduli of the elements, where g = (k + k / kc + 8) u, on the host (k + 8) u.
  * - "emulated-bf16x9" (float; GPUs of compute capability 10.0 and 10.3 with cuBLAS 12.9 or newer,
  *   in host pointer mode): cuBLAS's own emulation, all nine products of three bfloat16, in place of
  *   the ways below; where it declines, its product of floats. Bytes: none beside what cuBLAS has
@@ -400,8 +401,8 @@ JALLOC_API jstatus_t jblas_ztrsv(jhandle_t *handle, jblas_uplo_t uplo, jblas_ope
  *   Faster, and up to seven times as far off as plain float where all terms are of one sign; |C -
  *   C'| <= (2.1 d + kc / 240 + k / d + k / kc + 16) u |A||B| + k 2^-46 r c: elements below 2^-27 of
  *   the largest in their row or column lose digits. Both make NaN of what depends on an infinity.
- * - "strassen-2", "strassen-1" (real): Winograd's form of Strassen's algorithm, two halvings or
- *   one; an eighth of the work is saved by each. Bytes: (m k + k n + m n) e / 4 for one, 5/16 in
+ * - "strassen-2", "strassen-1" (real; GPUs): Winograd's form of Strassen's algorithm, two halvings
+ *   or one; an eighth of the work is saved by each. Bytes: (m k + k n + m n) e / 4 for one, 5/16 in
  *   place of 1/4 for two. Each halving makes the error larger: |C - C'| <= (18^l (k'^2 + 6 k') - 6
  *   k) u max|A| max|B|, where k' = k / 2^l after l halvings; in practice about 3 times a halving.
  * - as componentwise: the panels, on a GPU "plain". The only ones with the policy same bits.

@@ -32,43 +32,13 @@ static jhandle_t *normwise_handle(void) {
 static const int functions[] = {BLAS_INDEX_sgemm, BLAS_INDEX_dgemm};
 
 /* Higham's bound for l halvings down to depth k', which the norms bound. */
-static long double norm_bound(const blas_case_t *c, int levels) {
-    long double largest[3] = {0, 0, 0};
-    for (int which = 0; which < 3; ++which) {
-        const blas_operand_t *o = &c->operand[which];
-        for (int64_t j = 0; j < o->columns; ++j)
-            for (int64_t i = 0; i < o->rows && !o->unread; ++i)
-                largest[which] =
-                    fmaxl(largest[which], wide_abs(wide_get(o->before + (o->data - o->region),
-                                                            o->element, blas_index(o, 0, i, j))));
-    }
+static bool within_norms(blas_case_t *c, int levels) {
     const long double depth = ceill((long double)c->k / (1 << levels)),
                       unit = wide_epsilon(c->operand[2].element) / 2;
     const long double factor = powl(18, levels) * (depth * depth + 6 * depth);
-    return unit * (wide_abs(c->alpha) * factor * largest[0] * largest[1] +
-                   4 * wide_abs(c->beta) * largest[2]);
-}
-
-static bool within_norms(blas_case_t *c, int levels) {
-    const blas_operand_t *o = &c->operand[2];
-    const long double bound = norm_bound(c, levels);
-    if (!c->has_reference)
-        c->function->routine->reference(c);
-    c->has_reference = true;
-    for (int64_t j = 0; j < o->columns; ++j)
-        for (int64_t i = 0; i < o->rows; ++i) {
-            const wide_t got = wide_get(o->data, o->element, blas_index(o, 0, i, j)),
-                         want = *wide_at(o->want[0], i, j);
-            if (!(wide_abs(got - want) <= bound)) {
-                JFAIL("%s: %d halvings: element (%ld, %ld) is %.17Lg, should be %.17Lg within %Lg",
-                      blas_describe(c), levels, (long)i, (long)j, __real__ got, __real__ want,
-                      bound);
-                return false;
-            }
-            wide_put(o->data, o->element, blas_index(o, 0, i, j), 0);
-            wide_put(o->before + (o->data - o->region), o->element, blas_index(o, 0, i, j), 0);
-        }
-    return blas_unchanged(c); /* all that is not an element of C */
+    return blas_within(
+        c, unit * (wide_abs(c->alpha) * factor * blas_largest(c, 0) * blas_largest(c, 1) +
+                   4 * wide_abs(c->beta) * blas_largest(c, 2)));
 }
 
 /* Elements of A and B become of all sizes, each at random, so that quarters do not resemble each

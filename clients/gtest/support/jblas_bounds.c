@@ -54,6 +54,19 @@ static void multiply_at_the_edge(jdatatype_t type) {
 
 bool blas_is_own(void) { return ji_host_primitives[JI_GEMM] == ji_host_gemm; }
 
+static void gemm_of_another(void *block) { ji_host_gemm(block); }
+
+void blas_hide_own_gemm(bool hide) {
+    const char *isa;
+    JEXPECT_OK(jblas_get_host_isa(&isa)); /* the first call fills the table */
+
+    ji_host_function_t *const gemm = &ji_host_primitives[JI_GEMM];
+    if (hide && *gemm == ji_host_gemm)
+        *gemm = gemm_of_another;
+    else if (!hide && *gemm == gemm_of_another)
+        *gemm = ji_host_gemm;
+}
+
 bool blas_product_reads_beyond(int element) {
     enum { UNKNOWN, STAYS, BEYOND };
     static int known[4];

@@ -381,3 +381,36 @@ bool blas_same_as(const blas_case_t *c, const unsigned char *snapshot) {
             same &= memcmp(snapshot, c->operand[which].region, c->operand[which].region_bytes) == 0;
     return same;
 }
+
+long double blas_largest(const blas_case_t *c, int which) {
+    const blas_operand_t *o = &c->operand[which];
+    const unsigned char *data = o->before + (o->data - o->region);
+    long double largest = 0;
+    for (int64_t j = 0; j < o->columns && !o->unread; ++j)
+        for (int64_t i = 0; i < o->rows; ++i)
+            largest = fmaxl(largest, wide_abs(wide_get(data, o->element, blas_index(o, 0, i, j))));
+    return largest;
+}
+
+bool blas_within(blas_case_t *c, long double bound) {
+    blas_operand_t *o = &c->operand[2];
+    unsigned char *before = o->before + (o->data - o->region);
+    if (!c->has_reference)
+        c->function->routine->reference(c);
+    c->has_reference = true;
+    for (int64_t j = 0; j < o->columns; ++j)
+        for (int64_t i = 0; i < o->rows; ++i) {
+            const int64_t at = blas_index(o, 0, i, j);
+            const wide_t got = wide_get(o->data, o->element, at), want = *wide_at(o->want[0], i, j);
+            if (!(wide_abs(got - want) <= bound)) {
+                JFAIL("%s: element (%ld, %ld) is %.17Lg%+.17Lgi, should be %.17Lg%+.17Lgi within "
+                      "%Lg",
+                      blas_describe(c), (long)i, (long)j, __real__ got, __imag__ got, __real__ want,
+                      __imag__ want, bound);
+                return false;
+            }
+            wide_put(o->data, o->element, at, 0);
+            wide_put(before, o->element, at, 0);
+        }
+    return blas_unchanged(c); /* all that is not an element of C */
+}

@@ -172,6 +172,15 @@ bool blas_same_as(const blas_case_t *c, const unsigned char *snapshot);
 /* Whether jblas's own kernels compute, and not the CBLAS, as who runs the tests may want. */
 bool blas_is_own(void);
 
+/* Whether jblas's own gemm looks like another's, so that ways on workspace are those of other
+ * devices. Where a CBLAS computes it is another's anyway. */
+void blas_hide_own_gemm(bool hide);
+
+/* The largest magnitude in an operand before the call, 0 of one that is not read. */
+long double blas_largest(const blas_case_t *c, int which);
+/* As blas_right(), with one bound for all elements of C, which are zeros afterwards. */
+bool blas_within(blas_case_t *c, long double bound);
+
 /* Whether the CBLAS's gemm of the type reads what lies behind its operands; the room that guard
  * pages then leave to products of the type. */
 bool blas_product_reads_beyond(int element);

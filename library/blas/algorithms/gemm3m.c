@@ -26,7 +26,10 @@
  *     | A | C |  m             Workspace: 3 (m kc + kc nc + m nc) reals, so it grows with m alone.
  *     +---+---+
  *
- * Narrower panels were measured to lose what three products gain, so there is one rung. */
+ * Narrower panels were measured to lose what three products gain, so there is one rung.
+ *
+ * jblas's own products on the host take parts while they pack (host/gemm_3m.c): then there is no
+ * such workspace, only panels. */
 
 #include "blas/algorithms/gemm.h"
 #include "blas/primitives/split.h"
@@ -42,7 +45,23 @@ bool ji_gemm3m_pays(const jhandle_t *handle, const ji_matmat_t *args) {
            ji_gemm_smallest(args) >= ji_tuning(handle)->gemm3m_least;
 }
 
+/* Whether parts and sums are made while packing (host/gemm_3m.c), and need no workspace. */
+static bool gemm3m_packs(const jhandle_t *handle) {
+    return handle->device->kind == JDEVICE_HOST && ji_product_is_own(JI_GEMM);
+}
+
+/* The plain product's panels hold those of a real one of its sizes. */
+static size_t gemm3m_panel_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
+    return ji_panel_bytes(handle, JI_GEMM, args->head.type, args->m, args->n, args->k).packed;
+}
+
 void ji_gemm3m_add_rung(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *args) {
+    if (gemm3m_packs(handle)) {
+        const size_t panels = gemm3m_panel_bytes(handle, args);
+        jplan_add(plan, JI_GEMM_3M, JI_GEMM_BITS_3M, 0, panels > 0, &panels);
+        return;
+    }
+
     jdatatype_t real = ji_real_of(args->head.type);
     const ji_tuning_t *tuning = ji_tuning(handle);
     int64_t kc = ji_min(args->k, tuning->gemm3m_k_panel),
@@ -75,6 +94,12 @@ static jstatus_t gemm3m_split(jhandle_t *handle, jdatatype_t type, jblas_operati
 
 jstatus_t ji_gemm3m_run(jhandle_t *handle, const ji_matmat_t *matmat, const jborrow_t *ws) {
     ji_matmat_t args = *matmat;
+    if (gemm3m_packs(handle)) {
+        args.panels = ws->ptr[0];
+        args.panel_bytes = ws->ptr[0] == NULL ? 0 : gemm3m_panel_bytes(handle, &args);
+        return ji_run(handle, JI_GEMM_BY_3M, &args);
+    }
+
     jdatatype_t type = args.head.type, real = ji_real_of(type);
     const ji_tuning_t *tuning = ji_tuning(handle);
     int64_t kc = gemm3m_width(args.k, tuning->gemm3m_k_panel),

@@ -38,10 +38,11 @@ void ji_host_set_info(void *block) {
     *args->info = args->n;
 }
 
-#define HOST_GEMM3M_LEAST 512 /* below, splitting and merging cost what is saved */
-/* Measured on a busy machine (clients/bench/bench_strassen.c), one halving was 1.03 to 1.09 times
- * the CBLAS's dgemm of orders 2048 and 4096 with one and two threads, at 2.5 to 3 times its error,
- * and slower than its sgemm: too little for a way that is taken unasked. */
+#define HOST_GEMM3M_LEAST 512 /* below, taking parts costs much of what is saved */
+/* Measured on a busy machine, one halving was 0.97 to 1.03 times jblas's own dgemm and sgemm of
+ * order 8192, with sums made while packing (gemm_3m.c), and 1.03 to 1.09 times a CBLAS's dgemm of
+ * 2048 and 4096, with sums in workspace (clients/bench/bench_strassen.c), at 2.5 to 3 times the
+ * error: too little for a way that is taken unasked. */
 #define HOST_STRASSEN_LEAST INT64_MAX
 int64_t ji_blas_int_max = INT64_MAX;
 ji_tuning_t ji_host_tuning = {

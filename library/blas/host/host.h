@@ -14,7 +14,7 @@
  *   scale.h matrix.c matrix_kernel.h   scaling and adding of matrices
  *   half.c split_kernels.c             16-bit products; real parts of complex matrices
  *   product.h product.c panels.c       level 3 by kernels/product.h, and the workspace for it
- *   matmat.c                           its routines
+ *   matmat.c gemm_3m.c                 its routines; complex gemm by three real products
  *   trsm.c                             solves with triangles, by products and kernels/triangle.h
  *   triangle_factor.c                  trtri and potrf, by kernels/factor.h
  *

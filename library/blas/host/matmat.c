@@ -76,6 +76,14 @@ static void gemm_small(const ji_matmat_t *args) {
         gemm_strips(args, &direct);
 }
 
+ji_product_t ji_gemm_product(const ji_matmat_t *args) {
+    const jdatatype_t type = args->head.type;
+    ji_product_t product = product_of(args, type, type);
+    product.a = ji_operand_a(type, args->a, args->lda, args->transa);
+    product.b = ji_operand_b(type, args->b, args->ldb, args->transb);
+    return product;
+}
+
 void ji_host_gemm(void *block) {
     const ji_matmat_t *args = block;
     const jdatatype_t type = args->head.type;
@@ -87,9 +95,7 @@ void ji_host_gemm(void *block) {
         return;
     }
 
-    ji_product_t product = product_of(args, type, type);
-    product.a = ji_operand_a(type, args->a, args->lda, args->transa);
-    product.b = ji_operand_b(type, args->b, args->ldb, args->transb);
+    const ji_product_t product = ji_gemm_product(args);
     ji_product(&product);
 }
 

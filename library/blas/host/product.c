@@ -47,6 +47,8 @@
 #define PRODUCT_COMPACT_BYTES 524288
 #define PRODUCT_LEAST_WORK 3e5  /* multiplications that a thread is worth */
 #define PRODUCT_SUMS_BYTES 1536 /* of a tile */
+/* Of an operand whose elements are made before they are packed. */
+#define PRODUCT_PIECE_BYTES 16384
 
 typedef struct product_run {
     const ji_product_t *call;
@@ -114,6 +116,11 @@ static const void *operand_at(const ji_operand_t *operand, int64_t line, int64_t
            (line * operand->line + step * operand->step) * (int64_t)operand_element_bytes(operand);
 }
 
+/* Whether its elements are packed as they lie. */
+static bool operand_is_plain(const ji_product_t *call, const ji_operand_t *operand) {
+    return operand->kind == JI_OPERAND_GENERAL && operand->type == call->type;
+}
+
 /* ---- Packing ---- */
 
 /* A strip on its way: where it is packed to, and its lines. */
@@ -125,7 +132,7 @@ typedef struct product_strip {
     int group;         /* lines that can be packed alone */
     char *to;          /* the strip's first step, run->step */
     int64_t line;
-    int count;
+    int count, width;
 } product_strip_t;
 
 static product_strip_t product_strip(const product_run_t *run, bool is_a, bool turned, char *to,
@@ -143,30 +150,47 @@ static product_strip_t product_strip(const product_run_t *run, bool is_a, bool t
                              .group = is_a ? kernels->vector_rows : width,
                              .to = to,
                              .line = line,
-                             .count = (int)ji_min(width, lines_end - line)};
+                             .count = (int)ji_min(width, lines_end - line),
+                             .width = width};
 }
 
-/* Steps [from, end) of 16-bit elements, by pieces that are widened on the stack. */
-static void product_pack_halves(const product_strip_t *strip, char *to, int64_t from, int64_t end) {
-    enum { PIECE = 32 };
-    float piece[PIECE * JI_PRODUCT_ROWS];
+/* Rows x columns of what is packed, from a line and a step on: widened, or a part of it. */
+static void product_make_piece(const product_run_t *run, const ji_operand_t *operand, void *piece,
+                               int64_t line, int64_t step, int64_t rows, int64_t columns) {
+    const ji_product_parts_t parts = {.rows = rows,
+                                      .columns = columns,
+                                      .from = operand_at(operand, line, step),
+                                      .ld = operand->line == 1 ? operand->step : operand->line,
+                                      .part = operand->part,
+                                      .conjugate = operand->conjugate};
+    if (ji_is_half(operand->type))
+        ji_widen(operand->type, piece, rows, parts.from, parts.ld, rows, columns);
+    else
+        run->kernels->parts(piece, &parts);
+}
+
+/* Steps [from, end) of the lines [strip->line, lines_end), which are strips one behind the other:
+ * of all of them where they lie together, so that what is read is long. */
+static void product_pack_pieces(const product_run_t *run, const product_strip_t *strip,
+                                int64_t lines_end, int64_t from, int64_t end) {
+    _Alignas(64) char piece[PRODUCT_PIECE_BYTES];
     const ji_operand_t *operand = strip->operand;
-    const bool lines_lie_together = operand->line == 1;
+    const int64_t lines = lines_end - strip->line, element = (int64_t)ji_sizeof(run->call->type),
+                  most = (int64_t)sizeof piece / element / lines;
+    const bool together = operand->line == 1;
 
     for (int64_t step = from, steps; step < end; step += steps) {
-        steps = ji_min(PIECE, end - step);
+        steps = ji_min(most, end - step);
+        product_make_piece(run, operand, piece, strip->line, step, together ? lines : steps,
+                           together ? steps : lines);
 
-        if (lines_lie_together)
-            ji_widen(operand->type, piece, strip->count, operand_at(operand, strip->line, step),
-                     operand->step, strip->count, steps);
-        else
-            ji_widen(operand->type, piece, PIECE, operand_at(operand, strip->line, step),
-                     operand->line, steps, strip->count);
-
-        strip->pack(to, piece, lines_lie_together ? 1 : PIECE,
-                    lines_lie_together ? strip->count : 1, strip->count, steps, false,
-                    strip->turned);
-        to += (size_t)steps * strip->step_bytes;
+        char *to = strip->to + (size_t)(step - run->step) * strip->step_bytes;
+        for (int64_t line = 0; line < lines; line += strip->width) {
+            strip->pack(to, piece + line * (together ? 1 : steps) * element, together ? 1 : steps,
+                        together ? lines : 1, (int)ji_min(strip->width, lines - line), steps, false,
+                        strip->turned);
+            to += (size_t)run->steps * strip->step_bytes;
+        }
     }
 }
 
@@ -178,8 +202,8 @@ static void product_pack_block(const product_run_t *run, const product_strip_t *
         return;
 
     char *const to = strip->to + (size_t)(from - run->step) * strip->step_bytes;
-    if (ji_is_half(operand->type))
-        product_pack_halves(strip, to, from, end);
+    if (operand->type != run->call->type)
+        product_pack_pieces(run, strip, strip->line + strip->count, from, end);
     else if (mirrored)
         strip->pack(to, operand_at(operand, from, strip->line), operand->step, operand->line,
                     strip->count, end - from, operand->conjugate != operand->hermitian,
@@ -354,6 +378,13 @@ static void product_tile(const product_run_t *run, const char *a, const char *b,
     const int columns = (int)ji_min(kernels->columns, j_end - j);
     int rows = (int)ji_min(kernels->rows, i_end - i);
 
+    if (call->complex_c) {
+        kernels->tile_complex(
+            run->steps, a, b, rows, columns, run->is_first ? &run->first : &run->more,
+            ji_at((jdatatype_t)(call->type + JDATATYPE_F32_C), call->c, i, j, call->ldc),
+            call->ldc);
+        return;
+    }
     if ((lower && i + rows <= j) || (upper && j + columns <= i))
         return;
 
@@ -392,6 +423,20 @@ static void product_pack_b(const product_run_t *run, int64_t strip) {
     product_pack(run, &b);
 }
 
+static void product_pack_rows(const product_run_t *run, char *a, int64_t row, int64_t row_end) {
+    const int rows = run->kernels->rows;
+    const product_strip_t first = product_strip(run, true, true, a, row, row_end);
+    if (first.operand->type != run->call->type && first.operand->line == 1) {
+        product_pack_pieces(run, &first, row_end, run->step, run->step + run->steps);
+        return;
+    }
+
+    for (int64_t i = row; i < row_end; i += rows, a += run->steps * run->kernels->row_bytes) {
+        const product_strip_t strip = product_strip(run, true, true, a, i, row_end);
+        product_pack(run, &strip);
+    }
+}
+
 /* Rows [row, row_end), of which this thread packs A, by columns [column, column_end). */
 static void product_multiply_block(const product_run_t *run, char *a_panel, int64_t row,
                                    int64_t row_end, int64_t column, int64_t column_end) {
@@ -399,15 +444,11 @@ static void product_multiply_block(const product_run_t *run, char *a_panel, int6
     const size_t a_strip = (size_t)run->steps * (size_t)kernels->row_bytes,
                  b_strip = (size_t)run->steps * (size_t)kernels->column_bytes;
 
-    char *a = a_panel;
-    for (int64_t i = row; i < row_end; i += kernels->rows, a += a_strip) {
-        const product_strip_t strip = product_strip(run, true, true, a, i, row_end);
-        product_pack(run, &strip);
-    }
+    product_pack_rows(run, a_panel, row, row_end);
 
     const char *b = run->b_panel + (size_t)((column - run->column) / kernels->columns) * b_strip;
     for (int64_t j = column; j < column_end; j += kernels->columns, b += b_strip) {
-        a = a_panel;
+        const char *a = a_panel;
         for (int64_t i = row; i < row_end; i += kernels->rows, a += a_strip)
             product_tile(run, a, b, i, row_end, j, column_end);
     }
@@ -659,8 +700,7 @@ static void product_direct_panel(const product_run_t *run, int64_t step, int64_t
                                   .scalars = step == 0 ? run->first : run->more,
                                   .ldc = call->ldc};
 
-    const bool as_it_is =
-        a->kind == JI_OPERAND_GENERAL && a->line == 1 && !a->conjugate && !ji_is_half(a->type);
+    const bool as_it_is = operand_is_plain(call, a) && a->line == 1 && !a->conjugate;
     const int64_t rows = as_it_is ? end - i : run->kernels->rows;
     for (; i < end; i += rows) {
         direct.m = ji_min(rows, end - i);
@@ -752,8 +792,8 @@ static void product_strips(product_run_t *run) {
 
 static void product_in_place(product_run_t *run) {
     const ji_product_t *call = run->call;
-    if (call->written == JI_WRITTEN_ALL && call->a.kind != JI_OPERAND_TRIANGULAR &&
-        call->b.kind == JI_OPERAND_GENERAL && !ji_is_half(call->b.type)) {
+    if (call->written == JI_WRITTEN_ALL && !call->complex_c &&
+        call->a.kind != JI_OPERAND_TRIANGULAR && operand_is_plain(call, &call->b)) {
         product_direct(run);
         return;
     }
@@ -820,9 +860,8 @@ static bool product_is_compact(const ji_product_t *call) {
     const int64_t a_ld = ji_max(a->line, a->step), b_ld = ji_max(b->line, b->step);
 
     return call->threads.count <= 1 && !ji_is_complex(call->type) &&
-           ji_max(ji_max(call->m, call->n), call->k) <= 512 && a->kind == JI_OPERAND_GENERAL &&
-           b->kind == JI_OPERAND_GENERAL && call->written == JI_WRITTEN_ALL &&
-           !ji_is_half(a->type) &&
+           ji_max(ji_max(call->m, call->n), call->k) <= 512 && operand_is_plain(call, a) &&
+           operand_is_plain(call, b) && call->written == JI_WRITTEN_ALL && !call->complex_c &&
            a_ld * (a->line == 1 ? call->k : call->m) * element <= PRODUCT_COMPACT_BYTES &&
            b_ld * (b->line == 1 ? call->k : call->n) * element <= PRODUCT_COMPACT_BYTES;
 }
@@ -830,8 +869,8 @@ static bool product_is_compact(const ji_product_t *call) {
 /* Whether it is better done in place, though there are panels: lent to an algorithm for its largest
  * product. */
 static bool product_is_small(const ji_product_t *call) {
-    const bool general = call->a.kind == JI_OPERAND_GENERAL && call->b.kind == JI_OPERAND_GENERAL &&
-                         call->written == JI_WRITTEN_ALL && !ji_is_half(call->a.type);
+    const bool general = operand_is_plain(call, &call->a) && operand_is_plain(call, &call->b) &&
+                         call->written == JI_WRITTEN_ALL && !call->complex_c;
 
     return ji_min(call->m, call->n) < JI_PACKED_LEAST_SIZE ||
            ji_product_work(call->type, call->m, call->n, call->k) <

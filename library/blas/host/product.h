@@ -6,10 +6,11 @@
 /* The product of the host: C = alpha A B + beta C, where A, B and C are not only whole matrices.
  *
  *     operands (what is packed)   general, transposed, conjugated; symmetric and Hermitian from one
- *                                 triangle; triangular, unit or not; of 16 bits
- *     what of C is written        all, or one triangle
+ *                                 triangle; triangular, unit or not; of 16 bits; parts of complex
+ *                                 elements
+ *     what of C is written        all, or one triangle; of a real product, a complex matrix
  *
- * A routine of level 3 is a choice of these (matmat.c). */
+ * A routine of level 3 is a choice of these (matmat.c, gemm_3m.c). */
 
 #include "blas/algorithms/product.h"
 #include "blas/host/host.h"
@@ -24,12 +25,13 @@ typedef enum ji_operand_kind {
 /* A matrix of lines along C (rows of A, columns of B) and steps along the depth. */
 typedef struct ji_operand {
     ji_operand_kind_t kind;
-    jdatatype_t type; /* of its elements; 16-bit ones become floats */
+    jdatatype_t type; /* of its elements; 16-bit ones become floats, complex ones `part` */
     const void *data;
     int64_t line, step; /* elements from one to the next; one of them is 1 */
     bool conjugate;
     bool lower; /* the triangle that is read has line >= step */
     bool unit, hermitian;
+    ji_part_t part; /* of complex elements in a real product */
 } ji_operand_t;
 
 typedef enum ji_written { JI_WRITTEN_ALL, JI_WRITTEN_LOWER, JI_WRITTEN_UPPER } ji_written_t;
@@ -42,6 +44,7 @@ typedef struct ji_product {
     ji_written_t written;
     void *c; /* may be the data of a triangular product's other operand */
     int64_t ldc;
+    bool complex_c; /* C and the scalars are complex, the product is real; JI_WRITTEN_ALL */
     ji_threads_t threads;
     void *panels; /* workspace, aligned to 64 bytes; NULL: in place */
     size_t panel_bytes;
@@ -51,6 +54,9 @@ typedef struct ji_product {
 ji_panel_bytes_t ji_product_bytes(jdatatype_t type, int64_t m, int64_t n, int64_t k, int threads);
 
 void ji_product(const ji_product_t *call);
+
+/* gemm's: C = alpha op(A) op(B) + beta C. */
+ji_product_t ji_gemm_product(const ji_matmat_t *args);
 
 /* As ji_product_bytes(), for JI_GEMM_HALF (half.c). */
 ji_panel_bytes_t ji_half_bytes(int64_t m, int64_t n, int64_t k, int threads);

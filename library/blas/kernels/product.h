@@ -55,6 +55,17 @@ typedef struct ji_product_corner {
     bool lower, conjugate, hermitian, triangular, unit;
 } ji_product_corner_t;
 
+/* What counts of a complex element: the real part, the imaginary one, or their sum. */
+typedef enum ji_part { JI_PART_REAL, JI_PART_IMAGINARY, JI_PART_SUM } ji_part_t;
+
+typedef struct ji_product_parts {
+    int64_t rows, columns;
+    const void *from; /* complex */
+    int64_t ld;
+    ji_part_t part;
+    bool conjugate;
+} ji_product_parts_t;
+
 struct ji_product_kernels {
     int rows, columns;           /* of a tile, elements */
     int vector_rows;             /* of a vector */
@@ -86,6 +97,12 @@ struct ji_product_kernels {
                             const ji_product_scalars_t *scalars, void *c, int64_t ldc, int diagonal,
                             bool lower);
     void (*direct)(const ji_product_direct_t *call);
+    /* Of real types alone, for complex matrices. Rows x columns of a piece that is packed next, by
+     * columns; and a tile, or a part of one, whose C is complex: a part of alpha that is 0 is left
+     * out, whatever the sums are. */
+    void (*parts)(void *to, const ji_product_parts_t *parts);
+    void (*tile_complex)(int64_t depth, const void *a, const void *b, int rows, int columns,
+                         const ji_product_scalars_t *scalars, void *c, int64_t ldc);
 };
 
 extern const ji_product_kernels_t *const ji_product_avx512[4];

@@ -26,6 +26,7 @@
 #define DIRECT_WIDE 6 /* vectors */
 #define DIRECT_FEW (TILE_COLUMNS / 2 / PARTS)
 #define SQUARE (NARROW_BYTES / (int)sizeof(REAL) / PARTS)
+#define AHEAD_STEPS 8 /* between requests for lines of a complex C */
 
 /* ---- To C ---- */
 
@@ -307,6 +308,54 @@ VECTOR_INLINE void NAME(tile_reals)(int64_t depth, const void *a, const void *b,
 static void NAME(tile)(int64_t depth, const void *a, const void *b,
                        const ji_product_scalars_t *scalars, void *c, int64_t ldc) {
     NAME(tile_reals)(depth, a, b, scalars, c, ldc);
+}
+
+/* What a column of a complex C becomes, by real sums. Where alpha has no part there is no infinity
+ * that it would make NaN. */
+VECTOR_INLINE void NAME(update_complex)(int rows, const REAL *sums, const NAME(scalars_t) * by,
+                                        REAL *c) {
+    const VECTOR zero = V(splat)(0);
+
+    for (int i = 0; i < 2 * rows; i += LANES) {
+        const PART part = V(first)(2 * rows - i < LANES ? 2 * rows - i : LANES);
+        const VECTOR old = by->reads ? V(load_part)(c + i, part) : zero;
+        const VECTOR sum =
+            V(where)(V(exceeds)(V(abs)(by->alpha), zero), V(load_twice)(sums + i / 2));
+
+        VECTOR result = by->beta * old;
+        if (by->turns_beta)
+            result = V(fma)(by->beta_i, V(turn)(old), result);
+        V(store_part)(c + i, V(fma)(by->alpha, sum, result), part);
+    }
+}
+
+/* Lines of C are asked for a few at a time, so that loads of A and B do not wait behind them. */
+static void NAME(tile_complex)(int64_t depth, const void *a_, const void *b_, int rows, int columns,
+                               const ji_product_scalars_t *scalars, void *c_, int64_t ldc) {
+    const REAL *a = a_, *b = b_;
+    REAL *c = c_, sums[TILE_COLUMNS * TILE_REALS];
+    VECTOR acc[TILE_COLUMNS][TILE_VECTORS];
+    NAME(begin_sums)(acc, TILE_VECTORS, sums, false);
+
+    for (int i = 0; i < 2 * rows; i += 64 / (int)sizeof(REAL)) {
+        const int64_t steps = depth < AHEAD_STEPS ? depth : AHEAD_STEPS;
+        for (int j = 0; j < columns; j++)
+            __builtin_prefetch(c + i + j * 2 * ldc, 1);
+
+        NAME(accumulate)(acc, 0, TILE_VECTORS, steps, a, b);
+        a += steps * TILE_REALS, b += steps * TILE_COLUMNS, depth -= steps;
+    }
+    NAME(accumulate)(acc, 0, TILE_VECTORS, depth, a, b);
+    NAME(end_sums)(acc, TILE_VECTORS, sums);
+
+    const REAL alpha[2] = {(REAL)scalars->alpha[0], (REAL)scalars->alpha[1]};
+    const NAME(scalars_t) by = {.alpha = V(splat_pair)(alpha),
+                                .beta = V(splat)((REAL)scalars->beta[0]),
+                                .beta_i = V(splat)((REAL)scalars->beta[1]),
+                                .turns_beta = scalars->beta[1] != 0,
+                                .reads = scalars->beta[0] != 0 || scalars->beta[1] != 0};
+    for (int j = 0; j < columns; j++, c += 2 * ldc)
+        NAME(update_complex)(rows, sums + j * TILE_REALS, &by, c);
 }
 
 #else /* what a complex tile is: a real one of twice the depth */
@@ -758,6 +807,31 @@ VECTOR_INLINE void NAME(copy)(REAL *to, const REAL *from, int64_t stride, int co
     }
 }
 
+/* ---- Pieces ---- */
+
+#if !COMPLEX
+static void NAME(parts)(void *to_, const ji_product_parts_t *parts) {
+    const REAL *from = parts->from;
+    const REAL sign = parts->conjugate ? -1 : 1;
+    REAL *to = to_;
+
+    for (int64_t j = 0; j < parts->columns; j++, from += 2 * parts->ld, to += parts->rows)
+        switch (parts->part) {
+        case JI_PART_REAL:
+            for (int64_t i = 0; i < parts->rows; i++)
+                to[i] = from[2 * i];
+            break;
+        case JI_PART_IMAGINARY:
+            for (int64_t i = 0; i < parts->rows; i++)
+                to[i] = sign * from[2 * i + 1];
+            break;
+        default:
+            for (int64_t i = 0; i < parts->rows; i++)
+                to[i] = from[2 * i] + sign * from[2 * i + 1];
+        }
+}
+#endif
+
 /* The element on the diagonal, and zeros or mirror images on the side that is not stored. */
 static void NAME(corner)(void *to_, const ji_product_corner_t *corner) {
     const int64_t line = corner->line_step * PARTS, step = corner->step_step * PARTS;
@@ -810,6 +884,10 @@ static const ji_product_kernels_t NAME(product) = {
     .update = NAME(update),
     .update_triangle = NAME(update_triangle),
     .direct = NAME(direct),
+#if !COMPLEX
+    .parts = NAME(parts),
+    .tile_complex = NAME(tile_complex),
+#endif
 };
 
 #undef TILE_COLUMNS
@@ -822,3 +900,4 @@ static const ji_product_kernels_t NAME(product) = {
 #undef DIRECT_WIDE
 #undef DIRECT_FEW
 #undef SQUARE
+#undef AHEAD_STEPS

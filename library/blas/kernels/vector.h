@@ -37,6 +37,7 @@
  *   t_turn(v) t_conjugate(v)     of complex numbers: i v, (x, y) becomes (-y, x); (x, -y)
  *   t_splat_pair(p)              p[0] at even places, p[1] at odd ones
  *   t_even(v) t_odd(v)           the even ones twice: 0 0 2 2 ...; the odd ones: 1 1 3 3 ...
+ *   t_load_twice(p)              half a vector of reals, each twice: p[0] p[0] p[1] p[1] ...
  *   t_keep                       a choice of elements: t_keep_from(n), all but the first n;
  *                                t_keep_before(n), the first n; t_keep_between(m, n), of these all
  *                                but the first m; m and n may be any number
@@ -196,6 +197,15 @@ VECTOR_INLINE s_vector s_even(s_vector v) { return _mm512_moveldup_ps(v); }
 VECTOR_INLINE d_vector d_even(d_vector v) { return _mm512_movedup_pd(v); }
 VECTOR_INLINE s_vector s_odd(s_vector v) { return _mm512_movehdup_ps(v); }
 VECTOR_INLINE d_vector d_odd(d_vector v) { return _mm512_permute_pd(v, 0xFF); }
+
+VECTOR_INLINE s_vector s_load_twice(const float *p) {
+    return _mm512_permutexvar_ps(_mm512_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7),
+                                 _mm512_castps256_ps512(_mm256_loadu_ps(p)));
+}
+VECTOR_INLINE d_vector d_load_twice(const double *p) {
+    return _mm512_permutexvar_pd(_mm512_setr_epi64(0, 0, 1, 1, 2, 2, 3, 3),
+                                 _mm512_castpd256_pd512(_mm256_loadu_pd(p)));
+}
 
 typedef __mmask16 s_keep;
 typedef __mmask8 d_keep;
@@ -376,6 +386,14 @@ VECTOR_INLINE d_vector d_even(d_vector v) { return _mm256_movedup_pd(v); }
 VECTOR_INLINE s_vector s_odd(s_vector v) { return _mm256_movehdup_ps(v); }
 VECTOR_INLINE d_vector d_odd(d_vector v) { return _mm256_permute_pd(v, 0xF); }
 
+VECTOR_INLINE s_vector s_load_twice(const float *p) {
+    return _mm256_permutevar8x32_ps(_mm256_castps128_ps256(_mm_loadu_ps(p)),
+                                    _mm256_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3));
+}
+VECTOR_INLINE d_vector d_load_twice(const double *p) {
+    return _mm256_permute4x64_pd(_mm256_castpd128_pd256(_mm_loadu_pd(p)), 0x50);
+}
+
 typedef __m256 s_keep;
 typedef __m256d d_keep;
 VECTOR_INLINE s_keep s_keep_before(int n) {
@@ -520,6 +538,9 @@ VECTOR_INLINE s_vector s_even(s_vector v) { return (s_vector){v[0], v[0], v[2], 
 VECTOR_INLINE d_vector d_even(d_vector v) { return (d_vector){v[0], v[0]}; }
 VECTOR_INLINE s_vector s_odd(s_vector v) { return (s_vector){v[1], v[1], v[3], v[3]}; }
 VECTOR_INLINE d_vector d_odd(d_vector v) { return (d_vector){v[1], v[1]}; }
+
+VECTOR_INLINE s_vector s_load_twice(const float *p) { return (s_vector){p[0], p[0], p[1], p[1]}; }
+VECTOR_INLINE d_vector d_load_twice(const double *p) { return (d_vector){p[0], p[0]}; }
 
 typedef int s_keep __attribute__((vector_size(16)));
 typedef int64_t d_keep __attribute__((vector_size(16)));

@@ -230,7 +230,10 @@ static_assert(sizeof(ji_matmat_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copie
     X(MERGE, merge)         /* ji_merge_t */                                                       \
     X(GEMM_HALF, gemm_half) /* ji_matmat_t: A, B, C of type F16 or BF16, sums and scalars float */
 
-#define JI_HOST_PRIMITIVE_LIST(X) X(POTRF, potrf) /* ji_matmat_t as TRTRI */
+/* Of the host alone: ji_matmat_t. */
+#define JI_HOST_PRIMITIVE_LIST(X)                                                                  \
+    X(POTRF, potrf)           /* as TRTRI */                                                       \
+    X(GEMM_BY_3M, gemm_by_3m) /* as GEMM, of complex types, by three real products */
 
 /* Of a GPU alone. */
 #define JI_GPU_PRIMITIVE_LIST(X)                                                                   \

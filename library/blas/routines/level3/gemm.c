@@ -5,7 +5,8 @@
  * device's, there is no plan, so a product costs little more than the vendor's. Otherwise the ways
  * that turn workspace and digits into speed, best first, those that the type and the device have:
  *
- *     complex   "3m"                        three real products, algorithms/gemm3m.c
+ *     complex   "3m"                        three real products, algorithms/gemm3m.c; jblas's own
+ *                                           on the host, host/gemm_3m.c
  *     float     "emulated-bf16x9"           the vendor's own emulation, which needs nothing; then
  *                                           none of the next two
  *     float     "split-bf16", "split-fp16"  tensor cores, algorithms/gemm_split.c
