@@ -32,9 +32,9 @@ typedef struct matvec_vector {
     int64_t increment;
 } matvec_vector_t;
 
-/* Of a matrix that is read once, for each thread: with a little less, two were slower than one. Half
- * of it is enough where the matrix is written, too; a triangle needs four times as much, since each
- * block of its columns is divided anew. */
+/* Of a matrix that is read once, for each thread: with a little less, two were slower than one.
+ * Half of it is enough where the matrix is written, too; a triangle needs four times as much, since
+ * each block of its columns is divided anew. */
 #define MATVEC_THREAD_BYTES ((int64_t)176 * 1024)
 
 /* What the loops below read of a call. */

@@ -75,8 +75,8 @@ int ji_product_threads(double work) {
     return threads >= INT16_MAX ? INT16_MAX : (int)threads;
 }
 
-/* Few tiles are not divided, however deep; nor are few rows where a triangular B has to be packed by
- * all, before anything is multiplied. */
+/* Few tiles are not divided, however deep; nor are few rows where a triangular B has to be packed
+ * by all, before anything is multiplied. */
 static int product_threads(const ji_product_t *call) {
     const ji_product_kernels_t *kernels = ji_kernels->product[call->type];
     const bool packs_first = call->b.kind == JI_OPERAND_TRIANGULAR;
