@@ -733,10 +733,14 @@ static void product_direct(product_run_t *run) {
 
     ji_team_lease_t lease;
     ji_team_begin(&lease, &call->threads, product_threads(call));
+    const int64_t rows = product_strips_of(call->m, run->kernels->rows),
+                  columns = product_strips_of(call->n, run->kernels->columns);
+    const bool by_rows = (rows + lease.count - 1) / lease.count * columns <
+                         (columns + lease.count - 1) / lease.count * rows;
     run->column_end = call->n;
     run->rounds = 1;
-    run->groups = call->m >= call->n ? lease.count : 1;
-    run->parts = call->m >= call->n ? 1 : lease.count;
+    run->groups = by_rows ? lease.count : 1;
+    run->parts = by_rows ? 1 : lease.count;
     ji_team_do(&lease, product_direct_part, run);
     ji_team_end(&lease);
 }

@@ -387,6 +387,8 @@ VECTOR_INLINE void NAME(direct_tile)(const ji_product_direct_t *call, const NAME
     const int64_t a_step = call->a_step * PARTS, b_step = call->b_row_step * PARTS,
                   b_next = call->b_column_step * PARTS, ldc = call->ldc * PARTS;
     const REAL *b_behind = b + TILE_COLUMNS * b_next; /* another register for columns behind */
+    /* Columns that are pages apart are not foreseen by the processor. */
+    const bool is_far = a_step * (int64_t)sizeof(REAL) >= 4096;
     VECTOR acc[DIRECT_SUMS];
 
     VECTOR_UNROLL
@@ -401,11 +403,12 @@ VECTOR_INLINE void NAME(direct_tile)(const ji_product_direct_t *call, const NAME
     for (int64_t p = 0; p < call->depth; p++, a += a_step, b += b_step, b_behind += b_step) {
         VECTOR column[DIRECT_WIDE];
         VECTOR_UNROLL
-        for (int v = 0; v < vectors; v++) {
+        for (int v = 0; v < vectors; v++)
             column[v] =
                 v < vectors - 1 ? V(load)(a + v * LANES) : V(load_part)(a + v * LANES, last);
-            /* Few columns wait for A, whose columns may be pages apart. */
-            if (columns <= 4)
+        if (is_far) {
+            VECTOR_UNROLL
+            for (int v = 0; v < vectors; v++)
                 __builtin_prefetch(a + DIRECT_AHEAD * a_step + v * LANES);
         }
         VECTOR_UNROLL
