@@ -36,19 +36,20 @@ static ji_product_t triangle_of(const ji_matmat_t *args, jdatatype_t alpha_type,
 
 /* A strip of A after the other, copied. Not inlined, lest others make room for the strip. */
 static __attribute__((noinline)) void gemm_strips(const ji_matmat_t *args,
-                                                  ji_product_direct_t *direct) {
+                                                  const ji_product_direct_t *whole) {
     const jdatatype_t type = args->head.type;
     const ji_product_kernels_t *kernels = ji_kernels->product[type];
     const bool conjugate = args->transa == JBLAS_CONJUGATE_TRANSPOSE;
     _Alignas(64) char strip[JI_PRODUCT_STRIP_BYTES];
+    ji_product_direct_t direct = *whole;
 
-    direct->a = strip, direct->a_step = kernels->rows;
+    direct.a = strip, direct.a_step = kernels->rows;
     for (int64_t i = 0; i < args->m; i += kernels->rows) {
-        direct->m = ji_min(kernels->rows, args->m - i);
-        direct->c = ji_at(type, args->c, i, 0, args->ldc);
-        kernels->pack_a(strip, ji_at(type, args->a, 0, i, args->lda), args->lda, 1, (int)direct->m,
+        direct.m = ji_min(kernels->rows, args->m - i);
+        direct.c = ji_at(type, args->c, i, 0, args->ldc);
+        kernels->pack_a(strip, ji_at(type, args->a, 0, i, args->lda), args->lda, 1, (int)direct.m,
                         args->k, conjugate, false);
-        kernels->direct(direct);
+        kernels->direct(&direct);
     }
 }
 

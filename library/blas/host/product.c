@@ -407,8 +407,10 @@ static void product_tile(const product_run_t *run, const char *a, const char *b,
 
 /* ---- Packed ---- */
 
-/* The strips that lines are. */
-static int64_t product_strips_of(int64_t lines, int width) { return (lines + width - 1) / width; }
+/* How many portions it takes. */
+static int64_t product_portions(int64_t size, int64_t portion) {
+    return (size + portion - 1) / portion;
+}
 
 /* Where the n-th of so many parts begins: they differ by one at most, longer ones come first. */
 static int64_t product_cut(int64_t size, int64_t n, int64_t parts) {
@@ -458,8 +460,8 @@ static void product_multiply_block(const product_run_t *run, char *a_panel, int6
 static bool product_item(const product_run_t *run, int64_t item, int64_t *row, int64_t *row_end,
                          int64_t *column, int64_t *column_end) {
     const int rows = run->kernels->rows, columns = run->kernels->columns;
-    const int64_t row_strips = product_strips_of(run->row_end - run->row, rows),
-                  column_strips = product_strips_of(run->column_end - run->column, columns);
+    const int64_t row_strips = product_portions(run->row_end - run->row, rows),
+                  column_strips = product_portions(run->column_end - run->column, columns);
     const int64_t part = item % run->parts, group = item / run->parts % run->groups,
                   round = item / (run->parts * run->groups);
     if (round >= run->rounds)
@@ -532,12 +534,12 @@ static void product_columns(const product_run_t *shared, char *a_panel, int64_t 
         if (!product_go_to(&run, panel, column, column_end))
             continue;
 
-        const int64_t strips = product_strips_of(run.column_end - run.column, run.kernels->columns);
+        const int64_t strips = product_portions(run.column_end - run.column, run.kernels->columns);
         for (int64_t strip = 0; strip < strips; strip++)
             product_pack_b(&run, strip);
 
         int64_t row, row_end, from, end;
-        run.rounds = product_strips_of(run.row_end - run.row, (int)run.row_block);
+        run.rounds = product_portions(run.row_end - run.row, (int)run.row_block);
         for (int64_t item = 0; product_item(&run, item, &row, &row_end, &from, &end); item++)
             product_multiply_block(&run, a_panel, row, row_end, from, end);
     }
@@ -550,7 +552,7 @@ static void product_columns(const product_run_t *shared, char *a_panel, int64_t 
 static int64_t product_part_column(const product_run_t *run, int64_t n) {
     const ji_product_t *call = run->call;
     const int rows = run->kernels->rows, columns = run->kernels->columns;
-    const int64_t strips = product_strips_of(run->column_end - run->column, columns);
+    const int64_t strips = product_portions(run->column_end - run->column, columns);
     if (n == run->parts)
         return run->column_end;
     if (call->written == JI_WRITTEN_ALL)
@@ -581,7 +583,7 @@ static void product_columns_part(void *argument, int part) {
 
 static void product_pack_b_part(void *argument, int index) {
     const product_run_t *run = argument;
-    const int64_t strips = product_strips_of(run->column_end - run->column, run->kernels->columns),
+    const int64_t strips = product_portions(run->column_end - run->column, run->kernels->columns),
                   end = product_cut(strips, index + 1, run->threads);
 
     for (int64_t strip = product_cut(strips, index, run->threads); strip < end; strip++)
@@ -606,37 +608,38 @@ static void product_multiply_part(void *argument, int index) {
  * too few for that, by columns, too. Says how long it takes. Where B is triangular, A is
  * overwritten: its rows are one thread's. */
 static double product_divide(product_run_t *run, int count) {
-    const int64_t row_strips = product_strips_of(run->row_end - run->row, run->kernels->rows),
+    const int64_t row_strips = product_portions(run->row_end - run->row, run->kernels->rows),
                   column_strips =
-                      product_strips_of(run->column_end - run->column, run->kernels->columns),
+                      product_portions(run->column_end - run->column, run->kernels->columns),
                   most_parts = run->call->b.kind == JI_OPERAND_TRIANGULAR ? 1 : column_strips;
     double least = INFINITY;
 
+    run->groups = run->parts = 1;
     for (int64_t parts = 1; parts <= ji_min(count, most_parts); parts++) {
-        const int64_t groups = ji_min((count + parts - 1) / parts, row_strips);
-        const double turns = (double)((groups * parts + count - 1) / count),
-                     strips = (double)((row_strips + groups - 1) / groups),
-                     tiles = (double)((column_strips + parts - 1) / parts),
+        const int64_t groups = ji_max(1, ji_min(product_portions(count, parts), row_strips));
+        const double turns = (double)product_portions(groups * parts, count),
+                     strips = (double)product_portions(row_strips, groups),
+                     tiles = (double)product_portions(column_strips, parts),
                      time = turns * (strips * (tiles + PRODUCT_PACKING) + PRODUCT_FETCHING * tiles);
         if (time < least)
             least = time, run->groups = groups, run->parts = parts;
     }
 
-    const int64_t strips = (row_strips + run->groups - 1) / run->groups;
-    run->rounds = product_strips_of(strips * run->kernels->rows, (int)run->row_block);
+    const int64_t strips = product_portions(row_strips, run->groups);
+    run->rounds = product_portions(strips * run->kernels->rows, run->row_block);
     return least;
 }
 
 /* Whether threads divide the columns of a block; how, if so. */
 static bool product_goes_by_columns(product_run_t *run, int count) {
     const ji_product_t *call = run->call;
-    const int64_t strips = product_strips_of(run->column_end - run->column, run->kernels->columns);
+    const int64_t strips = product_portions(run->column_end - run->column, run->kernels->columns);
 
     if (count > 1 && call->b.kind == JI_OPERAND_TRIANGULAR)
         return false;
     if (count > 1 && call->written == JI_WRITTEN_ALL) {
-        const double rows = (double)product_strips_of(call->m, run->kernels->rows),
-                     tiles = (double)((strips + count - 1) / count);
+        const double rows = (double)product_portions(call->m, run->kernels->rows),
+                     tiles = (double)product_portions(strips, count);
         run->row = 0, run->row_end = call->m;
         if (rows * (tiles + PRODUCT_PACKING) + PRODUCT_PACKING * tiles > product_divide(run, count))
             return false;
@@ -733,10 +736,10 @@ static void product_direct(product_run_t *run) {
 
     ji_team_lease_t lease;
     ji_team_begin(&lease, &call->threads, product_threads(call));
-    const int64_t rows = product_strips_of(call->m, run->kernels->rows),
-                  columns = product_strips_of(call->n, run->kernels->columns);
-    const bool by_rows = (rows + lease.count - 1) / lease.count * columns <
-                         (columns + lease.count - 1) / lease.count * rows;
+    const int64_t rows = product_portions(call->m, run->kernels->rows),
+                  columns = product_portions(call->n, run->kernels->columns);
+    const bool by_rows = product_portions(rows, lease.count) * columns <
+                         product_portions(columns, lease.count) * rows;
     run->column_end = call->n;
     run->rounds = 1;
     run->groups = by_rows ? lease.count : 1;
@@ -857,11 +860,16 @@ ji_panel_bytes_t ji_product_bytes(jdatatype_t type, int64_t m, int64_t n, int64_
 }
 
 /* Whether one thread has all of a product's operands in its second cache, without gaps: then
- * packing them costs more than it saves (measured: up to 10 % at orders of 130 to 256). */
+ * packing them costs more than it saves (measured: up to 10 % at orders of 130 to 256). Not for
+ * narrower vectors where columns are so far apart that they share a few places of the first cache:
+ * packed, they are read from there more often. */
 static bool product_is_compact(const ji_product_t *call) {
     const ji_operand_t *const a = &call->a, *const b = &call->b;
     const int64_t element = (int64_t)ji_sizeof(call->type);
     const int64_t a_ld = ji_max(a->line, a->step), b_ld = ji_max(b->line, b->step);
+    const bool collides = a_ld * element % 1024 == 0 || b_ld * element % 1024 == 0;
+    if (collides && ji_kernels->vector_bytes < 64)
+        return false;
 
     return call->threads.count <= 1 && !ji_is_complex(call->type) &&
            ji_max(ji_max(call->m, call->n), call->k) <= 512 && operand_is_plain(call, a) &&
