@@ -65,6 +65,31 @@ JTEST(JblasThreads, AnExecutorRunsTheParts) {
     sum_by_executor(NULL);
 }
 
+/* A product that asks for no workspace may still be worth several threads. */
+JTEST(JblasThreads, ProductsInPlaceAreShared) {
+    enum { N = 112 };
+    static double x[N * N], y[2][N * N];
+    const double one = 1, zero = 0;
+    lender_t lender = {.offers = 3};
+    const jexecutor_t executor = {sizeof executor, &lender, offer, run_backwards};
+    jhandle_t *handle;
+    if (!blas_is_own())
+        JSKIP("the CBLAS computes");
+    for (int i = 0; i < N * N; i++)
+        x[i] = jtest_random_double(-1, 1);
+
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    for (int lent = 0; lent < 2; lent++) {
+        JEXPECT_OK(jhandle_set_threads(handle, lent ? 0 : 1));
+        JEXPECT_OK(jhandle_set_executor(handle, lent ? &executor : NULL));
+        JEXPECT_OK(jblas_dgemm(handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, N, N, N, &one, x, N,
+                               x, N, &zero, y[lent], N));
+        JEXPECT_EQ(atomic_load(&lender.runs) > 0, lent != 0);
+    }
+    JEXPECT_EQ(memcmp(y[1], y[0], sizeof y[0]), 0);
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
 /* An executor may offer any number; workspace is lent for no more than the process may use. */
 JTEST(JblasThreads, WorkspaceBesideAnExecutorIsInProportion) {
     enum { N = 300 };

@@ -77,21 +77,32 @@ static void gemm_small(const ji_matmat_t *args) {
         gemm_strips(args, &direct);
 }
 
+/* op(A) and op(B). */
+static void take_operands(ji_product_t *product, const ji_matmat_t *args) {
+    product->a = ji_operand_a(product->type, args->a, args->lda, args->transa);
+    product->b = ji_operand_b(product->type, args->b, args->ldb, args->transb);
+}
+
 ji_product_t ji_gemm_product(const ji_matmat_t *args) {
-    const jdatatype_t type = args->head.type;
-    ji_product_t product = product_of(args, type, type);
-    product.a = ji_operand_a(type, args->a, args->lda, args->transa);
-    product.b = ji_operand_b(type, args->b, args->ldb, args->transb);
+    ji_product_t product = product_of(args, args->head.type, args->head.type);
+    take_operands(&product, args);
     return product;
+}
+
+/* One panel, and no work for two threads: as rows and columns below 32 never are. */
+static bool gemm_is_small(const ji_matmat_t *args) {
+    return args->panels == NULL && args->k <= JI_PRODUCT_DEPTH / 2 &&
+           ((args->m | args->n) < 32 || args->head.threads.count < 2 ||
+            ji_product_work(args->head.type, args->m, args->n, args->k) <
+                2 * JI_PRODUCT_LEAST_WORK);
 }
 
 void ji_host_gemm(void *block) {
     const ji_matmat_t *args = block;
-    const jdatatype_t type = args->head.type;
-    if ((args->k == 0 || host_is_zero(type, &args->alpha)) && ji_host_gemm_is_scaling(args))
+    if (ji_host_gemm_is_scaling(args))
         return;
 
-    if (args->panels == NULL && args->k <= JI_PRODUCT_DEPTH / 2) {
+    if (gemm_is_small(args)) {
         gemm_small(args);
         return;
     }
@@ -102,13 +113,11 @@ void ji_host_gemm(void *block) {
 
 void ji_host_gemmt(void *block) {
     const ji_matmat_t *args = block;
-    const jdatatype_t type = args->head.type;
     if (ji_host_syrk_is_scaling(args))
         return;
 
-    ji_product_t product = triangle_of(args, type, type);
-    product.a = ji_operand_a(type, args->a, args->lda, args->transa);
-    product.b = ji_operand_b(type, args->b, args->ldb, args->transb);
+    ji_product_t product = triangle_of(args, args->head.type, args->head.type);
+    take_operands(&product, args);
     ji_product(&product);
 }
 

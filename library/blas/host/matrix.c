@@ -79,19 +79,15 @@ static void scale_whole(const ji_matmat_t *args, const ji_scalar_t *scalar, cons
     ji_host_scale_matrix(&scale);
 }
 
-bool ji_host_gemm_is_scaling(const ji_matmat_t *args) {
-    if (args->k != 0)
-        return ji_host_symm_is_scaling(args);
-
+void ji_host_scale_result(const ji_matmat_t *args) {
     scale_whole(args, &args->beta, args->c, args->ldc);
-    return true;
 }
 
 bool ji_host_symm_is_scaling(const ji_matmat_t *args) {
     if (!host_is_zero(args->head.type, &args->alpha))
         return false;
 
-    scale_whole(args, &args->beta, args->c, args->ldc);
+    ji_host_scale_result(args);
     return true;
 }
 

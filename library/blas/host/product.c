@@ -45,7 +45,6 @@
 
 #define PRODUCT_B_BYTES ((size_t)6291456)
 #define PRODUCT_COMPACT_BYTES 524288
-#define PRODUCT_LEAST_WORK 3e5  /* multiplications that a thread is worth */
 #define PRODUCT_SUMS_BYTES 1536 /* of a tile */
 /* Of an operand whose elements are made before they are packed. */
 #define PRODUCT_PIECE_BYTES 16384
@@ -71,7 +70,7 @@ typedef struct product_run {
 } product_run_t;
 
 int ji_product_threads(double work) {
-    const double threads = work / PRODUCT_LEAST_WORK;
+    const double threads = work / JI_PRODUCT_LEAST_WORK;
     return threads >= INT16_MAX ? INT16_MAX : (int)threads;
 }
 

@@ -68,7 +68,8 @@ void ji_widen(jdatatype_t type, float *to, int64_t to_ld, const void *from, int6
  * the widest type (trsm.c). */
 #define JI_SOLVE_STACK_BYTES ((size_t)40960)
 
-/* How many threads so many real multiplications are worth. */
+/* Real multiplications that a thread is worth, and how many threads so many are. */
+#define JI_PRODUCT_LEAST_WORK 3e5
 int ji_product_threads(double work);
 
 /* A scalar, wherever it is, as reals. */

@@ -10,7 +10,7 @@
  * zero. So where nothing is read no CBLAS is asked, and jblas scales by itself. A scalar of 0
  * writes zeros whatever was there, 1 touches nothing. */
 
-#include "blas/primitives/primitive.h"
+#include "blas/host/host.h"
 
 /* n elements that are |increment| apart, from the lowest address. scalar_type is head's, or its
  * real type. */
@@ -24,7 +24,6 @@ void ji_host_scale_triangle(const ji_head_t *head, jdatatype_t scalar_type,
 
 /* Products of which nothing is left where they read none of their operands: then C or B is scaled,
  * and the answer is true. gemm; symm and hemm; syrk, syr2k and gemmt; trmm and trsm. */
-bool ji_host_gemm_is_scaling(const ji_matmat_t *args);
 bool ji_host_symm_is_scaling(const ji_matmat_t *args);
 bool ji_host_syrk_is_scaling(const ji_matmat_t *args);
 bool ji_host_trmm_is_scaling(const ji_matmat_t *args);
@@ -32,5 +31,16 @@ bool ji_host_trmm_is_scaling(const ji_matmat_t *args);
  * parts of C's diagonal, which BLAS does not read, are 0 now. */
 bool ji_host_herk_is_scaling(const ji_matmat_t *args, jdatatype_t alpha_type);
 void ji_host_clear_diagonal(const ji_matmat_t *args);
+/* C = beta C, m x n. */
+void ji_host_scale_result(const ji_matmat_t *args);
+
+/* Of the smallest products the question costs as much as the answer. */
+static inline bool ji_host_gemm_is_scaling(const ji_matmat_t *args) {
+    if (args->k != 0 && !host_is_zero(args->head.type, &args->alpha))
+        return false;
+
+    ji_host_scale_result(args);
+    return true;
+}
 
 #endif
