@@ -41,6 +41,7 @@
  * Read rows.h first, then routines/level3/syrk.c, then this file from the top. */
 
 #include "blas/algorithms/algorithm.h"
+#include "blas/host/host.h"
 #include "blas/kernels/level1.h"
 #include "blas/kernels/matvec.h"
 #include "blas/routine/rows.h"
@@ -202,14 +203,16 @@ static inline const ji_level1_t *ji_kernels_at_once(const jhandle_t *handle, jda
                      (uint64_t)increments < (uint64_t)JI_SMALL_SIZE;
     return JI_LIKELY(may) ? ji_kernels->level1[type] : NULL;
 }
-/* The same of level 2: for one block of rows and of columns, and vectors side by side. */
+/* The same of level 2: for one block of rows and of columns, vectors side by side, and an alpha
+ * that is not 0. */
 static inline const ji_matvec_kernels_t *ji_matvec_at_once(const jhandle_t *handle,
                                                            jdatatype_t type, int64_t m, int64_t n,
-                                                           int64_t lda, int64_t incx,
-                                                           int64_t incy) {
+                                                           const void *alpha, int64_t lda,
+                                                           int64_t incx, int64_t incy) {
     const bool may = ji_is_now(handle) && (uint64_t)m - 1 < JI_MATVEC_BLOCK &&
                      (uint64_t)n - 1 < JI_MATVEC_BLOCK && m <= lda && lda < JI_SMALL_SIZE &&
-                     incx == 1 && incy == 1;
+                     incx == 1 && incy == 1 && alpha != NULL &&
+                     !host_is_zero(type, &(ji_scalar_t){.pointer = alpha});
     return JI_LIKELY(may) ? ji_kernels->matvec[type] : NULL;
 }
 

@@ -3,7 +3,6 @@
 
 /* y = alpha op(A) x + beta y. */
 
-#include "blas/host/host.h"
 #include "blas/routine/entry.h"
 
 JI_CALL gemv_call(jhandle_t *handle, void *block) {
@@ -25,13 +24,10 @@ static inline bool gemv_at_once(jdatatype_t type, jhandle_t *handle, jblas_opera
                                 int64_t m, int64_t n, const void *alpha, const void *a, int64_t lda,
                                 const void *x, int64_t incx, const void *beta, void *y,
                                 int64_t incy) {
-    const ji_matvec_kernels_t *kernels = ji_matvec_at_once(handle, type, m, n, lda, incx, incy);
-    if (JI_UNLIKELY(kernels == NULL || !JI_IS_OPERATION(trans) || alpha == NULL || a == NULL ||
-                    x == NULL || beta == NULL || y == NULL || !JI_IS_OWN(JI_GEMV, gemv)))
-        return false;
-
-    const ji_scalar_t scalar = {.pointer = alpha};
-    if (JI_UNLIKELY(host_is_zero(type, &scalar)))
+    const ji_matvec_kernels_t *kernels =
+        ji_matvec_at_once(handle, type, m, n, alpha, lda, incx, incy);
+    if (JI_UNLIKELY(kernels == NULL || !JI_IS_OPERATION(trans) || a == NULL || x == NULL ||
+                    beta == NULL || y == NULL || !JI_IS_OWN(JI_GEMV, gemv)))
         return false;
 
     kernels->small(m, n, trans, alpha, a, lda, x, beta, y);

@@ -3,7 +3,6 @@
 
 /* Updates of rank one: A = alpha x y^T + A, or with y conjugated. */
 
-#include "blas/host/host.h"
 #include "blas/routine/entry.h"
 
 JI_CALL ger_any(jhandle_t *handle, ji_matvec_t *args, ji_primitive_t primitive) {
@@ -27,13 +26,10 @@ JI_CALL gerc_call(jhandle_t *handle, void *block) { return ger_any(handle, block
 static inline bool ger_any_at_once(jdatatype_t type, jhandle_t *handle, bool conjugate, int64_t m,
                                    int64_t n, const void *alpha, const void *x, int64_t incx,
                                    const void *y, int64_t incy, void *a, int64_t lda) {
-    const ji_matvec_kernels_t *kernels = ji_matvec_at_once(handle, type, m, n, lda, incx, incy);
-    if (JI_UNLIKELY(kernels == NULL || alpha == NULL || x == NULL || y == NULL || a == NULL ||
+    const ji_matvec_kernels_t *kernels =
+        ji_matvec_at_once(handle, type, m, n, alpha, lda, incx, incy);
+    if (JI_UNLIKELY(kernels == NULL || x == NULL || y == NULL || a == NULL ||
                     !(conjugate ? JI_IS_OWN(JI_GERC, gerc) : JI_IS_OWN(JI_GER, ger))))
-        return false;
-
-    const ji_scalar_t scalar = {.pointer = alpha};
-    if (JI_UNLIKELY(host_is_zero(type, &scalar)))
         return false;
 
     ji_value_t scaled[JI_MATVEC_BLOCK];

@@ -3,7 +3,6 @@
 
 /* y = alpha A x + beta y with A symmetric, or Hermitian for complex types. */
 
-#include "blas/host/host.h"
 #include "blas/routine/entry.h"
 
 JI_CALL symv_call(jhandle_t *handle, void *block) {
@@ -26,13 +25,10 @@ JI_CALL hemv_call(jhandle_t *handle, void *block) { return symv_call(handle, blo
 static inline bool symv_at_once(jdatatype_t type, jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
                                 const void *alpha, const void *a, int64_t lda, const void *x,
                                 int64_t incx, const void *beta, void *y, int64_t incy) {
-    const ji_matvec_kernels_t *kernels = ji_matvec_at_once(handle, type, n, n, lda, incx, incy);
-    if (JI_UNLIKELY(kernels == NULL || !JI_IS_UPLO(uplo) || alpha == NULL || a == NULL ||
-                    x == NULL || beta == NULL || y == NULL || !JI_IS_OWN(JI_SYMV, symv)))
-        return false;
-
-    const ji_scalar_t scalar = {.pointer = alpha};
-    if (JI_UNLIKELY(host_is_zero(type, &scalar)))
+    const ji_matvec_kernels_t *kernels =
+        ji_matvec_at_once(handle, type, n, n, alpha, lda, incx, incy);
+    if (JI_UNLIKELY(kernels == NULL || !JI_IS_UPLO(uplo) || a == NULL || x == NULL ||
+                    beta == NULL || y == NULL || !JI_IS_OWN(JI_SYMV, symv)))
         return false;
 
     kernels->symmetric(n, uplo == JBLAS_UPPER, alpha, a, lda, x, beta, y);
