@@ -31,8 +31,9 @@ import xml.etree.ElementTree as ElementTree
 SOURCE = pathlib.Path(__file__).resolve().parent
 KILL_GRACE_S = 5  # from the polite signal to the other one
 BUILD_LIMIT_S = 3600
-MESSAGE_LINES = 20  # of one failure, at the end of the output
+MESSAGE_LINES = 40  # of one failure, at the end of the output
 TAIL_LINES = 30  # of the log of a run that failed without naming a test
+REPORTS = ("WARNING: ThreadSanitizer", "ERROR: AddressSanitizer", "ERROR: LeakSanitizer", "runtime error:")
 MESSAGES = 40  # failures that are shown with their messages; of more, the names
 SKIPPED = 77  # exit status of a condition that does not hold, as CTest and Automake have it
 
@@ -210,12 +211,22 @@ def write_junit(path, name, seconds, problem):
     ElementTree.ElementTree(suite).write(path, encoding="utf-8", xml_declaration=True)
 
 
+def report_of(lines):
+    """The first thing that a sanitizer reported, below the test it came up in: it may be far from the log's end."""
+    first = next((n for n, line in enumerate(lines) if any(words in line for words in REPORTS)), None)
+    if first is None:
+        return []
+    begun = [line for line in lines[:first] if line.startswith("[ RUN ")]
+    return begun[-1:] + lines[first:first + MESSAGE_LINES - 2]
+
+
 def tail(logs):
-    """The ends of logs, and the test that a program was in when it ended."""
+    """The ends of logs, what a sanitizer reported, and the test that a program was in when it ended."""
     texts = []
     for log in logs:
         with contextlib.suppress(OSError):
             lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+            texts += report_of(lines[:-TAIL_LINES])
             begun = [n for n, line in enumerate(lines) if line.startswith("[ RUN ")]
             inside = begun and not any(line.startswith(("[  FAILED  ]", "[       OK ]", "[  SKIPPED ]"))
                                        for line in lines[begun[-1]:])

@@ -28,12 +28,14 @@ name = 'classname="Suite" name="Name"'
 print("[ RUN      ] Suite.Name\\nprinted\\n" + ("" if report == "dies" else "[       OK ] Suite.Name"), flush=True)
 if report == "dies":
     os.abort()
+if report.startswith("raced"):
+    print("WARNING: ThreadSanitizer: data race" + "\\n[       OK ] Suite.Later" * 100, flush=True)
 if report != "none" and not (report.endswith("one_dies") and shard == 1):
     cases = {"good": f'<testcase {name} status="run" result="completed"/>',
              "bad": f'<testcase {name} status="run" result="completed"><failure message="x.c:1&#10;'
                     f'reason{os.environ.get("VALUE", "")}"/></testcase>',
              "skip": f'<testcase {name} status="run" result="skipped"><skipped/></testcase>',
-             "off": f'<testcase {name} status="notrun" result="suppressed"/>', "": "", "one_dies": ""}
+             "off": f'<testcase {name} status="notrun" result="suppressed"/>', "": "", "one_dies": "", "raced": ""}
     part = report.split(",")[shard::shards]
     open(path, "w").write("<testsuites>" + "".join(cases[c] for c in part) + "</testsuites>")
 sys.exit(status)
@@ -71,6 +73,7 @@ PLANTED = [
     ("empty_report", 'kind="gtest"', '{fake} "" 0', (0, 1)),
     ("all_shards", 'kind="gtest"', "{fake} good,good,good,good,good,good,bad 0", (6, 1)),
     ("lost_shard", 'kind="gtest"', "{fake} good,good,good,one_dies 0", (2, 1)),
+    ("raced", 'kind="gtest"', "{fake} raced,good,good,good 66", (3, 1)),
     ("crashed_test", 'kind="gtest"', "{fake} dies 0", (0, 1)),
     ("ctest_good", 'kind="ctest"', "{ctest} good,good,skip 0", (2, 0)),
     ("ctest_bad", 'kind="ctest"', "{ctest} good,bad 8", (1, 1)),
@@ -188,7 +191,7 @@ def main():
             problems.append(f"last line: wanted {last}: {lines[-1]}")
         for line in ("failed: exit", "failed: failed_test: Suite.Name", "    x.c:1", "failed: each-7: Suite.Name", "    reason7",
                      "failed: ctest_bad: b", "    said why", "failed: one_of_two", "    exit status 3", "    this is why",
-                     "failed: crashed_test", "    [ RUN      ] Suite.Name"):
+                     "failed: crashed_test", "    [ RUN      ] Suite.Name", "    WARNING: ThreadSanitizer: data race"):
             if line not in lines:
                 problems.append(f"no line \"{line}\"")
         if "fine" in lines or "printed" in lines:
