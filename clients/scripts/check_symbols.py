@@ -2,7 +2,7 @@
 # Copyright (c) 2026 the jalloc authors
 # SPDX-License-Identifier: MIT
 """The symbols that the shared libraries export are those of the checked lists, cmake/NAME.symbols, with the functions of
-jblas's rows (library/blas/routine/rows.h), and nothing else. A GPU module exports the one by which libjalloc opens it, and needs nothing of libjalloc.
+jblas's rows (library/blas/routine/rows_*.h), and nothing else. A GPU module exports the one by which libjalloc opens it, and needs nothing of libjalloc.
 
 Names that begin with ji_ are internal: only those that a header of library/ marks JI_SHARED, for our own libraries of the
 same version, may be exported, and only where one of these imports them.
@@ -18,7 +18,8 @@ import sys
 
 sys.dont_write_bytecode = True  # in the source folder
 
-from texts.rows import ROWS, functions
+from texts.rows import all_functions
+from texts.tree import Tree
 
 ALLOWED = {
     "jalloc": re.compile(r"j(?!blas|buffer|distribution|layout|runtime)[a-z]+_[a-z0-9_]+$"),
@@ -97,7 +98,7 @@ def main():
     parser.add_argument("--update", action="store_true", help="write the lists")
     arguments = parser.parse_args()
     good, seen, shared = True, 0, shared_names(arguments.root)
-    routines = [*functions((arguments.root / ROWS).read_text(encoding="utf-8"))]
+    routines = [*all_functions(Tree(arguments.root))]
     for name in ALLOWED:
         library = arguments.build / "library" / f"lib{name}.so"
         if library.exists():

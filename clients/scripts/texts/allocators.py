@@ -101,7 +101,8 @@ LEFT_OUT = {
 def check_blas(tree, _build):
     """README says what of the levels of BLAS is missing: all of that and no more."""
     text = tree.read("README.md")
-    declared = " ".join(DECLARED.findall(tree.code("include/jalloc/jblas.h")))
+    declared = " ".join(name for header in tree.files(["include/jalloc/jblas_*.h"])
+                        for name in DECLARED.findall(tree.code(header)))
     for stem in BLAS:
         words = next((w for w, pattern in LEFT_OUT.items() if re.match(pattern, stem)), None)
         there = re.search(rf"\bjblas_(i[sdcz]|[sdcz]{{1,2}}){stem.removeprefix('i')}\b",

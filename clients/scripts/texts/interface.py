@@ -82,7 +82,8 @@ def check_getters(tree, _build):
 def check_threads(tree, _build):
     """A header with functions says from which threads they may be called."""
     for header in tree.files(HEADERS):
-        if DECLARED.search(tree.code(header)) and "thread" not in tree.comments(header).lower():
+        said = " ".join([tree.comments(header), *tree.heads(header)]).lower()
+        if DECLARED.search(tree.code(header)) and "thread" not in said:
             yield f"{header}:1: says nothing of threads"
 
 

@@ -6,7 +6,7 @@ import pathlib
 import re
 
 from texts.programs import cmake_options, variables
-from texts.rows import ROWS, functions
+from texts.rows import all_functions
 from texts.tree import FOR_AUTHORS, HEADERS, at
 
 NAME = re.compile(r"(?<![\w/.<>-])(?:j[a-z0-9]*_[a-z0-9_]+|J[A-Z0-9]*_[A-Z0-9_]*\w*)(\*?)")
@@ -122,7 +122,7 @@ def check_reference(tree, _build):
         s
         for n in tree.files(["cmake/*.symbols"])
         for s in tree.read(n).split() if not s.startswith("ji_")
-    } | functions(tree.read(ROWS)).keys()
+    } | all_functions(tree).keys()
     for symbol in sorted(exported - declared):
         yield f"cmake/*.symbols:1: {symbol} is exported and declared in no public header"
     for symbol in sorted(declared - exported):

@@ -9,7 +9,7 @@ from texts.interface import check_callers, check_getters, check_order, check_thr
 from texts.names import check_names, check_paths, check_reference
 from texts.programs import check_build, check_environment, check_options
 from texts.promises import PROMISES_PAGE, check_promises
-from texts.rows import HEADER, ROWS, check_rows
+from texts.rows import check_rows
 from texts.statuses import check_statuses
 
 # A check, a file, what stands there (None: the end of the file), what is put in its place, and what
@@ -88,10 +88,10 @@ PLANTED = [
     (check_build, "docs/building.rst", "``JALLOC_WERROR``, ", "",
      "JALLOC_WERROR with the default OFF"),
     (check_blas, "README.md", "mixed dots", "mixed signals", "sdsdot of BLAS is not there"),
-    (check_rows, HEADER, "jblas_dasum(jhandle_t *handle, int64_t n,",
+    (check_rows, "include/jalloc/jblas_level1.h", "jblas_dasum(jhandle_t *handle, int64_t n,",
      "jblas_dasum(jhandle_t *handle, int64_t length,", "jblas_dasum takes ['length'"),
-    (check_rows, ROWS, "X(context, iamax, d, idamax)", "", "jblas_idamax has no row"),
-    (check_rows, ROWS, "JI_SDCZ(X, context, geam)", "JI_SDCZ(X, context, geab)",
+    (check_rows, "library/blas/routine/rows_level1.h", "X(context, iamax, d, idamax)", "", "jblas_idamax has no row"),
+    (check_rows, "library/blas/routine/rows_extensions.h", "JI_SDCZ(X, context, geam)", "JI_SDCZ(X, context, geab)",
      "jblas_sgeab is not declared"),
     (check_comments, "library/blas/algorithms/potrf.c", None, "/* see ji_potrf_nowhere() */",
      "no ji_potrf_nowhere"),

@@ -1,13 +1,13 @@
 # Copyright (c) 2026 the jalloc authors
 # SPDX-License-Identifier: MIT
-"""The routines of jblas: what library/blas/routine/rows.h says of them, held against what jblas.h declares."""
+"""The routines of jblas: what the rows in library/blas/routine say of them, held against what the headers declare."""
 
 import re
 
 from texts.tree import at
 
-ROWS = "library/blas/routine/rows.h"
-HEADER = "include/jalloc/jblas.h"
+ROWS = ["library/blas/routine/rows_*.h"]
+HEADERS = ["include/jalloc/jblas*.h"]
 ARGUMENTS = re.compile(r"^#define JI_ARGUMENTS_(\w+)\(X, t[^)]*\) (.*)$", re.MULTILINE)
 FUNCTIONS = re.compile(r"^#define JI_FUNCTIONS_(\w+)\(X, context\) (.*)$", re.MULTILINE)
 ARGUMENT = re.compile(r"X\(t, (\w+), ([\w, ]+)")
@@ -38,16 +38,26 @@ def functions(text):
     return found
 
 
+def all_functions(tree):
+    """Those of all rows."""
+    found = {}
+    for name in tree.files(ROWS):
+        found.update(functions(tree.read(name)))
+    return found
+
+
 def check_rows(tree, _build):
-    """jblas.h declares the functions of the rows, with the same parameters, and no others."""
-    rows, text = functions(tree.read(ROWS)), tree.code(HEADER)
-    for match in PROTOTYPE.finditer(text):
-        name, parameters = match.group(1), match.group(2).split(",")
-        named = [PARAMETER.search(parameter.strip()).group(1) for parameter in parameters]
-        if name not in rows:
-            yield f"{at(HEADER, text, match)}: {name} has no row in {ROWS}"
-        elif named != rows[name]:
-            yield f"{at(HEADER, text, match)}: {name} takes {named}, its row says {rows[name]}"
-        rows.pop(name, None)
+    """The headers of jblas declare the functions of the rows, with the same parameters, and no others."""
+    rows = all_functions(tree)
+    for header in tree.files(HEADERS):
+        text = tree.code(header)
+        for match in PROTOTYPE.finditer(text):
+            name, parameters = match.group(1), match.group(2).split(",")
+            named = [PARAMETER.search(parameter.strip()).group(1) for parameter in parameters]
+            if name not in rows:
+                yield f"{at(header, text, match)}: {name} has no row"
+            elif named != rows[name]:
+                yield f"{at(header, text, match)}: {name} takes {named}, its row says {rows[name]}"
+            rows.pop(name, None)
     for name in rows:
-        yield f"{ROWS}:1: {name} is not declared in {HEADER}"
+        yield f"{ROWS[0]}:1: {name} is not declared"

@@ -49,7 +49,7 @@ class Statuses:
                 self.where[match.group(1)] = f"{header}:{line_of(text, match.start())}"
                 self.comment[match.group(1)] = " ".join(above[-1].split())
                 self.shared[match.group(1)] = [
-                    m for c in (above[0], group) for m in FOR_ALL.findall(c)
+                    m for c in (*tree.heads(header), group) for m in FOR_ALL.findall(c)
                 ]
 
     def said(self, function, seen=()):

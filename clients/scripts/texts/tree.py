@@ -78,6 +78,17 @@ class Tree:
         """The comments of a header alone, without the stars at the beginnings of lines."""
         return self.once(("comments", name), lambda: only_comments(self.read(name)))
 
+    def heads(self, header):
+        """The first comment of a header, with that of the header to which it refers."""
+        text, first = self.read(header), []
+        for match in COMMENT.finditer(text):
+            if re.match(r"/\*\*[^<]", match.group()):
+                first = [self.comments(header)[match.start():match.end()]]
+                break
+        for other in re.findall(r"all\s+routines\s+stands\s+in\s+(\w+\.h)", "".join(first)):
+            first += self.heads(f"include/jalloc/{other}")
+        return first
+
     def texts(self):
         """(name, text) of all that is looked through."""
         return [(n, self.read(n)) for n in self.files(PAGES)] + [(n, self.comments(n))
@@ -88,6 +99,7 @@ class Tree:
 
         def make():
             names = {w for n in self.files(HEADERS) for w in WORD.findall(self.code(n))}
+            names |= {pathlib.PurePosixPath(n).stem for n in self.files(HEADERS)}
             for header, macro, prefix in LISTS:
                 names |= {prefix + row for row in rows(self.read(header), macro)}
             return names

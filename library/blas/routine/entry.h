@@ -5,7 +5,7 @@
 
 /* What a routine's file is made of, and the two rooms of routines.
  *
- *   rows.h             what there is to say of a routine's arguments, once
+ *   rows.h             what there is to say of a routine's arguments, once; rows_<level>.h
  *   entry.h            the typed functions and the checks, expanded from the row
  *   call.c             what is off the path of a small call: the rows as data, the first call, size
  *                      queries, refusals, plans, created streams

@@ -1,0 +1,168 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_JBLAS_EXTENSIONS_H
+#define JALLOC_JBLAS_EXTENSIONS_H
+
+/** @file
+ * BLAS on a handle, beyond BLAS: extensions, and solvers from LAPACK. What holds for all routines
+ * stands in jblas.h. */
+
+#include <stdint.h>
+
+#include "jalloc/datatype.h"
+#include "jalloc/export.h"
+#include "jalloc/handle.h"
+#include "jalloc/jblas_types.h"
+#include "jalloc/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** @name Extensions
+ * Beyond BLAS.
+ * @{ */
+
+/** A = A^-1 in place, one triangle; the other is not touched. A: triangular of order n, lda >=
+ * max(1, n). info: 0, or i > 0 (1-based): diagonal element i is zero, A is unchanged; the status is
+ * success all the same. info is a result, it follows the pointer mode. Accuracy componentwise: for
+ * X = A^-1 a residual |X A - I| <= gamma_k |X||A| element by element, k = n + 8 (complex: 4 k); of
+ * a lower triangle on a GPU |A X - I| <= gamma_k |A||X|. Normwise: the same on the host; on a GPU
+ * products of inverses, |A X - I| <= gamma_k |A||X||A||X|. Workspace: on the host as the solves
+ * inside, rungs "packed", "packed-small", "in place" with the same bits. On a GPU the inverse:
+ * componentwise "halves", normwise "inverse" and a quarter more; last rung "substitution" none,
+ * slow. */
+JALLOC_API jstatus_t jblas_strtri(jhandle_t *handle, jblas_uplo_t uplo, jblas_diagonal_t diag,
+                                  int64_t n, float *a, int64_t lda, int64_t *info);
+JALLOC_API jstatus_t jblas_dtrtri(jhandle_t *handle, jblas_uplo_t uplo, jblas_diagonal_t diag,
+                                  int64_t n, double *a, int64_t lda, int64_t *info);
+JALLOC_API jstatus_t jblas_ctrtri(jhandle_t *handle, jblas_uplo_t uplo, jblas_diagonal_t diag,
+                                  int64_t n, jcomplex_f32_t *a, int64_t lda, int64_t *info);
+JALLOC_API jstatus_t jblas_ztrtri(jhandle_t *handle, jblas_uplo_t uplo, jblas_diagonal_t diag,
+                                  int64_t n, jcomplex_f64_t *a, int64_t lda, int64_t *info);
+
+/** C = alpha op(A) + beta op(B). C: m x n, op(A), op(B): m x n. alpha = 0: A is not read; beta = 0:
+ * B is not read. C may be A (with lda = ldc) where A is not transposed, and B likewise; otherwise
+ * overlap is not allowed. Workspace: none. */
+JALLOC_API jstatus_t jblas_sgeam(jhandle_t *handle, jblas_operation_t transa,
+                                 jblas_operation_t transb, int64_t m, int64_t n, const float *alpha,
+                                 const float *a, int64_t lda, const float *beta, const float *b,
+                                 int64_t ldb, float *c, int64_t ldc);
+JALLOC_API jstatus_t jblas_dgeam(jhandle_t *handle, jblas_operation_t transa,
+                                 jblas_operation_t transb, int64_t m, int64_t n,
+                                 const double *alpha, const double *a, int64_t lda,
+                                 const double *beta, const double *b, int64_t ldb, double *c,
+                                 int64_t ldc);
+JALLOC_API jstatus_t jblas_cgeam(jhandle_t *handle, jblas_operation_t transa,
+                                 jblas_operation_t transb, int64_t m, int64_t n,
+                                 const jcomplex_f32_t *alpha, const jcomplex_f32_t *a, int64_t lda,
+                                 const jcomplex_f32_t *beta, const jcomplex_f32_t *b, int64_t ldb,
+                                 jcomplex_f32_t *c, int64_t ldc);
+JALLOC_API jstatus_t jblas_zgeam(jhandle_t *handle, jblas_operation_t transa,
+                                 jblas_operation_t transb, int64_t m, int64_t n,
+                                 const jcomplex_f64_t *alpha, const jcomplex_f64_t *a, int64_t lda,
+                                 const jcomplex_f64_t *beta, const jcomplex_f64_t *b, int64_t ldb,
+                                 jcomplex_f64_t *c, int64_t ldc);
+
+/** batch_count products of one shape: C[i] = alpha op(A[i]) op(B[i]) + beta C[i]. a, b and c are
+ * arrays of pointers, read in stream order: they must stay valid until the stream has passed, as
+ * the matrices do. The C[i] must not overlap each other; pointers in the arrays are not checked.
+ * Workspace: none. */
+JALLOC_API jstatus_t jblas_sgemm_batched(jhandle_t *handle, jblas_operation_t transa,
+                                         jblas_operation_t transb, int64_t m, int64_t n, int64_t k,
+                                         const float *alpha, const float *const a[], int64_t lda,
+                                         const float *const b[], int64_t ldb, const float *beta,
+                                         float *const c[], int64_t ldc, int64_t batch_count);
+JALLOC_API jstatus_t jblas_dgemm_batched(jhandle_t *handle, jblas_operation_t transa,
+                                         jblas_operation_t transb, int64_t m, int64_t n, int64_t k,
+                                         const double *alpha, const double *const a[], int64_t lda,
+                                         const double *const b[], int64_t ldb, const double *beta,
+                                         double *const c[], int64_t ldc, int64_t batch_count);
+JALLOC_API jstatus_t jblas_cgemm_batched(jhandle_t *handle, jblas_operation_t transa,
+                                         jblas_operation_t transb, int64_t m, int64_t n, int64_t k,
+                                         const jcomplex_f32_t *alpha,
+                                         const jcomplex_f32_t *const a[], int64_t lda,
+                                         const jcomplex_f32_t *const b[], int64_t ldb,
+                                         const jcomplex_f32_t *beta, jcomplex_f32_t *const c[],
+                                         int64_t ldc, int64_t batch_count);
+JALLOC_API jstatus_t jblas_zgemm_batched(jhandle_t *handle, jblas_operation_t transa,
+                                         jblas_operation_t transb, int64_t m, int64_t n, int64_t k,
+                                         const jcomplex_f64_t *alpha,
+                                         const jcomplex_f64_t *const a[], int64_t lda,
+                                         const jcomplex_f64_t *const b[], int64_t ldb,
+                                         const jcomplex_f64_t *beta, jcomplex_f64_t *const c[],
+                                         int64_t ldc, int64_t batch_count);
+
+/** As jblas_dgemm_batched with matrix i at a + i * stride_a, b + i * stride_b, c + i * stride_c
+ * (elements). Strides may be 0 or negative for a and b (0: one matrix for all), and negative for c.
+ * Matrices C may interleave (m = 2, ldc = 6, stride_c = 2: rows 0 1, 2 3 and 4 5 of one matrix) but
+ * not share an element, which is an invalid size. Workspace: none. */
+JALLOC_API jstatus_t jblas_sgemm_strided_batched(jhandle_t *handle, jblas_operation_t transa,
+                                                 jblas_operation_t transb, int64_t m, int64_t n,
+                                                 int64_t k, const float *alpha, const float *a,
+                                                 int64_t lda, int64_t stride_a, const float *b,
+                                                 int64_t ldb, int64_t stride_b, const float *beta,
+                                                 float *c, int64_t ldc, int64_t stride_c,
+                                                 int64_t batch_count);
+JALLOC_API jstatus_t jblas_dgemm_strided_batched(jhandle_t *handle, jblas_operation_t transa,
+                                                 jblas_operation_t transb, int64_t m, int64_t n,
+                                                 int64_t k, const double *alpha, const double *a,
+                                                 int64_t lda, int64_t stride_a, const double *b,
+                                                 int64_t ldb, int64_t stride_b, const double *beta,
+                                                 double *c, int64_t ldc, int64_t stride_c,
+                                                 int64_t batch_count);
+JALLOC_API jstatus_t jblas_cgemm_strided_batched(
+    jhandle_t *handle, jblas_operation_t transa, jblas_operation_t transb, int64_t m, int64_t n,
+    int64_t k, const jcomplex_f32_t *alpha, const jcomplex_f32_t *a, int64_t lda, int64_t stride_a,
+    const jcomplex_f32_t *b, int64_t ldb, int64_t stride_b, const jcomplex_f32_t *beta,
+    jcomplex_f32_t *c, int64_t ldc, int64_t stride_c, int64_t batch_count);
+JALLOC_API jstatus_t jblas_zgemm_strided_batched(
+    jhandle_t *handle, jblas_operation_t transa, jblas_operation_t transb, int64_t m, int64_t n,
+    int64_t k, const jcomplex_f64_t *alpha, const jcomplex_f64_t *a, int64_t lda, int64_t stride_a,
+    const jcomplex_f64_t *b, int64_t ldb, int64_t stride_b, const jcomplex_f64_t *beta,
+    jcomplex_f64_t *c, int64_t ldc, int64_t stride_c, int64_t batch_count);
+
+/** @} @name Solvers
+ * From LAPACK.
+ * @{ */
+
+/** Cholesky factorization A = U^H U (upper) or L L^H (lower) in place, one triangle; the other is
+ * not touched. A: symmetric or Hermitian positive definite of order n, lda >= max(1, n). info: 0,
+ * or i > 0 (1-based): the leading minor of order i is not positive definite. Then the leading
+ * triangle of order i - 1 holds its factor, and what stands in the rest of the triangle is not
+ * said; the status is success all the same. info is a result, it follows the pointer mode. On a GPU
+ * the steps behind a failure are done all the same, so that no call waits; on the host they are
+ * not. Accuracy componentwise: |A - L L^H| <= gamma_k |L||L^H| element by element, k = n + 8
+ * (complex: 4 k). Normwise: the same on the host; on a GPU as jblas_dtrsm for the solves inside, by
+ * diagonal blocks of order 128. Workspace: on the host as the largest solve and product inside,
+ * rungs "packed", "packed-small", "in place" with the same bits. On a GPU, normwise and above order
+ * 128, "inverse" the inverse of one diagonal block and n x 128 elements, "inverse-strips"
+ * 1024 x 128 in place of these; last rung "substitution" none. */
+JALLOC_API jstatus_t jblas_spotrf(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, float *a,
+                                  int64_t lda, int64_t *info);
+JALLOC_API jstatus_t jblas_dpotrf(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, double *a,
+                                  int64_t lda, int64_t *info);
+JALLOC_API jstatus_t jblas_cpotrf(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
+                                  jcomplex_f32_t *a, int64_t lda, int64_t *info);
+JALLOC_API jstatus_t jblas_zpotrf(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
+                                  jcomplex_f64_t *a, int64_t lda, int64_t *info);
+
+/** Solves A X = B with the factor that jblas_dpotrf left in A; X overwrites B. B: n x nrhs, ldb >=
+ * max(1, n). Accuracy and workspace: as jblas_dtrsm with the same A and B. */
+JALLOC_API jstatus_t jblas_spotrs(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, int64_t nrhs,
+                                  const float *a, int64_t lda, float *b, int64_t ldb);
+JALLOC_API jstatus_t jblas_dpotrs(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, int64_t nrhs,
+                                  const double *a, int64_t lda, double *b, int64_t ldb);
+JALLOC_API jstatus_t jblas_cpotrs(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, int64_t nrhs,
+                                  const jcomplex_f32_t *a, int64_t lda, jcomplex_f32_t *b,
+                                  int64_t ldb);
+JALLOC_API jstatus_t jblas_zpotrs(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, int64_t nrhs,
+                                  const jcomplex_f64_t *a, int64_t lda, jcomplex_f64_t *b,
+                                  int64_t ldb);
+
+/** @} */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,144 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_JBLAS_LEVEL1_H
+#define JALLOC_JBLAS_LEVEL1_H
+
+/** @file
+ * BLAS on a handle, level 1: vectors. What holds for all routines stands in jblas.h. */
+
+#include <stdint.h>
+
+#include "jalloc/datatype.h"
+#include "jalloc/export.h"
+#include "jalloc/handle.h"
+#include "jalloc/jblas_types.h"
+#include "jalloc/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** @name Level 1: vectors
+ * Without a plan, but for dot, nrm2, asum and iamax on a GPU. n <= 0 is a vector without elements,
+ * as in BLAS: results are 0. With an increment of 0 each step sees what the one before it wrote.
+ * @{ */
+
+/** result = sum of |x_i|; for complex x of |Re x_i| + |Im x_i|. incx <= 0: 0, as reference BLAS.
+ * Workspace: on the host none; on a GPU for more than 4096 elements rung 0 "partial-sums" one sum
+ * for each 4096, rung 1 "serial" none (slow: one thread block). The order of the additions depends
+ * on n alone, so both rungs, any increments and any number of threads give the same bits (but by
+ * the CBLAS, JALLOC_HOST_BLAS=cblas, those that it gives). */
+JALLOC_API jstatus_t jblas_sasum(jhandle_t *handle, int64_t n, const float *x, int64_t incx,
+                                 float *result);
+JALLOC_API jstatus_t jblas_dasum(jhandle_t *handle, int64_t n, const double *x, int64_t incx,
+                                 double *result);
+JALLOC_API jstatus_t jblas_scasum(jhandle_t *handle, int64_t n, const jcomplex_f32_t *x,
+                                  int64_t incx, float *result);
+JALLOC_API jstatus_t jblas_dzasum(jhandle_t *handle, int64_t n, const jcomplex_f64_t *x,
+                                  int64_t incx, double *result);
+
+/** y = alpha x + y. alpha = 0: a no-op. */
+JALLOC_API jstatus_t jblas_saxpy(jhandle_t *handle, int64_t n, const float *alpha, const float *x,
+                                 int64_t incx, float *y, int64_t incy);
+JALLOC_API jstatus_t jblas_daxpy(jhandle_t *handle, int64_t n, const double *alpha, const double *x,
+                                 int64_t incx, double *y, int64_t incy);
+JALLOC_API jstatus_t jblas_caxpy(jhandle_t *handle, int64_t n, const jcomplex_f32_t *alpha,
+                                 const jcomplex_f32_t *x, int64_t incx, jcomplex_f32_t *y,
+                                 int64_t incy);
+JALLOC_API jstatus_t jblas_zaxpy(jhandle_t *handle, int64_t n, const jcomplex_f64_t *alpha,
+                                 const jcomplex_f64_t *x, int64_t incx, jcomplex_f64_t *y,
+                                 int64_t incy);
+
+/** y = x. */
+JALLOC_API jstatus_t jblas_scopy(jhandle_t *handle, int64_t n, const float *x, int64_t incx,
+                                 float *y, int64_t incy);
+JALLOC_API jstatus_t jblas_dcopy(jhandle_t *handle, int64_t n, const double *x, int64_t incx,
+                                 double *y, int64_t incy);
+JALLOC_API jstatus_t jblas_ccopy(jhandle_t *handle, int64_t n, const jcomplex_f32_t *x,
+                                 int64_t incx, jcomplex_f32_t *y, int64_t incy);
+JALLOC_API jstatus_t jblas_zcopy(jhandle_t *handle, int64_t n, const jcomplex_f64_t *x,
+                                 int64_t incx, jcomplex_f64_t *y, int64_t incy);
+
+/** result = x^T y.
+ * Workspace: on the host none; on a GPU for more than 4096 elements rung 0 "partial-sums" one sum
+ * for each 4096, rung 1 "serial" none (slow: one thread block). The order of the additions depends
+ * on n alone, so both rungs, any increments and any number of threads give the same bits (but by
+ * the CBLAS, JALLOC_HOST_BLAS=cblas, those that it gives). */
+JALLOC_API jstatus_t jblas_sdot(jhandle_t *handle, int64_t n, const float *x, int64_t incx,
+                                const float *y, int64_t incy, float *result);
+JALLOC_API jstatus_t jblas_ddot(jhandle_t *handle, int64_t n, const double *x, int64_t incx,
+                                const double *y, int64_t incy, double *result);
+
+/** result = x^T y, without conjugation. Workspace as jblas_ddot. */
+JALLOC_API jstatus_t jblas_cdotu(jhandle_t *handle, int64_t n, const jcomplex_f32_t *x,
+                                 int64_t incx, const jcomplex_f32_t *y, int64_t incy,
+                                 jcomplex_f32_t *result);
+JALLOC_API jstatus_t jblas_zdotu(jhandle_t *handle, int64_t n, const jcomplex_f64_t *x,
+                                 int64_t incx, const jcomplex_f64_t *y, int64_t incy,
+                                 jcomplex_f64_t *result);
+
+/** result = x^H y. Workspace as jblas_ddot. */
+JALLOC_API jstatus_t jblas_cdotc(jhandle_t *handle, int64_t n, const jcomplex_f32_t *x,
+                                 int64_t incx, const jcomplex_f32_t *y, int64_t incy,
+                                 jcomplex_f32_t *result);
+JALLOC_API jstatus_t jblas_zdotc(jhandle_t *handle, int64_t n, const jcomplex_f64_t *x,
+                                 int64_t incx, const jcomplex_f64_t *y, int64_t incy,
+                                 jcomplex_f64_t *result);
+
+/** result = the 1-based index of the first element with the largest |x_i|, for complex x |Re x_i| +
+ * |Im x_i|; 0 for n <= 0 or incx <= 0. A NaN counts as larger than everything: the first one is
+ * found. Workspace: on a GPU for more than 4096 elements rung 0 "partial-sums" one maximum and its
+ * index for each 4096, rung 1 "serial" none; otherwise, and on the host, none. */
+JALLOC_API jstatus_t jblas_isamax(jhandle_t *handle, int64_t n, const float *x, int64_t incx,
+                                  int64_t *result);
+JALLOC_API jstatus_t jblas_idamax(jhandle_t *handle, int64_t n, const double *x, int64_t incx,
+                                  int64_t *result);
+JALLOC_API jstatus_t jblas_icamax(jhandle_t *handle, int64_t n, const jcomplex_f32_t *x,
+                                  int64_t incx, int64_t *result);
+JALLOC_API jstatus_t jblas_izamax(jhandle_t *handle, int64_t n, const jcomplex_f64_t *x,
+                                  int64_t incx, int64_t *result);
+
+/** result = the Euclidean norm of x, scaled where squares would overflow or underflow. A NaN gives
+ * NaN, otherwise an infinity infinity. incx < 0 is the same vector from the other end, incx = 0 n
+ * times the same element. Workspace as jblas_ddot, two numbers for each 4096 elements. */
+JALLOC_API jstatus_t jblas_snrm2(jhandle_t *handle, int64_t n, const float *x, int64_t incx,
+                                 float *result);
+JALLOC_API jstatus_t jblas_dnrm2(jhandle_t *handle, int64_t n, const double *x, int64_t incx,
+                                 double *result);
+JALLOC_API jstatus_t jblas_scnrm2(jhandle_t *handle, int64_t n, const jcomplex_f32_t *x,
+                                  int64_t incx, float *result);
+JALLOC_API jstatus_t jblas_dznrm2(jhandle_t *handle, int64_t n, const jcomplex_f64_t *x,
+                                  int64_t incx, double *result);
+
+/** x = alpha x. incx <= 0: a no-op, as reference BLAS. alpha = 0 multiplies too: NaN stays NaN. */
+JALLOC_API jstatus_t jblas_sscal(jhandle_t *handle, int64_t n, const float *alpha, float *x,
+                                 int64_t incx);
+JALLOC_API jstatus_t jblas_dscal(jhandle_t *handle, int64_t n, const double *alpha, double *x,
+                                 int64_t incx);
+JALLOC_API jstatus_t jblas_cscal(jhandle_t *handle, int64_t n, const jcomplex_f32_t *alpha,
+                                 jcomplex_f32_t *x, int64_t incx);
+JALLOC_API jstatus_t jblas_zscal(jhandle_t *handle, int64_t n, const jcomplex_f64_t *alpha,
+                                 jcomplex_f64_t *x, int64_t incx);
+
+/** x = alpha x with a real alpha; otherwise as jblas_zscal. */
+JALLOC_API jstatus_t jblas_csscal(jhandle_t *handle, int64_t n, const float *alpha,
+                                  jcomplex_f32_t *x, int64_t incx);
+JALLOC_API jstatus_t jblas_zdscal(jhandle_t *handle, int64_t n, const double *alpha,
+                                  jcomplex_f64_t *x, int64_t incx);
+
+/** Exchanges x and y. */
+JALLOC_API jstatus_t jblas_sswap(jhandle_t *handle, int64_t n, float *x, int64_t incx, float *y,
+                                 int64_t incy);
+JALLOC_API jstatus_t jblas_dswap(jhandle_t *handle, int64_t n, double *x, int64_t incx, double *y,
+                                 int64_t incy);
+JALLOC_API jstatus_t jblas_cswap(jhandle_t *handle, int64_t n, jcomplex_f32_t *x, int64_t incx,
+                                 jcomplex_f32_t *y, int64_t incy);
+JALLOC_API jstatus_t jblas_zswap(jhandle_t *handle, int64_t n, jcomplex_f64_t *x, int64_t incx,
+                                 jcomplex_f64_t *y, int64_t incy);
+
+/** @} */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

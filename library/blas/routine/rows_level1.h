@@ -1,0 +1,79 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_BLAS_ROUTINE_ROWS_LEVEL1_H
+#define JALLOC_BLAS_ROUTINE_ROWS_LEVEL1_H
+
+/* The rows of level 1; rows.h, which includes this, says how to read them.
+ * One argument to a line. */
+
+/* clang-format off */
+
+#define JI_FUNCTIONS_asum(X, context) \
+    JI_SD(X, context, asum) X(context, asum, c, scasum) X(context, asum, z, dzasum)
+#define JI_ARGUMENTS_asum(X, t) \
+    X(t, LENGTH, n) \
+    X(t, VECTOR, x, incx, READ, LENGTH(n), ALWAYS) \
+    X(t, RESULT, result, REAL)
+
+#define JI_FUNCTIONS_axpy(X, context) JI_SDCZ(X, context, axpy)
+#define JI_ARGUMENTS_axpy(X, t) \
+    X(t, LENGTH, n) \
+    X(t, SCALAR, alpha, ELEMENT) \
+    X(t, VECTOR, x, incx, READ, LENGTH(n), ALPHA) \
+    X(t, VECTOR, y, incy, WRITTEN, LENGTH(n), ALWAYS)
+
+#define JI_FUNCTIONS_copy(X, context) JI_SDCZ(X, context, copy)
+#define JI_ARGUMENTS_copy(X, t) \
+    X(t, LENGTH, n) \
+    X(t, VECTOR, x, incx, READ, LENGTH(n), ALWAYS) \
+    X(t, VECTOR, y, incy, WRITTEN, LENGTH(n), NEVER)
+
+#define JI_FUNCTIONS_dot(X, context) JI_SD(X, context, dot)
+#define JI_ARGUMENTS_dot(X, t) \
+    X(t, LENGTH, n) \
+    X(t, VECTOR, x, incx, READ, LENGTH(n), ALWAYS) \
+    X(t, VECTOR, y, incy, READ, LENGTH(n), ALWAYS) \
+    X(t, RESULT, result, ELEMENT)
+
+#define JI_FUNCTIONS_dotu(X, context) JI_CZ(X, context, dotu)
+#define JI_ARGUMENTS_dotu(X, t) JI_ARGUMENTS_dot(X, t)
+
+#define JI_FUNCTIONS_dotc(X, context) JI_CZ(X, context, dotc)
+#define JI_ARGUMENTS_dotc(X, t) JI_ARGUMENTS_dot(X, t)
+
+#define JI_FUNCTIONS_iamax(X, context) \
+    X(context, iamax, s, isamax) X(context, iamax, d, idamax) \
+    X(context, iamax, c, icamax) X(context, iamax, z, izamax)
+#define JI_ARGUMENTS_iamax(X, t) \
+    X(t, LENGTH, n) \
+    X(t, VECTOR, x, incx, READ, LENGTH(n), ALWAYS) \
+    X(t, RESULT, result, INDEX)
+
+#define JI_FUNCTIONS_nrm2(X, context) \
+    JI_SD(X, context, nrm2) X(context, nrm2, c, scnrm2) X(context, nrm2, z, dznrm2)
+#define JI_ARGUMENTS_nrm2(X, t) JI_ARGUMENTS_asum(X, t)
+
+#define JI_FUNCTIONS_scal(X, context) JI_SDCZ(X, context, scal)
+#define JI_ARGUMENTS_scal(X, t) \
+    X(t, LENGTH, n) \
+    X(t, SCALAR, alpha, ELEMENT) \
+    X(t, VECTOR, x, incx, WRITTEN, LENGTH(n), ALWAYS)
+
+#define JI_FUNCTIONS_csscal(X, context) X(context, csscal, c, csscal)
+#define JI_ARGUMENTS_csscal(X, t) \
+    X(t, LENGTH, n) \
+    X(t, SCALAR, alpha, REAL) \
+    X(t, VECTOR, x, incx, WRITTEN, LENGTH(n), ALWAYS)
+
+#define JI_FUNCTIONS_zdscal(X, context) X(context, zdscal, z, zdscal)
+#define JI_ARGUMENTS_zdscal(X, t) JI_ARGUMENTS_csscal(X, t)
+
+#define JI_FUNCTIONS_swap(X, context) JI_SDCZ(X, context, swap)
+#define JI_ARGUMENTS_swap(X, t) \
+    X(t, LENGTH, n) \
+    X(t, VECTOR, x, incx, WRITTEN, LENGTH(n), ALWAYS) \
+    X(t, VECTOR, y, incy, WRITTEN, LENGTH(n), ALWAYS)
+
+/* clang-format on */
+
+#endif
