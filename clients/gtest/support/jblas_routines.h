@@ -48,7 +48,9 @@ typedef struct blas_function {
 enum {
 #define BLAS_COUNT_(context, routine, t, name) BLAS_INDEX_##name,
 #define BLAS_COUNT_ALL_(routine, level) JI_FUNCTIONS_##routine(BLAS_COUNT_, )
-    JI_ROUTINE_LIST(BLAS_COUNT_ALL_)
+    JI_COMMON_ROUTINE_LIST(BLAS_COUNT_ALL_) BLAS_COMMON_FUNCTION_COUNT,
+    BLAS_LAST_COMMON_FUNCTION_ = BLAS_COMMON_FUNCTION_COUNT - 1,
+    JI_HOST_ROUTINE_LIST(BLAS_COUNT_ALL_)
 #undef BLAS_COUNT_ALL_
 #undef BLAS_COUNT_
         BLAS_FUNCTION_COUNT
@@ -59,6 +61,11 @@ void blas_function_name(const void *function, char *name);
 /* JTEST_P over the table: one test for each function. */
 #define JTEST_EACH_FUNCTION(suite, name)                                                           \
     JTEST_P_NAMED(suite, name, blas_function_t, blas_functions, blas_function_name)
+/* The same for those that each device has. */
+#define JTEST_EACH_COMMON_FUNCTION(suite, name)                                                    \
+    JTEST_P_NAMED(suite, name, blas_function_t,                                                    \
+                  (*(const blas_function_t(*)[BLAS_COMMON_FUNCTION_COUNT])blas_functions),         \
+                  blas_function_name)
 
 typedef enum { BLAS_NONE, BLAS_VECTOR, BLAS_MATRIX, BLAS_RESULT } blas_kind_t;
 /* Which elements of an operand there are. */

@@ -230,7 +230,8 @@ static_assert(sizeof(ji_matmat_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copie
     X(MERGE, merge)         /* ji_merge_t */                                                       \
     X(GEMM_HALF, gemm_half) /* ji_matmat_t: A, B, C of type F16 or BF16, sums and scalars float */
 
-/* Of the host alone: ji_matmat_t. */
+/* Of the host alone: ji_matmat_t, where nothing else is said. A routine that runs one on a GPU
+ * answers not implemented; its block begins with a ji_head_t. */
 #define JI_HOST_PRIMITIVE_LIST(X)                                                                  \
     X(POTRF, potrf)           /* as TRTRI */                                                       \
     X(GEMM_BY_3M, gemm_by_3m) /* as GEMM, of complex types, by three real products */
@@ -275,6 +276,17 @@ typedef enum ji_primitive {
 #undef JI_PRIMITIVE_
         JI_PRIMITIVE_COUNT
 } ji_primitive_t;
+
+/* Whether it is of JI_HOST_PRIMITIVE_LIST: no GPU has it. */
+static inline bool ji_is_host_primitive(ji_primitive_t primitive) {
+    enum {
+#define JI_ONE_(enumerator, function) +1
+        COMMON = 0 JI_COMMON_PRIMITIVE_LIST(JI_ONE_),
+        HOST = 0 JI_HOST_ALL_PRIMITIVE_LIST(JI_ONE_)
+#undef JI_ONE_
+    };
+    return (int)primitive >= COMMON && (int)primitive < HOST;
+}
 
 /* Reductions up to this many elements are one block, in one order. */
 #define JI_REDUCE_BLOCK 4096

@@ -147,6 +147,9 @@ jstatus_t ji_enqueue(jhandle_t *handle, ji_primitive_t primitive, void *block, s
     if (device->kind == JDEVICE_HOST)
         status = jstream_launch(device, handle->stream, ji_host_primitives[primitive], block,
                                 block_bytes);
+    else if (device->blas != NULL && ji_is_host_primitive(primitive))
+        return jhandle_fail(handle, JSTATUS_NOT_IMPLEMENTED, "%s is not implemented on %s",
+                            ji_routine_name(block), jdevice_name(device));
     else if (device->blas != NULL)
         status =
             device->blas->run(device, handle->stream, primitive, block,

@@ -108,8 +108,11 @@
     X(context, routine, c, c##routine) X(context, routine, z, z##routine)
 #define JI_SDCZ(X, context, routine) JI_SD(X, context, routine) JI_CZ(X, context, routine)
 
-/* X(routine, level): level 1, 2 or 3 says which block. */
-#define JI_ROUTINE_LIST(X)                                                                         \
+/* X(routine, level): level 1, 2 or 3 says which block. First those that all devices have; then
+ * those of the host alone, which a GPU answers with not implemented. */
+#define JI_ROUTINE_LIST(X) JI_COMMON_ROUTINE_LIST(X) JI_HOST_ROUTINE_LIST(X)
+#define JI_HOST_ROUTINE_LIST(X)
+#define JI_COMMON_ROUTINE_LIST(X)                                                                  \
     X(asum, 1)                                                                                     \
     X(axpy, 1)                                                                                     \
     X(copy, 1)                                                                                     \
