@@ -1,0 +1,288 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Batches of small square products: jblas's batched forms, a loop over its plain one, a loop over
+ * the CBLAS's, and where CMake found LIBXSMM a loop over the kernel that it makes for the shape.
+ *
+ *     bench_batched [SECONDS per line [TYPES of sdcz [BETA 0 or 1 [THREADS [LARGEST order]]]]]
+ *
+ * A round measures all of them in turn, and what is printed are medians: nanoseconds of an item by
+ * jblas_?gemm_strided_batched, and of each other way how many times as long it took. A batch is as
+ * many items as fit into a second cache with their operands, as they do where one step of a program
+ * fills them and the next multiplies. Of OpenBLAS the variable OPENBLAS_CORETYPE chooses the
+ * kernels, which is worth trying: bench_product --best says which are fastest. */
+
+#include <cblas.h>
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "bench.h"
+#include "jalloc/jalloc.h"
+
+#ifdef BENCH_HAVE_LIBXSMM
+#include <libxsmm.h>
+#endif
+
+enum { BATCH_BYTES = 393216, MOST_ITEMS = 4096, WAYS = 5, ROUNDS = 101, LEAST_ROUNDS = 5 };
+
+/* OpenBLAS's, or absent. */
+void openblas_set_num_threads(int threads) __attribute__((weak));
+char *openblas_get_corename(void) __attribute__((weak));
+
+typedef void (*kernel_t)(const void *a, const void *b, void *c);
+
+typedef union scalar {
+    float s;
+    double d;
+    jcomplex_f32_t c;
+    jcomplex_f64_t z;
+} scalar_t;
+
+typedef struct batch {
+    jhandle_t *handle;
+    jstatus_t status;
+    int n, count;
+    size_t item_bytes;
+    char *a, *b, *c;
+    void *pointers[3][MOST_ITEMS];
+    scalar_t alpha, beta;
+    kernel_t kernel; /* LIBXSMM's */
+} batch_t;
+
+static batch_t batch;
+
+/* ---- Ways ---- */
+
+#define BY_VALUE(x) (x)
+#define BY_ADDRESS(x) (&(x))
+
+/* Of one type: what all ways do with the batch. */
+#define GEMM_WAYS(t, T, SCALAR)                                                                    \
+    static void strided_##t(void *context) {                                                       \
+        batch_t *x = context;                                                                      \
+        const int64_t n = x->n;                                                                    \
+        x->status = jblas_##t##gemm_strided_batched(                                               \
+            x->handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, n, n, n, &x->alpha.t,               \
+            (const T *)x->a, n, n * n, (const T *)x->b, n, n * n, &x->beta.t, (T *)x->c, n, n * n, \
+            x->count);                                                                             \
+    }                                                                                              \
+    static void pointers_##t(void *context) {                                                      \
+        batch_t *x = context;                                                                      \
+        const int64_t n = x->n;                                                                    \
+        x->status = jblas_##t##gemm_batched(x->handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, n,  \
+                                            n, n, &x->alpha.t, (const T *const *)x->pointers[0],   \
+                                            n, (const T *const *)x->pointers[1], n, &x->beta.t,    \
+                                            (T *const *)x->pointers[2], n, x->count);              \
+    }                                                                                              \
+    static void loop_##t(void *context) {                                                          \
+        batch_t *x = context;                                                                      \
+        const int64_t n = x->n;                                                                    \
+        for (int i = 0; i < x->count; i++)                                                         \
+            x->status = jblas_##t##gemm(x->handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, n, n,   \
+                                        n, &x->alpha.t, x->pointers[0][i], n, x->pointers[1][i],   \
+                                        n, &x->beta.t, x->pointers[2][i], n);                      \
+    }                                                                                              \
+    static void cblas_##t(void *context) {                                                         \
+        const batch_t *x = context;                                                                \
+        const int n = x->n;                                                                        \
+        for (int i = 0; i < x->count; i++)                                                         \
+            cblas_##t##gemm(CblasColMajor, CblasNoTrans, CblasNoTrans, n, n, n,                    \
+                            SCALAR(x->alpha.t), x->pointers[0][i], n, x->pointers[1][i], n,        \
+                            SCALAR(x->beta.t), x->pointers[2][i], n);                              \
+    }
+GEMM_WAYS(s, float, BY_VALUE)
+GEMM_WAYS(d, double, BY_VALUE)
+GEMM_WAYS(c, jcomplex_f32_t, BY_ADDRESS)
+GEMM_WAYS(z, jcomplex_f64_t, BY_ADDRESS)
+
+static void kernel_loop(void *context) {
+    const batch_t *x = context;
+    for (int i = 0; i < x->count; i++)
+        x->kernel(x->pointers[0][i], x->pointers[1][i], x->pointers[2][i]);
+}
+
+static const struct type {
+    char letter;
+    size_t bytes;
+    bench_function_t ways[WAYS];
+} types[] = {
+    {'s', sizeof(float), {strided_s, pointers_s, loop_s, cblas_s, kernel_loop}},
+    {'d', sizeof(double), {strided_d, pointers_d, loop_d, cblas_d, kernel_loop}},
+    {'c', 2 * sizeof(float), {strided_c, pointers_c, loop_c, cblas_c, kernel_loop}},
+    {'z', 2 * sizeof(double), {strided_z, pointers_z, loop_z, cblas_z, kernel_loop}},
+};
+
+static bool is_single(char letter) { return letter == 's' || letter == 'c'; }
+
+/* ---- LIBXSMM ---- */
+
+/* The kernel that it makes for n x n matrices of the type; NULL: none, or it is not here. */
+static kernel_t make_kernel(char letter, int n, const scalar_t *alpha, const scalar_t *beta) {
+#ifdef BENCH_HAVE_LIBXSMM
+    if (letter == 's')
+        return (kernel_t)(uintptr_t)libxsmm_smmdispatch(n, n, n, &n, &n, &n, &alpha->s, &beta->s,
+                                                        NULL, NULL);
+    if (letter == 'd')
+        return (kernel_t)(uintptr_t)libxsmm_dmmdispatch(n, n, n, &n, &n, &n, &alpha->d, &beta->d,
+                                                        NULL, NULL);
+#endif
+    (void)letter, (void)n, (void)alpha, (void)beta;
+    return NULL;
+}
+
+/* ---- A line ---- */
+
+static scalar_t scalar_of(char letter, double value) {
+    switch (letter) {
+    case 's': return (scalar_t){.s = (float)value};
+    case 'd': return (scalar_t){.d = value};
+    case 'c': return (scalar_t){.c = (float)value};
+    default: return (scalar_t){.z = value};
+    }
+}
+
+static void fill(const struct type *type, char *data, size_t bytes) {
+    static uint64_t seed = 1;
+    for (size_t i = 0; i < bytes; i += is_single(type->letter) ? sizeof(float) : sizeof(double)) {
+        const double value = bench_random(&seed);
+        const float narrow = (float)value;
+        if (is_single(type->letter))
+            memcpy(data + i, &narrow, sizeof narrow);
+        else
+            memcpy(data + i, &value, sizeof value);
+    }
+}
+
+static bool make_batch(const struct type *type, int n) {
+    batch.n = n;
+    batch.item_bytes = (size_t)n * (size_t)n * type->bytes;
+    const size_t fitting = BATCH_BYTES / 3 / batch.item_bytes;
+    batch.count = fitting > MOST_ITEMS ? MOST_ITEMS : (int)fitting;
+
+    const size_t bytes = (size_t)batch.count * batch.item_bytes;
+    batch.a = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    batch.b = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    batch.c = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    if (batch.a == NULL || batch.b == NULL || batch.c == NULL)
+        return false;
+
+    fill(type, batch.a, bytes), fill(type, batch.b, bytes);
+    for (int i = 0; i < batch.count; i++) {
+        batch.pointers[0][i] = batch.a + (size_t)i * batch.item_bytes;
+        batch.pointers[1][i] = batch.b + (size_t)i * batch.item_bytes;
+        batch.pointers[2][i] = batch.c + (size_t)i * batch.item_bytes;
+    }
+    return true;
+}
+
+static void free_batch(void) { free(batch.a), free(batch.b), free(batch.c); }
+
+/* Whether a way leaves in C what the first one did, to what rounding explains. */
+static bool agrees(const struct type *type, bench_function_t way, const char *expected) {
+    const size_t bytes = (size_t)batch.count * batch.item_bytes;
+    const double tolerance = (is_single(type->letter) ? 0x1p-20 : 0x1p-48) * batch.n;
+    bool good = true;
+    memset(batch.c, 0, bytes);
+    way(&batch);
+
+    if (is_single(type->letter))
+        for (size_t i = 0; i < bytes / sizeof(float); i++)
+            good &= fabsf(((const float *)batch.c)[i] - ((const float *)expected)[i]) <=
+                    (float)tolerance;
+    else
+        for (size_t i = 0; i < bytes / sizeof(double); i++)
+            good &= fabs(((const double *)batch.c)[i] - ((const double *)expected)[i]) <= tolerance;
+    return good;
+}
+
+static bool all_agree(const struct type *type) {
+    const size_t bytes = (size_t)batch.count * batch.item_bytes;
+    char *expected = malloc(bytes);
+    bool good = expected != NULL;
+    memset(batch.c, 0, bytes);
+    type->ways[WAYS - 2](&batch); /* the CBLAS's */
+
+    for (int i = 0; good && i < WAYS; i++) {
+        if (i == 0)
+            memcpy(expected, batch.c, bytes);
+        if (i == WAYS - 1 && batch.kernel == NULL)
+            continue;
+        good = agrees(type, type->ways[i], expected);
+        if (!good)
+            fprintf(stderr, "bench_batched: %cgemm of order %d: way %d has another result\n",
+                    type->letter, batch.n, i);
+    }
+    free(expected);
+    return good;
+}
+
+/* All ways in turn. With a beta of 1 C grows by the same product again and again, and stays finite.
+ */
+static void measure(const struct type *type, double seconds, int threads) {
+    static double samples[WAYS][ROUNDS], ratios[ROUNDS];
+    size_t repeat[WAYS], rounds = 0;
+    const int ways = batch.kernel != NULL ? WAYS : WAYS - 1;
+    for (int i = 0; i < ways; i++)
+        repeat[i] = bench_calibrate_(type->ways[i], &batch);
+
+    const double deadline = bench_now() + seconds;
+    for (; rounds < ROUNDS && (rounds < LEAST_ROUNDS || bench_now() < deadline); rounds++)
+        for (int i = 0; i < ways; i++)
+            samples[i][rounds] = bench_sample_(type->ways[i], &batch, repeat[i]);
+
+    printf("%cgemm %4d %6d %2d", type->letter, batch.n, batch.count, threads);
+    for (size_t r = 0; r < rounds; r++)
+        ratios[r] = samples[0][r];
+    printf(" %10.1f", bench_median(ratios, rounds) / batch.count * 1e9);
+    for (int i = 1; i < ways; i++) {
+        for (size_t r = 0; r < rounds; r++)
+            ratios[r] = samples[i][r] / samples[0][r];
+        printf(" %9.2f", bench_median(ratios, rounds));
+    }
+    puts("");
+    fflush(stdout);
+}
+
+static bool run_line(const struct type *type, int n, double beta, double seconds, int threads) {
+    bool good = make_batch(type, n);
+    batch.alpha = scalar_of(type->letter, 1), batch.beta = scalar_of(type->letter, beta);
+    batch.kernel = make_kernel(type->letter, n, &batch.alpha, &batch.beta);
+    if (good && all_agree(type))
+        measure(type, seconds, threads);
+    else
+        good = false;
+    free_batch();
+    return good && !jstatus_is_error(batch.status);
+}
+
+int main(int argc, char **argv) {
+    static const int orders[] = {1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32, 48, 64};
+    const double seconds = argc > 1 ? atof(argv[1]) : 0.2;
+    const char *const letters = argc > 2 ? argv[2] : "sdcz";
+    const double beta = argc > 3 ? atof(argv[3]) : 0;
+    const int threads = argc > 4 ? atoi(argv[4]) : 1, largest = argc > 5 ? atoi(argv[5]) : 64;
+
+    jhandle_options_t options = JHANDLE_OPTIONS_INIT;
+    options.threads = threads;
+    if (jstatus_is_error(jhandle_create(&options, &batch.handle))) {
+        fprintf(stderr, "bench_batched: %s\n", jstatus_last_message());
+        return 1;
+    }
+    if (openblas_set_num_threads)
+        openblas_set_num_threads(1);
+
+    printf("CBLAS kernels: %s\n%-10s %6s %2s %10s %9s %9s %9s %9s   times as long as strided\n",
+           openblas_get_corename ? openblas_get_corename() : "unknown", "routine", "items", "th",
+           "strided ns", "pointers", "loop", "CBLAS", "LIBXSMM");
+    bool good = true;
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+        if (strchr(letters, types[t].letter) == NULL)
+            continue;
+        for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
+            if (orders[i] <= largest)
+                good &= run_line(&types[t], orders[i], beta, seconds, threads);
+    }
+    jhandle_destroy(batch.handle);
+    return good ? 0 : 1;
+}
