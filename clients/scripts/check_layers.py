@@ -15,7 +15,7 @@ import re
 import sys
 import tempfile
 
-LAYERS = ["core", "device", "memory", "shm", "handle", "blas", "buffer", "operation", "gpu", "mpi"]
+LAYERS = ["core", "device", "memory", "shm", "handle", "blas", "buffer", "operation", "gpu", "mpi", "dropin"]
 APART = {"buffer": "blas"}  # these do not know each other, whichever stands above
 
 # The rooms of a layer, from the lowest; "" is the layer's folder itself.

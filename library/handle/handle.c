@@ -197,6 +197,22 @@ static void handle_set_up(jhandle_t *handle, const jhandle_options_t *options,
     handle->block_count = 1;
 }
 
+void ji_handle_make_bare(jhandle_t *handle) {
+    memset(handle, 0, sizeof *handle);
+    ji_link_init(&handle->link);
+    handle->device = jdevice_host();
+    handle->state = JI_HANDLE_READY;
+    handle_take_stream(handle, NULL);
+
+    handle->result_policy = JRESULT_POLICY_SAME_BITS;
+    handle->accuracy = JACCURACY_COMPONENTWISE;
+    ji_handle_use_threads(handle, 1, NULL);
+
+    handle->borrows.granule_mask = jdevice_granule_bytes(handle->device) - 1;
+    handle->block_count = 1;
+    handle->mode = JHANDLE_MODE_MANUAL;
+}
+
 static jstatus_t handle_preallocate(jhandle_t *handle, size_t size_bytes, const char *caller) {
     if (!ji_size_round_up(size_bytes, handle->borrows.granule_mask + 1, &size_bytes))
         return ji_fail(JSTATUS_INVALID_SIZE, "%s: the size to preallocate is too large", caller);

@@ -187,6 +187,11 @@ jstatus_t ji_handle_check(const jhandle_t *handle, const char *caller);
 /* As above, and idle: no borrow is live. Forked takes precedence. */
 jstatus_t ji_handle_check_idle(jhandle_t *handle, const char *caller);
 
+/* Makes a handle of the host in the caller's memory, in manual mode with no bytes and one thread:
+ * for a caller who has to compute where no handle can be had. It allocates nothing, nothing of the
+ * environment is read, and it is not destroyed but left. */
+void ji_handle_make_bare(jhandle_t *handle);
+
 /* Sets the threads, by what was checked, and makes the workers that are missing. */
 void ji_handle_use_threads(jhandle_t *handle, int asked, const jexecutor_t *executor);
 /* success; invalid value (struct_size); invalid pointer. NULL is right. */

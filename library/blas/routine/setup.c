@@ -24,6 +24,7 @@
 #include "core/lock.h"
 
 _Atomic(bool) ji_host_ready;
+bool ji_host_own_alone;
 
 /* Under the lock. */
 static ji_lock_t setup_lock;
@@ -101,7 +102,7 @@ static jstatus_t setup_host(void) {
     JTRY_RETURN(ji_config_require(JCONFIG_JALLOC_HOST_BLAS, &blas));
     JTRY_RETURN(setup_kernels());
 
-    const bool guest = strcmp(blas.value, "cblas") == 0;
+    const bool guest = !ji_host_own_alone && strcmp(blas.value, "cblas") == 0;
     ji_host_choose(guest);
     if (ji_host_has_guest())
         JTRY_RETURN(setup_guest());
