@@ -6,9 +6,15 @@ Doxygen's XML lies."""
 import os
 import pathlib
 import re
+import sys
 
 from docutils import nodes
 from docutils.parsers.rst import Directive
+
+SOURCE = pathlib.Path(__file__).parent.parent
+sys.dont_write_bytecode = True  # in the source folder
+sys.path.insert(0, str(SOURCE / "clients/scripts"))
+from texts import families, tree  # what the checks of texts know of the routines
 
 project = "jalloc"
 author = "the jalloc authors"
@@ -84,7 +90,25 @@ class Statuses(Listed):
         return f"JSTATUS_{name} = {number}", f"{text}."
 
 
+class Families(Directive):
+    """A table of the families of BLAS: how many of their routines there are, on the host and on GPUs, and which lack."""
+
+    def run(self):
+        rows = [["Family", "Host", "GPUs", "Not there yet"]]
+        for family in families.families(tree.Tree(SOURCE)):
+            total = len(family.have) + len(family.lacking)
+            if total:
+                rows.append([family.title, f"{len(family.have)} of {total}", f"{len(family.on_gpus)} of {total}",
+                             " ".join(family.lacking)])
+        group = nodes.tgroup(cols=len(rows[0]))
+        group += [nodes.colspec(colwidth=width) for width in (3, 1, 1, 5)]
+        lines = [nodes.row("", *(nodes.entry("", nodes.paragraph("", text)) for text in row)) for row in rows]
+        group += [nodes.thead("", lines[0]), nodes.tbody("", *lines[1:])]
+        return [nodes.table("", group)]
+
+
 def setup(app):
+    app.add_directive("jalloc-families", Families)
     app.add_directive("jalloc-environment", Environment)
     app.add_directive("jalloc-statuses", Statuses)
     return {"parallel_read_safe": True}

@@ -14,8 +14,9 @@ import sys
 
 sys.dont_write_bytecode = True  # in the source folder
 
-from texts.allocators import check_blas, check_kinds
+from texts.allocators import check_kinds
 from texts.comments import check_comments
+from texts.families import check_families
 from texts.interface import check_callers, check_getters, check_order, check_threads
 from texts.layouts import check_layouts
 from texts.names import check_names, check_paths, check_reference
@@ -29,7 +30,7 @@ from texts.tree import Tree
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CHECKS = [
     check_names, check_reference, check_environment, check_build, check_paths, check_options,
-    check_kinds, check_blas, check_rows, check_comments, check_statuses, check_promises,
+    check_kinds, check_families, check_rows, check_comments, check_statuses, check_promises,
     check_layouts, check_order, check_getters, check_callers,
     check_threads
 ]

@@ -1,10 +1,9 @@
 # Copyright (c) 2026 the jalloc authors
 # SPDX-License-Identifier: MIT
-"""Kinds of allocators with their keys and defaults, dumps, and what of BLAS there is."""
+"""Kinds of allocators with their keys and defaults, and dumps."""
 
 import re
 
-from texts.names import DECLARED
 from texts.tree import HEADERS, at, info
 
 KINDS_PAGE = "docs/allocators/kinds.rst"
@@ -83,29 +82,3 @@ def check_kinds(tree, build):
         yield f"{KINDS_PAGE}:1: jalloc-info has {' '.join(row)}"
     for row in sorted(listed - there):
         yield f"{KINDS_PAGE}:1: jalloc-info has no {' '.join(row)}"
-
-
-# Levels 1 to 3 of the reference BLAS, and the words by which README says what of them there is not.
-BLAS = """asum axpy copy dot dotu dotc iamax nrm2 scal swap rot rotg rotm rotmg sdsdot dsdot
-gemv gbmv ger geru gerc symv hemv sbmv hbmv spmv hpmv syr her spr hpr syr2 her2 spr2 hpr2
-trmv tbmv tpmv trsv tbsv tpsv
-gemm symm hemm syrk herk syr2k her2k trmm trsm""".split()
-LEFT_OUT = {
-    "rotations": r"rot",
-    "mixed dots": r"d?sd",
-    "banded": r"[gshtp]b",
-    "packed": r"[sht]p"
-}
-
-
-def check_blas(tree, _build):
-    """README says what of the levels of BLAS is missing: all of that and no more."""
-    text = tree.read("README.md")
-    declared = " ".join(name for header in tree.files(["include/jalloc/jblas_*.h"])
-                        for name in DECLARED.findall(tree.code(header)))
-    for stem in BLAS:
-        words = next((w for w, pattern in LEFT_OUT.items() if re.match(pattern, stem)), None)
-        there = re.search(rf"\bjblas_(i[sdcz]|[sdcz]{{1,2}}){stem.removeprefix('i')}\b",
-                          declared) is not None
-        if there == (words is not None and words in text):
-            yield f"README.md:1: {stem} of BLAS is {'there' if there else 'not there'}"

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """What the self-test plants."""
 
-from texts.allocators import KINDS_PAGE, check_blas, check_kinds
+from texts.allocators import KINDS_PAGE, check_kinds
+from texts.families import check_families
 from texts.comments import check_comments
 from texts.layouts import LAYOUT_TEST, check_layouts
 from texts.interface import check_callers, check_getters, check_order, check_threads
@@ -87,7 +88,10 @@ PLANTED = [
      "``JALLOC_FUZZ``  ``ON``", "JALLOC_FUZZ with the default OFF"),
     (check_build, "docs/building.rst", "``JALLOC_WERROR``, ", "",
      "JALLOC_WERROR with the default OFF"),
-    (check_blas, "README.md", "mixed dots", "mixed signals", "sdsdot of BLAS is not there"),
+    (check_families, "README.md", "## What is here", "## What is here\nlevels 1 to 3 of BLAS, whole",
+     "of BLAS there lack srotg"),
+    (check_families, "include/jalloc/jblas_level1.h", "jblas_daxpy(", "jblas_daxqy(",
+     "jblas_daxqy is in no family"),
     (check_rows, "include/jalloc/jblas_level1.h", "jblas_dasum(jhandle_t *handle, int64_t n,",
      "jblas_dasum(jhandle_t *handle, int64_t length,", "jblas_dasum takes ['length'"),
     (check_rows, "library/blas/routine/rows_level1.h", "X(context, iamax, d, idamax)", "", "jblas_idamax has no row"),

@@ -1,0 +1,94 @@
+# Copyright (c) 2026 the jalloc authors
+# SPDX-License-Identifier: MIT
+"""The families of BLAS: what each consists of in the field, and what of it the headers of jblas declare."""
+
+import collections
+import re
+
+from texts.names import DECLARED
+from texts.rows import HEADERS, ROWS, functions
+
+# Letters of types and the names behind them; those without letters are whole names.
+FAMILIES = {
+    "BLAS, level 1":
+        """sdcz: axpy copy scal swap rotg
+           sd: asum dot nrm2 rot rotm rotmg
+           cz: dotu dotc
+           : scasum dzasum scnrm2 dznrm2 csscal zdscal csrot zdrot isamax idamax icamax izamax dsdot sdsdot""",
+    "BLAS, level 2":
+        """sdcz: gemv gbmv trmv tbmv tpmv trsv tbsv tpsv
+           sd: ger symv sbmv spmv syr spr syr2 spr2
+           cz: geru gerc hemv hbmv hpmv her hpr her2 hpr2""",
+    "BLAS, level 3":
+        """sdcz: gemm symm syrk syr2k trmm trsm
+           cz: hemm herk her2k""",
+    "New in the reference": "sdcz: axpby gemmtr",
+    "Extensions":
+        """sdcz: gemmt geam omatcopy imatcopy dgmm trttp tpttr syrkx
+           cz: symv syr syr2 herkx gemm3m
+           hb: gemm
+           : isamin idamin icamin izamin""",
+    "Triangular inverse and Cholesky": "sdcz: trtri potrf potrs",
+}
+# A routine of each of these forms is counted by the one that it is a form of.
+FORMS = {"": "", "_batched": "Arrays of pointers", "_strided_batched": "Strided batches"}
+HOST_LIST = re.compile(r"#define JI_HOST_ROUTINE_LIST\(X\)((?:.*\\\n)*.*)\n")
+
+# have and lacking are names without jblas_; on_gpus those of have that GPUs have, too.
+Family = collections.namedtuple("Family", "title have lacking on_gpus")
+
+
+def names(text):
+    """What a family consists of."""
+    found = []
+    for line in text.splitlines():
+        letters, stems = line.split(":")
+        found += [letter + stem for letter in letters.strip() or [""] for stem in stems.split()]
+    return found
+
+
+def declared(tree):
+    """The routines that the headers declare, without jblas_."""
+    return {
+        name.removeprefix("jblas_")
+        for header in tree.files(HEADERS)
+        for name in DECLARED.findall(tree.code(header))
+        if re.search(rf"\b{name}\(\s*jhandle_t", tree.code(header))
+    }
+
+
+def of_the_host_alone(tree):
+    """The routines that GPUs answer with not implemented, without jblas_."""
+    stems = re.findall(r"X\((\w+),", HOST_LIST.search(tree.read("library/blas/routine/rows.h")).group(1))
+    lists = {}
+    for name in tree.files(ROWS):
+        for stem in stems:
+            text = re.sub(r"\\\n", " ", tree.read(name))
+            rows = re.findall(rf"^#define JI_(?:ARGUMENTS|FUNCTIONS)_{stem}\(.*$", text, re.MULTILINE)
+            shared = re.findall(r"^#define JI_ARGUMENTS_OF_\w+\(.*$", text, re.MULTILINE)
+            lists.update(functions("\n".join(rows + shared)) if rows else {})
+    return {name.removeprefix("jblas_") for name in lists}
+
+
+def families(tree):
+    """Each family, the plain form of its routines; last those that are in none."""
+    there, host = declared(tree), of_the_host_alone(tree)
+    known = set()
+    for title, text in FAMILIES.items():
+        whole = names(text)
+        known.update(whole)
+        have = [name for name in whole if name in there]
+        yield Family(title, have, [name for name in whole if name not in there], [n for n in have if n not in host])
+    odd = sorted(name for name in there - known if not re.search(r"_batched$", name))
+    yield Family("In no family", odd, [], [])
+
+
+def check_families(tree, _build):
+    """Each routine of jblas is in a family, so that the manual's table counts it; README says that BLAS is whole when
+    it is."""
+    found = list(families(tree))
+    for name in found[-1].have:
+        yield f"clients/scripts/texts/families.py:1: jblas_{name} is in no family"
+    lacking = [name for family in found if family.title.startswith("BLAS") for name in family.lacking]
+    if ("levels 1 to 3 of BLAS, whole" in tree.read("README.md")) != (not lacking):
+        yield f"README.md:1: of BLAS there lack {' '.join(lacking) or 'none'}"
