@@ -49,6 +49,20 @@ JALLOC_API jstatus_t jblas_zaxpy(jhandle_t *handle, int64_t n, const jcomplex_f6
                                  const jcomplex_f64_t *x, int64_t incx, jcomplex_f64_t *y,
                                  int64_t incy);
 
+/** y = alpha x + beta y. With an alpha of 0 x is not read, with a beta of 0 y is not: then it is
+ * alpha x, whatever was in it. */
+JALLOC_API jstatus_t jblas_saxpby(jhandle_t *handle, int64_t n, const float *alpha, const float *x,
+                                  int64_t incx, const float *beta, float *y, int64_t incy);
+JALLOC_API jstatus_t jblas_daxpby(jhandle_t *handle, int64_t n, const double *alpha,
+                                  const double *x, int64_t incx, const double *beta, double *y,
+                                  int64_t incy);
+JALLOC_API jstatus_t jblas_caxpby(jhandle_t *handle, int64_t n, const jcomplex_f32_t *alpha,
+                                  const jcomplex_f32_t *x, int64_t incx, const jcomplex_f32_t *beta,
+                                  jcomplex_f32_t *y, int64_t incy);
+JALLOC_API jstatus_t jblas_zaxpby(jhandle_t *handle, int64_t n, const jcomplex_f64_t *alpha,
+                                  const jcomplex_f64_t *x, int64_t incx, const jcomplex_f64_t *beta,
+                                  jcomplex_f64_t *y, int64_t incy);
+
 /** y = x. */
 JALLOC_API jstatus_t jblas_scopy(jhandle_t *handle, int64_t n, const float *x, int64_t incx,
                                  float *y, int64_t incy);
@@ -98,6 +112,18 @@ JALLOC_API jstatus_t jblas_icamax(jhandle_t *handle, int64_t n, const jcomplex_f
 JALLOC_API jstatus_t jblas_izamax(jhandle_t *handle, int64_t n, const jcomplex_f64_t *x,
                                   int64_t incx, int64_t *result);
 
+/** result = the 1-based index of the first element with the smallest |x_i|, for complex x |Re x_i|
+ * + |Im x_i|; 0 for n <= 0 or incx <= 0. A NaN is not hidden: if there is one, the first is found.
+ * An extension, which the reference BLAS does not have. Workspace: none. */
+JALLOC_API jstatus_t jblas_isamin(jhandle_t *handle, int64_t n, const float *x, int64_t incx,
+                                  int64_t *result);
+JALLOC_API jstatus_t jblas_idamin(jhandle_t *handle, int64_t n, const double *x, int64_t incx,
+                                  int64_t *result);
+JALLOC_API jstatus_t jblas_icamin(jhandle_t *handle, int64_t n, const jcomplex_f32_t *x,
+                                  int64_t incx, int64_t *result);
+JALLOC_API jstatus_t jblas_izamin(jhandle_t *handle, int64_t n, const jcomplex_f64_t *x,
+                                  int64_t incx, int64_t *result);
+
 /** result = the Euclidean norm of x, scaled where squares would overflow or underflow. A NaN gives
  * NaN, otherwise an infinity infinity. incx < 0 is the same vector from the other end, incx = 0 n
  * times the same element. Workspace as jblas_ddot, two numbers for each 4096 elements. */
@@ -109,6 +135,31 @@ JALLOC_API jstatus_t jblas_scnrm2(jhandle_t *handle, int64_t n, const jcomplex_f
                                   int64_t incx, float *result);
 JALLOC_API jstatus_t jblas_dznrm2(jhandle_t *handle, int64_t n, const jcomplex_f64_t *x,
                                   int64_t incx, double *result);
+
+/** Rotates each pair of elements: x_i = c x_i + s y_i and y_i = c y_i - s x_i, of what both were
+ * before. c and s are real, for complex x and y, too. */
+JALLOC_API jstatus_t jblas_srot(jhandle_t *handle, int64_t n, float *x, int64_t incx, float *y,
+                                int64_t incy, const float *c, const float *s);
+JALLOC_API jstatus_t jblas_drot(jhandle_t *handle, int64_t n, double *x, int64_t incx, double *y,
+                                int64_t incy, const double *c, const double *s);
+JALLOC_API jstatus_t jblas_csrot(jhandle_t *handle, int64_t n, jcomplex_f32_t *x, int64_t incx,
+                                 jcomplex_f32_t *y, int64_t incy, const float *c, const float *s);
+JALLOC_API jstatus_t jblas_zdrot(jhandle_t *handle, int64_t n, jcomplex_f64_t *x, int64_t incx,
+                                 jcomplex_f64_t *y, int64_t incy, const double *c, const double *s);
+
+/** Applies a modified Givens transformation H to each pair of elements: (x_i, y_i) = H (x_i, y_i).
+ * The five numbers of param are a flag, h11, h21, h12 and h22. What the flag implies of H is not
+ * read:
+ *
+ *     flag -1: h11 h12    flag 0:  1  h12    flag 1:  h11  1     flag -2: 1 0
+ *              h21 h22            h21  1              -1  h22              0 1
+ *
+ * Source: Lawson, Hanson, Kincaid and Krogh, Basic Linear Algebra Subprograms for Fortran usage,
+ * ACM TOMS 5 (1979). */
+JALLOC_API jstatus_t jblas_srotm(jhandle_t *handle, int64_t n, float *x, int64_t incx, float *y,
+                                 int64_t incy, const float *param);
+JALLOC_API jstatus_t jblas_drotm(jhandle_t *handle, int64_t n, double *x, int64_t incx, double *y,
+                                 int64_t incy, const double *param);
 
 /** x = alpha x. incx <= 0: a no-op, as reference BLAS. alpha = 0 multiplies too: NaN stays NaN. */
 JALLOC_API jstatus_t jblas_sscal(jhandle_t *handle, int64_t n, const float *alpha, float *x,

@@ -125,6 +125,15 @@ static inline void ji_take(const jhandle_t *handle, ji_scalar_t *scalar, jdataty
     scalar->pointer = NULL;
 }
 
+static inline void ji_take_parameters(const jhandle_t *handle, ji_parameters_t *parameters,
+                                      jdatatype_t type) {
+    if (!ji_host_pointers(handle))
+        return;
+
+    memcpy(&parameters->value, parameters->pointer, 5 * ji_sizeof(ji_real_of(type)));
+    parameters->pointer = NULL;
+}
+
 /* The block's threads are the handle's. Gives the block. */
 static inline void *ji_take_threads(const jhandle_t *handle, void *block) {
     ((ji_head_t *)block)->threads = handle->threads;
@@ -172,6 +181,7 @@ typedef enum ji_argument_kind {
     JI_ARGUMENT_SCALAR, /* of the elements' type */
     JI_ARGUMENT_REAL_SCALAR,
     JI_ARGUMENT_SUM_SCALAR,
+    JI_ARGUMENT_PARAMETERS, /* five of the real type */
     JI_ARGUMENT_POINTER
 } ji_argument_kind_t;
 

@@ -40,6 +40,7 @@ const options_t options_default = {
     .diag = JBLAS_NON_UNIT,
     .alpha = {.parts = {1, 0}},
     .beta = {.parts = {0, 0}},
+    .param = {-1, 1, -0.5, 0.5, 1},
     .iterations = 20,
     .warmups = 3,
     .workspace = WORKSPACE_DEFAULT,
@@ -91,14 +92,15 @@ static const choice_t pointer_modes[] = {
     {"host", JPOINTER_MODE_HOST}, {"device", JPOINTER_MODE_DEVICE}, {NULL, 0}};
 
 typedef enum kind {
-    KIND_TEXT,      /* char[limit] */
-    KIND_INTEGER,   /* int64_t */
-    KIND_COUNT,     /* int64_t, not negative */
-    KIND_SCALAR,    /* scalar_option_t: REAL or REAL,IMAGINARY, null or device */
-    KIND_IMAGINARY, /* its second part */
-    KIND_CHOICE,    /* int */
-    KIND_ENUM,      /* the same, or any number */
-    KIND_BIT,       /* the same, added to those there are */
+    KIND_TEXT,       /* char[limit] */
+    KIND_INTEGER,    /* int64_t */
+    KIND_COUNT,      /* int64_t, not negative */
+    KIND_SCALAR,     /* scalar_option_t: REAL or REAL,IMAGINARY, null or device */
+    KIND_IMAGINARY,  /* its second part */
+    KIND_PARAMETERS, /* double[5]: numbers, null or device */
+    KIND_CHOICE,     /* int */
+    KIND_ENUM,       /* the same, or any number */
+    KIND_BIT,        /* the same, added to those there are */
     KIND_WORKSPACE,
     KIND_BYTES, /* size_t */
     KIND_FLAG,  /* bool */
@@ -148,6 +150,11 @@ static const option_row_t rows[] = {
     {"alphai", 0, KIND_IMAGINARY, AT(alpha), 0, NULL, "the imaginary part; and --betai"},
     {"beta", 0, KIND_SCALAR, AT(beta), 0, NULL, NULL},
     {"betai", 0, KIND_IMAGINARY, AT(beta), 0, NULL, NULL},
+    {"c", 0, KIND_SCALAR, AT(c), 0, NULL,
+     "the cosine of rot, and --s the sine; as --alpha, --beta"},
+    {"s", 0, KIND_SCALAR, AT(s), 0, NULL, NULL},
+    {"param", 0, KIND_PARAMETERS, AT(param), 0, NULL,
+     "of rotm: FLAG,H11,H21,H12,H22; null; device, which is the default"},
     {"iterations", 'i', KIND_COUNT, AT(iterations), 0, NULL,
      "timed samples (20); the median counts"},
     {"warmup", 'j', KIND_COUNT, AT(warmups), 0, NULL, "calls before them (3)"},
@@ -237,6 +244,18 @@ static bool parse_scalar(const char *text, scalar_option_t *scalar) {
     return strcmp(end, parenthesis ? ")" : "") == 0;
 }
 
+static bool parse_parameters(const char *text, options_t *options) {
+    char *end = (char *)(uintptr_t)text;
+    options->null_param = strcmp(text, "null") == 0;
+    if (options->null_param || strcmp(text, "device") == 0)
+        return true;
+
+    for (int i = 0; i < 5; i++)
+        if ((i > 0 && *end++ != ',') || !parse_real(end, &end, &options->param[i]))
+            return false;
+    return *end == '\0';
+}
+
 static bool parse_choice(const choice_t *choices, const char *text, int *number) {
     for (const choice_t *choice = choices; choice->word; choice++)
         if (strcmp(choice->word, text) == 0 ||
@@ -262,6 +281,7 @@ static bool parse_value(options_t *options, const option_row_t *row, const char 
     case KIND_INTEGER: return parse_integer(text, member);
     case KIND_COUNT: return parse_integer(text, member) && *(int64_t *)member >= 0;
     case KIND_SCALAR: return parse_scalar(text, member);
+    case KIND_PARAMETERS: return parse_parameters(text, options);
     case KIND_IMAGINARY:
         return parse_real(text, &end, &((scalar_option_t *)member)->parts[1]) && *end == '\0';
     case KIND_CHOICE: return parse_choice(row->choices, text, member);

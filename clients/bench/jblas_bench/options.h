@@ -37,7 +37,14 @@ typedef struct options {
     union {
         int transa, trans;
     };
-    scalar_option_t alpha, beta;
+    union {
+        scalar_option_t alpha, c;
+    };
+    union {
+        scalar_option_t beta, s;
+    };
+    double param[5]; /* rotm's */
+    bool null_param; /* NULL is passed */
     int null_pointers;
 
     int64_t iterations, warmups; /* timed calls; calls before them */

@@ -132,6 +132,11 @@ void problem_describe(problem_t *p, const routine_t *routine, const options_t *o
     scalar_set(p, &p->alpha, options->alpha.parts,
                routine->real_alpha || !type_is_complex(p->type));
     scalar_set(p, &p->beta, options->beta.parts, routine->real_beta || !type_is_complex(p->type));
+    for (int i = 0; i < 5; i++)
+        if (type_is_single(p->type))
+            p->param.s[i] = (float)options->param[i];
+        else
+            p->param.d[i] = options->param[i];
     routine->setup(p);
     p->terms = routine->terms(options);
 }

@@ -68,7 +68,8 @@ typedef struct routine {
         shape;
     void (*setup)(problem_t *problem);
     jstatus_t (*call)(jhandle_t *handle, const problem_t *problem);
-    void (*direct)(const problem_t *problem);   /* NULL: the CBLAS has no such call */
+    void (*direct)(const problem_t *problem); /* NULL: the CBLAS has no such call */
+    const char *const *extra; /* names of that call by type, where it is looked up */
     int64_t (*terms)(const options_t *options); /* longest sum behind an element of the result */
     double (*flops)(const options_t *options);  /* of real types; complex ones count four times */
     /* The slow way: changes want[w], which holds operand w as it was before the call, to what it
@@ -84,6 +85,10 @@ struct problem {
     jdatatype_t type;
     operand_t operand[OPERANDS];
     scalar_t alpha, beta;
+    union {
+        float s[5];
+        double d[5];
+    } param;         /* rotm's */
     scalar_t result; /* of dot, nrm2, ...; info of potrf, trtri */
     size_t slots;
     /* What the next call works on; NULL in a size query. */
@@ -122,7 +127,7 @@ static inline bool type_is_single(jdatatype_t type) {
 static inline bool type_is_half(jdatatype_t type) {
     return type == JDATATYPE_F16 || type == JDATATYPE_BF16;
 }
-bool routine_has_cblas(void); /* whether there is one */
+bool routine_has_cblas(const routine_t *routine, jdatatype_t type); /* whether there is one */
 /* The same call made directly; the CBLAS has none for 16 bits, knows no NULL, and reads a
  * stride beyond the vectors of a complex dot with gaps (OpenBLAS 0.3.21). */
 static inline bool problem_has_direct(const problem_t *p) {
@@ -130,7 +135,8 @@ static inline bool problem_has_direct(const problem_t *p) {
     const bool gaps = type_is_complex(p->type) && strncmp(p->routine->name, "dot", 3) == 0 &&
                       (o->incx != 1 || o->incy != 1);
     return p->routine->direct && !type_is_half(p->type) && o->null_pointers == 0 &&
-           !o->alpha.null && !o->beta.null && !gaps && routine_has_cblas();
+           !o->alpha.null && !o->beta.null && !o->null_param && !gaps &&
+           routine_has_cblas(p->routine, p->type);
 }
 /* Place of element (i, j) of batch number p in its slot; vectors with a negative increment begin at
  * the end. */
@@ -147,7 +153,11 @@ void naive_nrm2(problem_t *problem, value_t **want);
 void naive_iamax(problem_t *problem, value_t **want);
 void naive_dot(problem_t *problem, value_t **want);
 void naive_dotc(problem_t *problem, value_t **want);
+void naive_iamin(problem_t *problem, value_t **want);
 void naive_axpy(problem_t *problem, value_t **want);
+void naive_axpby(problem_t *problem, value_t **want);
+void naive_rot(problem_t *problem, value_t **want);
+void naive_rotm(problem_t *problem, value_t **want);
 void naive_copy(problem_t *problem, value_t **want);
 void naive_swap(problem_t *problem, value_t **want);
 void naive_scal(problem_t *problem, value_t **want);

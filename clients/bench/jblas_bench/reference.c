@@ -187,6 +187,11 @@ void naive_iamax(problem_t *p, value_t **want) {
         if (magnitude_1(element(p, 1, i)) > creall(want[OPERANDS][0]))
             want[OPERANDS][0] = magnitude_1(element(p, 1, i));
 }
+void naive_iamin(problem_t *p, value_t **want) {
+    for (int64_t i = 0; i < length_forward(p); i++)
+        if (i == 0 || magnitude_1(element(p, 1, i)) < creall(want[OPERANDS][0]))
+            want[OPERANDS][0] = magnitude_1(element(p, 1, i));
+}
 static void inner_product(problem_t *p, value_t **want, bool conjugate) {
     for (int64_t i = 0; i < p->options->n; i++) {
         value_t x = element(p, 1, i), y = element(p, 2, i);
@@ -200,6 +205,34 @@ void naive_dotc(problem_t *p, value_t **want) { inner_product(p, want, true); }
 void naive_axpy(problem_t *p, value_t **want) {
     for (int64_t i = 0; i < p->options->n; i++)
         want[2][operand_index(&p->operand[2], i, 0, 0)] += alpha_of(p) * element(p, 1, i);
+}
+void naive_axpby(problem_t *p, value_t **want) {
+    for (int64_t i = 0; i < p->options->n; i++) {
+        value_t *y = &want[2][operand_index(&p->operand[2], i, 0, 0)];
+        *y = alpha_of(p) * element(p, 1, i) + (beta_of(p) == 0 ? 0 : beta_of(p) * *y);
+    }
+}
+static void rotate(problem_t *p, value_t **want, const value_t h[4]) {
+    for (int64_t i = 0; i < p->options->n; i++) {
+        value_t *x = &want[1][operand_index(&p->operand[1], i, 0, 0)], before = *x;
+        value_t *y = &want[2][operand_index(&p->operand[2], i, 0, 0)];
+        *x = h[0] * before + h[2] * *y;
+        *y = h[1] * before + h[3] * *y;
+    }
+}
+void naive_rot(problem_t *p, value_t **want) {
+    const value_t c = alpha_of(p), s = beta_of(p);
+    rotate(p, want, (value_t[]){c, -s, s, c});
+}
+void naive_rotm(problem_t *p, value_t **want) {
+    static const bool implied[4][4] = {{1, 1, 1, 1}, {0}, {1, 0, 0, 1}, {0, 1, 1, 0}};
+    static const int values[4][4] = {{1, 0, 0, 1}, {0}, {1, 0, 0, 1}, {0, -1, 1, 0}};
+    const double flag = p->options->param[0];
+    const int kind = flag == -2 ? 0 : flag < 0 ? 1 : flag == 0 ? 2 : 3;
+    value_t h[4];
+    for (int i = 0; i < 4; i++)
+        h[i] = implied[kind][i] ? values[kind][i] : value_load(p->type, &p->param, (size_t)i + 1);
+    rotate(p, want, h);
 }
 void naive_copy(problem_t *p, value_t **want) {
     for (int64_t i = 0; i < p->options->n; i++)
@@ -431,7 +464,7 @@ static void compare_operand(const problem_t *p, int which, const value_t *want, 
 
 static void compare_result(const problem_t *p, value_t want, difference_t *d) {
     int64_t n = length_forward(p), index = p->result.index;
-    if (p->routine->reference != naive_iamax)
+    if (p->routine->reference != naive_iamax && p->routine->reference != naive_iamin)
         difference_add(
             d,
             value_load(type_is_single(p->type) ? JDATATYPE_F32_C : JDATATYPE_F64_C, &p->result, 0),

@@ -102,6 +102,8 @@ static int64_t terms_taken(const options_t *args) { return JI_COUNT_TAKEN(trans,
 static double flops_none(const options_t *o) { return 0 * (double)o->n; }
 static double flops_n(const options_t *o) { return (double)o->n; }
 static double flops_2n(const options_t *o) { return 2.0 * (double)o->n; }
+static double flops_3n(const options_t *o) { return 3.0 * (double)o->n; }
+static double flops_6n(const options_t *o) { return 6.0 * (double)o->n; }
 static double flops_nn(const options_t *o) { return (double)o->n * (double)o->n; }
 static double flops_2nn(const options_t *o) { return 2 * flops_nn(o); }
 static double flops_2mn(const options_t *o) { return 2.0 * (double)o->m * (double)o->n; }
@@ -145,6 +147,9 @@ static double flops_potrs(const options_t *o) { return flops_2nn(o) * (double)o-
 #define RESULT ((void *)(uintptr_t)&p->result)
 #define SCALAR_alpha (O->alpha.null ? NULL : (const void *)&p->alpha)
 #define SCALAR_beta (O->beta.null ? NULL : (const void *)&p->beta)
+#define SCALAR_c SCALAR_alpha
+#define SCALAR_s SCALAR_beta
+#define SCALAR_param (O->null_param ? NULL : (const void *)&p->param)
 #define POINTER_a p->a
 #define POINTER_b p->b
 #define POINTER_c p->c
@@ -180,11 +185,12 @@ JI_ROUTINE_LIST(CALL)
 #define COLUMNS GUEST_COLUMN_MAJOR
 
 /* The same of the CBLAS, where it has one: a guest of this program, as it is jblas's. */
-bool routine_has_cblas(void) {
+bool routine_has_cblas(const routine_t *routine, jdatatype_t type) {
     static enum { UNKNOWN, ABSENT, PRESENT } known;
     if (known == UNKNOWN)
         known = ji_guest_load() == JSTATUS_SUCCESS ? PRESENT : ABSENT;
-    return known == PRESENT;
+    return known == PRESENT &&
+           (routine->extra == NULL || ji_guest_symbol(routine->extra[type]) != NULL);
 }
 #define DIRECT(name) static void direct_##name(const problem_t *p)
 
@@ -201,18 +207,57 @@ DIRECT(asum) {
     default: r->d[0] = ji_guest.dzasum(O->n, p->b, O->incx); break;
     }
 }
-DIRECT(nrm2) { /* which jblas does not call */
+/* Functions that jblas does not call: their names by type, and calls of what has such a name. */
+static const char *const extra_nrm2[] = {"cblas_snrm2", "cblas_dnrm2", "cblas_scnrm2",
+                                         "cblas_dznrm2"};
+static const char *const extra_iamin[] = {"cblas_isamin", "cblas_idamin", "cblas_icamin",
+                                          "cblas_izamin"};
+static const char *const extra_axpby[] = {"cblas_saxpby", "cblas_daxpby", "cblas_caxpby",
+                                          "cblas_zaxpby"};
+static const char *const extra_rot[] = {"cblas_srot", "cblas_drot", "cblas_csrot", "cblas_zdrot"};
+static const char *const extra_rotm[] = {"cblas_srotm", "cblas_drotm", NULL, NULL};
+#define EXTRA(result, R, TAKES, ...)                                                               \
+    {                                                                                              \
+        const void *symbol = ji_guest_symbol(p->routine->extra[p->type]);                          \
+        R(*call) TAKES;                                                                            \
+        memcpy(&call, &symbol, sizeof symbol);                                                     \
+        result call(__VA_ARGS__);                                                                  \
+    }
+#define PAIR_IN JI_GUEST_IN_, JI_GUEST_IN_
+#define PAIR_OUT JI_GUEST_OUT_, JI_GUEST_OUT_
+#define PAIR p->b, O->incx, p->c, O->incy
+DIRECT(nrm2) {
     scalar_t *r = RESULT;
-    static const char *const names[] = {"cblas_snrm2", "cblas_dnrm2", "cblas_scnrm2",
-                                        "cblas_dznrm2"};
-    const void *symbol = ji_guest_symbol(names[p->type]);
-    float (*single)JI_GUEST_ONE;
-    double (*real)JI_GUEST_ONE;
-    memcpy(&single, &symbol, sizeof symbol), memcpy(&real, &symbol, sizeof symbol);
-    if (p->type == JDATATYPE_F32 || p->type == JDATATYPE_F32_C)
-        r->s[0] = single(O->n, p->b, O->incx);
+    if (type_is_single(p->type))
+        EXTRA(r->s[0] =, float, JI_GUEST_ONE, O->n, p->b, O->incx)
     else
-        r->d[0] = real(O->n, p->b, O->incx);
+        EXTRA(r->d[0] =, double, JI_GUEST_ONE, O->n, p->b, O->incx)
+}
+DIRECT(iamin) {
+    scalar_t *r = RESULT;
+    EXTRA(r->index = (int64_t), int, JI_GUEST_ONE, O->n, p->b, O->incx)
+}
+#define ARGS(VALUE) O->n, VALUE(p->alpha), p->b, O->incx, VALUE(p->beta), p->c, O->incy
+#define TAKES(S) (guest_int_t, S, JI_GUEST_IN_, S, JI_GUEST_OUT_)
+DIRECT(axpby) {
+    switch (p->type) {
+    case JDATATYPE_F32: EXTRA(, void, TAKES(float), ARGS(VALUE_s)) break;
+    case JDATATYPE_F64: EXTRA(, void, TAKES(double), ARGS(VALUE_d)) break;
+    default: EXTRA(, void, TAKES(const void *), ARGS(VALUE_c)) break;
+    }
+}
+#undef ARGS
+#undef TAKES
+DIRECT(rot) {
+    if (type_is_single(p->type))
+        EXTRA(, void, (guest_int_t, PAIR_OUT, float, float), O->n, PAIR, p->alpha.s[0],
+              p->beta.s[0])
+    else
+        EXTRA(, void, (guest_int_t, PAIR_OUT, double, double), O->n, PAIR, p->alpha.d[0],
+              p->beta.d[0])
+}
+DIRECT(rotm) {
+    EXTRA(, void, (guest_int_t, PAIR_OUT, const void *), O->n, PAIR, &p->param)
 }
 DIRECT(iamax) {
     scalar_t *r = RESULT;
@@ -372,6 +417,12 @@ DIRECT(trsm) { DIRECT_SDCZ(trsm, ARGS) }
 #define IS_REAL_MATRIX(scalar, name, ...)
 #define IS_REAL_STRIDED(scalar, name, ...)
 #define IS_REAL_POINTERS(scalar, name, ...)
+#define IS_alpha_c true /* the same member */
+#define IS_alpha_s false
+#define IS_alpha_param false
+#define IS_beta_c false
+#define IS_beta_s true
+#define IS_beta_param false
 #define IS_alpha_alpha true
 #define IS_alpha_beta false
 #define IS_beta_alpha false
@@ -379,11 +430,17 @@ DIRECT(trsm) { DIRECT_SDCZ(trsm, ARGS) }
 #define SCALAR_IS_ELEMENT false
 #define SCALAR_IS_SUM false
 #define SCALAR_IS_REAL true
+#define SCALAR_IS_PARAMETERS false
 
 #define TYPE_LETTER(context, routine, t, name) #t
 #define ROW_WITH(routine, direct, terms, flops, reference)                                         \
+    ROW_OF(routine, direct, NULL, terms, flops, reference)
+#define ROW_EXTRA(routine, terms, flops, reference) /* by a function that jblas does not call */   \
+    ROW_OF(routine, direct_##routine, extra_##routine, terms, flops, reference)
+#define ROW_OF(routine, direct, extra, terms, flops, reference)                                    \
     {#routine, JI_FUNCTIONS_##routine(TYPE_LETTER, ), JI_ARGUMENTS_##routine(LETTER, ),            \
-     setup_##routine, call_##routine, direct, terms_##terms, flops_##flops, naive_##reference,     \
+     setup_##routine, call_##routine, direct, extra, terms_##terms, flops_##flops,                 \
+     naive_##reference,                                                                            \
      false JI_ARGUMENTS_##routine(IS_REAL, alpha), false JI_ARGUMENTS_##routine(IS_REAL, beta)}
 #define ROW(routine, terms, flops, reference)                                                      \
     ROW_WITH(routine, direct_##routine, terms, flops, reference)
@@ -399,7 +456,11 @@ const routine_t routines[] = {
     ROW(dotu, n, 2n, dot),
     ROW(dotc, n, 2n, dotc),
     ROW(iamax, n, none, iamax),
-    ROW(nrm2, n, 2n, nrm2),
+    ROW_EXTRA(nrm2, n, 2n, nrm2),
+    ROW_EXTRA(axpby, none, 3n, axpby),
+    ROW_EXTRA(rot, none, 6n, rot),
+    ROW_EXTRA(rotm, none, 6n, rotm),
+    ROW_EXTRA(iamin, n, none, iamin),
     ROW(scal, none, n, scal),
     ROW(csscal, none, n, scal),
     ROW(zdscal, none, n, scal),

@@ -43,7 +43,8 @@ static jstatus_t break_argument(blas_case_t *c, char letter) {
     case '1':
     case '2': c->pointer[letter - '0'] = NULL; return JSTATUS_INVALID_POINTER;
     case 'a':
-    case 'A': c->pointer[BLAS_ALPHA] = NULL; return JSTATUS_INVALID_POINTER;
+    case 'A':
+    case 'P': c->pointer[BLAS_ALPHA] = NULL; return JSTATUS_INVALID_POINTER;
     case 'c':
     case 'C': c->pointer[BLAS_BETA] = NULL; return JSTATUS_INVALID_POINTER;
     default: return JSTATUS_SUCCESS;

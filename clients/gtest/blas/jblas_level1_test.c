@@ -123,15 +123,16 @@ static float fma_s(float a, float b, float c) {
                : one == 0 ? two                                                                    \
                           : ldexp(one, 2 * (a - *exponent)) + ldexp(two, 2 * (b - *exponent));     \
     }                                                                                              \
-    static int64_t iamax_##t(int64_t n, int parts, const real *x, int64_t dx) {                    \
+    /* The first of the largest (sign 1) or of the smallest (-1). */                               \
+    static int64_t extreme_##t(int64_t n, int parts, const real *x, int64_t dx, real sign) {       \
         int64_t found = 0;                                                                         \
-        real largest = -1;                                                                         \
-        for (int64_t i = 0; i < n && !isnan(largest); i++) {                                       \
+        real best = 0;                                                                             \
+        for (int64_t i = 0; i < n && !isnan(best); i++) {                                          \
             const volatile real first = (real)fabs((double)x[i * dx]);                             \
             const volatile real second = parts == 2 ? (real)fabs((double)x[i * dx + 1]) : 0;       \
             const volatile real size = first + second;                                             \
-            if (!(size <= largest))                                                                \
-                largest = size, found = i + 1;                                                     \
+            if (found == 0 || !(sign * size <= best))                                              \
+                best = sign * size, found = i + 1;                                                 \
         }                                                                                          \
         return found;                                                                              \
     }                                                                                              \
@@ -160,6 +161,24 @@ static float fma_s(float a, float b, float c) {
             x[0] = fma_##t(-alpha[1], im, by_re);                                                  \
             x[1] = fma_##t(alpha[1], re, by_im);                                                   \
         }                                                                                          \
+    }                                                                                              \
+    static void axpby_##t(int64_t n, int parts, const real *alpha, const real *x, int64_t dx,      \
+                          const real *beta, real *y, int64_t dy) {                                 \
+        for (int64_t i = 0; i < n; i++, x += dx, y += dy) {                                        \
+            scal_##t(1, parts, false, beta, y, 1);                                                 \
+            axpy_##t(1, parts, alpha, x, 1, y, 1);                                                 \
+        }                                                                                          \
+    }                                                                                              \
+    /* h: h11, h12, h21, h22 */                                                                    \
+    static void rotate_##t(int64_t n, int parts, real *x, int64_t dx, real *y, int64_t dy,         \
+                           const real *h) {                                                        \
+        for (int64_t i = 0; i < n; i++, x += dx, y += dy)                                          \
+            for (int part = 0; part < parts; part++) {                                             \
+                const real a = x[part], b = y[part];                                               \
+                const volatile real by_a = h[0] * a, by_b = h[3] * b;                              \
+                x[part] = fma_##t(h[1], b, by_a);                                                  \
+                y[part] = fma_##t(h[2], a, by_b);                                                  \
+            }                                                                                      \
     }
 DEFINE(d, double) /* first: norms of floats need its fold */
 DEFINE(s, float)
@@ -305,14 +324,35 @@ static void sums_are_as_defined(const vector_t *x, const vector_t *y, int thread
     block.incx = x->increment, block.result = &place;
     ji_host_iamax(&block);
     JEXPECT_EQ(place, x->increment <= 0 ? 0
-                      : is_single(type) ? iamax_s(n, parts, (void *)x->start, dx)
-                                        : iamax_d(n, parts, (void *)x->start, dx));
+                      : is_single(type) ? extreme_s(n, parts, (void *)x->start, dx, 1)
+                                        : extreme_d(n, parts, (void *)x->start, dx, 1));
+    ji_host_iamin(&block);
+    JEXPECT_EQ(place, x->increment <= 0 ? 0
+                      : is_single(type) ? extreme_s(n, parts, (void *)x->start, dx, -1)
+                                        : extreme_d(n, parts, (void *)x->start, dx, -1));
 }
 
-typedef enum update { AXPY, COPY, SWAP, SCAL, RSCAL, UPDATES } update_t;
+typedef enum update { AXPY, COPY, SWAP, SCAL, RSCAL, AXPBY, ROT, ROTM, UPDATES } update_t;
+
+/* The scalars: alpha and beta; c and s; a flag of -1 and the matrix by columns. */
+static void rotate_by_definition(update_t update, const vector_t *x, const vector_t *y,
+                                 const ji_vector_t *scalars) {
+    const int parts = parts_of(x->type);
+    const int64_t dx = step_of(x), dy = step_of(y);
+    const double *d = scalars->param.value.d, c = scalars->c.value.d, s = scalars->s.value.d;
+    const float *f = scalars->param.value.s, fc = scalars->c.value.s, fs = scalars->s.value.s;
+
+    if (is_single(x->type))
+        rotate_s(x->n, parts, first_of(x), dx, first_of(y), dy,
+                 update == ROT ? (float[]){fc, fs, -fs, fc} : (float[]){f[1], f[3], f[2], f[4]});
+    else
+        rotate_d(x->n, parts, first_of(x), dx, first_of(y), dy,
+                 update == ROT ? (double[]){c, s, -s, c} : (double[]){d[1], d[3], d[2], d[4]});
+}
 
 static void update_by_definition(update_t update, const vector_t *x, const vector_t *y,
-                                 const ji_value_t *alpha) {
+                                 const ji_vector_t *scalars) {
+    const ji_value_t *const alpha = &scalars->alpha.value, *const beta = &scalars->beta.value;
     const int parts = parts_of(x->type);
     const int64_t dx = step_of(x), dy = step_of(y);
     char *from = first_of(x), *to = first_of(y), before[sizeof(ji_value_t)];
@@ -334,6 +374,14 @@ static void update_by_definition(update_t update, const vector_t *x, const vecto
         else
             scal_d(x->n, parts, update == RSCAL, alpha->z, (void *)from, dx);
         return;
+    case AXPBY:
+        if (is_single(x->type))
+            axpby_s(x->n, parts, alpha->c, (void *)from, dx, beta->c, (void *)to, dy);
+        else
+            axpby_d(x->n, parts, alpha->z, (void *)from, dx, beta->z, (void *)to, dy);
+        return;
+    case ROT:
+    case ROTM: rotate_by_definition(update, x, y, scalars); return;
     default:
         for (int64_t i = 0; i < x->n; i++) {
             char *a = from + i * x->increment * (int64_t)size;
@@ -347,27 +395,29 @@ static void update_by_definition(update_t update, const vector_t *x, const vecto
 }
 
 static void updates_are_as_defined(const vector_t *x, const vector_t *y, int threads) {
-    static void (*const primitives[])(void *) = {[AXPY] = ji_host_axpy,
-                                                 [COPY] = ji_host_copy,
-                                                 [SWAP] = ji_host_swap,
-                                                 [SCAL] = ji_host_scal,
-                                                 [RSCAL] = ji_host_rscal};
-    ji_value_t alpha = {.z = {0, 0}};
-    for (int part = 0; part < 2; part++)
+    static void (*const primitives[])(void *) = {
+        [AXPY] = ji_host_axpy, [COPY] = ji_host_copy,   [SWAP] = ji_host_swap,
+        [SCAL] = ji_host_scal, [RSCAL] = ji_host_rscal, [AXPBY] = ji_host_axpby,
+        [ROT] = ji_host_rot,   [ROTM] = ji_host_rotm};
+    ji_vector_t scalars = {.param.pointer = NULL};
+    for (int part = 0; part < 5; part++)
         if (is_single(x->type))
-            alpha.c[part] = (float)jtest_random_double(-2, 2);
+            scalars.param.value.s[part] = part == 0 ? -1 : (float)jtest_random_double(-1, 1);
         else
-            alpha.z[part] = jtest_random_double(-2, 2);
+            scalars.param.value.d[part] = part == 0 ? -1 : jtest_random_double(-1, 1);
+    const size_t size = ji_sizeof(ji_real_of(x->type));
+    memcpy(&scalars.alpha.value, (char *)&scalars.param.value + size, 2 * size);
+    memcpy(&scalars.beta.value, (char *)&scalars.param.value + 3 * size, 2 * size);
 
     for (int update = 0; update < UPDATES; update++) {
         vector_t x1 = vector_copy_of(x), y1 = vector_copy_of(y);
         vector_t x2 = vector_copy_of(x), y2 = vector_copy_of(y);
         ji_vector_t block = block_of(&x1, &y1, threads, NULL);
-        block.alpha.value = alpha;
+        block.alpha = scalars.alpha, block.beta = scalars.beta, block.param = scalars.param;
 
-        if (update != RSCAL || ji_is_complex(x->type)) {
+        if (ji_is_complex(x->type) ? update != ROTM : update != RSCAL) {
             primitives[update](&block);
-            update_by_definition(update, &x2, &y2, &alpha);
+            update_by_definition(update, &x2, &y2, &scalars);
         }
         JSCOPED_TRACE("update %d", update);
         JEXPECT_TRUE(same_vectors(&x1, &x2));
@@ -474,6 +524,12 @@ static void the_first_is_found(const ji_kernel_set_t *set) {
         ji_vector_t block = block_of(&x, NULL, (int)jtest_random_between(1, MOST_THREADS), &place);
         ji_host_iamax(&block);
         JSCOPED_TRACE("%s, n = %ld, %g", set->name, (long)n, size);
+        JEXPECT_EQ(place, first + 1);
+
+        /* The smallest is a zero, unless there is a NaN. */
+        ((double *)(void *)x.start)[second * x.increment] = isnan(size) ? size : -0.0;
+        ((double *)(void *)x.start)[first * x.increment] = isnan(size) ? size : 0.0;
+        ji_host_iamin(&block);
         JEXPECT_EQ(place, first + 1);
         free(x.memory);
     }

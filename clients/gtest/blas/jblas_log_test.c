@@ -88,10 +88,13 @@ JTEST_EACH_FUNCTION(JblasLog, BenchLineSaysTheWholeCall) {
             if (*option && !has_option(line, option))
                 JFAIL("%s is missing", option);
         }
+        const bool rotates = strcmp(param->routine->name, "rot") == 0;
         if (blas_has(c, 'a') || blas_has(c, 'A'))
-            JEXPECT_SUBSTR(line, "--alpha ");
+            JEXPECT_SUBSTR(line, rotates ? "--c " : "--alpha ");
         if (blas_has(c, 'c') || blas_has(c, 'C'))
-            JEXPECT_SUBSTR(line, "--beta ");
+            JEXPECT_SUBSTR(line, rotates ? "--s " : "--beta ");
+        if (blas_has(c, 'P'))
+            JEXPECT_SUBSTR(line, "--param ");
         blas_right(c);
     }
     JEXPECT_OK(jhandle_destroy(handle));

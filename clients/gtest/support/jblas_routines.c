@@ -196,20 +196,22 @@ static void reference_nrm2(blas_case_t *c) { /* long double has the exponents fo
         sum += __real__ x.e[i] * __real__ x.e[i] + __imag__ x.e[i] * __imag__ x.e[i];
     want_value(c, 1, sqrtl(sum), c->n);
 }
-/* |re| + |im| rounded as the type rounds it, so that ties are its ties. A NaN is larger than
- * everything. */
-static void reference_iamax(blas_case_t *c) {
+/* |re| + |im| rounded as the type rounds it, so that ties are its ties. The first NaN is found
+ * before everything. */
+static void reference_iam(blas_case_t *c, double sign) {
     wide_matrix_t x = load(c, 0, 0, GENERAL);
     const bool narrow = wide_epsilon(c->operand[0].element) > 1e-10;
-    double largest = -1;
+    double best = 0;
     int64_t place = 0;
     for (int64_t i = 0; i < x.rows && c->operand[0].ld > 0; ++i) {
         const double size = narrow ? (double)(float)wide_abs(x.e[i]) : (double)wide_abs(x.e[i]);
-        if (!isnan(largest) && !(size <= largest))
-            largest = size, place = i + 1;
+        if (place == 0 || (!isnan(best) && !(sign * size <= best)))
+            best = sign * size, place = i + 1;
     }
     want_value(c, 1, place, 0);
 }
+static void reference_iamax(blas_case_t *c) { reference_iam(c, 1); }
+static void reference_iamin(blas_case_t *c) { reference_iam(c, -1); }
 /* With an increment of 0 all elements of a written vector are one: whatever was written last. */
 static wide_t *element_of(const blas_case_t *c, wide_matrix_t v, int which, int64_t i) {
     return &v.e[c->operand[which].ld == 0 ? 0 : i];
@@ -252,6 +254,58 @@ static void reference_axpy(blas_case_t *c) {
     for (int64_t i = 1; i < want.rows; ++i)
         want.e[i] = want.e[0], want.bound[i] = want.bound[0];
     c->depth = want.rows;
+}
+/* Each pair becomes H times it, one after the other where an increment is 0. */
+static void rotate(blas_case_t *c, wide_t h11, wide_t h12, wide_t h21, wide_t h22) {
+    wide_matrix_t x = scaled(c, 0, 0, 1), y = scaled(c, 1, 0, 1);
+    for (int64_t i = 0; i < x.rows; ++i) {
+        wide_t *a = element_of(c, x, 0, i), *b = element_of(c, y, 1, i), before = *a;
+        long double *bound_a = &x.bound[a - x.e], *bound_b = &y.bound[b - y.e], largest = *bound_a;
+        *a = h11 * before + h12 * *b, *bound_a = wide_abs(h11) * largest + wide_abs(h12) * *bound_b;
+        *b = h21 * before + h22 * *b, *bound_b = wide_abs(h21) * largest + wide_abs(h22) * *bound_b;
+    }
+    for (int64_t i = 1; i < x.rows; ++i) { /* what was written last is in all elements */
+        if (c->operand[0].ld == 0)
+            x.e[i] = x.e[0], x.bound[i] = x.bound[0];
+        if (c->operand[1].ld == 0)
+            y.e[i] = y.e[0], y.bound[i] = y.bound[0];
+    }
+    c->operand[0].want[0] = x, c->operand[1].want[0] = y;
+    c->depth = c->operand[0].ld == 0 || c->operand[1].ld == 0 ? 2 * x.rows : 2;
+}
+static void reference_rot(blas_case_t *c) { rotate(c, c->c, c->s, -c->s, c->c); }
+static void reference_rotm(blas_case_t *c) {
+    const int type = (int)c->function->type;
+    const wide_t flag = wide_get(c->scalar, type, 0);
+    wide_t h[4]; /* h11, h21, h12, h22, as they stand behind the flag */
+    for (int i = 0; i < 4; ++i)
+        h[i] = wide_get(c->scalar, type, 1 + i);
+    if (flag == -2)
+        rotate(c, 1, 0, 0, 1);
+    else if (flag == -1)
+        rotate(c, h[0], h[2], h[1], h[3]);
+    else if (flag == 0)
+        rotate(c, 1, h[2], h[1], 1);
+    else
+        rotate(c, h[0], 1, -1, h[3]);
+}
+/* With an increment of 0 each step sees what the one before it wrote. */
+static void reference_axpby(blas_case_t *c) {
+    wide_matrix_t x = load(c, 0, 0, GENERAL), y = scaled(c, 1, 0, 1);
+    if (c->beta == 0) /* not read: NaN */
+        y = wide_zeros(&c->arena, x.rows, 1);
+    for (int64_t i = 0; i < x.rows; ++i) {
+        wide_t *to = element_of(c, y, 1, i);
+        long double *bound = &y.bound[to - y.e];
+        *bound = wide_abs(c->beta) * *bound;
+        *to = c->beta == 0 ? 0 : c->beta * *to;
+        if (c->alpha != 0)
+            *to += c->alpha * x.e[i], *bound += wide_abs(c->alpha) * wide_abs(x.e[i]);
+    }
+    for (int64_t i = 1; i < y.rows && c->operand[1].ld == 0; ++i)
+        y.e[i] = y.e[0], y.bound[i] = y.bound[0];
+    c->operand[1].want[0] = y;
+    c->depth = c->operand[1].ld == 0 ? 2 * y.rows : 2;
 }
 static void dot(blas_case_t *c, jblas_operation_t operation) {
     wide_matrix_t want = wide_zeros(&c->arena, 1, 1);
@@ -438,6 +492,9 @@ static void reference_potrs(blas_case_t *c) {
 #define LETTER_alpha_ELEMENT 'a'
 #define LETTER_alpha_SUM 'a'
 #define LETTER_alpha_REAL 'A'
+#define LETTER_c_REAL 'A'
+#define LETTER_s_REAL 'C'
+#define LETTER_param_PARAMETERS 'P'
 #define LETTER_beta_ELEMENT 'c'
 #define LETTER_beta_SUM 'c'
 #define LETTER_beta_REAL 'C'
@@ -462,6 +519,9 @@ JI_ROUTINE_LIST(ROUTINE)
 #define PASS_POINTERS(routine, name, ...) PASS_VECTOR(routine, name, )
 #define SCALAR_alpha BLAS_ALPHA
 #define SCALAR_beta BLAS_BETA
+#define SCALAR_c BLAS_ALPHA
+#define SCALAR_s BLAS_BETA
+#define SCALAR_param BLAS_ALPHA
 
 #define CALL(context, routine, t, name)                                                            \
     static jstatus_t call_##name(jhandle_t *handle, const blas_case_t *c) {                        \

@@ -14,7 +14,7 @@
  *   m n k b      sizes; b: of a batch
  *   0 1 2        operands               a c   alpha, beta
  *   x y z        their ld or increment  A C   the same, real
- *   p q s        their strides
+ *   p q s        their strides            P  rotm's five numbers
  *
  * Whatever a routine must not read (the other triangle, a unit diagonal, C when beta is 0, A and B
  * when alpha is 0, imaginary parts of a Hermitian diagonal, padding) is NaN in every case; whatever
@@ -120,8 +120,14 @@ struct blas_case {
     blas_operand_t operand[BLAS_OPERANDS];
     /* What is passed: operands, alpha, beta; tests put NULL here. */
     void *pointer[BLAS_POINTERS];
-    _Alignas(16) unsigned char scalar[2][16]; /* alpha, beta */
-    wide_t alpha, beta;
+    /* alpha or c, beta or s; or rotm's numbers, in all of it. */
+    _Alignas(16) unsigned char scalar[3][16];
+    union {
+        wide_t alpha, c;
+    };
+    union {
+        wide_t beta, s;
+    };
     int64_t depth; /* terms in one element of the answer, for the error bound */
     /* Answers by not touching anything: Hermitian diagonals keep their imaginary parts. */
     bool quick;

@@ -17,9 +17,9 @@
  * the length. What pieces gave stands in an array of fixed length on the caller's stack: no
  * workspace.
  *
- * What always holds, as in reference BLAS: scal multiplies by zero, too, so a NaN stays; axpy with
- * an alpha of zero reads no x; with an increment of 0 each step sees what the one before it wrote;
- * sums, norms and searches of no elements are 0. */
+ * What always holds, as in reference BLAS: scal multiplies by zero, too, so a NaN stays; axpy and
+ * axpby with an alpha of zero read no x, axpby with a beta of zero reads no y; with an increment of
+ * 0 each step sees what the one before it wrote; sums, norms and searches of no elements are 0. */
 
 #include <math.h>
 
@@ -140,6 +140,50 @@ static void vector_rscal(const ji_vector_t *v, int64_t first, int64_t count) {
                              v->incx);
 }
 
+static void vector_axpby(const ji_vector_t *v, int64_t first, int64_t count) {
+    const vector_pair_t pair = vector_pair(v, first, count);
+    const ji_level1_t *kernels = vector_kernels(v);
+    const jdatatype_t type = v->head.type;
+    const void *alpha = ji_scalar_data(&v->alpha), *beta = ji_scalar_data(&v->beta);
+    const bool reads_x = !host_is_zero(type, &v->alpha), reads_y = !host_is_zero(type, &v->beta);
+
+    if (reads_x && host_is(type, &v->beta, 1))
+        kernels->axpy(count, alpha, pair.x, pair.incx, pair.y, pair.incy);
+    else if (reads_x)
+        kernels->axpby(count, alpha, pair.x, pair.incx, reads_y ? beta : NULL, pair.y, pair.incy);
+    else if (reads_y)
+        kernels->scal(count, beta, pair.y, pair.incy);
+    else /* alpha is a zero */
+        kernels->copy(count, alpha, 0, pair.y, pair.incy);
+}
+
+static void vector_rot(const ji_vector_t *v, int64_t first, int64_t count) {
+    const vector_pair_t pair = vector_pair(v, first, count);
+    ji_rotate(vector_kernels(v), v->head.type, count, pair.x, pair.incx, pair.y, pair.incy,
+              ji_scalar_data(&v->c), ji_scalar_data(&v->s));
+}
+
+static double vector_parameter(const ji_vector_t *v, int i) {
+    const void *param = v->param.pointer != NULL ? v->param.pointer : &v->param.value;
+    return v->head.type == JDATATYPE_F32 ? (double)((const float *)param)[i]
+                                         : ((const double *)param)[i];
+}
+
+/* What the flag implies is not read. */
+static void vector_rotm(const ji_vector_t *v, int64_t first, int64_t count) {
+    const vector_pair_t pair = vector_pair(v, first, count);
+    const double flag = vector_parameter(v, 0);
+    const double h11 = flag == 0 ? 1 : vector_parameter(v, 1);
+    const double h21 = flag > 0 ? -1 : vector_parameter(v, 2);
+    const double h12 = flag > 0 ? 1 : vector_parameter(v, 3);
+    const double h22 = flag == 0 ? 1 : vector_parameter(v, 4);
+
+    const void *h = v->head.type == JDATATYPE_F32
+                        ? (const void *)(float[]){(float)h11, (float)h12, (float)h21, (float)h22}
+                        : (double[]){h11, h12, h21, h22};
+    vector_kernels(v)->rotate(count, pair.x, pair.incx, pair.y, pair.incy, h);
+}
+
 #define PIECE_OF_RANGE(name)                                                                       \
     static void vector_##name##_piece(vector_work_t *work, int64_t index) {                        \
         const int64_t first = index * work->size;                                                  \
@@ -150,6 +194,9 @@ PIECE_OF_RANGE(copy)
 PIECE_OF_RANGE(swap)
 PIECE_OF_RANGE(scal)
 PIECE_OF_RANGE(rscal)
+PIECE_OF_RANGE(axpby)
+PIECE_OF_RANGE(rot)
+PIECE_OF_RANGE(rotm)
 
 /* By threads, unless elements share a place. */
 static __attribute__((noinline)) void vector_spread(const ji_vector_t *v, int64_t vectors,
@@ -213,6 +260,34 @@ void ji_host_rscal(void *block) {
         vector_rscal(v, 0, v->n);
     else
         vector_spread(v, 1, vector_rscal, vector_rscal_piece);
+}
+
+void ji_host_axpby(void *block) {
+    const ji_vector_t *v = block;
+    if (host_is_zero(v->head.type, &v->alpha) && host_is(v->head.type, &v->beta, 1))
+        return;
+    if (JI_LIKELY(v->n <= SHORT))
+        vector_axpby(v, 0, v->n);
+    else
+        vector_spread(v, 2, vector_axpby, vector_axpby_piece);
+}
+
+void ji_host_rot(void *block) {
+    const ji_vector_t *v = block;
+    if (JI_LIKELY(v->n <= SHORT))
+        vector_rot(v, 0, v->n);
+    else
+        vector_spread(v, 2, vector_rot, vector_rot_piece);
+}
+
+void ji_host_rotm(void *block) {
+    const ji_vector_t *v = block;
+    if (vector_parameter(v, 0) == -2) /* the identity */
+        return;
+    if (JI_LIKELY(v->n <= SHORT))
+        vector_rotm(v, 0, v->n);
+    else
+        vector_spread(v, 2, vector_rotm, vector_rotm_piece);
 }
 
 /* ---- Sums ---- */
@@ -382,40 +457,58 @@ void ji_host_nrm2(void *block) {
         *(double *)v->result = norm;
 }
 
-/* ---- The largest ---- */
+/* ---- The largest, and the smallest ---- */
+
+static void vector_find(const ji_vector_t *v, bool smallest, int64_t first, int64_t count,
+                        ji_found_t *found) {
+    const void *x = vector_at(v, v->x, v->incx, first);
+    *found = smallest ? JI_NOTHING_SMALL : JI_NOTHING_LARGE;
+
+    if (smallest)
+        vector_kernels(v)->iamin(count, x, v->incx, first, found);
+    else
+        vector_kernels(v)->iamax(count, x, v->incx, first, found);
+}
 
 static void vector_iamax_piece(vector_work_t *work, int64_t index) {
-    const ji_vector_t *v = work->v;
     const int64_t first = index * work->size;
-    ji_found_t *found = &work->partials[index].found;
+    vector_find(work->v, false, first, vector_piece_length(work, first),
+                &work->partials[index].found);
+}
 
-    *found = (ji_found_t){-1, -1};
-    vector_kernels(v)->iamax(vector_piece_length(work, first), vector_at(v, v->x, v->incx, first),
-                             v->incx, first, found);
+static void vector_iamin_piece(vector_work_t *work, int64_t index) {
+    const int64_t first = index * work->size;
+    vector_find(work->v, true, first, vector_piece_length(work, first),
+                &work->partials[index].found);
 }
 
 /* The first NaN of all pieces, or the first of the largest. */
-static __attribute__((noinline)) void vector_iamax(const ji_vector_t *v, int wanted,
-                                                   ji_found_t *found) {
-    vector_work_t work = {.v = v, .piece = vector_iamax_piece};
+static __attribute__((noinline)) void vector_find_in_pieces(const ji_vector_t *v,
+                                                            void (*piece)(vector_work_t *, int64_t),
+                                                            int wanted, ji_found_t *found) {
+    vector_work_t work = {.v = v, .piece = piece};
     vector_cut(&work);
     vector_run_pieces(&work, wanted);
 
-    for (int64_t i = 0; i < work.pieces && !isnan(found->size); i++)
+    *found = work.partials[0].found;
+    for (int64_t i = 1; i < work.pieces && !isnan(found->size); i++)
         if (!(work.partials[i].found.size <= found->size))
             *found = work.partials[i].found;
 }
 
-void ji_host_iamax(void *block) {
-    const ji_vector_t *v = block;
+static inline void vector_iam(const ji_vector_t *v, bool smallest,
+                              void (*piece)(vector_work_t *, int64_t)) {
     ji_found_t found = {-1, -1};
 
     if (v->incx > 0 && v->n > 0) {
         const int wanted = v->n <= SHORT ? 1 : vector_threads(v, 1);
         if (wanted < 2)
-            vector_kernels(v)->iamax(v->n, v->x, v->incx, 0, &found);
+            vector_find(v, smallest, 0, v->n, &found);
         else
-            vector_iamax(v, wanted, &found);
+            vector_find_in_pieces(v, piece, wanted, &found);
     }
     *(int64_t *)v->result = found.place + 1;
 }
+
+void ji_host_iamax(void *block) { vector_iam(block, false, vector_iamax_piece); }
+void ji_host_iamin(void *block) { vector_iam(block, true, vector_iamin_piece); }

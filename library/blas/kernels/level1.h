@@ -48,6 +48,11 @@
  *     of complex   Re x = fma(-Im alpha, Im x, Re alpha Re x)
  *                  Im x = fma(Im alpha, Re x, Re alpha Im x)
  *
+ *     axpby        as axpy, of the y that scal makes of it by beta; where that is not given (NULL),
+ *                  y is not read, and becomes what scal makes of x by alpha
+ *     rotate       x = fma(h12, y, h11 x) and y = fma(h21, x, h22 y), of what both were before,
+ *                  both parts of complex ones alike; h is h11, h12, h21, h22
+ *
  * A set without fused multiply-adds (ji_kernel_set_t.fused) rounds each product first, and has
  * other bits. Which NaN comes out of several is not promised. */
 
@@ -74,11 +79,14 @@ static inline double ji_root_of(const ji_squares_t *squares) {
     return squares->exponent == 0 ? root : root * ji_power_of_2(squares->exponent);
 }
 
-/* The largest element so far. {-1, -1} before the first. */
+/* The largest element so far. */
 typedef struct ji_found {
     double size;   /* NaN: of the first of these, and what is behind it does not matter */
     int64_t place; /* from 0 on */
 } ji_found_t;
+/* Before the first. Where all elements are infinite, none is smaller, and it is the first. */
+#define JI_NOTHING_LARGE ((ji_found_t){-1, -1})
+#define JI_NOTHING_SMALL ((ji_found_t){-(double)INFINITY, 0})
 
 struct ji_level1 {
     void (*axpy)(int64_t n, const void *alpha, const void *x, int64_t incx, void *y, int64_t incy);
@@ -86,6 +94,9 @@ struct ji_level1 {
     void (*swap)(int64_t n, void *x, int64_t incx, void *y, int64_t incy);
     void (*scal)(int64_t n, const void *alpha, void *x, int64_t incx);
     void (*rscal)(int64_t n, const void *alpha, void *x, int64_t incx); /* alpha is real */
+    void (*axpby)(int64_t n, const void *alpha, const void *x, int64_t incx, const void *beta,
+                  void *y, int64_t incy);
+    void (*rotate)(int64_t n, void *x, int64_t incx, void *y, int64_t incy, const void *h);
     void (*dot)(int64_t n, const void *x, int64_t incx, const void *y, int64_t incy, void *sum);
     void (*dotc)(int64_t n, const void *x, int64_t incx, const void *y, int64_t incy, void *sum);
     void (*asum)(int64_t n, const void *x, int64_t incx, void *sum);
@@ -94,7 +105,21 @@ struct ji_level1 {
     /* Elements `first` and on of some vector: replaces what was found in those before them if there
      * is a larger one, or a NaN. Of any n. */
     void (*iamax)(int64_t n, const void *x, int64_t incx, int64_t first, ji_found_t *found);
+    /* The same for the smallest: sizes are negated, and before the first JI_NOTHING_SMALL. */
+    void (*iamin)(int64_t n, const void *x, int64_t incx, int64_t first, ji_found_t *found);
 };
+
+/* By a cosine and a sine of the real type. */
+static inline void ji_rotate(const ji_level1_t *kernels, jdatatype_t type, int64_t n, void *x,
+                             int64_t incx, void *y, int64_t incy, const void *c, const void *s) {
+    if (ji_real_of(type) == JDATATYPE_F32) {
+        const float cosine = *(const float *)c, sine = *(const float *)s;
+        kernels->rotate(n, x, incx, y, incy, (float[]){cosine, sine, -sine, cosine});
+    } else {
+        const double cosine = *(const double *)c, sine = *(const double *)s;
+        kernels->rotate(n, x, incx, y, incy, (double[]){cosine, sine, -sine, cosine});
+    }
+}
 
 extern const ji_level1_t *const ji_level1_avx512[4], *const ji_level1_avx2[4],
                                                          *const ji_level1_generic[4];

@@ -160,6 +160,70 @@ VECTOR_INLINE void NAME(scal_by)(int64_t n, const void *alpha_, bool is_real, vo
 #undef STEP
 }
 
+VECTOR_INLINE void NAME(axpby_by)(int64_t n, const REAL *alpha, const REAL *x, int64_t incx,
+                                  const REAL *beta, bool reads_y, REAL *y, int64_t incy) {
+    if (incx != 1 || incy != 1 || NAME(are_few)(PARTS * n)) {
+        for (; n > 0; n--, x += PARTS * incx, y += PARTS * incy)
+            if (reads_y) {
+                NAME(scal_one)(beta, false, y);
+                NAME(axpy_one)(alpha, x, y);
+            } else {
+                memmove(y, x, PARTS * sizeof(REAL));
+                NAME(scal_one)(alpha, false, y);
+            }
+        return;
+    }
+
+    const NAME(factor_t) by_x = NAME(factor_of)(alpha, false), by_y = NAME(factor_of)(beta, false);
+#define STEP(LOAD, STORE)                                                                          \
+    if (reads_y)                                                                                   \
+        STORE(y, NAME(axpy_vector)(by_x, LOAD(x), NAME(scal_vector)(by_y, false, LOAD(y))));       \
+    else                                                                                           \
+        STORE(y, NAME(scal_vector)(by_x, false, LOAD(x)));                                         \
+    x += LANES, y += LANES
+    OVER_VECTORS(PARTS * n, STEP)
+#undef STEP
+}
+
+static void NAME(axpby)(int64_t n, const void *alpha_, const void *x, int64_t incx,
+                        const void *beta_, void *y, int64_t incy) {
+    REAL alpha[PARTS], beta[PARTS] = {0};
+    memcpy(alpha, alpha_, sizeof alpha);
+
+    if (beta_ == NULL) {
+        NAME(axpby_by)(n, alpha, x, incx, beta, false, y, incy);
+        return;
+    }
+    memcpy(beta, beta_, sizeof beta);
+    NAME(axpby_by)(n, alpha, x, incx, beta, true, y, incy);
+}
+
+static void NAME(rotate)(int64_t n, void *x_, int64_t incx, void *y_, int64_t incy,
+                         const void *h_) {
+    REAL *x = x_, *y = y_, h[4];
+    memcpy(h, h_, sizeof h);
+
+    if (incx != 1 || incy != 1 || NAME(are_few)(PARTS * n)) {
+        for (; n > 0; n--, x += PARTS * incx, y += PARTS * incy)
+            for (int part = 0; part < PARTS; part++) {
+                const REAL a = x[part], b = y[part];
+                x[part] = V(fma_one)(h[1], b, h[0] * a);
+                y[part] = V(fma_one)(h[2], a, h[3] * b);
+            }
+        return;
+    }
+
+    const VECTOR h11 = V(splat)(h[0]), h12 = V(splat)(h[1]);
+    const VECTOR h21 = V(splat)(h[2]), h22 = V(splat)(h[3]);
+#define STEP(LOAD, STORE)                                                                          \
+    const VECTOR a = LOAD(x), b = LOAD(y);                                                         \
+    STORE(x, V(fma)(h12, b, h11 * a));                                                             \
+    STORE(y, V(fma)(h21, a, h22 * b));                                                             \
+    x += LANES, y += LANES
+    OVER_VECTORS(PARTS * n, STEP)
+#undef STEP
+}
+
 static void NAME(scal)(int64_t n, const void *alpha, void *x, int64_t incx) {
     NAME(scal_by)(n, alpha, false, x, incx);
 }
@@ -235,8 +299,8 @@ static void NAME(swap)(int64_t n, void *x_, int64_t incx, void *y_, int64_t incy
 #include "blas/kernels/level1_sums_kernel.h"
 
 static const ji_level1_t NAME(level1) = {
-    NAME(axpy), NAME(copy), NAME(swap),    NAME(scal), NAME(rscal), NAME(dot),
-    NAME(dotc), NAME(asum), NAME(squares), NAME(nrm2), NAME(iamax),
+    NAME(axpy), NAME(copy), NAME(swap), NAME(scal),    NAME(rscal), NAME(axpby), NAME(rotate),
+    NAME(dot),  NAME(dotc), NAME(asum), NAME(squares), NAME(nrm2),  NAME(iamax), NAME(iamin),
 };
 
 #undef OVER_VECTORS

@@ -355,15 +355,30 @@ static void NAME(nrm2)(int64_t n, const void *x, int64_t incx, void *norm) {
     *(REAL *)norm = (REAL)ji_root_of(&sum);
 }
 
-/* ---- The largest ---- */
+/* ---- The largest, or the smallest ---- */
+
+/* The smallest element is the one whose negated size is the largest. So both are one search, whose
+ * `smallest` is a constant. */
 
 /* The sizes of elements, in their own precision; a complex one's at both its places. */
-VECTOR_INLINE VECTOR NAME(sizes)(VECTOR x) {
+VECTOR_INLINE VECTOR NAME(sizes)(VECTOR x, bool smallest) {
     x = V(abs)(x);
 #if COMPLEX
     x += V(swap)(x);
 #endif
-    return x;
+    return smallest ? -x : x;
+}
+
+/* Less than a vector of them, the rest filled up by what is not found: zeros, or where the smallest
+ * is searched the first element again. */
+VECTOR_INLINE VECTOR NAME(load_few)(int64_t reals, const REAL *x, bool smallest) {
+    if (!smallest)
+        return V(load_part)(x, V(first)((int)reals));
+
+    REAL filled[LANES];
+    for (int i = 0; i < LANES; i++)
+        filled[i] = x[i < reals ? i : i % PARTS];
+    return V(load)(filled);
 }
 
 VECTOR_INLINE bool NAME(one_exceeds)(const VECTOR *sizes, int count, VECTOR limit) {
@@ -384,52 +399,55 @@ VECTOR_INLINE REAL NAME(largest_of)(VECTOR *sizes, int count) {
 }
 
 /* The same of what is less than a row. */
-VECTOR_INLINE REAL NAME(largest_of_rest)(int64_t reals, const REAL *x) {
+VECTOR_INLINE REAL NAME(largest_of_rest)(int64_t reals, const REAL *x, bool smallest) {
     const VECTOR infinity = V(splat)((REAL)INFINITY);
-    VECTOR largest = V(splat)(0);
+    VECTOR largest = smallest ? -infinity : V(splat)(0);
     V(truth) is_nan = V(exceeds)(largest, infinity);
 
     int64_t i = 0;
     for (; reals - i >= LANES; i += LANES) {
-        const VECTOR sizes = NAME(sizes)(V(load)(x + i));
+        const VECTOR sizes = NAME(sizes)(V(load)(x + i), smallest);
         is_nan = V(either)(is_nan, V(exceeds)(sizes, infinity));
         largest = V(max)(sizes, largest);
     }
     if (i < reals) {
-        const VECTOR sizes = NAME(sizes)(V(load_part)(x + i, V(first)((int)(reals - i))));
+        const VECTOR sizes = NAME(sizes)(NAME(load_few)(reals - i, x + i, smallest), smallest);
         is_nan = V(either)(is_nan, V(exceeds)(sizes, infinity));
         largest = V(max)(sizes, largest);
     }
     return V(any)(is_nan) ? (REAL)NAN : V(largest)(largest);
 }
 
-VECTOR_INLINE V(truth) NAME(are_of_size)(VECTOR x, bool nan, VECTOR size) {
-    return nan ? V(exceeds)(NAME(sizes)(x), size) : V(equals)(NAME(sizes)(x), size);
+VECTOR_INLINE V(truth) NAME(are_of_size)(VECTOR x, bool nan, VECTOR size, bool smallest) {
+    const VECTOR sizes = NAME(sizes)(x, smallest);
+    return nan ? V(exceeds)(sizes, size) : V(equals)(sizes, size);
 }
 
 /* The first real whose size is this one, or a NaN (and then size is infinity); there is one. */
-VECTOR_INLINE int64_t NAME(place_of)(int64_t reals, const REAL *x, bool nan, VECTOR size) {
+VECTOR_INLINE int64_t NAME(place_of)(int64_t reals, const REAL *x, bool nan, VECTOR size,
+                                     bool smallest) {
     V(truth) here;
     int64_t i = 0;
     for (; reals - i >= LANES; i += LANES) {
-        here = NAME(are_of_size)(V(load)(x + i), nan, size);
+        here = NAME(are_of_size)(V(load)(x + i), nan, size, smallest);
         if (V(any)(here))
             return i + V(place)(here);
     }
-    here = NAME(are_of_size)(V(load_part)(x + i, V(first)((int)(reals - i))), nan, size);
+    here = NAME(are_of_size)(NAME(load_few)(reals - i, x + i, smallest), nan, size, smallest);
     return i + V(place)(here);
 }
 
 /* A row is looked at closely only if something in it exceeds all before it: is larger, or a NaN.
  * Which element that was is found at the end. */
-VECTOR_INLINE void NAME(search)(int64_t reals, const REAL *x, int64_t first, ji_found_t *found) {
+VECTOR_INLINE void NAME(search)(int64_t reals, const REAL *x, int64_t first, bool smallest,
+                                ji_found_t *found) {
     const REAL *const begin = x, *const end = x + reals, *row = NULL;
     REAL largest = (REAL)found->size;
 
     for (; end - x >= SEARCH_VECTORS * LANES; x += SEARCH_VECTORS * LANES) {
         VECTOR sizes[SEARCH_VECTORS];
         for (int k = 0; k < SEARCH_VECTORS; k++)
-            sizes[k] = NAME(sizes)(V(load)(x + k * LANES));
+            sizes[k] = NAME(sizes)(V(load)(x + k * LANES), smallest);
         if (!NAME(one_exceeds)(sizes, SEARCH_VECTORS, V(splat)(largest)))
             continue;
 
@@ -439,7 +457,7 @@ VECTOR_INLINE void NAME(search)(int64_t reals, const REAL *x, int64_t first, ji_
             break;
     }
     if (x < end && !isnan(largest)) {
-        const REAL rest = NAME(largest_of_rest)(end - x, x);
+        const REAL rest = NAME(largest_of_rest)(end - x, x, smallest);
         if (!(rest <= largest))
             row = x, largest = rest;
     }
@@ -447,16 +465,16 @@ VECTOR_INLINE void NAME(search)(int64_t reals, const REAL *x, int64_t first, ji_
     if (row == NULL)
         return;
     found->size = (double)largest;
-    const int64_t place = isnan(largest)
-                              ? NAME(place_of)(end - row, row, true, V(splat)((REAL)INFINITY))
-                              : NAME(place_of)(end - row, row, false, V(splat)(largest));
+    const VECTOR size = V(splat)(isnan(largest) ? (REAL)INFINITY : largest);
+    const int64_t place = isnan(largest) ? NAME(place_of)(end - row, row, true, size, smallest)
+                                         : NAME(place_of)(end - row, row, false, size, smallest);
     found->place = first + (row - begin + place) / PARTS;
 }
 
 /* The same in one vector. */
-VECTOR_INLINE void NAME(search_one)(int64_t reals, const REAL *x, int64_t first,
+VECTOR_INLINE void NAME(search_one)(int64_t reals, const REAL *x, int64_t first, bool smallest,
                                     ji_found_t *found) {
-    const VECTOR sizes = NAME(sizes)(V(load_part)(x, NAME(first_of)(reals)));
+    const VECTOR sizes = NAME(sizes)(NAME(load_few)(reals, x, smallest), smallest);
     V(truth) here = V(exceeds)(sizes, V(splat)((REAL)INFINITY));
     REAL largest = (REAL)NAN;
 
@@ -470,16 +488,16 @@ VECTOR_INLINE void NAME(search_one)(int64_t reals, const REAL *x, int64_t first,
     found->place = first + V(place)(here) / PARTS;
 }
 
-static void NAME(iamax)(int64_t n, const void *x_, int64_t incx, int64_t first, ji_found_t *found) {
-    const REAL *x = x_;
+VECTOR_INLINE void NAME(find)(int64_t n, const REAL *x, int64_t incx, int64_t first, bool smallest,
+                              ji_found_t *found) {
     if (isnan(found->size))
         return;
 
     if (incx == 1) {
         if (PARTS * n <= LANES)
-            NAME(search_one)(PARTS * n, x, first, found);
+            NAME(search_one)(PARTS * n, x, first, smallest, found);
         else
-            NAME(search)(PARTS * n, x, first, found);
+            NAME(search)(PARTS * n, x, first, smallest, found);
         return;
     }
 
@@ -487,8 +505,16 @@ static void NAME(iamax)(int64_t n, const void *x_, int64_t incx, int64_t first, 
     for (int count; n > 0 && !isnan(found->size);
          n -= count, first += count, x += PARTS * count * incx) {
         count = n < ROOM ? (int)n : ROOM;
-        NAME(search)(PARTS * count, NAME(lay)(count, x, incx, room), first, found);
+        NAME(search)(PARTS * count, NAME(lay)(count, x, incx, room), first, smallest, found);
     }
+}
+
+static void NAME(iamax)(int64_t n, const void *x, int64_t incx, int64_t first, ji_found_t *found) {
+    NAME(find)(n, x, incx, first, false, found);
+}
+
+static void NAME(iamin)(int64_t n, const void *x, int64_t incx, int64_t first, ji_found_t *found) {
+    NAME(find)(n, x, incx, first, true, found);
 }
 
 #undef AS_THEY_ARE

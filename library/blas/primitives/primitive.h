@@ -72,6 +72,15 @@ typedef struct ji_scalar {
     ji_value_t value;
 } ji_scalar_t;
 
+/* The five numbers of rotm, likewise. */
+typedef struct ji_parameters {
+    const void *pointer;
+    union {
+        float s[5];
+        double d[5];
+    } value;
+} ji_parameters_t;
+
 /* Where a primitive finds the scalar. */
 static inline const void *ji_scalar_data(const ji_scalar_t *scalar) {
     return scalar->pointer ? scalar->pointer : (const void *)&scalar->value;
@@ -121,12 +130,20 @@ typedef struct ji_head {
 typedef struct ji_vector { /* level 1 */
     ji_head_t head;
     int64_t n;
-    ji_scalar_t alpha; /* axpy, scal; of the real type for csscal and zdscal */
-    const void *x;     /* scal and swap write it as well */
+    union {
+        ji_scalar_t alpha; /* of the real type for csscal and zdscal */
+        ji_scalar_t c;     /* rot: of the real type, as is s */
+    };
+    union {
+        ji_scalar_t beta; /* axpby */
+        ji_scalar_t s;
+    };
+    ji_parameters_t param; /* rotm: of the real type */
+    const void *x;         /* scal, swap, rot and rotm write it as well */
     int64_t incx;
     void *y;
     int64_t incy;
-    void *result; /* dot, nrm2, asum: a scalar; iamax: int64_t */
+    void *result; /* dot, nrm2, asum: a scalar; iamax, iamin: int64_t */
 } ji_vector_t;
 
 typedef struct ji_matvec { /* level 2 */
@@ -233,6 +250,10 @@ static_assert(sizeof(ji_matmat_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copie
 /* Of the host alone: ji_matmat_t, where nothing else is said. A routine that runs one on a GPU
  * answers not implemented; its block begins with a ji_head_t. */
 #define JI_HOST_PRIMITIVE_LIST(X)                                                                  \
+    X(AXPBY, axpby) /* ji_vector_t, these four */                                                  \
+    X(ROT, rot)                                                                                    \
+    X(ROTM, rotm)                                                                                  \
+    X(IAMIN, iamin)                                                                                \
     X(POTRF, potrf)           /* as TRTRI */                                                       \
     X(GEMM_BY_3M, gemm_by_3m) /* as GEMM, of complex types, by three real products */
 

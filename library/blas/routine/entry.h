@@ -106,7 +106,8 @@ JI_ROUTINE_LIST(JI_ROW_)
  * anyway: clearing it whole took 10 ns of a small product. */
 static inline void ji_clear_vector(ji_vector_t *args) {
     args->n = args->incx = args->incy = 0;
-    args->alpha.pointer = args->x = args->y = args->result = NULL;
+    args->alpha.pointer = args->beta.pointer = args->param.pointer = NULL;
+    args->x = args->y = args->result = NULL;
 }
 
 static inline void ji_clear_matvec(ji_matvec_t *args) {
@@ -387,10 +388,14 @@ static inline bool ji_is_other_operation(jdatatype_t type, jblas_operation_t ope
 #define JI_TAKE_SCALAR_ENUM(name, which)
 #define JI_TAKE_SCALAR_LENGTH(name)
 #define JI_TAKE_SCALAR_SIZE(name)
-#define JI_TAKE_SCALAR_SCALAR(name, of)                                                            \
+#define JI_TAKE_SCALAR_SCALAR(name, of) JI_TAKE_##of(name, of)
+#define JI_TAKE_ELEMENT(name, of)                                                                  \
     const jdatatype_t name##_type = JI_TYPE_OF_##of(args->head.type);                              \
     ji_take(handle, &args->name, name##_type);                                                     \
     (void)name##_type;
+#define JI_TAKE_REAL(name, of) JI_TAKE_ELEMENT(name, of)
+#define JI_TAKE_SUM(name, of) JI_TAKE_ELEMENT(name, of)
+#define JI_TAKE_PARAMETERS(name, of) ji_take_parameters(handle, &args->name, args->head.type);
 #define JI_TAKE_SCALAR_RESULT(name, of)
 #define JI_TAKE_SCALAR_VECTOR(name, ...)
 #define JI_TAKE_SCALAR_MATRIX(name, ...)

@@ -62,6 +62,9 @@ static const word_t words[] = {
     {"batch_count", "--batch_count", NULL},
     {"result", NULL, NULL},
     {"info", NULL, NULL},
+    {"c", "--c", NULL}, /* rot's cosine: with an option, while the matrix C has none */
+    {"s", "--s", NULL},
+    {"param", "--param", NULL},
 };
 
 /* One line being written; what does not fit is cut. */
@@ -112,8 +115,9 @@ static void line_add_number(line_t *line, jdatatype_t type, const void *number) 
 }
 
 static const word_t *word_of(const ji_argument_t *argument) {
+    const bool is_pointer = argument->kind == JI_ARGUMENT_POINTER;
     const word_t *word = words;
-    while (strcmp(word->name, argument->name) != 0)
+    while (strcmp(word->name, argument->name) != 0 || (word->option == NULL) != is_pointer)
         ++word;
     return word;
 }
@@ -128,6 +132,19 @@ static jdatatype_t scalar_type(const ji_argument_t *argument, jdatatype_t type) 
     case JI_ARGUMENT_REAL_SCALAR: return ji_real_of(type);
     case JI_ARGUMENT_SUM_SCALAR: return JI_TYPE_OF_SUM(type);
     default: return type;
+    }
+}
+
+/* The flag of rotm and its numbers; 0 for those that it implies, which may never have been set. */
+static void line_add_parameters(line_t *line, jdatatype_t type, const void *numbers) {
+    const char *read = "";
+    for (int i = 0; i < 5; ++i) {
+        const double number = type == JDATATYPE_F32 ? (double)((const float *)numbers)[i]
+                                                    : ((const double *)numbers)[i];
+        if (i == 0)
+            read = number == 0 ? "23" : number > 0 ? "14" : number == -2 ? "" : "1234";
+        const bool is_read = i == 0 || strchr(read, '0' + i) != NULL;
+        line_add(line, "%s%.17g", i == 0 ? "" : ",", is_read ? number : 0);
     }
 }
 
@@ -156,12 +173,16 @@ static bool line_add_value(line_t *line, const char *before, const ji_argument_t
     case JI_ARGUMENT_SCALAR:
     case JI_ARGUMENT_REAL_SCALAR:
     case JI_ARGUMENT_SUM_SCALAR:
+    case JI_ARGUMENT_PARAMETERS:
         /* Not taken yet: the caller's. */
         pointer = ((const ji_scalar_t *)(const void *)at)->pointer;
         if (pointer == NULL || !scalars_here)
             return false;
         line_add(line, "%s", before);
-        line_add_number(line, scalar_type(argument, head->type), pointer);
+        if (argument->kind == JI_ARGUMENT_PARAMETERS)
+            line_add_parameters(line, head->type, pointer);
+        else
+            line_add_number(line, scalar_type(argument, head->type), pointer);
         return true;
     default: return false;
     }

@@ -31,7 +31,8 @@
  *                SYMMETRIC_OPERATION (complex types: no conjugation) and HERMITIAN_OPERATION
  *                (complex types: no transposition without one)
  *     of         ELEMENT, REAL (of an element's parts) or SUM (16-bit elements are summed in
- *                float); of a RESULT also INDEX, an int64_t
+ *                float); of a SCALAR also PARAMETERS, five real numbers, and of a RESULT INDEX, an
+ *                int64_t
  *     access     READ, or WRITTEN, which it is whether it was read or not
  *     count      LENGTH(n) of a LENGTH; ELEMENTS(n), whose increment must not be 0; those of a
  *                vector that op(A) with an m x n matrix A takes or gives: TAKEN(trans, m, n),
@@ -80,6 +81,9 @@
 #define JI_SUM_h float
 #define JI_SUM_b float
 
+#define JI_PARAMETERS_s float
+#define JI_PARAMETERS_d double
+
 #define JI_INDEX_s int64_t
 #define JI_INDEX_d int64_t
 #define JI_INDEX_c int64_t
@@ -111,7 +115,11 @@
 /* X(routine, level): level 1, 2 or 3 says which block. First those that all devices have; then
  * those of the host alone, which a GPU answers with not implemented. */
 #define JI_ROUTINE_LIST(X) JI_COMMON_ROUTINE_LIST(X) JI_HOST_ROUTINE_LIST(X)
-#define JI_HOST_ROUTINE_LIST(X)
+#define JI_HOST_ROUTINE_LIST(X)                                                                    \
+    X(axpby, 1)                                                                                    \
+    X(rot, 1)                                                                                      \
+    X(rotm, 1)                                                                                     \
+    X(iamin, 1)
 #define JI_COMMON_ROUTINE_LIST(X)                                                                  \
     X(asum, 1)                                                                                     \
     X(axpy, 1)                                                                                     \

@@ -22,6 +22,14 @@
     X(t, VECTOR, x, incx, READ, LENGTH(n), ALPHA) \
     X(t, VECTOR, y, incy, WRITTEN, LENGTH(n), ALWAYS)
 
+#define JI_FUNCTIONS_axpby(X, context) JI_SDCZ(X, context, axpby)
+#define JI_ARGUMENTS_axpby(X, t) \
+    X(t, LENGTH, n) \
+    X(t, SCALAR, alpha, ELEMENT) \
+    X(t, VECTOR, x, incx, READ, LENGTH(n), ALPHA) \
+    X(t, SCALAR, beta, ELEMENT) \
+    X(t, VECTOR, y, incy, WRITTEN, LENGTH(n), BETA)
+
 #define JI_FUNCTIONS_copy(X, context) JI_SDCZ(X, context, copy)
 #define JI_ARGUMENTS_copy(X, t) \
     X(t, LENGTH, n) \
@@ -49,9 +57,33 @@
     X(t, VECTOR, x, incx, READ, LENGTH(n), ALWAYS) \
     X(t, RESULT, result, INDEX)
 
+#define JI_FUNCTIONS_iamin(X, context) \
+    X(context, iamin, s, isamin) X(context, iamin, d, idamin) \
+    X(context, iamin, c, icamin) X(context, iamin, z, izamin)
+#define JI_ARGUMENTS_iamin(X, t) \
+    X(t, LENGTH, n) \
+    X(t, VECTOR, x, incx, READ, LENGTH(n), ALWAYS) \
+    X(t, RESULT, result, INDEX)
+
 #define JI_FUNCTIONS_nrm2(X, context) \
     JI_SD(X, context, nrm2) X(context, nrm2, c, scnrm2) X(context, nrm2, z, dznrm2)
 #define JI_ARGUMENTS_nrm2(X, t) JI_ARGUMENTS_asum(X, t)
+
+#define JI_FUNCTIONS_rot(X, context) \
+    JI_SD(X, context, rot) X(context, rot, c, csrot) X(context, rot, z, zdrot)
+#define JI_ARGUMENTS_rot(X, t) \
+    X(t, LENGTH, n) \
+    X(t, VECTOR, x, incx, WRITTEN, LENGTH(n), ALWAYS) \
+    X(t, VECTOR, y, incy, WRITTEN, LENGTH(n), ALWAYS) \
+    X(t, SCALAR, c, REAL) \
+    X(t, SCALAR, s, REAL)
+
+#define JI_FUNCTIONS_rotm(X, context) JI_SD(X, context, rotm)
+#define JI_ARGUMENTS_rotm(X, t) \
+    X(t, LENGTH, n) \
+    X(t, VECTOR, x, incx, WRITTEN, LENGTH(n), ALWAYS) \
+    X(t, VECTOR, y, incy, WRITTEN, LENGTH(n), ALWAYS) \
+    X(t, SCALAR, param, PARAMETERS)
 
 #define JI_FUNCTIONS_scal(X, context) JI_SDCZ(X, context, scal)
 #define JI_ARGUMENTS_scal(X, t) \

@@ -30,7 +30,7 @@ static inline bool iamax_at_once(jdatatype_t type, jhandle_t *handle, int64_t n,
                     !JI_IS_OWN(JI_IAMAX, iamax)))
         return false;
 
-    ji_found_t found = {-1, -1};
+    ji_found_t found = JI_NOTHING_LARGE;
     kernels->iamax(n, x, incx, 0, &found);
     *result = found.place + 1;
     return true;

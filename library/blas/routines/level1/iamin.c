@@ -1,0 +1,34 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* The index of the smallest element. */
+
+#include "blas/routine/entry.h"
+
+JI_CALL iamin_call(jhandle_t *handle, void *block) {
+    ji_vector_t *args = block;
+    JI_CHECK_SIZES(iamin)
+
+    if (ji_is_query(handle))
+        return ji_answer(handle, args, NULL);
+
+    JI_TAKE_SCALARS(iamin)
+    if (args->n > 0) {
+        JI_CHECK_OPERANDS(iamin)
+    }
+    return ji_return_result(handle, ji_run(handle, JI_IAMIN, args));
+}
+
+static inline bool iamin_at_once(jdatatype_t type, jhandle_t *handle, int64_t n, const void *x,
+                                 int64_t incx, int64_t *result) {
+    const ji_level1_t *kernels = ji_kernels_at_once(handle, type, n, incx);
+    if (JI_UNLIKELY(kernels == NULL || incx == 0 || x == NULL || result == NULL))
+        return false;
+
+    ji_found_t found = JI_NOTHING_SMALL;
+    kernels->iamin(n, x, incx, 0, &found);
+    *result = found.place + 1;
+    return true;
+}
+
+JI_ENTRIES_AT_ONCE(iamin, vector)
