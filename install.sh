@@ -25,7 +25,8 @@ packages_of() {
     targets)    packages_of hip; echo clang-19 "rocm-device-libs|rocm-device-libs-17" ;; # of clients/scripts/hip_targets.py
     elsewhere)  echo mmdebstrap uidmap clang-19 mpich libmpich-dev libscalapack-mpich-dev libblas3 libblis4 libopenblas64-0
                 echo musl-tools qemu-user g++-aarch64-linux-gnu ;; # what clients/scripts/elsewhere.py runs on
-    *)          die "no component \"$1\" (there are library mpi clients docs, and for development hip test bench clang lint valgrind coverage targets elsewhere)" ;;
+    programs)   echo gcc gfortran dpkg-dev libblas3 liblapack3 ;; # of other people, over the drop-in: clients/scripts/netlib.py
+    *)          die "no component \"$1\" (there are library mpi clients docs, and for development hip test bench clang lint valgrind coverage targets elsewhere programs)" ;;
     esac
 }
 
@@ -42,7 +43,7 @@ libjalloc_mpi where an MPI and ScaLAPACK are; the component mpi installs those. 
   --components LIST       what to install, of library,mpi,clients,docs  (library,clients)
   --no-dependencies       install no packages
   --dependencies-only     install packages and stop; LIST may also name hip,test,bench,clang,lint,valgrind,coverage,
-                          targets,elsewhere
+                          targets,elsewhere,programs
   --build-dir DIR         where to build           (build/install; of --demo, build/demo)
   --debug                 build without optimization
   -DNAME=VALUE            an option for CMake, such as -DJALLOC_MPI=OFF or -DJALLOC_CUDA=OFF
