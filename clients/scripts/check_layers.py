@@ -35,7 +35,7 @@ PUBLIC = {
     "memory": ["adaptor", "allocator", "policy", "process", "provider", "quota"],
     "shm": ["segment"],
     "handle": ["handle", "borrow"],
-    "blas": ["jblas", "jblas_extensions", "jblas_level1", "jblas_level2", "jblas_level3", "jblas_types"],
+    "blas": ["jblas", "jblas_ex", "jblas_extensions", "jblas_level1", "jblas_level2", "jblas_level3", "jblas_types"],
     "buffer": ["buffer", "layout", "runtime"],
     "operation": ["operation"],
     "mpi": ["mpi"],

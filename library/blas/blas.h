@@ -116,7 +116,8 @@ static inline void ji_take(const jhandle_t *handle, ji_scalar_t *scalar, jdataty
         return;
 
     switch (type) { /* sizes known to the compiler: no call */
-    case JDATATYPE_F32: memcpy(&scalar->value, scalar->pointer, sizeof scalar->value.s); break;
+    case JDATATYPE_F32:
+    case JDATATYPE_I32: memcpy(&scalar->value, scalar->pointer, sizeof scalar->value.s); break;
     case JDATATYPE_F64: memcpy(&scalar->value, scalar->pointer, sizeof scalar->value.d); break;
     case JDATATYPE_F32_C: memcpy(&scalar->value, scalar->pointer, sizeof scalar->value.c); break;
     default: memcpy(&scalar->value, scalar->pointer, sizeof scalar->value.z); break;
@@ -176,6 +177,7 @@ typedef enum ji_argument_kind {
     JI_ARGUMENT_UPLO,
     JI_ARGUMENT_DIAGONAL,
     JI_ARGUMENT_OPERATION,
+    JI_ARGUMENT_DATATYPE,
     JI_ARGUMENT_SIZE,   /* decides the time */
     JI_ARGUMENT_STRIDE, /* a leading dimension, an increment, a stride of a batch */
     JI_ARGUMENT_SCALAR, /* of the elements' type */
@@ -193,7 +195,7 @@ typedef struct ji_argument {
 
 struct ji_row {
     const char *name;               /* jblas-bench's -f */
-    const char *names[6];           /* the public name by type; NULL: no such routine */
+    const char *names[7];           /* the public name by type; NULL: no such routine */
     const ji_argument_t *arguments; /* in the order of BLAS, ended by a NULL name */
 };
 
@@ -202,9 +204,12 @@ struct ji_row {
 #define JI_TYPE_OF_REAL(type) ji_real_of(type)
 #define JI_TYPE_OF_SUM(type) (ji_is_half(type) ? JDATATYPE_F32 : (type))
 
+/* Whether types are arguments: then it has one name, where no element type has one. */
+static inline bool ji_has_types(const ji_row_t *row) { return row->names[JDATATYPE_I8] != NULL; }
+
 /* Static text such as "jblas_dtrsm", for messages and plans. */
 static inline const char *ji_routine_name(const ji_head_t *head) {
-    return head->row->names[head->type];
+    return head->row->names[ji_has_types(head->row) ? JDATATYPE_I8 : head->type];
 }
 
 /* ---- Routines by a type that is a value, for libjbuffer ---- */
@@ -237,6 +242,7 @@ jstatus_t ji_enter_cold(jhandle_t *handle, ji_call_function_t call, void *block)
 #define JI_MUST_BE_SIDE "must be JBLAS_LEFT (141) or JBLAS_RIGHT (142)"
 #define JI_MUST_BE_UPLO "must be JBLAS_UPPER (121) or JBLAS_LOWER (122)"
 #define JI_MUST_BE_DIAGONAL "must be JBLAS_NON_UNIT (131) or JBLAS_UNIT (132)"
+#define JI_MUST_BE_DATATYPE "must be a jdatatype_t, JDATATYPE_F32 (0) to JDATATYPE_I32 (7)"
 #define JI_MUST_BE_OPERATION                                                                       \
     "must be JBLAS_NO_TRANSPOSE (111), JBLAS_TRANSPOSE (112) or JBLAS_CONJUGATE_TRANSPOSE (113)"
 

@@ -25,7 +25,7 @@ static int run(const options_t *options, const char *place) {
         return 2;
     }
     char type = "sdczhb"[options->type];
-    if (!strchr(routine->types, type)) {
+    if (!routine_has_types(routine) && !strchr(routine->types, type)) {
         fprintf(stderr, "jblas-bench: %s%s%s exists for the types %s, not for %c\n", before,
                 between, routine->name, routine->types, type);
         return 2;

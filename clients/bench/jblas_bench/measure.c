@@ -120,7 +120,7 @@ static size_t slots_for(const problem_t *p, double seconds) {
     size_t bytes = 1;
     for (int i = 0; i < OPERANDS; i++)
         if (p->operand[i].written)
-            bytes += p->operand[i].elements * type_bytes(p->type);
+            bytes += p->operand[i].elements * type_bytes(p->operand[i].type);
     double slots = fmin(fmin(BENCH_SAMPLE_SECONDS / seconds, MAX_SLOTS),
                         (double)MAX_SLOT_BYTES / (double)bytes);
     return slots > 1 ? (size_t)slots : 1;
@@ -199,8 +199,8 @@ static bool run(jhandle_t *handle, const routine_t *routine, const options_t *o,
 }
 
 bool measure(const options_t *o, const routine_t *routine, measurement_t *m) {
-    *m = (measurement_t){.rung = -1,
-                         .flops = routine->flops(o) * (type_is_complex(o->type) ? 4 : 1)};
+    const jdatatype_t type = routine_has_types(routine) ? (jdatatype_t)o->compute_type : o->type;
+    *m = (measurement_t){.rung = -1, .flops = routine->flops(o) * (type_is_complex(type) ? 4 : 1)};
     jhandle_t *handle = NULL;
     m->status = make_handle(o, 0, &handle);
     if (jstatus_is_error(m->status)) {

@@ -38,6 +38,10 @@ const options_t options_default = {
     .transa = JBLAS_NO_TRANSPOSE,
     .transb = JBLAS_NO_TRANSPOSE,
     .diag = JBLAS_NON_UNIT,
+    .a_type = JDATATYPE_F32,
+    .b_type = JDATATYPE_F32,
+    .c_type = JDATATYPE_F32,
+    .compute_type = JDATATYPE_F32,
     .alpha = {.parts = {1, 0}},
     .beta = {.parts = {0, 0}},
     .param = {-1, 1, -0.5, 0.5, 1},
@@ -71,6 +75,11 @@ static const choice_t types[] = {{"s", JDATATYPE_F32},
                                  {"f16", JDATATYPE_F16},
                                  {"bf16", JDATATYPE_BF16},
                                  {NULL, 0}};
+/* Of arguments. */
+static const choice_t datatypes[] = {
+    {"f32", JDATATYPE_F32},     {"f64", JDATATYPE_F64}, {"f32_c", JDATATYPE_F32_C},
+    {"f64_c", JDATATYPE_F64_C}, {"f16", JDATATYPE_F16}, {"bf16", JDATATYPE_BF16},
+    {"i8", JDATATYPE_I8},       {"i32", JDATATYPE_I32}, {NULL, 0}};
 static const choice_t sides[] = {{"L", JBLAS_LEFT}, {"R", JBLAS_RIGHT}, {NULL, 0}};
 static const choice_t fills[] = {{"L", JBLAS_LOWER}, {"U", JBLAS_UPPER}, {NULL, 0}};
 static const choice_t operations[] = {
@@ -123,6 +132,13 @@ static const option_row_t rows[] = {
      "the routine, such as trsm; --list shows them all"},
     {"type", 'r', KIND_CHOICE, AT(type), 0, types, "element type: s, d, c, z, h or b"},
     {"precision", 0, KIND_CHOICE, AT(type), 0, types, NULL},
+    {"a_type", 0, KIND_ENUM, AT(a_type), 0, datatypes,
+     "of _ex: f16, bf16, f32, f64, f32_c, f64_c, i8, i32; and b, c, x, y, compute"},
+    {"b_type", 0, KIND_ENUM, AT(b_type), 0, datatypes, NULL},
+    {"c_type", 0, KIND_ENUM, AT(c_type), 0, datatypes, NULL},
+    {"x_type", 0, KIND_ENUM, AT(x_type), 0, datatypes, NULL},
+    {"y_type", 0, KIND_ENUM, AT(y_type), 0, datatypes, NULL},
+    {"compute_type", 0, KIND_ENUM, AT(compute_type), 0, datatypes, NULL},
     {"m", 'm', KIND_INTEGER, AT(m), 0, NULL, "rows"},
     {"n", 'n', KIND_INTEGER, AT(n), 0, NULL, "columns; order; length"},
     {"k", 'k', KIND_INTEGER, AT(k), 0, NULL, "inner size"},

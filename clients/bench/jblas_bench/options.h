@@ -45,6 +45,14 @@ typedef struct options {
     };
     double param[5]; /* rotm's */
     bool null_param; /* NULL is passed */
+    /* Of routines whose types are arguments: jdatatype_t, or any number. */
+    int a_type, compute_type;
+    union {
+        int b_type, x_type; /* of one operand, by the name that the routine has for it */
+    };
+    union {
+        int c_type, y_type;
+    };
     int null_pointers;
 
     int64_t iterations, warmups; /* timed calls; calls before them */

@@ -22,6 +22,8 @@ value_t value_load(jdatatype_t type, const void *array, size_t index) {
     case JDATATYPE_F32: return ((const float *)array)[index];
     case JDATATYPE_F64: return ((const double *)array)[index];
     case JDATATYPE_F32_C: return ((const jcomplex_f32_t *)array)[index];
+    case JDATATYPE_I8: return ((const int8_t *)array)[index];
+    case JDATATYPE_I32: return ((const int32_t *)array)[index];
     case JDATATYPE_F16: return jalloc_f32_from_f16(((const jfloat16_t *)array)[index]);
     case JDATATYPE_BF16: return jalloc_f32_from_bf16(((const jbfloat16_t *)array)[index]);
     default: return ((const jcomplex_f64_t *)array)[index];
@@ -33,6 +35,8 @@ void value_store(jdatatype_t type, void *array, size_t index, value_t value) {
     case JDATATYPE_F32: ((float *)array)[index] = (float)creall(value); break;
     case JDATATYPE_F64: ((double *)array)[index] = (double)creall(value); break;
     case JDATATYPE_F32_C: ((jcomplex_f32_t *)array)[index] = (jcomplex_f32_t)value; break;
+    case JDATATYPE_I8: ((int8_t *)array)[index] = (int8_t)creall(value); break;
+    case JDATATYPE_I32: ((int32_t *)array)[index] = (int32_t)creall(value); break;
     case JDATATYPE_F16:
         ((jfloat16_t *)array)[index] = jalloc_f16_from_f32((float)creall(value));
         break;
@@ -66,7 +70,7 @@ static void fill_structured(const problem_t *p, operand_t *x, int64_t batch, uin
                 else
                     value /= (long double)x->rows;
             }
-            value_store(p->type, x->data, operand_index(x, i, j, batch), value);
+            value_store(x->type, x->data, operand_index(x, i, j, batch), value);
         }
 }
 
@@ -95,7 +99,7 @@ static bool operand_size(operand_t *x) {
 
 /* Memory for one operand, and random numbers in all of it. */
 static bool operand_make(problem_t *p, operand_t *x, uint64_t *state) {
-    size_t element = type_bytes(p->type), slots = x->written ? p->slots : 1, bytes;
+    size_t element = type_bytes(x->type), slots = x->written ? p->slots : 1, bytes;
     if (!operand_size(x) || __builtin_mul_overflow(x->elements, element * slots, &bytes) ||
         bytes > (size_t)1 << 46)
         return false;
@@ -105,8 +109,9 @@ static bool operand_make(problem_t *p, operand_t *x, uint64_t *state) {
     x->pristine = x->written ? malloc(x->elements * element) : NULL;
     if (!x->data || !x->pointers || (x->written && !x->pristine))
         return false;
+    const bool integers = x->type == JDATATYPE_I8 || x->type == JDATATYPE_I32;
     for (size_t i = 0; i < x->elements; i++)
-        value_store(p->type, x->data, i, random_value(state));
+        value_store(x->type, x->data, i, random_value(state) * (integers ? INT8_MAX : 1));
     for (int64_t batch = 0;
          batch < x->batch && x->fill != FILL_GENERAL && x->fill != FILL_HERMITIAN; batch++)
         fill_structured(p, x, batch, state);
@@ -120,6 +125,10 @@ static bool operand_make(problem_t *p, operand_t *x, uint64_t *state) {
 }
 
 static void scalar_set(const problem_t *p, scalar_t *scalar, const double *value, bool real) {
+    if (p->type == JDATATYPE_I32) {
+        scalar->i = (int32_t)value[0];
+        return;
+    }
     for (int part = 0; part < (real ? 1 : 2); part++)
         if (type_is_single(p->type))
             scalar->s[part] = (float)value[part];
@@ -127,8 +136,22 @@ static void scalar_set(const problem_t *p, scalar_t *scalar, const double *value
             scalar->d[part] = value[part];
 }
 
+/* The types of the operands; those that are none are refused. */
+static jdatatype_t type_or_any(int type) {
+    return type_bytes((jdatatype_t)type) > 0 ? (jdatatype_t)type : JDATATYPE_F64_C;
+}
+
+static void set_types(problem_t *p) {
+    const options_t *o = p->options;
+    const int types[OPERANDS] = {o->a_type, o->b_type, o->c_type};
+    for (int i = 0; i < OPERANDS; i++)
+        p->operand[i].type = routine_has_types(p->routine) ? type_or_any(types[i]) : p->type;
+}
+
 void problem_describe(problem_t *p, const routine_t *routine, const options_t *options) {
     *p = (problem_t){.routine = routine, .options = options, .type = options->type};
+    if (routine_has_types(routine))
+        p->type = type_or_any(options->compute_type);
     scalar_set(p, &p->alpha, options->alpha.parts,
                routine->real_alpha || !type_is_complex(p->type));
     scalar_set(p, &p->beta, options->beta.parts, routine->real_beta || !type_is_complex(p->type));
@@ -138,6 +161,7 @@ void problem_describe(problem_t *p, const routine_t *routine, const options_t *o
         else
             p->param.d[i] = options->param[i];
     routine->setup(p);
+    set_types(p);
     p->terms = routine->terms(options);
 }
 
@@ -168,7 +192,7 @@ void problem_restore(problem_t *p) {
     memset(&p->result, 0, sizeof p->result);
     for (int i = 0; i < OPERANDS; i++) {
         operand_t *x = &p->operand[i];
-        size_t bytes = x->elements * type_bytes(p->type);
+        size_t bytes = x->elements * type_bytes(x->type);
         for (size_t slot = 0; x->written && slot < p->slots; slot++)
             memcpy(x->data + slot * bytes, x->pristine, bytes);
     }
@@ -182,7 +206,7 @@ void problem_select(problem_t *p, size_t slot) {
         size_t own = x->written ? slot : 0;
         bool null = (p->options->null_pointers & NULL_A << i) != 0;
         *place[i] = x->data && !null
-                        ? x->data + (own * x->elements + x->origin) * type_bytes(p->type)
+                        ? x->data + (own * x->elements + x->origin) * type_bytes(x->type)
                         : NULL;
         *pointers[i] = x->pointers && !null ? x->pointers + own * (size_t)x->batch : NULL;
     }

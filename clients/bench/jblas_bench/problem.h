@@ -35,6 +35,7 @@ typedef struct operand {
     bool present; /* the routine has it */
     bool vector;  /* then ld is the increment, rows the length, columns 1 */
     bool written; /* by the call */
+    jdatatype_t type;
     fill_t fill;
     int64_t rows, columns; /* of one matrix */
     int64_t ld;
@@ -54,6 +55,7 @@ typedef union scalar {
     float s[2];
     double d[2];
     int64_t index;
+    int32_t i;
 } scalar_t;
 
 typedef struct problem problem_t;
@@ -61,7 +63,7 @@ typedef struct problem problem_t;
 /* A routine. */
 typedef struct routine {
     const char *name;
-    const char *types; /* of "sdczhb" those that exist */
+    const char *types; /* of "sdczhb" those that exist; "x": they are arguments */
     const char *
         /* What it depends on: S side, U uplo, A transA, B transB, D diag, m n k r(nrhs)
          * b(batch_count). */
@@ -82,7 +84,7 @@ typedef struct routine {
 struct problem {
     const routine_t *routine;
     const options_t *options;
-    jdatatype_t type;
+    jdatatype_t type; /* of the operands, or what is computed in */
     operand_t operand[OPERANDS];
     scalar_t alpha, beta;
     union {
@@ -97,6 +99,9 @@ struct problem {
     int64_t terms;         /* what an error bound grows with */
     long double magnitude; /* see reference */
 };
+
+/* Whether types are arguments. */
+static inline bool routine_has_types(const routine_t *routine) { return routine->types[0] == 'x'; }
 
 /* The routines, ended by a NULL name. */
 extern const routine_t routines[];

@@ -57,7 +57,7 @@ static value_t view_at(const view_t *view, int64_t i, int64_t j) {
     if (view->structure == TRIANGULAR && diagonal && o->diag == JBLAS_UNIT &&
         strchr(view->problem->routine->shape, 'D'))
         return 1;
-    value_t value = value_load(view->problem->type, view_data(view->operand),
+    value_t value = value_load(view->operand->type, view_data(view->operand),
                                operand_index(view->operand, i, j, view->batch));
     if (view->structure == HERMITIAN && diagonal)
         return creall(value);
@@ -86,6 +86,8 @@ static value_t *view_dense(const view_t *view, int64_t rows, int64_t columns) {
 }
 
 static value_t scalar_value(const problem_t *p, const scalar_t *scalar, bool real) {
+    if (p->type == JDATATYPE_I32)
+        return scalar->i;
     long double re = type_is_single(p->type) ? scalar->s[0] : scalar->d[0];
     long double im = type_is_single(p->type) ? scalar->s[1] : scalar->d[1];
     return real || !type_is_complex(p->type) ? re : re + im * I;
@@ -453,11 +455,11 @@ static void compare_operand(const problem_t *p, int which, const value_t *want, 
             for (int64_t i = 0; i < x->rows; i++) {
                 size_t index = operand_index(x, i, j, batch);
                 inside[index] = 1;
-                difference_add(d, value_load(p->type, x->data, index), want[index],
-                               want[index] != value_load(p->type, x->pristine, index));
+                difference_add(d, value_load(x->type, x->data, index), want[index],
+                               want[index] != value_load(x->type, x->pristine, index));
             }
     for (size_t index = 0; index < x->elements; index++)
-        if (!inside[index] && value_load(p->type, x->data, index) != want[index])
+        if (!inside[index] && value_load(x->type, x->data, index) != want[index])
             d->error = INFINITY; /* written outside the matrix */
     free(inside);
 }
@@ -475,6 +477,14 @@ static void compare_result(const problem_t *p, value_t want, difference_t *d) {
         difference_add(d, magnitude_1(element(p, 1, index - 1)), want, true);
 }
 
+/* Half of the distance from 1 to the next number. */
+static long double unit_of(jdatatype_t type) {
+    return type == JDATATYPE_F16    ? 0x1p-11L
+           : type == JDATATYPE_BF16 ? 0x1p-8L
+           : type_is_single(type)   ? 0x1p-24L
+                                    : 0x1p-53L;
+}
+
 long double problem_verify(problem_t *p, jhandle_t *handle, long double *bound) {
     value_t *want[OPERANDS + 1] = {NULL};
     bool any_written = false;
@@ -483,11 +493,15 @@ long double problem_verify(problem_t *p, jhandle_t *handle, long double *bound) 
             any_written = true;
             want[i] = allocate((int64_t)p->operand[i].elements);
             for (size_t e = 0; e < p->operand[i].elements; e++)
-                want[i][e] = value_load(p->type, p->operand[i].pristine, e);
+                want[i][e] = value_load(p->operand[i].type, p->operand[i].pristine, e);
         }
     want[OPERANDS] = allocate(1);
     p->magnitude = 0;
     p->routine->reference(p, want);
+    for (int i = 0; i < OPERANDS; i++)
+        if (p->operand[i].type == JDATATYPE_I32 && want[i] != NULL)
+            for (size_t e = 0; e < p->operand[i].elements; e++) /* modulo 2^32 */
+                want[i][e] = (int32_t)(uint32_t)(int64_t)creall(want[i][e]);
 
     problem_restore(p);
     problem_select(p, 0);
@@ -504,11 +518,12 @@ long double problem_verify(problem_t *p, jhandle_t *handle, long double *bound) 
 
     for (int i = 0; i <= OPERANDS; i++)
         free(want[i]);
-    *bound = 10 * (type_is_single(p->type) ? 0x1p-24L : 0x1p-53L) *
+    *bound = 10 * (type_is_half(p->type) ? unit_of(JDATATYPE_F32) : unit_of(p->type)) *
              (long double)((p->terms > 0 ? p->terms : 0) + 10);
     /* Each element is rounded once more, at most half a unit of its last place. */
-    if (type_is_half(p->type))
-        *bound += p->type == JDATATYPE_F16 ? 0x1.02p-11L : 0x1.02p-8L;
+    for (int i = 0; i < OPERANDS; i++)
+        if (p->operand[i].written)
+            *bound += 1.01L * unit_of(p->operand[i].type);
     long double scale =
         p->magnitude > 0 ? p->magnitude : sqrtl(d.norm > 0 ? d.norm : d.unchanged_norm);
     return d.error == 0 ? 0 : sqrtl(d.error) / scale;

@@ -42,6 +42,17 @@ static void shape_text(const options_t *o, const routine_t *routine, char text[S
     text[length] = '\0';
 }
 
+/* "d"; or those that are arguments, of operands and of what is computed in: "f16 f16 f32 f32". */
+enum { TYPES_TEXT = 32 };
+static void types_text(const options_t *o, const routine_t *routine, char *text) {
+    if (routine_has_types(routine))
+        snprintf(text, TYPES_TEXT, "%s %s %s %s", jdatatype_name((jdatatype_t)o->a_type),
+                 jdatatype_name((jdatatype_t)o->b_type), jdatatype_name((jdatatype_t)o->c_type),
+                 jdatatype_name((jdatatype_t)o->compute_type));
+    else
+        snprintf(text, TYPES_TEXT, "%c", "sdczhb"[o->type]);
+}
+
 static double gflops(const measurement_t *m, double seconds) {
     return seconds > 0 ? m->flops / seconds * 1e-9 : 0;
 }
@@ -61,8 +72,10 @@ static void report_table(const options_t *o, const routine_t *routine, const mea
                jblas_cblas_name(), "routine", "shape", "status", "rung", "asked", "capacity",
                "high", "allocs", "us", "GFLOP/s", "CBLAS", "ratio", o->verify ? "error" : "");
     headed = true;
-    char name[64], shape[SHAPE_TEXT], rung[16] = "-";
-    snprintf(name, sizeof name, "%s -r %c", routine->name, "sdczhb"[o->type]);
+    char name[64], shape[SHAPE_TEXT], types[TYPES_TEXT], rung[16] = "-";
+    types_text(o, routine, types);
+    snprintf(name, sizeof name, "%s%s%s", routine->name, routine_has_types(routine) ? " " : " -r ",
+             types);
     shape_text(o, routine, shape);
     if (m->rung >= 0)
         snprintf(rung, sizeof rung, "%d", m->rung);
@@ -98,7 +111,8 @@ static void json_number(const char *name, double value, bool there) {
 }
 
 static void report_json(const options_t *o, const routine_t *routine, const measurement_t *m) {
-    char shape[SHAPE_TEXT], type[2] = {"sdczhb"[o->type], '\0'};
+    char shape[SHAPE_TEXT], type[TYPES_TEXT];
+    types_text(o, routine, type);
     shape_text(o, routine, shape);
     putchar('{');
     json_text("routine", routine->name);

@@ -80,6 +80,8 @@ static void batch(problem_t *p, int which, int64_t rows, int64_t columns, fill_t
 #define SETUP_STRIDED(name, ld, stride, ...) SETUP_POINTERS(name, ld, __VA_ARGS__)
 #define SETUP_POINTERS(name, ld, access, structure, shape, read)                                   \
     batch(p, SLOT_##name, JI_ROWS_##shape, JI_COLUMNS_##shape, FILL_##structure, IS_##access);
+#define SETUP_TYPED_VECTOR(name, type, inc, ...) SETUP_VECTOR(name, inc, __VA_ARGS__)
+#define SETUP_TYPED_MATRIX(name, type, ld, ...) SETUP_MATRIX(name, ld, __VA_ARGS__)
 
 #define SETUPS(routine, level)                                                                     \
     static void setup_##routine(problem_t *p) {                                                    \
@@ -170,13 +172,21 @@ static double flops_potrs(const options_t *o) { return flops_2nn(o) * (double)o-
 #define PASS_STRIDED(name, leading, ...)                                                           \
     PASS_MATRIX(name, leading, ), p->operand[SLOT_##name].stride
 #define PASS_POINTERS(name, leading, ...) , POINTERS_##name, p->operand[SLOT_##name].ld
+#define PASS_TYPED_VECTOR(name, type, inc, ...) , POINTER_##name, (jdatatype_t)O->type, O->inc
+#define PASS_TYPED_MATRIX(name, type, leading, ...)                                                \
+    , POINTER_##name, (jdatatype_t)O->type, p->operand[SLOT_##name].ld
+
+/* The place of the function among the routine's names. */
+static jdatatype_t name_of_type(const problem_t *p) {
+    return routine_has_types(p->routine) ? JI_TYPE_x : p->type;
+}
 
 #define CALL_OF_TYPE(context, routine, t, name)                                                    \
     case JI_TYPE_##t:                                                                              \
         return jblas_##name(handle JI_ARGUMENTS_##routine(PASS, ));
 #define CALL(routine, level)                                                                       \
     static jstatus_t call_##routine(jhandle_t *handle, const problem_t *p) {                       \
-        switch (p->type) {                                                                         \
+        switch (name_of_type(p)) {                                                                 \
             JI_FUNCTIONS_##routine(CALL_OF_TYPE, ) default : return JSTATUS_NOT_IMPLEMENTED;       \
         }                                                                                          \
     }
@@ -395,6 +405,9 @@ DIRECT(trsm) { DIRECT_SDCZ(trsm, ARGS) }
 #define LETTER_MATRIX(name, ...)
 #define LETTER_STRIDED(name, ...)
 #define LETTER_POINTERS(name, ...)
+#define LETTER_TYPED_VECTOR(name, ...)
+#define LETTER_TYPED_MATRIX(name, ...)
+#define LETTER_compute_type
 #define LETTER_side "S"
 #define LETTER_uplo "U"
 #define LETTER_trans "A"
@@ -423,6 +436,8 @@ DIRECT(trsm) { DIRECT_SDCZ(trsm, ARGS) }
 #define IS_beta_c false
 #define IS_beta_s true
 #define IS_beta_param false
+#define IS_REAL_TYPED_VECTOR(scalar, name, ...)
+#define IS_REAL_TYPED_MATRIX(scalar, name, ...)
 #define IS_alpha_alpha true
 #define IS_alpha_beta false
 #define IS_beta_alpha false
@@ -493,6 +508,7 @@ const routine_t routines[] = {
     ROW_WITH(gemm_strided_batched, direct_gemm_batched, k, batched, gemm),
     ROW_ALONE(potrf, n, cube, potrf),
     ROW_ALONE(potrs, n, potrs, potrs),
+    ROW_ALONE(gemm_ex, k, 2mnk, gemm),
     {0},
 };
 

@@ -21,6 +21,13 @@ static jstatus_t break_argument(blas_case_t *c, char letter) {
     case 'V': c->transb = (jblas_operation_t)wrong; return JSTATUS_INVALID_VALUE;
     case 'U': c->uplo = (jblas_uplo_t)wrong; return JSTATUS_INVALID_VALUE;
     case 'D': c->diag = (jblas_diagonal_t)wrong; return JSTATUS_INVALID_VALUE;
+    case 'E':
+    case 'F':
+    case 'G':
+    case 'H':
+        *(letter == 'E' ? &c->compute_type : &c->types[letter - 'F']) =
+            (jdatatype_t)(jtest_random_bool() ? -1 : jtest_random_between(8, INT32_MAX));
+        return JSTATUS_INVALID_VALUE;
     case 'm': c->m = negative; return JSTATUS_INVALID_SIZE;
     case 'n':
         c->n = negative;

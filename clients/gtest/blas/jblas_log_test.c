@@ -41,6 +41,14 @@ static void option_of(const blas_case_t *c, char letter, char *option, size_t by
     case 'V': snprintf(option, bytes, "--transB %c", "NTC"[c->transb - JBLAS_NO_TRANSPOSE]); break;
     case 'U': snprintf(option, bytes, "--uplo %c", c->uplo == JBLAS_UPPER ? 'U' : 'L'); break;
     case 'D': snprintf(option, bytes, "--diag %c", c->diag == JBLAS_UNIT ? 'U' : 'N'); break;
+    case 'E': snprintf(option, bytes, "--compute_type %s", jdatatype_name(c->compute_type)); break;
+    case 'F':
+    case 'G':
+    case 'H':
+        snprintf(option, bytes, "--%c_type %s",
+                 (c->operand[0].kind == BLAS_VECTOR ? 'x' : 'a') + letter - 'F',
+                 jdatatype_name(c->types[letter - 'F']));
+        break;
     case 'm': snprintf(option, bytes, "-m %ld", (long)c->m); break;
     case 'n': snprintf(option, bytes, "-n %ld", (long)c->n); break;
     case 'k':
@@ -81,8 +89,8 @@ JTEST_EACH_FUNCTION(JblasLog, BenchLineSaysTheWholeCall) {
         JSCOPED_TRACE("%s: %s", blas_describe(c), line);
         JEXPECT_EQ(jtest_log_count(), 1);
         JEXPECT_SUBSTR(line, "jblas-bench -f ");
-        snprintf(option, sizeof option, "-r %c", "sdczhb"[param->type]);
-        JEXPECT_TRUE(has_option(line, option));
+        snprintf(option, sizeof option, "-r %c", "sdczhb."[param->type]);
+        JEXPECT_EQ(has_option(line, option), param->type != JI_TYPE_x);
         for (const char *letter = param->routine->signature; *letter; ++letter) {
             option_of(c, *letter, option, sizeof option);
             if (*option && !has_option(line, option))

@@ -71,7 +71,7 @@ static void draw_scalar(blas_case_t *c, int which) {
     double parts[2];
     for (int i = 0; i < 2; ++i)
         parts[i] = odd[jtest_random_between(0, 7)];
-    const bool single = c->function->type != JDATATYPE_F64 && c->function->type != JDATATYPE_F64_C;
+    const bool single = c->compute_type != JDATATYPE_F64 && c->compute_type != JDATATYPE_F64_C;
     for (int i = 0; i < 2; ++i)
         if (single)
             ((float *)(void *)c->scalar[which])[i] = (float)parts[i];
@@ -85,7 +85,11 @@ static void spoil(blas_case_t *c) {
     int *const enums[] = {(int *)&c->side, (int *)&c->transa, (int *)&c->transb, (int *)&c->uplo,
                           (int *)&c->diag};
     int64_t *const sizes[] = {&c->m, &c->n, &c->k, &c->batch_count};
-    switch (jtest_random_between(0, 3)) {
+    switch (jtest_random_between(0, 4)) {
+    case 3: /* some that do not go together, or none */
+        *(jtest_random_bool() ? &c->types[jtest_random_between(0, 2)] : &c->compute_type) =
+            (jdatatype_t)jtest_random_between(-1, 8);
+        break;
     case 0: *enums[jtest_random_between(0, 4)] = (int)jtest_random_between(-1, 200); break;
     case 1: *sizes[jtest_random_between(0, 3)] = -jtest_random_between(0, 5); break;
     case 2:

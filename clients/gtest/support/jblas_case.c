@@ -75,21 +75,55 @@ static double draw_number(void) {
 }
 
 static wide_t draw_element(int element) {
+    if (element == JDATATYPE_I8)
+        return jtest_random_between(INT8_MIN, INT8_MAX);
+    if (element == JDATATYPE_I32)
+        return jtest_random_between(INT32_MIN, INT32_MAX);
     wide_t value = draw_number();
     if (wide_is_complex(element))
         __imag__ value = draw_number();
     return value;
 }
 
+/* The function's type, or some that go together. */
+static void draw_types(blas_case_t *c) {
+    static const jdatatype_t by_width[] = {JDATATYPE_F16, JDATATYPE_BF16, JDATATYPE_F32,
+                                           JDATATYPE_F64};
+    c->compute_type = c->function->type;
+    for (int which = 0; which < BLAS_OPERANDS; ++which)
+        c->types[which] = c->function->type;
+    if (c->function->type != JI_TYPE_x)
+        return;
+
+    const int64_t kind = jtest_random_between(0, 9);
+    const bool integers = blas_has(c, 'k') && kind < 2;
+    c->compute_type = integers   ? JDATATYPE_I32
+                      : kind < 5 ? JDATATYPE_F32
+                      : kind < 7 ? JDATATYPE_F64
+                      : kind < 8 ? JDATATYPE_F32_C
+                                 : JDATATYPE_F64_C;
+    for (int which = 0; which < BLAS_OPERANDS; ++which)
+        switch (c->compute_type) {
+        case JDATATYPE_I32: c->types[which] = which < 2 ? JDATATYPE_I8 : JDATATYPE_I32; break;
+        case JDATATYPE_F32: c->types[which] = by_width[jtest_random_between(0, 2)]; break;
+        case JDATATYPE_F64: c->types[which] = by_width[jtest_random_between(0, 3)]; break;
+        case JDATATYPE_F64_C:
+            c->types[which] = jtest_random_bool() ? JDATATYPE_F32_C : JDATATYPE_F64_C;
+            break;
+        default: c->types[which] = c->compute_type;
+        }
+}
+
 static void draw_scalar(blas_case_t *c, int which, char typed, char real, bool plain, bool zero,
                         bool one) {
-    const int type = (int)c->function->type;
+    const int type = (int)c->compute_type;
     const int element = blas_has(c, real) || wide_is_half(type) ? wide_real_of(type) : type;
     const int64_t kind = plain ? 9 : jtest_random_between(0, 6);
-    wide_t value = zero || kind == 0  ? 0
-                   : one || kind == 1 ? 1
-                   : kind == 2        ? -1
-                                      : 1.5L * draw_element(element);
+    wide_t value = zero || kind == 0          ? 0
+                   : one || kind == 1         ? 1
+                   : kind == 2                ? -1
+                   : element == JDATATYPE_I32 ? draw_element(element)
+                                              : 1.5L * draw_element(element);
     if (!blas_has(c, typed) && !blas_has(c, real))
         value = 1;
     wide_put(c->scalar[which], element, 0, value);
@@ -190,8 +224,9 @@ blas_case_t *blas_case_create(const blas_function_t *function, const blas_wish_t
     if (!c)
         abort(); /* a test machine without memory */
     const char *name = function->routine->name;
-    const bool complex = wide_is_complex((int)function->type);
     c->function = function;
+    draw_types(c);
+    const bool complex = wide_is_complex((int)c->compute_type);
     c->side = jtest_random_bool() ? JBLAS_LEFT : JBLAS_RIGHT;
     if (wish->left)
         c->side = JBLAS_LEFT;
@@ -266,6 +301,11 @@ const char *blas_describe(blas_case_t *c) {
         case 'V': SAY(" transb=%c", "NTC"[c->transb - JBLAS_NO_TRANSPOSE]); break;
         case 'U': SAY(" uplo=%c", c->uplo == JBLAS_UPPER ? 'U' : 'L'); break;
         case 'D': SAY(" diag=%c", c->diag == JBLAS_UNIT ? 'U' : 'N'); break;
+        case 'E':
+            for (int which = 0; which < BLAS_OPERANDS; ++which)
+                SAY(" %s", jdatatype_name(c->types[which]));
+            SAY(" in %s", jdatatype_name(c->compute_type));
+            break;
         case 'm': SAY(" m=%ld", (long)c->m); break;
         case 'n': SAY(" n=%ld", (long)c->n); break;
         case 'k': SAY(" k=%ld", (long)c->k); break;
@@ -328,11 +368,14 @@ bool blas_unchanged(blas_case_t *c) {
 
 static bool element_right(const blas_case_t *c, wide_t got, wide_t want, long double bound,
                           int element) {
-    long double allowed = 4 * wide_epsilon(element) * (long double)(c->depth + 8) * bound;
-    /* Summed in float, rounded once; the smallest of half are 2^-24 apart. */
-    if (wide_is_half(element))
-        allowed = 4 * wide_epsilon(JDATATYPE_F32) * (long double)(c->depth + 8) * bound +
-                  0.501L * wide_epsilon(element) * wide_abs(want) + 0x1p-25L;
+    const int computed = wide_is_half((int)c->compute_type) ? JDATATYPE_F32 : (int)c->compute_type;
+    long double allowed = 4 * wide_epsilon(computed) * (long double)(c->depth + 8) * bound;
+    /* Summed in what it is computed in, rounded once; the smallest of half are 2^-24 apart. */
+    if (wide_epsilon(element) > wide_epsilon(computed))
+        allowed += 0.501L * wide_epsilon(element) * wide_abs(want) +
+                   (wide_is_half(element) ? 0x1p-25L : 0);
+    if (element == JDATATYPE_I32)
+        return got == (wide_t)(int32_t)(uint32_t)(int64_t) __real__ want;
     const wide_t apart = got - want;
     if (element == WIDE_I64 || bound == 0)
         return got == want;

@@ -58,6 +58,8 @@ wide_t wide_get(const void *array, int element, int64_t index) {
     case JDATATYPE_F32_C: return ((const jcomplex_f32_t *)array)[index];
     case JDATATYPE_F64_C: return ((const jcomplex_f64_t *)array)[index];
     case JDATATYPE_F16: return jalloc_f32_from_f16(((const jfloat16_t *)array)[index]);
+    case JDATATYPE_I8: return ((const int8_t *)array)[index];
+    case JDATATYPE_I32: return ((const int32_t *)array)[index];
     case JDATATYPE_BF16: return jalloc_f32_from_bf16(((const jbfloat16_t *)array)[index]);
     default: return ((const int64_t *)array)[index];
     }
@@ -75,6 +77,8 @@ void wide_put(void *array, int element, int64_t index, wide_t value) {
     case JDATATYPE_BF16:
         ((jbfloat16_t *)array)[index] = jalloc_bf16_from_f32((float)__real__ value);
         break;
+    case JDATATYPE_I8: ((int8_t *)array)[index] = (int8_t) __real__ value; break;
+    case JDATATYPE_I32: ((int32_t *)array)[index] = (int32_t) __real__ value; break;
     default: ((int64_t *)array)[index] = (int64_t) __real__ value; break;
     }
 }

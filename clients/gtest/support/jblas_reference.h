@@ -54,7 +54,7 @@ static inline long double wide_abs(wide_t a) {
     return __builtin_fabsl(__real__ a) + __builtin_fabsl(__imag__ a);
 }
 
-/* One element of an array of a jdatatype_t (s d c z, h b) or of WIDE_I64. */
+/* One element of an array of a jdatatype_t or of WIDE_I64. */
 wide_t wide_get(const void *array, int element, int64_t index);
 void wide_put(void *array, int element, int64_t index, wide_t value);
 size_t wide_sizeof(int element);

@@ -24,6 +24,8 @@
 #define OPERAND_MATRIX(routine, name, ...) OPERAND_##routine##_##name,
 #define OPERAND_STRIDED(routine, name, ...) OPERAND_##routine##_##name,
 #define OPERAND_POINTERS(routine, name, ...) OPERAND_##routine##_##name,
+#define OPERAND_TYPED_VECTOR(routine, name, ...) OPERAND_##routine##_##name,
+#define OPERAND_TYPED_MATRIX(routine, name, ...) OPERAND_##routine##_##name,
 #define OPERANDS(routine, level)                                                                   \
     enum { JI_ARGUMENTS_##routine(OPERAND, routine) OPERANDS_##routine };
 JI_ROUTINE_LIST(OPERANDS)
@@ -50,7 +52,7 @@ static void shape_result(blas_case_t *c, int which, int element) {
 
 static void shape_vector(blas_case_t *c, int which, int64_t n, bool written, bool read) {
     c->operand[which] = (blas_operand_t){.kind = BLAS_VECTOR,
-                                         .element = (int)c->function->type,
+                                         .element = (int)c->types[which],
                                          .written = written,
                                          .unread = !read,
                                          .rows = n,
@@ -62,7 +64,7 @@ static void shape_matrix(blas_case_t *c, int which, int64_t rows, int64_t column
                          structure_t structure, int64_t count, bool written, bool read) {
     const bool strict = blas_has(c, 'D') && c->diag == JBLAS_UNIT;
     c->operand[which] = (blas_operand_t){.kind = BLAS_MATRIX,
-                                         .element = (int)c->function->type,
+                                         .element = (int)c->types[which],
                                          .written = written,
                                          .unread = !read,
                                          .rows = rows,
@@ -97,8 +99,12 @@ static void shape_matrix(blas_case_t *c, int which, int64_t rows, int64_t column
     SHAPE_MATRICES(routine, name, access, structure, shape, read, args->batch_count)
 #define SHAPE_POINTERS(routine, name, ld, access, structure, shape, read)                          \
     SHAPE_MATRICES(routine, name, access, structure, shape, read, args->batch_count)
-#define RESULT_ELEMENT (int)args->function->type
-#define RESULT_REAL wide_real_of((int)args->function->type)
+#define SHAPE_TYPED_VECTOR(routine, name, type, inc, ...)                                          \
+    SHAPE_VECTOR(routine, name, inc, __VA_ARGS__)
+#define SHAPE_TYPED_MATRIX(routine, name, type, ld, ...)                                           \
+    SHAPE_MATRIX(routine, name, ld, __VA_ARGS__)
+#define RESULT_ELEMENT (int)args->compute_type
+#define RESULT_REAL wide_real_of((int)args->compute_type)
 #define RESULT_INDEX WIDE_I64
 #define IS_READ false
 #define IS_WRITTEN true
@@ -463,6 +469,7 @@ static void reference_potrs(blas_case_t *c) {
 #define reference_her2k reference_syr2k
 #define reference_gemmt reference_gemm
 #define reference_gemm_batched reference_gemm
+#define reference_gemm_ex reference_gemm
 #define reference_gemm_strided_batched reference_gemm
 
 #define LETTER(routine, kind, ...) LETTER_##kind(routine, __VA_ARGS__)
@@ -478,12 +485,17 @@ static void reference_potrs(blas_case_t *c) {
     LETTER_VECTOR(routine, name, )                                                                 \
     OPERAND_##routine##_##name == 2 ? 's' : 'p' + OPERAND_##routine##_##name,
 #define LETTER_POINTERS(routine, name, ...) LETTER_VECTOR(routine, name, )
+#define LETTER_TYPED_VECTOR(routine, name, ...)                                                    \
+    '0' + OPERAND_##routine##_##name, 'F' + OPERAND_##routine##_##name,                            \
+        'x' + OPERAND_##routine##_##name,
+#define LETTER_TYPED_MATRIX(routine, name, ...) LETTER_TYPED_VECTOR(routine, name, )
 #define LETTER_side 'S'
 #define LETTER_uplo 'U'
 #define LETTER_diag 'D'
 #define LETTER_trans 'T'
 #define LETTER_transa 'T'
 #define LETTER_transb 'V'
+#define LETTER_compute_type 'E'
 #define LETTER_m 'm'
 #define LETTER_n 'n'
 #define LETTER_k 'k'
@@ -517,6 +529,10 @@ JI_ROUTINE_LIST(ROUTINE)
 #define PASS_STRIDED(routine, name, ...)                                                           \
     PASS_VECTOR(routine, name, ), c->operand[OPERAND_##routine##_##name].stride
 #define PASS_POINTERS(routine, name, ...) PASS_VECTOR(routine, name, )
+#define PASS_TYPED_VECTOR(routine, name, ...)                                                      \
+    PASS_RESULT(routine, name, ), c->types[OPERAND_##routine##_##name],                            \
+        c->operand[OPERAND_##routine##_##name].ld
+#define PASS_TYPED_MATRIX(routine, name, ...) PASS_TYPED_VECTOR(routine, name, )
 #define SCALAR_alpha BLAS_ALPHA
 #define SCALAR_beta BLAS_BETA
 #define SCALAR_c BLAS_ALPHA

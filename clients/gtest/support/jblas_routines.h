@@ -15,6 +15,7 @@
  *   0 1 2        operands               a c   alpha, beta
  *   x y z        their ld or increment  A C   the same, real
  *   p q s        their strides            P  rotm's five numbers
+ *   F G H        types of operands, where these are arguments, and E the compute type
  *
  * Whatever a routine must not read (the other triangle, a unit diagonal, C when beta is 0, A and B
  * when alpha is 0, imaginary parts of a Hermitian diagonal, padding) is NaN in every case; whatever
@@ -41,7 +42,7 @@ typedef struct blas_routine {
 typedef struct blas_function {
     const char *name; /* such as "jblas_dtrsm" */
     const blas_routine_t *routine;
-    jdatatype_t type;
+    jdatatype_t type; /* of its elements; JI_TYPE_x: they are arguments, drawn for each case */
     jstatus_t (*call)(jhandle_t *handle, const blas_case_t *c);
 } blas_function_t;
 
@@ -117,6 +118,7 @@ struct blas_case {
         int64_t k, nrhs;
     };
     int64_t m, n, batch_count;
+    jdatatype_t types[BLAS_OPERANDS], compute_type; /* all the function's, where it has one */
     blas_operand_t operand[BLAS_OPERANDS];
     /* What is passed: operands, alpha, beta; tests put NULL here. */
     void *pointer[BLAS_POINTERS];

@@ -28,6 +28,7 @@ FAMILIES = {
            cz: symv syr syr2 herkx gemm3m
            hb: gemm
            : isamin idamin icamin izamin""",
+    "Types as arguments": ": gemm_ex axpy_ex dot_ex dotc_ex nrm2_ex scal_ex rot_ex trsm_ex",
     "Triangular inverse and Cholesky": "sdcz: trtri potrf potrs",
 }
 # A routine of each of these forms is counted by the one that it is a form of.

@@ -13,7 +13,7 @@ FUNCTIONS = re.compile(r"^#define JI_FUNCTIONS_(\w+)\(X, context\) (.*)$", re.MU
 ARGUMENT = re.compile(r"X\(t, (\w+), ([\w, ]+)")
 LETTERS = {"JI_SD": "sd", "JI_CZ": "cz", "JI_SDCZ": "sdcz", "JI_HB": "hb"}
 # Fields of an argument that are parameters; one otherwise.
-PARAMETERS = {"VECTOR": 2, "MATRIX": 2, "POINTERS": 2, "STRIDED": 3}
+PARAMETERS = {"VECTOR": 2, "MATRIX": 2, "POINTERS": 2, "STRIDED": 3, "TYPED_VECTOR": 3, "TYPED_MATRIX": 3}
 PROTOTYPE = re.compile(r"\bjstatus_t (jblas_\w+)\(\s*jhandle_t \*handle,([^;]*)\);")
 PARAMETER = re.compile(r"(\w+)(?:\[\])?$")
 

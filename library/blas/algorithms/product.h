@@ -26,7 +26,7 @@ static inline double ji_product_work(jdatatype_t type, int64_t m, int64_t n, int
 
 /* Whether the product is jblas's own. A CBLAS packs for itself, and has none of the first two. */
 static inline bool ji_product_is_own(ji_primitive_t primitive) {
-    return primitive == JI_GEMMT || primitive == JI_GEMM_HALF ||
+    return primitive == JI_GEMMT || primitive == JI_GEMM_HALF || primitive == JI_GEMM_EX ||
            ji_host_primitives[JI_GEMM] == ji_host_gemm;
 }
 
@@ -75,5 +75,11 @@ jstatus_t ji_answer_product(jhandle_t *handle, ji_primitive_t primitive, const j
                             int64_t m, int64_t n, int64_t k);
 jstatus_t ji_run_product(jhandle_t *handle, ji_primitive_t primitive, ji_matmat_t *args, int64_t m,
                          int64_t n, int64_t k);
+
+/* The same by panels of which the routine itself says how many bytes it wants. */
+jstatus_t ji_answer_panels(jhandle_t *handle, const ji_matmat_t *args, ji_panel_bytes_t bytes,
+                           int64_t m, int64_t n, int64_t k);
+jstatus_t ji_run_panels(jhandle_t *handle, ji_primitive_t primitive, ji_matmat_t *args,
+                        ji_panel_bytes_t bytes, int64_t m, int64_t n, int64_t k);
 
 #endif

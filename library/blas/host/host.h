@@ -12,7 +12,8 @@
  *                                      threads where they pay
  *   matvec.h matvec.c matvec_square.c  level 2 by kernels/matvec.h
  *   scale.h matrix.c matrix_kernel.h   scaling and adding of matrices
- *   half.c split_kernels.c             16-bit products; real parts of complex matrices
+ *   convert.h convert.c                between element types
+ *   mixed.c split_kernels.c            products of several types; real parts of complex matrices
  *   product.h product.c panels.c       level 3 by kernels/product.h, and the workspace for it
  *   matmat.c gemm_3m.c                 its routines; complex gemm by three real products
  *   trsm.c                             solves with triangles, by products and kernels/triangle.h

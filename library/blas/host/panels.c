@@ -14,7 +14,7 @@ ji_panel_bytes_t ji_panel_bytes(const jhandle_t *handle, ji_primitive_t primitiv
         return (ji_panel_bytes_t){0, 0};
 
     const int threads = handle->threads.planned;
-    return ji_is_half(type) ? ji_half_bytes(m, n, k, threads)
+    return ji_is_half(type) ? ji_blocked_bytes(JDATATYPE_F32, m, n, k, threads)
                             : ji_product_bytes(type, m, n, k, threads);
 }
 
@@ -97,9 +97,8 @@ static void product_plan(jplan_t *plan, const jhandle_t *handle, ji_panel_bytes_
     ji_panel_add_rungs(plan, bytes, 0);
 }
 
-jstatus_t ji_answer_product(jhandle_t *handle, ji_primitive_t primitive, const ji_matmat_t *args,
-                            int64_t m, int64_t n, int64_t k) {
-    const ji_panel_bytes_t bytes = ji_panel_bytes(handle, primitive, args->head.type, m, n, k);
+jstatus_t ji_answer_panels(jhandle_t *handle, const ji_matmat_t *args, ji_panel_bytes_t bytes,
+                           int64_t m, int64_t n, int64_t k) {
     if (bytes.packed == 0)
         return ji_answer(handle, args, NULL);
 
@@ -108,9 +107,8 @@ jstatus_t ji_answer_product(jhandle_t *handle, ji_primitive_t primitive, const j
     return jhandle_answer_plan(handle, &plan);
 }
 
-jstatus_t ji_run_product(jhandle_t *handle, ji_primitive_t primitive, ji_matmat_t *args, int64_t m,
-                         int64_t n, int64_t k) {
-    const ji_panel_bytes_t bytes = ji_panel_bytes(handle, primitive, args->head.type, m, n, k);
+jstatus_t ji_run_panels(jhandle_t *handle, ji_primitive_t primitive, ji_matmat_t *args,
+                        ji_panel_bytes_t bytes, int64_t m, int64_t n, int64_t k) {
     if (bytes.packed == 0)
         return ji_run(handle, primitive, args);
 
@@ -124,4 +122,16 @@ jstatus_t ji_run_product(jhandle_t *handle, ji_primitive_t primitive, ji_matmat_
     ji_panel_take(args, bytes, &ws);
     const jstatus_t status = ji_run(handle, primitive, args);
     return jstatus_is_error(status) ? status : ws.status;
+}
+
+jstatus_t ji_answer_product(jhandle_t *handle, ji_primitive_t primitive, const ji_matmat_t *args,
+                            int64_t m, int64_t n, int64_t k) {
+    return ji_answer_panels(handle, args,
+                            ji_panel_bytes(handle, primitive, args->head.type, m, n, k), m, n, k);
+}
+
+jstatus_t ji_run_product(jhandle_t *handle, ji_primitive_t primitive, ji_matmat_t *args, int64_t m,
+                         int64_t n, int64_t k) {
+    return ji_run_panels(handle, primitive, args,
+                         ji_panel_bytes(handle, primitive, args->head.type, m, n, k), m, n, k);
 }

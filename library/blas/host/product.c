@@ -38,6 +38,7 @@
 #include "blas/host/product.h"
 
 #include "blas/algorithms/product.h"
+#include "blas/host/convert.h"
 
 #include "core/team.h"
 
@@ -107,7 +108,8 @@ ji_operand_t ji_operand_b(jdatatype_t type, const void *b, int64_t ldb, jblas_op
 }
 
 static size_t operand_element_bytes(const ji_operand_t *operand) {
-    return ji_is_half(operand->type) ? sizeof(uint16_t) : ji_sizeof(operand->type);
+    return operand->type <= JDATATYPE_F64_C ? ji_sizeof(operand->type)
+                                            : jdatatype_bytes(operand->type);
 }
 
 static const void *operand_at(const ji_operand_t *operand, int64_t line, int64_t step) {
@@ -153,6 +155,11 @@ static product_strip_t product_strip(const product_run_t *run, bool is_a, bool t
                              .width = width};
 }
 
+/* Whether its elements become real products' one part of them, and not another type. */
+static bool operand_is_part(const ji_product_t *call, const ji_operand_t *operand) {
+    return ji_is_complex(operand->type) && !ji_is_complex(call->type);
+}
+
 /* Rows x columns of what is packed, from a line and a step on: widened, or a part of it. */
 static void product_make_piece(const product_run_t *run, const ji_operand_t *operand, void *piece,
                                int64_t line, int64_t step, int64_t rows, int64_t columns) {
@@ -162,10 +169,17 @@ static void product_make_piece(const product_run_t *run, const ji_operand_t *ope
                                       .ld = operand->line == 1 ? operand->step : operand->line,
                                       .part = operand->part,
                                       .conjugate = operand->conjugate};
-    if (ji_is_half(operand->type))
-        ji_widen(operand->type, piece, rows, parts.from, parts.ld, rows, columns);
-    else
+    if (operand_is_part(run->call, operand)) {
         run->kernels->parts(piece, &parts);
+        return;
+    }
+
+    const ji_conversion_t widen = ji_conversion(run->call->type, operand->type);
+    const size_t to_bytes = (size_t)rows * ji_sizeof(run->call->type),
+                 from_bytes = (size_t)parts.ld * operand_element_bytes(operand);
+    for (int64_t j = 0; j < columns; j++)
+        widen((char *)piece + (size_t)j * to_bytes, 1,
+              (const char *)parts.from + (size_t)j * from_bytes, 1, rows);
 }
 
 /* Steps [from, end) of the lines [strip->line, lines_end), which are strips one behind the other:
@@ -177,6 +191,7 @@ static void product_pack_pieces(const product_run_t *run, const product_strip_t 
     const int64_t lines = lines_end - strip->line, element = (int64_t)ji_sizeof(run->call->type),
                   most = (int64_t)sizeof piece / element / lines;
     const bool together = operand->line == 1;
+    const bool conjugate = operand->conjugate && !operand_is_part(run->call, operand);
 
     for (int64_t step = from, steps; step < end; step += steps) {
         steps = ji_min(most, end - step);
@@ -186,8 +201,8 @@ static void product_pack_pieces(const product_run_t *run, const product_strip_t 
         char *to = strip->to + (size_t)(step - run->step) * strip->step_bytes;
         for (int64_t line = 0; line < lines; line += strip->width) {
             strip->pack(to, piece + line * (together ? 1 : steps) * element, together ? 1 : steps,
-                        together ? lines : 1, (int)ji_min(strip->width, lines - line), steps, false,
-                        strip->turned);
+                        together ? lines : 1, (int)ji_min(strip->width, lines - line), steps,
+                        conjugate, strip->turned);
             to += (size_t)run->steps * strip->step_bytes;
         }
     }

@@ -25,7 +25,8 @@ typedef enum ji_operand_kind {
 /* A matrix of lines along C (rows of A, columns of B) and steps along the depth. */
 typedef struct ji_operand {
     ji_operand_kind_t kind;
-    jdatatype_t type; /* of its elements; 16-bit ones become floats, complex ones `part` */
+    jdatatype_t type; /* of its elements; of a real product's complex ones `part` counts, others
+                         become the product's type (convert.h) */
     const void *data;
     int64_t line, step; /* elements from one to the next; one of them is 1 */
     bool conjugate;
@@ -58,11 +59,10 @@ void ji_product(const ji_product_t *call);
 /* gemm's: C = alpha op(A) op(B) + beta C. */
 ji_product_t ji_gemm_product(const ji_matmat_t *args);
 
-/* As ji_product_bytes(), for JI_GEMM_HALF (half.c). */
-ji_panel_bytes_t ji_half_bytes(int64_t m, int64_t n, int64_t k, int threads);
-/* rows x columns 16-bit elements as floats; both by columns. */
-void ji_widen(jdatatype_t type, float *to, int64_t to_ld, const void *from, int64_t from_ld,
-              int64_t rows, int64_t columns);
+/* The same with the sums of a block of C: mixed.c. */
+ji_panel_bytes_t ji_blocked_bytes(jdatatype_t type, int64_t m, int64_t n, int64_t k, int threads);
+/* What JI_GEMM_EX of such a block wants. */
+ji_panel_bytes_t ji_mixed_bytes(const ji_matmat_t *args, int threads);
 
 /* Of a packed triangle, where there is no workspace. Eight rows behind 248 unknowns are 32 KiB of
  * the widest type (trsm.c). */

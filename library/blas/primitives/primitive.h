@@ -40,7 +40,9 @@
 
 /* ---- Element types: the first four of jdatatype_t, in the order s d c z ---- */
 
-static inline bool ji_is_complex(jdatatype_t type) { return type >= JDATATYPE_F32_C; }
+static inline bool ji_is_complex(jdatatype_t type) {
+    return ((int)type | 1) == (int)JDATATYPE_F64_C;
+}
 static inline bool ji_is_half(jdatatype_t type) {
     return type == JDATATYPE_F16 || type == JDATATYPE_BF16;
 }
@@ -63,6 +65,7 @@ typedef union ji_value {
     double d;
     float c[2];
     double z[2];
+    int32_t i;
 } ji_value_t;
 
 /* A scalar argument: a value that is known, or the address from which it is read when the primitive
@@ -109,6 +112,7 @@ static inline bool ji_scalar_is(const ji_scalar_t *scalar, jdatatype_t type, dou
     case JDATATYPE_F32: return v->s == real;
     case JDATATYPE_F64: return v->d == real;
     case JDATATYPE_F32_C: return v->c[0] == real && v->c[1] == 0;
+    case JDATATYPE_I32: return v->i == real;
     default: return v->z[0] == real && v->z[1] == 0;
     }
 }
@@ -144,6 +148,8 @@ typedef struct ji_vector { /* level 1 */
     void *y;
     int64_t incy;
     void *result; /* dot, nrm2, asum: a scalar; iamax, iamin: int64_t */
+    /* Where types are arguments, head.type is the last. */
+    jdatatype_t x_type, y_type, compute_type;
 } ji_vector_t;
 
 typedef struct ji_matvec { /* level 2 */
@@ -190,6 +196,8 @@ typedef struct ji_matmat { /* level 3, extensions, solvers */
      * place. Elsewhere not looked at. */
     void *panels;
     size_t panel_bytes;
+    /* Where types are arguments, head.type is the last. */
+    jdatatype_t a_type, b_type, c_type, compute_type;
 } ji_matmat_t;
 
 static_assert(sizeof(ji_vector_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copies a block");
@@ -255,7 +263,8 @@ static_assert(sizeof(ji_matmat_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copie
     X(ROTM, rotm)                                                                                  \
     X(IAMIN, iamin)                                                                                \
     X(POTRF, potrf)           /* as TRTRI */                                                       \
-    X(GEMM_BY_3M, gemm_by_3m) /* as GEMM, of complex types, by three real products */
+    X(GEMM_BY_3M, gemm_by_3m) /* as GEMM, of complex types, by three real products */              \
+    X(GEMM_EX, gemm_ex)       /* A, B, C of a_type, b_type, c_type, computed in head.type */
 
 /* Of a GPU alone. */
 #define JI_GPU_PRIMITIVE_LIST(X)                                                                   \

@@ -23,8 +23,13 @@
 #define ARGUMENT_STRIDED(block_t, name, ld, stride, ...)                                           \
     POINTER(block_t, name) STRIDE(block_t, ld) STRIDE(block_t, stride)
 #define ARGUMENT_POINTERS(block_t, name, ld, ...) POINTER(block_t, name) STRIDE(block_t, ld)
+#define ARGUMENT_TYPED_VECTOR(block_t, name, type, inc, ...)                                       \
+    POINTER(block_t, name) ARGUMENT_ENUM(block_t, type, DATATYPE) STRIDE(block_t, inc)
+#define ARGUMENT_TYPED_MATRIX(block_t, name, type, ld, ...)                                        \
+    POINTER(block_t, name) ARGUMENT_ENUM(block_t, type, DATATYPE) STRIDE(block_t, ld)
 #define POINTER(block_t, name) {#name, JI_ARGUMENT_POINTER, offsetof(block_t, name)},
 #define STRIDE(block_t, name) {#name, JI_ARGUMENT_STRIDE, offsetof(block_t, name)},
+#define ENUM_DATATYPE JI_ARGUMENT_DATATYPE
 #define ENUM_SIDE JI_ARGUMENT_SIDE
 #define ENUM_UPLO JI_ARGUMENT_UPLO
 #define ENUM_DIAGONAL JI_ARGUMENT_DIAGONAL
@@ -105,6 +110,13 @@ jstatus_t ji_refuse(jhandle_t *handle, const ji_head_t *head, jstatus_t status,
 jstatus_t ji_refuse_pointer(jhandle_t *handle, const ji_head_t *head, const char *argument) {
     jstatus_t status = jhandle_fail(handle, JSTATUS_INVALID_POINTER, "%s: %s is NULL",
                                     ji_routine_name(head), argument);
+    return refused(handle, head, status, argument);
+}
+
+jstatus_t ji_refuse_type(jhandle_t *handle, const ji_head_t *head, jstatus_t status,
+                         const char *argument, const char *types, const char *why) {
+    status = jhandle_fail(handle, status, "%s: %s of %s: %s", ji_routine_name(head), argument,
+                          types, why);
     return refused(handle, head, status, argument);
 }
 

@@ -9,6 +9,7 @@
  *   entry.h            the typed functions and the checks, expanded from the row
  *   call.c             what is off the path of a small call: the rows as data, the first call, size
  *                      queries, refusals, plans, created streams
+ *   types.c            types that are arguments
  *   log.h log.c        the lines of a call in the log, by the row
  *   ../routines/       a file for each routine, by BLAS level: its call function, which says in
  *                      what order all this is asked, and which primitive or plan it comes to
@@ -69,6 +70,7 @@ JI_ROUTINE_LIST(JI_ROW_)
 #define JI_PARAMETER_POINTERS(t, name, ld, access, structure, shape, read)                         \
     , JI_##access(JI_ELEMENT_##t) *const name[], int64_t ld
 
+#define JI_ENUM_DATATYPE jdatatype_t
 #define JI_ENUM_SIDE jblas_side_t
 #define JI_ENUM_UPLO jblas_uplo_t
 #define JI_ENUM_DIAGONAL jblas_diagonal_t
@@ -77,6 +79,11 @@ JI_ROUTINE_LIST(JI_ROW_)
 #define JI_ENUM_HERMITIAN_OPERATION jblas_operation_t
 #define JI_READ(type) const type
 #define JI_WRITTEN(type) type
+
+#define JI_PARAMETER_TYPED_VECTOR(t, name, type, inc, access, count, read)                         \
+    , JI_##access(JI_ELEMENT_##t) * name, jdatatype_t type, int64_t inc
+#define JI_PARAMETER_TYPED_MATRIX(t, name, type, ld, access, structure, shape, read)               \
+    , JI_##access(JI_ELEMENT_##t) * name, jdatatype_t type, int64_t ld
 
 #define JI_STORE(t, kind, ...) JI_STORE_##kind(__VA_ARGS__)
 #define JI_STORE_ENUM(name, which) args.name = name;
@@ -92,6 +99,11 @@ JI_ROUTINE_LIST(JI_ROW_)
     args.name = ji_unconst(name), args.ld = ld, args.stride = stride;
 #define JI_STORE_POINTERS(name, ld, access, structure, shape, read)                                \
     args.name = ji_unconst((const void *)name), args.ld = ld;
+
+#define JI_STORE_TYPED_VECTOR(name, type, inc, ...)                                                \
+    JI_STORE_VECTOR(name, inc, __VA_ARGS__) args.type = type;
+#define JI_STORE_TYPED_MATRIX(name, type, ld, ...)                                                 \
+    JI_STORE_MATRIX(name, ld, __VA_ARGS__) args.type = type;
 
 #define JI_PASS(t, kind, ...) JI_PASS_##kind(__VA_ARGS__)
 #define JI_PASS_ENUM(name, which) , name
@@ -133,29 +145,34 @@ static inline void ji_clear_matmat(ji_matmat_t *args) {
 /* One function, for JI_FUNCTIONS_<routine> with the block: vector, matvec or matmat. */
 #define JI_ENTRY(block, routine, t, function)                                                      \
     jstatus_t jblas_##function(jhandle_t *handle JI_ARGUMENTS_##routine(JI_PARAMETER, t)) {        \
-        JI_ENTER_WITH_BLOCK(block, routine, t)                                                     \
+        JI_ENTER_WITH_BLOCK(block, routine, JI_TYPE_##t)                                           \
     }
-#define JI_ENTER_WITH_BLOCK(block, routine, t)                                                     \
+/* The same where types are arguments. */
+#define JI_ENTRY_OF_TYPES(block, routine, t, function)                                             \
+    jstatus_t jblas_##function(jhandle_t *handle JI_ARGUMENTS_##routine(JI_PARAMETER, t)) {        \
+        JI_ENTER_WITH_BLOCK(block, routine, ji_computed_type(compute_type))                        \
+    }
+#define JI_ENTER_WITH_BLOCK(block, routine, of_type)                                               \
     ji_##block##_t args;                                                                           \
     ji_clear_##block(&args);                                                                       \
-    args.head = (ji_head_t){.type = JI_TYPE_##t, .row = &ji_row_##routine};                        \
-    JI_ARGUMENTS_##routine(JI_STORE, t);                                                           \
+    args.head = (ji_head_t){.type = of_type, .row = &ji_row_##routine};                            \
+    JI_ARGUMENTS_##routine(JI_STORE, );                                                            \
     return ji_enter(handle, routine##_call, &args);
 /* One that first tries <routine>_at_once(type, handle, arguments), which does what needs no more
  * checks than a few comparisons, or says that it has not done it. The block is another function's
  * then, lest room is made for it. */
 #define JI_ENTRY_AT_ONCE(block, routine, t, function)                                              \
-    static __attribute__((noinline)) jstatus_t function##_with_block(                              \
-        jhandle_t *handle JI_ARGUMENTS_##routine(JI_PARAMETER, t)){JI_ENTER_WITH_BLOCK(            \
-        block, routine,                                                                            \
-        t)} jstatus_t jblas_##function(jhandle_t *handle JI_ARGUMENTS_##routine(JI_PARAMETER,      \
-                                                                                t)) {              \
+    static __attribute__((noinline))                                                               \
+    jstatus_t function##_with_block(jhandle_t *handle JI_ARGUMENTS_##routine(JI_PARAMETER, t)){    \
+        JI_ENTER_WITH_BLOCK(block, routine, JI_TYPE_##t)} jstatus_t                                \
+        jblas_##function(jhandle_t *handle JI_ARGUMENTS_##routine(JI_PARAMETER, t)) {              \
         if (JI_LIKELY(routine##_at_once(JI_TYPE_##t, handle JI_ARGUMENTS_##routine(JI_PASS, t))))  \
             return JSTATUS_SUCCESS;                                                                \
         return function##_with_block(handle JI_ARGUMENTS_##routine(JI_PASS, t));                   \
     }
 /* All of them: JI_ENTRIES(syrk, matmat). */
 #define JI_ENTRIES(routine, block) JI_FUNCTIONS_##routine(JI_ENTRY, block)
+#define JI_ENTRIES_OF_TYPES(routine, block) JI_FUNCTIONS_##routine(JI_ENTRY_OF_TYPES, block)
 #define JI_ENTRIES_AT_ONCE(routine, block) JI_FUNCTIONS_##routine(JI_ENTRY_AT_ONCE, block)
 
 /* One for every type, declared in blas.h: JI_VALUED(gemm, matmat). */
@@ -236,6 +253,11 @@ jstatus_t ji_refuse(jhandle_t *handle, const ji_head_t *head, jstatus_t status,
 jstatus_t ji_refuse_pointer(jhandle_t *handle, const ji_head_t *head, const char *argument)
     __attribute__((cold));
 
+/* "jblas_gemm_ex: a_type of a_type f64, ..., compute_type f32: <why>" */
+jstatus_t ji_refuse_type(jhandle_t *handle, const ji_head_t *head, jstatus_t status,
+                         const char *argument, const char *types, const char *why)
+    __attribute__((cold));
+
 /* Whether stride * count elements of any type can be addressed. Two numbers below 2^29 always can:
  * 2^58 elements of 16 bytes. */
 static inline bool ji_addressable(int64_t stride, int64_t count) {
@@ -273,6 +295,8 @@ static inline bool ji_is_other_operation(jdatatype_t type, jblas_operation_t ope
 #define JI_EACH_SIZE_STRIDED(F, name, ld, stride, access, structure, shape, read)                  \
     F(args->ld) F(args->stride)
 #define JI_EACH_SIZE_POINTERS(F, name, ld, access, structure, shape, read) F(args->ld)
+#define JI_EACH_SIZE_TYPED_VECTOR(F, name, type, inc, ...) F(args->inc)
+#define JI_EACH_SIZE_TYPED_MATRIX(F, name, type, ld, ...) F(args->ld)
 
 /* Whether nothing is wrong, for small sizes, which need no look at each. False says nothing. */
 #define JI_ARE_RIGHT(routine)                                                                      \
@@ -288,7 +312,10 @@ static inline bool ji_is_other_operation(jdatatype_t type, jblas_operation_t ope
     &&args->ld >= JI_ROWS_##shape && args->ld != 0
 #define JI_IS_RIGHT_STRIDED(name, ld, stride, ...) JI_IS_RIGHT_MATRIX(name, ld, __VA_ARGS__)
 #define JI_IS_RIGHT_POINTERS(name, ld, ...) JI_IS_RIGHT_MATRIX(name, ld, __VA_ARGS__)
+#define JI_IS_RIGHT_TYPED_VECTOR(name, type, inc, ...) JI_IS_RIGHT_VECTOR(name, inc, __VA_ARGS__)
+#define JI_IS_RIGHT_TYPED_MATRIX(name, type, ld, ...) JI_IS_RIGHT_MATRIX(name, ld, __VA_ARGS__)
 
+#define JI_IS_DATATYPE(value) ji_is_one_of((int)(value), JDATATYPE_F32, JDATATYPE_I32)
 #define JI_IS_SIDE(value) ji_is_one_of(value, JBLAS_LEFT, JBLAS_RIGHT)
 #define JI_IS_UPLO(value) ji_is_one_of(value, JBLAS_UPPER, JBLAS_LOWER)
 #define JI_IS_DIAGONAL(value) ji_is_one_of(value, JBLAS_NON_UNIT, JBLAS_UNIT)
@@ -342,7 +369,10 @@ static inline bool ji_is_other_operation(jdatatype_t type, jblas_operation_t ope
              #stride, args->stride, "with %lld matrices is more than memory can hold",             \
              args->batch_count)
 #define JI_CHECK_ONE_POINTERS(name, ld, ...) JI_CHECK_ONE_MATRIX(name, ld, __VA_ARGS__)
+#define JI_CHECK_ONE_TYPED_VECTOR(name, type, inc, ...) JI_CHECK_ONE_VECTOR(name, inc, __VA_ARGS__)
+#define JI_CHECK_ONE_TYPED_MATRIX(name, type, ld, ...) JI_CHECK_ONE_MATRIX(name, ld, __VA_ARGS__)
 
+#define JI_RULE_DATATYPE(value) JI_MUST_BE_DATATYPE
 #define JI_RULE_SIDE(value) JI_MUST_BE_SIDE
 #define JI_RULE_UPLO(value) JI_MUST_BE_UPLO
 #define JI_RULE_DIAGONAL(value) JI_MUST_BE_DIAGONAL
@@ -362,6 +392,24 @@ static inline bool ji_is_other_operation(jdatatype_t type, jblas_operation_t ope
                  largest, "the BLAS in use takes at most %lld", ji_integer_max(handle))            \
     }
 #define JI_ENLARGE(size) largest = ji_max(largest, ji_abs(size));
+
+/* ---- Types ---- */
+
+/* What a block of such a call is said to compute in until its types are known to be right: no
+ * scalar is read as a type that is none of theirs. */
+static inline jdatatype_t ji_computed_type(jdatatype_t type) {
+    return JI_IS_DATATYPE(type) ? type : JI_TYPE_x;
+}
+
+/* Refuses types that are none, what they cannot be computed in, and what jblas does not (types.c).
+ * Before JI_CHECK_SIZES, as enumerators are. `integers`: the routine has a product of these. */
+#define JI_CHECK_TYPES(integers)                                                                   \
+    do {                                                                                           \
+        const jstatus_t of_types = ji_check_types(handle, &args->head, integers);                  \
+        if (JI_UNLIKELY(of_types != JSTATUS_SUCCESS))                                              \
+            return of_types;                                                                       \
+    } while (0);
+jstatus_t ji_check_types(jhandle_t *handle, const ji_head_t *head, bool integers);
 
 /* ---- Pointers ---- */
 
@@ -384,6 +432,8 @@ static inline bool ji_is_other_operation(jdatatype_t type, jblas_operation_t ope
 #define JI_CHECK_SCALAR_MATRIX(name, ...)
 #define JI_CHECK_SCALAR_STRIDED(name, ...)
 #define JI_CHECK_SCALAR_POINTERS(name, ...)
+#define JI_CHECK_SCALAR_TYPED_VECTOR(name, ...)
+#define JI_CHECK_SCALAR_TYPED_MATRIX(name, ...)
 #define JI_TAKE_SCALAR(t, kind, ...) JI_TAKE_SCALAR_##kind(__VA_ARGS__)
 #define JI_TAKE_SCALAR_ENUM(name, which)
 #define JI_TAKE_SCALAR_LENGTH(name)
@@ -401,6 +451,8 @@ static inline bool ji_is_other_operation(jdatatype_t type, jblas_operation_t ope
 #define JI_TAKE_SCALAR_MATRIX(name, ...)
 #define JI_TAKE_SCALAR_STRIDED(name, ...)
 #define JI_TAKE_SCALAR_POINTERS(name, ...)
+#define JI_TAKE_SCALAR_TYPED_VECTOR(name, ...)
+#define JI_TAKE_SCALAR_TYPED_MATRIX(name, ...)
 
 /* What is written has to be there; what is read, if it is read. */
 #define JI_CHECK_OPERANDS(routine) JI_ARGUMENTS_##routine(JI_CHECK_OPERAND, )
@@ -421,6 +473,10 @@ static inline bool ji_is_other_operation(jdatatype_t type, jblas_operation_t ope
 #define JI_CHECK_OPERAND_STRIDED(name, ld, stride, ...)                                            \
     JI_CHECK_OPERAND_MATRIX(name, ld, __VA_ARGS__)
 #define JI_CHECK_OPERAND_POINTERS(name, ld, ...) JI_CHECK_OPERAND_MATRIX(name, ld, __VA_ARGS__)
+#define JI_CHECK_OPERAND_TYPED_VECTOR(name, type, inc, ...)                                        \
+    JI_CHECK_OPERAND_VECTOR(name, inc, __VA_ARGS__)
+#define JI_CHECK_OPERAND_TYPED_MATRIX(name, type, ld, ...)                                         \
+    JI_CHECK_OPERAND_MATRIX(name, ld, __VA_ARGS__)
 #define JI_IS_NEEDED_READ(read) JI_IS_READ_##read
 #define JI_IS_NEEDED_WRITTEN(read) true
 #define JI_IS_READ_ALWAYS true

@@ -55,6 +55,12 @@ static const word_t words[] = {
     {"c", NULL, "C"},
     {"ldc", "--ldc", NULL},
     {"stride_c", "--stride_c", NULL},
+    {"a_type", "--a_type", NULL},
+    {"b_type", "--b_type", NULL},
+    {"c_type", "--c_type", NULL},
+    {"x_type", "--x_type", NULL},
+    {"y_type", "--y_type", NULL},
+    {"compute_type", "--compute_type", NULL},
     {"x", NULL, NULL},
     {"incx", "--incx", NULL},
     {"y", NULL, NULL},
@@ -84,8 +90,16 @@ static void JALLOC_PRINTF(2, 3) line_add(line_t *line, const char *format, ...) 
         line->length += (size_t)written < room ? (size_t)written : room - 1;
 }
 
-/* A letter; a number for what is no enumerator. */
+/* A type's name, or a letter; a number for what is no enumerator. */
 static void line_add_enum(line_t *line, const char *before, ji_argument_kind_t kind, int value) {
+    if (kind == JI_ARGUMENT_DATATYPE) {
+        if (jdatatype_bytes((jdatatype_t)value) > 0)
+            line_add(line, "%s%s", before, jdatatype_name((jdatatype_t)value));
+        else
+            line_add(line, "%s%d", before, value);
+        return;
+    }
+
     static const struct {
         int first; /* enumerator, and a letter for each from there on */
         const char *letters;
@@ -110,6 +124,7 @@ static void line_add_number(line_t *line, jdatatype_t type, const void *number) 
     case JDATATYPE_F32: line_add(line, "%.9g", (double)s[0]); break;
     case JDATATYPE_F64: line_add(line, "%.17g", d[0]); break;
     case JDATATYPE_F32_C: line_add(line, "%.9g,%.9g", (double)s[0], (double)s[1]); break;
+    case JDATATYPE_I32: line_add(line, "%d", *(const int32_t *)number); break;
     default: line_add(line, "%.17g,%.17g", d[0], d[1]); break;
     }
 }
@@ -148,6 +163,11 @@ static void line_add_parameters(line_t *line, jdatatype_t type, const void *numb
     }
 }
 
+/* Not of what no routine computes in: such a call is refused. */
+static bool has_scalars(jdatatype_t type) {
+    return type <= JDATATYPE_F64_C || type == JDATATYPE_I32;
+}
+
 /* The value. False where there is none to write: a pointer, or a scalar that is NULL or cannot be
  * read now. */
 static bool line_add_value(line_t *line, const char *before, const ji_argument_t *argument,
@@ -162,6 +182,7 @@ static bool line_add_value(line_t *line, const char *before, const ji_argument_t
     case JI_ARGUMENT_UPLO:
     case JI_ARGUMENT_DIAGONAL:
     case JI_ARGUMENT_OPERATION:
+    case JI_ARGUMENT_DATATYPE:
         memcpy(&enumerator, at, sizeof enumerator);
         line_add_enum(line, before, argument->kind, enumerator);
         return true;
@@ -176,7 +197,7 @@ static bool line_add_value(line_t *line, const char *before, const ji_argument_t
     case JI_ARGUMENT_PARAMETERS:
         /* Not taken yet: the caller's. */
         pointer = ((const ji_scalar_t *)(const void *)at)->pointer;
-        if (pointer == NULL || !scalars_here)
+        if (pointer == NULL || !scalars_here || !has_scalars(scalar_type(argument, head->type)))
             return false;
         line_add(line, "%s", before);
         if (argument->kind == JI_ARGUMENT_PARAMETERS)
@@ -203,7 +224,9 @@ static const char *label_of(const ji_argument_t *argument) {
 /* Options as jblas-bench takes them: all of them, or only what decides the time. */
 static void line_add_options(line_t *line, const jhandle_t *handle, const ji_head_t *head,
                              bool all) {
-    line_add(line, "-f %s -r %c", head->row->name, "sdczhb"[head->type]);
+    line_add(line, "-f %s", head->row->name);
+    if (!ji_has_types(head->row))
+        line_add(line, " -r %c", "sdczhb"[head->type]);
 
     for (const ji_argument_t *argument = head->row->arguments; argument->name != NULL; ++argument) {
         if (!all && argument->kind > JI_ARGUMENT_SIZE)

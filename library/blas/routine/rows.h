@@ -7,8 +7,9 @@
  *
  * JI_ARGUMENTS_<routine>(X, t) is the list of a routine's arguments in the order of BLAS, and
  * JI_FUNCTIONS_<routine>(X, context) that of its functions, X(context, routine, t, name) for
- * jblas_<name> with elements of type t: s d c z h b. Whoever needs something of every argument
- * expands the list with a macro of his own that goes on by kind; t is handed through:
+ * jblas_<name> with elements of type t: s d c z h b, and x where types are arguments. Whoever needs
+ * something of every argument expands the list with a macro of his own that goes on by kind; t is
+ * handed through:
  *
  *     #define JI_PARAMETER(t, kind, ...) JI_PARAMETER_##kind(t, __VA_ARGS__)
  *     #define JI_PARAMETER_SIZE(t, name) , int64_t name
@@ -26,10 +27,12 @@
  *     MATRIX    ld, access, structure, shape, read
  *     STRIDED   ld, stride, access, structure, shape, read      batch_count matrices, so far apart
  *     POINTERS  ld, access, structure, shape, read              batch_count pointers to matrices
+ *     TYPED_VECTOR, TYPED_MATRIX          type, ...; as VECTOR and MATRIX: their elements' type is
+ *                                         an argument, too, and the compute_type an ENUM
  *
- *     which      SIDE, UPLO, DIAGONAL, OPERATION; for products of a matrix with its own transpose
- *                SYMMETRIC_OPERATION (complex types: no conjugation) and HERMITIAN_OPERATION
- *                (complex types: no transposition without one)
+ *     which      SIDE, UPLO, DIAGONAL, OPERATION, DATATYPE; for products of a matrix with its own
+ *                transpose SYMMETRIC_OPERATION (complex types: no conjugation) and
+ *                HERMITIAN_OPERATION (complex types: no transposition without one)
  *     of         ELEMENT, REAL (of an element's parts) or SUM (16-bit elements are summed in
  *                float); of a SCALAR also PARAMETERS, five real numbers, and of a RESULT INDEX, an
  *                int64_t
@@ -47,6 +50,7 @@
  *
  * Names are those of the parameters and of the members of a block (primitive.h) both. */
 
+#include "blas/routine/rows_ex.h"
 #include "blas/routine/rows_extensions.h"
 #include "blas/routine/rows_level1.h"
 #include "blas/routine/rows_level2.h"
@@ -61,6 +65,7 @@
 #define JI_TYPE_z JDATATYPE_F64_C
 #define JI_TYPE_h JDATATYPE_F16
 #define JI_TYPE_b JDATATYPE_BF16
+#define JI_TYPE_x JDATATYPE_I8 /* a place among names: nothing is computed in 8 bits */
 
 #define JI_ELEMENT_s float
 #define JI_ELEMENT_d double
@@ -68,11 +73,13 @@
 #define JI_ELEMENT_z jcomplex_f64_t
 #define JI_ELEMENT_h jfloat16_t
 #define JI_ELEMENT_b jbfloat16_t
+#define JI_ELEMENT_x void
 
 #define JI_REAL_s float
 #define JI_REAL_d double
 #define JI_REAL_c float
 #define JI_REAL_z double
+#define JI_REAL_x void
 
 #define JI_SUM_s float
 #define JI_SUM_d double
@@ -119,7 +126,8 @@
     X(axpby, 1)                                                                                    \
     X(rot, 1)                                                                                      \
     X(rotm, 1)                                                                                     \
-    X(iamin, 1)
+    X(iamin, 1)                                                                                    \
+    X(gemm_ex, 3)
 #define JI_COMMON_ROUTINE_LIST(X)                                                                  \
     X(asum, 1)                                                                                     \
     X(axpy, 1)                                                                                     \
