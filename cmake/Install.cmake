@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # What is installed and how others find it (find_package, pkg-config). The install components are libjalloc, libjblas,
-# libjbuffer, libjalloc_mpi, libjalloc_cuda, libjalloc_hip, dev, dev_mpi, clients and docs; install.sh's component "library" is all but
-# the last two. What belongs to libjalloc_mpi has a dev of its own, since it depends on an MPI. A project of which jalloc is
+# libjblas_blas, libjbuffer, libjalloc_mpi, libjalloc_cuda, libjalloc_hip, dev, dev_mpi, clients and docs; install.sh's component
+# "library" is all but the last two. What belongs to libjalloc_mpi has a dev of its own, since it depends on an MPI. A project of which jalloc is
 # a part installs it along, for its programs load the shared libraries and its own exported targets name jalloc's.
 include(CMakePackageConfigHelpers)
 
@@ -31,6 +31,19 @@ jalloc_install_library(jalloc dev)
 if(JALLOC_HAVE_JBLAS)
   jalloc_install_library(jblas dev)
   jalloc_install_library(jbuffer dev)
+
+  # The drop-in has the name of another library, so it lies where no loader looks by itself (ldconfig would make
+  # libblas.so.3 of it): LD_PRELOAD and Debian's alternatives name it there.
+  set(dropin_folder ${CMAKE_INSTALL_LIBDIR}/jblas)
+  install(TARGETS jblas_blas jblas_blas64 LIBRARY DESTINATION ${dropin_folder} COMPONENT libjblas_blas)
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/dropin_links)
+  foreach(link libblas.so.3:libjblas_blas.so libblas64_.so.3:libjblas_blas64.so)
+    string(REPLACE : ";" link ${link})
+    list(GET link 0 name)
+    list(GET link 1 file)
+    file(CREATE_LINK ${file} ${PROJECT_BINARY_DIR}/dropin_links/${name} SYMBOLIC)
+    install(FILES ${PROJECT_BINARY_DIR}/dropin_links/${name} DESTINATION ${dropin_folder} COMPONENT libjblas_blas)
+  endforeach()
 endif()
 
 if(TARGET jalloc_mpi)

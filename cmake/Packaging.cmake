@@ -38,6 +38,22 @@ if(JALLOC_HAVE_JBLAS)
   set(CPACK_DEBIAN_LIBJBUFFER_PACKAGE_SECTION libs)
   set(CPACK_DEBIAN_LIBJBUFFER_PACKAGE_DEPENDS "${runtime}")
   string(APPEND runtime ", libjbuffer${JALLOC_SOVERSION} (= ${PROJECT_VERSION})")
+
+  # The drop-in is one of the libraries that Debian's alternatives choose libblas.so.3 from: before the reference's, which
+  # has the priority 10, and after OpenBLAS's, 100, so that who installs both chooses by himself.
+  list(APPEND CPACK_COMPONENTS_ALL libjblas_blas)
+  set(CPACK_DEBIAN_LIBJBLAS_BLAS_PACKAGE_NAME libjblas-blas)
+  set(CPACK_DEBIAN_LIBJBLAS_BLAS_PACKAGE_SECTION libs)
+  set(CPACK_DEBIAN_LIBJBLAS_BLAS_PACKAGE_PROVIDES libblas.so.3)
+  set(DROPIN_PATH ${CPACK_PACKAGING_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/jblas/libblas.so.3)
+  set(DROPIN_LINK /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/libblas.so.3)
+  set(DROPIN_NAME libblas.so.3-${CMAKE_LIBRARY_ARCHITECTURE})
+  set(DROPIN_PRIORITY 40)
+  foreach(script postinst prerm)
+    configure_file(${PROJECT_SOURCE_DIR}/cmake/dropin.${script}.in ${PROJECT_BINARY_DIR}/deb/${script} @ONLY
+                   FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+  endforeach()
+  set(CPACK_DEBIAN_LIBJBLAS_BLAS_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/deb/postinst ${PROJECT_BINARY_DIR}/deb/prerm)
 endif()
 if(TARGET jalloc_mpi)
   list(APPEND CPACK_COMPONENTS_ALL libjalloc_mpi dev_mpi)

@@ -72,7 +72,9 @@ extern "C" {
     X(17, JALLOC_CBLAS, "", "LIBRARY",                                                             \
       "which CBLAS is loaded; empty: the first of the usual ones that is installed")               \
     X(18, JALLOC_HOST_ISA, "best", "best|avx512|avx2|generic",                                     \
-      "which of jblas's kernels run on the host; best: those for the most that the processor has")
+      "which of jblas's kernels run on the host; best: those for the most that the processor has") \
+    X(19, JALLOC_BLAS_REPORT, "0", "0|1",                                                          \
+      "1: the drop-in prints at the process's end what was called and how much workspace it took")
 
 /** Which variable. How many there are is the library's to say: jconfig_get() of the next number is
  * invalid value. */

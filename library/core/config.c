@@ -255,6 +255,7 @@ static jstatus_t config_judge(jconfig_t which, const char *syntax, const char *v
     case JCONFIG_JALLOC_VENDOR_BLAS:
     case JCONFIG_JALLOC_HOST_BLAS:
     case JCONFIG_JALLOC_HOST_ISA:
+    case JCONFIG_JALLOC_BLAS_REPORT:
     case JCONFIG_JALLOC_LOG_LEVEL: valid = ji_config_choice(syntax, value) >= 0; break;
     case JCONFIG_JALLOC_LAYER:
         valid = value[0] >= '0' && value[0] <= '7' && value[1] == '\0';

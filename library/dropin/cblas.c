@@ -26,8 +26,12 @@ enum { ROW_MAJOR = 101, COLUMN_MAJOR = 102 };
 #define SCALAR_SUM_d double
 #define SCALAR_SUM_c const void *
 #define SCALAR_SUM_z const void *
+#define SCALAR_REAL_s float
+#define SCALAR_REAL_d double
 #define SCALAR_REAL_c float
 #define SCALAR_REAL_z double
+#define SCALAR_PARAMETERS_s const float *
+#define SCALAR_PARAMETERS_d const double *
 
 #define ADDRESS_ELEMENT_s(name) &(name)
 #define ADDRESS_ELEMENT_d(name) &(name)
@@ -37,8 +41,12 @@ enum { ROW_MAJOR = 101, COLUMN_MAJOR = 102 };
 #define ADDRESS_SUM_d(name) &(name)
 #define ADDRESS_SUM_c(name) (name)
 #define ADDRESS_SUM_z(name) (name)
+#define ADDRESS_REAL_s(name) &(name)
+#define ADDRESS_REAL_d(name) &(name)
 #define ADDRESS_REAL_c(name) &(name)
 #define ADDRESS_REAL_z(name) &(name)
+#define ADDRESS_PARAMETERS_s(name) (name)
+#define ADDRESS_PARAMETERS_d(name) (name)
 
 #define PARAMETER(t, kind, ...) PARAMETER_##kind(t, __VA_ARGS__)
 #define PARAMETER_ENUM(t, name, which) , int name
@@ -50,6 +58,7 @@ enum { ROW_MAJOR = 101, COLUMN_MAJOR = 102 };
     , JI_##access(ARRAY_##t) * name, blas_int_t inc
 #define PARAMETER_MATRIX(t, name, ld, access, structure, shape, read)                              \
     , JI_##access(ARRAY_##t) * name, blas_int_t ld
+#define PARAMETER_PACKED(t, name, access, ...) , JI_##access(ARRAY_##t) * name
 
 #define STORE(t, kind, ...) STORE_##kind(t, __VA_ARGS__)
 #define STORE_ENUM(t, name, which) args.name = (ENUM_##which)name;
@@ -59,6 +68,7 @@ enum { ROW_MAJOR = 101, COLUMN_MAJOR = 102 };
 #define STORE_RESULT(t, name, of)
 #define STORE_VECTOR(t, name, inc, ...) args.name = ji_dropin_unconst(name), args.inc = inc;
 #define STORE_MATRIX(t, name, ld, ...) args.name = ji_dropin_unconst(name), args.ld = ld;
+#define STORE_PACKED(t, name, ...) args.name = ji_dropin_unconst(name);
 
 #define ENUM_SIDE jblas_side_t
 #define ENUM_UPLO jblas_uplo_t
@@ -82,6 +92,7 @@ enum { ROW_MAJOR = 101, COLUMN_MAJOR = 102 };
 #define CHECK_SCALAR(...)
 #define CHECK_VECTOR(...)
 #define CHECK_MATRIX(...)
+#define CHECK_PACKED(...)
 
 #define IS_SIDE(value) ((value) == JBLAS_LEFT || (value) == JBLAS_RIGHT)
 #define IS_UPLO(value) ((value) == JBLAS_UPPER || (value) == JBLAS_LOWER)
@@ -223,6 +234,7 @@ enum { NUMBER_OF_TRANS_OF_UPDATE = 3 }; /* syrk and its like */
 #define VALUE_OF_ELEMENT_d(routine, t, function) VALUE_FUNCTION(routine, t, function, double)
 #define VALUE_OF_ELEMENT_c(routine, t, function) RESULT_FUNCTION(routine, t, function)
 #define VALUE_OF_ELEMENT_z(routine, t, function) RESULT_FUNCTION(routine, t, function)
+#define VALUE_OF_WIDE_s(routine, t, function) VALUE_FUNCTION(routine, t, function, double)
 #define VALUE_OF_INDEX_s(routine, t, function) INDEX_FUNCTION(routine, t, function)
 #define VALUE_OF_INDEX_d(routine, t, function) INDEX_FUNCTION(routine, t, function)
 #define VALUE_OF_INDEX_c(routine, t, function) INDEX_FUNCTION(routine, t, function)

@@ -12,6 +12,7 @@
 #include "blas/primitives/primitive.h"
 #include "blas/routine/rows.h"
 #include "dropin/dropin.h"
+#include "dropin/report.h"
 
 /* BLAS's routines, by what a function of theirs is: VOID(routine, level), or VALUE(routine, of)
  * returns its result, which is of the kind that `of` says (rows.h). GERC is VOID for who sees no
@@ -29,6 +30,8 @@
     VOID(csscal, 1)                                                                                \
     VOID(zdscal, 1)                                                                                \
     VOID(swap, 1)                                                                                  \
+    VOID(rot, 1)                                                                                   \
+    VOID(rotm, 1)                                                                                  \
     VOID(gemv, 2)                                                                                  \
     VOID(ger, 2)                                                                                   \
     VOID(geru, 2)                                                                                  \
@@ -82,19 +85,30 @@
 #define JI_DROPIN_PASS_RESULT(name, of) , args.name
 #define JI_DROPIN_PASS_VECTOR(name, inc, ...) , ji_dropin_unconst(args.name), args.inc
 #define JI_DROPIN_PASS_MATRIX(name, ld, ...) , ji_dropin_unconst(args.name), args.ld
+#define JI_DROPIN_PASS_PACKED(name, ...) , ji_dropin_unconst(args.name)
 
 static inline void *ji_dropin_unconst(const void *pointer) { return (void *)(uintptr_t)pointer; }
 
-/* Calls jblas_<called> with `args`, for <function>. */
-#define JI_DROPIN_RUN(routine, t, called, function, is_from_c, is_row_major)                       \
+/* Carries out `call`, an expression with `handle` in it, for <function>; once more where it has to
+ * be. */
+#define JI_DROPIN_CARRY_OUT(function, is_from_c, is_row_major, call)                               \
+    if (JI_UNLIKELY(ji_dropin_reports)) {                                                          \
+        static ji_dropin_counter_t counter = {.name = #function, .from_c = is_from_c};             \
+        ji_dropin_count(&counter);                                                                 \
+    }                                                                                              \
     jhandle_t *handle = ji_dropin_handle();                                                        \
-    jstatus_t status = jblas_##called(handle JI_ARGUMENTS_##routine(JI_DROPIN_PASS, t));           \
+    jstatus_t status = call;                                                                       \
     if (JI_UNLIKELY(jstatus_is_error(status))) {                                                   \
-        ji_dropin_call_t call = {                                                                  \
+        ji_dropin_call_t failed = {                                                                \
             .name = #function, .from_c = is_from_c, .row_major = is_row_major};                    \
         while (jstatus_is_error(status) &&                                                         \
-               (handle = ji_dropin_again(&call, handle, status)) != NULL)                          \
-            status = jblas_##called(handle JI_ARGUMENTS_##routine(JI_DROPIN_PASS, t));             \
+               (handle = ji_dropin_again(&failed, handle, status)) != NULL)                        \
+            status = call;                                                                         \
     }
+
+/* Calls jblas_<called> with `args`, for <function>. */
+#define JI_DROPIN_RUN(routine, t, called, function, is_from_c, is_row_major)                       \
+    JI_DROPIN_CARRY_OUT(function, is_from_c, is_row_major,                                         \
+                        jblas_##called(handle JI_ARGUMENTS_##routine(JI_DROPIN_PASS, t)))
 
 #endif

@@ -22,6 +22,7 @@
 #define REAL_d double
 #define REAL_c float
 #define REAL_z double
+#define WIDE_s double
 #define INDEX_s blas_int_t
 #define INDEX_d blas_int_t
 #define INDEX_c blas_int_t
@@ -36,6 +37,7 @@
 #define GIVEN_REAL_d double
 #define GIVEN_REAL_c float
 #define GIVEN_REAL_z double
+#define GIVEN_WIDE_s double
 #define GIVEN_INDEX_s int64_t
 #define GIVEN_INDEX_d int64_t
 #define GIVEN_INDEX_c int64_t
@@ -82,6 +84,7 @@ static inline int one_of(const char *letter, char first, int first_value, char s
     , JI_##access(JI_ELEMENT_##t) * name, const blas_int_t *inc
 #define PARAMETER_MATRIX(t, name, ld, access, structure, shape, read)                              \
     , JI_##access(JI_ELEMENT_##t) * name, const blas_int_t *ld
+#define PARAMETER_PACKED(t, name, access, ...) , JI_##access(JI_ELEMENT_##t) * name
 
 #define STORE(t, kind, ...) STORE_##kind(__VA_ARGS__)
 #define STORE_ENUM(name, which) args.name = TAKE_##which(name);
@@ -91,9 +94,11 @@ static inline int one_of(const char *letter, char first, int first_value, char s
 #define STORE_RESULT(name, of)
 #define STORE_VECTOR(name, inc, ...) args.name = ji_dropin_unconst(name), args.inc = *inc;
 #define STORE_MATRIX(name, ld, ...) args.name = ji_dropin_unconst(name), args.ld = *ld;
+#define STORE_PACKED(name, ...) args.name = ji_dropin_unconst(name);
 
 #define GIVE(t, kind, ...) GIVE_##kind(__VA_ARGS__)
 #define GIVE_LENGTH(name) , name
+#define GIVE_SCALAR(name, of) , name
 #define GIVE_RESULT(name, of)
 #define GIVE_VECTOR(name, inc, ...) , name, inc
 

@@ -25,6 +25,7 @@
 #include "blas/routine/setup.h"
 #include "core/core.h"
 #include "dropin/dropin.h"
+#include "dropin/report.h"
 #include "jalloc/config.h"
 #include "jalloc/log.h"
 #include "jalloc/provider.h"
@@ -41,6 +42,7 @@ static struct {
 
     pthread_mutex_t lock;    /* around what follows */
     jallocator_t *allocator; /* every handle's */
+    jquota_t *quota;         /* of which that is a share */
     bool misconfigured;      /* the environment is not understood, and that was said */
 } process = {.once = PTHREAD_ONCE_INIT, .lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -49,6 +51,7 @@ static struct {
 static void thread_end(void *handle) {
     ji_dropin_thread_handle = NULL;
     thread_has_ended = true;
+    ji_dropin_report_ends(handle);
     (void)jhandle_destroy(handle);
 }
 
@@ -56,6 +59,7 @@ static void thread_end(void *handle) {
 static void process_forget(void) {
     pthread_mutex_init(&process.lock, NULL);
     process.allocator = NULL;
+    ji_dropin_report_forget();
 }
 
 static void process_start(void) {
@@ -72,7 +76,7 @@ static void process_start(void) {
 }
 
 /* What a handle would take its workspace from, and the budget above it. */
-static jstatus_t process_make_allocator(jallocator_t **allocator) {
+static jstatus_t process_make_allocator(void) {
     jstatus_t status = JSTATUS_SUCCESS;
     jallocator_t *below = NULL;
     jquota_t *quota = NULL;
@@ -87,7 +91,8 @@ static jstatus_t process_make_allocator(jallocator_t **allocator) {
         JTRY(jallocator_create_device(host, JMEMORY_DEVICE, &below));
 
     JTRY(jquota_create(limit_bytes != 0 ? limit_bytes : JALLOC_UNLIMITED, &quota));
-    JTRY(jallocator_create_quota(below, quota, NULL, allocator));
+    JTRY(jallocator_create_quota(below, quota, NULL, &process.allocator));
+    process.quota = quota;
     below = NULL, quota = NULL; /* for as long as the process lives */
 done:
     (void)jquota_destroy(quota);
@@ -97,8 +102,7 @@ done:
 
 static jstatus_t process_get_allocator(jallocator_t **allocator) {
     pthread_mutex_lock(&process.lock);
-    jstatus_t status =
-        process.allocator != NULL ? JSTATUS_SUCCESS : process_make_allocator(&process.allocator);
+    jstatus_t status = process.allocator != NULL ? JSTATUS_SUCCESS : process_make_allocator();
     *allocator = process.allocator;
     pthread_mutex_unlock(&process.lock);
     return status;
@@ -156,6 +160,7 @@ jhandle_t *ji_dropin_make_handle(void) {
         return NULL;
     }
 
+    ji_dropin_report_began(handle, process.quota);
     ji_dropin_thread_handle = handle;
     return handle;
 }

@@ -1,0 +1,92 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* The drop-in in a process of somebody else's: its threads come and end, it forks, calls from its
+ * last destructors, has error handlers of its own, loads other libraries before and after. What the
+ * program does is in program/dropin_program.c. */
+
+#include <dlfcn.h>
+#include <string.h>
+
+#include "jtest.h"
+
+/* Everything is right, and there is nothing to say. */
+static void expect_right(const char *what, const char *path, const char *const environment[]) {
+    const char *const command[] = {JALLOC_DROPIN_PROGRAM, what, path, NULL};
+    char output[2000] = "";
+    const int status = jtest_run_program(command, environment, output, sizeof output);
+    JSCOPED_TRACE("%s %s: %s", what, environment != NULL ? environment[0] : "", output);
+    JEXPECT_EQ(status, 0);
+    JEXPECT_STREQ(output, "");
+}
+
+/* In each of the ways in which a handle can be had, or not. */
+static void expect_right_everywhere(const char *what, const char *path) {
+    static const char *const preallocates[] = {"JALLOC_DEVICE_MEMORY_SIZE=1M", NULL};
+    static const char *const little[] = {"JALLOC_BUDGET=64", "JALLOC_DEVICE_MEMORY_SIZE=1M", NULL};
+    static const char *const alone[] = {"JALLOC_THREADS=1", "JALLOC_BUDGET=300K", NULL};
+    expect_right(what, path, NULL);
+    expect_right(what, path, preallocates);
+    expect_right(what, path, little);
+    expect_right(what, path, alone);
+}
+
+JTEST(Dropin, ThreadsHaveHandlesUntilTheyEnd) { expect_right_everywhere("threads", NULL); }
+
+JTEST(Dropin, ChildrenCompute) { expect_right_everywhere("fork", NULL); }
+
+JTEST(Dropin, TheLastDestructorsCompute) { expect_right_everywhere("late", NULL); }
+
+JTEST(Dropin, TheProgramsErrorHandlersAreCalled) { expect_right("wrong", NULL, NULL); }
+
+JTEST(Dropin, IsClosedAndLoadedAgain) { expect_right("close", JALLOC_DROPIN, NULL); }
+
+JTEST(Dropin, ConjugatesNeedNoWorkspace) { expect_right_everywhere("conjugates", NULL); }
+
+/* What is not understood is said once, and all calls compute. */
+JTEST(Dropin, ComputesWhereTheEnvironmentIsNotUnderstood) {
+    static const char *const command[] = {JALLOC_DROPIN_PROGRAM, "threads", NULL};
+    static const char *const environment[] = {"JALLOC_BUDGET=plenty", NULL};
+    char output[2000] = "";
+    JEXPECT_EQ(jtest_run_program(command, environment, output, sizeof output), 0);
+    JEXPECT_SUBSTR(output, "plenty");
+    JEXPECT_EQ(strchr(output, '\n'), output + strlen(output) - 1);
+}
+
+/* ---- With others ---- */
+
+static bool is_installed(const char *library) {
+    void *found = dlopen(library, RTLD_LAZY | RTLD_LOCAL);
+    if (found != NULL)
+        dlclose(found);
+    return found != NULL;
+}
+
+/* jblas of the program's own, by itself and with a guest, which by name is the drop-in. */
+JTEST(Dropin, DoesNotMeetTheProgramsJblas) {
+    static const char *const guest[] = {"JALLOC_HOST_BLAS=cblas", "JALLOC_CBLAS=libblas.so.3",
+                                        "JALLOC_LOG_LEVEL=off", NULL};
+    expect_right("jblas", JALLOC_SHARED_JBLAS, NULL);
+    expect_right("jblas", JALLOC_SHARED_JBLAS, guest);
+}
+
+JTEST(Dropin, DoesNotMeetAnotherBlas) {
+    static const char *const others[] = {"libopenblas.so.0", "libblis.so.4"};
+    bool any = false;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (!is_installed(others[i]))
+            continue;
+        any = true;
+        char guest_name[64] = "JALLOC_CBLAS=";
+        char preload[256] = "LD_PRELOAD=" JALLOC_DROPIN ":";
+        strcat(guest_name, others[i]), strcat(preload, others[i]);
+        const char *const guest[] = {"JALLOC_HOST_BLAS=cblas", guest_name, "JALLOC_LOG_LEVEL=off",
+                                     NULL};
+        const char *const before[] = {preload, NULL};
+        expect_right("jblas", JALLOC_SHARED_JBLAS, guest);
+        expect_right("close", others[i], NULL);
+        expect_right("threads", NULL, before);
+    }
+    if (!any)
+        JSKIP("no other BLAS is installed");
+}

@@ -1,0 +1,263 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* A program that is linked with BLAS and knows nothing of jalloc, for dropin_process_test.c: its
+ * argument says what it goes through. It ends with 0 if all numbers were right. It has an xerbla_
+ * and a cblas_xerbla of its own. */
+
+#include <dlfcn.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+void dgemm_(const char *, const char *, const int *, const int *, const int *, const double *,
+            const double *, const int *, const double *, const int *, const double *, double *,
+            const int *);
+void cblas_dgemm(int, int, int, int, int, int, double, const double *, int, const double *, int,
+                 double, double *, int);
+void cblas_chemv(int, int, int, const void *, const void *, int, const void *, int, const void *,
+                 void *, int);
+#define SHOWN __attribute__((visibility("default"))) /* as a program is compiled by default */
+SHOWN void xerbla_(const char *name, const int *info, size_t length);
+SHOWN void cblas_xerbla(int info, const char *name, const char *format, ...);
+
+enum { ORDER = 150, LAYOUT_ROWS = 101, LAYOUT_COLUMNS = 102 };
+
+typedef void (*dgemm_t)(const char *, const char *, const int *, const int *, const int *,
+                        const double *, const double *, const int *, const double *, const int *,
+                        const double *, double *, const int *);
+
+/* A product of integers, whose sums are exact. */
+static bool multiply_by(dgemm_t dgemm, int n) {
+    static _Thread_local double a[ORDER * ORDER], b[ORDER * ORDER], c[ORDER * ORDER];
+    const double one = 1, zero = 0;
+    for (int i = 0; i < n * n; i++)
+        a[i] = i % 7 - 3, b[i] = i % 5 - 2, c[i] = NAN;
+    dgemm("N", "T", &n, &n, &n, &one, a, &n, b, &n, &zero, c, &n);
+
+    for (int j = 0; j < n; j += 11)
+        for (int i = 0; i < n; i += 7) {
+            double sum = 0;
+            for (int k = 0; k < n; k++)
+                sum += a[i + k * n] * b[j + k * n];
+            if (c[i + j * n] != sum)
+                return false;
+        }
+    return true;
+}
+static bool multiply(int n) { return multiply_by(dgemm_, n); }
+
+static bool succeeded(pid_t child) {
+    int status;
+    return waitpid(child, &status, 0) == child && status == 0;
+}
+
+/* ---- Threads and forks ---- */
+
+static void *work(void *right) {
+    *(bool *)right = multiply(ORDER) && multiply(3);
+    return NULL;
+}
+
+static bool use_threads(int count) {
+    pthread_t threads[8];
+    bool right[8];
+    for (int i = 0; i < count; i++)
+        if (pthread_create(&threads[i], NULL, work, &right[i]) != 0)
+            return false;
+    bool all = true;
+    for (int i = 0; i < count; i++)
+        all &= pthread_join(threads[i], NULL) == 0 && right[i];
+    return all;
+}
+
+static void *work_until_told(void *stop) {
+    while (!__atomic_load_n((bool *)stop, __ATOMIC_RELAXED))
+        if (!multiply(40))
+            abort();
+    return NULL;
+}
+
+static int child_works(void) {
+    if (!multiply(ORDER) || !use_threads(3) || !multiply(2))
+        return 1;
+    const pid_t grandchild = fork();
+    if (grandchild == 0)
+        _exit(multiply(60) ? 0 : 1);
+    return succeeded(grandchild) ? 0 : 1;
+}
+
+/* Forks while other threads are within a call. */
+static bool fork_often(void) {
+    bool stop = false, all = multiply(ORDER);
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++)
+        if (pthread_create(&threads[i], NULL, work_until_told, &stop) != 0)
+            return false;
+    for (int round = 0; round < 10; round++) {
+        const pid_t child = fork();
+        if (child == 0)
+            _exit(child_works());
+        all &= succeeded(child) && multiply(30);
+    }
+    __atomic_store_n(&stop, true, __ATOMIC_RELAXED);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    return all;
+}
+
+/* ---- After the end ---- */
+
+static pthread_key_t late_key;
+
+static void work_late(void *right) { *(bool *)right = multiply(ORDER); }
+static void *leave_work(void *right) {
+    (void)multiply(9);
+    (void)pthread_setspecific(late_key, right);
+    return NULL;
+}
+
+/* From a destructor of the thread, which may run after the library's. */
+static bool use_in_thread_destructor(void) {
+    bool right = false;
+    pthread_t thread;
+    if (!multiply(5) || pthread_key_create(&late_key, work_late) != 0 ||
+        pthread_create(&thread, NULL, leave_work, &right) != 0)
+        return false;
+    pthread_join(thread, NULL);
+    return right;
+}
+
+static bool ends_late;
+static __attribute__((destructor)) void work_at_end(void) {
+    if (ends_late && (!multiply(ORDER) || !multiply(4)))
+        _exit(7);
+}
+
+/* ---- Wrong arguments ---- */
+
+static char told[64];
+static int told_number;
+
+void xerbla_(const char *name, const int *info, size_t length) {
+    snprintf(told, sizeof told, "%.*s", (int)length, name);
+    told_number = *info;
+}
+void cblas_xerbla(int info, const char *name, const char *format, ...) {
+    (void)format;
+    snprintf(told, sizeof told, "%s", name);
+    told_number = info;
+}
+
+static bool was_told(const char *name, int number) {
+    const bool right = strcmp(told, name) == 0 && told_number == number;
+    if (!right)
+        fprintf(stderr, "told %s %d, not %s %d\n", told, told_number, name, number);
+    told[0] = '\0', told_number = 0;
+    return right;
+}
+
+static bool use_wrongly(void) {
+    const int n = 2, small = 1, negative = -1;
+    const double one = 1;
+    double x[4] = {0};
+    bool all = true;
+    dgemm_("N", "?", &n, &n, &n, &one, x, &n, x, &n, &one, x, &n);
+    all &= was_told("DGEMM ", 2);
+    dgemm_("n", "t", &n, &n, &negative, &one, x, &n, x, &n, &one, x, &small);
+    all &= was_told("DGEMM ", 5);
+    dgemm_("N", "N", &n, &n, &n, &one, x, &n, x, &n, &one, x, &small);
+    all &= was_told("DGEMM ", 13);
+    cblas_dgemm(99, 111, 111, n, n, n, 1, x, n, x, n, 1, x, n);
+    all &= was_told("cblas_dgemm", 1);
+    cblas_dgemm(LAYOUT_ROWS, 111, 5, n, n, n, 1, x, n, x, n, 1, x, n);
+    all &= was_told("cblas_dgemm", 3);
+    /* From here Fortran's is told, by the routine that computes: with A and B in exchange. */
+    cblas_dgemm(LAYOUT_ROWS, 111, 111, n, n, n, 1, x, small, x, n, 1, x, n);
+    all &= was_told("DGEMM ", 10);
+    cblas_dgemm(LAYOUT_COLUMNS, 111, 111, n, n, n, 1, x, small, x, n, 1, x, n);
+    all &= was_told("DGEMM ", 8);
+    return all && multiply(8);
+}
+
+/* ---- Loaded and closed, with others ---- */
+
+static bool load_and_close(const char *path) {
+    for (int round = 0; round < 3; round++) {
+        void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        dgemm_t dgemm = library != NULL ? (dgemm_t)(intptr_t)dlsym(library, "dgemm_") : NULL;
+        if (dgemm == NULL || !multiply_by(dgemm, ORDER) || dlclose(library) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* jblas beside the drop-in, with handles of its own and perhaps a guest. */
+static bool use_jblas(const char *path) {
+    void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+    if (library == NULL) {
+        fprintf(stderr, "%s\n", dlerror());
+        return false;
+    }
+    int (*create)(const void *, void **) =
+        (int (*)(const void *, void **))(intptr_t)dlsym(library, "jhandle_create");
+    int (*dot)(void *, int64_t, const double *, int64_t, const double *, int64_t, double *) =
+        (int (*)(void *, int64_t, const double *, int64_t, const double *, int64_t, double *))(
+            intptr_t)dlsym(library, "jblas_ddot");
+    int (*destroy)(void *) = (int (*)(void *))(intptr_t)dlsym(library, "jhandle_destroy");
+    void *handle;
+    const double x[3] = {1, 2, 3};
+    double result = 0;
+    if (!multiply(20) || create == NULL || create(NULL, &handle) != 0 ||
+        dot(handle, 3, x, 1, x, 1, &result) != 0 || destroy(handle) != 0)
+        return false;
+    return result == 14 && multiply(21);
+}
+
+/* A vector that has to be conjugated and does not fit the stack. */
+static bool use_conjugates(void) {
+    enum { LARGE = 700 };
+    float *a = calloc(2 * LARGE * LARGE, sizeof *a), *x = calloc(2 * LARGE, sizeof *x),
+          *y = calloc(2 * LARGE, sizeof *y);
+    const float one[2] = {1, 0}, zero[2] = {0, 0};
+    bool right = a != NULL && x != NULL && y != NULL;
+    for (int i = 0; right && i < LARGE; i++) {
+        x[2 * i + 1] = 1;
+        a[2 * (i * LARGE + i)] = 3;
+        if (i + 1 < LARGE)
+            a[2 * (i * LARGE + i + 1) + 1] = 1; /* i above the diagonal */
+    }
+    if (right)
+        cblas_chemv(LAYOUT_ROWS, 121, LARGE, one, a, LARGE, x, 1, zero, y, 1);
+    for (int i = 0; right && i < LARGE; i++)
+        right = y[2 * i + 1] == 3 && y[2 * i] == (float)((i > 0) - (i + 1 < LARGE));
+    free(a), free(x), free(y);
+    return right;
+}
+
+int main(int argc, char **argv) {
+    const char *what = argc > 1 ? argv[1] : "", *path = argc > 2 ? argv[2] : NULL;
+    bool right = false;
+    if (strcmp(what, "threads") == 0)
+        right = use_threads(8) && multiply(30) && use_threads(3);
+    else if (strcmp(what, "fork") == 0)
+        right = fork_often();
+    else if (strcmp(what, "late") == 0)
+        right = ends_late = use_in_thread_destructor();
+    else if (strcmp(what, "wrong") == 0)
+        right = use_wrongly();
+    else if (strcmp(what, "close") == 0)
+        right = load_and_close(path) && multiply(10);
+    else if (strcmp(what, "jblas") == 0)
+        right = use_jblas(path);
+    else if (strcmp(what, "conjugates") == 0)
+        right = use_conjugates() && multiply(ORDER);
+    return right ? 0 : 1;
+}
