@@ -15,7 +15,7 @@ packages_of() {
     hip)        echo hipcc libamdhip64-dev g++ ;; # libjalloc_hip; nvcc, for libjalloc_cuda, comes from NVIDIA
     mpi)        packages_of library; echo libopenmpi-dev openmpi-bin libscalapack-openmpi-dev ;; # libjalloc_mpi
     test)       packages_of library; packages_of hip; echo g++ libopenblas-dev libgtest-dev python3 file dpkg-dev git perl; packages_of mpi ;;
-    bench)      packages_of library; echo libopenblas-dev libjemalloc2 libboost-dev # the peers
+    bench)      packages_of library; echo libopenblas-dev libjemalloc2 libboost-dev python3-scipy # the peers
                 echo "libmimalloc3|libmimalloc2.0" "libtcmalloc-minimal4t64|libtcmalloc-minimal4" ;;
     docs)       echo cmake gcc libc6-dev make doxygen python3 python3-sphinx python3-breathe ;;
     clang)      echo clang libclang-rt-dev ;;

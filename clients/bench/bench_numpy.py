@@ -1,0 +1,281 @@
+#!/usr/bin/env python3
+# Copyright (c) 2026 the jalloc authors
+# SPDX-License-Identifier: MIT
+"""Calls of NumPy and SciPy over the drop-in beside the same over OpenBLAS.
+
+    bench_numpy.py LIBRARY            libjblas_blas.so against Debian's OpenBLAS
+    bench_numpy.py LIBRARY --quick    that it runs, not what it measures
+
+Two processes of Debian's Python have the same arrays; the drop-in is preloaded into one. They make
+the same call in turn, in an order that is turned round each time, and the medians are compared: a
+ratio above 1 means that the drop-in is faster. What both compute is compared, too. LAPACK is
+OpenBLAS's in both; of its routines only those stand here that call BLAS by name. OpenBLAS has the
+kernels that are fastest here, of those that OPENBLAS_CORETYPE can name. Exit status 77: there is no
+NumPy, SciPy or OpenBLAS (Debian: python3-scipy, libopenblas0)."""
+
+import argparse
+import math
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import time
+
+PYTHON = "/usr/bin/python3"  # the one that Debian's modules are for
+OPENBLAS = pathlib.Path("/usr/lib") / (os.uname().machine + "-linux-gnu") / "openblas-pthread"
+KERNELS = ("", "Haswell", "Zen", "SkylakeX", "Cooperlake", "SapphireRapids")
+SIZES = (50, 100, 200, 500, 1000, 2000)
+ROUND_S = 0.02  # at least, of each turn
+SETTLE_S = 0.1  # OpenBLAS's threads keep turning for a while after a call
+SKIPPED = 77
+
+
+# ---- The calls -----------------------------------------------------------------------------------
+
+
+def calls_of(np, linalg):
+    """{name: a function of n and a generator that makes the call}."""
+    def matrix(rng, rows, columns, kind=np.float64):
+        made = rng.standard_normal((rows, columns))
+        if np.dtype(kind).kind == "c":
+            made = made + 1j * rng.standard_normal((rows, columns))
+        return made.astype(kind)
+
+    def triangle(rng, n):
+        return np.tril(matrix(rng, n, n)) + n * np.eye(n)
+
+    def of(*shapes, call, kind=np.float64):
+        """The call of matrices, whose shapes are given in parts of n."""
+        def make(n, rng):
+            sizes = [[size(n) if callable(size) else max(1, int(size * n)) for size in shape]
+                     for shape in shapes]
+            operands = [matrix(rng, *(shape + [1])[:2], kind).reshape(shape) for shape in sizes]
+            return lambda: call(*operands)
+        return make
+
+    def distances(x, y):
+        return np.sqrt(np.maximum((x * x).sum(1)[:, None] + (y * y).sum(1) - 2 * (x @ y.T), 0))
+
+    def small(n, rng):
+        stack = rng.standard_normal((n, 8, 8))
+        return lambda: stack @ stack
+
+    def kronecker(n, rng):
+        """(A kron B) vec(X) by two products."""
+        a, b, x = (matrix(rng, n // 5, n // 5) for _ in range(3))
+        return lambda: b @ x @ a.T
+
+    def triangular(n, rng):
+        a, b = triangle(rng, n), np.asfortranarray(matrix(rng, n, n))
+        trsm = linalg.get_blas_funcs("trsm", (a, b))
+        return lambda: trsm(1.0, a.T, b, trans_a=True)
+
+    def triangular_vector(n, rng):
+        a, x = np.asfortranarray(triangle(rng, n)), rng.standard_normal(n)
+        trsv = linalg.get_blas_funcs("trsv", (a, x))
+        return lambda: trsv(a, x, lower=True)
+
+    def cholesky_solve(n, rng):
+        factor, b = (triangle(rng, n), True), matrix(rng, n, max(1, n // 4))
+        return lambda: linalg.cho_solve(factor, b, check_finite=False)
+
+    def tensors(n, rng):
+        side = max(2, round(n ** 0.5))
+        a, b = rng.standard_normal((side, side, n)), rng.standard_normal((n, side, side))
+        return lambda: np.tensordot(a, b, axes=1)
+
+    narrow = lambda n: min(n, 32)  # pylint: disable=unnecessary-lambda-assignment
+    return {
+        "matmul": of((1, 1), (1, 1), call=np.matmul),
+        "matmul, float32": of((1, 1), (1, 1), call=np.matmul, kind=np.float32),
+        "matmul, complex": of((.5, .5), (.5, .5), call=np.matmul, kind=np.complex128),
+        "a.T @ b": of((1, 1), (1, 1), call=lambda a, b: a.T @ b),
+        "a @ a.T": of((1, 1), call=lambda a: a @ a.T),
+        "tall @ small": of((4, narrow), (narrow, narrow), call=np.matmul),
+        "outer product of 32": of((1, narrow), (narrow, 1), call=np.matmul),
+        "inner product of 32": of((narrow, 1), (1, narrow), call=np.matmul),
+        "a @ x": of((1, 1), (1,), call=np.matmul),
+        "x @ a": of((1,), (1, 1), call=np.matmul),
+        "dot": of((lambda n: 100 * n,), (lambda n: 100 * n,), call=np.dot),
+        "vdot, complex": of((lambda n: 50 * n,), (lambda n: 50 * n,), call=np.vdot,
+                            kind=np.complex128),
+        "einsum ij,jk": of((1, 1), (1, 1), call=lambda a, b: np.einsum("ij,jk->ik", a, b,
+                                                                      optimize=True)),
+        "tensordot": tensors,
+        "multi_dot": of((1, .5), (.5, 1), (1, .25), call=lambda *a: np.linalg.multi_dot(a)),
+        "distances": of((1, .25), (1, .25), call=distances),
+        "covariance": of((.5, 2), call=np.cov),
+        "n of 8 x 8": small,
+        "kronecker": kronecker,
+        "trsm": triangular,
+        "trsv": triangular_vector,
+        "cho_solve": cholesky_solve,
+        "lstsq": of((1, .5), (1, 1), call=lambda a, b: np.linalg.lstsq(a, b, rcond=None)[0]),
+        "qr": of((1, .5), call=lambda a: linalg.qr(a, mode="r", check_finite=False)[0]),
+    }
+
+
+# ---- The two processes ---------------------------------------------------------------------------
+
+
+def work():
+    """Answers the lines that come: "make NAME|N", "run TIMES", "kernels"."""
+    import ctypes
+    import numpy as np
+    from scipy import linalg
+
+    calls, call = calls_of(np, linalg), None
+    print("\n".join(calls) + "\n", flush=True)
+    for line in sys.stdin:
+        word, _, rest = line.strip().partition(" ")
+        if word == "make":
+            name, n = rest.rsplit("|", 1)
+            call = calls[name](int(n), np.random.default_rng(12))
+            answer = float(np.abs(call()).sum())
+        elif word == "run":
+            times = range(int(rest))
+            begun = time.perf_counter()
+            for _ in times:
+                call()
+            answer = time.perf_counter() - begun
+        elif word == "kernels":
+            library = ctypes.CDLL("libopenblas.so.0")
+            library.openblas_get_corename.restype = ctypes.c_char_p
+            answer = library.openblas_get_corename().decode()
+        else:
+            mapped = pathlib.Path("/proc/self/maps").read_text(encoding="utf-8")
+            answer = int(rest in mapped)
+        print(answer, flush=True)
+
+
+class Worker:
+    """A process that makes calls."""
+
+    def __init__(self, threads, kernels="", preload=None):
+        drop = ("LD_PRELOAD", "OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
+        env = {name: value for name, value in os.environ.items() if name not in drop}
+        env.update(OPENBLAS_NUM_THREADS=str(threads), JALLOC_THREADS=str(threads),
+                   LD_LIBRARY_PATH=str(OPENBLAS))
+        if kernels:
+            env["OPENBLAS_CORETYPE"] = kernels
+        if preload:
+            env["LD_PRELOAD"] = str(preload)
+        self.threads = threads
+        self.process = subprocess.Popen([PYTHON, __file__, "--worker"], env=env, text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.calls = [*iter(lambda: self.process.stdout.readline().strip(), "")]
+
+    def ask(self, *words):
+        print(*words, file=self.process.stdin, flush=True)
+        answer = self.process.stdout.readline().strip()
+        if not answer:
+            sys.exit(f"bench_numpy: a process ended at {' '.join(map(str, words))}")
+        return answer
+
+    def time(self, times):
+        return float(self.ask("run", times)) / times
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def best_kernels(threads):
+    """The value of OPENBLAS_CORETYPE with which it multiplies fastest."""
+    found = {}
+    for kernels in KERNELS:
+        worker = Worker(threads, kernels)
+        worker.ask("make", "matmul|400")
+        found[kernels] = min(worker.time(3) for _ in range(5))
+        worker.end()
+    return min(found, key=found.get)
+
+
+# ---- Measuring -----------------------------------------------------------------------------------
+
+
+def compare(ours, theirs, name, n, rounds, quick):
+    """(our time, theirs) of a call."""
+    results = [float(worker.ask("make", f"{name}|{n}")) for worker in (ours, theirs)]
+    if not math.isclose(*results, rel_tol=1e-3 if "float32" in name else 1e-8):
+        sys.exit(f"bench_numpy: {name} of {n}: the results differ: {results}")
+    if quick:
+        return ours.time(1), theirs.time(1)
+    slower = max(worker.time(1) for worker in (ours, theirs))
+    times = max(1, int(ROUND_S / max(slower, 1e-7)))
+    settle = SETTLE_S if ours.threads > 1 else 0
+    samples = {ours: [], theirs: []}
+    for turn in range(rounds):
+        for worker in (ours, theirs) if turn % 2 else (theirs, ours):
+            time.sleep(settle)
+            samples[worker].append(worker.time(times))
+    return tuple(statistics.median(samples[worker]) for worker in (ours, theirs))
+
+
+def mean_of(ratios):
+    return math.exp(statistics.fmean(map(math.log, ratios)))
+
+
+def measure(arguments, threads):
+    kernels = "" if arguments.quick else arguments.kernels or best_kernels(threads)
+    ours = Worker(threads, kernels, arguments.library)
+    theirs = Worker(threads, kernels)
+    if ours.ask("mapped", arguments.library) != "1" or theirs.ask("mapped", arguments.library) != "0":
+        sys.exit("bench_numpy: the library is not preloaded into one process alone")
+    print(f"{threads} thread{'s' if threads > 1 else ''}, OpenBLAS {theirs.ask('kernels')}, medians of "
+          f"{arguments.rounds}, microseconds; ratio: OpenBLAS's to the drop-in's")
+    ratios = {}
+    for name in ours.calls:
+        if arguments.calls and arguments.calls not in name:
+            continue
+        for n in arguments.sizes:
+            mine, other = compare(ours, theirs, name, n, arguments.rounds, arguments.quick)
+            ratios[name, n] = other / mine
+            print(f"{name:20} n {n:5} {mine * 1e6:11.1f} {other * 1e6:11.1f} {other / mine:7.3f}",
+                  flush=True)
+    for worker in (ours, theirs):
+        worker.end()
+    print(f"{threads} thread{'s' if threads > 1 else ''}: {len(ratios)} ratios, geometric mean "
+          f"{mean_of(ratios.values()):.3f}, least {min(ratios.values()):.3f} "
+          f"({', n '.join(map(str, min(ratios, key=ratios.get)))})")
+
+
+def reason_against():
+    """Why nothing can be measured here; None where it can."""
+    if not (OPENBLAS / "libblas.so.3").exists():
+        return f"no {OPENBLAS / 'libblas.so.3'}"
+    try:
+        subprocess.run([PYTHON, "-c", "import scipy.linalg"], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        return f"{PYTHON} has no SciPy"
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("library", type=lambda text: pathlib.Path(text).resolve(strict=True))
+    parser.add_argument("--quick", action="store_true", help="one small size, each call once")
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2], help="(1 2)")
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="the values of n")
+    parser.add_argument("--calls", help="calls whose name has this in it")
+    parser.add_argument("--rounds", type=int, default=11, help="turns of each process (11)")
+    parser.add_argument("--kernels", help="OpenBLAS's, in place of the fastest")
+    arguments = parser.parse_args()
+    reason = reason_against()
+    if reason:
+        print(f"bench_numpy: cannot be run here: {reason}")
+        return SKIPPED
+    if arguments.quick:
+        arguments.sizes, arguments.rounds = [20], 1
+    for threads in arguments.threads:
+        measure(arguments, threads)
+    return 0
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--worker"]:
+        work()
+    else:
+        sys.exit(main())
