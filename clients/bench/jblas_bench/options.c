@@ -23,6 +23,8 @@ const options_t options_default = {
     .m = 128,
     .n = 128,
     .k = 128,
+    .kl = 16,
+    .ku = 16,
     .nrhs = 1,
     .batch_count = 1,
     .lda = UNSET,
@@ -95,8 +97,9 @@ static const choice_t modes[] = {{"default", JHANDLE_MODE_DEFAULT},
                                  {"user_owned", JHANDLE_MODE_USER_OWNED},
                                  {NULL, 0}};
 static const choice_t null_pointers[] = {
-    {"A", NULL_A},      {"B", NULL_B_OR_X},      {"x", NULL_B_OR_X},    {"C", NULL_C_OR_Y},
-    {"y", NULL_C_OR_Y}, {"result", NULL_RESULT}, {"info", NULL_RESULT}, {NULL, 0}};
+    {"A", NULL_A},           {"AP", NULL_A},        {"B", NULL_B_OR_X},
+    {"x", NULL_B_OR_X},      {"C", NULL_C_OR_Y},    {"y", NULL_C_OR_Y},
+    {"result", NULL_RESULT}, {"info", NULL_RESULT}, {NULL, 0}};
 static const choice_t pointer_modes[] = {
     {"host", JPOINTER_MODE_HOST}, {"device", JPOINTER_MODE_DEVICE}, {NULL, 0}};
 
@@ -141,7 +144,10 @@ static const option_row_t rows[] = {
     {"compute_type", 0, KIND_ENUM, AT(compute_type), 0, datatypes, NULL},
     {"m", 'm', KIND_INTEGER, AT(m), 0, NULL, "rows"},
     {"n", 'n', KIND_INTEGER, AT(n), 0, NULL, "columns; order; length"},
-    {"k", 'k', KIND_INTEGER, AT(k), 0, NULL, "inner size"},
+    {"k", 'k', KIND_INTEGER, AT(k), 0, NULL, "inner size; diagonals of a band beside the main one"},
+    {"kl", 0, KIND_INTEGER, AT(kl), 0, NULL,
+     "diagonals below a band's main one, and --ku above it"},
+    {"ku", 0, KIND_INTEGER, AT(ku), 0, NULL, NULL},
     {"nrhs", 0, KIND_INTEGER, AT(nrhs), 0, NULL, "right-hand sides of potrs"},
     {"lda", 0, KIND_INTEGER, AT(lda), 0, NULL,
      "leading dimension; the smallest unless given, as are --ldb and --ldc"},

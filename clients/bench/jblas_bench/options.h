@@ -29,7 +29,7 @@ enum { NULL_A = 1, NULL_B_OR_X = 2, NULL_C_OR_Y = 4, NULL_RESULT = 8 };
 typedef struct options {
     char function[32]; /* "trsm", "gemm", ... */
     jdatatype_t type;  /* one of the first four */
-    int64_t m, n, k, nrhs, batch_count;
+    int64_t m, n, k, kl, ku, nrhs, batch_count;
     int64_t lda, ldb, ldc, stride_a, stride_b, stride_c; /* perhaps UNSET */
     int64_t incx, incy;
     /* Numbers of the jblas enums, which are the CBLAS's, or of none. */

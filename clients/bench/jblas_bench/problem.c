@@ -70,7 +70,8 @@ static void fill_structured(const problem_t *p, operand_t *x, int64_t batch, uin
                 else
                     value /= (long double)x->rows;
             }
-            value_store(x->type, x->data, operand_index(x, i, j, batch), value);
+            if (operand_has(x, i, j))
+                value_store(x->type, x->data, operand_index(x, i, j, batch), value);
         }
 }
 
@@ -81,10 +82,17 @@ static bool times(size_t a, int64_t b, size_t *product) {
 /* Elements of one slot. A leading dimension that is too small is refused by jblas; here it must
  * only do no harm. What is empty is not touched, however far its columns would be apart. */
 static bool operand_size(operand_t *x) {
-    const int64_t step = x->vector         ? (x->ld < 0 ? -x->ld : x->ld)
-                         : x->ld > x->rows ? x->ld
-                                           : x->rows;
-    const int64_t steps = x->vector ? x->rows : x->columns, last = x->vector ? 1 : x->rows;
+    if (x->layout == LAYOUT_UPPER || x->layout == LAYOUT_LOWER) {
+        if (!times((size_t)x->rows, x->rows / 2 + 1, &x->elements) || x->elements > SIZE_MAX / 64)
+            return false;
+        x->elements += x->elements == 0;
+        return true;
+    }
+
+    const int64_t step = x->vector           ? (x->ld < 0 ? -x->ld : x->ld)
+                         : x->ld > x->height ? x->ld
+                                             : x->height;
+    const int64_t steps = x->vector ? x->rows : x->columns, last = x->vector ? 1 : x->height;
     size_t one = 0, all = 0;
     if (x->rows > 0 && x->columns > 0 && !times((size_t)(steps - 1), step, &one))
         return false;

@@ -31,6 +31,9 @@ typedef enum fill {
     FILL_POSITIVE /* positive definite, the other triangle is arbitrary */
 } fill_t;
 
+/* Where element (i, j) of a matrix is. */
+typedef enum layout { LAYOUT_PLAIN, LAYOUT_BAND, LAYOUT_UPPER, LAYOUT_LOWER } layout_t;
+
 typedef struct operand {
     bool present; /* the routine has it */
     bool vector;  /* then ld is the increment, rows the length, columns 1 */
@@ -38,6 +41,9 @@ typedef struct operand {
     jdatatype_t type;
     fill_t fill;
     int64_t rows, columns; /* of one matrix */
+    layout_t layout;       /* a band, or one packed triangle */
+    int64_t height;        /* of the array: rows, or a band's diagonals */
+    int64_t below, above;  /* diagonals of a band */
     int64_t ld;
     int64_t stride, batch; /* elements from one matrix of a batch to the next; how many */
     size_t elements;       /* of one slot, gaps included */
@@ -65,7 +71,7 @@ typedef struct routine {
     const char *name;
     const char *types; /* of "sdczhb" those that exist; "x": they are arguments */
     const char *
-        /* What it depends on: S side, U uplo, A transA, B transB, D diag, m n k r(nrhs)
+        /* What it depends on: S side, U uplo, A transA, B transB, D diag, m n k e(kl) u(ku) r(nrhs)
          * b(batch_count). */
         shape;
     void (*setup)(problem_t *problem);
@@ -146,10 +152,26 @@ static inline bool problem_has_direct(const problem_t *p) {
 /* Place of element (i, j) of batch number p in its slot; vectors with a negative increment begin at
  * the end. */
 static inline size_t operand_index(const operand_t *operand, int64_t i, int64_t j, int64_t p) {
+    if (operand->layout == LAYOUT_UPPER)
+        return (size_t)(i + j * (j + 1) / 2);
+    if (operand->layout == LAYOUT_LOWER)
+        return (size_t)(i + j * (2 * operand->rows - j - 1) / 2);
+    if (operand->layout == LAYOUT_BAND)
+        i += operand->above - j;
     int64_t place = !operand->vector   ? i + j * operand->ld
                     : operand->ld >= 0 ? i * operand->ld
                                        : (i - operand->rows + 1) * operand->ld;
     return operand->origin + (size_t)(place + p * operand->stride);
+}
+
+/* Whether there is such an element. */
+static inline bool operand_has(const operand_t *operand, int64_t i, int64_t j) {
+    switch (operand->layout) {
+    case LAYOUT_BAND: return i - j <= operand->below && j - i <= operand->above;
+    case LAYOUT_UPPER: return i <= j;
+    case LAYOUT_LOWER: return i >= j;
+    default: return true;
+    }
 }
 
 /* The slow ways, in reference.c; a routine's row names one. */

@@ -54,6 +54,8 @@ static value_t view_at(const view_t *view, int64_t i, int64_t j) {
         j = swap;
         conjugate ^= view->structure == HERMITIAN;
     }
+    if (!operand_has(view->operand, i, j))
+        return 0;
     if (view->structure == TRIANGULAR && diagonal && o->diag == JBLAS_UNIT &&
         strchr(view->problem->routine->shape, 'D'))
         return 1;

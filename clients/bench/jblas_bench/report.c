@@ -31,9 +31,9 @@ static void shape_text(const options_t *o, const routine_t *routine, char text[S
             break;
         case 'D': text[length++] = letter_of(o->diag, JBLAS_NON_UNIT, "NU"); break;
         default: {
-            static const char letters[] = "mnkrb", *const names[] = {"m", "n", "k", "nrhs",
-                                                                     "batch"};
-            const int64_t sizes[] = {o->m, o->n, o->k, o->nrhs, o->batch_count};
+            static const char letters[] = "mnkeurb", *const names[] = {"m",  "n",    "k",    "kl",
+                                                                       "ku", "nrhs", "batch"};
+            const int64_t sizes[] = {o->m, o->n, o->k, o->kl, o->ku, o->nrhs, o->batch_count};
             size_t which = (size_t)(strchr(letters, *letter) - letters);
             length += snprintf(text + length, (size_t)(SHAPE_TEXT - length), "%s%s=%lld",
                                length ? " " : "", names[which], (long long)sizes[which]);

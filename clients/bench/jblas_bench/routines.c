@@ -28,6 +28,7 @@ static operand_t *matrix(problem_t *p, int which, int64_t rows, int64_t columns,
     operand_t *operand = &p->operand[which];
     operand->rows = max_of(rows, 0);
     operand->columns = max_of(columns, 0);
+    operand->height = operand->rows;
     operand->ld = ld[which] == UNSET ? at_least_1(rows) : ld[which];
     operand->fill = fill;
     operand->written = written;
@@ -54,8 +55,21 @@ static void batch(problem_t *p, int which, int64_t rows, int64_t columns, fill_t
         operand->stride = 0; /* such a leading dimension is refused */
 }
 
+/* What matrix() has made of the array becomes the band that it holds. */
+static void band(operand_t *operand, int64_t rows, int64_t below, int64_t above) {
+    operand->layout = LAYOUT_BAND;
+    operand->rows = max_of(rows, 0);
+    operand->below = below, operand->above = above;
+}
+
+static void packed(problem_t *p, int which, int64_t order, fill_t fill, bool written) {
+    operand_t *operand = matrix(p, which, order, order, fill, written);
+    operand->layout = p->options->uplo == JBLAS_UPPER ? LAYOUT_UPPER : LAYOUT_LOWER;
+}
+
 /* Of a problem's operands, and its pointers to what the next call works on. */
 #define SLOT_a 0
+#define SLOT_ap 0
 #define SLOT_b 1
 #define SLOT_c 2
 #define SLOT_x 1
@@ -76,10 +90,24 @@ static void batch(problem_t *p, int which, int64_t rows, int64_t columns, fill_t
 #define SETUP_VECTOR(name, inc, access, count, read)                                               \
     vector(p, SLOT_##name, JI_COUNT_##count, args->inc, IS_##access);
 #define SETUP_MATRIX(name, ld, access, structure, shape, read)                                     \
-    matrix(p, SLOT_##name, JI_ROWS_##shape, JI_COLUMNS_##shape, FILL_##structure, IS_##access);
+    {                                                                                              \
+        operand_t *made = matrix(p, SLOT_##name, JI_ROWS_##shape, JI_COLUMNS_##shape,              \
+                                 FILL_##structure, IS_##access);                                   \
+        (void)made;                                                                                \
+        AS_##shape;                                                                                \
+    }
 #define SETUP_STRIDED(name, ld, stride, ...) SETUP_POINTERS(name, ld, __VA_ARGS__)
 #define SETUP_POINTERS(name, ld, access, structure, shape, read)                                   \
     batch(p, SLOT_##name, JI_ROWS_##shape, JI_COLUMNS_##shape, FILL_##structure, IS_##access);
+#define SETUP_PACKED(name, access, structure, order, read)                                         \
+    packed(p, SLOT_##name, args->order, FILL_##structure, IS_##access);
+#define AS_PLAIN(rows, columns)
+#define AS_OPERATED(trans, m, n)
+#define AS_SIDED(m, n)
+#define AS_BAND(m, n, kl, ku) band(made, args->m, args->kl, args->ku)
+#define AS_TRIANGLE_BAND(n, k)                                                                     \
+    band(made, args->n, args->uplo == JBLAS_UPPER ? 0 : args->k,                                   \
+         args->uplo == JBLAS_UPPER ? args->k : 0)
 #define SETUP_TYPED_VECTOR(name, type, inc, ...) SETUP_VECTOR(name, inc, __VA_ARGS__)
 #define SETUP_TYPED_MATRIX(name, type, ld, ...) SETUP_MATRIX(name, ld, __VA_ARGS__)
 
@@ -100,6 +128,8 @@ static int64_t terms_n(const options_t *args) { return args->n; }
 static int64_t terms_k(const options_t *args) { return args->k; }
 static int64_t terms_order(const options_t *args) { return order_of_a(args); }
 static int64_t terms_taken(const options_t *args) { return JI_COUNT_TAKEN(trans, m, n); }
+static int64_t terms_band(const options_t *args) { return args->kl + args->ku + 1; }
+static int64_t terms_triangle_band(const options_t *args) { return 2 * args->k + 1; }
 
 static double flops_none(const options_t *o) { return 0 * (double)o->n; }
 static double flops_n(const options_t *o) { return (double)o->n; }
@@ -109,6 +139,15 @@ static double flops_6n(const options_t *o) { return 6.0 * (double)o->n; }
 static double flops_nn(const options_t *o) { return (double)o->n * (double)o->n; }
 static double flops_2nn(const options_t *o) { return 2 * flops_nn(o); }
 static double flops_2mn(const options_t *o) { return 2.0 * (double)o->m * (double)o->n; }
+/* Of bands that are narrow beside the matrix. */
+static double flops_diagonals(const options_t *o, double count) {
+    return 2.0 * (double)o->n * count;
+}
+static double flops_band(const options_t *o) {
+    return flops_diagonals(o, (double)o->kl + (double)o->ku + 1);
+}
+static double flops_sbmv(const options_t *o) { return flops_diagonals(o, 2 * (double)o->k + 1); }
+static double flops_tbmv(const options_t *o) { return flops_diagonals(o, (double)o->k + 1); }
 static double flops_2mnk(const options_t *o) { return flops_2mn(o) * (double)o->k; }
 static double flops_batched(const options_t *o) { return flops_2mnk(o) * (double)o->batch_count; }
 static double flops_symm(const options_t *o) { return flops_2mn(o) * (double)order_of_a(o); }
@@ -153,6 +192,7 @@ static double flops_potrs(const options_t *o) { return flops_2nn(o) * (double)o-
 #define SCALAR_s SCALAR_beta
 #define SCALAR_param (O->null_param ? NULL : (const void *)&p->param)
 #define POINTER_a p->a
+#define POINTER_ap p->a
 #define POINTER_b p->b
 #define POINTER_c p->c
 #define POINTER_x p->b
@@ -171,6 +211,7 @@ static double flops_potrs(const options_t *o) { return flops_2nn(o) * (double)o-
 #define PASS_MATRIX(name, leading, ...) , POINTER_##name, p->operand[SLOT_##name].ld
 #define PASS_STRIDED(name, leading, ...)                                                           \
     PASS_MATRIX(name, leading, ), p->operand[SLOT_##name].stride
+#define PASS_PACKED(name, ...) , POINTER_##name
 #define PASS_POINTERS(name, leading, ...) , POINTERS_##name, p->operand[SLOT_##name].ld
 #define PASS_TYPED_VECTOR(name, type, inc, ...) , POINTER_##name, (jdatatype_t)O->type, O->inc
 #define PASS_TYPED_MATRIX(name, type, leading, ...)                                                \
@@ -405,6 +446,7 @@ DIRECT(trsm) { DIRECT_SDCZ(trsm, ARGS) }
 #define LETTER_MATRIX(name, ...)
 #define LETTER_STRIDED(name, ...)
 #define LETTER_POINTERS(name, ...)
+#define LETTER_PACKED(name, ...)
 #define LETTER_TYPED_VECTOR(name, ...)
 #define LETTER_TYPED_MATRIX(name, ...)
 #define LETTER_compute_type
@@ -417,6 +459,8 @@ DIRECT(trsm) { DIRECT_SDCZ(trsm, ARGS) }
 #define LETTER_m "m"
 #define LETTER_n "n"
 #define LETTER_k "k"
+#define LETTER_kl "e"
+#define LETTER_ku "u"
 #define LETTER_nrhs "r"
 #define LETTER_batch_count "b"
 
@@ -430,6 +474,7 @@ DIRECT(trsm) { DIRECT_SDCZ(trsm, ARGS) }
 #define IS_REAL_MATRIX(scalar, name, ...)
 #define IS_REAL_STRIDED(scalar, name, ...)
 #define IS_REAL_POINTERS(scalar, name, ...)
+#define IS_REAL_PACKED(scalar, name, ...)
 #define IS_alpha_c true /* the same member */
 #define IS_alpha_s false
 #define IS_alpha_param false
@@ -492,6 +537,19 @@ const routine_t routines[] = {
     ROW(her2, none, 2nn, her2),
     ROW(trmv, n, nn, trmv),
     ROW(trsv, n, nn, trsv),
+    ROW_ALONE(gbmv, band, band, gemv),
+    ROW_ALONE(sbmv, triangle_band, sbmv, symv),
+    ROW_ALONE(hbmv, triangle_band, sbmv, hemv),
+    ROW_ALONE(spmv, n, 2nn, symv),
+    ROW_ALONE(hpmv, n, 2nn, hemv),
+    ROW_ALONE(spr, none, nn, syr),
+    ROW_ALONE(hpr, none, nn, her),
+    ROW_ALONE(spr2, none, 2nn, syr2),
+    ROW_ALONE(hpr2, none, 2nn, her2),
+    ROW_ALONE(tbmv, triangle_band, tbmv, trmv),
+    ROW_ALONE(tbsv, triangle_band, tbmv, trsv),
+    ROW_ALONE(tpmv, n, nn, trmv),
+    ROW_ALONE(tpsv, n, nn, trsv),
     ROW(gemm, k, 2mnk, gemm),
     ROW(symm, order, symm, symm),
     ROW(hemm, order, symm, hemm),

@@ -33,6 +33,7 @@ static jstatus_t break_argument(blas_case_t *c, char letter) {
         c->n = negative;
         return c->function->routine->level == 1 ? JSTATUS_SUCCESS : JSTATUS_INVALID_SIZE;
     case 'k': c->k = negative; return JSTATUS_INVALID_SIZE;
+    case 'l': c->ku = negative; return JSTATUS_INVALID_SIZE;
     case 'b': c->batch_count = negative; return JSTATUS_INVALID_SIZE;
     case 'x':
     case 'y':
@@ -40,7 +41,7 @@ static jstatus_t break_argument(blas_case_t *c, char letter) {
         blas_operand_t *o = &c->operand[letter - 'x'];
         if (c->function->routine->level == 1) /* any increment is one */
             return JSTATUS_SUCCESS;
-        o->ld = o->kind == BLAS_VECTOR ? 0 : jtest_random_bool() ? o->rows - 1 : 0;
+        o->ld = o->kind == BLAS_VECTOR ? 0 : jtest_random_bool() ? o->height - 1 : 0;
         return JSTATUS_INVALID_SIZE;
     }
     case 's':

@@ -168,8 +168,9 @@ static bool poison(blas_case_t *c, long double value) {
     int readable[BLAS_OPERANDS], count = 0;
     for (int which = 0; which < BLAS_OPERANDS; ++which) {
         const blas_operand_t *o = &c->operand[which];
-        const bool diagonal_only = o->rows == 1 && o->columns == 1;
-        if ((o->kind == BLAS_VECTOR || o->kind == BLAS_MATRIX) && !o->unread && o->rows > 0 &&
+        const bool diagonal_only =
+            (o->rows == 1 && o->columns == 1) || (o->is_band && o->below == 0 && o->above == 0);
+        if (o->kind != BLAS_NONE && o->kind != BLAS_RESULT && !o->unread && o->rows > 0 &&
             o->columns > 0 && !(diagonal_only && o->part >= BLAS_STRICTLY_UPPER))
             readable[count++] = which;
     }

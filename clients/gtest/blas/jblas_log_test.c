@@ -53,8 +53,12 @@ static void option_of(const blas_case_t *c, char letter, char *option, size_t by
     case 'n': snprintf(option, bytes, "-n %ld", (long)c->n); break;
     case 'k':
         snprintf(option, bytes, "%s %ld",
-                 strcmp(c->function->routine->name, "potrs") ? "-k" : "--nrhs", (long)c->k);
+                 blas_has(c, 'l')                                   ? "--kl"
+                 : strcmp(c->function->routine->name, "potrs") == 0 ? "--nrhs"
+                                                                    : "-k",
+                 (long)c->k);
         break;
+    case 'l': snprintf(option, bytes, "--ku %ld", (long)c->ku); break;
     case 'b': snprintf(option, bytes, "--batch_count %ld", (long)c->batch_count); break;
     case 'p':
     case 'q':

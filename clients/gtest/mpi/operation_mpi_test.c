@@ -132,7 +132,7 @@ JMPI_TEST_P(OperationMpi, SolveTriangular, grid_case_t, grids) {
                       (int)places[1]);
         wide_matrix_t triangle = operand_value(&world.arena, &a.local),
                       right = wide_zeros(&world.arena, m, n);
-        triangle.band = structure == JSTRUCTURE_TRIANGULAR_UPPER ? WIDE_UPPER : WIDE_LOWER;
+        *(structure == JSTRUCTURE_TRIANGULAR_UPPER ? &triangle.below : &triangle.above) = 0;
         for (int64_t i = 0; i < order && diagonal == JBLAS_UNIT; i++)
             *wide_at(triangle, i, i) = 1;
         triangle = wide_operate(&world.arena, triangle, operation);

@@ -14,7 +14,7 @@ static const jblas_operation_t operations[3] = {JBLAS_NO_TRANSPOSE, JBLAS_TRANSP
 static wide_matrix_t triangle_value(wide_arena_t *arena, const operand_t *a,
                                     jblas_diagonal_t diagonal) {
     wide_matrix_t value = operand_value(arena, a);
-    value.band = a->layout.structure == JSTRUCTURE_TRIANGULAR_UPPER ? WIDE_UPPER : WIDE_LOWER;
+    *(a->layout.structure == JSTRUCTURE_TRIANGULAR_UPPER ? &value.below : &value.above) = 0;
     for (int64_t i = 0; i < value.rows && diagonal == JBLAS_UNIT; i++)
         *wide_at(value, i, i) = 1;
     return value;

@@ -33,14 +33,28 @@ bool blas_has(const blas_case_t *c, char letter) {
     return strchr(c->function->routine->signature, letter) != NULL;
 }
 
+static bool is_upper(const blas_operand_t *o) {
+    return o->part == BLAS_UPPER || o->part == BLAS_STRICTLY_UPPER;
+}
+
 int64_t blas_index(const blas_operand_t *o, int64_t batch, int64_t i, int64_t j) {
     if (o->kind == BLAS_MATRIX)
-        return batch * o->stride + i + j * o->ld;
+        return batch * o->stride + (o->is_band ? o->above + i - j : i) + j * o->ld;
+    if (o->kind == BLAS_PACKED)
+        return i + (is_upper(o) ? j * (j + 1) / 2 : j * (2 * o->rows - j - 1) / 2);
     /* A negative increment begins at the other end. */
     return o->ld >= 0 ? i * o->ld : (i - o->rows + 1) * o->ld;
 }
 
+bool blas_is_placed(const blas_operand_t *o, int64_t i, int64_t j) {
+    if (o->kind == BLAS_PACKED)
+        return is_upper(o) ? i <= j : i >= j;
+    return !o->is_band || (i - j <= o->below && j - i <= o->above);
+}
+
 bool blas_is_part(const blas_operand_t *o, int64_t i, int64_t j) {
+    if (!blas_is_placed(o, i, j))
+        return false;
     switch (o->part) {
     case BLAS_UPPER: return i <= j;
     case BLAS_LOWER: return i >= j;
@@ -156,7 +170,7 @@ static void draw_layout(blas_case_t *c, int which, const blas_wish_t *wish) {
         o->ld = wish->tight ? 1 : increments[jtest_random_between(0, any ? 8 : 7)];
         o->bytes = o->rows > 0 ? (size_t)((o->rows - 1) * llabs(o->ld) + 1) : 0;
     } else if (o->kind == BLAS_MATRIX) {
-        o->ld = (o->rows > 1 ? o->rows : 1) + (wish->tight ? 0 : jtest_random_between(0, 3));
+        o->ld = (o->height > 1 ? o->height : 1) + (wish->tight ? 0 : jtest_random_between(0, 3));
         o->stride = o->ld * o->columns;
         if (blas_has(c, "pqs"[which]) && !wish->tight) /* inputs may be shared by the batch */
             o->stride =
@@ -166,9 +180,11 @@ static void draw_layout(blas_case_t *c, int which, const blas_wish_t *wish) {
             o->stride = o->rows + jtest_random_between(0, 2);
             o->ld = o->stride * o->count + jtest_random_between(o->rows + 1, o->rows + 3);
         }
-        const bool empty = o->rows <= 0 || o->columns <= 0 || o->count <= 0;
+        const bool empty = o->height <= 0 || o->columns <= 0 || o->count <= 0;
         o->bytes =
-            empty ? 0 : (size_t)((o->count - 1) * o->stride + (o->columns - 1) * o->ld + o->rows);
+            empty ? 0 : (size_t)((o->count - 1) * o->stride + (o->columns - 1) * o->ld + o->height);
+    } else if (o->kind == BLAS_PACKED) {
+        o->bytes = (size_t)(o->rows * (o->rows + 1) / 2);
     } else {
         o->bytes = 1;
     }
@@ -244,6 +260,7 @@ blas_case_t *blas_case_create(const blas_function_t *function, const blas_wish_t
     c->m = wish->m ? wish->m : draw_size(c, wish);
     c->n = wish->n ? wish->n : draw_size(c, wish);
     c->k = wish->no_depth ? 0 : wish->k ? wish->k : draw_size(c, wish);
+    c->ku = draw_size(c, wish);
     c->batch_count = wish->low > 0 ? 2 : jtest_random_between(0, BLAS_MAX_BATCH);
     draw_scalar(c, 0, 'a', 'A', wish->plain, wish->alpha_zero, false);
     draw_scalar(c, 1, 'c', 'C', wish->plain, wish->beta_zero, wish->beta_one);
@@ -273,7 +290,7 @@ void blas_resize(blas_case_t *c, int64_t m, int64_t n, int64_t k) {
     c->function->routine->shape(c);
     for (int which = 0; which < BLAS_OPERANDS; ++which) {
         blas_operand_t *o = &c->operand[which];
-        o->ld = o->kind == BLAS_MATRIX && o->rows > 1 ? o->rows : 1;
+        o->ld = o->kind == BLAS_MATRIX && o->height > 1 ? o->height : 1;
         o->stride = o->ld * o->columns;
     }
 }
@@ -309,6 +326,7 @@ const char *blas_describe(blas_case_t *c) {
         case 'm': SAY(" m=%ld", (long)c->m); break;
         case 'n': SAY(" n=%ld", (long)c->n); break;
         case 'k': SAY(" k=%ld", (long)c->k); break;
+        case 'l': SAY(" ku=%ld", (long)c->ku); break;
         case 'b': SAY(" batch=%ld", (long)c->batch_count); break;
         case 'a':
         case 'A': SAY(" alpha=%Lg%+Lgi", __real__ c->alpha, __imag__ c->alpha); break;
@@ -449,7 +467,9 @@ long double blas_largest(const blas_case_t *c, int which) {
     long double largest = 0;
     for (int64_t j = 0; j < o->columns && !o->unread; ++j)
         for (int64_t i = 0; i < o->rows; ++i)
-            largest = fmaxl(largest, wide_abs(wide_get(data, o->element, blas_index(o, 0, i, j))));
+            if (blas_is_placed(o, i, j))
+                largest =
+                    fmaxl(largest, wide_abs(wide_get(data, o->element, blas_index(o, 0, i, j))));
     return largest;
 }
 

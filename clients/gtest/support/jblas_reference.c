@@ -40,7 +40,8 @@ wide_matrix_t wide_zeros(wide_arena_t *arena, int64_t rows, int64_t columns) {
                            columns,
                            arena_take(arena, count * sizeof(wide_t)),
                            arena_take(arena, count * sizeof(long double)),
-                           WIDE_FULL,
+                           WIDE_ALL,
+                           WIDE_ALL,
                            true};
 }
 
@@ -117,12 +118,15 @@ static wide_t quotient(wide_t a, wide_t b, bool real) {
     return c;
 }
 
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
 wide_matrix_t wide_operate(wide_arena_t *arena, wide_matrix_t a, jblas_operation_t operation) {
     if (operation == JBLAS_NO_TRANSPOSE)
         return a;
     wide_matrix_t b = wide_zeros(arena, a.columns, a.rows);
     b.real = a.real;
-    b.band = a.band == WIDE_UPPER ? WIDE_LOWER : a.band == WIDE_LOWER ? WIDE_UPPER : WIDE_FULL;
+    b.below = a.above, b.above = a.below;
     for (int64_t j = 0; j < a.columns; ++j)
         for (int64_t i = 0; i < a.rows; ++i) {
             wide_t value = *wide_at(a, i, j);
@@ -138,14 +142,12 @@ void wide_multiply_add(wide_t alpha, wide_matrix_t a, wide_matrix_t b, wide_matr
     const bool real = a.real && b.real;
     for (int64_t j = 0; j < c.columns; ++j)
         for (int64_t i = 0; i < c.rows; ++i) {
-            int64_t from = 0, to = a.columns; /* where both bands have elements */
-            if (a.band == WIDE_UPPER || b.band == WIDE_LOWER)
-                from = a.band == WIDE_UPPER ? (b.band == WIDE_LOWER && j > i ? j : i) : j;
-            if (a.band == WIDE_LOWER || b.band == WIDE_UPPER)
-                to = (a.band == WIDE_LOWER ? (b.band == WIDE_UPPER && j < i ? j : i) : j) + 1;
+            /* Where both have elements. */
+            const int64_t from = larger(0, larger(i - a.below, j - b.above));
+            const int64_t to = smaller(a.columns - 1, smaller(i + a.above, j + b.below));
             wide_t sum = 0;
             long double bound = 0;
-            for (int64_t l = from; l < to; ++l) {
+            for (int64_t l = from; l <= to; ++l) {
                 const wide_t x = *wide_at(a, i, l), y = *wide_at(b, l, j);
                 sum += product(x, y, real);
                 bound += wide_abs(x) * wide_abs(y);
@@ -163,13 +165,15 @@ void wide_add(wide_t alpha, wide_matrix_t a, wide_matrix_t c) {
 }
 
 void wide_solve(wide_matrix_t a, wide_matrix_t b) {
-    const bool real = a.real && b.real, upper = a.band == WIDE_UPPER;
+    const bool real = a.real && b.real, upper = a.below == 0;
     for (int64_t j = 0; j < b.columns; ++j) {
         long double largest = 0;
         for (int64_t step = 0; step < a.rows; ++step) {
             const int64_t i = upper ? a.rows - 1 - step : step;
             wide_t sum = *wide_at(b, i, j);
-            for (int64_t l = upper ? i + 1 : 0; l < (upper ? a.rows : i); ++l)
+            const int64_t from = upper ? i + 1 : larger(0, i - a.below);
+            const int64_t to = upper ? smaller(a.rows - 1, i + a.above) : i - 1;
+            for (int64_t l = from; l <= to; ++l)
                 sum -= product(*wide_at(a, i, l), *wide_at(b, l, j), real);
             *wide_at(b, i, j) = quotient(sum, *wide_at(a, i, i), a.real);
             largest = fmaxl(largest, wide_abs(*wide_at(b, i, j)));

@@ -21,14 +21,16 @@ __extension__ typedef long double _Complex wide_t;
 /* Elements that jblas reads or writes beside those of jdatatype_t: int64_t results. */
 #define WIDE_I64 100
 
-/* Which elements there are. The others are zero, and are never multiplied: 0 * NaN would be NaN. */
-typedef enum { WIDE_FULL, WIDE_UPPER, WIDE_LOWER } wide_band_t;
+/* As many diagonals as there can be. */
+#define WIDE_ALL (INT64_MAX / 4)
 
 typedef struct wide_matrix {
     int64_t rows, columns;
     wide_t *e;          /* column-major, leading dimension `rows` */
     long double *bound; /* as e */
-    wide_band_t band;
+    /* Diagonals below and above the main one that there are. The others are zero, and are never
+     * multiplied: 0 * NaN would be NaN. */
+    int64_t below, above;
     bool real; /* all imaginary parts are zero */
 } wide_matrix_t;
 

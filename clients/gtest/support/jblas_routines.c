@@ -24,6 +24,7 @@
 #define OPERAND_MATRIX(routine, name, ...) OPERAND_##routine##_##name,
 #define OPERAND_STRIDED(routine, name, ...) OPERAND_##routine##_##name,
 #define OPERAND_POINTERS(routine, name, ...) OPERAND_##routine##_##name,
+#define OPERAND_PACKED(routine, name, ...) OPERAND_##routine##_##name,
 #define OPERAND_TYPED_VECTOR(routine, name, ...) OPERAND_##routine##_##name,
 #define OPERAND_TYPED_MATRIX(routine, name, ...) OPERAND_##routine##_##name,
 #define OPERANDS(routine, level)                                                                   \
@@ -69,6 +70,7 @@ static void shape_matrix(blas_case_t *c, int which, int64_t rows, int64_t column
                                          .unread = !read,
                                          .rows = rows,
                                          .columns = columns,
+                                         .height = rows,
                                          .count = count};
     blas_operand_t *o = &c->operand[which];
     if (structure != STRUCTURE_GENERAL)
@@ -82,6 +84,20 @@ static void shape_matrix(blas_case_t *c, int which, int64_t rows, int64_t column
         o->dominance = BLAS_POSITIVE_DEFINITE;
 }
 
+/* What SHAPE_MATRIX has made of the array becomes the matrix that it holds. */
+static void shape_band(blas_operand_t *o, int64_t rows, int64_t below, int64_t above) {
+    o->is_band = true;
+    o->rows = rows;
+    o->below = below, o->above = above;
+}
+#define AS_PLAIN(rows, columns)
+#define AS_OPERATED(trans, m, n)
+#define AS_SIDED(m, n)
+#define AS_BAND(m, n, kl, ku) shape_band(o, args->m, args->kl, args->ku)
+#define AS_TRIANGLE_BAND(n, k)                                                                     \
+    shape_band(o, args->n, args->uplo == JBLAS_UPPER ? 0 : args->k,                                \
+               args->uplo == JBLAS_UPPER ? args->k : 0)
+
 #define SHAPE(routine, kind, ...) SHAPE_##kind(routine, __VA_ARGS__)
 #define SHAPE_ENUM(routine, name, which)
 #define SHAPE_LENGTH(routine, name)
@@ -92,13 +108,22 @@ static void shape_matrix(blas_case_t *c, int which, int64_t rows, int64_t column
     shape_vector(args, OPERAND_##routine##_##name, JI_COUNT_##count, IS_##access, IS_READ_##read);
 #define SHAPE_MATRICES(routine, name, access, structure, shape, read, count)                       \
     shape_matrix(args, OPERAND_##routine##_##name, JI_ROWS_##shape, JI_COLUMNS_##shape,            \
-                 STRUCTURE_##structure, count, IS_##access, IS_READ_##read);
+                 STRUCTURE_##structure, count, IS_##access, IS_READ_##read);                       \
+    {                                                                                              \
+        blas_operand_t *o = &args->operand[OPERAND_##routine##_##name];                            \
+        (void)o;                                                                                   \
+        AS_##shape;                                                                                \
+    }
 #define SHAPE_MATRIX(routine, name, ld, access, structure, shape, read)                            \
     SHAPE_MATRICES(routine, name, access, structure, shape, read, 1)
 #define SHAPE_STRIDED(routine, name, ld, stride, access, structure, shape, read)                   \
     SHAPE_MATRICES(routine, name, access, structure, shape, read, args->batch_count)
 #define SHAPE_POINTERS(routine, name, ld, access, structure, shape, read)                          \
     SHAPE_MATRICES(routine, name, access, structure, shape, read, args->batch_count)
+#define SHAPE_PACKED(routine, name, access, structure, order, read)                                \
+    shape_matrix(args, OPERAND_##routine##_##name, args->order, args->order,                       \
+                 STRUCTURE_##structure, 1, IS_##access, IS_READ_##read);                           \
+    args->operand[OPERAND_##routine##_##name].kind = BLAS_PACKED;
 #define SHAPE_TYPED_VECTOR(routine, name, type, inc, ...)                                          \
     SHAPE_VECTOR(routine, name, inc, __VA_ARGS__)
 #define SHAPE_TYPED_MATRIX(routine, name, type, ld, ...)                                           \
@@ -133,8 +158,12 @@ static wide_matrix_t load(blas_case_t *c, int which, int64_t item, form_t form) 
     const bool strict = o->part == BLAS_STRICTLY_UPPER || o->part == BLAS_STRICTLY_LOWER;
     const bool upper = o->part == BLAS_UPPER || o->part == BLAS_STRICTLY_UPPER;
     a.real = !wide_is_complex(o->element);
+    if (o->is_band)
+        a.below = o->below, a.above = o->above;
     if (form == TRIANGULAR)
-        a.band = upper ? WIDE_UPPER : WIDE_LOWER;
+        *(upper ? &a.below : &a.above) = 0;
+    else if (form != GENERAL) /* a triangle and its mirror image */
+        *(upper ? &a.below : &a.above) = upper ? a.above : a.below;
     for (int64_t j = 0; j < o->columns; ++j)
         for (int64_t i = 0; i < o->rows; ++i) {
             if (!blas_is_part(o, i, j)) {
@@ -466,6 +495,19 @@ static void reference_potrs(blas_case_t *c) {
 #define reference_her reference_syr
 #define reference_herk reference_syrk
 #define reference_her2 reference_syr2
+#define reference_gbmv reference_gemv
+#define reference_sbmv reference_symv
+#define reference_hbmv reference_hemv
+#define reference_spmv reference_symv
+#define reference_hpmv reference_hemv
+#define reference_spr reference_syr
+#define reference_hpr reference_syr
+#define reference_spr2 reference_syr2
+#define reference_hpr2 reference_syr2
+#define reference_tbmv reference_trmv
+#define reference_tbsv reference_trsv
+#define reference_tpmv reference_trmv
+#define reference_tpsv reference_trsv
 #define reference_her2k reference_syr2k
 #define reference_gemmt reference_gemm
 #define reference_gemm_batched reference_gemm
@@ -485,6 +527,7 @@ static void reference_potrs(blas_case_t *c) {
     LETTER_VECTOR(routine, name, )                                                                 \
     OPERAND_##routine##_##name == 2 ? 's' : 'p' + OPERAND_##routine##_##name,
 #define LETTER_POINTERS(routine, name, ...) LETTER_VECTOR(routine, name, )
+#define LETTER_PACKED(routine, name, ...) LETTER_RESULT(routine, name, )
 #define LETTER_TYPED_VECTOR(routine, name, ...)                                                    \
     '0' + OPERAND_##routine##_##name, 'F' + OPERAND_##routine##_##name,                            \
         'x' + OPERAND_##routine##_##name,
@@ -500,6 +543,8 @@ static void reference_potrs(blas_case_t *c) {
 #define LETTER_n 'n'
 #define LETTER_k 'k'
 #define LETTER_nrhs 'k'
+#define LETTER_kl 'k'
+#define LETTER_ku 'l'
 #define LETTER_batch_count 'b'
 #define LETTER_alpha_ELEMENT 'a'
 #define LETTER_alpha_SUM 'a'
@@ -529,6 +574,7 @@ JI_ROUTINE_LIST(ROUTINE)
 #define PASS_STRIDED(routine, name, ...)                                                           \
     PASS_VECTOR(routine, name, ), c->operand[OPERAND_##routine##_##name].stride
 #define PASS_POINTERS(routine, name, ...) PASS_VECTOR(routine, name, )
+#define PASS_PACKED(routine, name, ...) PASS_RESULT(routine, name, )
 #define PASS_TYPED_VECTOR(routine, name, ...)                                                      \
     PASS_RESULT(routine, name, ), c->types[OPERAND_##routine##_##name],                            \
         c->operand[OPERAND_##routine##_##name].ld

@@ -11,7 +11,7 @@
  * inaccessible pages around it.
  *
  *   S T V U D    side, trans of A, trans of B, uplo, diag
- *   m n k b      sizes; b: of a batch
+ *   m n k b      sizes; b: of a batch; k, l: diagonals of a band below and above the main one
  *   0 1 2        operands               a c   alpha, beta
  *   x y z        their ld or increment  A C   the same, real
  *   p q s        their strides            P  rotm's five numbers
@@ -68,7 +68,8 @@ void blas_function_name(const void *function, char *name);
                   (*(const blas_function_t(*)[BLAS_COMMON_FUNCTION_COUNT])blas_functions),         \
                   blas_function_name)
 
-typedef enum { BLAS_NONE, BLAS_VECTOR, BLAS_MATRIX, BLAS_RESULT } blas_kind_t;
+/* Packed: a triangle without a leading dimension. */
+typedef enum { BLAS_NONE, BLAS_VECTOR, BLAS_MATRIX, BLAS_PACKED, BLAS_RESULT } blas_kind_t;
 /* Which elements of an operand there are. */
 typedef enum {
     BLAS_ALL,
@@ -91,6 +92,9 @@ typedef struct blas_operand {
     bool hermitian; /* imaginary parts of the diagonal are not read and become zero */
     blas_dominance_t dominance;
     int64_t rows, columns; /* a vector: its elements, 1 */
+    int64_t height;        /* of the array: the rows, or the diagonals of a band */
+    bool is_band;
+    int64_t below, above;  /* its diagonals beside the main one */
     int64_t ld;            /* a vector: its increment */
     int64_t count, stride; /* of a batch */
     unsigned char *data;   /* the first byte that may be read or written */
@@ -115,8 +119,9 @@ struct blas_case {
     jblas_uplo_t uplo;
     jblas_diagonal_t diag;
     union {
-        int64_t k, nrhs;
+        int64_t k, nrhs, kl;
     };
+    int64_t ku;
     int64_t m, n, batch_count;
     jdatatype_t types[BLAS_OPERANDS], compute_type; /* all the function's, where it has one */
     blas_operand_t operand[BLAS_OPERANDS];
@@ -206,6 +211,8 @@ void *blas_guard_pages(size_t bytes, int element);
 bool blas_has(const blas_case_t *c, char letter);
 /* The place of an element in elements from the operand's first byte. */
 int64_t blas_index(const blas_operand_t *o, int64_t batch, int64_t i, int64_t j);
+/* Whether the element has a place in the operand, whoever reads or writes it. */
+bool blas_is_placed(const blas_operand_t *o, int64_t i, int64_t j);
 /* Whether the element is part of the operand. */
 bool blas_is_part(const blas_operand_t *o, int64_t i, int64_t j);
 

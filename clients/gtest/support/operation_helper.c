@@ -409,7 +409,7 @@ static wide_matrix_t overlap_expected(const overlap_call_t *call, jbuffer_alloca
         wide_matrix_t triangle = a;
         jlayout_t layout;
         JEXPECT_OK(jbuffer_get_layout(call->a.buffer, &layout));
-        triangle.band = layout.structure == JSTRUCTURE_TRIANGULAR_UPPER ? WIDE_UPPER : WIDE_LOWER;
+        *(layout.structure == JSTRUCTURE_TRIANGULAR_UPPER ? &triangle.below : &triangle.above) = 0;
         for (int64_t i = 0; i < a.rows; i++)
             *wide_at(triangle, i, i) = 1;
         wide_add(alpha, c, result);

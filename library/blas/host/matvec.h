@@ -7,6 +7,8 @@
  *
  *   matvec.c          rectangles, and threads that share one: gemv, ger
  *   matvec_square.c   symv, trmv, trsv, syr, syr2: rectangles beside diagonal blocks
+ *   matvec_columns.c  bands and packed triangles: gbmv, sbmv, spmv, tbmv, tbsv, tpmv, tpsv, spr,
+ *                     spr2
  *
  * Nothing is allocated: what a kernel takes is contiguous, and vectors that are not are copied, a
  * panel at a time, to the stack. */
@@ -96,6 +98,15 @@ static inline void matvec_give(const matvec_t *v, const matvec_vector_t *x, int6
 /* Where the panel or block of this size that holds `first` ends. */
 static inline int64_t matvec_end(int64_t first, int64_t size, int64_t last) {
     return ji_min(last, (first / size + 1) * size);
+}
+
+/* result = conj(scalar). */
+static inline void matvec_conjugate(jdatatype_t type, const void *scalar, ji_value_t *result) {
+    memcpy(result, scalar, ji_sizeof(type));
+    if (type == JDATATYPE_F32_C)
+        result->c[1] = -result->c[1];
+    else if (type == JDATATYPE_F64_C)
+        result->z[1] = -result->z[1];
 }
 
 /* ---- Rectangles ---- */

@@ -185,14 +185,6 @@ void ji_host_trsv(void *block) { matvec_triangle(block, true); }
 
 /* ---- Updates ---- */
 
-static void matvec_conjugate(jdatatype_t type, const void *scalar, ji_value_t *result) {
-    memcpy(result, scalar, ji_sizeof(type));
-    if (type == JDATATYPE_F32_C)
-        result->c[1] = -result->c[1];
-    else if (type == JDATATYPE_F64_C)
-        result->z[1] = -result->z[1];
-}
-
 /* One triangle of A += alpha x x^H, or, with y, of A += alpha x y^H + conj(alpha) y x^H. */
 typedef struct matvec_rank {
     matvec_t v;

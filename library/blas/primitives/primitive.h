@@ -157,9 +157,15 @@ typedef struct ji_matvec { /* level 2 */
     jblas_uplo_t uplo;
     jblas_operation_t trans;
     jblas_diagonal_t diag;
-    int64_t m, n;      /* square routines use n */
+    int64_t m, n; /* square routines use n */
+    union {
+        int64_t kl, k; /* of bands: diagonals below the main one; those of a triangle */
+    };
+    int64_t ku;        /* above it */
     ji_scalar_t alpha; /* her: of the real type */
-    const void *a;     /* ger, syr, her write it */
+    union {
+        const void *a, *ap; /* ger, syr, her write it; ap: a packed triangle */
+    };
     int64_t lda;
     const void *x; /* trmv, trsv write it */
     int64_t incx;
@@ -262,7 +268,16 @@ static_assert(sizeof(ji_matmat_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copie
     X(ROT, rot)                                                                                    \
     X(ROTM, rotm)                                                                                  \
     X(IAMIN, iamin)                                                                                \
-    X(POTRF, potrf)           /* as TRTRI */                                                       \
+    X(GBMV, gbmv) /* level 2: ji_matvec_t */                                                       \
+    X(SBMV, sbmv) /* hbmv for complex types */                                                     \
+    X(SPMV, spmv) /* hpmv for complex types */                                                     \
+    X(SPR, spr)   /* hpr for complex types */                                                      \
+    X(SPR2, spr2) /* hpr2 for complex types */                                                     \
+    X(TBMV, tbmv)                                                                                  \
+    X(TBSV, tbsv)                                                                                  \
+    X(TPMV, tpmv)                                                                                  \
+    X(TPSV, tpsv)                                                                                  \
+    X(POTRF, potrf)           /* level 3: ji_matmat_t; as TRTRI */                                 \
     X(GEMM_BY_3M, gemm_by_3m) /* as GEMM, of complex types, by three real products */              \
     X(GEMM_EX, gemm_ex)       /* A, B, C of a_type, b_type, c_type, computed in head.type */
 

@@ -69,6 +69,8 @@ JI_ROUTINE_LIST(JI_ROW_)
     , JI_##access(JI_ELEMENT_##t) * name, int64_t ld, int64_t stride
 #define JI_PARAMETER_POINTERS(t, name, ld, access, structure, shape, read)                         \
     , JI_##access(JI_ELEMENT_##t) *const name[], int64_t ld
+#define JI_PARAMETER_PACKED(t, name, access, structure, order, read)                               \
+    , JI_##access(JI_ELEMENT_##t) * name
 
 #define JI_ENUM_DATATYPE jdatatype_t
 #define JI_ENUM_SIDE jblas_side_t
@@ -99,6 +101,7 @@ JI_ROUTINE_LIST(JI_ROW_)
     args.name = ji_unconst(name), args.ld = ld, args.stride = stride;
 #define JI_STORE_POINTERS(name, ld, access, structure, shape, read)                                \
     args.name = ji_unconst((const void *)name), args.ld = ld;
+#define JI_STORE_PACKED(name, access, structure, order, read) args.name = ji_unconst(name);
 
 #define JI_STORE_TYPED_VECTOR(name, type, inc, ...)                                                \
     JI_STORE_VECTOR(name, inc, __VA_ARGS__) args.type = type;
@@ -126,7 +129,7 @@ static inline void ji_clear_matvec(ji_matvec_t *args) {
     args->uplo = (jblas_uplo_t)0;
     args->trans = (jblas_operation_t)0;
     args->diag = (jblas_diagonal_t)0;
-    args->m = args->n = args->lda = args->incx = args->incy = 0;
+    args->m = args->n = args->kl = args->ku = args->lda = args->incx = args->incy = 0;
     args->alpha.pointer = args->beta.pointer = args->a = args->x = args->y = NULL;
 }
 
@@ -295,6 +298,7 @@ static inline bool ji_is_other_operation(jdatatype_t type, jblas_operation_t ope
 #define JI_EACH_SIZE_STRIDED(F, name, ld, stride, access, structure, shape, read)                  \
     F(args->ld) F(args->stride)
 #define JI_EACH_SIZE_POINTERS(F, name, ld, access, structure, shape, read) F(args->ld)
+#define JI_EACH_SIZE_PACKED(F, name, access, structure, order, read)
 #define JI_EACH_SIZE_TYPED_VECTOR(F, name, type, inc, ...) F(args->inc)
 #define JI_EACH_SIZE_TYPED_MATRIX(F, name, type, ld, ...) F(args->ld)
 
@@ -312,6 +316,7 @@ static inline bool ji_is_other_operation(jdatatype_t type, jblas_operation_t ope
     &&args->ld >= JI_ROWS_##shape && args->ld != 0
 #define JI_IS_RIGHT_STRIDED(name, ld, stride, ...) JI_IS_RIGHT_MATRIX(name, ld, __VA_ARGS__)
 #define JI_IS_RIGHT_POINTERS(name, ld, ...) JI_IS_RIGHT_MATRIX(name, ld, __VA_ARGS__)
+#define JI_IS_RIGHT_PACKED(name, access, structure, order, read)
 #define JI_IS_RIGHT_TYPED_VECTOR(name, type, inc, ...) JI_IS_RIGHT_VECTOR(name, inc, __VA_ARGS__)
 #define JI_IS_RIGHT_TYPED_MATRIX(name, type, ld, ...) JI_IS_RIGHT_MATRIX(name, ld, __VA_ARGS__)
 
@@ -369,6 +374,9 @@ static inline bool ji_is_other_operation(jdatatype_t type, jblas_operation_t ope
              #stride, args->stride, "with %lld matrices is more than memory can hold",             \
              args->batch_count)
 #define JI_CHECK_ONE_POINTERS(name, ld, ...) JI_CHECK_ONE_MATRIX(name, ld, __VA_ARGS__)
+#define JI_CHECK_ONE_PACKED(name, access, structure, order, read)                                  \
+    JI_CHECK(ji_addressable(args->order, args->order / 2 + 1), JSTATUS_INVALID_SIZE, #order,       \
+             args->order, "a packed triangle is more than memory can hold", 0)
 #define JI_CHECK_ONE_TYPED_VECTOR(name, type, inc, ...) JI_CHECK_ONE_VECTOR(name, inc, __VA_ARGS__)
 #define JI_CHECK_ONE_TYPED_MATRIX(name, type, ld, ...) JI_CHECK_ONE_MATRIX(name, ld, __VA_ARGS__)
 
@@ -432,6 +440,7 @@ jstatus_t ji_check_types(jhandle_t *handle, const ji_head_t *head, bool integers
 #define JI_CHECK_SCALAR_MATRIX(name, ...)
 #define JI_CHECK_SCALAR_STRIDED(name, ...)
 #define JI_CHECK_SCALAR_POINTERS(name, ...)
+#define JI_CHECK_SCALAR_PACKED(name, ...)
 #define JI_CHECK_SCALAR_TYPED_VECTOR(name, ...)
 #define JI_CHECK_SCALAR_TYPED_MATRIX(name, ...)
 #define JI_TAKE_SCALAR(t, kind, ...) JI_TAKE_SCALAR_##kind(__VA_ARGS__)
@@ -451,6 +460,7 @@ jstatus_t ji_check_types(jhandle_t *handle, const ji_head_t *head, bool integers
 #define JI_TAKE_SCALAR_MATRIX(name, ...)
 #define JI_TAKE_SCALAR_STRIDED(name, ...)
 #define JI_TAKE_SCALAR_POINTERS(name, ...)
+#define JI_TAKE_SCALAR_PACKED(name, ...)
 #define JI_TAKE_SCALAR_TYPED_VECTOR(name, ...)
 #define JI_TAKE_SCALAR_TYPED_MATRIX(name, ...)
 
@@ -473,6 +483,10 @@ jstatus_t ji_check_types(jhandle_t *handle, const ji_head_t *head, bool integers
 #define JI_CHECK_OPERAND_STRIDED(name, ld, stride, ...)                                            \
     JI_CHECK_OPERAND_MATRIX(name, ld, __VA_ARGS__)
 #define JI_CHECK_OPERAND_POINTERS(name, ld, ...) JI_CHECK_OPERAND_MATRIX(name, ld, __VA_ARGS__)
+#define JI_CHECK_OPERAND_PACKED(name, access, structure, order, read)                              \
+    if (JI_IS_NEEDED_##access(read)) {                                                             \
+        JI_CHECK_POINTER(name)                                                                     \
+    }
 #define JI_CHECK_OPERAND_TYPED_VECTOR(name, type, inc, ...)                                        \
     JI_CHECK_OPERAND_VECTOR(name, inc, __VA_ARGS__)
 #define JI_CHECK_OPERAND_TYPED_MATRIX(name, type, ld, ...)                                         \

@@ -27,6 +27,8 @@
  *     MATRIX    ld, access, structure, shape, read
  *     STRIDED   ld, stride, access, structure, shape, read      batch_count matrices, so far apart
  *     POINTERS  ld, access, structure, shape, read              batch_count pointers to matrices
+ *     PACKED    access, structure, order, read                  a triangle of n (n + 1) / 2
+ *                                                               elements, of the order n
  *     TYPED_VECTOR, TYPED_MATRIX          type, ...; as VECTOR and MATRIX: their elements' type is
  *                                         an argument, too, and the compute_type an ENUM
  *
@@ -44,11 +46,16 @@
  *                by; FACTOR, the same as Cholesky leaves it; DEFINITE, Hermitian and positive
  *                definite
  *     shape      PLAIN(rows, columns); OPERATED(trans, m, n), which op makes m x n; SIDED(m, n),
- *                square and of the order that fits beside an m x n matrix
+ *                square and of the order that fits beside an m x n matrix. Of a band there are its
+ *                diagonals, each a row of the array: BAND(m, n, kl, ku), below and above the main
+ *                one of an m x n matrix; TRIANGLE_BAND(n, k) of a matrix of order n, that and those
+ *                on the side of its triangle
  *     read       when its elements are: ALWAYS, NEVER, ALPHA or BETA unless that is 0, PRODUCT
  *                unless alpha or k is. What is READ may be NULL where it is not read
  *
  * Names are those of the parameters and of the members of a block (primitive.h) both. */
+
+#include <stdint.h>
 
 #include "blas/routine/rows_ex.h"
 #include "blas/routine/rows_extensions.h"
@@ -106,9 +113,18 @@
 #define JI_ROWS_PLAIN(rows, columns) args->rows
 #define JI_ROWS_OPERATED(trans, m, n) (args->trans == JBLAS_NO_TRANSPOSE ? args->m : args->n)
 #define JI_ROWS_SIDED(m, n) (args->side == JBLAS_LEFT ? args->m : args->n)
+#define JI_ROWS_BAND(m, n, kl, ku) ji_band_rows(args->kl, args->ku)
+#define JI_ROWS_TRIANGLE_BAND(n, k) ji_band_rows(args->k, 0)
 #define JI_COLUMNS_PLAIN(rows, columns) args->columns
 #define JI_COLUMNS_OPERATED(trans, m, n) (args->trans == JBLAS_NO_TRANSPOSE ? args->n : args->m)
 #define JI_COLUMNS_SIDED(m, n) JI_ROWS_SIDED(m, n)
+#define JI_COLUMNS_BAND(m, n, kl, ku) args->n
+#define JI_COLUMNS_TRIANGLE_BAND(n, k) args->n
+
+/* kl + ku + 1, or what no leading dimension is enough for. */
+static inline int64_t ji_band_rows(int64_t kl, int64_t ku) {
+    return kl < INT64_MAX - 1 - ku ? kl + ku + 1 : INT64_MAX;
+}
 
 /* ---- The rows ---- */
 
@@ -127,6 +143,19 @@
     X(rot, 1)                                                                                      \
     X(rotm, 1)                                                                                     \
     X(iamin, 1)                                                                                    \
+    X(gbmv, 2)                                                                                     \
+    X(sbmv, 2)                                                                                     \
+    X(hbmv, 2)                                                                                     \
+    X(spmv, 2)                                                                                     \
+    X(hpmv, 2)                                                                                     \
+    X(spr, 2)                                                                                      \
+    X(hpr, 2)                                                                                      \
+    X(spr2, 2)                                                                                     \
+    X(hpr2, 2)                                                                                     \
+    X(tbmv, 2)                                                                                     \
+    X(tbsv, 2)                                                                                     \
+    X(tpmv, 2)                                                                                     \
+    X(tpsv, 2)                                                                                     \
     X(gemm_ex, 3)
 #define JI_COMMON_ROUTINE_LIST(X)                                                                  \
     X(asum, 1)                                                                                     \

@@ -90,6 +90,110 @@
 #define JI_FUNCTIONS_trsv(X, context) JI_SDCZ(X, context, trsv)
 #define JI_ARGUMENTS_trsv(X, t) JI_ARGUMENTS_OF_TRMV(X, t, INVERTED)
 
+/* Bands. */
+
+#define JI_FUNCTIONS_gbmv(X, context) JI_SDCZ(X, context, gbmv)
+#define JI_ARGUMENTS_gbmv(X, t) \
+    X(t, ENUM, trans, OPERATION) \
+    X(t, SIZE, m) \
+    X(t, SIZE, n) \
+    X(t, SIZE, kl) \
+    X(t, SIZE, ku) \
+    X(t, SCALAR, alpha, ELEMENT) \
+    X(t, MATRIX, a, lda, READ, GENERAL, BAND(m, n, kl, ku), ALPHA) \
+    X(t, VECTOR, x, incx, READ, TAKEN(trans, m, n), ALPHA) \
+    X(t, SCALAR, beta, ELEMENT) \
+    X(t, VECTOR, y, incy, WRITTEN, GIVEN(trans, m, n), BETA)
+
+#define JI_ARGUMENTS_OF_SBMV(X, t, structure) \
+    X(t, ENUM, uplo, UPLO) \
+    X(t, SIZE, n) \
+    X(t, SIZE, k) \
+    X(t, SCALAR, alpha, ELEMENT) \
+    X(t, MATRIX, a, lda, READ, structure, TRIANGLE_BAND(n, k), ALPHA) \
+    X(t, VECTOR, x, incx, READ, ELEMENTS(n), ALPHA) \
+    X(t, SCALAR, beta, ELEMENT) \
+    X(t, VECTOR, y, incy, WRITTEN, ELEMENTS(n), BETA)
+
+#define JI_FUNCTIONS_sbmv(X, context) JI_SD(X, context, sbmv)
+#define JI_ARGUMENTS_sbmv(X, t) JI_ARGUMENTS_OF_SBMV(X, t, SYMMETRIC)
+
+#define JI_FUNCTIONS_hbmv(X, context) JI_CZ(X, context, hbmv)
+#define JI_ARGUMENTS_hbmv(X, t) JI_ARGUMENTS_OF_SBMV(X, t, HERMITIAN)
+
+#define JI_ARGUMENTS_OF_TBMV(X, t, structure) \
+    X(t, ENUM, uplo, UPLO) \
+    X(t, ENUM, trans, OPERATION) \
+    X(t, ENUM, diag, DIAGONAL) \
+    X(t, SIZE, n) \
+    X(t, SIZE, k) \
+    X(t, MATRIX, a, lda, READ, structure, TRIANGLE_BAND(n, k), ALWAYS) \
+    X(t, VECTOR, x, incx, WRITTEN, ELEMENTS(n), ALWAYS)
+
+#define JI_FUNCTIONS_tbmv(X, context) JI_SDCZ(X, context, tbmv)
+#define JI_ARGUMENTS_tbmv(X, t) JI_ARGUMENTS_OF_TBMV(X, t, TRIANGULAR)
+
+#define JI_FUNCTIONS_tbsv(X, context) JI_SDCZ(X, context, tbsv)
+#define JI_ARGUMENTS_tbsv(X, t) JI_ARGUMENTS_OF_TBMV(X, t, INVERTED)
+
+/* Packed triangles. */
+
+#define JI_ARGUMENTS_OF_SPMV(X, t, structure) \
+    X(t, ENUM, uplo, UPLO) \
+    X(t, SIZE, n) \
+    X(t, SCALAR, alpha, ELEMENT) \
+    X(t, PACKED, ap, READ, structure, n, ALPHA) \
+    X(t, VECTOR, x, incx, READ, ELEMENTS(n), ALPHA) \
+    X(t, SCALAR, beta, ELEMENT) \
+    X(t, VECTOR, y, incy, WRITTEN, ELEMENTS(n), BETA)
+
+#define JI_FUNCTIONS_spmv(X, context) JI_SD(X, context, spmv)
+#define JI_ARGUMENTS_spmv(X, t) JI_ARGUMENTS_OF_SPMV(X, t, SYMMETRIC)
+
+#define JI_FUNCTIONS_hpmv(X, context) JI_CZ(X, context, hpmv)
+#define JI_ARGUMENTS_hpmv(X, t) JI_ARGUMENTS_OF_SPMV(X, t, HERMITIAN)
+
+#define JI_ARGUMENTS_OF_SPR(X, t, of, structure) \
+    X(t, ENUM, uplo, UPLO) \
+    X(t, SIZE, n) \
+    X(t, SCALAR, alpha, of) \
+    X(t, VECTOR, x, incx, READ, ELEMENTS(n), ALPHA) \
+    X(t, PACKED, ap, WRITTEN, structure, n, ALWAYS)
+
+#define JI_FUNCTIONS_spr(X, context) JI_SD(X, context, spr)
+#define JI_ARGUMENTS_spr(X, t) JI_ARGUMENTS_OF_SPR(X, t, ELEMENT, SYMMETRIC)
+
+#define JI_FUNCTIONS_hpr(X, context) JI_CZ(X, context, hpr)
+#define JI_ARGUMENTS_hpr(X, t) JI_ARGUMENTS_OF_SPR(X, t, REAL, HERMITIAN)
+
+#define JI_ARGUMENTS_OF_SPR2(X, t, structure) \
+    X(t, ENUM, uplo, UPLO) \
+    X(t, SIZE, n) \
+    X(t, SCALAR, alpha, ELEMENT) \
+    X(t, VECTOR, x, incx, READ, ELEMENTS(n), ALPHA) \
+    X(t, VECTOR, y, incy, READ, ELEMENTS(n), ALPHA) \
+    X(t, PACKED, ap, WRITTEN, structure, n, ALWAYS)
+
+#define JI_FUNCTIONS_spr2(X, context) JI_SD(X, context, spr2)
+#define JI_ARGUMENTS_spr2(X, t) JI_ARGUMENTS_OF_SPR2(X, t, SYMMETRIC)
+
+#define JI_FUNCTIONS_hpr2(X, context) JI_CZ(X, context, hpr2)
+#define JI_ARGUMENTS_hpr2(X, t) JI_ARGUMENTS_OF_SPR2(X, t, HERMITIAN)
+
+#define JI_ARGUMENTS_OF_TPMV(X, t, structure) \
+    X(t, ENUM, uplo, UPLO) \
+    X(t, ENUM, trans, OPERATION) \
+    X(t, ENUM, diag, DIAGONAL) \
+    X(t, SIZE, n) \
+    X(t, PACKED, ap, READ, structure, n, ALWAYS) \
+    X(t, VECTOR, x, incx, WRITTEN, ELEMENTS(n), ALWAYS)
+
+#define JI_FUNCTIONS_tpmv(X, context) JI_SDCZ(X, context, tpmv)
+#define JI_ARGUMENTS_tpmv(X, t) JI_ARGUMENTS_OF_TPMV(X, t, TRIANGULAR)
+
+#define JI_FUNCTIONS_tpsv(X, context) JI_SDCZ(X, context, tpsv)
+#define JI_ARGUMENTS_tpsv(X, t) JI_ARGUMENTS_OF_TPMV(X, t, INVERTED)
+
 /* clang-format on */
 
 #endif
