@@ -1,10 +1,17 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Strided batches: which strides keep the matrices C apart. */
+/* Batches of products: which strides keep the matrices C apart, and that an item is the product
+ * that it is alone. */
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "jalloc/jalloc.h"
 #include "jtest.h"
+
+#include "blas/kernels/kernels.h"
 
 #define PLACES 256
 
@@ -115,4 +122,160 @@ JTEST(JblasBatch, StridesBeyondMemoryAreRefused) {
     }
     JEXPECT_EQ(c, 3);
     JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* ---- Bits ---- */
+
+typedef struct batch_case {
+    jblas_operation_t transa, transb;
+    int64_t m, n, k, lda, ldb, ldc, count;
+    int64_t stride[3]; /* of A, B, C */
+} batch_case_t;
+
+/* The same items by a loop, by pointers in another order, and at constant strides; of each type. */
+#define BATCH_OF_TYPE(t, T)                                                                        \
+    static jstatus_t plain_##t(jhandle_t *handle, const batch_case_t *c, const void *scalars,      \
+                               const void *a, const void *b, void *to) {                           \
+        const T *alpha = scalars, *beta = alpha + 1;                                               \
+        jstatus_t status = JSTATUS_SUCCESS;                                                        \
+        for (int64_t i = 0; i < c->count && status == JSTATUS_SUCCESS; i++)                        \
+            status = jblas_##t##gemm(handle, c->transa, c->transb, c->m, c->n, c->k, alpha,        \
+                                     (const T *)a + i * c->stride[0], c->lda,                      \
+                                     (const T *)b + i * c->stride[1], c->ldb, beta,                \
+                                     (T *)to + i * c->stride[2], c->ldc);                          \
+        return status;                                                                             \
+    }                                                                                              \
+    static jstatus_t strided_##t(jhandle_t *handle, const batch_case_t *c, const void *scalars,    \
+                                 const void *a, const void *b, void *to) {                         \
+        const T *alpha = scalars, *beta = alpha + 1;                                               \
+        return jblas_##t##gemm_strided_batched(                                                    \
+            handle, c->transa, c->transb, c->m, c->n, c->k, alpha, a, c->lda, c->stride[0], b,     \
+            c->ldb, c->stride[1], beta, to, c->ldc, c->stride[2], c->count);                       \
+    }                                                                                              \
+    static jstatus_t pointers_##t(jhandle_t *handle, const batch_case_t *c, const void *scalars,   \
+                                  const void *a, const void *b, void *to) {                        \
+        static const T *as[MOST_ITEMS], *bs[MOST_ITEMS];                                           \
+        static T *cs[MOST_ITEMS];                                                                  \
+        const T *alpha = scalars, *beta = alpha + 1;                                               \
+        for (int64_t i = 0; i < c->count; i++) {                                                   \
+            const int64_t item = c->count - 1 - i;                                                 \
+            as[i] = (const T *)a + item * c->stride[0];                                            \
+            bs[i] = (const T *)b + item * c->stride[1];                                            \
+            cs[i] = (T *)to + item * c->stride[2];                                                 \
+        }                                                                                          \
+        return jblas_##t##gemm_batched(handle, c->transa, c->transb, c->m, c->n, c->k, alpha, as,  \
+                                       c->lda, bs, c->ldb, beta, cs, c->ldc, c->count);            \
+    }
+enum { MOST_ITEMS = 300 };
+BATCH_OF_TYPE(s, float)
+BATCH_OF_TYPE(d, double)
+BATCH_OF_TYPE(c, jcomplex_f32_t)
+BATCH_OF_TYPE(z, jcomplex_f64_t)
+
+static const struct batch_type {
+    int parts;
+    bool is_single;
+    jstatus_t (*way[3])(jhandle_t *handle, const batch_case_t *c, const void *scalars,
+                        const void *a, const void *b, void *to);
+} batch_types[] = {{1, true, {plain_s, strided_s, pointers_s}},
+                   {1, false, {plain_d, strided_d, pointers_d}},
+                   {2, true, {plain_c, strided_c, pointers_c}},
+                   {2, false, {plain_z, strided_z, pointers_z}}};
+
+static void batch_store(const struct batch_type *type, void *to, int64_t index, double value) {
+    if (type->is_single)
+        ((float *)to)[index] = (float)value;
+    else
+        ((double *)to)[index] = value;
+}
+
+/* Numbers, and now and then what is none. */
+static void *batch_numbers(const struct batch_type *type, int64_t elements) {
+    const int64_t reals = elements * type->parts;
+    void *data = malloc((size_t)reals * sizeof(double) + 1);
+    for (int64_t i = 0; data != NULL && i < reals; i++) {
+        const bool odd = jtest_random_between(0, 999) == 0;
+        batch_store(type, data, i, odd ? INFINITY : jtest_random_double(-1, 1));
+    }
+    return data;
+}
+
+/* Small shapes often, and some whose items are done otherwise. */
+static batch_case_t batch_case(void) {
+    static const jblas_operation_t operations[] = {JBLAS_NO_TRANSPOSE, JBLAS_TRANSPOSE,
+                                                   JBLAS_CONJUGATE_TRANSPOSE};
+    const int64_t most = jtest_random_between(0, 9) > 0 ? 20 : 70;
+    batch_case_t c = {.transa = operations[jtest_random_between(0, 2)],
+                      .transb = operations[jtest_random_between(0, 2)],
+                      .m = jtest_random_between(1, most),
+                      .n = jtest_random_between(1, most),
+                      .k = jtest_random_between(0, jtest_random_bool() ? most : 300),
+                      .count = jtest_random_between(0, most > 20 ? 9 : MOST_ITEMS)};
+    const bool ta = c.transa != JBLAS_NO_TRANSPOSE, tb = c.transb != JBLAS_NO_TRANSPOSE;
+    c.lda = (ta ? c.k : c.m) + jtest_random_between(0, 3) + (c.k == 0);
+    c.ldb = (tb ? c.n : c.k) + jtest_random_between(0, 3) + (c.k == 0);
+    c.ldc = c.m + jtest_random_between(0, 3);
+    c.stride[0] = c.lda * (ta ? c.m : c.k) + jtest_random_between(0, 5);
+    c.stride[1] = jtest_random_between(0, 4) == 0 ? 0 : c.ldb * (tb ? c.k : c.n);
+    c.stride[2] = c.ldc * c.n + jtest_random_between(0, 5);
+    return c;
+}
+
+/* NaN are alike whatever their payload. */
+static bool batch_same(const struct batch_type *type, const void *x, const void *y, int64_t reals) {
+    const size_t bytes = type->is_single ? sizeof(float) : sizeof(double);
+    for (int64_t i = 0; i < reals; i++) {
+        const double u = type->is_single ? (double)((const float *)x)[i] : ((const double *)x)[i],
+                     v = type->is_single ? (double)((const float *)y)[i] : ((const double *)y)[i];
+        const size_t at = (size_t)i * bytes;
+        if (memcmp((const char *)x + at, (const char *)y + at, bytes) != 0 &&
+            !(isnan(u) && isnan(v)))
+            return false;
+    }
+    return true;
+}
+
+static void compare_batch(const struct batch_type *type) {
+    static const double values[] = {1, 0, -0.75, 1, 0, 2};
+    const batch_case_t c = batch_case();
+    const int64_t reals = (c.stride[2] * c.count + 1) * type->parts;
+    const size_t bytes = (size_t)reals * sizeof(double);
+    double scalars[4] = {0};
+    void *a = batch_numbers(type, c.stride[0] * (c.count + 1)),
+         *b = batch_numbers(type, c.stride[1] * c.count + c.ldb * (c.k + c.n + 1)),
+         *before = batch_numbers(type, reals), *expected = malloc(bytes), *result = malloc(bytes);
+    JASSERT_TRUE(a != NULL && b != NULL && before != NULL && expected != NULL && result != NULL);
+    for (int i = 0; i < 2 * type->parts; i++)
+        batch_store(type, scalars, i, values[jtest_random_between(0, 5)]);
+
+    jhandle_options_t options = JHANDLE_OPTIONS_INIT;
+    jhandle_t *handle = NULL;
+    options.threads = (int)jtest_random_between(1, 4);
+    JASSERT_OK(jhandle_create(&options, &handle));
+    JSCOPED_TRACE("%d parts, %s: %d %d, %ld x %ld x %ld, %ld items, ld %ld %ld %ld", type->parts,
+                  type->is_single ? "single" : "double", (int)c.transa, (int)c.transb, (long)c.m,
+                  (long)c.n, (long)c.k, (long)c.count, (long)c.lda, (long)c.ldb, (long)c.ldc);
+    for (int way = 0; way < 3; way++) {
+        void *const to = way == 0 ? expected : result;
+        memcpy(to, before, bytes / (type->is_single ? 2 : 1));
+        JEXPECT_OK(type->way[way](handle, &c, scalars, a, b, to));
+        JEXPECT_TRUE(batch_same(type, to, expected, reals));
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+    free(a), free(b), free(before), free(expected), free(result);
+}
+
+/* Neither how many items are done at once, nor by how many threads, shows in the bits, nor is
+ * anything beside the items touched. */
+JTEST(JblasBatch, ItemsHaveTheBitsOfPlainProducts) {
+    const ji_kernel_set_t *before = ji_kernels;
+    for (size_t i = 0; ji_kernel_set_at(i) != NULL; i++) {
+        if (!ji_kernel_set_is_here(ji_kernel_set_at(i)))
+            continue;
+        ji_kernel_set_use(ji_kernel_set_at(i));
+        for (int round = 0; round < 12 && !jtest_has_failure(); round++)
+            for (size_t type = 0; type < sizeof batch_types / sizeof *batch_types; type++)
+                compare_batch(&batch_types[type]);
+    }
+    ji_kernel_set_use(before);
 }

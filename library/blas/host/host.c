@@ -1,37 +1,11 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The host's tuning, batches, and what is too short for a file of its own. */
+/* The host's tuning, and what is too short for a file of its own. */
 
 #include "blas/host/host.h"
 #include "blas/kernels/factor.h"
 #include "blas/kernels/triangle.h"
-
-void ji_host_gemm_batched(void *block) {
-    const ji_matmat_t *args = block;
-    const bool reads = args->k != 0 && !host_is_zero(args->head.type, &args->alpha);
-    const void *const *a = args->a, *const *b = args->b;
-    void *const *c = args->c;
-    ji_matmat_t one = *args;
-
-    for (int64_t i = 0; i < args->batch_count; i++) {
-        one.a = reads ? a[i] : NULL, one.b = reads ? b[i] : NULL, one.c = c[i];
-        ji_host_run(JI_GEMM, &one);
-    }
-}
-
-void ji_host_gemm_strided(void *block) {
-    const ji_matmat_t *args = block;
-    jdatatype_t type = args->head.type;
-    ji_matmat_t one = *args;
-
-    for (int64_t i = 0; i < args->batch_count; i++) {
-        one.a = args->a ? ji_at(type, args->a, 0, i, args->stride_a) : NULL;
-        one.b = args->b ? ji_at(type, args->b, 0, i, args->stride_b) : NULL;
-        one.c = ji_at(type, args->c, 0, i, args->stride_c);
-        ji_host_run(JI_GEMM, &one);
-    }
-}
 
 void ji_host_set_info(void *block) {
     const ji_matmat_t *args = block;

@@ -7,7 +7,7 @@
  * ji_host_primitives (routine/primitives.c), which is filled once, by the first call: with jblas's
  * own functions, or where the CBLAS is asked for with the guest's (blas/guest/).
  *
- *   host.h host.c                      the tuning; batches; what is common
+ *   host.h host.c                      the tuning; what is common
  *   vector.c                           level 1 by kernels/level1.h, sums in a fixed order; by
  *                                      threads where they pay
  *   matvec.h matvec.c matvec_square.c  level 2 by kernels/matvec.h
@@ -17,6 +17,7 @@
  *   mixed.c split_kernels.c            products of several types; real parts of complex matrices
  *   product.h product.c panels.c       level 3 by kernels/product.h, and the workspace for it
  *   matmat.c gemm_3m.c                 its routines; complex gemm by three real products
+ *   gemm_batch.c                       products of a batch
  *   trsm.c                             solves with triangles, by products and kernels/triangle.h
  *   triangle_factor.c                  trtri and potrf, by kernels/factor.h
  *

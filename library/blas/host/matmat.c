@@ -35,46 +35,35 @@ static ji_product_t triangle_of(const ji_matmat_t *args, jdatatype_t alpha_type,
 }
 
 /* A strip of A after the other, copied. Not inlined, lest others make room for the strip. */
-static __attribute__((noinline)) void gemm_strips(const ji_matmat_t *args,
-                                                  const ji_product_direct_t *whole) {
+static __attribute__((noinline)) void gemm_strips(const ji_matmat_t *args) {
     const jdatatype_t type = args->head.type;
     const ji_product_kernels_t *kernels = ji_kernels->product[type];
     const bool conjugate = args->transa == JBLAS_CONJUGATE_TRANSPOSE;
     _Alignas(64) char strip[JI_PRODUCT_STRIP_BYTES];
-    ji_product_direct_t direct = *whole;
+    ji_batch_item_t item = {.a = strip, .b = args->b};
+    ji_product_direct_t direct = ji_gemm_direct(args, &item, 1);
 
-    direct.a = strip, direct.a_step = kernels->rows;
+    direct.a_step = kernels->rows;
     for (int64_t i = 0; i < args->m; i += kernels->rows) {
         direct.m = ji_min(kernels->rows, args->m - i);
-        direct.c = ji_at(type, args->c, i, 0, args->ldc);
+        item.c = ji_at(type, args->c, i, 0, args->ldc);
         kernels->pack_a(strip, ji_at(type, args->a, 0, i, args->lda), args->lda, 1, (int)direct.m,
                         args->k, conjugate, false);
-        kernels->direct(&direct);
+        ji_kernels->batch[type]->product(&direct);
     }
 }
 
 /* The shortest way for the smallest products: one panel of the depth, in place, one thread. The
  * same as ji_product() makes of it. */
 static void gemm_small(const ji_matmat_t *args) {
-    const bool plain = args->transb == JBLAS_NO_TRANSPOSE;
-    ji_product_direct_t direct = {.m = args->m,
-                                  .n = args->n,
-                                  .depth = args->k,
-                                  .a = args->a,
-                                  .a_step = args->lda,
-                                  .b = args->b,
-                                  .b_row_step = plain ? 1 : args->ldb,
-                                  .b_column_step = plain ? args->ldb : 1,
-                                  .conjugate_b = args->transb == JBLAS_CONJUGATE_TRANSPOSE,
-                                  .c = args->c,
-                                  .ldc = args->ldc};
+    if (args->transa != JBLAS_NO_TRANSPOSE) {
+        gemm_strips(args);
+        return;
+    }
 
-    ji_read_scalar(args->head.type, &args->alpha, direct.scalars.alpha);
-    ji_read_scalar(args->head.type, &args->beta, direct.scalars.beta);
-    if (args->transa == JBLAS_NO_TRANSPOSE)
-        ji_kernels->product[args->head.type]->direct(&direct);
-    else
-        gemm_strips(args, &direct);
+    const ji_batch_item_t item = {args->a, args->b, args->c};
+    const ji_product_direct_t direct = ji_gemm_direct(args, &item, 1);
+    ji_kernels->batch[args->head.type]->product(&direct);
 }
 
 /* op(A) and op(B). */
@@ -89,20 +78,12 @@ ji_product_t ji_gemm_product(const ji_matmat_t *args) {
     return product;
 }
 
-/* One panel, and no work for two threads: as rows and columns below 32 never are. */
-static bool gemm_is_small(const ji_matmat_t *args) {
-    return args->panels == NULL && args->k <= JI_PRODUCT_DEPTH / 2 &&
-           ((args->m | args->n) < 32 || args->head.threads.count < 2 ||
-            ji_product_work(args->head.type, args->m, args->n, args->k) <
-                2 * JI_PRODUCT_LEAST_WORK);
-}
-
 void ji_host_gemm(void *block) {
     const ji_matmat_t *args = block;
     if (ji_host_gemm_is_scaling(args))
         return;
 
-    if (gemm_is_small(args)) {
+    if (ji_gemm_is_small(args)) {
         gemm_small(args);
         return;
     }

@@ -14,6 +14,7 @@
 
 #include "blas/algorithms/product.h"
 #include "blas/host/host.h"
+#include "blas/kernels/batch.h"
 #include "blas/kernels/product.h"
 
 typedef enum ji_operand_kind {
@@ -80,6 +81,36 @@ static inline void ji_read_scalar(jdatatype_t type, const ji_scalar_t *scalar, d
 
     value[0] = single ? (double)s[0] : d[0];
     value[1] = !ji_is_complex(type) ? 0 : single ? (double)s[1] : d[1];
+}
+
+/* gemm of one panel of the depth, in place, where A is not transposed, of such items. Inline: of
+ * the smallest products a call costs as much as a step. */
+static inline ji_product_direct_t ji_gemm_direct(const ji_matmat_t *args,
+                                                 const ji_batch_item_t *items, int64_t count) {
+    const bool plain = args->transb == JBLAS_NO_TRANSPOSE;
+    ji_product_direct_t direct = {.m = args->m,
+                                  .n = args->n,
+                                  .depth = args->k,
+                                  .a_step = args->lda,
+                                  .b_row_step = plain ? 1 : args->ldb,
+                                  .b_column_step = plain ? args->ldb : 1,
+                                  .conjugate_b = args->transb == JBLAS_CONJUGATE_TRANSPOSE,
+                                  .ldc = args->ldc,
+                                  .items = items,
+                                  .count = count};
+
+    ji_read_scalar(args->head.type, &args->alpha, direct.scalars.alpha);
+    ji_read_scalar(args->head.type, &args->beta, direct.scalars.beta);
+    return direct;
+}
+
+/* Whether gemm is such a product: one panel, and no work for two threads: as rows and columns below
+ * 32 never are. */
+static inline bool ji_gemm_is_small(const ji_matmat_t *args) {
+    return args->panels == NULL && args->k <= JI_PRODUCT_DEPTH / 2 &&
+           ((args->m | args->n) < 32 || args->head.threads.count < 2 ||
+            ji_product_work(args->head.type, args->m, args->n, args->k) <
+                2 * JI_PRODUCT_LEAST_WORK);
 }
 
 /* op(X) as an operand whose lines are its rows (A), or its columns (B). */

@@ -4,6 +4,7 @@
 /* The sets of kernels, and which one runs. */
 
 #include "blas/kernels/kernels.h"
+#include "blas/kernels/batch.h"
 #include "blas/kernels/factor.h"
 #include "blas/kernels/level1.h"
 #include "blas/kernels/matvec.h"
@@ -12,7 +13,7 @@
 
 #define FAMILIES(set)                                                                              \
     .product = ji_product_##set, .matvec = ji_matvec_##set, .level1 = ji_level1_##set,             \
-    .triangle = ji_triangle_##set, .factor = ji_factor_##set
+    .triangle = ji_triangle_##set, .factor = ji_factor_##set, .batch = ji_batch_##set
 
 #if defined(__x86_64__)
 #define KERNELS_ARE_FUSED false /* of the generic set */

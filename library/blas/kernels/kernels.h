@@ -9,7 +9,7 @@
  *   vector.h                 what a vector is, for one set
  *   each_type.h              includes a text for s, d, c and z
  *   level1.h matvec.h        the families' tables of functions, one for each element type
- *   product.h
+ *   product.h batch.h ...
  *   level1_kernel.h          their texts, which files named after a set include, to be compiled for
  *   matvec_kernel.h          it (level1_avx512.c ...)
  *   product_kernel.h
@@ -26,6 +26,7 @@ typedef struct ji_matvec_kernels ji_matvec_kernels_t;     /* matvec.h */
 typedef struct ji_level1 ji_level1_t;                     /* level1.h */
 typedef struct ji_triangle_kernels ji_triangle_kernels_t; /* triangle.h */
 typedef struct ji_factor_kernels ji_factor_kernels_t;     /* factor.h */
+typedef struct ji_batch_kernels ji_batch_kernels_t;       /* batch.h */
 
 typedef struct ji_kernel_set {
     const char *name; /* "avx512", "avx2", "generic": as JALLOC_HOST_ISA says it */
@@ -37,6 +38,7 @@ typedef struct ji_kernel_set {
     const ji_level1_t *const *level1;
     const ji_triangle_kernels_t *const *triangle;
     const ji_factor_kernels_t *const *factor;
+    const ji_batch_kernels_t *const *batch;
 } ji_kernel_set_t;
 
 /* The set in use. Chosen by the first call of a process; before, the best. */

@@ -30,19 +30,6 @@ typedef struct ji_product_scalars {
     double alpha[2], beta[2]; /* beta 0: C is not read */
 } ji_product_scalars_t;
 
-/* C += alpha A B + beta C in place: A by columns, B with any strides. */
-typedef struct ji_product_direct {
-    int64_t m, n, depth;
-    const void *a;
-    int64_t a_step; /* to the next column, elements */
-    const void *b;
-    int64_t b_row_step, b_column_step; /* elements */
-    bool conjugate_b;
-    ji_product_scalars_t scalars;
-    void *c;
-    int64_t ldc;
-} ji_product_direct_t;
-
 typedef void (*ji_product_pack_t)(void *to, const void *from, int64_t line_step, int64_t step_step,
                                   int count, int64_t depth, bool conjugate, bool turned);
 
@@ -96,7 +83,6 @@ struct ji_product_kernels {
     void (*update_triangle)(int rows, int columns, const void *sums,
                             const ji_product_scalars_t *scalars, void *c, int64_t ldc, int diagonal,
                             bool lower);
-    void (*direct)(const ji_product_direct_t *call);
     /* Of real types alone, for complex matrices. Rows x columns of a piece that is packed next, by
      * columns; and a tile, or a part of one, whose C is complex: a part of alpha that is 0 is left
      * out, whatever the sums are. */

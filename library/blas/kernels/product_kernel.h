@@ -9,8 +9,8 @@
  *
  * Complex sums are real ones of twice the depth: with a = (x, y) and b = (u, v) each step is first
  * (x, y) u and then (-y, x) v. Packed, A holds (x, y) and (-y, x) one behind the other and B holds
- * u and v, so the real tile does the rest, without knowing (the "1m" method, Van Zee 2020). In
- * place the second vector is made of the first in a register. */
+ * u and v, so the real tile does the rest, without knowing (the "1m" method, Van Zee 2020). What is
+ * multiplied in place is batch_kernel.h's. */
 
 #if VECTOR_REGISTERS == 32
 #define TILE_COLUMNS 8
@@ -21,58 +21,12 @@
 #define PARTS (1 + COMPLEX)
 #define TILE_REALS (TILE_VECTORS * LANES) /* in a column */
 #define TILE_ROWS (TILE_REALS / PARTS)
-#define DIRECT_AHEAD 12 /* columns of A */
-#define DIRECT_SUMS (TILE_COLUMNS * TILE_VECTORS)
-#define DIRECT_WIDE 6 /* vectors */
-#define DIRECT_FEW (TILE_COLUMNS / 2 / PARTS)
 #define SQUARE (NARROW_BYTES / (int)sizeof(REAL) / PARTS)
 #define AHEAD_STEPS 8 /* between requests for lines of a complex C */
 
+#include "blas/kernels/update_kernel.h"
+
 /* ---- To C ---- */
-
-typedef struct NAME(scalars) {
-    VECTOR alpha, alpha_i, beta, beta_i;
-    bool turns_alpha, turns_beta, reads;
-} NAME(scalars_t);
-
-VECTOR_INLINE NAME(scalars_t) NAME(spread)(const ji_product_scalars_t *scalars) {
-    const double *alpha = scalars->alpha, *beta = scalars->beta;
-    return (NAME(scalars_t)){V(splat)((REAL)alpha[0]),
-                             V(splat)((REAL)alpha[1]),
-                             V(splat)((REAL)beta[0]),
-                             V(splat)((REAL)beta[1]),
-                             COMPLEX && alpha[1] != 0,
-                             COMPLEX && beta[1] != 0,
-                             beta[0] != 0 || (COMPLEX && beta[1] != 0)};
-}
-
-/* What C becomes where it held `old`, which is 0 where C is not read. */
-VECTOR_INLINE VECTOR NAME(added)(const NAME(scalars_t) * by, VECTOR sum, VECTOR old) {
-    VECTOR result;
-
-    if (by->reads) {
-        result = by->beta * old;
-        if (by->turns_beta)
-            result = V(fma)(by->beta_i, V(turn)(old), result);
-        result = V(fma)(by->alpha, sum, result);
-    } else {
-        result = by->alpha * sum;
-    }
-
-    return by->turns_alpha ? V(fma)(by->alpha_i, V(turn)(sum), result) : result;
-}
-
-VECTOR_INLINE void NAME(update_column)(int64_t reals, const REAL *sums, const NAME(scalars_t) * by,
-                                       REAL *c) {
-    for (; reals >= LANES; reals -= LANES, sums += LANES, c += LANES)
-        V(store)(c, NAME(added)(by, V(load)(sums), by->reads ? V(load)(c) : V(splat)(0)));
-
-    if (reals > 0) {
-        const PART part = V(first)((int)reals);
-        const VECTOR old = by->reads ? V(load_part)(c, part) : V(splat)(0);
-        V(store_part)(c, NAME(added)(by, V(load_part)(sums, part), old), part);
-    }
-}
 
 static void NAME(update)(int rows, int columns, const void *sums_,
                          const ji_product_scalars_t *scalars, void *c_, int64_t ldc) {
@@ -376,179 +330,6 @@ static void NAME(tile)(int64_t depth, const void *a, const void *b,
 }
 
 #endif
-
-/* ---- In place ---- */
-
-/* A tile of `vectors` x `columns`, of which the last vector has what `last` says. The numbers are
- * the compiler's, after inlining. */
-VECTOR_INLINE void NAME(direct_tile)(const ji_product_direct_t *call, const NAME(scalars_t) * by,
-                                     int vectors, int columns, PART last, const REAL *a,
-                                     const REAL *b, REAL *c, int rows) {
-    const int64_t a_step = call->a_step * PARTS, b_step = call->b_row_step * PARTS,
-                  b_next = call->b_column_step * PARTS, ldc = call->ldc * PARTS;
-    const REAL *b_behind = b + TILE_COLUMNS * b_next; /* another register for columns behind */
-    /* Columns that are pages apart are not foreseen by the processor. */
-    const bool is_far = a_step * (int64_t)sizeof(REAL) >= 4096;
-    VECTOR acc[DIRECT_SUMS];
-
-    VECTOR_UNROLL
-    for (int j = 0; j < columns; j++)
-        VECTOR_UNROLL
-    for (int v = 0; v < vectors; v++)
-        acc[j * vectors + v] = V(splat)(0);
-
-#if COMPLEX
-    const REAL sign = call->conjugate_b ? -1 : 1;
-#endif
-    for (int64_t p = 0; p < call->depth; p++, a += a_step, b += b_step, b_behind += b_step) {
-        VECTOR column[DIRECT_WIDE];
-        VECTOR_UNROLL
-        for (int v = 0; v < vectors; v++)
-            column[v] =
-                v < vectors - 1 ? V(load)(a + v * LANES) : V(load_part)(a + v * LANES, last);
-        if (is_far) {
-            VECTOR_UNROLL
-            for (int v = 0; v < vectors; v++)
-                __builtin_prefetch(a + DIRECT_AHEAD * a_step + v * LANES);
-        }
-        VECTOR_UNROLL
-        for (int j = 0; j < columns; j++) {
-            const REAL *const one = (j < TILE_COLUMNS ? b : b_behind) + j % TILE_COLUMNS * b_next;
-            const VECTOR factor = V(splat)(one[0]);
-            VECTOR_UNROLL
-            for (int v = 0; v < vectors; v++)
-                acc[j * vectors + v] = V(fma)(column[v], factor, acc[j * vectors + v]);
-        }
-#if COMPLEX
-        VECTOR_UNROLL
-        for (int v = 0; v < vectors; v++)
-            column[v] = V(turn)(column[v]);
-        VECTOR_UNROLL
-        for (int j = 0; j < columns; j++) {
-            const REAL *const one = (j < TILE_COLUMNS ? b : b_behind) + j % TILE_COLUMNS * b_next;
-            const VECTOR factor = V(splat)(sign * one[1]);
-            VECTOR_UNROLL
-            for (int v = 0; v < vectors; v++)
-                acc[j * vectors + v] = V(fma)(column[v], factor, acc[j * vectors + v]);
-        }
-#endif
-    }
-
-    VECTOR_FENCE; /* the scalars are for what follows: no register holds them in the loop */
-    (void)rows;
-#if COMPLEX
-    if (by->turns_alpha || by->turns_beta) { /* seldom */
-        REAL sums[DIRECT_SUMS * LANES];
-        VECTOR_UNROLL
-        for (int j = 0; j < columns; j++) {
-            VECTOR_UNROLL
-            for (int v = 0; v < vectors; v++)
-                V(store)(sums + (j * vectors + v) * LANES, acc[j * vectors + v]);
-            NAME(update_column)(rows * PARTS, sums + j * vectors * LANES, by, c + j * ldc);
-        }
-        return;
-    }
-#endif
-
-    VECTOR_UNROLL
-    for (int j = 0; j < columns; j++)
-        VECTOR_UNROLL
-    for (int v = 0; v < vectors; v++) {
-        REAL *const to = c + j * ldc + v * LANES;
-        VECTOR result = by->alpha * acc[j * vectors + v];
-        if (by->reads) {
-            const VECTOR old = v < vectors - 1 ? V(load)(to) : V(load_piece)(to, last);
-            result = V(fma)(by->alpha, acc[j * vectors + v], by->beta * old);
-        }
-        if (v < vectors - 1)
-            V(store)(to, result);
-        else
-            V(store_piece)(to, result, last);
-    }
-}
-
-/* A strip of `vectors` vectors of rows by `columns` columns at once, and what is left. */
-VECTOR_INLINE void NAME(direct_strip)(const ji_product_direct_t *call, const NAME(scalars_t) * by,
-                                      int vectors, int columns, PART last, int rows, const REAL *a,
-                                      REAL *c) {
-    const REAL *b = call->b;
-    const int64_t b_next = call->b_column_step * PARTS, ldc = call->ldc * PARTS;
-    int64_t left = call->n;
-
-    for (; left >= columns; left -= columns, b += columns * b_next, c += columns * ldc)
-        NAME(direct_tile)(call, by, vectors, columns, last, a, b, c, rows);
-    VECTOR_UNROLL
-    for (int some = 12; some >= 4; some -= 4)
-        if (some < columns && left >= some) {
-            NAME(direct_tile)(call, by, vectors, some, last, a, b, c, rows);
-            left -= some, b += some * b_next, c += some * ldc;
-        }
-    switch (left) {
-    case 3: NAME(direct_tile)(call, by, vectors, 3, last, a, b, c, rows); break;
-    case 2: NAME(direct_tile)(call, by, vectors, 2, last, a, b, c, rows); break;
-    case 1: NAME(direct_tile)(call, by, vectors, 1, last, a, b, c, rows); break;
-    default: break;
-    }
-}
-
-/* A strip of DIRECT_WIDE vectors, for at most DIRECT_FEW columns. */
-VECTOR_INLINE void NAME(direct_wide)(const ji_product_direct_t *call, const NAME(scalars_t) * by,
-                                     const REAL *a, REAL *c) {
-    const int rows = DIRECT_WIDE * LANES / PARTS;
-    const PART all = V(first)(LANES);
-    const REAL *const b = call->b;
-
-    switch (call->n) {
-    case 1: NAME(direct_tile)(call, by, DIRECT_WIDE, 1, all, a, b, c, rows); break;
-#if DIRECT_FEW > 1
-    case 2: NAME(direct_tile)(call, by, DIRECT_WIDE, 2, all, a, b, c, rows); break;
-#endif
-#if DIRECT_FEW > 2
-    case 3: NAME(direct_tile)(call, by, DIRECT_WIDE, 3, all, a, b, c, rows); break;
-    case 4: NAME(direct_tile)(call, by, DIRECT_WIDE, 4, all, a, b, c, rows); break;
-#endif
-    default: break;
-    }
-}
-
-/* How many vectors are done at once of so many: none is left alone, it would wait for its sums, and
- * where registers are enough four, with fewer columns. */
-VECTOR_INLINE int NAME(direct_vectors)(int64_t left) {
-    if (VECTOR_REGISTERS == 32)
-        return left < 3 ? (int)left : left >= 4 * (left % 3) && left % 3 > 0 ? 4 : 3;
-    return left == 4 ? 2 : left < 3 ? (int)left : 3;
-}
-
-static void NAME(direct)(const ji_product_direct_t *call) {
-    const NAME(scalars_t) by = NAME(spread)(&call->scalars);
-    VECTOR_IN_MEMORY(by);
-    const REAL *a = call->a;
-    REAL *c = call->c;
-    int64_t left = call->m * PARTS;
-
-    if (call->n <= DIRECT_FEW)
-        for (; left >= DIRECT_WIDE * LANES; left -= DIRECT_WIDE * LANES) {
-            NAME(direct_wide)(call, &by, a, c);
-            a += DIRECT_WIDE * LANES, c += DIRECT_WIDE * LANES;
-        }
-
-    while (left > 0) {
-        const int vectors = NAME(direct_vectors)((left + LANES - 1) / LANES);
-        const int reals = left < vectors * LANES ? (int)left : vectors * LANES,
-                  rows = reals / PARTS;
-        const PART last = V(first)(reals - (vectors - 1) * LANES);
-
-        switch (vectors) {
-#if VECTOR_REGISTERS == 32
-        case 4: NAME(direct_strip)(call, &by, 4, DIRECT_SUMS / 4, last, rows, a, c); break;
-#endif
-        case 3: NAME(direct_strip)(call, &by, 3, TILE_COLUMNS, last, rows, a, c); break;
-        case 2: NAME(direct_strip)(call, &by, 2, TILE_COLUMNS, last, rows, a, c); break;
-        default: NAME(direct_strip)(call, &by, 1, 2 * TILE_COLUMNS, last, rows, a, c); break;
-        }
-        left -= reals, a += reals, c += reals;
-    }
-}
 
 /* ---- Packing ---- */
 
@@ -886,7 +667,6 @@ static const ji_product_kernels_t NAME(product) = {
     .tile_corner = NAME(tile_corner),
     .update = NAME(update),
     .update_triangle = NAME(update_triangle),
-    .direct = NAME(direct),
 #if !COMPLEX
     .parts = NAME(parts),
     .tile_complex = NAME(tile_complex),
@@ -898,9 +678,5 @@ static const ji_product_kernels_t NAME(product) = {
 #undef PARTS
 #undef TILE_REALS
 #undef TILE_ROWS
-#undef DIRECT_AHEAD
-#undef DIRECT_SUMS
-#undef DIRECT_WIDE
-#undef DIRECT_FEW
 #undef SQUARE
 #undef AHEAD_STEPS

@@ -80,6 +80,9 @@
 #else
 #define VECTOR_HOLD(v) (void)(v)
 #endif
+/* An address or a distance as it is, whatever it was computed from: compilers that know the latter
+ * keep more of it in registers than there are. */
+#define VECTOR_PLAIN(x) __asm__("" : "+r"(x))
 /* What is loaded behind it was not loaded before it. */
 #define VECTOR_FENCE __asm__ volatile("" ::: "memory")
 /* An object that is loaded from its place behind a fence, and in no register meanwhile. */

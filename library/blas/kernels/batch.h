@@ -1,0 +1,37 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_BLAS_KERNELS_BATCH_H
+#define JALLOC_BLAS_KERNELS_BATCH_H
+
+/* The kernels of what is small, one item or a batch of them: products in place. */
+
+#include "blas/kernels/product.h"
+
+/* The matrices of one item. */
+typedef struct ji_batch_item {
+    const void *a, *b;
+    void *c;
+} ji_batch_item_t;
+
+/* C = alpha A B + beta C in place, of one item or many: A by columns, B with any strides; one panel
+ * of the depth. */
+typedef struct ji_product_direct {
+    int64_t m, n, depth;
+    int64_t a_step;                    /* to the next column, elements */
+    int64_t b_row_step, b_column_step; /* elements */
+    bool conjugate_b;
+    ji_product_scalars_t scalars;
+    int64_t ldc;
+    const ji_batch_item_t *items;
+    int64_t count;
+} ji_product_direct_t;
+
+struct ji_batch_kernels {
+    void (*product)(const ji_product_direct_t *call);
+};
+
+extern const ji_batch_kernels_t *const ji_batch_avx512[4];
+extern const ji_batch_kernels_t *const ji_batch_avx2[4];
+extern const ji_batch_kernels_t *const ji_batch_generic[4];
+
+#endif
