@@ -127,6 +127,19 @@ enum { NUMBER_OF_TRANS_OF_UPDATE = 3 }; /* syrk and its like */
 #define TURN_her2 turn_hermitian_rank2
 #define TURN_trmv turn_triangular
 #define TURN_trsv turn_triangular
+#define TURN_gbmv turn_general_band
+#define TURN_sbmv turn_symmetric
+#define TURN_hbmv turn_hermitian
+#define TURN_spmv turn_symmetric
+#define TURN_hpmv turn_hermitian
+#define TURN_spr turn_symmetric
+#define TURN_hpr turn_hermitian_rank1
+#define TURN_spr2 turn_symmetric
+#define TURN_hpr2 turn_hermitian_rank2
+#define TURN_tbmv turn_triangular
+#define TURN_tbsv turn_triangular
+#define TURN_tpmv turn_triangular
+#define TURN_tpsv turn_triangular
 #define TURN_gemm turn_product
 #define TURN_symm turn_sided
 #define TURN_hemm turn_sided
@@ -139,13 +152,31 @@ enum { NUMBER_OF_TRANS_OF_UPDATE = 3 }; /* syrk and its like */
 
 /* ---- Functions of matrices ---- */
 
+/* How a routine's matrix is stored, by its row: the sum is one of ji_storage_t. */
+#define STORAGE(sum) (ji_storage_t)(0 sum)
+#define STORED(t, kind, ...) STORED_##kind(__VA_ARGS__)
+#define STORED_ENUM(...)
+#define STORED_SIZE(...)
+#define STORED_SCALAR(...)
+#define STORED_VECTOR(...)
+#define STORED_PACKED(...) +JI_STORED_PACKED
+#define STORED_MATRIX(name, ld, access, structure, shape, read) +STORED_##shape
+#define STORED_PLAIN(...) JI_STORED_FULL
+#define STORED_BAND(...) JI_STORED_BAND
+#define STORED_TRIANGLE_BAND(...) JI_STORED_BAND
+
 /* What is done of turned.conjugates, around the call. */
 #define CONJUGATED_2(routine, t, called, function)                                                 \
     if (ji_is_complex(JI_TYPE_##t) && turned.conjugates != 0) {                                    \
         ji_conjugated_t conjugated;                                                                \
+        bool is_done;                                                                              \
         ji_dropin_conjugate(JI_TYPE_##t, &args, &turned, &conjugated);                             \
-        {JI_DROPIN_RUN(routine, t, called, function, true, true)} ji_dropin_conjugate_back(        \
-            JI_TYPE_##t, &args, &turned, &conjugated);                                             \
+        {                                                                                          \
+            JI_DROPIN_RUN(routine, t, called, function, true, true)                                \
+            is_done = !jstatus_is_error(status);                                                   \
+        }                                                                                          \
+        ji_dropin_conjugate_back(JI_TYPE_##t, &args, &turned, &conjugated,                         \
+                                 STORAGE(JI_ARGUMENTS_##routine(STORED, )), is_done);              \
         return;                                                                                    \
     }
 #define CONJUGATED_3(routine, t, called, function)

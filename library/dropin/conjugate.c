@@ -58,22 +58,25 @@ static const void *conjugate_copy(jdatatype_t type, const void *x, int64_t count
     return copy;
 }
 
-/* Memory for both copies, of which either may have no bytes. */
-static void take_room(ji_conjugated_t *conjugated, size_t x_bytes, size_t y_bytes, void *room[2]) {
+/* Memory for both copies, of which either may have no bytes. False: there is none. */
+static bool take_room(ji_conjugated_t *conjugated, size_t x_bytes, size_t y_bytes, void *room[2]) {
     room[0] = conjugated->stack[0], room[1] = conjugated->stack[1];
     if (x_bytes <= JI_TURN_STACK_BYTES && y_bytes <= JI_TURN_STACK_BYTES)
-        return;
+        return true;
 
     jhandle_t *handle = ji_dropin_handle();
     const size_t bytes[] = {x_bytes, y_bytes};
     if (handle != NULL &&
         jborrow_begin(&conjugated->borrow, handle, "conjugate", 2, bytes) == JSTATUS_SUCCESS) {
         room[0] = conjugated->borrow.ptr[0], room[1] = conjugated->borrow.ptr[1];
-        return;
+        return true;
     }
 
     conjugated->allocated = malloc(x_bytes + y_bytes);
+    if (conjugated->allocated == NULL)
+        return false;
     room[0] = conjugated->allocated, room[1] = (char *)conjugated->allocated + x_bytes;
+    return true;
 }
 
 void ji_dropin_conjugate(jdatatype_t type, ji_matvec_t *args, const ji_turned_t *turned,
@@ -81,17 +84,24 @@ void ji_dropin_conjugate(jdatatype_t type, ji_matvec_t *args, const ji_turned_t 
     conjugated->borrow.handle_ = NULL;
     conjugated->borrow.ok = false;
     conjugated->allocated = NULL;
+    conjugated->alpha = NULL;
     const bool copies_x = (turned->conjugates & JI_TURN_COPY_X) != 0 &&
                           is_there(args->x, turned->count_x, args->incx);
     const bool copies_y = (turned->conjugates & JI_TURN_COPY_Y) != 0 &&
                           is_there(args->y, turned->count_y, args->incy);
     void *room[2];
-    take_room(conjugated, copies_x ? (size_t)turned->count_x * ji_sizeof(type) : 0,
-              copies_y ? (size_t)turned->count_y * ji_sizeof(type) : 0, room);
+    const bool has_room =
+        take_room(conjugated, copies_x ? (size_t)turned->count_x * ji_sizeof(type) : 0,
+                  copies_y ? (size_t)turned->count_y * ji_sizeof(type) : 0, room);
 
-    if (copies_x)
+    if (!has_room) {
+        static const ji_value_t zero;
+        conjugated->alpha = args->alpha.pointer;
+        args->alpha.pointer = &zero;
+    }
+    if (copies_x && has_room)
         args->x = conjugate_copy(type, args->x, turned->count_x, &args->incx, room[0]);
-    if (copies_y)
+    if (copies_y && has_room)
         args->y =
             (void *)(uintptr_t)conjugate_copy(type, args->y, turned->count_y, &args->incy, room[1]);
 
@@ -102,7 +112,9 @@ void ji_dropin_conjugate(jdatatype_t type, ji_matvec_t *args, const ji_turned_t 
 }
 
 void ji_dropin_conjugate_back(jdatatype_t type, const ji_matvec_t *args, const ji_turned_t *turned,
-                              ji_conjugated_t *conjugated) {
+                              ji_conjugated_t *conjugated, ji_storage_t storage, bool is_done) {
+    if (conjugated->alpha != NULL && is_done)
+        ji_dropin_elementwise(type, args, turned, conjugated->alpha, storage);
     if ((turned->conjugates & JI_TURN_X) != 0)
         conjugate_in_place(type, args->x, turned->count_x, args->incx);
     if ((turned->conjugates & JI_TURN_Y) != 0)

@@ -44,6 +44,19 @@
     VOID(her2, 2)                                                                                  \
     VOID(trmv, 2)                                                                                  \
     VOID(trsv, 2)                                                                                  \
+    VOID(gbmv, 2)                                                                                  \
+    VOID(sbmv, 2)                                                                                  \
+    VOID(hbmv, 2)                                                                                  \
+    VOID(spmv, 2)                                                                                  \
+    VOID(hpmv, 2)                                                                                  \
+    VOID(spr, 2)                                                                                   \
+    VOID(hpr, 2)                                                                                   \
+    VOID(spr2, 2)                                                                                  \
+    VOID(hpr2, 2)                                                                                  \
+    VOID(tbmv, 2)                                                                                  \
+    VOID(tbsv, 2)                                                                                  \
+    VOID(tpmv, 2)                                                                                  \
+    VOID(tpsv, 2)                                                                                  \
     VOID(gemm, 3)                                                                                  \
     VOID(symm, 3)                                                                                  \
     VOID(hemm, 3)                                                                                  \

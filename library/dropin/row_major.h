@@ -26,10 +26,22 @@ enum {
     JI_TURN_Y = 8
 };
 
+/* What a call is whose vectors are copied: for the way that needs no copies. */
+typedef enum ji_elementwise {
+    JI_ELEMENTWISE_GENERAL,   /* y += alpha A x */
+    JI_ELEMENTWISE_HERMITIAN, /* the same of a triangle */
+    JI_ELEMENTWISE_OUTER,     /* A += alpha x y^T */
+    JI_ELEMENTWISE_RANK1,
+    JI_ELEMENTWISE_RANK2
+} ji_elementwise_t;
+
+typedef enum ji_storage { JI_STORED_FULL, JI_STORED_BAND, JI_STORED_PACKED } ji_storage_t;
+
 typedef struct ji_turned {
     ji_value_t alpha, beta; /* conjugated, if they are */
     unsigned conjugates;    /* JI_TURN_* */
-    int refused;            /* the operation for which there is no such call */
+    ji_elementwise_t elementwise;
+    int refused; /* the operation for which there is no such call */
     int64_t count_x, count_y;
 } ji_turned_t;
 
@@ -126,9 +138,15 @@ static inline bool turn_general(jdatatype_t type, ji_matvec_t *args, ji_turned_t
     JI_SWAP(args->m, args->n);
     if (turn_operation(type, &args->trans)) {
         turn_to_conjugate(type, args, turned);
+        turned->elementwise = JI_ELEMENTWISE_GENERAL;
         turned->count_x = args->n, turned->count_y = args->m;
     }
     return true;
+}
+
+static inline bool turn_general_band(jdatatype_t type, ji_matvec_t *args, ji_turned_t *turned) {
+    JI_SWAP(args->kl, args->ku);
+    return turn_general(type, args, turned);
 }
 
 static inline bool turn_outer(jdatatype_t type, ji_matvec_t *args, ji_turned_t *turned) {
@@ -141,6 +159,7 @@ static inline bool turn_outer(jdatatype_t type, ji_matvec_t *args, ji_turned_t *
 /* As x y^T with a conjugated x; that is geru's. */
 static inline bool turn_outer_conjugated(jdatatype_t type, ji_matvec_t *args, ji_turned_t *turned) {
     (void)turn_outer(type, args, turned);
+    turned->elementwise = JI_ELEMENTWISE_OUTER;
     turned->conjugates = JI_TURN_COPY_X;
     turned->count_x = args->m;
     return true;
@@ -155,6 +174,7 @@ static inline bool turn_symmetric(jdatatype_t type, ji_matvec_t *args, ji_turned
 static inline bool turn_hermitian(jdatatype_t type, ji_matvec_t *args, ji_turned_t *turned) {
     turn_uplo(&args->uplo);
     turn_to_conjugate(type, args, turned);
+    turned->elementwise = JI_ELEMENTWISE_HERMITIAN;
     turned->count_x = turned->count_y = args->n;
     return true;
 }
@@ -162,6 +182,7 @@ static inline bool turn_hermitian(jdatatype_t type, ji_matvec_t *args, ji_turned
 static inline bool turn_hermitian_rank1(jdatatype_t type, ji_matvec_t *args, ji_turned_t *turned) {
     (void)type;
     turn_uplo(&args->uplo);
+    turned->elementwise = JI_ELEMENTWISE_RANK1;
     turned->conjugates = JI_TURN_COPY_X;
     turned->count_x = args->n;
     return true;
@@ -171,6 +192,7 @@ static inline bool turn_hermitian_rank2(jdatatype_t type, ji_matvec_t *args, ji_
     (void)type;
     turn_uplo(&args->uplo);
     turn_vectors(args);
+    turned->elementwise = JI_ELEMENTWISE_RANK2;
     turned->conjugates = JI_TURN_COPY_X | JI_TURN_COPY_Y;
     turned->count_x = turned->count_y = args->n;
     return true;
@@ -191,15 +213,21 @@ enum { JI_TURN_STACK_BYTES = 4096 }; /* of a vector; a larger one is borrowed */
 
 typedef struct ji_conjugated {
     jborrow_t borrow;
-    void *allocated; /* where there was no workspace */
+    void *allocated;   /* where there was no workspace */
+    const void *alpha; /* of a call that is done element by element: no memory at all */
     _Alignas(64) char stack[2][JI_TURN_STACK_BYTES];
 } ji_conjugated_t;
 
-/* Puts conjugates in the place of args->x and args->y. */
+/* Puts conjugates in the place of args->x and args->y; or an alpha of 0 in the place of alpha, and
+ * the rest is done after the call. */
 void ji_dropin_conjugate(jdatatype_t type, ji_matvec_t *args, const ji_turned_t *turned,
                          ji_conjugated_t *conjugated);
-/* After the call. */
+/* After the call; whether it was carried out. */
 void ji_dropin_conjugate_back(jdatatype_t type, const ji_matvec_t *args, const ji_turned_t *turned,
-                              ji_conjugated_t *conjugated);
+                              ji_conjugated_t *conjugated, ji_storage_t storage, bool is_done);
+
+/* Adds what a call with this alpha does (elementwise.c). */
+void ji_dropin_elementwise(jdatatype_t type, const ji_matvec_t *args, const ji_turned_t *turned,
+                           const void *scalar, ji_storage_t storage);
 
 #endif
