@@ -20,13 +20,21 @@ typedef struct elements {
     bool triangle;
 } elements_t;
 
+/* Clang has no CMPLX with the C library's header. */
+static number_t number_of(double real, double imaginary) {
+    number_t number;
+    __real__ number = real;
+    __imag__ number = imaginary;
+    return number;
+}
+
 static number_t get(jdatatype_t type, const void *array, int64_t index) {
     if (type == JDATATYPE_F32_C) {
         const float *at = (const float *)array + 2 * index;
-        return CMPLX((double)at[0], (double)at[1]);
+        return number_of((double)at[0], (double)at[1]);
     }
     const double *at = (const double *)array + 2 * index;
-    return CMPLX(at[0], at[1]);
+    return number_of(at[0], at[1]);
 }
 
 static void put(jdatatype_t type, void *array, int64_t index, number_t value) {

@@ -146,8 +146,8 @@ static int64_t draw_increment(bool may_be_0) {
 static void draw_scalar(double scalar[2]) {
     static const double usual[] = {0, 1, -1};
     const int64_t kind = jtest_random_between(0, 5);
-    scalar[0] = kind < 3 ? usual[kind] : (float)jtest_random_double(-2, 2);
-    scalar[1] = kind < 3 ? 0 : (float)jtest_random_double(-2, 2);
+    scalar[0] = kind < 3 ? usual[kind] : (double)(float)jtest_random_double(-2, 2);
+    scalar[1] = kind < 3 ? 0 : (double)(float)jtest_random_double(-2, 2);
 }
 
 static int64_t leading(const call_t *c, int64_t rows, int64_t columns) {
@@ -226,7 +226,7 @@ static call_t *draw_call(const signature_t *signature, int type, bool by_c, bool
     const size_t element =
         (is_single(c) ? sizeof(float) : sizeof(double)) * (is_complex(c) ? 2 : 1);
     const int64_t most[ARRAYS] = {
-        c->lda * (MOST + 1), c->ldb * (MOST + 1), c->ldc * (MOST + 1), 3 * MOST, 3 * MOST, 8, 16};
+        c->lda * (MOST + 1), c->ldb * (MOST + 1), c->ldc * (MOST + 1), 3 * MOST, 3 * MOST, 8, 64};
     for (int i = 0; i < ARRAYS; i++) {
         c->bytes[i] = (size_t)(most[i] > 0 ? most[i] : 1) * element;
         c->filled[i] = malloc(c->bytes[i]);

@@ -39,7 +39,7 @@ static bool multiply_by(dgemm_t dgemm, int n) {
     static _Thread_local double a[ORDER * ORDER], b[ORDER * ORDER], c[ORDER * ORDER];
     const double one = 1, zero = 0;
     for (int i = 0; i < n * n; i++)
-        a[i] = i % 7 - 3, b[i] = i % 5 - 2, c[i] = NAN;
+        a[i] = i % 7 - 3, b[i] = i % 5 - 2, c[i] = (double)NAN;
     dgemm("N", "T", &n, &n, &n, &one, a, &n, b, &n, &zero, c, &n);
 
     for (int j = 0; j < n; j += 11)
