@@ -25,7 +25,8 @@ packages_of() {
     targets)    packages_of hip; echo clang-19 "rocm-device-libs|rocm-device-libs-17" ;; # of clients/scripts/hip_targets.py
     elsewhere)  echo mmdebstrap uidmap clang-19 mpich libmpich-dev libscalapack-mpich-dev libblas3 libblis4 libopenblas64-0
                 echo musl-tools qemu-user g++-aarch64-linux-gnu ;; # what clients/scripts/elsewhere.py runs on
-    programs)   echo gcc gfortran dpkg-dev libblas3 liblapack3 ;; # of other people, over the drop-in: clients/scripts/netlib.py
+    programs)   echo gcc gfortran dpkg-dev binutils libblas3 liblapack3 # clients/scripts/netlib.py, and python_suites.py
+                echo python3-numpy python3-scipy python3-pytest python3-hypothesis ;;
     *)          die "no component \"$1\" (there are library mpi clients docs, and for development hip test bench clang lint valgrind coverage targets elsewhere programs)" ;;
     esac
 }

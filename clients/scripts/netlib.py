@@ -45,6 +45,7 @@ LARGE = {"2": {"N": ["65", "300"], "K": ["0", "3", "70"], "ALPHA": [], "BETA": [
 
 WORKSPACES = {"all": {}, "some": {"JALLOC_DEVICE_MEMORY_SIZE": "520K"},
               "64B": {"JALLOC_DEVICE_MEMORY_SIZE": "64"}}
+RUNGS = {"all": 0, "some": 1, "64B": 2}  # which products of large sizes then run on
 THREADS = ("1", "2")
 
 # What testers say of calls that went wrong, wherever it stands.
@@ -227,29 +228,36 @@ def judge(tests, status, output):
     return cases + [Case("no complaint", 0, problem)]
 
 
+def judge_rung(rung, output):
+    """Whether the drop-in's report, where there is one, has calls on the rung."""
+    lines = [line for line in output.splitlines() if line.startswith("jblas: rung ")]
+    reached = not lines or any(line.startswith(f"jblas: rung {rung}:") for line in lines)
+    return Case(f"rung {rung}", 0, None if reached else "none of its calls ran on it")
+
+
 def run(program, tests, text, folder, variables):
-    """Runs a tester in a folder of its own; its cases. In place of the program may stand why there
-    is none."""
+    """Runs a tester in a folder of its own; its cases, and its output. In place of the program may
+    stand why there is none."""
     if isinstance(program, Failed):
         return [Case(name, 0, "there is no program") for name in tests] + \
-            [Case("no complaint", 0, str(program))]
+            [Case("no complaint", 0, str(program))], ""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     try:
         done = subprocess.run([str(program)], input=text or "", text=True, cwd=folder,
                               errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              env=dict(os.environ, **variables), timeout=RUN_LIMIT_S, check=False)
+                              env=dict(os.environ, JALLOC_BLAS_REPORT="1", **variables), timeout=RUN_LIMIT_S, check=False)
         status, output = done.returncode, done.stdout
     except subprocess.TimeoutExpired as late:
         status, output = f"none after {RUN_LIMIT_S} s", (late.stdout or b"").decode(errors="replace")
     for summary in folder.glob("*.out"):  # levels 2 and 3 in Fortran write one
         output += summary.read_text(encoding="utf-8", errors="replace")
     (folder / "output").write_text(output, encoding="utf-8")
-    return judge(tests, status, output)
+    return judge(tests, status, output), output
 
 
 def runs_of(builds, testers):
-    """(name, build, tester, environment) of each run."""
+    """(name, build, tester, workspace, environment) of each run."""
     for tester in testers:
         for build in builds:
             if build.large and tester.endswith("1"):
@@ -257,7 +265,8 @@ def runs_of(builds, testers):
             for workspace, threads in itertools.product(WORKSPACES, THREADS):
                 name = "/".join((tester, "large" if build.large else "small",
                                  f"workspace-{workspace}", f"threads-{threads}"))
-                yield name, build, tester, dict(WORKSPACES[workspace], JALLOC_THREADS=threads)
+                yield (name, build, tester, workspace,
+                       dict(WORKSPACES[workspace], JALLOC_THREADS=threads))
 
 
 def run_all(builds, testers, library, folder, jobs):
@@ -270,12 +279,15 @@ def run_all(builds, testers, library, folder, jobs):
             except Failed as problem:
                 return problem
 
-        pairs = [*dict.fromkeys((build, tester) for _, build, tester, _ in wanted)]
+        pairs = [*dict.fromkeys((build, tester) for _, build, tester, *_ in wanted)]
         programs = dict(zip(pairs, pool.map(link, *zip(*pairs))))
 
-        def run_one(name, build, tester, variables):
-            return name, run(programs[build, tester], tests_of(build, tester),
-                             build.input_of(tester), folder / name, variables)
+        def run_one(name, build, tester, workspace, variables):
+            cases, output = run(programs[build, tester], tests_of(build, tester),
+                                build.input_of(tester), folder / name, variables)
+            if build.large and tester.endswith("3"):
+                cases.append(judge_rung(RUNGS[workspace], output))
+            return name, cases
 
         return dict(pool.map(run_one, *zip(*wanted)))
 
@@ -324,8 +336,8 @@ def self_test(build, library, folder):
         source = made.with_suffix(".c")
         source.write_text(WRONG.replace("WHAT", what), encoding="utf-8")
         command("gcc", "-w", "-shared", "-fPIC", source, "-o", made, "-ldl")
-        cases = run(program, tests_of(build, "dblat3"), build.input_of("dblat3"), folder / name,
-                    {"LD_PRELOAD": str(made)})
+        cases, _ = run(program, tests_of(build, "dblat3"), build.input_of("dblat3"), folder / name,
+                       {"LD_PRELOAD": str(made)})
         found = {case.name for case in cases if case.problem}
         if found != wanted:
             yield f"self-test: {name}: failed {sorted(found)}, not {sorted(wanted)}"

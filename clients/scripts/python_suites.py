@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+# Copyright (c) 2026 the jalloc authors
+# SPDX-License-Identifier: MIT
+"""NumPy's and SciPy's own tests of linear algebra, with the drop-in and without.
+
+    python_suites.py LIBRARY       runs them, and compares test by test
+    python_suites.py --ask         only says whether they can be had here
+
+They are Debian's packages, which have their tests in them, and run by Debian's Python over the
+reference's LAPACK, so that BLAS is all that differs: the reference's or the library, as an alternative
+of libblas.so.3 is, and once more preloaded, the library with 64 bytes of workspace. A test passes that
+comes out as over the reference, whatever that is, and calls must have gone through the library. Exit status 0: all passed. 77: not to be had
+here, with the reason; the packages are those of the component programs of install.sh."""
+
+import argparse
+import collections
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+
+from elsewhere import LIBRARIES, SOURCE, NotHere, rtest
+
+PYTHON = pathlib.Path("/usr/bin/python3")  # the one that Debian's modules are for
+MODULES = pathlib.Path("/usr/lib/python3/dist-packages")
+SUITES = {
+    "numpy": (["numpy/linalg/tests", "numpy/core/tests/test_einsum.py",
+               "numpy/core/tests/test_multiarray.py", "numpy/core/tests/test_numeric.py"],
+              "(linalg or einsum or dot or matmul or inner or outer or cov) and not huge"),
+    "scipy": (["scipy/linalg/tests"], ""),
+}
+REFERENCE = {"libblas.so.3": LIBRARIES / "blas/libblas.so.3",
+             "liblapack.so.3": LIBRARIES / "lapack/liblapack.so.3"}
+RUN_LIMIT_S = 3600
+LEAST_CALLS = 1000
+COUNTED = re.compile(r"^jblas: process \d+: (\d+) calls of BLAS", re.M)
+
+
+def ask():
+    """Raises NotHere where the suites cannot be run."""
+    for file in (PYTHON, *REFERENCE.values(),
+                 *(MODULES / path for paths, _ in SUITES.values() for path in paths)):
+        if not file.exists():
+            raise NotHere(f"no {file}")
+    if subprocess.run([str(PYTHON), "-c", "import hypothesis, pytest"], check=False).returncode:
+        raise NotHere(f"{PYTHON} has no pytest or no hypothesis")
+
+
+# ---- Running -------------------------------------------------------------------------------------
+
+
+def make_libraries(folder, **others):
+    """A folder of the reference's libraries, with others in their places."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, library in (REFERENCE | others).items():
+        (folder / name).unlink(missing_ok=True)
+        (folder / name).symlink_to(library)
+    return {"LD_LIBRARY_PATH": str(folder)}
+
+
+def run(suite, folder, variables):
+    """({test: its outcome}, {test: what it says}, the calls that the drop-in counted) of a suite."""
+    paths, wanted = SUITES[suite]
+    folder.mkdir(parents=True, exist_ok=True)
+    report = folder / f"{suite}.xml"
+    report.unlink(missing_ok=True)
+    command = [PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--rootdir={folder}",
+               f"--junitxml={report}", *(["-k", wanted] if wanted else []),
+               *(MODULES / path for path in paths)]
+    drop = ("LD_PRELOAD", "LD_LIBRARY_PATH")
+    env = {name: value for name, value in os.environ.items() if name not in drop} | variables
+    env["JALLOC_BLAS_REPORT"] = "1"
+    log = folder / f"{suite}.log"
+    with log.open("wb") as output:
+        subprocess.run([str(word) for word in command], cwd=folder, env=env, stdout=output,
+                       stderr=output, timeout=RUN_LIMIT_S, check=False)
+    outcomes, messages = {}, {}
+    try:
+        cases = list(ElementTree.parse(report).getroot().iter("testcase"))
+    except (OSError, ElementTree.ParseError):
+        return {}, {}, 0
+    for case in cases:
+        name = f"{case.get('classname')}.{case.get('name')}"
+        bad = next((part for part in case if part.tag in ("failure", "error", "skipped")), None)
+        outcomes[name] = "passed" if bad is None else bad.tag
+        messages[name] = "" if bad is None else bad.get("message", "") + "\n" + (bad.text or "")
+    counts = COUNTED.findall(log.read_text(encoding="utf-8", errors="replace"))
+    return outcomes, messages, sum(map(int, counts))
+
+
+def compare(suite, without, outcomes, messages):
+    """(name, problem) of each test; a suite that did not run at all is one, too."""
+    if not outcomes:
+        yield suite, "the suite made no report"
+    for name in [*without, *(name for name in outcomes if name not in without)]:
+        before, after = without.get(name, "not there"), outcomes.get(name, "not there")
+        same = before == after
+        yield name, None if same else f"{after}; over the reference {before}\n{messages.get(name)}"
+
+
+def ways_of(library, folder):
+    """{name: the environments without and with the library} of ways in which it gets into programs.
+    One that is preloaded has xerbla_ before NumPy's own, which a test of it sees."""
+    reference = make_libraries(folder / "reference")
+    there = make_libraries(folder / "alternative", **{"libblas.so.3": library})
+    return {"alternative": (reference, there),
+            "preloaded, 64 bytes": (dict(reference, LD_PRELOAD=str(REFERENCE["libblas.so.3"])),
+                                    dict(reference, LD_PRELOAD=str(library),
+                                         JALLOC_DEVICE_MEMORY_SIZE="64"))}
+
+
+def run_all(library, suites, folder):
+    """{name of a run: its (test, problem)s}."""
+    results = {}
+    for suite in suites:
+        for way, (without, there) in ways_of(library, folder / "libraries").items():
+            expected, *_ = run(suite, folder / f"{way}, without", without)
+            if "passed" not in expected.values():
+                sys.exit(f"python_suites: {suite}, {way}: nothing passes over the reference; "
+                         f"the log is below {folder}")
+            outcomes, messages, calls = run(suite, folder / way, there)
+            few = None if calls >= LEAST_CALLS else f"{calls} calls went through the drop-in"
+            results[f"{suite}, {way}"] = [("calls", few),
+                                          *compare(suite, expected, outcomes, messages)]
+            said = collections.Counter(outcomes.values())
+            print(f"{suite}, {way}: {dict(said)}, {calls} calls through the drop-in", flush=True)
+    return results
+
+
+# ---- Report --------------------------------------------------------------------------------------
+
+
+def write_junit(path, results):
+    suite = ElementTree.Element("testsuite", name="python_suites")
+    for name, tests in results.items():
+        for test, problem in tests:
+            element = ElementTree.SubElement(suite, "testcase", name=f"{name}: {test}",
+                                             classname="python_suites", status="run")
+            if problem:
+                ElementTree.SubElement(element, "failure", message=problem)
+    ElementTree.ElementTree(suite).write(path, encoding="utf-8", xml_declaration=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("library", nargs="?", type=pathlib.Path, help="the drop-in")
+    parser.add_argument("--ask", action="store_true", help="only whether they can be had here")
+    parser.add_argument("--suites", nargs="+", choices=SUITES,
+                        default=os.environ.get("PYTHON_SUITES", " ".join(SUITES)).split(),
+                        help="these alone; they may stand in the environment, as PYTHON_SUITES")
+    parser.add_argument("--build-dir", type=pathlib.Path, default=SOURCE / "build/python_suites",
+                        help="folder of logs and reports (build/python_suites)")
+    parser.add_argument("--output-junit", type=pathlib.Path, help="file for a report")
+    arguments = parser.parse_args()
+    try:
+        ask()
+    except NotHere as reason:
+        print(f"python_suites: cannot be had here: {reason}")
+        return rtest.SKIPPED
+    if arguments.ask:
+        return 0
+    if arguments.library is None:
+        parser.error("no library")
+    results = run_all(arguments.library.resolve(strict=True), arguments.suites,
+                      arguments.build_dir.resolve())
+    for name, tests in results.items():
+        for test, problem in tests:
+            if problem:
+                print(f"FAILED {name}: {test}\n    " + problem.strip().replace("\n", "\n    "))
+    if arguments.output_junit:
+        write_junit(arguments.output_junit, results)
+    problems = [problem for tests in results.values() for _, problem in tests]
+    failed = sum(1 for problem in problems if problem)
+    print(f"{len(problems) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
