@@ -11,7 +11,7 @@
  *   vector.c                           level 1 by kernels/level1.h, sums in a fixed order; by
  *                                      threads where they pay
  *   matvec.h matvec.c matvec_square.c  level 2 by kernels/matvec.h
- *   matvec_columns.c                   of bands and packed triangles, by level 1's as well
+ *   matvec_columns.c                   of bands and packed triangles
  *   scale.h matrix.c matrix_kernel.h   scaling and adding of matrices
  *   convert.h convert.c                between element types
  *   mixed.c split_kernels.c            products of several types; real parts of complex matrices

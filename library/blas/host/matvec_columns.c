@@ -1,7 +1,7 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Level 2 of bands and of packed triangles, column by column over the kernels of level 1.
+/* Level 2 of bands and of packed triangles, column by column.
  *
  * Column j holds rows [row, row_end) of the matrix, side by side, wherever it begins:
  *
@@ -27,11 +27,6 @@ typedef struct matvec_columns {
     bool upper; /* of a triangle */
 } matvec_columns_t;
 
-typedef struct matvec_column {
-    int64_t row, row_end;
-    void *first; /* element of that row */
-} matvec_column_t;
-
 /* Elements of the array before where row 0 of column j is, or would be. */
 static inline int64_t column_start(const matvec_columns_t *a, int64_t j) {
     if (!a->packed)
@@ -40,24 +35,30 @@ static inline int64_t column_start(const matvec_columns_t *a, int64_t j) {
     return a->upper ? j * (j + 1) / 2 : j * (2 * a->n - j - 1) / 2;
 }
 
-static inline matvec_column_t column_of(const matvec_columns_t *a, int64_t j) {
-    const int64_t row = ji_max(0, j - a->above);
-    return (matvec_column_t){row, ji_min(a->m, j + a->below + 1),
-                             ji_at(a->v.type, a->v.a, column_start(a, j) + row, 0, 0)};
+static inline ji_matvec_column_t column_of(const matvec_columns_t *a, int64_t j) {
+    const int64_t row = ji_max(0, j - a->above), row_end = ji_min(a->m, j + a->below + 1);
+    return (ji_matvec_column_t){.first = ji_at(a->v.type, a->v.a, column_start(a, j) + row, 0, 0),
+                                .row = row,
+                                .rows = ji_max(0, row_end - row),
+                                .own = j};
 }
 
-/* The same without its diagonal element, which is `diagonal`. */
-static inline matvec_column_t column_beside(const matvec_columns_t *a, int64_t j, void **diagonal) {
-    matvec_column_t column = column_of(a, j);
-    *diagonal = ji_at(a->v.type, column.first, j - column.row, 0, 0);
-    if (a->upper) {
-        column.row_end = j;
-    } else {
-        column.row = j + 1;
-        column.first = ji_at(a->v.type, *diagonal, 1, 0, 0);
+/* The same with the diagonal's element apart. */
+static inline ji_matvec_column_t column_beside(const matvec_columns_t *a, int64_t j) {
+    ji_matvec_column_t column = column_of(a, j);
+    column.diagonal = ji_at(a->v.type, column.first, j - column.row, 0, 0);
+    column.rows--;
+    if (!a->upper) {
+        column.row++;
+        column.first = ji_at(a->v.type, column.first, 1, 0, 0);
     }
     return column;
 }
+
+/* A block of them. */
+typedef struct matvec_column_block {
+    ji_matvec_column_t at[JI_MATVEC_BLOCK];
+} matvec_column_block_t;
 
 static matvec_columns_t columns_of(const ji_matvec_t *args, int64_t count_x, int64_t count_y) {
     return (matvec_columns_t){.v = matvec_of(args, count_x, count_y),
@@ -83,41 +84,35 @@ static matvec_columns_t packed_of(const ji_matvec_t *args, int64_t count_y) {
 /* ---- What is done with one ---- */
 
 /* y += scalar column. */
-static inline void column_add(const matvec_columns_t *a, const matvec_column_t *column,
-                              const void *scalar, const matvec_vector_t *y) {
-    if (column->row < column->row_end)
-        a->level1->axpy(column->row_end - column->row, scalar, column->first, 1,
-                        matvec_at(&a->v, y, column->row), y->increment);
+static inline void column_add(const matvec_columns_t *a, const ji_matvec_column_t *column,
+                              const void *scalar) {
+    if (column->rows > 0)
+        a->level1->axpy(column->rows, scalar, column->first, 1,
+                        matvec_at(&a->v, &a->v.y, column->row), a->v.y.increment);
 }
 
 /* column^T x, or column^H x. */
-static inline void column_dot(const matvec_columns_t *a, const matvec_column_t *column,
-                              bool conjugate, const matvec_vector_t *x, void *sum) {
-    const size_t bytes = ji_sizeof(a->v.type);
+static inline void column_dot(const matvec_columns_t *a, const ji_matvec_column_t *column,
+                              void *sum) {
+    const matvec_vector_t *x = &a->v.x;
     ji_value_t total = {.z = {0, 0}}, block;
 
-    for (int64_t i = column->row; i < column->row_end; i += JI_REDUCE_BLOCK) {
-        const int64_t count = ji_min(JI_REDUCE_BLOCK, column->row_end - i);
-        const void *own = ji_at(a->v.type, column->first, i - column->row, 0, 0),
-                   *other = matvec_at(&a->v, x, i);
-        (conjugate ? a->level1->dotc : a->level1->dot)(count, own, 1, other, x->increment, &block);
+    for (int64_t i = 0; i < column->rows; i += JI_REDUCE_BLOCK) {
+        const int64_t count = ji_min(JI_REDUCE_BLOCK, column->rows - i);
+        const void *own = ji_at(a->v.type, column->first, i, 0, 0),
+                   *other = matvec_at(&a->v, x, column->row + i);
+        (a->v.conjugate ? a->level1->dotc : a->level1->dot)(count, own, 1, other, x->increment,
+                                                            &block);
         host_add(a->v.type, &total, &block);
     }
-    memcpy(sum, &total, bytes);
+    memcpy(sum, &total, ji_sizeof(a->v.type));
 }
 
 /* column += scalar x. */
-static inline void column_update(const matvec_columns_t *a, const matvec_column_t *column,
+static inline void column_update(const matvec_columns_t *a, const ji_matvec_column_t *column,
                                  const void *scalar, const matvec_vector_t *x) {
-    a->level1->axpy(column->row_end - column->row, scalar, matvec_at(&a->v, x, column->row),
-                    x->increment, column->first, 1);
-}
-
-/* A Hermitian matrix's element of the diagonal: its imaginary part does not count. */
-static ji_value_t column_real(jdatatype_t type, const void *diagonal) {
-    ji_value_t value = {.z = {0, 0}};
-    memcpy(&value, diagonal, ji_sizeof(ji_real_of(type)));
-    return value;
+    a->level1->axpy(column->rows, scalar, matvec_at(&a->v, x, column->row), x->increment,
+                    column->first, 1);
 }
 
 /* ---- Products ---- */
@@ -136,8 +131,8 @@ static void columns_add(const matvec_columns_t *a, int64_t left, int64_t count, 
                         &scaled);
 
     for (int64_t j = 0; j < count; j++) {
-        const matvec_column_t column = column_of(a, left + j);
-        column_add(a, &column, ji_at(a->v.type, &scaled, j, 0, 0), &a->v.y);
+        const ji_matvec_column_t column = column_of(a, left + j);
+        column_add(a, &column, ji_at(a->v.type, &scaled, j, 0, 0));
     }
 }
 
@@ -145,8 +140,8 @@ static void columns_add(const matvec_columns_t *a, int64_t left, int64_t count, 
 static void columns_dot(const matvec_columns_t *a, int64_t left, int64_t count, const void *alpha) {
     matvec_block_t sums;
     for (int64_t j = 0; j < count; j++) {
-        const matvec_column_t column = column_of(a, left + j);
-        column_dot(a, &column, a->v.conjugate, &a->v.x, ji_at(a->v.type, &sums, j, 0, 0));
+        const ji_matvec_column_t column = column_of(a, left + j);
+        column_dot(a, &column, ji_at(a->v.type, &sums, j, 0, 0));
     }
 
     a->v.kernels->add(count, alpha, &sums, matvec_at(&a->v, &a->v.y, left), a->v.y.increment);
@@ -155,21 +150,16 @@ static void columns_dot(const matvec_columns_t *a, int64_t left, int64_t count, 
 /* Both, of a symmetric or Hermitian matrix. */
 static void columns_symmetric(const matvec_columns_t *a, int64_t left, int64_t count,
                               const void *alpha) {
+    const matvec_t *v = &a->v;
+    matvec_column_block_t block;
     matvec_block_t scaled, sums;
-    a->v.kernels->scale(count, alpha, matvec_at(&a->v, &a->v.x, left), a->v.x.increment, false,
-                        &scaled);
 
-    for (int64_t j = 0; j < count; j++) {
-        const void *scalar = ji_at(a->v.type, &scaled, j, 0, 0);
-        void *diagonal;
-        const matvec_column_t column = column_beside(a, left + j, &diagonal);
-        const ji_value_t real = column_real(a->v.type, diagonal);
-        column_add(a, &column, scalar, &a->v.y);
-        a->level1->axpy(1, scalar, &real, 1, matvec_at(&a->v, &a->v.y, left + j), 1);
-        column_dot(a, &column, true, &a->v.x, ji_at(a->v.type, &sums, j, 0, 0));
-    }
-
-    a->v.kernels->add(count, alpha, &sums, matvec_at(&a->v, &a->v.y, left), a->v.y.increment);
+    for (int64_t j = 0; j < count; j++)
+        block.at[j] = column_beside(a, left + j);
+    v->kernels->scale(count, alpha, matvec_at(v, &v->x, left), v->x.increment, false, &scaled);
+    v->kernels->symmetric_skew(count, block.at, &scaled, v->x.first, v->x.increment, v->y.first,
+                               v->y.increment, &sums);
+    v->kernels->add(count, alpha, &sums, matvec_at(v, &v->y, left), v->y.increment);
 }
 
 typedef void (*columns_function_t)(const matvec_columns_t *a, int64_t left, int64_t count,
@@ -211,56 +201,22 @@ void ji_host_spmv(void *block) {
 
 /* ---- Triangles ---- */
 
-typedef struct columns_triangle {
-    const matvec_columns_t *a;
-    ji_matvec_triangle_t which;
-    ji_scalar_t sign; /* of what an element gives to others */
-    bool solves;
-} columns_triangle_t;
-
-/* x_j = a_jj x_j, or x_j / a_jj. */
-static void columns_on_diagonal(const columns_triangle_t *t, const void *diagonal, void *own) {
-    const ji_matvec_kernels_t *kernels = t->a->v.kernels;
-    if (!t->which.unit)
-        (t->solves ? kernels->solve : kernels->multiply)(1, &t->which, diagonal, 1, own);
-}
-
-/* What x_j gives to the others of its column, or has from them. */
-static void columns_off_diagonal(const columns_triangle_t *t, const matvec_column_t *column,
-                                 void *own) {
-    const matvec_columns_t *a = t->a;
-    ji_value_t scalar;
-
-    if (t->which.transposed) {
-        column_dot(a, column, t->which.conjugated, &a->v.x, &scalar);
-        a->v.kernels->add(1, &t->sign.value, &scalar, own, 1);
-    } else {
-        a->v.kernels->scale(1, &t->sign.value, own, 1, false, &scalar);
-        column_add(a, column, &scalar, &a->v.x);
-    }
-}
-
 /* x = op(A) x, or op(A)^-1 x: as matvec_square.c's, with blocks of one column. */
 static void columns_triangle(const matvec_columns_t *a, const ji_matvec_t *args, bool solves) {
-    const columns_triangle_t t = {.a = a,
-                                  .which = {.upper = a->upper,
-                                            .transposed = args->trans != JBLAS_NO_TRANSPOSE,
-                                            .conjugated = a->v.conjugate,
-                                            .unit = args->diag == JBLAS_UNIT},
-                                  .sign = ji_constant(a->v.type, solves ? -1 : 1),
-                                  .solves = solves};
-    const bool forward = (t.which.upper != t.which.transposed) != solves;
+    const matvec_t *v = &a->v;
+    const ji_matvec_triangle_t triangle = {.upper = a->upper,
+                                           .transposed = args->trans != JBLAS_NO_TRANSPOSE,
+                                           .conjugated = v->conjugate,
+                                           .unit = args->diag == JBLAS_UNIT};
+    const bool forward = (triangle.upper != triangle.transposed) != solves;
+    matvec_column_block_t block;
 
-    for (int64_t k = 0; k < a->n; k++) {
-        const int64_t j = forward ? k : a->n - 1 - k;
-        void *diagonal, *own = matvec_at(&a->v, &a->v.x, j);
-        const matvec_column_t column = column_beside(a, j, &diagonal);
-
-        if (t.which.transposed == solves)
-            columns_off_diagonal(&t, &column, own);
-        columns_on_diagonal(&t, diagonal, own);
-        if (t.which.transposed != solves)
-            columns_off_diagonal(&t, &column, own);
+    for (int64_t k = 0, count; k < a->n; k += count) {
+        count = ji_min(JI_MATVEC_BLOCK, a->n - k);
+        for (int64_t i = 0; i < count; i++)
+            block.at[i] = column_beside(a, forward ? k + i : a->n - 1 - k - i);
+        (solves ? v->kernels->solve_skew : v->kernels->multiply_skew)(count, block.at, &triangle,
+                                                                      v->x.first, v->x.increment);
     }
 }
 
@@ -289,14 +245,12 @@ void ji_host_tpsv(void *block) {
 /* A += x s^T with scalars s of these columns; the diagonal of a Hermitian one becomes real. */
 static void columns_update(const matvec_columns_t *a, int64_t left, int64_t count,
                            const matvec_vector_t *x, const matvec_block_t *scalars) {
-    for (int64_t j = 0; j < count; j++) {
-        void *diagonal;
-        const matvec_column_t column = column_of(a, left + j);
-        column_update(a, &column, ji_at(a->v.type, scalars, j, 0, 0), x);
+    const size_t bytes = ji_is_complex(a->v.type) ? ji_sizeof(a->v.type) / 2 : 0;
 
-        (void)column_beside(a, left + j, &diagonal);
-        const ji_value_t real = column_real(a->v.type, diagonal);
-        memcpy(diagonal, &real, ji_sizeof(a->v.type));
+    for (int64_t j = 0; j < count; j++) {
+        const ji_matvec_column_t column = column_of(a, left + j);
+        column_update(a, &column, ji_at(a->v.type, scalars, j, 0, 0), x);
+        memset((char *)column_beside(a, left + j).diagonal + bytes, 0, bytes);
     }
 }
 

@@ -27,6 +27,14 @@ typedef struct ji_matvec_triangle {
     bool upper, transposed, conjugated, unit;
 } ji_matvec_triangle_t;
 
+/* Column `own` of a band or of a packed triangle: elements side by side of rows from `row` on, and
+ * that of the diagonal apart. */
+typedef struct ji_matvec_column {
+    void *first;
+    int64_t row, rows, own;
+    void *diagonal;
+} ji_matvec_column_t;
+
 struct ji_matvec_kernels {
     /* to = x and y = from, where element i of x and y is at i * increment. */
     void (*gather)(int64_t n, const void *x, int64_t incx, void *to);
@@ -69,6 +77,15 @@ struct ji_matvec_kernels {
                      void *x);
     void (*solve)(int64_t n, const ji_matvec_triangle_t *triangle, const void *a, int64_t lda,
                   void *x);
+
+    /* Of n columns in this order, with vectors of any increment: y += A s with its diagonal, and
+     * sums = A^H x without it, of a symmetric or Hermitian matrix; x = op(A) x; x = op(A)^-1 x. */
+    void (*symmetric_skew)(int64_t n, const ji_matvec_column_t *columns, const void *s,
+                           const void *x, int64_t incx, void *y, int64_t incy, void *sums);
+    void (*multiply_skew)(int64_t n, const ji_matvec_column_t *columns,
+                          const ji_matvec_triangle_t *triangle, void *x, int64_t incx);
+    void (*solve_skew)(int64_t n, const ji_matvec_column_t *columns,
+                       const ji_matvec_triangle_t *triangle, void *x, int64_t incx);
 };
 
 #if defined(__x86_64__)

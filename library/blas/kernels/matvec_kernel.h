@@ -623,6 +623,7 @@ static void NAME(update2)(int64_t m, int64_t n, const void *x, const void *s, co
     NAME(update_any)(m, n, 2, x, s, y, r, a, lda * PARTS);
 }
 
+#include "blas/kernels/matvec_columns_kernel.h"
 #include "blas/kernels/matvec_diagonal_kernel.h"
 
 static const ji_matvec_kernels_t NAME(matvec) = {
@@ -641,6 +642,9 @@ static const ji_matvec_kernels_t NAME(matvec) = {
     .symmetric = NAME(symmetric),
     .multiply = NAME(multiply),
     .solve = NAME(solve),
+    .symmetric_skew = NAME(symmetric_skew),
+    .multiply_skew = NAME(multiply_skew),
+    .solve_skew = NAME(solve_skew),
 };
 
 #undef PARTS
