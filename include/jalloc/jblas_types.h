@@ -8,9 +8,13 @@
 
 /** What is done to a matrix before it is used; CBLAS's numbers. */
 typedef enum jblas_operation_t {
-    JBLAS_NO_TRANSPOSE = 111,       /**< op(A) = A, "N" */
-    JBLAS_TRANSPOSE = 112,          /**< op(A) = A^T, "T" */
-    JBLAS_CONJUGATE_TRANSPOSE = 113 /**< op(A) = A^H, "C"; the same as "T" for real types */
+    JBLAS_NO_TRANSPOSE = 111,        /**< op(A) = A, "N" */
+    JBLAS_TRANSPOSE = 112,           /**< op(A) = A^T, "T" */
+    JBLAS_CONJUGATE_TRANSPOSE = 113, /**< op(A) = A^H, "C"; the same as "T" for real types */
+    /** op(A) = conj(A), "R", as OpenBLAS and BLIS have it; the same as "N" for real types. For
+     * gemv, gemm and its batched forms, gemmt, trmv, trsv, trmm, trsm and geam; GPUs have it for
+     * real types alone, otherwise not implemented. */
+    JBLAS_CONJUGATE = 114
 } jblas_operation_t;
 
 /** Which triangle is read or written; the other is not touched. */

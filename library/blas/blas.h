@@ -245,6 +245,9 @@ jstatus_t ji_enter_cold(jhandle_t *handle, ji_call_function_t call, void *block)
 #define JI_MUST_BE_DATATYPE "must be a jdatatype_t, JDATATYPE_F32 (0) to JDATATYPE_I32 (7)"
 #define JI_MUST_BE_OPERATION                                                                       \
     "must be JBLAS_NO_TRANSPOSE (111), JBLAS_TRANSPOSE (112) or JBLAS_CONJUGATE_TRANSPOSE (113)"
+#define JI_MUST_BE_ANY_OPERATION                                                                   \
+    "must be JBLAS_NO_TRANSPOSE (111), JBLAS_TRANSPOSE (112), JBLAS_CONJUGATE_TRANSPOSE (113) or " \
+    "JBLAS_CONJUGATE (114)"
 
 /* ---- Numbers and pointers ---- */
 

@@ -74,6 +74,7 @@ enum { ROW_MAJOR = 101, COLUMN_MAJOR = 102 };
 #define ENUM_UPLO jblas_uplo_t
 #define ENUM_DIAGONAL jblas_diagonal_t
 #define ENUM_OPERATION jblas_operation_t
+#define ENUM_ANY_OPERATION jblas_operation_t
 #define ENUM_SYMMETRIC_OPERATION jblas_operation_t
 #define ENUM_HERMITIAN_OPERATION jblas_operation_t
 
@@ -98,6 +99,7 @@ enum { ROW_MAJOR = 101, COLUMN_MAJOR = 102 };
 #define IS_UPLO(value) ((value) == JBLAS_UPPER || (value) == JBLAS_LOWER)
 #define IS_DIAGONAL(value) ((value) == JBLAS_NON_UNIT || (value) == JBLAS_UNIT)
 #define IS_OPERATION(value) ((value) >= JBLAS_NO_TRANSPOSE && (value) <= JBLAS_CONJUGATE_TRANSPOSE)
+#define IS_ANY_OPERATION(value) IS_OPERATION(value) /* as in the reference */
 #define IS_SYMMETRIC_OPERATION(value) IS_OPERATION(value)
 #define IS_HERMITIAN_OPERATION(value) IS_OPERATION(value)
 
@@ -106,6 +108,7 @@ enum { ROW_MAJOR = 101, COLUMN_MAJOR = 102 };
 #define SETTING_UPLO(name) "Uplo"
 #define SETTING_DIAGONAL(name) "Diag"
 #define SETTING_OPERATION(name) SETTING_##name
+#define SETTING_ANY_OPERATION(name) SETTING_##name
 #define SETTING_trans "TransA"
 #define SETTING_transa "TransA"
 #define SETTING_transb "TransB"

@@ -69,6 +69,7 @@ static inline int one_of(const char *letter, char first, int first_value, char s
 #define TAKE_DIAGONAL(letter)                                                                      \
     (jblas_diagonal_t) one_of(letter, 'N', JBLAS_NON_UNIT, 'U', JBLAS_UNIT)
 #define TAKE_OPERATION(letter) operation_of(letter)
+#define TAKE_ANY_OPERATION(letter) operation_of(letter)
 #define TAKE_SYMMETRIC_OPERATION(letter) operation_of(letter)
 #define TAKE_HERMITIAN_OPERATION(letter) operation_of(letter)
 

@@ -84,8 +84,11 @@ static const choice_t datatypes[] = {
     {"i8", JDATATYPE_I8},       {"i32", JDATATYPE_I32}, {NULL, 0}};
 static const choice_t sides[] = {{"L", JBLAS_LEFT}, {"R", JBLAS_RIGHT}, {NULL, 0}};
 static const choice_t fills[] = {{"L", JBLAS_LOWER}, {"U", JBLAS_UPPER}, {NULL, 0}};
-static const choice_t operations[] = {
-    {"N", JBLAS_NO_TRANSPOSE}, {"T", JBLAS_TRANSPOSE}, {"C", JBLAS_CONJUGATE_TRANSPOSE}, {NULL, 0}};
+static const choice_t operations[] = {{"N", JBLAS_NO_TRANSPOSE},
+                                      {"T", JBLAS_TRANSPOSE},
+                                      {"C", JBLAS_CONJUGATE_TRANSPOSE},
+                                      {"R", JBLAS_CONJUGATE},
+                                      {NULL, 0}};
 static const choice_t diagonals[] = {{"N", JBLAS_NON_UNIT}, {"U", JBLAS_UNIT}, {NULL, 0}};
 static const choice_t policies[] = {
     {"fast", JRESULT_POLICY_FAST}, {"same_bits", JRESULT_POLICY_SAME_BITS}, {NULL, 0}};

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "blas/primitives/operation.h"
 #include "problem.h"
 
 typedef enum structure { GENERAL, SYMMETRIC, HERMITIAN, TRIANGULAR } structure_t;
@@ -39,12 +40,12 @@ static view_t view_of(const problem_t *p, int which, structure_t structure, int 
 
 static value_t view_at(const view_t *view, int64_t i, int64_t j) {
     const options_t *o = view->problem->options;
-    if (view->trans != JBLAS_NO_TRANSPOSE) {
+    if (ji_is_transposed((jblas_operation_t)view->trans)) {
         int64_t swap = i;
         i = j;
         j = swap;
     }
-    bool conjugate = view->trans == JBLAS_CONJUGATE_TRANSPOSE, diagonal = i == j;
+    bool conjugate = ji_is_conjugated((jblas_operation_t)view->trans), diagonal = i == j;
     if (view->structure != GENERAL && !diagonal && (o->uplo == JBLAS_LOWER) != (i > j)) {
         /* Not stored. */
         if (view->structure == TRIANGULAR)
@@ -143,7 +144,7 @@ static void substitute(problem_t *p, value_t **want, int which, view_t A, int si
     bool left = side == JBLAS_LEFT;
     int64_t order = left ? m : n, others = left ? n : m;
     value_t *a = view_dense(&A, order, order);
-    bool lower = (p->options->uplo == JBLAS_LOWER) == (A.trans == JBLAS_NO_TRANSPOSE);
+    bool lower = (p->options->uplo == JBLAS_LOWER) == !ji_is_transposed((jblas_operation_t)A.trans);
     bool forward = lower == left; /* from the right, op(A) acts as its transpose */
     const operand_t *X = &p->operand[which];
     for (int64_t other = 0; other < others; other++)

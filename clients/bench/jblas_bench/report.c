@@ -27,7 +27,7 @@ static void shape_text(const options_t *o, const routine_t *routine, char text[S
         case 'A':
         case 'B':
             text[length++] =
-                letter_of(*letter == 'A' ? o->transa : o->transb, JBLAS_NO_TRANSPOSE, "NTC");
+                letter_of(*letter == 'A' ? o->transa : o->transb, JBLAS_NO_TRANSPOSE, "NTCR");
             break;
         case 'D': text[length++] = letter_of(o->diag, JBLAS_NON_UNIT, "NU"); break;
         default: {

@@ -119,7 +119,7 @@ static void define_sided(const blas_case_t *c, product_t *p, form_t form) {
     p->a = left ? own : other, p->b = left ? other : own;
     if (form == TRIANGULAR) {
         p->triangle = left ? 'A' : 'B';
-        p->lower = ((c->uplo == JBLAS_LOWER) == (op == JBLAS_NO_TRANSPOSE)) == left;
+        p->lower = ((c->uplo == JBLAS_LOWER) == !ji_is_transposed(op)) == left;
     }
     define(c, p);
 }
@@ -158,7 +158,7 @@ static void define_gemm(const blas_case_t *c, product_t *p) {
 /* 16-bit matrices are products of floats, whose sums are rounded once. */
 static float *load_half(const blas_case_t *c, int which, jblas_operation_t op) {
     const blas_operand_t *o = &c->operand[which];
-    const bool plain = op == JBLAS_NO_TRANSPOSE;
+    const bool plain = !ji_is_transposed(op);
     const int64_t rows = plain ? o->rows : o->columns, columns = plain ? o->columns : o->rows;
     float *whole = calloc((size_t)(rows * columns) + 1, sizeof *whole);
     if (whole == NULL)
@@ -565,7 +565,7 @@ static void line_alone(jhandle_t *handle, blas_case_t *c, bool row, int64_t line
     blas_operand_t *const c_one = &one.operand[2];
     const blas_operand_t *factor = &c->operand[row ? 0 : 1];
     const size_t size = wide_sizeof(c_one->element);
-    const bool plain = (row ? c->transa : c->transb) == JBLAS_NO_TRANSPOSE;
+    const bool plain = !ji_is_transposed(row ? c->transa : c->transb);
     const int64_t step = plain == row ? line : line * factor->ld,
                   at = row ? line : line * c_one->ld;
     *(row ? &one.m : &one.n) = 1;

@@ -12,7 +12,9 @@
 /* Makes the argument wrong; what the entry must say, or success when the argument cannot be
  * wrong. */
 static jstatus_t break_argument(blas_case_t *c, char letter) {
-    static const int enums[] = {0, -1, 110, 114, 120, 123, 130, 133, 140, 143, 999999};
+    const bool any = c->function->routine->operations == BLAS_ANY_OPERATION;
+    const int above = any ? JBLAS_CONJUGATE + 1 : JBLAS_CONJUGATE;
+    const int enums[] = {0, -1, 110, above, 120, 123, 130, 133, 140, 143, 999999};
     const int wrong = enums[jtest_random_between(0, sizeof enums / sizeof *enums - 1)];
     const int64_t negative = jtest_random_bool() ? -1 : -jtest_random_between(1, INT64_MAX);
     switch (letter) {
@@ -144,8 +146,8 @@ JTEST(JblasChecks, ARefusedEnumeratorIsAnsweredWithThoseThereAre) {
     static const char *const said[] = {
         "side = 78: must be JBLAS_LEFT (141) or JBLAS_RIGHT (142)",
         "uplo = 78: must be JBLAS_UPPER (121) or JBLAS_LOWER (122)",
-        ("trans = 78: must be JBLAS_NO_TRANSPOSE (111), JBLAS_TRANSPOSE (112) or "
-         "JBLAS_CONJUGATE_TRANSPOSE (113)"),
+        ("trans = 78: must be JBLAS_NO_TRANSPOSE (111), JBLAS_TRANSPOSE (112), "
+         "JBLAS_CONJUGATE_TRANSPOSE (113) or JBLAS_CONJUGATE (114)"),
         "diag = 78: must be JBLAS_NON_UNIT (131) or JBLAS_UNIT (132)",
     };
     jhandle_t *handle;

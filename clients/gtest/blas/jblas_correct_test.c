@@ -68,11 +68,11 @@ JTEST(JblasCorrect, LevelThreeAroundBlockBoundaries) {
 /* Element (i, j) of op(X), of what the operand was. */
 static wide_t operated_at(const blas_operand_t *o, jblas_operation_t operation, int64_t i,
                           int64_t j) {
-    const bool plain = operation == JBLAS_NO_TRANSPOSE;
+    const bool plain = !ji_is_transposed(operation);
     const unsigned char *data = o->before + (o->data - o->region);
     wide_t value =
         wide_get(data, o->element, plain ? blas_index(o, 0, i, j) : blas_index(o, 0, j, i));
-    if (operation == JBLAS_CONJUGATE_TRANSPOSE)
+    if (ji_is_conjugated(operation))
         __imag__ value = -__imag__ value;
     return value;
 }

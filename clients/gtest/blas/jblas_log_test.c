@@ -37,8 +37,8 @@ static void option_of(const blas_case_t *c, char letter, char *option, size_t by
     *option = 0;
     switch (letter) {
     case 'S': snprintf(option, bytes, "--side %c", c->side == JBLAS_LEFT ? 'L' : 'R'); break;
-    case 'T': snprintf(option, bytes, "--transA %c", "NTC"[c->transa - JBLAS_NO_TRANSPOSE]); break;
-    case 'V': snprintf(option, bytes, "--transB %c", "NTC"[c->transb - JBLAS_NO_TRANSPOSE]); break;
+    case 'T': snprintf(option, bytes, "--transA %c", "NTCR"[c->transa - JBLAS_NO_TRANSPOSE]); break;
+    case 'V': snprintf(option, bytes, "--transB %c", "NTCR"[c->transb - JBLAS_NO_TRANSPOSE]); break;
     case 'U': snprintf(option, bytes, "--uplo %c", c->uplo == JBLAS_UPPER ? 'U' : 'L'); break;
     case 'D': snprintf(option, bytes, "--diag %c", c->diag == JBLAS_UNIT ? 'U' : 'N'); break;
     case 'E': snprintf(option, bytes, "--compute_type %s", jdatatype_name(c->compute_type)); break;

@@ -133,13 +133,13 @@ typedef struct matvec_case {
 
 static void case_make(matvec_case_t *c, int routine, jdatatype_t type, int64_t m, int64_t n) {
     static const jblas_operation_t operations[] = {JBLAS_NO_TRANSPOSE, JBLAS_TRANSPOSE,
-                                                   JBLAS_CONJUGATE_TRANSPOSE};
+                                                   JBLAS_CONJUGATE_TRANSPOSE, JBLAS_CONJUGATE};
     memset(c, 0, sizeof *c);
     c->routine = routine;
     c->block = (ji_matvec_t){
         .head.type = type,
         .uplo = jtest_random_bool() ? JBLAS_UPPER : JBLAS_LOWER,
-        .trans = operations[jtest_random_between(0, 2)],
+        .trans = operations[jtest_random_between(0, 3)],
         .diag = jtest_random_bool() ? JBLAS_UNIT : JBLAS_NON_UNIT,
         .m = routines[routine].is_square ? n : m,
         .n = n,
@@ -148,8 +148,7 @@ static void case_make(matvec_case_t *c, int routine, jdatatype_t type, int64_t m
         .beta = random_scalar(type),
         .incy = random_increment(),
     };
-    const bool flat =
-        routines[routine].primitive != JI_GEMV || c->block.trans == JBLAS_NO_TRANSPOSE;
+    const bool flat = routines[routine].primitive != JI_GEMV || !ji_is_transposed(c->block.trans);
     c->taken = flat ? n : c->block.m, c->given = flat ? c->block.m : n;
     if (routines[routine].primitive == JI_GER || routines[routine].primitive == JI_GERC)
         c->taken = m, c->given = n;
@@ -217,7 +216,7 @@ static bool runs_at_once(ji_primitive_t primitive, const ji_matvec_t *v) {
     const ji_matvec_kernels_t *kernels = ji_kernels->matvec[v->head.type];
     const void *alpha = ji_scalar_data(&v->alpha), *beta = ji_scalar_data(&v->beta);
     if (ji_max(v->m, v->n) > JI_MATVEC_BLOCK || v->incx != 1 || v->incy != 1 ||
-        host_is_zero(v->head.type, &v->alpha))
+        host_is_zero(v->head.type, &v->alpha) || v->trans == JBLAS_CONJUGATE)
         return false;
 
     if (primitive == JI_GEMV)

@@ -155,6 +155,11 @@ void gpu_case_end(gpu_case_t *g, bool download) {
     memcpy(c->pointer, g->pointer, sizeof g->pointer);
 }
 
+/* Before the first case is drawn. */
+__attribute__((constructor)) static void gpu_draw_what_there_is(void) {
+    blas_draws_conjugate = false;
+}
+
 jstatus_t gpu_blas_call(jhandle_t *handle, blas_case_t *c) {
     gpu_case_t g;
     jstream_t *stream = NULL;

@@ -330,3 +330,15 @@ JTEST(GpuJblas, WhatAGpuLacksIsNotImplementedByName) {
     }
     JEXPECT_OK(jhandle_destroy(handle));
 }
+
+/* Of an operation that only the host has a real type needs nothing. */
+JTEST(GpuJblas, ConjugationWithoutTranspositionIsOfTheHost) {
+    jhandle_t *handle = gpu_make_handle();
+    BLAS_CASE(real, &blas_functions[BLAS_INDEX_dgemm], .low = 9, .high = 9, .plain = true);
+    BLAS_CASE(complex, &blas_functions[BLAS_INDEX_zgemm], .low = 9, .high = 9, .plain = true);
+    real->transa = complex->transb = JBLAS_CONJUGATE;
+    blas_call_is_right(handle, real, gpu_blas_call);
+    JEXPECT_STATUS(gpu_blas_call(handle, complex), JSTATUS_NOT_IMPLEMENTED);
+    JEXPECT_SUBSTR(jhandle_last_message(handle), "jblas_zgemm: transb = JBLAS_CONJUGATE (114)");
+    JEXPECT_OK(jhandle_destroy(handle));
+}

@@ -235,28 +235,35 @@ static void fill_operand(blas_operand_t *o) {
             }
 }
 
+bool blas_draws_conjugate = true;
+
+static jblas_operation_t draw_operation(const blas_function_t *function) {
+    const blas_operations_t operations = function->routine->operations;
+    const bool complex = wide_is_complex((int)function->type);
+    const bool any = operations == BLAS_ANY_OPERATION && (!complex || blas_draws_conjugate);
+    const jblas_operation_t drawn = (jblas_operation_t)jtest_random_between(
+        JBLAS_NO_TRANSPOSE, any ? JBLAS_CONJUGATE : JBLAS_CONJUGATE_TRANSPOSE);
+
+    if (!complex || !ji_is_transposed(drawn))
+        return drawn;
+    return operations == BLAS_SYMMETRIC_OPERATION   ? JBLAS_TRANSPOSE
+           : operations == BLAS_HERMITIAN_OPERATION ? JBLAS_CONJUGATE_TRANSPOSE
+                                                    : drawn;
+}
+
 blas_case_t *blas_case_create(const blas_function_t *function, const blas_wish_t *wish) {
     blas_case_t *c = calloc(1, sizeof *c);
     if (!c)
         abort(); /* a test machine without memory */
-    const char *name = function->routine->name;
     c->function = function;
     draw_types(c);
-    const bool complex = wide_is_complex((int)c->compute_type);
     c->side = jtest_random_bool() ? JBLAS_LEFT : JBLAS_RIGHT;
     if (wish->left)
         c->side = JBLAS_LEFT;
     c->uplo = jtest_random_bool() ? JBLAS_UPPER : JBLAS_LOWER;
     c->diag = jtest_random_bool() ? JBLAS_UNIT : JBLAS_NON_UNIT;
-    c->transa =
-        (jblas_operation_t)jtest_random_between(JBLAS_NO_TRANSPOSE, JBLAS_CONJUGATE_TRANSPOSE);
-    c->transb =
-        (jblas_operation_t)jtest_random_between(JBLAS_NO_TRANSPOSE, JBLAS_CONJUGATE_TRANSPOSE);
-    if (complex && c->transa == JBLAS_CONJUGATE_TRANSPOSE && strncmp(name, "syr", 3) == 0)
-        /* As in BLAS: syrk and syr2k have no conjugation, herk and her2k no other. */
-        c->transa = JBLAS_TRANSPOSE;
-    if (complex && c->transa == JBLAS_TRANSPOSE && strncmp(name, "her", 3) == 0)
-        c->transa = JBLAS_CONJUGATE_TRANSPOSE;
+    c->transa = draw_operation(function);
+    c->transb = draw_operation(function);
     c->m = wish->m ? wish->m : draw_size(c, wish);
     c->n = wish->n ? wish->n : draw_size(c, wish);
     c->k = wish->no_depth ? 0 : wish->k ? wish->k : draw_size(c, wish);
@@ -314,8 +321,8 @@ const char *blas_describe(blas_case_t *c) {
          ++letter)
         switch (*letter) {
         case 'S': SAY(" side=%c", c->side == JBLAS_LEFT ? 'L' : 'R'); break;
-        case 'T': SAY(" transa=%c", "NTC"[c->transa - JBLAS_NO_TRANSPOSE]); break;
-        case 'V': SAY(" transb=%c", "NTC"[c->transb - JBLAS_NO_TRANSPOSE]); break;
+        case 'T': SAY(" transa=%c", "NTCR"[c->transa - JBLAS_NO_TRANSPOSE]); break;
+        case 'V': SAY(" transb=%c", "NTCR"[c->transb - JBLAS_NO_TRANSPOSE]); break;
         case 'U': SAY(" uplo=%c", c->uplo == JBLAS_UPPER ? 'U' : 'L'); break;
         case 'D': SAY(" diag=%c", c->diag == JBLAS_UNIT ? 'U' : 'N'); break;
         case 'E':

@@ -124,16 +124,19 @@ static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 wide_matrix_t wide_operate(wide_arena_t *arena, wide_matrix_t a, jblas_operation_t operation) {
     if (operation == JBLAS_NO_TRANSPOSE)
         return a;
-    wide_matrix_t b = wide_zeros(arena, a.columns, a.rows);
+    const bool plain = operation == JBLAS_CONJUGATE;
+    wide_matrix_t b =
+        plain ? wide_zeros(arena, a.rows, a.columns) : wide_zeros(arena, a.columns, a.rows);
     b.real = a.real;
-    b.below = a.above, b.above = a.below;
+    b.below = plain ? a.below : a.above, b.above = plain ? a.above : a.below;
     for (int64_t j = 0; j < a.columns; ++j)
         for (int64_t i = 0; i < a.rows; ++i) {
+            const int64_t row = plain ? i : j, column = plain ? j : i;
             wide_t value = *wide_at(a, i, j);
-            if (operation == JBLAS_CONJUGATE_TRANSPOSE)
+            if (operation != JBLAS_TRANSPOSE)
                 __imag__ value = -__imag__ value;
-            *wide_at(b, j, i) = value;
-            *wide_bound_at(b, j, i) = *wide_bound_at(a, i, j);
+            *wide_at(b, row, column) = value;
+            *wide_bound_at(b, row, column) = *wide_bound_at(a, i, j);
         }
     return b;
 }

@@ -556,10 +556,35 @@ static void reference_potrs(blas_case_t *c) {
 #define LETTER_beta_SUM 'c'
 #define LETTER_beta_REAL 'C'
 
+/* The last of a row says what all of them are. */
+#define OPERATIONS(routine, kind, ...) OPERATIONS_##kind(__VA_ARGS__)
+#define OPERATIONS_ENUM(name, which) OPERATIONS_##which
+#define OPERATIONS_LENGTH(...)
+#define OPERATIONS_SIZE(...)
+#define OPERATIONS_SCALAR(...)
+#define OPERATIONS_RESULT(...)
+#define OPERATIONS_VECTOR(...)
+#define OPERATIONS_MATRIX(...)
+#define OPERATIONS_STRIDED(...)
+#define OPERATIONS_POINTERS(...)
+#define OPERATIONS_PACKED(...)
+#define OPERATIONS_TYPED_VECTOR(...)
+#define OPERATIONS_TYPED_MATRIX(...)
+#define OPERATIONS_SIDE
+#define OPERATIONS_UPLO
+#define OPERATIONS_DIAGONAL
+#define OPERATIONS_DATATYPE
+#define OPERATIONS_OPERATION | BLAS_OPERATIONS
+#define OPERATIONS_ANY_OPERATION | BLAS_ANY_OPERATION
+#define OPERATIONS_SYMMETRIC_OPERATION | BLAS_SYMMETRIC_OPERATION
+#define OPERATIONS_HERMITIAN_OPERATION | BLAS_HERMITIAN_OPERATION
+
 #define ROUTINE(routine, level)                                                                    \
     static const char signature_##routine[] = {JI_ARGUMENTS_##routine(LETTER, routine) 0};         \
-    static const blas_routine_t routine_##routine = {#routine, signature_##routine, level,         \
-                                                     shape_##routine, reference_##routine};
+    static const blas_routine_t routine_##routine = {                                              \
+        #routine,        signature_##routine,                                                      \
+        level,           (blas_operations_t)(0 JI_ARGUMENTS_##routine(OPERATIONS, routine)),       \
+        shape_##routine, reference_##routine};
 JI_ROUTINE_LIST(ROUTINE)
 
 #define PASS(routine, kind, ...) PASS_##kind(routine, __VA_ARGS__)

@@ -31,10 +31,20 @@ enum { BLAS_ALPHA = BLAS_OPERANDS, BLAS_BETA, BLAS_POINTERS };
 
 typedef struct blas_case blas_case_t;
 
+/* Which operations a routine takes. As in BLAS, syrk and syr2k of complex types do not conjugate,
+ * herk and her2k do. */
+typedef enum {
+    BLAS_OPERATIONS,
+    BLAS_ANY_OPERATION,
+    BLAS_SYMMETRIC_OPERATION,
+    BLAS_HERMITIAN_OPERATION
+} blas_operations_t;
+
 typedef struct blas_routine {
     const char *name; /* without the type's letter */
     const char *signature;
     int level; /* 1, 2, 3; bounds the sizes */
+    blas_operations_t operations;
     void (*shape)(blas_case_t *c);
     void (*reference)(blas_case_t *c);
 } blas_routine_t;
@@ -155,6 +165,9 @@ typedef struct blas_wish {
     bool no_depth; /* k is 0: A and B are not read */
     bool hollow;   /* operands are NULL: for size queries of any size */
 } blas_wish_t;
+
+/* Whether JBLAS_CONJUGATE is drawn for complex types: GPUs do not have it. */
+extern bool blas_draws_conjugate;
 
 /* A case; end it with blas_case_free. */
 blas_case_t *blas_case_create(const blas_function_t *function, const blas_wish_t *wish);

@@ -317,9 +317,31 @@ static void NAME(update)(const ji_matvec_t *v, bool conjugate, bool triangle, co
         }
 }
 
+/* conj(A), to be freed. */
+static REAL *NAME(conjugated)(const ji_matvec_t *v) {
+    const int64_t elements = v->lda * v->n;
+    REAL *copy = calloc((size_t)elements + 1, PARTS * sizeof *copy);
+    if (copy == NULL)
+        abort();
+    memcpy(copy, v->a, (size_t)elements * PARTS * sizeof *copy);
+    for (int64_t i = 0; PARTS == 2 && i < elements; i++)
+        copy[i * PARTS + PARTS - 1] = -copy[i * PARTS + PARTS - 1];
+    return copy;
+}
+
 /* The routine, on vectors x and y. */
 static void NAME(matvec_defined)(ji_primitive_t primitive, const ji_matvec_t *v, void *x, void *y,
                                  int64_t panel) {
+    if (v->trans == JBLAS_CONJUGATE) {
+        ji_matvec_t plain = *v;
+        REAL *a = NAME(conjugated)(v);
+        plain.trans = JBLAS_NO_TRANSPOSE;
+        plain.a = primitive == JI_GEMV || primitive == JI_TRMV || primitive == JI_TRSV ? a : v->a;
+        NAME(matvec_defined)(primitive, &plain, x, y, panel);
+        free(a);
+        return;
+    }
+
     switch ((int)primitive) {
     case JI_GEMV: NAME(gemv)(v, x, y, panel); break;
     case JI_SYMV: NAME(symv)(v, x, y, panel); break;

@@ -72,7 +72,7 @@ static void NAME(define)(const product_t *p) {
 /* op(A) as a whole matrix, by columns; to be freed. Outside of a triangle: 0, which nobody reads.
  */
 static void *NAME(load)(const blas_operand_t *o, jblas_operation_t op, form_t form, bool unit) {
-    const bool plain = op == JBLAS_NO_TRANSPOSE;
+    const bool plain = !ji_is_transposed(op);
     const int64_t rows = plain ? o->rows : o->columns, columns = plain ? o->columns : o->rows;
     const REAL *data = (const REAL *)(const void *)(o->before + (o->data - o->region));
     REAL *whole = calloc((size_t)(rows * columns) + 1, PARTS * sizeof *whole), *to = whole;
@@ -93,7 +93,7 @@ static void *NAME(load)(const blas_operand_t *o, jblas_operation_t op, form_t fo
             }
             memcpy(to, data + blas_index(o, 0, row, column) * PARTS, PARTS * sizeof *to);
 #if PARTS == 2
-            if ((op == JBLAS_CONJUGATE_TRANSPOSE) != (form == HERMITIAN && !stored))
+            if (ji_is_conjugated(op) != (form == HERMITIAN && !stored))
                 to[1] = -to[1];
             if (form == HERMITIAN && i == j)
                 to[1] = 0;

@@ -79,10 +79,10 @@ void ji_gemm3m_add_rung(jplan_t *plan, const jhandle_t *handle, const ji_matmat_
 static jstatus_t gemm3m_split(jhandle_t *handle, jdatatype_t type, jblas_operation_t operation,
                               const void *stored, int64_t ld, int64_t i, int64_t j, int64_t rows,
                               int64_t columns, void *parts) {
-    bool flat = operation == JBLAS_NO_TRANSPOSE;
+    bool flat = !ji_is_transposed(operation);
 
     ji_split_t block = {.type = type,
-                        .conjugate = operation == JBLAS_CONJUGATE_TRANSPOSE,
+                        .conjugate = ji_is_conjugated(operation),
                         .m = flat ? rows : columns,
                         .n = flat ? columns : rows,
                         .a = flat ? ji_at(type, stored, i, j, ld) : ji_at(type, stored, j, i, ld),
@@ -119,18 +119,16 @@ jstatus_t ji_gemm3m_run(jhandle_t *handle, const ji_matmat_t *matmat, const jbor
             for (int64_t part = 0; part < 3; part++) {
                 ji_matmat_t product = {
                     .head = args.head,
-                    .transa =
-                        args.transa == JBLAS_NO_TRANSPOSE ? JBLAS_NO_TRANSPOSE : JBLAS_TRANSPOSE,
-                    .transb =
-                        args.transb == JBLAS_NO_TRANSPOSE ? JBLAS_NO_TRANSPOSE : JBLAS_TRANSPOSE,
+                    .transa = ji_is_transposed(args.transa) ? JBLAS_TRANSPOSE : JBLAS_NO_TRANSPOSE,
+                    .transb = ji_is_transposed(args.transb) ? JBLAS_TRANSPOSE : JBLAS_NO_TRANSPOSE,
                     .m = args.m,
                     .n = width,
                     .k = depth,
                     .alpha = ji_constant(real, 1),
                     .a = ji_at(real, ws->ptr[0], 0, part * args.m, depth),
-                    .lda = args.transa == JBLAS_NO_TRANSPOSE ? args.m : depth,
+                    .lda = ji_is_transposed(args.transa) ? depth : args.m,
                     .b = ji_at(real, ws->ptr[1], 0, part * depth, width),
-                    .ldb = args.transb == JBLAS_NO_TRANSPOSE ? depth : width,
+                    .ldb = ji_is_transposed(args.transb) ? width : depth,
                     .beta = ji_constant(real, 0),
                     .c = ji_at(real, ws->ptr[2], 0, part * width, args.m),
                     .ldc = args.m};

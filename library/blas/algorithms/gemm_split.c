@@ -125,7 +125,7 @@ void ji_gemm_split_add_rungs(jplan_t *plan, const jhandle_t *handle, const ji_ma
 /* op(A) or op(B), all of the depth. */
 static ji_split_operand_t split_operand(const ji_matmat_t *args, ji_split_way_t way, bool is_b,
                                         void *parts, int32_t *shifts) {
-    const bool plain = (is_b ? args->transb : args->transa) == JBLAS_NO_TRANSPOSE;
+    const bool plain = !ji_is_transposed(is_b ? args->transb : args->transa);
     const bool along = plain == is_b; /* the depth runs down the columns */
     const int64_t ld = is_b ? args->ldb : args->lda;
 

@@ -252,8 +252,8 @@ static jstatus_t strassen_halve(const strassen_t *call, int levels, void *worksp
 jstatus_t ji_strassen_run(jhandle_t *handle, const ji_matmat_t *args, int levels, void *workspace) {
     const strassen_t call = {handle, args};
     const jdatatype_t type = args->head.type;
-    const view_t a = {type, args->a, args->lda, args->transa == JBLAS_NO_TRANSPOSE};
-    const view_t b = {type, args->b, args->ldb, args->transb == JBLAS_NO_TRANSPOSE};
+    const view_t a = {type, args->a, args->lda, !ji_is_transposed(args->transa)};
+    const view_t b = {type, args->b, args->ldb, !ji_is_transposed(args->transb)};
     const view_t c = {type, args->c, args->ldc, true};
 
     return strassen_halve(&call, levels, workspace, args->m, args->n, args->k, &args->alpha, &a, &b,

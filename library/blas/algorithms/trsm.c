@@ -250,7 +250,7 @@ static jstatus_t triangle_walk(const triangle_walk_t *walk, int64_t q, int64_t c
 static jstatus_t triangle_solve(jhandle_t *handle, const ji_matmat_t *args,
                                 const triangle_space_t *space) {
     bool left = args->side == JBLAS_LEFT;
-    bool transposed = (args->transa != JBLAS_NO_TRANSPOSE) == left;
+    bool transposed = ji_is_transposed(args->transa) == left;
 
     triangle_walk_t walk = {
         .args = args,

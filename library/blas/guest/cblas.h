@@ -58,10 +58,16 @@
 JI_GUEST_PRIMITIVE_LIST(JI_GUEST_PRIMITIVE_)
 #undef JI_GUEST_PRIMITIVE_
 
-/* A transpose of real numbers is their conjugate transpose, but not every CBLAS knows. */
+/* Real numbers are their own conjugates, but not every CBLAS knows. */
 static inline int guest_operation(jdatatype_t type, jblas_operation_t operation) {
-    return operation == JBLAS_CONJUGATE_TRANSPOSE && !ji_is_complex(type) ? JBLAS_TRANSPOSE
-                                                                          : operation;
+    if (ji_is_complex(type))
+        return operation;
+    return ji_is_transposed(operation) ? JBLAS_TRANSPOSE : JBLAS_NO_TRANSPOSE;
+}
+
+/* Whether that is an operation of the CBLAS: conj(A) is of few of them. */
+static inline bool guest_has(jdatatype_t type, jblas_operation_t operation) {
+    return operation != JBLAS_CONJUGATE || !ji_is_complex(type);
 }
 
 #endif

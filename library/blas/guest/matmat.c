@@ -43,8 +43,7 @@ static void gemm_product(const ji_matmat_t *args) {
 static void gemm_split(const ji_matmat_t *args) {
     jdatatype_t type = args->head.type;
     const int64_t limit = ji_blas_int_max;
-    const bool plain_a = args->transa == JBLAS_NO_TRANSPOSE,
-               plain_b = args->transb == JBLAS_NO_TRANSPOSE;
+    const bool plain_a = !ji_is_transposed(args->transa), plain_b = !ji_is_transposed(args->transb);
     const bool far_a = args->lda > limit, far_b = args->ldb > limit, far_c = args->ldc > limit;
 
     const int64_t step_m = far_a && !plain_a ? 1 : limit;
@@ -82,6 +81,11 @@ static void gemm_split(const ji_matmat_t *args) {
 
 void ji_guest_gemm(void *block) {
     const ji_matmat_t *args = block;
+    const jdatatype_t type = args->head.type;
+    if (!guest_has(type, args->transa) || !guest_has(type, args->transb)) {
+        ji_host_gemm(block);
+        return;
+    }
     /* OpenBLAS's kernels for small products on AVX-512 (0.3.21) multiply by a zero alpha all the
      * same, so a NaN in A would reach C, and a NULL would be read. */
     if (ji_host_gemm_is_scaling(args))
@@ -164,6 +168,10 @@ void ji_guest_her2k(void *block) {
 
 void ji_guest_trmm(void *block) {
     UNPACK(block);
+    if (!guest_has(type, args->transa)) {
+        ji_host_trmm(block);
+        return;
+    }
     if (ji_host_trmm_is_scaling(args))
         return;
 #define CALL(t, value)                                                                             \
@@ -175,6 +183,10 @@ void ji_guest_trmm(void *block) {
 
 void ji_guest_trsm(void *block) {
     UNPACK(block);
+    if (!guest_has(type, args->transa)) {
+        ji_host_trsm(block);
+        return;
+    }
     if (ji_host_trmm_is_scaling(args))
         return;
 #define CALL(t, value)                                                                             \

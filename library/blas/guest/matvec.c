@@ -28,8 +28,12 @@ static void matvec_scale(const ji_matvec_t *args, int64_t rows) {
 
 void ji_guest_gemv(void *block) {
     UNPACK(block);
+    if (!guest_has(type, args->trans)) {
+        ji_host_gemv(block);
+        return;
+    }
     if (host_is_zero(type, &args->alpha)) {
-        matvec_scale(args, args->trans == JBLAS_NO_TRANSPOSE ? args->m : args->n);
+        matvec_scale(args, ji_is_transposed(args->trans) ? args->n : args->m);
         return;
     }
 #define CALL(t, value)                                                                             \
@@ -148,6 +152,10 @@ void ji_guest_syr2(void *block) {
 
 void ji_guest_trmv(void *block) {
     UNPACK(block);
+    if (!guest_has(type, args->trans)) {
+        ji_host_trmv(block);
+        return;
+    }
     void *x = ji_unconst(args->x);
 #define CALL(t, value)                                                                             \
     ji_guest.t##trmv(GUEST_COLUMN_MAJOR, uplo, trans, diag, n, args->a, lda, x, incx)
@@ -157,6 +165,10 @@ void ji_guest_trmv(void *block) {
 
 void ji_guest_trsv(void *block) {
     UNPACK(block);
+    if (!guest_has(type, args->trans)) {
+        ji_host_trsv(block);
+        return;
+    }
     void *x = ji_unconst(args->x);
 #define CALL(t, value)                                                                             \
     ji_guest.t##trsv(GUEST_COLUMN_MAJOR, uplo, trans, diag, n, args->a, lda, x, incx)

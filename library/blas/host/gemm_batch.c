@@ -130,7 +130,7 @@ static bool batch_is_small(const ji_matmat_t *item) {
     const bool strip = item->m <= ji_kernels->product[item->head.type]->rows;
     return ji_product_is_own(JI_GEMM) && item->k != 0 &&
            !host_is_zero(item->head.type, &item->alpha) && ji_gemm_is_small(item) &&
-           (item->transa == JBLAS_NO_TRANSPOSE || strip);
+           (item->transa == JBLAS_NO_TRANSPOSE || (strip && ji_is_transposed(item->transa)));
 }
 
 /* How many threads divide the items: none of them is left with nothing to do while another has an

@@ -38,7 +38,8 @@ static ji_product_t triangle_of(const ji_matmat_t *args, jdatatype_t alpha_type,
 static __attribute__((noinline)) void gemm_strips(const ji_matmat_t *args) {
     const jdatatype_t type = args->head.type;
     const ji_product_kernels_t *kernels = ji_kernels->product[type];
-    const bool conjugate = args->transa == JBLAS_CONJUGATE_TRANSPOSE;
+    const bool transposed = ji_is_transposed(args->transa);
+    const int64_t line = transposed ? args->lda : 1, step = transposed ? 1 : args->lda;
     _Alignas(64) char strip[JI_PRODUCT_STRIP_BYTES];
     ji_batch_item_t item = {.a = strip, .b = args->b};
     ji_product_direct_t direct = ji_gemm_direct(args, &item, 1);
@@ -47,8 +48,8 @@ static __attribute__((noinline)) void gemm_strips(const ji_matmat_t *args) {
     for (int64_t i = 0; i < args->m; i += kernels->rows) {
         direct.m = ji_min(kernels->rows, args->m - i);
         item.c = ji_at(type, args->c, i, 0, args->ldc);
-        kernels->pack_a(strip, ji_at(type, args->a, 0, i, args->lda), args->lda, 1, (int)direct.m,
-                        args->k, conjugate, false);
+        kernels->pack_a(strip, ji_at(type, args->a, 0, i, line), line, step, (int)direct.m, args->k,
+                        ji_is_conjugated(args->transa), false);
         ji_kernels->batch[type]->product(&direct);
     }
 }
@@ -195,7 +196,7 @@ void ji_host_her2k(void *block) {
 void ji_host_trmm(void *block) {
     const ji_matmat_t *args = block;
     const jdatatype_t type = args->head.type;
-    const bool left = args->side == JBLAS_LEFT, plain = args->transa == JBLAS_NO_TRANSPOSE;
+    const bool left = args->side == JBLAS_LEFT, plain = !ji_is_transposed(args->transa);
     if (ji_host_trmm_is_scaling(args))
         return;
 

@@ -26,10 +26,9 @@ static void NAME(geam)(const ji_matmat_t *args) {
     const REAL *a = args->a, *b = args->b;
     REAL *c = args->c;
 
-    const bool flat_a = args->transa == JBLAS_NO_TRANSPOSE,
-               flat_b = args->transb == JBLAS_NO_TRANSPOSE;
-    const bool conjugate_a = args->transa == JBLAS_CONJUGATE_TRANSPOSE,
-               conjugate_b = args->transb == JBLAS_CONJUGATE_TRANSPOSE;
+    const bool flat_a = !ji_is_transposed(args->transa), flat_b = !ji_is_transposed(args->transb);
+    const bool conjugate_a = ji_is_conjugated(args->transa),
+               conjugate_b = ji_is_conjugated(args->transb);
 
     const int64_t row_a = flat_a ? 1 : args->lda, column_a = flat_a ? args->lda : 1;
     const int64_t row_b = flat_b ? 1 : args->ldb, column_b = flat_b ? args->ldb : 1;

@@ -22,7 +22,8 @@ void ji_matvec_add_columns(const matvec_t *v, const matvec_part_t *part, const v
 
         for (int64_t j = part->column; j < part->column_end; j += JI_MATVEC_BLOCK) {
             const int64_t count = ji_min(JI_MATVEC_BLOCK, part->column_end - j);
-            v->kernels->scale(count, alpha, matvec_at(v, &v->x, j), v->x.increment, false, &scaled);
+            v->kernels->scale(count, alpha, matvec_at(v, &v->x, j), v->x.increment, v->conjugate,
+                              &scaled);
             v->kernels->columns(end - i, count, matvec_element(v, i, j), v->lda, &scaled, y);
         }
         matvec_give(v, &v->y, i, end - i, y);
@@ -113,9 +114,34 @@ void ji_matvec_divide(const matvec_t *v, const matvec_part_t *part, const void *
 
 /* ---- Products ---- */
 
+void ji_matvec_conjugate(const matvec_t *v, const matvec_vector_t *x, int64_t n) {
+    if (!ji_is_complex(v->type))
+        return;
+
+    for (int64_t i = 0; i < n; i++) {
+        float *c = matvec_at(v, x, i);
+        double *z = matvec_at(v, x, i);
+        if (v->type == JDATATYPE_F32_C)
+            c[1] = -c[1];
+        else
+            z[1] = -z[1];
+    }
+}
+
+/* y += alpha conj(A) x, as conj(y) += conj(alpha) A conj(x). */
+static void gemv_conjugated(matvec_t *v, const matvec_part_t *all, const void *alpha) {
+    ji_value_t conjugated;
+
+    matvec_conjugate(v->type, alpha, &conjugated);
+    v->conjugate = ji_is_complex(v->type);
+    ji_matvec_conjugate(v, &v->y, all->row_end);
+    ji_matvec_divide(v, all, &conjugated, ji_matvec_add_columns, true);
+    ji_matvec_conjugate(v, &v->y, all->row_end);
+}
+
 void ji_host_gemv(void *block) {
     const ji_matvec_t *args = block;
-    const bool flat = args->trans == JBLAS_NO_TRANSPOSE;
+    const bool flat = !ji_is_transposed(args->trans);
     const int64_t taken = flat ? args->n : args->m, given = flat ? args->m : args->n;
     const matvec_part_t all = {0, args->m, 0, args->n};
     ji_team_lease_t lease;
@@ -127,8 +153,11 @@ void ji_host_gemv(void *block) {
         return;
 
     matvec_begin(&v, &lease, args, args->m, args->n);
-    ji_matvec_divide(&v, &all, ji_scalar_data(&args->alpha),
-                     flat ? ji_matvec_add_columns : ji_matvec_add_dots, flat);
+    if (args->trans == JBLAS_CONJUGATE)
+        gemv_conjugated(&v, &all, ji_scalar_data(&args->alpha));
+    else
+        ji_matvec_divide(&v, &all, ji_scalar_data(&args->alpha),
+                         flat ? ji_matvec_add_columns : ji_matvec_add_dots, flat);
     matvec_end_lease(&v);
 }
 

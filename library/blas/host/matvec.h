@@ -46,7 +46,7 @@ typedef struct matvec {
     void *a;
     int64_t lda;
     matvec_vector_t x, y;
-    bool conjugate;         /* of dots, and of what updates scale */
+    bool conjugate;         /* A's, of dots; and what is scaled, of columns and updates */
     int64_t thread_bytes;   /* of A, for each thread */
     ji_team_lease_t *lease; /* NULL: the caller alone */
 } matvec_t;
@@ -95,6 +95,9 @@ static inline void matvec_give(const matvec_t *v, const matvec_vector_t *x, int6
         v->kernels->scatter(count, taken, matvec_at(v, x, first), x->increment);
 }
 
+/* x = conj(x): two of these turn a product with A into one with conj(A). */
+void ji_matvec_conjugate(const matvec_t *v, const matvec_vector_t *x, int64_t n);
+
 /* Where the panel or block of this size that holds `first` ends. */
 static inline int64_t matvec_end(int64_t first, int64_t size, int64_t last) {
     return ji_min(last, (first / size + 1) * size);
@@ -117,7 +120,7 @@ typedef struct matvec_part {
 
 typedef void (*matvec_function_t)(const matvec_t *v, const matvec_part_t *part, const void *alpha);
 
-/* y[rows] += alpha A x[columns]. */
+/* y[rows] += alpha A x[columns], or A conj(x). */
 void ji_matvec_add_columns(const matvec_t *v, const matvec_part_t *part, const void *alpha);
 /* y[columns] += alpha A^T x[rows], or A^H. */
 void ji_matvec_add_dots(const matvec_t *v, const matvec_part_t *part, const void *alpha);

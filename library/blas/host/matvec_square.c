@@ -151,7 +151,7 @@ static void matvec_triangle(const ji_matvec_t *args, bool solves) {
     const ji_scalar_t sign = ji_constant(type, solves ? -1 : 1);
     const ji_matvec_triangle_t triangle = {
         .upper = args->uplo == JBLAS_UPPER,
-        .transposed = args->trans != JBLAS_NO_TRANSPOSE,
+        .transposed = ji_is_transposed(args->trans),
         .conjugated = args->trans == JBLAS_CONJUGATE_TRANSPOSE,
         .unit = args->diag == JBLAS_UNIT,
     };
@@ -160,8 +160,11 @@ static void matvec_triangle(const ji_matvec_t *args, bool solves) {
     matvec_t v = matvec_of(args, args->n, 0);
     v.thread_bytes = 4 * MATVEC_THREAD_BYTES;
     const matvec_triangle_function_t function = solves ? v.kernels->solve : v.kernels->multiply;
+    const bool conjugates = args->trans == JBLAS_CONJUGATE; /* conj(A conj(x)) */
     ji_team_lease_t lease;
     v.y = v.x;
+    if (conjugates)
+        ji_matvec_conjugate(&v, &v.x, args->n);
     matvec_begin(&v, &lease, args, ji_min(args->n, JI_MATVEC_BLOCK), args->n - JI_MATVEC_BLOCK);
 
     for (int64_t k = 0; k <= last; k++) {
@@ -178,6 +181,8 @@ static void matvec_triangle(const ji_matvec_t *args, bool solves) {
             matvec_triangle_beside(&v, &beside, triangle.transposed, &sign.value);
     }
     matvec_end_lease(&v);
+    if (conjugates)
+        ji_matvec_conjugate(&v, &v.x, args->n);
 }
 
 void ji_host_trmv(void *block) { matvec_triangle(block, false); }

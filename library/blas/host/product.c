@@ -91,19 +91,19 @@ static int product_threads(const ji_product_t *call) {
 /* ---- Operands ---- */
 
 ji_operand_t ji_operand_a(jdatatype_t type, const void *a, int64_t lda, jblas_operation_t op) {
-    const bool plain = op == JBLAS_NO_TRANSPOSE;
+    const bool plain = !ji_is_transposed(op);
     return (ji_operand_t){.kind = JI_OPERAND_GENERAL,
                           .type = type,
                           .data = a,
                           .line = plain ? 1 : lda,
                           .step = plain ? lda : 1,
-                          .conjugate = ji_is_complex(type) && op == JBLAS_CONJUGATE_TRANSPOSE};
+                          .conjugate = ji_is_complex(type) && ji_is_conjugated(op)};
 }
 
 ji_operand_t ji_operand_b(jdatatype_t type, const void *b, int64_t ldb, jblas_operation_t op) {
     ji_operand_t operand = ji_operand_a(type, b, ldb, op);
-    operand.line = op == JBLAS_NO_TRANSPOSE ? ldb : 1;
-    operand.step = op == JBLAS_NO_TRANSPOSE ? 1 : ldb;
+    const int64_t line = operand.line;
+    operand.line = operand.step, operand.step = line;
     return operand;
 }
 

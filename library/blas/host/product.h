@@ -87,14 +87,14 @@ static inline void ji_read_scalar(jdatatype_t type, const ji_scalar_t *scalar, d
  * the smallest products a call costs as much as a step. */
 static inline ji_product_direct_t ji_gemm_direct(const ji_matmat_t *args,
                                                  const ji_batch_item_t *items, int64_t count) {
-    const bool plain = args->transb == JBLAS_NO_TRANSPOSE;
+    const bool plain = !ji_is_transposed(args->transb);
     ji_product_direct_t direct = {.m = args->m,
                                   .n = args->n,
                                   .depth = args->k,
                                   .a_step = args->lda,
                                   .b_row_step = plain ? 1 : args->ldb,
                                   .b_column_step = plain ? args->ldb : 1,
-                                  .conjugate_b = args->transb == JBLAS_CONJUGATE_TRANSPOSE,
+                                  .conjugate_b = ji_is_conjugated(args->transb),
                                   .ldc = args->ldc,
                                   .items = items,
                                   .count = count};

@@ -147,7 +147,7 @@ static __attribute__((noinline)) void trsm_triangle(const trsm_walk_t *walk, int
 
     trsm_piece_t piece = {
         .triangle = {.unit = call->diag == JBLAS_UNIT,
-                     .conjugate = ji_is_complex(type) && call->transa == JBLAS_CONJUGATE_TRANSPOSE,
+                     .conjugate = ji_is_complex(type) && ji_is_conjugated(call->transa),
                      .a = ji_at(type, call->a, start, start, call->lda),
                      .a_q = sign * (walk->transposed ? call->lda : 1),
                      .a_p = sign * (walk->transposed ? 1 : call->lda),
@@ -234,8 +234,7 @@ void ji_host_trsm(void *block) {
     if (ji_host_trmm_is_scaling(call))
         return;
 
-    const bool left = call->side == JBLAS_LEFT,
-               transposed = (call->transa != JBLAS_NO_TRANSPOSE) == left;
+    const bool left = call->side == JBLAS_LEFT, transposed = ji_is_transposed(call->transa) == left;
     const trsm_walk_t walk = {
         .call = call,
         .order = left ? call->m : call->n,

@@ -53,7 +53,7 @@ struct ji_matvec_kernels {
     void (*dots)(int64_t m, int64_t n, bool conjugate, const void *a, int64_t lda, const void *x,
                  void *sums);
     /* y = alpha op(A) x + beta y of at most JI_MATVEC_BLOCK rows and columns; beta as of
-     * scale_own. */
+     * scale_own. op is not JBLAS_CONJUGATE. */
     void (*small)(int64_t m, int64_t n, jblas_operation_t trans, const void *alpha, const void *a,
                   int64_t lda, const void *x, const void *beta, void *y);
     /* Both, of a part beside the diagonal of a symmetric matrix: A is read once. */

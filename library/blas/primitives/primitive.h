@@ -16,6 +16,7 @@
  *   inverses.h      of triangles' inverses
  *   split.h         of complex matrices as real ones
  *   precision.h     of products of 16-bit numbers, and of floats in parts
+ *   operation.h     what an operation does
  *
  * One block for each level, not one struct for each routine: an algorithm fills in a block and runs
  * one primitive or another with it, a table of functions has one type, and the log reads any block
@@ -34,6 +35,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "blas/primitives/operation.h"
 #include "core/threads.h"
 #include "device/table.h"
 #include "jalloc/jblas.h"

@@ -35,6 +35,7 @@
 #define ENUM_UPLO JI_ARGUMENT_UPLO
 #define ENUM_DIAGONAL JI_ARGUMENT_DIAGONAL
 #define ENUM_OPERATION JI_ARGUMENT_OPERATION
+#define ENUM_ANY_OPERATION JI_ARGUMENT_OPERATION
 #define ENUM_SYMMETRIC_OPERATION JI_ARGUMENT_OPERATION
 #define ENUM_HERMITIAN_OPERATION JI_ARGUMENT_OPERATION
 #define SCALAR_ELEMENT JI_ARGUMENT_SCALAR
@@ -56,6 +57,25 @@ JI_ROUTINE_LIST(ROW)
 
 /* ---- Entering ---- */
 
+/* GPUs conjugate only what they transpose. Where there is nothing to conjugate the operation is
+ * none; otherwise the routine is not implemented. */
+static jstatus_t enter_gpu(jhandle_t *handle, void *block) {
+    const ji_head_t *head = block;
+    for (const ji_argument_t *argument = head->row->arguments; argument->name != NULL; ++argument) {
+        jblas_operation_t *operation = (void *)((char *)block + argument->offset);
+        if (argument->kind != JI_ARGUMENT_OPERATION || *operation != JBLAS_CONJUGATE)
+            continue;
+
+        if (ji_is_complex(head->type))
+            return jhandle_fail(handle, JSTATUS_NOT_IMPLEMENTED,
+                                "%s: %s = JBLAS_CONJUGATE (114) is not implemented on %s",
+                                ji_routine_name(head), argument->name,
+                                jdevice_name(handle->device));
+        *operation = JBLAS_NO_TRANSPOSE;
+    }
+    return JSTATUS_SUCCESS;
+}
+
 jstatus_t ji_enter_cold(jhandle_t *handle, ji_call_function_t call, void *block) {
     const ji_head_t *head = block;
 
@@ -72,7 +92,10 @@ jstatus_t ji_enter_cold(jhandle_t *handle, ji_call_function_t call, void *block)
     (void)ji_take_threads(handle, block);
 
     /* From now on ji_enter() need not ask: what set-up has done, this thread has seen. */
-    handle->calls_are_plain = handle->layers == 0;
+    const bool is_host = handle->device->kind == JDEVICE_HOST;
+    handle->calls_are_plain = is_host && handle->layers == 0;
+    if (!is_host)
+        JTRY_RETURN(enter_gpu(handle, block));
 
     /* A query does no work, so there is nothing to replay or to time. */
     if (handle->layers == 0 || ji_is_query(handle))

@@ -77,6 +77,7 @@ JI_ROUTINE_LIST(JI_ROW_)
 #define JI_ENUM_UPLO jblas_uplo_t
 #define JI_ENUM_DIAGONAL jblas_diagonal_t
 #define JI_ENUM_OPERATION jblas_operation_t
+#define JI_ENUM_ANY_OPERATION jblas_operation_t
 #define JI_ENUM_SYMMETRIC_OPERATION jblas_operation_t
 #define JI_ENUM_HERMITIAN_OPERATION jblas_operation_t
 #define JI_READ(type) const type
@@ -325,6 +326,7 @@ static inline bool ji_is_other_operation(jdatatype_t type, jblas_operation_t ope
 #define JI_IS_UPLO(value) ji_is_one_of(value, JBLAS_UPPER, JBLAS_LOWER)
 #define JI_IS_DIAGONAL(value) ji_is_one_of(value, JBLAS_NON_UNIT, JBLAS_UNIT)
 #define JI_IS_OPERATION(value) ji_is_one_of(value, JBLAS_NO_TRANSPOSE, JBLAS_CONJUGATE_TRANSPOSE)
+#define JI_IS_ANY_OPERATION(value) ji_is_one_of(value, JBLAS_NO_TRANSPOSE, JBLAS_CONJUGATE)
 #define JI_IS_SYMMETRIC_OPERATION(value)                                                           \
     (JI_IS_OPERATION(value) &&                                                                     \
      !ji_is_other_operation(args->head.type, value, JBLAS_CONJUGATE_TRANSPOSE))
@@ -385,6 +387,7 @@ static inline bool ji_is_other_operation(jdatatype_t type, jblas_operation_t ope
 #define JI_RULE_UPLO(value) JI_MUST_BE_UPLO
 #define JI_RULE_DIAGONAL(value) JI_MUST_BE_DIAGONAL
 #define JI_RULE_OPERATION(value) JI_MUST_BE_OPERATION
+#define JI_RULE_ANY_OPERATION(value) JI_MUST_BE_ANY_OPERATION
 #define JI_RULE_SYMMETRIC_OPERATION(value) JI_RULE_OPERATION_OF_TYPE(value)
 #define JI_RULE_HERMITIAN_OPERATION(value) JI_RULE_OPERATION_OF_TYPE(value)
 #define JI_RULE_OPERATION_OF_TYPE(value)                                                           \

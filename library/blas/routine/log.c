@@ -109,7 +109,7 @@ static void line_add_enum(line_t *line, const char *before, ji_argument_kind_t k
     } enumerations[] = {[JI_ARGUMENT_SIDE] = {JBLAS_LEFT, "LR"},
                         [JI_ARGUMENT_UPLO] = {JBLAS_UPPER, "UL"},
                         [JI_ARGUMENT_DIAGONAL] = {JBLAS_NON_UNIT, "NU"},
-                        [JI_ARGUMENT_OPERATION] = {JBLAS_NO_TRANSPOSE, "NTC"}};
+                        [JI_ARGUMENT_OPERATION] = {JBLAS_NO_TRANSPOSE, "NTCR"}};
     const char *letters = enumerations[kind].letters;
     const unsigned index = (unsigned)value - (unsigned)enumerations[kind].first;
 

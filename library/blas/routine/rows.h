@@ -32,9 +32,10 @@
  *     TYPED_VECTOR, TYPED_MATRIX          type, ...; as VECTOR and MATRIX: their elements' type is
  *                                         an argument, too, and the compute_type an ENUM
  *
- *     which      SIDE, UPLO, DIAGONAL, OPERATION, DATATYPE; for products of a matrix with its own
- *                transpose SYMMETRIC_OPERATION (complex types: no conjugation) and
- *                HERMITIAN_OPERATION (complex types: no transposition without one)
+ *     which      SIDE, UPLO, DIAGONAL, OPERATION, DATATYPE; ANY_OPERATION, which may be
+ *                JBLAS_CONJUGATE, too; for products of a matrix with its own transpose
+ *                SYMMETRIC_OPERATION (complex types: no conjugation) and HERMITIAN_OPERATION
+ *                (complex types: no transposition without one)
  *     of         ELEMENT, REAL (of an element's parts) or SUM (16-bit elements are summed in
  *                float); of a SCALAR also PARAMETERS, five real numbers, and of a RESULT INDEX, an
  *                int64_t
@@ -57,6 +58,7 @@
 
 #include <stdint.h>
 
+#include "blas/primitives/operation.h"
 #include "blas/routine/rows_ex.h"
 #include "blas/routine/rows_extensions.h"
 #include "blas/routine/rows_level1.h"
@@ -107,16 +109,16 @@
 
 #define JI_COUNT_LENGTH(n) (args->n > 0 ? args->n : 0)
 #define JI_COUNT_ELEMENTS(n) args->n
-#define JI_COUNT_TAKEN(trans, m, n) (args->trans == JBLAS_NO_TRANSPOSE ? args->n : args->m)
-#define JI_COUNT_GIVEN(trans, m, n) (args->trans == JBLAS_NO_TRANSPOSE ? args->m : args->n)
+#define JI_COUNT_TAKEN(trans, m, n) (ji_is_transposed(args->trans) ? args->m : args->n)
+#define JI_COUNT_GIVEN(trans, m, n) (ji_is_transposed(args->trans) ? args->n : args->m)
 
 #define JI_ROWS_PLAIN(rows, columns) args->rows
-#define JI_ROWS_OPERATED(trans, m, n) (args->trans == JBLAS_NO_TRANSPOSE ? args->m : args->n)
+#define JI_ROWS_OPERATED(trans, m, n) (ji_is_transposed(args->trans) ? args->n : args->m)
 #define JI_ROWS_SIDED(m, n) (args->side == JBLAS_LEFT ? args->m : args->n)
 #define JI_ROWS_BAND(m, n, kl, ku) ji_band_rows(args->kl, args->ku)
 #define JI_ROWS_TRIANGLE_BAND(n, k) ji_band_rows(args->k, 0)
 #define JI_COLUMNS_PLAIN(rows, columns) args->columns
-#define JI_COLUMNS_OPERATED(trans, m, n) (args->trans == JBLAS_NO_TRANSPOSE ? args->n : args->m)
+#define JI_COLUMNS_OPERATED(trans, m, n) (ji_is_transposed(args->trans) ? args->m : args->n)
 #define JI_COLUMNS_SIDED(m, n) JI_ROWS_SIDED(m, n)
 #define JI_COLUMNS_BAND(m, n, kl, ku) args->n
 #define JI_COLUMNS_TRIANGLE_BAND(n, k) args->n

@@ -18,8 +18,8 @@
 
 #define JI_FUNCTIONS_geam(X, context) JI_SDCZ(X, context, geam)
 #define JI_ARGUMENTS_geam(X, t) \
-    X(t, ENUM, transa, OPERATION) \
-    X(t, ENUM, transb, OPERATION) \
+    X(t, ENUM, transa, ANY_OPERATION) \
+    X(t, ENUM, transb, ANY_OPERATION) \
     X(t, SIZE, m) \
     X(t, SIZE, n) \
     X(t, SCALAR, alpha, ELEMENT) \
@@ -30,8 +30,8 @@
 
 #define JI_FUNCTIONS_gemm_batched(X, context) JI_SDCZ(X, context, gemm_batched)
 #define JI_ARGUMENTS_gemm_batched(X, t) \
-    X(t, ENUM, transa, OPERATION) \
-    X(t, ENUM, transb, OPERATION) \
+    X(t, ENUM, transa, ANY_OPERATION) \
+    X(t, ENUM, transb, ANY_OPERATION) \
     X(t, SIZE, m) \
     X(t, SIZE, n) \
     X(t, SIZE, k) \
@@ -44,8 +44,8 @@
 
 #define JI_FUNCTIONS_gemm_strided_batched(X, context) JI_SDCZ(X, context, gemm_strided_batched)
 #define JI_ARGUMENTS_gemm_strided_batched(X, t) \
-    X(t, ENUM, transa, OPERATION) \
-    X(t, ENUM, transb, OPERATION) \
+    X(t, ENUM, transa, ANY_OPERATION) \
+    X(t, ENUM, transb, ANY_OPERATION) \
     X(t, SIZE, m) \
     X(t, SIZE, n) \
     X(t, SIZE, k) \

@@ -10,7 +10,7 @@
 
 #define JI_FUNCTIONS_gemv(X, context) JI_SDCZ(X, context, gemv)
 #define JI_ARGUMENTS_gemv(X, t) \
-    X(t, ENUM, trans, OPERATION) \
+    X(t, ENUM, trans, ANY_OPERATION) \
     X(t, SIZE, m) \
     X(t, SIZE, n) \
     X(t, SCALAR, alpha, ELEMENT) \
@@ -78,7 +78,7 @@
 
 #define JI_ARGUMENTS_OF_TRMV(X, t, structure) \
     X(t, ENUM, uplo, UPLO) \
-    X(t, ENUM, trans, OPERATION) \
+    X(t, ENUM, trans, ANY_OPERATION) \
     X(t, ENUM, diag, DIAGONAL) \
     X(t, SIZE, n) \
     X(t, MATRIX, a, lda, READ, structure, PLAIN(n, n), ALWAYS) \

@@ -12,8 +12,8 @@
     X(context, routine, h, h##routine) X(context, routine, b, b##routine)
 #define JI_FUNCTIONS_gemm(X, context) JI_SDCZ(X, context, gemm) JI_HB(X, context, gemm)
 #define JI_ARGUMENTS_gemm(X, t) \
-    X(t, ENUM, transa, OPERATION) \
-    X(t, ENUM, transb, OPERATION) \
+    X(t, ENUM, transa, ANY_OPERATION) \
+    X(t, ENUM, transb, ANY_OPERATION) \
     X(t, SIZE, m) \
     X(t, SIZE, n) \
     X(t, SIZE, k) \
@@ -77,8 +77,8 @@
 #define JI_FUNCTIONS_gemmt(X, context) JI_SDCZ(X, context, gemmt)
 #define JI_ARGUMENTS_gemmt(X, t) \
     X(t, ENUM, uplo, UPLO) \
-    X(t, ENUM, transa, OPERATION) \
-    X(t, ENUM, transb, OPERATION) \
+    X(t, ENUM, transa, ANY_OPERATION) \
+    X(t, ENUM, transb, ANY_OPERATION) \
     X(t, SIZE, n) \
     X(t, SIZE, k) \
     X(t, SCALAR, alpha, ELEMENT) \
@@ -90,7 +90,7 @@
 #define JI_ARGUMENTS_OF_TRMM(X, t, structure) \
     X(t, ENUM, side, SIDE) \
     X(t, ENUM, uplo, UPLO) \
-    X(t, ENUM, trans, OPERATION) \
+    X(t, ENUM, trans, ANY_OPERATION) \
     X(t, ENUM, diag, DIAGONAL) \
     X(t, SIZE, m) \
     X(t, SIZE, n) \
