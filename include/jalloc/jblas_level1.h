@@ -83,6 +83,15 @@ JALLOC_API jstatus_t jblas_sdot(jhandle_t *handle, int64_t n, const float *x, in
 JALLOC_API jstatus_t jblas_ddot(jhandle_t *handle, int64_t n, const double *x, int64_t incx,
                                 const double *y, int64_t incy, double *result);
 
+/** result = x^T y of floats, multiplied and added in double. Workspace: none. */
+JALLOC_API jstatus_t jblas_dsdot(jhandle_t *handle, int64_t n, const float *x, int64_t incx,
+                                 const float *y, int64_t incy, double *result);
+
+/** result = alpha + x^T y, computed in double as jblas_dsdot and rounded once at the end. n <= 0:
+ * alpha. Workspace: none. */
+JALLOC_API jstatus_t jblas_sdsdot(jhandle_t *handle, int64_t n, const float *alpha, const float *x,
+                                  int64_t incx, const float *y, int64_t incy, float *result);
+
 /** result = x^T y, without conjugation. Workspace as jblas_ddot. */
 JALLOC_API jstatus_t jblas_cdotu(jhandle_t *handle, int64_t n, const jcomplex_f32_t *x,
                                  int64_t incx, const jcomplex_f32_t *y, int64_t incy,
@@ -160,6 +169,35 @@ JALLOC_API jstatus_t jblas_srotm(jhandle_t *handle, int64_t n, float *x, int64_t
                                  int64_t incy, const float *param);
 JALLOC_API jstatus_t jblas_drotm(jhandle_t *handle, int64_t n, double *x, int64_t incx, double *y,
                                  int64_t incy, const double *param);
+
+/** Gives the rotation that takes b to 0: c a + s b = r and c b - conj(s) a = 0, with a real c and
+ * c^2 + |s|^2 = 1. r replaces a. The sign of a real r is that of the larger of a and b (of b where
+ * both are as large), and b becomes z, from which both can be had: s if |a| > |b|, otherwise 1 / c,
+ * or 1 if c is 0. A complex r points where a did, or is positive if a was 0; b stays as it was.
+ * a and b are read and written as results are, by pointer mode. c, s and r are right to a few units
+ * in the last place (of complex ones relative to their size) for numbers of any size, c and s also
+ * where r overflows. Where a or b is not finite, r is not.
+ *
+ * Source: Anderson, Algorithm 978: Safe Scaling in the Level 1 BLAS, ACM TOMS 44 (2017). */
+JALLOC_API jstatus_t jblas_srotg(jhandle_t *handle, float *a, float *b, float *c, float *s);
+JALLOC_API jstatus_t jblas_drotg(jhandle_t *handle, double *a, double *b, double *c, double *s);
+JALLOC_API jstatus_t jblas_crotg(jhandle_t *handle, jcomplex_f32_t *a, jcomplex_f32_t *b, float *c,
+                                 jcomplex_f32_t *s);
+JALLOC_API jstatus_t jblas_zrotg(jhandle_t *handle, jcomplex_f64_t *a, jcomplex_f64_t *b, double *c,
+                                 jcomplex_f64_t *s);
+
+/** Gives the H of jblas_drotm that takes the second of (sqrt(d1) x1, sqrt(d2) y1) to 0, in factored
+ * form: d1, d2 and x1 become those of the rotated pair, and param gets the flag and what that does
+ * not imply; the other numbers stay as they were. d1 and d2 are brought to between 2^-24 and 2^24
+ * by powers of 2^24. A negative d1, or what would make it one, gives zeros with a flag of -1; with
+ * d2 y1 = 0 the flag is -2 and the rest stays. d1, d2, x1 and param are read and written as results
+ * are, by pointer mode.
+ *
+ * Source: as jblas_drotm. */
+JALLOC_API jstatus_t jblas_srotmg(jhandle_t *handle, float *d1, float *d2, float *x1,
+                                  const float *y1, float *param);
+JALLOC_API jstatus_t jblas_drotmg(jhandle_t *handle, double *d1, double *d2, double *x1,
+                                  const double *y1, double *param);
 
 /** x = alpha x. incx <= 0: a no-op, as reference BLAS. alpha = 0 multiplies too: NaN stays NaN. */
 JALLOC_API jstatus_t jblas_sscal(jhandle_t *handle, int64_t n, const float *alpha, float *x,

@@ -99,10 +99,13 @@ static const choice_t modes[] = {{"default", JHANDLE_MODE_DEFAULT},
                                  {"manual", JHANDLE_MODE_MANUAL},
                                  {"user_owned", JHANDLE_MODE_USER_OWNED},
                                  {NULL, 0}};
-static const choice_t null_pointers[] = {
-    {"A", NULL_A},           {"AP", NULL_A},        {"B", NULL_B_OR_X},
-    {"x", NULL_B_OR_X},      {"C", NULL_C_OR_Y},    {"y", NULL_C_OR_Y},
-    {"result", NULL_RESULT}, {"info", NULL_RESULT}, {NULL, 0}};
+static const choice_t null_pointers[] = {{"A", NULL_A},           {"AP", NULL_A},
+                                         {"B", NULL_B_OR_X},      {"x", NULL_B_OR_X},
+                                         {"C", NULL_C_OR_Y},      {"y", NULL_C_OR_Y},
+                                         {"result", NULL_RESULT}, {"info", NULL_RESULT},
+                                         {"d1", NULL_A},          {"d2", NULL_B_OR_X},
+                                         {"x1", NULL_C_OR_Y},     {"s", NULL_RESULT},
+                                         {"param", NULL_RESULT},  {NULL, 0}};
 static const choice_t pointer_modes[] = {
     {"host", JPOINTER_MODE_HOST}, {"device", JPOINTER_MODE_DEVICE}, {NULL, 0}};
 
@@ -178,6 +181,7 @@ static const option_row_t rows[] = {
     {"c", 0, KIND_SCALAR, AT(c), 0, NULL,
      "the cosine of rot, and --s the sine; as --alpha, --beta"},
     {"s", 0, KIND_SCALAR, AT(s), 0, NULL, NULL},
+    {"y1", 0, KIND_SCALAR, AT(alpha), 0, NULL, "of rotmg; as --alpha"},
     {"param", 0, KIND_PARAMETERS, AT(param), 0, NULL,
      "of rotm: FLAG,H11,H21,H12,H22; null; device, which is the default"},
     {"iterations", 'i', KIND_COUNT, AT(iterations), 0, NULL,

@@ -96,8 +96,9 @@ struct problem {
     union {
         float s[5];
         double d[5];
-    } param;         /* rotm's */
-    scalar_t result; /* of dot, nrm2, ...; info of potrf, trtri */
+    } param;               /* rotm's; rotmg writes it */
+    scalar_t cosine, sine; /* rotg writes them */
+    scalar_t result;       /* of dot, nrm2, ...; info of potrf, trtri */
     size_t slots;
     /* What the next call works on; NULL in a size query. */
     void *a, *b, *c;
@@ -181,6 +182,10 @@ void naive_iamax(problem_t *problem, value_t **want);
 void naive_dot(problem_t *problem, value_t **want);
 void naive_dotc(problem_t *problem, value_t **want);
 void naive_iamin(problem_t *problem, value_t **want);
+void naive_dsdot(problem_t *problem, value_t **want);
+void naive_sdsdot(problem_t *problem, value_t **want);
+void naive_rotg(problem_t *problem, value_t **want);
+void naive_rotmg(problem_t *problem, value_t **want);
 void naive_axpy(problem_t *problem, value_t **want);
 void naive_axpby(problem_t *problem, value_t **want);
 void naive_rot(problem_t *problem, value_t **want);

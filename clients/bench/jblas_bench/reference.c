@@ -207,6 +207,35 @@ static void inner_product(problem_t *p, value_t **want, bool conjugate) {
 void naive_dot(problem_t *p, value_t **want) { inner_product(p, want, false); }
 void naive_dotc(problem_t *p, value_t **want) { inner_product(p, want, true); }
 
+void naive_dsdot(problem_t *p, value_t **want) { inner_product(p, want, false); }
+void naive_sdsdot(problem_t *p, value_t **want) {
+    inner_product(p, want, false);
+    want[OPERANDS][0] += alpha_of(p);
+    p->magnitude += fabsl(creall(alpha_of(p)));
+}
+void naive_rotg(problem_t *p, value_t **want) {
+    value_t *a = want[0], *b = want[1];
+    const long double size_a = cabsl(*a), size_b = cabsl(*b), h = hypotl(size_a, size_b);
+    if (type_is_complex(p->type)) {
+        *a *= h / size_a;
+        return;
+    }
+    const long double r = copysignl(h, creall(size_a > size_b ? *a : *b));
+    *b = size_a > size_b ? *b / r : r / *a;
+    *a = r;
+}
+/* Of numbers near 1, which need not be rescaled. */
+void naive_rotmg(problem_t *p, value_t **want) {
+    const value_t d1 = *want[0], d2 = *want[1], x1 = *want[2], y1 = alpha_of(p);
+    const long double q1 = creall(d1 * x1 * x1), q2 = creall(d2 * y1 * y1);
+    const bool leads = fabsl(q1) > fabsl(q2);
+    const long double u = leads ? 1 + q2 / q1 : 1 + q1 / q2;
+    if (creall(d1) < 0 || (!leads && q2 < 0))
+        *want[0] = *want[1] = *want[2] = 0;
+    else if (q2 != 0)
+        *want[0] = (leads ? d1 : d2) / u, *want[1] = (leads ? d2 : d1) / u,
+        *want[2] = (leads ? x1 : y1) * u;
+}
 void naive_axpy(problem_t *p, value_t **want) {
     for (int64_t i = 0; i < p->options->n; i++)
         want[2][operand_index(&p->operand[2], i, 0, 0)] += alpha_of(p) * element(p, 1, i);
@@ -469,11 +498,10 @@ static void compare_operand(const problem_t *p, int which, const value_t *want, 
 
 static void compare_result(const problem_t *p, value_t want, difference_t *d) {
     int64_t n = length_forward(p), index = p->result.index;
+    const bool is_single = type_is_single(p->type) && p->routine->reference != naive_dsdot;
     if (p->routine->reference != naive_iamax && p->routine->reference != naive_iamin)
-        difference_add(
-            d,
-            value_load(type_is_single(p->type) ? JDATATYPE_F32_C : JDATATYPE_F64_C, &p->result, 0),
-            want, true);
+        difference_add(d, value_load(is_single ? JDATATYPE_F32_C : JDATATYPE_F64_C, &p->result, 0),
+                       want, true);
     else if (n <= 0 ? index != 0 : index < 1 || index > n)
         d->error = INFINITY;
     else if (n > 0)

@@ -72,6 +72,9 @@ static void packed(problem_t *p, int which, int64_t order, fill_t fill, bool wri
 #define SLOT_ap 0
 #define SLOT_b 1
 #define SLOT_c 2
+#define SLOT_d1 0
+#define SLOT_d2 1
+#define SLOT_x1 2
 #define SLOT_x 1
 #define SLOT_y 2
 #define FILL_SYMMETRIC FILL_GENERAL
@@ -87,6 +90,9 @@ static void packed(problem_t *p, int which, int64_t order, fill_t fill, bool wri
 #define SETUP_SIZE(name)
 #define SETUP_SCALAR(name, of)
 #define SETUP_RESULT(name, of)
+#define SETUP_UPDATED(name, of) SETUP_UPDATED_##of(name)
+#define SETUP_UPDATED_ELEMENT(name) vector(p, SLOT_##name, 1, 1, true);
+#define SETUP_UPDATED_PARAMETERS(name)
 #define SETUP_VECTOR(name, inc, access, count, read)                                               \
     vector(p, SLOT_##name, JI_COUNT_##count, args->inc, IS_##access);
 #define SETUP_MATRIX(name, ld, access, structure, shape, read)                                     \
@@ -114,6 +120,7 @@ static void packed(problem_t *p, int which, int64_t order, fill_t fill, bool wri
 #define SETUPS(routine, level)                                                                     \
     static void setup_##routine(problem_t *p) {                                                    \
         const options_t *args = p->options;                                                        \
+        (void)args;                                                                                \
         JI_ARGUMENTS_##routine(SETUP, )                                                            \
     }
 JI_ROUTINE_LIST(SETUPS)
@@ -185,7 +192,12 @@ static double flops_potrs(const options_t *o) { return flops_2nn(o) * (double)o-
 #define LDA (p->operand[0].ld)
 #define LDB (p->operand[1].ld)
 #define LDC (p->operand[2].ld)
-#define RESULT ((void *)(uintptr_t)&p->result)
+#define OUT(member) ((void *)(uintptr_t)&p->member)
+#define RESULT OUT(result)
+#define RESULT_result (O->null_pointers & NULL_RESULT ? NULL : RESULT)
+#define RESULT_info RESULT_result
+#define RESULT_s (O->null_pointers & NULL_RESULT ? NULL : OUT(sine))
+#define RESULT_c (O->null_pointers & NULL_C_OR_Y ? NULL : OUT(cosine))
 #define SCALAR_alpha (O->alpha.null ? NULL : (const void *)&p->alpha)
 #define SCALAR_beta (O->beta.null ? NULL : (const void *)&p->beta)
 #define SCALAR_c SCALAR_alpha
@@ -195,6 +207,11 @@ static double flops_potrs(const options_t *o) { return flops_2nn(o) * (double)o-
 #define POINTER_ap p->a
 #define POINTER_b p->b
 #define POINTER_c p->c
+#define POINTER_d1 p->a
+#define POINTER_d2 p->b
+#define POINTER_x1 p->c
+#define POINTER_param (O->null_pointers & NULL_RESULT ? NULL : OUT(param))
+#define SCALAR_y1 SCALAR_alpha
 #define POINTER_x p->b
 #define POINTER_y p->c
 #define POINTERS_a (void *)p->pa
@@ -206,7 +223,8 @@ static double flops_potrs(const options_t *o) { return flops_2nn(o) * (double)o-
 #define PASS_LENGTH(name) , O->name
 #define PASS_SIZE(name) , O->name
 #define PASS_SCALAR(name, of) , SCALAR_##name
-#define PASS_RESULT(name, of) , (O->null_pointers & NULL_RESULT ? NULL : RESULT)
+#define PASS_RESULT(name, of) , RESULT_##name
+#define PASS_UPDATED(name, of) , POINTER_##name
 #define PASS_VECTOR(name, inc, ...) , POINTER_##name, O->inc
 #define PASS_MATRIX(name, leading, ...) , POINTER_##name, p->operand[SLOT_##name].ld
 #define PASS_STRIDED(name, leading, ...)                                                           \
@@ -265,6 +283,10 @@ static const char *const extra_iamin[] = {"cblas_isamin", "cblas_idamin", "cblas
                                           "cblas_izamin"};
 static const char *const extra_axpby[] = {"cblas_saxpby", "cblas_daxpby", "cblas_caxpby",
                                           "cblas_zaxpby"};
+static const char *const extra_dsdot[] = {"cblas_dsdot"}, *const extra_sdsdot[] = {"cblas_sdsdot"};
+static const char *const extra_rotg[] = {"cblas_srotg", "cblas_drotg", "cblas_crotg",
+                                         "cblas_zrotg"};
+static const char *const extra_rotmg[] = {"cblas_srotmg", "cblas_drotmg"};
 static const char *const extra_rot[] = {"cblas_srot", "cblas_drot", "cblas_csrot", "cblas_zdrot"};
 static const char *const extra_rotm[] = {"cblas_srotm", "cblas_drotm", NULL, NULL};
 #define EXTRA(result, R, TAKES, ...)                                                               \
@@ -306,6 +328,25 @@ DIRECT(rot) {
     else
         EXTRA(, void, (guest_int_t, PAIR_OUT, double, double), O->n, PAIR, p->alpha.d[0],
               p->beta.d[0])
+}
+DIRECT(dsdot) {
+    scalar_t *r = RESULT;
+    EXTRA(r->d[0] =, double, JI_GUEST_DOT, O->n, PAIR)
+}
+DIRECT(sdsdot) {
+    scalar_t *r = RESULT;
+    EXTRA(r->s[0] =, float, (guest_int_t, float, PAIR_IN), O->n, p->alpha.s[0], PAIR)
+}
+DIRECT(rotg) {
+    EXTRA(, void, (void *, void *, void *, void *), p->a, p->b, OUT(cosine), OUT(sine))
+}
+DIRECT(rotmg) {
+    if (type_is_single(p->type))
+        EXTRA(, void, (void *, void *, void *, float, void *), p->a, p->b, p->c, p->alpha.s[0],
+              OUT(param))
+    else
+        EXTRA(, void, (void *, void *, void *, double, void *), p->a, p->b, p->c, p->alpha.d[0],
+              OUT(param))
 }
 DIRECT(rotm) {
     EXTRA(, void, (guest_int_t, PAIR_OUT, const void *), O->n, PAIR, &p->param)
@@ -442,6 +483,7 @@ DIRECT(trsm) { DIRECT_SDCZ(trsm, ARGS) }
 #define LETTER_SIZE(name) LETTER_##name
 #define LETTER_SCALAR(name, of)
 #define LETTER_RESULT(name, of)
+#define LETTER_UPDATED(name, of)
 #define LETTER_VECTOR(name, ...)
 #define LETTER_MATRIX(name, ...)
 #define LETTER_STRIDED(name, ...)
@@ -470,12 +512,15 @@ DIRECT(trsm) { DIRECT_SDCZ(trsm, ARGS) }
 #define IS_REAL_SIZE(scalar, name)
 #define IS_REAL_SCALAR(scalar, name, of) || (IS_##scalar##_##name && SCALAR_IS_##of)
 #define IS_REAL_RESULT(scalar, name, of)
+#define IS_REAL_UPDATED(scalar, name, of)
 #define IS_REAL_VECTOR(scalar, name, ...)
 #define IS_REAL_MATRIX(scalar, name, ...)
 #define IS_REAL_STRIDED(scalar, name, ...)
 #define IS_REAL_POINTERS(scalar, name, ...)
 #define IS_REAL_PACKED(scalar, name, ...)
 #define IS_alpha_c true /* the same member */
+#define IS_alpha_y1 true
+#define IS_beta_y1 false
 #define IS_alpha_s false
 #define IS_alpha_param false
 #define IS_beta_c false
@@ -498,7 +543,7 @@ DIRECT(trsm) { DIRECT_SDCZ(trsm, ARGS) }
 #define ROW_EXTRA(routine, terms, flops, reference) /* by a function that jblas does not call */   \
     ROW_OF(routine, direct_##routine, extra_##routine, terms, flops, reference)
 #define ROW_OF(routine, direct, extra, terms, flops, reference)                                    \
-    {#routine, JI_FUNCTIONS_##routine(TYPE_LETTER, ), JI_ARGUMENTS_##routine(LETTER, ),            \
+    {#routine, JI_FUNCTIONS_##routine(TYPE_LETTER, ), "" JI_ARGUMENTS_##routine(LETTER, ),         \
      setup_##routine, call_##routine, direct, extra, terms_##terms, flops_##flops,                 \
      naive_##reference,                                                                            \
      false JI_ARGUMENTS_##routine(IS_REAL, alpha), false JI_ARGUMENTS_##routine(IS_REAL, beta)}
@@ -521,6 +566,10 @@ const routine_t routines[] = {
     ROW_EXTRA(rot, none, 6n, rot),
     ROW_EXTRA(rotm, none, 6n, rotm),
     ROW_EXTRA(iamin, n, none, iamin),
+    ROW_EXTRA(dsdot, n, 2n, dsdot),
+    ROW_EXTRA(sdsdot, n, 2n, sdsdot),
+    ROW_EXTRA(rotg, none, none, rotg),
+    ROW_EXTRA(rotmg, none, none, rotmg),
     ROW(scal, none, n, scal),
     ROW(csscal, none, n, scal),
     ROW(zdscal, none, n, scal),

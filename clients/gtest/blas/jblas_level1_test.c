@@ -283,6 +283,21 @@ static ji_vector_t block_of(const vector_t *x, const vector_t *y, int threads, v
                          .result = result};
 }
 
+/* Of floats: the dot of doubles, which are their values. */
+static void dsdot_is_as_defined(const vector_t *x, const vector_t *y, int threads) {
+    double got = -1, expected[2], *wide = malloc(2 * (size_t)x->n * sizeof *wide);
+    const float *from_x = first_of(x), *from_y = first_of(y);
+    for (int64_t i = 0; i < x->n; i++)
+        wide[i] = (double)from_x[i * x->increment],
+        wide[x->n + i] = (double)from_y[i * y->increment];
+    dot_d(blocks_of(x->n), x->n, wide, 1, wide + x->n, 1, false, false, expected);
+
+    ji_vector_t block = block_of(x, y, threads, &got);
+    ji_host_dsdot(&block);
+    JEXPECT_TRUE(same_bits(JDATATYPE_F64, &got, expected, 1));
+    free(wide);
+}
+
 static void sums_are_as_defined(const vector_t *x, const vector_t *y, int threads) {
     const jdatatype_t type = x->type, real = ji_real_of(type);
     const int64_t n = x->n, dx = step_of(x), dy = step_of(y), blocks = blocks_of(n);
@@ -438,6 +453,8 @@ static void compare(const ji_kernel_set_t *set, jdatatype_t type, int64_t n, kin
     JSCOPED_TRACE("%s, type %d, n = %ld, incx = %ld, incy = %ld, numbers %d, %d threads", set->name,
                   (int)type, (long)n, (long)incx, (long)incy, (int)kind, threads);
     sums_are_as_defined(&x, &y, threads);
+    if (type == JDATATYPE_F32)
+        dsdot_is_as_defined(&x, &y, threads);
     updates_are_as_defined(&x, &y, threads);
     free(x.memory), free(y.memory);
 }

@@ -101,8 +101,9 @@ JTEST_EACH_FUNCTION(JblasLog, BenchLineSaysTheWholeCall) {
                 JFAIL("%s is missing", option);
         }
         const bool rotates = strcmp(param->routine->name, "rot") == 0;
+        const bool makes = strcmp(param->routine->name, "rotmg") == 0;
         if (blas_has(c, 'a') || blas_has(c, 'A'))
-            JEXPECT_SUBSTR(line, rotates ? "--c " : "--alpha ");
+            JEXPECT_SUBSTR(line, rotates ? "--c " : makes ? "--y1 " : "--alpha ");
         if (blas_has(c, 'c') || blas_has(c, 'C'))
             JEXPECT_SUBSTR(line, rotates ? "--s " : "--beta ");
         if (blas_has(c, 'P'))

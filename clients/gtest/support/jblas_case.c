@@ -186,7 +186,7 @@ static void draw_layout(blas_case_t *c, int which, const blas_wish_t *wish) {
     } else if (o->kind == BLAS_PACKED) {
         o->bytes = (size_t)(o->rows * (o->rows + 1) / 2);
     } else {
-        o->bytes = 1;
+        o->bytes = (size_t)o->rows;
     }
     o->bytes *= wide_sizeof(o->element);
 }
@@ -215,7 +215,7 @@ static bool map_operand(blas_operand_t *o, int level, bool guard_before) {
 
 static void fill_operand(blas_operand_t *o) {
     memset(o->region, 0xff, o->region_bytes);
-    if (o->unread || o->kind == BLAS_RESULT)
+    if (o->unread)
         return;
     for (int64_t item = 0; item < (o->stride == 0 && o->count > 0 ? 1 : o->count); ++item)
         for (int64_t j = 0; j < o->columns; ++j)

@@ -20,6 +20,7 @@
 #define OPERAND_SIZE(routine, name)
 #define OPERAND_SCALAR(routine, name, of)
 #define OPERAND_RESULT(routine, name, of) OPERAND_##routine##_##name,
+#define OPERAND_UPDATED(routine, name, of) OPERAND_##routine##_##name,
 #define OPERAND_VECTOR(routine, name, ...) OPERAND_##routine##_##name,
 #define OPERAND_MATRIX(routine, name, ...) OPERAND_##routine##_##name,
 #define OPERAND_STRIDED(routine, name, ...) OPERAND_##routine##_##name,
@@ -41,11 +42,12 @@ typedef enum structure {
     STRUCTURE_DEFINITE
 } structure_t;
 
-static void shape_result(blas_case_t *c, int which, int element) {
+static void shape_result(blas_case_t *c, int which, int element, int64_t numbers, bool read) {
     c->operand[which] = (blas_operand_t){.kind = BLAS_RESULT,
                                          .element = element,
                                          .written = true,
-                                         .rows = 1,
+                                         .unread = !read,
+                                         .rows = numbers,
                                          .columns = 1,
                                          .ld = 1,
                                          .count = 1};
@@ -103,7 +105,10 @@ static void shape_band(blas_operand_t *o, int64_t rows, int64_t below, int64_t a
 #define SHAPE_LENGTH(routine, name)
 #define SHAPE_SIZE(routine, name)
 #define SHAPE_SCALAR(routine, name, of)
-#define SHAPE_RESULT(routine, name, of) shape_result(args, OPERAND_##routine##_##name, RESULT_##of);
+#define SHAPE_RESULT(routine, name, of)                                                            \
+    shape_result(args, OPERAND_##routine##_##name, RESULT_##of, 1, false);
+#define SHAPE_UPDATED(routine, name, of)                                                           \
+    shape_result(args, OPERAND_##routine##_##name, RESULT_##of, NUMBERS_##of, true);
 #define SHAPE_VECTOR(routine, name, inc, access, count, read)                                      \
     shape_vector(args, OPERAND_##routine##_##name, JI_COUNT_##count, IS_##access, IS_READ_##read);
 #define SHAPE_MATRICES(routine, name, access, structure, shape, read, count)                       \
@@ -130,7 +135,11 @@ static void shape_band(blas_operand_t *o, int64_t rows, int64_t below, int64_t a
     SHAPE_MATRIX(routine, name, ld, __VA_ARGS__)
 #define RESULT_ELEMENT (int)args->compute_type
 #define RESULT_REAL wide_real_of((int)args->compute_type)
+#define RESULT_PARAMETERS RESULT_ELEMENT
+#define RESULT_WIDE JDATATYPE_F64
 #define RESULT_INDEX WIDE_I64
+#define NUMBERS_ELEMENT 1
+#define NUMBERS_PARAMETERS 5
 #define IS_READ false
 #define IS_WRITTEN true
 #define IS_READ_ALWAYS true
@@ -349,6 +358,76 @@ static void dot(blas_case_t *c, jblas_operation_t operation) {
     c->operand[2].want[0] = want;
     c->depth = c->n;
 }
+/* And dsdot, which has no alpha. */
+static void reference_sdsdot(blas_case_t *c) {
+    dot(c, JBLAS_TRANSPOSE);
+    wide_matrix_t want = c->operand[2].want[0];
+    if (blas_has(c, 'a'))
+        *want.e += c->alpha, *want.bound += wide_abs(c->alpha);
+}
+/* The number of an operand that is one, before the call; and what it should be. */
+static long double number(blas_case_t *c, int which) {
+    return __real__ load(c, which, 0, GENERAL).e[0];
+}
+static void want_number(blas_case_t *c, int which, wide_t value, long double bound) {
+    wide_matrix_t want = wide_zeros(&c->arena, 1, 1);
+    *want.e = value, *want.bound = bound;
+    c->operand[which].want[0] = want;
+}
+/* Of numbers that are not 0. */
+static void reference_rotg(blas_case_t *c) {
+    const wide_t a = load(c, 0, 0, GENERAL).e[0], b = load(c, 1, 0, GENERAL).e[0];
+    const long double size_a = hypotl(__real__ a, __imag__ a),
+                      size_b = hypotl(__real__ b, __imag__ b);
+    const long double h = hypotl(size_a, size_b);
+    const bool complex = wide_is_complex(c->operand[0].element);
+    wide_t conjugate = b, sign = a / size_a;
+    __imag__ conjugate = -__imag__ b;
+    if (!complex)
+        sign = __real__(size_a > size_b ? a : b) > 0 ? 1 : -1;
+    const wide_t cosine = complex ? size_a / h : a / (sign * h);
+    const wide_t sine = complex ? sign * conjugate / h : b / (sign * h);
+
+    want_number(c, 0, sign * h, h);
+    if (complex)
+        want_number(c, 1, b, 0);
+    else if (size_a > size_b)
+        want_number(c, 1, sine, wide_abs(sine));
+    else
+        want_number(c, 1, 1 / cosine, wide_abs(1 / cosine));
+    want_number(c, 2, cosine, wide_abs(cosine));
+    want_number(c, 3, sine, size_b / h);
+    c->depth = 1;
+}
+/* Of numbers near 1, which need not be rescaled. */
+static void reference_rotmg(blas_case_t *c) {
+    const long double d1 = number(c, 0), d2 = number(c, 1), x1 = number(c, 2);
+    const long double y1 = __real__ c->alpha, q1 = d1 * x1 * x1, q2 = d2 * y1 * y1;
+    const bool leads = fabsl(q1) > fabsl(q2);
+    const long double u = q2 == 0 ? 1 : leads ? 1 + q2 / q1 : 1 + q1 / q2;
+    const long double flag = d1 < 0 ? -1 : q2 == 0 ? -2 : leads ? 0 : q2 < 0 ? -1 : 1;
+    const long double worse = 1 + 1 / fabsl(u); /* what cancels in u is lost in the quotients */
+    want_number(c, 0, flag == -2 ? d1 : flag == -1 ? 0 : flag == 0 ? d1 / u : d2 / u, 0);
+    want_number(c, 1, flag == -2 ? d2 : flag == -1 ? 0 : flag == 0 ? d2 / u : d1 / u, 0);
+    want_number(c, 2, flag == -2 ? x1 : flag == -1 ? 0 : flag == 0 ? x1 * u : y1 * u, 0);
+    for (int which = 0; which < 3 && flag >= 0; ++which)
+        c->operand[which].want[0].bound[0] = worse * wide_abs(c->operand[which].want[0].e[0]);
+
+    wide_matrix_t param = load(c, 3, 0, GENERAL); /* what is implied stays */
+    param.e[0] = flag;
+    if (flag == 0)
+        param.e[2] = -y1 / x1, param.e[3] = d2 * y1 / (d1 * x1);
+    if (flag == 1)
+        param.e[1] = d1 * x1 / (d2 * y1), param.e[4] = x1 / y1;
+    for (int i = 1; i < 5; ++i) {
+        if (flag == -1)
+            param.e[i] = 0;
+        const bool is_computed = flag == 0 ? i == 2 || i == 3 : flag == 1 && (i == 1 || i == 4);
+        param.bound[i] = is_computed ? wide_abs(param.e[i]) : 0;
+    }
+    c->operand[3].want[0] = param;
+    c->depth = 1;
+}
 static void reference_dot(blas_case_t *c) { dot(c, JBLAS_TRANSPOSE); }
 static void reference_dotc(blas_case_t *c) { dot(c, JBLAS_CONJUGATE_TRANSPOSE); }
 static void reference_gemv(blas_case_t *c) {
@@ -489,6 +568,7 @@ static void reference_potrs(blas_case_t *c) {
 /* ---- The table ---- */
 
 #define reference_dotu reference_dot
+#define reference_dsdot reference_sdsdot
 #define reference_csscal reference_scal
 #define reference_zdscal reference_scal
 #define reference_geru reference_ger
@@ -520,6 +600,7 @@ static void reference_potrs(blas_case_t *c) {
 #define LETTER_SIZE(routine, name) LETTER_##name,
 #define LETTER_SCALAR(routine, name, of) LETTER_##name##_##of,
 #define LETTER_RESULT(routine, name, of) '0' + OPERAND_##routine##_##name,
+#define LETTER_UPDATED(routine, name, of) '0' + OPERAND_##routine##_##name,
 #define LETTER_VECTOR(routine, name, ...)                                                          \
     '0' + OPERAND_##routine##_##name, 'x' + OPERAND_##routine##_##name,
 #define LETTER_MATRIX(routine, name, ...) LETTER_VECTOR(routine, name, )
@@ -547,6 +628,7 @@ static void reference_potrs(blas_case_t *c) {
 #define LETTER_ku 'l'
 #define LETTER_batch_count 'b'
 #define LETTER_alpha_ELEMENT 'a'
+#define LETTER_y1_ELEMENT 'a'
 #define LETTER_alpha_SUM 'a'
 #define LETTER_alpha_REAL 'A'
 #define LETTER_c_REAL 'A'
@@ -563,6 +645,7 @@ static void reference_potrs(blas_case_t *c) {
 #define OPERATIONS_SIZE(...)
 #define OPERATIONS_SCALAR(...)
 #define OPERATIONS_RESULT(...)
+#define OPERATIONS_UPDATED(...)
 #define OPERATIONS_VECTOR(...)
 #define OPERATIONS_MATRIX(...)
 #define OPERATIONS_STRIDED(...)
@@ -582,9 +665,9 @@ static void reference_potrs(blas_case_t *c) {
 #define ROUTINE(routine, level)                                                                    \
     static const char signature_##routine[] = {JI_ARGUMENTS_##routine(LETTER, routine) 0};         \
     static const blas_routine_t routine_##routine = {                                              \
-        #routine,        signature_##routine,                                                      \
-        level,           (blas_operations_t)(0 JI_ARGUMENTS_##routine(OPERATIONS, routine)),       \
-        shape_##routine, reference_##routine};
+        #routine,           signature_##routine,                                                   \
+        (level) + !(level), (blas_operations_t)(0 JI_ARGUMENTS_##routine(OPERATIONS, routine)),    \
+        shape_##routine,    reference_##routine};
 JI_ROUTINE_LIST(ROUTINE)
 
 #define PASS(routine, kind, ...) PASS_##kind(routine, __VA_ARGS__)
@@ -593,6 +676,7 @@ JI_ROUTINE_LIST(ROUTINE)
 #define PASS_SIZE(routine, name) , c->name
 #define PASS_SCALAR(routine, name, of) , c->pointer[SCALAR_##name]
 #define PASS_RESULT(routine, name, of) , c->pointer[OPERAND_##routine##_##name]
+#define PASS_UPDATED(routine, name, of) PASS_RESULT(routine, name, of)
 #define PASS_VECTOR(routine, name, ...)                                                            \
     PASS_RESULT(routine, name, ), c->operand[OPERAND_##routine##_##name].ld
 #define PASS_MATRIX(routine, name, ...) PASS_VECTOR(routine, name, )
@@ -606,6 +690,7 @@ JI_ROUTINE_LIST(ROUTINE)
 #define PASS_TYPED_MATRIX(routine, name, ...) PASS_TYPED_VECTOR(routine, name, )
 #define SCALAR_alpha BLAS_ALPHA
 #define SCALAR_beta BLAS_BETA
+#define SCALAR_y1 BLAS_ALPHA
 #define SCALAR_c BLAS_ALPHA
 #define SCALAR_s BLAS_BETA
 #define SCALAR_param BLAS_ALPHA

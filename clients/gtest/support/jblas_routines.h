@@ -12,7 +12,7 @@
  *
  *   S T V U D    side, trans of A, trans of B, uplo, diag
  *   m n k b      sizes; b: of a batch; k, l: diagonals of a band below and above the main one
- *   0 1 2        operands               a c   alpha, beta
+ *   0 1 2 3      operands               a c   alpha, beta
  *   x y z        their ld or increment  A C   the same, real
  *   p q s        their strides            P  rotm's five numbers
  *   F G H        types of operands, where these are arguments, and E the compute type
@@ -25,7 +25,7 @@
 #include "jblas_reference.h"
 #include "jtest.h"
 
-#define BLAS_OPERANDS 3
+#define BLAS_OPERANDS 4
 #define BLAS_MAX_BATCH 4
 enum { BLAS_ALPHA = BLAS_OPERANDS, BLAS_BETA, BLAS_POINTERS };
 
@@ -43,7 +43,7 @@ typedef enum {
 typedef struct blas_routine {
     const char *name; /* without the type's letter */
     const char *signature;
-    int level; /* 1, 2, 3; bounds the sizes */
+    int level; /* 1 (0, too), 2, 3; bounds the sizes */
     blas_operations_t operations;
     void (*shape)(blas_case_t *c);
     void (*reference)(blas_case_t *c);

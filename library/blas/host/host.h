@@ -10,6 +10,7 @@
  *   host.h host.c                      the tuning; what is common
  *   vector.c                           level 1 by kernels/level1.h, sums in a fixed order; by
  *                                      threads where they pay
+ *   rotation.c                         rotg and rotmg
  *   matvec.h matvec.c matvec_square.c  level 2 by kernels/matvec.h
  *   matvec_columns.c                   of bands and packed triangles
  *   scale.h matrix.c matrix_kernel.h   scaling and adding of matrices

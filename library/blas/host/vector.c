@@ -292,7 +292,7 @@ void ji_host_rotm(void *block) {
 
 /* ---- Sums ---- */
 
-typedef enum vector_sum { SUM_DOT, SUM_DOTC, SUM_ASUM, SUM_SQUARES } vector_sum_t;
+typedef enum vector_sum { SUM_DOT, SUM_DOTC, SUM_DSDOT, SUM_ASUM, SUM_SQUARES } vector_sum_t;
 
 static void vector_sum_block(const ji_vector_t *v, vector_sum_t sum, int64_t block,
                              vector_partial_t *partial) {
@@ -305,6 +305,9 @@ static void vector_sum_block(const ji_vector_t *v, vector_sum_t sum, int64_t blo
     case SUM_SQUARES: kernels->squares(count, x, v->incx, &partial->squares); return;
     case SUM_DOT:
         kernels->dot(count, x, v->incx, vector_at(v, v->y, v->incy, first), v->incy, partial);
+        return;
+    case SUM_DSDOT:
+        kernels->dsdot(count, x, v->incx, vector_at(v, v->y, v->incy, first), v->incy, partial);
         return;
     case SUM_DOTC:
         kernels->dotc(count, x, v->incx, vector_at(v, v->y, v->incy, first), v->incy, partial);
@@ -330,6 +333,7 @@ static void vector_join(const ji_vector_t *v, vector_sum_t sum, vector_partial_t
                         const vector_partial_t *more) {
     switch (sum) {
     case SUM_SQUARES: vector_join_squares(&partial->squares, &more->squares); return;
+    case SUM_DSDOT: host_add(JDATATYPE_F64, &partial->value, &more->value); return;
     case SUM_ASUM: host_add(ji_real_of(v->head.type), &partial->value, &more->value); return;
     default: host_add(v->head.type, &partial->value, &more->value);
     }
@@ -369,6 +373,7 @@ static void vector_sum_piece(vector_work_t *work, vector_sum_t sum, int64_t inde
     }
 PIECE_OF_SUM(dot, SUM_DOT)
 PIECE_OF_SUM(dotc, SUM_DOTC)
+PIECE_OF_SUM(dsdot, SUM_DSDOT)
 PIECE_OF_SUM(asum, SUM_ASUM)
 PIECE_OF_SUM(squares, SUM_SQUARES)
 
@@ -377,7 +382,7 @@ static __attribute__((noinline)) void vector_sum(const ji_vector_t *v, vector_su
                                                  void (*piece)(vector_work_t *, int64_t),
                                                  vector_partial_t *partial) {
     const int64_t blocks = v->n / JI_REDUCE_BLOCK + (v->n % JI_REDUCE_BLOCK != 0);
-    const int wanted = vector_threads(v, sum <= SUM_DOTC ? 2 : 1);
+    const int wanted = vector_threads(v, sum <= SUM_DSDOT ? 2 : 1);
     if (wanted < 2) {
         vector_sum_tree(v, sum, 0, blocks, partial);
         return;
@@ -425,6 +430,24 @@ void ji_host_dotc(void *block) {
                                 vector_at(v, v->y, v->incy, 0), v->incy, v->result);
     else
         vector_long_sum(v, SUM_DOTC, vector_dotc_piece, v->head.type);
+}
+
+void ji_host_dsdot(void *block) {
+    const ji_vector_t *v = block;
+    if (vector_is_block(v))
+        vector_kernels(v)->dsdot(v->n, vector_at(v, v->x, v->incx, 0), v->incx,
+                                 vector_at(v, v->y, v->incy, 0), v->incy, v->result);
+    else
+        vector_long_sum(v, SUM_DSDOT, vector_dsdot_piece, JDATATYPE_F64);
+}
+
+void ji_host_sdsdot(void *block) {
+    ji_vector_t dot = *(const ji_vector_t *)block;
+    float *const result = dot.result;
+    double sum;
+    dot.result = &sum;
+    ji_host_dsdot(&dot);
+    *result = (float)(sum + (double)HOST_VALUE_S(ji_scalar_data(&dot.alpha)));
 }
 
 void ji_host_asum(void *block) {

@@ -6,6 +6,7 @@
  *
  *   REAL              float or double
  *   COMPLEX           0 or 1
+ *   SINGLE            0 or 1: whether REAL is float
  *   VECTOR            a vector of REAL; LANES reals
  *   PART              "the first n" of one
  *   NARROW            what is transposed at once
@@ -16,6 +17,7 @@
 
 #define LANES ((int)(VECTOR_BYTES / sizeof(REAL)))
 
+#define SINGLE 1
 #define REAL float
 #define VECTOR s_vector
 #define PART s_part
@@ -34,6 +36,7 @@
 #undef COMPLEX
 #undef NAME
 #undef REAL
+#undef SINGLE
 #undef VECTOR
 #undef PART
 #undef NARROW
@@ -41,6 +44,7 @@
 #undef V
 #undef REAL_NAME
 
+#define SINGLE 0
 #define REAL double
 #define VECTOR d_vector
 #define PART d_part
@@ -59,6 +63,7 @@
 #undef COMPLEX
 #undef NAME
 #undef REAL
+#undef SINGLE
 #undef VECTOR
 #undef PART
 #undef NARROW

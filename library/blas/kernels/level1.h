@@ -32,6 +32,8 @@
  *   complex dot  four such sums, of lanes half as many in all: 128 / sizeof(complex) for each of
  *                Re x Re y, Im x Im y, Re x Im y, Im x Re y; the result has the first less the
  *                second, and the third plus the fourth (dotc: plus, and less)
+ *   dsdot        in double, 32 lanes of fma((double)x[i], (double)y[i], lane), whose products are
+ *                exact: with or without fused multiply-adds the same bits
  *   nrm2         in double for float elements, too: 32 lanes of fma(x[i], x[i], lane), over the 2 n
  *                parts of a complex x. Of doubles only those above 2^-500 are added; if the sum is
  *                not from 2^-800 to 2^800, it is done again with x[i] 2^-e, of those above
@@ -99,6 +101,8 @@ struct ji_level1 {
     void (*rotate)(int64_t n, void *x, int64_t incx, void *y, int64_t incy, const void *h);
     void (*dot)(int64_t n, const void *x, int64_t incx, const void *y, int64_t incy, void *sum);
     void (*dotc)(int64_t n, const void *x, int64_t incx, const void *y, int64_t incy, void *sum);
+    /* Of floats alone, elsewhere NULL; the sum is a double. */
+    void (*dsdot)(int64_t n, const void *x, int64_t incx, const void *y, int64_t incy, void *sum);
     void (*asum)(int64_t n, const void *x, int64_t incx, void *sum);
     void (*squares)(int64_t n, const void *x, int64_t incx, ji_squares_t *sum);
     void (*nrm2)(int64_t n, const void *x, int64_t incx, void *norm); /* the root of these */

@@ -299,9 +299,11 @@ static void NAME(swap)(int64_t n, void *x_, int64_t incx, void *y_, int64_t incy
 #include "blas/kernels/level1_sums_kernel.h"
 
 static const ji_level1_t NAME(level1) = {
-    NAME(axpy), NAME(copy), NAME(swap), NAME(scal),    NAME(rscal), NAME(axpby), NAME(rotate),
-    NAME(dot),  NAME(dotc), NAME(asum), NAME(squares), NAME(nrm2),  NAME(iamax), NAME(iamin),
+    NAME(axpy),  NAME(copy),    NAME(swap), NAME(scal),  NAME(rscal),
+    NAME(axpby), NAME(rotate),  NAME(dot),  NAME(dotc),  DSDOT,
+    NAME(asum),  NAME(squares), NAME(nrm2), NAME(iamax), NAME(iamin),
 };
+#undef DSDOT
 
 #undef OVER_VECTORS
 #undef LOAD_REST

@@ -136,6 +136,48 @@ static void NAME(dotc)(int64_t n, const void *x, int64_t incx, const void *y, in
     NAME(dot_by)(n, x, incx, y, incy, true, sum);
 }
 
+#if SINGLE && !COMPLEX
+VECTOR_INLINE void NAME(add_exact_products)(int reals, const REAL *x, const REAL *y,
+                                            d_vector *sums) {
+    enum { WIDE_ROW = SUM_VECTORS * WIDE_LANES };
+    for (; reals >= WIDE_ROW; reals -= WIDE_ROW, x += WIDE_ROW, y += WIDE_ROW)
+        VECTOR_UNROLL
+    for (int k = 0; k < SUM_VECTORS; k++)
+        sums[k] = d_fma(V(widen)(x + k * WIDE_LANES), V(widen)(y + k * WIDE_LANES), sums[k]);
+
+    VECTOR_UNROLL
+    for (int k = 0; k < SUM_VECTORS; k++) {
+        const int left = reals - k * WIDE_LANES, some = left < WIDE_LANES ? left : WIDE_LANES;
+        if (left <= 0)
+            continue;
+        const d_vector next_x = V(widen_first)(x + k * WIDE_LANES, some);
+        sums[k] = d_fma(next_x, V(widen_first)(y + k * WIDE_LANES, some), sums[k]);
+    }
+}
+
+static void NAME(dsdot)(int64_t n, const void *x_, int64_t incx, const void *y_, int64_t incy,
+                        void *sum) {
+    const REAL *x = x_, *y = y_;
+    REAL room_x[ROOM], room_y[ROOM];
+    d_vector sums[SUM_VECTORS];
+    VECTOR_UNROLL
+    for (int k = 0; k < SUM_VECTORS; k++)
+        sums[k] = d_splat(0);
+
+    for (int count; n > 0; n -= count, x += count * incx, y += count * incy) {
+        count = n < ROOM ? (int)n : ROOM;
+        NAME(add_exact_products)
+        (count, NAME(lay)(count, x, incx, room_x), NAME(lay)(count, y, incy, room_y), sums);
+    }
+
+    FOLD_ROW(sums, SUM_VECTORS)
+    *(double *)sum = d_fold(sums[0]) + 0;
+}
+#define DSDOT NAME(dsdot)
+#else
+#define DSDOT NULL
+#endif
+
 VECTOR_INLINE void NAME(add_sizes)(int64_t reals, const REAL *x, VECTOR *sums) {
     for (; reals >= SUM_VECTORS * LANES; reals -= SUM_VECTORS * LANES, x += SUM_VECTORS * LANES)
         for (int k = 0; k < SUM_VECTORS; k++)

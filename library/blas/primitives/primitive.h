@@ -149,10 +149,27 @@ typedef struct ji_vector { /* level 1 */
     int64_t incx;
     void *y;
     int64_t incy;
-    void *result; /* dot, nrm2, asum: a scalar; iamax, iamin: int64_t */
+    void *result; /* dot, nrm2, asum: a scalar; dsdot: a double; iamax, iamin: int64_t */
     /* Where types are arguments, head.type is the last. */
     jdatatype_t x_type, y_type, compute_type;
 } ji_vector_t;
+
+typedef struct ji_rotation { /* rotg, rotmg: each points to one element, but for param */
+    ji_head_t head;
+    union {
+        void *a, *d1;
+    };
+    union {
+        void *b, *d2;
+    };
+    union {
+        void *c, *x1;
+    };
+    union {
+        void *s, *param;
+    };
+    ji_scalar_t y1;
+} ji_rotation_t;
 
 typedef struct ji_matvec { /* level 2 */
     ji_head_t head;
@@ -266,10 +283,14 @@ static_assert(sizeof(ji_matmat_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copie
 /* Of the host alone: ji_matmat_t, where nothing else is said. A routine that runs one on a GPU
  * answers not implemented; its block begins with a ji_head_t. */
 #define JI_HOST_PRIMITIVE_LIST(X)                                                                  \
-    X(AXPBY, axpby) /* ji_vector_t, these four */                                                  \
+    X(AXPBY, axpby) /* ji_vector_t, these six */                                                   \
     X(ROT, rot)                                                                                    \
     X(ROTM, rotm)                                                                                  \
     X(IAMIN, iamin)                                                                                \
+    X(DSDOT, dsdot)                                                                                \
+    X(SDSDOT, sdsdot)                                                                              \
+    X(ROTG, rotg) /* ji_rotation_t, both */                                                        \
+    X(ROTMG, rotmg)                                                                                \
     X(GBMV, gbmv) /* level 2: ji_matvec_t */                                                       \
     X(SBMV, sbmv) /* hbmv for complex types */                                                     \
     X(SPMV, spmv) /* hpmv for complex types */                                                     \

@@ -18,6 +18,7 @@
 #define ARGUMENT_SIZE(block_t, name) {#name, JI_ARGUMENT_SIZE, offsetof(block_t, name)},
 #define ARGUMENT_SCALAR(block_t, name, of) {#name, SCALAR_##of, offsetof(block_t, name)},
 #define ARGUMENT_RESULT(block_t, name, of) POINTER(block_t, name)
+#define ARGUMENT_UPDATED(block_t, name, of) POINTER(block_t, name)
 #define ARGUMENT_VECTOR(block_t, name, inc, ...) POINTER(block_t, name) STRIDE(block_t, inc)
 #define ARGUMENT_MATRIX(block_t, name, ld, ...) POINTER(block_t, name) STRIDE(block_t, ld)
 #define ARGUMENT_STRIDED(block_t, name, ld, stride, ...)                                           \
@@ -42,6 +43,7 @@
 #define SCALAR_REAL JI_ARGUMENT_REAL_SCALAR
 #define SCALAR_SUM JI_ARGUMENT_SUM_SCALAR
 #define SCALAR_PARAMETERS JI_ARGUMENT_PARAMETERS
+#define BLOCK_0 ji_rotation_t
 #define BLOCK_1 ji_vector_t
 #define BLOCK_2 ji_matvec_t
 #define BLOCK_3 ji_matmat_t

@@ -61,6 +61,7 @@ JI_ROUTINE_LIST(JI_ROW_)
 #define JI_PARAMETER_SIZE(t, name) , int64_t name
 #define JI_PARAMETER_SCALAR(t, name, of) , const JI_##of##_##t *name
 #define JI_PARAMETER_RESULT(t, name, of) , JI_##of##_##t *name
+#define JI_PARAMETER_UPDATED(t, name, of) JI_PARAMETER_RESULT(t, name, of)
 #define JI_PARAMETER_VECTOR(t, name, inc, access, count, read)                                     \
     , JI_##access(JI_ELEMENT_##t) * name, int64_t inc
 #define JI_PARAMETER_MATRIX(t, name, ld, access, structure, shape, read)                           \
@@ -94,6 +95,7 @@ JI_ROUTINE_LIST(JI_ROW_)
 #define JI_STORE_SIZE(name) args.name = name;
 #define JI_STORE_SCALAR(name, of) args.name.pointer = name;
 #define JI_STORE_RESULT(name, of) args.name = name;
+#define JI_STORE_UPDATED(name, of) args.name = name;
 #define JI_STORE_VECTOR(name, inc, access, count, read)                                            \
     args.name = ji_unconst(name), args.inc = inc;
 #define JI_STORE_MATRIX(name, ld, access, structure, shape, read)                                  \
@@ -124,6 +126,11 @@ static inline void ji_clear_vector(ji_vector_t *args) {
     args->n = args->incx = args->incy = 0;
     args->alpha.pointer = args->beta.pointer = args->param.pointer = NULL;
     args->x = args->y = args->result = NULL;
+}
+
+static inline void ji_clear_rotation(ji_rotation_t *args) {
+    args->a = args->b = args->c = args->s = NULL;
+    args->y1.pointer = NULL;
 }
 
 static inline void ji_clear_matvec(ji_matvec_t *args) {
@@ -294,6 +301,7 @@ static inline bool ji_is_other_operation(jdatatype_t type, jblas_operation_t ope
 #define JI_EACH_SIZE_SIZE(F, name) F(args->name)
 #define JI_EACH_SIZE_SCALAR(F, name, of)
 #define JI_EACH_SIZE_RESULT(F, name, of)
+#define JI_EACH_SIZE_UPDATED(F, name, of)
 #define JI_EACH_SIZE_VECTOR(F, name, inc, access, count, read) F(args->inc)
 #define JI_EACH_SIZE_MATRIX(F, name, ld, access, structure, shape, read) F(args->ld)
 #define JI_EACH_SIZE_STRIDED(F, name, ld, stride, access, structure, shape, read)                  \
@@ -312,6 +320,7 @@ static inline bool ji_is_other_operation(jdatatype_t type, jblas_operation_t ope
 #define JI_IS_RIGHT_SIZE(name)
 #define JI_IS_RIGHT_SCALAR(name, of)
 #define JI_IS_RIGHT_RESULT(name, of)
+#define JI_IS_RIGHT_UPDATED(name, of)
 #define JI_IS_RIGHT_VECTOR(name, inc, access, count, read) &&JI_IS_INCREMENT_##count(args->inc)
 #define JI_IS_RIGHT_MATRIX(name, ld, access, structure, shape, read)                               \
     &&args->ld >= JI_ROWS_##shape && args->ld != 0
@@ -360,6 +369,7 @@ static inline bool ji_is_other_operation(jdatatype_t type, jblas_operation_t ope
     JI_CHECK(args->name >= 0, JSTATUS_INVALID_SIZE, #name, args->name, "must be at least %lld", 0)
 #define JI_CHECK_ONE_SCALAR(name, of)
 #define JI_CHECK_ONE_RESULT(name, of)
+#define JI_CHECK_ONE_UPDATED(name, of)
 #define JI_CHECK_ONE_VECTOR(name, inc, access, count, read)                                        \
     JI_CHECK(JI_IS_INCREMENT_##count(args->inc), JSTATUS_INVALID_SIZE, #inc, args->inc,            \
              "must not be %lld", 0)                                                                \
@@ -439,6 +449,7 @@ jstatus_t ji_check_types(jhandle_t *handle, const ji_head_t *head, bool integers
     if (JI_UNLIKELY(args->name.pointer == NULL))                                                   \
         return (void)ji_refuse_pointer(handle, &args->head, #name), JSTATUS_INVALID_POINTER;
 #define JI_CHECK_SCALAR_RESULT(name, of) JI_CHECK_POINTER(name)
+#define JI_CHECK_SCALAR_UPDATED(name, of) JI_CHECK_POINTER(name)
 #define JI_CHECK_SCALAR_VECTOR(name, ...)
 #define JI_CHECK_SCALAR_MATRIX(name, ...)
 #define JI_CHECK_SCALAR_STRIDED(name, ...)
@@ -459,6 +470,7 @@ jstatus_t ji_check_types(jhandle_t *handle, const ji_head_t *head, bool integers
 #define JI_TAKE_SUM(name, of) JI_TAKE_ELEMENT(name, of)
 #define JI_TAKE_PARAMETERS(name, of) ji_take_parameters(handle, &args->name, args->head.type);
 #define JI_TAKE_SCALAR_RESULT(name, of)
+#define JI_TAKE_SCALAR_UPDATED(name, of)
 #define JI_TAKE_SCALAR_VECTOR(name, ...)
 #define JI_TAKE_SCALAR_MATRIX(name, ...)
 #define JI_TAKE_SCALAR_STRIDED(name, ...)
@@ -475,6 +487,7 @@ jstatus_t ji_check_types(jhandle_t *handle, const ji_head_t *head, bool integers
 #define JI_CHECK_OPERAND_SIZE(name)
 #define JI_CHECK_OPERAND_SCALAR(name, of)
 #define JI_CHECK_OPERAND_RESULT(name, of)
+#define JI_CHECK_OPERAND_UPDATED(name, of)
 #define JI_CHECK_OPERAND_VECTOR(name, inc, access, count, read)                                    \
     if (JI_IS_NEEDED_##access(read)) {                                                             \
         JI_CHECK_POINTER(name)                                                                     \

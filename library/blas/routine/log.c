@@ -74,6 +74,12 @@ static const word_t words[] = {
     {"c", "--c", NULL}, /* rot's cosine: with an option, while the matrix C has none */
     {"s", "--s", NULL},
     {"param", "--param", NULL},
+    {"s", NULL, NULL}, /* rotg's and rotmg's, to be written; c is the C above */
+    {"param", NULL, NULL},
+    {"d1", NULL, NULL},
+    {"d2", NULL, NULL},
+    {"x1", NULL, NULL},
+    {"y1", "--y1", NULL},
 };
 
 /* One line being written; what does not fit is cut. */

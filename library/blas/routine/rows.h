@@ -23,6 +23,7 @@
  *     SIZE                                of matrices, or how many; at least 0
  *     SCALAR    of
  *     RESULT    of                        written
+ *     UPDATED   of                        read and written, or written in part
  *     VECTOR    increment, access, count, read
  *     MATRIX    ld, access, structure, shape, read
  *     STRIDED   ld, stride, access, structure, shape, read      batch_count matrices, so far apart
@@ -37,8 +38,8 @@
  *                SYMMETRIC_OPERATION (complex types: no conjugation) and HERMITIAN_OPERATION
  *                (complex types: no transposition without one)
  *     of         ELEMENT, REAL (of an element's parts) or SUM (16-bit elements are summed in
- *                float); of a SCALAR also PARAMETERS, five real numbers, and of a RESULT INDEX, an
- *                int64_t
+ *                float); also PARAMETERS, five real numbers, WIDE, a double beside floats, and
+ *                INDEX, an int64_t
  *     access     READ, or WRITTEN, which it is whether it was read or not
  *     count      LENGTH(n) of a LENGTH; ELEMENTS(n), whose increment must not be 0; those of a
  *                vector that op(A) with an m x n matrix A takes or gives: TAKEN(trans, m, n),
@@ -100,6 +101,8 @@
 #define JI_PARAMETERS_s float
 #define JI_PARAMETERS_d double
 
+#define JI_WIDE_s double
+
 #define JI_INDEX_s int64_t
 #define JI_INDEX_d int64_t
 #define JI_INDEX_c int64_t
@@ -137,8 +140,9 @@ static inline int64_t ji_band_rows(int64_t kl, int64_t ku) {
     X(context, routine, c, c##routine) X(context, routine, z, z##routine)
 #define JI_SDCZ(X, context, routine) JI_SD(X, context, routine) JI_CZ(X, context, routine)
 
-/* X(routine, level): level 1, 2 or 3 says which block. First those that all devices have; then
- * those of the host alone, which a GPU answers with not implemented. */
+/* X(routine, level): level 1, 2 or 3 says which block; 0 is of level 1, without vectors. First
+ * those that all devices have; then those of the host alone, which a GPU answers with not
+ * implemented. */
 #define JI_ROUTINE_LIST(X) JI_COMMON_ROUTINE_LIST(X) JI_HOST_ROUTINE_LIST(X)
 #define JI_HOST_ROUTINE_LIST(X)                                                                    \
     X(axpby, 1)                                                                                    \
@@ -158,7 +162,11 @@ static inline int64_t ji_band_rows(int64_t kl, int64_t ku) {
     X(tbsv, 2)                                                                                     \
     X(tpmv, 2)                                                                                     \
     X(tpsv, 2)                                                                                     \
-    X(gemm_ex, 3)
+    X(gemm_ex, 3)                                                                                  \
+    X(dsdot, 1)                                                                                    \
+    X(sdsdot, 1)                                                                                   \
+    X(rotg, 0)                                                                                     \
+    X(rotmg, 0)
 #define JI_COMMON_ROUTINE_LIST(X)                                                                  \
     X(asum, 1)                                                                                     \
     X(axpy, 1)                                                                                     \

@@ -49,6 +49,21 @@
 #define JI_FUNCTIONS_dotc(X, context) JI_CZ(X, context, dotc)
 #define JI_ARGUMENTS_dotc(X, t) JI_ARGUMENTS_dot(X, t)
 
+#define JI_FUNCTIONS_dsdot(X, context) X(context, dsdot, s, dsdot)
+#define JI_ARGUMENTS_dsdot(X, t) \
+    X(t, LENGTH, n) \
+    X(t, VECTOR, x, incx, READ, LENGTH(n), ALWAYS) \
+    X(t, VECTOR, y, incy, READ, LENGTH(n), ALWAYS) \
+    X(t, RESULT, result, WIDE)
+
+#define JI_FUNCTIONS_sdsdot(X, context) X(context, sdsdot, s, sdsdot)
+#define JI_ARGUMENTS_sdsdot(X, t) \
+    X(t, LENGTH, n) \
+    X(t, SCALAR, alpha, ELEMENT) \
+    X(t, VECTOR, x, incx, READ, LENGTH(n), ALWAYS) \
+    X(t, VECTOR, y, incy, READ, LENGTH(n), ALWAYS) \
+    X(t, RESULT, result, ELEMENT)
+
 #define JI_FUNCTIONS_iamax(X, context) \
     X(context, iamax, s, isamax) X(context, iamax, d, idamax) \
     X(context, iamax, c, icamax) X(context, iamax, z, izamax)
@@ -77,6 +92,21 @@
     X(t, VECTOR, y, incy, WRITTEN, LENGTH(n), ALWAYS) \
     X(t, SCALAR, c, REAL) \
     X(t, SCALAR, s, REAL)
+
+#define JI_FUNCTIONS_rotg(X, context) JI_SDCZ(X, context, rotg)
+#define JI_ARGUMENTS_rotg(X, t) \
+    X(t, UPDATED, a, ELEMENT) \
+    X(t, UPDATED, b, ELEMENT) \
+    X(t, RESULT, c, REAL) \
+    X(t, RESULT, s, ELEMENT)
+
+#define JI_FUNCTIONS_rotmg(X, context) JI_SD(X, context, rotmg)
+#define JI_ARGUMENTS_rotmg(X, t) \
+    X(t, UPDATED, d1, ELEMENT) \
+    X(t, UPDATED, d2, ELEMENT) \
+    X(t, UPDATED, x1, ELEMENT) \
+    X(t, SCALAR, y1, ELEMENT) \
+    X(t, UPDATED, param, PARAMETERS)
 
 #define JI_FUNCTIONS_rotm(X, context) JI_SD(X, context, rotm)
 #define JI_ARGUMENTS_rotm(X, t) \

@@ -32,6 +32,45 @@ JI_CALL dotc_call(jhandle_t *handle, void *block) {
     return dot_any(handle, block, JI_DOTC, ji_dotc_plan, ji_dotc_run);
 }
 
+/* Products and sums in double, on the host alone. */
+JI_CALL dsdot_call(jhandle_t *handle, void *block) {
+    ji_vector_t *args = block;
+    JI_CHECK_SIZES(dsdot)
+
+    if (ji_is_query(handle))
+        return ji_answer(handle, args, NULL);
+
+    JI_TAKE_SCALARS(dsdot)
+    if (args->n > 0) {
+        JI_CHECK_OPERANDS(dsdot)
+    }
+    return ji_return_result(handle, ji_run(handle, JI_DSDOT, args));
+}
+
+JI_CALL sdsdot_call(jhandle_t *handle, void *block) {
+    ji_vector_t *args = block;
+    JI_CHECK_SIZES(sdsdot)
+
+    if (ji_is_query(handle))
+        return ji_answer(handle, args, NULL);
+
+    JI_TAKE_SCALARS(sdsdot)
+    if (args->n > 0) {
+        JI_CHECK_OPERANDS(sdsdot)
+    }
+    return ji_return_result(handle, ji_run(handle, JI_SDSDOT, args));
+}
+
+static inline bool dsdot_at_once(jdatatype_t type, jhandle_t *handle, int64_t n, const void *x,
+                                 int64_t incx, const void *y, int64_t incy, void *result) {
+    const ji_level1_t *kernels = ji_kernels_at_once(handle, type, n, incx | incy);
+    if (JI_UNLIKELY(kernels == NULL || x == NULL || y == NULL || result == NULL))
+        return false;
+
+    kernels->dsdot(n, x, incx, y, incy, result);
+    return true;
+}
+
 static inline bool dot_at_once(jdatatype_t type, jhandle_t *handle, int64_t n, const void *x,
                                int64_t incx, const void *y, int64_t incy, void *result) {
     const ji_level1_t *kernels = ji_kernels_at_once(handle, type, n, incx | incy);
@@ -58,3 +97,5 @@ static inline bool dotc_at_once(jdatatype_t type, jhandle_t *handle, int64_t n, 
 JI_ENTRIES_AT_ONCE(dot, vector)
 JI_ENTRIES_AT_ONCE(dotu, vector)
 JI_ENTRIES_AT_ONCE(dotc, vector)
+JI_ENTRIES_AT_ONCE(dsdot, vector)
+JI_ENTRIES(sdsdot, vector)
