@@ -284,6 +284,26 @@ enum { NUMBER_OF_TRANS_OF_UPDATE = 3 }; /* syrk and its like */
 #define GERC(routine, level) JI_FUNCTIONS_##routine(GERC_ENTRY, level)
 JI_DROPIN_LIST(VOID, VALUE, GERC)
 
+/* Rotations. */
+#define ROTG(function, E, R)                                                                       \
+    JI_EXPORTED void JI_CBLAS(function)(E * a, E * b, R * c, E * s);                               \
+    JI_EXPORTED void JI_CBLAS(function)(E * a, E * b, R * c, E * s) {                              \
+        JI_DROPIN_CARRY_OUT(function, true, false, jblas_##function(handle, a, b, c, s))           \
+    }
+ROTG(srotg, float, float)
+ROTG(drotg, double, double)
+ROTG(crotg, void, float)
+ROTG(zrotg, void, double)
+
+#define ROTMG(function, E)                                                                         \
+    JI_EXPORTED void JI_CBLAS(function)(E * d1, E * d2, E * x1, E y1, E * param);                  \
+    JI_EXPORTED void JI_CBLAS(function)(E * d1, E * d2, E * x1, E y1, E * param) {                 \
+        JI_DROPIN_CARRY_OUT(function, true, false,                                                 \
+                            jblas_##function(handle, d1, d2, x1, &y1, param))                      \
+    }
+ROTMG(srotmg, float)
+ROTMG(drotmg, double)
+
 JI_EXPORTED float JI_CBLAS(scabs1)(const void *z);
 JI_EXPORTED float JI_CBLAS(scabs1)(const void *z) {
     const float *parts = z;

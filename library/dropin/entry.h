@@ -23,6 +23,8 @@
     VALUE(dot, ELEMENT)                                                                            \
     VALUE(dotu, ELEMENT)                                                                           \
     VALUE(dotc, ELEMENT)                                                                           \
+    VALUE(dsdot, WIDE)                                                                             \
+    VALUE(sdsdot, ELEMENT)                                                                         \
     VALUE(iamax, INDEX)                                                                            \
     VOID(axpy, 1)                                                                                  \
     VOID(copy, 1)                                                                                  \

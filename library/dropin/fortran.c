@@ -142,6 +142,27 @@ static inline int one_of(const char *letter, char first, int first_value, char s
 
 JI_DROPIN_LIST(VOID, VALUE, VOID)
 
+/* ---- Rotations are made of numbers, which come by reference anyhow ---- */
+
+#define ROTG(function, E, R)                                                                       \
+    JI_EXPORTED void JI_FORTRAN(function)(E * a, E * b, R * c, E * s);                             \
+    JI_EXPORTED void JI_FORTRAN(function)(E * a, E * b, R * c, E * s) {                            \
+        JI_DROPIN_CARRY_OUT(function, false, false, jblas_##function(handle, a, b, c, s))          \
+    }
+ROTG(srotg, float, float)
+ROTG(drotg, double, double)
+ROTG(crotg, jcomplex_f32_t, float)
+ROTG(zrotg, jcomplex_f64_t, double)
+
+#define ROTMG(function, E)                                                                         \
+    JI_EXPORTED void JI_FORTRAN(function)(E * d1, E * d2, E * x1, const E *y1, E *param);          \
+    JI_EXPORTED void JI_FORTRAN(function)(E * d1, E * d2, E * x1, const E *y1, E *param) {         \
+        JI_DROPIN_CARRY_OUT(function, false, false,                                                \
+                            jblas_##function(handle, d1, d2, x1, y1, param))                       \
+    }
+ROTMG(srotmg, float)
+ROTMG(drotmg, double)
+
 /* ---- What is no routine of jblas ---- */
 
 JI_EXPORTED float JI_FORTRAN(scabs1)(const float z[2]);

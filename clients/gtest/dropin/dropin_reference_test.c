@@ -15,7 +15,9 @@
 #include "dropin_call.h"
 #include "jtest.h"
 
-/* ---- Signatures ----
+/* ---- Signatures ---- */
+
+/* One letter for each argument:
  *
  *     S U T V D    side, uplo, trans of A, of B, diag       a b   alpha, beta
  *     m n k l u    sizes; kl and ku of a band               r q   alpha, beta of a real type
