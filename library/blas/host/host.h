@@ -19,6 +19,7 @@
  *   product.h product.c panels.c       level 3 by kernels/product.h, and the workspace for it
  *   matmat.c gemm_3m.c                 its routines; complex gemm by three real products
  *   gemm_batch.c                       products of a batch
+ *   woven.h woven.c                    trsm and potrf of small items of a batch
  *   trsm.c                             solves with triangles, by products and kernels/triangle.h
  *   triangle_factor.c                  trtri and potrf, by kernels/factor.h
  *

@@ -26,8 +26,29 @@ typedef struct ji_product_direct {
     int64_t count;
 } ji_product_direct_t;
 
+/* Triangles up to this order are woven: of the widest type 32 KiB. */
+#define JI_WOVEN_ORDER 16
+
+/* Substitution, of as many items as a vector has lanes: M(q,p) X(p) = alpha B(q), where M is A or
+ * its transpose, and where it is upper with its rows and columns reversed (host/trsm.c). */
+typedef struct ji_woven_solve {
+    bool upper, unit, conjugate; /* A */
+    bool left, transposed, reversed;
+    int64_t order, sides;
+    double alpha[2];
+    const void *const *a;
+    int64_t lda;
+    void *const *b;
+    int64_t ldb;
+} ji_woven_solve_t;
+
 struct ji_batch_kernels {
+    int lanes;
     void (*product)(const ji_product_direct_t *call);
+    /* Of `lanes` items. False: one of them has a pivot that is not positive, or whose reciprocal is
+     * no normal number; nothing was written. */
+    bool (*cholesky)(bool upper, int64_t n, void *const *a, int64_t lda);
+    bool (*solve)(const ji_woven_solve_t *call);
 };
 
 extern const ji_batch_kernels_t *const ji_batch_avx512[4];

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 
 #include "blas/kernels/vector.h"
+#include "blas/kernels/vector_root.h"
 
 #include "blas/kernels/batch.h"
 

@@ -302,8 +302,13 @@ static void NAME(product)(const ji_product_direct_t *call) {
     }
 }
 
+#include "blas/kernels/batch_triangle_kernel.h"
+
 static const ji_batch_kernels_t NAME(batch) = {
+    .lanes = LANES,
     .product = NAME(product),
+    .cholesky = NAME(woven_cholesky),
+    .solve = NAME(woven_solve),
 };
 
 #undef PARTS

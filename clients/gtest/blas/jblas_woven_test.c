@@ -1,0 +1,150 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Small triangles of a batch that are done a lane each (host/woven.h) against one after the other,
+ * bit for bit, with each set of kernels that the processor has. What is not read is NaN. */
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "jalloc/jalloc.h"
+#include "jtest.h"
+
+#include "blas/host/woven.h"
+
+enum { MOST_LANES = 16 };
+
+typedef struct woven_case {
+    ji_primitive_t primitive;
+    ji_matmat_t item;
+    int64_t info;
+    size_t a_bytes, b_bytes; /* of an item */
+    char *a, *b;             /* of all of them */
+} woven_case_t;
+
+static void put(jdatatype_t type, char *matrix, int64_t index, double re, double im) {
+    const bool complex = ji_is_complex(type);
+    float *const s = (float *)matrix + index * (complex ? 2 : 1);
+    double *const d = (double *)matrix + index * (complex ? 2 : 1);
+
+    if (ji_real_of(type) == JDATATYPE_F32)
+        s[0] = (float)re, s[complex] = (float)(complex ? im : re);
+    else
+        d[0] = re, d[complex] = complex ? im : re;
+}
+
+static double any(void) { return jtest_random_double(-1, 1); }
+
+/* A triangle that is well conditioned and, of potrf, definite. */
+static void fill_triangle(const woven_case_t *c, char *a, int64_t n) {
+    const ji_matmat_t *item = &c->item;
+    const bool is_factor = c->primitive == JI_POTRF, unit = !is_factor && item->diag == JBLAS_UNIT;
+
+    for (int64_t j = 0; j < n; j++)
+        for (int64_t i = 0; i < item->lda; i++) {
+            const bool stored = i < n && (item->uplo == JBLAS_UPPER ? i <= j : i >= j);
+            const double pivot = is_factor ? 2 * (double)n + any() : 2 + any();
+            if (!stored || (i == j && unit))
+                put(item->head.type, a, i + j * item->lda, NAN, NAN);
+            else
+                put(item->head.type, a, i + j * item->lda, i == j ? pivot : any(),
+                    i == j && is_factor ? NAN : any());
+        }
+}
+
+static woven_case_t make_case(ji_primitive_t primitive) {
+    static const jdatatype_t types[] = {JDATATYPE_F32, JDATATYPE_F64, JDATATYPE_F32_C,
+                                        JDATATYPE_F64_C};
+    static const jblas_operation_t operations[] = {JBLAS_NO_TRANSPOSE, JBLAS_TRANSPOSE,
+                                                   JBLAS_CONJUGATE_TRANSPOSE};
+    const int64_t n = jtest_random_between(1, JI_WOVEN_ORDER), sides = jtest_random_between(1, 20);
+    const bool solves = primitive == JI_TRSM, left = jtest_random_bool();
+    const jdatatype_t type = types[jtest_random_between(0, 3)];
+    woven_case_t c = {.primitive = primitive};
+    ji_matmat_t *item = &c.item;
+
+    item->head.type = type;
+    item->head.threads.count = 1;
+    item->side = left ? JBLAS_LEFT : JBLAS_RIGHT;
+    item->uplo = jtest_random_bool() ? JBLAS_UPPER : JBLAS_LOWER;
+    item->transa = operations[jtest_random_between(0, 2)];
+    item->diag = jtest_random_bool() ? JBLAS_UNIT : JBLAS_NON_UNIT;
+    item->m = solves && !left ? sides : n, item->n = solves && left ? sides : n;
+    item->alpha = ji_constant(type, jtest_random_bool() ? 1 : -0.75);
+    item->lda = n + jtest_random_between(0, 3), item->ldb = item->m + jtest_random_between(0, 3);
+
+    c.a_bytes = (size_t)(item->lda * n) * ji_sizeof(type);
+    c.b_bytes = (size_t)(item->ldb * item->n) * ji_sizeof(type);
+    c.a = malloc(MOST_LANES * c.a_bytes), c.b = malloc(MOST_LANES * c.b_bytes);
+    for (size_t lane = 0; c.a != NULL && c.b != NULL && lane < MOST_LANES; lane++) {
+        fill_triangle(&c, c.a + lane * c.a_bytes, n);
+        for (int64_t i = 0; i < item->ldb * item->n; i++)
+            put(type, c.b + lane * c.b_bytes, i, any(), any());
+    }
+    return c;
+}
+
+static void pointers_of(const woven_case_t *c, char *a, char *b, void **as, void **bs) {
+    for (size_t lane = 0; lane < MOST_LANES; lane++)
+        as[lane] = a + lane * c->a_bytes, bs[lane] = b + lane * c->b_bytes;
+}
+
+/* One item after the other, as a plain call does it. */
+static void do_plainly(woven_case_t *c, int lanes, void *const *as, void *const *bs) {
+    for (int lane = 0; lane < lanes; lane++) {
+        ji_matmat_t one = c->item;
+        one.a = as[lane], one.b = bs[lane], one.info = &c->info;
+        ji_host_primitives[c->primitive](&one);
+        JEXPECT_EQ(c->info, 0);
+    }
+}
+
+static void compare(ji_primitive_t primitive, bool spoils) {
+    woven_case_t c = make_case(primitive);
+    char *const a = malloc(MOST_LANES * c.a_bytes), *const b = malloc(MOST_LANES * c.b_bytes);
+    void *as[MOST_LANES], *bs[MOST_LANES], *own_as[MOST_LANES], *own_bs[MOST_LANES];
+    const int lanes = ji_host_woven_lanes(c.item.head.type);
+    JASSERT_TRUE(a != NULL && b != NULL && c.a != NULL && c.b != NULL);
+    JSCOPED_TRACE("type %d, %s: %ld x %ld, side %d uplo %d trans %d diag %d", (int)c.item.head.type,
+                  primitive == JI_TRSM ? "trsm" : "potrf", (long)c.item.m, (long)c.item.n,
+                  (int)c.item.side, (int)c.item.uplo, (int)c.item.transa, (int)c.item.diag);
+
+    pointers_of(&c, c.a, c.b, as, bs);
+    pointers_of(&c, a, b, own_as, own_bs);
+    if (spoils) /* a pivot of one of them */
+        put(c.item.head.type, as[jtest_random_between(0, lanes - 1)], 0, 0, 0);
+    memcpy(a, c.a, MOST_LANES * c.a_bytes), memcpy(b, c.b, MOST_LANES * c.b_bytes);
+
+    JEXPECT_TRUE(ji_host_is_woven(primitive, &c.item));
+    const bool read = primitive == JI_POTRF || c.item.diag != JBLAS_UNIT;
+    JEXPECT_EQ(ji_host_do_woven(primitive, &c.item, own_as, own_bs), !spoils || !read);
+    if (!spoils)
+        do_plainly(&c, lanes, as, bs);
+    if (!spoils || read) {
+        JEXPECT_EQ(memcmp(a, c.a, MOST_LANES * c.a_bytes), 0);
+        JEXPECT_EQ(memcmp(b, c.b, MOST_LANES * c.b_bytes), 0);
+    }
+    free(a), free(b), free(c.a), free(c.b);
+}
+
+/* With a pivot that is none nothing is written, and whoever asked is told. */
+JTEST(JblasWoven, ItemsHaveTheBitsOfOneAfterTheOther) {
+    jhandle_t *handle = NULL;
+    JASSERT_OK(jhandle_create(NULL, &handle)); /* fills the table of primitives */
+    const ji_kernel_set_t *before = ji_kernels;
+    const bool is_own = ji_host_primitives[JI_TRSM] == ji_host_trsm &&
+                        ji_host_primitives[JI_POTRF] == ji_host_potrf;
+
+    for (size_t i = 0; is_own && ji_kernel_set_at(i) != NULL; i++) {
+        if (!ji_kernel_set_is_here(ji_kernel_set_at(i)))
+            continue;
+        ji_kernel_set_use(ji_kernel_set_at(i));
+        for (int round = 0; round < 400 && !jtest_has_failure(); round++) {
+            compare(JI_TRSM, round % 8 == 0);
+            compare(JI_POTRF, round % 8 == 0);
+        }
+    }
+    ji_kernel_set_use(before);
+    JEXPECT_OK(jhandle_destroy(handle));
+}

@@ -1,0 +1,23 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_BLAS_HOST_WOVEN_H
+#define JALLOC_BLAS_HOST_WOVEN_H
+
+/* Small triangles of a batch, as many as a vector has lanes at once: trsm and potrf. */
+
+#include "blas/host/host.h"
+#include "blas/kernels/batch.h"
+
+/* Whether items like this one are woven; all have its sizes and scalars. */
+bool ji_host_is_woven(ji_primitive_t primitive, const ji_matmat_t *item);
+
+/* How many items are done at once. */
+static inline int ji_host_woven_lanes(jdatatype_t type) { return ji_kernels->batch[type]->lanes; }
+
+/* Does the primitive with so many matrices a and b (of potrf a alone), as one item after the other
+ * would: with the same bits. False: one of them has a pivot that is none; nothing was written, and
+ * they are to be done one after the other. */
+bool ji_host_do_woven(ji_primitive_t primitive, const ji_matmat_t *item, void *const *a,
+                      void *const *b);
+
+#endif
