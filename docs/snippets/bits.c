@@ -33,6 +33,8 @@ static void complex_product(int64_t m, int64_t n, int64_t k, const double *alpha
 
 /* snippet tree */
 
+/* snippet rotate */
+
 /* snippet columns */
 
 static double a[2 * M * K], b[2 * K * N], c[2 * M * N], own[2 * M * N], x[LONG], y[LONG];
@@ -66,6 +68,18 @@ static void check_sums(jhandle_t *handle) {
     EXPECT(sum == dot(LONG, x, y));
 }
 
+static void check_rotations(jhandle_t *handle) {
+    double own_x[M], own_y[M], rotated_x[M], rotated_y[M];
+    const double cosine = 0.6, sine = 0.8;
+    memcpy(own_x, x, sizeof own_x), memcpy(own_y, y, sizeof own_y);
+    memcpy(rotated_x, x, sizeof rotated_x), memcpy(rotated_y, y, sizeof rotated_y);
+
+    SNIPPET_TRY(jblas_drot(handle, M, rotated_x, 1, rotated_y, 1, &cosine, &sine));
+    rotate(M, own_x, own_y, cosine, sine, -sine, cosine);
+    EXPECT(memcmp(own_x, rotated_x, sizeof own_x) == 0);
+    EXPECT(memcmp(own_y, rotated_y, sizeof own_y) == 0);
+}
+
 static void check_columns(jhandle_t *handle) {
     const double alpha = 0.3, beta = 1;
     memcpy(own, y, M * sizeof *y);
@@ -89,6 +103,7 @@ int main(void) {
     SNIPPET_TRY(jhandle_create(NULL, &handle));
     check_products(handle);
     check_sums(handle);
+    check_rotations(handle);
     check_columns(handle);
     SNIPPET_TRY(jhandle_destroy(handle));
     return 0;

@@ -147,12 +147,15 @@ PYTHON, SHELL = [sys.executable], ["bash"]
 PROGRAMS = {
     name: ["{}/bin/" + name]
     for name in ("jalloc-info", "jalloc-replay", "jalloc-shm", "jalloc-crash", "jblas-bench",
-                 "co2_forecast", "bench_allocators", "bench_borrow", "bench_buffer",
+                 "jblas-run", "co2_forecast", "bench_allocators", "bench_borrow", "bench_buffer",
                  "bench_overhead", "bench_product", "bench_segment", "jalloc-test")
 } | {
     "rtest.py": PYTHON + ["rtest.py"],
     "install.sh": SHELL + ["install.sh"],
     "gpu_check.sh": SHELL + ["clients/scripts/gpu_check.sh"],
+    "bench_numpy.py": PYTHON + ["clients/bench/bench_numpy.py"],
+    "netlib.py": PYTHON + ["clients/scripts/netlib.py"],
+    "python_suites.py": PYTHON + ["clients/scripts/python_suites.py"],
     "peers.sh": SHELL + ["clients/scripts/peers.sh"],
     "check.py": PYTHON + ["clients/package/check.py"],
     "check_layers.py": PYTHON + ["clients/scripts/check_layers.py"],
