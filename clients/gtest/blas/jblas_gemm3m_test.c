@@ -140,6 +140,8 @@ static void copy_operands(const blas_case_t *from, blas_case_t *to) {
     for (int which = 0; which < BLAS_OPERANDS; which++) {
         const blas_operand_t *x = &from->operand[which];
         blas_operand_t *y = &to->operand[which];
+        if (x->kind == BLAS_NONE)
+            continue;
         for (int64_t j = 0; j < x->columns && !x->unread; j++)
             for (int64_t i = 0; i < x->rows; i++)
                 wide_put(y->data, y->element, blas_index(y, 0, i, j),
