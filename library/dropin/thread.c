@@ -18,6 +18,7 @@
  * What holds of process: what is not NULL is whole, and stays until a child forgets it. */
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -43,7 +44,8 @@ static struct {
     pthread_mutex_t lock;    /* around what follows */
     jallocator_t *allocator; /* every handle's */
     jquota_t *quota;         /* of which that is a share */
-    bool misconfigured;      /* the environment is not understood, and that was said */
+
+    atomic_bool misconfigured; /* the environment is not understood, and that was said */
 } process = {.once = PTHREAD_ONCE_INIT, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- The process ---- */
@@ -135,17 +137,14 @@ static jstatus_t make_handle(jhandle_t **handle) {
 
 /* Said once; calls then compute without workspace. It may be that no log can be had. */
 static void say_misconfigured(void) {
-    pthread_mutex_lock(&process.lock);
-    if (!process.misconfigured)
+    if (!atomic_exchange(&process.misconfigured, true))
         fprintf(stderr, "jalloc: %s; BLAS computes without workspace\n", jstatus_last_message());
-    process.misconfigured = true;
-    pthread_mutex_unlock(&process.lock);
 }
 
 jhandle_t *ji_dropin_make_handle(void) {
     (void)pthread_once(&process.once, process_start);
     if (thread_has_ended || !process.has_key ||
-        __atomic_load_n(&process.misconfigured, __ATOMIC_RELAXED))
+        atomic_load_explicit(&process.misconfigured, memory_order_relaxed))
         return NULL;
 
     jhandle_t *handle;
