@@ -68,12 +68,12 @@ ji_panel_bytes_t ji_mixed_bytes(const ji_matmat_t *args, int threads) {
 
 /* ---- The way into C ---- */
 
-/* c = alpha sums + beta c, sums NULL: c = beta c; beta 0: c is not read. */
+/* c = alpha sums + beta c, sums NULL: c = beta c; beta NULL: c is not read. */
 #define MIXED_COMBINE_REAL(t, T)                                                                   \
     static void combine_##t(T *c, const T *sums, const T *alpha, const T *beta, int64_t n) {       \
         for (int64_t i = 0; i < n; i++) {                                                          \
             const T product = sums == NULL ? 0 : *alpha * sums[i];                                 \
-            c[i] = *beta == 0 ? product : product + *beta * c[i];                                  \
+            c[i] = beta == NULL ? product : product + *beta * c[i];                                \
         }                                                                                          \
     }
 MIXED_COMBINE_REAL(s, float)
@@ -81,13 +81,12 @@ MIXED_COMBINE_REAL(d, double)
 
 static void combine_z(double *c, const double *sums, const double *alpha, const double *beta,
                       int64_t n) {
-    const bool reads = beta[0] != 0 || beta[1] != 0;
     for (int64_t i = 0; i < n; i++, c += 2) {
         const double *s = sums + 2 * i;
         double re = 0, im = 0;
         if (sums != NULL)
             re = alpha[0] * s[0] - alpha[1] * s[1], im = alpha[0] * s[1] + alpha[1] * s[0];
-        if (reads) {
+        if (beta != NULL) {
             re += beta[0] * c[0] - beta[1] * c[1];
             im += beta[0] * c[1] + beta[1] * c[0];
         }
@@ -107,10 +106,10 @@ static void combine_i(int32_t *c, const float *sums, int32_t alpha, int32_t beta
 /* A column of n elements. */
 static void mixed_write_column(const ji_matmat_t *args, const char *sums, void *c, int64_t n) {
     const jdatatype_t type = args->head.type;
-    const void *alpha = ji_scalar_data(&args->alpha), *beta = ji_scalar_data(&args->beta);
+    const void *alpha = ji_scalar_data(&args->alpha);
+    const void *beta = host_is_zero(type, &args->beta) ? NULL : ji_scalar_data(&args->beta);
     const ji_conversion_t widen = ji_conversion(type, args->c_type),
                           narrow = ji_conversion(args->c_type, type);
-    const bool reads = !host_is_zero(type, &args->beta);
     _Alignas(64) char wide[MIXED_PIECE * sizeof(ji_value_t)];
 
     for (int64_t i = 0; i < n; i += MIXED_PIECE) {
@@ -118,7 +117,7 @@ static void mixed_write_column(const ji_matmat_t *args, const char *sums, void *
         char *const at = (char *)c + (size_t)i * jdatatype_bytes(args->c_type);
         const void *sum = sums == NULL ? NULL : sums + (size_t)i * ji_sizeof(type);
 
-        if (reads)
+        if (beta != NULL)
             widen(wide, 1, at, 1, count);
         switch (type) {
         case JDATATYPE_F32: combine_s((void *)wide, sum, alpha, beta, count); break;
