@@ -35,7 +35,7 @@ JTEST(Dropin, ThreadsHaveHandlesUntilTheyEnd) { expect_right_everywhere("threads
 
 JTEST(Dropin, ChildrenCompute) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    JSKIP("sanitizers hold no locks across a fork of several threads, and know no threads behind it");
+    JSKIP("sanitizers hold no locks across a fork, and know no threads behind it");
 #endif
     expect_right_everywhere("fork", NULL);
 }
