@@ -202,13 +202,19 @@ def read_report(path):
     return good, failures, len(cases) - good - len(failures)
 
 
-def write_junit(path, name, seconds, problem):
-    suite = ElementTree.Element("testsuite", name=name, tests="1", failures=str(int(problem is not None)),
-                                time=f"{seconds:.3f}")
-    case = ElementTree.SubElement(suite, "testcase", name=name, classname="rtest", time=f"{seconds:.3f}")
-    if problem is not None:
-        ElementTree.SubElement(case, "failure", message=problem)
+def write_cases(path, name, classname, cases, seconds=0.0):
+    """A report of (name, problem) each, None where there is none, that took so long together."""
+    suite = ElementTree.Element("testsuite", name=name, tests=str(len(cases)), time=f"{seconds:.3f}",
+                                failures=str(sum(problem is not None for _, problem in cases)))
+    for case, problem in cases:
+        element = ElementTree.SubElement(suite, "testcase", name=case, classname=classname, status="run")
+        if problem is not None:
+            ElementTree.SubElement(element, "failure", message=problem)
     ElementTree.ElementTree(suite).write(path, encoding="utf-8", xml_declaration=True)
+
+
+def write_junit(path, name, seconds, problem):
+    write_cases(path, name, "rtest", [(name, problem)], seconds)
 
 
 def report_of(lines):

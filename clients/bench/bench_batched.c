@@ -1,16 +1,21 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Batches of small square products: jblas's batched forms, a loop over its plain one, a loop over
- * the CBLAS's, and where CMake found LIBXSMM a loop over the kernel that it makes for the shape.
+/* Batches of small square matrices, their products (gemm), solves with triangles (trsm) and
+ * Cholesky factors (potrf): jblas's batched forms, a loop over its plain one, a loop over the
+ * CBLAS's (of potrf its LAPACK's), and for products, where CMake found LIBXSMM, a loop over the
+ * kernel that it makes for the shape.
  *
- *     bench_batched [SECONDS per line [TYPES of sdcz [BETA 0 or 1 [THREADS [LARGEST order]]]]]
+ *     bench_batched [SECONDS per line [TYPES of sdcz [BETA 0 or 1 [THREADS [LARGEST order
+ *                   [ROUTINES of gtp, by their first letters]]]]]]
  *
  * A round measures all of them in turn, and what is printed are medians: nanoseconds of an item by
- * jblas_?gemm_strided_batched, and of each other way how many times as long it took. A batch is as
- * many items as fit into a second cache with their operands, as they do where one step of a program
- * fills them and the next multiplies. Of OpenBLAS the variable OPENBLAS_CORETYPE chooses the
- * kernels, which is worth trying: bench_product --best says which are fastest. */
+ * jblas_?<routine>_strided_batched, and of each other way how many times as long it took. A batch
+ * is as many items as fit into a second cache with their operands, as they do where one step of a
+ * program fills them and the next takes them. What is solved with and factored in place is the
+ * identity, which stays what it is; no way looks at that. Of OpenBLAS the variable
+ * OPENBLAS_CORETYPE chooses the kernels, which is worth trying: bench_product --best says which are
+ * fastest. */
 
 #include <cblas.h>
 #include <math.h>
@@ -29,6 +34,13 @@ enum { BATCH_BYTES = 393216, MOST_ITEMS = 4096, WAYS = 5, ROUNDS = 101, LEAST_RO
 /* OpenBLAS's, or absent. */
 void openblas_set_num_threads(int threads) __attribute__((weak));
 char *openblas_get_corename(void) __attribute__((weak));
+#define LAPACK_POTRF(t)                                                                            \
+    void t##potrf_(const char *uplo, const int *n, void *a, const int *lda, int *info,             \
+                   size_t uplo_length) __attribute__((weak));
+LAPACK_POTRF(s)
+LAPACK_POTRF(d)
+LAPACK_POTRF(c)
+LAPACK_POTRF(z)
 
 typedef void (*kernel_t)(const void *a, const void *b, void *c);
 
@@ -46,6 +58,7 @@ typedef struct batch {
     size_t item_bytes;
     char *a, *b, *c;
     void *pointers[3][MOST_ITEMS];
+    int64_t info[MOST_ITEMS];
     scalar_t alpha, beta;
     kernel_t kernel; /* LIBXSMM's */
 } batch_t;
@@ -96,21 +109,99 @@ GEMM_WAYS(d, double, BY_VALUE)
 GEMM_WAYS(c, jcomplex_f32_t, BY_ADDRESS)
 GEMM_WAYS(z, jcomplex_f64_t, BY_ADDRESS)
 
+/* B, the second operand, is solved for. */
+#define TRSM_WAYS(t, T, SCALAR)                                                                    \
+    static void solve_strided_##t(void *context) {                                                 \
+        batch_t *x = context;                                                                      \
+        const int64_t n = x->n;                                                                    \
+        x->status = jblas_##t##trsm_strided_batched(                                               \
+            x->handle, JBLAS_LEFT, JBLAS_LOWER, JBLAS_NO_TRANSPOSE, JBLAS_NON_UNIT, n, n,          \
+            &x->alpha.t, (const T *)x->a, n, n * n, (T *)x->c, n, n * n, x->count);                \
+    }                                                                                              \
+    static void solve_pointers_##t(void *context) {                                                \
+        batch_t *x = context;                                                                      \
+        const int64_t n = x->n;                                                                    \
+        x->status = jblas_##t##trsm_batched(x->handle, JBLAS_LEFT, JBLAS_LOWER,                    \
+                                            JBLAS_NO_TRANSPOSE, JBLAS_NON_UNIT, n, n, &x->alpha.t, \
+                                            (const T *const *)x->pointers[0], n,                   \
+                                            (T *const *)x->pointers[2], n, x->count);              \
+    }                                                                                              \
+    static void solve_loop_##t(void *context) {                                                    \
+        batch_t *x = context;                                                                      \
+        const int64_t n = x->n;                                                                    \
+        for (int i = 0; i < x->count; i++)                                                         \
+            x->status = jblas_##t##trsm(x->handle, JBLAS_LEFT, JBLAS_LOWER, JBLAS_NO_TRANSPOSE,    \
+                                        JBLAS_NON_UNIT, n, n, &x->alpha.t, x->pointers[0][i], n,   \
+                                        x->pointers[2][i], n);                                     \
+    }                                                                                              \
+    static void solve_cblas_##t(void *context) {                                                   \
+        const batch_t *x = context;                                                                \
+        const int n = x->n;                                                                        \
+        for (int i = 0; i < x->count; i++)                                                         \
+            cblas_##t##trsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, n,   \
+                            n, SCALAR(x->alpha.t), x->pointers[0][i], n, x->pointers[2][i], n);    \
+    }
+TRSM_WAYS(s, float, BY_VALUE)
+TRSM_WAYS(d, double, BY_VALUE)
+TRSM_WAYS(c, jcomplex_f32_t, BY_ADDRESS)
+TRSM_WAYS(z, jcomplex_f64_t, BY_ADDRESS)
+
+#define POTRF_WAYS(t, T)                                                                           \
+    static void factor_strided_##t(void *context) {                                                \
+        batch_t *x = context;                                                                      \
+        const int64_t n = x->n;                                                                    \
+        x->status = jblas_##t##potrf_strided_batched(x->handle, JBLAS_LOWER, n, (T *)x->c, n,      \
+                                                     n * n, x->info, x->count);                    \
+    }                                                                                              \
+    static void factor_pointers_##t(void *context) {                                               \
+        batch_t *x = context;                                                                      \
+        const int64_t n = x->n;                                                                    \
+        x->status = jblas_##t##potrf_batched(x->handle, JBLAS_LOWER, n,                            \
+                                             (T *const *)x->pointers[2], n, x->info, x->count);    \
+    }                                                                                              \
+    static void factor_loop_##t(void *context) {                                                   \
+        batch_t *x = context;                                                                      \
+        const int64_t n = x->n;                                                                    \
+        for (int i = 0; i < x->count; i++)                                                         \
+            x->status =                                                                            \
+                jblas_##t##potrf(x->handle, JBLAS_LOWER, n, x->pointers[2][i], n, &x->info[i]);    \
+    }                                                                                              \
+    static void factor_lapack_##t(void *context) {                                                 \
+        const batch_t *x = context;                                                                \
+        int info;                                                                                  \
+        for (int i = 0; i < x->count; i++)                                                         \
+            t##potrf_("L", &x->n, x->pointers[2][i], &x->n, &info, 1);                             \
+    }
+POTRF_WAYS(s, float)
+POTRF_WAYS(d, double)
+POTRF_WAYS(c, jcomplex_f32_t)
+POTRF_WAYS(z, jcomplex_f64_t)
+
 static void kernel_loop(void *context) {
     const batch_t *x = context;
     for (int i = 0; i < x->count; i++)
         x->kernel(x->pointers[0][i], x->pointers[1][i], x->pointers[2][i]);
 }
 
+typedef enum routine { GEMM, TRSM, POTRF, ROUTINES } routine_t;
+static const char *const routine_names[ROUTINES] = {"gemm", "trsm", "potrf"};
+
+#define WAYS_OF(t)                                                                                 \
+    {                                                                                              \
+        {strided_##t, pointers_##t, loop_##t, cblas_##t, kernel_loop},                             \
+            {solve_strided_##t, solve_pointers_##t, solve_loop_##t, solve_cblas_##t, NULL}, {      \
+            factor_strided_##t, factor_pointers_##t, factor_loop_##t, factor_lapack_##t, NULL      \
+        }                                                                                          \
+    }
 static const struct type {
     char letter;
     size_t bytes;
-    bench_function_t ways[WAYS];
+    bench_function_t ways[ROUTINES][WAYS];
 } types[] = {
-    {'s', sizeof(float), {strided_s, pointers_s, loop_s, cblas_s, kernel_loop}},
-    {'d', sizeof(double), {strided_d, pointers_d, loop_d, cblas_d, kernel_loop}},
-    {'c', 2 * sizeof(float), {strided_c, pointers_c, loop_c, cblas_c, kernel_loop}},
-    {'z', 2 * sizeof(double), {strided_z, pointers_z, loop_z, cblas_z, kernel_loop}},
+    {'s', sizeof(float), WAYS_OF(s)},
+    {'d', sizeof(double), WAYS_OF(d)},
+    {'c', 2 * sizeof(float), WAYS_OF(c)},
+    {'z', 2 * sizeof(double), WAYS_OF(z)},
 };
 
 static bool is_single(char letter) { return letter == 's' || letter == 'c'; }
@@ -154,7 +245,23 @@ static void fill(const struct type *type, char *data, size_t bytes) {
     }
 }
 
-static bool make_batch(const struct type *type, int n) {
+/* Identities, or what is drawn. */
+static void fill_operands(const struct type *type, routine_t routine, size_t bytes) {
+    fill(type, batch.a, bytes), fill(type, batch.b, bytes), fill(type, batch.c, bytes);
+    if (routine == GEMM)
+        return;
+
+    const scalar_t one = scalar_of(type->letter, 1);
+    char *const matrices = routine == TRSM ? batch.a : batch.c;
+    memset(matrices, 0, bytes);
+    for (int i = 0; i < batch.count; i++)
+        for (int j = 0; j < batch.n; j++)
+            memcpy(matrices + (size_t)i * batch.item_bytes +
+                       (size_t)(j * batch.n + j) * type->bytes,
+                   &one, type->bytes);
+}
+
+static bool make_batch(const struct type *type, routine_t routine, int n) {
     batch.n = n;
     batch.item_bytes = (size_t)n * (size_t)n * type->bytes;
     const size_t fitting = BATCH_BYTES / 3 / batch.item_bytes;
@@ -167,7 +274,7 @@ static bool make_batch(const struct type *type, int n) {
     if (batch.a == NULL || batch.b == NULL || batch.c == NULL)
         return false;
 
-    fill(type, batch.a, bytes), fill(type, batch.b, bytes);
+    fill_operands(type, routine, bytes);
     for (int i = 0; i < batch.count; i++) {
         batch.pointers[0][i] = batch.a + (size_t)i * batch.item_bytes;
         batch.pointers[1][i] = batch.b + (size_t)i * batch.item_bytes;
@@ -178,12 +285,17 @@ static bool make_batch(const struct type *type, int n) {
 
 static void free_batch(void) { free(batch.a), free(batch.b), free(batch.c); }
 
-/* Whether a way leaves in C what the first one did, to what rounding explains. */
-static bool agrees(const struct type *type, bench_function_t way, const char *expected) {
+static int ways_of(routine_t routine) {
+    return routine == GEMM && batch.kernel != NULL ? WAYS : WAYS - 1;
+}
+
+/* Whether a way leaves in C what the CBLAS did, to what rounding explains. */
+static bool agrees(const struct type *type, bench_function_t way, const char *before,
+                   const char *expected) {
     const size_t bytes = (size_t)batch.count * batch.item_bytes;
     const double tolerance = (is_single(type->letter) ? 0x1p-20 : 0x1p-48) * batch.n;
     bool good = true;
-    memset(batch.c, 0, bytes);
+    memcpy(batch.c, before, bytes);
     way(&batch);
 
     if (is_single(type->letter))
@@ -196,42 +308,42 @@ static bool agrees(const struct type *type, bench_function_t way, const char *ex
     return good;
 }
 
-static bool all_agree(const struct type *type) {
+static bool all_agree(const struct type *type, routine_t routine) {
     const size_t bytes = (size_t)batch.count * batch.item_bytes;
-    char *expected = malloc(bytes);
-    bool good = expected != NULL;
-    memset(batch.c, 0, bytes);
-    type->ways[WAYS - 2](&batch); /* the CBLAS's */
+    char *const before = malloc(2 * bytes), *const expected = before + bytes;
+    if (before == NULL)
+        return false;
 
-    for (int i = 0; good && i < WAYS; i++) {
-        if (i == 0)
-            memcpy(expected, batch.c, bytes);
-        if (i == WAYS - 1 && batch.kernel == NULL)
-            continue;
-        good = agrees(type, type->ways[i], expected);
+    bool good = true;
+    memcpy(before, batch.c, bytes);
+    type->ways[routine][WAYS - 2](&batch);
+    memcpy(expected, batch.c, bytes);
+    for (int i = 0; good && i < ways_of(routine); i++) {
+        good = agrees(type, type->ways[routine][i], before, expected);
         if (!good)
-            fprintf(stderr, "bench_batched: %cgemm of order %d: way %d has another result\n",
-                    type->letter, batch.n, i);
+            fprintf(stderr, "bench_batched: %c%s of order %d: way %d has another result\n",
+                    type->letter, routine_names[routine], batch.n, i);
     }
-    free(expected);
+    free(before);
     return good;
 }
 
 /* All ways in turn. With a beta of 1 C grows by the same product again and again, and stays finite.
  */
-static void measure(const struct type *type, double seconds, int threads) {
+static void measure(const struct type *type, routine_t routine, double seconds, int threads) {
     static double samples[WAYS][ROUNDS], ratios[ROUNDS];
     size_t repeat[WAYS], rounds = 0;
-    const int ways = batch.kernel != NULL ? WAYS : WAYS - 1;
+    const int ways = ways_of(routine);
     for (int i = 0; i < ways; i++)
-        repeat[i] = bench_calibrate_(type->ways[i], &batch);
+        repeat[i] = bench_calibrate_(type->ways[routine][i], &batch);
 
     const double deadline = bench_now() + seconds;
     for (; rounds < ROUNDS && (rounds < LEAST_ROUNDS || bench_now() < deadline); rounds++)
         for (int i = 0; i < ways; i++)
-            samples[i][rounds] = bench_sample_(type->ways[i], &batch, repeat[i]);
+            samples[i][rounds] = bench_sample_(type->ways[routine][i], &batch, repeat[i]);
 
-    printf("%cgemm %4d %6d %2d", type->letter, batch.n, batch.count, threads);
+    printf("%c%-5s %3d %6d %2d", type->letter, routine_names[routine], batch.n, batch.count,
+           threads);
     for (size_t r = 0; r < rounds; r++)
         ratios[r] = samples[0][r];
     printf(" %10.1f", bench_median(ratios, rounds) / batch.count * 1e9);
@@ -244,12 +356,13 @@ static void measure(const struct type *type, double seconds, int threads) {
     fflush(stdout);
 }
 
-static bool run_line(const struct type *type, int n, double beta, double seconds, int threads) {
-    bool good = make_batch(type, n);
+static bool run_line(const struct type *type, routine_t routine, int n, double beta, double seconds,
+                     int threads) {
+    bool good = make_batch(type, routine, n);
     batch.alpha = scalar_of(type->letter, 1), batch.beta = scalar_of(type->letter, beta);
     batch.kernel = make_kernel(type->letter, n, &batch.alpha, &batch.beta);
-    if (good && all_agree(type))
-        measure(type, seconds, threads);
+    if (good && all_agree(type, routine))
+        measure(type, routine, seconds, threads);
     else
         good = false;
     free_batch();
@@ -262,6 +375,7 @@ int main(int argc, char **argv) {
     const char *const letters = argc > 2 ? argv[2] : "sdcz";
     const double beta = argc > 3 ? atof(argv[3]) : 0;
     const int threads = argc > 4 ? atoi(argv[4]) : 1, largest = argc > 5 ? atoi(argv[5]) : 64;
+    const char *const routines = argc > 6 ? argv[6] : "gtp";
 
     jhandle_options_t options = JHANDLE_OPTIONS_INIT;
     options.threads = threads;
@@ -276,12 +390,16 @@ int main(int argc, char **argv) {
            openblas_get_corename ? openblas_get_corename() : "unknown", "routine", "items", "th",
            "strided ns", "pointers", "loop", "CBLAS", "LIBXSMM");
     bool good = true;
-    for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
-        if (strchr(letters, types[t].letter) == NULL)
+    for (routine_t routine = GEMM; routine < ROUTINES; routine++) {
+        if (strchr(routines, routine_names[routine][0]) == NULL || (routine == POTRF && !dpotrf_))
             continue;
-        for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
-            if (orders[i] <= largest)
-                good &= run_line(&types[t], orders[i], beta, seconds, threads);
+        for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+            if (strchr(letters, types[t].letter) == NULL)
+                continue;
+            for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
+                if (orders[i] <= largest)
+                    good &= run_line(&types[t], routine, orders[i], beta, seconds, threads);
+        }
     }
     jhandle_destroy(batch.handle);
     return good ? 0 : 1;

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Copyright (c) 2026 the jalloc authors
 # SPDX-License-Identifier: MIT
-"""The drop-in has every name of Debian's libblas.so.3, and shows no other: no name of jalloc's, and none of a BLAS that
-is more than the reference. The one with 64-bit integers has the same names with the suffix 64_.
+"""The drop-in has every name of Debian's libblas.so.3, and shows no other but a few of OpenBLAS's: no name of
+jalloc's. The one with 64-bit integers has the same names with the suffix 64_.
 
 Names are those of the installed library of the package libblas3, or of the package, fetched by apt-get into a scratch
 folder; where there is neither, the exit status is 77 (skipped). --self-test leaves a name out first."""
@@ -16,6 +16,9 @@ import tempfile
 sys.dont_write_bytecode = True  # in the source folder
 
 PACKAGE = "libblas3"
+# What programs know from OpenBLAS.
+BESIDE = {f"{before}{letter}{stem}matcopy{after}" for letter in "sdcz" for stem in "io"
+          for before, after in (("", "_"), ("cblas_", ""))}
 SKIPPED = 77
 
 
@@ -52,7 +55,7 @@ def compare(title, names, wanted):
     for name in missing:
         print(f"{title}: has no {name}")
     for name in odd:
-        print(f"{title}: {name} is exported and is none of the reference's names")
+        print(f"{title}: {name} is exported and is none of the names that it has to have")
     print(f"check_dropin: {title}: {len(names)} names, {len(missing)} missing, {len(odd)} odd")
     return not missing and not odd
 
@@ -67,7 +70,9 @@ def main():
         print(f"check_dropin: no {library}")
         return 1
     wanted = reference_names()
-    if not wanted:
+    if wanted:
+        wanted |= BESIDE
+    else:
         print(f"check_dropin: skipped: the package {PACKAGE} is not to be had")
         return SKIPPED
 

@@ -11,7 +11,8 @@ z, called as Fortran and as C in both orders, with their error exits.
 They come from Debian's source package lapack when they are wanted, by an apt that writes below the
 build folder alone, and nothing of them is kept elsewhere. They run with the sizes that they come
 with, 9 at most, and with sizes that make blocks and panels; with all the workspace they want, with
-some, and with 64 bytes; with one thread and with two. A test passes by the tester's own words, and
+some, and with 64 bytes; with one thread and with two. Over a library that
+has integers of 64 bits and the suffix 64_ they are compiled so. A test passes by the tester's own words, and
 one that the tester does not mention has failed. Exit status 0: all passed. 77: not to be had here,
 with the reason; the packages are those of the component programs of install.sh."""
 
@@ -25,13 +26,12 @@ import re
 import shutil
 import subprocess
 import sys
-import xml.etree.ElementTree as ElementTree
 
 import elsewhere
 from elsewhere import SOURCE, NotHere, rtest
 
 PACKAGE = "lapack"
-PROGRAMS = ("apt-get", "dpkg-source", "gcc", "gfortran", "readelf", "ldd")
+PROGRAMS = ("apt-get", "dpkg-source", "gcc", "gfortran", "readelf", "ldd", "nm", "objcopy")
 RUN_LIMIT_S = 600  # of one tester
 TESTERS = [f"{face}{kind}blat{level}"
            for face, level, kind in itertools.product(("", "c_"), "321", "zcds")]
@@ -43,10 +43,12 @@ LARGE_MOST = 300
 LARGE = {"2": {"N": ["65", "300"], "K": ["0", "3", "70"], "ALPHA": [], "BETA": []},
          "3": {"N": ["31", "259"], "ALPHA": [], "BETA": []}}
 
-WORKSPACES = {"all": {}, "some": {"JALLOC_DEVICE_MEMORY_SIZE": "520K"},
-              "64B": {"JALLOC_DEVICE_MEMORY_SIZE": "64"}}
+SOME_KB = 260  # for each thread, as products want it
+WORKSPACES = ("all", "some", "64B")
 RUNGS = {"all": 0, "some": 1, "64B": 2}  # which products of large sizes then run on
-THREADS = ("1", "2")
+THREADS = (1, 2)
+
+WIDE_SUFFIX = "64_"  # of names of functions with 64-bit integers
 
 # What testers say of calls that went wrong, wherever it stands.
 COMPLAINT = re.compile(r"FAIL|SUSPECT|ILLEGAL|FATAL|\*\*\*|CALLED WITH|(?i:\berror\b)(?!-EXITS)")
@@ -99,11 +101,19 @@ def fetch(folder):
     return sorted(folder.glob(f"{PACKAGE}-*/"))[-1]
 
 
-class Build:
-    """The testers' objects, compiled from the sources as they are or for larger sizes."""
+def wide_names(library):
+    """{a name as testers have it: the library's} where the library has 64-bit integers, or none."""
+    exported = command("nm", "--dynamic", "--defined-only", "--format=just-symbols", library).split()
+    names = {name.removesuffix(WIDE_SUFFIX): name for name in exported if name.endswith(WIDE_SUFFIX)}
+    return names if "dgemm_" in names else {}
 
-    def __init__(self, sources, folder, large):
-        self.folder, self.large = folder, large
+
+class Build:
+    """The testers' objects, compiled from the sources as they are or for larger sizes; with 64-bit
+    integers where `names` are those of functions that have them."""
+
+    def __init__(self, sources, folder, large, names):
+        self.folder, self.large, self.names = folder, large, names
         self.fortran, self.c = folder / "fortran", folder / "c"
         self.include = sources / "CBLAS/include"
         self.places = (sources / "BLAS/TESTING", sources / "CBLAS/testing")
@@ -111,6 +121,8 @@ class Build:
             made.mkdir(parents=True, exist_ok=True)
         shutil.copy(self.include / "cblas_mangling_with_flags.h.in",
                     folder / "include/cblas_mangling.h")
+        (folder / "names").write_text("".join(f"{name} {wide}\n" for name, wide in names.items()),
+                                      encoding="utf-8")
 
     def text_of(self, name):
         place = self.places[name.startswith("c_")]
@@ -147,7 +159,8 @@ class Build:
     def objects_of(self, tester):
         """Compiles what the tester consists of."""
         source = self.fortran / f"{tester}.f"
-        made = [self.compile(source, self.source_of(tester), "gfortran", "-std=legacy")]
+        integers = ["-fdefault-integer-8"] if self.names else []
+        made = [self.compile(source, self.source_of(tester), "gfortran", "-std=legacy", *integers)]
         if not tester.startswith("c_"):
             return made
         kind, level = tester[2], tester[-1]
@@ -155,6 +168,7 @@ class Build:
         if level != "1":
             parts += [f"c_{kind}{level}chke.c", "auxiliary.c", "c_xerbla.c"]
         include = [f"-I{self.folder / 'include'}", f"-I{self.include}", "-DADD_"]
+        include += ["-DWeirdNEC"] if self.names else []  # cblas.h's word for 64-bit integers
         for part in parts:
             text = (self.places[1] / part).read_text(encoding="utf-8")
             made.append(self.compile(self.c / tester / part, text, "gcc", *include))
@@ -169,6 +183,7 @@ class Build:
             made.unlink(missing_ok=True)
             source.write_text(text, encoding="utf-8")
             command(*compiler, "-w", "-O2", "-c", source, "-o", made)
+            command("objcopy", f"--redefine-syms={self.folder / 'names'}", made)
         return made
 
     def link(self, tester, library, folder):
@@ -256,6 +271,12 @@ def run(program, tests, text, folder, variables):
     return judge(tests, status, output), output
 
 
+def environment_of(workspace, threads):
+    size = {"all": {}, "some": {"JALLOC_DEVICE_MEMORY_SIZE": f"{SOME_KB * threads}K"},
+            "64B": {"JALLOC_DEVICE_MEMORY_SIZE": "64"}}
+    return dict(size[workspace], JALLOC_THREADS=str(threads))
+
+
 def runs_of(builds, testers):
     """(name, build, tester, workspace, environment) of each run."""
     for tester in testers:
@@ -265,8 +286,7 @@ def runs_of(builds, testers):
             for workspace, threads in itertools.product(WORKSPACES, THREADS):
                 name = "/".join((tester, "large" if build.large else "small",
                                  f"workspace-{workspace}", f"threads-{threads}"))
-                yield (name, build, tester, workspace,
-                       dict(WORKSPACES[workspace], JALLOC_THREADS=threads))
+                yield name, build, tester, workspace, environment_of(workspace, threads)
 
 
 def run_all(builds, testers, library, folder, jobs):
@@ -275,7 +295,7 @@ def run_all(builds, testers, library, folder, jobs):
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         def link(build, tester):
             try:
-                return build.link(tester, library, folder / build.folder.name)
+                return build.link(tester, library, build.folder)
             except Failed as problem:
                 return problem
 
@@ -343,20 +363,6 @@ def self_test(build, library, folder):
             yield f"self-test: {name}: failed {sorted(found)}, not {sorted(wanted)}"
 
 
-# ---- Report --------------------------------------------------------------------------------------
-
-
-def write_junit(path, results):
-    suite = ElementTree.Element("testsuite", name="netlib")
-    for name, cases in results.items():
-        for case in cases:
-            element = ElementTree.SubElement(suite, "testcase", name=f"{name}: {case.name}",
-                                             classname="netlib", status="run")
-            if case.problem:
-                ElementTree.SubElement(element, "failure", message=case.problem)
-    ElementTree.ElementTree(suite).write(path, encoding="utf-8", xml_declaration=True)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -388,11 +394,15 @@ def main():
     folder = arguments.build_dir.resolve()
     folder.mkdir(parents=True, exist_ok=True)
     sources = fetch(folder)
-    builds = [Build(sources, folder / size, size == "large")
+    names = wide_names(library)
+    if names and arguments.self_test:
+        parser.error("the wrong libraries of the self-test have 32-bit integers")
+    builds = [Build(sources, folder / f"{size}{'64' if names else ''}", size == "large", names)
               for size in ("small", "large") if arguments.sizes in (None, size)]
     results = {}
     if arguments.self_test:
-        wrong = [*self_test(Build(sources, folder / "small", False), library, folder / "self-test")]
+        wrong = [*self_test(Build(sources, folder / "small", False, {}), library,
+                            folder / "self-test")]
         print("\n".join(wrong) or f"self-test: {len(FAULTS) - 1} faults found")
         results["self-test"] = [Case(f"{len(FAULTS)} faults", 0, "\n".join(wrong) or None)]
     results.update(run_all(builds, testers, library, folder / "runs", arguments.jobs))
@@ -402,7 +412,9 @@ def main():
             if case.problem:
                 print(f"FAILED {name}: {case.name}\n    " + case.problem.replace("\n", "\n    "))
     if arguments.output_junit:
-        write_junit(arguments.output_junit, results)
+        rtest.write_cases(arguments.output_junit, "netlib", "netlib",
+                          [(f"{name}: {case.name}", case.problem)
+                           for name, cases in results.items() for case in cases])
     cases = [case for found in results.values() for case in found]
     failed = sum(1 for case in cases if case.problem)
     print(f"netlib: {sources.name}, {library.name}: {len(results)} runs, "

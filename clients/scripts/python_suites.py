@@ -7,10 +7,13 @@
     python_suites.py --ask         only says whether they can be had here
 
 They are Debian's packages, which have their tests in them, and run by Debian's Python over the
-reference's LAPACK, so that BLAS is all that differs: the reference's or the library, as an alternative
-of libblas.so.3 is, and once more preloaded, the library with 64 bytes of workspace. A test passes that
-comes out as over the reference, whatever that is, and calls must have gone through the library. Exit status 0: all passed. 77: not to be had
-here, with the reason; the packages are those of the component programs of install.sh."""
+reference's LAPACK, so that BLAS is all that differs: the reference's or the library, as an
+alternative of libblas.so.3 is, and once more preloaded, the library with 64 bytes of workspace. A
+test passes that comes out as over the reference, whatever that is, and calls must have gone through
+the library. One that its suite expects to fail and lets pass, too, may come out either way: what
+eigenvalues SciPy finds of a pencil that is singular (TestEig.test_singular) is decided by rounding
+alone. Exit status 0: all passed. 77: not to be had here, with the reason; the packages are those of
+the component programs of install.sh."""
 
 import argparse
 import collections
@@ -35,6 +38,7 @@ REFERENCE = {"libblas.so.3": LIBRARIES / "blas/libblas.so.3",
              "liblapack.so.3": LIBRARIES / "lapack/liblapack.so.3"}
 RUN_LIMIT_S = 3600
 LEAST_CALLS = 1000
+EXPECTED_TO_FAIL = "pytest.xfail"  # the type of such a test that failed
 COUNTED = re.compile(r"^jblas: process \d+: (\d+) calls of BLAS", re.M)
 
 
@@ -84,7 +88,8 @@ def run(suite, folder, variables):
     for case in cases:
         name = f"{case.get('classname')}.{case.get('name')}"
         bad = next((part for part in case if part.tag in ("failure", "error", "skipped")), None)
-        outcomes[name] = "passed" if bad is None else bad.tag
+        outcomes[name] = "passed" if bad is None else \
+            EXPECTED_TO_FAIL if bad.get("type") == EXPECTED_TO_FAIL else bad.tag
         messages[name] = "" if bad is None else bad.get("message", "") + "\n" + (bad.text or "")
     counts = COUNTED.findall(log.read_text(encoding="utf-8", errors="replace"))
     return outcomes, messages, sum(map(int, counts))
@@ -96,7 +101,7 @@ def compare(suite, without, outcomes, messages):
         yield suite, "the suite made no report"
     for name in [*without, *(name for name in outcomes if name not in without)]:
         before, after = without.get(name, "not there"), outcomes.get(name, "not there")
-        same = before == after
+        same = before == after or {before, after} == {"passed", EXPECTED_TO_FAIL}
         yield name, None if same else f"{after}; over the reference {before}\n{messages.get(name)}"
 
 
@@ -129,20 +134,6 @@ def run_all(library, suites, folder):
     return results
 
 
-# ---- Report --------------------------------------------------------------------------------------
-
-
-def write_junit(path, results):
-    suite = ElementTree.Element("testsuite", name="python_suites")
-    for name, tests in results.items():
-        for test, problem in tests:
-            element = ElementTree.SubElement(suite, "testcase", name=f"{name}: {test}",
-                                             classname="python_suites", status="run")
-            if problem:
-                ElementTree.SubElement(element, "failure", message=problem)
-    ElementTree.ElementTree(suite).write(path, encoding="utf-8", xml_declaration=True)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -171,7 +162,9 @@ def main():
             if problem:
                 print(f"FAILED {name}: {test}\n    " + problem.strip().replace("\n", "\n    "))
     if arguments.output_junit:
-        write_junit(arguments.output_junit, results)
+        rtest.write_cases(arguments.output_junit, "python_suites", "python_suites",
+                          [(f"{name}: {test}", problem)
+                           for name, tests in results.items() for test, problem in tests])
     problems = [problem for tests in results.values() for _, problem in tests]
     failed = sum(1 for problem in problems if problem)
     print(f"{len(problems) - failed} passed, {failed} failed")

@@ -48,6 +48,7 @@
 #include <stdint.h>
 
 #include "jalloc/export.h"
+#include "jalloc/jblas_batched.h"
 #include "jalloc/jblas_ex.h"
 #include "jalloc/jblas_extensions.h"
 #include "jalloc/jblas_level1.h"

@@ -19,8 +19,9 @@ extern "C" {
 #endif
 
 /** @name Level 1: vectors
- * Without a plan, but for dot, nrm2, asum and iamax on a GPU. n <= 0 is a vector without elements,
- * as in BLAS: results are 0. With an increment of 0 each step sees what the one before it wrote.
+ * Without a plan, but for dot, dsdot, sdsdot, nrm2, asum, iamax and iamin on a GPU. n <= 0 is a
+ * vector without elements, as in BLAS: results are 0. With an increment of 0 each step sees what
+ * the one before it wrote.
  * @{ */
 
 /** result = sum of |x_i|; for complex x of |Re x_i| + |Im x_i|. incx <= 0: 0, as reference BLAS.
@@ -83,12 +84,12 @@ JALLOC_API jstatus_t jblas_sdot(jhandle_t *handle, int64_t n, const float *x, in
 JALLOC_API jstatus_t jblas_ddot(jhandle_t *handle, int64_t n, const double *x, int64_t incx,
                                 const double *y, int64_t incy, double *result);
 
-/** result = x^T y of floats, multiplied and added in double. Workspace: none. */
+/** result = x^T y of floats, multiplied and added in double. Workspace as jblas_ddot. */
 JALLOC_API jstatus_t jblas_dsdot(jhandle_t *handle, int64_t n, const float *x, int64_t incx,
                                  const float *y, int64_t incy, double *result);
 
 /** result = alpha + x^T y, computed in double as jblas_dsdot and rounded once at the end. n <= 0:
- * alpha. Workspace: none. */
+ * alpha. Workspace as jblas_ddot. */
 JALLOC_API jstatus_t jblas_sdsdot(jhandle_t *handle, int64_t n, const float *alpha, const float *x,
                                   int64_t incx, const float *y, int64_t incy, float *result);
 
@@ -123,7 +124,7 @@ JALLOC_API jstatus_t jblas_izamax(jhandle_t *handle, int64_t n, const jcomplex_f
 
 /** result = the 1-based index of the first element with the smallest |x_i|, for complex x |Re x_i|
  * + |Im x_i|; 0 for n <= 0 or incx <= 0. A NaN is not hidden: if there is one, the first is found.
- * An extension, which the reference BLAS does not have. Workspace: none. */
+ * An extension, which the reference BLAS does not have. Workspace as jblas_idamax. */
 JALLOC_API jstatus_t jblas_isamin(jhandle_t *handle, int64_t n, const float *x, int64_t incx,
                                   int64_t *result);
 JALLOC_API jstatus_t jblas_idamin(jhandle_t *handle, int64_t n, const double *x, int64_t incx,
@@ -174,9 +175,10 @@ JALLOC_API jstatus_t jblas_drotm(jhandle_t *handle, int64_t n, double *x, int64_
  * c^2 + |s|^2 = 1. r replaces a. The sign of a real r is that of the larger of a and b (of b where
  * both are as large), and b becomes z, from which both can be had: s if |a| > |b|, otherwise 1 / c,
  * or 1 if c is 0. A complex r points where a did, or is positive if a was 0; b stays as it was.
- * a and b are read and written as results are, by pointer mode. c, s and r are right to a few units
- * in the last place (of complex ones relative to their size) for numbers of any size, c and s also
- * where r overflows. Where a or b is not finite, r is not.
+ * a and b are read and written as results are, by pointer mode; in host mode the host computes, for
+ * a GPU's handle, too. c, s and r are right to a few units in the last place (of complex ones
+ * relative to their size) for numbers of any size, c and s also where r overflows. Where a or b is
+ * not finite, r is not.
  *
  * Source: Anderson, Algorithm 978: Safe Scaling in the Level 1 BLAS, ACM TOMS 44 (2017). */
 JALLOC_API jstatus_t jblas_srotg(jhandle_t *handle, float *a, float *b, float *c, float *s);
@@ -191,7 +193,7 @@ JALLOC_API jstatus_t jblas_zrotg(jhandle_t *handle, jcomplex_f64_t *a, jcomplex_
  * not imply; the other numbers stay as they were. d1 and d2 are brought to between 2^-24 and 2^24
  * by powers of 2^24. A negative d1, or what would make it one, gives zeros with a flag of -1; with
  * d2 y1 = 0 the flag is -2 and the rest stays. d1, d2, x1 and param are read and written as results
- * are, by pointer mode.
+ * are, by pointer mode, as by jblas_drotg.
  *
  * Source: as jblas_drotm. */
 JALLOC_API jstatus_t jblas_srotmg(jhandle_t *handle, float *d1, float *d2, float *x1,

@@ -75,6 +75,27 @@ JALLOC_API jstatus_t jblas_dsymv(jhandle_t *handle, jblas_uplo_t uplo, int64_t n
                                  const double *alpha, const double *a, int64_t lda, const double *x,
                                  int64_t incx, const double *beta, double *y, int64_t incy);
 
+/** The same of complex types, without conjugation. Not on GPUs. */
+JALLOC_API jstatus_t jblas_csymv(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
+                                 const jcomplex_f32_t *alpha, const jcomplex_f32_t *a, int64_t lda,
+                                 const jcomplex_f32_t *x, int64_t incx, const jcomplex_f32_t *beta,
+                                 jcomplex_f32_t *y, int64_t incy);
+JALLOC_API jstatus_t jblas_zsymv(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
+                                 const jcomplex_f64_t *alpha, const jcomplex_f64_t *a, int64_t lda,
+                                 const jcomplex_f64_t *x, int64_t incx, const jcomplex_f64_t *beta,
+                                 jcomplex_f64_t *y, int64_t incy);
+
+/** y = alpha A x + beta y. A: skew-symmetric of order n, A^T = -A, one triangle read without its
+ * diagonal, which stands for zeros; lda >= max(1, n). Not on GPUs. */
+JALLOC_API jstatus_t jblas_sskewsymv(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
+                                     const float *alpha, const float *a, int64_t lda,
+                                     const float *x, int64_t incx, const float *beta, float *y,
+                                     int64_t incy);
+JALLOC_API jstatus_t jblas_dskewsymv(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
+                                     const double *alpha, const double *a, int64_t lda,
+                                     const double *x, int64_t incx, const double *beta, double *y,
+                                     int64_t incy);
+
 /** y = alpha A x + beta y. A: Hermitian of order n, one triangle read, imaginary parts of the
  * diagonal taken as 0, lda >= max(1, n). */
 JALLOC_API jstatus_t jblas_chemv(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
@@ -93,6 +114,14 @@ JALLOC_API jstatus_t jblas_dsyr(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
                                 const double *alpha, const double *x, int64_t incx, double *a,
                                 int64_t lda);
 
+/** The same of complex types, without conjugation: alpha is complex. Not on GPUs. */
+JALLOC_API jstatus_t jblas_csyr(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
+                                const jcomplex_f32_t *alpha, const jcomplex_f32_t *x, int64_t incx,
+                                jcomplex_f32_t *a, int64_t lda);
+JALLOC_API jstatus_t jblas_zsyr(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
+                                const jcomplex_f64_t *alpha, const jcomplex_f64_t *x, int64_t incx,
+                                jcomplex_f64_t *a, int64_t lda);
+
 /** A = alpha x x^H + A with a real alpha. A: Hermitian of order n, one triangle updated, imaginary
  * parts of the diagonal set to 0 (alpha = 0: a no-op), lda >= max(1, n). */
 JALLOC_API jstatus_t jblas_cher(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, const float *alpha,
@@ -110,6 +139,25 @@ JALLOC_API jstatus_t jblas_ssyr2(jhandle_t *handle, jblas_uplo_t uplo, int64_t n
 JALLOC_API jstatus_t jblas_dsyr2(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
                                  const double *alpha, const double *x, int64_t incx,
                                  const double *y, int64_t incy, double *a, int64_t lda);
+
+/** The same of complex types, without conjugation. Not on GPUs. */
+JALLOC_API jstatus_t jblas_csyr2(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
+                                 const jcomplex_f32_t *alpha, const jcomplex_f32_t *x, int64_t incx,
+                                 const jcomplex_f32_t *y, int64_t incy, jcomplex_f32_t *a,
+                                 int64_t lda);
+JALLOC_API jstatus_t jblas_zsyr2(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
+                                 const jcomplex_f64_t *alpha, const jcomplex_f64_t *x, int64_t incx,
+                                 const jcomplex_f64_t *y, int64_t incy, jcomplex_f64_t *a,
+                                 int64_t lda);
+
+/** A = -alpha x y^T + alpha y x^T + A. A: skew-symmetric of order n, one triangle updated without
+ * its diagonal, which is not touched; lda >= max(1, n). Not on GPUs. */
+JALLOC_API jstatus_t jblas_sskewsyr2(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
+                                     const float *alpha, const float *x, int64_t incx,
+                                     const float *y, int64_t incy, float *a, int64_t lda);
+JALLOC_API jstatus_t jblas_dskewsyr2(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
+                                     const double *alpha, const double *x, int64_t incx,
+                                     const double *y, int64_t incy, double *a, int64_t lda);
 
 /** A = alpha x y^H + conj(alpha) y x^H + A. A: Hermitian of order n, one triangle updated,
  * imaginary parts of the diagonal set to 0 (alpha = 0: a no-op), lda >= max(1, n). */
@@ -154,8 +202,8 @@ JALLOC_API jstatus_t jblas_ztrsv(jhandle_t *handle, jblas_uplo_t uplo, jblas_ope
 /** @} */
 
 /** @name Level 2: bands and packed triangles
- * Without a plan: they need no workspace. On the host alone; a GPU answers not implemented. One
- * thread computes.
+ * Without a plan: they need no workspace. On the host one thread computes; on GPUs jalloc's kernels
+ * do.
  *
  * A band is a matrix of which some diagonals are kept, kl below the main one and ku above it: as
  * rows of an array of kl + ku + 1 rows and the matrix's columns, with leading dimension lda.

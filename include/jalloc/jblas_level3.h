@@ -117,6 +117,21 @@ JALLOC_API jstatus_t jblas_bgemm(jhandle_t *handle, jblas_operation_t transa,
                                  const jbfloat16_t *b, int64_t ldb, const float *beta,
                                  jbfloat16_t *c, int64_t ldc);
 
+/** As jblas_cgemm() by three real products instead of four, whatever the size and the handle's
+ * accuracy, which for it is normwise: imaginary parts err in proportion to all of |A||B|, and an
+ * infinity may become NaN. The name of cuBLAS, OpenBLAS and MKL. Not on GPUs: there and here
+ * jblas_cgemm() chooses this way for itself where accuracy is normwise. Workspace: panels. */
+JALLOC_API jstatus_t jblas_cgemm3m(jhandle_t *handle, jblas_operation_t transa,
+                                   jblas_operation_t transb, int64_t m, int64_t n, int64_t k,
+                                   const jcomplex_f32_t *alpha, const jcomplex_f32_t *a,
+                                   int64_t lda, const jcomplex_f32_t *b, int64_t ldb,
+                                   const jcomplex_f32_t *beta, jcomplex_f32_t *c, int64_t ldc);
+JALLOC_API jstatus_t jblas_zgemm3m(jhandle_t *handle, jblas_operation_t transa,
+                                   jblas_operation_t transb, int64_t m, int64_t n, int64_t k,
+                                   const jcomplex_f64_t *alpha, const jcomplex_f64_t *a,
+                                   int64_t lda, const jcomplex_f64_t *b, int64_t ldb,
+                                   const jcomplex_f64_t *beta, jcomplex_f64_t *c, int64_t ldc);
+
 /** C = alpha A B + beta C (left) or alpha B A + beta C (right). A: symmetric of order m (left) or n
  * (right), one triangle read; B, C: m x n. Workspace: panels. */
 JALLOC_API jstatus_t jblas_ssymm(jhandle_t *handle, jblas_side_t side, jblas_uplo_t uplo, int64_t m,
@@ -146,6 +161,18 @@ JALLOC_API jstatus_t jblas_zhemm(jhandle_t *handle, jblas_side_t side, jblas_upl
                                  int64_t n, const jcomplex_f64_t *alpha, const jcomplex_f64_t *a,
                                  int64_t lda, const jcomplex_f64_t *b, int64_t ldb,
                                  const jcomplex_f64_t *beta, jcomplex_f64_t *c, int64_t ldc);
+
+/** As jblas_dsymm with A skew-symmetric, A^T = -A: one triangle is read without its diagonal, which
+ * stands for zeros (an infinity of B in its row, or column, is NaN). Not on GPUs. Workspace:
+ * panels. */
+JALLOC_API jstatus_t jblas_sskewsymm(jhandle_t *handle, jblas_side_t side, jblas_uplo_t uplo,
+                                     int64_t m, int64_t n, const float *alpha, const float *a,
+                                     int64_t lda, const float *b, int64_t ldb, const float *beta,
+                                     float *c, int64_t ldc);
+JALLOC_API jstatus_t jblas_dskewsymm(jhandle_t *handle, jblas_side_t side, jblas_uplo_t uplo,
+                                     int64_t m, int64_t n, const double *alpha, const double *a,
+                                     int64_t lda, const double *b, int64_t ldb, const double *beta,
+                                     double *c, int64_t ldc);
 
 /** C = alpha A A^T + beta C (trans N: A is n x k) or alpha A^T A + beta C (T: A is k x n). C:
  * symmetric of order n, one triangle updated. The conjugate transpose is an invalid value for
@@ -211,10 +238,22 @@ JALLOC_API jstatus_t jblas_zher2k(jhandle_t *handle, jblas_uplo_t uplo, jblas_op
                                   const jcomplex_f64_t *a, int64_t lda, const jcomplex_f64_t *b,
                                   int64_t ldb, const double *beta, jcomplex_f64_t *c, int64_t ldc);
 
+/** C = -alpha A B^T + alpha B A^T + beta C (trans N: A and B are n x k) or -alpha A^T B + alpha B^T
+ * A + beta C (T or C: they are k x n). C: skew-symmetric of order n, one triangle updated without
+ * its diagonal, which is not touched. Not on GPUs. Workspace: panels. */
+JALLOC_API jstatus_t jblas_sskewsyr2k(jhandle_t *handle, jblas_uplo_t uplo, jblas_operation_t trans,
+                                      int64_t n, int64_t k, const float *alpha, const float *a,
+                                      int64_t lda, const float *b, int64_t ldb, const float *beta,
+                                      float *c, int64_t ldc);
+JALLOC_API jstatus_t jblas_dskewsyr2k(jhandle_t *handle, jblas_uplo_t uplo, jblas_operation_t trans,
+                                      int64_t n, int64_t k, const double *alpha, const double *a,
+                                      int64_t lda, const double *b, int64_t ldb, const double *beta,
+                                      double *c, int64_t ldc);
+
 /** One triangle of C = alpha op(A) op(B) + beta C, for products that are known to be symmetric or
  * of which half is wanted. op(A): n x k, op(B): k x n, C: n x n; the other triangle is not touched.
- * MKL's name; gemmtr of reference BLAS 3.13. On the host made of products of the CBLAS's by halves,
- * half of gemm's work. Workspace: panels. */
+ * Half of gemm's work; on the host by jblas's own kernels, whoever computes the rest. MKL's name;
+ * jblas_sgemmtr() is the same. Workspace: panels. */
 JALLOC_API jstatus_t jblas_sgemmt(jhandle_t *handle, jblas_uplo_t uplo, jblas_operation_t transa,
                                   jblas_operation_t transb, int64_t n, int64_t k,
                                   const float *alpha, const float *a, int64_t lda, const float *b,
@@ -234,6 +273,64 @@ JALLOC_API jstatus_t jblas_zgemmt(jhandle_t *handle, jblas_uplo_t uplo, jblas_op
                                   const jcomplex_f64_t *alpha, const jcomplex_f64_t *a, int64_t lda,
                                   const jcomplex_f64_t *b, int64_t ldb, const jcomplex_f64_t *beta,
                                   jcomplex_f64_t *c, int64_t ldc);
+
+/** As jblas_sgemmt(), by the name that reference BLAS has had for it since 3.13. Workspace: panels.
+ */
+JALLOC_API jstatus_t jblas_sgemmtr(jhandle_t *handle, jblas_uplo_t uplo, jblas_operation_t transa,
+                                   jblas_operation_t transb, int64_t n, int64_t k,
+                                   const float *alpha, const float *a, int64_t lda, const float *b,
+                                   int64_t ldb, const float *beta, float *c, int64_t ldc);
+JALLOC_API jstatus_t jblas_dgemmtr(jhandle_t *handle, jblas_uplo_t uplo, jblas_operation_t transa,
+                                   jblas_operation_t transb, int64_t n, int64_t k,
+                                   const double *alpha, const double *a, int64_t lda,
+                                   const double *b, int64_t ldb, const double *beta, double *c,
+                                   int64_t ldc);
+JALLOC_API jstatus_t jblas_cgemmtr(jhandle_t *handle, jblas_uplo_t uplo, jblas_operation_t transa,
+                                   jblas_operation_t transb, int64_t n, int64_t k,
+                                   const jcomplex_f32_t *alpha, const jcomplex_f32_t *a,
+                                   int64_t lda, const jcomplex_f32_t *b, int64_t ldb,
+                                   const jcomplex_f32_t *beta, jcomplex_f32_t *c, int64_t ldc);
+JALLOC_API jstatus_t jblas_zgemmtr(jhandle_t *handle, jblas_uplo_t uplo, jblas_operation_t transa,
+                                   jblas_operation_t transb, int64_t n, int64_t k,
+                                   const jcomplex_f64_t *alpha, const jcomplex_f64_t *a,
+                                   int64_t lda, const jcomplex_f64_t *b, int64_t ldb,
+                                   const jcomplex_f64_t *beta, jcomplex_f64_t *c, int64_t ldc);
+
+/** C = alpha A B^T + beta C (trans N: A and B are n x k) or alpha A^T B + beta C (T: they are k x
+ * n), for a product that is known to be symmetric: one triangle of C, of order n, is updated. The
+ * conjugate transpose is an invalid value for complex types. The name of cuBLAS and rocBLAS.
+ * Workspace: panels. */
+JALLOC_API jstatus_t jblas_ssyrkx(jhandle_t *handle, jblas_uplo_t uplo, jblas_operation_t trans,
+                                  int64_t n, int64_t k, const float *alpha, const float *a,
+                                  int64_t lda, const float *b, int64_t ldb, const float *beta,
+                                  float *c, int64_t ldc);
+JALLOC_API jstatus_t jblas_dsyrkx(jhandle_t *handle, jblas_uplo_t uplo, jblas_operation_t trans,
+                                  int64_t n, int64_t k, const double *alpha, const double *a,
+                                  int64_t lda, const double *b, int64_t ldb, const double *beta,
+                                  double *c, int64_t ldc);
+JALLOC_API jstatus_t jblas_csyrkx(jhandle_t *handle, jblas_uplo_t uplo, jblas_operation_t trans,
+                                  int64_t n, int64_t k, const jcomplex_f32_t *alpha,
+                                  const jcomplex_f32_t *a, int64_t lda, const jcomplex_f32_t *b,
+                                  int64_t ldb, const jcomplex_f32_t *beta, jcomplex_f32_t *c,
+                                  int64_t ldc);
+JALLOC_API jstatus_t jblas_zsyrkx(jhandle_t *handle, jblas_uplo_t uplo, jblas_operation_t trans,
+                                  int64_t n, int64_t k, const jcomplex_f64_t *alpha,
+                                  const jcomplex_f64_t *a, int64_t lda, const jcomplex_f64_t *b,
+                                  int64_t ldb, const jcomplex_f64_t *beta, jcomplex_f64_t *c,
+                                  int64_t ldc);
+
+/** C = alpha A B^H + beta C (trans N: A and B are n x k) or alpha A^H B + beta C (C: they are k x
+ * n), beta real, for a product that is known to be Hermitian: one triangle of C, of order n, is
+ * updated, and imaginary parts of the diagonal are set to 0 (beta = 1 and alpha or k is 0: a no-op,
+ * as herk). The plain transpose is an invalid value. Not on GPUs. Workspace: panels. */
+JALLOC_API jstatus_t jblas_cherkx(jhandle_t *handle, jblas_uplo_t uplo, jblas_operation_t trans,
+                                  int64_t n, int64_t k, const jcomplex_f32_t *alpha,
+                                  const jcomplex_f32_t *a, int64_t lda, const jcomplex_f32_t *b,
+                                  int64_t ldb, const float *beta, jcomplex_f32_t *c, int64_t ldc);
+JALLOC_API jstatus_t jblas_zherkx(jhandle_t *handle, jblas_uplo_t uplo, jblas_operation_t trans,
+                                  int64_t n, int64_t k, const jcomplex_f64_t *alpha,
+                                  const jcomplex_f64_t *a, int64_t lda, const jcomplex_f64_t *b,
+                                  int64_t ldb, const double *beta, jcomplex_f64_t *c, int64_t ldc);
 
 /** B = alpha op(A) B (left) or alpha B op(A) (right), in place. A: triangular of order m (left) or
  * n (right); B: m x n. alpha = 0: B = 0. Workspace: panels. */

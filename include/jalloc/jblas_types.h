@@ -12,8 +12,8 @@ typedef enum jblas_operation_t {
     JBLAS_TRANSPOSE = 112,           /**< op(A) = A^T, "T" */
     JBLAS_CONJUGATE_TRANSPOSE = 113, /**< op(A) = A^H, "C"; the same as "T" for real types */
     /** op(A) = conj(A), "R", as OpenBLAS and BLIS have it; the same as "N" for real types. For
-     * gemv, gemm and its batched forms, gemmt, trmv, trsv, trmm, trsm and geam; GPUs have it for
-     * real types alone, otherwise not implemented. */
+     * gemv, gbmv, gemm and its batched forms, gemmt, trmv, tbmv, tpmv, trsv, tbsv, tpsv, trmm, trsm
+     * and geam; on GPUs of complex types by jalloc's kernels, the vendors having none. */
     JBLAS_CONJUGATE = 114
 } jblas_operation_t;
 

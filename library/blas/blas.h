@@ -13,8 +13,8 @@
  *                 devices
  *   host/         the host's primitives, by loops and kernels of jblas's own
  *   guest/        the same by a CBLAS, which is checked
- *   routine/      what a routine is: its row, its entries and checks made from that, its line in
- *                 the log
+ *   routine/      what a routine is: its row, its entries and checks made from that, its batches,
+ *                 its line in the log
  *   routines/     a file for each routine, by BLAS level
  *
  * Each routine exists once; its element type is a value, not a copy of the code:
@@ -35,6 +35,11 @@
  *   ji_host_trsm(block)                   on the host: a function of host/, or the CBLAS's
  *                                         (guest/); on a GPU the device's table
  *                                         (primitives/primitive.h), which its module fills
+ *
+ * A routine has three forms: plain, and batches by arrays of pointers or by strides. They have one
+ * row and one call function; a batch's block says so, ji_run() runs a primitive for each item of
+ * such a block, and on the host ji_host_batch() divides the items among threads
+ * (routine/batch.c).
  *
  * There is one argument block per BLAS level. It is what is logged (a routine's row, rows.h, names
  * the members in the order of BLAS), what the algorithms take, and what a primitive is launched
@@ -86,8 +91,10 @@ static inline int64_t ji_integer_max(const jhandle_t *handle) {
                                         : handle->device->blas->tuning.integer_max;
 }
 
-/* Runs a primitive in the handle's stream. */
+/* Runs a primitive in the handle's stream; for each item of a batch. */
 jstatus_t ji_enqueue(jhandle_t *handle, ji_primitive_t primitive, void *block, size_t block_bytes);
+jstatus_t ji_enqueue_batch(jhandle_t *handle, ji_primitive_t primitive, void *block,
+                           size_t block_bytes);
 
 /* ---- What a routine reads of its handle ---- */
 
@@ -95,12 +102,18 @@ static inline bool ji_is_query(const jhandle_t *handle) {
     return handle->state == JI_HANDLE_QUERYING;
 }
 
+static inline bool ji_is_batch(const ji_head_t *head) { return head->form != JI_FORM_PLAIN; }
+
 static inline bool ji_host_pointers(const jhandle_t *handle) {
     return handle->pointer_mode == JPOINTER_MODE_HOST;
 }
 
+/* In the entry of a plain form the form is known, and nobody asks for it. */
 static inline jstatus_t ji_run_bytes(jhandle_t *handle, ji_primitive_t primitive, void *block,
-                                     size_t block_bytes) {
+                                     size_t block_bytes, bool is_batch) {
+    if (JI_UNLIKELY(is_batch))
+        return ji_enqueue_batch(handle, primitive, block, block_bytes);
+
     if (JI_LIKELY(handle->runs_inline)) {
         ji_host_primitives[primitive](block);
         return JSTATUS_SUCCESS;
@@ -108,7 +121,15 @@ static inline jstatus_t ji_run_bytes(jhandle_t *handle, ji_primitive_t primitive
 
     return ji_enqueue(handle, primitive, block, block_bytes);
 }
-#define ji_run(handle, primitive, block) ji_run_bytes(handle, primitive, block, sizeof *(block))
+#define ji_run(handle, primitive, block)                                                           \
+    ji_run_bytes(handle, primitive, block, sizeof *(block), JI_BLOCK_IS_BATCH(block))
+/* Blocks of their own have no form. */
+#define JI_BLOCK_IS_BATCH(block)                                                                   \
+    _Generic(*(block), ji_vector_t                                                                 \
+             : ji_is_batch((const void *)(block)), ji_matvec_t                                     \
+             : ji_is_batch((const void *)(block)), ji_matmat_t                                     \
+             : ji_is_batch((const void *)(block)), default                                         \
+             : false)
 
 /* Takes a scalar: copied now in host pointer mode, left where it is in device mode. */
 static inline void ji_take(const jhandle_t *handle, ji_scalar_t *scalar, jdatatype_t type) {
@@ -123,6 +144,15 @@ static inline void ji_take(const jhandle_t *handle, ji_scalar_t *scalar, jdataty
     default: memcpy(&scalar->value, scalar->pointer, sizeof scalar->value.z); break;
     }
 
+    scalar->pointer = NULL;
+}
+
+/* The same where its type is an argument. */
+static inline void ji_take_typed(const jhandle_t *handle, ji_scalar_t *scalar, jdatatype_t type) {
+    if (!ji_host_pointers(handle))
+        return;
+
+    memcpy(&scalar->value, scalar->pointer, jdatatype_bytes(type));
     scalar->pointer = NULL;
 }
 
@@ -160,6 +190,15 @@ typedef jstatus_t (*ji_run_function_t)(jhandle_t *handle, const void *block, con
  * other's). The block was checked. */
 jstatus_t ji_run_plan(jhandle_t *handle, void *block, ji_plan_function_t plan,
                       ji_run_function_t run);
+/* Runs an algorithm: on the host once, for a batch too, since there it is primitives of whole
+ * operands; elsewhere for each item, in the same workspace, one after the other. */
+jstatus_t ji_run_batch(jhandle_t *handle, const void *block, ji_run_function_t run,
+                       const jborrow_t *ws);
+static inline jstatus_t ji_run_items(jhandle_t *handle, const void *block, ji_run_function_t run,
+                                     const jborrow_t *ws) {
+    return JI_UNLIKELY(ji_is_batch(block)) ? ji_run_batch(handle, block, run, ws)
+                                           : run(handle, block, ws);
+}
 /* Whether the borrow is of the rung of this name. */
 static inline bool ji_is_way(const jborrow_t *ws, const char *name) {
     return ws->way != NULL && strcmp(ws->way, name) == 0;
@@ -183,6 +222,7 @@ typedef enum ji_argument_kind {
     JI_ARGUMENT_SCALAR, /* of the elements' type */
     JI_ARGUMENT_REAL_SCALAR,
     JI_ARGUMENT_SUM_SCALAR,
+    JI_ARGUMENT_CS_SCALAR,  /* of a ji_vector_t's cs_type */
     JI_ARGUMENT_PARAMETERS, /* five of the real type */
     JI_ARGUMENT_POINTER
 } ji_argument_kind_t;
@@ -193,10 +233,26 @@ typedef struct ji_argument {
     size_t offset; /* in the block */
 } ji_argument_t;
 
+/* What an operand of a batch takes: so many rows in so many columns, ld apart; a vector is one
+ * row. */
+typedef struct ji_extent {
+    const char *stride; /* the name of the parameter */
+    size_t offset;      /* of the operand, in the block */
+    int64_t step;       /* from item to item, in elements */
+    int64_t rows, columns, ld;
+    bool written;
+} ji_extent_t;
+typedef struct ji_extents {
+    ji_extent_t operands[3];
+    int count;
+    size_t result_bytes;
+} ji_extents_t;
+
 struct ji_row {
-    const char *name;               /* jblas-bench's -f */
-    const char *names[7];           /* the public name by type; NULL: no such routine */
-    const ji_argument_t *arguments; /* in the order of BLAS, ended by a NULL name */
+    const char *name;                           /* jblas-bench's -f */
+    const char *names[7];                       /* the public name by type; NULL: no such routine */
+    const ji_argument_t *arguments;             /* in the order of BLAS, ended by a NULL name */
+    ji_extents_t (*extents)(const void *block); /* of a batch */
 };
 
 /* The type of a scalar, by that of the elements. */

@@ -105,8 +105,6 @@ void ji_dropin_conjugate(jdatatype_t type, ji_matvec_t *args, const ji_turned_t 
         args->y =
             (void *)(uintptr_t)conjugate_copy(type, args->y, turned->count_y, &args->incy, room[1]);
 
-    if ((turned->conjugates & JI_TURN_X) != 0)
-        conjugate_in_place(type, args->x, turned->count_x, args->incx);
     if ((turned->conjugates & JI_TURN_Y) != 0)
         conjugate_in_place(type, args->y, turned->count_y, args->incy);
 }
@@ -115,8 +113,6 @@ void ji_dropin_conjugate_back(jdatatype_t type, const ji_matvec_t *args, const j
                               ji_conjugated_t *conjugated, ji_storage_t storage, bool is_done) {
     if (conjugated->alpha != NULL && is_done)
         ji_dropin_elementwise(type, args, turned, conjugated->alpha, storage);
-    if ((turned->conjugates & JI_TURN_X) != 0)
-        conjugate_in_place(type, args->x, turned->count_x, args->incx);
     if ((turned->conjugates & JI_TURN_Y) != 0)
         conjugate_in_place(type, args->y, turned->count_y, args->incy);
 

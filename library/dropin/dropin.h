@@ -6,6 +6,7 @@
 /* The drop-in: BLAS by the names that programs are linked with, Fortran's and C's, over jblas.
  *
  *     dgemm_("N", "T", &m, ...)      cblas_dgemm(CblasRowMajor, ...)     fortran.c, cblas.c
+ *                                                                       (copies.c: OpenBLAS's)
  *            |                              |
  *            |                              |  row_major.h: as a call of the transposed matrices
  *            v                              v
@@ -74,6 +75,7 @@ typedef struct ji_dropin_call {
     const char *name; /* "dgemm" */
     bool from_c;      /* a function of CBLAS */
     bool row_major;
+    int before;     /* arguments that Fortran's routine has before jblas's first */
     jhandle_t bare; /* what it computes with where no other handle can be had */
 } ji_dropin_call_t;
 
@@ -81,6 +83,9 @@ typedef struct ji_dropin_call {
  * the program was told of the argument that is wrong. */
 jhandle_t *ji_dropin_again(ji_dropin_call_t *call, const jhandle_t *handle, jstatus_t status)
     __attribute__((cold));
+
+/* Tells the program of an argument, by jblas's number. */
+void ji_dropin_refuse(const ji_dropin_call_t *call, int number) __attribute__((cold));
 
 /* An argument of CBLAS that is none of its enumerators. */
 void ji_dropin_refuse_setting(const char *name, bool row_major, int number, const char *what,

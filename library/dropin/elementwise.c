@@ -1,7 +1,7 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Row-major level 2 with conjugated vectors where no memory can be had for their copies: element by
+/* Row-major calls with conjugated vectors where no memory can be had for their copies: element by
  * element, conjugating what is read. jblas's routine has been called with an alpha of 0 before, so
  * arguments were checked and y has its beta; what is added here are the definitions' sums, in
  * double precision. They are as accurate, and have not the bits of jblas's kernels. */
@@ -56,27 +56,23 @@ static int64_t index_of(int64_t i, int64_t count, int64_t increment) {
 static void rows_of(const elements_t *e, int64_t j, int64_t *first, int64_t *end) {
     const ji_matvec_t *args = e->args;
     const bool upper = args->uplo == JBLAS_UPPER;
-    const int64_t rows = e->triangle ? args->n : args->m;
     *first = e->triangle && !upper ? j : 0;
-    *end = e->triangle && upper ? j + 1 : rows;
-    if (e->storage != JI_STORED_BAND)
+    *end = !e->triangle ? args->m : upper ? j + 1 : args->n;
+    if (e->storage != JI_STORED_BAND) /* a triangle's */
         return;
 
-    const int64_t below = e->triangle ? args->k : args->kl;
-    const int64_t above = e->triangle ? args->k : args->ku;
-    if (*first < j - above)
-        *first = j - above;
-    if (*end > j + below + 1)
-        *end = j + below + 1;
+    if (*first < j - args->k)
+        *first = j - args->k;
+    if (*end > j + args->k + 1)
+        *end = j + args->k + 1;
 }
 
 static int64_t element_at(const elements_t *e, int64_t i, int64_t j) {
     const ji_matvec_t *args = e->args;
     const bool upper = args->uplo == JBLAS_UPPER;
     switch (e->storage) {
-    case JI_STORED_BAND:
-        return (e->triangle ? (upper ? args->k : 0) : args->ku) + i - j + j * args->lda;
-    case JI_STORED_PACKED: return i + (upper ? j * (j + 1) / 2 : j * (2 * args->n - j - 1) / 2);
+    case JI_STORED_BAND: return (upper ? args->k : 0) + i - j + j * args->lda;
+    case JI_STORED_PACKED: return i + ji_packed_start(upper, args->n, j);
     default: return i + j * args->lda;
     }
 }
@@ -84,17 +80,17 @@ static int64_t element_at(const elements_t *e, int64_t i, int64_t j) {
 /* What one element gives to y, and its mirror image. */
 static void add_product(const elements_t *e, int64_t i, int64_t j, number_t alpha) {
     const ji_matvec_t *args = e->args;
-    const int64_t columns = args->n, rows = e->triangle ? args->n : args->m;
-    const int64_t yi = index_of(i, rows, args->incy), yj = index_of(j, rows, args->incy);
+    const int64_t n = args->n;
+    const int64_t yi = index_of(i, n, args->incy), yj = index_of(j, n, args->incy);
     number_t a = get(e->type, args->a, element_at(e, i, j));
-    if (e->triangle && i == j)
+    if (i == j)
         a = creal(a);
 
-    number_t x = conj(get(e->type, args->x, index_of(j, columns, args->incx)));
+    number_t x = conj(get(e->type, args->x, index_of(j, n, args->incx)));
     put(e->type, args->y, yi, get(e->type, args->y, yi) + alpha * a * x);
-    if (!e->triangle || i == j)
+    if (i == j)
         return;
-    x = conj(get(e->type, args->x, index_of(i, columns, args->incx)));
+    x = conj(get(e->type, args->x, index_of(i, n, args->incx)));
     put(e->type, args->y, yj, get(e->type, args->y, yj) + alpha * conj(a) * x);
 }
 
@@ -127,8 +123,7 @@ static void add_update(const elements_t *e, ji_elementwise_t what, int64_t i, in
 void ji_dropin_elementwise(jdatatype_t type, const ji_matvec_t *args, const ji_turned_t *turned,
                            const void *scalar, ji_storage_t storage) {
     const ji_elementwise_t what = turned->elementwise;
-    const elements_t e = {args, type, storage,
-                          what != JI_ELEMENTWISE_GENERAL && what != JI_ELEMENTWISE_OUTER};
+    const elements_t e = {args, type, storage, what != JI_ELEMENTWISE_OUTER};
     /* her's is real. */
     const number_t alpha = what != JI_ELEMENTWISE_RANK1 ? get(type, scalar, 0)
                            : type == JDATATYPE_F32_C    ? (double)*(const float *)scalar
@@ -140,7 +135,7 @@ void ji_dropin_elementwise(jdatatype_t type, const ji_matvec_t *args, const ji_t
         int64_t first, end;
         rows_of(&e, j, &first, &end);
         for (int64_t i = first; i < end; i++)
-            if (what == JI_ELEMENTWISE_GENERAL || what == JI_ELEMENTWISE_HERMITIAN)
+            if (what == JI_ELEMENTWISE_HERMITIAN)
                 add_product(&e, i, j, alpha);
             else
                 add_update(&e, what, i, j, alpha);

@@ -102,11 +102,16 @@
 #define JI_DROPIN_PASS_MATRIX(name, ld, ...) , ji_dropin_unconst(args.name), args.ld
 #define JI_DROPIN_PASS_PACKED(name, ...) , ji_dropin_unconst(args.name)
 
+#define JI_DROPIN_PASS_LEADING(ld, name, shape) , args.ld
+
 static inline void *ji_dropin_unconst(const void *pointer) { return (void *)(uintptr_t)pointer; }
 
 /* Carries out `call`, an expression with `handle` in it, for <function>; once more where it has to
  * be. */
 #define JI_DROPIN_CARRY_OUT(function, is_from_c, is_row_major, call)                               \
+    JI_DROPIN_CARRY_OUT_BEHIND(0, function, is_from_c, is_row_major, call)
+/* The same where Fortran's routine has that many arguments before jblas's first. */
+#define JI_DROPIN_CARRY_OUT_BEHIND(arguments, function, is_from_c, is_row_major, call)             \
     if (JI_UNLIKELY(ji_dropin_reports)) {                                                          \
         static ji_dropin_counter_t counter = {.name = #function, .from_c = is_from_c};             \
         ji_dropin_count(&counter);                                                                 \
@@ -114,8 +119,10 @@ static inline void *ji_dropin_unconst(const void *pointer) { return (void *)(uin
     jhandle_t *handle = ji_dropin_handle();                                                        \
     jstatus_t status = call;                                                                       \
     if (JI_UNLIKELY(jstatus_is_error(status))) {                                                   \
-        ji_dropin_call_t failed = {                                                                \
-            .name = #function, .from_c = is_from_c, .row_major = is_row_major};                    \
+        ji_dropin_call_t failed = {.name = #function,                                              \
+                                   .from_c = is_from_c,                                            \
+                                   .row_major = is_row_major,                                      \
+                                   .before = arguments};                                           \
         while (jstatus_is_error(status) &&                                                         \
                (handle = ji_dropin_again(&failed, handle, status)) != NULL)                        \
             status = call;                                                                         \

@@ -14,16 +14,18 @@
 
 /* ---- What the program is told ---- */
 
-enum { FORTRAN_NAME_LENGTH = 6 };
+enum { FORTRAN_NAME_LENGTH = 6, LONGEST_NAME = 15 };
 
-/* "syrk" becomes "SYRK  ". */
-static void fortran_name(const char *name, char text[FORTRAN_NAME_LENGTH + 1]) {
-    int length = 0;
-    for (; length < FORTRAN_NAME_LENGTH && name[length] != '\0'; length++)
+/* "syrk" becomes "SYRK  ". Gives the length. */
+static size_t fortran_name(const char *name, char text[LONGEST_NAME + 1]) {
+    size_t length = 0;
+    for (; length < LONGEST_NAME && name[length] != '\0'; length++)
         text[length] = name[length] >= 'a' && name[length] <= 'z' ? (char)(name[length] - 'a' + 'A')
                                                                   : name[length];
-    memset(text + length, ' ', (size_t)(FORTRAN_NAME_LENGTH - length));
-    text[FORTRAN_NAME_LENGTH] = '\0';
+    for (; length < FORTRAN_NAME_LENGTH; length++)
+        text[length] = ' ';
+    text[length] = '\0';
+    return length;
 }
 
 static void set_state(bool from_c, bool row_major) {
@@ -31,13 +33,13 @@ static void set_state(bool from_c, bool row_major) {
     __atomic_store_n(&JI_GLOBAL(RowMajorStrg), row_major, __ATOMIC_RELAXED);
 }
 
-static void refuse(const ji_dropin_call_t *call, int number) {
-    char name[FORTRAN_NAME_LENGTH + 1];
-    const blas_int_t info = number;
-    fortran_name(call->name, name);
+void ji_dropin_refuse(const ji_dropin_call_t *call, int number) {
+    char name[LONGEST_NAME + 1];
+    const blas_int_t info = number + call->before;
+    const size_t length = fortran_name(call->name, name);
 
     set_state(call->from_c, call->row_major);
-    JI_FORTRAN(xerbla)(name, &info, FORTRAN_NAME_LENGTH);
+    JI_FORTRAN(xerbla)(name, &info, length);
     set_state(false, false);
 }
 
@@ -56,7 +58,7 @@ jhandle_t *ji_dropin_again(ji_dropin_call_t *call, const jhandle_t *handle, jsta
         jhandle_get_refused_argument(handle, NULL, NULL, &number) == JSTATUS_SUCCESS &&
         (status == JSTATUS_INVALID_VALUE || status == JSTATUS_INVALID_SIZE ||
          status == JSTATUS_INVALID_POINTER)) {
-        refuse(call, number);
+        ji_dropin_refuse(call, number);
         return NULL;
     }
 

@@ -8,8 +8,8 @@
  *     C = op(A) op(B)     is   C^T = op(B)^T op(A)^T: the operands change places
  *     a triangle          upper is lower
  *     A x, A^T x          change places
- *     A^H x               is conj(A^T) x, so it is the conjugate of A^T conj(x)
- *     A = A^H             is conj(A), column by column: likewise
+ *     A^H x               is conj(A^T) x: JBLAS_CONJUGATE
+ *     A = A^H             is conj(A), column by column, so A x is the conjugate of A^T conj(x)
  *
  * A vector that is written is conjugated where it lies, before and after the call; of one that is
  * read a copy is. Each routine is turned by a function turn_<kind>(type, block, turned), which
@@ -22,14 +22,12 @@
 enum {
     JI_TURN_COPY_X = 1, /* x is read: its conjugate in a copy */
     JI_TURN_COPY_Y = 2,
-    JI_TURN_X = 4, /* x is written: where it lies */
-    JI_TURN_Y = 8
+    JI_TURN_Y = 4 /* y is written: where it lies */
 };
 
 /* What a call is whose vectors are copied: for the way that needs no copies. */
 typedef enum ji_elementwise {
-    JI_ELEMENTWISE_GENERAL,   /* y += alpha A x */
-    JI_ELEMENTWISE_HERMITIAN, /* the same of a triangle */
+    JI_ELEMENTWISE_HERMITIAN, /* y += alpha A x */
     JI_ELEMENTWISE_OUTER,     /* A += alpha x y^T */
     JI_ELEMENTWISE_RANK1,
     JI_ELEMENTWISE_RANK2
@@ -69,11 +67,11 @@ static inline void turn_scalar(jdatatype_t type, ji_scalar_t *scalar, ji_value_t
     scalar->pointer = value;
 }
 
-/* Whether op(A) x is done by way of the conjugate. */
-static inline bool turn_operation(jdatatype_t type, jblas_operation_t *trans) {
+static inline void turn_operation(jdatatype_t type, jblas_operation_t *trans) {
     const bool conjugates = ji_is_complex(type) && *trans == JBLAS_CONJUGATE_TRANSPOSE;
-    *trans = *trans == JBLAS_NO_TRANSPOSE ? JBLAS_TRANSPOSE : JBLAS_NO_TRANSPOSE;
-    return conjugates;
+    *trans = *trans == JBLAS_NO_TRANSPOSE ? JBLAS_TRANSPOSE
+             : conjugates                 ? JBLAS_CONJUGATE
+                                          : JBLAS_NO_TRANSPOSE;
 }
 
 static inline void turn_vectors(ji_matvec_t *args) {
@@ -105,7 +103,8 @@ static inline bool turn_sided(jdatatype_t type, ji_matmat_t *args, ji_turned_t *
 static inline bool turn_symmetric_update(jdatatype_t type, ji_matmat_t *args, ji_turned_t *turned) {
     turned->refused = (int)args->trans;
     turn_uplo(&args->uplo);
-    return !turn_operation(type, &args->trans);
+    turn_operation(type, &args->trans);
+    return args->trans != JBLAS_CONJUGATE;
 }
 
 static inline bool turn_hermitian_update(jdatatype_t type, ji_matmat_t *args, ji_turned_t *turned) {
@@ -127,20 +126,10 @@ static inline bool turn_hermitian_update_of_two(jdatatype_t type, ji_matmat_t *a
 
 /* ---- Level 2 ---- */
 
-/* y = conj(...): alpha and beta are conjugated, too. */
-static inline void turn_to_conjugate(jdatatype_t type, ji_matvec_t *args, ji_turned_t *turned) {
-    turn_scalar(type, &args->alpha, &turned->alpha);
-    turn_scalar(type, &args->beta, &turned->beta);
-    turned->conjugates = JI_TURN_COPY_X | JI_TURN_Y;
-}
-
 static inline bool turn_general(jdatatype_t type, ji_matvec_t *args, ji_turned_t *turned) {
+    (void)turned;
     JI_SWAP(args->m, args->n);
-    if (turn_operation(type, &args->trans)) {
-        turn_to_conjugate(type, args, turned);
-        turned->elementwise = JI_ELEMENTWISE_GENERAL;
-        turned->count_x = args->n, turned->count_y = args->m;
-    }
+    turn_operation(type, &args->trans);
     return true;
 }
 
@@ -171,9 +160,12 @@ static inline bool turn_symmetric(jdatatype_t type, ji_matvec_t *args, ji_turned
     return true;
 }
 
+/* y = conj(...): alpha and beta are conjugated, too. */
 static inline bool turn_hermitian(jdatatype_t type, ji_matvec_t *args, ji_turned_t *turned) {
     turn_uplo(&args->uplo);
-    turn_to_conjugate(type, args, turned);
+    turn_scalar(type, &args->alpha, &turned->alpha);
+    turn_scalar(type, &args->beta, &turned->beta);
+    turned->conjugates = JI_TURN_COPY_X | JI_TURN_Y;
     turned->elementwise = JI_ELEMENTWISE_HERMITIAN;
     turned->count_x = turned->count_y = args->n;
     return true;
@@ -199,11 +191,9 @@ static inline bool turn_hermitian_rank2(jdatatype_t type, ji_matvec_t *args, ji_
 }
 
 static inline bool turn_triangular(jdatatype_t type, ji_matvec_t *args, ji_turned_t *turned) {
+    (void)turned;
     turn_uplo(&args->uplo);
-    if (turn_operation(type, &args->trans)) {
-        turned->conjugates = JI_TURN_X;
-        turned->count_x = args->n;
-    }
+    turn_operation(type, &args->trans);
     return true;
 }
 

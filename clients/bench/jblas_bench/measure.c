@@ -110,7 +110,7 @@ static double sample_direct(problem_t *p) {
     double start = bench_now();
     for (size_t slot = 0; slot < p->slots; slot++) {
         problem_select(p, slot);
-        p->routine->direct(p);
+        problem_call_direct(p);
     }
     return (bench_now() - start) / (double)p->slots;
 }
@@ -211,6 +211,7 @@ bool measure(const options_t *o, const routine_t *routine, measurement_t *m) {
 
     problem_t described;
     problem_describe(&described, routine, o);
+    m->flops *= (double)described.items;
     void *memory = NULL;
     bool ready = true;
     m->status = query(handle, &described, &m->asked_bytes);

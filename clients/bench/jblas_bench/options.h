@@ -30,7 +30,8 @@ typedef struct options {
     char function[32]; /* "trsm", "gemm", ... */
     jdatatype_t type;  /* one of the first four */
     int64_t m, n, k, kl, ku, nrhs, batch_count;
-    int64_t lda, ldb, ldc, stride_a, stride_b, stride_c; /* perhaps UNSET */
+    int64_t lda, ldb, ldc;                                    /* perhaps UNSET */
+    int64_t stride_a, stride_b, stride_c, stride_x, stride_y; /* likewise */
     int64_t incx, incy;
     /* Numbers of the jblas enums, which are the CBLAS's, or of none. */
     int side, uplo, transb, diag;
@@ -46,7 +47,7 @@ typedef struct options {
     double param[5]; /* rotm's */
     bool null_param; /* NULL is passed */
     /* Of routines whose types are arguments: jdatatype_t, or any number. */
-    int a_type, compute_type;
+    int a_type, cs_type, compute_type;
     union {
         int b_type, x_type; /* of one operand, by the name that the routine has for it */
     };

@@ -79,28 +79,37 @@ static bool times(size_t a, int64_t b, size_t *product) {
     return !__builtin_mul_overflow(a, (size_t)b, product);
 }
 
+/* Where a matrix lies elsewhere after the call, there is room for that, too. */
+static bool enlarge_for_later(operand_t *x) {
+    size_t elements;
+    const int64_t step = x->later.ld > x->later.rows ? x->later.ld : x->later.rows;
+    if (!times((size_t)step, x->later.columns, &elements) || elements > SIZE_MAX / 64)
+        return false;
+    if (elements > x->elements)
+        x->elements = elements;
+    return true;
+}
+
 /* Elements of one slot. A leading dimension that is too small is refused by jblas; here it must
  * only do no harm. What is empty is not touched, however far its columns would be apart. */
 static bool operand_size(operand_t *x) {
-    if (x->layout == LAYOUT_UPPER || x->layout == LAYOUT_LOWER) {
-        if (!times((size_t)x->rows, x->rows / 2 + 1, &x->elements) || x->elements > SIZE_MAX / 64)
-            return false;
-        x->elements += x->elements == 0;
-        return true;
-    }
-
+    const bool packed = x->layout == LAYOUT_UPPER || x->layout == LAYOUT_LOWER;
     const int64_t step = x->vector           ? (x->ld < 0 ? -x->ld : x->ld)
                          : x->ld > x->height ? x->ld
                                              : x->height;
     const int64_t steps = x->vector ? x->rows : x->columns, last = x->vector ? 1 : x->height;
     size_t one = 0, all = 0;
-    if (x->rows > 0 && x->columns > 0 && !times((size_t)(steps - 1), step, &one))
+    if (packed && !times((size_t)x->rows, x->rows / 2 + 1, &one))
+        return false;
+    if (!packed && x->rows > 0 && x->columns > 0 && !times((size_t)(steps - 1), step, &one))
         return false;
     if (!times((size_t)(x->batch > 1 ? x->batch - 1 : 0), x->stride < 0 ? -x->stride : x->stride,
                &all) ||
-        one > SIZE_MAX / 4 || all > SIZE_MAX / 4)
+        one > SIZE_MAX / 64 || all > SIZE_MAX / 64)
         return false;
-    x->elements = one + (size_t)(last > 0 ? last : 1) + all;
+    x->elements = one + (size_t)(last > 0 && !packed ? last : 1) + all;
+    if (!enlarge_for_later(x))
+        return false;
     x->origin = x->stride < 0 ? all : 0;
     return true;
 }
@@ -132,21 +141,23 @@ static bool operand_make(problem_t *p, operand_t *x, uint64_t *state) {
     return true;
 }
 
-static void scalar_set(const problem_t *p, scalar_t *scalar, const double *value, bool real) {
-    if (p->type == JDATATYPE_I32) {
-        scalar->i = (int32_t)value[0];
-        return;
-    }
-    for (int part = 0; part < (real ? 1 : 2); part++)
-        if (type_is_single(p->type))
-            scalar->s[part] = (float)value[part];
-        else
-            scalar->d[part] = value[part];
-}
-
 /* The types of the operands; those that are none are refused. */
 static jdatatype_t type_or_any(int type) {
     return type_bytes((jdatatype_t)type) > 0 ? (jdatatype_t)type : JDATATYPE_F64_C;
+}
+
+jdatatype_t problem_scalar_type(const problem_t *p, bool real) {
+    if (strchr(p->routine->shape, 't'))
+        return type_or_any(p->options->cs_type);
+    if (p->type == JDATATYPE_I32 || (type_is_complex(p->type) && !real))
+        return p->type;
+    return type_is_single(p->type) ? JDATATYPE_F32 : JDATATYPE_F64;
+}
+
+static void scalar_set(const problem_t *p, scalar_t *scalar, const double *value, bool real) {
+    value_t both;
+    __real__ both = value[0], __imag__ both = value[1]; /* be they infinite */
+    value_store(problem_scalar_type(p, real), scalar, 0, both);
 }
 
 static void set_types(problem_t *p) {
@@ -160,9 +171,8 @@ void problem_describe(problem_t *p, const routine_t *routine, const options_t *o
     *p = (problem_t){.routine = routine, .options = options, .type = options->type};
     if (routine_has_types(routine))
         p->type = type_or_any(options->compute_type);
-    scalar_set(p, &p->alpha, options->alpha.parts,
-               routine->real_alpha || !type_is_complex(p->type));
-    scalar_set(p, &p->beta, options->beta.parts, routine->real_beta || !type_is_complex(p->type));
+    scalar_set(p, &p->alpha, options->alpha.parts, routine->real_alpha);
+    scalar_set(p, &p->beta, options->beta.parts, routine->real_beta);
     for (int i = 0; i < 5; i++)
         if (type_is_single(p->type))
             p->param.s[i] = (float)options->param[i];
@@ -171,6 +181,9 @@ void problem_describe(problem_t *p, const routine_t *routine, const options_t *o
     routine->setup(p);
     set_types(p);
     p->terms = routine->terms(options);
+    p->items = strchr(routine->shape, 'b') == NULL ? 1
+               : options->batch_count > 0          ? options->batch_count
+                                                   : 0;
 }
 
 bool problem_init(problem_t *p, const routine_t *routine, const options_t *options, size_t slots) {
@@ -183,6 +196,10 @@ bool problem_init(problem_t *p, const routine_t *routine, const options_t *optio
             problem_fini(p);
             return false;
         }
+    if (p->result_bytes > 0)
+        p->results = calloc((size_t)p->items + 1, p->result_bytes);
+    if (p->result_bytes > 0 && p->results == NULL)
+        abort();
     problem_restore(p);
     return true;
 }
@@ -194,10 +211,14 @@ void problem_fini(problem_t *p) {
         free(p->operand[i].pointers);
         p->operand[i] = (operand_t){0};
     }
+    free(p->results);
+    p->results = NULL;
 }
 
 void problem_restore(problem_t *p) {
     memset(&p->result, 0, sizeof p->result);
+    if (p->results != NULL)
+        memset(p->results, 0, (size_t)p->items * p->result_bytes);
     for (int i = 0; i < OPERANDS; i++) {
         operand_t *x = &p->operand[i];
         size_t bytes = x->elements * type_bytes(x->type);
@@ -218,4 +239,18 @@ void problem_select(problem_t *p, size_t slot) {
                         : NULL;
         *pointers[i] = x->pointers && !null ? x->pointers + own * (size_t)x->batch : NULL;
     }
+}
+
+void problem_call_direct(problem_t *p) {
+    void **const place[OPERANDS] = {&p->a, &p->b, &p->c},
+                 **const pointers[OPERANDS] = {p->pa, p->pb, p->pc};
+    void *const first[OPERANDS] = {p->a, p->b, p->c};
+    for (int64_t item = 0; item < p->items; item++) {
+        for (int i = 0; i < OPERANDS; i++)
+            if (p->operand[i].present)
+                *place[i] = pointers[i][item];
+        p->routine->direct(p);
+    }
+    for (int i = 0; i < OPERANDS; i++)
+        *place[i] = first[i];
 }

@@ -45,7 +45,11 @@ typedef struct operand {
     int64_t height;        /* of the array: rows, or a band's diagonals */
     int64_t below, above;  /* diagonals of a band */
     int64_t ld;
+    struct {
+        int64_t rows, columns, ld;
+    } later;               /* after the call, where it lies elsewhere; or 0 */
     int64_t stride, batch; /* elements from one matrix of a batch to the next; how many */
+    int64_t item;          /* what the reference takes for item 0 */
     size_t elements;       /* of one slot, gaps included */
     /* Where in its slot the first matrix of a batch begins: not at 0 when the stride is
      * negative. */
@@ -72,14 +76,15 @@ typedef struct routine {
     const char *types; /* of "sdczhb" those that exist; "x": they are arguments */
     const char *
         /* What it depends on: S side, U uplo, A transA, B transB, D diag, m n k e(kl) u(ku) r(nrhs)
-         * b(batch_count). */
+         * b(batch_count) t(cs_type). */
         shape;
     void (*setup)(problem_t *problem);
     jstatus_t (*call)(jhandle_t *handle, const problem_t *problem);
-    void (*direct)(const problem_t *problem); /* NULL: the CBLAS has no such call */
+    void (*direct)(const problem_t *problem); /* NULL: the CBLAS has no such call; of an item */
     const char *const *extra; /* names of that call by type, where it is looked up */
     int64_t (*terms)(const options_t *options); /* longest sum behind an element of the result */
-    double (*flops)(const options_t *options);  /* of real types; complex ones count four times */
+    /* Of an item, of real types; complex ones count four times. */
+    double (*flops)(const options_t *options);
     /* The slow way: changes want[w], which holds operand w as it was before the call, to what it
      * should be afterwards; want[OPERANDS] is the scalar result. Sets problem->magnitude where the
      * result is no measure for its own error. */
@@ -99,10 +104,13 @@ struct problem {
     } param;               /* rotm's; rotmg writes it */
     scalar_t cosine, sine; /* rotg writes them */
     scalar_t result;       /* of dot, nrm2, ...; info of potrf, trtri */
+    char *results;         /* the same of a batch, result_bytes each; NULL: of no batch */
+    size_t result_bytes;
     size_t slots;
     /* What the next call works on; NULL in a size query. */
     void *a, *b, *c;
     void **pa, **pb, **pc;
+    int64_t items;         /* of a batch; 1 of others */
     int64_t terms;         /* what an error bound grows with */
     long double magnitude; /* see reference */
 };
@@ -124,6 +132,8 @@ void problem_fini(problem_t *problem);
 void problem_restore(problem_t *problem);
 /* Points a, b, c at a slot. */
 void problem_select(problem_t *problem, size_t slot);
+/* Makes the direct call of what is selected, for each item. */
+void problem_call_direct(problem_t *problem);
 
 /* Element of an array of any of the types. */
 value_t value_load(jdatatype_t type, const void *array, size_t index);
@@ -139,6 +149,8 @@ static inline bool type_is_single(jdatatype_t type) {
 static inline bool type_is_half(jdatatype_t type) {
     return type == JDATATYPE_F16 || type == JDATATYPE_BF16;
 }
+/* The type of a scalar, of what is computed in or of its parts; but of rot_ex's, --cs_type. */
+jdatatype_t problem_scalar_type(const problem_t *problem, bool real);
 bool routine_has_cblas(const routine_t *routine, jdatatype_t type); /* whether there is one */
 /* The same call made directly; the CBLAS has none for 16 bits, knows no NULL, and reads a
  * stride beyond the vectors of a complex dot with gaps (OpenBLAS 0.3.21). */
@@ -146,23 +158,38 @@ static inline bool problem_has_direct(const problem_t *p) {
     const options_t *o = p->options;
     const bool gaps = type_is_complex(p->type) && strncmp(p->routine->name, "dot", 3) == 0 &&
                       (o->incx != 1 || o->incy != 1);
-    return p->routine->direct && !type_is_half(p->type) && o->null_pointers == 0 &&
-           !o->alpha.null && !o->beta.null && !o->null_param && !gaps &&
+    /* By converting real ones: the CBLAS's names for complex ones are others. */
+    const bool unlike = routine_has_types(p->routine) && type_is_complex(p->type);
+    /* Nor has OpenBLAS 0.3.21 room for a wide matrix that is not transposed in place. */
+    const operand_t *x = &p->operand[0];
+    const bool wide = x->later.ld != 0 && x->columns > x->ld && x->columns > x->later.ld;
+    return p->routine->direct && !unlike && !type_is_half(p->type) && o->null_pointers == 0 &&
+           !o->alpha.null && !o->beta.null && !o->null_param && !gaps && !wide &&
            routine_has_cblas(p->routine, p->type);
 }
 /* Place of element (i, j) of batch number p in its slot; vectors with a negative increment begin at
  * the end. */
 static inline size_t operand_index(const operand_t *operand, int64_t i, int64_t j, int64_t p) {
+    const int64_t first = (operand->item + p) * operand->stride;
     if (operand->layout == LAYOUT_UPPER)
-        return (size_t)(i + j * (j + 1) / 2);
+        return operand->origin + (size_t)(first + i + j * (j + 1) / 2);
     if (operand->layout == LAYOUT_LOWER)
-        return (size_t)(i + j * (2 * operand->rows - j - 1) / 2);
+        return operand->origin + (size_t)(first + i + j * (2 * operand->rows - j - 1) / 2);
     if (operand->layout == LAYOUT_BAND)
         i += operand->above - j;
     int64_t place = !operand->vector   ? i + j * operand->ld
                     : operand->ld >= 0 ? i * operand->ld
                                        : (i - operand->rows + 1) * operand->ld;
-    return operand->origin + (size_t)(place + p * operand->stride);
+    return operand->origin + (size_t)(first + place);
+}
+
+/* As it lies after the call. */
+static inline operand_t operand_later(const operand_t *operand) {
+    operand_t after = *operand;
+    if (operand->later.ld != 0)
+        after.rows = operand->later.rows, after.columns = operand->later.columns,
+        after.ld = operand->later.ld;
+    return after;
 }
 
 /* Whether there is such an element. */
@@ -174,6 +201,9 @@ static inline bool operand_has(const operand_t *operand, int64_t i, int64_t j) {
     default: return true;
     }
 }
+
+/* The CBLAS's call of the routine without _ex, with operands that are converted for it and back. */
+void direct_converted(const problem_t *problem, void (*direct)(const problem_t *problem));
 
 /* The slow ways, in reference.c; a routine's row names one. */
 void naive_asum(problem_t *problem, value_t **want);
@@ -197,25 +227,36 @@ void naive_gemv(problem_t *problem, value_t **want);
 void naive_ger(problem_t *problem, value_t **want);
 void naive_gerc(problem_t *problem, value_t **want);
 void naive_symv(problem_t *problem, value_t **want);
+void naive_skewsymv(problem_t *problem, value_t **want);
 void naive_hemv(problem_t *problem, value_t **want);
 void naive_syr(problem_t *problem, value_t **want);
 void naive_her(problem_t *problem, value_t **want);
 void naive_syr2(problem_t *problem, value_t **want);
+void naive_skewsyr2(problem_t *problem, value_t **want);
 void naive_her2(problem_t *problem, value_t **want);
 void naive_trmv(problem_t *problem, value_t **want);
 void naive_trsv(problem_t *problem, value_t **want);
 void naive_gemm(problem_t *problem, value_t **want);
 void naive_symm(problem_t *problem, value_t **want);
+void naive_skewsymm(problem_t *problem, value_t **want);
 void naive_hemm(problem_t *problem, value_t **want);
 void naive_syrk(problem_t *problem, value_t **want);
 void naive_herk(problem_t *problem, value_t **want);
 void naive_syr2k(problem_t *problem, value_t **want);
+void naive_skewsyr2k(problem_t *problem, value_t **want);
 void naive_her2k(problem_t *problem, value_t **want);
+void naive_syrkx(problem_t *problem, value_t **want);
+void naive_herkx(problem_t *problem, value_t **want);
 void naive_gemmt(problem_t *problem, value_t **want);
 void naive_trmm(problem_t *problem, value_t **want);
 void naive_trsm(problem_t *problem, value_t **want);
 void naive_trtri(problem_t *problem, value_t **want);
 void naive_geam(problem_t *problem, value_t **want);
+void naive_dgmm(problem_t *problem, value_t **want);
+void naive_omatcopy(problem_t *problem, value_t **want);
+void naive_imatcopy(problem_t *problem, value_t **want);
+void naive_trttp(problem_t *problem, value_t **want);
+void naive_tpttr(problem_t *problem, value_t **want);
 void naive_potrf(problem_t *problem, value_t **want);
 void naive_potrs(problem_t *problem, value_t **want);
 

@@ -20,14 +20,13 @@
 #include "blas/primitives/operation.h"
 #include "problem.h"
 
-typedef enum structure { GENERAL, SYMMETRIC, HERMITIAN, TRIANGULAR } structure_t;
+typedef enum structure { GENERAL, SYMMETRIC, HERMITIAN, SKEW, TRIANGULAR } structure_t;
 
 typedef struct view {
     const problem_t *problem;
     const operand_t *operand;
     structure_t structure;
     int trans; /* as in the BLAS */
-    int64_t batch;
 } view_t;
 
 static const void *view_data(const operand_t *operand) {
@@ -35,7 +34,7 @@ static const void *view_data(const operand_t *operand) {
 }
 
 static view_t view_of(const problem_t *p, int which, structure_t structure, int trans) {
-    return (view_t){p, &p->operand[which], structure, trans, 0};
+    return (view_t){p, &p->operand[which], structure, trans};
 }
 
 static value_t view_at(const view_t *view, int64_t i, int64_t j) {
@@ -46,6 +45,9 @@ static value_t view_at(const view_t *view, int64_t i, int64_t j) {
         j = swap;
     }
     bool conjugate = ji_is_conjugated((jblas_operation_t)view->trans), diagonal = i == j;
+    bool negate = false;
+    if (view->structure == SKEW && diagonal)
+        return 0;
     if (view->structure != GENERAL && !diagonal && (o->uplo == JBLAS_LOWER) != (i > j)) {
         /* Not stored. */
         if (view->structure == TRIANGULAR)
@@ -54,6 +56,7 @@ static value_t view_at(const view_t *view, int64_t i, int64_t j) {
         i = j;
         j = swap;
         conjugate ^= view->structure == HERMITIAN;
+        negate = view->structure == SKEW;
     }
     if (!operand_has(view->operand, i, j))
         return 0;
@@ -61,9 +64,11 @@ static value_t view_at(const view_t *view, int64_t i, int64_t j) {
         strchr(view->problem->routine->shape, 'D'))
         return 1;
     value_t value = value_load(view->operand->type, view_data(view->operand),
-                               operand_index(view->operand, i, j, view->batch));
+                               operand_index(view->operand, i, j, 0));
     if (view->structure == HERMITIAN && diagonal)
         return creall(value);
+    if (negate)
+        return -value;
     return conjugate ? conjl(value) : value;
 }
 
@@ -88,26 +93,18 @@ static value_t *view_dense(const view_t *view, int64_t rows, int64_t columns) {
     return dense;
 }
 
-static value_t scalar_value(const problem_t *p, const scalar_t *scalar, bool real) {
-    if (p->type == JDATATYPE_I32)
-        return scalar->i;
-    long double re = type_is_single(p->type) ? scalar->s[0] : scalar->d[0];
-    long double im = type_is_single(p->type) ? scalar->s[1] : scalar->d[1];
-    return real || !type_is_complex(p->type) ? re : re + im * I;
-}
 static value_t alpha_of(const problem_t *p) {
-    return scalar_value(p, &p->alpha, p->routine->real_alpha);
+    return value_load(problem_scalar_type(p, p->routine->real_alpha), &p->alpha, 0);
 }
 static value_t beta_of(const problem_t *p) {
-    return scalar_value(p, &p->beta, p->routine->real_beta);
+    return value_load(problem_scalar_type(p, p->routine->real_beta), &p->beta, 0);
 }
 
 /* Which elements of the result are written: all, or a triangle; Hermitian: the diagonal becomes
- * real. */
-typedef enum region { ALL, TRIANGLE, HERMITIAN_TRIANGLE } region_t;
+ * real; skew: without it. */
+typedef enum region { ALL, TRIANGLE, HERMITIAN_TRIANGLE, SKEW_TRIANGLE } region_t;
 
-/* C = alpha A B + beta C, with A m x k and B k x n; C is operand `which`, of batch number
- * A.batch. */
+/* C = alpha A B + beta C, with A m x k and B k x n; C is operand `which`. */
 static void product(problem_t *p, value_t **want, int which, view_t A, view_t B, int64_t m,
                     int64_t n, int64_t k, value_t alpha, value_t beta, region_t region) {
     if (region == HERMITIAN_TRIANGLE && (alpha == 0 || k == 0) && beta == 1)
@@ -116,7 +113,9 @@ static void product(problem_t *p, value_t **want, int which, view_t A, view_t B,
     value_t *a = view_dense(&A, m, k), *b = view_dense(&B, k, n), *sum = allocate(m);
     bool lower = p->options->uplo == JBLAS_LOWER, complex_type = type_is_complex(p->type);
     for (int64_t j = 0; j < n; j++) {
-        int64_t first = region != ALL && lower ? j : 0, last = region != ALL && !lower ? j + 1 : m;
+        int64_t own = region != SKEW_TRIANGLE; /* the diagonal's */
+        int64_t first = region != ALL && lower ? j + !own : 0,
+                last = region != ALL && !lower ? j + own : m;
         memset(sum, 0, (size_t)m * sizeof *sum);
         for (int64_t l = 0; l < k; l++)
             if (complex_type)
@@ -126,7 +125,7 @@ static void product(problem_t *p, value_t **want, int which, view_t A, view_t B,
                 for (int64_t i = first; i < last; i++)
                     sum[i] += creall(a[i + l * m]) * creall(b[l + j * k]);
         for (int64_t i = first; i < last; i++) {
-            value_t *c = &want[which][operand_index(C, i, j, A.batch)];
+            value_t *c = &want[which][operand_index(C, i, j, 0)];
             *c = alpha * sum[i] + (beta == 0 ? 0 : beta * *c);
             if (region == HERMITIAN_TRIANGLE && i == j)
                 *c = creall(*c);
@@ -255,8 +254,8 @@ static void rotate(problem_t *p, value_t **want, const value_t h[4]) {
     }
 }
 void naive_rot(problem_t *p, value_t **want) {
-    const value_t c = alpha_of(p), s = beta_of(p);
-    rotate(p, want, (value_t[]){c, -s, s, c});
+    const value_t c = creall(alpha_of(p)), s = beta_of(p);
+    rotate(p, want, (value_t[]){c, -conjl(s), s, c});
 }
 void naive_rotm(problem_t *p, value_t **want) {
     static const bool implied[4][4] = {{1, 1, 1, 1}, {0}, {1, 0, 0, 1}, {0, 1, 1, 0}};
@@ -305,15 +304,21 @@ void naive_syr(problem_t *p, value_t **want) {
 void naive_her(problem_t *p, value_t **want) {
     outer_product(p, want, 1, JBLAS_CONJUGATE_TRANSPOSE, HERMITIAN_TRIANGLE);
 }
+/* The scalars of the two products that a rank-2 update is. */
+static value_t first_alpha(const problem_t *p, region_t region) {
+    return region == SKEW_TRIANGLE ? -alpha_of(p) : alpha_of(p);
+}
+static value_t second_alpha(const problem_t *p, region_t region) {
+    return region == HERMITIAN_TRIANGLE ? conjl(alpha_of(p)) : alpha_of(p);
+}
 /* What was added by the first product stays. */
 static void outer_products(problem_t *p, value_t **want, int transpose, region_t region) {
     const int64_t n = p->options->n;
-    const value_t alpha = alpha_of(p);
     view_t x = view_of(p, 1, GENERAL, JBLAS_NO_TRANSPOSE),
            y = view_of(p, 2, GENERAL, JBLAS_NO_TRANSPOSE);
     view_t xt = view_of(p, 1, GENERAL, transpose), yt = view_of(p, 2, GENERAL, transpose);
-    product(p, want, 0, x, yt, n, n, 1, alpha, 1, region);
-    product(p, want, 0, y, xt, n, n, 1, region == TRIANGLE ? alpha : conjl(alpha), 1, region);
+    product(p, want, 0, x, yt, n, n, 1, first_alpha(p, region), 1, region);
+    product(p, want, 0, y, xt, n, n, 1, second_alpha(p, region), 1, region);
 }
 void naive_syr2(problem_t *p, value_t **want) {
     outer_products(p, want, JBLAS_TRANSPOSE, TRIANGLE);
@@ -321,12 +326,16 @@ void naive_syr2(problem_t *p, value_t **want) {
 void naive_her2(problem_t *p, value_t **want) {
     outer_products(p, want, JBLAS_CONJUGATE_TRANSPOSE, HERMITIAN_TRIANGLE);
 }
+void naive_skewsyr2(problem_t *p, value_t **want) {
+    outer_products(p, want, JBLAS_TRANSPOSE, SKEW_TRIANGLE);
+}
 static void structured_vector_product(problem_t *p, value_t **want, structure_t structure) {
     int64_t n = p->options->n;
     product(p, want, 2, view_of(p, 0, structure, JBLAS_NO_TRANSPOSE),
             view_of(p, 1, GENERAL, JBLAS_NO_TRANSPOSE), n, 1, n, alpha_of(p), beta_of(p), ALL);
 }
 void naive_symv(problem_t *p, value_t **want) { structured_vector_product(p, want, SYMMETRIC); }
+void naive_skewsymv(problem_t *p, value_t **want) { structured_vector_product(p, want, SKEW); }
 void naive_hemv(problem_t *p, value_t **want) { structured_vector_product(p, want, HERMITIAN); }
 void naive_trmv(problem_t *p, value_t **want) {
     int64_t n = p->options->n;
@@ -342,11 +351,8 @@ void naive_trsv(problem_t *p, value_t **want) {
 
 void naive_gemm(problem_t *p, value_t **want) {
     const options_t *o = p->options;
-    for (int64_t batch = 0; batch < p->operand[2].batch; batch++) {
-        view_t A = view_of(p, 0, GENERAL, o->transa), B = view_of(p, 1, GENERAL, o->transb);
-        A.batch = B.batch = batch;
-        product(p, want, 2, A, B, o->m, o->n, o->k, alpha_of(p), beta_of(p), ALL);
-    }
+    view_t A = view_of(p, 0, GENERAL, o->transa), B = view_of(p, 1, GENERAL, o->transb);
+    product(p, want, 2, A, B, o->m, o->n, o->k, alpha_of(p), beta_of(p), ALL);
 }
 static void structured_product(problem_t *p, value_t **want, structure_t structure, int trans,
                                int output, value_t beta) {
@@ -360,6 +366,9 @@ static void structured_product(problem_t *p, value_t **want, structure_t structu
 void naive_symm(problem_t *p, value_t **want) {
     structured_product(p, want, SYMMETRIC, JBLAS_NO_TRANSPOSE, 2, beta_of(p));
 }
+void naive_skewsymm(problem_t *p, value_t **want) {
+    structured_product(p, want, SKEW, JBLAS_NO_TRANSPOSE, 2, beta_of(p));
+}
 void naive_hemm(problem_t *p, value_t **want) {
     structured_product(p, want, HERMITIAN, JBLAS_NO_TRANSPOSE, 2, beta_of(p));
 }
@@ -370,25 +379,32 @@ void naive_trsm(problem_t *p, value_t **want) {
     const options_t *o = p->options;
     substitute(p, want, 1, view_of(p, 0, TRIANGULAR, o->transa), o->side, o->m, o->n, alpha_of(p));
 }
-static void rank_k(problem_t *p, value_t **want, int transpose, region_t region) {
+/* Of operand 0 and the transpose of another, or of itself. */
+static void rank_k(problem_t *p, value_t **want, int second, int transpose, region_t region) {
     const options_t *o = p->options;
     int other = o->transa == JBLAS_NO_TRANSPOSE ? transpose : JBLAS_NO_TRANSPOSE;
-    product(p, want, 2, view_of(p, 0, GENERAL, o->transa), view_of(p, 0, GENERAL, other), o->n,
+    product(p, want, 2, view_of(p, 0, GENERAL, o->transa), view_of(p, second, GENERAL, other), o->n,
             o->n, o->k, alpha_of(p), beta_of(p), region);
 }
-void naive_syrk(problem_t *p, value_t **want) { rank_k(p, want, JBLAS_TRANSPOSE, TRIANGLE); }
+void naive_syrk(problem_t *p, value_t **want) { rank_k(p, want, 0, JBLAS_TRANSPOSE, TRIANGLE); }
 void naive_herk(problem_t *p, value_t **want) {
-    rank_k(p, want, JBLAS_CONJUGATE_TRANSPOSE, HERMITIAN_TRIANGLE);
+    rank_k(p, want, 0, JBLAS_CONJUGATE_TRANSPOSE, HERMITIAN_TRIANGLE);
+}
+void naive_syrkx(problem_t *p, value_t **want) { rank_k(p, want, 1, JBLAS_TRANSPOSE, TRIANGLE); }
+void naive_herkx(problem_t *p, value_t **want) {
+    rank_k(p, want, 1, JBLAS_CONJUGATE_TRANSPOSE, HERMITIAN_TRIANGLE);
 }
 
 static void rank_2k(problem_t *p, value_t **want, int transpose, region_t region) {
     const options_t *o = p->options;
     const int other = o->transa == JBLAS_NO_TRANSPOSE ? transpose : JBLAS_NO_TRANSPOSE;
-    const value_t alpha = alpha_of(p);
     product(p, want, 2, view_of(p, 0, GENERAL, o->transa), view_of(p, 1, GENERAL, other), o->n,
-            o->n, o->k, alpha, beta_of(p), region);
+            o->n, o->k, first_alpha(p, region), beta_of(p), region);
     product(p, want, 2, view_of(p, 1, GENERAL, o->transa), view_of(p, 0, GENERAL, other), o->n,
-            o->n, o->k, region == TRIANGLE ? alpha : conjl(alpha), 1, region);
+            o->n, o->k, second_alpha(p, region), 1, region);
+}
+void naive_skewsyr2k(problem_t *p, value_t **want) {
+    rank_2k(p, want, JBLAS_TRANSPOSE, SKEW_TRIANGLE);
 }
 void naive_syr2k(problem_t *p, value_t **want) { rank_2k(p, want, JBLAS_TRANSPOSE, TRIANGLE); }
 void naive_her2k(problem_t *p, value_t **want) {
@@ -437,6 +453,36 @@ void naive_trtri(problem_t *p, value_t **want) {
 }
 
 /* A = L L^H column by column; where the upper triangle is stored, U = L^H. */
+void naive_dgmm(problem_t *p, value_t **want) {
+    const bool left = p->options->side == JBLAS_LEFT;
+    view_t a = view_of(p, 0, GENERAL, JBLAS_NO_TRANSPOSE);
+    for (int64_t j = 0; j < p->operand[2].columns; j++)
+        for (int64_t i = 0; i < p->operand[2].rows; i++)
+            want[2][operand_index(&p->operand[2], i, j, 0)] =
+                view_at(&a, i, j) * element(p, 1, left ? i : j);
+}
+void naive_omatcopy(problem_t *p, value_t **want) {
+    view_t a = view_of(p, 0, GENERAL, p->options->transa);
+    for (int64_t j = 0; j < p->operand[1].columns; j++)
+        for (int64_t i = 0; i < p->operand[1].rows; i++)
+            want[1][operand_index(&p->operand[1], i, j, 0)] = alpha_of(p) * view_at(&a, i, j);
+}
+void naive_imatcopy(problem_t *p, value_t **want) {
+    const operand_t after = operand_later(&p->operand[0]);
+    const view_t view = view_of(p, 0, GENERAL, p->options->transa);
+    for (int64_t j = 0; j < after.columns; j++)
+        for (int64_t i = 0; i < after.rows; i++)
+            want[0][operand_index(&after, i, j, 0)] = alpha_of(p) * view_at(&view, i, j);
+}
+static void copy_triangle(problem_t *p, value_t **want, int from, int to) {
+    const bool lower = p->options->uplo == JBLAS_LOWER;
+    const view_t view = view_of(p, from, GENERAL, JBLAS_NO_TRANSPOSE);
+    for (int64_t j = 0; j < p->options->n; j++)
+        for (int64_t i = lower ? j : 0; i < (lower ? p->options->n : j + 1); i++)
+            want[to][operand_index(&p->operand[to], i, j, 0)] = view_at(&view, i, j);
+}
+void naive_trttp(problem_t *p, value_t **want) { copy_triangle(p, want, 0, 1); }
+void naive_tpttr(problem_t *p, value_t **want) { copy_triangle(p, want, 1, 0); }
 void naive_potrf(problem_t *p, value_t **want) {
     int64_t n = p->options->n;
     view_t A = view_of(p, 0, HERMITIAN, JBLAS_NO_TRANSPOSE);
@@ -480,7 +526,7 @@ static void difference_add(difference_t *d, value_t got, value_t want, bool chan
 
 /* The matrices of an operand by their norm; whatever lies between, bit by bit. */
 static void compare_operand(const problem_t *p, int which, const value_t *want, difference_t *d) {
-    const operand_t *x = &p->operand[which];
+    const operand_t after = operand_later(&p->operand[which]), *x = &after;
     char *inside = allocate_zeroed(x->elements, 1);
     for (int64_t batch = 0; batch < x->batch; batch++)
         for (int64_t j = 0; j < x->columns; j++)
@@ -494,6 +540,13 @@ static void compare_operand(const problem_t *p, int which, const value_t *want, 
         if (!inside[index] && value_load(x->type, x->data, index) != want[index])
             d->error = INFINITY; /* written outside the matrix */
     free(inside);
+}
+
+static void go_to_item(problem_t *p, int64_t item) {
+    for (int i = 0; i < OPERANDS; i++)
+        p->operand[i].item = item;
+    if (p->results != NULL)
+        memcpy(&p->result, p->results + (size_t)item * p->result_bytes, p->result_bytes);
 }
 
 static void compare_result(const problem_t *p, value_t want, difference_t *d) {
@@ -526,9 +579,15 @@ long double problem_verify(problem_t *p, jhandle_t *handle, long double *bound) 
             for (size_t e = 0; e < p->operand[i].elements; e++)
                 want[i][e] = value_load(p->operand[i].type, p->operand[i].pristine, e);
         }
-    want[OPERANDS] = allocate(1);
+    value_t *const results = want[OPERANDS] = allocate(p->items + 1);
     p->magnitude = 0;
-    p->routine->reference(p, want);
+    for (int64_t item = 0; item < p->items; item++) {
+        go_to_item(p, item);
+        want[OPERANDS] = results + item;
+        p->routine->reference(p, want);
+    }
+    want[OPERANDS] = results;
+    go_to_item(p, 0);
     for (int i = 0; i < OPERANDS; i++)
         if (p->operand[i].type == JDATATYPE_I32 && want[i] != NULL)
             for (size_t e = 0; e < p->operand[i].elements; e++) /* modulo 2^32 */
@@ -542,10 +601,14 @@ long double problem_verify(problem_t *p, jhandle_t *handle, long double *bound) 
     for (int i = 0; i < OPERANDS; i++)
         if (p->operand[i].written)
             compare_operand(p, i, want[i], &d);
-    if (!any_written)
-        compare_result(p, want[OPERANDS][0], &d);
-    else if (p->result.index != 0) /* info */
-        d.error = INFINITY;
+    for (int64_t item = 0; item < p->items; item++) {
+        go_to_item(p, item);
+        if (!any_written)
+            compare_result(p, results[item], &d);
+        else if (p->result.index != 0) /* info */
+            d.error = INFINITY;
+    }
+    go_to_item(p, 0);
 
     for (int i = 0; i <= OPERANDS; i++)
         free(want[i]);

@@ -29,6 +29,10 @@ static void shape_text(const options_t *o, const routine_t *routine, char text[S
             text[length++] =
                 letter_of(*letter == 'A' ? o->transa : o->transb, JBLAS_NO_TRANSPOSE, "NTCR");
             break;
+        case 't':
+            length += snprintf(text + length, (size_t)(SHAPE_TEXT - length), " cs=%s",
+                               jdatatype_name((jdatatype_t)o->cs_type));
+            break;
         case 'D': text[length++] = letter_of(o->diag, JBLAS_NON_UNIT, "NU"); break;
         default: {
             static const char letters[] = "mnkeurb", *const names[] = {"m",  "n",    "k",    "kl",
@@ -45,12 +49,19 @@ static void shape_text(const options_t *o, const routine_t *routine, char text[S
 /* "d"; or those that are arguments, of operands and of what is computed in: "f16 f16 f32 f32". */
 enum { TYPES_TEXT = 32 };
 static void types_text(const options_t *o, const routine_t *routine, char *text) {
-    if (routine_has_types(routine))
-        snprintf(text, TYPES_TEXT, "%s %s %s %s", jdatatype_name((jdatatype_t)o->a_type),
-                 jdatatype_name((jdatatype_t)o->b_type), jdatatype_name((jdatatype_t)o->c_type),
-                 jdatatype_name((jdatatype_t)o->compute_type));
-    else
+    if (!routine_has_types(routine)) {
         snprintf(text, TYPES_TEXT, "%c", "sdczhb"[o->type]);
+        return;
+    }
+
+    problem_t problem;
+    problem_describe(&problem, routine, o);
+    int length = 0;
+    for (int i = 0; i < OPERANDS; i++)
+        if (problem.operand[i].present)
+            length += snprintf(text + length, (size_t)(TYPES_TEXT - length), "%s ",
+                               jdatatype_name(problem.operand[i].type));
+    snprintf(text + length, (size_t)(TYPES_TEXT - length), "%s", jdatatype_name(problem.type));
 }
 
 static double gflops(const measurement_t *m, double seconds) {

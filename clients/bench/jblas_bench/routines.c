@@ -43,15 +43,22 @@ static void vector(problem_t *p, int which, int64_t length, int64_t increment, b
     operand->ld = increment;
 }
 
-static void batch(problem_t *p, int which, int64_t rows, int64_t columns, fill_t fill,
-                  bool written) {
-    const options_t *o = p->options;
-    const int64_t stride[OPERANDS] = {o->stride_a, o->stride_b, o->stride_c};
-    operand_t *operand = matrix(p, which, rows, columns, fill, written);
-    operand->batch = max_of(o->batch_count, 0);
-    operand->stride = stride[which];
-    if (stride[which] == UNSET &&
-        __builtin_mul_overflow(operand->ld, at_least_1(operand->columns), &operand->stride))
+/* Makes what was said of one item that of a batch: items one behind the other, or so far apart. */
+static void batch(problem_t *p, int which, int64_t said) {
+    operand_t *operand = &p->operand[which];
+    operand->batch = max_of(p->options->batch_count, 0);
+    operand->stride = said;
+    if (said != UNSET)
+        return;
+
+    if (operand->layout == LAYOUT_UPPER || operand->layout == LAYOUT_LOWER) {
+        operand->stride = (int64_t)((double)operand->rows * ((double)operand->rows + 1) / 2);
+        return;
+    }
+    const int64_t step = operand->ld < 0 ? -operand->ld : operand->ld;
+    if (operand->vector && step > 0)
+        operand->stride = operand->rows > 0 ? (operand->rows - 1) * step + 1 : 1;
+    else if (__builtin_mul_overflow(step, at_least_1(operand->columns), &operand->stride))
         operand->stride = 0; /* such a leading dimension is refused */
 }
 
@@ -62,15 +69,25 @@ static void band(operand_t *operand, int64_t rows, int64_t below, int64_t above)
     operand->below = below, operand->above = above;
 }
 
+/* Where matrix() lies after the call. */
+static void later(operand_t *operand, int64_t ld, int64_t rows, int64_t columns) {
+    operand->later.rows = max_of(rows, 0);
+    operand->later.columns = max_of(columns, 0);
+    operand->later.ld = ld == UNSET ? at_least_1(rows) : ld;
+}
+
 static void packed(problem_t *p, int which, int64_t order, fill_t fill, bool written) {
     operand_t *operand = matrix(p, which, order, order, fill, written);
     operand->layout = p->options->uplo == JBLAS_UPPER ? LAYOUT_UPPER : LAYOUT_LOWER;
 }
 
+static void batch_results(problem_t *p, size_t bytes) { p->result_bytes = bytes; }
+
 /* Of a problem's operands, and its pointers to what the next call works on. */
 #define SLOT_a 0
 #define SLOT_ap 0
 #define SLOT_b 1
+#define SLOT_bp 1
 #define SLOT_c 2
 #define SLOT_d1 0
 #define SLOT_d2 1
@@ -78,6 +95,7 @@ static void packed(problem_t *p, int which, int64_t order, fill_t fill, bool wri
 #define SLOT_x 1
 #define SLOT_y 2
 #define FILL_SYMMETRIC FILL_GENERAL
+#define FILL_SKEW FILL_GENERAL
 #define FILL_INVERTED FILL_TRIANGULAR
 #define FILL_FACTOR FILL_TRIANGULAR
 #define FILL_DEFINITE FILL_POSITIVE
@@ -102,9 +120,6 @@ static void packed(problem_t *p, int which, int64_t order, fill_t fill, bool wri
         (void)made;                                                                                \
         AS_##shape;                                                                                \
     }
-#define SETUP_STRIDED(name, ld, stride, ...) SETUP_POINTERS(name, ld, __VA_ARGS__)
-#define SETUP_POINTERS(name, ld, access, structure, shape, read)                                   \
-    batch(p, SLOT_##name, JI_ROWS_##shape, JI_COLUMNS_##shape, FILL_##structure, IS_##access);
 #define SETUP_PACKED(name, access, structure, order, read)                                         \
     packed(p, SLOT_##name, args->order, FILL_##structure, IS_##access);
 #define AS_PLAIN(rows, columns)
@@ -114,16 +129,40 @@ static void packed(problem_t *p, int which, int64_t order, fill_t fill, bool wri
 #define AS_TRIANGLE_BAND(n, k)                                                                     \
     band(made, args->n, args->uplo == JBLAS_UPPER ? 0 : args->k,                                   \
          args->uplo == JBLAS_UPPER ? args->k : 0)
+#define SETUP_LEADING(ld, name, shape)                                                             \
+    later(&p->operand[SLOT_##name], args->ld, JI_ROWS_##shape, JI_COLUMNS_##shape);
 #define SETUP_TYPED_VECTOR(name, type, inc, ...) SETUP_VECTOR(name, inc, __VA_ARGS__)
 #define SETUP_TYPED_MATRIX(name, type, ld, ...) SETUP_MATRIX(name, ld, __VA_ARGS__)
 
-#define SETUPS(routine, level)                                                                     \
+/* Of batched forms, behind the same of one item. */
+#define BATCH(context, kind, ...) BATCH_##kind(__VA_ARGS__)
+#define BATCH_ENUM(name, which)
+#define BATCH_LENGTH(name)
+#define BATCH_SIZE(name)
+#define BATCH_SCALAR(name, of)
+#define BATCH_RESULT(name, of) batch_results(p, RESULT_##of(p->type));
+#define BATCH_VECTOR(name, ...) batch(p, SLOT_##name, args->stride_##name);
+#define BATCH_MATRIX(name, ...) batch(p, SLOT_##name, args->stride_##name);
+#define BATCH_PACKED(name, ...) batch(p, SLOT_##name, args->stride_a);
+#define RESULT_ELEMENT(type) type_bytes(type)
+#define RESULT_REAL(type) (type_is_single(type) ? sizeof(float) : sizeof(double))
+#define RESULT_INDEX(type) sizeof(int64_t)
+#define RESULT_WIDE(type) sizeof(double)
+
+#define SETUP_PLAIN(routine, level)                                                                \
     static void setup_##routine(problem_t *p) {                                                    \
         const options_t *args = p->options;                                                        \
         (void)args;                                                                                \
         JI_ARGUMENTS_##routine(SETUP, )                                                            \
     }
-JI_ROUTINE_LIST(SETUPS)
+JI_ROUTINE_LIST(SETUP_PLAIN)
+#define SETUP_BATCHED(routine, level)                                                              \
+    static void setup_##routine##_batched(problem_t *p) {                                          \
+        const options_t *args = p->options;                                                        \
+        setup_##routine(p);                                                                        \
+        JI_ARGUMENTS_##routine(BATCH, )(void) args;                                                \
+    }
+JI_BATCHED_ROUTINE_LIST(SETUP_BATCHED)
 
 /* ---- Work ---- */
 
@@ -156,13 +195,13 @@ static double flops_band(const options_t *o) {
 static double flops_sbmv(const options_t *o) { return flops_diagonals(o, 2 * (double)o->k + 1); }
 static double flops_tbmv(const options_t *o) { return flops_diagonals(o, (double)o->k + 1); }
 static double flops_2mnk(const options_t *o) { return flops_2mn(o) * (double)o->k; }
-static double flops_batched(const options_t *o) { return flops_2mnk(o) * (double)o->batch_count; }
 static double flops_symm(const options_t *o) { return flops_2mn(o) * (double)order_of_a(o); }
 static double flops_syrk(const options_t *o) { return flops_nn(o) * (double)o->k; }
 static double flops_syr2k(const options_t *o) { return 2 * flops_syrk(o); }
 static double flops_trsm(const options_t *o) { return 0.5 * flops_symm(o); }
 static double flops_cube(const options_t *o) { return flops_nn(o) * (double)o->n / 3; }
 static double flops_geam(const options_t *o) { return 3.0 * (double)o->m * (double)o->n; }
+static double flops_mn(const options_t *o) { return (double)o->m * (double)o->n; }
 static double flops_potrs(const options_t *o) { return flops_2nn(o) * (double)o->nrhs; }
 
 /* ---- Calls ---- */
@@ -193,7 +232,7 @@ static double flops_potrs(const options_t *o) { return flops_2nn(o) * (double)o-
 #define LDB (p->operand[1].ld)
 #define LDC (p->operand[2].ld)
 #define OUT(member) ((void *)(uintptr_t)&p->member)
-#define RESULT OUT(result)
+#define RESULT (p->results != NULL ? (void *)p->results : OUT(result)) /* of a batch; one */
 #define RESULT_result (O->null_pointers & NULL_RESULT ? NULL : RESULT)
 #define RESULT_info RESULT_result
 #define RESULT_s (O->null_pointers & NULL_RESULT ? NULL : OUT(sine))
@@ -206,6 +245,7 @@ static double flops_potrs(const options_t *o) { return flops_2nn(o) * (double)o-
 #define POINTER_a p->a
 #define POINTER_ap p->a
 #define POINTER_b p->b
+#define POINTER_bp p->b
 #define POINTER_c p->c
 #define POINTER_d1 p->a
 #define POINTER_d2 p->b
@@ -215,24 +255,30 @@ static double flops_potrs(const options_t *o) { return flops_2nn(o) * (double)o-
 #define POINTER_x p->b
 #define POINTER_y p->c
 #define POINTERS_a (void *)p->pa
+#define POINTERS_ap (void *)p->pa
 #define POINTERS_b (void *)p->pb
 #define POINTERS_c (void *)p->pc
+#define POINTERS_x (void *)p->pb
+#define POINTERS_y (void *)p->pc
 
-#define PASS(context, kind, ...) PASS_##kind(__VA_ARGS__)
-#define PASS_ENUM(name, which) , O->name
-#define PASS_LENGTH(name) , O->name
-#define PASS_SIZE(name) , O->name
-#define PASS_SCALAR(name, of) , SCALAR_##name
-#define PASS_RESULT(name, of) , RESULT_##name
-#define PASS_UPDATED(name, of) , POINTER_##name
-#define PASS_VECTOR(name, inc, ...) , POINTER_##name, O->inc
-#define PASS_MATRIX(name, leading, ...) , POINTER_##name, p->operand[SLOT_##name].ld
-#define PASS_STRIDED(name, leading, ...)                                                           \
-    PASS_MATRIX(name, leading, ), p->operand[SLOT_##name].stride
-#define PASS_PACKED(name, ...) , POINTER_##name
-#define PASS_POINTERS(name, leading, ...) , POINTERS_##name, p->operand[SLOT_##name].ld
-#define PASS_TYPED_VECTOR(name, type, inc, ...) , POINTER_##name, (jdatatype_t)O->type, O->inc
-#define PASS_TYPED_MATRIX(name, type, leading, ...)                                                \
+#define PASS(form, kind, ...) PASS_##kind(form, __VA_ARGS__)
+#define PASS_ENUM(form, name, which) , O->name
+#define PASS_LENGTH(form, name) , O->name
+#define PASS_SIZE(form, name) , O->name
+#define PASS_SCALAR(form, name, of) , SCALAR_##name
+#define PASS_RESULT(form, name, of) , RESULT_##name
+#define PASS_UPDATED(form, name, of) , POINTER_##name
+#define PASS_VECTOR(form, name, inc, ...) , OPERAND_##form(name), O->inc
+#define PASS_MATRIX(form, name, leading, ...) , OPERAND_##form(name), p->operand[SLOT_##name].ld
+#define PASS_PACKED(form, name, ...) , OPERAND_##form(name)
+#define PASS_LEADING(form, leading, name, shape) , p->operand[SLOT_##name].later.ld
+#define PASS_STRIDE(form, name) , p->operand[SLOT_##name].stride
+#define PASS_COUNT(form, name) , O->name
+#define OPERAND_PLAIN(name) POINTER_##name
+#define OPERAND_POINTERS(name) POINTERS_##name
+#define OPERAND_STRIDED(name) POINTER_##name
+#define PASS_TYPED_VECTOR(form, name, type, inc, ...) , POINTER_##name, (jdatatype_t)O->type, O->inc
+#define PASS_TYPED_MATRIX(form, name, type, leading, ...)                                          \
     , POINTER_##name, (jdatatype_t)O->type, p->operand[SLOT_##name].ld
 
 /* The place of the function among the routine's names. */
@@ -240,16 +286,20 @@ static jdatatype_t name_of_type(const problem_t *p) {
     return routine_has_types(p->routine) ? JI_TYPE_x : p->type;
 }
 
-#define CALL_OF_TYPE(context, routine, t, name)                                                    \
+#define CALL_OF_TYPE(form, routine, t, name)                                                       \
     case JI_TYPE_##t:                                                                              \
-        return jblas_##name(handle JI_ARGUMENTS_##routine(PASS, ));
-#define CALL(routine, level)                                                                       \
-    static jstatus_t call_##routine(jhandle_t *handle, const problem_t *p) {                       \
+        return JI_NAME_OF(form, jblas_##name)(handle JI_ARGUMENTS_OF(form, routine, PASS, form));
+#define CALL_OF(form, routine)                                                                     \
+    static jstatus_t JI_NAME_OF(form, call_##routine)(jhandle_t * handle, const problem_t *p) {    \
         switch (name_of_type(p)) {                                                                 \
-            JI_FUNCTIONS_##routine(CALL_OF_TYPE, ) default : return JSTATUS_NOT_IMPLEMENTED;       \
+            JI_FUNCTIONS_##routine(CALL_OF_TYPE, form) default : return JSTATUS_NOT_IMPLEMENTED;   \
         }                                                                                          \
     }
-JI_ROUTINE_LIST(CALL)
+#define CALL(routine, level)                                                                       \
+    CALL_OF(PLAIN, routine) CALL_OF(POINTERS, routine) CALL_OF(STRIDED, routine)
+JI_BATCHED_ROUTINE_LIST(CALL)
+#define CALL_PLAIN(routine, level) CALL_OF(PLAIN, routine)
+JI_PLAIN_ROUTINE_LIST(CALL_PLAIN)
 
 #define COLUMNS GUEST_COLUMN_MAJOR
 
@@ -283,6 +333,10 @@ static const char *const extra_iamin[] = {"cblas_isamin", "cblas_idamin", "cblas
                                           "cblas_izamin"};
 static const char *const extra_axpby[] = {"cblas_saxpby", "cblas_daxpby", "cblas_caxpby",
                                           "cblas_zaxpby"};
+static const char *const extra_omatcopy[] = {"cblas_somatcopy", "cblas_domatcopy",
+                                             "cblas_comatcopy", "cblas_zomatcopy"};
+static const char *const extra_imatcopy[] = {"cblas_simatcopy", "cblas_dimatcopy",
+                                             "cblas_cimatcopy", "cblas_zimatcopy"};
 static const char *const extra_dsdot[] = {"cblas_dsdot"}, *const extra_sdsdot[] = {"cblas_sdsdot"};
 static const char *const extra_rotg[] = {"cblas_srotg", "cblas_drotg", "cblas_crotg",
                                          "cblas_zrotg"};
@@ -428,14 +482,6 @@ DIRECT(trsv) { DIRECT_SDCZ(trsv, ARGS) }
 DIRECT(gemm) { DIRECT_SDCZ(gemm, ARGS) }
 #undef ARGS
 #define ARGS(VALUE)                                                                                \
-    COLUMNS, O->transa, O->transb, O->m, O->n, O->k, VALUE(p->alpha), p->pa[i], LDA,         \
-        p->pb[i], LDB, VALUE(p->beta), p->pc[i], LDC
-DIRECT(gemm_batched) {
-    for (int64_t i = 0; i < O->batch_count; i++)
-        DIRECT_SDCZ(gemm, ARGS)
-}
-#undef ARGS
-#define ARGS(VALUE)                                                                                \
     COLUMNS, O->side, O->uplo, O->m, O->n, VALUE(p->alpha), p->a, LDA, p->b, LDB,            \
         VALUE(p->beta), p->c, LDC
 DIRECT(symm) { DIRECT_SDCZ(symm, ARGS) }
@@ -475,6 +521,39 @@ DIRECT(trmm) { DIRECT_SDCZ(trmm, ARGS) }
 DIRECT(trsm) { DIRECT_SDCZ(trsm, ARGS) }
 #undef ARGS
 
+#define ARGS(VALUE) (int)COLUMNS, O->transa, O->m, O->n, VALUE(p->alpha), p->a, LDA, p->b, LDB
+#define TAKES(S)                                                                                   \
+    (int, int, guest_int_t, guest_int_t, S, JI_GUEST_IN_, void *, guest_int_t)
+DIRECT(omatcopy) {
+    switch (p->type) {
+    case JDATATYPE_F32: EXTRA(, void, TAKES(float), ARGS(VALUE_s)) break;
+    case JDATATYPE_F64: EXTRA(, void, TAKES(double), ARGS(VALUE_d)) break;
+    default: EXTRA(, void, TAKES(const void *), ARGS(VALUE_c)) break;
+    }
+}
+#undef ARGS
+#undef TAKES
+
+#define LATER (p->operand[0].later.ld)
+#define ARGS(VALUE) (int)COLUMNS, O->transa, O->m, O->n, VALUE(p->alpha), p->a, LDA, LATER
+#define TAKES(S) (int, int, guest_int_t, guest_int_t, S, void *, guest_int_t, guest_int_t)
+DIRECT(imatcopy) {
+    switch (p->type) {
+    case JDATATYPE_F32: EXTRA(, void, TAKES(float), ARGS(VALUE_s)) break;
+    case JDATATYPE_F64: EXTRA(, void, TAKES(double), ARGS(VALUE_d)) break;
+    default: EXTRA(, void, TAKES(const void *), ARGS(VALUE_c)) break;
+    }
+}
+#undef ARGS
+#undef TAKES
+
+DIRECT(axpy_ex) { direct_converted(p, direct_axpy); }
+DIRECT(dot_ex) { direct_converted(p, direct_dot); }
+DIRECT(asum_ex) { direct_converted(p, direct_asum); }
+DIRECT(scal_ex) { direct_converted(p, direct_scal); }
+DIRECT(gemm_ex) { direct_converted(p, direct_gemm); }
+DIRECT(trsm_ex) { direct_converted(p, direct_trsm); }
+
 /* ---- The table ---- */
 
 #define LETTER(context, kind, ...) LETTER_##kind(__VA_ARGS__)
@@ -486,11 +565,11 @@ DIRECT(trsm) { DIRECT_SDCZ(trsm, ARGS) }
 #define LETTER_UPDATED(name, of)
 #define LETTER_VECTOR(name, ...)
 #define LETTER_MATRIX(name, ...)
-#define LETTER_STRIDED(name, ...)
-#define LETTER_POINTERS(name, ...)
 #define LETTER_PACKED(name, ...)
+#define LETTER_LEADING(name, ...)
 #define LETTER_TYPED_VECTOR(name, ...)
 #define LETTER_TYPED_MATRIX(name, ...)
+#define LETTER_cs_type "t"
 #define LETTER_compute_type
 #define LETTER_side "S"
 #define LETTER_uplo "U"
@@ -504,7 +583,8 @@ DIRECT(trsm) { DIRECT_SDCZ(trsm, ARGS) }
 #define LETTER_kl "e"
 #define LETTER_ku "u"
 #define LETTER_nrhs "r"
-#define LETTER_batch_count "b"
+#define LETTER_STRIDE(name)
+#define LETTER_COUNT(name) "b"
 
 #define IS_REAL(scalar, kind, ...) IS_REAL_##kind(scalar, __VA_ARGS__)
 #define IS_REAL_ENUM(scalar, name, which)
@@ -515,9 +595,8 @@ DIRECT(trsm) { DIRECT_SDCZ(trsm, ARGS) }
 #define IS_REAL_UPDATED(scalar, name, of)
 #define IS_REAL_VECTOR(scalar, name, ...)
 #define IS_REAL_MATRIX(scalar, name, ...)
-#define IS_REAL_STRIDED(scalar, name, ...)
-#define IS_REAL_POINTERS(scalar, name, ...)
 #define IS_REAL_PACKED(scalar, name, ...)
+#define IS_REAL_LEADING(scalar, name, ...)
 #define IS_alpha_c true /* the same member */
 #define IS_alpha_y1 true
 #define IS_beta_y1 false
@@ -536,17 +615,26 @@ DIRECT(trsm) { DIRECT_SDCZ(trsm, ARGS) }
 #define SCALAR_IS_SUM false
 #define SCALAR_IS_REAL true
 #define SCALAR_IS_PARAMETERS false
+#define SCALAR_IS_CS false
 
 #define TYPE_LETTER(context, routine, t, name) #t
 #define ROW_WITH(routine, direct, terms, flops, reference)                                         \
-    ROW_OF(routine, direct, NULL, terms, flops, reference)
+    ROW_OF_ALL(routine, direct, NULL, terms, flops, reference)
 #define ROW_EXTRA(routine, terms, flops, reference) /* by a function that jblas does not call */   \
-    ROW_OF(routine, direct_##routine, extra_##routine, terms, flops, reference)
-#define ROW_OF(routine, direct, extra, terms, flops, reference)                                    \
-    {#routine, JI_FUNCTIONS_##routine(TYPE_LETTER, ), "" JI_ARGUMENTS_##routine(LETTER, ),         \
-     setup_##routine, call_##routine, direct, extra, terms_##terms, flops_##flops,                 \
-     naive_##reference,                                                                            \
+    ROW_OF_ALL(routine, direct_##routine, extra_##routine, terms, flops, reference)
+#define ROW_PLAIN(routine, direct, extra, terms, flops, reference) /* without batched forms */     \
+    ROW_OF(PLAIN, routine, setup_##routine, direct, extra, terms, flops, reference)
+#define ROW_OF_ALL(routine, direct, extra, terms, flops, reference)                                \
+    ROW_PLAIN(routine, direct, extra, terms, flops, reference),                                    \
+    ROW_OF(POINTERS, routine, setup_##routine##_batched, direct, extra, terms, flops, reference),  \
+    ROW_OF(STRIDED, routine, setup_##routine##_batched, direct, extra, terms, flops, reference)
+#define ROW_OF(form, routine, setup, direct, extra, terms, flops, reference)                       \
+    {TEXT(JI_NAME_OF(form, routine)), JI_FUNCTIONS_##routine(TYPE_LETTER, ),                       \
+     "" JI_ARGUMENTS_OF(form, routine, LETTER, ), setup, JI_NAME_OF(form, call_##routine), direct, \
+     extra, terms_##terms, flops_##flops, naive_##reference,                                       \
      false JI_ARGUMENTS_##routine(IS_REAL, alpha), false JI_ARGUMENTS_##routine(IS_REAL, beta)}
+#define TEXT(name) TEXT_OF(name)
+#define TEXT_OF(name) #name
 #define ROW(routine, terms, flops, reference)                                                      \
     ROW_WITH(routine, direct_##routine, terms, flops, reference)
 #define ROW_ALONE(routine, terms, flops, reference) /* the CBLAS has no such call */               \
@@ -568,8 +656,6 @@ const routine_t routines[] = {
     ROW_EXTRA(iamin, n, none, iamin),
     ROW_EXTRA(dsdot, n, 2n, dsdot),
     ROW_EXTRA(sdsdot, n, 2n, sdsdot),
-    ROW_EXTRA(rotg, none, none, rotg),
-    ROW_EXTRA(rotmg, none, none, rotmg),
     ROW(scal, none, n, scal),
     ROW(csscal, none, n, scal),
     ROW(zdscal, none, n, scal),
@@ -607,15 +693,39 @@ const routine_t routines[] = {
     ROW(syr2k, k, syr2k, syr2k),
     ROW(her2k, k, syr2k, her2k),
     ROW_ALONE(gemmt, k, syrk, gemmt),
+    ROW_ALONE(gemm3m, k, 2mnk, gemm),
+    ROW_ALONE(gemmtr, k, syrk, gemmt),
+    ROW_ALONE(symv_complex, n, 2nn, symv),
+    ROW_ALONE(syr_complex, none, nn, syr),
+    ROW_ALONE(syr2_complex, none, 2nn, syr2),
+    ROW_ALONE(skewsymv, n, 2nn, skewsymv),
+    ROW_ALONE(skewsyr2, none, 2nn, skewsyr2),
+    ROW_ALONE(skewsymm, order, symm, skewsymm),
+    ROW_ALONE(skewsyr2k, k, syr2k, skewsyr2k),
+    ROW_ALONE(syrkx, k, syrk, syrkx),
+    ROW_ALONE(herkx, k, syrk, herkx),
     ROW(trmm, order, trsm, trmm),
     ROW(trsm, order, trsm, trsm),
     ROW_ALONE(trtri, n, cube, trtri),
     ROW_ALONE(geam, none, geam, geam),
-    ROW(gemm_batched, k, batched, gemm),
-    ROW_WITH(gemm_strided_batched, direct_gemm_batched, k, batched, gemm),
+    ROW_PLAIN(dgmm, NULL, NULL, none, mn, dgmm),
+    ROW_PLAIN(omatcopy, direct_omatcopy, extra_omatcopy, none, mn, omatcopy),
+    ROW_PLAIN(imatcopy, direct_imatcopy, extra_imatcopy, none, mn, imatcopy),
+    ROW_PLAIN(trttp, NULL, NULL, none, none, trttp),
+    ROW_PLAIN(tpttr, NULL, NULL, none, none, tpttr),
     ROW_ALONE(potrf, n, cube, potrf),
     ROW_ALONE(potrs, n, potrs, potrs),
-    ROW_ALONE(gemm_ex, k, 2mnk, gemm),
+    ROW_PLAIN(axpy_ex, direct_axpy_ex, NULL, none, 2n, axpy),
+    ROW_PLAIN(dot_ex, direct_dot_ex, NULL, n, 2n, dot),
+    ROW_PLAIN(dotc_ex, NULL, NULL, n, 2n, dotc),
+    ROW_PLAIN(nrm2_ex, NULL, NULL, n, 2n, nrm2),
+    ROW_PLAIN(asum_ex, direct_asum_ex, NULL, n, n, asum),
+    ROW_PLAIN(scal_ex, direct_scal_ex, NULL, none, n, scal),
+    ROW_PLAIN(rot_ex, NULL, NULL, none, 6n, rot),
+    ROW_PLAIN(gemm_ex, direct_gemm_ex, NULL, k, 2mnk, gemm),
+    ROW_PLAIN(trsm_ex, direct_trsm_ex, NULL, order, trsm, trsm),
+    ROW_PLAIN(rotg, direct_rotg, extra_rotg, none, none, rotg),
+    ROW_PLAIN(rotmg, direct_rotmg, extra_rotmg, none, none, rotmg),
     {0},
 };
 

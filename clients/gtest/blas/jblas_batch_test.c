@@ -1,15 +1,17 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Batches of products: which strides keep the matrices C apart, and that an item is the product
- * that it is alone. */
+/* Batches: which strides keep what is written apart, whose threads change no bit, pointers that are
+ * missing; and products of small matrices, which have the bits of plain ones with each set of
+ * kernels. That items are right is tested with all other functions. */
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "jalloc/jalloc.h"
-#include "jtest.h"
+#include "jblas_routines.h"
 
 #include "blas/kernels/kernels.h"
 
@@ -278,4 +280,83 @@ JTEST(JblasBatch, ItemsHaveTheBitsOfPlainProducts) {
                 compare_batch(&batch_types[type]);
     }
     ji_kernel_set_use(before);
+}
+
+/* The same of vectors: elements in turn, by increments of either sign. */
+JTEST(JblasBatch, VectorsMayInterleaveButNotOverlap) {
+    const double one = 1, x = 1;
+    int64_t interleaved = 0;
+    jhandle_t *handle = NULL;
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    for (int64_t n = 0; n < 5; n++)
+        for (int64_t inc = 1; inc < 9; inc++)
+            for (int64_t stride = 0; stride < 20; stride++)
+                for (int64_t count = 1; count < 6 && !jtest_has_failure(); count++) {
+                    double y[PLACES] = {0};
+                    const int64_t sign = (inc + stride) % 2 ? 1 : -1;
+                    JSCOPED_TRACE("n %ld incy %ld stride_y %ld count %ld", (long)n,
+                                  (long)(-sign * inc), (long)(sign * stride), (long)count);
+                    const jstatus_t status = jblas_daxpy_strided_batched(
+                        handle, n, &one, &x, 0, 0, y + (sign < 0 ? (count - 1) * stride : 0),
+                        -sign * inc, sign * stride, count);
+                    if (share(1, n, inc, stride, count)) {
+                        JEXPECT_STATUS(status, JSTATUS_INVALID_SIZE);
+                        JEXPECT_SUBSTR(jhandle_last_message(handle), "stride_y");
+                        continue;
+                    }
+                    JEXPECT_OK(status);
+                    interleaved += n > 1 && count > 1 && stride < inc * (n - 1) + 1;
+                    double sum = 0;
+                    for (int64_t place = 0; place < PLACES; place++)
+                        sum += y[place] * y[place];
+                    JEXPECT_EQ(sum, (double)(n * count)); /* each element once */
+                }
+    JEXPECT_GT(interleaved, 100);
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* As many items as threads are divided among them, fewer are done by all. */
+JTEST_EACH_FUNCTION(JblasBatch, ThreadsChangeNoBit) {
+    static const int64_t low[] = {0, 16000, 180, 70}, high[] = {0, 20000, 220, 80}; /* by level */
+    const int level = param->routine->level;
+    for (int round = 0; round < 2 && !jtest_has_failure(); round++) {
+        BLAS_CASE(c, param, .low = round > 0 ? low[level] : 0, .high = round > 0 ? high[level] : 0);
+        if (!blas_has(c, 'b'))
+            return;
+        unsigned char *answer = NULL;
+        for (int threads = 1; threads < 9; threads = threads < 3 ? threads + 1 : threads + 5) {
+            JSCOPED_TRACE("%s, %d threads", blas_describe(c), threads);
+            jhandle_t *handle = blas_make_handle(NULL);
+            JEXPECT_OK(jhandle_set_threads(handle, threads));
+            blas_restore(c);
+            JEXPECT_OK(blas_call(handle, c));
+            if (answer == NULL) {
+                blas_right(c);
+                answer = blas_snapshot(c);
+            }
+            JEXPECT_TRUE(blas_same_as(c, answer));
+            JEXPECT_OK(jhandle_destroy(handle));
+        }
+        free(answer);
+    }
+}
+
+/* One pointer of an array: which it is is said, and nothing is touched. */
+JTEST_EACH_FUNCTION(JblasBatch, AMissingItemIsNamed) {
+    jhandle_t *handle = blas_make_handle(NULL);
+    for (int which = 0; which < BLAS_OPERANDS; which++) {
+        BLAS_CASE(c, param, .low = 2, .high = 9, .plain = true, .tight = true);
+        blas_operand_t *o = &c->operand[which];
+        if (c->pointer[which] != (void *)o->pointers)
+            continue;
+        char item[16];
+        const int64_t missing = jtest_random_between(0, c->batch_count - 1);
+        snprintf(item, sizeof item, "[%ld] is NULL", (long)missing);
+        o->pointers[missing] = NULL;
+        JSCOPED_TRACE("%s, operand %d", blas_describe(c), which);
+        JEXPECT_STATUS(blas_call(handle, c), JSTATUS_INVALID_POINTER);
+        JEXPECT_SUBSTR(jhandle_last_message(handle), item);
+        blas_unchanged(c);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
 }

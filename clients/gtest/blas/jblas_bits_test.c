@@ -124,8 +124,9 @@ static void define_sided(const blas_case_t *c, product_t *p, form_t form) {
     define(c, p);
 }
 
-/* A op(A), and with two operands A op(B) and then B op(A). */
-static void define_rank(const blas_case_t *c, product_t *p, bool hermitian, bool has_two) {
+/* A op(A), with two operands A op(B), and of two products then B op(A). */
+static void define_rank(const blas_case_t *c, product_t *p, bool hermitian, bool has_two,
+                        bool is_twice) {
     const bool plain = c->transa == JBLAS_NO_TRANSPOSE;
     const jblas_operation_t other = !plain      ? JBLAS_NO_TRANSPOSE
                                     : hermitian ? JBLAS_CONJUGATE_TRANSPOSE
@@ -141,7 +142,7 @@ static void define_rank(const blas_case_t *c, product_t *p, bool hermitian, bool
     p->a = load(c, 0, c->transa, GENERAL);
     p->b = load(c, has_two ? 1 : 0, other, GENERAL);
     define(c, p);
-    if (!has_two)
+    if (!is_twice)
         return;
     p->alpha = conjugated, p->beta = one;
     p->a = load(c, 1, c->transa, GENERAL);
@@ -230,7 +231,7 @@ static void define_case(const blas_case_t *c, int which, void *answer) {
     } else if (is_rank) {
         if (hermitian)
             clear_diagonal(c, &p);
-        define_rank(c, &p, hermitian, name[3] == '2');
+        define_rank(c, &p, hermitian, which == 2, name[3] == '2');
         if (hermitian)
             clear_diagonal(c, &p);
     } else {
@@ -246,9 +247,10 @@ static void define_case(const blas_case_t *c, int which, void *answer) {
 static const int product_functions[] = {
 #define FOUR_TYPES(name)                                                                           \
     BLAS_INDEX_s##name, BLAS_INDEX_d##name, BLAS_INDEX_c##name, BLAS_INDEX_z##name
-    FOUR_TYPES(gemm),  FOUR_TYPES(symm), BLAS_INDEX_chemm,  BLAS_INDEX_zhemm,  FOUR_TYPES(syrk),
-    BLAS_INDEX_cherk,  BLAS_INDEX_zherk, FOUR_TYPES(syr2k), BLAS_INDEX_cher2k, BLAS_INDEX_zher2k,
-    FOUR_TYPES(gemmt), FOUR_TYPES(trmm), BLAS_INDEX_hgemm,  BLAS_INDEX_bgemm,
+    FOUR_TYPES(gemm),  FOUR_TYPES(symm),  BLAS_INDEX_chemm,  BLAS_INDEX_zhemm,  FOUR_TYPES(syrk),
+    BLAS_INDEX_cherk,  BLAS_INDEX_zherk,  FOUR_TYPES(syr2k), BLAS_INDEX_cher2k, BLAS_INDEX_zher2k,
+    FOUR_TYPES(gemmt), FOUR_TYPES(trmm),  BLAS_INDEX_hgemm,  BLAS_INDEX_bgemm,  FOUR_TYPES(gemmtr),
+    FOUR_TYPES(syrkx), BLAS_INDEX_cherkx, BLAS_INDEX_zherkx,
 #undef FOUR_TYPES
 };
 
@@ -376,7 +378,7 @@ static ji_panel_bytes_t ways_bytes(const ways_t *ways, blas_case_t *c) {
         strcmp(name, "symm") == 0 || strcmp(name, "hemm") == 0 || strcmp(name, "trmm") == 0;
     const int64_t k = !is_sided ? c->k : c->side == JBLAS_LEFT ? o->rows : o->columns;
     return (ji_panel_bytes_t){
-        bytes, ji_panel_bytes(ways->rich, JI_GEMM, c->function->type, o->rows, o->columns, k)
+        bytes, ji_call_panel_bytes(ways->rich, JI_GEMM, c->function->type, o->rows, o->columns, k)
                    .packed_small};
 }
 

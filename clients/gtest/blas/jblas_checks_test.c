@@ -30,6 +30,7 @@ static jstatus_t break_argument(blas_case_t *c, char letter) {
         *(letter == 'E' ? &c->compute_type : &c->types[letter - 'F']) =
             (jdatatype_t)(jtest_random_bool() ? -1 : jtest_random_between(8, INT32_MAX));
         return JSTATUS_INVALID_VALUE;
+    case 'R': c->cs_type = (jdatatype_t)8; return JSTATUS_INVALID_VALUE;
     case 'm': c->m = negative; return JSTATUS_INVALID_SIZE;
     case 'n':
         c->n = negative;
@@ -41,14 +42,23 @@ static jstatus_t break_argument(blas_case_t *c, char letter) {
     case 'y':
     case 'z': {
         blas_operand_t *o = &c->operand[letter - 'x'];
-        if (c->function->routine->level == 1) /* any increment is one */
+        if (o->kind == BLAS_VECTOR && blas_takes_any_increment(c))
             return JSTATUS_SUCCESS;
         o->ld = o->kind == BLAS_VECTOR ? 0 : jtest_random_bool() ? o->height - 1 : 0;
         return JSTATUS_INVALID_SIZE;
     }
-    case 's':
-        c->operand[2].stride = c->operand[2].ld * c->operand[2].columns - 1;
+    case 'Y':
+        c->operand[0].later.ld = jtest_random_bool() ? c->operand[0].later.rows - 1 : 0;
         return JSTATUS_INVALID_SIZE;
+    case 'p':
+    case 'q':
+    case 's': {
+        blas_operand_t *o = &c->operand[strchr("pqs", letter) - "pqs"];
+        if (!o->written || (c->function->routine->level == 1 && c->n < 0))
+            return JSTATUS_SUCCESS;
+        o->stride = 1; /* there are at least 2 elements */
+        return JSTATUS_INVALID_SIZE;
+    }
     case '0':
     case '1':
     case '2': c->pointer[letter - '0'] = NULL; return JSTATUS_INVALID_POINTER;
@@ -209,7 +219,8 @@ JTEST_EACH_FUNCTION(JblasChecks, WhatIsNoHandleIsRefused) {
     blas_unchanged(c);
 }
 
-/* With nothing to do no operand is looked at; a result is still written, so it must be there. */
+/* With nothing to do no operand is looked at; a result is still written, so it must be there, if
+ * there is an item that has one. */
 JTEST_EACH_FUNCTION(JblasChecks, NothingToDoTakesNullOperands) {
     jhandle_t *handle = NULL;
     JASSERT_OK(jhandle_create(NULL, &handle));
@@ -222,7 +233,7 @@ JTEST_EACH_FUNCTION(JblasChecks, NothingToDoTakesNullOperands) {
         *(*letter == 'm' ? &c->m : *letter == 'n' ? &c->n : &c->batch_count) = 0;
         bool results = false;
         for (int which = 0; which < BLAS_OPERANDS; ++which)
-            if (c->operand[which].kind == BLAS_RESULT)
+            if (c->operand[which].kind == BLAS_RESULT && *letter != 'b')
                 results = true;
             else
                 c->pointer[which] = NULL;

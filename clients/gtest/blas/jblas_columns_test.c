@@ -61,8 +61,11 @@ static void call_moved(jhandle_t *handle, blas_case_t *c) {
         move_back(&moved[which], c, which);
 }
 
+/* Of a plain form; JblasBatch compares items with it. */
 static bool is_of_columns(const blas_case_t *c) {
     bool found = false;
+    if (blas_has(c, 'b'))
+        return false;
     for (int which = 0; which < BLAS_OPERANDS; which++)
         found |= c->operand[which].is_band || c->operand[which].kind == BLAS_PACKED;
     return found;

@@ -191,7 +191,8 @@ static bool poison(blas_case_t *c, long double value) {
  * but a CBLAS may multiply with what it has padded triangles with: trmm and trsm do, and OpenBLAS's
  * symv for Prescott. (jblas_residual_test.c has jblas's own of level 3.) */
 JTEST_EACH_FUNCTION(JblasNan, ReachesWhatDependsOnIt) {
-    if (strcmp(param->routine->name, "potrf") == 0 || strcmp(param->routine->name, "trtri") == 0)
+    if (strncmp(param->routine->name, "potrf", 5) == 0 ||
+        strncmp(param->routine->name, "trtri", 5) == 0)
         /* Potrf: in jblas_solver_test.c; the inverse: what a NaN reaches depends on the order of
          * steps. */
         return;
@@ -208,7 +209,7 @@ JTEST_EACH_FUNCTION(JblasNan, ReachesWhatDependsOnIt) {
         JEXPECT_OK(blas_call(handle, c));
         c->function->routine->reference(c);
         for (int which = 0; which < BLAS_OPERANDS; ++which) {
-            const blas_operand_t *o = &c->operand[which];
+            const blas_operand_t after = blas_after_the_call(&c->operand[which]), *o = &after;
             if (!o->written)
                 continue;
             if (o->element == WIDE_I64) /* iamax finds it */

@@ -6,6 +6,7 @@
  * alone: which types go together, one rounding at the end, exact integers, the bits of the routines
  * without _ex, and sizes beyond one panel. */
 
+#include "blas/kernels/kernels.h"
 #include "jblas_routines.h"
 
 #include <math.h>
@@ -356,4 +357,308 @@ JTEST(JblasEx, SizesBeyondOnePanelByEachRungAndThreads) {
                    0); /* between the columns */
         free(first);
     }
+}
+
+/* ---- Vectors ---- */
+
+/* Whether the call is answered as wanted, and says of which types it is not. */
+static bool answers(jhandle_t *handle, const char *name, jstatus_t got, jstatus_t want,
+                    jdatatype_t type, jdatatype_t computed) {
+    JEXPECT_STATUS(got, want);
+    if (got == want && want != JSTATUS_SUCCESS) {
+        JEXPECT_SUBSTR(jhandle_last_message(handle), name);
+        JEXPECT_SUBSTR(jhandle_last_message(handle), jdatatype_name(type));
+        JEXPECT_SUBSTR(jhandle_last_message(handle), jdatatype_name(computed));
+    }
+    return got == JSTATUS_SUCCESS;
+}
+#define ANSWERS(routine, ...)                                                                      \
+    answers(handle, #routine ": ", routine(handle, 1, __VA_ARGS__, computed), want, x_type,        \
+            computed)
+
+static jstatus_t vectors_of(jdatatype_t type, jdatatype_t computed) {
+    return computed == JDATATYPE_I32 ? JSTATUS_NOT_IMPLEMENTED : table_of(type, computed, true);
+}
+
+/* And computes: numbers that each type holds. */
+JTEST(JblasEx, EachCombinationOfTwoVectorsIsAsTheTableSays) {
+    _Alignas(16) unsigned char alpha[16] = {0}, x[16] = {0}, y[16] = {0}, result[16];
+    jhandle_t *handle = NULL;
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    for (int all = 0; all < 8 * 8 * 8; ++all) {
+        const jdatatype_t x_type = (jdatatype_t)(all & 7), y_type = (jdatatype_t)(all >> 3 & 7),
+                          computed = (jdatatype_t)(all >> 6 & 7);
+        const jstatus_t want = worse(vectors_of(x_type, computed), vectors_of(y_type, computed));
+        JSCOPED_TRACE("%s %s in %s", jdatatype_name(x_type), jdatatype_name(y_type),
+                      jdatatype_name(computed));
+        wide_put(alpha, (int)computed, 0, 2);
+        wide_put(x, (int)x_type, 0, 3);
+        wide_put(y, (int)y_type, 0, 0.5L);
+
+        if (ANSWERS(jblas_axpy_ex, alpha, x, x_type, 1, y, y_type, 1))
+            JEXPECT_TRUE(wide_get(y, (int)y_type, 0) == 6.5L);
+        if (ANSWERS(jblas_dot_ex, x, x_type, 1, y, y_type, 1, result))
+            JEXPECT_TRUE(wide_get(result, (int)computed, 0) == 19.5L);
+        if (ANSWERS(jblas_dotc_ex, x, x_type, 1, y, y_type, 1, result))
+            JEXPECT_TRUE(wide_get(result, (int)computed, 0) == 19.5L);
+        JASSERT_FALSE(jtest_has_failure());
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+JTEST(JblasEx, EachCombinationOfOneVectorIsAsTheTableSays) {
+    _Alignas(16) unsigned char alpha[16] = {0}, x[16] = {0}, result[16];
+    jhandle_t *handle = NULL;
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    for (int all = 0; all < 8 * 8; ++all) {
+        const jdatatype_t x_type = (jdatatype_t)(all & 7), computed = (jdatatype_t)(all >> 3);
+        const jstatus_t want = vectors_of(x_type, computed);
+        JSCOPED_TRACE("%s in %s", jdatatype_name(x_type), jdatatype_name(computed));
+        wide_put(alpha, (int)computed, 0, 2);
+        wide_put(x, (int)x_type, 0, -3);
+
+        if (ANSWERS(jblas_nrm2_ex, x, x_type, 1, result))
+            JEXPECT_TRUE(wide_get(result, wide_real_of((int)computed), 0) == 3);
+        if (ANSWERS(jblas_asum_ex, x, x_type, 1, result))
+            JEXPECT_TRUE(wide_get(result, wide_real_of((int)computed), 0) == 3);
+        if (ANSWERS(jblas_scal_ex, alpha, x, x_type, 1))
+            JEXPECT_TRUE(wide_get(x, (int)x_type, 0) == -6);
+        JASSERT_FALSE(jtest_has_failure());
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* The cosine and the sine: what the compute type, or its parts, could be made of. */
+static jstatus_t sine_of(jdatatype_t type, jdatatype_t computed) {
+    const jdatatype_t parts = (jdatatype_t)wide_real_of((int)computed);
+    const bool real = computed <= JDATATYPE_F64_C && !wide_is_complex((int)type);
+    return vectors_of(type, real ? parts : computed);
+}
+
+JTEST(JblasEx, EachCombinationOfARotationIsAsTheTableSays) {
+    _Alignas(16) unsigned char x[16] = {0}, y[16] = {0}, c[16] = {0}, s[16] = {0};
+    jhandle_t *handle = NULL;
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    for (int all = 0; all < 8 * 8 * 8 * 8; ++all) {
+        const jdatatype_t x_type = (jdatatype_t)(all & 7), y_type = (jdatatype_t)(all >> 3 & 7),
+                          cs_type = (jdatatype_t)(all >> 6 & 7), computed = (jdatatype_t)(all >> 9);
+        const jstatus_t want =
+            worse(worse(vectors_of(x_type, computed), vectors_of(y_type, computed)),
+                  sine_of(cs_type, computed));
+        JSCOPED_TRACE("%s %s by %s in %s", jdatatype_name(x_type), jdatatype_name(y_type),
+                      jdatatype_name(cs_type), jdatatype_name(computed));
+        wide_t sine = 2;
+        if (wide_is_complex((int)cs_type))
+            __imag__ sine = 1;
+        wide_put(x, (int)x_type, 0, 3);
+        wide_put(y, (int)y_type, 0, 0.5L);
+        wide_put(c, (int)cs_type, 0, 4 + 5 * (sine - 2)); /* its imaginary part is not read */
+        wide_put(s, (int)cs_type, 0, sine);
+
+        if (ANSWERS(jblas_rot_ex, x, x_type, 1, y, y_type, 1, c, s, cs_type)) {
+            JEXPECT_TRUE(wide_get(x, (int)x_type, 0) == 12 + 0.5L * sine);
+            __imag__ sine = -__imag__ sine;
+            JEXPECT_TRUE(wide_get(y, (int)y_type, 0) == 2 - 3 * sine);
+        }
+        JASSERT_FALSE(jtest_has_failure());
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* Sums beyond a block, and what is written, are those of vectors that were converted before. */
+JTEST(JblasEx, RealVectorsHaveTheBitsOfConvertedOnes) {
+    enum { MOST = 30000 };
+    static jfloat16_t x[MOST];
+    static jbfloat16_t y[MOST];
+    static float s[MOST], t[MOST];
+    static double d[MOST];
+    jhandle_t *handle = NULL;
+    if (!blas_is_own())
+        JSKIP("the CBLAS computes");
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    for (int64_t round = 0; round < 12; ++round) {
+        const int64_t n = jtest_random_between(0, round < 4 ? 600 : MOST);
+        const float alpha = (float)jtest_random_double(-2, 2);
+        for (int64_t i = 0; i < n; ++i) {
+            x[i] = jalloc_f16_from_f32((float)jtest_random_double(-1, 1));
+            y[i] = jalloc_bf16_from_f32((float)jtest_random_double(-1, 1));
+            s[i] = jalloc_f32_from_f16(x[i]), t[i] = jalloc_f32_from_bf16(y[i]);
+            d[i] = (double)s[i];
+        }
+        float got = -1, want = -2;
+        double got_d = -1, want_d = -2;
+        JEXPECT_OK(jblas_dot_ex(handle, n, x, JDATATYPE_F16, 1, y, JDATATYPE_BF16, 1, &got,
+                                JDATATYPE_F32));
+        JEXPECT_OK(jblas_sdot(handle, n, s, 1, t, 1, &want));
+        JASSERT_EQ(memcmp(&got, &want, sizeof got), 0);
+        JEXPECT_OK(jblas_dotc_ex(handle, n, x, JDATATYPE_F16, 1, s, JDATATYPE_F32, 1, &got_d,
+                                 JDATATYPE_F64));
+        JEXPECT_OK(jblas_ddot(handle, n, d, 1, d, 1, &want_d));
+        JASSERT_EQ(memcmp(&got_d, &want_d, sizeof got_d), 0);
+        JEXPECT_OK(jblas_nrm2_ex(handle, n, x, JDATATYPE_F16, -1, &got, JDATATYPE_F32));
+        JEXPECT_OK(jblas_snrm2(handle, n, s, 1, &want));
+        JASSERT_EQ(memcmp(&got, &want, sizeof got), 0);
+        float u[2][1000], v[2][1000];
+        const int64_t some = n < 1000 ? n : 1000;
+        memcpy(u[0], s, sizeof u[0]), memcpy(u[1], s, sizeof u[1]);
+        memcpy(v[1], t, sizeof v[1]);
+        jbfloat16_t w[1000];
+        memcpy(w, y, sizeof w);
+        JEXPECT_OK(jblas_rot_ex(handle, some, u[0], JDATATYPE_F32, 1, w, JDATATYPE_BF16, 1, &alpha,
+                                &got, JDATATYPE_F32, JDATATYPE_F32));
+        JEXPECT_OK(jblas_srot(handle, some, u[1], 1, v[1], 1, &alpha, &got));
+        for (int64_t i = 0; i < some; ++i) {
+            JASSERT_EQ(memcmp(&u[0][i], &u[1][i], sizeof(float)), 0);
+            JASSERT_EQ(w[i].bits, jalloc_bf16_from_f32(v[1][i]).bits);
+        }
+        JEXPECT_OK(jblas_asum_ex(handle, n, x, JDATATYPE_F16, 1, &got_d, JDATATYPE_F64));
+        JEXPECT_OK(jblas_dasum(handle, n, d, 1, &want_d));
+        JASSERT_EQ(memcmp(&got_d, &want_d, sizeof got_d), 0);
+
+        JEXPECT_OK(jblas_axpy_ex(handle, n, &alpha, x, JDATATYPE_F16, 1, y, JDATATYPE_BF16, 1,
+                                 JDATATYPE_F32));
+        JEXPECT_OK(jblas_saxpy(handle, n, &alpha, s, 1, t, 1));
+        JEXPECT_OK(jblas_scal_ex(handle, n, &alpha, x, JDATATYPE_F16, 1, JDATATYPE_F32));
+        JEXPECT_OK(jblas_sscal(handle, n, &alpha, s, 1));
+        for (int64_t i = 0; i < n; ++i) {
+            JASSERT_EQ(y[i].bits, jalloc_bf16_from_f32(t[i]).bits);
+            JASSERT_EQ(x[i].bits, jalloc_f16_from_f32(s[i]).bits);
+        }
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* ---- Triangles ---- */
+
+JTEST(JblasEx, TriangularSolvesAreOfOneType) {
+    _Alignas(16) unsigned char alpha[16] = {0}, a[16] = {0}, b[16] = {0};
+    jhandle_t *handle = NULL;
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    for (int all = 0; all < 8 * 8 * 8; ++all) {
+        const jdatatype_t a_type = (jdatatype_t)(all & 7), b_type = (jdatatype_t)(all >> 3 & 7),
+                          computed = (jdatatype_t)(all >> 6);
+        jstatus_t want = worse(vectors_of(a_type, computed), vectors_of(b_type, computed));
+        if (want == JSTATUS_SUCCESS && (a_type != computed || b_type != computed))
+            want = JSTATUS_NOT_IMPLEMENTED;
+        const jdatatype_t x_type = a_type;
+        JSCOPED_TRACE("%s %s in %s", jdatatype_name(a_type), jdatatype_name(b_type),
+                      jdatatype_name(computed));
+        wide_put(alpha, (int)computed, 0, 3);
+        wide_put(a, (int)a_type, 0, 2);
+        wide_put(b, (int)b_type, 0, 5);
+        if (answers(handle, "jblas_trsm_ex: ",
+                    jblas_trsm_ex(handle, JBLAS_LEFT, JBLAS_UPPER, JBLAS_CONJUGATE, JBLAS_NON_UNIT,
+                                  1, 1, alpha, a, a_type, 1, b, b_type, 1, computed),
+                    want, x_type, computed))
+            JEXPECT_TRUE(wide_get(b, (int)b_type, 0) == 7.5L);
+        JASSERT_FALSE(jtest_has_failure());
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* In all, the rungs too. */
+JTEST(JblasEx, ATriangularSolveIsTheOneOfItsType) {
+    enum { M = 190, N = 150 };
+    static double a[M * M], b[M * N], plain[M * N];
+    const double alpha = 0.75;
+    for (int i = 0; i < M * M; ++i)
+        a[i] = i % (M + 1) == 0 ? 2 : jtest_random_double(-1, 1) / M;
+    for (int scarce = 0; scarce < 2; ++scarce) {
+        size_t bytes[2] = {0, 0};
+        jhandle_t *handle = NULL;
+        JASSERT_OK(jhandle_create(NULL, &handle));
+        for (int i = 0; i < M * N; ++i)
+            b[i] = plain[i] = jtest_random_double(-1, 1);
+#define SOLVE_EX()                                                                                 \
+    jblas_trsm_ex(handle, JBLAS_LEFT, JBLAS_LOWER, JBLAS_TRANSPOSE, JBLAS_NON_UNIT, M, N, &alpha,  \
+                  a, JDATATYPE_F64, M, b, JDATATYPE_F64, M, JDATATYPE_F64)
+#define SOLVE()                                                                                    \
+    jblas_dtrsm(handle, JBLAS_LEFT, JBLAS_LOWER, JBLAS_TRANSPOSE, JBLAS_NON_UNIT, M, N, &alpha, a, \
+                M, plain, M)
+        JEXPECT_OK(jhandle_start_size_query(handle));
+        (void)SOLVE_EX();
+        JEXPECT_OK(jhandle_stop_size_query(handle, &bytes[0]));
+        JEXPECT_OK(jhandle_start_size_query(handle));
+        (void)SOLVE();
+        JEXPECT_OK(jhandle_stop_size_query(handle, &bytes[1]));
+        JEXPECT_EQ(bytes[0], bytes[1]);
+
+        JEXPECT_OK(jhandle_set_budget(handle, scarce ? 64 : JALLOC_UNLIMITED));
+        const jstatus_t status = SOLVE_EX();
+        JEXPECT_STATUS(SOLVE(), status);
+        JEXPECT_EQ(memcmp(b, plain, sizeof b), 0);
+        JEXPECT_OK(jhandle_destroy(handle));
+    }
+#undef SOLVE
+#undef SOLVE_EX
+}
+
+/* ---- Rounding at each step ---- */
+
+/* ---- Kernels for 16 bits ---- */
+
+/* Every f16, and what lies in the middle of two neighbours and beside it, as the loops have it that
+ * datatype.h has for one number. */
+JTEST(JblasEx, SixteenBitsAreTheSameNumbersByEachKernelSet) {
+    enum { ALL = 0x10000, COUNT = 3 * ALL - 5 };
+    static float x[3 * ALL];
+    static jfloat16_t half[3 * ALL];
+    static jbfloat16_t brief[3 * ALL];
+    const float one = 1;
+    for (int i = 0; i < ALL; ++i) {
+        const jfloat16_t low = {(uint16_t)i}, high = {(uint16_t)(i + 1)};
+        x[3 * i] = (jalloc_f32_from_f16(low) + jalloc_f32_from_f16(high)) / 2;
+        x[3 * i + 1] = nextafterf(x[3 * i], INFINITY);
+        x[3 * i + 2] = nextafterf(x[3 * i], -INFINITY);
+    }
+
+    const ji_kernel_set_t *const before = ji_kernels;
+    for (size_t set = 0; ji_kernel_set_at(set) != NULL; ++set) {
+        if (!ji_kernel_set_is_here(ji_kernel_set_at(set)))
+            continue;
+        jhandle_t *handle = NULL;
+        JASSERT_OK(jhandle_create(NULL, &handle));
+        for (int i = 0; i < 3 * ALL; ++i)
+            half[i].bits = brief[i].bits = 0x8000; /* -0 + -0 is -0 */
+        JEXPECT_OK(jblas_axpy_ex(handle, 0, &one, x, JDATATYPE_F32, 1, half, JDATATYPE_F16, 1,
+                                 JDATATYPE_F32)); /* from here on set-up leaves the set alone */
+        ji_kernel_set_use(ji_kernel_set_at(set));
+        JSCOPED_TRACE("%s", ji_kernels->name);
+        JEXPECT_OK(jblas_axpy_ex(handle, COUNT, &one, x, JDATATYPE_F32, 1, half, JDATATYPE_F16, 1,
+                                 JDATATYPE_F32));
+        JEXPECT_OK(jblas_axpy_ex(handle, COUNT, &one, x, JDATATYPE_F32, 1, brief, JDATATYPE_BF16, 1,
+                                 JDATATYPE_F32));
+        int wrong = 0;
+        for (int i = 0; i < COUNT; ++i)
+            wrong += isnan(x[i]) ? !isnan(jalloc_f32_from_f16(half[i])) ||
+                                       !isnan(jalloc_f32_from_bf16(brief[i]))
+                                 : half[i].bits != jalloc_f16_from_f32(x[i]).bits ||
+                                       brief[i].bits != jalloc_bf16_from_f32(x[i]).bits;
+        JEXPECT_EQ(wrong, 0);
+
+        for (int i = 0; i < ALL; ++i)
+            half[i].bits = (uint16_t)i;
+        JEXPECT_OK(jblas_scal_ex(handle, ALL - 3, &one, half, JDATATYPE_F16, 1, JDATATYPE_F32));
+        for (int i = 0; i < ALL; ++i) /* a NaN may have become quiet */
+            wrong += half[i].bits != i && ((i & 0x7fff) <= 0x7c00 || half[i].bits != (i | 0x200));
+        JEXPECT_EQ(wrong, 0);
+        ji_kernel_set_use(before);
+        JEXPECT_OK(jhandle_destroy(handle));
+    }
+}
+
+/* Each step of an increment of 0 is rounded: 2048 and 1 are 2048 in 16 bits, 2048 and 1.5 2050. */
+JTEST(JblasEx, AnIncrementOf0SeesWhatWasRounded) {
+    const float one = 1;
+    const float x[4] = {1, 1, 1, 1.5f};
+    jfloat16_t y = jalloc_f16_from_f32(2048);
+    jhandle_t *handle = NULL;
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    JEXPECT_OK(
+        jblas_axpy_ex(handle, 3, &one, x, JDATATYPE_F32, 1, &y, JDATATYPE_F16, 0, JDATATYPE_F32));
+    JEXPECT_EQ(jalloc_f32_from_f16(y), 2048);
+    JEXPECT_OK(
+        jblas_axpy_ex(handle, 4, &one, x, JDATATYPE_F32, 1, &y, JDATATYPE_F16, 0, JDATATYPE_F32));
+    JEXPECT_EQ(jalloc_f32_from_f16(y), 2050);
+    JEXPECT_OK(jhandle_destroy(handle));
 }

@@ -196,6 +196,33 @@ EACH_FUNCTION(HasBitsOfItsOwn) {
     world_end(&world);
 }
 
+/* gemm3m does it by name: the same bits, whatever is lent, componentwise or not. */
+EACH_FUNCTION(IsWhatTheNameStandsFor) {
+    const blas_function_t *named =
+        &blas_functions[*param == BLAS_INDEX_cgemm ? BLAS_INDEX_cgemm3m : BLAS_INDEX_zgemm3m];
+    world_t world;
+    for (int64_t round = world_begin(&world, *param) ? jtest_iterations(12) : 0; round > 0;
+         round--) {
+        const int64_t n = jtest_random_between(1, 250); /* square: whatever is transposed */
+        BLAS_CASE(way, world.function, .m = n, .n = n, .k = n, .plain = true);
+        BLAS_CASE(name, named, .m = n, .n = n, .k = n, .plain = true);
+        copy_operands(way, name);
+        run(world.handle, way, 1);
+
+        JEXPECT_OK(jhandle_set_accuracy(world.handle, JACCURACY_COMPONENTWISE));
+        JEXPECT_OK(jhandle_set_workspace_size(world.handle, (size_t)(round % 3) << 18));
+        JEXPECT_FALSE(jstatus_is_error(blas_call(world.handle, name)));
+        JEXPECT_OK(jhandle_set_accuracy(world.handle, JACCURACY_NORMWISE));
+
+        const blas_operand_t *x = &way->operand[2], *y = &name->operand[2];
+        for (int64_t j = 0; j < n; j++)
+            for (int64_t i = 0; i < n; i++)
+                JASSERT_TRUE(wide_get(x->data, x->element, blas_index(x, 0, i, j)) ==
+                             wide_get(y->data, y->element, blas_index(y, 0, i, j)));
+    }
+    world_end(&world);
+}
+
 /* No more than the plain product's panels, which hold a real one's, and never less for more, also
  * where the way begins to pay. */
 static void check_bytes(world_t *world, blas_case_t *c, const int64_t *size) {
@@ -207,11 +234,13 @@ static void check_bytes(world_t *world, blas_case_t *c, const int64_t *size) {
     JSCOPED_TRACE("%s, %s, %d threads", ji_kernels->name, blas_describe(c), threads);
 
     const size_t bytes = blas_query(handle, c),
-                 panels = ji_panel_bytes(handle, JI_GEMM, type, size[0], size[1], size[2]).packed;
+                 panels =
+                     ji_call_panel_bytes(handle, JI_GEMM, type, size[0], size[1], size[2]).packed;
     JEXPECT_LE(bytes, panels);
     JEXPECT_LE(panels, ((size_t)12 + (size_t)threads) << 20);
-    JEXPECT_LE(ji_panel_bytes(handle, JI_GEMM, ji_real_of(type), size[0], size[1], size[2]).packed,
-               panels);
+    JEXPECT_LE(
+        ji_call_panel_bytes(handle, JI_GEMM, ji_real_of(type), size[0], size[1], size[2]).packed,
+        panels);
 
     for (int i = 0; i < 3; i++) {
         const int64_t more = jtest_random_between(1, 1000);

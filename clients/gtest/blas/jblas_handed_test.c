@@ -271,7 +271,8 @@ JTEST_EACH_FUNCTION(JblasHanded, WhatBlasDoesNotReadReachesNoCblas) {
         const bool null_is_taken =
             !device || (no_depth && blas_has(c, 'k') && !c->operand[0].is_band);
         if (!device || strcmp(param->routine->name, "trsm") != 0)
-            replace_inputs(c, null_is_taken && i / 6 % 2 ? NULL : forbidden, i % 4 < 2);
+            replace_inputs(c, null_is_taken && i / 6 % 2 ? NULL : forbidden,
+                           i % 4 < 2 || device); /* then the arrays themselves are read */
         JEXPECT_OK(
             jhandle_set_pointer_mode(handle, device ? JPOINTER_MODE_DEVICE : JPOINTER_MODE_HOST));
         forget();

@@ -7,6 +7,7 @@
 
 #include "jblas_routines.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -162,8 +163,11 @@ static bool go_far(far_operand_t *far, blas_case_t *c, int which) {
         return true;
 
     o->ld = o->ld < 0 ? -FAR : FAR;
-    const int64_t lines = o->kind == BLAS_VECTOR ? o->rows : o->columns,
-                  elements = (lines - 1) * FAR + (o->kind == BLAS_VECTOR ? 1 : o->height);
+    o->later.ld = FAR;
+    const int64_t columns = o->columns > o->later.columns ? o->columns : o->later.columns,
+                  lines = o->kind == BLAS_VECTOR ? o->rows : columns,
+                  height = o->height > o->later.rows ? o->height : o->later.rows,
+                  elements = (lines - 1) * FAR + (o->kind == BLAS_VECTOR ? 1 : height);
     far->bytes = (size_t)elements * wide_sizeof(o->element);
     o->data = reserve(far->bytes);
     if (o->data == NULL) {
@@ -179,7 +183,8 @@ static void come_back(const far_operand_t *far, blas_case_t *c, int which) {
     blas_operand_t *o = &c->operand[which];
     if (far->bytes == 0)
         return;
-    copy_elements(&far->near, o);
+    const blas_operand_t near = blas_after_the_call(&far->near), there = blas_after_the_call(o);
+    copy_elements(&near, &there);
     munmap(o->data, far->bytes);
     *o = far->near;
     c->pointer[which] = o->data;
@@ -242,7 +247,10 @@ JTEST_EACH_FUNCTION(JblasLimits, QueriesNearTheEndOfSizesDoNotWrap) {
         for (int round = 0; round < 2; ++round) {
             for (int which = 0; which < BLAS_OPERANDS; ++which) {
                 c->operand[which].ld = c->operand[which].kind == BLAS_VECTOR ? 1 : c->n;
-                c->operand[which].stride = which == 2 ? (c->n < 2001 ? c->n * c->n : INT64_MAX) : 0;
+                c->operand[which].later.ld = c->n;
+                if (c->operand[which].kind != BLAS_RESULT)
+                    c->operand[which].stride =
+                        c->operand[which].written ? (c->n < 2001 ? c->n * c->n : INT64_MAX) : 0;
             }
             JEXPECT_OK(jhandle_start_size_query(handle));
             const jstatus_t status = blas_call(handle, c);
@@ -283,7 +291,7 @@ static bool operand_is_possible(const blas_case_t *c, const blas_operand_t *o) {
     if (o->kind == BLAS_MATRIX)
         return o->ld >= 1 && o->ld >= o->height && addressable(o->ld, o->columns);
     return o->kind != BLAS_VECTOR ||
-           ((o->ld != 0 || c->function->routine->level == 1) && addressable(o->ld, rows));
+           ((o->ld != 0 || blas_takes_any_increment(c)) && addressable(o->ld, rows));
 }
 
 /* One right call, or one with an operand that lies so that no memory holds it: what every entry
@@ -296,9 +304,11 @@ static void expect_as_modelled(jhandle_t *handle, const blas_function_t *functio
     if ((o->kind != BLAS_VECTOR && o->kind != BLAS_MATRIX) || o->ld == 0)
         return;
     o->ld = draw_far(o->kind == BLAS_MATRIX ? o->height : o->rows);
-    blas_operand_t *last = &c->operand[2];
-    if (blas_has(c, 's')) /* its matrices lie one behind the other, or row by row in turn */
-        last->stride = last->ld > 0 && last->ld < 1 << 30 ? last->ld * last->columns : last->rows;
+    const bool near = o->ld > -(1 << 30) && o->ld < 1 << 30, vector = o->kind == BLAS_VECTOR;
+    if (blas_has(c, "pqs"[which])) /* items lie one behind the other, or row by row in turn */
+        o->stride = near     ? llabs(o->ld) * (vector ? o->rows : o->columns) + 1
+                    : vector ? 1
+                             : o->height;
     const bool possible = operand_is_possible(c, o), far = o->ld > INT32_MAX || o->ld < -INT32_MAX;
     JSCOPED_TRACE("%s, operand %d", blas_describe(c), which);
     size_t bytes;

@@ -27,8 +27,11 @@ static bool has_option(const char *text, const char *option) {
 /* The option that jblas-bench has for a letter of the signature; "" where there is none. */
 static void option_of(const blas_case_t *c, char letter, char *option, size_t bytes) {
     const blas_operand_t *o = letter >= 'x' ? &c->operand[letter - 'x'] : NULL;
-    const bool rank = strncmp(c->function->routine->name, "syrk", 4) == 0 ||
-                      strncmp(c->function->routine->name, "herk", 4) == 0;
+    /* Of syrk, herk and dgmm, not of syrkx and herkx, the second matrix is C. */
+    const bool rank =
+        strcmp(c->function->routine->name, "dgmm") == 0 ||
+        (c->operand[2].kind == BLAS_NONE && (strncmp(c->function->routine->name, "syrk", 4) == 0 ||
+                                             strncmp(c->function->routine->name, "herk", 4) == 0));
     int matrices = 0, vectors = 0;
     for (int which = 0; o && which < letter - 'x'; ++which) {
         matrices += c->operand[which].kind == BLAS_MATRIX;
@@ -42,6 +45,7 @@ static void option_of(const blas_case_t *c, char letter, char *option, size_t by
     case 'U': snprintf(option, bytes, "--uplo %c", c->uplo == JBLAS_UPPER ? 'U' : 'L'); break;
     case 'D': snprintf(option, bytes, "--diag %c", c->diag == JBLAS_UNIT ? 'U' : 'N'); break;
     case 'E': snprintf(option, bytes, "--compute_type %s", jdatatype_name(c->compute_type)); break;
+    case 'R': snprintf(option, bytes, "--cs_type %s", jdatatype_name(c->cs_type)); break;
     case 'F':
     case 'G':
     case 'H':
@@ -53,9 +57,9 @@ static void option_of(const blas_case_t *c, char letter, char *option, size_t by
     case 'n': snprintf(option, bytes, "-n %ld", (long)c->n); break;
     case 'k':
         snprintf(option, bytes, "%s %ld",
-                 blas_has(c, 'l')                                   ? "--kl"
-                 : strcmp(c->function->routine->name, "potrs") == 0 ? "--nrhs"
-                                                                    : "-k",
+                 blas_has(c, 'l')                                       ? "--kl"
+                 : strncmp(c->function->routine->name, "potrs", 5) == 0 ? "--nrhs"
+                                                                        : "-k",
                  (long)c->k);
         break;
     case 'l': snprintf(option, bytes, "--ku %ld", (long)c->ku); break;
@@ -64,9 +68,17 @@ static void option_of(const blas_case_t *c, char letter, char *option, size_t by
     case 'q':
     case 's': {
         const int which = (int)(strchr("pqs", letter) - "pqs");
-        snprintf(option, bytes, "--stride_%c %ld", 'a' + which, (long)c->operand[which].stride);
+        int before = 0;
+        for (int other = 0; other < which; ++other)
+            before += c->operand[other].kind == c->operand[which].kind;
+        snprintf(option, bytes, "--stride_%c %ld",
+                 c->operand[which].kind == BLAS_VECTOR ? 'x' + before
+                 : rank && c->operand[which].written   ? 'c'
+                                                       : 'a' + before,
+                 (long)c->operand[which].stride);
         break;
     }
+    case 'Y': snprintf(option, bytes, "--ldb %ld", (long)c->operand[0].later.ld); break;
     case 'x':
     case 'y':
     case 'z':
@@ -100,7 +112,8 @@ JTEST_EACH_FUNCTION(JblasLog, BenchLineSaysTheWholeCall) {
             if (*option && !has_option(line, option))
                 JFAIL("%s is missing", option);
         }
-        const bool rotates = strcmp(param->routine->name, "rot") == 0;
+        const bool rotates = strncmp(param->routine->name, "rot", 3) == 0 &&
+                             strcmp(param->routine->name, "rotmg") != 0;
         const bool makes = strcmp(param->routine->name, "rotmg") == 0;
         if (blas_has(c, 'a') || blas_has(c, 'A'))
             JEXPECT_SUBSTR(line, rotates ? "--c " : makes ? "--y1 " : "--alpha ");

@@ -56,15 +56,21 @@ static const struct {
     ji_host_function_t function;
     const char *name;
     bool is_square, writes_x, writes_a, has_y;
+    enum { ALL_TYPES, REAL_TYPES, COMPLEX_TYPES } types;
 } routines[] = {
-    {JI_GEMV, ji_host_gemv, "gemv", false, false, false, true},
-    {JI_GER, ji_host_ger, "ger", false, false, true, true},
-    {JI_GERC, ji_host_gerc, "gerc", false, false, true, true},
-    {JI_SYMV, ji_host_symv, "symv", true, false, false, true},
-    {JI_SYR, ji_host_syr, "syr", true, false, true, false},
-    {JI_SYR2, ji_host_syr2, "syr2", true, false, true, true},
-    {JI_TRMV, ji_host_trmv, "trmv", true, true, false, false},
-    {JI_TRSV, ji_host_trsv, "trsv", true, true, false, false},
+    {JI_GEMV, ji_host_gemv, "gemv", false, false, false, true, ALL_TYPES},
+    {JI_GER, ji_host_ger, "ger", false, false, true, true, ALL_TYPES},
+    {JI_GERC, ji_host_gerc, "gerc", false, false, true, true, ALL_TYPES},
+    {JI_SYMV, ji_host_symv, "symv", true, false, false, true, ALL_TYPES},
+    {JI_SYR, ji_host_syr, "syr", true, false, true, false, ALL_TYPES},
+    {JI_SYR2, ji_host_syr2, "syr2", true, false, true, true, ALL_TYPES},
+    {JI_TRMV, ji_host_trmv, "trmv", true, true, false, false, ALL_TYPES},
+    {JI_TRSV, ji_host_trsv, "trsv", true, true, false, false, ALL_TYPES},
+    {JI_SYMV_COMPLEX, ji_host_symv_complex, "symv", true, false, false, true, COMPLEX_TYPES},
+    {JI_SYR_COMPLEX, ji_host_syr_complex, "syr", true, false, true, false, COMPLEX_TYPES},
+    {JI_SYR2_COMPLEX, ji_host_syr2_complex, "syr2", true, false, true, true, COMPLEX_TYPES},
+    {JI_SKEWSYMV, ji_host_skewsymv, "skewsymv", true, false, false, true, REAL_TYPES},
+    {JI_SKEWSYR2, ji_host_skewsyr2, "skewsyr2", true, false, true, true, REAL_TYPES},
 };
 enum { ROUTINES = sizeof routines / sizeof routines[0] };
 
@@ -173,7 +179,9 @@ static void case_free(matvec_case_t *c) {
 static void case_define(matvec_case_t *c) {
     const jdatatype_t type = c->block.head.type;
     const ji_primitive_t primitive = routines[c->routine].primitive;
-    const int64_t panel = primitive == JI_SYMV ? JI_MATVEC_SYMMETRIC_PANEL : JI_MATVEC_PANEL(type);
+    const bool in_tiles =
+        primitive == JI_SYMV || primitive == JI_SYMV_COMPLEX || primitive == JI_SKEWSYMV;
+    const int64_t panel = in_tiles ? JI_MATVEC_SYMMETRIC_PANEL : JI_MATVEC_PANEL(type);
     ji_matvec_t block = c->block;
     char *x = malloc((size_t)c->taken * ji_sizeof(type)),
          *y = malloc((size_t)c->given * ji_sizeof(type));
@@ -222,7 +230,8 @@ static bool runs_at_once(ji_primitive_t primitive, const ji_matvec_t *v) {
     if (primitive == JI_GEMV)
         kernels->small(v->m, v->n, v->trans, alpha, v->a, v->lda, v->x, beta, v->y);
     else if (primitive == JI_SYMV)
-        kernels->symmetric(v->n, v->uplo == JBLAS_UPPER, alpha, v->a, v->lda, v->x, beta, v->y);
+        kernels->symmetric(v->n, JI_HERMITIAN, v->uplo == JBLAS_UPPER, alpha, v->a, v->lda, v->x,
+                           beta, v->y);
     else
         return false;
     return true;
@@ -268,8 +277,13 @@ static bool case_is_right_everywhere(matvec_case_t *c, int threads) {
 
 /* All types one by one, or where random cases are to be few, as many random ones. */
 static int type_count(void) { return (int)ji_min(4, jtest_iterations(4)); }
-static jdatatype_t draw_type(int number) {
-    return (jdatatype_t)(type_count() == 4 ? number : jtest_random_between(0, 3));
+/* Of a routine that not all types have, one that it has. */
+static jdatatype_t draw_type(int routine, int number) {
+    const jdatatype_t type =
+        (jdatatype_t)(type_count() == 4 ? number : (int)jtest_random_between(0, 3));
+    return routines[routine].types == REAL_TYPES      ? ji_real_of(type)
+           : routines[routine].types == COMPLEX_TYPES ? (jdatatype_t)((int)type | 2)
+                                                      : type;
 }
 
 static void check_random_cases(int64_t count, int64_t low, int64_t high, int threads) {
@@ -278,7 +292,7 @@ static void check_random_cases(int64_t count, int64_t low, int64_t high, int thr
         for (int routine = 0; routine < ROUTINES && is_right; routine++)
             for (int type = 0; type < type_count() && is_right; type++) {
                 matvec_case_t c;
-                case_make(&c, routine, draw_type(type), jtest_random_between(low, high),
+                case_make(&c, routine, draw_type(routine, type), jtest_random_between(low, high),
                           jtest_random_between(low, high));
                 is_right = case_is_right_everywhere(&c, threads);
                 case_free(&c);
@@ -303,7 +317,7 @@ JTEST(JblasMatvec, ThreadsLeaveTheBitsOfLargeSymmetricOnes) {
         const int64_t n = jtest_random_between(1537, 2100);
         matvec_case_t c;
         JEXPECT_EQ(routines[symv].primitive, JI_SYMV);
-        case_make(&c, symv, draw_type(type), n, n);
+        case_make(&c, symv, draw_type(symv, type), n, n);
         is_right = case_is_right_everywhere(&c, 8);
         case_free(&c);
     }
@@ -319,7 +333,7 @@ JTEST(JblasMatvec, ThreadsLeaveTheBitsOfWideAndOfTallOnes) {
                 const int64_t large = jtest_random_between(10000, 20000),
                               small = jtest_random_between(1, 120);
                 matvec_case_t c;
-                case_make(&c, routine, draw_type(type), is_tall ? large : small,
+                case_make(&c, routine, draw_type(routine, type), is_tall ? large : small,
                           is_tall ? small : large);
                 is_right = case_is_right_everywhere(&c, 3);
                 case_free(&c);

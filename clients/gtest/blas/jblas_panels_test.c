@@ -16,9 +16,10 @@
 #define MIB (1024 * KIB)
 
 static const int product_functions[] = {
-    BLAS_INDEX_sgemm,  BLAS_INDEX_dgemm, BLAS_INDEX_cgemm, BLAS_INDEX_zgemm,  BLAS_INDEX_ssymm,
-    BLAS_INDEX_zhemm,  BLAS_INDEX_dsyrk, BLAS_INDEX_cherk, BLAS_INDEX_dsyr2k, BLAS_INDEX_zher2k,
-    BLAS_INDEX_sgemmt, BLAS_INDEX_ztrmm, BLAS_INDEX_dtrmm, BLAS_INDEX_hgemm,  BLAS_INDEX_bgemm,
+    BLAS_INDEX_sgemm,  BLAS_INDEX_dgemm,  BLAS_INDEX_cgemm,  BLAS_INDEX_zgemm,
+    BLAS_INDEX_ssymm,  BLAS_INDEX_zhemm,  BLAS_INDEX_dsyrk,  BLAS_INDEX_cherk,
+    BLAS_INDEX_dsyr2k, BLAS_INDEX_zher2k, BLAS_INDEX_zherkx, BLAS_INDEX_sgemmt,
+    BLAS_INDEX_ztrmm,  BLAS_INDEX_dtrmm,  BLAS_INDEX_hgemm,  BLAS_INDEX_bgemm,
 };
 
 static void function_name(const void *function, char *name) {
@@ -29,12 +30,13 @@ static void function_name(const void *function, char *name) {
 static ji_primitive_t primitive_of(const blas_function_t *function) {
     return wide_is_half((int)function->type)               ? JI_GEMM_HALF
            : strcmp(function->routine->name, "gemmt") == 0 ? JI_GEMMT
+           : strcmp(function->routine->name, "herkx") == 0 ? JI_HERKX
                                                            : JI_GEMM;
 }
 
 static ji_panel_bytes_t wanted(jhandle_t *handle, const blas_function_t *function, int64_t m,
                                int64_t n, int64_t k) {
-    return ji_panel_bytes(handle, primitive_of(function), function->type, m, n, k);
+    return ji_call_panel_bytes(handle, primitive_of(function), function->type, m, n, k);
 }
 
 /* Each set of kernels that the processor has, in turn; the one before is in use again behind. */

@@ -84,11 +84,12 @@ static void spoil(blas_case_t *c) {
     blas_operand_t *o = &c->operand[jtest_random_between(0, BLAS_OPERANDS - 1)];
     int *const enums[] = {(int *)&c->side, (int *)&c->transa, (int *)&c->transb, (int *)&c->uplo,
                           (int *)&c->diag};
+    jdatatype_t *const types[] = {&c->types[jtest_random_between(0, 2)], &c->cs_type,
+                                  &c->compute_type, &c->compute_type};
     int64_t *const sizes[] = {&c->m, &c->n, &c->k, &c->ku, &c->batch_count};
     switch (jtest_random_between(0, 4)) {
     case 3: /* some that do not go together, or none */
-        *(jtest_random_bool() ? &c->types[jtest_random_between(0, 2)] : &c->compute_type) =
-            (jdatatype_t)jtest_random_between(-1, 8);
+        *types[jtest_random_between(0, 3)] = (jdatatype_t)jtest_random_between(-1, 8);
         break;
     case 0: *enums[jtest_random_between(0, 4)] = (int)jtest_random_between(-1, 200); break;
     case 1: *sizes[jtest_random_between(0, 4)] = -jtest_random_between(0, 5); break;

@@ -74,7 +74,15 @@ static void call_limited(void *argument) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
+/* Of batches those of one type: what a call takes besides its workspace does not depend on it, and
+ * each life is a process. */
+static bool stands_for_others(const blas_function_t *function) {
+    return strchr(function->routine->signature, 'b') == NULL || function->type == JDATATYPE_F64;
+}
+
 JTEST_EACH_FUNCTION(JblasScarce, EachLimitOfTheAddressSpaceHasAnAnswer) {
+    if (!stands_for_others(param))
+        return;
     limited_t limited = {.function = param};
     for (limited.room = 4096; limited.room <= (size_t)64 << 20 && !jtest_has_failure();
          limited.room *= 4)
@@ -192,6 +200,8 @@ static void fail_each(failing_t *failing, bool alone) {
 }
 
 JTEST_EACH_FUNCTION(JblasScarce, EachFailureHasAnAnswer) {
+    if (!stands_for_others(param))
+        return;
     jhandle_t *handle = blas_make_handle(NULL);
     static const int64_t sizes[] = {0, 50000, 400, 135}; /* that threads share, and panels */
     const int64_t size = sizes[param->routine->level];

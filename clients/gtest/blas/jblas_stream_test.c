@@ -163,7 +163,7 @@ JTEST_EACH_FUNCTION(JblasStream, HostPointersAreUsedBeforeTheReturn) {
         if (has_result(c)) { /* there on return, so the call waits */
             JEXPECT_OK(blas_call(scene.handle, c));
             JEXPECT_TRUE(blas_same_as(c, attempt.answer));
-            JEXPECT_EQ(synchronizations(scene.handle), 1); /* and says so */
+            JEXPECT_EQ(synchronizations(scene.handle), c->batch_count > 0); /* and says so */
         } else {
             close_gate(&scene.gate, scene.stream);
             JEXPECT_OK(blas_call(scene.handle, c));

@@ -58,7 +58,7 @@ static woven_case_t make_case(ji_primitive_t primitive) {
                                         JDATATYPE_F64_C};
     static const jblas_operation_t operations[] = {JBLAS_NO_TRANSPOSE, JBLAS_TRANSPOSE,
                                                    JBLAS_CONJUGATE_TRANSPOSE};
-    const int64_t n = jtest_random_between(1, JI_WOVEN_ORDER), sides = jtest_random_between(1, 20);
+    const int64_t n = jtest_random_between(1, JI_WOVEN_ORDER), sides = jtest_random_between(1, 16);
     const bool solves = primitive == JI_TRSM, left = jtest_random_bool();
     const jdatatype_t type = types[jtest_random_between(0, 3)];
     woven_case_t c = {.primitive = primitive};
@@ -146,5 +146,29 @@ JTEST(JblasWoven, ItemsHaveTheBitsOfOneAfterTheOther) {
         }
     }
     ji_kernel_set_use(before);
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+/* Groups of lanes, what is left over, and a group of which one matrix is not definite. */
+JTEST(JblasWoven, ABatchSaysOfEachItemWhatAPlainCallSays) {
+    enum { ORDER = 7, ITEMS = 43, ELEMENTS = ORDER * ORDER };
+    static double plain[ITEMS * ELEMENTS], batched[ITEMS * ELEMENTS];
+    int64_t info[ITEMS], expected;
+    jhandle_t *handle = NULL;
+    JASSERT_OK(jhandle_create(NULL, &handle));
+
+    for (int i = 0; i < ITEMS * ELEMENTS; i++)
+        plain[i] = i % ELEMENTS % (ORDER + 1) == 0 ? ORDER : any();
+    plain[20 * ELEMENTS + 3 * (ORDER + 1)] = -1;
+    memcpy(batched, plain, sizeof plain);
+
+    JEXPECT_OK(jblas_dpotrf_strided_batched(handle, JBLAS_LOWER, ORDER, batched, ORDER, ELEMENTS,
+                                            info, ITEMS));
+    for (int i = 0; i < ITEMS; i++) {
+        JEXPECT_OK(
+            jblas_dpotrf(handle, JBLAS_LOWER, ORDER, plain + i * ELEMENTS, ORDER, &expected));
+        JEXPECT_EQ(info[i], expected);
+        JEXPECT_EQ(info[i], i == 20 ? 4 : 0);
+    }
+    JEXPECT_EQ(memcmp(plain, batched, sizeof plain), 0);
     JEXPECT_OK(jhandle_destroy(handle));
 }

@@ -46,7 +46,7 @@ static void draw(elementwise_case_t *c, ji_elementwise_t what, ji_storage_t stor
     c->args.uplo = jtest_random_bool() ? JBLAS_UPPER : JBLAS_LOWER;
     c->args.trans = JBLAS_NO_TRANSPOSE;
     c->args.m = jtest_random_between(1, MOST), c->args.n = jtest_random_between(1, MOST);
-    c->args.k = jtest_random_between(0, 3), c->args.ku = jtest_random_between(0, 3);
+    c->args.k = jtest_random_between(0, 3);
     c->args.lda = LEADING;
     c->args.incx = jtest_random_bool() ? 1 : -2, c->args.incy = jtest_random_bool() ? 3 : -1;
     draw_numbers(c->type, c->a, 2 * NUMBERS);
@@ -79,14 +79,6 @@ static void call_jblas(elementwise_case_t *c, jhandle_t *handle) {
         conjugate_numbers(c->type, c->y, 8 * MOST);
 
     switch (c->turned.elementwise) {
-    case JI_ELEMENTWISE_GENERAL:
-        if (storage == JI_STORED_BAND)
-            CALL(gbmv, args->trans, args->m, args->n, args->kl, args->ku, alpha, a, args->lda, x,
-                 args->incx, ONE, y, args->incy);
-        else
-            CALL(gemv, args->trans, args->m, args->n, alpha, a, args->lda, x, args->incx, ONE, y,
-                 args->incy);
-        break;
     case JI_ELEMENTWISE_HERMITIAN:
         if (storage == JI_STORED_BAND)
             CALL(hbmv, args->uplo, args->n, args->k, alpha, a, args->lda, x, args->incx, ONE, y,
@@ -130,7 +122,6 @@ JTEST(DropinElementwise, IsTheCallWithConjugates) {
         ji_elementwise_t what;
         ji_storage_t storage;
     } kinds[] = {
-        {JI_ELEMENTWISE_GENERAL, JI_STORED_FULL},     {JI_ELEMENTWISE_GENERAL, JI_STORED_BAND},
         {JI_ELEMENTWISE_HERMITIAN, JI_STORED_FULL},   {JI_ELEMENTWISE_HERMITIAN, JI_STORED_BAND},
         {JI_ELEMENTWISE_HERMITIAN, JI_STORED_PACKED}, {JI_ELEMENTWISE_OUTER, JI_STORED_FULL},
         {JI_ELEMENTWISE_RANK1, JI_STORED_FULL},       {JI_ELEMENTWISE_RANK1, JI_STORED_PACKED},
@@ -147,8 +138,8 @@ JTEST(DropinElementwise, IsTheCallWithConjugates) {
 
         call_jblas(&c, handle);
         ji_dropin_elementwise(d.type, &d.args, &d.turned, d.alpha, d.storage);
-        JSCOPED_TRACE("kind %zu m=%ld n=%ld k=%ld ku=%ld uplo=%d", kind, (long)c.args.m,
-                      (long)c.args.n, (long)c.args.k, (long)c.args.ku, (int)c.args.uplo);
+        JSCOPED_TRACE("kind %zu m=%ld n=%ld k=%ld uplo=%d", kind, (long)c.args.m, (long)c.args.n,
+                      (long)c.args.k, (int)c.args.uplo);
         JEXPECT_TRUE(are_near(c.type, c.a, d.a, 2 * NUMBERS));
         JEXPECT_TRUE(are_near(c.type, c.y, d.y, 8 * MOST));
         JEXPECT_TRUE(are_near(c.type, c.x, d.x, 8 * MOST));

@@ -120,14 +120,14 @@ void gpu_case_begin(gpu_case_t *g, jhandle_t *handle, blas_case_t *c) {
         gpu_upload(g->region[which], o->region, o->region_bytes);
         unsigned char *data = (unsigned char *)g->region[which] + lead_bytes(o);
         if (c->pointer[which] == (void *)o->pointers) {
-            void *pointers[BLAS_MAX_BATCH];
-            for (int item = 0; item < BLAS_MAX_BATCH; ++item)
+            void *pointers[BLAS_MAX_BATCH] = {NULL};
+            for (int64_t item = 0; item < o->count; ++item)
                 pointers[item] = data + ((unsigned char *)o->pointers[item] - o->data);
             g->table[which] = gpu_take(sizeof pointers);
             gpu_upload(g->table[which], pointers, sizeof pointers);
             c->pointer[which] = g->table[which];
         } else {
-            c->pointer[which] = data;
+            c->pointer[which] = data + (size_t)blas_origin(o) * wide_sizeof(o->element);
         }
     }
     if (mode == JPOINTER_MODE_DEVICE) {
@@ -153,11 +153,6 @@ void gpu_case_end(gpu_case_t *g, bool download) {
     if (g->scalars != NULL)
         gpu_give(g->scalars, sizeof c->scalar);
     memcpy(c->pointer, g->pointer, sizeof g->pointer);
-}
-
-/* Before the first case is drawn. */
-__attribute__((constructor)) static void gpu_draw_what_there_is(void) {
-    blas_draws_conjugate = false;
 }
 
 jstatus_t gpu_blas_call(jhandle_t *handle, blas_case_t *c) {

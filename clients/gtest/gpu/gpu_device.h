@@ -58,4 +58,10 @@ typedef struct gpu_case {
 void gpu_case_begin(gpu_case_t *g, jhandle_t *handle, blas_case_t *c);
 void gpu_case_end(gpu_case_t *g, bool download);
 
+/* Whether an operand is conjugated without being transposed. */
+static inline bool gpu_conjugates_alone(const blas_case_t *c) {
+    return (blas_has(c, 'T') && c->transa == JBLAS_CONJUGATE) ||
+           (blas_has(c, 'V') && c->transb == JBLAS_CONJUGATE);
+}
+
 #endif

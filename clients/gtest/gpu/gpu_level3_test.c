@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "blas/blas.h"
+#include "blas/host/host.h"
 #include "blas/primitives/split.h"
 
 static const ji_row_t any_row = {.name = "level3"};
@@ -81,6 +82,18 @@ static bool twin_same(twin_t *t, const char *what) {
 
 static ji_scalar_t constant(jdatatype_t type, double real) { return ji_constant(type, real); }
 
+/* Of a batch, which the host knows by its form. */
+static void run_on_host(ji_primitive_t primitive, ji_matmat_t *block) {
+    if (primitive != JI_GEMM_BATCHED && primitive != JI_GEMM_STRIDED) {
+        ji_host_primitives[primitive](block);
+        return;
+    }
+    ji_matmat_t batch = *block;
+    batch.head.form = primitive == JI_GEMM_BATCHED ? JI_FORM_POINTERS : JI_FORM_STRIDED;
+    batch.batch.level = 3, batch.batch.threads = 1, batch.batch.primitive = JI_GEMM;
+    ji_host_batch(&batch);
+}
+
 /* Runs the block on both sides: pointers of the host's stand in it. */
 static bool both_agree(ji_primitive_t primitive, ji_matmat_t block, twin_t *a, twin_t *b, twin_t *c,
                        const char *what) {
@@ -88,7 +101,7 @@ static bool both_agree(ji_primitive_t primitive, ji_matmat_t block, twin_t *a, t
     block.a = a->host, there.a = a->device;
     block.b = b->host, there.b = b->device;
     block.c = c->host, there.c = c->device;
-    ji_host_primitives[primitive](&block);
+    run_on_host(primitive, &block);
     JEXPECT_OK(run_on_device(primitive, &there));
     const bool same_a = twin_same(a, what), same_b = twin_same(b, what),
                same_c = twin_same(c, what);
@@ -124,7 +137,8 @@ JTEST(GpuLevel3, LargeTiles) {
     for (int type = JDATATYPE_F32; type <= JDATATYPE_F64_C; ++type)
         for (int i = 0; i < 9 && !jtest_has_failure(); ++i) {
             const int64_t m = sizes[i % 3][0], n = sizes[i % 3][1], k = sizes[i % 3][2];
-            ji_matmat_t block = {.head = {(jdatatype_t)type, 0, &any_row}, .m = m, .n = n, .k = k};
+            ji_matmat_t block = {
+                .head = {.type = (jdatatype_t)type, .row = &any_row}, .m = m, .n = n, .k = k};
             block.transa = (jblas_operation_t)(JBLAS_NO_TRANSPOSE + i % 3);
             block.transb = (jblas_operation_t)(JBLAS_NO_TRANSPOSE + i / 3);
             block.lda = block.transa == JBLAS_NO_TRANSPOSE ? m + 3 : k + 1;
@@ -149,7 +163,8 @@ JTEST(GpuLevel3, LargeTilesOfTriangles) {
             const bool hermitian = (i & 4) != 0;
             if (hermitian && !ji_is_complex((jdatatype_t)type))
                 break;
-            ji_matmat_t block = {.head = {(jdatatype_t)type, 0, &any_row}, .m = n, .n = n, .k = 11};
+            ji_matmat_t block = {
+                .head = {.type = (jdatatype_t)type, .row = &any_row}, .m = n, .n = n, .k = 11};
             block.uplo = i & 1 ? JBLAS_UPPER : JBLAS_LOWER;
             block.transa = i & 2       ? JBLAS_NO_TRANSPOSE
                            : hermitian ? JBLAS_CONJUGATE_TRANSPOSE
@@ -191,10 +206,10 @@ JTEST(GpuLevel3, MoreProductsThanBlocks) {
     const int64_t count = 66000;
     const jdatatype_t type = JDATATYPE_F32;
     ji_matmat_t block = {
-        .head = {.type = type, .row = &any_row}, .m = 2, .n = 2, .k = 1, .batch_count = count};
+        .head = {.type = type, .row = &any_row}, .m = 2, .n = 2, .k = 1, .batch.count = count};
     block.transa = block.transb = JBLAS_NO_TRANSPOSE;
     block.lda = 2, block.ldb = 1, block.ldc = 2;
-    block.stride_a = 2, block.stride_b = 2, block.stride_c = 4;
+    block.batch.stride_a = 2, block.batch.stride_b = 2, block.batch.stride_c = 4;
     block.alpha = constant(type, 2), block.beta = constant(type, -1);
     twin_t a = twin_take(type, 2 * count), b = twin_take(type, 2 * count),
            c = twin_take(type, 4 * count);
@@ -213,7 +228,7 @@ JTEST(GpuLevel3, MoreProductsThanBlocks) {
     gpu_upload(table, there[0], table_bytes);
     ji_matmat_t many = block;
     many.a = here[0], many.b = here[1], many.c = here[2];
-    ji_host_primitives[JI_GEMM_BATCHED](&many);
+    run_on_host(JI_GEMM_BATCHED, &many);
     many.a = table, many.b = table + table_bytes / 3, many.c = table + table_bytes / 3 * 2;
     JEXPECT_OK(run_on_device(JI_GEMM_BATCHED, &many));
     both_agree(JI_GEMM_STRIDED, block, &a, &b, &c, "batch");
@@ -225,7 +240,7 @@ JTEST(GpuLevel3, MoreProductsThanBlocks) {
 JTEST(GpuLevel3, LeadingDimensionsMuchLargerThanRows) {
     const int64_t far = 50021;
     for (int type = JDATATYPE_F32; type <= JDATATYPE_F64_C && !jtest_has_failure(); ++type) {
-        ji_matmat_t block = {.head = {(jdatatype_t)type, 0, &any_row},
+        ji_matmat_t block = {.head = {.type = (jdatatype_t)type, .row = &any_row},
                              .m = 5,
                              .n = 7,
                              .k = 6,
@@ -249,7 +264,8 @@ JTEST(GpuLevel3, TriangularProductThenSolveGivesBack) {
     const int64_t order = 100, count = 170; /* more strips than the fake modules have blocks */
     for (int type = JDATATYPE_F32; type <= JDATATYPE_F64_C; ++type)
         for (int i = 0; i < 24 && !jtest_has_failure(); ++i) {
-            ji_matmat_t block = {.head = {(jdatatype_t)type, 0, &any_row}, .lda = order + 2};
+            ji_matmat_t block = {.head = {.type = (jdatatype_t)type, .row = &any_row},
+                                 .lda = order + 2};
             block.side = i & 1 ? JBLAS_LEFT : JBLAS_RIGHT;
             block.uplo = i & 2 ? JBLAS_UPPER : JBLAS_LOWER;
             block.diag = i & 4 ? JBLAS_UNIT : JBLAS_NON_UNIT;
@@ -293,7 +309,7 @@ JTEST(GpuLevel3, TriangularProductThenSolveGivesBack) {
 JTEST(GpuLevel3, GeamInPlace) {
     for (int type = JDATATYPE_F32; type <= JDATATYPE_F64_C; ++type)
         for (int i = 0; i < 4 && !jtest_has_failure(); ++i) {
-            ji_matmat_t block = {.head = {(jdatatype_t)type, 0, &any_row},
+            ji_matmat_t block = {.head = {.type = (jdatatype_t)type, .row = &any_row},
                                  .m = 70,
                                  .n = 70,
                                  .lda = 72,
@@ -320,7 +336,7 @@ JTEST(GpuLevel3, ScaleAndClear) {
     for (int type = JDATATYPE_F32; type <= JDATATYPE_F64_C; ++type)
         for (int i = 0; i < 4 && !jtest_has_failure(); ++i) {
             ji_matmat_t block = {
-                .head = {(jdatatype_t)type, 0, &any_row}, .m = 67, .n = 35, .ldb = 70};
+                .head = {.type = (jdatatype_t)type, .row = &any_row}, .m = 67, .n = 35, .ldb = 70};
             const ji_primitive_t primitive = i < 2 ? JI_SCALE_MATRIX : JI_TRIANGLE_CLEAR;
             const ji_scalar_t value = constant(block.head.type, i % 2 ? 0 : 2);
             twin_t b = twin_take(block.head.type, 70 * 35), alpha = twin_take(block.head.type, 1);

@@ -1,9 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Reductions on a GPU: dot, nrm2, asum, iamax. Their bits depend on the elements and nothing else:
- * not on the workspace, the run, where the vectors lie or how far their elements are apart. And
- * they are right where a careless sum is not. */
+/* Reductions on a GPU: dot, nrm2, asum, iamax, iamin. Their bits depend on the elements and nothing
+ * else: not on the workspace, the run, where the vectors lie or how far their elements are apart.
+ * And they are right where a careless sum is not. */
 
 #include "gpu_device.h"
 #include "jblas_reference.h"
@@ -16,7 +16,7 @@
 #define BLOCK 4096 /* elements of a partial result */
 #define RESULT_BYTES 16
 
-typedef enum { DOT, DOTC, NRM2, ASUM, IAMAX } kind_t;
+typedef enum { DOT, DOTC, NRM2, ASUM, IAMAX, IAMIN } kind_t;
 typedef struct reduction {
     const char *name;
     kind_t kind;
@@ -37,7 +37,11 @@ typedef struct reduction {
     X(isamax, IAMAX, F32)                                                                          \
     X(idamax, IAMAX, F64)                                                                          \
     X(icamax, IAMAX, F32_C)                                                                        \
-    X(izamax, IAMAX, F64_C)
+    X(izamax, IAMAX, F64_C)                                                                        \
+    X(isamin, IAMIN, F32)                                                                          \
+    X(idamin, IAMIN, F64)                                                                          \
+    X(icamin, IAMIN, F32_C)                                                                        \
+    X(izamin, IAMIN, F64_C)
 #define FOR_TWO(X)                                                                                 \
     X(sdot, DOT, F32)                                                                              \
     X(ddot, DOT, F64)                                                                              \
@@ -68,7 +72,7 @@ static void name_of(const void *reduction, char *name) {
 #define EACH_REDUCTION(name) JTEST_P_NAMED(GpuReduce, name, reduction_t, reductions, name_of)
 
 static int result_type(const reduction_t *r) {
-    return r->kind <= DOTC ? (int)r->type : r->kind == IAMAX ? WIDE_I64 : (int)r->type & 1;
+    return r->kind <= DOTC ? (int)r->type : r->kind >= IAMAX ? WIDE_I64 : (int)r->type & 1;
 }
 
 /* ---- Vectors ---- */
@@ -145,7 +149,7 @@ static bool is_right(const reduction_t *r, int64_t n, const void *x, const void 
                      const unsigned char *result) {
     const int element = (int)r->type;
     wide_t sum = 0;
-    long double bound = 0, largest = -1;
+    long double bound = 0, extreme = 0;
     for (int64_t i = 0; i < n; ++i) {
         wide_t a = wide_get(x, element, i);
         switch (r->kind) {
@@ -158,11 +162,13 @@ static bool is_right(const reduction_t *r, int64_t n, const void *x, const void 
             break;
         case NRM2: sum += __real__ a * __real__ a + __imag__ a * __imag__ a; break;
         case ASUM: sum += wide_abs(a); break;
-        case IAMAX: {
+        case IAMAX:
+        case IAMIN: {
             const long double size =
                 wide_epsilon(element) > 1e-10L ? (float)wide_abs(a) : (double)wide_abs(a);
-            if (size > largest)
-                largest = size, sum = (long double)(i + 1);
+            const bool is_first = r->kind == IAMAX ? size > extreme : size < extreme;
+            if (is_first || i == 0)
+                extreme = size, sum = (long double)(i + 1);
             break;
         }
         }
@@ -170,7 +176,7 @@ static bool is_right(const reduction_t *r, int64_t n, const void *x, const void 
     if (r->kind == NRM2)
         sum = sqrtl(__real__ sum);
     if (r->kind != DOT && r->kind != DOTC)
-        bound = r->kind == IAMAX ? 0 : wide_abs(sum);
+        bound = r->kind >= IAMAX ? 0 : wide_abs(sum);
     const wide_t got = wide_get(result, result_type(r), 0), apart = got - sum;
     /* Blocks and trees: far fewer roundings stand behind one another than there are elements. */
     if (wide_abs(apart) <= 64 * wide_epsilon(element) * bound)
@@ -286,13 +292,13 @@ EACH_REDUCTION(NoElementsGiveZero) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* One partial result a block: a sum, or two numbers for a norm (its scale) and iamax (its
- * place). */
+/* One partial result a block: a sum, or two numbers for a norm (its scale), iamax and
+ * iamin (its place). */
 EACH_REDUCTION(WorkspaceIsAPartialResultForEachBlock) {
     jhandle_t *handle = gpu_make_handle();
     const size_t granule = jdevice_granule_bytes(gpu_device());
     const size_t partial =
-        param->kind == NRM2 || param->kind == IAMAX ? 16 : wide_sizeof(result_type(param));
+        param->kind == NRM2 || param->kind >= IAMAX ? 16 : wide_sizeof(result_type(param));
     JEXPECT_EQ(wanted_bytes(handle, param, BLOCK), 0);
     JEXPECT_EQ(wanted_bytes(handle, param, BLOCK + 1), granule);
     JEXPECT_EQ(wanted_bytes(handle, param, 1000 * BLOCK),
@@ -394,12 +400,12 @@ JTEST(GpuReduce, NormKnowsInfinityAndNaN) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* ---- iamax ---- */
+/* ---- iamax, iamin ---- */
 
-/* Many elements are the largest, or NaN: the first one counts, wherever its block and its thread
- * are. */
+/* Many elements are the largest or the smallest, or NaN: the first one counts, wherever its block
+ * and its thread are. */
 EACH_REDUCTION(TheFirstOfEqualElementsIsFound) {
-    if (param->kind != IAMAX)
+    if (param->kind < IAMAX)
         return;
     jhandle_t *handle = gpu_make_handle();
     for (int64_t round = jtest_iterations(16); round > 0 && !jtest_has_failure(); --round) {
@@ -408,9 +414,10 @@ EACH_REDUCTION(TheFirstOfEqualElementsIsFound) {
         const int64_t first = jtest_random_between(0, n - 1),
                       nan = round % 2 ? n : jtest_random_between(0, n - 1);
         void *x = draw(param->type, n);
+        const double extreme = param->kind == IAMAX ? 5 : 0;
         for (int64_t i = first; i < n;
              i += i == first || jtest_random_between(0, 3) ? jtest_random_between(1, 400) : 1)
-            wide_put(x, (int)param->type, i, jtest_random_bool() ? 5 : -5);
+            wide_put(x, (int)param->type, i, jtest_random_bool() ? extreme : -extreme);
         for (int64_t i = nan; i < n; i += jtest_random_between(1, 3000)) {
             wide_t value = jtest_random_double(-9, 9);
             if (wide_is_complex((int)param->type) && jtest_random_bool())
@@ -435,7 +442,7 @@ EACH_REDUCTION(TheFirstOfEqualElementsIsFound) {
 
 /* Elements of no size: all are equal. */
 EACH_REDUCTION(ZerosHaveAFirstElement) {
-    if (param->kind != IAMAX)
+    if (param->kind < IAMAX)
         return;
     jhandle_t *handle = gpu_make_handle();
     void *x = calloc(3 * BLOCK, wide_sizeof((int)param->type));

@@ -22,8 +22,9 @@ static const char *const places[PLACE_COUNT] = {
     "the triangle that is not referenced", "a unit diagonal",
     "imaginary parts of a Hermitian diagonal", "padding between columns"};
 
+/* A band's array has corners, which are no elements, and is padded below. */
 static place_t place_of(const blas_operand_t *o, int64_t i, int64_t j) {
-    if (i >= o->rows)
+    if (i < 0 || i >= o->rows || (o->is_band && !blas_is_placed(o, i, j)))
         return PLACE_PADDING;
     if (!blas_is_part(o, i, j))
         return i == j ? PLACE_UNIT_DIAGONAL : PLACE_TRIANGLE;
@@ -39,7 +40,8 @@ static bool put(blas_case_t *c, place_t nan) {
             continue;
         const size_t size = wide_sizeof(o->element);
         for (int64_t j = 0; j < o->columns; ++j)
-            for (int64_t i = 0; i < o->ld; ++i) {
+            for (int64_t row = 0; row < o->ld; ++row) {
+                const int64_t i = o->is_band ? row - o->above + j : row;
                 const place_t place = place_of(o, i, j);
                 const size_t offset = (size_t)blas_index(o, 0, i, j) * size;
                 if (place == PLACE_NONE || offset + size > o->bytes)

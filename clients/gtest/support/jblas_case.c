@@ -33,17 +33,26 @@ bool blas_has(const blas_case_t *c, char letter) {
     return strchr(c->function->routine->signature, letter) != NULL;
 }
 
+bool blas_takes_any_increment(const blas_case_t *c) {
+    return c->function->routine->level == 1 || strcmp(c->function->routine->name, "dgmm") == 0;
+}
+
 static bool is_upper(const blas_operand_t *o) {
     return o->part == BLAS_UPPER || o->part == BLAS_STRICTLY_UPPER;
 }
 
+int64_t blas_origin(const blas_operand_t *o) {
+    return o->stride < 0 && o->count > 0 ? (1 - o->count) * o->stride : 0;
+}
+
 int64_t blas_index(const blas_operand_t *o, int64_t batch, int64_t i, int64_t j) {
+    const int64_t first = blas_origin(o) + batch * o->stride;
     if (o->kind == BLAS_MATRIX)
-        return batch * o->stride + (o->is_band ? o->above + i - j : i) + j * o->ld;
+        return first + (o->is_band ? o->above + i - j : i) + j * o->ld;
     if (o->kind == BLAS_PACKED)
-        return i + (is_upper(o) ? j * (j + 1) / 2 : j * (2 * o->rows - j - 1) / 2);
+        return first + i + (is_upper(o) ? j * (j + 1) / 2 : j * (2 * o->rows - j - 1) / 2);
     /* A negative increment begins at the other end. */
-    return o->ld >= 0 ? i * o->ld : (i - o->rows + 1) * o->ld;
+    return first + (o->ld >= 0 ? i * o->ld : (i - o->rows + 1) * o->ld);
 }
 
 bool blas_is_placed(const blas_operand_t *o, int64_t i, int64_t j) {
@@ -68,7 +77,8 @@ bool blas_is_part(const blas_operand_t *o, int64_t i, int64_t j) {
 
 static int64_t draw_size(const blas_case_t *c, const blas_wish_t *wish) {
     static const int64_t edges[] = {15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129};
-    static const int64_t usual[] = {0, 200, 60, 24}, rare[] = {0, 20000, 300, 140}; /* by level */
+    static const int64_t usual[] = {0, 200, 60, 24}, rare[] = {0, 20000, 300, 140}, /* by level */
+        of_batch[] = {0, 60, 24, 16};
     const int level = c->function->routine->level;
     if (wish->high > 0)
         return jtest_random_between(wish->low, wish->high);
@@ -79,7 +89,9 @@ static int64_t draw_size(const blas_case_t *c, const blas_wish_t *wish) {
         return jtest_random_between(1, 8);
     if (kind < 36)
         return edges[jtest_random_between(0, 11)];
-    return jtest_random_between(1, kind < 40 ? rare[level] : usual[level]);
+    return jtest_random_between(1, blas_has(c, 'b') ? of_batch[level]
+                                   : kind < 40      ? rare[level]
+                                                    : usual[level]);
 }
 
 /* A number well away from zero, so that a product with NaN is NaN and a lost term is seen. */
@@ -103,7 +115,7 @@ static wide_t draw_element(int element) {
 static void draw_types(blas_case_t *c) {
     static const jdatatype_t by_width[] = {JDATATYPE_F16, JDATATYPE_BF16, JDATATYPE_F32,
                                            JDATATYPE_F64};
-    c->compute_type = c->function->type;
+    c->compute_type = c->cs_type = c->function->type;
     for (int which = 0; which < BLAS_OPERANDS; ++which)
         c->types[which] = c->function->type;
     if (c->function->type != JI_TYPE_x)
@@ -116,8 +128,9 @@ static void draw_types(blas_case_t *c) {
                       : kind < 7 ? JDATATYPE_F64
                       : kind < 8 ? JDATATYPE_F32_C
                                  : JDATATYPE_F64_C;
+    const bool one = blas_has(c, 'S'); /* trsm_ex */
     for (int which = 0; which < BLAS_OPERANDS; ++which)
-        switch (c->compute_type) {
+        switch (one ? JDATATYPE_F32_C : c->compute_type) {
         case JDATATYPE_I32: c->types[which] = which < 2 ? JDATATYPE_I8 : JDATATYPE_I32; break;
         case JDATATYPE_F32: c->types[which] = by_width[jtest_random_between(0, 2)]; break;
         case JDATATYPE_F64: c->types[which] = by_width[jtest_random_between(0, 3)]; break;
@@ -126,12 +139,17 @@ static void draw_types(blas_case_t *c) {
             break;
         default: c->types[which] = c->compute_type;
         }
+
+    /* Some that is computed in, or that its parts could be. */
+    const int widest = wide_real_of((int)c->compute_type) == JDATATYPE_F64 ? 3 : 2;
+    c->cs_type = jtest_random_bool() ? c->types[0] : by_width[jtest_random_between(0, widest)];
 }
 
 static void draw_scalar(blas_case_t *c, int which, char typed, char real, bool plain, bool zero,
                         bool one) {
-    const int type = (int)c->compute_type;
-    const int element = blas_has(c, real) || wide_is_half(type) ? wide_real_of(type) : type;
+    const int type = (int)(blas_has(c, 'R') ? c->cs_type : c->compute_type);
+    const bool sums = wide_is_half(type) && !blas_has(c, 'R');
+    const int element = blas_has(c, real) || sums ? wide_real_of(type) : type;
     const int64_t kind = plain ? 9 : jtest_random_between(0, 6);
     wide_t value = zero || kind == 0          ? 0
                    : one || kind == 1         ? 1
@@ -159,35 +177,70 @@ static void draw_parameters(blas_case_t *c, bool plain) {
     c->pointer[BLAS_ALPHA] = c->scalar;
 }
 
+/* Elements from the first to the last of an item. */
+static int64_t length_of(const blas_operand_t *o) {
+    if (o->rows <= 0 || o->columns <= 0)
+        return 0;
+    if (o->kind == BLAS_PACKED)
+        return o->rows * (o->rows + 1) / 2;
+    return o->kind == BLAS_VECTOR ? (o->rows - 1) * llabs(o->ld) + 1
+                                  : (o->columns - 1) * o->ld + o->height;
+}
+
+/* Inputs may be one for the batch; items are one behind the other, in either direction, or take
+ * turns: rows of one matrix, elements of one vector. */
+static void draw_stride(blas_case_t *c, int which, const blas_wish_t *wish) {
+    blas_operand_t *o = &c->operand[which];
+    const bool strided = blas_has(c, "pqs"[which]) && !wish->tight;
+    o->stride = o->kind == BLAS_MATRIX ? o->ld * o->columns : length_of(o);
+    if (!strided)
+        return;
+    if (!o->written && jtest_random_bool()) {
+        o->stride = 0;
+        return;
+    }
+    o->stride += jtest_random_between(0, 5);
+    if (jtest_random_bool() && o->ld != 0 && o->kind != BLAS_PACKED) {
+        const int64_t rows = o->kind == BLAS_VECTOR ? 1 : o->height, sign = o->ld < 0 ? -1 : 1;
+        o->stride = rows + jtest_random_between(0, 2);
+        o->ld = sign * (o->stride * o->count + jtest_random_between(rows + 1, rows + 3));
+    }
+    if (jtest_random_bool())
+        o->stride = -o->stride;
+}
+
+/* As often as not the leading dimension stays, if it can. */
+static void draw_later(blas_operand_t *o, const blas_wish_t *wish) {
+    const int64_t least = o->later.rows > 1 ? o->later.rows : 1;
+    o->later.ld = least + (wish->tight ? 0 : jtest_random_between(0, 3));
+    if (o->ld >= least && !wish->tight && jtest_random_bool())
+        o->later.ld = o->ld;
+
+    const int64_t elements = (o->later.columns - 1) * o->later.ld + o->later.rows;
+    if (o->bytes > 0 && (size_t)elements > o->bytes)
+        o->bytes = (size_t)elements;
+}
+
 static void draw_layout(blas_case_t *c, int which, const blas_wish_t *wish) {
     blas_operand_t *o = &c->operand[which];
-    static const int64_t increments[] = {1, 1, 2, 3, -1, -1, -2, -5, 0}; /* 0 at level 1 alone */
+    static const int64_t increments[] = {1, 1, 2, 3, -1, -1, -2, -5, 0}; /* 0 where it may be */
     if (o->kind == BLAS_VECTOR) {
-        /* A long recurrence in one element may leave the range of its type. */
+        /* A long recurrence in one element may leave the range of its type, which may be f16. */
+        const int64_t longest = blas_has(c, 'R') ? 6 : 40;
         const bool recurs =
-            o->rows > 40 && (blas_has(c, 'c') || blas_has(c, 'C') || blas_has(c, 'P'));
-        const bool any = c->function->routine->level == 1 && !recurs;
+            o->rows > longest && (blas_has(c, 'c') || blas_has(c, 'C') || blas_has(c, 'P'));
+        const bool any = blas_takes_any_increment(c) && !recurs;
         o->ld = wish->tight ? 1 : increments[jtest_random_between(0, any ? 8 : 7)];
-        o->bytes = o->rows > 0 ? (size_t)((o->rows - 1) * llabs(o->ld) + 1) : 0;
     } else if (o->kind == BLAS_MATRIX) {
         o->ld = (o->height > 1 ? o->height : 1) + (wish->tight ? 0 : jtest_random_between(0, 3));
-        o->stride = o->ld * o->columns;
-        if (blas_has(c, "pqs"[which]) && !wish->tight) /* inputs may be shared by the batch */
-            o->stride =
-                !o->written && jtest_random_bool() ? 0 : o->stride + jtest_random_between(0, 5);
-        if (blas_has(c, "pqs"[which]) && o->written && !wish->tight && jtest_random_bool()) {
-            /* Rows in turn. */
-            o->stride = o->rows + jtest_random_between(0, 2);
-            o->ld = o->stride * o->count + jtest_random_between(o->rows + 1, o->rows + 3);
-        }
-        const bool empty = o->height <= 0 || o->columns <= 0 || o->count <= 0;
-        o->bytes =
-            empty ? 0 : (size_t)((o->count - 1) * o->stride + (o->columns - 1) * o->ld + o->height);
-    } else if (o->kind == BLAS_PACKED) {
-        o->bytes = (size_t)(o->rows * (o->rows + 1) / 2);
-    } else {
-        o->bytes = (size_t)o->rows;
     }
+    if (o->kind != BLAS_RESULT)
+        draw_stride(c, which, wish);
+    const int64_t length = o->kind == BLAS_RESULT ? o->rows : length_of(o);
+    o->bytes =
+        length > 0 && o->count > 0 ? (size_t)((o->count - 1) * llabs(o->stride) + length) : 0;
+    if (o->later.moves)
+        draw_later(o, wish);
     o->bytes *= wide_sizeof(o->element);
 }
 
@@ -235,12 +288,10 @@ static void fill_operand(blas_operand_t *o) {
             }
 }
 
-bool blas_draws_conjugate = true;
-
 static jblas_operation_t draw_operation(const blas_function_t *function) {
     const blas_operations_t operations = function->routine->operations;
     const bool complex = wide_is_complex((int)function->type);
-    const bool any = operations == BLAS_ANY_OPERATION && (!complex || blas_draws_conjugate);
+    const bool any = operations == BLAS_ANY_OPERATION;
     const jblas_operation_t drawn = (jblas_operation_t)jtest_random_between(
         JBLAS_NO_TRANSPOSE, any ? JBLAS_CONJUGATE : JBLAS_CONJUGATE_TRANSPOSE);
 
@@ -268,7 +319,9 @@ blas_case_t *blas_case_create(const blas_function_t *function, const blas_wish_t
     c->n = wish->n ? wish->n : draw_size(c, wish);
     c->k = wish->no_depth ? 0 : wish->k ? wish->k : draw_size(c, wish);
     c->ku = draw_size(c, wish);
-    c->batch_count = wish->low > 0 ? 2 : jtest_random_between(0, BLAS_MAX_BATCH);
+    c->batch_count = !blas_has(c, 'b') ? 1
+                     : wish->low > 0   ? 2
+                                       : jtest_random_between(0, BLAS_MAX_BATCH);
     draw_scalar(c, 0, 'a', 'A', wish->plain, wish->alpha_zero, false);
     draw_scalar(c, 1, 'c', 'C', wish->plain, wish->beta_zero, wish->beta_one);
     if (blas_has(c, 'P'))
@@ -285,9 +338,12 @@ blas_case_t *blas_case_create(const blas_function_t *function, const blas_wish_t
             abort();
         fill_operand(o);
         memcpy(o->before, o->region, o->region_bytes);
-        for (int64_t item = 0; item < BLAS_MAX_BATCH; ++item)
+        const bool has_pointers = blas_has(c, 'b') && !blas_has(c, 'p') && o->kind != BLAS_RESULT;
+        for (int64_t item = 0; item < o->count; ++item)
             o->pointers[item] = o->data + (size_t)(item * o->stride) * wide_sizeof(o->element);
-        c->pointer[which] = blas_has(c, 'b') && !blas_has(c, 'p') ? (void *)o->pointers : o->data;
+        c->pointer[which] = has_pointers
+                                ? (void *)o->pointers
+                                : o->data + (size_t)blas_origin(o) * wide_sizeof(o->element);
     }
     return c;
 }
@@ -298,7 +354,9 @@ void blas_resize(blas_case_t *c, int64_t m, int64_t n, int64_t k) {
     for (int which = 0; which < BLAS_OPERANDS; ++which) {
         blas_operand_t *o = &c->operand[which];
         o->ld = o->kind == BLAS_MATRIX && o->height > 1 ? o->height : 1;
-        o->stride = o->ld * o->columns;
+        if (o->kind != BLAS_RESULT)
+            o->stride = o->kind == BLAS_MATRIX ? o->ld * o->columns : length_of(o);
+        o->later.ld = o->later.rows > 1 ? o->later.rows : 1;
     }
 }
 
@@ -339,6 +397,7 @@ const char *blas_describe(blas_case_t *c) {
         case 'A': SAY(" alpha=%Lg%+Lgi", __real__ c->alpha, __imag__ c->alpha); break;
         case 'c':
         case 'C': SAY(" beta=%Lg%+Lgi", __real__ c->beta, __imag__ c->beta); break;
+        case 'Y': SAY(" ld afterwards=%ld", (long)c->operand[0].later.ld); break;
         case 'x':
         case 'y':
         case 'z': SAY(" ld%d=%ld", *letter - 'x', (long)c->operand[*letter - 'x'].ld); break;
@@ -407,10 +466,30 @@ static bool element_right(const blas_case_t *c, wide_t got, wide_t want, long do
     return wide_abs(apart) <= allowed; /* false for NaN */
 }
 
-bool blas_right(blas_case_t *c) {
-    if (!c->has_reference)
+blas_operand_t blas_after_the_call(const blas_operand_t *o) {
+    blas_operand_t after = *o;
+    if (o->later.moves)
+        after.rows = o->later.rows, after.columns = o->later.columns, after.ld = o->later.ld;
+    return after;
+}
+
+/* What each item should be: item 0 comes last, since each is given in its place. It is also the one
+ * of which a test may ask the routine's reference itself. */
+static void find_reference(blas_case_t *c) {
+    if (c->has_reference)
+        return;
+
+    for (c->item = c->batch_count - 1; c->item >= 0; --c->item) {
         c->function->routine->reference(c);
+        for (int which = 0; which < BLAS_OPERANDS; ++which)
+            c->operand[which].want[c->item] = c->operand[which].want[0];
+    }
+    c->item = 0;
     c->has_reference = true;
+}
+
+bool blas_right(blas_case_t *c) {
+    find_reference(c);
     bool right = true;
     for (int which = 0; which < BLAS_OPERANDS && right; ++which) {
         blas_operand_t *o = &c->operand[which];
@@ -422,12 +501,13 @@ bool blas_right(blas_case_t *c) {
         memcpy(expected, o->before, o->region_bytes);
         const size_t size = wide_sizeof(o->element), lead = (size_t)(o->data - o->region);
         const bool written = o->written && !c->quick;
+        const blas_operand_t after = blas_after_the_call(o);
         for (int64_t item = 0; written && item < o->count && right; ++item)
-            for (int64_t j = 0; j < o->columns && right; ++j)
-                for (int64_t i = 0; i < o->rows && right; ++i) {
-                    if (!blas_is_part(o, i, j))
+            for (int64_t j = 0; j < after.columns && right; ++j)
+                for (int64_t i = 0; i < after.rows && right; ++i) {
+                    if (!blas_is_part(&after, i, j))
                         continue;
-                    const int64_t index = blas_index(o, item, i, j);
+                    const int64_t index = blas_index(&after, item, i, j);
                     const wide_t got = wide_get(o->data, o->element, index);
                     const wide_t want = *wide_at(o->want[item], i, j);
                     if (!element_right(c, got, want, *wide_bound_at(o->want[item], i, j),
@@ -483,9 +563,7 @@ long double blas_largest(const blas_case_t *c, int which) {
 bool blas_within(blas_case_t *c, long double bound) {
     blas_operand_t *o = &c->operand[2];
     unsigned char *before = o->before + (o->data - o->region);
-    if (!c->has_reference)
-        c->function->routine->reference(c);
-    c->has_reference = true;
+    find_reference(c);
     for (int64_t j = 0; j < o->columns; ++j)
         for (int64_t i = 0; i < o->rows; ++i) {
             const int64_t at = blas_index(o, 0, i, j);

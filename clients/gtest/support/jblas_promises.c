@@ -32,10 +32,10 @@ void blas_requirement_is_continuous(jhandle_t *handle, const blas_function_t *fu
                                     double growth) {
     static const int64_t centres[] = {16,  32,   64,   96,   128,  192,  256,
                                       512, 1024, 2048, 4096, 8192, 16384};
-    const double element_bytes = (double)jhandle_sizeof_datatype(function->type);
     for (int64_t draw = 0; draw < 6; ++draw)
         for (size_t i = 0; i < sizeof centres / sizeof *centres; ++i) {
             BLAS_CASE(c, function, .low = 2, .high = 2, .plain = true, .hollow = true);
+            const double element_bytes = (double)jhandle_sizeof_datatype(c->compute_type);
             size_t before = 0;
             for (int64_t n = centres[i] - 2; n <= centres[i] + 2; ++n) {
                 blas_resize(c, n, n, n);

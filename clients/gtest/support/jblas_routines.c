@@ -23,9 +23,8 @@
 #define OPERAND_UPDATED(routine, name, of) OPERAND_##routine##_##name,
 #define OPERAND_VECTOR(routine, name, ...) OPERAND_##routine##_##name,
 #define OPERAND_MATRIX(routine, name, ...) OPERAND_##routine##_##name,
-#define OPERAND_STRIDED(routine, name, ...) OPERAND_##routine##_##name,
-#define OPERAND_POINTERS(routine, name, ...) OPERAND_##routine##_##name,
 #define OPERAND_PACKED(routine, name, ...) OPERAND_##routine##_##name,
+#define OPERAND_LEADING(routine, name, ...)
 #define OPERAND_TYPED_VECTOR(routine, name, ...) OPERAND_##routine##_##name,
 #define OPERAND_TYPED_MATRIX(routine, name, ...) OPERAND_##routine##_##name,
 #define OPERANDS(routine, level)                                                                   \
@@ -36,6 +35,7 @@ typedef enum structure {
     STRUCTURE_GENERAL,
     STRUCTURE_SYMMETRIC,
     STRUCTURE_HERMITIAN,
+    STRUCTURE_SKEW,
     STRUCTURE_TRIANGULAR,
     STRUCTURE_INVERTED,
     STRUCTURE_FACTOR,
@@ -50,7 +50,8 @@ static void shape_result(blas_case_t *c, int which, int element, int64_t numbers
                                          .rows = numbers,
                                          .columns = 1,
                                          .ld = 1,
-                                         .count = 1};
+                                         .count = c->batch_count,
+                                         .stride = 1};
 }
 
 static void shape_vector(blas_case_t *c, int which, int64_t n, bool written, bool read) {
@@ -60,12 +61,12 @@ static void shape_vector(blas_case_t *c, int which, int64_t n, bool written, boo
                                          .unread = !read,
                                          .rows = n,
                                          .columns = 1,
-                                         .count = 1};
+                                         .count = c->batch_count};
 }
 
 static void shape_matrix(blas_case_t *c, int which, int64_t rows, int64_t columns,
-                         structure_t structure, int64_t count, bool written, bool read) {
-    const bool strict = blas_has(c, 'D') && c->diag == JBLAS_UNIT;
+                         structure_t structure, bool written, bool read) {
+    const bool strict = structure == STRUCTURE_SKEW || (blas_has(c, 'D') && c->diag == JBLAS_UNIT);
     c->operand[which] = (blas_operand_t){.kind = BLAS_MATRIX,
                                          .element = (int)c->types[which],
                                          .written = written,
@@ -73,7 +74,7 @@ static void shape_matrix(blas_case_t *c, int which, int64_t rows, int64_t column
                                          .rows = rows,
                                          .columns = columns,
                                          .height = rows,
-                                         .count = count};
+                                         .count = c->batch_count};
     blas_operand_t *o = &c->operand[which];
     if (structure != STRUCTURE_GENERAL)
         o->part = c->uplo == JBLAS_UPPER ? (strict ? BLAS_STRICTLY_UPPER : BLAS_UPPER)
@@ -84,6 +85,11 @@ static void shape_matrix(blas_case_t *c, int which, int64_t rows, int64_t column
         o->dominance = BLAS_SOLVABLE;
     if (structure == STRUCTURE_DEFINITE)
         o->dominance = BLAS_POSITIVE_DEFINITE;
+}
+
+static void shape_later(blas_operand_t *o, int64_t rows, int64_t columns) {
+    o->later.moves = true;
+    o->later.rows = rows, o->later.columns = columns;
 }
 
 /* What SHAPE_MATRIX has made of the array becomes the matrix that it holds. */
@@ -111,24 +117,20 @@ static void shape_band(blas_operand_t *o, int64_t rows, int64_t below, int64_t a
     shape_result(args, OPERAND_##routine##_##name, RESULT_##of, NUMBERS_##of, true);
 #define SHAPE_VECTOR(routine, name, inc, access, count, read)                                      \
     shape_vector(args, OPERAND_##routine##_##name, JI_COUNT_##count, IS_##access, IS_READ_##read);
-#define SHAPE_MATRICES(routine, name, access, structure, shape, read, count)                       \
+#define SHAPE_MATRIX(routine, name, ld, access, structure, shape, read)                            \
     shape_matrix(args, OPERAND_##routine##_##name, JI_ROWS_##shape, JI_COLUMNS_##shape,            \
-                 STRUCTURE_##structure, count, IS_##access, IS_READ_##read);                       \
+                 STRUCTURE_##structure, IS_##access, IS_READ_##read);                              \
     {                                                                                              \
         blas_operand_t *o = &args->operand[OPERAND_##routine##_##name];                            \
         (void)o;                                                                                   \
         AS_##shape;                                                                                \
     }
-#define SHAPE_MATRIX(routine, name, ld, access, structure, shape, read)                            \
-    SHAPE_MATRICES(routine, name, access, structure, shape, read, 1)
-#define SHAPE_STRIDED(routine, name, ld, stride, access, structure, shape, read)                   \
-    SHAPE_MATRICES(routine, name, access, structure, shape, read, args->batch_count)
-#define SHAPE_POINTERS(routine, name, ld, access, structure, shape, read)                          \
-    SHAPE_MATRICES(routine, name, access, structure, shape, read, args->batch_count)
 #define SHAPE_PACKED(routine, name, access, structure, order, read)                                \
     shape_matrix(args, OPERAND_##routine##_##name, args->order, args->order,                       \
-                 STRUCTURE_##structure, 1, IS_##access, IS_READ_##read);                           \
+                 STRUCTURE_##structure, IS_##access, IS_READ_##read);                              \
     args->operand[OPERAND_##routine##_##name].kind = BLAS_PACKED;
+#define SHAPE_LEADING(routine, ld, name, shape)                                                    \
+    shape_later(&args->operand[OPERAND_##routine##_##name], JI_ROWS_##shape, JI_COLUMNS_##shape);
 #define SHAPE_TYPED_VECTOR(routine, name, type, inc, ...)                                          \
     SHAPE_VECTOR(routine, name, inc, __VA_ARGS__)
 #define SHAPE_TYPED_MATRIX(routine, name, type, ld, ...)                                           \
@@ -154,7 +156,7 @@ JI_ROUTINE_LIST(SHAPES)
 
 /* ---- References ---- */
 
-typedef enum { GENERAL, TRIANGULAR, SYMMETRIC, HERMITIAN } form_t;
+typedef enum { GENERAL, TRIANGULAR, SYMMETRIC, HERMITIAN, SKEW } form_t;
 
 static const unsigned char *before(const blas_operand_t *o) {
     return o->before + (o->data - o->region);
@@ -180,13 +182,15 @@ static wide_matrix_t load(blas_case_t *c, int which, int64_t item, form_t form) 
                     *wide_at(a, i, j) = 1;
                 continue;
             }
-            wide_t value = wide_get(before(o), o->element, blas_index(o, item, i, j));
+            wide_t value = wide_get(before(o), o->element, blas_index(o, c->item + item, i, j));
             if (o->hermitian && i == j)
                 value = __real__ value;
             *wide_at(a, i, j) = value;
-            if ((form == SYMMETRIC || form == HERMITIAN) && i != j) {
+            if ((form == SYMMETRIC || form == HERMITIAN || form == SKEW) && i != j) {
                 if (form == HERMITIAN)
                     __imag__ value = -__imag__ value;
+                if (form == SKEW)
+                    value = -value;
                 *wide_at(a, j, i) = value;
             }
         }
@@ -288,6 +292,11 @@ static void reference_scal(blas_case_t *c) {
         c->operand[0].written = false;
     want_product(c, 0, 0, c->alpha, load(c, 0, 0, GENERAL), one(c), 0);
 }
+/* How much coarser an operand is than what is computed in: with an increment of 0 it is rounded to
+ * its own type after each step. */
+static long double rounding(const blas_case_t *c, int which) {
+    return fmaxl(wide_epsilon(c->operand[which].element) / wide_epsilon((int)c->compute_type), 1);
+}
 static void reference_axpy(blas_case_t *c) {
     want_product(c, 1, 0, c->alpha, load(c, 0, 0, GENERAL), one(c), 1);
     wide_matrix_t want = c->operand[1].want[0], y = scaled(c, 1, 0, 1);
@@ -295,6 +304,7 @@ static void reference_axpy(blas_case_t *c) {
         return;
     for (int64_t i = 1; i < want.rows; ++i) /* all into one element */
         want.e[0] += want.e[i] - y.e[i], want.bound[0] += want.bound[i];
+    want.bound[0] *= rounding(c, 1);
     for (int64_t i = 1; i < want.rows; ++i)
         want.e[i] = want.e[0], want.bound[i] = want.bound[0];
     c->depth = want.rows;
@@ -314,10 +324,18 @@ static void rotate(blas_case_t *c, wide_t h11, wide_t h12, wide_t h21, wide_t h2
         if (c->operand[1].ld == 0)
             y.e[i] = y.e[0], y.bound[i] = y.bound[0];
     }
+    const bool recurs = c->operand[0].ld == 0 || c->operand[1].ld == 0;
+    const long double steps = recurs ? fmaxl(rounding(c, 0), rounding(c, 1)) : 1;
+    for (int64_t i = 0; i < x.rows; ++i)
+        x.bound[i] *= steps, y.bound[i] *= steps;
     c->operand[0].want[0] = x, c->operand[1].want[0] = y;
-    c->depth = c->operand[0].ld == 0 || c->operand[1].ld == 0 ? 2 * x.rows : 2;
+    c->depth = recurs ? 2 * x.rows : 2;
 }
-static void reference_rot(blas_case_t *c) { rotate(c, c->c, c->s, -c->s, c->c); }
+static void reference_rot(blas_case_t *c) {
+    wide_t conjugate = c->s;
+    __imag__ conjugate = -__imag__ c->s;
+    rotate(c, __real__ c->c, c->s, -conjugate, __real__ c->c);
+}
 static void reference_rotm(blas_case_t *c) {
     const int type = (int)c->function->type;
     const wide_t flag = wide_get(c->scalar, type, 0);
@@ -445,6 +463,14 @@ static void reference_gerc(blas_case_t *c) { ger(c, JBLAS_CONJUGATE_TRANSPOSE); 
 static void reference_symv(blas_case_t *c) {
     want_product(c, 2, 0, c->alpha, load(c, 0, 0, SYMMETRIC), load(c, 1, 0, GENERAL), c->beta);
 }
+/* Nothing is multiplied with the diagonal: below it, and above it. */
+static void reference_skewsymv(blas_case_t *c) {
+    wide_matrix_t lower = load(c, 0, 0, SKEW), upper = lower, x = load(c, 1, 0, GENERAL);
+    lower.above = upper.below = -1;
+    want_product(c, 2, 0, c->alpha, lower, x, c->beta);
+    if (c->alpha != 0)
+        wide_multiply_add(c->alpha, upper, x, c->operand[2].want[0]);
+}
 static void reference_hemv(blas_case_t *c) {
     want_product(c, 2, 0, c->alpha, load(c, 0, 0, HERMITIAN), load(c, 1, 0, GENERAL), c->beta);
 }
@@ -455,22 +481,30 @@ static void reference_syr(blas_case_t *c) {
         operate(c, x, c->operand[1].hermitian ? JBLAS_CONJUGATE_TRANSPOSE : JBLAS_TRANSPOSE), 1);
     c->quick = c->alpha == 0;
 }
-/* want of operand 2 = alpha A B^o + conj(alpha) B A^o + beta of what it was, with o the transpose,
- * or the conjugate one where it is Hermitian. */
-static void want_rank_2(blas_case_t *c, wide_matrix_t a, wide_matrix_t b, wide_t beta) {
-    const bool hermitian = c->operand[2].hermitian;
-    const jblas_operation_t other = hermitian ? JBLAS_CONJUGATE_TRANSPOSE : JBLAS_TRANSPOSE;
-    wide_t alpha = c->alpha;
+/* want of operand 2 = alpha A B^o + second B A^o + beta of what it was, with o the transpose, or
+ * the conjugate one where it is Hermitian. */
+static void want_rank_2_by(blas_case_t *c, wide_t alpha, wide_t second, wide_matrix_t a,
+                           wide_matrix_t b, wide_t beta) {
+    const jblas_operation_t other =
+        c->operand[2].hermitian ? JBLAS_CONJUGATE_TRANSPOSE : JBLAS_TRANSPOSE;
     want_product(c, 2, 0, alpha, a, operate(c, b, other), beta);
-    if (hermitian)
-        __imag__ alpha = -__imag__ alpha;
     if (alpha != 0)
-        wide_multiply_add(alpha, b, operate(c, a, other), c->operand[2].want[0]);
+        wide_multiply_add(second, b, operate(c, a, other), c->operand[2].want[0]);
     c->depth = 2 * a.columns;
+}
+/* The second alpha is the conjugate one where it is Hermitian. */
+static void want_rank_2(blas_case_t *c, wide_matrix_t a, wide_matrix_t b, wide_t beta) {
+    wide_t second = c->alpha;
+    if (c->operand[2].hermitian)
+        __imag__ second = -__imag__ second;
+    want_rank_2_by(c, c->alpha, second, a, b, beta);
 }
 static void reference_syr2(blas_case_t *c) {
     want_rank_2(c, load(c, 0, 0, GENERAL), load(c, 1, 0, GENERAL), 1);
     c->quick = c->alpha == 0;
+}
+static void reference_skewsyr2(blas_case_t *c) {
+    want_rank_2_by(c, -c->alpha, c->alpha, load(c, 0, 0, GENERAL), load(c, 1, 0, GENERAL), 1);
 }
 static void reference_trmv(blas_case_t *c) {
     want_product(c, 1, 0, 1, operate(c, load(c, 0, 0, TRIANGULAR), c->transa),
@@ -484,9 +518,8 @@ static void reference_trsv(blas_case_t *c) {
     c->depth = c->n;
 }
 static void reference_gemm(blas_case_t *c) {
-    for (int64_t item = 0; item < c->operand[2].count; ++item)
-        want_product(c, 2, item, c->alpha, operate(c, load(c, 0, item, GENERAL), c->transa),
-                     operate(c, load(c, 1, item, GENERAL), c->transb), c->beta);
+    want_product(c, 2, 0, c->alpha, operate(c, load(c, 0, 0, GENERAL), c->transa),
+                 operate(c, load(c, 1, 0, GENERAL), c->transb), c->beta);
 }
 static void symm(blas_case_t *c, form_t form) {
     wide_matrix_t a = load(c, 0, 0, form), b = load(c, 1, 0, GENERAL);
@@ -495,6 +528,7 @@ static void symm(blas_case_t *c, form_t form) {
 }
 static void reference_symm(blas_case_t *c) { symm(c, SYMMETRIC); }
 static void reference_hemm(blas_case_t *c) { symm(c, HERMITIAN); }
+static void reference_skewsymm(blas_case_t *c) { symm(c, SKEW); }
 static void reference_syrk(blas_case_t *c) {
     const jblas_operation_t other =
         c->operand[1].hermitian ? JBLAS_CONJUGATE_TRANSPOSE : JBLAS_TRANSPOSE;
@@ -505,6 +539,20 @@ static void reference_syrk(blas_case_t *c) {
 static void reference_syr2k(blas_case_t *c) {
     want_rank_2(c, operate(c, load(c, 0, 0, GENERAL), c->trans),
                 operate(c, load(c, 1, 0, GENERAL), c->trans), c->beta);
+    c->quick = c->beta == 1 && (c->alpha == 0 || c->k == 0);
+}
+static void reference_skewsyr2k(blas_case_t *c) {
+    want_rank_2_by(c, -c->alpha, c->alpha, operate(c, load(c, 0, 0, GENERAL), c->trans),
+                   operate(c, load(c, 1, 0, GENERAL), c->trans), c->beta);
+}
+/* For any A and B; what should be Hermitian is taken to be. */
+static void reference_syrkx(blas_case_t *c) {
+    const bool hermitian = c->operand[2].hermitian;
+    const jblas_operation_t other = hermitian ? JBLAS_CONJUGATE_TRANSPOSE : JBLAS_TRANSPOSE;
+    want_product(c, 2, 0, c->alpha, operate(c, load(c, 0, 0, GENERAL), c->trans),
+                 operate(c, operate(c, load(c, 1, 0, GENERAL), c->trans), other), c->beta);
+    for (int64_t i = 0; i < c->n && hermitian; ++i)
+        __imag__ *wide_at(c->operand[2].want[0], i, i) = 0;
     c->quick = c->beta == 1 && (c->alpha == 0 || c->k == 0);
 }
 static void reference_trmm(blas_case_t *c) {
@@ -539,6 +587,38 @@ static void reference_geam(blas_case_t *c) {
     if (c->beta != 0)
         wide_add(c->beta, operate(c, load(c, 1, 0, GENERAL), c->transb), want);
     c->operand[2].want[0] = want;
+    c->depth = 1;
+}
+/* Of a product of two numbers there is one rounding, or a few where they are complex. */
+static void reference_dgmm(blas_case_t *c) {
+    wide_matrix_t a = load(c, 0, 0, GENERAL), x = load(c, 1, 0, GENERAL);
+    for (int64_t j = 0; j < a.columns; ++j)
+        for (int64_t i = 0; i < a.rows; ++i) {
+            const wide_t by = x.e[c->side == JBLAS_LEFT ? i : j];
+            *wide_at(a, i, j) *= by;
+            *wide_bound_at(a, i, j) = wide_abs(*wide_at(a, i, j));
+        }
+    c->operand[2].want[0] = a;
+    c->depth = 1;
+}
+static void reference_imatcopy(blas_case_t *c) {
+    const blas_operand_t *a = &c->operand[0];
+    wide_matrix_t want = wide_zeros(&c->arena, a->later.rows, a->later.columns);
+    if (c->alpha != 0)
+        wide_add(c->alpha, operate(c, load(c, 0, 0, GENERAL), c->trans), want);
+    c->operand[0].want[0] = want;
+    c->depth = 1;
+}
+static void reference_trttp(blas_case_t *c) {
+    c->operand[1].want[0] = load(c, 0, 0, GENERAL);
+    c->depth = 0;
+}
+static void reference_omatcopy(blas_case_t *c) {
+    const blas_operand_t *b = &c->operand[1];
+    wide_matrix_t want = wide_zeros(&c->arena, b->rows, b->columns);
+    if (c->alpha != 0)
+        wide_add(c->alpha, operate(c, load(c, 0, 0, GENERAL), c->trans), want);
+    c->operand[1].want[0] = want;
     c->depth = 1;
 }
 static void reference_trtri(blas_case_t *c) {
@@ -589,10 +669,23 @@ static void reference_potrs(blas_case_t *c) {
 #define reference_tpmv reference_trmv
 #define reference_tpsv reference_trsv
 #define reference_her2k reference_syr2k
+#define reference_tpttr reference_trttp
 #define reference_gemmt reference_gemm
-#define reference_gemm_batched reference_gemm
+#define reference_gemmtr reference_gemm
+#define reference_symv_complex reference_symv
+#define reference_syr_complex reference_syr
+#define reference_syr2_complex reference_syr2
+#define reference_gemm3m reference_gemm
+#define reference_herkx reference_syrkx
 #define reference_gemm_ex reference_gemm
-#define reference_gemm_strided_batched reference_gemm
+#define reference_axpy_ex reference_axpy
+#define reference_dot_ex reference_dot
+#define reference_dotc_ex reference_dotc
+#define reference_nrm2_ex reference_nrm2
+#define reference_asum_ex reference_asum
+#define reference_scal_ex reference_scal
+#define reference_rot_ex reference_rot
+#define reference_trsm_ex reference_trsm
 
 #define LETTER(routine, kind, ...) LETTER_##kind(routine, __VA_ARGS__)
 #define LETTER_ENUM(routine, name, which) LETTER_##name,
@@ -604,15 +697,15 @@ static void reference_potrs(blas_case_t *c) {
 #define LETTER_VECTOR(routine, name, ...)                                                          \
     '0' + OPERAND_##routine##_##name, 'x' + OPERAND_##routine##_##name,
 #define LETTER_MATRIX(routine, name, ...) LETTER_VECTOR(routine, name, )
-#define LETTER_STRIDED(routine, name, ...)                                                         \
-    LETTER_VECTOR(routine, name, )                                                                 \
+#define LETTER_STRIDE(routine, name)                                                               \
     OPERAND_##routine##_##name == 2 ? 's' : 'p' + OPERAND_##routine##_##name,
-#define LETTER_POINTERS(routine, name, ...) LETTER_VECTOR(routine, name, )
 #define LETTER_PACKED(routine, name, ...) LETTER_RESULT(routine, name, )
+#define LETTER_LEADING(routine, name, ...) 'Y',
 #define LETTER_TYPED_VECTOR(routine, name, ...)                                                    \
     '0' + OPERAND_##routine##_##name, 'F' + OPERAND_##routine##_##name,                            \
         'x' + OPERAND_##routine##_##name,
 #define LETTER_TYPED_MATRIX(routine, name, ...) LETTER_TYPED_VECTOR(routine, name, )
+#define LETTER_COUNT(routine, name) 'b',
 #define LETTER_side 'S'
 #define LETTER_uplo 'U'
 #define LETTER_diag 'D'
@@ -620,19 +713,21 @@ static void reference_potrs(blas_case_t *c) {
 #define LETTER_transa 'T'
 #define LETTER_transb 'V'
 #define LETTER_compute_type 'E'
+#define LETTER_cs_type 'R'
 #define LETTER_m 'm'
 #define LETTER_n 'n'
 #define LETTER_k 'k'
 #define LETTER_nrhs 'k'
 #define LETTER_kl 'k'
 #define LETTER_ku 'l'
-#define LETTER_batch_count 'b'
 #define LETTER_alpha_ELEMENT 'a'
 #define LETTER_y1_ELEMENT 'a'
 #define LETTER_alpha_SUM 'a'
 #define LETTER_alpha_REAL 'A'
 #define LETTER_c_REAL 'A'
 #define LETTER_s_REAL 'C'
+#define LETTER_c_CS 'a'
+#define LETTER_s_CS 'c'
 #define LETTER_param_PARAMETERS 'P'
 #define LETTER_beta_ELEMENT 'c'
 #define LETTER_beta_SUM 'c'
@@ -648,9 +743,8 @@ static void reference_potrs(blas_case_t *c) {
 #define OPERATIONS_UPDATED(...)
 #define OPERATIONS_VECTOR(...)
 #define OPERATIONS_MATRIX(...)
-#define OPERATIONS_STRIDED(...)
-#define OPERATIONS_POINTERS(...)
 #define OPERATIONS_PACKED(...)
+#define OPERATIONS_LEADING(...)
 #define OPERATIONS_TYPED_VECTOR(...)
 #define OPERATIONS_TYPED_MATRIX(...)
 #define OPERATIONS_SIDE
@@ -663,12 +757,23 @@ static void reference_potrs(blas_case_t *c) {
 #define OPERATIONS_HERMITIAN_OPERATION | BLAS_HERMITIAN_OPERATION
 
 #define ROUTINE(routine, level)                                                                    \
-    static const char signature_##routine[] = {JI_ARGUMENTS_##routine(LETTER, routine) 0};         \
-    static const blas_routine_t routine_##routine = {                                              \
-        #routine,           signature_##routine,                                                   \
-        (level) + !(level), (blas_operations_t)(0 JI_ARGUMENTS_##routine(OPERATIONS, routine)),    \
-        shape_##routine,    reference_##routine};
-JI_ROUTINE_LIST(ROUTINE)
+    ROUTINE_OF(PLAIN, routine, level)                                                              \
+    ROUTINE_OF(POINTERS, routine, level) ROUTINE_OF(STRIDED, routine, level)
+#define ROUTINE_OF(form, routine, level)                                                           \
+    static const char JI_NAME_OF(form, signature_##routine)[] = {                                  \
+        JI_ARGUMENTS_OF(form, routine, LETTER, routine) 0};                                        \
+    static const blas_routine_t JI_NAME_OF(form, routine_##routine) = {                            \
+        TEXT(JI_NAME_OF(form, routine)),                                                           \
+        JI_NAME_OF(form, signature_##routine),                                                     \
+        (level) + !(level),                                                                        \
+        (blas_operations_t)(0 JI_ARGUMENTS_##routine(OPERATIONS, routine)),                        \
+        shape_##routine,                                                                           \
+        reference_##routine};
+#define TEXT(name) TEXT_OF(name)
+#define TEXT_OF(name) #name
+JI_BATCHED_ROUTINE_LIST(ROUTINE)
+#define PLAIN_ROUTINE(routine, level) ROUTINE_OF(PLAIN, routine, level)
+JI_PLAIN_ROUTINE_LIST(PLAIN_ROUTINE)
 
 #define PASS(routine, kind, ...) PASS_##kind(routine, __VA_ARGS__)
 #define PASS_ENUM(routine, name, which) , c->name
@@ -680,14 +785,15 @@ JI_ROUTINE_LIST(ROUTINE)
 #define PASS_VECTOR(routine, name, ...)                                                            \
     PASS_RESULT(routine, name, ), c->operand[OPERAND_##routine##_##name].ld
 #define PASS_MATRIX(routine, name, ...) PASS_VECTOR(routine, name, )
-#define PASS_STRIDED(routine, name, ...)                                                           \
-    PASS_VECTOR(routine, name, ), c->operand[OPERAND_##routine##_##name].stride
-#define PASS_POINTERS(routine, name, ...) PASS_VECTOR(routine, name, )
 #define PASS_PACKED(routine, name, ...) PASS_RESULT(routine, name, )
+#define PASS_LEADING(routine, leading, name, shape)                                                \
+    , c->operand[OPERAND_##routine##_##name].later.ld
 #define PASS_TYPED_VECTOR(routine, name, ...)                                                      \
     PASS_RESULT(routine, name, ), c->types[OPERAND_##routine##_##name],                            \
         c->operand[OPERAND_##routine##_##name].ld
 #define PASS_TYPED_MATRIX(routine, name, ...) PASS_TYPED_VECTOR(routine, name, )
+#define PASS_STRIDE(routine, name) , c->operand[OPERAND_##routine##_##name].stride
+#define PASS_COUNT(routine, name) , c->name
 #define SCALAR_alpha BLAS_ALPHA
 #define SCALAR_beta BLAS_BETA
 #define SCALAR_y1 BLAS_ALPHA
@@ -695,17 +801,31 @@ JI_ROUTINE_LIST(ROUTINE)
 #define SCALAR_s BLAS_BETA
 #define SCALAR_param BLAS_ALPHA
 
-#define CALL(context, routine, t, name)                                                            \
-    static jstatus_t call_##name(jhandle_t *handle, const blas_case_t *c) {                        \
-        return jblas_##name(handle JI_ARGUMENTS_##routine(PASS, routine));                         \
+#define CALL(form, routine, t, name)                                                               \
+    static jstatus_t JI_NAME_OF(form, call_##name)(jhandle_t * handle, const blas_case_t *c) {     \
+        return JI_NAME_OF(form,                                                                    \
+                          jblas_##name)(handle JI_ARGUMENTS_OF(form, routine, PASS, routine));     \
     }
-#define CALLS(routine, level) JI_FUNCTIONS_##routine(CALL, )
-JI_ROUTINE_LIST(CALLS)
+#define CALLS(routine, level)                                                                      \
+    JI_FUNCTIONS_##routine(CALL, PLAIN) JI_FUNCTIONS_##routine(CALL, POINTERS)                     \
+        JI_FUNCTIONS_##routine(CALL, STRIDED)
+#define PLAIN_CALLS(routine, level) JI_FUNCTIONS_##routine(CALL, PLAIN)
+JI_BATCHED_ROUTINE_LIST(CALLS)
+JI_PLAIN_ROUTINE_LIST(PLAIN_CALLS)
 
-#define FUNCTION(context, routine, t, name)                                                        \
-    {"jblas_" #name, &routine_##routine, JI_TYPE_##t, call_##name},
-#define FUNCTIONS(routine, level) JI_FUNCTIONS_##routine(FUNCTION, )
-const blas_function_t blas_functions[BLAS_FUNCTION_COUNT] = {JI_ROUTINE_LIST(FUNCTIONS)};
+#define FUNCTION(form, routine, t, name)                                                           \
+    {TEXT(JI_NAME_OF(form, jblas_##name)), &JI_NAME_OF(form, routine_##routine), JI_TYPE_##t,      \
+     JI_NAME_OF(form, call_##name)},
+#define PLAIN_FUNCTIONS(routine, level) JI_FUNCTIONS_##routine(FUNCTION, PLAIN)
+#define STRIDED_FUNCTIONS(routine, level) JI_FUNCTIONS_##routine(FUNCTION, STRIDED)
+#define POINTERS_FUNCTIONS(routine, level) JI_FUNCTIONS_##routine(FUNCTION, POINTERS)
+const blas_function_t blas_functions[BLAS_FUNCTION_COUNT] = {
+    /* In the order of BLAS_INDEX_. */
+    JI_COMMON_ROUTINE_LIST(PLAIN_FUNCTIONS) JI_COMMON_ROUTINE_LIST(STRIDED_FUNCTIONS)
+        JI_COMMON_ROUTINE_LIST(POINTERS_FUNCTIONS) JI_COMMON_PLAIN_ROUTINE_LIST(PLAIN_FUNCTIONS)
+            JI_HOST_ROUTINE_LIST(PLAIN_FUNCTIONS) JI_HOST_ROUTINE_LIST(STRIDED_FUNCTIONS)
+                JI_HOST_ROUTINE_LIST(POINTERS_FUNCTIONS)
+                    JI_HOST_PLAIN_ROUTINE_LIST(PLAIN_FUNCTIONS)};
 
 void blas_function_name(const void *function, char *name) {
     snprintf(name, JTEST_MAX_NAME + 1, "%s",

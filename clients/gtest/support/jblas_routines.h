@@ -15,7 +15,11 @@
  *   0 1 2 3      operands               a c   alpha, beta
  *   x y z        their ld or increment  A C   the same, real
  *   p q s        their strides            P  rotm's five numbers
- *   F G H        types of operands, where these are arguments, and E the compute type
+ *   Y            the leading dimension of operand 0 afterwards
+ *   F G H        types of operands, where these are arguments, E the compute type, and R that of a
+ *                rotation's scalars
+ *
+ * A batch that has no strides has arrays of pointers.
  *
  * Whatever a routine must not read (the other triangle, a unit diagonal, C when beta is 0, A and B
  * when alpha is 0, imaginary parts of a Hermitian diagonal, padding) is NaN in every case; whatever
@@ -46,7 +50,7 @@ typedef struct blas_routine {
     int level; /* 1 (0, too), 2, 3; bounds the sizes */
     blas_operations_t operations;
     void (*shape)(blas_case_t *c);
-    void (*reference)(blas_case_t *c);
+    void (*reference)(blas_case_t *c); /* of one item */
 } blas_routine_t;
 
 typedef struct blas_function {
@@ -57,14 +61,21 @@ typedef struct blas_function {
 } blas_function_t;
 
 enum {
-#define BLAS_COUNT_(context, routine, t, name) BLAS_INDEX_##name,
-#define BLAS_COUNT_ALL_(routine, level) JI_FUNCTIONS_##routine(BLAS_COUNT_, )
-    JI_COMMON_ROUTINE_LIST(BLAS_COUNT_ALL_) BLAS_COMMON_FUNCTION_COUNT,
+#define BLAS_COUNT_(form, routine, t, name) JI_NAME_OF(form, BLAS_INDEX_##name),
+#define BLAS_COUNT_PLAIN_(routine, level) JI_FUNCTIONS_##routine(BLAS_COUNT_, PLAIN)
+#define BLAS_COUNT_STRIDED_(routine, level) JI_FUNCTIONS_##routine(BLAS_COUNT_, STRIDED)
+#define BLAS_COUNT_POINTERS_(routine, level) JI_FUNCTIONS_##routine(BLAS_COUNT_, POINTERS)
+    JI_COMMON_ROUTINE_LIST(BLAS_COUNT_PLAIN_) JI_COMMON_ROUTINE_LIST(BLAS_COUNT_STRIDED_)
+        JI_COMMON_ROUTINE_LIST(BLAS_COUNT_POINTERS_) JI_COMMON_PLAIN_ROUTINE_LIST(BLAS_COUNT_PLAIN_)
+            BLAS_COMMON_FUNCTION_COUNT,
     BLAS_LAST_COMMON_FUNCTION_ = BLAS_COMMON_FUNCTION_COUNT - 1,
-    JI_HOST_ROUTINE_LIST(BLAS_COUNT_ALL_)
-#undef BLAS_COUNT_ALL_
+    JI_HOST_ROUTINE_LIST(BLAS_COUNT_PLAIN_) JI_HOST_ROUTINE_LIST(BLAS_COUNT_STRIDED_)
+        JI_HOST_ROUTINE_LIST(BLAS_COUNT_POINTERS_) JI_HOST_PLAIN_ROUTINE_LIST(BLAS_COUNT_PLAIN_)
+#undef BLAS_COUNT_POINTERS_
+#undef BLAS_COUNT_STRIDED_
+#undef BLAS_COUNT_PLAIN_
 #undef BLAS_COUNT_
-        BLAS_FUNCTION_COUNT
+            BLAS_FUNCTION_COUNT
 };
 extern const blas_function_t blas_functions[BLAS_FUNCTION_COUNT];
 void blas_function_name(const void *function, char *name);
@@ -106,8 +117,12 @@ typedef struct blas_operand {
     bool is_band;
     int64_t below, above;  /* its diagonals beside the main one */
     int64_t ld;            /* a vector: its increment */
-    int64_t count, stride; /* of a batch */
-    unsigned char *data;   /* the first byte that may be read or written */
+    int64_t count, stride; /* of a batch; 1 in a plain form */
+    struct {
+        bool moves;
+        int64_t rows, columns, ld;
+    } later;             /* how it lies after the call, where that is another way */
+    unsigned char *data; /* the first byte that may be read or written */
     /* From there; the first inaccessible byte follows (or the last one precedes). */
     size_t bytes;
     unsigned char *region; /* what is compared: canaries and data */
@@ -133,7 +148,9 @@ struct blas_case {
     };
     int64_t ku;
     int64_t m, n, batch_count;
-    jdatatype_t types[BLAS_OPERANDS], compute_type; /* all the function's, where it has one */
+    jdatatype_t types[BLAS_OPERANDS]; /* all the function's, where it has one */
+    jdatatype_t cs_type, compute_type;
+    int64_t item; /* of a batch: what the reference reads, and gives as item 0 */
     blas_operand_t operand[BLAS_OPERANDS];
     /* What is passed: operands, alpha, beta; tests put NULL here. */
     void *pointer[BLAS_POINTERS];
@@ -165,9 +182,6 @@ typedef struct blas_wish {
     bool no_depth; /* k is 0: A and B are not read */
     bool hollow;   /* operands are NULL: for size queries of any size */
 } blas_wish_t;
-
-/* Whether JBLAS_CONJUGATE is drawn for complex types: GPUs do not have it. */
-extern bool blas_draws_conjugate;
 
 /* A case; end it with blas_case_free. */
 blas_case_t *blas_case_create(const blas_function_t *function, const blas_wish_t *wish);
@@ -220,8 +234,14 @@ bool blas_product_reads_beyond(int element);
 size_t blas_room_bytes(int element);
 /* jtest_guard_pages() with that room between the bytes and the page. */
 void *blas_guard_pages(size_t bytes, int element);
+/* The operand as it lies after the call. */
+blas_operand_t blas_after_the_call(const blas_operand_t *o);
+/* Whether an increment may be 0. */
+bool blas_takes_any_increment(const blas_case_t *c);
 /* Whether the function's signature has the letter. */
 bool blas_has(const blas_case_t *c, char letter);
+/* Elements from an operand's first byte to where the pointer of item 0 stands. */
+int64_t blas_origin(const blas_operand_t *o);
 /* The place of an element in elements from the operand's first byte. */
 int64_t blas_index(const blas_operand_t *o, int64_t batch, int64_t i, int64_t j);
 /* Whether the element has a place in the operand, whoever reads or writes it. */

@@ -149,34 +149,40 @@ static void NAME(gemv)(const ji_matvec_t *v, const REAL *x, REAL *y, int64_t pan
 
 /* The block [block, end) on the diagonal: its columns in fours, then a dot of each column for the
  * mirror image, without the diagonal. Lanes are counted from the block's first row. */
-static void NAME(symmetric_block)(int64_t block, int64_t end, bool upper, const REAL *alpha,
-                                  const REAL *a, int64_t lda, const REAL *x, REAL *y) {
+static void NAME(symmetric_block)(int64_t block, int64_t end, ji_symmetry_t symmetry, bool upper,
+                                  const REAL *alpha, const REAL *mirrored, const REAL *a,
+                                  int64_t lda, const REAL *x, REAL *y) {
+    const bool skew = symmetry == JI_SKEW_SYMMETRIC, hermitian = symmetry == JI_HERMITIAN;
     for (int64_t j = block; j < end; j += 4)
         for (int64_t i = block; i < end; i++) {
             const int64_t four = end - j < 4 ? end : j + 4;
-            const int64_t first = upper && i > j ? i : j, last = !upper && i < four ? i + 1 : four;
+            const int64_t first = upper && i + skew > j ? i + skew : j,
+                          last = !upper && i + 1 - skew < four ? i + 1 - skew : four;
             REAL s[8];
             for (int64_t k = first; k < last; k++)
                 NAME(scaled)(alpha, x + k * PARTS, false, s + (k - first) * PARTS);
             if (first < last)
                 NAME(add_four)
-            (y + i * PARTS, last - first, A(i, first), lda * PARTS, s, i - first);
+            (y + i * PARTS, last - first, A(i, first), lda * PARTS, s, hermitian ? i - first : -1);
         }
 
     for (int64_t j = block; j < end; j++) {
         REAL column[64 * PARTS] = {0}, sum[2];
         const int64_t first = upper ? block : j + 1, count = upper ? j - block : end - first;
         memcpy(column + (first - block) * PARTS, A(first, j), (size_t)count * PARTS * sizeof(REAL));
-        NAME(dot)(end - block, true, column, x + block * PARTS, sum);
-        NAME(add_scaled)(alpha, sum, y + j * PARTS);
+        NAME(dot)(end - block, hermitian, column, x + block * PARTS, sum);
+        NAME(add_scaled)(mirrored, sum, y + j * PARTS);
     }
 }
 
 /* Blocks of 64 on the diagonal, and what is beside them, which an upper triangle has before. */
-static void NAME(symv)(const ji_matvec_t *v, const REAL *x, REAL *y, int64_t panel) {
+static void NAME(symv)(const ji_matvec_t *v, ji_symmetry_t symmetry, const REAL *x, REAL *y,
+                       int64_t panel) {
     const REAL *alpha = ji_scalar_data(&v->alpha), *beta = ji_scalar_data(&v->beta), *a = v->a;
-    const bool upper = v->uplo == JBLAS_UPPER;
+    const bool upper = v->uplo == JBLAS_UPPER, hermitian = symmetry == JI_HERMITIAN;
     const int64_t n = v->n, lda = v->lda;
+    const REAL negated[2] = {-alpha[0], -alpha[PARTS - 1]},
+               *mirrored = symmetry == JI_SKEW_SYMMETRIC ? negated : alpha;
 
     for (int64_t i = 0; i < n; i++)
         NAME(scaled_by_beta)(beta, y + i * PARTS);
@@ -186,11 +192,13 @@ static void NAME(symv)(const ji_matvec_t *v, const REAL *x, REAL *y, int64_t pan
         const int64_t end = n - block < 64 ? n : block + 64, row = upper ? 0 : end,
                       row_end = upper ? block : n;
         if (!upper)
-            NAME(symmetric_block)(block, end, upper, alpha, a, lda, x, y);
+            NAME(symmetric_block)
+        (block, end, symmetry, upper, alpha, mirrored, a, lda, x, y);
         NAME(add_columns)(row, row_end, block, end, alpha, a, lda, x, y);
-        NAME(add_dots)(row, row_end, block, end, true, alpha, a, lda, x, y, panel);
+        NAME(add_dots)(row, row_end, block, end, hermitian, mirrored, a, lda, x, y, panel);
         if (upper)
-            NAME(symmetric_block)(block, end, upper, alpha, a, lda, x, y);
+            NAME(symmetric_block)
+        (block, end, symmetry, upper, alpha, mirrored, a, lda, x, y);
     }
 }
 
@@ -289,13 +297,18 @@ static void NAME(add_update)(const REAL *x, const REAL *s, REAL *a) {
     }
 }
 
-/* ger, gerc; with `triangle` syr, her and, if there is a y, syr2, her2. */
-static void NAME(update)(const ji_matvec_t *v, bool conjugate, bool triangle, const REAL *x,
-                         const REAL *y) {
+/* A whole A, or a triangle of one that has a symmetry. */
+#define WHOLE ((ji_symmetry_t)-1)
+/* ger, gerc; of a triangle syr, her and, if there is a y, syr2, her2, skewsyr2. */
+static void NAME(update)(const ji_matvec_t *v, bool conjugate, ji_symmetry_t symmetry,
+                         const REAL *x, const REAL *y) {
     const REAL *given = ji_scalar_data(&v->alpha);
-    const bool is_real = triangle && y == NULL; /* her's alpha */
-    const REAL alpha[2] = {given[0], is_real ? 0 : given[PARTS - 1]},
-               conjugated[2] = {alpha[0], -alpha[1]};
+    const bool triangle = symmetry != WHOLE, hermitian = symmetry == JI_HERMITIAN,
+               skew = symmetry == JI_SKEW_SYMMETRIC;
+    const bool is_real = hermitian && y == NULL; /* her's alpha */
+    const REAL imaginary = is_real ? 0 : given[PARTS - 1],
+               alpha[2] = {skew ? -given[0] : given[0], imaginary},
+               other[2] = {given[0], hermitian ? -imaginary : imaginary};
     REAL *a = ji_unconst(v->a);
     const int64_t lda = v->lda, rows = triangle ? v->n : v->m;
 
@@ -304,15 +317,15 @@ static void NAME(update)(const ji_matvec_t *v, bool conjugate, bool triangle, co
     for (int64_t j = 0; j < v->n; j++)
         for (int64_t i = 0; i < rows; i++) {
             REAL s[2];
-            if (triangle && (v->uplo == JBLAS_UPPER ? i > j : i < j))
+            if (triangle && (v->uplo == JBLAS_UPPER ? i + skew > j : i < j + skew))
                 continue;
             NAME(scaled)(alpha, (y ? y : x) + j * PARTS, conjugate, s);
             NAME(add_update)(x + i * PARTS, s, A(i, j));
             if (triangle && y) {
-                NAME(scaled)(conjugated, x + j * PARTS, conjugate, s);
+                NAME(scaled)(other, x + j * PARTS, conjugate, s);
                 NAME(add_update)(y + i * PARTS, s, A(i, j));
             }
-            if (triangle && i == j && PARTS == 2)
+            if (hermitian && i == j && PARTS == 2)
                 A(i, j)[PARTS - 1] = 0;
         }
 }
@@ -344,17 +357,23 @@ static void NAME(matvec_defined)(ji_primitive_t primitive, const ji_matvec_t *v,
 
     switch ((int)primitive) {
     case JI_GEMV: NAME(gemv)(v, x, y, panel); break;
-    case JI_SYMV: NAME(symv)(v, x, y, panel); break;
+    case JI_SYMV: NAME(symv)(v, JI_HERMITIAN, x, y, panel); break;
+    case JI_SYMV_COMPLEX: NAME(symv)(v, JI_SYMMETRIC, x, y, panel); break;
+    case JI_SKEWSYMV: NAME(symv)(v, JI_SKEW_SYMMETRIC, x, y, panel); break;
     case JI_TRMV: NAME(triangle)(v, false, x, panel); break;
     case JI_TRSV: NAME(triangle)(v, true, x, panel); break;
-    case JI_GER: NAME(update)(v, false, false, x, y); break;
-    case JI_GERC: NAME(update)(v, true, false, x, y); break;
-    case JI_SYR: NAME(update)(v, PARTS == 2, true, x, NULL); break;
-    default: NAME(update)(v, PARTS == 2, true, x, y); break;
+    case JI_GER: NAME(update)(v, false, WHOLE, x, y); break;
+    case JI_GERC: NAME(update)(v, true, WHOLE, x, y); break;
+    case JI_SYR: NAME(update)(v, PARTS == 2, JI_HERMITIAN, x, NULL); break;
+    case JI_SYR_COMPLEX: NAME(update)(v, false, JI_SYMMETRIC, x, NULL); break;
+    case JI_SYR2_COMPLEX: NAME(update)(v, false, JI_SYMMETRIC, x, y); break;
+    case JI_SKEWSYR2: NAME(update)(v, false, JI_SKEW_SYMMETRIC, x, y); break;
+    default: NAME(update)(v, PARTS == 2, JI_HERMITIAN, x, y); break;
     }
 }
 
 #undef A
+#undef WHOLE
 #undef REAL
 #undef PARTS
 #undef FMA

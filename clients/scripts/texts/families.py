@@ -6,7 +6,7 @@ import collections
 import re
 
 from texts.names import DECLARED
-from texts.rows import HEADERS, ROWS, functions
+from texts.rows import HEADERS, ROWS, functions, plain_routines
 
 # Letters of types and the names behind them; those without letters are whole names.
 FAMILIES = {
@@ -22,21 +22,22 @@ FAMILIES = {
     "BLAS, level 3":
         """sdcz: gemm symm syrk syr2k trmm trsm
            cz: hemm herk her2k""",
-    "New in the reference": "sdcz: axpby gemmtr",
+    "New in the reference":
+        """sdcz: axpby gemmtr
+           sd: skewsymv skewsyr2 skewsymm skewsyr2k""",
     "Extensions":
         """sdcz: gemmt geam omatcopy imatcopy dgmm trttp tpttr syrkx
            cz: symv syr syr2 herkx gemm3m
            hb: gemm
            : isamin idamin icamin izamin""",
-    "Types as arguments": ": gemm_ex axpy_ex dot_ex dotc_ex nrm2_ex scal_ex rot_ex trsm_ex",
+    "Types as arguments": ": gemm_ex axpy_ex dot_ex dotc_ex nrm2_ex asum_ex scal_ex rot_ex trsm_ex",
     "Triangular inverse and Cholesky": "sdcz: trtri potrf potrs",
 }
-# A routine of each of these forms is counted by the one that it is a form of.
-FORMS = {"": "", "_batched": "Arrays of pointers", "_strided_batched": "Strided batches"}
-HOST_LIST = re.compile(r"#define JI_HOST_ROUTINE_LIST\(X\)((?:.*\\\n)*.*)\n")
+HOST_LISTS = re.compile(r"#define JI_HOST(?:_PLAIN)?_ROUTINE_LIST\(X\)((?:.*\\\n)*.*)\n")
 
-# have and lacking are names without jblas_; on_gpus those of have that GPUs have, too.
-Family = collections.namedtuple("Family", "title have lacking on_gpus")
+# have and lacking are names without jblas_; on_gpus those of have that GPUs have, too, batched those that have both
+# batched forms.
+Family = collections.namedtuple("Family", "title have lacking on_gpus batched")
 
 
 def names(text):
@@ -60,15 +61,14 @@ def declared(tree):
 
 def of_the_host_alone(tree):
     """The routines that GPUs answer with not implemented, without jblas_."""
-    stems = re.findall(r"X\((\w+),", HOST_LIST.search(tree.read("library/blas/routine/rows.h")).group(1))
-    lists = {}
+    stems = re.findall(r"X\((\w+),", "".join(HOST_LISTS.findall(tree.read("library/blas/routine/rows.h"))))
+    names_of_stems = "|".join(stems)
+    found = {}
     for name in tree.files(ROWS):
-        for stem in stems:
-            text = re.sub(r"\\\n", " ", tree.read(name))
-            rows = re.findall(rf"^#define JI_(?:ARGUMENTS|FUNCTIONS)_{stem}\(.*$", text, re.MULTILINE)
-            shared = re.findall(r"^#define JI_ARGUMENTS_OF_\w+\(.*$", text, re.MULTILINE)
-            lists.update(functions("\n".join(rows + shared)) if rows else {})
-    return {name.removeprefix("jblas_") for name in lists}
+        text = tree.read(name).replace("\\\n", " ")
+        found.update(functions("\n".join(
+            re.findall(rf"^#define JI_(?:ARGUMENTS_\w+|FUNCTIONS_(?:{names_of_stems}))\(.*$", text, re.MULTILINE)), plain_routines(tree)))
+    return {name.removeprefix("jblas_") for name in found}
 
 
 def families(tree):
@@ -79,9 +79,10 @@ def families(tree):
         whole = names(text)
         known.update(whole)
         have = [name for name in whole if name in there]
-        yield Family(title, have, [name for name in whole if name not in there], [n for n in have if n not in host])
+        yield Family(title, have, [name for name in whole if name not in there], [n for n in have if n not in host],
+                     [n for n in have if {f"{n}_batched", f"{n}_strided_batched"} <= there])
     odd = sorted(name for name in there - known if not re.search(r"_batched$", name))
-    yield Family("In no family", odd, [], [])
+    yield Family("In no family", odd, [], [], [])
 
 
 def check_families(tree, _build):

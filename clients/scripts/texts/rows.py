@@ -8,33 +8,88 @@ from texts.tree import at
 
 ROWS = ["library/blas/routine/rows_*.h"]
 HEADERS = ["include/jalloc/jblas*.h"]
-ARGUMENTS = re.compile(r"^#define JI_ARGUMENTS_(\w+)\(X, t[^)]*\) (.*)$", re.MULTILINE)
+ARGUMENTS = re.compile(r"^#define JI_ARGUMENTS_(\w+)\(X, t([^)]*)\) (.*)$", re.MULTILINE)
 FUNCTIONS = re.compile(r"^#define JI_FUNCTIONS_(\w+)\(X, context\) (.*)$", re.MULTILINE)
 ARGUMENT = re.compile(r"X\(t, (\w+), ([\w, ]+)")
 LETTERS = {"JI_SD": "sd", "JI_CZ": "cz", "JI_SDCZ": "sdcz", "JI_HB": "hb"}
-# Fields of an argument that are parameters; one otherwise.
-PARAMETERS = {"VECTOR": 2, "MATRIX": 2, "POINTERS": 2, "STRIDED": 3, "TYPED_VECTOR": 3, "TYPED_MATRIX": 3}
 PROTOTYPE = re.compile(r"\bjstatus_t (jblas_\w+)\(\s*jhandle_t \*handle,([^;]*)\);")
-PARAMETER = re.compile(r"(\w+)(?:\[\])?$")
+
+ENUMERATIONS = {"SIDE": "side", "UPLO": "uplo", "DIAGONAL": "diagonal"}
+ELEMENTS = {"s": "float", "d": "double", "c": "jcomplex_f32_t", "z": "jcomplex_f64_t", "h": "jfloat16_t",
+            "b": "jbfloat16_t", "x": "void"}
+REALS = {"s": "float", "d": "double", "c": "float", "z": "double", "h": "float", "b": "float", "x": "void"}
+SUFFIXES = {"plain": "", "pointers": "_batched", "strided": "_strided_batched"}
+# How many fields of an operand are parameters.
+OPERANDS = {"VECTOR": 2, "MATRIX": 2, "PACKED": 1, "TYPED_VECTOR": 3, "TYPED_MATRIX": 3}
 
 
-def functions(text):
-    """{function: names of its parameters behind the handle}, by the rows."""
+def enum_type(which):
+    """The C type of an enumeration."""
+    return "jdatatype_t" if which == "DATATYPE" else f"jblas_{ENUMERATIONS.get(which, 'operation')}_t"
+
+
+def scalar_type(letter, of):
+    """The C type of a scalar or a result."""
+    if of == "INDEX":
+        return "int64_t"
+    if of == "WIDE":
+        return "double"
+    if of in ("REAL", "PARAMETERS") or (of == "SUM" and letter in "hb"):
+        return REALS[letter]
+    return ELEMENTS[letter]
+
+
+def parameters(form, letter, arguments):
+    """A form's parameters behind the handle, as C has them."""
+    found = []
+    for kind, fields in arguments:
+        name = fields[0]
+        if kind == "ENUM":
+            found.append(f"{enum_type(fields[1])} {name}")
+        elif kind in OPERANDS:
+            count = OPERANDS[kind]
+            const = "const " if fields[count] == "READ" else ""
+            found.append(f"{const}{ELEMENTS[letter]} *" + (f"const {name}[]" if form == "pointers" else name))
+            found.extend(f"{'jdatatype_t' if field.endswith('_type') else 'int64_t'} {field}" for field in fields[1:count])
+            if form == "strided":
+                found.append(f"int64_t stride_{name}")
+        elif kind in ("SCALAR", "RESULT", "UPDATED"):
+            const = "const " if kind == "SCALAR" else ""
+            found.append(f"{const}{scalar_type(letter, fields[1])} *{name}")
+        else:
+            found.append(f"int64_t {name}")
+    return found if form == "plain" else [*found, "int64_t batch_count"]
+
+
+def arguments_of(body, lists):
+    """[(kind, fields)] of a row; the words that it hands to another list are put in."""
+    while "X(t," not in body:
+        name, words = re.match(r"\s*JI_ARGUMENTS_(\w+)\(X, t([^)]*)\)", body).groups()
+        places, body = lists[name]
+        for place, word in zip(re.findall(r"\w+", places), re.findall(r"\w+", words)):
+            body = re.sub(rf"(?<=, ){place}\b", word, body)
+    return [(kind, [field.strip() for field in fields.split(",")]) for kind, fields in ARGUMENT.findall(body)]
+
+
+def plain_routines(tree):
+    """Those without batched forms."""
+    lists = re.findall(r"#define JI_\w+_PLAIN_ROUTINE_LIST\(X\)((?:.*\\\n)*.*)\n", tree.read("library/blas/routine/rows.h"))
+    return set(re.findall(r"X\((\w+),", "".join(lists)))
+
+
+def functions(text, plain):
+    """{function: its parameters behind the handle}, by the rows, in all forms; plain: routines that have one alone."""
     text = text.replace("\\\n", " ")
-    lists = dict(ARGUMENTS.findall(text))
+    lists = {name: (places, body) for name, places, body in ARGUMENTS.findall(text)}
     found = {}
     for routine, names in FUNCTIONS.findall(text):
-        body = lists[routine]
-        while "X(t," not in body:
-            body = lists[re.match(r"\s*JI_ARGUMENTS_(\w+)\(", body).group(1)]
-        parameters = [
-            name.strip() for kind, fields in ARGUMENT.findall(body)
-            for name in fields.split(",")[:PARAMETERS.get(kind, 1)]
-        ]
-        for macro, stem in re.findall(r"\b(JI_\w+)\(X, context, (\w+)\)", names):
-            found.update({f"jblas_{letter}{stem}": parameters for letter in LETTERS[macro]})
-        for name in re.findall(r"X\(context, \w+, \w, (\w+)\)", names):
-            found["jblas_" + name] = parameters
+        arguments = arguments_of(lists[routine][1], lists)
+        typed = [(letter + stem, letter) for macro, stem in re.findall(r"\b(JI_\w+)\(X, context, (\w+)\)", names)
+                 for letter in LETTERS[macro]]
+        typed += [(name, letter) for letter, name in re.findall(r"X\(context, \w+, (\w), (\w+)\)", names)]
+        for form, suffix in [("plain", "")] if routine in plain else SUFFIXES.items():
+            for name, letter in typed:
+                found[f"jblas_{name}{suffix}"] = parameters(form, letter, arguments)
     return found
 
 
@@ -42,22 +97,22 @@ def all_functions(tree):
     """Those of all rows."""
     found = {}
     for name in tree.files(ROWS):
-        found.update(functions(tree.read(name)))
+        found.update(functions(tree.read(name), plain_routines(tree)))
     return found
 
 
 def check_rows(tree, _build):
-    """The headers of jblas declare the functions of the rows, with the same parameters, and no others."""
+    """The headers of jblas declare the functions of the rows, in all forms, with the same parameters,
+    and no others."""
     rows = all_functions(tree)
     for header in tree.files(HEADERS):
         text = tree.code(header)
         for match in PROTOTYPE.finditer(text):
-            name, parameters = match.group(1), match.group(2).split(",")
-            named = [PARAMETER.search(parameter.strip()).group(1) for parameter in parameters]
+            name, declared = match.group(1), [" ".join(part.split()) for part in match.group(2).split(",")]
             if name not in rows:
                 yield f"{at(header, text, match)}: {name} has no row"
-            elif named != rows[name]:
-                yield f"{at(header, text, match)}: {name} takes {named}, its row says {rows[name]}"
+            elif declared != rows[name]:
+                yield f"{at(header, text, match)}: {name} takes {declared}, its row says {rows[name]}"
             rows.pop(name, None)
-    for name in rows:
-        yield f"{ROWS[0]}:1: {name} is not declared"
+    for name, expected in rows.items():
+        yield f"{ROWS[0]}:1: not declared: JALLOC_API jstatus_t {name}(jhandle_t *handle, {', '.join(expected)});"

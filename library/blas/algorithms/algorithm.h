@@ -63,5 +63,11 @@ void ji_asum_plan(jplan_t *plan, const jhandle_t *handle, const void *vector);
 jstatus_t ji_asum_run(jhandle_t *handle, const void *vector, const jborrow_t *ws);
 void ji_iamax_plan(jplan_t *plan, const jhandle_t *handle, const void *vector);
 jstatus_t ji_iamax_run(jhandle_t *handle, const void *vector, const jborrow_t *ws);
+void ji_dsdot_plan(jplan_t *plan, const jhandle_t *handle, const void *vector);
+jstatus_t ji_dsdot_run(jhandle_t *handle, const void *vector, const jborrow_t *ws);
+void ji_sdsdot_plan(jplan_t *plan, const jhandle_t *handle, const void *vector);
+jstatus_t ji_sdsdot_run(jhandle_t *handle, const void *vector, const jborrow_t *ws);
+void ji_iamin_plan(jplan_t *plan, const jhandle_t *handle, const void *vector);
+jstatus_t ji_iamin_run(jhandle_t *handle, const void *vector, const jborrow_t *ws);
 
 #endif

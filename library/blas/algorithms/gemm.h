@@ -14,9 +14,9 @@ static inline int64_t ji_gemm_smallest(const ji_matmat_t *args) {
 }
 
 /* Whether gemm has other ways than the plain one. They are bounded in the norm alone, so they are
- * for those who asked for no more. */
+ * for those who asked for no more. A batch has the plain one. */
 static inline bool ji_gemm_has_ways(const jhandle_t *handle, const ji_matmat_t *args) {
-    return handle->accuracy == JACCURACY_NORMWISE &&
+    return handle->accuracy == JACCURACY_NORMWISE && !ji_is_batch(&args->head) &&
            ji_gemm_smallest(args) >= ji_tuning(handle)->gemm_least[args->head.type];
 }
 

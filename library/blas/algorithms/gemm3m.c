@@ -52,7 +52,7 @@ static bool gemm3m_packs(const jhandle_t *handle) {
 
 /* The plain product's panels hold those of a real one of its sizes. */
 static size_t gemm3m_panel_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
-    return ji_panel_bytes(handle, JI_GEMM, args->head.type, args->m, args->n, args->k).packed;
+    return ji_panel_bytes(handle, JI_GEMM, &args->head, args->m, args->n, args->k).packed;
 }
 
 void ji_gemm3m_add_rung(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *args) {

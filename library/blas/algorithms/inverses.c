@@ -65,24 +65,22 @@ static jstatus_t inverses_double(jhandle_t *handle, const ji_inverses_t *block, 
     void *corner = block->upper ? ji_at(type, first_inverse, 0, half, ld)
                                 : ji_at(type, first_inverse, half, 0, ld);
 
-    ji_matmat_t product = {.head = {.type = type, .threads = handle->threads},
-                           .transa = JBLAS_NO_TRANSPOSE,
-                           .transb = JBLAS_NO_TRANSPOSE,
-                           .m = block->upper ? half : second,
-                           .n = block->upper ? second : half,
-                           .k = block->upper ? second : half,
-                           .alpha = ji_constant(type, 1),
-                           .a = corner,
-                           .lda = ld,
-                           .b = block->upper ? second_inverse : first_inverse,
-                           .ldb = ld,
-                           .beta = ji_constant(type, 0),
-                           .c = products,
-                           .ldc = ji_inverse_ld(block->upper ? half : second),
-                           .stride_a = stride,
-                           .stride_b = stride,
-                           .stride_c = half * half,
-                           .batch_count = count};
+    ji_matmat_t product = {
+        .head = {.type = type, .threads = handle->threads},
+        .transa = JBLAS_NO_TRANSPOSE,
+        .transb = JBLAS_NO_TRANSPOSE,
+        .m = block->upper ? half : second,
+        .n = block->upper ? second : half,
+        .k = block->upper ? second : half,
+        .alpha = ji_constant(type, 1),
+        .a = corner,
+        .lda = ld,
+        .b = block->upper ? second_inverse : first_inverse,
+        .ldb = ld,
+        .beta = ji_constant(type, 0),
+        .c = products,
+        .ldc = ji_inverse_ld(block->upper ? half : second),
+        .batch = {.count = count, .stride_a = stride, .stride_b = stride, .stride_c = half * half}};
 
     JTRY_RETURN(ji_run(handle, JI_GEMM_STRIDED, &product));
 
@@ -91,10 +89,10 @@ static jstatus_t inverses_double(jhandle_t *handle, const ji_inverses_t *block, 
     product.a = block->upper ? first_inverse : second_inverse;
     product.b = products;
     product.ldb = product.ldc;
-    product.stride_b = product.stride_c;
+    product.batch.stride_b = product.batch.stride_c;
     product.c = corner;
     product.ldc = ld;
-    product.stride_c = stride;
+    product.batch.stride_c = stride;
     return ji_run(handle, JI_GEMM_STRIDED, &product);
 }
 

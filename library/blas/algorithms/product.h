@@ -26,8 +26,9 @@ static inline double ji_product_work(jdatatype_t type, int64_t m, int64_t n, int
 
 /* Whether the product is jblas's own. A CBLAS packs for itself, and has none of the first two. */
 static inline bool ji_product_is_own(ji_primitive_t primitive) {
-    return primitive == JI_GEMMT || primitive == JI_GEMM_HALF || primitive == JI_GEMM_EX ||
-           ji_host_primitives[JI_GEMM] == ji_host_gemm;
+    return primitive == JI_GEMMT || primitive == JI_HERKX || primitive == JI_SKEWSYMM ||
+           primitive == JI_SKEWSYR2K || primitive == JI_GEMM_BY_3M || primitive == JI_GEMM_HALF ||
+           primitive == JI_GEMM_EX || ji_host_primitives[JI_GEMM] == ji_host_gemm;
 }
 
 /* Whether the host has such a product packed: both operands and C may be anything (least work in
@@ -44,19 +45,29 @@ static inline bool ji_gemm_packs(const jhandle_t *handle, jdatatype_t type, int6
 }
 
 /* What products m x n of depth k want at best, and at least so as not to be done in place; 0: they
- * are. Neither falls when a size grows. */
+ * are. Neither falls when a size grows. By the head's type and threads. */
 typedef struct ji_panel_bytes {
     size_t packed, packed_small;
 } ji_panel_bytes_t;
-ji_panel_bytes_t ji_panel_bytes(const jhandle_t *handle, ji_primitive_t primitive, jdatatype_t type,
-                                int64_t m, int64_t n, int64_t k);
+ji_panel_bytes_t ji_panel_bytes(const jhandle_t *handle, ji_primitive_t primitive,
+                                const ji_head_t *head, int64_t m, int64_t n, int64_t k);
+/* Of a plain call. */
+static inline ji_panel_bytes_t ji_call_panel_bytes(const jhandle_t *handle,
+                                                   ji_primitive_t primitive, jdatatype_t type,
+                                                   int64_t m, int64_t n, int64_t k) {
+    const ji_head_t head = {.type = type, .threads = handle->threads};
+    return ji_panel_bytes(handle, primitive, &head, m, n, k);
+}
 /* The same of a solve with a triangle (JI_TRSM, m x n on that side), and of a factorization or an
  * inverse of order n (JI_POTRF, JI_TRTRI): of their products, and of packed triangles. */
 ji_panel_bytes_t ji_solve_bytes(const jhandle_t *handle, const ji_matmat_t *args);
 ji_panel_bytes_t ji_factor_bytes(const jhandle_t *handle, const ji_matmat_t *args);
 
 /* The rungs that lend such panels, if there are any; the last one needs nothing. */
-void ji_panel_add_rungs(jplan_t *plan, ji_panel_bytes_t bytes, uint32_t bits_class);
+void ji_panel_add_rungs(jplan_t *plan, const ji_matmat_t *args, ji_panel_bytes_t bytes,
+                        uint32_t bits_class);
+/* Of a batch each thread has panels of its own, one share after the other. */
+static inline size_t ji_panel_share(size_t panel_bytes) { return (panel_bytes + 63) / 64 * 64; }
 /* Puts into the block what the rung has lent. */
 void ji_panel_take(ji_matmat_t *args, ji_panel_bytes_t bytes, const jborrow_t *ws);
 

@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* dot, nrm2, asum and iamax in a fixed order, on devices whose primitives are of one block.
+/* dot, dsdot, nrm2, asum, iamax and iamin in a fixed order, on devices whose primitives are of one
+ * block.
  *
  * A vector is cut into blocks of JI_REDUCE_BLOCK elements, whatever will compute them; what the
  * blocks gave is joined by a tree that depends on their number alone (library/gpu/blas/reduce.cu).
@@ -51,6 +52,9 @@ static jstatus_t reduce_run(jhandle_t *handle, const ji_vector_t *args, const jb
     }
 REDUCE_DEFINE(dot, JI_REDUCE_DOT)
 REDUCE_DEFINE(dotc, JI_REDUCE_DOTC)
+REDUCE_DEFINE(dsdot, JI_REDUCE_DSDOT)
+REDUCE_DEFINE(sdsdot, JI_REDUCE_SDSDOT)
 REDUCE_DEFINE(nrm2, JI_REDUCE_NRM2)
 REDUCE_DEFINE(asum, JI_REDUCE_ASUM)
 REDUCE_DEFINE(iamax, JI_REDUCE_IAMAX)
+REDUCE_DEFINE(iamin, JI_REDUCE_IAMIN)

@@ -375,7 +375,7 @@ void ji_trsm_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat) {
     if (ji_tuning(handle)->triangle_products)
         triangle_add_rungs(plan, handle, args);
     else
-        ji_panel_add_rungs(plan, ji_solve_bytes(handle, args), 0);
+        ji_panel_add_rungs(plan, args, ji_solve_bytes(handle, args), 0);
 }
 
 jstatus_t ji_trsm_run(jhandle_t *handle, const void *matmat, const jborrow_t *ws) {

@@ -24,7 +24,7 @@
 
 void ji_factor_plan(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *args) {
     jplan_init(plan, handle, ji_routine_name(&args->head), "n", &args->n);
-    ji_panel_add_rungs(plan, ji_factor_bytes(handle, args), 0);
+    ji_panel_add_rungs(plan, args, ji_factor_bytes(handle, args), 0);
 }
 
 jstatus_t ji_factor_run(jhandle_t *handle, ji_primitive_t primitive, const ji_matmat_t *args,

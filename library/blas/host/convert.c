@@ -11,6 +11,9 @@
 
 #include <math.h>
 
+#include "blas/kernels/convert.h"
+#include "blas/kernels/kernels.h"
+
 static inline float convert_to_odd(double x) {
     const float nearest = (float)x;
     if ((double)nearest == x || isnan(x))
@@ -59,6 +62,35 @@ static inline float convert_to_odd(double x) {
     }
 CONVERT_LIST(CONVERT_DEFINE)
 
+#if defined(__x86_64__)
+/* Side by side, where the kernels in use may do it. */
+#define CONVERT_FAST(from_name, to_name, kernel)                                                   \
+    static void fast_##from_name##_to_##to_name(void *to, int64_t to_step, const void *from,       \
+                                                int64_t from_step, int64_t n) {                    \
+        if (to_step == 1 && from_step == 1)                                                        \
+            kernel(to, from, n);                                                                   \
+        else                                                                                       \
+            convert_##from_name##_to_##to_name(to, to_step, from, from_step, n);                   \
+    }
+CONVERT_FAST(F16, F32, ji_f32_from_f16_avx2)
+CONVERT_FAST(F32, F16, ji_f16_from_f32_avx2)
+CONVERT_FAST(F32, BF16, ji_bf16_from_f32_avx2)
+
+static ji_conversion_t convert_fast(jdatatype_t to, jdatatype_t from) {
+    if (ji_kernels->vector_bytes < 32) /* generic */
+        return NULL;
+    if (to == JDATATYPE_F32)
+        return from == JDATATYPE_F16 ? fast_F16_to_F32 : NULL;
+    if (from != JDATATYPE_F32)
+        return NULL;
+    return to == JDATATYPE_F16 ? fast_F32_to_F16 : to == JDATATYPE_BF16 ? fast_F32_to_BF16 : NULL;
+}
+#else
+static ji_conversion_t convert_fast(jdatatype_t to, jdatatype_t from) {
+    return (void)to, (void)from, NULL;
+}
+#endif
+
 ji_conversion_t ji_conversion(jdatatype_t to, jdatatype_t from) {
     static const ji_conversion_t conversions[JDATATYPE_I32 + 1][JDATATYPE_I32 + 1] = {
 #define CONVERT_ENTER(to_name, T, from_name, F, element)                                           \
@@ -66,5 +98,6 @@ ji_conversion_t ji_conversion(jdatatype_t to, jdatatype_t from) {
         CONVERT_LIST(CONVERT_ENTER)
 #undef CONVERT_ENTER
     };
-    return conversions[to][from];
+    const ji_conversion_t fast = convert_fast(to, from);
+    return fast != NULL ? fast : conversions[to][from];
 }

@@ -1,7 +1,7 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Products of one shape on many matrices.
+/* Small products of one shape on many matrices.
  *
  * All that is to be decided (whether there is anything to multiply, the kernel, its tiles, alpha
  * and beta) is decided once. A kernel in place gets a chunk of items, as many as the first cache
@@ -9,13 +9,11 @@
  * is one tile it costs little more than its multiplications. Where A is transposed, that of each
  * item of the chunk is packed before.
  *
- * Threads divide the items, where these are not so large and so few that each is divided. Every
- * element is the sum that it is in gemm, with its bits. */
+ * This is what a thread does with its items (batch.c), if they are small. Every element is the sum
+ * that it is in gemm, with its bits. */
 
 #include "blas/host/product.h"
 #include "blas/host/scale.h"
-
-#include "core/team.h"
 
 #define BATCH_CHUNK_BYTES 24576 /* half of a first cache */
 #define BATCH_MOST_ITEMS 128    /* of a chunk */
@@ -31,17 +29,13 @@ typedef struct batch_operand {
 typedef struct gemm_batch {
     ji_matmat_t item; /* what all have in common */
     batch_operand_t a, b, c;
-    int64_t count, chunk;
-    int threads;
-    bool is_small;
+    int64_t chunk;
 } gemm_batch_t;
 
 static inline void *batch_at(const batch_operand_t *operand, int64_t index) {
     return ji_unconst(operand->pointers != NULL ? operand->pointers[index]
                                                 : operand->base + index * operand->stride);
 }
-
-/* ---- Small items ---- */
 
 /* In which order `count` items are done: those that follow each other in memory not one after the
  * other, since what is read beside what was just written is waited for. */
@@ -94,36 +88,6 @@ static __attribute__((noinline)) void batch_transposed(const gemm_batch_t *batch
     }
 }
 
-/* ---- Any items ---- */
-
-/* One after the other, as gemm does it. */
-static void batch_each(const gemm_batch_t *batch, int64_t first, int64_t end) {
-    const ji_matmat_t *item = &batch->item;
-    const bool reads = item->k != 0 && !host_is_zero(item->head.type, &item->alpha);
-    ji_matmat_t one = *item;
-
-    for (; first < end; first++) {
-        one.a = reads ? batch_at(&batch->a, first) : NULL;
-        one.b = reads ? batch_at(&batch->b, first) : NULL;
-        one.c = batch_at(&batch->c, first);
-        ji_host_run(JI_GEMM, &one);
-    }
-}
-
-static void batch_part(void *argument, int index) {
-    const gemm_batch_t *batch = argument;
-    const int64_t share = (batch->count + batch->threads - 1) / batch->threads,
-                  first = ji_min(batch->count, index * share),
-                  end = ji_min(batch->count, first + share);
-
-    if (!batch->is_small)
-        batch_each(batch, first, end);
-    else if (batch->item.transa == JBLAS_NO_TRANSPOSE)
-        batch_plain(batch, first, end);
-    else
-        batch_transposed(batch, first, end);
-}
-
 /* Whether a kernel takes items whole: of a transposed A one strip. A CBLAS that is the guest has no
  * such kernels. */
 static bool batch_is_small(const ji_matmat_t *item) {
@@ -133,54 +97,28 @@ static bool batch_is_small(const ji_matmat_t *item) {
            (item->transa == JBLAS_NO_TRANSPOSE || (strip && ji_is_transposed(item->transa)));
 }
 
-/* How many threads divide the items: none of them is left with nothing to do while another has an
- * item that is worth two. */
-static int batch_threads(const gemm_batch_t *batch) {
-    const ji_matmat_t *item = &batch->item;
-    const double work = ji_product_work(item->head.type, item->m, item->n, item->k);
-    const int wanted = ji_product_threads(work * (double)batch->count);
-    const bool divides =
-        work < 2 * JI_PRODUCT_LEAST_WORK || batch->count >= 4 * (int64_t)item->head.threads.count;
-
-    return divides ? (int)ji_min(wanted, batch->count) : 1;
+static batch_operand_t batch_operand(const ji_matmat_t *block, const void *operand,
+                                     int64_t stride) {
+    return block->head.form == JI_FORM_POINTERS
+               ? (batch_operand_t){.pointers = operand}
+               : (batch_operand_t){.base = operand,
+                                   .stride = stride * (int64_t)ji_sizeof(block->head.type)};
 }
 
-static void batch_run(gemm_batch_t *batch) {
-    ji_matmat_t *item = &batch->item;
-    const int64_t bytes = (item->m * item->k + item->k * item->n + item->m * item->n) *
-                          (int64_t)ji_sizeof(item->head.type);
-    const ji_threads_t threads = item->head.threads;
-    const int wanted = batch_threads(batch);
+bool ji_host_gemm_small_items(const ji_matmat_t *block, int64_t first, int64_t end) {
+    if (!batch_is_small(block))
+        return false;
 
-    if (wanted > 1)
-        item->head.threads.count = 1; /* of each */
-    batch->is_small = batch_is_small(item);
-    batch->chunk = ji_min(BATCH_MOST_ITEMS, 1 + BATCH_CHUNK_BYTES / bytes);
-
-    ji_team_lease_t lease;
-    ji_team_begin(&lease, &threads, wanted);
-    batch->threads = lease.count;
-    ji_team_do(&lease, batch_part, batch);
-    ji_team_end(&lease);
-}
-
-void ji_host_gemm_batched(void *block) {
-    const ji_matmat_t *args = block;
-    gemm_batch_t batch = {.item = *args,
-                          .a.pointers = args->a,
-                          .b.pointers = args->b,
-                          .c.pointers = args->c,
-                          .count = args->batch_count};
-    batch_run(&batch);
-}
-
-void ji_host_gemm_strided(void *block) {
-    const ji_matmat_t *args = block;
-    const int64_t element = (int64_t)ji_sizeof(args->head.type);
-    gemm_batch_t batch = {.item = *args,
-                          .a = {NULL, args->a, args->stride_a * element},
-                          .b = {NULL, args->b, args->stride_b * element},
-                          .c = {NULL, args->c, args->stride_c * element},
-                          .count = args->batch_count};
-    batch_run(&batch);
+    const int64_t bytes = (block->m * block->k + block->k * block->n + block->m * block->n) *
+                          (int64_t)ji_sizeof(block->head.type);
+    const gemm_batch_t batch = {.item = *block,
+                                .a = batch_operand(block, block->a, block->batch.stride_a),
+                                .b = batch_operand(block, block->b, block->batch.stride_b),
+                                .c = batch_operand(block, block->c, block->batch.stride_c),
+                                .chunk = ji_min(BATCH_MOST_ITEMS, 1 + BATCH_CHUNK_BYTES / bytes)};
+    if (block->transa == JBLAS_NO_TRANSPOSE)
+        batch_plain(&batch, first, end);
+    else
+        batch_transposed(&batch, first, end);
+    return true;
 }

@@ -8,17 +8,20 @@
  * own functions, or where the CBLAS is asked for with the guest's (blas/guest/).
  *
  *   host.h host.c                      the tuning; what is common
+ *   batch.c                            batches of any primitive, by threads
  *   vector.c                           level 1 by kernels/level1.h, sums in a fixed order; by
  *                                      threads where they pay
  *   rotation.c                         rotg and rotmg
+ *   vector_ex.c                        the same with operands of several types
  *   matvec.h matvec.c matvec_square.c  level 2 by kernels/matvec.h
  *   matvec_columns.c                   of bands and packed triangles
  *   scale.h matrix.c matrix_kernel.h   scaling and adding of matrices
+ *   move.c                             copying, transposing, diagonals, by kernels/move.h
  *   convert.h convert.c                between element types
  *   mixed.c split_kernels.c            products of several types; real parts of complex matrices
  *   product.h product.c panels.c       level 3 by kernels/product.h, and the workspace for it
  *   matmat.c gemm_3m.c                 its routines; complex gemm by three real products
- *   gemm_batch.c                       products of a batch
+ *   gemm_batch.c                       small products of a batch
  *   woven.h woven.c                    trsm and potrf of small items of a batch
  *   trsm.c                             solves with triangles, by products and kernels/triangle.h
  *   triangle_factor.c                  trtri and potrf, by kernels/factor.h
@@ -92,6 +95,9 @@ static inline void *host_part(jdatatype_t type, const void *x, int64_t increment
 
     return ji_at(type, x, element, 0, 0);
 }
+
+/* A batch: the primitive that the block names, for each item. */
+void ji_host_batch(void *block);
 
 /* A primitive, now, in the calling thread: for primitives that need another inside. */
 static inline void ji_host_run(ji_primitive_t primitive, void *block) {

@@ -105,7 +105,7 @@ void ji_host_gemmt(void *block) {
 
 /* ---- Symmetric operands ---- */
 
-static void symmetric_product(const ji_matmat_t *args, bool hermitian) {
+static void symmetric_product(const ji_matmat_t *args, ji_symmetry_t symmetry) {
     const jdatatype_t type = args->head.type;
     const bool left = args->side == JBLAS_LEFT;
     if (ji_host_symm_is_scaling(args))
@@ -118,30 +118,25 @@ static void symmetric_product(const ji_matmat_t *args, bool hermitian) {
                                   : ji_operand_b(type, args->a, args->lda, JBLAS_NO_TRANSPOSE);
     symmetric.kind = JI_OPERAND_SYMMETRIC;
     symmetric.lower = (args->uplo == JBLAS_LOWER) == left;
-    symmetric.hermitian = hermitian;
+    symmetric.symmetry = symmetry;
 
     product.a = left ? symmetric : ji_operand_a(type, args->b, args->ldb, JBLAS_NO_TRANSPOSE);
     product.b = left ? ji_operand_b(type, args->b, args->ldb, JBLAS_NO_TRANSPOSE) : symmetric;
     ji_product(&product);
 }
 
-void ji_host_symm(void *block) { symmetric_product(block, false); }
-void ji_host_hemm(void *block) { symmetric_product(block, true); }
+void ji_host_symm(void *block) { symmetric_product(block, JI_SYMMETRIC); }
+void ji_host_hemm(void *block) { symmetric_product(block, JI_HERMITIAN); }
+void ji_host_skewsymm(void *block) { symmetric_product(block, JI_SKEW_SYMMETRIC); }
 
 /* ---- Symmetric results ---- */
-
-/* The operation that brings the second factor of a product of a matrix with its transpose. */
-static jblas_operation_t other_operation(jblas_operation_t trans, bool hermitian) {
-    return trans != JBLAS_NO_TRANSPOSE ? JBLAS_NO_TRANSPOSE
-           : hermitian                 ? JBLAS_CONJUGATE_TRANSPOSE
-                                       : JBLAS_TRANSPOSE;
-}
 
 /* op(X) op(Y)^T, or with the conjugate transpose. */
 static void rank_k(ji_product_t *product, const ji_matmat_t *args, const void *x, int64_t ldx,
                    const void *y, int64_t ldy, bool hermitian) {
     product->a = ji_operand_a(product->type, x, ldx, args->trans);
-    product->b = ji_operand_b(product->type, y, ldy, other_operation(args->trans, hermitian));
+    product->b =
+        ji_operand_b(product->type, y, ldy, ji_operation_of_second(args->trans, hermitian));
     ji_product(product);
 }
 
@@ -165,30 +160,74 @@ void ji_host_herk(void *block) {
     ji_host_clear_diagonal(args);
 }
 
-/* The second product, with A and B exchanged, is added to the first. */
-static void rank_2k(const ji_matmat_t *args, jdatatype_t beta_type, bool hermitian) {
-    ji_product_t product = triangle_of(args, args->head.type, beta_type);
-    rank_k(&product, args, args->a, args->lda, args->b, args->ldb, hermitian);
-
-    if (hermitian)
-        product.scalars.alpha[1] = -product.scalars.alpha[1];
-    product.scalars.beta[0] = 1, product.scalars.beta[1] = 0;
-    rank_k(&product, args, args->b, args->ldb, args->a, args->lda, hermitian);
-}
-
-void ji_host_syr2k(void *block) {
-    const ji_matmat_t *args = block;
-    if (!ji_host_syrk_is_scaling(args))
-        rank_2k(args, args->head.type, false);
-}
-
-void ji_host_her2k(void *block) {
+void ji_host_herkx(void *block) {
     const ji_matmat_t *args = block;
     if (ji_host_herk_is_scaling(args, args->head.type))
         return;
 
-    rank_2k(args, ji_real_of(args->head.type), true);
+    ji_product_t product = triangle_of(args, args->head.type, ji_real_of(args->head.type));
+    rank_k(&product, args, args->a, args->lda, args->b, args->ldb, true);
     ji_host_clear_diagonal(args);
+}
+
+typedef struct pair {
+    const void *a, *b;
+} pair_t;
+
+/* The second product, with A and B exchanged, is added to the first. What gives rows of C, and what
+ * gives columns, is said apart. */
+static void rank_2k(ji_product_t *product, const ji_matmat_t *args, pair_t rows, pair_t columns,
+                    ji_symmetry_t symmetry) {
+    const bool hermitian = symmetry == JI_HERMITIAN;
+    double *const alpha = product->scalars.alpha;
+    rank_k(product, args, rows.a, args->lda, columns.b, args->ldb, hermitian);
+
+    if (hermitian)
+        alpha[1] = -alpha[1];
+    if (symmetry == JI_SKEW_SYMMETRIC)
+        alpha[0] = -alpha[0];
+    product->scalars.beta[0] = 1, product->scalars.beta[1] = 0;
+    rank_k(product, args, rows.b, args->ldb, columns.a, args->lda, hermitian);
+}
+
+void ji_host_syr2k(void *block) {
+    const ji_matmat_t *args = block;
+    const pair_t operands = {args->a, args->b};
+    if (ji_host_syrk_is_scaling(args))
+        return;
+
+    ji_product_t product = triangle_of(args, args->head.type, args->head.type);
+    rank_2k(&product, args, operands, operands, JI_SYMMETRIC);
+}
+
+void ji_host_her2k(void *block) {
+    const ji_matmat_t *args = block;
+    const pair_t operands = {args->a, args->b};
+    if (ji_host_herk_is_scaling(args, args->head.type))
+        return;
+
+    ji_product_t product = triangle_of(args, args->head.type, ji_real_of(args->head.type));
+    rank_2k(&product, args, operands, operands, JI_HERMITIAN);
+    ji_host_clear_diagonal(args);
+}
+
+/* A triangle without its diagonal is a whole one of order n - 1, whose rows, or columns where it is
+ * the upper one, are C's from the second on. */
+void ji_host_skewsyr2k(void *block) {
+    const ji_matmat_t *args = block;
+    const jdatatype_t type = args->head.type;
+    const bool lower = args->uplo == JBLAS_LOWER, plain = args->trans == JBLAS_NO_TRANSPOSE;
+    ji_matmat_t strict = *args;
+    strict.n--, strict.c = ji_at(type, args->c, lower, !lower, args->ldc);
+    if (strict.n == 0 || ji_host_syrk_is_scaling(&strict))
+        return;
+
+    const pair_t first = {args->a, args->b},
+                 second = {ji_at(type, args->a, plain, !plain, args->lda),
+                           ji_at(type, args->b, plain, !plain, args->ldb)};
+    ji_product_t product = triangle_of(&strict, type, type);
+    product.scalars.alpha[0] = -product.scalars.alpha[0];
+    rank_2k(&product, args, lower ? second : first, lower ? first : second, JI_SKEW_SYMMETRIC);
 }
 
 /* ---- Triangular operands ---- */

@@ -147,9 +147,7 @@ void ji_host_gemv(void *block) {
     ji_team_lease_t lease;
     matvec_t v = matvec_of(args, taken, given);
 
-    if (!host_is(v.type, &args->beta, 1))
-        v.kernels->scale_own(given, ji_scalar_data(&args->beta), v.y.first, v.y.increment);
-    if (host_is_zero(v.type, &args->alpha))
+    if (!matvec_scale(&v, args, given))
         return;
 
     matvec_begin(&v, &lease, args, args->m, args->n);

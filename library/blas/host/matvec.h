@@ -6,7 +6,8 @@
 /* Level 2 on the host, over the kernels of kernels/matvec.h.
  *
  *   matvec.c          rectangles, and threads that share one: gemv, ger
- *   matvec_square.c   symv, trmv, trsv, syr, syr2: rectangles beside diagonal blocks
+ *   matvec_square.c   symv, trmv, trsv, syr, syr2, and skewsymv and skewsyr2: rectangles beside
+ *                     diagonal blocks
  *   matvec_columns.c  bands and packed triangles: gbmv, sbmv, spmv, tbmv, tbsv, tpmv, tpsv, spr,
  *                     spr2
  *
@@ -46,6 +47,7 @@ typedef struct matvec {
     void *a;
     int64_t lda;
     matvec_vector_t x, y;
+    ji_symmetry_t symmetry; /* of a square A */
     bool conjugate;         /* A's, of dots; and what is scaled, of columns and updates */
     int64_t thread_bytes;   /* of A, for each thread */
     ji_team_lease_t *lease; /* NULL: the caller alone */
@@ -68,6 +70,13 @@ static inline matvec_t matvec_of(const ji_matvec_t *args, int64_t count_x, int64
                       .y = matvec_vector(type, args->y, count_y, args->incy),
                       .conjugate = args->trans == JBLAS_CONJUGATE_TRANSPOSE,
                       .thread_bytes = MATVEC_THREAD_BYTES};
+}
+
+/* y = beta y, of n elements. Gives whether anything is to be added to it. */
+static inline bool matvec_scale(const matvec_t *v, const ji_matvec_t *args, int64_t n) {
+    if (!host_is(v->type, &args->beta, 1))
+        v->kernels->scale_own(n, ji_scalar_data(&args->beta), v->y.first, v->y.increment);
+    return !host_is_zero(v->type, &args->alpha);
 }
 
 static inline void *matvec_element(const matvec_t *v, int64_t i, int64_t j) {
@@ -101,6 +110,17 @@ void ji_matvec_conjugate(const matvec_t *v, const matvec_vector_t *x, int64_t n)
 /* Where the panel or block of this size that holds `first` ends. */
 static inline int64_t matvec_end(int64_t first, int64_t size, int64_t last) {
     return ji_min(last, (first / size + 1) * size);
+}
+
+/* result = -scalar. */
+static inline void matvec_negate(jdatatype_t type, const void *scalar, ji_value_t *result) {
+    memcpy(result, scalar, ji_sizeof(type));
+    switch (type) {
+    case JDATATYPE_F32: result->s = -result->s; break;
+    case JDATATYPE_F64: result->d = -result->d; break;
+    case JDATATYPE_F32_C: result->c[0] = -result->c[0], result->c[1] = -result->c[1]; break;
+    default: result->z[0] = -result->z[0], result->z[1] = -result->z[1];
+    }
 }
 
 /* result = conj(scalar). */

@@ -32,7 +32,7 @@ static inline int64_t column_start(const matvec_columns_t *a, int64_t j) {
     if (!a->packed)
         return a->above - j + j * a->v.lda;
 
-    return a->upper ? j * (j + 1) / 2 : j * (2 * a->n - j - 1) / 2;
+    return ji_packed_start(a->upper, a->n, j);
 }
 
 static inline ji_matvec_column_t column_of(const matvec_columns_t *a, int64_t j) {
@@ -43,10 +43,14 @@ static inline ji_matvec_column_t column_of(const matvec_columns_t *a, int64_t j)
                                 .own = j};
 }
 
+static inline void *column_diagonal(const matvec_columns_t *a, const ji_matvec_column_t *column) {
+    return ji_at(a->v.type, column->first, column->own - column->row, 0, 0);
+}
+
 /* The same with the diagonal's element apart. */
 static inline ji_matvec_column_t column_beside(const matvec_columns_t *a, int64_t j) {
     ji_matvec_column_t column = column_of(a, j);
-    column.diagonal = ji_at(a->v.type, column.first, j - column.row, 0, 0);
+    column.diagonal = column_diagonal(a, &column);
     column.rows--;
     if (!a->upper) {
         column.row++;
@@ -117,18 +121,11 @@ static inline void column_update(const matvec_columns_t *a, const ji_matvec_colu
 
 /* ---- Products ---- */
 
-static bool columns_scale(const matvec_columns_t *a, const ji_matvec_t *args, int64_t count_y) {
-    if (!host_is(a->v.type, &args->beta, 1))
-        a->v.kernels->scale_own(count_y, ji_scalar_data(&args->beta), a->v.y.first,
-                                a->v.y.increment);
-    return !host_is_zero(a->v.type, &args->alpha);
-}
-
-/* y += alpha A x for columns [left, left + count). */
+/* y += alpha A x, or alpha A conj(x), for columns [left, left + count). */
 static void columns_add(const matvec_columns_t *a, int64_t left, int64_t count, const void *alpha) {
     matvec_block_t scaled;
-    a->v.kernels->scale(count, alpha, matvec_at(&a->v, &a->v.x, left), a->v.x.increment, false,
-                        &scaled);
+    a->v.kernels->scale(count, alpha, matvec_at(&a->v, &a->v.x, left), a->v.x.increment,
+                        a->v.conjugate, &scaled);
 
     for (int64_t j = 0; j < count; j++) {
         const ji_matvec_column_t column = column_of(a, left + j);
@@ -171,19 +168,35 @@ static void columns_all(const matvec_columns_t *a, const void *alpha, columns_fu
         function(a, j, ji_min(JI_MATVEC_BLOCK, a->n - j), alpha);
 }
 
+/* y += alpha conj(A) x, as conj(y) += conj(alpha) A conj(x). */
+static void columns_add_conjugated(matvec_columns_t *a, const void *alpha) {
+    ji_value_t conjugated;
+
+    matvec_conjugate(a->v.type, alpha, &conjugated);
+    a->v.conjugate = ji_is_complex(a->v.type);
+    ji_matvec_conjugate(&a->v, &a->v.y, a->m);
+    columns_all(a, &conjugated, columns_add);
+    ji_matvec_conjugate(&a->v, &a->v.y, a->m);
+}
+
 void ji_host_gbmv(void *block) {
     const ji_matvec_t *args = block;
-    const bool flat = args->trans == JBLAS_NO_TRANSPOSE;
+    const bool flat = !ji_is_transposed(args->trans);
     const int64_t taken = flat ? args->n : args->m, given = flat ? args->m : args->n;
     matvec_columns_t a = columns_of(args, taken, given);
     a.m = args->m, a.below = args->kl, a.above = args->ku;
 
-    if (columns_scale(&a, args, given))
+    if (!matvec_scale(&a.v, args, given))
+        return;
+
+    if (args->trans == JBLAS_CONJUGATE)
+        columns_add_conjugated(&a, ji_scalar_data(&args->alpha));
+    else
         columns_all(&a, ji_scalar_data(&args->alpha), flat ? columns_add : columns_dot);
 }
 
 static void columns_multiply_symmetric(const matvec_columns_t *a, const ji_matvec_t *args) {
-    if (columns_scale(a, args, args->n))
+    if (matvec_scale(&a->v, args, args->n))
         columns_all(a, ji_scalar_data(&args->alpha), columns_symmetric);
 }
 
@@ -205,12 +218,15 @@ void ji_host_spmv(void *block) {
 static void columns_triangle(const matvec_columns_t *a, const ji_matvec_t *args, bool solves) {
     const matvec_t *v = &a->v;
     const ji_matvec_triangle_t triangle = {.upper = a->upper,
-                                           .transposed = args->trans != JBLAS_NO_TRANSPOSE,
+                                           .transposed = ji_is_transposed(args->trans),
                                            .conjugated = v->conjugate,
                                            .unit = args->diag == JBLAS_UNIT};
     const bool forward = (triangle.upper != triangle.transposed) != solves;
+    const bool conjugates = args->trans == JBLAS_CONJUGATE; /* conj(A conj(x)) */
     matvec_column_block_t block;
 
+    if (conjugates)
+        ji_matvec_conjugate(v, &v->x, a->n);
     for (int64_t k = 0, count; k < a->n; k += count) {
         count = ji_min(JI_MATVEC_BLOCK, a->n - k);
         for (int64_t i = 0; i < count; i++)
@@ -218,6 +234,8 @@ static void columns_triangle(const matvec_columns_t *a, const ji_matvec_t *args,
         (solves ? v->kernels->solve_skew : v->kernels->multiply_skew)(count, block.at, &triangle,
                                                                       v->x.first, v->x.increment);
     }
+    if (conjugates)
+        ji_matvec_conjugate(v, &v->x, a->n);
 }
 
 void ji_host_tbmv(void *block) {
@@ -250,7 +268,7 @@ static void columns_update(const matvec_columns_t *a, int64_t left, int64_t coun
     for (int64_t j = 0; j < count; j++) {
         const ji_matvec_column_t column = column_of(a, left + j);
         column_update(a, &column, ji_at(a->v.type, scalars, j, 0, 0), x);
-        memset((char *)column_beside(a, left + j).diagonal + bytes, 0, bytes);
+        memset((char *)column_diagonal(a, &column) + bytes, 0, bytes);
     }
 }
 

@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Level 2 of square matrices: symv, trmv, trsv, syr, syr2. The first three are diagonal blocks and
- * rectangles, here of a lower triangle:
+/* Level 2 of square matrices: symv, trmv, trsv, syr, syr2, skewsymv, skewsyr2. Products and solves
+ * are diagonal blocks and rectangles, here of a lower triangle:
  *
  *     D          a block of JI_MATVEC_BLOCK columns: the kernels symmetric, multiply or solve for
  *     R D        its triangle D, and for the rectangle R below it columns, dots, or both of them
@@ -19,6 +19,12 @@ static void matvec_add_both(const matvec_t *v, const matvec_part_t *part, const 
     const int64_t columns = part->column_end - part->column;
     matvec_panel_t copy_x, copy_y;
     matvec_block_t scaled, sums;
+    const void *mirrored = alpha;
+    ji_value_t negated;
+    if (v->symmetry == JI_SKEW_SYMMETRIC) {
+        matvec_negate(v->type, alpha, &negated);
+        mirrored = &negated;
+    }
     v->kernels->scale(columns, alpha, matvec_at(v, &v->x, part->column), v->x.increment, false,
                       &scaled);
 
@@ -27,10 +33,11 @@ static void matvec_add_both(const matvec_t *v, const matvec_part_t *part, const 
         const void *x = matvec_take(v, &v->x, i, end - i, &copy_x);
         void *y = matvec_take(v, &v->y, i, end - i, &copy_y);
 
-        v->kernels->both(end - i, columns, matvec_element(v, i, part->column), v->lda, &scaled, y,
-                         x, &sums);
+        v->kernels->both(end - i, columns, v->symmetry == JI_HERMITIAN,
+                         matvec_element(v, i, part->column), v->lda, &scaled, y, x, &sums);
         matvec_give(v, &v->y, i, end - i, y);
-        v->kernels->add(columns, alpha, &sums, matvec_at(v, &v->y, part->column), v->y.increment);
+        v->kernels->add(columns, mirrored, &sums, matvec_at(v, &v->y, part->column),
+                        v->y.increment);
     }
 }
 
@@ -39,8 +46,8 @@ static void matvec_symmetric_block(const matvec_t *v, int64_t first, int64_t end
     matvec_block_t copy_x, copy_y;
     const void *x = matvec_take(v, &v->x, first, end - first, &copy_x);
     void *y = matvec_take(v, &v->y, first, end - first, &copy_y);
-    v->kernels->symmetric(end - first, upper, alpha, matvec_element(v, first, first), v->lda, x,
-                          NULL, y);
+    v->kernels->symmetric(end - first, v->symmetry, upper, alpha, matvec_element(v, first, first),
+                          v->lda, x, NULL, y);
     matvec_give(v, &v->y, first, end - first, y);
 }
 
@@ -91,15 +98,13 @@ static void matvec_round_part(void *argument, int index) {
 #define MATVEC_TILES_PER_THREAD 4
 #define MATVEC_LEAST_TILES 5
 
-void ji_host_symv(void *block) {
-    const ji_matvec_t *args = block;
+static void matvec_symmetric(const ji_matvec_t *args, ji_symmetry_t symmetry) {
     const int64_t panel = JI_MATVEC_SYMMETRIC_PANEL;
     ji_team_lease_t lease;
     matvec_t v = matvec_of(args, args->n, args->n);
+    v.symmetry = symmetry;
 
-    if (!host_is(v.type, &args->beta, 1))
-        v.kernels->scale_own(args->n, ji_scalar_data(&args->beta), v.y.first, v.y.increment);
-    if (host_is_zero(v.type, &args->alpha))
+    if (!matvec_scale(&v, args, args->n))
         return;
 
     matvec_begin(&v, &lease, args, args->n / 2, args->n > MATVEC_LEAST_TILES * panel ? args->n : 0);
@@ -119,6 +124,10 @@ void ji_host_symv(void *block) {
             ji_team_do(v.lease, matvec_round_part, &rounds);
     matvec_end_lease(&v);
 }
+
+void ji_host_symv(void *block) { matvec_symmetric(block, JI_HERMITIAN); }
+void ji_host_symv_complex(void *block) { matvec_symmetric(block, JI_SYMMETRIC); }
+void ji_host_skewsymv(void *block) { matvec_symmetric(block, JI_SKEW_SYMMETRIC); }
 
 /* ---- Triangles ---- */
 
@@ -190,12 +199,13 @@ void ji_host_trsv(void *block) { matvec_triangle(block, true); }
 
 /* ---- Updates ---- */
 
-/* One triangle of A += alpha x x^H, or, with y, of A += alpha x y^H + conj(alpha) y x^H. */
+/* One triangle of A += alpha x x^H, or, with y, of A += alpha x y^H + mirrored y x^H, where the
+ * second scalar is the first one's conjugate. A symmetric A has neither kind of conjugate, and of a
+ * skew one the first scalar is the second one's negative. */
 typedef struct matvec_rank {
     matvec_t v;
     int64_t n;
-    const void *alpha;
-    ji_value_t conjugated; /* alpha */
+    ji_value_t alpha, mirrored;
     bool upper, has_y;
 } matvec_rank_t;
 
@@ -206,10 +216,10 @@ static void matvec_rank_columns(const matvec_rank_t *r, int64_t left, int64_t ri
     const matvec_t *v = &r->v;
     matvec_block_t of_x, of_y;
 
-    v->kernels->scale(right - left, r->has_y ? &r->conjugated : r->alpha, matvec_at(v, &v->x, left),
+    v->kernels->scale(right - left, r->has_y ? &r->mirrored : &r->alpha, matvec_at(v, &v->x, left),
                       v->x.increment, v->conjugate, &of_x);
     if (r->has_y)
-        v->kernels->scale(right - left, r->alpha, matvec_at(v, &v->y, left), v->y.increment,
+        v->kernels->scale(right - left, &r->alpha, matvec_at(v, &v->y, left), v->y.increment,
                           v->conjugate, &of_y);
 
     /* What is beside the diagonal block, and that. */
@@ -223,17 +233,18 @@ static void matvec_rank_columns(const matvec_rank_t *r, int64_t left, int64_t ri
                                 ji_at(v->type, y, to_first, 0, 0), &of_x,
                                 matvec_element(v, first, left), v->lda);
         if (has_block)
-            v->kernels->update_triangle(right - left, r->upper, ji_at(v->type, x, to_block, 0, 0),
-                                        &of_y, ji_at(v->type, y, to_block, 0, 0), &of_x,
-                                        matvec_element(v, left, left), v->lda);
+            v->kernels->update_triangle(
+                right - left, v->symmetry, r->upper, ji_at(v->type, x, to_block, 0, 0), &of_y,
+                ji_at(v->type, y, to_block, 0, 0), &of_x, matvec_element(v, left, left), v->lda);
         return;
     }
     if (count > 0)
         v->kernels->update(count, right - left, ji_at(v->type, x, to_first, 0, 0), &of_x,
                            matvec_element(v, first, left), v->lda);
     if (has_block)
-        v->kernels->update_triangle(right - left, r->upper, ji_at(v->type, x, to_block, 0, 0),
-                                    &of_x, NULL, NULL, matvec_element(v, left, left), v->lda);
+        v->kernels->update_triangle(right - left, v->symmetry, r->upper,
+                                    ji_at(v->type, x, to_block, 0, 0), &of_x, NULL, NULL,
+                                    matvec_element(v, left, left), v->lda);
 }
 
 /* Blocks of columns in turn: each thread has short ones and long ones. */
@@ -257,15 +268,27 @@ static void matvec_rank_part(void *argument, int index) {
     }
 }
 
-static void matvec_update_triangle(const ji_matvec_t *args, const void *alpha, bool has_y) {
+static void matvec_update_triangle(const ji_matvec_t *args, ji_symmetry_t symmetry, bool has_y) {
+    const jdatatype_t type = args->head.type;
+    const void *alpha = ji_scalar_data(&args->alpha);
     ji_team_lease_t lease;
     matvec_rank_t rank = {.v = matvec_of(args, args->n, has_y ? args->n : 0),
                           .n = args->n,
-                          .alpha = alpha,
+                          .alpha = {.z = {0, 0}},
                           .upper = args->uplo == JBLAS_UPPER,
                           .has_y = has_y};
-    matvec_conjugate(args->head.type, alpha, &rank.conjugated);
-    rank.v.conjugate = ji_is_complex(args->head.type);
+    rank.v.symmetry = symmetry;
+    rank.v.conjugate = symmetry == JI_HERMITIAN && ji_is_complex(type);
+
+    /* her's is real. */
+    const bool is_real = symmetry == JI_HERMITIAN && !has_y;
+    memcpy(&rank.alpha, alpha, ji_sizeof(is_real ? ji_real_of(type) : type));
+    if (symmetry == JI_HERMITIAN)
+        matvec_conjugate(type, &rank.alpha, &rank.mirrored);
+    else
+        rank.mirrored = rank.alpha;
+    if (symmetry == JI_SKEW_SYMMETRIC)
+        matvec_negate(type, &rank.mirrored, &rank.alpha);
 
     matvec_begin(&rank.v, &lease, args, args->n / 2, args->n);
     if (matvec_count(&rank.v) == 1)
@@ -277,18 +300,22 @@ static void matvec_update_triangle(const ji_matvec_t *args, const void *alpha, b
 
 void ji_host_syr(void *block) {
     const ji_matvec_t *args = block;
-    const jdatatype_t real = ji_real_of(args->head.type);
-    ji_value_t alpha = {.z = {0, 0}};
-
-    if (host_is_zero(real, &args->alpha))
-        return;
-
-    memcpy(&alpha, ji_scalar_data(&args->alpha), ji_sizeof(real)); /* her's is real */
-    matvec_update_triangle(args, &alpha, false);
+    if (!host_is_zero(ji_real_of(args->head.type), &args->alpha))
+        matvec_update_triangle(args, JI_HERMITIAN, false);
 }
 
-void ji_host_syr2(void *block) {
+void ji_host_syr_complex(void *block) {
     const ji_matvec_t *args = block;
     if (!host_is_zero(args->head.type, &args->alpha))
-        matvec_update_triangle(args, ji_scalar_data(&args->alpha), true);
+        matvec_update_triangle(args, JI_SYMMETRIC, false);
 }
+
+/* With y. */
+static void matvec_update_by_both(const ji_matvec_t *args, ji_symmetry_t symmetry) {
+    if (!host_is_zero(args->head.type, &args->alpha))
+        matvec_update_triangle(args, symmetry, true);
+}
+
+void ji_host_syr2(void *block) { matvec_update_by_both(block, JI_HERMITIAN); }
+void ji_host_syr2_complex(void *block) { matvec_update_by_both(block, JI_SYMMETRIC); }
+void ji_host_skewsyr2(void *block) { matvec_update_by_both(block, JI_SKEW_SYMMETRIC); }

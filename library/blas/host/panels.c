@@ -8,12 +8,13 @@
 #include "blas/host/product.h"
 #include "blas/kernels/triangle.h"
 
-ji_panel_bytes_t ji_panel_bytes(const jhandle_t *handle, ji_primitive_t primitive, jdatatype_t type,
-                                int64_t m, int64_t n, int64_t k) {
+ji_panel_bytes_t ji_panel_bytes(const jhandle_t *handle, ji_primitive_t primitive,
+                                const ji_head_t *head, int64_t m, int64_t n, int64_t k) {
+    const jdatatype_t type = head->type;
     if (!ji_product_packs(handle, primitive, type, m, n, k))
         return (ji_panel_bytes_t){0, 0};
 
-    const int threads = handle->threads.planned;
+    const int threads = head->threads.planned;
     return ji_is_half(type) ? ji_blocked_bytes(JDATATYPE_F32, m, n, k, threads)
                             : ji_product_bytes(type, m, n, k, threads);
 }
@@ -37,7 +38,7 @@ ji_panel_bytes_t ji_solve_bytes(const jhandle_t *handle, const ji_matmat_t *args
      * and a block, or than a panel. */
     const int64_t depth = (order + 1) / 2 + JI_TRIANGLE_BLOCK;
     return panels_for_both(triangles,
-                           ji_panel_bytes(handle, JI_GEMM, type, args->m, args->n, depth));
+                           ji_panel_bytes(handle, JI_GEMM, &args->head, args->m, args->n, depth));
 }
 
 ji_panel_bytes_t ji_factor_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
@@ -46,15 +47,24 @@ ji_panel_bytes_t ji_factor_bytes(const jhandle_t *handle, const ji_matmat_t *arg
     const ji_matmat_t solve = {.head = args->head, .side = JBLAS_LEFT, .m = half, .n = half};
 
     return panels_for_both(ji_solve_bytes(handle, &solve),
-                           ji_panel_bytes(handle, JI_GEMM, args->head.type, half, half, half));
+                           ji_panel_bytes(handle, JI_GEMM, &args->head, half, half, half));
 }
 
-void ji_panel_add_rungs(jplan_t *plan, ji_panel_bytes_t bytes, uint32_t bits_class) {
-    if (bytes.packed > bytes.packed_small)
-        jplan_add(plan, JI_PACKED, bits_class, 0, 1, &bytes.packed);
-    if (bytes.packed_small > 0)
-        jplan_add(plan, bytes.packed > bytes.packed_small ? JI_PACKED_SMALL : JI_PACKED, bits_class,
-                  0, 1, &bytes.packed_small);
+/* What all threads take that have items of a batch; for a plain block the panels themselves. */
+static size_t panels_of_threads(const ji_matmat_t *args, size_t bytes) {
+    return ji_is_batch(&args->head) ? (size_t)args->batch.threads * ji_panel_share(bytes) : bytes;
+}
+
+void ji_panel_add_rungs(jplan_t *plan, const ji_matmat_t *args, ji_panel_bytes_t bytes,
+                        uint32_t bits_class) {
+    const size_t packed = panels_of_threads(args, bytes.packed),
+                 packed_small = panels_of_threads(args, bytes.packed_small);
+
+    if (packed > packed_small)
+        jplan_add(plan, JI_PACKED, bits_class, 0, 1, &packed);
+    if (packed_small > 0)
+        jplan_add(plan, packed > packed_small ? JI_PACKED_SMALL : JI_PACKED, bits_class, 0, 1,
+                  &packed_small);
     jplan_add(plan, JI_IN_PLACE, bits_class, 0, 0, NULL);
 }
 
@@ -69,12 +79,12 @@ void ji_panel_take(ji_matmat_t *args, ji_panel_bytes_t bytes, const jborrow_t *w
 /* ---- Ways of gemm ---- */
 
 static ji_panel_bytes_t panels_of_gemm(const jhandle_t *handle, const ji_matmat_t *args) {
-    return ji_panel_bytes(handle, JI_GEMM, args->head.type, args->m, args->n, args->k);
+    return ji_panel_bytes(handle, JI_GEMM, &args->head, args->m, args->n, args->k);
 }
 
 void ji_gemm_add_rungs(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *args,
                        uint32_t bits_class) {
-    ji_panel_add_rungs(plan, panels_of_gemm(handle, args), bits_class);
+    ji_panel_add_rungs(plan, args, panels_of_gemm(handle, args), bits_class);
 }
 
 void ji_gemm_take_panels(ji_matmat_t *args, const jhandle_t *handle, const jborrow_t *ws) {
@@ -83,9 +93,10 @@ void ji_gemm_take_panels(ji_matmat_t *args, const jhandle_t *handle, const jborr
 
 size_t ji_gemm_callee_bytes(const jhandle_t *handle, jdatatype_t type, int64_t m, int64_t n,
                             int64_t k) {
+    const ji_matmat_t plain = {.head = {.type = type}};
     jplan_t plan;
     jplan_init(&plan, handle, "", "", NULL);
-    ji_panel_add_rungs(&plan, ji_panel_bytes(handle, JI_GEMM, type, m, n, k), 0);
+    ji_panel_add_rungs(&plan, &plain, ji_call_panel_bytes(handle, JI_GEMM, type, m, n, k), 0);
     return jplan_bytes(&plan, handle);
 }
 
@@ -94,7 +105,7 @@ size_t ji_gemm_callee_bytes(const jhandle_t *handle, jdatatype_t type, int64_t m
 static void product_plan(jplan_t *plan, const jhandle_t *handle, ji_panel_bytes_t bytes,
                          const ji_matmat_t *args, int64_t m, int64_t n, int64_t k) {
     jplan_init(plan, handle, ji_routine_name(&args->head), "mnk", (const int64_t[]){m, n, k});
-    ji_panel_add_rungs(plan, bytes, 0);
+    ji_panel_add_rungs(plan, args, bytes, 0);
 }
 
 jstatus_t ji_answer_panels(jhandle_t *handle, const ji_matmat_t *args, ji_panel_bytes_t bytes,
@@ -118,7 +129,7 @@ jstatus_t ji_run_panels(jhandle_t *handle, ji_primitive_t primitive, ji_matmat_t
     if (!ws.ok)
         return ws.status;
 
-    args->head.rung = ws.rung;
+    args->head.rung = (int16_t)ws.rung;
     ji_panel_take(args, bytes, &ws);
     const jstatus_t status = ji_run(handle, primitive, args);
     return jstatus_is_error(status) ? status : ws.status;
@@ -126,12 +137,12 @@ jstatus_t ji_run_panels(jhandle_t *handle, ji_primitive_t primitive, ji_matmat_t
 
 jstatus_t ji_answer_product(jhandle_t *handle, ji_primitive_t primitive, const ji_matmat_t *args,
                             int64_t m, int64_t n, int64_t k) {
-    return ji_answer_panels(handle, args,
-                            ji_panel_bytes(handle, primitive, args->head.type, m, n, k), m, n, k);
+    return ji_answer_panels(handle, args, ji_panel_bytes(handle, primitive, &args->head, m, n, k),
+                            m, n, k);
 }
 
 jstatus_t ji_run_product(jhandle_t *handle, ji_primitive_t primitive, ji_matmat_t *args, int64_t m,
                          int64_t n, int64_t k) {
     return ji_run_panels(handle, primitive, args,
-                         ji_panel_bytes(handle, primitive, args->head.type, m, n, k), m, n, k);
+                         ji_panel_bytes(handle, primitive, &args->head, m, n, k), m, n, k);
 }

@@ -220,8 +220,8 @@ static void product_pack_block(const product_run_t *run, const product_strip_t *
         product_pack_pieces(run, strip, strip->line + strip->count, from, end);
     else if (mirrored)
         strip->pack(to, operand_at(operand, from, strip->line), operand->step, operand->line,
-                    strip->count, end - from, operand->conjugate != operand->hermitian,
-                    strip->turned);
+                    strip->count, end - from,
+                    operand->conjugate != (operand->symmetry == JI_HERMITIAN), strip->turned);
     else
         strip->pack(to, operand_at(operand, strip->line, from), operand->line, operand->step,
                     strip->count, end - from, operand->conjugate, strip->turned);
@@ -243,7 +243,7 @@ static void product_pack_corner(const product_run_t *run, const product_strip_t 
                                         .first = (int)(from - strip->line),
                                         .lower = operand->lower,
                                         .conjugate = operand->conjugate,
-                                        .hermitian = operand->hermitian,
+                                        .hermitian = operand->symmetry == JI_HERMITIAN,
                                         .triangular = operand->kind == JI_OPERAND_TRIANGULAR,
                                         .unit = operand->unit};
     run->kernels->corner(piece, &corner);
@@ -271,6 +271,33 @@ static void product_pack_sides(const product_run_t *run, const product_strip_t *
         product_pack_block(run, strip, end, last, operand->lower);
 }
 
+/* x = -x, of reals. */
+static void product_negate(jdatatype_t type, void *x, int64_t n) {
+    float *s = x;
+    double *d = x;
+    for (int64_t i = 0; i < n; i++)
+        if (type == JDATATYPE_F32)
+            s[i] = -s[i];
+        else
+            d[i] = -d[i];
+}
+
+/* A skew operand, packed as a symmetric one, becomes what it is: of each step the lines that were
+ * taken from the mirror image have the other sign, and that on the diagonal is 0. */
+static void product_turn(const product_run_t *run, const product_strip_t *strip) {
+    const jdatatype_t type = run->call->type;
+    char *to = strip->to;
+
+    for (int64_t step = run->step; step < run->step + run->steps; step++, to += strip->step_bytes) {
+        const int64_t diagonal = step - strip->line;
+        const int64_t first = strip->operand->lower ? 0 : ji_max(diagonal, 0),
+                      end = strip->operand->lower ? ji_min(diagonal, strip->count) : strip->count;
+        product_negate(type, ji_at(type, to, first, 0, 0), end - first);
+        if (diagonal >= 0 && diagonal < strip->count)
+            memset(ji_at(type, to, diagonal, 0, 0), 0, ji_sizeof(type));
+    }
+}
+
 /* Only the lines of a vector and their own steps are taken one by one. */
 static void product_pack(const product_run_t *run, const product_strip_t *strip) {
     const int64_t first = run->step, last = run->step + run->steps;
@@ -293,6 +320,8 @@ static void product_pack(const product_run_t *run, const product_strip_t *strip)
         product_pack_sides(run, &group, from, end, group_from, group_end);
         product_pack_corner(run, &group, group_from, group_end);
     }
+    if (strip->operand->symmetry == JI_SKEW_SYMMETRIC)
+        product_turn(run, strip);
 }
 
 /* ---- A tile ---- */

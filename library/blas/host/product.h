@@ -5,9 +5,9 @@
 
 /* The product of the host: C = alpha A B + beta C, where A, B and C are not only whole matrices.
  *
- *     operands (what is packed)   general, transposed, conjugated; symmetric and Hermitian from one
- *                                 triangle; triangular, unit or not; of 16 bits; parts of complex
- *                                 elements
+ *     operands (what is packed)   general, transposed, conjugated; symmetric, Hermitian and skew
+ *                                 from one triangle; triangular, unit or not; of 16 bits; parts of
+ *                                 complex elements
  *     what of C is written        all, or one triangle; of a real product, a complex matrix
  *
  * A routine of level 3 is a choice of these (matmat.c, gemm_3m.c). */
@@ -15,11 +15,12 @@
 #include "blas/algorithms/product.h"
 #include "blas/host/host.h"
 #include "blas/kernels/batch.h"
+#include "blas/kernels/matvec.h"
 #include "blas/kernels/product.h"
 
 typedef enum ji_operand_kind {
     JI_OPERAND_GENERAL,
-    JI_OPERAND_SYMMETRIC, /* one triangle is read; Hermitian: `hermitian` */
+    JI_OPERAND_SYMMETRIC, /* one triangle is read; by the operand's `symmetry` */
     JI_OPERAND_TRIANGULAR
 } ji_operand_kind_t;
 
@@ -32,7 +33,8 @@ typedef struct ji_operand {
     int64_t line, step; /* elements from one to the next; one of them is 1 */
     bool conjugate;
     bool lower; /* the triangle that is read has line >= step */
-    bool unit, hermitian;
+    bool unit;
+    ji_symmetry_t symmetry;
     ji_part_t part; /* of complex elements in a real product */
 } ji_operand_t;
 
@@ -104,11 +106,14 @@ static inline ji_product_direct_t ji_gemm_direct(const ji_matmat_t *args,
     return direct;
 }
 
-/* Whether gemm is such a product: one panel, and no work for two threads: as rows and columns below
- * 32 never are. */
+/* Rows, columns and a depth up to this are such a product, whatever else. */
+enum { JI_GEMM_AT_ONCE = 31 };
+
+/* Whether gemm is one: one panel, and no work for two threads: as rows and columns below 32 never
+ * are. */
 static inline bool ji_gemm_is_small(const ji_matmat_t *args) {
     return args->panels == NULL && args->k <= JI_PRODUCT_DEPTH / 2 &&
-           ((args->m | args->n) < 32 || args->head.threads.count < 2 ||
+           ((args->m | args->n) <= JI_GEMM_AT_ONCE || args->head.threads.count < 2 ||
             ji_product_work(args->head.type, args->m, args->n, args->k) <
                 2 * JI_PRODUCT_LEAST_WORK);
 }
@@ -116,5 +121,9 @@ static inline bool ji_gemm_is_small(const ji_matmat_t *args) {
 /* op(X) as an operand whose lines are its rows (A), or its columns (B). */
 ji_operand_t ji_operand_a(jdatatype_t type, const void *a, int64_t lda, jblas_operation_t op);
 ji_operand_t ji_operand_b(jdatatype_t type, const void *b, int64_t ldb, jblas_operation_t op);
+
+/* Items [first, end) of a batch of JI_GEMM, where they are small (gemm_batch.c); false: they are
+ * not, and nothing is done. */
+bool ji_host_gemm_small_items(const ji_matmat_t *block, int64_t first, int64_t end);
 
 #endif

@@ -24,6 +24,7 @@
 #include <math.h>
 
 #include "blas/host/host.h"
+#include "blas/host/squares.h"
 #include "blas/kernels/level1.h"
 #include "core/team.h"
 
@@ -164,9 +165,7 @@ static void vector_rot(const ji_vector_t *v, int64_t first, int64_t count) {
 }
 
 static double vector_parameter(const ji_vector_t *v, int i) {
-    const void *param = v->param.pointer != NULL ? v->param.pointer : &v->param.value;
-    return v->head.type == JDATATYPE_F32 ? (double)((const float *)param)[i]
-                                         : ((const double *)param)[i];
+    return ji_real_at(v->head.type, ji_parameters_data(&v->param), i);
 }
 
 /* What the flag implies is not read. */
@@ -314,25 +313,10 @@ static void vector_sum_block(const ji_vector_t *v, vector_sum_t sum, int64_t blo
     }
 }
 
-/* Sums that were scaled are added at the larger of their scales. */
-static void vector_join_squares(ji_squares_t *sum, const ji_squares_t *more) {
-    if (more->sum == 0)
-        return;
-    if (sum->sum == 0) {
-        *sum = *more;
-        return;
-    }
-
-    const int exponent = sum->exponent > more->exponent ? sum->exponent : more->exponent;
-    sum->sum = ldexp(sum->sum, 2 * (sum->exponent - exponent)) +
-               ldexp(more->sum, 2 * (more->exponent - exponent));
-    sum->exponent = exponent;
-}
-
 static void vector_join(const ji_vector_t *v, vector_sum_t sum, vector_partial_t *partial,
                         const vector_partial_t *more) {
     switch (sum) {
-    case SUM_SQUARES: vector_join_squares(&partial->squares, &more->squares); return;
+    case SUM_SQUARES: ji_join_squares(&partial->squares, &more->squares); return;
     case SUM_DSDOT: host_add(JDATATYPE_F64, &partial->value, &more->value); return;
     case SUM_ASUM: host_add(ji_real_of(v->head.type), &partial->value, &more->value); return;
     default: host_add(v->head.type, &partial->value, &more->value);

@@ -7,6 +7,7 @@
 
 #include "blas/host/host.h"
 #include "blas/kernels/batch.h"
+#include "blas/primitives/batch.h"
 
 /* Whether items like this one are woven; all have its sizes and scalars. */
 bool ji_host_is_woven(ji_primitive_t primitive, const ji_matmat_t *item);
@@ -19,5 +20,9 @@ static inline int ji_host_woven_lanes(jdatatype_t type) { return ji_kernels->bat
  * they are to be done one after the other. */
 bool ji_host_do_woven(ji_primitive_t primitive, const ji_matmat_t *item, void *const *a,
                       void *const *b);
+
+/* Does items [first, end) of such a batch, as far as there are enough at once, and gives the index
+ * of the first that is left. */
+int64_t ji_host_woven_items(ji_items_t *items, int64_t first, int64_t end);
 
 #endif

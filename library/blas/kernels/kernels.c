@@ -8,12 +8,14 @@
 #include "blas/kernels/factor.h"
 #include "blas/kernels/level1.h"
 #include "blas/kernels/matvec.h"
+#include "blas/kernels/move.h"
 #include "blas/kernels/product.h"
 #include "blas/kernels/triangle.h"
 
 #define FAMILIES(set)                                                                              \
     .product = ji_product_##set, .matvec = ji_matvec_##set, .level1 = ji_level1_##set,             \
-    .triangle = ji_triangle_##set, .factor = ji_factor_##set, .batch = ji_batch_##set
+    .triangle = ji_triangle_##set, .factor = ji_factor_##set, .batch = ji_batch_##set,             \
+    .move = ji_move_##set
 
 #if defined(__x86_64__)
 #define KERNELS_ARE_FUSED false /* of the generic set */

@@ -19,7 +19,8 @@
  *
  * Read vector.h first, then a family's text. */
 
-#include "blas/primitives/primitive.h"
+#include "blas/primitives/element.h"
+#include "blas/primitives/operation.h"
 
 typedef struct ji_product_kernels ji_product_kernels_t;   /* product.h */
 typedef struct ji_matvec_kernels ji_matvec_kernels_t;     /* matvec.h */
@@ -27,6 +28,7 @@ typedef struct ji_level1 ji_level1_t;                     /* level1.h */
 typedef struct ji_triangle_kernels ji_triangle_kernels_t; /* triangle.h */
 typedef struct ji_factor_kernels ji_factor_kernels_t;     /* factor.h */
 typedef struct ji_batch_kernels ji_batch_kernels_t;       /* batch.h */
+typedef struct ji_move_kernels ji_move_kernels_t;         /* move.h */
 
 typedef struct ji_kernel_set {
     const char *name; /* "avx512", "avx2", "generic": as JALLOC_HOST_ISA says it */
@@ -39,6 +41,7 @@ typedef struct ji_kernel_set {
     const ji_triangle_kernels_t *const *triangle;
     const ji_factor_kernels_t *const *factor;
     const ji_batch_kernels_t *const *batch;
+    const ji_move_kernels_t *const *move;
 } ji_kernel_set_t;
 
 /* The set in use. Chosen by the first call of a process; before, the best. */

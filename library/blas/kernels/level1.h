@@ -59,6 +59,7 @@
  * other bits. Which NaN comes out of several is not promised. */
 
 #include <math.h>
+#include <string.h>
 
 #include "blas/kernels/kernels.h"
 

@@ -22,6 +22,11 @@
 /* The same beside the diagonal of a symmetric matrix, where threads divide it at such rows. */
 #define JI_MATVEC_SYMMETRIC_PANEL 256
 
+/* What the triangle that is not stored holds: the same elements, their conjugates, or their
+ * negatives; of the last the diagonal is 0, and neither read nor written. Real types have the first
+ * and the last, and take the second for the first; complex ones have the first two. */
+typedef enum ji_symmetry { JI_SYMMETRIC, JI_HERMITIAN, JI_SKEW_SYMMETRIC } ji_symmetry_t;
+
 /* Which triangle of the block, and what of it. */
 typedef struct ji_matvec_triangle {
     bool upper, transposed, conjugated, unit;
@@ -57,22 +62,21 @@ struct ji_matvec_kernels {
     void (*small)(int64_t m, int64_t n, jblas_operation_t trans, const void *alpha, const void *a,
                   int64_t lda, const void *x, const void *beta, void *y);
     /* Both, of a part beside the diagonal of a symmetric matrix: A is read once. */
-    void (*both)(int64_t m, int64_t n, const void *a, int64_t lda, const void *s, void *y,
-                 const void *x, void *sums);
+    void (*both)(int64_t m, int64_t n, bool conjugate, const void *a, int64_t lda, const void *s,
+                 void *y, const void *x, void *sums);
     /* A += x s^T, and A += x s^T + y r^T. */
     void (*update)(int64_t m, int64_t n, const void *x, const void *s, void *a, int64_t lda);
     void (*update2)(int64_t m, int64_t n, const void *x, const void *s, const void *y,
                     const void *r, void *a, int64_t lda);
 
-    /* One triangle of a diagonal block: A += x s^T, and with a y + y r^T. The diagonal becomes
-     * real. */
-    void (*update_triangle)(int64_t n, bool upper, const void *x, const void *s, const void *y,
-                            const void *r, void *a, int64_t lda);
+    /* One triangle of a diagonal block: A += x s^T, and with a y + y r^T. The diagonal becomes real
+     * where it is Hermitian. */
+    void (*update_triangle)(int64_t n, ji_symmetry_t symmetry, bool upper, const void *x,
+                            const void *s, const void *y, const void *r, void *a, int64_t lda);
 
-    /* Diagonal blocks: y = alpha A x + beta y, symmetric or Hermitian, a beta of NULL is 1;
-     * x = op(A) x; x = op(A)^-1 x. */
-    void (*symmetric)(int64_t n, bool upper, const void *alpha, const void *a, int64_t lda,
-                      const void *x, const void *beta, void *y);
+    /* Diagonal blocks: y = alpha A x + beta y, a beta of NULL is 1; x = op(A) x; x = op(A)^-1 x. */
+    void (*symmetric)(int64_t n, ji_symmetry_t symmetry, bool upper, const void *alpha,
+                      const void *a, int64_t lda, const void *x, const void *beta, void *y);
     void (*multiply)(int64_t n, const ji_matvec_triangle_t *triangle, const void *a, int64_t lda,
                      void *x);
     void (*solve)(int64_t n, const ji_matvec_triangle_t *triangle, const void *a, int64_t lda,

@@ -12,28 +12,35 @@
  * triangle every column has other elements: column k those from real `at` + k PARTS of it on, if
  * the lower triangle is stored, or up to there. `reals` of the group are rows of the block. */
 
-/* y += A s. Of the diagonal the imaginary part is not read. */
-VECTOR_INLINE void NAME(diagonal_columns)(int at, bool upper, const REAL *a, int64_t step,
-                                          const REAL *s, REAL *y, int reals) {
+/* Complex elements have two kinds of symmetry, and real ones too: Hermitian and symmetric, and
+ * symmetric and skew-symmetric. `second` is the other one than the first. */
+
+/* y += A s. Of a Hermitian diagonal the imaginary part is not read, of a skew one nothing. */
+VECTOR_INLINE void NAME(diagonal_columns)(int at, bool upper, bool second, const REAL *a,
+                                          int64_t step, const REAL *s, REAL *y, int reals) {
+    const int own = COMPLEX == second ? PARTS : second ? 0 : 1; /* reals that are read of it */
     VECTOR_UNROLL
     for (int g = 0; g < GROUP; g++) {
         VECTOR sum = V(splat)(0), turned = sum;
         VECTOR_UNROLL
         for (int k = 0; k < FOUR; k++) {
-            const int diagonal = at + k * PARTS - g * LANES, from = upper ? 0 : diagonal,
-                      end = upper ? diagonal + 1 : reals - g * LANES;
+            const int diagonal = at + k * PARTS - g * LANES,
+                      from = upper     ? 0
+                             : own > 0 ? diagonal
+                                       : diagonal + PARTS,
+                      end = upper ? diagonal + own : reals - g * LANES;
             if (upper ? end <= 0 : from >= LANES)
                 continue;
 
             const VECTOR column = V(load_between)(a + k * step + g * LANES, from, end);
 #if COMPLEX
-            const KEEP real = V(keep_between)(diagonal, diagonal + 1),
+            const KEEP real = V(keep_between)(diagonal, diagonal + own),
                        rest = V(keep_between)(upper ? 0 : diagonal + 2, upper ? diagonal : LANES);
             const VECTOR re = V(splat)(s[2 * k]), im = V(splat)(s[2 * k + 1]);
             turned = V(fma_where)(real, column, im, V(fma_where)(rest, column, im, turned));
             sum = V(fma_where)(real, column, re, V(fma_where)(rest, column, re, sum));
 #else
-            const KEEP keep = V(keep_between)(upper ? 0 : diagonal, upper ? end : LANES);
+            const KEEP keep = V(keep_between)(from, upper ? end : LANES);
             sum = V(fma_where)(keep, column, V(splat)(s[k]), sum);
 #endif
         }
@@ -68,9 +75,9 @@ VECTOR_INLINE void NAME(diagonal_dots)(int at, bool upper, int first, int count,
 
 /* The four at column a, whose triangle is in the group of rows from real `group` on, `at` in it:
  * y += A s, and what the mirror image of its other elements gives to `sums`. */
-VECTOR_INLINE void NAME(symmetric_four)(int at, bool upper, int64_t reals, int64_t group,
-                                        const REAL *a, int64_t step, const REAL *s, const REAL *x,
-                                        REAL *y, REAL *sums) {
+VECTOR_INLINE void NAME(symmetric_four)(int at, bool upper, bool second, int64_t reals,
+                                        int64_t group, const REAL *a, int64_t step, const REAL *s,
+                                        const REAL *x, REAL *y, REAL *sums) {
     const int own = reals - group < GROUP_LANES ? (int)(reals - group) : GROUP_LANES;
     const int64_t first = upper ? 0 : group + own, end = upper ? group : reals;
     const int64_t whole = first + (end - first) / GROUP_LANES * GROUP_LANES;
@@ -84,7 +91,7 @@ VECTOR_INLINE void NAME(symmetric_four)(int at, bool upper, int64_t reals, int64
     NAME(add_both)(dots, first, whole, end, a, step, s, y, x, y + whole, x + whole);
     if (upper)
         NAME(diagonal_dots)(at, upper, 0, FOUR, dots, diagonal, step, x + group, own);
-    NAME(end_dots)(FOUR, dots, true, sums);
+    NAME(end_dots)(FOUR, dots, !second, sums);
 #else
     NAME(columns)((end - first) / PARTS, FOUR, a + first, step / PARTS, s, y + first);
     VECTOR_UNROLL
@@ -99,15 +106,16 @@ VECTOR_INLINE void NAME(symmetric_four)(int at, bool upper, int64_t reals, int64
             NAME(add_group)(DOTS, dots, a + k * step + whole, step, x + whole, end - whole, false);
         if (upper)
             NAME(diagonal_dots)(at, upper, k, DOTS, dots, diagonal, step, x + group, own);
-        NAME(end_dots)(DOTS, dots, true, sums + k * PARTS);
+        NAME(end_dots)(DOTS, dots, !second, sums + k * PARTS);
     }
 #endif
-    NAME(diagonal_columns)(at, upper, diagonal, step, s, y + group, own);
+    NAME(diagonal_columns)(at, upper, second, diagonal, step, s, y + group, own);
 }
 
 /* Numbers that the compiler knows, for it unrolls. */
-VECTOR_INLINE void NAME(symmetric_fours)(bool upper, int64_t n, const REAL *matrix, int64_t step,
-                                         const REAL *s, const REAL *x, REAL *y, REAL *sums) {
+VECTOR_INLINE void NAME(symmetric_fours)(bool upper, bool second, int64_t n, const REAL *matrix,
+                                         int64_t step, const REAL *s, const REAL *x, REAL *y,
+                                         REAL *sums) {
     for (int64_t j = 0; j < n; j += FOUR) {
         const int64_t own = j * PARTS, group = own / GROUP_LANES * GROUP_LANES, reals = n * PARTS;
         const REAL *a = matrix + j * step;
@@ -122,7 +130,7 @@ VECTOR_INLINE void NAME(symmetric_fours)(bool upper, int64_t n, const REAL *matr
         }
 
 #define FOUR_AT(at)                                                                                \
-    NAME(symmetric_four)(at, upper, reals, group, a, apart, s + own, x, y, sums + own)
+    NAME(symmetric_four)(at, upper, second, reals, group, a, apart, s + own, x, y, sums + own)
 #define CASE(index)                                                                                \
     case index:                                                                                    \
         if ((index)*FOUR * PARTS < GROUP_LANES)                                                    \
@@ -140,8 +148,9 @@ VECTOR_INLINE void NAME(symmetric_fours)(bool upper, int64_t n, const REAL *matr
     }
 }
 
-static void NAME(symmetric)(int64_t n, bool upper, const void *alpha, const void *matrix,
-                            int64_t lda, const void *vector, const void *beta, void *to) {
+static void NAME(symmetric)(int64_t n, ji_symmetry_t symmetry, bool upper, const void *alpha,
+                            const void *matrix, int64_t lda, const void *vector, const void *beta,
+                            void *to) {
     const int64_t step = lda * PARTS, reals = n * PARTS,
                   last = (reals - 1) / GROUP_LANES * GROUP_LANES;
     NAME(block_t) x, y, s, sums;
@@ -151,12 +160,21 @@ static void NAME(symmetric)(int64_t n, bool upper, const void *alpha, const void
         V(store)(s.at + i, NAME(times)(alpha, V(load)(x.at + i)));
     memset(sums.at + last, 0, GROUP_LANES * sizeof(REAL));
 
-    if (upper)
-        NAME(symmetric_fours)(true, n, matrix, step, s.at, x.at, y.at, sums.at);
+    const bool is_skew = symmetry == JI_SKEW_SYMMETRIC,
+               second = COMPLEX ? symmetry == JI_SYMMETRIC : is_skew;
+    if (upper && second)
+        NAME(symmetric_fours)(true, true, n, matrix, step, s.at, x.at, y.at, sums.at);
+    else if (upper)
+        NAME(symmetric_fours)(true, false, n, matrix, step, s.at, x.at, y.at, sums.at);
+    else if (second)
+        NAME(symmetric_fours)(false, true, n, matrix, step, s.at, x.at, y.at, sums.at);
     else
-        NAME(symmetric_fours)(false, n, matrix, step, s.at, x.at, y.at, sums.at);
+        NAME(symmetric_fours)(false, false, n, matrix, step, s.at, x.at, y.at, sums.at);
+
+    const REAL *own = alpha, negated[2] = {-own[0], -own[COMPLEX]},
+               *mirrored = is_skew ? negated : own;
     for (int64_t i = 0; i < reals; i += LANES)
-        V(store)(y.at + i, NAME(plus)(V(load)(y.at + i), alpha, V(load)(sums.at + i)));
+        V(store)(y.at + i, NAME(plus)(V(load)(y.at + i), mirrored, V(load)(sums.at + i)));
     NAME(take)(reals, y.at, to);
 }
 
@@ -173,41 +191,42 @@ VECTOR_INLINE void NAME(update_one)(REAL *a, const REAL *x, const REAL *s) {
     }
 }
 
-/* The triangle of `count` columns; a Hermitian one's diagonal becomes real. */
-VECTOR_INLINE void NAME(update_some)(int count, bool upper, const REAL *x, const REAL *s,
-                                     const REAL *y, const REAL *r, REAL *a, int64_t step) {
+/* The triangle of `count` columns. */
+VECTOR_INLINE void NAME(update_some)(int count, ji_symmetry_t symmetry, bool upper, const REAL *x,
+                                     const REAL *s, const REAL *y, const REAL *r, REAL *a,
+                                     int64_t step) {
     VECTOR_UNROLL
     for (int j = 0; j < count; j++) {
         VECTOR_UNROLL
         for (int i = 0; i < count; i++) {
             REAL *own = a + i * PARTS + j * step;
-            if (upper ? i > j : i < j)
+            if ((upper ? i > j : i < j) || (i == j && symmetry == JI_SKEW_SYMMETRIC))
                 continue;
             NAME(update_one)(own, x + i * PARTS, s + j * PARTS);
             if (y != NULL)
                 NAME(update_one)(own, y + i * PARTS, r + j * PARTS);
-            if (COMPLEX && i == j)
+            if (COMPLEX && i == j && symmetry == JI_HERMITIAN)
                 own[COMPLEX] = 0;
         }
     }
 }
 
-static void NAME(update_four)(int count, bool upper, const REAL *x, const REAL *s, const REAL *y,
-                              const REAL *r, REAL *a, int64_t step) {
+static void NAME(update_four)(int count, ji_symmetry_t symmetry, bool upper, const REAL *x,
+                              const REAL *s, const REAL *y, const REAL *r, REAL *a, int64_t step) {
     switch (count) {
-    case 1: NAME(update_some)(1, upper, x, s, y, r, a, step); break;
-    case 2: NAME(update_some)(2, upper, x, s, y, r, a, step); break;
-    case 3: NAME(update_some)(3, upper, x, s, y, r, a, step); break;
+    case 1: NAME(update_some)(1, symmetry, upper, x, s, y, r, a, step); break;
+    case 2: NAME(update_some)(2, symmetry, upper, x, s, y, r, a, step); break;
+    case 3: NAME(update_some)(3, symmetry, upper, x, s, y, r, a, step); break;
     default:
         if (upper)
-            NAME(update_some)(FOUR, true, x, s, y, r, a, step);
+            NAME(update_some)(FOUR, symmetry, true, x, s, y, r, a, step);
         else
-            NAME(update_some)(FOUR, false, x, s, y, r, a, step);
+            NAME(update_some)(FOUR, symmetry, false, x, s, y, r, a, step);
     }
 }
 
-static void NAME(update_triangle)(int64_t n, bool upper, const void *vector_x,
-                                  const void *scalars_x, const void *vector_y,
+static void NAME(update_triangle)(int64_t n, ji_symmetry_t symmetry, bool upper,
+                                  const void *vector_x, const void *scalars_x, const void *vector_y,
                                   const void *scalars_y, void *matrix, int64_t lda) {
     const REAL *x = vector_x, *s = scalars_x, *y = vector_y, *r = scalars_y;
     REAL *a = matrix;
@@ -221,11 +240,12 @@ static void NAME(update_triangle)(int64_t n, bool upper, const void *vector_x,
 
         if (y == NULL) {
             NAME(update_four)
-            ((int)count, upper, x + own, s + own, NULL, NULL, a + own + j * step, step);
+            ((int)count, symmetry, upper, x + own, s + own, NULL, NULL, a + own + j * step, step);
             NAME(update)(rows, count, x + other, s + own, beside, lda);
         } else {
             NAME(update_four)
-            ((int)count, upper, x + own, s + own, y + own, r + own, a + own + j * step, step);
+            ((int)count, symmetry, upper, x + own, s + own, y + own, r + own, a + own + j * step,
+             step);
             NAME(update2)(rows, count, x + other, s + own, y + other, r + own, beside, lda);
         }
     }

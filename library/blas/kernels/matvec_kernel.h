@@ -523,8 +523,8 @@ VECTOR_INLINE void NAME(add_both)(NAME(dot_t) * dots, int64_t first, int64_t who
 }
 #endif
 
-static void NAME(both)(int64_t m, int64_t n, const void *matrix, int64_t lda, const void *scalars,
-                       void *to, const void *vector, void *results) {
+static void NAME(both)(int64_t m, int64_t n, bool conjugate, const void *matrix, int64_t lda,
+                       const void *scalars, void *to, const void *vector, void *results) {
     const REAL *a = matrix, *s = scalars, *x = vector;
     REAL *y = to, *sums = results;
 
@@ -538,13 +538,13 @@ static void NAME(both)(int64_t m, int64_t n, const void *matrix, int64_t lda, co
         NAME(dot_t) dots[FOUR];
         NAME(clear_dots)(FOUR, dots);
         NAME(add_both)(dots, 0, reals - rest, reals, a, step, s, y, x, rest_y, rest_x);
-        NAME(end_dots)(FOUR, dots, true, sums);
+        NAME(end_dots)(FOUR, dots, conjugate, sums);
     }
     NAME(take)(rest, rest_y, y + reals - rest);
 #endif
     if (n > 0) {
         NAME(columns)(m, n, a, lda, s, y);
-        NAME(dots)(m, n, true, a, lda, x, sums);
+        NAME(dots)(m, n, conjugate, a, lda, x, sums);
     }
 }
 

@@ -42,11 +42,14 @@
  *                                t_keep_before(n), the first n; t_keep_between(m, n), of these all
  *                                but the first m; m and n may be any number
  *   t_load_between(p, m, n)      those elements of a vector, zeros for the rest; no others are read
+ *   t_joined(a, b, from)         the vector behind the first n elements of a and b side by side,
+ *                                where `from` is t_join_from(n); with VECTOR_JOINS, which says
+ *                                that loads of parts of two cache lines cost more than this
  *   t_fma_where(keep, a, b, c)   t_fma() where it is kept, c elsewhere
  *   t_narrow                     NARROW_BYTES: a vector, or half of one, in lanes of 16 bytes
  *   t_lanes(p, q)                the lanes at p and at q (of 16 bytes: the one at p)
  *   t_low(a, b) t_high(a, b)     in each lane the lower or upper halves of a and b by turns
- *   t_narrow_store t_narrow_turn t_narrow_conjugate   as those of vectors
+ *   t_narrow_store t_narrow_fma t_narrow_turn t_narrow_conjugate   as those of vectors
  *   t_transpose(row, line)       NARROW_BYTES of as many lines as a narrow has reals: row[p] is
  *                                step p of all lines. t_transpose_complex: of half as many, of
  *                                complex numbers
@@ -231,6 +234,20 @@ VECTOR_INLINE s_vector s_load_between(const float *p, int m, int n) {
 }
 VECTOR_INLINE d_vector d_load_between(const double *p, int m, int n) {
     return _mm512_maskz_loadu_pd(d_keep_between(m, n), p);
+}
+#define VECTOR_JOINS 1
+VECTOR_INLINE __m512i s_join_from(int n) {
+    return _mm512_add_epi32(_mm512_set1_epi32(n), _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
+                                                                    10, 11, 12, 13, 14, 15));
+}
+VECTOR_INLINE __m512i d_join_from(int n) {
+    return _mm512_add_epi64(_mm512_set1_epi64(n), _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7));
+}
+VECTOR_INLINE s_vector s_joined(s_vector a, s_vector b, __m512i from) {
+    return _mm512_permutex2var_ps(a, from, b);
+}
+VECTOR_INLINE d_vector d_joined(d_vector a, d_vector b, __m512i from) {
+    return _mm512_permutex2var_pd(a, from, b);
 }
 VECTOR_INLINE s_vector s_fma_where(s_keep keep, s_vector a, s_vector b, s_vector c) {
     return _mm512_mask3_fmadd_ps(a, b, c, keep);
@@ -706,6 +723,12 @@ typedef __m256d d_narrow;
 
 VECTOR_INLINE void s_narrow_store(float *p, s_narrow v) { _mm256_storeu_ps(p, v); }
 VECTOR_INLINE void d_narrow_store(double *p, d_narrow v) { _mm256_storeu_pd(p, v); }
+VECTOR_INLINE s_narrow s_narrow_fma(s_narrow a, s_narrow b, s_narrow c) {
+    return _mm256_fmadd_ps(a, b, c);
+}
+VECTOR_INLINE d_narrow d_narrow_fma(d_narrow a, d_narrow b, d_narrow c) {
+    return _mm256_fmadd_pd(a, b, c);
+}
 VECTOR_INLINE s_narrow s_narrow_turn(s_narrow v) {
     return _mm256_xor_ps(_mm256_permute_ps(v, 0xB1),
                          _mm256_castsi256_ps(_mm256_set1_epi64x(0x80000000)));
@@ -725,6 +748,8 @@ typedef d_vector d_narrow;
 
 VECTOR_INLINE void s_narrow_store(float *p, s_narrow v) { s_store(p, v); }
 VECTOR_INLINE void d_narrow_store(double *p, d_narrow v) { d_store(p, v); }
+VECTOR_INLINE s_narrow s_narrow_fma(s_narrow a, s_narrow b, s_narrow c) { return s_fma(a, b, c); }
+VECTOR_INLINE d_narrow d_narrow_fma(d_narrow a, d_narrow b, d_narrow c) { return d_fma(a, b, c); }
 VECTOR_INLINE s_narrow s_narrow_turn(s_narrow v) { return s_turn(v); }
 VECTOR_INLINE d_narrow d_narrow_turn(d_narrow v) { return d_turn(v); }
 VECTOR_INLINE s_narrow s_narrow_conjugate(s_narrow v) { return s_conjugate(v); }

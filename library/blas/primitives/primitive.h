@@ -10,8 +10,10 @@
  * one step of an algorithm. The room says what each is given and what it leaves; what does it is in
  * host/ and in library/gpu/blas/.
  *
- *   primitive.h     types, scalars, the blocks of the three levels, the list of all primitives, and
- *                   what a device says of its BLAS
+ *   element.h       element types
+ *   primitive.h     scalars, the blocks of the three levels, the list of all primitives, and what a
+ *                   device says of its BLAS
+ *   batch.h         a block that is many: what its items are
  *   reduce.h        the block of sums in a fixed order
  *   inverses.h      of triangles' inverses
  *   split.h         of complex matrices as real ones
@@ -25,7 +27,8 @@
  * What always holds: a block is plain data, at most JSTREAM_MAX_ARGUMENT_BYTES, so a stream copies
  * it and the caller's may go. Sizes are counted in elements. A scalar is a value, or an address
  * from which it is read when the primitive runs. With an alpha of 0 operands are not read, with a
- * beta of 0 C or y is not, and pointers to what is not read may be NULL.
+ * beta of 0 C or y is not, and pointers to what is not read may be NULL. A primitive leaves its
+ * block as it was.
  *
  * Read this file first; the others when their algorithm is read. */
 
@@ -35,30 +38,11 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "blas/primitives/element.h"
 #include "blas/primitives/operation.h"
 #include "core/threads.h"
 #include "device/table.h"
 #include "jalloc/jblas.h"
-
-/* ---- Element types: the first four of jdatatype_t, in the order s d c z ---- */
-
-static inline bool ji_is_complex(jdatatype_t type) {
-    return ((int)type | 1) == (int)JDATATYPE_F64_C;
-}
-static inline bool ji_is_half(jdatatype_t type) {
-    return type == JDATATYPE_F16 || type == JDATATYPE_BF16;
-}
-
-/* s for s and c, d for d and z. */
-static inline jdatatype_t ji_real_of(jdatatype_t type) { return (jdatatype_t)((int)type & 1); }
-static inline size_t ji_sizeof(jdatatype_t type) {
-    return (size_t)4 << (((int)type & 1) + ((int)type >> 1));
-}
-
-/* Element (i, j) of a column-major matrix; ji_at(type, x, 0, i, 1) is element i of a vector. */
-static inline void *ji_at(jdatatype_t type, const void *a, int64_t i, int64_t j, int64_t lda) {
-    return (char *)(uintptr_t)a + (i + j * lda) * (int64_t)ji_sizeof(type);
-}
 
 /* ---- Scalars ---- */
 
@@ -89,6 +73,9 @@ typedef struct ji_parameters {
 /* Where a primitive finds the scalar. */
 static inline const void *ji_scalar_data(const ji_scalar_t *scalar) {
     return scalar->pointer ? scalar->pointer : (const void *)&scalar->value;
+}
+static inline const void *ji_parameters_data(const ji_parameters_t *parameters) {
+    return parameters->pointer ? parameters->pointer : (const void *)&parameters->value;
 }
 
 /* A constant of a type, for algorithms: 0, 1, -1. */
@@ -121,20 +108,52 @@ static inline bool ji_scalar_is(const ji_scalar_t *scalar, jdatatype_t type, dou
 
 /* ---- Argument blocks, one per BLAS level ---- */
 
+/* The operation that makes the second factor of op(A) op(B)^T, or of its Hermitian form, of B. */
+static inline jblas_operation_t ji_operation_of_second(jblas_operation_t trans, bool hermitian) {
+    return trans != JBLAS_NO_TRANSPOSE ? JBLAS_NO_TRANSPOSE
+           : hermitian                 ? JBLAS_CONJUGATE_TRANSPOSE
+                                       : JBLAS_TRANSPOSE;
+}
+
 typedef struct ji_row ji_row_t;
+
+/* What an operand of a routine is: a matrix or a vector, an array of pointers to such, or the first
+ * of such that are so far apart. */
+typedef enum ji_form { JI_FORM_PLAIN, JI_FORM_POINTERS, JI_FORM_STRIDED } ji_form_t;
 
 /* First member of every block: {.type = type, .row = &ji_row_<routine>}. */
 typedef struct ji_head {
     jdatatype_t type; /* of the matrices and vectors */
-    int rung;         /* set by ji_run_plan: the rung taken, for the log; 0 elsewhere */
+    int16_t rung;     /* set by ji_run_plan: the rung taken, for the log; 0 elsewhere */
+    int16_t form;     /* ji_form_t: whether the block is a batch; primitives get plain ones */
     /* What the log and the messages know of the routine; primitives do not look. */
     const ji_row_t *row;
     /* Of the host's primitives, in a created stream, too; set by ji_enter. */
     ji_threads_t threads;
 } ji_head_t;
 
+/* What makes a batch of a block, its second member: not looked at, nor set, where the form is
+ * plain. Strides are in elements; results follow each other. batch.h says what an item is. */
+typedef struct ji_batch {
+    int64_t count;
+    union {
+        int64_t stride_a, stride_ap; /* one, by the name of the operand */
+    };
+    union {
+        int64_t stride_b, stride_x;
+    };
+    union {
+        int64_t stride_c, stride_y;
+    };
+    int32_t primitive; /* ji_primitive_t: what is done with each item */
+    int16_t threads;   /* that items are divided among; 1: each item is done by the head's */
+    uint8_t level;     /* 1, 2, 3: which block it is */
+    uint8_t result_bytes;
+} ji_batch_t;
+
 typedef struct ji_vector { /* level 1 */
     ji_head_t head;
+    ji_batch_t batch;
     int64_t n;
     union {
         ji_scalar_t alpha; /* of the real type for csscal and zdscal */
@@ -151,7 +170,7 @@ typedef struct ji_vector { /* level 1 */
     int64_t incy;
     void *result; /* dot, nrm2, asum: a scalar; dsdot: a double; iamax, iamin: int64_t */
     /* Where types are arguments, head.type is the last. */
-    jdatatype_t x_type, y_type, compute_type;
+    jdatatype_t x_type, y_type, cs_type, compute_type;
 } ji_vector_t;
 
 typedef struct ji_rotation { /* rotg, rotmg: each points to one element, but for param */
@@ -173,6 +192,7 @@ typedef struct ji_rotation { /* rotg, rotmg: each points to one element, but for
 
 typedef struct ji_matvec { /* level 2 */
     ji_head_t head;
+    ji_batch_t batch;
     jblas_uplo_t uplo;
     jblas_operation_t trans;
     jblas_diagonal_t diag;
@@ -195,6 +215,7 @@ typedef struct ji_matvec { /* level 2 */
 
 typedef struct ji_matmat { /* level 3, extensions, solvers */
     ji_head_t head;
+    ji_batch_t batch;
     jblas_side_t side;
     jblas_uplo_t uplo;
     union {
@@ -207,16 +228,18 @@ typedef struct ji_matmat { /* level 3, extensions, solvers */
     };
     int64_t n, k;
     ji_scalar_t alpha; /* herk: of the real type */
-    const void *a;     /* trtri, potrf write it; batched: the array of pointers */
+    const void *a;     /* trtri, potrf write it */
     int64_t lda;
-    const void *b; /* trsm, trmm, potrs write it */
-    int64_t ldb;
+    union {
+        const void *b, *x, *bp; /* trsm, trmm, potrs, omatcopy, trttp write it; dgmm reads x */
+    };
+    union {
+        int64_t ldb, incx;
+    };
     ji_scalar_t beta; /* herk, her2k: of the real type */
     void *c;
     int64_t ldc;
-    int64_t *info;                        /* trtri, potrf */
-    int64_t stride_a, stride_b, stride_c; /* strided batched, elements */
-    int64_t batch_count;
+    int64_t *info; /* trtri, potrf */
     /* The host's: workspace for packed panels (algorithms/product.h), aligned to 64 bytes; NULL: in
      * place. Elsewhere not looked at. */
     void *panels;
@@ -249,9 +272,17 @@ static_assert(sizeof(ji_matmat_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copie
     X(RSCAL, rscal) /* complex x, real alpha */                                                    \
     X(DOT, dot)     /* in one fixed order; on a GPU at most JI_REDUCE_BLOCK elements */            \
     X(DOTC, dotc)                                                                                  \
+    X(DSDOT, dsdot)                                                                                \
+    X(SDSDOT, sdsdot)                                                                              \
     X(NRM2, nrm2)                                                                                  \
     X(ASUM, asum)                                                                                  \
     X(IAMAX, iamax)                                                                                \
+    X(IAMIN, iamin)                                                                                \
+    X(AXPBY, axpby)                                                                                \
+    X(ROT, rot)                                                                                    \
+    X(ROTM, rotm)                                                                                  \
+    X(ROTG, rotg) /* ji_rotation_t, both */                                                        \
+    X(ROTMG, rotmg)                                                                                \
     X(GEMV, gemv) /* level 2: ji_matvec_t */                                                       \
     X(GER, ger)                                                                                    \
     X(GERC, gerc)                                                                                  \
@@ -260,6 +291,15 @@ static_assert(sizeof(ji_matmat_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copie
     X(SYR2, syr2) /* her2 for complex types */                                                     \
     X(TRMV, trmv)                                                                                  \
     X(TRSV, trsv)                                                                                  \
+    X(GBMV, gbmv)                                                                                  \
+    X(SBMV, sbmv) /* hbmv for complex types */                                                     \
+    X(SPMV, spmv) /* hpmv for complex types */                                                     \
+    X(SPR, spr)   /* hpr for complex types */                                                      \
+    X(SPR2, spr2) /* hpr2 for complex types */                                                     \
+    X(TBMV, tbmv)                                                                                  \
+    X(TBSV, tbsv)                                                                                  \
+    X(TPMV, tpmv)                                                                                  \
+    X(TPSV, tpsv)                                                                                  \
     X(GEMM, gemm) /* level 3: ji_matmat_t */                                                       \
     X(SYMM, symm)                                                                                  \
     X(HEMM, hemm)                                                                                  \
@@ -272,40 +312,43 @@ static_assert(sizeof(ji_matmat_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copie
     X(TRSM, trsm) /* substitution */                                                               \
     X(GEAM, geam) /* C = alpha op(A) + beta op(B); C may be A or B where their op is N */          \
     X(SCALE_MATRIX, scale_matrix) /* B = alpha B, m x n; alpha 0: zeros, whatever B holds */       \
-    X(GEMM_BATCHED, gemm_batched)                                                                  \
-    X(GEMM_STRIDED, gemm_strided)                                                                  \
-    X(SET_INFO, set_info)   /* *info = n, in stream order */                                       \
-    X(TRTRI, trtri)         /* ji_matmat_t; sets *info */                                          \
-    X(SPLIT, split)         /* ji_split_t, see split.h */                                          \
-    X(MERGE, merge)         /* ji_merge_t */                                                       \
+    X(SET_INFO, set_info)         /* *info = n, in stream order */                                 \
+    X(TRTRI, trtri)               /* ji_matmat_t; sets *info */                                    \
+    X(SPLIT, split)               /* ji_split_t, see split.h */                                    \
+    X(MERGE, merge)               /* ji_merge_t */                                                 \
     X(GEMM_HALF, gemm_half) /* ji_matmat_t: A, B, C of type F16 or BF16, sums and scalars float */
 
 /* Of the host alone: ji_matmat_t, where nothing else is said. A routine that runs one on a GPU
  * answers not implemented; its block begins with a ji_head_t. */
 #define JI_HOST_PRIMITIVE_LIST(X)                                                                  \
-    X(AXPBY, axpby) /* ji_vector_t, these six */                                                   \
-    X(ROT, rot)                                                                                    \
-    X(ROTM, rotm)                                                                                  \
-    X(IAMIN, iamin)                                                                                \
-    X(DSDOT, dsdot)                                                                                \
-    X(SDSDOT, sdsdot)                                                                              \
-    X(ROTG, rotg) /* ji_rotation_t, both */                                                        \
-    X(ROTMG, rotmg)                                                                                \
-    X(GBMV, gbmv) /* level 2: ji_matvec_t */                                                       \
-    X(SBMV, sbmv) /* hbmv for complex types */                                                     \
-    X(SPMV, spmv) /* hpmv for complex types */                                                     \
-    X(SPR, spr)   /* hpr for complex types */                                                      \
-    X(SPR2, spr2) /* hpr2 for complex types */                                                     \
-    X(TBMV, tbmv)                                                                                  \
-    X(TBSV, tbsv)                                                                                  \
-    X(TPMV, tpmv)                                                                                  \
-    X(TPSV, tpsv)                                                                                  \
-    X(POTRF, potrf)           /* level 3: ji_matmat_t; as TRTRI */                                 \
+    X(AXPY_EX, axpy_ex) /* ji_vector_t, x and y of x_type and y_type, these seven */               \
+    X(SCAL_EX, scal_ex)                                                                            \
+    X(DOT_EX, dot_ex)                                                                              \
+    X(DOTC_EX, dotc_ex) /* of complex types */                                                     \
+    X(NRM2_EX, nrm2_ex)                                                                            \
+    X(ASUM_EX, asum_ex)                                                                            \
+    X(ROT_EX, rot_ex)             /* c and s of cs_type */                                         \
+    X(SYMV_COMPLEX, symv_complex) /* level 2: symmetric and of complex types, these three */       \
+    X(SYR_COMPLEX, syr_complex)                                                                    \
+    X(SYR2_COMPLEX, syr2_complex)                                                                  \
+    X(SKEWSYMV, skewsymv) /* skew-symmetric and of real types, these two */                        \
+    X(SKEWSYR2, skewsyr2)                                                                          \
+    X(POTRF, potrf) /* level 3: ji_matmat_t; as TRTRI */                                           \
+    X(DGMM, dgmm)                                                                                  \
+    X(OMATCOPY, omatcopy)                                                                          \
+    X(IMATCOPY, imatcopy) /* panels: room for A, or NULL */                                        \
+    X(TRTTP, trttp)                                                                                \
+    X(TPTTR, tpttr)                                                                                \
+    X(SKEWSYMM, skewsymm)                                                                          \
+    X(SKEWSYR2K, skewsyr2k)                                                                        \
+    X(HERKX, herkx)                                                                                \
     X(GEMM_BY_3M, gemm_by_3m) /* as GEMM, of complex types, by three real products */              \
     X(GEMM_EX, gemm_ex)       /* A, B, C of a_type, b_type, c_type, computed in head.type */
 
 /* Of a GPU alone. */
 #define JI_GPU_PRIMITIVE_LIST(X)                                                                   \
+    X(GEMM_BATCHED, gemm_batched)   /* ji_matmat_t: gemm of all items, of arrays of pointers */    \
+    X(GEMM_STRIDED, gemm_strided)   /* the same, of strides */                                     \
     X(REDUCE_BLOCKS, reduce_blocks) /* ji_reduce_t, see reduce.h */                                \
     X(REDUCE_COMBINE, reduce_combine)                                                              \
     X(SPLIT_SCALE, split_scale)         /* ji_split_operand_t, see precision.h */                  \

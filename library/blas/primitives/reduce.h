@@ -11,9 +11,12 @@
 typedef enum ji_reduction {
     JI_REDUCE_DOT,
     JI_REDUCE_DOTC,
+    JI_REDUCE_DSDOT,
+    JI_REDUCE_SDSDOT,
     JI_REDUCE_NRM2,
     JI_REDUCE_ASUM,
-    JI_REDUCE_IAMAX
+    JI_REDUCE_IAMAX,
+    JI_REDUCE_IAMIN
 } ji_reduction_t;
 
 typedef struct ji_reduce {
@@ -26,20 +29,24 @@ typedef struct ji_reduce {
 
 static_assert(sizeof(ji_reduce_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copies a block");
 
-/* The type of a sum: that of the elements for dot, the real one otherwise. */
-static inline jdatatype_t ji_reduce_type(ji_reduction_t reduction, jdatatype_t type) {
-    return reduction <= JI_REDUCE_DOTC ? type : ji_real_of(type);
-}
-
 static inline size_t ji_reduce_result_bytes(ji_reduction_t reduction, jdatatype_t type) {
-    return reduction == JI_REDUCE_IAMAX ? sizeof(int64_t)
-                                        : ji_sizeof(ji_reduce_type(reduction, type));
+    switch (reduction) {
+    case JI_REDUCE_DOT:
+    case JI_REDUCE_DOTC:
+    case JI_REDUCE_SDSDOT: return ji_sizeof(type);
+    case JI_REDUCE_DSDOT: return sizeof(double);
+    case JI_REDUCE_IAMAX:
+    case JI_REDUCE_IAMIN: return sizeof(int64_t);
+    default: return ji_sizeof(ji_real_of(type));
+    }
 }
 
 /* Of one partial result. Two numbers are room for a norm's sum of squares with its scale, and for
- * iamax's element with its index. */
+ * the element of iamax and iamin with its index. */
 static inline size_t ji_reduce_partial_bytes(ji_reduction_t reduction, jdatatype_t type) {
-    return reduction == JI_REDUCE_NRM2 || reduction == JI_REDUCE_IAMAX
+    if (reduction == JI_REDUCE_SDSDOT)
+        return sizeof(double);
+    return reduction == JI_REDUCE_NRM2 || reduction >= JI_REDUCE_IAMAX
                ? 2 * sizeof(int64_t)
                : ji_reduce_result_bytes(reduction, type);
 }

@@ -21,14 +21,15 @@
 #define ARGUMENT_UPDATED(block_t, name, of) POINTER(block_t, name)
 #define ARGUMENT_VECTOR(block_t, name, inc, ...) POINTER(block_t, name) STRIDE(block_t, inc)
 #define ARGUMENT_MATRIX(block_t, name, ld, ...) POINTER(block_t, name) STRIDE(block_t, ld)
-#define ARGUMENT_STRIDED(block_t, name, ld, stride, ...)                                           \
-    POINTER(block_t, name) STRIDE(block_t, ld) STRIDE(block_t, stride)
-#define ARGUMENT_POINTERS(block_t, name, ld, ...) POINTER(block_t, name) STRIDE(block_t, ld)
 #define ARGUMENT_PACKED(block_t, name, ...) POINTER(block_t, name)
+#define ARGUMENT_LEADING(block_t, ld, ...) STRIDE(block_t, ld)
 #define ARGUMENT_TYPED_VECTOR(block_t, name, type, inc, ...)                                       \
     POINTER(block_t, name) ARGUMENT_ENUM(block_t, type, DATATYPE) STRIDE(block_t, inc)
 #define ARGUMENT_TYPED_MATRIX(block_t, name, type, ld, ...)                                        \
     POINTER(block_t, name) ARGUMENT_ENUM(block_t, type, DATATYPE) STRIDE(block_t, ld)
+#define ARGUMENT_STRIDE(block_t, name)                                                             \
+    {"stride_" #name, JI_ARGUMENT_STRIDE, offsetof(block_t, batch.stride_##name)},
+#define ARGUMENT_COUNT(block_t, name) {#name, JI_ARGUMENT_SIZE, offsetof(block_t, batch.count)},
 #define POINTER(block_t, name) {#name, JI_ARGUMENT_POINTER, offsetof(block_t, name)},
 #define STRIDE(block_t, name) {#name, JI_ARGUMENT_STRIDE, offsetof(block_t, name)},
 #define ENUM_DATATYPE JI_ARGUMENT_DATATYPE
@@ -42,40 +43,47 @@
 #define SCALAR_ELEMENT JI_ARGUMENT_SCALAR
 #define SCALAR_REAL JI_ARGUMENT_REAL_SCALAR
 #define SCALAR_SUM JI_ARGUMENT_SUM_SCALAR
+#define SCALAR_CS JI_ARGUMENT_CS_SCALAR
 #define SCALAR_PARAMETERS JI_ARGUMENT_PARAMETERS
 #define BLOCK_0 ji_rotation_t
 #define BLOCK_1 ji_vector_t
 #define BLOCK_2 ji_matvec_t
 #define BLOCK_3 ji_matmat_t
-#define NAME(context, routine, t, function) [JI_TYPE_##t] = TEXT(jblas_##function),
-#define TEXT(name) #name
+#define NAME(form, routine, t, function) [JI_TYPE_##t] = TEXT(JI_NAME_OF(form, jblas_##function)),
+#define TEXT(name) TEXT_OF(name)
+#define TEXT_OF(name) #name
 
 #define ROW(routine, level)                                                                        \
-    static const ji_argument_t arguments_##routine[] = {                                           \
-        JI_ARGUMENTS_##routine(ARGUMENT, BLOCK_##level){0}};                                       \
-    const ji_row_t ji_row_##routine = {                                                            \
-        #routine, {JI_FUNCTIONS_##routine(NAME, )}, arguments_##routine};
-JI_ROUTINE_LIST(ROW)
+    ROW_OF(PLAIN, routine, level, ji_extents_##routine)                                            \
+    ROW_OF(POINTERS, routine, level, ji_extents_##routine)                                         \
+    ROW_OF(STRIDED, routine, level, ji_extents_##routine)
+#define PLAIN_ROW(routine, level) ROW_OF(PLAIN, routine, level, NULL)
+#define ROW_OF(form, routine, level, extents_)                                                     \
+    static const ji_argument_t JI_NAME_OF(form, arguments_##routine)[] = {                         \
+        JI_ARGUMENTS_OF(form, routine, ARGUMENT, BLOCK_##level){0}};                               \
+    const ji_row_t JI_NAME_OF(form, ji_row_##routine) = {                                          \
+        TEXT(JI_NAME_OF(form, routine)),                                                           \
+        {JI_FUNCTIONS_##routine(NAME, form)},                                                      \
+        JI_NAME_OF(form, arguments_##routine),                                                     \
+        extents_,                                                                                  \
+    };
+JI_BATCHED_ROUTINE_LIST(ROW)
+JI_PLAIN_ROUTINE_LIST(PLAIN_ROW)
 
 /* ---- Entering ---- */
 
-/* GPUs conjugate only what they transpose. Where there is nothing to conjugate the operation is
- * none; otherwise the routine is not implemented. */
-static jstatus_t enter_gpu(jhandle_t *handle, void *block) {
+/* Vendors know no JBLAS_CONJUGATE. Where there is nothing to conjugate none is needed, and
+ * JBLAS_NO_TRANSPOSE leaves the call to them. */
+static void enter_gpu(void *block) {
     const ji_head_t *head = block;
+    if (ji_is_complex(head->type))
+        return;
+
     for (const ji_argument_t *argument = head->row->arguments; argument->name != NULL; ++argument) {
         jblas_operation_t *operation = (void *)((char *)block + argument->offset);
-        if (argument->kind != JI_ARGUMENT_OPERATION || *operation != JBLAS_CONJUGATE)
-            continue;
-
-        if (ji_is_complex(head->type))
-            return jhandle_fail(handle, JSTATUS_NOT_IMPLEMENTED,
-                                "%s: %s = JBLAS_CONJUGATE (114) is not implemented on %s",
-                                ji_routine_name(head), argument->name,
-                                jdevice_name(handle->device));
-        *operation = JBLAS_NO_TRANSPOSE;
+        if (argument->kind == JI_ARGUMENT_OPERATION && *operation == JBLAS_CONJUGATE)
+            *operation = JBLAS_NO_TRANSPOSE;
     }
-    return JSTATUS_SUCCESS;
 }
 
 jstatus_t ji_enter_cold(jhandle_t *handle, ji_call_function_t call, void *block) {
@@ -97,7 +105,7 @@ jstatus_t ji_enter_cold(jhandle_t *handle, ji_call_function_t call, void *block)
     const bool is_host = handle->device->kind == JDEVICE_HOST;
     handle->calls_are_plain = is_host && handle->layers == 0;
     if (!is_host)
-        JTRY_RETURN(enter_gpu(handle, block));
+        enter_gpu(block);
 
     /* A query does no work, so there is nothing to replay or to time. */
     if (handle->layers == 0 || ji_is_query(handle))
@@ -146,6 +154,18 @@ jstatus_t ji_refuse_type(jhandle_t *handle, const ji_head_t *head, jstatus_t sta
     return refused(handle, head, status, argument);
 }
 
+jstatus_t ji_refuse_item(jhandle_t *handle, const ji_head_t *head, const char *argument,
+                         int64_t index) {
+    jstatus_t status = jhandle_fail(handle, JSTATUS_INVALID_POINTER, "%s: %s [%lld] is NULL",
+                                    ji_routine_name(head), argument, (long long)index);
+    return refused(handle, head, status, argument);
+}
+
+jstatus_t ji_not_implemented(jhandle_t *handle, const ji_head_t *head) {
+    return jhandle_fail(handle, JSTATUS_NOT_IMPLEMENTED, "%s is not implemented on %s",
+                        ji_routine_name(head), jdevice_name(handle->device));
+}
+
 /* ---- Plans ---- */
 
 jstatus_t ji_answer(jhandle_t *handle, const void *block, ji_plan_function_t plan_function) {
@@ -167,14 +187,14 @@ jstatus_t ji_run_plan(jhandle_t *handle, void *block, ji_plan_function_t plan_fu
     jplan_t plan;
     plan_function(&plan, handle, block);
     if (plan_is_empty(&plan))
-        return run(handle, block, &ji_nothing_borrowed);
+        return ji_run_items(handle, block, run, &ji_nothing_borrowed);
 
     JALLOC_BORROW_PLAN(ws, handle, &plan);
     if (!ws.ok)
         return ws.status;
 
-    ((ji_head_t *)block)->rung = ws.rung;
-    jstatus_t status = run(handle, block, &ws);
+    ((ji_head_t *)block)->rung = (int16_t)ws.rung;
+    jstatus_t status = ji_run_items(handle, block, run, &ws);
     return jstatus_is_error(status) ? status : ws.status;
 }
 
@@ -187,8 +207,7 @@ jstatus_t ji_enqueue(jhandle_t *handle, ji_primitive_t primitive, void *block, s
         status = jstream_launch(device, handle->stream, ji_host_primitives[primitive], block,
                                 block_bytes);
     else if (device->blas != NULL && ji_is_host_primitive(primitive))
-        return jhandle_fail(handle, JSTATUS_NOT_IMPLEMENTED, "%s is not implemented on %s",
-                            ji_routine_name(block), jdevice_name(device));
+        return ji_not_implemented(handle, block);
     else if (device->blas != NULL)
         status =
             device->blas->run(device, handle->stream, primitive, block,

@@ -10,6 +10,7 @@
  *   call.c             what is off the path of a small call: the rows as data, the first call, size
  *                      queries, refusals, plans, created streams
  *   types.c            types that are arguments
+ *   batch.c            what batched forms have beside: their rows, their checks, their items
  *   log.h log.c        the lines of a call in the log, by the row
  *   ../routines/       a file for each routine, by BLAS level: its call function, which says in
  *                      what order all this is asked, and which primitive or plan it comes to
@@ -36,8 +37,9 @@
  * macros are expanded inline; only what is wrong is looked at one by one, in cold functions.
  *
  * What always holds: of enumerators and sizes the first that is wrong, in the order of BLAS, is the
- * one that the message names; a size query looks at no pointer; a call with nothing to do looks at
- * no operand; what leaves the checks needs no other.
+ * one that the message names, and batch_count and strides come behind the others; a size query
+ * looks at no pointer; a call with nothing to do looks at no operand; what leaves the checks needs
+ * no other.
  *
  * Read rows.h first, then routines/level3/syrk.c, then this file from the top. */
 
@@ -49,7 +51,10 @@
 #include "blas/routine/setup.h"
 
 /* The rows as data, what blas.h declares of them. */
-#define JI_ROW_(routine, level) extern const ji_row_t ji_row_##routine;
+#define JI_ROW_(routine, level)                                                                    \
+    extern const ji_row_t ji_row_##routine, ji_row_##routine##_batched,                            \
+        ji_row_##routine##_strided_batched;                                                        \
+    ji_extents_t ji_extents_##routine(const void *block);
 JI_ROUTINE_LIST(JI_ROW_)
 #undef JI_ROW_
 
@@ -66,12 +71,14 @@ JI_ROUTINE_LIST(JI_ROW_)
     , JI_##access(JI_ELEMENT_##t) * name, int64_t inc
 #define JI_PARAMETER_MATRIX(t, name, ld, access, structure, shape, read)                           \
     , JI_##access(JI_ELEMENT_##t) * name, int64_t ld
-#define JI_PARAMETER_STRIDED(t, name, ld, stride, access, structure, shape, read)                  \
-    , JI_##access(JI_ELEMENT_##t) * name, int64_t ld, int64_t stride
-#define JI_PARAMETER_POINTERS(t, name, ld, access, structure, shape, read)                         \
-    , JI_##access(JI_ELEMENT_##t) *const name[], int64_t ld
 #define JI_PARAMETER_PACKED(t, name, access, structure, order, read)                               \
     , JI_##access(JI_ELEMENT_##t) * name
+
+#define JI_PARAMETER_LEADING(t, ld, name, shape) , int64_t ld
+
+/* Of batched forms. */
+#define JI_PARAMETER_STRIDE(t, name) , int64_t stride_##name
+#define JI_PARAMETER_COUNT(t, name) , int64_t name
 
 #define JI_ENUM_DATATYPE jdatatype_t
 #define JI_ENUM_SIDE jblas_side_t
@@ -83,6 +90,8 @@ JI_ROUTINE_LIST(JI_ROW_)
 #define JI_ENUM_HERMITIAN_OPERATION jblas_operation_t
 #define JI_READ(type) const type
 #define JI_WRITTEN(type) type
+#define JI_READ_EACH(type) const type *const
+#define JI_WRITTEN_EACH(type) type *const
 
 #define JI_PARAMETER_TYPED_VECTOR(t, name, type, inc, access, count, read)                         \
     , JI_##access(JI_ELEMENT_##t) * name, jdatatype_t type, int64_t inc
@@ -100,11 +109,11 @@ JI_ROUTINE_LIST(JI_ROW_)
     args.name = ji_unconst(name), args.inc = inc;
 #define JI_STORE_MATRIX(name, ld, access, structure, shape, read)                                  \
     args.name = ji_unconst(name), args.ld = ld;
-#define JI_STORE_STRIDED(name, ld, stride, access, structure, shape, read)                         \
-    args.name = ji_unconst(name), args.ld = ld, args.stride = stride;
-#define JI_STORE_POINTERS(name, ld, access, structure, shape, read)                                \
-    args.name = ji_unconst((const void *)name), args.ld = ld;
 #define JI_STORE_PACKED(name, access, structure, order, read) args.name = ji_unconst(name);
+#define JI_STORE_LEADING(ld, name, shape) args.ld = ld;
+
+#define JI_STORE_STRIDE(name) args.batch.stride_##name = stride_##name;
+#define JI_STORE_COUNT(name) args.batch.count = name;
 
 #define JI_STORE_TYPED_VECTOR(name, type, inc, ...)                                                \
     JI_STORE_VECTOR(name, inc, __VA_ARGS__) args.type = type;
@@ -147,7 +156,6 @@ static inline void ji_clear_matmat(ji_matmat_t *args) {
     args->transa = args->transb = (jblas_operation_t)0;
     args->diag = (jblas_diagonal_t)0;
     args->m = args->n = args->k = args->lda = args->ldb = args->ldc = 0;
-    args->stride_a = args->stride_b = args->stride_c = args->batch_count = 0;
     args->alpha.pointer = args->beta.pointer = args->a = args->b = args->c = NULL;
     args->info = NULL;
     args->panels = NULL, args->panel_bytes = 0;
@@ -182,9 +190,32 @@ static inline void ji_clear_matmat(ji_matmat_t *args) {
         return function##_with_block(handle JI_ARGUMENTS_##routine(JI_PASS, t));                   \
     }
 /* All of them: JI_ENTRIES(syrk, matmat). */
-#define JI_ENTRIES(routine, block) JI_FUNCTIONS_##routine(JI_ENTRY, block)
+#define JI_ENTRIES(routine, block)                                                                 \
+    JI_FUNCTIONS_##routine(JI_ENTRY, block) JI_FUNCTIONS_##routine(JI_ENTRY_BATCHED, block)
+#define JI_ENTRIES_AT_ONCE(routine, block)                                                         \
+    JI_FUNCTIONS_##routine(JI_ENTRY_AT_ONCE, block) JI_FUNCTIONS_##routine(JI_ENTRY_BATCHED, block)
 #define JI_ENTRIES_OF_TYPES(routine, block) JI_FUNCTIONS_##routine(JI_ENTRY_OF_TYPES, block)
-#define JI_ENTRIES_AT_ONCE(routine, block) JI_FUNCTIONS_##routine(JI_ENTRY_AT_ONCE, block)
+#define JI_ENTRIES_PLAIN(routine, block) JI_FUNCTIONS_##routine(JI_ENTRY, block)
+
+/* The batched forms of one. They share a copy of the call function, so the rest of the block is
+ * cleared. */
+#define JI_ENTRY_BATCHED(block, routine, t, function)                                              \
+    JI_ENTRY_OF(POINTERS, block, routine, t, function)                                             \
+    JI_ENTRY_OF(STRIDED, block, routine, t, function)
+#define JI_ENTRY_OF(form_, block, routine, t, function)                                            \
+    jstatus_t JI_NAME_OF(form_, jblas_##function)(                                                 \
+        jhandle_t * handle JI_ARGUMENTS_OF(form_, routine, JI_PARAMETER, t)) {                     \
+        ji_##block##_t args = {.head = {.type = JI_TYPE_##t,                                       \
+                                        .form = JI_FORM_##form_,                                   \
+                                        .row = &JI_NAME_OF(form_, ji_row_##routine)},              \
+                               .batch.level = JI_LEVEL_##block};                                   \
+        JI_ARGUMENTS_OF(form_, routine, JI_STORE, t)                                               \
+        return ji_enter_batch(handle, routine##_call, &args);                                      \
+    }
+#define JI_LEVEL_vector 1
+#define JI_LEVEL_matvec 2
+#define JI_LEVEL_matmat 3
+jstatus_t ji_enter_batch(jhandle_t *handle, ji_call_function_t call, void *block);
 
 /* One for every type, declared in blas.h: JI_VALUED(gemm, matmat). */
 #define JI_VALUED(routine, block)                                                                  \
@@ -202,6 +233,7 @@ static inline void ji_set_up_for(const jhandle_t *handle) {
     size_t ji_##routine##_bytes(const jhandle_t *handle, ji_##block##_t *args) {                   \
         jplan_t plan;                                                                              \
         args->head.row = &ji_row_##routine;                                                        \
+        (void)ji_take_threads(handle, args);                                                       \
         ji_set_up_for(handle);                                                                     \
         if (!(planned))                                                                            \
             return 0;                                                                              \
@@ -263,11 +295,17 @@ jstatus_t ji_refuse(jhandle_t *handle, const ji_head_t *head, jstatus_t status,
     __attribute__((cold));
 jstatus_t ji_refuse_pointer(jhandle_t *handle, const ji_head_t *head, const char *argument)
     __attribute__((cold));
+/* A pointer of an array of them. */
+jstatus_t ji_refuse_item(jhandle_t *handle, const ji_head_t *head, const char *argument,
+                         int64_t index) __attribute__((cold));
 
 /* "jblas_gemm_ex: a_type of a_type f64, ..., compute_type f32: <why>" */
 jstatus_t ji_refuse_type(jhandle_t *handle, const ji_head_t *head, jstatus_t status,
                          const char *argument, const char *types, const char *why)
     __attribute__((cold));
+
+/* "jblas_gemm_ex is not implemented on cuda:0" */
+jstatus_t ji_not_implemented(jhandle_t *handle, const ji_head_t *head) __attribute__((cold));
 
 /* Whether stride * count elements of any type can be addressed. Two numbers below 2^29 always can:
  * 2^58 elements of 16 bytes. */
@@ -304,10 +342,8 @@ static inline bool ji_is_other_operation(jdatatype_t type, jblas_operation_t ope
 #define JI_EACH_SIZE_UPDATED(F, name, of)
 #define JI_EACH_SIZE_VECTOR(F, name, inc, access, count, read) F(args->inc)
 #define JI_EACH_SIZE_MATRIX(F, name, ld, access, structure, shape, read) F(args->ld)
-#define JI_EACH_SIZE_STRIDED(F, name, ld, stride, access, structure, shape, read)                  \
-    F(args->ld) F(args->stride)
-#define JI_EACH_SIZE_POINTERS(F, name, ld, access, structure, shape, read) F(args->ld)
 #define JI_EACH_SIZE_PACKED(F, name, access, structure, order, read)
+#define JI_EACH_SIZE_LEADING(F, ld, name, shape) F(args->ld)
 #define JI_EACH_SIZE_TYPED_VECTOR(F, name, type, inc, ...) F(args->inc)
 #define JI_EACH_SIZE_TYPED_MATRIX(F, name, type, ld, ...) F(args->ld)
 
@@ -324,9 +360,8 @@ static inline bool ji_is_other_operation(jdatatype_t type, jblas_operation_t ope
 #define JI_IS_RIGHT_VECTOR(name, inc, access, count, read) &&JI_IS_INCREMENT_##count(args->inc)
 #define JI_IS_RIGHT_MATRIX(name, ld, access, structure, shape, read)                               \
     &&args->ld >= JI_ROWS_##shape && args->ld != 0
-#define JI_IS_RIGHT_STRIDED(name, ld, stride, ...) JI_IS_RIGHT_MATRIX(name, ld, __VA_ARGS__)
-#define JI_IS_RIGHT_POINTERS(name, ld, ...) JI_IS_RIGHT_MATRIX(name, ld, __VA_ARGS__)
 #define JI_IS_RIGHT_PACKED(name, access, structure, order, read)
+#define JI_IS_RIGHT_LEADING(ld, name, shape) JI_IS_RIGHT_MATRIX(name, ld, , , shape, )
 #define JI_IS_RIGHT_TYPED_VECTOR(name, type, inc, ...) JI_IS_RIGHT_VECTOR(name, inc, __VA_ARGS__)
 #define JI_IS_RIGHT_TYPED_MATRIX(name, type, ld, ...) JI_IS_RIGHT_MATRIX(name, ld, __VA_ARGS__)
 
@@ -341,8 +376,9 @@ static inline bool ji_is_other_operation(jdatatype_t type, jblas_operation_t ope
      !ji_is_other_operation(args->head.type, value, JBLAS_CONJUGATE_TRANSPOSE))
 #define JI_IS_HERMITIAN_OPERATION(value)                                                           \
     (JI_IS_OPERATION(value) && !ji_is_other_operation(args->head.type, value, JBLAS_TRANSPOSE))
-/* An increment of 0 is one at level 1 alone. */
+/* An increment of 0 is one where elements are read or written one by one. */
 #define JI_IS_INCREMENT_LENGTH(n) JI_ANY_INCREMENT
+#define JI_IS_INCREMENT_SIDED(m, n) JI_ANY_INCREMENT
 #define JI_IS_INCREMENT_ELEMENTS(n) JI_INCREMENT_NOT_0
 #define JI_IS_INCREMENT_TAKEN(trans, m, n) JI_INCREMENT_NOT_0
 #define JI_IS_INCREMENT_GIVEN(trans, m, n) JI_INCREMENT_NOT_0
@@ -355,7 +391,15 @@ static inline bool ji_is_other_operation(jdatatype_t type, jblas_operation_t ope
 #define JI_CHECK_SIZES(routine)                                                                    \
     if (JI_UNLIKELY(!JI_ARE_RIGHT(routine))) {                                                     \
         JI_ARGUMENTS_##routine(JI_CHECK_ONE, )                                                     \
+    }                                                                                              \
+    if (JI_UNLIKELY(ji_is_batch(&args->head))) {                                                   \
+        jstatus_t batch_status;                                                                    \
+        if (!ji_batch_goes_on(handle, args, &batch_status))                                        \
+            return batch_status;                                                                   \
     }
+/* The sizes of the batch, behind those of the items. False if the call ends there, with this
+ * status. */
+bool ji_batch_goes_on(jhandle_t *handle, void *block, jstatus_t *status);
 #define JI_CHECK(condition, status, argument, value, rule, bound)                                  \
     if (JI_UNLIKELY(!(condition)))                                                                 \
         return (void)ji_refuse(handle, &args->head, status, argument, value, rule, bound), status;
@@ -380,15 +424,10 @@ static inline bool ji_is_other_operation(jdatatype_t type, jblas_operation_t ope
              "must be at least %lld", ji_max(JI_ROWS_##shape, 1))                                  \
     JI_CHECK(ji_addressable(args->ld, JI_COLUMNS_##shape), JSTATUS_INVALID_SIZE, #ld, args->ld,    \
              "with %lld columns is more than memory can hold", JI_COLUMNS_##shape)
-#define JI_CHECK_ONE_STRIDED(name, ld, stride, ...)                                                \
-    JI_CHECK_ONE_MATRIX(name, ld, __VA_ARGS__)                                                     \
-    JI_CHECK(ji_addressable(args->stride, ji_max(args->batch_count, 0)), JSTATUS_INVALID_SIZE,     \
-             #stride, args->stride, "with %lld matrices is more than memory can hold",             \
-             args->batch_count)
-#define JI_CHECK_ONE_POINTERS(name, ld, ...) JI_CHECK_ONE_MATRIX(name, ld, __VA_ARGS__)
 #define JI_CHECK_ONE_PACKED(name, access, structure, order, read)                                  \
     JI_CHECK(ji_addressable(args->order, args->order / 2 + 1), JSTATUS_INVALID_SIZE, #order,       \
              args->order, "a packed triangle is more than memory can hold", 0)
+#define JI_CHECK_ONE_LEADING(ld, name, shape) JI_CHECK_ONE_MATRIX(name, ld, , , shape, )
 #define JI_CHECK_ONE_TYPED_VECTOR(name, type, inc, ...) JI_CHECK_ONE_VECTOR(name, inc, __VA_ARGS__)
 #define JI_CHECK_ONE_TYPED_MATRIX(name, type, ld, ...) JI_CHECK_ONE_MATRIX(name, ld, __VA_ARGS__)
 
@@ -423,14 +462,19 @@ static inline jdatatype_t ji_computed_type(jdatatype_t type) {
 }
 
 /* Refuses types that are none, what they cannot be computed in, and what jblas does not (types.c).
- * Before JI_CHECK_SIZES, as enumerators are. `integers`: the routine has a product of these. */
-#define JI_CHECK_TYPES(integers)                                                                   \
+ * Before JI_CHECK_SIZES, as enumerators are. */
+#define JI_CHECK_TYPES(offered)                                                                    \
     do {                                                                                           \
-        const jstatus_t of_types = ji_check_types(handle, &args->head, integers);                  \
+        const jstatus_t of_types = ji_check_types(handle, &args->head, offered);                   \
         if (JI_UNLIKELY(of_types != JSTATUS_SUCCESS))                                              \
             return of_types;                                                                       \
     } while (0);
-jstatus_t ji_check_types(jhandle_t *handle, const ji_head_t *head, bool integers);
+typedef enum ji_types {
+    JI_TYPES_FLOAT,
+    JI_TYPES_INTEGER, /* and a product of integers */
+    JI_TYPES_ONE      /* of these that are no integers; and JBLAS_CONJUGATE is an operation */
+} ji_types_t;
+jstatus_t ji_check_types(jhandle_t *handle, const ji_head_t *head, ji_types_t offered);
 
 /* ---- Pointers ---- */
 
@@ -452,9 +496,8 @@ jstatus_t ji_check_types(jhandle_t *handle, const ji_head_t *head, bool integers
 #define JI_CHECK_SCALAR_UPDATED(name, of) JI_CHECK_POINTER(name)
 #define JI_CHECK_SCALAR_VECTOR(name, ...)
 #define JI_CHECK_SCALAR_MATRIX(name, ...)
-#define JI_CHECK_SCALAR_STRIDED(name, ...)
-#define JI_CHECK_SCALAR_POINTERS(name, ...)
 #define JI_CHECK_SCALAR_PACKED(name, ...)
+#define JI_CHECK_SCALAR_LEADING(ld, ...)
 #define JI_CHECK_SCALAR_TYPED_VECTOR(name, ...)
 #define JI_CHECK_SCALAR_TYPED_MATRIX(name, ...)
 #define JI_TAKE_SCALAR(t, kind, ...) JI_TAKE_SCALAR_##kind(__VA_ARGS__)
@@ -468,18 +511,19 @@ jstatus_t ji_check_types(jhandle_t *handle, const ji_head_t *head, bool integers
     (void)name##_type;
 #define JI_TAKE_REAL(name, of) JI_TAKE_ELEMENT(name, of)
 #define JI_TAKE_SUM(name, of) JI_TAKE_ELEMENT(name, of)
+#define JI_TAKE_CS(name, of) ji_take_typed(handle, &args->name, args->cs_type);
 #define JI_TAKE_PARAMETERS(name, of) ji_take_parameters(handle, &args->name, args->head.type);
 #define JI_TAKE_SCALAR_RESULT(name, of)
 #define JI_TAKE_SCALAR_UPDATED(name, of)
 #define JI_TAKE_SCALAR_VECTOR(name, ...)
 #define JI_TAKE_SCALAR_MATRIX(name, ...)
-#define JI_TAKE_SCALAR_STRIDED(name, ...)
-#define JI_TAKE_SCALAR_POINTERS(name, ...)
 #define JI_TAKE_SCALAR_PACKED(name, ...)
+#define JI_TAKE_SCALAR_LEADING(ld, ...)
 #define JI_TAKE_SCALAR_TYPED_VECTOR(name, ...)
 #define JI_TAKE_SCALAR_TYPED_MATRIX(name, ...)
 
-/* What is written has to be there; what is read, if it is read. */
+/* What is written has to be there; what is read, if it is read. Of a batch each item's has to be,
+ * and what is not read is left out, lest an array is read for it. */
 #define JI_CHECK_OPERANDS(routine) JI_ARGUMENTS_##routine(JI_CHECK_OPERAND, )
 #define JI_CHECK_OPERAND(t, kind, ...) JI_CHECK_OPERAND_##kind(__VA_ARGS__)
 #define JI_CHECK_OPERAND_ENUM(name, which)
@@ -489,24 +533,28 @@ jstatus_t ji_check_types(jhandle_t *handle, const ji_head_t *head, bool integers
 #define JI_CHECK_OPERAND_RESULT(name, of)
 #define JI_CHECK_OPERAND_UPDATED(name, of)
 #define JI_CHECK_OPERAND_VECTOR(name, inc, access, count, read)                                    \
-    if (JI_IS_NEEDED_##access(read)) {                                                             \
-        JI_CHECK_POINTER(name)                                                                     \
-    }
+    JI_CHECK_NEEDED(name, JI_IS_NEEDED_##access(read))
 #define JI_CHECK_OPERAND_MATRIX(name, ld, access, structure, shape, read)                          \
-    if (JI_IS_NEEDED_##access(read)) {                                                             \
+    JI_CHECK_NEEDED(name, JI_IS_NEEDED_##access(read))
+#define JI_CHECK_NEEDED(name, needed)                                                              \
+    if (needed) {                                                                                  \
         JI_CHECK_POINTER(name)                                                                     \
+        if (args->head.form == JI_FORM_POINTERS &&                                                 \
+            !ji_batch_is_there(handle, args, #name, args->name))                                   \
+            return JSTATUS_INVALID_POINTER;                                                        \
+    } else if (ji_is_batch(&args->head)) {                                                         \
+        args->name = NULL;                                                                         \
     }
-#define JI_CHECK_OPERAND_STRIDED(name, ld, stride, ...)                                            \
-    JI_CHECK_OPERAND_MATRIX(name, ld, __VA_ARGS__)
-#define JI_CHECK_OPERAND_POINTERS(name, ld, ...) JI_CHECK_OPERAND_MATRIX(name, ld, __VA_ARGS__)
 #define JI_CHECK_OPERAND_PACKED(name, access, structure, order, read)                              \
-    if (JI_IS_NEEDED_##access(read)) {                                                             \
-        JI_CHECK_POINTER(name)                                                                     \
-    }
+    JI_CHECK_NEEDED(name, JI_IS_NEEDED_##access(read))
+#define JI_CHECK_OPERAND_LEADING(ld, ...)
 #define JI_CHECK_OPERAND_TYPED_VECTOR(name, type, inc, ...)                                        \
     JI_CHECK_OPERAND_VECTOR(name, inc, __VA_ARGS__)
 #define JI_CHECK_OPERAND_TYPED_MATRIX(name, type, ld, ...)                                         \
     JI_CHECK_OPERAND_MATRIX(name, ld, __VA_ARGS__)
+/* Whether no pointer of the array is NULL, where that can be seen now. */
+bool ji_batch_is_there(jhandle_t *handle, const void *block, const char *name,
+                       const void *pointers);
 #define JI_IS_NEEDED_READ(read) JI_IS_READ_##read
 #define JI_IS_NEEDED_WRITTEN(read) true
 #define JI_IS_READ_ALWAYS true

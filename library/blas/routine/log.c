@@ -52,6 +52,7 @@ static const word_t words[] = {
     {"ap", NULL, "AP"},
     {"lda", "--lda", NULL},
     {"stride_a", "--stride_a", NULL},
+    {"stride_ap", "--stride_a", NULL},
     {"b", NULL, "B"},
     {"ldb", "--ldb", NULL},
     {"stride_b", "--stride_b", NULL},
@@ -63,11 +64,15 @@ static const word_t words[] = {
     {"c_type", "--c_type", NULL},
     {"x_type", "--x_type", NULL},
     {"y_type", "--y_type", NULL},
+    {"cs_type", "--cs_type", NULL},
     {"compute_type", "--compute_type", NULL},
     {"x", NULL, NULL},
     {"incx", "--incx", NULL},
+    {"stride_x", "--stride_x", NULL},
     {"y", NULL, NULL},
+    {"bp", NULL, NULL},
     {"incy", "--incy", NULL},
+    {"stride_y", "--stride_y", NULL},
     {"batch_count", "--batch_count", NULL},
     {"result", NULL, NULL},
     {"info", NULL, NULL},
@@ -134,6 +139,12 @@ static void line_add_number(line_t *line, jdatatype_t type, const void *number) 
     case JDATATYPE_F64: line_add(line, "%.17g", d[0]); break;
     case JDATATYPE_F32_C: line_add(line, "%.9g,%.9g", (double)s[0], (double)s[1]); break;
     case JDATATYPE_I32: line_add(line, "%d", *(const int32_t *)number); break;
+    case JDATATYPE_F16:
+        line_add(line, "%.9g", (double)jalloc_f32_from_f16(*(const jfloat16_t *)number));
+        break;
+    case JDATATYPE_BF16:
+        line_add(line, "%.9g", (double)jalloc_f32_from_bf16(*(const jbfloat16_t *)number));
+        break;
     default: line_add(line, "%.17g,%.17g", d[0], d[1]); break;
     }
 }
@@ -151,11 +162,12 @@ static bool scalars_are_here(const jhandle_t *handle) {
     return ji_host_pointers(handle) || handle->runs_inline;
 }
 
-static jdatatype_t scalar_type(const ji_argument_t *argument, jdatatype_t type) {
+static jdatatype_t scalar_type(const ji_argument_t *argument, const ji_head_t *head) {
     switch (argument->kind) {
-    case JI_ARGUMENT_REAL_SCALAR: return ji_real_of(type);
-    case JI_ARGUMENT_SUM_SCALAR: return JI_TYPE_OF_SUM(type);
-    default: return type;
+    case JI_ARGUMENT_REAL_SCALAR: return ji_real_of(head->type);
+    case JI_ARGUMENT_SUM_SCALAR: return JI_TYPE_OF_SUM(head->type);
+    case JI_ARGUMENT_CS_SCALAR: return ((const ji_vector_t *)(const void *)head)->cs_type;
+    default: return head->type;
     }
 }
 
@@ -163,8 +175,7 @@ static jdatatype_t scalar_type(const ji_argument_t *argument, jdatatype_t type) 
 static void line_add_parameters(line_t *line, jdatatype_t type, const void *numbers) {
     const char *read = "";
     for (int i = 0; i < 5; ++i) {
-        const double number = type == JDATATYPE_F32 ? (double)((const float *)numbers)[i]
-                                                    : ((const double *)numbers)[i];
+        const double number = ji_real_at(type, numbers, i);
         if (i == 0)
             read = number == 0 ? "23" : number > 0 ? "14" : number == -2 ? "" : "1234";
         const bool is_read = i == 0 || strchr(read, '0' + i) != NULL;
@@ -172,9 +183,10 @@ static void line_add_parameters(line_t *line, jdatatype_t type, const void *numb
     }
 }
 
-/* Not of what no routine computes in: such a call is refused. */
-static bool has_scalars(jdatatype_t type) {
-    return type <= JDATATYPE_F64_C || type == JDATATYPE_I32;
+/* Not of what no routine computes in: such a call is refused. Of 16 bits only rot_ex's. */
+static bool is_scalar_type(jdatatype_t type, ji_argument_kind_t kind) {
+    return type <= JDATATYPE_F64_C || type == JDATATYPE_I32 ||
+           (kind == JI_ARGUMENT_CS_SCALAR && ji_is_half(type));
 }
 
 /* The value. False where there is none to write: a pointer, or a scalar that is NULL or cannot be
@@ -203,16 +215,18 @@ static bool line_add_value(line_t *line, const char *before, const ji_argument_t
     case JI_ARGUMENT_SCALAR:
     case JI_ARGUMENT_REAL_SCALAR:
     case JI_ARGUMENT_SUM_SCALAR:
+    case JI_ARGUMENT_CS_SCALAR:
     case JI_ARGUMENT_PARAMETERS:
         /* Not taken yet: the caller's. */
         pointer = ((const ji_scalar_t *)(const void *)at)->pointer;
-        if (pointer == NULL || !scalars_here || !has_scalars(scalar_type(argument, head->type)))
+        if (pointer == NULL || !scalars_here ||
+            !is_scalar_type(scalar_type(argument, head), argument->kind))
             return false;
         line_add(line, "%s", before);
         if (argument->kind == JI_ARGUMENT_PARAMETERS)
             line_add_parameters(line, head->type, pointer);
         else
-            line_add_number(line, scalar_type(argument, head->type), pointer);
+            line_add_number(line, scalar_type(argument, head), pointer);
         return true;
     default: return false;
     }

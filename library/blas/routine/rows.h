@@ -26,8 +26,8 @@
  *     UPDATED   of                        read and written, or written in part
  *     VECTOR    increment, access, count, read
  *     MATRIX    ld, access, structure, shape, read
- *     STRIDED   ld, stride, access, structure, shape, read      batch_count matrices, so far apart
- *     POINTERS  ld, access, structure, shape, read              batch_count pointers to matrices
+ *     LEADING   matrix, shape                                   of what becomes of that matrix,
+ *                                                               where it comes to lie elsewhere
  *     PACKED    access, structure, order, read                  a triangle of n (n + 1) / 2
  *                                                               elements, of the order n
  *     TYPED_VECTOR, TYPED_MATRIX          type, ...; as VECTOR and MATRIX: their elements' type is
@@ -38,13 +38,14 @@
  *                SYMMETRIC_OPERATION (complex types: no conjugation) and HERMITIAN_OPERATION
  *                (complex types: no transposition without one)
  *     of         ELEMENT, REAL (of an element's parts) or SUM (16-bit elements are summed in
- *                float); also PARAMETERS, five real numbers, WIDE, a double beside floats, and
- *                INDEX, an int64_t
+ *                float); also PARAMETERS, five real numbers, WIDE, a double beside floats, INDEX,
+ *                an int64_t, and CS, of the type that is the argument cs_type
  *     access     READ, or WRITTEN, which it is whether it was read or not
  *     count      LENGTH(n) of a LENGTH; ELEMENTS(n), whose increment must not be 0; those of a
  *                vector that op(A) with an m x n matrix A takes or gives: TAKEN(trans, m, n),
- *                GIVEN(trans, m, n)
- *     structure  GENERAL, SYMMETRIC, HERMITIAN, TRIANGULAR; INVERTED, a triangle that is divided
+ *                GIVEN(trans, m, n); SIDED(m, n) as of shapes, with any increment
+ *     structure  GENERAL, SYMMETRIC, HERMITIAN, SKEW (symmetric, one triangle without its
+ *                diagonal), TRIANGULAR; INVERTED, a triangle that is divided
  *                by; FACTOR, the same as Cholesky leaves it; DEFINITE, Hermitian and positive
  *                definite
  *     shape      PLAIN(rows, columns); OPERATED(trans, m, n), which op makes m x n; SIDED(m, n),
@@ -55,7 +56,19 @@
  *     read       when its elements are: ALWAYS, NEVER, ALPHA or BETA unless that is 0, PRODUCT
  *                unless alpha or k is. What is READ may be NULL where it is not read
  *
- * Names are those of the parameters and of the members of a block (primitive.h) both. */
+ * Names are those of the parameters and of the members of a block (primitive.h) both.
+ *
+ * A row is that of the plain form. Those of the batched forms are made from it, with two kinds
+ * more, of which the plain form has none:
+ *
+ *     JI_ARGUMENTS_OF(form, routine, X, t), JI_NAME_OF(form, name), form one of
+ *         PLAIN      jblas_<name>
+ *         POINTERS   jblas_<name>_batched: an operand's access is READ_EACH or WRITTEN_EACH
+ *         STRIDED    jblas_<name>_strided_batched: behind each operand
+ *
+ *     STRIDE    the operand's name              stride_<name>
+ *     COUNT     batch_count                     the last argument of both
+ */
 
 #include <stdint.h>
 
@@ -103,6 +116,8 @@
 
 #define JI_WIDE_s double
 
+#define JI_CS_x void
+
 #define JI_INDEX_s int64_t
 #define JI_INDEX_d int64_t
 #define JI_INDEX_c int64_t
@@ -114,6 +129,7 @@
 #define JI_COUNT_ELEMENTS(n) args->n
 #define JI_COUNT_TAKEN(trans, m, n) (ji_is_transposed(args->trans) ? args->m : args->n)
 #define JI_COUNT_GIVEN(trans, m, n) (ji_is_transposed(args->trans) ? args->n : args->m)
+#define JI_COUNT_SIDED(m, n) JI_ROWS_SIDED(m, n)
 
 #define JI_ROWS_PLAIN(rows, columns) args->rows
 #define JI_ROWS_OPERATED(trans, m, n) (ji_is_transposed(args->trans) ? args->n : args->m)
@@ -131,6 +147,45 @@ static inline int64_t ji_band_rows(int64_t kl, int64_t ku) {
     return kl < INT64_MAX - 1 - ku ? kl + ku + 1 : INT64_MAX;
 }
 
+/* ---- Forms ---- */
+
+#define JI_ARGUMENTS_OF(form, routine, X, t) JI_ARGUMENTS_OF_##form(routine, X, t)
+#define JI_ARGUMENTS_OF_PLAIN(routine, X, t) JI_ARGUMENTS_##routine(X, t)
+#define JI_ARGUMENTS_OF_POINTERS(routine, X, t)                                                    \
+    JI_ARGUMENTS_##routine(JI_POINTERS, (X, t)) X(t, COUNT, batch_count)
+#define JI_ARGUMENTS_OF_STRIDED(routine, X, t)                                                     \
+    JI_ARGUMENTS_##routine(JI_STRIDED, (X, t)) X(t, COUNT, batch_count)
+
+/* xt is (X, t). */
+#define JI_FIRST(first, second) first
+#define JI_SECOND(first, second) second
+#define JI_POINTERS(xt, kind, ...) JI_POINTERS_##kind(JI_FIRST xt, JI_SECOND xt, __VA_ARGS__)
+#define JI_POINTERS_ENUM(X, t, ...) X(t, ENUM, __VA_ARGS__)
+#define JI_POINTERS_LENGTH(X, t, ...) X(t, LENGTH, __VA_ARGS__)
+#define JI_POINTERS_SIZE(X, t, ...) X(t, SIZE, __VA_ARGS__)
+#define JI_POINTERS_SCALAR(X, t, ...) X(t, SCALAR, __VA_ARGS__)
+#define JI_POINTERS_RESULT(X, t, ...) X(t, RESULT, __VA_ARGS__)
+#define JI_POINTERS_VECTOR(X, t, name, inc, access, ...)                                           \
+    X(t, VECTOR, name, inc, access##_EACH, __VA_ARGS__)
+#define JI_POINTERS_MATRIX(X, t, name, ld, access, ...)                                            \
+    X(t, MATRIX, name, ld, access##_EACH, __VA_ARGS__)
+#define JI_POINTERS_PACKED(X, t, name, access, ...) X(t, PACKED, name, access##_EACH, __VA_ARGS__)
+
+#define JI_STRIDED(xt, kind, ...) JI_STRIDED_##kind(JI_FIRST xt, JI_SECOND xt, __VA_ARGS__)
+#define JI_STRIDED_ENUM(X, t, ...) X(t, ENUM, __VA_ARGS__)
+#define JI_STRIDED_LENGTH(X, t, ...) X(t, LENGTH, __VA_ARGS__)
+#define JI_STRIDED_SIZE(X, t, ...) X(t, SIZE, __VA_ARGS__)
+#define JI_STRIDED_SCALAR(X, t, ...) X(t, SCALAR, __VA_ARGS__)
+#define JI_STRIDED_RESULT(X, t, ...) X(t, RESULT, __VA_ARGS__)
+#define JI_STRIDED_VECTOR(X, t, name, ...) X(t, VECTOR, name, __VA_ARGS__) X(t, STRIDE, name)
+#define JI_STRIDED_MATRIX(X, t, name, ...) X(t, MATRIX, name, __VA_ARGS__) X(t, STRIDE, name)
+#define JI_STRIDED_PACKED(X, t, name, ...) X(t, PACKED, name, __VA_ARGS__) X(t, STRIDE, name)
+
+#define JI_NAME_OF(form, name) JI_NAME_OF_##form(name)
+#define JI_NAME_OF_PLAIN(name) name
+#define JI_NAME_OF_POINTERS(name) name##_batched
+#define JI_NAME_OF_STRIDED(name) name##_strided_batched
+
 /* ---- The rows ---- */
 
 /* Functions named by the type's letter and the routine. */
@@ -140,33 +195,40 @@ static inline int64_t ji_band_rows(int64_t kl, int64_t ku) {
     X(context, routine, c, c##routine) X(context, routine, z, z##routine)
 #define JI_SDCZ(X, context, routine) JI_SD(X, context, routine) JI_CZ(X, context, routine)
 
-/* X(routine, level): level 1, 2 or 3 says which block; 0 is of level 1, without vectors. First
- * those that all devices have; then those of the host alone, which a GPU answers with not
- * implemented. */
-#define JI_ROUTINE_LIST(X) JI_COMMON_ROUTINE_LIST(X) JI_HOST_ROUTINE_LIST(X)
-#define JI_HOST_ROUTINE_LIST(X)                                                                    \
-    X(axpby, 1)                                                                                    \
-    X(rot, 1)                                                                                      \
-    X(rotm, 1)                                                                                     \
-    X(iamin, 1)                                                                                    \
-    X(gbmv, 2)                                                                                     \
-    X(sbmv, 2)                                                                                     \
-    X(hbmv, 2)                                                                                     \
-    X(spmv, 2)                                                                                     \
-    X(hpmv, 2)                                                                                     \
-    X(spr, 2)                                                                                      \
-    X(hpr, 2)                                                                                      \
-    X(spr2, 2)                                                                                     \
-    X(hpr2, 2)                                                                                     \
-    X(tbmv, 2)                                                                                     \
-    X(tbsv, 2)                                                                                     \
-    X(tpmv, 2)                                                                                     \
-    X(tpsv, 2)                                                                                     \
-    X(gemm_ex, 3)                                                                                  \
-    X(dsdot, 1)                                                                                    \
-    X(sdsdot, 1)                                                                                   \
+/* X(routine, level): level 1, 2 or 3 says which block; 0 is of level 1, without vectors. There are
+ * those with batched forms and the plain ones, without; of both those that all devices have, and
+ * those of the host alone, which a GPU answers with not implemented. */
+#define JI_ROUTINE_LIST(X) JI_BATCHED_ROUTINE_LIST(X) JI_PLAIN_ROUTINE_LIST(X)
+#define JI_BATCHED_ROUTINE_LIST(X) JI_COMMON_ROUTINE_LIST(X) JI_HOST_ROUTINE_LIST(X)
+#define JI_PLAIN_ROUTINE_LIST(X) JI_COMMON_PLAIN_ROUTINE_LIST(X) JI_HOST_PLAIN_ROUTINE_LIST(X)
+#define JI_COMMON_PLAIN_ROUTINE_LIST(X)                                                            \
     X(rotg, 0)                                                                                     \
     X(rotmg, 0)
+#define JI_HOST_PLAIN_ROUTINE_LIST(X)                                                              \
+    X(dgmm, 3)                                                                                     \
+    X(omatcopy, 3)                                                                                 \
+    X(imatcopy, 3)                                                                                 \
+    X(trttp, 3)                                                                                    \
+    X(tpttr, 3)                                                                                    \
+    X(axpy_ex, 1)                                                                                  \
+    X(dot_ex, 1)                                                                                   \
+    X(dotc_ex, 1)                                                                                  \
+    X(nrm2_ex, 1)                                                                                  \
+    X(asum_ex, 1)                                                                                  \
+    X(scal_ex, 1)                                                                                  \
+    X(rot_ex, 1)                                                                                   \
+    X(gemm_ex, 3)                                                                                  \
+    X(trsm_ex, 3)
+#define JI_HOST_ROUTINE_LIST(X)                                                                    \
+    X(symv_complex, 2)                                                                             \
+    X(syr_complex, 2)                                                                              \
+    X(syr2_complex, 2)                                                                             \
+    X(skewsymv, 2)                                                                                 \
+    X(skewsyr2, 2)                                                                                 \
+    X(skewsymm, 3)                                                                                 \
+    X(skewsyr2k, 3)                                                                                \
+    X(gemm3m, 3)                                                                                   \
+    X(herkx, 3)
 #define JI_COMMON_ROUTINE_LIST(X)                                                                  \
     X(asum, 1)                                                                                     \
     X(axpy, 1)                                                                                     \
@@ -174,6 +236,12 @@ static inline int64_t ji_band_rows(int64_t kl, int64_t ku) {
     X(dot, 1)                                                                                      \
     X(dotu, 1)                                                                                     \
     X(dotc, 1)                                                                                     \
+    X(dsdot, 1)                                                                                    \
+    X(sdsdot, 1)                                                                                   \
+    X(axpby, 1)                                                                                    \
+    X(rot, 1)                                                                                      \
+    X(rotm, 1)                                                                                     \
+    X(iamin, 1)                                                                                    \
     X(iamax, 1)                                                                                    \
     X(nrm2, 1)                                                                                     \
     X(scal, 1)                                                                                     \
@@ -192,6 +260,19 @@ static inline int64_t ji_band_rows(int64_t kl, int64_t ku) {
     X(her2, 2)                                                                                     \
     X(trmv, 2)                                                                                     \
     X(trsv, 2)                                                                                     \
+    X(gbmv, 2)                                                                                     \
+    X(sbmv, 2)                                                                                     \
+    X(hbmv, 2)                                                                                     \
+    X(spmv, 2)                                                                                     \
+    X(hpmv, 2)                                                                                     \
+    X(spr, 2)                                                                                      \
+    X(hpr, 2)                                                                                      \
+    X(spr2, 2)                                                                                     \
+    X(hpr2, 2)                                                                                     \
+    X(tbmv, 2)                                                                                     \
+    X(tbsv, 2)                                                                                     \
+    X(tpmv, 2)                                                                                     \
+    X(tpsv, 2)                                                                                     \
     X(gemm, 3)                                                                                     \
     X(symm, 3)                                                                                     \
     X(hemm, 3)                                                                                     \
@@ -200,12 +281,12 @@ static inline int64_t ji_band_rows(int64_t kl, int64_t ku) {
     X(syr2k, 3)                                                                                    \
     X(her2k, 3)                                                                                    \
     X(gemmt, 3)                                                                                    \
+    X(gemmtr, 3)                                                                                   \
+    X(syrkx, 3)                                                                                    \
     X(trmm, 3)                                                                                     \
     X(trsm, 3)                                                                                     \
     X(trtri, 3)                                                                                    \
     X(geam, 3)                                                                                     \
-    X(gemm_batched, 3)                                                                             \
-    X(gemm_strided_batched, 3)                                                                     \
     X(potrf, 3)                                                                                    \
     X(potrs, 3)
 

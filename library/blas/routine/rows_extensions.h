@@ -28,33 +28,46 @@
     X(t, MATRIX, b, ldb, READ, GENERAL, OPERATED(transb, m, n), BETA) \
     X(t, MATRIX, c, ldc, WRITTEN, GENERAL, PLAIN(m, n), NEVER)
 
-#define JI_FUNCTIONS_gemm_batched(X, context) JI_SDCZ(X, context, gemm_batched)
-#define JI_ARGUMENTS_gemm_batched(X, t) \
-    X(t, ENUM, transa, ANY_OPERATION) \
-    X(t, ENUM, transb, ANY_OPERATION) \
+#define JI_FUNCTIONS_dgmm(X, context) JI_SDCZ(X, context, dgmm)
+#define JI_ARGUMENTS_dgmm(X, t) \
+    X(t, ENUM, side, SIDE) \
     X(t, SIZE, m) \
     X(t, SIZE, n) \
-    X(t, SIZE, k) \
-    X(t, SCALAR, alpha, ELEMENT) \
-    X(t, POINTERS, a, lda, READ, GENERAL, OPERATED(transa, m, k), PRODUCT) \
-    X(t, POINTERS, b, ldb, READ, GENERAL, OPERATED(transb, k, n), PRODUCT) \
-    X(t, SCALAR, beta, ELEMENT) \
-    X(t, POINTERS, c, ldc, WRITTEN, GENERAL, PLAIN(m, n), BETA) \
-    X(t, SIZE, batch_count)
+    X(t, MATRIX, a, lda, READ, GENERAL, PLAIN(m, n), ALWAYS) \
+    X(t, VECTOR, x, incx, READ, SIDED(m, n), ALWAYS) \
+    X(t, MATRIX, c, ldc, WRITTEN, GENERAL, PLAIN(m, n), NEVER)
 
-#define JI_FUNCTIONS_gemm_strided_batched(X, context) JI_SDCZ(X, context, gemm_strided_batched)
-#define JI_ARGUMENTS_gemm_strided_batched(X, t) \
-    X(t, ENUM, transa, ANY_OPERATION) \
-    X(t, ENUM, transb, ANY_OPERATION) \
+#define JI_FUNCTIONS_omatcopy(X, context) JI_SDCZ(X, context, omatcopy)
+#define JI_ARGUMENTS_omatcopy(X, t) \
+    X(t, ENUM, trans, ANY_OPERATION) \
     X(t, SIZE, m) \
     X(t, SIZE, n) \
-    X(t, SIZE, k) \
     X(t, SCALAR, alpha, ELEMENT) \
-    X(t, STRIDED, a, lda, stride_a, READ, GENERAL, OPERATED(transa, m, k), PRODUCT) \
-    X(t, STRIDED, b, ldb, stride_b, READ, GENERAL, OPERATED(transb, k, n), PRODUCT) \
-    X(t, SCALAR, beta, ELEMENT) \
-    X(t, STRIDED, c, ldc, stride_c, WRITTEN, GENERAL, PLAIN(m, n), BETA) \
-    X(t, SIZE, batch_count)
+    X(t, MATRIX, a, lda, READ, GENERAL, PLAIN(m, n), ALPHA) \
+    X(t, MATRIX, b, ldb, WRITTEN, GENERAL, OPERATED(trans, m, n), NEVER)
+
+#define JI_FUNCTIONS_imatcopy(X, context) JI_SDCZ(X, context, imatcopy)
+#define JI_ARGUMENTS_imatcopy(X, t) \
+    X(t, ENUM, trans, ANY_OPERATION) \
+    X(t, SIZE, m) \
+    X(t, SIZE, n) \
+    X(t, SCALAR, alpha, ELEMENT) \
+    X(t, MATRIX, a, lda, WRITTEN, GENERAL, PLAIN(m, n), ALPHA) \
+    X(t, LEADING, ldb, a, OPERATED(trans, m, n))
+
+#define JI_FUNCTIONS_trttp(X, context) JI_SDCZ(X, context, trttp)
+#define JI_ARGUMENTS_trttp(X, t) \
+    X(t, ENUM, uplo, UPLO) \
+    X(t, SIZE, n) \
+    X(t, MATRIX, a, lda, READ, TRIANGULAR, PLAIN(n, n), ALWAYS) \
+    X(t, PACKED, bp, WRITTEN, TRIANGULAR, n, NEVER)
+
+#define JI_FUNCTIONS_tpttr(X, context) JI_SDCZ(X, context, tpttr)
+#define JI_ARGUMENTS_tpttr(X, t) \
+    X(t, ENUM, uplo, UPLO) \
+    X(t, SIZE, n) \
+    X(t, PACKED, bp, READ, TRIANGULAR, n, ALWAYS) \
+    X(t, MATRIX, a, lda, WRITTEN, TRIANGULAR, PLAIN(n, n), NEVER)
 
 #define JI_FUNCTIONS_potrf(X, context) JI_SDCZ(X, context, potrf)
 #define JI_ARGUMENTS_potrf(X, t) \

@@ -49,6 +49,9 @@
 #define JI_FUNCTIONS_hemv(X, context) JI_CZ(X, context, hemv)
 #define JI_ARGUMENTS_hemv(X, t) JI_ARGUMENTS_OF_SYMV(X, t, HERMITIAN)
 
+#define JI_FUNCTIONS_skewsymv(X, context) JI_SD(X, context, skewsymv)
+#define JI_ARGUMENTS_skewsymv(X, t) JI_ARGUMENTS_OF_SYMV(X, t, SKEW)
+
 #define JI_ARGUMENTS_OF_SYR(X, t, of, structure) \
     X(t, ENUM, uplo, UPLO) \
     X(t, SIZE, n) \
@@ -76,6 +79,23 @@
 #define JI_FUNCTIONS_her2(X, context) JI_CZ(X, context, her2)
 #define JI_ARGUMENTS_her2(X, t) JI_ARGUMENTS_OF_SYR2(X, t, HERMITIAN)
 
+#define JI_FUNCTIONS_skewsyr2(X, context) JI_SD(X, context, skewsyr2)
+#define JI_ARGUMENTS_skewsyr2(X, t) JI_ARGUMENTS_OF_SYR2(X, t, SKEW)
+
+/* Symmetric matrices of complex types: rows of their own, since no GPU has them. */
+
+#define JI_FUNCTIONS_symv_complex(X, context) \
+    X(context, symv_complex, c, csymv) X(context, symv_complex, z, zsymv)
+#define JI_ARGUMENTS_symv_complex(X, t) JI_ARGUMENTS_OF_SYMV(X, t, SYMMETRIC)
+
+#define JI_FUNCTIONS_syr_complex(X, context) \
+    X(context, syr_complex, c, csyr) X(context, syr_complex, z, zsyr)
+#define JI_ARGUMENTS_syr_complex(X, t) JI_ARGUMENTS_OF_SYR(X, t, ELEMENT, SYMMETRIC)
+
+#define JI_FUNCTIONS_syr2_complex(X, context) \
+    X(context, syr2_complex, c, csyr2) X(context, syr2_complex, z, zsyr2)
+#define JI_ARGUMENTS_syr2_complex(X, t) JI_ARGUMENTS_OF_SYR2(X, t, SYMMETRIC)
+
 #define JI_ARGUMENTS_OF_TRMV(X, t, structure) \
     X(t, ENUM, uplo, UPLO) \
     X(t, ENUM, trans, ANY_OPERATION) \
@@ -94,7 +114,7 @@
 
 #define JI_FUNCTIONS_gbmv(X, context) JI_SDCZ(X, context, gbmv)
 #define JI_ARGUMENTS_gbmv(X, t) \
-    X(t, ENUM, trans, OPERATION) \
+    X(t, ENUM, trans, ANY_OPERATION) \
     X(t, SIZE, m) \
     X(t, SIZE, n) \
     X(t, SIZE, kl) \
@@ -123,7 +143,7 @@
 
 #define JI_ARGUMENTS_OF_TBMV(X, t, structure) \
     X(t, ENUM, uplo, UPLO) \
-    X(t, ENUM, trans, OPERATION) \
+    X(t, ENUM, trans, ANY_OPERATION) \
     X(t, ENUM, diag, DIAGONAL) \
     X(t, SIZE, n) \
     X(t, SIZE, k) \
@@ -182,7 +202,7 @@
 
 #define JI_ARGUMENTS_OF_TPMV(X, t, structure) \
     X(t, ENUM, uplo, UPLO) \
-    X(t, ENUM, trans, OPERATION) \
+    X(t, ENUM, trans, ANY_OPERATION) \
     X(t, ENUM, diag, DIAGONAL) \
     X(t, SIZE, n) \
     X(t, PACKED, ap, READ, structure, n, ALWAYS) \

@@ -23,6 +23,9 @@
     X(t, SCALAR, beta, SUM) \
     X(t, MATRIX, c, ldc, WRITTEN, GENERAL, PLAIN(m, n), BETA)
 
+#define JI_FUNCTIONS_gemm3m(X, context) JI_CZ(X, context, gemm3m)
+#define JI_ARGUMENTS_gemm3m(X, t) JI_ARGUMENTS_gemm(X, t)
+
 #define JI_ARGUMENTS_OF_SYMM(X, t, structure) \
     X(t, ENUM, side, SIDE) \
     X(t, ENUM, uplo, UPLO) \
@@ -39,6 +42,9 @@
 
 #define JI_FUNCTIONS_hemm(X, context) JI_CZ(X, context, hemm)
 #define JI_ARGUMENTS_hemm(X, t) JI_ARGUMENTS_OF_SYMM(X, t, HERMITIAN)
+
+#define JI_FUNCTIONS_skewsymm(X, context) JI_SD(X, context, skewsymm)
+#define JI_ARGUMENTS_skewsymm(X, t) JI_ARGUMENTS_OF_SYMM(X, t, SKEW)
 
 #define JI_ARGUMENTS_OF_SYRK(X, t, operation, of, structure) \
     X(t, ENUM, uplo, UPLO) \
@@ -74,6 +80,9 @@
 #define JI_FUNCTIONS_her2k(X, context) JI_CZ(X, context, her2k)
 #define JI_ARGUMENTS_her2k(X, t) JI_ARGUMENTS_OF_SYR2K(X, t, HERMITIAN_OPERATION, REAL, HERMITIAN)
 
+#define JI_FUNCTIONS_skewsyr2k(X, context) JI_SD(X, context, skewsyr2k)
+#define JI_ARGUMENTS_skewsyr2k(X, t) JI_ARGUMENTS_OF_SYR2K(X, t, OPERATION, ELEMENT, SKEW)
+
 #define JI_FUNCTIONS_gemmt(X, context) JI_SDCZ(X, context, gemmt)
 #define JI_ARGUMENTS_gemmt(X, t) \
     X(t, ENUM, uplo, UPLO) \
@@ -86,6 +95,16 @@
     X(t, MATRIX, b, ldb, READ, GENERAL, OPERATED(transb, k, n), PRODUCT) \
     X(t, SCALAR, beta, ELEMENT) \
     X(t, MATRIX, c, ldc, WRITTEN, TRIANGULAR, PLAIN(n, n), BETA)
+
+#define JI_FUNCTIONS_gemmtr(X, context) JI_SDCZ(X, context, gemmtr)
+#define JI_ARGUMENTS_gemmtr(X, t) JI_ARGUMENTS_gemmt(X, t)
+
+#define JI_FUNCTIONS_syrkx(X, context) JI_SDCZ(X, context, syrkx)
+#define JI_ARGUMENTS_syrkx(X, t) \
+    JI_ARGUMENTS_OF_SYR2K(X, t, SYMMETRIC_OPERATION, ELEMENT, SYMMETRIC)
+
+#define JI_FUNCTIONS_herkx(X, context) JI_CZ(X, context, herkx)
+#define JI_ARGUMENTS_herkx(X, t) JI_ARGUMENTS_OF_SYR2K(X, t, HERMITIAN_OPERATION, REAL, HERMITIAN)
 
 #define JI_ARGUMENTS_OF_TRMM(X, t, structure) \
     X(t, ENUM, side, SIDE) \

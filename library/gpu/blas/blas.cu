@@ -69,11 +69,14 @@ static blas_result_t blas_result(ji_primitive_t primitive, void *block) {
 
     switch (primitive) {
     case JI_DOT:
-    case JI_DOTC: return {&vector->result, ji_sizeof(vector->head.type), sizeof *vector};
+    case JI_DOTC:
+    case JI_SDSDOT: return {&vector->result, ji_sizeof(vector->head.type), sizeof *vector};
     case JI_NRM2:
     case JI_ASUM:
         return {&vector->result, ji_sizeof(ji_real_of(vector->head.type)), sizeof *vector};
-    case JI_IAMAX: return {&vector->result, sizeof(int64_t), sizeof *vector};
+    case JI_DSDOT: return {&vector->result, sizeof(double), sizeof *vector};
+    case JI_IAMAX:
+    case JI_IAMIN: return {&vector->result, sizeof(int64_t), sizeof *vector};
     case JI_REDUCE_COMBINE:
         return {&reduce->vector.result,
                 ji_reduce_result_bytes(reduce->reduction, reduce->vector.head.type),

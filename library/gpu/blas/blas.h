@@ -19,7 +19,8 @@
  *
  *   number.h vector.h group.h      numbers, vectors, and what the threads of one block do together
  *   level1.cu reduce.cu            element by element; sums
- *   level2.cu trmv.cu              a matrix and a vector
+ *   rotation.cu                    the rotation of two numbers
+ *   stored.h level2.cu trmv.cu     a matrix, a band or a packed triangle and a vector
  *   product.h level3.h level3.cu   a tile of a product, the one kernel of all products, its users
  *   narrow.h half.cu precision.cu  products of narrow numbers, and float by several of them
  *   tile.h triangle.cu factor.cu   triangles by tiles: inverses, Cholesky's base

@@ -1,12 +1,13 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Level 1 element by element: axpy, copy, swap, scal. What is done to one element is an operation,
- * a type with
+/* Level 1 element by element: axpy, axpby, copy, swap, scal, rot, rotm. What is done to one element
+ * is an operation, a type with
  *
- *     reads_x reads_y writes_x writes_y    which operands there are, and how they are used
- *     prepare(alpha)                       reads the scalar; false: nothing is to be done
- *     apply(alpha, x, y)                   the work
+ *     writes_x writes_y        which operands there are, and which of them change
+ *     scalars_t, prepare()     reads the scalars; false: nothing is to be done
+ *     reads_x() reads_y()      what is read, when the scalars are known
+ *     apply(scalars, x, y)     the work
  *
  * and two kernels carry operations to vectors: in packs, or element by element where an increment
  * or an address does not allow them. Each element is independent, so which kernel ran cannot be
@@ -18,15 +19,55 @@
 #include "gpu/blas/blas.h"
 #include "gpu/blas/vector.h"
 
-template <typename T> struct axpy_t {
+/* What most operations say of themselves. */
+template <typename T, bool READS_X, bool READS_Y> struct each_t {
     typedef T value_t;
-    static const bool reads_x = true, reads_y = true, writes_x = false, writes_y = true;
+    typedef T scalars_t;
     ji_scalar_t scalar;
+
+    explicit each_t(const ji_vector_t *v) : scalar(v->alpha) {}
+    static __device__ bool reads_x(const T &) { return READS_X; }
+    static __device__ bool reads_y(const T &) { return READS_Y; }
+};
+
+template <typename T> struct axpy_t : each_t<T, true, true> {
+    static const bool writes_x = false, writes_y = true;
+    using each_t<T, true, true>::each_t;
     __device__ bool prepare(T &alpha) const {
-        alpha = gpu_scalar<T>(scalar);
+        alpha = gpu_scalar<T>(this->scalar);
         return !is_zero(alpha); /* x may be NaN, or not there */
     }
-    __device__ void apply(T alpha, T &x, T &y) const { y = multiply_add(alpha, x, y); }
+    static __device__ void apply(T alpha, T &x, T &y) { y = multiply_add(alpha, x, y); }
+};
+
+template <typename T> struct axpby_scalars_t {
+    T alpha, beta;
+    bool reads_x, reads_y, scales_y;
+};
+
+template <typename T> struct axpby_t {
+    typedef T value_t;
+    typedef axpby_scalars_t<T> scalars_t;
+    static const bool writes_x = false, writes_y = true;
+    ji_scalar_t by_x, by_y;
+
+    explicit axpby_t(const ji_vector_t *v) : by_x(v->alpha), by_y(v->beta) {}
+    __device__ bool prepare(scalars_t &s) const {
+        s.alpha = gpu_scalar<T>(by_x), s.beta = gpu_scalar<T>(by_y);
+        s.reads_x = !is_zero(s.alpha), s.reads_y = !is_zero(s.beta);
+        s.scales_y = s.reads_y && !(s.beta == make<T>(1));
+        return s.reads_x || s.scales_y || !s.reads_y;
+    }
+    static __device__ bool reads_x(const scalars_t &s) { return s.reads_x; }
+    static __device__ bool reads_y(const scalars_t &s) { return s.reads_y; }
+    static __device__ void apply(const scalars_t &s, T &x, T &y) {
+        if (!s.reads_y)
+            y = s.reads_x ? s.alpha * x : make<T>(0);
+        else {
+            const T scaled = s.scales_y ? s.beta * y : y;
+            y = s.reads_x ? multiply_add(s.alpha, x, scaled) : scaled;
+        }
+    }
 };
 
 /* The same number. A copy of a struct is one of memory, for which HIP's compilers leave
@@ -38,20 +79,18 @@ template <typename T> static __device__ inline T by_parts(T a) {
         return a;
 }
 
-template <typename T> struct copy_t {
-    typedef T value_t;
-    static const bool reads_x = true, reads_y = false, writes_x = false, writes_y = true;
-    ji_scalar_t scalar;
+template <typename T> struct copy_t : each_t<T, true, false> {
+    static const bool writes_x = false, writes_y = true;
+    using each_t<T, true, false>::each_t;
     __device__ bool prepare(T &) const { return true; }
-    __device__ void apply(T, T &x, T &y) const { y = by_parts(x); }
+    static __device__ void apply(T, T &x, T &y) { y = by_parts(x); }
 };
 
-template <typename T> struct swap_t {
-    typedef T value_t;
-    static const bool reads_x = true, reads_y = true, writes_x = true, writes_y = true;
-    ji_scalar_t scalar;
+template <typename T> struct swap_t : each_t<T, true, true> {
+    static const bool writes_x = true, writes_y = true;
+    using each_t<T, true, true>::each_t;
     __device__ bool prepare(T &) const { return true; }
-    __device__ void apply(T, T &x, T &y) const {
+    static __device__ void apply(T, T &x, T &y) {
         const T before = by_parts(x);
         x = by_parts(y);
         y = before;
@@ -59,38 +98,85 @@ template <typename T> struct swap_t {
 };
 
 /* A zero multiplies as any other: NaN stays. */
-template <typename T> struct scal_t {
-    typedef T value_t;
-    static const bool reads_x = true, reads_y = false, writes_x = true, writes_y = false;
-    ji_scalar_t scalar;
+template <typename T> struct scal_t : each_t<T, true, false> {
+    static const bool writes_x = true, writes_y = false;
+    using each_t<T, true, false>::each_t;
     __device__ bool prepare(T &alpha) const {
-        alpha = gpu_scalar<T>(scalar);
+        alpha = gpu_scalar<T>(this->scalar);
         return true;
     }
-    __device__ void apply(T alpha, T &x, T &) const { x = alpha * x; }
+    static __device__ void apply(T alpha, T &x, T &) { x = alpha * x; }
 };
 
 /* alpha is real. */
-template <typename T> struct rscal_t {
-    typedef T value_t;
-    static const bool reads_x = true, reads_y = false, writes_x = true, writes_y = false;
-    ji_scalar_t scalar;
+template <typename T> struct rscal_t : each_t<T, true, false> {
+    static const bool writes_x = true, writes_y = false;
+    using each_t<T, true, false>::each_t;
     __device__ bool prepare(T &alpha) const {
-        alpha = make<T>(gpu_scalar<real_of<T>>(scalar));
+        alpha = make<T>(gpu_scalar<real_of<T>>(this->scalar));
         return true;
     }
-    __device__ void apply(T alpha, T &x, T &) const { x = real_part(alpha) * x; }
+    static __device__ void apply(T alpha, T &x, T &) { x = real_part(alpha) * x; }
+};
+
+/* (x, y) = H (x, y), of what both were, both parts of complex ones alike. */
+template <typename R> struct rotation_t {
+    R h11, h12, h21, h22;
+    __device__ void rotate(R &x, R &y) const {
+        const R before = x;
+        x = multiply_add(h12, y, h11 * before);
+        y = multiply_add(h21, before, h22 * y);
+    }
+};
+
+template <typename T> struct rotate_t {
+    typedef T value_t;
+    typedef rotation_t<real_of<T>> scalars_t;
+    static const bool writes_x = true, writes_y = true;
+    static __device__ bool reads_x(const scalars_t &) { return true; }
+    static __device__ bool reads_y(const scalars_t &) { return true; }
+    static __device__ void apply(const scalars_t &h, T &x, T &y) {
+        if constexpr (number<T>::is_complex) {
+            h.rotate(x.re, y.re);
+            h.rotate(x.im, y.im);
+        } else {
+            h.rotate(x, y);
+        }
+    }
+};
+
+template <typename T> struct rot_t : rotate_t<T> {
+    ji_scalar_t c, s;
+    explicit rot_t(const ji_vector_t *v) : c(v->c), s(v->s) {}
+    __device__ bool prepare(rotation_t<real_of<T>> &h) const {
+        h.h11 = h.h22 = gpu_scalar<real_of<T>>(c);
+        h.h12 = gpu_scalar<real_of<T>>(s), h.h21 = -h.h12;
+        return true;
+    }
+};
+
+/* What the flag implies is not looked at. */
+template <typename T> struct rotm_t : rotate_t<T> {
+    ji_parameters_t param;
+    explicit rotm_t(const ji_vector_t *v) : param(v->param) {}
+    __device__ bool prepare(rotation_t<T> &h) const {
+        T p[5];
+        memcpy(p, param.pointer != nullptr ? param.pointer : &param.value, sizeof p);
+        h.h11 = p[0] == 0 ? 1 : p[1], h.h22 = p[0] == 0 ? 1 : p[4];
+        h.h21 = p[0] > 0 ? -1 : p[2], h.h12 = p[0] > 0 ? 1 : p[3];
+        return p[0] != -2;
+    }
 };
 
 template <typename Op, typename T>
-static __device__ inline void each_element(const Op &op, T alpha, T *x, T *y) {
+static __device__ inline void each_element(const typename Op::scalars_t &scalars, T *x, T *y) {
     T a = make<T>(0), b = make<T>(0);
-    if (Op::reads_x)
+    if (Op::reads_x(scalars))
         a = *x;
-    if (Op::reads_y)
+    if (Op::reads_y(scalars))
         b = *y;
 
-    op.apply(alpha, a, b);
+    Op::apply(scalars, a, b);
     if (Op::writes_x)
         *x = a;
     if (Op::writes_y)
@@ -100,13 +186,13 @@ static __device__ inline void each_element(const Op &op, T alpha, T *x, T *y) {
 template <typename Op>
 static __global__ void each_strided_kernel(Op op, int64_t n, typename Op::value_t *x, int64_t incx,
                                            typename Op::value_t *y, int64_t incy) {
-    typename Op::value_t alpha = make<typename Op::value_t>(0);
-    if (!op.prepare(alpha))
+    typename Op::scalars_t scalars;
+    if (!op.prepare(scalars))
         return;
 
     const int64_t all = (int64_t)gridDim.x * GPU_VECTOR_THREADS;
     for (int64_t i = (int64_t)blockIdx.x * GPU_VECTOR_THREADS + threadIdx.x; i < n; i += all)
-        each_element(op, alpha, x + i * incx, y + i * incy);
+        each_element<Op>(scalars, x + i * incx, y + i * incy);
 }
 
 /* One element after the other by one thread, where an increment of 0 makes all that is written
@@ -114,12 +200,12 @@ static __global__ void each_strided_kernel(Op op, int64_t n, typename Op::value_
 template <typename Op>
 static __global__ void each_in_turn_kernel(Op op, int64_t n, typename Op::value_t *x, int64_t incx,
                                            typename Op::value_t *y, int64_t incy) {
-    typename Op::value_t alpha = make<typename Op::value_t>(0);
-    if (!op.prepare(alpha))
+    typename Op::scalars_t scalars;
+    if (!op.prepare(scalars))
         return;
 
     for (int64_t i = 0; i < n; ++i)
-        each_element(op, alpha, x + i * incx, y + i * incy);
+        each_element<Op>(scalars, x + i * incx, y + i * incy);
 }
 
 /* A thread's packs are a block's width apart, so that neighbours read neighbours. */
@@ -128,8 +214,8 @@ static __global__ void each_packed_kernel(Op op, int64_t n, typename Op::value_t
                                           typename Op::value_t *y) {
     typedef typename Op::value_t T;
     typedef pack<T> pack_t;
-    T alpha = make<T>(0);
-    if (!op.prepare(alpha))
+    typename Op::scalars_t scalars;
+    if (!op.prepare(scalars))
         return;
 
     const int64_t packs = n / pack_t::width, per_block = GPU_VECTOR_THREADS * GPU_PACK_LOADS;
@@ -141,9 +227,9 @@ static __global__ void each_packed_kernel(Op op, int64_t n, typename Op::value_t
         GPU_UNROLL
         for (int l = 0; l < GPU_PACK_LOADS; ++l) {
             const int64_t i = mine + l * GPU_VECTOR_THREADS;
-            if (Op::reads_x && i < packs)
+            if (Op::reads_x(scalars) && i < packs)
                 a[l] = px[i];
-            if (Op::reads_y && i < packs)
+            if (Op::reads_y(scalars) && i < packs)
                 b[l] = py[i];
         }
 
@@ -154,7 +240,7 @@ static __global__ void each_packed_kernel(Op op, int64_t n, typename Op::value_t
                 break;
             GPU_UNROLL
             for (int e = 0; e < pack_t::width; ++e)
-                op.apply(alpha, a[l].e[e], b[l].e[e]);
+                Op::apply(scalars, a[l].e[e], b[l].e[e]);
 
             if (Op::writes_x)
                 px[i] = a[l];
@@ -165,14 +251,14 @@ static __global__ void each_packed_kernel(Op op, int64_t n, typename Op::value_t
 
     const int64_t rest = packs * pack_t::width + threadIdx.x;
     if (blockIdx.x == 0 && rest < n)
-        each_element(op, alpha, x + rest, y + rest);
+        each_element<Op>(scalars, x + rest, y + rest);
 }
 
 template <typename Op>
 static jstatus_t each_launch(const gpu_call_t *call, const ji_vector_t *v, const char *name) {
     typedef typename Op::value_t T;
-    const bool has_y = Op::reads_y || Op::writes_y;
-    const Op op = {v->alpha};
+    const bool has_y = Op::writes_y;
+    const Op op(v);
     int64_t n = v->n, incx = v->incx, incy = has_y ? v->incy : 0;
     if (incx < 0 && incy < 0) /* the same pairs from the other end */
         incx = -incx, incy = -incy;
@@ -201,6 +287,8 @@ static jstatus_t each_launch(const gpu_call_t *call, const ji_vector_t *v, const
         return JSTATUS_INTERNAL_ERROR;                                                             \
     }
 EACH_DEFINE(axpy, false)
+EACH_DEFINE(axpby, false)
+EACH_DEFINE(rot, false)
 EACH_DEFINE(copy, false)
 EACH_DEFINE(swap, false)
 EACH_DEFINE(scal, true)
@@ -212,4 +300,13 @@ jstatus_t gpu_rscal(const gpu_call_t *call, const void *block) {
     if (v->head.type == JDATATYPE_F32_C)
         return each_launch<rscal_t<complex<float>>>(call, v, "rscal");
     return each_launch<rscal_t<complex<double>>>(call, v, "rscal");
+}
+
+jstatus_t gpu_rotm(const gpu_call_t *call, const void *block) {
+    const ji_vector_t *v = (const ji_vector_t *)block;
+    if (v->n <= 0)
+        return JSTATUS_SUCCESS;
+    if (v->head.type == JDATATYPE_F32)
+        return each_launch<rotm_t<float>>(call, v, "rotm");
+    return each_launch<rotm_t<double>>(call, v, "rotm");
 }

@@ -13,34 +13,27 @@
  *                   is and turned over in shared memory
  *   ger, syr, her, syr2, her2   tiles of 32 x 32
  *
+ * Bands and packed triangles have the same kernels: where an element stands is the matrix's affair
+ * (stored.h), and of a band the loops pass over what it has not.
+ *
  * Every element of a result is one thread block's, which adds in one order: same bits each run.
- * trmv and trsv are in trmv.cu. */
+ * trmv and trsv and their kin are in trmv.cu. */
 
 #include <type_traits>
 
 #include "gpu/blas/blas.h"
 #include "gpu/blas/group.h"
+#include "gpu/blas/stored.h"
 #include "gpu/blas/vector.h"
 
 /* From here on a column feeds a whole thread block. */
 #define LEVEL2_LONG_COLUMN 2048
 
-/* What a kernel is given: pointers to elements 0. */
-template <typename T> struct matvec_t {
-    int64_t m, n;
-    const T *a;
-    int64_t lda;
-    const T *x;
-    int64_t incx;
-    T *y;
-    int64_t incy;
-    ji_scalar_t alpha, beta;
-};
-
 template <typename T>
-static matvec_t<T> matvec_of(const ji_matvec_t *args, int64_t elements_x, int64_t elements_y) {
+static matvec_t<T> matvec_of(const ji_matvec_t *args, const stored_t<T> &a, int64_t elements_x,
+                             int64_t elements_y) {
     matvec_t<T> v = {};
-    v.m = args->m, v.n = args->n, v.a = (const T *)args->a, v.lda = args->lda;
+    v.m = args->m, v.n = args->n, v.a = a;
     v.x = vector_start<T>(args->x, elements_x, args->incx), v.incx = args->incx;
     v.y = vector_start<T>(args->y, elements_y, args->incy), v.incy = args->incy;
     v.alpha = args->alpha, v.beta = args->beta;
@@ -56,9 +49,12 @@ template <typename T> static __device__ inline void update_element(T *y, T alpha
     *y = value;
 }
 
-/* ---- gemv ---- */
+static __device__ inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static __device__ inline int64_t not_negative(int64_t a) { return a < 0 ? 0 : a; }
 
-template <typename T> static __global__ void gemv_rows_kernel(matvec_t<T> v) {
+/* ---- gemv, gbmv ---- */
+
+template <typename T> static __global__ void gemv_rows_kernel(matvec_t<T> v, bool conjugated) {
     __shared__ T sums[GROUP_THREADS];
     const T alpha = gpu_scalar<T>(v.alpha), beta = gpu_scalar<T>(v.beta);
     const int row = (int)threadIdx.x % GROUP_ACROSS, group = (int)threadIdx.x / GROUP_ACROSS;
@@ -66,11 +62,14 @@ template <typename T> static __global__ void gemv_rows_kernel(matvec_t<T> v) {
 
     for (int64_t first = blockIdx.x * (int64_t)GROUP_ACROSS; first < v.m;
          first += gridDim.x * (int64_t)GROUP_ACROSS) {
-        const int64_t i = first + row;
+        const int64_t i = first + row, left = not_negative(first - v.a.below),
+                      right = least(first + GROUP_ACROSS + v.a.above, columns);
         T sum = make<T>(0);
         if (i < v.m) {
-            for (int64_t j = group; j < columns; j += GROUP_DOWN)
-                sum = multiply_add(v.a[i + j * v.lda], v.x[j * v.incx], sum);
+            for (int64_t j = left + group; j < right; j += GROUP_DOWN)
+                if (v.a.has(i, j))
+                    sum =
+                        multiply_add(conjugate_if(conjugated, *v.a.at(i, j)), v.x[j * v.incx], sum);
         }
 
         group_join<group_sum_t, GROUP_THREADS, GROUP_ACROSS>(sums, sum);
@@ -92,9 +91,11 @@ static __global__ void gemv_columns_kernel(matvec_t<T> v, bool conjugated) {
         const int64_t j = first + t / lanes;
         T sum = make<T>(0);
         if (j < v.n) {
-            const T *column = v.a + j * v.lda;
-            for (int64_t i = lane; i < rows; i += lanes)
-                sum = multiply_add(conjugate_if(conjugated, column[i]), v.x[i * v.incx], sum);
+            const T *column = v.a.at(0, j);
+            const int64_t end = least(j + v.a.below + 1, rows);
+            for (int64_t i = not_negative(j - v.a.above) + lane; i < end; i += lanes)
+                sum = multiply_add(conjugate_if(conjugated, column[i * v.a.row]), v.x[i * v.incx],
+                                   sum);
         }
 
         group_join<group_sum_t, lanes>(sums, sum);
@@ -104,15 +105,15 @@ static __global__ void gemv_columns_kernel(matvec_t<T> v, bool conjugated) {
 }
 
 template <typename T>
-static jstatus_t gemv_launch(const gpu_call_t *call, const ji_matvec_t *args) {
-    const bool plain = args->trans == JBLAS_NO_TRANSPOSE,
-               conjugated = args->trans == JBLAS_CONJUGATE_TRANSPOSE;
-    const matvec_t<T> v = matvec_of<T>(args, plain ? args->n : args->m, plain ? args->m : args->n);
+jstatus_t gpu_gemv_stored(const gpu_call_t *call, const matvec_t<T> &v,
+                          jblas_operation_t operation) {
+    const bool conjugated = ji_is_conjugated(operation);
+    const int64_t diagonals = v.a.below + v.a.above + 1;
 
-    if (plain)
+    if (!ji_is_transposed(operation))
         GPU_LAUNCH((gemv_rows_kernel<T>), gpu_blocks(v.m, GROUP_ACROSS, GPU_GRID_MOST),
-                   GROUP_THREADS, call->stream, v);
-    else if (v.m >= LEVEL2_LONG_COLUMN)
+                   GROUP_THREADS, call->stream, v, conjugated);
+    else if (v.m >= LEVEL2_LONG_COLUMN && diagonals >= LEVEL2_LONG_COLUMN)
         GPU_LAUNCH((gemv_columns_kernel<T, 1>), gpu_blocks(v.n, 1, GPU_GRID_MOST), GROUP_THREADS,
                    call->stream, v, conjugated);
     else
@@ -122,7 +123,23 @@ static jstatus_t gemv_launch(const gpu_call_t *call, const ji_matvec_t *args) {
     return gpu_check_launch(call->device, "gemv");
 }
 
-/* ---- symv, hemv ---- */
+template <typename T>
+static jstatus_t gemv_launch(const gpu_call_t *call, const ji_matvec_t *args,
+                             const stored_t<T> &a) {
+    const bool plain = !ji_is_transposed(args->trans);
+    const matvec_t<T> v =
+        matvec_of<T>(args, a, plain ? args->n : args->m, plain ? args->m : args->n);
+    return gpu_gemv_stored(call, v, args->trans);
+}
+
+#define GEMV_INSTANTIATE(T)                                                                        \
+    template jstatus_t gpu_gemv_stored(const gpu_call_t *, const matvec_t<T> &, jblas_operation_t);
+GEMV_INSTANTIATE(float)
+GEMV_INSTANTIATE(double)
+GEMV_INSTANTIATE(complex<float>)
+GEMV_INSTANTIATE(complex<double>)
+
+/* ---- symv, hemv, and of bands and packed triangles ---- */
 
 /* The tile of the whole matrix whose first element is (i0, j0), as tile[column][row]; elements
  * outside are not set. Off the diagonal one of (i0, j0) and (j0, i0) is stored; the other one is
@@ -135,11 +152,11 @@ static __device__ inline void symmetric_tile(T (*tile)[GROUP_ACROSS + 1], const 
     const int64_t top = stored ? i0 : j0, left = stored ? j0 : i0;
 
     for (int column = group; column < GROUP_ACROSS; column += GROUP_DOWN) {
-        if (top + row >= v.n || left + column >= v.n ||
+        if (top + row >= v.n || left + column >= v.n || !v.a.has(top + row, left + column) ||
             (diagonal && row != column && (row > column) != lower))
             continue;
 
-        const T value = v.a[top + row + (left + column) * v.lda];
+        const T value = *v.a.at(top + row, left + column);
         if (diagonal && row == column) {
             tile[column][row] = make<T>(real_part(value));
             continue;
@@ -159,16 +176,19 @@ template <typename T> static __global__ void symv_kernel(matvec_t<T> v, bool low
     const T alpha = gpu_scalar<T>(v.alpha), beta = gpu_scalar<T>(v.beta);
     const int row = (int)threadIdx.x % GROUP_ACROSS, group = (int)threadIdx.x / GROUP_ACROSS;
     const int64_t columns = is_zero(alpha) ? 0 : v.n;
+    const int64_t beside = lower ? v.a.below : v.a.above; /* diagonals on either side */
 
     for (int64_t i0 = blockIdx.x * (int64_t)GROUP_ACROSS; i0 < v.n;
          i0 += gridDim.x * (int64_t)GROUP_ACROSS) {
-        const int64_t i = i0 + row;
+        const int64_t i = i0 + row, right = least(i0 + GROUP_ACROSS + beside, columns);
         T sum = make<T>(0);
-        for (int64_t j0 = 0; j0 < columns; j0 += GROUP_ACROSS) {
+        for (int64_t j0 = not_negative(i0 - beside) / GROUP_ACROSS * GROUP_ACROSS; j0 < right;
+             j0 += GROUP_ACROSS) {
             symmetric_tile(tile, v, lower, i0, j0, row, group);
             __syncthreads();
             for (int column = group; column < GROUP_ACROSS; column += GROUP_DOWN)
-                if (i < v.n && j0 + column < v.n)
+                if (i < v.n && j0 + column < v.n && i - (j0 + column) <= beside &&
+                    j0 + column - i <= beside)
                     sum = multiply_add(tile[column][row], v.x[(j0 + column) * v.incx], sum);
             __syncthreads(); /* before the next tile */
         }
@@ -180,21 +200,21 @@ template <typename T> static __global__ void symv_kernel(matvec_t<T> v, bool low
 }
 
 template <typename T>
-static jstatus_t symv_launch(const gpu_call_t *call, const ji_matvec_t *args) {
-    const matvec_t<T> v = matvec_of<T>(args, args->n, args->n);
+static jstatus_t symv_launch(const gpu_call_t *call, const ji_matvec_t *args,
+                             const stored_t<T> &a) {
+    const matvec_t<T> v = matvec_of<T>(args, a, args->n, args->n);
     GPU_LAUNCH((symv_kernel<T>), gpu_blocks(v.n, GROUP_ACROSS, GPU_GRID_MOST), GROUP_THREADS,
                call->stream, v, args->uplo == JBLAS_LOWER);
     return gpu_check_launch(call->device, "symv");
 }
 
-/* ---- ger, syr, her, syr2, her2 ---- */
+/* ---- ger, syr, her, syr2, her2, and those of packed triangles ---- */
 
 /* Tiles of an m x n matrix, one after the other in a column of tiles. */
 static inline int64_t tiles_of(int64_t n) { return (n + GROUP_ACROSS - 1) / GROUP_ACROSS; }
 
 template <typename T>
-static __global__ void ger_kernel(matvec_t<T> v, T *a, int64_t tiles_m, int64_t tiles,
-                                  bool conjugated) {
+static __global__ void ger_kernel(matvec_t<T> v, int64_t tiles_m, int64_t tiles, bool conjugated) {
     const T alpha = gpu_scalar<T>(v.alpha);
     if (is_zero(alpha))
         return;
@@ -211,7 +231,7 @@ static __global__ void ger_kernel(matvec_t<T> v, T *a, int64_t tiles_m, int64_t 
         for (int column = 0; column < GROUP_ACROSS; column += GROUP_DOWN) {
             const int64_t j = j0 + column + group;
             if (j < v.n) {
-                T *element = a + i + j * v.lda;
+                T *element = v.a.at(i, j);
                 *element =
                     multiply_add(x, alpha * conjugate_if(conjugated, v.y[j * v.incy]), *element);
             }
@@ -221,17 +241,17 @@ static __global__ void ger_kernel(matvec_t<T> v, T *a, int64_t tiles_m, int64_t 
 
 template <typename T>
 static jstatus_t ger_launch(const gpu_call_t *call, const ji_matvec_t *args, bool conjugated) {
-    const matvec_t<T> v = matvec_of<T>(args, args->m, args->n);
+    const matvec_t<T> v = matvec_of<T>(args, stored_whole<T>(args), args->m, args->n);
     const int64_t tiles_m = tiles_of(v.m), tiles = tiles_m * tiles_of(v.n);
     GPU_LAUNCH((ger_kernel<T>), gpu_blocks(tiles, 1, GPU_GRID_MOST), GROUP_THREADS, call->stream, v,
-               const_cast<T *>(v.a), tiles_m, tiles, conjugated);
+               tiles_m, tiles, conjugated);
     return gpu_check_launch(call->device, "ger");
 }
 
 /* A = alpha x x^H + A with a real alpha, or alpha x y^H + conj(alpha) y x^H + A. The diagonal
  * becomes real, whatever it was. */
 template <typename T, bool TWO>
-static __global__ void syr_kernel(matvec_t<T> v, T *a, int64_t tiles_n, int64_t tiles, bool lower) {
+static __global__ void syr_kernel(matvec_t<T> v, int64_t tiles_n, int64_t tiles, bool lower) {
     const auto alpha = gpu_scalar<typename std::conditional<TWO, T, real_of<T>>::type>(v.alpha);
     if (is_zero(alpha))
         return;
@@ -249,7 +269,7 @@ static __global__ void syr_kernel(matvec_t<T> v, T *a, int64_t tiles_n, int64_t 
             if (j >= v.n || (i != j && (i > j) != lower))
                 continue;
 
-            T *element = a + i + j * v.lda;
+            T *element = v.a.at(i, j);
             T sum = multiply_add(
                 x, alpha * conjugate((TWO ? v.y : v.x)[j * (TWO ? v.incy : v.incx)]), *element);
             if (TWO)
@@ -260,11 +280,11 @@ static __global__ void syr_kernel(matvec_t<T> v, T *a, int64_t tiles_n, int64_t 
 }
 
 template <typename T, bool TWO>
-static jstatus_t syr_launch(const gpu_call_t *call, const ji_matvec_t *args) {
-    const matvec_t<T> v = matvec_of<T>(args, args->n, TWO ? args->n : 0);
+static jstatus_t syr_launch(const gpu_call_t *call, const ji_matvec_t *args, const stored_t<T> &a) {
+    const matvec_t<T> v = matvec_of<T>(args, a, args->n, TWO ? args->n : 0);
     const int64_t tiles_n = tiles_of(v.n), tiles = tiles_n * tiles_n;
     GPU_LAUNCH((syr_kernel<T, TWO>), gpu_blocks(tiles, 1, GPU_GRID_MOST), GROUP_THREADS,
-               call->stream, v, const_cast<T *>(v.a), tiles_n, tiles, args->uplo == JBLAS_LOWER);
+               call->stream, v, tiles_n, tiles, args->uplo == JBLAS_LOWER);
     return gpu_check_launch(call->device, "syr");
 }
 
@@ -276,9 +296,14 @@ static jstatus_t syr_launch(const gpu_call_t *call, const ji_matvec_t *args) {
         GPU_BY_TYPE(args->head.type, return __VA_ARGS__);                                          \
         return JSTATUS_INTERNAL_ERROR;                                                             \
     }
-LEVEL2_DEFINE(gemv, gemv_launch<T>(call, args))
-LEVEL2_DEFINE(symv, symv_launch<T>(call, args))
+LEVEL2_DEFINE(gemv, gemv_launch<T>(call, args, stored_whole<T>(args)))
+LEVEL2_DEFINE(gbmv, gemv_launch<T>(call, args, stored_band<T>(args, args->kl, args->ku)))
+LEVEL2_DEFINE(symv, symv_launch<T>(call, args, stored_whole<T>(args)))
+LEVEL2_DEFINE(sbmv, symv_launch<T>(call, args, stored_triangle_band<T>(args)))
+LEVEL2_DEFINE(spmv, symv_launch<T>(call, args, stored_packed<T>(args)))
 LEVEL2_DEFINE(ger, ger_launch<T>(call, args, false))
 LEVEL2_DEFINE(gerc, ger_launch<T>(call, args, true))
-LEVEL2_DEFINE(syr, syr_launch<T, false>(call, args))
-LEVEL2_DEFINE(syr2, syr_launch<T, true>(call, args))
+LEVEL2_DEFINE(syr, syr_launch<T, false>(call, args, stored_whole<T>(args)))
+LEVEL2_DEFINE(syr2, syr_launch<T, true>(call, args, stored_whole<T>(args)))
+LEVEL2_DEFINE(spr, syr_launch<T, false>(call, args, stored_packed<T>(args)))
+LEVEL2_DEFINE(spr2, syr_launch<T, true>(call, args, stored_packed<T>(args)))

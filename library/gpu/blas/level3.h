@@ -165,11 +165,11 @@ static jstatus_t level3_run(const gpu_call_t *call,
 template <typename T>
 static product_operand<T> level3_rows(const void *a, int64_t lda, jblas_operation_t operation) {
     product_operand<T> operand = {};
-    const bool plain = operation == JBLAS_NO_TRANSPOSE;
+    const bool plain = !ji_is_transposed(operation);
     operand.data = (const T *)a;
     operand.line = plain ? 1 : lda;
     operand.depth = plain ? lda : 1;
-    operand.conjugate = operation == JBLAS_CONJUGATE_TRANSPOSE;
+    operand.conjugate = ji_is_conjugated(operation);
     return operand;
 }
 
@@ -210,11 +210,11 @@ static jstatus_t level3_gemm(const gpu_call_t *call, const ji_matmat_t *args, le
     }
 
     if (form != LEVEL3_ONE)
-        product.batch_count = args->batch_count;
+        product.batch_count = args->batch.count;
 
     if (form == LEVEL3_STRIDED) {
-        product.stride_a = args->stride_a, product.stride_b = args->stride_b,
-        product.stride_c = args->stride_c;
+        product.stride_a = args->batch.stride_a, product.stride_b = args->batch.stride_b,
+        product.stride_c = args->batch.stride_c;
     } else if (form == LEVEL3_POINTERS) {
         product.many_a = (const STORED *const *)args->a;
         product.many_b = (const STORED *const *)args->b;

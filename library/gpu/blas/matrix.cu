@@ -269,8 +269,8 @@ static matrix_operand<T> matrix_operand_of(const void *data, int64_t ld,
     matrix_operand<T> operand = {};
     operand.data = (const T *)data;
     operand.ld = ld;
-    operand.turned = operation != JBLAS_NO_TRANSPOSE;
-    operand.conjugated = operation == JBLAS_CONJUGATE_TRANSPOSE;
+    operand.turned = ji_is_transposed(operation);
+    operand.conjugated = ji_is_conjugated(operation);
     operand.scalar = *scalar;
     return operand;
 }

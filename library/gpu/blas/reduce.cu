@@ -1,7 +1,7 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* dot, nrm2, asum and iamax: reductions in a fixed order.
+/* dot, dsdot, nrm2, asum, iamax and iamin: reductions in a fixed order.
  *
  * A vector is cut into blocks of JI_REDUCE_BLOCK elements. One thread block reduces one of them:
  * thread t takes the packs t, t + 256, t + 512, ... in this order, wherever the vector lies and
@@ -32,7 +32,7 @@
  *     two                        whether it reads y
  *     block(v, first, count)     of the elements [first, first + count) of a vector, known to all
  *                                threads
- *     finish(result, whole)      writes the result
+ *     finish(vector, whole)      writes the vector's result
  *
  * nrm2 must not overflow or underflow where its result does not. It adds squares in double. Should
  * a block's sum leave the range in which nothing was lost, its elements are scaled by a power of
@@ -159,7 +159,28 @@ template <typename T, bool conjugated> struct products_t {
     static __device__ partial_t block(const vectors_t<T> &v, int64_t first, int64_t count) {
         return reduce_elements(products_t(), v, first, count);
     }
-    static __device__ void finish(void *result, partial_t whole) { *(T *)result = whole; }
+    static __device__ void finish(const ji_vector_t &v, partial_t whole) { *(T *)v.result = whole; }
+};
+
+/* Products and sums in double; sdsdot adds alpha, then rounds. */
+template <bool ROUNDED> struct wide_products_t {
+    typedef float value_t;
+    typedef double partial_t;
+    static const bool two = true;
+    static __device__ double none() { return 0; }
+    static __device__ double join(double a, double b) { return a + b; }
+    __device__ void take(double &sum, float x, float y, int64_t) const {
+        sum = fused((double)x, (double)y, sum);
+    }
+    static __device__ double block(const vectors_t<float> &v, int64_t first, int64_t count) {
+        return reduce_elements(wide_products_t(), v, first, count);
+    }
+    static __device__ void finish(const ji_vector_t &v, double whole) {
+        if (ROUNDED)
+            *(float *)v.result = (float)(whole + (double)gpu_scalar<float>(v.alpha));
+        else
+            *(double *)v.result = whole;
+    }
 };
 
 template <typename T> struct magnitudes_t {
@@ -172,20 +193,23 @@ template <typename T> struct magnitudes_t {
     static __device__ partial_t block(const vectors_t<T> &v, int64_t first, int64_t count) {
         return reduce_elements(magnitudes_t(), v, first, count);
     }
-    static __device__ void finish(void *result, partial_t whole) { *(partial_t *)result = whole; }
+    static __device__ void finish(const ji_vector_t &v, partial_t whole) {
+        *(partial_t *)v.result = whole;
+    }
 };
 
-/* The largest element and its position; the first of several. NaN is larger than all. */
+/* The largest element or the smallest and its position; the first of several. NaN comes before all.
+ * Nothing has the last of all positions, and one more is 0. */
 template <typename R> struct found_t {
-    R size;
-    int64_t position;
+    R size; /* negated where the smallest is looked for */
+    uint64_t position;
 };
 
-template <typename T> struct largest_t {
+template <typename T, bool SMALLEST> struct extreme_t {
     typedef T value_t;
     typedef found_t<real_of<T>> partial_t;
     static const bool two = false;
-    static __device__ partial_t none() { return partial_t{-1, -1}; }
+    static __device__ partial_t none() { return partial_t{-(real_of<T>)INFINITY, UINT64_MAX}; }
     static __device__ partial_t join(partial_t a, partial_t b) {
         const bool same = is_nan(a.size) ? is_nan(b.size) : a.size == b.size;
         const bool left = same ? a.position <= b.position : is_nan(a.size) || a.size > b.size;
@@ -195,13 +219,13 @@ template <typename T> struct largest_t {
         return partial_t{left ? a.size : b.size, left ? a.position : b.position};
     }
     __device__ void take(partial_t &best, T x, T, int64_t position) const {
-        best = join(best, partial_t{magnitude(x), position});
+        best = join(best, partial_t{SMALLEST ? -magnitude(x) : magnitude(x), (uint64_t)position});
     }
     static __device__ partial_t block(const vectors_t<T> &v, int64_t first, int64_t count) {
-        return reduce_elements(largest_t(), v, first, count);
+        return reduce_elements(extreme_t(), v, first, count);
     }
-    static __device__ void finish(void *result, partial_t whole) {
-        *(int64_t *)result = whole.position + 1;
+    static __device__ void finish(const ji_vector_t &v, partial_t whole) {
+        *(int64_t *)v.result = (int64_t)(whole.position + 1);
     }
 };
 
@@ -279,8 +303,8 @@ template <typename T> struct norm_t {
         scaled.exponent = ilogb(largest);
         return partial_t{reduce_elements(scaled, v, first, count), scaled.exponent};
     }
-    static __device__ void finish(void *result, partial_t whole) {
-        *(real_of<T> *)result = (real_of<T>)ldexp(sqrt(whole.sum), (int)whole.exponent);
+    static __device__ void finish(const ji_vector_t &v, partial_t whole) {
+        *(real_of<T> *)v.result = (real_of<T>)ldexp(sqrt(whole.sum), (int)whole.exponent);
     }
 };
 
@@ -334,7 +358,7 @@ static __global__ void reduce_partials_kernel(ji_reduce_t call, int64_t count, i
         reduce_chunk<S>(leaves, here);
 
         if (threadIdx.x == 0 && count <= REDUCE_CHUNK)
-            S::finish(call.vector.result, leaves[0]);
+            S::finish(call.vector, leaves[0]);
         else if (threadIdx.x == 0)
             partials[first * stride] = leaves[0];
     }
@@ -381,7 +405,7 @@ template <typename S> static __global__ void reduce_serial_kernel(ji_reduce_t ca
             some = true;
         }
 
-    S::finish(call.vector.result, whole);
+    S::finish(call.vector, whole);
 }
 
 /* ---- Primitives ---- */
@@ -415,26 +439,33 @@ static jstatus_t reduce_combine_launch(const gpu_call_t *call, const ji_reduce_t
     return status;
 }
 
-template <typename T>
-static jstatus_t reduce_of_type(const gpu_call_t *call, const ji_reduce_t *reduce,
-                                bool to_partials) {
 #define REDUCE_LAUNCH(S)                                                                           \
     to_partials ? reduce_blocks_launch<S>(call, reduce) : reduce_combine_launch<S>(call, reduce)
 
+template <typename T>
+static jstatus_t reduce_of_type(const gpu_call_t *call, const ji_reduce_t *reduce,
+                                bool to_partials) {
     typedef products_t<T, false> plain_t;
     typedef products_t<T, number<T>::is_complex> conjugated_t;
+    typedef extreme_t<T, false> largest_t;
+    typedef extreme_t<T, true> smallest_t;
 
     switch (reduce->reduction) {
     case JI_REDUCE_DOT: return REDUCE_LAUNCH(plain_t);
     case JI_REDUCE_DOTC: return REDUCE_LAUNCH(conjugated_t);
     case JI_REDUCE_NRM2: return REDUCE_LAUNCH(norm_t<T>);
     case JI_REDUCE_ASUM: return REDUCE_LAUNCH(magnitudes_t<T>);
-    default: return REDUCE_LAUNCH(largest_t<T>);
+    case JI_REDUCE_IAMIN: return REDUCE_LAUNCH(smallest_t);
+    default: return REDUCE_LAUNCH(largest_t);
     }
-#undef REDUCE_LAUNCH
 }
 
 static jstatus_t reduce_any(const gpu_call_t *call, const ji_reduce_t *reduce, bool to_partials) {
+    if (reduce->reduction == JI_REDUCE_DSDOT)
+        return REDUCE_LAUNCH(wide_products_t<false>);
+    if (reduce->reduction == JI_REDUCE_SDSDOT)
+        return REDUCE_LAUNCH(wide_products_t<true>);
+
     GPU_BY_TYPE(reduce->vector.head.type, return reduce_of_type<T>(call, reduce, to_partials));
     return JSTATUS_INTERNAL_ERROR;
 }
@@ -468,6 +499,12 @@ jstatus_t gpu_dot(const gpu_call_t *call, const void *block) {
 jstatus_t gpu_dotc(const gpu_call_t *call, const void *block) {
     return reduce_alone(call, block, JI_REDUCE_DOTC, false);
 }
+jstatus_t gpu_dsdot(const gpu_call_t *call, const void *block) {
+    return reduce_alone(call, block, JI_REDUCE_DSDOT, false);
+}
+jstatus_t gpu_sdsdot(const gpu_call_t *call, const void *block) {
+    return reduce_alone(call, block, JI_REDUCE_SDSDOT, false);
+}
 jstatus_t gpu_nrm2(const gpu_call_t *call, const void *block) {
     return reduce_alone(call, block, JI_REDUCE_NRM2, false);
 }
@@ -476,4 +513,7 @@ jstatus_t gpu_asum(const gpu_call_t *call, const void *block) {
 }
 jstatus_t gpu_iamax(const gpu_call_t *call, const void *block) {
     return reduce_alone(call, block, JI_REDUCE_IAMAX, true);
+}
+jstatus_t gpu_iamin(const gpu_call_t *call, const void *block) {
+    return reduce_alone(call, block, JI_REDUCE_IAMIN, true);
 }

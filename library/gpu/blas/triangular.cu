@@ -240,7 +240,7 @@ template <typename T> static triangular_product<T> triangular_of(const ji_matmat
 
     /* M is op(A) (left) or its transpose; transposed against A's storage. Reversed: from the last
      * unknown on. */
-    const bool transposed = (args->transa != JBLAS_NO_TRANSPOSE) == left;
+    const bool transposed = ji_is_transposed(args->transa) == left;
     const bool reversed = (args->uplo == JBLAS_UPPER) != transposed;
     const int64_t sign = reversed ? -1 : 1;
 
@@ -251,7 +251,7 @@ template <typename T> static triangular_product<T> triangular_of(const ji_matmat
     product.m.data = args->a != nullptr ? (const T *)args->a + start * (args->lda + 1) : nullptr;
     product.m.line = sign * (transposed ? args->lda : 1);
     product.m.depth = sign * (transposed ? 1 : args->lda);
-    product.m.conjugate = args->transa == JBLAS_CONJUGATE_TRANSPOSE;
+    product.m.conjugate = ji_is_conjugated(args->transa);
 
     product.unit = args->diag == JBLAS_UNIT;
     product.x = (T *)const_cast<void *>(args->b) + start * (left ? 1 : args->ldb);

@@ -1,10 +1,10 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* trmv and trsv, in place and without workspace.
+/* trmv and trsv, of bands and packed triangles, too, in place and without workspace.
  *
  * Turned round where needed, op(A) is always a lower triangle L and the vector is walked from its
- * beginning: an upper one is read from the last element backwards, by negative strides. It is cut
+ * beginning: an upper one is read from the last element backwards (stored.h). It is cut
  * into diagonal blocks of TRMV_BLOCK. What is on the diagonal one thread block does, with x in
  * shared memory; what is below is a gemv over many thread blocks. The kernels of a stream run one
  * after the other, which is all the order that is needed:
@@ -16,25 +16,27 @@
  *     | C C D       by one gemv N                  | C C D
  *
  * trmv goes the other way, from the last block to the first, so that a block of x is read by all
- * who need its old value before it gets its new one. */
+ * who need its old value before it gets its new one. Of a band only the next rows of C are there,
+ * or the last columns. */
 
 #include "gpu/blas/blas.h"
-#include "gpu/blas/vector.h"
+#include "gpu/blas/stored.h"
 
 #define TRMV_BLOCK 256 /* also the threads: one for each row */
 #define TRMV_TILE 32
 
-/* A lower triangle of order n <= TRMV_BLOCK: element (i, j) is at a[i * row + j * column]. */
+/* A lower triangle of order n <= TRMV_BLOCK, which is op(A) of what is stored. */
 template <typename T> struct triangle_t {
-    const T *a;
-    int64_t row, column;
+    stored_t<T> a;
     T *x;
-    int64_t incx;
+    int64_t incx, beside; /* diagonals below the main one */
     int n;
-    bool conjugated, unit;
+    bool transposed, conjugated, unit;
     __device__ T at(int i, int j) const {
-        return conjugate_if(conjugated, a[i * row + j * column]);
+        return conjugate_if(conjugated, transposed ? *a.at(j, i) : *a.at(i, j));
     }
+    /* The first of the row that has a place. */
+    __device__ int first(int i) const { return i > beside ? i - (int)beside : 0; }
 };
 
 template <typename T> static __global__ void trmv_kernel(triangle_t<T> l) {
@@ -49,7 +51,7 @@ template <typename T> static __global__ void trmv_kernel(triangle_t<T> l) {
         return;
 
     T sum = l.unit ? x[i] : l.at(i, i) * x[i];
-    for (int j = 0; j < i; ++j)
+    for (int j = l.first(i); j < i; ++j)
         sum = multiply_add(l.at(i, j), x[j], sum);
     l.x[i * l.incx] = sum;
 }
@@ -70,13 +72,13 @@ template <typename T> static __global__ void trsv_kernel(triangle_t<T> l) {
 
         for (int k = t; k < TRMV_TILE * TRMV_TILE; k += TRMV_BLOCK) {
             const int i = k % TRMV_TILE, j = k / TRMV_TILE;
-            if (i < width && (l.unit ? j < i : j <= i))
+            if (i < width && j >= l.first(i) && (l.unit ? j < i : j <= i))
                 tile[j][i] = l.at(first + i, first + j);
         }
         __syncthreads();
 
         for (int j = 0; j < width - 1; ++j) {
-            if (t > j && t < width) {
+            if (t > j && t < width && j >= l.first(t)) {
                 const T solved = l.unit ? x[first + j] : divide(x[first + j], tile[j][j]);
                 x[first + t] = x[first + t] - tile[j][t] * solved;
             }
@@ -89,8 +91,8 @@ template <typename T> static __global__ void trsv_kernel(triangle_t<T> l) {
 
         for (int i = first + width + t; i < l.n; i += TRMV_BLOCK) {
             T sum = make<T>(0);
-            for (int j = 0; j < width; ++j)
-                sum = multiply_add(l.at(i, first + j), x[first + j], sum);
+            for (int j = first > l.first(i) ? first : l.first(i); j < first + width; ++j)
+                sum = multiply_add(l.at(i, j), x[j], sum);
             x[i] = x[i] - sum;
         }
         __syncthreads();
@@ -103,35 +105,30 @@ template <typename T> static __global__ void trsv_kernel(triangle_t<T> l) {
 /* The whole triangle, turned round. */
 template <typename T> struct triangular_t {
     const gpu_call_t *call;
-    const T *a;
-    int64_t row, column;
+    stored_t<T> a;
     T *x;
     int64_t incx, n;
+    int64_t beside; /* diagonals of L below the main one */
     jblas_operation_t trans;
     bool unit;
 };
 
 template <typename T>
-static triangular_t<T> triangular_of(const gpu_call_t *call, const ji_matvec_t *args) {
-    const bool plain = args->trans == JBLAS_NO_TRANSPOSE;
+static triangular_t<T> triangular_of(const gpu_call_t *call, const ji_matvec_t *args,
+                                     const stored_t<T> &a) {
+    const bool lower = args->uplo == JBLAS_LOWER, plain = !ji_is_transposed(args->trans);
     triangular_t<T> l = {};
     l.call = call, l.n = args->n, l.trans = args->trans, l.unit = args->diag == JBLAS_UNIT;
 
-    l.a = (const T *)args->a;
-    l.row = plain ? 1 : args->lda, l.column = plain ? args->lda : 1;
+    l.a = a, l.beside = lower ? a.below : a.above;
     l.x = vector_start<T>(args->x, args->n, args->incx), l.incx = args->incx;
 
-    if ((args->uplo == JBLAS_LOWER) != plain) { /* op(A) is upper */
-        l.a += (l.n - 1) * (l.row + l.column), l.row = -l.row, l.column = -l.column;
+    if (lower != plain) { /* op(A) is upper */
+        l.a = a.backwards(l.n);
         l.x += (l.n - 1) * l.incx, l.incx = -l.incx;
     }
 
     return l;
-}
-
-/* The lowest address of n elements, as BLAS wants a vector, of which `first` is element 0. */
-template <typename T> static T *lowest(T *first, int64_t n, int64_t inc) {
-    return inc < 0 ? first + (n - 1) * inc : first;
 }
 
 /* x[to ...] += sign L(to ..., from ...) x[from ...]: `rows` elements from `columns` elements. */
@@ -141,35 +138,23 @@ static jstatus_t triangular_update(const triangular_t<T> &l, int64_t to, int64_t
     if (rows <= 0 || columns <= 0)
         return JSTATUS_SUCCESS;
 
-    const bool plain = l.trans == JBLAS_NO_TRANSPOSE;
-    const T *a = l.a + to * l.row + from * l.column;
-    T *x = l.x + from * l.incx, *y = l.x + to * l.incx;
-
-    int64_t row = l.row, column = l.column, incx = l.incx;
-    if (row < 0) { /* turned back: gemv knows matrices from their first element */
-        a += (rows - 1) * row + (columns - 1) * column, row = -row, column = -column;
-        x += (columns - 1) * incx, y += (rows - 1) * incx, incx = -incx;
-    }
-
-    ji_matvec_t gemv = {};
-    gemv.head.type = type;
-    gemv.trans = l.trans;
-    gemv.m = plain ? rows : columns, gemv.n = plain ? columns : rows;
-    gemv.a = a, gemv.lda = plain ? column : row;
-    gemv.alpha = ji_constant(type, sign), gemv.beta = ji_constant(type, 1);
-    gemv.x = lowest(x, columns, incx), gemv.incx = incx;
-    gemv.y = lowest(y, rows, incx), gemv.incy = incx;
-
-    return gpu_gemv(l.call, &gemv);
+    const bool plain = !ji_is_transposed(l.trans);
+    matvec_t<T> v = {};
+    v.m = plain ? rows : columns, v.n = plain ? columns : rows;
+    v.a = plain ? l.a.from(to, from) : l.a.from(from, to);
+    v.alpha = ji_constant(type, sign), v.beta = ji_constant(type, 1);
+    v.x = l.x + from * l.incx, v.y = l.x + to * l.incx;
+    v.incx = v.incy = l.incx;
+    return gpu_gemv_stored(l.call, v, l.trans);
 }
 
 /* The diagonal block that begins at `first`. */
 template <typename T>
 static jstatus_t triangular_block(const triangular_t<T> &l, int64_t first, int64_t n, bool solve) {
     triangle_t<T> block;
-    block.a = l.a + first * (l.row + l.column), block.row = l.row, block.column = l.column;
-    block.x = l.x + first * l.incx, block.incx = l.incx;
-    block.n = (int)n, block.conjugated = l.trans == JBLAS_CONJUGATE_TRANSPOSE, block.unit = l.unit;
+    block.a = l.a.from(first, first), block.x = l.x + first * l.incx, block.incx = l.incx;
+    block.beside = l.beside, block.n = (int)n, block.unit = l.unit;
+    block.transposed = ji_is_transposed(l.trans), block.conjugated = ji_is_conjugated(l.trans);
 
     if (solve)
         GPU_LAUNCH((trsv_kernel<T>), 1, TRMV_BLOCK, l.call->stream, block);
@@ -184,7 +169,9 @@ template <typename T>
 static jstatus_t triangular_step(const triangular_t<T> &l, int64_t first, bool solve,
                                  jdatatype_t type) {
     const int64_t rest = l.n - first, width = rest < TRMV_BLOCK ? rest : TRMV_BLOCK;
-    const bool plain = l.trans == JBLAS_NO_TRANSPOSE;
+    const int64_t below = rest - width < l.beside ? rest - width : l.beside,
+                  before = first < l.beside ? first : l.beside;
+    const bool plain = !ji_is_transposed(l.trans);
     const double sign = solve ? -1 : 1;
 
     jstatus_t status = JSTATUS_SUCCESS;
@@ -192,16 +179,17 @@ static jstatus_t triangular_step(const triangular_t<T> &l, int64_t first, bool s
         if (part == (plain == solve ? 0 : 1))
             status = triangular_block(l, first, width, solve);
         else if (plain)
-            status = triangular_update(l, first + width, rest - width, first, width, sign, type);
+            status = triangular_update(l, first + width, below, first, width, sign, type);
         else
-            status = triangular_update(l, first, width, 0, first, sign, type);
+            status = triangular_update(l, first, width, first - before, before, sign, type);
     }
     return status;
 }
 
 template <typename T>
-static jstatus_t triangular_run(const gpu_call_t *call, const ji_matvec_t *args, bool solve) {
-    const triangular_t<T> l = triangular_of<T>(call, args);
+static jstatus_t triangular_run(const gpu_call_t *call, const ji_matvec_t *args,
+                                const stored_t<T> &a, bool solve) {
+    const triangular_t<T> l = triangular_of<T>(call, args, a);
     const int64_t blocks = (l.n + TRMV_BLOCK - 1) / TRMV_BLOCK;
 
     jstatus_t status = JSTATUS_SUCCESS;
@@ -211,14 +199,15 @@ static jstatus_t triangular_run(const gpu_call_t *call, const ji_matvec_t *args,
     return status;
 }
 
-jstatus_t gpu_trmv(const gpu_call_t *call, const void *block) {
-    const ji_matvec_t *args = (const ji_matvec_t *)block;
-    GPU_BY_TYPE(args->head.type, return triangular_run<T>(call, args, false));
-    return JSTATUS_INTERNAL_ERROR;
-}
-
-jstatus_t gpu_trsv(const gpu_call_t *call, const void *block) {
-    const ji_matvec_t *args = (const ji_matvec_t *)block;
-    GPU_BY_TYPE(args->head.type, return triangular_run<T>(call, args, true));
-    return JSTATUS_INTERNAL_ERROR;
-}
+#define TRIANGULAR_DEFINE(name, stored, solve)                                                     \
+    jstatus_t gpu_##name(const gpu_call_t *call, const void *block) {                              \
+        const ji_matvec_t *args = (const ji_matvec_t *)block;                                      \
+        GPU_BY_TYPE(args->head.type, return triangular_run(call, args, stored<T>(args), solve));   \
+        return JSTATUS_INTERNAL_ERROR;                                                             \
+    }
+TRIANGULAR_DEFINE(trmv, stored_whole, false)
+TRIANGULAR_DEFINE(trsv, stored_whole, true)
+TRIANGULAR_DEFINE(tbmv, stored_triangle_band, false)
+TRIANGULAR_DEFINE(tbsv, stored_triangle_band, true)
+TRIANGULAR_DEFINE(tpmv, stored_packed, false)
+TRIANGULAR_DEFINE(tpsv, stored_packed, true)

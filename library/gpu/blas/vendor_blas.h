@@ -157,8 +157,8 @@ bool gpu_vendor_has_bf16x9(gpu_device_t *device);
 #define GPU_BLAS_HELPER_LIST(X) X(Create) X(SetStream) X(SetPointerMode) GPU_BLAS_EXTRA_LIST(X)
 
 /* Those that compute, with 64-bit sizes. Level 1 is not among them: its kernels are limited by
- * memory, and jalloc's sums have an order. hemm is not: nothing is promised of imaginary parts on
- * the diagonal. */
+ * memory, and jalloc's sums have an order. Nor are bands and packed triangles, whose kernels are
+ * those of level 2. hemm is not: nothing is promised of imaginary parts on the diagonal. */
 #define GPU_BLAS_COMPUTE_LIST(X)                                                                   \
     GPU_BLAS_ALL_(X, gemv)                                                                         \
     GPU_BLAS_REAL_(X, ger)                                                                         \

@@ -18,6 +18,7 @@
  *   - Complex numbers are read whole: addresses must be multiples of their size, and nobody can
  *     look at those in an array of pointers, so complex batches are ours. So are negative
  *     increments and strides, of which nothing is said.
+ *   - JBLAS_CONJUGATE: it has no such operation.
  *   - hemm: nothing is said of imaginary parts on the diagonal, so it is ours. hemv, her, herk say
  *     it.
  *   - Sums are added in an order that does not depend on the run: no atomics, and floats are
@@ -143,16 +144,18 @@ static inline gpublasDiagType_t vendor_diagonal(jblas_diagonal_t diagonal) {
 static inline bool vendor_aligned(jdatatype_t type, const void *pointer) {
     return (uintptr_t)pointer % ji_sizeof(type) == 0;
 }
-/* Whether the vendor's kernels can be given the vectors and matrices. */
+/* Whether the vendor's kernels can be given the vectors and matrices, and know the operations. */
 static inline bool vendor_fits(const ji_matvec_t *args) {
     const jdatatype_t type = args->head.type;
     return vendor_aligned(type, args->a) && vendor_aligned(type, args->x) &&
-           vendor_aligned(type, args->y) && args->incx >= 0 && args->incy >= 0;
+           vendor_aligned(type, args->y) && args->incx >= 0 && args->incy >= 0 &&
+           args->trans != JBLAS_CONJUGATE;
 }
 static inline bool vendor_fits(const ji_matmat_t *args) {
     const jdatatype_t type = args->head.type;
     return vendor_aligned(type, args->a) && vendor_aligned(type, args->b) &&
-           vendor_aligned(type, args->c);
+           vendor_aligned(type, args->c) && args->transa != JBLAS_CONJUGATE &&
+           args->transb != JBLAS_CONJUGATE;
 }
 
 /* Whether alpha is known not to be 0. Only then is what the vendor reads and multiplies what

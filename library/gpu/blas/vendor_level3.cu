@@ -39,14 +39,14 @@ jstatus_t vendor_gemm_batched(const gpu_call_t *call, const void *block) {
                             vendor_operation(type, args->transb), args->m, args->n, args->k,
                             any(scalars.alpha(turn)), any(args->a), args->lda, any(args->b),
                             args->ldb, any(scalars.beta(turn)), any(args->c), args->ldc,
-                            args->batch_count);
+                            args->batch.count);
     });
 }
 
 jstatus_t vendor_gemm_strided(const gpu_call_t *call, const void *block) {
     VENDOR_MATMAT(args, block);
-    if (!vendor_fits(args) || args->stride_a < 0 || args->stride_b < 0 || args->stride_c < 0 ||
-        args->k == 0 || !vendor_alpha_counts(type, &args->alpha) ||
+    if (!vendor_fits(args) || args->batch.stride_a < 0 || args->batch.stride_b < 0 ||
+        args->batch.stride_c < 0 || args->k == 0 || !vendor_alpha_counts(type, &args->alpha) ||
         !scalars.take(type, &args->alpha, &args->beta))
         return gpu_gemm_strided(call, block);
 
@@ -54,9 +54,9 @@ jstatus_t vendor_gemm_strided(const gpu_call_t *call, const void *block) {
         return VENDOR_ALL_(type, gemmStridedBatched, turn.handle(),
                            vendor_operation(type, args->transa),
                            vendor_operation(type, args->transb), args->m, args->n, args->k,
-                           any(scalars.alpha(turn)), any(args->a), args->lda, args->stride_a,
-                           any(args->b), args->ldb, args->stride_b, any(scalars.beta(turn)),
-                           any(args->c), args->ldc, args->stride_c, args->batch_count);
+                           any(scalars.alpha(turn)), any(args->a), args->lda, args->batch.stride_a,
+                           any(args->b), args->ldb, args->batch.stride_b, any(scalars.beta(turn)),
+                           any(args->c), args->ldc, args->batch.stride_c, args->batch.count);
     });
 }
 

@@ -32,33 +32,27 @@ JI_CALL dotc_call(jhandle_t *handle, void *block) {
     return dot_any(handle, block, JI_DOTC, ji_dotc_plan, ji_dotc_run);
 }
 
-/* Products and sums in double, on the host alone. */
+/* Products and sums in double. */
 JI_CALL dsdot_call(jhandle_t *handle, void *block) {
-    ji_vector_t *args = block;
-    JI_CHECK_SIZES(dsdot)
-
-    if (ji_is_query(handle))
-        return ji_answer(handle, args, NULL);
-
-    JI_TAKE_SCALARS(dsdot)
-    if (args->n > 0) {
-        JI_CHECK_OPERANDS(dsdot)
-    }
-    return ji_return_result(handle, ji_run(handle, JI_DSDOT, args));
+    return dot_any(handle, block, JI_DSDOT, ji_dsdot_plan, ji_dsdot_run);
 }
 
 JI_CALL sdsdot_call(jhandle_t *handle, void *block) {
     ji_vector_t *args = block;
     JI_CHECK_SIZES(sdsdot)
 
+    const bool planned = ji_reduces_in_blocks(handle, args->n);
     if (ji_is_query(handle))
-        return ji_answer(handle, args, NULL);
+        return ji_answer(handle, args, planned ? ji_sdsdot_plan : NULL);
 
     JI_TAKE_SCALARS(sdsdot)
     if (args->n > 0) {
         JI_CHECK_OPERANDS(sdsdot)
     }
-    return ji_return_result(handle, ji_run(handle, JI_SDSDOT, args));
+
+    return ji_return_result(handle, planned
+                                        ? ji_run_plan(handle, args, ji_sdsdot_plan, ji_sdsdot_run)
+                                        : ji_run(handle, JI_SDSDOT, args));
 }
 
 static inline bool dsdot_at_once(jdatatype_t type, jhandle_t *handle, int64_t n, const void *x,

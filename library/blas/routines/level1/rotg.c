@@ -5,6 +5,15 @@
 
 #include "blas/routine/entry.h"
 
+/* Numbers of the host's are its to compute with: nothing of a device's is in them. */
+static jstatus_t rotation_run(jhandle_t *handle, ji_primitive_t primitive, ji_rotation_t *args) {
+    if (handle->device->kind != JDEVICE_HOST && ji_host_pointers(handle)) {
+        ji_host_primitives[primitive](args);
+        return JSTATUS_SUCCESS;
+    }
+    return ji_return_result(handle, ji_run(handle, primitive, args));
+}
+
 JI_CALL rotg_call(jhandle_t *handle, void *block) {
     ji_rotation_t *args = block;
 
@@ -12,7 +21,7 @@ JI_CALL rotg_call(jhandle_t *handle, void *block) {
         return ji_answer(handle, args, NULL);
 
     JI_TAKE_SCALARS(rotg)
-    return ji_return_result(handle, ji_run(handle, JI_ROTG, args));
+    return rotation_run(handle, JI_ROTG, args);
 }
 
 JI_CALL rotmg_call(jhandle_t *handle, void *block) {
@@ -22,8 +31,8 @@ JI_CALL rotmg_call(jhandle_t *handle, void *block) {
         return ji_answer(handle, args, NULL);
 
     JI_TAKE_SCALARS(rotmg)
-    return ji_return_result(handle, ji_run(handle, JI_ROTMG, args));
+    return rotation_run(handle, JI_ROTMG, args);
 }
 
-JI_ENTRIES(rotg, rotation)
-JI_ENTRIES(rotmg, rotation)
+JI_ENTRIES_PLAIN(rotg, rotation)
+JI_ENTRIES_PLAIN(rotmg, rotation)

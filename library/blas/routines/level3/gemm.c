@@ -15,6 +15,7 @@
  *                                           "same bits" has */
 
 #include "blas/algorithms/gemm.h"
+#include "blas/host/product.h"
 #include "blas/primitives/precision.h"
 #include "blas/routine/entry.h"
 
@@ -98,6 +99,43 @@ JI_CALL gemm_call(jhandle_t *handle, void *block) {
                                 : ji_run(handle, JI_GEMM, args);
 }
 
-JI_SDCZ(JI_ENTRY, matmat, gemm)
+/* The smallest products with A not transposed, as ji_host_gemm() does them. What stands around one
+ * of 8 x 8 would take longer than itself. */
+static inline __attribute__((always_inline)) bool
+gemm_at_once(jdatatype_t type, jhandle_t *handle, jblas_operation_t transa,
+             jblas_operation_t transb, int64_t m, int64_t n, int64_t k, const void *alpha,
+             const void *a, int64_t lda, const void *b, int64_t ldb, const void *beta, void *c,
+             int64_t ldc) {
+    const bool is_small = (uint64_t)m - 1 < JI_GEMM_AT_ONCE && (uint64_t)n - 1 < JI_GEMM_AT_ONCE &&
+                          (uint64_t)k - 1 < JI_GEMM_AT_ONCE && m <= lda && m <= ldc &&
+                          (ji_is_transposed(transb) ? n : k) <= ldb &&
+                          (lda | ldb | ldc) < JI_SMALL_SIZE;
+    if (JI_UNLIKELY(!ji_is_now(handle) || handle->accuracy == JACCURACY_NORMWISE || !is_small ||
+                    transa != JBLAS_NO_TRANSPOSE || !JI_IS_ANY_OPERATION(transb) || a == NULL ||
+                    b == NULL || c == NULL || alpha == NULL || beta == NULL ||
+                    !JI_IS_OWN(JI_GEMM, gemm)))
+        return false;
+
+    const ji_matmat_t args = {.head = {.type = type},
+                              .transb = transb,
+                              .m = m,
+                              .n = n,
+                              .k = k,
+                              .alpha = {.pointer = alpha},
+                              .lda = lda,
+                              .ldb = ldb,
+                              .beta = {.pointer = beta},
+                              .ldc = ldc};
+    if (host_is_zero(type, &args.alpha))
+        return false;
+
+    const ji_batch_item_t item = {a, b, c};
+    const ji_product_direct_t direct = ji_gemm_direct(&args, &item, 1);
+    ji_kernels->batch[type]->product(&direct);
+    return true;
+}
+
+JI_SDCZ(JI_ENTRY_AT_ONCE, matmat, gemm)
+JI_SDCZ(JI_ENTRY_BATCHED, matmat, gemm)
 JI_VALUED(gemm, matmat)
 JI_VALUED_BYTES(gemm, matmat, ji_gemm_is_planned(handle, args))

@@ -37,7 +37,7 @@ static jstatus_t gemm_ex_run(jhandle_t *handle, ji_matmat_t *args) {
 
 JI_CALL gemm_ex_call(jhandle_t *handle, void *block) {
     ji_matmat_t *args = block;
-    JI_CHECK_TYPES(true)
+    JI_CHECK_TYPES(JI_TYPES_INTEGER)
     JI_CHECK_SIZES(gemm_ex)
 
     if (ji_is_query(handle))

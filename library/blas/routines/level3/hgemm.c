@@ -22,3 +22,4 @@ JI_CALL gemm_call(jhandle_t *handle, void *block) {
 }
 
 JI_HB(JI_ENTRY, matmat, gemm)
+JI_HB(JI_ENTRY_BATCHED, matmat, gemm)

@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* C = alpha A B + beta C or alpha B A + beta C with A symmetric or Hermitian. */
+/* C = alpha A B + beta C or alpha B A + beta C with A symmetric, Hermitian or
+ * skew-symmetric. */
 
 #include "blas/algorithms/product.h"
 #include "blas/routine/entry.h"
@@ -23,8 +24,12 @@ JI_CALL symm_any(jhandle_t *handle, ji_matmat_t *args, ji_primitive_t primitive)
 
 JI_CALL symm_call(jhandle_t *handle, void *block) { return symm_any(handle, block, JI_SYMM); }
 JI_CALL hemm_call(jhandle_t *handle, void *block) { return symm_any(handle, block, JI_HEMM); }
+JI_CALL skewsymm_call(jhandle_t *handle, void *block) {
+    return symm_any(handle, block, JI_SKEWSYMM);
+}
 
 JI_ENTRIES(symm, matmat)
 JI_ENTRIES(hemm, matmat)
+JI_ENTRIES(skewsymm, matmat)
 JI_VALUED(symm, matmat)
 JI_VALUED(hemm, matmat)

@@ -1,0 +1,107 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_BLAS_PRIMITIVES_BATCH_H
+#define JALLOC_BLAS_PRIMITIVES_BATCH_H
+
+/* Batches: a block whose operands are many, and its items, which are plain blocks. All items have
+ * the sizes and the scalars of the batch; of operands that are NULL, since they are not read, each
+ * item has NULL.
+ *
+ *     ji_items_t items;
+ *     ji_items_begin(&items, block);
+ *     for (int64_t i = 0; i < batch->count; i++) {
+ *         ji_items_go_to(&items, i);
+ *         function(&items.item);
+ *     }
+ *
+ * Primitives leave their block as it was, so that from one item to the next pointers alone
+ * change. */
+
+#include "blas/primitives/primitive.h"
+
+typedef union ji_any_block {
+    struct {
+        ji_head_t head; /* of each */
+        ji_batch_t batch;
+    } any;
+    ji_vector_t vector;
+    ji_matvec_t matvec;
+    ji_matmat_t matmat;
+} ji_any_block_t;
+
+static_assert(offsetof(ji_vector_t, batch) == offsetof(ji_any_block_t, any.batch) &&
+                  offsetof(ji_matvec_t, batch) == offsetof(ji_any_block_t, any.batch) &&
+                  offsetof(ji_matmat_t, batch) == offsetof(ji_any_block_t, any.batch),
+              "the batch is where the level need not be known");
+
+/* What an item has of its own: where its block has the pointer, and whence it comes. */
+typedef struct ji_items_pointer {
+    void **place;
+    void *const *array; /* NULL: by the step */
+    char *first;
+    int64_t step_bytes;
+} ji_items_pointer_t;
+
+typedef struct ji_items {
+    ji_any_block_t item;
+    ji_items_pointer_t pointers[4];
+    int count;
+} ji_items_t;
+
+static inline int64_t ji_element_bytes(jdatatype_t type) {
+    return ji_is_half(type) ? 2 : (int64_t)ji_sizeof(type);
+}
+
+static inline void ji_items_add(ji_items_t *items, ji_form_t form, const void *place,
+                                int64_t step_bytes) {
+    void **pointer = (void **)(uintptr_t)place;
+    if (*pointer == NULL)
+        return;
+
+    ji_items_pointer_t *added = &items->pointers[items->count++];
+    added->place = pointer;
+    added->array = form == JI_FORM_POINTERS ? (void *const *)*pointer : NULL;
+    added->first = (char *)*pointer;
+    added->step_bytes = step_bytes;
+}
+
+/* The items of the block, which is as long as its level says; items.item is plain. */
+static inline void ji_items_begin(ji_items_t *items, const void *block) {
+    const ji_any_block_t *whole = (const ji_any_block_t *)block;
+    const ji_batch_t *batch = &whole->any.batch;
+    const ji_form_t form = (ji_form_t)whole->any.head.form;
+    const int64_t element = ji_element_bytes(whole->any.head.type);
+    ji_any_block_t *item = &items->item;
+
+    memcpy(item, block,
+           batch->level == 1   ? sizeof item->vector
+           : batch->level == 2 ? sizeof item->matvec
+                               : sizeof item->matmat);
+    item->any.head.form = JI_FORM_PLAIN;
+    items->count = 0;
+
+    if (batch->level == 1) {
+        ji_items_add(items, form, &item->vector.x, batch->stride_x * element);
+        ji_items_add(items, form, &item->vector.y, batch->stride_y * element);
+        ji_items_add(items, JI_FORM_STRIDED, &item->vector.result, batch->result_bytes);
+    } else if (batch->level == 2) {
+        ji_items_add(items, form, &item->matvec.a, batch->stride_a * element);
+        ji_items_add(items, form, &item->matvec.x, batch->stride_x * element);
+        ji_items_add(items, form, &item->matvec.y, batch->stride_y * element);
+    } else {
+        ji_items_add(items, form, &item->matmat.a, batch->stride_a * element);
+        ji_items_add(items, form, &item->matmat.b, batch->stride_b * element);
+        ji_items_add(items, form, &item->matmat.c, batch->stride_c * element);
+        ji_items_add(items, JI_FORM_STRIDED, &item->matmat.info, batch->result_bytes);
+    }
+}
+
+static inline void ji_items_go_to(ji_items_t *items, int64_t index) {
+    for (int i = 0; i < items->count; i++) {
+        const ji_items_pointer_t *pointer = &items->pointers[i];
+        *pointer->place = pointer->array != NULL ? pointer->array[index]
+                                                 : pointer->first + index * pointer->step_bytes;
+    }
+}
+
+#endif
