@@ -239,10 +239,12 @@ static jstatus_t batch_take_item(jhandle_t *handle, ji_items_t *items, int64_t f
         *pointer->place = pointer->array != NULL
                               ? fetched[i][index]
                               : pointer->first + (first + index) * pointer->step_bytes;
-        if (*pointer->place == NULL)
+        if (*pointer->place == NULL) {
+            const long long which = first + index;
             return jhandle_fail(handle, JSTATUS_INVALID_POINTER,
                                 "%s: [%lld] of an array of pointers is NULL",
-                                ji_routine_name(&items->item.any.head), (long long)(first + index));
+                                ji_routine_name(&items->item.any.head), which);
+        }
     }
     return JSTATUS_SUCCESS;
 }

@@ -142,8 +142,10 @@
 #define JI_COLUMNS_BAND(m, n, kl, ku) args->n
 #define JI_COLUMNS_TRIANGLE_BAND(n, k) args->n
 
-/* kl + ku + 1, or what no leading dimension is enough for. */
+/* kl + ku + 1, or what no leading dimension is enough for; 0 of widths that are refused. */
 static inline int64_t ji_band_rows(int64_t kl, int64_t ku) {
+    if (kl < 0 || ku < 0)
+        return 0;
     return kl < INT64_MAX - 1 - ku ? kl + ku + 1 : INT64_MAX;
 }
 

@@ -168,19 +168,21 @@ template <typename T> struct rotm_t : rotate_t<T> {
     }
 };
 
+/* What the operation does not read or write may be NULL: nothing is added to it. */
 template <typename Op, typename T>
-static __device__ inline void each_element(const typename Op::scalars_t &scalars, T *x, T *y) {
+static __device__ inline void each_element(const typename Op::scalars_t &scalars, int64_t i, T *x,
+                                           int64_t incx, T *y, int64_t incy) {
     T a = make<T>(0), b = make<T>(0);
     if (Op::reads_x(scalars))
-        a = *x;
+        a = x[i * incx];
     if (Op::reads_y(scalars))
-        b = *y;
+        b = y[i * incy];
 
     Op::apply(scalars, a, b);
     if (Op::writes_x)
-        *x = a;
+        x[i * incx] = a;
     if (Op::writes_y)
-        *y = b;
+        y[i * incy] = b;
 }
 
 template <typename Op>
@@ -192,7 +194,7 @@ static __global__ void each_strided_kernel(Op op, int64_t n, typename Op::value_
 
     const int64_t all = (int64_t)gridDim.x * GPU_VECTOR_THREADS;
     for (int64_t i = (int64_t)blockIdx.x * GPU_VECTOR_THREADS + threadIdx.x; i < n; i += all)
-        each_element<Op>(scalars, x + i * incx, y + i * incy);
+        each_element<Op>(scalars, i, x, incx, y, incy);
 }
 
 /* One element after the other by one thread, where an increment of 0 makes all that is written
@@ -205,7 +207,7 @@ static __global__ void each_in_turn_kernel(Op op, int64_t n, typename Op::value_
         return;
 
     for (int64_t i = 0; i < n; ++i)
-        each_element<Op>(scalars, x + i * incx, y + i * incy);
+        each_element<Op>(scalars, i, x, incx, y, incy);
 }
 
 /* A thread's packs are a block's width apart, so that neighbours read neighbours. */
@@ -251,7 +253,7 @@ static __global__ void each_packed_kernel(Op op, int64_t n, typename Op::value_t
 
     const int64_t rest = packs * pack_t::width + threadIdx.x;
     if (blockIdx.x == 0 && rest < n)
-        each_element<Op>(scalars, x + rest, y + rest);
+        each_element<Op>(scalars, rest, x, 1, y, 1);
 }
 
 template <typename Op>
