@@ -91,7 +91,9 @@ static void spoil(blas_case_t *c) {
     case 3: /* some that do not go together, or none */
         *types[jtest_random_between(0, 3)] = (jdatatype_t)jtest_random_between(-1, 8);
         break;
-    case 0: *enums[jtest_random_between(0, 4)] = (int)jtest_random_between(-1, 200); break;
+    case 0: /* no other that is valid: operands have room for the shapes that were drawn */
+        *enums[jtest_random_between(0, 4)] = (int)jtest_random_between(-1, JBLAS_NO_TRANSPOSE - 1);
+        break;
     case 1: *sizes[jtest_random_between(0, 4)] = -jtest_random_between(0, 5); break;
     case 2:
         if (o->kind == BLAS_MATRIX)
