@@ -6,8 +6,8 @@
 /** @file
  * BLAS on a handle, batches: a routine for many matrices or vectors of one shape, by one call.
  *
- * Each routine has two batched forms, but those of jblas_ex.h, rotg and rotmg. They take what the
- * plain one takes, in its order, and batch_count last:
+ * Each routine has two batched forms, but rotg and rotmg. They take what the plain one takes, in
+ * its order, and batch_count last:
  * - **jblas_<name>_batched**: where the plain form has an operand, an array of batch_count pointers
  *   to operands.
  * - **jblas_<name>_strided_batched**: behind the leading dimension or the increment of each operand
@@ -40,6 +40,7 @@
  *
  * As the plain forms they may be called from any thread, on a handle that no other thread uses. */
 
+#include "jalloc/jblas_batched_ex.h"
 #include "jalloc/jblas_batched_extensions.h"
 #include "jalloc/jblas_batched_level1.h"
 #include "jalloc/jblas_batched_level2.h"

@@ -237,6 +237,8 @@ typedef struct ji_argument {
  * row. */
 typedef struct ji_extent {
     const char *stride; /* the name of the parameter */
+    int place;          /* of the stride, in the batch: 0, 1, 2 */
+    jdatatype_t type;   /* of its elements */
     size_t offset;      /* of the operand, in the block */
     int64_t step;       /* from item to item, in elements */
     int64_t rows, columns, ld;

@@ -79,14 +79,15 @@ static bool times(size_t a, int64_t b, size_t *product) {
     return !__builtin_mul_overflow(a, (size_t)b, product);
 }
 
-/* Where a matrix lies elsewhere after the call, there is room for that, too. */
-static bool enlarge_for_later(operand_t *x) {
+/* Where a matrix lies elsewhere after the call, there is room for that, too, behind the `others` of
+ * its batch. */
+static bool enlarge_for_later(operand_t *x, size_t others) {
     size_t elements;
     const int64_t step = x->later.ld > x->later.rows ? x->later.ld : x->later.rows;
     if (!times((size_t)step, x->later.columns, &elements) || elements > SIZE_MAX / 64)
         return false;
-    if (elements > x->elements)
-        x->elements = elements;
+    if (elements + others > x->elements)
+        x->elements = elements + others;
     return true;
 }
 
@@ -108,7 +109,7 @@ static bool operand_size(operand_t *x) {
         one > SIZE_MAX / 64 || all > SIZE_MAX / 64)
         return false;
     x->elements = one + (size_t)(last > 0 && !packed ? last : 1) + all;
-    if (!enlarge_for_later(x))
+    if (!enlarge_for_later(x, all))
         return false;
     x->origin = x->stride < 0 ? all : 0;
     return true;

@@ -56,10 +56,13 @@ static void batch(problem_t *p, int which, int64_t said) {
         return;
     }
     const int64_t step = operand->ld < 0 ? -operand->ld : operand->ld;
+    int64_t after = 0;
     if (operand->vector && step > 0)
         operand->stride = operand->rows > 0 ? (operand->rows - 1) * step + 1 : 1;
-    else if (__builtin_mul_overflow(step, at_least_1(operand->columns), &operand->stride))
+    else if (__builtin_mul_overflow(step, at_least_1(operand->columns), &operand->stride) ||
+             __builtin_mul_overflow(operand->later.ld, operand->later.columns, &after))
         operand->stride = 0; /* such a leading dimension is refused */
+    operand->stride = max_of(operand->stride, after);
 }
 
 /* What matrix() has made of the array becomes the band that it holds. */
@@ -143,7 +146,12 @@ static void batch_results(problem_t *p, size_t bytes) { p->result_bytes = bytes;
 #define BATCH_RESULT(name, of) batch_results(p, RESULT_##of(p->type));
 #define BATCH_VECTOR(name, ...) batch(p, SLOT_##name, args->stride_##name);
 #define BATCH_MATRIX(name, ...) batch(p, SLOT_##name, args->stride_##name);
-#define BATCH_PACKED(name, ...) batch(p, SLOT_##name, args->stride_a);
+#define BATCH_PACKED(name, ...) batch(p, SLOT_##name, STRIDE_##name);
+#define BATCH_LEADING(ld, name, shape)
+#define BATCH_TYPED_VECTOR(name, ...) BATCH_VECTOR(name, )
+#define BATCH_TYPED_MATRIX(name, ...) BATCH_MATRIX(name, )
+#define STRIDE_ap args->stride_a
+#define STRIDE_bp args->stride_b
 #define RESULT_ELEMENT(type) type_bytes(type)
 #define RESULT_REAL(type) (type_is_single(type) ? sizeof(float) : sizeof(double))
 #define RESULT_INDEX(type) sizeof(int64_t)
@@ -257,6 +265,7 @@ static double flops_potrs(const options_t *o) { return flops_2nn(o) * (double)o-
 #define POINTERS_a (void *)p->pa
 #define POINTERS_ap (void *)p->pa
 #define POINTERS_b (void *)p->pb
+#define POINTERS_bp (void *)p->pb
 #define POINTERS_c (void *)p->pc
 #define POINTERS_x (void *)p->pb
 #define POINTERS_y (void *)p->pc
@@ -277,9 +286,10 @@ static double flops_potrs(const options_t *o) { return flops_2nn(o) * (double)o-
 #define OPERAND_PLAIN(name) POINTER_##name
 #define OPERAND_POINTERS(name) POINTERS_##name
 #define OPERAND_STRIDED(name) POINTER_##name
-#define PASS_TYPED_VECTOR(form, name, type, inc, ...) , POINTER_##name, (jdatatype_t)O->type, O->inc
+#define PASS_TYPED_VECTOR(form, name, type, inc, ...)                                              \
+    , OPERAND_##form(name), (jdatatype_t)O->type, O->inc
 #define PASS_TYPED_MATRIX(form, name, type, leading, ...)                                          \
-    , POINTER_##name, (jdatatype_t)O->type, p->operand[SLOT_##name].ld
+    , OPERAND_##form(name), (jdatatype_t)O->type, p->operand[SLOT_##name].ld
 
 /* The place of the function among the routine's names. */
 static jdatatype_t name_of_type(const problem_t *p) {
@@ -626,6 +636,8 @@ DIRECT(trsm_ex) { direct_converted(p, direct_trsm); }
     ROW_OF(PLAIN, routine, setup_##routine, direct, extra, terms, flops, reference)
 #define ROW_OF_ALL(routine, direct, extra, terms, flops, reference)                                \
     ROW_PLAIN(routine, direct, extra, terms, flops, reference),                                    \
+    ROW_BATCHED(routine, direct, extra, terms, flops, reference)
+#define ROW_BATCHED(routine, direct, extra, terms, flops, reference)                               \
     ROW_OF(POINTERS, routine, setup_##routine##_batched, direct, extra, terms, flops, reference),  \
     ROW_OF(STRIDED, routine, setup_##routine##_batched, direct, extra, terms, flops, reference)
 #define ROW_OF(form, routine, setup, direct, extra, terms, flops, reference)                       \
@@ -639,6 +651,9 @@ DIRECT(trsm_ex) { direct_converted(p, direct_trsm); }
     ROW_WITH(routine, direct_##routine, terms, flops, reference)
 #define ROW_ALONE(routine, terms, flops, reference) /* the CBLAS has no such call */               \
     ROW_WITH(routine, NULL, terms, flops, reference)
+#define ROW_TYPED(routine, direct, terms, flops, reference) /* nor one for items of some types */  \
+    ROW_PLAIN(routine, direct, NULL, terms, flops, reference),                                     \
+    ROW_BATCHED(routine, NULL, NULL, terms, flops, reference)
 /* clang-format on */
 
 const routine_t routines[] = {
@@ -708,22 +723,22 @@ const routine_t routines[] = {
     ROW(trsm, order, trsm, trsm),
     ROW_ALONE(trtri, n, cube, trtri),
     ROW_ALONE(geam, none, geam, geam),
-    ROW_PLAIN(dgmm, NULL, NULL, none, mn, dgmm),
-    ROW_PLAIN(omatcopy, direct_omatcopy, extra_omatcopy, none, mn, omatcopy),
-    ROW_PLAIN(imatcopy, direct_imatcopy, extra_imatcopy, none, mn, imatcopy),
-    ROW_PLAIN(trttp, NULL, NULL, none, none, trttp),
-    ROW_PLAIN(tpttr, NULL, NULL, none, none, tpttr),
+    ROW_ALONE(dgmm, none, mn, dgmm),
+    ROW_EXTRA(omatcopy, none, mn, omatcopy),
+    ROW_EXTRA(imatcopy, none, mn, imatcopy),
+    ROW_ALONE(trttp, none, none, trttp),
+    ROW_ALONE(tpttr, none, none, tpttr),
     ROW_ALONE(potrf, n, cube, potrf),
     ROW_ALONE(potrs, n, potrs, potrs),
-    ROW_PLAIN(axpy_ex, direct_axpy_ex, NULL, none, 2n, axpy),
-    ROW_PLAIN(dot_ex, direct_dot_ex, NULL, n, 2n, dot),
-    ROW_PLAIN(dotc_ex, NULL, NULL, n, 2n, dotc),
-    ROW_PLAIN(nrm2_ex, NULL, NULL, n, 2n, nrm2),
-    ROW_PLAIN(asum_ex, direct_asum_ex, NULL, n, n, asum),
-    ROW_PLAIN(scal_ex, direct_scal_ex, NULL, none, n, scal),
-    ROW_PLAIN(rot_ex, NULL, NULL, none, 6n, rot),
-    ROW_PLAIN(gemm_ex, direct_gemm_ex, NULL, k, 2mnk, gemm),
-    ROW_PLAIN(trsm_ex, direct_trsm_ex, NULL, order, trsm, trsm),
+    ROW_TYPED(axpy_ex, direct_axpy_ex, none, 2n, axpy),
+    ROW_TYPED(dot_ex, direct_dot_ex, n, 2n, dot),
+    ROW_TYPED(dotc_ex, NULL, n, 2n, dotc),
+    ROW_TYPED(nrm2_ex, NULL, n, 2n, nrm2),
+    ROW_TYPED(asum_ex, direct_asum_ex, n, n, asum),
+    ROW_TYPED(scal_ex, direct_scal_ex, none, n, scal),
+    ROW_TYPED(rot_ex, NULL, none, 6n, rot),
+    ROW_TYPED(gemm_ex, direct_gemm_ex, k, 2mnk, gemm),
+    ROW_TYPED(trsm_ex, direct_trsm_ex, order, trsm, trsm),
     ROW_PLAIN(rotg, direct_rotg, extra_rotg, none, none, rotg),
     ROW_PLAIN(rotmg, direct_rotmg, extra_rotmg, none, none, rotmg),
     {0},

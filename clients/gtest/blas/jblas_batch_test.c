@@ -316,6 +316,60 @@ JTEST(JblasBatch, VectorsMayInterleaveButNotOverlap) {
 }
 
 /* As many items as threads are divided among them, fewer are done by all. */
+/* Matrices that are transposed in place take other elements before the call than after it: what is
+ * accepted keeps all of an item's from all of another's, and is right; items one behind the other
+ * are. */
+JTEST(JblasBatch, MatricesInPlaceOverlapNeitherBeforeNorAfter) {
+    const double two = 2;
+    int64_t accepted = 0, refused = 0;
+    jhandle_t *handle = NULL;
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    for (int64_t m = 0; m < 5; m++)
+        for (int64_t n = 0; n < 5; n++)
+            for (int64_t lda = m > 0 ? m : 1; lda < 7; lda++)
+                for (int64_t ldb = n > 0 ? n : 1; ldb < 7; ldb++)
+                    for (int64_t stride = 0; stride < 31 && !jtest_has_failure(); stride++) {
+                        enum { COUNT = 3 };
+                        int owner[PLACES] = {0};
+                        double a[PLACES] = {0};
+                        bool shares = false;
+                        JSCOPED_TRACE("m %ld n %ld lda %ld ldb %ld stride_a %ld", (long)m, (long)n,
+                                      (long)lda, (long)ldb, (long)stride);
+                        for (int item = 1; item <= COUNT; item++)
+                            for (int64_t j = 0; j < n; j++)
+                                for (int64_t i = 0; i < m; i++)
+                                    for (int after = 0; after < 2; after++) {
+                                        const int64_t at = (item - 1) * stride +
+                                                           (after ? j + i * ldb : i + j * lda);
+                                        shares |= owner[at] != 0 && owner[at] != item;
+                                        owner[at] = item;
+                                        if (!after)
+                                            a[at] = (double)(100 * item + 10 * j + i);
+                                    }
+
+                        const jstatus_t status = jblas_dimatcopy_strided_batched(
+                            handle, JBLAS_TRANSPOSE, m, n, &two, a, lda, stride, ldb, COUNT);
+                        if (status == JSTATUS_INVALID_SIZE) {
+                            const int64_t most = m > n ? m : n;
+                            JEXPECT_TRUE(stride < lda * (n - 1) + m || stride < ldb * (m - 1) + n ||
+                                         (lda == ldb && stride < lda * (most - 1) + most));
+                            refused++;
+                            continue;
+                        }
+                        JEXPECT_OK(status);
+                        JEXPECT_FALSE(shares);
+                        accepted++;
+                        for (int item = 1; item <= COUNT; item++)
+                            for (int64_t j = 0; j < n; j++)
+                                for (int64_t i = 0; i < m; i++)
+                                    JEXPECT_EQ(a[(item - 1) * stride + j + i * ldb],
+                                               2 * (double)(100 * item + 10 * j + i));
+                    }
+    JEXPECT_GT(accepted, 1000);
+    JEXPECT_GT(refused, 1000);
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
 JTEST_EACH_FUNCTION(JblasBatch, ThreadsChangeNoBit) {
     static const int64_t low[] = {0, 16000, 180, 70}, high[] = {0, 20000, 220, 80}; /* by level */
     const int level = param->routine->level;

@@ -29,7 +29,7 @@ static void option_of(const blas_case_t *c, char letter, char *option, size_t by
     const blas_operand_t *o = letter >= 'x' ? &c->operand[letter - 'x'] : NULL;
     /* Of syrk, herk and dgmm, not of syrkx and herkx, the second matrix is C. */
     const bool rank =
-        strcmp(c->function->routine->name, "dgmm") == 0 ||
+        strncmp(c->function->routine->name, "dgmm", 4) == 0 ||
         (c->operand[2].kind == BLAS_NONE && (strncmp(c->function->routine->name, "syrk", 4) == 0 ||
                                              strncmp(c->function->routine->name, "herk", 4) == 0));
     int matrices = 0, vectors = 0;
@@ -68,7 +68,9 @@ static void option_of(const blas_case_t *c, char letter, char *option, size_t by
     case 'q':
     case 's': {
         const int which = (int)(strchr("pqs", letter) - "pqs");
-        int before = 0;
+        /* A packed triangle is AP, or BP beside A. */
+        int before =
+            c->operand[which].kind == BLAS_PACKED && c->operand[which ^ 1].kind == BLAS_MATRIX;
         for (int other = 0; other < which; ++other)
             before += c->operand[other].kind == c->operand[which].kind;
         snprintf(option, bytes, "--stride_%c %ld",

@@ -34,7 +34,7 @@ bool blas_has(const blas_case_t *c, char letter) {
 }
 
 bool blas_takes_any_increment(const blas_case_t *c) {
-    return c->function->routine->level == 1 || strcmp(c->function->routine->name, "dgmm") == 0;
+    return c->function->routine->level == 1 || strncmp(c->function->routine->name, "dgmm", 4) == 0;
 }
 
 static bool is_upper(const blas_operand_t *o) {
@@ -187,12 +187,19 @@ static int64_t length_of(const blas_operand_t *o) {
                                   : (o->columns - 1) * o->ld + o->height;
 }
 
+/* Items one behind the other. */
+static int64_t whole_stride(const blas_operand_t *o) {
+    const int64_t before = o->kind == BLAS_MATRIX ? o->ld * o->columns : length_of(o),
+                  after = o->later.ld * o->later.columns;
+    return before > after ? before : after;
+}
+
 /* Inputs may be one for the batch; items are one behind the other, in either direction, or take
  * turns: rows of one matrix, elements of one vector. */
 static void draw_stride(blas_case_t *c, int which, const blas_wish_t *wish) {
     blas_operand_t *o = &c->operand[which];
     const bool strided = blas_has(c, "pqs"[which]) && !wish->tight;
-    o->stride = o->kind == BLAS_MATRIX ? o->ld * o->columns : length_of(o);
+    o->stride = whole_stride(o);
     if (!strided)
         return;
     if (!o->written && jtest_random_bool()) {
@@ -200,7 +207,7 @@ static void draw_stride(blas_case_t *c, int which, const blas_wish_t *wish) {
         return;
     }
     o->stride += jtest_random_between(0, 5);
-    if (jtest_random_bool() && o->ld != 0 && o->kind != BLAS_PACKED) {
+    if (jtest_random_bool() && o->ld != 0 && o->kind != BLAS_PACKED && !o->later.moves) {
         const int64_t rows = o->kind == BLAS_VECTOR ? 1 : o->height, sign = o->ld < 0 ? -1 : 1;
         o->stride = rows + jtest_random_between(0, 2);
         o->ld = sign * (o->stride * o->count + jtest_random_between(rows + 1, rows + 3));
@@ -215,10 +222,13 @@ static void draw_later(blas_operand_t *o, const blas_wish_t *wish) {
     o->later.ld = least + (wish->tight ? 0 : jtest_random_between(0, 3));
     if (o->ld >= least && !wish->tight && jtest_random_bool())
         o->later.ld = o->ld;
+}
 
-    const int64_t elements = (o->later.columns - 1) * o->later.ld + o->later.rows;
-    if (o->bytes > 0 && (size_t)elements > o->bytes)
-        o->bytes = (size_t)elements;
+/* Elements of an item, before and after the call. */
+static int64_t room_of(const blas_operand_t *o) {
+    const int64_t before = o->kind == BLAS_RESULT ? o->rows : length_of(o),
+                  after = (o->later.columns - 1) * o->later.ld + o->later.rows;
+    return o->later.moves && before > 0 && after > before ? after : before;
 }
 
 static void draw_layout(blas_case_t *c, int which, const blas_wish_t *wish) {
@@ -234,13 +244,12 @@ static void draw_layout(blas_case_t *c, int which, const blas_wish_t *wish) {
     } else if (o->kind == BLAS_MATRIX) {
         o->ld = (o->height > 1 ? o->height : 1) + (wish->tight ? 0 : jtest_random_between(0, 3));
     }
-    if (o->kind != BLAS_RESULT)
-        draw_stride(c, which, wish);
-    const int64_t length = o->kind == BLAS_RESULT ? o->rows : length_of(o);
-    o->bytes =
-        length > 0 && o->count > 0 ? (size_t)((o->count - 1) * llabs(o->stride) + length) : 0;
     if (o->later.moves)
         draw_later(o, wish);
+    if (o->kind != BLAS_RESULT)
+        draw_stride(c, which, wish);
+    const int64_t room = room_of(o);
+    o->bytes = room > 0 && o->count > 0 ? (size_t)((o->count - 1) * llabs(o->stride) + room) : 0;
     o->bytes *= wide_sizeof(o->element);
 }
 
@@ -354,9 +363,9 @@ void blas_resize(blas_case_t *c, int64_t m, int64_t n, int64_t k) {
     for (int which = 0; which < BLAS_OPERANDS; ++which) {
         blas_operand_t *o = &c->operand[which];
         o->ld = o->kind == BLAS_MATRIX && o->height > 1 ? o->height : 1;
-        if (o->kind != BLAS_RESULT)
-            o->stride = o->kind == BLAS_MATRIX ? o->ld * o->columns : length_of(o);
         o->later.ld = o->later.rows > 1 ? o->later.rows : 1;
+        if (o->kind != BLAS_RESULT)
+            o->stride = whole_stride(o);
     }
 }
 

@@ -33,7 +33,7 @@ FAMILIES = {
     "Types as arguments": ": gemm_ex axpy_ex dot_ex dotc_ex nrm2_ex asum_ex scal_ex rot_ex trsm_ex",
     "Triangular inverse and Cholesky": "sdcz: trtri potrf potrs",
 }
-HOST_LISTS = re.compile(r"#define JI_HOST(?:_PLAIN)?_ROUTINE_LIST\(X\)((?:.*\\\n)*.*)\n")
+HOST_LISTS = re.compile(r"#define JI_HOST_ROUTINE_LIST\(X\)((?:.*\\\n)*.*)\n")
 
 # have and lacking are names without jblas_; on_gpus those of have that GPUs have, too, batched those that have both
 # batched forms.

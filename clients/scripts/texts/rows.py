@@ -73,7 +73,7 @@ def arguments_of(body, lists):
 
 def plain_routines(tree):
     """Those without batched forms."""
-    lists = re.findall(r"#define JI_\w+_PLAIN_ROUTINE_LIST\(X\)((?:.*\\\n)*.*)\n", tree.read("library/blas/routine/rows.h"))
+    lists = re.findall(r"#define JI_PLAIN_ROUTINE_LIST\(X\)((?:.*\\\n)*.*)\n", tree.read("library/blas/routine/rows.h"))
     return set(re.findall(r"X\((\w+),", "".join(lists)))
 
 

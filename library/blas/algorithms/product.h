@@ -66,8 +66,10 @@ ji_panel_bytes_t ji_factor_bytes(const jhandle_t *handle, const ji_matmat_t *arg
 /* The rungs that lend such panels, if there are any; the last one needs nothing. */
 void ji_panel_add_rungs(jplan_t *plan, const ji_matmat_t *args, ji_panel_bytes_t bytes,
                         uint32_t bits_class);
-/* Of a batch each thread has panels of its own, one share after the other. */
+/* Of a batch each thread has panels of its own, one share after the other: what all take that have
+ * items. For a plain block the panels themselves. */
 static inline size_t ji_panel_share(size_t panel_bytes) { return (panel_bytes + 63) / 64 * 64; }
+size_t ji_panels_of_threads(const ji_matmat_t *args, size_t bytes);
 /* Puts into the block what the rung has lent. */
 void ji_panel_take(ji_matmat_t *args, ji_panel_bytes_t bytes, const jborrow_t *ws);
 

@@ -50,15 +50,14 @@ ji_panel_bytes_t ji_factor_bytes(const jhandle_t *handle, const ji_matmat_t *arg
                            ji_panel_bytes(handle, JI_GEMM, &args->head, half, half, half));
 }
 
-/* What all threads take that have items of a batch; for a plain block the panels themselves. */
-static size_t panels_of_threads(const ji_matmat_t *args, size_t bytes) {
+size_t ji_panels_of_threads(const ji_matmat_t *args, size_t bytes) {
     return ji_is_batch(&args->head) ? (size_t)args->batch.threads * ji_panel_share(bytes) : bytes;
 }
 
 void ji_panel_add_rungs(jplan_t *plan, const ji_matmat_t *args, ji_panel_bytes_t bytes,
                         uint32_t bits_class) {
-    const size_t packed = panels_of_threads(args, bytes.packed),
-                 packed_small = panels_of_threads(args, bytes.packed_small);
+    const size_t packed = ji_panels_of_threads(args, bytes.packed),
+                 packed_small = ji_panels_of_threads(args, bytes.packed_small);
 
     if (packed > packed_small)
         jplan_add(plan, JI_PACKED, bits_class, 0, 1, &packed);

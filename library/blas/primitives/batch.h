@@ -48,10 +48,6 @@ typedef struct ji_items {
     int count;
 } ji_items_t;
 
-static inline int64_t ji_element_bytes(jdatatype_t type) {
-    return ji_is_half(type) ? 2 : (int64_t)ji_sizeof(type);
-}
-
 static inline void ji_items_add(ji_items_t *items, ji_form_t form, const void *place,
                                 int64_t step_bytes) {
     void **pointer = (void **)(uintptr_t)place;
@@ -70,7 +66,9 @@ static inline void ji_items_begin(ji_items_t *items, const void *block) {
     const ji_any_block_t *whole = (const ji_any_block_t *)block;
     const ji_batch_t *batch = &whole->any.batch;
     const ji_form_t form = (ji_form_t)whole->any.head.form;
-    const int64_t element = ji_element_bytes(whole->any.head.type);
+    const int64_t a = batch->stride_a * batch->element_bytes[0],
+                  b = batch->stride_b * batch->element_bytes[1],
+                  c = batch->stride_c * batch->element_bytes[2];
     ji_any_block_t *item = &items->item;
 
     memcpy(item, block,
@@ -81,17 +79,17 @@ static inline void ji_items_begin(ji_items_t *items, const void *block) {
     items->count = 0;
 
     if (batch->level == 1) {
-        ji_items_add(items, form, &item->vector.x, batch->stride_x * element);
-        ji_items_add(items, form, &item->vector.y, batch->stride_y * element);
+        ji_items_add(items, form, &item->vector.x, b);
+        ji_items_add(items, form, &item->vector.y, c);
         ji_items_add(items, JI_FORM_STRIDED, &item->vector.result, batch->result_bytes);
     } else if (batch->level == 2) {
-        ji_items_add(items, form, &item->matvec.a, batch->stride_a * element);
-        ji_items_add(items, form, &item->matvec.x, batch->stride_x * element);
-        ji_items_add(items, form, &item->matvec.y, batch->stride_y * element);
+        ji_items_add(items, form, &item->matvec.a, a);
+        ji_items_add(items, form, &item->matvec.x, b);
+        ji_items_add(items, form, &item->matvec.y, c);
     } else {
-        ji_items_add(items, form, &item->matmat.a, batch->stride_a * element);
-        ji_items_add(items, form, &item->matmat.b, batch->stride_b * element);
-        ji_items_add(items, form, &item->matmat.c, batch->stride_c * element);
+        ji_items_add(items, form, &item->matmat.a, a);
+        ji_items_add(items, form, &item->matmat.b, b);
+        ji_items_add(items, form, &item->matmat.c, c);
         ji_items_add(items, JI_FORM_STRIDED, &item->matmat.info, batch->result_bytes);
     }
 }

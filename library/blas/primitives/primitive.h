@@ -140,15 +140,16 @@ typedef struct ji_batch {
         int64_t stride_a, stride_ap; /* one, by the name of the operand */
     };
     union {
-        int64_t stride_b, stride_x;
+        int64_t stride_b, stride_x, stride_bp;
     };
     union {
         int64_t stride_c, stride_y;
     };
-    int32_t primitive; /* ji_primitive_t: what is done with each item */
     int16_t threads;   /* that items are divided among; 1: each item is done by the head's */
+    uint8_t primitive; /* ji_primitive_t: what is done with each item */
     uint8_t level;     /* 1, 2, 3: which block it is */
     uint8_t result_bytes;
+    uint8_t element_bytes[3]; /* of those that have the strides */
 } ji_batch_t;
 
 typedef struct ji_vector { /* level 1 */
@@ -387,6 +388,7 @@ typedef enum ji_primitive {
 #undef JI_PRIMITIVE_
         JI_PRIMITIVE_COUNT
 } ji_primitive_t;
+static_assert(JI_PRIMITIVE_COUNT <= UINT8_MAX, "a batch has its number in a byte");
 
 /* Whether it is of JI_HOST_PRIMITIVE_LIST: no GPU has it. */
 static inline bool ji_is_host_primitive(ji_primitive_t primitive) {

@@ -30,20 +30,32 @@ __extension__ typedef unsigned __int128 wide_t;
 #define EXTENT_SCALAR(name, of)
 #define EXTENT_RESULT(name, of) extents.result_bytes = RESULT_##of(args->head.type);
 #define EXTENT_VECTOR(name, inc, access, count, read)                                              \
-    EXTENT_ADD(name, IS_##access, 1, JI_COUNT_##count, ji_abs(args->inc))
+    EXTENT_TYPED_VECTOR(name, head.type, inc, access, count, read)
 #define EXTENT_MATRIX(name, ld, access, structure, shape, read)                                    \
-    EXTENT_ADD(name, IS_##access, JI_ROWS_##shape, JI_COLUMNS_##shape, args->ld)
+    EXTENT_TYPED_MATRIX(name, head.type, ld, access, structure, shape, read)
 #define EXTENT_PACKED(name, access, structure, order, read)                                        \
-    EXTENT_ADD(name, IS_##access, batch_packed(args->order), 1, batch_packed(args->order))
-#define EXTENT_ADD(name, is_written, rows_, columns_, ld_)                                         \
+    EXTENT_ADD(name, head.type, IS_##access, batch_packed(args->order), 1,                         \
+               batch_packed(args->order))
+#define EXTENT_LEADING(leading, name, shape)                                                       \
+    batch_add_place(&extents.operands[extents.count - 1], JI_ROWS_##shape, JI_COLUMNS_##shape,     \
+                    args->leading);
+#define EXTENT_TYPED_VECTOR(name, type, inc, access, count, read)                                  \
+    EXTENT_ADD(name, type, IS_##access, 1, JI_COUNT_##count, ji_abs(args->inc))
+#define EXTENT_TYPED_MATRIX(name, type, ld, access, structure, shape, read)                        \
+    EXTENT_ADD(name, type, IS_##access, JI_ROWS_##shape, JI_COLUMNS_##shape, args->ld)
+#define EXTENT_ADD(name, type_, is_written, rows_, columns_, ld_)                                  \
     extents.operands[extents.count++] =                                                            \
         (ji_extent_t){.stride = "stride_" #name,                                                   \
+                      .place = PLACE(stride_##name),                                               \
+                      .type = args->type_,                                                         \
                       .offset = (size_t)((const char *)&args->name - (const char *)args),          \
                       .step = args->batch.stride_##name,                                           \
                       .rows = rows_,                                                               \
                       .columns = columns_,                                                         \
                       .ld = ld_,                                                                   \
                       .written = is_written};
+#define PLACE(stride)                                                                              \
+    (int)((offsetof(ji_batch_t, stride) - offsetof(ji_batch_t, stride_a)) / sizeof(int64_t))
 #define IS_READ false
 #define IS_WRITTEN true
 #define RESULT_ELEMENT(type) ji_sizeof(type)
@@ -57,6 +69,30 @@ __extension__ typedef unsigned __int128 wide_t;
 /* Elements of a packed triangle, which can be addressed. */
 static int64_t batch_packed(int64_t order) {
     return order % 2 == 0 ? order / 2 * (order + 1) : (order + 1) / 2 * order;
+}
+
+/* Elements from the first to the last of one item. */
+static uint64_t batch_last(const ji_extent_t *operand) {
+    return (uint64_t)operand->ld * (uint64_t)(operand->columns - 1) + (uint64_t)operand->rows - 1;
+}
+
+/* What else an operand takes, as it lies after the call. With other distances between its columns
+ * that is all from the first element to the last. */
+static void batch_add_place(ji_extent_t *operand, int64_t rows, int64_t columns, int64_t ld) {
+    ji_extent_t later = *operand;
+    later.rows = rows, later.columns = columns, later.ld = ld;
+    if (rows == 0 || columns == 0)
+        return;
+
+    if (ld == operand->ld) {
+        operand->rows = ji_max(rows, operand->rows);
+        operand->columns = ji_max(columns, operand->columns);
+        return;
+    }
+
+    const uint64_t last = batch_last(operand), last_later = batch_last(&later);
+    operand->rows = operand->ld = (int64_t)(last > last_later ? last : last_later) + 1;
+    operand->columns = 1;
 }
 
 #define EXTENTS(routine, level)                                                                    \
@@ -82,11 +118,6 @@ static uint64_t batch_first_landing(uint64_t a, uint64_t m, uint64_t low, uint64
 
     const uint64_t rounds = batch_first_landing(m % a, a, (a - high % a) % a, (a - low % a) % a);
     return (uint64_t)((low + (wide_t)m * rounds + a - 1) / a);
-}
-
-/* Elements from the first to the last of one item. */
-static uint64_t batch_last(const ji_extent_t *operand) {
-    return (uint64_t)operand->ld * (uint64_t)(operand->columns - 1) + (uint64_t)operand->rows - 1;
 }
 
 /* Whether two of the items share an element. Item x begins x |step| after the first and is a block
@@ -178,6 +209,9 @@ bool ji_batch_goes_on(jhandle_t *handle, void *block, jstatus_t *status) {
     }
 
     batch->result_bytes = (uint8_t)extents.result_bytes;
+    for (int i = 0; i < extents.count; i++)
+        batch->element_bytes[extents.operands[i].place] =
+            (uint8_t)jdatatype_bytes(extents.operands[i].type);
     batch_drop_empty(block, &extents);
     batch_take_threads(handle, head, batch);
     return true;
@@ -302,7 +336,7 @@ jstatus_t ji_enqueue_batch(jhandle_t *handle, ji_primitive_t primitive, void *bl
     if (handle->device->kind != JDEVICE_HOST)
         return batch_on_device(handle, primitive, block, block_bytes);
 
-    ((ji_any_block_t *)block)->any.batch.primitive = (int32_t)primitive;
+    ((ji_any_block_t *)block)->any.batch.primitive = (uint8_t)primitive;
     if (JI_LIKELY(handle->runs_inline)) {
         ji_host_batch(block);
         return JSTATUS_SUCCESS;

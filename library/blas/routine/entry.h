@@ -194,18 +194,23 @@ static inline void ji_clear_matmat(ji_matmat_t *args) {
     JI_FUNCTIONS_##routine(JI_ENTRY, block) JI_FUNCTIONS_##routine(JI_ENTRY_BATCHED, block)
 #define JI_ENTRIES_AT_ONCE(routine, block)                                                         \
     JI_FUNCTIONS_##routine(JI_ENTRY_AT_ONCE, block) JI_FUNCTIONS_##routine(JI_ENTRY_BATCHED, block)
-#define JI_ENTRIES_OF_TYPES(routine, block) JI_FUNCTIONS_##routine(JI_ENTRY_OF_TYPES, block)
+#define JI_ENTRIES_OF_TYPES(routine, block)                                                        \
+    JI_FUNCTIONS_##routine(JI_ENTRY_OF_TYPES, block)                                               \
+        JI_FUNCTIONS_##routine(JI_ENTRY_OF_TYPES_BATCHED, block)
 #define JI_ENTRIES_PLAIN(routine, block) JI_FUNCTIONS_##routine(JI_ENTRY, block)
 
 /* The batched forms of one. They share a copy of the call function, so the rest of the block is
  * cleared. */
 #define JI_ENTRY_BATCHED(block, routine, t, function)                                              \
-    JI_ENTRY_OF(POINTERS, block, routine, t, function)                                             \
-    JI_ENTRY_OF(STRIDED, block, routine, t, function)
-#define JI_ENTRY_OF(form_, block, routine, t, function)                                            \
+    JI_ENTRY_OF(POINTERS, JI_TYPE_##t, block, routine, t, function)                                \
+    JI_ENTRY_OF(STRIDED, JI_TYPE_##t, block, routine, t, function)
+#define JI_ENTRY_OF_TYPES_BATCHED(block, routine, t, function)                                     \
+    JI_ENTRY_OF(POINTERS, ji_computed_type(compute_type), block, routine, t, function)             \
+    JI_ENTRY_OF(STRIDED, ji_computed_type(compute_type), block, routine, t, function)
+#define JI_ENTRY_OF(form_, of_type, block, routine, t, function)                                   \
     jstatus_t JI_NAME_OF(form_, jblas_##function)(                                                 \
         jhandle_t * handle JI_ARGUMENTS_OF(form_, routine, JI_PARAMETER, t)) {                     \
-        ji_##block##_t args = {.head = {.type = JI_TYPE_##t,                                       \
+        ji_##block##_t args = {.head = {.type = of_type,                                           \
                                         .form = JI_FORM_##form_,                                   \
                                         .row = &JI_NAME_OF(form_, ji_row_##routine)},              \
                                .batch.level = JI_LEVEL_##block};                                   \

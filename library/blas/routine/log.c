@@ -56,6 +56,7 @@ static const word_t words[] = {
     {"b", NULL, "B"},
     {"ldb", "--ldb", NULL},
     {"stride_b", "--stride_b", NULL},
+    {"stride_bp", "--stride_b", NULL},
     {"c", NULL, "C"},
     {"ldc", "--ldc", NULL},
     {"stride_c", "--stride_c", NULL},

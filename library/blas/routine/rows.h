@@ -172,6 +172,11 @@ static inline int64_t ji_band_rows(int64_t kl, int64_t ku) {
 #define JI_POINTERS_MATRIX(X, t, name, ld, access, ...)                                            \
     X(t, MATRIX, name, ld, access##_EACH, __VA_ARGS__)
 #define JI_POINTERS_PACKED(X, t, name, access, ...) X(t, PACKED, name, access##_EACH, __VA_ARGS__)
+#define JI_POINTERS_LEADING(X, t, ...) X(t, LEADING, __VA_ARGS__)
+#define JI_POINTERS_TYPED_VECTOR(X, t, name, type, inc, access, ...)                               \
+    X(t, TYPED_VECTOR, name, type, inc, access##_EACH, __VA_ARGS__)
+#define JI_POINTERS_TYPED_MATRIX(X, t, name, type, ld, access, ...)                                \
+    X(t, TYPED_MATRIX, name, type, ld, access##_EACH, __VA_ARGS__)
 
 #define JI_STRIDED(xt, kind, ...) JI_STRIDED_##kind(JI_FIRST xt, JI_SECOND xt, __VA_ARGS__)
 #define JI_STRIDED_ENUM(X, t, ...) X(t, ENUM, __VA_ARGS__)
@@ -182,6 +187,11 @@ static inline int64_t ji_band_rows(int64_t kl, int64_t ku) {
 #define JI_STRIDED_VECTOR(X, t, name, ...) X(t, VECTOR, name, __VA_ARGS__) X(t, STRIDE, name)
 #define JI_STRIDED_MATRIX(X, t, name, ...) X(t, MATRIX, name, __VA_ARGS__) X(t, STRIDE, name)
 #define JI_STRIDED_PACKED(X, t, name, ...) X(t, PACKED, name, __VA_ARGS__) X(t, STRIDE, name)
+#define JI_STRIDED_LEADING(X, t, ...) X(t, LEADING, __VA_ARGS__)
+#define JI_STRIDED_TYPED_VECTOR(X, t, name, ...)                                                   \
+    X(t, TYPED_VECTOR, name, __VA_ARGS__) X(t, STRIDE, name)
+#define JI_STRIDED_TYPED_MATRIX(X, t, name, ...)                                                   \
+    X(t, TYPED_MATRIX, name, __VA_ARGS__) X(t, STRIDE, name)
 
 #define JI_NAME_OF(form, name) JI_NAME_OF_##form(name)
 #define JI_NAME_OF_PLAIN(name) name
@@ -198,15 +208,14 @@ static inline int64_t ji_band_rows(int64_t kl, int64_t ku) {
 #define JI_SDCZ(X, context, routine) JI_SD(X, context, routine) JI_CZ(X, context, routine)
 
 /* X(routine, level): level 1, 2 or 3 says which block; 0 is of level 1, without vectors. There are
- * those with batched forms and the plain ones, without; of both those that all devices have, and
- * those of the host alone, which a GPU answers with not implemented. */
+ * those with batched forms and the plain ones, without; of the former those that all devices have,
+ * and those of the host alone, which a GPU answers with not implemented. */
 #define JI_ROUTINE_LIST(X) JI_BATCHED_ROUTINE_LIST(X) JI_PLAIN_ROUTINE_LIST(X)
 #define JI_BATCHED_ROUTINE_LIST(X) JI_COMMON_ROUTINE_LIST(X) JI_HOST_ROUTINE_LIST(X)
-#define JI_PLAIN_ROUTINE_LIST(X) JI_COMMON_PLAIN_ROUTINE_LIST(X) JI_HOST_PLAIN_ROUTINE_LIST(X)
-#define JI_COMMON_PLAIN_ROUTINE_LIST(X)                                                            \
+#define JI_PLAIN_ROUTINE_LIST(X)                                                                   \
     X(rotg, 0)                                                                                     \
     X(rotmg, 0)
-#define JI_HOST_PLAIN_ROUTINE_LIST(X)                                                              \
+#define JI_HOST_ROUTINE_LIST(X)                                                                    \
     X(dgmm, 3)                                                                                     \
     X(omatcopy, 3)                                                                                 \
     X(imatcopy, 3)                                                                                 \
@@ -220,8 +229,7 @@ static inline int64_t ji_band_rows(int64_t kl, int64_t ku) {
     X(scal_ex, 1)                                                                                  \
     X(rot_ex, 1)                                                                                   \
     X(gemm_ex, 3)                                                                                  \
-    X(trsm_ex, 3)
-#define JI_HOST_ROUTINE_LIST(X)                                                                    \
+    X(trsm_ex, 3)                                                                                  \
     X(symv_complex, 2)                                                                             \
     X(syr_complex, 2)                                                                              \
     X(syr2_complex, 2)                                                                             \

@@ -18,4 +18,4 @@ JI_CALL dgmm_call(jhandle_t *handle, void *block) {
     return ji_run(handle, JI_DGMM, args);
 }
 
-JI_ENTRIES_PLAIN(dgmm, matmat)
+JI_ENTRIES(dgmm, matmat)

@@ -5,6 +5,7 @@
  * square whose leading dimension stays; so there is a rung that holds it meanwhile, and one that
  * does without. */
 
+#include "blas/algorithms/product.h"
 #include "blas/routine/entry.h"
 
 static bool imatcopy_is_planned(const jhandle_t *handle, const ji_matmat_t *args) {
@@ -13,9 +14,13 @@ static bool imatcopy_is_planned(const jhandle_t *handle, const ji_matmat_t *args
            args->m > 1 && args->n > 1;
 }
 
+static size_t imatcopy_bytes(const ji_matmat_t *args) {
+    return (size_t)args->m * (size_t)args->n * ji_sizeof(args->head.type);
+}
+
 static void imatcopy_plan(jplan_t *plan, const jhandle_t *handle, const void *block) {
     const ji_matmat_t *args = block;
-    const size_t bytes = (size_t)args->m * (size_t)args->n * ji_sizeof(args->head.type);
+    const size_t bytes = ji_panels_of_threads(args, imatcopy_bytes(args));
 
     jplan_init(plan, handle, ji_routine_name(&args->head), "mn",
                (const int64_t[]){args->m, args->n});
@@ -27,6 +32,7 @@ static void imatcopy_plan(jplan_t *plan, const jhandle_t *handle, const void *bl
 static jstatus_t imatcopy_run(jhandle_t *handle, const void *block, const jborrow_t *ws) {
     ji_matmat_t args = *(const ji_matmat_t *)block;
     args.panels = ws->ptr[0];
+    args.panel_bytes = imatcopy_bytes(&args);
     return ji_run(handle, JI_IMATCOPY, &args);
 }
 
@@ -44,4 +50,4 @@ JI_CALL imatcopy_call(jhandle_t *handle, void *block) {
     return ji_run_plan(handle, args, imatcopy_plan, imatcopy_run);
 }
 
-JI_ENTRIES_PLAIN(imatcopy, matmat)
+JI_ENTRIES(imatcopy, matmat)

@@ -19,4 +19,4 @@ JI_CALL omatcopy_call(jhandle_t *handle, void *block) {
     return ji_run(handle, JI_OMATCOPY, args);
 }
 
-JI_ENTRIES_PLAIN(omatcopy, matmat)
+JI_ENTRIES(omatcopy, matmat)

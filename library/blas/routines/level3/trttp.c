@@ -31,5 +31,5 @@ JI_CALL tpttr_call(jhandle_t *handle, void *block) {
     return ji_run(handle, JI_TPTTR, args);
 }
 
-JI_ENTRIES_PLAIN(trttp, matmat)
-JI_ENTRIES_PLAIN(tpttr, matmat)
+JI_ENTRIES(trttp, matmat)
+JI_ENTRIES(tpttr, matmat)
