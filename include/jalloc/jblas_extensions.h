@@ -66,7 +66,7 @@ JALLOC_API jstatus_t jblas_zgeam(jhandle_t *handle, jblas_operation_t transa,
 
 /** C = diag(x) A (left) or A diag(x) (right): row i or column j of A times an element of x. A, C:
  * m x n. x: m (left) or n elements, incx apart, backwards if that is negative; 0: x is one element,
- * for all of them. C may be A (with lda = ldc). On a GPU not implemented. Workspace: none. */
+ * for all of them. C may be A (with lda = ldc). Workspace: none. */
 JALLOC_API jstatus_t jblas_sdgmm(jhandle_t *handle, jblas_side_t side, int64_t m, int64_t n,
                                  const float *a, int64_t lda, const float *x, int64_t incx,
                                  float *c, int64_t ldc);
@@ -82,8 +82,8 @@ JALLOC_API jstatus_t jblas_zdgmm(jhandle_t *handle, jblas_side_t side, int64_t m
 
 /** B = alpha op(A). A: m x n; B: m x n, or n x m where op transposes; op may be JBLAS_CONJUGATE,
  * which does not. alpha = 0: B is zeros, A is not read; alpha = 1: elements are copied as they are,
- * infinities and NaN, too. A and B must not overlap; jblas_dimatcopy works in place. On a GPU not
- * implemented. Workspace: none. */
+ * infinities and NaN, too. A and B must not overlap; jblas_dimatcopy works in place. Workspace:
+ * none. */
 JALLOC_API jstatus_t jblas_somatcopy(jhandle_t *handle, jblas_operation_t trans, int64_t m,
                                      int64_t n, const float *alpha, const float *a, int64_t lda,
                                      float *b, int64_t ldb);
@@ -101,8 +101,8 @@ JALLOC_API jstatus_t jblas_zomatcopy(jhandle_t *handle, jblas_operation_t trans,
 
 /** A = alpha op(A) in place. A: m x n with lda; afterwards m x n, or n x m where op transposes,
  * with ldb. Places of A that the result has not keep what is in them. alpha and op as
- * jblas_domatcopy. On a GPU not implemented. Workspace: none without a transposition, and for a
- * square whose lda = ldb. Otherwise, with the same bits, rungs "copy", the bytes of A's elements,
+ * jblas_domatcopy. Workspace: none without a transposition (on a GPU: with lda = ldb, too), and for
+ * a square whose lda = ldb. Otherwise, with the same bits, rungs "copy", the bytes of A's elements,
  * and "in place", none: element by element, many times slower. */
 JALLOC_API jstatus_t jblas_simatcopy(jhandle_t *handle, jblas_operation_t trans, int64_t m,
                                      int64_t n, const float *alpha, float *a, int64_t lda,
@@ -118,8 +118,8 @@ JALLOC_API jstatus_t jblas_zimatcopy(jhandle_t *handle, jblas_operation_t trans,
                                      int64_t lda, int64_t ldb);
 
 /** Packs a triangle: BP = that of A, column by column, of n (n + 1) / 2 elements. A: triangular of
- * order n, lda >= max(1, n); the other triangle is not read. They must not overlap. On a GPU not
- * implemented. Workspace: none. */
+ * order n, lda >= max(1, n); the other triangle is not read. They must not overlap. Workspace:
+ * none. */
 JALLOC_API jstatus_t jblas_strttp(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, const float *a,
                                   int64_t lda, float *bp);
 JALLOC_API jstatus_t jblas_dtrttp(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, const double *a,
@@ -129,8 +129,8 @@ JALLOC_API jstatus_t jblas_ctrttp(jhandle_t *handle, jblas_uplo_t uplo, int64_t 
 JALLOC_API jstatus_t jblas_ztrttp(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
                                   const jcomplex_f64_t *a, int64_t lda, jcomplex_f64_t *bp);
 
-/** The way back: A's triangle = BP; the other one is not touched. Shapes as jblas_dtrttp. On a GPU
- * not implemented. Workspace: none. */
+/** The way back: A's triangle = BP; the other one is not touched. Shapes as jblas_dtrttp. Workspace:
+ * none. */
 JALLOC_API jstatus_t jblas_stpttr(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, const float *bp,
                                   float *a, int64_t lda);
 JALLOC_API jstatus_t jblas_dtpttr(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, const double *bp,

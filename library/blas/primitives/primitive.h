@@ -242,7 +242,7 @@ typedef struct ji_matmat { /* level 3, extensions, solvers */
     int64_t ldc;
     int64_t *info; /* trtri, potrf */
     /* The host's: workspace for packed panels (algorithms/product.h), aligned to 64 bytes; NULL: in
-     * place. Elsewhere not looked at. */
+     * place. Elsewhere imatcopy's alone. */
     void *panels;
     size_t panel_bytes;
     /* Where types are arguments, head.type is the last. */
@@ -317,6 +317,11 @@ static_assert(sizeof(ji_matmat_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copie
     X(TRTRI, trtri)               /* ji_matmat_t; sets *info */                                    \
     X(SPLIT, split)               /* ji_split_t, see split.h */                                    \
     X(MERGE, merge)               /* ji_merge_t */                                                 \
+    X(DGMM, dgmm)                                                                                  \
+    X(OMATCOPY, omatcopy)                                                                          \
+    X(IMATCOPY, imatcopy) /* panels: room for A, or NULL */                                        \
+    X(TRTTP, trttp)                                                                                \
+    X(TPTTR, tpttr)                                                                                \
     X(GEMM_HALF, gemm_half) /* ji_matmat_t: A, B, C of type F16 or BF16, sums and scalars float */
 
 /* Of the host alone: ji_matmat_t, where nothing else is said. A routine that runs one on a GPU
@@ -335,11 +340,6 @@ static_assert(sizeof(ji_matmat_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copie
     X(SKEWSYMV, skewsymv) /* skew-symmetric and of real types, these two */                        \
     X(SKEWSYR2, skewsyr2)                                                                          \
     X(POTRF, potrf) /* level 3: ji_matmat_t; as TRTRI */                                           \
-    X(DGMM, dgmm)                                                                                  \
-    X(OMATCOPY, omatcopy)                                                                          \
-    X(IMATCOPY, imatcopy) /* panels: room for A, or NULL */                                        \
-    X(TRTTP, trttp)                                                                                \
-    X(TPTTR, tpttr)                                                                                \
     X(SKEWSYMM, skewsymm)                                                                          \
     X(SKEWSYR2K, skewsyr2k)                                                                        \
     X(HERKX, herkx)                                                                                \

@@ -216,11 +216,6 @@ static inline int64_t ji_band_rows(int64_t kl, int64_t ku) {
     X(rotg, 0)                                                                                     \
     X(rotmg, 0)
 #define JI_HOST_ROUTINE_LIST(X)                                                                    \
-    X(dgmm, 3)                                                                                     \
-    X(omatcopy, 3)                                                                                 \
-    X(imatcopy, 3)                                                                                 \
-    X(trttp, 3)                                                                                    \
-    X(tpttr, 3)                                                                                    \
     X(axpy_ex, 1)                                                                                  \
     X(dot_ex, 1)                                                                                   \
     X(dotc_ex, 1)                                                                                  \
@@ -298,6 +293,11 @@ static inline int64_t ji_band_rows(int64_t kl, int64_t ku) {
     X(trtri, 3)                                                                                    \
     X(geam, 3)                                                                                     \
     X(potrf, 3)                                                                                    \
+    X(dgmm, 3)                                                                                     \
+    X(omatcopy, 3)                                                                                 \
+    X(imatcopy, 3)                                                                                 \
+    X(trttp, 3)                                                                                    \
+    X(tpttr, 3)                                                                                    \
     X(potrs, 3)
 
 #endif

@@ -25,7 +25,7 @@
  *   narrow.h half.cu precision.cu  products of narrow numbers, and float by several of them
  *   tile.h triangle.cu factor.cu   triangles by tiles: inverses, Cholesky's base
  *   triangular.cu                  trmm and trsm by substitution
- *   matrix.cu                      matrices without products
+ *   matrix.h matrix.cu move.cu     matrices without products
  *   vendor_*                       the vendor's library: vendor_blas.h
  *
  * What always holds. Sums are added in an order that the sizes decide, without atomics, so each run

@@ -4,54 +4,12 @@
 /* Matrices without products: geam, scale_matrix, triangle_clear, split and merge for gemm3m,
  * set_info. All are bound by memory.
  *
- * A block of 32 x 8 threads takes tiles of 32 x 32 elements until there are none; neighbouring
- * threads have neighbouring rows. A transposed operand of geam is read along its own columns and
- * turned in shared memory; what is not transposed is read by the thread that writes the same
- * element of C, so C may be that operand. */
-
-#include "gpu/blas/blas.h"
-#include "gpu/blas/group.h"
+ * By tiles (matrix.h). A transposed operand of geam is read along its own columns and turned in
+ * shared memory; what is not transposed is read by the thread that writes the same element of C, so
+ * C may be that operand. */
 
 #include "blas/primitives/split.h"
-
-static int64_t matrix_tiles(int64_t size) { return (size + GROUP_ACROSS - 1) / GROUP_ACROSS; }
-static unsigned matrix_blocks(int64_t m, int64_t n) {
-    return gpu_blocks(matrix_tiles(m) * matrix_tiles(n), 1, GPU_GRID_MOST);
-}
-
-/* ---- One element after the other ---- */
-
-/* DO has start(), which reads the scalars and says whether there is anything to do, and at(i,
- * j). */
-template <typename DO>
-static __global__ void __launch_bounds__(GROUP_THREADS)
-    matrix_each_kernel(DO action, int64_t m, int64_t n) {
-    if (!action.start())
-        return;
-
-    const int across = (int)threadIdx.x % GROUP_ACROSS, down = (int)threadIdx.x / GROUP_ACROSS;
-    const int64_t high = (m + GROUP_ACROSS - 1) / GROUP_ACROSS,
-                  wide = (n + GROUP_ACROSS - 1) / GROUP_ACROSS;
-
-    for (int64_t tile = blockIdx.x; tile < high * wide; tile += gridDim.x) {
-        const int64_t i = tile % high * GROUP_ACROSS + across, left = tile / high * GROUP_ACROSS;
-        const int64_t right = left + GROUP_ACROSS < n ? left + GROUP_ACROSS : n;
-        if (i < m)
-            for (int64_t j = left + down; j < right; j += GROUP_DOWN)
-                action.at(i, j);
-    }
-}
-
-template <typename DO>
-static jstatus_t matrix_each(const gpu_call_t *call, const DO &action, int64_t m, int64_t n,
-                             const char *name) {
-    if (m <= 0 || n <= 0)
-        return JSTATUS_SUCCESS;
-
-    GPU_LAUNCH((matrix_each_kernel<DO>), matrix_blocks(m, n), GROUP_THREADS, call->stream, action,
-               m, n);
-    return gpu_check_launch(call->device, name);
-}
+#include "gpu/blas/matrix.h"
 
 /* B = alpha B, zeros for alpha 0 whatever B holds; or nothing but the latter. */
 template <typename T> struct matrix_scale {
@@ -224,8 +182,7 @@ static __global__ void __launch_bounds__(GROUP_THREADS) matrix_geam_kernel(matri
     const bool with_a = !is_zero(alpha), with_b = !is_zero(beta);
     const bool turn_a = with_a && call.a.turned, turn_b = with_b && call.b.turned;
     const int across = (int)threadIdx.x % GROUP_ACROSS, down = (int)threadIdx.x / GROUP_ACROSS;
-    const int64_t high = (call.m + GROUP_ACROSS - 1) / GROUP_ACROSS,
-                  wide = (call.n + GROUP_ACROSS - 1) / GROUP_ACROSS;
+    const int64_t high = matrix_tiles(call.m), wide = matrix_tiles(call.n);
 
     for (int64_t tile = blockIdx.x; tile < high * wide; tile += gridDim.x) {
         const int64_t top = tile % high * GROUP_ACROSS, left = tile / high * GROUP_ACROSS;

@@ -55,14 +55,13 @@ template <typename T> static inline stored_t<T> stored_triangle_band(const ji_ma
     return stored_band<T>(args, lower ? args->k : 0, lower ? 0 : args->k);
 }
 
+template <typename T>
+static inline stored_t<T> stored_packed(const void *ap, jblas_uplo_t uplo, int64_t n) {
+    const bool lower = uplo == JBLAS_LOWER;
+    return stored_t<T>{(T *)const_cast<void *>(ap), 1, lower ? n - 1 : 1, lower ? -1 : 1, n, n};
+}
 template <typename T> static inline stored_t<T> stored_packed(const ji_matvec_t *args) {
-    const bool lower = args->uplo == JBLAS_LOWER;
-    return stored_t<T>{(T *)const_cast<void *>(args->ap),
-                       1,
-                       lower ? args->n - 1 : 1,
-                       lower ? -1 : 1,
-                       args->n,
-                       args->n};
+    return stored_packed<T>(args->ap, args->uplo, args->n);
 }
 
 /* What a kernel is given: pointers to elements 0. */

@@ -3,15 +3,17 @@
 
 /* A = alpha op(A), in place. What becomes of a matrix that is transposed lies elsewhere, but for a
  * square whose leading dimension stays; so there is a rung that holds it meanwhile, and one that
- * does without. */
+ * does without. On a GPU it is the same with columns that come to lie closer, or farther apart,
+ * which the host moves one after the other. */
 
 #include "blas/algorithms/product.h"
 #include "blas/routine/entry.h"
 
 static bool imatcopy_is_planned(const jhandle_t *handle, const ji_matmat_t *args) {
-    const bool stays = args->m == args->n && args->lda == args->ldb;
-    return handle->device->kind == JDEVICE_HOST && ji_is_transposed(args->trans) && !stays &&
-           args->m > 1 && args->n > 1;
+    const bool is_host = handle->device->kind == JDEVICE_HOST, same_ld = args->lda == args->ldb;
+    const bool by_itself =
+        ji_is_transposed(args->trans) ? args->m == args->n && same_ld : is_host || same_ld;
+    return !by_itself && args->m > 1 && args->n > 1;
 }
 
 static size_t imatcopy_bytes(const ji_matmat_t *args) {
