@@ -91,18 +91,17 @@ class Statuses(Listed):
 
 
 class Families(Directive):
-    """A table of the families of BLAS: how many of their routines there are, on the host, on GPUs and in batches, and which
-    lack."""
+    """A table of the families of BLAS: how many of their routines there are, and in batches, and which lack."""
 
     def run(self):
-        rows = [["Family", "Host", "GPUs", "Batched", "Not there yet"]]
+        rows = [["Family", "Host and GPUs", "Batched", "Not there yet"]]
         for family in families.families(tree.Tree(SOURCE)):
             total = len(family.have) + len(family.lacking)
             if total:
-                rows.append([family.title, f"{len(family.have)} of {total}", f"{len(family.on_gpus)} of {total}",
+                rows.append([family.title, f"{len(family.have)} of {total}",
                              f"{len(family.batched)} of {total}", " ".join(family.lacking)])
         group = nodes.tgroup(cols=len(rows[0]))
-        group += [nodes.colspec(colwidth=width) for width in (3, 1, 1, 1, 5)]
+        group += [nodes.colspec(colwidth=width) for width in (3, 1, 1, 5)]
         lines = [nodes.row("", *(nodes.entry("", nodes.paragraph("", text)) for text in row)) for row in rows]
         group += [nodes.thead("", lines[0]), nodes.tbody("", *lines[1:])]
         return [nodes.table("", group)]

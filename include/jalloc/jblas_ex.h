@@ -29,7 +29,7 @@
  * - invalid value: a number that is no type; an operand that the compute type cannot hold, such as
  *   f64 in f32, a complex one in a real type, a fraction in an integer.
  * - not implemented: what else is not in the table, such as sums in f16, integers in f32, a real
- *   operand of a complex product, or trsm_ex of two types; and all of these routines on a GPU. */
+ *   operand of a complex product, or trsm_ex of two types. */
 
 #include <stdint.h>
 
@@ -64,8 +64,8 @@ JALLOC_API jstatus_t jblas_rot_ex(jhandle_t *handle, int64_t n, void *x, jdataty
                                   const void *c, const void *s, jdatatype_t cs_type,
                                   jdatatype_t compute_type);
 
-/** *result = x^T y, in a fixed order, by one thread where the types are several. The result is of
- * the compute type. */
+/** *result = x^T y, in a fixed order, on the host by one thread where the types are several. The
+ * result is of the compute type. Workspace of this and the next three: as jblas_sdot. */
 JALLOC_API jstatus_t jblas_dot_ex(jhandle_t *handle, int64_t n, const void *x, jdatatype_t x_type,
                                   int64_t incx, const void *y, jdatatype_t y_type, int64_t incy,
                                   void *result, jdatatype_t compute_type);

@@ -129,8 +129,8 @@ JALLOC_API jstatus_t jblas_ctrttp(jhandle_t *handle, jblas_uplo_t uplo, int64_t 
 JALLOC_API jstatus_t jblas_ztrttp(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
                                   const jcomplex_f64_t *a, int64_t lda, jcomplex_f64_t *bp);
 
-/** The way back: A's triangle = BP; the other one is not touched. Shapes as jblas_dtrttp. Workspace:
- * none. */
+/** The way back: A's triangle = BP; the other one is not touched. Shapes as jblas_dtrttp.
+ * Workspace: none. */
 JALLOC_API jstatus_t jblas_stpttr(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, const float *bp,
                                   float *a, int64_t lda);
 JALLOC_API jstatus_t jblas_dtpttr(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, const double *bp,

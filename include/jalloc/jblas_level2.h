@@ -75,7 +75,7 @@ JALLOC_API jstatus_t jblas_dsymv(jhandle_t *handle, jblas_uplo_t uplo, int64_t n
                                  const double *alpha, const double *a, int64_t lda, const double *x,
                                  int64_t incx, const double *beta, double *y, int64_t incy);
 
-/** The same of complex types, without conjugation. Not on GPUs. */
+/** The same of complex types, without conjugation. */
 JALLOC_API jstatus_t jblas_csymv(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
                                  const jcomplex_f32_t *alpha, const jcomplex_f32_t *a, int64_t lda,
                                  const jcomplex_f32_t *x, int64_t incx, const jcomplex_f32_t *beta,
@@ -86,7 +86,7 @@ JALLOC_API jstatus_t jblas_zsymv(jhandle_t *handle, jblas_uplo_t uplo, int64_t n
                                  jcomplex_f64_t *y, int64_t incy);
 
 /** y = alpha A x + beta y. A: skew-symmetric of order n, A^T = -A, one triangle read without its
- * diagonal, which stands for zeros; lda >= max(1, n). Not on GPUs. */
+ * diagonal, which stands for zeros; lda >= max(1, n). */
 JALLOC_API jstatus_t jblas_sskewsymv(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
                                      const float *alpha, const float *a, int64_t lda,
                                      const float *x, int64_t incx, const float *beta, float *y,
@@ -114,7 +114,7 @@ JALLOC_API jstatus_t jblas_dsyr(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
                                 const double *alpha, const double *x, int64_t incx, double *a,
                                 int64_t lda);
 
-/** The same of complex types, without conjugation: alpha is complex. Not on GPUs. */
+/** The same of complex types, without conjugation: alpha is complex. */
 JALLOC_API jstatus_t jblas_csyr(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
                                 const jcomplex_f32_t *alpha, const jcomplex_f32_t *x, int64_t incx,
                                 jcomplex_f32_t *a, int64_t lda);
@@ -140,7 +140,7 @@ JALLOC_API jstatus_t jblas_dsyr2(jhandle_t *handle, jblas_uplo_t uplo, int64_t n
                                  const double *alpha, const double *x, int64_t incx,
                                  const double *y, int64_t incy, double *a, int64_t lda);
 
-/** The same of complex types, without conjugation. Not on GPUs. */
+/** The same of complex types, without conjugation. */
 JALLOC_API jstatus_t jblas_csyr2(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
                                  const jcomplex_f32_t *alpha, const jcomplex_f32_t *x, int64_t incx,
                                  const jcomplex_f32_t *y, int64_t incy, jcomplex_f32_t *a,
@@ -151,7 +151,7 @@ JALLOC_API jstatus_t jblas_zsyr2(jhandle_t *handle, jblas_uplo_t uplo, int64_t n
                                  int64_t lda);
 
 /** A = -alpha x y^T + alpha y x^T + A. A: skew-symmetric of order n, one triangle updated without
- * its diagonal, which is not touched; lda >= max(1, n). Not on GPUs. */
+ * its diagonal, which is not touched; lda >= max(1, n). */
 JALLOC_API jstatus_t jblas_sskewsyr2(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
                                      const float *alpha, const float *x, int64_t incx,
                                      const float *y, int64_t incy, float *a, int64_t lda);

@@ -119,8 +119,10 @@ JALLOC_API jstatus_t jblas_bgemm(jhandle_t *handle, jblas_operation_t transa,
 
 /** As jblas_cgemm() by three real products instead of four, whatever the size and the handle's
  * accuracy, which for it is normwise: imaginary parts err in proportion to all of |A||B|, and an
- * infinity may become NaN. The name of cuBLAS, OpenBLAS and MKL. Not on GPUs: there and here
- * jblas_cgemm() chooses this way for itself where accuracy is normwise. Workspace: panels. */
+ * infinity may become NaN. The name of cuBLAS, OpenBLAS and MKL; jblas_cgemm() chooses this way for
+ * itself where accuracy is normwise. Workspace: on the host panels. On a GPU "3m" the parts of A
+ * and of at most 4096 columns of B and C, as jblas_cgemm; "plain" none: then it is jblas_cgemm's
+ * product, and errs as that. */
 JALLOC_API jstatus_t jblas_cgemm3m(jhandle_t *handle, jblas_operation_t transa,
                                    jblas_operation_t transb, int64_t m, int64_t n, int64_t k,
                                    const jcomplex_f32_t *alpha, const jcomplex_f32_t *a,
@@ -163,8 +165,7 @@ JALLOC_API jstatus_t jblas_zhemm(jhandle_t *handle, jblas_side_t side, jblas_upl
                                  const jcomplex_f64_t *beta, jcomplex_f64_t *c, int64_t ldc);
 
 /** As jblas_dsymm with A skew-symmetric, A^T = -A: one triangle is read without its diagonal, which
- * stands for zeros (an infinity of B in its row, or column, is NaN). Not on GPUs. Workspace:
- * panels. */
+ * stands for zeros (an infinity of B in its row, or column, is NaN). Workspace: panels. */
 JALLOC_API jstatus_t jblas_sskewsymm(jhandle_t *handle, jblas_side_t side, jblas_uplo_t uplo,
                                      int64_t m, int64_t n, const float *alpha, const float *a,
                                      int64_t lda, const float *b, int64_t ldb, const float *beta,
@@ -240,7 +241,7 @@ JALLOC_API jstatus_t jblas_zher2k(jhandle_t *handle, jblas_uplo_t uplo, jblas_op
 
 /** C = -alpha A B^T + alpha B A^T + beta C (trans N: A and B are n x k) or -alpha A^T B + alpha B^T
  * A + beta C (T or C: they are k x n). C: skew-symmetric of order n, one triangle updated without
- * its diagonal, which is not touched. Not on GPUs. Workspace: panels. */
+ * its diagonal, which is not touched. Workspace: panels. */
 JALLOC_API jstatus_t jblas_sskewsyr2k(jhandle_t *handle, jblas_uplo_t uplo, jblas_operation_t trans,
                                       int64_t n, int64_t k, const float *alpha, const float *a,
                                       int64_t lda, const float *b, int64_t ldb, const float *beta,
@@ -322,7 +323,7 @@ JALLOC_API jstatus_t jblas_zsyrkx(jhandle_t *handle, jblas_uplo_t uplo, jblas_op
 /** C = alpha A B^H + beta C (trans N: A and B are n x k) or alpha A^H B + beta C (C: they are k x
  * n), beta real, for a product that is known to be Hermitian: one triangle of C, of order n, is
  * updated, and imaginary parts of the diagonal are set to 0 (beta = 1 and alpha or k is 0: a no-op,
- * as herk). The plain transpose is an invalid value. Not on GPUs. Workspace: panels. */
+ * as herk). The plain transpose is an invalid value. Workspace: panels. */
 JALLOC_API jstatus_t jblas_cherkx(jhandle_t *handle, jblas_uplo_t uplo, jblas_operation_t trans,
                                   int64_t n, int64_t k, const jcomplex_f32_t *alpha,
                                   const jcomplex_f32_t *a, int64_t lda, const jcomplex_f32_t *b,

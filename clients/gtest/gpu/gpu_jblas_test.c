@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-JTEST_EACH_COMMON_FUNCTION(GpuJblas, RandomArguments) {
+JTEST_EACH_FUNCTION(GpuJblas, RandomArguments) {
     jhandle_t *handle = gpu_make_handle();
     jstream_t *stream = NULL;
     JASSERT_OK(jstream_create(gpu_device(), &stream));
@@ -27,7 +27,7 @@ JTEST_EACH_COMMON_FUNCTION(GpuJblas, RandomArguments) {
     JEXPECT_OK(jstream_destroy(stream));
 }
 
-JTEST_EACH_COMMON_FUNCTION(GpuJblas, LargeSizes) {
+JTEST_EACH_FUNCTION(GpuJblas, LargeSizes) {
     static const int64_t low[] = {0, 4000, 130, 90}, high[] = {0, 20000, 300, 150}; /* by level */
     const int level = param->routine->level;
     jhandle_t *handle = gpu_make_handle();
@@ -39,7 +39,7 @@ JTEST_EACH_COMMON_FUNCTION(GpuJblas, LargeSizes) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-JTEST_EACH_COMMON_FUNCTION(GpuJblas, ZeroScalarsReadNothing) {
+JTEST_EACH_FUNCTION(GpuJblas, ZeroScalarsReadNothing) {
     jhandle_t *handle = gpu_make_handle();
     blas_zero_scalars_read_nothing(handle, param, gpu_blas_call);
     JEXPECT_OK(jhandle_destroy(handle));
@@ -80,7 +80,7 @@ static blas_wish_t interesting(const blas_function_t *function, int64_t round) {
 
 /* Exactly the queried bytes: rung 0, the right answer, nothing outside of them touched. With less
  * the next rung, or nothing has happened. */
-JTEST_EACH_COMMON_FUNCTION(GpuJblas, QueriedBytesSuffice) {
+JTEST_EACH_FUNCTION(GpuJblas, QueriedBytesSuffice) {
     const size_t granule = jdevice_granule_bytes(gpu_device());
     jhandle_t *handle = gpu_make_handle();
     for (int64_t round = jtest_iterations(4); round > 0 && !jtest_has_failure(); --round) {
@@ -136,7 +136,7 @@ static bool fetches_pointers(const blas_function_t *function) {
 
 /* In the fixed modes nothing inside a call allocates, frees or waits, and device pointers are
  * followed in stream order. */
-JTEST_EACH_COMMON_FUNCTION(GpuJblas, DevicePointersAreUsedInStreamOrderWithoutWaiting) {
+JTEST_EACH_FUNCTION(GpuJblas, DevicePointersAreUsedInStreamOrderWithoutWaiting) {
     if (fetches_pointers(param))
         return;
     const fake_gpu_control_t *fake = gpu_fake();
@@ -192,7 +192,7 @@ JTEST_EACH_COMMON_FUNCTION(GpuJblas, DevicePointersAreUsedInStreamOrderWithoutWa
 }
 
 /* In host pointer mode the handle counts every wait that the runtime saw: none but for results. */
-JTEST_EACH_COMMON_FUNCTION(GpuJblas, EachWaitForAHostResultIsCounted) {
+JTEST_EACH_FUNCTION(GpuJblas, EachWaitForAHostResultIsCounted) {
     const fake_gpu_control_t *fake = gpu_fake();
     if (fake == NULL)
         JSKIP("a real runtime tells no count");
@@ -245,7 +245,7 @@ JTEST(GpuProfiler, SeesAnAllocationAFreeAndAWait) {
 }
 
 /* Where the workspace comes from changes nothing of the answer. */
-JTEST_EACH_COMMON_FUNCTION(GpuJblas, ModesGiveTheSameBits) {
+JTEST_EACH_FUNCTION(GpuJblas, ModesGiveTheSameBits) {
     const blas_wish_t wish = interesting(param, 0);
     blas_case_t *c = blas_case_create(param, &wish);
     jhandle_t *handle = gpu_make_handle();
@@ -281,7 +281,7 @@ JTEST_EACH_COMMON_FUNCTION(GpuJblas, ModesGiveTheSameBits) {
 }
 
 /* With the policy, how much workspace there is changes nothing of the answer. */
-JTEST_EACH_COMMON_FUNCTION(GpuJblas, SameBitsForAnyWorkspace) {
+JTEST_EACH_FUNCTION(GpuJblas, SameBitsForAnyWorkspace) {
     const blas_wish_t wish = interesting(param, 0);
     blas_case_t *c = blas_case_create(param, &wish);
     jhandle_t *handle = gpu_make_handle();
@@ -292,7 +292,7 @@ JTEST_EACH_COMMON_FUNCTION(GpuJblas, SameBitsForAnyWorkspace) {
 
 /* Each call of the runtime fails in turn, inside a call of jblas: a status, nothing lost, and the
  * next call is right. */
-JTEST_EACH_COMMON_FUNCTION(GpuJblas, EachFailingRuntimeCallIsSurvived) {
+JTEST_EACH_FUNCTION(GpuJblas, EachFailingRuntimeCallIsSurvived) {
     const fake_gpu_control_t *fake = gpu_fake();
     if (fake == NULL)
         JSKIP("a real runtime does not fail on demand");
@@ -328,24 +328,8 @@ JTEST_EACH_COMMON_FUNCTION(GpuJblas, EachFailingRuntimeCallIsSurvived) {
     blas_case_free(c);
 }
 
-/* What a GPU lacks is said by the routine's name, before anything is touched. */
-JTEST(GpuJblas, WhatAGpuLacksIsNotImplementedByName) {
-    jhandle_t *handle = gpu_make_handle();
-    for (int f = BLAS_COMMON_FUNCTION_COUNT; f < BLAS_FUNCTION_COUNT; ++f) {
-        JSCOPED_TRACE("%s", blas_functions[f].name);
-        BLAS_CASE(c, &blas_functions[f], .low = 2, .high = 20, .plain = true);
-        gpu_case_t g;
-        gpu_case_begin(&g, handle, c);
-        JEXPECT_STATUS(c->function->call(handle, c), JSTATUS_NOT_IMPLEMENTED);
-        JEXPECT_SUBSTR(jhandle_last_message(handle), blas_functions[f].name);
-        JEXPECT_OK(jstream_synchronize(gpu_device(), NULL));
-        gpu_case_end(&g, true);
-    }
-    JEXPECT_OK(jhandle_destroy(handle));
-}
-
 /* Each routine that takes it, several times: RandomArguments may not have drawn it. */
-JTEST_EACH_COMMON_FUNCTION(GpuJblas, ConjugationWithoutTransposition) {
+JTEST_EACH_FUNCTION(GpuJblas, ConjugationWithoutTransposition) {
     if (param->routine->operations != BLAS_ANY_OPERATION)
         return;
     jhandle_t *handle = gpu_make_handle();

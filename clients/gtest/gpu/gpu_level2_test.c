@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* Triangles are walked in blocks of 256, and in tiles of 32 within them. */
-JTEST_EACH_COMMON_FUNCTION(GpuLevel2, SeveralDiagonalBlocks) {
+JTEST_EACH_FUNCTION(GpuLevel2, SeveralDiagonalBlocks) {
     static const int64_t edges[] = {255, 256, 257, 287, 288, 289, 511, 512, 513, 514};
     if (param->routine->level != 2)
         return;
@@ -29,7 +29,7 @@ JTEST_EACH_COMMON_FUNCTION(GpuLevel2, SeveralDiagonalBlocks) {
 }
 
 /* What a known zero alpha keeps from being read need not be there. */
-JTEST_EACH_COMMON_FUNCTION(GpuLevel2, WhatIsNotReadMayBeMissing) {
+JTEST_EACH_FUNCTION(GpuLevel2, WhatIsNotReadMayBeMissing) {
     if (param->routine->level > 2)
         return;
     jhandle_t *handle = gpu_make_handle();
@@ -49,7 +49,7 @@ JTEST_EACH_COMMON_FUNCTION(GpuLevel2, WhatIsNotReadMayBeMissing) {
 }
 
 /* Not nearly zero, as a sum of products may be. */
-JTEST_EACH_COMMON_FUNCTION(GpuLevel2, HermitianDiagonalsBecomeReal) {
+JTEST_EACH_FUNCTION(GpuLevel2, HermitianDiagonalsBecomeReal) {
     if (strcmp(param->routine->name, "her") != 0)
         return;
     jhandle_t *handle = gpu_make_handle();

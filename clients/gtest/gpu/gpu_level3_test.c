@@ -116,7 +116,7 @@ JTEST(GpuLevel3, TilesEndWhereTheMatrixEnds) {
     JASSERT_OK(jhandle_create(&options, &handle));
     JEXPECT_OK(jhandle_set_budget(handle, 1)); /* no workspace: the primitives themselves */
     static const int64_t sides[] = {32, 64, 128};
-    for (int f = 0; f < BLAS_COMMON_FUNCTION_COUNT; ++f) {
+    for (int f = 0; f < BLAS_FUNCTION_COUNT; ++f) {
         if (blas_functions[f].routine->level != 3)
             continue;
         for (int i = 0; i < 3 && !jtest_has_failure(); ++i) {

@@ -56,7 +56,7 @@ static bool put(blas_case_t *c, place_t nan) {
     return any;
 }
 
-JTEST_EACH_COMMON_FUNCTION(GpuUnread, NoRoutineReadsWhatItMustNot) {
+JTEST_EACH_FUNCTION(GpuUnread, NoRoutineReadsWhatItMustNot) {
     jdevice_properties_t properties = JDEVICE_PROPERTIES_INIT;
     jhandle_t *handle = gpu_make_handle();
     for (int64_t round = jtest_iterations(3); round > 0 && !jtest_has_failure(); --round)

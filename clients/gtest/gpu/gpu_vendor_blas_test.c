@@ -165,7 +165,7 @@ static bool is_aligned(const gpu_case_t *g) {
 }
 
 /* All the work of a plain call is one call of the vendor's. */
-JTEST_EACH_COMMON_FUNCTION(GpuVendorBlas, DoesWhatItIsUsedFor) {
+JTEST_EACH_FUNCTION(GpuVendorBlas, DoesWhatItIsUsedFor) {
     const fake_blas_control_t *vendor = fake_blas();
     jhandle_t *handle = make_handle(NULL, JPOINTER_MODE_HOST);
     const int64_t high = param->routine->level == 2 ? 60 : 40;

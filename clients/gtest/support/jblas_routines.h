@@ -65,12 +65,8 @@ enum {
 #define BLAS_COUNT_PLAIN_(routine, level) JI_FUNCTIONS_##routine(BLAS_COUNT_, PLAIN)
 #define BLAS_COUNT_STRIDED_(routine, level) JI_FUNCTIONS_##routine(BLAS_COUNT_, STRIDED)
 #define BLAS_COUNT_POINTERS_(routine, level) JI_FUNCTIONS_##routine(BLAS_COUNT_, POINTERS)
-    JI_COMMON_ROUTINE_LIST(BLAS_COUNT_PLAIN_) JI_COMMON_ROUTINE_LIST(BLAS_COUNT_STRIDED_)
-        JI_COMMON_ROUTINE_LIST(BLAS_COUNT_POINTERS_) JI_PLAIN_ROUTINE_LIST(BLAS_COUNT_PLAIN_)
-            BLAS_COMMON_FUNCTION_COUNT,
-    BLAS_LAST_COMMON_FUNCTION_ = BLAS_COMMON_FUNCTION_COUNT - 1,
-    JI_HOST_ROUTINE_LIST(BLAS_COUNT_PLAIN_) JI_HOST_ROUTINE_LIST(BLAS_COUNT_STRIDED_)
-        JI_HOST_ROUTINE_LIST(BLAS_COUNT_POINTERS_)
+    JI_BATCHED_ROUTINE_LIST(BLAS_COUNT_PLAIN_) JI_BATCHED_ROUTINE_LIST(BLAS_COUNT_STRIDED_)
+        JI_BATCHED_ROUTINE_LIST(BLAS_COUNT_POINTERS_) JI_PLAIN_ROUTINE_LIST(BLAS_COUNT_PLAIN_)
 #undef BLAS_COUNT_POINTERS_
 #undef BLAS_COUNT_STRIDED_
 #undef BLAS_COUNT_PLAIN_
@@ -83,11 +79,6 @@ void blas_function_name(const void *function, char *name);
 /* JTEST_P over the table: one test for each function. */
 #define JTEST_EACH_FUNCTION(suite, name)                                                           \
     JTEST_P_NAMED(suite, name, blas_function_t, blas_functions, blas_function_name)
-/* The same for those that each device has. */
-#define JTEST_EACH_COMMON_FUNCTION(suite, name)                                                    \
-    JTEST_P_NAMED(suite, name, blas_function_t,                                                    \
-                  (*(const blas_function_t(*)[BLAS_COMMON_FUNCTION_COUNT])blas_functions),         \
-                  blas_function_name)
 
 /* Packed: a triangle without a leading dimension. */
 typedef enum { BLAS_NONE, BLAS_VECTOR, BLAS_MATRIX, BLAS_PACKED, BLAS_RESULT } blas_kind_t;

@@ -6,7 +6,7 @@ import collections
 import re
 
 from texts.names import DECLARED
-from texts.rows import HEADERS, ROWS, functions, plain_routines
+from texts.rows import HEADERS
 
 # Letters of types and the names behind them; those without letters are whole names.
 FAMILIES = {
@@ -33,11 +33,9 @@ FAMILIES = {
     "Types as arguments": ": gemm_ex axpy_ex dot_ex dotc_ex nrm2_ex asum_ex scal_ex rot_ex trsm_ex",
     "Triangular inverse and Cholesky": "sdcz: trtri potrf potrs",
 }
-HOST_LISTS = re.compile(r"#define JI_HOST_ROUTINE_LIST\(X\)((?:.*\\\n)*.*)\n")
 
-# have and lacking are names without jblas_; on_gpus those of have that GPUs have, too, batched those that have both
-# batched forms.
-Family = collections.namedtuple("Family", "title have lacking on_gpus batched")
+# have and lacking are names without jblas_; batched those of have that have both batched forms.
+Family = collections.namedtuple("Family", "title have lacking batched")
 
 
 def names(text):
@@ -59,30 +57,18 @@ def declared(tree):
     }
 
 
-def of_the_host_alone(tree):
-    """The routines that GPUs answer with not implemented, without jblas_."""
-    stems = re.findall(r"X\((\w+),", "".join(HOST_LISTS.findall(tree.read("library/blas/routine/rows.h"))))
-    names_of_stems = "|".join(stems)
-    found = {}
-    for name in tree.files(ROWS):
-        text = tree.read(name).replace("\\\n", " ")
-        found.update(functions("\n".join(
-            re.findall(rf"^#define JI_(?:ARGUMENTS_\w+|FUNCTIONS_(?:{names_of_stems}))\(.*$", text, re.MULTILINE)), plain_routines(tree)))
-    return {name.removeprefix("jblas_") for name in found}
-
-
 def families(tree):
     """Each family, the plain form of its routines; last those that are in none."""
-    there, host = declared(tree), of_the_host_alone(tree)
+    there = declared(tree)
     known = set()
     for title, text in FAMILIES.items():
         whole = names(text)
         known.update(whole)
         have = [name for name in whole if name in there]
-        yield Family(title, have, [name for name in whole if name not in there], [n for n in have if n not in host],
+        yield Family(title, have, [name for name in whole if name not in there],
                      [n for n in have if {f"{n}_batched", f"{n}_strided_batched"} <= there])
     odd = sorted(name for name in there - known if not re.search(r"_batched$", name))
-    yield Family("In no family", odd, [], [], [])
+    yield Family("In no family", odd, [], [])
 
 
 def check_families(tree, _build):

@@ -69,5 +69,10 @@ void ji_sdsdot_plan(jplan_t *plan, const jhandle_t *handle, const void *vector);
 jstatus_t ji_sdsdot_run(jhandle_t *handle, const void *vector, const jborrow_t *ws);
 void ji_iamin_plan(jplan_t *plan, const jhandle_t *handle, const void *vector);
 jstatus_t ji_iamin_run(jhandle_t *handle, const void *vector, const jborrow_t *ws);
+/* Of vectors of several types; the plans are those above. */
+jstatus_t ji_dot_ex_run(jhandle_t *handle, const void *vector, const jborrow_t *ws);
+jstatus_t ji_dotc_ex_run(jhandle_t *handle, const void *vector, const jborrow_t *ws);
+jstatus_t ji_nrm2_ex_run(jhandle_t *handle, const void *vector, const jborrow_t *ws);
+jstatus_t ji_asum_ex_run(jhandle_t *handle, const void *vector, const jborrow_t *ws);
 
 #endif

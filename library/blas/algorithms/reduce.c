@@ -30,9 +30,10 @@ static void reduce_plan(jplan_t *plan, const jhandle_t *handle, const ji_vector_
 }
 
 static jstatus_t reduce_run(jhandle_t *handle, const ji_vector_t *args, const jborrow_t *ws,
-                            ji_reduction_t reduction) {
+                            ji_reduction_t reduction, bool typed) {
     ji_reduce_t block = {.vector = *args,
                          .reduction = reduction,
+                         .typed = typed,
                          .blocks = reduce_blocks(args->n),
                          .partials = ws->ptr[0]};
 
@@ -48,7 +49,7 @@ static jstatus_t reduce_run(jhandle_t *handle, const ji_vector_t *args, const jb
         reduce_plan(plan, handle, vector, reduction);                                              \
     }                                                                                              \
     jstatus_t ji_##name##_run(jhandle_t *handle, const void *vector, const jborrow_t *ws) {        \
-        return reduce_run(handle, vector, ws, reduction);                                          \
+        return reduce_run(handle, vector, ws, reduction, false);                                   \
     }
 REDUCE_DEFINE(dot, JI_REDUCE_DOT)
 REDUCE_DEFINE(dotc, JI_REDUCE_DOTC)
@@ -58,3 +59,12 @@ REDUCE_DEFINE(nrm2, JI_REDUCE_NRM2)
 REDUCE_DEFINE(asum, JI_REDUCE_ASUM)
 REDUCE_DEFINE(iamax, JI_REDUCE_IAMAX)
 REDUCE_DEFINE(iamin, JI_REDUCE_IAMIN)
+
+#define REDUCE_DEFINE_EX(name, reduction)                                                          \
+    jstatus_t ji_##name##_ex_run(jhandle_t *handle, const void *vector, const jborrow_t *ws) {     \
+        return reduce_run(handle, vector, ws, reduction, true);                                    \
+    }
+REDUCE_DEFINE_EX(dot, JI_REDUCE_DOT)
+REDUCE_DEFINE_EX(dotc, JI_REDUCE_DOTC)
+REDUCE_DEFINE_EX(nrm2, JI_REDUCE_NRM2)
+REDUCE_DEFINE_EX(asum, JI_REDUCE_ASUM)

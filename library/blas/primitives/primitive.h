@@ -282,7 +282,14 @@ static_assert(sizeof(ji_matmat_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copie
     X(AXPBY, axpby)                                                                                \
     X(ROT, rot)                                                                                    \
     X(ROTM, rotm)                                                                                  \
-    X(ROTG, rotg) /* ji_rotation_t, both */                                                        \
+    X(AXPY_EX, axpy_ex) /* x and y of x_type and y_type, computed in head.type, these seven */     \
+    X(SCAL_EX, scal_ex)                                                                            \
+    X(DOT_EX, dot_ex)   /* as DOT, these four */                                                   \
+    X(DOTC_EX, dotc_ex) /* of complex types */                                                     \
+    X(NRM2_EX, nrm2_ex)                                                                            \
+    X(ASUM_EX, asum_ex)                                                                            \
+    X(ROT_EX, rot_ex) /* c and s of cs_type */                                                     \
+    X(ROTG, rotg)     /* ji_rotation_t, both */                                                    \
     X(ROTMG, rotmg)                                                                                \
     X(GEMV, gemv) /* level 2: ji_matvec_t */                                                       \
     X(GER, ger)                                                                                    \
@@ -293,6 +300,11 @@ static_assert(sizeof(ji_matmat_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copie
     X(TRMV, trmv)                                                                                  \
     X(TRSV, trsv)                                                                                  \
     X(GBMV, gbmv)                                                                                  \
+    X(SYMV_COMPLEX, symv_complex) /* of complex types, and symmetric, these three */               \
+    X(SYR_COMPLEX, syr_complex)   /* alpha is of the elements' type */                             \
+    X(SYR2_COMPLEX, syr2_complex)                                                                  \
+    X(SKEWSYMV, skewsymv) /* of real types, and skew-symmetric, these two */                       \
+    X(SKEWSYR2, skewsyr2)                                                                          \
     X(SBMV, sbmv) /* hbmv for complex types */                                                     \
     X(SPMV, spmv) /* hpmv for complex types */                                                     \
     X(SPR, spr)   /* hpr for complex types */                                                      \
@@ -309,6 +321,9 @@ static_assert(sizeof(ji_matmat_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copie
     X(HER2K, her2k)                                                                                \
     X(GEMMT, gemmt)                                                                                \
     X(HERK, herk)                                                                                  \
+    X(HERKX, herkx)                                                                                \
+    X(SKEWSYMM, skewsymm)                                                                          \
+    X(SKEWSYR2K, skewsyr2k)                                                                        \
     X(TRMM, trmm)                                                                                  \
     X(TRSM, trsm) /* substitution */                                                               \
     X(GEAM, geam) /* C = alpha op(A) + beta op(B); C may be A or B where their op is N */          \
@@ -322,29 +337,13 @@ static_assert(sizeof(ji_matmat_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copie
     X(IMATCOPY, imatcopy) /* panels: room for A, or NULL */                                        \
     X(TRTTP, trttp)                                                                                \
     X(TPTTR, tpttr)                                                                                \
-    X(GEMM_HALF, gemm_half) /* ji_matmat_t: A, B, C of type F16 or BF16, sums and scalars float */
+    X(GEMM_HALF, gemm_half) /* A, B, C of type F16 or BF16, sums and scalars float */              \
+    X(GEMM_EX, gemm_ex)     /* A, B, C of a_type, b_type, c_type, computed in head.type */
 
-/* Of the host alone: ji_matmat_t, where nothing else is said. A routine that runs one on a GPU
- * answers not implemented; its block begins with a ji_head_t. */
+/* Of the host alone, ji_matmat_t: a GPU has algorithms in their place. */
 #define JI_HOST_PRIMITIVE_LIST(X)                                                                  \
-    X(AXPY_EX, axpy_ex) /* ji_vector_t, x and y of x_type and y_type, these seven */               \
-    X(SCAL_EX, scal_ex)                                                                            \
-    X(DOT_EX, dot_ex)                                                                              \
-    X(DOTC_EX, dotc_ex) /* of complex types */                                                     \
-    X(NRM2_EX, nrm2_ex)                                                                            \
-    X(ASUM_EX, asum_ex)                                                                            \
-    X(ROT_EX, rot_ex)             /* c and s of cs_type */                                         \
-    X(SYMV_COMPLEX, symv_complex) /* level 2: symmetric and of complex types, these three */       \
-    X(SYR_COMPLEX, syr_complex)                                                                    \
-    X(SYR2_COMPLEX, syr2_complex)                                                                  \
-    X(SKEWSYMV, skewsymv) /* skew-symmetric and of real types, these two */                        \
-    X(SKEWSYR2, skewsyr2)                                                                          \
-    X(POTRF, potrf) /* level 3: ji_matmat_t; as TRTRI */                                           \
-    X(SKEWSYMM, skewsymm)                                                                          \
-    X(SKEWSYR2K, skewsyr2k)                                                                        \
-    X(HERKX, herkx)                                                                                \
-    X(GEMM_BY_3M, gemm_by_3m) /* as GEMM, of complex types, by three real products */              \
-    X(GEMM_EX, gemm_ex)       /* A, B, C of a_type, b_type, c_type, computed in head.type */
+    X(POTRF, potrf)           /* as TRTRI */                                                       \
+    X(GEMM_BY_3M, gemm_by_3m) /* as GEMM, of complex types, by three real products */
 
 /* Of a GPU alone. */
 #define JI_GPU_PRIMITIVE_LIST(X)                                                                   \
@@ -389,17 +388,6 @@ typedef enum ji_primitive {
         JI_PRIMITIVE_COUNT
 } ji_primitive_t;
 static_assert(JI_PRIMITIVE_COUNT <= UINT8_MAX, "a batch has its number in a byte");
-
-/* Whether it is of JI_HOST_PRIMITIVE_LIST: no GPU has it. */
-static inline bool ji_is_host_primitive(ji_primitive_t primitive) {
-    enum {
-#define JI_ONE_(enumerator, function) +1
-        COMMON = 0 JI_COMMON_PRIMITIVE_LIST(JI_ONE_),
-        HOST = 0 JI_HOST_ALL_PRIMITIVE_LIST(JI_ONE_)
-#undef JI_ONE_
-    };
-    return (int)primitive >= COMMON && (int)primitive < HOST;
-}
 
 /* Reductions up to this many elements are one block, in one order. */
 #define JI_REDUCE_BLOCK 4096

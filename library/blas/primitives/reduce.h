@@ -22,6 +22,7 @@ typedef enum ji_reduction {
 typedef struct ji_reduce {
     ji_vector_t vector;
     ji_reduction_t reduction;
+    bool typed;     /* the vectors are of x_type and y_type */
     int64_t blocks; /* of JI_REDUCE_BLOCK elements, the last may be shorter */
     /* One partial result a block, in workspace, overwritten; NULL: computed when needed. */
     void *partials;

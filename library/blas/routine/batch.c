@@ -319,8 +319,6 @@ static jstatus_t batch_by_items(jhandle_t *handle, const batch_step_t *step, con
 /* gemm has kernels for all items, but for 16-bit ones. */
 static jstatus_t batch_on_device(jhandle_t *handle, ji_primitive_t primitive, void *block,
                                  size_t block_bytes) {
-    if (ji_is_host_primitive(primitive)) /* which says so */
-        return ji_enqueue(handle, primitive, block, block_bytes);
     if (primitive != JI_GEMM)
         return batch_by_items(
             handle, &(batch_step_t){.primitive = primitive, .block_bytes = block_bytes}, block);

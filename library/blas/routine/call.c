@@ -161,11 +161,6 @@ jstatus_t ji_refuse_item(jhandle_t *handle, const ji_head_t *head, const char *a
     return refused(handle, head, status, argument);
 }
 
-jstatus_t ji_not_implemented(jhandle_t *handle, const ji_head_t *head) {
-    return jhandle_fail(handle, JSTATUS_NOT_IMPLEMENTED, "%s is not implemented on %s",
-                        ji_routine_name(head), jdevice_name(handle->device));
-}
-
 /* ---- Plans ---- */
 
 jstatus_t ji_answer(jhandle_t *handle, const void *block, ji_plan_function_t plan_function) {
@@ -206,8 +201,6 @@ jstatus_t ji_enqueue(jhandle_t *handle, ji_primitive_t primitive, void *block, s
     if (device->kind == JDEVICE_HOST)
         status = jstream_launch(device, handle->stream, ji_host_primitives[primitive], block,
                                 block_bytes);
-    else if (device->blas != NULL && ji_is_host_primitive(primitive))
-        return ji_not_implemented(handle, block);
     else if (device->blas != NULL)
         status =
             device->blas->run(device, handle->stream, primitive, block,

@@ -309,9 +309,6 @@ jstatus_t ji_refuse_type(jhandle_t *handle, const ji_head_t *head, jstatus_t sta
                          const char *argument, const char *types, const char *why)
     __attribute__((cold));
 
-/* "jblas_gemm_ex is not implemented on cuda:0" */
-jstatus_t ji_not_implemented(jhandle_t *handle, const ji_head_t *head) __attribute__((cold));
-
 /* Whether stride * count elements of any type can be addressed. Two numbers below 2^29 always can:
  * 2^58 elements of 16 bytes. */
 static inline bool ji_addressable(int64_t stride, int64_t count) {

@@ -208,33 +208,12 @@ static inline int64_t ji_band_rows(int64_t kl, int64_t ku) {
 #define JI_SDCZ(X, context, routine) JI_SD(X, context, routine) JI_CZ(X, context, routine)
 
 /* X(routine, level): level 1, 2 or 3 says which block; 0 is of level 1, without vectors. There are
- * those with batched forms and the plain ones, without; of the former those that all devices have,
- * and those of the host alone, which a GPU answers with not implemented. */
+ * those with batched forms and the plain ones, without. */
 #define JI_ROUTINE_LIST(X) JI_BATCHED_ROUTINE_LIST(X) JI_PLAIN_ROUTINE_LIST(X)
-#define JI_BATCHED_ROUTINE_LIST(X) JI_COMMON_ROUTINE_LIST(X) JI_HOST_ROUTINE_LIST(X)
 #define JI_PLAIN_ROUTINE_LIST(X)                                                                   \
     X(rotg, 0)                                                                                     \
     X(rotmg, 0)
-#define JI_HOST_ROUTINE_LIST(X)                                                                    \
-    X(axpy_ex, 1)                                                                                  \
-    X(dot_ex, 1)                                                                                   \
-    X(dotc_ex, 1)                                                                                  \
-    X(nrm2_ex, 1)                                                                                  \
-    X(asum_ex, 1)                                                                                  \
-    X(scal_ex, 1)                                                                                  \
-    X(rot_ex, 1)                                                                                   \
-    X(gemm_ex, 3)                                                                                  \
-    X(trsm_ex, 3)                                                                                  \
-    X(symv_complex, 2)                                                                             \
-    X(syr_complex, 2)                                                                              \
-    X(syr2_complex, 2)                                                                             \
-    X(skewsymv, 2)                                                                                 \
-    X(skewsyr2, 2)                                                                                 \
-    X(skewsymm, 3)                                                                                 \
-    X(skewsyr2k, 3)                                                                                \
-    X(gemm3m, 3)                                                                                   \
-    X(herkx, 3)
-#define JI_COMMON_ROUTINE_LIST(X)                                                                  \
+#define JI_BATCHED_ROUTINE_LIST(X)                                                                 \
     X(asum, 1)                                                                                     \
     X(axpy, 1)                                                                                     \
     X(copy, 1)                                                                                     \
@@ -253,6 +232,13 @@ static inline int64_t ji_band_rows(int64_t kl, int64_t ku) {
     X(csscal, 1)                                                                                   \
     X(zdscal, 1)                                                                                   \
     X(swap, 1)                                                                                     \
+    X(axpy_ex, 1)                                                                                  \
+    X(dot_ex, 1)                                                                                   \
+    X(dotc_ex, 1)                                                                                  \
+    X(nrm2_ex, 1)                                                                                  \
+    X(asum_ex, 1)                                                                                  \
+    X(scal_ex, 1)                                                                                  \
+    X(rot_ex, 1)                                                                                   \
     X(gemv, 2)                                                                                     \
     X(ger, 2)                                                                                      \
     X(geru, 2)                                                                                     \
@@ -278,6 +264,11 @@ static inline int64_t ji_band_rows(int64_t kl, int64_t ku) {
     X(tbsv, 2)                                                                                     \
     X(tpmv, 2)                                                                                     \
     X(tpsv, 2)                                                                                     \
+    X(skewsyr2, 2)                                                                                 \
+    X(skewsymv, 2)                                                                                 \
+    X(syr2_complex, 2)                                                                             \
+    X(syr_complex, 2)                                                                              \
+    X(symv_complex, 2)                                                                             \
     X(gemm, 3)                                                                                     \
     X(symm, 3)                                                                                     \
     X(hemm, 3)                                                                                     \
@@ -298,6 +289,12 @@ static inline int64_t ji_band_rows(int64_t kl, int64_t ku) {
     X(imatcopy, 3)                                                                                 \
     X(trttp, 3)                                                                                    \
     X(tpttr, 3)                                                                                    \
-    X(potrs, 3)
+    X(gemm3m, 3)                                                                                   \
+    X(herkx, 3)                                                                                    \
+    X(skewsyr2k, 3)                                                                                \
+    X(skewsymm, 3)                                                                                 \
+    X(potrs, 3)                                                                                    \
+    X(gemm_ex, 3)                                                                                  \
+    X(trsm_ex, 3)
 
 #endif

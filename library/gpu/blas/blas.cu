@@ -70,9 +70,13 @@ static blas_result_t blas_result(ji_primitive_t primitive, void *block) {
     switch (primitive) {
     case JI_DOT:
     case JI_DOTC:
+    case JI_DOT_EX:
+    case JI_DOTC_EX:
     case JI_SDSDOT: return {&vector->result, ji_sizeof(vector->head.type), sizeof *vector};
     case JI_NRM2:
     case JI_ASUM:
+    case JI_NRM2_EX:
+    case JI_ASUM_EX:
         return {&vector->result, ji_sizeof(ji_real_of(vector->head.type)), sizeof *vector};
     case JI_DSDOT: return {&vector->result, sizeof(double), sizeof *vector};
     case JI_IAMAX:

@@ -23,6 +23,7 @@
  *   stored.h level2.cu trmv.cu     a matrix, a band or a packed triangle and a vector
  *   product.h level3.h level3.cu   a tile of a product, the one kernel of all products, its users
  *   narrow.h half.cu precision.cu  products of narrow numbers, and float by several of them
+ *   typed.h                        elements whose type is an argument
  *   tile.h triangle.cu factor.cu   triangles by tiles: inverses, Cholesky's base
  *   triangular.cu                  trmm and trsm by substitution
  *   matrix.h matrix.cu move.cu     matrices without products

@@ -12,11 +12,13 @@
  * and two kernels carry operations to vectors: in packs, or element by element where an increment
  * or an address does not allow them. Each element is independent, so which kernel ran cannot be
  * told from the bits. Where an increment of 0 makes them dependent, as reference BLAS has it, a
- * third one goes through them in order.
+ * third one goes through them in order. Elements whose type is an argument (typed.h) are never in
+ * packs.
  *
  * The last elements, too few for a pack, are the first block's. */
 
 #include "gpu/blas/blas.h"
+#include "gpu/blas/typed.h"
 #include "gpu/blas/vector.h"
 
 /* What most operations say of themselves. */
@@ -129,6 +131,12 @@ template <typename R> struct rotation_t {
     }
 };
 
+/* A scalar whose type is an argument. */
+template <typename T>
+static __device__ inline T typed_scalar(const typed_pointer<T> &at, const ji_value_t &value) {
+    return typed_load<T>(at.data != nullptr ? (const void *)at.data : &value, at.type, 0);
+}
+
 template <typename T> struct rotate_t {
     typedef T value_t;
     typedef rotation_t<real_of<T>> scalars_t;
@@ -155,6 +163,50 @@ template <typename T> struct rot_t : rotate_t<T> {
     }
 };
 
+/* The same of a cosine and a sine of a real type that is an argument; and of complex ones, c real
+ * all the same: x = c x + s y, y = c y - conj(s) x. */
+template <typename T> struct rot_ex_t : rotate_t<T> {
+    typed_pointer<real_of<T>> c, s;
+    ji_value_t of_c, of_s; /* where c and s have no address */
+
+    explicit rot_ex_t(const ji_vector_t *v)
+        : c(typed_at<real_of<T>>(v->c.pointer, v->cs_type)),
+          s(typed_at<real_of<T>>(v->s.pointer, v->cs_type)), of_c(v->c.value), of_s(v->s.value) {}
+    __device__ bool prepare(rotation_t<real_of<T>> &h) const {
+        h.h11 = h.h22 = typed_scalar(c, of_c);
+        h.h12 = typed_scalar(s, of_s), h.h21 = -h.h12;
+        return true;
+    }
+};
+
+template <typename T> struct turn_t {
+    real_of<T> c;
+    T s;
+};
+template <typename T> struct turn_ex_t {
+    typedef T value_t;
+    typedef turn_t<T> scalars_t;
+    static const bool writes_x = true, writes_y = true;
+    typed_pointer<T> c, s;
+    ji_value_t of_c, of_s;
+
+    explicit turn_ex_t(const ji_vector_t *v)
+        : c(typed_at<T>(v->c.pointer, v->cs_type)), s(typed_at<T>(v->s.pointer, v->cs_type)),
+          of_c(v->c.value), of_s(v->s.value) {}
+    __device__ bool prepare(turn_t<T> &turn) const {
+        turn.c = real_part(typed_scalar(c, of_c));
+        turn.s = typed_scalar(s, of_s);
+        return true;
+    }
+    static __device__ bool reads_x(const turn_t<T> &) { return true; }
+    static __device__ bool reads_y(const turn_t<T> &) { return true; }
+    static __device__ void apply(const turn_t<T> &turn, T &x, T &y) {
+        const T before = by_parts(x);
+        x = turn.c * before + turn.s * y;
+        y = turn.c * y - conjugate(turn.s) * before;
+    }
+};
+
 /* What the flag implies is not looked at. */
 template <typename T> struct rotm_t : rotate_t<T> {
     ji_parameters_t param;
@@ -168,10 +220,12 @@ template <typename T> struct rotm_t : rotate_t<T> {
     }
 };
 
-/* What the operation does not read or write may be NULL: nothing is added to it. */
-template <typename Op, typename T>
-static __device__ inline void each_element(const typename Op::scalars_t &scalars, int64_t i, T *x,
-                                           int64_t incx, T *y, int64_t incy) {
+/* What the operation does not read or write may be NULL: nothing is added to it. P is a pointer, or
+ * a typed one. */
+template <typename Op, typename P>
+static __device__ inline void each_element(const typename Op::scalars_t &scalars, int64_t i, P x,
+                                           int64_t incx, P y, int64_t incy) {
+    typedef typename Op::value_t T;
     T a = make<T>(0), b = make<T>(0);
     if (Op::reads_x(scalars))
         a = x[i * incx];
@@ -180,14 +234,13 @@ static __device__ inline void each_element(const typename Op::scalars_t &scalars
 
     Op::apply(scalars, a, b);
     if (Op::writes_x)
-        x[i * incx] = a;
+        narrow(a, x + i * incx);
     if (Op::writes_y)
-        y[i * incy] = b;
+        narrow(b, y + i * incy);
 }
 
-template <typename Op>
-static __global__ void each_strided_kernel(Op op, int64_t n, typename Op::value_t *x, int64_t incx,
-                                           typename Op::value_t *y, int64_t incy) {
+template <typename Op, typename P>
+static __global__ void each_strided_kernel(Op op, int64_t n, P x, int64_t incx, P y, int64_t incy) {
     typename Op::scalars_t scalars;
     if (!op.prepare(scalars))
         return;
@@ -199,9 +252,8 @@ static __global__ void each_strided_kernel(Op op, int64_t n, typename Op::value_
 
 /* One element after the other by one thread, where an increment of 0 makes all that is written
  * one element. */
-template <typename Op>
-static __global__ void each_in_turn_kernel(Op op, int64_t n, typename Op::value_t *x, int64_t incx,
-                                           typename Op::value_t *y, int64_t incy) {
+template <typename Op, typename P>
+static __global__ void each_in_turn_kernel(Op op, int64_t n, P x, int64_t incx, P y, int64_t incy) {
     typename Op::scalars_t scalars;
     if (!op.prepare(scalars))
         return;
@@ -267,15 +319,34 @@ static jstatus_t each_launch(const gpu_call_t *call, const ji_vector_t *v, const
     T *x = vector_start<T>(v->x, n, incx), *y = has_y ? vector_start<T>(v->y, n, incy) : nullptr;
 
     if ((Op::writes_x && incx == 0) || (Op::writes_y && incy == 0))
-        GPU_LAUNCH((each_in_turn_kernel<Op>), 1, 1, call->stream, op, n, x, incx, y, incy);
+        GPU_LAUNCH((each_in_turn_kernel<Op, T *>), 1, 1, call->stream, op, n, x, incx, y, incy);
     else if (vector_is_packed(x, incx) && (!has_y || vector_is_packed(y, incy)))
         GPU_LAUNCH((each_packed_kernel<Op>),
                    gpu_blocks(n, (int64_t)GPU_VECTOR_THREADS * GPU_PACK_LOADS * pack<T>::width,
                               GPU_GRID_MOST),
                    GPU_VECTOR_THREADS, call->stream, op, n, x, y);
     else
-        GPU_LAUNCH((each_strided_kernel<Op>), gpu_blocks(n, GPU_VECTOR_THREADS, GPU_GRID_MOST),
+        GPU_LAUNCH((each_strided_kernel<Op, T *>), gpu_blocks(n, GPU_VECTOR_THREADS, GPU_GRID_MOST),
                    GPU_VECTOR_THREADS, call->stream, op, n, x, incx, y, incy);
+
+    return gpu_check_launch(call->device, name);
+}
+
+template <typename Op>
+static jstatus_t each_launch_typed(const gpu_call_t *call, const ji_vector_t *v, const char *name) {
+    typedef typed_pointer<typename Op::value_t> P;
+    const bool has_y = Op::writes_y;
+    const Op op(v);
+    const P x = typed_start<typename Op::value_t>(v->x, v->x_type, v->n, v->incx),
+            y = has_y ? typed_start<typename Op::value_t>(v->y, v->y_type, v->n, v->incy) : x;
+
+    if ((Op::writes_x && v->incx == 0) || (Op::writes_y && v->incy == 0))
+        GPU_LAUNCH((each_in_turn_kernel<Op, P>), 1, 1, call->stream, op, v->n, x, v->incx, y,
+                   v->incy);
+    else
+        GPU_LAUNCH((each_strided_kernel<Op, P>),
+                   gpu_blocks(v->n, GPU_VECTOR_THREADS, GPU_GRID_MOST), GPU_VECTOR_THREADS,
+                   call->stream, op, v->n, x, v->incx, y, v->incy);
 
     return gpu_check_launch(call->device, name);
 }
@@ -311,4 +382,28 @@ jstatus_t gpu_rotm(const gpu_call_t *call, const void *block) {
     if (v->head.type == JDATATYPE_F32)
         return each_launch<rotm_t<float>>(call, v, "rotm");
     return each_launch<rotm_t<double>>(call, v, "rotm");
+}
+
+/* ---- Types as arguments ---- */
+
+#define EACH_DEFINE_TYPED(name, only_positive)                                                     \
+    jstatus_t gpu_##name##_ex(const gpu_call_t *call, const void *block) {                         \
+        const ji_vector_t *v = (const ji_vector_t *)block;                                         \
+        if (v->n <= 0 || (only_positive && v->incx <= 0))                                          \
+            return JSTATUS_SUCCESS;                                                                \
+        GPU_BY_TYPE(v->head.type, return each_launch_typed<name##_t<T>>(call, v, #name "_ex"));    \
+        return JSTATUS_INTERNAL_ERROR;                                                             \
+    }
+EACH_DEFINE_TYPED(axpy, false)
+EACH_DEFINE_TYPED(scal, true)
+
+jstatus_t gpu_rot_ex(const gpu_call_t *call, const void *block) {
+    const ji_vector_t *v = (const ji_vector_t *)block;
+    if (v->n <= 0)
+        return JSTATUS_SUCCESS;
+    if (!ji_is_complex(v->cs_type)) {
+        GPU_BY_TYPE(v->head.type, return each_launch_typed<rot_ex_t<T>>(call, v, "rot_ex"));
+    } else if (v->head.type == JDATATYPE_F32_C)
+        return each_launch_typed<turn_ex_t<complex<float>>>(call, v, "rot_ex");
+    return each_launch_typed<turn_ex_t<complex<double>>>(call, v, "rot_ex");
 }

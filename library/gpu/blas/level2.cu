@@ -13,13 +13,14 @@
  *                   is and turned over in shared memory
  *   ger, syr, her, syr2, her2   tiles of 32 x 32
  *
+ * What is symmetric, Hermitian or skew-symmetric goes the same way: what a mirrored element is, and
+ * what stands on the diagonal, is asked where one is read or written.
+ *
  * Bands and packed triangles have the same kernels: where an element stands is the matrix's affair
  * (stored.h), and of a band the loops pass over what it has not.
  *
  * Every element of a result is one thread block's, which adds in one order: same bits each run.
  * trmv and trsv and their kin are in trmv.cu. */
-
-#include <type_traits>
 
 #include "gpu/blas/blas.h"
 #include "gpu/blas/group.h"
@@ -51,6 +52,8 @@ template <typename T> static __device__ inline void update_element(T *y, T alpha
 
 static __device__ inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static __device__ inline int64_t not_negative(int64_t a) { return a < 0 ? 0 : a; }
+
+typedef enum { LEVEL2_SYMMETRIC, LEVEL2_HERMITIAN, LEVEL2_SKEW } level2_symmetry_t;
 
 /* ---- gemv, gbmv ---- */
 
@@ -141,13 +144,17 @@ GEMV_INSTANTIATE(complex<double>)
 
 /* ---- symv, hemv, and of bands and packed triangles ---- */
 
+template <typename T> static __device__ inline T mirrored(level2_symmetry_t symmetry, T value) {
+    return symmetry == LEVEL2_SKEW ? -value : conjugate_if(symmetry == LEVEL2_HERMITIAN, value);
+}
+
 /* The tile of the whole matrix whose first element is (i0, j0), as tile[column][row]; elements
  * outside are not set. Off the diagonal one of (i0, j0) and (j0, i0) is stored; the other one is
- * its conjugate, turned over. */
+ * turned over, and its conjugate or its negative. */
 template <typename T>
 static __device__ inline void symmetric_tile(T (*tile)[GROUP_ACROSS + 1], const matvec_t<T> &v,
-                                             bool lower, int64_t i0, int64_t j0, int row,
-                                             int group) {
+                                             bool lower, level2_symmetry_t symmetry, int64_t i0,
+                                             int64_t j0, int row, int group) {
     const bool diagonal = i0 == j0, stored = diagonal || (i0 > j0) == lower;
     const int64_t top = stored ? i0 : j0, left = stored ? j0 : i0;
 
@@ -156,20 +163,26 @@ static __device__ inline void symmetric_tile(T (*tile)[GROUP_ACROSS + 1], const 
             (diagonal && row != column && (row > column) != lower))
             continue;
 
+        if (diagonal && row == column && symmetry == LEVEL2_SKEW) { /* it is not read */
+            tile[column][row] = make<T>(0);
+            continue;
+        }
+
         const T value = *v.a.at(top + row, left + column);
         if (diagonal && row == column) {
-            tile[column][row] = make<T>(real_part(value));
+            tile[column][row] = symmetry == LEVEL2_HERMITIAN ? make<T>(real_part(value)) : value;
             continue;
         }
 
         if (stored)
             tile[column][row] = value;
         if (!stored || diagonal)
-            tile[row][column] = conjugate(value);
+            tile[row][column] = mirrored(symmetry, value);
     }
 }
 
-template <typename T> static __global__ void symv_kernel(matvec_t<T> v, bool lower) {
+template <typename T>
+static __global__ void symv_kernel(matvec_t<T> v, bool lower, level2_symmetry_t symmetry) {
     __shared__ T sums[GROUP_THREADS];
     /* A column more, so that turning over has no bank conflicts. */
     __shared__ T tile[GROUP_ACROSS][GROUP_ACROSS + 1];
@@ -184,7 +197,7 @@ template <typename T> static __global__ void symv_kernel(matvec_t<T> v, bool low
         T sum = make<T>(0);
         for (int64_t j0 = not_negative(i0 - beside) / GROUP_ACROSS * GROUP_ACROSS; j0 < right;
              j0 += GROUP_ACROSS) {
-            symmetric_tile(tile, v, lower, i0, j0, row, group);
+            symmetric_tile(tile, v, lower, symmetry, i0, j0, row, group);
             __syncthreads();
             for (int column = group; column < GROUP_ACROSS; column += GROUP_DOWN)
                 if (i < v.n && j0 + column < v.n && i - (j0 + column) <= beside &&
@@ -200,11 +213,11 @@ template <typename T> static __global__ void symv_kernel(matvec_t<T> v, bool low
 }
 
 template <typename T>
-static jstatus_t symv_launch(const gpu_call_t *call, const ji_matvec_t *args,
-                             const stored_t<T> &a) {
+static jstatus_t symv_launch(const gpu_call_t *call, const ji_matvec_t *args, const stored_t<T> &a,
+                             level2_symmetry_t symmetry) {
     const matvec_t<T> v = matvec_of<T>(args, a, args->n, args->n);
     GPU_LAUNCH((symv_kernel<T>), gpu_blocks(v.n, GROUP_ACROSS, GPU_GRID_MOST), GROUP_THREADS,
-               call->stream, v, args->uplo == JBLAS_LOWER);
+               call->stream, v, args->uplo == JBLAS_LOWER, symmetry);
     return gpu_check_launch(call->device, "symv");
 }
 
@@ -249,13 +262,16 @@ static jstatus_t ger_launch(const gpu_call_t *call, const ji_matvec_t *args, boo
 }
 
 /* A = alpha x x^H + A with a real alpha, or alpha x y^H + conj(alpha) y x^H + A. The diagonal
- * becomes real, whatever it was. */
-template <typename T, bool TWO>
-static __global__ void syr_kernel(matvec_t<T> v, int64_t tiles_n, int64_t tiles, bool lower) {
-    const auto alpha = gpu_scalar<typename std::conditional<TWO, T, real_of<T>>::type>(v.alpha);
+ * becomes real, whatever it was. A symmetric A has no conjugates, and its alpha is A's; of a skew
+ * one the first term has -alpha, and there is no diagonal. */
+template <typename T, typename ALPHA, bool TWO>
+static __global__ void syr_kernel(matvec_t<T> v, int64_t tiles_n, int64_t tiles, bool lower,
+                                  level2_symmetry_t symmetry) {
+    const ALPHA alpha = gpu_scalar<ALPHA>(v.alpha);
     if (is_zero(alpha))
         return;
 
+    const bool hermitian = symmetry == LEVEL2_HERMITIAN, skew = symmetry == LEVEL2_SKEW;
     const int row = (int)threadIdx.x % GROUP_ACROSS, group = (int)threadIdx.x / GROUP_ACROSS;
 
     for (int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
@@ -266,25 +282,30 @@ static __global__ void syr_kernel(matvec_t<T> v, int64_t tiles_n, int64_t tiles,
         const T x = v.x[i * v.incx];
         for (int column = group; column < GROUP_ACROSS; column += GROUP_DOWN) {
             const int64_t j = j0 + column;
-            if (j >= v.n || (i != j && (i > j) != lower))
+            if (j >= v.n || (i == j ? skew : (i > j) != lower))
                 continue;
 
             T *element = v.a.at(i, j);
             T sum = multiply_add(
-                x, alpha * conjugate((TWO ? v.y : v.x)[j * (TWO ? v.incy : v.incx)]), *element);
+                x,
+                (skew ? -alpha : alpha) *
+                    conjugate_if(hermitian, (TWO ? v.y : v.x)[j * (TWO ? v.incy : v.incx)]),
+                *element);
             if (TWO)
-                sum = multiply_add(v.y[i * v.incy], conjugate(alpha * v.x[j * v.incx]), sum);
-            *element = i == j ? make<T>(real_part(sum)) : sum;
+                sum = multiply_add(v.y[i * v.incy],
+                                   conjugate_if(hermitian, alpha * v.x[j * v.incx]), sum);
+            *element = i == j && hermitian ? make<T>(real_part(sum)) : sum;
         }
     }
 }
 
-template <typename T, bool TWO>
-static jstatus_t syr_launch(const gpu_call_t *call, const ji_matvec_t *args, const stored_t<T> &a) {
+template <typename T, typename ALPHA, bool TWO>
+static jstatus_t syr_launch(const gpu_call_t *call, const ji_matvec_t *args, const stored_t<T> &a,
+                            level2_symmetry_t symmetry) {
     const matvec_t<T> v = matvec_of<T>(args, a, args->n, TWO ? args->n : 0);
     const int64_t tiles_n = tiles_of(v.n), tiles = tiles_n * tiles_n;
-    GPU_LAUNCH((syr_kernel<T, TWO>), gpu_blocks(tiles, 1, GPU_GRID_MOST), GROUP_THREADS,
-               call->stream, v, tiles_n, tiles, args->uplo == JBLAS_LOWER);
+    GPU_LAUNCH((syr_kernel<T, ALPHA, TWO>), gpu_blocks(tiles, 1, GPU_GRID_MOST), GROUP_THREADS,
+               call->stream, v, tiles_n, tiles, args->uplo == JBLAS_LOWER, symmetry);
     return gpu_check_launch(call->device, "syr");
 }
 
@@ -298,12 +319,19 @@ static jstatus_t syr_launch(const gpu_call_t *call, const ji_matvec_t *args, con
     }
 LEVEL2_DEFINE(gemv, gemv_launch<T>(call, args, stored_whole<T>(args)))
 LEVEL2_DEFINE(gbmv, gemv_launch<T>(call, args, stored_band<T>(args, args->kl, args->ku)))
-LEVEL2_DEFINE(symv, symv_launch<T>(call, args, stored_whole<T>(args)))
-LEVEL2_DEFINE(sbmv, symv_launch<T>(call, args, stored_triangle_band<T>(args)))
-LEVEL2_DEFINE(spmv, symv_launch<T>(call, args, stored_packed<T>(args)))
+LEVEL2_DEFINE(symv, symv_launch<T>(call, args, stored_whole<T>(args), LEVEL2_HERMITIAN))
+LEVEL2_DEFINE(symv_complex, symv_launch<T>(call, args, stored_whole<T>(args), LEVEL2_SYMMETRIC))
+LEVEL2_DEFINE(skewsymv, symv_launch<T>(call, args, stored_whole<T>(args), LEVEL2_SKEW))
+LEVEL2_DEFINE(sbmv, symv_launch<T>(call, args, stored_triangle_band<T>(args), LEVEL2_HERMITIAN))
+LEVEL2_DEFINE(spmv, symv_launch<T>(call, args, stored_packed<T>(args), LEVEL2_HERMITIAN))
 LEVEL2_DEFINE(ger, ger_launch<T>(call, args, false))
 LEVEL2_DEFINE(gerc, ger_launch<T>(call, args, true))
-LEVEL2_DEFINE(syr, syr_launch<T, false>(call, args, stored_whole<T>(args)))
-LEVEL2_DEFINE(syr2, syr_launch<T, true>(call, args, stored_whole<T>(args)))
-LEVEL2_DEFINE(spr, syr_launch<T, false>(call, args, stored_packed<T>(args)))
-LEVEL2_DEFINE(spr2, syr_launch<T, true>(call, args, stored_packed<T>(args)))
+#define LEVEL2_SYR(name, ALPHA, two, stored, symmetry)                                             \
+    LEVEL2_DEFINE(name, syr_launch<T, ALPHA, two>(call, args, stored<T>(args), symmetry))
+LEVEL2_SYR(syr, real_of<T>, false, stored_whole, LEVEL2_HERMITIAN)
+LEVEL2_SYR(syr_complex, T, false, stored_whole, LEVEL2_SYMMETRIC)
+LEVEL2_SYR(syr2, T, true, stored_whole, LEVEL2_HERMITIAN)
+LEVEL2_SYR(syr2_complex, T, true, stored_whole, LEVEL2_SYMMETRIC)
+LEVEL2_SYR(skewsyr2, T, true, stored_whole, LEVEL2_SKEW)
+LEVEL2_SYR(spr, real_of<T>, false, stored_packed, LEVEL2_HERMITIAN)
+LEVEL2_SYR(spr2, T, true, stored_packed, LEVEL2_HERMITIAN)

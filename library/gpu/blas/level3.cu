@@ -1,13 +1,16 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Level 3 by products: gemm and its batched forms, gemmt, symm, hemm, syrk, herk, syr2k, her2k.
- * What each says of its operands to the kernel of level3.h. */
+/* Level 3 by products: gemm and its batched forms, gemmt, symm, hemm, syrk, herk, herkx, syr2k,
+ * her2k, and skewsymm and skewsyr2k. What each says of its operands to the kernel of level3.h. */
 
 #include "gpu/blas/level3.h"
 
+typedef enum { LEVEL3_SYMMETRIC, LEVEL3_HERMITIAN, LEVEL3_SKEW } level3_symmetry_t;
+
 template <typename T>
-static jstatus_t level3_symm(const gpu_call_t *call, const ji_matmat_t *args, bool hermitian) {
+static jstatus_t level3_symm(const gpu_call_t *call, const ji_matmat_t *args,
+                             level3_symmetry_t symmetry) {
     level3_product<T> product = level3_product_of<T>(args);
     const bool left = args->side == JBLAS_LEFT, lower = args->uplo == JBLAS_LOWER;
 
@@ -16,9 +19,10 @@ static jstatus_t level3_symm(const gpu_call_t *call, const ji_matmat_t *args, bo
     product_operand<T> symmetric =
         level3_rows<T>(args->a, args->lda, lower ? JBLAS_NO_TRANSPOSE : JBLAS_TRANSPOSE);
     symmetric.symmetric = true;
-    symmetric.hermitian = hermitian;
-    /* As a column of the product a line of A is its conjugate. */
-    symmetric.conjugate = hermitian && lower != left;
+    symmetric.hermitian = symmetry == LEVEL3_HERMITIAN;
+    symmetric.skew = symmetry == LEVEL3_SKEW;
+    /* As a column of the product a line of A is its conjugate, or its negative. */
+    symmetric.conjugate = symmetry != LEVEL3_SYMMETRIC && lower != left;
 
     product.k = left ? args->m : args->n;
     product.a = left ? symmetric : level3_rows<T>(args->b, args->ldb, JBLAS_NO_TRANSPOSE);
@@ -42,8 +46,10 @@ static jstatus_t level3_syrk(const gpu_call_t *call, const ji_matmat_t *args, bo
     return level3_run(call, product);
 }
 
+/* op(A) op(B)^T, or with the conjugate transpose, on one triangle. */
 template <typename T>
-static jstatus_t level3_syr2k(const gpu_call_t *call, const ji_matmat_t *args, bool hermitian) {
+static level3_product<T> level3_syr2k_first(const ji_matmat_t *args, level3_symmetry_t symmetry) {
+    const bool hermitian = symmetry == LEVEL3_HERMITIAN;
     level3_product<T> product = level3_product_of<T>(args);
     product.m = args->n;
     product.a = level3_rows<T>(args->a, args->lda, args->trans);
@@ -51,7 +57,22 @@ static jstatus_t level3_syr2k(const gpu_call_t *call, const ji_matmat_t *args, b
     product.a.conjugate = hermitian && args->trans == JBLAS_CONJUGATE_TRANSPOSE;
     product.b.conjugate = hermitian && !product.a.conjugate;
     product.hermitian = product.real_beta = hermitian;
+    product.strict = product.negate_alpha = symmetry == LEVEL3_SKEW;
     product.uplo = args->uplo;
+    return product;
+}
+
+template <typename T>
+static jstatus_t level3_herkx(const gpu_call_t *call, const ji_matmat_t *args,
+                              level3_symmetry_t symmetry) {
+    return level3_run(call, level3_syr2k_first<T>(args, symmetry));
+}
+
+template <typename T>
+static jstatus_t level3_syr2k(const gpu_call_t *call, const ji_matmat_t *args,
+                              level3_symmetry_t symmetry) {
+    const bool hermitian = symmetry == LEVEL3_HERMITIAN;
+    level3_product<T> product = level3_syr2k_first<T>(args, symmetry);
 
     jstatus_t status = level3_run(call, product);
     if (status != JSTATUS_SUCCESS || args->k == 0)
@@ -61,6 +82,7 @@ static jstatus_t level3_syr2k(const gpu_call_t *call, const ji_matmat_t *args, b
     product.a = product.b, product.b = first;
     product.b.conjugate = product.a.conjugate, product.a.conjugate = first.conjugate;
     product.conjugate_alpha = hermitian;
+    product.negate_alpha = false;
     product.beta = ji_constant(hermitian ? ji_real_of(args->head.type) : args->head.type, 1);
     return level3_run(call, product);
 }
@@ -76,9 +98,12 @@ LEVEL3(gemm, level3_gemm, LEVEL3_ONE)
 LEVEL3(gemmt, level3_gemm, LEVEL3_TRIANGLE)
 LEVEL3(gemm_batched, level3_gemm, LEVEL3_POINTERS)
 LEVEL3(gemm_strided, level3_gemm, LEVEL3_STRIDED)
-LEVEL3(symm, level3_symm, false)
-LEVEL3(hemm, level3_symm, true)
+LEVEL3(symm, level3_symm, LEVEL3_SYMMETRIC)
+LEVEL3(hemm, level3_symm, LEVEL3_HERMITIAN)
+LEVEL3(skewsymm, level3_symm, LEVEL3_SKEW)
 LEVEL3(syrk, level3_syrk, false)
 LEVEL3(herk, level3_syrk, true)
-LEVEL3(syr2k, level3_syr2k, false)
-LEVEL3(her2k, level3_syr2k, true)
+LEVEL3(herkx, level3_herkx, LEVEL3_HERMITIAN)
+LEVEL3(syr2k, level3_syr2k, LEVEL3_SYMMETRIC)
+LEVEL3(her2k, level3_syr2k, LEVEL3_HERMITIAN)
+LEVEL3(skewsyr2k, level3_syr2k, LEVEL3_SKEW)

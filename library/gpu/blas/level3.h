@@ -3,16 +3,17 @@
 #ifndef JALLOC_GPU_BLAS_LEVEL3_H
 #define JALLOC_GPU_BLAS_LEVEL3_H
 
-/* Products of matrices by kernels: the one kernel behind level 3 (level3.cu), 16-bit gemm (half.cu)
- * and split precision where the vendor has none (precision.cu). It computes C = alpha A B + beta C
- * (product.h), and its users differ in what they say of the operands:
+/* Products of matrices by kernels: the one kernel behind level 3 (level3.cu), 16-bit gemm and
+ * gemm_ex (half.cu) and split precision where the vendor has none (precision.cu). It computes
+ * C = alpha A B + beta C (product.h), and its users differ in what they say of the operands:
  *
  *   gemm          views of A and B; of 16-bit numbers, widened as they are read, and C narrowed as
  *                 it is written
- *   symm, hemm    one operand is read from a triangle
+ *   symm, hemm    one operand is read from a triangle; skewsymm as well
  *   gemmt         C is one triangle: tiles that lie in the other are not begun
  *   syrk, herk    so it is; and both operands are A
- *   syr2k, her2k  A and B, and then B and A added to that
+ *   herkx         A and B
+ *   syr2k, her2k  A and B, and then B and A added to that; skewsyr2k as well
  *   batched       more tiles
  *
  * A block of threads takes tiles, counted through the whole batch, until there are none. Two sizes
@@ -36,20 +37,22 @@ template <> struct level3_tiles<float> {
     typedef product_tile<float, 32, 4> small;
 };
 
-/* T is what is multiplied and added, STORED what A and B hold, RESULT what C holds. */
+/* T is what is multiplied and added, STORED what A and B hold, RESULT what C holds; typed<T>: what
+ * the call says. */
 template <typename T, typename STORED = T, typename RESULT = T> struct level3_product {
     int64_t m, n, k;
     product_operand<STORED> a, b;
-    RESULT *c;
+    typename stored_at<RESULT>::pointer c;
     int64_t ldc;
     ji_scalar_t alpha, beta;
-    bool real_alpha, real_beta, conjugate_alpha;
+    bool real_alpha, real_beta, conjugate_alpha, negate_alpha;
     bool hermitian;    /* the diagonal of C is real */
+    bool strict;       /* C has none */
     jblas_uplo_t uplo; /* of C; 0: all of it */
     int64_t batch_count, stride_a, stride_b, stride_c;
-    const STORED *const *many_a; /* a batch by pointers; data and c above are not used then */
-    const STORED *const *many_b;
-    RESULT *const *many_c; /* NULL: not by pointers */
+    /* A batch by pointers; data and c above are not used then. */
+    const typename stored_at<const STORED>::pointer *many_a, *many_b;
+    const typename stored_at<RESULT>::pointer *many_c; /* NULL: not by pointers */
 };
 
 template <typename T>
@@ -78,8 +81,9 @@ template <typename T, typename TILE, bool SYMMETRIC, typename STORED, typename R
 static __global__ void __launch_bounds__(TILE::THREADS)
     level3_kernel(level3_product<T, STORED, RESULT> call) {
     alignas(16) __shared__ T shared[TILE::SHARED];
-    const T alpha =
+    const T given =
                 conjugate_if(call.conjugate_alpha, level3_scalar<T>(call.alpha, call.real_alpha)),
+            alpha = call.negate_alpha ? -given : given,
             beta = level3_scalar<T>(call.beta, call.real_beta);
     const bool product = call.k > 0 && !is_zero(alpha), read = !is_zero(beta);
     if (!product && beta == make<T>(1))
@@ -109,17 +113,19 @@ static __global__ void __launch_bounds__(TILE::THREADS)
             product_accumulate<T, TILE>(shared, a, b, call.k, sum);
         }
 
-        RESULT *c = call.many_c != nullptr ? call.many_c[matrix] : call.c + matrix * call.stride_c;
+        const typename stored_at<RESULT>::pointer c =
+            call.many_c != nullptr ? call.many_c[matrix] : call.c + matrix * call.stride_c;
         GPU_UNROLL
         for (int j = 0; j < TILE::EACH; ++j) {
             const int64_t column = left + TILE::line(down, j);
             GPU_UNROLL
             for (int i = 0; i < TILE::EACH; ++i) {
                 const int64_t row = top + TILE::line(across, i);
-                if (row >= call.m || column >= call.n || !level3_is_part(call.uplo, row, column, 1))
+                if (row >= call.m || column >= call.n ||
+                    !level3_is_part(call.uplo, row, column, 1) || (call.strict && row == column))
                     continue;
 
-                RESULT *to = c + row + column * call.ldc;
+                const typename stored_at<RESULT>::pointer to = c + (row + column * call.ldc);
                 T value = product ? level3_scaled(alpha, call.real_alpha, sum[j][i]) : make<T>(0);
                 if (read)
                     value = value + level3_scaled(beta, call.real_beta, (T)widen(*to));

@@ -25,17 +25,16 @@
  * after the other, rows padded by 16 bytes: then neither writing along the depth nor reading CHUNKs
  * of 16 bytes along the lines makes two threads of a group want one bank.
  *
- * Operands may be of a narrower type than what is multiplied: they are widened on their way into
- * shared memory.
+ * Operands may be of a narrower type than what is multiplied, or of one that is known when the
+ * kernel runs (typed.h): they are widened on their way into shared memory.
  *
- * A symmetric or Hermitian operand is read from one triangle: an element of the other is the
- * mirrored one.
+ * A symmetric, Hermitian or skew-symmetric operand is read from one triangle: an element of the
+ * other is the mirrored one.
  *
  * What lies beyond the matrix counts as 0 in both operands at once, so that 0 meets no NaN. */
 
 #include "gpu/blas/blas.h"
-#include "gpu/blas/narrow.h"
-#include "gpu/blas/number.h"
+#include "gpu/blas/typed.h"
 
 template <typename T, int SIDE_, int EACH_> struct product_tile {
     static constexpr int SIDE = SIDE_, EACH = EACH_, DEPTH = 8;
@@ -65,13 +64,16 @@ template <typename T, int SIDE_, int EACH_> struct product_tile {
 };
 
 template <typename T> struct product_operand {
-    const T *data;
+    typename stored_at<const T>::pointer data;
     int64_t line, depth; /* strides, elements */
     bool conjugate;
     /* The strides are those of elements with line >= depth; the others are mirrored ones. */
     bool symmetric;
     /* Also: mirrored ones are conjugated against the others, and the diagonal is real. */
     bool hermitian;
+    /* Or: they are negated against the others, which `conjugate` then stands for, and the diagonal
+     * is zeros, and not read. */
+    bool skew;
 };
 
 static __device__ inline bool product_is_one(int64_t stride) { return stride == 1 || stride == -1; }
@@ -81,7 +83,7 @@ static __device__ inline bool product_is_one(int64_t stride) { return stride == 
 template <typename T, typename TILE, bool SYMMETRIC, typename STORED = T> struct product_loader {
     product_operand<STORED> from;
     /* This thread's first element of the next slice; unless SYMMETRIC. */
-    const STORED *data;
+    typename stored_at<const STORED>::pointer data;
     int64_t first; /* line */
     int lines;     /* that there are, of the tile's */
     /* This thread's elements in a slice: line and depth of the first, and on. */
@@ -108,12 +110,17 @@ template <typename T, typename TILE, bool SYMMETRIC, typename STORED = T> struct
 
     __device__ inline T mirrored(int64_t l, int64_t d) const {
         const bool mirror = from.symmetric && d > l;
+        if (from.skew && l == d)
+            return make<T>(0);
         const T value =
             widen(from.data[(mirror ? d : l) * from.line + (mirror ? l : d) * from.depth]);
 
         if (from.hermitian && l == d)
             return make<T>(real_part(value));
-        return conjugate_if(from.conjugate != (from.hermitian && mirror), value);
+        const bool other = from.conjugate != ((from.hermitian || from.skew) && mirror);
+        if (from.skew)
+            return other ? -value : value;
+        return conjugate_if(other, value);
     }
 
     /* The slice at depth p into registers, of which `left` lie within the operand. Slices come one

@@ -30,8 +30,8 @@
  * A reduction is a type with
  *     partial_t                  what is known of some elements; none(), join(left, right)
  *     two                        whether it reads y
- *     block(v, first, count)     of the elements [first, first + count) of a vector, known to all
- *                                threads
+ *     block(v, first, count)     of the elements [first, first + count) of a vector, be its type an
+ *                                argument or not, known to all threads
  *     finish(vector, whole)      writes the vector's result
  *
  * nrm2 must not overflow or underflow where its result does not. It adds squares in double. Should
@@ -44,6 +44,7 @@
 #include "blas/primitives/reduce.h"
 #include "gpu/blas/blas.h"
 #include "gpu/blas/group.h"
+#include "gpu/blas/typed.h"
 #include "gpu/blas/vector.h"
 
 /* The tests' modules have small ones, so that trees are high. */
@@ -81,66 +82,91 @@ template <typename R> static __device__ inline bool is_nan(R x) { return x != x;
 
 /* Operands: the addresses of elements 0. */
 template <typename T> struct vectors_t {
+    typedef T value_t;
+    static const bool may_be_packed = true;
     const T *x, *y;
     int64_t incx, incy;
     bool packed;
+
+    __device__ inline vectors_t(const ji_vector_t &v, bool two)
+        : x(vector_start<T>(v.x, v.n, v.incx)), y(nullptr), incx(v.incx), incy(0),
+          packed(vector_is_packed(v.x, v.incx)) {
+        if (two) {
+            y = vector_start<T>(v.y, v.n, v.incy), incy = v.incy;
+            packed = packed && vector_is_packed(v.y, v.incy);
+        }
+    }
 };
 
-template <typename S, typename T>
-static __device__ inline vectors_t<T> vectors_of(const ji_vector_t &v) {
-    vectors_t<T> vectors = {vector_start<T>(v.x, v.n, v.incx), nullptr, v.incx, 0,
-                            vector_is_packed(v.x, v.incx)};
+/* The same, of types that are arguments. */
+template <typename T> struct typed_vectors_t {
+    typedef T value_t;
+    static const bool may_be_packed = false;
+    typed_pointer<T> x, y;
+    int64_t incx, incy;
 
-    if (S::two) {
-        vectors.y = vector_start<T>(v.y, v.n, v.incy), vectors.incy = v.incy;
-        vectors.packed = vectors.packed && vector_is_packed(v.y, v.incy);
+    __device__ inline typed_vectors_t(const ji_vector_t &v, bool two)
+        : x(typed_start<T>(v.x, v.x_type, v.n, v.incx)), y(x), incx(v.incx), incy(0) {
+        if (two)
+            y = typed_start<T>(v.y, v.y_type, v.n, v.incy), incy = v.incy;
     }
+};
 
-    return vectors;
+/* This thread's part of a whole block of packed vectors. */
+template <typename A, typename T>
+static __device__ inline void reduce_packs(const A &a, const vectors_t<T> &v, int64_t first,
+                                           typename A::partial_t &sum) {
+    typedef pack<T> pack_t;
+    const int packs = JI_REDUCE_BLOCK / pack_t::width;
+    const pack_t *x = (const pack_t *)(v.x + first),
+                 *y = A::two ? (const pack_t *)(v.y + first) : x;
+
+    for (int begin = (int)threadIdx.x; begin < packs; begin += GROUP_THREADS * GPU_PACK_LOADS) {
+        pack_t px[GPU_PACK_LOADS], py[GPU_PACK_LOADS];
+        GPU_UNROLL
+        for (int l = 0; l < GPU_PACK_LOADS; ++l) {
+            px[l] = x[begin + l * GROUP_THREADS];
+            if (A::two)
+                py[l] = y[begin + l * GROUP_THREADS];
+        }
+
+        GPU_UNROLL
+        for (int l = 0; l < GPU_PACK_LOADS; ++l) {
+            const int64_t position = first + (begin + l * GROUP_THREADS) * pack_t::width;
+            GPU_UNROLL
+            for (int e = 0; e < pack_t::width; ++e)
+                a.take(sum, px[l].e[e], A::two ? py[l].e[e] : px[l].e[e], position + e);
+        }
+    }
 }
 
 /* What one thread block knows of the elements [first, first + count), count <= JI_REDUCE_BLOCK;
  * known to all threads. How an element is taken is A: partial_t, two, none(), take(sum, x, y,
- * position), join(a, b). */
-template <typename A, typename T>
-static __device__ typename A::partial_t reduce_elements(const A &a, const vectors_t<T> &v,
-                                                        int64_t first, int64_t count) {
+ * position), join(a, b). V is vectors_t or typed_vectors_t. */
+template <typename A, typename V>
+static __device__ typename A::partial_t reduce_elements(const A &a, const V &v, int64_t first,
+                                                        int64_t count) {
     typedef typename A::partial_t partial_t;
-    typedef pack<T> pack_t;
+    typedef typename V::value_t T;
     __shared__ partial_t sums[GROUP_THREADS];
-    const int t = (int)threadIdx.x, packs = JI_REDUCE_BLOCK / pack_t::width;
+    const int width = pack<T>::width, packs = JI_REDUCE_BLOCK / width;
     partial_t sum = A::none();
 
-    if (v.packed && count == JI_REDUCE_BLOCK) {
-        const pack_t *x = (const pack_t *)(v.x + first),
-                     *y = A::two ? (const pack_t *)(v.y + first) : x;
-        for (int begin = t; begin < packs; begin += GROUP_THREADS * GPU_PACK_LOADS) {
-            pack_t px[GPU_PACK_LOADS], py[GPU_PACK_LOADS];
-            GPU_UNROLL
-            for (int l = 0; l < GPU_PACK_LOADS; ++l) {
-                px[l] = x[begin + l * GROUP_THREADS];
-                if (A::two)
-                    py[l] = y[begin + l * GROUP_THREADS];
-            }
-
-            GPU_UNROLL
-            for (int l = 0; l < GPU_PACK_LOADS; ++l) {
-                const int64_t position = first + (begin + l * GROUP_THREADS) * pack_t::width;
-                GPU_UNROLL
-                for (int e = 0; e < pack_t::width; ++e)
-                    a.take(sum, px[l].e[e], A::two ? py[l].e[e] : px[l].e[e], position + e);
-            }
-        }
-    } else {
-        for (int i = t; i < packs; i += GROUP_THREADS)
-            for (int e = 0; e < pack_t::width; ++e) {
-                const int64_t position = first + i * pack_t::width + e;
+    bool packed = false;
+    if constexpr (V::may_be_packed) {
+        packed = v.packed && count == JI_REDUCE_BLOCK;
+        if (packed)
+            reduce_packs(a, v, first, sum);
+    }
+    if (!packed)
+        for (int i = (int)threadIdx.x; i < packs; i += GROUP_THREADS)
+            for (int e = 0; e < width; ++e) {
+                const int64_t position = first + i * width + e;
                 if (position - first < count) {
                     const T x = v.x[position * v.incx];
                     a.take(sum, x, A::two ? v.y[position * v.incy] : x, position);
                 }
             }
-    }
 
     return group_join_all<A>(sums, sum);
 }
@@ -156,7 +182,8 @@ template <typename T, bool conjugated> struct products_t {
     __device__ void take(partial_t &sum, T x, T y, int64_t) const {
         sum = fused(conjugated ? conjugate(x) : x, y, sum);
     }
-    static __device__ partial_t block(const vectors_t<T> &v, int64_t first, int64_t count) {
+    template <typename V>
+    static __device__ partial_t block(const V &v, int64_t first, int64_t count) {
         return reduce_elements(products_t(), v, first, count);
     }
     static __device__ void finish(const ji_vector_t &v, partial_t whole) { *(T *)v.result = whole; }
@@ -172,7 +199,7 @@ template <bool ROUNDED> struct wide_products_t {
     __device__ void take(double &sum, float x, float y, int64_t) const {
         sum = fused((double)x, (double)y, sum);
     }
-    static __device__ double block(const vectors_t<float> &v, int64_t first, int64_t count) {
+    template <typename V> static __device__ double block(const V &v, int64_t first, int64_t count) {
         return reduce_elements(wide_products_t(), v, first, count);
     }
     static __device__ void finish(const ji_vector_t &v, double whole) {
@@ -190,7 +217,8 @@ template <typename T> struct magnitudes_t {
     static __device__ partial_t none() { return 0; }
     static __device__ partial_t join(partial_t a, partial_t b) { return a + b; }
     __device__ void take(partial_t &sum, T x, T, int64_t) const { sum += magnitude(x); }
-    static __device__ partial_t block(const vectors_t<T> &v, int64_t first, int64_t count) {
+    template <typename V>
+    static __device__ partial_t block(const V &v, int64_t first, int64_t count) {
         return reduce_elements(magnitudes_t(), v, first, count);
     }
     static __device__ void finish(const ji_vector_t &v, partial_t whole) {
@@ -221,7 +249,8 @@ template <typename T, bool SMALLEST> struct extreme_t {
     __device__ void take(partial_t &best, T x, T, int64_t position) const {
         best = join(best, partial_t{SMALLEST ? -magnitude(x) : magnitude(x), (uint64_t)position});
     }
-    static __device__ partial_t block(const vectors_t<T> &v, int64_t first, int64_t count) {
+    template <typename V>
+    static __device__ partial_t block(const V &v, int64_t first, int64_t count) {
         return reduce_elements(extreme_t(), v, first, count);
     }
     static __device__ void finish(const ji_vector_t &v, partial_t whole) {
@@ -286,7 +315,8 @@ template <typename T> struct norm_t {
                              b.exponent};
         return partial_t{a.sum + ldexp(b.sum, (int)(2 * (b.exponent - a.exponent))), a.exponent};
     }
-    static __device__ partial_t block(const vectors_t<T> &v, int64_t first, int64_t count) {
+    template <typename V>
+    static __device__ partial_t block(const V &v, int64_t first, int64_t count) {
         const double sum = reduce_elements(squares_t<T>(), v, first, count);
         /* Where no square has lost anything that matters, and 2^51 such sums do not overflow. NaN
          * has no better sum. */
@@ -310,15 +340,14 @@ template <typename T> struct norm_t {
 
 /* ---- Kernels ---- */
 
-template <typename S>
-static __device__ inline typename S::partial_t reduce_block(const vectors_t<typename S::value_t> &v,
-                                                            int64_t n, int64_t block) {
+template <typename S, typename V>
+static __device__ inline typename S::partial_t reduce_block(const V &v, int64_t n, int64_t block) {
     const int64_t first = block * JI_REDUCE_BLOCK, rest = n - first;
     return S::block(v, first, rest < JI_REDUCE_BLOCK ? rest : JI_REDUCE_BLOCK);
 }
 
-template <typename S> static __global__ void reduce_blocks_kernel(ji_reduce_t call) {
-    const vectors_t<typename S::value_t> v = vectors_of<S, typename S::value_t>(call.vector);
+template <typename S, typename V> static __global__ void reduce_blocks_kernel(ji_reduce_t call) {
+    const V v(call.vector, S::two);
 
     for (int64_t i = blockIdx.x; i < call.blocks; i += gridDim.x) {
         const typename S::partial_t partial = reduce_block<S>(v, call.vector.n, i);
@@ -365,12 +394,12 @@ static __global__ void reduce_partials_kernel(ji_reduce_t call, int64_t count, i
 }
 
 /* The same by one thread block that computes each partial when it comes to it. */
-template <typename S> static __global__ void reduce_serial_kernel(ji_reduce_t call) {
+template <typename S, typename V> static __global__ void reduce_serial_kernel(ji_reduce_t call) {
     typedef typename S::partial_t partial_t;
     __shared__ partial_t leaves[REDUCE_CHUNK];
     /* subtrees[l] is of 2^l chunks, and there if bit l of the number of chunks is set. */
     __shared__ partial_t subtrees[REDUCE_SUBTREES];
-    const vectors_t<typename S::value_t> v = vectors_of<S, typename S::value_t>(call.vector);
+    const V v(call.vector, S::two);
 
     int64_t chunks = 0;
     for (int64_t first = 0; first < call.blocks; first += REDUCE_CHUNK, ++chunks) {
@@ -410,19 +439,19 @@ template <typename S> static __global__ void reduce_serial_kernel(ji_reduce_t ca
 
 /* ---- Primitives ---- */
 
-template <typename S>
+template <typename S, typename V>
 static jstatus_t reduce_blocks_launch(const gpu_call_t *call, const ji_reduce_t *reduce) {
     static_assert(sizeof(typename S::partial_t) <= 2 * sizeof(int64_t),
                   "ji_reduce_partial_bytes()");
-    GPU_LAUNCH((reduce_blocks_kernel<S>), gpu_blocks(reduce->blocks, 1, GPU_GRID_MOST),
+    GPU_LAUNCH((reduce_blocks_kernel<S, V>), gpu_blocks(reduce->blocks, 1, GPU_GRID_MOST),
                GROUP_THREADS, call->stream, *reduce);
     return gpu_check_launch(call->device, "reduce_blocks");
 }
 
-template <typename S>
+template <typename S, typename V>
 static jstatus_t reduce_combine_launch(const gpu_call_t *call, const ji_reduce_t *reduce) {
     if (reduce->partials == nullptr) {
-        GPU_LAUNCH((reduce_serial_kernel<S>), 1, GROUP_THREADS, call->stream, *reduce);
+        GPU_LAUNCH((reduce_serial_kernel<S, V>), 1, GROUP_THREADS, call->stream, *reduce);
         return gpu_check_launch(call->device, "reduce_serial");
     }
 
@@ -439,32 +468,43 @@ static jstatus_t reduce_combine_launch(const gpu_call_t *call, const ji_reduce_t
     return status;
 }
 
-#define REDUCE_LAUNCH(S)                                                                           \
-    to_partials ? reduce_blocks_launch<S>(call, reduce) : reduce_combine_launch<S>(call, reduce)
+template <typename S, typename V = vectors_t<typename S::value_t>>
+static jstatus_t reduce_launch(const gpu_call_t *call, const ji_reduce_t *reduce,
+                               bool to_partials) {
+    return to_partials ? reduce_blocks_launch<S, V>(call, reduce)
+                       : reduce_combine_launch<S, V>(call, reduce);
+}
+
+/* What there is of types that are arguments, too. */
+template <typename T, typename V>
+static jstatus_t reduce_sums(const gpu_call_t *call, const ji_reduce_t *reduce, bool to_partials) {
+    typedef products_t<T, false> plain_t;
+    typedef products_t<T, number<T>::is_complex> conjugated_t;
+
+    switch (reduce->reduction) {
+    case JI_REDUCE_DOT: return reduce_launch<plain_t, V>(call, reduce, to_partials);
+    case JI_REDUCE_DOTC: return reduce_launch<conjugated_t, V>(call, reduce, to_partials);
+    case JI_REDUCE_NRM2: return reduce_launch<norm_t<T>, V>(call, reduce, to_partials);
+    default: return reduce_launch<magnitudes_t<T>, V>(call, reduce, to_partials);
+    }
+}
 
 template <typename T>
 static jstatus_t reduce_of_type(const gpu_call_t *call, const ji_reduce_t *reduce,
                                 bool to_partials) {
-    typedef products_t<T, false> plain_t;
-    typedef products_t<T, number<T>::is_complex> conjugated_t;
-    typedef extreme_t<T, false> largest_t;
-    typedef extreme_t<T, true> smallest_t;
-
-    switch (reduce->reduction) {
-    case JI_REDUCE_DOT: return REDUCE_LAUNCH(plain_t);
-    case JI_REDUCE_DOTC: return REDUCE_LAUNCH(conjugated_t);
-    case JI_REDUCE_NRM2: return REDUCE_LAUNCH(norm_t<T>);
-    case JI_REDUCE_ASUM: return REDUCE_LAUNCH(magnitudes_t<T>);
-    case JI_REDUCE_IAMIN: return REDUCE_LAUNCH(smallest_t);
-    default: return REDUCE_LAUNCH(largest_t);
-    }
+    if (reduce->reduction == JI_REDUCE_IAMAX)
+        return reduce_launch<extreme_t<T, false>>(call, reduce, to_partials);
+    if (reduce->reduction == JI_REDUCE_IAMIN)
+        return reduce_launch<extreme_t<T, true>>(call, reduce, to_partials);
+    return reduce->typed ? reduce_sums<T, typed_vectors_t<T>>(call, reduce, to_partials)
+                         : reduce_sums<T, vectors_t<T>>(call, reduce, to_partials);
 }
 
 static jstatus_t reduce_any(const gpu_call_t *call, const ji_reduce_t *reduce, bool to_partials) {
     if (reduce->reduction == JI_REDUCE_DSDOT)
-        return REDUCE_LAUNCH(wide_products_t<false>);
+        return reduce_launch<wide_products_t<false>>(call, reduce, to_partials);
     if (reduce->reduction == JI_REDUCE_SDSDOT)
-        return REDUCE_LAUNCH(wide_products_t<true>);
+        return reduce_launch<wide_products_t<true>>(call, reduce, to_partials);
 
     GPU_BY_TYPE(reduce->vector.head.type, return reduce_of_type<T>(call, reduce, to_partials));
     return JSTATUS_INTERNAL_ERROR;
@@ -480,10 +520,11 @@ jstatus_t gpu_reduce_combine(const gpu_call_t *call, const void *block) {
 /* A reduction by itself: the serial way, which up to JI_REDUCE_BLOCK elements is one block's. A
  * vector without elements has no block. */
 static jstatus_t reduce_alone(const gpu_call_t *call, const void *block, ji_reduction_t reduction,
-                              bool only_positive) {
+                              bool only_positive, bool typed = false) {
     ji_reduce_t reduce = {};
     reduce.vector = *(const ji_vector_t *)block;
     reduce.reduction = reduction;
+    reduce.typed = typed;
 
     int64_t *n = &reduce.vector.n;
     if (*n < 0 || (only_positive && reduce.vector.incx <= 0))
@@ -516,4 +557,18 @@ jstatus_t gpu_iamax(const gpu_call_t *call, const void *block) {
 }
 jstatus_t gpu_iamin(const gpu_call_t *call, const void *block) {
     return reduce_alone(call, block, JI_REDUCE_IAMIN, true);
+}
+
+/* Of types that are arguments. */
+jstatus_t gpu_dot_ex(const gpu_call_t *call, const void *block) {
+    return reduce_alone(call, block, JI_REDUCE_DOT, false, true);
+}
+jstatus_t gpu_dotc_ex(const gpu_call_t *call, const void *block) {
+    return reduce_alone(call, block, JI_REDUCE_DOTC, false, true);
+}
+jstatus_t gpu_nrm2_ex(const gpu_call_t *call, const void *block) {
+    return reduce_alone(call, block, JI_REDUCE_NRM2, false, true);
+}
+jstatus_t gpu_asum_ex(const gpu_call_t *call, const void *block) {
+    return reduce_alone(call, block, JI_REDUCE_ASUM, true, true);
 }

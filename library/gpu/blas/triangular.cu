@@ -196,7 +196,7 @@ static __global__ void __launch_bounds__((product_tile<T, TRIANGULAR_SIDE, 4>::T
                 product_clear<T, TILE::EACH>(sum);
 
                 triangular_read_strip<T, TILE>(strip, x + q * call.x_q, call, order, count);
-                const product_operand<T> above = {call.x, call.x_rhs, call.x_q,
+                const product_operand<T> above = {call.x, call.x_rhs, call.x_q, false,
                                                   false,  false,      false};
 
                 product_loader<T, TILE, false> a(call.m, q, call.order),

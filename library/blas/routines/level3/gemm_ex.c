@@ -2,17 +2,16 @@
  * SPDX-License-Identifier: MIT */
 
 /* C = alpha op(A) op(B) + beta C, where A, B and C have types of their own, and it is computed in
- * another. If all are one, it is gemm, with its plan and its bits; otherwise one primitive of the
- * host's, on the panels of a product, and where C is narrower on a block of its sums, too. */
+ * another. If all are one, it is gemm, with its plan and its bits; otherwise one primitive, on the
+ * host on the panels of a product, and where C is narrower on a block of its sums, too. */
 
 #include "blas/algorithms/gemm.h"
 #include "blas/host/product.h"
 #include "blas/routine/entry.h"
 
-static bool gemm_ex_is_gemm(const jhandle_t *handle, const ji_matmat_t *args) {
+static bool gemm_ex_is_gemm(const ji_matmat_t *args) {
     const jdatatype_t type = args->head.type;
-    return handle->device->kind == JDEVICE_HOST && args->a_type == type && args->b_type == type &&
-           args->c_type == type;
+    return args->a_type == type && args->b_type == type && args->c_type == type;
 }
 
 static ji_panel_bytes_t gemm_ex_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
@@ -22,13 +21,13 @@ static ji_panel_bytes_t gemm_ex_bytes(const jhandle_t *handle, const ji_matmat_t
 }
 
 static jstatus_t gemm_ex_answer(jhandle_t *handle, const ji_matmat_t *args) {
-    if (gemm_ex_is_gemm(handle, args))
+    if (gemm_ex_is_gemm(args))
         return ji_answer(handle, args, ji_gemm_is_planned(handle, args) ? ji_gemm_plan : NULL);
     return ji_answer_panels(handle, args, gemm_ex_bytes(handle, args), args->m, args->n, args->k);
 }
 
 static jstatus_t gemm_ex_run(jhandle_t *handle, ji_matmat_t *args) {
-    if (!gemm_ex_is_gemm(handle, args))
+    if (!gemm_ex_is_gemm(args))
         return ji_run_panels(handle, JI_GEMM_EX, args, gemm_ex_bytes(handle, args), args->m,
                              args->n, args->k);
     return ji_gemm_is_planned(handle, args) ? ji_run_plan(handle, args, ji_gemm_plan, ji_gemm_run)

@@ -42,8 +42,6 @@ JI_CALL trsm_call(jhandle_t *handle, void *block) { return trsm_any(handle, bloc
 JI_CALL trsm_ex_call(jhandle_t *handle, void *block) {
     ji_matmat_t *args = block;
     JI_CHECK_TYPES(JI_TYPES_ONE)
-    if (handle->device->kind != JDEVICE_HOST)
-        return ji_not_implemented(handle, &args->head);
     return trsm_any(handle, args, ji_trsm_plan);
 }
 
