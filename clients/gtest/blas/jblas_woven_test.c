@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT */
 
 /* Small triangles of a batch that are done a lane each (host/woven.h) against one after the other,
- * bit for bit, with each set of kernels that the processor has. What is not read is NaN. */
+ * bit for bit, with each set of kernels that the processor has. What is not looked at is NaN. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 #include "blas/host/woven.h"
 
-enum { MOST_LANES = 16 };
+enum { MOST_LANES = 16 * JI_WOVEN_GROUPS, MOST_WORK = 8192 };
 
 typedef struct woven_case {
     ji_primitive_t primitive;
@@ -58,7 +58,9 @@ static woven_case_t make_case(ji_primitive_t primitive) {
                                         JDATATYPE_F64_C};
     static const jblas_operation_t operations[] = {JBLAS_NO_TRANSPOSE, JBLAS_TRANSPOSE,
                                                    JBLAS_CONJUGATE_TRANSPOSE};
-    const int64_t n = jtest_random_between(1, JI_WOVEN_ORDER), sides = jtest_random_between(1, 16);
+    const int64_t n = jtest_random_between(1, jtest_random_bool() ? 8 : JI_WOVEN_ORDER),
+                  sides =
+                      jtest_random_between(1, n * n > MOST_WORK / 20 ? MOST_WORK / (n * n) : 20);
     const bool solves = primitive == JI_TRSM, left = jtest_random_bool();
     const jdatatype_t type = types[jtest_random_between(0, 3)];
     woven_case_t c = {.primitive = primitive};
@@ -72,7 +74,9 @@ static woven_case_t make_case(ji_primitive_t primitive) {
     item->diag = jtest_random_bool() ? JBLAS_UNIT : JBLAS_NON_UNIT;
     item->m = solves && !left ? sides : n, item->n = solves && left ? sides : n;
     item->alpha = ji_constant(type, jtest_random_bool() ? 1 : -0.75);
-    item->lda = n + jtest_random_between(0, 3), item->ldb = item->m + jtest_random_between(0, 3);
+    const bool has_gaps = jtest_random_bool();
+    item->lda = n + (has_gaps ? jtest_random_between(0, 3) : 0);
+    item->ldb = item->m + (has_gaps ? jtest_random_between(0, 3) : 0);
 
     c.a_bytes = (size_t)(item->lda * n) * ji_sizeof(type);
     c.b_bytes = (size_t)(item->ldb * item->n) * ji_sizeof(type);
@@ -104,7 +108,8 @@ static void compare(ji_primitive_t primitive, bool spoils) {
     woven_case_t c = make_case(primitive);
     char *const a = malloc(MOST_LANES * c.a_bytes), *const b = malloc(MOST_LANES * c.b_bytes);
     void *as[MOST_LANES], *bs[MOST_LANES], *own_as[MOST_LANES], *own_bs[MOST_LANES];
-    const int lanes = ji_host_woven_lanes(c.item.head.type);
+    const int groups = (int)jtest_random_between(1, ji_host_woven_groups(primitive, &c.item)),
+              lanes = groups * ji_host_woven_lanes(c.item.head.type);
     JASSERT_TRUE(a != NULL && b != NULL && c.a != NULL && c.b != NULL);
     JSCOPED_TRACE("type %d, %s: %ld x %ld, side %d uplo %d trans %d diag %d", (int)c.item.head.type,
                   primitive == JI_TRSM ? "trsm" : "potrf", (long)c.item.m, (long)c.item.n,
@@ -118,7 +123,7 @@ static void compare(ji_primitive_t primitive, bool spoils) {
 
     JEXPECT_TRUE(ji_host_is_woven(primitive, &c.item));
     const bool read = primitive == JI_POTRF || c.item.diag != JBLAS_UNIT;
-    JEXPECT_EQ(ji_host_do_woven(primitive, &c.item, own_as, own_bs), !spoils || !read);
+    JEXPECT_EQ(ji_host_do_woven(primitive, &c.item, groups, own_as, own_bs), !spoils || !read);
     if (!spoils)
         do_plainly(&c, lanes, as, bs);
     if (!spoils || read) {
@@ -148,6 +153,94 @@ JTEST(JblasWoven, ItemsHaveTheBitsOfOneAfterTheOther) {
     ji_kernel_set_use(before);
     JEXPECT_OK(jhandle_destroy(handle));
 }
+
+/* ---- Batches ---- */
+
+/* As ji_host_batch() takes them, one thread. */
+static void do_batch(const woven_case_t *c, int64_t count, void *a, void *b, int64_t *info) {
+    ji_any_block_t block = {.matmat = c->item};
+    const int64_t element = (int64_t)ji_sizeof(c->item.head.type);
+
+    block.matmat.head.form = JI_FORM_STRIDED;
+    block.matmat.batch = (ji_batch_t){.count = count,
+                                      .stride_a = (int64_t)c->a_bytes / element,
+                                      .stride_b = (int64_t)c->b_bytes / element,
+                                      .primitive = (int32_t)c->primitive,
+                                      .threads = 1,
+                                      .level = 3,
+                                      .result_bytes = sizeof *info};
+    block.matmat.a = a;
+    block.matmat.b = c->primitive == JI_TRSM ? b : NULL;
+    block.matmat.info = c->primitive == JI_POTRF ? info : NULL;
+    ji_host_batch(&block);
+}
+
+/* The same bytes where a page that is not there begins behind them, or ends before them. */
+static char *beside_nothing(const char *bytes, size_t count) {
+    char *const copy =
+        jtest_random_bool() ? jtest_guard_pages(count) : jtest_guard_pages_before(count);
+    if (copy != NULL)
+        memcpy(copy, bytes, count);
+    return copy;
+}
+
+/* So many items, of which the last ends with its last element and one may have no pivot. */
+static void compare_batch(ji_primitive_t primitive) {
+    woven_case_t c = make_case(primitive);
+    const ji_matmat_t *item = &c.item;
+    const int64_t count = jtest_random_between(1, MOST_LANES),
+                  order = item->side == JBLAS_LEFT && primitive == JI_TRSM ? item->m : item->n;
+    const size_t element = ji_sizeof(item->head.type), last = (size_t)count - 1,
+                 a_bytes = (last + 1) * c.a_bytes - (size_t)(item->lda - order) * element,
+                 b_bytes = (last + 1) * c.b_bytes - (size_t)(item->ldb - item->m) * element;
+    int64_t info[MOST_LANES], expected[MOST_LANES];
+    JASSERT_TRUE(c.a != NULL && c.b != NULL);
+    JSCOPED_TRACE("type %d, %s: %ld of %ld x %ld, lda %ld, ldb %ld, side %d uplo %d trans %d",
+                  (int)item->head.type, primitive == JI_TRSM ? "trsm" : "potrf", (long)count,
+                  (long)item->m, (long)item->n, (long)item->lda, (long)item->ldb, (int)item->side,
+                  (int)item->uplo, (int)item->transa);
+
+    if (jtest_random_between(0, 7) == 0)
+        put(item->head.type, c.a + (size_t)jtest_random_between(0, count - 1) * c.a_bytes,
+            (order - 1) * (item->lda + 1), 0, 0);
+    char *const a = beside_nothing(c.a, a_bytes), *const b = beside_nothing(c.b, b_bytes);
+    JASSERT_TRUE(a != NULL && b != NULL);
+
+    do_batch(&c, count, a, b, info);
+    for (int64_t i = 0; i < count; i++) {
+        ji_matmat_t one = *item;
+        one.a = c.a + (size_t)i * c.a_bytes, one.b = c.b + (size_t)i * c.b_bytes;
+        one.info = &expected[i];
+        ji_host_primitives[primitive](&one);
+        if (primitive == JI_POTRF)
+            JEXPECT_EQ(info[i], expected[i]);
+    }
+    JEXPECT_EQ(memcmp(a, c.a, a_bytes), 0);
+    JEXPECT_EQ(memcmp(b, c.b, b_bytes), 0);
+    free(c.a), free(c.b);
+}
+
+/* Each kind of remainder, and pages that are not there beside the operands. */
+JTEST(JblasWoven, AnyNumberOfItemsHasTheBitsOfOneAfterTheOther) {
+    jhandle_t *handle = NULL;
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    const ji_kernel_set_t *before = ji_kernels;
+    const bool is_own = ji_host_primitives[JI_TRSM] == ji_host_trsm &&
+                        ji_host_primitives[JI_POTRF] == ji_host_potrf;
+
+    for (size_t i = 0; is_own && ji_kernel_set_at(i) != NULL; i++) {
+        if (!ji_kernel_set_is_here(ji_kernel_set_at(i)))
+            continue;
+        ji_kernel_set_use(ji_kernel_set_at(i));
+        for (int round = 0; round < 400 && !jtest_has_failure(); round++) {
+            compare_batch(JI_TRSM);
+            compare_batch(JI_POTRF);
+        }
+    }
+    ji_kernel_set_use(before);
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
 /* Groups of lanes, what is left over, and a group of which one matrix is not definite. */
 JTEST(JblasWoven, ABatchSaysOfEachItemWhatAPlainCallSays) {
     enum { ORDER = 7, ITEMS = 43, ELEMENTS = ORDER * ORDER };

@@ -15,14 +15,17 @@ bool ji_host_is_woven(ji_primitive_t primitive, const ji_matmat_t *item);
 /* How many items are done at once. */
 static inline int ji_host_woven_lanes(jdatatype_t type) { return ji_kernels->batch[type]->lanes; }
 
-/* Does the primitive with so many matrices a and b (of potrf a alone), as one item after the other
- * would: with the same bits. False: one of them has a pivot that is none; nothing was written, and
- * they are to be done one after the other. */
-bool ji_host_do_woven(ji_primitive_t primitive, const ji_matmat_t *item, void *const *a,
+/* How many groups of so many are done at once where there are enough items. */
+int ji_host_woven_groups(ji_primitive_t primitive, const ji_matmat_t *item);
+
+/* Does the primitive with so many groups of matrices a and b (of potrf a alone; of trsm there is
+ * one group), as one item after the other would: with the same bits. False: one of them has a pivot
+ * that is none; nothing was written, and they are to be done one after the other. */
+bool ji_host_do_woven(ji_primitive_t primitive, const ji_matmat_t *item, int groups, void *const *a,
                       void *const *b);
 
-/* Does items [first, end) of such a batch, as far as there are enough at once, and gives the index
- * of the first that is left. */
+/* Does items [first, end) of such a batch, and gives the index of the first that is left to be done
+ * one after the other: of a few that are too few for a group. */
 int64_t ji_host_woven_items(ji_items_t *items, int64_t first, int64_t end);
 
 #endif

@@ -26,8 +26,12 @@ typedef struct ji_product_direct {
     int64_t count;
 } ji_product_direct_t;
 
-/* Triangles up to this order are woven: of the widest type 32 KiB. */
-#define JI_WOVEN_ORDER 16
+/* Triangles up to this order are woven, on the stack: of the widest type 66 KiB, and 16 KiB of
+ * right-hand sides. */
+#define JI_WOVEN_ORDER 32
+/* Smaller Cholesky factors are done so many vectors of items at once, up to this order. */
+#define JI_WOVEN_GROUPS 2
+#define JI_WOVEN_GROUPS_ORDER 16
 
 /* Substitution, of as many items as a vector has lanes: M(q,p) X(p) = alpha B(q), where M is A or
  * its transpose, and where it is upper with its rows and columns reversed (host/trsm.c). */
@@ -45,9 +49,10 @@ typedef struct ji_woven_solve {
 struct ji_batch_kernels {
     int lanes;
     void (*product)(const ji_product_direct_t *call);
-    /* Of `lanes` items. False: one of them has a pivot that is not positive, or whose reciprocal is
-     * no normal number; nothing was written. */
-    bool (*cholesky)(bool upper, int64_t n, void *const *a, int64_t lda);
+    /* Of `lanes` items, of which the factor takes one group or more. False: one of them has a pivot
+     * that is not positive, or whose reciprocal is no normal number; nothing was written. An item
+     * may be there more than once. */
+    bool (*cholesky)(bool upper, int64_t n, int groups, void *const *a, int64_t lda);
     bool (*solve)(const ji_woven_solve_t *call);
 };
 

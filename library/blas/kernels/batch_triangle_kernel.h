@@ -11,6 +11,14 @@
  *     items   a0 a1 a2 ...   b0 b1 b2 ...   c0 c1 c2 ...   d0 d1 d2 ...
  *     woven   a0 b0 c0 d0    a1 b1 c1 d1    a2 b2 c2 d2    ...
  *
+ * Both go by tiles that stay in registers: what is found before them is taken from all their sums,
+ * which do not wait for each other, and then they are finished, element after element.
+ *
+ *     Cholesky   +-----+                  solve   +-----+   +-----+
+ *                | 1 \                            | 1 \     | 1 3 |    1, 3: SIDES_AT_ONCE
+ *                | 2    3 \                       |    2 \  | 2 4 |    right-hand sides
+ *                | 2    4   5 \                   +--------+-+-----+
+ *
  * Each element is the chain of operations that factor_kernel.h and triangle_kernel.h make of it,
  * with the same bits. Where one of the items has a pivot with which these go another way, the
  * kernel says so before it has written anything, and the caller does these items one by one. */
@@ -18,202 +26,208 @@
 #include <float.h>
 
 #define ORDER JI_WOVEN_ORDER
-#define MAGNITUDE(x) ((x) < 0 ? -(x) : (x))
-#define SIDES 8                                        /* right-hand sides that are woven at once */
-#define TOGETHER 4                                     /* sums that do not wait for each other */
-#define BLOCK_REALS (NARROW_BYTES / (int)sizeof(REAL)) /* that are transposed at once */
+#define TRIANGLE (ORDER * (ORDER + 1) / 2) /* elements */
+#define WHOLE 4                            /* up to this order matrices without gaps are one run */
+#define STRIP (ORDER * 4)                  /* elements of right-hand sides that are woven at once */
+#define MOST_SIDES 8
+/* A tile: WIDTH columns of a factor or unknowns by so many rows or right-hand sides. */
+#define WIDTH (COMPLEX ? 2 : 4)
+#define ROWS_AT_ONCE (VECTOR_REGISTERS / 8)
+#define SIDES_AT_ONCE (VECTOR_REGISTERS / 8)
 
-/* A woven matrix: element (i, j) is at at + i * row + j * column, reals. */
-typedef struct NAME(woven) {
-    REAL *at;
-    int64_t row, column;
-} NAME(woven_t);
+#include "blas/kernels/batch_weave_kernel.h"
 
-VECTOR_INLINE REAL *NAME(place)(const NAME(woven_t) * matrix, int64_t i, int64_t j) {
-    return matrix->at + i * matrix->row + j * matrix->column;
-}
-
-/* ---- To and fro ---- */
-
-/* Up to so many reals of an item, side by side: where the next block of them begins. The last one
- * overlaps the one before, whose places it gives the same values. */
-VECTOR_INLINE int64_t NAME(next_block)(int64_t p, int64_t count) {
-    return p + BLOCK_REALS >= count || p + 2 * BLOCK_REALS <= count ? p + BLOCK_REALS
-                                                                    : count - BLOCK_REALS;
-}
-
-/* Reals [offset, offset + count) of each item. */
-VECTOR_INLINE void NAME(weave)(REAL *to, const REAL *const *items, int64_t offset, int64_t count) {
-    if (count < BLOCK_REALS) {
-        for (int64_t p = 0; p < count; p++)
-            for (int lane = 0; lane < LANES; lane++)
-                to[p * LANES + lane] = items[lane][offset + p];
-        return;
-    }
-
-    for (int64_t p = 0; p < count; p = NAME(next_block)(p, count))
-        for (int lane = 0; lane < LANES; lane += BLOCK_REALS) {
-            const REAL *line[BLOCK_REALS];
-            NARROW row[BLOCK_REALS];
-            for (int i = 0; i < BLOCK_REALS; i++)
-                line[i] = items[lane + i] + offset + p;
-            V(transpose)(row, line);
-            for (int i = 0; i < BLOCK_REALS; i++)
-                V(narrow_store)(to + (p + i) * LANES + lane, row[i]);
-        }
-}
-
-/* The reverse. */
-VECTOR_INLINE void NAME(unravel)(REAL *const *items, int64_t offset, int64_t count,
-                                 const REAL *from) {
-    if (count < BLOCK_REALS) {
-        for (int64_t p = 0; p < count; p++)
-            for (int lane = 0; lane < LANES; lane++)
-                items[lane][offset + p] = from[p * LANES + lane];
-        return;
-    }
-
-    for (int64_t p = 0; p < count; p = NAME(next_block)(p, count))
-        for (int lane = 0; lane < LANES; lane += BLOCK_REALS) {
-            const REAL *line[BLOCK_REALS];
-            NARROW row[BLOCK_REALS];
-            for (int i = 0; i < BLOCK_REALS; i++)
-                line[i] = from + (p + i) * LANES + lane;
-            V(transpose)(row, line);
-            for (int i = 0; i < BLOCK_REALS; i++)
-                V(narrow_store)(items[lane + i] + offset + p, row[i]);
-        }
-}
-
-/* The rows of column j that a triangle of order n has; without the diagonal (unit). */
-VECTOR_INLINE void NAME(rows_of)(bool upper, bool unit, int64_t n, int64_t j, int64_t *first,
-                                 int64_t *count) {
-    *first = upper ? 0 : j + unit;
-    *count = (upper ? j + 1 : n - j) - unit;
-}
-
-/* A triangle by its columns, n rows each; `sign` is that of imaginary parts. */
-VECTOR_INLINE void NAME(weave_triangle)(REAL *to, bool upper, bool unit, int64_t n,
-                                        const void *const *items, int64_t lda, REAL sign) {
-    for (int64_t j = 0, first, count; j < n; j++) {
-        NAME(rows_of)(upper, unit, n, j, &first, &count);
-        REAL *const column = to + (j * n + first) * PARTS * LANES;
-        NAME(weave)
-        (column, (const REAL *const *)items, (j * lda + first) * PARTS, count * PARTS);
-        if (COMPLEX && sign < 0)
-            for (int64_t i = 0; i < count; i++)
-                V(store)(column + (2 * i + 1) * LANES, -V(load)(column + (2 * i + 1) * LANES));
-    }
-}
-
-/* ---- Operations on an element ---- */
-
-/* sums[v] -= factor times x[v] for each of them: complex with both parts. */
-VECTOR_INLINE void NAME(take)(VECTOR sums[][PARTS], int count, const REAL *factor, const REAL *x,
-                              int64_t step) {
-    const VECTOR re = V(load)(factor);
+/* sum -= factor times x, and times the conjugate of it. */
+VECTOR_INLINE void NAME(take)(VECTOR *sum, const VECTOR *factor, const VECTOR *x) {
+    sum[0] = V(fnma)(factor[0], x[0], sum[0]);
 #if COMPLEX
-    const VECTOR im = V(load)(factor + LANES);
+    sum[0] = V(fma)(factor[1], x[1], sum[0]);
+    sum[1] = V(fnma)(factor[1], x[0], V(fnma)(factor[0], x[1], sum[1]));
 #endif
-    VECTOR_UNROLL
-    for (int v = 0; v < count; v++, x += step) {
-        const VECTOR x_re = V(load)(x);
-        sums[v][0] = V(fnma)(re, x_re, sums[v][0]);
+}
+
+VECTOR_INLINE void NAME(take_conjugate)(VECTOR *sum, const VECTOR *factor, const VECTOR *x) {
+    sum[0] = V(fnma)(factor[0], x[0], sum[0]);
 #if COMPLEX
-        const VECTOR x_im = V(load)(x + LANES);
-        sums[v][0] = V(fma)(im, x_im, sums[v][0]);
-        sums[v][1] = V(fnma)(im, x_re, V(fnma)(re, x_im, sums[v][1]));
+    sum[0] = V(fnma)(factor[1], x[1], sum[0]);
+    sum[1] = V(fma)(factor[1], x[0], V(fnma)(factor[0], x[1], sum[1]));
 #endif
-    }
 }
 
-VECTOR_INLINE void NAME(load_sums)(VECTOR sums[][PARTS], int count, const REAL *x, int64_t step) {
+VECTOR_INLINE void NAME(get)(VECTOR *element, const REAL *from) {
     VECTOR_UNROLL
-    for (int v = 0; v < count; v++)
-        VECTOR_UNROLL
     for (int part = 0; part < PARTS; part++)
-        sums[v][part] = V(load)(x + v * step + part * LANES);
+        element[part] = V(load)(from + part * LANES);
 }
 
-VECTOR_INLINE void NAME(keep_sums)(VECTOR sums[][PARTS], int count, REAL *x, int64_t step) {
+VECTOR_INLINE void NAME(put)(REAL *to, const VECTOR *element) {
     VECTOR_UNROLL
-    for (int v = 0; v < count; v++)
-        VECTOR_UNROLL
     for (int part = 0; part < PARTS; part++)
-        V(store)(x + v * step + part * LANES, sums[v][part]);
+        V(store)(to + part * LANES, element[part]);
 }
 
 /* ---- Cholesky ---- */
 
-/* Rows [i, i + count) of column j lose what the columns before it make of them: L(i,p) times the
- * conjugate of L(j,p). */
-VECTOR_INLINE void NAME(cholesky_rows)(const NAME(woven_t) * l, int64_t i, int64_t j, int count) {
-    VECTOR sums[TOGETHER][PARTS];
-    NAME(load_sums)(sums, count, NAME(place)(l, i, j), l->row);
+/* The triangle of columns [j, j + width), and the reciprocals of its pivots. False: one of these is
+ * not positive. */
+VECTOR_INLINE bool NAME(cholesky_pivots)(const NAME(woven_t) * l, int64_t j, int width,
+                                         VECTOR *factors) {
+    const VECTOR zero = V(splat)(0);
+    VECTOR sums[WIDTH][WIDTH][PARTS];
+    const REAL *rows[WIDTH];
+
+    VECTOR_UNROLL
+    for (int v = 0; v < width; v++) {
+        rows[v] = l->at + l->row[j + v];
+        VECTOR_UNROLL
+        for (int u = 0; u <= v; u++)
+            NAME(get)(sums[v][u], rows[v] + l->column[j + u]);
+    }
 
     for (int64_t p = 0; p < j; p++) {
-        const REAL *const x = NAME(place)(l, i, p), *const y = NAME(place)(l, j, p);
-        const VECTOR re = V(load)(y);
+        VECTOR x[WIDTH][PARTS];
         VECTOR_UNROLL
-        for (int v = 0; v < count; v++) {
-            const VECTOR x_re = V(load)(x + v * l->row);
-            sums[v][0] = V(fnma)(re, x_re, sums[v][0]);
-#if COMPLEX
-            const VECTOR im = V(load)(y + LANES), x_im = V(load)(x + v * l->row + LANES);
-            sums[v][0] = V(fnma)(im, x_im, sums[v][0]);
-            sums[v][1] = V(fma)(im, x_re, V(fnma)(re, x_im, sums[v][1]));
-#endif
+        for (int v = 0; v < width; v++) {
+            NAME(get)(x[v], rows[v] + l->column[p]);
+            VECTOR_UNROLL
+            for (int u = 0; u <= v; u++)
+                NAME(take_conjugate)(sums[v][u], x[u], x[v]);
         }
     }
-    NAME(keep_sums)(sums, count, NAME(place)(l, i, j), l->row);
-}
 
-/* False: a pivot is not positive. */
-VECTOR_INLINE bool NAME(cholesky_column)(const NAME(woven_t) * l, int64_t n, int64_t j) {
-    const VECTOR zero = V(splat)(0);
-    int64_t i = j;
-    for (; i + TOGETHER <= n; i += TOGETHER)
-        NAME(cholesky_rows)(l, i, j, TOGETHER);
-    for (; i < n; i++)
-        NAME(cholesky_rows)(l, i, j, 1);
+    VECTOR_UNROLL
+    for (int u = 0; u < width; u++) {
+        const VECTOR rest = sums[u][u][0];
+        if (V(any)(V(either)(V(exceeds)(zero, rest), V(equals)(rest, zero))))
+            return false;
+        sums[u][u][0] = V(root)(rest);
+        sums[u][u][PARTS - 1] = COMPLEX ? zero : sums[u][u][0];
+        NAME(put)(NAME(place)(l, j + u, j + u), sums[u][u]);
 
-    REAL *const pivot = NAME(place)(l, j, j);
-    const VECTOR rest = V(load)(pivot);
-    if (V(any)(V(either)(V(exceeds)(zero, rest), V(equals)(rest, zero))))
-        return false;
-
-    const VECTOR root = V(root)(rest), factor = V(splat)(1) / root;
-    for (i = j + 1; i < n; i++)
-        for (int part = 0; part < PARTS; part++) {
-            REAL *const x = NAME(place)(l, i, j) + part * LANES;
-            V(store)(x, V(load)(x) * factor);
+        factors[u] = V(splat)(1) / sums[u][u][0];
+        VECTOR_UNROLL
+        for (int v = u + 1; v < width; v++) {
+            VECTOR_UNROLL
+            for (int part = 0; part < PARTS; part++)
+                sums[v][u][part] = sums[v][u][part] * factors[u];
+            NAME(put)(NAME(place)(l, j + v, j + u), sums[v][u]);
+            VECTOR_UNROLL
+            for (int t = u + 1; t <= v; t++)
+                NAME(take_conjugate)(sums[v][t], sums[t][u], sums[v][u]);
         }
-    V(store)(pivot, root);
-    if (COMPLEX)
-        V(store)(pivot + (PARTS - 1) * LANES, zero);
+    }
     return true;
 }
 
-static bool NAME(woven_cholesky)(bool upper, int64_t n, void *const *items, int64_t lda) {
-    _Alignas(64) REAL room[ORDER * ORDER * PARTS * LANES];
-    const int64_t element = PARTS * LANES;
-    const NAME(woven_t) l = {room, (upper ? n : 1) * element, (upper ? 1 : n) * element};
-    const REAL sign = upper ? -1 : 1; /* an upper triangle is the adjoint of a lower one */
+/* Rows [i, i + count) of columns [j, j + WIDTH), of which the pivots are done. */
+VECTOR_INLINE void NAME(cholesky_rows)(const NAME(woven_t) * l, int64_t i, int64_t j, int count,
+                                       const VECTOR *factors) {
+    VECTOR sums[ROWS_AT_ONCE][WIDTH][PARTS];
+    REAL *rows[ROWS_AT_ONCE];
+    const REAL *columns[WIDTH];
 
-    NAME(weave_triangle)(room, upper, false, n, (const void *const *)items, lda, sign);
-    for (int64_t j = 0; j < n; j++)
-        if (!NAME(cholesky_column)(&l, n, j))
+    VECTOR_UNROLL
+    for (int u = 0; u < WIDTH; u++)
+        columns[u] = l->at + l->row[j + u];
+    VECTOR_UNROLL
+    for (int v = 0; v < count; v++) {
+        rows[v] = l->at + l->row[i + v];
+        VECTOR_UNROLL
+        for (int u = 0; u < WIDTH; u++)
+            NAME(get)(sums[v][u], rows[v] + l->column[j + u]);
+    }
+
+    for (int64_t p = 0; p < j; p++) {
+        const ptrdiff_t at = l->column[p];
+        VECTOR x[ROWS_AT_ONCE][PARTS];
+        VECTOR_UNROLL
+        for (int v = 0; v < count; v++)
+            NAME(get)(x[v], rows[v] + at);
+        VECTOR_UNROLL
+        for (int u = 0; u < WIDTH; u++) {
+            VECTOR y[PARTS];
+            NAME(get)(y, columns[u] + at);
+            VECTOR_UNROLL
+            for (int v = 0; v < count; v++)
+                NAME(take_conjugate)(sums[v][u], y, x[v]);
+        }
+    }
+
+    VECTOR_UNROLL
+    for (int u = 0; u < WIDTH; u++) {
+        VECTOR_UNROLL
+        for (int v = 0; v < count; v++) {
+            VECTOR_UNROLL
+            for (int part = 0; part < PARTS; part++)
+                sums[v][u][part] = sums[v][u][part] * factors[u];
+            NAME(put)(rows[v] + l->column[j + u], sums[v][u]);
+        }
+        VECTOR_UNROLL
+        for (int t = u + 1; t < WIDTH; t++) {
+            VECTOR y[PARTS];
+            NAME(get)(y, columns[t] + l->column[j + u]);
+            VECTOR_UNROLL
+            for (int v = 0; v < count; v++)
+                NAME(take_conjugate)(sums[v][t], y, sums[v][u]);
+        }
+    }
+}
+
+static bool NAME(cholesky_last)(const NAME(woven_t) * l, int64_t j, int width) {
+    VECTOR factors[WIDTH];
+    switch (width) {
+    case 1: return NAME(cholesky_pivots)(l, j, 1, factors);
+    case 2: return NAME(cholesky_pivots)(l, j, 2, factors);
+#if !COMPLEX
+    case 3: return NAME(cholesky_pivots)(l, j, 3, factors);
+    case 4: return NAME(cholesky_pivots)(l, j, 4, factors);
+#endif
+    default: return true;
+    }
+}
+
+/* Columns [j, j + WIDTH) of a triangle that has more, of each group in turn: their pivots wait,
+ * but not for each other. */
+static bool NAME(cholesky_columns)(const NAME(woven_t) * l, int groups, int64_t n, int64_t j) {
+    VECTOR factors[JI_WOVEN_GROUPS][WIDTH];
+    for (int g = 0; g < groups; g++)
+        if (!NAME(cholesky_pivots)(&l[g], j, WIDTH, factors[g]))
             return false;
 
-    for (int64_t j = 0, first, count; j < n; j++) {
-        NAME(rows_of)(upper, false, n, j, &first, &count);
-        REAL *const column = room + (j * n + first) * element;
-        if (COMPLEX && sign < 0)
-            for (int64_t i = 0; i < count; i++)
-                V(store)(column + (2 * i + 1) * LANES, -V(load)(column + (2 * i + 1) * LANES));
-        NAME(unravel)
-        ((REAL *const *)items, (j * lda + first) * PARTS, count * PARTS, column);
+    for (int g = 0; g < groups; g++) {
+        int64_t i = j + WIDTH;
+        for (; i + ROWS_AT_ONCE <= n; i += ROWS_AT_ONCE)
+            NAME(cholesky_rows)(&l[g], i, j, ROWS_AT_ONCE, factors[g]);
+        for (; i < n; i++)
+            NAME(cholesky_rows)(&l[g], i, j, 1, factors[g]);
     }
+    return true;
+}
+
+static bool NAME(woven_cholesky)(bool upper, int64_t n, int groups, void *const *a, int64_t lda) {
+    _Alignas(64) REAL room[TRIANGLE * PARTS * LANES];
+    const REAL *const *from = (const REAL *const *)a;
+    const bool whole = NAME(is_whole)(n, lda);
+    const int64_t each = (whole ? n * n : n * (n + 1) / 2) * PARTS * LANES;
+    NAME(woven_t) l[JI_WOVEN_GROUPS];
+
+    /* An upper triangle is the adjoint of a lower one. */
+    for (int g = 0; g < groups; g++) {
+        NAME(lay_out)(&l[g], room + g * each, upper, upper, false, n, whole);
+        NAME(weave_triangle)(l[g].at, upper, upper, n, from + g * LANES, lda, whole);
+    }
+
+    int64_t j = 0;
+    for (; j + WIDTH < n; j += WIDTH)
+        if (!NAME(cholesky_columns)(l, groups, n, j))
+            return false;
+    for (int g = 0; g < groups; g++)
+        if (!NAME(cholesky_last)(&l[g], j, (int)(n - j)))
+            return false;
+
+    for (int g = 0; g < groups; g++)
+        NAME(unravel_triangle)
+    ((REAL *const *)a + g * LANES, upper, upper, n, lda, whole, l[g].at);
     return true;
 }
 
@@ -221,42 +235,38 @@ static bool NAME(woven_cholesky)(bool upper, int64_t n, void *const *items, int6
 
 /* The reciprocals of pivots, in their places. False: one of them is no normal number. */
 VECTOR_INLINE bool NAME(invert_pivots)(const NAME(woven_t) * m, int64_t n) {
-    const REAL least = _Generic((REAL)0, float
-                                : FLT_MIN, double
-                                : DBL_MIN),
-               most = _Generic((REAL)0, float
-                               : FLT_MAX, double
-                               : DBL_MAX);
+    const REAL least = SINGLE ? (REAL)FLT_MIN : (REAL)DBL_MIN,
+               most = SINGLE ? (REAL)FLT_MAX : (REAL)DBL_MAX;
+    const VECTOR one = V(splat)(1);
+    TRUTH bad = V(exceeds)(one, one);
 
     for (int64_t q = 0; q < n; q++) {
         REAL *const pivot = NAME(place)(m, q, q);
 #if COMPLEX
-        /* Smith's algorithm, as triangle_kernel.h has it. */
-        for (int lane = 0; lane < LANES; lane++) {
-            const REAL re = pivot[lane], im = pivot[LANES + lane];
-            const bool wide = MAGNITUDE(re) >= MAGNITUDE(im);
-            const REAL high = wide ? re : im, low = wide ? im : re;
-            const REAL ratio = low / high, scale = 1 / (high + low * ratio);
-            pivot[lane] = wide ? scale : ratio * scale;
-            pivot[LANES + lane] = wide ? -ratio * scale : -scale;
-        }
-        const VECTOR re = V(abs)(V(load)(pivot)), im = V(abs)(V(load)(pivot + LANES));
-        const VECTOR largest = V(max)(re, im);
+        /* Smith's algorithm, as triangle_kernel.h has it. A NaN is seen below, whichever way it
+         * goes. */
+        const VECTOR re = V(load)(pivot), im = V(load)(pivot + LANES);
+        const TRUTH is_tall = V(exceeds)(V(abs)(im), V(abs)(re));
+        const VECTOR high = V(choose)(is_tall, im, re), low = V(choose)(is_tall, re, im);
+        const VECTOR ratio = low / high, scale = one / (high + low * ratio);
+        const VECTOR inverse[2] = {V(choose)(is_tall, ratio * scale, scale),
+                                   V(choose)(is_tall, -scale, -ratio * scale)};
+        const VECTOR size = V(abs)(inverse[0]), other = V(abs)(inverse[1]);
+        const VECTOR largest = V(max)(size, other);
         /* A NaN of either part is seen, whichever max() gives. */
-        if (V(any)(V(exceeds)(re, V(splat)(most))) || V(any)(V(exceeds)(im, V(splat)(most))))
-            return false;
+        bad = V(either)(
+            bad, V(either)(V(exceeds)(size, V(splat)(most)), V(exceeds)(other, V(splat)(most))));
 #else
-        const VECTOR inverse = V(splat)(1) / V(load)(pivot), largest = V(abs)(inverse);
-        V(store)(pivot, inverse);
+        const VECTOR inverse[1] = {one / V(load)(pivot)}, largest = V(abs)(inverse[0]);
+        bad = V(either)(bad, V(exceeds)(largest, V(splat)(most)));
 #endif
-        if (V(any)(V(either)(V(exceeds)(V(splat)(least), largest),
-                             V(exceeds)(largest, V(splat)(most)))))
-            return false;
+        bad = V(either)(bad, V(exceeds)(V(splat)(least), largest));
+        NAME(put)(pivot, inverse);
     }
-    return true;
+    return !V(any)(bad);
 }
 
-/* A unit triangle's pivots are not read: they are 1. */
+/* A unit triangle's pivots are not looked at: they are 1. */
 VECTOR_INLINE void NAME(put_ones)(const NAME(woven_t) * m, int64_t n, REAL sign) {
     for (int64_t q = 0; q < n; q++) {
         REAL *const pivot = NAME(place)(m, q, q);
@@ -266,106 +276,170 @@ VECTOR_INLINE void NAME(put_ones)(const NAME(woven_t) * m, int64_t n, REAL sign)
     }
 }
 
-/* Right-hand sides [s, s + count), unknown after unknown. */
-VECTOR_INLINE void NAME(substitute)(const NAME(woven_t) * m, const NAME(woven_t) * b, int64_t n,
-                                    int64_t s, int count, bool scales, const REAL *alpha) {
-    const VECTOR alpha_re = V(splat)(alpha[0]);
+/* Woven right-hand sides: unknown q of side s is at at + q * unknown + s * side, reals. */
+typedef struct NAME(sides) {
+    REAL *at;
+    ptrdiff_t unknown, side;
+    bool scales;
+    REAL alpha[2];
+} NAME(sides_t);
+
+VECTOR_INLINE void NAME(scale)(VECTOR *x, const REAL *alpha) {
+    const VECTOR re = V(splat)(alpha[0]), before = x[0];
 #if COMPLEX
-    const VECTOR alpha_im = V(splat)(alpha[1]);
-#endif
-    for (int64_t q = 0; q < n; q++) {
-        VECTOR sums[TOGETHER][PARTS];
-        NAME(load_sums)(sums, count, NAME(place)(b, q, s), b->column);
-        if (scales) {
-            VECTOR_UNROLL
-            for (int v = 0; v < count; v++) {
-#if COMPLEX
-                const VECTOR x = sums[v][0], y = sums[v][1];
-                sums[v][0] = alpha_re * x - alpha_im * y;
-                sums[v][1] = alpha_re * y + alpha_im * x;
+    const VECTOR im = V(splat)(alpha[1]);
+    x[0] = re * before - im * x[1];
+    x[1] = re * x[1] + im * before;
 #else
-                sums[v][0] = sums[v][0] * alpha_re;
+    x[0] = before * re;
 #endif
-            }
-        }
+}
 
-        for (int64_t p = 0; p < q; p++)
-            NAME(take)(sums, count, NAME(place)(m, q, p), NAME(place)(b, p, s), b->column);
-
-        const REAL *const inverse = NAME(place)(m, q, q);
-        const VECTOR re = V(load)(inverse);
+/* x times the reciprocal of a pivot. */
+VECTOR_INLINE void NAME(divide)(VECTOR *x, const VECTOR *inverse) {
+    const VECTOR before = x[0];
 #if COMPLEX
-        const VECTOR im = V(load)(inverse + LANES);
+    x[0] = V(fnma)(inverse[1], x[1], inverse[0] * before);
+    x[1] = V(fma)(inverse[1], before, inverse[0] * x[1]);
+#else
+    x[0] = before * inverse[0];
 #endif
+}
+
+/* Unknowns [q, q + width) of so many right-hand sides, the first of which is at b. */
+VECTOR_INLINE void NAME(solve_tile)(const NAME(woven_t) * m, const NAME(sides_t) * b, REAL *at,
+                                    int64_t q, int width, int sides) {
+    VECTOR x[WIDTH][SIDES_AT_ONCE][PARTS];
+    const REAL *rows[WIDTH];
+    const ptrdiff_t unknown = b->unknown, side = b->side;
+
+    VECTOR_UNROLL
+    for (int u = 0; u < width; u++) {
+        rows[u] = m->at + m->row[q + u];
         VECTOR_UNROLL
-        for (int v = 0; v < count; v++) {
-#if COMPLEX
-            const VECTOR x = sums[v][0], y = sums[v][1];
-            sums[v][0] = V(fnma)(im, y, re * x);
-            sums[v][1] = V(fma)(im, x, re * y);
-#else
-            sums[v][0] = sums[v][0] * re;
-#endif
+        for (int v = 0; v < sides; v++)
+            NAME(get)(x[u][v], at + (q + u) * unknown + v * side);
+    }
+    if (b->scales) {
+        VECTOR_UNROLL
+        for (int u = 0; u < width; u++)
+            VECTOR_UNROLL
+        for (int v = 0; v < sides; v++)
+            NAME(scale)(x[u][v], b->alpha);
+    }
+
+    const REAL *known = at;
+    for (int64_t p = 0; p < q; p++, known += unknown) {
+        const ptrdiff_t column = m->column[p];
+        VECTOR y[SIDES_AT_ONCE][PARTS];
+        VECTOR_UNROLL
+        for (int v = 0; v < sides; v++)
+            NAME(get)(y[v], known + v * side);
+        VECTOR_UNROLL
+        for (int u = 0; u < width; u++) {
+            VECTOR factor[PARTS];
+            NAME(get)(factor, rows[u] + column);
+            VECTOR_UNROLL
+            for (int v = 0; v < sides; v++)
+                NAME(take)(x[u][v], factor, y[v]);
         }
-        NAME(keep_sums)(sums, count, NAME(place)(b, q, s), b->column);
+    }
+
+    VECTOR_UNROLL
+    for (int u = 0; u < width; u++) {
+        const ptrdiff_t column = m->column[q + u];
+        VECTOR factor[PARTS];
+        NAME(get)(factor, rows[u] + column);
+        VECTOR_UNROLL
+        for (int v = 0; v < sides; v++) {
+            NAME(divide)(x[u][v], factor);
+            NAME(put)(at + (q + u) * unknown + v * side, x[u][v]);
+        }
+        VECTOR_UNROLL
+        for (int t = u + 1; t < width; t++) {
+            NAME(get)(factor, rows[t] + column);
+            VECTOR_UNROLL
+            for (int v = 0; v < sides; v++)
+                NAME(take)(x[t][v], factor, x[u][v]);
+        }
+    }
+}
+
+/* So many right-hand sides, a compiler's number, from `at` on. */
+VECTOR_INLINE void NAME(solve_sides)(const NAME(woven_t) * m, const NAME(sides_t) * b, REAL *at,
+                                     int64_t n, int sides) {
+    int64_t q = 0;
+    for (; q + WIDTH <= n; q += WIDTH)
+        NAME(solve_tile)(m, b, at, q, WIDTH, sides);
+    switch (n - q) {
+    case 1: NAME(solve_tile)(m, b, at, q, 1, sides); break;
+#if !COMPLEX
+    case 2: NAME(solve_tile)(m, b, at, q, 2, sides); break;
+    case 3: NAME(solve_tile)(m, b, at, q, 3, sides); break;
+#endif
+    default: break;
     }
 }
 
 /* Right-hand sides [first, first + sides) of all items: woven, solved, and back. They are columns
  * of B, or rows of it. */
-VECTOR_INLINE void NAME(woven_sides)(const ji_woven_solve_t *call, const NAME(woven_t) * m,
-                                     int64_t first, int64_t sides) {
-    _Alignas(64) REAL room[ORDER * SIDES * PARTS * LANES];
+static void NAME(woven_sides)(const ji_woven_solve_t *call, const NAME(woven_t) * m, int64_t first,
+                              int64_t sides) {
+    _Alignas(64) REAL room[STRIP * PARTS * LANES];
+    REAL *const *items = (REAL *const *)(void *const *)call->b;
     const int64_t n = call->order, element = PARTS * LANES, rows = call->left ? n : sides,
                   columns = call->left ? sides : n, start = call->reversed ? n - 1 : 0,
-                  sign = call->reversed ? -1 : 1;
-    const REAL alpha[2] = {(REAL)call->alpha[0], (REAL)call->alpha[1]};
-    const bool scales = alpha[0] != 1 || alpha[1] != 0;
-    const int64_t unknown = (call->left ? 1 : rows) * element,
-                  side = (call->left ? rows : 1) * element,
-                  offset = (call->left ? first * call->ldb : first) * PARTS;
+                  sign = call->reversed ? -1 : 1, unknown = (call->left ? 1 : rows) * element;
+    const int64_t offset = (call->left ? first * call->ldb : first) * PARTS;
+    /* Columns without gaps are one run. */
+    const bool is_run = rows == call->ldb;
+    const int64_t runs = is_run ? 1 : columns, reals = (is_run ? rows * columns : rows) * PARTS;
 
-    for (int64_t j = 0; j < columns; j++)
+    for (int64_t j = 0; j < runs; j++)
         NAME(weave)
-    (room + j * rows * element, (const REAL *const *)(void *const *)call->b,
-     offset + j * call->ldb * PARTS, rows * PARTS);
+    (room + j * reals * LANES, (const REAL *const *)items, offset + j * call->ldb * PARTS, reals);
 
-    const NAME(woven_t) b = {room + start * unknown, sign * unknown, side};
+    const NAME(sides_t) b = {.at = room + start * unknown,
+                             .unknown = sign * unknown,
+                             .side = (call->left ? rows : 1) * element,
+                             .scales = call->alpha[0] != 1 || call->alpha[1] != 0,
+                             .alpha = {(REAL)call->alpha[0], (REAL)call->alpha[1]}};
     int64_t s = 0;
-    for (; s + TOGETHER <= sides; s += TOGETHER)
-        NAME(substitute)(m, &b, n, s, TOGETHER, scales, alpha);
+    for (; s + SIDES_AT_ONCE <= sides; s += SIDES_AT_ONCE)
+        NAME(solve_sides)(m, &b, b.at + s * b.side, n, SIDES_AT_ONCE);
     for (; s < sides; s++)
-        NAME(substitute)(m, &b, n, s, 1, scales, alpha);
+        NAME(solve_sides)(m, &b, b.at + s * b.side, n, 1);
 
-    for (int64_t j = 0; j < columns; j++)
-        NAME(unravel)
-    ((REAL *const *)(void *const *)call->b, offset + j * call->ldb * PARTS, rows * PARTS,
-     room + j * rows * element);
+    for (int64_t j = 0; j < runs; j++)
+        NAME(unravel)(items, offset + j * call->ldb * PARTS, reals, true, room + j * reals * LANES);
 }
 
 static bool NAME(woven_solve)(const ji_woven_solve_t *call) {
-    _Alignas(64) REAL room[ORDER * ORDER * PARTS * LANES];
-    const int64_t n = call->order, element = PARTS * LANES, start = call->reversed ? n - 1 : 0,
-                  sign = call->reversed ? -1 : 1;
-    const REAL of_imaginary = call->conjugate ? -1 : 1;
-    const NAME(woven_t)
-        m = {room + start * (n + 1) * element, sign * (call->transposed ? n : 1) * element,
-             sign * (call->transposed ? 1 : n) * element};
+    _Alignas(64) REAL room[TRIANGLE * PARTS * LANES];
+    const int64_t n = call->order, most = STRIP / n < MOST_SIDES ? STRIP / n : (int64_t)MOST_SIDES;
+    const bool whole = NAME(is_whole)(n, call->lda);
+    NAME(woven_t) m;
 
-    NAME(weave_triangle)(room, call->upper, call->unit, n, call->a, call->lda, of_imaginary);
+    NAME(lay_out)(&m, room, call->upper, call->transposed, call->reversed, n, whole);
+    NAME(weave_triangle)
+    (room, call->upper, call->conjugate, n, (const REAL *const *)call->a, call->lda, whole);
     if (call->unit)
-        NAME(put_ones)(&m, n, of_imaginary);
+        NAME(put_ones)(&m, n, call->conjugate ? -1 : 1);
     else if (!NAME(invert_pivots)(&m, n))
         return false;
 
-    for (int64_t first = 0; first < call->sides; first += SIDES)
+    for (int64_t first = 0; first < call->sides; first += most)
         NAME(woven_sides)
-    (call, &m, first, call->sides - first < SIDES ? call->sides - first : SIDES);
+    (call, &m, first, call->sides - first < most ? call->sides - first : most);
     return true;
 }
 
 #undef ORDER
-#undef MAGNITUDE
-#undef SIDES
-#undef TOGETHER
+#undef TRIANGLE
+#undef WHOLE
+#undef STRIP
+#undef MOST_SIDES
+#undef WIDTH
+#undef ROWS_AT_ONCE
+#undef SIDES_AT_ONCE
 #undef BLOCK_REALS

@@ -11,6 +11,7 @@
  *   PART              "the first n" of one
  *   NARROW            what is transposed at once
  *   KEEP              a choice of its elements
+ *   TRUTH             what comparing it gives
  *   V(name)           a function of vector.h: V(fma)(a, b, c)
  *   NAME(name)        a name for this type and instruction set: c_scale_avx512
  *   REAL_NAME(name)   the same of REAL: s_scale_avx512 */
@@ -23,6 +24,7 @@
 #define PART s_part
 #define NARROW s_narrow
 #define KEEP s_keep
+#define TRUTH s_truth
 #define V(name) s_##name
 #define REAL_NAME(name) KERNEL_SET(s_##name)
 #define COMPLEX 0
@@ -41,6 +43,7 @@
 #undef PART
 #undef NARROW
 #undef KEEP
+#undef TRUTH
 #undef V
 #undef REAL_NAME
 
@@ -50,6 +53,7 @@
 #define PART d_part
 #define NARROW d_narrow
 #define KEEP d_keep
+#define TRUTH d_truth
 #define V(name) d_##name
 #define REAL_NAME(name) KERNEL_SET(d_##name)
 #define COMPLEX 0
@@ -68,6 +72,7 @@
 #undef PART
 #undef NARROW
 #undef KEEP
+#undef TRUTH
 #undef V
 #undef REAL_NAME
 #undef LANES

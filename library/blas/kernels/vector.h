@@ -31,6 +31,7 @@
  *   t_exceeds(a, b)              not a <= b: also where there is a NaN
  *   t_equals(a, b) t_either(p, q) t_any(p)
  *   t_where(p, v)                v where it is true, 0 elsewhere
+ *   t_choose(p, a, b)            a where it is true, b elsewhere
  *   t_place(p)                   of the first element where it is true; there is one
  *   t_widen(p)                   as doubles: as many as a d_vector holds
  *   t_widen_first(p, n)          the first n of them, zeros for the rest
@@ -49,7 +50,12 @@
  *   t_narrow                     NARROW_BYTES: a vector, or half of one, in lanes of 16 bytes
  *   t_lanes(p, q)                the lanes at p and at q (of 16 bytes: the one at p)
  *   t_low(a, b) t_high(a, b)     in each lane the lower or upper halves of a and b by turns
- *   t_narrow_store t_narrow_fma t_narrow_turn t_narrow_conjugate   as those of vectors
+ *   t_narrow_load t_narrow_store t_narrow_fma t_narrow_turn t_narrow_conjugate   as of vectors
+ *   t_store_lanes(p, q, v)       the reverse of t_lanes()
+ *   t_store_two(p, q, v, w)      the same of two, the second of which goes behind the first
+ *   t_wide(a, b)                 the vector of two halves (where a narrow is a vector: a)
+ *   t_transpose_lanes(v)         in each lane of as many narrows as it has reals: v[p] is what were
+ *                                reals p of v[0], v[1], ...
  *   t_transpose(row, line)       NARROW_BYTES of as many lines as a narrow has reals: row[p] is
  *                                step p of all lines. t_transpose_complex: of half as many, of
  *                                complex numbers
@@ -287,6 +293,12 @@ VECTOR_INLINE s_truth s_either(s_truth p, s_truth q) { return (s_truth)(p | q); 
 VECTOR_INLINE d_truth d_either(d_truth p, d_truth q) { return (d_truth)(p | q); }
 VECTOR_INLINE s_vector s_where(s_truth p, s_vector v) { return _mm512_maskz_mov_ps(p, v); }
 VECTOR_INLINE d_vector d_where(d_truth p, d_vector v) { return _mm512_maskz_mov_pd(p, v); }
+VECTOR_INLINE s_vector s_choose(s_truth p, s_vector a, s_vector b) {
+    return _mm512_mask_blend_ps(p, b, a);
+}
+VECTOR_INLINE d_vector d_choose(d_truth p, d_vector a, d_vector b) {
+    return _mm512_mask_blend_pd(p, b, a);
+}
 VECTOR_INLINE bool s_any(s_truth p) { return p != 0; }
 VECTOR_INLINE bool d_any(d_truth p) { return p != 0; }
 VECTOR_INLINE int s_place(s_truth p) { return __builtin_ctz(p); }
@@ -466,6 +478,12 @@ VECTOR_INLINE s_truth s_either(s_truth p, s_truth q) { return _mm256_or_ps(p, q)
 VECTOR_INLINE d_truth d_either(d_truth p, d_truth q) { return _mm256_or_pd(p, q); }
 VECTOR_INLINE s_vector s_where(s_truth p, s_vector v) { return _mm256_and_ps(p, v); }
 VECTOR_INLINE d_vector d_where(d_truth p, d_vector v) { return _mm256_and_pd(p, v); }
+VECTOR_INLINE s_vector s_choose(s_truth p, s_vector a, s_vector b) {
+    return _mm256_blendv_ps(b, a, p);
+}
+VECTOR_INLINE d_vector d_choose(d_truth p, d_vector a, d_vector b) {
+    return _mm256_blendv_pd(b, a, p);
+}
 VECTOR_INLINE bool s_any(s_truth p) { return _mm256_movemask_ps(p) != 0; }
 VECTOR_INLINE bool d_any(d_truth p) { return _mm256_movemask_pd(p) != 0; }
 VECTOR_INLINE int s_place(s_truth p) { return __builtin_ctz((unsigned)_mm256_movemask_ps(p)); }
@@ -640,6 +658,12 @@ VECTOR_INLINE s_truth s_either(s_truth p, s_truth q) { return p | q; }
 VECTOR_INLINE d_truth d_either(d_truth p, d_truth q) { return p | q; }
 VECTOR_INLINE s_vector s_where(s_truth p, s_vector v) { return (s_vector)(p & (s_truth)v); }
 VECTOR_INLINE d_vector d_where(d_truth p, d_vector v) { return (d_vector)(p & (d_truth)v); }
+VECTOR_INLINE s_vector s_choose(s_truth p, s_vector a, s_vector b) {
+    return (s_vector)((p & (s_truth)a) | (~p & (s_truth)b));
+}
+VECTOR_INLINE d_vector d_choose(d_truth p, d_vector a, d_vector b) {
+    return (d_vector)((p & (d_truth)a) | (~p & (d_truth)b));
+}
 VECTOR_INLINE bool d_any(d_truth p) { return (p[0] | p[1]) != 0; }
 VECTOR_INLINE bool s_any(s_truth p) { return d_any((d_truth)p); }
 VECTOR_INLINE int s_place(s_truth p) { return p[0] ? 0 : p[1] ? 1 : p[2] ? 2 : 3; }
@@ -721,8 +745,16 @@ VECTOR_INLINE double d_largest(d_vector v) {
 typedef __m256 s_narrow;
 typedef __m256d d_narrow;
 
+VECTOR_INLINE s_narrow s_narrow_load(const float *p) { return _mm256_loadu_ps(p); }
+VECTOR_INLINE d_narrow d_narrow_load(const double *p) { return _mm256_loadu_pd(p); }
 VECTOR_INLINE void s_narrow_store(float *p, s_narrow v) { _mm256_storeu_ps(p, v); }
 VECTOR_INLINE void d_narrow_store(double *p, d_narrow v) { _mm256_storeu_pd(p, v); }
+VECTOR_INLINE s_vector s_wide(s_narrow a, s_narrow b) {
+    return _mm512_insertf32x8(_mm512_castps256_ps512(a), b, 1);
+}
+VECTOR_INLINE d_vector d_wide(d_narrow a, d_narrow b) {
+    return _mm512_insertf64x4(_mm512_castpd256_pd512(a), b, 1);
+}
 VECTOR_INLINE s_narrow s_narrow_fma(s_narrow a, s_narrow b, s_narrow c) {
     return _mm256_fmadd_ps(a, b, c);
 }
@@ -746,8 +778,18 @@ VECTOR_INLINE d_narrow d_narrow_conjugate(d_narrow v) {
 typedef s_vector s_narrow;
 typedef d_vector d_narrow;
 
+VECTOR_INLINE s_narrow s_narrow_load(const float *p) { return s_load(p); }
+VECTOR_INLINE d_narrow d_narrow_load(const double *p) { return d_load(p); }
 VECTOR_INLINE void s_narrow_store(float *p, s_narrow v) { s_store(p, v); }
 VECTOR_INLINE void d_narrow_store(double *p, d_narrow v) { d_store(p, v); }
+VECTOR_INLINE s_vector s_wide(s_narrow a, s_narrow b) {
+    (void)b;
+    return a;
+}
+VECTOR_INLINE d_vector d_wide(d_narrow a, d_narrow b) {
+    (void)b;
+    return a;
+}
 VECTOR_INLINE s_narrow s_narrow_fma(s_narrow a, s_narrow b, s_narrow c) { return s_fma(a, b, c); }
 VECTOR_INLINE d_narrow d_narrow_fma(d_narrow a, d_narrow b, d_narrow c) { return d_fma(a, b, c); }
 VECTOR_INLINE s_narrow s_narrow_turn(s_narrow v) { return s_turn(v); }
@@ -764,6 +806,20 @@ VECTOR_INLINE s_narrow s_lanes(const float *p, const float *q) {
 VECTOR_INLINE d_narrow d_lanes(const double *p, const double *q) {
     return _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_loadu_pd(p)), _mm_loadu_pd(q), 1);
 }
+VECTOR_INLINE void s_store_lanes(float *p, float *q, s_narrow v) {
+    _mm_storeu_ps(p, _mm256_castps256_ps128(v)), _mm_storeu_ps(q, _mm256_extractf128_ps(v, 1));
+}
+VECTOR_INLINE void d_store_lanes(double *p, double *q, d_narrow v) {
+    _mm_storeu_pd(p, _mm256_castpd256_pd128(v)), _mm_storeu_pd(q, _mm256_extractf128_pd(v, 1));
+}
+VECTOR_INLINE void s_store_two(float *p, float *q, s_narrow v, s_narrow w) {
+    _mm256_storeu_ps(p, _mm256_permute2f128_ps(v, w, 0x20));
+    _mm256_storeu_ps(q, _mm256_permute2f128_ps(v, w, 0x31));
+}
+VECTOR_INLINE void d_store_two(double *p, double *q, d_narrow v, d_narrow w) {
+    _mm256_storeu_pd(p, _mm256_permute2f128_pd(v, w, 0x20));
+    _mm256_storeu_pd(q, _mm256_permute2f128_pd(v, w, 0x31));
+}
 VECTOR_INLINE s_narrow s_low(s_narrow a, s_narrow b) { return _mm256_unpacklo_ps(a, b); }
 VECTOR_INLINE d_narrow d_low(d_narrow a, d_narrow b) { return _mm256_unpacklo_pd(a, b); }
 VECTOR_INLINE s_narrow s_high(s_narrow a, s_narrow b) { return _mm256_unpackhi_ps(a, b); }
@@ -776,6 +832,22 @@ VECTOR_INLINE s_narrow s_lanes(const float *p, const float *q) {
 VECTOR_INLINE d_narrow d_lanes(const double *p, const double *q) {
     (void)q;
     return d_load(p);
+}
+VECTOR_INLINE void s_store_lanes(float *p, float *q, s_narrow v) {
+    (void)q;
+    s_store(p, v);
+}
+VECTOR_INLINE void d_store_lanes(double *p, double *q, d_narrow v) {
+    (void)q;
+    d_store(p, v);
+}
+VECTOR_INLINE void s_store_two(float *p, float *q, s_narrow v, s_narrow w) {
+    (void)q;
+    s_store(p, v), s_store(p + 4, w);
+}
+VECTOR_INLINE void d_store_two(double *p, double *q, d_narrow v, d_narrow w) {
+    (void)q;
+    d_store(p, v), d_store(p + 2, w);
 }
 VECTOR_INLINE s_narrow s_low(s_narrow a, s_narrow b) {
     return __builtin_shufflevector(a, b, 0, 4, 1, 5);
@@ -791,20 +863,26 @@ VECTOR_INLINE d_narrow d_high(d_narrow a, d_narrow b) {
 
 #define NARROW_LANES (NARROW_BYTES / 16)
 
+VECTOR_INLINE void s_transpose_lanes(s_narrow *v) {
+    const d_narrow ab_low = (d_narrow)s_low(v[0], v[1]), ab_high = (d_narrow)s_high(v[0], v[1]),
+                   cd_low = (d_narrow)s_low(v[2], v[3]), cd_high = (d_narrow)s_high(v[2], v[3]);
+    v[0] = (s_narrow)d_low(ab_low, cd_low), v[1] = (s_narrow)d_high(ab_low, cd_low);
+    v[2] = (s_narrow)d_low(ab_high, cd_high), v[3] = (s_narrow)d_high(ab_high, cd_high);
+}
+VECTOR_INLINE void d_transpose_lanes(d_narrow *v) {
+    const d_narrow low = d_low(v[0], v[1]);
+    v[1] = d_high(v[0], v[1]), v[0] = low;
+}
+
 VECTOR_INLINE void s_transpose(s_narrow *row, const float *const *line) {
     const float *const *other = line + 4 * (NARROW_LANES - 1);
 
     VECTOR_UNROLL
     for (int p = 0; p < 4 * NARROW_LANES; p += 4) {
-        const s_narrow a = s_lanes(line[0] + p, other[0] + p),
-                       b = s_lanes(line[1] + p, other[1] + p),
-                       c = s_lanes(line[2] + p, other[2] + p),
-                       d = s_lanes(line[3] + p, other[3] + p);
-        const d_narrow ab_low = (d_narrow)s_low(a, b), ab_high = (d_narrow)s_high(a, b),
-                       cd_low = (d_narrow)s_low(c, d), cd_high = (d_narrow)s_high(c, d);
-        row[p] = (s_narrow)d_low(ab_low, cd_low), row[p + 1] = (s_narrow)d_high(ab_low, cd_low);
-        row[p + 2] = (s_narrow)d_low(ab_high, cd_high);
-        row[p + 3] = (s_narrow)d_high(ab_high, cd_high);
+        VECTOR_UNROLL
+        for (int i = 0; i < 4; i++)
+            row[p + i] = s_lanes(line[i] + p, other[i] + p);
+        s_transpose_lanes(row + p);
     }
 }
 
@@ -813,9 +891,10 @@ VECTOR_INLINE void d_transpose(d_narrow *row, const double *const *line) {
 
     VECTOR_UNROLL
     for (int p = 0; p < 2 * NARROW_LANES; p += 2) {
-        const d_narrow a = d_lanes(line[0] + p, other[0] + p),
-                       b = d_lanes(line[1] + p, other[1] + p);
-        row[p] = d_low(a, b), row[p + 1] = d_high(a, b);
+        VECTOR_UNROLL
+        for (int i = 0; i < 2; i++)
+            row[p + i] = d_lanes(line[i] + p, other[i] + p);
+        d_transpose_lanes(row + p);
     }
 }
 
