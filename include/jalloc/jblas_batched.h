@@ -26,17 +26,20 @@
  * - **Arrays of pointers** are read in stream order: they must stay valid until the stream has
  *   passed, as the operands do. On the host, in a call that runs at once, a NULL among pointers
  *   that are needed is an invalid pointer, and the message has its index; a call in a created
- *   stream does not look. On a GPU the arrays are in memory of the device; s d c z gemm reads them
- *   there, other routines bring them to the host, 256 items at a time, for which the call waits: it
- *   cannot be captured. There a NULL ends the call, an invalid pointer, with the items before it
- *   enqueued.
+ *   stream does not look. On a GPU the arrays are in memory of the device, where kernels read them,
+ *   and nobody looks for a NULL. Where items are enqueued one after the other the call brings the
+ *   arrays to the host, 256 items at a time, for which it waits: it cannot be captured. There a
+ *   NULL ends the call, an invalid pointer, with the items before it enqueued.
  * - **Order of checks.** batch_count and strides come behind the other sizes. With a batch_count of
  *   0 there is no work: success, and no pointer is looked at.
  * - **Threads.** On the host the items are divided evenly among the handle's threads, each done by
  *   one of them, where there are as many; fewer are done one after the other, each by all.
  * - **Workspace.** That of the plain form; for items that are divided among T threads T times that
  *   of one item and one thread, under the same names. The last rung needs none.
- * - **GPUs.** Items are enqueued one after the other, gemm's of s d c z all at once.
+ * - **GPUs.** One launch, or as many as a plain call has, for all items; results in host pointer
+ *   mode come as many at a time as 256 bytes hold. One after the other are enqueued the items of
+ *   trtri, potrf, potrs, geam and gemm3m, of solves that borrow workspace, and of sums and iamax of
+ *   more than 4096 elements.
  *
  * As the plain forms they may be called from any thread, on a handle that no other thread uses. */
 

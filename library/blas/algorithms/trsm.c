@@ -381,7 +381,9 @@ void ji_trsm_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat) {
 jstatus_t ji_trsm_run(jhandle_t *handle, const void *matmat, const jborrow_t *ws) {
     ji_matmat_t args = *(const ji_matmat_t *)matmat;
     const ji_tuning_t *tuning = ji_tuning(handle);
-    if (ji_scalar_is(&args.alpha, args.head.type, 0))
+    /* A GPU's kernel clears all items of a batch at once. */
+    const bool clears = handle->device->kind != JDEVICE_HOST && ji_is_batch(&args.head);
+    if (!clears && ji_scalar_is(&args.alpha, args.head.type, 0))
         return ji_run(handle, JI_SCALE_MATRIX, &args);
 
     if (!tuning->triangle_products)

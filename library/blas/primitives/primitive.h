@@ -125,7 +125,7 @@ typedef enum ji_form { JI_FORM_PLAIN, JI_FORM_POINTERS, JI_FORM_STRIDED } ji_for
 typedef struct ji_head {
     jdatatype_t type; /* of the matrices and vectors */
     int16_t rung;     /* set by ji_run_plan: the rung taken, for the log; 0 elsewhere */
-    int16_t form;     /* ji_form_t: whether the block is a batch; primitives get plain ones */
+    int16_t form; /* ji_form_t: whether the block is a batch, as ji_takes_batch() may be given */
     /* What the log and the messages know of the routine; primitives do not look. */
     const ji_row_t *row;
     /* Of the host's primitives, in a created stream, too; set by ji_enter. */
@@ -388,6 +388,65 @@ typedef enum ji_primitive {
         JI_PRIMITIVE_COUNT
 } ji_primitive_t;
 static_assert(JI_PRIMITIVE_COUNT <= UINT8_MAX, "a batch has its number in a byte");
+
+/* Whether a GPU is given the block of a batch, whose items it does at once; of others the items are
+ * enqueued one after the other. gemm's are primitives of their own. */
+static inline bool ji_takes_batch(ji_primitive_t primitive) {
+    switch (primitive) {
+    case JI_AXPY:
+    case JI_COPY:
+    case JI_SWAP:
+    case JI_SCAL:
+    case JI_RSCAL:
+    case JI_AXPBY:
+    case JI_ROT:
+    case JI_ROTM:
+    case JI_DOT:
+    case JI_DOTC:
+    case JI_DSDOT:
+    case JI_SDSDOT:
+    case JI_NRM2:
+    case JI_ASUM:
+    case JI_IAMAX:
+    case JI_IAMIN:
+    case JI_GEMV:
+    case JI_GER:
+    case JI_GERC:
+    case JI_SYMV:
+    case JI_SYR:
+    case JI_SYR2:
+    case JI_TRMV:
+    case JI_TRSV:
+    case JI_GBMV:
+    case JI_SYMV_COMPLEX:
+    case JI_SYR_COMPLEX:
+    case JI_SYR2_COMPLEX:
+    case JI_SKEWSYMV:
+    case JI_SKEWSYR2:
+    case JI_SBMV:
+    case JI_SPMV:
+    case JI_SPR:
+    case JI_SPR2:
+    case JI_TBMV:
+    case JI_TBSV:
+    case JI_TPMV:
+    case JI_TPSV:
+    case JI_SYMM:
+    case JI_HEMM:
+    case JI_SKEWSYMM:
+    case JI_SYRK:
+    case JI_HERK:
+    case JI_HERKX:
+    case JI_SYR2K:
+    case JI_HER2K:
+    case JI_SKEWSYR2K:
+    case JI_GEMMT:
+    case JI_TRMM:
+    case JI_TRSM:
+    case JI_GEMM_HALF: return true;
+    default: return false;
+    }
+}
 
 /* Reductions up to this many elements are one block, in one order. */
 #define JI_REDUCE_BLOCK 4096

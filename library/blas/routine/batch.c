@@ -7,9 +7,10 @@
  * (host/panels.c); ji_run() comes here with a block that is a batch.
  *
  *     host    one primitive, ji_host_batch(), in the stream or at once
- *     GPU     a primitive for each item, one after the other, and an algorithm for each item in the
- *             same workspace; gemm by kernels of its own. Arrays of pointers are the device's: but
- *             for gemm they are read here, for which the call waits
+ *     GPU     one primitive whose kernels go from item to item (ji_takes_batch()), gemm's by the
+ *             vendor where it can. Of others a primitive for each item, one after the other, and an
+ *             algorithm for each item in the same workspace. Arrays of pointers are the device's:
+ *             where items are enqueued they are read here, for which the call waits
  *
  * Matrices that are written and share elements are refused, those that merely interleave are not,
  * and the difference is told exactly: by one comparison where they follow each other, and by
@@ -283,7 +284,7 @@ static jstatus_t batch_take_item(jhandle_t *handle, ji_items_t *items, int64_t f
     return JSTATUS_SUCCESS;
 }
 
-/* The kernels of a device take operands, not arrays of pointers to them. */
+/* Most primitives take operands, not arrays of pointers to them. */
 static jstatus_t batch_by_pointers(jhandle_t *handle, const batch_step_t *step, ji_items_t *items) {
     const int64_t count = items->item.any.batch.count;
     void *fetched[BATCH_POINTERS][BATCH_FETCHED];
@@ -316,9 +317,10 @@ static jstatus_t batch_by_items(jhandle_t *handle, const batch_step_t *step, con
     return JSTATUS_SUCCESS;
 }
 
-/* gemm has kernels for all items, but for 16-bit ones. */
 static jstatus_t batch_on_device(jhandle_t *handle, ji_primitive_t primitive, void *block,
                                  size_t block_bytes) {
+    if (ji_takes_batch(primitive))
+        return ji_enqueue(handle, primitive, block, block_bytes);
     if (primitive != JI_GEMM)
         return batch_by_items(
             handle, &(batch_step_t){.primitive = primitive, .block_bytes = block_bytes}, block);

@@ -12,9 +12,10 @@
  * copy. There are GPU_RESULTS slots; a call holds its own until it has waited, so calls of several
  * threads and streams never share one, and with all slots held a call waits for one. Their memory
  * is taken when the device is opened, so that no call allocates it; if there was none then, by the
- * first call that needs a slot. */
+ * first call that needs a slot. A batch's results come as many at a time as a slot holds. */
 
 #include "gpu/blas/blas.h"
+#include "gpu/blas/vector.h"
 
 #include <condition_variable>
 #include <mutex>
@@ -123,6 +124,27 @@ static void blas_let_go(gpu_blas_t *blas, int slot) {
     blas->freed.notify_one();
 }
 
+/* As many items of a batch as have room for their results in a slot. Its pointers are moved on by
+ * `done` items, and its results by none. */
+static int64_t blas_take_items(ji_vector_t *vector, const ji_vector_t *all, int64_t done,
+                               size_t result_bytes) {
+    if (all->head.form == JI_FORM_PLAIN)
+        return 1;
+
+    const int64_t most = GPU_RESULT_BYTES / (int64_t)result_bytes, left = all->batch.count - done,
+                  size = (int64_t)ji_sizeof(all->head.type);
+    const bool by_pointers = all->head.form == JI_FORM_POINTERS;
+    const int64_t step_x = by_pointers ? (int64_t)sizeof(void *) : all->batch.stride_x * size,
+                  step_y = by_pointers ? (int64_t)sizeof(void *) : all->batch.stride_y * size;
+
+    vector->batch.count = left < most ? left : most;
+    if (all->x != nullptr)
+        vector->x = (const char *)all->x + done * step_x;
+    if (all->y != nullptr)
+        vector->y = (char *)all->y + done * step_y;
+    return vector->batch.count;
+}
+
 /* Runs with the result in a slot of the device, then brings it to the caller's memory. */
 static jstatus_t blas_run_with_result(const gpu_call_t *call, ji_primitive_t primitive,
                                       gpu_primitive_t run, const void *block,
@@ -150,20 +172,31 @@ static jstatus_t blas_run_with_result(const gpu_call_t *call, ji_primitive_t pri
     if (status != JSTATUS_SUCCESS)
         return status;
 
+    const ji_vector_t *all = (const ji_vector_t *)block;
+    const int64_t count = ji_takes_batch(primitive) ? many_count(all->head, all->batch) : 1;
     const int slot = blas_hold(call->blas);
     *result.pointer = call->blas->results + slot * GPU_RESULT_BYTES;
-    status = run(call, &copy);
-    if (status == JSTATUS_SUCCESS)
-        status = gpu_check(
-            call->device,
-            gpuMemcpyAsync(callers, *result.pointer, result.bytes, gpuMemcpyDefault, call->stream),
-            "gpuMemcpyAsync");
 
-    jstatus_t waited = gpu_check(call->device, gpuStreamSynchronize(call->stream),
-                                 "gpuStreamSynchronize"); /* before anybody gets the slot */
+    for (int64_t done = 0, items = 1; done < count && status == JSTATUS_SUCCESS; done += items) {
+        if (ji_takes_batch(primitive))
+            items = blas_take_items(&copy.vector, all, done, result.bytes);
+        status = run(call, &copy);
+        if (status == JSTATUS_SUCCESS)
+            status = gpu_check(call->device,
+                               gpuMemcpyAsync((char *)callers + done * (int64_t)result.bytes,
+                                              *result.pointer, (size_t)items * result.bytes,
+                                              gpuMemcpyDefault, call->stream),
+                               "gpuMemcpyAsync");
+
+        jstatus_t waited = gpu_check(call->device, gpuStreamSynchronize(call->stream),
+                                     "gpuStreamSynchronize"); /* before anybody gets the slot */
+        *host_waits += waited == JSTATUS_SUCCESS;
+        if (status == JSTATUS_SUCCESS)
+            status = waited;
+    }
+
     blas_let_go(call->blas, slot);
-    *host_waits += waited == JSTATUS_SUCCESS;
-    return status != JSTATUS_SUCCESS ? status : waited;
+    return status;
 }
 
 jstatus_t gpu_call_capture(const gpu_call_t *call, uint64_t *capture) {
@@ -183,7 +216,10 @@ static jstatus_t blas_run(jdevice_t *device, jstream_t *stream, ji_primitive_t p
     gpu_blas_t *blas = blas_of(device);
     std::call_once(blas->once, blas_choose, gpu_device(device));
 
-    gpu_primitive_t run = blas->primitives[primitive];
+    /* The vendor has no batch of most of them, and each item is small, or there would be none. */
+    const bool is_batch =
+        ji_takes_batch(primitive) && ((const ji_head_t *)block)->form != JI_FORM_PLAIN;
+    gpu_primitive_t run = (is_batch ? gpu_own_primitives : blas->primitives)[primitive];
     if (run == nullptr)
         return gpu_services->fail(JSTATUS_INTERNAL_ERROR, "%s has no primitive %d", device->name,
                                   (int)primitive);

@@ -13,7 +13,8 @@
 #include "gpu/blas/vendor_blas.h"
 
 static bool half_is_known(const ji_matmat_t *args) {
-    return args->k > 0 && args->alpha.pointer == nullptr && args->alpha.value.s != 0;
+    return args->head.form == JI_FORM_PLAIN && args->k > 0 && args->alpha.pointer == nullptr &&
+           args->alpha.value.s != 0;
 }
 
 jstatus_t gpu_gemm_half(const gpu_call_t *call, const void *block) {
@@ -25,30 +26,27 @@ jstatus_t gpu_gemm_half(const gpu_call_t *call, const void *block) {
         if (status != JSTATUS_NOT_IMPLEMENTED)
             return status;
     }
-    return f16 ? level3_gemm<float, jfloat16_t, jfloat16_t>(call, args, LEVEL3_ONE)
-               : level3_gemm<float, jbfloat16_t, jbfloat16_t>(call, args, LEVEL3_ONE);
+    const jblas_uplo_t all = (jblas_uplo_t)0;
+    return f16 ? level3_gemm<float, jfloat16_t, jfloat16_t>(call, args, all)
+               : level3_gemm<float, jbfloat16_t, jbfloat16_t>(call, args, all);
 }
 
 /* ---- gemm_ex ---- */
 
 template <typename T>
 static product_operand<typed<T>> half_operand(const void *data, jdatatype_t type, int64_t ld,
-                                              jblas_operation_t operation, bool is_a) {
-    const bool along = ji_is_transposed(operation) != is_a;
+                                              jblas_operation_t operation) {
     product_operand<typed<T>> operand = {};
     operand.data = typed_at<T>(data, type);
-    operand.line = along ? 1 : ld;
-    operand.depth = along ? ld : 1;
-    operand.conjugate = ji_is_conjugated(operation);
-    return operand;
+    return level3_rows(operand, ld, operation);
 }
 
 template <typename T>
 static jstatus_t half_gemm_typed(const gpu_call_t *call, const ji_matmat_t *args) {
     level3_product<T, typed<T>, typed<T>> product = {};
     product.m = args->m, product.n = args->n, product.k = args->k;
-    product.a = half_operand<T>(args->a, args->a_type, args->lda, args->transa, true);
-    product.b = half_operand<T>(args->b, args->b_type, args->ldb, args->transb, false);
+    product.a = half_operand<T>(args->a, args->a_type, args->lda, args->transa);
+    product.b = level3_turned(half_operand<T>(args->b, args->b_type, args->ldb, args->transb));
     product.c = typed_at<T>(args->c, args->c_type);
     product.ldc = args->ldc;
     product.alpha = args->alpha, product.beta = args->beta;

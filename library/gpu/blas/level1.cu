@@ -13,7 +13,7 @@
  * or an address does not allow them. Each element is independent, so which kernel ran cannot be
  * told from the bits. Where an increment of 0 makes them dependent, as reference BLAS has it, a
  * third one goes through them in order. Elements whose type is an argument (typed.h) are never in
- * packs.
+ * packs. The items of a batch lie along the grid's y.
  *
  * The last elements, too few for a pack, are the first block's. */
 
@@ -131,11 +131,16 @@ template <typename R> struct rotation_t {
     }
 };
 
-/* A scalar whose type is an argument. */
-template <typename T>
-static __device__ inline T typed_scalar(const typed_pointer<T> &at, const ji_value_t &value) {
-    return typed_load<T>(at.data != nullptr ? (const void *)at.data : &value, at.type, 0);
-}
+/* A scalar whose type is an argument: converted here where it is known, and by the kernel where it
+ * is not. (An address within what a kernel is given would put all of that into memory.) */
+template <typename T> struct typed_scalar_t {
+    typed_pointer<T> at;
+    T value; /* where it has no address */
+
+    typed_scalar_t(const ji_scalar_t &scalar, jdatatype_t type)
+        : at(typed_at<T>(scalar.pointer, type)), value(typed_known<T>(scalar.value, type)) {}
+    __device__ inline T get() const { return at.data != nullptr ? *at : value; }
+};
 
 template <typename T> struct rotate_t {
     typedef T value_t;
@@ -166,15 +171,11 @@ template <typename T> struct rot_t : rotate_t<T> {
 /* The same of a cosine and a sine of a real type that is an argument; and of complex ones, c real
  * all the same: x = c x + s y, y = c y - conj(s) x. */
 template <typename T> struct rot_ex_t : rotate_t<T> {
-    typed_pointer<real_of<T>> c, s;
-    ji_value_t of_c, of_s; /* where c and s have no address */
-
-    explicit rot_ex_t(const ji_vector_t *v)
-        : c(typed_at<real_of<T>>(v->c.pointer, v->cs_type)),
-          s(typed_at<real_of<T>>(v->s.pointer, v->cs_type)), of_c(v->c.value), of_s(v->s.value) {}
+    typed_scalar_t<real_of<T>> c, s;
+    explicit rot_ex_t(const ji_vector_t *v) : c(v->c, v->cs_type), s(v->s, v->cs_type) {}
     __device__ bool prepare(rotation_t<real_of<T>> &h) const {
-        h.h11 = h.h22 = typed_scalar(c, of_c);
-        h.h12 = typed_scalar(s, of_s), h.h21 = -h.h12;
+        h.h11 = h.h22 = c.get();
+        h.h12 = s.get(), h.h21 = -h.h12;
         return true;
     }
 };
@@ -187,15 +188,12 @@ template <typename T> struct turn_ex_t {
     typedef T value_t;
     typedef turn_t<T> scalars_t;
     static const bool writes_x = true, writes_y = true;
-    typed_pointer<T> c, s;
-    ji_value_t of_c, of_s;
+    typed_scalar_t<T> c, s;
 
-    explicit turn_ex_t(const ji_vector_t *v)
-        : c(typed_at<T>(v->c.pointer, v->cs_type)), s(typed_at<T>(v->s.pointer, v->cs_type)),
-          of_c(v->c.value), of_s(v->s.value) {}
+    explicit turn_ex_t(const ji_vector_t *v) : c(v->c, v->cs_type), s(v->s, v->cs_type) {}
     __device__ bool prepare(turn_t<T> &turn) const {
-        turn.c = real_part(typed_scalar(c, of_c));
-        turn.s = typed_scalar(s, of_s);
+        turn.c = real_part(c.get());
+        turn.s = s.get();
         return true;
     }
     static __device__ bool reads_x(const turn_t<T> &) { return true; }
@@ -239,39 +237,49 @@ static __device__ inline void each_element(const typename Op::scalars_t &scalars
         narrow(b, y + i * incy);
 }
 
-template <typename Op, typename P>
-static __global__ void each_strided_kernel(Op op, int64_t n, P x, int64_t incx, P y, int64_t incy) {
+/* A vector whose type is an argument, as a batch of one. */
+template <typename T> struct typed_one_t {
+    typed_pointer<T> only;
+    __device__ inline typed_pointer<T> of(int64_t) const { return only; }
+};
+
+/* M is many_t or typed_one_t. */
+template <typename Op, typename M>
+static __global__ void each_strided_kernel(Op op, int64_t n, M xs, int64_t incx, M ys, int64_t incy,
+                                           int64_t count) {
     typename Op::scalars_t scalars;
     if (!op.prepare(scalars))
         return;
 
     const int64_t all = (int64_t)gridDim.x * GPU_VECTOR_THREADS;
-    for (int64_t i = (int64_t)blockIdx.x * GPU_VECTOR_THREADS + threadIdx.x; i < n; i += all)
-        each_element<Op>(scalars, i, x, incx, y, incy);
+    for (int64_t item = blockIdx.y; item < count; item += gridDim.y) {
+        const auto x = xs.of(item), y = ys.of(item);
+        for (int64_t i = (int64_t)blockIdx.x * GPU_VECTOR_THREADS + threadIdx.x; i < n; i += all)
+            each_element<Op>(scalars, i, x, incx, y, incy);
+    }
 }
 
 /* One element after the other by one thread, where an increment of 0 makes all that is written
  * one element. */
-template <typename Op, typename P>
-static __global__ void each_in_turn_kernel(Op op, int64_t n, P x, int64_t incx, P y, int64_t incy) {
+template <typename Op, typename M>
+static __global__ void each_in_turn_kernel(Op op, int64_t n, M xs, int64_t incx, M ys, int64_t incy,
+                                           int64_t count) {
     typename Op::scalars_t scalars;
     if (!op.prepare(scalars))
         return;
 
-    for (int64_t i = 0; i < n; ++i)
-        each_element<Op>(scalars, i, x, incx, y, incy);
+    for (int64_t item = blockIdx.y; item < count; item += gridDim.y) {
+        const auto x = xs.of(item), y = ys.of(item);
+        for (int64_t i = 0; i < n; ++i)
+            each_element<Op>(scalars, i, x, incx, y, incy);
+    }
 }
 
 /* A thread's packs are a block's width apart, so that neighbours read neighbours. */
 template <typename Op>
-static __global__ void each_packed_kernel(Op op, int64_t n, typename Op::value_t *x,
-                                          typename Op::value_t *y) {
-    typedef typename Op::value_t T;
-    typedef pack<T> pack_t;
-    typename Op::scalars_t scalars;
-    if (!op.prepare(scalars))
-        return;
-
+static __device__ inline void each_packed(const typename Op::scalars_t &scalars, int64_t n,
+                                          typename Op::value_t *x, typename Op::value_t *y) {
+    typedef pack<typename Op::value_t> pack_t;
     const int64_t packs = n / pack_t::width, per_block = GPU_VECTOR_THREADS * GPU_PACK_LOADS;
     pack_t *px = (pack_t *)x, *py = (pack_t *)y;
     for (int64_t first = blockIdx.x * per_block; first < packs; first += gridDim.x * per_block) {
@@ -309,6 +317,23 @@ static __global__ void each_packed_kernel(Op op, int64_t n, typename Op::value_t
 }
 
 template <typename Op>
+static __global__ void each_packed_kernel(Op op, int64_t n, many_t<typename Op::value_t> xs,
+                                          many_t<typename Op::value_t> ys, int64_t count) {
+    typename Op::scalars_t scalars;
+    if (!op.prepare(scalars))
+        return;
+
+    for (int64_t item = blockIdx.y; item < count; item += gridDim.y)
+        each_packed<Op>(scalars, n, xs.of(item), ys.of(item));
+}
+
+/* Whether all items may be read in packs: behind an array of pointers nobody can look. */
+template <typename T> static bool each_is_packed(const many_t<T> &x, int64_t inc) {
+    return x.array == nullptr && vector_is_packed(x.first, inc) &&
+           x.stride * (int64_t)sizeof(T) % GPU_PACK_BYTES == 0;
+}
+
+template <typename Op>
 static jstatus_t each_launch(const gpu_call_t *call, const ji_vector_t *v, const char *name) {
     typedef typename Op::value_t T;
     const bool has_y = Op::writes_y;
@@ -316,37 +341,45 @@ static jstatus_t each_launch(const gpu_call_t *call, const ji_vector_t *v, const
     int64_t n = v->n, incx = v->incx, incy = has_y ? v->incy : 0;
     if (incx < 0 && incy < 0) /* the same pairs from the other end */
         incx = -incx, incy = -incy;
-    T *x = vector_start<T>(v->x, n, incx), *y = has_y ? vector_start<T>(v->y, n, incy) : nullptr;
+    const many_t<T> x = many_vectors<T>(v->head, v->x, n, incx, v->batch.stride_x),
+                    y = has_y ? many_vectors<T>(v->head, v->y, n, incy, v->batch.stride_y)
+                              : many_t<T>{};
+    const int64_t count = many_count(v->head, v->batch);
+    const unsigned items = many_blocks(count);
 
     if ((Op::writes_x && incx == 0) || (Op::writes_y && incy == 0))
-        GPU_LAUNCH((each_in_turn_kernel<Op, T *>), 1, 1, call->stream, op, n, x, incx, y, incy);
-    else if (vector_is_packed(x, incx) && (!has_y || vector_is_packed(y, incy)))
+        GPU_LAUNCH((each_in_turn_kernel<Op, many_t<T>>), dim3(1, items), 1, call->stream, op, n, x,
+                   incx, y, incy, count);
+    else if (each_is_packed(x, incx) && (!has_y || each_is_packed(y, incy)))
         GPU_LAUNCH((each_packed_kernel<Op>),
-                   gpu_blocks(n, (int64_t)GPU_VECTOR_THREADS * GPU_PACK_LOADS * pack<T>::width,
-                              GPU_GRID_MOST),
-                   GPU_VECTOR_THREADS, call->stream, op, n, x, y);
+                   dim3(gpu_blocks(n, (int64_t)GPU_VECTOR_THREADS * GPU_PACK_LOADS * pack<T>::width,
+                                   GPU_GRID_MOST),
+                        items),
+                   GPU_VECTOR_THREADS, call->stream, op, n, x, y, count);
     else
-        GPU_LAUNCH((each_strided_kernel<Op, T *>), gpu_blocks(n, GPU_VECTOR_THREADS, GPU_GRID_MOST),
-                   GPU_VECTOR_THREADS, call->stream, op, n, x, incx, y, incy);
+        GPU_LAUNCH((each_strided_kernel<Op, many_t<T>>),
+                   dim3(gpu_blocks(n, GPU_VECTOR_THREADS, GPU_GRID_MOST), items),
+                   GPU_VECTOR_THREADS, call->stream, op, n, x, incx, y, incy, count);
 
     return gpu_check_launch(call->device, name);
 }
 
 template <typename Op>
 static jstatus_t each_launch_typed(const gpu_call_t *call, const ji_vector_t *v, const char *name) {
-    typedef typed_pointer<typename Op::value_t> P;
+    typedef typename Op::value_t T;
+    typedef typed_one_t<T> one_t;
     const bool has_y = Op::writes_y;
     const Op op(v);
-    const P x = typed_start<typename Op::value_t>(v->x, v->x_type, v->n, v->incx),
-            y = has_y ? typed_start<typename Op::value_t>(v->y, v->y_type, v->n, v->incy) : x;
+    const one_t x = {typed_start<T>(v->x, v->x_type, v->n, v->incx)},
+                y = {has_y ? typed_start<T>(v->y, v->y_type, v->n, v->incy) : x.only};
 
     if ((Op::writes_x && v->incx == 0) || (Op::writes_y && v->incy == 0))
-        GPU_LAUNCH((each_in_turn_kernel<Op, P>), 1, 1, call->stream, op, v->n, x, v->incx, y,
-                   v->incy);
+        GPU_LAUNCH((each_in_turn_kernel<Op, one_t>), 1, 1, call->stream, op, v->n, x, v->incx, y,
+                   v->incy, 1);
     else
-        GPU_LAUNCH((each_strided_kernel<Op, P>),
+        GPU_LAUNCH((each_strided_kernel<Op, one_t>),
                    gpu_blocks(v->n, GPU_VECTOR_THREADS, GPU_GRID_MOST), GPU_VECTOR_THREADS,
-                   call->stream, op, v->n, x, v->incx, y, v->incy);
+                   call->stream, op, v->n, x, v->incx, y, v->incy, 1);
 
     return gpu_check_launch(call->device, name);
 }

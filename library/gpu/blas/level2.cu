@@ -19,6 +19,8 @@
  * Bands and packed triangles have the same kernels: where an element stands is the matrix's affair
  * (stored.h), and of a band the loops pass over what it has not.
  *
+ * The items of a batch lie along the grid's y, and what they have of their own is read there.
+ *
  * Every element of a result is one thread block's, which adds in one order: same bits each run.
  * trmv and trsv and their kin are in trmv.cu. */
 
@@ -31,14 +33,25 @@
 #define LEVEL2_LONG_COLUMN 2048
 
 template <typename T>
-static matvec_t<T> matvec_of(const ji_matvec_t *args, const stored_t<T> &a, int64_t elements_x,
-                             int64_t elements_y) {
-    matvec_t<T> v = {};
+static matvecs_t<T> matvec_of(const ji_matvec_t *args, const stored_t<T> &a, int64_t elements_x,
+                              int64_t elements_y) {
+    matvecs_t<T> all = {};
+    matvec_t<T> &v = all.each;
     v.m = args->m, v.n = args->n, v.a = a;
-    v.x = vector_start<T>(args->x, elements_x, args->incx), v.incx = args->incx;
-    v.y = vector_start<T>(args->y, elements_y, args->incy), v.incy = args->incy;
+    v.incx = args->incx, v.incy = args->incy;
     v.alpha = args->alpha, v.beta = args->beta;
-    return v;
+
+    const ji_head_t &head = args->head;
+    all.a = many_of<T>(head, args->a, args->batch.stride_a);
+    all.x = many_vectors<const T>(head, args->x, elements_x, args->incx, args->batch.stride_x);
+    all.y = many_vectors<T>(head, args->y, elements_y, args->incy, args->batch.stride_y);
+    all.count = many_count(head, args->batch);
+    return all;
+}
+
+/* So many blocks for each item. */
+static inline dim3 level2_grid(unsigned blocks, int64_t count) {
+    return dim3(blocks, many_blocks(count));
 }
 
 /* y = alpha sum + beta y, where a zero beta does not read y and a zero alpha did not add
@@ -57,7 +70,8 @@ typedef enum { LEVEL2_SYMMETRIC, LEVEL2_HERMITIAN, LEVEL2_SKEW } level2_symmetry
 
 /* ---- gemv, gbmv ---- */
 
-template <typename T> static __global__ void gemv_rows_kernel(matvec_t<T> v, bool conjugated) {
+template <typename T>
+static __device__ inline void gemv_rows(const matvec_t<T> &v, bool conjugated) {
     __shared__ T sums[GROUP_THREADS];
     const T alpha = gpu_scalar<T>(v.alpha), beta = gpu_scalar<T>(v.beta);
     const int row = (int)threadIdx.x % GROUP_ACROSS, group = (int)threadIdx.x / GROUP_ACROSS;
@@ -81,8 +95,13 @@ template <typename T> static __global__ void gemv_rows_kernel(matvec_t<T> v, boo
     }
 }
 
+template <typename T> static __global__ void gemv_rows_kernel(matvecs_t<T> all, bool conjugated) {
+    for (int64_t item = blockIdx.y; item < all.count; item += gridDim.y)
+        gemv_rows(all.of(item), conjugated);
+}
+
 template <typename T, int COLUMNS>
-static __global__ void gemv_columns_kernel(matvec_t<T> v, bool conjugated) {
+static __device__ inline void gemv_columns(const matvec_t<T> &v, bool conjugated) {
     __shared__ T sums[GROUP_THREADS];
     const int lanes = GROUP_THREADS / COLUMNS;
     const T alpha = gpu_scalar<T>(v.alpha), beta = gpu_scalar<T>(v.beta);
@@ -93,7 +112,7 @@ static __global__ void gemv_columns_kernel(matvec_t<T> v, bool conjugated) {
          first += gridDim.x * (int64_t)COLUMNS) {
         const int64_t j = first + t / lanes;
         T sum = make<T>(0);
-        if (j < v.n) {
+        if (j < v.n && rows > 0) { /* else A may be missing */
             const T *column = v.a.at(0, j);
             const int64_t end = least(j + v.a.below + 1, rows);
             for (int64_t i = not_negative(j - v.a.above) + lane; i < end; i += lanes)
@@ -107,21 +126,31 @@ static __global__ void gemv_columns_kernel(matvec_t<T> v, bool conjugated) {
     }
 }
 
+template <typename T, int COLUMNS>
+static __global__ void gemv_columns_kernel(matvecs_t<T> all, bool conjugated) {
+    for (int64_t item = blockIdx.y; item < all.count; item += gridDim.y)
+        gemv_columns<T, COLUMNS>(all.of(item), conjugated);
+}
+
 template <typename T>
-jstatus_t gpu_gemv_stored(const gpu_call_t *call, const matvec_t<T> &v,
+jstatus_t gpu_gemv_stored(const gpu_call_t *call, const matvecs_t<T> &all,
                           jblas_operation_t operation) {
+    const matvec_t<T> &v = all.each;
     const bool conjugated = ji_is_conjugated(operation);
     const int64_t diagonals = v.a.below + v.a.above + 1;
 
     if (!ji_is_transposed(operation))
-        GPU_LAUNCH((gemv_rows_kernel<T>), gpu_blocks(v.m, GROUP_ACROSS, GPU_GRID_MOST),
-                   GROUP_THREADS, call->stream, v, conjugated);
+        GPU_LAUNCH((gemv_rows_kernel<T>),
+                   level2_grid(gpu_blocks(v.m, GROUP_ACROSS, GPU_GRID_MOST), all.count),
+                   GROUP_THREADS, call->stream, all, conjugated);
     else if (v.m >= LEVEL2_LONG_COLUMN && diagonals >= LEVEL2_LONG_COLUMN)
-        GPU_LAUNCH((gemv_columns_kernel<T, 1>), gpu_blocks(v.n, 1, GPU_GRID_MOST), GROUP_THREADS,
-                   call->stream, v, conjugated);
+        GPU_LAUNCH((gemv_columns_kernel<T, 1>),
+                   level2_grid(gpu_blocks(v.n, 1, GPU_GRID_MOST), all.count), GROUP_THREADS,
+                   call->stream, all, conjugated);
     else
-        GPU_LAUNCH((gemv_columns_kernel<T, 8>), gpu_blocks(v.n, 8, GPU_GRID_MOST), GROUP_THREADS,
-                   call->stream, v, conjugated);
+        GPU_LAUNCH((gemv_columns_kernel<T, 8>),
+                   level2_grid(gpu_blocks(v.n, 8, GPU_GRID_MOST), all.count), GROUP_THREADS,
+                   call->stream, all, conjugated);
 
     return gpu_check_launch(call->device, "gemv");
 }
@@ -130,13 +159,13 @@ template <typename T>
 static jstatus_t gemv_launch(const gpu_call_t *call, const ji_matvec_t *args,
                              const stored_t<T> &a) {
     const bool plain = !ji_is_transposed(args->trans);
-    const matvec_t<T> v =
+    const matvecs_t<T> v =
         matvec_of<T>(args, a, plain ? args->n : args->m, plain ? args->m : args->n);
     return gpu_gemv_stored(call, v, args->trans);
 }
 
 #define GEMV_INSTANTIATE(T)                                                                        \
-    template jstatus_t gpu_gemv_stored(const gpu_call_t *, const matvec_t<T> &, jblas_operation_t);
+    template jstatus_t gpu_gemv_stored(const gpu_call_t *, const matvecs_t<T> &, jblas_operation_t);
 GEMV_INSTANTIATE(float)
 GEMV_INSTANTIATE(double)
 GEMV_INSTANTIATE(complex<float>)
@@ -182,7 +211,7 @@ static __device__ inline void symmetric_tile(T (*tile)[GROUP_ACROSS + 1], const 
 }
 
 template <typename T>
-static __global__ void symv_kernel(matvec_t<T> v, bool lower, level2_symmetry_t symmetry) {
+static __device__ inline void symv(const matvec_t<T> &v, bool lower, level2_symmetry_t symmetry) {
     __shared__ T sums[GROUP_THREADS];
     /* A column more, so that turning over has no bank conflicts. */
     __shared__ T tile[GROUP_ACROSS][GROUP_ACROSS + 1];
@@ -213,11 +242,18 @@ static __global__ void symv_kernel(matvec_t<T> v, bool lower, level2_symmetry_t 
 }
 
 template <typename T>
+static __global__ void symv_kernel(matvecs_t<T> all, bool lower, level2_symmetry_t symmetry) {
+    for (int64_t item = blockIdx.y; item < all.count; item += gridDim.y)
+        symv(all.of(item), lower, symmetry);
+}
+
+template <typename T>
 static jstatus_t symv_launch(const gpu_call_t *call, const ji_matvec_t *args, const stored_t<T> &a,
                              level2_symmetry_t symmetry) {
-    const matvec_t<T> v = matvec_of<T>(args, a, args->n, args->n);
-    GPU_LAUNCH((symv_kernel<T>), gpu_blocks(v.n, GROUP_ACROSS, GPU_GRID_MOST), GROUP_THREADS,
-               call->stream, v, args->uplo == JBLAS_LOWER, symmetry);
+    const matvecs_t<T> v = matvec_of<T>(args, a, args->n, args->n);
+    GPU_LAUNCH((symv_kernel<T>),
+               level2_grid(gpu_blocks(args->n, GROUP_ACROSS, GPU_GRID_MOST), v.count),
+               GROUP_THREADS, call->stream, v, args->uplo == JBLAS_LOWER, symmetry);
     return gpu_check_launch(call->device, "symv");
 }
 
@@ -227,7 +263,8 @@ static jstatus_t symv_launch(const gpu_call_t *call, const ji_matvec_t *args, co
 static inline int64_t tiles_of(int64_t n) { return (n + GROUP_ACROSS - 1) / GROUP_ACROSS; }
 
 template <typename T>
-static __global__ void ger_kernel(matvec_t<T> v, int64_t tiles_m, int64_t tiles, bool conjugated) {
+static __device__ inline void ger(const matvec_t<T> &v, int64_t tiles_m, int64_t tiles,
+                                  bool conjugated) {
     const T alpha = gpu_scalar<T>(v.alpha);
     if (is_zero(alpha))
         return;
@@ -253,11 +290,18 @@ static __global__ void ger_kernel(matvec_t<T> v, int64_t tiles_m, int64_t tiles,
 }
 
 template <typename T>
+static __global__ void ger_kernel(matvecs_t<T> all, int64_t tiles_m, int64_t tiles,
+                                  bool conjugated) {
+    for (int64_t item = blockIdx.y; item < all.count; item += gridDim.y)
+        ger(all.of(item), tiles_m, tiles, conjugated);
+}
+
+template <typename T>
 static jstatus_t ger_launch(const gpu_call_t *call, const ji_matvec_t *args, bool conjugated) {
-    const matvec_t<T> v = matvec_of<T>(args, stored_whole<T>(args), args->m, args->n);
-    const int64_t tiles_m = tiles_of(v.m), tiles = tiles_m * tiles_of(v.n);
-    GPU_LAUNCH((ger_kernel<T>), gpu_blocks(tiles, 1, GPU_GRID_MOST), GROUP_THREADS, call->stream, v,
-               tiles_m, tiles, conjugated);
+    const matvecs_t<T> v = matvec_of<T>(args, stored_whole<T>(args), args->m, args->n);
+    const int64_t tiles_m = tiles_of(args->m), tiles = tiles_m * tiles_of(args->n);
+    GPU_LAUNCH((ger_kernel<T>), level2_grid(gpu_blocks(tiles, 1, GPU_GRID_MOST), v.count),
+               GROUP_THREADS, call->stream, v, tiles_m, tiles, conjugated);
     return gpu_check_launch(call->device, "ger");
 }
 
@@ -265,7 +309,7 @@ static jstatus_t ger_launch(const gpu_call_t *call, const ji_matvec_t *args, boo
  * becomes real, whatever it was. A symmetric A has no conjugates, and its alpha is A's; of a skew
  * one the first term has -alpha, and there is no diagonal. */
 template <typename T, typename ALPHA, bool TWO>
-static __global__ void syr_kernel(matvec_t<T> v, int64_t tiles_n, int64_t tiles, bool lower,
+static __device__ inline void syr(const matvec_t<T> &v, int64_t tiles_n, int64_t tiles, bool lower,
                                   level2_symmetry_t symmetry) {
     const ALPHA alpha = gpu_scalar<ALPHA>(v.alpha);
     if (is_zero(alpha))
@@ -300,11 +344,19 @@ static __global__ void syr_kernel(matvec_t<T> v, int64_t tiles_n, int64_t tiles,
 }
 
 template <typename T, typename ALPHA, bool TWO>
+static __global__ void syr_kernel(matvecs_t<T> all, int64_t tiles_n, int64_t tiles, bool lower,
+                                  level2_symmetry_t symmetry) {
+    for (int64_t item = blockIdx.y; item < all.count; item += gridDim.y)
+        syr<T, ALPHA, TWO>(all.of(item), tiles_n, tiles, lower, symmetry);
+}
+
+template <typename T, typename ALPHA, bool TWO>
 static jstatus_t syr_launch(const gpu_call_t *call, const ji_matvec_t *args, const stored_t<T> &a,
                             level2_symmetry_t symmetry) {
-    const matvec_t<T> v = matvec_of<T>(args, a, args->n, TWO ? args->n : 0);
-    const int64_t tiles_n = tiles_of(v.n), tiles = tiles_n * tiles_n;
-    GPU_LAUNCH((syr_kernel<T, ALPHA, TWO>), gpu_blocks(tiles, 1, GPU_GRID_MOST), GROUP_THREADS,
+    const matvecs_t<T> v = matvec_of<T>(args, a, args->n, TWO ? args->n : 0);
+    const int64_t tiles_n = tiles_of(args->n), tiles = tiles_n * tiles_n;
+    GPU_LAUNCH((syr_kernel<T, ALPHA, TWO>),
+               level2_grid(gpu_blocks(tiles, 1, GPU_GRID_MOST), v.count), GROUP_THREADS,
                call->stream, v, tiles_n, tiles, args->uplo == JBLAS_LOWER, symmetry);
     return gpu_check_launch(call->device, "syr");
 }

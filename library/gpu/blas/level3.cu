@@ -8,6 +8,14 @@
 
 typedef enum { LEVEL3_SYMMETRIC, LEVEL3_HERMITIAN, LEVEL3_SKEW } level3_symmetry_t;
 
+/* The primitive says what the block is; its head does not. */
+template <typename T>
+static jstatus_t level3_batch(const gpu_call_t *call, const ji_matmat_t *args, ji_form_t form) {
+    ji_matmat_t all = *args;
+    all.head.form = (int16_t)form;
+    return level3_gemm<T>(call, &all, (jblas_uplo_t)0);
+}
+
 template <typename T>
 static jstatus_t level3_symm(const gpu_call_t *call, const ji_matmat_t *args,
                              level3_symmetry_t symmetry) {
@@ -16,8 +24,7 @@ static jstatus_t level3_symm(const gpu_call_t *call, const ji_matmat_t *args,
 
     /* The strides of elements with line >= depth: where they are stored themselves, or the mirrored
      * ones. */
-    product_operand<T> symmetric =
-        level3_rows<T>(args->a, args->lda, lower ? JBLAS_NO_TRANSPOSE : JBLAS_TRANSPOSE);
+    product_operand<T> symmetric = level3_a<T>(args, lower ? JBLAS_NO_TRANSPOSE : JBLAS_TRANSPOSE);
     symmetric.symmetric = true;
     symmetric.hermitian = symmetry == LEVEL3_HERMITIAN;
     symmetric.skew = symmetry == LEVEL3_SKEW;
@@ -25,8 +32,9 @@ static jstatus_t level3_symm(const gpu_call_t *call, const ji_matmat_t *args,
     symmetric.conjugate = symmetry != LEVEL3_SYMMETRIC && lower != left;
 
     product.k = left ? args->m : args->n;
-    product.a = left ? symmetric : level3_rows<T>(args->b, args->ldb, JBLAS_NO_TRANSPOSE);
-    product.b = left ? level3_columns<T>(args->b, args->ldb, JBLAS_NO_TRANSPOSE) : symmetric;
+    const product_operand<T> b = level3_b<T>(args, JBLAS_NO_TRANSPOSE);
+    product.a = left ? symmetric : b;
+    product.b = left ? level3_turned(b) : symmetric;
     return level3_run(call, product);
 }
 
@@ -34,7 +42,7 @@ template <typename T>
 static jstatus_t level3_syrk(const gpu_call_t *call, const ji_matmat_t *args, bool hermitian) {
     level3_product<T> product = level3_product_of<T>(args);
     product.m = args->n;
-    product.a = product.b = level3_rows<T>(args->a, args->lda, args->transa);
+    product.a = product.b = level3_a<T>(args, args->transa);
 
     if (hermitian)
         product.b.conjugate = !product.a.conjugate;
@@ -52,8 +60,8 @@ static level3_product<T> level3_syr2k_first(const ji_matmat_t *args, level3_symm
     const bool hermitian = symmetry == LEVEL3_HERMITIAN;
     level3_product<T> product = level3_product_of<T>(args);
     product.m = args->n;
-    product.a = level3_rows<T>(args->a, args->lda, args->trans);
-    product.b = level3_rows<T>(args->b, args->ldb, args->trans);
+    product.a = level3_a<T>(args, args->trans);
+    product.b = level3_b<T>(args, args->trans);
     product.a.conjugate = hermitian && args->trans == JBLAS_CONJUGATE_TRANSPOSE;
     product.b.conjugate = hermitian && !product.a.conjugate;
     product.hermitian = product.real_beta = hermitian;
@@ -94,10 +102,10 @@ static jstatus_t level3_syr2k(const gpu_call_t *call, const ji_matmat_t *args,
         GPU_BY_TYPE(args->head.type, status = run<T>(call, args, how))                             \
         return status;                                                                             \
     }
-LEVEL3(gemm, level3_gemm, LEVEL3_ONE)
-LEVEL3(gemmt, level3_gemm, LEVEL3_TRIANGLE)
-LEVEL3(gemm_batched, level3_gemm, LEVEL3_POINTERS)
-LEVEL3(gemm_strided, level3_gemm, LEVEL3_STRIDED)
+LEVEL3(gemm, level3_gemm, (jblas_uplo_t)0)
+LEVEL3(gemmt, level3_gemm, args->uplo)
+LEVEL3(gemm_batched, level3_batch, JI_FORM_POINTERS)
+LEVEL3(gemm_strided, level3_batch, JI_FORM_STRIDED)
 LEVEL3(symm, level3_symm, LEVEL3_SYMMETRIC)
 LEVEL3(hemm, level3_symm, LEVEL3_HERMITIAN)
 LEVEL3(skewsymm, level3_symm, LEVEL3_SKEW)

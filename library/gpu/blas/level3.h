@@ -14,7 +14,7 @@
  *   syrk, herk    so it is; and both operands are A
  *   herkx         A and B
  *   syr2k, her2k  A and B, and then B and A added to that; skewsyr2k as well
- *   batched       more tiles
+ *   batches       more tiles
  *
  * A block of threads takes tiles, counted through the whole batch, until there are none. Two sizes
  * of tile: the large ones read less memory for each product, the small ones are for products that
@@ -49,10 +49,9 @@ template <typename T, typename STORED = T, typename RESULT = T> struct level3_pr
     bool hermitian;    /* the diagonal of C is real */
     bool strict;       /* C has none */
     jblas_uplo_t uplo; /* of C; 0: all of it */
-    int64_t batch_count, stride_a, stride_b, stride_c;
-    /* A batch by pointers; data and c above are not used then. */
-    const typename stored_at<const STORED>::pointer *many_a, *many_b;
-    const typename stored_at<RESULT>::pointer *many_c; /* NULL: not by pointers */
+    int64_t batch_count, stride_c;
+    /* C of a batch by pointers; c is not used then. */
+    const typename stored_at<RESULT>::pointer *array_c;
 };
 
 template <typename T>
@@ -103,18 +102,13 @@ static __global__ void __launch_bounds__(TILE::THREADS)
         product_clear<T, TILE::EACH>(sum);
 
         if (product) {
-            product_operand<STORED> of_a = call.a, of_b = call.b;
-            of_a.data =
-                call.many_c != nullptr ? call.many_a[matrix] : of_a.data + matrix * call.stride_a;
-            of_b.data =
-                call.many_c != nullptr ? call.many_b[matrix] : of_b.data + matrix * call.stride_b;
-            product_loader<T, TILE, SYMMETRIC, STORED> a(of_a, top, call.m);
-            product_loader<T, TILE, SYMMETRIC, STORED> b(of_b, left, call.n);
+            product_loader<T, TILE, SYMMETRIC, STORED> a(call.a.of(matrix), top, call.m);
+            product_loader<T, TILE, SYMMETRIC, STORED> b(call.b.of(matrix), left, call.n);
             product_accumulate<T, TILE>(shared, a, b, call.k, sum);
         }
 
         const typename stored_at<RESULT>::pointer c =
-            call.many_c != nullptr ? call.many_c[matrix] : call.c + matrix * call.stride_c;
+            call.array_c != nullptr ? call.array_c[matrix] : call.c + matrix * call.stride_c;
         GPU_UNROLL
         for (int j = 0; j < TILE::EACH; ++j) {
             const int64_t column = left + TILE::line(down, j);
@@ -169,20 +163,27 @@ static jstatus_t level3_run(const gpu_call_t *call,
 
 /* op(A) with its rows as lines. */
 template <typename T>
-static product_operand<T> level3_rows(const void *a, int64_t lda, jblas_operation_t operation) {
-    product_operand<T> operand = {};
+static product_operand<T> level3_rows(product_operand<T> operand, int64_t lda,
+                                      jblas_operation_t operation) {
     const bool plain = !ji_is_transposed(operation);
-    operand.data = (const T *)a;
     operand.line = plain ? 1 : lda;
     operand.depth = plain ? lda : 1;
     operand.conjugate = ji_is_conjugated(operation);
     return operand;
 }
-
-/* op(A) with its columns as lines. */
 template <typename T>
-static product_operand<T> level3_columns(const void *a, int64_t lda, jblas_operation_t operation) {
-    product_operand<T> operand = level3_rows<T>(a, lda, operation);
+static product_operand<T> level3_a(const ji_matmat_t *args, jblas_operation_t operation) {
+    return level3_rows(product_items<T>(&args->head, (const T *)args->a, args->batch.stride_a),
+                       args->lda, operation);
+}
+template <typename T>
+static product_operand<T> level3_b(const ji_matmat_t *args, jblas_operation_t operation) {
+    return level3_rows(product_items<T>(&args->head, (const T *)args->b, args->batch.stride_b),
+                       args->ldb, operation);
+}
+
+/* The same with its columns as lines. */
+template <typename T> static product_operand<T> level3_turned(product_operand<T> operand) {
     const int64_t line = operand.line;
     operand.line = operand.depth;
     operand.depth = line;
@@ -196,35 +197,23 @@ static level3_product<T, STORED, RESULT> level3_product_of(const ji_matmat_t *ar
     product.c = (RESULT *)args->c;
     product.ldc = args->ldc;
     product.alpha = args->alpha, product.beta = args->beta;
-    product.batch_count = 1;
+    product.batch_count = args->head.form == JI_FORM_PLAIN ? 1 : args->batch.count;
+    if (args->head.form == JI_FORM_STRIDED)
+        product.stride_c = args->batch.stride_c;
+    if (args->head.form == JI_FORM_POINTERS)
+        product.array_c = (RESULT *const *)args->c;
     return product;
 }
 
-typedef enum { LEVEL3_ONE, LEVEL3_TRIANGLE, LEVEL3_STRIDED, LEVEL3_POINTERS } level3_form_t;
-
 template <typename T, typename STORED = T, typename RESULT = T>
-static jstatus_t level3_gemm(const gpu_call_t *call, const ji_matmat_t *args, level3_form_t form) {
+static jstatus_t level3_gemm(const gpu_call_t *call, const ji_matmat_t *args, jblas_uplo_t uplo) {
     level3_product<T, STORED, RESULT> product = level3_product_of<T, STORED, RESULT>(args);
 
-    product.a = level3_rows<STORED>(args->a, args->lda, args->transa);
-    product.b = level3_columns<STORED>(args->b, args->ldb, args->transb);
-
-    if (form == LEVEL3_TRIANGLE) {
+    product.a = level3_a<STORED>(args, args->transa);
+    product.b = level3_turned(level3_b<STORED>(args, args->transb));
+    if (uplo != 0) { /* of C, which is of order n */
         product.m = args->n;
-        product.uplo = args->uplo;
-        return level3_run(call, product);
-    }
-
-    if (form != LEVEL3_ONE)
-        product.batch_count = args->batch.count;
-
-    if (form == LEVEL3_STRIDED) {
-        product.stride_a = args->batch.stride_a, product.stride_b = args->batch.stride_b,
-        product.stride_c = args->batch.stride_c;
-    } else if (form == LEVEL3_POINTERS) {
-        product.many_a = (const STORED *const *)args->a;
-        product.many_b = (const STORED *const *)args->b;
-        product.many_c = (RESULT *const *)args->c;
+        product.uplo = uplo;
     }
     return level3_run(call, product);
 }

@@ -236,8 +236,8 @@ jstatus_t gpu_gemm_mixed(const gpu_call_t *call, const void *block) {
     if (status != JSTATUS_NOT_IMPLEMENTED)
         return status;
 
-    return bf16 ? level3_gemm<float, jbfloat16_t, float>(call, args, LEVEL3_ONE)
-                : level3_gemm<float, jfloat16_t, float>(call, args, LEVEL3_ONE);
+    return bf16 ? level3_gemm<float, jbfloat16_t, float>(call, args, (jblas_uplo_t)0)
+                : level3_gemm<float, jfloat16_t, float>(call, args, (jblas_uplo_t)0);
 }
 
 /* ---- The result ---- */

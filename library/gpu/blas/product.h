@@ -64,7 +64,8 @@ template <typename T, int SIDE_, int EACH_> struct product_tile {
 };
 
 template <typename T> struct product_operand {
-    typename stored_at<const T>::pointer data;
+    typedef typename stored_at<const T>::pointer pointer;
+    pointer data;        /* of a batch: of item 0, and what follows; or by an array of pointers */
     int64_t line, depth; /* strides, elements */
     bool conjugate;
     /* The strides are those of elements with line >= depth; the others are mirrored ones. */
@@ -74,7 +75,28 @@ template <typename T> struct product_operand {
     /* Or: they are negated against the others, which `conjugate` then stands for, and the diagonal
      * is zeros, and not read. */
     bool skew;
+    int64_t stride;
+    const pointer *array; /* NULL: by the stride */
+
+    /* As the operand of an item. */
+    __device__ inline product_operand of(int64_t item) const {
+        product_operand one = *this;
+        one.data = array != nullptr ? array[item] : data + item * stride;
+        return one;
+    }
 };
+
+/* The operand of a batch, or of a plain call, that begins here. */
+template <typename T>
+static inline product_operand<T>
+product_items(const ji_head_t *head, typename product_operand<T>::pointer data, int64_t stride) {
+    product_operand<T> operand = {};
+    operand.data = data;
+    operand.stride = head->form == JI_FORM_STRIDED ? stride : 0;
+    if (head->form == JI_FORM_POINTERS)
+        operand.array = (const typename product_operand<T>::pointer *)data;
+    return operand;
+}
 
 static __device__ inline bool product_is_one(int64_t stride) { return stride == 1 || stride == -1; }
 

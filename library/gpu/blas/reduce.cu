@@ -32,7 +32,7 @@
  *     two                        whether it reads y
  *     block(v, first, count)     of the elements [first, first + count) of a vector, be its type an
  *                                argument or not, known to all threads
- *     finish(vector, whole)      writes the vector's result
+ *     finish(vector, whole, i)   writes the vector's result, of a batch that of item i
  *
  * nrm2 must not overflow or underflow where its result does not. It adds squares in double. Should
  * a block's sum leave the range in which nothing was lost, its elements are scaled by a power of
@@ -88,12 +88,14 @@ template <typename T> struct vectors_t {
     int64_t incx, incy;
     bool packed;
 
-    __device__ inline vectors_t(const ji_vector_t &v, bool two)
-        : x(vector_start<T>(v.x, v.n, v.incx)), y(nullptr), incx(v.incx), incy(0),
-          packed(vector_is_packed(v.x, v.incx)) {
+    /* Of an item of a batch. */
+    __device__ inline vectors_t(const ji_vector_t &v, bool two, int64_t item)
+        : x(many_vectors<T>(v.head, v.x, v.n, v.incx, v.batch.stride_x).of(item)), y(nullptr),
+          incx(v.incx), incy(0), packed(vector_is_packed(x, v.incx)) {
         if (two) {
-            y = vector_start<T>(v.y, v.n, v.incy), incy = v.incy;
-            packed = packed && vector_is_packed(v.y, v.incy);
+            y = many_vectors<T>(v.head, v.y, v.n, v.incy, v.batch.stride_y).of(item);
+            incy = v.incy;
+            packed = packed && vector_is_packed(y, v.incy);
         }
     }
 };
@@ -105,7 +107,7 @@ template <typename T> struct typed_vectors_t {
     typed_pointer<T> x, y;
     int64_t incx, incy;
 
-    __device__ inline typed_vectors_t(const ji_vector_t &v, bool two)
+    __device__ inline typed_vectors_t(const ji_vector_t &v, bool two, int64_t)
         : x(typed_start<T>(v.x, v.x_type, v.n, v.incx)), y(x), incx(v.incx), incy(0) {
         if (two)
             y = typed_start<T>(v.y, v.y_type, v.n, v.incy), incy = v.incy;
@@ -186,7 +188,9 @@ template <typename T, bool conjugated> struct products_t {
     static __device__ partial_t block(const V &v, int64_t first, int64_t count) {
         return reduce_elements(products_t(), v, first, count);
     }
-    static __device__ void finish(const ji_vector_t &v, partial_t whole) { *(T *)v.result = whole; }
+    static __device__ void finish(const ji_vector_t &v, partial_t whole, int64_t item) {
+        ((T *)v.result)[item] = whole;
+    }
 };
 
 /* Products and sums in double; sdsdot adds alpha, then rounds. */
@@ -202,11 +206,11 @@ template <bool ROUNDED> struct wide_products_t {
     template <typename V> static __device__ double block(const V &v, int64_t first, int64_t count) {
         return reduce_elements(wide_products_t(), v, first, count);
     }
-    static __device__ void finish(const ji_vector_t &v, double whole) {
+    static __device__ void finish(const ji_vector_t &v, double whole, int64_t item) {
         if (ROUNDED)
-            *(float *)v.result = (float)(whole + (double)gpu_scalar<float>(v.alpha));
+            ((float *)v.result)[item] = (float)(whole + (double)gpu_scalar<float>(v.alpha));
         else
-            *(double *)v.result = whole;
+            ((double *)v.result)[item] = whole;
     }
 };
 
@@ -221,8 +225,8 @@ template <typename T> struct magnitudes_t {
     static __device__ partial_t block(const V &v, int64_t first, int64_t count) {
         return reduce_elements(magnitudes_t(), v, first, count);
     }
-    static __device__ void finish(const ji_vector_t &v, partial_t whole) {
-        *(partial_t *)v.result = whole;
+    static __device__ void finish(const ji_vector_t &v, partial_t whole, int64_t item) {
+        ((partial_t *)v.result)[item] = whole;
     }
 };
 
@@ -253,8 +257,8 @@ template <typename T, bool SMALLEST> struct extreme_t {
     static __device__ partial_t block(const V &v, int64_t first, int64_t count) {
         return reduce_elements(extreme_t(), v, first, count);
     }
-    static __device__ void finish(const ji_vector_t &v, partial_t whole) {
-        *(int64_t *)v.result = (int64_t)(whole.position + 1);
+    static __device__ void finish(const ji_vector_t &v, partial_t whole, int64_t item) {
+        ((int64_t *)v.result)[item] = (int64_t)(whole.position + 1);
     }
 };
 
@@ -333,8 +337,8 @@ template <typename T> struct norm_t {
         scaled.exponent = ilogb(largest);
         return partial_t{reduce_elements(scaled, v, first, count), scaled.exponent};
     }
-    static __device__ void finish(const ji_vector_t &v, partial_t whole) {
-        *(real_of<T> *)v.result = (real_of<T>)ldexp(sqrt(whole.sum), (int)whole.exponent);
+    static __device__ void finish(const ji_vector_t &v, partial_t whole, int64_t item) {
+        ((real_of<T> *)v.result)[item] = (real_of<T>)ldexp(sqrt(whole.sum), (int)whole.exponent);
     }
 };
 
@@ -347,7 +351,7 @@ static __device__ inline typename S::partial_t reduce_block(const V &v, int64_t 
 }
 
 template <typename S, typename V> static __global__ void reduce_blocks_kernel(ji_reduce_t call) {
-    const V v(call.vector, S::two);
+    const V v(call.vector, S::two, 0);
 
     for (int64_t i = blockIdx.x; i < call.blocks; i += gridDim.x) {
         const typename S::partial_t partial = reduce_block<S>(v, call.vector.n, i);
@@ -387,19 +391,20 @@ static __global__ void reduce_partials_kernel(ji_reduce_t call, int64_t count, i
         reduce_chunk<S>(leaves, here);
 
         if (threadIdx.x == 0 && count <= REDUCE_CHUNK)
-            S::finish(call.vector, leaves[0]);
+            S::finish(call.vector, leaves[0], 0);
         else if (threadIdx.x == 0)
             partials[first * stride] = leaves[0];
     }
 }
 
-/* The same by one thread block that computes each partial when it comes to it. */
-template <typename S, typename V> static __global__ void reduce_serial_kernel(ji_reduce_t call) {
+/* The same by one thread block that computes each partial when it comes to it; a block for each
+ * item of a batch. */
+template <typename S, typename V>
+static __device__ inline void reduce_serial(const ji_reduce_t &call, int64_t item,
+                                            typename S::partial_t *leaves,
+                                            typename S::partial_t *subtrees) {
     typedef typename S::partial_t partial_t;
-    __shared__ partial_t leaves[REDUCE_CHUNK];
-    /* subtrees[l] is of 2^l chunks, and there if bit l of the number of chunks is set. */
-    __shared__ partial_t subtrees[REDUCE_SUBTREES];
-    const V v(call.vector, S::two);
+    const V v(call.vector, S::two, item);
 
     int64_t chunks = 0;
     for (int64_t first = 0; first < call.blocks; first += REDUCE_CHUNK, ++chunks) {
@@ -434,7 +439,20 @@ template <typename S, typename V> static __global__ void reduce_serial_kernel(ji
             some = true;
         }
 
-    S::finish(call.vector, whole);
+    S::finish(call.vector, whole, item);
+}
+
+/* Between items no barrier is needed: what thread 0 reads last it alone writes, but in
+ * reduce_chunk() behind a barrier. */
+template <typename S, typename V>
+static __global__ void reduce_serial_kernel(ji_reduce_t call, int64_t count) {
+    typedef typename S::partial_t partial_t;
+    __shared__ partial_t leaves[REDUCE_CHUNK];
+    /* subtrees[l] is of 2^l chunks, and there if bit l of the number of chunks is set. */
+    __shared__ partial_t subtrees[REDUCE_SUBTREES];
+
+    for (int64_t item = blockIdx.x; item < count; item += gridDim.x)
+        reduce_serial<S, V>(call, item, leaves, subtrees);
 }
 
 /* ---- Primitives ---- */
@@ -451,7 +469,9 @@ static jstatus_t reduce_blocks_launch(const gpu_call_t *call, const ji_reduce_t 
 template <typename S, typename V>
 static jstatus_t reduce_combine_launch(const gpu_call_t *call, const ji_reduce_t *reduce) {
     if (reduce->partials == nullptr) {
-        GPU_LAUNCH((reduce_serial_kernel<S, V>), 1, GROUP_THREADS, call->stream, *reduce);
+        const int64_t count = many_count(reduce->vector.head, reduce->vector.batch);
+        GPU_LAUNCH((reduce_serial_kernel<S, V>), gpu_blocks(count, 1, GPU_GRID_MOST), GROUP_THREADS,
+                   call->stream, *reduce, count);
         return gpu_check_launch(call->device, "reduce_serial");
     }
 

@@ -26,10 +26,14 @@
  *
  * Nothing above the diagonal is multiplied: a NaN in a right-hand side reaches the unknowns that
  * depend on it, and no others. With alpha 0 (perhaps known to the kernel alone) B becomes 0 and A
- * is not read. */
+ * is not read.
+ *
+ * The strips of all items of a batch are counted through. */
 
 #include "gpu/blas/blas.h"
+#include "gpu/blas/matrix.h"
 #include "gpu/blas/product.h"
+#include "gpu/blas/vector.h"
 
 #define TRIANGULAR_SIDE 32
 #define TRIANGULAR_STEP 8
@@ -37,9 +41,11 @@
 template <typename T> struct triangular_product {
     int64_t order, count; /* of right-hand sides */
     product_operand<T> m; /* line: q, depth: p */
+    int64_t m_start;      /* of its first element from the data */
     bool unit;
-    T *x; /* x(0) of the first right-hand side */
+    many_t<T> x; /* x(0) of the first right-hand side */
     int64_t x_q, x_rhs;
+    int64_t batch_count;
     ji_scalar_t alpha;
 };
 
@@ -179,10 +185,17 @@ static __global__ void __launch_bounds__((product_tile<T, TRIANGULAR_SIDE, 4>::T
     const int64_t rows = (call.order + TILE::SIDE - 1) / TILE::SIDE,
                   strips = (call.count + TILE::SIDE - 1) / TILE::SIDE;
 
-    for (int64_t item = blockIdx.x; item < strips; item += gridDim.x) {
-        const int64_t first = item * TILE::SIDE;
+    for (int64_t item = blockIdx.x; item < strips * call.batch_count; item += gridDim.x) {
+        const int64_t matrix = item / strips, first = item % strips * TILE::SIDE;
         const int count = call.count - first < TILE::SIDE ? (int)(call.count - first) : TILE::SIDE;
-        T *const x = call.x + first * call.x_rhs;
+        product_operand<T> m = call.m, above = {};
+        if (!clear) { /* else it may be missing */
+            m = call.m.of(matrix);
+            m.data += call.m_start;
+        }
+        above.data = call.x.of(matrix);
+        above.line = call.x_rhs, above.depth = call.x_q;
+        T *const x = call.x.of(matrix) + first * call.x_rhs;
 
         for (int64_t step = 0; step < rows; ++step) {
             const int64_t q = (SOLVE ? step : rows - 1 - step) * TILE::SIDE;
@@ -196,14 +209,10 @@ static __global__ void __launch_bounds__((product_tile<T, TRIANGULAR_SIDE, 4>::T
                 product_clear<T, TILE::EACH>(sum);
 
                 triangular_read_strip<T, TILE>(strip, x + q * call.x_q, call, order, count);
-                const product_operand<T> above = {call.x, call.x_rhs, call.x_q, false,
-                                                  false,  false,      false};
-
-                product_loader<T, TILE, false> a(call.m, q, call.order),
-                    b(above, first, call.count);
+                product_loader<T, TILE, false> a(m, q, call.order), b(above, first, call.count);
                 product_accumulate<T, TILE>(shared, a, b, q, sum);
-                triangular_read_diagonal<T, TILE>(
-                    shared, call.m.data + q * (call.m.line + call.m.depth), call, order);
+                triangular_read_diagonal<T, TILE>(shared, m.data + q * (m.line + m.depth), call,
+                                                  order);
                 __syncthreads();
 
                 if (!SOLVE) {
@@ -248,13 +257,16 @@ template <typename T> static triangular_product<T> triangular_of(const ji_matmat
     product.count = left ? args->n : args->m;
     const int64_t start = reversed ? product.order - 1 : 0;
 
-    product.m.data = args->a != nullptr ? (const T *)args->a + start * (args->lda + 1) : nullptr;
+    product.m = product_items<T>(&args->head, (const T *)args->a, args->batch.stride_a);
+    product.m_start = start * (args->lda + 1);
     product.m.line = sign * (transposed ? args->lda : 1);
     product.m.depth = sign * (transposed ? 1 : args->lda);
     product.m.conjugate = ji_is_conjugated(args->transa);
 
     product.unit = args->diag == JBLAS_UNIT;
-    product.x = (T *)const_cast<void *>(args->b) + start * (left ? 1 : args->ldb);
+    product.x =
+        many_of<T>(args->head, args->b, args->batch.stride_b).from(start * (left ? 1 : args->ldb));
+    product.batch_count = many_count(args->head, args->batch);
     product.x_q = sign * (left ? 1 : args->ldb);
     product.x_rhs = left ? args->ldb : 1;
 
@@ -269,7 +281,7 @@ static jstatus_t triangular_run(const gpu_call_t *call, const ji_matmat_t *args)
 
     const triangular_product<T> product = triangular_of<T>(args);
     GPU_LAUNCH((triangular_kernel<T, SOLVE>),
-               gpu_blocks(product.count, TRIANGULAR_SIDE, GPU_GRID_MOST),
+               gpu_blocks(matrix_tiles(product.count) * product.batch_count, 1, GPU_GRID_MOST),
                (product_tile<T, TRIANGULAR_SIDE, 4>::THREADS), call->stream, product);
     return gpu_check_launch(call->device, SOLVE ? "trsm" : "trmm");
 }

@@ -16,7 +16,8 @@
  *     | C C D       by one gemv N                  | C C D
  *
  * trmv goes the other way, from the last block to the first, so that a block of x is read by all
- * who need its old value before it gets its new one. Of a band only the next rows of C are there,
+ * who need its old value before it gets its new one. Each launch is for all items of a batch. Of a
+ * band only the next rows of C are there,
  * or the last columns. */
 
 #include "gpu/blas/blas.h"
@@ -39,8 +40,21 @@ template <typename T> struct triangle_t {
     __device__ int first(int i) const { return i > beside ? i - (int)beside : 0; }
 };
 
-template <typename T> static __global__ void trmv_kernel(triangle_t<T> l) {
-    __shared__ T x[TRMV_BLOCK];
+/* Those of all items of a batch. */
+template <typename T> struct triangles_t {
+    triangle_t<T> each; /* but for the pointers */
+    many_t<T> a, x;
+    int64_t count;
+
+    __device__ triangle_t<T> of(int64_t item) const {
+        triangle_t<T> l = each;
+        l.a.a = a.of(item), l.x = x.of(item);
+        return l;
+    }
+};
+
+template <typename T>
+static __device__ inline void trmv(const triangle_t<T> &l, T (&x)[TRMV_BLOCK]) {
     const int i = (int)threadIdx.x;
 
     if (i < l.n)
@@ -56,12 +70,21 @@ template <typename T> static __global__ void trmv_kernel(triangle_t<T> l) {
     l.x[i * l.incx] = sum;
 }
 
+template <typename T> static __global__ void trmv_kernel(triangles_t<T> all) {
+    __shared__ T x[TRMV_BLOCK];
+    for (int64_t item = blockIdx.x; item < all.count; item += gridDim.x) {
+        trmv(all.of(item), x);
+        __syncthreads(); /* before the next one's x */
+    }
+}
+
 /* By columns within a tile of the diagonal, whose elements come to shared memory first; then by
  * rows below it. x[i] is the right side until it is divided by its diagonal element, which happens
  * after the last use as a right side: in each step all threads divide for themselves, and only what
  * is behind changes. So one barrier a step is enough. */
-template <typename T> static __global__ void trsv_kernel(triangle_t<T> l) {
-    __shared__ T x[TRMV_BLOCK], tile[TRMV_TILE][TRMV_TILE + 1]; /* tile[column][row] */
+template <typename T>
+static __device__ inline void trsv(const triangle_t<T> &l, T (&x)[TRMV_BLOCK],
+                                   T (&tile)[TRMV_TILE][TRMV_TILE + 1]) { /* [column][row] */
     const int t = (int)threadIdx.x;
 
     if (t < l.n)
@@ -102,11 +125,18 @@ template <typename T> static __global__ void trsv_kernel(triangle_t<T> l) {
         l.x[t * l.incx] = x[t];
 }
 
+template <typename T> static __global__ void trsv_kernel(triangles_t<T> all) {
+    __shared__ T x[TRMV_BLOCK], tile[TRMV_TILE][TRMV_TILE + 1];
+    for (int64_t item = blockIdx.x; item < all.count; item += gridDim.x)
+        trsv(all.of(item), x, tile); /* at the end a thread reads its own element of x alone */
+}
+
 /* The whole triangle, turned round. */
 template <typename T> struct triangular_t {
     const gpu_call_t *call;
     stored_t<T> a;
-    T *x;
+    many_t<T> all_a, x;
+    int64_t count; /* of items */
     int64_t incx, n;
     int64_t beside; /* diagonals of L below the main one */
     jblas_operation_t trans;
@@ -121,11 +151,13 @@ static triangular_t<T> triangular_of(const gpu_call_t *call, const ji_matvec_t *
     l.call = call, l.n = args->n, l.trans = args->trans, l.unit = args->diag == JBLAS_UNIT;
 
     l.a = a, l.beside = lower ? a.below : a.above;
-    l.x = vector_start<T>(args->x, args->n, args->incx), l.incx = args->incx;
+    l.all_a = many_of<T>(args->head, args->a, args->batch.stride_a);
+    l.x = many_vectors<T>(args->head, args->x, args->n, args->incx, args->batch.stride_x);
+    l.incx = args->incx, l.count = many_count(args->head, args->batch);
 
     if (lower != plain) { /* op(A) is upper */
         l.a = a.backwards(l.n);
-        l.x += (l.n - 1) * l.incx, l.incx = -l.incx;
+        l.x = l.x.from((l.n - 1) * l.incx), l.incx = -l.incx;
     }
 
     return l;
@@ -139,27 +171,35 @@ static jstatus_t triangular_update(const triangular_t<T> &l, int64_t to, int64_t
         return JSTATUS_SUCCESS;
 
     const bool plain = !ji_is_transposed(l.trans);
-    matvec_t<T> v = {};
+    matvecs_t<T> all = {};
+    matvec_t<T> &v = all.each;
     v.m = plain ? rows : columns, v.n = plain ? columns : rows;
     v.a = plain ? l.a.from(to, from) : l.a.from(from, to);
     v.alpha = ji_constant(type, sign), v.beta = ji_constant(type, 1);
-    v.x = l.x + from * l.incx, v.y = l.x + to * l.incx;
     v.incx = v.incy = l.incx;
-    return gpu_gemv_stored(l.call, v, l.trans);
+    all.a = l.all_a, all.count = l.count;
+    all.y = l.x.from(to * l.incx);
+    const many_t<T> x = l.x.from(from * l.incx);
+    all.x = many_t<const T>{x.first, x.array, x.stride, x.offset};
+    return gpu_gemv_stored(l.call, all, l.trans);
 }
 
 /* The diagonal block that begins at `first`. */
 template <typename T>
 static jstatus_t triangular_block(const triangular_t<T> &l, int64_t first, int64_t n, bool solve) {
-    triangle_t<T> block;
-    block.a = l.a.from(first, first), block.x = l.x + first * l.incx, block.incx = l.incx;
+    triangles_t<T> all = {};
+    triangle_t<T> &block = all.each;
+    all.a = l.all_a, all.x = l.x.from(first * l.incx), all.count = l.count;
+    block.a = l.a.from(first, first), block.incx = l.incx;
     block.beside = l.beside, block.n = (int)n, block.unit = l.unit;
     block.transposed = ji_is_transposed(l.trans), block.conjugated = ji_is_conjugated(l.trans);
 
     if (solve)
-        GPU_LAUNCH((trsv_kernel<T>), 1, TRMV_BLOCK, l.call->stream, block);
+        GPU_LAUNCH((trsv_kernel<T>), gpu_blocks(l.count, 1, GPU_GRID_MOST), TRMV_BLOCK,
+                   l.call->stream, all);
     else
-        GPU_LAUNCH((trmv_kernel<T>), 1, TRMV_BLOCK, l.call->stream, block);
+        GPU_LAUNCH((trmv_kernel<T>), gpu_blocks(l.count, 1, GPU_GRID_MOST), TRMV_BLOCK,
+                   l.call->stream, all);
     return gpu_check_launch(l.call->device, solve ? "trsv" : "trmv");
 }
 

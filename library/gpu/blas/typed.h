@@ -52,6 +52,26 @@ static __device__ inline T typed_load(const void *data, jdatatype_t type, int64_
     }
 }
 
+/* Of a scalar that the host knows; T is real where the type is. */
+template <typename T> static inline T typed_known(const ji_value_t &value, jdatatype_t type) {
+    if constexpr (number<T>::is_complex) {
+        typedef real_of<T> R;
+        return type == JDATATYPE_F64_C ? T{(R)value.z[0], (R)value.z[1]}
+                                       : T{(R)value.c[0], (R)value.c[1]};
+    } else {
+        jfloat16_t f16;
+        jbfloat16_t bf16;
+        memcpy(&f16, &value, sizeof f16);
+        memcpy(&bf16, &value, sizeof bf16);
+        switch (type) {
+        case JDATATYPE_F16: return (T)jalloc_f32_from_f16(f16);
+        case JDATATYPE_BF16: return (T)jalloc_f32_from_bf16(bf16);
+        case JDATATYPE_F32: return (T)value.s;
+        default: return (T)value.d;
+        }
+    }
+}
+
 static __device__ inline float typed_narrow(float x) { return x; }
 static __device__ inline float typed_narrow(double x) { return to_odd(x); }
 

@@ -30,7 +30,7 @@ JI_CALL trsm_any(jhandle_t *handle, ji_matmat_t *args, ji_plan_function_t plan) 
 
     /* Substitution is the only way: a plan of one rung is not needed. */
     if (!ji_triangle_pays(handle, args))
-        return ji_run_items(handle, args, ji_trsm_run, &ji_nothing_borrowed);
+        return ji_trsm_run(handle, args, &ji_nothing_borrowed);
     return ji_run_plan(handle, args, plan, ji_trsm_run);
 }
 
