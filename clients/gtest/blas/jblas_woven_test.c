@@ -165,10 +165,11 @@ static void do_batch(const woven_case_t *c, int64_t count, void *a, void *b, int
     block.matmat.batch = (ji_batch_t){.count = count,
                                       .stride_a = (int64_t)c->a_bytes / element,
                                       .stride_b = (int64_t)c->b_bytes / element,
-                                      .primitive = (int32_t)c->primitive,
+                                      .primitive = (uint8_t)c->primitive,
                                       .threads = 1,
                                       .level = 3,
-                                      .result_bytes = sizeof *info};
+                                      .result_bytes = sizeof *info,
+                                      .element_bytes = {(uint8_t)element, (uint8_t)element}};
     block.matmat.a = a;
     block.matmat.b = c->primitive == JI_TRSM ? b : NULL;
     block.matmat.info = c->primitive == JI_POTRF ? info : NULL;

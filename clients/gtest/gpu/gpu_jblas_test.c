@@ -128,14 +128,18 @@ JTEST_EACH_FUNCTION(GpuJblas, QueriedBytesSuffice) {
 
 #define SUMMED_AT_ONCE 4096 /* elements */
 
-/* Whether the call waits for arrays of pointers: where items are enqueued one after the other. */
+/* Whether the call may wait for arrays of pointers: where items are enqueued one after the other.
+ * Of types that are arguments it depends on these. */
 static bool fetches_pointers(const blas_case_t *c) {
-    static const char *const by_items[] = {"trtri", "potrf", "potrs", "geam", "gemm3m"};
+    static const char *const by_items[] = {"trtri", "potrf",    "potrs",    "geam",  "gemm3m",
+                                           "dgmm",  "omatcopy", "imatcopy", "trttp", "tpttr"};
     static const char *const sums[] = {"dot",  "dotu", "dotc",  "dsdot", "sdsdot",
                                        "nrm2", "asum", "iamax", "iamin"};
     const char *name = c->function->routine->name, *suffix = strstr(name, "_batched");
     if (suffix == NULL || strstr(name, "_strided_batched") != NULL)
         return false;
+    if (blas_has(c, 'E'))
+        return true;
     const size_t length = (size_t)(suffix - name);
     for (size_t i = 0; i < sizeof by_items / sizeof by_items[0]; ++i)
         if (strlen(by_items[i]) == length && strncmp(name, by_items[i], length) == 0)
