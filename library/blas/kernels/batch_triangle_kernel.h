@@ -30,10 +30,11 @@
 #define WHOLE 4                            /* up to this order matrices without gaps are one run */
 #define STRIP (ORDER * 4)                  /* elements of right-hand sides that are woven at once */
 #define MOST_SIDES 8
-/* A tile: WIDTH columns of a factor or unknowns by so many rows or right-hand sides. */
+/* A tile: WIDTH columns of a factor by so many rows, or UNKNOWNS by so many right-hand sides. */
 #define WIDTH (COMPLEX ? 2 : 4)
 #define ROWS_AT_ONCE (VECTOR_REGISTERS / 8)
-#define SIDES_AT_ONCE (VECTOR_REGISTERS / 8)
+#define UNKNOWNS (COMPLEX ? 2 : VECTOR_REGISTERS == 32 ? 4 : 3)
+#define SIDES_AT_ONCE (COMPLEX ? VECTOR_REGISTERS / 8 : 4)
 
 #include "blas/kernels/batch_weave_kernel.h"
 
@@ -309,8 +310,8 @@ VECTOR_INLINE void NAME(divide)(VECTOR *x, const VECTOR *inverse) {
 /* Unknowns [q, q + width) of so many right-hand sides, the first of which is at b. */
 VECTOR_INLINE void NAME(solve_tile)(const NAME(woven_t) * m, const NAME(sides_t) * b, REAL *at,
                                     int64_t q, int width, int sides) {
-    VECTOR x[WIDTH][SIDES_AT_ONCE][PARTS];
-    const REAL *rows[WIDTH];
+    VECTOR x[UNKNOWNS][SIDES_AT_ONCE][PARTS];
+    const REAL *rows[UNKNOWNS];
     const ptrdiff_t unknown = b->unknown, side = b->side;
 
     VECTOR_UNROLL
@@ -331,17 +332,17 @@ VECTOR_INLINE void NAME(solve_tile)(const NAME(woven_t) * m, const NAME(sides_t)
     const REAL *known = at;
     for (int64_t p = 0; p < q; p++, known += unknown) {
         const ptrdiff_t column = m->column[p];
-        VECTOR y[SIDES_AT_ONCE][PARTS];
+        VECTOR factors[UNKNOWNS][PARTS];
         VECTOR_UNROLL
-        for (int v = 0; v < sides; v++)
-            NAME(get)(y[v], known + v * side);
+        for (int u = 0; u < width; u++)
+            NAME(get)(factors[u], rows[u] + column);
         VECTOR_UNROLL
-        for (int u = 0; u < width; u++) {
-            VECTOR factor[PARTS];
-            NAME(get)(factor, rows[u] + column);
+        for (int v = 0; v < sides; v++) {
+            VECTOR y[PARTS];
+            NAME(get)(y, known + v * side);
             VECTOR_UNROLL
-            for (int v = 0; v < sides; v++)
-                NAME(take)(x[u][v], factor, y[v]);
+            for (int u = 0; u < width; u++)
+                NAME(take)(x[u][v], factors[u], y);
         }
     }
 
@@ -369,13 +370,15 @@ VECTOR_INLINE void NAME(solve_tile)(const NAME(woven_t) * m, const NAME(sides_t)
 VECTOR_INLINE void NAME(solve_sides)(const NAME(woven_t) * m, const NAME(sides_t) * b, REAL *at,
                                      int64_t n, int sides) {
     int64_t q = 0;
-    for (; q + WIDTH <= n; q += WIDTH)
-        NAME(solve_tile)(m, b, at, q, WIDTH, sides);
+    for (; q + UNKNOWNS <= n; q += UNKNOWNS)
+        NAME(solve_tile)(m, b, at, q, UNKNOWNS, sides);
     switch (n - q) {
     case 1: NAME(solve_tile)(m, b, at, q, 1, sides); break;
 #if !COMPLEX
     case 2: NAME(solve_tile)(m, b, at, q, 2, sides); break;
+#if UNKNOWNS == 4
     case 3: NAME(solve_tile)(m, b, at, q, 3, sides); break;
+#endif
 #endif
     default: break;
     }
@@ -441,5 +444,6 @@ static bool NAME(woven_solve)(const ji_woven_solve_t *call) {
 #undef MOST_SIDES
 #undef WIDTH
 #undef ROWS_AT_ONCE
+#undef UNKNOWNS
 #undef SIDES_AT_ONCE
 #undef BLOCK_REALS
