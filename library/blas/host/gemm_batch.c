@@ -5,7 +5,7 @@
  *
  * All that is to be decided (whether there is anything to multiply, the kernel, its tiles, alpha
  * and beta) is decided once. A kernel in place gets a chunk of items, as many as the first cache
- * holds, and does one tile of all of them after the other (kernels/product_kernel.h): where an item
+ * holds, and does one tile of all of them after the other (kernels/batch_kernel.h): where an item
  * is one tile it costs little more than its multiplications. Where A is transposed, that of each
  * item of the chunk is packed before.
  *
@@ -15,75 +15,65 @@
 #include "blas/host/product.h"
 #include "blas/host/scale.h"
 
-#define BATCH_CHUNK_BYTES 24576 /* half of a first cache */
-#define BATCH_MOST_ITEMS 128    /* of a chunk */
-
-/* Where the items of an operand are: by an array of pointers, or where that is NULL at a constant
- * stride, bytes. */
-typedef struct batch_operand {
-    const void *const *pointers;
-    const char *base;
-    int64_t stride;
-} batch_operand_t;
+#define BATCH_CHUNK_BYTES 16384 /* half of a first cache */
+#define BATCH_MOST_STRIPS 128   /* of a chunk */
+#define BATCH_APART 8
 
 typedef struct gemm_batch {
-    ji_matmat_t item; /* what all have in common */
-    batch_operand_t a, b, c;
-    int64_t chunk;
+    ji_product_direct_t all; /* from item 0 on */
+    int64_t chunk;           /* items */
+    int64_t apart;           /* of items that are done one after the other */
 } gemm_batch_t;
 
-static inline void *batch_at(const batch_operand_t *operand, int64_t index) {
-    return ji_unconst(operand->pointers != NULL ? operand->pointers[index]
-                                                : operand->base + index * operand->stride);
+static inline void batch_go_to(const gemm_batch_t *batch, int64_t item, int64_t apart,
+                               ji_product_direct_t *direct) {
+    const ji_product_direct_t *all = &batch->all;
+    direct->a = (ji_batch_operand_t){all->a.at + item * all->a.stride, apart * all->a.stride};
+    direct->b = (ji_batch_operand_t){all->b.at + item * all->b.stride, apart * all->b.stride};
+    direct->c = (ji_batch_operand_t){all->c.at + item * all->c.stride, apart * all->c.stride};
 }
 
-/* In which order `count` items are done: those that follow each other in memory not one after the
- * other, since what is read beside what was just written is waited for. */
-static inline int64_t batch_turn(int64_t i, int64_t count) {
-    const int64_t apart = count / 8;
-    return i < 8 * apart ? i % 8 * apart + i / 8 : i;
-}
+static void batch_plain(const gemm_batch_t *batch, jdatatype_t type, int64_t first, int64_t end) {
+    const ji_batch_kernels_t *kernels = ji_kernels->batch[type];
+    ji_product_direct_t direct = batch->all;
 
-static void batch_plain(const gemm_batch_t *batch, int64_t first, int64_t end) {
-    const ji_batch_kernels_t *kernels = ji_kernels->batch[batch->item.head.type];
-    ji_batch_item_t items[BATCH_MOST_ITEMS];
-    ji_product_direct_t direct = ji_gemm_direct(&batch->item, items, 0);
-    const bool reads = direct.scalars.beta[0] != 0 || direct.scalars.beta[1] != 0;
-
-    for (; first < end; first += direct.count) {
-        direct.count = ji_min(batch->chunk, end - first);
-        for (int64_t i = 0; i < direct.count; i++) {
-            const int64_t index = first + (reads ? batch_turn(i, direct.count) : i);
-            items[i] = (ji_batch_item_t){batch_at(&batch->a, index), batch_at(&batch->b, index),
-                                         batch_at(&batch->c, index)};
+    for (int64_t count; first < end; first += count) {
+        count = ji_min(batch->chunk, end - first);
+        for (int64_t i = 0; i < ji_min(batch->apart, count); i++) {
+            batch_go_to(batch, first + i, batch->apart, &direct);
+            direct.count = (count - i + batch->apart - 1) / batch->apart;
+            kernels->product(&direct);
         }
-        kernels->product(&direct);
     }
 }
 
 /* A is transposed, and one strip: packed. Not inlined, lest others make room for the strips. */
-static __attribute__((noinline)) void batch_transposed(const gemm_batch_t *batch, int64_t first,
-                                                       int64_t end) {
-    const ji_matmat_t *item = &batch->item;
+static __attribute__((noinline)) void
+batch_transposed(const gemm_batch_t *batch, const ji_matmat_t *item, int64_t first, int64_t end) {
     const jdatatype_t type = item->head.type;
     const ji_product_kernels_t *kernels = ji_kernels->product[type];
-    const int64_t strip = kernels->rows * item->k;
+    const int64_t strip = kernels->rows * item->k * (int64_t)ji_sizeof(type);
     _Alignas(64) char strips[JI_PRODUCT_STRIP_BYTES];
-    const int64_t chunk =
-        ji_min(batch->chunk, (int64_t)sizeof strips / (strip * (int64_t)ji_sizeof(type)));
-    ji_batch_item_t items[BATCH_MOST_ITEMS];
-    ji_product_direct_t direct = ji_gemm_direct(item, items, 0);
-    direct.a_step = kernels->rows;
+    void *pointers[BATCH_MOST_STRIPS];
+    const int64_t room = ji_min(BATCH_MOST_STRIPS, (int64_t)sizeof strips / strip),
+                  chunk = ji_min(batch->chunk, room);
+    for (int64_t i = 0; i < chunk; i++)
+        pointers[i] = strips + i * strip;
 
+    ji_product_direct_t direct = batch->all;
+    direct.a_step = kernels->rows;
     for (; first < end; first += direct.count) {
         direct.count = ji_min(chunk, end - first);
+        batch_go_to(batch, first, 1, &direct);
         for (int64_t i = 0; i < direct.count; i++) {
-            void *packed = ji_at(type, strips, 0, i, strip);
-            kernels->pack_a(packed, batch_at(&batch->a, first + i), item->lda, 1, (int)item->m,
-                            item->k, item->transa == JBLAS_CONJUGATE_TRANSPOSE, false);
-            items[i] = (ji_batch_item_t){packed, batch_at(&batch->b, first + i),
-                                         batch_at(&batch->c, first + i)};
+            const char *const at = direct.a.at + i * direct.a.stride;
+            kernels->pack_a(pointers[i], direct.by_pointers ? *(const void *const *)at : at,
+                            item->lda, 1, (int)item->m, item->k,
+                            item->transa == JBLAS_CONJUGATE_TRANSPOSE, false);
         }
+        direct.a = direct.by_pointers
+                       ? (ji_batch_operand_t){(char *)pointers, (int64_t)sizeof *pointers}
+                       : (ji_batch_operand_t){strips, strip};
         ji_kernels->batch[type]->product(&direct);
     }
 }
@@ -97,28 +87,31 @@ static bool batch_is_small(const ji_matmat_t *item) {
            (item->transa == JBLAS_NO_TRANSPOSE || (strip && ji_is_transposed(item->transa)));
 }
 
-static batch_operand_t batch_operand(const ji_matmat_t *block, const void *operand,
-                                     int64_t stride) {
-    return block->head.form == JI_FORM_POINTERS
-               ? (batch_operand_t){.pointers = operand}
-               : (batch_operand_t){.base = operand,
-                                   .stride = stride * (int64_t)ji_sizeof(block->head.type)};
-}
-
 bool ji_host_gemm_small_items(const ji_matmat_t *block, int64_t first, int64_t end) {
     if (!batch_is_small(block))
         return false;
 
-    const int64_t bytes = (block->m * block->k + block->k * block->n + block->m * block->n) *
-                          (int64_t)ji_sizeof(block->head.type);
-    const gemm_batch_t batch = {.item = *block,
-                                .a = batch_operand(block, block->a, block->batch.stride_a),
-                                .b = batch_operand(block, block->b, block->batch.stride_b),
-                                .c = batch_operand(block, block->c, block->batch.stride_c),
-                                .chunk = ji_min(BATCH_MOST_ITEMS, 1 + BATCH_CHUNK_BYTES / bytes)};
+    const jdatatype_t type = block->head.type;
+    const bool by_pointers = block->head.form == JI_FORM_POINTERS;
+    const int64_t size = (int64_t)ji_sizeof(type), each = (int64_t)sizeof(void *);
+    const int64_t bytes = (block->m * block->k + block->k * block->n + block->m * block->n) * size;
+    gemm_batch_t batch = {
+        .all = ji_gemm_direct(block), .chunk = 1 + BATCH_CHUNK_BYTES / bytes, .apart = 1};
+    ji_product_direct_t *const all = &batch.all;
+    all->by_pointers = by_pointers;
+    all->a.stride = by_pointers ? each : block->batch.stride_a * size;
+    all->b.stride = by_pointers ? each : block->batch.stride_b * size;
+    all->c.stride = by_pointers ? each : block->batch.stride_c * size;
+
+    /* Of those that follow each other in memory, one would wait for what was written before it. */
+    const ji_batch_kernels_t *kernels = ji_kernels->batch[type];
+    const bool reads = all->scalars.beta[0] != 0 || all->scalars.beta[1] != 0;
+    const int64_t reals = block->m * (ji_is_complex(type) ? 2 : 1);
+    batch.apart = kernels->masks && reads && reals < kernels->lanes ? BATCH_APART : 1;
+
     if (block->transa == JBLAS_NO_TRANSPOSE)
-        batch_plain(&batch, first, end);
+        batch_plain(&batch, type, first, end);
     else
-        batch_transposed(&batch, first, end);
+        batch_transposed(&batch, block, first, end);
     return true;
 }

@@ -41,13 +41,12 @@ static __attribute__((noinline)) void gemm_strips(const ji_matmat_t *args) {
     const bool transposed = ji_is_transposed(args->transa);
     const int64_t line = transposed ? args->lda : 1, step = transposed ? 1 : args->lda;
     _Alignas(64) char strip[JI_PRODUCT_STRIP_BYTES];
-    ji_batch_item_t item = {.a = strip, .b = args->b};
-    ji_product_direct_t direct = ji_gemm_direct(args, &item, 1);
+    ji_product_direct_t direct = ji_gemm_direct(args);
 
-    direct.a_step = kernels->rows;
+    direct.a.at = strip, direct.a_step = kernels->rows;
     for (int64_t i = 0; i < args->m; i += kernels->rows) {
         direct.m = ji_min(kernels->rows, args->m - i);
-        item.c = ji_at(type, args->c, i, 0, args->ldc);
+        direct.c.at = ji_at(type, args->c, i, 0, args->ldc);
         kernels->pack_a(strip, ji_at(type, args->a, 0, i, line), line, step, (int)direct.m, args->k,
                         ji_is_conjugated(args->transa), false);
         ji_kernels->batch[type]->product(&direct);
@@ -62,8 +61,7 @@ static void gemm_small(const ji_matmat_t *args) {
         return;
     }
 
-    const ji_batch_item_t item = {args->a, args->b, args->c};
-    const ji_product_direct_t direct = ji_gemm_direct(args, &item, 1);
+    const ji_product_direct_t direct = ji_gemm_direct(args);
     ji_kernels->batch[args->head.type]->product(&direct);
 }
 

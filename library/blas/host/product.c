@@ -737,29 +737,28 @@ static void product_direct_panel(const product_run_t *run, int64_t step, int64_t
                                  .step = step,
                                  .steps = ji_min(run->depth, call->k - step)};
 
-    ji_batch_item_t item = {.b = operand_at(b, j, step)};
     ji_product_direct_t direct = {.n = j_end - j,
                                   .depth = panel.steps,
                                   .b_row_step = b->step,
                                   .b_column_step = b->line,
-                                  .conjugate_b = b->conjugate,
-                                  .scalars = step == 0 ? run->first : run->more,
                                   .ldc = call->ldc,
-                                  .items = &item,
-                                  .count = 1};
+                                  .count = 1,
+                                  .b = {.at = ji_unconst(operand_at(b, j, step))},
+                                  .conjugate_b = b->conjugate,
+                                  .scalars = step == 0 ? run->first : run->more};
 
     const bool as_it_is = operand_is_plain(call, a) && a->line == 1 && !a->conjugate;
     const int64_t rows = as_it_is ? end - i : run->kernels->rows;
     for (; i < end; i += rows) {
         direct.m = ji_min(rows, end - i);
-        item.c = ji_at(call->type, call->c, i, j, call->ldc);
+        direct.c.at = ji_at(call->type, call->c, i, j, call->ldc);
 
         if (as_it_is) {
-            item.a = operand_at(a, i, step), direct.a_step = a->step;
+            direct.a.at = ji_unconst(operand_at(a, i, step)), direct.a_step = a->step;
         } else {
             const product_strip_t to = product_strip(run, true, false, strip, i, end);
             product_pack(&panel, &to);
-            item.a = strip, direct.a_step = run->kernels->rows;
+            direct.a.at = strip, direct.a_step = run->kernels->rows;
         }
         ji_kernels->batch[call->type]->product(&direct);
     }

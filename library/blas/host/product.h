@@ -85,10 +85,9 @@ static inline void ji_read_scalar(jdatatype_t type, const ji_scalar_t *scalar, d
     value[1] = !ji_is_complex(type) ? 0 : single ? (double)s[1] : d[1];
 }
 
-/* gemm of one panel of the depth, in place, where A is not transposed, of such items. Inline: of
- * the smallest products a call costs as much as a step. */
-static inline ji_product_direct_t ji_gemm_direct(const ji_matmat_t *args,
-                                                 const ji_batch_item_t *items, int64_t count) {
+/* gemm of one panel of the depth, in place, where A is not transposed. Inline: of the smallest
+ * products a call costs as much as a step. */
+static inline ji_product_direct_t ji_gemm_direct(const ji_matmat_t *args) {
     const bool plain = !ji_is_transposed(args->transb);
     ji_product_direct_t direct = {.m = args->m,
                                   .n = args->n,
@@ -96,10 +95,12 @@ static inline ji_product_direct_t ji_gemm_direct(const ji_matmat_t *args,
                                   .a_step = args->lda,
                                   .b_row_step = plain ? 1 : args->ldb,
                                   .b_column_step = plain ? args->ldb : 1,
-                                  .conjugate_b = ji_is_conjugated(args->transb),
                                   .ldc = args->ldc,
-                                  .items = items,
-                                  .count = count};
+                                  .count = 1,
+                                  .a = {.at = ji_unconst(args->a)},
+                                  .b = {.at = ji_unconst(args->b)},
+                                  .c = {.at = args->c},
+                                  .conjugate_b = ji_is_conjugated(args->transb)};
 
     ji_read_scalar(args->head.type, &args->alpha, direct.scalars.alpha);
     ji_read_scalar(args->head.type, &args->beta, direct.scalars.beta);

@@ -7,23 +7,24 @@
 
 #include "blas/kernels/product.h"
 
-/* The matrices of one item. */
-typedef struct ji_batch_item {
-    const void *a, *b;
-    void *c;
-} ji_batch_item_t;
+/* The matrices of an operand: one each `stride` bytes, or a pointer to one. */
+typedef struct ji_batch_operand {
+    char *at;
+    int64_t stride;
+} ji_batch_operand_t;
 
-/* C = alpha A B + beta C in place, of one item or many: A by columns, B with any strides; one panel
- * of the depth. */
+/* C = alpha A B + beta C in place, of one item or many: A by columns, B with one stride of 1; one
+ * panel of the depth. */
 typedef struct ji_product_direct {
     int64_t m, n, depth;
     int64_t a_step;                    /* to the next column, elements */
     int64_t b_row_step, b_column_step; /* elements */
+    int64_t ldc;
+    int64_t count;
+    ji_batch_operand_t a, b, c; /* a and b are read */
+    bool by_pointers;           /* all three */
     bool conjugate_b;
     ji_product_scalars_t scalars;
-    int64_t ldc;
-    const ji_batch_item_t *items;
-    int64_t count;
 } ji_product_direct_t;
 
 /* Triangles up to this order are woven, on the stack: of the widest type 66 KiB, and 16 KiB of
@@ -48,6 +49,7 @@ typedef struct ji_woven_solve {
 
 struct ji_batch_kernels {
     int lanes;
+    bool masks; /* stores of less than a vector are masked: loads beside them wait for them */
     void (*product)(const ji_product_direct_t *call);
     /* Of `lanes` items, of which the factor takes one group or more. False: one of them has a pivot
      * that is not positive, or whose reciprocal is no normal number; nothing was written. An item

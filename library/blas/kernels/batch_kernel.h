@@ -8,12 +8,16 @@
  * one chain of fused multiply-adds in the order of k, whatever tile it falls into, as in
  * product_kernel.h. A complex step is two real ones, with the column of A and with that times i.
  *
+ * Where a tile's rows end within a vector, its last vector ends there, too, and has rows in common
+ * with the one before it, which are computed twice: only a tile of less than a vector has parts.
+ *
  * Each tile is a function of its own, made by one macro, so that compilers find registers for its
  * few pointers, and is called once for all items of a batch: with what it needs in registers it
  * goes from one to the next, and the processor begins an item while sums of the last are under
  * way. */
 
 #define PARTS (1 + COMPLEX)
+#define ELEMENT (PARTS * (int64_t)sizeof(REAL))
 #include "blas/kernels/update_kernel.h"
 
 #if VECTOR_REGISTERS == 32
@@ -23,23 +27,23 @@
 #define MOST_SUMS 12
 #define MOST_COLUMNS 4
 #endif
-#define WIDE 6                         /* vectors of the highest tile */
-#define FEW (MOST_COLUMNS / 2 / PARTS) /* columns of it */
-#define GROUP 4                        /* columns of B that are found from one pointer */
-#define AHEAD 12                       /* columns of A */
-#define UNROLLED(vectors) ((vectors) <= 2 ? 4 : 2) /* steps */
+#define WIDE 6                               /* vectors of the highest tile */
+#define FEW (MOST_COLUMNS / 2 / PARTS)       /* columns of it */
+#define GROUP 4                              /* columns of B that are found from one pointer */
+#define AHEAD 12                             /* columns of A */
+#define UNROLLED(sums) ((sums) < 12 ? 4 : 2) /* steps */
 
 /* A tile: where it begins in each item, and what all items have in common; distances in bytes. */
 typedef struct NAME(tile) {
     int64_t a, b, c;
     int64_t a_step, b_step, b_next, c_next, depth;
-    const ji_batch_item_t *items;
-    int64_t count;
+    int64_t last;                     /* from the first vector to the last one */
+    int64_t blocks, b_block, c_block; /* so many side by side */
+    const ji_product_direct_t *call;
     const NAME(scalars_t) * by;
-    PART last; /* what the last vector has */
+    PART part; /* of less than a vector */
     int rows;
-    bool conjugate; /* B */
-    bool is_done;   /* sums need no product with alpha any more */
+    bool is_sum; /* what C becomes, no more: alpha 1 and beta 0 */
 } NAME(tile_t);
 
 /* ---- Steps ---- */
@@ -48,206 +52,161 @@ typedef struct NAME(tile) {
  * found in fours from one pointer: each has a place that the processor adds up as it loads. */
 typedef struct NAME(walk) {
     const char *a, *b[4];
-    int64_t a_step, b_step, b_next[4];
-    PART last;
+    int64_t a_step, b_step, b_next[GROUP];
+    int64_t last;
+    PART part;
     VECTOR sign; /* of imaginary parts of B */
 } NAME(walk_t);
 
 /* One product for each sum. */
 VECTOR_INLINE void NAME(multiply)(const NAME(walk_t) * walk, int vectors, int columns, int part,
-                                  const VECTOR *column, VECTOR *acc) {
+                                  int step, const VECTOR *column, VECTOR *acc) {
     VECTOR_UNROLL
     for (int j = 0; j < columns; j++) {
-        const REAL *const b = (const REAL *)(walk->b[j / GROUP] + walk->b_next[j % GROUP]);
+        const REAL *const b =
+            (const REAL *)(walk->b[j / GROUP] + step * walk->b_step + walk->b_next[j % GROUP]);
         const VECTOR factor = V(splat)(b[part]);
         VECTOR_UNROLL
         for (int v = 0; v < vectors; v++)
             acc[j * vectors + v] = V(fma)(column[v], factor, acc[j * vectors + v]);
+        VECTOR_NEEDED(factor);
+    }
+    VECTOR_UNROLL
+    for (int v = 0; v < vectors; v++)
+        VECTOR_NEEDED(column[v]);
+}
+
+/* `steps` of them. */
+VECTOR_INLINE void NAME(advance)(NAME(walk_t) * walk, int vectors, int columns, bool is_part,
+                                 int steps, VECTOR *acc) {
+    VECTOR_UNROLL
+    for (int step = 0; step < steps; step++) {
+        VECTOR_UNROLL
+        for (int j = 1; j < GROUP && j < columns; j++)
+            VECTOR_PLAIN(walk->b_next[j]); /* else GCC adds each step's distance before the loop */
+        VECTOR column[WIDE];
+        VECTOR_UNROLL
+        for (int v = 0; v < vectors; v++)
+            column[v] =
+                is_part
+                    ? V(load_part)((const REAL *)walk->a, walk->part)
+                    : V(load)((const REAL *)(walk->a + (v == 0             ? 0
+                                                        : v == vectors - 1 ? walk->last
+                                                                           : v * VECTOR_BYTES)));
+        walk->a += walk->a_step;
+        VECTOR_PLAIN(walk->a);
+
+        NAME(multiply)(walk, vectors, columns, 0, step, column, acc);
+#if COMPLEX
+        VECTOR_UNROLL
+        for (int v = 0; v < vectors; v++)
+            column[v] = walk->sign * V(turn)(column[v]);
+        NAME(multiply)(walk, vectors, columns, 1, step, column, acc);
+#endif
+        if (vectors * columns >= 8) {
+            VECTOR_UNROLL
+            for (int s = 0; s < vectors * columns; s++)
+                VECTOR_HOLD(acc[s]);
+        }
+    }
+
+    VECTOR_UNROLL
+    for (int group = 0; group * GROUP < columns; group++) {
+        walk->b[group] += steps * walk->b_step;
+        VECTOR_PLAIN(walk->b[group]);
     }
 }
 
-VECTOR_INLINE void NAME(step)(NAME(walk_t) * walk, int vectors, int columns, bool is_far,
-                              VECTOR *acc) {
-    VECTOR column[WIDE];
-    VECTOR_UNROLL
-    for (int v = 0; v < vectors; v++) {
-        const REAL *const from = (const REAL *)walk->a + v * LANES;
-        column[v] = v < vectors - 1 ? V(load)(from) : V(load_part)(from, walk->last);
-    }
-    if (is_far) {
-        VECTOR_UNROLL
-        for (int v = 0; v < vectors; v++)
-            __builtin_prefetch(walk->a + AHEAD * walk->a_step + v * VECTOR_BYTES);
+/* All steps. The compiler knows the distances of the usual ones: of a B that is not transposed,
+ * and of an A whose columns are near each other; pages apart they are not foreseen by the
+ * processor. */
+VECTOR_INLINE void NAME(advance_all)(NAME(walk_t) * walk, int vectors, int columns, bool is_part,
+                                     uint64_t depth, VECTOR *acc) {
+    const unsigned unrolled = UNROLLED(vectors * columns);
+    const bool is_far = walk->a_step >= 4096;
+    if (unrolled > 1 && !is_far && walk->b_step == ELEMENT) {
+        NAME(walk_t) plain = *walk;
+        plain.b_step = ELEMENT;
+        for (uint64_t some = depth / unrolled; some > 0; some--)
+            NAME(advance)(&plain, vectors, columns, is_part, unrolled, acc);
+        depth %= unrolled;
+        *walk = plain;
     }
 
-    NAME(multiply)(walk, vectors, columns, 0, column, acc);
-#if COMPLEX
-    VECTOR_UNROLL
-    for (int v = 0; v < vectors; v++)
-        column[v] = walk->sign * V(turn)(column[v]);
-    NAME(multiply)(walk, vectors, columns, 1, column, acc);
-#endif
-
-    walk->a += walk->a_step;
-    VECTOR_UNROLL
-    for (int group = 0; group * GROUP < columns; group++) {
-        walk->b[group] += walk->b_step;
-        VECTOR_PLAIN(walk->b[group]);
+    for (; depth > 0; depth--) {
+        if (is_far) {
+            VECTOR_UNROLL
+            for (int v = 0; v < vectors; v++)
+                __builtin_prefetch(walk->a + AHEAD * walk->a_step + v * VECTOR_BYTES);
+        }
+        NAME(advance)(walk, vectors, columns, is_part, 1, acc);
     }
-    VECTOR_PLAIN(walk->a);
 }
 
 /* ---- To C ---- */
 
-#if COMPLEX
-/* By way of memory, for scalars with imaginary parts. */
-VECTOR_INLINE void NAME(store_turned)(const NAME(tile_t) * tile, int vectors, int columns,
-                                      const VECTOR *acc, char *c) {
-    REAL sums[MOST_SUMS * LANES];
+VECTOR_INLINE REAL *NAME(of_c)(const NAME(tile_t) * tile, int vectors, int v, char *c) {
+    return (REAL *)(c + (v == 0 ? 0 : v == vectors - 1 ? tile->last : v * VECTOR_BYTES));
+}
 
-    VECTOR_UNROLL
-    for (int j = 0; j < columns; j++, c += tile->c_next) {
-        VECTOR_UNROLL
-        for (int v = 0; v < vectors; v++)
-            V(store)(sums + (j * vectors + v) * LANES, acc[j * vectors + v]);
-        NAME(update_column)
-        (tile->rows * PARTS, sums + j * vectors * LANES, tile->by, (REAL *)c);
-    }
+#if COMPLEX
+/* From memory, for scalars with imaginary parts, which are seldom; columns of `each` reals. */
+static __attribute__((noinline)) void NAME(store_turned)(const NAME(scalars_t) * by,
+                                                         const REAL *sums, int each, int columns,
+                                                         int rows, char *c, int64_t c_next) {
+    for (int j = 0; j < columns; j++)
+        NAME(update_column)(rows * PARTS, sums + j * each, by, (REAL *)(c + j * c_next));
 }
 #endif
 
 /* What C becomes, of which all is read before anything is written: a column that was just written
- * beside the next one would be waited for. */
-VECTOR_INLINE void NAME(add_to_sums)(const NAME(tile_t) * tile, int vectors, int columns,
-                                     VECTOR *acc, const char *c) {
-    VECTOR_UNROLL
-    for (int j = 0; j < columns; j++) {
+ * beside the next one would be waited for, and the last two vectors may have rows in common. */
+VECTOR_INLINE void NAME(scale_sums)(const NAME(tile_t) * tile, int vectors, int columns,
+                                    bool is_part, VECTOR *acc, char *c) {
+    const NAME(scalars_t) *const by = tile->by;
+    if (!by->reads) {
         VECTOR_UNROLL
-        for (int v = 0; v < vectors; v++) {
-            const REAL *const from = (const REAL *)c + v * LANES;
-            const VECTOR old = v < vectors - 1 ? V(load)(from) : V(load_piece)(from, tile->last);
-            VECTOR *const sum = &acc[j * vectors + v];
-            *sum = V(fma)(tile->by->alpha, *sum, tile->by->beta * old);
-        }
-        c += tile->c_next;
-        VECTOR_PLAIN(c);
-    }
-}
-
-VECTOR_INLINE void NAME(store_sums)(const NAME(tile_t) * tile, bool is_done, int vectors,
-                                    int columns, const VECTOR *acc, char *c) {
-    VECTOR_UNROLL
-    for (int j = 0; j < columns; j++) {
-        VECTOR_UNROLL
-        for (int v = 0; v < vectors; v++) {
-            VECTOR result = acc[j * vectors + v];
-            if (!is_done)
-                result = tile->by->alpha * result;
-            if (v < vectors - 1)
-                V(store)((REAL *)c + v * LANES, result);
-            else
-                V(store_piece)((REAL *)c + v * LANES, result, tile->last);
-        }
-        c += tile->c_next;
-        VECTOR_PLAIN(c);
-    }
-}
-
-/* ---- Tiles ---- */
-
-/* `vectors` x `columns` of one item. The numbers are the compiler's, after inlining. */
-VECTOR_INLINE void NAME(one)(const NAME(tile_t) * tile, int vectors, int columns,
-                             const int64_t *b_next, const ji_batch_item_t *item) {
-    NAME(walk_t)
-    walk = {.a = (const char *)item->a + tile->a,
-            .a_step = tile->a_step,
-            .b_step = tile->b_step,
-            .b_next = {0, b_next[1], b_next[2], b_next[3]},
-            .last = tile->last,
-            .sign = V(splat)(tile->conjugate ? -1 : 1)};
-    VECTOR acc[MOST_SUMS];
-
-    VECTOR_UNROLL
-    for (int group = 0; group * GROUP < columns; group++)
-        walk.b[group] = (const char *)item->b + tile->b + group * GROUP * tile->b_next;
-    VECTOR_UNROLL
-    for (int j = 0; j < columns; j++)
-        VECTOR_UNROLL
-    for (int v = 0; v < vectors; v++)
-        acc[j * vectors + v] = V(splat)(0);
-
-    int64_t left = tile->depth;
-    const int unrolled = UNROLLED(vectors);
-    /* Columns that are pages apart are not foreseen by the processor. */
-    if (walk.a_step >= 4096)
-        for (; left > 0; left--)
-            NAME(step)(&walk, vectors, columns, true, acc);
-    for (; left >= unrolled; left -= unrolled)
-        VECTOR_UNROLL
-    for (int s = 0; s < unrolled; s++)
-        NAME(step)(&walk, vectors, columns, false, acc);
-    for (; left > 0; left--)
-        NAME(step)(&walk, vectors, columns, false, acc);
-
-    char *const c = (char *)item->c + tile->c;
-    VECTOR_FENCE; /* the scalars are for what follows: no register holds them in the loop */
-#if COMPLEX
-    if (tile->by->turns_alpha || tile->by->turns_beta) { /* seldom */
-        NAME(store_turned)(tile, vectors, columns, acc, c);
+        for (int s = 0; s < vectors * columns; s++)
+            acc[s] = by->alpha * acc[s];
         return;
     }
-#endif
-    if (tile->by->reads)
-        NAME(add_to_sums)(tile, vectors, columns, acc, c);
-    if (tile->is_done)
-        NAME(store_sums)(tile, true, vectors, columns, acc, c);
-    else
-        NAME(store_sums)(tile, false, vectors, columns, acc, c);
-}
 
-VECTOR_INLINE void NAME(all)(const NAME(tile_t) * tile, int vectors, int columns) {
-    int64_t b_next[GROUP] = {0, tile->b_next, 2 * tile->b_next, 3 * tile->b_next};
     VECTOR_UNROLL
-    for (int j = 1; j < GROUP; j++)
-        VECTOR_PLAIN(b_next[j]);
-
-    const ji_batch_item_t *const end = tile->items + tile->count;
-    for (const ji_batch_item_t *item = tile->items; item != end; item++)
-        NAME(one)(tile, vectors, columns, b_next, item);
+    for (int j = 0; j < columns; j++) {
+        VECTOR_UNROLL
+        for (int v = 0; v < vectors; v++) {
+            const REAL *const from = NAME(of_c)(tile, vectors, v, c);
+            const VECTOR old = is_part ? V(load_piece)(from, tile->part) : V(load)(from);
+            VECTOR *const sum = &acc[j * vectors + v];
+            *sum = V(fma)(by->alpha, *sum, by->beta * old);
+        }
+        c += tile->c_next;
+        VECTOR_PLAIN(c);
+    }
 }
 
-#define TILE_NAME(vectors, columns) NAME(tile_##vectors##x##columns)
-#define TILE(vectors, columns)                                                                     \
-    static __attribute__((noinline)) void TILE_NAME(vectors, columns)(const NAME(tile_t) * tile) { \
-        NAME(all)(tile, vectors, columns);                                                         \
+VECTOR_INLINE void NAME(store_sums)(const NAME(tile_t) * tile, int vectors, int columns,
+                                    bool is_part, const VECTOR *acc, char *c) {
+    VECTOR_UNROLL
+    for (int j = 0; j < columns; j++) {
+        VECTOR_UNROLL
+        for (int v = 0; v < vectors; v++)
+            if (is_part)
+                V(store_piece)((REAL *)c, acc[j], tile->part);
+            else
+                V(store)(NAME(of_c)(tile, vectors, v, c), acc[j * vectors + v]);
+        c += tile->c_next;
+        VECTOR_PLAIN(c);
     }
-#define FOUR_TILES(X, vectors) X(vectors, 1) X(vectors, 2) X(vectors, 3) X(vectors, 4)
-#define EIGHT_TILES(X, vectors)                                                                    \
-    FOUR_TILES(X, vectors) X(vectors, 5) X(vectors, 6) X(vectors, 7) X(vectors, 8)
-#if VECTOR_REGISTERS == 32
-#define TILES(X)                                                                                   \
-    EIGHT_TILES(X, 1)                                                                              \
-    X(1, 12)                                                                                       \
-    X(1, 16)                                                                                       \
-    EIGHT_TILES(X, 2)                                                                              \
-    X(2, 9)                                                                                        \
-    X(2, 10) X(2, 11) X(2, 12) EIGHT_TILES(X, 3) FOUR_TILES(X, 4) X(4, 5) X(4, 6) FOUR_TILES(X, 6)
-#else
-#define TILES(X) EIGHT_TILES(X, 1) FOUR_TILES(X, 2) FOUR_TILES(X, 3) X(6, 1) X(6, 2)
-#endif
+}
 
-TILES(TILE)
+/* ---- How many at once ---- */
 
-#define TILE_ENTRY(vectors, columns) [vectors][columns] = TILE_NAME(vectors, columns),
-static void (*const NAME(tiles)[WIDE + 1][2 * MOST_COLUMNS + 1])(const NAME(tile_t) *) = {
-    TILES(TILE_ENTRY)};
-
-/* ---- The whole ---- */
-
-/* How many vectors are done at once of so many: none is left alone, it would wait for its sums, and
- * where registers are enough four, with fewer columns. Six for a few columns. */
+/* How many vectors are done at once of so many: none is left alone, it would wait for its sums and
+ * may be part of one; where registers are enough four, with fewer columns. Six for a few columns.
+ */
 VECTOR_INLINE int NAME(vectors_of)(int64_t left, bool few) {
-    if (few && left >= WIDE)
+    if (few && left >= WIDE && left != WIDE + 1)
         return WIDE;
     if (VECTOR_REGISTERS == 32)
         return left < 3 ? (int)left : left >= 4 * (left % 3) && left % 3 > 0 ? 4 : 3;
@@ -256,14 +215,213 @@ VECTOR_INLINE int NAME(vectors_of)(int64_t left, bool few) {
 
 /* How many columns are done at once of so many, by that many vectors. */
 VECTOR_INLINE int NAME(columns_of)(int64_t left, int vectors) {
-    const int most = vectors == 1 ? 2 * MOST_COLUMNS : vectors == 4 ? MOST_SUMS / 4 : MOST_COLUMNS;
+    if (VECTOR_REGISTERS == 16 && vectors == 2)
+        return left > 6 ? 4 : (int)left;
+    const int most = vectors <= 1 ? 2 * MOST_COLUMNS : vectors == 4 ? MOST_SUMS / 4 : MOST_COLUMNS;
     if (left >= most)
         return most;
     return left <= 8 ? (int)left : left < 12 ? 8 : 12;
 }
 
+/* ---- Tiles ---- */
+
+/* `vectors` x `columns` of one item. The numbers are the compiler's, after inlining. */
+VECTOR_INLINE void NAME(one)(const NAME(tile_t) * tile, int vectors, int columns, bool is_part,
+                             const int64_t *b_next, const char *a, const char *b, char *c) {
+    NAME(walk_t)
+    walk = {.a = a,
+            .a_step = tile->a_step,
+            .b_step = tile->b_step,
+            .b_next = {0, b_next[1], b_next[2], b_next[3]},
+            .last = tile->last,
+            .part = tile->part,
+            .sign = V(splat)(tile->call->conjugate_b ? -1 : 1)};
+    VECTOR acc[MOST_SUMS];
+
+    VECTOR_UNROLL
+    for (int group = 0; group * GROUP < columns; group++)
+        walk.b[group] = b + group * GROUP * tile->b_next;
+    VECTOR_UNROLL
+    for (int j = 0; j < columns; j++)
+        VECTOR_UNROLL
+    for (int v = 0; v < vectors; v++)
+        acc[j * vectors + v] = V(splat)(0);
+    NAME(advance_all)(&walk, vectors, columns, is_part, (uint64_t)tile->depth, acc);
+
+    if (!tile->is_sum) {
+        VECTOR_FENCE; /* the scalars are for what follows: no register holds them in the loop */
+#if COMPLEX
+        if (tile->by->turns_alpha || tile->by->turns_beta) {
+            REAL sums[MOST_SUMS * LANES];
+            VECTOR_UNROLL
+            for (int s = 0; s < vectors * columns; s++)
+                V(store)
+            (NAME(of_c)(tile, vectors, s % vectors, (char *)(sums + s / vectors * vectors * LANES)),
+             acc[s]);
+            NAME(store_turned)
+            (tile->by, sums, vectors * LANES, columns, tile->rows, c, tile->c_next);
+            return;
+        }
+#endif
+        NAME(scale_sums)(tile, vectors, columns, is_part, acc, c);
+    }
+    NAME(store_sums)(tile, vectors, columns, is_part, acc, c);
+}
+
+/* The tile of all items. What it needs is copied: to registers, or where stores to C do not reach
+ * as far as compilers know. */
+VECTOR_INLINE void NAME(all)(const NAME(tile_t) * from, int vectors, int columns, bool is_part) {
+    const NAME(tile_t) tile = *from;
+    int64_t b_next[GROUP] = {0, tile.b_next, 2 * tile.b_next, 3 * tile.b_next};
+    VECTOR_UNROLL
+    for (int j = 1; j < GROUP; j++)
+        VECTOR_PLAIN(b_next[j]);
+
+    const int64_t a_stride = tile.call->a.stride, b_stride = tile.call->b.stride,
+                  c_stride = tile.call->c.stride;
+    const bool by_pointers = tile.call->by_pointers;
+    char *at_a = tile.call->a.at, *at_b = tile.call->b.at, *at_c = tile.call->c.at;
+    if (!by_pointers)
+        at_a += tile.a, at_b += tile.b, at_c += tile.c;
+
+    for (int64_t left = tile.call->count;;) {
+        const char *a = at_a, *b = at_b;
+        char *c = at_c;
+        if (by_pointers) {
+            memcpy(&a, at_a, sizeof a), memcpy(&b, at_b, sizeof b), memcpy(&c, at_c, sizeof c);
+            a += tile.a, b += tile.b, c += tile.c;
+        }
+        for (int64_t block = tile.blocks;;) {
+            NAME(one)(&tile, vectors, columns, is_part, b_next, a, b, c);
+            if (columns != NAME(columns_of)(INT64_MAX, vectors) || --block == 0)
+                break;
+            b += tile.b_block, c += tile.c_block;
+        }
+        if (--left == 0)
+            break;
+        at_a += a_stride, at_b += b_stride, at_c += c_stride;
+    }
+}
+
+/* Those of no whole vector have part of one. */
+#define TILE_NAME(vectors, columns) NAME(tile_##vectors##x##columns)
+#define TILE(vectors, columns)                                                                     \
+    static __attribute__((noinline)) void TILE_NAME(vectors, columns)(const NAME(tile_t) * tile) { \
+        NAME(all)(tile, vectors > 0 ? vectors : 1, columns, vectors == 0);                         \
+    }
+#define FOUR_TILES(X, vectors) X(vectors, 1) X(vectors, 2) X(vectors, 3) X(vectors, 4)
+#define EIGHT_TILES(X, vectors)                                                                    \
+    FOUR_TILES(X, vectors) X(vectors, 5) X(vectors, 6) X(vectors, 7) X(vectors, 8)
+#if VECTOR_REGISTERS == 32
+#define SIXTEEN_TILES(X, vectors) EIGHT_TILES(X, vectors) X(vectors, 12) X(vectors, 16)
+#define TILES(X)                                                                                   \
+    SIXTEEN_TILES(X, 0)                                                                            \
+    SIXTEEN_TILES(X, 1)                                                                            \
+    EIGHT_TILES(X, 2)                                                                              \
+    EIGHT_TILES(X, 3) FOUR_TILES(X, 4) X(4, 5) X(4, 6) FOUR_TILES(X, 6)
+#else
+#define TILES(X)                                                                                   \
+    EIGHT_TILES(X, 0)                                                                              \
+    EIGHT_TILES(X, 1) FOUR_TILES(X, 2) X(2, 5) X(2, 6) FOUR_TILES(X, 3) X(6, 1) X(6, 2)
+#endif
+
+TILES(TILE)
+
+#define TILE_ENTRY(vectors, columns) [vectors][columns] = TILE_NAME(vectors, columns),
+static void (*const NAME(tiles)[WIDE + 1][2 * MOST_COLUMNS + 1])(const NAME(tile_t) *) = {
+    TILES(TILE_ENTRY)};
+
+/* ---- The smallest ---- */
+
+/* Two rows and a depth of two, of float four, too: columns of A, B and C that are an eighth to half
+ * of a vector. */
+#define IS_LEAST(order)                                                                            \
+    (!COMPLEX && VECTOR_BYTES > 16 && ((order) == 2 || (SINGLE && (order) == 4)))
+
+#if !COMPLEX && VECTOR_BYTES > 16
+/* A column, again and again. */
+VECTOR_INLINE VECTOR NAME(repeat)(const REAL *column, int order) {
+#if SINGLE
+    if (order == 4)
+        return (s_vector)d_splat_pair((const double *)column);
+#endif
+    (void)order;
+    return V(splat_pair)(column);
+}
+
+/* Element k of each column, as often as the column has elements. */
+VECTOR_INLINE VECTOR NAME(elements)(VECTOR columns, int order, int k) {
+#if SINGLE
+    if (order == 4)
+        return s_of_four(columns, k);
+#endif
+    (void)order;
+    return k == 0 ? V(even)(columns) : V(odd)(columns);
+}
+
+/* Of B and C without gaps, which are of one shape, several columns are a vector. */
+VECTOR_INLINE void NAME(least)(const ji_product_direct_t *call, const NAME(scalars_t) * by,
+                               bool is_sum, int order) {
+    const int reals = order * (int)call->n;
+    const PART part = V(first)(reals % LANES);
+    const char *at_a = call->a.at, *at_b = call->b.at;
+    char *at_c = call->c.at;
+
+    for (int64_t left = call->count;;) {
+        const char *a = at_a, *b = at_b;
+        char *c = at_c;
+        if (call->by_pointers)
+            memcpy(&a, at_a, sizeof a), memcpy(&b, at_b, sizeof b), memcpy(&c, at_c, sizeof c);
+
+        VECTOR column[4];
+        VECTOR_UNROLL
+        for (int k = 0; k < order; k++)
+            column[k] = NAME(repeat)((const REAL *)a + k * call->a_step, order);
+        for (int i = 0; i < reals; i += LANES) {
+            const bool is_part = reals - i < LANES;
+            const REAL *const from = (const REAL *)b + i;
+            REAL *const to = (REAL *)c + i;
+            const VECTOR factors = is_part ? V(load_part)(from, part) : V(load)(from);
+            VECTOR sum = V(splat)(0);
+            VECTOR_UNROLL
+            for (int k = 0; k < order; k++)
+                sum = V(fma)(column[k], NAME(elements)(factors, order, k), sum);
+
+            if (!is_sum) {
+                VECTOR old = V(splat)(0);
+                if (by->reads)
+                    old = is_part ? V(load_piece)(to, part) : V(load)(to);
+                sum = NAME(added)(by, sum, old);
+            }
+            if (is_part)
+                V(store_piece)(to, sum, part);
+            else
+                V(store)(to, sum);
+        }
+        if (--left == 0)
+            break;
+        at_a += call->a.stride, at_b += call->b.stride, at_c += call->c.stride;
+    }
+}
+
+static __attribute__((noinline)) bool NAME(product_least)(const ji_product_direct_t *call,
+                                                          const NAME(scalars_t) * by, bool is_sum) {
+    const bool is_dense = call->n == 1 || (call->b_column_step == call->m && call->ldc == call->m);
+    if (!is_dense || call->b_row_step != 1 || call->depth != call->m)
+        return false;
+
+    if (call->m == 2)
+        NAME(least)(call, by, is_sum, 2);
+    else
+        NAME(least)(call, by, is_sum, 4);
+    return true;
+}
+#endif
+
+/* ---- The whole ---- */
+
 static void NAME(product)(const ji_product_direct_t *call) {
-    const int64_t element = PARTS * (int64_t)sizeof(REAL), reals = call->m * PARTS;
+    const int64_t reals = call->m * PARTS;
     /* Member by member: to clear them before would take longer than a small product. */
     NAME(scalars_t) by;
     NAME(tile_t) tile;
@@ -273,31 +431,41 @@ static void NAME(product)(const ji_product_direct_t *call) {
     by.alpha = V(splat)((REAL)call->scalars.alpha[0]);
     by.beta = V(splat)((REAL)call->scalars.beta[0]);
     by.reads = call->scalars.beta[0] != 0;
+    by.turns_alpha = by.turns_beta = false;
 #endif
-    tile.a_step = call->a_step * element;
-    tile.b_step = call->b_row_step * element;
-    tile.b_next = call->b_column_step * element;
-    tile.c_next = call->ldc * element;
+    tile.a_step = call->a_step * ELEMENT;
+    tile.b_step = call->b_row_step * ELEMENT;
+    tile.b_next = call->b_column_step * ELEMENT;
+    tile.c_next = call->ldc * ELEMENT;
     tile.depth = call->depth;
-    tile.items = call->items, tile.count = call->count;
+    tile.call = call;
     tile.by = &by;
-    tile.conjugate = call->conjugate_b;
-    tile.is_done = by.reads || call->scalars.alpha[0] == 1;
+    tile.is_sum = !by.reads && call->scalars.alpha[0] == 1 && (!COMPLEX || !by.turns_alpha);
+#if !COMPLEX && VECTOR_BYTES > 16
+    if (IS_LEAST(call->m) && NAME(product_least)(call, &by, tile.is_sum))
+        return;
+#endif
+    tile.part = V(first)(reals < LANES ? (int)reals : LANES);
 
     for (int64_t at = 0, some; at < reals; at += some) {
         const int64_t left = reals - at;
         const int vectors =
-            NAME(vectors_of)((left + LANES - 1) / LANES, call->n <= FEW && left >= WIDE * LANES);
-        some = left < vectors * LANES ? left : vectors * LANES;
+            left < LANES ? 0 : NAME(vectors_of)((left + LANES - 1) / LANES, call->n <= FEW);
+        some = vectors == 0 || left < vectors * LANES ? left : vectors * LANES;
         tile.a = tile.c = at * (int64_t)sizeof(REAL);
         tile.b = 0;
-        tile.last = V(first)((int)some - (vectors - 1) * LANES);
+        tile.last = (some - LANES) * (int64_t)sizeof(REAL);
         tile.rows = (int)some / PARTS;
 
-        for (int64_t rest = call->n, columns; rest > 0; rest -= columns) {
-            columns = NAME(columns_of)(rest, vectors);
+        for (int64_t rest = call->n; rest > 0;) {
+            const int columns = NAME(columns_of)(rest, vectors);
+            int64_t blocks = 0;
+            for (; rest > 0 && NAME(columns_of)(rest, vectors) == columns; rest -= columns)
+                blocks++;
+            tile.blocks = blocks;
+            tile.b_block = columns * tile.b_next, tile.c_block = columns * tile.c_next;
             NAME(tiles)[vectors][columns](&tile);
-            tile.b += columns * tile.b_next, tile.c += columns * tile.c_next;
+            tile.b += blocks * tile.b_block, tile.c += blocks * tile.c_block;
         }
     }
 }
@@ -306,12 +474,14 @@ static void NAME(product)(const ji_product_direct_t *call) {
 
 static const ji_batch_kernels_t NAME(batch) = {
     .lanes = LANES,
+    .masks = VECTOR_MASKS,
     .product = NAME(product),
     .cholesky = NAME(woven_cholesky),
     .solve = NAME(woven_solve),
 };
 
 #undef PARTS
+#undef ELEMENT
 #undef MOST_SUMS
 #undef MOST_COLUMNS
 #undef WIDE
@@ -319,9 +489,11 @@ static const ji_batch_kernels_t NAME(batch) = {
 #undef GROUP
 #undef AHEAD
 #undef UNROLLED
+#undef IS_LEAST
 #undef TILE_NAME
 #undef TILE
 #undef FOUR_TILES
 #undef EIGHT_TILES
+#undef SIXTEEN_TILES
 #undef TILES
 #undef TILE_ENTRY

@@ -38,6 +38,7 @@
  *   t_turn(v) t_conjugate(v)     of complex numbers: i v, (x, y) becomes (-y, x); (x, -y)
  *   t_splat_pair(p)              p[0] at even places, p[1] at odd ones
  *   t_even(v) t_odd(v)           the even ones twice: 0 0 2 2 ...; the odd ones: 1 1 3 3 ...
+ *   s_of_four(v, k)              with VECTOR_BYTES > 16: element k of each four, four times
  *   t_load_twice(p)              half a vector of reals, each twice: p[0] p[0] p[1] p[1] ...
  *   t_keep                       a choice of elements: t_keep_from(n), all but the first n;
  *                                t_keep_before(n), the first n; t_keep_between(m, n), of these all
@@ -62,7 +63,8 @@
  *
  * A kernel says where it wants one rounding and where two: files with kernels are compiled without
  * contraction, so no compiler chooses. VECTOR_REGISTERS is how many there are, VECTOR_FMA whether
- * t_fma() rounds once, KERNEL_SET(name) the name with that of the set. */
+ * t_fma() rounds once, VECTOR_MASKS whether parts of a vector are stored by masks, KERNEL_SET(name)
+ * the name with that of the set. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -89,6 +91,15 @@
 #else
 #define VECTOR_HOLD(v) (void)(v)
 #endif
+/* v is needed up to here: a sum of products with it, which may not take its register then, stays in
+ * its own, where GCC would move sums about, by way of memory too. */
+#if defined(VECTOR_AVX512)
+#define VECTOR_NEEDED(v) __asm__ volatile("" : : "v"(v))
+#elif defined(VECTOR_AVX2)
+#define VECTOR_NEEDED(v) __asm__ volatile("" : : "x"(v))
+#else
+#define VECTOR_NEEDED(v) (void)(v)
+#endif
 /* An address or a distance as it is, whatever it was computed from: compilers that know the latter
  * keep more of it in registers than there are. */
 #define VECTOR_PLAIN(x) __asm__("" : "+r"(x))
@@ -103,6 +114,7 @@
 #define KERNEL_SET(name) name##_avx512
 #define VECTOR_BYTES 64
 #define VECTOR_REGISTERS 32
+#define VECTOR_MASKS true
 #define VECTOR_FMA 1
 
 typedef __m512 s_vector;
@@ -209,6 +221,13 @@ VECTOR_INLINE s_vector s_even(s_vector v) { return _mm512_moveldup_ps(v); }
 VECTOR_INLINE d_vector d_even(d_vector v) { return _mm512_movedup_pd(v); }
 VECTOR_INLINE s_vector s_odd(s_vector v) { return _mm512_movehdup_ps(v); }
 VECTOR_INLINE d_vector d_odd(d_vector v) { return _mm512_permute_pd(v, 0xFF); }
+
+VECTOR_INLINE s_vector s_of_four(s_vector v, int k) {
+    return k == 0   ? _mm512_permute_ps(v, 0x00)
+           : k == 1 ? _mm512_permute_ps(v, 0x55)
+           : k == 2 ? _mm512_permute_ps(v, 0xAA)
+                    : _mm512_permute_ps(v, 0xFF);
+}
 
 VECTOR_INLINE s_vector s_load_twice(const float *p) {
     return _mm512_permutexvar_ps(_mm512_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7),
@@ -338,6 +357,7 @@ VECTOR_INLINE void d_fold_four(const d_vector *v, double *p) {
 #define KERNEL_SET(name) name##_avx2
 #define VECTOR_BYTES 32
 #define VECTOR_REGISTERS 16
+#define VECTOR_MASKS false
 #define VECTOR_FMA 1
 
 typedef __m256 s_vector;
@@ -362,11 +382,32 @@ VECTOR_INLINE s_vector s_load_part(const float *p, s_part part) {
 VECTOR_INLINE d_vector d_load_part(const double *p, d_part part) {
     return _mm256_maskload_pd(p, part);
 }
+/* By halves: a masked store takes AMD's processors a dozen cycles, of a whole vector too. */
 VECTOR_INLINE void s_store_part(float *p, s_vector v, s_part part) {
-    _mm256_maskstore_ps(p, part, v);
+    int bits = _mm256_movemask_ps(_mm256_castsi256_ps(part));
+    __m128 rest = _mm256_castps256_ps128(v);
+    if ((bits & 0x80) != 0) {
+        s_store(p, v);
+        return;
+    }
+    if ((bits & 0x8) != 0)
+        _mm_storeu_ps(p, rest), p += 4, bits >>= 4, rest = _mm256_extractf128_ps(v, 1);
+    if ((bits & 0x2) != 0)
+        _mm_storel_pi((__m64 *)p, rest), p += 2, bits >>= 2, rest = _mm_movehl_ps(rest, rest);
+    if ((bits & 0x1) != 0)
+        _mm_store_ss(p, rest);
 }
 VECTOR_INLINE void d_store_part(double *p, d_vector v, d_part part) {
-    _mm256_maskstore_pd(p, part, v);
+    int bits = _mm256_movemask_pd(_mm256_castsi256_pd(part));
+    __m128d rest = _mm256_castpd256_pd128(v);
+    if ((bits & 0x8) != 0) {
+        d_store(p, v);
+        return;
+    }
+    if ((bits & 0x2) != 0)
+        _mm_storeu_pd(p, rest), p += 2, bits >>= 2, rest = _mm256_extractf128_pd(v, 1);
+    if ((bits & 0x1) != 0)
+        _mm_store_sd(p, rest);
 }
 
 VECTOR_INLINE s_vector s_splat(float x) { return _mm256_set1_ps(x); }
@@ -417,6 +458,13 @@ VECTOR_INLINE s_vector s_even(s_vector v) { return _mm256_moveldup_ps(v); }
 VECTOR_INLINE d_vector d_even(d_vector v) { return _mm256_movedup_pd(v); }
 VECTOR_INLINE s_vector s_odd(s_vector v) { return _mm256_movehdup_ps(v); }
 VECTOR_INLINE d_vector d_odd(d_vector v) { return _mm256_permute_pd(v, 0xF); }
+
+VECTOR_INLINE s_vector s_of_four(s_vector v, int k) {
+    return k == 0   ? _mm256_permute_ps(v, 0x00)
+           : k == 1 ? _mm256_permute_ps(v, 0x55)
+           : k == 2 ? _mm256_permute_ps(v, 0xAA)
+                    : _mm256_permute_ps(v, 0xFF);
+}
 
 VECTOR_INLINE s_vector s_load_twice(const float *p) {
     return _mm256_permutevar8x32_ps(_mm256_castps128_ps256(_mm_loadu_ps(p)),
@@ -517,6 +565,7 @@ VECTOR_INLINE void d_fold_four(const d_vector *v, double *p) {
 
 #define KERNEL_SET(name) name##_generic
 #define VECTOR_BYTES 16
+#define VECTOR_MASKS false
 #ifdef __aarch64__
 #define VECTOR_REGISTERS 32
 #else

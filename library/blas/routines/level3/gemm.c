@@ -122,15 +122,17 @@ gemm_at_once(jdatatype_t type, jhandle_t *handle, jblas_operation_t transa,
                               .n = n,
                               .k = k,
                               .alpha = {.pointer = alpha},
+                              .a = a,
                               .lda = lda,
+                              .b = b,
                               .ldb = ldb,
                               .beta = {.pointer = beta},
+                              .c = c,
                               .ldc = ldc};
     if (host_is_zero(type, &args.alpha))
         return false;
 
-    const ji_batch_item_t item = {a, b, c};
-    const ji_product_direct_t direct = ji_gemm_direct(&args, &item, 1);
+    const ji_product_direct_t direct = ji_gemm_direct(&args);
     ji_kernels->batch[type]->product(&direct);
     return true;
 }
