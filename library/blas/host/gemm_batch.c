@@ -95,9 +95,9 @@ bool ji_host_gemm_small_items(const ji_matmat_t *block, int64_t first, int64_t e
     const bool by_pointers = block->head.form == JI_FORM_POINTERS;
     const int64_t size = (int64_t)ji_sizeof(type), each = (int64_t)sizeof(void *);
     const int64_t bytes = (block->m * block->k + block->k * block->n + block->m * block->n) * size;
-    gemm_batch_t batch = {
-        .all = ji_gemm_direct(block), .chunk = 1 + BATCH_CHUNK_BYTES / bytes, .apart = 1};
+    gemm_batch_t batch = {.chunk = 1 + BATCH_CHUNK_BYTES / bytes};
     ji_product_direct_t *const all = &batch.all;
+    ji_gemm_direct(block, all);
     all->by_pointers = by_pointers;
     all->a.stride = by_pointers ? each : block->batch.stride_a * size;
     all->b.stride = by_pointers ? each : block->batch.stride_b * size;

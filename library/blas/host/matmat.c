@@ -41,8 +41,9 @@ static __attribute__((noinline)) void gemm_strips(const ji_matmat_t *args) {
     const bool transposed = ji_is_transposed(args->transa);
     const int64_t line = transposed ? args->lda : 1, step = transposed ? 1 : args->lda;
     _Alignas(64) char strip[JI_PRODUCT_STRIP_BYTES];
-    ji_product_direct_t direct = ji_gemm_direct(args);
+    ji_product_direct_t direct;
 
+    ji_gemm_direct(args, &direct);
     direct.a.at = strip, direct.a_step = kernels->rows;
     for (int64_t i = 0; i < args->m; i += kernels->rows) {
         direct.m = ji_min(kernels->rows, args->m - i);
@@ -61,7 +62,8 @@ static void gemm_small(const ji_matmat_t *args) {
         return;
     }
 
-    const ji_product_direct_t direct = ji_gemm_direct(args);
+    ji_product_direct_t direct;
+    ji_gemm_direct(args, &direct);
     ji_kernels->batch[args->head.type]->product(&direct);
 }
 

@@ -86,25 +86,23 @@ static inline void ji_read_scalar(jdatatype_t type, const ji_scalar_t *scalar, d
 }
 
 /* gemm of one panel of the depth, in place, where A is not transposed. Inline: of the smallest
- * products a call costs as much as a step. */
-static inline ji_product_direct_t ji_gemm_direct(const ji_matmat_t *args) {
+ * products a call costs as much as a step. Member by member: compilers copy a whole by vectors,
+ * which wait for what was just stored by words. */
+static inline void ji_gemm_direct(const ji_matmat_t *args, ji_product_direct_t *direct) {
     const bool plain = !ji_is_transposed(args->transb);
-    ji_product_direct_t direct = {.m = args->m,
-                                  .n = args->n,
-                                  .depth = args->k,
-                                  .a_step = args->lda,
-                                  .b_row_step = plain ? 1 : args->ldb,
-                                  .b_column_step = plain ? args->ldb : 1,
-                                  .ldc = args->ldc,
-                                  .count = 1,
-                                  .a = {.at = ji_unconst(args->a)},
-                                  .b = {.at = ji_unconst(args->b)},
-                                  .c = {.at = args->c},
-                                  .conjugate_b = ji_is_conjugated(args->transb)};
-
-    ji_read_scalar(args->head.type, &args->alpha, direct.scalars.alpha);
-    ji_read_scalar(args->head.type, &args->beta, direct.scalars.beta);
-    return direct;
+    direct->m = args->m, direct->n = args->n, direct->depth = args->k;
+    direct->a_step = args->lda;
+    direct->b_row_step = plain ? 1 : args->ldb;
+    direct->b_column_step = plain ? args->ldb : 1;
+    direct->ldc = args->ldc;
+    direct->count = 1;
+    direct->a.at = ji_unconst(args->a), direct->a.stride = 0;
+    direct->b.at = ji_unconst(args->b), direct->b.stride = 0;
+    direct->c.at = args->c, direct->c.stride = 0;
+    direct->by_pointers = false;
+    direct->conjugate_b = ji_is_conjugated(args->transb);
+    ji_read_scalar(args->head.type, &args->alpha, direct->scalars.alpha);
+    ji_read_scalar(args->head.type, &args->beta, direct->scalars.beta);
 }
 
 /* Rows, columns and a depth up to this are such a product, whatever else. */

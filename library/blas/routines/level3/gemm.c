@@ -132,7 +132,8 @@ gemm_at_once(jdatatype_t type, jhandle_t *handle, jblas_operation_t transa,
     if (host_is_zero(type, &args.alpha))
         return false;
 
-    const ji_product_direct_t direct = ji_gemm_direct(&args);
+    ji_product_direct_t direct;
+    ji_gemm_direct(&args, &direct);
     ji_kernels->batch[type]->product(&direct);
     return true;
 }
