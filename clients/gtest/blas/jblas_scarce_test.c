@@ -74,10 +74,14 @@ static void call_limited(void *argument) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* Of batches those of one type: what a call takes besides its workspace does not depend on it, and
- * each life is a process. */
+/* The last type of each routine, and of plain ones double: what a call takes besides its workspace
+ * does not depend on the type, and each life is a process. */
 static bool stands_for_others(const blas_function_t *function) {
-    return strchr(function->routine->signature, 'b') == NULL || function->type == JDATATYPE_F64;
+    const blas_function_t *next = function + 1;
+    const bool is_last = next == blas_functions + BLAS_FUNCTION_COUNT ||
+                         next->routine != function->routine,
+               is_batch = strchr(function->routine->signature, 'b') != NULL;
+    return is_last || (function->type == JDATATYPE_F64 && !is_batch);
 }
 
 JTEST_EACH_FUNCTION(JblasScarce, EachLimitOfTheAddressSpaceHasAnAnswer) {

@@ -57,8 +57,6 @@ batch_transposed(const gemm_batch_t *batch, const ji_matmat_t *item, int64_t fir
     void *pointers[BATCH_MOST_STRIPS];
     const int64_t room = ji_min(BATCH_MOST_STRIPS, (int64_t)sizeof strips / strip),
                   chunk = ji_min(batch->chunk, room);
-    for (int64_t i = 0; i < chunk; i++)
-        pointers[i] = strips + i * strip;
 
     ji_product_direct_t direct = batch->all;
     direct.a_step = kernels->rows;
@@ -67,6 +65,7 @@ batch_transposed(const gemm_batch_t *batch, const ji_matmat_t *item, int64_t fir
         batch_go_to(batch, first, 1, &direct);
         for (int64_t i = 0; i < direct.count; i++) {
             const char *const at = direct.a.at + i * direct.a.stride;
+            pointers[i] = strips + i * strip;
             kernels->pack_a(pointers[i], direct.by_pointers ? *(const void *const *)at : at,
                             item->lda, 1, (int)item->m, item->k,
                             item->transa == JBLAS_CONJUGATE_TRANSPOSE, false);
