@@ -7,14 +7,7 @@
  *
  * In place there are three ways of transposing. A square that stays where it is exchanges its
  * blocks in pairs. Anything else goes to workspace and back; or without any, element by element
- * along the chains in which one takes the place of the next:
- *
- *     (0, 1) -> (1, 0) -> ...      ends where an element goes to a place that held none (padding of
- *                                  the old leading dimension), or in a circle where it began
- *
- * A chain with an end is followed from its beginning, a place that no element goes to. A circle is
- * followed from the lowest of its places, which is found to be that by following it once before:
- * no memory, but several steps for each element.
+ * along the chains in which one takes the place of the next (primitives/chain.h).
  *
  * What always holds: an element is computed as the kernels say, once, whoever moves it; so its bits
  * do not depend on threads or on workspace. With an alpha of 0 A is not read. What is not an
@@ -24,6 +17,7 @@
 
 #include "blas/host/host.h"
 #include "blas/kernels/move.h"
+#include "blas/primitives/chain.h"
 #include "core/team.h"
 
 /* B = alpha op(A), A m x n. */
@@ -306,49 +300,34 @@ static void transpose_by_workspace(const move_t *move, const ji_head_t *head, vo
 
 /* ---- In place, along chains ---- */
 
-/* Whether an element of A is here, counted in elements from the first. */
-static inline bool chain_leaves(const move_t *move, int64_t place) {
-    return place % move->lda < move->m && place / move->lda < move->n;
-}
-/* Whether one of the result is. */
-static inline bool chain_arrives(const move_t *move, int64_t place) {
-    return place % move->ldb < move->n && place / move->ldb < move->m;
-}
-
-static inline int64_t chain_next(const move_t *move, int64_t place) {
-    return place / move->lda + place % move->lda * move->ldb;
-}
-
-/* Whether the element is in a circle, and in none of its lower places. */
-static bool chain_is_lowest(const move_t *move, int64_t place) {
-    int64_t next = chain_next(move, place);
-    while (next > place && chain_leaves(move, next))
-        next = chain_next(move, next);
-    return next == place;
-}
-
 /* Each element takes the place of the next, scaled, until the end, or the beginning. */
-static void chain_follow(const move_t *move, int64_t first) {
+static void chain_follow(const move_t *move, const ji_chains_t *chains, int64_t first) {
     const size_t bytes = ji_sizeof(move->type);
     ji_value_t moved, displaced;
     int64_t place = first;
     memcpy(&moved, ji_at(move->type, move->b, first, 0, 0), bytes);
 
     do {
-        place = chain_next(move, place);
+        place = ji_chain_next(chains, place);
         void *there = ji_at(move->type, move->b, place, 0, 0);
         memcpy(&displaced, there, bytes);
         move->kernels->scale(1, move->alpha, move->conjugate, &moved, there);
         memcpy(&moved, &displaced, bytes);
-    } while (place != first && chain_leaves(move, place));
+    } while (place != first && ji_chain_leaves(chains, place));
 }
 
 static void transpose_by_chains(const move_t *move) {
+    const ji_chains_t chains = {.m = move->m,
+                                .n = move->n,
+                                .lda = move->lda,
+                                .ldb = move->ldb,
+                                .transposed = move->transpose};
+
     for (int64_t j = 0; j < move->n; j++)
         for (int64_t i = 0; i < move->m; i++) {
             const int64_t place = i + j * move->lda;
-            if (!chain_arrives(move, place) || chain_is_lowest(move, place))
-                chain_follow(move, place);
+            if (ji_chain_begins(&chains, place))
+                chain_follow(move, &chains, place);
         }
 }
 

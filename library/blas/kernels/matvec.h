@@ -15,17 +15,13 @@
  * JI_MATVEC_PANEL(type). host/matvec.c has the loops that define them. */
 
 #include "blas/kernels/kernels.h"
+#include "blas/primitives/operation.h"
 
 #define JI_MATVEC_BLOCK 64 /* largest n of a diagonal block */
 /* Rows that a dot sums before alpha enters: a panel of the vector is at most 4 KiB. */
 #define JI_MATVEC_PANEL(type) ((type) == JDATATYPE_F64_C ? 256 : 512)
 /* The same beside the diagonal of a symmetric matrix, where threads divide it at such rows. */
 #define JI_MATVEC_SYMMETRIC_PANEL 256
-
-/* What the triangle that is not stored holds: the same elements, their conjugates, or their
- * negatives; of the last the diagonal is 0, and neither read nor written. Real types have the first
- * and the last, and take the second for the first; complex ones have the first two. */
-typedef enum ji_symmetry { JI_SYMMETRIC, JI_HERMITIAN, JI_SKEW_SYMMETRIC } ji_symmetry_t;
 
 /* Which triangle of the block, and what of it. */
 typedef struct ji_matvec_triangle {

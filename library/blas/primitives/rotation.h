@@ -21,25 +21,20 @@
 
 #include "blas/primitives/primitive.h"
 
-#if defined(__CUDACC__) || defined(__HIPCC__) || defined(__HIP__)
-#define JI_ROTATION static __host__ __device__ inline
-#else
-#define JI_ROTATION static inline
-#endif
-
 /* ---- Numbers of any type ---- */
 
-JI_ROTATION bool rotation_is_float(const ji_rotation_t *args) {
+JI_KERNEL_INLINE bool rotation_is_float(const ji_rotation_t *args) {
     return args->head.type == JDATATYPE_F32 || args->head.type == JDATATYPE_F32_C;
 }
 
-JI_ROTATION double rotation_load(const ji_rotation_t *args, const void *pointer, int i) {
+JI_KERNEL_INLINE double rotation_load(const ji_rotation_t *args, const void *pointer, int i) {
     return rotation_is_float(args) ? (double)((const float *)pointer)[i]
                                    : ((const double *)pointer)[i];
 }
 
 /* Gives what is there now: the number rounded to the type. */
-JI_ROTATION double rotation_store(const ji_rotation_t *args, void *pointer, int i, double number) {
+JI_KERNEL_INLINE double rotation_store(const ji_rotation_t *args, void *pointer, int i,
+                                       double number) {
     if (rotation_is_float(args))
         ((float *)pointer)[i] = (float)number;
     else
@@ -50,7 +45,7 @@ JI_ROTATION double rotation_store(const ji_rotation_t *args, void *pointer, int 
 /* ---- Givens rotations ---- */
 
 /* The power of 2 that is taken out. Infinities and NaN go through the formulas as they are. */
-JI_ROTATION int rotation_exponent(double size) {
+JI_KERNEL_INLINE int rotation_exponent(double size) {
     int exponent = 0;
     if (isfinite(size))
         (void)frexp(size, &exponent);
@@ -58,7 +53,7 @@ JI_ROTATION int rotation_exponent(double size) {
 }
 
 /* z stands for both: if |z| < 1, s is z; if |z| > 1, c is 1 / z; if z is 1, c is 0. */
-JI_ROTATION void rotation_of_reals(const ji_rotation_t *args) {
+JI_KERNEL_INLINE void rotation_of_reals(const ji_rotation_t *args) {
     const double a = rotation_load(args, args->a, 0), b = rotation_load(args, args->b, 0);
     if (b == 0 || a == 0) {
         (void)rotation_store(args, args->c, 0, b == 0);
@@ -85,7 +80,7 @@ typedef struct rotation_complex {
     int exponent;
 } rotation_complex_t;
 
-JI_ROTATION rotation_complex_t rotation_take(const ji_rotation_t *args, const void *pointer) {
+JI_KERNEL_INLINE rotation_complex_t rotation_take(const ji_rotation_t *args, const void *pointer) {
     const double re = rotation_load(args, pointer, 0), im = rotation_load(args, pointer, 1);
     rotation_complex_t z;
     z.exponent = rotation_exponent(fmax(fabs(re), fabs(im)));
@@ -94,15 +89,15 @@ JI_ROTATION rotation_complex_t rotation_take(const ji_rotation_t *args, const vo
     return z;
 }
 
-JI_ROTATION void rotation_give(const ji_rotation_t *args, void *pointer, double re, double im,
-                               int exponent) {
+JI_KERNEL_INLINE void rotation_give(const ji_rotation_t *args, void *pointer, double re, double im,
+                                    int exponent) {
     (void)rotation_store(args, pointer, 0, ldexp(re, exponent));
     (void)rotation_store(args, pointer, 1, ldexp(im, exponent));
 }
 
 /* c = |a| / h, s = sgn(a) conj(b) / h and r = sgn(a) h, with h = sqrt(|a|^2 + |b|^2) and sgn(a) = a
  * / |a|, or 1 where a is 0. */
-JI_ROTATION void rotation_of_complex(const ji_rotation_t *args) {
+JI_KERNEL_INLINE void rotation_of_complex(const ji_rotation_t *args) {
     const rotation_complex_t a = rotation_take(args, args->a), b = rotation_take(args, args->b);
     if (b.square == 0) {
         (void)rotation_store(args, args->c, 0, 1);
@@ -128,7 +123,7 @@ JI_ROTATION void rotation_of_complex(const ji_rotation_t *args) {
     rotation_give(args, args->a, a.re * (h / size), a.im * (h / size), exponent);
 }
 
-JI_ROTATION void ji_rotg(const ji_rotation_t *args) {
+JI_KERNEL_INLINE void ji_rotg(const ji_rotation_t *args) {
     if (args->head.type == JDATATYPE_F32_C || args->head.type == JDATATYPE_F64_C)
         rotation_of_complex(args);
     else
@@ -144,12 +139,12 @@ typedef struct rotation_modified {
 } rotation_modified_t;
 
 /* Where d1 or what would become it is negative: there is no such transformation. */
-JI_ROTATION rotation_modified_t rotation_none(void) {
+JI_KERNEL_INLINE rotation_modified_t rotation_none(void) {
     const rotation_modified_t none = {0, 0, 0, -1, 0, 0, 0, 0};
     return none;
 }
 
-JI_ROTATION rotation_modified_t rotation_modify(rotation_modified_t m, double y1) {
+JI_KERNEL_INLINE rotation_modified_t rotation_modify(rotation_modified_t m, double y1) {
     const double p1 = m.d1 * m.x1, p2 = m.d2 * y1, q1 = p1 * m.x1, q2 = p2 * y1;
     if (m.d1 < 0)
         return rotation_none();
@@ -179,7 +174,7 @@ JI_ROTATION rotation_modified_t rotation_modify(rotation_modified_t m, double y1
 
 /* Brings d between 2^-24 and 2^24 by an even power of gamma = 2^12; gives the power of gamma that
  * its row of H is to be multiplied with. 0: it was there. */
-JI_ROTATION int rotation_rescale(double *d) {
+JI_KERNEL_INLINE int rotation_rescale(double *d) {
     int power = 0;
     if (*d == 0 || !isfinite(*d))
         return 0;
@@ -191,7 +186,7 @@ JI_ROTATION int rotation_rescale(double *d) {
     return power;
 }
 
-JI_ROTATION void rotation_rescale_both(rotation_modified_t *m) {
+JI_KERNEL_INLINE void rotation_rescale_both(rotation_modified_t *m) {
     const int power1 = rotation_rescale(&m->d1), power2 = rotation_rescale(&m->d2);
     if (power1 == 0 && power2 == 0)
         return;
@@ -203,7 +198,7 @@ JI_ROTATION void rotation_rescale_both(rotation_modified_t *m) {
 }
 
 /* What the flag implies is not stored. */
-JI_ROTATION void ji_rotmg(const ji_rotation_t *args) {
+JI_KERNEL_INLINE void ji_rotmg(const ji_rotation_t *args) {
     const void *y1 = args->y1.pointer != NULL ? args->y1.pointer : (const void *)&args->y1.value;
     rotation_modified_t m = {rotation_load(args, args->d1, 0),
                              rotation_load(args, args->d2, 0),
@@ -232,7 +227,5 @@ JI_ROTATION void ji_rotmg(const ji_rotation_t *args) {
         (void)rotation_store(args, args->param, 3, m.h12);
     }
 }
-
-#undef JI_ROTATION
 
 #endif

@@ -66,8 +66,6 @@ template <typename T> static __device__ inline void update_element(T *y, T alpha
 static __device__ inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static __device__ inline int64_t not_negative(int64_t a) { return a < 0 ? 0 : a; }
 
-typedef enum { LEVEL2_SYMMETRIC, LEVEL2_HERMITIAN, LEVEL2_SKEW } level2_symmetry_t;
-
 /* ---- gemv, gbmv ---- */
 
 template <typename T>
@@ -173,8 +171,8 @@ GEMV_INSTANTIATE(complex<double>)
 
 /* ---- symv, hemv, and of bands and packed triangles ---- */
 
-template <typename T> static __device__ inline T mirrored(level2_symmetry_t symmetry, T value) {
-    return symmetry == LEVEL2_SKEW ? -value : conjugate_if(symmetry == LEVEL2_HERMITIAN, value);
+template <typename T> static __device__ inline T mirrored(ji_symmetry_t symmetry, T value) {
+    return symmetry == JI_SKEW_SYMMETRIC ? -value : conjugate_if(symmetry == JI_HERMITIAN, value);
 }
 
 /* The tile of the whole matrix whose first element is (i0, j0), as tile[column][row]; elements
@@ -182,7 +180,7 @@ template <typename T> static __device__ inline T mirrored(level2_symmetry_t symm
  * turned over, and its conjugate or its negative. */
 template <typename T>
 static __device__ inline void symmetric_tile(T (*tile)[GROUP_ACROSS + 1], const matvec_t<T> &v,
-                                             bool lower, level2_symmetry_t symmetry, int64_t i0,
+                                             bool lower, ji_symmetry_t symmetry, int64_t i0,
                                              int64_t j0, int row, int group) {
     const bool diagonal = i0 == j0, stored = diagonal || (i0 > j0) == lower;
     const int64_t top = stored ? i0 : j0, left = stored ? j0 : i0;
@@ -192,14 +190,14 @@ static __device__ inline void symmetric_tile(T (*tile)[GROUP_ACROSS + 1], const 
             (diagonal && row != column && (row > column) != lower))
             continue;
 
-        if (diagonal && row == column && symmetry == LEVEL2_SKEW) { /* it is not read */
+        if (diagonal && row == column && symmetry == JI_SKEW_SYMMETRIC) { /* it is not read */
             tile[column][row] = make<T>(0);
             continue;
         }
 
         const T value = *v.a.at(top + row, left + column);
         if (diagonal && row == column) {
-            tile[column][row] = symmetry == LEVEL2_HERMITIAN ? make<T>(real_part(value)) : value;
+            tile[column][row] = symmetry == JI_HERMITIAN ? make<T>(real_part(value)) : value;
             continue;
         }
 
@@ -211,7 +209,7 @@ static __device__ inline void symmetric_tile(T (*tile)[GROUP_ACROSS + 1], const 
 }
 
 template <typename T>
-static __device__ inline void symv(const matvec_t<T> &v, bool lower, level2_symmetry_t symmetry) {
+static __device__ inline void symv(const matvec_t<T> &v, bool lower, ji_symmetry_t symmetry) {
     __shared__ T sums[GROUP_THREADS];
     /* A column more, so that turning over has no bank conflicts. */
     __shared__ T tile[GROUP_ACROSS][GROUP_ACROSS + 1];
@@ -242,14 +240,14 @@ static __device__ inline void symv(const matvec_t<T> &v, bool lower, level2_symm
 }
 
 template <typename T>
-static __global__ void symv_kernel(matvecs_t<T> all, bool lower, level2_symmetry_t symmetry) {
+static __global__ void symv_kernel(matvecs_t<T> all, bool lower, ji_symmetry_t symmetry) {
     for (int64_t item = blockIdx.y; item < all.count; item += gridDim.y)
         symv(all.of(item), lower, symmetry);
 }
 
 template <typename T>
 static jstatus_t symv_launch(const gpu_call_t *call, const ji_matvec_t *args, const stored_t<T> &a,
-                             level2_symmetry_t symmetry) {
+                             ji_symmetry_t symmetry) {
     const matvecs_t<T> v = matvec_of<T>(args, a, args->n, args->n);
     GPU_LAUNCH((symv_kernel<T>),
                level2_grid(gpu_blocks(args->n, GROUP_ACROSS, GPU_GRID_MOST), v.count),
@@ -310,12 +308,12 @@ static jstatus_t ger_launch(const gpu_call_t *call, const ji_matvec_t *args, boo
  * one the first term has -alpha, and there is no diagonal. */
 template <typename T, typename ALPHA, bool TWO>
 static __device__ inline void syr(const matvec_t<T> &v, int64_t tiles_n, int64_t tiles, bool lower,
-                                  level2_symmetry_t symmetry) {
+                                  ji_symmetry_t symmetry) {
     const ALPHA alpha = gpu_scalar<ALPHA>(v.alpha);
     if (is_zero(alpha))
         return;
 
-    const bool hermitian = symmetry == LEVEL2_HERMITIAN, skew = symmetry == LEVEL2_SKEW;
+    const bool hermitian = symmetry == JI_HERMITIAN, skew = symmetry == JI_SKEW_SYMMETRIC;
     const int row = (int)threadIdx.x % GROUP_ACROSS, group = (int)threadIdx.x / GROUP_ACROSS;
 
     for (int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
@@ -345,14 +343,14 @@ static __device__ inline void syr(const matvec_t<T> &v, int64_t tiles_n, int64_t
 
 template <typename T, typename ALPHA, bool TWO>
 static __global__ void syr_kernel(matvecs_t<T> all, int64_t tiles_n, int64_t tiles, bool lower,
-                                  level2_symmetry_t symmetry) {
+                                  ji_symmetry_t symmetry) {
     for (int64_t item = blockIdx.y; item < all.count; item += gridDim.y)
         syr<T, ALPHA, TWO>(all.of(item), tiles_n, tiles, lower, symmetry);
 }
 
 template <typename T, typename ALPHA, bool TWO>
 static jstatus_t syr_launch(const gpu_call_t *call, const ji_matvec_t *args, const stored_t<T> &a,
-                            level2_symmetry_t symmetry) {
+                            ji_symmetry_t symmetry) {
     const matvecs_t<T> v = matvec_of<T>(args, a, args->n, TWO ? args->n : 0);
     const int64_t tiles_n = tiles_of(args->n), tiles = tiles_n * tiles_n;
     GPU_LAUNCH((syr_kernel<T, ALPHA, TWO>),
@@ -371,19 +369,19 @@ static jstatus_t syr_launch(const gpu_call_t *call, const ji_matvec_t *args, con
     }
 LEVEL2_DEFINE(gemv, gemv_launch<T>(call, args, stored_whole<T>(args)))
 LEVEL2_DEFINE(gbmv, gemv_launch<T>(call, args, stored_band<T>(args, args->kl, args->ku)))
-LEVEL2_DEFINE(symv, symv_launch<T>(call, args, stored_whole<T>(args), LEVEL2_HERMITIAN))
-LEVEL2_DEFINE(symv_complex, symv_launch<T>(call, args, stored_whole<T>(args), LEVEL2_SYMMETRIC))
-LEVEL2_DEFINE(skewsymv, symv_launch<T>(call, args, stored_whole<T>(args), LEVEL2_SKEW))
-LEVEL2_DEFINE(sbmv, symv_launch<T>(call, args, stored_triangle_band<T>(args), LEVEL2_HERMITIAN))
-LEVEL2_DEFINE(spmv, symv_launch<T>(call, args, stored_packed<T>(args), LEVEL2_HERMITIAN))
+LEVEL2_DEFINE(symv, symv_launch<T>(call, args, stored_whole<T>(args), JI_HERMITIAN))
+LEVEL2_DEFINE(symv_complex, symv_launch<T>(call, args, stored_whole<T>(args), JI_SYMMETRIC))
+LEVEL2_DEFINE(skewsymv, symv_launch<T>(call, args, stored_whole<T>(args), JI_SKEW_SYMMETRIC))
+LEVEL2_DEFINE(sbmv, symv_launch<T>(call, args, stored_triangle_band<T>(args), JI_HERMITIAN))
+LEVEL2_DEFINE(spmv, symv_launch<T>(call, args, stored_packed<T>(args), JI_HERMITIAN))
 LEVEL2_DEFINE(ger, ger_launch<T>(call, args, false))
 LEVEL2_DEFINE(gerc, ger_launch<T>(call, args, true))
 #define LEVEL2_SYR(name, ALPHA, two, stored, symmetry)                                             \
     LEVEL2_DEFINE(name, syr_launch<T, ALPHA, two>(call, args, stored<T>(args), symmetry))
-LEVEL2_SYR(syr, real_of<T>, false, stored_whole, LEVEL2_HERMITIAN)
-LEVEL2_SYR(syr_complex, T, false, stored_whole, LEVEL2_SYMMETRIC)
-LEVEL2_SYR(syr2, T, true, stored_whole, LEVEL2_HERMITIAN)
-LEVEL2_SYR(syr2_complex, T, true, stored_whole, LEVEL2_SYMMETRIC)
-LEVEL2_SYR(skewsyr2, T, true, stored_whole, LEVEL2_SKEW)
-LEVEL2_SYR(spr, real_of<T>, false, stored_packed, LEVEL2_HERMITIAN)
-LEVEL2_SYR(spr2, T, true, stored_packed, LEVEL2_HERMITIAN)
+LEVEL2_SYR(syr, real_of<T>, false, stored_whole, JI_HERMITIAN)
+LEVEL2_SYR(syr_complex, T, false, stored_whole, JI_SYMMETRIC)
+LEVEL2_SYR(syr2, T, true, stored_whole, JI_HERMITIAN)
+LEVEL2_SYR(syr2_complex, T, true, stored_whole, JI_SYMMETRIC)
+LEVEL2_SYR(skewsyr2, T, true, stored_whole, JI_SKEW_SYMMETRIC)
+LEVEL2_SYR(spr, real_of<T>, false, stored_packed, JI_HERMITIAN)
+LEVEL2_SYR(spr2, T, true, stored_packed, JI_HERMITIAN)

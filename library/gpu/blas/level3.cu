@@ -6,8 +6,6 @@
 
 #include "gpu/blas/level3.h"
 
-typedef enum { LEVEL3_SYMMETRIC, LEVEL3_HERMITIAN, LEVEL3_SKEW } level3_symmetry_t;
-
 /* The primitive says what the block is; its head does not. */
 template <typename T>
 static jstatus_t level3_batch(const gpu_call_t *call, const ji_matmat_t *args, ji_form_t form) {
@@ -18,7 +16,7 @@ static jstatus_t level3_batch(const gpu_call_t *call, const ji_matmat_t *args, j
 
 template <typename T>
 static jstatus_t level3_symm(const gpu_call_t *call, const ji_matmat_t *args,
-                             level3_symmetry_t symmetry) {
+                             ji_symmetry_t symmetry) {
     level3_product<T> product = level3_product_of<T>(args);
     const bool left = args->side == JBLAS_LEFT, lower = args->uplo == JBLAS_LOWER;
 
@@ -26,10 +24,10 @@ static jstatus_t level3_symm(const gpu_call_t *call, const ji_matmat_t *args,
      * ones. */
     product_operand<T> symmetric = level3_a<T>(args, lower ? JBLAS_NO_TRANSPOSE : JBLAS_TRANSPOSE);
     symmetric.symmetric = true;
-    symmetric.hermitian = symmetry == LEVEL3_HERMITIAN;
-    symmetric.skew = symmetry == LEVEL3_SKEW;
+    symmetric.hermitian = symmetry == JI_HERMITIAN;
+    symmetric.skew = symmetry == JI_SKEW_SYMMETRIC;
     /* As a column of the product a line of A is its conjugate, or its negative. */
-    symmetric.conjugate = symmetry != LEVEL3_SYMMETRIC && lower != left;
+    symmetric.conjugate = symmetry != JI_SYMMETRIC && lower != left;
 
     product.k = left ? args->m : args->n;
     const product_operand<T> b = level3_b<T>(args, JBLAS_NO_TRANSPOSE);
@@ -56,8 +54,8 @@ static jstatus_t level3_syrk(const gpu_call_t *call, const ji_matmat_t *args, bo
 
 /* op(A) op(B)^T, or with the conjugate transpose, on one triangle. */
 template <typename T>
-static level3_product<T> level3_syr2k_first(const ji_matmat_t *args, level3_symmetry_t symmetry) {
-    const bool hermitian = symmetry == LEVEL3_HERMITIAN;
+static level3_product<T> level3_syr2k_first(const ji_matmat_t *args, ji_symmetry_t symmetry) {
+    const bool hermitian = symmetry == JI_HERMITIAN;
     level3_product<T> product = level3_product_of<T>(args);
     product.m = args->n;
     product.a = level3_a<T>(args, args->trans);
@@ -65,21 +63,21 @@ static level3_product<T> level3_syr2k_first(const ji_matmat_t *args, level3_symm
     product.a.conjugate = hermitian && args->trans == JBLAS_CONJUGATE_TRANSPOSE;
     product.b.conjugate = hermitian && !product.a.conjugate;
     product.hermitian = product.real_beta = hermitian;
-    product.strict = product.negate_alpha = symmetry == LEVEL3_SKEW;
+    product.strict = product.negate_alpha = symmetry == JI_SKEW_SYMMETRIC;
     product.uplo = args->uplo;
     return product;
 }
 
 template <typename T>
 static jstatus_t level3_herkx(const gpu_call_t *call, const ji_matmat_t *args,
-                              level3_symmetry_t symmetry) {
+                              ji_symmetry_t symmetry) {
     return level3_run(call, level3_syr2k_first<T>(args, symmetry));
 }
 
 template <typename T>
 static jstatus_t level3_syr2k(const gpu_call_t *call, const ji_matmat_t *args,
-                              level3_symmetry_t symmetry) {
-    const bool hermitian = symmetry == LEVEL3_HERMITIAN;
+                              ji_symmetry_t symmetry) {
+    const bool hermitian = symmetry == JI_HERMITIAN;
     level3_product<T> product = level3_syr2k_first<T>(args, symmetry);
 
     jstatus_t status = level3_run(call, product);
@@ -106,12 +104,12 @@ LEVEL3(gemm, level3_gemm, (jblas_uplo_t)0)
 LEVEL3(gemmt, level3_gemm, args->uplo)
 LEVEL3(gemm_batched, level3_batch, JI_FORM_POINTERS)
 LEVEL3(gemm_strided, level3_batch, JI_FORM_STRIDED)
-LEVEL3(symm, level3_symm, LEVEL3_SYMMETRIC)
-LEVEL3(hemm, level3_symm, LEVEL3_HERMITIAN)
-LEVEL3(skewsymm, level3_symm, LEVEL3_SKEW)
+LEVEL3(symm, level3_symm, JI_SYMMETRIC)
+LEVEL3(hemm, level3_symm, JI_HERMITIAN)
+LEVEL3(skewsymm, level3_symm, JI_SKEW_SYMMETRIC)
 LEVEL3(syrk, level3_syrk, false)
 LEVEL3(herk, level3_syrk, true)
-LEVEL3(herkx, level3_herkx, LEVEL3_HERMITIAN)
-LEVEL3(syr2k, level3_syr2k, LEVEL3_SYMMETRIC)
-LEVEL3(her2k, level3_syr2k, LEVEL3_HERMITIAN)
-LEVEL3(skewsyr2k, level3_syr2k, LEVEL3_SKEW)
+LEVEL3(herkx, level3_herkx, JI_HERMITIAN)
+LEVEL3(syr2k, level3_syr2k, JI_SYMMETRIC)
+LEVEL3(her2k, level3_syr2k, JI_HERMITIAN)
+LEVEL3(skewsyr2k, level3_syr2k, JI_SKEW_SYMMETRIC)

@@ -9,16 +9,16 @@
  *     stays       nothing is transposed, lda = ldb: each element by one thread
  *     exchanged   a square, transposed, lda = ldb: a tile and its mirror image at once
  *     panels      anything else, where the block lends room: there, as it will lie, and back
- *     chains      without room: an element takes the place of the next, and that of the one behind
- *                 it (host/move.c draws it). A thread looks at every so-manieth place of A, and
- *                 follows the chains that begin there, or the circles of which that is the lowest
- *                 place; which are whose needs no look at the elements. Chains share no place, so
+ *     chains      without room: an element takes the place of the next (primitives/chain.h). A
+ *                 thread looks at every so-manieth place of A, and follows the chains that begin
+ *                 there; which are whose needs no look at the elements. Chains share no place, so
  *                 no two threads meet. Nothing is read side by side: much slower
  *
  * A copy (alpha 1) is one, whatever the elements are. With an alpha of 0 A is not read. The
  * vendor's geam does not promise the first, and would not be faster: all this is bound by
  * memory. */
 
+#include "blas/primitives/chain.h"
 #include "gpu/blas/matrix.h"
 #include "gpu/blas/stored.h"
 
@@ -144,57 +144,25 @@ static __global__ void __launch_bounds__(GROUP_THREADS) move_exchange_kernel(mov
     }
 }
 
-/* Rows and columns of the result. */
-template <typename T> static __device__ inline int64_t move_rows(const move_t<T> &move) {
-    return move.turned ? move.n : move.m;
-}
-template <typename T> static __device__ inline int64_t move_columns(const move_t<T> &move) {
-    return move.turned ? move.m : move.n;
-}
-
-/* Whether an element of A is at this place, counted in elements from the first; whether one of the
- * result is; and where that of A goes. */
 template <typename T>
-static __device__ inline bool chain_leaves(const move_t<T> &move, int64_t place) {
-    return place % move.lda < move.m && place / move.lda < move.n;
-}
-template <typename T>
-static __device__ inline bool chain_arrives(const move_t<T> &move, int64_t place) {
-    return place % move.ldb < move_rows(move) && place / move.ldb < move_columns(move);
-}
-template <typename T>
-static __device__ inline int64_t chain_next(const move_t<T> &move, int64_t place) {
-    const int64_t i = place % move.lda, j = place / move.lda;
-    return move.turned ? j + i * move.ldb : i + j * move.ldb;
-}
-
-/* Whether the element is in a circle, and in none of its lower places. */
-template <typename T>
-static __device__ inline bool chain_is_lowest(const move_t<T> &move, int64_t place) {
-    int64_t next = chain_next(move, place);
-    while (next > place && chain_leaves(move, next))
-        next = chain_next(move, next);
-    return next == place;
-}
-
-template <typename T>
-static __device__ inline void chain_follow(const move_t<T> &move, const move_factor<T> &factor,
-                                           int64_t first) {
+static __device__ inline void chain_follow(const move_t<T> &move, const ji_chains_t &chains,
+                                           const move_factor<T> &factor, int64_t first) {
     T moved = move.b[first];
     int64_t place = first;
 
     do {
-        place = chain_next(move, place);
+        place = ji_chain_next(&chains, place);
         const T displaced = move.b[place];
         move.b[place] = factor.applied(moved);
         moved = displaced;
-    } while (place != first && chain_leaves(move, place));
+    } while (place != first && ji_chain_leaves(&chains, place));
 }
 
 template <typename T>
 static __global__ void __launch_bounds__(GROUP_THREADS) move_chains_kernel(move_t<T> move) {
     const move_factor<T> factor(move);
-    const int64_t all = (int64_t)gridDim.x * GROUP_THREADS, rows = move_rows(move);
+    const ji_chains_t chains = {move.m, move.n, move.lda, move.ldb, move.turned};
+    const int64_t all = (int64_t)gridDim.x * GROUP_THREADS, rows = ji_chains_rows(&chains);
 
     for (int64_t index = (int64_t)blockIdx.x * GROUP_THREADS + threadIdx.x; index < move.m * move.n;
          index += all) {
@@ -203,8 +171,8 @@ static __global__ void __launch_bounds__(GROUP_THREADS) move_chains_kernel(move_
             continue;
         }
         const int64_t place = index % move.m + index / move.m * move.lda;
-        if (!chain_arrives(move, place) || chain_is_lowest(move, place))
-            chain_follow(move, factor, place);
+        if (ji_chain_begins(&chains, place))
+            chain_follow(move, chains, factor, place);
     }
 }
 
