@@ -125,7 +125,7 @@ typedef enum ji_form { JI_FORM_PLAIN, JI_FORM_POINTERS, JI_FORM_STRIDED } ji_for
 typedef struct ji_head {
     jdatatype_t type; /* of the matrices and vectors */
     int16_t rung;     /* set by ji_run_plan: the rung taken, for the log; 0 elsewhere */
-    int16_t form; /* ji_form_t: whether the block is a batch, as ji_takes_batch() may be given */
+    int16_t form;     /* ji_form_t: a batch where ji_takes_batch(), else plain for primitives */
     /* What the log and the messages know of the routine; primitives do not look. */
     const ji_row_t *row;
     /* Of the host's primitives, in a created stream, too; set by ji_enter. */
@@ -265,7 +265,9 @@ static_assert(sizeof(ji_matmat_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copie
  *
  * An algorithm that needs a primitive of its own adds a line here and a file in host/ or
  * library/gpu/blas/; its block may be any struct of at most JSTREAM_MAX_ARGUMENT_BYTES. */
-#define JI_COMMON_PRIMITIVE_LIST(X)                                                                \
+
+/* Those of which a GPU is given the block of a batch, and does all its items. */
+#define JI_BATCH_PRIMITIVE_LIST(X)                                                                 \
     X(AXPY, axpy) /* level 1: ji_vector_t */                                                       \
     X(COPY, copy)                                                                                  \
     X(SWAP, swap)                                                                                  \
@@ -282,15 +284,6 @@ static_assert(sizeof(ji_matmat_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copie
     X(AXPBY, axpby)                                                                                \
     X(ROT, rot)                                                                                    \
     X(ROTM, rotm)                                                                                  \
-    X(AXPY_EX, axpy_ex) /* x and y of x_type and y_type, computed in head.type, these seven */     \
-    X(SCAL_EX, scal_ex)                                                                            \
-    X(DOT_EX, dot_ex)   /* as DOT, these four */                                                   \
-    X(DOTC_EX, dotc_ex) /* of complex types */                                                     \
-    X(NRM2_EX, nrm2_ex)                                                                            \
-    X(ASUM_EX, asum_ex)                                                                            \
-    X(ROT_EX, rot_ex) /* c and s of cs_type */                                                     \
-    X(ROTG, rotg)     /* ji_rotation_t, both */                                                    \
-    X(ROTMG, rotmg)                                                                                \
     X(GEMV, gemv) /* level 2: ji_matvec_t */                                                       \
     X(GER, ger)                                                                                    \
     X(GERC, gerc)                                                                                  \
@@ -313,8 +306,7 @@ static_assert(sizeof(ji_matmat_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copie
     X(TBSV, tbsv)                                                                                  \
     X(TPMV, tpmv)                                                                                  \
     X(TPSV, tpsv)                                                                                  \
-    X(GEMM, gemm) /* level 3: ji_matmat_t */                                                       \
-    X(SYMM, symm)                                                                                  \
+    X(SYMM, symm) /* level 3: ji_matmat_t */                                                       \
     X(HEMM, hemm)                                                                                  \
     X(SYRK, syrk)                                                                                  \
     X(SYR2K, syr2k)                                                                                \
@@ -325,11 +317,26 @@ static_assert(sizeof(ji_matmat_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copie
     X(SKEWSYMM, skewsymm)                                                                          \
     X(SKEWSYR2K, skewsyr2k)                                                                        \
     X(TRMM, trmm)                                                                                  \
-    X(TRSM, trsm) /* substitution */                                                               \
+    X(TRSM, trsm)           /* substitution */                                                     \
+    X(GEMM_HALF, gemm_half) /* A, B, C of type F16 or BF16, sums and scalars float */
+
+/* Those whose items are enqueued one after the other. */
+#define JI_ITEM_PRIMITIVE_LIST(X)                                                                  \
+    X(AXPY_EX,                                                                                     \
+      axpy_ex) /* level 1: x and y of x_type and y_type, computed in head.type, these seven */     \
+    X(SCAL_EX, scal_ex)                                                                            \
+    X(DOT_EX, dot_ex)   /* as DOT, these four */                                                   \
+    X(DOTC_EX, dotc_ex) /* of complex types */                                                     \
+    X(NRM2_EX, nrm2_ex)                                                                            \
+    X(ASUM_EX, asum_ex)                                                                            \
+    X(ROT_EX, rot_ex) /* c and s of cs_type */                                                     \
+    X(ROTG, rotg)     /* ji_rotation_t, both */                                                    \
+    X(ROTMG, rotmg)                                                                                \
+    X(GEMM, gemm) /* level 3: ji_matmat_t; of a batch GEMM_BATCHED and GEMM_STRIDED */             \
     X(GEAM, geam) /* C = alpha op(A) + beta op(B); C may be A or B where their op is N */          \
     X(SCALE_MATRIX, scale_matrix) /* B = alpha B, m x n; alpha 0: zeros, whatever B holds */       \
     X(SET_INFO, set_info)         /* *info = n, in stream order */                                 \
-    X(TRTRI, trtri)               /* ji_matmat_t; sets *info */                                    \
+    X(TRTRI, trtri)               /* sets *info */                                                 \
     X(SPLIT, split)               /* ji_split_t, see split.h */                                    \
     X(MERGE, merge)               /* ji_merge_t */                                                 \
     X(DGMM, dgmm)                                                                                  \
@@ -337,8 +344,7 @@ static_assert(sizeof(ji_matmat_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copie
     X(IMATCOPY, imatcopy) /* panels: room for A, or NULL */                                        \
     X(TRTTP, trttp)                                                                                \
     X(TPTTR, tpttr)                                                                                \
-    X(GEMM_HALF, gemm_half) /* A, B, C of type F16 or BF16, sums and scalars float */              \
-    X(GEMM_EX, gemm_ex)     /* A, B, C of a_type, b_type, c_type, computed in head.type */
+    X(GEMM_EX, gemm_ex) /* A, B, C of a_type, b_type, c_type, computed in head.type */
 
 /* Of the host alone, ji_matmat_t: a GPU has algorithms in their place. */
 #define JI_HOST_PRIMITIVE_LIST(X)                                                                  \
@@ -377,6 +383,7 @@ static_assert(sizeof(ji_matmat_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copie
  *                       right and below
  *   JI_PIVOT_INFO       *info = the first of A's diagonal that is not above 0, or 0 */
 
+#define JI_COMMON_PRIMITIVE_LIST(X) JI_BATCH_PRIMITIVE_LIST(X) JI_ITEM_PRIMITIVE_LIST(X)
 #define JI_HOST_ALL_PRIMITIVE_LIST(X) JI_COMMON_PRIMITIVE_LIST(X) JI_HOST_PRIMITIVE_LIST(X)
 #define JI_GPU_ALL_PRIMITIVE_LIST(X) JI_COMMON_PRIMITIVE_LIST(X) JI_GPU_PRIMITIVE_LIST(X)
 #define JI_PRIMITIVE_LIST(X) JI_HOST_ALL_PRIMITIVE_LIST(X) JI_GPU_PRIMITIVE_LIST(X)
@@ -389,63 +396,14 @@ typedef enum ji_primitive {
 } ji_primitive_t;
 static_assert(JI_PRIMITIVE_COUNT <= UINT8_MAX, "a batch has its number in a byte");
 
-/* Whether a GPU is given the block of a batch, whose items it does at once; of others the items are
- * enqueued one after the other. gemm's are primitives of their own. */
+/* Whether it is of JI_BATCH_PRIMITIVE_LIST, which comes first. */
 static inline bool ji_takes_batch(ji_primitive_t primitive) {
-    switch (primitive) {
-    case JI_AXPY:
-    case JI_COPY:
-    case JI_SWAP:
-    case JI_SCAL:
-    case JI_RSCAL:
-    case JI_AXPBY:
-    case JI_ROT:
-    case JI_ROTM:
-    case JI_DOT:
-    case JI_DOTC:
-    case JI_DSDOT:
-    case JI_SDSDOT:
-    case JI_NRM2:
-    case JI_ASUM:
-    case JI_IAMAX:
-    case JI_IAMIN:
-    case JI_GEMV:
-    case JI_GER:
-    case JI_GERC:
-    case JI_SYMV:
-    case JI_SYR:
-    case JI_SYR2:
-    case JI_TRMV:
-    case JI_TRSV:
-    case JI_GBMV:
-    case JI_SYMV_COMPLEX:
-    case JI_SYR_COMPLEX:
-    case JI_SYR2_COMPLEX:
-    case JI_SKEWSYMV:
-    case JI_SKEWSYR2:
-    case JI_SBMV:
-    case JI_SPMV:
-    case JI_SPR:
-    case JI_SPR2:
-    case JI_TBMV:
-    case JI_TBSV:
-    case JI_TPMV:
-    case JI_TPSV:
-    case JI_SYMM:
-    case JI_HEMM:
-    case JI_SKEWSYMM:
-    case JI_SYRK:
-    case JI_HERK:
-    case JI_HERKX:
-    case JI_SYR2K:
-    case JI_HER2K:
-    case JI_SKEWSYR2K:
-    case JI_GEMMT:
-    case JI_TRMM:
-    case JI_TRSM:
-    case JI_GEMM_HALF: return true;
-    default: return false;
-    }
+    enum {
+#define JI_ONE_(enumerator, function) +1
+        BATCHES = 0 JI_BATCH_PRIMITIVE_LIST(JI_ONE_)
+#undef JI_ONE_
+    };
+    return (int)primitive < BATCHES;
 }
 
 /* Reductions up to this many elements are one block, in one order. */
