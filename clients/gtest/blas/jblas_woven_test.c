@@ -133,8 +133,8 @@ static void compare(ji_primitive_t primitive, bool spoils) {
     free(a), free(b), free(c.a), free(c.b);
 }
 
-/* With a pivot that is none nothing is written, and whoever asked is told. */
-JTEST(JblasWoven, ItemsHaveTheBitsOfOneAfterTheOther) {
+/* Many rounds with each set of kernels that the processor has, where jblas's own compute. */
+static void with_each_set(void (*round)(int number)) {
     jhandle_t *handle = NULL;
     JASSERT_OK(jhandle_create(NULL, &handle)); /* fills the table of primitives */
     const ji_kernel_set_t *before = ji_kernels;
@@ -145,14 +145,20 @@ JTEST(JblasWoven, ItemsHaveTheBitsOfOneAfterTheOther) {
         if (!ji_kernel_set_is_here(ji_kernel_set_at(i)))
             continue;
         ji_kernel_set_use(ji_kernel_set_at(i));
-        for (int round = 0; round < 400 && !jtest_has_failure(); round++) {
-            compare(JI_TRSM, round % 8 == 0);
-            compare(JI_POTRF, round % 8 == 0);
-        }
+        for (int number = 0; number < 400 && !jtest_has_failure(); number++)
+            round(number);
     }
     ji_kernel_set_use(before);
     JEXPECT_OK(jhandle_destroy(handle));
 }
+
+static void compare_both(int number) {
+    compare(JI_TRSM, number % 8 == 0);
+    compare(JI_POTRF, number % 8 == 0);
+}
+
+/* With a pivot that is none nothing is written, and whoever asked is told. */
+JTEST(JblasWoven, ItemsHaveTheBitsOfOneAfterTheOther) { with_each_set(compare_both); }
 
 /* ---- Batches ---- */
 
@@ -221,25 +227,15 @@ static void compare_batch(ji_primitive_t primitive) {
     free(c.a), free(c.b);
 }
 
+static void compare_both_batches(int number) {
+    (void)number;
+    compare_batch(JI_TRSM);
+    compare_batch(JI_POTRF);
+}
+
 /* Each kind of remainder, and pages that are not there beside the operands. */
 JTEST(JblasWoven, AnyNumberOfItemsHasTheBitsOfOneAfterTheOther) {
-    jhandle_t *handle = NULL;
-    JASSERT_OK(jhandle_create(NULL, &handle));
-    const ji_kernel_set_t *before = ji_kernels;
-    const bool is_own = ji_host_primitives[JI_TRSM] == ji_host_trsm &&
-                        ji_host_primitives[JI_POTRF] == ji_host_potrf;
-
-    for (size_t i = 0; is_own && ji_kernel_set_at(i) != NULL; i++) {
-        if (!ji_kernel_set_is_here(ji_kernel_set_at(i)))
-            continue;
-        ji_kernel_set_use(ji_kernel_set_at(i));
-        for (int round = 0; round < 400 && !jtest_has_failure(); round++) {
-            compare_batch(JI_TRSM);
-            compare_batch(JI_POTRF);
-        }
-    }
-    ji_kernel_set_use(before);
-    JEXPECT_OK(jhandle_destroy(handle));
+    with_each_set(compare_both_batches);
 }
 
 /* Groups of lanes, what is left over, and a group of which one matrix is not definite. */

@@ -44,13 +44,15 @@ static jstatus_t reduce_run(jhandle_t *handle, const ji_vector_t *args, const jb
     return ji_run(handle, JI_REDUCE_COMBINE, &block);
 }
 
+#define REDUCE_DEFINE_RUN(name, reduction, typed)                                                  \
+    jstatus_t ji_##name##_run(jhandle_t *handle, const void *vector, const jborrow_t *ws) {        \
+        return reduce_run(handle, vector, ws, reduction, typed);                                   \
+    }
 #define REDUCE_DEFINE(name, reduction)                                                             \
     void ji_##name##_plan(jplan_t *plan, const jhandle_t *handle, const void *vector) {            \
         reduce_plan(plan, handle, vector, reduction);                                              \
     }                                                                                              \
-    jstatus_t ji_##name##_run(jhandle_t *handle, const void *vector, const jborrow_t *ws) {        \
-        return reduce_run(handle, vector, ws, reduction, false);                                   \
-    }
+    REDUCE_DEFINE_RUN(name, reduction, false)
 REDUCE_DEFINE(dot, JI_REDUCE_DOT)
 REDUCE_DEFINE(dotc, JI_REDUCE_DOTC)
 REDUCE_DEFINE(dsdot, JI_REDUCE_DSDOT)
@@ -60,11 +62,7 @@ REDUCE_DEFINE(asum, JI_REDUCE_ASUM)
 REDUCE_DEFINE(iamax, JI_REDUCE_IAMAX)
 REDUCE_DEFINE(iamin, JI_REDUCE_IAMIN)
 
-#define REDUCE_DEFINE_EX(name, reduction)                                                          \
-    jstatus_t ji_##name##_ex_run(jhandle_t *handle, const void *vector, const jborrow_t *ws) {     \
-        return reduce_run(handle, vector, ws, reduction, true);                                    \
-    }
-REDUCE_DEFINE_EX(dot, JI_REDUCE_DOT)
-REDUCE_DEFINE_EX(dotc, JI_REDUCE_DOTC)
-REDUCE_DEFINE_EX(nrm2, JI_REDUCE_NRM2)
-REDUCE_DEFINE_EX(asum, JI_REDUCE_ASUM)
+REDUCE_DEFINE_RUN(dot_ex, JI_REDUCE_DOT, true)
+REDUCE_DEFINE_RUN(dotc_ex, JI_REDUCE_DOTC, true)
+REDUCE_DEFINE_RUN(nrm2_ex, JI_REDUCE_NRM2, true)
+REDUCE_DEFINE_RUN(asum_ex, JI_REDUCE_ASUM, true)

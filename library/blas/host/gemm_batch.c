@@ -17,7 +17,7 @@
 
 #define BATCH_CHUNK_BYTES 16384 /* half of a first cache */
 #define BATCH_MOST_STRIPS 128   /* of a chunk */
-#define BATCH_APART 8
+#define BATCH_APART 8           /* items between two that are done one after the other */
 
 typedef struct gemm_batch {
     ji_product_direct_t all; /* from item 0 on */

@@ -31,7 +31,6 @@
  * The strips of all items of a batch are counted through. */
 
 #include "gpu/blas/blas.h"
-#include "gpu/blas/matrix.h"
 #include "gpu/blas/product.h"
 #include "gpu/blas/vector.h"
 
@@ -280,8 +279,9 @@ static jstatus_t triangular_run(const gpu_call_t *call, const ji_matmat_t *args)
         return JSTATUS_SUCCESS;
 
     const triangular_product<T> product = triangular_of<T>(args);
+    const int64_t strips = (product.count + TRIANGULAR_SIDE - 1) / TRIANGULAR_SIDE;
     GPU_LAUNCH((triangular_kernel<T, SOLVE>),
-               gpu_blocks(matrix_tiles(product.count) * product.batch_count, 1, GPU_GRID_MOST),
+               gpu_blocks(strips * product.batch_count, 1, GPU_GRID_MOST),
                (product_tile<T, TRIANGULAR_SIDE, 4>::THREADS), call->stream, product);
     return gpu_check_launch(call->device, SOLVE ? "trsm" : "trmm");
 }
