@@ -2,7 +2,7 @@
 # Copyright (c) 2026 the jalloc authors
 # SPDX-License-Identifier: MIT
 """The symbols that the shared libraries export are those of the checked lists, cmake/NAME.symbols, with the functions of
-jblas's rows (library/blas/routine/rows_*.h), and nothing else. A GPU module exports the one by which libjalloc opens it, and needs nothing of libjalloc.
+jblas's and jlapack's rows (texts/rows.py), and nothing else. A GPU module exports the one by which libjalloc opens it, and needs nothing of libjalloc.
 
 Names that begin with ji_ are internal: only those that a header of library/ marks JI_SHARED, for our own libraries of the
 same version, may be exported, and only where one of these imports them.
@@ -22,13 +22,14 @@ from texts.rows import all_functions
 from texts.tree import Tree
 
 ALLOWED = {
-    "jalloc": re.compile(r"j(?!blas|buffer|distribution|layout|runtime)[a-z]+_[a-z0-9_]+$"),
+    "jalloc": re.compile(r"j(?!blas|lapack|buffer|distribution|layout|runtime)[a-z]+_[a-z0-9_]+$"),
     "jblas": re.compile(r"jblas_[a-z0-9_]+$"),
+    "jlapack": re.compile(r"jlapack_[a-z0-9_]+$"),
     "jbuffer": re.compile(r"j(buffer|distribution|layout|runtime|structure|element)[a-z]*_[a-z0-9_]+$"),
     "jalloc_mpi": re.compile(r"(jruntime|jbuffer)_[a-z0-9_]+$"),
 }
 INTERNAL = re.compile(r"ji_")
-SHARED = re.compile(r"^JI_SHARED\b[^;(]*?\b(ji_[a-z0-9_]+)\(", re.MULTILINE)
+SHARED = re.compile(r"^JI_SHARED\b[^;(\[]*?\b(ji_[a-z0-9_]+)[(\[;]", re.MULTILINE)
 MODULES = ["jalloc_cuda", "jalloc_hip"]
 MODULE_SYMBOLS = ["jalloc_module_open"]
 MODULE_FOREIGN = re.compile(r"lib(jalloc|jblas|stdc\+\+|cudart|cuda|cublas|hipblas|rocblas)\b")
@@ -104,7 +105,7 @@ def main():
         if library.exists():
             seen += 1
             good &= check(name, library, arguments.root / "cmake" / f"{name}.symbols", shared,
-                          routines if name == "jblas" else [], arguments.update)
+                          [r for r in routines if r.startswith(f"{name}_")], arguments.update)
     libraries = [arguments.build / "library" / f"lib{name}.so" for name in ALLOWED]
     if all(library.exists() for library in libraries):
         good &= check_wanted(libraries)

@@ -69,14 +69,15 @@
 /* ---- The host's primitives ---- */
 
 typedef void (*ji_host_function_t)(void *block);
-extern ji_host_function_t ji_host_primitives[JI_PRIMITIVE_COUNT]; /* filled by routine/setup.c */
+JI_SHARED extern ji_host_function_t
+    ji_host_primitives[JI_PRIMITIVE_COUNT]; /* filled by routine/setup.c */
 #define JI_PRIMITIVE_(enumerator, function) void ji_host_##function(void *block);
 JI_HOST_ALL_PRIMITIVE_LIST(JI_PRIMITIVE_)
 #undef JI_PRIMITIVE_
 
 /* Largest integer that the CBLAS takes, 2^k - 1, where it computes: without it there is no such
  * bound. Tests lower it to see the splitting. */
-extern int64_t ji_blas_int_max;
+JI_SHARED extern int64_t ji_blas_int_max;
 
 extern ji_tuning_t ji_host_tuning; /* tests change it, as they do ji_blas_int_max */
 
@@ -92,9 +93,10 @@ static inline int64_t ji_integer_max(const jhandle_t *handle) {
 }
 
 /* Runs a primitive in the handle's stream; for each item of a batch. */
-jstatus_t ji_enqueue(jhandle_t *handle, ji_primitive_t primitive, void *block, size_t block_bytes);
-jstatus_t ji_enqueue_batch(jhandle_t *handle, ji_primitive_t primitive, void *block,
-                           size_t block_bytes);
+JI_SHARED jstatus_t ji_enqueue(jhandle_t *handle, ji_primitive_t primitive, void *block,
+                               size_t block_bytes);
+JI_SHARED jstatus_t ji_enqueue_batch(jhandle_t *handle, ji_primitive_t primitive, void *block,
+                                     size_t block_bytes);
 
 /* ---- What a routine reads of its handle ---- */
 
@@ -172,7 +174,7 @@ static inline void *ji_take_threads(const jhandle_t *handle, void *block) {
 }
 
 /* Ends a call that has a result: in host pointer mode it must be there on return. */
-jstatus_t ji_wait_for_result(jhandle_t *handle, jstatus_t status);
+JI_SHARED jstatus_t ji_wait_for_result(jhandle_t *handle, jstatus_t status);
 static inline jstatus_t ji_return_result(jhandle_t *handle, jstatus_t status) {
     if (JI_LIKELY(handle->runs_inline) || !ji_host_pointers(handle))
         return status;
@@ -207,7 +209,7 @@ static inline bool ji_is_way(const jborrow_t *ws, const char *name) {
 /* A borrow of nothing, for a way that needs nothing. */
 extern const jborrow_t ji_nothing_borrowed;
 /* Answers a size query: with the plan, or (NULL) that no workspace is wanted. */
-jstatus_t ji_answer(jhandle_t *handle, const void *block, ji_plan_function_t plan);
+JI_SHARED jstatus_t ji_answer(jhandle_t *handle, const void *block, ji_plan_function_t plan);
 
 /* ---- Rows, as data ---- */
 
@@ -293,7 +295,7 @@ JI_SHARED size_t ji_potrf_bytes(const jhandle_t *handle, ji_matmat_t *args);
 typedef jstatus_t (*ji_call_function_t)(jhandle_t *handle, void *block);
 
 /* What is not the plain case: an invalid handle, the first call, a size query, logging. */
-jstatus_t ji_enter_cold(jhandle_t *handle, ji_call_function_t call, void *block)
+JI_SHARED jstatus_t ji_enter_cold(jhandle_t *handle, ji_call_function_t call, void *block)
     __attribute__((cold));
 
 /* Messages about a number that is no enumerator. */

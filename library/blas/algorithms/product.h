@@ -49,8 +49,8 @@ static inline bool ji_gemm_packs(const jhandle_t *handle, jdatatype_t type, int6
 typedef struct ji_panel_bytes {
     size_t packed, packed_small;
 } ji_panel_bytes_t;
-ji_panel_bytes_t ji_panel_bytes(const jhandle_t *handle, ji_primitive_t primitive,
-                                const ji_head_t *head, int64_t m, int64_t n, int64_t k);
+JI_SHARED ji_panel_bytes_t ji_panel_bytes(const jhandle_t *handle, ji_primitive_t primitive,
+                                          const ji_head_t *head, int64_t m, int64_t n, int64_t k);
 /* Of a plain call. */
 static inline ji_panel_bytes_t ji_call_panel_bytes(const jhandle_t *handle,
                                                    ji_primitive_t primitive, jdatatype_t type,
@@ -60,18 +60,18 @@ static inline ji_panel_bytes_t ji_call_panel_bytes(const jhandle_t *handle,
 }
 /* The same of a solve with a triangle (JI_TRSM, m x n on that side), and of a factorization or an
  * inverse of order n (JI_POTRF, JI_TRTRI): of their products, and of packed triangles. */
-ji_panel_bytes_t ji_solve_bytes(const jhandle_t *handle, const ji_matmat_t *args);
+JI_SHARED ji_panel_bytes_t ji_solve_bytes(const jhandle_t *handle, const ji_matmat_t *args);
 ji_panel_bytes_t ji_factor_bytes(const jhandle_t *handle, const ji_matmat_t *args);
 
 /* The rungs that lend such panels, if there are any; the last one needs nothing. */
-void ji_panel_add_rungs(jplan_t *plan, const ji_matmat_t *args, ji_panel_bytes_t bytes,
-                        uint32_t bits_class);
+JI_SHARED void ji_panel_add_rungs(jplan_t *plan, const ji_matmat_t *args, ji_panel_bytes_t bytes,
+                                  uint32_t bits_class);
 /* Of a batch each thread has panels of its own, one share after the other: what all take that have
  * items. For a plain block the panels themselves. */
 static inline size_t ji_panel_share(size_t panel_bytes) { return (panel_bytes + 63) / 64 * 64; }
 size_t ji_panels_of_threads(const ji_matmat_t *args, size_t bytes);
 /* Puts into the block what the rung has lent. */
-void ji_panel_take(ji_matmat_t *args, ji_panel_bytes_t bytes, const jborrow_t *ws);
+JI_SHARED void ji_panel_take(ji_matmat_t *args, ji_panel_bytes_t bytes, const jborrow_t *ws);
 
 /* gemm's rungs; the last one needs nothing. */
 void ji_gemm_add_rungs(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *args,

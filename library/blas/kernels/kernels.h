@@ -21,6 +21,7 @@
 
 #include "blas/primitives/element.h"
 #include "blas/primitives/operation.h"
+#include "core/core.h"
 
 typedef struct ji_product_kernels ji_product_kernels_t;   /* product.h */
 typedef struct ji_matvec_kernels ji_matvec_kernels_t;     /* matvec.h */
@@ -45,7 +46,7 @@ typedef struct ji_kernel_set {
 } ji_kernel_set_t;
 
 /* The set in use. Chosen by the first call of a process; before, the best. */
-extern const ji_kernel_set_t *ji_kernels;
+JI_SHARED extern const ji_kernel_set_t *ji_kernels;
 
 /* Set `index` of those that this library was compiled with, best first, whether or not the
  * processor has it; NULL beyond the last. */

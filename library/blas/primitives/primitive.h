@@ -238,9 +238,12 @@ typedef struct ji_matmat { /* level 3, extensions, solvers */
         int64_t ldb, incx;
     };
     ji_scalar_t beta; /* herk, her2k: of the real type */
-    void *c;
+    union {
+        void *c;
+        int64_t *ipiv; /* getrf writes it */
+    };
     int64_t ldc;
-    int64_t *info; /* trtri, potrf */
+    int64_t *info; /* of factors and inverses */
     /* The host's: workspace for packed panels (algorithms/product.h), aligned to 64 bytes; NULL: in
      * place. Elsewhere imatcopy's alone. */
     void *panels;

@@ -75,6 +75,7 @@ JI_ROUTINE_LIST(JI_ROW_)
     , JI_##access(JI_ELEMENT_##t) * name
 
 #define JI_PARAMETER_LEADING(t, ld, name, shape) , int64_t ld
+#define JI_PARAMETER_INDICES(t, name, access, count) , JI_##access(int64_t) * name
 
 /* Of batched forms. */
 #define JI_PARAMETER_STRIDE(t, name) , int64_t stride_##name
@@ -111,6 +112,7 @@ JI_ROUTINE_LIST(JI_ROW_)
     args.name = ji_unconst(name), args.ld = ld;
 #define JI_STORE_PACKED(name, access, structure, order, read) args.name = ji_unconst(name);
 #define JI_STORE_LEADING(ld, name, shape) args.ld = ld;
+#define JI_STORE_INDICES(name, access, count) args.name = ji_unconst(name);
 
 #define JI_STORE_STRIDE(name) args.batch.stride_##name = stride_##name;
 #define JI_STORE_COUNT(name) args.batch.count = name;
@@ -163,12 +165,14 @@ static inline void ji_clear_matmat(ji_matmat_t *args) {
 
 /* One function, for JI_FUNCTIONS_<routine> with the block: vector, matvec or matmat. */
 #define JI_ENTRY(block, routine, t, function)                                                      \
-    jstatus_t jblas_##function(jhandle_t *handle JI_ARGUMENTS_##routine(JI_PARAMETER, t)) {        \
+    jstatus_t JI_PUBLIC(PLAIN,                                                                     \
+                        function)(jhandle_t * handle JI_ARGUMENTS_##routine(JI_PARAMETER, t)) {    \
         JI_ENTER_WITH_BLOCK(block, routine, JI_TYPE_##t)                                           \
     }
 /* The same where types are arguments. */
 #define JI_ENTRY_OF_TYPES(block, routine, t, function)                                             \
-    jstatus_t jblas_##function(jhandle_t *handle JI_ARGUMENTS_##routine(JI_PARAMETER, t)) {        \
+    jstatus_t JI_PUBLIC(PLAIN,                                                                     \
+                        function)(jhandle_t * handle JI_ARGUMENTS_##routine(JI_PARAMETER, t)) {    \
         JI_ENTER_WITH_BLOCK(block, routine, ji_computed_type(compute_type))                        \
     }
 #define JI_ENTER_WITH_BLOCK(block, routine, of_type)                                               \
@@ -184,7 +188,7 @@ static inline void ji_clear_matmat(ji_matmat_t *args) {
     static __attribute__((noinline))                                                               \
     jstatus_t function##_with_block(jhandle_t *handle JI_ARGUMENTS_##routine(JI_PARAMETER, t)){    \
         JI_ENTER_WITH_BLOCK(block, routine, JI_TYPE_##t)} jstatus_t                                \
-        jblas_##function(jhandle_t *handle JI_ARGUMENTS_##routine(JI_PARAMETER, t)) {              \
+    JI_PUBLIC(PLAIN, function)(jhandle_t * handle JI_ARGUMENTS_##routine(JI_PARAMETER, t)) {       \
         if (JI_LIKELY(routine##_at_once(JI_TYPE_##t, handle JI_ARGUMENTS_##routine(JI_PASS, t))))  \
             return JSTATUS_SUCCESS;                                                                \
         return function##_with_block(handle JI_ARGUMENTS_##routine(JI_PASS, t));                   \
@@ -208,7 +212,7 @@ static inline void ji_clear_matmat(ji_matmat_t *args) {
     JI_ENTRY_OF(POINTERS, ji_computed_type(compute_type), block, routine, t, function)             \
     JI_ENTRY_OF(STRIDED, ji_computed_type(compute_type), block, routine, t, function)
 #define JI_ENTRY_OF(form_, of_type, block, routine, t, function)                                   \
-    jstatus_t JI_NAME_OF(form_, jblas_##function)(                                                 \
+    jstatus_t JI_PUBLIC(form_, function)(                                                          \
         jhandle_t * handle JI_ARGUMENTS_OF(form_, routine, JI_PARAMETER, t)) {                     \
         ji_##block##_t args = {.head = {.type = of_type,                                           \
                                         .form = JI_FORM_##form_,                                   \
@@ -295,11 +299,11 @@ static inline const ji_matvec_kernels_t *ji_matvec_at_once(const jhandle_t *hand
 
 /* Refuses a call, keeping a message: "jblas_dtrsm: lda = 3: must be at least 5". `rule` has one
  * %lld, for the bound. */
-jstatus_t ji_refuse(jhandle_t *handle, const ji_head_t *head, jstatus_t status,
-                    const char *argument, int64_t value, const char *rule, int64_t bound)
+JI_SHARED jstatus_t ji_refuse(jhandle_t *handle, const ji_head_t *head, jstatus_t status,
+                              const char *argument, int64_t value, const char *rule, int64_t bound)
     __attribute__((cold));
-jstatus_t ji_refuse_pointer(jhandle_t *handle, const ji_head_t *head, const char *argument)
-    __attribute__((cold));
+JI_SHARED jstatus_t ji_refuse_pointer(jhandle_t *handle, const ji_head_t *head,
+                                      const char *argument) __attribute__((cold));
 /* A pointer of an array of them. */
 jstatus_t ji_refuse_item(jhandle_t *handle, const ji_head_t *head, const char *argument,
                          int64_t index) __attribute__((cold));
@@ -346,6 +350,7 @@ static inline bool ji_is_other_operation(jdatatype_t type, jblas_operation_t ope
 #define JI_EACH_SIZE_MATRIX(F, name, ld, access, structure, shape, read) F(args->ld)
 #define JI_EACH_SIZE_PACKED(F, name, access, structure, order, read)
 #define JI_EACH_SIZE_LEADING(F, ld, name, shape) F(args->ld)
+#define JI_EACH_SIZE_INDICES(F, name, access, count)
 #define JI_EACH_SIZE_TYPED_VECTOR(F, name, type, inc, ...) F(args->inc)
 #define JI_EACH_SIZE_TYPED_MATRIX(F, name, type, ld, ...) F(args->ld)
 
@@ -363,6 +368,7 @@ static inline bool ji_is_other_operation(jdatatype_t type, jblas_operation_t ope
 #define JI_IS_RIGHT_MATRIX(name, ld, access, structure, shape, read)                               \
     &&args->ld >= JI_ROWS_##shape && args->ld != 0
 #define JI_IS_RIGHT_PACKED(name, access, structure, order, read)
+#define JI_IS_RIGHT_INDICES(name, access, count)
 #define JI_IS_RIGHT_LEADING(ld, name, shape) JI_IS_RIGHT_MATRIX(name, ld, , , shape, )
 #define JI_IS_RIGHT_TYPED_VECTOR(name, type, inc, ...) JI_IS_RIGHT_VECTOR(name, inc, __VA_ARGS__)
 #define JI_IS_RIGHT_TYPED_MATRIX(name, type, ld, ...) JI_IS_RIGHT_MATRIX(name, ld, __VA_ARGS__)
@@ -401,7 +407,7 @@ static inline bool ji_is_other_operation(jdatatype_t type, jblas_operation_t ope
     }
 /* The sizes of the batch, behind those of the items. False if the call ends there, with this
  * status. */
-bool ji_batch_goes_on(jhandle_t *handle, void *block, jstatus_t *status);
+JI_SHARED bool ji_batch_goes_on(jhandle_t *handle, void *block, jstatus_t *status);
 #define JI_CHECK(condition, status, argument, value, rule, bound)                                  \
     if (JI_UNLIKELY(!(condition)))                                                                 \
         return (void)ji_refuse(handle, &args->head, status, argument, value, rule, bound), status;
@@ -429,6 +435,7 @@ bool ji_batch_goes_on(jhandle_t *handle, void *block, jstatus_t *status);
 #define JI_CHECK_ONE_PACKED(name, access, structure, order, read)                                  \
     JI_CHECK(ji_addressable(args->order, args->order / 2 + 1), JSTATUS_INVALID_SIZE, #order,       \
              args->order, "a packed triangle is more than memory can hold", 0)
+#define JI_CHECK_ONE_INDICES(name, access, count)
 #define JI_CHECK_ONE_LEADING(ld, name, shape) JI_CHECK_ONE_MATRIX(name, ld, , , shape, )
 #define JI_CHECK_ONE_TYPED_VECTOR(name, type, inc, ...) JI_CHECK_ONE_VECTOR(name, inc, __VA_ARGS__)
 #define JI_CHECK_ONE_TYPED_MATRIX(name, type, ld, ...) JI_CHECK_ONE_MATRIX(name, ld, __VA_ARGS__)
@@ -500,6 +507,7 @@ jstatus_t ji_check_types(jhandle_t *handle, const ji_head_t *head, ji_types_t of
 #define JI_CHECK_SCALAR_MATRIX(name, ...)
 #define JI_CHECK_SCALAR_PACKED(name, ...)
 #define JI_CHECK_SCALAR_LEADING(ld, ...)
+#define JI_CHECK_SCALAR_INDICES(name, ...)
 #define JI_CHECK_SCALAR_TYPED_VECTOR(name, ...)
 #define JI_CHECK_SCALAR_TYPED_MATRIX(name, ...)
 #define JI_TAKE_SCALAR(t, kind, ...) JI_TAKE_SCALAR_##kind(__VA_ARGS__)
@@ -521,6 +529,7 @@ jstatus_t ji_check_types(jhandle_t *handle, const ji_head_t *head, ji_types_t of
 #define JI_TAKE_SCALAR_MATRIX(name, ...)
 #define JI_TAKE_SCALAR_PACKED(name, ...)
 #define JI_TAKE_SCALAR_LEADING(ld, ...)
+#define JI_TAKE_SCALAR_INDICES(name, ...)
 #define JI_TAKE_SCALAR_TYPED_VECTOR(name, ...)
 #define JI_TAKE_SCALAR_TYPED_MATRIX(name, ...)
 
@@ -550,13 +559,14 @@ jstatus_t ji_check_types(jhandle_t *handle, const ji_head_t *head, ji_types_t of
 #define JI_CHECK_OPERAND_PACKED(name, access, structure, order, read)                              \
     JI_CHECK_NEEDED(name, JI_IS_NEEDED_##access(read))
 #define JI_CHECK_OPERAND_LEADING(ld, ...)
+#define JI_CHECK_OPERAND_INDICES(name, access, count) JI_CHECK_POINTER(name)
 #define JI_CHECK_OPERAND_TYPED_VECTOR(name, type, inc, ...)                                        \
     JI_CHECK_OPERAND_VECTOR(name, inc, __VA_ARGS__)
 #define JI_CHECK_OPERAND_TYPED_MATRIX(name, type, ld, ...)                                         \
     JI_CHECK_OPERAND_MATRIX(name, ld, __VA_ARGS__)
 /* Whether no pointer of the array is NULL, where that can be seen now. */
-bool ji_batch_is_there(jhandle_t *handle, const void *block, const char *name,
-                       const void *pointers);
+JI_SHARED bool ji_batch_is_there(jhandle_t *handle, const void *block, const char *name,
+                                 const void *pointers);
 #define JI_IS_NEEDED_READ(read) JI_IS_READ_##read
 #define JI_IS_NEEDED_WRITTEN(read) true
 #define JI_IS_READ_ALWAYS true

@@ -77,6 +77,7 @@ static const word_t words[] = {
     {"batch_count", "--batch_count", NULL},
     {"result", NULL, NULL},
     {"info", NULL, NULL},
+    {"ipiv", NULL, NULL},
     {"c", "--c", NULL}, /* rot's cosine: with an option, while the matrix C has none */
     {"s", "--s", NULL},
     {"param", "--param", NULL},

@@ -28,6 +28,7 @@
  *     MATRIX    ld, access, structure, shape, read
  *     LEADING   matrix, shape                                   of what becomes of that matrix,
  *                                                               where it comes to lie elsewhere
+ *     INDICES   access, count                                   int64_t, from 1 on, so many of them
  *     PACKED    access, structure, order, read                  a triangle of n (n + 1) / 2
  *                                                               elements, of the order n
  *     TYPED_VECTOR, TYPED_MATRIX          type, ...; as VECTOR and MATRIX: their elements' type is
@@ -197,6 +198,15 @@ static inline int64_t ji_band_rows(int64_t kl, int64_t ku) {
 #define JI_NAME_OF_PLAIN(name) name
 #define JI_NAME_OF_POINTERS(name) name##_batched
 #define JI_NAME_OF_STRIDED(name) name##_strided_batched
+
+/* The public name of a function. A library above has its own before the same word: it defines
+ * JI_PREFIX anew. */
+#define JI_PREFIX jblas_
+#define JI_PUBLIC(form, function) JI_PUBLIC_OF(JI_SUFFIX_##form, JI_PREFIX, function)
+#define JI_PUBLIC_OF(suffix, prefix, function) suffix(prefix, function)
+#define JI_SUFFIX_PLAIN(prefix, function) prefix##function
+#define JI_SUFFIX_POINTERS(prefix, function) prefix##function##_batched
+#define JI_SUFFIX_STRIDED(prefix, function) prefix##function##_strided_batched
 
 /* ---- The rows ---- */
 
