@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # What is installed and how others find it (find_package, pkg-config). The install components are libjalloc, libjblas,
-# libjblas_blas, libjbuffer, libjalloc_mpi, libjalloc_cuda, libjalloc_hip, dev, dev_mpi, clients and docs; install.sh's component
+# libjblas_blas, libjlapack, libjbuffer, libjalloc_mpi, libjalloc_cuda, libjalloc_hip, dev, dev_mpi, clients and docs; install.sh's component
 # "library" is all but the last two. What belongs to libjalloc_mpi has a dev of its own, since it depends on an MPI. A project of which jalloc is
 # a part installs it along, for its programs load the shared libraries and its own exported targets name jalloc's.
 include(CMakePackageConfigHelpers)
@@ -30,6 +30,7 @@ jalloc_install_library(jalloc dev)
 
 if(JALLOC_HAVE_JBLAS)
   jalloc_install_library(jblas dev)
+  jalloc_install_library(jlapack dev)
   jalloc_install_library(jbuffer dev)
 
   # The drop-in has the name of another library, so it lies where no loader looks by itself (ldconfig would make

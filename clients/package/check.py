@@ -75,16 +75,17 @@ def check_pkg_config(prefix, scratch, jblas, mpi):
     libdir = next(prefix.rglob("libjalloc.so")).parent
     env = dict(os.environ, PKG_CONFIG_PATH=str(libdir / "pkgconfig"), LD_LIBRARY_PATH=str(libdir))
     usual = "jbuffer" if jblas else "jalloc"  # which brings jblas
-    macro = ["-DHAVE_JBLAS=1", "-DHAVE_JBUFFER=1"] if jblas else []
-    programs = [("cc", "hello.c", usual), ("c++", "hello.cpp", usual)]
-    programs += [("cc", "hello_mpi.c", "jalloc_mpi")] if mpi else []
-    for compiler, source, package in programs:
+    macros = ["-DHAVE_JBLAS=1", "-DHAVE_JBUFFER=1"] if jblas else []
+    programs = [("cc", "hello.c", usual, macros), ("c++", "hello.cpp", usual, macros)]
+    programs += [("cc", "hello.c", "jlapack", ["-DHAVE_JBLAS=1", "-DHAVE_JLAPACK=1"])] if jblas else []
+    programs += [("cc", "hello_mpi.c", "jalloc_mpi", macros)] if mpi else []
+    for compiler, source, package, macro in programs:
         for static in (False, True):
             flags = output("pkg-config", "--cflags", "--libs", *(["--static"] if static else []), package, env=env).split()
             if static:  # both kinds are there, and -l prefers the shared one
-                ours = {f"-l{name}": f"-l:lib{name}.a" for name in ("jalloc", "jblas", "jbuffer", "jalloc_mpi")}
+                ours = {f"-l{name}": f"-l:lib{name}.a" for name in ("jalloc", "jblas", "jlapack", "jbuffer", "jalloc_mpi")}
                 flags = [ours.get(f, f) for f in flags]
-            program = scratch / f"{source}.{'static' if static else 'shared'}"
+            program = scratch / f"{source}.{package}.{'static' if static else 'shared'}"
             run(compiler, *macro, HERE / source, "-o", program, *flags, env=env)
             run_hello(program, env)
 

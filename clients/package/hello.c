@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The least that a user does: a handle, a borrow, a dot product where jblas is there, and a layout
- * where libjbuffer is. Exits with 0 when the numbers are right. */
+/* The least that a user does: a handle, a borrow, a dot product where jblas is there, a solve where
+ * libjlapack is, and a layout where libjbuffer is. Exits with 0 when the numbers are right. */
 
 #include <jalloc/jalloc.h>
 #include <stdio.h>
@@ -24,6 +24,13 @@ static int use(jhandle_t *handle) {
 #else
     for (int i = 0; i < COUNT; i++)
         sum += x[i] * y[i];
+#endif
+#if HAVE_JLAPACK
+    double a[4] = {0, 1, 2, 0}, b[2] = {4, 3}; /* 2 x2 = 4, x1 = 3 */
+    int64_t ipiv[2], info;
+    if (jstatus_is_error(jlapack_dgesv(handle, 2, 1, a, 2, ipiv, b, 2, &info)) || info != 0 ||
+        b[0] != 3 || b[1] != 2)
+        return 8;
 #endif
     printf("jalloc %s: %.0f\n", jalloc_version_string(), sum);
     return sum == (COUNT - 1.0) * COUNT ? 0 : 3;

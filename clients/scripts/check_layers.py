@@ -15,7 +15,7 @@ import re
 import sys
 import tempfile
 
-LAYERS = ["core", "device", "memory", "shm", "handle", "blas", "buffer", "operation", "gpu", "mpi", "dropin"]
+LAYERS = ["core", "device", "memory", "shm", "handle", "blas", "lapack", "buffer", "operation", "gpu", "mpi", "dropin"]
 APART = {"buffer": "blas"}  # these do not know each other, whichever stands above
 
 # The rooms of a layer, from the lowest; "" is the layer's folder itself.
@@ -25,6 +25,7 @@ ROOMS = {
     "shm": ["", "heap", "segment"],
     "blas": ["primitives", "kernels", "", "algorithms", "host", "guest", "routine", "routines/level1", "routines/level2", "routines/level3",
              "routines/lapack"],
+    "lapack": ["", "host", "routines"],
     "gpu": ["device", "blas"],
 }
 
@@ -38,6 +39,7 @@ PUBLIC = {
     "blas": ["jblas", "jblas_batched", "jblas_batched_ex", "jblas_batched_extensions", "jblas_batched_level1",
              "jblas_batched_level2", "jblas_batched_level3", "jblas_ex", "jblas_extensions", "jblas_level1", "jblas_level2", "jblas_level3",
              "jblas_types"],
+    "lapack": ["jlapack"],
     "buffer": ["buffer", "layout", "runtime"],
     "operation": ["operation"],
     "mpi": ["mpi"],

@@ -24,6 +24,7 @@
 #include "jalloc/executor.h"
 #include "jalloc/handle.h"
 #include "jalloc/jblas.h"
+#include "jalloc/jlapack.h"
 #include "jalloc/layout.h"
 #include "jalloc/log.h"
 #include "jalloc/metadata.h"

@@ -103,11 +103,10 @@ static const choice_t modes[] = {{"default", JHANDLE_MODE_DEFAULT},
                                  {"user_owned", JHANDLE_MODE_USER_OWNED},
                                  {NULL, 0}};
 static const choice_t null_pointers[] = {
-    {"A", NULL_A},      {"AP", NULL_A},          {"bp", NULL_B_OR_X},
-    {"B", NULL_B_OR_X}, {"x", NULL_B_OR_X},      {"C", NULL_C_OR_Y},
-    {"y", NULL_C_OR_Y}, {"result", NULL_RESULT}, {"info", NULL_RESULT},
-    {"d1", NULL_A},     {"d2", NULL_B_OR_X},     {"x1", NULL_C_OR_Y},
-    {"s", NULL_RESULT}, {"param", NULL_RESULT},  {NULL, 0}};
+    {"A", NULL_A},         {"AP", NULL_A},         {"bp", NULL_B_OR_X},   {"B", NULL_B_OR_X},
+    {"x", NULL_B_OR_X},    {"C", NULL_C_OR_Y},     {"y", NULL_C_OR_Y},    {"result", NULL_RESULT},
+    {"info", NULL_RESULT}, {"d1", NULL_A},         {"d2", NULL_B_OR_X},   {"x1", NULL_C_OR_Y},
+    {"s", NULL_RESULT},    {"param", NULL_RESULT}, {"ipiv", NULL_C_OR_Y}, {NULL, 0}};
 static const choice_t pointer_modes[] = {
     {"host", JPOINTER_MODE_HOST}, {"device", JPOINTER_MODE_DEVICE}, {NULL, 0}};
 
@@ -157,7 +156,7 @@ static const option_row_t rows[] = {
     {"kl", 0, KIND_INTEGER, AT(kl), 0, NULL,
      "diagonals below a band's main one, and --ku above it"},
     {"ku", 0, KIND_INTEGER, AT(ku), 0, NULL, NULL},
-    {"nrhs", 0, KIND_INTEGER, AT(nrhs), 0, NULL, "right-hand sides of potrs"},
+    {"nrhs", 0, KIND_INTEGER, AT(nrhs), 0, NULL, "right-hand sides of solves"},
     {"lda", 0, KIND_INTEGER, AT(lda), 0, NULL,
      "leading dimension; the smallest unless given, as are --ldb and --ldc"},
     {"ldb", 0, KIND_INTEGER, AT(ldb), 0, NULL, NULL},

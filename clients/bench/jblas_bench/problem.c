@@ -199,7 +199,9 @@ bool problem_init(problem_t *p, const routine_t *routine, const options_t *optio
         }
     if (p->result_bytes > 0)
         p->results = calloc((size_t)p->items + 1, p->result_bytes);
-    if (p->result_bytes > 0 && p->results == NULL)
+    if (p->pivot_count > 0)
+        p->pivots = calloc((size_t)p->pivot_count, sizeof *p->pivots);
+    if ((p->result_bytes > 0 && p->results == NULL) || (p->pivot_count > 0 && p->pivots == NULL))
         abort();
     problem_restore(p);
     return true;
@@ -213,13 +215,17 @@ void problem_fini(problem_t *p) {
         p->operand[i] = (operand_t){0};
     }
     free(p->results);
+    free(p->pivots);
     p->results = NULL;
+    p->pivots = NULL;
 }
 
 void problem_restore(problem_t *p) {
     memset(&p->result, 0, sizeof p->result);
     if (p->results != NULL)
         memset(p->results, 0, (size_t)p->items * p->result_bytes);
+    for (int64_t i = 0; p->pivots != NULL && i < p->pivot_count; i++)
+        p->pivots[i] = i + 1;
     for (int i = 0; i < OPERANDS; i++) {
         operand_t *x = &p->operand[i];
         size_t bytes = x->elements * type_bytes(x->type);

@@ -28,7 +28,8 @@ typedef enum fill {
     FILL_TRIANGULAR, /* well conditioned; what must not be read is large */
     /* As general; the diagonal's imaginary part, which must not be read, is there. */
     FILL_HERMITIAN,
-    FILL_POSITIVE /* positive definite, the other triangle is arbitrary */
+    FILL_POSITIVE /* positive definite, the other triangle is arbitrary; of a whole matrix, its
+                     diagonal dominates */
 } fill_t;
 
 /* Where element (i, j) of a matrix is. */
@@ -103,9 +104,11 @@ struct problem {
         double d[5];
     } param;               /* rotm's; rotmg writes it */
     scalar_t cosine, sine; /* rotg writes them */
-    scalar_t result;       /* of dot, nrm2, ...; info of potrf, trtri */
+    scalar_t result;       /* of dot, nrm2, ...; info of factorizations and inverses */
     char *results;         /* the same of a batch, result_bytes each; NULL: of no batch */
     size_t result_bytes;
+    int64_t *pivots; /* of LU; before a call, no row is exchanged */
+    int64_t pivot_count;
     size_t slots;
     /* What the next call works on; NULL in a size query. */
     void *a, *b, *c;
@@ -259,6 +262,9 @@ void naive_trttp(problem_t *problem, value_t **want);
 void naive_tpttr(problem_t *problem, value_t **want);
 void naive_potrf(problem_t *problem, value_t **want);
 void naive_potrs(problem_t *problem, value_t **want);
+void naive_getrf(problem_t *problem, value_t **want);
+void naive_getrs(problem_t *problem, value_t **want);
+void naive_gesv(problem_t *problem, value_t **want);
 
 /* Makes the call once, in slot 0, and compares. Gives the error, relative by norm; *bound is what
  * it may be. */

@@ -510,6 +510,82 @@ void naive_potrs(problem_t *p, value_t **want) {
     substitute(p, want, 1, lower ? adjoint : plain, JBLAS_LEFT, o->n, o->nrhs, 1);
 }
 
+/* A = P L U, m x n, in place, column-major; row i was exchanged with row[i]. */
+static void eliminate(value_t *a, int64_t m, int64_t n, int64_t *row) {
+    for (int64_t k = 0; k < m && k < n; k++) {
+        row[k] = k;
+        for (int64_t i = k + 1; i < m; i++)
+            if (magnitude_1(a[i + k * m]) > magnitude_1(a[row[k] + k * m]))
+                row[k] = i;
+        for (int64_t j = 0; j < n; j++) {
+            const value_t here = a[k + j * m];
+            a[k + j * m] = a[row[k] + j * m], a[row[k] + j * m] = here;
+        }
+        for (int64_t i = k + 1; i < m; i++)
+            a[i + k * m] /= a[k + k * m];
+        for (int64_t j = k + 1; j < n; j++)
+            for (int64_t i = k + 1; i < m; i++)
+                a[i + j * m] -= a[i + k * m] * a[k + j * m];
+    }
+}
+
+void naive_getrf(problem_t *p, value_t **want) {
+    const int64_t m = p->operand[0].rows, n = p->operand[0].columns;
+    view_t A = view_of(p, 0, GENERAL, JBLAS_NO_TRANSPOSE);
+    value_t *lu = view_dense(&A, m, n);
+    int64_t *row = allocate_zeroed((size_t)m, sizeof *row);
+    eliminate(lu, m, n, row);
+    for (int64_t j = 0; j < n; j++)
+        for (int64_t i = 0; i < m; i++)
+            want[0][operand_index(&p->operand[0], i, j, 0)] = lu[i + j * m];
+    free(lu);
+    free(row);
+}
+
+/* op(L U) X = B, in place; no rows are exchanged. */
+static void solve_factored(problem_t *p, value_t **want, const value_t *lu, int trans) {
+    const int64_t n = p->options->n;
+    const bool plain = !ji_is_transposed((jblas_operation_t)trans);
+    for (int64_t j = 0; j < p->options->nrhs; j++)
+        for (int second = 0; second < 2; second++) {
+            const bool forward = (second == 0), unit = forward == plain;
+            for (int64_t q = 0; q < n; q++) {
+                const int64_t i = forward ? q : n - 1 - q;
+                value_t sum = want[1][operand_index(&p->operand[1], i, j, 0)];
+                for (int64_t l = forward ? 0 : i + 1; l < (forward ? i : n); l++) {
+                    const value_t e = plain ? lu[i + l * n] : lu[l + i * n];
+                    sum -= (ji_is_conjugated((jblas_operation_t)trans) ? conjl(e) : e) *
+                           want[1][operand_index(&p->operand[1], l, j, 0)];
+                }
+                const value_t pivot = lu[i + i * n];
+                want[1][operand_index(&p->operand[1], i, j, 0)] =
+                    unit
+                        ? sum
+                        : sum / (ji_is_conjugated((jblas_operation_t)trans) ? conjl(pivot) : pivot);
+            }
+        }
+}
+
+void naive_getrs(problem_t *p, value_t **want) {
+    const int64_t n = p->options->n;
+    view_t A = view_of(p, 0, GENERAL, JBLAS_NO_TRANSPOSE);
+    value_t *lu = view_dense(&A, n, n);
+    solve_factored(p, want, lu, p->options->transa);
+    free(lu);
+}
+
+/* The diagonal dominates, so no rows are exchanged. */
+void naive_gesv(problem_t *p, value_t **want) {
+    const int64_t n = p->options->n;
+    naive_getrf(p, want);
+    value_t *lu = allocate(n * n);
+    for (int64_t j = 0; j < n; j++)
+        for (int64_t i = 0; i < n; i++)
+            lu[i + j * n] = want[0][operand_index(&p->operand[0], i, j, 0)];
+    solve_factored(p, want, lu, JBLAS_NO_TRANSPOSE);
+    free(lu);
+}
+
 /* ---- Comparison ---- */
 
 /* Sums of squares. What should have stayed as it was counts in the error, but not in the norm that

@@ -102,6 +102,8 @@ static void batch_results(problem_t *p, size_t bytes) { p->result_bytes = bytes;
 #define FILL_INVERTED FILL_TRIANGULAR
 #define FILL_FACTOR FILL_TRIANGULAR
 #define FILL_DEFINITE FILL_POSITIVE
+#define FILL_REGULAR FILL_POSITIVE
+#define FILL_PIVOTED FILL_POSITIVE
 #define IS_READ false
 #define IS_WRITTEN true
 
@@ -134,6 +136,7 @@ static void batch_results(problem_t *p, size_t bytes) { p->result_bytes = bytes;
          args->uplo == JBLAS_UPPER ? args->k : 0)
 #define SETUP_LEADING(ld, name, shape)                                                             \
     later(&p->operand[SLOT_##name], args->ld, JI_ROWS_##shape, JI_COLUMNS_##shape);
+#define SETUP_INDICES(name, access, count) p->pivot_count = max_of(JI_COUNT_##count, 0);
 #define SETUP_TYPED_VECTOR(name, type, inc, ...) SETUP_VECTOR(name, inc, __VA_ARGS__)
 #define SETUP_TYPED_MATRIX(name, type, ld, ...) SETUP_MATRIX(name, ld, __VA_ARGS__)
 
@@ -210,7 +213,12 @@ static double flops_trsm(const options_t *o) { return 0.5 * flops_symm(o); }
 static double flops_cube(const options_t *o) { return flops_nn(o) * (double)o->n / 3; }
 static double flops_geam(const options_t *o) { return 3.0 * (double)o->m * (double)o->n; }
 static double flops_mn(const options_t *o) { return (double)o->m * (double)o->n; }
-static double flops_potrs(const options_t *o) { return flops_2nn(o) * (double)o->nrhs; }
+static double flops_solves(const options_t *o) { return flops_2nn(o) * (double)o->nrhs; }
+static double flops_getrf(const options_t *o) {
+    const double m = (double)o->m, n = (double)o->n, least = m < n ? m : n;
+    return least * least * ((m > n ? m : n) - least / 3);
+}
+static double flops_gesv(const options_t *o) { return 2 * flops_cube(o) + flops_solves(o); }
 
 /* ---- Calls ---- */
 
@@ -262,6 +270,7 @@ static double flops_potrs(const options_t *o) { return flops_2nn(o) * (double)o-
 #define SCALAR_y1 SCALAR_alpha
 #define POINTER_x p->b
 #define POINTER_y p->c
+#define POINTER_ipiv (O->null_pointers & NULL_C_OR_Y ? NULL : p->pivots)
 #define POINTERS_a (void *)p->pa
 #define POINTERS_ap (void *)p->pa
 #define POINTERS_b (void *)p->pb
@@ -281,6 +290,7 @@ static double flops_potrs(const options_t *o) { return flops_2nn(o) * (double)o-
 #define PASS_MATRIX(form, name, leading, ...) , OPERAND_##form(name), p->operand[SLOT_##name].ld
 #define PASS_PACKED(form, name, ...) , OPERAND_##form(name)
 #define PASS_LEADING(form, leading, name, shape) , p->operand[SLOT_##name].later.ld
+#define PASS_INDICES(form, name, ...) , POINTER_##name
 #define PASS_STRIDE(form, name) , p->operand[SLOT_##name].stride
 #define PASS_COUNT(form, name) , O->name
 #define OPERAND_PLAIN(name) POINTER_##name
@@ -298,7 +308,7 @@ static jdatatype_t name_of_type(const problem_t *p) {
 
 #define CALL_OF_TYPE(form, routine, t, name)                                                       \
     case JI_TYPE_##t:                                                                              \
-        return JI_NAME_OF(form, jblas_##name)(handle JI_ARGUMENTS_OF(form, routine, PASS, form));
+        return JI_PUBLIC(form, name)(handle JI_ARGUMENTS_OF(form, routine, PASS, form));
 #define CALL_OF(form, routine)                                                                     \
     static jstatus_t JI_NAME_OF(form, call_##routine)(jhandle_t * handle, const problem_t *p) {    \
         switch (name_of_type(p)) {                                                                 \
@@ -310,6 +320,11 @@ static jdatatype_t name_of_type(const problem_t *p) {
 JI_BATCHED_ROUTINE_LIST(CALL)
 #define CALL_PLAIN(routine, level) CALL_OF(PLAIN, routine)
 JI_PLAIN_ROUTINE_LIST(CALL_PLAIN)
+
+/* jlapack's, which have its prefix. */
+#include "lapack/rows.h"
+JI_LAPACK_ROUTINE_LIST(SETUP_PLAIN)
+JI_LAPACK_ROUTINE_LIST(CALL_PLAIN)
 
 #define COLUMNS GUEST_COLUMN_MAJOR
 
@@ -577,6 +592,7 @@ DIRECT(trsm_ex) { direct_converted(p, direct_trsm); }
 #define LETTER_MATRIX(name, ...)
 #define LETTER_PACKED(name, ...)
 #define LETTER_LEADING(name, ...)
+#define LETTER_INDICES(name, ...)
 #define LETTER_TYPED_VECTOR(name, ...)
 #define LETTER_TYPED_MATRIX(name, ...)
 #define LETTER_cs_type "t"
@@ -607,6 +623,7 @@ DIRECT(trsm_ex) { direct_converted(p, direct_trsm); }
 #define IS_REAL_MATRIX(scalar, name, ...)
 #define IS_REAL_PACKED(scalar, name, ...)
 #define IS_REAL_LEADING(scalar, name, ...)
+#define IS_REAL_INDICES(scalar, name, ...)
 #define IS_alpha_c true /* the same member */
 #define IS_alpha_y1 true
 #define IS_beta_y1 false
@@ -729,7 +746,7 @@ const routine_t routines[] = {
     ROW_ALONE(trttp, none, none, trttp),
     ROW_ALONE(tpttr, none, none, tpttr),
     ROW_ALONE(potrf, n, cube, potrf),
-    ROW_ALONE(potrs, n, potrs, potrs),
+    ROW_ALONE(potrs, n, solves, potrs),
     ROW_TYPED(axpy_ex, direct_axpy_ex, none, 2n, axpy),
     ROW_TYPED(dot_ex, direct_dot_ex, n, 2n, dot),
     ROW_TYPED(dotc_ex, NULL, n, 2n, dotc),
@@ -739,6 +756,9 @@ const routine_t routines[] = {
     ROW_TYPED(rot_ex, NULL, none, 6n, rot),
     ROW_TYPED(gemm_ex, direct_gemm_ex, k, 2mnk, gemm),
     ROW_TYPED(trsm_ex, direct_trsm_ex, order, trsm, trsm),
+    ROW_PLAIN(getrf, NULL, NULL, n, getrf, getrf),
+    ROW_PLAIN(getrs, NULL, NULL, n, solves, getrs),
+    ROW_PLAIN(gesv, NULL, NULL, n, gesv, gesv),
     ROW_PLAIN(rotg, direct_rotg, extra_rotg, none, none, rotg),
     ROW_PLAIN(rotmg, direct_rotmg, extra_rotmg, none, none, rotmg),
     {0},

@@ -1,18 +1,21 @@
 # Copyright (c) 2026 the jalloc authors
 # SPDX-License-Identifier: MIT
-"""The routines of jblas: what the rows in library/blas/routine say of them, held against what the headers declare."""
+"""The routines of jblas and of jlapack: what their rows say of them, held against what the headers declare."""
 
 import re
 
 from texts.tree import at
 
-ROWS = ["library/blas/routine/rows_*.h"]
 HEADERS = ["include/jalloc/jblas*.h"]
+# Of each prefix: the rows, the headers, and the list of routines that have no batched forms.
+LIBRARIES = {"jblas_": (["library/blas/routine/rows_*.h"], HEADERS, "library/blas/routine/rows.h", "JI_PLAIN_ROUTINE_LIST"),
+             "jlapack_": (["library/lapack/rows.h"], ["include/jalloc/jlapack.h"], "library/lapack/rows.h",
+                          "JI_LAPACK_ROUTINE_LIST")}
 ARGUMENTS = re.compile(r"^#define JI_ARGUMENTS_(\w+)\(X, t([^)]*)\) (.*)$", re.MULTILINE)
 FUNCTIONS = re.compile(r"^#define JI_FUNCTIONS_(\w+)\(X, context\) (.*)$", re.MULTILINE)
 ARGUMENT = re.compile(r"X\(t, (\w+), ([\w, ]+)")
 LETTERS = {"JI_SD": "sd", "JI_CZ": "cz", "JI_SDCZ": "sdcz", "JI_HB": "hb"}
-PROTOTYPE = re.compile(r"\bjstatus_t (jblas_\w+)\(\s*jhandle_t \*handle,([^;]*)\);")
+PROTOTYPE = re.compile(r"\bjstatus_t ((?:jblas|jlapack)_\w+)\(\s*jhandle_t \*handle,([^;]*)\);")
 
 ENUMERATIONS = {"SIDE": "side", "UPLO": "uplo", "DIAGONAL": "diagonal"}
 ELEMENTS = {"s": "float", "d": "double", "c": "jcomplex_f32_t", "z": "jcomplex_f64_t", "h": "jfloat16_t",
@@ -53,6 +56,8 @@ def parameters(form, letter, arguments):
             found.extend(f"{'jdatatype_t' if field.endswith('_type') else 'int64_t'} {field}" for field in fields[1:count])
             if form == "strided":
                 found.append(f"int64_t stride_{name}")
+        elif kind == "INDICES":
+            found.append(f"{'const ' if fields[1] == 'READ' else ''}int64_t *{name}")
         elif kind in ("SCALAR", "RESULT", "UPDATED"):
             const = "const " if kind == "SCALAR" else ""
             found.append(f"{const}{scalar_type(letter, fields[1])} *{name}")
@@ -71,13 +76,13 @@ def arguments_of(body, lists):
     return [(kind, [field.strip() for field in fields.split(",")]) for kind, fields in ARGUMENT.findall(body)]
 
 
-def plain_routines(tree):
+def plain_routines(tree, header, macro):
     """Those without batched forms."""
-    lists = re.findall(r"#define JI_PLAIN_ROUTINE_LIST\(X\)((?:.*\\\n)*.*)\n", tree.read("library/blas/routine/rows.h"))
+    lists = re.findall(rf"#define {macro}\(X\)((?:.*\\\n)*.*)\n", tree.read(header))
     return set(re.findall(r"X\((\w+),", "".join(lists)))
 
 
-def functions(text, plain):
+def functions(prefix, text, plain):
     """{function: its parameters behind the handle}, by the rows, in all forms; plain: routines that have one alone."""
     text = text.replace("\\\n", " ")
     lists = {name: (places, body) for name, places, body in ARGUMENTS.findall(text)}
@@ -89,23 +94,24 @@ def functions(text, plain):
         typed += [(name, letter) for letter, name in re.findall(r"X\(context, \w+, (\w), (\w+)\)", names)]
         for form, suffix in [("plain", "")] if routine in plain else SUFFIXES.items():
             for name, letter in typed:
-                found[f"jblas_{name}{suffix}"] = parameters(form, letter, arguments)
+                found[f"{prefix}{name}{suffix}"] = parameters(form, letter, arguments)
     return found
 
 
 def all_functions(tree):
     """Those of all rows."""
     found = {}
-    for name in tree.files(ROWS):
-        found.update(functions(tree.read(name), plain_routines(tree)))
+    for prefix, (rows, _headers, header, macro) in LIBRARIES.items():
+        for name in tree.files(rows):
+            found.update(functions(prefix, tree.read(name), plain_routines(tree, header, macro)))
     return found
 
 
 def check_rows(tree, _build):
-    """The headers of jblas declare the functions of the rows, in all forms, with the same parameters,
+    """The headers of jblas and of jlapack declare the functions of the rows, in all forms, with the same parameters,
     and no others."""
     rows = all_functions(tree)
-    for header in tree.files(HEADERS):
+    for header in tree.files([pattern for library in LIBRARIES.values() for pattern in library[1]]):
         text = tree.code(header)
         for match in PROTOTYPE.finditer(text):
             name, declared = match.group(1), [" ".join(part.split()) for part in match.group(2).split(",")]
@@ -115,4 +121,4 @@ def check_rows(tree, _build):
                 yield f"{at(header, text, match)}: {name} takes {declared}, its row says {rows[name]}"
             rows.pop(name, None)
     for name, expected in rows.items():
-        yield f"{ROWS[0]}:1: not declared: JALLOC_API jstatus_t {name}(jhandle_t *handle, {', '.join(expected)});"
+        yield f"{LIBRARIES['jblas_'][0][0]}:1: not declared: JALLOC_API jstatus_t {name}(jhandle_t *handle, {', '.join(expected)});"

@@ -1,0 +1,414 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* LU on the host: getrf, getrs, gesv, held against the definition in long double. */
+
+#include "handle_helper.h"
+#include "jblas_reference.h"
+#include "pretend_gpu.h"
+
+#include "jalloc/jlapack.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const int types[] = {JDATATYPE_F32, JDATATYPE_F64, JDATATYPE_F32_C, JDATATYPE_F64_C};
+static void type_name(const void *type, char *name) {
+    name[0] = "sdcz"[*(const int *)type], name[1] = 0;
+}
+#define EACH_TYPE(name) JTEST_P_NAMED(JlapackLu, name, int, types, type_name)
+
+/* ---- Calls by a type that is a value ---- */
+
+static jstatus_t call_getrf(jhandle_t *handle, int type, int64_t m, int64_t n, void *a, int64_t lda,
+                            int64_t *ipiv, int64_t *info) {
+    switch (type) {
+    case JDATATYPE_F32: return jlapack_sgetrf(handle, m, n, a, lda, ipiv, info);
+    case JDATATYPE_F64: return jlapack_dgetrf(handle, m, n, a, lda, ipiv, info);
+    case JDATATYPE_F32_C: return jlapack_cgetrf(handle, m, n, a, lda, ipiv, info);
+    default: return jlapack_zgetrf(handle, m, n, a, lda, ipiv, info);
+    }
+}
+
+static jstatus_t call_getrs(jhandle_t *handle, int type, jblas_operation_t trans, int64_t n,
+                            int64_t nrhs, const void *a, int64_t lda, const int64_t *ipiv, void *b,
+                            int64_t ldb) {
+    switch (type) {
+    case JDATATYPE_F32: return jlapack_sgetrs(handle, trans, n, nrhs, a, lda, ipiv, b, ldb);
+    case JDATATYPE_F64: return jlapack_dgetrs(handle, trans, n, nrhs, a, lda, ipiv, b, ldb);
+    case JDATATYPE_F32_C: return jlapack_cgetrs(handle, trans, n, nrhs, a, lda, ipiv, b, ldb);
+    default: return jlapack_zgetrs(handle, trans, n, nrhs, a, lda, ipiv, b, ldb);
+    }
+}
+
+static jstatus_t call_gesv(jhandle_t *handle, int type, int64_t n, int64_t nrhs, void *a,
+                           int64_t lda, int64_t *ipiv, void *b, int64_t ldb, int64_t *info) {
+    switch (type) {
+    case JDATATYPE_F32: return jlapack_sgesv(handle, n, nrhs, a, lda, ipiv, b, ldb, info);
+    case JDATATYPE_F64: return jlapack_dgesv(handle, n, nrhs, a, lda, ipiv, b, ldb, info);
+    case JDATATYPE_F32_C: return jlapack_cgesv(handle, n, nrhs, a, lda, ipiv, b, ldb, info);
+    default: return jlapack_zgesv(handle, n, nrhs, a, lda, ipiv, b, ldb, info);
+    }
+}
+
+/* ---- Matrices ---- */
+
+/* A column-major matrix that ends at a page that nobody may touch, and what it was. */
+typedef struct matrix {
+    int type;
+    int64_t rows, columns, ld;
+    size_t bytes;
+    void *data, *before;
+} matrix_t;
+
+static wide_t element(const matrix_t *a, const void *data, int64_t i, int64_t j) {
+    return wide_get(data, a->type, i + j * a->ld);
+}
+static wide_t now_at(const matrix_t *a, int64_t i, int64_t j) { return element(a, a->data, i, j); }
+static wide_t before_at(const matrix_t *a, int64_t i, int64_t j) {
+    return element(a, a->before, i, j);
+}
+
+static void keep(matrix_t *a) { memcpy(a->before, a->data, a->bytes); }
+
+static matrix_t make_matrix(int type, int64_t rows, int64_t columns) {
+    matrix_t a = {.type = type, .rows = rows, .columns = columns};
+    const int64_t padding = jtest_random_between(0, 3);
+    a.ld = (rows > 0 ? rows : 1) + padding;
+    const int64_t count = columns > 0 ? a.ld * columns - padding : 0;
+    a.bytes = (size_t)count * jdatatype_bytes((jdatatype_t)type);
+    a.data = jtest_guard_pages(a.bytes);
+    a.before = malloc(a.bytes + 1);
+    for (int64_t k = 0; k < count; k++) {
+        wide_t value = jtest_random_double(-1, 1);
+        if (wide_is_complex(type))
+            __imag__ value = jtest_random_double(-1, 1);
+        wide_put(a.data, type, k, value);
+    }
+    keep(&a);
+    return a;
+}
+
+static void free_matrix(matrix_t *a) { free(a->before); }
+#define MATRIX(name, ...)                                                                          \
+    __attribute__((cleanup(free_matrix))) matrix_t name = make_matrix(__VA_ARGS__)
+
+/* What stands between the columns is as it was. */
+static void expect_padding(const matrix_t *a) {
+    for (int64_t j = 0; j + 1 < a->columns; j++)
+        for (int64_t i = a->rows; i < a->ld; i++)
+            JASSERT_TRUE(now_at(a, i, j) == before_at(a, i, j));
+}
+
+static int64_t *make_pivots(int64_t count) {
+    return jtest_guard_pages((size_t)count * sizeof(int64_t));
+}
+
+/* gamma_k of the element type: depth additions. */
+static long double gamma_of(int type, int64_t depth) {
+    const long double k = (long double)(depth + 8) * (wide_is_complex(type) ? 4 : 1);
+    return k * wide_epsilon(type);
+}
+
+/* |P^T A - L U| <= gamma |L||U|, and no element of L is larger than its pivot. */
+static void expect_factor(const matrix_t *a, const int64_t *ipiv) {
+    const int64_t count = a->rows < a->columns ? a->rows : a->columns;
+    const long double gamma = gamma_of(a->type, count);
+    int64_t row[300];
+    for (int64_t i = 0; i < a->rows; i++)
+        row[i] = i;
+    for (int64_t i = 0; i < count; i++) {
+        JASSERT_GE(ipiv[i], i + 1);
+        JASSERT_LE(ipiv[i], a->rows);
+        const int64_t other = ipiv[i] - 1, here = row[i];
+        row[i] = row[other], row[other] = here;
+    }
+
+    for (int64_t j = 0; j < a->columns; j++)
+        for (int64_t i = 0; i < a->rows; i++) {
+            wide_t sum = 0;
+            long double bound = 0;
+            for (int64_t k = 0; k <= i && k <= j && k < count; k++) {
+                const wide_t l = k == i ? 1 : now_at(a, i, k), u = now_at(a, k, j);
+                sum += l * u;
+                bound += wide_abs(l) * wide_abs(u);
+            }
+            const long double off = wide_abs(sum - before_at(a, row[i], j));
+            JASSERT_TRUE(off <= gamma * bound);
+            if (i > j && j < count)
+                JASSERT_TRUE(wide_abs(now_at(a, i, j)) <= 2.0001L);
+        }
+}
+
+static int64_t draw_size(int64_t round) {
+    return jtest_random_between(0, round % 8 == 0 ? 200 : round % 2 == 0 ? 40 : 9);
+}
+
+/* ---- getrf ---- */
+
+EACH_TYPE(FactorsAnyShape) {
+    jhandle_t *handle = make_handle(0);
+    for (int64_t round = jtest_iterations(48); round > 0 && !jtest_has_failure(); --round) {
+        const int64_t m = draw_size(round), n = draw_size(round);
+        MATRIX(a, *param, m, n);
+        int64_t *ipiv = make_pivots(m < n ? m : n), info = -1;
+        JSCOPED_TRACE("%ld x %ld, ld %ld", (long)m, (long)n, (long)a.ld);
+        JEXPECT_OK(call_getrf(handle, *param, m, n, a.data, a.ld, ipiv, &info));
+        JEXPECT_EQ(info, 0);
+        expect_factor(&a, ipiv);
+        expect_padding(&a);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* The first largest of a column is its pivot; in |re| + |im|, as BLAS measures. */
+EACH_TYPE(TakesTheLargestPivot) {
+    jhandle_t *handle = make_handle(0);
+    for (int64_t round = jtest_iterations(20); round > 0; --round) {
+        MATRIX(a, *param, jtest_random_between(1, 50), 1);
+        const int64_t first = jtest_random_between(0, a.rows - 1),
+                      second = jtest_random_between(first, a.rows - 1);
+        wide_put(a.data, *param, first, -3);
+        wide_put(a.data, *param, second, second == first ? -3 : 3);
+        int64_t pivot = 0, info = -1;
+        JEXPECT_OK(call_getrf(handle, *param, a.rows, 1, a.data, a.ld, &pivot, &info));
+        JEXPECT_EQ(pivot, first + 1);
+        JEXPECT_TRUE(now_at(&a, 0, 0) == -3);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* Columns that are zero: info has the first pivot that is exactly 0, and what is behind it is
+ * factored. */
+EACH_TYPE(TellsTheFirstPivotThatIsZero) {
+    jhandle_t *handle = make_handle(0);
+    for (int64_t round = jtest_iterations(20); round > 0 && !jtest_has_failure(); --round) {
+        const int64_t n = jtest_random_between(1, round % 4 == 0 ? 150 : 30),
+                      zero = jtest_random_between(0, n - 1),
+                      other = jtest_random_between(zero, n - 1);
+        MATRIX(a, *param, n, n);
+        for (int64_t i = 0; i < n; i++) {
+            wide_put(a.data, *param, i + zero * a.ld, 0);
+            wide_put(a.data, *param, i + other * a.ld, 0);
+        }
+        keep(&a);
+        int64_t *ipiv = make_pivots(n), info = -1;
+        JEXPECT_OK(call_getrf(handle, *param, n, n, a.data, a.ld, ipiv, &info));
+        JEXPECT_EQ(info, zero + 1);
+        expect_factor(&a, ipiv);
+
+        MATRIX(b, *param, n, 2);
+        JEXPECT_OK(call_gesv(handle, *param, n, 2, a.before, a.ld, ipiv, b.data, b.ld, &info));
+        JEXPECT_EQ(info, zero + 1);
+        JEXPECT_EQ(memcmp(b.data, b.before, b.bytes), 0);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* Elements whose reciprocals overflow, and others near the largest. */
+EACH_TYPE(FactorsTinyAndHugeMatrices) {
+    jhandle_t *handle = make_handle(0);
+    const bool single = wide_real_of(*param) == JDATATYPE_F32;
+    for (int64_t round = jtest_iterations(12); round > 0 && !jtest_has_failure(); --round) {
+        const int64_t m = jtest_random_between(1, 30), n = jtest_random_between(1, 30);
+        const int exponent = round % 2 == 0 ? (single ? -141 : -1058) : (single ? 120 : 1015);
+        MATRIX(a, *param, m, n);
+        MATRIX(plain, *param, m, n);
+        for (int64_t j = 0; j < n; j++)
+            for (int64_t i = 0; i < m; i++) {
+                /* Integers: so that what is scaled by a power of 2 stays exact. */
+                const wide_t value = jtest_random_between(-100, 100);
+                wide_put(a.data, *param, i + j * a.ld, value * ldexpl(1, exponent));
+                wide_put(plain.data, *param, i + j * plain.ld, value);
+            }
+        int64_t *ipiv = make_pivots(m < n ? m : n), *pivots = make_pivots(m < n ? m : n);
+        int64_t info = -1, plain_info = -1;
+        JEXPECT_OK(call_getrf(handle, *param, m, 1, a.data, a.ld, ipiv, &info));
+        JEXPECT_OK(call_getrf(handle, *param, m, 1, plain.data, plain.ld, pivots, &plain_info));
+        JEXPECT_EQ(info, plain_info);
+        JEXPECT_EQ(ipiv[0], pivots[0]);
+        for (int64_t i = 1; i < m; i++)
+            JASSERT_TRUE(wide_abs(now_at(&a, i, 0) - now_at(&plain, i, 0)) <=
+                         8 * wide_epsilon(*param));
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* A NaN ends nowhere but in the result. */
+EACH_TYPE(EndsWithNanAndInfinity) {
+    jhandle_t *handle = make_handle(0);
+    for (int64_t round = jtest_iterations(12); round > 0; --round) {
+        const int64_t n = jtest_random_between(1, 100);
+        MATRIX(a, *param, n, n);
+        wide_put(a.data, *param, jtest_random_between(0, n - 1) * (a.ld + 1),
+                 round % 2 == 0 ? NAN : INFINITY);
+        int64_t *ipiv = make_pivots(n), info = -1;
+        JEXPECT_OK(call_getrf(handle, *param, n, n, a.data, a.ld, ipiv, &info));
+        for (int64_t i = 0; i < n; i++)
+            JASSERT_TRUE(ipiv[i] > i && ipiv[i] <= n);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* ---- Solves ---- */
+
+/* |op(A) X - B| element by element, with the growth that LU may have: that of the norm. */
+static void expect_solution(const matrix_t *a, jblas_operation_t trans, const matrix_t *x) {
+    const int64_t n = a->rows;
+    const long double gamma = 3 * gamma_of(a->type, n) * (long double)n;
+    for (int64_t j = 0; j < x->columns; j++) {
+        long double largest = 0;
+        for (int64_t i = 0; i < n; i++)
+            largest = fmaxl(largest, wide_abs(now_at(x, i, j)));
+        for (int64_t i = 0; i < n; i++) {
+            wide_t sum = 0;
+            for (int64_t k = 0; k < n; k++) {
+                wide_t e = trans == JBLAS_NO_TRANSPOSE ? before_at(a, i, k) : before_at(a, k, i);
+                if (trans == JBLAS_CONJUGATE_TRANSPOSE)
+                    __imag__ e = -__imag__ e;
+                sum += e * now_at(x, k, j);
+            }
+            JASSERT_TRUE(wide_abs(sum - before_at(x, i, j)) <= gamma * largest * (long double)n);
+        }
+    }
+}
+
+EACH_TYPE(SolvesWithEachOperation) {
+    jhandle_t *handle = make_handle(0);
+    for (int64_t round = jtest_iterations(24); round > 0 && !jtest_has_failure(); --round) {
+        const int64_t n = draw_size(round), nrhs = jtest_random_between(0, 9);
+        const jblas_operation_t trans =
+            (jblas_operation_t)jtest_random_between(JBLAS_NO_TRANSPOSE, JBLAS_CONJUGATE_TRANSPOSE);
+        MATRIX(a, *param, n, n);
+        MATRIX(b, *param, n, nrhs);
+        int64_t *ipiv = make_pivots(n), info = -1;
+        JSCOPED_TRACE("n %ld, nrhs %ld, op %d", (long)n, (long)nrhs, (int)trans);
+        if (trans == JBLAS_NO_TRANSPOSE && round % 2 == 0) {
+            JEXPECT_OK(call_gesv(handle, *param, n, nrhs, a.data, a.ld, ipiv, b.data, b.ld, &info));
+        } else {
+            JEXPECT_OK(call_getrf(handle, *param, n, n, a.data, a.ld, ipiv, &info));
+            JEXPECT_OK(
+                call_getrs(handle, *param, trans, n, nrhs, a.data, a.ld, ipiv, b.data, b.ld));
+        }
+        JEXPECT_EQ(info, 0);
+        expect_solution(&a, trans, &b);
+        expect_padding(&b);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* ---- Workspace, threads, streams ---- */
+
+/* What a query asks for is what rung 0 takes; less, and nothing, give the same bits. */
+EACH_TYPE(AnyWorkspaceAndThreadsGiveTheSameBits) {
+    enum { N = 300 };
+    jhandle_t *handle = make_handle(0);
+    MATRIX(a, *param, N, N);
+    MATRIX(b, *param, N, 40);
+    MATRIX(first, *param, N, N);
+    int64_t *ipiv = make_pivots(N), info = -1;
+    size_t bytes = 0;
+
+    JEXPECT_OK(jhandle_set_threads(handle, 1));
+    JEXPECT_OK(jhandle_start_size_query(handle));
+    JEXPECT_FALSE(
+        jstatus_is_error(call_gesv(handle, *param, N, 40, NULL, a.ld, NULL, NULL, b.ld, NULL)));
+    JEXPECT_OK(jhandle_stop_size_query(handle, &bytes));
+    JASSERT_GT(bytes, 0);
+
+    void *factor = malloc(a.bytes), *solution = malloc(b.bytes);
+    const size_t sizes[] = {bytes, bytes - 64, bytes / 2, bytes / 8, 64, 0};
+    for (size_t k = 0; k < 2 * sizeof sizes / sizeof sizes[0]; k++) {
+        const size_t size = sizes[k / 2] / 64 * 64;
+        JSCOPED_TRACE("%zu of %zu bytes, %d threads", size, bytes, (int)(k % 2 + 1));
+        JEXPECT_OK(jhandle_set_threads(handle, (int)(k % 2 + 1)));
+        void *workspace = jtest_guard_pages(size);
+        if (size > 0)
+            JEXPECT_OK(jhandle_set_workspace(handle, workspace, size));
+        else
+            JEXPECT_OK(jhandle_set_fixed_workspace_size(handle, 0));
+        memcpy(a.data, a.before, a.bytes);
+        memcpy(b.data, b.before, b.bytes);
+        const jstatus_t status =
+            call_gesv(handle, *param, N, 40, a.data, a.ld, ipiv, b.data, b.ld, &info);
+        if (k % 2 == 0) /* more threads want more */
+            JEXPECT_STATUS(status, k == 0 ? JSTATUS_SUCCESS : JSTATUS_PERF_DEGRADED);
+        JEXPECT_EQ(info, 0);
+        if (k == 0)
+            memcpy(factor, a.data, a.bytes), memcpy(solution, b.data, b.bytes);
+        JEXPECT_EQ(memcmp(a.data, factor, a.bytes), 0);
+        JEXPECT_EQ(memcmp(b.data, solution, b.bytes), 0);
+    }
+    free(factor);
+    free(solution);
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* On a created stream, in device pointer mode, nothing waits: info comes with the work. */
+JTEST(JlapackLu, InfoFollowsThePointerMode) {
+    enum { N = 60 };
+    jhandle_t *handle = make_handle(0);
+    jstream_t *stream = NULL;
+    JASSERT_OK(jstream_create(jdevice_host(), &stream));
+    JEXPECT_OK(jhandle_set_stream(handle, stream));
+    for (int mode = JPOINTER_MODE_HOST; mode <= JPOINTER_MODE_DEVICE; ++mode) {
+        MATRIX(a, JDATATYPE_F64, N, N);
+        MATRIX(b, JDATATYPE_F64, N, 3);
+        int64_t ipiv[N], info = -1;
+        JEXPECT_OK(jhandle_set_pointer_mode(handle, (jpointer_mode_t)mode));
+        JEXPECT_OK(jlapack_dgesv(handle, N, 3, a.data, a.ld, ipiv, b.data, b.ld, &info));
+        if (mode == JPOINTER_MODE_DEVICE)
+            JEXPECT_OK(jstream_synchronize(jdevice_host(), stream));
+        JEXPECT_EQ(info, 0);
+        expect_solution(&a, JBLAS_NO_TRANSPOSE, &b);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+    JEXPECT_OK(jstream_destroy(stream));
+}
+
+/* ---- Refusals ---- */
+
+JTEST(JlapackLu, RefusesWhatIsWrongByName) {
+    double a[4] = {1, 2, 3, 4}, b[2] = {1, 2};
+    int64_t ipiv[2] = {1, 2}, info = -7;
+    jhandle_t *h = make_handle(0);
+    const jblas_operation_t plain = JBLAS_NO_TRANSPOSE, odd = JBLAS_CONJUGATE;
+
+#define REFUSED(call, status, words)                                                               \
+    JEXPECT_STATUS(call, status);                                                                  \
+    JEXPECT_SUBSTR(jhandle_last_message(h), words)
+    REFUSED(jlapack_dgetrf(h, -1, 2, a, 2, ipiv, &info), JSTATUS_INVALID_SIZE, "dgetrf: m = -1");
+    REFUSED(jlapack_dgetrf(h, 2, -1, a, 2, ipiv, &info), JSTATUS_INVALID_SIZE, "n = -1");
+    REFUSED(jlapack_dgetrf(h, 2, 2, a, 1, ipiv, &info), JSTATUS_INVALID_SIZE, "lda = 1");
+    REFUSED(jlapack_dgetrf(h, 2, 2, NULL, 2, ipiv, &info), JSTATUS_INVALID_POINTER, "a is NULL");
+    REFUSED(jlapack_dgetrf(h, 2, 2, a, 2, NULL, &info), JSTATUS_INVALID_POINTER, "ipiv is NULL");
+    REFUSED(jlapack_dgetrf(h, 2, 2, a, 2, ipiv, NULL), JSTATUS_INVALID_POINTER, "info is NULL");
+    REFUSED(jlapack_dgetrs(h, odd, 2, 1, a, 2, ipiv, b, 2), JSTATUS_INVALID_VALUE, "trans = 114");
+    REFUSED(jlapack_dgetrs(h, plain, 2, -1, a, 2, ipiv, b, 2), JSTATUS_INVALID_SIZE, "nrhs = -1");
+    REFUSED(jlapack_dgetrs(h, plain, 2, 1, a, 2, ipiv, b, 1), JSTATUS_INVALID_SIZE, "ldb = 1");
+    REFUSED(jlapack_dgetrs(h, plain, 2, 1, a, 2, NULL, b, 2), JSTATUS_INVALID_POINTER, "ipiv");
+    REFUSED(jlapack_dgesv(h, 2, 1, a, 2, ipiv, NULL, 2, &info), JSTATUS_INVALID_POINTER, "b is");
+    REFUSED(jlapack_dgesv(h, 2, 1, a, 2, ipiv, b, 2, NULL), JSTATUS_INVALID_POINTER, "info is");
+#undef REFUSED
+    JEXPECT_EQ(info, -7);
+    JEXPECT_EQ(a[0], 1);
+
+    JEXPECT_OK(jlapack_dgetrf(h, 0, 2, NULL, 1, NULL, &info));
+    JEXPECT_EQ(info, 0);
+    JEXPECT_OK(jlapack_dgetrs(h, plain, 0, 1, NULL, 1, NULL, NULL, 1));
+    JEXPECT_OK(jhandle_destroy(h));
+    JEXPECT_STATUS(jlapack_dgetrf(NULL, 2, 2, a, 2, ipiv, &info), JSTATUS_INVALID_HANDLE);
+}
+
+JTEST(JlapackLu, ADeviceThatLacksItSaysSo) {
+    jhandle_options_t options = JHANDLE_OPTIONS_INIT;
+    jhandle_t *handle = NULL;
+    options.device = &pretend_gpu_make()->device;
+    JASSERT_OK(jhandle_create(&options, &handle));
+    double a[4] = {1, 2, 3, 4};
+    int64_t ipiv[2], info = -7;
+    JEXPECT_STATUS(jlapack_dgetrf(handle, 2, 2, a, 2, ipiv, &info), JSTATUS_NOT_IMPLEMENTED);
+    JEXPECT_SUBSTR(jhandle_last_message(handle), "jlapack_dgetrf is not offered on");
+    JEXPECT_EQ(info, -7);
+    JEXPECT_OK(jhandle_destroy(handle));
+}

@@ -1,0 +1,400 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* LU with partial pivoting on the host, and the solves with it.
+ *
+ * A = P L U: P is a product of interchanges of rows, L has ones on its diagonal, ipiv has the row
+ * that each row was exchanged with, from 1 on. By halves of the columns (Toledo 1997, Gustavson
+ * 1997), so that nearly all of the work is products, whatever the shape:
+ *
+ *     left | right         factor left          (recursive)
+ *     -----+------         exchange rows of right
+ *      L11 | A12           A12 := inv(L11) A12  a solve
+ *      L21 | A22           A22 -= L21 A12       a product
+ *                          factor A22           (recursive)
+ *                          exchange rows of L21
+ *
+ * down to a base of a few columns, of which each loses what those to its left have to take from it
+ * when its turn comes: it is read and written once.
+ *
+ * A pivot of 0 is left there, info has the first, and what is behind it is factored all the same,
+ * as LAPACK does. Where columns are halved is decided by the shape alone, so every rung has the
+ * same bits. */
+
+#include <math.h>
+
+#include "lapack/lapack.h"
+
+#define LU_BASE 8  /* columns */
+#define LU_ROOM 64 /* that are factored apart from A, where there is room */
+
+/* From which work on, n^3 real multiplications in bytes, threads share the steps. */
+#define LU_SHARED_WORK 4.5e8
+
+/* ---- Exchanges of rows ---- */
+
+/* Rows ipiv[i] - 1 and i of `columns` columns, of all i from first to end; of all from end back to
+ * first where it is undone. Four columns at a time, for which a pivot is read once, and which do
+ * not wait for each other. */
+#define LU_EXCHANGE(name, element)                                                                 \
+    static inline __attribute__((always_inline)) void name##_some(                                 \
+        element *a, int64_t lda, int columns, const int64_t *ipiv, int64_t first, int64_t count,   \
+        int64_t step) {                                                                            \
+        for (int64_t i = first; count > 0; count--, i += step) {                                   \
+            const int64_t other = ipiv[i] - 1;                                                     \
+            if (other == i)                                                                        \
+                continue;                                                                          \
+            for (int j = 0; j < columns; j++) {                                                    \
+                const element here = a[j * lda + i], there = a[j * lda + other];                   \
+                a[j * lda + i] = there, a[j * lda + other] = here;                                 \
+            }                                                                                      \
+        }                                                                                          \
+    }                                                                                              \
+    static void name(element *a, int64_t lda, int64_t columns, const int64_t *ipiv, int64_t first, \
+                     int64_t end, bool undo) {                                                     \
+        const int64_t from = undo ? end - 1 : first, step = undo ? -1 : 1;                         \
+        int64_t j = 0;                                                                             \
+        for (; j + 4 <= columns; j += 4)                                                           \
+            name##_some(a + j * lda, lda, 4, ipiv, from, end - first, step);                       \
+        for (; j < columns; j++)                                                                   \
+            name##_some(a + j * lda, lda, 1, ipiv, from, end - first, step);                       \
+    }
+LU_EXCHANGE(exchange_4, float)
+LU_EXCHANGE(exchange_8, double)
+LU_EXCHANGE(exchange_16, jcomplex_f64_t)
+
+/* The exchanges [first, end) of `count` columns from `a` on, whose first row is row 0. */
+static void lu_exchange(jdatatype_t type, void *a, int64_t lda, int64_t count, const int64_t *ipiv,
+                        int64_t first, int64_t end, bool undo) {
+    switch (ji_sizeof(type)) {
+    case 4: exchange_4(a, lda, count, ipiv, first, end, undo); break;
+    case 8: exchange_8(a, lda, count, ipiv, first, end, undo); break;
+    default: exchange_16(a, lda, count, ipiv, first, end, undo);
+    }
+}
+
+/* ---- The base ---- */
+
+/* The base's columns, and the steps that take them apart. */
+typedef struct lu_base {
+    jdatatype_t type;
+    const ji_level1_t *level1;
+    const ji_matvec_kernels_t *matvec;
+    void *a; /* its first row and column */
+    int64_t lda, rows, columns;
+    ji_value_t minus; /* 1 */
+} lu_base_t;
+
+/* Whether 1 / pivot is a normal number; then it is `inverse`. Doubles hold what floats need. */
+static bool lu_invert(jdatatype_t type, const void *pivot, ji_value_t *inverse) {
+    double re = ji_real_at(type, pivot, 0), im = 0;
+
+    if (!ji_is_complex(type)) {
+        re = 1 / re;
+    } else { /* Smith's algorithm */
+        const double x = re, y = ji_real_at(type, pivot, 1);
+        const bool flat = fabs(x) >= fabs(y);
+        const double ratio = flat ? y / x : x / y,
+                     scale = 1 / (flat ? x + y * ratio : y + x * ratio);
+        re = flat ? scale : ratio * scale;
+        im = flat ? -ratio * scale : -scale;
+    }
+
+    const double size = fmax(fabs(re), fabs(im));
+    if (ji_real_of(type) == JDATATYPE_F32) {
+        inverse->c[0] = (float)re, inverse->c[1] = (float)im;
+        return isnormal((float)size);
+    }
+    inverse->z[0] = re, inverse->z[1] = im;
+    return isnormal(size);
+}
+
+/* x /= pivot, where no reciprocal serves: each is divided by it. */
+static void lu_divide_each(jdatatype_t type, int64_t n, const void *pivot, void *x) {
+    for (int64_t i = 0; i < n; i++) {
+        float *s = (float *)x + i;
+        double *d = (double *)x + i;
+        jcomplex_f32_t *c = (jcomplex_f32_t *)x + i;
+        jcomplex_f64_t *z = (jcomplex_f64_t *)x + i;
+        switch (type) {
+        case JDATATYPE_F32: *s /= *(const float *)pivot; break;
+        case JDATATYPE_F64: *d /= *(const double *)pivot; break;
+        case JDATATYPE_F32_C: *c /= *(const jcomplex_f32_t *)pivot; break;
+        default: *z /= *(const jcomplex_f64_t *)pivot;
+        }
+    }
+}
+
+/* Column j loses what the columns before it take. */
+static void lu_lose(const lu_base_t *base, int64_t j) {
+    static const ji_matvec_triangle_t lower = {.unit = true};
+    void *column = ji_at(base->type, base->a, 0, j, base->lda);
+    ji_value_t taken[LU_BASE];
+
+    base->matvec->solve(j, &lower, base->a, base->lda, column);
+    base->matvec->scale(j, &base->minus, column, 1, false, taken);
+    base->matvec->columns(base->rows - j, j, ji_at(base->type, base->a, j, 0, base->lda), base->lda,
+                          taken, ji_at(base->type, column, j, 0, 0));
+}
+
+/* Factors the base; ipiv counts from its first row, from 1. The first pivot that is 0, from 1, or
+ * 0. */
+static int64_t lu_factor_base(const lu_base_t *base, int64_t *ipiv) {
+    const jdatatype_t type = base->type;
+    const int64_t pivots = ji_min(base->rows, base->columns);
+    int64_t info = 0;
+
+    for (int64_t j = 0; j < base->columns; j++) {
+        void *const pivot = ji_at(type, base->a, j, j, base->lda);
+        lu_lose(base, j);
+        if (j >= pivots)
+            continue;
+
+        ji_found_t found = JI_NOTHING_LARGE;
+        base->level1->iamax(base->rows - j, pivot, 1, 0, &found);
+        ipiv[j] = j + found.place + 1;
+        if (found.size == 0) {
+            if (info == 0)
+                info = j + 1;
+            continue;
+        }
+        if (found.place > 0)
+            base->level1->swap(base->columns, ji_at(type, base->a, j, 0, 1), base->lda,
+                               ji_at(type, base->a, j + found.place, 0, 1), base->lda);
+
+        ji_value_t inverse;
+        void *below = ji_at(type, pivot, 1, 0, 0);
+        if (lu_invert(type, pivot, &inverse))
+            base->level1->scal(base->rows - j - 1, &inverse, below, 1);
+        else
+            lu_divide_each(type, base->rows - j - 1, pivot, below);
+    }
+
+    return info;
+}
+
+/* ---- Halves ---- */
+
+static void *lu_at(const ji_matmat_t *call, int64_t i, int64_t j) {
+    return ji_at(call->head.type, call->a, i, j, call->lda);
+}
+
+/* B := inv(L) B with the unit lower triangle of order m at (first, first). */
+static void lu_solve(const ji_matmat_t *call, int64_t first, int64_t m, void *b, int64_t n) {
+    ji_matmat_t solve = *call;
+    solve.side = JBLAS_LEFT, solve.uplo = JBLAS_LOWER;
+    solve.transa = JBLAS_NO_TRANSPOSE, solve.diag = JBLAS_UNIT;
+    solve.m = m, solve.n = n;
+    solve.alpha = ji_constant(call->head.type, 1);
+    solve.a = lu_at(call, first, first);
+    solve.b = b, solve.ldb = call->lda;
+
+    ji_host_primitives[JI_TRSM](&solve);
+}
+
+/* A22 -= L21 A12, where A11 is of order k at (first, first), and A22 has n columns. */
+static void lu_update(const ji_matmat_t *call, int64_t first, int64_t k, int64_t n) {
+    const jdatatype_t type = call->head.type;
+    ji_matmat_t product = {.head = call->head,
+                           .transa = JBLAS_NO_TRANSPOSE,
+                           .transb = JBLAS_NO_TRANSPOSE,
+                           .m = call->m - first - k,
+                           .n = n,
+                           .k = k,
+                           .alpha = ji_constant(type, -1),
+                           .a = lu_at(call, first + k, first),
+                           .lda = call->lda,
+                           .b = lu_at(call, first, first + k),
+                           .ldb = call->lda,
+                           .beta = ji_constant(type, 1),
+                           .c = lu_at(call, first + k, first + k),
+                           .ldc = call->lda,
+                           .panels = call->panels,
+                           .panel_bytes = call->panel_bytes};
+
+    if (product.m > 0)
+        ji_host_primitives[JI_GEMM](&product);
+}
+
+/* What was found in columns [first, first + n), counted from row and column `first`. */
+static void lu_found(const ji_matmat_t *call, int64_t first, int64_t n, int64_t info) {
+    if (info != 0 && *call->info == 0)
+        *call->info = first + info;
+    for (int64_t i = first; i < first + n; i++)
+        call->ipiv[i] += first;
+}
+
+static void lu_base(const ji_matmat_t *call, int64_t first, int64_t n) {
+    const jdatatype_t type = call->head.type;
+    const lu_base_t base = {.type = type,
+                            .level1 = ji_kernels->level1[type],
+                            .matvec = ji_kernels->matvec[type],
+                            .a = lu_at(call, first, first),
+                            .lda = call->lda,
+                            .rows = call->m - first,
+                            .columns = n,
+                            .minus = ji_constant(type, -1).value};
+
+    lu_found(call, first, n, lu_factor_base(&base, call->ipiv + first));
+}
+
+/* ---- Room apart ---- */
+
+/* An odd number of cache lines: columns do not fall upon each other in a cache. */
+static int64_t lu_room_ld(jdatatype_t type, int64_t m) {
+    const int64_t line = 64 / (int64_t)ji_sizeof(type);
+    return ((m + line - 1) / line | 1) * line;
+}
+
+static size_t lu_room_bytes(jdatatype_t type, int64_t m) {
+    return (size_t)(lu_room_ld(type, m) * LU_ROOM) * ji_sizeof(type);
+}
+
+/* The room is the end of the panels, if they are large enough for both. */
+static void *lu_take_room(ji_matmat_t *call) {
+    const size_t bytes = lu_room_bytes(call->head.type, call->m);
+    if (call->panel_bytes < 2 * bytes)
+        return NULL;
+    call->panel_bytes -= bytes;
+    return (char *)call->panels + call->panel_bytes;
+}
+
+static void lu_copy(jdatatype_t type, int64_t m, int64_t n, const void *from, int64_t ld_from,
+                    void *to, int64_t ld_to) {
+    for (int64_t j = 0; j < n; j++)
+        ji_kernels->level1[type]->copy(m, ji_at(type, from, 0, j, ld_from), 1,
+                                       ji_at(type, to, 0, j, ld_to), 1);
+}
+
+static void lu_factor(const ji_matmat_t *call, void *room, int64_t first, int64_t n);
+
+/* lu_factor() of a few columns, in the room: side by side they lie well in the caches, whatever A's
+ * leading dimension. */
+static void lu_factor_apart(const ji_matmat_t *call, void *room, int64_t first, int64_t n) {
+    const jdatatype_t type = call->head.type;
+    void *const own = lu_at(call, first, first);
+    int64_t info = 0;
+
+    ji_matmat_t apart = *call;
+    apart.m = call->m - first;
+    apart.a = room, apart.lda = lu_room_ld(type, apart.m);
+    apart.ipiv = call->ipiv + first;
+    apart.info = &info;
+
+    lu_copy(type, apart.m, n, own, call->lda, room, apart.lda);
+    lu_factor(&apart, NULL, 0, n);
+    lu_copy(type, apart.m, n, room, apart.lda, own, call->lda);
+    lu_found(call, first, n, info);
+}
+
+/* Columns [first, first + n) of A, from row `first` on; rows are at least as many. */
+static void lu_factor(const ji_matmat_t *call, void *room, int64_t first, int64_t n) {
+    const jdatatype_t type = call->head.type;
+    if (n <= LU_BASE) {
+        lu_base(call, first, n);
+        return;
+    }
+    if (n <= LU_ROOM && room != NULL) {
+        lu_factor_apart(call, room, first, n);
+        return;
+    }
+
+    const int64_t left = (n / 2 + LU_BASE - 1) / LU_BASE * LU_BASE, right = n - left,
+                  middle = first + left;
+    lu_factor(call, room, first, left);
+    lu_exchange(type, lu_at(call, 0, middle), call->lda, right, call->ipiv, first, middle, false);
+    lu_solve(call, first, left, lu_at(call, first, middle), right);
+    lu_update(call, first, left, right);
+
+    lu_factor(call, room, middle, right);
+    lu_exchange(type, lu_at(call, 0, first), call->lda, left, call->ipiv, middle, middle + right,
+                false);
+}
+
+/* ---- Calls ---- */
+
+/* Small ones are shared by no threads: their blocks would go to and fro between caches. */
+static ji_matmat_t lu_call(const void *block) {
+    ji_matmat_t call = *(const ji_matmat_t *)block;
+    const jdatatype_t type = call.head.type;
+    const double work = ji_product_work(type, call.n, call.n, call.n);
+
+    if (work * (double)ji_sizeof(ji_real_of(type)) < LU_SHARED_WORK)
+        call.head.threads.count = 1;
+    return call;
+}
+
+static void lu_do_factor(ji_matmat_t *call) {
+    void *const room = lu_take_room(call);
+    const int64_t square = ji_min(call->m, call->n), rest = call->n - square;
+    *call->info = 0;
+    lu_factor(call, room, 0, square);
+    if (rest == 0)
+        return;
+
+    lu_exchange(call->head.type, lu_at(call, 0, square), call->lda, rest, call->ipiv, 0, square,
+                false);
+    lu_solve(call, 0, square, lu_at(call, 0, square), rest);
+}
+
+static void lu_do_solve(const ji_matmat_t *call) {
+    const jdatatype_t type = call->head.type;
+    const bool plain = call->trans == JBLAS_NO_TRANSPOSE;
+    ji_matmat_t solve = *call;
+    solve.side = JBLAS_LEFT;
+    solve.m = call->n, solve.n = call->nrhs;
+    solve.alpha = ji_constant(type, 1);
+
+    if (plain)
+        lu_exchange(type, ji_unconst(call->b), call->ldb, call->nrhs, call->ipiv, 0, call->n,
+                    false);
+    for (int second = 0; second < 2; second++) {
+        const bool lower = plain == (second == 0);
+        solve.uplo = lower ? JBLAS_LOWER : JBLAS_UPPER;
+        solve.diag = lower ? JBLAS_UNIT : JBLAS_NON_UNIT;
+        ji_host_primitives[JI_TRSM](&solve);
+    }
+    if (!plain)
+        lu_exchange(type, ji_unconst(call->b), call->ldb, call->nrhs, call->ipiv, 0, call->n, true);
+}
+
+void ji_host_getrf(void *matmat) {
+    ji_matmat_t call = lu_call(matmat);
+    lu_do_factor(&call);
+}
+
+void ji_host_getrs(void *matmat) {
+    const ji_matmat_t *call = matmat;
+    lu_do_solve(call);
+}
+
+void ji_host_gesv(void *matmat) {
+    ji_matmat_t factor = lu_call(matmat), solve = *(const ji_matmat_t *)matmat;
+    factor.m = factor.n;
+    lu_do_factor(&factor);
+
+    solve.trans = JBLAS_NO_TRANSPOSE;
+    if (*solve.info == 0)
+        lu_do_solve(&solve);
+}
+
+/* ---- Panels ---- */
+
+ji_panel_bytes_t ji_getrf_bytes(const jhandle_t *handle, const ji_head_t *head, int64_t m,
+                                int64_t n) {
+    const int64_t square = ji_min(m, n), half = square / 2 + LU_BASE;
+    const ji_matmat_t solve = {
+        .head = *head, .side = JBLAS_LEFT, .m = square, .n = ji_max(n - square, half)};
+
+    ji_panel_bytes_t bytes = ji_panels_for_both(
+        ji_solve_bytes(handle, &solve), ji_panel_bytes(handle, JI_GEMM, head, m, half, half));
+    if (bytes.packed > 0)
+        bytes.packed += lu_room_bytes(head->type, m);
+    return bytes;
+}
+
+ji_panel_bytes_t ji_getrs_bytes(const jhandle_t *handle, const ji_head_t *head, int64_t n,
+                                int64_t nrhs) {
+    const ji_matmat_t solve = {.head = *head, .side = JBLAS_LEFT, .m = n, .n = nrhs};
+    return ji_solve_bytes(handle, &solve);
+}

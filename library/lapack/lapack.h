@@ -1,0 +1,62 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_LAPACK_LAPACK_H
+#define JALLOC_LAPACK_LAPACK_H
+
+/* How jlapack is built: as jblas is (blas/blas.h), of which it uses the rows, the entries, the
+ * plans and the host's primitives.
+ *
+ *   rows.h rows.c   what there is to say of each routine's arguments
+ *   lapack.h        what its files have in common
+ *   host/           what a routine does on the host: one function of the block, which runs in
+ *                   stream order, so that what a step finds decides whether there is a next one and
+ *                   no caller waits for it
+ *   routines/       a file for each routine: checks, plan, call
+ *
+ * A function of host/ gets a checked block with the panels that the plan's rung has lent, uses
+ * jblas's primitives through its table (so the CBLAS's, where that computes) and kernels, and
+ * allocates nothing. Whatever the panels, the bits are the same: the order of steps follows from
+ * the shape alone. */
+
+#include "lapack/rows.h"
+
+#include "blas/algorithms/product.h"
+#include "blas/routine/entry.h"
+#include "jalloc/jlapack.h"
+
+#define JI_LAPACK_ROW_(routine, level) extern const ji_row_t ji_row_##routine;
+JI_LAPACK_ROUTINE_LIST(JI_LAPACK_ROW_)
+#undef JI_LAPACK_ROW_
+
+/* A routine that the host alone has: others refuse it by name. Before anything else. */
+#define JI_LAPACK_HOST_ALONE()                                                                     \
+    if (JI_UNLIKELY(handle->device->kind != JDEVICE_HOST))                                         \
+        return jhandle_fail(handle, JSTATUS_NOT_IMPLEMENTED, "%s is not offered on %s",            \
+                            ji_routine_name(&args->head), jdevice_name(handle->device));
+
+/* Answers the size query of a routine that wants such panels; runs it with them, in stream order.
+ * The shape of its plan is m, n. */
+jstatus_t ji_lapack_answer(jhandle_t *handle, const ji_matmat_t *args, ji_panel_bytes_t bytes);
+jstatus_t ji_lapack_run(jhandle_t *handle, ji_host_function_t function, ji_matmat_t *args,
+                        ji_panel_bytes_t bytes);
+
+/* ---- host/ ---- */
+
+/* A = P L U in place: m, n, a, lda, ipiv, info. The panels that its products and solves want. */
+void ji_host_getrf(void *matmat);
+ji_panel_bytes_t ji_getrf_bytes(const jhandle_t *handle, const ji_head_t *head, int64_t m,
+                                int64_t n);
+/* op(A) X = B with that factor: trans, n, nrhs, a, lda, ipiv, b, ldb. */
+void ji_host_getrs(void *matmat);
+ji_panel_bytes_t ji_getrs_bytes(const jhandle_t *handle, const ji_head_t *head, int64_t n,
+                                int64_t nrhs);
+/* Both; no solve where U has a zero on its diagonal. */
+void ji_host_gesv(void *matmat);
+
+/* The larger of each. */
+static inline ji_panel_bytes_t ji_panels_for_both(ji_panel_bytes_t a, ji_panel_bytes_t b) {
+    return (ji_panel_bytes_t){a.packed > b.packed ? a.packed : b.packed,
+                              a.packed_small > b.packed_small ? a.packed_small : b.packed_small};
+}
+
+#endif

@@ -1,0 +1,26 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* The checks of getrs; how it is done is in host/lu.c. */
+
+#include "lapack/lapack.h"
+
+JI_CALL getrs_call(jhandle_t *handle, void *block) {
+    ji_matmat_t *args = block;
+    JI_LAPACK_HOST_ALONE()
+    JI_CHECK_SIZES(getrs)
+
+    const bool empty = args->n == 0 || args->nrhs == 0;
+    JI_CHECK_WIDTH(getrs, !empty)
+
+    const ji_panel_bytes_t bytes = ji_getrs_bytes(handle, &args->head, args->n, args->nrhs);
+    if (ji_is_query(handle))
+        return ji_lapack_answer(handle, args, bytes);
+    if (empty)
+        return JSTATUS_SUCCESS;
+
+    JI_CHECK_OPERANDS(getrs)
+    return ji_lapack_run(handle, ji_host_getrs, args, bytes);
+}
+
+JI_ENTRIES_PLAIN(getrs, matmat)
