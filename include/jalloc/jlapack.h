@@ -40,7 +40,7 @@ extern "C" {
  * 0, the first such; the factorization is complete, a solve with it would divide by 0. Pivots are
  * the largest |Re| + |Im| of their columns, the first of equals; a NaN is larger than all.
  * Accuracy: |P^T A - L U| <= gamma_k |L||U| element by element, k = min(m, n) + 8 (complex: 4 k).
- * Workspace: as the largest solve and product inside, rungs "packed" (and 64 columns of A),
+ * Workspace: as the largest solve and product inside, rungs "packed" (and 128 columns of A),
  * "packed-small", "in place" with the same bits. Algorithm: recursive by halves of the columns
  * (Toledo 1997). */
 JALLOC_API jstatus_t jlapack_sgetrf(jhandle_t *handle, int64_t m, int64_t n, float *a, int64_t lda,

@@ -78,6 +78,10 @@ VECTOR_INLINE void NAME(copy_out)(const NAME(view_t) * to, int64_t n, int64_t co
     }
 }
 
+/* ---- LU ---- */
+
+#include "blas/kernels/lu_kernel.h"
+
 /* ---- Cholesky ---- */
 
 /* Columns [first, end), which are done, out of column c. */
@@ -244,6 +248,7 @@ static const ji_factor_kernels_t NAME(factor) = {
     .find_zero = NAME(find_zero),
     .invert = NAME(invert),
     .cholesky = NAME(cholesky),
+    .lu_column = NAME(lu_column),
 };
 
 #undef AT

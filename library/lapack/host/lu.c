@@ -23,10 +23,11 @@
 
 #include <math.h>
 
+#include "blas/kernels/factor.h"
 #include "lapack/lapack.h"
 
-#define LU_BASE 8  /* columns */
-#define LU_ROOM 64 /* that are factored apart from A, where there is room */
+#define LU_BASE 8   /* columns */
+#define LU_ROOM 128 /* that are factored apart from A, where there is room */
 
 /* From which work on, n^3 real multiplications in bytes, threads share the steps. */
 #define LU_SHARED_WORK 4.5e8
@@ -79,11 +80,15 @@ static void lu_exchange(jdatatype_t type, void *a, int64_t lda, int64_t count, c
 typedef struct lu_base {
     jdatatype_t type;
     const ji_level1_t *level1;
-    const ji_matvec_kernels_t *matvec;
-    void *a; /* its first row and column */
-    int64_t lda, rows, columns;
-    ji_value_t minus; /* 1 */
+    const ji_factor_kernels_t *factor;
+    void *a;                    /* its first row and column */
+    int64_t lda, rows, columns; /* no more columns than rows */
 } lu_base_t;
+
+static bool lu_is_zero(jdatatype_t type, const void *pivot) {
+    return ji_real_at(type, pivot, 0) == 0 &&
+           (!ji_is_complex(type) || ji_real_at(type, pivot, 1) == 0);
+}
 
 /* Whether 1 / pivot is a normal number; then it is `inverse`. Doubles hold what floats need. */
 static bool lu_invert(jdatatype_t type, const void *pivot, ji_value_t *inverse) {
@@ -125,42 +130,23 @@ static void lu_divide_each(jdatatype_t type, int64_t n, const void *pivot, void 
     }
 }
 
-/* Column j loses what the columns before it take. */
-static void lu_lose(const lu_base_t *base, int64_t j) {
-    static const ji_matvec_triangle_t lower = {.unit = true};
-    void *column = ji_at(base->type, base->a, 0, j, base->lda);
-    ji_value_t taken[LU_BASE];
-
-    base->matvec->solve(j, &lower, base->a, base->lda, column);
-    base->matvec->scale(j, &base->minus, column, 1, false, taken);
-    base->matvec->columns(base->rows - j, j, ji_at(base->type, base->a, j, 0, base->lda), base->lda,
-                          taken, ji_at(base->type, column, j, 0, 0));
-}
-
 /* Factors the base; ipiv counts from its first row, from 1. The first pivot that is 0, from 1, or
  * 0. */
 static int64_t lu_factor_base(const lu_base_t *base, int64_t *ipiv) {
     const jdatatype_t type = base->type;
-    const int64_t pivots = ji_min(base->rows, base->columns);
     int64_t info = 0;
 
     for (int64_t j = 0; j < base->columns; j++) {
+        const int64_t place = base->factor->lu_column(base->rows, j, base->a, base->lda);
         void *const pivot = ji_at(type, base->a, j, j, base->lda);
-        lu_lose(base, j);
-        if (j >= pivots)
-            continue;
-
-        ji_found_t found = JI_NOTHING_LARGE;
-        base->level1->iamax(base->rows - j, pivot, 1, 0, &found);
-        ipiv[j] = j + found.place + 1;
-        if (found.size == 0) {
-            if (info == 0)
-                info = j + 1;
+        ipiv[j] = place + 1;
+        if (place > j)
+            base->level1->swap(base->columns, ji_at(type, base->a, j, 0, 1), base->lda,
+                               ji_at(type, base->a, place, 0, 1), base->lda);
+        if (lu_is_zero(type, pivot)) {
+            info = info == 0 ? j + 1 : info;
             continue;
         }
-        if (found.place > 0)
-            base->level1->swap(base->columns, ji_at(type, base->a, j, 0, 1), base->lda,
-                               ji_at(type, base->a, j + found.place, 0, 1), base->lda);
 
         ji_value_t inverse;
         void *below = ji_at(type, pivot, 1, 0, 0);
@@ -228,12 +214,11 @@ static void lu_base(const ji_matmat_t *call, int64_t first, int64_t n) {
     const jdatatype_t type = call->head.type;
     const lu_base_t base = {.type = type,
                             .level1 = ji_kernels->level1[type],
-                            .matvec = ji_kernels->matvec[type],
+                            .factor = ji_kernels->factor[type],
                             .a = lu_at(call, first, first),
                             .lda = call->lda,
                             .rows = call->m - first,
-                            .columns = n,
-                            .minus = ji_constant(type, -1).value};
+                            .columns = n};
 
     lu_found(call, first, n, lu_factor_base(&base, call->ipiv + first));
 }

@@ -1,0 +1,126 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* A step of LU, of one element type and instruction set: factor_kernel.h includes it within its
+ * text (each_type.h). No include guard. PARTS is that one's.
+ *
+ * A column of a narrow panel loses what the columns to its left take, when its turn comes: so it is
+ * read and written once, and its largest element is found in passing. Each element is one chain of
+ * fused multiply-adds in the order of the columns, whatever the vectors. */
+
+#define LU_AT_ONCE 4 /* vectors */
+
+VECTOR_INLINE VECTOR NAME(lu_sizes)(VECTOR x) {
+    x = V(abs)(x);
+#if COMPLEX
+    x += V(swap)(x);
+#endif
+    return x;
+}
+
+/* y -= l u, of one element and one vector. */
+VECTOR_INLINE VECTOR NAME(lu_lose)(const REAL *u, VECTOR l, VECTOR y) {
+    y = V(fnma)(V(splat)(u[0]), l, y);
+#if COMPLEX
+    y = V(fnma)(V(splat)(u[1]), V(turn)(l), y);
+#endif
+    return y;
+}
+
+/* What is largest so far, and whether there was a NaN. */
+typedef struct NAME(lu_search) {
+    VECTOR largest;
+    V(truth) is_nan;
+} NAME(lu_search_t);
+
+VECTOR_INLINE void NAME(lu_look_at)(VECTOR y, NAME(lu_search_t) * search) {
+    const VECTOR sizes = NAME(lu_sizes)(y);
+    search->is_nan = V(either)(search->is_nan, V(exceeds)(sizes, V(splat)((REAL)INFINITY)));
+    search->largest = V(max)(sizes, search->largest);
+}
+
+/* The column's first `known` elements become those of U: they are solved for. */
+static void NAME(lu_solve)(int64_t known, const REAL *l, int64_t lda, REAL *y) {
+    for (int64_t p = 0; p < known; p++)
+        for (int64_t i = p + 1; i < known; i++) {
+            const REAL *const at = l + p * lda + i * PARTS;
+            REAL *const x = y + i * PARTS;
+            const REAL *const u = y + p * PARTS;
+            x[0] = V(fma_one)(-u[0], at[0], x[0]);
+#if COMPLEX
+            x[1] = V(fma_one)(-u[0], at[1], x[1]);
+            x[0] = V(fma_one)(u[1], at[1], x[0]);
+            x[1] = V(fma_one)(-u[1], at[0], x[1]);
+#endif
+        }
+}
+
+/* The rest of the column, so many reals from y on, beside l. */
+static NAME(lu_search_t) NAME(lu_update)(int64_t known, int64_t reals, const REAL *l, int64_t lda,
+                                         const REAL *u, REAL *y) {
+    NAME(lu_search_t) search = {V(splat)(0), V(exceeds)(V(splat)(0), V(splat)(0))};
+    int64_t i = 0;
+
+    for (; reals - i >= LU_AT_ONCE * LANES; i += LU_AT_ONCE * LANES) {
+        VECTOR own[LU_AT_ONCE];
+        VECTOR_UNROLL
+        for (int v = 0; v < LU_AT_ONCE; v++)
+            own[v] = V(load)(y + i + v * LANES);
+        for (int64_t p = 0; p < known; p++) {
+            VECTOR_UNROLL
+            for (int v = 0; v < LU_AT_ONCE; v++)
+                own[v] = NAME(lu_lose)(u + p * PARTS, V(load)(l + p * lda + i + v * LANES), own[v]);
+        }
+        VECTOR_UNROLL
+        for (int v = 0; v < LU_AT_ONCE; v++) {
+            V(store)(y + i + v * LANES, own[v]);
+            NAME(lu_look_at)(own[v], &search);
+        }
+    }
+
+    for (; i < reals; i += LANES) {
+        const PART part = V(first)(reals - i < LANES ? (int)(reals - i) : LANES);
+        VECTOR own = V(load_part)(y + i, part);
+        for (int64_t p = 0; p < known; p++)
+            own = NAME(lu_lose)(u + p * PARTS, V(load_part)(l + p * lda + i, part), own);
+        V(store_part)(y + i, own, part);
+        NAME(lu_look_at)(own, &search);
+    }
+
+    return search;
+}
+
+/* The first NaN; there is one. */
+static int64_t NAME(lu_place_of_nan)(const REAL *y) {
+    int64_t i = 0;
+    while (!isnan(y[i]) && !isnan(y[i + PARTS - 1]))
+        i += PARTS;
+    return i / PARTS;
+}
+
+/* The first element of that size; there is one, and what fills up the last vector is behind it. */
+static int64_t NAME(lu_place)(int64_t reals, const REAL *y, VECTOR size) {
+    int64_t i = 0;
+    for (; reals - i >= LANES; i += LANES) {
+        const V(truth) here = V(equals)(NAME(lu_sizes)(V(load)(y + i)), size);
+        if (V(any)(here))
+            return (i + V(place)(here)) / PARTS;
+    }
+
+    const VECTOR rest = V(load_part)(y + i, V(first)((int)(reals - i)));
+    return (i + V(place)(V(equals)(NAME(lu_sizes)(rest), size))) / PARTS;
+}
+
+static int64_t NAME(lu_column)(int64_t m, int64_t j, void *panel, int64_t lda) {
+    REAL *const a = panel, *const column = a + j * lda * PARTS, *const rest = column + j * PARTS;
+    const int64_t reals = (m - j) * PARTS;
+
+    NAME(lu_solve)(j, a, lda * PARTS, column);
+    const NAME(lu_search_t) search =
+        NAME(lu_update)(j, reals, a + j * PARTS, lda * PARTS, column, rest);
+    return j + (V(any)(search.is_nan)
+                    ? NAME(lu_place_of_nan)(rest)
+                    : NAME(lu_place)(reals, rest, V(splat)(V(largest)(search.largest))));
+}
+
+#undef LU_AT_ONCE
