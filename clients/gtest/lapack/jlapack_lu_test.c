@@ -344,6 +344,37 @@ EACH_TYPE(AnyWorkspaceAndThreadsGiveTheSameBits) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
+/* The n-th allocation fails, for each n: the call says so and has written nothing, or has done it
+ * all the same in less; the next one has all. */
+EACH_TYPE(EachAllocationMayFail) {
+    enum { N = 200 };
+    MATRIX(a, *param, N, N);
+    MATRIX(b, *param, N, 3);
+    int64_t *ipiv = make_pivots(N), info = -1;
+
+    for (uint64_t n = 1, failed = 1; failed != 0 && !jtest_has_failure(); n++) {
+        jhandle_t *handle = make_handle(0);
+        memcpy(a.data, a.before, a.bytes);
+        memcpy(b.data, b.before, b.bytes);
+        const uint64_t before = jtest_allocation_count();
+        jtest_fail_allocation_after(n);
+        const jstatus_t status =
+            call_gesv(handle, *param, N, 3, a.data, a.ld, ipiv, b.data, b.ld, &info);
+        failed = jtest_allocation_count() - before >= n;
+        jtest_fail_allocation_after(0);
+
+        if (jstatus_is_error(status)) {
+            JEXPECT_STATUS(status, JSTATUS_MEMORY_ERROR);
+            JEXPECT_EQ(memcmp(a.data, a.before, a.bytes), 0);
+            JEXPECT_EQ(memcmp(b.data, b.before, b.bytes), 0);
+            JEXPECT_OK(call_gesv(handle, *param, N, 3, a.data, a.ld, ipiv, b.data, b.ld, &info));
+        }
+        JEXPECT_EQ(info, 0);
+        expect_solution(&a, JBLAS_NO_TRANSPOSE, &b);
+        JEXPECT_OK(jhandle_destroy(handle));
+    }
+}
+
 /* On a created stream, in device pointer mode, nothing waits: info comes with the work. */
 JTEST(JlapackLu, InfoFollowsThePointerMode) {
     enum { N = 60 };
