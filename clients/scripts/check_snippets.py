@@ -270,7 +270,7 @@ class Runner:
         flags, own, others, wrapper = COMPILERS[language]
         ranks = "<jalloc/mpi.h>" in source.read_text(encoding="utf-8")
         found = compilers([self.cache.get(own, ""), *others])
-        links = ["-ljbuffer", "-ljblas", "-ljalloc", "-lm", "-lpthread"]
+        links = ["-ljbuffer", "-ljlapack", "-ljblas", "-ljalloc", "-lm", "-lpthread"]
         if ranks:
             found = compilers([self.cache.get(wrapper, "")])
             if not found or not (self.library / "libjalloc_mpi.so").exists():
