@@ -4,10 +4,11 @@
 /* Small products of one shape on many matrices.
  *
  * All that is to be decided (whether there is anything to multiply, the kernel, its tiles, alpha
- * and beta) is decided once. A kernel in place gets a chunk of items, as many as the first cache
- * holds, and does one tile of all of them after the other (kernels/batch_kernel.h): where an item
- * is one tile it costs little more than its multiplications. Where A is transposed, that of each
- * item of the chunk is packed before.
+ * and beta) is decided once. A kernel in place gets a chunk of items, and does one tile of all of
+ * them after the other (kernels/batch_kernel.h): where an item is one tile it costs little more
+ * than its multiplications. A chunk is more than the first cache holds: a call of a tile costs 50
+ * cycles, and the second cache gives operands again as fast as they are multiplied. Where A is
+ * transposed, that of each item of the chunk is packed before.
  *
  * This is what a thread does with its items (batch.c), if they are small. Every element is the sum
  * that it is in gemm, with its bits. */
@@ -15,7 +16,7 @@
 #include "blas/host/product.h"
 #include "blas/host/scale.h"
 
-#define BATCH_CHUNK_BYTES 16384 /* half of a first cache */
+#define BATCH_CHUNK_BYTES 65536 /* a part of a second cache */
 #define BATCH_MOST_STRIPS 128   /* of a chunk */
 #define BATCH_APART 8           /* items between two that are done one after the other */
 

@@ -27,11 +27,18 @@
 #define MOST_SUMS 12
 #define MOST_COLUMNS 4
 #endif
-#define WIDE 6                               /* vectors of the highest tile */
-#define FEW (MOST_COLUMNS / 2 / PARTS)       /* columns of it */
-#define GROUP 4                              /* columns of B that are found from one pointer */
-#define AHEAD 12                             /* columns of A */
-#define UNROLLED(sums) ((sums) < 12 ? 4 : 2) /* steps */
+#define WIDE 6                         /* vectors of the highest tile */
+#define FEW (MOST_COLUMNS / 2 / PARTS) /* columns of it */
+#define GROUP 4                        /* columns of B that are found from one pointer */
+#define AHEAD 12                       /* columns of A */
+#define UNROLLED(vectors, columns)     /* steps */                                                 \
+    ((vectors) * (columns) < 12 || IS_HIGH(vectors, columns) ? 4 : 2)
+
+/* Tiles of four vectors; of complex elements 16 registers are too few. */
+#define HAS_FOURS (VECTOR_REGISTERS == 32 || (VECTOR_BYTES == 32 && !COMPLEX))
+/* Whether registers do not suffice for sums, a column of A and an element of B. */
+#define IS_HIGH(vectors, columns)                                                                  \
+    (!COMPLEX && (vectors) * (columns) + (vectors) + 1 > VECTOR_REGISTERS)
 
 /* A tile: where it begins in each item, and what all items have in common; distances in bytes. */
 typedef struct NAME(tile) {
@@ -58,14 +65,23 @@ typedef struct NAME(walk) {
     VECTOR sign; /* of imaginary parts of B */
 } NAME(walk_t);
 
+VECTOR_INLINE VECTOR NAME(of_a)(const NAME(walk_t) * walk, int vectors, int v, bool is_part) {
+    const int64_t from = v == 0 ? 0 : v == vectors - 1 ? walk->last : v * VECTOR_BYTES;
+    const REAL *const at = (const REAL *)(walk->a + from);
+    return is_part ? V(load_part)(at, walk->part) : V(load)(at);
+}
+
+VECTOR_INLINE VECTOR NAME(of_b)(const NAME(walk_t) * walk, int j, int part, int step) {
+    const char *const from = walk->b[j / GROUP] + step * walk->b_step + walk->b_next[j % GROUP];
+    return V(splat)(((const REAL *)from)[part]);
+}
+
 /* One product for each sum. */
 VECTOR_INLINE void NAME(multiply)(const NAME(walk_t) * walk, int vectors, int columns, int part,
                                   int step, const VECTOR *column, VECTOR *acc) {
     VECTOR_UNROLL
     for (int j = 0; j < columns; j++) {
-        const REAL *const b =
-            (const REAL *)(walk->b[j / GROUP] + step * walk->b_step + walk->b_next[j % GROUP]);
-        const VECTOR factor = V(splat)(b[part]);
+        const VECTOR factor = NAME(of_b)(walk, j, part, step);
         VECTOR_UNROLL
         for (int v = 0; v < vectors; v++)
             acc[j * vectors + v] = V(fma)(column[v], factor, acc[j * vectors + v]);
@@ -76,6 +92,49 @@ VECTOR_INLINE void NAME(multiply)(const NAME(walk_t) * walk, int vectors, int co
         VECTOR_NEEDED(column[v]);
 }
 
+/* The same where the column's vectors and the sums are more than there are registers: those of B
+ * stay, and vectors of A pass by. */
+VECTOR_INLINE void NAME(multiply_high)(const NAME(walk_t) * walk, int vectors, int columns,
+                                       int step, VECTOR *acc) {
+    VECTOR factor[MOST_COLUMNS];
+    VECTOR_UNROLL
+    for (int j = 0; j < columns; j++)
+        factor[j] = NAME(of_b)(walk, j, 0, step);
+
+    VECTOR_UNROLL
+    for (int v = 0; v < vectors; v++) {
+        const VECTOR column = NAME(of_a)(walk, vectors, v, false);
+        VECTOR_UNROLL
+        for (int j = 0; j < columns; j++)
+            V(gain)(&acc[j * vectors + v], column, factor[j]);
+    }
+}
+
+VECTOR_INLINE void NAME(advance_step)(NAME(walk_t) * walk, int vectors, int columns, bool is_part,
+                                      int step, VECTOR *acc) {
+    if (IS_HIGH(vectors, columns)) {
+        NAME(multiply_high)(walk, vectors, columns, step, acc);
+        walk->a += walk->a_step;
+        VECTOR_PLAIN(walk->a);
+        return;
+    }
+
+    VECTOR column[WIDE];
+    VECTOR_UNROLL
+    for (int v = 0; v < vectors; v++)
+        column[v] = NAME(of_a)(walk, vectors, v, is_part);
+    walk->a += walk->a_step;
+    VECTOR_PLAIN(walk->a);
+
+    NAME(multiply)(walk, vectors, columns, 0, step, column, acc);
+#if COMPLEX
+    VECTOR_UNROLL
+    for (int v = 0; v < vectors; v++)
+        column[v] = walk->sign * V(turn)(column[v]);
+    NAME(multiply)(walk, vectors, columns, 1, step, column, acc);
+#endif
+}
+
 /* `steps` of them. */
 VECTOR_INLINE void NAME(advance)(NAME(walk_t) * walk, int vectors, int columns, bool is_part,
                                  int steps, VECTOR *acc) {
@@ -84,26 +143,9 @@ VECTOR_INLINE void NAME(advance)(NAME(walk_t) * walk, int vectors, int columns, 
         VECTOR_UNROLL
         for (int j = 1; j < GROUP && j < columns; j++)
             VECTOR_PLAIN(walk->b_next[j]); /* else GCC adds each step's distance before the loop */
-        VECTOR column[WIDE];
-        VECTOR_UNROLL
-        for (int v = 0; v < vectors; v++)
-            column[v] =
-                is_part
-                    ? V(load_part)((const REAL *)walk->a, walk->part)
-                    : V(load)((const REAL *)(walk->a + (v == 0             ? 0
-                                                        : v == vectors - 1 ? walk->last
-                                                                           : v * VECTOR_BYTES)));
-        walk->a += walk->a_step;
-        VECTOR_PLAIN(walk->a);
+        NAME(advance_step)(walk, vectors, columns, is_part, step, acc);
 
-        NAME(multiply)(walk, vectors, columns, 0, step, column, acc);
-#if COMPLEX
-        VECTOR_UNROLL
-        for (int v = 0; v < vectors; v++)
-            column[v] = walk->sign * V(turn)(column[v]);
-        NAME(multiply)(walk, vectors, columns, 1, step, column, acc);
-#endif
-        if (vectors * columns >= 8) {
+        if (vectors * columns >= 8 && !IS_HIGH(vectors, columns)) {
             VECTOR_UNROLL
             for (int s = 0; s < vectors * columns; s++)
                 VECTOR_HOLD(acc[s]);
@@ -122,7 +164,7 @@ VECTOR_INLINE void NAME(advance)(NAME(walk_t) * walk, int vectors, int columns, 
  * processor. */
 VECTOR_INLINE void NAME(advance_all)(NAME(walk_t) * walk, int vectors, int columns, bool is_part,
                                      uint64_t depth, VECTOR *acc) {
-    const unsigned unrolled = UNROLLED(vectors * columns);
+    const unsigned unrolled = UNROLLED(vectors, columns);
     const bool is_far = walk->a_step >= 4096;
     if (unrolled > 1 && !is_far && walk->b_step == ELEMENT) {
         NAME(walk_t) plain = *walk;
@@ -208,7 +250,7 @@ VECTOR_INLINE void NAME(store_sums)(const NAME(tile_t) * tile, int vectors, int 
 VECTOR_INLINE int NAME(vectors_of)(int64_t left, bool few) {
     if (few && left >= WIDE && left != WIDE + 1)
         return WIDE;
-    if (VECTOR_REGISTERS == 32)
+    if (HAS_FOURS)
         return left < 3 ? (int)left : left >= 4 * (left % 3) && left % 3 > 0 ? 4 : 3;
     return left == 4 ? 2 : left < 3 ? (int)left : 3;
 }
@@ -217,6 +259,8 @@ VECTOR_INLINE int NAME(vectors_of)(int64_t left, bool few) {
 VECTOR_INLINE int NAME(columns_of)(int64_t left, int vectors) {
     if (VECTOR_REGISTERS == 16 && vectors == 2)
         return left > 6 ? 4 : (int)left;
+    if (VECTOR_REGISTERS == 16 && vectors == 4 && left == 4)
+        return 2;
     const int most = vectors <= 1 ? 2 * MOST_COLUMNS : vectors == 4 ? MOST_SUMS / 4 : MOST_COLUMNS;
     if (left >= most)
         return most;
@@ -293,7 +337,7 @@ VECTOR_INLINE void NAME(all)(const NAME(tile_t) * from, int vectors, int columns
         }
         for (int64_t block = tile.blocks;;) {
             NAME(one)(&tile, vectors, columns, is_part, b_next, a, b, c);
-            if (columns != NAME(columns_of)(INT64_MAX, vectors) || --block == 0)
+            if (NAME(columns_of)(2 * columns, vectors) != columns || --block == 0)
                 break;
             b += tile.b_block, c += tile.c_block;
         }
@@ -322,7 +366,13 @@ VECTOR_INLINE void NAME(all)(const NAME(tile_t) * from, int vectors, int columns
 #else
 #define TILES(X)                                                                                   \
     EIGHT_TILES(X, 0)                                                                              \
-    EIGHT_TILES(X, 1) FOUR_TILES(X, 2) X(2, 5) X(2, 6) FOUR_TILES(X, 3) X(6, 1) X(6, 2)
+    EIGHT_TILES(X, 1)                                                                              \
+    FOUR_TILES(X, 2) X(2, 5) X(2, 6) FOUR_TILES(X, 3) TILES_OF_FOUR(X) X(6, 1) X(6, 2)
+#if HAS_FOURS
+#define TILES_OF_FOUR(X) X(4, 1) X(4, 2) X(4, 3)
+#else
+#define TILES_OF_FOUR(X)
+#endif
 #endif
 
 TILES(TILE)
@@ -489,6 +539,9 @@ static const ji_batch_kernels_t NAME(batch) = {
 #undef GROUP
 #undef AHEAD
 #undef UNROLLED
+#undef HAS_FOURS
+#undef IS_HIGH
+#undef TILES_OF_FOUR
 #undef IS_LEAST
 #undef TILE_NAME
 #undef TILE

@@ -19,6 +19,8 @@
  *   t_splat(x)                   x everywhere
  *   t_fma(a, b, c)               a b + c, rounded once where the processor can
  *   t_fnma(a, b, c)              c - a b, likewise
+ *   t_gain(sum, a, b)            *sum = t_fma(a, b, *sum), in the sum's own register: GCC moves
+ *                                sums about where registers are scarce, by way of memory too
  *   t_fma_one(a, b, c)           a b + c of single reals, as t_fma() does it
  *   t_abs(v) t_max(a, b)         magnitudes; the larger ones (of a NaN and a number: b)
  *   t_swap(v)                    neighbours exchanged: 1 0 3 2 ...
@@ -418,6 +420,13 @@ VECTOR_INLINE s_vector s_fma(s_vector a, s_vector b, s_vector c) {
 VECTOR_INLINE d_vector d_fma(d_vector a, d_vector b, d_vector c) {
     return _mm256_fmadd_pd(a, b, c);
 }
+#define VECTOR_GAINS
+VECTOR_INLINE void s_gain(s_vector *sum, s_vector a, s_vector b) {
+    __asm__("vfmadd231ps %2, %1, %0" : "+x"(*sum) : "x"(a), "x"(b));
+}
+VECTOR_INLINE void d_gain(d_vector *sum, d_vector a, d_vector b) {
+    __asm__("vfmadd231pd %2, %1, %0" : "+x"(*sum) : "x"(a), "x"(b));
+}
 VECTOR_INLINE s_vector s_fnma(s_vector a, s_vector b, s_vector c) {
     return _mm256_fnmadd_ps(a, b, c);
 }
@@ -780,6 +789,11 @@ VECTOR_INLINE double d_largest(d_vector v) {
     return _mm_cvtsd_f64(_mm_max_sd(pair, _mm_unpackhi_pd(pair, pair)));
 }
 
+#endif
+
+#ifndef VECTOR_GAINS
+VECTOR_INLINE void s_gain(s_vector *sum, s_vector a, s_vector b) { *sum = s_fma(a, b, *sum); }
+VECTOR_INLINE void d_gain(d_vector *sum, d_vector a, d_vector b) { *sum = d_fma(a, b, *sum); }
 #endif
 
 /* ---- Transposition ---- */
