@@ -8,9 +8,9 @@
  *
  * A routine has the name of LAPACK behind "jlapack_", a handle first, and the arguments of LAPACK
  * in their order without work and lwork, which are the handle's workspace; its size query gives the
- * bytes. Sizes, pivots and info are int64_t; TRANS and its like are jblas's enumerators. Scalars
- * and results, streams and threads, the order of checks, size queries and overlap are as jblas.h
- * says.
+ * bytes. Where LAPACK's info tells but of wrong arguments there is none. Sizes, pivots and info are
+ * int64_t; TRANS and its like are jblas's enumerators. Scalars and results, streams and threads,
+ * the order of checks, size queries and overlap are as jblas.h says.
  *
  * - **info** is a result, which follows the pointer mode: 0, or i > 0 (1-based) as said; the status
  *   is success then, too. A wrong argument is a status, not a negative info.
@@ -84,6 +84,60 @@ JALLOC_API jstatus_t jlapack_cgesv(jhandle_t *handle, int64_t n, int64_t nrhs, j
 JALLOC_API jstatus_t jlapack_zgesv(jhandle_t *handle, int64_t n, int64_t nrhs, jcomplex_f64_t *a,
                                    int64_t lda, int64_t *ipiv, jcomplex_f64_t *b, int64_t ldb,
                                    int64_t *info);
+
+/** @} */
+
+/** @name QR
+ * @{ */
+
+/** QR factorization, A = Q R in place: on and above the diagonal R, below it what Q is made of.
+ * A: m x n, lda >= max(1, m). tau: min(m, n) elements. Q = H(1) H(2) ... H(k), k = min(m, n), and
+ * H(i) = I - tau v v^H with tau[i - 1] and a v of i - 1 zeros, a 1, and A(i + 1 ... m, i). Where
+ * A(i, i) is real and 0 all below it, tau is 0; elsewhere R(i, i), which is real, has the sign that
+ * Re A(i, i) had not when its turn came, as LAPACK has it. Accuracy: |A - Q R| <= c u |A| by the
+ * norms of columns, and |Q^H Q - I| <= c u, where c grows as m k at most, and is a few in practice.
+ * Workspace: as the largest product inside, rungs "packed" (with room for 32 columns of A and 64
+ * rows of n elements), "packed-small", "in place" with the same bits. Algorithm: blocks of 32
+ * reflectors, factored by halves (Elmroth and Gustavson 2000). */
+JALLOC_API jstatus_t jlapack_sgeqrf(jhandle_t *handle, int64_t m, int64_t n, float *a, int64_t lda,
+                                    float *tau);
+JALLOC_API jstatus_t jlapack_dgeqrf(jhandle_t *handle, int64_t m, int64_t n, double *a, int64_t lda,
+                                    double *tau);
+JALLOC_API jstatus_t jlapack_cgeqrf(jhandle_t *handle, int64_t m, int64_t n, jcomplex_f32_t *a,
+                                    int64_t lda, jcomplex_f32_t *tau);
+JALLOC_API jstatus_t jlapack_zgeqrf(jhandle_t *handle, int64_t m, int64_t n, jcomplex_f64_t *a,
+                                    int64_t lda, jcomplex_f64_t *tau);
+
+/** The first n columns of Q = H(1) H(2) ... H(k) over the reflectors that jlapack_dgeqrf left in
+ * the first k columns of A. A: m x n, m >= n >= k, lda >= max(1, m). tau: k elements. Workspace: as
+ * jlapack_dgeqrf, without the columns of A. */
+JALLOC_API jstatus_t jlapack_sorgqr(jhandle_t *handle, int64_t m, int64_t n, int64_t k, float *a,
+                                    int64_t lda, const float *tau);
+JALLOC_API jstatus_t jlapack_dorgqr(jhandle_t *handle, int64_t m, int64_t n, int64_t k, double *a,
+                                    int64_t lda, const double *tau);
+JALLOC_API jstatus_t jlapack_cungqr(jhandle_t *handle, int64_t m, int64_t n, int64_t k,
+                                    jcomplex_f32_t *a, int64_t lda, const jcomplex_f32_t *tau);
+JALLOC_API jstatus_t jlapack_zungqr(jhandle_t *handle, int64_t m, int64_t n, int64_t k,
+                                    jcomplex_f64_t *a, int64_t lda, const jcomplex_f64_t *tau);
+
+/** C = op(Q) C (left) or C op(Q) (right) with the Q of the k reflectors that jlapack_dgeqrf left in
+ * A and tau; trans: complex types have no JBLAS_TRANSPOSE. C: m x n, ldc >= max(1, m). A: k columns
+ * of r elements, r = m (left) or n (right), k <= r, lda >= max(1, r); it is not written, not even
+ * for a time. Workspace: as jlapack_dorgqr. */
+JALLOC_API jstatus_t jlapack_sormqr(jhandle_t *handle, jblas_side_t side, jblas_operation_t trans,
+                                    int64_t m, int64_t n, int64_t k, const float *a, int64_t lda,
+                                    const float *tau, float *c, int64_t ldc);
+JALLOC_API jstatus_t jlapack_dormqr(jhandle_t *handle, jblas_side_t side, jblas_operation_t trans,
+                                    int64_t m, int64_t n, int64_t k, const double *a, int64_t lda,
+                                    const double *tau, double *c, int64_t ldc);
+JALLOC_API jstatus_t jlapack_cunmqr(jhandle_t *handle, jblas_side_t side, jblas_operation_t trans,
+                                    int64_t m, int64_t n, int64_t k, const jcomplex_f32_t *a,
+                                    int64_t lda, const jcomplex_f32_t *tau, jcomplex_f32_t *c,
+                                    int64_t ldc);
+JALLOC_API jstatus_t jlapack_zunmqr(jhandle_t *handle, jblas_side_t side, jblas_operation_t trans,
+                                    int64_t m, int64_t n, int64_t k, const jcomplex_f64_t *a,
+                                    int64_t lda, const jcomplex_f64_t *tau, jcomplex_f64_t *c,
+                                    int64_t ldc);
 
 /** @} */
 

@@ -53,6 +53,16 @@ ji_panel_bytes_t ji_getrs_bytes(const jhandle_t *handle, const ji_head_t *head, 
 /* Both; no solve where U has a zero on its diagonal. */
 void ji_host_gesv(void *matmat);
 
+/* A = Q R in place: m, n, a, lda, tau. */
+void ji_host_geqrf(void *matmat);
+ji_panel_bytes_t ji_geqrf_bytes(const jhandle_t *handle, const ji_matmat_t *args);
+/* The first n columns of Q, of k reflectors, over them: m, n, k, a, lda, tau. */
+void ji_host_orgqr(void *matmat);
+ji_panel_bytes_t ji_orgqr_bytes(const jhandle_t *handle, const ji_matmat_t *args);
+/* C = op(Q) C, or C op(Q): side, trans, m, n, k, a, lda, tau, c, ldc. */
+void ji_host_ormqr(void *matmat);
+ji_panel_bytes_t ji_ormqr_bytes(const jhandle_t *handle, const ji_matmat_t *args);
+
 /* The larger of each. */
 static inline ji_panel_bytes_t ji_panels_for_both(ji_panel_bytes_t a, ji_panel_bytes_t b) {
     return (ji_panel_bytes_t){a.packed > b.packed ? a.packed : b.packed,

@@ -4,7 +4,9 @@
 #define JALLOC_LAPACK_ROWS_H
 
 /* The rows of jlapack; blas/routine/rows.h says how to read them. Structures of matrices are also
- * REGULAR, square and not singular, and PIVOTED, the same as LU leaves it. */
+ * REGULAR, square and not singular, PIVOTED, the same as LU leaves it, and REFLECTORS, below the
+ * diagonal, as QR leaves them. A shape SIDED_BY(k) has k columns, and the rows that fit beside an
+ * m x n matrix. */
 
 #include "blas/routine/rows.h"
 #include "jalloc/jlapack.h"
@@ -14,11 +16,18 @@
 #define JI_LAPACK_ROUTINE_LIST(X)                                                                  \
     X(getrf, 3)                                                                                    \
     X(getrs, 3)                                                                                    \
-    X(gesv, 3)
+    X(gesv, 3)                                                                                     \
+    X(geqrf, 3)                                                                                    \
+    X(orgqr, 3)                                                                                    \
+    X(ormqr, 3)
 
-/* How many indices; min(m, n), or n. */
+/* How many indices or factors: min(m, n), n or k. */
 #define JI_COUNT_SMALLER(m, n) ji_min(args->m, args->n)
 #define JI_COUNT_ORDER(n) args->n
+#define JI_COUNT_REFLECTORS(k) args->k
+
+#define JI_ROWS_SIDED_BY(k) JI_ROWS_SIDED(m, n)
+#define JI_COLUMNS_SIDED_BY(k) args->k
 
 /* clang-format off */
 
@@ -47,6 +56,34 @@
     X(t, INDICES, ipiv, WRITTEN, ORDER(n)) \
     X(t, MATRIX, b, ldb, WRITTEN, GENERAL, PLAIN(n, nrhs), ALWAYS) \
     X(t, RESULT, info, INDEX)
+
+#define JI_FUNCTIONS_geqrf(X, context) JI_SDCZ(X, context, geqrf)
+#define JI_ARGUMENTS_geqrf(X, t) \
+    X(t, SIZE, m) \
+    X(t, SIZE, n) \
+    X(t, MATRIX, a, lda, WRITTEN, GENERAL, PLAIN(m, n), ALWAYS) \
+    X(t, FACTORS, tau, WRITTEN, SMALLER(m, n))
+
+#define JI_FUNCTIONS_orgqr(X, context) \
+    JI_SD(X, context, orgqr) X(context, orgqr, c, cungqr) X(context, orgqr, z, zungqr)
+#define JI_ARGUMENTS_orgqr(X, t) \
+    X(t, SIZE, m) \
+    X(t, SIZE, n) \
+    X(t, SIZE, k) \
+    X(t, MATRIX, a, lda, WRITTEN, REFLECTORS, PLAIN(m, n), ALWAYS) \
+    X(t, FACTORS, tau, READ, REFLECTORS(k))
+
+#define JI_FUNCTIONS_ormqr(X, context) \
+    JI_SD(X, context, ormqr) X(context, ormqr, c, cunmqr) X(context, ormqr, z, zunmqr)
+#define JI_ARGUMENTS_ormqr(X, t) \
+    X(t, ENUM, side, SIDE) \
+    X(t, ENUM, trans, HERMITIAN_OPERATION) \
+    X(t, SIZE, m) \
+    X(t, SIZE, n) \
+    X(t, SIZE, k) \
+    X(t, MATRIX, a, lda, READ, REFLECTORS, SIDED_BY(k), ALWAYS) \
+    X(t, FACTORS, tau, READ, REFLECTORS(k)) \
+    X(t, MATRIX, c, ldc, WRITTEN, GENERAL, PLAIN(m, n), ALWAYS)
 
 /* clang-format on */
 

@@ -102,11 +102,23 @@ static const choice_t modes[] = {{"default", JHANDLE_MODE_DEFAULT},
                                  {"manual", JHANDLE_MODE_MANUAL},
                                  {"user_owned", JHANDLE_MODE_USER_OWNED},
                                  {NULL, 0}};
-static const choice_t null_pointers[] = {
-    {"A", NULL_A},         {"AP", NULL_A},         {"bp", NULL_B_OR_X},   {"B", NULL_B_OR_X},
-    {"x", NULL_B_OR_X},    {"C", NULL_C_OR_Y},     {"y", NULL_C_OR_Y},    {"result", NULL_RESULT},
-    {"info", NULL_RESULT}, {"d1", NULL_A},         {"d2", NULL_B_OR_X},   {"x1", NULL_C_OR_Y},
-    {"s", NULL_RESULT},    {"param", NULL_RESULT}, {"ipiv", NULL_C_OR_Y}, {NULL, 0}};
+static const choice_t null_pointers[] = {{"A", NULL_A},
+                                         {"AP", NULL_A},
+                                         {"bp", NULL_B_OR_X},
+                                         {"B", NULL_B_OR_X},
+                                         {"x", NULL_B_OR_X},
+                                         {"C", NULL_C_OR_Y},
+                                         {"y", NULL_C_OR_Y},
+                                         {"result", NULL_RESULT},
+                                         {"info", NULL_RESULT},
+                                         {"d1", NULL_A},
+                                         {"d2", NULL_B_OR_X},
+                                         {"x1", NULL_C_OR_Y},
+                                         {"s", NULL_RESULT},
+                                         {"param", NULL_RESULT},
+                                         {"ipiv", NULL_C_OR_Y},
+                                         {"tau", NULL_B_OR_X},
+                                         {NULL, 0}};
 static const choice_t pointer_modes[] = {
     {"host", JPOINTER_MODE_HOST}, {"device", JPOINTER_MODE_DEVICE}, {NULL, 0}};
 

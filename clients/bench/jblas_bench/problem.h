@@ -265,6 +265,9 @@ void naive_potrs(problem_t *problem, value_t **want);
 void naive_getrf(problem_t *problem, value_t **want);
 void naive_getrs(problem_t *problem, value_t **want);
 void naive_gesv(problem_t *problem, value_t **want);
+void naive_geqrf(problem_t *problem, value_t **want);
+void naive_orgqr(problem_t *problem, value_t **want);
+void naive_ormqr(problem_t *problem, value_t **want);
 
 /* Makes the call once, in slot 0, and compares. Gives the error, relative by norm; *bound is what
  * it may be. */

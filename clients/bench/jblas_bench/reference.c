@@ -586,6 +586,96 @@ void naive_gesv(problem_t *p, value_t **want) {
     free(lu);
 }
 
+/* Reflector l of the problem, m elements of v, and its tau. */
+static value_t reflector_of(const problem_t *p, int64_t l, int64_t m, value_t *v) {
+    const view_t A = view_of(p, 0, GENERAL, JBLAS_NO_TRANSPOSE);
+    for (int64_t i = 0; i < m; i++)
+        v[i] = i < l ? 0 : i == l ? 1 : view_at(&A, i, l);
+    return value_load(p->type, view_data(&p->operand[1]), operand_index(&p->operand[1], l, 0, 0));
+}
+
+/* C = (I - tau v v^H) C, of columns [first, n); column-major, element (i, j) at i step + j next. */
+static void reflect(int64_t m, int64_t first, int64_t n, const value_t *v, value_t tau, value_t *c,
+                    int64_t step, int64_t next) {
+    for (int64_t j = first; j < n; j++) {
+        value_t sum = 0;
+        for (int64_t i = 0; i < m; i++)
+            sum += conjl(v[i]) * c[i * step + j * next];
+        for (int64_t i = 0; i < m; i++)
+            c[i * step + j * next] -= tau * sum * v[i];
+    }
+}
+
+static void put_dense(problem_t *p, value_t **want, int which, const value_t *dense) {
+    const operand_t *x = &p->operand[which];
+    for (int64_t j = 0; j < x->columns; j++)
+        for (int64_t i = 0; i < x->rows; i++)
+            want[which][operand_index(x, i, j, 0)] = dense[i + j * x->rows];
+}
+
+void naive_geqrf(problem_t *p, value_t **want) {
+    const int64_t m = p->operand[0].rows, n = p->operand[0].columns;
+    view_t A = view_of(p, 0, GENERAL, JBLAS_NO_TRANSPOSE);
+    value_t *qr = view_dense(&A, m, n), *v = allocate(m);
+    for (int64_t l = 0; l < m && l < n; l++) {
+        value_t *column = qr + l * m, tau = 0;
+        long double rest = 0;
+        for (int64_t i = l + 1; i < m; i++)
+            rest += creall(column[i] * conjl(column[i]));
+        if (rest > 0 || cimagl(column[l]) != 0) {
+            const value_t alpha = column[l];
+            const long double norm = sqrtl(rest + creall(alpha * conjl(alpha))),
+                              beta = creall(alpha) < 0 ? norm : -norm;
+            tau = (beta - alpha) / beta;
+            for (int64_t i = 0; i < m; i++)
+                v[i] = i < l ? 0 : i == l ? 1 : column[i] / (alpha - beta);
+            reflect(m, l + 1, n, v, conjl(tau), qr, 1, m);
+            memcpy(column + l + 1, v + l + 1, (size_t)(m - l - 1) * sizeof *v);
+            column[l] = beta;
+        }
+        want[1][operand_index(&p->operand[1], l, 0, 0)] = tau;
+    }
+    put_dense(p, want, 0, qr);
+    free(qr);
+    free(v);
+}
+
+void naive_orgqr(problem_t *p, value_t **want) {
+    const int64_t m = p->operand[0].rows, n = p->operand[0].columns;
+    value_t *q = allocate(m * n), *v = allocate(m);
+    for (int64_t j = 0; j < n; j++)
+        q[j + j * m] = 1;
+    for (int64_t l = p->options->k - 1; l >= 0; l--) {
+        const value_t tau = reflector_of(p, l, m, v);
+        reflect(m, 0, n, v, tau, q, 1, m);
+    }
+    put_dense(p, want, 0, q);
+    free(q);
+    free(v);
+}
+
+/* C H is (H^H C^H)^H, and all of it is conjugated before and afterwards. */
+void naive_ormqr(problem_t *p, value_t **want) {
+    const options_t *o = p->options;
+    const int64_t m = o->m, n = o->n, k = o->k, rows = p->operand[0].rows;
+    const bool left = o->side == JBLAS_LEFT,
+               plain = !ji_is_transposed((jblas_operation_t)o->transa);
+    view_t C = view_of(p, 2, GENERAL, JBLAS_NO_TRANSPOSE);
+    value_t *c = view_dense(&C, m, n), *v = allocate(rows);
+    for (int64_t e = 0; !left && e < m * n; e++)
+        c[e] = conjl(c[e]);
+    for (int64_t b = 0; b < k; b++) {
+        const value_t tau = reflector_of(p, left == plain ? k - 1 - b : b, rows, v);
+        reflect(rows, 0, left ? n : m, v, left == plain ? tau : conjl(tau), c, left ? 1 : m,
+                left ? m : 1);
+    }
+    for (int64_t e = 0; !left && e < m * n; e++)
+        c[e] = conjl(c[e]);
+    put_dense(p, want, 2, c);
+    free(c);
+    free(v);
+}
+
 /* ---- Comparison ---- */
 
 /* Sums of squares. What should have stayed as it was counts in the error, but not in the norm that

@@ -90,6 +90,7 @@ static void batch_results(problem_t *p, size_t bytes) { p->result_bytes = bytes;
 #define SLOT_a 0
 #define SLOT_ap 0
 #define SLOT_b 1
+#define SLOT_tau 1
 #define SLOT_bp 1
 #define SLOT_c 2
 #define SLOT_d1 0
@@ -104,6 +105,7 @@ static void batch_results(problem_t *p, size_t bytes) { p->result_bytes = bytes;
 #define FILL_DEFINITE FILL_POSITIVE
 #define FILL_REGULAR FILL_POSITIVE
 #define FILL_PIVOTED FILL_POSITIVE
+#define FILL_REFLECTORS FILL_GENERAL
 #define IS_READ false
 #define IS_WRITTEN true
 
@@ -130,6 +132,7 @@ static void batch_results(problem_t *p, size_t bytes) { p->result_bytes = bytes;
 #define AS_PLAIN(rows, columns)
 #define AS_OPERATED(trans, m, n)
 #define AS_SIDED(m, n)
+#define AS_SIDED_BY(k)
 #define AS_BAND(m, n, kl, ku) band(made, args->m, args->kl, args->ku)
 #define AS_TRIANGLE_BAND(n, k)                                                                     \
     band(made, args->n, args->uplo == JBLAS_UPPER ? 0 : args->k,                                   \
@@ -137,6 +140,8 @@ static void batch_results(problem_t *p, size_t bytes) { p->result_bytes = bytes;
 #define SETUP_LEADING(ld, name, shape)                                                             \
     later(&p->operand[SLOT_##name], args->ld, JI_ROWS_##shape, JI_COLUMNS_##shape);
 #define SETUP_INDICES(name, access, count) p->pivot_count = max_of(JI_COUNT_##count, 0);
+#define SETUP_FACTORS(name, access, count)                                                         \
+    vector(p, SLOT_##name, max_of(JI_COUNT_##count, 0), 1, IS_##access);
 #define SETUP_TYPED_VECTOR(name, type, inc, ...) SETUP_VECTOR(name, inc, __VA_ARGS__)
 #define SETUP_TYPED_MATRIX(name, type, ld, ...) SETUP_MATRIX(name, ld, __VA_ARGS__)
 
@@ -182,6 +187,7 @@ static int64_t order_of_a(const options_t *args) { return JI_ROWS_SIDED(m, n); }
 /* The longest sum behind an element of the result. */
 static int64_t terms_none(const options_t *args) { return 0 * args->n; }
 static int64_t terms_n(const options_t *args) { return args->n; }
+static int64_t terms_m(const options_t *args) { return args->m; }
 static int64_t terms_k(const options_t *args) { return args->k; }
 static int64_t terms_order(const options_t *args) { return order_of_a(args); }
 static int64_t terms_taken(const options_t *args) { return JI_COUNT_TAKEN(trans, m, n); }
@@ -217,6 +223,14 @@ static double flops_solves(const options_t *o) { return flops_2nn(o) * (double)o
 static double flops_getrf(const options_t *o) {
     const double m = (double)o->m, n = (double)o->n, least = m < n ? m : n;
     return least * least * ((m > n ? m : n) - least / 3);
+}
+static double flops_geqrf(const options_t *o) { return 2 * flops_getrf(o); }
+static double flops_orgqr(const options_t *o) {
+    const double m = (double)o->m, n = (double)o->n, k = (double)o->k;
+    return 4 * m * n * k - 2 * (m + n) * k * k + 4 * k * k * k / 3;
+}
+static double flops_ormqr(const options_t *o) {
+    return 2 * flops_mn(o) * (double)o->k * (2 - (double)o->k / (double)order_of_a(o));
 }
 static double flops_gesv(const options_t *o) { return 2 * flops_cube(o) + flops_solves(o); }
 
@@ -270,6 +284,7 @@ static double flops_gesv(const options_t *o) { return 2 * flops_cube(o) + flops_
 #define SCALAR_y1 SCALAR_alpha
 #define POINTER_x p->b
 #define POINTER_y p->c
+#define POINTER_tau p->b
 #define POINTER_ipiv (O->null_pointers & NULL_C_OR_Y ? NULL : p->pivots)
 #define POINTERS_a (void *)p->pa
 #define POINTERS_ap (void *)p->pa
@@ -291,6 +306,7 @@ static double flops_gesv(const options_t *o) { return 2 * flops_cube(o) + flops_
 #define PASS_PACKED(form, name, ...) , OPERAND_##form(name)
 #define PASS_LEADING(form, leading, name, shape) , p->operand[SLOT_##name].later.ld
 #define PASS_INDICES(form, name, ...) , POINTER_##name
+#define PASS_FACTORS(form, name, ...) , POINTER_##name
 #define PASS_STRIDE(form, name) , p->operand[SLOT_##name].stride
 #define PASS_COUNT(form, name) , O->name
 #define OPERAND_PLAIN(name) POINTER_##name
@@ -593,6 +609,7 @@ DIRECT(trsm_ex) { direct_converted(p, direct_trsm); }
 #define LETTER_PACKED(name, ...)
 #define LETTER_LEADING(name, ...)
 #define LETTER_INDICES(name, ...)
+#define LETTER_FACTORS(name, ...)
 #define LETTER_TYPED_VECTOR(name, ...)
 #define LETTER_TYPED_MATRIX(name, ...)
 #define LETTER_cs_type "t"
@@ -624,6 +641,7 @@ DIRECT(trsm_ex) { direct_converted(p, direct_trsm); }
 #define IS_REAL_PACKED(scalar, name, ...)
 #define IS_REAL_LEADING(scalar, name, ...)
 #define IS_REAL_INDICES(scalar, name, ...)
+#define IS_REAL_FACTORS(scalar, name, ...)
 #define IS_alpha_c true /* the same member */
 #define IS_alpha_y1 true
 #define IS_beta_y1 false
@@ -759,6 +777,9 @@ const routine_t routines[] = {
     ROW_PLAIN(getrf, NULL, NULL, n, getrf, getrf),
     ROW_PLAIN(getrs, NULL, NULL, n, solves, getrs),
     ROW_PLAIN(gesv, NULL, NULL, n, gesv, gesv),
+    ROW_PLAIN(geqrf, NULL, NULL, m, geqrf, geqrf),
+    ROW_PLAIN(orgqr, NULL, NULL, m, orgqr, orgqr),
+    ROW_PLAIN(ormqr, NULL, NULL, order, ormqr, ormqr),
     ROW_PLAIN(rotg, direct_rotg, extra_rotg, none, none, rotg),
     ROW_PLAIN(rotmg, direct_rotmg, extra_rotmg, none, none, rotmg),
     {0},

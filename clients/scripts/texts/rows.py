@@ -58,6 +58,8 @@ def parameters(form, letter, arguments):
                 found.append(f"int64_t stride_{name}")
         elif kind == "INDICES":
             found.append(f"{'const ' if fields[1] == 'READ' else ''}int64_t *{name}")
+        elif kind == "FACTORS":
+            found.append(f"{'const ' if fields[1] == 'READ' else ''}{ELEMENTS[letter]} *{name}")
         elif kind in ("SCALAR", "RESULT", "UPDATED"):
             const = "const " if kind == "SCALAR" else ""
             found.append(f"{const}{scalar_type(letter, fields[1])} *{name}")

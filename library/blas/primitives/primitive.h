@@ -232,7 +232,8 @@ typedef struct ji_matmat { /* level 3, extensions, solvers */
     const void *a;     /* trtri, potrf write it */
     int64_t lda;
     union {
-        const void *b, *x, *bp; /* trsm, trmm, potrs, omatcopy, trttp write it; dgmm reads x */
+        /* trsm, trmm, potrs, omatcopy, trttp write it; dgmm reads x; geqrf writes tau. */
+        const void *b, *x, *bp, *tau;
     };
     union {
         int64_t ldb, incx;

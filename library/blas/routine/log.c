@@ -78,6 +78,7 @@ static const word_t words[] = {
     {"result", NULL, NULL},
     {"info", NULL, NULL},
     {"ipiv", NULL, NULL},
+    {"tau", NULL, NULL},
     {"c", "--c", NULL}, /* rot's cosine: with an option, while the matrix C has none */
     {"s", "--s", NULL},
     {"param", "--param", NULL},

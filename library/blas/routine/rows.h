@@ -29,6 +29,7 @@
  *     LEADING   matrix, shape                                   of what becomes of that matrix,
  *                                                               where it comes to lie elsewhere
  *     INDICES   access, count                                   int64_t, from 1 on, so many of them
+ *     FACTORS   access, count                                   elements side by side, so many
  *     PACKED    access, structure, order, read                  a triangle of n (n + 1) / 2
  *                                                               elements, of the order n
  *     TYPED_VECTOR, TYPED_MATRIX          type, ...; as VECTOR and MATRIX: their elements' type is

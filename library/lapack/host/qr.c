@@ -1,0 +1,541 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* QR on the host, and products with its Q.
+ *
+ * A = Q R, Q = H(1) H(2) ... H(k) and H(i) = I - tau v v^H, where v has i - 1 zeros, a one, and
+ * what A has below its diagonal. So many of them as a block has columns are I - V T V^H, with a
+ * triangle T (Schreiber and Van Loan 1989), and their product with a matrix is five products:
+ *
+ *     C1 | W = V1^H C1 + V2^H C2     V1: the block's square, with its ones and zeros, apart
+ *     ---+ X = T^H W                 V2: what is below it, where it lies
+ *     C2 | C1 -= V1 X, C2 -= V2 X
+ *
+ * A block is factored by halves of its columns (Elmroth and Gustavson 2000), down to a base of a
+ * few, one reflector after the other. V1, T and, where no workspace is lent, strips of W are on the
+ * stack. What the blocks are is decided by the shape alone, and a product's bits do not depend on
+ * what is computed beside, so every rung has the same bits. */
+
+#include <math.h>
+
+#include "lapack/lapack.h"
+
+#define QR_BLOCK 32 /* columns */
+#define QR_BASE 8   /* columns */
+#define QR_STRIP 32 /* rows or columns of C at once, without workspace */
+
+/* From which work on, n^3 real multiplications in bytes, threads share the steps. */
+#define QR_SHARED_WORK 4.5e8
+
+#define QR_SQUARE_BYTES (QR_BLOCK * QR_BLOCK * sizeof(jcomplex_f64_t))
+
+/* What a call has beside its arguments. */
+typedef struct qr {
+    ji_matmat_t call;
+    jdatatype_t type;
+    void *room;    /* for the columns of a block; NULL: they stay where they are */
+    void *work;    /* W and X, of `strip` columns each */
+    int64_t strip; /* that are done at once */
+    void *top, *t; /* V1 and T, of order QR_BLOCK and by columns; zeros where nothing was stored */
+} qr_t;
+
+/* Reflectors [first, first + count) of those at hand. */
+typedef struct qr_block {
+    const void *v; /* the first one's diagonal element */
+    int64_t ld, rows, first, count;
+} qr_block_t;
+
+static void *qr_of_square(const qr_t *qr, const void *square, int64_t i, int64_t j) {
+    return ji_at(qr->type, square, i, j, QR_BLOCK);
+}
+static void *qr_top(const qr_t *qr, const qr_block_t *block) {
+    return qr_of_square(qr, qr->top, block->first, block->first);
+}
+static void *qr_t_of(const qr_t *qr, const qr_block_t *block) {
+    return qr_of_square(qr, qr->t, block->first, block->first);
+}
+static void *qr_below(const qr_t *qr, const qr_block_t *block) {
+    return ji_at(qr->type, block->v, block->count, 0, block->ld);
+}
+
+/* ---- Products ---- */
+
+typedef struct qr_factor {
+    jblas_operation_t op;
+    const void *data;
+    int64_t ld;
+} qr_factor_t;
+#define QR_PLAIN(...) ((qr_factor_t){JBLAS_NO_TRANSPOSE, __VA_ARGS__})
+#define QR_ADJOINT(...) ((qr_factor_t){JBLAS_CONJUGATE_TRANSPOSE, __VA_ARGS__})
+
+/* C = alpha A B + beta C. Small ones are done in place, which is as fast. */
+static void qr_multiply(const qr_t *qr, int64_t m, int64_t n, int64_t k, double alpha,
+                        qr_factor_t a, qr_factor_t b, double beta, void *c, int64_t ldc) {
+    const bool packs = ji_product_work(qr->type, m, n, k) >= JI_PACKED_LEAST_GEMM;
+    ji_matmat_t product = {.head = qr->call.head,
+                           .transa = a.op,
+                           .transb = b.op,
+                           .m = m,
+                           .n = n,
+                           .k = k,
+                           .alpha = ji_constant(qr->type, alpha),
+                           .a = a.data,
+                           .lda = a.ld,
+                           .b = b.data,
+                           .ldb = b.ld,
+                           .beta = ji_constant(qr->type, beta),
+                           .c = c,
+                           .ldc = ldc,
+                           .panels = packs ? qr->call.panels : NULL,
+                           .panel_bytes = packs ? qr->call.panel_bytes : 0};
+
+    if (m > 0 && n > 0 && k > 0)
+        ji_host_primitives[JI_GEMM](&product);
+}
+
+/* C = (I - V op(T) V^H) C, of n columns. */
+static void qr_apply_left(const qr_t *qr, const qr_block_t *block, jblas_operation_t op, void *c,
+                          int64_t ldc, int64_t n) {
+    const jdatatype_t type = qr->type;
+    const int64_t k = block->count, below = block->rows - k;
+    const void *const v1 = qr_top(qr, block), *const v2 = qr_below(qr, block);
+
+    for (int64_t j = 0; j < n; j += qr->strip) {
+        const int64_t columns = ji_min(qr->strip, n - j);
+        void *const c1 = ji_at(type, c, 0, j, ldc), *const c2 = ji_at(type, c1, k, 0, 0);
+        void *const w = qr->work, *const x = ji_at(type, w, 0, columns, k);
+
+        qr_multiply(qr, k, columns, k, 1, QR_ADJOINT(v1, QR_BLOCK), QR_PLAIN(c1, ldc), 0, w, k);
+        qr_multiply(qr, k, columns, below, 1, QR_ADJOINT(v2, block->ld), QR_PLAIN(c2, ldc), 1, w,
+                    k);
+        qr_multiply(qr, k, columns, k, 1, (qr_factor_t){op, qr_t_of(qr, block), QR_BLOCK},
+                    QR_PLAIN(w, k), 0, x, k);
+        qr_multiply(qr, k, columns, k, -1, QR_PLAIN(v1, QR_BLOCK), QR_PLAIN(x, k), 1, c1, ldc);
+        qr_multiply(qr, below, columns, k, -1, QR_PLAIN(v2, block->ld), QR_PLAIN(x, k), 1, c2, ldc);
+    }
+}
+
+/* C = C (I - V op(T) V^H), of m rows. */
+static void qr_apply_right(const qr_t *qr, const qr_block_t *block, jblas_operation_t op, void *c,
+                           int64_t ldc, int64_t m) {
+    const jdatatype_t type = qr->type;
+    const int64_t k = block->count, below = block->rows - k;
+    const void *const v1 = qr_top(qr, block), *const v2 = qr_below(qr, block);
+
+    for (int64_t i = 0; i < m; i += qr->strip) {
+        const int64_t rows = ji_min(qr->strip, m - i);
+        void *const c1 = ji_at(type, c, i, 0, ldc), *const c2 = ji_at(type, c1, 0, k, ldc);
+        void *const w = qr->work, *const x = ji_at(type, w, 0, k, rows);
+
+        qr_multiply(qr, rows, k, k, 1, QR_PLAIN(c1, ldc), QR_PLAIN(v1, QR_BLOCK), 0, w, rows);
+        qr_multiply(qr, rows, k, below, 1, QR_PLAIN(c2, ldc), QR_PLAIN(v2, block->ld), 1, w, rows);
+        qr_multiply(qr, rows, k, k, 1, QR_PLAIN(w, rows),
+                    (qr_factor_t){op, qr_t_of(qr, block), QR_BLOCK}, 0, x, rows);
+        qr_multiply(qr, rows, k, k, -1, QR_PLAIN(x, rows), QR_ADJOINT(v1, QR_BLOCK), 1, c1, ldc);
+        qr_multiply(qr, rows, below, k, -1, QR_PLAIN(x, rows), QR_ADJOINT(v2, block->ld), 1, c2,
+                    ldc);
+    }
+}
+
+/* ---- Triangles ---- */
+
+/* V1 and T of a block whose taus are on T's diagonal: column j of T is T (-tau V^H v(j)). */
+static void qr_form(const qr_t *qr, const qr_block_t *block) {
+    _Alignas(64) char products[QR_SQUARE_BYTES];
+    const jdatatype_t type = qr->type;
+    const int64_t k = block->count;
+    void *const v1 = qr_top(qr, block), *const t = qr_t_of(qr, block);
+    const void *const v2 = qr_below(qr, block);
+    const ji_scalar_t zero = ji_constant(type, 0), one = ji_constant(type, 1),
+                      minus_one = ji_constant(type, -1);
+
+    for (int64_t j = 0; j < k; j++) {
+        memcpy(qr_of_square(qr, v1, j, j), &one.value, ji_sizeof(type));
+        memcpy(qr_of_square(qr, v1, j + 1, j), ji_at(type, block->v, j + 1, j, block->ld),
+               (size_t)(k - j - 1) * ji_sizeof(type));
+    }
+    qr_multiply(qr, k, k, k, 1, QR_ADJOINT(v1, QR_BLOCK), QR_PLAIN(v1, QR_BLOCK), 0, products,
+                QR_BLOCK);
+    qr_multiply(qr, k, k, block->rows - k, 1, QR_ADJOINT(v2, block->ld), QR_PLAIN(v2, block->ld), 1,
+                products, QR_BLOCK);
+
+    const ji_matvec_kernels_t *kernels = ji_kernels->matvec[type];
+    for (int64_t j = 1; j < k; j++) {
+        ji_value_t minus_tau;
+        kernels->scale(1, &minus_one.value, qr_of_square(qr, t, j, j), 1, false, &minus_tau);
+        kernels->small(j, j, JBLAS_NO_TRANSPOSE, &minus_tau, t, QR_BLOCK,
+                       qr_of_square(qr, products, 0, j), &zero.value, qr_of_square(qr, t, 0, j));
+    }
+}
+
+/* V1 and T of two blocks side by side: of their corners, T12 = -T1 V1^H V2 T2. */
+static void qr_join(const qr_t *qr, const qr_block_t *left, const qr_block_t *right) {
+    _Alignas(64) char products[QR_SQUARE_BYTES / 4], middle[QR_SQUARE_BYTES / 4];
+    const jdatatype_t type = qr->type;
+    const int64_t m = left->count, n = right->count;
+    void *const corner = qr_of_square(qr, qr->t, left->first, right->first);
+    const void *const beside = qr_below(qr, left), *const below = ji_at(type, beside, n, 0, 0);
+
+    for (int64_t j = 0; j < m; j++)
+        memcpy(qr_of_square(qr, qr->top, right->first, left->first + j),
+               ji_at(type, beside, 0, j, left->ld), (size_t)n * ji_sizeof(type));
+    qr_multiply(qr, m, n, n, 1, QR_ADJOINT(beside, left->ld), QR_PLAIN(qr_top(qr, right), QR_BLOCK),
+                0, products, m);
+    qr_multiply(qr, m, n, right->rows - n, 1, QR_ADJOINT(below, left->ld),
+                QR_PLAIN(qr_below(qr, right), right->ld), 1, products, m);
+    qr_multiply(qr, m, n, n, 1, QR_PLAIN(products, m), QR_PLAIN(qr_t_of(qr, right), QR_BLOCK), 0,
+                middle, m);
+    qr_multiply(qr, m, n, m, -1, QR_PLAIN(qr_t_of(qr, left), QR_BLOCK), QR_PLAIN(middle, m), 0,
+                corner, QR_BLOCK);
+}
+
+/* ---- One reflector ---- */
+
+typedef struct qr_number {
+    double re, im;
+} qr_number_t;
+
+static qr_number_t qr_load(jdatatype_t type, const void *x) {
+    return (qr_number_t){ji_real_at(type, x, 0), ji_is_complex(type) ? ji_real_at(type, x, 1) : 0};
+}
+
+static void qr_store(jdatatype_t type, void *x, double re, double im) {
+    switch (type) {
+    case JDATATYPE_F32: *(float *)x = (float)re; break;
+    case JDATATYPE_F64: *(double *)x = re; break;
+    case JDATATYPE_F32_C: ((float *)x)[0] = (float)re, ((float *)x)[1] = (float)im; break;
+    default: ((double *)x)[0] = re, ((double *)x)[1] = im;
+    }
+}
+
+static double qr_norm(const qr_t *qr, int64_t n, const void *x) {
+    ji_value_t norm = {0};
+    ji_vector_t call = {.head = qr->call.head, .n = n, .x = x, .incx = 1, .result = &norm};
+    ji_host_primitives[JI_NRM2](&call);
+    return ji_real_at(qr->type, &norm, 0);
+}
+
+static void qr_scale(const qr_t *qr, int64_t n, double re, double im, void *x) {
+    ji_value_t by;
+    qr_store(qr->type, &by, re, im);
+    ji_kernels->level1[qr->type]->scal(n, &by, x, 1);
+}
+
+/* H^H (alpha, x) = (beta, 0) with a real beta, whose sign is not alpha's: alpha becomes beta, and x
+ * what v has behind its one. H is I, and tau 0, where x is 0 and alpha real. Numbers whose
+ * reciprocals might overflow are scaled first. Doubles hold what floats need. */
+static void qr_reflect(const qr_t *qr, int64_t n, void *alpha, void *x, void *tau) {
+    const jdatatype_t type = qr->type;
+    const bool is_float = ji_real_of(type) == JDATATYPE_F32;
+    const double least = is_float ? 0x1p-102 : 0x1p-969, enlarge = is_float ? 0x1p+102 : 0x1p+969;
+    double norm = qr_norm(qr, n, x);
+    qr_number_t head = qr_load(type, alpha);
+    if (norm == 0 && head.im == 0) {
+        qr_store(type, tau, 0, 0);
+        return;
+    }
+
+    double beta = -copysign(hypot(hypot(head.re, head.im), norm), head.re);
+    int scaled = 0;
+    for (; fabs(beta) < least; scaled++) {
+        qr_scale(qr, n, enlarge, 0, x);
+        norm = qr_norm(qr, n, x);
+        head.re *= enlarge, head.im *= enlarge;
+        beta = -copysign(hypot(hypot(head.re, head.im), norm), head.re);
+    }
+
+    /* 1 / (alpha - beta), of which the real part is the larger one, or as large as norm allows. */
+    const double re = head.re - beta, im = head.im;
+    qr_store(type, tau, -re / beta, -im / beta);
+    if (fabs(re) >= fabs(im)) {
+        const double ratio = im / re, divisor = re + im * ratio;
+        qr_scale(qr, n, 1 / divisor, -ratio / divisor, x);
+    } else {
+        const double ratio = re / im, divisor = im + re * ratio;
+        qr_scale(qr, n, ratio / divisor, -1 / divisor, x);
+    }
+
+    for (; scaled > 0; scaled--)
+        beta *= least;
+    qr_store(type, alpha, beta, 0);
+}
+
+/* ---- A block ---- */
+
+/* The columns of a block of A that are factored, and their taus. */
+typedef struct qr_panel {
+    void *a;
+    int64_t lda, rows;
+    void *tau;
+} qr_panel_t;
+
+static qr_block_t qr_block_of(const qr_t *qr, const qr_panel_t *panel, int64_t first,
+                              int64_t count) {
+    return (qr_block_t){.v = ji_at(qr->type, panel->a, first, first, panel->lda),
+                        .ld = panel->lda,
+                        .rows = panel->rows - first,
+                        .first = first,
+                        .count = count};
+}
+
+/* A few columns, of which each reflector is applied to those behind it. */
+static void qr_base(const qr_t *qr, const qr_panel_t *panel, int64_t first, int64_t count) {
+    const jdatatype_t type = qr->type;
+    const ji_matvec_kernels_t *kernels = ji_kernels->matvec[type];
+    const int64_t end = first + count;
+
+    for (int64_t j = first; j < end; j++) {
+        void *const v = ji_at(type, panel->a, j, j, panel->lda);
+        void *const next = ji_at(type, v, 0, 1, panel->lda);
+        void *const tau = ji_at(type, panel->tau, j, 0, 0);
+        const int64_t rows = panel->rows - j;
+        qr_reflect(qr, rows - 1, v, ji_at(type, v, 1, 0, 0), tau);
+        memcpy(qr_of_square(qr, qr->t, j, j), tau, ji_sizeof(type));
+
+        const qr_number_t diagonal = qr_load(type, v), by = qr_load(type, tau);
+        _Alignas(64) char sums[QR_BASE * sizeof(jcomplex_f64_t)];
+        ji_value_t factor;
+        qr_store(type, v, 1, 0);
+        qr_store(type, &factor, -by.re, by.im);
+        kernels->dots(rows, end - j - 1, true, next, panel->lda, v, sums);
+        kernels->scale(end - j - 1, &factor, sums, 1, true, sums);
+        kernels->update(rows, end - j - 1, v, sums, next, panel->lda);
+        qr_store(type, v, diagonal.re, diagonal.im);
+    }
+
+    const qr_block_t block = qr_block_of(qr, panel, first, count);
+    qr_form(qr, &block);
+}
+
+static void qr_factor_panel(const qr_t *qr, const qr_panel_t *panel, int64_t first, int64_t count) {
+    if (count <= QR_BASE) {
+        qr_base(qr, panel, first, count);
+        return;
+    }
+
+    const int64_t left = (count / 2 + QR_BASE - 1) / QR_BASE * QR_BASE, right = count - left,
+                  middle = first + left;
+    qr_factor_panel(qr, panel, first, left);
+    const qr_block_t before = qr_block_of(qr, panel, first, left);
+    qr_apply_left(qr, &before, JBLAS_CONJUGATE_TRANSPOSE,
+                  ji_at(qr->type, panel->a, first, middle, panel->lda), panel->lda, right);
+
+    qr_factor_panel(qr, panel, middle, right);
+    const qr_block_t behind = qr_block_of(qr, panel, middle, right);
+    qr_join(qr, &before, &behind);
+}
+
+/* ---- Workspace ---- */
+
+/* An odd number of cache lines: columns do not fall upon each other in a cache. */
+static int64_t qr_room_ld(jdatatype_t type, int64_t m) {
+    const int64_t line = 64 / (int64_t)ji_sizeof(type);
+    return ((m + line - 1) / line | 1) * line;
+}
+
+static size_t qr_room_bytes(jdatatype_t type, int64_t rows) {
+    return (size_t)(qr_room_ld(type, rows) * QR_BLOCK) * ji_sizeof(type);
+}
+
+/* W and X of so many columns. */
+static size_t qr_work_bytes(jdatatype_t type, int64_t strip) {
+    return ((size_t)(2 * QR_BLOCK * strip) * ji_sizeof(type) + 63) / 64 * 64;
+}
+
+/* What a call has on the stack: V1, T, and W and X where none are lent. */
+typedef struct qr_stack {
+    _Alignas(64) char top[QR_SQUARE_BYTES], t[QR_SQUARE_BYTES];
+    char work[2 * QR_BLOCK * QR_STRIP * sizeof(jcomplex_f64_t)];
+} qr_stack_t;
+
+/* Small calls are shared by no threads: their blocks would go to and fro between caches. */
+static qr_t qr_begin(const ji_matmat_t *call, qr_stack_t *stack, int64_t room_rows, int64_t strip) {
+    const jdatatype_t type = call->head.type;
+    qr_t qr = {.call = *call,
+               .type = type,
+               .work = stack->work,
+               .strip = QR_STRIP,
+               .top = stack->top,
+               .t = stack->t};
+    const double work = ji_product_work(type, call->n, call->n, call->n);
+    if (work * (double)ji_sizeof(ji_real_of(type)) < QR_SHARED_WORK)
+        qr.call.head.threads.count = 1;
+
+    const size_t room_bytes = room_rows > 0 ? qr_room_bytes(type, room_rows) : 0,
+                 bytes = room_bytes + qr_work_bytes(type, strip);
+    if (call->panel_bytes < bytes + JI_PACKED_SMALL_BYTES)
+        return qr;
+    qr.room = room_rows > 0 ? call->panels : NULL;
+    qr.work = (char *)call->panels + room_bytes;
+    qr.strip = strip;
+    qr.call.panels = (char *)call->panels + bytes;
+    qr.call.panel_bytes -= bytes;
+    return qr;
+}
+
+static ji_panel_bytes_t qr_bytes(const jhandle_t *handle, const ji_head_t *head, int64_t rows,
+                                 int64_t columns, int64_t strip, int64_t room_rows) {
+    ji_panel_bytes_t bytes =
+        ji_panels_for_both(ji_panel_bytes(handle, JI_GEMM, head, rows, columns, QR_BLOCK),
+                           ji_panel_bytes(handle, JI_GEMM, head, QR_BLOCK, strip, rows));
+    if (bytes.packed == 0)
+        return bytes;
+
+    if (bytes.packed < JI_PACKED_SMALL_BYTES)
+        bytes.packed = JI_PACKED_SMALL_BYTES;
+    bytes.packed += qr_work_bytes(head->type, strip);
+    if (room_rows > 0)
+        bytes.packed += qr_room_bytes(head->type, room_rows);
+    return bytes;
+}
+
+/* ---- geqrf ---- */
+
+static void qr_copy(jdatatype_t type, int64_t m, int64_t n, const void *from, int64_t ld_from,
+                    void *to, int64_t ld_to) {
+    for (int64_t j = 0; j < n; j++)
+        ji_kernels->level1[type]->copy(m, ji_at(type, from, 0, j, ld_from), 1,
+                                       ji_at(type, to, 0, j, ld_to), 1);
+}
+
+static void qr_clear_squares(const qr_t *qr) {
+    memset(qr->top, 0, QR_SQUARE_BYTES);
+    memset(qr->t, 0, QR_SQUARE_BYTES);
+}
+
+void ji_host_geqrf(void *matmat) {
+    qr_stack_t stack;
+    const ji_matmat_t *call = matmat;
+    const jdatatype_t type = call->head.type;
+    const qr_t qr = qr_begin(call, &stack, call->m, call->n);
+    const int64_t least = ji_min(call->m, call->n);
+
+    for (int64_t j = 0; j < least; j += QR_BLOCK) {
+        const int64_t count = ji_min(QR_BLOCK, least - j);
+        void *const own = ji_at(type, call->a, j, j, call->lda);
+        qr_panel_t panel = {own, call->lda, call->m - j, ji_at(type, call->tau, j, 0, 0)};
+        if (qr.room != NULL) {
+            panel.a = qr.room, panel.lda = qr_room_ld(type, panel.rows);
+            qr_copy(type, panel.rows, count, own, call->lda, panel.a, panel.lda);
+        }
+
+        qr_clear_squares(&qr);
+        qr_factor_panel(&qr, &panel, 0, count);
+        const qr_block_t block = qr_block_of(&qr, &panel, 0, count);
+        qr_apply_left(&qr, &block, JBLAS_CONJUGATE_TRANSPOSE, ji_at(type, own, 0, count, call->lda),
+                      call->lda, call->n - j - count);
+        if (qr.room != NULL)
+            qr_copy(type, panel.rows, count, panel.a, panel.lda, own, call->lda);
+    }
+}
+
+ji_panel_bytes_t ji_geqrf_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
+    return qr_bytes(handle, &args->head, args->m, args->n, args->n, args->m);
+}
+
+/* ---- Products with Q, and Q ---- */
+
+/* Reflectors [j, j + count) of A, which has so many rows. */
+static qr_block_t qr_take_block(const qr_t *qr, int64_t rows, int64_t j, int64_t count) {
+    const ji_matmat_t *call = &qr->call;
+    const qr_block_t block = {.v = ji_at(qr->type, call->a, j, j, call->lda),
+                              .ld = call->lda,
+                              .rows = rows - j,
+                              .count = count};
+    qr_clear_squares(qr);
+    for (int64_t i = 0; i < count; i++)
+        memcpy(qr_of_square(qr, qr->t, i, i), ji_at(qr->type, call->tau, j + i, 0, 0),
+               ji_sizeof(qr->type));
+    qr_form(qr, &block);
+    return block;
+}
+
+void ji_host_ormqr(void *matmat) {
+    qr_stack_t stack;
+    const ji_matmat_t *call = matmat;
+    const jdatatype_t type = call->head.type;
+    const bool left = call->side == JBLAS_LEFT, plain = call->trans == JBLAS_NO_TRANSPOSE,
+               last_first = left == plain;
+    const int64_t rows = left ? call->m : call->n, others = left ? call->n : call->m;
+    const qr_t qr = qr_begin(call, &stack, 0, others);
+    const jblas_operation_t op = plain ? JBLAS_NO_TRANSPOSE : JBLAS_CONJUGATE_TRANSPOSE;
+
+    const int64_t blocks = (call->k + QR_BLOCK - 1) / QR_BLOCK;
+    for (int64_t b = 0; b < blocks; b++) {
+        const int64_t j = (last_first ? blocks - 1 - b : b) * QR_BLOCK;
+        const qr_block_t block = qr_take_block(&qr, rows, j, ji_min(QR_BLOCK, call->k - j));
+        void *const c = ji_at(type, call->c, left ? j : 0, left ? 0 : j, call->ldc);
+        (left ? qr_apply_left : qr_apply_right)(&qr, &block, op, c, call->ldc, others);
+    }
+}
+
+ji_panel_bytes_t ji_ormqr_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
+    const bool left = args->side == JBLAS_LEFT;
+    return qr_bytes(handle, &args->head, left ? args->m : args->n, left ? args->n : args->m,
+                    left ? args->n : args->m, 0);
+}
+
+/* Rows [0, rows) of columns [first, end) become 0. */
+static void qr_clear(const ji_matmat_t *call, int64_t rows, int64_t first, int64_t end) {
+    for (int64_t j = first; j < end; j++)
+        memset(ji_at(call->head.type, call->a, 0, j, call->lda), 0,
+               (size_t)rows * ji_sizeof(call->head.type));
+}
+
+/* The block's own columns: I - V T V1^H. T V1^H is a triangle, so those below are a product in
+ * place. */
+static void qr_expand(const qr_t *qr, const qr_block_t *block) {
+    _Alignas(64) char triangle[QR_SQUARE_BYTES];
+    const jdatatype_t type = qr->type;
+    const int64_t k = block->count;
+    void *const own = ji_unconst(block->v), *const v1 = qr_top(qr, block);
+    ji_matmat_t below = {.head = qr->call.head,
+                         .side = JBLAS_RIGHT,
+                         .uplo = JBLAS_UPPER,
+                         .transa = JBLAS_NO_TRANSPOSE,
+                         .diag = JBLAS_NON_UNIT,
+                         .m = block->rows - k,
+                         .n = k,
+                         .alpha = ji_constant(type, -1),
+                         .a = triangle,
+                         .lda = QR_BLOCK,
+                         .b = qr_below(qr, block),
+                         .ldb = block->ld,
+                         .panels = qr->call.panels,
+                         .panel_bytes = qr->call.panel_bytes};
+
+    qr_multiply(qr, k, k, k, 1, QR_PLAIN(qr_t_of(qr, block), QR_BLOCK), QR_ADJOINT(v1, QR_BLOCK), 0,
+                triangle, QR_BLOCK);
+    if (below.m > 0)
+        ji_host_primitives[JI_TRMM](&below);
+
+    for (int64_t j = 0; j < k; j++)
+        for (int64_t i = 0; i < k; i++)
+            qr_store(type, ji_at(type, own, i, j, block->ld), i == j, 0);
+    qr_multiply(qr, k, k, k, -1, QR_PLAIN(v1, QR_BLOCK), QR_PLAIN(triangle, QR_BLOCK), 1, own,
+                block->ld);
+}
+
+void ji_host_orgqr(void *matmat) {
+    qr_stack_t stack;
+    const ji_matmat_t *call = matmat;
+    const jdatatype_t type = call->head.type;
+    const qr_t qr = qr_begin(call, &stack, 0, call->n);
+
+    qr_clear(call, call->m, call->k, call->n);
+    for (int64_t j = call->k; j < call->n; j++)
+        qr_store(type, ji_at(type, call->a, j, j, call->lda), 1, 0);
+
+    for (int64_t j = (call->k - 1) / QR_BLOCK * QR_BLOCK; j >= 0 && call->k > 0; j -= QR_BLOCK) {
+        const qr_block_t block = qr_take_block(&qr, call->m, j, ji_min(QR_BLOCK, call->k - j));
+        const int64_t end = j + block.count;
+        qr_apply_left(&qr, &block, JBLAS_NO_TRANSPOSE, ji_at(type, call->a, j, end, call->lda),
+                      call->lda, call->n - end);
+        qr_expand(&qr, &block);
+        qr_clear(call, j, j, end);
+    }
+}
+
+ji_panel_bytes_t ji_orgqr_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
+    return qr_bytes(handle, &args->head, args->m, args->n, args->n, 0);
+}
