@@ -42,6 +42,12 @@ jstatus_t ji_lapack_run(jhandle_t *handle, ji_host_function_t function, ji_matma
 
 /* ---- host/ ---- */
 
+/* Columns in a room of their own, where they lie well in the caches, whatever A's leading
+ * dimension: what is from one to the next, an odd number of cache lines; a copy, m x n. */
+int64_t ji_room_ld(jdatatype_t type, int64_t m);
+void ji_room_copy(jdatatype_t type, int64_t m, int64_t n, const void *from, int64_t ld_from,
+                  void *to, int64_t ld_to);
+
 /* A = P L U in place: m, n, a, lda, ipiv, info. The panels that its products and solves want. */
 void ji_host_getrf(void *matmat);
 ji_panel_bytes_t ji_getrf_bytes(const jhandle_t *handle, const ji_head_t *head, int64_t m,

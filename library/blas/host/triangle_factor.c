@@ -24,17 +24,9 @@
 #include "blas/algorithms/triangle.h"
 #include "blas/kernels/factor.h"
 
-/* From which work on, n^3 real multiplications in bytes, threads share the steps: blocks of smaller
- * matrices would go to and fro between their caches (two had 0.76 to 1.0 of one's speed). */
-#define FACTOR_SHARED_WORK 4.5e8
-
 static ji_matmat_t factor_call(const void *block) {
     ji_matmat_t call = *(const ji_matmat_t *)block;
-    const jdatatype_t type = call.head.type;
-    const double work = ji_product_work(type, call.n, call.n, call.n);
-
-    if (work * (double)ji_sizeof(ji_real_of(type)) < FACTOR_SHARED_WORK)
-        call.head.threads.count = 1;
+    ji_choose_factor_threads(&call);
     return call;
 }
 

@@ -29,9 +29,6 @@
 #define LU_BASE 8   /* columns */
 #define LU_ROOM 128 /* that are factored apart from A, where there is room */
 
-/* From which work on, n^3 real multiplications in bytes, threads share the steps. */
-#define LU_SHARED_WORK 4.5e8
-
 /* ---- Exchanges of rows ---- */
 
 /* Rows ipiv[i] - 1 and i of `columns` columns, of all i from first to end; of all from end back to
@@ -225,14 +222,8 @@ static void lu_base(const ji_matmat_t *call, int64_t first, int64_t n) {
 
 /* ---- Room apart ---- */
 
-/* An odd number of cache lines: columns do not fall upon each other in a cache. */
-static int64_t lu_room_ld(jdatatype_t type, int64_t m) {
-    const int64_t line = 64 / (int64_t)ji_sizeof(type);
-    return ((m + line - 1) / line | 1) * line;
-}
-
 static size_t lu_room_bytes(jdatatype_t type, int64_t m) {
-    return (size_t)(lu_room_ld(type, m) * LU_ROOM) * ji_sizeof(type);
+    return (size_t)(ji_room_ld(type, m) * LU_ROOM) * ji_sizeof(type);
 }
 
 /* The room is the end of the panels, if they are large enough for both. */
@@ -242,13 +233,6 @@ static void *lu_take_room(ji_matmat_t *call) {
         return NULL;
     call->panel_bytes -= bytes;
     return (char *)call->panels + call->panel_bytes;
-}
-
-static void lu_copy(jdatatype_t type, int64_t m, int64_t n, const void *from, int64_t ld_from,
-                    void *to, int64_t ld_to) {
-    for (int64_t j = 0; j < n; j++)
-        ji_kernels->level1[type]->copy(m, ji_at(type, from, 0, j, ld_from), 1,
-                                       ji_at(type, to, 0, j, ld_to), 1);
 }
 
 static void lu_factor(const ji_matmat_t *call, void *room, int64_t first, int64_t n);
@@ -262,13 +246,13 @@ static void lu_factor_apart(const ji_matmat_t *call, void *room, int64_t first, 
 
     ji_matmat_t apart = *call;
     apart.m = call->m - first;
-    apart.a = room, apart.lda = lu_room_ld(type, apart.m);
+    apart.a = room, apart.lda = ji_room_ld(type, apart.m);
     apart.ipiv = call->ipiv + first;
     apart.info = &info;
 
-    lu_copy(type, apart.m, n, own, call->lda, room, apart.lda);
+    ji_room_copy(type, apart.m, n, own, call->lda, room, apart.lda);
     lu_factor(&apart, NULL, 0, n);
-    lu_copy(type, apart.m, n, room, apart.lda, own, call->lda);
+    ji_room_copy(type, apart.m, n, room, apart.lda, own, call->lda);
     lu_found(call, first, n, info);
 }
 
@@ -298,14 +282,9 @@ static void lu_factor(const ji_matmat_t *call, void *room, int64_t first, int64_
 
 /* ---- Calls ---- */
 
-/* Small ones are shared by no threads: their blocks would go to and fro between caches. */
 static ji_matmat_t lu_call(const void *block) {
     ji_matmat_t call = *(const ji_matmat_t *)block;
-    const jdatatype_t type = call.head.type;
-    const double work = ji_product_work(type, call.n, call.n, call.n);
-
-    if (work * (double)ji_sizeof(ji_real_of(type)) < LU_SHARED_WORK)
-        call.head.threads.count = 1;
+    ji_choose_factor_threads(&call);
     return call;
 }
 

@@ -24,9 +24,6 @@
 #define QR_BASE 8   /* columns */
 #define QR_STRIP 32 /* rows or columns of C at once, without workspace */
 
-/* From which work on, n^3 real multiplications in bytes, threads share the steps. */
-#define QR_SHARED_WORK 4.5e8
-
 #define QR_SQUARE_BYTES (QR_BLOCK * QR_BLOCK * sizeof(jcomplex_f64_t))
 
 /* What a call has beside its arguments. */
@@ -327,14 +324,8 @@ static void qr_factor_panel(const qr_t *qr, const qr_panel_t *panel, int64_t fir
 
 /* ---- Workspace ---- */
 
-/* An odd number of cache lines: columns do not fall upon each other in a cache. */
-static int64_t qr_room_ld(jdatatype_t type, int64_t m) {
-    const int64_t line = 64 / (int64_t)ji_sizeof(type);
-    return ((m + line - 1) / line | 1) * line;
-}
-
 static size_t qr_room_bytes(jdatatype_t type, int64_t rows) {
-    return (size_t)(qr_room_ld(type, rows) * QR_BLOCK) * ji_sizeof(type);
+    return (size_t)(ji_room_ld(type, rows) * QR_BLOCK) * ji_sizeof(type);
 }
 
 /* W and X of so many columns. */
@@ -348,7 +339,6 @@ typedef struct qr_stack {
     char work[2 * QR_BLOCK * QR_STRIP * sizeof(jcomplex_f64_t)];
 } qr_stack_t;
 
-/* Small calls are shared by no threads: their blocks would go to and fro between caches. */
 static qr_t qr_begin(const ji_matmat_t *call, qr_stack_t *stack, int64_t room_rows, int64_t strip) {
     const jdatatype_t type = call->head.type;
     qr_t qr = {.call = *call,
@@ -357,9 +347,7 @@ static qr_t qr_begin(const ji_matmat_t *call, qr_stack_t *stack, int64_t room_ro
                .strip = QR_STRIP,
                .top = stack->top,
                .t = stack->t};
-    const double work = ji_product_work(type, call->n, call->n, call->n);
-    if (work * (double)ji_sizeof(ji_real_of(type)) < QR_SHARED_WORK)
-        qr.call.head.threads.count = 1;
+    ji_choose_factor_threads(&qr.call);
 
     const size_t room_bytes = room_rows > 0 ? qr_room_bytes(type, room_rows) : 0,
                  bytes = room_bytes + qr_work_bytes(type, strip);
@@ -391,13 +379,6 @@ static ji_panel_bytes_t qr_bytes(const jhandle_t *handle, const ji_head_t *head,
 
 /* ---- geqrf ---- */
 
-static void qr_copy(jdatatype_t type, int64_t m, int64_t n, const void *from, int64_t ld_from,
-                    void *to, int64_t ld_to) {
-    for (int64_t j = 0; j < n; j++)
-        ji_kernels->level1[type]->copy(m, ji_at(type, from, 0, j, ld_from), 1,
-                                       ji_at(type, to, 0, j, ld_to), 1);
-}
-
 static void qr_clear_squares(const qr_t *qr) {
     memset(qr->top, 0, QR_SQUARE_BYTES);
     memset(qr->t, 0, QR_SQUARE_BYTES);
@@ -415,8 +396,8 @@ void ji_host_geqrf(void *matmat) {
         void *const own = ji_at(type, call->a, j, j, call->lda);
         qr_panel_t panel = {own, call->lda, call->m - j, ji_at(type, call->tau, j, 0, 0)};
         if (qr.room != NULL) {
-            panel.a = qr.room, panel.lda = qr_room_ld(type, panel.rows);
-            qr_copy(type, panel.rows, count, own, call->lda, panel.a, panel.lda);
+            panel.a = qr.room, panel.lda = ji_room_ld(type, panel.rows);
+            ji_room_copy(type, panel.rows, count, own, call->lda, panel.a, panel.lda);
         }
 
         qr_clear_squares(&qr);
@@ -425,7 +406,7 @@ void ji_host_geqrf(void *matmat) {
         qr_apply_left(&qr, &block, JBLAS_CONJUGATE_TRANSPOSE, ji_at(type, own, 0, count, call->lda),
                       call->lda, call->n - j - count);
         if (qr.room != NULL)
-            qr_copy(type, panel.rows, count, panel.a, panel.lda, own, call->lda);
+            ji_room_copy(type, panel.rows, count, panel.a, panel.lda, own, call->lda);
     }
 }
 
