@@ -11,7 +11,7 @@
 #include "blas/host/woven.h"
 #include "blas/host/product.h"
 
-#define WOVEN_MOST_ITEMS (JI_WOVEN_GROUPS * 16)
+#define WOVEN_MOST_ITEMS 64 /* whose pointers are found at once: a multiple of all lanes */
 /* Up to this order a single item that is left over takes as long as a group of them does. */
 #define WOVEN_TINY_ORDER 4
 /* A solve with more multiplications than this keeps the vectors busy by its right-hand sides: rows
@@ -50,7 +50,7 @@ bool ji_host_is_woven(ji_primitive_t primitive, const ji_matmat_t *item) {
 
 /* As host/trsm.c sees it: M is A or its transpose, and found from its last unknown on where it is
  * upper. */
-static bool woven_solve(const ji_matmat_t *item, void *const *a, void *const *b) {
+static int64_t woven_solve(const ji_matmat_t *item, int64_t count, void *const *a, void *const *b) {
     const bool left = item->side == JBLAS_LEFT, upper = item->uplo == JBLAS_UPPER,
                transposed = ji_is_transposed(item->transa) == left;
     ji_woven_solve_t call = {.upper = upper,
@@ -64,28 +64,25 @@ static bool woven_solve(const ji_matmat_t *item, void *const *a, void *const *b)
                              .a = (const void *const *)a,
                              .lda = item->lda,
                              .b = b,
-                             .ldb = item->ldb};
+                             .ldb = item->ldb,
+                             .count = count};
 
     ji_read_scalar(item->head.type, &item->alpha, call.alpha);
     return ji_kernels->batch[item->head.type]->solve(&call);
 }
 
-int ji_host_woven_groups(ji_primitive_t primitive, const ji_matmat_t *item) {
-    return primitive == JI_POTRF && item->n <= JI_WOVEN_GROUPS_ORDER ? JI_WOVEN_GROUPS : 1;
-}
-
-bool ji_host_do_woven(ji_primitive_t primitive, const ji_matmat_t *item, int groups, void *const *a,
-                      void *const *b) {
+int64_t ji_host_do_woven(ji_primitive_t primitive, const ji_matmat_t *item, int64_t count,
+                         void *const *a, void *const *b) {
     if (primitive == JI_TRSM)
-        return woven_solve(item, a, b);
+        return woven_solve(item, count, a, b);
 
-    return ji_kernels->batch[item->head.type]->cholesky(item->uplo == JBLAS_UPPER, item->n, groups,
+    return ji_kernels->batch[item->head.type]->cholesky(item->uplo == JBLAS_UPPER, item->n, count,
                                                         a, item->lda);
 }
 
 /* ---- Items ---- */
 
-/* What woven_group() has of a batch: where pointers of items come from. */
+/* What woven_some() has of a batch: where pointers of items come from. */
 typedef struct woven_batch {
     ji_items_t *items;
     const ji_items_pointer_t *a, *b, *info; /* NULL: items have none */
@@ -101,7 +98,7 @@ static const ji_items_pointer_t *woven_pointer(const ji_items_t *items, const vo
 }
 
 /* Of items [first, first + count), and of the last one once more for each lane that is left. */
-static void woven_pointers(const ji_items_pointer_t *of, int64_t first, int count, int lanes,
+static void woven_pointers(const ji_items_pointer_t *of, int64_t first, int64_t count, int lanes,
                            void **pointers) {
     if (of == NULL)
         return;
@@ -109,27 +106,30 @@ static void woven_pointers(const ji_items_pointer_t *of, int64_t first, int coun
     if (of->array != NULL)
         memcpy(pointers, of->array + first, (size_t)count * sizeof(void *));
     else
-        for (int lane = 0; lane < count; lane++)
-            pointers[lane] = of->first + (first + lane) * of->step_bytes;
-    for (int lane = count; lane < lanes; lane++)
-        pointers[lane] = pointers[count - 1];
+        for (int64_t i = 0; i < count; i++)
+            pointers[i] = of->first + (first + i) * of->step_bytes;
+    for (int64_t i = count; i % lanes != 0; i++)
+        pointers[i] = pointers[count - 1];
 }
 
-/* Items [first, first + count), which are at most so many groups; info as potrf has it. */
-static void woven_group(const woven_batch_t *batch, int64_t first, int count, int groups) {
+/* Items [first, first + count), which are WOVEN_MOST_ITEMS at most; info as potrf has it. */
+static void woven_some(const woven_batch_t *batch, int64_t first, int64_t count) {
     ji_matmat_t *const item = &batch->items->item.matmat;
     void *a[WOVEN_MOST_ITEMS], *b[WOVEN_MOST_ITEMS];
 
-    woven_pointers(batch->a, first, count, groups * batch->lanes, a);
-    woven_pointers(batch->b, first, count, groups * batch->lanes, b);
-    if (!ji_host_do_woven(batch->primitive, item, groups, a, b)) {
-        for (int lane = 0; lane < count; lane++) {
-            ji_items_go_to(batch->items, first + lane);
+    for (int64_t done = 0; done < count;) {
+        woven_pointers(batch->a, first + done, count - done, batch->lanes, a);
+        woven_pointers(batch->b, first + done, count - done, batch->lanes, b);
+        int64_t end = done + ji_host_do_woven(batch->primitive, item, count - done, a, b);
+        for (; batch->info != NULL && done < end; done++)
+            *(int64_t *)(void *)(batch->info->first + (first + done) * batch->info->step_bytes) = 0;
+
+        /* A group that has a pivot that is none, before others that may have none such. */
+        done = end, end = ji_min(end + batch->lanes * JI_WOVEN_GROUPS, count);
+        for (; done < end; done++) {
+            ji_items_go_to(batch->items, first + done);
             ji_host_primitives[batch->primitive](item);
         }
-    } else if (batch->info != NULL) {
-        for (int lane = 0; lane < count; lane++)
-            *(int64_t *)(void *)(batch->info->first + (first + lane) * batch->info->step_bytes) = 0;
     }
 }
 
@@ -147,15 +147,12 @@ int64_t ji_host_woven_items(ji_items_t *items, int64_t first, int64_t end) {
         .primitive = primitive,
         .lanes = ji_host_woven_lanes(item->head.type),
     };
-    const int groups = ji_host_woven_groups(primitive, item);
-    for (; first + groups * batch.lanes <= end; first += groups * batch.lanes)
-        woven_group(&batch, first, groups * batch.lanes, groups);
-    for (; first + batch.lanes <= end; first += batch.lanes)
-        woven_group(&batch, first, batch.lanes, 1);
-
-    const int left = (int)(end - first);
-    if (left == 0 || (2 * left < batch.lanes && woven_order(primitive, item) > WOVEN_TINY_ORDER))
-        return first;
-    woven_group(&batch, first, left, 1);
+    const int64_t left = (end - first) % batch.lanes;
+    if (2 * left < batch.lanes && woven_order(primitive, item) > WOVEN_TINY_ORDER)
+        end -= left;
+    for (int64_t count; first < end; first += count) {
+        count = ji_min(end - first, WOVEN_MOST_ITEMS);
+        woven_some(&batch, first, count);
+    }
     return end;
 }

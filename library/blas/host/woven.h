@@ -12,17 +12,15 @@
 /* Whether items like this one are woven; all have its sizes and scalars. */
 bool ji_host_is_woven(ji_primitive_t primitive, const ji_matmat_t *item);
 
-/* How many items are done at once. */
+/* How many items are woven at once. */
 static inline int ji_host_woven_lanes(jdatatype_t type) { return ji_kernels->batch[type]->lanes; }
 
-/* How many groups of so many are done at once where there are enough items. */
-int ji_host_woven_groups(ji_primitive_t primitive, const ji_matmat_t *item);
-
-/* Does the primitive with so many groups of matrices a and b (of potrf a alone; of trsm there is
- * one group), as one item after the other would: with the same bits. False: one of them has a pivot
- * that is none; nothing was written, and they are to be done one after the other. */
-bool ji_host_do_woven(ji_primitive_t primitive, const ji_matmat_t *item, int groups, void *const *a,
-                      void *const *b);
+/* Does the primitive with matrices a and b (of potrf a alone) of so many items, as one after the
+ * other would: with the same bits. Behind them pointers go on with those of the last one up to a
+ * multiple of the lanes. Gives how many were done, from the first on. Those behind are as they
+ * were, and the next ones to be done one after the other: a pivot of one of them is none. */
+int64_t ji_host_do_woven(ji_primitive_t primitive, const ji_matmat_t *item, int64_t count,
+                         void *const *a, void *const *b);
 
 /* Does items [first, end) of such a batch, and gives the index of the first that is left to be done
  * one after the other: of a few that are too few for a group. */

@@ -34,8 +34,8 @@ typedef struct ji_product_direct {
 #define JI_WOVEN_GROUPS 2
 #define JI_WOVEN_GROUPS_ORDER 16
 
-/* Substitution, of as many items as a vector has lanes: M(q,p) X(p) = alpha B(q), where M is A or
- * its transpose, and where it is upper with its rows and columns reversed (host/trsm.c). */
+/* Substitution, of many items: M(q,p) X(p) = alpha B(q), where M is A or its transpose, and where
+ * it is upper with its rows and columns reversed (host/trsm.c). */
 typedef struct ji_woven_solve {
     bool upper, unit, conjugate; /* A */
     bool left, transposed, reversed;
@@ -45,17 +45,18 @@ typedef struct ji_woven_solve {
     int64_t lda;
     void *const *b;
     int64_t ldb;
+    int64_t count;
 } ji_woven_solve_t;
 
 struct ji_batch_kernels {
     int lanes;
     bool masks; /* stores of less than a vector are masked: loads beside them wait for them */
     void (*product)(const ji_product_direct_t *call);
-    /* Of `lanes` items, of which the factor takes one group or more. False: one of them has a pivot
-     * that is not positive, or whose reciprocal is no normal number; nothing was written. An item
-     * may be there more than once. */
-    bool (*cholesky)(bool upper, int64_t n, int groups, void *const *a, int64_t lda);
-    bool (*solve)(const ji_woven_solve_t *call);
+    /* Of so many items, whose pointers go on with the last one's up to a multiple of `lanes`. They
+     * give how many they did, from the first on: before one with a pivot that is not positive, or
+     * whose reciprocal is no normal number, they stop. What is not done is as it was. */
+    int64_t (*cholesky)(bool upper, int64_t n, int64_t count, void *const *a, int64_t lda);
+    int64_t (*solve)(const ji_woven_solve_t *call);
 };
 
 extern const ji_batch_kernels_t *const ji_batch_avx512[4];

@@ -19,15 +19,19 @@
  *                | 2    3 \                       |    2 \  | 2 4 |    right-hand sides
  *                | 2    4   5 \                   +--------+-+-----+
  *
+ * Right-hand sides that are as many as the lanes need no weaving of triangles: for such
+ * batch_sides_kernel.h has another way.
+ *
  * Each element is the chain of operations that factor_kernel.h and triangle_kernel.h make of it,
  * with the same bits. Where one of the items has a pivot with which these go another way, the
- * kernel says so before it has written anything, and the caller does these items one by one. */
+ * kernel stops before it has written anything of its group, and the caller does these items one by
+ * one. */
 
 #include <float.h>
 
 #define ORDER JI_WOVEN_ORDER
 #define TRIANGLE (ORDER * (ORDER + 1) / 2) /* elements */
-#define WHOLE 4                            /* up to this order matrices without gaps are one run */
+#define WHOLE 8                            /* up to this order matrices without gaps are one run */
 #define STRIP (ORDER * 4)                  /* elements of right-hand sides that are woven at once */
 #define MOST_SIDES 8
 /* A tile: WIDTH columns of a factor by so many rows, or UNKNOWNS by so many right-hand sides. */
@@ -205,18 +209,15 @@ static bool NAME(cholesky_columns)(const NAME(woven_t) * l, int groups, int64_t 
     return true;
 }
 
-static bool NAME(woven_cholesky)(bool upper, int64_t n, int groups, void *const *a, int64_t lda) {
-    _Alignas(64) REAL room[TRIANGLE * PARTS * LANES];
+/* So many groups of items, of matrices that were laid out. */
+static __attribute__((noinline)) bool NAME(cholesky_groups)(NAME(woven_t) * l, bool upper,
+                                                            int64_t n, int groups, void *const *a,
+                                                            int64_t lda, bool whole) {
     const REAL *const *from = (const REAL *const *)a;
-    const bool whole = NAME(is_whole)(n, lda);
-    const int64_t each = (whole ? n * n : n * (n + 1) / 2) * PARTS * LANES;
-    NAME(woven_t) l[JI_WOVEN_GROUPS];
 
     /* An upper triangle is the adjoint of a lower one. */
-    for (int g = 0; g < groups; g++) {
-        NAME(lay_out)(&l[g], room + g * each, upper, upper, false, n, whole);
+    for (int g = 0; g < groups; g++)
         NAME(weave_triangle)(l[g].at, upper, upper, n, from + g * LANES, lda, whole);
-    }
 
     int64_t j = 0;
     for (; j + WIDTH < n; j += WIDTH)
@@ -232,36 +233,62 @@ static bool NAME(woven_cholesky)(bool upper, int64_t n, int groups, void *const 
     return true;
 }
 
+static int64_t NAME(woven_cholesky)(bool upper, int64_t n, int64_t count, void *const *a,
+                                    int64_t lda) {
+    _Alignas(64) REAL room[TRIANGLE * PARTS * LANES];
+    const bool whole = NAME(is_whole)(n, lda);
+    const int64_t each = (whole ? n * n : n * (n + 1) / 2) * PARTS * LANES,
+                  most = n <= JI_WOVEN_GROUPS_ORDER ? JI_WOVEN_GROUPS : 1;
+    NAME(woven_t) l[JI_WOVEN_GROUPS];
+
+    for (int64_t g = 0; g < most; g++)
+        NAME(lay_out)(&l[g], room + g * each, upper, upper, false, n, whole);
+    for (int64_t first = 0, groups; first < count; first += groups * LANES) {
+        groups = count - first > LANES ? most : 1;
+        if (!NAME(cholesky_groups)(l, upper, n, (int)groups, a + first, lda, whole))
+            return first;
+    }
+    return count;
+}
+
 /* ---- Substitution ---- */
+
+/* The reciprocals of pivots, which may take their place. True where one is no normal number. */
+VECTOR_INLINE TRUTH NAME(invert)(const VECTOR *pivot, VECTOR *inverse) {
+    const VECTOR least = V(splat)(SINGLE ? (REAL)FLT_MIN : (REAL)DBL_MIN),
+                 most = V(splat)(SINGLE ? (REAL)FLT_MAX : (REAL)DBL_MAX), one = V(splat)(1);
+#if COMPLEX
+    /* Smith's algorithm, as triangle_kernel.h has it. A NaN is seen below, whichever way it
+     * goes. */
+    const VECTOR re = pivot[0], im = pivot[1];
+    const TRUTH is_tall = V(exceeds)(V(abs)(im), V(abs)(re));
+    const VECTOR high = V(choose)(is_tall, im, re), low = V(choose)(is_tall, re, im);
+    const VECTOR ratio = low / high, scale = one / (high + low * ratio);
+    inverse[0] = V(choose)(is_tall, ratio * scale, scale);
+    inverse[1] = V(choose)(is_tall, -scale, -ratio * scale);
+
+    /* A NaN of either part is seen, whichever max() gives. */
+    const VECTOR size = V(abs)(inverse[0]), other = V(abs)(inverse[1]),
+                 largest = V(max)(size, other);
+    const TRUTH exceeds = V(either)(V(exceeds)(size, most), V(exceeds)(other, most));
+#else
+    inverse[0] = one / pivot[0];
+    const VECTOR largest = V(abs)(inverse[0]);
+    const TRUTH exceeds = V(exceeds)(largest, most);
+#endif
+    return V(either)(exceeds, V(exceeds)(least, largest));
+}
 
 /* The reciprocals of pivots, in their places. False: one of them is no normal number. */
 VECTOR_INLINE bool NAME(invert_pivots)(const NAME(woven_t) * m, int64_t n) {
-    const REAL least = SINGLE ? (REAL)FLT_MIN : (REAL)DBL_MIN,
-               most = SINGLE ? (REAL)FLT_MAX : (REAL)DBL_MAX;
     const VECTOR one = V(splat)(1);
     TRUTH bad = V(exceeds)(one, one);
 
     for (int64_t q = 0; q < n; q++) {
         REAL *const pivot = NAME(place)(m, q, q);
-#if COMPLEX
-        /* Smith's algorithm, as triangle_kernel.h has it. A NaN is seen below, whichever way it
-         * goes. */
-        const VECTOR re = V(load)(pivot), im = V(load)(pivot + LANES);
-        const TRUTH is_tall = V(exceeds)(V(abs)(im), V(abs)(re));
-        const VECTOR high = V(choose)(is_tall, im, re), low = V(choose)(is_tall, re, im);
-        const VECTOR ratio = low / high, scale = one / (high + low * ratio);
-        const VECTOR inverse[2] = {V(choose)(is_tall, ratio * scale, scale),
-                                   V(choose)(is_tall, -scale, -ratio * scale)};
-        const VECTOR size = V(abs)(inverse[0]), other = V(abs)(inverse[1]);
-        const VECTOR largest = V(max)(size, other);
-        /* A NaN of either part is seen, whichever max() gives. */
-        bad = V(either)(
-            bad, V(either)(V(exceeds)(size, V(splat)(most)), V(exceeds)(other, V(splat)(most))));
-#else
-        const VECTOR inverse[1] = {one / V(load)(pivot)}, largest = V(abs)(inverse[0]);
-        bad = V(either)(bad, V(exceeds)(largest, V(splat)(most)));
-#endif
-        bad = V(either)(bad, V(exceeds)(V(splat)(least), largest));
+        VECTOR inverse[PARTS];
+        NAME(get)(inverse, pivot);
+        bad = V(either)(bad, NAME(invert)(inverse, inverse));
         NAME(put)(pivot, inverse);
     }
     return !V(any)(bad);
@@ -387,9 +414,8 @@ VECTOR_INLINE void NAME(solve_sides)(const NAME(woven_t) * m, const NAME(sides_t
 /* Right-hand sides [first, first + sides) of all items: woven, solved, and back. They are columns
  * of B, or rows of it. */
 static void NAME(woven_sides)(const ji_woven_solve_t *call, const NAME(woven_t) * m, int64_t first,
-                              int64_t sides) {
+                              int64_t sides, REAL *const *items) {
     _Alignas(64) REAL room[STRIP * PARTS * LANES];
-    REAL *const *items = (REAL *const *)(void *const *)call->b;
     const int64_t n = call->order, element = PARTS * LANES, rows = call->left ? n : sides,
                   columns = call->left ? sides : n, start = call->reversed ? n - 1 : 0,
                   sign = call->reversed ? -1 : 1, unknown = (call->left ? 1 : rows) * element;
@@ -410,6 +436,8 @@ static void NAME(woven_sides)(const ji_woven_solve_t *call, const NAME(woven_t) 
     int64_t s = 0;
     for (; s + SIDES_AT_ONCE <= sides; s += SIDES_AT_ONCE)
         NAME(solve_sides)(m, &b, b.at + s * b.side, n, SIDES_AT_ONCE);
+    for (; SIDES_AT_ONCE > 2 && s + 2 <= sides; s += 2)
+        NAME(solve_sides)(m, &b, b.at + s * b.side, n, 2);
     for (; s < sides; s++)
         NAME(solve_sides)(m, &b, b.at + s * b.side, n, 1);
 
@@ -417,24 +445,34 @@ static void NAME(woven_sides)(const ji_woven_solve_t *call, const NAME(woven_t) 
         NAME(unravel)(items, offset + j * call->ldb * PARTS, reals, true, room + j * reals * LANES);
 }
 
-static bool NAME(woven_solve)(const ji_woven_solve_t *call) {
+#include "blas/kernels/batch_sides_kernel.h"
+
+static int64_t NAME(solve_woven)(const ji_woven_solve_t *call) {
     _Alignas(64) REAL room[TRIANGLE * PARTS * LANES];
     const int64_t n = call->order, most = STRIP / n < MOST_SIDES ? STRIP / n : (int64_t)MOST_SIDES;
     const bool whole = NAME(is_whole)(n, call->lda);
     NAME(woven_t) m;
 
     NAME(lay_out)(&m, room, call->upper, call->transposed, call->reversed, n, whole);
-    NAME(weave_triangle)
-    (room, call->upper, call->conjugate, n, (const REAL *const *)call->a, call->lda, whole);
-    if (call->unit)
-        NAME(put_ones)(&m, n, call->conjugate ? -1 : 1);
-    else if (!NAME(invert_pivots)(&m, n))
-        return false;
+    for (int64_t item = 0; item < call->count; item += LANES) {
+        NAME(weave_triangle)
+        (room, call->upper, call->conjugate, n, (const REAL *const *)call->a + item, call->lda,
+         whole);
+        if (call->unit)
+            NAME(put_ones)(&m, n, call->conjugate ? -1 : 1);
+        else if (!NAME(invert_pivots)(&m, n))
+            return item;
 
-    for (int64_t first = 0; first < call->sides; first += most)
-        NAME(woven_sides)
-    (call, &m, first, call->sides - first < most ? call->sides - first : most);
-    return true;
+        for (int64_t first = 0; first < call->sides; first += most)
+            NAME(woven_sides)
+        (call, &m, first, call->sides - first < most ? call->sides - first : most,
+         (REAL *const *)call->b + item);
+    }
+    return call->count;
+}
+
+static int64_t NAME(woven_solve)(const ji_woven_solve_t *call) {
+    return NAME(fills_strips)(call) ? NAME(solve_alone)(call) : NAME(solve_woven)(call);
 }
 
 #undef ORDER

@@ -13,8 +13,8 @@
 #define BLOCK_ITEMS (BLOCK_REALS * NARROW_BYTES / 16) /* that are transposed at once */
 #define HALVES (LANES / BLOCK_ITEMS)                  /* of a vector: 1, or 2 */
 
-/* A block of each item, `at` reals behind where the lines begin. */
-VECTOR_INLINE void NAME(weave_block)(REAL *to, const REAL *const *lines, int64_t at) {
+/* A block of each line, `at` reals behind where it begins. */
+VECTOR_INLINE void NAME(weave_block)(VECTOR *to, const REAL *const *lines, int64_t at) {
     NARROW rows[HALVES][BLOCK_REALS];
 
     VECTOR_UNROLL
@@ -29,33 +29,60 @@ VECTOR_INLINE void NAME(weave_block)(REAL *to, const REAL *const *lines, int64_t
     }
     VECTOR_UNROLL
     for (int i = 0; i < BLOCK_REALS; i++)
-        V(store)(to + i * LANES, V(wide)(rows[0][i], rows[HALVES - 1][i]));
+        to[i] = V(wide)(rows[0][i], rows[HALVES - 1][i]);
 }
 
-/* The reverse, of one block or two. */
+/* The reverse, of one block or two, of which these are the halves. */
+VECTOR_INLINE void NAME(unravel_half)(REAL *const *lines, int64_t at, int blocks, int half,
+                                      NARROW (*rows)[BLOCK_REALS]) {
+    REAL *const *first = lines + half * BLOCK_ITEMS, *const *second =
+                                                         first + BLOCK_ITEMS - BLOCK_REALS;
+
+    VECTOR_UNROLL
+    for (int block = 0; block < blocks; block++)
+        V(transpose_lanes)(rows[block]);
+    VECTOR_UNROLL
+    for (int i = 0; i < BLOCK_REALS; i++) {
+        if (blocks == 2)
+            V(store_two)(first[i] + at, second[i] + at, rows[0][i], rows[1][i]);
+        else
+            V(store_lanes)(first[i] + at, second[i] + at, rows[0][i]);
+    }
+}
+
 VECTOR_INLINE void NAME(unravel_blocks)(REAL *const *lines, int64_t at, int blocks,
                                         const REAL *from) {
     VECTOR_UNROLL
     for (int half = 0; half < HALVES; half++) {
-        REAL *const *first = lines + half * BLOCK_ITEMS, *const *second =
-                                                             first + BLOCK_ITEMS - BLOCK_REALS;
         NARROW rows[2][BLOCK_REALS];
         VECTOR_UNROLL
-        for (int block = 0; block < blocks; block++) {
-            VECTOR_UNROLL
-            for (int i = 0; i < BLOCK_REALS; i++)
-                rows[block][i] =
-                    V(narrow_load)(from + (block * BLOCK_REALS + i) * LANES + half * BLOCK_ITEMS);
-            V(transpose_lanes)(rows[block]);
-        }
-        VECTOR_UNROLL
-        for (int i = 0; i < BLOCK_REALS; i++) {
-            if (blocks == 2)
-                V(store_two)(first[i] + at, second[i] + at, rows[0][i], rows[1][i]);
-            else
-                V(store_lanes)(first[i] + at, second[i] + at, rows[0][i]);
-        }
+        for (int i = 0; i < blocks * BLOCK_REALS; i++)
+            rows[i / BLOCK_REALS][i % BLOCK_REALS] =
+                V(narrow_load)(from + i * LANES + half * BLOCK_ITEMS);
+        NAME(unravel_half)(lines, at, blocks, half, rows);
     }
+}
+
+/* From registers. */
+VECTOR_INLINE void NAME(unravel_rows)(REAL *const *lines, int64_t at, int blocks,
+                                      const VECTOR *from) {
+    VECTOR_UNROLL
+    for (int half = 0; half < HALVES; half++) {
+        NARROW rows[2][BLOCK_REALS];
+        VECTOR_UNROLL
+        for (int i = 0; i < blocks * BLOCK_REALS; i++)
+            rows[i / BLOCK_REALS][i % BLOCK_REALS] = V(half)(from[i], half);
+        NAME(unravel_half)(lines, at, blocks, half, rows);
+    }
+}
+
+/* A block of each item, to memory. */
+VECTOR_INLINE void NAME(weave_stored)(REAL *to, const REAL *const *lines, int64_t at) {
+    VECTOR rows[BLOCK_REALS];
+    NAME(weave_block)(rows, lines, at);
+    VECTOR_UNROLL
+    for (int i = 0; i < BLOCK_REALS; i++)
+        V(store)(to + i * LANES, rows[i]);
 }
 
 /* Reals [at, at + count) of each item. The lines are in registers: for all that a compiler knows a
@@ -76,9 +103,9 @@ VECTOR_INLINE void NAME(weave)(REAL *to, const REAL *const *items, int64_t at, i
 
     int64_t p = 0;
     for (; p + BLOCK_REALS <= count; p += BLOCK_REALS)
-        NAME(weave_block)(to + p * LANES, lines, p);
+        NAME(weave_stored)(to + p * LANES, lines, p);
     if (p < count)
-        NAME(weave_block)(to + (count - BLOCK_REALS) * LANES, lines, count - BLOCK_REALS);
+        NAME(weave_stored)(to + (count - BLOCK_REALS) * LANES, lines, count - BLOCK_REALS);
 }
 
 /* The reverse; `is_long` where more than a block or two are likely. */

@@ -17,12 +17,14 @@
  *                                load waits until a masked store has left the store buffer
  *   t_is_piece(n)                whether n elements are such a half or quarter
  *   t_splat(x)                   x everywhere
+ *   t_pick(p, at)                p[0][at], p[1][at], ...
  *   t_fma(a, b, c)               a b + c, rounded once where the processor can
  *   t_fnma(a, b, c)              c - a b, likewise
  *   t_gain(sum, a, b)            *sum = t_fma(a, b, *sum), in the sum's own register: GCC moves
  *                                sums about where registers are scarce, by way of memory too
  *   t_fma_one(a, b, c)           a b + c of single reals, as t_fma() does it
  *   t_abs(v) t_max(a, b)         magnitudes; the larger ones (of a NaN and a number: b)
+ *   t_flip(v, signs)             v, negated where `signs` is -0 instead of 0
  *   t_swap(v)                    neighbours exchanged: 1 0 3 2 ...
  *   t_fold(v)                    the sum of all, by halves: the upper half is added to the lower
  *                                one until one is left
@@ -57,6 +59,7 @@
  *   t_store_lanes(p, q, v)       the reverse of t_lanes()
  *   t_store_two(p, q, v, w)      the same of two, the second of which goes behind the first
  *   t_wide(a, b)                 the vector of two halves (where a narrow is a vector: a)
+ *   t_half(v, k)                 half k of a vector as a narrow (where a narrow is a vector: v)
  *   t_transpose_lanes(v)         in each lane of as many narrows as it has reals: v[p] is what were
  *                                reals p of v[0], v[1], ...
  *   t_transpose(row, line)       NARROW_BYTES of as many lines as a narrow has reals: row[p] is
@@ -69,6 +72,7 @@
  * the name with that of the set. */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -177,6 +181,15 @@ VECTOR_INLINE bool d_is_piece(int64_t n) { return n == 4; }
 
 VECTOR_INLINE s_vector s_splat(float x) { return _mm512_set1_ps(x); }
 VECTOR_INLINE d_vector d_splat(double x) { return _mm512_set1_pd(x); }
+VECTOR_INLINE s_vector s_pick(const float *const *p, ptrdiff_t at) {
+    return _mm512_setr_ps(p[0][at], p[1][at], p[2][at], p[3][at], p[4][at], p[5][at], p[6][at],
+                          p[7][at], p[8][at], p[9][at], p[10][at], p[11][at], p[12][at], p[13][at],
+                          p[14][at], p[15][at]);
+}
+VECTOR_INLINE d_vector d_pick(const double *const *p, ptrdiff_t at) {
+    return _mm512_setr_pd(p[0][at], p[1][at], p[2][at], p[3][at], p[4][at], p[5][at], p[6][at],
+                          p[7][at]);
+}
 VECTOR_INLINE s_vector s_fma(s_vector a, s_vector b, s_vector c) {
     return _mm512_fmadd_ps(a, b, c);
 }
@@ -197,6 +210,8 @@ VECTOR_INLINE s_vector s_abs(s_vector v) { return _mm512_abs_ps(v); }
 VECTOR_INLINE d_vector d_abs(d_vector v) { return _mm512_abs_pd(v); }
 VECTOR_INLINE s_vector s_max(s_vector a, s_vector b) { return _mm512_max_ps(a, b); }
 VECTOR_INLINE d_vector d_max(d_vector a, d_vector b) { return _mm512_max_pd(a, b); }
+VECTOR_INLINE s_vector s_flip(s_vector v, s_vector signs) { return _mm512_xor_ps(v, signs); }
+VECTOR_INLINE d_vector d_flip(d_vector v, d_vector signs) { return _mm512_xor_pd(v, signs); }
 VECTOR_INLINE s_vector s_swap(s_vector v) { return _mm512_permute_ps(v, 0xB1); }
 VECTOR_INLINE d_vector d_swap(d_vector v) { return _mm512_permute_pd(v, 0x55); }
 VECTOR_INLINE s_vector s_turn(s_vector v) {
@@ -414,6 +429,13 @@ VECTOR_INLINE void d_store_part(double *p, d_vector v, d_part part) {
 
 VECTOR_INLINE s_vector s_splat(float x) { return _mm256_set1_ps(x); }
 VECTOR_INLINE d_vector d_splat(double x) { return _mm256_set1_pd(x); }
+VECTOR_INLINE s_vector s_pick(const float *const *p, ptrdiff_t at) {
+    return _mm256_setr_ps(p[0][at], p[1][at], p[2][at], p[3][at], p[4][at], p[5][at], p[6][at],
+                          p[7][at]);
+}
+VECTOR_INLINE d_vector d_pick(const double *const *p, ptrdiff_t at) {
+    return _mm256_setr_pd(p[0][at], p[1][at], p[2][at], p[3][at]);
+}
 VECTOR_INLINE s_vector s_fma(s_vector a, s_vector b, s_vector c) {
     return _mm256_fmadd_ps(a, b, c);
 }
@@ -441,6 +463,8 @@ VECTOR_INLINE s_vector s_abs(s_vector v) { return _mm256_andnot_ps(_mm256_set1_p
 VECTOR_INLINE d_vector d_abs(d_vector v) { return _mm256_andnot_pd(_mm256_set1_pd(-0.0), v); }
 VECTOR_INLINE s_vector s_max(s_vector a, s_vector b) { return _mm256_max_ps(a, b); }
 VECTOR_INLINE d_vector d_max(d_vector a, d_vector b) { return _mm256_max_pd(a, b); }
+VECTOR_INLINE s_vector s_flip(s_vector v, s_vector signs) { return _mm256_xor_ps(v, signs); }
+VECTOR_INLINE d_vector d_flip(d_vector v, d_vector signs) { return _mm256_xor_pd(v, signs); }
 VECTOR_INLINE s_vector s_swap(s_vector v) { return _mm256_permute_ps(v, 0xB1); }
 VECTOR_INLINE d_vector d_swap(d_vector v) { return _mm256_permute_pd(v, 0x5); }
 VECTOR_INLINE s_vector s_turn(s_vector v) {
@@ -623,6 +647,12 @@ VECTOR_INLINE void d_store_part(double *p, d_vector v, d_part part) {
 
 VECTOR_INLINE s_vector s_splat(float x) { return (s_vector){x, x, x, x}; }
 VECTOR_INLINE d_vector d_splat(double x) { return (d_vector){x, x}; }
+VECTOR_INLINE s_vector s_pick(const float *const *p, ptrdiff_t at) {
+    return (s_vector){p[0][at], p[1][at], p[2][at], p[3][at]};
+}
+VECTOR_INLINE d_vector d_pick(const double *const *p, ptrdiff_t at) {
+    return (d_vector){p[0][at], p[1][at]};
+}
 
 VECTOR_INLINE s_vector s_turn(s_vector v) { return (s_vector){-v[1], v[0], -v[3], v[2]}; }
 VECTOR_INLINE d_vector d_turn(d_vector v) { return (d_vector){-v[1], v[0]}; }
@@ -686,6 +716,12 @@ VECTOR_INLINE s_vector s_max(s_vector a, s_vector b) {
 VECTOR_INLINE d_vector d_max(d_vector a, d_vector b) {
     const d_truth larger = a > b;
     return (d_vector)((larger & (d_truth)a) | (~larger & (d_truth)b));
+}
+VECTOR_INLINE s_vector s_flip(s_vector v, s_vector signs) {
+    return (s_vector)((s_truth)v ^ (s_truth)signs);
+}
+VECTOR_INLINE d_vector d_flip(d_vector v, d_vector signs) {
+    return (d_vector)((d_truth)v ^ (d_truth)signs);
 }
 VECTOR_INLINE s_vector s_swap(s_vector v) { return (s_vector){v[1], v[0], v[3], v[2]}; }
 VECTOR_INLINE d_vector d_swap(d_vector v) { return (d_vector){v[1], v[0]}; }
@@ -818,6 +854,12 @@ VECTOR_INLINE s_vector s_wide(s_narrow a, s_narrow b) {
 VECTOR_INLINE d_vector d_wide(d_narrow a, d_narrow b) {
     return _mm512_insertf64x4(_mm512_castpd256_pd512(a), b, 1);
 }
+VECTOR_INLINE s_narrow s_half(s_vector v, int k) {
+    return k == 0 ? _mm512_castps512_ps256(v) : _mm512_extractf32x8_ps(v, 1);
+}
+VECTOR_INLINE d_narrow d_half(d_vector v, int k) {
+    return k == 0 ? _mm512_castpd512_pd256(v) : _mm512_extractf64x4_pd(v, 1);
+}
 VECTOR_INLINE s_narrow s_narrow_fma(s_narrow a, s_narrow b, s_narrow c) {
     return _mm256_fmadd_ps(a, b, c);
 }
@@ -852,6 +894,14 @@ VECTOR_INLINE s_vector s_wide(s_narrow a, s_narrow b) {
 VECTOR_INLINE d_vector d_wide(d_narrow a, d_narrow b) {
     (void)b;
     return a;
+}
+VECTOR_INLINE s_narrow s_half(s_vector v, int k) {
+    (void)k;
+    return v;
+}
+VECTOR_INLINE d_narrow d_half(d_vector v, int k) {
+    (void)k;
+    return v;
 }
 VECTOR_INLINE s_narrow s_narrow_fma(s_narrow a, s_narrow b, s_narrow c) { return s_fma(a, b, c); }
 VECTOR_INLINE d_narrow d_narrow_fma(d_narrow a, d_narrow b, d_narrow c) { return d_fma(a, b, c); }
