@@ -96,9 +96,9 @@ JALLOC_API jstatus_t jlapack_zgesv(jhandle_t *handle, int64_t n, int64_t nrhs, j
  * A(i, i) is real and 0 all below it, tau is 0; elsewhere R(i, i), which is real, has the sign that
  * Re A(i, i) had not when its turn came, as LAPACK has it. Accuracy: |A - Q R| <= c u |A| by the
  * norms of columns, and |Q^H Q - I| <= c u, where c grows as m k at most, and is a few in practice.
- * Workspace: as the largest product inside, rungs "packed" (with room for 32 columns of A and 64
- * rows of n elements), "packed-small", "in place" with the same bits. Algorithm: blocks of 32
- * reflectors, factored by halves (Elmroth and Gustavson 2000). */
+ * Workspace: as the largest product inside, rungs "packed" (with room for 48 columns of A and 96
+ * rows of n elements at most), "packed-small", "in place" with the same bits. Algorithm: blocks of
+ * 16 to 48 reflectors, factored by halves (Elmroth and Gustavson 2000). */
 JALLOC_API jstatus_t jlapack_sgeqrf(jhandle_t *handle, int64_t m, int64_t n, float *a, int64_t lda,
                                     float *tau);
 JALLOC_API jstatus_t jlapack_dgeqrf(jhandle_t *handle, int64_t m, int64_t n, double *a, int64_t lda,

@@ -156,10 +156,12 @@ static long double smallest_of(int type) {
     return ldexpl(1, wide_real_of(type) == JDATATYPE_F32 ? -149 : -1074);
 }
 
+static long double square_of(wide_t x) { return __real__ x * __real__ x + __imag__ x * __imag__ x; }
+
 static long double column_norm(const matrix_t *a, int64_t j) {
     long double sum = 0;
     for (int64_t i = 0; i < a->rows; i++)
-        sum += wide_abs(before_at(a, i, j)) * wide_abs(before_at(a, i, j));
+        sum += square_of(before_at(a, i, j));
     return sqrtl(sum);
 }
 
@@ -327,6 +329,38 @@ EACH_TYPE(MultipliesByQ) {
         JEXPECT_EQ(memcmp(a.data, a.before, a.bytes), 0);
         free(q);
     }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* So large that blocks are at their widest: some columns of R, times Q, are those of A, and every
+ * reflector is unitary. */
+EACH_TYPE(FactorsLargeMatrices) {
+    enum { M = 830, N = 790, SOME = 5 };
+    jhandle_t *handle = make_handle(0);
+    MATRIX(a, *param, M, N);
+    MATRIX(tau, *param, N, 1);
+    MATRIX(c, *param, M, SOME);
+    JEXPECT_OK(call_geqrf(handle, *param, M, N, a.data, a.ld, tau.data));
+    for (int64_t l = 0; l < N; l++) {
+        long double square = 1;
+        for (int64_t i = l + 1; i < M; i++)
+            square += square_of(now_at(&a, i, l));
+        JASSERT_TRUE(fabsl(square_of(now_at(&tau, l, 0)) * square -
+                           2 * __real__ now_at(&tau, l, 0)) <= bound_of(*param, M));
+    }
+
+    int64_t column[SOME];
+    for (int j = 0; j < SOME; j++) {
+        column[j] = jtest_random_between(0, N - 1);
+        for (int64_t i = 0; i < M; i++)
+            wide_put(c.data, *param, i + j * c.ld, i <= column[j] ? now_at(&a, i, column[j]) : 0);
+    }
+    JEXPECT_OK(call_ormqr(handle, *param, JBLAS_LEFT, JBLAS_NO_TRANSPOSE, M, SOME, N, a.data, a.ld,
+                          tau.data, c.data, c.ld));
+    for (int j = 0; j < SOME; j++)
+        for (int64_t i = 0; i < M; i++)
+            JASSERT_TRUE(wide_abs(now_at(&c, i, j) - before_at(&a, i, column[j])) <=
+                         bound_of(*param, N) * column_norm(&a, column[j]));
     JEXPECT_OK(jhandle_destroy(handle));
 }
 

@@ -20,11 +20,19 @@
 
 #include "lapack/lapack.h"
 
-#define QR_BLOCK 32 /* columns */
-#define QR_BASE 8   /* columns */
+#define QR_BASE 8 /* columns */
+#define QR_ROOM_MOST 1048576
 #define QR_STRIP 32 /* rows or columns of C at once, without workspace */
 
-#define QR_SQUARE_BYTES (QR_BLOCK * QR_BLOCK * sizeof(jcomplex_f64_t))
+#define QR_BLOCK_MOST 48 /* columns of a block, but for the widest type, which has half of it */
+#define QR_SQUARE_BYTES (QR_BLOCK_MOST * QR_BLOCK_MOST * sizeof(double))
+
+/* Columns of a block, by the reflectors in all: more of them are better for products, and cost
+ * more beside these. */
+static int64_t qr_block_columns(jdatatype_t type, int64_t reflectors) {
+    const int64_t columns = reflectors <= 128 ? 16 : reflectors <= 768 ? 24 : QR_BLOCK_MOST;
+    return type == JDATATYPE_F64_C ? ji_min(columns, QR_BLOCK_MOST / 2) : columns;
+}
 
 /* What a call has beside its arguments. */
 typedef struct qr {
@@ -33,7 +41,8 @@ typedef struct qr {
     void *room;    /* for the columns of a block; NULL: they stay where they are */
     void *work;    /* W and X, of `strip` columns each */
     int64_t strip; /* that are done at once */
-    void *top, *t; /* V1 and T, of order QR_BLOCK and by columns; zeros where nothing was stored */
+    int64_t block; /* columns */
+    void *top, *t; /* V1 and T, of that order and by columns; zeros where nothing was stored */
 } qr_t;
 
 /* Reflectors [first, first + count) of those at hand. */
@@ -43,7 +52,7 @@ typedef struct qr_block {
 } qr_block_t;
 
 static void *qr_of_square(const qr_t *qr, const void *square, int64_t i, int64_t j) {
-    return ji_at(qr->type, square, i, j, QR_BLOCK);
+    return ji_at(qr->type, square, i, j, qr->block);
 }
 static void *qr_top(const qr_t *qr, const qr_block_t *block) {
     return qr_of_square(qr, qr->top, block->first, block->first);
@@ -102,12 +111,12 @@ static void qr_apply_left(const qr_t *qr, const qr_block_t *block, jblas_operati
         void *const c1 = ji_at(type, c, 0, j, ldc), *const c2 = ji_at(type, c1, k, 0, 0);
         void *const w = qr->work, *const x = ji_at(type, w, 0, columns, k);
 
-        qr_multiply(qr, k, columns, k, 1, QR_ADJOINT(v1, QR_BLOCK), QR_PLAIN(c1, ldc), 0, w, k);
+        qr_multiply(qr, k, columns, k, 1, QR_ADJOINT(v1, qr->block), QR_PLAIN(c1, ldc), 0, w, k);
         qr_multiply(qr, k, columns, below, 1, QR_ADJOINT(v2, block->ld), QR_PLAIN(c2, ldc), 1, w,
                     k);
-        qr_multiply(qr, k, columns, k, 1, (qr_factor_t){op, qr_t_of(qr, block), QR_BLOCK},
+        qr_multiply(qr, k, columns, k, 1, (qr_factor_t){op, qr_t_of(qr, block), qr->block},
                     QR_PLAIN(w, k), 0, x, k);
-        qr_multiply(qr, k, columns, k, -1, QR_PLAIN(v1, QR_BLOCK), QR_PLAIN(x, k), 1, c1, ldc);
+        qr_multiply(qr, k, columns, k, -1, QR_PLAIN(v1, qr->block), QR_PLAIN(x, k), 1, c1, ldc);
         qr_multiply(qr, below, columns, k, -1, QR_PLAIN(v2, block->ld), QR_PLAIN(x, k), 1, c2, ldc);
     }
 }
@@ -124,11 +133,11 @@ static void qr_apply_right(const qr_t *qr, const qr_block_t *block, jblas_operat
         void *const c1 = ji_at(type, c, i, 0, ldc), *const c2 = ji_at(type, c1, 0, k, ldc);
         void *const w = qr->work, *const x = ji_at(type, w, 0, k, rows);
 
-        qr_multiply(qr, rows, k, k, 1, QR_PLAIN(c1, ldc), QR_PLAIN(v1, QR_BLOCK), 0, w, rows);
+        qr_multiply(qr, rows, k, k, 1, QR_PLAIN(c1, ldc), QR_PLAIN(v1, qr->block), 0, w, rows);
         qr_multiply(qr, rows, k, below, 1, QR_PLAIN(c2, ldc), QR_PLAIN(v2, block->ld), 1, w, rows);
         qr_multiply(qr, rows, k, k, 1, QR_PLAIN(w, rows),
-                    (qr_factor_t){op, qr_t_of(qr, block), QR_BLOCK}, 0, x, rows);
-        qr_multiply(qr, rows, k, k, -1, QR_PLAIN(x, rows), QR_ADJOINT(v1, QR_BLOCK), 1, c1, ldc);
+                    (qr_factor_t){op, qr_t_of(qr, block), qr->block}, 0, x, rows);
+        qr_multiply(qr, rows, k, k, -1, QR_PLAIN(x, rows), QR_ADJOINT(v1, qr->block), 1, c1, ldc);
         qr_multiply(qr, rows, below, k, -1, QR_PLAIN(x, rows), QR_ADJOINT(v2, block->ld), 1, c2,
                     ldc);
     }
@@ -151,16 +160,16 @@ static void qr_form(const qr_t *qr, const qr_block_t *block) {
         memcpy(qr_of_square(qr, v1, j + 1, j), ji_at(type, block->v, j + 1, j, block->ld),
                (size_t)(k - j - 1) * ji_sizeof(type));
     }
-    qr_multiply(qr, k, k, k, 1, QR_ADJOINT(v1, QR_BLOCK), QR_PLAIN(v1, QR_BLOCK), 0, products,
-                QR_BLOCK);
+    qr_multiply(qr, k, k, k, 1, QR_ADJOINT(v1, qr->block), QR_PLAIN(v1, qr->block), 0, products,
+                qr->block);
     qr_multiply(qr, k, k, block->rows - k, 1, QR_ADJOINT(v2, block->ld), QR_PLAIN(v2, block->ld), 1,
-                products, QR_BLOCK);
+                products, qr->block);
 
     const ji_matvec_kernels_t *kernels = ji_kernels->matvec[type];
     for (int64_t j = 1; j < k; j++) {
         ji_value_t minus_tau;
         kernels->scale(1, &minus_one.value, qr_of_square(qr, t, j, j), 1, false, &minus_tau);
-        kernels->small(j, j, JBLAS_NO_TRANSPOSE, &minus_tau, t, QR_BLOCK,
+        kernels->small(j, j, JBLAS_NO_TRANSPOSE, &minus_tau, t, qr->block,
                        qr_of_square(qr, products, 0, j), &zero.value, qr_of_square(qr, t, 0, j));
     }
 }
@@ -176,14 +185,14 @@ static void qr_join(const qr_t *qr, const qr_block_t *left, const qr_block_t *ri
     for (int64_t j = 0; j < m; j++)
         memcpy(qr_of_square(qr, qr->top, right->first, left->first + j),
                ji_at(type, beside, 0, j, left->ld), (size_t)n * ji_sizeof(type));
-    qr_multiply(qr, m, n, n, 1, QR_ADJOINT(beside, left->ld), QR_PLAIN(qr_top(qr, right), QR_BLOCK),
-                0, products, m);
+    qr_multiply(qr, m, n, n, 1, QR_ADJOINT(beside, left->ld),
+                QR_PLAIN(qr_top(qr, right), qr->block), 0, products, m);
     qr_multiply(qr, m, n, right->rows - n, 1, QR_ADJOINT(below, left->ld),
                 QR_PLAIN(qr_below(qr, right), right->ld), 1, products, m);
-    qr_multiply(qr, m, n, n, 1, QR_PLAIN(products, m), QR_PLAIN(qr_t_of(qr, right), QR_BLOCK), 0,
+    qr_multiply(qr, m, n, n, 1, QR_PLAIN(products, m), QR_PLAIN(qr_t_of(qr, right), qr->block), 0,
                 middle, m);
-    qr_multiply(qr, m, n, m, -1, QR_PLAIN(qr_t_of(qr, left), QR_BLOCK), QR_PLAIN(middle, m), 0,
-                corner, QR_BLOCK);
+    qr_multiply(qr, m, n, m, -1, QR_PLAIN(qr_t_of(qr, left), qr->block), QR_PLAIN(middle, m), 0,
+                corner, qr->block);
 }
 
 /* ---- One reflector ---- */
@@ -203,6 +212,12 @@ static void qr_store(jdatatype_t type, void *x, double re, double im) {
     case JDATATYPE_F32_C: ((float *)x)[0] = (float)re, ((float *)x)[1] = (float)im; break;
     default: ((double *)x)[0] = re, ((double *)x)[1] = im;
     }
+}
+
+/* -sign(Re alpha) |(alpha, norm)|. */
+static double qr_beta(qr_number_t alpha, double norm) {
+    const double size = alpha.im == 0 ? alpha.re : hypot(alpha.re, alpha.im);
+    return -copysign(hypot(size, norm), alpha.re);
 }
 
 static double qr_norm(const qr_t *qr, int64_t n, const void *x) {
@@ -232,13 +247,13 @@ static void qr_reflect(const qr_t *qr, int64_t n, void *alpha, void *x, void *ta
         return;
     }
 
-    double beta = -copysign(hypot(hypot(head.re, head.im), norm), head.re);
+    double beta = qr_beta(head, norm);
     int scaled = 0;
     for (; fabs(beta) < least; scaled++) {
         qr_scale(qr, n, enlarge, 0, x);
         norm = qr_norm(qr, n, x);
         head.re *= enlarge, head.im *= enlarge;
-        beta = -copysign(hypot(hypot(head.re, head.im), norm), head.re);
+        beta = qr_beta(head, norm);
     }
 
     /* 1 / (alpha - beta), of which the real part is the larger one, or as large as norm allows. */
@@ -324,36 +339,40 @@ static void qr_factor_panel(const qr_t *qr, const qr_panel_t *panel, int64_t fir
 
 /* ---- Workspace ---- */
 
-static size_t qr_room_bytes(jdatatype_t type, int64_t rows) {
-    return (size_t)(ji_room_ld(type, rows) * QR_BLOCK) * ji_sizeof(type);
+/* None where it would not stay in a cache. */
+static size_t qr_room_bytes(jdatatype_t type, int64_t rows, int64_t block) {
+    const size_t bytes = (size_t)(ji_room_ld(type, rows) * block) * ji_sizeof(type);
+    return rows > 0 && bytes <= QR_ROOM_MOST ? bytes : 0;
 }
 
 /* W and X of so many columns. */
-static size_t qr_work_bytes(jdatatype_t type, int64_t strip) {
-    return ((size_t)(2 * QR_BLOCK * strip) * ji_sizeof(type) + 63) / 64 * 64;
+static size_t qr_work_bytes(jdatatype_t type, int64_t strip, int64_t block) {
+    return ((size_t)(2 * block * strip) * ji_sizeof(type) + 63) / 64 * 64;
 }
 
 /* What a call has on the stack: V1, T, and W and X where none are lent. */
 typedef struct qr_stack {
     _Alignas(64) char top[QR_SQUARE_BYTES], t[QR_SQUARE_BYTES];
-    char work[2 * QR_BLOCK * QR_STRIP * sizeof(jcomplex_f64_t)];
+    char work[2 * QR_BLOCK_MOST * QR_STRIP * sizeof(double)];
 } qr_stack_t;
 
-static qr_t qr_begin(const ji_matmat_t *call, qr_stack_t *stack, int64_t room_rows, int64_t strip) {
+static qr_t qr_begin(const ji_matmat_t *call, qr_stack_t *stack, int64_t reflectors,
+                     int64_t room_rows, int64_t strip) {
     const jdatatype_t type = call->head.type;
     qr_t qr = {.call = *call,
                .type = type,
                .work = stack->work,
                .strip = QR_STRIP,
+               .block = qr_block_columns(type, reflectors),
                .top = stack->top,
                .t = stack->t};
     ji_choose_factor_threads(&qr.call);
 
-    const size_t room_bytes = room_rows > 0 ? qr_room_bytes(type, room_rows) : 0,
-                 bytes = room_bytes + qr_work_bytes(type, strip);
+    const size_t room_bytes = qr_room_bytes(type, room_rows, qr.block),
+                 bytes = room_bytes + qr_work_bytes(type, strip, qr.block);
     if (call->panel_bytes < bytes + JI_PACKED_SMALL_BYTES)
         return qr;
-    qr.room = room_rows > 0 ? call->panels : NULL;
+    qr.room = room_bytes > 0 ? call->panels : NULL;
     qr.work = (char *)call->panels + room_bytes;
     qr.strip = strip;
     qr.call.panels = (char *)call->panels + bytes;
@@ -361,38 +380,40 @@ static qr_t qr_begin(const ji_matmat_t *call, qr_stack_t *stack, int64_t room_ro
     return qr;
 }
 
-static ji_panel_bytes_t qr_bytes(const jhandle_t *handle, const ji_head_t *head, int64_t rows,
-                                 int64_t columns, int64_t strip, int64_t room_rows) {
+/* Of products V^H C and V W, where C has so many columns, or is transposed. */
+static ji_panel_bytes_t qr_bytes(const jhandle_t *handle, const ji_head_t *head, int64_t reflectors,
+                                 int64_t rows, int64_t strip, int64_t room_rows) {
+    const int64_t block = qr_block_columns(head->type, reflectors);
     ji_panel_bytes_t bytes =
-        ji_panels_for_both(ji_panel_bytes(handle, JI_GEMM, head, rows, columns, QR_BLOCK),
-                           ji_panel_bytes(handle, JI_GEMM, head, QR_BLOCK, strip, rows));
+        ji_panels_for_both(ji_panel_bytes(handle, JI_GEMM, head, rows, strip, block),
+                           ji_panel_bytes(handle, JI_GEMM, head, block, strip, rows));
     if (bytes.packed == 0)
         return bytes;
 
     if (bytes.packed < JI_PACKED_SMALL_BYTES)
         bytes.packed = JI_PACKED_SMALL_BYTES;
-    bytes.packed += qr_work_bytes(head->type, strip);
-    if (room_rows > 0)
-        bytes.packed += qr_room_bytes(head->type, room_rows);
+    bytes.packed +=
+        qr_work_bytes(head->type, strip, block) + qr_room_bytes(head->type, room_rows, block);
     return bytes;
 }
 
 /* ---- geqrf ---- */
 
 static void qr_clear_squares(const qr_t *qr) {
-    memset(qr->top, 0, QR_SQUARE_BYTES);
-    memset(qr->t, 0, QR_SQUARE_BYTES);
+    const size_t bytes = (size_t)(qr->block * qr->block) * ji_sizeof(qr->type);
+    memset(qr->top, 0, bytes);
+    memset(qr->t, 0, bytes);
 }
 
 void ji_host_geqrf(void *matmat) {
     qr_stack_t stack;
     const ji_matmat_t *call = matmat;
     const jdatatype_t type = call->head.type;
-    const qr_t qr = qr_begin(call, &stack, call->m, call->n);
     const int64_t least = ji_min(call->m, call->n);
+    const qr_t qr = qr_begin(call, &stack, least, call->m, call->n);
 
-    for (int64_t j = 0; j < least; j += QR_BLOCK) {
-        const int64_t count = ji_min(QR_BLOCK, least - j);
+    for (int64_t j = 0; j < least; j += qr.block) {
+        const int64_t count = ji_min(qr.block, least - j);
         void *const own = ji_at(type, call->a, j, j, call->lda);
         qr_panel_t panel = {own, call->lda, call->m - j, ji_at(type, call->tau, j, 0, 0)};
         if (qr.room != NULL) {
@@ -411,7 +432,7 @@ void ji_host_geqrf(void *matmat) {
 }
 
 ji_panel_bytes_t ji_geqrf_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
-    return qr_bytes(handle, &args->head, args->m, args->n, args->n, args->m);
+    return qr_bytes(handle, &args->head, ji_min(args->m, args->n), args->m, args->n, args->m);
 }
 
 /* ---- Products with Q, and Q ---- */
@@ -438,13 +459,13 @@ void ji_host_ormqr(void *matmat) {
     const bool left = call->side == JBLAS_LEFT, plain = call->trans == JBLAS_NO_TRANSPOSE,
                last_first = left == plain;
     const int64_t rows = left ? call->m : call->n, others = left ? call->n : call->m;
-    const qr_t qr = qr_begin(call, &stack, 0, others);
+    const qr_t qr = qr_begin(call, &stack, call->k, 0, others);
     const jblas_operation_t op = plain ? JBLAS_NO_TRANSPOSE : JBLAS_CONJUGATE_TRANSPOSE;
 
-    const int64_t blocks = (call->k + QR_BLOCK - 1) / QR_BLOCK;
+    const int64_t blocks = (call->k + qr.block - 1) / qr.block;
     for (int64_t b = 0; b < blocks; b++) {
-        const int64_t j = (last_first ? blocks - 1 - b : b) * QR_BLOCK;
-        const qr_block_t block = qr_take_block(&qr, rows, j, ji_min(QR_BLOCK, call->k - j));
+        const int64_t j = (last_first ? blocks - 1 - b : b) * qr.block;
+        const qr_block_t block = qr_take_block(&qr, rows, j, ji_min(qr.block, call->k - j));
         void *const c = ji_at(type, call->c, left ? j : 0, left ? 0 : j, call->ldc);
         (left ? qr_apply_left : qr_apply_right)(&qr, &block, op, c, call->ldc, others);
     }
@@ -452,7 +473,7 @@ void ji_host_ormqr(void *matmat) {
 
 ji_panel_bytes_t ji_ormqr_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
     const bool left = args->side == JBLAS_LEFT;
-    return qr_bytes(handle, &args->head, left ? args->m : args->n, left ? args->n : args->m,
+    return qr_bytes(handle, &args->head, args->k, left ? args->m : args->n,
                     left ? args->n : args->m, 0);
 }
 
@@ -479,21 +500,21 @@ static void qr_expand(const qr_t *qr, const qr_block_t *block) {
                          .n = k,
                          .alpha = ji_constant(type, -1),
                          .a = triangle,
-                         .lda = QR_BLOCK,
+                         .lda = qr->block,
                          .b = qr_below(qr, block),
                          .ldb = block->ld,
                          .panels = qr->call.panels,
                          .panel_bytes = qr->call.panel_bytes};
 
-    qr_multiply(qr, k, k, k, 1, QR_PLAIN(qr_t_of(qr, block), QR_BLOCK), QR_ADJOINT(v1, QR_BLOCK), 0,
-                triangle, QR_BLOCK);
+    qr_multiply(qr, k, k, k, 1, QR_PLAIN(qr_t_of(qr, block), qr->block), QR_ADJOINT(v1, qr->block),
+                0, triangle, qr->block);
     if (below.m > 0)
         ji_host_primitives[JI_TRMM](&below);
 
     for (int64_t j = 0; j < k; j++)
         for (int64_t i = 0; i < k; i++)
             qr_store(type, ji_at(type, own, i, j, block->ld), i == j, 0);
-    qr_multiply(qr, k, k, k, -1, QR_PLAIN(v1, QR_BLOCK), QR_PLAIN(triangle, QR_BLOCK), 1, own,
+    qr_multiply(qr, k, k, k, -1, QR_PLAIN(v1, qr->block), QR_PLAIN(triangle, qr->block), 1, own,
                 block->ld);
 }
 
@@ -501,14 +522,14 @@ void ji_host_orgqr(void *matmat) {
     qr_stack_t stack;
     const ji_matmat_t *call = matmat;
     const jdatatype_t type = call->head.type;
-    const qr_t qr = qr_begin(call, &stack, 0, call->n);
+    const qr_t qr = qr_begin(call, &stack, call->k, 0, call->n);
 
     qr_clear(call, call->m, call->k, call->n);
     for (int64_t j = call->k; j < call->n; j++)
         qr_store(type, ji_at(type, call->a, j, j, call->lda), 1, 0);
 
-    for (int64_t j = (call->k - 1) / QR_BLOCK * QR_BLOCK; j >= 0 && call->k > 0; j -= QR_BLOCK) {
-        const qr_block_t block = qr_take_block(&qr, call->m, j, ji_min(QR_BLOCK, call->k - j));
+    for (int64_t j = (call->k - 1) / qr.block * qr.block; j >= 0 && call->k > 0; j -= qr.block) {
+        const qr_block_t block = qr_take_block(&qr, call->m, j, ji_min(qr.block, call->k - j));
         const int64_t end = j + block.count;
         qr_apply_left(&qr, &block, JBLAS_NO_TRANSPOSE, ji_at(type, call->a, j, end, call->lda),
                       call->lda, call->n - end);
@@ -518,5 +539,5 @@ void ji_host_orgqr(void *matmat) {
 }
 
 ji_panel_bytes_t ji_orgqr_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
-    return qr_bytes(handle, &args->head, args->m, args->n, args->n, 0);
+    return qr_bytes(handle, &args->head, args->k, args->m, args->n, 0);
 }
