@@ -7,15 +7,15 @@
  * kernel that it makes for the shape.
  *
  *     bench_batched [SECONDS per line [TYPES of sdcz [BETA 0 or 1 [THREADS [LARGEST order
- *                   [ROUTINES of gtp, by their first letters]]]]]]
+ *                   [ROUTINES of gtp, by their first letters [ITEMS of a batch]]]]]]]
  *
  * A round measures all of them in turn, and what is printed are medians: nanoseconds of an item by
  * jblas_?<routine>_strided_batched, and of each other way how many times as long it took. A batch
- * is as many items as fit into a second cache with their operands, as they do where one step of a
- * program fills them and the next takes them. What is solved with and factored in place is the
- * identity, which stays what it is; no way looks at that. Of OpenBLAS the variable
- * OPENBLAS_CORETYPE chooses the kernels, which is worth trying: bench_product --best says which are
- * fastest. */
+ * is, unless ITEMS says otherwise, as many items as fit into a second cache with their operands, as
+ * they do where one step of a program fills them and the next takes them. What is solved with and
+ * factored in place is the identity, which stays what it is; no way looks at that. Of OpenBLAS the
+ * variable OPENBLAS_CORETYPE chooses the kernels, which is worth trying: bench_product --best says
+ * which are fastest. */
 
 #include <cblas.h>
 #include <math.h>
@@ -261,10 +261,11 @@ static void fill_operands(const struct type *type, routine_t routine, size_t byt
                    &one, type->bytes);
 }
 
-static bool make_batch(const struct type *type, routine_t routine, int n) {
+/* items: how many; 0: that fit. */
+static bool make_batch(const struct type *type, routine_t routine, int n, int items) {
     batch.n = n;
     batch.item_bytes = (size_t)n * (size_t)n * type->bytes;
-    const size_t fitting = BATCH_BYTES / 3 / batch.item_bytes;
+    const size_t fitting = items > 0 ? (size_t)items : BATCH_BYTES / 3 / batch.item_bytes;
     batch.count = fitting > MOST_ITEMS ? MOST_ITEMS : (int)fitting;
 
     const size_t bytes = (size_t)batch.count * batch.item_bytes;
@@ -357,8 +358,8 @@ static void measure(const struct type *type, routine_t routine, double seconds, 
 }
 
 static bool run_line(const struct type *type, routine_t routine, int n, double beta, double seconds,
-                     int threads) {
-    bool good = make_batch(type, routine, n);
+                     int threads, int items) {
+    bool good = make_batch(type, routine, n, items);
     batch.alpha = scalar_of(type->letter, 1), batch.beta = scalar_of(type->letter, beta);
     batch.kernel = make_kernel(type->letter, n, &batch.alpha, &batch.beta);
     if (good && all_agree(type, routine))
@@ -376,6 +377,7 @@ int main(int argc, char **argv) {
     const double beta = argc > 3 ? atof(argv[3]) : 0;
     const int threads = argc > 4 ? atoi(argv[4]) : 1, largest = argc > 5 ? atoi(argv[5]) : 64;
     const char *const routines = argc > 6 ? argv[6] : "gtp";
+    const int items = argc > 7 ? atoi(argv[7]) : 0;
 
     jhandle_options_t options = JHANDLE_OPTIONS_INIT;
     options.threads = threads;
@@ -398,7 +400,7 @@ int main(int argc, char **argv) {
                 continue;
             for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
                 if (orders[i] <= largest)
-                    good &= run_line(&types[t], routine, orders[i], beta, seconds, threads);
+                    good &= run_line(&types[t], routine, orders[i], beta, seconds, threads, items);
         }
     }
     jhandle_destroy(batch.handle);

@@ -6,8 +6,8 @@
 /** @file
  * BLAS on a handle, batches: a routine for many matrices or vectors of one shape, by one call.
  *
- * Each routine has two batched forms, but rotg and rotmg. They take what the plain one takes, in
- * its order, and batch_count last:
+ * Each routine has two batched forms. They take what the plain one takes, in its order, and
+ * batch_count last:
  * - **jblas_<name>_batched**: where the plain form has an operand, an array of batch_count pointers
  *   to operands.
  * - **jblas_<name>_strided_batched**: behind the leading dimension or the increment of each operand
@@ -16,9 +16,9 @@
  *
  * What holds for all of them, beside what holds for the plain form (jblas.h):
  * - **Items.** Sizes, enums and scalars are those of all items. A result (of dot, nrm2, asum,
- *   iamax; info) is an array of batch_count values, which follow each other. On the host an item
- *   has the bits that the plain call gives it, with the accuracy componentwise; gemm's other ways
- *   are not for batches.
+ *   iamax; info) is an array of batch_count values, which follow each other; the numbers of rotg
+ *   and rotmg are operands. On the host an item has the bits that the plain call gives it, with the
+ *   accuracy componentwise; gemm's other ways are not for batches.
  * - **Overlap.** Items of an output must not overlap each other. By strides they may interleave (m
  *   = 2, ldc = 6, stride_c = 2: rows 0 1, 2 3 and 4 5 of one matrix) but not share an element,
  *   which is an invalid size; of a triangle the whole square counts. Arrays of pointers are not
@@ -27,9 +27,10 @@
  *   passed, as the operands do. On the host, in a call that runs at once, a NULL among pointers
  *   that are needed is an invalid pointer, and the message has its index; a call in a created
  *   stream does not look. On a GPU the arrays are in memory of the device, where kernels read them,
- *   and nobody looks for a NULL. Where items are enqueued one after the other the call brings the
- *   arrays to the host, 256 items at a time, for which it waits: it cannot be captured. There a
- *   NULL ends the call, an invalid pointer, with the items before it enqueued.
+ *   and nobody looks for a NULL; but those of rotg and rotmg are where their numbers are, by
+ *   pointer mode. Where items are enqueued one after the other the call brings the arrays to the
+ *   host, 256 items at a time, for which it waits: it cannot be captured. There a NULL ends the
+ *   call, an invalid pointer, with the items before it enqueued.
  * - **Order of checks.** batch_count and strides come behind the other sizes. With a batch_count of
  *   0 there is no work: success, and no pointer is looked at.
  * - **Threads.** On the host the items are divided evenly among the handle's threads, each done by

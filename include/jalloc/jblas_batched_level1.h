@@ -349,6 +349,57 @@ JALLOC_API jstatus_t jblas_drotm_strided_batched(jhandle_t *handle, int64_t n, d
                                                  int64_t incy, int64_t stride_y,
                                                  const double *param, int64_t batch_count);
 
+/** As jblas_drotg() for each item; invalid size, invalid pointer: also of the batch. Each item has
+ * its own numbers, in the host's memory or the device's by pointer mode, and an array of pointers
+ * to them is in the same memory. */
+JALLOC_API jstatus_t jblas_srotg_batched(jhandle_t *handle, float *const a[], float *const b[],
+                                         float *const c[], float *const s[], int64_t batch_count);
+JALLOC_API jstatus_t jblas_srotg_strided_batched(jhandle_t *handle, float *a, int64_t stride_a,
+                                                 float *b, int64_t stride_b, float *c,
+                                                 int64_t stride_c, float *s, int64_t stride_s,
+                                                 int64_t batch_count);
+JALLOC_API jstatus_t jblas_drotg_batched(jhandle_t *handle, double *const a[], double *const b[],
+                                         double *const c[], double *const s[], int64_t batch_count);
+JALLOC_API jstatus_t jblas_drotg_strided_batched(jhandle_t *handle, double *a, int64_t stride_a,
+                                                 double *b, int64_t stride_b, double *c,
+                                                 int64_t stride_c, double *s, int64_t stride_s,
+                                                 int64_t batch_count);
+JALLOC_API jstatus_t jblas_crotg_batched(jhandle_t *handle, jcomplex_f32_t *const a[],
+                                         jcomplex_f32_t *const b[], float *const c[],
+                                         jcomplex_f32_t *const s[], int64_t batch_count);
+JALLOC_API jstatus_t jblas_crotg_strided_batched(jhandle_t *handle, jcomplex_f32_t *a,
+                                                 int64_t stride_a, jcomplex_f32_t *b,
+                                                 int64_t stride_b, float *c, int64_t stride_c,
+                                                 jcomplex_f32_t *s, int64_t stride_s,
+                                                 int64_t batch_count);
+JALLOC_API jstatus_t jblas_zrotg_batched(jhandle_t *handle, jcomplex_f64_t *const a[],
+                                         jcomplex_f64_t *const b[], double *const c[],
+                                         jcomplex_f64_t *const s[], int64_t batch_count);
+JALLOC_API jstatus_t jblas_zrotg_strided_batched(jhandle_t *handle, jcomplex_f64_t *a,
+                                                 int64_t stride_a, jcomplex_f64_t *b,
+                                                 int64_t stride_b, double *c, int64_t stride_c,
+                                                 jcomplex_f64_t *s, int64_t stride_s,
+                                                 int64_t batch_count);
+
+/** As jblas_drotmg() for each item, y1 included; invalid size, invalid pointer: also of the batch.
+ * Where the numbers are: as by jblas_drotg_batched(). */
+JALLOC_API jstatus_t jblas_srotmg_batched(jhandle_t *handle, float *const d1[], float *const d2[],
+                                          float *const x1[], const float *const y1[],
+                                          float *const param[], int64_t batch_count);
+JALLOC_API jstatus_t jblas_srotmg_strided_batched(jhandle_t *handle, float *d1, int64_t stride_d1,
+                                                  float *d2, int64_t stride_d2, float *x1,
+                                                  int64_t stride_x1, const float *y1,
+                                                  int64_t stride_y1, float *param,
+                                                  int64_t stride_param, int64_t batch_count);
+JALLOC_API jstatus_t jblas_drotmg_batched(jhandle_t *handle, double *const d1[], double *const d2[],
+                                          double *const x1[], const double *const y1[],
+                                          double *const param[], int64_t batch_count);
+JALLOC_API jstatus_t jblas_drotmg_strided_batched(jhandle_t *handle, double *d1, int64_t stride_d1,
+                                                  double *d2, int64_t stride_d2, double *x1,
+                                                  int64_t stride_x1, const double *y1,
+                                                  int64_t stride_y1, double *param,
+                                                  int64_t stride_param, int64_t batch_count);
+
 /** As jblas_dscal() for each item; invalid size, invalid pointer: also of the batch. */
 JALLOC_API jstatus_t jblas_sscal_batched(jhandle_t *handle, int64_t n, const float *alpha,
                                          float *const x[], int64_t incx, int64_t batch_count);

@@ -128,6 +128,7 @@ static inline jstatus_t ji_run_bytes(jhandle_t *handle, ji_primitive_t primitive
 /* Blocks of their own have no form. */
 #define JI_BLOCK_IS_BATCH(block)                                                                   \
     _Generic(*(block), ji_vector_t                                                                 \
+             : ji_is_batch((const void *)(block)), ji_rotation_t                                   \
              : ji_is_batch((const void *)(block)), ji_matvec_t                                     \
              : ji_is_batch((const void *)(block)), ji_matmat_t                                     \
              : ji_is_batch((const void *)(block)), default                                         \
@@ -247,7 +248,7 @@ typedef struct ji_extent {
     bool written;
 } ji_extent_t;
 typedef struct ji_extents {
-    ji_extent_t operands[3];
+    ji_extent_t operands[5];
     int count;
     size_t result_bytes;
 } ji_extents_t;

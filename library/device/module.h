@@ -27,7 +27,7 @@
 
 /* Changes whenever anything in table.h, here, or in blas/primitives/primitive.h does. A module
  * refuses another one. */
-#define JI_MODULE_ABI 6u
+#define JI_MODULE_ABI 7u
 
 #define JI_MODULE_OPEN "jalloc_module_open"
 

@@ -165,7 +165,9 @@ static void set_types(problem_t *p) {
     const options_t *o = p->options;
     const int types[OPERANDS] = {o->a_type, o->b_type, o->c_type};
     for (int i = 0; i < OPERANDS; i++)
-        p->operand[i].type = routine_has_types(p->routine) ? type_or_any(types[i]) : p->type;
+        p->operand[i].type = p->operand[i].real              ? problem_scalar_type(p, true)
+                             : routine_has_types(p->routine) ? type_or_any(types[i])
+                                                             : p->type;
 }
 
 void problem_describe(problem_t *p, const routine_t *routine, const options_t *options) {
@@ -235,8 +237,8 @@ void problem_restore(problem_t *p) {
 }
 
 void problem_select(problem_t *p, size_t slot) {
-    void **place[OPERANDS] = {&p->a, &p->b, &p->c},
-         ***pointers[OPERANDS] = {&p->pa, &p->pb, &p->pc};
+    void **place[OPERANDS] = {&p->a, &p->b, &p->c, &p->s, &p->h},
+         ***pointers[OPERANDS] = {&p->pa, &p->pb, &p->pc, &p->ps, &p->ph};
     for (int i = 0; i < OPERANDS; i++) {
         operand_t *x = &p->operand[i];
         size_t own = x->written ? slot : 0;
@@ -249,9 +251,9 @@ void problem_select(problem_t *p, size_t slot) {
 }
 
 void problem_call_direct(problem_t *p) {
-    void **const place[OPERANDS] = {&p->a, &p->b, &p->c},
-                 **const pointers[OPERANDS] = {p->pa, p->pb, p->pc};
-    void *const first[OPERANDS] = {p->a, p->b, p->c};
+    void **const place[OPERANDS] = {&p->a, &p->b, &p->c, &p->s, &p->h},
+                 **const pointers[OPERANDS] = {p->pa, p->pb, p->pc, p->ps, p->ph};
+    void *const first[OPERANDS] = {p->a, p->b, p->c, p->s, p->h};
     for (int64_t item = 0; item < p->items; item++) {
         for (int i = 0; i < OPERANDS; i++)
             if (p->operand[i].present)

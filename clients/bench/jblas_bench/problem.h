@@ -39,6 +39,7 @@ typedef struct operand {
     bool present; /* the routine has it */
     bool vector;  /* then ld is the increment, rows the length, columns 1 */
     bool written; /* by the call */
+    bool real;    /* whatever the type of the others */
     jdatatype_t type;
     fill_t fill;
     int64_t rows, columns; /* of one matrix */
@@ -60,7 +61,8 @@ typedef struct operand {
     void **pointers; /* to each matrix of each slot, for pointer batches */
 } operand_t;
 
-enum { OPERANDS = 3 }; /* A, B or x, C or y; a routine leaves out what it has not */
+/* A, B or x, C or y, and two numbers of rotg and rotmg; a routine leaves out what it has not. */
+enum { OPERANDS = 5 };
 
 typedef union scalar {
     float s[2];
@@ -102,17 +104,16 @@ struct problem {
     union {
         float s[5];
         double d[5];
-    } param;               /* rotm's; rotmg writes it */
-    scalar_t cosine, sine; /* rotg writes them */
-    scalar_t result;       /* of dot, nrm2, ...; info of factorizations and inverses */
-    char *results;         /* the same of a batch, result_bytes each; NULL: of no batch */
+    } param;         /* rotm's */
+    scalar_t result; /* of dot, nrm2, ...; info of factorizations and inverses */
+    char *results;   /* the same of a batch, result_bytes each; NULL: of no batch */
     size_t result_bytes;
     int64_t *pivots; /* of LU; before a call, no row is exchanged */
     int64_t pivot_count;
     size_t slots;
     /* What the next call works on; NULL in a size query. */
-    void *a, *b, *c;
-    void **pa, **pb, **pc;
+    void *a, *b, *c, *s, *h; /* s: y1, too; h: rotmg's param */
+    void **pa, **pb, **pc, **ps, **ph;
     int64_t items;         /* of a batch; 1 of others */
     int64_t terms;         /* what an error bound grows with */
     long double magnitude; /* see reference */

@@ -216,22 +216,32 @@ void naive_rotg(problem_t *p, value_t **want) {
     value_t *a = want[0], *b = want[1];
     const long double size_a = cabsl(*a), size_b = cabsl(*b), h = hypotl(size_a, size_b);
     if (type_is_complex(p->type)) {
+        *want[2] = size_a / h;
+        *want[3] = *a / size_a * conjl(*b) / h;
         *a *= h / size_a;
         return;
     }
     const long double r = copysignl(h, creall(size_a > size_b ? *a : *b));
+    *want[2] = *a / r, *want[3] = *b / r;
     *b = size_a > size_b ? *b / r : r / *a;
     *a = r;
 }
 /* Of numbers near 1, which need not be rescaled. */
 void naive_rotmg(problem_t *p, value_t **want) {
-    const value_t d1 = *want[0], d2 = *want[1], x1 = *want[2], y1 = alpha_of(p);
+    const value_t d1 = *want[0], d2 = *want[1], x1 = *want[2], y1 = element(p, 3, 0);
+    value_t *h = want[4];
     const long double q1 = creall(d1 * x1 * x1), q2 = creall(d2 * y1 * y1);
     const bool leads = fabsl(q1) > fabsl(q2);
     const long double u = leads ? 1 + q2 / q1 : 1 + q1 / q2;
-    if (creall(d1) < 0 || (!leads && q2 < 0))
-        *want[0] = *want[1] = *want[2] = 0;
+    const bool none = creall(d1) < 0 || (!leads && q2 < 0);
+    h[0] = none ? -1 : q2 == 0 ? -2 : leads ? 0 : 1;
+    if (none)
+        *want[0] = *want[1] = *want[2] = h[1] = h[2] = h[3] = h[4] = 0;
+    else if (leads && q2 != 0)
+        h[2] = -y1 / x1, h[3] = d2 * y1 / (d1 * x1);
     else if (q2 != 0)
+        h[1] = d1 * x1 / (d2 * y1), h[4] = x1 / y1;
+    if (!none && q2 != 0)
         *want[0] = (leads ? d1 : d2) / u, *want[1] = (leads ? d2 : d1) / u,
         *want[2] = (leads ? x1 : y1) * u;
 }

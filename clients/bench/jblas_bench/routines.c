@@ -96,6 +96,9 @@ static void batch_results(problem_t *p, size_t bytes) { p->result_bytes = bytes;
 #define SLOT_d1 0
 #define SLOT_d2 1
 #define SLOT_x1 2
+#define SLOT_s 3
+#define SLOT_y1 3
+#define SLOT_param 4
 #define SLOT_x 1
 #define SLOT_y 2
 #define FILL_SYMMETRIC FILL_GENERAL
@@ -115,9 +118,18 @@ static void batch_results(problem_t *p, size_t bytes) { p->result_bytes = bytes;
 #define SETUP_SIZE(name)
 #define SETUP_SCALAR(name, of)
 #define SETUP_RESULT(name, of)
-#define SETUP_UPDATED(name, of) SETUP_UPDATED_##of(name)
-#define SETUP_UPDATED_ELEMENT(name) vector(p, SLOT_##name, 1, 1, true);
-#define SETUP_UPDATED_PARAMETERS(name)
+#define SETUP_NUMBER(name, of, access, read)                                                       \
+    vector(p, SLOT_##name, NUMBERS_##of, 1, IS_##access);                                          \
+    p->operand[SLOT_##name].real = SCALAR_IS_##of;
+/* Whether it is real, whatever the type of the elements. */
+#define SCALAR_IS_ELEMENT false
+#define SCALAR_IS_SUM false
+#define SCALAR_IS_REAL true
+#define SCALAR_IS_PARAMETERS false
+#define SCALAR_IS_CS false
+#define NUMBERS_ELEMENT 1
+#define NUMBERS_REAL 1
+#define NUMBERS_PARAMETERS 5
 #define SETUP_VECTOR(name, inc, access, count, read)                                               \
     vector(p, SLOT_##name, JI_COUNT_##count, args->inc, IS_##access);
 #define SETUP_MATRIX(name, ld, access, structure, shape, read)                                     \
@@ -152,12 +164,22 @@ static void batch_results(problem_t *p, size_t bytes) { p->result_bytes = bytes;
 #define BATCH_SIZE(name)
 #define BATCH_SCALAR(name, of)
 #define BATCH_RESULT(name, of) batch_results(p, RESULT_##of(p->type));
+#define BATCH_NUMBER(name, ...) batch(p, SLOT_##name, STRIDE_##name);
 #define BATCH_VECTOR(name, ...) batch(p, SLOT_##name, args->stride_##name);
 #define BATCH_MATRIX(name, ...) batch(p, SLOT_##name, args->stride_##name);
 #define BATCH_PACKED(name, ...) batch(p, SLOT_##name, STRIDE_##name);
 #define BATCH_LEADING(ld, name, shape)
 #define BATCH_TYPED_VECTOR(name, ...) BATCH_VECTOR(name, )
 #define BATCH_TYPED_MATRIX(name, ...) BATCH_MATRIX(name, )
+#define STRIDE_a args->stride_a
+#define STRIDE_b args->stride_b
+#define STRIDE_c args->stride_c
+#define STRIDE_s args->stride_s
+#define STRIDE_d1 STRIDE_a
+#define STRIDE_d2 STRIDE_b
+#define STRIDE_x1 STRIDE_c
+#define STRIDE_y1 STRIDE_s
+#define STRIDE_param args->stride_param
 #define STRIDE_ap args->stride_a
 #define STRIDE_bp args->stride_b
 #define RESULT_ELEMENT(type) type_bytes(type)
@@ -178,7 +200,7 @@ JI_ROUTINE_LIST(SETUP_PLAIN)
         setup_##routine(p);                                                                        \
         JI_ARGUMENTS_##routine(BATCH, )(void) args;                                                \
     }
-JI_BATCHED_ROUTINE_LIST(SETUP_BATCHED)
+JI_ROUTINE_LIST(SETUP_BATCHED)
 
 /* ---- Work ---- */
 
@@ -265,8 +287,6 @@ static double flops_gesv(const options_t *o) { return 2 * flops_cube(o) + flops_
 #define RESULT (p->results != NULL ? (void *)p->results : OUT(result)) /* of a batch; one */
 #define RESULT_result (O->null_pointers & NULL_RESULT ? NULL : RESULT)
 #define RESULT_info RESULT_result
-#define RESULT_s (O->null_pointers & NULL_RESULT ? NULL : OUT(sine))
-#define RESULT_c (O->null_pointers & NULL_C_OR_Y ? NULL : OUT(cosine))
 #define SCALAR_alpha (O->alpha.null ? NULL : (const void *)&p->alpha)
 #define SCALAR_beta (O->beta.null ? NULL : (const void *)&p->beta)
 #define SCALAR_c SCALAR_alpha
@@ -280,8 +300,9 @@ static double flops_gesv(const options_t *o) { return 2 * flops_cube(o) + flops_
 #define POINTER_d1 p->a
 #define POINTER_d2 p->b
 #define POINTER_x1 p->c
-#define POINTER_param (O->null_pointers & NULL_RESULT ? NULL : OUT(param))
-#define SCALAR_y1 SCALAR_alpha
+#define POINTER_s p->s
+#define POINTER_y1 p->s
+#define POINTER_param p->h
 #define POINTER_x p->b
 #define POINTER_y p->c
 #define POINTER_tau p->b
@@ -291,6 +312,12 @@ static double flops_gesv(const options_t *o) { return 2 * flops_cube(o) + flops_
 #define POINTERS_b (void *)p->pb
 #define POINTERS_bp (void *)p->pb
 #define POINTERS_c (void *)p->pc
+#define POINTERS_d1 (void *)p->pa
+#define POINTERS_d2 (void *)p->pb
+#define POINTERS_x1 (void *)p->pc
+#define POINTERS_s (void *)p->ps
+#define POINTERS_y1 (void *)p->ps
+#define POINTERS_param (void *)p->ph
 #define POINTERS_x (void *)p->pb
 #define POINTERS_y (void *)p->pc
 
@@ -300,7 +327,8 @@ static double flops_gesv(const options_t *o) { return 2 * flops_cube(o) + flops_
 #define PASS_SIZE(form, name) , O->name
 #define PASS_SCALAR(form, name, of) , SCALAR_##name
 #define PASS_RESULT(form, name, of) , RESULT_##name
-#define PASS_UPDATED(form, name, of) , POINTER_##name
+#define PASS_NUMBER(form, name, ...) , OPERAND_##form(name)
+#define PASS_NUMBER_STRIDE(form, name) PASS_STRIDE(form, name)
 #define PASS_VECTOR(form, name, inc, ...) , OPERAND_##form(name), O->inc
 #define PASS_MATRIX(form, name, leading, ...) , OPERAND_##form(name), p->operand[SLOT_##name].ld
 #define PASS_PACKED(form, name, ...) , OPERAND_##form(name)
@@ -333,13 +361,12 @@ static jdatatype_t name_of_type(const problem_t *p) {
     }
 #define CALL(routine, level)                                                                       \
     CALL_OF(PLAIN, routine) CALL_OF(POINTERS, routine) CALL_OF(STRIDED, routine)
-JI_BATCHED_ROUTINE_LIST(CALL)
-#define CALL_PLAIN(routine, level) CALL_OF(PLAIN, routine)
-JI_PLAIN_ROUTINE_LIST(CALL_PLAIN)
+JI_ROUTINE_LIST(CALL)
 
 /* jlapack's, which have its prefix. */
 #include "lapack/rows.h"
 JI_LAPACK_ROUTINE_LIST(SETUP_PLAIN)
+#define CALL_PLAIN(routine, level) CALL_OF(PLAIN, routine)
 JI_LAPACK_ROUTINE_LIST(CALL_PLAIN)
 
 #define COLUMNS GUEST_COLUMN_MAJOR
@@ -433,15 +460,15 @@ DIRECT(sdsdot) {
     EXTRA(r->s[0] =, float, (guest_int_t, float, PAIR_IN), O->n, p->alpha.s[0], PAIR)
 }
 DIRECT(rotg) {
-    EXTRA(, void, (void *, void *, void *, void *), p->a, p->b, OUT(cosine), OUT(sine))
+    EXTRA(, void, (void *, void *, void *, void *), p->a, p->b, p->c, p->s)
 }
 DIRECT(rotmg) {
     if (type_is_single(p->type))
-        EXTRA(, void, (void *, void *, void *, float, void *), p->a, p->b, p->c, p->alpha.s[0],
-              OUT(param))
+        EXTRA(, void, (void *, void *, void *, float, void *), p->a, p->b, p->c, *(float *)p->s,
+              p->h)
     else
-        EXTRA(, void, (void *, void *, void *, double, void *), p->a, p->b, p->c, p->alpha.d[0],
-              OUT(param))
+        EXTRA(, void, (void *, void *, void *, double, void *), p->a, p->b, p->c, *(double *)p->s,
+              p->h)
 }
 DIRECT(rotm) {
     EXTRA(, void, (guest_int_t, PAIR_OUT, const void *), O->n, PAIR, &p->param)
@@ -603,7 +630,8 @@ DIRECT(trsm_ex) { direct_converted(p, direct_trsm); }
 #define LETTER_SIZE(name) LETTER_##name
 #define LETTER_SCALAR(name, of)
 #define LETTER_RESULT(name, of)
-#define LETTER_UPDATED(name, of)
+#define LETTER_NUMBER(name, ...)
+#define LETTER_NUMBER_STRIDE(name)
 #define LETTER_VECTOR(name, ...)
 #define LETTER_MATRIX(name, ...)
 #define LETTER_PACKED(name, ...)
@@ -635,7 +663,7 @@ DIRECT(trsm_ex) { direct_converted(p, direct_trsm); }
 #define IS_REAL_SIZE(scalar, name)
 #define IS_REAL_SCALAR(scalar, name, of) || (IS_##scalar##_##name && SCALAR_IS_##of)
 #define IS_REAL_RESULT(scalar, name, of)
-#define IS_REAL_UPDATED(scalar, name, of)
+#define IS_REAL_NUMBER(scalar, name, ...)
 #define IS_REAL_VECTOR(scalar, name, ...)
 #define IS_REAL_MATRIX(scalar, name, ...)
 #define IS_REAL_PACKED(scalar, name, ...)
@@ -643,8 +671,6 @@ DIRECT(trsm_ex) { direct_converted(p, direct_trsm); }
 #define IS_REAL_INDICES(scalar, name, ...)
 #define IS_REAL_FACTORS(scalar, name, ...)
 #define IS_alpha_c true /* the same member */
-#define IS_alpha_y1 true
-#define IS_beta_y1 false
 #define IS_alpha_s false
 #define IS_alpha_param false
 #define IS_beta_c false
@@ -656,18 +682,13 @@ DIRECT(trsm_ex) { direct_converted(p, direct_trsm); }
 #define IS_alpha_beta false
 #define IS_beta_alpha false
 #define IS_beta_beta true
-#define SCALAR_IS_ELEMENT false
-#define SCALAR_IS_SUM false
-#define SCALAR_IS_REAL true
-#define SCALAR_IS_PARAMETERS false
-#define SCALAR_IS_CS false
 
 #define TYPE_LETTER(context, routine, t, name) #t
 #define ROW_WITH(routine, direct, terms, flops, reference)                                         \
     ROW_OF_ALL(routine, direct, NULL, terms, flops, reference)
 #define ROW_EXTRA(routine, terms, flops, reference) /* by a function that jblas does not call */   \
     ROW_OF_ALL(routine, direct_##routine, extra_##routine, terms, flops, reference)
-#define ROW_PLAIN(routine, direct, extra, terms, flops, reference) /* without batched forms */     \
+#define ROW_PLAIN(routine, direct, extra, terms, flops, reference)                                 \
     ROW_OF(PLAIN, routine, setup_##routine, direct, extra, terms, flops, reference)
 #define ROW_OF_ALL(routine, direct, extra, terms, flops, reference)                                \
     ROW_PLAIN(routine, direct, extra, terms, flops, reference),                                    \
@@ -703,6 +724,8 @@ const routine_t routines[] = {
     ROW_EXTRA(axpby, none, 3n, axpby),
     ROW_EXTRA(rot, none, 6n, rot),
     ROW_EXTRA(rotm, none, 6n, rotm),
+    ROW_EXTRA(rotg, none, none, rotg),
+    ROW_EXTRA(rotmg, none, none, rotmg),
     ROW_EXTRA(iamin, n, none, iamin),
     ROW_EXTRA(dsdot, n, 2n, dsdot),
     ROW_EXTRA(sdsdot, n, 2n, sdsdot),
@@ -780,8 +803,6 @@ const routine_t routines[] = {
     ROW_PLAIN(geqrf, NULL, NULL, m, geqrf, geqrf),
     ROW_PLAIN(orgqr, NULL, NULL, m, orgqr, orgqr),
     ROW_PLAIN(ormqr, NULL, NULL, order, ormqr, ormqr),
-    ROW_PLAIN(rotg, direct_rotg, extra_rotg, none, none, rotg),
-    ROW_PLAIN(rotmg, direct_rotmg, extra_rotmg, none, none, rotmg),
     {0},
 };
 

@@ -52,16 +52,21 @@ static jstatus_t break_argument(blas_case_t *c, char letter) {
         return JSTATUS_INVALID_SIZE;
     case 'p':
     case 'q':
-    case 's': {
-        blas_operand_t *o = &c->operand[strchr("pqs", letter) - "pqs"];
-        if (!o->written || (c->function->routine->level == 1 && c->n < 0))
+    case 's':
+    case 't':
+    case 'u': {
+        blas_operand_t *o = &c->operand[strchr(BLAS_STRIDES, letter) - BLAS_STRIDES];
+        const bool is_empty = o->kind == BLAS_VECTOR && c->n < 0;
+        if (!o->written || (c->function->routine->level == 1 && is_empty))
             return JSTATUS_SUCCESS;
-        o->stride = 1; /* there are at least 2 elements */
+        o->stride = o->kind == BLAS_NUMBER ? 0 : 1; /* there are at least 2 elements */
         return JSTATUS_INVALID_SIZE;
     }
     case '0':
     case '1':
-    case '2': c->pointer[letter - '0'] = NULL; return JSTATUS_INVALID_POINTER;
+    case '2':
+    case '3':
+    case '4': c->pointer[letter - '0'] = NULL; return JSTATUS_INVALID_POINTER;
     case 'a':
     case 'A':
     case 'P': c->pointer[BLAS_ALPHA] = NULL; return JSTATUS_INVALID_POINTER;

@@ -170,7 +170,7 @@ static bool poison(blas_case_t *c, long double value) {
         const blas_operand_t *o = &c->operand[which];
         const bool diagonal_only =
             (o->rows == 1 && o->columns == 1) || (o->is_band && o->below == 0 && o->above == 0);
-        if (o->kind != BLAS_NONE && o->kind != BLAS_RESULT && !o->unread && o->rows > 0 &&
+        if (o->kind != BLAS_NONE && !blas_is_by_mode(o->kind) && !o->unread && o->rows > 0 &&
             o->columns > 0 && !(diagonal_only && o->part >= BLAS_STRICTLY_UPPER))
             readable[count++] = which;
     }

@@ -305,7 +305,8 @@ static void expect_as_modelled(jhandle_t *handle, const blas_function_t *functio
         return;
     o->ld = draw_far(o->kind == BLAS_MATRIX ? o->height : o->rows);
     const bool near = o->ld > -(1 << 30) && o->ld < 1 << 30, vector = o->kind == BLAS_VECTOR;
-    if (blas_has(c, "pqs"[which])) /* items lie one behind the other, or row by row in turn */
+    if (blas_has(c,
+                 BLAS_STRIDES[which])) /* items lie one behind the other, or row by row in turn */
         o->stride = near     ? llabs(o->ld) * (vector ? o->rows : o->columns) + 1
                     : vector ? 1
                              : o->height;

@@ -66,8 +66,16 @@ static void option_of(const blas_case_t *c, char letter, char *option, size_t by
     case 'b': snprintf(option, bytes, "--batch_count %ld", (long)c->batch_count); break;
     case 'p':
     case 'q':
-    case 's': {
-        const int which = (int)(strchr("pqs", letter) - "pqs");
+    case 's':
+    case 't':
+    case 'u': {
+        const int which = (int)(strchr(BLAS_STRIDES, letter) - BLAS_STRIDES);
+        if (c->operand[which].kind == BLAS_NUMBER) {
+            static const char *const names[] = {"a", "b", "c", "s", "param"};
+            snprintf(option, bytes, "--stride_%s %ld", names[which],
+                     (long)c->operand[which].stride);
+            break;
+        }
         /* A packed triangle is AP, or BP beside A. */
         int before =
             c->operand[which].kind == BLAS_PACKED && c->operand[which ^ 1].kind == BLAS_MATRIX;
@@ -114,11 +122,9 @@ JTEST_EACH_FUNCTION(JblasLog, BenchLineSaysTheWholeCall) {
             if (*option && !has_option(line, option))
                 JFAIL("%s is missing", option);
         }
-        const bool rotates = strncmp(param->routine->name, "rot", 3) == 0 &&
-                             strcmp(param->routine->name, "rotmg") != 0;
-        const bool makes = strcmp(param->routine->name, "rotmg") == 0;
+        const bool rotates = strncmp(param->routine->name, "rot", 3) == 0;
         if (blas_has(c, 'a') || blas_has(c, 'A'))
-            JEXPECT_SUBSTR(line, rotates ? "--c " : makes ? "--y1 " : "--alpha ");
+            JEXPECT_SUBSTR(line, rotates ? "--c " : "--alpha ");
         if (blas_has(c, 'c') || blas_has(c, 'C'))
             JEXPECT_SUBSTR(line, rotates ? "--s " : "--beta ");
         if (blas_has(c, 'P'))

@@ -47,7 +47,7 @@ static void open_gate(gate_t *gate, jstream_t *stream) {
 
 static bool has_result(const blas_case_t *c) {
     for (int which = 0; which < BLAS_OPERANDS; ++which)
-        if (c->operand[which].kind == BLAS_RESULT)
+        if (blas_is_by_mode(c->operand[which].kind))
             return true;
     return false;
 }

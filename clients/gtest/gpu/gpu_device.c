@@ -114,7 +114,7 @@ void gpu_case_begin(gpu_case_t *g, jhandle_t *handle, blas_case_t *c) {
     for (int which = 0; which < BLAS_OPERANDS; ++which) {
         blas_operand_t *o = &c->operand[which];
         if (o->kind == BLAS_NONE || o->region == NULL ||
-            (o->kind == BLAS_RESULT && mode == JPOINTER_MODE_HOST))
+            (blas_is_by_mode(o->kind) && mode == JPOINTER_MODE_HOST))
             continue;
         g->region[which] = gpu_take(o->region_bytes);
         gpu_upload(g->region[which], o->region, o->region_bytes);

@@ -198,7 +198,7 @@ static int64_t whole_stride(const blas_operand_t *o) {
  * turns: rows of one matrix, elements of one vector. */
 static void draw_stride(blas_case_t *c, int which, const blas_wish_t *wish) {
     blas_operand_t *o = &c->operand[which];
-    const bool strided = blas_has(c, "pqs"[which]) && !wish->tight;
+    const bool strided = blas_has(c, BLAS_STRIDES[which]) && !wish->tight;
     o->stride = whole_stride(o);
     if (!strided)
         return;
@@ -207,7 +207,8 @@ static void draw_stride(blas_case_t *c, int which, const blas_wish_t *wish) {
         return;
     }
     o->stride += jtest_random_between(0, 5);
-    if (jtest_random_bool() && o->ld != 0 && o->kind != BLAS_PACKED && !o->later.moves) {
+    const bool may_interleave = o->kind == BLAS_VECTOR || o->kind == BLAS_MATRIX;
+    if (jtest_random_bool() && o->ld != 0 && may_interleave && !o->later.moves) {
         const int64_t rows = o->kind == BLAS_VECTOR ? 1 : o->height, sign = o->ld < 0 ? -1 : 1;
         o->stride = rows + jtest_random_between(0, 2);
         o->ld = sign * (o->stride * o->count + jtest_random_between(rows + 1, rows + 3));
@@ -257,9 +258,9 @@ static bool map_operand(blas_operand_t *o, int level, bool guard_before) {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     const size_t ahead =
         o->kind == BLAS_VECTOR ? 2 * (size_t)llabs(o->ld) * wide_sizeof(o->element) : 0;
-    const size_t slack = o->kind == BLAS_RESULT ? 0
-                         : level < 3            ? ahead + 64
-                                                : blas_room_bytes(o->element);
+    const size_t slack = blas_is_by_mode(o->kind) ? 0
+                         : level < 3              ? ahead + 64
+                                                  : blas_room_bytes(o->element);
     o->region_bytes = CANARY_BYTES + o->bytes + slack;
     const size_t inside = (o->region_bytes + page - 1) / page * page;
     o->mapping_bytes = inside + 2 * page;

@@ -20,7 +20,7 @@
 #define OPERAND_SIZE(routine, name)
 #define OPERAND_SCALAR(routine, name, of)
 #define OPERAND_RESULT(routine, name, of) OPERAND_##routine##_##name,
-#define OPERAND_UPDATED(routine, name, of) OPERAND_##routine##_##name,
+#define OPERAND_NUMBER(routine, name, ...) OPERAND_##routine##_##name,
 #define OPERAND_VECTOR(routine, name, ...) OPERAND_##routine##_##name,
 #define OPERAND_MATRIX(routine, name, ...) OPERAND_##routine##_##name,
 #define OPERAND_PACKED(routine, name, ...) OPERAND_##routine##_##name,
@@ -52,6 +52,15 @@ static void shape_result(blas_case_t *c, int which, int element, int64_t numbers
                                          .ld = 1,
                                          .count = c->batch_count,
                                          .stride = 1};
+}
+
+/* One number, or some in a row. */
+static void shape_number(blas_case_t *c, int which, int element, int64_t numbers, bool written,
+                         bool read) {
+    shape_result(c, which, element, numbers, read);
+    c->operand[which].kind = BLAS_NUMBER;
+    c->operand[which].written = written;
+    c->operand[which].height = numbers;
 }
 
 static void shape_vector(blas_case_t *c, int which, int64_t n, bool written, bool read) {
@@ -113,8 +122,9 @@ static void shape_band(blas_operand_t *o, int64_t rows, int64_t below, int64_t a
 #define SHAPE_SCALAR(routine, name, of)
 #define SHAPE_RESULT(routine, name, of)                                                            \
     shape_result(args, OPERAND_##routine##_##name, RESULT_##of, 1, false);
-#define SHAPE_UPDATED(routine, name, of)                                                           \
-    shape_result(args, OPERAND_##routine##_##name, RESULT_##of, NUMBERS_##of, true);
+#define SHAPE_NUMBER(routine, name, of, access, read)                                              \
+    shape_number(args, OPERAND_##routine##_##name, RESULT_##of, NUMBERS_##of, IS_##access,         \
+                 IS_READ_##read);
 #define SHAPE_VECTOR(routine, name, inc, access, count, read)                                      \
     shape_vector(args, OPERAND_##routine##_##name, JI_COUNT_##count, IS_##access, IS_READ_##read);
 #define SHAPE_MATRIX(routine, name, ld, access, structure, shape, read)                            \
@@ -141,6 +151,7 @@ static void shape_band(blas_operand_t *o, int64_t rows, int64_t below, int64_t a
 #define RESULT_WIDE JDATATYPE_F64
 #define RESULT_INDEX WIDE_I64
 #define NUMBERS_ELEMENT 1
+#define NUMBERS_REAL 1
 #define NUMBERS_PARAMETERS 5
 #define IS_READ false
 #define IS_WRITTEN true
@@ -420,7 +431,7 @@ static void reference_rotg(blas_case_t *c) {
 /* Of numbers near 1, which need not be rescaled. */
 static void reference_rotmg(blas_case_t *c) {
     const long double d1 = number(c, 0), d2 = number(c, 1), x1 = number(c, 2);
-    const long double y1 = __real__ c->alpha, q1 = d1 * x1 * x1, q2 = d2 * y1 * y1;
+    const long double y1 = number(c, 3), q1 = d1 * x1 * x1, q2 = d2 * y1 * y1;
     const bool leads = fabsl(q1) > fabsl(q2);
     const long double u = q2 == 0 ? 1 : leads ? 1 + q2 / q1 : 1 + q1 / q2;
     const long double flag = d1 < 0 ? -1 : q2 == 0 ? -2 : leads ? 0 : q2 < 0 ? -1 : 1;
@@ -431,7 +442,7 @@ static void reference_rotmg(blas_case_t *c) {
     for (int which = 0; which < 3 && flag >= 0; ++which)
         c->operand[which].want[0].bound[0] = worse * wide_abs(c->operand[which].want[0].e[0]);
 
-    wide_matrix_t param = load(c, 3, 0, GENERAL); /* what is implied stays */
+    wide_matrix_t param = load(c, 4, 0, GENERAL); /* what is implied stays */
     param.e[0] = flag;
     if (flag == 0)
         param.e[2] = -y1 / x1, param.e[3] = d2 * y1 / (d1 * x1);
@@ -443,7 +454,7 @@ static void reference_rotmg(blas_case_t *c) {
         const bool is_computed = flag == 0 ? i == 2 || i == 3 : flag == 1 && (i == 1 || i == 4);
         param.bound[i] = is_computed ? wide_abs(param.e[i]) : 0;
     }
-    c->operand[3].want[0] = param;
+    c->operand[4].want[0] = param;
     c->depth = 1;
 }
 static void reference_dot(blas_case_t *c) { dot(c, JBLAS_TRANSPOSE); }
@@ -693,12 +704,14 @@ static void reference_potrs(blas_case_t *c) {
 #define LETTER_SIZE(routine, name) LETTER_##name,
 #define LETTER_SCALAR(routine, name, of) LETTER_##name##_##of,
 #define LETTER_RESULT(routine, name, of) '0' + OPERAND_##routine##_##name,
-#define LETTER_UPDATED(routine, name, of) '0' + OPERAND_##routine##_##name,
+#define LETTER_NUMBER(routine, name, ...) '0' + OPERAND_##routine##_##name,
 #define LETTER_VECTOR(routine, name, ...)                                                          \
     '0' + OPERAND_##routine##_##name, 'x' + OPERAND_##routine##_##name,
 #define LETTER_MATRIX(routine, name, ...) LETTER_VECTOR(routine, name, )
 #define LETTER_STRIDE(routine, name)                                                               \
-    OPERAND_##routine##_##name == 2 ? 's' : 'p' + OPERAND_##routine##_##name,
+    OPERAND_##routine##_##name < 2 ? 'p' + OPERAND_##routine##_##name                              \
+                                   : 's' - 2 + OPERAND_##routine##_##name,
+#define LETTER_NUMBER_STRIDE(routine, name) LETTER_STRIDE(routine, name)
 #define LETTER_PACKED(routine, name, ...) LETTER_RESULT(routine, name, )
 #define LETTER_LEADING(routine, name, ...) 'Y',
 #define LETTER_TYPED_VECTOR(routine, name, ...)                                                    \
@@ -721,7 +734,6 @@ static void reference_potrs(blas_case_t *c) {
 #define LETTER_kl 'k'
 #define LETTER_ku 'l'
 #define LETTER_alpha_ELEMENT 'a'
-#define LETTER_y1_ELEMENT 'a'
 #define LETTER_alpha_SUM 'a'
 #define LETTER_alpha_REAL 'A'
 #define LETTER_c_REAL 'A'
@@ -740,7 +752,7 @@ static void reference_potrs(blas_case_t *c) {
 #define OPERATIONS_SIZE(...)
 #define OPERATIONS_SCALAR(...)
 #define OPERATIONS_RESULT(...)
-#define OPERATIONS_UPDATED(...)
+#define OPERATIONS_NUMBER(...)
 #define OPERATIONS_VECTOR(...)
 #define OPERATIONS_MATRIX(...)
 #define OPERATIONS_PACKED(...)
@@ -771,9 +783,7 @@ static void reference_potrs(blas_case_t *c) {
         reference_##routine};
 #define TEXT(name) TEXT_OF(name)
 #define TEXT_OF(name) #name
-JI_BATCHED_ROUTINE_LIST(ROUTINE)
-#define PLAIN_ROUTINE(routine, level) ROUTINE_OF(PLAIN, routine, level)
-JI_PLAIN_ROUTINE_LIST(PLAIN_ROUTINE)
+JI_ROUTINE_LIST(ROUTINE)
 
 #define PASS(routine, kind, ...) PASS_##kind(routine, __VA_ARGS__)
 #define PASS_ENUM(routine, name, which) , c->name
@@ -781,7 +791,7 @@ JI_PLAIN_ROUTINE_LIST(PLAIN_ROUTINE)
 #define PASS_SIZE(routine, name) , c->name
 #define PASS_SCALAR(routine, name, of) , c->pointer[SCALAR_##name]
 #define PASS_RESULT(routine, name, of) , c->pointer[OPERAND_##routine##_##name]
-#define PASS_UPDATED(routine, name, of) PASS_RESULT(routine, name, of)
+#define PASS_NUMBER(routine, name, ...) PASS_RESULT(routine, name, )
 #define PASS_VECTOR(routine, name, ...)                                                            \
     PASS_RESULT(routine, name, ), c->operand[OPERAND_##routine##_##name].ld
 #define PASS_MATRIX(routine, name, ...) PASS_VECTOR(routine, name, )
@@ -793,10 +803,10 @@ JI_PLAIN_ROUTINE_LIST(PLAIN_ROUTINE)
         c->operand[OPERAND_##routine##_##name].ld
 #define PASS_TYPED_MATRIX(routine, name, ...) PASS_TYPED_VECTOR(routine, name, )
 #define PASS_STRIDE(routine, name) , c->operand[OPERAND_##routine##_##name].stride
+#define PASS_NUMBER_STRIDE(routine, name) PASS_STRIDE(routine, name)
 #define PASS_COUNT(routine, name) , c->name
 #define SCALAR_alpha BLAS_ALPHA
 #define SCALAR_beta BLAS_BETA
-#define SCALAR_y1 BLAS_ALPHA
 #define SCALAR_c BLAS_ALPHA
 #define SCALAR_s BLAS_BETA
 #define SCALAR_param BLAS_ALPHA
@@ -809,9 +819,7 @@ JI_PLAIN_ROUTINE_LIST(PLAIN_ROUTINE)
 #define CALLS(routine, level)                                                                      \
     JI_FUNCTIONS_##routine(CALL, PLAIN) JI_FUNCTIONS_##routine(CALL, POINTERS)                     \
         JI_FUNCTIONS_##routine(CALL, STRIDED)
-#define PLAIN_CALLS(routine, level) JI_FUNCTIONS_##routine(CALL, PLAIN)
-JI_BATCHED_ROUTINE_LIST(CALLS)
-JI_PLAIN_ROUTINE_LIST(PLAIN_CALLS)
+JI_ROUTINE_LIST(CALLS)
 
 #define FUNCTION(form, routine, t, name)                                                           \
     {TEXT(JI_NAME_OF(form, jblas_##name)), &JI_NAME_OF(form, routine_##routine), JI_TYPE_##t,      \
@@ -821,8 +829,8 @@ JI_PLAIN_ROUTINE_LIST(PLAIN_CALLS)
 #define POINTERS_FUNCTIONS(routine, level) JI_FUNCTIONS_##routine(FUNCTION, POINTERS)
 const blas_function_t blas_functions[BLAS_FUNCTION_COUNT] = {
     /* In the order of BLAS_INDEX_. */
-    JI_BATCHED_ROUTINE_LIST(PLAIN_FUNCTIONS) JI_BATCHED_ROUTINE_LIST(STRIDED_FUNCTIONS)
-        JI_BATCHED_ROUTINE_LIST(POINTERS_FUNCTIONS) JI_PLAIN_ROUTINE_LIST(PLAIN_FUNCTIONS)};
+    JI_ROUTINE_LIST(PLAIN_FUNCTIONS) JI_ROUTINE_LIST(STRIDED_FUNCTIONS)
+        JI_ROUTINE_LIST(POINTERS_FUNCTIONS)};
 
 void blas_function_name(const void *function, char *name) {
     snprintf(name, JTEST_MAX_NAME + 1, "%s",

@@ -12,9 +12,9 @@
  *
  *   S T V U D    side, trans of A, trans of B, uplo, diag
  *   m n k b      sizes; b: of a batch; k, l: diagonals of a band below and above the main one
- *   0 1 2 3      operands               a c   alpha, beta
+ *   0 1 2 3 4    operands               a c   alpha, beta
  *   x y z        their ld or increment  A C   the same, real
- *   p q s        their strides            P  rotm's five numbers
+ *   p q s t u    their strides            P  rotm's five numbers
  *   Y            the leading dimension of operand 0 afterwards
  *   F G H        types of operands, where these are arguments, E the compute type, and R that of a
  *                rotation's scalars
@@ -29,7 +29,8 @@
 #include "jblas_reference.h"
 #include "jtest.h"
 
-#define BLAS_OPERANDS 4
+#define BLAS_OPERANDS 5
+#define BLAS_STRIDES "pqstu" /* of the operands */
 #define BLAS_MAX_BATCH 4
 enum { BLAS_ALPHA = BLAS_OPERANDS, BLAS_BETA, BLAS_POINTERS };
 
@@ -65,8 +66,8 @@ enum {
 #define BLAS_COUNT_PLAIN_(routine, level) JI_FUNCTIONS_##routine(BLAS_COUNT_, PLAIN)
 #define BLAS_COUNT_STRIDED_(routine, level) JI_FUNCTIONS_##routine(BLAS_COUNT_, STRIDED)
 #define BLAS_COUNT_POINTERS_(routine, level) JI_FUNCTIONS_##routine(BLAS_COUNT_, POINTERS)
-    JI_BATCHED_ROUTINE_LIST(BLAS_COUNT_PLAIN_) JI_BATCHED_ROUTINE_LIST(BLAS_COUNT_STRIDED_)
-        JI_BATCHED_ROUTINE_LIST(BLAS_COUNT_POINTERS_) JI_PLAIN_ROUTINE_LIST(BLAS_COUNT_PLAIN_)
+    JI_ROUTINE_LIST(BLAS_COUNT_PLAIN_) JI_ROUTINE_LIST(BLAS_COUNT_STRIDED_)
+        JI_ROUTINE_LIST(BLAS_COUNT_POINTERS_)
 #undef BLAS_COUNT_POINTERS_
 #undef BLAS_COUNT_STRIDED_
 #undef BLAS_COUNT_PLAIN_
@@ -80,8 +81,19 @@ void blas_function_name(const void *function, char *name);
 #define JTEST_EACH_FUNCTION(suite, name)                                                           \
     JTEST_P_NAMED(suite, name, blas_function_t, blas_functions, blas_function_name)
 
-/* Packed: a triangle without a leading dimension. */
-typedef enum { BLAS_NONE, BLAS_VECTOR, BLAS_MATRIX, BLAS_PACKED, BLAS_RESULT } blas_kind_t;
+/* Packed: a triangle without a leading dimension. A number stands where a result does, by pointer
+ * mode; of a batch it is an operand, while results follow each other. */
+typedef enum {
+    BLAS_NONE,
+    BLAS_VECTOR,
+    BLAS_MATRIX,
+    BLAS_PACKED,
+    BLAS_RESULT,
+    BLAS_NUMBER
+} blas_kind_t;
+static inline bool blas_is_by_mode(blas_kind_t kind) {
+    return kind == BLAS_RESULT || kind == BLAS_NUMBER;
+}
 /* Which elements of an operand there are. */
 typedef enum {
     BLAS_ALL,

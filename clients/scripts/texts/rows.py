@@ -7,8 +7,8 @@ import re
 from texts.tree import at
 
 HEADERS = ["include/jalloc/jblas*.h"]
-# Of each prefix: the rows, the headers, and the list of routines that have no batched forms.
-LIBRARIES = {"jblas_": (["library/blas/routine/rows_*.h"], HEADERS, "library/blas/routine/rows.h", "JI_PLAIN_ROUTINE_LIST"),
+# Of each prefix: the rows, the headers, and the list of its routines that have no batched forms, where there is one.
+LIBRARIES = {"jblas_": (["library/blas/routine/rows_*.h"], HEADERS, None, None),
              "jlapack_": (["library/lapack/rows.h"], ["include/jalloc/jlapack.h"], "library/lapack/rows.h",
                           "JI_LAPACK_ROUTINE_LIST")}
 ARGUMENTS = re.compile(r"^#define JI_ARGUMENTS_(\w+)\(X, t([^)]*)\) (.*)$", re.MULTILINE)
@@ -60,7 +60,12 @@ def parameters(form, letter, arguments):
             found.append(f"{'const ' if fields[1] == 'READ' else ''}int64_t *{name}")
         elif kind == "FACTORS":
             found.append(f"{'const ' if fields[1] == 'READ' else ''}{ELEMENTS[letter]} *{name}")
-        elif kind in ("SCALAR", "RESULT", "UPDATED"):
+        elif kind == "NUMBER":
+            const = "const " if fields[2] == "READ" else ""
+            found.append(f"{const}{scalar_type(letter, fields[1])} *" + (f"const {name}[]" if form == "pointers" else name))
+            if form == "strided":
+                found.append(f"int64_t stride_{name}")
+        elif kind in ("SCALAR", "RESULT"):
             const = "const " if kind == "SCALAR" else ""
             found.append(f"{const}{scalar_type(letter, fields[1])} *{name}")
         else:
@@ -80,6 +85,8 @@ def arguments_of(body, lists):
 
 def plain_routines(tree, header, macro):
     """Those without batched forms."""
+    if header is None:
+        return set()
     lists = re.findall(rf"#define {macro}\(X\)((?:.*\\\n)*.*)\n", tree.read(header))
     return set(re.findall(r"X\((\w+),", "".join(lists)))
 

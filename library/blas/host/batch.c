@@ -17,9 +17,11 @@
 #include "blas/host/woven.h"
 #include "core/team.h"
 
-/* What a thread is worth, in multiplications; level 1 and 2 read that many elements. */
+/* What a thread is worth, in multiplications; level 1 and 2 read that many elements, and rotg and
+ * rotmg make that many rotations. */
 #define BATCH_LEAST_WORK ((double)JI_PRODUCT_LEAST_WORK)
 #define BATCH_LEAST_ELEMENTS 30000.0
+#define BATCH_LEAST_ROTATIONS 300.0
 
 typedef struct batch_run {
     const ji_any_block_t *block;
@@ -36,6 +38,7 @@ static double batch_item_threads(const ji_any_block_t *block) {
     const double n = batch_size(matmat->n), m = matmat->m > 0 ? batch_size(matmat->m) : n;
 
     switch (block->any.batch.level) {
+    case 0: return 1 / BATCH_LEAST_ROTATIONS;
     case 1: return batch_size(block->vector.n) / BATCH_LEAST_ELEMENTS;
     case 2:
         return batch_size(matvec->n) * batch_size(matvec->m > 0 ? matvec->m : matvec->n) /

@@ -24,12 +24,14 @@ typedef union ji_any_block {
         ji_head_t head; /* of each */
         ji_batch_t batch;
     } any;
+    ji_rotation_t rotation;
     ji_vector_t vector;
     ji_matvec_t matvec;
     ji_matmat_t matmat;
 } ji_any_block_t;
 
-static_assert(offsetof(ji_vector_t, batch) == offsetof(ji_any_block_t, any.batch) &&
+static_assert(offsetof(ji_rotation_t, batch) == offsetof(ji_any_block_t, any.batch) &&
+                  offsetof(ji_vector_t, batch) == offsetof(ji_any_block_t, any.batch) &&
                   offsetof(ji_matvec_t, batch) == offsetof(ji_any_block_t, any.batch) &&
                   offsetof(ji_matmat_t, batch) == offsetof(ji_any_block_t, any.batch),
               "the batch is where the level need not be known");
@@ -44,7 +46,7 @@ typedef struct ji_items_pointer {
 
 typedef struct ji_items {
     ji_any_block_t item;
-    ji_items_pointer_t pointers[4];
+    ji_items_pointer_t pointers[5];
     int count;
 } ji_items_t;
 
@@ -72,13 +74,18 @@ static inline void ji_items_begin(ji_items_t *items, const void *block) {
     ji_any_block_t *item = &items->item;
 
     memcpy(item, block,
-           batch->level == 1   ? sizeof item->vector
+           batch->level == 0   ? sizeof item->rotation
+           : batch->level == 1 ? sizeof item->vector
            : batch->level == 2 ? sizeof item->matvec
                                : sizeof item->matmat);
     item->any.head.form = JI_FORM_PLAIN;
     items->count = 0;
 
-    if (batch->level == 1) {
+    if (batch->level == 0) {
+        for (int i = 0; i < JI_ROTATION_NUMBERS; i++)
+            ji_items_add(items, form, &item->rotation.numbers[i],
+                         item->rotation.strides[i] * ji_rotation_bytes(&item->rotation, i));
+    } else if (batch->level == 1) {
         ji_items_add(items, form, &item->vector.x, b);
         ji_items_add(items, form, &item->vector.y, c);
         ji_items_add(items, JI_FORM_STRIDED, &item->vector.result, batch->result_bytes);

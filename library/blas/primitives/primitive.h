@@ -147,7 +147,7 @@ typedef struct ji_batch {
     };
     int16_t threads;   /* that items are divided among; 1: each item is done by the head's */
     uint8_t primitive; /* ji_primitive_t: what is done with each item */
-    uint8_t level;     /* 1, 2, 3: which block it is */
+    uint8_t level;     /* 1, 2, 3: which block it is; 0: ji_rotation_t */
     uint8_t result_bytes;
     uint8_t element_bytes[3]; /* of those that have the strides */
 } ji_batch_t;
@@ -174,22 +174,36 @@ typedef struct ji_vector { /* level 1 */
     jdatatype_t x_type, y_type, cs_type, compute_type;
 } ji_vector_t;
 
+#define JI_ROTATION_NUMBERS 5
+
 typedef struct ji_rotation { /* rotg, rotmg: each points to one element, but for param */
     ji_head_t head;
+    ji_batch_t batch; /* but for the strides, which are more here */
     union {
-        void *a, *d1;
+        struct {
+            void *a, *b, *c, *s; /* c is of the real type */
+        };
+        struct {
+            void *d1, *d2, *x1, *y1, *param; /* y1 is read alone */
+        };
+        void *numbers[JI_ROTATION_NUMBERS]; /* NULL: there is none */
     };
     union {
-        void *b, *d2;
+        struct {
+            int64_t stride_a, stride_b, stride_c, stride_s;
+        };
+        struct {
+            int64_t stride_d1, stride_d2, stride_x1, stride_y1, stride_param;
+        };
+        int64_t strides[JI_ROTATION_NUMBERS];
     };
-    union {
-        void *c, *x1;
-    };
-    union {
-        void *s, *param;
-    };
-    ji_scalar_t y1;
 } ji_rotation_t;
+
+/* Of an element of number i: rotg alone is of complex types. */
+static inline int64_t ji_rotation_bytes(const ji_rotation_t *args, int i) {
+    const jdatatype_t type = args->head.type;
+    return (int64_t)ji_sizeof(i == 2 ? ji_real_of(type) : type);
+}
 
 typedef struct ji_matvec { /* level 2 */
     ji_head_t head;
@@ -253,6 +267,7 @@ typedef struct ji_matmat { /* level 3, extensions, solvers */
     jdatatype_t a_type, b_type, c_type, compute_type;
 } ji_matmat_t;
 
+static_assert(sizeof(ji_rotation_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copies a block");
 static_assert(sizeof(ji_vector_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copies a block");
 static_assert(sizeof(ji_matvec_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copies a block");
 static_assert(sizeof(ji_matmat_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copies a block");
@@ -288,6 +303,8 @@ static_assert(sizeof(ji_matmat_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copie
     X(AXPBY, axpby)                                                                                \
     X(ROT, rot)                                                                                    \
     X(ROTM, rotm)                                                                                  \
+    X(ROTG, rotg) /* ji_rotation_t, both */                                                        \
+    X(ROTMG, rotmg)                                                                                \
     X(GEMV, gemv) /* level 2: ji_matvec_t */                                                       \
     X(GER, ger)                                                                                    \
     X(GERC, gerc)                                                                                  \
@@ -334,10 +351,8 @@ static_assert(sizeof(ji_matmat_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copie
     X(NRM2_EX, nrm2_ex)                                                                            \
     X(ASUM_EX, asum_ex)                                                                            \
     X(ROT_EX, rot_ex) /* c and s of cs_type */                                                     \
-    X(ROTG, rotg)     /* ji_rotation_t, both */                                                    \
-    X(ROTMG, rotmg)                                                                                \
-    X(GEMM, gemm) /* level 3: ji_matmat_t; of a batch GEMM_BATCHED and GEMM_STRIDED */             \
-    X(GEAM, geam) /* C = alpha op(A) + beta op(B); C may be A or B where their op is N */          \
+    X(GEMM, gemm)     /* level 3: ji_matmat_t; of a batch GEMM_BATCHED and GEMM_STRIDED */         \
+    X(GEAM, geam)     /* C = alpha op(A) + beta op(B); C may be A or B where their op is N */      \
     X(SCALE_MATRIX, scale_matrix) /* B = alpha B, m x n; alpha 0: zeros, whatever B holds */       \
     X(SET_INFO, set_info)         /* *info = n, in stream order */                                 \
     X(TRTRI, trtri)               /* sets *info */                                                 \

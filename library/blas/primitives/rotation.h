@@ -199,7 +199,6 @@ JI_KERNEL_INLINE void rotation_rescale_both(rotation_modified_t *m) {
 
 /* What the flag implies is not stored. */
 JI_KERNEL_INLINE void ji_rotmg(const ji_rotation_t *args) {
-    const void *y1 = args->y1.pointer != NULL ? args->y1.pointer : (const void *)&args->y1.value;
     rotation_modified_t m = {rotation_load(args, args->d1, 0),
                              rotation_load(args, args->d2, 0),
                              rotation_load(args, args->x1, 0),
@@ -208,7 +207,7 @@ JI_KERNEL_INLINE void ji_rotmg(const ji_rotation_t *args) {
                              0,
                              0,
                              0};
-    m = rotation_modify(m, rotation_load(args, y1, 0));
+    m = rotation_modify(m, rotation_load(args, args->y1, 0));
     if (m.flag != -2)
         rotation_rescale_both(&m);
 

@@ -30,6 +30,16 @@ __extension__ typedef unsigned __int128 wide_t;
 #define EXTENT_SIZE(name)
 #define EXTENT_SCALAR(name, of)
 #define EXTENT_RESULT(name, of) extents.result_bytes = RESULT_##of(args->head.type);
+#define EXTENT_NUMBER(name, of, access, read)                                                      \
+    extents.operands[extents.count++] = (ji_extent_t){.stride = "stride_" #name,                   \
+                                                      .place = PLACE_NONE,                         \
+                                                      .type = args->head.type,                     \
+                                                      .offset = offsetof(ji_rotation_t, name),     \
+                                                      .step = args->stride_##name,                 \
+                                                      .rows = NUMBERS_##of,                        \
+                                                      .columns = 1,                                \
+                                                      .ld = NUMBERS_##of,                          \
+                                                      .written = IS_##access};
 #define EXTENT_VECTOR(name, inc, access, count, read)                                              \
     EXTENT_TYPED_VECTOR(name, head.type, inc, access, count, read)
 #define EXTENT_MATRIX(name, ld, access, structure, shape, read)                                    \
@@ -57,12 +67,17 @@ __extension__ typedef unsigned __int128 wide_t;
                       .written = is_written};
 #define PLACE(stride)                                                                              \
     (int)((offsetof(ji_batch_t, stride) - offsetof(ji_batch_t, stride_a)) / sizeof(int64_t))
+#define PLACE_NONE (-1) /* ji_rotation_bytes() knows */
+#define NUMBERS_ELEMENT 1
+#define NUMBERS_REAL 1
+#define NUMBERS_PARAMETERS 5
 #define IS_READ false
 #define IS_WRITTEN true
 #define RESULT_ELEMENT(type) ji_sizeof(type)
 #define RESULT_REAL(type) ji_sizeof(ji_real_of(type))
 #define RESULT_INDEX(type) sizeof(int64_t)
 #define RESULT_WIDE(type) sizeof(double)
+#define BLOCK_0 ji_rotation_t
 #define BLOCK_1 ji_vector_t
 #define BLOCK_2 ji_matvec_t
 #define BLOCK_3 ji_matmat_t
@@ -102,7 +117,7 @@ static void batch_add_place(ji_extent_t *operand, int64_t rows, int64_t columns,
         ji_extents_t extents = {.count = 0};                                                       \
         JI_ARGUMENTS_##routine(EXTENT, ) return extents;                                           \
     }
-JI_BATCHED_ROUTINE_LIST(EXTENTS)
+JI_ROUTINE_LIST(EXTENTS)
 
 /* ---- Overlap ---- */
 
@@ -211,8 +226,9 @@ bool ji_batch_goes_on(jhandle_t *handle, void *block, jstatus_t *status) {
 
     batch->result_bytes = (uint8_t)extents.result_bytes;
     for (int i = 0; i < extents.count; i++)
-        batch->element_bytes[extents.operands[i].place] =
-            (uint8_t)jdatatype_bytes(extents.operands[i].type);
+        if (extents.operands[i].place != PLACE_NONE)
+            batch->element_bytes[extents.operands[i].place] =
+                (uint8_t)jdatatype_bytes(extents.operands[i].type);
     batch_drop_empty(block, &extents);
     batch_take_threads(handle, head, batch);
     return true;
@@ -222,7 +238,10 @@ bool ji_batch_is_there(jhandle_t *handle, const void *block, const char *name,
                        const void *pointers) {
     const ji_any_block_t *whole = block;
     const void *const *array = pointers;
-    if (handle->device->kind != JDEVICE_HOST || !handle->runs_inline)
+    const bool is_now = handle->device->kind == JDEVICE_HOST
+                            ? handle->runs_inline
+                            : whole->any.batch.level == 0 && ji_host_pointers(handle);
+    if (!is_now)
         return true;
 
     for (int64_t i = 0; i < whole->any.batch.count; i++)

@@ -13,8 +13,7 @@
 
 /* ---- Rows ---- */
 
-JI_BATCHED_ROUTINE_LIST(ROW_OF_FORMS)
-JI_PLAIN_ROUTINE_LIST(ROW_OF_PLAIN)
+JI_ROUTINE_LIST(ROW_OF_FORMS)
 
 /* ---- Entering ---- */
 

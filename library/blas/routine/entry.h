@@ -66,7 +66,7 @@ JI_ROUTINE_LIST(JI_ROW_)
 #define JI_PARAMETER_SIZE(t, name) , int64_t name
 #define JI_PARAMETER_SCALAR(t, name, of) , const JI_##of##_##t *name
 #define JI_PARAMETER_RESULT(t, name, of) , JI_##of##_##t *name
-#define JI_PARAMETER_UPDATED(t, name, of) JI_PARAMETER_RESULT(t, name, of)
+#define JI_PARAMETER_NUMBER(t, name, of, access, read) , JI_##access(JI_##of##_##t) * name
 #define JI_PARAMETER_VECTOR(t, name, inc, access, count, read)                                     \
     , JI_##access(JI_ELEMENT_##t) * name, int64_t inc
 #define JI_PARAMETER_MATRIX(t, name, ld, access, structure, shape, read)                           \
@@ -80,6 +80,7 @@ JI_ROUTINE_LIST(JI_ROW_)
 
 /* Of batched forms. */
 #define JI_PARAMETER_STRIDE(t, name) , int64_t stride_##name
+#define JI_PARAMETER_NUMBER_STRIDE(t, name) , int64_t stride_##name
 #define JI_PARAMETER_COUNT(t, name) , int64_t name
 
 #define JI_ENUM_DATATYPE jdatatype_t
@@ -106,7 +107,7 @@ JI_ROUTINE_LIST(JI_ROW_)
 #define JI_STORE_SIZE(name) args.name = name;
 #define JI_STORE_SCALAR(name, of) args.name.pointer = name;
 #define JI_STORE_RESULT(name, of) args.name = name;
-#define JI_STORE_UPDATED(name, of) args.name = name;
+#define JI_STORE_NUMBER(name, ...) args.name = ji_unconst(name);
 #define JI_STORE_VECTOR(name, inc, access, count, read)                                            \
     args.name = ji_unconst(name), args.inc = inc;
 #define JI_STORE_MATRIX(name, ld, access, structure, shape, read)                                  \
@@ -117,6 +118,7 @@ JI_ROUTINE_LIST(JI_ROW_)
 #define JI_STORE_FACTORS(name, access, count) args.name = ji_unconst(name);
 
 #define JI_STORE_STRIDE(name) args.batch.stride_##name = stride_##name;
+#define JI_STORE_NUMBER_STRIDE(name) args.stride_##name = stride_##name;
 #define JI_STORE_COUNT(name) args.batch.count = name;
 
 #define JI_STORE_TYPED_VECTOR(name, type, inc, ...)                                                \
@@ -142,8 +144,8 @@ static inline void ji_clear_vector(ji_vector_t *args) {
 }
 
 static inline void ji_clear_rotation(ji_rotation_t *args) {
-    args->a = args->b = args->c = args->s = NULL;
-    args->y1.pointer = NULL;
+    for (int i = 0; i < JI_ROTATION_NUMBERS; i++)
+        args->numbers[i] = NULL;
 }
 
 static inline void ji_clear_matvec(ji_matvec_t *args) {
@@ -200,10 +202,11 @@ static inline void ji_clear_matmat(ji_matmat_t *args) {
     JI_FUNCTIONS_##routine(JI_ENTRY, block) JI_FUNCTIONS_##routine(JI_ENTRY_BATCHED, block)
 #define JI_ENTRIES_AT_ONCE(routine, block)                                                         \
     JI_FUNCTIONS_##routine(JI_ENTRY_AT_ONCE, block) JI_FUNCTIONS_##routine(JI_ENTRY_BATCHED, block)
+/* Without batched forms. */
+#define JI_ENTRIES_PLAIN(routine, block) JI_FUNCTIONS_##routine(JI_ENTRY, block)
 #define JI_ENTRIES_OF_TYPES(routine, block)                                                        \
     JI_FUNCTIONS_##routine(JI_ENTRY_OF_TYPES, block)                                               \
         JI_FUNCTIONS_##routine(JI_ENTRY_OF_TYPES_BATCHED, block)
-#define JI_ENTRIES_PLAIN(routine, block) JI_FUNCTIONS_##routine(JI_ENTRY, block)
 
 /* The batched forms of one. They share a copy of the call function, so the rest of the block is
  * cleared. */
@@ -223,6 +226,7 @@ static inline void ji_clear_matmat(ji_matmat_t *args) {
         JI_ARGUMENTS_OF(form_, routine, JI_STORE, t)                                               \
         return ji_enter_batch(handle, routine##_call, &args);                                      \
     }
+#define JI_LEVEL_rotation 0
 #define JI_LEVEL_vector 1
 #define JI_LEVEL_matvec 2
 #define JI_LEVEL_matmat 3
@@ -347,7 +351,7 @@ static inline bool ji_is_other_operation(jdatatype_t type, jblas_operation_t ope
 #define JI_EACH_SIZE_SIZE(F, name) F(args->name)
 #define JI_EACH_SIZE_SCALAR(F, name, of)
 #define JI_EACH_SIZE_RESULT(F, name, of)
-#define JI_EACH_SIZE_UPDATED(F, name, of)
+#define JI_EACH_SIZE_NUMBER(F, name, ...)
 #define JI_EACH_SIZE_VECTOR(F, name, inc, access, count, read) F(args->inc)
 #define JI_EACH_SIZE_MATRIX(F, name, ld, access, structure, shape, read) F(args->ld)
 #define JI_EACH_SIZE_PACKED(F, name, access, structure, order, read)
@@ -366,7 +370,7 @@ static inline bool ji_is_other_operation(jdatatype_t type, jblas_operation_t ope
 #define JI_IS_RIGHT_SIZE(name)
 #define JI_IS_RIGHT_SCALAR(name, of)
 #define JI_IS_RIGHT_RESULT(name, of)
-#define JI_IS_RIGHT_UPDATED(name, of)
+#define JI_IS_RIGHT_NUMBER(name, ...)
 #define JI_IS_RIGHT_VECTOR(name, inc, access, count, read) &&JI_IS_INCREMENT_##count(args->inc)
 #define JI_IS_RIGHT_MATRIX(name, ld, access, structure, shape, read)                               \
     &&args->ld >= JI_ROWS_##shape && args->ld != 0
@@ -425,7 +429,7 @@ JI_SHARED bool ji_batch_goes_on(jhandle_t *handle, void *block, jstatus_t *statu
     JI_CHECK(args->name >= 0, JSTATUS_INVALID_SIZE, #name, args->name, "must be at least %lld", 0)
 #define JI_CHECK_ONE_SCALAR(name, of)
 #define JI_CHECK_ONE_RESULT(name, of)
-#define JI_CHECK_ONE_UPDATED(name, of)
+#define JI_CHECK_ONE_NUMBER(name, ...)
 #define JI_CHECK_ONE_VECTOR(name, inc, access, count, read)                                        \
     JI_CHECK(JI_IS_INCREMENT_##count(args->inc), JSTATUS_INVALID_SIZE, #inc, args->inc,            \
              "must not be %lld", 0)                                                                \
@@ -507,7 +511,6 @@ jstatus_t ji_check_types(jhandle_t *handle, const ji_head_t *head, ji_types_t of
     if (JI_UNLIKELY(args->name.pointer == NULL))                                                   \
         return (void)ji_refuse_pointer(handle, &args->head, #name), JSTATUS_INVALID_POINTER;
 #define JI_CHECK_SCALAR_RESULT(name, of) JI_CHECK_POINTER(name)
-#define JI_CHECK_SCALAR_UPDATED(name, of) JI_CHECK_POINTER(name)
 #define JI_CHECK_SCALAR_VECTOR(name, ...)
 #define JI_CHECK_SCALAR_MATRIX(name, ...)
 #define JI_CHECK_SCALAR_PACKED(name, ...)
@@ -530,7 +533,6 @@ jstatus_t ji_check_types(jhandle_t *handle, const ji_head_t *head, ji_types_t of
 #define JI_TAKE_CS(name, of) ji_take_typed(handle, &args->name, args->cs_type);
 #define JI_TAKE_PARAMETERS(name, of) ji_take_parameters(handle, &args->name, args->head.type);
 #define JI_TAKE_SCALAR_RESULT(name, of)
-#define JI_TAKE_SCALAR_UPDATED(name, of)
 #define JI_TAKE_SCALAR_VECTOR(name, ...)
 #define JI_TAKE_SCALAR_MATRIX(name, ...)
 #define JI_TAKE_SCALAR_PACKED(name, ...)
@@ -549,7 +551,7 @@ jstatus_t ji_check_types(jhandle_t *handle, const ji_head_t *head, ji_types_t of
 #define JI_CHECK_OPERAND_SIZE(name)
 #define JI_CHECK_OPERAND_SCALAR(name, of)
 #define JI_CHECK_OPERAND_RESULT(name, of)
-#define JI_CHECK_OPERAND_UPDATED(name, of)
+#define JI_CHECK_OPERAND_NUMBER(name, of, access, read) JI_CHECK_NEEDED(name, true)
 #define JI_CHECK_OPERAND_VECTOR(name, inc, access, count, read)                                    \
     JI_CHECK_NEEDED(name, JI_IS_NEEDED_##access(read))
 #define JI_CHECK_OPERAND_MATRIX(name, ld, access, structure, shape, read)                          \

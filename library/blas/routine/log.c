@@ -82,12 +82,18 @@ static const word_t words[] = {
     {"c", "--c", NULL}, /* rot's cosine: with an option, while the matrix C has none */
     {"s", "--s", NULL},
     {"param", "--param", NULL},
-    {"s", NULL, NULL}, /* rotg's and rotmg's, to be written; c is the C above */
+    {"s", NULL, NULL}, /* rotg's and rotmg's numbers; c is the C above */
     {"param", NULL, NULL},
     {"d1", NULL, NULL},
     {"d2", NULL, NULL},
     {"x1", NULL, NULL},
-    {"y1", "--y1", NULL},
+    {"y1", NULL, NULL},
+    {"stride_s", "--stride_s", NULL},
+    {"stride_param", "--stride_param", NULL},
+    {"stride_d1", "--stride_a", NULL},
+    {"stride_d2", "--stride_b", NULL},
+    {"stride_x1", "--stride_c", NULL},
+    {"stride_y1", "--stride_s", NULL},
 };
 
 /* One line being written; what does not fit is cut. */

@@ -15,7 +15,7 @@
 #define ARGUMENT_SIZE(block_t, name) {#name, JI_ARGUMENT_SIZE, offsetof(block_t, name)},
 #define ARGUMENT_SCALAR(block_t, name, of) {#name, SCALAR_##of, offsetof(block_t, name)},
 #define ARGUMENT_RESULT(block_t, name, of) POINTER(block_t, name)
-#define ARGUMENT_UPDATED(block_t, name, of) POINTER(block_t, name)
+#define ARGUMENT_NUMBER(block_t, name, ...) POINTER(block_t, name)
 #define ARGUMENT_VECTOR(block_t, name, inc, ...) POINTER(block_t, name) STRIDE(block_t, inc)
 #define ARGUMENT_MATRIX(block_t, name, ld, ...) POINTER(block_t, name) STRIDE(block_t, ld)
 #define ARGUMENT_PACKED(block_t, name, ...) POINTER(block_t, name)
@@ -28,6 +28,7 @@
     POINTER(block_t, name) ARGUMENT_ENUM(block_t, type, DATATYPE) STRIDE(block_t, ld)
 #define ARGUMENT_STRIDE(block_t, name)                                                             \
     {"stride_" #name, JI_ARGUMENT_STRIDE, offsetof(block_t, batch.stride_##name)},
+#define ARGUMENT_NUMBER_STRIDE(block_t, name) STRIDE(block_t, stride_##name)
 #define ARGUMENT_COUNT(block_t, name) {#name, JI_ARGUMENT_SIZE, offsetof(block_t, batch.count)},
 #define POINTER(block_t, name) {#name, JI_ARGUMENT_POINTER, offsetof(block_t, name)},
 #define STRIDE(block_t, name) {#name, JI_ARGUMENT_STRIDE, offsetof(block_t, name)},

@@ -22,8 +22,9 @@
  *     LENGTH                              of vectors; below 1 they are empty
  *     SIZE                                of matrices, or how many; at least 0
  *     SCALAR    of
- *     RESULT    of                        written
- *     UPDATED   of                        read and written, or written in part
+ *     RESULT    of                        written; of a batch one for each item, side by side
+ *     NUMBER    of, access, read          one number, or five: an operand as a vector is, but that
+ *                                         it stands where results do, by pointer mode
  *     VECTOR    increment, access, count, read
  *     MATRIX    ld, access, structure, shape, read
  *     LEADING   matrix, shape                                   of what becomes of that matrix,
@@ -60,7 +61,7 @@
  *
  * Names are those of the parameters and of the members of a block (primitive.h) both.
  *
- * A row is that of the plain form. Those of the batched forms are made from it, with two kinds
+ * A row is that of the plain form. Those of the batched forms are made from it, with three kinds
  * more, of which the plain form has none:
  *
  *     JI_ARGUMENTS_OF(form, routine, X, t), JI_NAME_OF(form, name), form one of
@@ -69,6 +70,7 @@
  *         STRIDED    jblas_<name>_strided_batched: behind each operand
  *
  *     STRIDE    the operand's name              stride_<name>
+ *     NUMBER_STRIDE   the same of a NUMBER
  *     COUNT     batch_count                     the last argument of both
  */
 
@@ -169,6 +171,8 @@ static inline int64_t ji_band_rows(int64_t kl, int64_t ku) {
 #define JI_POINTERS_SIZE(X, t, ...) X(t, SIZE, __VA_ARGS__)
 #define JI_POINTERS_SCALAR(X, t, ...) X(t, SCALAR, __VA_ARGS__)
 #define JI_POINTERS_RESULT(X, t, ...) X(t, RESULT, __VA_ARGS__)
+#define JI_POINTERS_NUMBER(X, t, name, of, access, ...)                                            \
+    X(t, NUMBER, name, of, access##_EACH, __VA_ARGS__)
 #define JI_POINTERS_VECTOR(X, t, name, inc, access, ...)                                           \
     X(t, VECTOR, name, inc, access##_EACH, __VA_ARGS__)
 #define JI_POINTERS_MATRIX(X, t, name, ld, access, ...)                                            \
@@ -186,6 +190,7 @@ static inline int64_t ji_band_rows(int64_t kl, int64_t ku) {
 #define JI_STRIDED_SIZE(X, t, ...) X(t, SIZE, __VA_ARGS__)
 #define JI_STRIDED_SCALAR(X, t, ...) X(t, SCALAR, __VA_ARGS__)
 #define JI_STRIDED_RESULT(X, t, ...) X(t, RESULT, __VA_ARGS__)
+#define JI_STRIDED_NUMBER(X, t, name, ...) X(t, NUMBER, name, __VA_ARGS__) X(t, NUMBER_STRIDE, name)
 #define JI_STRIDED_VECTOR(X, t, name, ...) X(t, VECTOR, name, __VA_ARGS__) X(t, STRIDE, name)
 #define JI_STRIDED_MATRIX(X, t, name, ...) X(t, MATRIX, name, __VA_ARGS__) X(t, STRIDE, name)
 #define JI_STRIDED_PACKED(X, t, name, ...) X(t, PACKED, name, __VA_ARGS__) X(t, STRIDE, name)
@@ -218,13 +223,8 @@ static inline int64_t ji_band_rows(int64_t kl, int64_t ku) {
     X(context, routine, c, c##routine) X(context, routine, z, z##routine)
 #define JI_SDCZ(X, context, routine) JI_SD(X, context, routine) JI_CZ(X, context, routine)
 
-/* X(routine, level): level 1, 2 or 3 says which block; 0 is of level 1, without vectors. There are
- * those with batched forms and the plain ones, without. */
-#define JI_ROUTINE_LIST(X) JI_BATCHED_ROUTINE_LIST(X) JI_PLAIN_ROUTINE_LIST(X)
-#define JI_PLAIN_ROUTINE_LIST(X)                                                                   \
-    X(rotg, 0)                                                                                     \
-    X(rotmg, 0)
-#define JI_BATCHED_ROUTINE_LIST(X)                                                                 \
+/* X(routine, level): level 1, 2 or 3 says which block; 0 is of level 1, without vectors. */
+#define JI_ROUTINE_LIST(X)                                                                         \
     X(asum, 1)                                                                                     \
     X(axpy, 1)                                                                                     \
     X(copy, 1)                                                                                     \
@@ -236,6 +236,8 @@ static inline int64_t ji_band_rows(int64_t kl, int64_t ku) {
     X(axpby, 1)                                                                                    \
     X(rot, 1)                                                                                      \
     X(rotm, 1)                                                                                     \
+    X(rotg, 0)                                                                                     \
+    X(rotmg, 0)                                                                                    \
     X(iamin, 1)                                                                                    \
     X(iamax, 1)                                                                                    \
     X(nrm2, 1)                                                                                     \

@@ -95,18 +95,18 @@
 
 #define JI_FUNCTIONS_rotg(X, context) JI_SDCZ(X, context, rotg)
 #define JI_ARGUMENTS_rotg(X, t) \
-    X(t, UPDATED, a, ELEMENT) \
-    X(t, UPDATED, b, ELEMENT) \
-    X(t, RESULT, c, REAL) \
-    X(t, RESULT, s, ELEMENT)
+    X(t, NUMBER, a, ELEMENT, WRITTEN, ALWAYS) \
+    X(t, NUMBER, b, ELEMENT, WRITTEN, ALWAYS) \
+    X(t, NUMBER, c, REAL, WRITTEN, NEVER) \
+    X(t, NUMBER, s, ELEMENT, WRITTEN, NEVER)
 
 #define JI_FUNCTIONS_rotmg(X, context) JI_SD(X, context, rotmg)
 #define JI_ARGUMENTS_rotmg(X, t) \
-    X(t, UPDATED, d1, ELEMENT) \
-    X(t, UPDATED, d2, ELEMENT) \
-    X(t, UPDATED, x1, ELEMENT) \
-    X(t, SCALAR, y1, ELEMENT) \
-    X(t, UPDATED, param, PARAMETERS)
+    X(t, NUMBER, d1, ELEMENT, WRITTEN, ALWAYS) \
+    X(t, NUMBER, d2, ELEMENT, WRITTEN, ALWAYS) \
+    X(t, NUMBER, x1, ELEMENT, WRITTEN, ALWAYS) \
+    X(t, NUMBER, y1, ELEMENT, READ, ALWAYS) \
+    X(t, NUMBER, param, PARAMETERS, WRITTEN, ALWAYS)
 
 #define JI_FUNCTIONS_rotm(X, context) JI_SD(X, context, rotm)
 #define JI_ARGUMENTS_rotm(X, t) \
