@@ -305,7 +305,6 @@ EACH_TYPE(AnyWorkspaceAndThreadsGiveTheSameBits) {
     jhandle_t *handle = make_handle(0);
     MATRIX(a, *param, N, N);
     MATRIX(b, *param, N, 40);
-    MATRIX(first, *param, N, N);
     int64_t *ipiv = make_pivots(N), info = -1;
     size_t bytes = 0;
 
