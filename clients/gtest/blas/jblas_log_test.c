@@ -276,6 +276,7 @@ JTEST(JblasLog, BenchLineSaysWhichScalarsItCannotKnow) {
     JEXPECT_SUBSTR(jtest_log_text(), "--beta device ");
     JEXPECT_SUBSTR(jtest_log_text(), "--pointer_mode device\n");
 
+    JEXPECT_OK(jstream_synchronize(jhandle_device(handle), stream)); /* y is the next call's, too */
     JEXPECT_OK(jhandle_set_stream(handle, NULL));
     jtest_log_clear();
     JEXPECT_OK(blas_call(handle, c));
