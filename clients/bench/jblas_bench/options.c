@@ -172,7 +172,7 @@ static const option_row_t rows[] = {
     {"stride_b", 0, KIND_INTEGER, AT(stride_b), 0, NULL, NULL},
     {"stride_c", 0, KIND_INTEGER, AT(stride_c), 0, NULL, NULL},
     {"stride_s", 0, KIND_INTEGER, AT(stride_s), 0, NULL,
-     "of rotg; of rotmg that of y1, as a, b, c are of d1, d2, x1"},
+     "of rotg; of rotmg that of y1, as a, b, c are of d1, d2, x1; and --stride_param"},
     {"stride_param", 0, KIND_INTEGER, AT(stride_param), 0, NULL, NULL},
     {"stride_x", 0, KIND_INTEGER, AT(stride_x), 0, NULL, NULL},
     {"stride_y", 0, KIND_INTEGER, AT(stride_y), 0, NULL, NULL},
