@@ -92,6 +92,9 @@ static inline int64_t ji_integer_max(const jhandle_t *handle) {
                                         : handle->device->blas->tuning.integer_max;
 }
 
+/* Runs a function of the host, in the handle's stream, or at once. */
+JI_SHARED jstatus_t ji_enqueue_host(jhandle_t *handle, ji_host_function_t function, void *block,
+                                    size_t block_bytes);
 /* Runs a primitive in the handle's stream; for each item of a batch. */
 JI_SHARED jstatus_t ji_enqueue(jhandle_t *handle, ji_primitive_t primitive, void *block,
                                size_t block_bytes);
@@ -191,8 +194,8 @@ typedef jstatus_t (*ji_run_function_t)(jhandle_t *handle, const void *block, con
 /* Plans, borrows, runs, and answers success, perf degraded, or why not. Also for an algorithm that
  * calls another while it holds a borrow (callee_bytes of its plan is then jplan_bytes() of the
  * other's). The block was checked. */
-jstatus_t ji_run_plan(jhandle_t *handle, void *block, ji_plan_function_t plan,
-                      ji_run_function_t run);
+JI_SHARED jstatus_t ji_run_plan(jhandle_t *handle, void *block, ji_plan_function_t plan,
+                                ji_run_function_t run);
 /* Runs an algorithm: on the host once, for a batch too, since there it is primitives of whole
  * operands; elsewhere for each item, in the same workspace, one after the other. */
 jstatus_t ji_run_batch(jhandle_t *handle, const void *block, ji_run_function_t run,

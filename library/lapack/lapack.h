@@ -34,11 +34,21 @@ JI_LAPACK_ROUTINE_LIST(JI_LAPACK_ROW_)
         return jhandle_fail(handle, JSTATUS_NOT_IMPLEMENTED, "%s is not offered on %s",            \
                             ji_routine_name(&args->head), jdevice_name(handle->device));
 
-/* Answers the size query of a routine that wants such panels; runs it with them, in stream order.
- * The shape of its plan is m, n. */
-jstatus_t ji_lapack_answer(jhandle_t *handle, const ji_matmat_t *args, ji_panel_bytes_t bytes);
-jstatus_t ji_lapack_run(jhandle_t *handle, ji_host_function_t function, ji_matmat_t *args,
-                        ji_panel_bytes_t bytes);
+/* A routine's plan and run, for ji_answer() and ji_run_plan(): JI_LAPACK_WAYS(getrf) defines
+ * getrf_plan() and getrf_run() by ji_getrf_bytes() and ji_host_getrf(). */
+#define JI_LAPACK_WAYS(routine)                                                                    \
+    static void routine##_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat) {       \
+        ji_lapack_plan(plan, handle, matmat, ji_##routine##_bytes(handle, matmat));                \
+    }                                                                                              \
+    static jstatus_t routine##_run(jhandle_t *handle, const void *matmat, const jborrow_t *ws) {   \
+        return ji_lapack_run(handle, ji_host_##routine, matmat,                                    \
+                             ji_##routine##_bytes(handle, matmat), ws);                            \
+    }
+/* The shape of the plan is m, n. */
+void ji_lapack_plan(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *args,
+                    ji_panel_bytes_t bytes);
+jstatus_t ji_lapack_run(jhandle_t *handle, ji_host_function_t function, const ji_matmat_t *args,
+                        ji_panel_bytes_t bytes, const jborrow_t *ws);
 
 /* ---- host/ ---- */
 
@@ -50,14 +60,13 @@ void ji_room_copy(jdatatype_t type, int64_t m, int64_t n, const void *from, int6
 
 /* A = P L U in place: m, n, a, lda, ipiv, info. The panels that its products and solves want. */
 void ji_host_getrf(void *matmat);
-ji_panel_bytes_t ji_getrf_bytes(const jhandle_t *handle, const ji_head_t *head, int64_t m,
-                                int64_t n);
+ji_panel_bytes_t ji_getrf_bytes(const jhandle_t *handle, const ji_matmat_t *args);
 /* op(A) X = B with that factor: trans, n, nrhs, a, lda, ipiv, b, ldb. */
 void ji_host_getrs(void *matmat);
-ji_panel_bytes_t ji_getrs_bytes(const jhandle_t *handle, const ji_head_t *head, int64_t n,
-                                int64_t nrhs);
+ji_panel_bytes_t ji_getrs_bytes(const jhandle_t *handle, const ji_matmat_t *args);
 /* Both; no solve where U has a zero on its diagonal. */
 void ji_host_gesv(void *matmat);
+ji_panel_bytes_t ji_gesv_bytes(const jhandle_t *handle, const ji_matmat_t *args);
 
 /* A = Q R in place: m, n, a, lda, tau. */
 void ji_host_geqrf(void *matmat);
@@ -68,11 +77,5 @@ ji_panel_bytes_t ji_orgqr_bytes(const jhandle_t *handle, const ji_matmat_t *args
 /* C = op(Q) C, or C op(Q): side, trans, m, n, k, a, lda, tau, c, ldc. */
 void ji_host_ormqr(void *matmat);
 ji_panel_bytes_t ji_ormqr_bytes(const jhandle_t *handle, const ji_matmat_t *args);
-
-/* The larger of each. */
-static inline ji_panel_bytes_t ji_panels_for_both(ji_panel_bytes_t a, ji_panel_bytes_t b) {
-    return (ji_panel_bytes_t){a.packed > b.packed ? a.packed : b.packed,
-                              a.packed_small > b.packed_small ? a.packed_small : b.packed_small};
-}
 
 #endif

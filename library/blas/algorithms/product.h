@@ -60,6 +60,11 @@ static inline void ji_choose_factor_threads(ji_matmat_t *call) {
 typedef struct ji_panel_bytes {
     size_t packed, packed_small;
 } ji_panel_bytes_t;
+/* The larger of each: where one follows the other. */
+static inline ji_panel_bytes_t ji_panels_for_both(ji_panel_bytes_t a, ji_panel_bytes_t b) {
+    return (ji_panel_bytes_t){a.packed > b.packed ? a.packed : b.packed,
+                              a.packed_small > b.packed_small ? a.packed_small : b.packed_small};
+}
 JI_SHARED ji_panel_bytes_t ji_panel_bytes(const jhandle_t *handle, ji_primitive_t primitive,
                                           const ji_head_t *head, int64_t m, int64_t n, int64_t k);
 /* Of a plain call. */

@@ -19,11 +19,6 @@ ji_panel_bytes_t ji_panel_bytes(const jhandle_t *handle, ji_primitive_t primitiv
                             : ji_product_bytes(type, m, n, k, threads);
 }
 
-static ji_panel_bytes_t panels_for_both(ji_panel_bytes_t a, ji_panel_bytes_t b) {
-    return (ji_panel_bytes_t){a.packed > b.packed ? a.packed : b.packed,
-                              a.packed_small > b.packed_small ? a.packed_small : b.packed_small};
-}
-
 ji_panel_bytes_t ji_solve_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
     const jdatatype_t type = args->head.type;
     const int64_t order = args->side == JBLAS_LEFT ? args->m : args->n;
@@ -37,8 +32,8 @@ ji_panel_bytes_t ji_solve_bytes(const jhandle_t *handle, const ji_matmat_t *args
      * unknown more is no reason to ask for twice the bytes. None is deeper than half of the order
      * and a block, or than a panel. */
     const int64_t depth = (order + 1) / 2 + JI_TRIANGLE_BLOCK;
-    return panels_for_both(triangles,
-                           ji_panel_bytes(handle, JI_GEMM, &args->head, args->m, args->n, depth));
+    return ji_panels_for_both(
+        triangles, ji_panel_bytes(handle, JI_GEMM, &args->head, args->m, args->n, depth));
 }
 
 ji_panel_bytes_t ji_factor_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
@@ -46,8 +41,8 @@ ji_panel_bytes_t ji_factor_bytes(const jhandle_t *handle, const ji_matmat_t *arg
     const int64_t half = (args->n + 1) / 2 + ji_host_tuning.factor_multiple - 1;
     const ji_matmat_t solve = {.head = args->head, .side = JBLAS_LEFT, .m = half, .n = half};
 
-    return panels_for_both(ji_solve_bytes(handle, &solve),
-                           ji_panel_bytes(handle, JI_GEMM, &args->head, half, half, half));
+    return ji_panels_for_both(ji_solve_bytes(handle, &solve),
+                              ji_panel_bytes(handle, JI_GEMM, &args->head, half, half, half));
 }
 
 size_t ji_panels_of_threads(const ji_matmat_t *args, size_t bytes) {

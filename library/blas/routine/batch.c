@@ -356,16 +356,7 @@ jstatus_t ji_enqueue_batch(jhandle_t *handle, ji_primitive_t primitive, void *bl
         return batch_on_device(handle, primitive, block, block_bytes);
 
     ((ji_any_block_t *)block)->any.batch.primitive = (uint8_t)primitive;
-    if (JI_LIKELY(handle->runs_inline)) {
-        ji_host_batch(block);
-        return JSTATUS_SUCCESS;
-    }
-
-    const jstatus_t status =
-        jstream_launch(handle->device, handle->stream, ji_host_batch, block, block_bytes);
-    if (status != JSTATUS_SUCCESS)
-        return jhandle_fail(handle, status, "enqueueing work: %s", jstatus_last_message());
-    return JSTATUS_SUCCESS;
+    return ji_enqueue_host(handle, ji_host_batch, block, block_bytes);
 }
 
 jstatus_t ji_run_batch(jhandle_t *handle, const void *block, ji_run_function_t run,

@@ -140,23 +140,34 @@ jstatus_t ji_run_plan(jhandle_t *handle, void *block, ji_plan_function_t plan_fu
 
 /* ---- Created streams, and devices other than the host ---- */
 
-jstatus_t ji_enqueue(jhandle_t *handle, ji_primitive_t primitive, void *block, size_t block_bytes) {
-    jdevice_t *device = handle->device;
-    jstatus_t status;
-    if (device->kind == JDEVICE_HOST)
-        status = jstream_launch(device, handle->stream, ji_host_primitives[primitive], block,
-                                block_bytes);
-    else if (device->blas != NULL)
-        status =
-            device->blas->run(device, handle->stream, primitive, block,
-                              ji_host_pointers(handle) ? &handle->synchronization_count : NULL);
-    else
-        return jhandle_fail(handle, JSTATUS_NOT_IMPLEMENTED, "%s has no BLAS",
-                            jdevice_name(device));
-
+static jstatus_t enqueued(jhandle_t *handle, jstatus_t status) {
     if (status != JSTATUS_SUCCESS)
         return jhandle_fail(handle, status, "enqueueing work: %s", jstatus_last_message());
     return JSTATUS_SUCCESS;
+}
+
+jstatus_t ji_enqueue_host(jhandle_t *handle, ji_host_function_t function, void *block,
+                          size_t block_bytes) {
+    if (JI_LIKELY(handle->runs_inline)) {
+        function(block);
+        return JSTATUS_SUCCESS;
+    }
+
+    return enqueued(handle,
+                    jstream_launch(handle->device, handle->stream, function, block, block_bytes));
+}
+
+jstatus_t ji_enqueue(jhandle_t *handle, ji_primitive_t primitive, void *block, size_t block_bytes) {
+    jdevice_t *device = handle->device;
+    if (device->kind == JDEVICE_HOST)
+        return ji_enqueue_host(handle, ji_host_primitives[primitive], block, block_bytes);
+    if (device->blas == NULL)
+        return jhandle_fail(handle, JSTATUS_NOT_IMPLEMENTED, "%s has no BLAS",
+                            jdevice_name(device));
+
+    return enqueued(handle, device->blas->run(
+                                device, handle->stream, primitive, block,
+                                ji_host_pointers(handle) ? &handle->synchronization_count : NULL));
 }
 
 jstatus_t ji_wait_for_result(jhandle_t *handle, jstatus_t status) {

@@ -29,6 +29,10 @@
 #define LU_BASE 8   /* columns */
 #define LU_ROOM 128 /* that are factored apart from A, where there is room */
 
+static void *lu_at(const ji_matmat_t *call, int64_t i, int64_t j) {
+    return ji_at(call->head.type, call->a, i, j, call->lda);
+}
+
 /* ---- Exchanges of rows ---- */
 
 /* Rows ipiv[i] - 1 and i of `columns` columns, of all i from first to end; of all from end back to
@@ -73,15 +77,6 @@ static void lu_exchange(jdatatype_t type, void *a, int64_t lda, int64_t count, c
 
 /* ---- The base ---- */
 
-/* The base's columns, and the steps that take them apart. */
-typedef struct lu_base {
-    jdatatype_t type;
-    const ji_level1_t *level1;
-    const ji_factor_kernels_t *factor;
-    void *a;                    /* its first row and column */
-    int64_t lda, rows, columns; /* no more columns than rows */
-} lu_base_t;
-
 static bool lu_is_zero(jdatatype_t type, const void *pivot) {
     return ji_real_at(type, pivot, 0) == 0 &&
            (!ji_is_complex(type) || ji_real_at(type, pivot, 1) == 0);
@@ -113,33 +108,40 @@ static bool lu_invert(jdatatype_t type, const void *pivot, ji_value_t *inverse) 
 
 /* x /= pivot, where no reciprocal serves: each is divided by it. */
 static void lu_divide_each(jdatatype_t type, int64_t n, const void *pivot, void *x) {
-    for (int64_t i = 0; i < n; i++) {
-        float *s = (float *)x + i;
-        double *d = (double *)x + i;
-        jcomplex_f32_t *c = (jcomplex_f32_t *)x + i;
-        jcomplex_f64_t *z = (jcomplex_f64_t *)x + i;
+    for (int64_t i = 0; i < n; i++)
         switch (type) {
-        case JDATATYPE_F32: *s /= *(const float *)pivot; break;
-        case JDATATYPE_F64: *d /= *(const double *)pivot; break;
-        case JDATATYPE_F32_C: *c /= *(const jcomplex_f32_t *)pivot; break;
-        default: *z /= *(const jcomplex_f64_t *)pivot;
+        case JDATATYPE_F32: ((float *)x)[i] /= *(const float *)pivot; break;
+        case JDATATYPE_F64: ((double *)x)[i] /= *(const double *)pivot; break;
+        case JDATATYPE_F32_C: ((jcomplex_f32_t *)x)[i] /= *(const jcomplex_f32_t *)pivot; break;
+        default: ((jcomplex_f64_t *)x)[i] /= *(const jcomplex_f64_t *)pivot;
         }
-    }
 }
 
-/* Factors the base; ipiv counts from its first row, from 1. The first pivot that is 0, from 1, or
- * 0. */
-static int64_t lu_factor_base(const lu_base_t *base, int64_t *ipiv) {
-    const jdatatype_t type = base->type;
+/* What was found in columns [first, first + n), counted from row and column `first`. */
+static void lu_found(const ji_matmat_t *call, int64_t first, int64_t n, int64_t info) {
+    if (info != 0 && *call->info == 0)
+        *call->info = first + info;
+    for (int64_t i = first; i < first + n; i++)
+        call->ipiv[i] += first;
+}
+
+/* Columns [first, first + n), a few, from row `first` on; rows are at least as many. */
+static void lu_base(const ji_matmat_t *call, int64_t first, int64_t n) {
+    const jdatatype_t type = call->head.type;
+    const ji_level1_t *const level1 = ji_kernels->level1[type];
+    const ji_factor_kernels_t *const factor = ji_kernels->factor[type];
+    const int64_t rows = call->m - first;
+    void *const a = lu_at(call, first, first);
+    int64_t *const ipiv = call->ipiv + first;
     int64_t info = 0;
 
-    for (int64_t j = 0; j < base->columns; j++) {
-        const int64_t place = base->factor->lu_column(base->rows, j, base->a, base->lda);
-        void *const pivot = ji_at(type, base->a, j, j, base->lda);
+    for (int64_t j = 0; j < n; j++) {
+        const int64_t place = factor->lu_column(rows, j, a, call->lda);
+        void *const pivot = ji_at(type, a, j, j, call->lda);
         ipiv[j] = place + 1;
         if (place > j)
-            base->level1->swap(base->columns, ji_at(type, base->a, j, 0, 1), base->lda,
-                               ji_at(type, base->a, place, 0, 1), base->lda);
+            level1->swap(n, ji_at(type, a, j, 0, 1), call->lda, ji_at(type, a, place, 0, 1),
+                         call->lda);
         if (lu_is_zero(type, pivot)) {
             info = info == 0 ? j + 1 : info;
             continue;
@@ -148,19 +150,15 @@ static int64_t lu_factor_base(const lu_base_t *base, int64_t *ipiv) {
         ji_value_t inverse;
         void *below = ji_at(type, pivot, 1, 0, 0);
         if (lu_invert(type, pivot, &inverse))
-            base->level1->scal(base->rows - j - 1, &inverse, below, 1);
+            level1->scal(rows - j - 1, &inverse, below, 1);
         else
-            lu_divide_each(type, base->rows - j - 1, pivot, below);
+            lu_divide_each(type, rows - j - 1, pivot, below);
     }
 
-    return info;
+    lu_found(call, first, n, info);
 }
 
 /* ---- Halves ---- */
-
-static void *lu_at(const ji_matmat_t *call, int64_t i, int64_t j) {
-    return ji_at(call->head.type, call->a, i, j, call->lda);
-}
 
 /* B := inv(L) B with the unit lower triangle of order m at (first, first). */
 static void lu_solve(const ji_matmat_t *call, int64_t first, int64_t m, void *b, int64_t n) {
@@ -197,27 +195,6 @@ static void lu_update(const ji_matmat_t *call, int64_t first, int64_t k, int64_t
 
     if (product.m > 0)
         ji_host_primitives[JI_GEMM](&product);
-}
-
-/* What was found in columns [first, first + n), counted from row and column `first`. */
-static void lu_found(const ji_matmat_t *call, int64_t first, int64_t n, int64_t info) {
-    if (info != 0 && *call->info == 0)
-        *call->info = first + info;
-    for (int64_t i = first; i < first + n; i++)
-        call->ipiv[i] += first;
-}
-
-static void lu_base(const ji_matmat_t *call, int64_t first, int64_t n) {
-    const jdatatype_t type = call->head.type;
-    const lu_base_t base = {.type = type,
-                            .level1 = ji_kernels->level1[type],
-                            .factor = ji_kernels->factor[type],
-                            .a = lu_at(call, first, first),
-                            .lda = call->lda,
-                            .rows = call->m - first,
-                            .columns = n};
-
-    lu_found(call, first, n, lu_factor_base(&base, call->ipiv + first));
 }
 
 /* ---- Room apart ---- */
@@ -344,8 +321,9 @@ void ji_host_gesv(void *matmat) {
 
 /* ---- Panels ---- */
 
-ji_panel_bytes_t ji_getrf_bytes(const jhandle_t *handle, const ji_head_t *head, int64_t m,
-                                int64_t n) {
+/* Of A with so many rows. */
+static ji_panel_bytes_t lu_bytes(const jhandle_t *handle, const ji_head_t *head, int64_t m,
+                                 int64_t n) {
     const int64_t square = ji_min(m, n), half = square / 2 + LU_BASE;
     const ji_matmat_t solve = {
         .head = *head, .side = JBLAS_LEFT, .m = square, .n = ji_max(n - square, half)};
@@ -357,8 +335,17 @@ ji_panel_bytes_t ji_getrf_bytes(const jhandle_t *handle, const ji_head_t *head, 
     return bytes;
 }
 
-ji_panel_bytes_t ji_getrs_bytes(const jhandle_t *handle, const ji_head_t *head, int64_t n,
-                                int64_t nrhs) {
-    const ji_matmat_t solve = {.head = *head, .side = JBLAS_LEFT, .m = n, .n = nrhs};
+ji_panel_bytes_t ji_getrf_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
+    return lu_bytes(handle, &args->head, args->m, args->n);
+}
+
+ji_panel_bytes_t ji_getrs_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
+    const ji_matmat_t solve = {
+        .head = args->head, .side = JBLAS_LEFT, .m = args->n, .n = args->nrhs};
     return ji_solve_bytes(handle, &solve);
+}
+
+ji_panel_bytes_t ji_gesv_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
+    return ji_panels_for_both(lu_bytes(handle, &args->head, args->n, args->n),
+                              ji_getrs_bytes(handle, args));
 }

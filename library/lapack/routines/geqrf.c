@@ -5,6 +5,8 @@
 
 #include "lapack/lapack.h"
 
+JI_LAPACK_WAYS(geqrf)
+
 JI_CALL geqrf_call(jhandle_t *handle, void *block) {
     ji_matmat_t *args = block;
     JI_LAPACK_HOST_ALONE()
@@ -13,14 +15,13 @@ JI_CALL geqrf_call(jhandle_t *handle, void *block) {
     const bool empty = args->m == 0 || args->n == 0;
     JI_CHECK_WIDTH(geqrf, !empty)
 
-    const ji_panel_bytes_t bytes = ji_geqrf_bytes(handle, args);
     if (ji_is_query(handle))
-        return ji_lapack_answer(handle, args, bytes);
+        return ji_answer(handle, args, empty ? NULL : geqrf_plan);
     if (empty)
         return JSTATUS_SUCCESS;
 
     JI_CHECK_OPERANDS(geqrf)
-    return ji_lapack_run(handle, ji_host_geqrf, args, bytes);
+    return ji_run_plan(handle, args, geqrf_plan, geqrf_run);
 }
 
 JI_ENTRIES_PLAIN(geqrf, matmat)

@@ -6,10 +6,7 @@
 
 #include "lapack/lapack.h"
 
-static ji_panel_bytes_t gesv_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
-    return ji_panels_for_both(ji_getrf_bytes(handle, &args->head, args->n, args->n),
-                              ji_getrs_bytes(handle, &args->head, args->n, args->nrhs));
-}
+JI_LAPACK_WAYS(gesv)
 
 JI_CALL gesv_call(jhandle_t *handle, void *block) {
     ji_matmat_t *args = block;
@@ -17,16 +14,15 @@ JI_CALL gesv_call(jhandle_t *handle, void *block) {
     JI_CHECK_SIZES(gesv)
     JI_CHECK_WIDTH(gesv, args->n > 0)
 
-    const ji_panel_bytes_t bytes = gesv_bytes(handle, args);
     if (ji_is_query(handle))
-        return ji_lapack_answer(handle, args, bytes);
+        return ji_answer(handle, args, args->n == 0 ? NULL : gesv_plan);
 
     JI_TAKE_SCALARS(gesv)
     if (args->n == 0) /* info is 0 then, too */
         return ji_return_result(handle, ji_run(handle, JI_SET_INFO, args));
 
     JI_CHECK_OPERANDS(gesv)
-    return ji_return_result(handle, ji_lapack_run(handle, ji_host_gesv, args, bytes));
+    return ji_return_result(handle, ji_run_plan(handle, args, gesv_plan, gesv_run));
 }
 
 JI_ENTRIES_PLAIN(gesv, matmat)

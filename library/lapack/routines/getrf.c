@@ -5,6 +5,8 @@
 
 #include "lapack/lapack.h"
 
+JI_LAPACK_WAYS(getrf)
+
 JI_CALL getrf_call(jhandle_t *handle, void *block) {
     ji_matmat_t *args = block;
     JI_LAPACK_HOST_ALONE()
@@ -13,9 +15,8 @@ JI_CALL getrf_call(jhandle_t *handle, void *block) {
     const bool empty = args->m == 0 || args->n == 0;
     JI_CHECK_WIDTH(getrf, !empty)
 
-    const ji_panel_bytes_t bytes = ji_getrf_bytes(handle, &args->head, args->m, args->n);
     if (ji_is_query(handle))
-        return ji_lapack_answer(handle, args, bytes);
+        return ji_answer(handle, args, empty ? NULL : getrf_plan);
 
     JI_TAKE_SCALARS(getrf)
     if (empty) {
@@ -24,7 +25,7 @@ JI_CALL getrf_call(jhandle_t *handle, void *block) {
     }
 
     JI_CHECK_OPERANDS(getrf)
-    return ji_return_result(handle, ji_lapack_run(handle, ji_host_getrf, args, bytes));
+    return ji_return_result(handle, ji_run_plan(handle, args, getrf_plan, getrf_run));
 }
 
 JI_ENTRIES_PLAIN(getrf, matmat)

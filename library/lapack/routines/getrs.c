@@ -5,6 +5,8 @@
 
 #include "lapack/lapack.h"
 
+JI_LAPACK_WAYS(getrs)
+
 JI_CALL getrs_call(jhandle_t *handle, void *block) {
     ji_matmat_t *args = block;
     JI_LAPACK_HOST_ALONE()
@@ -13,14 +15,13 @@ JI_CALL getrs_call(jhandle_t *handle, void *block) {
     const bool empty = args->n == 0 || args->nrhs == 0;
     JI_CHECK_WIDTH(getrs, !empty)
 
-    const ji_panel_bytes_t bytes = ji_getrs_bytes(handle, &args->head, args->n, args->nrhs);
     if (ji_is_query(handle))
-        return ji_lapack_answer(handle, args, bytes);
+        return ji_answer(handle, args, empty ? NULL : getrs_plan);
     if (empty)
         return JSTATUS_SUCCESS;
 
     JI_CHECK_OPERANDS(getrs)
-    return ji_lapack_run(handle, ji_host_getrs, args, bytes);
+    return ji_run_plan(handle, args, getrs_plan, getrs_run);
 }
 
 JI_ENTRIES_PLAIN(getrs, matmat)

@@ -5,6 +5,8 @@
 
 #include "lapack/lapack.h"
 
+JI_LAPACK_WAYS(orgqr)
+
 JI_CALL orgqr_call(jhandle_t *handle, void *block) {
     ji_matmat_t *args = block;
     JI_LAPACK_HOST_ALONE()
@@ -15,14 +17,13 @@ JI_CALL orgqr_call(jhandle_t *handle, void *block) {
              args->n)
     JI_CHECK_WIDTH(orgqr, args->n > 0)
 
-    const ji_panel_bytes_t bytes = ji_orgqr_bytes(handle, args);
     if (ji_is_query(handle))
-        return ji_lapack_answer(handle, args, bytes);
+        return ji_answer(handle, args, args->n == 0 ? NULL : orgqr_plan);
     if (args->n == 0)
         return JSTATUS_SUCCESS;
 
     JI_CHECK_OPERANDS(orgqr)
-    return ji_lapack_run(handle, ji_host_orgqr, args, bytes);
+    return ji_run_plan(handle, args, orgqr_plan, orgqr_run);
 }
 
 JI_ENTRIES_PLAIN(orgqr, matmat)

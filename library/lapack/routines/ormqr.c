@@ -5,6 +5,8 @@
 
 #include "lapack/lapack.h"
 
+JI_LAPACK_WAYS(ormqr)
+
 JI_CALL ormqr_call(jhandle_t *handle, void *block) {
     ji_matmat_t *args = block;
     JI_LAPACK_HOST_ALONE()
@@ -15,14 +17,13 @@ JI_CALL ormqr_call(jhandle_t *handle, void *block) {
     const bool empty = args->m == 0 || args->n == 0 || args->k == 0;
     JI_CHECK_WIDTH(ormqr, !empty)
 
-    const ji_panel_bytes_t bytes = ji_ormqr_bytes(handle, args);
     if (ji_is_query(handle))
-        return ji_lapack_answer(handle, args, bytes);
+        return ji_answer(handle, args, empty ? NULL : ormqr_plan);
     if (empty)
         return JSTATUS_SUCCESS;
 
     JI_CHECK_OPERANDS(ormqr)
-    return ji_lapack_run(handle, ji_host_ormqr, args, bytes);
+    return ji_run_plan(handle, args, ormqr_plan, ormqr_run);
 }
 
 JI_ENTRIES_PLAIN(ormqr, matmat)
