@@ -539,18 +539,26 @@ static void eliminate(value_t *a, int64_t m, int64_t n, int64_t *row) {
     }
 }
 
-void naive_getrf(problem_t *p, value_t **want) {
+static void put_dense(problem_t *p, value_t **want, int which, const value_t *dense) {
+    const operand_t *x = &p->operand[which];
+    for (int64_t j = 0; j < x->columns; j++)
+        for (int64_t i = 0; i < x->rows; i++)
+            want[which][operand_index(x, i, j, 0)] = dense[i + j * x->rows];
+}
+
+/* The factor of A, which becomes what it should be. */
+static value_t *factor_wanted(problem_t *p, value_t **want) {
     const int64_t m = p->operand[0].rows, n = p->operand[0].columns;
     view_t A = view_of(p, 0, GENERAL, JBLAS_NO_TRANSPOSE);
     value_t *lu = view_dense(&A, m, n);
     int64_t *row = allocate_zeroed((size_t)m, sizeof *row);
     eliminate(lu, m, n, row);
-    for (int64_t j = 0; j < n; j++)
-        for (int64_t i = 0; i < m; i++)
-            want[0][operand_index(&p->operand[0], i, j, 0)] = lu[i + j * m];
-    free(lu);
+    put_dense(p, want, 0, lu);
     free(row);
+    return lu;
 }
+
+void naive_getrf(problem_t *p, value_t **want) { free(factor_wanted(p, want)); }
 
 /* op(L U) X = B, in place; no rows are exchanged. */
 static void solve_factored(problem_t *p, value_t **want, const value_t *lu, int trans) {
@@ -586,12 +594,7 @@ void naive_getrs(problem_t *p, value_t **want) {
 
 /* The diagonal dominates, so no rows are exchanged. */
 void naive_gesv(problem_t *p, value_t **want) {
-    const int64_t n = p->options->n;
-    naive_getrf(p, want);
-    value_t *lu = allocate(n * n);
-    for (int64_t j = 0; j < n; j++)
-        for (int64_t i = 0; i < n; i++)
-            lu[i + j * n] = want[0][operand_index(&p->operand[0], i, j, 0)];
+    value_t *lu = factor_wanted(p, want);
     solve_factored(p, want, lu, JBLAS_NO_TRANSPOSE);
     free(lu);
 }
@@ -614,13 +617,6 @@ static void reflect(int64_t m, int64_t first, int64_t n, const value_t *v, value
         for (int64_t i = 0; i < m; i++)
             c[i * step + j * next] -= tau * sum * v[i];
     }
-}
-
-static void put_dense(problem_t *p, value_t **want, int which, const value_t *dense) {
-    const operand_t *x = &p->operand[which];
-    for (int64_t j = 0; j < x->columns; j++)
-        for (int64_t i = 0; i < x->rows; i++)
-            want[which][operand_index(x, i, j, 0)] = dense[i + j * x->rows];
 }
 
 void naive_geqrf(problem_t *p, value_t **want) {

@@ -3,20 +3,11 @@
 
 /* LU on the host: getrf, getrs, gesv, held against the definition in long double. */
 
-#include "handle_helper.h"
-#include "jblas_reference.h"
-#include "pretend_gpu.h"
-
-#include "jalloc/jlapack.h"
-
 #include <math.h>
-#include <stdlib.h>
 
-static const int types[] = {JDATATYPE_F32, JDATATYPE_F64, JDATATYPE_F32_C, JDATATYPE_F64_C};
-static void type_name(const void *type, char *name) {
-    name[0] = "sdcz"[*(const int *)type], name[1] = 0;
-}
-#define EACH_TYPE(name) JTEST_P_NAMED(JlapackLu, name, int, types, type_name)
+#include "jlapack_helper.h"
+
+#define EACH_TYPE(name) JLAPACK_EACH_TYPE(JlapackLu, name)
 
 /* ---- Calls by a type that is a value ---- */
 
@@ -49,55 +40,6 @@ static jstatus_t call_gesv(jhandle_t *handle, int type, int64_t n, int64_t nrhs,
     case JDATATYPE_F32_C: return jlapack_cgesv(handle, n, nrhs, a, lda, ipiv, b, ldb, info);
     default: return jlapack_zgesv(handle, n, nrhs, a, lda, ipiv, b, ldb, info);
     }
-}
-
-/* ---- Matrices ---- */
-
-/* A column-major matrix that ends at a page that nobody may touch, and what it was. */
-typedef struct matrix {
-    int type;
-    int64_t rows, columns, ld;
-    size_t bytes;
-    void *data, *before;
-} matrix_t;
-
-static wide_t element(const matrix_t *a, const void *data, int64_t i, int64_t j) {
-    return wide_get(data, a->type, i + j * a->ld);
-}
-static wide_t now_at(const matrix_t *a, int64_t i, int64_t j) { return element(a, a->data, i, j); }
-static wide_t before_at(const matrix_t *a, int64_t i, int64_t j) {
-    return element(a, a->before, i, j);
-}
-
-static void keep(matrix_t *a) { memcpy(a->before, a->data, a->bytes); }
-
-static matrix_t make_matrix(int type, int64_t rows, int64_t columns) {
-    matrix_t a = {.type = type, .rows = rows, .columns = columns};
-    const int64_t padding = jtest_random_between(0, 3);
-    a.ld = (rows > 0 ? rows : 1) + padding;
-    const int64_t count = columns > 0 ? a.ld * columns - padding : 0;
-    a.bytes = (size_t)count * jdatatype_bytes((jdatatype_t)type);
-    a.data = jtest_guard_pages(a.bytes);
-    a.before = malloc(a.bytes + 1);
-    for (int64_t k = 0; k < count; k++) {
-        wide_t value = jtest_random_double(-1, 1);
-        if (wide_is_complex(type))
-            __imag__ value = jtest_random_double(-1, 1);
-        wide_put(a.data, type, k, value);
-    }
-    keep(&a);
-    return a;
-}
-
-static void free_matrix(matrix_t *a) { free(a->before); }
-#define MATRIX(name, ...)                                                                          \
-    __attribute__((cleanup(free_matrix))) matrix_t name = make_matrix(__VA_ARGS__)
-
-/* What stands between the columns is as it was. */
-static void expect_padding(const matrix_t *a) {
-    for (int64_t j = 0; j + 1 < a->columns; j++)
-        for (int64_t i = a->rows; i < a->ld; i++)
-            JASSERT_TRUE(now_at(a, i, j) == before_at(a, i, j));
 }
 
 static int64_t *make_pivots(int64_t count) {
