@@ -4,6 +4,7 @@
 #define VECTOR_AVX2
 #include "blas/kernels/vector.h"
 #include "blas/kernels/vector_root.h"
+#include "blas/kernels/vector_transpose.h"
 
 #include "blas/kernels/batch.h"
 

@@ -3,6 +3,7 @@
 
 #include "blas/kernels/vector.h"
 #include "blas/kernels/vector_root.h"
+#include "blas/kernels/vector_transpose.h"
 
 #include "blas/kernels/batch.h"
 

@@ -6,7 +6,8 @@
 /* The host's kernels: loops over vectors, written once and compiled for each instruction set.
  *
  *   kernels.h kernels.c      the sets, and which one runs
- *   vector.h                 what a vector is, for one set
+ *   vector.h                 what a vector is, for one set; vector_root.h and vector_transpose.h
+ *                            what some families need besides
  *   each_type.h              includes a text for s, d, c and z
  *   level1.h matvec.h        the families' tables of functions, one for each element type
  *   product.h batch.h ...

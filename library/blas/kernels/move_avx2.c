@@ -3,6 +3,7 @@
 
 #define VECTOR_AVX2
 #include "blas/kernels/vector.h"
+#include "blas/kernels/vector_transpose.h"
 
 #include "blas/kernels/move.h"
 

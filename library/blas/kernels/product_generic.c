@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT */
 
 #include "blas/kernels/vector.h"
+#include "blas/kernels/vector_transpose.h"
 
 #include "blas/kernels/product.h"
 
