@@ -29,9 +29,10 @@
 #endif
 #define WIDE 6                         /* vectors of the highest tile */
 #define FEW (MOST_COLUMNS / 2 / PARTS) /* columns of it */
-#define GROUP 4                        /* columns of B that are found from one pointer */
-#define AHEAD 12                       /* columns of A */
-#define UNROLLED(vectors, columns)     /* steps */                                                 \
+_Static_assert(MOST_SUMS <= VECTOR_MOST_UNROLLED, "sums are registers");
+#define GROUP 4                    /* columns of B that are found from one pointer */
+#define AHEAD 12                   /* columns of A */
+#define UNROLLED(vectors, columns) /* steps */                                                     \
     ((vectors) * (columns) < 12 || IS_HIGH(vectors, columns) ? 4 : 2)
 
 /* Tiles of four vectors; of complex elements 16 registers are too few. */

@@ -12,21 +12,25 @@
 #define BLOCK_REALS (16 / (int)sizeof(REAL))
 #define BLOCK_ITEMS (BLOCK_REALS * NARROW_BYTES / 16) /* that are transposed at once */
 #define HALVES (LANES / BLOCK_ITEMS)                  /* of a vector: 1, or 2 */
+#define APART_REALS 16                                /* from so many on */
 
-/* A block of each line, `at` reals behind where it begins. */
+/* Half a vector of items: a block of each of their lines, `at` reals behind where it begins. */
+VECTOR_INLINE void NAME(weave_half)(NARROW *to, const REAL *const *lines, int64_t at, int half) {
+    const REAL *const *first = lines + half * BLOCK_ITEMS, *const *second =
+                                                               first + BLOCK_ITEMS - BLOCK_REALS;
+    VECTOR_UNROLL
+    for (int i = 0; i < BLOCK_REALS; i++)
+        to[i] = V(lanes)(first[i] + at, second[i] + at);
+    V(transpose_lanes)(to);
+}
+
+/* A block of each line. */
 VECTOR_INLINE void NAME(weave_block)(VECTOR *to, const REAL *const *lines, int64_t at) {
     NARROW rows[HALVES][BLOCK_REALS];
 
     VECTOR_UNROLL
-    for (int half = 0; half < HALVES; half++) {
-        const REAL *const *first = lines + half * BLOCK_ITEMS, *const *second = first +
-                                                                                BLOCK_ITEMS -
-                                                                                BLOCK_REALS;
-        VECTOR_UNROLL
-        for (int i = 0; i < BLOCK_REALS; i++)
-            rows[half][i] = V(lanes)(first[i] + at, second[i] + at);
-        V(transpose_lanes)(rows[half]);
-    }
+    for (int half = 0; half < HALVES; half++)
+        NAME(weave_half)(rows[half], lines, at, half);
     VECTOR_UNROLL
     for (int i = 0; i < BLOCK_REALS; i++)
         to[i] = V(wide)(rows[0][i], rows[HALVES - 1][i]);
@@ -85,6 +89,20 @@ VECTOR_INLINE void NAME(weave_stored)(REAL *to, const REAL *const *lines, int64_
         V(store)(to + i * LANES, rows[i]);
 }
 
+/* The same, half of the items after the other: of columns that are a power of two apart, a first
+ * cache keeps a line of so many, but not of all. */
+VECTOR_INLINE void NAME(weave_apart)(REAL *to, const REAL *const *lines, int64_t count) {
+    for (int half = 0; half < HALVES; half++)
+        for (int64_t p = 0; p < count; p += BLOCK_REALS) {
+            const int64_t at = p + BLOCK_REALS <= count ? p : count - BLOCK_REALS;
+            NARROW rows[BLOCK_REALS];
+            NAME(weave_half)(rows, lines, at, half);
+            VECTOR_UNROLL
+            for (int i = 0; i < BLOCK_REALS; i++)
+                V(narrow_store)(to + (at + i) * LANES + half * BLOCK_ITEMS, rows[i]);
+        }
+}
+
 /* Reals [at, at + count) of each item. The lines are in registers: for all that a compiler knows a
  * vector may be stored over pointers that are in memory. */
 VECTOR_INLINE void NAME(weave)(REAL *to, const REAL *const *items, int64_t at, int64_t count) {
@@ -101,11 +119,29 @@ VECTOR_INLINE void NAME(weave)(REAL *to, const REAL *const *items, int64_t at, i
         return;
     }
 
+    if (HALVES == 2 && count >= APART_REALS) {
+        NAME(weave_apart)(to, lines, count);
+        return;
+    }
+
     int64_t p = 0;
     for (; p + BLOCK_REALS <= count; p += BLOCK_REALS)
         NAME(weave_stored)(to + p * LANES, lines, p);
     if (p < count)
         NAME(weave_stored)(to + (count - BLOCK_REALS) * LANES, lines, count - BLOCK_REALS);
+}
+
+/* The same, half of the items after the other. */
+VECTOR_INLINE void NAME(unravel_apart)(REAL *const *lines, int64_t count, const REAL *from) {
+    for (int half = 0; half < HALVES; half++)
+        for (int64_t p = 0; p < count; p += BLOCK_REALS) {
+            const int64_t at = p + BLOCK_REALS <= count ? p : count - BLOCK_REALS;
+            NARROW rows[1][BLOCK_REALS];
+            VECTOR_UNROLL
+            for (int i = 0; i < BLOCK_REALS; i++)
+                rows[0][i] = V(narrow_load)(from + (at + i) * LANES + half * BLOCK_ITEMS);
+            NAME(unravel_half)(lines, at, 1, half, rows);
+        }
 }
 
 /* The reverse; `is_long` where more than a block or two are likely. */
@@ -121,6 +157,11 @@ VECTOR_INLINE void NAME(unravel)(REAL *const *items, int64_t at, int64_t count, 
             VECTOR_UNROLL
         for (int lane = 0; lane < LANES; lane++)
             lines[lane][p] = from[p * LANES + lane];
+        return;
+    }
+
+    if (HALVES == 2 && count >= APART_REALS) {
+        NAME(unravel_apart)(lines, count, from);
         return;
     }
 
@@ -230,3 +271,4 @@ VECTOR_INLINE void NAME(unravel_triangle)(REAL *const *items, bool upper, bool c
 
 #undef BLOCK_ITEMS
 #undef HALVES
+#undef APART_REALS

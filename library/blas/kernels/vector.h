@@ -69,11 +69,14 @@
 #include <arm_neon.h>
 #endif
 
+/* Of loops whose counts compilers know, all steps, so that arrays of vectors are registers; GCC
+ * unrolls as many as it is told to. */
 #ifdef __clang__
 #define VECTOR_UNROLL _Pragma("unroll")
 #else
-#define VECTOR_UNROLL _Pragma("GCC unroll 16")
+#define VECTOR_UNROLL _Pragma("GCC unroll 32")
 #endif
+#define VECTOR_MOST_UNROLLED 32
 /* v stays in its register, where compilers would load it again for each use. */
 #if defined(VECTOR_AVX512)
 #define VECTOR_HOLD(v) __asm__("" : "+v"(v))
