@@ -17,7 +17,12 @@
  * way to other threads of the processor, and then sleeps in the kernel (futex): the worker ASLEEP,
  * the caller AWAITED. Steps of one call follow each other faster than that, so an order costs two
  * cache lines' way there and back. A worker that is late, since it has to be woken or has lost its
- * processor to another program, keeps nobody waiting: the caller takes its order back.
+ * processor to another program, keeps nobody waiting: the caller takes its order back. The worker
+ * then looks out for the next order for longer: it would be late for that, too.
+ *
+ * A worker that is woken may run anywhere but on its caller's processor. Left to itself Linux puts
+ * it right there where the others seem taken, as all do that a virtual machine has halted; the
+ * caller then does all parts, one after the other, for milliseconds.
  *
  * Never are there more threads at work than processors, by handles that ask for no more: `busy`
  * counts the callers and the workers that they have, and a caller is lent what is missing to the
@@ -50,7 +55,8 @@
 #define TEAM_MAX_WORKERS (TEAM_WORDS * 64)
 #define TEAM_STACK_BYTES ((size_t)256 * 1024) /* kernels keep some KiB there */
 #define TEAM_SPIN_NS 50000
-#define TEAM_LOOKS_PER_YIELD 32 /* a microsecond or two: as long as several yields take */
+#define TEAM_LONG_SPIN_NS 2000000 /* longer than a part that is not worth more threads */
+#define TEAM_LOOKS_PER_YIELD 32   /* a microsecond or two: as long as several yields take */
 
 enum { READY, ASLEEP, ORDERED, RUNNING, AWAITED };
 
@@ -63,6 +69,9 @@ struct ji_team_worker {
     int index;
     ji_team_worker_t *next; /* in the lease */
     pthread_t thread;
+    atomic_int id;     /* of the thread; 0: it has not begun */
+    int apart_from;    /* processor; -1: none */
+    cpu_set_t allowed; /* processors, that one included */
 };
 
 static ji_team_worker_t team_workers[TEAM_MAX_WORKERS];
@@ -103,7 +112,7 @@ static bool team_may_spin(const ji_team_worker_t *worker) {
 }
 
 /* Looks whether the state is another one. False: it has been the same for long. */
-static bool team_spin(const ji_team_worker_t *worker, uint32_t state) {
+static bool team_spin(const ji_team_worker_t *worker, uint32_t state, int64_t spin_ns) {
     const int64_t begin = team_now_ns();
     do {
         for (int look = 0; look < TEAM_LOOKS_PER_YIELD; look++) {
@@ -113,9 +122,8 @@ static bool team_spin(const ji_team_worker_t *worker, uint32_t state) {
         }
         if (!team_may_spin(worker))
             return false;
-        if (state == READY) /* for work; a caller has some */
-            (void)sched_yield();
-    } while (team_now_ns() - begin < TEAM_SPIN_NS);
+        (void)sched_yield();
+    } while (team_now_ns() - begin < spin_ns);
     return false;
 }
 
@@ -126,19 +134,21 @@ static void team_futex(_Atomic(uint32_t) *word, int operation, uint32_t value) {
 }
 
 /* Returns when the state is neither of the two. */
-static void team_wait(ji_team_worker_t *worker, uint32_t state, uint32_t sleeping) {
-    if (team_spin(worker, state) ||
+static void team_wait(ji_team_worker_t *worker, uint32_t state, uint32_t sleeping,
+                      int64_t spin_ns) {
+    if (team_spin(worker, state, spin_ns) ||
         !atomic_compare_exchange_strong(&worker->state, &state, sleeping))
         return;
     while (atomic_load_explicit(&worker->state, memory_order_acquire) == sleeping)
         team_futex(&worker->state, FUTEX_WAIT, sleeping);
 }
 
-/* Changes the state, for the other side, which may sleep. */
-static void team_tell(ji_team_worker_t *worker, uint32_t state, uint32_t sleeping) {
-    if (atomic_exchange(&worker->state, state) == sleeping)
-        team_futex(&worker->state, FUTEX_WAKE, 1);
+/* Changes the state, for the other side. True: it sleeps, and is to be woken. */
+static bool team_tell(ji_team_worker_t *worker, uint32_t state, uint32_t sleeping) {
+    return atomic_exchange(&worker->state, state) == sleeping;
 }
+
+static void team_wake(ji_team_worker_t *worker) { team_futex(&worker->state, FUTEX_WAKE, 1); }
 
 /* An order has one who does it: false: it is the other. */
 static bool team_claim(ji_team_worker_t *worker, uint32_t state) {
@@ -150,15 +160,42 @@ static bool team_claim(ji_team_worker_t *worker, uint32_t state) {
 
 static void *team_serve(void *argument) {
     ji_team_worker_t *worker = argument;
+    atomic_store(&worker->id, (int)syscall(SYS_gettid));
+    int64_t spin_ns = TEAM_SPIN_NS;
     for (;;) {
-        team_wait(worker, READY, ASLEEP);
-        if (!team_claim(worker, RUNNING))
+        team_wait(worker, READY, ASLEEP, spin_ns);
+        if (!team_claim(worker, RUNNING)) {
+            spin_ns = TEAM_LONG_SPIN_NS;
             continue;
+        }
+        spin_ns = TEAM_SPIN_NS;
         if (worker->part == NULL)
             return NULL;
         worker->part(worker->argument, worker->index);
-        team_tell(worker, READY, AWAITED);
+        if (team_tell(worker, READY, AWAITED))
+            team_wake(worker);
     }
+}
+
+/* The worker may run on all processors that it was made with but the caller's. If somebody else has
+ * changed them since, that is what it may have; a set of the caller's alone is left as it is. */
+static void team_keep_apart(ji_team_worker_t *worker) {
+    const int error = errno, id = atomic_load(&worker->id), here = sched_getcpu();
+    if (id == 0 || here < 0 || here >= CPU_SETSIZE || here == worker->apart_from)
+        return;
+
+    cpu_set_t now, last = worker->allowed;
+    if (worker->apart_from >= 0)
+        CPU_CLR(worker->apart_from, &last);
+    if (sched_getaffinity(id, sizeof now, &now) == 0) {
+        if (worker->apart_from < 0 || !CPU_EQUAL(&now, &last))
+            worker->allowed = now;
+        now = worker->allowed;
+        CPU_CLR(here, &now);
+        if (sched_setaffinity(id, sizeof now, &now) == 0)
+            worker->apart_from = here;
+    }
+    errno = error;
 }
 
 static void team_order(ji_team_worker_t *worker, void (*part)(void *, int), void *argument,
@@ -166,7 +203,10 @@ static void team_order(ji_team_worker_t *worker, void (*part)(void *, int), void
     worker->part = part;
     worker->argument = argument;
     worker->index = index;
-    team_tell(worker, ORDERED, ASLEEP);
+    if (team_tell(worker, ORDERED, ASLEEP)) {
+        team_keep_apart(worker);
+        team_wake(worker);
+    }
 }
 
 static void team_free(const ji_team_worker_t *worker) {
@@ -264,10 +304,12 @@ void ji_team_do(ji_team_lease_t *lease, void (*part)(void *argument, int index),
     for (; index < count && first == NULL; index++) /* a child's own */
         part(argument, index);
     for (ji_team_worker_t *worker = first; worker != NULL; worker = worker->next)
-        if (team_claim(worker, READY))
+        if (team_claim(worker, READY)) {
+            team_keep_apart(worker);
             part(argument, worker->index);
+        }
     for (ji_team_worker_t *worker = first; worker != NULL; worker = worker->next)
-        team_wait(worker, RUNNING, AWAITED);
+        team_wait(worker, RUNNING, AWAITED, TEAM_LONG_SPIN_NS);
 }
 
 void ji_team_end(ji_team_lease_t *lease) {
@@ -350,6 +392,8 @@ static void team_grow(int workers) {
     for (int count = atomic_load(&team_count); count < workers; count++) {
         ji_team_worker_t *worker = &team_workers[count];
         atomic_store(&worker->state, READY);
+        atomic_store(&worker->id, 0);
+        worker->apart_from = -1;
         if (team_create_thread(worker) != 0)
             break;
         (void)pthread_setname_np(worker->thread, "jalloc-team");

@@ -11,6 +11,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 
@@ -168,6 +169,87 @@ JTEST(Team, NobodyWaitsForAWorkerThatHasNotBegun) {
             taken_back += pthread_equal(seen.by[i], pthread_self()) != 0;
     }
     JEXPECT_GT(taken_back, 0);
+}
+
+/* ---- Processors ---- */
+
+typedef struct places {
+    atomic_bool has_begun;
+    int processor;     /* where the worker was */
+    cpu_set_t allowed; /* where it may be */
+    const cpu_set_t *change;
+} places_t;
+
+/* The caller stays until the worker has begun, and takes nothing back. */
+static void note_place(void *argument, int index) {
+    places_t *places = argument;
+    if (index == 0) {
+        while (!atomic_load(&places->has_begun))
+            sched_yield();
+        return;
+    }
+    places->processor = sched_getcpu();
+    JEXPECT_EQ(sched_getaffinity(0, sizeof places->allowed, &places->allowed), 0);
+    if (places->change != NULL)
+        JEXPECT_EQ(sched_setaffinity(0, sizeof *places->change, places->change), 0);
+    atomic_store(&places->has_begun, true);
+}
+
+/* With the caller on that processor alone, the worker is asleep and is woken; then it is given the
+ * processors `change`, unless that is NULL. */
+static void wake_from(int processor, const cpu_set_t *change, places_t *places) {
+    const ji_threads_t two = {.count = 2};
+    cpu_set_t here;
+    CPU_ZERO(&here);
+    CPU_SET(processor, &here);
+    JASSERT_EQ(sched_setaffinity(0, sizeof here, &here), 0);
+    jtest_sleep_ms(20);
+
+    *places = (places_t){.change = change};
+    ji_team_lease_t lease;
+    ji_team_begin(&lease, &two, 2);
+    JEXPECT_EQ(lease.count, 2);
+    ji_team_do(&lease, note_place, places);
+    ji_team_end(&lease);
+}
+
+/* A worker that is woken is not where its caller is, goes back to processors that its callers have
+ * left, and does with what others leave it. */
+static void wake_from_processors(void *unused) {
+    (void)unused;
+    cpu_set_t all, first_alone;
+    JASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+    WITH_PROCESSORS(1, 2);
+
+    int processors[2], found = 0;
+    for (int i = 0; i < CPU_SETSIZE && found < 2; i++)
+        if (CPU_ISSET(i, &all))
+            processors[found++] = i;
+
+    places_t places;
+    for (int turn = 0; turn < 4; turn++) {
+        const int here = processors[turn % 2];
+        wake_from(here, NULL, &places);
+        JEXPECT_NE(places.processor, here);
+        CPU_SET(here, &places.allowed);
+        JEXPECT_TRUE(CPU_EQUAL(&places.allowed, &all));
+    }
+
+    CPU_ZERO(&first_alone);
+    CPU_SET(processors[0], &first_alone);
+    wake_from(processors[0], &first_alone, &places);
+    for (int turn = 0; turn < 4; turn++) {
+        wake_from(processors[turn % 2], NULL, &places);
+        JEXPECT_EQ(places.processor, processors[0]);
+        JEXPECT_TRUE(CPU_EQUAL(&places.allowed, &first_alone));
+    }
+}
+
+JTEST(Team, AWorkerThatIsWokenIsNotOnItsCallersProcessor) {
+    cpu_set_t all;
+    if (sched_getaffinity(0, sizeof all, &all) != 0 || CPU_COUNT(&all) < 2)
+        JSKIP("one processor");
+    jtest_in_child(60, wake_from_processors, NULL);
 }
 
 /* ---- Many threads ---- */
