@@ -85,6 +85,86 @@ JALLOC_API jstatus_t jlapack_zgesv(jhandle_t *handle, int64_t n, int64_t nrhs, j
                                    int64_t lda, int64_t *ipiv, jcomplex_f64_t *b, int64_t ldb,
                                    int64_t *info);
 
+/** The inverse of A over the factor that jlapack_dgetrf left in A, with its pivots. A: of order n,
+ * lda >= max(1, n). ipiv: n elements, each from 1 to n, which is not checked. info: i > 0: U(i, i)
+ * is 0, the first such, and A is as it was. Accuracy: |A X - I| <= c n u |A||X| by norms, with a c
+ * that grows with the condition of L, which partial pivoting keeps small in practice. Workspace: as
+ * the largest solve and product inside, rungs "packed", "packed-small", "in place" with the same
+ * bits; A itself is not copied. Algorithm: both triangles are inverted where they are, and
+ * multiplied where they are, by halves (method D of Higham, Accuracy and Stability of Numerical
+ * Algorithms, 14.3.4). */
+JALLOC_API jstatus_t jlapack_sgetri(jhandle_t *handle, int64_t n, float *a, int64_t lda,
+                                    const int64_t *ipiv, int64_t *info);
+JALLOC_API jstatus_t jlapack_dgetri(jhandle_t *handle, int64_t n, double *a, int64_t lda,
+                                    const int64_t *ipiv, int64_t *info);
+JALLOC_API jstatus_t jlapack_cgetri(jhandle_t *handle, int64_t n, jcomplex_f32_t *a, int64_t lda,
+                                    const int64_t *ipiv, int64_t *info);
+JALLOC_API jstatus_t jlapack_zgetri(jhandle_t *handle, int64_t n, jcomplex_f64_t *a, int64_t lda,
+                                    const int64_t *ipiv, int64_t *info);
+
+/** @} */
+
+/** @name Triangles and Cholesky
+ * Factors and solves with them alone are jblas_dpotrf, jblas_dpotrs and jblas_dtrtri.
+ * @{ */
+
+/** Solves op(A) X = B with a triangle; X overwrites B. A: of order n, lda >= max(1, n); the other
+ * triangle, and with JBLAS_UNIT the diagonal, are not read. B: n x nrhs, ldb >= max(1, n). info:
+ * i > 0: A(i, i) is 0, the first such, and B is as it was. Accuracy, workspace: as jblas_dtrsm. */
+JALLOC_API jstatus_t jlapack_strtrs(jhandle_t *handle, jblas_uplo_t uplo, jblas_operation_t trans,
+                                    jblas_diagonal_t diag, int64_t n, int64_t nrhs, const float *a,
+                                    int64_t lda, float *b, int64_t ldb, int64_t *info);
+JALLOC_API jstatus_t jlapack_dtrtrs(jhandle_t *handle, jblas_uplo_t uplo, jblas_operation_t trans,
+                                    jblas_diagonal_t diag, int64_t n, int64_t nrhs, const double *a,
+                                    int64_t lda, double *b, int64_t ldb, int64_t *info);
+JALLOC_API jstatus_t jlapack_ctrtrs(jhandle_t *handle, jblas_uplo_t uplo, jblas_operation_t trans,
+                                    jblas_diagonal_t diag, int64_t n, int64_t nrhs,
+                                    const jcomplex_f32_t *a, int64_t lda, jcomplex_f32_t *b,
+                                    int64_t ldb, int64_t *info);
+JALLOC_API jstatus_t jlapack_ztrtrs(jhandle_t *handle, jblas_uplo_t uplo, jblas_operation_t trans,
+                                    jblas_diagonal_t diag, int64_t n, int64_t nrhs,
+                                    const jcomplex_f64_t *a, int64_t lda, jcomplex_f64_t *b,
+                                    int64_t ldb, int64_t *info);
+
+/** Solves A X = B with a symmetric or Hermitian, positive definite A: jblas_dpotrf, and where info
+ * is 0 jblas_dpotrs. The triangle of A becomes the factor, B the solution. A: of order n,
+ * lda >= max(1, n). B: n x nrhs, ldb >= max(1, n). info: i > 0: the leading minor of order i is not
+ * positive, and B is as it was. Workspace: the larger of both, as one plan. */
+JALLOC_API jstatus_t jlapack_sposv(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, int64_t nrhs,
+                                   float *a, int64_t lda, float *b, int64_t ldb, int64_t *info);
+JALLOC_API jstatus_t jlapack_dposv(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, int64_t nrhs,
+                                   double *a, int64_t lda, double *b, int64_t ldb, int64_t *info);
+JALLOC_API jstatus_t jlapack_cposv(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, int64_t nrhs,
+                                   jcomplex_f32_t *a, int64_t lda, jcomplex_f32_t *b, int64_t ldb,
+                                   int64_t *info);
+JALLOC_API jstatus_t jlapack_zposv(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, int64_t nrhs,
+                                   jcomplex_f64_t *a, int64_t lda, jcomplex_f64_t *b, int64_t ldb,
+                                   int64_t *info);
+
+/** U U^H over the upper triangle U, or L^H L over the lower one L; its diagonal becomes real. A: of
+ * order n, lda >= max(1, n). Workspace and bits: as jlapack_dgetri. Algorithm: by halves. */
+JALLOC_API jstatus_t jlapack_slauum(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, float *a,
+                                    int64_t lda);
+JALLOC_API jstatus_t jlapack_dlauum(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, double *a,
+                                    int64_t lda);
+JALLOC_API jstatus_t jlapack_clauum(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
+                                    jcomplex_f32_t *a, int64_t lda);
+JALLOC_API jstatus_t jlapack_zlauum(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
+                                    jcomplex_f64_t *a, int64_t lda);
+
+/** The triangle of the inverse of A over Cholesky's factor, which jblas_dpotrf left there. A: of
+ * order n, lda >= max(1, n). info: i > 0: element (i, i) of the factor is 0, the first such, and A
+ * is as it was. Accuracy: |A X - I| <= c n u |A||X| by norms. Workspace, bits: as jlapack_dgetri.
+ * Algorithm: the factor is inverted (jblas_dtrtri), then jlapack_dlauum. */
+JALLOC_API jstatus_t jlapack_spotri(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, float *a,
+                                    int64_t lda, int64_t *info);
+JALLOC_API jstatus_t jlapack_dpotri(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, double *a,
+                                    int64_t lda, int64_t *info);
+JALLOC_API jstatus_t jlapack_cpotri(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
+                                    jcomplex_f32_t *a, int64_t lda, int64_t *info);
+JALLOC_API jstatus_t jlapack_zpotri(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
+                                    jcomplex_f64_t *a, int64_t lda, int64_t *info);
+
 /** @} */
 
 /** @name QR

@@ -79,7 +79,7 @@ JI_HOST_ALL_PRIMITIVE_LIST(JI_PRIMITIVE_)
  * bound. Tests lower it to see the splitting. */
 JI_SHARED extern int64_t ji_blas_int_max;
 
-extern ji_tuning_t ji_host_tuning; /* tests change it, as they do ji_blas_int_max */
+JI_SHARED extern ji_tuning_t ji_host_tuning; /* tests change it, as they do ji_blas_int_max */
 
 /* What the handle's device says of its BLAS. */
 static inline const ji_tuning_t *ji_tuning(const jhandle_t *handle) {

@@ -44,6 +44,40 @@ JI_LAPACK_ROUTINE_LIST(JI_LAPACK_ROW_)
         return ji_lapack_run(handle, ji_host_##routine, matmat,                                    \
                              ji_##routine##_bytes(handle, matmat), ws);                            \
     }
+/* All of a routine that has nothing to check but its row: one that has no info, and where `empty`
+ * nothing to do; and one that has, and of order 0 nothing to do but say 0. */
+#define JI_LAPACK_ROUTINE(routine, empty)                                                          \
+    JI_LAPACK_WAYS(routine)                                                                        \
+    JI_CALL routine##_call(jhandle_t *handle, void *block) {                                       \
+        ji_matmat_t *args = block;                                                                 \
+        JI_LAPACK_HOST_ALONE()                                                                     \
+        JI_CHECK_SIZES(routine)                                                                    \
+        JI_CHECK_WIDTH(routine, !(empty))                                                          \
+        if (ji_is_query(handle))                                                                   \
+            return ji_answer(handle, args, (empty) ? NULL : routine##_plan);                       \
+        if (empty)                                                                                 \
+            return JSTATUS_SUCCESS;                                                                \
+        JI_CHECK_OPERANDS(routine)                                                                 \
+        return ji_run_plan(handle, args, routine##_plan, routine##_run);                           \
+    }                                                                                              \
+    JI_ENTRIES_PLAIN(routine, matmat)
+#define JI_LAPACK_ROUTINE_WITH_INFO(routine)                                                       \
+    JI_LAPACK_WAYS(routine)                                                                        \
+    JI_CALL routine##_call(jhandle_t *handle, void *block) {                                       \
+        ji_matmat_t *args = block;                                                                 \
+        JI_LAPACK_HOST_ALONE()                                                                     \
+        JI_CHECK_SIZES(routine)                                                                    \
+        JI_CHECK_WIDTH(routine, args->n > 0)                                                       \
+        if (ji_is_query(handle))                                                                   \
+            return ji_answer(handle, args, args->n == 0 ? NULL : routine##_plan);                  \
+        JI_TAKE_SCALARS(routine)                                                                   \
+        if (args->n == 0)                                                                          \
+            return ji_return_result(handle, ji_run(handle, JI_SET_INFO, args));                    \
+        JI_CHECK_OPERANDS(routine)                                                                 \
+        return ji_return_result(handle, ji_run_plan(handle, args, routine##_plan, routine##_run)); \
+    }                                                                                              \
+    JI_ENTRIES_PLAIN(routine, matmat)
+
 /* The shape of the plan is m, n. */
 void ji_lapack_plan(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *args,
                     ji_panel_bytes_t bytes);
@@ -67,6 +101,23 @@ ji_panel_bytes_t ji_getrs_bytes(const jhandle_t *handle, const ji_matmat_t *args
 /* Both; no solve where U has a zero on its diagonal. */
 void ji_host_gesv(void *matmat);
 ji_panel_bytes_t ji_gesv_bytes(const jhandle_t *handle, const ji_matmat_t *args);
+
+/* Its inverse, in place: n, a, lda, ipiv, info. */
+void ji_host_getri(void *matmat);
+ji_panel_bytes_t ji_getri_bytes(const jhandle_t *handle, const ji_matmat_t *args);
+
+/* op(A) X = B with a triangle: uplo, trans, diag, n, nrhs, a, lda, b, ldb, info. */
+void ji_host_trtrs(void *matmat);
+ji_panel_bytes_t ji_trtrs_bytes(const jhandle_t *handle, const ji_matmat_t *args);
+/* A X = B with a positive definite A: uplo, n, nrhs, a, lda, b, ldb, info. */
+void ji_host_posv(void *matmat);
+ji_panel_bytes_t ji_posv_bytes(const jhandle_t *handle, const ji_matmat_t *args);
+/* U U^H or L^H L over the triangle: uplo, n, a, lda. */
+void ji_host_lauum(void *matmat);
+ji_panel_bytes_t ji_lauum_bytes(const jhandle_t *handle, const ji_matmat_t *args);
+/* The inverse by Cholesky's factor, over it: uplo, n, a, lda, info. */
+void ji_host_potri(void *matmat);
+ji_panel_bytes_t ji_potri_bytes(const jhandle_t *handle, const ji_matmat_t *args);
 
 /* A = Q R in place: m, n, a, lda, tau. */
 void ji_host_geqrf(void *matmat);

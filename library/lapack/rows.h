@@ -17,6 +17,11 @@
     X(getrf, 3)                                                                                    \
     X(getrs, 3)                                                                                    \
     X(gesv, 3)                                                                                     \
+    X(getri, 3)                                                                                    \
+    X(trtrs, 3)                                                                                    \
+    X(posv, 3)                                                                                     \
+    X(lauum, 3)                                                                                    \
+    X(potri, 3)                                                                                    \
     X(geqrf, 3)                                                                                    \
     X(orgqr, 3)                                                                                    \
     X(ormqr, 3)
@@ -55,6 +60,46 @@
     X(t, MATRIX, a, lda, WRITTEN, REGULAR, PLAIN(n, n), ALWAYS) \
     X(t, INDICES, ipiv, WRITTEN, ORDER(n)) \
     X(t, MATRIX, b, ldb, WRITTEN, GENERAL, PLAIN(n, nrhs), ALWAYS) \
+    X(t, RESULT, info, INDEX)
+
+#define JI_FUNCTIONS_getri(X, context) JI_SDCZ(X, context, getri)
+#define JI_ARGUMENTS_getri(X, t) \
+    X(t, SIZE, n) \
+    X(t, MATRIX, a, lda, WRITTEN, PIVOTED, PLAIN(n, n), ALWAYS) \
+    X(t, INDICES, ipiv, READ, ORDER(n)) \
+    X(t, RESULT, info, INDEX)
+
+#define JI_FUNCTIONS_trtrs(X, context) JI_SDCZ(X, context, trtrs)
+#define JI_ARGUMENTS_trtrs(X, t) \
+    X(t, ENUM, uplo, UPLO) \
+    X(t, ENUM, trans, OPERATION) \
+    X(t, ENUM, diag, DIAGONAL) \
+    X(t, SIZE, n) \
+    X(t, SIZE, nrhs) \
+    X(t, MATRIX, a, lda, READ, INVERTED, PLAIN(n, n), ALWAYS) \
+    X(t, MATRIX, b, ldb, WRITTEN, GENERAL, PLAIN(n, nrhs), ALWAYS) \
+    X(t, RESULT, info, INDEX)
+
+#define JI_FUNCTIONS_posv(X, context) JI_SDCZ(X, context, posv)
+#define JI_ARGUMENTS_posv(X, t) \
+    X(t, ENUM, uplo, UPLO) \
+    X(t, SIZE, n) \
+    X(t, SIZE, nrhs) \
+    X(t, MATRIX, a, lda, WRITTEN, DEFINITE, PLAIN(n, n), ALWAYS) \
+    X(t, MATRIX, b, ldb, WRITTEN, GENERAL, PLAIN(n, nrhs), ALWAYS) \
+    X(t, RESULT, info, INDEX)
+
+#define JI_FUNCTIONS_lauum(X, context) JI_SDCZ(X, context, lauum)
+#define JI_ARGUMENTS_lauum(X, t) \
+    X(t, ENUM, uplo, UPLO) \
+    X(t, SIZE, n) \
+    X(t, MATRIX, a, lda, WRITTEN, TRIANGULAR, PLAIN(n, n), ALWAYS)
+
+#define JI_FUNCTIONS_potri(X, context) JI_SDCZ(X, context, potri)
+#define JI_ARGUMENTS_potri(X, t) \
+    X(t, ENUM, uplo, UPLO) \
+    X(t, SIZE, n) \
+    X(t, MATRIX, a, lda, WRITTEN, FACTOR, PLAIN(n, n), ALWAYS) \
     X(t, RESULT, info, INDEX)
 
 #define JI_FUNCTIONS_geqrf(X, context) JI_SDCZ(X, context, geqrf)

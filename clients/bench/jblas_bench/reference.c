@@ -445,8 +445,8 @@ static void store_triangle(problem_t *p, value_t **want, const value_t *dense, b
                 want[0][operand_index(&p->operand[0], i, j, 0)] = dense[i + j * n];
 }
 
-/* Columns of the inverse, from the diagonal outwards: A X = I. */
-void naive_trtri(problem_t *p, value_t **want) {
+/* The inverse of the triangle of operand 0, dense. Columns from the diagonal outwards: A X = I. */
+static value_t *triangle_inverse(problem_t *p) {
     int64_t n = p->options->n, step = p->options->uplo == JBLAS_LOWER ? 1 : -1;
     view_t A = view_of(p, 0, TRIANGULAR, JBLAS_NO_TRANSPOSE);
     value_t *a = view_dense(&A, n, n), *x = allocate(n * n);
@@ -457,12 +457,37 @@ void naive_trtri(problem_t *p, value_t **want) {
                 sum -= a[i + l * n] * x[l + j * n];
             x[i + j * n] = sum / a[i + i * n];
         }
-    store_triangle(p, want, x, p->options->diag == JBLAS_UNIT);
     free(a);
+    return x;
+}
+
+void naive_trtri(problem_t *p, value_t **want) {
+    value_t *x = triangle_inverse(p);
+    store_triangle(p, want, x, p->options->diag == JBLAS_UNIT);
     free(x);
 }
 
-/* A = L L^H column by column; where the upper triangle is stored, U = L^H. */
+/* U U^H or L^H L of a dense triangle, which is given back. */
+static void store_with_adjoint(problem_t *p, value_t **want, value_t *t) {
+    const int64_t n = p->options->n;
+    const bool upper = p->options->uplo == JBLAS_UPPER;
+    value_t *product = allocate(n * n);
+    for (int64_t j = 0; j < n; j++)
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t l = i > j ? i : j; l < n; l++)
+                product[i + j * n] +=
+                    upper ? t[i + l * n] * conjl(t[j + l * n]) : conjl(t[l + i * n]) * t[l + j * n];
+    store_triangle(p, want, product, false);
+    free(product);
+    free(t);
+}
+
+void naive_lauum(problem_t *p, value_t **want) {
+    view_t A = view_of(p, 0, TRIANGULAR, JBLAS_NO_TRANSPOSE);
+    store_with_adjoint(p, want, view_dense(&A, p->options->n, p->options->n));
+}
+void naive_potri(problem_t *p, value_t **want) { store_with_adjoint(p, want, triangle_inverse(p)); }
+
 void naive_dgmm(problem_t *p, value_t **want) {
     const bool left = p->options->side == JBLAS_LEFT;
     view_t a = view_of(p, 0, GENERAL, JBLAS_NO_TRANSPOSE);
@@ -493,7 +518,8 @@ static void copy_triangle(problem_t *p, value_t **want, int from, int to) {
 }
 void naive_trttp(problem_t *p, value_t **want) { copy_triangle(p, want, 0, 1); }
 void naive_tpttr(problem_t *p, value_t **want) { copy_triangle(p, want, 1, 0); }
-void naive_potrf(problem_t *p, value_t **want) {
+/* Cholesky's factor of A, dense, with its adjoint above it; A becomes what it should be. */
+static value_t *cholesky_wanted(problem_t *p, value_t **want) {
     int64_t n = p->options->n;
     view_t A = view_of(p, 0, HERMITIAN, JBLAS_NO_TRANSPOSE);
     value_t *l = view_dense(&A, n, n);
@@ -508,6 +534,23 @@ void naive_potrf(problem_t *p, value_t **want) {
         for (int64_t i = 0; i < j; i++)
             l[i + j * n] = conjl(l[j + i * n]);
     store_triangle(p, want, l, false);
+    return l;
+}
+
+void naive_potrf(problem_t *p, value_t **want) { free(cholesky_wanted(p, want)); }
+
+void naive_posv(problem_t *p, value_t **want) {
+    const int64_t n = p->options->n;
+    value_t *l = cholesky_wanted(p, want);
+    for (int64_t j = 0; j < p->options->nrhs; j++)
+        for (int second = 0; second < 2; second++)
+            for (int64_t q = 0; q < n; q++) {
+                const int64_t i = second ? n - 1 - q : q;
+                value_t *x = &want[1][operand_index(&p->operand[1], i, j, 0)];
+                for (int64_t c = second ? i + 1 : 0; c < (second ? n : i); c++)
+                    *x -= l[i + c * n] * want[1][operand_index(&p->operand[1], c, j, 0)];
+                *x /= l[i + i * n];
+            }
     free(l);
 }
 
@@ -518,6 +561,11 @@ void naive_potrs(problem_t *p, value_t **want) {
     bool lower = o->uplo == JBLAS_LOWER;
     substitute(p, want, 1, lower ? plain : adjoint, JBLAS_LEFT, o->n, o->nrhs, 1);
     substitute(p, want, 1, lower ? adjoint : plain, JBLAS_LEFT, o->n, o->nrhs, 1);
+}
+
+void naive_trtrs(problem_t *p, value_t **want) {
+    const options_t *o = p->options;
+    substitute(p, want, 1, view_of(p, 0, TRIANGULAR, o->transa), JBLAS_LEFT, o->n, o->nrhs, 1);
 }
 
 /* A = P L U, m x n, in place, column-major; row i was exchanged with row[i]. */
@@ -597,6 +645,28 @@ void naive_gesv(problem_t *p, value_t **want) {
     value_t *lu = factor_wanted(p, want);
     solve_factored(p, want, lu, JBLAS_NO_TRANSPOSE);
     free(lu);
+}
+
+/* No rows are exchanged: L U X = I. */
+void naive_getri(problem_t *p, value_t **want) {
+    const int64_t n = p->options->n;
+    view_t A = view_of(p, 0, GENERAL, JBLAS_NO_TRANSPOSE);
+    value_t *lu = view_dense(&A, n, n), *x = allocate(n * n);
+    for (int64_t j = 0; j < n; j++) {
+        for (int64_t i = 0; i < n; i++) {
+            x[i + j * n] = i == j;
+            for (int64_t l = 0; l < i; l++)
+                x[i + j * n] -= lu[i + l * n] * x[l + j * n];
+        }
+        for (int64_t i = n - 1; i >= 0; i--) {
+            for (int64_t l = i + 1; l < n; l++)
+                x[i + j * n] -= lu[i + l * n] * x[l + j * n];
+            x[i + j * n] /= lu[i + i * n];
+        }
+    }
+    put_dense(p, want, 0, x);
+    free(lu);
+    free(x);
 }
 
 /* Reflector l of the problem, m elements of v, and its tau. */

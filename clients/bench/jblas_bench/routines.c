@@ -255,6 +255,10 @@ static double flops_ormqr(const options_t *o) {
     return 2 * flops_mn(o) * (double)o->k * (2 - (double)o->k / (double)order_of_a(o));
 }
 static double flops_gesv(const options_t *o) { return 2 * flops_cube(o) + flops_solves(o); }
+static double flops_getri(const options_t *o) { return 4 * flops_cube(o); }
+static double flops_trtrs(const options_t *o) { return flops_solves(o) / 2; }
+static double flops_posv(const options_t *o) { return flops_cube(o) + flops_solves(o); }
+static double flops_potri(const options_t *o) { return 2 * flops_cube(o); }
 
 /* ---- Calls ---- */
 
@@ -800,6 +804,11 @@ const routine_t routines[] = {
     ROW_PLAIN(getrf, NULL, NULL, n, getrf, getrf),
     ROW_PLAIN(getrs, NULL, NULL, n, solves, getrs),
     ROW_PLAIN(gesv, NULL, NULL, n, gesv, gesv),
+    ROW_PLAIN(getri, NULL, NULL, n, getri, getri),
+    ROW_PLAIN(trtrs, NULL, NULL, n, trtrs, trtrs),
+    ROW_PLAIN(posv, NULL, NULL, n, posv, posv),
+    ROW_PLAIN(lauum, NULL, NULL, n, cube, lauum),
+    ROW_PLAIN(potri, NULL, NULL, n, potri, potri),
     ROW_PLAIN(geqrf, NULL, NULL, m, geqrf, geqrf),
     ROW_PLAIN(orgqr, NULL, NULL, m, orgqr, orgqr),
     ROW_PLAIN(ormqr, NULL, NULL, order, ormqr, ormqr),

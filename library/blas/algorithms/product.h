@@ -54,6 +54,12 @@ static inline void ji_choose_factor_threads(ji_matmat_t *call) {
     if (work * (double)ji_sizeof(ji_real_of(type)) < JI_FACTOR_SHARED_WORK)
         call->head.threads.count = 1;
 }
+/* The call of a step, as its block has it, with these threads. */
+static inline ji_matmat_t ji_factor_call(const void *block) {
+    ji_matmat_t call = *(const ji_matmat_t *)block;
+    ji_choose_factor_threads(&call);
+    return call;
+}
 
 /* What products m x n of depth k want at best, and at least so as not to be done in place; 0: they
  * are. Neither falls when a size grows. By the head's type and threads. */
@@ -77,7 +83,7 @@ static inline ji_panel_bytes_t ji_call_panel_bytes(const jhandle_t *handle,
 /* The same of a solve with a triangle (JI_TRSM, m x n on that side), and of a factorization or an
  * inverse of order n (JI_POTRF, JI_TRTRI): of their products, and of packed triangles. */
 JI_SHARED ji_panel_bytes_t ji_solve_bytes(const jhandle_t *handle, const ji_matmat_t *args);
-ji_panel_bytes_t ji_factor_bytes(const jhandle_t *handle, const ji_matmat_t *args);
+JI_SHARED ji_panel_bytes_t ji_factor_bytes(const jhandle_t *handle, const ji_matmat_t *args);
 
 /* The rungs that lend such panels, if there are any; the last one needs nothing. */
 JI_SHARED void ji_panel_add_rungs(jplan_t *plan, const ji_matmat_t *args, ji_panel_bytes_t bytes,

@@ -24,12 +24,6 @@
 #include "blas/algorithms/triangle.h"
 #include "blas/kernels/factor.h"
 
-static ji_matmat_t factor_call(const void *block) {
-    ji_matmat_t call = *(const ji_matmat_t *)block;
-    ji_choose_factor_threads(&call);
-    return call;
-}
-
 /* A solve with the triangle, m x n; B is part of the matrix, as the triangle is. */
 static void factor_solve(const ji_matmat_t *call, jblas_side_t side, jblas_operation_t trans,
                          const void *triangle, void *b, int64_t m, int64_t n) {
@@ -80,7 +74,7 @@ static void factor_invert(const ji_matmat_t *call, void *a, int64_t n) {
 }
 
 void ji_host_trtri(void *block) {
-    const ji_matmat_t call = factor_call(block);
+    const ji_matmat_t call = ji_factor_call(block);
     int64_t info = 0;
 
     if (call.diag == JBLAS_NON_UNIT)
@@ -142,7 +136,7 @@ static void factor_cholesky(const ji_matmat_t *call, void *a, int64_t first, int
 }
 
 void ji_host_potrf(void *block) {
-    ji_matmat_t call = factor_call(block);
+    ji_matmat_t call = ji_factor_call(block);
     call.diag = JBLAS_NON_UNIT; /* of the solves */
     *call.info = 0;
 

@@ -84,7 +84,8 @@ static NAME(lu_search_t) NAME(lu_update)(int64_t known, int64_t reals, const REA
         for (int64_t p = 0; p < known; p++)
             own = NAME(lu_lose)(u + p * PARTS, V(load_part)(l + p * lda + i, part), own);
         V(store_part)(y + i, own, part);
-        NAME(lu_look_at)(own, &search);
+        /* What fills up the vector is 0 again: an infinite u made it a NaN. */
+        NAME(lu_look_at)(V(load_part)(y + i, part), &search);
     }
 
     return search;

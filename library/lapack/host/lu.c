@@ -259,12 +259,6 @@ static void lu_factor(const ji_matmat_t *call, void *room, int64_t first, int64_
 
 /* ---- Calls ---- */
 
-static ji_matmat_t lu_call(const void *block) {
-    ji_matmat_t call = *(const ji_matmat_t *)block;
-    ji_choose_factor_threads(&call);
-    return call;
-}
-
 static void lu_do_factor(ji_matmat_t *call) {
     void *const room = lu_take_room(call);
     const int64_t square = ji_min(call->m, call->n), rest = call->n - square;
@@ -300,7 +294,7 @@ static void lu_do_solve(const ji_matmat_t *call) {
 }
 
 void ji_host_getrf(void *matmat) {
-    ji_matmat_t call = lu_call(matmat);
+    ji_matmat_t call = ji_factor_call(matmat);
     lu_do_factor(&call);
 }
 
@@ -310,7 +304,7 @@ void ji_host_getrs(void *matmat) {
 }
 
 void ji_host_gesv(void *matmat) {
-    ji_matmat_t factor = lu_call(matmat), solve = *(const ji_matmat_t *)matmat;
+    ji_matmat_t factor = ji_factor_call(matmat), solve = *(const ji_matmat_t *)matmat;
     factor.m = factor.n;
     lu_do_factor(&factor);
 

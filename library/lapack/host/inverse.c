@@ -1,0 +1,219 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Inverses on the host, by the factors that getrf and potrf leave.
+ *
+ *     getri   A = P L U: inv(A) = inv(U) inv(L) P^T
+ *     potri   A = L L^H: inv(A) = inv(L)^H inv(L); A = U^H U: inv(U) inv(U)^H
+ *
+ * First the triangles are inverted where they are (trtri), then they are multiplied where they are:
+ * an upper triangle by a lower one that shares its square, or (lauum) a triangle and its adjoint,
+ * by halves,
+ *
+ *     +-----+-----+    +-----+-----+     A11 := U11 L11, the same way
+ *     | U11 | U12 |    | L11 |     |     A11 += U12 L21, a product
+ *     +-----+-----+ x  +-----+-----+     A12 := U12 L22
+ *     |     | U22 |    | L21 | L22 |     A21 := U22 L21
+ *     +-----+-----+    +-----+-----+     A22 := U22 L22, the same way
+ *
+ * each of which finds what it takes as it was. So nothing is copied but bases of a few columns, and
+ * the bits are the same with any workspace, which is panels for products and solves. (LAPACK solves
+ * X L = inv(U) instead, with a copy of L's columns; this is the method D of Higham, Accuracy and
+ * Stability of Numerical Algorithms, 14.3.4, of as many flops.) */
+
+#include "blas/algorithms/triangle.h"
+#include "blas/kernels/factor.h"
+#include "lapack/lapack.h"
+
+#define INVERSE_BASE 32         /* columns */
+#define INVERSE_STRIP_BYTES 512 /* of each column, when columns are exchanged */
+
+typedef struct inverse_square { /* a triangle as a matrix, with zeros */
+    _Alignas(64) char data[INVERSE_BASE * INVERSE_BASE * sizeof(jcomplex_f64_t)];
+} inverse_square_t;
+
+static void inverse_expand(jdatatype_t type, jblas_uplo_t uplo, jblas_diagonal_t diag, int64_t n,
+                           const void *a, int64_t lda, inverse_square_t *square) {
+    const ji_value_t one = ji_constant(type, 1).value;
+    const size_t size = ji_sizeof(type);
+    memset(square->data, 0, (size_t)(n * n) * size);
+
+    for (int64_t j = 0; j < n; j++) {
+        const int64_t first = uplo == JBLAS_UPPER ? 0 : j, end = uplo == JBLAS_UPPER ? j + 1 : n;
+        memcpy(ji_at(type, square->data, first, j, n), ji_at(type, a, first, j, lda),
+               (size_t)(end - first) * size);
+        if (diag == JBLAS_UNIT)
+            memcpy(ji_at(type, square->data, j, j, n), &one, size);
+    }
+}
+
+/* ---- Steps ---- */
+
+/* B := triangle B or B triangle, m x n. */
+static void inverse_multiply(const ji_matmat_t *call, jblas_side_t side, jblas_uplo_t uplo,
+                             jblas_operation_t op, jblas_diagonal_t diag, const void *triangle,
+                             void *b, int64_t m, int64_t n) {
+    ji_matmat_t product = *call;
+    product.side = side, product.uplo = uplo, product.transa = op, product.diag = diag;
+    product.m = m, product.n = n;
+    product.alpha = ji_constant(call->head.type, 1);
+    product.a = triangle;
+    product.b = b, product.ldb = call->lda;
+
+    ji_host_primitives[JI_TRMM](&product);
+}
+
+/* C = A B + beta C, m x n of depth k. */
+static void inverse_product(const ji_matmat_t *call, const void *a, int64_t lda, const void *b,
+                            int64_t ldb, double beta, void *c, int64_t m, int64_t n, int64_t k) {
+    const jdatatype_t type = call->head.type;
+    ji_matmat_t product = {.head = call->head,
+                           .transa = JBLAS_NO_TRANSPOSE,
+                           .transb = JBLAS_NO_TRANSPOSE,
+                           .m = m,
+                           .n = n,
+                           .k = k,
+                           .alpha = ji_constant(type, 1),
+                           .a = a,
+                           .lda = lda,
+                           .b = b,
+                           .ldb = ldb,
+                           .beta = ji_constant(type, beta),
+                           .c = c,
+                           .ldc = call->lda,
+                           .panels = call->panels,
+                           .panel_bytes = call->panel_bytes};
+
+    ji_host_primitives[JI_GEMM](&product);
+}
+
+/* The triangle of C = A A^H or A^H A + beta C, n x n of depth k. */
+static void inverse_update(const ji_matmat_t *call, const void *a, int64_t lda, double beta,
+                           void *c, int64_t n, int64_t k) {
+    const jdatatype_t type = call->head.type, real = ji_real_of(type);
+    ji_matmat_t update = {.head = call->head,
+                          .uplo = call->uplo,
+                          .transa = call->uplo == JBLAS_UPPER ? JBLAS_NO_TRANSPOSE
+                                    : ji_is_complex(type)     ? JBLAS_CONJUGATE_TRANSPOSE
+                                                              : JBLAS_TRANSPOSE,
+                          .n = n,
+                          .k = k,
+                          .alpha = ji_constant(real, 1),
+                          .a = a,
+                          .lda = lda,
+                          .beta = ji_constant(real, beta),
+                          .c = c,
+                          .ldc = call->lda,
+                          .panels = call->panels,
+                          .panel_bytes = call->panel_bytes};
+
+    ji_host_primitives[ji_is_complex(type) ? JI_HERK : JI_SYRK](&update);
+}
+
+/* ---- Products of triangles ---- */
+
+/* U L over both, of order n at a. */
+static void inverse_join(const ji_matmat_t *call, void *a, int64_t n) {
+    const jdatatype_t type = call->head.type;
+    const int64_t lda = call->lda;
+    if (n <= INVERSE_BASE) {
+        inverse_square_t upper, lower;
+        inverse_expand(type, JBLAS_UPPER, JBLAS_NON_UNIT, n, a, lda, &upper);
+        inverse_expand(type, JBLAS_LOWER, JBLAS_UNIT, n, a, lda, &lower);
+        inverse_product(call, upper.data, n, lower.data, n, 0, a, n, n, n);
+        return;
+    }
+
+    const int64_t half = ji_factor_half(&ji_host_tuning, n), rest = n - half;
+    void *const a12 = ji_at(type, a, 0, half, lda), *const a21 = ji_at(type, a, half, 0, lda),
+                *const a22 = ji_at(type, a, half, half, lda);
+    inverse_join(call, a, half);
+    inverse_product(call, a12, lda, a21, lda, 1, a, half, half, rest);
+    inverse_multiply(call, JBLAS_RIGHT, JBLAS_LOWER, JBLAS_NO_TRANSPOSE, JBLAS_UNIT, a22, a12, half,
+                     rest);
+    inverse_multiply(call, JBLAS_LEFT, JBLAS_UPPER, JBLAS_NO_TRANSPOSE, JBLAS_NON_UNIT, a22, a21,
+                     rest, half);
+    inverse_join(call, a22, rest);
+}
+
+/* U U^H or L^H L over the triangle, of order n at a. */
+static void inverse_by_adjoint(const ji_matmat_t *call, void *a, int64_t n) {
+    const jdatatype_t type = call->head.type;
+    const int64_t lda = call->lda;
+    const bool upper = call->uplo == JBLAS_UPPER;
+    if (n <= INVERSE_BASE) {
+        inverse_square_t triangle;
+        inverse_expand(type, call->uplo, JBLAS_NON_UNIT, n, a, lda, &triangle);
+        inverse_update(call, triangle.data, n, 0, a, n, n);
+        return;
+    }
+
+    const int64_t half = ji_factor_half(&ji_host_tuning, n), rest = n - half;
+    void *const corner = upper ? ji_at(type, a, 0, half, lda) : ji_at(type, a, half, 0, lda),
+                *const a22 = ji_at(type, a, half, half, lda);
+    inverse_by_adjoint(call, a, half);
+    inverse_update(call, corner, lda, 1, a, half, rest);
+    inverse_multiply(call, upper ? JBLAS_RIGHT : JBLAS_LEFT, call->uplo, JBLAS_CONJUGATE_TRANSPOSE,
+                     JBLAS_NON_UNIT, a22, corner, upper ? half : rest, upper ? rest : half);
+    inverse_by_adjoint(call, a22, rest);
+}
+
+/* ---- Calls ---- */
+
+/* The triangle of `call` is inverted. False: it has a zero on its diagonal, info says where, and it
+ * is as it was. */
+static bool inverse_of_triangle(const ji_matmat_t *call, jblas_uplo_t uplo, jblas_diagonal_t diag) {
+    ji_matmat_t triangle = *call;
+    triangle.uplo = uplo, triangle.diag = diag;
+    ji_host_primitives[JI_TRTRI](&triangle);
+    return *call->info == 0;
+}
+
+/* Columns j and ipiv[j] - 1, from the last one on: by strips of rows, which stay in a cache. */
+static void inverse_exchange(const ji_matmat_t *call) {
+    const jdatatype_t type = call->head.type;
+    const int64_t n = call->n, strip = INVERSE_STRIP_BYTES / (int64_t)ji_sizeof(type);
+    void *const a = ji_unconst(call->a);
+
+    for (int64_t i = 0; i < n; i += strip)
+        for (int64_t j = n - 1; j >= 0; j--) {
+            const int64_t other = call->ipiv[j] - 1;
+            if (other != j)
+                ji_kernels->level1[type]->swap(ji_min(strip, n - i),
+                                               ji_at(type, a, i, j, call->lda), 1,
+                                               ji_at(type, a, i, other, call->lda), 1);
+        }
+}
+
+void ji_host_getri(void *matmat) {
+    const ji_matmat_t call = ji_factor_call(matmat);
+    if (!inverse_of_triangle(&call, JBLAS_UPPER, JBLAS_NON_UNIT))
+        return;
+
+    (void)inverse_of_triangle(&call, JBLAS_LOWER, JBLAS_UNIT);
+    inverse_join(&call, ji_unconst(call.a), call.n);
+    inverse_exchange(&call);
+}
+
+void ji_host_lauum(void *matmat) {
+    const ji_matmat_t call = ji_factor_call(matmat);
+    inverse_by_adjoint(&call, ji_unconst(call.a), call.n);
+}
+
+void ji_host_potri(void *matmat) {
+    const ji_matmat_t call = ji_factor_call(matmat);
+    if (inverse_of_triangle(&call, call.uplo, JBLAS_NON_UNIT))
+        inverse_by_adjoint(&call, ji_unconst(call.a), call.n);
+}
+
+/* ---- Panels ---- */
+
+ji_panel_bytes_t ji_getri_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
+    return ji_factor_bytes(handle, args);
+}
+ji_panel_bytes_t ji_lauum_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
+    return ji_factor_bytes(handle, args);
+}
+ji_panel_bytes_t ji_potri_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
+    return ji_factor_bytes(handle, args);
+}
