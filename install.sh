@@ -191,7 +191,7 @@ run cmake --build "$build_dir" --parallel "$jobs"
 if wants docs; then run cmake --build "$build_dir" --target docs; fi
 
 install_components=()
-libraries=(libjalloc libjblas libjblas_blas libjlapack libjbuffer libjalloc_mpi libjalloc_cuda libjalloc_hip) # those that were built
+libraries=(libjalloc libjblas libjblas_blas libjlapack libjlapack_lapack libjbuffer libjalloc_mpi libjalloc_cuda libjalloc_hip) # those that were built
 if wants library || wants mpi; then install_components+=("${libraries[@]}" dev dev_mpi); fi
 if wants clients; then install_components+=("${libraries[@]}" clients); fi # the tools need the libraries
 if wants docs; then install_components+=(docs); fi

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # What is installed and how others find it (find_package, pkg-config). The install components are libjalloc, libjblas,
-# libjblas_blas, libjlapack, libjbuffer, libjalloc_mpi, libjalloc_cuda, libjalloc_hip, dev, dev_mpi, clients and docs; install.sh's component
+# libjblas_blas, libjlapack, libjlapack_lapack, libjbuffer, libjalloc_mpi, libjalloc_cuda, libjalloc_hip, dev, dev_mpi, clients and docs; install.sh's component
 # "library" is all but the last two. What belongs to libjalloc_mpi has a dev of its own, since it depends on an MPI. A project of which jalloc is
 # a part installs it along, for its programs load the shared libraries and its own exported targets name jalloc's.
 include(CMakePackageConfigHelpers)
@@ -37,6 +37,7 @@ if(JALLOC_HAVE_JBLAS)
   # libblas.so.3 of it): LD_PRELOAD and Debian's alternatives name it there.
   set(dropin_folder ${CMAKE_INSTALL_LIBDIR}/jblas)
   install(TARGETS jblas_blas jblas_blas64 LIBRARY DESTINATION ${dropin_folder} COMPONENT libjblas_blas)
+  install(TARGETS jlapack_lapack jlapack_lapack64 LIBRARY DESTINATION ${dropin_folder} COMPONENT libjlapack_lapack)
   file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/dropin_links)
   foreach(link libblas.so.3:libjblas_blas.so libblas64_.so.3:libjblas_blas64.so)
     string(REPLACE : ";" link ${link})

@@ -58,6 +58,10 @@ if(JALLOC_HAVE_JBLAS)
     configure_file(${PROJECT_SOURCE_DIR}/cmake/dropin.${script}.in ${PROJECT_BINARY_DIR}/deb/${script} @ONLY
                    FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
   endforeach()
+  # The one with LAPACK's names has a part of them, so it is no alternative of liblapack.so.3: it is preloaded.
+  list(APPEND CPACK_COMPONENTS_ALL libjlapack_lapack)
+  set(CPACK_DEBIAN_LIBJLAPACK_LAPACK_PACKAGE_NAME libjlapack-lapack)
+  set(CPACK_DEBIAN_LIBJLAPACK_LAPACK_PACKAGE_SECTION libs)
   set(CPACK_DEBIAN_LIBJBLAS_BLAS_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/deb/postinst ${PROJECT_BINARY_DIR}/deb/prerm)
 endif()
 if(TARGET jalloc_mpi)

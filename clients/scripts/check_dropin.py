@@ -2,19 +2,23 @@
 # Copyright (c) 2026 the jalloc authors
 # SPDX-License-Identifier: MIT
 """The drop-in has every name of Debian's libblas.so.3, and shows no other but a few of OpenBLAS's: no name of
-jalloc's. The one with 64-bit integers has the same names with the suffix 64_.
+jalloc's. The one with LAPACK has these, and of LAPACK's names those of its list (library/dropin/lapack/lapack.h), each
+a name of Debian's liblapack.so.3 where that is installed. Those with 64-bit integers have the same names with the suffix
+64_.
 
 Names are those of the installed library of the package libblas3, or of the package, fetched by apt-get into a scratch
 folder; where there is neither, the exit status is 77 (skipped). --self-test leaves a name out first."""
 
 import argparse
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
 
 sys.dont_write_bytecode = True  # in the source folder
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 PACKAGE = "libblas3"
 # What programs know from OpenBLAS.
 BESIDE = {f"{before}{letter}{stem}matcopy{after}" for letter in "sdcz" for stem in "io"
@@ -43,6 +47,25 @@ def reference_names():
         return exported(library)
     with tempfile.TemporaryDirectory() as scratch:
         return fetched_names(scratch)
+
+
+def lapack_names(source):
+    """The names that the drop-in has of LAPACK, by its list: LAPACKE's, too."""
+    text = (source / "library/dropin/lapack/lapack.h").read_text(encoding="utf-8")
+    names = {"LAPACKE_xerbla"}
+    for routine in re.findall(r"^    X\((\w+), \w+_, ", text, re.M):
+        for letter in "sdcz":
+            stem = routine.replace("or", "un", 1) if letter in "cz" and re.match("or[gm]", routine) else routine
+            names |= {f"{letter}{stem}_", f"LAPACKE_{letter}{stem}", f"LAPACKE_{letter}{stem}_work"}
+    return names
+
+
+def none_of_lapack(names):
+    """Those that Debian's library has not; none where that is not installed."""
+    for library in pathlib.Path("/usr/lib").glob("*/lapack/liblapack.so.3"):
+        known = exported(library)
+        return sorted(name for name in names if not name.startswith("LAPACKE_") and name not in known)
+    return []
 
 
 def with_suffix(name):
@@ -83,6 +106,13 @@ def main():
     good = compare(library.name, names, wanted)
     wide = arguments.build / "library" / "libjblas_blas64.so"
     good &= compare(wide.name, exported(wide), {with_suffix(name) for name in wanted})
+    names_of_lapack = lapack_names(ROOT)
+    for name in none_of_lapack(names_of_lapack):
+        print(f"check_dropin: {name} is none of LAPACK's names")
+        good = False
+    for file, change in (("libjlapack_lapack.so", str), ("libjlapack_lapack64.so", with_suffix)):
+        good &= compare(file, exported(arguments.build / "library" / file),
+                        {change(name) for name in wanted | names_of_lapack})
     return 0 if good else 1
 
 

@@ -27,6 +27,7 @@ ROOMS = {
              "routines/lapack"],
     "lapack": ["", "host", "routines"],
     "gpu": ["device", "blas"],
+    "dropin": ["", "lapack"],
 }
 
 # The layer whose interface a public header is. jalloc.h includes them all and is for users alone.

@@ -8,9 +8,10 @@
 
 They are Debian's packages, which have their tests in them, and run by Debian's Python over the
 reference's LAPACK, so that BLAS is all that differs: the reference's or the library, as an
-alternative of libblas.so.3 is, and once more preloaded, the library with 64 bytes of workspace. A
-test passes that comes out as over the reference, whatever that is, and calls must have gone through
-the library. One that its suite expects to fail and lets pass, too, may come out either way: what
+alternative of libblas.so.3 is, and once more preloaded, the library with 64 bytes of workspace. One
+that has LAPACK's names, too, is preloaded both times, with all the workspace it wants and with 64
+bytes, and calls of LAPACK must have gone through it. A test passes that comes out as over the
+reference, whatever that is, and calls must have gone through the library. One that its suite expects to fail and lets pass, too, may come out either way: what
 eigenvalues SciPy finds of a pencil that is singular (TestEig.test_singular) is decided by rounding
 alone. Exit status 0: all passed. 77: not to be had here, with the reason; the packages are those of
 the component programs of install.sh."""
@@ -38,8 +39,9 @@ REFERENCE = {"libblas.so.3": LIBRARIES / "blas/libblas.so.3",
              "liblapack.so.3": LIBRARIES / "lapack/liblapack.so.3"}
 RUN_LIMIT_S = 3600
 LEAST_CALLS = 1000
+LEAST_LAPACK_CALLS = 300  # where the library has LAPACK's names
 EXPECTED_TO_FAIL = "pytest.xfail"  # the type of such a test that failed
-COUNTED = re.compile(r"^jblas: process \d+: (\d+) calls of BLAS", re.M)
+COUNTED = re.compile(r"^jblas: process \d+: (\d+) calls of BLAS(?:, (\d+) of LAPACK)?", re.M)
 
 
 def ask():
@@ -65,7 +67,8 @@ def make_libraries(folder, **others):
 
 
 def run(suite, folder, variables):
-    """({test: its outcome}, {test: what it says}, the calls that the drop-in counted) of a suite."""
+    """({test: its outcome}, {test: what it says}, the calls of BLAS and of LAPACK that the drop-in
+    counted) of a suite."""
     paths, wanted = SUITES[suite]
     folder.mkdir(parents=True, exist_ok=True)
     report = folder / f"{suite}.xml"
@@ -84,7 +87,7 @@ def run(suite, folder, variables):
     try:
         cases = list(ElementTree.parse(report).getroot().iter("testcase"))
     except (OSError, ElementTree.ParseError):
-        return {}, {}, 0
+        return {}, {}, (0, 0)
     for case in cases:
         name = f"{case.get('classname')}.{case.get('name')}"
         bad = next((part for part in case if part.tag in ("failure", "error", "skipped")), None)
@@ -92,7 +95,8 @@ def run(suite, folder, variables):
             EXPECTED_TO_FAIL if bad.get("type") == EXPECTED_TO_FAIL else bad.tag
         messages[name] = "" if bad is None else bad.get("message", "") + "\n" + (bad.text or "")
     counts = COUNTED.findall(log.read_text(encoding="utf-8", errors="replace"))
-    return outcomes, messages, sum(map(int, counts))
+    return outcomes, messages, tuple(sum(int(count or 0) for count in kind)
+                                     for kind in zip(("0", "0"), *counts))
 
 
 def compare(suite, without, outcomes, messages):
@@ -105,10 +109,22 @@ def compare(suite, without, outcomes, messages):
         yield name, None if same else f"{after}; over the reference {before}\n{messages.get(name)}"
 
 
+def has_lapack(library):
+    shown = subprocess.run(["nm", "--dynamic", "--defined-only", str(library)], text=True,
+                           stdout=subprocess.PIPE, check=True).stdout
+    return " dgetrf_\n" in shown
+
+
 def ways_of(library, folder):
     """{name: the environments without and with the library} of ways in which it gets into programs.
     One that is preloaded has xerbla_ before NumPy's own, which a test of it sees."""
     reference = make_libraries(folder / "reference")
+    if has_lapack(library):
+        without = dict(reference, LD_PRELOAD=str(REFERENCE["libblas.so.3"]))
+        there = dict(reference, LD_PRELOAD=str(library))
+        return {"LAPACK preloaded": (without, there),
+                "LAPACK preloaded, 64 bytes": (without,
+                                               dict(there, JALLOC_DEVICE_MEMORY_SIZE="64"))}
     there = make_libraries(folder / "alternative", **{"libblas.so.3": library})
     return {"alternative": (reference, there),
             "preloaded, 64 bytes": (dict(reference, LD_PRELOAD=str(REFERENCE["libblas.so.3"])),
@@ -126,11 +142,14 @@ def run_all(library, suites, folder):
                 sys.exit(f"python_suites: {suite}, {way}: nothing passes over the reference; "
                          f"the log is below {folder}")
             outcomes, messages, calls = run(suite, folder / way, there)
-            few = None if calls >= LEAST_CALLS else f"{calls} calls went through the drop-in"
+            enough = calls[0] >= LEAST_CALLS and \
+                (calls[1] >= LEAST_LAPACK_CALLS or not has_lapack(library))
+            few = None if enough else f"{calls} calls of BLAS and LAPACK went through the drop-in"
             results[f"{suite}, {way}"] = [("calls", few),
                                           *compare(suite, expected, outcomes, messages)]
             said = collections.Counter(outcomes.values())
-            print(f"{suite}, {way}: {dict(said)}, {calls} calls through the drop-in", flush=True)
+            print(f"{suite}, {way}: {dict(said)}, {calls[0]} calls of BLAS and {calls[1]} of LAPACK "
+                  "through the drop-in", flush=True)
     return results
 
 

@@ -42,11 +42,13 @@ typedef int64_t blas_int_t;
 #define JI_FORTRAN(name) name##_64_
 #define JI_CBLAS(name) cblas_##name##64_
 #define JI_GLOBAL(name) name##64_
+#define JI_LAPACKE(name) LAPACKE_##name##64_
 #else
 typedef int32_t blas_int_t;
 #define JI_FORTRAN(name) name##_
 #define JI_CBLAS(name) cblas_##name
 #define JI_GLOBAL(name) name
+#define JI_LAPACKE(name) LAPACKE_##name
 #endif
 
 #define JI_EXPORTED __attribute__((visibility("default")))
@@ -76,6 +78,7 @@ typedef struct ji_dropin_call {
     bool from_c;      /* a function of CBLAS */
     bool row_major;
     int before;     /* arguments that Fortran's routine has before jblas's first */
+    int refused;    /* the number of the argument that the program was told of; 0: none */
     jhandle_t bare; /* what it computes with where no other handle can be had */
 } ji_dropin_call_t;
 

@@ -106,16 +106,17 @@
 
 static inline void *ji_dropin_unconst(const void *pointer) { return (void *)(uintptr_t)pointer; }
 
-/* Carries out `call`, an expression with `handle` in it, for <function>; once more where it has to
- * be. */
-#define JI_DROPIN_CARRY_OUT(function, is_from_c, is_row_major, call)                               \
-    JI_DROPIN_CARRY_OUT_BEHIND(0, function, is_from_c, is_row_major, call)
-/* The same where Fortran's routine has that many arguments before jblas's first. */
-#define JI_DROPIN_CARRY_OUT_BEHIND(arguments, function, is_from_c, is_row_major, call)             \
+/* Counts a call, by the name that the program called, for the report. */
+#define JI_DROPIN_COUNT(called, is_lapack)                                                         \
     if (JI_UNLIKELY(ji_dropin_reports)) {                                                          \
-        static ji_dropin_counter_t counter = {.name = #function, .from_c = is_from_c};             \
+        static ji_dropin_counter_t counter = {.name = (called), .lapack = is_lapack};              \
         ji_dropin_count(&counter);                                                                 \
-    }                                                                                              \
+    }
+
+/* Carries out `call`, an expression with `handle` in it, for <function>; once more where it has to
+ * be. Declares `status`, and `refused`, the number of the argument that the program was told of. */
+#define JI_DROPIN_ATTEMPT(arguments, function, is_from_c, is_row_major, call)                      \
+    int refused = 0;                                                                               \
     jhandle_t *handle = ji_dropin_handle();                                                        \
     jstatus_t status = call;                                                                       \
     if (JI_UNLIKELY(jstatus_is_error(status))) {                                                   \
@@ -126,7 +127,17 @@ static inline void *ji_dropin_unconst(const void *pointer) { return (void *)(uin
         while (jstatus_is_error(status) &&                                                         \
                (handle = ji_dropin_again(&failed, handle, status)) != NULL)                        \
             status = call;                                                                         \
+        refused = failed.refused;                                                                  \
     }
+
+/* Both, for a function of BLAS. */
+#define JI_DROPIN_CARRY_OUT(function, is_from_c, is_row_major, call)                               \
+    JI_DROPIN_CARRY_OUT_BEHIND(0, function, is_from_c, is_row_major, call)
+/* The same where Fortran's routine has that many arguments before jblas's first. */
+#define JI_DROPIN_CARRY_OUT_BEHIND(arguments, function, is_from_c, is_row_major, call)             \
+    JI_DROPIN_COUNT(is_from_c ? "cblas_" #function : #function "_", false)                         \
+    JI_DROPIN_ATTEMPT(arguments, function, is_from_c, is_row_major, call)                          \
+    (void)refused;
 
 /* Calls jblas_<called> with `args`, for <function>. */
 #define JI_DROPIN_RUN(routine, t, called, function, is_from_c, is_row_major)                       \

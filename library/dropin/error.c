@@ -58,6 +58,7 @@ jhandle_t *ji_dropin_again(ji_dropin_call_t *call, const jhandle_t *handle, jsta
         jhandle_get_refused_argument(handle, NULL, NULL, &number) == JSTATUS_SUCCESS &&
         (status == JSTATUS_INVALID_VALUE || status == JSTATUS_INVALID_SIZE ||
          status == JSTATUS_INVALID_POINTER)) {
+        call->refused = number + call->before;
         ji_dropin_refuse(call, number);
         return NULL;
     }

@@ -10,6 +10,7 @@
 
 #include <complex.h>
 
+#include "dropin/characters.h"
 #include "dropin/entry.h"
 
 /* ---- Types of results ---- */
@@ -42,36 +43,6 @@
 #define GIVEN_INDEX_d int64_t
 #define GIVEN_INDEX_c int64_t
 #define GIVEN_INDEX_z int64_t
-
-/* ---- Characters: what is none of them is no enumerator, and jblas will say so ---- */
-
-static inline char upper_case(char letter) {
-    return letter >= 'a' && letter <= 'z' ? (char)(letter - 'a' + 'A') : letter;
-}
-
-static inline jblas_operation_t operation_of(const char *letter) {
-    switch (upper_case(*letter)) {
-    case 'N': return JBLAS_NO_TRANSPOSE;
-    case 'T': return JBLAS_TRANSPOSE;
-    case 'C': return JBLAS_CONJUGATE_TRANSPOSE;
-    default: return (jblas_operation_t)0;
-    }
-}
-
-static inline int one_of(const char *letter, char first, int first_value, char second,
-                         int second_value) {
-    const char given = upper_case(*letter);
-    return given == first ? first_value : given == second ? second_value : 0;
-}
-
-#define TAKE_SIDE(letter) (jblas_side_t) one_of(letter, 'L', JBLAS_LEFT, 'R', JBLAS_RIGHT)
-#define TAKE_UPLO(letter) (jblas_uplo_t) one_of(letter, 'U', JBLAS_UPPER, 'L', JBLAS_LOWER)
-#define TAKE_DIAGONAL(letter)                                                                      \
-    (jblas_diagonal_t) one_of(letter, 'N', JBLAS_NON_UNIT, 'U', JBLAS_UNIT)
-#define TAKE_OPERATION(letter) operation_of(letter)
-#define TAKE_ANY_OPERATION(letter) operation_of(letter)
-#define TAKE_SYMMETRIC_OPERATION(letter) operation_of(letter)
-#define TAKE_HERMITIAN_OPERATION(letter) operation_of(letter)
 
 /* ---- Parameters, and how the block has them ---- */
 
@@ -188,5 +159,5 @@ JI_EXPORTED void JI_FORTRAN(dcabs1sub)(const double z[2], double *result) {
 /* Whether two letters are the same but for their case; a Fortran LOGICAL. */
 JI_EXPORTED blas_int_t JI_FORTRAN(lsame)(const char *a, const char *b);
 JI_EXPORTED blas_int_t JI_FORTRAN(lsame)(const char *a, const char *b) {
-    return upper_case(*a) == upper_case(*b);
+    return ji_upper_case(*a) == ji_upper_case(*b);
 }

@@ -124,18 +124,20 @@ static const ji_dropin_counter_t *next_most(const ji_dropin_counter_t *last) {
 }
 
 static void print_calls(void) {
-    uint64_t sum = 0;
+    uint64_t sums[2] = {0}; /* of BLAS, of LAPACK */
     for (const ji_dropin_counter_t *counter = report.called; counter != NULL;
          counter = counter->next)
-        sum += counter->count;
-    fprintf(stderr, "jblas: process %ld: %llu calls of BLAS, %llu handles\n", (long)getpid(),
-            (unsigned long long)sum, (unsigned long long)report.handle_count);
+        sums[counter->lapack] += counter->count;
+    fprintf(stderr, "jblas: process %ld: %llu calls of BLAS, ", (long)getpid(),
+            (unsigned long long)sums[0]);
+    if (sums[1] > 0)
+        fprintf(stderr, "%llu of LAPACK, ", (unsigned long long)sums[1]);
+    fprintf(stderr, "%llu handles\n", (unsigned long long)report.handle_count);
 
     enum { SHOWN = 12 };
     const ji_dropin_counter_t *counter = NULL;
     for (int i = 0; i < SHOWN && (counter = next_most(counter)) != NULL; i++)
-        fprintf(stderr, "jblas: %12llu %s%s%s\n", (unsigned long long)counter->count,
-                counter->from_c ? "cblas_" : "", counter->name, counter->from_c ? "" : "_");
+        fprintf(stderr, "jblas: %12llu %s\n", (unsigned long long)counter->count, counter->name);
 }
 
 static void print_workspace(void) {

@@ -14,8 +14,8 @@
 /* The calls of one name; each entry has one of its own. */
 typedef struct ji_dropin_counter ji_dropin_counter_t;
 struct ji_dropin_counter {
-    const char *name;
-    bool from_c;
+    const char *name; /* as the program called it: "dgemm_" */
+    bool lapack;
     uint64_t count;            /* atomic */
     bool is_listed;            /* atomic */
     ji_dropin_counter_t *next; /* of those that were called */

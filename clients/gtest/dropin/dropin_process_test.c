@@ -48,6 +48,36 @@ JTEST(Dropin, IsClosedAndLoadedAgain) { expect_right("close", JALLOC_DROPIN, NUL
 
 JTEST(Dropin, ConjugatesNeedNoWorkspace) { expect_right_everywhere("conjugates", NULL); }
 
+/* The same with LAPACK's names, preloaded. */
+JTEST(Dropin, SolvesInAProcess) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    JSKIP("sanitizers are to be loaded first");
+#endif
+#define SOLVES "PROGRAM_SOLVES=1", "LD_PRELOAD=" JALLOC_DROPIN_LAPACK
+    static const char *const all[] = {SOLVES, NULL};
+    static const char *const little[] = {SOLVES, "JALLOC_DEVICE_MEMORY_SIZE=64", NULL};
+    static const char *const budget[] = {SOLVES, "JALLOC_BUDGET=64", "JALLOC_DEVICE_MEMORY_SIZE=1M",
+                                         NULL};
+    static const char *const *const environments[] = {all, little, budget};
+    for (size_t i = 0; i < sizeof environments / sizeof *environments; i++) {
+        expect_right("threads", NULL, environments[i]);
+        expect_right("fork", NULL, environments[i]);
+        expect_right("late", NULL, environments[i]);
+        expect_right("wrong", NULL, environments[i]);
+        expect_right("solve-wrong", NULL, environments[i]);
+        expect_right("close", JALLOC_DROPIN, environments[i]);
+    }
+}
+
+/* For large pivots and row-major matrices that is not enough. */
+JTEST(Dropin, SaysThatItHasNoMemory) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    JSKIP("sanitizers are to be loaded first");
+#endif
+    static const char *const environment[] = {SOLVES, "JALLOC_BUDGET=64", NULL};
+    expect_right("solve-memory", NULL, environment);
+}
+
 /* What is not understood is said once, and all calls compute. */
 JTEST(Dropin, ComputesWhereTheEnvironmentIsNotUnderstood) {
     static const char *const command[] = {JALLOC_DROPIN_PROGRAM, "threads", NULL};

@@ -155,6 +155,7 @@ PROGRAMS = {
     "gpu_check.sh": SHELL + ["clients/scripts/gpu_check.sh"],
     "bench_numpy.py": PYTHON + ["clients/bench/bench_numpy.py"],
     "netlib.py": PYTHON + ["clients/scripts/netlib.py"],
+    "netlib_lapack.py": PYTHON + ["clients/scripts/netlib_lapack.py"],
     "python_suites.py": PYTHON + ["clients/scripts/python_suites.py"],
     "peers.sh": SHELL + ["clients/scripts/peers.sh"],
     "check.py": PYTHON + ["clients/package/check.py"],

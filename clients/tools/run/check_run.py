@@ -47,10 +47,16 @@ def main():
     require(code == 0 and number(report, r"workspace: (\d+) bytes at the peak") <= 65536, f"budget:\n{report}")
     require(number(report, r"below the best rung: (\d+) calls") > 0, f"rungs:\n{report}")
 
+    code, _, report = run(tool, "--report", program, "threads", PROGRAM_SOLVES="1")
+    require(code == 0 and number(report, r", (\d+) of LAPACK, ") == 2 * THREADS + 1, f"LAPACK:\n{report}")
+    require(number(report, r" (\d+) dgesv_\n") == 2 * THREADS + 1, f"LAPACK by name:\n{report}")
+
     code, _, report = run(tool, program, "threads")
     require((code, report) == (0, ""), f"without a report: {code} {report}")
     code, output, _ = run(tool, "sh", "-c", "echo $LD_PRELOAD; exit 7", LD_PRELOAD="libm.so.6")
-    require(code == 7 and re.fullmatch(r"/.*/libjblas_blas\.so:libm\.so\.6\n", output), f"{code} {output}")
+    require(code == 7 and re.fullmatch(r"/.*/libjlapack_lapack\.so:libm\.so\.6\n", output), f"{code} {output}")
+    code, output, _ = run(tool, "--blas", "sh", "-c", "echo $LD_PRELOAD")
+    require(code == 0 and re.fullmatch(r"/.*/libjblas_blas\.so\n", output), f"--blas: {code} {output}")
 
     for wrong in (["--budget", "plenty", program], ["--threads", "x", program], ["--nonsense", program], []):
         code, _, message = run(tool, *wrong)

@@ -1,13 +1,15 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* jblas-run: runs a program with the drop-in in the place of its BLAS.
+/* jblas-run: runs a program with the drop-in in the place of its BLAS and of its LAPACK, as far as
+ * jlapack has that.
  *
- *     jblas-run [--budget SIZE] [--threads COUNT] [--report] PROGRAM [ARGUMENT]...
+ *     jblas-run [--blas] [--budget SIZE] [--threads COUNT] [--report] PROGRAM [ARGUMENT]...
  *
  * It sets LD_PRELOAD, before what is there already, and the variables that the options stand for,
- * and becomes the program. The library is the one that was built or installed with this tool. A
- * wrong call ends with 2, a program that cannot be run with 127, as a shell's does. */
+ * and becomes the program. The library is the one that was built or installed with this tool, with
+ * LAPACK's names where that one is. A wrong call ends with 2, a program that cannot be run with
+ * 127, as a shell's does. */
 
 #include <errno.h>
 #include <getopt.h>
@@ -22,11 +24,11 @@
 
 /* Beside the folder of this program: where it was built, and where it was installed. */
 #ifndef JBLAS_RUN_INSTALLED
-#define JBLAS_RUN_INSTALLED "../lib/jblas/libjblas_blas.so"
+#define JBLAS_RUN_INSTALLED "../lib/jblas"
 #endif
-static const char *const places[] = {"../library/libjblas_blas.so", JBLAS_RUN_INSTALLED};
+static const char *const places[] = {"../library", JBLAS_RUN_INSTALLED};
 
-static bool find_library(char path[PATH_MAX]) {
+static bool find_library(const char *name, char path[PATH_MAX]) {
     char self[PATH_MAX];
     const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     if (length < 0)
@@ -36,7 +38,7 @@ static bool find_library(char path[PATH_MAX]) {
 
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         char place[2 * PATH_MAX];
-        snprintf(place, sizeof place, "%s/%s", self, places[i]);
+        snprintf(place, sizeof place, "%s/%s/%s", self, places[i], name);
         if (realpath(place, path) != NULL)
             return true;
     }
@@ -58,8 +60,11 @@ static bool preload(const char *path) {
 }
 
 static void print_help(FILE *file) {
-    fputs("Runs a program with jblas in the place of its BLAS (LD_PRELOAD).\n\n"
+    fputs("Runs a program with jblas in the place of its BLAS, and jlapack in that of its LAPACK, "
+          "as\n"
+          "far as it has that (LD_PRELOAD).\n\n"
           "usage: jblas-run [options] PROGRAM [ARGUMENT]...\n"
+          "  --blas           BLAS alone\n"
           "  --budget SIZE    most workspace of all its threads together, such as 256M\n"
           "  --threads COUNT  most threads of a call; 0: the processors it may use\n"
           "  --report         print at its end what was called and how much workspace it took\n"
@@ -80,15 +85,15 @@ static bool set_variable(jconfig_t which, const char *value) {
 
 int main(int argc, char **argv) {
     static const struct option options[] = {
-        {"budget", required_argument, NULL, 'b'},
-        {"threads", required_argument, NULL, 't'},
-        {"report", no_argument, NULL, 'r'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
+        {"blas", no_argument, NULL, 'o'},          {"budget", required_argument, NULL, 'b'},
+        {"threads", required_argument, NULL, 't'}, {"report", no_argument, NULL, 'r'},
+        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
     };
+    bool blas_only = false;
     for (int option; (option = getopt_long(argc, argv, "+h", options, NULL)) != -1;) {
         bool right = true;
         switch (option) {
+        case 'o': blas_only = true; break;
         case 'b': right = set_variable(JCONFIG_JALLOC_BUDGET, optarg); break;
         case 't': right = set_variable(JCONFIG_JALLOC_THREADS, optarg); break;
         case 'r': right = set_variable(JCONFIG_JALLOC_BLAS_REPORT, "1"); break;
@@ -104,7 +109,9 @@ int main(int argc, char **argv) {
     }
 
     char library[PATH_MAX];
-    if (!find_library(library) || !preload(library)) {
+    const bool found = (!blas_only && find_library("libjlapack_lapack.so", library)) ||
+                       find_library("libjblas_blas.so", library);
+    if (!found || !preload(library)) {
         fprintf(stderr, "jblas-run: libjblas_blas.so is not where it was built or installed\n");
         return 127;
     }

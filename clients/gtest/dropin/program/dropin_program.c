@@ -3,7 +3,8 @@
 
 /* A program that is linked with BLAS and knows nothing of jalloc, for dropin_process_test.c: its
  * argument says what it goes through. It ends with 0 if all numbers were right. It has an xerbla_
- * and a cblas_xerbla of its own. */
+ * and a cblas_xerbla of its own. With PROGRAM_SOLVES in its environment each product goes with a
+ * solve, by the LAPACK that is preloaded. */
 
 #include <dlfcn.h>
 #include <math.h>
@@ -14,6 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,6 +29,7 @@ void cblas_chemv(int, int, int, const void *, const void *, int, const void *, i
                  void *, int);
 #define SHOWN __attribute__((visibility("default"))) /* as a program is compiled by default */
 SHOWN void xerbla_(const char *name, const int *info, size_t length);
+SHOWN void LAPACKE_xerbla(const char *name, int info);
 SHOWN void cblas_xerbla(int info, const char *name, const char *format, ...);
 
 enum { ORDER = 150, LAYOUT_ROWS = 101, LAYOUT_COLUMNS = 102 };
@@ -52,7 +56,32 @@ static bool multiply_by(dgemm_t dgemm, int n) {
         }
     return true;
 }
-static bool multiply(int n) { return multiply_by(dgemm_, n); }
+
+typedef void (*dgesv_t)(const int *, const int *, double *, const int *, int *, double *,
+                        const int *, int *);
+static dgesv_t dgesv; /* NULL: nothing is solved */
+
+/* A solution of small integers, of a matrix with ones on the antidiagonal and fours beside them:
+ * rows are exchanged, and no quotient is rounded. */
+static bool solve(int n) {
+    static _Thread_local double a[ORDER * ORDER], b[ORDER];
+    static _Thread_local int pivots[ORDER];
+    const int one = 1;
+    int info = 1;
+    memset(a, 0, sizeof a);
+    for (int i = 0; i < n; i++)
+        a[n - 1 - i + i * n] = 1, b[i] = n - 1 - i; /* x = 0 1 2 ..., but for the fours */
+    for (int i = 0; i + 1 < n; i++)
+        a[n - 1 - i + (i + 1) * n] = 4, b[n - 1 - i] = i + 4 * (i + 1);
+    b[0] = n - 1;
+    dgesv(&n, &one, a, &n, pivots, b, &n, &info);
+    for (int i = 0; i < n; i++)
+        if (b[i] != i)
+            return false;
+    return info == 0;
+}
+
+static bool multiply(int n) { return multiply_by(dgemm_, n) && (dgesv == NULL || solve(n)); }
 
 static bool succeeded(pid_t child) {
     int status;
@@ -156,6 +185,11 @@ void cblas_xerbla(int info, const char *name, const char *format, ...) {
     told_number = info;
 }
 
+void LAPACKE_xerbla(const char *name, int info) {
+    snprintf(told, sizeof told, "%s", name);
+    told_number = info;
+}
+
 static bool was_told(const char *name, int number) {
     const bool right = strcmp(told, name) == 0 && told_number == number;
     if (!right)
@@ -185,6 +219,67 @@ static bool use_wrongly(void) {
     cblas_dgemm(LAYOUT_COLUMNS, 111, 111, n, n, n, 1, x, small, x, n, 1, x, n);
     all &= was_told("DGEMM ", 8);
     return all && multiply(8);
+}
+
+/* Of LAPACK: its info is told, and returned. */
+static bool solve_wrongly(void) {
+    const int n = 2, small = 1, negative = -1;
+    double x[4] = {0};
+    int pivots[2], info = 0;
+    dgesv(&negative, &n, x, &n, pivots, x, &n, &info);
+    bool all = was_told("DGESV ", 1) && info == -1;
+    dgesv(&n, &n, x, &small, pivots, x, &n, &info);
+    all &= was_told("DGESV ", 4) && info == -4;
+    dgesv(&n, &n, x, &n, NULL, x, &n, &info);
+    all &= was_told("DGESV ", 5) && info == -5;
+
+    typedef int (*lapacke_t)(int, int, int, double *, int, int *, double *, int);
+    const lapacke_t lapacke = (lapacke_t)(intptr_t)dlsym(RTLD_DEFAULT, "LAPACKE_dgesv");
+    all &= lapacke != NULL && lapacke(LAYOUT_COLUMNS, n, n, x, small, pivots, x, n) == -5;
+    all &= was_told("DGESV ", 4);
+    all &= lapacke(LAYOUT_ROWS, n, negative, x, n, pivots, x, n) == -3 && was_told("DGESV ", 2);
+    x[3] = (double)NAN;
+    all &= lapacke(LAYOUT_ROWS, n, n, x, n, pivots, x, n) == -4 && was_told("", 0);
+    x[3] = 0;
+    all &= lapacke(LAYOUT_ROWS, n, n, x, small, pivots, x, n) == -5;
+    all &= was_told("LAPACKE_dgesv", -5);
+    all &= lapacke(LAYOUT_ROWS, n, n, x, n, pivots, x, small) == -8;
+    all &= was_told("LAPACKE_dgesv", -8);
+    all &= lapacke(99, n, n, x, n, pivots, x, n) == -1 && was_told("LAPACKE_dgesv", -1);
+    return all && multiply(8);
+}
+
+/* No memory for so many pivots, nor for transposed matrices: what info says then, and nothing is
+ * touched. Behind the limit there are no more mappings, and the heap has not so much. */
+static bool solve_without_memory(void) {
+    enum { LARGE = 20000 };
+    typedef void (*dgetrf_t)(const int *, const int *, double *, const int *, int *, int *);
+    typedef void (*dgetrs_t)(const char *, const int *, const int *, const double *, const int *,
+                             const int *, double *, const int *, int *);
+    typedef int (*lapacke_t)(int, int, int, double *, int, int *);
+    const dgetrf_t dgetrf = (dgetrf_t)(intptr_t)dlsym(RTLD_DEFAULT, "dgetrf_");
+    const dgetrs_t dgetrs = (dgetrs_t)(intptr_t)dlsym(RTLD_DEFAULT, "dgetrs_");
+    const lapacke_t lapacke = (lapacke_t)(intptr_t)dlsym(RTLD_DEFAULT, "LAPACKE_dgetrf_work");
+    const size_t bytes = (size_t)LARGE * LARGE * sizeof(double);
+    double *a = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    static int pivots[LARGE];
+    const int n = LARGE, one = 1, small = 1;
+    int factor_info = 0, solve_info = 0, wrong_info = 0, rows_info;
+    struct rlimit limit, none;
+    if (a == MAP_FAILED || dgetrf == NULL || dgetrs == NULL || lapacke == NULL ||
+        !multiply(ORDER) || getrlimit(RLIMIT_AS, &limit) != 0)
+        return false;
+    none = limit, none.rlim_cur = 1;
+    if (setrlimit(RLIMIT_AS, &none) != 0)
+        return false;
+    dgetrf(&n, &n, a, &n, pivots, &factor_info);
+    dgetrs("N", &n, &one, a, &n, pivots, a, &n, &solve_info);
+    dgetrf(&n, &n, a, &small, pivots, &wrong_info);
+    rows_info = lapacke(LAYOUT_ROWS, n, n, a, n, pivots);
+    (void)setrlimit(RLIMIT_AS, &limit);
+    munmap(a, bytes);
+    return factor_info == -1010 && solve_info == -1010 && wrong_info == -4 && rows_info == -1011 &&
+           was_told("LAPACKE_dgetrf_work", -1011) && multiply(8);
 }
 
 /* ---- Loaded and closed, with others ---- */
@@ -245,6 +340,11 @@ static bool use_conjugates(void) {
 int main(int argc, char **argv) {
     const char *what = argc > 1 ? argv[1] : "", *path = argc > 2 ? argv[2] : NULL;
     bool right = false;
+    if (getenv("PROGRAM_SOLVES") != NULL) {
+        dgesv = (dgesv_t)(intptr_t)dlsym(RTLD_DEFAULT, "dgesv_");
+        if (dgesv == NULL)
+            return 2;
+    }
     if (strcmp(what, "threads") == 0)
         right = use_threads(8) && multiply(30) && use_threads(3);
     else if (strcmp(what, "fork") == 0)
@@ -253,6 +353,10 @@ int main(int argc, char **argv) {
         right = ends_late = use_in_thread_destructor();
     else if (strcmp(what, "wrong") == 0)
         right = use_wrongly();
+    else if (strcmp(what, "solve-wrong") == 0)
+        right = dgesv != NULL && solve_wrongly();
+    else if (strcmp(what, "solve-memory") == 0)
+        right = dgesv != NULL && solve_without_memory();
     else if (strcmp(what, "close") == 0)
         right = load_and_close(path) && multiply(10);
     else if (strcmp(what, "jblas") == 0)

@@ -1,0 +1,110 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* The calls of jlapack, from the rows. What is wrong with an argument the library finds, by the
+ * number that LAPACK has for it, and xerbla_ is told as of BLAS's calls.
+ *
+ * A size query finds the same and looks at no operand: so a query of lwork is answered, an lwork
+ * that is too small comes behind all other arguments, and pivots are read only where they are as
+ * many as the arguments say. */
+
+#include "dropin/lapack/lapack.h"
+
+/* ---- The call ---- */
+
+#define PASS(t, kind, ...) PASS_##kind(__VA_ARGS__)
+#define PASS_ENUM(name, which) , args->name
+#define PASS_SIZE(name) , args->name
+#define PASS_MATRIX(name, ld, ...) , args->name, args->ld
+#define PASS_INDICES(name, ...) , indices.wide
+#define PASS_FACTORS(name, ...) , args->name
+#define PASS_RESULT(name, of) , &result
+
+/* The same for a query, which has no indices. */
+#define ASK(t, kind, ...) ASK_##kind(__VA_ARGS__)
+#define ASK_ENUM(name, which) , args->name
+#define ASK_SIZE(name) , args->name
+#define ASK_MATRIX(name, ld, ...) , args->name, args->ld
+#define ASK_INDICES(...) , NULL
+#define ASK_FACTORS(name, ...) , args->name
+#define ASK_RESULT(name, of) , &result
+
+/* ---- What of it concerns indices ---- */
+
+#define BEGIN(function, kind, ...) BEGIN_##kind(function, __VA_ARGS__)
+#define BEGIN_ENUM(...)
+#define BEGIN_SIZE(...)
+#define BEGIN_MATRIX(...)
+#define BEGIN_FACTORS(...)
+#define BEGIN_RESULT(...)
+#define BEGIN_INDICES(function, name, access, count)                                               \
+    if (IS_##access && !checked && sizeof(blas_int_t) < sizeof(int64_t) &&                         \
+        (info = ji_lapack_check_##function(args, INT64_MAX)) != 0)                                 \
+        return info;                                                                               \
+    ji_indices_t indices;                                                                          \
+    if (JI_UNLIKELY(!ji_indices_begin(&indices, args->name, JI_COUNT_##count, IS_##access))) {     \
+        info = checked ? 0 : ji_lapack_check_##function(args, INT64_MAX);                          \
+        return info != 0 ? info : JI_NO_WORK;                                                      \
+    }
+#define IS_READ 1
+#define IS_WRITTEN 0
+
+#define END(t, kind, ...) END_##kind(__VA_ARGS__)
+#define END_ENUM(...)
+#define END_SIZE(...)
+#define END_MATRIX(...)
+#define END_FACTORS(...)
+#define END_RESULT(...)
+#define END_INDICES(name, access, count) ji_indices_end(&indices, TO_##access(args->name));
+#define TO_READ(name) NULL
+#define TO_WRITTEN(name) (refused == 0 ? (name) : NULL)
+
+/* How many arguments there are before work. */
+#define NUMBER(t, kind, ...) NUMBER_##kind
+#define NUMBER_ENUM +1
+#define NUMBER_SIZE +1
+#define NUMBER_MATRIX +2
+#define NUMBER_INDICES +1
+#define NUMBER_FACTORS +1
+#define NUMBER_RESULT
+
+/* ---- The functions ---- */
+
+#define FUNCTIONS(routine, prefix, lwork) JI_FUNCTIONS_##routine(FUNCTION, (prefix, lwork))
+#define FUNCTION(context, routine, t, function)                                                    \
+    FUNCTION_OF(JI_FIRST context, JI_SECOND context, routine, t, function)
+#define FUNCTION_OF(prefix, lwork, routine, t, function)                                           \
+    FUNCTION_(prefix, lwork, routine, t, function)
+
+#define FUNCTION_(prefix, least, routine, t, function)                                             \
+    static jstatus_t ask_##function(jhandle_t *handle, const ji_lapack_##function##_t *args) {     \
+        int64_t result;                                                                            \
+        size_t bytes;                                                                              \
+        JTRY_RETURN(jhandle_start_size_query(handle));                                             \
+        const jstatus_t status = prefix##function(handle JI_ARGUMENTS_##routine(ASK, t));          \
+        (void)result;                                                                              \
+        (void)jhandle_stop_size_query(handle, &bytes);                                             \
+        return jstatus_is_error(status) ? status : JSTATUS_SUCCESS;                                \
+    }                                                                                              \
+                                                                                                   \
+    blas_int_t ji_lapack_check_##function(const ji_lapack_##function##_t *args, int64_t lwork) {   \
+        JI_DROPIN_ATTEMPT(0, function, false, false, ask_##function(handle, args))                 \
+        if (refused == 0 && lwork != -1 && lwork < JI_LWORK(least)) {                              \
+            refused = 2 JI_ARGUMENTS_##routine(NUMBER, t);                                         \
+            ji_dropin_refuse(&(ji_dropin_call_t){.name = #function}, refused);                     \
+        }                                                                                          \
+        return -(blas_int_t)refused;                                                               \
+    }                                                                                              \
+                                                                                                   \
+    blas_int_t ji_lapack_run_##function(const ji_lapack_##function##_t *args, bool checked) {      \
+        blas_int_t info = 0;                                                                       \
+        int64_t result = 0;                                                                        \
+        (void)info, (void)checked;                                                                 \
+        JI_ARGUMENTS_##routine(BEGIN, function) JI_DROPIN_ATTEMPT(                                 \
+            0, function, false, false, prefix##function(handle JI_ARGUMENTS_##routine(PASS, t)))   \
+                    JI_ARGUMENTS_##routine(END, t) return refused != 0                             \
+            ? -(blas_int_t)refused                                                                 \
+            : (blas_int_t)result;                                                                  \
+    }
+
+JI_DROPIN_LAPACK_LIST(FUNCTIONS)

@@ -1,0 +1,144 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_DROPIN_LAPACK_LAPACK_H
+#define JALLOC_DROPIN_LAPACK_LAPACK_H
+
+/* LAPACK's names over jlapack, for the routines that it has: what is not here is the program's own
+ * LAPACK's, which calls what is here, too.
+ *
+ *     dgetrf_(&m, &n, ...)     LAPACKE_dgetrf(LAPACK_ROW_MAJOR, m, n, ...)
+ *            |                              |
+ *            |  fortran.c                   |  lapacke.c: row-major by way of transposed copies
+ *            v                              v
+ *     a routine's arguments by name, as its row lists them
+ *            |
+ *            v
+ *     jlapack_dgetrf(this thread's handle, ...)                 call.c; pivots: indices.c
+ *
+ * To offer a routine more is a line of the list. Its row must number arguments as LAPACK does,
+ * whose work, lwork and info come last.
+ *
+ * Workspace is the handle's: of work the first element alone is written, with the least that lwork
+ * may be. */
+
+#include <math.h>
+
+#include "blas/blas.h"
+#include "dropin/characters.h"
+#include "dropin/entry.h"
+#include "jalloc/borrow.h"
+#include "lapack/rows.h"
+
+/* X(routine, prefix, lwork): the library that has it, and the least lwork by the arguments, or
+ * NO_LWORK of a routine that has none in LAPACK. */
+#define JI_DROPIN_LAPACK_LIST(X)                                                                   \
+    X(getrf, jlapack_, NO_LWORK)                                                                   \
+    X(getrs, jlapack_, NO_LWORK)                                                                   \
+    X(gesv, jlapack_, NO_LWORK)                                                                    \
+    X(geqrf, jlapack_, LEAST(args->m > 0 ? args->n : 1))                                           \
+    X(orgqr, jlapack_, LEAST(args->n))                                                             \
+    X(ormqr, jlapack_, LEAST(args->side == JBLAS_LEFT ? args->n : args->m))                        \
+    X(potrf, jblas_, NO_LWORK)                                                                     \
+    X(potrs, jblas_, NO_LWORK)                                                                     \
+    X(trtri, jblas_, NO_LWORK)
+
+/* 0 where there is no lwork, else its least, of which 1 is the least. */
+#define JI_LWORK(lwork) JI_LWORK_OF_##lwork
+#define JI_LWORK_OF_NO_LWORK 0
+#define JI_LWORK_OF_LEAST(least) ((least) > 1 ? (least) : 1)
+/* The text where there is one, and nothing where there is none. */
+#define JI_IF_LWORK(lwork, ...) JI_IF_##lwork(__VA_ARGS__)
+#define JI_IF_NO_LWORK(...)
+#define JI_IF_LEAST(...) JI_IF_LEAST_
+#define JI_IF_LEAST_(...) __VA_ARGS__
+
+#define JI_ONLY(argument) argument
+
+/* work[0] = least, or what is a little more where the element cannot be that. */
+static inline void ji_lapack_say_lwork(jdatatype_t type, void *work, int64_t least) {
+    if (type == JDATATYPE_F32 || type == JDATATYPE_F32_C) {
+        float *said = work;
+        said[0] = (float)least;
+        if ((int64_t)said[0] < least)
+            said[0] = nextafterf(said[0], INFINITY);
+        if (type == JDATATYPE_F32_C)
+            said[1] = 0;
+    } else {
+        double *said = work;
+        said[0] = (double)least;
+        if (type == JDATATYPE_F64_C)
+            said[1] = 0;
+    }
+}
+
+/* Enumerators from letters. LAPACK's real routines that multiply by Q take no letter C. */
+#define JI_LAPACK_TAKE(which, t, letter) JI_LAPACK_TAKE_##which(t, letter)
+#define JI_LAPACK_TAKE_SIDE(t, letter) TAKE_SIDE(letter)
+#define JI_LAPACK_TAKE_UPLO(t, letter) TAKE_UPLO(letter)
+#define JI_LAPACK_TAKE_DIAGONAL(t, letter) TAKE_DIAGONAL(letter)
+#define JI_LAPACK_TAKE_OPERATION(t, letter) TAKE_OPERATION(letter)
+#define JI_LAPACK_TAKE_HERMITIAN_OPERATION(t, letter)                                              \
+    (!ji_is_complex(JI_TYPE_##t) && ji_upper_case(*(letter)) == 'C' ? (jblas_operation_t)0         \
+                                                                    : TAKE_OPERATION(letter))
+
+/* What info is where memory is short, as LAPACKE has it: for pivots, or for transposed matrices. */
+enum { JI_NO_WORK = -1010, JI_NO_TRANSPOSE = -1011 };
+
+/* ---- A function's arguments ---- */
+
+#define JI_MEMBER(t, kind, ...) JI_MEMBER_##kind(t, __VA_ARGS__)
+#define JI_MEMBER_ENUM(t, name, which) JI_ENUM_OF_##which name;
+#define JI_MEMBER_SIZE(t, name) int64_t name;
+#define JI_MEMBER_RESULT(t, name, of)
+#define JI_MEMBER_MATRIX(t, name, ld, access, ...)                                                 \
+    JI_##access(JI_ELEMENT_##t) * name;                                                            \
+    int64_t ld;
+#define JI_MEMBER_INDICES(t, name, access, count) JI_##access(blas_int_t) * name;
+#define JI_MEMBER_FACTORS(t, name, access, count) JI_##access(JI_ELEMENT_##t) * name;
+
+#define JI_ENUM_OF_SIDE jblas_side_t
+#define JI_ENUM_OF_UPLO jblas_uplo_t
+#define JI_ENUM_OF_DIAGONAL jblas_diagonal_t
+#define JI_ENUM_OF_OPERATION jblas_operation_t
+#define JI_ENUM_OF_HERMITIAN_OPERATION jblas_operation_t
+
+/* For each function ji_lapack_check_..., whether the call would be carried out, without a look at
+ * operands; gives info, after the program was told where it would not. ji_lapack_run_... carries it
+ * out, and gives info; `checked`: the other was called, or a borrow is live. */
+#define JI_LAPACK_DECLARE(routine, prefix, lwork) JI_FUNCTIONS_##routine(JI_LAPACK_DECLARE_, )
+#define JI_LAPACK_DECLARE_(nothing, routine, t, function)                                          \
+    typedef struct ji_lapack_##function {                                                          \
+        JI_ARGUMENTS_##routine(JI_MEMBER, t)                                                       \
+    } ji_lapack_##function##_t;                                                                    \
+    blas_int_t ji_lapack_check_##function(const ji_lapack_##function##_t *args, int64_t lwork);    \
+    blas_int_t ji_lapack_run_##function(const ji_lapack_##function##_t *args, bool checked);
+JI_DROPIN_LAPACK_LIST(JI_LAPACK_DECLARE)
+
+/* ---- Pivots as jlapack has them: indices.c ---- */
+
+enum { JI_INDICES_ON_STACK = 512 };
+
+typedef struct ji_room {
+    jborrow_t borrow;
+    void *allocated;
+} ji_room_t;
+
+typedef struct ji_indices {
+    int64_t *wide; /* the program's own where its integers have 64 bits */
+    int64_t count;
+    ji_room_t room;
+    int64_t stack[sizeof(blas_int_t) == sizeof(int64_t) ? 1 : JI_INDICES_ON_STACK];
+} ji_indices_t;
+
+/* Workspace for that many bytes of `for_what`, or else memory of the C library; NULL: there is
+ * none. */
+void *ji_room_take(ji_room_t *room, const char *for_what, size_t bytes);
+void ji_room_give_back(ji_room_t *room);
+
+/* Room for `count` of them, which hold what is `given` where that is to be read; false: there is
+ * none. NULL stays NULL. */
+bool ji_indices_begin(ji_indices_t *indices, const blas_int_t *given, int64_t count, bool is_read);
+/* `written`: where they belong, or NULL. */
+void ji_indices_end(ji_indices_t *indices, blas_int_t *written);
+
+#endif
