@@ -240,6 +240,11 @@ typedef struct function {
 #define PREPARES_getrf(t) NULL
 #define PREPARES_getrs(t) call_##t##getrf
 #define PREPARES_gesv(t) NULL
+#define PREPARES_getri(t) call_##t##getrf
+#define PREPARES_trtrs(t) NULL
+#define PREPARES_posv(t) NULL
+#define PREPARES_lauum(t) NULL
+#define PREPARES_potri(t) call_##t##potrf
 #define PREPARES_geqrf(t) NULL
 #define PREPARES_orgqr(t) call_##t##geqrf
 #define PREPARES_ormqr(t) call_##t##geqrf
@@ -271,8 +276,8 @@ static void name_of(const void *parameter, char *name) {
     strcpy(name, ((const function_t *)parameter)->name);
 }
 
-/* A large diagonal makes a matrix definite, triangles easy to invert, and LU's pivots plain; with
- * some a little less so that rows are exchanged. */
+/* Large elements make a matrix definite, or well conditioned; triangles have small ones elsewhere.
+ * Each row of LU's is exchanged. */
 static void draw(const function_t *function, const library_t *library, problem_t *p) {
     const bool of_q = strstr(function->name, "mqr") != NULL;
     p->side = jtest_random_bool() ? JBLAS_LEFT : JBLAS_RIGHT;
@@ -299,13 +304,18 @@ static void draw(const function_t *function, const library_t *library, problem_t
     p->info = 0;
     const int64_t parts = ji_is_complex(function->type) ? 2 : 1;
     const bool definite = strstr(function->name, "po") != NULL;
-    for (int64_t i = 0; i < tall; i++) {
-        const int64_t at = (i + i * p->lda) * parts;
-        put(function->type, p->a, at, definite ? 3.0 * MOST : i % 3 != 0 ? 9 : 0.5);
-        if (parts == 2 && definite)
+    /* LAPACK's zlauum takes a diagonal for real, as Cholesky's is. */
+    const bool real_diagonal = definite || strstr(function->name, "lauum") != NULL;
+    /* Of LU's the large elements stand below the diagonal, and the first row's is the last. */
+    const bool of_lu = strstr(function->name, "ge") != NULL && strstr(function->name, "qr") == NULL;
+    const int64_t order = of_lu && strstr(function->name, "getrf") == NULL ? p->n : tall;
+    for (int64_t i = 0; i < order; i++) {
+        const int64_t at = ((of_lu ? (i + 1) % order : i) + i * p->lda) * parts;
+        put(function->type, p->a, at, definite || of_lu ? 3.0 * MOST : i % 3 != 0 ? 9 : 0.5);
+        if (parts == 2 && real_diagonal)
             put(function->type, p->a, at + 1, 0);
     }
-    if (strstr(function->name, "trtri") != NULL) /* as well conditioned as it is */
+    if (strstr(function->name, "trtr") != NULL) /* as well conditioned as it is */
         for (int64_t i = 0; i < ROOM; i++)
             put(function->type, p->a, i,
                 get(function->type, p->a, i) / (i % (p->lda + 1) ? MOST : 1));
@@ -317,7 +327,7 @@ static void draw(const function_t *function, const library_t *library, problem_t
         if (of_q)
             factored->m = rows;
         factored->n = strstr(function->name, "qr") != NULL ? p->k : p->n;
-        if (strstr(function->name, "getrs") != NULL)
+        if (strstr(function->name, "getr") != NULL)
             factored->m = p->n;
         function->prepares(library, FORTRAN, factored, 0);
         memcpy(p->a, factored->a, sizeof p->a), memcpy(p->tau, factored->tau, sizeof p->tau);

@@ -35,6 +35,11 @@
     X(getrf, jlapack_, NO_LWORK)                                                                   \
     X(getrs, jlapack_, NO_LWORK)                                                                   \
     X(gesv, jlapack_, NO_LWORK)                                                                    \
+    X(getri, jlapack_, LEAST(args->n))                                                             \
+    X(trtrs, jlapack_, NO_LWORK)                                                                   \
+    X(posv, jlapack_, NO_LWORK)                                                                    \
+    X(lauum, jlapack_, NO_LWORK)                                                                   \
+    X(potri, jlapack_, NO_LWORK)                                                                   \
     X(geqrf, jlapack_, LEAST(args->m > 0 ? args->n : 1))                                           \
     X(orgqr, jlapack_, LEAST(args->n))                                                             \
     X(ormqr, jlapack_, LEAST(args->side == JBLAS_LEFT ? args->n : args->m))                        \

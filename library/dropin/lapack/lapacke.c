@@ -35,6 +35,7 @@ typedef struct part {
 #define PART_DEFINITE                                                                              \
     (part_t) { args->uplo == JBLAS_UPPER, args->uplo == JBLAS_LOWER, false }
 #define PART_FACTOR PART_DEFINITE
+#define PART_TRIANGULAR PART_DEFINITE
 #define PART_INVERTED                                                                              \
     (part_t) { args->uplo == JBLAS_UPPER, args->uplo == JBLAS_LOWER, args->diag == JBLAS_UNIT }
 
