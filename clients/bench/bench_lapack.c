@@ -4,9 +4,10 @@
 /* jlapack beside a LAPACK, Debian's OpenBLAS or the library that BENCH_LAPACK names, in turn, with
  * one thread and with two: the peer's time over ours. OPENBLAS_CORETYPE chooses its kernels.
  *
- *     bench_lapack [SECONDS per comparison [TYPES [ORDER...]]]      such as 0.3 d 64 128 256
+ *     bench_lapack [SECONDS per comparison [TYPES [ORDER...]]]      such as 0.3 d 64 128 2000x32
  *
- * Each call factors a fresh copy of the same random matrix; copying is in both times. */
+ * An order may be a shape, of which LU is left out. Each call factors a fresh copy of the same
+ * random matrix; copying is in both times. */
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -20,9 +21,16 @@
 typedef void (*factor_t)(const int *m, const int *n, void *a, const int *lda, int *ipiv, int *info);
 typedef void (*solve_t)(const int *n, const int *nrhs, void *a, const int *lda, int *ipiv, void *b,
                         const int *ldb, int *info);
+typedef void (*qr_t)(const int *m, const int *n, void *a, const int *lda, void *tau, void *work,
+                     const int *lwork, int *info);
+typedef void (*least_t)(const char *trans, const int *m, const int *n, const int *nrhs, void *a,
+                        const int *lda, void *b, const int *ldb, void *work, const int *lwork,
+                        int *info, size_t length);
 typedef struct peer {
     factor_t factor;
     solve_t solve;
+    qr_t qr;
+    least_t least;
     void (*set_threads)(int threads);
     char *(*core_name)(void);
     void *library;
@@ -40,19 +48,27 @@ static bool load(peer_t *peer) {
 
 static void choose(peer_t *peer, char type) {
     const char factor[] = {type, 'g', 'e', 't', 'r', 'f', '_', 0},
-               solve[] = {type, 'g', 'e', 's', 'v', '_', 0};
+               solve[] = {type, 'g', 'e', 's', 'v', '_', 0},
+               qr[] = {type, 'g', 'e', 'q', 'r', 'f', '_', 0},
+               least[] = {type, 'g', 'e', 'l', 's', '_', 0};
     peer->factor = (factor_t)dlsym(peer->library, factor);
     peer->solve = (solve_t)dlsym(peer->library, solve);
+    peer->qr = (qr_t)dlsym(peer->library, qr);
+    peer->least = (least_t)dlsym(peer->library, least);
 }
+
+typedef enum routine { GETRF, GESV, GEQRF, GELS } routine_t;
+static const char *const routine_names[] = {"getrf", "gesv", "geqrf", "gels"};
 
 typedef struct run {
     const peer_t *peer;
     jhandle_t *handle;
     char type;
-    bool solves; /* gesv; getrf */
-    int n, nrhs;
+    routine_t routine;
+    int m, n, nrhs, ldb;
     size_t bytes, right_bytes;
-    void *a, *b, *factor, *solution;
+    void *a, *b, *factor, *solution, *tau, *work;
+    int work_size;
     int64_t *ipiv;
     int *peer_ipiv;
     jstatus_t status;
@@ -77,25 +93,40 @@ static void restore(const run_t *r) {
     r->status = jlapack_##t##gesv(r->handle, r->n, r->nrhs, r->factor, r->n, r->ipiv, r->solution, \
                                   r->n, &info)
 
+#define QR_OURS(t) r->status = jlapack_##t##geqrf(r->handle, r->m, r->n, r->factor, r->m, r->tau)
+#define LEAST_OURS(t)                                                                              \
+    r->status = jlapack_##t##gels(r->handle, JBLAS_NO_TRANSPOSE, r->m, r->n, r->nrhs, r->factor,   \
+                                  r->m, r->solution, r->ldb, &info)
+
 static void run_ours(void *context) {
     run_t *r = context;
     int64_t info;
     restore(r);
-    if (r->solves) {
-        BY_TYPE(r->type, SOLVE_OURS)
-    } else {
-        BY_TYPE(r->type, FACTOR_OURS)
+    switch (r->routine) {
+    case GETRF: BY_TYPE(r->type, FACTOR_OURS) break;
+    case GESV: BY_TYPE(r->type, SOLVE_OURS) break;
+    case GEQRF: BY_TYPE(r->type, QR_OURS) break;
+    default: BY_TYPE(r->type, LEAST_OURS)
     }
 }
 
 static void run_peer(void *context) {
     run_t *r = context;
+    const peer_t *peer = r->peer;
     int info;
     restore(r);
-    if (r->solves)
-        r->peer->solve(&r->n, &r->nrhs, r->factor, &r->n, r->peer_ipiv, r->solution, &r->n, &info);
-    else
-        r->peer->factor(&r->n, &r->n, r->factor, &r->n, r->peer_ipiv, &info);
+    switch (r->routine) {
+    case GETRF: peer->factor(&r->m, &r->n, r->factor, &r->m, r->peer_ipiv, &info); break;
+    case GESV:
+        peer->solve(&r->n, &r->nrhs, r->factor, &r->n, r->peer_ipiv, r->solution, &r->n, &info);
+        break;
+    case GEQRF:
+        peer->qr(&r->m, &r->n, r->factor, &r->m, r->tau, r->work, &r->work_size, &info);
+        break;
+    default:
+        peer->least("N", &r->m, &r->n, &r->nrhs, r->factor, &r->m, r->solution, &r->ldb, r->work,
+                    &r->work_size, &info, 1);
+    }
 }
 
 /* So many random numbers of the type. */
@@ -117,35 +148,58 @@ static void *make(char type, size_t bytes) {
     return numbers;
 }
 
-static bool compare(run_t *r, bool solves, int threads, double flops, double seconds) {
-    r->solves = solves;
+static bool compare(run_t *r, routine_t routine, int threads, double flops, double seconds) {
+    r->routine = routine;
+    const bool is_complex = r->type == 'c' || r->type == 'z';
     const bench_result_t result = bench_compare(run_ours, r, run_peer, r, seconds);
-    printf("%c%-6s %7d %5d %11.4f %11.4f %8.1f %6.2f  %s\n", r->type, solves ? "gesv" : "getrf",
-           threads, r->n, result.ours * 1e3, result.peer * 1e3, flops / result.ours * 1e-9,
-           result.ratio, jstatus_name(r->status));
+    char shape[32];
+    snprintf(shape, sizeof shape, r->m == r->n ? "%d" : "%dx%d", r->m, r->n);
+    printf("%c%-6s %7d %9s %11.4f %11.4f %8.1f %6.2f  %s\n", r->type, routine_names[routine],
+           threads, shape, result.ours * 1e3, result.peer * 1e3,
+           flops * (is_complex ? 4 : 1) / result.ours * 1e-9, result.ratio,
+           jstatus_name(r->status));
     return r->status == JSTATUS_SUCCESS;
 }
 
-static bool measure(jhandle_t *handle, const peer_t *peer, char type, int n, int threads,
+static bool measure(jhandle_t *handle, const peer_t *peer, char type, int m, int n, int threads,
                     double seconds) {
     const bool is_complex = type == 'c' || type == 'z';
+    const int least = m < n ? m : n, most = m < n ? n : m;
     const size_t element =
         (type == 's' || type == 'c' ? sizeof(float) : sizeof(double)) * (is_complex ? 2 : 1);
-    run_t r = {.peer = peer, .handle = handle, .type = type, .n = n, .nrhs = 8};
-    r.bytes = (size_t)n * (size_t)n * element;
-    r.right_bytes = (size_t)n * (size_t)r.nrhs * element;
+    run_t r = {.peer = peer, .handle = handle, .type = type, .m = m, .n = n, .nrhs = 8};
+    r.bytes = (size_t)m * (size_t)n * element;
+    r.ldb = most;
+    r.right_bytes = (size_t)r.ldb * (size_t)r.nrhs * element;
     r.a = make(type, r.bytes), r.factor = make(type, r.bytes);
     r.b = make(type, r.right_bytes), r.solution = make(type, r.right_bytes);
-    r.ipiv = make('d', (size_t)n * sizeof *r.ipiv);
-    r.peer_ipiv = make('d', (size_t)n * sizeof(double));
+    r.tau = make(type, (size_t)least * element);
+    r.work_size = least + 64 * most; /* as much as its blocks may want */
+    r.work = make(type, (size_t)r.work_size * element);
+    r.ipiv = make('d', (size_t)least * sizeof *r.ipiv);
+    r.peer_ipiv = make('d', (size_t)least * sizeof(double));
 
-    const double cube = (double)n * n * n * (is_complex ? 8 : 2) / 3,
-                 solve = (double)n * n * r.nrhs * (is_complex ? 8 : 2);
-    bool good = compare(&r, false, threads, cube, seconds);
-    good &= compare(&r, true, threads, cube + solve, seconds);
+    const double lu = (double)least * least * (most - least / 3.0),
+                 solve = 2 * (double)m * n * r.nrhs;
+    bool good = true;
+    if (m == n) {
+        good &= compare(&r, GETRF, threads, lu, seconds);
+        good &= compare(&r, GESV, threads, lu + solve, seconds);
+    }
+    good &= compare(&r, GEQRF, threads, 2 * lu, seconds);
+    good &= compare(&r, GELS, threads, 2 * lu + 2 * solve, seconds);
 
-    free(r.a), free(r.b), free(r.factor), free(r.solution), free(r.ipiv), free(r.peer_ipiv);
+    free(r.a), free(r.b), free(r.factor), free(r.solution), free(r.tau), free(r.work);
+    free(r.ipiv), free(r.peer_ipiv);
     return good;
+}
+
+/* "64", or "2000x32". */
+static bool measure_shape(jhandle_t *handle, const peer_t *peer, char type, const char *shape,
+                          int threads, double seconds) {
+    const char *const columns = strchr(shape, 'x');
+    const int m = atoi(shape), n = columns ? atoi(columns + 1) : m;
+    return m <= 0 || n <= 0 || measure(handle, peer, type, m, n, threads, seconds);
 }
 
 int main(int argc, char **argv) {
@@ -166,7 +220,7 @@ int main(int argc, char **argv) {
 
     bool good = true;
     printf("the peer's kernels: %s\n", peer.core_name ? peer.core_name() : "unknown");
-    printf("routine threads order     ours ms     peer ms     GF/s  ratio  status\n");
+    printf("routine threads     order     ours ms     peer ms     GF/s  ratio  status\n");
     for (int threads = 1; threads <= 2; threads++) {
         if (peer.set_threads)
             peer.set_threads(threads);
@@ -174,10 +228,10 @@ int main(int argc, char **argv) {
         for (const char *type = types; *type; type++) {
             choose(&peer, *type);
             for (int i = 3; i < argc; i++)
-                good &= measure(handle, &peer, *type, atoi(argv[i]), threads, seconds);
+                good &= measure_shape(handle, &peer, *type, argv[i], threads, seconds);
             for (size_t i = 0; argc <= 3 && i < sizeof usual / sizeof usual[0]; i++)
                 if (usual[i] <= largest)
-                    good &= measure(handle, &peer, *type, usual[i], threads, seconds);
+                    good &= measure(handle, &peer, *type, usual[i], usual[i], threads, seconds);
         }
     }
     jhandle_destroy(handle);

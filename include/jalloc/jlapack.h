@@ -221,6 +221,82 @@ JALLOC_API jstatus_t jlapack_zunmqr(jhandle_t *handle, jblas_side_t side, jblas_
 
 /** @} */
 
+/** @name LQ and least squares
+ * @{ */
+
+/** LQ factorization, A = L Q in place: on and below the diagonal L, above it what Q is made of.
+ * A: m x n, lda >= max(1, m). tau: min(m, n) elements. It is QR of A^H: Q^H = H(1) H(2) ... H(k),
+ * k = min(m, n), and H(i) = I - tau v v^H with tau[i - 1] and a v of i - 1 zeros, a 1, and the
+ * conjugates of A(i, i + 1 ... n), as LAPACK has it. L(i, i) is real, with signs as jlapack_dgeqrf
+ * has them; accuracy, by the norms of rows, workspace, with 48 rows of A, and algorithm: as there.
+ */
+JALLOC_API jstatus_t jlapack_sgelqf(jhandle_t *handle, int64_t m, int64_t n, float *a, int64_t lda,
+                                    float *tau);
+JALLOC_API jstatus_t jlapack_dgelqf(jhandle_t *handle, int64_t m, int64_t n, double *a, int64_t lda,
+                                    double *tau);
+JALLOC_API jstatus_t jlapack_cgelqf(jhandle_t *handle, int64_t m, int64_t n, jcomplex_f32_t *a,
+                                    int64_t lda, jcomplex_f32_t *tau);
+JALLOC_API jstatus_t jlapack_zgelqf(jhandle_t *handle, int64_t m, int64_t n, jcomplex_f64_t *a,
+                                    int64_t lda, jcomplex_f64_t *tau);
+
+/** The first m rows of Q = H(k)^H ... H(2)^H H(1)^H over the reflectors that jlapack_dgelqf left in
+ * the first k rows of A. A: m x n, n >= m >= k, lda >= max(1, m). tau: k elements. Workspace: as
+ * jlapack_dgelqf, without the rows of A. */
+JALLOC_API jstatus_t jlapack_sorglq(jhandle_t *handle, int64_t m, int64_t n, int64_t k, float *a,
+                                    int64_t lda, const float *tau);
+JALLOC_API jstatus_t jlapack_dorglq(jhandle_t *handle, int64_t m, int64_t n, int64_t k, double *a,
+                                    int64_t lda, const double *tau);
+JALLOC_API jstatus_t jlapack_cunglq(jhandle_t *handle, int64_t m, int64_t n, int64_t k,
+                                    jcomplex_f32_t *a, int64_t lda, const jcomplex_f32_t *tau);
+JALLOC_API jstatus_t jlapack_zunglq(jhandle_t *handle, int64_t m, int64_t n, int64_t k,
+                                    jcomplex_f64_t *a, int64_t lda, const jcomplex_f64_t *tau);
+
+/** C = op(Q) C (left) or C op(Q) (right) with the Q of the k reflectors that jlapack_dgelqf left in
+ * A and tau; trans: complex types have no JBLAS_TRANSPOSE. C: m x n, ldc >= max(1, m). A: k rows of
+ * r elements, r = m (left) or n (right), k <= r, lda >= max(1, k); it is not written, not even for
+ * a time. Workspace: as jlapack_dorglq. */
+JALLOC_API jstatus_t jlapack_sormlq(jhandle_t *handle, jblas_side_t side, jblas_operation_t trans,
+                                    int64_t m, int64_t n, int64_t k, const float *a, int64_t lda,
+                                    const float *tau, float *c, int64_t ldc);
+JALLOC_API jstatus_t jlapack_dormlq(jhandle_t *handle, jblas_side_t side, jblas_operation_t trans,
+                                    int64_t m, int64_t n, int64_t k, const double *a, int64_t lda,
+                                    const double *tau, double *c, int64_t ldc);
+JALLOC_API jstatus_t jlapack_cunmlq(jhandle_t *handle, jblas_side_t side, jblas_operation_t trans,
+                                    int64_t m, int64_t n, int64_t k, const jcomplex_f32_t *a,
+                                    int64_t lda, const jcomplex_f32_t *tau, jcomplex_f32_t *c,
+                                    int64_t ldc);
+JALLOC_API jstatus_t jlapack_zunmlq(jhandle_t *handle, jblas_side_t side, jblas_operation_t trans,
+                                    int64_t m, int64_t n, int64_t k, const jcomplex_f64_t *a,
+                                    int64_t lda, const jcomplex_f64_t *tau, jcomplex_f64_t *c,
+                                    int64_t ldc);
+
+/** The X of the least |B - op(A) X|, column by column, where op(A) has more rows than columns or as
+ * many; the least X with op(A) X = B elsewhere. A: m x n, of full rank, lda >= max(1, m); trans:
+ * complex types have no JBLAS_TRANSPOSE. B: max(m, n) x nrhs, ldb >= max(1, m, n): in its first
+ * rows B before the call and X after it; where op(A) has more rows, the norm of what is behind X in
+ * a column is that of the residual. A becomes its factorization, jlapack_dgeqrf's (m >= n) or
+ * jlapack_dgelqf's, without tau, of A times a power of two where its largest element is tiny or
+ * huge. info: i > 0: R(i, i), or L(i, i), is 0, the first such: A has not full rank, and B holds no
+ * solution. A is not looked at for small ones that are not 0. If all of A is 0, or m or n is, B
+ * becomes 0 and info 0, as LAPACK has it.
+ * Accuracy: as of QR, X is the solution of a problem with A + E, |E| <= c u |A| by norm, and c a
+ * few in practice. Workspace: the larger of the factorization and of what follows, and min(m, n)
+ * elements, which "in place" has, too: with less it is a memory error. */
+JALLOC_API jstatus_t jlapack_sgels(jhandle_t *handle, jblas_operation_t trans, int64_t m, int64_t n,
+                                   int64_t nrhs, float *a, int64_t lda, float *b, int64_t ldb,
+                                   int64_t *info);
+JALLOC_API jstatus_t jlapack_dgels(jhandle_t *handle, jblas_operation_t trans, int64_t m, int64_t n,
+                                   int64_t nrhs, double *a, int64_t lda, double *b, int64_t ldb,
+                                   int64_t *info);
+JALLOC_API jstatus_t jlapack_cgels(jhandle_t *handle, jblas_operation_t trans, int64_t m, int64_t n,
+                                   int64_t nrhs, jcomplex_f32_t *a, int64_t lda, jcomplex_f32_t *b,
+                                   int64_t ldb, int64_t *info);
+JALLOC_API jstatus_t jlapack_zgels(jhandle_t *handle, jblas_operation_t trans, int64_t m, int64_t n,
+                                   int64_t nrhs, jcomplex_f64_t *a, int64_t lda, jcomplex_f64_t *b,
+                                   int64_t ldb, int64_t *info);
+
+/** @} */
+
 #ifdef __cplusplus
 }
 #endif

@@ -128,5 +128,15 @@ ji_panel_bytes_t ji_orgqr_bytes(const jhandle_t *handle, const ji_matmat_t *args
 /* C = op(Q) C, or C op(Q): side, trans, m, n, k, a, lda, tau, c, ldc. */
 void ji_host_ormqr(void *matmat);
 ji_panel_bytes_t ji_ormqr_bytes(const jhandle_t *handle, const ji_matmat_t *args);
+/* The same of A = L Q, whose reflectors lie in rows. */
+void ji_host_gelqf(void *matmat);
+ji_panel_bytes_t ji_gelqf_bytes(const jhandle_t *handle, const ji_matmat_t *args);
+void ji_host_orglq(void *matmat);
+ji_panel_bytes_t ji_orglq_bytes(const jhandle_t *handle, const ji_matmat_t *args);
+void ji_host_ormlq(void *matmat);
+ji_panel_bytes_t ji_ormlq_bytes(const jhandle_t *handle, const ji_matmat_t *args);
+/* The X of the least |B - op(A) X|, or the least X: trans, m, n, nrhs, a, lda, b, ldb, info. */
+void ji_host_gels(void *matmat);
+ji_panel_bytes_t ji_gels_bytes(const jhandle_t *handle, const ji_matmat_t *args);
 
 #endif

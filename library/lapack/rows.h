@@ -4,9 +4,10 @@
 #define JALLOC_LAPACK_ROWS_H
 
 /* The rows of jlapack; blas/routine/rows.h says how to read them. Structures of matrices are also
- * REGULAR, square and not singular, PIVOTED, the same as LU leaves it, and REFLECTORS, below the
- * diagonal, as QR leaves them. A shape SIDED_BY(k) has k columns, and the rows that fit beside an
- * m x n matrix. */
+ * REGULAR, square and not singular, PIVOTED, the same as LU leaves it, REFLECTORS, below the
+ * diagonal, as QR leaves them, or above it, as LQ does, and FULL, of full rank. A shape SIDED_BY(k)
+ * has k columns, and the rows that fit beside an m x n matrix; SIDED_ACROSS(k) is its transpose;
+ * LARGER(m, n, nrhs) has nrhs columns of the larger size. */
 
 #include "blas/routine/rows.h"
 #include "jalloc/jlapack.h"
@@ -24,7 +25,11 @@
     X(potri, 3)                                                                                    \
     X(geqrf, 3)                                                                                    \
     X(orgqr, 3)                                                                                    \
-    X(ormqr, 3)
+    X(ormqr, 3)                                                                                    \
+    X(gelqf, 3)                                                                                    \
+    X(orglq, 3)                                                                                    \
+    X(ormlq, 3)                                                                                    \
+    X(gels, 3)
 
 /* How many indices or factors: min(m, n), n or k. */
 #define JI_COUNT_SMALLER(m, n) ji_min(args->m, args->n)
@@ -33,6 +38,10 @@
 
 #define JI_ROWS_SIDED_BY(k) JI_ROWS_SIDED(m, n)
 #define JI_COLUMNS_SIDED_BY(k) args->k
+#define JI_ROWS_SIDED_ACROSS(k) args->k
+#define JI_COLUMNS_SIDED_ACROSS(k) JI_ROWS_SIDED(m, n)
+#define JI_ROWS_LARGER(m, n, nrhs) ji_max(args->m, args->n)
+#define JI_COLUMNS_LARGER(m, n, nrhs) args->nrhs
 
 /* clang-format off */
 
@@ -129,6 +138,44 @@
     X(t, MATRIX, a, lda, READ, REFLECTORS, SIDED_BY(k), ALWAYS) \
     X(t, FACTORS, tau, READ, REFLECTORS(k)) \
     X(t, MATRIX, c, ldc, WRITTEN, GENERAL, PLAIN(m, n), ALWAYS)
+
+#define JI_FUNCTIONS_gelqf(X, context) JI_SDCZ(X, context, gelqf)
+#define JI_ARGUMENTS_gelqf(X, t) \
+    X(t, SIZE, m) \
+    X(t, SIZE, n) \
+    X(t, MATRIX, a, lda, WRITTEN, GENERAL, PLAIN(m, n), ALWAYS) \
+    X(t, FACTORS, tau, WRITTEN, SMALLER(m, n))
+
+#define JI_FUNCTIONS_orglq(X, context) \
+    JI_SD(X, context, orglq) X(context, orglq, c, cunglq) X(context, orglq, z, zunglq)
+#define JI_ARGUMENTS_orglq(X, t) \
+    X(t, SIZE, m) \
+    X(t, SIZE, n) \
+    X(t, SIZE, k) \
+    X(t, MATRIX, a, lda, WRITTEN, REFLECTORS, PLAIN(m, n), ALWAYS) \
+    X(t, FACTORS, tau, READ, REFLECTORS(k))
+
+#define JI_FUNCTIONS_ormlq(X, context) \
+    JI_SD(X, context, ormlq) X(context, ormlq, c, cunmlq) X(context, ormlq, z, zunmlq)
+#define JI_ARGUMENTS_ormlq(X, t) \
+    X(t, ENUM, side, SIDE) \
+    X(t, ENUM, trans, HERMITIAN_OPERATION) \
+    X(t, SIZE, m) \
+    X(t, SIZE, n) \
+    X(t, SIZE, k) \
+    X(t, MATRIX, a, lda, READ, REFLECTORS, SIDED_ACROSS(k), ALWAYS) \
+    X(t, FACTORS, tau, READ, REFLECTORS(k)) \
+    X(t, MATRIX, c, ldc, WRITTEN, GENERAL, PLAIN(m, n), ALWAYS)
+
+#define JI_FUNCTIONS_gels(X, context) JI_SDCZ(X, context, gels)
+#define JI_ARGUMENTS_gels(X, t) \
+    X(t, ENUM, trans, HERMITIAN_OPERATION) \
+    X(t, SIZE, m) \
+    X(t, SIZE, n) \
+    X(t, SIZE, nrhs) \
+    X(t, MATRIX, a, lda, WRITTEN, FULL, PLAIN(m, n), ALWAYS) \
+    X(t, MATRIX, b, ldb, WRITTEN, GENERAL, LARGER(m, n, nrhs), ALWAYS) \
+    X(t, RESULT, info, INDEX)
 
 /* clang-format on */
 

@@ -274,6 +274,10 @@ void naive_potri(problem_t *problem, value_t **want);
 void naive_geqrf(problem_t *problem, value_t **want);
 void naive_orgqr(problem_t *problem, value_t **want);
 void naive_ormqr(problem_t *problem, value_t **want);
+void naive_gelqf(problem_t *problem, value_t **want);
+void naive_orglq(problem_t *problem, value_t **want);
+void naive_ormlq(problem_t *problem, value_t **want);
+void naive_gels(problem_t *problem, value_t **want);
 
 /* Makes the call once, in slot 0, and compares. Gives the error, relative by norm; *bound is what
  * it may be. */

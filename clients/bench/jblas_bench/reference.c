@@ -669,9 +669,10 @@ void naive_getri(problem_t *p, value_t **want) {
     free(x);
 }
 
-/* Reflector l of the problem, m elements of v, and its tau. */
-static value_t reflector_of(const problem_t *p, int64_t l, int64_t m, value_t *v) {
-    const view_t A = view_of(p, 0, GENERAL, JBLAS_NO_TRANSPOSE);
+/* Reflector l of the problem, m elements of v, and its tau; LQ's lie in rows, conjugated. */
+static value_t reflector_of(const problem_t *p, bool by_rows, int64_t l, int64_t m, value_t *v) {
+    const view_t A =
+        view_of(p, 0, GENERAL, by_rows ? JBLAS_CONJUGATE_TRANSPOSE : JBLAS_NO_TRANSPOSE);
     for (int64_t i = 0; i < m; i++)
         v[i] = i < l ? 0 : i == l ? 1 : view_at(&A, i, l);
     return value_load(p->type, view_data(&p->operand[1]), operand_index(&p->operand[1], l, 0, 0));
@@ -689,59 +690,96 @@ static void reflect(int64_t m, int64_t first, int64_t n, const value_t *v, value
     }
 }
 
-void naive_geqrf(problem_t *p, value_t **want) {
-    const int64_t m = p->operand[0].rows, n = p->operand[0].columns;
-    view_t A = view_of(p, 0, GENERAL, JBLAS_NO_TRANSPOSE);
-    value_t *qr = view_dense(&A, m, n), *v = allocate(m);
+/* QR of a, m x n, in place, column-major; tau: min(m, n). */
+static void factor_qr(value_t *a, int64_t m, int64_t n, value_t *tau) {
+    value_t *v = allocate(m);
     for (int64_t l = 0; l < m && l < n; l++) {
-        value_t *column = qr + l * m, tau = 0;
+        value_t *column = a + l * m;
         long double rest = 0;
         for (int64_t i = l + 1; i < m; i++)
             rest += creall(column[i] * conjl(column[i]));
+        tau[l] = 0;
         if (rest > 0 || cimagl(column[l]) != 0) {
             const value_t alpha = column[l];
             const long double norm = sqrtl(rest + creall(alpha * conjl(alpha))),
                               beta = creall(alpha) < 0 ? norm : -norm;
-            tau = (beta - alpha) / beta;
+            tau[l] = (beta - alpha) / beta;
             for (int64_t i = 0; i < m; i++)
                 v[i] = i < l ? 0 : i == l ? 1 : column[i] / (alpha - beta);
-            reflect(m, l + 1, n, v, conjl(tau), qr, 1, m);
+            reflect(m, l + 1, n, v, conjl(tau[l]), a, 1, m);
             memcpy(column + l + 1, v + l + 1, (size_t)(m - l - 1) * sizeof *v);
             column[l] = beta;
         }
-        want[1][operand_index(&p->operand[1], l, 0, 0)] = tau;
     }
-    put_dense(p, want, 0, qr);
-    free(qr);
     free(v);
 }
 
-void naive_orgqr(problem_t *p, value_t **want) {
+/* The conjugate transpose of a, m x n, in its place. */
+static value_t *turned(value_t *a, int64_t m, int64_t n) {
+    value_t *t = allocate(m * n);
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t j = 0; j < n; j++)
+            t[j + i * n] = conjl(a[i + j * m]);
+    free(a);
+    return t;
+}
+
+/* The factor of A, or of A^H, which becomes what it should be. */
+static value_t *factor_qr_wanted(problem_t *p, value_t **want, bool by_rows, value_t *tau) {
     const int64_t m = p->operand[0].rows, n = p->operand[0].columns;
+    view_t A = view_of(p, 0, GENERAL, JBLAS_NO_TRANSPOSE);
+    value_t *qr = view_dense(&A, m, n);
+    if (by_rows)
+        qr = turned(qr, m, n);
+    factor_qr(qr, by_rows ? n : m, by_rows ? m : n, tau);
+
+    value_t *stored = by_rows ? turned(qr, n, m) : qr;
+    put_dense(p, want, 0, stored);
+    return by_rows ? turned(stored, m, n) : stored;
+}
+
+static void factor_with_tau(problem_t *p, value_t **want, bool by_rows) {
+    value_t *tau = allocate(p->operand[1].rows + 1);
+    free(factor_qr_wanted(p, want, by_rows, tau));
+    for (int64_t l = 0; l < p->operand[1].rows; l++)
+        want[1][operand_index(&p->operand[1], l, 0, 0)] = tau[l];
+    free(tau);
+}
+void naive_geqrf(problem_t *p, value_t **want) { factor_with_tau(p, want, false); }
+void naive_gelqf(problem_t *p, value_t **want) { factor_with_tau(p, want, true); }
+
+static void make_q(problem_t *p, value_t **want, bool by_rows) {
+    const int64_t m = by_rows ? p->operand[0].columns : p->operand[0].rows,
+                  n = by_rows ? p->operand[0].rows : p->operand[0].columns;
     value_t *q = allocate(m * n), *v = allocate(m);
     for (int64_t j = 0; j < n; j++)
         q[j + j * m] = 1;
     for (int64_t l = p->options->k - 1; l >= 0; l--) {
-        const value_t tau = reflector_of(p, l, m, v);
+        const value_t tau = reflector_of(p, by_rows, l, m, v);
         reflect(m, 0, n, v, tau, q, 1, m);
     }
+    if (by_rows)
+        q = turned(q, m, n);
     put_dense(p, want, 0, q);
     free(q);
     free(v);
 }
+void naive_orgqr(problem_t *p, value_t **want) { make_q(p, want, false); }
+void naive_orglq(problem_t *p, value_t **want) { make_q(p, want, true); }
 
-/* C H is (H^H C^H)^H, and all of it is conjugated before and afterwards. */
-void naive_ormqr(problem_t *p, value_t **want) {
+/* C H is (H^H C^H)^H, and all of it is conjugated before and afterwards. LQ's Q is the adjoint. */
+static void multiply_by_q(problem_t *p, value_t **want, bool by_rows) {
     const options_t *o = p->options;
-    const int64_t m = o->m, n = o->n, k = o->k, rows = p->operand[0].rows;
+    const int64_t m = o->m, n = o->n, k = o->k;
     const bool left = o->side == JBLAS_LEFT,
-               plain = !ji_is_transposed((jblas_operation_t)o->transa);
+               plain = ji_is_transposed((jblas_operation_t)o->transa) == by_rows;
+    const int64_t rows = left ? m : n;
     view_t C = view_of(p, 2, GENERAL, JBLAS_NO_TRANSPOSE);
     value_t *c = view_dense(&C, m, n), *v = allocate(rows);
     for (int64_t e = 0; !left && e < m * n; e++)
         c[e] = conjl(c[e]);
     for (int64_t b = 0; b < k; b++) {
-        const value_t tau = reflector_of(p, left == plain ? k - 1 - b : b, rows, v);
+        const value_t tau = reflector_of(p, by_rows, left == plain ? k - 1 - b : b, rows, v);
         reflect(rows, 0, left ? n : m, v, left == plain ? tau : conjl(tau), c, left ? 1 : m,
                 left ? m : 1);
     }
@@ -750,6 +788,53 @@ void naive_ormqr(problem_t *p, value_t **want) {
     put_dense(p, want, 2, c);
     free(c);
     free(v);
+}
+void naive_ormqr(problem_t *p, value_t **want) { multiply_by_q(p, want, false); }
+void naive_ormlq(problem_t *p, value_t **want) { multiply_by_q(p, want, true); }
+
+/* x = inv(R) x, or inv(R^H) x. */
+static void solve_with_r(const value_t *qr, int64_t rows, int64_t order, bool adjoint, value_t *x) {
+    for (int64_t turn = 0; turn < order; turn++) {
+        const int64_t q = adjoint ? turn : order - 1 - turn;
+        for (int64_t c = adjoint ? 0 : q + 1; c < (adjoint ? q : order); c++)
+            x[q] -= (adjoint ? conjl(qr[c + q * rows]) : qr[q + c * rows]) * x[c];
+        x[q] /= qr[q + q * rows]; /* which is real */
+    }
+}
+
+/* x = Q^H x, or Q x. */
+static void multiply_by_factor(const value_t *qr, int64_t rows, int64_t order, const value_t *tau,
+                               bool adjoint, value_t *x) {
+    value_t *v = allocate(rows);
+    for (int64_t turn = 0; turn < order; turn++) {
+        const int64_t l = adjoint ? turn : order - 1 - turn;
+        for (int64_t i = 0; i < rows; i++)
+            v[i] = i < l ? 0 : i == l ? 1 : qr[i + l * rows];
+        reflect(rows, 0, 1, v, adjoint ? conjl(tau[l]) : tau[l], x, 1, rows);
+    }
+    free(v);
+}
+
+/* By QR of what has the more rows, A or A^H. */
+void naive_gels(problem_t *p, value_t **want) {
+    const int64_t m = p->options->m, n = p->options->n, nrhs = p->options->nrhs,
+                  most = m < n ? n : m, least = m < n ? m : n;
+    const bool squares = ji_is_transposed((jblas_operation_t)p->options->transa) == (m < n);
+    view_t B = view_of(p, 1, GENERAL, JBLAS_NO_TRANSPOSE);
+    value_t *tau = allocate(least + 1), *qr = factor_qr_wanted(p, want, m < n, tau),
+            *b = view_dense(&B, most, nrhs);
+    for (value_t *x = b; x < b + nrhs * most; x += most) {
+        if (squares)
+            multiply_by_factor(qr, most, least, tau, true, x);
+        solve_with_r(qr, most, least, !squares, x);
+        if (squares)
+            continue;
+        for (int64_t i = least; i < most; i++)
+            x[i] = 0;
+        multiply_by_factor(qr, most, least, tau, false, x);
+    }
+    put_dense(p, want, 1, b);
+    free(tau), free(qr), free(b);
 }
 
 /* ---- Comparison ---- */

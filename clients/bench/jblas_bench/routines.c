@@ -109,6 +109,7 @@ static void batch_results(problem_t *p, size_t bytes) { p->result_bytes = bytes;
 #define FILL_REGULAR FILL_POSITIVE
 #define FILL_PIVOTED FILL_POSITIVE
 #define FILL_REFLECTORS FILL_GENERAL
+#define FILL_FULL FILL_POSITIVE
 #define IS_READ false
 #define IS_WRITTEN true
 
@@ -145,6 +146,8 @@ static void batch_results(problem_t *p, size_t bytes) { p->result_bytes = bytes;
 #define AS_OPERATED(trans, m, n)
 #define AS_SIDED(m, n)
 #define AS_SIDED_BY(k)
+#define AS_SIDED_ACROSS(k)
+#define AS_LARGER(m, n, nrhs)
 #define AS_BAND(m, n, kl, ku) band(made, args->m, args->kl, args->ku)
 #define AS_TRIANGLE_BAND(n, k)                                                                     \
     band(made, args->n, args->uplo == JBLAS_UPPER ? 0 : args->k,                                   \
@@ -253,6 +256,10 @@ static double flops_orgqr(const options_t *o) {
 }
 static double flops_ormqr(const options_t *o) {
     return 2 * flops_mn(o) * (double)o->k * (2 - (double)o->k / (double)order_of_a(o));
+}
+static int64_t terms_gels(const options_t *o) { return o->m > o->n ? o->m : o->n; }
+static double flops_gels(const options_t *o) {
+    return flops_geqrf(o) + 4 * flops_mn(o) * (double)o->nrhs;
 }
 static double flops_gesv(const options_t *o) { return 2 * flops_cube(o) + flops_solves(o); }
 static double flops_getri(const options_t *o) { return 4 * flops_cube(o); }
@@ -812,6 +819,10 @@ const routine_t routines[] = {
     ROW_PLAIN(geqrf, NULL, NULL, m, geqrf, geqrf),
     ROW_PLAIN(orgqr, NULL, NULL, m, orgqr, orgqr),
     ROW_PLAIN(ormqr, NULL, NULL, order, ormqr, ormqr),
+    ROW_PLAIN(gelqf, NULL, NULL, n, geqrf, gelqf),
+    ROW_PLAIN(orglq, NULL, NULL, n, orgqr, orglq),
+    ROW_PLAIN(ormlq, NULL, NULL, order, ormqr, ormlq),
+    ROW_PLAIN(gels, NULL, NULL, gels, gels, gels),
     {0},
 };
 

@@ -370,7 +370,7 @@ static void ways_lend(ways_t *ways, size_t bytes) {
 static ji_panel_bytes_t ways_bytes(const ways_t *ways, blas_case_t *c) {
     const size_t bytes = blas_query(ways->rich, c);
     if (bytes == 0)
-        return (ji_panel_bytes_t){0, 0};
+        return (ji_panel_bytes_t){0};
 
     const blas_operand_t *o = &c->operand[answer_of(c)];
     const char *name = c->function->routine->name;
@@ -378,8 +378,10 @@ static ji_panel_bytes_t ways_bytes(const ways_t *ways, blas_case_t *c) {
         strcmp(name, "symm") == 0 || strcmp(name, "hemm") == 0 || strcmp(name, "trmm") == 0;
     const int64_t k = !is_sided ? c->k : c->side == JBLAS_LEFT ? o->rows : o->columns;
     return (ji_panel_bytes_t){
-        bytes, ji_call_panel_bytes(ways->rich, JI_GEMM, c->function->type, o->rows, o->columns, k)
-                   .packed_small};
+        .packed = bytes,
+        .packed_small =
+            ji_call_panel_bytes(ways->rich, JI_GEMM, c->function->type, o->rows, o->columns, k)
+                .packed_small};
 }
 
 static bool is_as_defined(blas_case_t *c, jhandle_t *handle, jstatus_t expected,

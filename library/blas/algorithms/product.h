@@ -62,14 +62,16 @@ static inline ji_matmat_t ji_factor_call(const void *block) {
 }
 
 /* What products m x n of depth k want at best, and at least so as not to be done in place; 0: they
- * are. Neither falls when a size grows. By the head's type and threads. */
+ * are. None falls when a size grows. By the head's type and threads. Products alone need nothing in
+ * place; a routine that cannot do without adds it to all three. */
 typedef struct ji_panel_bytes {
-    size_t packed, packed_small;
+    size_t packed, packed_small, in_place;
 } ji_panel_bytes_t;
 /* The larger of each: where one follows the other. */
 static inline ji_panel_bytes_t ji_panels_for_both(ji_panel_bytes_t a, ji_panel_bytes_t b) {
     return (ji_panel_bytes_t){a.packed > b.packed ? a.packed : b.packed,
-                              a.packed_small > b.packed_small ? a.packed_small : b.packed_small};
+                              a.packed_small > b.packed_small ? a.packed_small : b.packed_small,
+                              a.in_place > b.in_place ? a.in_place : b.in_place};
 }
 JI_SHARED ji_panel_bytes_t ji_panel_bytes(const jhandle_t *handle, ji_primitive_t primitive,
                                           const ji_head_t *head, int64_t m, int64_t n, int64_t k);
@@ -85,7 +87,7 @@ static inline ji_panel_bytes_t ji_call_panel_bytes(const jhandle_t *handle,
 JI_SHARED ji_panel_bytes_t ji_solve_bytes(const jhandle_t *handle, const ji_matmat_t *args);
 JI_SHARED ji_panel_bytes_t ji_factor_bytes(const jhandle_t *handle, const ji_matmat_t *args);
 
-/* The rungs that lend such panels, if there are any; the last one needs nothing. */
+/* The rungs that lend such panels, if there are any; the last one is in place. */
 JI_SHARED void ji_panel_add_rungs(jplan_t *plan, const ji_matmat_t *args, ji_panel_bytes_t bytes,
                                   uint32_t bits_class);
 /* Of a batch each thread has panels of its own, one share after the other: what all take that have

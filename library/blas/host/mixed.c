@@ -51,8 +51,9 @@ ji_panel_bytes_t ji_blocked_bytes(jdatatype_t type, int64_t m, int64_t n, int64_
                                                      ji_min(n, large.columns), k, threads),
                            small = ji_product_bytes(type, ji_min(m, mixed_small.rows),
                                                     ji_min(n, mixed_small.columns), k, threads);
-    return (ji_panel_bytes_t){packed.packed + mixed_sums_bytes(type, large, m, n),
-                              small.packed_small + mixed_sums_bytes(type, mixed_small, m, n)};
+    return (ji_panel_bytes_t){.packed = packed.packed + mixed_sums_bytes(type, large, m, n),
+                              .packed_small =
+                                  small.packed_small + mixed_sums_bytes(type, mixed_small, m, n)};
 }
 
 /* Whether the product is C itself. */

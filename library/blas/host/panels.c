@@ -12,7 +12,7 @@ ji_panel_bytes_t ji_panel_bytes(const jhandle_t *handle, ji_primitive_t primitiv
                                 const ji_head_t *head, int64_t m, int64_t n, int64_t k) {
     const jdatatype_t type = head->type;
     if (!ji_product_packs(handle, primitive, type, m, n, k))
-        return (ji_panel_bytes_t){0, 0};
+        return (ji_panel_bytes_t){0};
 
     const int threads = head->threads.planned;
     return ji_is_half(type) ? ji_blocked_bytes(JDATATYPE_F32, m, n, k, threads)
@@ -24,10 +24,11 @@ ji_panel_bytes_t ji_solve_bytes(const jhandle_t *handle, const ji_matmat_t *args
     const int64_t order = args->side == JBLAS_LEFT ? args->m : args->n;
     const size_t triangle = ji_triangle_bytes(type, 0, ji_min(order, JI_TRIANGLE_MAX_ORDER));
     if (triangle <= JI_SOLVE_STACK_BYTES || !ji_gemm_packs(handle, type, args->m, args->n, order))
-        return (ji_panel_bytes_t){0, 0};
+        return (ji_panel_bytes_t){0};
 
     const ji_panel_bytes_t triangles = {
-        triangle, triangle < JI_PACKED_SMALL_BYTES ? triangle : JI_PACKED_SMALL_BYTES};
+        .packed = triangle,
+        .packed_small = triangle < JI_PACKED_SMALL_BYTES ? triangle : JI_PACKED_SMALL_BYTES};
     /* Products begin above JI_TRIANGLE_MAX_ORDER. Their panels are asked for below it, too: one
      * unknown more is no reason to ask for twice the bytes. None is deeper than half of the order
      * and a block, or than a panel. */
@@ -59,7 +60,7 @@ void ji_panel_add_rungs(jplan_t *plan, const ji_matmat_t *args, ji_panel_bytes_t
     if (packed_small > 0)
         jplan_add(plan, packed > packed_small ? JI_PACKED_SMALL : JI_PACKED, bits_class, 0, 1,
                   &packed_small);
-    jplan_add(plan, JI_IN_PLACE, bits_class, 0, 0, NULL);
+    jplan_add(plan, JI_IN_PLACE, bits_class, 0, bytes.in_place > 0, &bytes.in_place);
 }
 
 void ji_panel_take(ji_matmat_t *args, ji_panel_bytes_t bytes, const jborrow_t *ws) {
@@ -67,7 +68,9 @@ void ji_panel_take(ji_matmat_t *args, ji_panel_bytes_t bytes, const jborrow_t *w
         return;
 
     args->panels = ws->ptr[0];
-    args->panel_bytes = ji_is_way(ws, JI_PACKED) ? bytes.packed : bytes.packed_small;
+    args->panel_bytes = ji_is_way(ws, JI_PACKED)     ? bytes.packed
+                        : ji_is_way(ws, JI_IN_PLACE) ? bytes.in_place
+                                                     : bytes.packed_small;
 }
 
 /* ---- Ways of gemm ---- */

@@ -900,7 +900,7 @@ static product_shape_t product_shape(jdatatype_t type, int64_t m, int64_t n, int
 ji_panel_bytes_t ji_product_bytes(jdatatype_t type, int64_t m, int64_t n, int64_t k, int threads) {
     const size_t packed = product_shape(type, m, n, k, threads, false).bytes,
                  small = product_shape(type, m, n, k, threads, true).bytes;
-    return (ji_panel_bytes_t){packed, small < packed ? small : packed};
+    return (ji_panel_bytes_t){.packed = packed, .packed_small = small < packed ? small : packed};
 }
 
 /* Whether one thread has all of a product's operands in its second cache, without gaps: then

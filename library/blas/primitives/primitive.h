@@ -238,15 +238,15 @@ typedef struct ji_matmat { /* level 3, extensions, solvers */
     };
     jblas_operation_t transb;
     jblas_diagonal_t diag;
+    int64_t m, n;
     union {
-        int64_t m, nrhs; /* likewise */
+        int64_t k, nrhs; /* likewise */
     };
-    int64_t n, k;
     ji_scalar_t alpha; /* herk: of the real type */
     const void *a;     /* trtri, potrf write it */
     int64_t lda;
     union {
-        /* trsm, trmm, potrs, omatcopy, trttp write it; dgmm reads x; geqrf writes tau. */
+        /* trsm, trmm, potrs, omatcopy, trttp write it; dgmm reads x; geqrf and gelqf write tau. */
         const void *b, *x, *bp, *tau;
     };
     union {

@@ -119,8 +119,10 @@ jstatus_t ji_answer(jhandle_t *handle, const void *block, ji_plan_function_t pla
 
 const jborrow_t ji_nothing_borrowed = {.ok = true};
 
-/* Whether there is one way: in every plan of jblas the last one needs nothing. */
-static bool plan_is_empty(const jplan_t *plan) { return plan->rung_count == 1; }
+/* Whether there is one way, and it needs nothing. */
+static bool plan_is_empty(const jplan_t *plan) {
+    return plan->rung_count == 1 && plan->rungs[0].buffer_count == 0;
+}
 
 jstatus_t ji_run_plan(jhandle_t *handle, void *block, ji_plan_function_t plan_function,
                       ji_run_function_t run) {

@@ -1,7 +1,7 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* QR on the host, and products with its Q.
+/* QR and LQ on the host, products with their Q, and least squares.
  *
  * A = Q R, Q = H(1) H(2) ... H(k) and H(i) = I - tau v v^H, where v has i - 1 zeros, a one, and
  * what A has below its diagonal. So many of them as a block has columns are I - V T V^H, with a
@@ -14,7 +14,11 @@
  * A block is factored by halves of its columns (Elmroth and Gustavson 2000), down to a base of a
  * few, one reflector after the other. V1, T and, where no workspace is lent, strips of W are on the
  * stack. What the blocks are is decided by the shape alone, and a product's bits do not depend on
- * what is computed beside, so every rung has the same bits. */
+ * what is computed beside, so every rung has the same bits.
+ *
+ * LQ of A is QR of A^H, with the same tau: what lies in a column there lies in a row here,
+ * conjugated, and what is multiplied from the left is multiplied from the right. One text is both,
+ * in words of QR: `by_rows` says how A lies. */
 
 #include <math.h>
 
@@ -38,6 +42,7 @@ static int64_t qr_block_columns(jdatatype_t type, int64_t reflectors) {
 typedef struct qr {
     ji_matmat_t call;
     jdatatype_t type;
+    bool by_rows;  /* LQ */
     void *room;    /* for the columns of a block; NULL: they stay where they are */
     void *work;    /* W and X, of `strip` columns each */
     int64_t strip; /* that are done at once */
@@ -60,8 +65,20 @@ static void *qr_top(const qr_t *qr, const qr_block_t *block) {
 static void *qr_t_of(const qr_t *qr, const qr_block_t *block) {
     return qr_of_square(qr, qr->t, block->first, block->first);
 }
+/* Element (i, j), from `a` on, of A, or of LQ's A^H. */
+static void *qr_at(const qr_t *qr, const void *a, int64_t ld, int64_t i, int64_t j) {
+    return qr->by_rows ? ji_at(qr->type, a, j, i, ld) : ji_at(qr->type, a, i, j, ld);
+}
 static void *qr_below(const qr_t *qr, const qr_block_t *block) {
-    return ji_at(qr->type, block->v, block->count, 0, block->ld);
+    return qr_at(qr, block->v, block->ld, block->count, 0);
+}
+/* x = y, n elements of a column, of which y lies in A. */
+static void qr_take(const qr_t *qr, int64_t n, const void *y, int64_t ld, void *x) {
+    const ji_scalar_t one = ji_constant(qr->type, 1);
+    if (qr->by_rows)
+        ji_kernels->matvec[qr->type]->scale(n, &one.value, y, ld, true, x);
+    else
+        memcpy(x, y, (size_t)n * ji_sizeof(qr->type));
 }
 
 /* ---- Products ---- */
@@ -73,6 +90,13 @@ typedef struct qr_factor {
 } qr_factor_t;
 #define QR_PLAIN(...) ((qr_factor_t){JBLAS_NO_TRANSPOSE, __VA_ARGS__})
 #define QR_ADJOINT(...) ((qr_factor_t){JBLAS_CONJUGATE_TRANSPOSE, __VA_ARGS__})
+/* What lies in A, and its adjoint. */
+static qr_factor_t qr_stored(const qr_t *qr, const void *data, int64_t ld) {
+    return qr->by_rows ? QR_ADJOINT(data, ld) : QR_PLAIN(data, ld);
+}
+static qr_factor_t qr_stored_adjoint(const qr_t *qr, const void *data, int64_t ld) {
+    return qr->by_rows ? QR_PLAIN(data, ld) : QR_ADJOINT(data, ld);
+}
 
 /* C = alpha A B + beta C. Small ones are done in place, which is as fast. */
 static void qr_multiply(const qr_t *qr, int64_t m, int64_t n, int64_t k, double alpha,
@@ -112,12 +136,13 @@ static void qr_apply_left(const qr_t *qr, const qr_block_t *block, jblas_operati
         void *const w = qr->work, *const x = ji_at(type, w, 0, columns, k);
 
         qr_multiply(qr, k, columns, k, 1, QR_ADJOINT(v1, qr->block), QR_PLAIN(c1, ldc), 0, w, k);
-        qr_multiply(qr, k, columns, below, 1, QR_ADJOINT(v2, block->ld), QR_PLAIN(c2, ldc), 1, w,
-                    k);
+        qr_multiply(qr, k, columns, below, 1, qr_stored_adjoint(qr, v2, block->ld),
+                    QR_PLAIN(c2, ldc), 1, w, k);
         qr_multiply(qr, k, columns, k, 1, (qr_factor_t){op, qr_t_of(qr, block), qr->block},
                     QR_PLAIN(w, k), 0, x, k);
         qr_multiply(qr, k, columns, k, -1, QR_PLAIN(v1, qr->block), QR_PLAIN(x, k), 1, c1, ldc);
-        qr_multiply(qr, below, columns, k, -1, QR_PLAIN(v2, block->ld), QR_PLAIN(x, k), 1, c2, ldc);
+        qr_multiply(qr, below, columns, k, -1, qr_stored(qr, v2, block->ld), QR_PLAIN(x, k), 1, c2,
+                    ldc);
     }
 }
 
@@ -134,13 +159,25 @@ static void qr_apply_right(const qr_t *qr, const qr_block_t *block, jblas_operat
         void *const w = qr->work, *const x = ji_at(type, w, 0, k, rows);
 
         qr_multiply(qr, rows, k, k, 1, QR_PLAIN(c1, ldc), QR_PLAIN(v1, qr->block), 0, w, rows);
-        qr_multiply(qr, rows, k, below, 1, QR_PLAIN(c2, ldc), QR_PLAIN(v2, block->ld), 1, w, rows);
+        qr_multiply(qr, rows, k, below, 1, QR_PLAIN(c2, ldc), qr_stored(qr, v2, block->ld), 1, w,
+                    rows);
         qr_multiply(qr, rows, k, k, 1, QR_PLAIN(w, rows),
                     (qr_factor_t){op, qr_t_of(qr, block), qr->block}, 0, x, rows);
         qr_multiply(qr, rows, k, k, -1, QR_PLAIN(x, rows), QR_ADJOINT(v1, qr->block), 1, c1, ldc);
-        qr_multiply(qr, rows, below, k, -1, QR_PLAIN(x, rows), QR_ADJOINT(v2, block->ld), 1, c2,
-                    ldc);
+        qr_multiply(qr, rows, below, k, -1, QR_PLAIN(x, rows), qr_stored_adjoint(qr, v2, block->ld),
+                    1, c2, ldc);
     }
+}
+
+/* C = (I - V op(T) V^H) C, where C, `others` columns, lies as A does. */
+static void qr_apply_beside(const qr_t *qr, const qr_block_t *block, jblas_operation_t op, void *c,
+                            int64_t ldc, int64_t others) {
+    if (qr->by_rows)
+        qr_apply_right(qr, block,
+                       op == JBLAS_NO_TRANSPOSE ? JBLAS_CONJUGATE_TRANSPOSE : JBLAS_NO_TRANSPOSE, c,
+                       ldc, others);
+    else
+        qr_apply_left(qr, block, op, c, ldc, others);
 }
 
 /* ---- Triangles ---- */
@@ -157,13 +194,14 @@ static void qr_form(const qr_t *qr, const qr_block_t *block) {
 
     for (int64_t j = 0; j < k; j++) {
         memcpy(qr_of_square(qr, v1, j, j), &one.value, ji_sizeof(type));
-        memcpy(qr_of_square(qr, v1, j + 1, j), ji_at(type, block->v, j + 1, j, block->ld),
-               (size_t)(k - j - 1) * ji_sizeof(type));
+        if (j + 1 < k)
+            qr_take(qr, k - j - 1, qr_at(qr, block->v, block->ld, j + 1, j), block->ld,
+                    qr_of_square(qr, v1, j + 1, j));
     }
     qr_multiply(qr, k, k, k, 1, QR_ADJOINT(v1, qr->block), QR_PLAIN(v1, qr->block), 0, products,
                 qr->block);
-    qr_multiply(qr, k, k, block->rows - k, 1, QR_ADJOINT(v2, block->ld), QR_PLAIN(v2, block->ld), 1,
-                products, qr->block);
+    qr_multiply(qr, k, k, block->rows - k, 1, qr_stored_adjoint(qr, v2, block->ld),
+                qr_stored(qr, v2, block->ld), 1, products, qr->block);
 
     const ji_matvec_kernels_t *kernels = ji_kernels->matvec[type];
     for (int64_t j = 1; j < k; j++) {
@@ -177,18 +215,17 @@ static void qr_form(const qr_t *qr, const qr_block_t *block) {
 /* V1 and T of two blocks side by side: of their corners, T12 = -T1 V1^H V2 T2. */
 static void qr_join(const qr_t *qr, const qr_block_t *left, const qr_block_t *right) {
     _Alignas(64) char products[QR_SQUARE_BYTES / 4], middle[QR_SQUARE_BYTES / 4];
-    const jdatatype_t type = qr->type;
     const int64_t m = left->count, n = right->count;
     void *const corner = qr_of_square(qr, qr->t, left->first, right->first);
-    const void *const beside = qr_below(qr, left), *const below = ji_at(type, beside, n, 0, 0);
+    const void *const beside = qr_below(qr, left), *const below = qr_at(qr, beside, left->ld, n, 0);
 
     for (int64_t j = 0; j < m; j++)
-        memcpy(qr_of_square(qr, qr->top, right->first, left->first + j),
-               ji_at(type, beside, 0, j, left->ld), (size_t)n * ji_sizeof(type));
-    qr_multiply(qr, m, n, n, 1, QR_ADJOINT(beside, left->ld),
+        qr_take(qr, n, qr_at(qr, beside, left->ld, 0, j), left->ld,
+                qr_of_square(qr, qr->top, right->first, left->first + j));
+    qr_multiply(qr, m, n, n, 1, qr_stored_adjoint(qr, beside, left->ld),
                 QR_PLAIN(qr_top(qr, right), qr->block), 0, products, m);
-    qr_multiply(qr, m, n, right->rows - n, 1, QR_ADJOINT(below, left->ld),
-                QR_PLAIN(qr_below(qr, right), right->ld), 1, products, m);
+    qr_multiply(qr, m, n, right->rows - n, 1, qr_stored_adjoint(qr, below, left->ld),
+                qr_stored(qr, qr_below(qr, right), right->ld), 1, products, m);
     qr_multiply(qr, m, n, n, 1, QR_PLAIN(products, m), QR_PLAIN(qr_t_of(qr, right), qr->block), 0,
                 middle, m);
     qr_multiply(qr, m, n, m, -1, QR_PLAIN(qr_t_of(qr, left), qr->block), QR_PLAIN(middle, m), 0,
@@ -220,28 +257,32 @@ static double qr_beta(qr_number_t alpha, double norm) {
     return -copysign(hypot(size, norm), alpha.re);
 }
 
-static double qr_norm(const qr_t *qr, int64_t n, const void *x) {
+static double qr_norm(const qr_t *qr, int64_t n, const void *x, int64_t incx) {
     ji_value_t norm = {0};
-    ji_vector_t call = {.head = qr->call.head, .n = n, .x = x, .incx = 1, .result = &norm};
+    ji_vector_t call = {.head = qr->call.head, .n = n, .x = x, .incx = incx, .result = &norm};
     ji_host_primitives[JI_NRM2](&call);
     return ji_real_at(qr->type, &norm, 0);
 }
 
-static void qr_scale(const qr_t *qr, int64_t n, double re, double im, void *x) {
+/* Of x, as A's columns are. */
+static void qr_scale(const qr_t *qr, int64_t n, double re, double im, void *x, int64_t incx) {
     ji_value_t by;
-    qr_store(qr->type, &by, re, im);
-    ji_kernels->level1[qr->type]->scal(n, &by, x, 1);
+    qr_store(qr->type, &by, re, qr->by_rows ? -im : im);
+    ji_kernels->level1[qr->type]->scal(n, &by, x, incx);
 }
 
 /* H^H (alpha, x) = (beta, 0) with a real beta, whose sign is not alpha's: alpha becomes beta, and x
  * what v has behind its one. H is I, and tau 0, where x is 0 and alpha real. Numbers whose
  * reciprocals might overflow are scaled first. Doubles hold what floats need. */
-static void qr_reflect(const qr_t *qr, int64_t n, void *alpha, void *x, void *tau) {
+static void qr_reflect(const qr_t *qr, int64_t n, void *alpha, int64_t ld, void *tau) {
     const jdatatype_t type = qr->type;
+    const int64_t incx = qr->by_rows ? ld : 1;
+    void *const x = ji_at(type, alpha, incx, 0, 0);
     const bool is_float = ji_real_of(type) == JDATATYPE_F32;
     const double least = is_float ? 0x1p-102 : 0x1p-969, enlarge = is_float ? 0x1p+102 : 0x1p+969;
-    double norm = qr_norm(qr, n, x);
+    double norm = qr_norm(qr, n, x, incx);
     qr_number_t head = qr_load(type, alpha);
+    head.im = qr->by_rows ? -head.im : head.im;
     if (norm == 0 && head.im == 0) {
         qr_store(type, tau, 0, 0);
         return;
@@ -250,8 +291,8 @@ static void qr_reflect(const qr_t *qr, int64_t n, void *alpha, void *x, void *ta
     double beta = qr_beta(head, norm);
     int scaled = 0;
     for (; fabs(beta) < least; scaled++) {
-        qr_scale(qr, n, enlarge, 0, x);
-        norm = qr_norm(qr, n, x);
+        qr_scale(qr, n, enlarge, 0, x, incx);
+        norm = qr_norm(qr, n, x, incx);
         head.re *= enlarge, head.im *= enlarge;
         beta = qr_beta(head, norm);
     }
@@ -261,10 +302,10 @@ static void qr_reflect(const qr_t *qr, int64_t n, void *alpha, void *x, void *ta
     qr_store(type, tau, -re / beta, -im / beta);
     if (fabs(re) >= fabs(im)) {
         const double ratio = im / re, divisor = re + im * ratio;
-        qr_scale(qr, n, 1 / divisor, -ratio / divisor, x);
+        qr_scale(qr, n, 1 / divisor, -ratio / divisor, x, incx);
     } else {
         const double ratio = re / im, divisor = im + re * ratio;
-        qr_scale(qr, n, ratio / divisor, -1 / divisor, x);
+        qr_scale(qr, n, ratio / divisor, -1 / divisor, x, incx);
     }
 
     for (; scaled > 0; scaled--)
@@ -283,35 +324,51 @@ typedef struct qr_panel {
 
 static qr_block_t qr_block_of(const qr_t *qr, const qr_panel_t *panel, int64_t first,
                               int64_t count) {
-    return (qr_block_t){.v = ji_at(qr->type, panel->a, first, first, panel->lda),
+    return (qr_block_t){.v = qr_at(qr, panel->a, panel->lda, first, first),
                         .ld = panel->lda,
                         .rows = panel->rows - first,
                         .first = first,
                         .count = count};
 }
 
+/* H^H beside the column that has v, one and all, of the `others` from next on. */
+static void qr_apply_one(const qr_t *qr, int64_t rows, const void *v, qr_number_t tau, void *next,
+                         int64_t lda, int64_t others) {
+    const ji_matvec_kernels_t *kernels = ji_kernels->matvec[qr->type];
+    _Alignas(64) char sums[QR_BASE * sizeof(jcomplex_f64_t)];
+    ji_value_t factor;
+
+    if (qr->by_rows) {
+        qr_store(qr->type, &factor, -tau.re, -tau.im);
+        qr_multiply(qr, others, 1, rows, 1, QR_PLAIN(next, lda), QR_ADJOINT(v, lda), 0, sums,
+                    QR_BASE);
+        kernels->scale(others, &factor, sums, 1, false, sums);
+        qr_multiply(qr, others, rows, 1, 1, QR_PLAIN(sums, QR_BASE), QR_PLAIN(v, lda), 1, next,
+                    lda);
+        return;
+    }
+    qr_store(qr->type, &factor, -tau.re, tau.im);
+    kernels->dots(rows, others, true, next, lda, v, sums);
+    kernels->scale(others, &factor, sums, 1, true, sums);
+    kernels->update(rows, others, v, sums, next, lda);
+}
+
 /* A few columns, of which each reflector is applied to those behind it. */
 static void qr_base(const qr_t *qr, const qr_panel_t *panel, int64_t first, int64_t count) {
     const jdatatype_t type = qr->type;
-    const ji_matvec_kernels_t *kernels = ji_kernels->matvec[type];
     const int64_t end = first + count;
 
     for (int64_t j = first; j < end; j++) {
-        void *const v = ji_at(type, panel->a, j, j, panel->lda);
-        void *const next = ji_at(type, v, 0, 1, panel->lda);
+        void *const v = qr_at(qr, panel->a, panel->lda, j, j);
         void *const tau = ji_at(type, panel->tau, j, 0, 0);
         const int64_t rows = panel->rows - j;
-        qr_reflect(qr, rows - 1, v, ji_at(type, v, 1, 0, 0), tau);
+        qr_reflect(qr, rows - 1, v, panel->lda, tau);
         memcpy(qr_of_square(qr, qr->t, j, j), tau, ji_sizeof(type));
 
-        const qr_number_t diagonal = qr_load(type, v), by = qr_load(type, tau);
-        _Alignas(64) char sums[QR_BASE * sizeof(jcomplex_f64_t)];
-        ji_value_t factor;
+        const qr_number_t diagonal = qr_load(type, v);
         qr_store(type, v, 1, 0);
-        qr_store(type, &factor, -by.re, by.im);
-        kernels->dots(rows, end - j - 1, true, next, panel->lda, v, sums);
-        kernels->scale(end - j - 1, &factor, sums, 1, true, sums);
-        kernels->update(rows, end - j - 1, v, sums, next, panel->lda);
+        qr_apply_one(qr, rows, v, qr_load(type, tau), qr_at(qr, v, panel->lda, 0, 1), panel->lda,
+                     end - j - 1);
         qr_store(type, v, diagonal.re, diagonal.im);
     }
 
@@ -329,8 +386,8 @@ static void qr_factor_panel(const qr_t *qr, const qr_panel_t *panel, int64_t fir
                   middle = first + left;
     qr_factor_panel(qr, panel, first, left);
     const qr_block_t before = qr_block_of(qr, panel, first, left);
-    qr_apply_left(qr, &before, JBLAS_CONJUGATE_TRANSPOSE,
-                  ji_at(qr->type, panel->a, first, middle, panel->lda), panel->lda, right);
+    qr_apply_beside(qr, &before, JBLAS_CONJUGATE_TRANSPOSE,
+                    qr_at(qr, panel->a, panel->lda, first, middle), panel->lda, right);
 
     qr_factor_panel(qr, panel, middle, right);
     const qr_block_t behind = qr_block_of(qr, panel, middle, right);
@@ -340,8 +397,10 @@ static void qr_factor_panel(const qr_t *qr, const qr_panel_t *panel, int64_t fir
 /* ---- Workspace ---- */
 
 /* None where it would not stay in a cache. */
-static size_t qr_room_bytes(jdatatype_t type, int64_t rows, int64_t block) {
-    const size_t bytes = (size_t)(ji_room_ld(type, rows) * block) * ji_sizeof(type);
+static size_t qr_room_bytes(jdatatype_t type, bool by_rows, int64_t rows, int64_t block) {
+    const int64_t elements =
+        by_rows ? ji_room_ld(type, block) * rows : ji_room_ld(type, rows) * block;
+    const size_t bytes = (size_t)elements * ji_sizeof(type);
     return rows > 0 && bytes <= QR_ROOM_MOST ? bytes : 0;
 }
 
@@ -356,11 +415,12 @@ typedef struct qr_stack {
     char work[2 * QR_BLOCK_MOST * QR_STRIP * sizeof(double)];
 } qr_stack_t;
 
-static qr_t qr_begin(const ji_matmat_t *call, qr_stack_t *stack, int64_t reflectors,
+static qr_t qr_begin(const ji_matmat_t *call, qr_stack_t *stack, bool by_rows, int64_t reflectors,
                      int64_t room_rows, int64_t strip) {
     const jdatatype_t type = call->head.type;
     qr_t qr = {.call = *call,
                .type = type,
+               .by_rows = by_rows,
                .work = stack->work,
                .strip = QR_STRIP,
                .block = qr_block_columns(type, reflectors),
@@ -368,7 +428,7 @@ static qr_t qr_begin(const ji_matmat_t *call, qr_stack_t *stack, int64_t reflect
                .t = stack->t};
     ji_choose_factor_threads(&qr.call);
 
-    const size_t room_bytes = qr_room_bytes(type, room_rows, qr.block),
+    const size_t room_bytes = qr_room_bytes(type, by_rows, room_rows, qr.block),
                  bytes = room_bytes + qr_work_bytes(type, strip, qr.block);
     if (call->panel_bytes < bytes + JI_PACKED_SMALL_BYTES)
         return qr;
@@ -381,8 +441,9 @@ static qr_t qr_begin(const ji_matmat_t *call, qr_stack_t *stack, int64_t reflect
 }
 
 /* Of products V^H C and V W, where C has so many columns, or is transposed. */
-static ji_panel_bytes_t qr_bytes(const jhandle_t *handle, const ji_head_t *head, int64_t reflectors,
-                                 int64_t rows, int64_t strip, int64_t room_rows) {
+static ji_panel_bytes_t qr_bytes(const jhandle_t *handle, const ji_head_t *head, bool by_rows,
+                                 int64_t reflectors, int64_t rows, int64_t strip,
+                                 int64_t room_rows) {
     const int64_t block = qr_block_columns(head->type, reflectors);
     ji_panel_bytes_t bytes =
         ji_panels_for_both(ji_panel_bytes(handle, JI_GEMM, head, rows, strip, block),
@@ -392,12 +453,12 @@ static ji_panel_bytes_t qr_bytes(const jhandle_t *handle, const ji_head_t *head,
 
     if (bytes.packed < JI_PACKED_SMALL_BYTES)
         bytes.packed = JI_PACKED_SMALL_BYTES;
-    bytes.packed +=
-        qr_work_bytes(head->type, strip, block) + qr_room_bytes(head->type, room_rows, block);
+    bytes.packed += qr_work_bytes(head->type, strip, block) +
+                    qr_room_bytes(head->type, by_rows, room_rows, block);
     return bytes;
 }
 
-/* ---- geqrf ---- */
+/* ---- geqrf, gelqf ---- */
 
 static void qr_clear_squares(const qr_t *qr) {
     const size_t bytes = (size_t)(qr->block * qr->block) * ji_sizeof(qr->type);
@@ -405,34 +466,66 @@ static void qr_clear_squares(const qr_t *qr) {
     memset(qr->t, 0, bytes);
 }
 
-void ji_host_geqrf(void *matmat) {
+/* How long A's columns are, or LQ's rows, and how many. */
+static int64_t qr_length(const ji_matmat_t *call, bool by_rows) {
+    return by_rows ? call->n : call->m;
+}
+static int64_t qr_others(const ji_matmat_t *call, bool by_rows) {
+    return by_rows ? call->m : call->n;
+}
+/* Rows of the room; one row of LQ stays, as it may lie side by side. */
+static int64_t qr_room_rows(const ji_matmat_t *call, bool by_rows) {
+    return by_rows && call->m == 1 ? 0 : qr_length(call, by_rows);
+}
+
+/* Columns of A into the room, or rows, or from there. */
+static void qr_move(const qr_t *qr, int64_t rows, int64_t count, const void *from, int64_t ld_from,
+                    void *to, int64_t ld_to) {
+    ji_room_copy(qr->type, qr->by_rows ? count : rows, qr->by_rows ? rows : count, from, ld_from,
+                 to, ld_to);
+}
+
+static void qr_factor(const ji_matmat_t *call, bool by_rows) {
     qr_stack_t stack;
-    const ji_matmat_t *call = matmat;
     const jdatatype_t type = call->head.type;
-    const int64_t least = ji_min(call->m, call->n);
-    const qr_t qr = qr_begin(call, &stack, least, call->m, call->n);
+    const int64_t least = ji_min(call->m, call->n), length = qr_length(call, by_rows),
+                  others = qr_others(call, by_rows);
+    const qr_t qr = qr_begin(call, &stack, by_rows, least, qr_room_rows(call, by_rows), others);
 
     for (int64_t j = 0; j < least; j += qr.block) {
-        const int64_t count = ji_min(qr.block, least - j);
+        const int64_t count = ji_min(qr.block, least - j), rows = length - j;
         void *const own = ji_at(type, call->a, j, j, call->lda);
-        qr_panel_t panel = {own, call->lda, call->m - j, ji_at(type, call->tau, j, 0, 0)};
+        qr_panel_t panel = {own, call->lda, rows, ji_at(type, call->tau, j, 0, 0)};
         if (qr.room != NULL) {
-            panel.a = qr.room, panel.lda = ji_room_ld(type, panel.rows);
-            ji_room_copy(type, panel.rows, count, own, call->lda, panel.a, panel.lda);
+            panel.a = qr.room, panel.lda = ji_room_ld(type, by_rows ? qr.block : rows);
+            qr_move(&qr, rows, count, own, call->lda, panel.a, panel.lda);
         }
 
         qr_clear_squares(&qr);
         qr_factor_panel(&qr, &panel, 0, count);
         const qr_block_t block = qr_block_of(&qr, &panel, 0, count);
-        qr_apply_left(&qr, &block, JBLAS_CONJUGATE_TRANSPOSE, ji_at(type, own, 0, count, call->lda),
-                      call->lda, call->n - j - count);
+        qr_apply_beside(&qr, &block, JBLAS_CONJUGATE_TRANSPOSE,
+                        qr_at(&qr, own, call->lda, 0, count), call->lda, others - j - count);
         if (qr.room != NULL)
-            ji_room_copy(type, panel.rows, count, panel.a, panel.lda, own, call->lda);
+            qr_move(&qr, rows, count, panel.a, panel.lda, own, call->lda);
     }
 }
 
+static ji_panel_bytes_t qr_factor_bytes(const jhandle_t *handle, const ji_matmat_t *args,
+                                        bool by_rows) {
+    return qr_bytes(handle, &args->head, by_rows, ji_min(args->m, args->n),
+                    qr_length(args, by_rows), qr_others(args, by_rows),
+                    qr_room_rows(args, by_rows));
+}
+
+void ji_host_geqrf(void *matmat) { qr_factor(matmat, false); }
+void ji_host_gelqf(void *matmat) { qr_factor(matmat, true); }
+
 ji_panel_bytes_t ji_geqrf_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
-    return qr_bytes(handle, &args->head, ji_min(args->m, args->n), args->m, args->n, args->m);
+    return qr_factor_bytes(handle, args, false);
+}
+ji_panel_bytes_t ji_gelqf_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
+    return qr_factor_bytes(handle, args, true);
 }
 
 /* ---- Products with Q, and Q ---- */
@@ -452,14 +545,13 @@ static qr_block_t qr_take_block(const qr_t *qr, int64_t rows, int64_t j, int64_t
     return block;
 }
 
-void ji_host_ormqr(void *matmat) {
+/* By H(1) H(2) ... H(k), or its adjoint. */
+static void qr_product(const ji_matmat_t *call, bool by_rows, bool plain) {
     qr_stack_t stack;
-    const ji_matmat_t *call = matmat;
     const jdatatype_t type = call->head.type;
-    const bool left = call->side == JBLAS_LEFT, plain = call->trans == JBLAS_NO_TRANSPOSE,
-               last_first = left == plain;
+    const bool left = call->side == JBLAS_LEFT, last_first = left == plain;
     const int64_t rows = left ? call->m : call->n, others = left ? call->n : call->m;
-    const qr_t qr = qr_begin(call, &stack, call->k, 0, others);
+    const qr_t qr = qr_begin(call, &stack, by_rows, call->k, 0, others);
     const jblas_operation_t op = plain ? JBLAS_NO_TRANSPOSE : JBLAS_CONJUGATE_TRANSPOSE;
 
     const int64_t blocks = (call->k + qr.block - 1) / qr.block;
@@ -471,17 +563,33 @@ void ji_host_ormqr(void *matmat) {
     }
 }
 
+void ji_host_ormqr(void *matmat) {
+    const ji_matmat_t *call = matmat;
+    qr_product(call, false, call->trans == JBLAS_NO_TRANSPOSE);
+}
+/* LQ's Q is the adjoint of that product. */
+void ji_host_ormlq(void *matmat) {
+    const ji_matmat_t *call = matmat;
+    qr_product(call, true, call->trans != JBLAS_NO_TRANSPOSE);
+}
+
+/* The reflectors stay where they are. */
 ji_panel_bytes_t ji_ormqr_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
     const bool left = args->side == JBLAS_LEFT;
-    return qr_bytes(handle, &args->head, args->k, left ? args->m : args->n,
+    return qr_bytes(handle, &args->head, false, args->k, left ? args->m : args->n,
                     left ? args->n : args->m, 0);
+}
+ji_panel_bytes_t ji_ormlq_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
+    return ji_ormqr_bytes(handle, args);
 }
 
 /* Rows [0, rows) of columns [first, end) become 0. */
-static void qr_clear(const ji_matmat_t *call, int64_t rows, int64_t first, int64_t end) {
-    for (int64_t j = first; j < end; j++)
-        memset(ji_at(call->head.type, call->a, 0, j, call->lda), 0,
-               (size_t)rows * ji_sizeof(call->head.type));
+static void qr_clear(const qr_t *qr, int64_t rows, int64_t first, int64_t end) {
+    const int64_t columns = end - first;
+    void *const from = qr_at(qr, qr->call.a, qr->call.lda, 0, first);
+    for (int64_t j = 0; j < (qr->by_rows ? rows : columns); j++)
+        memset(ji_at(qr->type, from, 0, j, qr->call.lda), 0,
+               (size_t)(qr->by_rows ? columns : rows) * ji_sizeof(qr->type));
 }
 
 /* The block's own columns: I - V T V1^H. T V1^H is a triangle, so those below are a product in
@@ -489,15 +597,15 @@ static void qr_clear(const ji_matmat_t *call, int64_t rows, int64_t first, int64
 static void qr_expand(const qr_t *qr, const qr_block_t *block) {
     _Alignas(64) char triangle[QR_SQUARE_BYTES];
     const jdatatype_t type = qr->type;
-    const int64_t k = block->count;
+    const int64_t k = block->count, rows = block->rows - k;
     void *const own = ji_unconst(block->v), *const v1 = qr_top(qr, block);
     ji_matmat_t below = {.head = qr->call.head,
-                         .side = JBLAS_RIGHT,
+                         .side = qr->by_rows ? JBLAS_LEFT : JBLAS_RIGHT,
                          .uplo = JBLAS_UPPER,
-                         .transa = JBLAS_NO_TRANSPOSE,
+                         .transa = qr->by_rows ? JBLAS_CONJUGATE_TRANSPOSE : JBLAS_NO_TRANSPOSE,
                          .diag = JBLAS_NON_UNIT,
-                         .m = block->rows - k,
-                         .n = k,
+                         .m = qr->by_rows ? k : rows,
+                         .n = qr->by_rows ? rows : k,
                          .alpha = ji_constant(type, -1),
                          .a = triangle,
                          .lda = qr->block,
@@ -508,36 +616,46 @@ static void qr_expand(const qr_t *qr, const qr_block_t *block) {
 
     qr_multiply(qr, k, k, k, 1, QR_PLAIN(qr_t_of(qr, block), qr->block), QR_ADJOINT(v1, qr->block),
                 0, triangle, qr->block);
-    if (below.m > 0)
+    if (rows > 0)
         ji_host_primitives[JI_TRMM](&below);
 
     for (int64_t j = 0; j < k; j++)
         for (int64_t i = 0; i < k; i++)
             qr_store(type, ji_at(type, own, i, j, block->ld), i == j, 0);
-    qr_multiply(qr, k, k, k, -1, QR_PLAIN(v1, qr->block), QR_PLAIN(triangle, qr->block), 1, own,
-                block->ld);
+    if (qr->by_rows)
+        qr_multiply(qr, k, k, k, -1, QR_ADJOINT(triangle, qr->block), QR_ADJOINT(v1, qr->block), 1,
+                    own, block->ld);
+    else
+        qr_multiply(qr, k, k, k, -1, QR_PLAIN(v1, qr->block), QR_PLAIN(triangle, qr->block), 1, own,
+                    block->ld);
 }
 
-void ji_host_orgqr(void *matmat) {
+static void qr_make(const ji_matmat_t *call, bool by_rows) {
     qr_stack_t stack;
-    const ji_matmat_t *call = matmat;
     const jdatatype_t type = call->head.type;
-    const qr_t qr = qr_begin(call, &stack, call->k, 0, call->n);
+    const int64_t length = qr_length(call, by_rows), columns = qr_others(call, by_rows);
+    const qr_t qr = qr_begin(call, &stack, by_rows, call->k, 0, columns);
 
-    qr_clear(call, call->m, call->k, call->n);
-    for (int64_t j = call->k; j < call->n; j++)
+    qr_clear(&qr, length, call->k, columns);
+    for (int64_t j = call->k; j < columns; j++)
         qr_store(type, ji_at(type, call->a, j, j, call->lda), 1, 0);
 
     for (int64_t j = (call->k - 1) / qr.block * qr.block; j >= 0 && call->k > 0; j -= qr.block) {
-        const qr_block_t block = qr_take_block(&qr, call->m, j, ji_min(qr.block, call->k - j));
+        const qr_block_t block = qr_take_block(&qr, length, j, ji_min(qr.block, call->k - j));
         const int64_t end = j + block.count;
-        qr_apply_left(&qr, &block, JBLAS_NO_TRANSPOSE, ji_at(type, call->a, j, end, call->lda),
-                      call->lda, call->n - end);
+        qr_apply_beside(&qr, &block, JBLAS_NO_TRANSPOSE, qr_at(&qr, call->a, call->lda, j, end),
+                        call->lda, columns - end);
         qr_expand(&qr, &block);
-        qr_clear(call, j, j, end);
+        qr_clear(&qr, j, j, end);
     }
 }
 
+void ji_host_orgqr(void *matmat) { qr_make(matmat, false); }
+void ji_host_orglq(void *matmat) { qr_make(matmat, true); }
+
 ji_panel_bytes_t ji_orgqr_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
-    return qr_bytes(handle, &args->head, args->k, args->m, args->n, 0);
+    return qr_bytes(handle, &args->head, false, args->k, args->m, args->n, 0);
+}
+ji_panel_bytes_t ji_orglq_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
+    return qr_bytes(handle, &args->head, true, args->k, args->n, args->m, 0);
 }

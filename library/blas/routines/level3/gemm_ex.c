@@ -16,7 +16,7 @@ static bool gemm_ex_is_gemm(const ji_matmat_t *args) {
 
 static ji_panel_bytes_t gemm_ex_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
     if (!ji_product_packs(handle, JI_GEMM_EX, args->head.type, args->m, args->n, args->k))
-        return (ji_panel_bytes_t){0, 0};
+        return (ji_panel_bytes_t){0};
     return ji_mixed_bytes(args, args->head.threads.planned);
 }
 
