@@ -274,35 +274,89 @@ EACH_TYPE(MultipliesByQ) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* So large that blocks are at their widest: some columns of R, times Q, are those of A, and every
- * reflector is unitary. */
-EACH_TYPE(FactorsLargeMatrices) {
-    enum { M = 830, N = 790, SOME = 5 };
-    jhandle_t *handle = make_handle(0);
-    MATRIX(a, *param, M, N);
-    MATRIX(tau, *param, N, 1);
-    MATRIX(c, *param, M, SOME);
-    JEXPECT_OK(call_geqrf(handle, *param, M, N, a.data, a.ld, tau.data));
-    for (int64_t l = 0; l < N; l++) {
+/* Every reflector is unitary, and some columns of R, times Q, are those of A. */
+static void expect_large_factor(jhandle_t *handle, const matrix_t *a, const matrix_t *tau) {
+    enum { SOME = 5 };
+    const int type = a->type;
+    const int64_t m = a->rows, n = a->columns;
+    MATRIX(c, type, m, SOME);
+    for (int64_t l = 0; l < n; l++) {
         long double square = 1;
-        for (int64_t i = l + 1; i < M; i++)
-            square += square_of(now_at(&a, i, l));
-        JASSERT_TRUE(fabsl(square_of(now_at(&tau, l, 0)) * square -
-                           2 * __real__ now_at(&tau, l, 0)) <= bound_of(*param, M));
+        for (int64_t i = l + 1; i < m; i++)
+            square += square_of(now_at(a, i, l));
+        JASSERT_TRUE(fabsl(square_of(now_at(tau, l, 0)) * square -
+                           2 * __real__ now_at(tau, l, 0)) <= bound_of(type, m));
     }
 
     int64_t column[SOME];
     for (int j = 0; j < SOME; j++) {
-        column[j] = jtest_random_between(0, N - 1);
-        for (int64_t i = 0; i < M; i++)
-            wide_put(c.data, *param, i + j * c.ld, i <= column[j] ? now_at(&a, i, column[j]) : 0);
+        column[j] = jtest_random_between(0, n - 1);
+        for (int64_t i = 0; i < m; i++)
+            wide_put(c.data, type, i + j * c.ld, i <= column[j] ? now_at(a, i, column[j]) : 0);
     }
-    JEXPECT_OK(call_ormqr(handle, *param, JBLAS_LEFT, JBLAS_NO_TRANSPOSE, M, SOME, N, a.data, a.ld,
-                          tau.data, c.data, c.ld));
-    for (int j = 0; j < SOME; j++)
-        for (int64_t i = 0; i < M; i++)
-            JASSERT_TRUE(wide_abs(now_at(&c, i, j) - before_at(&a, i, column[j])) <=
-                         bound_of(*param, N) * column_norm(&a, column[j]));
+    JEXPECT_OK(call_ormqr(handle, type, JBLAS_LEFT, JBLAS_NO_TRANSPOSE, m, SOME, n, a->data, a->ld,
+                          tau->data, c.data, c.ld));
+    for (int j = 0; j < SOME; j++) {
+        const long double bound = bound_of(type, n) * column_norm(a, column[j]);
+        for (int64_t i = 0; i < m; i++)
+            JASSERT_TRUE(wide_abs(now_at(&c, i, j) - before_at(a, i, column[j])) <= bound);
+    }
+}
+
+/* So large that blocks are at their widest. */
+EACH_TYPE(FactorsLargeMatrices) {
+    jhandle_t *handle = make_handle(0);
+    MATRIX(a, *param, 830, 790);
+    MATRIX(tau, *param, 790, 1);
+    JEXPECT_OK(call_geqrf(handle, *param, 830, 790, a.data, a.ld, tau.data));
+    expect_large_factor(handle, &a, &tau);
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* So long that columns are read once for each reflector: random ones; of sizes whose products are
+ * lost below the smallest numbers, or overflow; with columns that are orthogonal, or 0. The same
+ * bits without workspace, and with two threads. */
+EACH_TYPE(FactorsLongColumns) {
+    enum { M = 17000, N = 11 };
+    jhandle_t *handle = make_handle(0), *without = make_handle(0);
+    JEXPECT_OK(jhandle_set_threads(handle, 1));
+    JEXPECT_OK(jhandle_set_threads(without, 2));
+    JEXPECT_OK(jhandle_set_fixed_workspace_size(without, 0));
+    const int far = wide_real_of(*param) == JDATATYPE_F32 ? 100 : 900;
+    for (int kind = 0; kind < 5; kind++) {
+        JSCOPED_TRACE("kind %d", kind);
+        MATRIX(a, *param, M, N);
+        MATRIX(tau, *param, N, 1);
+        for (int64_t j = 0; j < N; j++)
+            for (int64_t i = 0; i < M; i++) {
+                wide_t value = now_at(&a, i, j);
+                if (kind == 1)
+                    value *= ldexpl(1, j % 3 == 0 ? -far : j % 3 == 1 ? -far / 2 : 0);
+                else if (kind == 2)
+                    value *= ldexpl(1, j % 2 == 0 ? far : -far);
+                else if ((kind == 3 && i % N != j) || (kind == 4 && j % 4 == 1))
+                    value = 0;
+                wide_put(a.data, *param, i + j * a.ld, value);
+            }
+        keep(&a);
+        JEXPECT_OK(call_geqrf(handle, *param, M, N, a.data, a.ld, tau.data));
+        for (int64_t l = 0; l < N; l++) /* what is 0 is not reflected, and has no tau */
+            if (kind == 4 && l % 4 == 1)
+                JEXPECT_TRUE(now_at(&a, l, l) == 0 && now_at(&tau, l, 0) == 0);
+        if (kind != 4)
+            expect_large_factor(handle, &a, &tau);
+        expect_padding(&a);
+
+        MATRIX(again, *param, N, 1);
+        void *const factor = malloc(a.bytes);
+        memcpy(factor, a.data, a.bytes), memcpy(a.data, a.before, a.bytes);
+        JEXPECT_FALSE(
+            jstatus_is_error(call_geqrf(without, *param, M, N, a.data, a.ld, again.data)));
+        JEXPECT_EQ(memcmp(a.data, factor, a.bytes), 0);
+        JEXPECT_EQ(memcmp(again.data, tau.data, tau.bytes), 0);
+        free(factor);
+    }
+    JEXPECT_OK(jhandle_destroy(without));
     JEXPECT_OK(jhandle_destroy(handle));
 }
 

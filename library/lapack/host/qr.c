@@ -12,9 +12,10 @@
  *     C2 | C1 -= V1 X, C2 -= V2 X
  *
  * A block is factored by halves of its columns (Elmroth and Gustavson 2000), down to a base of a
- * few, one reflector after the other. V1, T and, where no workspace is lent, strips of W are on the
- * stack. What the blocks are is decided by the shape alone, and a product's bits do not depend on
- * what is computed beside, so every rung has the same bits.
+ * few, one reflector after the other; where they are long, what the next reflector needs is found
+ * while a piece of the columns is in the cache for this one. V1, T and, where no workspace is lent,
+ * strips of W are on the stack. What the blocks are is decided by the shape alone, and a product's
+ * bits do not depend on what is computed beside, so every rung has the same bits.
  *
  * LQ of A is QR of A^H, with the same tau: what lies in a column there lies in a row here,
  * conjugated, and what is multiplied from the left is multiplied from the right. One text is both,
@@ -25,6 +26,10 @@
 #include "lapack/lapack.h"
 
 #define QR_BASE 8 /* columns */
+/* From which length on columns of a base are read and written once for each reflector, by pieces
+ * that lie in the first cache together. In bytes of one. */
+#define QR_LONG_BYTES 65536
+#define QR_PIECE_BYTES 4096
 #define QR_ROOM_MOST 1048576
 #define QR_STRIP 32 /* rows or columns of C at once, without workspace */
 
@@ -271,6 +276,25 @@ static void qr_scale(const qr_t *qr, int64_t n, double re, double im, void *x, i
     ji_kernels->level1[qr->type]->scal(n, &by, x, incx);
 }
 
+/* tau, and what x is multiplied by: 1 / (alpha - beta), of which the real part is the larger one, or
+ * as large as norm allows. */
+typedef struct qr_reflection {
+    qr_number_t tau, factor;
+} qr_reflection_t;
+
+static qr_reflection_t qr_reflection(qr_number_t alpha, double beta) {
+    const double re = alpha.re - beta, im = alpha.im;
+    qr_reflection_t by = {.tau = {-re / beta, -im / beta}};
+    if (fabs(re) >= fabs(im)) {
+        const double ratio = im / re, divisor = re + im * ratio;
+        by.factor = (qr_number_t){1 / divisor, -ratio / divisor};
+    } else {
+        const double ratio = re / im, divisor = im + re * ratio;
+        by.factor = (qr_number_t){ratio / divisor, -1 / divisor};
+    }
+    return by;
+}
+
 /* H^H (alpha, x) = (beta, 0) with a real beta, whose sign is not alpha's: alpha becomes beta, and x
  * what v has behind its one. H is I, and tau 0, where x is 0 and alpha real. Numbers whose
  * reciprocals might overflow are scaled first. Doubles hold what floats need. */
@@ -297,17 +321,9 @@ static void qr_reflect(const qr_t *qr, int64_t n, void *alpha, int64_t ld, void 
         beta = qr_beta(head, norm);
     }
 
-    /* 1 / (alpha - beta), of which the real part is the larger one, or as large as norm allows. */
-    const double re = head.re - beta, im = head.im;
-    qr_store(type, tau, -re / beta, -im / beta);
-    if (fabs(re) >= fabs(im)) {
-        const double ratio = im / re, divisor = re + im * ratio;
-        qr_scale(qr, n, 1 / divisor, -ratio / divisor, x, incx);
-    } else {
-        const double ratio = re / im, divisor = im + re * ratio;
-        qr_scale(qr, n, ratio / divisor, -1 / divisor, x, incx);
-    }
-
+    const qr_reflection_t by = qr_reflection(head, beta);
+    qr_store(type, tau, by.tau.re, by.tau.im);
+    qr_scale(qr, n, by.factor.re, by.factor.im, x, incx);
     for (; scaled > 0; scaled--)
         beta *= least;
     qr_store(type, alpha, beta, 0);
@@ -353,23 +369,122 @@ static void qr_apply_one(const qr_t *qr, int64_t rows, const void *v, qr_number_
     kernels->update(rows, others, v, sums, next, lda);
 }
 
-/* A few columns, of which each reflector is applied to those behind it. */
-static void qr_base(const qr_t *qr, const qr_panel_t *panel, int64_t first, int64_t count) {
+/* The reflector of column j, applied to those behind it. */
+static void qr_step(const qr_t *qr, const qr_panel_t *panel, int64_t j, int64_t end) {
     const jdatatype_t type = qr->type;
+    void *const v = qr_at(qr, panel->a, panel->lda, j, j);
+    void *const tau = ji_at(type, panel->tau, j, 0, 0);
+    const int64_t rows = panel->rows - j;
+
+    qr_reflect(qr, rows - 1, v, panel->lda, tau);
+    const qr_number_t diagonal = qr_load(type, v);
+    qr_store(type, v, 1, 0);
+    qr_apply_one(qr, rows, v, qr_load(type, tau), qr_at(qr, v, panel->lda, 0, 1), panel->lda,
+                 end - j - 1);
+    qr_store(type, v, diagonal.re, diagonal.im);
+}
+
+/* Of a column, below its diagonal: the norm, and what C^H x is of the columns C behind it. */
+typedef struct qr_ahead {
+    double norm;
+    _Alignas(64) char dots[QR_BASE * sizeof(jcomplex_f64_t)];
+} qr_ahead_t;
+
+/* Below row j, by pieces: x by `factor`, C += x sums with the columns C behind it (sums NULL:
+ * neither), and what the next column wants to know, as long as the piece is in the cache. */
+static void qr_sweep(const qr_t *qr, const qr_panel_t *panel, int64_t j, int64_t end,
+                     qr_number_t factor, const void *sums, qr_ahead_t *ahead) {
+    const jdatatype_t type = qr->type;
+    const ji_matvec_kernels_t *kernels = ji_kernels->matvec[type];
+    const ji_scalar_t one = ji_constant(type, 1);
+    const int64_t others = end - j - 1, lda = panel->lda,
+                  piece = QR_PIECE_BYTES / (int64_t)ji_sizeof(type);
+
+    *ahead = (qr_ahead_t){.norm = 0};
+    for (int64_t row = j + 1; row < panel->rows; row += piece) {
+        const int64_t rows = ji_min(piece, panel->rows - row), top = row == j + 1;
+        void *const next = ji_at(type, panel->a, row, j + 1, lda);
+        if (sums != NULL) {
+            void *const x = ji_at(type, panel->a, row, j, lda);
+            qr_scale(qr, rows, factor.re, factor.im, x, 1);
+            kernels->update(rows, others, x, sums, next, lda);
+        }
+        if (others == 0)
+            continue;
+
+        _Alignas(64) char dots[QR_BASE * sizeof(jcomplex_f64_t)];
+        const void *const below = ji_at(type, next, top, 0, 0);
+        ahead->norm = hypot(ahead->norm, qr_norm(qr, rows - top, below, 1));
+        kernels->dots(rows - top, others - 1, true, ji_at(type, below, 0, 1, lda), lda, below,
+                      dots);
+        kernels->add(others - 1, &one.value, dots, ahead->dots, 1);
+    }
+}
+
+/* Whether nothing of them was lost below the smallest numbers, or above the largest ones. */
+static bool qr_is_usable(jdatatype_t type, const qr_ahead_t *ahead, double beta, int64_t others) {
+    const bool is_float = ji_real_of(type) == JDATATYPE_F32;
+    const double least = is_float ? 0x1p-80 : 0x1p-900, most = is_float ? 0x1p+100 : 0x1p+1000;
+    bool usable = ahead->norm > 0 && fabs(beta) >= least && fabs(beta) <= most;
+    for (int64_t c = 0; c < others; c++) {
+        const qr_number_t dot = qr_load(type, ji_at(type, ahead->dots, c, 0, 0));
+        const double size = fabs(dot.re) + fabs(dot.im);
+        usable &= size >= least && size <= most;
+    }
+    return usable;
+}
+
+/* Column j by what is known of it: v^H C is C's own row and (C^H x)^H by the factor of x, so all of
+ * C is read once. */
+static void qr_step_ahead(const qr_t *qr, const qr_panel_t *panel, int64_t j, int64_t end,
+                          qr_ahead_t *ahead) {
+    const jdatatype_t type = qr->type;
+    void *const v = ji_at(type, panel->a, j, j, panel->lda);
+    const qr_number_t alpha = qr_load(type, v);
+    const double beta = qr_beta(alpha, ahead->norm);
+    const int64_t others = end - j - 1;
+    if (!qr_is_usable(type, ahead, beta, others)) {
+        qr_step(qr, panel, j, end);
+        qr_sweep(qr, panel, j, end, alpha, NULL, ahead);
+        return;
+    }
+
+    const qr_reflection_t by = qr_reflection(alpha, beta);
+    const qr_number_t f = by.factor, tau = by.tau;
+    _Alignas(64) char sums[QR_BASE * sizeof(jcomplex_f64_t)];
+    ji_value_t one;
+    for (int64_t c = 0; c < others; c++) {
+        const qr_number_t top = qr_load(type, ji_at(type, v, 0, c + 1, panel->lda)),
+                          dot = qr_load(type, ji_at(type, ahead->dots, c, 0, 0));
+        const double re = top.re + (f.re * dot.re - f.im * dot.im),
+                     im = top.im - (f.re * dot.im + f.im * dot.re);
+        qr_store(type, ji_at(type, sums, c, 0, 0), -(tau.re * re + tau.im * im),
+                 -(tau.re * im - tau.im * re));
+    }
+    qr_store(type, &one, 1, 0);
+    ji_kernels->matvec[type]->update(1, others, &one, sums, ji_at(type, v, 0, 1, panel->lda),
+                                     panel->lda);
+    qr_store(type, v, beta, 0);
+    qr_store(type, ji_at(type, panel->tau, j, 0, 0), tau.re, tau.im);
+    qr_sweep(qr, panel, j, end, f, sums, ahead);
+}
+
+/* A few columns. */
+static void qr_base(const qr_t *qr, const qr_panel_t *panel, int64_t first, int64_t count) {
     const int64_t end = first + count;
+    const bool is_long =
+        !qr->by_rows && panel->rows * (int64_t)ji_sizeof(qr->type) >= QR_LONG_BYTES;
+    qr_ahead_t ahead;
 
+    if (is_long)
+        qr_sweep(qr, panel, first - 1, end, (qr_number_t){0, 0}, NULL, &ahead);
     for (int64_t j = first; j < end; j++) {
-        void *const v = qr_at(qr, panel->a, panel->lda, j, j);
-        void *const tau = ji_at(type, panel->tau, j, 0, 0);
-        const int64_t rows = panel->rows - j;
-        qr_reflect(qr, rows - 1, v, panel->lda, tau);
-        memcpy(qr_of_square(qr, qr->t, j, j), tau, ji_sizeof(type));
-
-        const qr_number_t diagonal = qr_load(type, v);
-        qr_store(type, v, 1, 0);
-        qr_apply_one(qr, rows, v, qr_load(type, tau), qr_at(qr, v, panel->lda, 0, 1), panel->lda,
-                     end - j - 1);
-        qr_store(type, v, diagonal.re, diagonal.im);
+        if (is_long)
+            qr_step_ahead(qr, panel, j, end, &ahead);
+        else
+            qr_step(qr, panel, j, end);
+        memcpy(qr_of_square(qr, qr->t, j, j), ji_at(qr->type, panel->tau, j, 0, 0),
+               ji_sizeof(qr->type));
     }
 
     const qr_block_t block = qr_block_of(qr, panel, first, count);
