@@ -276,8 +276,8 @@ static void qr_scale(const qr_t *qr, int64_t n, double re, double im, void *x, i
     ji_kernels->level1[qr->type]->scal(n, &by, x, incx);
 }
 
-/* tau, and what x is multiplied by: 1 / (alpha - beta), of which the real part is the larger one, or
- * as large as norm allows. */
+/* tau, and what x is multiplied by: 1 / (alpha - beta), of which the real part is the larger one,
+ * or as large as norm allows. */
 typedef struct qr_reflection {
     qr_number_t tau, factor;
 } qr_reflection_t;
