@@ -53,7 +53,7 @@ def lapack_names(source):
     """The names that the drop-in has of LAPACK, by its list: LAPACKE's, too."""
     text = (source / "library/dropin/lapack/lapack.h").read_text(encoding="utf-8")
     names = {"LAPACKE_xerbla"}
-    for routine in re.findall(r"^    X\((\w+), \w+_, ", text, re.M):
+    for routine in re.findall(r"^    X\((\w+), \w+_,", text, re.M):
         for letter in "sdcz":
             stem = routine.replace("or", "un", 1) if letter in "cz" and re.match("or[gm]", routine) else routine
             names |= {f"{letter}{stem}_", f"LAPACKE_{letter}{stem}", f"LAPACKE_{letter}{stem}_work"}

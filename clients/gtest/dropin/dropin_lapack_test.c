@@ -248,6 +248,10 @@ typedef struct function {
 #define PREPARES_geqrf(t) NULL
 #define PREPARES_orgqr(t) call_##t##geqrf
 #define PREPARES_ormqr(t) call_##t##geqrf
+#define PREPARES_gelqf(t) NULL
+#define PREPARES_orglq(t) call_##t##gelqf
+#define PREPARES_ormlq(t) call_##t##gelqf
+#define PREPARES_gels(t) NULL
 #define PREPARES_potrf(t) NULL
 #define PREPARES_potrs(t) call_##t##potrf
 #define PREPARES_trtri(t) NULL
@@ -279,21 +283,24 @@ static void name_of(const void *parameter, char *name) {
 /* Large elements make a matrix definite, or well conditioned; triangles have small ones elsewhere.
  * Each row of LU's is exchanged. */
 static void draw(const function_t *function, const library_t *library, problem_t *p) {
-    const bool of_q = strstr(function->name, "mqr") != NULL;
+    const bool of_lq = strstr(function->name, "lq") != NULL;
+    const bool of_q = strstr(function->name, of_lq ? "mlq" : "mqr") != NULL;
+    const bool hermitian = of_q || strstr(function->name, "gels") != NULL;
     p->side = jtest_random_bool() ? JBLAS_LEFT : JBLAS_RIGHT;
     p->uplo = jtest_random_bool() ? JBLAS_UPPER : JBLAS_LOWER;
     p->diag = jtest_random_bool() ? JBLAS_UNIT : JBLAS_NON_UNIT;
     p->trans = (jblas_operation_t)(JBLAS_NO_TRANSPOSE + jtest_random_between(0, 2));
-    if (of_q && p->trans != JBLAS_NO_TRANSPOSE) /* LAPACK takes T of real, and C of complex types */
+    if (hermitian &&
+        p->trans != JBLAS_NO_TRANSPOSE) /* LAPACK takes T of real, and C of complex types */
         p->trans = ji_is_complex(function->type) ? JBLAS_CONJUGATE_TRANSPOSE : JBLAS_TRANSPOSE;
 
     p->m = jtest_random_between(0, MOST), p->n = jtest_random_between(0, MOST);
-    if (strstr(function->name, "gqr") != NULL && p->n > p->m) {
+    if (strstr(function->name, of_lq ? "glq" : "gqr") != NULL && (p->n > p->m) != of_lq) {
         const int64_t n = p->n;
         p->n = p->m, p->m = n;
     }
     p->nrhs = jtest_random_between(0, 9);
-    const int64_t rows = !of_q ? p->n : p->side == JBLAS_LEFT ? p->m : p->n;
+    const int64_t rows = !of_q ? (of_lq ? p->m : p->n) : p->side == JBLAS_LEFT ? p->m : p->n;
     p->k = jtest_random_between(0, rows);
     const int64_t tall = p->m > p->n ? p->m : p->n;
     p->lda = p->ldb = p->ldc = (tall > 0 ? tall : 1) + jtest_random_between(0, PAD);
@@ -307,7 +314,9 @@ static void draw(const function_t *function, const library_t *library, problem_t
     /* LAPACK's zlauum takes a diagonal for real, as Cholesky's is. */
     const bool real_diagonal = definite || strstr(function->name, "lauum") != NULL;
     /* Of LU's the large elements stand below the diagonal, and the first row's is the last. */
-    const bool of_lu = strstr(function->name, "ge") != NULL && strstr(function->name, "qr") == NULL;
+    const bool of_lu = strstr(function->name, "ge") != NULL &&
+                       strstr(function->name, "qr") == NULL && !of_lq &&
+                       strstr(function->name, "gels") == NULL;
     const int64_t order = of_lu && strstr(function->name, "getrf") == NULL ? p->n : tall;
     for (int64_t i = 0; i < order; i++) {
         const int64_t at = ((of_lu ? (i + 1) % order : i) + i * p->lda) * parts;
@@ -326,7 +335,10 @@ static void draw(const function_t *function, const library_t *library, problem_t
         *factored = *p;
         if (of_q)
             factored->m = rows;
-        factored->n = strstr(function->name, "qr") != NULL ? p->k : p->n;
+        if (strstr(function->name, "qr") != NULL)
+            factored->n = p->k;
+        if (of_lq)
+            factored->m = p->k, factored->n = of_q ? rows : p->n;
         if (strstr(function->name, "getr") != NULL)
             factored->m = p->n;
         function->prepares(library, FORTRAN, factored, 0);
@@ -433,7 +445,15 @@ JTEST_P_NAMED(DropinLapack, HasTheSameBitsByAllNames, function_t, functions, nam
 
 static int64_t least_lwork(const function_t *function, const problem_t *p) {
     int64_t least = p->n;
-    if (strstr(function->name, "mqr") != NULL)
+    if (strstr(function->name, "glq") != NULL || strstr(function->name, "gelq") != NULL)
+        least = p->m;
+    if (strstr(function->name, "gelqf") != NULL && p->n == 0)
+        least = 1;
+    if (strstr(function->name, "gels") != NULL) {
+        const int64_t smaller = p->m < p->n ? p->m : p->n;
+        least = smaller + (smaller > p->nrhs ? smaller : p->nrhs);
+    }
+    if (strstr(function->name, "mqr") != NULL || strstr(function->name, "mlq") != NULL)
         least = p->side == JBLAS_LEFT ? p->n : p->m;
     if (strstr(function->name, "geqrf") != NULL && p->m == 0)
         least = 1;

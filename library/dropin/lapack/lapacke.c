@@ -26,6 +26,8 @@ typedef struct part {
 
 #define PART_GENERAL                                                                               \
     (part_t) { 0 }
+#define PART_FULL                                                                                  \
+    (part_t) { 0 }
 #define PART_REGULAR                                                                               \
     (part_t) { 0 }
 #define PART_PIVOTED                                                                               \
