@@ -46,8 +46,6 @@
     X(gelqf, jlapack_, LEAST(args->n > 0 ? args->m : 1))                                           \
     X(orglq, jlapack_, LEAST(args->m))                                                             \
     X(ormlq, jlapack_, LEAST(args->side == JBLAS_LEFT ? args->n : args->m))                        \
-    X(gels, jlapack_,                                                                              \
-      LEAST(ji_min(args->m, args->n) + ji_max(ji_min(args->m, args->n), args->nrhs)))              \
     X(potrf, jblas_, NO_LWORK)                                                                     \
     X(potrs, jblas_, NO_LWORK)                                                                     \
     X(trtri, jblas_, NO_LWORK)
