@@ -6,7 +6,8 @@
  *
  * A size query finds the same and looks at no operand: so a query of lwork is answered, an lwork
  * that is too small comes behind all other arguments, and pivots are read only where they are as
- * many as the arguments say. */
+ * many as the arguments say. A call that was not carried out for another reason, such as a routine
+ * that has no rung without workspace, never gives an info that says it was. */
 
 #include "dropin/lapack/lapack.h"
 
@@ -57,7 +58,7 @@
 #define END_RESULT(...)
 #define END_INDICES(name, access, count) ji_indices_end(&indices, TO_##access(args->name));
 #define TO_READ(name) NULL
-#define TO_WRITTEN(name) (refused == 0 ? (name) : NULL)
+#define TO_WRITTEN(name) (jstatus_is_error(status) ? NULL : (name))
 
 /* How many arguments there are before work. */
 #define NUMBER(t, kind, ...) NUMBER_##kind
@@ -100,11 +101,13 @@
         blas_int_t info = 0;                                                                       \
         int64_t result = 0;                                                                        \
         (void)info, (void)checked;                                                                 \
-        JI_ARGUMENTS_##routine(BEGIN, function) JI_DROPIN_ATTEMPT(                                 \
-            0, function, false, false, prefix##function(handle JI_ARGUMENTS_##routine(PASS, t)))   \
-                    JI_ARGUMENTS_##routine(END, t) return refused != 0                             \
-            ? -(blas_int_t)refused                                                                 \
-            : (blas_int_t)result;                                                                  \
+        JI_ARGUMENTS_##routine(BEGIN, function);                                                   \
+        JI_DROPIN_ATTEMPT(0, function, false, false,                                               \
+                          prefix##function(handle JI_ARGUMENTS_##routine(PASS, t)));               \
+        JI_ARGUMENTS_##routine(END, t);                                                            \
+        if (JI_UNLIKELY(refused != 0))                                                             \
+            return -(blas_int_t)refused;                                                           \
+        return jstatus_is_error(status) ? JI_NO_WORK : (blas_int_t)result;                         \
     }
 
 JI_DROPIN_LAPACK_LIST(FUNCTIONS)
