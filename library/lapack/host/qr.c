@@ -1,7 +1,7 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* QR and LQ on the host, products with their Q, and least squares.
+/* QR and LQ on the host, and products with their Q.
  *
  * A = Q R, Q = H(1) H(2) ... H(k) and H(i) = I - tau v v^H, where v has i - 1 zeros, a one, and
  * what A has below its diagonal. So many of them as a block has columns are I - V T V^H, with a
