@@ -6,8 +6,8 @@
  *
  *     bench_lapack [SECONDS per comparison [TYPES [ORDER...]]]      such as 0.3 d 64 128 2000x32
  *
- * An order may be a shape, of which LU is left out. Each call factors a fresh copy of the same
- * random matrix; copying is in both times. */
+ * An order may be a shape, of which what is square is left out. Each call factors, or inverts by, a
+ * fresh copy of the same matrix; copying is in both times. */
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -26,11 +26,17 @@ typedef void (*qr_t)(const int *m, const int *n, void *a, const int *lda, void *
 typedef void (*least_t)(const char *trans, const int *m, const int *n, const int *nrhs, void *a,
                         const int *lda, void *b, const int *ldb, void *work, const int *lwork,
                         int *info, size_t length);
+typedef void (*invert_t)(const int *n, void *a, const int *lda, const int *ipiv, void *work,
+                         const int *lwork, int *info);
+typedef void (*invert_definite_t)(const char *uplo, const int *n, void *a, const int *lda,
+                                  int *info, size_t length);
 typedef struct peer {
     factor_t factor;
     solve_t solve;
     qr_t qr;
     least_t least;
+    invert_t invert;
+    invert_definite_t invert_definite;
     void (*set_threads)(int threads);
     char *(*core_name)(void);
     void *library;
@@ -50,15 +56,19 @@ static void choose(peer_t *peer, char type) {
     const char factor[] = {type, 'g', 'e', 't', 'r', 'f', '_', 0},
                solve[] = {type, 'g', 'e', 's', 'v', '_', 0},
                qr[] = {type, 'g', 'e', 'q', 'r', 'f', '_', 0},
-               least[] = {type, 'g', 'e', 'l', 's', '_', 0};
+               least[] = {type, 'g', 'e', 'l', 's', '_', 0},
+               invert[] = {type, 'g', 'e', 't', 'r', 'i', '_', 0},
+               invert_definite[] = {type, 'p', 'o', 't', 'r', 'i', '_', 0};
     peer->factor = (factor_t)dlsym(peer->library, factor);
     peer->solve = (solve_t)dlsym(peer->library, solve);
     peer->qr = (qr_t)dlsym(peer->library, qr);
     peer->least = (least_t)dlsym(peer->library, least);
+    peer->invert = (invert_t)dlsym(peer->library, invert);
+    peer->invert_definite = (invert_definite_t)dlsym(peer->library, invert_definite);
 }
 
-typedef enum routine { GETRF, GESV, GEQRF, GELS } routine_t;
-static const char *const routine_names[] = {"getrf", "gesv", "geqrf", "gels"};
+typedef enum routine { GETRF, GESV, GETRI, POTRI, GEQRF, GELS } routine_t;
+static const char *const routine_names[] = {"getrf", "gesv", "getri", "potri", "geqrf", "gels"};
 
 typedef struct run {
     const peer_t *peer;
@@ -68,6 +78,8 @@ typedef struct run {
     int m, n, nrhs, ldb;
     size_t bytes, right_bytes;
     void *a, *b, *factor, *solution, *tau, *work;
+    const void *from; /* what the factor is restored to: a, or a factor that is inverted by */
+    void *dominant;   /* one: a with a large diagonal */
     int work_size;
     int64_t *ipiv;
     int *peer_ipiv;
@@ -75,7 +87,7 @@ typedef struct run {
 } run_t;
 
 static void restore(const run_t *r) {
-    memcpy(r->factor, r->a, r->bytes);
+    memcpy(r->factor, r->from, r->bytes);
     memcpy(r->solution, r->b, r->right_bytes);
 }
 
@@ -98,6 +110,11 @@ static void restore(const run_t *r) {
     r->status = jlapack_##t##gels(r->handle, JBLAS_NO_TRANSPOSE, r->m, r->n, r->nrhs, r->factor,   \
                                   r->m, r->solution, r->ldb, &info)
 
+#define INVERT_OURS(t)                                                                             \
+    r->status = jlapack_##t##getri(r->handle, r->n, r->factor, r->n, r->ipiv, &info)
+#define INVERT_DEFINITE_OURS(t)                                                                    \
+    r->status = jlapack_##t##potri(r->handle, JBLAS_LOWER, r->n, r->factor, r->n, &info)
+
 static void run_ours(void *context) {
     run_t *r = context;
     int64_t info;
@@ -105,6 +122,8 @@ static void run_ours(void *context) {
     switch (r->routine) {
     case GETRF: BY_TYPE(r->type, FACTOR_OURS) break;
     case GESV: BY_TYPE(r->type, SOLVE_OURS) break;
+    case GETRI: BY_TYPE(r->type, INVERT_OURS) break;
+    case POTRI: BY_TYPE(r->type, INVERT_DEFINITE_OURS) break;
     case GEQRF: BY_TYPE(r->type, QR_OURS) break;
     default: BY_TYPE(r->type, LEAST_OURS)
     }
@@ -120,12 +139,28 @@ static void run_peer(void *context) {
     case GESV:
         peer->solve(&r->n, &r->nrhs, r->factor, &r->n, r->peer_ipiv, r->solution, &r->n, &info);
         break;
+    case GETRI:
+        peer->invert(&r->n, r->factor, &r->n, r->peer_ipiv, r->work, &r->work_size, &info);
+        break;
+    case POTRI: peer->invert_definite("L", &r->n, r->factor, &r->n, &info, 1); break;
     case GEQRF:
         peer->qr(&r->m, &r->n, r->factor, &r->m, r->tau, r->work, &r->work_size, &info);
         break;
     default:
         peer->least("N", &r->m, &r->n, &r->nrhs, r->factor, &r->m, r->solution, &r->ldb, r->work,
                     &r->work_size, &info, 1);
+    }
+}
+
+/* Adds n to each element of the diagonal. */
+static void enlarge_diagonal(char type, int n, void *a) {
+    const size_t parts = type == 'c' || type == 'z' ? 2 : 1;
+    for (size_t i = 0; i < (size_t)n; i++) {
+        const size_t at = i * ((size_t)n + 1) * parts;
+        if (type == 's' || type == 'c')
+            ((float *)a)[at] += (float)n;
+        else
+            ((double *)a)[at] += n;
     }
 }
 
@@ -150,6 +185,7 @@ static void *make(char type, size_t bytes) {
 
 static bool compare(run_t *r, routine_t routine, int threads, double flops, double seconds) {
     r->routine = routine;
+    r->from = routine == GETRI || routine == POTRI ? r->dominant : r->a;
     const bool is_complex = r->type == 'c' || r->type == 'z';
     const bench_result_t result = bench_compare(run_ours, r, run_peer, r, seconds);
     char shape[32];
@@ -185,12 +221,16 @@ static bool measure(jhandle_t *handle, const peer_t *peer, char type, int m, int
     if (m == n) {
         good &= compare(&r, GETRF, threads, lu, seconds);
         good &= compare(&r, GESV, threads, lu + solve, seconds);
+        r.dominant = make(type, r.bytes); /* with the pivots of the factor above */
+        enlarge_diagonal(type, n, r.dominant);
+        good &= compare(&r, GETRI, threads, 2 * lu, seconds);
+        good &= compare(&r, POTRI, threads, lu, seconds);
     }
     good &= compare(&r, GEQRF, threads, 2 * lu, seconds);
     good &= compare(&r, GELS, threads, 2 * lu + 2 * solve, seconds);
 
     free(r.a), free(r.b), free(r.factor), free(r.solution), free(r.tau), free(r.work);
-    free(r.ipiv), free(r.peer_ipiv);
+    free(r.ipiv), free(r.peer_ipiv), free(r.dominant);
     return good;
 }
 
