@@ -20,7 +20,7 @@
 
 #include "lapack/rows.h"
 
-#include "blas/algorithms/product.h"
+#include "blas/algorithms/factor.h"
 #include "blas/routine/entry.h"
 #include "jalloc/jlapack.h"
 
@@ -44,9 +44,25 @@ JI_LAPACK_ROUTINE_LIST(JI_LAPACK_ROW_)
         return ji_lapack_run(handle, ji_host_##routine, matmat,                                    \
                              ji_##routine##_bytes(handle, matmat), ws);                            \
     }
-/* All of a routine that has nothing to check but its row: one that has no info, and where `empty`
- * nothing to do; and one that has, and of order 0 nothing to do but say 0. */
-#define JI_LAPACK_ROUTINE(routine, empty)                                                          \
+/* All of a routine beside how it is done: `empty`, whether there is nothing to do, and what there is
+ * to check besides the row, JI_CHECK()s. */
+#define JI_LAPACK_ROUTINE_CHECKED(routine, empty, checks)                                          \
+    JI_LAPACK_WAYS(routine)                                                                        \
+    JI_CALL routine##_call(jhandle_t *handle, void *block) {                                       \
+        ji_matmat_t *args = block;                                                                 \
+        JI_LAPACK_HOST_ALONE()                                                                     \
+        JI_CHECK_SIZES(routine)                                                                    \
+        checks JI_CHECK_WIDTH(routine, !(empty)) if (ji_is_query(handle)) return ji_answer(        \
+            handle, args, (empty) ? NULL : routine##_plan);                                        \
+        if (empty)                                                                                 \
+            return JSTATUS_SUCCESS;                                                                \
+        JI_CHECK_OPERANDS(routine)                                                                 \
+        return ji_run_plan(handle, args, routine##_plan, routine##_run);                           \
+    }                                                                                              \
+    JI_ENTRIES_PLAIN(routine, matmat)
+#define JI_LAPACK_ROUTINE(routine, empty) JI_LAPACK_ROUTINE_CHECKED(routine, empty, )
+/* The same of one that has info, which becomes n where there is nothing to do. */
+#define JI_LAPACK_ROUTINE_WITH_INFO(routine, empty)                                                \
     JI_LAPACK_WAYS(routine)                                                                        \
     JI_CALL routine##_call(jhandle_t *handle, void *block) {                                       \
         ji_matmat_t *args = block;                                                                 \
@@ -55,28 +71,20 @@ JI_LAPACK_ROUTINE_LIST(JI_LAPACK_ROW_)
         JI_CHECK_WIDTH(routine, !(empty))                                                          \
         if (ji_is_query(handle))                                                                   \
             return ji_answer(handle, args, (empty) ? NULL : routine##_plan);                       \
-        if (empty)                                                                                 \
-            return JSTATUS_SUCCESS;                                                                \
-        JI_CHECK_OPERANDS(routine)                                                                 \
-        return ji_run_plan(handle, args, routine##_plan, routine##_run);                           \
-    }                                                                                              \
-    JI_ENTRIES_PLAIN(routine, matmat)
-#define JI_LAPACK_ROUTINE_WITH_INFO(routine)                                                       \
-    JI_LAPACK_WAYS(routine)                                                                        \
-    JI_CALL routine##_call(jhandle_t *handle, void *block) {                                       \
-        ji_matmat_t *args = block;                                                                 \
-        JI_LAPACK_HOST_ALONE()                                                                     \
-        JI_CHECK_SIZES(routine)                                                                    \
-        JI_CHECK_WIDTH(routine, args->n > 0)                                                       \
-        if (ji_is_query(handle))                                                                   \
-            return ji_answer(handle, args, args->n == 0 ? NULL : routine##_plan);                  \
         JI_TAKE_SCALARS(routine)                                                                   \
-        if (args->n == 0)                                                                          \
+        if (empty) {                                                                               \
+            args->n = 0;                                                                           \
             return ji_return_result(handle, ji_run(handle, JI_SET_INFO, args));                    \
+        }                                                                                          \
         JI_CHECK_OPERANDS(routine)                                                                 \
         return ji_return_result(handle, ji_run_plan(handle, args, routine##_plan, routine##_run)); \
     }                                                                                              \
     JI_ENTRIES_PLAIN(routine, matmat)
+/* Of ormqr and ormlq, which differ in how it is done. */
+#define JI_LAPACK_PRODUCT_BY_Q(routine)                                                            \
+    JI_LAPACK_ROUTINE_CHECKED(routine, args->m == 0 || args->n == 0 || args->k == 0,               \
+                              JI_CHECK(args->k <= JI_ROWS_SIDED(m, n), JSTATUS_INVALID_SIZE, "k",  \
+                                       args->k, "must be at most %lld", JI_ROWS_SIDED(m, n)))
 
 /* The shape of the plan is m, n. */
 void ji_lapack_plan(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *args,
@@ -85,6 +93,20 @@ jstatus_t ji_lapack_run(jhandle_t *handle, ji_host_function_t function, const ji
                         ji_panel_bytes_t bytes, const jborrow_t *ws);
 
 /* ---- host/ ---- */
+
+/* op(T) X = B with a triangle T of that order at a, and the call's B: nrhs, b, ldb. */
+static inline void ji_lapack_solve(const ji_matmat_t *call, jblas_uplo_t uplo, jblas_operation_t op,
+                                   jblas_diagonal_t diag, int64_t order) {
+    ji_matmat_t triangle = *call;
+    triangle.uplo = uplo, triangle.diag = diag;
+    ji_factor_triangle(JI_TRSM, &triangle, JBLAS_LEFT, op, 1, call->a, ji_unconst(call->b),
+                       call->ldb, order, call->nrhs);
+}
+static inline ji_panel_bytes_t ji_lapack_solve_bytes(const jhandle_t *handle,
+                                                     const ji_matmat_t *args, int64_t order) {
+    const ji_matmat_t solve = {.head = args->head, .side = JBLAS_LEFT, .m = order, .n = args->nrhs};
+    return ji_solve_bytes(handle, &solve);
+}
 
 /* Columns in a room of their own, where they lie well in the caches, whatever A's leading
  * dimension: what is from one to the next, an odd number of cache lines; a copy, m x n. */

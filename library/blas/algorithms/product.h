@@ -44,23 +44,6 @@ static inline bool ji_gemm_packs(const jhandle_t *handle, jdatatype_t type, int6
            ji_product_packs(handle, JI_GEMM, type, m, n, k);
 }
 
-/* From which work on threads share the steps of a factorization, n^3 real multiplications in bytes:
- * blocks of smaller matrices would go to and fro between their caches (two had 0.76 to 1.0 of one's
- * speed). */
-#define JI_FACTOR_SHARED_WORK 4.5e8
-static inline void ji_choose_factor_threads(ji_matmat_t *call) {
-    const jdatatype_t type = call->head.type;
-    const double work = ji_product_work(type, call->n, call->n, call->n);
-    if (work * (double)ji_sizeof(ji_real_of(type)) < JI_FACTOR_SHARED_WORK)
-        call->head.threads.count = 1;
-}
-/* The call of a step, as its block has it, with these threads. */
-static inline ji_matmat_t ji_factor_call(const void *block) {
-    ji_matmat_t call = *(const ji_matmat_t *)block;
-    ji_choose_factor_threads(&call);
-    return call;
-}
-
 /* What products m x n of depth k want at best, and at least so as not to be done in place; 0: they
  * are. None falls when a size grows. By the head's type and threads. Products alone need nothing in
  * place; a routine that cannot do without adds it to all three. */

@@ -20,37 +20,9 @@
  * The panels that came with the block serve each product and each solve in turn. Where the matrix
  * is halved is decided by its order alone, so every rung has the same bits. */
 
-#include "blas/algorithms/product.h"
+#include "blas/algorithms/factor.h"
 #include "blas/algorithms/triangle.h"
 #include "blas/kernels/factor.h"
-
-/* A solve with the triangle, m x n; B is part of the matrix, as the triangle is. */
-static void factor_solve(const ji_matmat_t *call, jblas_side_t side, jblas_operation_t trans,
-                         const void *triangle, void *b, int64_t m, int64_t n) {
-    ji_matmat_t solve = *call;
-
-    solve.side = side, solve.transa = trans;
-    solve.m = m, solve.n = n;
-    solve.alpha = ji_constant(call->head.type, 1);
-    solve.a = triangle;
-    solve.b = b, solve.ldb = call->lda;
-
-    ji_host_primitives[JI_TRSM](&solve);
-}
-
-/* B := - triangle B. */
-static void factor_multiply(const ji_matmat_t *call, const void *triangle, void *b, int64_t m,
-                            int64_t n) {
-    ji_matmat_t product = *call;
-
-    product.side = JBLAS_LEFT, product.transa = JBLAS_NO_TRANSPOSE;
-    product.m = m, product.n = n;
-    product.alpha = ji_constant(call->head.type, -1);
-    product.a = triangle;
-    product.b = b, product.ldb = call->lda;
-
-    ji_host_primitives[JI_TRMM](&product);
-}
 
 static void factor_invert(const ji_matmat_t *call, void *a, int64_t n) {
     jdatatype_t type = call->head.type;
@@ -68,8 +40,10 @@ static void factor_invert(const ji_matmat_t *call, void *a, int64_t n) {
     const int64_t m = upper ? half : rest, n_corner = n - m;
 
     factor_invert(call, left, m);
-    factor_multiply(call, left, corner, m, n_corner);
-    factor_solve(call, JBLAS_RIGHT, JBLAS_NO_TRANSPOSE, right, corner, m, n_corner);
+    ji_factor_triangle(JI_TRMM, call, JBLAS_LEFT, JBLAS_NO_TRANSPOSE, -1, left, corner, call->lda,
+                       m, n_corner);
+    ji_factor_triangle(JI_TRSM, call, JBLAS_RIGHT, JBLAS_NO_TRANSPOSE, 1, right, corner, call->lda,
+                       m, n_corner);
     factor_invert(call, right, n_corner);
 }
 
@@ -83,30 +57,6 @@ void ji_host_trtri(void *block) {
     *call.info = info;
     if (info == 0)
         factor_invert(&call, ji_unconst(call.a), call.n);
-}
-
-/* `second` -= corner^H corner (upper) or corner corner^H: n x n, by n x k. */
-static void factor_update(const ji_matmat_t *call, void *corner, void *second, int64_t n,
-                          int64_t k) {
-    jdatatype_t type = call->head.type, real = ji_real_of(type);
-
-    ji_matmat_t update = {.head = call->head,
-                          .uplo = call->uplo,
-                          .transa = call->uplo == JBLAS_LOWER ? JBLAS_NO_TRANSPOSE
-                                    : ji_is_complex(type)     ? JBLAS_CONJUGATE_TRANSPOSE
-                                                              : JBLAS_TRANSPOSE,
-                          .n = n,
-                          .k = k,
-                          .alpha = ji_constant(real, -1),
-                          .a = corner,
-                          .lda = call->lda,
-                          .beta = ji_constant(real, 1),
-                          .c = second,
-                          .ldc = call->lda,
-                          .panels = call->panels,
-                          .panel_bytes = call->panel_bytes};
-
-    ji_host_primitives[ji_is_complex(type) ? JI_HERK : JI_SYRK](&update);
 }
 
 /* Factors the n x n matrix at a, whose first column is column `first` of the whole. */
@@ -129,9 +79,9 @@ static void factor_cholesky(const ji_matmat_t *call, void *a, int64_t first, int
     if (*call->info != 0)
         return;
 
-    factor_solve(call, upper ? JBLAS_LEFT : JBLAS_RIGHT, JBLAS_CONJUGATE_TRANSPOSE, a, corner,
-                 upper ? half : rest, upper ? rest : half);
-    factor_update(call, corner, second, rest, half);
+    ji_factor_triangle(JI_TRSM, call, upper ? JBLAS_LEFT : JBLAS_RIGHT, JBLAS_CONJUGATE_TRANSPOSE,
+                       1, a, corner, call->lda, upper ? half : rest, upper ? rest : half);
+    ji_factor_update(call, upper, rest, half, -1, corner, call->lda, 1, second, call->lda);
     factor_cholesky(call, second, first + half, rest);
 }
 

@@ -106,14 +106,10 @@ static void gels_multiply(const ji_matmat_t *call, bool wide, const void *tau, b
 }
 
 /* B1 = inv(R) B1, or inv(R^H) B1; wide matrices have R^H. */
-static ji_matmat_t gels_solve(const ji_matmat_t *call, bool wide, bool adjoint) {
-    ji_matmat_t solve = *call;
-    solve.side = JBLAS_LEFT, solve.diag = JBLAS_NON_UNIT;
-    solve.uplo = wide ? JBLAS_LOWER : JBLAS_UPPER;
-    solve.transa = adjoint != wide ? JBLAS_CONJUGATE_TRANSPOSE : JBLAS_NO_TRANSPOSE;
-    solve.m = ji_min(call->m, call->n), solve.n = call->nrhs;
-    solve.alpha = ji_constant(call->head.type, 1);
-    return solve;
+static void gels_solve(const ji_matmat_t *call, bool wide, bool adjoint) {
+    ji_lapack_solve(call, wide ? JBLAS_LOWER : JBLAS_UPPER,
+                    adjoint != wide ? JBLAS_CONJUGATE_TRANSPOSE : JBLAS_NO_TRANSPOSE,
+                    JBLAS_NON_UNIT, ji_min(call->m, call->n));
 }
 
 /* ---- gels ---- */
@@ -148,8 +144,7 @@ void ji_host_gels(void *matmat) {
     if (*call.info != 0)
         return;
 
-    ji_matmat_t solve = gels_solve(&call, wide, !squares);
-    ji_host_primitives[JI_TRSM](&solve);
+    gels_solve(&call, wide, !squares);
     if (!squares) {
         gels_clear(&call, least, most);
         gels_multiply(&call, wide, tau, false);
@@ -161,13 +156,15 @@ void ji_host_gels(void *matmat) {
 ji_panel_bytes_t ji_gels_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
     const bool wide = args->m < args->n;
     const size_t tau = gels_tau_bytes(args);
-    const ji_matmat_t solve = gels_solve(args, wide, false);
-    ji_matmat_t product = solve;
-    product.m = ji_max(args->m, args->n), product.k = ji_min(args->m, args->n);
+    const int64_t least = ji_min(args->m, args->n);
+    ji_matmat_t product = *args;
+    product.side = JBLAS_LEFT;
+    product.m = ji_max(args->m, args->n), product.n = args->nrhs, product.k = least;
 
-    ji_panel_bytes_t bytes = ji_panels_for_both(
-        (wide ? ji_gelqf_bytes : ji_geqrf_bytes)(handle, args),
-        ji_panels_for_both(ji_ormqr_bytes(handle, &product), ji_solve_bytes(handle, &solve)));
+    ji_panel_bytes_t bytes =
+        ji_panels_for_both((wide ? ji_gelqf_bytes : ji_geqrf_bytes)(handle, args),
+                           ji_panels_for_both(ji_ormqr_bytes(handle, &product),
+                                              ji_lapack_solve_bytes(handle, args, least)));
     bytes.packed += bytes.packed > 0 ? tau : 0;
     bytes.packed_small += bytes.packed_small > 0 ? tau : 0;
     bytes.in_place += tau;

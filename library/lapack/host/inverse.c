@@ -54,60 +54,14 @@ static void inverse_multiply(const ji_matmat_t *call, jblas_side_t side, jblas_u
                              jblas_operation_t op, jblas_diagonal_t diag, const void *triangle,
                              void *b, int64_t m, int64_t n) {
     ji_matmat_t product = *call;
-    product.side = side, product.uplo = uplo, product.transa = op, product.diag = diag;
-    product.m = m, product.n = n;
-    product.alpha = ji_constant(call->head.type, 1);
-    product.a = triangle;
-    product.b = b, product.ldb = call->lda;
-
-    ji_host_primitives[JI_TRMM](&product);
+    product.uplo = uplo, product.diag = diag;
+    ji_factor_triangle(JI_TRMM, &product, side, op, 1, triangle, b, call->lda, m, n);
 }
 
-/* C = A B + beta C, m x n of depth k. */
-static void inverse_product(const ji_matmat_t *call, const void *a, int64_t lda, const void *b,
-                            int64_t ldb, double beta, void *c, int64_t m, int64_t n, int64_t k) {
-    const jdatatype_t type = call->head.type;
-    ji_matmat_t product = {.head = call->head,
-                           .transa = JBLAS_NO_TRANSPOSE,
-                           .transb = JBLAS_NO_TRANSPOSE,
-                           .m = m,
-                           .n = n,
-                           .k = k,
-                           .alpha = ji_constant(type, 1),
-                           .a = a,
-                           .lda = lda,
-                           .b = b,
-                           .ldb = ldb,
-                           .beta = ji_constant(type, beta),
-                           .c = c,
-                           .ldc = call->lda,
-                           .panels = call->panels,
-                           .panel_bytes = call->panel_bytes};
-
-    ji_host_primitives[JI_GEMM](&product);
-}
-
-/* The triangle of C = A A^H or A^H A + beta C, n x n of depth k. */
+/* C = U U^H or L^H L + beta C, n x n of depth k. */
 static void inverse_update(const ji_matmat_t *call, const void *a, int64_t lda, double beta,
                            void *c, int64_t n, int64_t k) {
-    const jdatatype_t type = call->head.type, real = ji_real_of(type);
-    ji_matmat_t update = {.head = call->head,
-                          .uplo = call->uplo,
-                          .transa = call->uplo == JBLAS_UPPER ? JBLAS_NO_TRANSPOSE
-                                    : ji_is_complex(type)     ? JBLAS_CONJUGATE_TRANSPOSE
-                                                              : JBLAS_TRANSPOSE,
-                          .n = n,
-                          .k = k,
-                          .alpha = ji_constant(real, 1),
-                          .a = a,
-                          .lda = lda,
-                          .beta = ji_constant(real, beta),
-                          .c = c,
-                          .ldc = call->lda,
-                          .panels = call->panels,
-                          .panel_bytes = call->panel_bytes};
-
-    ji_host_primitives[ji_is_complex(type) ? JI_HERK : JI_SYRK](&update);
+    ji_factor_update(call, call->uplo == JBLAS_LOWER, n, k, 1, a, lda, beta, c, call->lda);
 }
 
 /* ---- Products of triangles ---- */
@@ -120,7 +74,7 @@ static void inverse_join(const ji_matmat_t *call, void *a, int64_t n) {
         inverse_square_t upper, lower;
         inverse_expand(type, JBLAS_UPPER, JBLAS_NON_UNIT, n, a, lda, &upper);
         inverse_expand(type, JBLAS_LOWER, JBLAS_UNIT, n, a, lda, &lower);
-        inverse_product(call, upper.data, n, lower.data, n, 0, a, n, n, n);
+        ji_factor_product(call, n, n, n, 1, upper.data, n, lower.data, n, 0, a, lda);
         return;
     }
 
@@ -128,7 +82,7 @@ static void inverse_join(const ji_matmat_t *call, void *a, int64_t n) {
     void *const a12 = ji_at(type, a, 0, half, lda), *const a21 = ji_at(type, a, half, 0, lda),
                 *const a22 = ji_at(type, a, half, half, lda);
     inverse_join(call, a, half);
-    inverse_product(call, a12, lda, a21, lda, 1, a, half, half, rest);
+    ji_factor_product(call, half, half, rest, 1, a12, lda, a21, lda, 1, a, lda);
     inverse_multiply(call, JBLAS_RIGHT, JBLAS_LOWER, JBLAS_NO_TRANSPOSE, JBLAS_UNIT, a22, a12, half,
                      rest);
     inverse_multiply(call, JBLAS_LEFT, JBLAS_UPPER, JBLAS_NO_TRANSPOSE, JBLAS_NON_UNIT, a22, a21,

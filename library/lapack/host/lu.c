@@ -162,39 +162,19 @@ static void lu_base(const ji_matmat_t *call, int64_t first, int64_t n) {
 
 /* B := inv(L) B with the unit lower triangle of order m at (first, first). */
 static void lu_solve(const ji_matmat_t *call, int64_t first, int64_t m, void *b, int64_t n) {
-    ji_matmat_t solve = *call;
-    solve.side = JBLAS_LEFT, solve.uplo = JBLAS_LOWER;
-    solve.transa = JBLAS_NO_TRANSPOSE, solve.diag = JBLAS_UNIT;
-    solve.m = m, solve.n = n;
-    solve.alpha = ji_constant(call->head.type, 1);
-    solve.a = lu_at(call, first, first);
-    solve.b = b, solve.ldb = call->lda;
-
-    ji_host_primitives[JI_TRSM](&solve);
+    ji_matmat_t lower = *call;
+    lower.uplo = JBLAS_LOWER, lower.diag = JBLAS_UNIT;
+    ji_factor_triangle(JI_TRSM, &lower, JBLAS_LEFT, JBLAS_NO_TRANSPOSE, 1,
+                       lu_at(call, first, first), b, call->lda, m, n);
 }
 
 /* A22 -= L21 A12, where A11 is of order k at (first, first), and A22 has n columns. */
 static void lu_update(const ji_matmat_t *call, int64_t first, int64_t k, int64_t n) {
-    const jdatatype_t type = call->head.type;
-    ji_matmat_t product = {.head = call->head,
-                           .transa = JBLAS_NO_TRANSPOSE,
-                           .transb = JBLAS_NO_TRANSPOSE,
-                           .m = call->m - first - k,
-                           .n = n,
-                           .k = k,
-                           .alpha = ji_constant(type, -1),
-                           .a = lu_at(call, first + k, first),
-                           .lda = call->lda,
-                           .b = lu_at(call, first, first + k),
-                           .ldb = call->lda,
-                           .beta = ji_constant(type, 1),
-                           .c = lu_at(call, first + k, first + k),
-                           .ldc = call->lda,
-                           .panels = call->panels,
-                           .panel_bytes = call->panel_bytes};
-
-    if (product.m > 0)
-        ji_host_primitives[JI_GEMM](&product);
+    const int64_t rest = first + k, m = call->m - rest;
+    if (m > 0)
+        ji_factor_product(call, m, n, k, -1, lu_at(call, rest, first), call->lda,
+                          lu_at(call, first, rest), call->lda, 1, lu_at(call, rest, rest),
+                          call->lda);
 }
 
 /* ---- Room apart ---- */
@@ -275,19 +255,14 @@ static void lu_do_factor(ji_matmat_t *call) {
 static void lu_do_solve(const ji_matmat_t *call) {
     const jdatatype_t type = call->head.type;
     const bool plain = call->trans == JBLAS_NO_TRANSPOSE;
-    ji_matmat_t solve = *call;
-    solve.side = JBLAS_LEFT;
-    solve.m = call->n, solve.n = call->nrhs;
-    solve.alpha = ji_constant(type, 1);
 
     if (plain)
         lu_exchange(type, ji_unconst(call->b), call->ldb, call->nrhs, call->ipiv, 0, call->n,
                     false);
     for (int second = 0; second < 2; second++) {
         const bool lower = plain == (second == 0);
-        solve.uplo = lower ? JBLAS_LOWER : JBLAS_UPPER;
-        solve.diag = lower ? JBLAS_UNIT : JBLAS_NON_UNIT;
-        ji_host_primitives[JI_TRSM](&solve);
+        ji_lapack_solve(call, lower ? JBLAS_LOWER : JBLAS_UPPER, call->trans,
+                        lower ? JBLAS_UNIT : JBLAS_NON_UNIT, call->n);
     }
     if (!plain)
         lu_exchange(type, ji_unconst(call->b), call->ldb, call->nrhs, call->ipiv, 0, call->n, true);
@@ -334,9 +309,7 @@ ji_panel_bytes_t ji_getrf_bytes(const jhandle_t *handle, const ji_matmat_t *args
 }
 
 ji_panel_bytes_t ji_getrs_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
-    const ji_matmat_t solve = {
-        .head = args->head, .side = JBLAS_LEFT, .m = args->n, .n = args->nrhs};
-    return ji_solve_bytes(handle, &solve);
+    return ji_lapack_solve_bytes(handle, args, args->n);
 }
 
 ji_panel_bytes_t ji_gesv_bytes(const jhandle_t *handle, const ji_matmat_t *args) {

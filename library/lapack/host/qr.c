@@ -533,7 +533,7 @@ typedef struct qr_stack {
 static qr_t qr_begin(const ji_matmat_t *call, qr_stack_t *stack, bool by_rows, int64_t reflectors,
                      int64_t room_rows, int64_t strip) {
     const jdatatype_t type = call->head.type;
-    qr_t qr = {.call = *call,
+    qr_t qr = {.call = ji_factor_call(call),
                .type = type,
                .by_rows = by_rows,
                .work = stack->work,
@@ -541,7 +541,6 @@ static qr_t qr_begin(const ji_matmat_t *call, qr_stack_t *stack, bool by_rows, i
                .block = qr_block_columns(type, reflectors),
                .top = stack->top,
                .t = stack->t};
-    ji_choose_factor_threads(&qr.call);
 
     const size_t room_bytes = qr_room_bytes(type, by_rows, room_rows, qr.block),
                  bytes = room_bytes + qr_work_bytes(type, strip, qr.block);

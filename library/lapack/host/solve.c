@@ -7,23 +7,13 @@
 #include "blas/kernels/factor.h"
 #include "lapack/lapack.h"
 
-/* op(A) X = B with the call's triangle. */
-static void solve_triangle(const ji_matmat_t *call, jblas_operation_t op) {
-    ji_matmat_t solve = *call;
-    solve.side = JBLAS_LEFT, solve.transa = op;
-    solve.m = call->n, solve.n = call->nrhs;
-    solve.alpha = ji_constant(call->head.type, 1);
-
-    ji_host_primitives[JI_TRSM](&solve);
-}
-
 void ji_host_trtrs(void *matmat) {
     const ji_matmat_t *call = matmat;
     const ji_factor_kernels_t *const factor = ji_kernels->factor[call->head.type];
 
     *call->info = call->diag == JBLAS_NON_UNIT ? factor->find_zero(call->n, call->a, call->lda) : 0;
     if (*call->info == 0)
-        solve_triangle(call, call->trans);
+        ji_lapack_solve(call, call->uplo, call->trans, call->diag, call->n);
 }
 
 void ji_host_posv(void *matmat) {
@@ -32,18 +22,20 @@ void ji_host_posv(void *matmat) {
     if (*call.info != 0)
         return;
 
-    const bool lower = call.uplo == JBLAS_LOWER;
-    call.diag = JBLAS_NON_UNIT;
-    solve_triangle(&call, lower ? JBLAS_NO_TRANSPOSE : JBLAS_CONJUGATE_TRANSPOSE);
-    solve_triangle(&call, lower ? JBLAS_CONJUGATE_TRANSPOSE : JBLAS_NO_TRANSPOSE);
+    for (int second = 0; second < 2; second++) {
+        const bool plain = (call.uplo == JBLAS_LOWER) != second;
+        ji_lapack_solve(&call, call.uplo, plain ? JBLAS_NO_TRANSPOSE : JBLAS_CONJUGATE_TRANSPOSE,
+                        JBLAS_NON_UNIT, call.n);
+    }
 }
 
 /* ---- Panels ---- */
 
 ji_panel_bytes_t ji_trtrs_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
-    return ji_getrs_bytes(handle, args);
+    return ji_lapack_solve_bytes(handle, args, args->n);
 }
 
 ji_panel_bytes_t ji_posv_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
-    return ji_panels_for_both(ji_factor_bytes(handle, args), ji_getrs_bytes(handle, args));
+    return ji_panels_for_both(ji_factor_bytes(handle, args),
+                              ji_lapack_solve_bytes(handle, args, args->n));
 }

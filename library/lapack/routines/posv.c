@@ -5,4 +5,4 @@
 
 #include "lapack/lapack.h"
 
-JI_LAPACK_ROUTINE_WITH_INFO(posv)
+JI_LAPACK_ROUTINE_WITH_INFO(posv, args->n == 0)

@@ -5,4 +5,4 @@
 
 #include "lapack/lapack.h"
 
-JI_LAPACK_ROUTINE_WITH_INFO(potri)
+JI_LAPACK_ROUTINE_WITH_INFO(potri, args->n == 0)

@@ -5,4 +5,4 @@
 
 #include "lapack/lapack.h"
 
-JI_LAPACK_ROUTINE_WITH_INFO(trtrs)
+JI_LAPACK_ROUTINE_WITH_INFO(trtrs, args->n == 0)
