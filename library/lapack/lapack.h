@@ -44,8 +44,8 @@ JI_LAPACK_ROUTINE_LIST(JI_LAPACK_ROW_)
         return ji_lapack_run(handle, ji_host_##routine, matmat,                                    \
                              ji_##routine##_bytes(handle, matmat), ws);                            \
     }
-/* All of a routine beside how it is done: `empty`, whether there is nothing to do, and what there is
- * to check besides the row, JI_CHECK()s. */
+/* All of a routine beside how it is done: `empty`, whether there is nothing to do, and what there
+ * is to check besides the row, JI_CHECK()s. */
 #define JI_LAPACK_ROUTINE_CHECKED(routine, empty, checks)                                          \
     JI_LAPACK_WAYS(routine)                                                                        \
     JI_CALL routine##_call(jhandle_t *handle, void *block) {                                       \

@@ -136,31 +136,52 @@ static void product(problem_t *p, value_t **want, int which, view_t A, view_t B,
     free(sum);
 }
 
+/* x := inv(T) x with a triangle, `unit` with a diagonal of ones; a lower one is solved forward. T's
+ * element (i, l) is at t[i row + l column]. */
+static void substitute_vector(const value_t *t, int64_t row, int64_t column, int64_t n,
+                              bool forward, bool unit, value_t *x) {
+    for (int64_t q = 0; q < n; q++) {
+        const int64_t i = forward ? q : n - 1 - q;
+        for (int64_t done = 0; done < q; done++) {
+            const int64_t l = forward ? done : n - 1 - done;
+            x[i] -= t[i * row + l * column] * x[l];
+        }
+        if (!unit)
+            x[i] /= t[i * row + i * column];
+    }
+}
+
+/* The same of all columns of operand 1, n x nrhs. */
+static void substitute_columns(problem_t *p, value_t **want, const value_t *t, bool forward,
+                               bool unit) {
+    const int64_t n = p->options->n;
+    for (int64_t j = 0; j < p->options->nrhs; j++)
+        substitute_vector(t, 1, n, n, forward, unit,
+                          &want[1][operand_index(&p->operand[1], 0, j, 0)]);
+}
+
 /* op(A) X = X's right-hand sides, in place in operand `which`; or X op(A) on the right. A is
  * triangular. */
 static void substitute(problem_t *p, value_t **want, int which, view_t A, int side, int64_t m,
                        int64_t n, value_t alpha) {
     bool left = side == JBLAS_LEFT;
     int64_t order = left ? m : n, others = left ? n : m;
-    value_t *a = view_dense(&A, order, order);
+    value_t *a = view_dense(&A, order, order), *x = allocate(order);
     bool lower = (p->options->uplo == JBLAS_LOWER) == !ji_is_transposed((jblas_operation_t)A.trans);
-    bool forward = lower == left; /* from the right, op(A) acts as its transpose */
     const operand_t *X = &p->operand[which];
-    for (int64_t other = 0; other < others; other++)
-        for (int64_t step = 0; step < order; step++) {
-            int64_t i = forward ? step : order - 1 - step;
-            value_t *x =
-                &want[which][left ? operand_index(X, i, other, 0) : operand_index(X, other, i, 0)];
-            value_t sum = alpha * *x;
-            for (int64_t done = 0; done < step; done++) {
-                int64_t l = forward ? done : order - 1 - done;
-                value_t known = want[which][left ? operand_index(X, l, other, 0)
-                                                 : operand_index(X, other, l, 0)];
-                sum -= (left ? a[i + l * order] : a[l + i * order]) * known;
-            }
-            *x = sum / a[i + i * order];
-        }
+    for (int64_t other = 0; other < others; other++) {
+        for (int64_t i = 0; i < order; i++)
+            x[i] =
+                alpha *
+                want[which][left ? operand_index(X, i, other, 0) : operand_index(X, other, i, 0)];
+        /* From the right, op(A) acts as its transpose. */
+        substitute_vector(a, left ? 1 : order, left ? order : 1, order, lower == left, false, x);
+        for (int64_t i = 0; i < order; i++)
+            want[which][left ? operand_index(X, i, other, 0) : operand_index(X, other, i, 0)] =
+                x[i];
+    }
     free(a);
+    free(x);
 }
 
 /* ---- Level 1: x is operand 1, y operand 2 ---- */
@@ -445,18 +466,21 @@ static void store_triangle(problem_t *p, value_t **want, const value_t *dense, b
                 want[0][operand_index(&p->operand[0], i, j, 0)] = dense[i + j * n];
 }
 
-/* The inverse of the triangle of operand 0, dense. Columns from the diagonal outwards: A X = I. */
-static value_t *triangle_inverse(problem_t *p) {
-    int64_t n = p->options->n, step = p->options->uplo == JBLAS_LOWER ? 1 : -1;
-    view_t A = view_of(p, 0, TRIANGULAR, JBLAS_NO_TRANSPOSE);
-    value_t *a = view_dense(&A, n, n), *x = allocate(n * n);
+/* Of the order n, dense. */
+static value_t *identity(int64_t n) {
+    value_t *x = allocate(n * n);
     for (int64_t j = 0; j < n; j++)
-        for (int64_t i = j; i >= 0 && i < n; i += step) {
-            value_t sum = i == j;
-            for (int64_t l = j; l != i; l += step)
-                sum -= a[i + l * n] * x[l + j * n];
-            x[i + j * n] = sum / a[i + i * n];
-        }
+        x[j + j * n] = 1;
+    return x;
+}
+
+/* The inverse of the triangle of operand 0, dense. */
+static value_t *triangle_inverse(problem_t *p) {
+    const int64_t n = p->options->n;
+    view_t A = view_of(p, 0, TRIANGULAR, JBLAS_NO_TRANSPOSE);
+    value_t *a = view_dense(&A, n, n), *x = identity(n);
+    for (int64_t j = 0; j < n; j++)
+        substitute_vector(a, 1, n, n, p->options->uplo == JBLAS_LOWER, false, x + j * n);
     free(a);
     return x;
 }
@@ -540,17 +564,9 @@ static value_t *cholesky_wanted(problem_t *p, value_t **want) {
 void naive_potrf(problem_t *p, value_t **want) { free(cholesky_wanted(p, want)); }
 
 void naive_posv(problem_t *p, value_t **want) {
-    const int64_t n = p->options->n;
     value_t *l = cholesky_wanted(p, want);
-    for (int64_t j = 0; j < p->options->nrhs; j++)
-        for (int second = 0; second < 2; second++)
-            for (int64_t q = 0; q < n; q++) {
-                const int64_t i = second ? n - 1 - q : q;
-                value_t *x = &want[1][operand_index(&p->operand[1], i, j, 0)];
-                for (int64_t c = second ? i + 1 : 0; c < (second ? n : i); c++)
-                    *x -= l[i + c * n] * want[1][operand_index(&p->operand[1], c, j, 0)];
-                *x /= l[i + i * n];
-            }
+    substitute_columns(p, want, l, true, false);
+    substitute_columns(p, want, l, false, false);
     free(l);
 }
 
@@ -608,42 +624,24 @@ static value_t *factor_wanted(problem_t *p, value_t **want) {
 
 void naive_getrf(problem_t *p, value_t **want) { free(factor_wanted(p, want)); }
 
-/* op(L U) X = B, in place; no rows are exchanged. */
-static void solve_factored(problem_t *p, value_t **want, const value_t *lu, int trans) {
-    const int64_t n = p->options->n;
-    const bool plain = !ji_is_transposed((jblas_operation_t)trans);
-    for (int64_t j = 0; j < p->options->nrhs; j++)
-        for (int second = 0; second < 2; second++) {
-            const bool forward = (second == 0), unit = forward == plain;
-            for (int64_t q = 0; q < n; q++) {
-                const int64_t i = forward ? q : n - 1 - q;
-                value_t sum = want[1][operand_index(&p->operand[1], i, j, 0)];
-                for (int64_t l = forward ? 0 : i + 1; l < (forward ? i : n); l++) {
-                    const value_t e = plain ? lu[i + l * n] : lu[l + i * n];
-                    sum -= (ji_is_conjugated((jblas_operation_t)trans) ? conjl(e) : e) *
-                           want[1][operand_index(&p->operand[1], l, j, 0)];
-                }
-                const value_t pivot = lu[i + i * n];
-                want[1][operand_index(&p->operand[1], i, j, 0)] =
-                    unit
-                        ? sum
-                        : sum / (ji_is_conjugated((jblas_operation_t)trans) ? conjl(pivot) : pivot);
-            }
-        }
+/* op(L U) X = B by op(L U), dense; no rows are exchanged. The triangle of L has ones. */
+static void solve_factored(problem_t *p, value_t **want, const value_t *lu, bool plain) {
+    substitute_columns(p, want, lu, true, plain);
+    substitute_columns(p, want, lu, false, !plain);
 }
 
 void naive_getrs(problem_t *p, value_t **want) {
     const int64_t n = p->options->n;
-    view_t A = view_of(p, 0, GENERAL, JBLAS_NO_TRANSPOSE);
+    view_t A = view_of(p, 0, GENERAL, p->options->transa);
     value_t *lu = view_dense(&A, n, n);
-    solve_factored(p, want, lu, p->options->transa);
+    solve_factored(p, want, lu, p->options->transa == JBLAS_NO_TRANSPOSE);
     free(lu);
 }
 
 /* The diagonal dominates, so no rows are exchanged. */
 void naive_gesv(problem_t *p, value_t **want) {
     value_t *lu = factor_wanted(p, want);
-    solve_factored(p, want, lu, JBLAS_NO_TRANSPOSE);
+    solve_factored(p, want, lu, true);
     free(lu);
 }
 
@@ -651,18 +649,10 @@ void naive_gesv(problem_t *p, value_t **want) {
 void naive_getri(problem_t *p, value_t **want) {
     const int64_t n = p->options->n;
     view_t A = view_of(p, 0, GENERAL, JBLAS_NO_TRANSPOSE);
-    value_t *lu = view_dense(&A, n, n), *x = allocate(n * n);
+    value_t *lu = view_dense(&A, n, n), *x = identity(n);
     for (int64_t j = 0; j < n; j++) {
-        for (int64_t i = 0; i < n; i++) {
-            x[i + j * n] = i == j;
-            for (int64_t l = 0; l < i; l++)
-                x[i + j * n] -= lu[i + l * n] * x[l + j * n];
-        }
-        for (int64_t i = n - 1; i >= 0; i--) {
-            for (int64_t l = i + 1; l < n; l++)
-                x[i + j * n] -= lu[i + l * n] * x[l + j * n];
-            x[i + j * n] /= lu[i + i * n];
-        }
+        substitute_vector(lu, 1, n, n, true, true, x + j * n);
+        substitute_vector(lu, 1, n, n, false, false, x + j * n);
     }
     put_dense(p, want, 0, x);
     free(lu);
