@@ -3,44 +3,9 @@
 
 /* LU on the host: getrf, getrs, gesv, held against the definition in long double. */
 
-#include <math.h>
-
 #include "jlapack_helper.h"
 
 #define EACH_TYPE(name) JLAPACK_EACH_TYPE(JlapackLu, name)
-
-/* ---- Calls by a type that is a value ---- */
-
-static jstatus_t call_getrf(jhandle_t *handle, int type, int64_t m, int64_t n, void *a, int64_t lda,
-                            int64_t *ipiv, int64_t *info) {
-    switch (type) {
-    case JDATATYPE_F32: return jlapack_sgetrf(handle, m, n, a, lda, ipiv, info);
-    case JDATATYPE_F64: return jlapack_dgetrf(handle, m, n, a, lda, ipiv, info);
-    case JDATATYPE_F32_C: return jlapack_cgetrf(handle, m, n, a, lda, ipiv, info);
-    default: return jlapack_zgetrf(handle, m, n, a, lda, ipiv, info);
-    }
-}
-
-static jstatus_t call_getrs(jhandle_t *handle, int type, jblas_operation_t trans, int64_t n,
-                            int64_t nrhs, const void *a, int64_t lda, const int64_t *ipiv, void *b,
-                            int64_t ldb) {
-    switch (type) {
-    case JDATATYPE_F32: return jlapack_sgetrs(handle, trans, n, nrhs, a, lda, ipiv, b, ldb);
-    case JDATATYPE_F64: return jlapack_dgetrs(handle, trans, n, nrhs, a, lda, ipiv, b, ldb);
-    case JDATATYPE_F32_C: return jlapack_cgetrs(handle, trans, n, nrhs, a, lda, ipiv, b, ldb);
-    default: return jlapack_zgetrs(handle, trans, n, nrhs, a, lda, ipiv, b, ldb);
-    }
-}
-
-static jstatus_t call_gesv(jhandle_t *handle, int type, int64_t n, int64_t nrhs, void *a,
-                           int64_t lda, int64_t *ipiv, void *b, int64_t ldb, int64_t *info) {
-    switch (type) {
-    case JDATATYPE_F32: return jlapack_sgesv(handle, n, nrhs, a, lda, ipiv, b, ldb, info);
-    case JDATATYPE_F64: return jlapack_dgesv(handle, n, nrhs, a, lda, ipiv, b, ldb, info);
-    case JDATATYPE_F32_C: return jlapack_cgesv(handle, n, nrhs, a, lda, ipiv, b, ldb, info);
-    default: return jlapack_zgesv(handle, n, nrhs, a, lda, ipiv, b, ldb, info);
-    }
-}
 
 static int64_t *make_pivots(int64_t count) {
     return jtest_guard_pages((size_t)count * sizeof(int64_t));
@@ -82,20 +47,16 @@ static void expect_factor(const matrix_t *a, const int64_t *ipiv) {
         }
 }
 
-static int64_t draw_size(int64_t round) {
-    return jtest_random_between(0, round % 8 == 0 ? 200 : round % 2 == 0 ? 40 : 9);
-}
-
 /* ---- getrf ---- */
 
 EACH_TYPE(FactorsAnyShape) {
     jhandle_t *handle = make_handle(0);
     for (int64_t round = jtest_iterations(48); round > 0 && !jtest_has_failure(); --round) {
-        const int64_t m = draw_size(round), n = draw_size(round);
+        const int64_t m = draw_size(round, 160), n = draw_size(round, 160);
         MATRIX(a, *param, m, n);
-        int64_t *ipiv = make_pivots(m < n ? m : n), info = -1;
+        int64_t *ipiv = make_pivots(smaller(m, n)), info = -1;
         JSCOPED_TRACE("%ld x %ld, ld %ld", (long)m, (long)n, (long)a.ld);
-        JEXPECT_OK(call_getrf(handle, *param, m, n, a.data, a.ld, ipiv, &info));
+        JEXPECT_OK(JLAPACK_CALL(*param, getrf, handle, m, n, a.data, a.ld, ipiv, &info));
         JEXPECT_EQ(info, 0);
         expect_factor(&a, ipiv);
         expect_padding(&a);
@@ -113,7 +74,7 @@ EACH_TYPE(TakesTheLargestPivot) {
         wide_put(a.data, *param, first, -3);
         wide_put(a.data, *param, second, second == first ? -3 : 3);
         int64_t pivot = 0, info = -1;
-        JEXPECT_OK(call_getrf(handle, *param, a.rows, 1, a.data, a.ld, &pivot, &info));
+        JEXPECT_OK(JLAPACK_CALL(*param, getrf, handle, a.rows, 1, a.data, a.ld, &pivot, &info));
         JEXPECT_EQ(pivot, first + 1);
         JEXPECT_TRUE(now_at(&a, 0, 0) == -3);
     }
@@ -135,12 +96,13 @@ EACH_TYPE(TellsTheFirstPivotThatIsZero) {
         }
         keep(&a);
         int64_t *ipiv = make_pivots(n), info = -1;
-        JEXPECT_OK(call_getrf(handle, *param, n, n, a.data, a.ld, ipiv, &info));
+        JEXPECT_OK(JLAPACK_CALL(*param, getrf, handle, n, n, a.data, a.ld, ipiv, &info));
         JEXPECT_EQ(info, zero + 1);
         expect_factor(&a, ipiv);
 
         MATRIX(b, *param, n, 2);
-        JEXPECT_OK(call_gesv(handle, *param, n, 2, a.before, a.ld, ipiv, b.data, b.ld, &info));
+        JEXPECT_OK(
+            JLAPACK_CALL(*param, gesv, handle, n, 2, a.before, a.ld, ipiv, b.data, b.ld, &info));
         JEXPECT_EQ(info, zero + 1);
         JEXPECT_EQ(memcmp(b.data, b.before, b.bytes), 0);
     }
@@ -163,10 +125,11 @@ EACH_TYPE(FactorsTinyAndHugeMatrices) {
                 wide_put(a.data, *param, i + j * a.ld, value * ldexpl(1, exponent));
                 wide_put(plain.data, *param, i + j * plain.ld, value);
             }
-        int64_t *ipiv = make_pivots(m < n ? m : n), *pivots = make_pivots(m < n ? m : n);
+        int64_t *ipiv = make_pivots(smaller(m, n)), *pivots = make_pivots(smaller(m, n));
         int64_t info = -1, plain_info = -1;
-        JEXPECT_OK(call_getrf(handle, *param, m, 1, a.data, a.ld, ipiv, &info));
-        JEXPECT_OK(call_getrf(handle, *param, m, 1, plain.data, plain.ld, pivots, &plain_info));
+        JEXPECT_OK(JLAPACK_CALL(*param, getrf, handle, m, 1, a.data, a.ld, ipiv, &info));
+        JEXPECT_OK(
+            JLAPACK_CALL(*param, getrf, handle, m, 1, plain.data, plain.ld, pivots, &plain_info));
         JEXPECT_EQ(info, plain_info);
         JEXPECT_EQ(ipiv[0], pivots[0]);
         for (int64_t i = 1; i < m; i++)
@@ -187,9 +150,9 @@ EACH_TYPE(EndsWithNanAndInfinity) {
             wide_put(a.data, *param,
                      jtest_random_between(0, m - 1) + a.ld * jtest_random_between(0, n - 1),
                      round % 2 == 0 ? NAN : INFINITY);
-        const int64_t count = m < n ? m : n;
+        const int64_t count = smaller(m, n);
         int64_t *ipiv = make_pivots(count), info = -1;
-        JEXPECT_OK(call_getrf(handle, *param, m, n, a.data, a.ld, ipiv, &info));
+        JEXPECT_OK(JLAPACK_CALL(*param, getrf, handle, m, n, a.data, a.ld, ipiv, &info));
         for (int64_t i = 0; i < count; i++)
             JASSERT_TRUE(ipiv[i] > i && ipiv[i] <= m);
         expect_padding(&a);
@@ -223,7 +186,7 @@ static void expect_solution(const matrix_t *a, jblas_operation_t trans, const ma
 EACH_TYPE(SolvesWithEachOperation) {
     jhandle_t *handle = make_handle(0);
     for (int64_t round = jtest_iterations(24); round > 0 && !jtest_has_failure(); --round) {
-        const int64_t n = draw_size(round), nrhs = jtest_random_between(0, 9);
+        const int64_t n = draw_size(round, 160), nrhs = jtest_random_between(0, 9);
         const jblas_operation_t trans =
             (jblas_operation_t)jtest_random_between(JBLAS_NO_TRANSPOSE, JBLAS_CONJUGATE_TRANSPOSE);
         MATRIX(a, *param, n, n);
@@ -231,11 +194,12 @@ EACH_TYPE(SolvesWithEachOperation) {
         int64_t *ipiv = make_pivots(n), info = -1;
         JSCOPED_TRACE("n %ld, nrhs %ld, op %d", (long)n, (long)nrhs, (int)trans);
         if (trans == JBLAS_NO_TRANSPOSE && round % 2 == 0) {
-            JEXPECT_OK(call_gesv(handle, *param, n, nrhs, a.data, a.ld, ipiv, b.data, b.ld, &info));
+            JEXPECT_OK(JLAPACK_CALL(*param, gesv, handle, n, nrhs, a.data, a.ld, ipiv, b.data, b.ld,
+                                    &info));
         } else {
-            JEXPECT_OK(call_getrf(handle, *param, n, n, a.data, a.ld, ipiv, &info));
-            JEXPECT_OK(
-                call_getrs(handle, *param, trans, n, nrhs, a.data, a.ld, ipiv, b.data, b.ld));
+            JEXPECT_OK(JLAPACK_CALL(*param, getrf, handle, n, n, a.data, a.ld, ipiv, &info));
+            JEXPECT_OK(JLAPACK_CALL(*param, getrs, handle, trans, n, nrhs, a.data, a.ld, ipiv,
+                                    b.data, b.ld));
         }
         JEXPECT_EQ(info, 0);
         expect_solution(&a, trans, &b);
@@ -246,79 +210,26 @@ EACH_TYPE(SolvesWithEachOperation) {
 
 /* ---- Workspace, threads, streams ---- */
 
-/* What a query asks for is what rung 0 takes; less, and nothing, give the same bits. */
-EACH_TYPE(AnyWorkspaceAndThreadsGiveTheSameBits) {
-    enum { N = 300 };
-    jhandle_t *handle = make_handle(0);
-    MATRIX(a, *param, N, N);
-    MATRIX(b, *param, N, 40);
-    int64_t *ipiv = make_pivots(N), info = -1;
-    size_t bytes = 0;
-
-    JEXPECT_OK(jhandle_set_threads(handle, 1));
-    JEXPECT_OK(jhandle_start_size_query(handle));
-    JEXPECT_FALSE(
-        jstatus_is_error(call_gesv(handle, *param, N, 40, NULL, a.ld, NULL, NULL, b.ld, NULL)));
-    JEXPECT_OK(jhandle_stop_size_query(handle, &bytes));
-    JASSERT_GT(bytes, 0);
-
-    void *factor = malloc(a.bytes), *solution = malloc(b.bytes);
-    const size_t sizes[] = {bytes, bytes - 64, bytes / 2, bytes / 8, 64, 0};
-    for (size_t k = 0; k < 2 * sizeof sizes / sizeof sizes[0]; k++) {
-        const size_t size = sizes[k / 2] / 64 * 64;
-        JSCOPED_TRACE("%zu of %zu bytes, %d threads", size, bytes, (int)(k % 2 + 1));
-        JEXPECT_OK(jhandle_set_threads(handle, (int)(k % 2 + 1)));
-        void *workspace = jtest_guard_pages(size);
-        if (size > 0)
-            JEXPECT_OK(jhandle_set_workspace(handle, workspace, size));
-        else
-            JEXPECT_OK(jhandle_set_fixed_workspace_size(handle, 0));
-        memcpy(a.data, a.before, a.bytes);
-        memcpy(b.data, b.before, b.bytes);
-        const jstatus_t status =
-            call_gesv(handle, *param, N, 40, a.data, a.ld, ipiv, b.data, b.ld, &info);
-        if (k % 2 == 0) /* more threads want more */
-            JEXPECT_STATUS(status, k == 0 ? JSTATUS_SUCCESS : JSTATUS_PERF_DEGRADED);
-        JEXPECT_EQ(info, 0);
-        if (k == 0)
-            memcpy(factor, a.data, a.bytes), memcpy(solution, b.data, b.bytes);
-        JEXPECT_EQ(memcmp(a.data, factor, a.bytes), 0);
-        JEXPECT_EQ(memcmp(b.data, solution, b.bytes), 0);
-    }
-    free(factor);
-    free(solution);
-    JEXPECT_OK(jhandle_destroy(handle));
+static jstatus_t do_gesv(jhandle_t *handle, jlapack_case_t *x) {
+    const matrix_t *const a = x->operand[0], *const b = x->operand[1];
+    return JLAPACK_CALL(a->type, gesv, handle, a->rows, b->columns, a->data, a->ld, x->ipiv,
+                        b->data, b->ld, &x->info);
 }
 
-/* The n-th allocation fails, for each n: the call says so and has written nothing, or has done it
- * all the same in less; the next one has all. */
+EACH_TYPE(AnyWorkspaceAndThreadsGiveTheSameBits) {
+    MATRIX(a, *param, 300, 300);
+    MATRIX(b, *param, 300, 40);
+    jlapack_case_t gesv = JLAPACK_CASE(gesv, &a, &b);
+    gesv.ipiv = make_pivots(300);
+    expect_same_bits(&gesv);
+}
+
 EACH_TYPE(EachAllocationMayFail) {
-    enum { N = 200 };
-    MATRIX(a, *param, N, N);
-    MATRIX(b, *param, N, 3);
-    int64_t *ipiv = make_pivots(N), info = -1;
-
-    for (uint64_t n = 1, failed = 1; failed != 0 && !jtest_has_failure(); n++) {
-        jhandle_t *handle = make_handle(0);
-        memcpy(a.data, a.before, a.bytes);
-        memcpy(b.data, b.before, b.bytes);
-        const uint64_t before = jtest_allocation_count();
-        jtest_fail_allocation_after(n);
-        const jstatus_t status =
-            call_gesv(handle, *param, N, 3, a.data, a.ld, ipiv, b.data, b.ld, &info);
-        failed = jtest_allocation_count() - before >= n;
-        jtest_fail_allocation_after(0);
-
-        if (jstatus_is_error(status)) {
-            JEXPECT_STATUS(status, JSTATUS_MEMORY_ERROR);
-            JEXPECT_EQ(memcmp(a.data, a.before, a.bytes), 0);
-            JEXPECT_EQ(memcmp(b.data, b.before, b.bytes), 0);
-            JEXPECT_OK(call_gesv(handle, *param, N, 3, a.data, a.ld, ipiv, b.data, b.ld, &info));
-        }
-        JEXPECT_EQ(info, 0);
-        expect_solution(&a, JBLAS_NO_TRANSPOSE, &b);
-        JEXPECT_OK(jhandle_destroy(handle));
-    }
+    MATRIX(a, *param, 200, 200);
+    MATRIX(b, *param, 200, 3);
+    jlapack_case_t gesv = JLAPACK_CASE(gesv, &a, &b);
+    gesv.ipiv = make_pivots(200);
+    expect_each_allocation_may_fail(&gesv);
 }
 
 /* On a created stream, in device pointer mode, nothing waits: info comes with the work. */
@@ -351,9 +262,7 @@ JTEST(JlapackLu, RefusesWhatIsWrongByName) {
     jhandle_t *h = make_handle(0);
     const jblas_operation_t plain = JBLAS_NO_TRANSPOSE, odd = JBLAS_CONJUGATE;
 
-#define REFUSED(call, status, words)                                                               \
-    JEXPECT_STATUS(call, status);                                                                  \
-    JEXPECT_SUBSTR(jhandle_last_message(h), words)
+#define REFUSED(...) JLAPACK_REFUSED(h, __VA_ARGS__)
     REFUSED(jlapack_dgetrf(h, -1, 2, a, 2, ipiv, &info), JSTATUS_INVALID_SIZE, "dgetrf: m = -1");
     REFUSED(jlapack_dgetrf(h, 2, -1, a, 2, ipiv, &info), JSTATUS_INVALID_SIZE, "n = -1");
     REFUSED(jlapack_dgetrf(h, 2, 2, a, 1, ipiv, &info), JSTATUS_INVALID_SIZE, "lda = 1");

@@ -4,58 +4,11 @@
 /* QR on the host: geqrf, orgqr, ormqr and their complex names, held against the definition in long
  * double. */
 
-#include <math.h>
-
 #include "jlapack_helper.h"
 
 #define EACH_TYPE(name) JLAPACK_EACH_TYPE(JlapackQr, name)
 
-/* ---- Calls by a type that is a value ---- */
-
-static jstatus_t call_geqrf(jhandle_t *handle, int type, int64_t m, int64_t n, void *a, int64_t lda,
-                            void *tau) {
-    switch (type) {
-    case JDATATYPE_F32: return jlapack_sgeqrf(handle, m, n, a, lda, tau);
-    case JDATATYPE_F64: return jlapack_dgeqrf(handle, m, n, a, lda, tau);
-    case JDATATYPE_F32_C: return jlapack_cgeqrf(handle, m, n, a, lda, tau);
-    default: return jlapack_zgeqrf(handle, m, n, a, lda, tau);
-    }
-}
-
-static jstatus_t call_orgqr(jhandle_t *handle, int type, int64_t m, int64_t n, int64_t k, void *a,
-                            int64_t lda, const void *tau) {
-    switch (type) {
-    case JDATATYPE_F32: return jlapack_sorgqr(handle, m, n, k, a, lda, tau);
-    case JDATATYPE_F64: return jlapack_dorgqr(handle, m, n, k, a, lda, tau);
-    case JDATATYPE_F32_C: return jlapack_cungqr(handle, m, n, k, a, lda, tau);
-    default: return jlapack_zungqr(handle, m, n, k, a, lda, tau);
-    }
-}
-
-static jstatus_t call_ormqr(jhandle_t *handle, int type, jblas_side_t side, jblas_operation_t trans,
-                            int64_t m, int64_t n, int64_t k, const void *a, int64_t lda,
-                            const void *tau, void *c, int64_t ldc) {
-    switch (type) {
-    case JDATATYPE_F32: return jlapack_sormqr(handle, side, trans, m, n, k, a, lda, tau, c, ldc);
-    case JDATATYPE_F64: return jlapack_dormqr(handle, side, trans, m, n, k, a, lda, tau, c, ldc);
-    case JDATATYPE_F32_C: return jlapack_cunmqr(handle, side, trans, m, n, k, a, lda, tau, c, ldc);
-    default: return jlapack_zunmqr(handle, side, trans, m, n, k, a, lda, tau, c, ldc);
-    }
-}
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-
-static int64_t draw_size(int64_t round) {
-    return jtest_random_between(0, round % 4 == 0 ? 150 : round % 2 == 0 ? 40 : 9);
-}
-
 /* ---- What holds of a factor ---- */
-
-/* Of sums of `depth` terms, relative to norms. */
-static long double bound_of(int type, int64_t depth) {
-    return 4 * (sqrtl((long double)depth) + 8) * (wide_is_complex(type) ? 2 : 1) *
-           wide_epsilon(type);
-}
 
 /* Q of the reflectors that lie in a, rows x rows by columns, from the definition. */
 static wide_t *explicit_q(const matrix_t *a, const matrix_t *tau, int64_t k) {
@@ -98,8 +51,6 @@ static long double smallest_of(int type) {
     return ldexpl(1, wide_real_of(type) == JDATATYPE_F32 ? -149 : -1074);
 }
 
-static long double square_of(wide_t x) { return __real__ x * __real__ x + __imag__ x * __imag__ x; }
-
 static long double column_norm(const matrix_t *a, int64_t j) {
     long double sum = 0;
     for (int64_t i = 0; i < a->rows; i++)
@@ -134,11 +85,11 @@ static void expect_factor(const matrix_t *a, const matrix_t *tau) {
 EACH_TYPE(FactorsAnyShape) {
     jhandle_t *handle = make_handle(0);
     for (int64_t round = jtest_iterations(40); round > 0 && !jtest_has_failure(); --round) {
-        const int64_t m = draw_size(round), n = draw_size(round);
+        const int64_t m = draw_size(round, 150), n = draw_size(round, 150);
         MATRIX(a, *param, m, n);
         MATRIX(tau, *param, smaller(m, n), 1);
         JSCOPED_TRACE("%ld x %ld, ld %ld", (long)m, (long)n, (long)a.ld);
-        JEXPECT_OK(call_geqrf(handle, *param, m, n, a.data, a.ld, tau.data));
+        JEXPECT_OK(JLAPACK_CALL(*param, geqrf, handle, m, n, a.data, a.ld, tau.data));
         expect_factor(&a, &tau);
         expect_padding(&a);
     }
@@ -156,7 +107,7 @@ EACH_TYPE(LeavesWhatIsTriangular) {
             for (int64_t i = j; i < m; i++)
                 wide_put(a.data, *param, i + j * a.ld, i == j && round % 2 == 0 ? 3 : 0);
         keep(&a);
-        JEXPECT_OK(call_geqrf(handle, *param, m, n, a.data, a.ld, tau.data));
+        JEXPECT_OK(JLAPACK_CALL(*param, geqrf, handle, m, n, a.data, a.ld, tau.data));
         for (int64_t j = 0; j < n; j++)
             for (int64_t i = 0; i < m; i++)
                 JASSERT_TRUE(now_at(&a, i, j) == before_at(&a, i, j));
@@ -184,7 +135,7 @@ EACH_TYPE(FactorsTinyAndHugeMatrices) {
         }
         keep(&a);
         JSCOPED_TRACE("m %ld, 2^%d", (long)m, exponent);
-        JEXPECT_OK(call_geqrf(handle, *param, m, 1, a.data, a.ld, tau.data));
+        JEXPECT_OK(JLAPACK_CALL(*param, geqrf, handle, m, 1, a.data, a.ld, tau.data));
         expect_factor(&a, &tau);
     }
     JEXPECT_OK(jhandle_destroy(handle));
@@ -198,7 +149,7 @@ EACH_TYPE(EndsWithNanAndInfinity) {
         MATRIX(tau, *param, n, 1);
         wide_put(a.data, *param, jtest_random_between(0, n - 1) * (a.ld + 1),
                  round % 2 == 0 ? NAN : INFINITY);
-        JEXPECT_OK(call_geqrf(handle, *param, n, n, a.data, a.ld, tau.data));
+        JEXPECT_OK(JLAPACK_CALL(*param, geqrf, handle, n, n, a.data, a.ld, tau.data));
         JEXPECT_TRUE(isnan((double)__real__ now_at(&a, n - 1, n - 1)) ||
                      isinf((double)__real__ now_at(&a, n - 1, n - 1)));
     }
@@ -211,14 +162,14 @@ EACH_TYPE(EndsWithNanAndInfinity) {
 EACH_TYPE(MakesQ) {
     jhandle_t *handle = make_handle(0);
     for (int64_t round = jtest_iterations(32); round > 0 && !jtest_has_failure(); --round) {
-        const int64_t m = draw_size(round), n = jtest_random_between(m / 2, m),
+        const int64_t m = draw_size(round, 150), n = jtest_random_between(m / 2, m),
                       k = jtest_random_between(n / 2, n);
         MATRIX(a, *param, m, n);
         MATRIX(tau, *param, n, 1);
         JSCOPED_TRACE("%ld x %ld of %ld", (long)m, (long)n, (long)k);
-        JEXPECT_OK(call_geqrf(handle, *param, m, n, a.data, a.ld, tau.data));
+        JEXPECT_OK(JLAPACK_CALL(*param, geqrf, handle, m, n, a.data, a.ld, tau.data));
         wide_t *q = explicit_q(&a, &tau, k);
-        JEXPECT_OK(call_orgqr(handle, *param, m, n, k, a.data, a.ld, tau.data));
+        JEXPECT_OK(JLAPACK_CALL_Q(*param, orgqr, ungqr, handle, m, n, k, a.data, a.ld, tau.data));
         for (int64_t j = 0; j < n; j++)
             for (int64_t i = 0; i < m; i++)
                 JASSERT_TRUE(wide_abs(now_at(&a, i, j) - q[i + j * m]) <= bound_of(*param, k));
@@ -228,44 +179,22 @@ EACH_TYPE(MakesQ) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* |C - op(Q) C| or |C - C op(Q)|, against the columns or rows. */
-static void expect_product(const matrix_t *c, const wide_t *q, bool left, bool plain, int64_t k) {
-    const int64_t order = left ? c->rows : c->columns;
-    const long double bound =
-        bound_of(c->type, k) * 2 * sqrtl((long double)(order + 1)); /* elements of C are below 2 */
-    for (int64_t j = 0; j < c->columns; j++)
-        for (int64_t i = 0; i < c->rows; i++) {
-            const int64_t own = left ? i : j;
-            wide_t sum = -now_at(c, i, j);
-            for (int64_t l = 0; l < order; l++) {
-                wide_t e = left == plain ? q[own + l * order] : q[l + own * order];
-                if (!plain)
-                    __imag__ e = -__imag__ e;
-                sum += e * (left ? before_at(c, l, j) : before_at(c, i, l));
-            }
-            JASSERT_TRUE(wide_abs(sum) <= bound);
-        }
-}
-
 EACH_TYPE(MultipliesByQ) {
     jhandle_t *handle = make_handle(0);
     for (int64_t round = jtest_iterations(48); round > 0 && !jtest_has_failure(); --round) {
         const bool left = round % 2 == 0, plain = round / 2 % 2 == 0;
-        const int64_t m = draw_size(round / 4), n = draw_size(round / 4), order = left ? m : n,
-                      k = jtest_random_between(0, order);
-        const jblas_operation_t trans = plain ? JBLAS_NO_TRANSPOSE
-                                        : wide_is_complex(*param) || round % 8 < 4
-                                            ? JBLAS_CONJUGATE_TRANSPOSE
-                                            : JBLAS_TRANSPOSE;
+        const int64_t m = draw_size(round / 4, 150), n = draw_size(round / 4, 150),
+                      order = left ? m : n, k = jtest_random_between(0, order);
+        const jblas_operation_t trans = plain ? JBLAS_NO_TRANSPOSE : adjoint_of(*param, round / 4);
         MATRIX(a, *param, order, k);
         MATRIX(tau, *param, k, 1);
         MATRIX(c, *param, m, n);
         JSCOPED_TRACE("%ld x %ld of %ld, left %d, op %d", (long)m, (long)n, (long)k, left, trans);
-        JEXPECT_OK(call_geqrf(handle, *param, order, k, a.data, a.ld, tau.data));
+        JEXPECT_OK(JLAPACK_CALL(*param, geqrf, handle, order, k, a.data, a.ld, tau.data));
         wide_t *q = explicit_q(&a, &tau, k);
         keep(&a);
-        JEXPECT_OK(call_ormqr(handle, *param, left ? JBLAS_LEFT : JBLAS_RIGHT, trans, m, n, k,
-                              a.data, a.ld, tau.data, c.data, c.ld));
+        JEXPECT_OK(JLAPACK_CALL_Q(*param, ormqr, unmqr, handle, left ? JBLAS_LEFT : JBLAS_RIGHT,
+                                  trans, m, n, k, a.data, a.ld, tau.data, c.data, c.ld));
         expect_product(&c, q, left, plain, k);
         expect_padding(&c);
         JEXPECT_EQ(memcmp(a.data, a.before, a.bytes), 0);
@@ -294,8 +223,8 @@ static void expect_large_factor(jhandle_t *handle, const matrix_t *a, const matr
         for (int64_t i = 0; i < m; i++)
             wide_put(c.data, type, i + j * c.ld, i <= column[j] ? now_at(a, i, column[j]) : 0);
     }
-    JEXPECT_OK(call_ormqr(handle, type, JBLAS_LEFT, JBLAS_NO_TRANSPOSE, m, SOME, n, a->data, a->ld,
-                          tau->data, c.data, c.ld));
+    JEXPECT_OK(JLAPACK_CALL_Q(type, ormqr, unmqr, handle, JBLAS_LEFT, JBLAS_NO_TRANSPOSE, m, SOME,
+                              n, a->data, a->ld, tau->data, c.data, c.ld));
     for (int j = 0; j < SOME; j++) {
         const long double bound = bound_of(type, n) * column_norm(a, column[j]);
         for (int64_t i = 0; i < m; i++)
@@ -308,7 +237,7 @@ EACH_TYPE(FactorsLargeMatrices) {
     jhandle_t *handle = make_handle(0);
     MATRIX(a, *param, 830, 790);
     MATRIX(tau, *param, 790, 1);
-    JEXPECT_OK(call_geqrf(handle, *param, 830, 790, a.data, a.ld, tau.data));
+    JEXPECT_OK(JLAPACK_CALL(*param, geqrf, handle, 830, 790, a.data, a.ld, tau.data));
     expect_large_factor(handle, &a, &tau);
     JEXPECT_OK(jhandle_destroy(handle));
 }
@@ -339,7 +268,7 @@ EACH_TYPE(FactorsLongColumns) {
                 wide_put(a.data, *param, i + j * a.ld, value);
             }
         keep(&a);
-        JEXPECT_OK(call_geqrf(handle, *param, M, N, a.data, a.ld, tau.data));
+        JEXPECT_OK(JLAPACK_CALL(*param, geqrf, handle, M, N, a.data, a.ld, tau.data));
         for (int64_t l = 0; l < N; l++) /* what is 0 is not reflected, and has no tau */
             if (kind == 4 && l % 4 == 1)
                 JEXPECT_TRUE(now_at(&a, l, l) == 0 && now_at(&tau, l, 0) == 0);
@@ -351,7 +280,7 @@ EACH_TYPE(FactorsLongColumns) {
         void *const factor = malloc(a.bytes);
         memcpy(factor, a.data, a.bytes), memcpy(a.data, a.before, a.bytes);
         JEXPECT_FALSE(
-            jstatus_is_error(call_geqrf(without, *param, M, N, a.data, a.ld, again.data)));
+            jstatus_is_error(JLAPACK_CALL(*param, geqrf, without, M, N, a.data, a.ld, again.data)));
         JEXPECT_EQ(memcmp(a.data, factor, a.bytes), 0);
         JEXPECT_EQ(memcmp(again.data, tau.data, tau.bytes), 0);
         free(factor);
@@ -362,78 +291,35 @@ EACH_TYPE(FactorsLongColumns) {
 
 /* ---- Workspace, threads, streams ---- */
 
-typedef struct calls {
-    matrix_t a, tau, q, c;
-} calls_t;
-
-/* A factor, its Q, and a product with that, one after the other. */
-static jstatus_t run_all(jhandle_t *handle, calls_t *x) {
-    const int type = x->a.type;
-    const int64_t m = x->a.rows, n = x->a.columns;
-    memcpy(x->a.data, x->a.before, x->a.bytes);
-    memcpy(x->c.data, x->c.before, x->c.bytes);
-    jstatus_t worst = call_geqrf(handle, type, m, n, x->a.data, x->a.ld, x->tau.data);
-    for (int64_t j = 0; j < n; j++)
-        for (int64_t i = 0; i < m; i++)
-            wide_put(x->q.data, type, i + j * x->q.ld, now_at(&x->a, i, j));
-    const jstatus_t q = call_orgqr(handle, type, m, n, n, x->q.data, x->q.ld, x->tau.data);
-    worst = q != JSTATUS_SUCCESS ? q : worst;
-    const jstatus_t c = call_ormqr(handle, type, JBLAS_RIGHT, JBLAS_NO_TRANSPOSE, x->c.rows, m, n,
-                                   x->a.data, x->a.ld, x->tau.data, x->c.data, x->c.ld);
-    return c != JSTATUS_SUCCESS ? c : worst;
+static jstatus_t do_geqrf(jhandle_t *handle, jlapack_case_t *x) {
+    const matrix_t *const a = x->operand[0], *const tau = x->operand[1];
+    return JLAPACK_CALL(a->type, geqrf, handle, a->rows, a->columns, a->data, a->ld, tau->data);
+}
+static jstatus_t do_orgqr(jhandle_t *handle, jlapack_case_t *x) {
+    const matrix_t *const a = x->operand[0], *const tau = x->operand[1];
+    return JLAPACK_CALL_Q(a->type, orgqr, ungqr, handle, a->rows, a->columns, a->columns, a->data,
+                          a->ld, tau->data);
+}
+static jstatus_t do_ormqr(jhandle_t *handle, jlapack_case_t *x) {
+    const matrix_t *const a = x->operand[0], *const tau = x->operand[1], *const c = x->operand[2];
+    return JLAPACK_CALL_Q(a->type, ormqr, unmqr, handle, JBLAS_RIGHT, JBLAS_NO_TRANSPOSE, c->rows,
+                          a->rows, a->columns, a->data, a->ld, tau->data, c->data, c->ld);
 }
 
-static size_t query_all(jhandle_t *handle, const calls_t *x) {
-    const int64_t m = x->a.rows, n = x->a.columns;
-    size_t bytes = 0;
-    JEXPECT_OK(jhandle_start_size_query(handle));
-    JEXPECT_FALSE(jstatus_is_error(call_geqrf(handle, x->a.type, m, n, NULL, x->a.ld, NULL)));
-    JEXPECT_FALSE(jstatus_is_error(call_orgqr(handle, x->a.type, m, n, n, NULL, x->q.ld, NULL)));
-    JEXPECT_FALSE(
-        jstatus_is_error(call_ormqr(handle, x->a.type, JBLAS_RIGHT, JBLAS_NO_TRANSPOSE, x->c.rows,
-                                    m, n, NULL, x->a.ld, NULL, NULL, x->c.ld)));
-    JEXPECT_OK(jhandle_stop_size_query(handle, &bytes));
-    return bytes;
+static void expect_of_each(int type, void (*expect)(jlapack_case_t *)) {
+    MATRIX(a, type, 300, 230);
+    MATRIX(tau, type, 230, 1);
+    MATRIX(c, type, 90, 300);
+    jlapack_case_t cases[] = {JLAPACK_CASE(geqrf, &a, &tau), JLAPACK_CASE(orgqr, &a, &tau),
+                              JLAPACK_CASE(ormqr, &a, &tau, &c)};
+    expect(&cases[0]);
+    keep(&a), keep(&tau); /* which are a factor now */
+    expect(&cases[1]);
+    expect(&cases[2]);
 }
 
-/* What a query asks for is what rung 0 takes; less, and nothing, give the same bits. */
-EACH_TYPE(AnyWorkspaceAndThreadsGiveTheSameBits) {
-    jhandle_t *handle = make_handle(0);
-    calls_t x = {make_matrix(*param, 300, 230), make_matrix(*param, 230, 1),
-                 make_matrix(*param, 300, 230), make_matrix(*param, 90, 300)};
-    JEXPECT_OK(jhandle_set_threads(handle, 1));
-    const size_t bytes = query_all(handle, &x);
-    JASSERT_GT(bytes, 0);
-
-    const matrix_t *const results[] = {&x.a, &x.tau, &x.q, &x.c};
-    void *first[4];
-    for (int r = 0; r < 4; r++)
-        first[r] = malloc(results[r]->bytes);
-    const size_t sizes[] = {bytes, bytes - 64, bytes / 2, bytes / 8, 64, 0};
-    for (size_t k = 0; k < 2 * sizeof sizes / sizeof sizes[0]; k++) {
-        const size_t size = sizes[k / 2] / 64 * 64;
-        JSCOPED_TRACE("%zu of %zu bytes, %d threads", size, bytes, (int)(k % 2 + 1));
-        JEXPECT_OK(jhandle_set_threads(handle, (int)(k % 2 + 1)));
-        void *workspace = jtest_guard_pages(size);
-        if (size > 0)
-            JEXPECT_OK(jhandle_set_workspace(handle, workspace, size));
-        else
-            JEXPECT_OK(jhandle_set_fixed_workspace_size(handle, 0));
-        const jstatus_t status = run_all(handle, &x);
-        JEXPECT_FALSE(jstatus_is_error(status));
-        if (k % 2 == 0) /* more threads want more */
-            JEXPECT_STATUS(status, k == 0 ? JSTATUS_SUCCESS : JSTATUS_PERF_DEGRADED);
-        for (int r = 0; r < 4; r++) {
-            if (k == 0)
-                memcpy(first[r], results[r]->data, results[r]->bytes);
-            JEXPECT_EQ(memcmp(results[r]->data, first[r], results[r]->bytes), 0);
-        }
-    }
-    for (int r = 0; r < 4; r++)
-        free(first[r]);
-    free_matrix(&x.a), free_matrix(&x.tau), free_matrix(&x.q), free_matrix(&x.c);
-    JEXPECT_OK(jhandle_destroy(handle));
-}
+EACH_TYPE(AnyWorkspaceAndThreadsGiveTheSameBits) { expect_of_each(*param, expect_same_bits); }
+EACH_TYPE(EachAllocationMayFail) { expect_of_each(*param, expect_each_allocation_may_fail); }
 
 JTEST(JlapackQr, FollowsTheStream) {
     jhandle_t *handle = make_handle(0);
@@ -451,10 +337,7 @@ JTEST(JlapackQr, FollowsTheStream) {
 
 /* ---- Refusals ---- */
 
-#define REFUSED(call, status, words)                                                               \
-    JEXPECT_STATUS(call, status);                                                                  \
-    JEXPECT_SUBSTR(jhandle_last_message(h), words)
-
+#define REFUSED(...) JLAPACK_REFUSED(h, __VA_ARGS__)
 JTEST(JlapackQr, RefusesWhatIsWrongByName) {
     double a[4] = {1, 2, 3, 4}, t[2] = {1, 2};
     jhandle_t *h = make_handle(0);
