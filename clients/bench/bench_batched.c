@@ -1,19 +1,20 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Batches of small square matrices, their products (gemm), solves with triangles (trsm) and
- * Cholesky factors (potrf): jblas's batched forms, a loop over its plain one, a loop over the
- * CBLAS's (of potrf its LAPACK's), and for products, where CMake found LIBXSMM, a loop over the
+/* Batches of small square matrices, their products (gemm), solves with triangles (trsm), Cholesky
+ * factors (potrf) and LU with pivots (getrf): the batched forms, a loop over the plain one, a loop
+ * over the CBLAS's (of factors its LAPACK's), and for products, where CMake found LIBXSMM, a loop over the
  * kernel that it makes for the shape.
  *
  *     bench_batched [SECONDS per line [TYPES of sdcz [BETA 0 or 1 [THREADS [LARGEST order
- *                   [ROUTINES of gtp, by their first letters [ITEMS of a batch]]]]]]]
+ *                   [ROUTINES of gtpl: l is getrf [ITEMS of a batch]]]]]]]
  *
  * A round measures all of them in turn, and what is printed are medians: nanoseconds of an item by
  * jblas_?<routine>_strided_batched, and of each other way how many times as long it took. A batch
  * is, unless ITEMS says otherwise, as many items as fit into a second cache with their operands, as
  * they do where one step of a program fills them and the next takes them. What is solved with and
- * factored in place is the identity, which stays what it is; no way looks at that. Of OpenBLAS the
+ * factored by Cholesky in place is the identity, which stays what it is; no way looks at that. LU is
+ * of random matrices, which each way copies first. Of OpenBLAS the
  * variable OPENBLAS_CORETYPE chooses the kernels, which is worth trying: bench_product --best says
  * which are fastest. */
 
@@ -37,10 +38,17 @@ char *openblas_get_corename(void) __attribute__((weak));
 #define LAPACK_POTRF(t)                                                                            \
     void t##potrf_(const char *uplo, const int *n, void *a, const int *lda, int *info,             \
                    size_t uplo_length) __attribute__((weak));
+#define LAPACK_GETRF(t)                                                                            \
+    void t##getrf_(const int *m, const int *n, void *a, const int *lda, int *ipiv, int *info)      \
+        __attribute__((weak));
 LAPACK_POTRF(s)
 LAPACK_POTRF(d)
 LAPACK_POTRF(c)
 LAPACK_POTRF(z)
+LAPACK_GETRF(s)
+LAPACK_GETRF(d)
+LAPACK_GETRF(c)
+LAPACK_GETRF(z)
 
 typedef void (*kernel_t)(const void *a, const void *b, void *c);
 
@@ -58,7 +66,7 @@ typedef struct batch {
     size_t item_bytes;
     char *a, *b, *c;
     void *pointers[3][MOST_ITEMS];
-    int64_t info[MOST_ITEMS];
+    int64_t info[MOST_ITEMS], *ipiv;
     scalar_t alpha, beta;
     kernel_t kernel; /* LIBXSMM's */
 } batch_t;
@@ -177,20 +185,59 @@ POTRF_WAYS(d, double)
 POTRF_WAYS(c, jcomplex_f32_t)
 POTRF_WAYS(z, jcomplex_f64_t)
 
+/* C becomes A, and its factor. */
+static void copy_items(const batch_t *x) { memcpy(x->c, x->a, (size_t)x->count * x->item_bytes); }
+#define GETRF_WAYS(t, T)                                                                           \
+    static void lu_strided_##t(void *context) {                                                    \
+        batch_t *x = context;                                                                      \
+        const int64_t n = x->n;                                                                    \
+        copy_items(x);                                                                             \
+        x->status = jlapack_##t##getrf_strided_batched(x->handle, n, n, (T *)x->c, n, n * n,       \
+                                                       x->ipiv, n, x->info, x->count);             \
+    }                                                                                              \
+    static void lu_pointers_##t(void *context) {                                                   \
+        batch_t *x = context;                                                                      \
+        const int64_t n = x->n;                                                                    \
+        copy_items(x);                                                                             \
+        x->status = jlapack_##t##getrf_batched(x->handle, n, n, (T *const *)x->pointers[2], n,     \
+                                               x->ipiv, n, x->info, x->count);                     \
+    }                                                                                              \
+    static void lu_loop_##t(void *context) {                                                       \
+        batch_t *x = context;                                                                      \
+        const int64_t n = x->n;                                                                    \
+        copy_items(x);                                                                             \
+        for (int i = 0; i < x->count; i++)                                                         \
+            x->status =                                                                            \
+                jlapack_##t##getrf(x->handle, n, n, x->pointers[2][i], n, x->ipiv, &x->info[i]);   \
+    }                                                                                              \
+    static void lu_lapack_##t(void *context) {                                                     \
+        const batch_t *x = context;                                                                \
+        int info, ipiv[64];                                                                        \
+        copy_items(x);                                                                             \
+        for (int i = 0; i < x->count; i++)                                                         \
+            t##getrf_(&x->n, &x->n, x->pointers[2][i], &x->n, ipiv, &info);                        \
+    }
+GETRF_WAYS(s, float)
+GETRF_WAYS(d, double)
+GETRF_WAYS(c, jcomplex_f32_t)
+GETRF_WAYS(z, jcomplex_f64_t)
+
 static void kernel_loop(void *context) {
     const batch_t *x = context;
     for (int i = 0; i < x->count; i++)
         x->kernel(x->pointers[0][i], x->pointers[1][i], x->pointers[2][i]);
 }
 
-typedef enum routine { GEMM, TRSM, POTRF, ROUTINES } routine_t;
-static const char *const routine_names[ROUTINES] = {"gemm", "trsm", "potrf"};
+typedef enum routine { GEMM, TRSM, POTRF, GETRF, ROUTINES } routine_t;
+static const char *const routine_names[ROUTINES] = {"gemm", "trsm", "potrf", "getrf"};
+static const char routine_letters[] = "gtpl";
 
 #define WAYS_OF(t)                                                                                 \
     {                                                                                              \
         {strided_##t, pointers_##t, loop_##t, cblas_##t, kernel_loop},                             \
-            {solve_strided_##t, solve_pointers_##t, solve_loop_##t, solve_cblas_##t, NULL}, {      \
-            factor_strided_##t, factor_pointers_##t, factor_loop_##t, factor_lapack_##t, NULL      \
+            {solve_strided_##t, solve_pointers_##t, solve_loop_##t, solve_cblas_##t, NULL},        \
+            {factor_strided_##t, factor_pointers_##t, factor_loop_##t, factor_lapack_##t, NULL}, { \
+            lu_strided_##t, lu_pointers_##t, lu_loop_##t, lu_lapack_##t, NULL                      \
         }                                                                                          \
     }
 static const struct type {
@@ -248,7 +295,7 @@ static void fill(const struct type *type, char *data, size_t bytes) {
 /* Identities, or what is drawn. */
 static void fill_operands(const struct type *type, routine_t routine, size_t bytes) {
     fill(type, batch.a, bytes), fill(type, batch.b, bytes), fill(type, batch.c, bytes);
-    if (routine == GEMM)
+    if (routine == GEMM || routine == GETRF)
         return;
 
     const scalar_t one = scalar_of(type->letter, 1);
@@ -272,7 +319,8 @@ static bool make_batch(const struct type *type, routine_t routine, int n, int it
     batch.a = aligned_alloc(64, (bytes + 63) / 64 * 64);
     batch.b = aligned_alloc(64, (bytes + 63) / 64 * 64);
     batch.c = aligned_alloc(64, (bytes + 63) / 64 * 64);
-    if (batch.a == NULL || batch.b == NULL || batch.c == NULL)
+    batch.ipiv = malloc((size_t)batch.count * (size_t)n * sizeof *batch.ipiv);
+    if (batch.a == NULL || batch.b == NULL || batch.c == NULL || batch.ipiv == NULL)
         return false;
 
     fill_operands(type, routine, bytes);
@@ -284,17 +332,17 @@ static bool make_batch(const struct type *type, routine_t routine, int n, int it
     return true;
 }
 
-static void free_batch(void) { free(batch.a), free(batch.b), free(batch.c); }
+static void free_batch(void) { free(batch.a), free(batch.b), free(batch.c), free(batch.ipiv); }
 
 static int ways_of(routine_t routine) {
     return routine == GEMM && batch.kernel != NULL ? WAYS : WAYS - 1;
 }
 
 /* Whether a way leaves in C what the CBLAS did, to what rounding explains. */
-static bool agrees(const struct type *type, bench_function_t way, const char *before,
+static bool agrees(const struct type *type, bench_function_t way, double unit, const char *before,
                    const char *expected) {
     const size_t bytes = (size_t)batch.count * batch.item_bytes;
-    const double tolerance = (is_single(type->letter) ? 0x1p-20 : 0x1p-48) * batch.n;
+    const double tolerance = unit * batch.n;
     bool good = true;
     memcpy(batch.c, before, bytes);
     way(&batch);
@@ -315,12 +363,15 @@ static bool all_agree(const struct type *type, routine_t routine) {
     if (before == NULL)
         return false;
 
+    /* Random matrices are as well conditioned as they are. */
+    const double unit =
+        (is_single(type->letter) ? 0x1p-20 : 0x1p-48) * (routine == GETRF ? 1e4 : 1);
     bool good = true;
     memcpy(before, batch.c, bytes);
     type->ways[routine][WAYS - 2](&batch);
     memcpy(expected, batch.c, bytes);
     for (int i = 0; good && i < ways_of(routine); i++) {
-        good = agrees(type, type->ways[routine][i], before, expected);
+        good = agrees(type, type->ways[routine][i], unit, before, expected);
         if (!good)
             fprintf(stderr, "bench_batched: %c%s of order %d: way %d has another result\n",
                     type->letter, routine_names[routine], batch.n, i);
@@ -376,7 +427,7 @@ int main(int argc, char **argv) {
     const char *const letters = argc > 2 ? argv[2] : "sdcz";
     const double beta = argc > 3 ? atof(argv[3]) : 0;
     const int threads = argc > 4 ? atoi(argv[4]) : 1, largest = argc > 5 ? atoi(argv[5]) : 64;
-    const char *const routines = argc > 6 ? argv[6] : "gtp";
+    const char *const routines = argc > 6 ? argv[6] : routine_letters;
     const int items = argc > 7 ? atoi(argv[7]) : 0;
 
     jhandle_options_t options = JHANDLE_OPTIONS_INIT;
@@ -393,7 +444,8 @@ int main(int argc, char **argv) {
            "strided ns", "pointers", "loop", "CBLAS", "LIBXSMM");
     bool good = true;
     for (routine_t routine = GEMM; routine < ROUTINES; routine++) {
-        if (strchr(routines, routine_names[routine][0]) == NULL || (routine == POTRF && !dpotrf_))
+        if (strchr(routines, routine_letters[routine]) == NULL || (routine == POTRF && !dpotrf_) ||
+            (routine == GETRF && !dgetrf_))
             continue;
         for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
             if (strchr(letters, types[t].letter) == NULL)

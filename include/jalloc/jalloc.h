@@ -25,6 +25,7 @@
 #include "jalloc/handle.h"
 #include "jalloc/jblas.h"
 #include "jalloc/jlapack.h"
+#include "jalloc/jlapack_batched.h"
 #include "jalloc/layout.h"
 #include "jalloc/log.h"
 #include "jalloc/metadata.h"

@@ -249,6 +249,7 @@ typedef struct ji_extent {
     int64_t step;       /* from item to item, in elements */
     int64_t rows, columns, ld;
     bool written;
+    bool by_stride; /* where other operands are arrays of pointers, too */
 } ji_extent_t;
 typedef struct ji_extents {
     ji_extent_t operands[5];

@@ -13,9 +13,14 @@ void ji_lapack_plan(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *a
     ji_panel_add_rungs(plan, args, bytes, 0);
 }
 
-jstatus_t ji_lapack_run(jhandle_t *handle, ji_host_function_t function, const ji_matmat_t *args,
+jstatus_t ji_lapack_run(jhandle_t *handle, const ji_items_way_t *way, const ji_matmat_t *args,
                         ji_panel_bytes_t bytes, const jborrow_t *ws) {
     ji_matmat_t call = *args;
     ji_panel_take(&call, bytes, ws);
-    return ji_enqueue_host(handle, function, &call, sizeof call);
+    if (!ji_is_batch(&args->head))
+        return ji_enqueue_host(handle, way->each, &call, sizeof call);
+
+    call.batch.primitive = JI_PRIMITIVE_COUNT;
+    call.items = way;
+    return ji_enqueue_host(handle, ji_host_batch, &call, sizeof call);
 }

@@ -21,12 +21,14 @@
 #include "lapack/rows.h"
 
 #include "blas/algorithms/factor.h"
+#include "blas/primitives/batch.h"
 #include "blas/routine/entry.h"
 #include "jalloc/jlapack.h"
 
 #define JI_LAPACK_ROW_(routine, level) extern const ji_row_t ji_row_##routine;
-JI_LAPACK_ROUTINE_LIST(JI_LAPACK_ROW_)
+JI_LAPACK_PLAIN_LIST(JI_LAPACK_ROW_)
 #undef JI_LAPACK_ROW_
+JI_LAPACK_BATCHED_LIST(JI_ROW_)
 
 /* A routine that the host alone has: others refuse it by name. Before anything else. */
 #define JI_LAPACK_HOST_ALONE()                                                                     \
@@ -34,36 +36,33 @@ JI_LAPACK_ROUTINE_LIST(JI_LAPACK_ROW_)
         return jhandle_fail(handle, JSTATUS_NOT_IMPLEMENTED, "%s is not offered on %s",            \
                             ji_routine_name(&args->head), jdevice_name(handle->device));
 
-/* A routine's plan and run, for ji_answer() and ji_run_plan(): JI_LAPACK_WAYS(getrf) defines
- * getrf_plan() and getrf_run() by ji_getrf_bytes() and ji_host_getrf(). */
-#define JI_LAPACK_WAYS(routine)                                                                    \
+/* A routine's plan and run, for ji_answer() and ji_run_plan(): JI_LAPACK_WAYS(getrf, many) defines
+ * getrf_plan() and getrf_run() by ji_getrf_bytes() and ji_host_getrf(), or of a batch `many`. */
+#define JI_LAPACK_WAYS(routine, many_)                                                             \
+    static const ji_items_way_t routine##_way = {.each = ji_host_##routine, .many = many_};        \
     static void routine##_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat) {       \
         ji_lapack_plan(plan, handle, matmat, ji_##routine##_bytes(handle, matmat));                \
     }                                                                                              \
     static jstatus_t routine##_run(jhandle_t *handle, const void *matmat, const jborrow_t *ws) {   \
-        return ji_lapack_run(handle, ji_host_##routine, matmat,                                    \
-                             ji_##routine##_bytes(handle, matmat), ws);                            \
+        return ji_lapack_run(handle, &routine##_way, matmat, ji_##routine##_bytes(handle, matmat), \
+                             ws);                                                                  \
     }
-/* All of a routine beside how it is done: `empty`, whether there is nothing to do, and what there
- * is to check besides the row, JI_CHECK()s. */
-#define JI_LAPACK_ROUTINE_CHECKED(routine, empty, checks)                                          \
-    JI_LAPACK_WAYS(routine)                                                                        \
+/* The call function: `empty`, whether there is nothing to do, and what there is to check besides the
+ * row, JI_CHECK()s. */
+#define JI_LAPACK_CALL_CHECKED(routine, empty, ...)                                                \
     JI_CALL routine##_call(jhandle_t *handle, void *block) {                                       \
         ji_matmat_t *args = block;                                                                 \
         JI_LAPACK_HOST_ALONE()                                                                     \
         JI_CHECK_SIZES(routine)                                                                    \
-        checks JI_CHECK_WIDTH(routine, !(empty)) if (ji_is_query(handle)) return ji_answer(        \
+        __VA_ARGS__ JI_CHECK_WIDTH(routine, !(empty)) if (ji_is_query(handle)) return ji_answer(   \
             handle, args, (empty) ? NULL : routine##_plan);                                        \
         if (empty)                                                                                 \
             return JSTATUS_SUCCESS;                                                                \
         JI_CHECK_OPERANDS(routine)                                                                 \
         return ji_run_plan(handle, args, routine##_plan, routine##_run);                           \
-    }                                                                                              \
-    JI_ENTRIES_PLAIN(routine, matmat)
-#define JI_LAPACK_ROUTINE(routine, empty) JI_LAPACK_ROUTINE_CHECKED(routine, empty, )
-/* The same of one that has info, which becomes n where there is nothing to do. */
-#define JI_LAPACK_ROUTINE_WITH_INFO(routine, empty)                                                \
-    JI_LAPACK_WAYS(routine)                                                                        \
+    }
+/* The same of one that has info, which becomes 0 where there is nothing to do. */
+#define JI_LAPACK_CALL_WITH_INFO(routine, empty)                                                   \
     JI_CALL routine##_call(jhandle_t *handle, void *block) {                                       \
         ji_matmat_t *args = block;                                                                 \
         JI_LAPACK_HOST_ALONE()                                                                     \
@@ -78,8 +77,26 @@ JI_LAPACK_ROUTINE_LIST(JI_LAPACK_ROW_)
         }                                                                                          \
         JI_CHECK_OPERANDS(routine)                                                                 \
         return ji_return_result(handle, ji_run_plan(handle, args, routine##_plan, routine##_run)); \
-    }                                                                                              \
+    }
+/* All of it, without batched forms. */
+#define JI_LAPACK_ROUTINE_CHECKED(routine, empty, ...)                                             \
+    JI_LAPACK_WAYS(routine, NULL)                                                                  \
+    JI_LAPACK_CALL_CHECKED(routine, empty, __VA_ARGS__)                                            \
     JI_ENTRIES_PLAIN(routine, matmat)
+#define JI_LAPACK_ROUTINE(routine, empty) JI_LAPACK_ROUTINE_CHECKED(routine, empty, )
+#define JI_LAPACK_ROUTINE_WITH_INFO(routine, empty)                                                \
+    JI_LAPACK_WAYS(routine, NULL)                                                                  \
+    JI_LAPACK_CALL_WITH_INFO(routine, empty)                                                       \
+    JI_ENTRIES_PLAIN(routine, matmat)
+/* And with them. */
+#define JI_LAPACK_BATCHED(routine, empty)                                                          \
+    JI_LAPACK_WAYS(routine, NULL)                                                                  \
+    JI_LAPACK_CALL_CHECKED(routine, empty, )                                                       \
+    JI_ENTRIES(routine, matmat)
+#define JI_LAPACK_BATCHED_WITH_INFO(routine, empty, many)                                          \
+    JI_LAPACK_WAYS(routine, many)                                                                  \
+    JI_LAPACK_CALL_WITH_INFO(routine, empty)                                                       \
+    JI_ENTRIES(routine, matmat)
 /* Of ormqr and ormlq, which differ in how it is done. */
 #define JI_LAPACK_PRODUCT_BY_Q(routine)                                                            \
     JI_LAPACK_ROUTINE_CHECKED(routine, args->m == 0 || args->n == 0 || args->k == 0,               \
@@ -89,7 +106,7 @@ JI_LAPACK_ROUTINE_LIST(JI_LAPACK_ROW_)
 /* The shape of the plan is m, n. */
 void ji_lapack_plan(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *args,
                     ji_panel_bytes_t bytes);
-jstatus_t ji_lapack_run(jhandle_t *handle, ji_host_function_t function, const ji_matmat_t *args,
+jstatus_t ji_lapack_run(jhandle_t *handle, const ji_items_way_t *way, const ji_matmat_t *args,
                         ji_panel_bytes_t bytes, const jborrow_t *ws);
 
 /* ---- host/ ---- */
@@ -116,6 +133,7 @@ void ji_room_copy(jdatatype_t type, int64_t m, int64_t n, const void *from, int6
 
 /* A = P L U in place: m, n, a, lda, ipiv, info. The panels that its products and solves want. */
 void ji_host_getrf(void *matmat);
+int64_t ji_host_getrf_items(ji_items_t *items, int64_t first, int64_t end); /* small ones */
 ji_panel_bytes_t ji_getrf_bytes(const jhandle_t *handle, const ji_matmat_t *args);
 /* op(A) X = B with that factor: trans, n, nrhs, a, lda, ipiv, b, ldb. */
 void ji_host_getrs(void *matmat);

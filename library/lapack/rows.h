@@ -10,26 +10,29 @@
  * LARGER(m, n, nrhs) has nrhs columns of the larger size. */
 
 #include "blas/routine/rows.h"
-#include "jalloc/jlapack.h"
+#include "jalloc/jlapack_batched.h"
 #undef JI_PREFIX
 #define JI_PREFIX jlapack_ /* from here on */
 
-#define JI_LAPACK_ROUTINE_LIST(X)                                                                  \
+/* Those that have batched forms, and the others. */
+#define JI_LAPACK_BATCHED_LIST(X)                                                                  \
     X(getrf, 3)                                                                                    \
     X(getrs, 3)                                                                                    \
     X(gesv, 3)                                                                                     \
     X(getri, 3)                                                                                    \
+    X(geqrf, 3)
+#define JI_LAPACK_PLAIN_LIST(X)                                                                    \
     X(trtrs, 3)                                                                                    \
     X(posv, 3)                                                                                     \
     X(lauum, 3)                                                                                    \
     X(potri, 3)                                                                                    \
-    X(geqrf, 3)                                                                                    \
     X(orgqr, 3)                                                                                    \
     X(ormqr, 3)                                                                                    \
     X(gelqf, 3)                                                                                    \
     X(orglq, 3)                                                                                    \
     X(ormlq, 3)                                                                                    \
     X(gels, 3)
+#define JI_LAPACK_ROUTINE_LIST(X) JI_LAPACK_BATCHED_LIST(X) JI_LAPACK_PLAIN_LIST(X)
 
 /* How many indices or factors: min(m, n), n or k. */
 #define JI_COUNT_SMALLER(m, n) ji_min(args->m, args->n)

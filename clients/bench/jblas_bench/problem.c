@@ -226,8 +226,10 @@ void problem_restore(problem_t *p) {
     memset(&p->result, 0, sizeof p->result);
     if (p->results != NULL)
         memset(p->results, 0, (size_t)p->items * p->result_bytes);
-    for (int64_t i = 0; p->pivots != NULL && i < p->pivot_count; i++)
-        p->pivots[i] = i + 1;
+    const int64_t stride = p->operand[2].stride, items = p->pivots != NULL ? p->items : 0;
+    for (int64_t item = 0; item < items; item++)
+        for (int64_t i = 0; i < p->pivots_each; i++)
+            p->pivots[p->pivot_origin + item * stride + i] = i + 1;
     for (int i = 0; i < OPERANDS; i++) {
         operand_t *x = &p->operand[i];
         size_t bytes = x->elements * type_bytes(x->type);

@@ -109,7 +109,9 @@ struct problem {
     char *results;   /* the same of a batch, result_bytes each; NULL: of no batch */
     size_t result_bytes;
     int64_t *pivots; /* of LU; before a call, no row is exchanged */
-    int64_t pivot_count;
+    /* So many of each item, of which the first's begin there; all of them. Of a batch operand[2]
+     * has their stride. */
+    int64_t pivots_each, pivot_origin, pivot_count;
     size_t slots;
     /* What the next call works on; NULL in a size query. */
     void *a, *b, *c, *s, *h; /* s: y1, too; h: rotmg's param */

@@ -91,6 +91,7 @@ static void batch_results(problem_t *p, size_t bytes) { p->result_bytes = bytes;
 #define SLOT_ap 0
 #define SLOT_b 1
 #define SLOT_tau 1
+#define SLOT_ipiv 2
 #define SLOT_bp 1
 #define SLOT_c 2
 #define SLOT_d1 0
@@ -154,11 +155,23 @@ static void batch_results(problem_t *p, size_t bytes) { p->result_bytes = bytes;
          args->uplo == JBLAS_UPPER ? args->k : 0)
 #define SETUP_LEADING(ld, name, shape)                                                             \
     later(&p->operand[SLOT_##name], args->ld, JI_ROWS_##shape, JI_COLUMNS_##shape);
-#define SETUP_INDICES(name, access, count) p->pivot_count = max_of(JI_COUNT_##count, 0);
+#define SETUP_INDICES(name, access, count)                                                         \
+    p->pivot_count = p->pivots_each = max_of(JI_COUNT_##count, 0);
 #define SETUP_FACTORS(name, access, count)                                                         \
     vector(p, SLOT_##name, max_of(JI_COUNT_##count, 0), 1, IS_##access);
 #define SETUP_TYPED_VECTOR(name, type, inc, ...) SETUP_VECTOR(name, inc, __VA_ARGS__)
 #define SETUP_TYPED_MATRIX(name, type, ld, ...) SETUP_MATRIX(name, ld, __VA_ARGS__)
+
+/* Pivots have their stride where operand 2 has its own. */
+static void batch_pivots(problem_t *p, int64_t said) {
+    int64_t all = 0; /* of a stride that is refused */
+    p->operand[SLOT_ipiv].stride = said == UNSET ? p->pivots_each : said;
+    if (p->options->batch_count < 1 ||
+        __builtin_mul_overflow(p->options->batch_count - 1, p->operand[SLOT_ipiv].stride, &all))
+        return;
+    p->pivot_count = (all < 0 ? -all : all) + p->pivots_each;
+    p->pivot_origin = all < 0 ? -all : 0;
+}
 
 /* Of batched forms, behind the same of one item. */
 #define BATCH(context, kind, ...) BATCH_##kind(__VA_ARGS__)
@@ -172,6 +185,8 @@ static void batch_results(problem_t *p, size_t bytes) { p->result_bytes = bytes;
 #define BATCH_MATRIX(name, ...) batch(p, SLOT_##name, args->stride_##name);
 #define BATCH_PACKED(name, ...) batch(p, SLOT_##name, STRIDE_##name);
 #define BATCH_LEADING(ld, name, shape)
+#define BATCH_INDICES(name, access, count) batch_pivots(p, args->stride_c);
+#define BATCH_FACTORS(name, access, count) batch(p, SLOT_##name, args->stride_b);
 #define BATCH_TYPED_VECTOR(name, ...) BATCH_VECTOR(name, )
 #define BATCH_TYPED_MATRIX(name, ...) BATCH_MATRIX(name, )
 #define STRIDE_a args->stride_a
@@ -317,7 +332,7 @@ static double flops_potri(const options_t *o) { return 2 * flops_cube(o); }
 #define POINTER_x p->b
 #define POINTER_y p->c
 #define POINTER_tau p->b
-#define POINTER_ipiv (O->null_pointers & NULL_C_OR_Y ? NULL : p->pivots)
+#define POINTER_ipiv (O->null_pointers & NULL_C_OR_Y ? NULL : p->pivots + p->pivot_origin)
 #define POINTERS_a (void *)p->pa
 #define POINTERS_ap (void *)p->pa
 #define POINTERS_b (void *)p->pb
@@ -377,8 +392,10 @@ JI_ROUTINE_LIST(CALL)
 /* jlapack's, which have its prefix. */
 #include "lapack/rows.h"
 JI_LAPACK_ROUTINE_LIST(SETUP_PLAIN)
+JI_LAPACK_BATCHED_LIST(SETUP_BATCHED)
 #define CALL_PLAIN(routine, level) CALL_OF(PLAIN, routine)
-JI_LAPACK_ROUTINE_LIST(CALL_PLAIN)
+JI_LAPACK_PLAIN_LIST(CALL_PLAIN)
+JI_LAPACK_BATCHED_LIST(CALL)
 
 #define COLUMNS GUEST_COLUMN_MAJOR
 
@@ -808,15 +825,15 @@ const routine_t routines[] = {
     ROW_TYPED(rot_ex, NULL, none, 6n, rot),
     ROW_TYPED(gemm_ex, direct_gemm_ex, k, 2mnk, gemm),
     ROW_TYPED(trsm_ex, direct_trsm_ex, order, trsm, trsm),
-    ROW_PLAIN(getrf, NULL, NULL, n, getrf, getrf),
-    ROW_PLAIN(getrs, NULL, NULL, n, solves, getrs),
-    ROW_PLAIN(gesv, NULL, NULL, n, gesv, gesv),
-    ROW_PLAIN(getri, NULL, NULL, n, getri, getri),
+    ROW_ALONE(getrf, n, getrf, getrf),
+    ROW_ALONE(getrs, n, solves, getrs),
+    ROW_ALONE(gesv, n, gesv, gesv),
+    ROW_ALONE(getri, n, getri, getri),
     ROW_PLAIN(trtrs, NULL, NULL, n, trtrs, trtrs),
     ROW_PLAIN(posv, NULL, NULL, n, posv, posv),
     ROW_PLAIN(lauum, NULL, NULL, n, cube, lauum),
     ROW_PLAIN(potri, NULL, NULL, n, potri, potri),
-    ROW_PLAIN(geqrf, NULL, NULL, m, geqrf, geqrf),
+    ROW_ALONE(geqrf, m, geqrf, geqrf),
     ROW_PLAIN(orgqr, NULL, NULL, m, orgqr, orgqr),
     ROW_PLAIN(ormqr, NULL, NULL, order, ormqr, ormqr),
     ROW_PLAIN(gelqf, NULL, NULL, n, geqrf, gelqf),

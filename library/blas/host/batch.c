@@ -8,8 +8,8 @@
  * by the threads that its head has (routine/batch.c decides). So the bits are those of plain calls,
  * whatever the threads. Of the panels that were lent each thread has its share.
  *
- * batch_items() is what one thread does with its items: a routine that has a quicker way for many
- * small operands than one item after the other has its place there. */
+ * batch_items() is what one thread does with its items: a primitive that has a quicker way for many
+ * small operands than one item after the other has its place there; what is none brings its own. */
 
 #include "blas/primitives/batch.h"
 #include "blas/host/host.h"
@@ -55,13 +55,16 @@ static double batch_item_threads(const ji_any_block_t *block) {
 static void batch_items(const ji_any_block_t *block, ji_items_t *items, int64_t first,
                         int64_t end) {
     const ji_primitive_t primitive = (ji_primitive_t)block->any.batch.primitive;
-    const ji_host_function_t function = ji_host_primitives[primitive];
     if (primitive == JI_GEMM && ji_host_gemm_small_items(&block->matmat, first, end))
         return;
 
-    for (int64_t i = ji_host_woven_items(items, first, end); i < end; i++) {
+    const ji_items_way_t way =
+        primitive == JI_PRIMITIVE_COUNT
+            ? *block->matmat.items
+            : (ji_items_way_t){.each = ji_host_primitives[primitive], .many = ji_host_woven_items};
+    for (int64_t i = way.many != NULL ? way.many(items, first, end) : first; i < end; i++) {
         ji_items_go_to(items, i);
-        function(&items->item);
+        way.each(&items->item);
     }
 }
 

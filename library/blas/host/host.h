@@ -97,7 +97,7 @@ static inline void *host_part(jdatatype_t type, const void *x, int64_t increment
 }
 
 /* A batch: the primitive that the block names, for each item. */
-void ji_host_batch(void *block);
+JI_SHARED void ji_host_batch(void *block);
 
 /* A primitive, now, in the calling thread: for primitives that need another inside. */
 static inline void ji_host_run(ji_primitive_t primitive, void *block) {

@@ -71,13 +71,22 @@ static int64_t woven_solve(const ji_matmat_t *item, int64_t count, void *const *
     return ji_kernels->batch[item->head.type]->solve(&call);
 }
 
-int64_t ji_host_do_woven(ji_primitive_t primitive, const ji_matmat_t *item, int64_t count,
-                         void *const *a, void *const *b) {
-    if (primitive == JI_TRSM)
-        return woven_solve(item, count, a, b);
+static int64_t woven_trsm(const ji_matmat_t *item, int64_t count, void *const *a, void *const *b,
+                          void *const *c) {
+    (void)c;
+    return woven_solve(item, count, a, b);
+}
 
+static int64_t woven_potrf(const ji_matmat_t *item, int64_t count, void *const *a, void *const *b,
+                           void *const *c) {
+    (void)b, (void)c;
     return ji_kernels->batch[item->head.type]->cholesky(item->uplo == JBLAS_UPPER, item->n, count,
                                                         a, item->lda);
+}
+
+int64_t ji_host_do_woven(ji_primitive_t primitive, const ji_matmat_t *item, int64_t count,
+                         void *const *a, void *const *b) {
+    return (primitive == JI_TRSM ? woven_trsm : woven_potrf)(item, count, a, b, NULL);
 }
 
 /* ---- Items ---- */
@@ -85,8 +94,8 @@ int64_t ji_host_do_woven(ji_primitive_t primitive, const ji_matmat_t *item, int6
 /* What woven_some() has of a batch: where pointers of items come from. */
 typedef struct woven_batch {
     ji_items_t *items;
-    const ji_items_pointer_t *a, *b, *info; /* NULL: items have none */
-    ji_primitive_t primitive;
+    const ji_items_pointer_t *a, *b, *c, *info; /* NULL: items have none */
+    const ji_woven_way_t *way;
     int lanes;
 } woven_batch_t;
 
@@ -112,15 +121,16 @@ static void woven_pointers(const ji_items_pointer_t *of, int64_t first, int64_t 
         pointers[i] = pointers[count - 1];
 }
 
-/* Items [first, first + count), which are WOVEN_MOST_ITEMS at most; info as potrf has it. */
+/* Items [first, first + count), which are WOVEN_MOST_ITEMS at most. */
 static void woven_some(const woven_batch_t *batch, int64_t first, int64_t count) {
     ji_matmat_t *const item = &batch->items->item.matmat;
-    void *a[WOVEN_MOST_ITEMS], *b[WOVEN_MOST_ITEMS];
+    void *a[WOVEN_MOST_ITEMS], *b[WOVEN_MOST_ITEMS], *c[WOVEN_MOST_ITEMS];
 
     for (int64_t done = 0; done < count;) {
         woven_pointers(batch->a, first + done, count - done, batch->lanes, a);
         woven_pointers(batch->b, first + done, count - done, batch->lanes, b);
-        int64_t end = done + ji_host_do_woven(batch->primitive, item, count - done, a, b);
+        woven_pointers(batch->c, first + done, count - done, batch->lanes, c);
+        int64_t end = done + batch->way->many(item, count - done, a, b, c);
         for (; batch->info != NULL && done < end; done++)
             *(int64_t *)(void *)(batch->info->first + (first + done) * batch->info->step_bytes) = 0;
 
@@ -128,9 +138,31 @@ static void woven_some(const woven_batch_t *batch, int64_t first, int64_t count)
         done = end, end = ji_min(end + batch->lanes * JI_WOVEN_GROUPS, count);
         for (; done < end; done++) {
             ji_items_go_to(batch->items, first + done);
-            ji_host_primitives[batch->primitive](item);
+            batch->way->each(item);
         }
     }
+}
+
+int64_t ji_host_weave_items(ji_items_t *items, int64_t first, int64_t end,
+                            const ji_woven_way_t *way) {
+    const ji_matmat_t *item = &items->item.matmat;
+    const woven_batch_t batch = {
+        .items = items,
+        .a = woven_pointer(items, &item->a),
+        .b = woven_pointer(items, &item->b),
+        .c = woven_pointer(items, &item->c),
+        .info = woven_pointer(items, &item->info),
+        .way = way,
+        .lanes = ji_host_woven_lanes(item->head.type),
+    };
+    const int64_t left = (end - first) % batch.lanes;
+    if (2 * left < batch.lanes && way->order > WOVEN_TINY_ORDER)
+        end -= left;
+    for (int64_t count; first < end; first += count) {
+        count = ji_min(end - first, WOVEN_MOST_ITEMS);
+        woven_some(&batch, first, count);
+    }
+    return end;
 }
 
 int64_t ji_host_woven_items(ji_items_t *items, int64_t first, int64_t end) {
@@ -139,20 +171,8 @@ int64_t ji_host_woven_items(ji_items_t *items, int64_t first, int64_t end) {
     if (items->item.any.batch.level != 3 || !ji_host_is_woven(primitive, item))
         return first;
 
-    const woven_batch_t batch = {
-        .items = items,
-        .a = woven_pointer(items, &item->a),
-        .b = woven_pointer(items, &item->b),
-        .info = primitive == JI_POTRF ? woven_pointer(items, &item->info) : NULL,
-        .primitive = primitive,
-        .lanes = ji_host_woven_lanes(item->head.type),
-    };
-    const int64_t left = (end - first) % batch.lanes;
-    if (2 * left < batch.lanes && woven_order(primitive, item) > WOVEN_TINY_ORDER)
-        end -= left;
-    for (int64_t count; first < end; first += count) {
-        count = ji_min(end - first, WOVEN_MOST_ITEMS);
-        woven_some(&batch, first, count);
-    }
-    return end;
+    const ji_woven_way_t way = {.each = ji_host_primitives[primitive],
+                                .many = primitive == JI_TRSM ? woven_trsm : woven_potrf,
+                                .order = woven_order(primitive, item)};
+    return ji_host_weave_items(items, first, end, &way);
 }

@@ -22,8 +22,21 @@ static inline int ji_host_woven_lanes(jdatatype_t type) { return ji_kernels->bat
 int64_t ji_host_do_woven(ji_primitive_t primitive, const ji_matmat_t *item, int64_t count,
                          void *const *a, void *const *b);
 
-/* Does items [first, end) of such a batch, and gives the index of the first that is left to be done
- * one after the other: of a few that are too few for a group. */
+/* What a batch's items come to by lanes, as ji_host_do_woven() does them. */
+typedef struct ji_woven_way {
+    ji_host_function_t each;
+    int64_t (*many)(const ji_matmat_t *item, int64_t count, void *const *a, void *const *b,
+                    void *const *c);
+    int64_t order;
+} ji_woven_way_t;
+
+/* Does items [first, end) that way, and gives the index of the first that is left to be done one
+ * after the other: of a few that are too few for a group. info becomes 0, or what `each` makes
+ * it. */
+JI_SHARED int64_t ji_host_weave_items(ji_items_t *items, int64_t first, int64_t end,
+                                      const ji_woven_way_t *way);
+
+/* Does items [first, end) of a batch of such primitives, likewise. */
 int64_t ji_host_woven_items(ji_items_t *items, int64_t first, int64_t end);
 
 #endif

@@ -48,15 +48,29 @@ typedef struct ji_woven_solve {
     int64_t count;
 } ji_woven_solve_t;
 
+/* LU of rows by columns up to this order is woven, on the stack: of the widest type 32 KiB. */
+#define JI_WOVEN_LU_ORDER 16
+#define JI_WOVEN_LU_BASE 8 /* columns: host/lu.c of libjlapack halves at these */
+
+/* LU with partial pivoting, of many items: ipiv as jlapack_dgetrf has it. */
+typedef struct ji_woven_lu {
+    int64_t m, n;
+    void *const *a;
+    int64_t lda;
+    void *const *ipiv;
+    int64_t count;
+} ji_woven_lu_t;
+
 struct ji_batch_kernels {
     int lanes;
     bool masks; /* stores of less than a vector are masked: loads beside them wait for them */
     void (*product)(const ji_product_direct_t *call);
     /* Of so many items, whose pointers go on with the last one's up to a multiple of `lanes`. They
      * give how many they did, from the first on: before one with a pivot that is not positive, or
-     * whose reciprocal is no normal number, they stop. What is not done is as it was. */
+     * whose reciprocal is no normal number, and before a NaN that LU meets, they stop. What is not done is as it was. */
     int64_t (*cholesky)(bool upper, int64_t n, int64_t count, void *const *a, int64_t lda);
     int64_t (*solve)(const ji_woven_solve_t *call);
+    int64_t (*lu)(const ji_woven_lu_t *call);
 };
 
 extern const ji_batch_kernels_t *const ji_batch_avx512[4];

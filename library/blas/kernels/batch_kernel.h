@@ -523,12 +523,15 @@ static void NAME(product)(const ji_product_direct_t *call) {
 
 #include "blas/kernels/batch_triangle_kernel.h"
 
+#include "blas/kernels/batch_lu_kernel.h"
+
 static const ji_batch_kernels_t NAME(batch) = {
     .lanes = LANES,
     .masks = VECTOR_MASKS,
     .product = NAME(product),
     .cholesky = NAME(woven_cholesky),
     .solve = NAME(woven_solve),
+    .lu = NAME(woven_lu),
 };
 
 #undef PARTS

@@ -484,4 +484,3 @@ static int64_t NAME(woven_solve)(const ji_woven_solve_t *call) {
 #undef ROWS_AT_ONCE
 #undef UNKNOWNS
 #undef SIDES_AT_ONCE
-#undef BLOCK_REALS

@@ -50,6 +50,13 @@ typedef struct ji_items {
     int count;
 } ji_items_t;
 
+/* What is done with the items of a batch on the host. */
+typedef struct ji_items_way {
+    void (*each)(void *item);
+    /* Unless NULL: a quicker way for many. Gives the first that is left to be done each. */
+    int64_t (*many)(ji_items_t *items, int64_t first, int64_t end);
+} ji_items_way_t;
+
 static inline void ji_items_add(ji_items_t *items, ji_form_t form, const void *place,
                                 int64_t step_bytes) {
     void **pointer = (void **)(uintptr_t)place;
@@ -68,6 +75,9 @@ static inline void ji_items_begin(ji_items_t *items, const void *block) {
     const ji_any_block_t *whole = (const ji_any_block_t *)block;
     const ji_batch_t *batch = &whole->any.batch;
     const ji_form_t form = (ji_form_t)whole->any.head.form;
+    ji_form_t forms[3];
+    for (int i = 0; i < 3; i++)
+        forms[i] = (batch->by_stride >> i & 1) != 0 ? JI_FORM_STRIDED : form;
     const int64_t a = batch->stride_a * batch->element_bytes[0],
                   b = batch->stride_b * batch->element_bytes[1],
                   c = batch->stride_c * batch->element_bytes[2];
@@ -94,9 +104,9 @@ static inline void ji_items_begin(ji_items_t *items, const void *block) {
         ji_items_add(items, form, &item->matvec.x, b);
         ji_items_add(items, form, &item->matvec.y, c);
     } else {
-        ji_items_add(items, form, &item->matmat.a, a);
-        ji_items_add(items, form, &item->matmat.b, b);
-        ji_items_add(items, form, &item->matmat.c, c);
+        ji_items_add(items, forms[0], &item->matmat.a, a);
+        ji_items_add(items, forms[1], &item->matmat.b, b);
+        ji_items_add(items, forms[2], &item->matmat.c, c);
         ji_items_add(items, JI_FORM_STRIDED, &item->matmat.info, batch->result_bytes);
     }
 }

@@ -140,14 +140,15 @@ typedef struct ji_batch {
         int64_t stride_a, stride_ap; /* one, by the name of the operand */
     };
     union {
-        int64_t stride_b, stride_x, stride_bp;
+        int64_t stride_b, stride_x, stride_bp, stride_tau;
     };
     union {
-        int64_t stride_c, stride_y;
+        int64_t stride_c, stride_y, stride_ipiv;
     };
     int16_t threads;   /* that items are divided among; 1: each item is done by the head's */
-    uint8_t primitive; /* ji_primitive_t: what is done with each item */
-    uint8_t level;     /* 1, 2, 3: which block it is; 0: ji_rotation_t */
+    uint8_t primitive; /* ji_primitive_t: what is done with each item; else the block's items say */
+    uint8_t level : 4; /* 1, 2, 3: which block it is; 0: ji_rotation_t */
+    uint8_t by_stride : 4; /* bits 0 to 2: a, b, c have a stride in either form */
     uint8_t result_bytes;
     uint8_t element_bytes[3]; /* of those that have the strides */
 } ji_batch_t;
@@ -252,7 +253,10 @@ typedef struct ji_matmat { /* level 3, extensions, solvers */
     union {
         int64_t ldb, incx;
     };
-    ji_scalar_t beta; /* herk, her2k: of the real type */
+    union {
+        ji_scalar_t beta;                 /* herk, her2k: of the real type */
+        const struct ji_items_way *items; /* of a batch of what is no primitive (batch.h) */
+    };
     union {
         void *c;
         int64_t *ipiv; /* getrf writes it */

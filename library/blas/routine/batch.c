@@ -19,104 +19,10 @@
 
 #include "blas/primitives/batch.h"
 #include "blas/routine/entry.h"
+#include "blas/routine/extents.h"
 
 __extension__ typedef unsigned __int128 wide_t;
 
-/* ---- What the operands take, by the rows ---- */
-
-#define EXTENT(context, kind, ...) EXTENT_##kind(__VA_ARGS__)
-#define EXTENT_ENUM(name, which)
-#define EXTENT_LENGTH(name)
-#define EXTENT_SIZE(name)
-#define EXTENT_SCALAR(name, of)
-#define EXTENT_RESULT(name, of) extents.result_bytes = RESULT_##of(args->head.type);
-#define EXTENT_NUMBER(name, of, access, read)                                                      \
-    extents.operands[extents.count++] = (ji_extent_t){.stride = "stride_" #name,                   \
-                                                      .place = PLACE_NONE,                         \
-                                                      .type = args->head.type,                     \
-                                                      .offset = offsetof(ji_rotation_t, name),     \
-                                                      .step = args->stride_##name,                 \
-                                                      .rows = NUMBERS_##of,                        \
-                                                      .columns = 1,                                \
-                                                      .ld = NUMBERS_##of,                          \
-                                                      .written = IS_##access};
-#define EXTENT_VECTOR(name, inc, access, count, read)                                              \
-    EXTENT_TYPED_VECTOR(name, head.type, inc, access, count, read)
-#define EXTENT_MATRIX(name, ld, access, structure, shape, read)                                    \
-    EXTENT_TYPED_MATRIX(name, head.type, ld, access, structure, shape, read)
-#define EXTENT_PACKED(name, access, structure, order, read)                                        \
-    EXTENT_ADD(name, head.type, IS_##access, batch_packed(args->order), 1,                         \
-               batch_packed(args->order))
-#define EXTENT_LEADING(leading, name, shape)                                                       \
-    batch_add_place(&extents.operands[extents.count - 1], JI_ROWS_##shape, JI_COLUMNS_##shape,     \
-                    args->leading);
-#define EXTENT_TYPED_VECTOR(name, type, inc, access, count, read)                                  \
-    EXTENT_ADD(name, type, IS_##access, 1, JI_COUNT_##count, ji_abs(args->inc))
-#define EXTENT_TYPED_MATRIX(name, type, ld, access, structure, shape, read)                        \
-    EXTENT_ADD(name, type, IS_##access, JI_ROWS_##shape, JI_COLUMNS_##shape, args->ld)
-#define EXTENT_ADD(name, type_, is_written, rows_, columns_, ld_)                                  \
-    extents.operands[extents.count++] =                                                            \
-        (ji_extent_t){.stride = "stride_" #name,                                                   \
-                      .place = PLACE(stride_##name),                                               \
-                      .type = args->type_,                                                         \
-                      .offset = (size_t)((const char *)&args->name - (const char *)args),          \
-                      .step = args->batch.stride_##name,                                           \
-                      .rows = rows_,                                                               \
-                      .columns = columns_,                                                         \
-                      .ld = ld_,                                                                   \
-                      .written = is_written};
-#define PLACE(stride)                                                                              \
-    (int)((offsetof(ji_batch_t, stride) - offsetof(ji_batch_t, stride_a)) / sizeof(int64_t))
-#define PLACE_NONE (-1) /* ji_rotation_bytes() knows */
-#define NUMBERS_ELEMENT 1
-#define NUMBERS_REAL 1
-#define NUMBERS_PARAMETERS 5
-#define IS_READ false
-#define IS_WRITTEN true
-#define RESULT_ELEMENT(type) ji_sizeof(type)
-#define RESULT_REAL(type) ji_sizeof(ji_real_of(type))
-#define RESULT_INDEX(type) sizeof(int64_t)
-#define RESULT_WIDE(type) sizeof(double)
-#define BLOCK_0 ji_rotation_t
-#define BLOCK_1 ji_vector_t
-#define BLOCK_2 ji_matvec_t
-#define BLOCK_3 ji_matmat_t
-
-/* Elements of a packed triangle, which can be addressed. */
-static int64_t batch_packed(int64_t order) {
-    return order % 2 == 0 ? order / 2 * (order + 1) : (order + 1) / 2 * order;
-}
-
-/* Elements from the first to the last of one item. */
-static uint64_t batch_last(const ji_extent_t *operand) {
-    return (uint64_t)operand->ld * (uint64_t)(operand->columns - 1) + (uint64_t)operand->rows - 1;
-}
-
-/* What else an operand takes, as it lies after the call. With other distances between its columns
- * that is all from the first element to the last. */
-static void batch_add_place(ji_extent_t *operand, int64_t rows, int64_t columns, int64_t ld) {
-    ji_extent_t later = *operand;
-    later.rows = rows, later.columns = columns, later.ld = ld;
-    if (rows == 0 || columns == 0)
-        return;
-
-    if (ld == operand->ld) {
-        operand->rows = ji_max(rows, operand->rows);
-        operand->columns = ji_max(columns, operand->columns);
-        return;
-    }
-
-    const uint64_t last = batch_last(operand), last_later = batch_last(&later);
-    operand->rows = operand->ld = (int64_t)(last > last_later ? last : last_later) + 1;
-    operand->columns = 1;
-}
-
-#define EXTENTS(routine, level)                                                                    \
-    ji_extents_t ji_extents_##routine(const void *block) {                                         \
-        const BLOCK_##level *args = block;                                                         \
-        ji_extents_t extents = {.count = 0};                                                       \
-        JI_ARGUMENTS_##routine(EXTENT, ) return extents;                                           \
-    }
 JI_ROUTINE_LIST(EXTENTS)
 
 /* ---- Overlap ---- */
@@ -145,7 +51,7 @@ static bool batch_overlaps(const ji_extent_t *operand, int64_t count) {
         return false;
 
     const uint64_t m = (uint64_t)operand->rows, ld = (uint64_t)operand->ld,
-                   step = (uint64_t)ji_abs(operand->step), last = batch_last(operand);
+                   step = (uint64_t)ji_abs(operand->step), last = ji_extent_last(operand);
     if (step > last)
         return false;
     if (step < m || 2 * m > ld)
@@ -161,33 +67,45 @@ static bool batch_overlaps(const ji_extent_t *operand, int64_t count) {
 
 /* ---- Checks ---- */
 
+/* Of those that have one: all, or beside arrays of pointers some. */
 static jstatus_t batch_check_strides(jhandle_t *handle, const ji_head_t *head, int64_t count,
                                      const ji_extents_t *extents) {
+    const bool all = head->form == JI_FORM_STRIDED;
     for (int i = 0; i < extents->count; i++) {
         const ji_extent_t *operand = &extents->operands[i];
-        if (!ji_addressable(operand->step, count))
+        if ((all || operand->by_stride) && !ji_addressable(operand->step, count))
             return ji_refuse(handle, head, JSTATUS_INVALID_SIZE, operand->stride, operand->step,
                              "with %lld items is more than memory can hold", count);
     }
 
     for (int i = 0; i < extents->count; i++) {
         const ji_extent_t *operand = &extents->operands[i];
-        if (operand->written && batch_overlaps(operand, count))
+        if ((all || operand->by_stride) && operand->written && batch_overlaps(operand, count))
             return ji_refuse(handle, head, JSTATUS_INVALID_SIZE, operand->stride, operand->step,
                              "lets what is written overlap, which none of %lld and more does",
-                             (int64_t)batch_last(operand) + 1);
+                             (int64_t)ji_extent_last(operand) + 1);
     }
 
     return JSTATUS_SUCCESS;
 }
 
+static bool batch_is_empty(const ji_extent_t *operand) {
+    return operand->rows == 0 || operand->columns == 0;
+}
+
 /* What has no elements is not looked at, nor is the array of pointers to it. */
 static void batch_drop_empty(void *block, const ji_extents_t *extents) {
-    for (int i = 0; i < extents->count; i++) {
-        const ji_extent_t *operand = &extents->operands[i];
-        if (operand->rows == 0 || operand->columns == 0)
-            memset((char *)block + operand->offset, 0, sizeof(void *));
-    }
+    for (int i = 0; i < extents->count; i++)
+        if (batch_is_empty(&extents->operands[i]))
+            memset((char *)block + extents->operands[i].offset, 0, sizeof(void *));
+}
+
+bool ji_batch_lacks(const void *block, const void *place) {
+    const ji_extents_t extents = ((const ji_head_t *)block)->row->extents(block);
+    for (int i = 0; i < extents.count; i++)
+        if ((const char *)block + extents.operands[i].offset == place)
+            return batch_is_empty(&extents.operands[i]);
+    return false;
 }
 
 /* Divides the items among the handle's threads where there are as many; fewer are done one after
@@ -214,7 +132,7 @@ bool ji_batch_goes_on(jhandle_t *handle, void *block, jstatus_t *status) {
     if (batch->count < 0)
         *status = ji_refuse(handle, head, JSTATUS_INVALID_SIZE, "batch_count", batch->count,
                             "must be at least %lld", 0);
-    else if (head->form == JI_FORM_STRIDED)
+    else
         *status = batch_check_strides(handle, head, batch->count, &extents);
     if (*status != JSTATUS_SUCCESS)
         return false;
@@ -225,10 +143,14 @@ bool ji_batch_goes_on(jhandle_t *handle, void *block, jstatus_t *status) {
     }
 
     batch->result_bytes = (uint8_t)extents.result_bytes;
-    for (int i = 0; i < extents.count; i++)
-        if (extents.operands[i].place != PLACE_NONE)
-            batch->element_bytes[extents.operands[i].place] =
-                (uint8_t)jdatatype_bytes(extents.operands[i].type);
+    for (int i = 0; i < extents.count; i++) {
+        const ji_extent_t *operand = &extents.operands[i];
+        if (operand->place == PLACE_NONE)
+            continue;
+        batch->element_bytes[operand->place] = (uint8_t)jdatatype_bytes(operand->type);
+        if (operand->by_stride)
+            batch->by_stride = (uint8_t)((batch->by_stride | 1u << operand->place) & 15u);
+    }
     batch_drop_empty(block, &extents);
     batch_take_threads(handle, head, batch);
     return true;

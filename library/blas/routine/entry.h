@@ -56,7 +56,6 @@
         ji_row_##routine##_strided_batched;                                                        \
     ji_extents_t ji_extents_##routine(const void *block);
 JI_ROUTINE_LIST(JI_ROW_)
-#undef JI_ROW_
 
 /* ---- Typed functions ---- */
 
@@ -230,7 +229,7 @@ static inline void ji_clear_matmat(ji_matmat_t *args) {
 #define JI_LEVEL_vector 1
 #define JI_LEVEL_matvec 2
 #define JI_LEVEL_matmat 3
-jstatus_t ji_enter_batch(jhandle_t *handle, ji_call_function_t call, void *block);
+JI_SHARED jstatus_t ji_enter_batch(jhandle_t *handle, ji_call_function_t call, void *block);
 
 /* One for every type, declared in blas.h: JI_VALUED(gemm, matmat). */
 #define JI_VALUED(routine, block)                                                                  \
@@ -558,10 +557,14 @@ jstatus_t ji_check_types(jhandle_t *handle, const ji_head_t *head, ji_types_t of
     JI_CHECK_NEEDED(name, JI_IS_NEEDED_##access(read))
 #define JI_CHECK_NEEDED(name, needed)                                                              \
     if (needed) {                                                                                  \
-        JI_CHECK_POINTER(name)                                                                     \
-        if (args->head.form == JI_FORM_POINTERS &&                                                 \
-            !ji_batch_is_there(handle, args, #name, args->name))                                   \
+        if (JI_UNLIKELY(args->name == NULL)) {                                                     \
+            if (!ji_is_batch(&args->head) || !ji_batch_lacks(args, &args->name))                   \
+                return (void)ji_refuse_pointer(handle, &args->head, #name),                        \
+                       JSTATUS_INVALID_POINTER;                                                    \
+        } else if (args->head.form == JI_FORM_POINTERS &&                                          \
+                   !ji_batch_is_there(handle, args, #name, args->name)) {                          \
             return JSTATUS_INVALID_POINTER;                                                        \
+        }                                                                                          \
     } else if (ji_is_batch(&args->head)) {                                                         \
         args->name = NULL;                                                                         \
     }
@@ -574,6 +577,8 @@ jstatus_t ji_check_types(jhandle_t *handle, const ji_head_t *head, ji_types_t of
     JI_CHECK_OPERAND_VECTOR(name, inc, __VA_ARGS__)
 #define JI_CHECK_OPERAND_TYPED_MATRIX(name, type, ld, ...)                                         \
     JI_CHECK_OPERAND_MATRIX(name, ld, __VA_ARGS__)
+/* Whether items have no elements of the operand whose pointer is at that place of the block. */
+JI_SHARED bool ji_batch_lacks(const void *block, const void *place) __attribute__((cold));
 /* Whether no pointer of the array is NULL, where that can be seen now. */
 JI_SHARED bool ji_batch_is_there(jhandle_t *handle, const void *block, const char *name,
                                  const void *pointers);

@@ -94,6 +94,8 @@ static const word_t words[] = {
     {"stride_d2", "--stride_b", NULL},
     {"stride_x1", "--stride_c", NULL},
     {"stride_y1", "--stride_s", NULL},
+    {"stride_ipiv", "--stride_c", NULL},
+    {"stride_tau", "--stride_b", NULL},
 };
 
 /* One line being written; what does not fit is cut. */

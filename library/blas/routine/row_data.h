@@ -7,7 +7,7 @@
  * routine's three, ROW_OF_PLAIN that of one without batches. For the file of each library that has
  * its rows in it. */
 
-#include "blas/routine/entry.h"
+#include "blas/routine/extents.h"
 
 #define ARGUMENT(block_t, kind, ...) ARGUMENT_##kind(block_t, __VA_ARGS__)
 #define ARGUMENT_ENUM(block_t, name, which) {#name, ENUM_##which, offsetof(block_t, name)},
@@ -45,10 +45,6 @@
 #define SCALAR_SUM JI_ARGUMENT_SUM_SCALAR
 #define SCALAR_CS JI_ARGUMENT_CS_SCALAR
 #define SCALAR_PARAMETERS JI_ARGUMENT_PARAMETERS
-#define BLOCK_0 ji_rotation_t
-#define BLOCK_1 ji_vector_t
-#define BLOCK_2 ji_matvec_t
-#define BLOCK_3 ji_matmat_t
 #define NAME(form, routine, t, function) [JI_TYPE_##t] = TEXT(JI_PUBLIC(form, function)),
 #define TEXT(name) TEXT_OF(name)
 #define TEXT_OF(name) #name

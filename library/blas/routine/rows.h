@@ -69,7 +69,7 @@
  *         POINTERS   jblas_<name>_batched: an operand's access is READ_EACH or WRITTEN_EACH
  *         STRIDED    jblas_<name>_strided_batched: behind each operand
  *
- *     STRIDE    the operand's name              stride_<name>
+ *     STRIDE    the operand's name              stride_<name>; INDICES and FACTORS have one in both
  *     NUMBER_STRIDE   the same of a NUMBER
  *     COUNT     batch_count                     the last argument of both
  */
@@ -179,6 +179,8 @@ static inline int64_t ji_band_rows(int64_t kl, int64_t ku) {
     X(t, MATRIX, name, ld, access##_EACH, __VA_ARGS__)
 #define JI_POINTERS_PACKED(X, t, name, access, ...) X(t, PACKED, name, access##_EACH, __VA_ARGS__)
 #define JI_POINTERS_LEADING(X, t, ...) X(t, LEADING, __VA_ARGS__)
+#define JI_POINTERS_INDICES(X, t, name, ...) X(t, INDICES, name, __VA_ARGS__) X(t, STRIDE, name)
+#define JI_POINTERS_FACTORS(X, t, name, ...) X(t, FACTORS, name, __VA_ARGS__) X(t, STRIDE, name)
 #define JI_POINTERS_TYPED_VECTOR(X, t, name, type, inc, access, ...)                               \
     X(t, TYPED_VECTOR, name, type, inc, access##_EACH, __VA_ARGS__)
 #define JI_POINTERS_TYPED_MATRIX(X, t, name, type, ld, access, ...)                                \
@@ -195,6 +197,8 @@ static inline int64_t ji_band_rows(int64_t kl, int64_t ku) {
 #define JI_STRIDED_MATRIX(X, t, name, ...) X(t, MATRIX, name, __VA_ARGS__) X(t, STRIDE, name)
 #define JI_STRIDED_PACKED(X, t, name, ...) X(t, PACKED, name, __VA_ARGS__) X(t, STRIDE, name)
 #define JI_STRIDED_LEADING(X, t, ...) X(t, LEADING, __VA_ARGS__)
+#define JI_STRIDED_INDICES(X, t, name, ...) X(t, INDICES, name, __VA_ARGS__) X(t, STRIDE, name)
+#define JI_STRIDED_FACTORS(X, t, name, ...) X(t, FACTORS, name, __VA_ARGS__) X(t, STRIDE, name)
 #define JI_STRIDED_TYPED_VECTOR(X, t, name, ...)                                                   \
     X(t, TYPED_VECTOR, name, __VA_ARGS__) X(t, STRIDE, name)
 #define JI_STRIDED_TYPED_MATRIX(X, t, name, ...)                                                   \

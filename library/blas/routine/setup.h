@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "core/core.h"
 #include "jalloc/status.h"
 
 /* False until the host was set up. Who reads true sees the table, the kernels, and what a check of
@@ -27,6 +28,6 @@ extern bool ji_host_own_alone;
 /* Fills the table with the guest's functions wherever it has one, or with jblas's own. */
 void ji_host_choose(bool guest);
 /* Whether a function of the guest is in the table. */
-bool ji_host_has_guest(void);
+JI_SHARED bool ji_host_has_guest(void);
 
 #endif

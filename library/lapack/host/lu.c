@@ -23,11 +23,12 @@
 
 #include <math.h>
 
+#include "blas/host/woven.h"
 #include "blas/kernels/factor.h"
 #include "lapack/lapack.h"
 
-#define LU_BASE 8   /* columns */
-#define LU_ROOM 128 /* that are factored apart from A, where there is room */
+#define LU_BASE JI_WOVEN_LU_BASE /* columns */
+#define LU_ROOM 128              /* that are factored apart from A, where there is room */
 
 static void *lu_at(const ji_matmat_t *call, int64_t i, int64_t j) {
     return ji_at(call->head.type, call->a, i, j, call->lda);
@@ -82,28 +83,31 @@ static bool lu_is_zero(jdatatype_t type, const void *pivot) {
            (!ji_is_complex(type) || ji_real_at(type, pivot, 1) == 0);
 }
 
-/* Whether 1 / pivot is a normal number; then it is `inverse`. Doubles hold what floats need. */
+/* The reciprocal of x + i y by Smith's algorithm, as triangle kernels have it. */
+#define LU_INVERT_COMPLEX(name, real)                                                              \
+    static void name(const real *pivot, real *inverse) {                                           \
+        const real x = pivot[0], y = pivot[1];                                                     \
+        const bool flat = fabs((double)x) >= fabs((double)y);                                      \
+        const real ratio = flat ? y / x : x / y,                                                   \
+                   scale = 1 / (flat ? x + y * ratio : y + x * ratio);                             \
+        inverse[0] = flat ? scale : ratio * scale;                                                 \
+        inverse[1] = flat ? -ratio * scale : -scale;                                               \
+    }
+LU_INVERT_COMPLEX(lu_invert_c, float)
+LU_INVERT_COMPLEX(lu_invert_z, double)
+
+/* Whether 1 / pivot is a normal number; then it is `inverse`. */
 static bool lu_invert(jdatatype_t type, const void *pivot, ji_value_t *inverse) {
-    double re = ji_real_at(type, pivot, 0), im = 0;
-
-    if (!ji_is_complex(type)) {
-        re = 1 / re;
-    } else { /* Smith's algorithm */
-        const double x = re, y = ji_real_at(type, pivot, 1);
-        const bool flat = fabs(x) >= fabs(y);
-        const double ratio = flat ? y / x : x / y,
-                     scale = 1 / (flat ? x + y * ratio : y + x * ratio);
-        re = flat ? scale : ratio * scale;
-        im = flat ? -ratio * scale : -scale;
+    switch (type) {
+    case JDATATYPE_F32: inverse->s = 1 / *(const float *)pivot; return isnormal(inverse->s);
+    case JDATATYPE_F64: inverse->d = 1 / *(const double *)pivot; return isnormal(inverse->d);
+    case JDATATYPE_F32_C:
+        lu_invert_c(pivot, inverse->c);
+        return isnormal(fmaxf(fabsf(inverse->c[0]), fabsf(inverse->c[1])));
+    default:
+        lu_invert_z(pivot, inverse->z);
+        return isnormal(fmax(fabs(inverse->z[0]), fabs(inverse->z[1])));
     }
-
-    const double size = fmax(fabs(re), fabs(im));
-    if (ji_real_of(type) == JDATATYPE_F32) {
-        inverse->c[0] = (float)re, inverse->c[1] = (float)im;
-        return isnormal((float)size);
-    }
-    inverse->z[0] = re, inverse->z[1] = im;
-    return isnormal(size);
 }
 
 /* x /= pivot, where no reciprocal serves: each is divided by it. */
@@ -271,6 +275,25 @@ static void lu_do_solve(const ji_matmat_t *call) {
 void ji_host_getrf(void *matmat) {
     ji_matmat_t call = ji_factor_call(matmat);
     lu_do_factor(&call);
+}
+
+static int64_t lu_woven(const ji_matmat_t *item, int64_t count, void *const *a, void *const *b,
+                        void *const *c) {
+    (void)b;
+    const ji_woven_lu_t call = {
+        .m = item->m, .n = item->n, .a = a, .lda = item->lda, .ipiv = c, .count = count};
+    return ji_kernels->batch[item->head.type]->lu(&call);
+}
+
+int64_t ji_host_getrf_items(ji_items_t *items, int64_t first, int64_t end) {
+    const ji_matmat_t *item = &items->item.matmat;
+    const int64_t order = ji_max(item->m, item->n);
+    if (order > JI_WOVEN_LU_ORDER || ji_host_has_guest()) /* whose bits are its own */
+        return first;
+
+    return ji_host_weave_items(
+        items, first, end,
+        &(ji_woven_way_t){.each = ji_host_getrf, .many = lu_woven, .order = order});
 }
 
 void ji_host_getrs(void *matmat) {

@@ -5,4 +5,4 @@
 
 #include "lapack/lapack.h"
 
-JI_LAPACK_ROUTINE(geqrf, args->m == 0 || args->n == 0)
+JI_LAPACK_BATCHED(geqrf, args->m == 0 || args->n == 0)

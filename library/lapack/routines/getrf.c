@@ -5,4 +5,4 @@
 
 #include "lapack/lapack.h"
 
-JI_LAPACK_ROUTINE_WITH_INFO(getrf, args->m == 0 || args->n == 0)
+JI_LAPACK_BATCHED_WITH_INFO(getrf, args->m == 0 || args->n == 0, ji_host_getrf_items)

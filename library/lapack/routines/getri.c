@@ -5,4 +5,4 @@
 
 #include "lapack/lapack.h"
 
-JI_LAPACK_ROUTINE_WITH_INFO(getri, args->n == 0)
+JI_LAPACK_BATCHED_WITH_INFO(getri, args->n == 0, NULL)
