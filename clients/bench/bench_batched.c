@@ -158,21 +158,21 @@ TRSM_WAYS(z, jcomplex_f64_t, BY_ADDRESS)
     static void factor_strided_##t(void *context) {                                                \
         batch_t *x = context;                                                                      \
         const int64_t n = x->n;                                                                    \
-        x->status = jblas_##t##potrf_strided_batched(x->handle, JBLAS_LOWER, n, (T *)x->c, n,      \
-                                                     n * n, x->info, x->count);                    \
+        x->status = jlapack_##t##potrf_strided_batched(x->handle, JBLAS_LOWER, n, (T *)x->c, n,    \
+                                                       n * n, x->info, x->count);                  \
     }                                                                                              \
     static void factor_pointers_##t(void *context) {                                               \
         batch_t *x = context;                                                                      \
         const int64_t n = x->n;                                                                    \
-        x->status = jblas_##t##potrf_batched(x->handle, JBLAS_LOWER, n,                            \
-                                             (T *const *)x->pointers[2], n, x->info, x->count);    \
+        x->status = jlapack_##t##potrf_batched(x->handle, JBLAS_LOWER, n,                          \
+                                               (T *const *)x->pointers[2], n, x->info, x->count);  \
     }                                                                                              \
     static void factor_loop_##t(void *context) {                                                   \
         batch_t *x = context;                                                                      \
         const int64_t n = x->n;                                                                    \
         for (int i = 0; i < x->count; i++)                                                         \
             x->status =                                                                            \
-                jblas_##t##potrf(x->handle, JBLAS_LOWER, n, x->pointers[2][i], n, &x->info[i]);    \
+                jlapack_##t##potrf(x->handle, JBLAS_LOWER, n, x->pointers[2][i], n, &x->info[i]);  \
     }                                                                                              \
     static void factor_lapack_##t(void *context) {                                                 \
         const batch_t *x = context;                                                                \

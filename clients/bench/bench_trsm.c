@@ -65,7 +65,7 @@ static void potrf_ours(void *context) {
     run_t *r = context;
     int64_t info;
     memcpy(r->ours, r->a, matrix_bytes(r));
-    r->status = jblas_dpotrf(r->handle, JBLAS_LOWER, r->order, r->ours, r->order, &info);
+    r->status = jlapack_dpotrf(r->handle, JBLAS_LOWER, r->order, r->ours, r->order, &info);
 }
 static void potrf_peer(void *context) {
     run_t *r = context;
@@ -78,7 +78,7 @@ static void trtri_ours(void *context) {
     int64_t info;
     memcpy(r->ours, r->a, matrix_bytes(r));
     r->status =
-        jblas_dtrtri(r->handle, JBLAS_LOWER, JBLAS_NON_UNIT, r->order, r->ours, r->order, &info);
+        jlapack_dtrtri(r->handle, JBLAS_LOWER, JBLAS_NON_UNIT, r->order, r->ours, r->order, &info);
 }
 static void trtri_peer(void *context) {
     run_t *r = context;

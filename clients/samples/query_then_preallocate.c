@@ -23,9 +23,9 @@ enum { ORDER = 300, COLUMNS = 40 };
 static jstatus_t solve(jhandle_t *handle, double *A, double *B, const double *A0, double *R,
                        int64_t *info) {
     const double one = 1.0, minus_one = -1.0;
-    jstatus_t status = jblas_dpotrf(handle, JBLAS_LOWER, ORDER, A, ORDER, info);
+    jstatus_t status = jlapack_dpotrf(handle, JBLAS_LOWER, ORDER, A, ORDER, info);
     if (!jstatus_is_error(status))
-        status = jblas_dpotrs(handle, JBLAS_LOWER, ORDER, COLUMNS, A, ORDER, B, ORDER);
+        status = jlapack_dpotrs(handle, JBLAS_LOWER, ORDER, COLUMNS, A, ORDER, B, ORDER);
     if (!jstatus_is_error(status))
         status = jblas_dgemm(handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, ORDER, COLUMNS, ORDER,
                              &one, A0, ORDER, B, ORDER, &minus_one, R, ORDER);

@@ -4,7 +4,7 @@
 #define JALLOC_JBLAS_BATCHED_EXTENSIONS_H
 
 /** @file
- * Batched forms of extensions and solvers. What holds for all of them, threads
+ * Batched forms of extensions. What holds for all of them, threads
  * included, stands in jblas_batched.h. */
 
 #include <stdint.h>
@@ -19,40 +19,8 @@
 extern "C" {
 #endif
 
-/** @name Extensions and solvers, batched
+/** @name Extensions, batched
  * @{ */
-
-/** As jblas_dtrtri() for each item; invalid size, invalid pointer: also of the batch. */
-JALLOC_API jstatus_t jblas_strtri_batched(jhandle_t *handle, jblas_uplo_t uplo,
-                                          jblas_diagonal_t diag, int64_t n, float *const a[],
-                                          int64_t lda, int64_t *info, int64_t batch_count);
-JALLOC_API jstatus_t jblas_strtri_strided_batched(jhandle_t *handle, jblas_uplo_t uplo,
-                                                  jblas_diagonal_t diag, int64_t n, float *a,
-                                                  int64_t lda, int64_t stride_a, int64_t *info,
-                                                  int64_t batch_count);
-JALLOC_API jstatus_t jblas_dtrtri_batched(jhandle_t *handle, jblas_uplo_t uplo,
-                                          jblas_diagonal_t diag, int64_t n, double *const a[],
-                                          int64_t lda, int64_t *info, int64_t batch_count);
-JALLOC_API jstatus_t jblas_dtrtri_strided_batched(jhandle_t *handle, jblas_uplo_t uplo,
-                                                  jblas_diagonal_t diag, int64_t n, double *a,
-                                                  int64_t lda, int64_t stride_a, int64_t *info,
-                                                  int64_t batch_count);
-JALLOC_API jstatus_t jblas_ctrtri_batched(jhandle_t *handle, jblas_uplo_t uplo,
-                                          jblas_diagonal_t diag, int64_t n,
-                                          jcomplex_f32_t *const a[], int64_t lda, int64_t *info,
-                                          int64_t batch_count);
-JALLOC_API jstatus_t jblas_ctrtri_strided_batched(jhandle_t *handle, jblas_uplo_t uplo,
-                                                  jblas_diagonal_t diag, int64_t n,
-                                                  jcomplex_f32_t *a, int64_t lda, int64_t stride_a,
-                                                  int64_t *info, int64_t batch_count);
-JALLOC_API jstatus_t jblas_ztrtri_batched(jhandle_t *handle, jblas_uplo_t uplo,
-                                          jblas_diagonal_t diag, int64_t n,
-                                          jcomplex_f64_t *const a[], int64_t lda, int64_t *info,
-                                          int64_t batch_count);
-JALLOC_API jstatus_t jblas_ztrtri_strided_batched(jhandle_t *handle, jblas_uplo_t uplo,
-                                                  jblas_diagonal_t diag, int64_t n,
-                                                  jcomplex_f64_t *a, int64_t lda, int64_t stride_a,
-                                                  int64_t *info, int64_t batch_count);
 
 /** As jblas_dgeam() for each item; invalid size, invalid pointer: also of the batch. */
 JALLOC_API jstatus_t jblas_sgeam_batched(jhandle_t *handle, jblas_operation_t transa,
@@ -99,66 +67,6 @@ JALLOC_API jstatus_t jblas_zgeam_strided_batched(
     const jcomplex_f64_t *alpha, const jcomplex_f64_t *a, int64_t lda, int64_t stride_a,
     const jcomplex_f64_t *beta, const jcomplex_f64_t *b, int64_t ldb, int64_t stride_b,
     jcomplex_f64_t *c, int64_t ldc, int64_t stride_c, int64_t batch_count);
-
-/** As jblas_dpotrf() for each item; invalid size, invalid pointer: also of the batch. */
-JALLOC_API jstatus_t jblas_spotrf_batched(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
-                                          float *const a[], int64_t lda, int64_t *info,
-                                          int64_t batch_count);
-JALLOC_API jstatus_t jblas_spotrf_strided_batched(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
-                                                  float *a, int64_t lda, int64_t stride_a,
-                                                  int64_t *info, int64_t batch_count);
-JALLOC_API jstatus_t jblas_dpotrf_batched(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
-                                          double *const a[], int64_t lda, int64_t *info,
-                                          int64_t batch_count);
-JALLOC_API jstatus_t jblas_dpotrf_strided_batched(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
-                                                  double *a, int64_t lda, int64_t stride_a,
-                                                  int64_t *info, int64_t batch_count);
-JALLOC_API jstatus_t jblas_cpotrf_batched(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
-                                          jcomplex_f32_t *const a[], int64_t lda, int64_t *info,
-                                          int64_t batch_count);
-JALLOC_API jstatus_t jblas_cpotrf_strided_batched(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
-                                                  jcomplex_f32_t *a, int64_t lda, int64_t stride_a,
-                                                  int64_t *info, int64_t batch_count);
-JALLOC_API jstatus_t jblas_zpotrf_batched(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
-                                          jcomplex_f64_t *const a[], int64_t lda, int64_t *info,
-                                          int64_t batch_count);
-JALLOC_API jstatus_t jblas_zpotrf_strided_batched(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
-                                                  jcomplex_f64_t *a, int64_t lda, int64_t stride_a,
-                                                  int64_t *info, int64_t batch_count);
-
-/** As jblas_dpotrs() for each item; invalid size, invalid pointer: also of the batch. */
-JALLOC_API jstatus_t jblas_spotrs_batched(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
-                                          int64_t nrhs, const float *const a[], int64_t lda,
-                                          float *const b[], int64_t ldb, int64_t batch_count);
-JALLOC_API jstatus_t jblas_spotrs_strided_batched(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
-                                                  int64_t nrhs, const float *a, int64_t lda,
-                                                  int64_t stride_a, float *b, int64_t ldb,
-                                                  int64_t stride_b, int64_t batch_count);
-JALLOC_API jstatus_t jblas_dpotrs_batched(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
-                                          int64_t nrhs, const double *const a[], int64_t lda,
-                                          double *const b[], int64_t ldb, int64_t batch_count);
-JALLOC_API jstatus_t jblas_dpotrs_strided_batched(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
-                                                  int64_t nrhs, const double *a, int64_t lda,
-                                                  int64_t stride_a, double *b, int64_t ldb,
-                                                  int64_t stride_b, int64_t batch_count);
-JALLOC_API jstatus_t jblas_cpotrs_batched(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
-                                          int64_t nrhs, const jcomplex_f32_t *const a[],
-                                          int64_t lda, jcomplex_f32_t *const b[], int64_t ldb,
-                                          int64_t batch_count);
-JALLOC_API jstatus_t jblas_cpotrs_strided_batched(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
-                                                  int64_t nrhs, const jcomplex_f32_t *a,
-                                                  int64_t lda, int64_t stride_a, jcomplex_f32_t *b,
-                                                  int64_t ldb, int64_t stride_b,
-                                                  int64_t batch_count);
-JALLOC_API jstatus_t jblas_zpotrs_batched(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
-                                          int64_t nrhs, const jcomplex_f64_t *const a[],
-                                          int64_t lda, jcomplex_f64_t *const b[], int64_t ldb,
-                                          int64_t batch_count);
-JALLOC_API jstatus_t jblas_zpotrs_strided_batched(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
-                                                  int64_t nrhs, const jcomplex_f64_t *a,
-                                                  int64_t lda, int64_t stride_a, jcomplex_f64_t *b,
-                                                  int64_t ldb, int64_t stride_b,
-                                                  int64_t batch_count);
 
 /** As jblas_ddgmm() for each item; invalid size, invalid pointer: also of the batch. */
 JALLOC_API jstatus_t jblas_sdgmm_batched(jhandle_t *handle, jblas_side_t side, int64_t m, int64_t n,

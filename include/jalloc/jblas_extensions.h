@@ -4,7 +4,7 @@
 #define JALLOC_JBLAS_EXTENSIONS_H
 
 /** @file
- * BLAS on a handle, beyond BLAS: extensions, and solvers from LAPACK. What holds for all routines
+ * BLAS on a handle, beyond BLAS: extensions. What holds for all routines
  * stands in jblas.h. */
 
 #include <stdint.h>
@@ -22,24 +22,6 @@ extern "C" {
 /** @name Extensions
  * Beyond BLAS.
  * @{ */
-
-/** A = A^-1 in place, one triangle; the other is not touched. A: triangular of order n, lda >=
- * max(1, n). info: 0, or i > 0 (1-based): diagonal element i is zero, A is unchanged; the status is
- * success all the same. info is a result, it follows the pointer mode. Accuracy componentwise: for
- * X = A^-1 a residual |X A - I| <= gamma_k |X||A| element by element, k = n + 8 (complex: 4 k); of
- * a lower triangle on a GPU |A X - I| <= gamma_k |A||X|. Normwise: the same on the host; on a GPU
- * products of inverses, |A X - I| <= gamma_k |A||X||A||X|. Workspace: on the host as the solves
- * inside, rungs "packed", "packed-small", "in place" with the same bits. On a GPU the inverse:
- * componentwise "halves", normwise "inverse" and a quarter more; last rung "substitution" none,
- * slow. */
-JALLOC_API jstatus_t jblas_strtri(jhandle_t *handle, jblas_uplo_t uplo, jblas_diagonal_t diag,
-                                  int64_t n, float *a, int64_t lda, int64_t *info);
-JALLOC_API jstatus_t jblas_dtrtri(jhandle_t *handle, jblas_uplo_t uplo, jblas_diagonal_t diag,
-                                  int64_t n, double *a, int64_t lda, int64_t *info);
-JALLOC_API jstatus_t jblas_ctrtri(jhandle_t *handle, jblas_uplo_t uplo, jblas_diagonal_t diag,
-                                  int64_t n, jcomplex_f32_t *a, int64_t lda, int64_t *info);
-JALLOC_API jstatus_t jblas_ztrtri(jhandle_t *handle, jblas_uplo_t uplo, jblas_diagonal_t diag,
-                                  int64_t n, jcomplex_f64_t *a, int64_t lda, int64_t *info);
 
 /** C = alpha op(A) + beta op(B). C: m x n, op(A), op(B): m x n. alpha = 0: A is not read; beta = 0:
  * B is not read. C may be A (with lda = ldc) where A is not transposed, and B likewise; otherwise
@@ -139,44 +121,6 @@ JALLOC_API jstatus_t jblas_ctpttr(jhandle_t *handle, jblas_uplo_t uplo, int64_t 
                                   const jcomplex_f32_t *bp, jcomplex_f32_t *a, int64_t lda);
 JALLOC_API jstatus_t jblas_ztpttr(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
                                   const jcomplex_f64_t *bp, jcomplex_f64_t *a, int64_t lda);
-
-/** @} @name Solvers
- * From LAPACK.
- * @{ */
-
-/** Cholesky factorization A = U^H U (upper) or L L^H (lower) in place, one triangle; the other is
- * not touched. A: symmetric or Hermitian positive definite of order n, lda >= max(1, n). info: 0,
- * or i > 0 (1-based): the leading minor of order i is not positive definite. Then the leading
- * triangle of order i - 1 holds its factor, and what stands in the rest of the triangle is not
- * said; the status is success all the same. info is a result, it follows the pointer mode. On a GPU
- * the steps behind a failure are done all the same, so that no call waits; on the host they are
- * not. Accuracy componentwise: |A - L L^H| <= gamma_k |L||L^H| element by element, k = n + 8
- * (complex: 4 k). Normwise: the same on the host; on a GPU as jblas_dtrsm for the solves inside, by
- * diagonal blocks of order 128. Workspace: on the host as the largest solve and product inside,
- * rungs "packed", "packed-small", "in place" with the same bits. On a GPU, normwise and above order
- * 128, "inverse" the inverse of one diagonal block and n x 128 elements, "inverse-strips"
- * 1024 x 128 in place of these; last rung "substitution" none. */
-JALLOC_API jstatus_t jblas_spotrf(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, float *a,
-                                  int64_t lda, int64_t *info);
-JALLOC_API jstatus_t jblas_dpotrf(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, double *a,
-                                  int64_t lda, int64_t *info);
-JALLOC_API jstatus_t jblas_cpotrf(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
-                                  jcomplex_f32_t *a, int64_t lda, int64_t *info);
-JALLOC_API jstatus_t jblas_zpotrf(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
-                                  jcomplex_f64_t *a, int64_t lda, int64_t *info);
-
-/** Solves A X = B with the factor that jblas_dpotrf left in A; X overwrites B. B: n x nrhs, ldb >=
- * max(1, n). Accuracy and workspace: as jblas_dtrsm with the same A and B. */
-JALLOC_API jstatus_t jblas_spotrs(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, int64_t nrhs,
-                                  const float *a, int64_t lda, float *b, int64_t ldb);
-JALLOC_API jstatus_t jblas_dpotrs(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, int64_t nrhs,
-                                  const double *a, int64_t lda, double *b, int64_t ldb);
-JALLOC_API jstatus_t jblas_cpotrs(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, int64_t nrhs,
-                                  const jcomplex_f32_t *a, int64_t lda, jcomplex_f32_t *b,
-                                  int64_t ldb);
-JALLOC_API jstatus_t jblas_zpotrs(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, int64_t nrhs,
-                                  const jcomplex_f64_t *a, int64_t lda, jcomplex_f64_t *b,
-                                  int64_t ldb);
 
 /** @} */
 

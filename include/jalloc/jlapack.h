@@ -17,7 +17,7 @@
  * - **Statuses.** Success; perf degraded; invalid handle; invalid value, invalid size, invalid
  *   pointer; memory error and sealed; during a size query size increased or size unchanged; forked,
  *   busy, capturing and device error; not implemented (before anything else, on a device that lacks
- *   the routine: GPUs lack them so far). */
+ *   the routine: GPUs have trtri, potrf and potrs so far). */
 
 #include <stdint.h>
 
@@ -105,8 +105,26 @@ JALLOC_API jstatus_t jlapack_zgetri(jhandle_t *handle, int64_t n, jcomplex_f64_t
 /** @} */
 
 /** @name Triangles and Cholesky
- * Factors and solves with them alone are jblas_dpotrf, jblas_dpotrs and jblas_dtrtri.
+ * trtri, potrf and potrs are those that GPUs have, too.
  * @{ */
+
+/** A = A^-1 in place, one triangle; the other is not touched. A: triangular of order n, lda >=
+ * max(1, n). info: 0, or i > 0 (1-based): diagonal element i is zero, A is unchanged; the status is
+ * success all the same. info is a result, it follows the pointer mode. Accuracy componentwise: for
+ * X = A^-1 a residual |X A - I| <= gamma_k |X||A| element by element, k = n + 8 (complex: 4 k); of
+ * a lower triangle on a GPU |A X - I| <= gamma_k |A||X|. Normwise: the same on the host; on a GPU
+ * products of inverses, |A X - I| <= gamma_k |A||X||A||X|. Workspace: on the host as the solves
+ * inside, rungs "packed", "packed-small", "in place" with the same bits. On a GPU the inverse:
+ * componentwise "halves", normwise "inverse" and a quarter more; last rung "substitution" none,
+ * slow. */
+JALLOC_API jstatus_t jlapack_strtri(jhandle_t *handle, jblas_uplo_t uplo, jblas_diagonal_t diag,
+                                    int64_t n, float *a, int64_t lda, int64_t *info);
+JALLOC_API jstatus_t jlapack_dtrtri(jhandle_t *handle, jblas_uplo_t uplo, jblas_diagonal_t diag,
+                                    int64_t n, double *a, int64_t lda, int64_t *info);
+JALLOC_API jstatus_t jlapack_ctrtri(jhandle_t *handle, jblas_uplo_t uplo, jblas_diagonal_t diag,
+                                    int64_t n, jcomplex_f32_t *a, int64_t lda, int64_t *info);
+JALLOC_API jstatus_t jlapack_ztrtri(jhandle_t *handle, jblas_uplo_t uplo, jblas_diagonal_t diag,
+                                    int64_t n, jcomplex_f64_t *a, int64_t lda, int64_t *info);
 
 /** Solves op(A) X = B with a triangle; X overwrites B. A: of order n, lda >= max(1, n); the other
  * triangle, and with JBLAS_UNIT the diagonal, are not read. B: n x nrhs, ldb >= max(1, n). info:
@@ -126,8 +144,42 @@ JALLOC_API jstatus_t jlapack_ztrtrs(jhandle_t *handle, jblas_uplo_t uplo, jblas_
                                     const jcomplex_f64_t *a, int64_t lda, jcomplex_f64_t *b,
                                     int64_t ldb, int64_t *info);
 
-/** Solves A X = B with a symmetric or Hermitian, positive definite A: jblas_dpotrf, and where info
- * is 0 jblas_dpotrs. The triangle of A becomes the factor, B the solution. A: of order n,
+/** Cholesky factorization A = U^H U (upper) or L L^H (lower) in place, one triangle; the other is
+ * not touched. A: symmetric or Hermitian positive definite of order n, lda >= max(1, n). info: 0,
+ * or i > 0 (1-based): the leading minor of order i is not positive definite. Then the leading
+ * triangle of order i - 1 holds its factor, and what stands in the rest of the triangle is not
+ * said; the status is success all the same. info is a result, it follows the pointer mode. On a GPU
+ * the steps behind a failure are done all the same, so that no call waits; on the host they are
+ * not. Accuracy componentwise: |A - L L^H| <= gamma_k |L||L^H| element by element, k = n + 8
+ * (complex: 4 k). Normwise: the same on the host; on a GPU as jblas_dtrsm for the solves inside, by
+ * diagonal blocks of order 128. Workspace: on the host as the largest solve and product inside,
+ * rungs "packed", "packed-small", "in place" with the same bits. On a GPU, normwise and above order
+ * 128, "inverse" the inverse of one diagonal block and n x 128 elements, "inverse-strips"
+ * 1024 x 128 in place of these; last rung "substitution" none. */
+JALLOC_API jstatus_t jlapack_spotrf(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, float *a,
+                                    int64_t lda, int64_t *info);
+JALLOC_API jstatus_t jlapack_dpotrf(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, double *a,
+                                    int64_t lda, int64_t *info);
+JALLOC_API jstatus_t jlapack_cpotrf(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
+                                    jcomplex_f32_t *a, int64_t lda, int64_t *info);
+JALLOC_API jstatus_t jlapack_zpotrf(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
+                                    jcomplex_f64_t *a, int64_t lda, int64_t *info);
+
+/** Solves A X = B with the factor that jlapack_dpotrf left in A; X overwrites B. B: n x nrhs, ldb >=
+ * max(1, n). Accuracy and workspace: as jblas_dtrsm with the same A and B. */
+JALLOC_API jstatus_t jlapack_spotrs(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, int64_t nrhs,
+                                    const float *a, int64_t lda, float *b, int64_t ldb);
+JALLOC_API jstatus_t jlapack_dpotrs(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, int64_t nrhs,
+                                    const double *a, int64_t lda, double *b, int64_t ldb);
+JALLOC_API jstatus_t jlapack_cpotrs(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, int64_t nrhs,
+                                    const jcomplex_f32_t *a, int64_t lda, jcomplex_f32_t *b,
+                                    int64_t ldb);
+JALLOC_API jstatus_t jlapack_zpotrs(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, int64_t nrhs,
+                                    const jcomplex_f64_t *a, int64_t lda, jcomplex_f64_t *b,
+                                    int64_t ldb);
+
+/** Solves A X = B with a symmetric or Hermitian, positive definite A: jlapack_dpotrf, and where info
+ * is 0 jlapack_dpotrs. The triangle of A becomes the factor, B the solution. A: of order n,
  * lda >= max(1, n). B: n x nrhs, ldb >= max(1, n). info: i > 0: the leading minor of order i is not
  * positive, and B is as it was. Workspace: the larger of both, as one plan. */
 JALLOC_API jstatus_t jlapack_sposv(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, int64_t nrhs,
@@ -152,10 +204,10 @@ JALLOC_API jstatus_t jlapack_clauum(jhandle_t *handle, jblas_uplo_t uplo, int64_
 JALLOC_API jstatus_t jlapack_zlauum(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
                                     jcomplex_f64_t *a, int64_t lda);
 
-/** The triangle of the inverse of A over Cholesky's factor, which jblas_dpotrf left there. A: of
+/** The triangle of the inverse of A over Cholesky's factor, which jlapack_dpotrf left there. A: of
  * order n, lda >= max(1, n). info: i > 0: element (i, i) of the factor is 0, the first such, and A
  * is as it was. Accuracy: |A X - I| <= c n u |A||X| by norms. Workspace, bits: as jlapack_dgetri.
- * Algorithm: the factor is inverted (jblas_dtrtri), then jlapack_dlauum. */
+ * Algorithm: the factor is inverted (jlapack_dtrtri), then jlapack_dlauum. */
 JALLOC_API jstatus_t jlapack_spotri(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, float *a,
                                     int64_t lda, int64_t *info);
 JALLOC_API jstatus_t jlapack_dpotri(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, double *a,

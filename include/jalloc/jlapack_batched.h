@@ -202,6 +202,105 @@ JALLOC_API jstatus_t jlapack_zgeqrf_strided_batched(jhandle_t *handle, int64_t m
                                                     int64_t stride_a, jcomplex_f64_t *tau,
                                                     int64_t stride_tau, int64_t batch_count);
 
+/** @} @name Triangles and Cholesky, batched
+ * @{ */
+
+/** As jlapack_dtrtri() for each item; invalid size, invalid pointer: also of the batch. */
+JALLOC_API jstatus_t jlapack_strtri_batched(jhandle_t *handle, jblas_uplo_t uplo,
+                                            jblas_diagonal_t diag, int64_t n, float *const a[],
+                                            int64_t lda, int64_t *info, int64_t batch_count);
+JALLOC_API jstatus_t jlapack_strtri_strided_batched(jhandle_t *handle, jblas_uplo_t uplo,
+                                                    jblas_diagonal_t diag, int64_t n, float *a,
+                                                    int64_t lda, int64_t stride_a, int64_t *info,
+                                                    int64_t batch_count);
+JALLOC_API jstatus_t jlapack_dtrtri_batched(jhandle_t *handle, jblas_uplo_t uplo,
+                                            jblas_diagonal_t diag, int64_t n, double *const a[],
+                                            int64_t lda, int64_t *info, int64_t batch_count);
+JALLOC_API jstatus_t jlapack_dtrtri_strided_batched(jhandle_t *handle, jblas_uplo_t uplo,
+                                                    jblas_diagonal_t diag, int64_t n, double *a,
+                                                    int64_t lda, int64_t stride_a, int64_t *info,
+                                                    int64_t batch_count);
+JALLOC_API jstatus_t jlapack_ctrtri_batched(jhandle_t *handle, jblas_uplo_t uplo,
+                                            jblas_diagonal_t diag, int64_t n,
+                                            jcomplex_f32_t *const a[], int64_t lda, int64_t *info,
+                                            int64_t batch_count);
+JALLOC_API jstatus_t jlapack_ctrtri_strided_batched(jhandle_t *handle, jblas_uplo_t uplo,
+                                                    jblas_diagonal_t diag, int64_t n,
+                                                    jcomplex_f32_t *a, int64_t lda,
+                                                    int64_t stride_a, int64_t *info,
+                                                    int64_t batch_count);
+JALLOC_API jstatus_t jlapack_ztrtri_batched(jhandle_t *handle, jblas_uplo_t uplo,
+                                            jblas_diagonal_t diag, int64_t n,
+                                            jcomplex_f64_t *const a[], int64_t lda, int64_t *info,
+                                            int64_t batch_count);
+JALLOC_API jstatus_t jlapack_ztrtri_strided_batched(jhandle_t *handle, jblas_uplo_t uplo,
+                                                    jblas_diagonal_t diag, int64_t n,
+                                                    jcomplex_f64_t *a, int64_t lda,
+                                                    int64_t stride_a, int64_t *info,
+                                                    int64_t batch_count);
+
+/** As jlapack_dpotrf() for each item; invalid size, invalid pointer: also of the batch. */
+JALLOC_API jstatus_t jlapack_spotrf_batched(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
+                                            float *const a[], int64_t lda, int64_t *info,
+                                            int64_t batch_count);
+JALLOC_API jstatus_t jlapack_spotrf_strided_batched(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
+                                                    float *a, int64_t lda, int64_t stride_a,
+                                                    int64_t *info, int64_t batch_count);
+JALLOC_API jstatus_t jlapack_dpotrf_batched(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
+                                            double *const a[], int64_t lda, int64_t *info,
+                                            int64_t batch_count);
+JALLOC_API jstatus_t jlapack_dpotrf_strided_batched(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
+                                                    double *a, int64_t lda, int64_t stride_a,
+                                                    int64_t *info, int64_t batch_count);
+JALLOC_API jstatus_t jlapack_cpotrf_batched(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
+                                            jcomplex_f32_t *const a[], int64_t lda, int64_t *info,
+                                            int64_t batch_count);
+JALLOC_API jstatus_t jlapack_cpotrf_strided_batched(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
+                                                    jcomplex_f32_t *a, int64_t lda,
+                                                    int64_t stride_a, int64_t *info,
+                                                    int64_t batch_count);
+JALLOC_API jstatus_t jlapack_zpotrf_batched(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
+                                            jcomplex_f64_t *const a[], int64_t lda, int64_t *info,
+                                            int64_t batch_count);
+JALLOC_API jstatus_t jlapack_zpotrf_strided_batched(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
+                                                    jcomplex_f64_t *a, int64_t lda,
+                                                    int64_t stride_a, int64_t *info,
+                                                    int64_t batch_count);
+
+/** As jlapack_dpotrs() for each item; invalid size, invalid pointer: also of the batch. */
+JALLOC_API jstatus_t jlapack_spotrs_batched(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
+                                            int64_t nrhs, const float *const a[], int64_t lda,
+                                            float *const b[], int64_t ldb, int64_t batch_count);
+JALLOC_API jstatus_t jlapack_spotrs_strided_batched(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
+                                                    int64_t nrhs, const float *a, int64_t lda,
+                                                    int64_t stride_a, float *b, int64_t ldb,
+                                                    int64_t stride_b, int64_t batch_count);
+JALLOC_API jstatus_t jlapack_dpotrs_batched(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
+                                            int64_t nrhs, const double *const a[], int64_t lda,
+                                            double *const b[], int64_t ldb, int64_t batch_count);
+JALLOC_API jstatus_t jlapack_dpotrs_strided_batched(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
+                                                    int64_t nrhs, const double *a, int64_t lda,
+                                                    int64_t stride_a, double *b, int64_t ldb,
+                                                    int64_t stride_b, int64_t batch_count);
+JALLOC_API jstatus_t jlapack_cpotrs_batched(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
+                                            int64_t nrhs, const jcomplex_f32_t *const a[],
+                                            int64_t lda, jcomplex_f32_t *const b[], int64_t ldb,
+                                            int64_t batch_count);
+JALLOC_API jstatus_t jlapack_cpotrs_strided_batched(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
+                                                    int64_t nrhs, const jcomplex_f32_t *a,
+                                                    int64_t lda, int64_t stride_a,
+                                                    jcomplex_f32_t *b, int64_t ldb,
+                                                    int64_t stride_b, int64_t batch_count);
+JALLOC_API jstatus_t jlapack_zpotrs_batched(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
+                                            int64_t nrhs, const jcomplex_f64_t *const a[],
+                                            int64_t lda, jcomplex_f64_t *const b[], int64_t ldb,
+                                            int64_t batch_count);
+JALLOC_API jstatus_t jlapack_zpotrs_strided_batched(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
+                                                    int64_t nrhs, const jcomplex_f64_t *a,
+                                                    int64_t lda, int64_t stride_a,
+                                                    jcomplex_f64_t *b, int64_t ldb,
+                                                    int64_t stride_b, int64_t batch_count);
+
 /** @} */
 
 #ifdef __cplusplus

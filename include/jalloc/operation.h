@@ -127,7 +127,7 @@ JALLOC_API jstatus_t jbuffer_solve_triangular(jhandle_t *handle, jblas_side_t si
 /** Cholesky factorization of a symmetric or Hermitian A in place: its stored triangle becomes U
  * with A = U^H U, or L with A = L L^H. *info (host, waited for): 0, or i > 0 where the leading
  * minor of order i is not positive definite; the status is success all the same, and the same *info
- * on all processes. View A as triangular afterwards to solve with it. Workspace: as jblas_dpotrf;
+ * on all processes. View A as triangular afterwards to solve with it. Workspace: as jlapack_dpotrf;
  * of a distributed matrix whose blocks are not square, and of a slice that does not begin with one,
  * a copy. */
 JALLOC_API jstatus_t jbuffer_cholesky(jhandle_t *handle, jbuffer_t *a, int64_t *info);

@@ -288,12 +288,10 @@ JI_SHARED jstatus_t ji_call_symm(jhandle_t *handle, ji_matmat_t *args);
 JI_SHARED jstatus_t ji_call_hemm(jhandle_t *handle, ji_matmat_t *args);
 JI_SHARED jstatus_t ji_call_geam(jhandle_t *handle, ji_matmat_t *args);
 JI_SHARED jstatus_t ji_call_trsm(jhandle_t *handle, ji_matmat_t *args);
-JI_SHARED jstatus_t ji_call_potrf(jhandle_t *handle, ji_matmat_t *args);
 /* The workspace that such a call would borrow; what can be wrong with its sizes was checked. The
  * others borrow none. */
 JI_SHARED size_t ji_gemm_bytes(const jhandle_t *handle, ji_matmat_t *args);
 JI_SHARED size_t ji_trsm_bytes(const jhandle_t *handle, ji_matmat_t *args);
-JI_SHARED size_t ji_potrf_bytes(const jhandle_t *handle, ji_matmat_t *args);
 
 /* ---- Entering a routine; what its file needs is in routine/entry.h ---- */
 

@@ -109,6 +109,10 @@ void ji_lapack_plan(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *a
 jstatus_t ji_lapack_run(jhandle_t *handle, const ji_items_way_t *way, const ji_matmat_t *args,
                         ji_panel_bytes_t bytes, const jborrow_t *ws);
 
+/* As blas.h has of others, for libjbuffer. */
+JI_SHARED jstatus_t ji_call_potrf(jhandle_t *handle, ji_matmat_t *args);
+JI_SHARED size_t ji_potrf_bytes(const jhandle_t *handle, ji_matmat_t *args);
+
 /* ---- host/ ---- */
 
 /* op(T) X = B with a triangle T of that order at a, and the call's B: nrhs, b, ldb. */

@@ -4,6 +4,7 @@
 #define JALLOC_LAPACK_ROWS_H
 
 /* The rows of jlapack; blas/routine/rows.h says how to read them. Structures of matrices are also
+ * DEFINITE, Hermitian and positive definite, FACTOR, the triangle that Cholesky leaves of it,
  * REGULAR, square and not singular, PIVOTED, the same as LU leaves it, REFLECTORS, below the
  * diagonal, as QR leaves them, or above it, as LQ does, and FULL, of full rank. A shape SIDED_BY(k)
  * has k columns, and the rows that fit beside an m x n matrix; SIDED_ACROSS(k) is its transpose;
@@ -14,8 +15,12 @@
 #undef JI_PREFIX
 #define JI_PREFIX jlapack_ /* from here on */
 
-/* Those that have batched forms, and the others. */
-#define JI_LAPACK_BATCHED_LIST(X)                                                                  \
+/* Those that every device has, those of the host that have batched forms, and its others. */
+#define JI_LAPACK_DEVICE_LIST(X)                                                                   \
+    X(trtri, 3)                                                                                    \
+    X(potrf, 3)                                                                                    \
+    X(potrs, 3)
+#define JI_LAPACK_HOST_BATCHED_LIST(X)                                                             \
     X(getrf, 3)                                                                                    \
     X(getrs, 3)                                                                                    \
     X(gesv, 3)                                                                                     \
@@ -32,6 +37,7 @@
     X(orglq, 3)                                                                                    \
     X(ormlq, 3)                                                                                    \
     X(gels, 3)
+#define JI_LAPACK_BATCHED_LIST(X) JI_LAPACK_DEVICE_LIST(X) JI_LAPACK_HOST_BATCHED_LIST(X)
 #define JI_LAPACK_ROUTINE_LIST(X) JI_LAPACK_BATCHED_LIST(X) JI_LAPACK_PLAIN_LIST(X)
 
 /* How many indices or factors: min(m, n), n or k. */
@@ -47,6 +53,29 @@
 #define JI_COLUMNS_LARGER(m, n, nrhs) args->nrhs
 
 /* clang-format off */
+
+#define JI_FUNCTIONS_trtri(X, context) JI_SDCZ(X, context, trtri)
+#define JI_ARGUMENTS_trtri(X, t) \
+    X(t, ENUM, uplo, UPLO) \
+    X(t, ENUM, diag, DIAGONAL) \
+    X(t, SIZE, n) \
+    X(t, MATRIX, a, lda, WRITTEN, INVERTED, PLAIN(n, n), ALWAYS) \
+    X(t, RESULT, info, INDEX)
+
+#define JI_FUNCTIONS_potrf(X, context) JI_SDCZ(X, context, potrf)
+#define JI_ARGUMENTS_potrf(X, t) \
+    X(t, ENUM, uplo, UPLO) \
+    X(t, SIZE, n) \
+    X(t, MATRIX, a, lda, WRITTEN, DEFINITE, PLAIN(n, n), ALWAYS) \
+    X(t, RESULT, info, INDEX)
+
+#define JI_FUNCTIONS_potrs(X, context) JI_SDCZ(X, context, potrs)
+#define JI_ARGUMENTS_potrs(X, t) \
+    X(t, ENUM, uplo, UPLO) \
+    X(t, SIZE, n) \
+    X(t, SIZE, nrhs) \
+    X(t, MATRIX, a, lda, READ, FACTOR, PLAIN(n, n), ALWAYS) \
+    X(t, MATRIX, b, ldb, WRITTEN, GENERAL, PLAIN(n, nrhs), ALWAYS)
 
 #define JI_FUNCTIONS_getrf(X, context) JI_SDCZ(X, context, getrf)
 #define JI_ARGUMENTS_getrf(X, t) \

@@ -16,6 +16,8 @@
 
 #include "operation/operation.h"
 
+#include "lapack/lapack.h"
+
 /* ---- How BLAS reads a matrix ---- */
 
 typedef struct reading {

@@ -80,8 +80,8 @@ static void factor_ours(void *context) {
     jhandle_t *h = f->bench->handle;
     int64_t *info = (int64_t *)f->info; /* on the device */
     gpu_expect(f->bench,
-               f->is_double ? jblas_dpotrf(h, JBLAS_LOWER, f->n, f->ours, f->n, info)
-                            : jblas_spotrf(h, JBLAS_LOWER, f->n, f->ours, f->n, info),
+               f->is_double ? jlapack_dpotrf(h, JBLAS_LOWER, f->n, f->ours, f->n, info)
+                            : jlapack_spotrf(h, JBLAS_LOWER, f->n, f->ours, f->n, info),
                "jblas potrf");
 }
 

@@ -44,7 +44,7 @@ typedef void *W;       /* is written */
 #define OURS_CASE(letter, name, ...)                                                               \
     case letter:                                                                                   \
         REPEAT {                                                                                   \
-            jstatus_t one = jblas_##name(handle, __VA_ARGS__);                                     \
+            jstatus_t one = name(handle, __VA_ARGS__);                                             \
             if (jstatus_is_error(one))                                                             \
                 status = one;                                                                      \
         }                                                                                          \
@@ -55,9 +55,15 @@ typedef void *W;       /* is written */
         switch (p->type) { CASES }                                                                 \
         return status;                                                                             \
     }
-#define OURS_SD(name, ...) OURS_CASE('s', s##name, __VA_ARGS__) OURS_CASE('d', d##name, __VA_ARGS__)
-#define OURS_CZ(name, ...) OURS_CASE('c', c##name, __VA_ARGS__) OURS_CASE('z', z##name, __VA_ARGS__)
+#define OURS_SD(name, ...)                                                                         \
+    OURS_CASE('s', jblas_s##name, __VA_ARGS__) OURS_CASE('d', jblas_d##name, __VA_ARGS__)
+#define OURS_CZ(name, ...)                                                                         \
+    OURS_CASE('c', jblas_c##name, __VA_ARGS__) OURS_CASE('z', jblas_z##name, __VA_ARGS__)
 #define OURS_SDCZ(name, ...) OURS_SD(name, __VA_ARGS__) OURS_CZ(name, __VA_ARGS__)
+#define OURS_LAPACK(name, ...)                                                                     \
+    OURS_CASE('s', jlapack_s##name, __VA_ARGS__)                                                   \
+    OURS_CASE('d', jlapack_d##name, __VA_ARGS__)                                                   \
+    OURS_CASE('c', jlapack_c##name, __VA_ARGS__) OURS_CASE('z', jlapack_z##name, __VA_ARGS__)
 
 #define ALPHA ((const void *)&p->alpha)
 #define BETA ((const void *)&p->beta)
@@ -158,8 +164,8 @@ ROUTINE(trsm, SHAPE_TRMM, SDCZ("trsm"));
 /* ---- LAPACK: names of Fortran, everything by address ---- */
 
 #define UPLO (p->uplo == JBLAS_LOWER ? "L" : "U")
-OURS(potrf, int64_t info; OURS_SDCZ(potrf, p->uplo, p->n, p->c, p->ldc, &info))
-OURS(trtri, int64_t info; OURS_SDCZ(trtri, p->uplo, JBLAS_NON_UNIT, p->n, p->c, p->ldc, &info))
+OURS(potrf, int64_t info; OURS_LAPACK(potrf, p->uplo, p->n, p->c, p->ldc, &info))
+OURS(trtri, int64_t info; OURS_LAPACK(trtri, p->uplo, JBLAS_NON_UNIT, p->n, p->c, p->ldc, &info))
 static void theirs_potrf(void *function, const problem_t *p, size_t repeat) {
     int64_t info = 0;
     REPEAT FUNCTION(void, P, P, W, P, W, size_t)(UPLO, &p->n, p->c, &p->ldc, &info, 1);

@@ -133,13 +133,13 @@ JTEST(JblasChecks, TheRefusedArgumentGoesWithTheLastMessage) {
                    JSTATUS_INVALID_HANDLE);
     JEXPECT_EQ(number, -1);
     JEXPECT_STREQ(name, "none");
-    JEXPECT_STATUS(jblas_dpotrf(handle, JBLAS_UPPER, 2, a, 1, &info), JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(jlapack_dpotrf(handle, JBLAS_UPPER, 2, a, 1, &info), JSTATUS_INVALID_SIZE);
     for (int i = 0; i < 2; ++i) {
         JEXPECT_OK(jhandle_get_refused_argument(handle, &routine, &name, &number));
-        JEXPECT_STREQ(routine, "jblas_dpotrf");
+        JEXPECT_STREQ(routine, "jlapack_dpotrf");
         JEXPECT_STREQ(name, "lda");
         JEXPECT_EQ(number, 4);
-        JEXPECT_OK(jblas_dpotrf(handle, JBLAS_UPPER, 2, a, 2, &info));
+        JEXPECT_OK(jlapack_dpotrf(handle, JBLAS_UPPER, 2, a, 2, &info));
     }
     JEXPECT_OK(jhandle_get_refused_argument(handle, NULL, NULL, NULL));
     JEXPECT_STATUS(jblas_dtrsm(handle, (jblas_side_t)0, JBLAS_UPPER, JBLAS_NO_TRANSPOSE, JBLAS_UNIT,

@@ -322,12 +322,12 @@ JTEST_P(JblasResidual, InversesHaveOne, jdatatype_t, types) {
                 a[i] = wide_get(s.a, (int)s.type, i);
             int64_t info = -1;
             JEXPECT_OK(*param == JDATATYPE_F32
-                           ? jblas_strtri(handle, s.uplo, s.diagonal, n, s.a, n, &info)
+                           ? jlapack_strtri(handle, s.uplo, s.diagonal, n, s.a, n, &info)
                        : *param == JDATATYPE_F64
-                           ? jblas_dtrtri(handle, s.uplo, s.diagonal, n, s.a, n, &info)
+                           ? jlapack_dtrtri(handle, s.uplo, s.diagonal, n, s.a, n, &info)
                        : *param == JDATATYPE_F32_C
-                           ? jblas_ctrtri(handle, s.uplo, s.diagonal, n, s.a, n, &info)
-                           : jblas_ztrtri(handle, s.uplo, s.diagonal, n, s.a, n, &info));
+                           ? jlapack_ctrtri(handle, s.uplo, s.diagonal, n, s.a, n, &info)
+                           : jlapack_ztrtri(handle, s.uplo, s.diagonal, n, s.a, n, &info));
             JEXPECT_EQ(info, 0);
             for (int64_t i = 0; i < n * n; ++i)
                 x[i] = wide_get(s.a, (int)s.type, i);

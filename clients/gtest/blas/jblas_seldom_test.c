@@ -265,11 +265,11 @@ JTEST(JblasSeldom, ImaginaryPivotsAreInverted) {
     int64_t info = -1;
     float c[2][2][2] = {{{0, 1}, {0, 0}}, {{0, 0}, {0, -2}}};
     double z[2][2][2] = {{{0, 1}, {0, 0}}, {{0, 0}, {0, -2}}};
-    JEXPECT_OK(jblas_ctrtri(handle, JBLAS_UPPER, JBLAS_NON_UNIT, 2, (void *)c, 2, &info));
+    JEXPECT_OK(jlapack_ctrtri(handle, JBLAS_UPPER, JBLAS_NON_UNIT, 2, (void *)c, 2, &info));
     JEXPECT_EQ(info, 0);
     JEXPECT_TRUE(c[0][0][0] == 0 && c[0][0][1] == -1 && c[1][1][0] == 0 && c[1][1][1] == 0.5);
     info = -1;
-    JEXPECT_OK(jblas_ztrtri(handle, JBLAS_UPPER, JBLAS_NON_UNIT, 2, (void *)z, 2, &info));
+    JEXPECT_OK(jlapack_ztrtri(handle, JBLAS_UPPER, JBLAS_NON_UNIT, 2, (void *)z, 2, &info));
     JEXPECT_EQ(info, 0);
     JEXPECT_TRUE(z[0][0][0] == 0 && z[0][0][1] == -1 && z[1][1][0] == 0 && z[1][1][1] == 0.5);
     JEXPECT_OK(jhandle_destroy(handle));

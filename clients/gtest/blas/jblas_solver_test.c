@@ -111,9 +111,9 @@ JTEST(JblasSolver, FactorThenSolve) {
         for (int i = 0; i < N * RIGHT_SIDES; ++i)
             x[i] = b[i] = jtest_random_double(-1, 1);
         memcpy(l, a, sizeof a);
-        JEXPECT_OK(jblas_dpotrf(handle, (jblas_uplo_t)uplo, N, l, N, &info));
+        JEXPECT_OK(jlapack_dpotrf(handle, (jblas_uplo_t)uplo, N, l, N, &info));
         JEXPECT_EQ(info, 0);
-        JEXPECT_OK(jblas_dpotrs(handle, (jblas_uplo_t)uplo, N, RIGHT_SIDES, l, N, x, N));
+        JEXPECT_OK(jlapack_dpotrs(handle, (jblas_uplo_t)uplo, N, RIGHT_SIDES, l, N, x, N));
         for (int j = 0; j < RIGHT_SIDES; ++j)
             for (int i = 0; i < N; ++i) {
                 double sum = 0;

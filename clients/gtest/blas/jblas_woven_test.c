@@ -251,11 +251,11 @@ JTEST(JblasWoven, ABatchSaysOfEachItemWhatAPlainCallSays) {
     plain[20 * ELEMENTS + 3 * (ORDER + 1)] = -1;
     memcpy(batched, plain, sizeof plain);
 
-    JEXPECT_OK(jblas_dpotrf_strided_batched(handle, JBLAS_LOWER, ORDER, batched, ORDER, ELEMENTS,
-                                            info, ITEMS));
+    JEXPECT_OK(jlapack_dpotrf_strided_batched(handle, JBLAS_LOWER, ORDER, batched, ORDER, ELEMENTS,
+                                              info, ITEMS));
     for (int i = 0; i < ITEMS; i++) {
         JEXPECT_OK(
-            jblas_dpotrf(handle, JBLAS_LOWER, ORDER, plain + i * ELEMENTS, ORDER, &expected));
+            jlapack_dpotrf(handle, JBLAS_LOWER, ORDER, plain + i * ELEMENTS, ORDER, &expected));
         JEXPECT_EQ(info[i], expected);
         JEXPECT_EQ(info[i], i == 20 ? 4 : 0);
     }

@@ -462,7 +462,7 @@ typedef struct counted {
 } counted_t;
 
 static jstatus_t counted_potrf(jhandle_t *handle, const counted_t *c, double *memory) {
-    return jblas_dpotrf(handle, c->uplo, c->n, memory, c->n, (int64_t *)memory);
+    return jlapack_dpotrf(handle, c->uplo, c->n, memory, c->n, (int64_t *)memory);
 }
 
 /* A handle on a stream that can be captured. */

@@ -10,12 +10,6 @@
 
 /* ---- What is expected ---- */
 
-static jstatus_t call_potrf(jhandle_t *h, int type, jblas_uplo_t uplo, int64_t n, void *a,
-                            int64_t lda, int64_t *info) {
-    return JLAPACK_BY_TYPE(type, jblas_spotrf, jblas_dpotrf, jblas_cpotrf, jblas_zpotrf, h, uplo, n,
-                           a, lda, info);
-}
-
 /* What the Hermitian matrix of that triangle has at (i, j). */
 static wide_t hermitian(const matrix_t *a, const void *data, jblas_uplo_t uplo, int64_t i,
                         int64_t j) {
@@ -135,7 +129,7 @@ EACH_TYPE(InvertsByCholesky) {
         make_definite(&a);
         int64_t info = -1;
         JSCOPED_TRACE("n %ld, uplo %d", (long)n, (int)uplo);
-        JEXPECT_OK(call_potrf(handle, *param, uplo, n, a.data, a.ld, &info));
+        JEXPECT_OK(JLAPACK_CALL(*param, potrf, handle, uplo, n, a.data, a.ld, &info));
         JEXPECT_EQ(info, 0);
         info = -1;
         JEXPECT_OK(JLAPACK_CALL(*param, potri, handle, uplo, n, a.data, a.ld, &info));

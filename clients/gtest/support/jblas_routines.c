@@ -30,6 +30,7 @@
 #define OPERANDS(routine, level)                                                                   \
     enum { JI_ARGUMENTS_##routine(OPERAND, routine) OPERANDS_##routine };
 JI_ROUTINE_LIST(OPERANDS)
+JI_LAPACK_DEVICE_LIST(OPERANDS)
 
 typedef enum structure {
     STRUCTURE_GENERAL,
@@ -164,6 +165,7 @@ static void shape_band(blas_operand_t *o, int64_t rows, int64_t below, int64_t a
 #define SHAPES(routine, level)                                                                     \
     static void shape_##routine(blas_case_t *args) { JI_ARGUMENTS_##routine(SHAPE, routine) }
 JI_ROUTINE_LIST(SHAPES)
+JI_LAPACK_DEVICE_LIST(SHAPES)
 
 /* ---- References ---- */
 
@@ -784,6 +786,7 @@ static void reference_potrs(blas_case_t *c) {
 #define TEXT(name) TEXT_OF(name)
 #define TEXT_OF(name) #name
 JI_ROUTINE_LIST(ROUTINE)
+JI_LAPACK_DEVICE_LIST(ROUTINE)
 
 #define PASS(routine, kind, ...) PASS_##kind(routine, __VA_ARGS__)
 #define PASS_ENUM(routine, name, which) , c->name
@@ -813,26 +816,31 @@ JI_ROUTINE_LIST(ROUTINE)
 
 #define CALL(form, routine, t, name)                                                               \
     static jstatus_t JI_NAME_OF(form, call_##name)(jhandle_t * handle, const blas_case_t *c) {     \
-        return JI_NAME_OF(form,                                                                    \
-                          jblas_##name)(handle JI_ARGUMENTS_OF(form, routine, PASS, routine));     \
+        return JI_PUBLIC(form, name)(handle JI_ARGUMENTS_OF(form, routine, PASS, routine));        \
     }
 #define CALLS(routine, level)                                                                      \
     JI_FUNCTIONS_##routine(CALL, PLAIN) JI_FUNCTIONS_##routine(CALL, POINTERS)                     \
         JI_FUNCTIONS_##routine(CALL, STRIDED)
-JI_ROUTINE_LIST(CALLS)
-
 #define FUNCTION(form, routine, t, name)                                                           \
-    {TEXT(JI_NAME_OF(form, jblas_##name)), &JI_NAME_OF(form, routine_##routine), JI_TYPE_##t,      \
+    {TEXT(JI_PUBLIC(form, name)), &JI_NAME_OF(form, routine_##routine), JI_TYPE_##t,               \
      JI_NAME_OF(form, call_##name)},
 #define PLAIN_FUNCTIONS(routine, level) JI_FUNCTIONS_##routine(FUNCTION, PLAIN)
 #define STRIDED_FUNCTIONS(routine, level) JI_FUNCTIONS_##routine(FUNCTION, STRIDED)
 #define POINTERS_FUNCTIONS(routine, level) JI_FUNCTIONS_##routine(FUNCTION, POINTERS)
+#define ALL_FUNCTIONS(LIST) LIST(PLAIN_FUNCTIONS) LIST(STRIDED_FUNCTIONS) LIST(POINTERS_FUNCTIONS)
+
+/* In the order of BLAS_INDEX_. */
+JI_LAPACK_DEVICE_LIST(CALLS)
+#undef JI_PREFIX
+#define JI_PREFIX jblas_
+JI_ROUTINE_LIST(CALLS)
 const blas_function_t blas_functions[BLAS_FUNCTION_COUNT] = {
-    /* In the order of BLAS_INDEX_. */
-    JI_ROUTINE_LIST(PLAIN_FUNCTIONS) JI_ROUTINE_LIST(STRIDED_FUNCTIONS)
-        JI_ROUTINE_LIST(POINTERS_FUNCTIONS)};
+    ALL_FUNCTIONS(JI_ROUTINE_LIST)
+#undef JI_PREFIX
+#define JI_PREFIX jlapack_
+        ALL_FUNCTIONS(JI_LAPACK_DEVICE_LIST)};
 
 void blas_function_name(const void *function, char *name) {
-    snprintf(name, JTEST_MAX_NAME + 1, "%s",
-             ((const blas_function_t *)function)->name + strlen("jblas_"));
+    const char *const whole = ((const blas_function_t *)function)->name;
+    snprintf(name, JTEST_MAX_NAME + 1, "%s", strchr(whole, '_') + 1);
 }

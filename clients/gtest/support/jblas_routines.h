@@ -25,9 +25,9 @@
  * when alpha is 0, imaginary parts of a Hermitian diagonal, padding) is NaN in every case; whatever
  * it must not write is compared. */
 
-#include "blas/routine/rows.h"
 #include "jblas_reference.h"
 #include "jtest.h"
+#include "lapack/rows.h"
 
 #define BLAS_OPERANDS 5
 #define BLAS_STRIDES "pqstu" /* of the operands */
@@ -66,13 +66,15 @@ enum {
 #define BLAS_COUNT_PLAIN_(routine, level) JI_FUNCTIONS_##routine(BLAS_COUNT_, PLAIN)
 #define BLAS_COUNT_STRIDED_(routine, level) JI_FUNCTIONS_##routine(BLAS_COUNT_, STRIDED)
 #define BLAS_COUNT_POINTERS_(routine, level) JI_FUNCTIONS_##routine(BLAS_COUNT_, POINTERS)
-    JI_ROUTINE_LIST(BLAS_COUNT_PLAIN_) JI_ROUTINE_LIST(BLAS_COUNT_STRIDED_)
-        JI_ROUTINE_LIST(BLAS_COUNT_POINTERS_)
+#define BLAS_COUNT_ALL_(LIST)                                                                      \
+    LIST(BLAS_COUNT_PLAIN_) LIST(BLAS_COUNT_STRIDED_) LIST(BLAS_COUNT_POINTERS_)
+    BLAS_COUNT_ALL_(JI_ROUTINE_LIST) BLAS_COUNT_ALL_(JI_LAPACK_DEVICE_LIST)
+#undef BLAS_COUNT_ALL_
 #undef BLAS_COUNT_POINTERS_
 #undef BLAS_COUNT_STRIDED_
 #undef BLAS_COUNT_PLAIN_
 #undef BLAS_COUNT_
-            BLAS_FUNCTION_COUNT
+        BLAS_FUNCTION_COUNT
 };
 extern const blas_function_t blas_functions[BLAS_FUNCTION_COUNT];
 void blas_function_name(const void *function, char *name);

@@ -43,7 +43,7 @@ static jstatus_t take_off(jhandle_t *h, int64_t n, int64_t first, int64_t months
         CALL(jblas_dsyrk(h, JBLAS_LOWER, JBLAS_TRANSPOSE, M, n, &minus_one, part, n, &one, s, M));
         return status;
     }
-    CALL(jblas_dpotrs(h, JBLAS_LOWER, n, months, factor, n, part, n));
+    CALL(jlapack_dpotrs(h, JBLAS_LOWER, n, months, factor, n, part, n));
     CALL(jblas_dgemm(h, JBLAS_TRANSPOSE, JBLAS_NO_TRANSPOSE, M - first, months, n, &minus_one,
                      cross + first * n, n, part, n, &one, s + first * (M + 1), M));
     return status;

@@ -149,7 +149,7 @@ static jstatus_t regression_algebra(jhandle_t *h, int64_t n, const operands_t *o
     const double zero = 0, one = 1;
     jstatus_t status = JSTATUS_SUCCESS;
 
-    CALL(jblas_dpotrf(h, JBLAS_LOWER, n, o->covariance, n, minor));
+    CALL(jlapack_dpotrf(h, JBLAS_LOWER, n, o->covariance, n, minor));
     if (*minor != 0)
         return jhandle_fail(h, JSTATUS_INVALID_VALUE,
                             "the covariance is not positive definite (order %lld)",
@@ -158,7 +158,7 @@ static jstatus_t regression_algebra(jhandle_t *h, int64_t n, const operands_t *o
     CALL(jblas_dcopy(h, n, o->covariance, n + 1, o->factor_diagonal, 1));
 
     CALL(jblas_dcopy(h, n, o->observation, 1, o->alpha, 1));
-    CALL(jblas_dpotrs(h, JBLAS_LOWER, n, 1, o->covariance, n, o->alpha, n));
+    CALL(jlapack_dpotrs(h, JBLAS_LOWER, n, 1, o->covariance, n, o->alpha, n));
     CALL(jblas_ddot(h, n, o->observation, 1, o->alpha, 1, quadratic));
 
     CALL(jblas_dgemv(h, JBLAS_TRANSPOSE, n, M, &one, o->cross, n, o->alpha, 1, &zero, o->mean, 1));

@@ -75,7 +75,7 @@ bool rungs_run(jdevice_t *device, const problem_t *problem, int repeat,
         status = operands_fill(&operands, small, problem);
     if (!jstatus_is_error(status))
         status =
-            jblas_dpotrf(small, JBLAS_LOWER, problem->n, operands.covariance, problem->n, &minor);
+            jlapack_dpotrf(small, JBLAS_LOWER, problem->n, operands.covariance, problem->n, &minor);
     for (int r = 0; !jstatus_is_error(status) && r < POSTERIOR_RUNGS; r++) {
         status = handle_make(device, 0, &handle[r]);
         rungs[r].milliseconds = INFINITY;

@@ -31,7 +31,6 @@ FAMILIES = {
            hb: gemm
            : isamin idamin icamin izamin""",
     "Types as arguments": ": gemm_ex axpy_ex dot_ex dotc_ex nrm2_ex asum_ex scal_ex rot_ex trsm_ex",
-    "Triangular inverse and Cholesky": "sdcz: trtri potrf potrs",
 }
 
 # have and lacking are names without jblas_; batched those of have that have both batched forms.

@@ -9,8 +9,8 @@ from texts.tree import at
 HEADERS = ["include/jalloc/jblas*.h"]
 # Of each prefix: the rows, the headers, and the list of its routines that have no batched forms, where there is one.
 LIBRARIES = {"jblas_": (["library/blas/routine/rows_*.h"], HEADERS, None, None),
-             "jlapack_": (["library/lapack/rows.h"], ["include/jalloc/jlapack.h"], "library/lapack/rows.h",
-                          "JI_LAPACK_ROUTINE_LIST")}
+             "jlapack_": (["library/lapack/rows.h"], ["include/jalloc/jlapack*.h"], "library/lapack/rows.h",
+                          "JI_LAPACK_PLAIN_LIST")}
 ARGUMENTS = re.compile(r"^#define JI_ARGUMENTS_(\w+)\(X, t([^)]*)\) (.*)$", re.MULTILINE)
 FUNCTIONS = re.compile(r"^#define JI_FUNCTIONS_(\w+)\(X, context\) (.*)$", re.MULTILINE)
 ARGUMENT = re.compile(r"X\(t, (\w+), ([\w, ]+)")
@@ -56,10 +56,11 @@ def parameters(form, letter, arguments):
             found.extend(f"{'jdatatype_t' if field.endswith('_type') else 'int64_t'} {field}" for field in fields[1:count])
             if form == "strided":
                 found.append(f"int64_t stride_{name}")
-        elif kind == "INDICES":
-            found.append(f"{'const ' if fields[1] == 'READ' else ''}int64_t *{name}")
-        elif kind == "FACTORS":
-            found.append(f"{'const ' if fields[1] == 'READ' else ''}{ELEMENTS[letter]} *{name}")
+        elif kind in ("INDICES", "FACTORS"):
+            element = "int64_t" if kind == "INDICES" else ELEMENTS[letter]
+            found.append(f"{'const ' if fields[1] == 'READ' else ''}{element} *{name}")
+            if form != "plain":
+                found.append(f"int64_t stride_{name}")
         elif kind == "NUMBER":
             const = "const " if fields[2] == "READ" else ""
             found.append(f"{const}{scalar_type(letter, fields[1])} *" + (f"const {name}[]" if form == "pointers" else name))

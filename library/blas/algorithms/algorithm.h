@@ -34,15 +34,15 @@
 
 /* Sizes are > 0, pointers are there, alpha is taken (ji_scalar_t) or on the device. Each `plan`
  * uses ji_routine_name(&block->head) as its routine. */
-void ji_trsm_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat);
-jstatus_t ji_trsm_run(jhandle_t *handle, const void *matmat, const jborrow_t *ws);
+JI_SHARED void ji_trsm_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat);
+JI_SHARED jstatus_t ji_trsm_run(jhandle_t *handle, const void *matmat, const jborrow_t *ws);
 
-/* trtri, potrf: *info is the caller's host variable in host pointer mode on a NULL stream;
+/* trtri, potrf, which are routines of libjlapack: *info is the caller's host variable in host pointer mode on a NULL stream;
  * otherwise it is written in stream order (the entry synchronizes afterwards in host mode). */
-void ji_trtri_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat);
-jstatus_t ji_trtri_run(jhandle_t *handle, const void *matmat, const jborrow_t *ws);
-void ji_potrf_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat);
-jstatus_t ji_potrf_run(jhandle_t *handle, const void *matmat, const jborrow_t *ws);
+JI_SHARED void ji_trtri_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat);
+JI_SHARED jstatus_t ji_trtri_run(jhandle_t *handle, const void *matmat, const jborrow_t *ws);
+JI_SHARED void ji_potrf_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat);
+JI_SHARED jstatus_t ji_potrf_run(jhandle_t *handle, const void *matmat, const jborrow_t *ws);
 
 /* gemm. Asked only where ji_gemm_is_planned(); below, gemm is the primitive and plans nothing. */
 void ji_gemm_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat);

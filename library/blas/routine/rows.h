@@ -48,9 +48,7 @@
  *                vector that op(A) with an m x n matrix A takes or gives: TAKEN(trans, m, n),
  *                GIVEN(trans, m, n); SIDED(m, n) as of shapes, with any increment
  *     structure  GENERAL, SYMMETRIC, HERMITIAN, SKEW (symmetric, one triangle without its
- *                diagonal), TRIANGULAR; INVERTED, a triangle that is divided
- *                by; FACTOR, the same as Cholesky leaves it; DEFINITE, Hermitian and positive
- *                definite
+ *                diagonal), TRIANGULAR; INVERTED, a triangle that is divided by
  *     shape      PLAIN(rows, columns); OPERATED(trans, m, n), which op makes m x n; SIDED(m, n),
  *                square and of the order that fits beside an m x n matrix. Of a band there are its
  *                diagonals, each a row of the array: BAND(m, n, kl, ku), below and above the main
@@ -298,9 +296,7 @@ static inline int64_t ji_band_rows(int64_t kl, int64_t ku) {
     X(syrkx, 3)                                                                                    \
     X(trmm, 3)                                                                                     \
     X(trsm, 3)                                                                                     \
-    X(trtri, 3)                                                                                    \
     X(geam, 3)                                                                                     \
-    X(potrf, 3)                                                                                    \
     X(dgmm, 3)                                                                                     \
     X(omatcopy, 3)                                                                                 \
     X(imatcopy, 3)                                                                                 \
@@ -310,7 +306,6 @@ static inline int64_t ji_band_rows(int64_t kl, int64_t ku) {
     X(herkx, 3)                                                                                    \
     X(skewsyr2k, 3)                                                                                \
     X(skewsymm, 3)                                                                                 \
-    X(potrs, 3)                                                                                    \
     X(gemm_ex, 3)                                                                                  \
     X(trsm_ex, 3)
 

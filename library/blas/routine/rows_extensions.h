@@ -3,18 +3,10 @@
 #ifndef JALLOC_BLAS_ROUTINE_ROWS_EXTENSIONS_H
 #define JALLOC_BLAS_ROUTINE_ROWS_EXTENSIONS_H
 
-/* The rows of extensions and solvers; rows.h, which includes this, says how to read them.
+/* The rows of extensions; rows.h, which includes this, says how to read them.
  * One argument to a line. */
 
 /* clang-format off */
-
-#define JI_FUNCTIONS_trtri(X, context) JI_SDCZ(X, context, trtri)
-#define JI_ARGUMENTS_trtri(X, t) \
-    X(t, ENUM, uplo, UPLO) \
-    X(t, ENUM, diag, DIAGONAL) \
-    X(t, SIZE, n) \
-    X(t, MATRIX, a, lda, WRITTEN, INVERTED, PLAIN(n, n), ALWAYS) \
-    X(t, RESULT, info, INDEX)
 
 #define JI_FUNCTIONS_geam(X, context) JI_SDCZ(X, context, geam)
 #define JI_ARGUMENTS_geam(X, t) \
@@ -68,21 +60,6 @@
     X(t, SIZE, n) \
     X(t, PACKED, bp, READ, TRIANGULAR, n, ALWAYS) \
     X(t, MATRIX, a, lda, WRITTEN, TRIANGULAR, PLAIN(n, n), NEVER)
-
-#define JI_FUNCTIONS_potrf(X, context) JI_SDCZ(X, context, potrf)
-#define JI_ARGUMENTS_potrf(X, t) \
-    X(t, ENUM, uplo, UPLO) \
-    X(t, SIZE, n) \
-    X(t, MATRIX, a, lda, WRITTEN, DEFINITE, PLAIN(n, n), ALWAYS) \
-    X(t, RESULT, info, INDEX)
-
-#define JI_FUNCTIONS_potrs(X, context) JI_SDCZ(X, context, potrs)
-#define JI_ARGUMENTS_potrs(X, t) \
-    X(t, ENUM, uplo, UPLO) \
-    X(t, SIZE, n) \
-    X(t, SIZE, nrhs) \
-    X(t, MATRIX, a, lda, READ, FACTOR, PLAIN(n, n), ALWAYS) \
-    X(t, MATRIX, b, ldb, WRITTEN, GENERAL, PLAIN(n, nrhs), ALWAYS)
 
 /* clang-format on */
 

@@ -46,9 +46,9 @@
     X(gelqf, jlapack_, LEAST(args->n > 0 ? args->m : 1))                                           \
     X(orglq, jlapack_, LEAST(args->m))                                                             \
     X(ormlq, jlapack_, LEAST(args->side == JBLAS_LEFT ? args->n : args->m))                        \
-    X(potrf, jblas_, NO_LWORK)                                                                     \
-    X(potrs, jblas_, NO_LWORK)                                                                     \
-    X(trtri, jblas_, NO_LWORK)
+    X(potrf, jlapack_, NO_LWORK)                                                                   \
+    X(potrs, jlapack_, NO_LWORK)                                                                   \
+    X(trtri, jlapack_, NO_LWORK)
 
 /* 0 where there is no lwork, else its least, of which 1 is the least. */
 #define JI_LWORK(lwork) JI_LWORK_OF_##lwork

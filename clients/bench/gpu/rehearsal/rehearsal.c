@@ -231,5 +231,5 @@ int cusolverDnSetStream(cublasHandle_t handle, cudaStream_t stream) {
         return (int)blas_answer(                                                                   \
             routine(handle->handle, JBLAS_LOWER, n, a, lda, (int64_t *)(void *)info));             \
     }
-POTRF(cusolverDnDpotrf, double, jblas_dpotrf)
-POTRF(cusolverDnSpotrf, float, jblas_spotrf)
+POTRF(cusolverDnDpotrf, double, jlapack_dpotrf)
+POTRF(cusolverDnSpotrf, float, jlapack_spotrf)

@@ -5,7 +5,8 @@
  * plan, which is asked for once; they run one after the other, so the workspace of one serves
  * both. */
 
-#include "blas/routine/entry.h"
+#include "blas/algorithms/algorithm.h"
+#include "lapack/lapack.h"
 
 /* The first solve (backward: the second one), as a trsm: n x nrhs on the left. */
 static ji_matmat_t potrs_solve(const ji_matmat_t *args, bool second) {

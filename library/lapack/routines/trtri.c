@@ -1,9 +1,10 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The checks of trtri; how it is done is in algorithms/trtri.c. */
+/* The checks of trtri; how it is done is in blas/algorithms/trtri.c. */
 
-#include "blas/routine/entry.h"
+#include "blas/algorithms/algorithm.h"
+#include "lapack/lapack.h"
 
 JI_CALL trtri_call(jhandle_t *handle, void *block) {
     ji_matmat_t *args = block;

@@ -1,9 +1,10 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The checks of potrf; how it is done is in algorithms/potrf.c. */
+/* The checks of potrf; how it is done is in blas/algorithms/potrf.c. */
 
-#include "blas/routine/entry.h"
+#include "blas/algorithms/algorithm.h"
+#include "lapack/lapack.h"
 
 JI_CALL potrf_call(jhandle_t *handle, void *block) {
     ji_matmat_t *args = block;
