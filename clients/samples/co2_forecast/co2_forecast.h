@@ -11,6 +11,7 @@
  *     posterior.c   one step of it, a routine of the program's own with three rungs
  *     modes.c       the same regression in every workspace mode and with too little
  *     rungs.c       what each rung of posterior.c is lent, and what it takes
+ *     stages.c      the time of each stage, beside the same stages by OpenBLAS
  *     verify.c      comparison with the numbers of reference/
  *     picture.c     an SVG file
  *     main.c        options, and what is printed
@@ -158,6 +159,15 @@ jstatus_t regression_query(jhandle_t *handle, int64_t n, size_t callee_bytes, si
 jstatus_t regression_run(jhandle_t *handle, const problem_t *problem, const operands_t *operands,
                          forecast_t *forecast, double *milliseconds);
 
+/* The linear algebra by stages, each of which takes what those before it left. */
+typedef enum stage_t { STAGE_FACTOR, STAGE_SOLVE, STAGE_MONTHS, STAGE_YEARS, STAGES } stage_t;
+/* A stage's calls. While the handle is queried, the operands may be NULL, and nothing is computed.
+ *   quadratic  y' alpha
+ *   minor      0, or the order of the first leading minor of K that is not positive definite, which
+ *              is an error: nothing follows then */
+jstatus_t regression_stage(jhandle_t *handle, stage_t stage, int64_t n, const operands_t *operands,
+                           double *quadratic, int64_t *minor);
+
 /* Copies the problem to the device, and waits for it. */
 jstatus_t operands_fill(const operands_t *operands, jhandle_t *handle, const problem_t *problem);
 
@@ -180,6 +190,11 @@ typedef struct rung_t {
  * enough. */
 bool rungs_run(jdevice_t *device, const problem_t *problem, int repeat,
                rung_t rungs[POSTERIOR_RUNGS]);
+
+/* stages.c: prints the time of each stage, the shortest, beside that of the same stages by OpenBLAS
+ * (the library that JALLOC_CBLAS names), if it can be loaded and the device is the host. False if
+ * results differ. */
+bool stages_run(jdevice_t *device, const problem_t *problem, int repeat);
 
 /* verify.c: false if a number differs from the reference by more than 1e-8 of it. */
 bool verify(const char *path, const problem_t *problem, const forecast_t *forecast);

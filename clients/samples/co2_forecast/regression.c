@@ -14,8 +14,8 @@
  *
  * Only lower triangles of symmetric matrices are filled or read.
  *
- * The calls stand in one function, regression_algebra(), and that function is what both the size
- * query and the run go through. So the query asks for just the calls that will be made; with no
+ * The calls stand in functions by stages, regression_algebra() makes them all, and that function is
+ * what both the size query and the run go through. So the query asks for just the calls that will be made; with no
  * operands, since none are looked at. A handle whose workspace has the size that the query gave
  * runs all of them the fast way.
  *
@@ -139,16 +139,10 @@ void operands_free(operands_t *operands) {
     *operands = (operands_t){0};
 }
 
-/* All the linear algebra, in order. While the handle is queried, the operands may be NULL, and
- * nothing is computed.
- *   quadratic  y' alpha
- *   minor      0, or the order of the first leading minor of K that is not positive definite
- *              (nothing follows then) */
-static jstatus_t regression_algebra(jhandle_t *h, int64_t n, const operands_t *o, double *quadratic,
-                                    int64_t *minor) {
-    const double zero = 0, one = 1;
-    jstatus_t status = JSTATUS_SUCCESS;
+/* ---- The linear algebra, by stages ---- */
 
+static jstatus_t factor(jhandle_t *h, int64_t n, const operands_t *o, int64_t *minor) {
+    jstatus_t status = JSTATUS_SUCCESS;
     CALL(jlapack_dpotrf(h, JBLAS_LOWER, n, o->covariance, n, minor));
     if (*minor != 0)
         return jhandle_fail(h, JSTATUS_INVALID_VALUE,
@@ -156,15 +150,29 @@ static jstatus_t regression_algebra(jhandle_t *h, int64_t n, const operands_t *o
                             (long long)*minor);
     /* A stride of n + 1 walks the diagonal. */
     CALL(jblas_dcopy(h, n, o->covariance, n + 1, o->factor_diagonal, 1));
+    return status;
+}
 
+static jstatus_t solve(jhandle_t *h, int64_t n, const operands_t *o, double *quadratic) {
+    jstatus_t status = JSTATUS_SUCCESS;
     CALL(jblas_dcopy(h, n, o->observation, 1, o->alpha, 1));
     CALL(jlapack_dpotrs(h, JBLAS_LOWER, n, 1, o->covariance, n, o->alpha, n));
     CALL(jblas_ddot(h, n, o->observation, 1, o->alpha, 1, quadratic));
+    return status;
+}
 
+static jstatus_t months(jhandle_t *h, int64_t n, const operands_t *o) {
+    const double zero = 0, one = 1;
+    jstatus_t status = JSTATUS_SUCCESS;
     CALL(jblas_dgemv(h, JBLAS_TRANSPOSE, n, M, &one, o->cross, n, o->alpha, 1, &zero, o->mean, 1));
     CALL(posterior_covariance(h, n, o->callee_bytes, o->covariance, o->cross, o->posterior));
     CALL(jblas_dcopy(h, M, o->posterior, M + 1, o->variance, 1));
+    return status;
+}
 
+static jstatus_t years(jhandle_t *h, const operands_t *o) {
+    const double zero = 0, one = 1;
+    jstatus_t status = JSTATUS_SUCCESS;
     CALL(jblas_dgemv(h, JBLAS_TRANSPOSE, M, YEARS, &one, o->weight, M, o->mean, 1, &zero,
                      o->year_mean, 1));
     CALL(jblas_dsymm(h, JBLAS_LEFT, JBLAS_LOWER, M, YEARS, &one, o->posterior, M, o->weight, M,
@@ -172,6 +180,25 @@ static jstatus_t regression_algebra(jhandle_t *h, int64_t n, const operands_t *o
     CALL(jblas_dgemm(h, JBLAS_TRANSPOSE, JBLAS_NO_TRANSPOSE, YEARS, YEARS, M, &one, o->weight, M,
                      o->product, M, &zero, o->year_posterior, YEARS));
     CALL(jblas_dcopy(h, YEARS, o->year_posterior, YEARS + 1, o->year_variance, 1));
+    return status;
+}
+
+jstatus_t regression_stage(jhandle_t *handle, stage_t stage, int64_t n, const operands_t *operands,
+                           double *quadratic, int64_t *minor) {
+    switch (stage) {
+    case STAGE_FACTOR: return factor(handle, n, operands, minor);
+    case STAGE_SOLVE: return solve(handle, n, operands, quadratic);
+    case STAGE_MONTHS: return months(handle, n, operands);
+    default: return years(handle, operands);
+    }
+}
+
+/* All of them, in order. */
+static jstatus_t regression_algebra(jhandle_t *h, int64_t n, const operands_t *o, double *quadratic,
+                                    int64_t *minor) {
+    jstatus_t status = JSTATUS_SUCCESS;
+    for (stage_t stage = 0; stage < STAGES; stage++)
+        CALL(regression_stage(h, stage, n, o, quadratic, minor));
     return status;
 }
 
