@@ -17,7 +17,7 @@ extern _Atomic(bool) ji_host_ready;
 
 /* Sets the host up; once that was done, nothing. A failure is not kept: the next call tries again.
  * @return success; invalid configuration; not found (no CBLAS). */
-jstatus_t ji_host_set_up(void);
+JI_SHARED jstatus_t ji_host_set_up(void);
 
 /* Before the first call: jblas's own kernels compute whatever JALLOC_HOST_BLAS says. For a library
  * that is a CBLAS itself. */
