@@ -7,7 +7,8 @@
  * JI_GUEST_PRIMITIVE_LIST, which JALLOC_HOST_BLAS=cblas puts into the host's table
  * (routine/setup.c).
  *
- *   guest.h load.c                     the functions of the CBLAS, and how they come in
+ *   library.h library.c                how a library is loaded privately
+ *   guest.h load.c                     the functions of the CBLAS, and which one it is
  *   cblas.h                            how they are called
  *   vector.c matvec.c matmat.c         levels 1, 2 and 3
  *   selfcheck.h selfcheck.c            those of its kernels that are checked, and what replaces one
