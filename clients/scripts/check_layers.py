@@ -24,7 +24,7 @@ ROOMS = {
                "compose"],
     "shm": ["", "heap", "segment"],
     "blas": ["primitives", "kernels", "", "algorithms", "host", "guest", "routine", "routines/level1", "routines/level2", "routines/level3"],
-    "lapack": ["", "host", "routines"],
+    "lapack": ["", "host", "guest", "routines"],
     "gpu": ["device", "blas"],
     "dropin": ["", "lapack"],
 }
@@ -39,7 +39,7 @@ PUBLIC = {
     "blas": ["jblas", "jblas_batched", "jblas_batched_ex", "jblas_batched_extensions", "jblas_batched_level1",
              "jblas_batched_level2", "jblas_batched_level3", "jblas_ex", "jblas_extensions", "jblas_level1", "jblas_level2", "jblas_level3",
              "jblas_types"],
-    "lapack": ["jlapack", "jlapack_batched"],
+    "lapack": ["jlapack", "jlapack_batched", "jlapack_drivers"],
     "buffer": ["buffer", "layout", "runtime"],
     "operation": ["operation"],
     "mpi": ["mpi"],

@@ -42,7 +42,8 @@ def main():
              "JALLOC_BUFFER": "best", "JALLOC_LEAK_REPORT": "yes", "JALLOC_RESULT_POLICY": "slow",
              "JALLOC_ACCURACY": "some", "JALLOC_LAYER": "8", "JALLOC_LOG_LEVEL": "chatty",
              "JALLOC_MODULE_PATH": "lib", "JALLOC_VENDOR_BLAS": "no", "JALLOC_RECORD_HEAP_MIN_BYTES": "few",
-             "JALLOC_THREADS": "many", "JALLOC_HOST_BLAS": "mine", "JALLOC_CBLAS": "lib/libblas.so", "JALLOC_HOST_ISA": "sse9",
+             "JALLOC_THREADS": "many", "JALLOC_HOST_BLAS": "mine", "JALLOC_CBLAS": "lib/libblas.so", "JALLOC_LAPACK": "lib/liblapack.so",
+             "JALLOC_HOST_ISA": "sse9",
              "JALLOC_BLAS_REPORT": "yes"}
     any_text = {"JALLOC_RECORD", "JALLOC_RECORD_HEAP", "JALLOC_LOG_PATH"}
     require(set(wrong) | any_text == set(rows), f"other variables: {set(rows) ^ set(wrong) ^ any_text}")

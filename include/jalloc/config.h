@@ -74,7 +74,10 @@ extern "C" {
     X(18, JALLOC_HOST_ISA, "best", "best|avx512|avx2|generic",                                     \
       "which of jblas's kernels run on the host; best: those for the most that the processor has") \
     X(19, JALLOC_BLAS_REPORT, "0", "0|1",                                                          \
-      "1: the drop-in prints at the process's end what was called and how much workspace it took")
+      "1: the drop-in prints at the process's end what was called and how much workspace it took") \
+    X(20, JALLOC_LAPACK, "", "LIBRARY",                                                            \
+      "which LAPACK computes what jlapack has none of its own of; empty: the first of the usual "  \
+      "ones that is installed")
 
 /** Which variable. How many there are is the library's to say: jconfig_get() of the next number is
  * invalid value. */

@@ -25,6 +25,7 @@
 #include "jalloc/export.h"
 #include "jalloc/handle.h"
 #include "jalloc/jblas_types.h"
+#include "jalloc/jlapack_drivers.h"
 #include "jalloc/status.h"
 
 #ifdef __cplusplus

@@ -223,6 +223,7 @@ typedef enum ji_argument_kind {
     JI_ARGUMENT_DIAGONAL,
     JI_ARGUMENT_OPERATION,
     JI_ARGUMENT_DATATYPE,
+    JI_ARGUMENT_LETTER, /* whose enumerators are LAPACK's letters */
     JI_ARGUMENT_SIZE,   /* decides the time */
     JI_ARGUMENT_STRIDE, /* a leading dimension, an increment, a stride of a batch */
     JI_ARGUMENT_SCALAR, /* of the elements' type */

@@ -264,8 +264,7 @@ static jstatus_t config_judge(jconfig_t which, const char *syntax, const char *v
         valid = value[0] == '\0' || value[0] == '/';
         break;
     case JCONFIG_JALLOC_CBLAS: /* likewise; without a slash the loader looks for it */
-        valid = strchr(value, '/') == NULL || value[0] == '/';
-        break;
+    case JCONFIG_JALLOC_LAPACK: valid = strchr(value, '/') == NULL || value[0] == '/'; break;
     case JCONFIG_JALLOC_BUFFER: valid = ji_config_buffer(value, &kind, device); break;
     case JCONFIG_JALLOC_THREADS: valid = config_read_index(value, strlen(value), &kind); break;
     case JCONFIG_JALLOC_RECORD_HEAP_MIN_BYTES: return ji_size_read(value, strlen(value), &ignored);

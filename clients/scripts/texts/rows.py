@@ -9,15 +9,16 @@ from texts.tree import at
 HEADERS = ["include/jalloc/jblas*.h"]
 # Of each prefix: the rows, the headers, and the list of its routines that have no batched forms, where there is one.
 LIBRARIES = {"jblas_": (["library/blas/routine/rows_*.h"], HEADERS, None, None),
-             "jlapack_": (["library/lapack/rows.h"], ["include/jalloc/jlapack*.h"], "library/lapack/rows.h",
-                          "JI_LAPACK_PLAIN_LIST")}
+             "jlapack_": (["library/lapack/rows*.h"], ["include/jalloc/jlapack*.h"], ["library/lapack/rows*.h"],
+                          r"JI_LAPACK_(?:PLAIN|GUEST\w*)_LIST")}
 ARGUMENTS = re.compile(r"^#define JI_ARGUMENTS_(\w+)\(X, t([^)]*)\) (.*)$", re.MULTILINE)
 FUNCTIONS = re.compile(r"^#define JI_FUNCTIONS_(\w+)\(X, context\) (.*)$", re.MULTILINE)
 ARGUMENT = re.compile(r"X\(t, (\w+), ([\w, ]+)")
 LETTERS = {"JI_SD": "sd", "JI_CZ": "cz", "JI_SDCZ": "sdcz", "JI_HB": "hb"}
 PROTOTYPE = re.compile(r"\bjstatus_t ((?:jblas|jlapack)_\w+)\(\s*jhandle_t \*handle,([^;]*)\);")
 
-ENUMERATIONS = {"SIDE": "side", "UPLO": "uplo", "DIAGONAL": "diagonal"}
+ENUMERATIONS = {"SIDE": "jblas_side_t", "UPLO": "jblas_uplo_t", "DIAGONAL": "jblas_diagonal_t", "DATATYPE": "jdatatype_t",
+                "VECTORS": "jlapack_job_t", "PARTS": "jlapack_job_t", "RANGE": "jlapack_range_t"}
 ELEMENTS = {"s": "float", "d": "double", "c": "jcomplex_f32_t", "z": "jcomplex_f64_t", "h": "jfloat16_t",
             "b": "jbfloat16_t", "x": "void"}
 REALS = {"s": "float", "d": "double", "c": "float", "z": "double", "h": "float", "b": "float", "x": "void"}
@@ -28,7 +29,7 @@ OPERANDS = {"VECTOR": 2, "MATRIX": 2, "PACKED": 1, "TYPED_VECTOR": 3, "TYPED_MAT
 
 def enum_type(which):
     """The C type of an enumeration."""
-    return "jdatatype_t" if which == "DATATYPE" else f"jblas_{ENUMERATIONS.get(which, 'operation')}_t"
+    return ENUMERATIONS.get(which, "jblas_operation_t")
 
 
 def scalar_type(letter, of):
@@ -56,8 +57,8 @@ def parameters(form, letter, arguments):
             found.extend(f"{'jdatatype_t' if field.endswith('_type') else 'int64_t'} {field}" for field in fields[1:count])
             if form == "strided":
                 found.append(f"int64_t stride_{name}")
-        elif kind in ("INDICES", "FACTORS"):
-            element = "int64_t" if kind == "INDICES" else ELEMENTS[letter]
+        elif kind in ("INDICES", "FACTORS", "REALS"):
+            element = "int64_t" if kind == "INDICES" else (ELEMENTS if kind == "FACTORS" else REALS)[letter]
             found.append(f"{'const ' if fields[1] == 'READ' else ''}{element} *{name}")
             if form != "plain":
                 found.append(f"int64_t stride_{name}")
@@ -84,11 +85,12 @@ def arguments_of(body, lists):
     return [(kind, [field.strip() for field in fields.split(",")]) for kind, fields in ARGUMENT.findall(body)]
 
 
-def plain_routines(tree, header, macro):
+def plain_routines(tree, headers, macro):
     """Those without batched forms."""
-    if header is None:
+    if headers is None:
         return set()
-    lists = re.findall(rf"#define {macro}\(X\)((?:.*\\\n)*.*)\n", tree.read(header))
+    text = "".join(tree.read(header) for header in tree.files(headers))
+    lists = re.findall(rf"#define {macro}\(X\)((?:.*\\\n)*.*)\n", text)
     return set(re.findall(r"X\((\w+),", "".join(lists)))
 
 
@@ -102,6 +104,8 @@ def functions(prefix, text, plain):
         typed = [(letter + stem, letter) for macro, stem in re.findall(r"\b(JI_\w+)\(X, context, (\w+)\)", names)
                  for letter in LETTERS[macro]]
         typed += [(name, letter) for letter, name in re.findall(r"X\(context, \w+, (\w), (\w+)\)", names)]
+        typed += [(letter + half + stem, letter) for stem in re.findall(r"JI_SY_HE\(X, context, \w+, (\w+)\)", names)
+                  for letter, half in (("s", "sy"), ("d", "sy"), ("c", "he"), ("z", "he"))]
         for form, suffix in [("plain", "")] if routine in plain else SUFFIXES.items():
             for name, letter in typed:
                 found[f"{prefix}{name}{suffix}"] = parameters(form, letter, arguments)

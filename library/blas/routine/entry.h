@@ -76,6 +76,7 @@ JI_ROUTINE_LIST(JI_ROW_)
 #define JI_PARAMETER_LEADING(t, ld, name, shape) , int64_t ld
 #define JI_PARAMETER_INDICES(t, name, access, count) , JI_##access(int64_t) * name
 #define JI_PARAMETER_FACTORS(t, name, access, count) , JI_##access(JI_ELEMENT_##t) * name
+#define JI_PARAMETER_REALS(t, name, access, count) , JI_##access(JI_REAL_##t) * name
 
 /* Of batched forms. */
 #define JI_PARAMETER_STRIDE(t, name) , int64_t stride_##name
@@ -115,6 +116,7 @@ JI_ROUTINE_LIST(JI_ROW_)
 #define JI_STORE_LEADING(ld, name, shape) args.ld = ld;
 #define JI_STORE_INDICES(name, access, count) args.name = ji_unconst(name);
 #define JI_STORE_FACTORS(name, access, count) args.name = ji_unconst(name);
+#define JI_STORE_REALS(name, access, count) args.name = ji_unconst(name);
 
 #define JI_STORE_STRIDE(name) args.batch.stride_##name = stride_##name;
 #define JI_STORE_NUMBER_STRIDE(name) args.stride_##name = stride_##name;
@@ -357,6 +359,7 @@ static inline bool ji_is_other_operation(jdatatype_t type, jblas_operation_t ope
 #define JI_EACH_SIZE_LEADING(F, ld, name, shape) F(args->ld)
 #define JI_EACH_SIZE_INDICES(F, name, access, count)
 #define JI_EACH_SIZE_FACTORS(F, name, access, count)
+#define JI_EACH_SIZE_REALS(F, name, access, count)
 #define JI_EACH_SIZE_TYPED_VECTOR(F, name, type, inc, ...) F(args->inc)
 #define JI_EACH_SIZE_TYPED_MATRIX(F, name, type, ld, ...) F(args->ld)
 
@@ -376,6 +379,7 @@ static inline bool ji_is_other_operation(jdatatype_t type, jblas_operation_t ope
 #define JI_IS_RIGHT_PACKED(name, access, structure, order, read)
 #define JI_IS_RIGHT_INDICES(name, access, count)
 #define JI_IS_RIGHT_FACTORS(name, access, count)
+#define JI_IS_RIGHT_REALS(name, access, count)
 #define JI_IS_RIGHT_LEADING(ld, name, shape) JI_IS_RIGHT_MATRIX(name, ld, , , shape, )
 #define JI_IS_RIGHT_TYPED_VECTOR(name, type, inc, ...) JI_IS_RIGHT_VECTOR(name, inc, __VA_ARGS__)
 #define JI_IS_RIGHT_TYPED_MATRIX(name, type, ld, ...) JI_IS_RIGHT_MATRIX(name, ld, __VA_ARGS__)
@@ -444,6 +448,7 @@ JI_SHARED bool ji_batch_goes_on(jhandle_t *handle, void *block, jstatus_t *statu
              args->order, "a packed triangle is more than memory can hold", 0)
 #define JI_CHECK_ONE_INDICES(name, access, count)
 #define JI_CHECK_ONE_FACTORS(name, access, count)
+#define JI_CHECK_ONE_REALS(name, access, count)
 #define JI_CHECK_ONE_LEADING(ld, name, shape) JI_CHECK_ONE_MATRIX(name, ld, , , shape, )
 #define JI_CHECK_ONE_TYPED_VECTOR(name, type, inc, ...) JI_CHECK_ONE_VECTOR(name, inc, __VA_ARGS__)
 #define JI_CHECK_ONE_TYPED_MATRIX(name, type, ld, ...) JI_CHECK_ONE_MATRIX(name, ld, __VA_ARGS__)
@@ -516,6 +521,7 @@ jstatus_t ji_check_types(jhandle_t *handle, const ji_head_t *head, ji_types_t of
 #define JI_CHECK_SCALAR_LEADING(ld, ...)
 #define JI_CHECK_SCALAR_INDICES(name, ...)
 #define JI_CHECK_SCALAR_FACTORS(name, ...)
+#define JI_CHECK_SCALAR_REALS(name, ...)
 #define JI_CHECK_SCALAR_TYPED_VECTOR(name, ...)
 #define JI_CHECK_SCALAR_TYPED_MATRIX(name, ...)
 #define JI_TAKE_SCALAR(t, kind, ...) JI_TAKE_SCALAR_##kind(__VA_ARGS__)
@@ -538,6 +544,7 @@ jstatus_t ji_check_types(jhandle_t *handle, const ji_head_t *head, ji_types_t of
 #define JI_TAKE_SCALAR_LEADING(ld, ...)
 #define JI_TAKE_SCALAR_INDICES(name, ...)
 #define JI_TAKE_SCALAR_FACTORS(name, ...)
+#define JI_TAKE_SCALAR_REALS(name, ...)
 #define JI_TAKE_SCALAR_TYPED_VECTOR(name, ...)
 #define JI_TAKE_SCALAR_TYPED_MATRIX(name, ...)
 
@@ -573,6 +580,7 @@ jstatus_t ji_check_types(jhandle_t *handle, const ji_head_t *head, ji_types_t of
 #define JI_CHECK_OPERAND_LEADING(ld, ...)
 #define JI_CHECK_OPERAND_INDICES(name, access, count) JI_CHECK_POINTER(name)
 #define JI_CHECK_OPERAND_FACTORS(name, access, count) JI_CHECK_POINTER(name)
+#define JI_CHECK_OPERAND_REALS(name, access, count) JI_CHECK_POINTER(name)
 #define JI_CHECK_OPERAND_TYPED_VECTOR(name, type, inc, ...)                                        \
     JI_CHECK_OPERAND_VECTOR(name, inc, __VA_ARGS__)
 #define JI_CHECK_OPERAND_TYPED_MATRIX(name, type, ld, ...)                                         \

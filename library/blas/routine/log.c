@@ -96,6 +96,48 @@ static const word_t words[] = {
     {"stride_y1", "--stride_s", NULL},
     {"stride_ipiv", "--stride_c", NULL},
     {"stride_tau", "--stride_b", NULL},
+    {"jobz", "--jobz", NULL}, /* jlapack's */
+    {"jobu", "--jobu", NULL},
+    {"jobvt", "--jobvt", NULL},
+    {"jobvl", "--jobvl", NULL},
+    {"jobvr", "--jobvr", NULL},
+    {"jobvs", "--jobvs", NULL},
+    {"range", "--range", NULL},
+    {"itype", "--itype", NULL},
+    {"kd", "--kd", NULL},
+    {"il", "--il", NULL},
+    {"iu", "--iu", NULL},
+    {"above", "--above", NULL},
+    {"up_to", "--up_to", NULL},
+    {"abstol", "--abstol", NULL},
+    {"rcond", "--rcond", NULL},
+    {"ab", NULL, "AB"},
+    {"ldab", "--ldab", NULL},
+    {"u", NULL, "U"},
+    {"ldu", "--ldu", NULL},
+    {"vt", NULL, "VT"},
+    {"ldvt", "--ldvt", NULL},
+    {"vl", NULL, "VL"},
+    {"ldvl", "--ldvl", NULL},
+    {"vr", NULL, "VR"},
+    {"ldvr", "--ldvr", NULL},
+    {"vs", NULL, "VS"},
+    {"ldvs", "--ldvs", NULL},
+    {"z", NULL, "Z"},
+    {"ldz", "--ldz", NULL},
+    {"w", NULL, NULL},
+    {"wr", NULL, NULL},
+    {"wi", NULL, NULL},
+    {"alpha", NULL, NULL},
+    {"alphar", NULL, NULL},
+    {"alphai", NULL, NULL},
+    {"beta", NULL, NULL},
+    {"d", NULL, NULL},
+    {"dl", NULL, NULL},
+    {"du", NULL, NULL},
+    {"count", NULL, NULL},
+    {"rank", NULL, NULL},
+    {"isuppz", NULL, NULL},
 };
 
 /* One line being written; what does not fit is cut. */
@@ -122,6 +164,12 @@ static void line_add_enum(line_t *line, const char *before, ji_argument_kind_t k
             line_add(line, "%s%s", before, jdatatype_name((jdatatype_t)value));
         else
             line_add(line, "%s%d", before, value);
+        return;
+    }
+
+    if (kind == JI_ARGUMENT_LETTER) {
+        const bool letter = value >= 'A' && value <= 'Z';
+        letter ? line_add(line, "%s%c", before, value) : line_add(line, "%s%d", before, value);
         return;
     }
 
@@ -215,6 +263,7 @@ static bool line_add_value(line_t *line, const char *before, const ji_argument_t
     case JI_ARGUMENT_DIAGONAL:
     case JI_ARGUMENT_OPERATION:
     case JI_ARGUMENT_DATATYPE:
+    case JI_ARGUMENT_LETTER:
         memcpy(&enumerator, at, sizeof enumerator);
         line_add_enum(line, before, argument->kind, enumerator);
         return true;

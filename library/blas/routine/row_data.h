@@ -22,6 +22,7 @@
 #define ARGUMENT_LEADING(block_t, ld, ...) STRIDE(block_t, ld)
 #define ARGUMENT_INDICES(block_t, name, ...) POINTER(block_t, name)
 #define ARGUMENT_FACTORS(block_t, name, ...) POINTER(block_t, name)
+#define ARGUMENT_REALS(block_t, name, ...) POINTER(block_t, name)
 #define ARGUMENT_TYPED_VECTOR(block_t, name, type, inc, ...)                                       \
     POINTER(block_t, name) ARGUMENT_ENUM(block_t, type, DATATYPE) STRIDE(block_t, inc)
 #define ARGUMENT_TYPED_MATRIX(block_t, name, type, ld, ...)                                        \

@@ -31,6 +31,7 @@
  *                                                               where it comes to lie elsewhere
  *     INDICES   access, count                                   int64_t, from 1 on, so many of them
  *     FACTORS   access, count                                   elements side by side, so many
+ *     REALS     access, count                                   the same of their parts' type
  *     PACKED    access, structure, order, read                  a triangle of n (n + 1) / 2
  *                                                               elements, of the order n
  *     TYPED_VECTOR, TYPED_MATRIX          type, ...; as VECTOR and MATRIX: their elements' type is
