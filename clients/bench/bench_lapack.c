@@ -30,6 +30,11 @@ typedef void (*invert_t)(const int *n, void *a, const int *lda, const int *ipiv,
                          const int *lwork, int *info);
 typedef void (*invert_definite_t)(const char *uplo, const int *n, void *a, const int *lda,
                                   int *info, size_t length);
+typedef void (*symmetric_t)(const char *uplo, const int *n, void *a, const int *lda, int *ipiv,
+                            void *work, const int *lwork, int *info, size_t length);
+typedef void (*symmetric_solve_t)(const char *uplo, const int *n, const int *nrhs, const void *a,
+                                  const int *lda, const int *ipiv, void *b, const int *ldb,
+                                  int *info, size_t length);
 typedef struct peer {
     factor_t factor;
     solve_t solve;
@@ -37,6 +42,8 @@ typedef struct peer {
     least_t least;
     invert_t invert;
     invert_definite_t invert_definite;
+    symmetric_t symmetric;
+    symmetric_solve_t symmetric_solve;
     void (*set_threads)(int threads);
     char *(*core_name)(void);
     void *library;
@@ -58,17 +65,22 @@ static void choose(peer_t *peer, char type) {
                qr[] = {type, 'g', 'e', 'q', 'r', 'f', '_', 0},
                least[] = {type, 'g', 'e', 'l', 's', '_', 0},
                invert[] = {type, 'g', 'e', 't', 'r', 'i', '_', 0},
-               invert_definite[] = {type, 'p', 'o', 't', 'r', 'i', '_', 0};
+               invert_definite[] = {type, 'p', 'o', 't', 'r', 'i', '_', 0},
+               symmetric[] = {type, 's', 'y', 't', 'r', 'f', '_', 0},
+               symmetric_solve[] = {type, 's', 'y', 't', 'r', 's', '_', 0};
     peer->factor = (factor_t)dlsym(peer->library, factor);
     peer->solve = (solve_t)dlsym(peer->library, solve);
     peer->qr = (qr_t)dlsym(peer->library, qr);
     peer->least = (least_t)dlsym(peer->library, least);
     peer->invert = (invert_t)dlsym(peer->library, invert);
     peer->invert_definite = (invert_definite_t)dlsym(peer->library, invert_definite);
+    peer->symmetric = (symmetric_t)dlsym(peer->library, symmetric);
+    peer->symmetric_solve = (symmetric_solve_t)dlsym(peer->library, symmetric_solve);
 }
 
-typedef enum routine { GETRF, GESV, GETRI, POTRI, GEQRF, GELS } routine_t;
-static const char *const routine_names[] = {"getrf", "gesv", "getri", "potri", "geqrf", "gels"};
+typedef enum routine { GETRF, GESV, GETRI, POTRI, SYTRF, SYTRS, GEQRF, GELS } routine_t;
+static const char *const routine_names[] = {"getrf", "gesv",  "getri", "potri",
+                                            "sytrf", "sytrs", "geqrf", "gels"};
 
 typedef struct run {
     const peer_t *peer;
@@ -115,6 +127,13 @@ static void restore(const run_t *r) {
 #define INVERT_DEFINITE_OURS(t)                                                                    \
     r->status = jlapack_##t##potri(r->handle, JBLAS_LOWER, r->n, r->factor, r->n, &info)
 
+/* Both solve by the same pivots, such as their own factors of a dominant matrix have. */
+#define SYMMETRIC_OURS(t)                                                                          \
+    r->status = jlapack_##t##sytrf(r->handle, JBLAS_LOWER, r->n, r->factor, r->n, r->ipiv, &info)
+#define SYMMETRIC_SOLVE_OURS(t)                                                                    \
+    r->status = jlapack_##t##sytrs(r->handle, JBLAS_LOWER, r->n, r->nrhs, r->factor, r->n,         \
+                                   r->ipiv, r->solution, r->n)
+
 static void run_ours(void *context) {
     run_t *r = context;
     int64_t info;
@@ -124,6 +143,8 @@ static void run_ours(void *context) {
     case GESV: BY_TYPE(r->type, SOLVE_OURS) break;
     case GETRI: BY_TYPE(r->type, INVERT_OURS) break;
     case POTRI: BY_TYPE(r->type, INVERT_DEFINITE_OURS) break;
+    case SYTRF: BY_TYPE(r->type, SYMMETRIC_OURS) break;
+    case SYTRS: BY_TYPE(r->type, SYMMETRIC_SOLVE_OURS) break;
     case GEQRF: BY_TYPE(r->type, QR_OURS) break;
     default: BY_TYPE(r->type, LEAST_OURS)
     }
@@ -143,6 +164,14 @@ static void run_peer(void *context) {
         peer->invert(&r->n, r->factor, &r->n, r->peer_ipiv, r->work, &r->work_size, &info);
         break;
     case POTRI: peer->invert_definite("L", &r->n, r->factor, &r->n, &info, 1); break;
+    case SYTRF:
+        peer->symmetric("L", &r->n, r->factor, &r->n, r->peer_ipiv, r->work, &r->work_size, &info,
+                        1);
+        break;
+    case SYTRS:
+        peer->symmetric_solve("L", &r->n, &r->nrhs, r->factor, &r->n, r->peer_ipiv, r->solution,
+                              &r->n, &info, 1);
+        break;
     case GEQRF:
         peer->qr(&r->m, &r->n, r->factor, &r->m, r->tau, r->work, &r->work_size, &info);
         break;
@@ -185,7 +214,7 @@ static void *make(char type, size_t bytes) {
 
 static bool compare(run_t *r, routine_t routine, int threads, double flops, double seconds) {
     r->routine = routine;
-    r->from = routine == GETRI || routine == POTRI ? r->dominant : r->a;
+    r->from = routine == GETRI || routine == POTRI || routine == SYTRS ? r->dominant : r->a;
     const bool is_complex = r->type == 'c' || r->type == 'z';
     const bench_result_t result = bench_compare(run_ours, r, run_peer, r, seconds);
     char shape[32];
@@ -225,6 +254,8 @@ static bool measure(jhandle_t *handle, const peer_t *peer, char type, int m, int
         enlarge_diagonal(type, n, r.dominant);
         good &= compare(&r, GETRI, threads, 2 * lu, seconds);
         good &= compare(&r, POTRI, threads, lu, seconds);
+        good &= compare(&r, SYTRF, threads, lu / 2, seconds);
+        good &= compare(&r, SYTRS, threads, solve, seconds);
     }
     good &= compare(&r, GEQRF, threads, 2 * lu, seconds);
     good &= compare(&r, GELS, threads, 2 * lu + 2 * solve, seconds);

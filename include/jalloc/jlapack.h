@@ -220,6 +220,84 @@ JALLOC_API jstatus_t jlapack_zpotri(jhandle_t *handle, jblas_uplo_t uplo, int64_
 
 /** @} */
 
+/** @name Symmetric and Hermitian, indefinite
+ * @{ */
+
+/** The factorization A = L D L^T (JBLAS_LOWER) or U D U^T (JBLAS_UPPER) of a symmetric matrix, and
+ * by jlapack_zhetrf A = L D L^H or U D U^H of a Hermitian one, in place: D has blocks of order 1
+ * and 2, L and U are products of interchanges and triangles with ones on their diagonals, as LAPACK
+ * has them. A: of order n, lda >= max(1, n); the other triangle is neither read nor written, nor
+ * are imaginary parts on a Hermitian one's diagonal read; they become 0. ipiv: n elements, from 1
+ * on: ipiv[k - 1] > 0: D(k, k) is a block, and row and column k were exchanged with those;
+ * ipiv[k - 1] = ipiv[k] = -p: rows k and k + 1 are a block, and row and column k + 1, of U k, were
+ * exchanged with p. info: i > 0: D(i, i), a block, is 0, the first such that was met; the
+ * factorization is complete, a solve with it would divide by 0. Accuracy: |A - P L D L^T P^T| <=
+ * c n u g max|A|, where g is how much what is left of A has grown; L itself has no bound. Workspace:
+ * as the largest product inside, and two columns of A where they take more than 8 KiB; rungs
+ * "packed", "packed-small", "in place" with the same bits. Algorithm: partial pivoting (Bunch and
+ * Kaufman 1977), by panels of 32 columns. */
+JALLOC_API jstatus_t jlapack_ssytrf(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, float *a,
+                                    int64_t lda, int64_t *ipiv, int64_t *info);
+JALLOC_API jstatus_t jlapack_dsytrf(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, double *a,
+                                    int64_t lda, int64_t *ipiv, int64_t *info);
+JALLOC_API jstatus_t jlapack_csytrf(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
+                                    jcomplex_f32_t *a, int64_t lda, int64_t *ipiv, int64_t *info);
+JALLOC_API jstatus_t jlapack_zsytrf(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
+                                    jcomplex_f64_t *a, int64_t lda, int64_t *ipiv, int64_t *info);
+JALLOC_API jstatus_t jlapack_chetrf(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
+                                    jcomplex_f32_t *a, int64_t lda, int64_t *ipiv, int64_t *info);
+JALLOC_API jstatus_t jlapack_zhetrf(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
+                                    jcomplex_f64_t *a, int64_t lda, int64_t *ipiv, int64_t *info);
+
+/** Solves A X = B with the factor and the pivots that jlapack_dsytrf left, by jlapack_zhetrs those
+ * of jlapack_zhetrf; X overwrites B. A: of order n, lda >= max(1, n). ipiv: n elements, which are
+ * not checked. B: n x nrhs, ldb >= max(1, n). Accuracy: X is the solution of a problem with A + E,
+ * |E| <= c n u |L||D||L|^T element by element, whose norm is at most 36 n g |A| (Higham 1997).
+ * Workspace: as the largest product inside, rungs "packed", "packed-small", "in place" with the
+ * same bits. */
+JALLOC_API jstatus_t jlapack_ssytrs(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, int64_t nrhs,
+                                    const float *a, int64_t lda, const int64_t *ipiv, float *b,
+                                    int64_t ldb);
+JALLOC_API jstatus_t jlapack_dsytrs(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, int64_t nrhs,
+                                    const double *a, int64_t lda, const int64_t *ipiv, double *b,
+                                    int64_t ldb);
+JALLOC_API jstatus_t jlapack_csytrs(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, int64_t nrhs,
+                                    const jcomplex_f32_t *a, int64_t lda, const int64_t *ipiv,
+                                    jcomplex_f32_t *b, int64_t ldb);
+JALLOC_API jstatus_t jlapack_zsytrs(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, int64_t nrhs,
+                                    const jcomplex_f64_t *a, int64_t lda, const int64_t *ipiv,
+                                    jcomplex_f64_t *b, int64_t ldb);
+JALLOC_API jstatus_t jlapack_chetrs(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, int64_t nrhs,
+                                    const jcomplex_f32_t *a, int64_t lda, const int64_t *ipiv,
+                                    jcomplex_f32_t *b, int64_t ldb);
+JALLOC_API jstatus_t jlapack_zhetrs(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, int64_t nrhs,
+                                    const jcomplex_f64_t *a, int64_t lda, const int64_t *ipiv,
+                                    jcomplex_f64_t *b, int64_t ldb);
+
+/** Solves A X = B with a symmetric or Hermitian A: jlapack_dsytrf or jlapack_zhetrf, and where info
+ * is 0 the solve. A becomes the factor, B the solution; where info is not 0 B is unchanged. A: of
+ * order n; ipiv: n elements; B: n x nrhs. Workspace: the larger of both. */
+JALLOC_API jstatus_t jlapack_ssysv(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, int64_t nrhs,
+                                   float *a, int64_t lda, int64_t *ipiv, float *b, int64_t ldb,
+                                   int64_t *info);
+JALLOC_API jstatus_t jlapack_dsysv(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, int64_t nrhs,
+                                   double *a, int64_t lda, int64_t *ipiv, double *b, int64_t ldb,
+                                   int64_t *info);
+JALLOC_API jstatus_t jlapack_csysv(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, int64_t nrhs,
+                                   jcomplex_f32_t *a, int64_t lda, int64_t *ipiv, jcomplex_f32_t *b,
+                                   int64_t ldb, int64_t *info);
+JALLOC_API jstatus_t jlapack_zsysv(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, int64_t nrhs,
+                                   jcomplex_f64_t *a, int64_t lda, int64_t *ipiv, jcomplex_f64_t *b,
+                                   int64_t ldb, int64_t *info);
+JALLOC_API jstatus_t jlapack_chesv(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, int64_t nrhs,
+                                   jcomplex_f32_t *a, int64_t lda, int64_t *ipiv, jcomplex_f32_t *b,
+                                   int64_t ldb, int64_t *info);
+JALLOC_API jstatus_t jlapack_zhesv(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, int64_t nrhs,
+                                   jcomplex_f64_t *a, int64_t lda, int64_t *ipiv, jcomplex_f64_t *b,
+                                   int64_t ldb, int64_t *info);
+
+/** @} */
+
 /** @name QR
  * @{ */
 

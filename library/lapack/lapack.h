@@ -135,6 +135,15 @@ int64_t ji_room_ld(jdatatype_t type, int64_t m);
 void ji_room_copy(jdatatype_t type, int64_t m, int64_t n, const void *from, int64_t ld_from,
                   void *to, int64_t ld_to);
 
+/* The exchanges [first, end) of `count` columns from `a` on, whose first row is row 0: rows i and
+ * ipiv[i] - 1, from `first` on, or from `end` back. */
+void ji_exchange(jdatatype_t type, void *a, int64_t lda, int64_t count, const int64_t *ipiv,
+                 int64_t first, int64_t end, bool back);
+/* Whether 1 / pivot is a normal number; then it is `inverse`. */
+bool ji_invert(jdatatype_t type, const void *pivot, ji_value_t *inverse);
+/* x /= pivot, where no reciprocal serves: each is divided by it. */
+void ji_divide_each(jdatatype_t type, int64_t n, const void *pivot, void *x, int64_t incx);
+
 /* A = P L U in place: m, n, a, lda, ipiv, info. The panels that its products and solves want. */
 void ji_host_getrf(void *matmat);
 int64_t ji_host_getrf_items(ji_items_t *items, int64_t first, int64_t end); /* small ones */
@@ -162,6 +171,22 @@ ji_panel_bytes_t ji_lauum_bytes(const jhandle_t *handle, const ji_matmat_t *args
 /* The inverse by Cholesky's factor, over it: uplo, n, a, lda, info. */
 void ji_host_potri(void *matmat);
 ji_panel_bytes_t ji_potri_bytes(const jhandle_t *handle, const ji_matmat_t *args);
+
+/* A = L D L^T, or U D U^T, in place: uplo, n, a, lda, ipiv, info; of a Hermitian matrix L D L^H. */
+void ji_host_sytrf(void *matmat);
+ji_panel_bytes_t ji_sytrf_bytes(const jhandle_t *handle, const ji_matmat_t *args);
+void ji_host_hetrf(void *matmat);
+ji_panel_bytes_t ji_hetrf_bytes(const jhandle_t *handle, const ji_matmat_t *args);
+/* A X = B with that factor: uplo, n, nrhs, a, lda, ipiv, b, ldb. */
+void ji_host_sytrs(void *matmat);
+ji_panel_bytes_t ji_sytrs_bytes(const jhandle_t *handle, const ji_matmat_t *args);
+void ji_host_hetrs(void *matmat);
+ji_panel_bytes_t ji_hetrs_bytes(const jhandle_t *handle, const ji_matmat_t *args);
+/* Both; no solve where D has a zero on its diagonal. */
+void ji_host_sysv(void *matmat);
+ji_panel_bytes_t ji_sysv_bytes(const jhandle_t *handle, const ji_matmat_t *args);
+void ji_host_hesv(void *matmat);
+ji_panel_bytes_t ji_hesv_bytes(const jhandle_t *handle, const ji_matmat_t *args);
 
 /* A = Q R in place: m, n, a, lda, tau. */
 void ji_host_geqrf(void *matmat);

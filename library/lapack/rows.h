@@ -5,10 +5,12 @@
 
 /* The rows of jlapack; blas/routine/rows.h says how to read them. Structures of matrices are also
  * DEFINITE, Hermitian and positive definite, FACTOR, the triangle that Cholesky leaves of it,
- * REGULAR, square and not singular, PIVOTED, the same as LU leaves it, REFLECTORS, below the
- * diagonal, as QR leaves them, or above it, as LQ does, and FULL, of full rank. A shape SIDED_BY(k)
- * has k columns, and the rows that fit beside an m x n matrix; SIDED_ACROSS(k) is its transpose;
- * LARGER(m, n, nrhs) has nrhs columns of the larger size. */
+ * REGULAR, square and not singular, SYMMETRIC_REGULAR and HERMITIAN_REGULAR, one triangle of such,
+ * DIAGONALIZED, that triangle as L D L^T leaves it, PIVOTED, the whole as LU leaves it, REFLECTORS,
+ * below the diagonal, as QR leaves them, or above it, as LQ does, and FULL, of full rank. A shape
+ * SIDED_BY(k) has k columns, and the rows that fit beside an m x n matrix; SIDED_ACROSS(k) is its
+ * transpose; LARGER(m, n, nrhs) has nrhs columns of the larger size. Of INDICES those of L D L^T
+ * may be negative. */
 
 #include "blas/routine/rows.h"
 #include "jalloc/jlapack_batched.h"
@@ -31,6 +33,12 @@
     X(posv, 3)                                                                                     \
     X(lauum, 3)                                                                                    \
     X(potri, 3)                                                                                    \
+    X(sytrf, 3)                                                                                    \
+    X(hetrf, 3)                                                                                    \
+    X(sytrs, 3)                                                                                    \
+    X(hetrs, 3)                                                                                    \
+    X(sysv, 3)                                                                                     \
+    X(hesv, 3)                                                                                     \
     X(orgqr, 3)                                                                                    \
     X(ormqr, 3)                                                                                    \
     X(gelqf, 3)                                                                                    \
@@ -142,6 +150,46 @@
     X(t, SIZE, n) \
     X(t, MATRIX, a, lda, WRITTEN, FACTOR, PLAIN(n, n), ALWAYS) \
     X(t, RESULT, info, INDEX)
+
+#define JI_ARGUMENTS_OF_SYTRF(X, t, structure) \
+    X(t, ENUM, uplo, UPLO) \
+    X(t, SIZE, n) \
+    X(t, MATRIX, a, lda, WRITTEN, structure, PLAIN(n, n), ALWAYS) \
+    X(t, INDICES, ipiv, WRITTEN, ORDER(n)) \
+    X(t, RESULT, info, INDEX)
+
+#define JI_FUNCTIONS_sytrf(X, context) JI_SDCZ(X, context, sytrf)
+#define JI_ARGUMENTS_sytrf(X, t) JI_ARGUMENTS_OF_SYTRF(X, t, SYMMETRIC_REGULAR)
+
+#define JI_FUNCTIONS_hetrf(X, context) JI_CZ(X, context, hetrf)
+#define JI_ARGUMENTS_hetrf(X, t) JI_ARGUMENTS_OF_SYTRF(X, t, HERMITIAN_REGULAR)
+
+#define JI_FUNCTIONS_sytrs(X, context) JI_SDCZ(X, context, sytrs)
+#define JI_ARGUMENTS_sytrs(X, t) \
+    X(t, ENUM, uplo, UPLO) \
+    X(t, SIZE, n) \
+    X(t, SIZE, nrhs) \
+    X(t, MATRIX, a, lda, READ, DIAGONALIZED, PLAIN(n, n), ALWAYS) \
+    X(t, INDICES, ipiv, READ, ORDER(n)) \
+    X(t, MATRIX, b, ldb, WRITTEN, GENERAL, PLAIN(n, nrhs), ALWAYS)
+
+#define JI_FUNCTIONS_hetrs(X, context) JI_CZ(X, context, hetrs)
+#define JI_ARGUMENTS_hetrs(X, t) JI_ARGUMENTS_sytrs(X, t)
+
+#define JI_ARGUMENTS_OF_SYSV(X, t, structure) \
+    X(t, ENUM, uplo, UPLO) \
+    X(t, SIZE, n) \
+    X(t, SIZE, nrhs) \
+    X(t, MATRIX, a, lda, WRITTEN, structure, PLAIN(n, n), ALWAYS) \
+    X(t, INDICES, ipiv, WRITTEN, ORDER(n)) \
+    X(t, MATRIX, b, ldb, WRITTEN, GENERAL, PLAIN(n, nrhs), ALWAYS) \
+    X(t, RESULT, info, INDEX)
+
+#define JI_FUNCTIONS_sysv(X, context) JI_SDCZ(X, context, sysv)
+#define JI_ARGUMENTS_sysv(X, t) JI_ARGUMENTS_OF_SYSV(X, t, SYMMETRIC_REGULAR)
+
+#define JI_FUNCTIONS_hesv(X, context) JI_CZ(X, context, hesv)
+#define JI_ARGUMENTS_hesv(X, t) JI_ARGUMENTS_OF_SYSV(X, t, HERMITIAN_REGULAR)
 
 #define JI_FUNCTIONS_geqrf(X, context) JI_SDCZ(X, context, geqrf)
 #define JI_ARGUMENTS_geqrf(X, t) \

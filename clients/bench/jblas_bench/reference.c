@@ -659,6 +659,69 @@ void naive_getri(problem_t *p, value_t **want) {
     free(x);
 }
 
+/* The diagonal dominates, so no rows are exchanged and D's blocks are of one: A = L D L^T or L D
+ * L^H, dense, where an upper triangle is eliminated from its last column on; A becomes what it
+ * should be. */
+static value_t *diagonalize(problem_t *p, value_t **want, structure_t structure) {
+    const int64_t n = p->options->n;
+    const bool lower = p->options->uplo == JBLAS_LOWER;
+    const view_t A = view_of(p, 0, structure, JBLAS_NO_TRANSPOSE);
+    value_t *a = view_dense(&A, n, n);
+    for (int64_t step = 0; step < n; step++) {
+        const int64_t k = lower ? step : n - 1 - step, first = lower ? k + 1 : 0,
+                      end = lower ? n : k;
+        for (int64_t j = first; j < end; j++)
+            for (int64_t i = first; i < end; i++)
+                a[i + j * n] -= a[i + k * n] / a[k + k * n] * a[k + j * n];
+        for (int64_t i = first; i < end; i++)
+            a[i + k * n] /= a[k + k * n];
+    }
+    store_triangle(p, want, a, false);
+    return a;
+}
+
+static void solve_diagonalized(problem_t *p, value_t **want, const value_t *a, bool hermitian) {
+    const int64_t n = p->options->n;
+    const bool lower = p->options->uplo == JBLAS_LOWER;
+    for (int64_t c = 0; c < p->options->nrhs; c++)
+        for (int64_t step = 0; step < 2 * n; step++) {
+            const bool back = step >= n;
+            const int64_t turn = back ? 2 * n - 1 - step : step, k = lower ? turn : n - 1 - turn,
+                          first = lower ? k + 1 : 0, end = lower ? n : k;
+            value_t *const x = &want[1][operand_index(&p->operand[1], 0, c, 0)];
+            for (int64_t i = first; i < end; i++) {
+                const value_t l = a[i + k * n];
+                if (back)
+                    x[k] -= (hermitian ? conjl(l) : l) * x[i];
+                else
+                    x[i] -= l * x[k];
+            }
+            if (!back)
+                x[k] /= a[k + k * n];
+        }
+}
+
+static void naive_symmetric_solve(problem_t *p, value_t **want, structure_t structure) {
+    const int64_t n = p->options->n;
+    const view_t A = view_of(p, 0, structure, JBLAS_NO_TRANSPOSE);
+    value_t *a = view_dense(&A, n, n);
+    solve_diagonalized(p, want, a, structure == HERMITIAN);
+    free(a);
+}
+
+static void naive_symmetric_both(problem_t *p, value_t **want, structure_t structure) {
+    value_t *a = diagonalize(p, want, structure);
+    solve_diagonalized(p, want, a, structure == HERMITIAN);
+    free(a);
+}
+
+void naive_sytrf(problem_t *p, value_t **want) { free(diagonalize(p, want, SYMMETRIC)); }
+void naive_hetrf(problem_t *p, value_t **want) { free(diagonalize(p, want, HERMITIAN)); }
+void naive_sytrs(problem_t *p, value_t **want) { naive_symmetric_solve(p, want, SYMMETRIC); }
+void naive_hetrs(problem_t *p, value_t **want) { naive_symmetric_solve(p, want, HERMITIAN); }
+void naive_sysv(problem_t *p, value_t **want) { naive_symmetric_both(p, want, SYMMETRIC); }
+void naive_hesv(problem_t *p, value_t **want) { naive_symmetric_both(p, want, HERMITIAN); }
+
 /* Reflector l of the problem, m elements of v, and its tau; LQ's lie in rows, conjugated. */
 static value_t reflector_of(const problem_t *p, bool by_rows, int64_t l, int64_t m, value_t *v) {
     const view_t A =

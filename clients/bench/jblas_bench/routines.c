@@ -108,6 +108,9 @@ static void batch_results(problem_t *p, size_t bytes) { p->result_bytes = bytes;
 #define FILL_FACTOR FILL_TRIANGULAR
 #define FILL_DEFINITE FILL_POSITIVE
 #define FILL_REGULAR FILL_POSITIVE
+#define FILL_SYMMETRIC_REGULAR FILL_POSITIVE
+#define FILL_HERMITIAN_REGULAR FILL_POSITIVE
+#define FILL_DIAGONALIZED FILL_TRIANGULAR
 #define FILL_PIVOTED FILL_POSITIVE
 #define FILL_REFLECTORS FILL_GENERAL
 #define FILL_FULL FILL_POSITIVE
@@ -833,6 +836,12 @@ const routine_t routines[] = {
     ROW_PLAIN(posv, NULL, NULL, n, posv, posv),
     ROW_PLAIN(lauum, NULL, NULL, n, cube, lauum),
     ROW_PLAIN(potri, NULL, NULL, n, potri, potri),
+    ROW_PLAIN(sytrf, NULL, NULL, n, cube, sytrf),
+    ROW_PLAIN(hetrf, NULL, NULL, n, cube, hetrf),
+    ROW_PLAIN(sytrs, NULL, NULL, n, solves, sytrs),
+    ROW_PLAIN(hetrs, NULL, NULL, n, solves, hetrs),
+    ROW_PLAIN(sysv, NULL, NULL, n, posv, sysv),
+    ROW_PLAIN(hesv, NULL, NULL, n, posv, hesv),
     ROW_ALONE(geqrf, m, geqrf, geqrf),
     ROW_PLAIN(orgqr, NULL, NULL, m, orgqr, orgqr),
     ROW_PLAIN(ormqr, NULL, NULL, order, ormqr, ormqr),

@@ -245,6 +245,12 @@ typedef struct function {
 #define PREPARES_posv(t) NULL
 #define PREPARES_lauum(t) NULL
 #define PREPARES_potri(t) call_##t##potrf
+#define PREPARES_sytrf(t) NULL
+#define PREPARES_hetrf(t) NULL
+#define PREPARES_sytrs(t) call_##t##sytrf
+#define PREPARES_hetrs(t) call_##t##hetrf
+#define PREPARES_sysv(t) NULL
+#define PREPARES_hesv(t) NULL
 #define PREPARES_geqrf(t) NULL
 #define PREPARES_orgqr(t) call_##t##geqrf
 #define PREPARES_ormqr(t) call_##t##geqrf
@@ -312,7 +318,9 @@ static void draw(const function_t *function, const library_t *library, problem_t
     const int64_t parts = ji_is_complex(function->type) ? 2 : 1;
     const bool definite = strstr(function->name, "po") != NULL;
     /* LAPACK's zlauum takes a diagonal for real, as Cholesky's is. */
-    const bool real_diagonal = definite || strstr(function->name, "lauum") != NULL;
+    const bool of_he = strstr(function->name, "he") != NULL;
+    const bool real_diagonal = definite || of_he || strstr(function->name, "lauum") != NULL;
+    const bool indefinite = of_he || strstr(function->name, "sy") != NULL;
     /* Of LU's the large elements stand below the diagonal, and the first row's is the last. */
     const bool of_lu = strstr(function->name, "ge") != NULL &&
                        strstr(function->name, "qr") == NULL && !of_lq &&
@@ -323,6 +331,10 @@ static void draw(const function_t *function, const library_t *library, problem_t
         put(function->type, p->a, at, definite || of_lu ? 3.0 * MOST : i % 3 != 0 ? 9 : 0.5);
         if (parts == 2 && real_diagonal)
             put(function->type, p->a, at + 1, 0);
+        if (indefinite && i % 4 < 2 && (i | 1) < order) { /* a block of two */
+            put(function->type, p->a, at, 0.1);
+            put(function->type, p->a, at + (i % 2 == 0 ? 1 : -1) * parts, 9);
+        }
     }
     if (strstr(function->name, "trtr") != NULL) /* as well conditioned as it is */
         for (int64_t i = 0; i < ROOM; i++)
@@ -456,6 +468,8 @@ static int64_t least_lwork(const function_t *function, const problem_t *p) {
     if (strstr(function->name, "mqr") != NULL || strstr(function->name, "mlq") != NULL)
         least = p->side == JBLAS_LEFT ? p->n : p->m;
     if (strstr(function->name, "geqrf") != NULL && p->m == 0)
+        least = 1;
+    if (strstr(function->name, "sy") != NULL || strstr(function->name, "he") != NULL)
         least = 1;
     return least > 1 ? least : 1;
 }

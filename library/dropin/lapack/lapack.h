@@ -40,6 +40,12 @@
     X(posv, jlapack_, NO_LWORK)                                                                    \
     X(lauum, jlapack_, NO_LWORK)                                                                   \
     X(potri, jlapack_, NO_LWORK)                                                                   \
+    X(sytrf, jlapack_, LEAST(1))                                                                   \
+    X(hetrf, jlapack_, LEAST(1))                                                                   \
+    X(sytrs, jlapack_, NO_LWORK)                                                                   \
+    X(hetrs, jlapack_, NO_LWORK)                                                                   \
+    X(sysv, jlapack_, LEAST(1))                                                                    \
+    X(hesv, jlapack_, LEAST(1))                                                                    \
     X(geqrf, jlapack_, LEAST(args->m > 0 ? args->n : 1))                                           \
     X(orgqr, jlapack_, LEAST(args->n))                                                             \
     X(ormqr, jlapack_, LEAST(args->side == JBLAS_LEFT ? args->n : args->m))                        \

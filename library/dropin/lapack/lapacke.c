@@ -37,6 +37,9 @@ typedef struct part {
 #define PART_DEFINITE                                                                              \
     (part_t) { args->uplo == JBLAS_UPPER, args->uplo == JBLAS_LOWER, false }
 #define PART_FACTOR PART_DEFINITE
+#define PART_SYMMETRIC_REGULAR PART_DEFINITE
+#define PART_HERMITIAN_REGULAR PART_DEFINITE
+#define PART_DIAGONALIZED PART_DEFINITE
 #define PART_TRIANGULAR PART_DEFINITE
 #define PART_INVERTED                                                                              \
     (part_t) { args->uplo == JBLAS_UPPER, args->uplo == JBLAS_LOWER, args->diag == JBLAS_UNIT }

@@ -21,8 +21,6 @@
  * as LAPACK does. Where columns are halved is decided by the shape alone, so every rung has the
  * same bits. */
 
-#include <math.h>
-
 #include "blas/host/woven.h"
 #include "blas/kernels/factor.h"
 #include "lapack/lapack.h"
@@ -34,91 +32,11 @@ static void *lu_at(const ji_matmat_t *call, int64_t i, int64_t j) {
     return ji_at(call->head.type, call->a, i, j, call->lda);
 }
 
-/* ---- Exchanges of rows ---- */
-
-/* Rows ipiv[i] - 1 and i of `columns` columns, of all i from first to end; of all from end back to
- * first where it is undone. Four columns at a time, for which a pivot is read once, and which do
- * not wait for each other. */
-#define LU_EXCHANGE(name, element)                                                                 \
-    static inline __attribute__((always_inline)) void name##_some(                                 \
-        element *a, int64_t lda, int columns, const int64_t *ipiv, int64_t first, int64_t count,   \
-        int64_t step) {                                                                            \
-        for (int64_t i = first; count > 0; count--, i += step) {                                   \
-            const int64_t other = ipiv[i] - 1;                                                     \
-            if (other == i)                                                                        \
-                continue;                                                                          \
-            for (int j = 0; j < columns; j++) {                                                    \
-                const element here = a[j * lda + i], there = a[j * lda + other];                   \
-                a[j * lda + i] = there, a[j * lda + other] = here;                                 \
-            }                                                                                      \
-        }                                                                                          \
-    }                                                                                              \
-    static void name(element *a, int64_t lda, int64_t columns, const int64_t *ipiv, int64_t first, \
-                     int64_t end, bool undo) {                                                     \
-        const int64_t from = undo ? end - 1 : first, step = undo ? -1 : 1;                         \
-        int64_t j = 0;                                                                             \
-        for (; j + 4 <= columns; j += 4)                                                           \
-            name##_some(a + j * lda, lda, 4, ipiv, from, end - first, step);                       \
-        for (; j < columns; j++)                                                                   \
-            name##_some(a + j * lda, lda, 1, ipiv, from, end - first, step);                       \
-    }
-LU_EXCHANGE(exchange_4, float)
-LU_EXCHANGE(exchange_8, double)
-LU_EXCHANGE(exchange_16, jcomplex_f64_t)
-
-/* The exchanges [first, end) of `count` columns from `a` on, whose first row is row 0. */
-static void lu_exchange(jdatatype_t type, void *a, int64_t lda, int64_t count, const int64_t *ipiv,
-                        int64_t first, int64_t end, bool undo) {
-    switch (ji_sizeof(type)) {
-    case 4: exchange_4(a, lda, count, ipiv, first, end, undo); break;
-    case 8: exchange_8(a, lda, count, ipiv, first, end, undo); break;
-    default: exchange_16(a, lda, count, ipiv, first, end, undo);
-    }
-}
-
 /* ---- The base ---- */
 
 static bool lu_is_zero(jdatatype_t type, const void *pivot) {
     return ji_real_at(type, pivot, 0) == 0 &&
            (!ji_is_complex(type) || ji_real_at(type, pivot, 1) == 0);
-}
-
-/* The reciprocal of x + i y by Smith's algorithm, as triangle kernels have it. */
-#define LU_INVERT_COMPLEX(name, real)                                                              \
-    static void name(const real *pivot, real *inverse) {                                           \
-        const real x = pivot[0], y = pivot[1];                                                     \
-        const bool flat = fabs((double)x) >= fabs((double)y);                                      \
-        const real ratio = flat ? y / x : x / y,                                                   \
-                   scale = 1 / (flat ? x + y * ratio : y + x * ratio);                             \
-        inverse[0] = flat ? scale : ratio * scale;                                                 \
-        inverse[1] = flat ? -ratio * scale : -scale;                                               \
-    }
-LU_INVERT_COMPLEX(lu_invert_c, float)
-LU_INVERT_COMPLEX(lu_invert_z, double)
-
-/* Whether 1 / pivot is a normal number; then it is `inverse`. */
-static bool lu_invert(jdatatype_t type, const void *pivot, ji_value_t *inverse) {
-    switch (type) {
-    case JDATATYPE_F32: inverse->s = 1 / *(const float *)pivot; return isnormal(inverse->s);
-    case JDATATYPE_F64: inverse->d = 1 / *(const double *)pivot; return isnormal(inverse->d);
-    case JDATATYPE_F32_C:
-        lu_invert_c(pivot, inverse->c);
-        return isnormal(fmaxf(fabsf(inverse->c[0]), fabsf(inverse->c[1])));
-    default:
-        lu_invert_z(pivot, inverse->z);
-        return isnormal(fmax(fabs(inverse->z[0]), fabs(inverse->z[1])));
-    }
-}
-
-/* x /= pivot, where no reciprocal serves: each is divided by it. */
-static void lu_divide_each(jdatatype_t type, int64_t n, const void *pivot, void *x) {
-    for (int64_t i = 0; i < n; i++)
-        switch (type) {
-        case JDATATYPE_F32: ((float *)x)[i] /= *(const float *)pivot; break;
-        case JDATATYPE_F64: ((double *)x)[i] /= *(const double *)pivot; break;
-        case JDATATYPE_F32_C: ((jcomplex_f32_t *)x)[i] /= *(const jcomplex_f32_t *)pivot; break;
-        default: ((jcomplex_f64_t *)x)[i] /= *(const jcomplex_f64_t *)pivot;
-        }
 }
 
 /* What was found in columns [first, first + n), counted from row and column `first`. */
@@ -153,10 +71,10 @@ static void lu_base(const ji_matmat_t *call, int64_t first, int64_t n) {
 
         ji_value_t inverse;
         void *below = ji_at(type, pivot, 1, 0, 0);
-        if (lu_invert(type, pivot, &inverse))
+        if (ji_invert(type, pivot, &inverse))
             level1->scal(rows - j - 1, &inverse, below, 1);
         else
-            lu_divide_each(type, rows - j - 1, pivot, below);
+            ji_divide_each(type, rows - j - 1, pivot, below, 1);
     }
 
     lu_found(call, first, n, info);
@@ -232,12 +150,12 @@ static void lu_factor(const ji_matmat_t *call, void *room, int64_t first, int64_
     const int64_t left = (n / 2 + LU_BASE - 1) / LU_BASE * LU_BASE, right = n - left,
                   middle = first + left;
     lu_factor(call, room, first, left);
-    lu_exchange(type, lu_at(call, 0, middle), call->lda, right, call->ipiv, first, middle, false);
+    ji_exchange(type, lu_at(call, 0, middle), call->lda, right, call->ipiv, first, middle, false);
     lu_solve(call, first, left, lu_at(call, first, middle), right);
     lu_update(call, first, left, right);
 
     lu_factor(call, room, middle, right);
-    lu_exchange(type, lu_at(call, 0, first), call->lda, left, call->ipiv, middle, middle + right,
+    ji_exchange(type, lu_at(call, 0, first), call->lda, left, call->ipiv, middle, middle + right,
                 false);
 }
 
@@ -251,7 +169,7 @@ static void lu_do_factor(ji_matmat_t *call) {
     if (rest == 0)
         return;
 
-    lu_exchange(call->head.type, lu_at(call, 0, square), call->lda, rest, call->ipiv, 0, square,
+    ji_exchange(call->head.type, lu_at(call, 0, square), call->lda, rest, call->ipiv, 0, square,
                 false);
     lu_solve(call, 0, square, lu_at(call, 0, square), rest);
 }
@@ -261,7 +179,7 @@ static void lu_do_solve(const ji_matmat_t *call) {
     const bool plain = call->trans == JBLAS_NO_TRANSPOSE;
 
     if (plain)
-        lu_exchange(type, ji_unconst(call->b), call->ldb, call->nrhs, call->ipiv, 0, call->n,
+        ji_exchange(type, ji_unconst(call->b), call->ldb, call->nrhs, call->ipiv, 0, call->n,
                     false);
     for (int second = 0; second < 2; second++) {
         const bool lower = plain == (second == 0);
@@ -269,7 +187,7 @@ static void lu_do_solve(const ji_matmat_t *call) {
                         lower ? JBLAS_UNIT : JBLAS_NON_UNIT, call->n);
     }
     if (!plain)
-        lu_exchange(type, ji_unconst(call->b), call->ldb, call->nrhs, call->ipiv, 0, call->n, true);
+        ji_exchange(type, ji_unconst(call->b), call->ldb, call->nrhs, call->ipiv, 0, call->n, true);
 }
 
 void ji_host_getrf(void *matmat) {

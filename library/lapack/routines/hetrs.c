@@ -1,0 +1,8 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* How it is done is in host/symmetric_solve.c. */
+
+#include "lapack/lapack.h"
+
+JI_LAPACK_ROUTINE(hetrs, args->n == 0 || args->nrhs == 0)
