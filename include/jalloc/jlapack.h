@@ -226,16 +226,17 @@ JALLOC_API jstatus_t jlapack_zpotri(jhandle_t *handle, jblas_uplo_t uplo, int64_
 /** The factorization A = L D L^T (JBLAS_LOWER) or U D U^T (JBLAS_UPPER) of a symmetric matrix, and
  * by jlapack_zhetrf A = L D L^H or U D U^H of a Hermitian one, in place: D has blocks of order 1
  * and 2, L and U are products of interchanges and triangles with ones on their diagonals, as LAPACK
- * has them. A: of order n, lda >= max(1, n); the other triangle is neither read nor written, nor
- * are imaginary parts on a Hermitian one's diagonal read; they become 0. ipiv: n elements, from 1
- * on: ipiv[k - 1] > 0: D(k, k) is a block, and row and column k were exchanged with those;
- * ipiv[k - 1] = ipiv[k] = -p: rows k and k + 1 are a block, and row and column k + 1, of U k, were
- * exchanged with p. info: i > 0: D(i, i), a block, is 0, the first such that was met; the
- * factorization is complete, a solve with it would divide by 0. Accuracy: |A - P L D L^T P^T| <=
- * c n u g max|A|, where g is how much what is left of A has grown; L itself has no bound. Workspace:
- * as the largest product inside, and two columns of A where they take more than 8 KiB; rungs
- * "packed", "packed-small", "in place" with the same bits. Algorithm: partial pivoting (Bunch and
- * Kaufman 1977), by panels of 32 columns. */
+ * has them. A: of order n, lda >= max(1, n); the other triangle is neither read nor written. Of a
+ * Hermitian A imaginary parts on the diagonal are not read, and become 0. ipiv: n elements, from 1
+ * on. ipiv[k - 1] > 0: D(k, k) is a block of order 1, and rows and columns k and ipiv[k - 1] were
+ * exchanged; ipiv[k - 1] = ipiv[k] = -p: one of order 2 begins at D(k, k), and rows and columns p
+ * and k + 1 (lower) or k (upper) were exchanged. info: i > 0: D(i, i) is a block, and 0, the first
+ * that was met: from the first column on (lower) or from the last (upper). The factorization is
+ * complete, a solve with it would divide by 0. Accuracy: |A - P L D L^T P^T| <= c n u g max|A|,
+ * where g is how much what was left of A has grown on the way; L itself has no bound. Workspace: as
+ * the largest product inside, and two columns of A where one takes more than 4 KiB; rungs "packed",
+ * "packed-small", "in place" with the same bits. Algorithm: partial pivoting (Bunch and Kaufman
+ * 1977), by panels of 32 columns. */
 JALLOC_API jstatus_t jlapack_ssytrf(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, float *a,
                                     int64_t lda, int64_t *ipiv, int64_t *info);
 JALLOC_API jstatus_t jlapack_dsytrf(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, double *a,

@@ -701,26 +701,21 @@ static void solve_diagonalized(problem_t *p, value_t **want, const value_t *a, b
         }
 }
 
-static void naive_symmetric_solve(problem_t *p, value_t **want, structure_t structure) {
-    const int64_t n = p->options->n;
+static void symmetric(problem_t *p, value_t **want, structure_t structure, bool factor,
+                      bool solve) {
     const view_t A = view_of(p, 0, structure, JBLAS_NO_TRANSPOSE);
-    value_t *a = view_dense(&A, n, n);
-    solve_diagonalized(p, want, a, structure == HERMITIAN);
+    value_t *a =
+        factor ? diagonalize(p, want, structure) : view_dense(&A, p->options->n, p->options->n);
+    if (solve)
+        solve_diagonalized(p, want, a, structure == HERMITIAN);
     free(a);
 }
-
-static void naive_symmetric_both(problem_t *p, value_t **want, structure_t structure) {
-    value_t *a = diagonalize(p, want, structure);
-    solve_diagonalized(p, want, a, structure == HERMITIAN);
-    free(a);
-}
-
-void naive_sytrf(problem_t *p, value_t **want) { free(diagonalize(p, want, SYMMETRIC)); }
-void naive_hetrf(problem_t *p, value_t **want) { free(diagonalize(p, want, HERMITIAN)); }
-void naive_sytrs(problem_t *p, value_t **want) { naive_symmetric_solve(p, want, SYMMETRIC); }
-void naive_hetrs(problem_t *p, value_t **want) { naive_symmetric_solve(p, want, HERMITIAN); }
-void naive_sysv(problem_t *p, value_t **want) { naive_symmetric_both(p, want, SYMMETRIC); }
-void naive_hesv(problem_t *p, value_t **want) { naive_symmetric_both(p, want, HERMITIAN); }
+void naive_sytrf(problem_t *p, value_t **want) { symmetric(p, want, SYMMETRIC, true, false); }
+void naive_hetrf(problem_t *p, value_t **want) { symmetric(p, want, HERMITIAN, true, false); }
+void naive_sytrs(problem_t *p, value_t **want) { symmetric(p, want, SYMMETRIC, false, true); }
+void naive_hetrs(problem_t *p, value_t **want) { symmetric(p, want, HERMITIAN, false, true); }
+void naive_sysv(problem_t *p, value_t **want) { symmetric(p, want, SYMMETRIC, true, true); }
+void naive_hesv(problem_t *p, value_t **want) { symmetric(p, want, HERMITIAN, true, true); }
 
 /* Reflector l of the problem, m elements of v, and its tau; LQ's lie in rows, conjugated. */
 static value_t reflector_of(const problem_t *p, bool by_rows, int64_t l, int64_t m, value_t *v) {

@@ -42,7 +42,7 @@ typedef struct ldl {
     _Alignas(64) char stack[2 * SYMMETRIC_VECTOR_BYTES], strip[SYMMETRIC_STRIP_BYTES];
 } ldl_t;
 
-/* ---- D ---- */
+/* ---- The blocks of D ---- */
 
 /* Where in the panel's columns, as they lie, column j is: those [from, k) begin at this of k - 1 or
  * of `from`. */
@@ -266,7 +266,8 @@ static ldl_look_t ldl_look(ldl_t *l, int64_t c, int64_t k, int which) {
     return look;
 }
 
-/* Column c of A becomes what was looked at as such, rows from c on: from columns[which], or again. */
+/* Column c of A becomes what was looked at as such, rows from c on: from columns[which], or made
+ * again. */
 static void ldl_make(ldl_t *l, int64_t c, int64_t k, int which) {
     const symmetric_t *s = &l->s;
     void *const own = symmetric_part(s, c, s->n, c, c + 1);
@@ -407,7 +408,7 @@ static int64_t ldl_panel(ldl_t *l) {
     return k;
 }
 
-/* ---- A22 ---- */
+/* ---- What is left ---- */
 
 /* Rows [row, end) of L D, columns [from, k), side by side. */
 static void ldl_multiply(ldl_t *l, int64_t row, int64_t end, int64_t k) {

@@ -86,7 +86,7 @@ static inline ji_value_t symmetric_value(jdatatype_t type, symmetric_number_t nu
     return value;
 }
 
-/* ---- D ---- */
+/* ---- The blocks of D ---- */
 
 /* The inverse of a block of D, of one or, from row k on, of two. */
 typedef struct symmetric_inverse {

@@ -52,11 +52,14 @@ static void *solve_row(const symmetric_t *s, const solve_panel_t *panel, int row
     return ji_at(s->type, panel->rows, row, column, SOLVE_ROWS);
 }
 
-/* Row i of A's columns [first, end), as they lie. */
+/* Row i of A's columns [first, end), as they lie: what is left of the diagonal. */
 static void solve_take(const symmetric_t *s, const solve_panel_t *panel, int64_t i, int place) {
-    ji_kernels->level1[s->type]->copy(panel->count,
-                                      symmetric_part(s, i, i + 1, panel->first, panel->end),
-                                      s->call.lda, solve_row(s, panel, place, 0), SOLVE_ROWS);
+    const int64_t end = ji_min(i, panel->end), count = end - panel->first;
+    const int column = s->lower ? 0 : panel->count - (int)count;
+    if (count > 0)
+        ji_kernels->level1[s->type]->copy(count, symmetric_part(s, i, i + 1, panel->first, end),
+                                          s->call.lda, solve_row(s, panel, place, column),
+                                          SOLVE_ROWS);
 }
 
 /* The exchange of a block from row k on, of the columns before it. */
