@@ -23,6 +23,10 @@ typedef void (*solve_t)(const int *n, const int *nrhs, void *a, const int *lda, 
                         const int *ldb, int *info);
 typedef void (*qr_t)(const int *m, const int *n, void *a, const int *lda, void *tau, void *work,
                      const int *lwork, int *info);
+typedef void (*pivoted_t)(const int *m, const int *n, void *a, const int *lda, int *jpvt, void *tau,
+                          void *work, const int *lwork, int *info);
+typedef void (*complex_pivoted_t)(const int *m, const int *n, void *a, const int *lda, int *jpvt,
+                                  void *tau, void *work, const int *lwork, void *rwork, int *info);
 typedef void (*least_t)(const char *trans, const int *m, const int *n, const int *nrhs, void *a,
                         const int *lda, void *b, const int *ldb, void *work, const int *lwork,
                         int *info, size_t length);
@@ -39,6 +43,8 @@ typedef struct peer {
     factor_t factor;
     solve_t solve;
     qr_t qr;
+    pivoted_t pivoted;
+    complex_pivoted_t complex_pivoted;
     least_t least;
     invert_t invert;
     invert_definite_t invert_definite;
@@ -63,6 +69,7 @@ static void choose(peer_t *peer, char type) {
     const char factor[] = {type, 'g', 'e', 't', 'r', 'f', '_', 0},
                solve[] = {type, 'g', 'e', 's', 'v', '_', 0},
                qr[] = {type, 'g', 'e', 'q', 'r', 'f', '_', 0},
+               pivoted[] = {type, 'g', 'e', 'q', 'p', '3', '_', 0},
                least[] = {type, 'g', 'e', 'l', 's', '_', 0},
                invert[] = {type, 'g', 'e', 't', 'r', 'i', '_', 0},
                invert_definite[] = {type, 'p', 'o', 't', 'r', 'i', '_', 0},
@@ -71,6 +78,8 @@ static void choose(peer_t *peer, char type) {
     peer->factor = (factor_t)dlsym(peer->library, factor);
     peer->solve = (solve_t)dlsym(peer->library, solve);
     peer->qr = (qr_t)dlsym(peer->library, qr);
+    peer->pivoted = (pivoted_t)dlsym(peer->library, pivoted);
+    peer->complex_pivoted = (complex_pivoted_t)dlsym(peer->library, pivoted);
     peer->least = (least_t)dlsym(peer->library, least);
     peer->invert = (invert_t)dlsym(peer->library, invert);
     peer->invert_definite = (invert_definite_t)dlsym(peer->library, invert_definite);
@@ -78,9 +87,9 @@ static void choose(peer_t *peer, char type) {
     peer->symmetric_solve = (symmetric_solve_t)dlsym(peer->library, symmetric_solve);
 }
 
-typedef enum routine { GETRF, GESV, GETRI, POTRI, SYTRF, SYTRS, GEQRF, GELS } routine_t;
-static const char *const routine_names[] = {"getrf", "gesv",  "getri", "potri",
-                                            "sytrf", "sytrs", "geqrf", "gels"};
+typedef enum routine { GETRF, GESV, GETRI, POTRI, SYTRF, SYTRS, GEQRF, GEQP3, GELS } routine_t;
+static const char *const routine_names[] = {"getrf", "gesv",  "getri", "potri", "sytrf",
+                                            "sytrs", "geqrf", "geqp3", "gels"};
 
 typedef struct run {
     const peer_t *peer;
@@ -89,11 +98,11 @@ typedef struct run {
     routine_t routine;
     int m, n, nrhs, ldb;
     size_t bytes, right_bytes;
-    void *a, *b, *factor, *solution, *tau, *work;
+    void *a, *b, *factor, *solution, *tau, *work, *rwork;
     const void *from; /* what the factor is restored to: a, or a factor that is inverted by */
     void *dominant;   /* one: a with a large diagonal */
     int work_size;
-    int64_t *ipiv;
+    int64_t *ipiv, *jpvt; /* jpvt: the peer's, too */
     int *peer_ipiv;
     jstatus_t status;
 } run_t;
@@ -101,6 +110,8 @@ typedef struct run {
 static void restore(const run_t *r) {
     memcpy(r->factor, r->from, r->bytes);
     memcpy(r->solution, r->b, r->right_bytes);
+    if (r->routine == GEQP3)
+        memset(r->jpvt, 0, (size_t)r->n * sizeof *r->jpvt);
 }
 
 #define BY_TYPE(type, CALL)                                                                        \
@@ -118,6 +129,8 @@ static void restore(const run_t *r) {
                                   r->n, &info)
 
 #define QR_OURS(t) r->status = jlapack_##t##geqrf(r->handle, r->m, r->n, r->factor, r->m, r->tau)
+#define PIVOTED_OURS(t)                                                                            \
+    r->status = jlapack_##t##geqp3(r->handle, r->m, r->n, r->factor, r->m, r->jpvt, r->tau)
 #define LEAST_OURS(t)                                                                              \
     r->status = jlapack_##t##gels(r->handle, JBLAS_NO_TRANSPOSE, r->m, r->n, r->nrhs, r->factor,   \
                                   r->m, r->solution, r->ldb, &info)
@@ -146,6 +159,7 @@ static void run_ours(void *context) {
     case SYTRF: BY_TYPE(r->type, SYMMETRIC_OURS) break;
     case SYTRS: BY_TYPE(r->type, SYMMETRIC_SOLVE_OURS) break;
     case GEQRF: BY_TYPE(r->type, QR_OURS) break;
+    case GEQP3: BY_TYPE(r->type, PIVOTED_OURS) break;
     default: BY_TYPE(r->type, LEAST_OURS)
     }
 }
@@ -174,6 +188,14 @@ static void run_peer(void *context) {
         break;
     case GEQRF:
         peer->qr(&r->m, &r->n, r->factor, &r->m, r->tau, r->work, &r->work_size, &info);
+        break;
+    case GEQP3:
+        if (r->type == 'c' || r->type == 'z')
+            peer->complex_pivoted(&r->m, &r->n, r->factor, &r->m, (int *)r->jpvt, r->tau, r->work,
+                                  &r->work_size, r->rwork, &info);
+        else
+            peer->pivoted(&r->m, &r->n, r->factor, &r->m, (int *)r->jpvt, r->tau, r->work,
+                          &r->work_size, &info);
         break;
     default:
         peer->least("N", &r->m, &r->n, &r->nrhs, r->factor, &r->m, r->solution, &r->ldb, r->work,
@@ -241,6 +263,8 @@ static bool measure(jhandle_t *handle, const peer_t *peer, char type, int m, int
     r.tau = make(type, (size_t)least * element);
     r.work_size = least + 64 * most; /* as much as its blocks may want */
     r.work = make(type, (size_t)r.work_size * element);
+    r.rwork = make('d', 2 * (size_t)n * sizeof(double));
+    r.jpvt = make('d', (size_t)n * sizeof *r.jpvt);
     r.ipiv = make('d', (size_t)least * sizeof *r.ipiv);
     r.peer_ipiv = make('d', (size_t)least * sizeof(double));
 
@@ -258,10 +282,11 @@ static bool measure(jhandle_t *handle, const peer_t *peer, char type, int m, int
         good &= compare(&r, SYTRS, threads, solve, seconds);
     }
     good &= compare(&r, GEQRF, threads, 2 * lu, seconds);
+    good &= compare(&r, GEQP3, threads, 2 * lu, seconds);
     good &= compare(&r, GELS, threads, 2 * lu + 2 * solve, seconds);
 
     free(r.a), free(r.b), free(r.factor), free(r.solution), free(r.tau), free(r.work);
-    free(r.ipiv), free(r.peer_ipiv), free(r.dominant);
+    free(r.rwork), free(r.jpvt), free(r.ipiv), free(r.peer_ipiv), free(r.dominant);
     return good;
 }
 

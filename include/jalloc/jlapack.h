@@ -352,6 +352,28 @@ JALLOC_API jstatus_t jlapack_zunmqr(jhandle_t *handle, jblas_side_t side, jblas_
                                     int64_t lda, const jcomplex_f64_t *tau, jcomplex_f64_t *c,
                                     int64_t ldc);
 
+/** QR factorization with column pivoting, A P = Q R in place: R on and above the diagonal, below it
+ * and in tau what Q is made of, as jlapack_dgeqrf has them. A: m x n, lda >= max(1, m). tau:
+ * min(m, n) elements. jpvt: n; before the call a number that is not 0 fixes a column: those are
+ * moved to the front, in their order, and stay there. After it jpvt[j] is the number, from 1 on, of
+ * the column of A that is column j + 1 of A P: a permutation, whatever A holds. Each column that is
+ * not fixed is, when its turn comes, the one of the largest norm below the rows that are done, so
+ * that no R(j, j) among them is larger than the one before it but by rounding. If m or n is 0
+ * jpvt stays as it was, as LAPACK's real routines have it. n: at most (2^63 - 1) / 1024. Accuracy:
+ * as jlapack_dgeqrf, of A P. Workspace: as there, and as the largest product inside; and
+ * per column three doubles, 33 elements (1 where min(m, n) is at most 64), which "in place" has,
+ * too: with less it is a memory error. Same bits with all rungs. Algorithm: blocks of 32 reflectors
+ * (Quintana-Orti, Sun and Bischof 1998), and the last 64 one by one; norms follow from R's rows and
+ * are computed again where that would lose them (Drmac and Bujanovic 2008). */
+JALLOC_API jstatus_t jlapack_sgeqp3(jhandle_t *handle, int64_t m, int64_t n, float *a, int64_t lda,
+                                    int64_t *jpvt, float *tau);
+JALLOC_API jstatus_t jlapack_dgeqp3(jhandle_t *handle, int64_t m, int64_t n, double *a, int64_t lda,
+                                    int64_t *jpvt, double *tau);
+JALLOC_API jstatus_t jlapack_cgeqp3(jhandle_t *handle, int64_t m, int64_t n, jcomplex_f32_t *a,
+                                    int64_t lda, int64_t *jpvt, jcomplex_f32_t *tau);
+JALLOC_API jstatus_t jlapack_zgeqp3(jhandle_t *handle, int64_t m, int64_t n, jcomplex_f64_t *a,
+                                    int64_t lda, int64_t *jpvt, jcomplex_f64_t *tau);
+
 /** @} */
 
 /** @name LQ and least squares

@@ -89,6 +89,7 @@
 
 #define JI_READ(type) const type
 #define JI_WRITTEN(type) type
+#define JI_UPDATED(type) type
 
 /* ---- The call ---- */
 

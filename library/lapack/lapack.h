@@ -204,6 +204,9 @@ void ji_host_orglq(void *matmat);
 ji_panel_bytes_t ji_orglq_bytes(const jhandle_t *handle, const ji_matmat_t *args);
 void ji_host_ormlq(void *matmat);
 ji_panel_bytes_t ji_ormlq_bytes(const jhandle_t *handle, const ji_matmat_t *args);
+/* A P = Q R in place, of the column order jpvt: m, n, a, lda, jpvt, tau. */
+void ji_host_geqp3(void *matmat);
+ji_panel_bytes_t ji_geqp3_bytes(const jhandle_t *handle, const ji_matmat_t *args);
 /* The X of the least |B - op(A) X|, or the least X: trans, m, n, nrhs, a, lda, b, ldb, info. */
 void ji_host_gels(void *matmat);
 ji_panel_bytes_t ji_gels_bytes(const jhandle_t *handle, const ji_matmat_t *args);

@@ -44,7 +44,8 @@
     X(gelqf, 3)                                                                                    \
     X(orglq, 3)                                                                                    \
     X(ormlq, 3)                                                                                    \
-    X(gels, 3)
+    X(gels, 3)                                                                                     \
+    X(geqp3, 3)
 #define JI_LAPACK_BATCHED_LIST(X) JI_LAPACK_DEVICE_LIST(X) JI_LAPACK_HOST_BATCHED_LIST(X)
 #define JI_LAPACK_ROUTINE_LIST(X) JI_LAPACK_BATCHED_LIST(X) JI_LAPACK_PLAIN_LIST(X)
 
@@ -256,6 +257,14 @@
     X(t, MATRIX, a, lda, WRITTEN, FULL, PLAIN(m, n), ALWAYS) \
     X(t, MATRIX, b, ldb, WRITTEN, GENERAL, LARGER(m, n, nrhs), ALWAYS) \
     X(t, RESULT, info, INDEX)
+
+#define JI_FUNCTIONS_geqp3(X, context) JI_SDCZ(X, context, geqp3)
+#define JI_ARGUMENTS_geqp3(X, t) \
+    X(t, SIZE, m) \
+    X(t, SIZE, n) \
+    X(t, MATRIX, a, lda, WRITTEN, GENERAL, PLAIN(m, n), ALWAYS) \
+    X(t, INDICES, jpvt, UPDATED, ORDER(n)) \
+    X(t, FACTORS, tau, WRITTEN, SMALLER(m, n))
 
 /* clang-format on */
 

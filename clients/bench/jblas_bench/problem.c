@@ -229,7 +229,7 @@ void problem_restore(problem_t *p) {
     const int64_t stride = p->operand[2].stride, items = p->pivots != NULL ? p->items : 0;
     for (int64_t item = 0; item < items; item++)
         for (int64_t i = 0; i < p->pivots_each; i++)
-            p->pivots[p->pivot_origin + item * stride + i] = i + 1;
+            p->pivots[p->pivot_origin + item * stride + i] = p->pivots_are_order ? 0 : i + 1;
     for (int i = 0; i < OPERANDS; i++) {
         operand_t *x = &p->operand[i];
         size_t bytes = x->elements * type_bytes(x->type);

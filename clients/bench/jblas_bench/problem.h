@@ -112,6 +112,7 @@ struct problem {
     /* So many of each item, of which the first's begin there; all of them. Of a batch operand[2]
      * has their stride. */
     int64_t pivots_each, pivot_origin, pivot_count;
+    bool pivots_are_order; /* of QR; before a call, no column is fixed */
     size_t slots;
     /* What the next call works on; NULL in a size query. */
     void *a, *b, *c, *s, *h; /* s: y1, too; h: rotmg's param */
@@ -286,6 +287,7 @@ void naive_gelqf(problem_t *problem, value_t **want);
 void naive_orglq(problem_t *problem, value_t **want);
 void naive_ormlq(problem_t *problem, value_t **want);
 void naive_gels(problem_t *problem, value_t **want);
+void naive_geqp3(problem_t *problem, value_t **want);
 
 /* Makes the call once, in slot 0, and compares. Gives the error, relative by norm; *bound is what
  * it may be. */

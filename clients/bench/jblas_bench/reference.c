@@ -738,14 +738,33 @@ static void reflect(int64_t m, int64_t first, int64_t n, const value_t *v, value
     }
 }
 
+static long double squares_of(int64_t n, const value_t *x) {
+    long double sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += creall(x[i] * conjl(x[i]));
+    return sum;
+}
+
+/* Of a, m x n, the column with the largest rest below row l comes to column l. */
+static void exchange_largest(value_t *a, int64_t m, int64_t n, int64_t l) {
+    int64_t largest = l;
+    for (int64_t j = l + 1; j < n; j++)
+        if (squares_of(m - l, a + l + j * m) > squares_of(m - l, a + l + largest * m))
+            largest = j;
+    for (int64_t i = 0; i < m; i++) {
+        const value_t here = a[i + l * m];
+        a[i + l * m] = a[i + largest * m], a[i + largest * m] = here;
+    }
+}
+
 /* QR of a, m x n, in place, column-major; tau: min(m, n). */
-static void factor_qr(value_t *a, int64_t m, int64_t n, value_t *tau) {
+static void factor_qr(value_t *a, int64_t m, int64_t n, bool pivots, value_t *tau) {
     value_t *v = allocate(m);
     for (int64_t l = 0; l < m && l < n; l++) {
+        if (pivots)
+            exchange_largest(a, m, n, l);
         value_t *column = a + l * m;
-        long double rest = 0;
-        for (int64_t i = l + 1; i < m; i++)
-            rest += creall(column[i] * conjl(column[i]));
+        const long double rest = squares_of(m - l - 1, column + l + 1);
         tau[l] = 0;
         if (rest > 0 || cimagl(column[l]) != 0) {
             const value_t alpha = column[l];
@@ -773,28 +792,30 @@ static value_t *turned(value_t *a, int64_t m, int64_t n) {
 }
 
 /* The factor of A, or of A^H, which becomes what it should be. */
-static value_t *factor_qr_wanted(problem_t *p, value_t **want, bool by_rows, value_t *tau) {
+static value_t *factor_qr_wanted(problem_t *p, value_t **want, bool by_rows, bool pivots,
+                                 value_t *tau) {
     const int64_t m = p->operand[0].rows, n = p->operand[0].columns;
     view_t A = view_of(p, 0, GENERAL, JBLAS_NO_TRANSPOSE);
     value_t *qr = view_dense(&A, m, n);
     if (by_rows)
         qr = turned(qr, m, n);
-    factor_qr(qr, by_rows ? n : m, by_rows ? m : n, tau);
+    factor_qr(qr, by_rows ? n : m, by_rows ? m : n, pivots, tau);
 
     value_t *stored = by_rows ? turned(qr, n, m) : qr;
     put_dense(p, want, 0, stored);
     return by_rows ? turned(stored, m, n) : stored;
 }
 
-static void factor_with_tau(problem_t *p, value_t **want, bool by_rows) {
+static void factor_with_tau(problem_t *p, value_t **want, bool by_rows, bool pivots) {
     value_t *tau = allocate(p->operand[1].rows + 1);
-    free(factor_qr_wanted(p, want, by_rows, tau));
+    free(factor_qr_wanted(p, want, by_rows, pivots, tau));
     for (int64_t l = 0; l < p->operand[1].rows; l++)
         want[1][operand_index(&p->operand[1], l, 0, 0)] = tau[l];
     free(tau);
 }
-void naive_geqrf(problem_t *p, value_t **want) { factor_with_tau(p, want, false); }
-void naive_gelqf(problem_t *p, value_t **want) { factor_with_tau(p, want, true); }
+void naive_geqrf(problem_t *p, value_t **want) { factor_with_tau(p, want, false, false); }
+void naive_gelqf(problem_t *p, value_t **want) { factor_with_tau(p, want, true, false); }
+void naive_geqp3(problem_t *p, value_t **want) { factor_with_tau(p, want, false, true); }
 
 static void make_q(problem_t *p, value_t **want, bool by_rows) {
     const int64_t m = by_rows ? p->operand[0].columns : p->operand[0].rows,
@@ -869,7 +890,7 @@ void naive_gels(problem_t *p, value_t **want) {
                   most = m < n ? n : m, least = m < n ? m : n;
     const bool squares = ji_is_transposed((jblas_operation_t)p->options->transa) == (m < n);
     view_t B = view_of(p, 1, GENERAL, JBLAS_NO_TRANSPOSE);
-    value_t *tau = allocate(least + 1), *qr = factor_qr_wanted(p, want, m < n, tau),
+    value_t *tau = allocate(least + 1), *qr = factor_qr_wanted(p, want, m < n, false, tau),
             *b = view_dense(&B, most, nrhs);
     for (value_t *x = b; x < b + nrhs * most; x += most) {
         if (squares)

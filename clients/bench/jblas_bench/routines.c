@@ -159,7 +159,11 @@ static void batch_results(problem_t *p, size_t bytes) { p->result_bytes = bytes;
 #define SETUP_LEADING(ld, name, shape)                                                             \
     later(&p->operand[SLOT_##name], args->ld, JI_ROWS_##shape, JI_COLUMNS_##shape);
 #define SETUP_INDICES(name, access, count)                                                         \
-    p->pivot_count = p->pivots_each = max_of(JI_COUNT_##count, 0);
+    p->pivot_count = p->pivots_each = max_of(JI_COUNT_##count, 0);                                 \
+    p->pivots_are_order = IS_##access##_ORDER;
+#define IS_READ_ORDER false
+#define IS_WRITTEN_ORDER false
+#define IS_UPDATED_ORDER true
 #define SETUP_FACTORS(name, access, count)                                                         \
     vector(p, SLOT_##name, max_of(JI_COUNT_##count, 0), 1, IS_##access);
 #define SETUP_TYPED_VECTOR(name, type, inc, ...) SETUP_VECTOR(name, inc, __VA_ARGS__)
@@ -336,6 +340,7 @@ static double flops_potri(const options_t *o) { return 2 * flops_cube(o); }
 #define POINTER_y p->c
 #define POINTER_tau p->b
 #define POINTER_ipiv (O->null_pointers & NULL_C_OR_Y ? NULL : p->pivots + p->pivot_origin)
+#define POINTER_jpvt POINTER_ipiv
 #define POINTERS_a (void *)p->pa
 #define POINTERS_ap (void *)p->pa
 #define POINTERS_b (void *)p->pb
@@ -849,6 +854,7 @@ const routine_t routines[] = {
     ROW_PLAIN(orglq, NULL, NULL, n, orgqr, orglq),
     ROW_PLAIN(ormlq, NULL, NULL, order, ormqr, ormlq),
     ROW_PLAIN(gels, NULL, NULL, gels, gels, gels),
+    ROW_PLAIN(geqp3, NULL, NULL, m, geqrf, geqp3),
     {0},
 };
 

@@ -27,7 +27,9 @@ typedef struct problem {
     jblas_diagonal_t diag;
     int64_t m, n, k, nrhs, lda, ldb, ldc;
     double a[ROOM], b[ROOM], c[ROOM], tau[2 * MOST];
-    int64_t ipiv[MOST];
+    union {
+        int64_t ipiv[MOST], jpvt[MOST];
+    };
     int64_t info;
     double said[2]; /* work's first element */
 } problem_t;
@@ -85,7 +87,7 @@ typedef struct given {
     int64_t integers[DROPIN_MOST_WORDS];
     char letters[DROPIN_MOST_WORDS];
     int32_t narrow[MOST]; /* pivots of 32 bits */
-    double work[2 * MOST * 64];
+    double work[2 * MOST * 64], rwork[2 * MOST];
     double turned[3][ROOM]; /* rows of a, b, c */
     int64_t turned_ld[3];
     int turned_count;
@@ -181,7 +183,9 @@ static void give_indices(given_t *given, bool wide, int64_t *indices) {
         JI_ARGUMENTS_##routine(GIVE, t);                                                           \
         JI_IF_LWORK(least, give_word(given, (intptr_t)given->work);                                \
                     give_integer(given, face, lwork != 0 ? lwork : 64 * MOST);)                    \
-        call_by_name(library, face, #function, JI_LWORK(least) != 0, lwork, given, args);          \
+        JI_IF_RWORK(least, t, give_word(given, (intptr_t)given->rwork);)                           \
+        call_by_name(library, face, #function,                                                     \
+                     JI_IF_LWORK(least, 2 +) JI_IF_RWORK(least, t, 1 +) 0, lwork, given, args);    \
         if (face == BY_ROWS) {                                                                     \
             given->turned_count = 0;                                                               \
             JI_ARGUMENTS_##routine(TAKE_BACK, t)                                                   \
@@ -189,9 +193,10 @@ static void give_indices(given_t *given, bool wide, int64_t *indices) {
         free(given);                                                                               \
     }
 
-/* Odd calls of LAPACKE are those of its _work functions. */
+/* Odd calls of LAPACKE are those of its _work functions, to which alone the words of workspace
+ * belong. */
 static void call_by_name(const library_t *library, face_t face, const char *function,
-                         bool has_lwork, int64_t lwork, given_t *given, problem_t *args) {
+                         int work_words, int64_t lwork, given_t *given, problem_t *args) {
     static int calls;
     char name[64];
     const bool by_work = face != FORTRAN && (lwork != 0 || calls++ % 2 != 0);
@@ -200,8 +205,8 @@ static void call_by_name(const library_t *library, face_t face, const char *func
     else
         snprintf(name, sizeof name, "LAPACKE_%s%s%s", function, by_work ? "_work" : "",
                  library->wide ? "64_" : "");
-    if (face != FORTRAN && !by_work && has_lwork)
-        given->words.words -= 2;
+    if (face != FORTRAN && !by_work)
+        given->words.words -= work_words;
     void *address = dlsym(library->file, name);
     JSCOPED_TRACE("%s", name);
     JASSERT_NE(address, NULL);
@@ -258,6 +263,7 @@ typedef struct function {
 #define PREPARES_orglq(t) call_##t##gelqf
 #define PREPARES_ormlq(t) call_##t##gelqf
 #define PREPARES_gels(t) NULL
+#define PREPARES_geqp3(t) NULL
 #define PREPARES_potrf(t) NULL
 #define PREPARES_potrs(t) call_##t##potrf
 #define PREPARES_trtri(t) NULL
@@ -322,9 +328,9 @@ static void draw(const function_t *function, const library_t *library, problem_t
     const bool real_diagonal = definite || of_he || strstr(function->name, "lauum") != NULL;
     const bool indefinite = of_he || strstr(function->name, "sy") != NULL;
     /* Of LU's the large elements stand below the diagonal, and the first row's is the last. */
-    const bool of_lu = strstr(function->name, "ge") != NULL &&
-                       strstr(function->name, "qr") == NULL && !of_lq &&
-                       strstr(function->name, "gels") == NULL;
+    const bool of_lu =
+        strstr(function->name, "ge") != NULL && strstr(function->name, "qr") == NULL && !of_lq &&
+        strstr(function->name, "gels") == NULL && strstr(function->name, "geqp3") == NULL;
     const int64_t order = of_lu && strstr(function->name, "getrf") == NULL ? p->n : tall;
     for (int64_t i = 0; i < order; i++) {
         const int64_t at = ((of_lu ? (i + 1) % order : i) + i * p->lda) * parts;
@@ -336,6 +342,11 @@ static void draw(const function_t *function, const library_t *library, problem_t
             put(function->type, p->a, at + (i % 2 == 0 ? 1 : -1) * parts, 9);
         }
     }
+    if (strstr(function->name, "geqp3") != NULL)
+        for (int64_t j = 0; j < MOST; j++) /* those that are fixed */
+            p->jpvt[j] = jtest_random_between(0, 3) == 0;
+    if (strstr(function->name, "geqp3") != NULL && p->m == 0)
+        p->m = 1; /* without rows LAPACK's complex routines move columns, the real ones do not */
     if (strstr(function->name, "trtr") != NULL) /* as well conditioned as it is */
         for (int64_t i = 0; i < ROOM; i++)
             put(function->type, p->a, i,
@@ -471,6 +482,8 @@ static int64_t least_lwork(const function_t *function, const problem_t *p) {
         least = 1;
     if (strstr(function->name, "sy") != NULL || strstr(function->name, "he") != NULL)
         least = 1;
+    if (strstr(function->name, "geqp3") != NULL)
+        least = p->m == 0 ? 1 : (ji_is_complex(function->type) ? 1 : 3) * p->n + 1;
     return least > 1 ? least : 1;
 }
 

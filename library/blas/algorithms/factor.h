@@ -23,14 +23,15 @@ static inline ji_matmat_t ji_factor_call(const void *block) {
     return call;
 }
 
-/* C = alpha A B + beta C, m x n of depth k. */
-static inline void ji_factor_product(const ji_matmat_t *call, int64_t m, int64_t n, int64_t k,
-                                     double alpha, const void *a, int64_t lda, const void *b,
-                                     int64_t ldb, double beta, void *c, int64_t ldc) {
+/* C = alpha op(A) op(B) + beta C, m x n of depth k. */
+static inline void ji_factor_multiply(const ji_matmat_t *call, jblas_operation_t transa,
+                                      jblas_operation_t transb, int64_t m, int64_t n, int64_t k,
+                                      double alpha, const void *a, int64_t lda, const void *b,
+                                      int64_t ldb, double beta, void *c, int64_t ldc) {
     const jdatatype_t type = call->head.type;
     ji_matmat_t product = {.head = call->head,
-                           .transa = JBLAS_NO_TRANSPOSE,
-                           .transb = JBLAS_NO_TRANSPOSE,
+                           .transa = transa,
+                           .transb = transb,
                            .m = m,
                            .n = n,
                            .k = k,
@@ -46,6 +47,12 @@ static inline void ji_factor_product(const ji_matmat_t *call, int64_t m, int64_t
                            .panel_bytes = call->panel_bytes};
 
     ji_host_primitives[JI_GEMM](&product);
+}
+static inline void ji_factor_product(const ji_matmat_t *call, int64_t m, int64_t n, int64_t k,
+                                     double alpha, const void *a, int64_t lda, const void *b,
+                                     int64_t ldb, double beta, void *c, int64_t ldc) {
+    ji_factor_multiply(call, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, m, n, k, alpha, a, lda, b, ldb,
+                       beta, c, ldc);
 }
 
 /* The call's triangle of C = alpha A A^H + beta C, or with `adjoint` A^H A; n x n of depth k. */

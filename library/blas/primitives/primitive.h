@@ -259,7 +259,7 @@ typedef struct ji_matmat { /* level 3, extensions, solvers */
     };
     union {
         void *c;
-        int64_t *ipiv; /* getrf writes it */
+        int64_t *ipiv, *jpvt; /* getrf writes it, geqp3 reads and writes it */
     };
     int64_t ldc;
     int64_t *info; /* of factors and inverses */

@@ -93,6 +93,7 @@ JI_ROUTINE_LIST(JI_ROW_)
 #define JI_ENUM_HERMITIAN_OPERATION jblas_operation_t
 #define JI_READ(type) const type
 #define JI_WRITTEN(type) type
+#define JI_UPDATED(type) type
 #define JI_READ_EACH(type) const type *const
 #define JI_WRITTEN_EACH(type) type *const
 

@@ -44,7 +44,8 @@
  *     of         ELEMENT, REAL (of an element's parts) or SUM (16-bit elements are summed in
  *                float); also PARAMETERS, five real numbers, WIDE, a double beside floats, INDEX,
  *                an int64_t, and CS, of the type that is the argument cs_type
- *     access     READ, or WRITTEN, which it is whether it was read or not
+ *     access     READ, or WRITTEN, which it is whether it was read or not; of INDICES that are
+ *                read and written UPDATED
  *     count      LENGTH(n) of a LENGTH; ELEMENTS(n), whose increment must not be 0; those of a
  *                vector that op(A) with an m x n matrix A takes or gives: TAKEN(trans, m, n),
  *                GIVEN(trans, m, n); SIDED(m, n) as of shapes, with any increment

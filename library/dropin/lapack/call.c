@@ -48,6 +48,7 @@
         return info != 0 ? info : JI_NO_WORK;                                                      \
     }
 #define IS_READ 1
+#define IS_UPDATED 1
 #define IS_WRITTEN 0
 
 #define END(t, kind, ...) END_##kind(__VA_ARGS__)
@@ -59,6 +60,7 @@
 #define END_INDICES(name, access, count) ji_indices_end(&indices, TO_##access(args->name));
 #define TO_READ(name) NULL
 #define TO_WRITTEN(name) (jstatus_is_error(status) ? NULL : (name))
+#define TO_UPDATED(name) TO_WRITTEN(name)
 
 /* How many arguments there are before work. */
 #define NUMBER(t, kind, ...) NUMBER_##kind
@@ -90,7 +92,7 @@
                                                                                                    \
     blas_int_t ji_lapack_check_##function(const ji_lapack_##function##_t *args, int64_t lwork) {   \
         JI_DROPIN_ATTEMPT(0, function, false, false, ask_##function(handle, args))                 \
-        if (refused == 0 && lwork != -1 && lwork < JI_LWORK(least)) {                              \
+        if (refused == 0 && lwork != -1 && lwork < JI_LWORK(least, t)) {                           \
             refused = 2 JI_ARGUMENTS_##routine(NUMBER, t);                                         \
             ji_dropin_refuse(&(ji_dropin_call_t){.name = #function}, refused);                     \
         }                                                                                          \

@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Fortran's names, from the rows: dropin/fortran.c. Behind a row's arguments come work and lwork,
- * where LAPACK has them, and info. */
+/* Fortran's names, from the rows: dropin/fortran.c. Behind a row's arguments come work, lwork and
+ * rwork, where LAPACK has them, and info. */
 
 #include "dropin/lapack/lapack.h"
 
@@ -16,7 +16,8 @@
 #define PARAMETER_FACTORS(t, name, access, count) , JI_##access(JI_ELEMENT_##t) * name
 #define PARAMETERS(least, routine, t)                                                              \
     JI_DROPIN_LIST_OF(JI_ARGUMENTS_##routine(PARAMETER, t))                                        \
-    JI_IF_LWORK(least, , JI_ELEMENT_##t *work, const blas_int_t *lwork), blas_int_t *info
+    JI_IF_LWORK(least, , JI_ELEMENT_##t *work, const blas_int_t *lwork)                            \
+    JI_RWORK(least, t), blas_int_t *info
 
 #define STORE(t, kind, ...) STORE_##kind(t, __VA_ARGS__)
 #define STORE_ENUM(t, name, which) .name = JI_LAPACK_TAKE(which, t, name),
@@ -28,15 +29,15 @@
 
 /* What lwork is asked for, or too small: then the call is one of its query alone. */
 #define LOOK_AT_LWORK(least, t, function)                                                          \
-    if (JI_UNLIKELY(*lwork < JI_LWORK(least))) {                                                   \
+    if (JI_UNLIKELY(*lwork < JI_LWORK(least, t))) {                                                \
         *info = ji_lapack_check_##function(args, *lwork);                                          \
         if (*info == 0)                                                                            \
-            ji_lapack_say_lwork(JI_TYPE_##t, work, JI_LWORK(least));                               \
+            ji_lapack_say_lwork(JI_TYPE_##t, work, JI_LWORK(least, t));                            \
         return;                                                                                    \
     }
 #define SAY_LWORK(least, t)                                                                        \
     if (*info >= 0)                                                                                \
-        ji_lapack_say_lwork(JI_TYPE_##t, work, JI_LWORK(least));
+        ji_lapack_say_lwork(JI_TYPE_##t, work, JI_LWORK(least, t));
 
 #define FUNCTIONS(routine, prefix, lwork) JI_FUNCTIONS_##routine(FUNCTION, (lwork))
 #define FUNCTION(lwork, routine, t, function) FUNCTION_OF(JI_ONLY lwork, routine, t, function)

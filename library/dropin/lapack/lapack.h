@@ -29,8 +29,9 @@
 #include "jalloc/borrow.h"
 #include "lapack/rows.h"
 
-/* X(routine, prefix, lwork): the library that has it, and the least lwork by the arguments, or
- * NO_LWORK of a routine that has none in LAPACK. */
+/* X(routine, prefix, lwork): the library that has it, and LEAST(lwork) by the arguments; or LEASTS,
+ * of real types and of complex ones, which have an rwork behind it; or NO_LWORK of a routine that
+ * has none in LAPACK. */
 #define JI_DROPIN_LAPACK_LIST(X)                                                                   \
     X(getrf, jlapack_, NO_LWORK)                                                                   \
     X(getrs, jlapack_, NO_LWORK)                                                                   \
@@ -52,19 +53,38 @@
     X(gelqf, jlapack_, LEAST(args->n > 0 ? args->m : 1))                                           \
     X(orglq, jlapack_, LEAST(args->m))                                                             \
     X(ormlq, jlapack_, LEAST(args->side == JBLAS_LEFT ? args->n : args->m))                        \
+    X(geqp3, jlapack_, LEASTS(args->m > 0 ? 3 * args->n + 1 : 1, args->m > 0 ? args->n + 1 : 1))   \
     X(potrf, jlapack_, NO_LWORK)                                                                   \
     X(potrs, jlapack_, NO_LWORK)                                                                   \
     X(trtri, jlapack_, NO_LWORK)
 
-/* 0 where there is no lwork, else its least, of which 1 is the least. */
-#define JI_LWORK(lwork) JI_LWORK_OF_##lwork
-#define JI_LWORK_OF_NO_LWORK 0
-#define JI_LWORK_OF_LEAST(least) ((least) > 1 ? (least) : 1)
+/* 0 where there is no lwork, else its least of type t, of which 1 is the least. */
+#define JI_LWORK(lwork, t)                                                                         \
+    (ji_is_complex(JI_TYPE_##t) ? JI_LWORK_COMPLEX_##lwork : JI_LWORK_REAL_##lwork)
+#define JI_LWORK_REAL_NO_LWORK 0
+#define JI_LWORK_REAL_LEAST(least) ((least) > 1 ? (least) : 1)
+#define JI_LWORK_REAL_LEASTS(real, complex) JI_LWORK_REAL_LEAST(real)
+#define JI_LWORK_COMPLEX_NO_LWORK 0
+#define JI_LWORK_COMPLEX_LEAST(least) JI_LWORK_REAL_LEAST(least)
+#define JI_LWORK_COMPLEX_LEASTS(real, complex) JI_LWORK_REAL_LEAST(complex)
 /* The text where there is one, and nothing where there is none. */
 #define JI_IF_LWORK(lwork, ...) JI_IF_##lwork(__VA_ARGS__)
 #define JI_IF_NO_LWORK(...)
 #define JI_IF_LEAST(...) JI_IF_LEAST_
+#define JI_IF_LEASTS(...) JI_IF_LEAST_
 #define JI_IF_LEAST_(...) __VA_ARGS__
+/* The same where there is an rwork. */
+#define JI_IF_RWORK(lwork, t, ...) JI_IF_RWORK_##lwork(t, __VA_ARGS__)
+#define JI_IF_RWORK_NO_LWORK(t, ...)
+#define JI_IF_RWORK_LEAST(...) JI_IF_RWORK_NO_LWORK
+#define JI_IF_RWORK_LEASTS(...) JI_IF_RWORK_
+#define JI_IF_RWORK_(t, ...) JI_IF_RWORK_##t(__VA_ARGS__)
+#define JI_IF_RWORK_s(...)
+#define JI_IF_RWORK_d(...)
+#define JI_IF_RWORK_c(...) __VA_ARGS__
+#define JI_IF_RWORK_z(...) __VA_ARGS__
+/* It is there to be counted among the parameters. */
+#define JI_RWORK(lwork, t) JI_IF_RWORK(lwork, t, , __attribute__((unused)) JI_REAL_##t *rwork)
 
 #define JI_ONLY(argument) argument
 

@@ -290,10 +290,12 @@ static blas_int_t behind_layout(blas_int_t info) {
         return info != 0 ? info : call_##function(layout, "LAPACKE_" #function, &args);            \
     }                                                                                              \
                                                                                                    \
-    JI_EXPORTED blas_int_t JI_LAPACKE(function##_work)(int layout JI_ARGUMENTS_##routine(          \
-        PARAMETER, t) JI_IF_LWORK(least, , JI_ELEMENT_##t *work, blas_int_t lwork));               \
-    JI_EXPORTED blas_int_t JI_LAPACKE(function##_work)(int layout JI_ARGUMENTS_##routine(          \
-        PARAMETER, t) JI_IF_LWORK(least, , JI_ELEMENT_##t *work, blas_int_t lwork)) {              \
+    JI_EXPORTED blas_int_t JI_LAPACKE(function##_work)(                                            \
+        int layout JI_ARGUMENTS_##routine(PARAMETER, t)                                            \
+            JI_IF_LWORK(least, , JI_ELEMENT_##t *work, blas_int_t lwork) JI_RWORK(least, t));      \
+    JI_EXPORTED blas_int_t JI_LAPACKE(function##_work)(                                            \
+        int layout JI_ARGUMENTS_##routine(PARAMETER, t)                                            \
+            JI_IF_LWORK(least, , JI_ELEMENT_##t *work, blas_int_t lwork) JI_RWORK(least, t)) {     \
         const ji_lapack_##function##_t block = {JI_ARGUMENTS_##routine(STORE, t)};                 \
         JI_IF_LWORK(least, LOOK_AT_LWORK(least, routine, t, function))                             \
         return call_##function(layout, "LAPACKE_" #function "_work", &block);                      \
@@ -303,7 +305,7 @@ static blas_int_t behind_layout(blas_int_t info) {
  * dimensions are those of columns: row-major it is of the copies. */
 #define LOOK_AT_LWORK(least, routine, t, function)                                                 \
     const ji_lapack_##function##_t *args = &block;                                                 \
-    if (lwork < JI_LWORK(least) && (layout == ROW_MAJOR || layout == COLUMN_MAJOR)) {              \
+    if (lwork < JI_LWORK(least, t) && (layout == ROW_MAJOR || layout == COLUMN_MAJOR)) {           \
         ji_lapack_##function##_t turned = block;                                                   \
         if (layout == ROW_MAJOR) {                                                                 \
             int number = 1;                                                                        \
@@ -311,10 +313,10 @@ static blas_int_t behind_layout(blas_int_t info) {
         }                                                                                          \
         const blas_int_t info = ji_lapack_check_##function(&turned, lwork);                        \
         if (info == 0)                                                                             \
-            ji_lapack_say_lwork(JI_TYPE_##t, work, JI_LWORK(least));                               \
+            ji_lapack_say_lwork(JI_TYPE_##t, work, JI_LWORK(least, t));                            \
         return behind_layout(info);                                                                \
     }                                                                                              \
     if (layout == ROW_MAJOR || layout == COLUMN_MAJOR)                                             \
-        ji_lapack_say_lwork(JI_TYPE_##t, work, JI_LWORK(least));
+        ji_lapack_say_lwork(JI_TYPE_##t, work, JI_LWORK(least, t));
 
 JI_DROPIN_LAPACK_LIST(FUNCTIONS)

@@ -23,7 +23,7 @@
 
 #include <math.h>
 
-#include "lapack/lapack.h"
+#include "lapack/host/reflector.h"
 
 #define QR_BASE 8 /* columns */
 /* From which length on columns of a base are read and written once for each reflector, by pieces
@@ -237,98 +237,6 @@ static void qr_join(const qr_t *qr, const qr_block_t *left, const qr_block_t *ri
                 corner, qr->block);
 }
 
-/* ---- One reflector ---- */
-
-typedef struct qr_number {
-    double re, im;
-} qr_number_t;
-
-static qr_number_t qr_load(jdatatype_t type, const void *x) {
-    return (qr_number_t){ji_real_at(type, x, 0), ji_is_complex(type) ? ji_real_at(type, x, 1) : 0};
-}
-
-static void qr_store(jdatatype_t type, void *x, double re, double im) {
-    switch (type) {
-    case JDATATYPE_F32: *(float *)x = (float)re; break;
-    case JDATATYPE_F64: *(double *)x = re; break;
-    case JDATATYPE_F32_C: ((float *)x)[0] = (float)re, ((float *)x)[1] = (float)im; break;
-    default: ((double *)x)[0] = re, ((double *)x)[1] = im;
-    }
-}
-
-/* -sign(Re alpha) |(alpha, norm)|. */
-static double qr_beta(qr_number_t alpha, double norm) {
-    const double size = alpha.im == 0 ? alpha.re : hypot(alpha.re, alpha.im);
-    return -copysign(hypot(size, norm), alpha.re);
-}
-
-static double qr_norm(const qr_t *qr, int64_t n, const void *x, int64_t incx) {
-    ji_value_t norm = {0};
-    ji_vector_t call = {.head = qr->call.head, .n = n, .x = x, .incx = incx, .result = &norm};
-    ji_host_primitives[JI_NRM2](&call);
-    return ji_real_at(qr->type, &norm, 0);
-}
-
-/* Of x, as A's columns are. */
-static void qr_scale(const qr_t *qr, int64_t n, double re, double im, void *x, int64_t incx) {
-    ji_value_t by;
-    qr_store(qr->type, &by, re, qr->by_rows ? -im : im);
-    ji_kernels->level1[qr->type]->scal(n, &by, x, incx);
-}
-
-/* tau, and what x is multiplied by: 1 / (alpha - beta), of which the real part is the larger one,
- * or as large as norm allows. */
-typedef struct qr_reflection {
-    qr_number_t tau, factor;
-} qr_reflection_t;
-
-static qr_reflection_t qr_reflection(qr_number_t alpha, double beta) {
-    const double re = alpha.re - beta, im = alpha.im;
-    qr_reflection_t by = {.tau = {-re / beta, -im / beta}};
-    if (fabs(re) >= fabs(im)) {
-        const double ratio = im / re, divisor = re + im * ratio;
-        by.factor = (qr_number_t){1 / divisor, -ratio / divisor};
-    } else {
-        const double ratio = re / im, divisor = im + re * ratio;
-        by.factor = (qr_number_t){ratio / divisor, -1 / divisor};
-    }
-    return by;
-}
-
-/* H^H (alpha, x) = (beta, 0) with a real beta, whose sign is not alpha's: alpha becomes beta, and x
- * what v has behind its one. H is I, and tau 0, where x is 0 and alpha real. Numbers whose
- * reciprocals might overflow are scaled first. Doubles hold what floats need. */
-static void qr_reflect(const qr_t *qr, int64_t n, void *alpha, int64_t ld, void *tau) {
-    const jdatatype_t type = qr->type;
-    const int64_t incx = qr->by_rows ? ld : 1;
-    void *const x = ji_at(type, alpha, incx, 0, 0);
-    const bool is_float = ji_real_of(type) == JDATATYPE_F32;
-    const double least = is_float ? 0x1p-102 : 0x1p-969, enlarge = is_float ? 0x1p+102 : 0x1p+969;
-    double norm = qr_norm(qr, n, x, incx);
-    qr_number_t head = qr_load(type, alpha);
-    head.im = qr->by_rows ? -head.im : head.im;
-    if (norm == 0 && head.im == 0) {
-        qr_store(type, tau, 0, 0);
-        return;
-    }
-
-    double beta = qr_beta(head, norm);
-    int scaled = 0;
-    for (; fabs(beta) < least; scaled++) {
-        qr_scale(qr, n, enlarge, 0, x, incx);
-        norm = qr_norm(qr, n, x, incx);
-        head.re *= enlarge, head.im *= enlarge;
-        beta = qr_beta(head, norm);
-    }
-
-    const qr_reflection_t by = qr_reflection(head, beta);
-    qr_store(type, tau, by.tau.re, by.tau.im);
-    qr_scale(qr, n, by.factor.re, by.factor.im, x, incx);
-    for (; scaled > 0; scaled--)
-        beta *= least;
-    qr_store(type, alpha, beta, 0);
-}
-
 /* ---- A block ---- */
 
 /* The columns of a block of A that are factored, and their taus. */
@@ -348,14 +256,14 @@ static qr_block_t qr_block_of(const qr_t *qr, const qr_panel_t *panel, int64_t f
 }
 
 /* H^H beside the column that has v, one and all, of the `others` from next on. */
-static void qr_apply_one(const qr_t *qr, int64_t rows, const void *v, qr_number_t tau, void *next,
+static void qr_apply_one(const qr_t *qr, int64_t rows, const void *v, ji_number_t tau, void *next,
                          int64_t lda, int64_t others) {
     const ji_matvec_kernels_t *kernels = ji_kernels->matvec[qr->type];
     _Alignas(64) char sums[QR_BASE * sizeof(jcomplex_f64_t)];
     ji_value_t factor;
 
     if (qr->by_rows) {
-        qr_store(qr->type, &factor, -tau.re, -tau.im);
+        ji_number_store(qr->type, &factor, -tau.re, -tau.im);
         qr_multiply(qr, others, 1, rows, 1, QR_PLAIN(next, lda), QR_ADJOINT(v, lda), 0, sums,
                     QR_BASE);
         kernels->scale(others, &factor, sums, 1, false, sums);
@@ -363,7 +271,7 @@ static void qr_apply_one(const qr_t *qr, int64_t rows, const void *v, qr_number_
                     lda);
         return;
     }
-    qr_store(qr->type, &factor, -tau.re, tau.im);
+    ji_number_store(qr->type, &factor, -tau.re, tau.im);
     kernels->dots(rows, others, true, next, lda, v, sums);
     kernels->scale(others, &factor, sums, 1, true, sums);
     kernels->update(rows, others, v, sums, next, lda);
@@ -376,12 +284,12 @@ static void qr_step(const qr_t *qr, const qr_panel_t *panel, int64_t j, int64_t 
     void *const tau = ji_at(type, panel->tau, j, 0, 0);
     const int64_t rows = panel->rows - j;
 
-    qr_reflect(qr, rows - 1, v, panel->lda, tau);
-    const qr_number_t diagonal = qr_load(type, v);
-    qr_store(type, v, 1, 0);
-    qr_apply_one(qr, rows, v, qr_load(type, tau), qr_at(qr, v, panel->lda, 0, 1), panel->lda,
+    ji_reflect(&qr->call.head, qr->by_rows, rows - 1, v, qr->by_rows ? panel->lda : 1, tau);
+    const ji_number_t diagonal = ji_number_load(type, v);
+    ji_number_store(type, v, 1, 0);
+    qr_apply_one(qr, rows, v, ji_number_load(type, tau), qr_at(qr, v, panel->lda, 0, 1), panel->lda,
                  end - j - 1);
-    qr_store(type, v, diagonal.re, diagonal.im);
+    ji_number_store(type, v, diagonal.re, diagonal.im);
 }
 
 /* Of a column, below its diagonal: the norm, and what C^H x is of the columns C behind it. */
@@ -393,7 +301,7 @@ typedef struct qr_ahead {
 /* Below row j, by pieces: x by `factor`, C += x sums with the columns C behind it (sums NULL:
  * neither), and what the next column wants to know, as long as the piece is in the cache. */
 static void qr_sweep(const qr_t *qr, const qr_panel_t *panel, int64_t j, int64_t end,
-                     qr_number_t factor, const void *sums, qr_ahead_t *ahead) {
+                     ji_number_t factor, const void *sums, qr_ahead_t *ahead) {
     const jdatatype_t type = qr->type;
     const ji_matvec_kernels_t *kernels = ji_kernels->matvec[type];
     const ji_scalar_t one = ji_constant(type, 1);
@@ -406,7 +314,7 @@ static void qr_sweep(const qr_t *qr, const qr_panel_t *panel, int64_t j, int64_t
         void *const next = ji_at(type, panel->a, row, j + 1, lda);
         if (sums != NULL) {
             void *const x = ji_at(type, panel->a, row, j, lda);
-            qr_scale(qr, rows, factor.re, factor.im, x, 1);
+            ji_reflector_scale(type, rows, factor.re, factor.im, x, 1);
             kernels->update(rows, others, x, sums, next, lda);
         }
         if (others == 0)
@@ -414,7 +322,7 @@ static void qr_sweep(const qr_t *qr, const qr_panel_t *panel, int64_t j, int64_t
 
         _Alignas(64) char dots[QR_BASE * sizeof(jcomplex_f64_t)];
         const void *const below = ji_at(type, next, top, 0, 0);
-        ahead->norm = hypot(ahead->norm, qr_norm(qr, rows - top, below, 1));
+        ahead->norm = hypot(ahead->norm, ji_reflector_norm(&qr->call.head, rows - top, below, 1));
         kernels->dots(rows - top, others - 1, true, ji_at(type, below, 0, 1, lda), lda, below,
                       dots);
         kernels->add(others - 1, &one.value, dots, ahead->dots, 1);
@@ -427,7 +335,7 @@ static bool qr_is_usable(jdatatype_t type, const qr_ahead_t *ahead, double beta,
     const double least = is_float ? 0x1p-80 : 0x1p-900, most = is_float ? 0x1p+100 : 0x1p+1000;
     bool usable = ahead->norm > 0 && fabs(beta) >= least && fabs(beta) <= most;
     for (int64_t c = 0; c < others; c++) {
-        const qr_number_t dot = qr_load(type, ji_at(type, ahead->dots, c, 0, 0));
+        const ji_number_t dot = ji_number_load(type, ji_at(type, ahead->dots, c, 0, 0));
         const double size = fabs(dot.re) + fabs(dot.im);
         usable &= size >= least && size <= most;
     }
@@ -440,8 +348,8 @@ static void qr_step_ahead(const qr_t *qr, const qr_panel_t *panel, int64_t j, in
                           qr_ahead_t *ahead) {
     const jdatatype_t type = qr->type;
     void *const v = ji_at(type, panel->a, j, j, panel->lda);
-    const qr_number_t alpha = qr_load(type, v);
-    const double beta = qr_beta(alpha, ahead->norm);
+    const ji_number_t alpha = ji_number_load(type, v);
+    const double beta = ji_reflector_beta(alpha, ahead->norm);
     const int64_t others = end - j - 1;
     if (!qr_is_usable(type, ahead, beta, others)) {
         qr_step(qr, panel, j, end);
@@ -449,23 +357,23 @@ static void qr_step_ahead(const qr_t *qr, const qr_panel_t *panel, int64_t j, in
         return;
     }
 
-    const qr_reflection_t by = qr_reflection(alpha, beta);
-    const qr_number_t f = by.factor, tau = by.tau;
+    const ji_reflection_t by = ji_reflection_of(alpha, beta);
+    const ji_number_t f = by.factor, tau = by.tau;
     _Alignas(64) char sums[QR_BASE * sizeof(jcomplex_f64_t)];
     ji_value_t one;
     for (int64_t c = 0; c < others; c++) {
-        const qr_number_t top = qr_load(type, ji_at(type, v, 0, c + 1, panel->lda)),
-                          dot = qr_load(type, ji_at(type, ahead->dots, c, 0, 0));
+        const ji_number_t top = ji_number_load(type, ji_at(type, v, 0, c + 1, panel->lda)),
+                          dot = ji_number_load(type, ji_at(type, ahead->dots, c, 0, 0));
         const double re = top.re + (f.re * dot.re - f.im * dot.im),
                      im = top.im - (f.re * dot.im + f.im * dot.re);
-        qr_store(type, ji_at(type, sums, c, 0, 0), -(tau.re * re + tau.im * im),
-                 -(tau.re * im - tau.im * re));
+        ji_number_store(type, ji_at(type, sums, c, 0, 0), -(tau.re * re + tau.im * im),
+                        -(tau.re * im - tau.im * re));
     }
-    qr_store(type, &one, 1, 0);
+    ji_number_store(type, &one, 1, 0);
     ji_kernels->matvec[type]->update(1, others, &one, sums, ji_at(type, v, 0, 1, panel->lda),
                                      panel->lda);
-    qr_store(type, v, beta, 0);
-    qr_store(type, ji_at(type, panel->tau, j, 0, 0), tau.re, tau.im);
+    ji_number_store(type, v, beta, 0);
+    ji_number_store(type, ji_at(type, panel->tau, j, 0, 0), tau.re, tau.im);
     qr_sweep(qr, panel, j, end, f, sums, ahead);
 }
 
@@ -477,7 +385,7 @@ static void qr_base(const qr_t *qr, const qr_panel_t *panel, int64_t first, int6
     qr_ahead_t ahead;
 
     if (is_long)
-        qr_sweep(qr, panel, first - 1, end, (qr_number_t){0, 0}, NULL, &ahead);
+        qr_sweep(qr, panel, first - 1, end, (ji_number_t){0, 0}, NULL, &ahead);
     for (int64_t j = first; j < end; j++) {
         if (is_long)
             qr_step_ahead(qr, panel, j, end, &ahead);
@@ -735,7 +643,7 @@ static void qr_expand(const qr_t *qr, const qr_block_t *block) {
 
     for (int64_t j = 0; j < k; j++)
         for (int64_t i = 0; i < k; i++)
-            qr_store(type, ji_at(type, own, i, j, block->ld), i == j, 0);
+            ji_number_store(type, ji_at(type, own, i, j, block->ld), i == j, 0);
     if (qr->by_rows)
         qr_multiply(qr, k, k, k, -1, QR_ADJOINT(triangle, qr->block), QR_ADJOINT(v1, qr->block), 1,
                     own, block->ld);
@@ -752,7 +660,7 @@ static void qr_make(const ji_matmat_t *call, bool by_rows) {
 
     qr_clear(&qr, length, call->k, columns);
     for (int64_t j = call->k; j < columns; j++)
-        qr_store(type, ji_at(type, call->a, j, j, call->lda), 1, 0);
+        ji_number_store(type, ji_at(type, call->a, j, j, call->lda), 1, 0);
 
     for (int64_t j = (call->k - 1) / qr.block * qr.block; j >= 0 && call->k > 0; j -= qr.block) {
         const qr_block_t block = qr_take_block(&qr, length, j, ji_min(qr.block, call->k - j));
