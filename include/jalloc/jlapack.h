@@ -299,6 +299,66 @@ JALLOC_API jstatus_t jlapack_zhesv(jhandle_t *handle, jblas_uplo_t uplo, int64_t
 
 /** @} */
 
+/** @name Condition
+ * @{ */
+
+/** Of which norm a condition number is; the BLAS standard's numbers. */
+typedef enum jlapack_norm_t {
+    JLAPACK_ONE_NORM = 171,     /**< the largest sum of a column's absolute values, "1" */
+    JLAPACK_INFINITY_NORM = 175 /**< the largest sum of a row's, "I" */
+} jlapack_norm_t;
+
+/** rcond = 1 / (|A| |inv(A)|) in that norm, by the factor that jlapack_dgetrf left: near 1 where A
+ * is well conditioned, near the rounding unit where a solve has no digit left. |inv(A)| is
+ * estimated, never too large but for rounding, and seldom less than a third of what it is. A: of
+ * order n, lda >= max(1, n). anorm: |A| in that norm, of the matrix that was factored; a scalar, as
+ * alpha is. rcond: a real result: 1 where n is 0; 0 where anorm is 0 or infinite, or where the
+ * diagonal has a zero; tiny or 0 where A is nearly singular: steps that would overflow are scaled.
+ * A NaN, an anorm below 0 and a diagonal that is not finite give NaN. Workspace: 3 n elements, without which it is a memory error; one rung, "in place". Algorithm:
+ * Hager 1984; Higham 1988, ACM TOMS 14. */
+JALLOC_API jstatus_t jlapack_sgecon(jhandle_t *handle, jlapack_norm_t norm, int64_t n,
+                                    const float *a, int64_t lda, const float *anorm, float *rcond);
+JALLOC_API jstatus_t jlapack_dgecon(jhandle_t *handle, jlapack_norm_t norm, int64_t n,
+                                    const double *a, int64_t lda, const double *anorm,
+                                    double *rcond);
+JALLOC_API jstatus_t jlapack_cgecon(jhandle_t *handle, jlapack_norm_t norm, int64_t n,
+                                    const jcomplex_f32_t *a, int64_t lda, const float *anorm,
+                                    float *rcond);
+JALLOC_API jstatus_t jlapack_zgecon(jhandle_t *handle, jlapack_norm_t norm, int64_t n,
+                                    const jcomplex_f64_t *a, int64_t lda, const double *anorm,
+                                    double *rcond);
+
+/** The same of a Hermitian, positive definite A, by the factor in that triangle that jblas_dpotrf
+ * left; both norms are one. */
+JALLOC_API jstatus_t jlapack_spocon(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, const float *a,
+                                    int64_t lda, const float *anorm, float *rcond);
+JALLOC_API jstatus_t jlapack_dpocon(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
+                                    const double *a, int64_t lda, const double *anorm,
+                                    double *rcond);
+JALLOC_API jstatus_t jlapack_cpocon(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
+                                    const jcomplex_f32_t *a, int64_t lda, const float *anorm,
+                                    float *rcond);
+JALLOC_API jstatus_t jlapack_zpocon(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
+                                    const jcomplex_f64_t *a, int64_t lda, const double *anorm,
+                                    double *rcond);
+
+/** The same of a triangle, whose own norm is computed, too: the other triangle, and with JBLAS_UNIT
+ * the diagonal, are not read. rcond is 0 where the diagonal has a zero. */
+JALLOC_API jstatus_t jlapack_strcon(jhandle_t *handle, jlapack_norm_t norm, jblas_uplo_t uplo,
+                                    jblas_diagonal_t diag, int64_t n, const float *a, int64_t lda,
+                                    float *rcond);
+JALLOC_API jstatus_t jlapack_dtrcon(jhandle_t *handle, jlapack_norm_t norm, jblas_uplo_t uplo,
+                                    jblas_diagonal_t diag, int64_t n, const double *a, int64_t lda,
+                                    double *rcond);
+JALLOC_API jstatus_t jlapack_ctrcon(jhandle_t *handle, jlapack_norm_t norm, jblas_uplo_t uplo,
+                                    jblas_diagonal_t diag, int64_t n, const jcomplex_f32_t *a,
+                                    int64_t lda, float *rcond);
+JALLOC_API jstatus_t jlapack_ztrcon(jhandle_t *handle, jlapack_norm_t norm, jblas_uplo_t uplo,
+                                    jblas_diagonal_t diag, int64_t n, const jcomplex_f64_t *a,
+                                    int64_t lda, double *rcond);
+
+/** @} */
+
 /** @name QR
  * @{ */
 

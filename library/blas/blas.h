@@ -222,6 +222,7 @@ typedef enum ji_argument_kind {
     JI_ARGUMENT_UPLO,
     JI_ARGUMENT_DIAGONAL,
     JI_ARGUMENT_OPERATION,
+    JI_ARGUMENT_NORM,
     JI_ARGUMENT_DATATYPE,
     JI_ARGUMENT_LETTER, /* whose enumerators are LAPACK's letters */
     JI_ARGUMENT_SIZE,   /* decides the time */
@@ -306,6 +307,7 @@ JI_SHARED jstatus_t ji_enter_cold(jhandle_t *handle, ji_call_function_t call, vo
 #define JI_MUST_BE_SIDE "must be JBLAS_LEFT (141) or JBLAS_RIGHT (142)"
 #define JI_MUST_BE_UPLO "must be JBLAS_UPPER (121) or JBLAS_LOWER (122)"
 #define JI_MUST_BE_DIAGONAL "must be JBLAS_NON_UNIT (131) or JBLAS_UNIT (132)"
+#define JI_MUST_BE_NORM "must be JLAPACK_ONE_NORM (171) or JLAPACK_INFINITY_NORM (175)"
 #define JI_MUST_BE_DATATYPE "must be a jdatatype_t, JDATATYPE_F32 (0) to JDATATYPE_I32 (7)"
 #define JI_MUST_BE_OPERATION                                                                       \
     "must be JBLAS_NO_TRANSPOSE (111), JBLAS_TRANSPOSE (112) or JBLAS_CONJUGATE_TRANSPOSE (113)"

@@ -36,16 +36,17 @@ JI_LAPACK_BATCHED_LIST(JI_ROW_)
         return jhandle_fail(handle, JSTATUS_NOT_IMPLEMENTED, "%s is not offered on %s",            \
                             ji_routine_name(&args->head), jdevice_name(handle->device));
 
-/* A routine's plan and run, for ji_answer() and ji_run_plan(): JI_LAPACK_WAYS(getrf, many) defines
- * getrf_plan() and getrf_run() by ji_getrf_bytes() and ji_host_getrf(), or of a batch `many`. */
-#define JI_LAPACK_WAYS(routine, many_)                                                             \
+/* A routine's plan and run, for ji_answer() and ji_run_plan(), with a block of either kind:
+ * JI_LAPACK_WAYS(getrf, matmat, many) defines getrf_plan() and getrf_run() by ji_getrf_bytes() and
+ * ji_host_getrf(), or of a batch `many`. */
+#define JI_LAPACK_WAYS(routine, block, many_)                                                      \
     static const ji_items_way_t routine##_way = {.each = ji_host_##routine, .many = many_};        \
-    static void routine##_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat) {       \
-        ji_lapack_plan(plan, handle, matmat, ji_##routine##_bytes(handle, matmat));                \
+    static void routine##_plan(jplan_t *plan, const jhandle_t *handle, const void *args) {         \
+        ji_##block##_plan(plan, handle, args, ji_##routine##_bytes(handle, args));                 \
     }                                                                                              \
-    static jstatus_t routine##_run(jhandle_t *handle, const void *matmat, const jborrow_t *ws) {   \
-        return ji_lapack_run(handle, &routine##_way, matmat, ji_##routine##_bytes(handle, matmat), \
-                             ws);                                                                  \
+    static jstatus_t routine##_run(jhandle_t *handle, const void *args, const jborrow_t *ws) {     \
+        return ji_##block##_run(handle, &routine##_way, args, ji_##routine##_bytes(handle, args),  \
+                                ws);                                                               \
     }
 /* The call function: `empty`, whether there is nothing to do, and what there is to check besides the
  * row, JI_CHECK()s. */
@@ -61,40 +62,51 @@ JI_LAPACK_BATCHED_LIST(JI_ROW_)
         JI_CHECK_OPERANDS(routine)                                                                 \
         return ji_run_plan(handle, args, routine##_plan, routine##_run);                           \
     }
-/* The same of one that has info, which becomes 0 where there is nothing to do. */
-#define JI_LAPACK_CALL_WITH_INFO(routine, empty)                                                   \
+/* The same of one that has results, which `results` takes, with a block of either kind; `nothing`
+ * gives the status where there is nothing to do. */
+#define JI_LAPACK_CALL_WITH(routine, of, results, empty, nothing)                                  \
     JI_CALL routine##_call(jhandle_t *handle, void *block) {                                       \
-        ji_matmat_t *args = block;                                                                 \
+        ji_##of##_t *args = block;                                                                 \
         JI_LAPACK_HOST_ALONE()                                                                     \
         JI_CHECK_SIZES(routine)                                                                    \
         JI_CHECK_WIDTH(routine, !(empty))                                                          \
         if (ji_is_query(handle))                                                                   \
             return ji_answer(handle, args, (empty) ? NULL : routine##_plan);                       \
-        JI_TAKE_SCALARS(routine)                                                                   \
-        if (empty) {                                                                               \
-            args->n = 0;                                                                           \
-            return ji_return_result(handle, ji_run(handle, JI_SET_INFO, args));                    \
-        }                                                                                          \
+        results;                                                                                   \
+        if (empty)                                                                                 \
+            return ji_return_result(handle, nothing);                                              \
         JI_CHECK_OPERANDS(routine)                                                                 \
         return ji_return_result(handle, ji_run_plan(handle, args, routine##_plan, routine##_run)); \
     }
+/* info becomes 0 then. */
+#define JI_LAPACK_CALL_WITH_INFO(routine, empty)                                                   \
+    JI_LAPACK_CALL_WITH(routine, matmat, JI_TAKE_SCALARS(routine), empty,                          \
+                        (args->n = 0, ji_run(handle, JI_SET_INFO, args)))
 /* All of it, without batched forms. */
 #define JI_LAPACK_ROUTINE_CHECKED(routine, empty, ...)                                             \
-    JI_LAPACK_WAYS(routine, NULL)                                                                  \
+    JI_LAPACK_WAYS(routine, matmat, NULL)                                                          \
     JI_LAPACK_CALL_CHECKED(routine, empty, __VA_ARGS__)                                            \
     JI_ENTRIES_PLAIN(routine, matmat)
 #define JI_LAPACK_ROUTINE(routine, empty) JI_LAPACK_ROUTINE_CHECKED(routine, empty, )
+#define JI_LAPACK_ROUTINE_WITH(routine, of, results, empty, nothing)                               \
+    JI_LAPACK_WAYS(routine, of, NULL)                                                              \
+    JI_LAPACK_CALL_WITH(routine, of, results, empty, nothing)                                      \
+    JI_ENTRIES_PLAIN(routine, of)
 #define JI_LAPACK_ROUTINE_WITH_INFO(routine, empty)                                                \
-    JI_LAPACK_WAYS(routine, NULL)                                                                  \
+    JI_LAPACK_WAYS(routine, matmat, NULL)                                                          \
     JI_LAPACK_CALL_WITH_INFO(routine, empty)                                                       \
     JI_ENTRIES_PLAIN(routine, matmat)
+/* Results that the host's function gives where there is nothing to do, too. */
+#define JI_LAPACK_ROUTINE_WITH_RESULT(routine, empty)                                              \
+    JI_LAPACK_ROUTINE_WITH(routine, matmat, JI_TAKE_SCALARS(routine), empty,                       \
+                           ji_enqueue_host(handle, ji_host_##routine, args, sizeof *args))
 /* And with them. */
 #define JI_LAPACK_BATCHED(routine, empty)                                                          \
-    JI_LAPACK_WAYS(routine, NULL)                                                                  \
+    JI_LAPACK_WAYS(routine, matmat, NULL)                                                          \
     JI_LAPACK_CALL_CHECKED(routine, empty, )                                                       \
     JI_ENTRIES(routine, matmat)
 #define JI_LAPACK_BATCHED_WITH_INFO(routine, empty, many)                                          \
-    JI_LAPACK_WAYS(routine, many)                                                                  \
+    JI_LAPACK_WAYS(routine, matmat, many)                                                          \
     JI_LAPACK_CALL_WITH_INFO(routine, empty)                                                       \
     JI_ENTRIES(routine, matmat)
 /* Of ormqr and ormlq, which differ in how it is done. */
@@ -104,9 +116,38 @@ JI_LAPACK_BATCHED_LIST(JI_ROW_)
                                        args->k, "must be at most %lld", JI_ROWS_SIDED(m, n)))
 
 /* The shape of the plan is m, n. */
-void ji_lapack_plan(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *args,
+void ji_matmat_plan(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *args,
                     ji_panel_bytes_t bytes);
-jstatus_t ji_lapack_run(jhandle_t *handle, const ji_items_way_t *way, const ji_matmat_t *args,
+jstatus_t ji_matmat_run(jhandle_t *handle, const ji_items_way_t *way, const ji_matmat_t *args,
+                        ji_panel_bytes_t bytes, const jborrow_t *ws);
+
+/* ---- Routines that have B and X both ---- */
+
+typedef struct ji_refine {
+    ji_head_t head;
+    ji_batch_t batch;  /* none */
+    jblas_uplo_t uplo; /* 0: A is general */
+    jblas_operation_t trans;
+    int64_t n, nrhs;
+    const void *a, *af;
+    int64_t lda, ldaf;
+    int64_t *ipiv;
+    const void *b;
+    int64_t ldb;
+    void *x;
+    int64_t ldx;
+    void *ferr, *berr; /* of the real type */
+    int64_t *iter, *info;
+    void *panels; /* as of ji_matmat_t */
+    size_t panel_bytes;
+} ji_refine_t;
+static_assert(sizeof(ji_refine_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copies a block");
+
+static inline void ji_clear_refine(ji_refine_t *args) { memset(args, 0, sizeof *args); }
+
+void ji_refine_plan(jplan_t *plan, const jhandle_t *handle, const ji_refine_t *args,
+                    ji_panel_bytes_t bytes);
+jstatus_t ji_refine_run(jhandle_t *handle, const ji_items_way_t *way, const ji_refine_t *args,
                         ji_panel_bytes_t bytes, const jborrow_t *ws);
 
 /* As blas.h has of others, for libjbuffer. */
@@ -210,5 +251,14 @@ ji_panel_bytes_t ji_geqp3_bytes(const jhandle_t *handle, const ji_matmat_t *args
 /* The X of the least |B - op(A) X|, or the least X: trans, m, n, nrhs, a, lda, b, ldb, info. */
 void ji_host_gels(void *matmat);
 ji_panel_bytes_t ji_gels_bytes(const jhandle_t *handle, const ji_matmat_t *args);
+
+/* rcond by the factor that getrf left, or potrf, or of a triangle: norm, uplo, diag, n, a, lda,
+ * anorm, rcond. */
+void ji_host_gecon(void *matmat);
+ji_panel_bytes_t ji_gecon_bytes(const jhandle_t *handle, const ji_matmat_t *args);
+void ji_host_pocon(void *matmat);
+ji_panel_bytes_t ji_pocon_bytes(const jhandle_t *handle, const ji_matmat_t *args);
+void ji_host_trcon(void *matmat);
+ji_panel_bytes_t ji_trcon_bytes(const jhandle_t *handle, const ji_matmat_t *args);
 
 #endif

@@ -7,6 +7,8 @@
 
 #include "blas/routine/row_data.h"
 
+#define BLOCK_4 ji_refine_t
+
 JI_LAPACK_PLAIN_LIST(ROW_OF_PLAIN)
 JI_LAPACK_BATCHED_LIST(ROW_OF_FORMS)
 JI_LAPACK_BATCHED_LIST(EXTENTS)

@@ -45,7 +45,10 @@
     X(orglq, 3)                                                                                    \
     X(ormlq, 3)                                                                                    \
     X(gels, 3)                                                                                     \
-    X(geqp3, 3)
+    X(geqp3, 3)                                                                                    \
+    X(gecon, 3)                                                                                    \
+    X(pocon, 3)                                                                                    \
+    X(trcon, 3)
 #define JI_LAPACK_BATCHED_LIST(X) JI_LAPACK_DEVICE_LIST(X) JI_LAPACK_HOST_BATCHED_LIST(X)
 #define JI_LAPACK_ROUTINE_LIST(X) JI_LAPACK_BATCHED_LIST(X) JI_LAPACK_PLAIN_LIST(X)
 
@@ -265,6 +268,31 @@
     X(t, MATRIX, a, lda, WRITTEN, GENERAL, PLAIN(m, n), ALWAYS) \
     X(t, INDICES, jpvt, UPDATED, ORDER(n)) \
     X(t, FACTORS, tau, WRITTEN, SMALLER(m, n))
+
+#define JI_FUNCTIONS_gecon(X, context) JI_SDCZ(X, context, gecon)
+#define JI_ARGUMENTS_gecon(X, t) \
+    X(t, ENUM, norm, NORM) \
+    X(t, SIZE, n) \
+    X(t, MATRIX, a, lda, READ, PIVOTED, PLAIN(n, n), ALWAYS) \
+    X(t, SCALAR, anorm, REAL) \
+    X(t, RESULT, rcond, REAL)
+
+#define JI_FUNCTIONS_pocon(X, context) JI_SDCZ(X, context, pocon)
+#define JI_ARGUMENTS_pocon(X, t) \
+    X(t, ENUM, uplo, UPLO) \
+    X(t, SIZE, n) \
+    X(t, MATRIX, a, lda, READ, FACTOR, PLAIN(n, n), ALWAYS) \
+    X(t, SCALAR, anorm, REAL) \
+    X(t, RESULT, rcond, REAL)
+
+#define JI_FUNCTIONS_trcon(X, context) JI_SDCZ(X, context, trcon)
+#define JI_ARGUMENTS_trcon(X, t) \
+    X(t, ENUM, norm, NORM) \
+    X(t, ENUM, uplo, UPLO) \
+    X(t, ENUM, diag, DIAGONAL) \
+    X(t, SIZE, n) \
+    X(t, MATRIX, a, lda, READ, INVERTED, PLAIN(n, n), ALWAYS) \
+    X(t, RESULT, rcond, REAL)
 
 /* clang-format on */
 

@@ -44,6 +44,7 @@ const options_t options_default = {
     .transa = JBLAS_NO_TRANSPOSE,
     .transb = JBLAS_NO_TRANSPOSE,
     .diag = JBLAS_NON_UNIT,
+    .norm = JLAPACK_ONE_NORM,
     .a_type = JDATATYPE_F32,
     .b_type = JDATATYPE_F32,
     .c_type = JDATATYPE_F32,
@@ -95,6 +96,7 @@ static const choice_t operations[] = {{"N", JBLAS_NO_TRANSPOSE},
                                       {"R", JBLAS_CONJUGATE},
                                       {NULL, 0}};
 static const choice_t diagonals[] = {{"N", JBLAS_NON_UNIT}, {"U", JBLAS_UNIT}, {NULL, 0}};
+static const choice_t norms[] = {{"1", JLAPACK_ONE_NORM}, {"I", JLAPACK_INFINITY_NORM}, {NULL, 0}};
 static const choice_t policies[] = {
     {"fast", JRESULT_POLICY_FAST}, {"same_bits", JRESULT_POLICY_SAME_BITS}, {NULL, 0}};
 static const choice_t accuracies[] = {
@@ -104,13 +106,25 @@ static const choice_t modes[] = {{"default", JHANDLE_MODE_DEFAULT},
                                  {"manual", JHANDLE_MODE_MANUAL},
                                  {"user_owned", JHANDLE_MODE_USER_OWNED},
                                  {NULL, 0}};
-static const choice_t null_pointers[] = {
-    {"A", NULL_A},         {"AP", NULL_A},          {"bp", NULL_B_OR_X},
-    {"B", NULL_B_OR_X},    {"x", NULL_B_OR_X},      {"C", NULL_C_OR_Y},
-    {"y", NULL_C_OR_Y},    {"result", NULL_RESULT}, {"info", NULL_RESULT},
-    {"d1", NULL_A},        {"d2", NULL_B_OR_X},     {"x1", NULL_C_OR_Y},
-    {"s", NULL_RESULT},    {"y1", NULL_RESULT},     {"param", NULL_PARAM},
-    {"ipiv", NULL_C_OR_Y}, {"tau", NULL_B_OR_X},    {NULL, 0}};
+static const choice_t null_pointers[] = {{"A", NULL_A},
+                                         {"AP", NULL_A},
+                                         {"bp", NULL_B_OR_X},
+                                         {"B", NULL_B_OR_X},
+                                         {"x", NULL_B_OR_X},
+                                         {"C", NULL_C_OR_Y},
+                                         {"y", NULL_C_OR_Y},
+                                         {"result", NULL_RESULT},
+                                         {"info", NULL_RESULT},
+                                         {"d1", NULL_A},
+                                         {"d2", NULL_B_OR_X},
+                                         {"x1", NULL_C_OR_Y},
+                                         {"s", NULL_RESULT},
+                                         {"y1", NULL_RESULT},
+                                         {"param", NULL_PARAM},
+                                         {"ipiv", NULL_C_OR_Y},
+                                         {"tau", NULL_B_OR_X},
+                                         {"rcond", NULL_RESULT},
+                                         {NULL, 0}};
 static const choice_t pointer_modes[] = {
     {"host", JPOINTER_MODE_HOST}, {"device", JPOINTER_MODE_DEVICE}, {NULL, 0}};
 
@@ -184,6 +198,7 @@ static const option_row_t rows[] = {
     {"transB", 0, KIND_ENUM, AT(transb), 0, operations, NULL},
     {"trans", 0, KIND_ENUM, AT(transa), 0, operations, NULL},
     {"diag", 0, KIND_ENUM, AT(diag), 0, diagonals, "N or U"},
+    {"norm", 0, KIND_ENUM, AT(norm), 0, norms, "1 or I, of condition numbers; |A| is --alpha"},
     {"alpha", 0, KIND_SCALAR, AT(alpha), 0, NULL,
      "REAL or REAL,IMAGINARY; null; device, which is 1; and --beta"},
     {"alphai", 0, KIND_IMAGINARY, AT(alpha), 0, NULL, "the imaginary part; and --betai"},

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "jalloc/jblas.h"
+#include "jalloc/jlapack.h"
 
 #define MODE_UNSET (-1)
 #define UNSET INT64_MIN /* a size that was not given: the smallest that is right is taken */
@@ -34,7 +35,7 @@ typedef struct options {
     int64_t stride_a, stride_b, stride_c, stride_s, stride_param, stride_x, stride_y; /* likewise */
     int64_t incx, incy;
     /* Numbers of the jblas enums, which are the CBLAS's, or of none. */
-    int side, uplo, transb, diag;
+    int side, uplo, transb, diag, norm;
     union {
         int transa, trans;
     };

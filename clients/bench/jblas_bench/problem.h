@@ -78,8 +78,8 @@ typedef struct routine {
     const char *name;
     const char *types; /* of "sdczhb" those that exist; "x": they are arguments */
     const char *
-        /* What it depends on: S side, U uplo, A transA, B transB, D diag, m n k e(kl) u(ku) r(nrhs)
-         * b(batch_count) t(cs_type). */
+        /* What it depends on: S side, U uplo, A transA, B transB, D diag, N norm, m n k e(kl) u(ku)
+         * r(nrhs) b(batch_count) t(cs_type). */
         shape;
     void (*setup)(problem_t *problem);
     jstatus_t (*call)(jhandle_t *handle, const problem_t *problem);
@@ -288,6 +288,9 @@ void naive_orglq(problem_t *problem, value_t **want);
 void naive_ormlq(problem_t *problem, value_t **want);
 void naive_gels(problem_t *problem, value_t **want);
 void naive_geqp3(problem_t *problem, value_t **want);
+void naive_gecon(problem_t *problem, value_t **want);
+void naive_pocon(problem_t *problem, value_t **want);
+void naive_trcon(problem_t *problem, value_t **want);
 
 /* Makes the call once, in slot 0, and compares. Gives the error, relative by norm; *bound is what
  * it may be. */

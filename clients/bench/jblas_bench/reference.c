@@ -93,6 +93,14 @@ static value_t *view_dense(const view_t *view, int64_t rows, int64_t columns) {
     return dense;
 }
 
+/* Half of the distance from 1 to the next number. */
+static long double unit_of(jdatatype_t type) {
+    return type == JDATATYPE_F16    ? 0x1p-11L
+           : type == JDATATYPE_BF16 ? 0x1p-8L
+           : type_is_single(type)   ? 0x1p-24L
+                                    : 0x1p-53L;
+}
+
 static value_t alpha_of(const problem_t *p) {
     return value_load(problem_scalar_type(p, p->routine->real_alpha), &p->alpha, 0);
 }
@@ -646,7 +654,7 @@ void naive_gesv(problem_t *p, value_t **want) {
 }
 
 /* No rows are exchanged: L U X = I. */
-void naive_getri(problem_t *p, value_t **want) {
+static value_t *inverse_of_factor(problem_t *p) {
     const int64_t n = p->options->n;
     view_t A = view_of(p, 0, GENERAL, JBLAS_NO_TRANSPOSE);
     value_t *lu = view_dense(&A, n, n), *x = identity(n);
@@ -654,8 +662,12 @@ void naive_getri(problem_t *p, value_t **want) {
         substitute_vector(lu, 1, n, n, true, true, x + j * n);
         substitute_vector(lu, 1, n, n, false, false, x + j * n);
     }
-    put_dense(p, want, 0, x);
     free(lu);
+    return x;
+}
+void naive_getri(problem_t *p, value_t **want) {
+    value_t *x = inverse_of_factor(p);
+    put_dense(p, want, 0, x);
     free(x);
 }
 
@@ -906,6 +918,55 @@ void naive_gels(problem_t *p, value_t **want) {
     free(tau), free(qr), free(b);
 }
 
+/* ---- Condition ---- */
+
+/* The 1-norm, or of rows, of a, n x n. */
+static long double norm_of(const value_t *a, int64_t n, bool by_rows) {
+    long double most = 0;
+    for (int64_t j = 0; j < n; j++) {
+        long double sum = 0;
+        for (int64_t i = 0; i < n; i++)
+            sum += cabsl(by_rows ? a[j + i * n] : a[i + j * n]);
+        most = sum > most ? sum : most;
+    }
+    return most;
+}
+
+/* The condition of what x, which is freed, is the inverse of. What is estimated is at most three
+ * times as much. */
+static void store_condition(problem_t *p, value_t **want, long double norm, value_t *x) {
+    const bool by_rows = p->options->norm == JLAPACK_INFINITY_NORM;
+    const long double rcond =
+        p->options->n > 0 ? 1 / (norm * norm_of(x, p->options->n, by_rows)) : 1;
+    *want[OPERANDS] = rcond;
+    p->magnitude = 2 * rcond / (10 * unit_of(p->type) * (long double)(p->terms + 10));
+    free(x);
+}
+
+void naive_gecon(problem_t *p, value_t **want) {
+    store_condition(p, want, creall(alpha_of(p)), inverse_of_factor(p));
+}
+void naive_pocon(problem_t *p, value_t **want) {
+    const int64_t n = p->options->n;
+    value_t *t = triangle_inverse(p), *x = allocate(n * n);
+    for (int64_t j = 0; j < n; j++)
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t l = 0; l < n; l++)
+                x[i + j * n] += p->options->uplo == JBLAS_UPPER
+                                    ? t[i + l * n] * conjl(t[j + l * n])
+                                    : conjl(t[l + i * n]) * t[l + j * n];
+    free(t);
+    store_condition(p, want, creall(alpha_of(p)), x);
+}
+void naive_trcon(problem_t *p, value_t **want) {
+    const int64_t n = p->options->n;
+    view_t A = view_of(p, 0, TRIANGULAR, JBLAS_NO_TRANSPOSE);
+    value_t *a = view_dense(&A, n, n);
+    const long double norm = norm_of(a, n, p->options->norm == JLAPACK_INFINITY_NORM);
+    free(a);
+    store_condition(p, want, norm, triangle_inverse(p));
+}
+
 /* ---- Comparison ---- */
 
 /* Sums of squares. What should have stayed as it was counts in the error, but not in the norm that
@@ -955,14 +1016,6 @@ static void compare_result(const problem_t *p, value_t want, difference_t *d) {
         d->error = INFINITY;
     else if (n > 0)
         difference_add(d, magnitude_1(element(p, 1, index - 1)), want, true);
-}
-
-/* Half of the distance from 1 to the next number. */
-static long double unit_of(jdatatype_t type) {
-    return type == JDATATYPE_F16    ? 0x1p-11L
-           : type == JDATATYPE_BF16 ? 0x1p-8L
-           : type_is_single(type)   ? 0x1p-24L
-                                    : 0x1p-53L;
 }
 
 long double problem_verify(problem_t *p, jhandle_t *handle, long double *bound) {

@@ -33,6 +33,7 @@ static void shape_text(const options_t *o, const routine_t *routine, char text[S
             length += snprintf(text + length, (size_t)(SHAPE_TEXT - length), " cs=%s",
                                jdatatype_name((jdatatype_t)o->cs_type));
             break;
+        case 'N': text[length++] = o->norm == JLAPACK_ONE_NORM ? '1' : 'I'; break;
         case 'D': text[length++] = letter_of(o->diag, JBLAS_NON_UNIT, "NU"); break;
         default: {
             static const char letters[] = "mnkeurb", *const names[] = {"m",  "n",    "k",    "kl",

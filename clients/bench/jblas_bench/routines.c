@@ -287,6 +287,8 @@ static double flops_gesv(const options_t *o) { return 2 * flops_cube(o) + flops_
 static double flops_getri(const options_t *o) { return 4 * flops_cube(o); }
 static double flops_trtrs(const options_t *o) { return flops_solves(o) / 2; }
 static double flops_posv(const options_t *o) { return flops_cube(o) + flops_solves(o); }
+static double flops_condition(const options_t *o) { return 10 * flops_2nn(o); }
+static double flops_trcon(const options_t *o) { return 5 * flops_2nn(o); }
 static double flops_potri(const options_t *o) { return 2 * flops_cube(o); }
 
 /* ---- Calls ---- */
@@ -320,7 +322,9 @@ static double flops_potri(const options_t *o) { return 2 * flops_cube(o); }
 #define RESULT (p->results != NULL ? (void *)p->results : OUT(result)) /* of a batch; one */
 #define RESULT_result (O->null_pointers & NULL_RESULT ? NULL : RESULT)
 #define RESULT_info RESULT_result
+#define RESULT_rcond RESULT_result
 #define SCALAR_alpha (O->alpha.null ? NULL : (const void *)&p->alpha)
+#define SCALAR_anorm SCALAR_alpha
 #define SCALAR_beta (O->beta.null ? NULL : (const void *)&p->beta)
 #define SCALAR_c SCALAR_alpha
 #define SCALAR_s SCALAR_beta
@@ -684,6 +688,7 @@ DIRECT(trsm_ex) { direct_converted(p, direct_trsm); }
 #define LETTER_transa "A"
 #define LETTER_transb "B"
 #define LETTER_diag "D"
+#define LETTER_norm "N"
 #define LETTER_m "m"
 #define LETTER_n "n"
 #define LETTER_k "k"
@@ -706,6 +711,8 @@ DIRECT(trsm_ex) { direct_converted(p, direct_trsm); }
 #define IS_REAL_LEADING(scalar, name, ...)
 #define IS_REAL_INDICES(scalar, name, ...)
 #define IS_REAL_FACTORS(scalar, name, ...)
+#define IS_alpha_anorm true
+#define IS_beta_anorm false
 #define IS_alpha_c true /* the same member */
 #define IS_alpha_s false
 #define IS_alpha_param false
@@ -855,6 +862,9 @@ const routine_t routines[] = {
     ROW_PLAIN(ormlq, NULL, NULL, order, ormqr, ormlq),
     ROW_PLAIN(gels, NULL, NULL, gels, gels, gels),
     ROW_PLAIN(geqp3, NULL, NULL, m, geqrf, geqp3),
+    ROW_PLAIN(gecon, NULL, NULL, n, condition, gecon),
+    ROW_PLAIN(pocon, NULL, NULL, n, condition, pocon),
+    ROW_PLAIN(trcon, NULL, NULL, n, trcon, trcon),
     {0},
 };
 

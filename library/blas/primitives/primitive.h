@@ -232,7 +232,10 @@ typedef struct ji_matvec { /* level 2 */
 typedef struct ji_matmat { /* level 3, extensions, solvers */
     ji_head_t head;
     ji_batch_t batch;
-    jblas_side_t side;
+    union {
+        jblas_side_t side;
+        int norm; /* jlapack_norm_t */
+    };
     jblas_uplo_t uplo;
     union {
         jblas_operation_t transa, trans; /* one, by the name that the routine has for it */
@@ -243,8 +246,11 @@ typedef struct ji_matmat { /* level 3, extensions, solvers */
     union {
         int64_t k, nrhs; /* likewise */
     };
-    ji_scalar_t alpha; /* herk: of the real type */
-    const void *a;     /* trtri, potrf write it */
+    union {
+        ji_scalar_t alpha; /* herk: of the real type */
+        ji_scalar_t anorm; /* of the real type */
+    };
+    const void *a; /* trtri, potrf write it */
     int64_t lda;
     union {
         /* trsm, trmm, potrs, omatcopy, trttp write it; dgmm reads x; geqrf and gelqf write tau. */
@@ -262,7 +268,10 @@ typedef struct ji_matmat { /* level 3, extensions, solvers */
         int64_t *ipiv, *jpvt; /* getrf writes it, geqp3 reads and writes it */
     };
     int64_t ldc;
-    int64_t *info; /* of factors and inverses */
+    union {
+        int64_t *info; /* of factors and inverses */
+        void *rcond;   /* of the real type */
+    };
     /* The host's: workspace for packed panels (algorithms/product.h), aligned to 64 bytes; NULL: in
      * place. Elsewhere imatcopy's alone. */
     void *panels;

@@ -85,6 +85,7 @@ JI_ROUTINE_LIST(JI_ROW_)
 
 #define JI_ENUM_DATATYPE jdatatype_t
 #define JI_ENUM_SIDE jblas_side_t
+#define JI_ENUM_NORM jlapack_norm_t
 #define JI_ENUM_UPLO jblas_uplo_t
 #define JI_ENUM_DIAGONAL jblas_diagonal_t
 #define JI_ENUM_OPERATION jblas_operation_t
@@ -387,6 +388,7 @@ static inline bool ji_is_other_operation(jdatatype_t type, jblas_operation_t ope
 
 #define JI_IS_DATATYPE(value) ji_is_one_of((int)(value), JDATATYPE_F32, JDATATYPE_I32)
 #define JI_IS_SIDE(value) ji_is_one_of(value, JBLAS_LEFT, JBLAS_RIGHT)
+#define JI_IS_NORM(value) ((value) == JLAPACK_ONE_NORM || (value) == JLAPACK_INFINITY_NORM)
 #define JI_IS_UPLO(value) ji_is_one_of(value, JBLAS_UPPER, JBLAS_LOWER)
 #define JI_IS_DIAGONAL(value) ji_is_one_of(value, JBLAS_NON_UNIT, JBLAS_UNIT)
 #define JI_IS_OPERATION(value) ji_is_one_of(value, JBLAS_NO_TRANSPOSE, JBLAS_CONJUGATE_TRANSPOSE)
@@ -456,6 +458,7 @@ JI_SHARED bool ji_batch_goes_on(jhandle_t *handle, void *block, jstatus_t *statu
 
 #define JI_RULE_DATATYPE(value) JI_MUST_BE_DATATYPE
 #define JI_RULE_SIDE(value) JI_MUST_BE_SIDE
+#define JI_RULE_NORM(value) JI_MUST_BE_NORM
 #define JI_RULE_UPLO(value) JI_MUST_BE_UPLO
 #define JI_RULE_DIAGONAL(value) JI_MUST_BE_DIAGONAL
 #define JI_RULE_OPERATION(value) JI_MUST_BE_OPERATION

@@ -35,6 +35,7 @@ typedef struct word {
 
 static const word_t words[] = {
     {"side", "--side", NULL},
+    {"norm", "--norm", NULL},
     {"uplo", "--uplo", NULL},
     {"trans", "--transA", "transA"},
     {"transa", "--transA", "transA"},
@@ -47,6 +48,7 @@ static const word_t words[] = {
     {"ku", "--ku", NULL},
     {"nrhs", "--nrhs", NULL},
     {"alpha", "--alpha", NULL},
+    {"anorm", "--alpha", NULL},
     {"beta", "--beta", NULL},
     {"a", NULL, "A"},
     {"ap", NULL, "AP"},
@@ -54,6 +56,8 @@ static const word_t words[] = {
     {"stride_a", "--stride_a", NULL},
     {"stride_ap", "--stride_a", NULL},
     {"b", NULL, "B"},
+    {"af", NULL, "AF"},
+    {"ldaf", "--ldaf", NULL},
     {"ldb", "--ldb", NULL},
     {"stride_b", "--stride_b", NULL},
     {"stride_bp", "--stride_b", NULL},
@@ -68,6 +72,7 @@ static const word_t words[] = {
     {"cs_type", "--cs_type", NULL},
     {"compute_type", "--compute_type", NULL},
     {"x", NULL, NULL},
+    {"ldx", "--ldx", NULL},
     {"incx", "--incx", NULL},
     {"stride_x", "--stride_x", NULL},
     {"y", NULL, NULL},
@@ -77,6 +82,10 @@ static const word_t words[] = {
     {"batch_count", "--batch_count", NULL},
     {"result", NULL, NULL},
     {"info", NULL, NULL},
+    {"rcond", NULL, NULL},
+    {"iter", NULL, NULL},
+    {"ferr", NULL, NULL},
+    {"berr", NULL, NULL},
     {"ipiv", NULL, NULL},
     {"tau", NULL, NULL},
     {"c", "--c", NULL}, /* rot's cosine: with an option, while the matrix C has none */
@@ -179,11 +188,12 @@ static void line_add_enum(line_t *line, const char *before, ji_argument_kind_t k
     } enumerations[] = {[JI_ARGUMENT_SIDE] = {JBLAS_LEFT, "LR"},
                         [JI_ARGUMENT_UPLO] = {JBLAS_UPPER, "UL"},
                         [JI_ARGUMENT_DIAGONAL] = {JBLAS_NON_UNIT, "NU"},
-                        [JI_ARGUMENT_OPERATION] = {JBLAS_NO_TRANSPOSE, "NTCR"}};
+                        [JI_ARGUMENT_OPERATION] = {JBLAS_NO_TRANSPOSE, "NTCR"},
+                        [JI_ARGUMENT_NORM] = {171, "1???I"}}; /* jlapack_norm_t */
     const char *letters = enumerations[kind].letters;
     const unsigned index = (unsigned)value - (unsigned)enumerations[kind].first;
 
-    if (index < strlen(letters))
+    if (index < strlen(letters) && letters[index] != '?')
         line_add(line, "%s%c", before, letters[index]);
     else
         line_add(line, "%s%d", before, value);
@@ -262,6 +272,7 @@ static bool line_add_value(line_t *line, const char *before, const ji_argument_t
     case JI_ARGUMENT_UPLO:
     case JI_ARGUMENT_DIAGONAL:
     case JI_ARGUMENT_OPERATION:
+    case JI_ARGUMENT_NORM:
     case JI_ARGUMENT_DATATYPE:
     case JI_ARGUMENT_LETTER:
         memcpy(&enumerator, at, sizeof enumerator);

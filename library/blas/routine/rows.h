@@ -37,13 +37,14 @@
  *     TYPED_VECTOR, TYPED_MATRIX          type, ...; as VECTOR and MATRIX: their elements' type is
  *                                         an argument, too, and the compute_type an ENUM
  *
- *     which      SIDE, UPLO, DIAGONAL, OPERATION, DATATYPE; ANY_OPERATION, which may be
+ *     which      SIDE, UPLO, DIAGONAL, NORM, OPERATION, DATATYPE; ANY_OPERATION, which may be
  *                JBLAS_CONJUGATE, too; for products of a matrix with its own transpose
  *                SYMMETRIC_OPERATION (complex types: no conjugation) and HERMITIAN_OPERATION
  *                (complex types: no transposition without one)
  *     of         ELEMENT, REAL (of an element's parts) or SUM (16-bit elements are summed in
- *                float); also PARAMETERS, five real numbers, WIDE, a double beside floats, INDEX,
- *                an int64_t, and CS, of the type that is the argument cs_type
+ *                float); also PARAMETERS, five real numbers, REALS, one for each right-hand
+ *                side, WIDE, a double beside floats, INDEX, an int64_t, and CS, of the type that is
+ *                the argument cs_type
  *     access     READ, or WRITTEN, which it is whether it was read or not; of INDICES that are
  *                read and written UPDATED
  *     count      LENGTH(n) of a LENGTH; ELEMENTS(n), whose increment must not be 0; those of a
@@ -117,6 +118,11 @@
 
 #define JI_PARAMETERS_s float
 #define JI_PARAMETERS_d double
+
+#define JI_REALS_s float
+#define JI_REALS_d double
+#define JI_REALS_c float
+#define JI_REALS_z double
 
 #define JI_WIDE_s double
 
