@@ -314,8 +314,9 @@ typedef enum jlapack_norm_t {
  * order n, lda >= max(1, n). anorm: |A| in that norm, of the matrix that was factored; a scalar, as
  * alpha is. rcond: a real result: 1 where n is 0; 0 where anorm is 0 or infinite, or where the
  * diagonal has a zero; tiny or 0 where A is nearly singular: steps that would overflow are scaled.
- * A NaN, an anorm below 0 and a diagonal that is not finite give NaN. Workspace: 3 n elements, without which it is a memory error; one rung, "in place". Algorithm:
- * Hager 1984; Higham 1988, ACM TOMS 14. */
+ * A NaN, an anorm below 0 and a diagonal that is not finite give NaN. Workspace: 3 n elements,
+ * without which it is a memory error; one rung, "in place". Algorithm: Hager 1984; Higham 1988, ACM
+ * TOMS 14. */
 JALLOC_API jstatus_t jlapack_sgecon(jhandle_t *handle, jlapack_norm_t norm, int64_t n,
                                     const float *a, int64_t lda, const float *anorm, float *rcond);
 JALLOC_API jstatus_t jlapack_dgecon(jhandle_t *handle, jlapack_norm_t norm, int64_t n,
@@ -356,6 +357,60 @@ JALLOC_API jstatus_t jlapack_ctrcon(jhandle_t *handle, jlapack_norm_t norm, jbla
 JALLOC_API jstatus_t jlapack_ztrcon(jhandle_t *handle, jlapack_norm_t norm, jblas_uplo_t uplo,
                                     jblas_diagonal_t diag, int64_t n, const jcomplex_f64_t *a,
                                     int64_t lda, double *rcond);
+
+/** @} */
+
+/** @name Iterative refinement
+ * @{ */
+
+/** Refines the X of op(A) X = B, and bounds its error. A: of order n, lda >= max(1, n), as it was
+ * before jlapack_dgetrf made AF of it, ldaf >= max(1, n), and ipiv, n elements. B: n x nrhs, ldb >=
+ * max(1, n). X: n x nrhs, ldx >= max(1, n): a solution, such as jlapack_dgetrs's, and a better one.
+ * ferr, berr: real results, one for each column x of X, whose error and backward error they are:
+ * |x - x*| <= ferr |x| by the largest elements, where ferr is an estimate that is nearly always
+ * slightly too large; and x solves (op(A) + E) x = b + f with |E| <= berr |A| and |f| <= berr |b|
+ * element by element. Absolute values of complex elements are |Re| + |Im|. Both are 0 where n is
+ * 0, and NaN where a NaN is met. A step follows while it halves berr and that is above the rounding
+ * unit, five at most. Of a singular AF ferr is infinite or NaN. Workspace: 4 n elements and n real
+ * numbers, without which it is a memory error; one rung, "in place". Algorithm: Skeel 1980; Arioli,
+ * Demmel and Duff 1989. */
+JALLOC_API jstatus_t jlapack_sgerfs(jhandle_t *handle, jblas_operation_t trans, int64_t n,
+                                    int64_t nrhs, const float *a, int64_t lda, const float *af,
+                                    int64_t ldaf, const int64_t *ipiv, const float *b, int64_t ldb,
+                                    float *x, int64_t ldx, float *ferr, float *berr);
+JALLOC_API jstatus_t jlapack_dgerfs(jhandle_t *handle, jblas_operation_t trans, int64_t n,
+                                    int64_t nrhs, const double *a, int64_t lda, const double *af,
+                                    int64_t ldaf, const int64_t *ipiv, const double *b, int64_t ldb,
+                                    double *x, int64_t ldx, double *ferr, double *berr);
+JALLOC_API jstatus_t jlapack_cgerfs(jhandle_t *handle, jblas_operation_t trans, int64_t n,
+                                    int64_t nrhs, const jcomplex_f32_t *a, int64_t lda,
+                                    const jcomplex_f32_t *af, int64_t ldaf, const int64_t *ipiv,
+                                    const jcomplex_f32_t *b, int64_t ldb, jcomplex_f32_t *x,
+                                    int64_t ldx, float *ferr, float *berr);
+JALLOC_API jstatus_t jlapack_zgerfs(jhandle_t *handle, jblas_operation_t trans, int64_t n,
+                                    int64_t nrhs, const jcomplex_f64_t *a, int64_t lda,
+                                    const jcomplex_f64_t *af, int64_t ldaf, const int64_t *ipiv,
+                                    const jcomplex_f64_t *b, int64_t ldb, jcomplex_f64_t *x,
+                                    int64_t ldx, double *ferr, double *berr);
+
+/** The same of a symmetric or Hermitian, positive definite A, of which that triangle is read, by
+ * the factor in the same triangle of AF that jblas_dpotrf left. */
+JALLOC_API jstatus_t jlapack_sporfs(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, int64_t nrhs,
+                                    const float *a, int64_t lda, const float *af, int64_t ldaf,
+                                    const float *b, int64_t ldb, float *x, int64_t ldx, float *ferr,
+                                    float *berr);
+JALLOC_API jstatus_t jlapack_dporfs(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, int64_t nrhs,
+                                    const double *a, int64_t lda, const double *af, int64_t ldaf,
+                                    const double *b, int64_t ldb, double *x, int64_t ldx,
+                                    double *ferr, double *berr);
+JALLOC_API jstatus_t jlapack_cporfs(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, int64_t nrhs,
+                                    const jcomplex_f32_t *a, int64_t lda, const jcomplex_f32_t *af,
+                                    int64_t ldaf, const jcomplex_f32_t *b, int64_t ldb,
+                                    jcomplex_f32_t *x, int64_t ldx, float *ferr, float *berr);
+JALLOC_API jstatus_t jlapack_zporfs(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, int64_t nrhs,
+                                    const jcomplex_f64_t *a, int64_t lda, const jcomplex_f64_t *af,
+                                    int64_t ldaf, const jcomplex_f64_t *b, int64_t ldb,
+                                    jcomplex_f64_t *x, int64_t ldx, double *ferr, double *berr);
 
 /** @} */
 

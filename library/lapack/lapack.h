@@ -261,4 +261,11 @@ ji_panel_bytes_t ji_pocon_bytes(const jhandle_t *handle, const ji_matmat_t *args
 void ji_host_trcon(void *matmat);
 ji_panel_bytes_t ji_trcon_bytes(const jhandle_t *handle, const ji_matmat_t *args);
 
+/* X is refined, by the factor that getrf left in af, or potrf: uplo or trans, n, nrhs, a, lda, af,
+ * ldaf, ipiv, b, ldb, x, ldx, ferr, berr. */
+void ji_host_gerfs(void *refine);
+ji_panel_bytes_t ji_gerfs_bytes(const jhandle_t *handle, const ji_refine_t *args);
+void ji_host_porfs(void *refine);
+ji_panel_bytes_t ji_porfs_bytes(const jhandle_t *handle, const ji_refine_t *args);
+
 #endif

@@ -7,8 +7,8 @@
  * DEFINITE, Hermitian and positive definite, FACTOR, the triangle that Cholesky leaves of it,
  * REGULAR, square and not singular, SYMMETRIC_REGULAR and HERMITIAN_REGULAR, one triangle of such,
  * DIAGONALIZED, that triangle as L D L^T leaves it, PIVOTED, the whole as LU leaves it, REFLECTORS,
- * below the diagonal, as QR leaves them, or above it, as LQ does, and FULL, of full rank. A shape
- * SIDED_BY(k) has k columns, and the rows that fit beside an m x n matrix; SIDED_ACROSS(k) is its
+ * below the diagonal, as QR leaves them, or above it, as LQ does, FULL, of full rank, and FACTORED,
+ * what A becomes when it is factored, or a triangle of it. A shape SIDED_BY(k) has k columns, and the rows that fit beside an m x n matrix; SIDED_ACROSS(k) is its
  * transpose; LARGER(m, n, nrhs) has nrhs columns of the larger size. Of INDICES those of L D L^T
  * may be negative. */
 
@@ -48,7 +48,9 @@
     X(geqp3, 3)                                                                                    \
     X(gecon, 3)                                                                                    \
     X(pocon, 3)                                                                                    \
-    X(trcon, 3)
+    X(trcon, 3)                                                                                    \
+    X(gerfs, 4)                                                                                    \
+    X(porfs, 4)
 #define JI_LAPACK_BATCHED_LIST(X) JI_LAPACK_DEVICE_LIST(X) JI_LAPACK_HOST_BATCHED_LIST(X)
 #define JI_LAPACK_ROUTINE_LIST(X) JI_LAPACK_BATCHED_LIST(X) JI_LAPACK_PLAIN_LIST(X)
 
@@ -293,6 +295,32 @@
     X(t, SIZE, n) \
     X(t, MATRIX, a, lda, READ, INVERTED, PLAIN(n, n), ALWAYS) \
     X(t, RESULT, rcond, REAL)
+
+/* Blocks of level 4 are ji_refine_t (lapack.h). */
+#define JI_FUNCTIONS_gerfs(X, context) JI_SDCZ(X, context, gerfs)
+#define JI_ARGUMENTS_gerfs(X, t) \
+    X(t, ENUM, trans, OPERATION) \
+    X(t, SIZE, n) \
+    X(t, SIZE, nrhs) \
+    X(t, MATRIX, a, lda, READ, REGULAR, PLAIN(n, n), ALWAYS) \
+    X(t, MATRIX, af, ldaf, READ, FACTORED, PLAIN(n, n), ALWAYS) \
+    X(t, INDICES, ipiv, READ, ORDER(n)) \
+    X(t, MATRIX, b, ldb, READ, GENERAL, PLAIN(n, nrhs), ALWAYS) \
+    X(t, MATRIX, x, ldx, WRITTEN, GENERAL, PLAIN(n, nrhs), ALWAYS) \
+    X(t, NUMBER, ferr, REALS, WRITTEN, ALWAYS) \
+    X(t, NUMBER, berr, REALS, WRITTEN, ALWAYS)
+
+#define JI_FUNCTIONS_porfs(X, context) JI_SDCZ(X, context, porfs)
+#define JI_ARGUMENTS_porfs(X, t) \
+    X(t, ENUM, uplo, UPLO) \
+    X(t, SIZE, n) \
+    X(t, SIZE, nrhs) \
+    X(t, MATRIX, a, lda, READ, DEFINITE, PLAIN(n, n), ALWAYS) \
+    X(t, MATRIX, af, ldaf, READ, FACTORED_TRIANGLE, PLAIN(n, n), ALWAYS) \
+    X(t, MATRIX, b, ldb, READ, GENERAL, PLAIN(n, nrhs), ALWAYS) \
+    X(t, MATRIX, x, ldx, WRITTEN, GENERAL, PLAIN(n, nrhs), ALWAYS) \
+    X(t, NUMBER, ferr, REALS, WRITTEN, ALWAYS) \
+    X(t, NUMBER, berr, REALS, WRITTEN, ALWAYS)
 
 /* clang-format on */
 

@@ -25,13 +25,20 @@ typedef struct scalar_option {
 
 /* Pointers that are passed as NULL, besides scalars: a bit of `null_pointers` for each of a
  * problem's operands, and one for the result. */
-enum { NULL_A = 1, NULL_B_OR_X = 2, NULL_C_OR_Y = 4, NULL_RESULT = 8, NULL_PARAM = 16 };
+enum {
+    NULL_A = 1,
+    NULL_B_OR_X = 2,
+    NULL_C_OR_Y = 4,
+    NULL_RESULT = 8,
+    NULL_PARAM = 16,
+    NULL_BERR = 32
+};
 
 typedef struct options {
     char function[32]; /* "trsm", "gemm", ... */
     jdatatype_t type;  /* one of the first four */
     int64_t m, n, k, kl, ku, nrhs, batch_count;
-    int64_t lda, ldb, ldc; /* perhaps UNSET */
+    int64_t lda, ldb, ldc, ldaf; /* perhaps UNSET */
     int64_t stride_a, stride_b, stride_c, stride_s, stride_param, stride_x, stride_y; /* likewise */
     int64_t incx, incy;
     /* Numbers of the jblas enums, which are the CBLAS's, or of none. */

@@ -131,7 +131,7 @@ static bool operand_make(problem_t *p, operand_t *x, uint64_t *state) {
     for (size_t i = 0; i < x->elements; i++)
         value_store(x->type, x->data, i, random_value(state) * (integers ? INT8_MAX : 1));
     for (int64_t batch = 0;
-         batch < x->batch && x->fill != FILL_GENERAL && x->fill != FILL_HERMITIAN; batch++)
+         batch < x->batch && (x->fill == FILL_TRIANGULAR || x->fill == FILL_POSITIVE); batch++)
         fill_structured(p, x, batch, state);
     if (x->written)
         memcpy(x->pristine, x->data, x->elements * element);
@@ -199,6 +199,9 @@ bool problem_init(problem_t *p, const routine_t *routine, const options_t *optio
             problem_fini(p);
             return false;
         }
+    if (p->operand[3].present &&
+        (p->operand[3].fill == FILL_LU || p->operand[3].fill == FILL_CHOLESKY))
+        naive_factor(p);
     if (p->result_bytes > 0)
         p->results = calloc((size_t)p->items + 1, p->result_bytes);
     if (p->pivot_count > 0)
@@ -239,8 +242,8 @@ void problem_restore(problem_t *p) {
 }
 
 void problem_select(problem_t *p, size_t slot) {
-    void **place[OPERANDS] = {&p->a, &p->b, &p->c, &p->s, &p->h},
-         ***pointers[OPERANDS] = {&p->pa, &p->pb, &p->pc, &p->ps, &p->ph};
+    void **place[OPERANDS] = {&p->a, &p->b, &p->c, &p->s, &p->h, &p->e},
+         ***pointers[OPERANDS] = {&p->pa, &p->pb, &p->pc, &p->ps, &p->ph, &p->pe};
     for (int i = 0; i < OPERANDS; i++) {
         operand_t *x = &p->operand[i];
         size_t own = x->written ? slot : 0;
@@ -253,9 +256,9 @@ void problem_select(problem_t *p, size_t slot) {
 }
 
 void problem_call_direct(problem_t *p) {
-    void **const place[OPERANDS] = {&p->a, &p->b, &p->c, &p->s, &p->h},
-                 **const pointers[OPERANDS] = {p->pa, p->pb, p->pc, p->ps, p->ph};
-    void *const first[OPERANDS] = {p->a, p->b, p->c, p->s, p->h};
+    void **const place[OPERANDS] = {&p->a, &p->b, &p->c, &p->s, &p->h, &p->e},
+                 **const pointers[OPERANDS] = {p->pa, p->pb, p->pc, p->ps, p->ph, p->pe};
+    void *const first[OPERANDS] = {p->a, p->b, p->c, p->s, p->h, p->e};
     for (int64_t item = 0; item < p->items; item++) {
         for (int i = 0; i < OPERANDS; i++)
             if (p->operand[i].present)

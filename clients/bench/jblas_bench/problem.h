@@ -28,8 +28,10 @@ typedef enum fill {
     FILL_TRIANGULAR, /* well conditioned; what must not be read is large */
     /* As general; the diagonal's imaginary part, which must not be read, is there. */
     FILL_HERMITIAN,
-    FILL_POSITIVE /* positive definite, the other triangle is arbitrary; of a whole matrix, its
+    FILL_POSITIVE, /* positive definite, the other triangle is arbitrary; of a whole matrix, its
                      diagonal dominates */
+    FILL_LU,       /* the factor of operand 0, whose diagonal dominates; no rows are exchanged */
+    FILL_CHOLESKY  /* the same of a positive definite one */
 } fill_t;
 
 /* Where element (i, j) of a matrix is. */
@@ -61,8 +63,9 @@ typedef struct operand {
     void **pointers; /* to each matrix of each slot, for pointer batches */
 } operand_t;
 
-/* A, B or x, C or y, and two numbers of rotg and rotmg; a routine leaves out what it has not. */
-enum { OPERANDS = 5 };
+/* A, B or x, C or y, or X, and two numbers of rotg and rotmg, or AF and errors; a routine leaves
+ * out what it has not. */
+enum { OPERANDS = 6 };
 
 typedef union scalar {
     float s[2];
@@ -115,8 +118,8 @@ struct problem {
     bool pivots_are_order; /* of QR; before a call, no column is fixed */
     size_t slots;
     /* What the next call works on; NULL in a size query. */
-    void *a, *b, *c, *s, *h; /* s: y1, too; h: rotmg's param */
-    void **pa, **pb, **pc, **ps, **ph;
+    void *a, *b, *c, *s, *h, *e; /* s: y1, AF; h: rotmg's param, ferr; e: berr */
+    void **pa, **pb, **pc, **ps, **ph, **pe;
     int64_t items;         /* of a batch; 1 of others */
     int64_t terms;         /* what an error bound grows with */
     long double magnitude; /* see reference */
@@ -291,6 +294,10 @@ void naive_geqp3(problem_t *problem, value_t **want);
 void naive_gecon(problem_t *problem, value_t **want);
 void naive_pocon(problem_t *problem, value_t **want);
 void naive_trcon(problem_t *problem, value_t **want);
+/* Operand 3 becomes the factor of operand 0. */
+void naive_factor(problem_t *problem);
+void naive_gerfs(problem_t *problem, value_t **want);
+void naive_porfs(problem_t *problem, value_t **want);
 
 /* Makes the call once, in slot 0, and compares. Gives the error, relative by norm; *bound is what
  * it may be. */

@@ -550,8 +550,8 @@ static void copy_triangle(problem_t *p, value_t **want, int from, int to) {
 }
 void naive_trttp(problem_t *p, value_t **want) { copy_triangle(p, want, 0, 1); }
 void naive_tpttr(problem_t *p, value_t **want) { copy_triangle(p, want, 1, 0); }
-/* Cholesky's factor of A, dense, with its adjoint above it; A becomes what it should be. */
-static value_t *cholesky_wanted(problem_t *p, value_t **want) {
+/* Cholesky's factor of A, dense, with its adjoint above it. */
+static value_t *cholesky_of(problem_t *p) {
     int64_t n = p->options->n;
     view_t A = view_of(p, 0, HERMITIAN, JBLAS_NO_TRANSPOSE);
     value_t *l = view_dense(&A, n, n);
@@ -565,6 +565,11 @@ static value_t *cholesky_wanted(problem_t *p, value_t **want) {
     for (int64_t j = 0; j < n; j++)
         for (int64_t i = 0; i < j; i++)
             l[i + j * n] = conjl(l[j + i * n]);
+    return l;
+}
+/* The same; A becomes what it should be. */
+static value_t *cholesky_wanted(problem_t *p, value_t **want) {
+    value_t *l = cholesky_of(p);
     store_triangle(p, want, l, false);
     return l;
 }
@@ -618,15 +623,19 @@ static void put_dense(problem_t *p, value_t **want, int which, const value_t *de
             want[which][operand_index(x, i, j, 0)] = dense[i + j * x->rows];
 }
 
-/* The factor of A, which becomes what it should be. */
-static value_t *factor_wanted(problem_t *p, value_t **want) {
+static value_t *factor_of(problem_t *p) {
     const int64_t m = p->operand[0].rows, n = p->operand[0].columns;
     view_t A = view_of(p, 0, GENERAL, JBLAS_NO_TRANSPOSE);
     value_t *lu = view_dense(&A, m, n);
     int64_t *row = allocate_zeroed((size_t)m, sizeof *row);
     eliminate(lu, m, n, row);
-    put_dense(p, want, 0, lu);
     free(row);
+    return lu;
+}
+/* The factor of A, which becomes what it should be. */
+static value_t *factor_wanted(problem_t *p, value_t **want) {
+    value_t *lu = factor_of(p);
+    put_dense(p, want, 0, lu);
     return lu;
 }
 
@@ -965,6 +974,58 @@ void naive_trcon(problem_t *p, value_t **want) {
     const long double norm = norm_of(a, n, p->options->norm == JLAPACK_INFINITY_NORM);
     free(a);
     store_condition(p, want, norm, triangle_inverse(p));
+}
+
+/* ---- Refinement ---- */
+
+void naive_factor(problem_t *p) {
+    operand_t *af = &p->operand[3];
+    const int64_t n = af->rows;
+    const bool lu = af->fill == FILL_LU;
+    value_t *factor = lu ? factor_of(p) : cholesky_of(p);
+    for (int64_t j = 0; j < n; j++)
+        for (int64_t i = 0; i < n; i++)
+            if (lu || (p->options->uplo == JBLAS_UPPER ? i <= j : i >= j))
+                value_store(af->type, af->data, operand_index(af, i, j, 0), factor[i + j * n]);
+    free(factor);
+}
+
+/* X is the solution, whatever it was, of elements below 1; errors are a few times u n. */
+static void store_refined(problem_t *p, value_t **want, const value_t *factor, bool lu,
+                          bool plain) {
+    const int64_t n = p->options->n;
+    const view_t B = view_of(p, 1, GENERAL, JBLAS_NO_TRANSPOSE);
+    value_t *x = allocate(n + 1);
+    for (int64_t j = 0; j < p->options->nrhs; j++) {
+        for (int64_t i = 0; i < n; i++)
+            x[i] = view_at(&B, i, j);
+        substitute_vector(factor, 1, n, n, true, lu && plain, x);
+        substitute_vector(factor, 1, n, n, false, lu && !plain, x);
+        for (int64_t i = 0; i < n; i++)
+            want[2][operand_index(&p->operand[2], i, j, 0)] = x[i];
+    }
+    free(x);
+    for (int w = 4; w < OPERANDS; w++)
+        for (int64_t j = 0; j < p->options->nrhs; j++)
+            want[w][operand_index(&p->operand[w], j, 0, 0)] = 0;
+    p->magnitude = 10;
+}
+
+void naive_gerfs(problem_t *p, value_t **want) {
+    const bool plain = p->options->transa == JBLAS_NO_TRANSPOSE;
+    value_t *lu = factor_of(p), *turned_lu = plain ? NULL : allocate(p->options->n * p->options->n);
+    const int64_t n = p->options->n;
+    for (int64_t e = 0; !plain && e < n * n; e++) {
+        const value_t own = lu[e / n + e % n * n];
+        turned_lu[e] = p->options->transa == JBLAS_TRANSPOSE ? own : conjl(own);
+    }
+    store_refined(p, want, plain ? lu : turned_lu, true, plain);
+    free(lu), free(turned_lu);
+}
+void naive_porfs(problem_t *p, value_t **want) {
+    value_t *l = cholesky_of(p);
+    store_refined(p, want, l, false, true);
+    free(l);
 }
 
 /* ---- Comparison ---- */

@@ -24,7 +24,7 @@ static int64_t max_of(int64_t a, int64_t b) { return a > b ? a : b; }
 static operand_t *matrix(problem_t *p, int which, int64_t rows, int64_t columns, fill_t fill,
                          bool written) {
     const options_t *o = p->options;
-    const int64_t ld[OPERANDS] = {o->lda, o->ldb, o->ldc};
+    const int64_t ld[OPERANDS] = {o->lda, o->ldb, o->ldc, o->ldaf, UNSET, UNSET};
     operand_t *operand = &p->operand[which];
     operand->rows = max_of(rows, 0);
     operand->columns = max_of(columns, 0);
@@ -100,8 +100,23 @@ static void batch_results(problem_t *p, size_t bytes) { p->result_bytes = bytes;
 #define SLOT_s 3
 #define SLOT_y1 3
 #define SLOT_param 4
+#define SLOT_af 3
+#define SLOT_ferr 4
+#define SLOT_berr 5
 #define SLOT_x 1
 #define SLOT_y 2
+/* X is a matrix of its own where B is another. */
+#define MATRIX_SLOT(name) MATRIX_SLOT_##name
+#define MATRIX_SLOT_a SLOT_a
+#define MATRIX_SLOT_b SLOT_b
+#define MATRIX_SLOT_c SLOT_c
+#define MATRIX_SLOT_af SLOT_af
+#define MATRIX_SLOT_x 2
+#define MATRIX_OPERAND_a(operand) operand
+#define MATRIX_OPERAND_b(operand) operand
+#define MATRIX_OPERAND_c(operand) operand
+#define MATRIX_OPERAND_af(operand) operand
+#define MATRIX_OPERAND_x(operand) p->c
 #define FILL_SYMMETRIC FILL_GENERAL
 #define FILL_SKEW FILL_GENERAL
 #define FILL_INVERTED FILL_TRIANGULAR
@@ -112,6 +127,8 @@ static void batch_results(problem_t *p, size_t bytes) { p->result_bytes = bytes;
 #define FILL_HERMITIAN_REGULAR FILL_POSITIVE
 #define FILL_DIAGONALIZED FILL_TRIANGULAR
 #define FILL_PIVOTED FILL_POSITIVE
+#define FILL_FACTORED FILL_LU
+#define FILL_FACTORED_TRIANGLE FILL_CHOLESKY
 #define FILL_REFLECTORS FILL_GENERAL
 #define FILL_FULL FILL_POSITIVE
 #define IS_READ false
@@ -130,16 +147,18 @@ static void batch_results(problem_t *p, size_t bytes) { p->result_bytes = bytes;
 #define SCALAR_IS_ELEMENT false
 #define SCALAR_IS_SUM false
 #define SCALAR_IS_REAL true
+#define SCALAR_IS_REALS true
 #define SCALAR_IS_PARAMETERS false
 #define SCALAR_IS_CS false
 #define NUMBERS_ELEMENT 1
 #define NUMBERS_REAL 1
+#define NUMBERS_REALS max_of(args->nrhs, 0)
 #define NUMBERS_PARAMETERS 5
 #define SETUP_VECTOR(name, inc, access, count, read)                                               \
     vector(p, SLOT_##name, JI_COUNT_##count, args->inc, IS_##access);
 #define SETUP_MATRIX(name, ld, access, structure, shape, read)                                     \
     {                                                                                              \
-        operand_t *made = matrix(p, SLOT_##name, JI_ROWS_##shape, JI_COLUMNS_##shape,              \
+        operand_t *made = matrix(p, MATRIX_SLOT(name), JI_ROWS_##shape, JI_COLUMNS_##shape,        \
                                  FILL_##structure, IS_##access);                                   \
         (void)made;                                                                                \
         AS_##shape;                                                                                \
@@ -289,6 +308,8 @@ static double flops_trtrs(const options_t *o) { return flops_solves(o) / 2; }
 static double flops_posv(const options_t *o) { return flops_cube(o) + flops_solves(o); }
 static double flops_condition(const options_t *o) { return 10 * flops_2nn(o); }
 static double flops_trcon(const options_t *o) { return 5 * flops_2nn(o); }
+/* Two residuals with sizes, a solve, and five for the bound. */
+static double flops_refine(const options_t *o) { return 10 * flops_solves(o); }
 static double flops_potri(const options_t *o) { return 2 * flops_cube(o); }
 
 /* ---- Calls ---- */
@@ -343,6 +364,9 @@ static double flops_potri(const options_t *o) { return 2 * flops_cube(o); }
 #define POINTER_x p->b
 #define POINTER_y p->c
 #define POINTER_tau p->b
+#define POINTER_af p->s
+#define POINTER_ferr p->h
+#define POINTER_berr p->e
 #define POINTER_ipiv (O->null_pointers & NULL_C_OR_Y ? NULL : p->pivots + p->pivot_origin)
 #define POINTER_jpvt POINTER_ipiv
 #define POINTERS_a (void *)p->pa
@@ -368,7 +392,8 @@ static double flops_potri(const options_t *o) { return 2 * flops_cube(o); }
 #define PASS_NUMBER(form, name, ...) , OPERAND_##form(name)
 #define PASS_NUMBER_STRIDE(form, name) PASS_STRIDE(form, name)
 #define PASS_VECTOR(form, name, inc, ...) , OPERAND_##form(name), O->inc
-#define PASS_MATRIX(form, name, leading, ...) , OPERAND_##form(name), p->operand[SLOT_##name].ld
+#define PASS_MATRIX(form, name, leading, ...)                                                      \
+    , MATRIX_OPERAND_##name(OPERAND_##form(name)), p->operand[MATRIX_SLOT(name)].ld
 #define PASS_PACKED(form, name, ...) , OPERAND_##form(name)
 #define PASS_LEADING(form, leading, name, shape) , p->operand[SLOT_##name].later.ld
 #define PASS_INDICES(form, name, ...) , POINTER_##name
@@ -865,6 +890,8 @@ const routine_t routines[] = {
     ROW_PLAIN(gecon, NULL, NULL, n, condition, gecon),
     ROW_PLAIN(pocon, NULL, NULL, n, condition, pocon),
     ROW_PLAIN(trcon, NULL, NULL, n, trcon, trcon),
+    ROW_PLAIN(gerfs, NULL, NULL, n, refine, gerfs),
+    ROW_PLAIN(porfs, NULL, NULL, n, refine, porfs),
     {0},
 };
 

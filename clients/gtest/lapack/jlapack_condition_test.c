@@ -10,15 +10,6 @@
 
 #define EACH_TYPE(name) JLAPACK_EACH_TYPE(JlapackCondition, name)
 
-/* jlapack_dgecon(...), by a type that is a value. */
-#ifndef JLAPACK_CALL
-#define JLAPACK_CALL(type, routine, ...)                                                           \
-    ((type) == JDATATYPE_F32     ? jlapack_s##routine(__VA_ARGS__)                                 \
-     : (type) == JDATATYPE_F64   ? jlapack_d##routine(__VA_ARGS__)                                 \
-     : (type) == JDATATYPE_F32_C ? jlapack_c##routine(__VA_ARGS__)                                 \
-                                 : jlapack_z##routine(__VA_ARGS__))
-#endif
-
 /* ---- Calls, with anorm and rcond as numbers ---- */
 
 typedef struct real {
@@ -50,8 +41,7 @@ typedef struct condition {
 static condition_t draw_condition(void) {
     return (condition_t){(kind_t)jtest_random_between(0, KINDS - 1),
                          jtest_random_between(0, 1) ? JLAPACK_ONE_NORM : JLAPACK_INFINITY_NORM,
-                         jtest_random_between(0, 1) ? JBLAS_UPPER : JBLAS_LOWER,
-                         jtest_random_between(0, 1) ? JBLAS_UNIT : JBLAS_NON_UNIT};
+                         draw_uplo(), jtest_random_between(0, 1) ? JBLAS_UNIT : JBLAS_NON_UNIT};
 }
 
 static jstatus_t call(jhandle_t *handle, const condition_t *c, const matrix_t *a, real_t *anorm,
@@ -70,15 +60,10 @@ static jstatus_t call(jhandle_t *handle, const condition_t *c, const matrix_t *a
 
 /* ---- What is expected ---- */
 
-static wide_t conjugated(wide_t value) {
-    __imag__ value = -__imag__ value;
-    return value;
-}
-
 static wide_t in_triangle(const matrix_t *a, jblas_uplo_t uplo, bool unit, int64_t i, int64_t j) {
     if (i == j && unit)
         return 1;
-    return (uplo == JBLAS_UPPER ? i <= j : i >= j) ? before_at(a, i, j) : 0;
+    return is_stored(uplo, i, j) ? before_at(a, i, j) : 0;
 }
 
 /* x = inv(T) x, or inv(T^H) x. */
@@ -89,12 +74,12 @@ static void substitute(const matrix_t *a, jblas_uplo_t uplo, bool unit, bool adj
         const int64_t i = forward ? turn : n - 1 - turn;
         for (int64_t done = 0; done < turn; done++) {
             const int64_t k = forward ? done : n - 1 - done;
-            x[i] -= (adjoint ? conjugated(in_triangle(a, uplo, unit, k, i))
+            x[i] -= (adjoint ? conjugate(in_triangle(a, uplo, unit, k, i))
                              : in_triangle(a, uplo, unit, i, k)) *
                     x[k];
         }
         const wide_t pivot = in_triangle(a, uplo, unit, i, i);
-        x[i] /= adjoint ? conjugated(pivot) : pivot;
+        x[i] /= adjoint ? conjugate(pivot) : pivot;
     }
 }
 
@@ -180,7 +165,7 @@ static void make_factor(const condition_t *c, matrix_t *a) {
     for (int64_t j = 0; j < n; j++)
         for (int64_t i = 0; i < n; i++) {
             const int64_t place = i + j * a->ld;
-            const bool stored = c->uplo == JBLAS_UPPER ? i <= j : i >= j;
+            const bool stored = is_stored(c->uplo, i, j);
             if (!stored || (i == j && c->kind == TRCON && c->diag == JBLAS_UNIT))
                 wide_put(a->data, a->type, place, NAN);
             else if (i == j)
@@ -423,26 +408,25 @@ JTEST(JlapackCondition, RefusesWhatIsWrongByName) {
     const jlapack_norm_t one = JLAPACK_ONE_NORM, odd = (jlapack_norm_t)173;
     const jblas_uplo_t up = JBLAS_UPPER;
 
-#define REFUSED(call, status, words)                                                               \
-    JEXPECT_STATUS(call, status);                                                                  \
-    JEXPECT_SUBSTR(jhandle_last_message(h), words)
-    REFUSED(jlapack_dgecon(h, odd, 2, a, 2, &anorm, &rcond), JSTATUS_INVALID_VALUE,
-            "dgecon: norm = 173: must be JLAPACK_ONE_NORM (171) or JLAPACK_INFINITY_NORM (175)");
-    REFUSED(jlapack_dgecon(h, one, -1, a, 2, &anorm, &rcond), JSTATUS_INVALID_SIZE, "n = -1");
-    REFUSED(jlapack_dgecon(h, one, 2, a, 1, &anorm, &rcond), JSTATUS_INVALID_SIZE, "lda = 1");
-    REFUSED(jlapack_dgecon(h, one, 2, NULL, 2, &anorm, &rcond), JSTATUS_INVALID_POINTER,
-            "a is NULL");
-    REFUSED(jlapack_dgecon(h, one, 2, a, 2, NULL, &rcond), JSTATUS_INVALID_POINTER,
-            "anorm is NULL");
-    REFUSED(jlapack_dgecon(h, one, 2, a, 2, &anorm, NULL), JSTATUS_INVALID_POINTER,
-            "rcond is NULL");
-    REFUSED(jlapack_dpocon(h, (jblas_uplo_t)7, 2, a, 2, &anorm, &rcond), JSTATUS_INVALID_VALUE,
-            "uplo = 7");
-    REFUSED(jlapack_dtrcon(h, one, up, (jblas_diagonal_t)7, 2, a, 2, &rcond), JSTATUS_INVALID_VALUE,
-            "diag = 7");
-    REFUSED(jlapack_dtrcon(h, odd, up, JBLAS_UNIT, 2, a, 2, &rcond), JSTATUS_INVALID_VALUE,
-            "norm = 173");
-#undef REFUSED
+    JLAPACK_REFUSED(
+        h, jlapack_dgecon(h, odd, 2, a, 2, &anorm, &rcond), JSTATUS_INVALID_VALUE,
+        "dgecon: norm = 173: must be JLAPACK_ONE_NORM (171) or JLAPACK_INFINITY_NORM (175)");
+    JLAPACK_REFUSED(h, jlapack_dgecon(h, one, -1, a, 2, &anorm, &rcond), JSTATUS_INVALID_SIZE,
+                    "n = -1");
+    JLAPACK_REFUSED(h, jlapack_dgecon(h, one, 2, a, 1, &anorm, &rcond), JSTATUS_INVALID_SIZE,
+                    "lda = 1");
+    JLAPACK_REFUSED(h, jlapack_dgecon(h, one, 2, NULL, 2, &anorm, &rcond), JSTATUS_INVALID_POINTER,
+                    "a is NULL");
+    JLAPACK_REFUSED(h, jlapack_dgecon(h, one, 2, a, 2, NULL, &rcond), JSTATUS_INVALID_POINTER,
+                    "anorm is NULL");
+    JLAPACK_REFUSED(h, jlapack_dgecon(h, one, 2, a, 2, &anorm, NULL), JSTATUS_INVALID_POINTER,
+                    "rcond is NULL");
+    JLAPACK_REFUSED(h, jlapack_dpocon(h, (jblas_uplo_t)7, 2, a, 2, &anorm, &rcond),
+                    JSTATUS_INVALID_VALUE, "uplo = 7");
+    JLAPACK_REFUSED(h, jlapack_dtrcon(h, one, up, (jblas_diagonal_t)7, 2, a, 2, &rcond),
+                    JSTATUS_INVALID_VALUE, "diag = 7");
+    JLAPACK_REFUSED(h, jlapack_dtrcon(h, odd, up, JBLAS_UNIT, 2, a, 2, &rcond),
+                    JSTATUS_INVALID_VALUE, "norm = 173");
     JEXPECT_EQ(rcond, -7);
     JEXPECT_OK(jhandle_destroy(h));
 }
