@@ -329,7 +329,7 @@ JALLOC_API jstatus_t jlapack_zgecon(jhandle_t *handle, jlapack_norm_t norm, int6
                                     const jcomplex_f64_t *a, int64_t lda, const double *anorm,
                                     double *rcond);
 
-/** The same of a Hermitian, positive definite A, by the factor in that triangle that jblas_dpotrf
+/** The same of a Hermitian, positive definite A, by the factor in that triangle that jlapack_dpotrf
  * left; both norms are one. */
 JALLOC_API jstatus_t jlapack_spocon(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, const float *a,
                                     int64_t lda, const float *anorm, float *rcond);
@@ -394,7 +394,7 @@ JALLOC_API jstatus_t jlapack_zgerfs(jhandle_t *handle, jblas_operation_t trans, 
                                     int64_t ldx, double *ferr, double *berr);
 
 /** The same of a symmetric or Hermitian, positive definite A, of which that triangle is read, by
- * the factor in the same triangle of AF that jblas_dpotrf left. */
+ * the factor in the same triangle of AF that jlapack_dpotrf left. */
 JALLOC_API jstatus_t jlapack_sporfs(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, int64_t nrhs,
                                     const float *a, int64_t lda, const float *af, int64_t ldaf,
                                     const float *b, int64_t ldb, float *x, int64_t ldx, float *ferr,

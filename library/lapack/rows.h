@@ -6,11 +6,12 @@
 /* The rows of jlapack; blas/routine/rows.h says how to read them. Structures of matrices are also
  * DEFINITE, Hermitian and positive definite, FACTOR, the triangle that Cholesky leaves of it,
  * REGULAR, square and not singular, SYMMETRIC_REGULAR and HERMITIAN_REGULAR, one triangle of such,
- * DIAGONALIZED, that triangle as L D L^T leaves it, PIVOTED, the whole as LU leaves it, REFLECTORS,
- * below the diagonal, as QR leaves them, or above it, as LQ does, FULL, of full rank, and FACTORED,
- * what A becomes when it is factored, or a triangle of it. A shape SIDED_BY(k) has k columns, and the rows that fit beside an m x n matrix; SIDED_ACROSS(k) is its
- * transpose; LARGER(m, n, nrhs) has nrhs columns of the larger size. Of INDICES those of L D L^T
- * may be negative. */
+ * DIAGONALIZED, that triangle as L D L^T leaves it, PIVOTED, the whole as LU leaves it,
+ * REFLECTORS, below the diagonal, as QR leaves them, or above it, as LQ does, FULL, of full rank,
+ * and FACTORED, what A becomes when it is factored, or a triangle of it. A shape SIDED_BY(k) has k
+ * columns, and the rows that fit beside an m x n matrix; SIDED_ACROSS(k) is its transpose;
+ * LARGER(m, n, nrhs) has nrhs columns of the larger size. Of INDICES those of L D L^T may be
+ * negative. */
 
 #include "blas/routine/rows.h"
 #include "jalloc/jlapack_batched.h"
