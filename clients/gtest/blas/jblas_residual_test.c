@@ -20,6 +20,7 @@
 #include <stdlib.h>
 
 #include "blas/algorithms/product.h"
+#include "lapack/lapack.h"
 #include "operation/operation.h"
 
 static const jdatatype_t types[] = {JDATATYPE_F32, JDATATYPE_F64, JDATATYPE_F32_C, JDATATYPE_F64_C};

@@ -16,6 +16,7 @@
 #include "blas/kernels/kernels.h"
 #include "blas/routine/entry.h"
 #include "blas/routine/setup.h"
+#include "lapack/lapack.h"
 
 static const jdatatype_t types[] = {JDATATYPE_F32, JDATATYPE_F64, JDATATYPE_F32_C, JDATATYPE_F64_C};
 

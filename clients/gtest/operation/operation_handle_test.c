@@ -8,6 +8,7 @@
 #include "host_failures.h"
 #include "operation_helper.h"
 
+#include "lapack/lapack.h"
 #include "operation/operation.h"
 
 #include <stdlib.h>
