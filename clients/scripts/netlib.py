@@ -16,7 +16,6 @@ has integers of 64 bits and the suffix 64_ they are compiled so. A test passes b
 one that the tester does not mention has failed. Exit status 0: all passed. 77: not to be had here,
 with the reason; the packages are those of the component programs of install.sh."""
 
-import argparse
 import collections
 import concurrent.futures
 import itertools
@@ -28,7 +27,8 @@ import subprocess
 import sys
 
 import elsewhere
-from elsewhere import SOURCE, NotHere, rtest
+import others
+from elsewhere import NotHere, rtest
 
 PACKAGE = "lapack"
 PROGRAMS = ("apt-get", "dpkg-source", "gcc", "gfortran", "readelf", "ldd", "nm", "objcopy")
@@ -364,35 +364,20 @@ def self_test(build, library, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("library", nargs="?", type=pathlib.Path, help="the BLAS to be tested")
-    parser.add_argument("--ask", action="store_true", help="only whether they can be had here")
+    parser = others.parser_of(__doc__, "netlib", "the BLAS to be tested", "all that is fetched and built")
     parser.add_argument("--self-test", action="store_true", help="check the check first")
     parser.add_argument("--testers", default="*", help="a pattern of their names (*)")
     parser.add_argument("--sizes", choices=("small", "large"), help="these alone")
-    parser.add_argument("--build-dir", type=pathlib.Path, default=SOURCE / "build/netlib",
-                        help="folder of all that is fetched and built (build/netlib)")
-    parser.add_argument("--output-junit", type=pathlib.Path, help="file for a report")
     parser.add_argument("-j", "--jobs", type=int, default=rtest.processors(),
                         help="processes at a time (all processors)")
-    arguments = parser.parse_args()
-    try:
-        ask()
-    except NotHere as reason:
-        print(f"netlib: cannot be had here: {reason}")
-        return rtest.SKIPPED
-    if arguments.ask:
-        return 0
-    if arguments.library is None:
-        parser.error("no library")
-    library = arguments.library.resolve(strict=True)
+    arguments, status = others.parsed(parser, ask)
+    if arguments is None:
+        return status
+    library, folder = arguments.library, arguments.build_dir
     testers = [name for name in TESTERS if pathlib.PurePath(name).match(arguments.testers)]
     if not testers:
         parser.error(f"there are {' '.join(TESTERS)}")
 
-    folder = arguments.build_dir.resolve()
-    folder.mkdir(parents=True, exist_ok=True)
     sources = fetch(folder)
     names = wide_names(library)
     if names and arguments.self_test:
@@ -407,20 +392,11 @@ def main():
         results["self-test"] = [Case(f"{len(FAULTS)} faults", 0, "\n".join(wrong) or None)]
     results.update(run_all(builds, testers, library, folder / "runs", arguments.jobs))
 
-    for name, cases in results.items():
-        for case in cases:
-            if case.problem:
-                print(f"FAILED {name}: {case.name}\n    " + case.problem.replace("\n", "\n    "))
-    if arguments.output_junit:
-        rtest.write_cases(arguments.output_junit, "netlib", "netlib",
-                          [(f"{name}: {case.name}", case.problem)
-                           for name, cases in results.items() for case in cases])
-    cases = [case for found in results.values() for case in found]
-    failed = sum(1 for case in cases if case.problem)
-    print(f"netlib: {sources.name}, {library.name}: {len(results)} runs, "
-          f"{sum(case.calls for case in cases)} calls in computational tests")
-    print(f"{len(cases) - failed} passed, {failed} failed")
-    return 1 if failed else 0
+    calls = sum(case.calls for cases in results.values() for case in cases)
+    return others.report(arguments,
+                         [(f"{name}: {case.name}", case.problem) for name, cases in results.items() for case in cases],
+                         f"netlib: {sources.name}, {library.name}: {len(results)} runs, "
+                         f"{calls} calls in computational tests")
 
 
 if __name__ == "__main__":

@@ -17,16 +17,15 @@ passes that comes out as without the library, with as many comparisons, or passe
 it did not before. Calls of LAPACK must have gone through. Exit status 0: all passed. 77: not to be
 had here, with the reason; the packages are those of the component programs of install.sh."""
 
-import argparse
 import concurrent.futures
-import pathlib
 import os
 import re
 import subprocess
 import sys
 
-from elsewhere import SOURCE, NotHere, rtest
+from elsewhere import NotHere, rtest
 import netlib
+import others
 from netlib import command
 from python_suites import REFERENCE, make_libraries
 
@@ -233,29 +232,15 @@ def self_test(library, sources, folder, jobs):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("library", nargs="?", type=pathlib.Path, help="the drop-in")
-    parser.add_argument("--ask", action="store_true", help="only whether they can be had here")
+    parser = others.parser_of(__doc__, "netlib_lapack", "the drop-in", "all that is fetched and built")
     parser.add_argument("--self-test", action="store_true", help="check the check first")
     parser.add_argument("--kinds", default=KINDS, help="of these types alone (sdcz)")
-    parser.add_argument("--build-dir", type=pathlib.Path, default=SOURCE / "build/netlib_lapack",
-                        help="folder of all that is fetched and built (build/netlib_lapack)")
-    parser.add_argument("--output-junit", type=pathlib.Path, help="file for a report")
     parser.add_argument("-j", "--jobs", type=int, default=rtest.processors(),
                         help="processes at a time (all processors)")
-    arguments = parser.parse_args()
-    try:
-        ask()
-    except NotHere as reason:
-        print(f"netlib_lapack: cannot be had here: {reason}")
-        return rtest.SKIPPED
-    if arguments.ask:
-        return 0
-    if arguments.library is None:
-        parser.error("no library")
-    library, folder = arguments.library.resolve(strict=True), arguments.build_dir.resolve()
-    folder.mkdir(parents=True, exist_ok=True)
+    arguments, status = others.parsed(parser, ask)
+    if arguments is None:
+        return status
+    library, folder = arguments.library, arguments.build_dir
     sources = netlib.fetch(folder)
 
     results = {}
@@ -264,16 +249,9 @@ def main():
         print("\n".join(wrong) or f"self-test: {len(FAULTS) - 1} faults found", flush=True)
         results["self-test"] = [(f"{len(FAULTS)} faults", "\n".join(wrong) or None)]
     results |= run_all(library, sources, arguments.kinds, folder, arguments.jobs)
-    tests = [(f"{name}: {test}", problem) for name, cases in results.items() for test, problem in cases]
-    for name, problem in tests:
-        if problem:
-            print(f"FAILED {name}\n    " + problem.replace("\n", "\n    "))
-    if arguments.output_junit:
-        rtest.write_cases(arguments.output_junit, "netlib_lapack", "netlib_lapack", tests)
-    failed = sum(1 for _, problem in tests if problem)
-    print(f"netlib_lapack: {sources.name}, {library.name}: {len(results)} runs")
-    print(f"{len(tests) - failed} passed, {failed} failed")
-    return 1 if failed else 0
+    return others.report(arguments,
+                         [(f"{name}: {test}", problem) for name, cases in results.items() for test, problem in cases],
+                         f"netlib_lapack: {sources.name}, {library.name}: {len(results)} runs")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,6 @@ eigenvalues SciPy finds of a pencil that is singular (TestEig.test_singular) is 
 alone. Exit status 0: all passed. 77: not to be had here, with the reason; the packages are those of
 the component programs of install.sh."""
 
-import argparse
 import collections
 import os
 import pathlib
@@ -25,7 +24,8 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 
-from elsewhere import LIBRARIES, SOURCE, NotHere, rtest
+import others
+from elsewhere import LIBRARIES, NotHere, rtest
 
 PYTHON = pathlib.Path("/usr/bin/python3")  # the one that Debian's modules are for
 MODULES = pathlib.Path("/usr/lib/python3/dist-packages")
@@ -154,40 +154,16 @@ def run_all(library, suites, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("library", nargs="?", type=pathlib.Path, help="the drop-in")
-    parser.add_argument("--ask", action="store_true", help="only whether they can be had here")
+    parser = others.parser_of(__doc__, "python_suites", "the drop-in", "logs and reports")
     parser.add_argument("--suites", nargs="+", choices=SUITES,
                         default=os.environ.get("PYTHON_SUITES", " ".join(SUITES)).split(),
                         help="these alone; they may stand in the environment, as PYTHON_SUITES")
-    parser.add_argument("--build-dir", type=pathlib.Path, default=SOURCE / "build/python_suites",
-                        help="folder of logs and reports (build/python_suites)")
-    parser.add_argument("--output-junit", type=pathlib.Path, help="file for a report")
-    arguments = parser.parse_args()
-    try:
-        ask()
-    except NotHere as reason:
-        print(f"python_suites: cannot be had here: {reason}")
-        return rtest.SKIPPED
-    if arguments.ask:
-        return 0
-    if arguments.library is None:
-        parser.error("no library")
-    results = run_all(arguments.library.resolve(strict=True), arguments.suites,
-                      arguments.build_dir.resolve())
-    for name, tests in results.items():
-        for test, problem in tests:
-            if problem:
-                print(f"FAILED {name}: {test}\n    " + problem.strip().replace("\n", "\n    "))
-    if arguments.output_junit:
-        rtest.write_cases(arguments.output_junit, "python_suites", "python_suites",
-                          [(f"{name}: {test}", problem)
-                           for name, tests in results.items() for test, problem in tests])
-    problems = [problem for tests in results.values() for _, problem in tests]
-    failed = sum(1 for problem in problems if problem)
-    print(f"{len(problems) - failed} passed, {failed} failed")
-    return 1 if failed else 0
+    arguments, status = others.parsed(parser, ask)
+    if arguments is None:
+        return status
+    results = run_all(arguments.library, arguments.suites, arguments.build_dir)
+    return others.report(arguments,
+                         [(f"{name}: {test}", problem) for name, tests in results.items() for test, problem in tests])
 
 
 if __name__ == "__main__":
