@@ -310,7 +310,7 @@ typedef enum jlapack_norm_t {
 
 /** rcond = 1 / (|A| |inv(A)|) in that norm, by the factor that jlapack_dgetrf left: near 1 where A
  * is well conditioned, near the rounding unit where a solve has no digit left. |inv(A)| is
- * estimated, never too large but for rounding, and seldom less than a third of what it is. A: of
+ * estimated: a lower bound, but for rounding, and seldom less than a third of what it is. A: of
  * order n, lda >= max(1, n). anorm: |A| in that norm, of the matrix that was factored; a scalar, as
  * alpha is. rcond: a real result: 1 where n is 0; 0 where anorm is 0 or infinite, or where the
  * diagonal has a zero; tiny or 0 where A is nearly singular: steps that would overflow are scaled.
@@ -367,8 +367,8 @@ JALLOC_API jstatus_t jlapack_ztrcon(jhandle_t *handle, jlapack_norm_t norm, jbla
  * before jlapack_dgetrf made AF of it, ldaf >= max(1, n), and ipiv, n elements. B: n x nrhs, ldb >=
  * max(1, n). X: n x nrhs, ldx >= max(1, n): a solution, such as jlapack_dgetrs's, and a better one.
  * ferr, berr: real results, one for each column x of X, whose error and backward error they are:
- * |x - x*| <= ferr |x| by the largest elements, where ferr is an estimate that is nearly always
- * slightly too large; and x solves (op(A) + E) x = b + f with |E| <= berr |A| and |f| <= berr |b|
+ * |x - x*| <= ferr |x| by the largest elements, where ferr is an estimate that is seldom
+ * too small; and x solves (op(A) + E) x = b + f with |E| <= berr |A| and |f| <= berr |b|
  * element by element. Absolute values of complex elements are |Re| + |Im|. Both are 0 where n is
  * 0, and NaN where a NaN is met. A step follows while it halves berr and that is above the rounding
  * unit, five at most. Of a singular AF ferr is infinite or NaN. Workspace: 4 n elements and n real
@@ -411,6 +411,43 @@ JALLOC_API jstatus_t jlapack_zporfs(jhandle_t *handle, jblas_uplo_t uplo, int64_
                                     const jcomplex_f64_t *a, int64_t lda, const jcomplex_f64_t *af,
                                     int64_t ldaf, const jcomplex_f64_t *b, int64_t ldb,
                                     jcomplex_f64_t *x, int64_t ldx, double *ferr, double *berr);
+
+/** @} */
+
+/** @name Solves in mixed precision
+ * @{ */
+
+/** Solves A X = B by a factorization in floats, which takes half the time, and refinement: jalloc's
+ * jlapack_dgesv with a rung that memory buys. A: of order n, lda >= max(1, n). ipiv: n elements. B:
+ * n x nrhs, ldb >= max(1, n). X: n x nrhs, ldx >= max(1, n), which must not overlap B. iter: a
+ * result: how many steps of refinement it took; A is then as it was, ipiv the floats'. Below 0 it
+ * was solved as by jlapack_dgesv, A is the factor, ipiv its pivots, and info is as there; iter says
+ * why: -1 the workspace or the result policy, -2 an element of A that no float is, -3 a factor in
+ * floats that is singular, -31 steps that no longer halved the residual, or more than 30. Accuracy:
+ * with iter >= 0 (A + E) X = B + F with |E| <= c u |A| and |F| <= c u |B|, c = sqrt(n) + 3, column
+ * by column and element by element, where LAPACK's routines of these names ask for the same of
+ * norms. Bits are others than jlapack_dgesv's, so JRESULT_POLICY_SAME_BITS goes without; they are
+ * the same for any number of threads. Workspace: rung "mixed": n^2 / 2 + n (2.5 nrhs + 1) elements
+ * of A's type, about, and panels; below it those of jlapack_dgesv, with perf degraded. Algorithm:
+ * Langou and others 2006. */
+JALLOC_API jstatus_t jlapack_dsgesv(jhandle_t *handle, int64_t n, int64_t nrhs, double *a,
+                                    int64_t lda, int64_t *ipiv, const double *b, int64_t ldb,
+                                    double *x, int64_t ldx, int64_t *iter, int64_t *info);
+JALLOC_API jstatus_t jlapack_zcgesv(jhandle_t *handle, int64_t n, int64_t nrhs, jcomplex_f64_t *a,
+                                    int64_t lda, int64_t *ipiv, const jcomplex_f64_t *b,
+                                    int64_t ldb, jcomplex_f64_t *x, int64_t ldx, int64_t *iter,
+                                    int64_t *info);
+
+/** The same of a symmetric or Hermitian, positive definite A, of which that triangle is read: by
+ * Cholesky in floats, or else as by jlapack_dposv. An iter of -3: A, in floats, is not positive
+ * definite. */
+JALLOC_API jstatus_t jlapack_dsposv(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, int64_t nrhs,
+                                    double *a, int64_t lda, const double *b, int64_t ldb, double *x,
+                                    int64_t ldx, int64_t *iter, int64_t *info);
+JALLOC_API jstatus_t jlapack_zcposv(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, int64_t nrhs,
+                                    jcomplex_f64_t *a, int64_t lda, const jcomplex_f64_t *b,
+                                    int64_t ldb, jcomplex_f64_t *x, int64_t ldx, int64_t *iter,
+                                    int64_t *info);
 
 /** @} */
 

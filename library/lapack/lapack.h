@@ -128,8 +128,9 @@ typedef struct ji_refine {
     ji_batch_t batch;  /* none */
     jblas_uplo_t uplo; /* 0: A is general */
     jblas_operation_t trans;
+    bool mixed; /* by a factor of lower precision, first */
     int64_t n, nrhs;
-    const void *a, *af;
+    const void *a, *af; /* dsgesv writes a */
     int64_t lda, ldaf;
     int64_t *ipiv;
     const void *b;
@@ -267,5 +268,20 @@ void ji_host_gerfs(void *refine);
 ji_panel_bytes_t ji_gerfs_bytes(const jhandle_t *handle, const ji_refine_t *args);
 void ji_host_porfs(void *refine);
 ji_panel_bytes_t ji_porfs_bytes(const jhandle_t *handle, const ji_refine_t *args);
+
+/* A X = B by a factorization in the next lower precision and refinement, or else in full: uplo, n,
+ * nrhs, a, lda, ipiv, b, ldb, x, ldx, iter, info. The rung JI_MIXED is before those of the full
+ * one, whose panels `bytes` are. */
+#define JI_MIXED "mixed"
+typedef ji_refine_t ji_mixed_t;
+static inline void ji_clear_mixed(ji_mixed_t *args) { ji_clear_refine(args); }
+void ji_mixed_plan(jplan_t *plan, const jhandle_t *handle, const ji_mixed_t *args,
+                   ji_panel_bytes_t full);
+jstatus_t ji_mixed_run(jhandle_t *handle, ji_host_function_t function, const ji_mixed_t *args,
+                       ji_panel_bytes_t full, const jborrow_t *ws);
+void ji_host_dsgesv(void *mixed);
+ji_panel_bytes_t ji_dsgesv_bytes(const jhandle_t *handle, const ji_refine_t *args);
+void ji_host_dsposv(void *mixed);
+ji_panel_bytes_t ji_dsposv_bytes(const jhandle_t *handle, const ji_refine_t *args);
 
 #endif

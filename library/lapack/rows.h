@@ -51,7 +51,9 @@
     X(pocon, 3)                                                                                    \
     X(trcon, 3)                                                                                    \
     X(gerfs, 4)                                                                                    \
-    X(porfs, 4)
+    X(porfs, 4)                                                                                    \
+    X(dsgesv, 4)                                                                                   \
+    X(dsposv, 4)
 #define JI_LAPACK_BATCHED_LIST(X) JI_LAPACK_DEVICE_LIST(X) JI_LAPACK_HOST_BATCHED_LIST(X)
 #define JI_LAPACK_ROUTINE_LIST(X) JI_LAPACK_BATCHED_LIST(X) JI_LAPACK_PLAIN_LIST(X)
 
@@ -322,6 +324,28 @@
     X(t, MATRIX, x, ldx, WRITTEN, GENERAL, PLAIN(n, nrhs), ALWAYS) \
     X(t, NUMBER, ferr, REALS, WRITTEN, ALWAYS) \
     X(t, NUMBER, berr, REALS, WRITTEN, ALWAYS)
+
+#define JI_FUNCTIONS_dsgesv(X, context) X(context, dsgesv, d, dsgesv) X(context, dsgesv, z, zcgesv)
+#define JI_ARGUMENTS_dsgesv(X, t) \
+    X(t, SIZE, n) \
+    X(t, SIZE, nrhs) \
+    X(t, MATRIX, a, lda, WRITTEN, REGULAR, PLAIN(n, n), ALWAYS) \
+    X(t, INDICES, ipiv, WRITTEN, ORDER(n)) \
+    X(t, MATRIX, b, ldb, READ, GENERAL, PLAIN(n, nrhs), ALWAYS) \
+    X(t, MATRIX, x, ldx, WRITTEN, GENERAL, PLAIN(n, nrhs), ALWAYS) \
+    X(t, RESULT, iter, INDEX) \
+    X(t, RESULT, info, INDEX)
+
+#define JI_FUNCTIONS_dsposv(X, context) X(context, dsposv, d, dsposv) X(context, dsposv, z, zcposv)
+#define JI_ARGUMENTS_dsposv(X, t) \
+    X(t, ENUM, uplo, UPLO) \
+    X(t, SIZE, n) \
+    X(t, SIZE, nrhs) \
+    X(t, MATRIX, a, lda, WRITTEN, DEFINITE, PLAIN(n, n), ALWAYS) \
+    X(t, MATRIX, b, ldb, READ, GENERAL, PLAIN(n, nrhs), ALWAYS) \
+    X(t, MATRIX, x, ldx, WRITTEN, GENERAL, PLAIN(n, nrhs), ALWAYS) \
+    X(t, RESULT, iter, INDEX) \
+    X(t, RESULT, info, INDEX)
 
 /* clang-format on */
 

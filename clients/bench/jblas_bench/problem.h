@@ -111,6 +111,7 @@ struct problem {
     scalar_t result; /* of dot, nrm2, ...; info of factorizations and inverses */
     char *results;   /* the same of a batch, result_bytes each; NULL: of no batch */
     size_t result_bytes;
+    int64_t steps;   /* of refinement */
     int64_t *pivots; /* of LU; before a call, no row is exchanged */
     /* So many of each item, of which the first's begin there; all of them. Of a batch operand[2]
      * has their stride. */
@@ -298,6 +299,8 @@ void naive_trcon(problem_t *problem, value_t **want);
 void naive_factor(problem_t *problem);
 void naive_gerfs(problem_t *problem, value_t **want);
 void naive_porfs(problem_t *problem, value_t **want);
+void naive_dsgesv(problem_t *problem, value_t **want);
+void naive_dsposv(problem_t *problem, value_t **want);
 
 /* Makes the call once, in slot 0, and compares. Gives the error, relative by norm; *bound is what
  * it may be. */

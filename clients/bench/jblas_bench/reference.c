@@ -990,9 +990,9 @@ void naive_factor(problem_t *p) {
     free(factor);
 }
 
-/* X is the solution, whatever it was, of elements below 1; errors are a few times u n. */
-static void store_refined(problem_t *p, value_t **want, const value_t *factor, bool lu,
-                          bool plain) {
+/* X is the solution, whatever it was. */
+static void store_solution(problem_t *p, value_t **want, const value_t *factor, bool lu,
+                           bool plain) {
     const int64_t n = p->options->n;
     const view_t B = view_of(p, 1, GENERAL, JBLAS_NO_TRANSPOSE);
     value_t *x = allocate(n + 1);
@@ -1005,6 +1005,24 @@ static void store_refined(problem_t *p, value_t **want, const value_t *factor, b
             want[2][operand_index(&p->operand[2], i, j, 0)] = x[i];
     }
     free(x);
+}
+
+/* It converges: A stays as it was. */
+void naive_dsgesv(problem_t *p, value_t **want) {
+    value_t *lu = factor_of(p);
+    store_solution(p, want, lu, true, true);
+    free(lu);
+}
+void naive_dsposv(problem_t *p, value_t **want) {
+    value_t *l = cholesky_of(p);
+    store_solution(p, want, l, false, true);
+    free(l);
+}
+
+/* X is the solution, whatever it was, of elements below 1; errors are a few times u n. */
+static void store_refined(problem_t *p, value_t **want, const value_t *factor, bool lu,
+                          bool plain) {
+    store_solution(p, want, factor, lu, plain);
     for (int w = 4; w < OPERANDS; w++)
         for (int64_t j = 0; j < p->options->nrhs; j++)
             want[w][operand_index(&p->operand[w], j, 0, 0)] = 0;

@@ -344,6 +344,7 @@ static double flops_potri(const options_t *o) { return 2 * flops_cube(o); }
 #define RESULT_result (O->null_pointers & NULL_RESULT ? NULL : RESULT)
 #define RESULT_info RESULT_result
 #define RESULT_rcond RESULT_result
+#define RESULT_iter (O->null_pointers & NULL_BERR ? NULL : OUT(steps))
 #define SCALAR_alpha (O->alpha.null ? NULL : (const void *)&p->alpha)
 #define SCALAR_anorm SCALAR_alpha
 #define SCALAR_beta (O->beta.null ? NULL : (const void *)&p->beta)
@@ -892,6 +893,8 @@ const routine_t routines[] = {
     ROW_PLAIN(trcon, NULL, NULL, n, trcon, trcon),
     ROW_PLAIN(gerfs, NULL, NULL, n, refine, gerfs),
     ROW_PLAIN(porfs, NULL, NULL, n, refine, porfs),
+    ROW_PLAIN(dsgesv, NULL, NULL, n, gesv, dsgesv),
+    ROW_PLAIN(dsposv, NULL, NULL, n, posv, dsposv),
     {0},
 };
 

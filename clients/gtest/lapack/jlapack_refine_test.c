@@ -51,8 +51,9 @@ static void make_problem(jhandle_t *handle, problem_t *p, int type) {
 
     int64_t info = 0;
     if (p->definite)
-        JEXPECT_OK(JLAPACK_BY_TYPE(type, jlapack_spotrf, jlapack_dpotrf, jlapack_cpotrf, jlapack_zpotrf,
-                                   handle, p->uplo, p->n, p->af->data, p->af->ld, &info));
+        JEXPECT_OK(JLAPACK_BY_TYPE(type, jlapack_spotrf, jlapack_dpotrf, jlapack_cpotrf,
+                                   jlapack_zpotrf, handle, p->uplo, p->n, p->af->data, p->af->ld,
+                                   &info));
     else
         JEXPECT_OK(
             JLAPACK_CALL(type, getrf, handle, p->n, p->n, p->af->data, p->af->ld, p->ipiv, &info));

@@ -17,7 +17,7 @@ ARGUMENT = re.compile(r"X\(t, (\w+), ([\w, ]+)")
 LETTERS = {"JI_SD": "sd", "JI_CZ": "cz", "JI_SDCZ": "sdcz", "JI_HB": "hb"}
 PROTOTYPE = re.compile(r"\bjstatus_t ((?:jblas|jlapack)_\w+)\(\s*jhandle_t \*handle,([^;]*)\);")
 
-ENUMERATIONS = {"SIDE": "jblas_side_t", "UPLO": "jblas_uplo_t", "DIAGONAL": "jblas_diagonal_t", "DATATYPE": "jdatatype_t",
+ENUMERATIONS = {"SIDE": "jblas_side_t", "UPLO": "jblas_uplo_t", "DIAGONAL": "jblas_diagonal_t", "DATATYPE": "jdatatype_t", "NORM": "jlapack_norm_t",
                 "VECTORS": "jlapack_job_t", "PARTS": "jlapack_job_t", "RANGE": "jlapack_range_t"}
 ELEMENTS = {"s": "float", "d": "double", "c": "jcomplex_f32_t", "z": "jcomplex_f64_t", "h": "jfloat16_t",
             "b": "jbfloat16_t", "x": "void"}
@@ -38,7 +38,7 @@ def scalar_type(letter, of):
         return "int64_t"
     if of == "WIDE":
         return "double"
-    if of in ("REAL", "PARAMETERS") or (of == "SUM" and letter in "hb"):
+    if of in ("REAL", "REALS", "PARAMETERS") or (of == "SUM" and letter in "hb"):
         return REALS[letter]
     return ELEMENTS[letter]
 

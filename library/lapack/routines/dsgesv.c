@@ -1,0 +1,9 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* How it is done is in host/mixed.c. */
+
+#include "lapack/lapack.h"
+
+JI_LAPACK_ROUTINE_WITH(dsgesv, mixed, JI_TAKE_SCALARS(dsgesv), args->n == 0,
+                       ji_enqueue_host(handle, ji_host_dsgesv, args, sizeof *args))
