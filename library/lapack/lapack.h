@@ -62,9 +62,9 @@ JI_LAPACK_BATCHED_LIST(JI_ROW_)
         JI_CHECK_OPERANDS(routine)                                                                 \
         return ji_run_plan(handle, args, routine##_plan, routine##_run);                           \
     }
-/* The same of one that has results, which `results` takes, with a block of either kind; `nothing`
- * gives the status where there is nothing to do. */
-#define JI_LAPACK_CALL_WITH(routine, of, results, empty, nothing)                                  \
+/* The same of one that has results, which take(routine) takes, with a block of either kind;
+ * `nothing` gives the status where there is nothing to do. */
+#define JI_LAPACK_CALL_WITH(routine, of, take, empty, nothing)                                     \
     JI_CALL routine##_call(jhandle_t *handle, void *block) {                                       \
         ji_##of##_t *args = block;                                                                 \
         JI_LAPACK_HOST_ALONE()                                                                     \
@@ -72,7 +72,7 @@ JI_LAPACK_BATCHED_LIST(JI_ROW_)
         JI_CHECK_WIDTH(routine, !(empty))                                                          \
         if (ji_is_query(handle))                                                                   \
             return ji_answer(handle, args, (empty) ? NULL : routine##_plan);                       \
-        results;                                                                                   \
+        take(routine);                                                                             \
         if (empty)                                                                                 \
             return ji_return_result(handle, nothing);                                              \
         JI_CHECK_OPERANDS(routine)                                                                 \
@@ -80,7 +80,7 @@ JI_LAPACK_BATCHED_LIST(JI_ROW_)
     }
 /* info becomes 0 then. */
 #define JI_LAPACK_CALL_WITH_INFO(routine, empty)                                                   \
-    JI_LAPACK_CALL_WITH(routine, matmat, JI_TAKE_SCALARS(routine), empty,                          \
+    JI_LAPACK_CALL_WITH(routine, matmat, JI_TAKE_SCALARS, empty,                                   \
                         (args->n = 0, ji_run(handle, JI_SET_INFO, args)))
 /* All of it, without batched forms. */
 #define JI_LAPACK_ROUTINE_CHECKED(routine, empty, ...)                                             \
@@ -88,9 +88,9 @@ JI_LAPACK_BATCHED_LIST(JI_ROW_)
     JI_LAPACK_CALL_CHECKED(routine, empty, __VA_ARGS__)                                            \
     JI_ENTRIES_PLAIN(routine, matmat)
 #define JI_LAPACK_ROUTINE(routine, empty) JI_LAPACK_ROUTINE_CHECKED(routine, empty, )
-#define JI_LAPACK_ROUTINE_WITH(routine, of, results, empty, nothing)                               \
+#define JI_LAPACK_ROUTINE_WITH(routine, of, take, empty, nothing)                                  \
     JI_LAPACK_WAYS(routine, of, NULL)                                                              \
-    JI_LAPACK_CALL_WITH(routine, of, results, empty, nothing)                                      \
+    JI_LAPACK_CALL_WITH(routine, of, take, empty, nothing)                                         \
     JI_ENTRIES_PLAIN(routine, of)
 #define JI_LAPACK_ROUTINE_WITH_INFO(routine, empty)                                                \
     JI_LAPACK_WAYS(routine, matmat, NULL)                                                          \
@@ -98,7 +98,7 @@ JI_LAPACK_BATCHED_LIST(JI_ROW_)
     JI_ENTRIES_PLAIN(routine, matmat)
 /* Results that the host's function gives where there is nothing to do, too. */
 #define JI_LAPACK_ROUTINE_WITH_RESULT(routine, empty)                                              \
-    JI_LAPACK_ROUTINE_WITH(routine, matmat, JI_TAKE_SCALARS(routine), empty,                       \
+    JI_LAPACK_ROUTINE_WITH(routine, matmat, JI_TAKE_SCALARS, empty,                                \
                            ji_enqueue_host(handle, ji_host_##routine, args, sizeof *args))
 /* And with them. */
 #define JI_LAPACK_BATCHED(routine, empty)                                                          \
@@ -277,7 +277,7 @@ typedef ji_refine_t ji_mixed_t;
 static inline void ji_clear_mixed(ji_mixed_t *args) { ji_clear_refine(args); }
 void ji_mixed_plan(jplan_t *plan, const jhandle_t *handle, const ji_mixed_t *args,
                    ji_panel_bytes_t full);
-jstatus_t ji_mixed_run(jhandle_t *handle, ji_host_function_t function, const ji_mixed_t *args,
+jstatus_t ji_mixed_run(jhandle_t *handle, const ji_items_way_t *way, const ji_mixed_t *args,
                        ji_panel_bytes_t full, const jborrow_t *ws);
 void ji_host_dsgesv(void *mixed);
 ji_panel_bytes_t ji_dsgesv_bytes(const jhandle_t *handle, const ji_refine_t *args);

@@ -427,12 +427,12 @@ void ji_mixed_plan(jplan_t *plan, const jhandle_t *handle, const ji_mixed_t *arg
     ji_panel_add_rungs(plan, &shape, full, 0);
 }
 
-jstatus_t ji_mixed_run(jhandle_t *handle, ji_host_function_t function, const ji_mixed_t *args,
+jstatus_t ji_mixed_run(jhandle_t *handle, const ji_items_way_t *way, const ji_mixed_t *args,
                        ji_panel_bytes_t full, const jborrow_t *ws) {
     ji_mixed_t call = *args;
     if (!ji_is_way(ws, JI_MIXED))
-        return ji_refine_run(handle, function, args, full, ws);
+        return ji_refine_run(handle, way, args, full, ws);
     call.mixed = true;
     call.panels = ws->ptr[0], call.panel_bytes = mixed_bytes(handle, args, full);
-    return ji_enqueue_host(handle, function, &call, sizeof call);
+    return ji_enqueue_host(handle, way->each, &call, sizeof call);
 }

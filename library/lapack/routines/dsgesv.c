@@ -5,5 +5,5 @@
 
 #include "lapack/lapack.h"
 
-JI_LAPACK_ROUTINE_WITH(dsgesv, mixed, JI_TAKE_SCALARS(dsgesv), args->n == 0,
+JI_LAPACK_ROUTINE_WITH(dsgesv, mixed, JI_TAKE_SCALARS, args->n == 0,
                        ji_enqueue_host(handle, ji_host_dsgesv, args, sizeof *args))

@@ -5,7 +5,7 @@
 
 #include "lapack/lapack.h"
 
-#define TAKE_ERRORS                                                                                \
+#define TAKE_ERRORS(routine)                                                                       \
     if (args->nrhs > 0) {                                                                          \
         JI_CHECK_POINTER(ferr)                                                                     \
         JI_CHECK_POINTER(berr)                                                                     \
