@@ -234,9 +234,9 @@ JALLOC_API jstatus_t jlapack_zpotri(jhandle_t *handle, jblas_uplo_t uplo, int64_
  * that was met: from the first column on (lower) or from the last (upper). The factorization is
  * complete, a solve with it would divide by 0. Accuracy: |A - P L D L^T P^T| <= c n u g max|A|,
  * where g is how much what was left of A has grown on the way; L itself has no bound. Workspace: as
- * the largest product inside, and two columns of A where one takes more than 4 KiB; rungs "packed",
- * "packed-small", "in place" with the same bits. Algorithm: partial pivoting (Bunch and Kaufman
- * 1977), by panels of 32 columns. */
+ * the largest product inside, rungs "packed" (and 32 columns of A), "packed-small", "in place" with
+ * the same bits; the first two have two columns of A more where one takes more than 4 KiB.
+ * Algorithm: partial pivoting (Bunch and Kaufman 1977), by panels of 32 columns. */
 JALLOC_API jstatus_t jlapack_ssytrf(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, float *a,
                                     int64_t lda, int64_t *ipiv, int64_t *info);
 JALLOC_API jstatus_t jlapack_dsytrf(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, double *a,

@@ -15,7 +15,9 @@
  * beside A. Each element is one sum in the order of the panel's columns, so a column may be
  * computed in parts, and again when it is known that it is the one: there is room for two columns
  * in the workspace or, where they are short, on the stack; without it a strip after the other is
- * looked at, and the column is made in A after the interchange. The bits are the same.
+ * looked at, and the column is made in A after the interchange. Where there is more room L's
+ * columns are made apart from A, where they lie well in the caches, whatever A's leading dimension.
+ * The bits are the same.
  *
  * The panels' width and the blocks of A22 are constants, so are the bits' too. */
 
@@ -36,7 +38,11 @@ typedef struct ldl_diagonal {
 
 typedef struct ldl {
     symmetric_t s;
-    int64_t from;     /* the panel's first column */
+    int64_t from; /* the panel's first column */
+    /* Where the panel's columns lie while they are made: in A, or in a room of their own, n rows of
+     * SYMMETRIC_BLOCK columns. */
+    void *room;
+    int64_t ld;
     void *columns[2]; /* k and the other one, of n elements as they lie; NULL: there is no room */
     ldl_diagonal_t d;
     _Alignas(64) char stack[2 * SYMMETRIC_VECTOR_BYTES], strip[SYMMETRIC_STRIP_BYTES];
@@ -53,15 +59,28 @@ static int ldl_first_slot(const ldl_t *l, int64_t k) {
     return l->s.lower ? 0 : SYMMETRIC_BLOCK - (int)(k - l->from);
 }
 
+/* Rows [row, row_end) of the panel's columns [column, column_end). */
+static void *ldl_part(const ldl_t *l, int64_t row, int64_t row_end, int64_t column,
+                      int64_t column_end) {
+    const symmetric_t *s = &l->s;
+    if (l->room == NULL)
+        return symmetric_part(s, row, row_end, column, column_end);
+    return ji_at(s->type, l->room, symmetric_begin(s, row, row_end),
+                 ldl_slot(l, s->lower ? column : column_end - 1), l->ld);
+}
+static void *ldl_at(const ldl_t *l, int64_t i, int64_t j) {
+    return ldl_part(l, i, i + 1, j, j + 1);
+}
+
 static void ldl_keep_diagonal(ldl_t *l, int64_t k, int64_t count) {
     const symmetric_t *s = &l->s;
     for (int64_t j = k; j < k + count; j++)
-        l->d.own[ldl_slot(l, j)] = symmetric_load(s->type, symmetric_at(s, j, j));
+        l->d.own[ldl_slot(l, j)] = symmetric_load(s->type, ldl_at(l, j, j));
     if (count == 1)
         return;
 
     /* Pairs lie the other way round in an upper triangle. */
-    const symmetric_number_t below = symmetric_load(s->type, symmetric_at(s, k + 1, k));
+    const symmetric_number_t below = symmetric_load(s->type, ldl_at(l, k + 1, k));
     symmetric_number_t above = below;
     if (s->hermitian)
         above.im = -above.im;
@@ -70,12 +89,13 @@ static void ldl_keep_diagonal(ldl_t *l, int64_t k, int64_t count) {
     l->d.above[slot + 1] = s->lower ? above : below;
 }
 
-symmetric_inverse_t ji_symmetric_invert(const symmetric_t *s, int64_t k, bool is_pair) {
-    const jdatatype_t type = s->type;
+symmetric_inverse_t ji_symmetric_invert(jdatatype_t type, bool hermitian, const void *own,
+                                        const void *beside, const void *other) {
+    const bool is_pair = other != NULL;
     symmetric_inverse_t inverse = {.is_pair = is_pair};
     if (!is_pair) {
-        symmetric_number_t only = symmetric_load(type, symmetric_at(s, k, k));
-        only.im = s->hermitian ? 0 : only.im;
+        symmetric_number_t only = symmetric_load(type, own);
+        only.im = hermitian ? 0 : only.im;
         const ji_value_t pivot = symmetric_value(type, only);
         inverse.divide = !ji_invert(type, &pivot, &inverse.own[0]);
         if (inverse.divide)
@@ -84,12 +104,11 @@ symmetric_inverse_t ji_symmetric_invert(const symmetric_t *s, int64_t k, bool is
     }
 
     /* By the element beside the diagonal, which is the largest: nothing overflows. */
-    const symmetric_number_t a = symmetric_load(type, symmetric_at(s, k, k)),
-                             b = symmetric_load(type, symmetric_at(s, k + 1, k + 1)),
-                             c = symmetric_load(type, symmetric_at(s, k + 1, k));
-    const double complex x = CMPLX(a.re, s->hermitian ? 0 : a.im),
-                         y = CMPLX(b.re, s->hermitian ? 0 : b.im), z = CMPLX(c.re, c.im);
-    if (s->hermitian) {
+    const symmetric_number_t a = symmetric_load(type, own), b = symmetric_load(type, other),
+                             c = symmetric_load(type, beside);
+    const double complex x = CMPLX(a.re, hermitian ? 0 : a.im),
+                         y = CMPLX(b.re, hermitian ? 0 : b.im), z = CMPLX(c.re, c.im);
+    if (hermitian) {
         const double size = cabs(z), p = creal(x) / size, q = creal(y) / size,
                      t = 1 / (p * q - 1) / size;
         const double complex turn = z / size;
@@ -149,17 +168,17 @@ typedef struct ldl_look {
     double diagonal;
 } ldl_look_t;
 
-/* The vector -D L(row, [from, k))^H, as columns lie. */
-static void ldl_weights(const ldl_t *l, int64_t row, int64_t k, void *weights) {
+/* The vector -D L(row, [from, k))^H, as columns lie, of a type that is known where it is called. */
+static inline __attribute__((always_inline)) void
+ldl_weights_of(const ldl_t *l, jdatatype_t type, int64_t row, int64_t k, void *weights) {
     const symmetric_t *s = &l->s;
-    const bool is_complex = ji_is_complex(s->type);
     const int count = (int)(k - l->from), first = ldl_first_slot(l, k);
     symmetric_number_t of_row[SYMMETRIC_BLOCK + 2];
-    const char *const from = symmetric_part(s, row, row + 1, l->from, k);
+    const char *const from = ldl_part(l, row, row + 1, l->from, k);
 
     of_row[0] = of_row[count + 1] = (symmetric_number_t){0, 0};
     for (int q = 0; q < count; q++) {
-        of_row[q + 1] = symmetric_load(s->type, ji_at(s->type, from, 0, q, s->call.lda));
+        of_row[q + 1] = symmetric_load(type, ji_at(type, from, 0, q, l->ld));
         if (s->hermitian)
             of_row[q + 1].im = -of_row[q + 1].im;
     }
@@ -169,13 +188,22 @@ static void ldl_weights(const ldl_t *l, int64_t row, int64_t k, void *weights) {
                                  below = l->d.below[first + q], own = l->d.own[first + q],
                                  above = l->d.above[first + q + 1];
         symmetric_number_t sum = {own.re * y.re + (below.re * x.re + above.re * z.re), 0};
-        if (is_complex) {
+        if (ji_is_complex(type)) {
             sum.re -= own.im * y.im + (below.im * x.im + above.im * z.im);
             sum.im = own.re * y.im + own.im * y.re +
                      (below.re * x.im + below.im * x.re + (above.re * z.im + above.im * z.re));
         }
-        const ji_value_t weight = symmetric_value(s->type, (symmetric_number_t){-sum.re, -sum.im});
-        memcpy(ji_at(s->type, weights, q, 0, 0), &weight, ji_sizeof(s->type));
+        const ji_value_t weight = symmetric_value(type, (symmetric_number_t){-sum.re, -sum.im});
+        memcpy(ji_at(type, weights, q, 0, 0), &weight, ji_sizeof(type));
+    }
+}
+
+static void ldl_weights(const ldl_t *l, int64_t row, int64_t k, void *weights) {
+    switch (l->s.type) {
+    case JDATATYPE_F32: ldl_weights_of(l, JDATATYPE_F32, row, k, weights); break;
+    case JDATATYPE_F64: ldl_weights_of(l, JDATATYPE_F64, row, k, weights); break;
+    case JDATATYPE_F32_C: ldl_weights_of(l, JDATATYPE_F32_C, row, k, weights); break;
+    default: ldl_weights_of(l, JDATATYPE_F64_C, row, k, weights);
     }
 }
 
@@ -216,8 +244,8 @@ static void ldl_gather(const symmetric_t *s, int64_t c, int64_t row, int64_t end
 static void ldl_lose(const ldl_t *l, int64_t c, int64_t k, int64_t row, int64_t end,
                      const void *weights, void *x) {
     const symmetric_t *s = &l->s;
-    ji_kernels->matvec[s->type]->columns(
-        end - row, k - l->from, symmetric_part(s, row, end, l->from, k), s->call.lda, weights, x);
+    ji_kernels->matvec[s->type]->columns(end - row, k - l->from, ldl_part(l, row, end, l->from, k),
+                                         l->ld, weights, x);
     if (row <= c && c < end)
         ldl_clear_imaginary(
             s, ji_at(s->type, x, symmetric_place(s, c) - symmetric_begin(s, row, end), 0, 0));
@@ -270,7 +298,7 @@ static ldl_look_t ldl_look(ldl_t *l, int64_t c, int64_t k, int which) {
  * again. */
 static void ldl_make(ldl_t *l, int64_t c, int64_t k, int which) {
     const symmetric_t *s = &l->s;
-    void *const own = symmetric_part(s, c, s->n, c, c + 1);
+    void *const own = ldl_part(l, c, s->n, c, c + 1);
     if (l->columns[which] != NULL) {
         const void *const made =
             ji_at(s->type, l->columns[which], symmetric_begin(s, c, s->n), 0, 0);
@@ -293,9 +321,8 @@ static void ldl_swap(const symmetric_t *s, int64_t count, void *x, int64_t incx,
 
 /* Rows one < other of the panel's columns [from, end). */
 static void ldl_swap_rows(const ldl_t *l, int64_t one, int64_t other, int64_t end) {
-    const symmetric_t *s = &l->s;
-    ldl_swap(s, end - l->from, symmetric_part(s, one, one + 1, l->from, end), s->call.lda,
-             symmetric_part(s, other, other + 1, l->from, end), s->call.lda);
+    ldl_swap(&l->s, end - l->from, ldl_part(l, one, one + 1, l->from, end), l->ld,
+             ldl_part(l, other, other + 1, l->from, end), l->ld);
 }
 
 /* Rows and columns one < other of what is left, and of the panel. */
@@ -304,11 +331,8 @@ static void ldl_exchange(ldl_t *l, int64_t one, int64_t other) {
     const int64_t lda = s->call.lda;
     ldl_swap_rows(l, one, other, one);
 
-    void *const column = symmetric_part(s, one + 1, other, one, one + 1), *const row =
-                                                                              symmetric_part(
-                                                                                  s, other,
-                                                                                  other + 1,
-                                                                                  one + 1, other);
+    void *const column = symmetric_part(s, one + 1, other, one, one + 1);
+    void *const row = symmetric_part(s, other, other + 1, one + 1, other);
     ldl_swap(s, 1, symmetric_at(s, one, one), 1, symmetric_at(s, other, other), 1);
     ldl_swap(s, other - one - 1, column, 1, row, lda);
     ldl_swap(s, s->n - other - 1, symmetric_part(s, other + 1, s->n, one, one + 1), 1,
@@ -386,11 +410,14 @@ static void ldl_step(ldl_t *l, int64_t k, const ldl_choice_t *choice) {
             *s->call.info = symmetric_place(s, k) + 1;
         return;
     }
-    const symmetric_inverse_t inverse = ji_symmetric_invert(s, k, choice->count == 2);
+    const bool is_pair = choice->count == 2;
+    const symmetric_inverse_t inverse =
+        ji_symmetric_invert(s->type, s->hermitian, ldl_at(l, k, k), ldl_at(l, last, k),
+                            is_pair ? ldl_at(l, last, last) : NULL);
     if (next < s->n)
         ji_symmetric_divide(s->type, &inverse, false, s->n - next,
-                            symmetric_part(s, next, s->n, k, k + 1),
-                            symmetric_part(s, next, s->n, last, next), 1);
+                            ldl_part(l, next, s->n, k, k + 1), ldl_part(l, next, s->n, last, next),
+                            1);
 }
 
 /* Gives the column that the next one begins with. Of a panel that is not the last one column is
@@ -416,18 +443,18 @@ static void ldl_multiply(ldl_t *l, int64_t row, int64_t end, int64_t k) {
     const ji_level1_t *const level1 = ji_kernels->level1[s->type];
     const int64_t rows = end - row;
     const int count = (int)(k - l->from), first = ldl_first_slot(l, k);
-    const char *const from = symmetric_part(s, row, end, l->from, k);
+    const char *const from = ldl_part(l, row, end, l->from, k);
 
     for (int q = 0; q < count; q++) {
         const ji_value_t own = symmetric_value(s->type, l->d.own[first + q]);
-        level1->axpby(rows, &own, ji_at(s->type, from, 0, q, s->call.lda), 1, NULL,
+        level1->axpby(rows, &own, ji_at(s->type, from, 0, q, l->ld), 1, NULL,
                       ji_at(s->type, l->strip, 0, q, rows), 1);
     }
     for (int q = 0; q + 1 < count; q++) {
         const symmetric_number_t both[2] = {l->d.below[first + q + 1], l->d.above[first + q + 1]};
         for (int to = 0; to < 2 && (both[to].re != 0 || both[to].im != 0); to++) {
             const ji_value_t beside = symmetric_value(s->type, both[to]);
-            level1->axpy(rows, &beside, ji_at(s->type, from, 0, q + 1 - to, s->call.lda), 1,
+            level1->axpy(rows, &beside, ji_at(s->type, from, 0, q + 1 - to, l->ld), 1,
                          ji_at(s->type, l->strip, 0, q + to, rows), 1);
         }
     }
@@ -447,8 +474,8 @@ static void ldl_update(ldl_t *l, int64_t row, int64_t end, int64_t k) {
                            .n = columns,
                            .k = k - l->from,
                            .alpha = ji_constant(type, -1),
-                           .a = symmetric_part(s, row, end, l->from, k),
-                           .lda = s->call.lda,
+                           .a = ldl_part(l, row, end, l->from, k),
+                           .lda = l->ld,
                            .b = l->strip,
                            .ldb = columns,
                            .beta = ji_constant(s->hermitian ? ji_real_of(type) : type, 1),
@@ -461,7 +488,7 @@ static void ldl_update(ldl_t *l, int64_t row, int64_t end, int64_t k) {
         return;
 
     product.m = s->n - end;
-    product.a = symmetric_part(s, end, s->n, l->from, k);
+    product.a = ldl_part(l, end, s->n, l->from, k);
     product.beta = ji_constant(type, 1);
     product.c = symmetric_part(s, end, s->n, row, end);
     ji_host_primitives[JI_GEMM](&product);
@@ -474,42 +501,60 @@ static int64_t ldl_columns(jdatatype_t type) {
 
 /* ---- Calls ---- */
 
-/* Of two columns; 0: they are on the stack. */
-static size_t ldl_room_bytes(jdatatype_t type, int64_t n) {
+/* Of the two columns; 0: they are on the stack. */
+static size_t ldl_columns_bytes(jdatatype_t type, int64_t n) {
     const size_t bytes = ((size_t)n * ji_sizeof(type) + 63) / 64 * 64;
     return bytes <= SYMMETRIC_VECTOR_BYTES ? 0 : 2 * bytes;
 }
+static size_t ldl_room_bytes(jdatatype_t type, int64_t n) {
+    return (size_t)(ji_room_ld(type, n) * SYMMETRIC_BLOCK) * ji_sizeof(type);
+}
 
-static void ldl_take_room(ldl_t *l) {
-    ji_matmat_t *const call = &l->s.call;
-    const size_t bytes = ldl_room_bytes(l->s.type, l->s.n);
-    if (bytes == 0) {
-        l->columns[0] = l->stack, l->columns[1] = l->stack + SYMMETRIC_VECTOR_BYTES;
-        return;
-    }
-    l->columns[0] = l->columns[1] = NULL;
-    if (call->panel_bytes < bytes)
-        return;
-
-    l->columns[0] = call->panels;
-    l->columns[1] = (char *)call->panels + bytes / 2;
+static void *ldl_take(ji_matmat_t *call, size_t bytes) {
+    void *const taken = call->panels;
     call->panel_bytes -= bytes;
     call->panels = call->panel_bytes > 0 ? (char *)call->panels + bytes : NULL;
+    return taken;
+}
+
+static void ldl_begin(ldl_t *l, const ji_matmat_t *call, bool hermitian) {
+    const jdatatype_t type = call->head.type;
+    const size_t columns = ldl_columns_bytes(type, call->n), room = ldl_room_bytes(type, call->n);
+    l->s = symmetric_of(call, hermitian);
+    l->room = NULL, l->ld = call->lda;
+    l->columns[0] = columns == 0 ? l->stack : NULL;
+
+    if (columns > 0 && call->panel_bytes >= columns)
+        l->columns[0] = ldl_take(&l->s.call, columns);
+    l->columns[1] = l->columns[0] == NULL ? NULL
+                    : columns == 0        ? l->stack + SYMMETRIC_VECTOR_BYTES
+                                          : (char *)l->columns[0] + columns / 2;
+    if (l->columns[0] != NULL && l->s.call.panel_bytes >= room + JI_PACKED_SMALL_BYTES) {
+        l->room = ldl_take(&l->s.call, room);
+        l->ld = ji_room_ld(type, call->n);
+    }
+}
+
+/* The panel's columns [from, k), from the diagonal on, to where they belong. */
+static void ldl_return(const ldl_t *l, int64_t k) {
+    const symmetric_t *s = &l->s;
+    for (int64_t j = l->from; j < k && l->room != NULL; j++)
+        memcpy(symmetric_part(s, j, s->n, j, j + 1), ldl_part(l, j, s->n, j, j + 1),
+               (size_t)(s->n - j) * ji_sizeof(s->type));
 }
 
 void ji_symmetric_factor(const ji_matmat_t *call, bool hermitian) {
     ldl_t l;
-    l.s = symmetric_of(call, hermitian);
-    l.from = 0;
-    ldl_take_room(&l);
+    const int64_t n = call->n, columns = ldl_columns(call->head.type);
+    ldl_begin(&l, call, hermitian);
     *call->info = 0;
 
-    const int64_t n = l.s.n, columns = ldl_columns(l.s.type);
-    while (l.from < n) {
+    for (l.from = 0; l.from < n;) {
         const int64_t k = ldl_panel(&l);
         for (int64_t row = k; row < n; row += columns)
             ldl_update(&l, row, ji_min(row + columns, n), k);
         ldl_undo(&l, k);
+        ldl_return(&l, k);
         l.from = k;
     }
 }
@@ -528,12 +573,17 @@ void ji_host_hetrf(void *matmat) {
 ji_panel_bytes_t ji_sytrf_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
     const jdatatype_t type = args->head.type;
     const int64_t columns = ji_min(args->n, ldl_columns(type));
-    const size_t room = ldl_room_bytes(type, args->n);
+    const size_t beside = ldl_columns_bytes(type, args->n);
     ji_panel_bytes_t bytes = ji_panels_for_both(
         ji_panel_bytes(handle, JI_GEMM, &args->head, args->n, columns, SYMMETRIC_BLOCK),
         ji_panel_bytes(handle, JI_GEMMT, &args->head, columns, columns, SYMMETRIC_BLOCK));
-    bytes.packed += room;
-    bytes.packed_small += room;
+    if (bytes.packed > 0) {
+        if (bytes.packed < JI_PACKED_SMALL_BYTES)
+            bytes.packed = JI_PACKED_SMALL_BYTES;
+        bytes.packed += ldl_room_bytes(type, args->n);
+    }
+    bytes.packed += beside;
+    bytes.packed_small += beside;
     return bytes;
 }
 ji_panel_bytes_t ji_hetrf_bytes(const jhandle_t *handle, const ji_matmat_t *args) {

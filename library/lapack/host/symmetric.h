@@ -88,13 +88,15 @@ static inline ji_value_t symmetric_value(jdatatype_t type, symmetric_number_t nu
 
 /* ---- The blocks of D ---- */
 
-/* The inverse of a block of D, of one or, from row k on, of two. */
+/* The inverse of a block of D. */
 typedef struct symmetric_inverse {
     bool is_pair;
     bool divide;                  /* there is no such number: own[0] is what is divided by */
     ji_value_t own[2], beside[2]; /* (1, 1) and (2, 2); (2, 1) and (1, 2) */
 } symmetric_inverse_t;
-symmetric_inverse_t ji_symmetric_invert(const symmetric_t *s, int64_t k, bool is_pair);
+/* Of one, `own`, or where `other` is not NULL of two, `beside` below the diagonal. */
+symmetric_inverse_t ji_symmetric_invert(jdatatype_t type, bool hermitian, const void *own,
+                                        const void *beside, const void *other);
 
 /* (x y) := (x y) inv(D) of columns x and y, or with `left` (x; y) := inv(D) (x; y) of rows, of so
  * many elements; of a block of one without y. */

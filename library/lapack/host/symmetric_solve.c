@@ -205,7 +205,9 @@ static void solve_behind(const symmetric_t *s, const solve_panel_t *panel, bool 
 static void solve_diagonal(const symmetric_t *s, const solve_panel_t *panel) {
     for (int64_t k = panel->first; k < panel->end; k++) {
         const bool is_pair = symmetric_is_pair(s, k);
-        const symmetric_inverse_t inverse = ji_symmetric_invert(s, k, is_pair);
+        const symmetric_inverse_t inverse = ji_symmetric_invert(
+            s->type, s->hermitian, symmetric_at(s, k, k), symmetric_at(s, k + is_pair, k),
+            is_pair ? symmetric_at(s, k + 1, k + 1) : NULL);
         ji_symmetric_divide(s->type, &inverse, true, s->call.nrhs, solve_at(s, k, k + 1, 0),
                             is_pair ? solve_at(s, k + 1, k + 2, 0) : NULL, s->call.ldb);
         k += is_pair;
