@@ -105,6 +105,18 @@ JTEST(Dropin, DoesNotMeetTheProgramsJblas) {
     expect_right("jblas", JALLOC_SHARED_JBLAS, guest);
 }
 
+/* A LAPACK that jlapack has loaded calls its own BLAS, neither the program's nor the drop-in's. */
+JTEST(Dropin, DoesNotMeetTheLapackOfJlapack) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    JSKIP("sanitizers are to be loaded first, and forbid deep binding");
+#endif
+    if (!is_installed("libopenblas.so.0"))
+        JSKIP("OpenBLAS is not installed");
+    static const char *const preloaded[] = {SOLVES, "JALLOC_LAPACK=libopenblas.so.0", NULL};
+    expect_right("jlapack", JALLOC_SHARED_JLAPACK, preloaded + 2);
+    expect_right("jlapack", JALLOC_SHARED_JLAPACK, preloaded);
+}
+
 JTEST(Dropin, DoesNotMeetAnotherBlas) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     JSKIP("sanitizers are to be loaded first, and see what other libraries leave behind");

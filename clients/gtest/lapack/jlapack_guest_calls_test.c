@@ -129,11 +129,10 @@ JLAPACK_EACH_ROUTINE(JlapackGuestCalls, NamesWhatIsNotFinite) {
         wide_t bad = round / 2 % 2 ? NAN : -INFINITY;
         if (wide_is_complex(p.type) && round == 2)
             __imag__ bad = NAN, __real__ bad = 1;
-        wide_put(of->data, p.type,
-                 p.routine == GELSD || p.routine >= GTSV ? 3
-                 : p.uplo == JBLAS_UPPER                 ? 2 + 5 * of->ld
-                                                         : 5 + 2 * of->ld,
-                 bad);
+        const int64_t row = jtest_random_between(0, of->rows - 1),
+                      column = jtest_random_between(0, of->columns - 1);
+        const bool stored = !is_symmetric(p.routine) || is_stored(p.uplo, row, column);
+        wide_put(of->data, p.type, stored ? row + column * of->ld : column + row * of->ld, bad);
         keep(of);
         JEXPECT_OK(jhandle_set_pointer_mode(handle, round / 4 == 0 ? JPOINTER_MODE_HOST
                                                                    : JPOINTER_MODE_DEVICE));
@@ -333,12 +332,21 @@ JTEST(JlapackGuestCalls, QueriesOfSinglePrecisionAreNotRoundedDown) {
     SKIP_WITHOUT();
     jhandle_t *h = make_handle(0);
     for (int64_t n = 2895; n < 2900; n++) { /* 1 + 6 n + 2 n^2, above 2^24 and odd */
+        const int64_t wanted = 1 + 6 * n + 2 * n * n;
         size_t bytes = 0;
         JEXPECT_OK(jhandle_start_size_query(h));
         JEXPECT_STATUS(jlapack_ssyevd(h, JLAPACK_VECTORS, JBLAS_LOWER, n, NULL, n, NULL, NULL),
                        JSTATUS_SIZE_INCREASED);
         JEXPECT_OK(jhandle_stop_size_query(h, &bytes));
-        JEXPECT_GE(bytes, (size_t)(1 + 6 * n + 2 * n * n) * 4 + (size_t)(3 + 5 * n) * 4);
+        JEXPECT_GE(bytes, (size_t)wanted * 4 + (size_t)(3 + 5 * n) * 4);
+
+        const ji_driver_t call = {.head = {.type = JDATATYPE_F32, .row = &ji_row_syevd},
+                                  .which = JI_GUEST_syevd,
+                                  .jobz = JLAPACK_VECTORS,
+                                  .uplo = JBLAS_LOWER,
+                                  .n = n,
+                                  .lda = n};
+        JEXPECT_GE(ji_lapack_guest_ask(&call, (ji_work_t){1, 0, 1}).work, wanted);
     }
     JEXPECT_OK(jhandle_destroy(h));
 }

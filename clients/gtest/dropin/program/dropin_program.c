@@ -316,6 +316,42 @@ static bool use_jblas(const char *path) {
     return result == 14 && multiply(21);
 }
 
+/* What a LAPACK would call that looks in the program first. */
+static bool blas_was_called;
+void dgemv_(void);
+void dgemv_(void) { blas_was_called = true; }
+
+/* jlapack beside the drop-in, whose guest computes by its own BLAS: the squares of singular values
+ * are those of the elements. */
+static bool use_jlapack(const char *path) {
+    enum { VALUES = 60, NONE = 'N' };
+    void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+    if (library == NULL) {
+        fprintf(stderr, "%s\n", dlerror());
+        return false;
+    }
+    int (*create)(const void *, void **) =
+        (int (*)(const void *, void **))(intptr_t)dlsym(library, "jhandle_create");
+    int (*gesdd)(void *, int, int64_t, int64_t, double *, int64_t, double *, double *, int64_t,
+                 double *, int64_t, int64_t *) =
+        (int (*)(void *, int, int64_t, int64_t, double *, int64_t, double *, double *, int64_t,
+                 double *, int64_t, int64_t *))(intptr_t)dlsym(library, "jlapack_dgesdd");
+    int (*destroy)(void *) = (int (*)(void *))(intptr_t)dlsym(library, "jhandle_destroy");
+    static double a[VALUES * VALUES], s[VALUES];
+    double sum = 0;
+    for (int i = 0; i < VALUES * VALUES; i++)
+        a[i] = i * 7 % 11 - 5, sum -= a[i] * a[i];
+    void *handle;
+    int64_t info;
+    if (!multiply(20) || create == NULL || create(NULL, &handle) != 0 ||
+        gesdd(handle, NONE, VALUES, VALUES, a, VALUES, s, NULL, 1, NULL, 1, &info) != 0 ||
+        destroy(handle) != 0)
+        return false;
+    for (int i = 0; i < VALUES; i++)
+        sum += s[i] * s[i];
+    return info == 0 && sum < 1e-6 && sum > -1e-6 && !blas_was_called && multiply(21);
+}
+
 /* A vector that has to be conjugated and does not fit the stack. */
 static bool use_conjugates(void) {
     enum { LARGE = 700 };
@@ -361,6 +397,8 @@ int main(int argc, char **argv) {
         right = load_and_close(path) && multiply(10);
     else if (strcmp(what, "jblas") == 0)
         right = use_jblas(path);
+    else if (strcmp(what, "jlapack") == 0)
+        right = use_jlapack(path);
     else if (strcmp(what, "conjugates") == 0)
         right = use_conjugates() && multiply(ORDER);
     return right ? 0 : 1;
