@@ -462,8 +462,11 @@ JALLOC_API jstatus_t jlapack_zcposv(jhandle_t *handle, jblas_uplo_t uplo, int64_
  * norms of columns, and |Q^H Q - I| <= c u, where c grows as m k at most, and is a few in practice.
  * Workspace: as the largest product inside, rungs "packed" (with room for 48 columns of A and 96
  * rows of n elements at most), "packed-small", "in place" with the same bits. Algorithm: blocks of
- * 16 to 48 reflectors, factored by halves (Elmroth and Gustavson 2000); of columns of 64 KiB or
- * more what a reflector needs is found while the one before it is applied, in one pass. */
+ * 16 to 48 reflectors, factored by halves (Elmroth and Gustavson 2000). Of columns of 64 KiB or
+ * more up to 32 reflectors are made at once from the products of the columns with each other
+ * (Ballard, Demmel, Grigori, Jacquelin, Knight and Nguyen 2014), in two passes, as many as these
+ * tell without loss; of others what a reflector needs is found while the one before it is applied.
+ */
 JALLOC_API jstatus_t jlapack_sgeqrf(jhandle_t *handle, int64_t m, int64_t n, float *a, int64_t lda,
                                     float *tau);
 JALLOC_API jstatus_t jlapack_dgeqrf(jhandle_t *handle, int64_t m, int64_t n, double *a, int64_t lda,

@@ -289,6 +289,92 @@ EACH_TYPE(FactorsLongColumns) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
+/* Long columns by what their products say, and where these say too little: random ones, all
+ * positive ones, powers of a number, some that are nearly combinations of those before them, or
+ * whose first elements are nearly all of them. Any number of columns, in one block and in several;
+ * the same bits without workspace, and with two threads. */
+EACH_TYPE(FactorsLongColumnsOfAnyKind) {
+    enum { M = 17000 };
+    jhandle_t *handle = make_handle(0), *without = make_handle(0);
+    JEXPECT_OK(jhandle_set_threads(without, 2));
+    JEXPECT_OK(jhandle_set_fixed_workspace_size(without, 0));
+    for (int64_t round = jtest_iterations(12); round > 0 && !jtest_has_failure(); --round) {
+        const int kind = (int)(round % 6);
+        const int64_t n = jtest_random_between(1, kind == 0 ? 70 : 36);
+        MATRIX(a, *param, M, n);
+        MATRIX(tau, *param, n, 1);
+        JSCOPED_TRACE("kind %d, %ld columns", kind, (long)n);
+        const int64_t step = jtest_random_between(2, 12);
+        for (int64_t j = 0; j < n; j++)
+            for (int64_t i = 0; i < M; i++) {
+                const long double place = (long double)(i + 1) / M;
+                wide_t value = now_at(&a, i, j);
+                if (kind == 1)
+                    value = fabsl(__real__ value) * ldexpl(1, (int)(j % 5 * 4));
+                else if (kind == 2)
+                    value = j == 0 ? 1 : now_at(&a, i, j - 1) * place;
+                else if (kind == 3 && j % step == step - 1)
+                    value = now_at(&a, i, j - 1) - now_at(&a, i, j / 2) + value * 0x1p-12L;
+                else if (kind == 4 && j % step == step - 1)
+                    value *= i <= j ? 1 : 0x1p-10L;
+                else if (kind == 5 && j % step == step - 1)
+                    value = now_at(&a, i, j - 1);
+                wide_put(a.data, *param, i + j * a.ld, value);
+            }
+        keep(&a);
+        JEXPECT_OK(JLAPACK_CALL(*param, geqrf, handle, M, n, a.data, a.ld, tau.data));
+        expect_large_factor(handle, &a, &tau);
+        for (int64_t j = 0; j < n; j++)
+            JEXPECT_TRUE(__imag__ now_at(&a, j, j) == 0);
+        expect_padding(&a);
+
+        void *const factor = malloc(a.bytes);
+        memcpy(factor, a.data, a.bytes), memcpy(a.data, a.before, a.bytes);
+        JEXPECT_FALSE(
+            jstatus_is_error(JLAPACK_CALL(*param, geqrf, without, M, n, a.data, a.ld, tau.data)));
+        JEXPECT_EQ(memcmp(a.data, factor, a.bytes), 0);
+        free(factor);
+    }
+    JEXPECT_OK(jhandle_destroy(without));
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* What has nothing below its diagonal stays as it is, however long it is. */
+EACH_TYPE(LeavesWhatIsTriangularAndLong) {
+    enum { M = 17000, N = 12 };
+    jhandle_t *handle = make_handle(0);
+    MATRIX(a, *param, M, N);
+    MATRIX(tau, *param, N, 1);
+    for (int64_t j = 0; j < N; j++)
+        for (int64_t i = j; i < M; i++)
+            wide_put(a.data, *param, i + j * a.ld, i == j ? 3 : 0);
+    keep(&a);
+    JEXPECT_OK(JLAPACK_CALL(*param, geqrf, handle, M, N, a.data, a.ld, tau.data));
+    JEXPECT_EQ(memcmp(a.data, a.before, a.bytes), 0);
+    for (int64_t j = 0; j < N; j++)
+        JEXPECT_TRUE(now_at(&tau, j, 0) == 0);
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* R's signs are LAPACK's: those that the heads of the columns had not when their turn came. */
+EACH_TYPE(LongColumnsHaveTheSignsOfShortOnes) {
+    enum { M = 17000, N = 32, SHORT = 900 };
+    jhandle_t *handle = make_handle(0);
+    MATRIX(a, *param, M, N);
+    MATRIX(b, *param, SHORT, N);
+    MATRIX(tau, *param, N, 1);
+    for (int64_t j = 0; j < N; j++) /* with zeros behind what is short */
+        for (int64_t i = 0; i < M; i++)
+            wide_put(a.data, *param, i + j * a.ld, i < SHORT ? now_at(&b, i, j) : 0);
+    JEXPECT_OK(JLAPACK_CALL(*param, geqrf, handle, M, N, a.data, a.ld, tau.data));
+    JEXPECT_OK(JLAPACK_CALL(*param, geqrf, handle, SHORT, N, b.data, b.ld, tau.data));
+    for (int64_t j = 0; j < N; j++)
+        for (int64_t i = 0; i < SHORT; i++)
+            JASSERT_TRUE(wide_abs(now_at(&a, i, j) - now_at(&b, i, j)) <=
+                         bound_of(*param, N) * (i > j ? 1 : 40));
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
 /* ---- Workspace, threads, streams ---- */
 
 static jstatus_t do_geqrf(jhandle_t *handle, jlapack_case_t *x) {

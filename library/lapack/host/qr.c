@@ -12,8 +12,9 @@
  *     C2 | C1 -= V1 X, C2 -= V2 X
  *
  * A block is factored by halves of its columns (Elmroth and Gustavson 2000), down to a base of a
- * few, one reflector after the other; where they are long, what the next reflector needs is found
- * while a piece of the columns is in the cache for this one. V1, T and, where no workspace is lent,
+ * few, one reflector after the other. Where they are long, as many columns are done at once as can
+ * be (gram.c); of the others what the next reflector needs is found while a piece of the columns
+ * is in the cache for this one. V1, T and, where no workspace is lent,
  * strips of W are on the stack. What the blocks are is decided by the shape alone, and a product's
  * bits do not depend on what is computed beside, so every rung has the same bits.
  *
@@ -23,6 +24,7 @@
 
 #include <math.h>
 
+#include "lapack/host/gram.h"
 #include "lapack/host/reflector.h"
 
 #define QR_BASE 8 /* columns */
@@ -38,8 +40,12 @@
 
 /* Columns of a block, by the reflectors in all: more of them are better for products, and cost
  * more beside these. */
-static int64_t qr_block_columns(jdatatype_t type, int64_t reflectors) {
-    const int64_t columns = reflectors <= 128 ? 16 : reflectors <= 768 ? 24 : QR_BLOCK_MOST;
+static int64_t qr_block_columns(jdatatype_t type, bool by_rows, int64_t reflectors, int64_t rows) {
+    const bool is_long = !by_rows && rows >= QR_LONG_BYTES / (int64_t)ji_sizeof(type);
+    const int64_t few = reflectors <= 128   ? 16
+                        : reflectors <= 768 ? 24
+                                            : QR_BLOCK_MOST,
+                  columns = is_long ? ji_max(few, JI_GRAM_MOST) : few;
     return type == JDATATYPE_F64_C ? ji_min(columns, QR_BLOCK_MOST / 2) : columns;
 }
 
@@ -187,13 +193,12 @@ static void qr_apply_beside(const qr_t *qr, const qr_block_t *block, jblas_opera
 
 /* ---- Triangles ---- */
 
-/* V1 and T of a block whose taus are on T's diagonal: column j of T is T (-tau V^H v(j)). */
-static void qr_form(const qr_t *qr, const qr_block_t *block) {
-    _Alignas(64) char products[QR_SQUARE_BYTES];
+/* V1 and T of a block whose taus are on T's diagonal: column j of T is T (-tau V^H v(j)). products,
+ * of order qr->block, is V2^H V2, and becomes V^H V; its upper triangle counts. */
+static void qr_form_by(const qr_t *qr, const qr_block_t *block, void *products) {
     const jdatatype_t type = qr->type;
     const int64_t k = block->count;
     void *const v1 = qr_top(qr, block), *const t = qr_t_of(qr, block);
-    const void *const v2 = qr_below(qr, block);
     const ji_scalar_t zero = ji_constant(type, 0), one = ji_constant(type, 1),
                       minus_one = ji_constant(type, -1);
 
@@ -203,10 +208,8 @@ static void qr_form(const qr_t *qr, const qr_block_t *block) {
             qr_take(qr, k - j - 1, qr_at(qr, block->v, block->ld, j + 1, j), block->ld,
                     qr_of_square(qr, v1, j + 1, j));
     }
-    qr_multiply(qr, k, k, k, 1, QR_ADJOINT(v1, qr->block), QR_PLAIN(v1, qr->block), 0, products,
+    qr_multiply(qr, k, k, k, 1, QR_ADJOINT(v1, qr->block), QR_PLAIN(v1, qr->block), 1, products,
                 qr->block);
-    qr_multiply(qr, k, k, block->rows - k, 1, qr_stored_adjoint(qr, v2, block->ld),
-                qr_stored(qr, v2, block->ld), 1, products, qr->block);
 
     const ji_matvec_kernels_t *kernels = ji_kernels->matvec[type];
     for (int64_t j = 1; j < k; j++) {
@@ -215,6 +218,17 @@ static void qr_form(const qr_t *qr, const qr_block_t *block) {
         kernels->small(j, j, JBLAS_NO_TRANSPOSE, &minus_tau, t, qr->block,
                        qr_of_square(qr, products, 0, j), &zero.value, qr_of_square(qr, t, 0, j));
     }
+}
+
+static void qr_form(const qr_t *qr, const qr_block_t *block) {
+    _Alignas(64) char products[QR_SQUARE_BYTES];
+    const int64_t k = block->count, below = block->rows - k;
+    const void *const v2 = qr_below(qr, block);
+    if (below == 0)
+        memset(products, 0, sizeof products);
+    qr_multiply(qr, k, k, below, 1, qr_stored_adjoint(qr, v2, block->ld),
+                qr_stored(qr, v2, block->ld), 0, products, qr->block);
+    qr_form_by(qr, block, products);
 }
 
 /* V1 and T of two blocks side by side: of their corners, T12 = -T1 V1^H V2 T2. */
@@ -377,37 +391,63 @@ static void qr_step_ahead(const qr_t *qr, const qr_panel_t *panel, int64_t j, in
     qr_sweep(qr, panel, j, end, f, sums, ahead);
 }
 
+/* Whether a piece of them at a time is what the caches hold. */
+static bool qr_is_long(const qr_t *qr, const qr_panel_t *panel) {
+    return !qr->by_rows && panel->rows * (int64_t)ji_sizeof(qr->type) >= QR_LONG_BYTES;
+}
+
+static void qr_take_taus(const qr_t *qr, const qr_panel_t *panel, int64_t first, int64_t count) {
+    for (int64_t j = first; j < first + count; j++)
+        memcpy(qr_of_square(qr, qr->t, j, j), ji_at(qr->type, panel->tau, j, 0, 0),
+               ji_sizeof(qr->type));
+}
+
+/* As many columns at once as their products tell well enough; how many, which may be none. */
+static int64_t qr_at_once(const qr_t *qr, const qr_panel_t *panel, int64_t first, int64_t count) {
+    _Alignas(64) char products[QR_SQUARE_BYTES];
+    if (!qr_is_long(qr, panel) || panel->rows - first <= count)
+        return 0;
+    const int64_t done = ji_gram_reflect(
+        &qr->call, ji_at(qr->type, panel->a, first, first, panel->lda), panel->lda,
+        panel->rows - first, count, ji_at(qr->type, panel->tau, first, 0, 0), products, qr->block);
+    if (done > 0) {
+        const qr_block_t block = qr_block_of(qr, panel, first, done);
+        qr_take_taus(qr, panel, first, done);
+        qr_form_by(qr, &block, products);
+    }
+    return done;
+}
+
 /* A few columns. */
 static void qr_base(const qr_t *qr, const qr_panel_t *panel, int64_t first, int64_t count) {
     const int64_t end = first + count;
-    const bool is_long =
-        !qr->by_rows && panel->rows * (int64_t)ji_sizeof(qr->type) >= QR_LONG_BYTES;
+    const bool is_long = qr_is_long(qr, panel);
     qr_ahead_t ahead;
 
     if (is_long)
         qr_sweep(qr, panel, first - 1, end, (ji_number_t){0, 0}, NULL, &ahead);
-    for (int64_t j = first; j < end; j++) {
+    for (int64_t j = first; j < end; j++)
         if (is_long)
             qr_step_ahead(qr, panel, j, end, &ahead);
         else
             qr_step(qr, panel, j, end);
-        memcpy(qr_of_square(qr, qr->t, j, j), ji_at(qr->type, panel->tau, j, 0, 0),
-               ji_sizeof(qr->type));
-    }
+    qr_take_taus(qr, panel, first, count);
 
     const qr_block_t block = qr_block_of(qr, panel, first, count);
     qr_form(qr, &block);
 }
 
 static void qr_factor_panel(const qr_t *qr, const qr_panel_t *panel, int64_t first, int64_t count) {
-    if (count <= QR_BASE) {
+    const int64_t done = qr_at_once(qr, panel, first, count);
+    if (done == 0 && count <= QR_BASE)
         qr_base(qr, panel, first, count);
+    if (done == count || (done == 0 && count <= QR_BASE))
         return;
-    }
 
-    const int64_t left = (count / 2 + QR_BASE - 1) / QR_BASE * QR_BASE, right = count - left,
-                  middle = first + left;
-    qr_factor_panel(qr, panel, first, left);
+    const int64_t half = (count / 2 + QR_BASE - 1) / QR_BASE * QR_BASE,
+                  left = done > 0 ? done : half, right = count - left, middle = first + left;
+    if (done == 0)
+        qr_factor_panel(qr, panel, first, left);
     const qr_block_t before = qr_block_of(qr, panel, first, left);
     qr_apply_beside(qr, &before, JBLAS_CONJUGATE_TRANSPOSE,
                     qr_at(qr, panel->a, panel->lda, first, middle), panel->lda, right);
@@ -439,14 +479,14 @@ typedef struct qr_stack {
 } qr_stack_t;
 
 static qr_t qr_begin(const ji_matmat_t *call, qr_stack_t *stack, bool by_rows, int64_t reflectors,
-                     int64_t room_rows, int64_t strip) {
+                     int64_t rows, int64_t room_rows, int64_t strip) {
     const jdatatype_t type = call->head.type;
     qr_t qr = {.call = ji_factor_call(call),
                .type = type,
                .by_rows = by_rows,
                .work = stack->work,
                .strip = QR_STRIP,
-               .block = qr_block_columns(type, reflectors),
+               .block = qr_block_columns(type, by_rows, reflectors, rows),
                .top = stack->top,
                .t = stack->t};
 
@@ -466,7 +506,7 @@ static qr_t qr_begin(const ji_matmat_t *call, qr_stack_t *stack, bool by_rows, i
 static ji_panel_bytes_t qr_bytes(const jhandle_t *handle, const ji_head_t *head, bool by_rows,
                                  int64_t reflectors, int64_t rows, int64_t strip,
                                  int64_t room_rows) {
-    const int64_t block = qr_block_columns(head->type, reflectors);
+    const int64_t block = qr_block_columns(head->type, by_rows, reflectors, rows);
     ji_panel_bytes_t bytes =
         ji_panels_for_both(ji_panel_bytes(handle, JI_GEMM, head, rows, strip, block),
                            ji_panel_bytes(handle, JI_GEMM, head, block, strip, rows));
@@ -512,7 +552,8 @@ static void qr_factor(const ji_matmat_t *call, bool by_rows) {
     const jdatatype_t type = call->head.type;
     const int64_t least = ji_min(call->m, call->n), length = qr_length(call, by_rows),
                   others = qr_others(call, by_rows);
-    const qr_t qr = qr_begin(call, &stack, by_rows, least, qr_room_rows(call, by_rows), others);
+    const qr_t qr =
+        qr_begin(call, &stack, by_rows, least, length, qr_room_rows(call, by_rows), others);
 
     for (int64_t j = 0; j < least; j += qr.block) {
         const int64_t count = ji_min(qr.block, least - j), rows = length - j;
@@ -573,7 +614,7 @@ static void qr_product(const ji_matmat_t *call, bool by_rows, bool plain) {
     const jdatatype_t type = call->head.type;
     const bool left = call->side == JBLAS_LEFT, last_first = left == plain;
     const int64_t rows = left ? call->m : call->n, others = left ? call->n : call->m;
-    const qr_t qr = qr_begin(call, &stack, by_rows, call->k, 0, others);
+    const qr_t qr = qr_begin(call, &stack, by_rows, call->k, rows, 0, others);
     const jblas_operation_t op = plain ? JBLAS_NO_TRANSPOSE : JBLAS_CONJUGATE_TRANSPOSE;
 
     const int64_t blocks = (call->k + qr.block - 1) / qr.block;
@@ -596,13 +637,17 @@ void ji_host_ormlq(void *matmat) {
 }
 
 /* The reflectors stay where they are. */
-ji_panel_bytes_t ji_ormqr_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
+static ji_panel_bytes_t qr_product_bytes(const jhandle_t *handle, const ji_matmat_t *args,
+                                         bool by_rows) {
     const bool left = args->side == JBLAS_LEFT;
-    return qr_bytes(handle, &args->head, false, args->k, left ? args->m : args->n,
+    return qr_bytes(handle, &args->head, by_rows, args->k, left ? args->m : args->n,
                     left ? args->n : args->m, 0);
 }
+ji_panel_bytes_t ji_ormqr_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
+    return qr_product_bytes(handle, args, false);
+}
 ji_panel_bytes_t ji_ormlq_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
-    return ji_ormqr_bytes(handle, args);
+    return qr_product_bytes(handle, args, true);
 }
 
 /* Rows [0, rows) of columns [first, end) become 0. */
@@ -656,7 +701,7 @@ static void qr_make(const ji_matmat_t *call, bool by_rows) {
     qr_stack_t stack;
     const jdatatype_t type = call->head.type;
     const int64_t length = qr_length(call, by_rows), columns = qr_others(call, by_rows);
-    const qr_t qr = qr_begin(call, &stack, by_rows, call->k, 0, columns);
+    const qr_t qr = qr_begin(call, &stack, by_rows, call->k, length, 0, columns);
 
     qr_clear(&qr, length, call->k, columns);
     for (int64_t j = call->k; j < columns; j++)
