@@ -35,8 +35,10 @@
 #define QR_ROOM_MOST 1048576
 #define QR_STRIP 32 /* rows or columns of C at once, without workspace */
 
-#define QR_BLOCK_MOST 48 /* columns of a block, but for the widest type, which has half of it */
+/* Columns of a block, but for the widest type, which has half of it, or JI_GRAM_MOST. */
+#define QR_BLOCK_MOST 48
 #define QR_SQUARE_BYTES (QR_BLOCK_MOST * QR_BLOCK_MOST * sizeof(double))
+static_assert(JI_GRAM_MOST * JI_GRAM_MOST * sizeof(jcomplex_f64_t) <= QR_SQUARE_BYTES, "it fits");
 
 /* Columns of a block, by the reflectors in all: more of them are better for products, and cost
  * more beside these. */
@@ -45,8 +47,8 @@ static int64_t qr_block_columns(jdatatype_t type, bool by_rows, int64_t reflecto
     const int64_t few = reflectors <= 128   ? 16
                         : reflectors <= 768 ? 24
                                             : QR_BLOCK_MOST,
-                  columns = is_long ? ji_max(few, JI_GRAM_MOST) : few;
-    return type == JDATATYPE_F64_C ? ji_min(columns, QR_BLOCK_MOST / 2) : columns;
+                  columns = type == JDATATYPE_F64_C ? ji_min(few, QR_BLOCK_MOST / 2) : few;
+    return is_long ? ji_max(columns, JI_GRAM_MOST) : columns;
 }
 
 /* What a call has beside its arguments. */
@@ -475,7 +477,7 @@ static size_t qr_work_bytes(jdatatype_t type, int64_t strip, int64_t block) {
 /* What a call has on the stack: V1, T, and W and X where none are lent. */
 typedef struct qr_stack {
     _Alignas(64) char top[QR_SQUARE_BYTES], t[QR_SQUARE_BYTES];
-    char work[2 * QR_BLOCK_MOST * QR_STRIP * sizeof(double)];
+    char work[2 * JI_GRAM_MOST * QR_STRIP * sizeof(jcomplex_f64_t)];
 } qr_stack_t;
 
 static qr_t qr_begin(const ji_matmat_t *call, qr_stack_t *stack, bool by_rows, int64_t reflectors,
