@@ -73,8 +73,8 @@ JLAPACK_EACH_ROUTINE(JlapackGuestCalls, WorkspaceIsExact) {
 JLAPACK_EACH_TYPE(JlapackGuestCalls, LeastWorkspaceIsEnoughForAnyShape) {
     SKIP_WITHOUT();
     static const routine_t routines[] = {GESVD, GESDD, GELSD};
-    static const int64_t shapes[][2] = {{400, 1},  {1, 400}, {300, 30},
-                                        {30, 300}, {2, 150}, {60, 59}};
+    static const int64_t shapes[][2] = {{2000, 1}, {1, 2000}, {300, 30},
+                                        {30, 300}, {2, 150},  {60, 59}};
     for (size_t r = 0; r < 3; r++)
         for (size_t k = 0; k < 6; k++)
             for (int job = 0; job < 4; job++) {
@@ -85,7 +85,27 @@ JLAPACK_EACH_TYPE(JlapackGuestCalls, LeastWorkspaceIsEnoughForAnyShape) {
                 const size_t best = bytes_of(&p, JRESULT_POLICY_FAST),
                              least = bytes_of(&p, JRESULT_POLICY_SAME_BITS);
                 expect_in(&p, least, least < best ? JSTATUS_PERF_DEGRADED : JSTATUS_SUCCESS);
+
+                long double squares = 0; /* of singular values, those of the elements */
+                for (int64_t j = 0; j < p.n; j++)
+                    for (int64_t i = 0; i < p.m; i++)
+                        squares += square_of(before_at(&p.a, i, j));
+                const long double all = squares;
+                for (int64_t j = 0; j < p.w.rows; j++)
+                    squares -= square_of(now_at(&p.w, j, 0));
+                JEXPECT_TRUE(fabsl(squares) <= all * 1000 * wide_epsilon(*param));
             }
+}
+
+JLAPACK_EACH_TYPE(JlapackGuestCalls, AskForWorkspaceWhateverTheRange) {
+    SKIP_WITHOUT();
+    PROBLEM(p, SYEVR, *param, 40, 40, 0, JLAPACK_VECTORS, JLAPACK_NONE);
+    const size_t bytes = bytes_of(&p, JRESULT_POLICY_FAST);
+    p.il = 2, p.iu = 3;
+    p.range = JLAPACK_RANGE_INDICES;
+    JEXPECT_EQ(bytes_of(&p, JRESULT_POLICY_FAST), bytes);
+    p.range = JLAPACK_RANGE_VALUES;
+    JEXPECT_EQ(bytes_of(&p, JRESULT_POLICY_FAST), bytes);
 }
 
 /* The n-th allocation fails: it is said, and nothing was done. */
