@@ -318,7 +318,7 @@ static bool use_jblas(const char *path) {
 
 /* What a LAPACK would call that looks in the program first. */
 static bool blas_was_called;
-void dgemv_(void);
+SHOWN void dgemv_(void);
 void dgemv_(void) { blas_was_called = true; }
 
 /* jlapack beside the drop-in, whose guest computes by its own BLAS: the squares of singular values
