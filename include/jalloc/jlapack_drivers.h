@@ -25,10 +25,12 @@
  *   shapes whose least workspace has more elements, are invalid size, by name.
  * - **Empty calls**, where n is 0, or m, or nrhs: info becomes 0, and count and rank; the rest is
  *   as it was.
- * - **Statuses** as jlapack.h has them; not implemented before anything else on a GPU, without a
- *   LAPACK, and where it lacks the routine: the message says which. Stream order and pointer mode
- *   are as there. What the LAPACK should refuse all the same is an internal error, and its info
- *   -1000 less LAPACK's number.
+ * - **Statuses.** Success; perf degraded; invalid handle; invalid value, invalid size, invalid
+ *   pointer; memory error and sealed; during a size query size increased or size unchanged; forked,
+ *   busy, capturing and device error; not implemented, before anything else, on a GPU, without a
+ *   LAPACK, and where it lacks the routine: the message says which; internal error, where the
+ *   LAPACK refuses what it should not, with an info of -1000 less LAPACK's number. Stream order and
+ *   pointer mode are as jlapack.h says.
  * - **Beneath.** A LAPACK has threads and memory of its own: docs/lapack.rst says what is known.
  *   Accuracy is LAPACK's, backward stable with a modest constant (LAPACK Users' Guide, chapter 4).
  */
