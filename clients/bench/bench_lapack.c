@@ -6,6 +6,8 @@
  *
  *     bench_lapack [SECONDS per comparison [TYPES [ORDER...]]]      such as 0.3 d 64 128 2000x32
  *
+ * Solves by floats (dsgesv, zcgesv, of one right-hand side) stand beside gesv of ours.
+ *
  * An order may be a shape, of which what is square is left out. Each call factors, or inverts by, a
  * fresh copy of the same matrix; copying is in both times. */
 
@@ -87,9 +89,20 @@ static void choose(peer_t *peer, char type) {
     peer->symmetric_solve = (symmetric_solve_t)dlsym(peer->library, symmetric_solve);
 }
 
-typedef enum routine { GETRF, GESV, GETRI, POTRI, SYTRF, SYTRS, GEQRF, GEQP3, GELS } routine_t;
+typedef enum routine {
+    GETRF,
+    GESV,
+    GETRI,
+    POTRI,
+    SYTRF,
+    SYTRS,
+    GEQRF,
+    GEQP3,
+    GELS,
+    MIXED
+} routine_t;
 static const char *const routine_names[] = {"getrf", "gesv",  "getri", "potri", "sytrf",
-                                            "sytrs", "geqrf", "geqp3", "gels"};
+                                            "sytrs", "geqrf", "geqp3", "gels",  "sgesv"};
 
 typedef struct run {
     const peer_t *peer;
@@ -147,6 +160,22 @@ static void restore(const run_t *r) {
     r->status = jlapack_##t##sytrs(r->handle, JBLAS_LOWER, r->n, r->nrhs, r->factor, r->n,         \
                                    r->ipiv, r->solution, r->n)
 
+/* Of doubles alone; the peer is gesv. */
+static void solve_mixed(run_t *r) {
+    int64_t iter, info;
+    r->status = r->type == 'd' ? jlapack_dsgesv(r->handle, r->n, 1, r->factor, r->n, r->ipiv, r->b,
+                                                r->n, r->solution, r->n, &iter, &info)
+                               : jlapack_zcgesv(r->handle, r->n, 1, r->factor, r->n, r->ipiv, r->b,
+                                                r->n, r->solution, r->n, &iter, &info);
+}
+static void solve_in_full(run_t *r) {
+    int64_t info;
+    const int nrhs = r->nrhs;
+    r->nrhs = 1;
+    BY_TYPE(r->type, SOLVE_OURS)
+    r->nrhs = nrhs;
+}
+
 static void run_ours(void *context) {
     run_t *r = context;
     int64_t info;
@@ -160,6 +189,7 @@ static void run_ours(void *context) {
     case SYTRS: BY_TYPE(r->type, SYMMETRIC_SOLVE_OURS) break;
     case GEQRF: BY_TYPE(r->type, QR_OURS) break;
     case GEQP3: BY_TYPE(r->type, PIVOTED_OURS) break;
+    case MIXED: solve_mixed(r); break;
     default: BY_TYPE(r->type, LEAST_OURS)
     }
 }
@@ -182,6 +212,7 @@ static void run_peer(void *context) {
         peer->symmetric("L", &r->n, r->factor, &r->n, r->peer_ipiv, r->work, &r->work_size, &info,
                         1);
         break;
+    case MIXED: solve_in_full(r); break;
     case SYTRS:
         peer->symmetric_solve("L", &r->n, &r->nrhs, r->factor, &r->n, r->peer_ipiv, r->solution,
                               &r->n, &info, 1);
@@ -241,10 +272,10 @@ static bool compare(run_t *r, routine_t routine, int threads, double flops, doub
     const bench_result_t result = bench_compare(run_ours, r, run_peer, r, seconds);
     char shape[32];
     snprintf(shape, sizeof shape, r->m == r->n ? "%d" : "%dx%d", r->m, r->n);
-    printf("%c%-6s %7d %9s %11.4f %11.4f %8.1f %6.2f  %s\n", r->type, routine_names[routine],
-           threads, shape, result.ours * 1e3, result.peer * 1e3,
-           flops * (is_complex ? 4 : 1) / result.ours * 1e-9, result.ratio,
-           jstatus_name(r->status));
+    printf("%c%-6s %7d %9s %11.4f %11.4f %8.1f %6.2f  %s\n", r->type,
+           routine == MIXED && is_complex ? "cgesv" : routine_names[routine], threads, shape,
+           result.ours * 1e3, result.peer * 1e3, flops * (is_complex ? 4 : 1) / result.ours * 1e-9,
+           result.ratio, jstatus_name(r->status));
     return r->status == JSTATUS_SUCCESS;
 }
 
@@ -274,6 +305,8 @@ static bool measure(jhandle_t *handle, const peer_t *peer, char type, int m, int
     if (m == n) {
         good &= compare(&r, GETRF, threads, lu, seconds);
         good &= compare(&r, GESV, threads, lu + solve, seconds);
+        if (type == 'd' || type == 'z')
+            good &= compare(&r, MIXED, threads, lu + solve / r.nrhs, seconds);
         r.dominant = make(type, r.bytes); /* with the pivots of the factor above */
         enlarge_diagonal(type, n, r.dominant);
         good &= compare(&r, GETRI, threads, 2 * lu, seconds);
