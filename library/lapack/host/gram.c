@@ -73,16 +73,28 @@ static void gram_clear(gram_t *g) {
     memset(g->lost, 0, sizeof g->lost);
 }
 
-/* Products of the columns with each other, of a few rows at a time: long sums would lose what the
- * norms of one column after the other do not. */
+/* Products of rows of columns [first, first + m) with those from `first` on. */
+static void gram_multiply(const gram_t *g, int64_t rows, const void *from, int64_t first, int64_t m,
+                          void *products) {
+    const void *const own = ji_at(g->type, from, 0, first, g->lda);
+    ji_factor_multiply(&g->call, JBLAS_CONJUGATE_TRANSPOSE, JBLAS_NO_TRANSPOSE, m, g->count - first,
+                       rows, 1, own, g->lda, own, g->lda, 0,
+                       ji_at(g->type, products, first, first, g->count), g->count);
+}
+
+/* The upper triangle, and more, of the columns' products with each other, of a few rows at a time:
+ * long sums would lose what the norms of one column after the other do not. */
 static void gram_add(gram_t *g, int64_t rows, const void *from) {
     _Alignas(64) char products[GRAM_SQUARE_BYTES];
-    const int64_t count = g->count, reals = count * (ji_is_complex(g->type) ? 2 : 1);
+    const int64_t count = g->count, reals = count * (ji_is_complex(g->type) ? 2 : 1),
+                  half = (count / 2 + 7) / 8 * 8;
+    memset(products, 0, (size_t)(count * count) * ji_sizeof(g->type));
     for (int64_t i = 0; i < rows; i += GRAM_ROWS) {
         const void *const some = ji_at(g->type, from, i, 0, 0);
-        ji_factor_multiply(&g->call, JBLAS_CONJUGATE_TRANSPOSE, JBLAS_NO_TRANSPOSE, count, count,
-                           ji_min(GRAM_ROWS, rows - i), 1, some, g->lda, some, g->lda, 0, products,
-                           count);
+        const int64_t few = ji_min(GRAM_ROWS, rows - i);
+        gram_multiply(g, few, some, 0, ji_min(half, count), products);
+        if (half < count)
+            gram_multiply(g, few, some, half, count - half, products);
         if (ji_real_of(g->type) == JDATATYPE_F32)
             gram_sum_4(reals * count, (const float *)(const void *)products, g->sums, g->lost);
         else

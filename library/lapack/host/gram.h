@@ -11,7 +11,7 @@
 
 /* A = Q R of the first of `count` columns, as geqrf leaves it: of as many as products tell well
  * enough, which it gives; 0 where they are too few to be worth it, and nothing is written.
- * `products` becomes V2^H V2, of what is below their square. rows > count. */
+ * `products` becomes the upper triangle of V2^H V2, of what is below their square. rows > count. */
 int64_t ji_gram_reflect(const ji_matmat_t *call, void *a, int64_t lda, int64_t rows, int64_t count,
                         void *tau, void *products, int64_t ld_products);
 
