@@ -164,7 +164,7 @@ static void expect_refined(const problem_t *p, const wide_t *inverse, int64_t j,
     JASSERT_TRUE(fabsl(berr - backward) <= gamma);
     JASSERT_TRUE(berr <= gamma);
     JASSERT_TRUE(error <= ferr * largest);
-    JASSERT_TRUE(ferr >= bound / largest / 4);
+    JASSERT_TRUE(ferr >= bound / largest / 10); /* an estimate */
     JASSERT_TRUE(ferr <= bound / largest * 2);
 }
 
@@ -179,6 +179,10 @@ EACH_TYPE(FindsTheSolutionAndItsErrors) {
         if (!p.definite) /* of modest condition */
             for (int64_t i = 0; i < p.n; i++)
                 wide_put(p.a->data, *param, (i + 1) % p.n + i * p.a->ld, 4);
+        for (int64_t i = 0; i < p.n && !p.definite; i++) /* but for its rows, of any size */
+            for (int64_t j = 0; j < p.n; j++)
+                wide_put(p.a->data, *param, i + j * p.a->ld,
+                         now_at(p.a, i, j) * ldexpl(1, (int)(i * 7 % 13) - 6));
         keep(p.a);
         make_problem(handle, &p, *param);
         wide_t *const inverse = inverse_of(&p);
