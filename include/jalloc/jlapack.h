@@ -418,8 +418,10 @@ JALLOC_API jstatus_t jlapack_zporfs(jhandle_t *handle, jblas_uplo_t uplo, int64_
  * @{ */
 
 /** Solves A X = B by a factorization in floats, which takes half the time, and refinement: jalloc's
- * jlapack_dgesv with a rung that memory buys. A: of order n, lda >= max(1, n). ipiv: n elements. B:
- * n x nrhs, ldb >= max(1, n). X: n x nrhs, ldx >= max(1, n), which must not overlap B. iter: a
+ * jlapack_dgesv with a rung that memory buys. That pays from orders of some hundreds on, and for few
+ * right-hand sides: each step of refinement multiplies by A once for each of them. A: of order n,
+ * lda >= max(1, n). ipiv: n elements. B: n x nrhs, ldb >= max(1, n). X: n x nrhs, ldx >= max(1, n),
+ * which must not overlap B. iter: a
  * result: how many steps of refinement it took; A is then as it was, ipiv the floats'. Below 0 it
  * was solved as by jlapack_dgesv, A is the factor, ipiv its pivots, and info is as there; iter says
  * why: -1 the workspace or the result policy, -2 an element of A that no float is, -3 a factor in

@@ -180,7 +180,7 @@ static void make_factor(const condition_t *c, matrix_t *a) {
 EACH_TYPE(IsNearTheExactOne) {
     jhandle_t *handle = make_handle(0);
     long double sum = 0, count = 0;
-    for (int64_t round = jtest_iterations(60); round > 0 && !jtest_has_failure(); --round) {
+    for (int64_t round = 60; round > 0 && !jtest_has_failure(); --round) { /* a mean wants many */
         const int64_t n = jtest_random_between(1, round % 8 == 0 ? 90 : 20);
         const condition_t c = draw_condition();
         MATRIX(a, *param, n, n);

@@ -350,9 +350,11 @@ EACH_TYPE(LeavesWhatIsTriangularAndLong) {
             wide_put(a.data, *param, i + j * a.ld, i == j ? 3 : 0);
     keep(&a);
     JEXPECT_OK(JLAPACK_CALL(*param, geqrf, handle, M, N, a.data, a.ld, tau.data));
-    JEXPECT_EQ(memcmp(a.data, a.before, a.bytes), 0);
-    for (int64_t j = 0; j < N; j++)
+    for (int64_t j = 0; j < N; j++) {
+        for (int64_t i = 0; i < M; i++)
+            JASSERT_TRUE(now_at(&a, i, j) == before_at(&a, i, j));
         JEXPECT_TRUE(now_at(&tau, j, 0) == 0);
+    }
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
