@@ -222,10 +222,10 @@ ROUTINE(dot, SHAPE_DOT, {"cblas_sdot", "cblas_ddot", "cblas_cdotu_sub", "cblas_z
     case 'c': REPEAT REDUCE(float); break;                                                         \
     case 'd':                                                                                      \
     case 'z': REPEAT REDUCE(double); break;
-OURS(asum, OURS_SD(asum, p->n, p->a, 1, p->c) OURS_CASE('c', scasum, p->n, p->a, 1, p->c)
-               OURS_CASE('z', dzasum, p->n, p->a, 1, p->c))
-OURS(nrm2, OURS_SD(nrm2, p->n, p->a, 1, p->c) OURS_CASE('c', scnrm2, p->n, p->a, 1, p->c)
-               OURS_CASE('z', dznrm2, p->n, p->a, 1, p->c))
+OURS(asum, OURS_SD(asum, p->n, p->a, 1, p->c) OURS_CASE('c', jblas_scasum, p->n, p->a, 1, p->c)
+               OURS_CASE('z', jblas_dzasum, p->n, p->a, 1, p->c))
+OURS(nrm2, OURS_SD(nrm2, p->n, p->a, 1, p->c) OURS_CASE('c', jblas_scnrm2, p->n, p->a, 1, p->c)
+               OURS_CASE('z', jblas_dznrm2, p->n, p->a, 1, p->c))
 THEIRS(asum, THEIRS_REDUCE)
 THEIRS(nrm2, THEIRS_REDUCE)
 ROUTINE(asum, SHAPE_REDUCE, {"cblas_sasum", "cblas_dasum", "cblas_scasum", "cblas_dzasum"});
@@ -239,9 +239,10 @@ static void store_index(const problem_t *p, int64_t index) {
     else
         *(double *)p->c = (double)index;
 }
-OURS(index,
-     OURS_CASE('s', isamax, p->n, p->a, 1, p->c) OURS_CASE('d', idamax, p->n, p->a, 1, p->c)
-         OURS_CASE('c', icamax, p->n, p->a, 1, p->c) OURS_CASE('z', izamax, p->n, p->a, 1, p->c))
+OURS(index, OURS_CASE('s', jblas_isamax, p->n, p->a, 1, p->c)
+                OURS_CASE('d', jblas_idamax, p->n, p->a, 1, p->c)
+                    OURS_CASE('c', jblas_icamax, p->n, p->a, 1, p->c)
+                        OURS_CASE('z', jblas_izamax, p->n, p->a, 1, p->c))
 static jstatus_t ours_iamax(jhandle_t *handle, const problem_t *p, size_t repeat) {
     jstatus_t status = ours_index(handle, p, repeat);
     int64_t index = *(const int64_t *)p->c;
