@@ -3,20 +3,20 @@
 
 /* Batches of small square matrices, their products (gemm), solves with triangles (trsm), Cholesky
  * factors (potrf) and LU with pivots (getrf): the batched forms, a loop over the plain one, a loop
- * over the CBLAS's (of factors its LAPACK's), and for products, where CMake found LIBXSMM, a loop over the
- * kernel that it makes for the shape.
+ * over the CBLAS's (of factors its LAPACK's), and for products, where CMake found LIBXSMM, a loop
+ * over the kernel that it makes for the shape.
  *
  *     bench_batched [SECONDS per line [TYPES of sdcz [BETA 0 or 1 [THREADS [LARGEST order
  *                   [ROUTINES of gtpl: l is getrf [ITEMS of a batch]]]]]]]
  *
  * A round measures all of them in turn, and what is printed are medians: nanoseconds of an item by
  * jblas_?<routine>_strided_batched, and of each other way how many times as long it took. A batch
- * is, unless ITEMS says otherwise, as many items as fit into a second cache with their operands, as
- * they do where one step of a program fills them and the next takes them. What is solved with and
- * factored by Cholesky in place is the identity, which stays what it is; no way looks at that. LU is
- * of random matrices, which each way copies first. Of OpenBLAS the
- * variable OPENBLAS_CORETYPE chooses the kernels, which is worth trying: bench_product --best says
- * which are fastest. */
+ * is, unless ITEMS says otherwise, as many items as fit into a second cache with their operands,
+ * as they do where one step of a program fills them and the next takes them. What is solved with
+ * and factored by Cholesky in place is the identity, which stays what it is; no way looks at that.
+ * LU is of random matrices, which each way copies first. Of OpenBLAS the variable
+ * OPENBLAS_CORETYPE chooses the kernels, which is worth trying: bench_product --best says which
+ * are fastest. */
 
 #include <cblas.h>
 #include <math.h>

@@ -166,8 +166,8 @@ JALLOC_API jstatus_t jlapack_cpotrf(jhandle_t *handle, jblas_uplo_t uplo, int64_
 JALLOC_API jstatus_t jlapack_zpotrf(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
                                     jcomplex_f64_t *a, int64_t lda, int64_t *info);
 
-/** Solves A X = B with the factor that jlapack_dpotrf left in A; X overwrites B. B: n x nrhs, ldb >=
- * max(1, n). Accuracy and workspace: as jblas_dtrsm with the same A and B. */
+/** Solves A X = B with the factor that jlapack_dpotrf left in A; X overwrites B. B: n x nrhs, ldb
+ * >= max(1, n). Accuracy and workspace: as jblas_dtrsm with the same A and B. */
 JALLOC_API jstatus_t jlapack_spotrs(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, int64_t nrhs,
                                     const float *a, int64_t lda, float *b, int64_t ldb);
 JALLOC_API jstatus_t jlapack_dpotrs(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, int64_t nrhs,
@@ -179,8 +179,8 @@ JALLOC_API jstatus_t jlapack_zpotrs(jhandle_t *handle, jblas_uplo_t uplo, int64_
                                     const jcomplex_f64_t *a, int64_t lda, jcomplex_f64_t *b,
                                     int64_t ldb);
 
-/** Solves A X = B with a symmetric or Hermitian, positive definite A: jlapack_dpotrf, and where info
- * is 0 jlapack_dpotrs. The triangle of A becomes the factor, B the solution. A: of order n,
+/** Solves A X = B with a symmetric or Hermitian, positive definite A: jlapack_dpotrf, and where
+ * info is 0 jlapack_dpotrs. The triangle of A becomes the factor, B the solution. A: of order n,
  * lda >= max(1, n). B: n x nrhs, ldb >= max(1, n). info: i > 0: the leading minor of order i is not
  * positive, and B is as it was. Workspace: the larger of both, as one plan. */
 JALLOC_API jstatus_t jlapack_sposv(jhandle_t *handle, jblas_uplo_t uplo, int64_t n, int64_t nrhs,
@@ -418,20 +418,19 @@ JALLOC_API jstatus_t jlapack_zporfs(jhandle_t *handle, jblas_uplo_t uplo, int64_
  * @{ */
 
 /** Solves A X = B by a factorization in floats, which takes half the time, and refinement: jalloc's
- * jlapack_dgesv with a rung that memory buys. That pays from orders of some hundreds on, and for few
- * right-hand sides: each step of refinement multiplies by A once for each of them. A: of order n,
- * lda >= max(1, n). ipiv: n elements. B: n x nrhs, ldb >= max(1, n). X: n x nrhs, ldx >= max(1, n),
- * which must not overlap B. iter: a
- * result: how many steps of refinement it took; A is then as it was, ipiv the floats'. Below 0 it
- * was solved as by jlapack_dgesv, A is the factor, ipiv its pivots, and info is as there; iter says
- * why: -1 the workspace or the result policy, -2 an element of A that no float is, -3 a factor in
- * floats that is singular, -31 steps that no longer halved the residual, or more than 30. Accuracy:
- * with iter >= 0 (A + E) X = B + F with |E| <= c u |A| and |F| <= c u |B|, c = sqrt(n) + 3, column
- * by column and element by element, where LAPACK's routines of these names ask for the same of
- * norms. Bits are others than jlapack_dgesv's, so JRESULT_POLICY_SAME_BITS goes without; they are
- * the same for any number of threads. Workspace: rung "mixed": n^2 / 2 + n (2.5 nrhs + 1) elements
- * of A's type, about, and panels; below it those of jlapack_dgesv, with perf degraded. Algorithm:
- * Langou and others 2006. */
+ * jlapack_dgesv with a rung that memory buys. That pays from orders of some hundreds on, and for
+ * few right-hand sides: each step of refinement multiplies by A once for each of them. A: of order
+ * n, lda >= max(1, n). ipiv: n elements. B: n x nrhs, ldb >= max(1, n). X: n x nrhs, ldx >= max(1,
+ * n), which must not overlap B. iter: a result: how many steps of refinement it took; A is then as
+ * it was, ipiv the floats'. Below 0 it was solved as by jlapack_dgesv, A is the factor, ipiv its
+ * pivots, and info is as there; iter says why: -1 the workspace or the result policy, -2 an element
+ * of A that no float is, -3 a factor in floats that is singular, -31 steps that no longer halved
+ * the residual, or more than 30. Accuracy: with iter >= 0 (A + E) X = B + F with |E| <= c u |A| and
+ * |F| <= c u |B|, c = sqrt(n) + 3, column by column and element by element, where LAPACK's routines
+ * of these names ask for the same of norms. Bits are others than jlapack_dgesv's, so
+ * JRESULT_POLICY_SAME_BITS goes without; they are the same for any number of threads. Workspace:
+ * rung "mixed": n^2 / 2 + n (2.5 nrhs + 1) elements of A's type, about, and panels; below it those
+ * of jlapack_dgesv, with perf degraded. Algorithm: Langou and others 2006. */
 JALLOC_API jstatus_t jlapack_dsgesv(jhandle_t *handle, int64_t n, int64_t nrhs, double *a,
                                     int64_t lda, int64_t *ipiv, const double *b, int64_t ldb,
                                     double *x, int64_t ldx, int64_t *iter, int64_t *info);

@@ -6,10 +6,10 @@
 /** @file
  * LAPACK on a handle, batches: a routine for many matrices of one shape, by one call.
  *
- * The two forms of jblas_batched.h, with what it says of items, overlap, arrays of pointers, checks,
- * threads and workspace, and with what jlapack.h says of the plain form. **Pivots and factors of
- * reflectors** are one array in both forms, with a stride of their own, in elements; those of items
- * that are written must not overlap. Each item has the bits of the plain call. */
+ * The two forms of jblas_batched.h, with what it says of items, overlap, arrays of pointers,
+ * checks, threads and workspace, and with what jlapack.h says of the plain form. **Pivots and
+ * factors of reflectors** are one array in both forms, with a stride of their own, in elements;
+ * those of items that are written must not overlap. Each item has the bits of the plain call. */
 
 #include "jalloc/jlapack.h"
 
@@ -99,8 +99,8 @@ JALLOC_API jstatus_t jlapack_zgetrs_strided_batched(
     int64_t lda, int64_t stride_a, const int64_t *ipiv, int64_t stride_ipiv, jcomplex_f64_t *b,
     int64_t ldb, int64_t stride_b, int64_t batch_count);
 
-/** As jlapack_dgesv() for each item: one whose info is not 0 keeps its B. Invalid size, invalid pointer: also of the
- * batch. */
+/** As jlapack_dgesv() for each item: one whose info is not 0 keeps its B. Invalid size, invalid
+ * pointer: also of the batch. */
 JALLOC_API jstatus_t jlapack_sgesv_batched(jhandle_t *handle, int64_t n, int64_t nrhs,
                                            float *const a[], int64_t lda, int64_t *ipiv,
                                            int64_t stride_ipiv, float *const b[], int64_t ldb,
@@ -169,8 +169,8 @@ JALLOC_API jstatus_t jlapack_zgetri_strided_batched(jhandle_t *handle, int64_t n
                                                     const int64_t *ipiv, int64_t stride_ipiv,
                                                     int64_t *info, int64_t batch_count);
 
-/** As jlapack_dgeqrf() for each item: tau has those of each at tau + i * stride_tau. Invalid size, invalid pointer: also of the
- * batch. */
+/** As jlapack_dgeqrf() for each item: tau has those of each at tau + i * stride_tau. Invalid size,
+ * invalid pointer: also of the batch. */
 JALLOC_API jstatus_t jlapack_sgeqrf_batched(jhandle_t *handle, int64_t m, int64_t n,
                                             float *const a[], int64_t lda, float *tau,
                                             int64_t stride_tau, int64_t batch_count);

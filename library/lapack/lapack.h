@@ -48,8 +48,8 @@ JI_LAPACK_BATCHED_LIST(JI_ROW_)
         return ji_##block##_run(handle, &routine##_way, args, ji_##routine##_bytes(handle, args),  \
                                 ws);                                                               \
     }
-/* The call function: `empty`, whether there is nothing to do, and what there is to check besides the
- * row, JI_CHECK()s. */
+/* The call function: `empty`, whether there is nothing to do, and what there is to check besides
+ * the row, JI_CHECK()s. */
 #define JI_LAPACK_CALL_CHECKED(routine, empty, ...)                                                \
     JI_CALL routine##_call(jhandle_t *handle, void *block) {                                       \
         ji_matmat_t *args = block;                                                                 \

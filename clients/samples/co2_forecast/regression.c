@@ -14,10 +14,10 @@
  *
  * Only lower triangles of symmetric matrices are filled or read.
  *
- * The calls stand in functions by stages, regression_algebra() makes them all, and that function is
- * what both the size query and the run go through. So the query asks for just the calls that will be made; with no
- * operands, since none are looked at. A handle whose workspace has the size that the query gave
- * runs all of them the fast way.
+ * The calls stand in functions by stages, regression_algebra() makes them all, and that function
+ * is what both the size query and the run go through. So the query asks for just the calls that
+ * will be made; with no operands, since none are looked at. A handle whose workspace has the size
+ * that the query gave runs all of them the fast way.
  *
  * Operands live in memory of the handle's device: copied there before, results copied back after.
  * On the host that is a plain copy, and it is what lets potrf overwrite the covariance while the

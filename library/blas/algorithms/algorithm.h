@@ -37,8 +37,9 @@
 JI_SHARED void ji_trsm_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat);
 JI_SHARED jstatus_t ji_trsm_run(jhandle_t *handle, const void *matmat, const jborrow_t *ws);
 
-/* trtri, potrf, which are routines of libjlapack: *info is the caller's host variable in host pointer mode on a NULL stream;
- * otherwise it is written in stream order (the entry synchronizes afterwards in host mode). */
+/* trtri, potrf, which are routines of libjlapack: *info is the caller's host variable in host
+ * pointer mode on a NULL stream; otherwise it is written in stream order (the entry synchronizes
+ * afterwards in host mode). */
 JI_SHARED void ji_trtri_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat);
 JI_SHARED jstatus_t ji_trtri_run(jhandle_t *handle, const void *matmat, const jborrow_t *ws);
 JI_SHARED void ji_potrf_plan(jplan_t *plan, const jhandle_t *handle, const void *matmat);

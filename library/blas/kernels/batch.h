@@ -67,7 +67,8 @@ struct ji_batch_kernels {
     void (*product)(const ji_product_direct_t *call);
     /* Of so many items, whose pointers go on with the last one's up to a multiple of `lanes`. They
      * give how many they did, from the first on: before one with a pivot that is not positive, or
-     * whose reciprocal is no normal number, and before a NaN that LU meets, they stop. What is not done is as it was. */
+     * whose reciprocal is no normal number, and before a NaN that LU meets, they stop. What is not
+     * done is as it was. */
     int64_t (*cholesky)(bool upper, int64_t n, int64_t count, void *const *a, int64_t lda);
     int64_t (*solve)(const ji_woven_solve_t *call);
     int64_t (*lu)(const ji_woven_lu_t *call);

@@ -120,8 +120,8 @@ VECTOR_INLINE bool NAME(lu_columns)(NAME(woven_lu_t) * lu, int64_t first, int64_
     return true;
 }
 
-/* Rows [0, order) of columns [first, end): inv(L) times what they were. A unit triangle's pivots are
- * complex numbers, too, and 1 times what is not finite is not what it was. */
+/* Rows [0, order) of columns [first, end): inv(L) times what they were. A unit triangle's pivots
+ * are complex numbers, too, and 1 times what is not finite is not what it was. */
 VECTOR_INLINE void NAME(lu_solve)(const NAME(woven_lu_t) * lu, int64_t order, int64_t first,
                                   int64_t end) {
     VECTOR one[PARTS];

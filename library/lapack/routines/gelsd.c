@@ -1,10 +1,10 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* gelsd, by a LAPACK. What it documents of wide matrices its bidiagonalization does not take where m
- * is small: 3 min(m, n) + max(m, n) is least there, too. Without a column in B there is nothing to
- * do, though the singular values could be had: LAPACK's dlalsd refuses that, and xerbla may end the
- * program. SMLSIZ is LAPACK's own, of ilaenv. */
+/* gelsd, by a LAPACK. What it documents of wide matrices its bidiagonalization does not take where
+ * m is small: 3 min(m, n) + max(m, n) is least there, too. Without a column in B there is nothing
+ * to do, though the singular values could be had: LAPACK's dlalsd refuses that, and xerbla may end
+ * the program. SMLSIZ is LAPACK's own, of ilaenv. */
 
 #include "lapack/guest/guest.h"
 
