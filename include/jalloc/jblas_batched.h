@@ -40,8 +40,8 @@
  * - **GPUs.** One launch, or as many as a plain call has, for all items; results in host pointer
  *   mode come as many at a time as 256 bytes hold. One after the other are enqueued the items of
  *   gemm3m and of the extensions that move matrices (geam, dgmm, omatcopy, imatcopy, trttp, tpttr),
- *   of libjlapack's trtri, potrf and potrs, of operands of several types, of solves that borrow workspace, and of
- *   sums and iamax of more than 4096 elements.
+ *   of libjlapack's trtri, potrf and potrs, of operands of several types, of solves that borrow
+ *   workspace, and of sums and iamax of more than 4096 elements.
  *
  * As the plain forms they may be called from any thread, on a handle that no other thread uses. */
 
