@@ -136,14 +136,11 @@ static void call_add_work(call_t *call, const call_arrays_t *arrays) {
 }
 
 #define W(i) , void *
+/* clang-format off */
 #define CALL_EACH_WORD(X)                                                                          \
-    X(1)                                                                                           \
-    X(2)                                                                                           \
-    X(3)                                                                                           \
-    X(4)                                                                                           \
-    X(5)                                                                                           \
-    X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17) X(18) X(19) X(20) X(21)    \
-        X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29) X(30) X(31)
+    X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17)   \
+    X(18) X(19) X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29) X(30) X(31)
+/* clang-format on */
 typedef void (*call_function_t)(void *CALL_EACH_WORD(W));
 #undef W
 
