@@ -32,14 +32,14 @@ typedef struct ji_inverse {
 enum { JI_ESTIMATE_VECTORS = 3 };
 
 /* value 2^exponent */
-typedef struct ji_number {
+typedef struct ji_scaled {
     double value;
     int exponent;
-} ji_number_t;
+} ji_scaled_t;
 
 /* At most the norm, and seldom less than a third of it. The value is INFINITY where a triangle is
  * singular, and NaN where a NaN or an infinity was met. */
-ji_number_t ji_estimate(const ji_inverse_t *inverse);
+ji_scaled_t ji_estimate(const ji_inverse_t *inverse);
 
 /* Bytes of so many vectors of n elements, each rounded up. */
 static inline size_t ji_vectors_bytes(jdatatype_t type, int64_t n, int64_t count) {

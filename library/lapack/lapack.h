@@ -8,9 +8,11 @@
  *
  *   rows.h rows.c   what there is to say of each routine's arguments
  *   lapack.h        what its files have in common
+ *   number.h        elements as complex numbers of doubles
  *   host/           what a routine does on the host: one function of the block, which runs in
  *                   stream order, so that what a step finds decides whether there is a next one and
- *                   no caller waits for it
+ *                   no caller waits for it; estimate.h, refine.h: what several of them use
+ *   guest/          routines that a LAPACK computes, which is loaded for them; rows_guest.h
  *   routines/       a file for each routine: checks, plan, call
  *
  * A function of host/ gets a checked block with the panels that the plan's rung has lent, uses

@@ -17,7 +17,7 @@ static ji_inverse_t condition_of(const ji_matmat_t *call) {
 }
 
 /* |A| is `norm`, |inv(A)| is `inverse`. */
-static double condition_from(ji_number_t norm, ji_number_t inverse) {
+static double condition_from(ji_scaled_t norm, ji_scaled_t inverse) {
     if (isnan(norm.value) || isnan(inverse.value) || norm.value < 0)
         return (double)NAN;
     if (norm.value == 0 || isinf(norm.value) || inverse.value == 0 || isinf(inverse.value))
@@ -35,18 +35,18 @@ static void condition_put(const ji_matmat_t *call, double rcond) {
         *(double *)call->rcond = rcond;
 }
 
-static void condition_estimate(const ji_matmat_t *call, ji_number_t norm,
+static void condition_estimate(const ji_matmat_t *call, ji_scaled_t norm,
                                const ji_inverse_t *inverse) {
     /* Of what is known already nothing is estimated. */
     const bool decided = !(norm.value > 0) || isinf(norm.value);
-    const ji_number_t one = {1, 0};
+    const ji_scaled_t one = {1, 0};
     condition_put(call,
                   call->n == 0 ? 1 : condition_from(norm, decided ? one : ji_estimate(inverse)));
 }
 
-static ji_number_t condition_anorm(const ji_matmat_t *call) {
+static ji_scaled_t condition_anorm(const ji_matmat_t *call) {
     const jdatatype_t real = ji_real_of(call->head.type);
-    return (ji_number_t){call->n == 0 ? 1 : ji_real_at(real, ji_scalar_data(&call->anorm), 0), 0};
+    return (ji_scaled_t){call->n == 0 ? 1 : ji_real_at(real, ji_scalar_data(&call->anorm), 0), 0};
 }
 
 void ji_host_gecon(void *matmat) {
@@ -72,7 +72,7 @@ void ji_host_pocon(void *matmat) {
 /* ---- Triangles ---- */
 
 /* The norm of the triangle's elements times 2^-exponent; sums of rows are in the workspace. */
-static ji_number_t condition_triangle_norm(const ji_matmat_t *call, int exponent) {
+static ji_scaled_t condition_triangle_norm(const ji_matmat_t *call, int exponent) {
     const jdatatype_t type = call->head.type;
     const bool by_rows = call->norm == JLAPACK_INFINITY_NORM, upper = call->uplo == JBLAS_UPPER,
                unit = call->diag == JBLAS_UNIT;
@@ -100,7 +100,7 @@ static ji_number_t condition_triangle_norm(const ji_matmat_t *call, int exponent
     for (int64_t i = 0; by_rows && i < call->n; i++)
         if (!(rows[i] <= largest || isnan(largest)))
             largest = rows[i];
-    return (ji_number_t){largest, exponent};
+    return (ji_scaled_t){largest, exponent};
 }
 
 void ji_host_trcon(void *matmat) {
@@ -110,7 +110,7 @@ void ji_host_trcon(void *matmat) {
     inverse.steps = 1;
     inverse.adjoint = call->norm == JLAPACK_INFINITY_NORM;
 
-    ji_number_t norm = {1, 0};
+    ji_scaled_t norm = {1, 0};
     if (call->n > 0)
         norm = condition_triangle_norm(call, 0);
     if (isinf(norm.value)) /* perhaps the sum alone is */

@@ -17,6 +17,7 @@
  * still infinite or NaN at its end. */
 
 #include "lapack/estimate.h"
+#include "lapack/number.h"
 
 #include <math.h>
 
@@ -27,35 +28,21 @@ static int safe_exponent(jdatatype_t type) { return ji_real_of(type) == JDATATYP
 
 /* ---- Elements ---- */
 
-typedef struct pair {
-    double re, im;
-} pair_t;
-
-static pair_t get(jdatatype_t type, const void *x, int64_t i) {
-    const void *const element = ji_at(type, x, i, 0, 0);
-    return (pair_t){ji_real_at(type, element, 0),
-                    ji_is_complex(type) ? ji_real_at(type, element, 1) : 0};
+static ji_number_t get(jdatatype_t type, const void *x, int64_t i) {
+    return ji_number_load(type, ji_at(type, x, i, 0, 0));
 }
 
-static void put(jdatatype_t type, void *x, int64_t i, pair_t value) {
-    void *const element = ji_at(type, x, i, 0, 0);
-    switch (type) {
-    case JDATATYPE_F32: *(float *)element = (float)value.re; break;
-    case JDATATYPE_F64: *(double *)element = value.re; break;
-    case JDATATYPE_F32_C:
-        ((float *)element)[0] = (float)value.re, ((float *)element)[1] = (float)value.im;
-        break;
-    default: ((double *)element)[0] = value.re, ((double *)element)[1] = value.im;
-    }
+static void put(jdatatype_t type, void *x, int64_t i, ji_number_t value) {
+    ji_number_store(type, ji_at(type, x, i, 0, 0), value.re, value.im);
 }
 
-static double larger_part(pair_t value) {
+static double larger_part(ji_number_t value) {
     const double re = fabs(value.re), im = fabs(value.im);
     return isnan(re) || re > im ? re : im;
 }
 
-static pair_t scaled(pair_t value, int exponent) {
-    return (pair_t){ldexp(value.re, exponent), ldexp(value.im, exponent)};
+static ji_number_t scaled(ji_number_t value, int exponent) {
+    return (ji_number_t){ldexp(value.re, exponent), ldexp(value.im, exponent)};
 }
 
 /* The e of a number in [2^(e-1), 2^e). */
@@ -87,18 +74,18 @@ static void shrink(const ji_inverse_t *b, void *x, int by, int *exponent) {
 }
 
 /* a / b, of which the exponents are those of the larger parts. */
-static pair_t quotient(pair_t a, int of_a, pair_t b, int of_b) {
-    const pair_t x = scaled(a, -of_a), y = scaled(b, -of_b);
+static ji_number_t quotient(ji_number_t a, int of_a, ji_number_t b, int of_b) {
+    const ji_number_t x = scaled(a, -of_a), y = scaled(b, -of_b);
     const double square = y.re * y.re + y.im * y.im;
     return scaled(
-        (pair_t){(x.re * y.re + x.im * y.im) / square, (x.im * y.re - x.re * y.im) / square},
+        (ji_number_t){(x.re * y.re + x.im * y.im) / square, (x.im * y.re - x.re * y.im) / square},
         of_a - of_b);
 }
 
 /* Element (i, j) of the triangle, or of its adjoint. */
-static pair_t triangle_at(const ji_inverse_t *b, bool adjoint, int64_t i, int64_t j) {
+static ji_number_t triangle_at(const ji_inverse_t *b, bool adjoint, int64_t i, int64_t j) {
     const jdatatype_t type = b->head.type;
-    pair_t value =
+    ji_number_t value =
         get(type, adjoint ? ji_at(type, b->a, j, i, b->lda) : ji_at(type, b->a, i, j, b->lda), 0);
     if (adjoint)
         value.im = -value.im;
@@ -120,13 +107,13 @@ static outcome_t careful_update(const ji_inverse_t *b, bool adjoint, int64_t fir
         return NOT_A_NUMBER;
 
     /* A part of a product is less than 2^(both exponents + 1). */
-    pair_t q = get(type, x, j);
+    ji_number_t q = get(type, x, j);
     shrink(b, x, exponent_of(larger_part(q)) + exponent_of(largest) + 2 - safe, exponent);
     q = get(type, x, j);
     double after = 0;
     for (int64_t i = first; i < end; i++) {
-        const pair_t t = triangle_at(b, adjoint, i, j);
-        pair_t own = get(type, x, i);
+        const ji_number_t t = triangle_at(b, adjoint, i, j);
+        ji_number_t own = get(type, x, i);
         own.re -= q.re * t.re - q.im * t.im;
         own.im -= q.re * t.im + q.im * t.re;
         put(type, x, i, own);
@@ -149,11 +136,11 @@ static outcome_t solve_carefully(const ji_inverse_t *b, const ji_step_t *step, b
 
     for (int64_t turn = 0; turn < b->n; turn++) {
         const int64_t j = forward ? turn : b->n - 1 - turn;
-        pair_t own = get(type, x, j);
+        ji_number_t own = get(type, x, j);
         if (larger_part(own) == 0)
             continue;
         if (step->diag == JBLAS_NON_UNIT) { /* neither 0 nor infinite: look_at_diagonals() */
-            const pair_t pivot = triangle_at(b, adjoint, j, j);
+            const ji_number_t pivot = triangle_at(b, adjoint, j, j);
             const int by = exponent_of(larger_part(pivot));
             shrink(b, x, exponent_of(larger_part(own)) - by + 3 - safe, exponent);
             own = get(type, x, j);
@@ -210,8 +197,8 @@ static outcome_t weigh(const ji_inverse_t *b, void *x, int *exponent) {
            exponent);
     for (int64_t i = 0; i < b->n; i++) {
         const double weight = ji_real_at(real, ji_at(real, b->weights, i, 0, 0), 0);
-        const pair_t own = get(type, x, i);
-        put(type, x, i, (pair_t){weight * own.re, weight * own.im});
+        const ji_number_t own = get(type, x, i);
+        put(type, x, i, (ji_number_t){weight * own.re, weight * own.im});
     }
     return DONE;
 }
@@ -242,7 +229,7 @@ static outcome_t multiply(const ji_inverse_t *b, bool adjoint, void *x, int *exp
 static double sum_of(const ji_inverse_t *b, const void *x) {
     double sum = 0;
     for (int64_t i = 0; i < b->n; i++) {
-        const pair_t own = get(b->head.type, x, i);
+        const ji_number_t own = get(b->head.type, x, i);
         sum += hypot(own.re, own.im);
     }
     return sum;
@@ -253,7 +240,7 @@ static int64_t place_of_largest(const ji_inverse_t *b, const void *x, double *la
     int64_t place = 0;
     *largest = -1;
     for (int64_t i = 0; i < b->n; i++) {
-        const pair_t own = get(b->head.type, x, i);
+        const ji_number_t own = get(b->head.type, x, i);
         const double size = hypot(own.re, own.im);
         if (size > *largest)
             *largest = size, place = i;
@@ -266,16 +253,17 @@ static bool take_signs(const ji_inverse_t *b, const void *x, void *signs) {
     const jdatatype_t type = b->head.type;
     bool same = !ji_is_complex(type);
     for (int64_t i = 0; i < b->n; i++) {
-        const pair_t own = get(type, x, i);
+        const ji_number_t own = get(type, x, i);
         const double size = hypot(own.re, own.im);
-        const pair_t sign = size == 0 ? (pair_t){1, 0} : (pair_t){own.re / size, own.im / size};
+        const ji_number_t sign =
+            size == 0 ? (ji_number_t){1, 0} : (ji_number_t){own.re / size, own.im / size};
         same = same && sign.re == get(type, signs, i).re;
         put(type, signs, i, sign);
     }
     return same;
 }
 
-static bool is_more(ji_number_t a, ji_number_t b) {
+static bool is_more(ji_scaled_t a, ji_scaled_t b) {
     const int of_a = exponent_of(a.value) + a.exponent, of_b = exponent_of(b.value) + b.exponent;
     if (a.value == 0 || b.value == 0 || of_a != of_b)
         return b.value == 0 ? a.value > 0 : a.value > 0 && of_a > of_b;
@@ -283,9 +271,9 @@ static bool is_more(ji_number_t a, ji_number_t b) {
 }
 
 /* x = B x; its sum, where that is more, becomes *most. */
-static outcome_t try_vector(const ji_inverse_t *b, void *x, double norm, ji_number_t *most,
+static outcome_t try_vector(const ji_inverse_t *b, void *x, double norm, ji_scaled_t *most,
                             bool *grew) {
-    ji_number_t sum = {0, 0};
+    ji_scaled_t sum = {0, 0};
     const outcome_t outcome = multiply(b, false, x, &sum.exponent);
     if (outcome != DONE)
         return outcome;
@@ -311,7 +299,7 @@ static outcome_t look_at_diagonals(const ji_inverse_t *b) {
     return outcome;
 }
 
-static outcome_t search(const ji_inverse_t *b, ji_number_t *most) {
+static outcome_t search(const ji_inverse_t *b, ji_scaled_t *most) {
     const jdatatype_t type = b->head.type;
     void *const x = vector_of(b, 0), *const signs = vector_of(b, 2);
     bool grew;
@@ -319,7 +307,7 @@ static outcome_t search(const ji_inverse_t *b, ji_number_t *most) {
     if (outcome != DONE)
         return outcome;
     for (int64_t i = 0; i < b->n; i++)
-        put(type, x, i, (pair_t){1, 0}), put(type, signs, i, (pair_t){0, 0});
+        put(type, x, i, (ji_number_t){1, 0}), put(type, signs, i, (ji_number_t){0, 0});
     outcome = try_vector(b, x, (double)b->n, most, &grew);
     if (outcome != DONE || b->n == 1)
         return outcome;
@@ -337,13 +325,13 @@ static outcome_t search(const ji_inverse_t *b, ji_number_t *most) {
 
         const int64_t place = place_of_largest(b, x, &largest);
         if (column >= 0) {
-            const pair_t before = get(type, x, column);
+            const ji_number_t before = get(type, x, column);
             if (hypot(before.re, before.im) == largest)
                 break;
         }
         column = place;
         for (int64_t i = 0; i < b->n; i++)
-            put(type, x, i, (pair_t){i == column, 0});
+            put(type, x, i, (ji_number_t){i == column, 0});
         outcome = try_vector(b, x, 1, most, &grew);
         if (outcome != DONE)
             return outcome;
@@ -354,16 +342,16 @@ static outcome_t search(const ji_inverse_t *b, ji_number_t *most) {
     const double rest = (double)(b->n - 1);
     for (int64_t i = 0; i < b->n; i++) {
         const double size = 1 + (double)i / rest;
-        put(type, x, i, (pair_t){i % 2 == 0 ? size : -size, 0});
+        put(type, x, i, (ji_number_t){i % 2 == 0 ? size : -size, 0});
     }
     return try_vector(b, x, 1.5 * (double)b->n, most, &grew);
 }
 
-ji_number_t ji_estimate(const ji_inverse_t *inverse) {
-    ji_number_t most = {0, 0};
+ji_scaled_t ji_estimate(const ji_inverse_t *inverse) {
+    ji_scaled_t most = {0, 0};
     switch (search(inverse, &most)) {
     case DONE: return most;
-    case SINGULAR: return (ji_number_t){(double)INFINITY, 0};
-    default: return (ji_number_t){(double)NAN, 0};
+    case SINGULAR: return (ji_scaled_t){(double)INFINITY, 0};
+    default: return (ji_scaled_t){(double)NAN, 0};
     }
 }

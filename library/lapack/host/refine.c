@@ -238,7 +238,7 @@ static double refine_forward(const ji_refine_t *call, const refine_room_t *room,
     }
 
     const ji_inverse_t inverse = refine_inverse(call, room);
-    const ji_number_t norm = ji_estimate(&inverse);
+    const ji_scaled_t norm = ji_estimate(&inverse);
     const double error = ldexp(norm.value / (largest > 0 ? largest : 1), norm.exponent);
     return error;
 }

@@ -3,27 +3,10 @@
 #ifndef JALLOC_LAPACK_HOST_REFLECTOR_H
 #define JALLOC_LAPACK_HOST_REFLECTOR_H
 
-/* One reflector: H = I - tau v v^H, v = (1, x), of which QR's and LQ's are made; and its numbers,
- * in double, which hold what floats need. */
+/* One reflector: H = I - tau v v^H, v = (1, x), of which QR's and LQ's are made. */
 
 #include "lapack/lapack.h"
-
-typedef struct ji_number {
-    double re, im;
-} ji_number_t;
-
-static inline ji_number_t ji_number_load(jdatatype_t type, const void *x) {
-    return (ji_number_t){ji_real_at(type, x, 0), ji_is_complex(type) ? ji_real_at(type, x, 1) : 0};
-}
-
-static inline void ji_number_store(jdatatype_t type, void *x, double re, double im) {
-    switch (type) {
-    case JDATATYPE_F32: *(float *)x = (float)re; break;
-    case JDATATYPE_F64: *(double *)x = re; break;
-    case JDATATYPE_F32_C: ((float *)x)[0] = (float)re, ((float *)x)[1] = (float)im; break;
-    default: ((double *)x)[0] = re, ((double *)x)[1] = im;
-    }
-}
+#include "lapack/number.h"
 
 /* The norm of n elements; x by a number. */
 double ji_reflector_norm(const ji_head_t *head, int64_t n, const void *x, int64_t incx);

@@ -33,7 +33,7 @@
 /* D of a panel, as a matrix with three diagonals, whose elements lie as L's columns do: `above`
  * (q, q + 1), `below` (q + 1, q), both 0 between blocks. */
 typedef struct ldl_diagonal {
-    symmetric_number_t own[SYMMETRIC_BLOCK], above[SYMMETRIC_BLOCK + 1], below[SYMMETRIC_BLOCK + 1];
+    ji_number_t own[SYMMETRIC_BLOCK], above[SYMMETRIC_BLOCK + 1], below[SYMMETRIC_BLOCK + 1];
 } ldl_diagonal_t;
 
 typedef struct ldl {
@@ -75,13 +75,13 @@ static void *ldl_at(const ldl_t *l, int64_t i, int64_t j) {
 static void ldl_keep_diagonal(ldl_t *l, int64_t k, int64_t count) {
     const symmetric_t *s = &l->s;
     for (int64_t j = k; j < k + count; j++)
-        l->d.own[ldl_slot(l, j)] = symmetric_load(s->type, ldl_at(l, j, j));
+        l->d.own[ldl_slot(l, j)] = ji_number_load(s->type, ldl_at(l, j, j));
     if (count == 1)
         return;
 
     /* Pairs lie the other way round in an upper triangle. */
-    const symmetric_number_t below = symmetric_load(s->type, ldl_at(l, k + 1, k));
-    symmetric_number_t above = below;
+    const ji_number_t below = ji_number_load(s->type, ldl_at(l, k + 1, k));
+    ji_number_t above = below;
     if (s->hermitian)
         above.im = -above.im;
     const int slot = s->lower ? ldl_slot(l, k) : ldl_slot(l, k + 1);
@@ -94,7 +94,7 @@ symmetric_inverse_t ji_symmetric_invert(jdatatype_t type, bool hermitian, const 
     const bool is_pair = other != NULL;
     symmetric_inverse_t inverse = {.is_pair = is_pair};
     if (!is_pair) {
-        symmetric_number_t only = symmetric_load(type, own);
+        ji_number_t only = ji_number_load(type, own);
         only.im = hermitian ? 0 : only.im;
         const ji_value_t pivot = symmetric_value(type, only);
         inverse.divide = !ji_invert(type, &pivot, &inverse.own[0]);
@@ -104,32 +104,31 @@ symmetric_inverse_t ji_symmetric_invert(jdatatype_t type, bool hermitian, const 
     }
 
     /* By the element beside the diagonal, which is the largest: nothing overflows. */
-    const symmetric_number_t a = symmetric_load(type, own), b = symmetric_load(type, other),
-                             c = symmetric_load(type, beside);
+    const ji_number_t a = ji_number_load(type, own), b = ji_number_load(type, other),
+                      c = ji_number_load(type, beside);
     const double complex x = CMPLX(a.re, hermitian ? 0 : a.im),
                          y = CMPLX(b.re, hermitian ? 0 : b.im), z = CMPLX(c.re, c.im);
     if (hermitian) {
         const double size = cabs(z), p = creal(x) / size, q = creal(y) / size,
                      t = 1 / (p * q - 1) / size;
         const double complex turn = z / size;
-        inverse.own[0] = symmetric_value(type, (symmetric_number_t){t * q, 0});
-        inverse.own[1] = symmetric_value(type, (symmetric_number_t){t * p, 0});
+        inverse.own[0] = symmetric_value(type, (ji_number_t){t * q, 0});
+        inverse.own[1] = symmetric_value(type, (ji_number_t){t * p, 0});
         inverse.beside[0] =
-            symmetric_value(type, (symmetric_number_t){-t * creal(turn), -t * cimag(turn)});
-        inverse.beside[1] =
-            symmetric_value(type, (symmetric_number_t){-t * creal(turn), t * cimag(turn)});
+            symmetric_value(type, (ji_number_t){-t * creal(turn), -t * cimag(turn)});
+        inverse.beside[1] = symmetric_value(type, (ji_number_t){-t * creal(turn), t * cimag(turn)});
     } else if (ji_is_complex(type)) {
         const double complex p = x / z, q = y / z, t = 1 / (p * q - 1) / z, first = t * q,
                              second = t * p;
-        inverse.own[0] = symmetric_value(type, (symmetric_number_t){creal(first), cimag(first)});
-        inverse.own[1] = symmetric_value(type, (symmetric_number_t){creal(second), cimag(second)});
-        inverse.beside[0] = symmetric_value(type, (symmetric_number_t){-creal(t), -cimag(t)});
+        inverse.own[0] = symmetric_value(type, (ji_number_t){creal(first), cimag(first)});
+        inverse.own[1] = symmetric_value(type, (ji_number_t){creal(second), cimag(second)});
+        inverse.beside[0] = symmetric_value(type, (ji_number_t){-creal(t), -cimag(t)});
         inverse.beside[1] = inverse.beside[0];
     } else {
         const double p = a.re / c.re, q = b.re / c.re, t = 1 / (p * q - 1) / c.re;
-        inverse.own[0] = symmetric_value(type, (symmetric_number_t){t * q, 0});
-        inverse.own[1] = symmetric_value(type, (symmetric_number_t){t * p, 0});
-        inverse.beside[0] = symmetric_value(type, (symmetric_number_t){-t, 0});
+        inverse.own[0] = symmetric_value(type, (ji_number_t){t * q, 0});
+        inverse.own[1] = symmetric_value(type, (ji_number_t){t * p, 0});
+        inverse.beside[0] = symmetric_value(type, (ji_number_t){-t, 0});
         inverse.beside[1] = inverse.beside[0];
     }
     return inverse;
@@ -173,27 +172,27 @@ static inline __attribute__((always_inline)) void
 ldl_weights_of(const ldl_t *l, jdatatype_t type, int64_t row, int64_t k, void *weights) {
     const symmetric_t *s = &l->s;
     const int count = (int)(k - l->from), first = ldl_first_slot(l, k);
-    symmetric_number_t of_row[SYMMETRIC_BLOCK + 2];
+    ji_number_t of_row[SYMMETRIC_BLOCK + 2];
     const char *const from = ldl_part(l, row, row + 1, l->from, k);
 
-    of_row[0] = of_row[count + 1] = (symmetric_number_t){0, 0};
+    of_row[0] = of_row[count + 1] = (ji_number_t){0, 0};
     for (int q = 0; q < count; q++) {
-        of_row[q + 1] = symmetric_load(type, ji_at(type, from, 0, q, l->ld));
+        of_row[q + 1] = ji_number_load(type, ji_at(type, from, 0, q, l->ld));
         if (s->hermitian)
             of_row[q + 1].im = -of_row[q + 1].im;
     }
 
     for (int q = 0; q < count; q++) {
-        const symmetric_number_t x = of_row[q], y = of_row[q + 1], z = of_row[q + 2],
-                                 below = l->d.below[first + q], own = l->d.own[first + q],
-                                 above = l->d.above[first + q + 1];
-        symmetric_number_t sum = {own.re * y.re + (below.re * x.re + above.re * z.re), 0};
+        const ji_number_t x = of_row[q], y = of_row[q + 1], z = of_row[q + 2],
+                          below = l->d.below[first + q], own = l->d.own[first + q],
+                          above = l->d.above[first + q + 1];
+        ji_number_t sum = {own.re * y.re + (below.re * x.re + above.re * z.re), 0};
         if (ji_is_complex(type)) {
             sum.re -= own.im * y.im + (below.im * x.im + above.im * z.im);
             sum.im = own.re * y.im + own.im * y.re +
                      (below.re * x.im + below.im * x.re + (above.re * z.im + above.im * z.re));
         }
-        const ji_value_t weight = symmetric_value(type, (symmetric_number_t){-sum.re, -sum.im});
+        const ji_value_t weight = symmetric_value(type, (ji_number_t){-sum.re, -sum.im});
         memcpy(ji_at(type, weights, q, 0, 0), &weight, ji_sizeof(type));
     }
 }
@@ -281,8 +280,8 @@ static ldl_look_t ldl_look(ldl_t *l, int64_t c, int64_t k, int which) {
         ldl_search(s, below, end, ji_at(type, x, symmetric_begin(s, below, end) - begin, 0, 0),
                    &found);
         if (above < below) {
-            const symmetric_number_t diagonal =
-                symmetric_load(type, ji_at(type, x, symmetric_place(s, c) - begin, 0, 0));
+            const ji_number_t diagonal =
+                ji_number_load(type, ji_at(type, x, symmetric_place(s, c) - begin, 0, 0));
             look.diagonal = fabs(diagonal.re) + (s->hermitian ? 0 : fabs(diagonal.im));
         }
     }
@@ -451,7 +450,7 @@ static void ldl_multiply(ldl_t *l, int64_t row, int64_t end, int64_t k) {
                       ji_at(s->type, l->strip, 0, q, rows), 1);
     }
     for (int q = 0; q + 1 < count; q++) {
-        const symmetric_number_t both[2] = {l->d.below[first + q + 1], l->d.above[first + q + 1]};
+        const ji_number_t both[2] = {l->d.below[first + q + 1], l->d.above[first + q + 1]};
         for (int to = 0; to < 2 && (both[to].re != 0 || both[to].im != 0); to++) {
             const ji_value_t beside = symmetric_value(s->type, both[to]);
             level1->axpy(rows, &beside, ji_at(s->type, from, 0, q + 1 - to, l->ld), 1,

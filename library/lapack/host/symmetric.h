@@ -12,6 +12,7 @@
  * lie: a part's address is that of the element of it that comes first in memory. */
 
 #include "lapack/lapack.h"
+#include "lapack/number.h"
 
 #define SYMMETRIC_BLOCK 32          /* columns of a panel at most */
 #define SYMMETRIC_STRIP_BYTES 32768 /* of a panel's rows, or right sides, on the stack */
@@ -69,20 +70,9 @@ static inline int64_t symmetric_partner(const symmetric_t *s, int64_t k) {
 
 /* ---- Numbers of any type ---- */
 
-typedef struct symmetric_number {
-    double re, im;
-} symmetric_number_t;
-
-static inline symmetric_number_t symmetric_load(jdatatype_t type, const void *element) {
-    return (symmetric_number_t){ji_real_at(type, element, 0),
-                                ji_is_complex(type) ? ji_real_at(type, element, 1) : 0};
-}
-static inline ji_value_t symmetric_value(jdatatype_t type, symmetric_number_t number) {
+static inline ji_value_t symmetric_value(jdatatype_t type, ji_number_t number) {
     ji_value_t value = {.z = {0, 0}};
-    if (ji_real_of(type) == JDATATYPE_F32)
-        value.c[0] = (float)number.re, value.c[1] = (float)number.im;
-    else
-        value.z[0] = number.re, value.z[1] = number.im;
+    ji_number_store(type, &value, number.re, number.im);
     return value;
 }
 
