@@ -20,6 +20,12 @@
 #define LU_ORDER JI_WOVEN_LU_ORDER
 #define LU_BASE JI_WOVEN_LU_BASE
 #define LU_ROWS 4 /* of a product at once */
+/* Of loops over lanes that have loops of their own: compilers would make all their steps. */
+#ifdef __clang__
+#define LU_NOT_UNROLLED _Pragma("nounroll")
+#else
+#define LU_NOT_UNROLLED _Pragma("GCC unroll 1")
+#endif
 
 /* Woven matrices: element (i, j) is at at + (i + j m) PARTS LANES. */
 typedef struct NAME(woven_lu) {
@@ -71,8 +77,9 @@ VECTOR_INLINE bool NAME(lu_search)(NAME(woven_lu_t) * lu, int64_t j) {
 }
 
 /* Row j and the pivots', of all columns. */
-VECTOR_INLINE void NAME(lu_exchange)(const NAME(woven_lu_t) * lu, int64_t j) {
+static void NAME(lu_exchange)(const NAME(woven_lu_t) * lu, int64_t j) {
     const int64_t column = lu->m * PARTS * LANES;
+    LU_NOT_UNROLLED
     for (int lane = 0; lane < LANES; lane++) {
         if (lu->pivots[j][lane] == j)
             continue;
@@ -89,7 +96,7 @@ VECTOR_INLINE void NAME(lu_exchange)(const NAME(woven_lu_t) * lu, int64_t j) {
 }
 
 /* Columns [first, end), from row `first` on, as far as the matrix goes. */
-VECTOR_INLINE bool NAME(lu_columns)(NAME(woven_lu_t) * lu, int64_t first, int64_t end) {
+static bool NAME(lu_columns)(NAME(woven_lu_t) * lu, int64_t first, int64_t end) {
     for (int64_t j = first; j < end; j++) {
         VECTOR inverse[PARTS];
         if (!NAME(lu_search)(lu, j))
@@ -122,8 +129,7 @@ VECTOR_INLINE bool NAME(lu_columns)(NAME(woven_lu_t) * lu, int64_t first, int64_
 
 /* Rows [0, order) of columns [first, end): inv(L) times what they were. A unit triangle's pivots
  * are complex numbers, too, and 1 times what is not finite is not what it was. */
-VECTOR_INLINE void NAME(lu_solve)(const NAME(woven_lu_t) * lu, int64_t order, int64_t first,
-                                  int64_t end) {
+static void NAME(lu_solve)(const NAME(woven_lu_t) * lu, int64_t order, int64_t first, int64_t end) {
     VECTOR one[PARTS];
     one[PARTS - 1] = V(splat)(0);
     one[0] = V(splat)(1);
@@ -217,6 +223,7 @@ static int64_t NAME(woven_lu)(const ji_woven_lu_t *call) {
 
         for (int64_t j = 0; j < runs; j++)
             NAME(unravel)(a, j * call->lda * PARTS, reals, true, room + j * reals * LANES);
+        LU_NOT_UNROLLED
         for (int lane = 0; lane < LANES; lane++)
             for (int64_t j = 0; j < lu.square; j++)
                 ((int64_t *)call->ipiv[item + lane])[j] = lu.pivots[j][lane] + 1;
@@ -227,4 +234,5 @@ static int64_t NAME(woven_lu)(const ji_woven_lu_t *call) {
 #undef LU_ORDER
 #undef LU_BASE
 #undef LU_ROWS
+#undef LU_NOT_UNROLLED
 #undef BLOCK_REALS
