@@ -89,6 +89,13 @@ static void ldl_keep_diagonal(ldl_t *l, int64_t k, int64_t count) {
     l->d.above[slot + 1] = s->lower ? above : below;
 }
 
+/* Clang has no CMPLX with the C library's header. */
+static double complex symmetric_complex(double re, double im) {
+    double complex z;
+    __real__ z = re, __imag__ z = im;
+    return z;
+}
+
 symmetric_inverse_t ji_symmetric_invert(jdatatype_t type, bool hermitian, const void *own,
                                         const void *beside, const void *other) {
     const bool is_pair = other != NULL;
@@ -106,8 +113,9 @@ symmetric_inverse_t ji_symmetric_invert(jdatatype_t type, bool hermitian, const 
     /* By the element beside the diagonal, which is the largest: nothing overflows. */
     const ji_number_t a = ji_number_load(type, own), b = ji_number_load(type, other),
                       c = ji_number_load(type, beside);
-    const double complex x = CMPLX(a.re, hermitian ? 0 : a.im),
-                         y = CMPLX(b.re, hermitian ? 0 : b.im), z = CMPLX(c.re, c.im);
+    const double complex x = symmetric_complex(a.re, hermitian ? 0 : a.im),
+                         y = symmetric_complex(b.re, hermitian ? 0 : b.im),
+                         z = symmetric_complex(c.re, c.im);
     if (hermitian) {
         const double size = cabs(z), p = creal(x) / size, q = creal(y) / size,
                      t = 1 / (p * q - 1) / size;
