@@ -53,7 +53,7 @@
 
 #define TEAM_WORDS 16
 #define TEAM_MAX_WORKERS (TEAM_WORDS * 64)
-#define TEAM_STACK_BYTES ((size_t)256 * 1024) /* kernels keep some KiB there */
+#define TEAM_STACK_BYTES ((size_t)2048 * 1024) /* of address space; a factorization keeps 256 KiB */
 #define TEAM_SPIN_NS 50000
 #define TEAM_LONG_SPIN_NS 2000000 /* longer than a part that is not worth more threads */
 #define TEAM_LOOKS_PER_YIELD 32   /* a microsecond or two: as long as several yields take */

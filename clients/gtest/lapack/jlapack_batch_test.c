@@ -208,6 +208,23 @@ EACH_TYPE(ItemsHaveTheBitsOfPlainCalls) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
+/* Long columns, of which a factorization keeps most on the stack, of a worker too. */
+EACH_TYPE(LongItemsFitOnAWorkersStack) {
+    jhandle_t *handle = make_handle(0);
+    JEXPECT_OK(jhandle_set_threads(handle, 2));
+    problem_t p = {.routine = GEQRF, .type = *param, .m = 17000, .n = 32, .lda = 17000, .count = 2};
+    p.a = make_part(jdatatype_bytes((jdatatype_t)*param), p.m * p.n, p.count);
+    p.tau = make_part(jdatatype_bytes((jdatatype_t)*param), p.n, p.count);
+    p.b = p.ipiv = p.info = make_part(sizeof(int64_t), 0, p.count);
+    draw_elements(&p, &p.a);
+    copy_all(&p);
+    JEXPECT_OK(do_batch(handle, &p, NULL, NULL));
+    for (int64_t i = 0; i < p.count; i++)
+        JEXPECT_OK(do_plain(handle, &p, i));
+    expect_part(&p.a), expect_part(&p.tau);
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
 /* With the bytes that a query gives at a page that nobody may touch, with fewer, and without. */
 EACH_TYPE(AnyWorkspaceServesABatch) {
     jhandle_t *handle = make_handle(0);
