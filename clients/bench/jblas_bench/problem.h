@@ -216,7 +216,7 @@ static inline bool operand_has(const operand_t *operand, int64_t i, int64_t j) {
 /* The CBLAS's call of the routine without _ex, with operands that are converted for it and back. */
 void direct_converted(const problem_t *problem, void (*direct)(const problem_t *problem));
 
-/* The slow ways, in reference.c; a routine's row names one. */
+/* The slow ways, in reference.c and reference_lapack.c; a routine's row names one. */
 void naive_asum(problem_t *problem, value_t **want);
 void naive_nrm2(problem_t *problem, value_t **want);
 void naive_iamax(problem_t *problem, value_t **want);
