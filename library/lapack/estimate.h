@@ -43,7 +43,7 @@ ji_scaled_t ji_estimate(const ji_inverse_t *inverse);
 
 /* Bytes of so many vectors of n elements, each rounded up. */
 static inline size_t ji_vectors_bytes(jdatatype_t type, int64_t n, int64_t count) {
-    return ((size_t)n * ji_sizeof(type) + 63) / 64 * 64 * (size_t)count;
+    return ji_whole_lines((size_t)n * ji_sizeof(type)) * (size_t)count;
 }
 
 /* The largest part of an element's; NaN if one is. */

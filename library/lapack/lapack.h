@@ -65,20 +65,23 @@ JI_LAPACK_BATCHED_LIST(JI_ROW_)
         return ji_run_plan(handle, args, routine##_plan, routine##_run);                           \
     }
 /* The same of one that has results, which take(routine) takes, with a block of either kind;
- * `nothing` gives the status where there is nothing to do. */
+ * `nothing` gives the status where there is nothing to do. JI_LAPACK_CALL_BY() has a plan and a run
+ * by other names, too, and says where() it is offered. */
 #define JI_LAPACK_CALL_WITH(routine, of, take, empty, nothing)                                     \
+    JI_LAPACK_CALL_BY(routine, of, JI_LAPACK_HOST_ALONE, routine##_plan, routine##_run, take,      \
+                      empty, nothing)
+#define JI_LAPACK_EVERYWHERE()
+#define JI_LAPACK_CALL_BY(routine, of, where, plan, run, take, empty, nothing)                     \
     JI_CALL routine##_call(jhandle_t *handle, void *block) {                                       \
         ji_##of##_t *args = block;                                                                 \
-        JI_LAPACK_HOST_ALONE()                                                                     \
-        JI_CHECK_SIZES(routine)                                                                    \
-        JI_CHECK_WIDTH(routine, !(empty))                                                          \
-        if (ji_is_query(handle))                                                                   \
-            return ji_answer(handle, args, (empty) ? NULL : routine##_plan);                       \
+        where() JI_CHECK_SIZES(routine)                                                            \
+            JI_CHECK_WIDTH(routine, !(empty)) if (ji_is_query(handle)) return ji_answer(           \
+                handle, args, (empty) ? NULL : plan);                                              \
         take(routine);                                                                             \
         if (empty)                                                                                 \
             return ji_return_result(handle, nothing);                                              \
         JI_CHECK_OPERANDS(routine)                                                                 \
-        return ji_return_result(handle, ji_run_plan(handle, args, routine##_plan, routine##_run)); \
+        return ji_return_result(handle, ji_run_plan(handle, args, plan, run));                     \
     }
 /* info becomes 0 then. */
 #define JI_LAPACK_CALL_WITH_INFO(routine, empty)                                                   \
@@ -98,6 +101,12 @@ JI_LAPACK_BATCHED_LIST(JI_ROW_)
     JI_LAPACK_WAYS(routine, matmat, NULL)                                                          \
     JI_LAPACK_CALL_WITH_INFO(routine, empty)                                                       \
     JI_ENTRIES_PLAIN(routine, matmat)
+/* Of refinement: errors, one of each right-hand side. */
+#define JI_LAPACK_TAKE_ERRORS(routine)                                                             \
+    if (args->nrhs > 0) {                                                                          \
+        JI_CHECK_POINTER(ferr)                                                                     \
+        JI_CHECK_POINTER(berr)                                                                     \
+    }
 /* Results that the host's function gives where there is nothing to do, too. */
 #define JI_LAPACK_ROUTINE_WITH_RESULT(routine, empty)                                              \
     JI_LAPACK_ROUTINE_WITH(routine, matmat, JI_TAKE_SCALARS, empty,                                \

@@ -73,9 +73,12 @@ JI_SHARED ji_panel_bytes_t ji_factor_bytes(const jhandle_t *handle, const ji_mat
 /* The rungs that lend such panels, if there are any; the last one is in place. */
 JI_SHARED void ji_panel_add_rungs(jplan_t *plan, const ji_matmat_t *args, ji_panel_bytes_t bytes,
                                   uint32_t bits_class);
+/* Bytes in whole cache lines. */
+static inline size_t ji_whole_lines(size_t bytes) { return (bytes + 63) / 64 * 64; }
+
 /* Of a batch each thread has panels of its own, one share after the other: what all take that have
  * items. For a plain block the panels themselves. */
-static inline size_t ji_panel_share(size_t panel_bytes) { return (panel_bytes + 63) / 64 * 64; }
+static inline size_t ji_panel_share(size_t panel_bytes) { return ji_whole_lines(panel_bytes); }
 size_t ji_panels_of_threads(const ji_matmat_t *args, size_t bytes);
 /* Puts into the block what the rung has lent. */
 JI_SHARED void ji_panel_take(ji_matmat_t *args, ji_panel_bytes_t bytes, const jborrow_t *ws);

@@ -892,7 +892,7 @@ static product_shape_t product_shape(jdatatype_t type, int64_t m, int64_t n, int
                              .column_block = columns * kernels->columns,
                              .a_bytes = (size_t)(rows * steps * kernels->row_bytes),
                              .b_bytes = (size_t)(columns * steps * kernels->column_bytes)};
-    shape.a_bytes = (shape.a_bytes + 63) / 64 * 64, shape.b_bytes = (shape.b_bytes + 63) / 64 * 64;
+    shape.a_bytes = ji_whole_lines(shape.a_bytes), shape.b_bytes = ji_whole_lines(shape.b_bytes);
     shape.bytes = shape.b_bytes + (size_t)threads * shape.a_bytes;
     return shape;
 }

@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "lapack/estimate.h"
+#include "lapack/number.h"
 
 static ji_inverse_t condition_of(const ji_matmat_t *call) {
     return (ji_inverse_t){
@@ -28,20 +29,14 @@ static double condition_from(ji_scaled_t norm, ji_scaled_t inverse) {
     return ldexp(1 / product, -(of_norm + norm.exponent + of_inverse + inverse.exponent));
 }
 
-static void condition_put(const ji_matmat_t *call, double rcond) {
-    if (ji_real_of(call->head.type) == JDATATYPE_F32)
-        *(float *)call->rcond = (float)rcond;
-    else
-        *(double *)call->rcond = rcond;
-}
-
 static void condition_estimate(const ji_matmat_t *call, ji_scaled_t norm,
                                const ji_inverse_t *inverse) {
     /* Of what is known already nothing is estimated. */
     const bool decided = !(norm.value > 0) || isinf(norm.value);
     const ji_scaled_t one = {1, 0};
-    condition_put(call,
-                  call->n == 0 ? 1 : condition_from(norm, decided ? one : ji_estimate(inverse)));
+    const double rcond =
+        call->n == 0 ? 1 : condition_from(norm, decided ? one : ji_estimate(inverse));
+    ji_number_store(ji_real_of(call->head.type), call->rcond, rcond, 0);
 }
 
 static ji_scaled_t condition_anorm(const ji_matmat_t *call) {

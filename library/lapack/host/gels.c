@@ -75,7 +75,7 @@ static void gels_clear(const ji_matmat_t *call, int64_t first, int64_t end) {
 /* ---- Steps ---- */
 
 static size_t gels_tau_bytes(const ji_matmat_t *args) {
-    return ((size_t)ji_min(args->m, args->n) * ji_sizeof(args->head.type) + 63) / 64 * 64;
+    return ji_whole_lines((size_t)ji_min(args->m, args->n) * ji_sizeof(args->head.type));
 }
 
 /* The first i of which R(i, i) is 0; 0: none. */

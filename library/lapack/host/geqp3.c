@@ -306,14 +306,13 @@ static void pivoted_few(const pivoted_t *p, int64_t first, int64_t end) {
 /* ---- geqp3 ---- */
 
 /* Of norms, each a double, and of F and the row. */
-static size_t pivoted_line(size_t bytes) { return (bytes + 63) / 64 * 64; }
 static int64_t pivoted_columns_of_f(const ji_matmat_t *args) {
     return ji_min(args->m, args->n) > PIVOTED_FEW ? PIVOTED_BLOCK : 0;
 }
 static size_t pivoted_own_bytes(const ji_matmat_t *args) {
     const size_t n = (size_t)args->n, element = ji_sizeof(args->head.type);
-    return 3 * pivoted_line(n * sizeof(double)) + pivoted_line(n * element) +
-           pivoted_line(n * (size_t)pivoted_columns_of_f(args) * element);
+    return 3 * ji_whole_lines(n * sizeof(double)) + ji_whole_lines(n * element) +
+           ji_whole_lines(n * (size_t)pivoted_columns_of_f(args) * element);
 }
 
 static pivoted_t pivoted_of(const ji_matmat_t *call) {
@@ -324,10 +323,10 @@ static pivoted_t pivoted_of(const ji_matmat_t *call) {
     p.call.panels = p.call.panel_bytes > 0 ? p.call.panels : NULL;
 
     double **const norms[] = {&p.norm, &p.known, &p.left};
-    for (int i = 0; i < 3; i++, at += pivoted_line(n * sizeof(double)))
+    for (int i = 0; i < 3; i++, at += ji_whole_lines(n * sizeof(double)))
         *norms[i] = (double *)(void *)at;
     p.row = at;
-    p.f = at + pivoted_line(n * ji_sizeof(p.type));
+    p.f = at + ji_whole_lines(n * ji_sizeof(p.type));
     return p;
 }
 

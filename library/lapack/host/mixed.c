@@ -40,8 +40,6 @@ enum { MIXED_CONVERGED = 1, MIXED_NO_FLOATS = -2, MIXED_NO_FACTOR = -3, MIXED_TO
 
 /* ---- Room ---- */
 
-static size_t mixed_rounded(size_t bytes) { return (bytes + 63) / 64 * 64; }
-
 /* Where all of it is, in panels; gives the bytes before those of the floats' own panels. */
 static size_t mixed_lay_out(const ji_refine_t *call, mixed_t *m) {
     const int64_t n = call->n, nrhs = call->nrhs, ld = ji_room_ld(call->head.type - 1, n);
@@ -54,7 +52,7 @@ static size_t mixed_lay_out(const ji_refine_t *call, mixed_t *m) {
         (size_t)reals * sizeof(double), (size_t)(strip * reals) * sizeof(double)};
     size_t at[7] = {0};
     for (int i = 0; i < 6; i++)
-        at[i + 1] = at[i] + mixed_rounded(sizes[i]);
+        at[i + 1] = at[i] + ji_whole_lines(sizes[i]);
     if (m == NULL)
         return at[6];
 

@@ -471,7 +471,7 @@ static size_t qr_room_bytes(jdatatype_t type, bool by_rows, int64_t rows, int64_
 
 /* W and X of so many columns. */
 static size_t qr_work_bytes(jdatatype_t type, int64_t strip, int64_t block) {
-    return ((size_t)(2 * block * strip) * ji_sizeof(type) + 63) / 64 * 64;
+    return ji_whole_lines((size_t)(2 * block * strip) * ji_sizeof(type));
 }
 
 /* What a call has on the stack: V1, T, and W and X where none are lent. */

@@ -14,6 +14,7 @@
  * Absolute values of complex numbers are |Re| + |Im| here, as LAPACK has them. */
 
 #include "lapack/refine.h"
+#include "lapack/number.h"
 
 #include <float.h>
 #include <math.h>
@@ -219,10 +220,7 @@ static ji_inverse_t refine_inverse(const ji_refine_t *call, const refine_room_t 
 }
 
 static void refine_put(jdatatype_t real, void *reals, int64_t i, double value) {
-    if (real == JDATATYPE_F32)
-        ((float *)reals)[i] = (float)value;
-    else
-        ((double *)reals)[i] = value;
+    ji_number_store(real, ji_at(real, reals, i, 0, 0), value, 0);
 }
 
 static double refine_forward(const ji_refine_t *call, const refine_room_t *room, const void *x) {

@@ -510,7 +510,7 @@ static int64_t ldl_columns(jdatatype_t type) {
 
 /* Of the two columns; 0: they are on the stack. */
 static size_t ldl_columns_bytes(jdatatype_t type, int64_t n) {
-    const size_t bytes = ((size_t)n * ji_sizeof(type) + 63) / 64 * 64;
+    const size_t bytes = ji_whole_lines((size_t)n * ji_sizeof(type));
     return bytes <= SYMMETRIC_VECTOR_BYTES ? 0 : 2 * bytes;
 }
 static size_t ldl_room_bytes(jdatatype_t type, int64_t n) {

@@ -5,11 +5,5 @@
 
 #include "lapack/lapack.h"
 
-#define TAKE_ERRORS(routine)                                                                       \
-    if (args->nrhs > 0) {                                                                          \
-        JI_CHECK_POINTER(ferr)                                                                     \
-        JI_CHECK_POINTER(berr)                                                                     \
-    }
-
-JI_LAPACK_ROUTINE_WITH(gerfs, refine, TAKE_ERRORS, args->n == 0 || args->nrhs == 0,
+JI_LAPACK_ROUTINE_WITH(gerfs, refine, JI_LAPACK_TAKE_ERRORS, args->n == 0 || args->nrhs == 0,
                        ji_enqueue_host(handle, ji_host_gerfs, args, sizeof *args))

@@ -6,21 +6,8 @@
 #include "blas/algorithms/algorithm.h"
 #include "lapack/lapack.h"
 
-JI_CALL potrf_call(jhandle_t *handle, void *block) {
-    ji_matmat_t *args = block;
-    JI_CHECK_SIZES(potrf)
-    JI_CHECK_WIDTH(potrf, args->n > 0)
-
-    if (ji_is_query(handle))
-        return ji_answer(handle, args, args->n == 0 ? NULL : ji_potrf_plan);
-
-    JI_TAKE_SCALARS(potrf)
-    if (args->n == 0) /* info is 0 then, too */
-        return ji_return_result(handle, ji_run(handle, JI_SET_INFO, args));
-
-    JI_CHECK_OPERANDS(potrf)
-    return ji_return_result(handle, ji_run_plan(handle, args, ji_potrf_plan, ji_potrf_run));
-}
+JI_LAPACK_CALL_BY(potrf, matmat, JI_LAPACK_EVERYWHERE, ji_potrf_plan, ji_potrf_run, JI_TAKE_SCALARS,
+                  args->n == 0, ji_run(handle, JI_SET_INFO, args)) /* info is 0 then, too */
 
 JI_ENTRIES(potrf, matmat)
 JI_VALUED(potrf, matmat)
