@@ -75,8 +75,8 @@ static void call_limited(void *argument) {
 }
 
 /* The last type of each routine, and of plain ones double: what a call takes besides its workspace
- * does not depend on the type, and each life is a process. Of these a share, others each time, where
- * tests are scaled down. */
+ * does not depend on the type, and each life is a process. Of these a share, others each time,
+ * where tests are scaled down. */
 static bool stands_for_others(const blas_function_t *function) {
     if (jtest_random_between(1, 1000) > jtest_iterations(1000))
         return false;
