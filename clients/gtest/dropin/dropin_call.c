@@ -8,11 +8,12 @@
 
 #define WORDS                                                                                      \
     intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t,      \
-        intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, double, double, double, double
+        intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, double,    \
+        double, double, double
 #define CALL(TYPE)                                                                                 \
     ((TYPE(*)(WORDS))(intptr_t)function)(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8],     \
-                                         w[9], w[10], w[11], w[12], w[13], w[14], d[0], d[1],      \
-                                         d[2], d[3])
+                                         w[9], w[10], w[11], w[12], w[13], w[14], w[15], w[16],    \
+                                         d[0], d[1], d[2], d[3])
 #define GIVE(TYPE)                                                                                 \
     do {                                                                                           \
         const TYPE value = CALL(TYPE);                                                             \

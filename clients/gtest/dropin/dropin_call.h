@@ -7,11 +7,12 @@
  *
  * Arguments are kept as the ABI passes them: integers and pointers one after the other in registers
  * of their own and on the stack, real numbers in the vector registers (System V ABI, AMD64 3.2.3;
- * AAPCS64 6.8.2). So a call with fifteen integers and three doubles is any call of BLAS. */
+ * AAPCS64 6.8.2). So a call with
+ * seventeen integers and four doubles is any call of BLAS, and of what there is of LAPACK. */
 
 #include <stdint.h>
 
-#define DROPIN_MOST_WORDS 15
+#define DROPIN_MOST_WORDS 17
 #define DROPIN_MOST_REALS 4
 
 typedef struct dropin_arguments {

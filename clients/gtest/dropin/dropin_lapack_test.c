@@ -25,8 +25,11 @@ typedef struct problem {
     jblas_uplo_t uplo;
     jblas_operation_t trans;
     jblas_diagonal_t diag;
-    int64_t m, n, k, nrhs, lda, ldb, ldc;
+    jlapack_norm_t norm;
+    int64_t m, n, k, nrhs, lda, ldb, ldc, ldaf, ldx;
     double a[ROOM], b[ROOM], c[ROOM], tau[2 * MOST];
+    double af[ROOM], x[ROOM], ferr[MOST], berr[MOST]; /* refinement's */
+    double anorm[1], rcond[1];
     union {
         int64_t ipiv[MOST], jpvt[MOST];
     };
@@ -50,6 +53,8 @@ static char letter_of(int enumerator) {
     case JBLAS_UNIT: return 'U';
     case JBLAS_TRANSPOSE: return 't';
     case JBLAS_CONJUGATE_TRANSPOSE: return 'C';
+    case JLAPACK_ONE_NORM: return 'O';
+    case JLAPACK_INFINITY_NORM: return 'i';
     default: return 'n'; /* no operation, no unit */
     }
 }
@@ -88,8 +93,8 @@ typedef struct given {
     char letters[DROPIN_MOST_WORDS];
     int32_t narrow[MOST]; /* pivots of 32 bits */
     double work[2 * MOST * 64], rwork[2 * MOST];
-    double turned[3][ROOM]; /* rows of a, b, c */
-    int64_t turned_ld[3];
+    double turned[4][ROOM]; /* rows of matrices */
+    int64_t turned_ld[4];
     int turned_count;
 } given_t;
 
@@ -107,6 +112,15 @@ static void give_letter(given_t *given, face_t face, int enumerator) {
     char *at = &given->letters[given->words.words];
     *at = letter_of(enumerator);
     give_word(given, face == FORTRAN ? (intptr_t)at : (intptr_t)*at);
+}
+
+/* A real number of the type's precision: C's functions have its value. */
+static void give_real(jdatatype_t type, given_t *given, face_t face, const void *value) {
+    if (face == FORTRAN)
+        give_word(given, (intptr_t)value);
+    else
+        memcpy(&given->words.real[given->words.reals++], value,
+               is_single(type) ? sizeof(float) : sizeof(double));
 }
 
 /* A matrix by rows, with sentinels behind each. */
@@ -145,15 +159,17 @@ static void give_matrix(jdatatype_t type, given_t *given, face_t face, int64_t r
 }
 
 static void give_indices(given_t *given, bool wide, int64_t *indices) {
-    for (int i = 0; i < MOST; i++)
-        given->narrow[i] = (int32_t)indices[i];
     give_word(given, wide ? (intptr_t)indices : (intptr_t)given->narrow);
 }
 
 #define GIVE(t, kind, ...) GIVE_##kind(t, __VA_ARGS__)
 #define GIVE_ENUM(t, name, which) give_letter(given, face, (int)args->name);
 #define GIVE_SIZE(t, name) give_integer(given, face, args->name);
-#define GIVE_RESULT(t, name, of)
+#define GIVE_SCALAR(t, name, of) give_real(JI_TYPE_##t, given, face, args->name);
+#define GIVE_RESULT(t, name, of) GIVE_RESULT_##of(name)
+#define GIVE_RESULT_INDEX(name)
+#define GIVE_RESULT_REAL(name) give_word(given, (intptr_t)args->name);
+#define GIVE_NUMBER(t, name, ...) give_word(given, (intptr_t)args->name);
 #define GIVE_MATRIX(t, name, ld, access, structure, shape, read)                                   \
     give_matrix(JI_TYPE_##t, given, face, JI_ROWS_##shape, JI_COLUMNS_##shape, args->name,         \
                 args->ld);
@@ -163,7 +179,9 @@ static void give_indices(given_t *given, bool wide, int64_t *indices) {
 #define TAKE_BACK(t, kind, ...) BACK_##kind(t, __VA_ARGS__)
 #define BACK_ENUM(...)
 #define BACK_SIZE(...)
+#define BACK_SCALAR(...)
 #define BACK_RESULT(...)
+#define BACK_NUMBER(...)
 #define BACK_FACTORS(...)
 #define BACK_MATRIX(t, name, ld, access, structure, shape, read)                                   \
     turn(JI_TYPE_##t, given, JI_ROWS_##shape, JI_COLUMNS_##shape, args->name, args->ld, true);
@@ -178,14 +196,19 @@ static void give_indices(given_t *given, bool wide, int64_t *indices) {
                                 int64_t lwork) {                                                   \
         given_t *given = calloc(1, sizeof *given);                                                 \
         JASSERT_NE(given, NULL);                                                                   \
+        for (int i = 0; i < MOST; i++)                                                             \
+            given->narrow[i] = (int32_t)args->ipiv[i];                                             \
         if (face != FORTRAN)                                                                       \
             give_word(given, face == BY_ROWS ? 101 : 102);                                         \
         JI_ARGUMENTS_##routine(GIVE, t);                                                           \
         JI_IF_LWORK(least, give_word(given, (intptr_t)given->work);                                \
                     give_integer(given, face, lwork != 0 ? lwork : 64 * MOST);)                    \
         JI_IF_RWORK(least, t, give_word(given, (intptr_t)given->rwork);)                           \
+        JI_IF_TWO(least, give_word(given, (intptr_t)given->work);                                  \
+                  give_word(given, (intptr_t)given->rwork);)                                       \
         call_by_name(library, face, #function,                                                     \
-                     JI_IF_LWORK(least, 2 +) JI_IF_RWORK(least, t, 1 +) 0, lwork, given, args);    \
+                     JI_IF_LWORK(least, 2 +) JI_IF_RWORK(least, t, 1 +) JI_IF_TWO(least, 2 +) 0,   \
+                     lwork, given, args);                                                          \
         if (face == BY_ROWS) {                                                                     \
             given->turned_count = 0;                                                               \
             JI_ARGUMENTS_##routine(TAKE_BACK, t)                                                   \
@@ -263,6 +286,11 @@ typedef struct function {
 #define PREPARES_orglq(t) call_##t##gelqf
 #define PREPARES_ormlq(t) call_##t##gelqf
 #define PREPARES_gels(t) NULL
+#define PREPARES_gecon(t) call_##t##getrf
+#define PREPARES_pocon(t) call_##t##potrf
+#define PREPARES_trcon(t) NULL
+#define PREPARES_gerfs(t) call_##t##getrf
+#define PREPARES_porfs(t) call_##t##potrf
 #define PREPARES_geqp3(t) NULL
 #define PREPARES_potrf(t) NULL
 #define PREPARES_potrs(t) call_##t##potrf
@@ -274,7 +302,9 @@ typedef struct function {
 #define NUMBER_MATRIX +2
 #define NUMBER_INDICES +1
 #define NUMBER_FACTORS +1
+#define NUMBER_SCALAR +1
 #define NUMBER_RESULT
+#define NUMBER_NUMBER +1
 
 #define ROW(routine, prefix, lwork) JI_FUNCTIONS_##routine(ROW_, (lwork))
 #define ROW_(lwork, routine, t, function) ROW_OF(JI_ONLY lwork, routine, t, function)
@@ -315,11 +345,17 @@ static void draw(const function_t *function, const library_t *library, problem_t
     const int64_t rows = !of_q ? (of_lq ? p->m : p->n) : p->side == JBLAS_LEFT ? p->m : p->n;
     p->k = jtest_random_between(0, rows);
     const int64_t tall = p->m > p->n ? p->m : p->n;
-    p->lda = p->ldb = p->ldc = (tall > 0 ? tall : 1) + jtest_random_between(0, PAD);
+    p->norm = jtest_random_bool() ? JLAPACK_ONE_NORM : JLAPACK_INFINITY_NORM;
+    p->lda = p->ldb = p->ldc = p->ldaf = p->ldx =
+        (tall > 0 ? tall : 1) + jtest_random_between(0, PAD);
 
     fill(function->type, p->a, sizeof p->a), fill(function->type, p->b, sizeof p->b);
     fill(function->type, p->c, sizeof p->c);
+    fill(function->type, p->x, sizeof p->x);
     memset(p->tau, 0, sizeof p->tau), memset(p->ipiv, 0, sizeof p->ipiv);
+    memset(p->ferr, 0, sizeof p->ferr), memset(p->berr, 0, sizeof p->berr);
+    memset(p->af, 0, sizeof p->af);
+    put(function->type, p->anorm, 0, jtest_random_double(1, 200)), p->rcond[0] = 0;
     p->info = 0;
     const int64_t parts = ji_is_complex(function->type) ? 2 : 1;
     const bool definite = strstr(function->name, "po") != NULL;
@@ -347,7 +383,8 @@ static void draw(const function_t *function, const library_t *library, problem_t
             p->jpvt[j] = jtest_random_between(0, 3) == 0;
     if (strstr(function->name, "geqp3") != NULL && p->m == 0)
         p->m = 1; /* without rows LAPACK's complex routines move columns, the real ones do not */
-    if (strstr(function->name, "trtr") != NULL) /* as well conditioned as it is */
+    if (strstr(function->name, "trtr") != NULL ||
+        strstr(function->name, "trcon") != NULL) /* as well conditioned as it is */
         for (int64_t i = 0; i < ROOM; i++)
             put(function->type, p->a, i,
                 get(function->type, p->a, i) / (i % (p->lda + 1) ? MOST : 1));
@@ -362,10 +399,13 @@ static void draw(const function_t *function, const library_t *library, problem_t
             factored->n = p->k;
         if (of_lq)
             factored->m = p->k, factored->n = of_q ? rows : p->n;
-        if (strstr(function->name, "getr") != NULL)
+        if (of_lu)
             factored->m = p->n;
         function->prepares(library, FORTRAN, factored, 0);
-        memcpy(p->a, factored->a, sizeof p->a), memcpy(p->tau, factored->tau, sizeof p->tau);
+        memcpy(p->af, factored->a, sizeof p->af);
+        if (strstr(function->name, "rfs") == NULL)
+            memcpy(p->a, factored->a, sizeof p->a);
+        memcpy(p->tau, factored->tau, sizeof p->tau);
         memcpy(p->ipiv, factored->ipiv, sizeof p->ipiv);
         free(factored);
     }
@@ -390,6 +430,10 @@ static void expect_close(const function_t *function, const problem_t *p, const p
     JEXPECT_LE(distance(function->type, p->b, q->b, sizeof p->b), tolerance);
     JEXPECT_LE(distance(function->type, p->c, q->c, sizeof p->c), tolerance);
     JEXPECT_LE(distance(function->type, p->tau, q->tau, sizeof p->tau), tolerance);
+    JEXPECT_LE(distance(function->type, p->x, q->x, sizeof p->x), tolerance);
+    JEXPECT_LE(distance(function->type, p->ferr, q->ferr, sizeof p->ferr), tolerance);
+    JEXPECT_LE(distance(function->type, p->berr, q->berr, sizeof p->berr), tolerance);
+    JEXPECT_LE(distance(function->type, p->rcond, q->rcond, sizeof p->rcond), tolerance);
     JEXPECT_EQ(memcmp(p->ipiv, q->ipiv, sizeof p->ipiv), 0);
     JEXPECT_EQ(p->info, q->info);
 }
@@ -399,6 +443,10 @@ static void expect_same(const problem_t *p, const problem_t *q) {
     JEXPECT_EQ(memcmp(p->b, q->b, sizeof p->b), 0);
     JEXPECT_EQ(memcmp(p->c, q->c, sizeof p->c), 0);
     JEXPECT_EQ(memcmp(p->tau, q->tau, sizeof p->tau), 0);
+    JEXPECT_EQ(memcmp(p->x, q->x, sizeof p->x), 0);
+    JEXPECT_EQ(memcmp(p->ferr, q->ferr, sizeof p->ferr), 0);
+    JEXPECT_EQ(memcmp(p->berr, q->berr, sizeof p->berr), 0);
+    JEXPECT_EQ(memcmp(p->rcond, q->rcond, sizeof p->rcond), 0);
     JEXPECT_EQ(memcmp(p->ipiv, q->ipiv, sizeof p->ipiv), 0);
     JEXPECT_EQ(p->info, q->info);
 }

@@ -19,7 +19,11 @@
 #define PASS_MATRIX(name, ld, ...) , args->name, args->ld
 #define PASS_INDICES(name, ...) , indices.wide
 #define PASS_FACTORS(name, ...) , args->name
-#define PASS_RESULT(name, of) , &result
+#define PASS_SCALAR(name, of) , &args->name
+#define PASS_RESULT(name, of) PASS_RESULT_##of(name)
+#define PASS_RESULT_INDEX(name) , &result
+#define PASS_RESULT_REAL(name) , args->name
+#define PASS_NUMBER(name, ...) , args->name
 
 /* The same for a query, which has no indices. */
 #define ASK(t, kind, ...) ASK_##kind(__VA_ARGS__)
@@ -28,7 +32,9 @@
 #define ASK_MATRIX(name, ld, ...) , args->name, args->ld
 #define ASK_INDICES(...) , NULL
 #define ASK_FACTORS(name, ...) , args->name
-#define ASK_RESULT(name, of) , &result
+#define ASK_SCALAR(name, of) PASS_SCALAR(name, of)
+#define ASK_RESULT(name, of) PASS_RESULT(name, of)
+#define ASK_NUMBER(name, ...) , args->name
 
 /* ---- What of it concerns indices ---- */
 
@@ -37,7 +43,9 @@
 #define BEGIN_SIZE(...)
 #define BEGIN_MATRIX(...)
 #define BEGIN_FACTORS(...)
+#define BEGIN_SCALAR(...)
 #define BEGIN_RESULT(...)
+#define BEGIN_NUMBER(...)
 #define BEGIN_INDICES(function, name, access, count)                                               \
     if (IS_##access && !checked && sizeof(blas_int_t) < sizeof(int64_t) &&                         \
         (info = ji_lapack_check_##function(args, INT64_MAX)) != 0)                                 \
@@ -56,7 +64,9 @@
 #define END_SIZE(...)
 #define END_MATRIX(...)
 #define END_FACTORS(...)
+#define END_SCALAR(...)
 #define END_RESULT(...)
+#define END_NUMBER(...)
 #define END_INDICES(name, access, count) ji_indices_end(&indices, TO_##access(args->name));
 #define TO_READ(name) NULL
 #define TO_WRITTEN(name) (jstatus_is_error(status) ? NULL : (name))
@@ -69,7 +79,9 @@
 #define NUMBER_MATRIX +2
 #define NUMBER_INDICES +1
 #define NUMBER_FACTORS +1
+#define NUMBER_SCALAR +1
 #define NUMBER_RESULT
+#define NUMBER_NUMBER +1
 
 /* ---- The functions ---- */
 

@@ -9,7 +9,11 @@
 #define PARAMETER(t, kind, ...) PARAMETER_##kind(t, __VA_ARGS__)
 #define PARAMETER_ENUM(t, name, which) , const char *name
 #define PARAMETER_SIZE(t, name) , const blas_int_t *name
-#define PARAMETER_RESULT(t, name, of)
+#define PARAMETER_SCALAR(t, name, of) , const JI_REAL_##t *name
+#define PARAMETER_RESULT(t, name, of) PARAMETER_RESULT_##of(t, name)
+#define PARAMETER_RESULT_INDEX(t, name)
+#define PARAMETER_RESULT_REAL(t, name) , JI_REAL_##t *name
+#define PARAMETER_NUMBER(t, name, of, access, read) , JI_##access(JI_REAL_##t) * name
 #define PARAMETER_MATRIX(t, name, ld, access, ...)                                                 \
     , JI_##access(JI_ELEMENT_##t) * name, const blas_int_t *ld
 #define PARAMETER_INDICES(t, name, access, count) , JI_##access(blas_int_t) * name
@@ -22,7 +26,11 @@
 #define STORE(t, kind, ...) STORE_##kind(t, __VA_ARGS__)
 #define STORE_ENUM(t, name, which) .name = JI_LAPACK_TAKE(which, t, name),
 #define STORE_SIZE(t, name) .name = *name,
-#define STORE_RESULT(t, name, of)
+#define STORE_SCALAR(t, name, of) .name = *name,
+#define STORE_RESULT(t, name, of) STORE_RESULT_##of(name)
+#define STORE_RESULT_INDEX(name)
+#define STORE_RESULT_REAL(name) .name = name,
+#define STORE_NUMBER(t, name, ...) .name = name,
 #define STORE_MATRIX(t, name, ld, ...) .name = name, .ld = *ld,
 #define STORE_INDICES(t, name, ...) .name = name,
 #define STORE_FACTORS(t, name, ...) .name = name,

@@ -16,7 +16,7 @@
  *     jlapack_dgetrf(this thread's handle, ...)                 call.c; pivots: indices.c
  *
  * To offer a routine more is a line of the list. Its row must number arguments as LAPACK does,
- * whose work, lwork and info come last.
+ * whose work, lwork and info come last. Of results an INDEX is info.
  *
  * Workspace is the handle's: of work the first element alone is written, with the least that lwork
  * may be. */
@@ -31,7 +31,7 @@
 
 /* X(routine, prefix, lwork): the library that has it, and LEAST(lwork) by the arguments; or LEASTS,
  * of real types and of complex ones, which have an rwork behind it; or NO_LWORK of a routine that
- * has none in LAPACK. */
+ * has none in LAPACK, TWO_WORKS of one that has work all the same, and iwork or else rwork. */
 #define JI_DROPIN_LAPACK_LIST(X)                                                                   \
     X(getrf, jlapack_, NO_LWORK)                                                                   \
     X(getrs, jlapack_, NO_LWORK)                                                                   \
@@ -54,6 +54,13 @@
     X(orglq, jlapack_, LEAST(args->m))                                                             \
     X(ormlq, jlapack_, LEAST(args->side == JBLAS_LEFT ? args->n : args->m))                        \
     X(geqp3, jlapack_, LEASTS(args->m > 0 ? 3 * args->n + 1 : 1, args->m > 0 ? args->n + 1 : 1))   \
+    X(gels, jlapack_,                                                                              \
+      LEAST(ji_min(args->m, args->n) + ji_max(ji_min(args->m, args->n), args->nrhs)))              \
+    X(gecon, jlapack_, TWO_WORKS)                                                                  \
+    X(pocon, jlapack_, TWO_WORKS)                                                                  \
+    X(trcon, jlapack_, TWO_WORKS)                                                                  \
+    X(gerfs, jlapack_, TWO_WORKS)                                                                  \
+    X(porfs, jlapack_, TWO_WORKS)                                                                  \
     X(potrf, jlapack_, NO_LWORK)                                                                   \
     X(potrs, jlapack_, NO_LWORK)                                                                   \
     X(trtri, jlapack_, NO_LWORK)
@@ -62,20 +69,24 @@
 #define JI_LWORK(lwork, t)                                                                         \
     (ji_is_complex(JI_TYPE_##t) ? JI_LWORK_COMPLEX_##lwork : JI_LWORK_REAL_##lwork)
 #define JI_LWORK_REAL_NO_LWORK 0
+#define JI_LWORK_REAL_TWO_WORKS 0
 #define JI_LWORK_REAL_LEAST(least) ((least) > 1 ? (least) : 1)
 #define JI_LWORK_REAL_LEASTS(real, complex) JI_LWORK_REAL_LEAST(real)
 #define JI_LWORK_COMPLEX_NO_LWORK 0
+#define JI_LWORK_COMPLEX_TWO_WORKS 0
 #define JI_LWORK_COMPLEX_LEAST(least) JI_LWORK_REAL_LEAST(least)
 #define JI_LWORK_COMPLEX_LEASTS(real, complex) JI_LWORK_REAL_LEAST(complex)
 /* The text where there is one, and nothing where there is none. */
 #define JI_IF_LWORK(lwork, ...) JI_IF_##lwork(__VA_ARGS__)
 #define JI_IF_NO_LWORK(...)
+#define JI_IF_TWO_WORKS(...)
 #define JI_IF_LEAST(...) JI_IF_LEAST_
 #define JI_IF_LEASTS(...) JI_IF_LEAST_
 #define JI_IF_LEAST_(...) __VA_ARGS__
 /* The same where there is an rwork. */
 #define JI_IF_RWORK(lwork, t, ...) JI_IF_RWORK_##lwork(t, __VA_ARGS__)
 #define JI_IF_RWORK_NO_LWORK(t, ...)
+#define JI_IF_RWORK_TWO_WORKS(t, ...)
 #define JI_IF_RWORK_LEAST(...) JI_IF_RWORK_NO_LWORK
 #define JI_IF_RWORK_LEASTS(...) JI_IF_RWORK_
 #define JI_IF_RWORK_(t, ...) JI_IF_RWORK_##t(__VA_ARGS__)
@@ -83,8 +94,21 @@
 #define JI_IF_RWORK_d(...)
 #define JI_IF_RWORK_c(...) __VA_ARGS__
 #define JI_IF_RWORK_z(...) __VA_ARGS__
-/* It is there to be counted among the parameters. */
-#define JI_RWORK(lwork, t) JI_IF_RWORK(lwork, t, , __attribute__((unused)) JI_REAL_##t *rwork)
+/* And where there are two. */
+#define JI_IF_TWO(lwork, ...) JI_IF_TWO_##lwork(__VA_ARGS__)
+#define JI_IF_TWO_NO_LWORK(...)
+#define JI_IF_TWO_TWO_WORKS(...) __VA_ARGS__
+#define JI_IF_TWO_LEAST(...) JI_IF_TWO_NO_LWORK
+#define JI_IF_TWO_LEASTS(...) JI_IF_TWO_NO_LWORK
+/* They are there to be counted among the parameters. */
+#define JI_RWORK(lwork, t)                                                                         \
+    JI_IF_RWORK(lwork, t, , __attribute__((unused)) JI_REAL_##t *rwork)                            \
+    JI_IF_TWO(lwork, , __attribute__((unused)) JI_ELEMENT_##t *work,                               \
+              __attribute__((unused)) JI_SECOND_WORK_##t *second)
+#define JI_SECOND_WORK_s blas_int_t
+#define JI_SECOND_WORK_d blas_int_t
+#define JI_SECOND_WORK_c float
+#define JI_SECOND_WORK_z double
 
 #define JI_ONLY(argument) argument
 
@@ -110,6 +134,10 @@ static inline void ji_lapack_say_lwork(jdatatype_t type, void *work, int64_t lea
 #define JI_LAPACK_TAKE_SIDE(t, letter) TAKE_SIDE(letter)
 #define JI_LAPACK_TAKE_UPLO(t, letter) TAKE_UPLO(letter)
 #define JI_LAPACK_TAKE_DIAGONAL(t, letter) TAKE_DIAGONAL(letter)
+#define JI_LAPACK_TAKE_NORM(t, letter)                                                             \
+    (*(letter) == '1'                                                                              \
+         ? JLAPACK_ONE_NORM                                                                        \
+         : (jlapack_norm_t)ji_one_of(letter, 'O', JLAPACK_ONE_NORM, 'I', JLAPACK_INFINITY_NORM))
 #define JI_LAPACK_TAKE_OPERATION(t, letter) TAKE_OPERATION(letter)
 #define JI_LAPACK_TAKE_HERMITIAN_OPERATION(t, letter)                                              \
     (!ji_is_complex(JI_TYPE_##t) && ji_upper_case(*(letter)) == 'C' ? (jblas_operation_t)0         \
@@ -123,7 +151,11 @@ enum { JI_NO_WORK = -1010, JI_NO_TRANSPOSE = -1011 };
 #define JI_MEMBER(t, kind, ...) JI_MEMBER_##kind(t, __VA_ARGS__)
 #define JI_MEMBER_ENUM(t, name, which) JI_ENUM_OF_##which name;
 #define JI_MEMBER_SIZE(t, name) int64_t name;
-#define JI_MEMBER_RESULT(t, name, of)
+#define JI_MEMBER_SCALAR(t, name, of) JI_REAL_##t name;
+#define JI_MEMBER_RESULT(t, name, of) JI_MEMBER_RESULT_##of(t, name)
+#define JI_MEMBER_RESULT_INDEX(t, name)
+#define JI_MEMBER_RESULT_REAL(t, name) JI_REAL_##t *name;
+#define JI_MEMBER_NUMBER(t, name, of, access, read) JI_##access(JI_REAL_##t) * name;
 #define JI_MEMBER_MATRIX(t, name, ld, access, ...)                                                 \
     JI_##access(JI_ELEMENT_##t) * name;                                                            \
     int64_t ld;
@@ -133,6 +165,7 @@ enum { JI_NO_WORK = -1010, JI_NO_TRANSPOSE = -1011 };
 #define JI_ENUM_OF_SIDE jblas_side_t
 #define JI_ENUM_OF_UPLO jblas_uplo_t
 #define JI_ENUM_OF_DIAGONAL jblas_diagonal_t
+#define JI_ENUM_OF_NORM jlapack_norm_t
 #define JI_ENUM_OF_OPERATION jblas_operation_t
 #define JI_ENUM_OF_HERMITIAN_OPERATION jblas_operation_t
 

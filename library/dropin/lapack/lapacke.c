@@ -32,11 +32,14 @@ typedef struct part {
     (part_t) { 0 }
 #define PART_PIVOTED                                                                               \
     (part_t) { 0 }
+#define PART_FACTORED                                                                              \
+    (part_t) { 0 }
 #define PART_REFLECTORS                                                                            \
     (part_t) { 0 }
 #define PART_DEFINITE                                                                              \
     (part_t) { args->uplo == JBLAS_UPPER, args->uplo == JBLAS_LOWER, false }
 #define PART_FACTOR PART_DEFINITE
+#define PART_FACTORED_TRIANGLE PART_DEFINITE
 #define PART_SYMMETRIC_REGULAR PART_DEFINITE
 #define PART_HERMITIAN_REGULAR PART_DEFINITE
 #define PART_DIAGONALIZED PART_DEFINITE
@@ -146,7 +149,11 @@ static blas_int_t behind_layout(blas_int_t info) {
 #define PARAMETER(t, kind, ...) PARAMETER_##kind(t, __VA_ARGS__)
 #define PARAMETER_ENUM(t, name, which) , char name
 #define PARAMETER_SIZE(t, name) , blas_int_t name
-#define PARAMETER_RESULT(t, name, of)
+#define PARAMETER_SCALAR(t, name, of) , JI_REAL_##t name
+#define PARAMETER_RESULT(t, name, of) PARAMETER_RESULT_##of(t, name)
+#define PARAMETER_RESULT_INDEX(t, name)
+#define PARAMETER_RESULT_REAL(t, name) , JI_REAL_##t *name
+#define PARAMETER_NUMBER(t, name, of, access, read) , JI_##access(JI_REAL_##t) * name
 #define PARAMETER_MATRIX(t, name, ld, access, ...)                                                 \
     , JI_##access(JI_ELEMENT_##t) * name, blas_int_t ld
 #define PARAMETER_INDICES(t, name, access, count) , JI_##access(blas_int_t) * name
@@ -155,7 +162,11 @@ static blas_int_t behind_layout(blas_int_t info) {
 #define STORE(t, kind, ...) STORE_##kind(t, __VA_ARGS__)
 #define STORE_ENUM(t, name, which) .name = JI_LAPACK_TAKE(which, t, &name),
 #define STORE_SIZE(t, name) .name = name,
-#define STORE_RESULT(t, name, of)
+#define STORE_SCALAR(t, name, of) .name = name,
+#define STORE_RESULT(t, name, of) STORE_RESULT_##of(name)
+#define STORE_RESULT_INDEX(name)
+#define STORE_RESULT_REAL(name) .name = name,
+#define STORE_NUMBER(t, name, ...) .name = name,
 #define STORE_MATRIX(t, name, ld, ...) .name = name, .ld = ld,
 #define STORE_INDICES(t, name, ...) .name = name,
 #define STORE_FACTORS(t, name, ...) .name = name,
@@ -166,7 +177,9 @@ static blas_int_t behind_layout(blas_int_t info) {
 #define WIDTH(name_of_call, kind, ...) WIDTH_##kind(name_of_call, __VA_ARGS__)
 #define WIDTH_ENUM(...) number++;
 #define WIDTH_SIZE(...) number++;
+#define WIDTH_SCALAR(...) number++;
 #define WIDTH_RESULT(...)
+#define WIDTH_NUMBER(...) number++;
 #define WIDTH_INDICES(...) number++;
 #define WIDTH_FACTORS(...) number++;
 #define WIDTH_MATRIX(name_of_call, name, ld, access, structure, shape, read)                       \
@@ -178,7 +191,9 @@ static blas_int_t behind_layout(blas_int_t info) {
 #define SUM(t, kind, ...) SUM_##kind(t, __VA_ARGS__)
 #define SUM_ENUM(...)
 #define SUM_SIZE(...)
+#define SUM_SCALAR(...)
 #define SUM_RESULT(...)
+#define SUM_NUMBER(...)
 #define SUM_INDICES(...)
 #define SUM_FACTORS(...)
 #define SUM_MATRIX(t, name, ld, access, structure, shape, read)                                    \
@@ -187,7 +202,9 @@ static blas_int_t behind_layout(blas_int_t info) {
 #define TURN(t, kind, ...) TURN_##kind(t, __VA_ARGS__)
 #define TURN_ENUM(...)
 #define TURN_SIZE(...)
+#define TURN_SCALAR(...)
 #define TURN_RESULT(...)
+#define TURN_NUMBER(...)
 #define TURN_INDICES(...)
 #define TURN_FACTORS(...)
 #define TURN_MATRIX(t, name, ld, access, structure, shape, read)                                   \
@@ -203,7 +220,9 @@ static blas_int_t behind_layout(blas_int_t info) {
 #define BACK(t, kind, ...) BACK_##kind(t, __VA_ARGS__)
 #define BACK_ENUM(...)
 #define BACK_SIZE(...)
+#define BACK_SCALAR(...)
 #define BACK_RESULT(...)
+#define BACK_NUMBER(...)
 #define BACK_INDICES(...)
 #define BACK_FACTORS(...)
 #define BACK_MATRIX(t, name, ld, access, structure, shape, read)                                   \
@@ -213,12 +232,17 @@ static blas_int_t behind_layout(blas_int_t info) {
 #define BACK_READ 0
 #define BACK_WRITTEN 1
 
-/* ---- NaN: matrices and factors that are read ---- */
+/* ---- NaN: matrices, factors and numbers that are read ---- */
 
 #define FIND_NAN(t, kind, ...) NAN_##kind(t, __VA_ARGS__)
 #define NAN_ENUM(...) number++;
 #define NAN_SIZE(...) number++;
 #define NAN_RESULT(...)
+#define NAN_NUMBER(...) number++;
+#define NAN_SCALAR(t, name, of)                                                                    \
+    number++;                                                                                      \
+    if (isnan(args->name))                                                                         \
+        return -number;
 #define NAN_INDICES(...) number++;
 #define NAN_MATRIX(t, name, ld, access, structure, shape, read)                                    \
     number += 2;                                                                                   \

@@ -249,25 +249,33 @@ static bool solve_wrongly(void) {
     return all && multiply(8);
 }
 
-/* No memory for so many pivots, nor for transposed matrices: what info says then, and nothing is
- * touched. Behind the limit there are no more mappings, and the heap has not so much. */
+/* No memory for so many pivots, for transposed matrices, or for vectors that have no other place:
+ * what info says then, and nothing is touched. Behind the limit there are no more mappings, and the heap has not so much. */
 static bool solve_without_memory(void) {
     enum { LARGE = 20000 };
     typedef void (*dgetrf_t)(const int *, const int *, double *, const int *, int *, int *);
     typedef void (*dgetrs_t)(const char *, const int *, const int *, const double *, const int *,
                              const int *, double *, const int *, int *);
+    typedef void (*dgels_t)(const char *, const int *, const int *, const int *, double *,
+                            const int *, double *, const int *, double *, const int *, int *);
+    typedef void (*dgecon_t)(const char *, const int *, const double *, const int *, const double *,
+                             double *, double *, int *, int *);
     typedef int (*lapacke_t)(int, int, int, double *, int, int *);
+    const dgels_t dgels = (dgels_t)(intptr_t)dlsym(RTLD_DEFAULT, "dgels_");
+    const dgecon_t dgecon = (dgecon_t)(intptr_t)dlsym(RTLD_DEFAULT, "dgecon_");
     const dgetrf_t dgetrf = (dgetrf_t)(intptr_t)dlsym(RTLD_DEFAULT, "dgetrf_");
     const dgetrs_t dgetrs = (dgetrs_t)(intptr_t)dlsym(RTLD_DEFAULT, "dgetrs_");
     const lapacke_t lapacke = (lapacke_t)(intptr_t)dlsym(RTLD_DEFAULT, "LAPACKE_dgetrf_work");
     const size_t bytes = (size_t)LARGE * LARGE * sizeof(double);
     double *a = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     static int pivots[LARGE];
-    const int n = LARGE, one = 1, small = 1;
-    int factor_info = 0, solve_info = 0, wrong_info = 0, rows_info;
+    const int n = LARGE, one = 1, small = 1, enough = 2 * LARGE;
+    const double norm = 1;
+    double work, rcond = -1;
+    int factor_info = 0, solve_info = 0, wrong_info = 0, least_info = 0, norm_info = 0, rows_info;
     struct rlimit limit, none;
-    if (a == MAP_FAILED || dgetrf == NULL || dgetrs == NULL || lapacke == NULL ||
-        !multiply(ORDER) || getrlimit(RLIMIT_AS, &limit) != 0)
+    if (a == MAP_FAILED || dgetrf == NULL || dgetrs == NULL || lapacke == NULL || dgels == NULL ||
+        dgecon == NULL || !multiply(ORDER) || getrlimit(RLIMIT_AS, &limit) != 0)
         return false;
     none = limit, none.rlim_cur = 1;
     if (setrlimit(RLIMIT_AS, &none) != 0)
@@ -275,10 +283,13 @@ static bool solve_without_memory(void) {
     dgetrf(&n, &n, a, &n, pivots, &factor_info);
     dgetrs("N", &n, &one, a, &n, pivots, a, &n, &solve_info);
     dgetrf(&n, &n, a, &small, pivots, &wrong_info);
+    dgels("N", &n, &n, &one, a, &n, a, &n, &work, &enough, &least_info);
+    dgecon("1", &n, a, &n, &norm, &rcond, &work, pivots, &norm_info);
     rows_info = lapacke(LAYOUT_ROWS, n, n, a, n, pivots);
     (void)setrlimit(RLIMIT_AS, &limit);
     munmap(a, bytes);
     return factor_info == -1010 && solve_info == -1010 && wrong_info == -4 && rows_info == -1011 &&
+           least_info == -1010 && norm_info == -1010 && rcond == -1 &&
            was_told("LAPACKE_dgetrf_work", -1011) && multiply(8);
 }
 
@@ -294,13 +305,18 @@ static bool load_and_close(const char *path) {
     return true;
 }
 
+static void *open_beside(const char *path) {
+    void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+    if (library == NULL)
+        fprintf(stderr, "%s\n", dlerror());
+    return library;
+}
+
 /* jblas beside the drop-in, with handles of its own and perhaps a guest. */
 static bool use_jblas(const char *path) {
-    void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
-    if (library == NULL) {
-        fprintf(stderr, "%s\n", dlerror());
+    void *library = open_beside(path);
+    if (library == NULL)
         return false;
-    }
     int (*create)(const void *, void **) =
         (int (*)(const void *, void **))(intptr_t)dlsym(library, "jhandle_create");
     int (*dot)(void *, int64_t, const double *, int64_t, const double *, int64_t, double *) =
@@ -325,11 +341,9 @@ void dgemv_(void) { blas_was_called = true; }
  * are those of the elements. */
 static bool use_jlapack(const char *path) {
     enum { VALUES = 60, NONE = 'N' };
-    void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
-    if (library == NULL) {
-        fprintf(stderr, "%s\n", dlerror());
+    void *library = open_beside(path);
+    if (library == NULL)
         return false;
-    }
     int (*create)(const void *, void **) =
         (int (*)(const void *, void **))(intptr_t)dlsym(library, "jhandle_create");
     int (*gesdd)(void *, int, int64_t, int64_t, double *, int64_t, double *, double *, int64_t,
