@@ -6,82 +6,26 @@
  * what the manual says it is: a handle with its threads, a size query, a workspace. That it was
  * queried is all that a routine was called before.
  *
- * The process is a child of its own, in which no other test has run. A filter stops it at the first
- * call of the system that is not allowed, and its handler says which routine that was; the end of
- * the program is one of them, and leaves the team's threads as they are. What is
- * compared is compared in memory that was there before: that all ways give the same bits. That the
- * bits are right other tests say.
+ * The process is a child of its own, in which no other test has run (sealed_helper.h). The end of
+ * the program is one of the calls, and leaves the team's threads as they are. What is compared
+ * is compared in memory that was there before: that all ways give the same bits. That the bits are
+ * right other tests say.
  *
  * In default mode a call may take a larger block, once for the largest: what the system is asked
  * for is counted, and it is that block and nothing else. */
 
 #include "handle_helper.h"
 #include "jblas_routines.h"
-#include "jtest_watch.h"
+#include "sealed_helper.h"
 
-#if defined(__linux__) && defined(__x86_64__) && !JTEST_HAS_SHADOW
+#if JTEST_HAS_SEAL
 
-#include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <malloc.h>
-#include <signal.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-/* ---- The seal ---- */
-
-static const struct {
-    int number;
-    const char *name;
-} forbidden[] = {
-    {SYS_mmap, "mmap"},         {SYS_munmap, "munmap"},   {SYS_mremap, "mremap"}, {SYS_brk, "brk"},
-    {SYS_mprotect, "mprotect"}, {SYS_madvise, "madvise"}, {SYS_clone, "clone"},
-#ifdef SYS_clone3
-    {SYS_clone3, "clone3"},
-#endif
-};
-enum { FORBIDDEN = sizeof forbidden / sizeof forbidden[0] };
-
-static const char *volatile at_work = "nothing";
-
-static void say(const char *text) { (void)!write(STDERR_FILENO, text, strlen(text)); }
-
-/* Nothing of the C library's ending: it may allocate. */
-static void leave(int result) { syscall(SYS_exit_group, result); }
-
-static void stopped(int signal_number, siginfo_t *info, void *context) {
-    (void)signal_number, (void)context;
-    const char *name = "?";
-    for (int i = 0; i < FORBIDDEN; i++)
-        if (forbidden[i].number == info->si_syscall)
-            name = forbidden[i].name;
-    say("sealed: "), say(at_work), say(" called "), say(name), say("\n");
-    leave(1);
-}
-
-/* For all threads that there are. False where the system has no such filters. */
-static bool seal(void) {
-    struct sock_filter filter[FORBIDDEN + 3];
-    int at = 0;
-    filter[at++] =
-        (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
-    for (int i = 0; i < FORBIDDEN; i++, at++)
-        filter[at] = (struct sock_filter)BPF_JUMP(
-            BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)forbidden[i].number, (uint8_t)(FORBIDDEN - i), 0);
-    filter[at++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-    filter[at++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP);
-
-    const struct sock_fprog program = {(unsigned short)at, filter};
-    struct sigaction action = {.sa_sigaction = stopped, .sa_flags = SA_SIGINFO};
-    return sigaction(SIGSYS, &action, NULL) == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-           syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0;
-}
 
 /* ---- Cases ---- */
 
@@ -112,9 +56,7 @@ static void add_cases(void) {
     }
 }
 
-/* ---- Handles ---- */
-
-enum { MODES = 3, MOST_THREADS = 2 };
+/* ---- The calls ---- */
 
 static size_t queried_bytes(int threads) {
     jhandle_t *handle = blas_make_handle(NULL);
@@ -128,72 +70,44 @@ static size_t queried_bytes(int threads) {
     return most;
 }
 
-static jhandle_t *sealed_handle(int mode, int threads, size_t bytes) {
-    jhandle_options_t options = JHANDLE_OPTIONS_INIT;
-    options.threads = threads;
-    options.preallocate_bytes = mode == 0 ? bytes : 0;
-    jhandle_t *handle = blas_make_handle(&options);
-    if (mode == 1)
-        JEXPECT_OK(jhandle_set_fixed_workspace_size(handle, bytes));
-    if (mode == 2)
-        JEXPECT_OK(jhandle_set_workspace(handle, jtest_guard_pages(bytes), bytes));
-    return handle;
-}
-
-/* ---- The calls ---- */
-
-static void fail_sealed(const char *what) {
-    say("sealed: "), say(at_work), say(what), say("\n");
-    leave(1);
-}
-
 static void call_sealed(jhandle_t *handle, sealed_case_t *sealed, bool is_first) {
     blas_case_t *c = sealed->c;
-    at_work = c->function->name;
+    jtest_sealed_work = c->function->name;
     blas_restore(c);
     if (blas_call(handle, c) != JSTATUS_SUCCESS)
-        fail_sealed(" failed");
+        jtest_sealed_fail(" failed");
 
     unsigned char *answer = sealed->answer;
     for (int which = 0; which < BLAS_OPERANDS; answer += c->operand[which++].region_bytes)
         if (c->operand[which].kind && is_first)
             memcpy(answer, c->operand[which].region, c->operand[which].region_bytes);
     if (!is_first && !blas_same_as(c, sealed->answer))
-        fail_sealed(" gave other bits");
+        jtest_sealed_fail(" gave other bits");
 }
 
 JTEST_ONLY_WITH("JALLOC_TEST_KEEP", JblasSealedChild, CallsEverything) {
-    jhandle_t *handles[MODES * MOST_THREADS];
+    jhandle_t *handles[JTEST_SEALED_HANDLES];
+    size_t bytes[JTEST_SEALED_THREADS];
     add_cases();
-    for (int i = 0; i < MODES * MOST_THREADS; i++) {
-        const int threads = i % MOST_THREADS + 1;
-        handles[i] = sealed_handle(i / MOST_THREADS, threads, queried_bytes(threads));
-    }
+    for (int i = 0; i < JTEST_SEALED_THREADS; i++)
+        bytes[i] = queried_bytes(i + 1);
+    jtest_sealed_handles(handles, bytes);
     if (jtest_has_failure())
         return;
 
-    if (!seal()) {
-        say("sealed: not possible here\n");
-        leave(0);
-    }
-    for (int i = 0; i < MODES * MOST_THREADS; i++)
+    jtest_seal();
+    for (int i = 0; i < JTEST_SEALED_HANDLES; i++)
         for (int k = 0; k < case_count; k++)
             call_sealed(handles[i], &cases[k], i == 0);
-    say("sealed: all calls\n");
-
-    at_work = "the end of the program";
-    exit(0);
+    jtest_sealed_end();
 }
 
 /* That the seal holds, and says who broke it. */
 JTEST_ONLY_WITH("JALLOC_TEST_KEEP", JblasSealedChild, MapsMemory) {
-    if (!seal()) {
-        say("sealed: not possible here\n");
-        leave(0);
-    }
-    at_work = "the test";
+    jtest_seal();
+    jtest_sealed_work = "the test";
     syscall(SYS_mmap, NULL, 4096, 0, 0x22, -1, 0);
-    leave(0);
+    _exit(0);
 }
 
 /* ---- Default mode ---- */
@@ -219,7 +133,7 @@ JTEST_ONLY_WITH("JALLOC_TEST_KEEP", JblasSealedChild, GrowsInDefaultMode) {
     if (!jtest_watch_system())
         JSKIP("sealed: not possible here");
 
-    for (int threads = 1; threads <= MOST_THREADS; threads++) {
+    for (int threads = 1; threads <= JTEST_SEALED_THREADS; threads++) {
         uint64_t growths = 0;
         jhandle_t *handle = blas_make_handle(NULL);
         JEXPECT_OK(jhandle_set_threads(handle, threads));
@@ -235,27 +149,21 @@ JTEST_ONLY_WITH("JALLOC_TEST_KEEP", JblasSealedChild, GrowsInDefaultMode) {
 
 /* ---- The tests ---- */
 
-static int run_child(const char *filter, char *output, size_t output_bytes) {
-    /* An OpenBLAS that is there has no threads of its own, which map memory as they begin. */
-    const char *const environment[] = {"JALLOC_TEST_KEEP=1", "OPENBLAS_NUM_THREADS=1", NULL};
-    return jtest_run_self(filter, environment, output, output_bytes);
-}
-
 JTEST(JblasSealed, EveryRoutineInEachFixedModeAsksTheSystemForNothing) {
     static char output[16384];
-    const int result = run_child("JblasSealedChild.MapsMemory", output, sizeof output);
+    const int result = jtest_run_sealed("JblasSealedChild.MapsMemory", output, sizeof output);
     if (strstr(output, "not possible here"))
         JSKIP("the system has no seccomp filters");
     JEXPECT_EQ(result, 1);
     JEXPECT_SUBSTR(output, "sealed: the test called mmap");
 
-    JEXPECT_EQ(run_child("JblasSealedChild.CallsEverything", output, sizeof output), 0);
-    JEXPECT_SUBSTR(output, "sealed: all calls");
+    jtest_expect_sealed("JblasSealedChild.CallsEverything");
 }
 
 JTEST(JblasSealed, InDefaultModeOnlyALargerBlockIsAskedFor) {
     static char output[16384];
-    const int result = run_child("JblasSealedChild.GrowsInDefaultMode", output, sizeof output);
+    const int result =
+        jtest_run_sealed("JblasSealedChild.GrowsInDefaultMode", output, sizeof output);
     if (strstr(output, "not possible here"))
         JSKIP("the system has no filters that ask");
     JEXPECT_EQ(result, 0);
