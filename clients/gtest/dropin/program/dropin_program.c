@@ -250,7 +250,8 @@ static bool solve_wrongly(void) {
 }
 
 /* No memory for so many pivots, for transposed matrices, or for vectors that have no other place:
- * what info says then, and nothing is touched. Behind the limit there are no more mappings, and the heap has not so much. */
+ * what info says then, and nothing is touched. Behind the limit there are no more mappings, and the
+ * heap has not so much. */
 static bool solve_without_memory(void) {
     enum { LARGE = 20000 };
     typedef void (*dgetrf_t)(const int *, const int *, double *, const int *, int *, int *);
