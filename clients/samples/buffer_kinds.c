@@ -114,6 +114,14 @@ static int functions_and_operations(jbuffer_allocator_t *allocator) {
     printf("K x = b of order %d: |K x - b| is %.1e of |b|\n", N, rest / norm);
     CLAIM(rest <= 1e-13 * norm);
 
+    /* By LU without more ado: k stays, and b becomes the same x. */
+    TRY(jbuffer_solve(handle, k, b, &minor));
+    CLAIM(minor == 0);
+    TRY(jbuffer_norm(handle, JNORM_FROBENIUS, x, &norm));
+    TRY(jbuffer_add(handle, &one, b, &minus_one, x, &b));
+    TRY(jbuffer_norm(handle, JNORM_FROBENIUS, b, &rest));
+    CLAIM(rest <= 1e-12 * norm);
+
     jbuffer_t *buffers[] = {k, factor, lower, b, x, product};
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
         TRY(jbuffer_release(buffers[i]));

@@ -124,6 +124,15 @@ JALLOC_API jstatus_t jbuffer_solve_triangular(jhandle_t *handle, jblas_side_t si
                                               jblas_diagonal_t diagonal, const void *alpha,
                                               const jbuffer_t *a, jbuffer_t *b);
 
+/** Solves A X = B by LU with partial pivoting; X overwrites B, and A, square and of any structure,
+ * is as it was: the factor is made in workspace. *info (host, waited for): 0, or i > 0 where U has
+ * a zero on its diagonal at i, so that A is singular; the status is success all the same, B is as
+ * it was, and *info is the same on all processes. On the host alone (not implemented on others).
+ * Workspace: as jlapack_dgesv, beside the copy of A, pivots, and copies of a B that is not
+ * column-major; of distributed ones of a B whose blocks of rows are not A's. */
+JALLOC_API jstatus_t jbuffer_solve(jhandle_t *handle, const jbuffer_t *a, jbuffer_t *b,
+                                   int64_t *info);
+
 /** Cholesky factorization of a symmetric or Hermitian A in place: its stored triangle becomes U
  * with A = U^H U, or L with A = L L^H. *info (host, waited for): 0, or i > 0 where the leading
  * minor of order i is not positive definite; the status is success all the same, and the same *info

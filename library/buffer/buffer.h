@@ -232,8 +232,8 @@ static inline jstatus_t ji_buffer_agree_on(const jbuffer_allocator_t *allocator,
 
 /* The distribution of a layout by an allocator of distributed ones: its blocks, or the allocator's,
  * or chosen. */
-jdistribution_t ji_buffer_distribution(const jbuffer_allocator_t *allocator,
-                                       const jlayout_t *layout);
+JI_SHARED jdistribution_t ji_buffer_distribution(const jbuffer_allocator_t *allocator,
+                                                 const jlayout_t *layout);
 /* The bytes of this process's part of a layout, which is checked; of a distributed one also its
  * distribution. */
 jstatus_t ji_buffer_part_bytes(const jbuffer_allocator_t *allocator, const jlayout_t *layout,

@@ -165,6 +165,8 @@ jstatus_t ji_refine_run(jhandle_t *handle, const ji_items_way_t *way, const ji_r
 /* As blas.h has of others, for libjbuffer. */
 JI_SHARED jstatus_t ji_call_potrf(jhandle_t *handle, ji_matmat_t *args);
 JI_SHARED size_t ji_potrf_bytes(const jhandle_t *handle, ji_matmat_t *args);
+JI_SHARED jstatus_t ji_call_gesv(jhandle_t *handle, ji_matmat_t *args);
+JI_SHARED size_t ji_call_gesv_bytes(const jhandle_t *handle, ji_matmat_t *args);
 
 /* ---- host/ ---- */
 

@@ -7,7 +7,8 @@
  * take memory of their own by malloc: PBLAS has no argument for workspace.
  *
  * The PBLAS align operands among themselves, so blocks of any size and views that begin anywhere
- * will do; p?potrf alone wants square blocks, and to begin with one (it is given a copy that does).
+ * will do; p?potrf and p?gesv want square blocks, and to begin with one (they are given copies that
+ * do).
  *
  * A process outside of the grid has nothing to do, and must not call: its context is -1. */
 
@@ -17,7 +18,10 @@
 #include "operation/operation.h"
 
 #define TABLE(t, hermitian)                                                                        \
-    { p##t##geadd_, p##t##tradd_, p##t##gemm_, p##t##symm_, hermitian, p##t##trsm_, p##t##potrf_ }
+    {                                                                                              \
+        p##t##geadd_, p##t##tradd_, p##t##gemm_, p##t##symm_, hermitian, p##t##trsm_,              \
+            p##t##potrf_, p##t##gesv_                                                              \
+    }
 static const pblas_table_t pblas_tables[4] = {TABLE(s, pssymm_), TABLE(d, pdsymm_),
                                               TABLE(c, pchemm_), TABLE(z, pzhemm_)};
 #undef TABLE
@@ -55,6 +59,14 @@ static jstatus_t describe(const ji_operation_t *op, jbuffer_scalapack_t matrices
         if (buffer_of(op, i) != NULL)
             JTRY_RETURN(ji_mpi_describe(buffer_of(op, i), &matrices[i]));
     return JSTATUS_SUCCESS;
+}
+
+static bool needs_temporary(const ji_operation_t *op, const ji_operand_t *operand) {
+    const jbuffer_t *buffer = operand->buffer;
+    return ji_buffer_kind(buffer) != JBUFFER_DISTRIBUTED ||
+           ji_buffer_allocator(buffer)->grid != op->allocator->grid ||
+           (operand->expand && operand->layout.structure != JSTRUCTURE_GENERAL) ||
+           operand->align > 0 || operand->detach;
 }
 
 /* ---- Add and transpose ---- */
@@ -181,9 +193,9 @@ static jstatus_t product_run(ji_operation_t *op) {
     return JSTATUS_SUCCESS;
 }
 
-/* ---- Triangular solve and Cholesky ---- */
+/* ---- Triangular solve ---- */
 
-static jstatus_t solve_run(ji_operation_t *op) {
+static jstatus_t triangular_run(ji_operation_t *op) {
     jbuffer_scalapack_t matrices[JI_OPERANDS];
     JTRY_RETURN(describe(op, matrices));
     const jbuffer_scalapack_t *a = &matrices[0], *b = &matrices[1];
@@ -195,14 +207,30 @@ static jstatus_t solve_run(ji_operation_t *op) {
     return JSTATUS_SUCCESS;
 }
 
+/* ---- Cholesky and solve by LU ---- */
+
+/* The size of blocks that a matrix of its shape has by itself. */
+static int64_t own_block(const ji_operation_t *op, const ji_operand_t *operand) {
+    jlayout_t layout;
+    (void)jlayout_init(&layout, operand->layout.rank, operand->layout.extents, JORDER_COLUMN_MAJOR);
+    return ji_buffer_distribution(op->allocator, &layout).blocks[0];
+}
+
+/* info, as rank 0 has it, which is in every grid. */
+static jstatus_t tell_info(ji_operation_t *op, int info) {
+    op->found.info = info;
+    return op->runtime->ops->broadcast(op->runtime, JI_SCOPE_ALL, 0, NULL, &op->found,
+                                       sizeof op->found);
+}
+
 static jstatus_t cholesky_prepare(ji_operation_t *op) {
     ji_operand_t *a = &op->operands[0];
     const int64_t *blocks = a->buffer->storage->distribution.blocks, *starts = a->buffer->starts;
-    a->align = blocks[0] != blocks[1] || starts[0] % blocks[0] != 0 || starts[1] % blocks[0] != 0;
+    if (blocks[0] != blocks[1] || starts[0] % blocks[0] != 0 || starts[1] % blocks[0] != 0)
+        a->align = own_block(op, a);
     return JSTATUS_SUCCESS;
 }
 
-/* Rank 0 is in every grid, and tells the others. */
 static jstatus_t cholesky_run(ji_operation_t *op) {
     jbuffer_t *a = buffer_of(op, 0);
     jbuffer_scalapack_t matrix;
@@ -212,20 +240,43 @@ static jstatus_t cholesky_run(ji_operation_t *op) {
     if (!is_outside(&matrix) && matrix.rows > 0)
         pblas_tables[op->type].potrf(triangle(a), &matrix.rows, MATRIX(matrix), &found);
 
-    op->found.info = found;
-    return op->runtime->ops->broadcast(op->runtime, JI_SCOPE_ALL, 0, NULL, &op->found,
-                                       sizeof op->found);
+    return tell_info(op, found);
+}
+
+/* The factor takes the place of a copy of A. The rows of B have to lie as A's do. */
+static jstatus_t solve_prepare(ji_operation_t *op) {
+    ji_operand_t *a = &op->operands[0], *b = &op->operands[1];
+    a->expand = true;
+    a->align = own_block(op, a);
+    if (needs_temporary(op, b) || b->buffer->storage->distribution.blocks[0] != a->align ||
+        b->buffer->starts[0] != 0)
+        b->align = a->align;
+    /* Of each of this process's rows, and of one block. */
+    op->extra_bytes = jalloc_mul(a->layout.extents[0] + a->align, sizeof(int));
+    return JSTATUS_SUCCESS;
+}
+
+static jstatus_t solve_run(ji_operation_t *op) {
+    jbuffer_scalapack_t matrices[JI_OPERANDS];
+    JTRY_RETURN(describe(op, matrices));
+    const jbuffer_scalapack_t *a = &matrices[0], *b = &matrices[1];
+    int found = 0;
+
+    /* p?getf2 does not look at the pivot of a matrix of one row, which rank 0 has. */
+    if (a->rows == 1) {
+        found = op->runtime->info.rank == 0 && ji_is_zero(op->type, a->pointer);
+        JTRY_RETURN(tell_info(op, found));
+        if (op->found.info != 0)
+            return JSTATUS_SUCCESS;
+    }
+
+    if (!is_outside(b) && a->rows > 0)
+        pblas_tables[op->type].gesv(&a->rows, &b->columns, MATRIX(*a), ji_operation_extra(op),
+                                    MATRIX(*b), &found);
+    return tell_info(op, found);
 }
 
 /* ---- The backend ---- */
-
-static bool needs_temporary(const ji_operation_t *op, const ji_operand_t *operand) {
-    const jbuffer_t *buffer = operand->buffer;
-    return ji_buffer_kind(buffer) != JBUFFER_DISTRIBUTED ||
-           ji_buffer_allocator(buffer)->grid != op->allocator->grid ||
-           (operand->expand && operand->layout.structure != JSTRUCTURE_GENERAL) || operand->align ||
-           operand->detach;
-}
 
 /* Sizes that ScaLAPACK's integers cannot say are no matter where each process does its own. */
 static jstatus_t finish(ji_operation_t *op) {
@@ -248,6 +299,7 @@ const ji_backend_t ji_mpi_backend = {.distributed = true,
                                      .ways = {[JI_ADD] = {add_prepare, add_run},
                                               [JI_TRANSPOSE] = {transpose_prepare, transpose_run},
                                               [JI_PRODUCT] = {product_prepare, product_run},
-                                              [JI_SOLVE] = {.run = solve_run},
+                                              [JI_SOLVE_TRIANGULAR] = {.run = triangular_run},
+                                              [JI_SOLVE_BY_LU] = {solve_prepare, solve_run},
                                               [JI_CHOLESKY] = {cholesky_prepare, cholesky_run}},
                                      .reduce = reduce};

@@ -26,7 +26,9 @@
     void p##t##trsm_(const char *side, const char *uplo, const char *trans, const char *diag,      \
                      const int *m, const int *n, const void *alpha, const void *a, PBLAS_MATRIX,   \
                      void *b, PBLAS_MATRIX);                                                       \
-    void p##t##potrf_(const char *uplo, const int *n, void *a, PBLAS_MATRIX, int *info);
+    void p##t##potrf_(const char *uplo, const int *n, void *a, PBLAS_MATRIX, int *info);           \
+    void p##t##gesv_(const int *n, const int *nrhs, void *a, PBLAS_MATRIX, int *ipiv, void *b,     \
+                     PBLAS_MATRIX, int *info);
 PBLAS_DECLARE(s)
 PBLAS_DECLARE(d)
 PBLAS_DECLARE(c)
@@ -49,6 +51,7 @@ typedef struct pblas_table {
     __typeof__(&pdsymm_) symm, hemm;
     __typeof__(&pdtrsm_) trsm;
     __typeof__(&pdpotrf_) potrf;
+    __typeof__(&pdgesv_) gesv;
 } pblas_table_t;
 
 #endif

@@ -188,7 +188,7 @@ static jstatus_t product_run(ji_operation_t *op) {
 /* ---- Triangular solve ---- */
 
 /* The arguments of trsm but for alpha; says what has to be packed. */
-static ji_matmat_t solve_block(ji_operation_t *op) {
+static ji_matmat_t triangular_block(ji_operation_t *op) {
     const ji_matrix_t *a = &op->operands[0].matrix, *b = &op->operands[1].matrix;
 
     reading_t result = {.operation = JBLAS_NO_TRANSPOSE, .leading_dimension = ji_max(1, b->rows)};
@@ -216,16 +216,52 @@ static ji_matmat_t solve_block(ji_operation_t *op) {
                          .ldb = result.leading_dimension};
 }
 
-static jstatus_t solve_prepare(ji_operation_t *op) {
-    ji_matmat_t block = solve_block(op);
+static jstatus_t triangular_prepare(ji_operation_t *op) {
+    ji_matmat_t block = triangular_block(op);
     op->callee_bytes = ji_trsm_bytes(op->handle, &block);
+    return JSTATUS_SUCCESS;
+}
+
+static jstatus_t triangular_run(ji_operation_t *op) {
+    ji_matmat_t block = triangular_block(op);
+    block.alpha.pointer = op->scalars[0];
+    return ji_call_trsm(op->handle, &block);
+}
+
+/* ---- Solve by LU ---- */
+
+/* The factor takes the place of a copy of A; pivots are the host's. */
+static ji_matmat_t solve_block(ji_operation_t *op) {
+    const ji_matrix_t *a = &op->operands[0].matrix, *b = &op->operands[1].matrix;
+    op->operands[0].pack = true;
+    op->operands[0].expand = a->structure != JSTRUCTURE_GENERAL;
+    if (!ji_matrix_is_column_major(b))
+        pack(&op->operands[1], false, false);
+
+    return (ji_matmat_t){.head = {.type = op->type},
+                         .n = a->rows,
+                         .nrhs = b->columns,
+                         .a = a->data,
+                         .lda = ji_max(1, a->rows),
+                         .ipiv = ji_operation_extra(op),
+                         .b = b->columns > 0 ? b->data : a->data, /* there, if not looked at */
+                         .ldb = ji_max(1, ji_matrix_leading_dimension(b)),
+                         .info = &op->found.info};
+}
+
+static jstatus_t solve_prepare(ji_operation_t *op) {
+    if (jdevice_kind(op->handle->device) != JDEVICE_HOST)
+        return ji_fail(JSTATUS_NOT_IMPLEMENTED, "%s is not offered on %s", op->name,
+                       jdevice_name(op->handle->device));
+    ji_matmat_t block = solve_block(op);
+    op->callee_bytes = ji_call_gesv_bytes(op->handle, &block);
+    op->extra_bytes = jalloc_mul(block.n, sizeof *block.ipiv);
     return JSTATUS_SUCCESS;
 }
 
 static jstatus_t solve_run(ji_operation_t *op) {
     ji_matmat_t block = solve_block(op);
-    block.alpha.pointer = op->scalars[0];
-    return ji_call_trsm(op->handle, &block);
+    return ji_call_gesv(op->handle, &block);
 }
 
 /* ---- Cholesky ---- */
@@ -389,11 +425,13 @@ static jstatus_t run(ji_operation_t *op) {
     return status;
 }
 
-const ji_backend_t ji_backend_jblas = {.needs_temporary = needs_temporary,
-                                       .finish = finish,
-                                       .run = run,
-                                       .ways = {[JI_ADD] = {.run = add_run},
-                                                [JI_TRANSPOSE] = {.run = transpose_run},
-                                                [JI_PRODUCT] = {product_prepare, product_run},
-                                                [JI_SOLVE] = {solve_prepare, solve_run},
-                                                [JI_CHOLESKY] = {cholesky_prepare, cholesky_run}}};
+const ji_backend_t ji_backend_jblas = {
+    .needs_temporary = needs_temporary,
+    .finish = finish,
+    .run = run,
+    .ways = {[JI_ADD] = {.run = add_run},
+             [JI_TRANSPOSE] = {.run = transpose_run},
+             [JI_PRODUCT] = {product_prepare, product_run},
+             [JI_SOLVE_TRIANGULAR] = {triangular_prepare, triangular_run},
+             [JI_SOLVE_BY_LU] = {solve_prepare, solve_run},
+             [JI_CHOLESKY] = {cholesky_prepare, cholesky_run}}};

@@ -1,7 +1,7 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Product, triangular solve and Cholesky: what is checked. The backend has the rest. */
+/* Product, solves and Cholesky: what is checked. The backend has the rest. */
 
 #include "operation/operation.h"
 
@@ -72,7 +72,16 @@ jstatus_t jbuffer_product(jhandle_t *handle, jblas_operation_t operation_a,
 
 /* ---- Triangular solve ---- */
 
-static jstatus_t solve_check(ji_operation_t *op) {
+/* Of every solve: B becomes X. */
+static jstatus_t right_sides_check(const ji_operation_t *op) {
+    JTRY_RETURN(ji_operation_check_matrix(op, 1));
+    if (op->operands[1].layout.structure != JSTRUCTURE_GENERAL)
+        return ji_fail(JSTATUS_INVALID_VALUE,
+                       "%s: B has a structure, which a solution does not keep", op->name);
+    return JSTATUS_SUCCESS;
+}
+
+static jstatus_t triangular_check(ji_operation_t *op) {
     const ji_operand_t *a = &op->operands[0], *b = &op->operands[1];
     JTRY_RETURN(ji_operation_check_operation(op, op->operation[0]));
 
@@ -83,13 +92,10 @@ static jstatus_t solve_check(ji_operation_t *op) {
         return ji_fail(JSTATUS_INVALID_VALUE, "%s: diagonal = %d: " JI_MUST_BE_DIAGONAL, op->name,
                        (int)op->diagonal);
 
-    JTRY_RETURN(ji_operation_check_matrix(op, 1));
+    JTRY_RETURN(right_sides_check(op));
     if (!ji_structure_is_triangular(a->layout.structure))
         return ji_fail(JSTATUS_INVALID_VALUE,
                        "%s: A is not triangular: see jbuffer_with_structure()", op->name);
-    if (b->layout.structure != JSTRUCTURE_GENERAL)
-        return ji_fail(JSTATUS_INVALID_VALUE,
-                       "%s: B has a structure, which a solution does not keep", op->name);
 
     const ji_matrix_t right = ji_matrix(op->type, &b->layout, NULL);
     if (a->layout.extents[0] != (op->side == JBLAS_LEFT ? right.rows : right.columns))
@@ -101,7 +107,7 @@ jstatus_t jbuffer_solve_triangular(jhandle_t *handle, jblas_side_t side,
                                    jblas_operation_t operation, jblas_diagonal_t diagonal,
                                    const void *alpha, const jbuffer_t *a, jbuffer_t *b) {
     static const ji_operation_class_t solve = {
-        .check = solve_check, .computation = JI_SOLVE, .scalars = 1};
+        .check = triangular_check, .computation = JI_SOLVE_TRIANGULAR, .scalars = 1};
     ji_operation_t op = {.name = __func__,
                          .class = &solve,
                          .handle = handle,
@@ -112,6 +118,33 @@ jstatus_t jbuffer_solve_triangular(jhandle_t *handle, jblas_side_t side,
                          .side = side,
                          .diagonal = diagonal,
                          .scalars = {alpha}};
+    return ji_operation_run(&op);
+}
+
+/* ---- Solve by LU ---- */
+
+static jstatus_t solve_check(ji_operation_t *op) {
+    const ji_operand_t *a = &op->operands[0], *b = &op->operands[1];
+    JTRY_RETURN(ji_operation_check_matrix(op, 0));
+    JTRY_RETURN(right_sides_check(op));
+
+    const ji_matrix_t left = ji_matrix(op->type, &a->layout, NULL),
+                      right = ji_matrix(op->type, &b->layout, NULL);
+    if (left.rows != left.columns || left.rows != right.rows)
+        return ji_operation_refuse_shapes(op, &a->layout, &b->layout);
+    return JSTATUS_SUCCESS;
+}
+
+jstatus_t jbuffer_solve(jhandle_t *handle, const jbuffer_t *a, jbuffer_t *b, int64_t *info) {
+    static const ji_operation_class_t solve = {
+        .check = solve_check, .computation = JI_SOLVE_BY_LU, .answer = "info"};
+    ji_operation_t op = {.name = __func__,
+                         .class = &solve,
+                         .handle = handle,
+                         .operands = {{.buffer = (jbuffer_t *)a, .access = JI_READS},
+                                      {.buffer = b, .access = JI_UPDATES}},
+                         .count = 2,
+                         .answer = info};
     return ji_operation_run(&op);
 }
 

@@ -107,10 +107,8 @@ static jstatus_t make_temporary(ji_operation_t *op, ji_operand_t *operand, size_
     (void)jlayout_init(&layout, operand->layout.rank, operand->layout.extents, JORDER_COLUMN_MAJOR);
     if (!operand->expand)
         layout.structure = operand->layout.structure;
-    if (operand->align) {
-        const jdistribution_t distribution = ji_buffer_distribution(allocator, &layout);
-        layout.blocks[0] = layout.blocks[1] = distribution.blocks[0];
-    }
+    if (operand->align > 0)
+        layout.blocks[0] = layout.blocks[1] = operand->align;
 
     JTRY_RETURN(jbuffer_allocator_get_local_bytes(allocator, &layout, bytes));
     JTRY_RETURN(jbuffer_wrap(allocator, &layout, nowhere, &operand->temporary));

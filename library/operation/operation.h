@@ -79,7 +79,7 @@ typedef struct ji_term {
 } ji_term_t;
 
 extern const ji_value_t ji_one[4]; /* by type */
-bool ji_is_zero(jdatatype_t type, const void *scalar);
+JI_SHARED bool ji_is_zero(jdatatype_t type, const void *scalar);
 
 /* A term that is a layout of any rank. */
 typedef struct ji_layout_term {
@@ -137,7 +137,8 @@ typedef enum ji_computation {
     JI_ADD,
     JI_TRANSPOSE,
     JI_PRODUCT,
-    JI_SOLVE,
+    JI_SOLVE_TRIANGULAR,
+    JI_SOLVE_BY_LU,
     JI_CHOLESKY,
     JI_COMPUTATIONS
 } ji_computation_t;
@@ -177,9 +178,9 @@ struct ji_operand {
 
     /* Said by the backend's prepare function. */
     bool expand;   /* wanted without structure */
-    bool align;    /* ScaLAPACK: wanted with square blocks, beginning with one */
     bool pack;     /* jblas: wanted as a packed copy */
     bool pack_row; /* that is row-major */
+    int64_t align; /* ScaLAPACK: wanted with square blocks of that size, beginning with one */
 
     /* Found by comparing it with the result. */
     bool detach;          /* wanted as a copy, because the result overlaps it */
@@ -232,7 +233,7 @@ struct ji_operation {
     jblas_diagonal_t diagonal;
     const void *scalars[2]; /* once checked, of `values` */
     jnorm_t norm;
-    void *answer; /* where a number goes when all is done: norm's result, cholesky's info */
+    void *answer; /* where a number goes when all is done: norm's result, info */
     union {
         double norm;
         int64_t info;

@@ -225,6 +225,9 @@ JTEST_P(GpuOperation, FactorsAndSolvesAgreeWithTheHost, int, operation_types) {
         twin_make(&gpu_b, &world, &b);
         JSCOPED_TRACE("order %ld, %s", (long)n, upper ? "upper" : "lower");
         int64_t host_info = -1, gpu_info = -1;
+        JEXPECT_STATUS(jbuffer_solve(world.handle, gpu_a.view, gpu_b.view, &gpu_info),
+                       JSTATUS_NOT_IMPLEMENTED);
+        JEXPECT_SUBSTR(jhandle_last_message(world.handle), "jbuffer_solve is not offered on ");
         JEXPECT_OK(jbuffer_cholesky(world.host.handle, a.view, &host_info));
         JEXPECT_OK(jhandle_start_size_query(world.handle));
         JEXPECT_FALSE(jstatus_is_error(jbuffer_cholesky(world.handle, gpu_a.view, &gpu_info)));

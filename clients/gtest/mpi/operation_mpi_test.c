@@ -159,6 +159,72 @@ JMPI_TEST_P(OperationMpi, SolveTriangular, grid_case_t, grids) {
     mpi_world_end(&world);
 }
 
+/* ---- Solve by LU ---- */
+
+/* Element (i, j) of a placed operand becomes a number, here and there. */
+static void placed_set(mpi_world_t *world, placed_t *a, int64_t i, int64_t j, double value) {
+    const scalar_t number = scalar_of(world->type, value, 0);
+    wide_put(operand_at(&a->local, i, j), world->type, 0, value);
+    JEXPECT_OK(jbuffer_set(a->view, (const int64_t[]){i, j}, &number));
+}
+
+/* B is A X, rounded, by the library; X comes back. A's large elements stand where rows are
+ * exchanged. */
+JMPI_TEST_P(OperationMpi, Solve, grid_case_t, grids) {
+    mpi_world_t world;
+    mpi_world_begin(&world, mpi, (jdatatype_t)param->type, param->grid);
+    const scalar_t one = scalar_of(world.type, 1, 0), zero = scalar_of(world.type, 0, 0);
+    for (int64_t round = 0; round < jtest_iterations(14); round++) {
+        const int64_t n = jtest_random_between(0, 24), columns = jtest_random_between(0, 9);
+        const bool fails = n > 0 && round % 4 == 3;
+        place_t places[2];
+        draw_places(round, 2, places);
+        placed_t a, b, x;
+        placed_make(&a, &world, places[0], false, n, n,
+                    fails ? JSTRUCTURE_TRIANGULAR_UPPER : JSTRUCTURE_GENERAL, false);
+        placed_make(&b, &world, places[1], false, n, columns, JSTRUCTURE_GENERAL, false);
+        placed_make(&x, &world, places[1], false, n, columns, JSTRUCTURE_GENERAL, false);
+        JSCOPED_TRACE("order %ld, %ld columns, places %d %d%s", (long)n, (long)columns,
+                      (int)places[0], (int)places[1], fails ? ", singular" : "");
+        const int64_t bad = fails ? jtest_random_between(0, n - 1) : 0;
+        for (int64_t i = 0; i < n; i++)
+            placed_set(&world, &a, fails ? i : (i + 1) % n, i,
+                       fails && i == bad ? 0 : (double)(2 * n + 1));
+        MPI_Barrier(mpi->communicator);
+        wide_matrix_t solution = operand_value(&world.arena, &x.local);
+        for (int64_t i = 0; i < n * columns; i++)
+            solution.bound[i] = 1;
+        JEXPECT_OK(jbuffer_product(world.handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, &one,
+                                   a.view, x.view, &zero, &b.view));
+        JEXPECT_OK(jbuffer_copy(world.handle, x.view, b.view));
+        int64_t info = -1;
+        JEXPECT_OK(jhandle_start_size_query(world.handle));
+        JEXPECT_FALSE(jstatus_is_error(jbuffer_solve(world.handle, a.view, b.view, &info)));
+        JEXPECT_EQ(info, -1);
+        mpi_give_exactly(&world);
+        JEXPECT_OK(jbuffer_solve(world.handle, a.view, b.view, &info));
+        mpi_give_any(&world);
+        JEXPECT_EQ(info, fails ? bad + 1 : 0);
+        if (!fails) {
+            placed_expect(&world, &b, solution, 64 * (long double)(n + 4));
+            if (places[0] != PLACE_LOCAL || mpi->rank == 0) /* whose it is */
+                placed_expect(&world, &a, operand_value(&world.arena, &a.local), 0);
+        } else { /* as it was */
+            double norm = -1;
+            const scalar_t minus = scalar_of(world.type, -1, 0);
+            JEXPECT_OK(jbuffer_add(world.handle, &one, b.view, &minus, x.view, &x.view));
+            JEXPECT_OK(jbuffer_norm(world.handle, JNORM_MAX, x.view, &norm));
+            if (places[1] != PLACE_LOCAL || mpi->rank == 0)
+                JEXPECT_EQ(norm, 0.0);
+        }
+        placed_free(&a);
+        placed_free(&b);
+        placed_free(&x);
+        JMPI_CHECKPOINT();
+    }
+    mpi_world_end(&world);
+}
+
 /* ---- Cholesky ---- */
 
 JMPI_TEST_P(OperationMpi, Cholesky, grid_case_t, grids) {

@@ -310,7 +310,7 @@ static void calls_free(calls_t *calls) {
     operand_free(&calls->definite);
 }
 
-#define CALLS 7
+#define CALLS 8
 /* One of the operations that take workspace or make a result; or, behind them, one that does
  * neither. */
 static jstatus_t call(jhandle_t *handle, calls_t *calls, int which, jbuffer_t **made) {
@@ -331,6 +331,7 @@ static jstatus_t call(jhandle_t *handle, calls_t *calls, int which, jbuffer_t **
         return jbuffer_add(handle, &calls->one, calls->a.view, &calls->one, calls->b.view, made);
     case 5: return jbuffer_transpose(handle, JBLAS_TRANSPOSE, calls->a.view, made);
     case 6: return jbuffer_norm(handle, JNORM_ONE, calls->a.view, &norm);
+    case 7: return jbuffer_solve(handle, calls->definite.view, calls->c.view, &info);
     default:
         return jbuffer_add(handle, &calls->one, calls->a.view, &calls->one, calls->c.view,
                            &calls->c.view);
@@ -547,6 +548,9 @@ JTEST(OperationHandle, MisuseIsAStatus) {
         jbuffer_solve_triangular(h, JBLAS_LEFT, N, JBLAS_UNIT, NULL, triangle.view, a.view),
         JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jbuffer_cholesky(h, symmetric.view, NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jbuffer_solve(h, symmetric.view, a.view, NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_SUBSTR(jhandle_last_message(h), "info is NULL");
+    JEXPECT_STATUS(jbuffer_solve(h, NULL, a.view, &info), JSTATUS_INVALID_POINTER);
     /* Enums. */
     JEXPECT_STATUS(jbuffer_norm(h, (jnorm_t)4, a.view, &norm), JSTATUS_INVALID_VALUE);
     JEXPECT_SUBSTR(jhandle_last_message(h), "norm = 4: must be JNORM_MAX (0), ");
@@ -585,7 +589,12 @@ JTEST(OperationHandle, MisuseIsAStatus) {
     JEXPECT_STATUS(
         jbuffer_solve_triangular(h, JBLAS_RIGHT, N, JBLAS_UNIT, &one, triangle.view, a.view),
         JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(jbuffer_solve(h, a.view, a.view, &info), JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(jbuffer_solve(h, symmetric.view, b.view, &info), JSTATUS_INVALID_SIZE);
     /* Structures, ranks and types. */
+    JEXPECT_STATUS(jbuffer_solve(h, symmetric.view, triangle.view, &info), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jbuffer_solve(h, cube, a.view, &info), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jbuffer_solve(h, symmetric.view, cube, &info), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(
         jbuffer_solve_triangular(h, JBLAS_LEFT, N, JBLAS_UNIT, &one, symmetric.view, a.view),
         JSTATUS_INVALID_VALUE);

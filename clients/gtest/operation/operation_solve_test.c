@@ -1,7 +1,7 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Triangular solves and Cholesky factorizations of local buffers. */
+/* Triangular solves, solves by LU and Cholesky factorizations of local buffers. */
 
 #include "operation_helper.h"
 
@@ -67,6 +67,114 @@ JTEST_P(OperationSolve, EveryWay, int, operation_types) {
                            way / 6 % 2 ? JBLAS_UNIT : JBLAS_NON_UNIT,
                            way / 12 ? JSTRUCTURE_TRIANGULAR_UPPER : JSTRUCTURE_TRIANGULAR_LOWER,
                            round == 1 ? 150 : 8);
+    operation_end(&world);
+}
+
+/* ---- Solve by LU ---- */
+
+/* Large elements make A well conditioned; of a general one they stand where rows are exchanged. */
+static void make_regular(operand_t *a) {
+    const int64_t n = a->layout.extents[0];
+    for (int64_t i = 0; i < n; i++)
+        wide_put(operand_at(a, a->layout.structure == JSTRUCTURE_GENERAL ? (i + 1) % n : i, i),
+                 a->type, 0, (long double)(2 * n + i % 3));
+    operand_keep(a);
+}
+
+/* B becomes A X, where it lies; X is what it was. */
+static wide_matrix_t make_right_sides(operation_world_t *world, const operand_t *a, operand_t *b) {
+    wide_matrix_t solution = operand_value(&world->arena, b),
+                  right = wide_zeros(&world->arena, solution.rows, solution.columns);
+    right.real = solution.real;
+    wide_multiply_add(1, operand_value(&world->arena, a), solution, right);
+    for (int64_t j = 0; j < right.columns; j++)
+        for (int64_t i = 0; i < right.rows; i++)
+            wide_put(operand_at(b, i, j), b->type, 0, *wide_at(right, i, j));
+    operand_keep(b);
+    for (int64_t i = 0; i < right.rows * right.columns; i++)
+        solution.bound[i] = 1;
+    return solution;
+}
+
+JTEST_P(OperationSolve, ByLuWhateverTheStructure, int, operation_types) {
+    operation_world_t world;
+    operation_begin(&world, (jdatatype_t)*param);
+    for (int64_t round = jtest_iterations(60); round > 0 && !jtest_has_failure(); round--) {
+        const int64_t n =
+            round % 20 == 0 ? jtest_random_between(60, 150) : jtest_random_between(0, 12);
+        const int64_t columns = jtest_random_between(-1, 6);
+        const jstructure_t structure =
+            (jstructure_t)jtest_random_between(JSTRUCTURE_GENERAL, JSTRUCTURE_TRIANGULAR_LOWER);
+        operand_t a, b;
+        operand_make(&a, world.allocator, n, n, random_storage(), structure);
+        make_regular(&a);
+        operand_make(&b, world.allocator, n, columns, random_storage(), JSTRUCTURE_GENERAL);
+        JSCOPED_TRACE("order %ld, %ld columns, structure %d", (long)n, (long)columns,
+                      (int)structure);
+        const wide_matrix_t solution = make_right_sides(&world, &a, &b);
+        int64_t info = -1;
+        JEXPECT_OK(jhandle_start_size_query(world.handle));
+        JEXPECT_FALSE(jstatus_is_error(jbuffer_solve(world.handle, a.view, b.view, &info)));
+        JEXPECT_EQ(info, -1);
+        operand_expect_unchanged(&b);
+        operation_give_exactly(world.handle, true);
+        JEXPECT_OK(jbuffer_solve(world.handle, a.view, b.view, &info));
+        JEXPECT_EQ(info, 0);
+        operation_give_any(world.handle);
+        operand_expect(&b, solution, 64 * (long double)(n + 4));
+        operand_expect_unchanged(&a);
+        operand_free(&a);
+        operand_free(&b);
+    }
+    operation_end(&world);
+}
+
+JTEST_P(OperationSolve, SaysWhereAIsSingular, int, operation_types) {
+    operation_world_t world;
+    operation_begin(&world, (jdatatype_t)*param);
+    for (int64_t round = jtest_iterations(20); round > 0 && !jtest_has_failure(); round--) {
+        const int64_t n = jtest_random_between(1, 40), bad = jtest_random_between(0, n - 1);
+        operand_t a, b;
+        operand_make(&a, world.allocator, n, n, random_storage(), JSTRUCTURE_TRIANGULAR_UPPER);
+        make_regular(&a);
+        wide_put(operand_at(&a, bad, bad), a.type, 0, 0);
+        operand_keep(&a);
+        operand_make(&b, world.allocator, n, 3, random_storage(), JSTRUCTURE_GENERAL);
+        int64_t info = -1;
+        JEXPECT_OK(jbuffer_solve(world.handle, a.view, b.view, &info));
+        JEXPECT_EQ(info, bad + 1);
+        operand_expect_unchanged(&a);
+        operand_expect_unchanged(&b);
+        operand_free(&a);
+        operand_free(&b);
+    }
+    operation_end(&world);
+}
+
+/* B may be a part of A, or lie across it: A is what it was before the call. */
+JTEST_P(OperationSolve, BMayBeAPartOfA, int, operation_types) {
+    operation_world_t world;
+    operation_begin(&world, (jdatatype_t)*param);
+    operand_t a, b;
+    const int64_t n = 9, columns = 4;
+    operand_make(&a, world.allocator, n, n, STORED_COLUMN, JSTRUCTURE_GENERAL);
+    make_regular(&a);
+    operand_make(&b, world.allocator, n, columns, STORED_COLUMN, JSTRUCTURE_GENERAL);
+    jbuffer_t *part = NULL;
+    JASSERT_OK(
+        jbuffer_slice(a.view, (const int64_t[]){0, 3}, (const int64_t[]){n, columns}, NULL, &part));
+    JEXPECT_OK(jbuffer_copy(world.handle, b.view, part));
+    int64_t info = -1;
+    JEXPECT_OK(jbuffer_solve(world.handle, a.view, part, &info));
+    JEXPECT_EQ(info, 0);
+    JEXPECT_OK(jbuffer_copy(world.handle, b.view, part)); /* columns of the unit matrix */
+    wide_matrix_t expected = wide_zeros(&world.arena, n, columns);
+    for (int64_t i = 0; i < n * columns; i++)
+        expected.e[i] = i % n == i / n + 3, expected.bound[i] = 1;
+    operand_expect(&b, expected, 1000);
+    JEXPECT_OK(jbuffer_release(part));
+    operand_free(&a);
+    operand_free(&b);
     operation_end(&world);
 }
 
