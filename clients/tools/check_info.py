@@ -54,6 +54,14 @@ def main():
         status, found = section(program, "environment", **{name: ""})
         require(status == 0 and found[name]["origin"] == "default", f"{name}: empty is not unset")
 
+    # The LAPACK, or why there is none.
+    _, lapack = section(program, "lapack")
+    for name, row in lapack.items():
+        require("reason" in row if name == "no LAPACK" else row["integers"] in ("32 bits", "64 bits"), f"{lapack}")
+    _, lapack = section(program, "lapack", JALLOC_LAPACK="/nowhere/liblapack.so.3")
+    require(list(lapack) == ["no LAPACK"] and "/nowhere/liblapack.so.3" in lapack["no LAPACK"]["reason"],
+            f"a LAPACK that is not there: {lapack}")
+
     # A misspelt name of every variable: one letter missing, two exchanged; and one that is near nothing.
     for name in rows:
         middle = len(name) - 3

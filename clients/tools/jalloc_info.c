@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT */
 
 /* jalloc-info: what a bug report should begin with. Versions, devices, the runtime view, the
- * environment in force, what computes on the host, the CBLAS.
+ * environment in force, what computes on the host, the CBLAS, the LAPACK.
  *
  * Whatever there is to say goes through four calls (section, row, field, end) with two ways of
  * writing them, text for people and JSON for programs, so the two can never say different things.
@@ -22,6 +22,7 @@
 #include "jalloc/version.h"
 #ifdef JALLOC_HAVE_JBLAS
 #include "jalloc/jblas.h"
+#include "jalloc/jlapack.h"
 #endif
 
 static bool json;
@@ -283,6 +284,17 @@ static void show_cblas(void) {
     row_end();
     section_end();
 }
+
+static void show_lapack(void) {
+    section_begin("lapack");
+    row_begin(jlapack_lapack_name());
+    if (jlapack_lapack_int_bits() != 0)
+        field_text("integers", "%d bits", jlapack_lapack_int_bits());
+    else
+        field_text("reason", "%s", jstatus_last_message());
+    row_end();
+    section_end();
+}
 #else
 static void show_host_blas(void) {
     section_begin("host blas");
@@ -292,6 +304,7 @@ static void show_host_blas(void) {
     section_end();
 }
 static void show_cblas(void) {}
+static void show_lapack(void) {}
 #endif
 
 /* Every kind that a composition can name, with its keys. */
@@ -321,9 +334,9 @@ int main(int argc, char **argv) {
                                             {NULL, 0, NULL, 0}};
     static const char usage[] =
         "usage: jalloc-info [--allocators] [--json] [--help]\n"
-        "Shows the versions, devices, runtime view, environment, host's BLAS and CBLAS that "
-        "jalloc\n"
-        "works with;\n"
+        "Shows the versions, devices, runtime view, environment, host's BLAS, CBLAS and LAPACK "
+        "that\n"
+        "jalloc works with;\n"
         "--allocators: the kinds of allocators that compositions can name, and their keys.\n"
         "Exit status: 0; 1 if an environment variable cannot be understood, or one that begins "
         "with\n"
@@ -353,6 +366,7 @@ int main(int argc, char **argv) {
         known = show_unknown();
         show_host_blas();
         show_cblas();
+        show_lapack();
     }
     if (json)
         puts("\n}");

@@ -324,6 +324,14 @@ JALLOC_API jstatus_t jlapack_zpbtrs(jhandle_t *handle, jblas_uplo_t uplo, int64_
 
 /** @} */
 
+/** The LAPACK that these routines call, such as "OpenBLAS 0.3.21 DYNAMIC_ARCH", or its file where
+ * it does not say; "no LAPACK" where none is found. Static. It is loaded, as by the next function,
+ * if no call has. */
+JALLOC_API const char *jlapack_lapack_name(void);
+/** Bits of an integer of that LAPACK: 32 or 64; 0 where none is found, and jstatus_last_message()
+ * says why. */
+JALLOC_API int jlapack_lapack_int_bits(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -89,6 +89,14 @@ jstatus_t ji_lapack_guest_load(void) {
 
 const char *ji_lapack_guest_name(void) { return loaded.name; }
 
+const char *jlapack_lapack_name(void) {
+    return ji_lapack_guest_load() == JSTATUS_SUCCESS ? loaded.name : "no LAPACK";
+}
+
+int jlapack_lapack_int_bits(void) {
+    return ji_lapack_guest_load() == JSTATUS_SUCCESS ? load_int_bits : 0;
+}
+
 int ji_lapack_guest_int_bits(void) { return load_int_bits; }
 
 void *ji_lapack_guest_function(int routine, jdatatype_t type) {
