@@ -304,6 +304,11 @@ JTEST(JlapackGuestCalls, RefuseWhatIsWrongByName) {
     JEXPECT_EQ(count, 9);
     JEXPECT_EQ(a[0], 1);
 
+    a[0] = 4, b[0] = 8; /* one equation */
+    JEXPECT_OK(jlapack_dgtsv(h, 1, 1, NULL, a, NULL, b, 1, &info));
+    JEXPECT_EQ(b[0], 2);
+    JLAPACK_REFUSED(h, jlapack_dgtsv(h, 2, 1, NULL, a, a, b, 2, &info), JSTATUS_INVALID_POINTER,
+                    "dl is NULL");
     JEXPECT_OK(jlapack_dsyevd(h, vectors, upper, 0, NULL, 1, NULL, &info)); /* nothing to do */
     JEXPECT_EQ(info, 0);
     JEXPECT_OK(jlapack_dgelsd(h, 0, 2, 1, NULL, 1, NULL, 2, NULL, &one, &count, &info));

@@ -301,11 +301,12 @@ static const jborrow_t ji_no_work = {.ok = true};
     JI_GUEST_ROUTINE_WITH(routine, empty, JI_ARGUMENTS_##routine(JI_FINITE, routine), __VA_ARGS__)
 #define JI_GUEST_ROUTINE(routine, empty) JI_GUEST_ROUTINE_CHECKED(routine, empty, )
 /* One that needs no work and ends with whatever it is given. */
-#define JI_GUEST_SOLVER(routine, empty)                                                            \
+#define JI_GUEST_SOLVER(routine, empty) JI_GUEST_SOLVER_CHECKED(routine, empty, )
+#define JI_GUEST_SOLVER_CHECKED(routine, empty, ...)                                               \
     static ji_work_t routine##_least(const ji_driver_t *args) {                                    \
         (void)args;                                                                                \
         return (ji_work_t){0, 0, 0};                                                               \
     }                                                                                              \
-    JI_GUEST_ROUTINE_WITH(routine, empty, , )
+    JI_GUEST_ROUTINE_WITH(routine, empty, , __VA_ARGS__)
 
 #endif
