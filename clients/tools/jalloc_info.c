@@ -272,28 +272,26 @@ static void show_host_blas(void) {
     section_end();
 }
 
-static void show_cblas(void) {
-    section_begin("cblas");
-    row_begin(jblas_cblas_name());
-    if (jblas_cblas_int_bits() != 0) {
-        field_text("integers", "%d bits", jblas_cblas_int_bits());
-        show_self_check();
-    } else {
+/* A library that is loaded, or why it is not; of one that is, what more there is to say. */
+static void show_guest(const char *title, const char *name, int int_bits, void (*more)(void)) {
+    section_begin(title);
+    row_begin(name);
+    if (int_bits == 0)
         field_text("reason", "%s", jstatus_last_message());
-    }
+    else
+        field_text("integers", "%d bits", int_bits);
+    if (int_bits != 0 && more != NULL)
+        more();
     row_end();
     section_end();
 }
 
+static void show_cblas(void) {
+    show_guest("cblas", jblas_cblas_name(), jblas_cblas_int_bits(), show_self_check);
+}
+
 static void show_lapack(void) {
-    section_begin("lapack");
-    row_begin(jlapack_lapack_name());
-    if (jlapack_lapack_int_bits() != 0)
-        field_text("integers", "%d bits", jlapack_lapack_int_bits());
-    else
-        field_text("reason", "%s", jstatus_last_message());
-    row_end();
-    section_end();
+    show_guest("lapack", jlapack_lapack_name(), jlapack_lapack_int_bits(), NULL);
 }
 #else
 static void show_host_blas(void) {

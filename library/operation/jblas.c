@@ -233,7 +233,7 @@ static jstatus_t triangular_run(ji_operation_t *op) {
 /* The factor takes the place of a copy of A; pivots are the host's. */
 static ji_matmat_t solve_block(ji_operation_t *op) {
     const ji_matrix_t *a = &op->operands[0].matrix, *b = &op->operands[1].matrix;
-    op->operands[0].pack = true;
+    pack(&op->operands[0], false, false);
     op->operands[0].expand = a->structure != JSTRUCTURE_GENERAL;
     if (!ji_matrix_is_column_major(b))
         pack(&op->operands[1], false, false);

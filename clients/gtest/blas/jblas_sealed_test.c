@@ -87,11 +87,8 @@ static void call_sealed(jhandle_t *handle, sealed_case_t *sealed, bool is_first)
 
 JTEST_ONLY_WITH("JALLOC_TEST_KEEP", JblasSealedChild, CallsEverything) {
     jhandle_t *handles[JTEST_SEALED_HANDLES];
-    size_t bytes[JTEST_SEALED_THREADS];
     add_cases();
-    for (int i = 0; i < JTEST_SEALED_THREADS; i++)
-        bytes[i] = queried_bytes(i + 1);
-    jtest_sealed_handles(handles, bytes);
+    jtest_sealed_handles(handles, queried_bytes);
     if (jtest_has_failure())
         return;
 

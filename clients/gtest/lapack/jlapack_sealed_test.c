@@ -134,10 +134,7 @@ static size_t queried_bytes(int threads) {
 
 JTEST_ONLY_WITH("JALLOC_TEST_KEEP", JlapackSealedChild, CallsEverything) {
     jhandle_t *handles[JTEST_SEALED_HANDLES];
-    size_t bytes[JTEST_SEALED_THREADS];
-    for (int i = 0; i < JTEST_SEALED_THREADS; i++)
-        bytes[i] = queried_bytes(i + 1);
-    jtest_sealed_handles(handles, bytes);
+    jtest_sealed_handles(handles, queried_bytes);
     if (jtest_has_failure())
         return;
 

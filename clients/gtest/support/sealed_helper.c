@@ -100,10 +100,10 @@ static jhandle_t *sealed_handle(int mode, int threads, size_t bytes) {
 }
 
 void jtest_sealed_handles(jhandle_t *handles[JTEST_SEALED_HANDLES],
-                          const size_t bytes[JTEST_SEALED_THREADS]) {
+                          size_t (*queried_bytes)(int threads)) {
     for (int i = 0; i < JTEST_SEALED_HANDLES; i++) {
         const int threads = i % JTEST_SEALED_THREADS + 1;
-        handles[i] = sealed_handle(i / JTEST_SEALED_THREADS, threads, bytes[threads - 1]);
+        handles[i] = sealed_handle(i / JTEST_SEALED_THREADS, threads, queried_bytes(threads));
     }
 }
 

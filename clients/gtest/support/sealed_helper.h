@@ -34,9 +34,9 @@ void jtest_seal(void);
 void jtest_sealed_fail(const char *what);
 /* Says that all was called, and ends the program as programs do. */
 void jtest_sealed_end(void);
-/* bytes[t]: those of a handle with t + 1 threads. */
+/* Each with the workspace that all calls want of a handle with so many threads. */
 void jtest_sealed_handles(jhandle_t *handles[JTEST_SEALED_HANDLES],
-                          const size_t bytes[JTEST_SEALED_THREADS]);
+                          size_t (*queried_bytes)(int threads));
 
 /* ---- In the test ---- */
 
