@@ -273,6 +273,7 @@ JTEST_ONLY_WITH("JALLOC_TEST_KEEP", ModuleChild, ForksInsideAndOutside) {
     pthread_t thread;
     jhandle_t *handle = NULL;
     int good = 0;
+    alarm(60); /* where one waits for the other, that ends it */
     /* The registry is the first to learn of forks. */
     (void)jdevice_get("hip:0", &(jdevice_t *){NULL});
     JASSERT_OK(jhandle_create(NULL, &handle));
