@@ -461,12 +461,13 @@ JALLOC_API jstatus_t jlapack_zcposv(jhandle_t *handle, jblas_uplo_t uplo, int64_
  * A(i, i) is real and 0 all below it, tau is 0; elsewhere R(i, i), which is real, has the sign that
  * Re A(i, i) had not when its turn came, as LAPACK has it. Accuracy: |A - Q R| <= c u |A| by the
  * norms of columns, and |Q^H Q - I| <= c u, where c grows as m k at most, and is a few in practice.
- * Workspace: as the largest product inside, rungs "packed" (with room for 48 columns of A and 96
- * rows of n elements at most), "packed-small", "in place" with the same bits. Algorithm: blocks of
- * 16 to 48 reflectors, factored by halves (Elmroth and Gustavson 2000). Of columns of 64 KiB or
- * more up to 32 reflectors are made at once from the products of the columns with each other
- * (Ballard, Demmel, Grigori, Jacquelin, Knight and Nguyen 2014), in two passes, as many as these
- * tell without loss; of others what a reflector needs is found while the one before it is applied.
+ * Workspace: rung "packed", up to 48 columns of A apart and, of reals, as much for what is made
+ * of them, 1 MiB each at most (what is larger stays where it is); "in place", with the same bits.
+ * Algorithm: blocks of 16 to 48 reflectors, factored by halves (Elmroth and Gustavson 2000), and
+ * applied to 64 columns at once, which threads share. Of columns of 64 KiB or more up to 32
+ * reflectors are made at once from the products of the columns with each other (Ballard, Demmel,
+ * Grigori, Jacquelin, Knight and Nguyen 2014), in two passes, as many as these tell without loss;
+ * of others what a reflector needs is found while the one before it is applied.
  */
 JALLOC_API jstatus_t jlapack_sgeqrf(jhandle_t *handle, int64_t m, int64_t n, float *a, int64_t lda,
                                     float *tau);
@@ -479,7 +480,7 @@ JALLOC_API jstatus_t jlapack_zgeqrf(jhandle_t *handle, int64_t m, int64_t n, jco
 
 /** The first n columns of Q = H(1) H(2) ... H(k) over the reflectors that jlapack_dgeqrf left in
  * the first k columns of A. A: m x n, m >= n >= k, lda >= max(1, m). tau: k elements. Workspace: as
- * jlapack_dgeqrf, without the columns of A. */
+ * jlapack_dgeqrf, without the columns of A; of complex types none. */
 JALLOC_API jstatus_t jlapack_sorgqr(jhandle_t *handle, int64_t m, int64_t n, int64_t k, float *a,
                                     int64_t lda, const float *tau);
 JALLOC_API jstatus_t jlapack_dorgqr(jhandle_t *handle, int64_t m, int64_t n, int64_t k, double *a,
@@ -492,7 +493,7 @@ JALLOC_API jstatus_t jlapack_zungqr(jhandle_t *handle, int64_t m, int64_t n, int
 /** C = op(Q) C (left) or C op(Q) (right) with the Q of the k reflectors that jlapack_dgeqrf left in
  * A and tau; trans: complex types have no JBLAS_TRANSPOSE. C: m x n, ldc >= max(1, m). A: k columns
  * of r elements, r = m (left) or n (right), k <= r, lda >= max(1, r); it is not written, not even
- * for a time. Workspace: as jlapack_dorgqr. */
+ * for a time. Workspace: left, as jlapack_dorgqr; right, as jlapack_dorglq. */
 JALLOC_API jstatus_t jlapack_sormqr(jhandle_t *handle, jblas_side_t side, jblas_operation_t trans,
                                     int64_t m, int64_t n, int64_t k, const float *a, int64_t lda,
                                     const float *tau, float *c, int64_t ldc);
@@ -539,8 +540,9 @@ JALLOC_API jstatus_t jlapack_zgeqp3(jhandle_t *handle, int64_t m, int64_t n, jco
  * A: m x n, lda >= max(1, m). tau: min(m, n) elements. It is QR of A^H: Q^H = H(1) H(2) ... H(k),
  * k = min(m, n), and H(i) = I - tau v v^H with tau[i - 1] and a v of i - 1 zeros, a 1, and the
  * conjugates of A(i, i + 1 ... n), as LAPACK has it. L(i, i) is real, with signs as jlapack_dgeqrf
- * has them; accuracy, by the norms of rows, workspace, with 48 rows of A, and algorithm: as there.
- */
+ * has them; accuracy, by the norms of rows, and algorithm: as there. Workspace: as the largest
+ * product inside, rungs "packed" (with room for 48 rows of A and 96 columns of m elements at most)
+ * and "packed-small", "in place", with the same bits. */
 JALLOC_API jstatus_t jlapack_sgelqf(jhandle_t *handle, int64_t m, int64_t n, float *a, int64_t lda,
                                     float *tau);
 JALLOC_API jstatus_t jlapack_dgelqf(jhandle_t *handle, int64_t m, int64_t n, double *a, int64_t lda,
@@ -565,7 +567,7 @@ JALLOC_API jstatus_t jlapack_zunglq(jhandle_t *handle, int64_t m, int64_t n, int
 /** C = op(Q) C (left) or C op(Q) (right) with the Q of the k reflectors that jlapack_dgelqf left in
  * A and tau; trans: complex types have no JBLAS_TRANSPOSE. C: m x n, ldc >= max(1, m). A: k rows of
  * r elements, r = m (left) or n (right), k <= r, lda >= max(1, k); it is not written, not even for
- * a time. Workspace: as jlapack_dorglq. */
+ * a time. Workspace: right, as jlapack_dorglq; left, none. */
 JALLOC_API jstatus_t jlapack_sormlq(jhandle_t *handle, jblas_side_t side, jblas_operation_t trans,
                                     int64_t m, int64_t n, int64_t k, const float *a, int64_t lda,
                                     const float *tau, float *c, int64_t ldc);

@@ -231,10 +231,10 @@ static inline void expect_same_bits(jlapack_case_t *self) {
     jhandle_t *handle = make_handle(0);
     JEXPECT_OK(jhandle_set_threads(handle, 1));
     const size_t bytes = case_query(handle, self);
-    JASSERT_GT(bytes, self->least);
+    JASSERT_GE(bytes, self->least);
 
     char *wanted = NULL;
-    const size_t sizes[] = {bytes, bytes - 64, bytes / 2, bytes / 8, 64, 0};
+    const size_t sizes[] = {bytes, bytes - (bytes < 64 ? bytes : 64), bytes / 2, bytes / 8, 64, 0};
     for (size_t k = 0; k < 2 * sizeof sizes / sizeof sizes[0]; k++) {
         const size_t size = (size_t)larger((int64_t)sizes[k / 2], (int64_t)self->least) / 64 * 64;
         JSCOPED_TRACE("%s: %zu of %zu bytes, %d threads", self->name, size, bytes,
@@ -247,7 +247,7 @@ static inline void expect_same_bits(jlapack_case_t *self) {
         const jstatus_t status = case_run(handle, self);
         JEXPECT_FALSE(jstatus_is_error(status));
         if (k % 2 == 0) /* more threads want more */
-            JEXPECT_STATUS(status, size == bytes ? JSTATUS_SUCCESS : JSTATUS_PERF_DEGRADED);
+            JEXPECT_STATUS(status, size >= bytes ? JSTATUS_SUCCESS : JSTATUS_PERF_DEGRADED);
         if (k == 0)
             wanted = case_results(self);
         case_expect(self, wanted);

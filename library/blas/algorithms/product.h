@@ -24,6 +24,13 @@ static inline double ji_product_work(jdatatype_t type, int64_t m, int64_t n, int
     return (double)m * (double)n * (double)k * (ji_is_complex(type) ? 4 : 1);
 }
 
+/* Real multiplications that a thread is worth, and how many threads so many are. */
+#define JI_PRODUCT_LEAST_WORK 3e5
+static inline int ji_product_threads(double work) {
+    const double threads = work / JI_PRODUCT_LEAST_WORK;
+    return threads >= INT16_MAX ? INT16_MAX : (int)threads;
+}
+
 /* Whether the product is jblas's own. A CBLAS packs for itself, and has none of the first two. */
 static inline bool ji_product_is_own(ji_primitive_t primitive) {
     return primitive == JI_GEMMT || primitive == JI_HERKX || primitive == JI_SKEWSYMM ||

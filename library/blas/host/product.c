@@ -70,11 +70,6 @@ typedef struct product_run {
     int threads;
 } product_run_t;
 
-int ji_product_threads(double work) {
-    const double threads = work / JI_PRODUCT_LEAST_WORK;
-    return threads >= INT16_MAX ? INT16_MAX : (int)threads;
-}
-
 /* Few tiles are not divided, however deep; nor are few rows where a triangular B has to be packed
  * by all, before anything is multiplied. */
 static int product_threads(const ji_product_t *call) {

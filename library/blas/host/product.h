@@ -71,10 +71,6 @@ ji_panel_bytes_t ji_mixed_bytes(const ji_matmat_t *args, int threads);
  * the widest type (trsm.c). */
 #define JI_SOLVE_STACK_BYTES ((size_t)40960)
 
-/* Real multiplications that a thread is worth, and how many threads so many are. */
-#define JI_PRODUCT_LEAST_WORK 3e5
-int ji_product_threads(double work);
-
 /* A scalar, wherever it is, as reals. */
 static inline void ji_read_scalar(jdatatype_t type, const ji_scalar_t *scalar, double value[2]) {
     const float *s = ji_scalar_data(scalar);

@@ -14,9 +14,15 @@
  * A block is factored by halves of its columns (Elmroth and Gustavson 2000), down to a base of a
  * few, one reflector after the other. Where they are long, as many columns are done at once as can
  * be (gram.c); of the others what the next reflector needs is found while a piece of the columns
- * is in the cache for this one. V1, T and, where no workspace is lent,
- * strips of W are on the stack. What the blocks are is decided by the shape alone, and a product's
- * bits do not depend on what is computed beside, so every rung has the same bits.
+ * is in the cache for this one. V1 and T are on the stack.
+ *
+ * Columns of C are done by strips of a few, so that they come into the cache once for all five
+ * products; W and X of a strip are on the stack of the thread that does it. What workspace buys is
+ * a block's columns in a room apart, where no two of them fall on the same places of a cache, and
+ * V^H, which each strip would turn anew. What is applied to rows of C, from the right, is done for
+ * all rows at once, if workspace has W, X and panels for that. What the blocks are is decided by
+ * the shape alone, and a product's bits do not depend on what is computed beside, so every rung has
+ * the same bits.
  *
  * LQ of A is QR of A^H, with the same tau: what lies in a column there lies in a row here,
  * conjugated, and what is multiplied from the left is multiplied from the right. One text is both,
@@ -24,6 +30,8 @@
 
 #include <math.h>
 
+#include "blas/kernels/move.h"
+#include "core/team.h"
 #include "lapack/host/gram.h"
 #include "lapack/host/reflector.h"
 
@@ -33,7 +41,10 @@
 #define QR_LONG_BYTES 65536
 #define QR_PIECE_BYTES 4096
 #define QR_ROOM_MOST 1048576
-#define QR_STRIP 32 /* rows or columns of C at once, without workspace */
+#define QR_ROOM_LEAST_WORK 4e5 /* of smaller ones columns are in a cache wherever they lie */
+#define QR_STRIP 64            /* columns of C at once, and rows where no workspace is lent */
+#define QR_LEAST_STRIP 8
+#define QR_WORK_BYTES (2 * JI_GRAM_MOST * QR_STRIP * sizeof(jcomplex_f64_t)) /* W and X */
 
 /* Columns of a block, but for the widest type, which has half of it, or JI_GRAM_MOST. */
 #define QR_BLOCK_MOST 48
@@ -41,14 +52,17 @@
 static_assert(JI_GRAM_MOST * JI_GRAM_MOST * sizeof(jcomplex_f64_t) <= QR_SQUARE_BYTES, "it fits");
 
 /* Columns of a block, by the reflectors in all: more of them are better for products, and cost
- * more beside these. */
+ * more beside these. Of long columns products with few are bound by memory. */
 static int64_t qr_block_columns(jdatatype_t type, bool by_rows, int64_t reflectors, int64_t rows) {
     const bool is_long = !by_rows && rows >= QR_LONG_BYTES / (int64_t)ji_sizeof(type);
-    const int64_t few = reflectors <= 128   ? 16
-                        : reflectors <= 768 ? 24
-                                            : QR_BLOCK_MOST,
-                  columns = type == JDATATYPE_F64_C ? ji_min(few, QR_BLOCK_MOST / 2) : few;
-    return is_long ? ji_max(columns, JI_GRAM_MOST) : columns;
+    const int64_t usual = reflectors <= 128    ? 16
+                          : reflectors <= 384  ? 24
+                          : reflectors <= 1024 ? 32
+                                               : QR_BLOCK_MOST,
+                  most = type != JDATATYPE_F64_C ? QR_BLOCK_MOST : QR_BLOCK_MOST / 2;
+    if (is_long)
+        return type == JDATATYPE_F64_C || reflectors <= 128 ? JI_GRAM_MOST : QR_BLOCK_MOST;
+    return ji_min(usual, most);
 }
 
 /* What a call has beside its arguments. */
@@ -57,8 +71,9 @@ typedef struct qr {
     jdatatype_t type;
     bool by_rows;  /* LQ */
     void *room;    /* for the columns of a block; NULL: they stay where they are */
-    void *work;    /* W and X, of `strip` columns each */
-    int64_t strip; /* that are done at once */
+    void *turned;  /* for V^H; NULL: products turn what they need of it */
+    void *work;    /* W and X, of `strip` rows each */
+    int64_t strip; /* rows that are done at once */
     int64_t block; /* columns */
     void *top, *t; /* V1 and T, of that order and by columns; zeros where nothing was stored */
 } qr_t;
@@ -67,6 +82,7 @@ typedef struct qr {
 typedef struct qr_block {
     const void *v; /* the first one's diagonal element */
     int64_t ld, rows, first, count;
+    const void *turned; /* V^H, by columns of `count`; NULL */
 } qr_block_t;
 
 static void *qr_of_square(const qr_t *qr, const void *square, int64_t i, int64_t j) {
@@ -136,32 +152,76 @@ static void qr_multiply(const qr_t *qr, int64_t m, int64_t n, int64_t k, double 
         ji_host_primitives[JI_GEMM](&product);
 }
 
-/* C = (I - V op(T) V^H) C, of n columns. */
-static void qr_apply_left(const qr_t *qr, const qr_block_t *block, jblas_operation_t op, void *c,
-                          int64_t ldc, int64_t n) {
-    const jdatatype_t type = qr->type;
+/* C = (I - V op(T) V^H) C, of `columns` columns, as few as the stack has work for. */
+static void qr_apply_left(const qr_t *qr, const qr_block_t *block, jblas_operation_t op, void *c1,
+                          int64_t ldc, int64_t columns, void *w) {
     const int64_t k = block->count, below = block->rows - k;
-    const void *const v1 = qr_top(qr, block), *const v2 = qr_below(qr, block);
+    const void *const v1 = qr_top(qr, block), *const v2 = qr_below(qr, block),
+                      *const turned = block->turned;
+    const qr_factor_t v1_adjoint = turned ? QR_PLAIN(turned, k) : QR_ADJOINT(v1, qr->block),
+                      v2_adjoint = turned ? QR_PLAIN(ji_at(qr->type, turned, 0, k, k), k)
+                                          : qr_stored_adjoint(qr, v2, block->ld);
+    void *const c2 = ji_at(qr->type, c1, k, 0, 0), *const x = ji_at(qr->type, w, 0, columns, k);
 
-    for (int64_t j = 0; j < n; j += qr->strip) {
-        const int64_t columns = ji_min(qr->strip, n - j);
-        void *const c1 = ji_at(type, c, 0, j, ldc), *const c2 = ji_at(type, c1, k, 0, 0);
-        void *const w = qr->work, *const x = ji_at(type, w, 0, columns, k);
+    qr_multiply(qr, k, columns, k, 1, v1_adjoint, QR_PLAIN(c1, ldc), 0, w, k);
+    qr_multiply(qr, k, columns, below, 1, v2_adjoint, QR_PLAIN(c2, ldc), 1, w, k);
+    qr_multiply(qr, k, columns, k, 1, (qr_factor_t){op, qr_t_of(qr, block), qr->block},
+                QR_PLAIN(w, k), 0, x, k);
+    qr_multiply(qr, k, columns, k, -1, QR_PLAIN(v1, qr->block), QR_PLAIN(x, k), 1, c1, ldc);
+    qr_multiply(qr, below, columns, k, -1, qr_stored(qr, v2, block->ld), QR_PLAIN(x, k), 1, c2,
+                ldc);
+}
 
-        qr_multiply(qr, k, columns, k, 1, QR_ADJOINT(v1, qr->block), QR_PLAIN(c1, ldc), 0, w, k);
-        qr_multiply(qr, k, columns, below, 1, qr_stored_adjoint(qr, v2, block->ld),
-                    QR_PLAIN(c2, ldc), 1, w, k);
-        qr_multiply(qr, k, columns, k, 1, (qr_factor_t){op, qr_t_of(qr, block), qr->block},
-                    QR_PLAIN(w, k), 0, x, k);
-        qr_multiply(qr, k, columns, k, -1, QR_PLAIN(v1, qr->block), QR_PLAIN(x, k), 1, c1, ldc);
-        qr_multiply(qr, below, columns, k, -1, qr_stored(qr, v2, block->ld), QR_PLAIN(x, k), 1, c2,
-                    ldc);
-    }
+/* Columns of C, which threads share by strips. */
+typedef struct qr_columns {
+    const qr_t *qr;
+    const qr_block_t *block;
+    jblas_operation_t op;
+    void *c;
+    int64_t ldc, count, strip;
+    int threads;
+} qr_columns_t;
+
+static void qr_apply_part(void *argument, int index) {
+    const qr_columns_t *columns = argument;
+    const int64_t strip = columns->strip;
+    _Alignas(64) char work[QR_WORK_BYTES];
+
+    for (int64_t j = index * strip; j < columns->count; j += columns->threads * strip)
+        qr_apply_left(columns->qr, columns->block, columns->op,
+                      ji_at(columns->qr->type, columns->c, 0, j, columns->ldc), columns->ldc,
+                      ji_min(strip, columns->count - j), work);
+}
+
+/* So that each thread has one: what lies in several caches is slower than what lies in one. A
+ * single strip's products are shared instead. */
+static void qr_apply_to_columns(const qr_t *qr, const qr_block_t *block, jblas_operation_t op,
+                                void *c, int64_t ldc, int64_t count) {
+    const double work = 2 * ji_product_work(qr->type, block->rows, count, block->count);
+    ji_team_lease_t lease;
+    ji_team_begin(&lease, &qr->call.head.threads,
+                  count < 2 * QR_LEAST_STRIP ? 1 : ji_product_threads(work));
+
+    qr_t alone = *qr;
+    if (lease.count > 1)
+        alone.call.head.threads.count = 1;
+    const int64_t share = (count + lease.count - 1) / lease.count,
+                  whole = (share + QR_LEAST_STRIP - 1) / QR_LEAST_STRIP * QR_LEAST_STRIP;
+    qr_columns_t columns = {.qr = &alone,
+                            .block = block,
+                            .op = op,
+                            .c = c,
+                            .ldc = ldc,
+                            .count = count,
+                            .strip = ji_min(QR_STRIP, whole),
+                            .threads = lease.count};
+    ji_team_do(&lease, qr_apply_part, &columns);
+    ji_team_end(&lease);
 }
 
 /* C = C (I - V op(T) V^H), of m rows. */
-static void qr_apply_right(const qr_t *qr, const qr_block_t *block, jblas_operation_t op, void *c,
-                           int64_t ldc, int64_t m) {
+static void qr_apply_to_rows(const qr_t *qr, const qr_block_t *block, jblas_operation_t op, void *c,
+                             int64_t ldc, int64_t m) {
     const jdatatype_t type = qr->type;
     const int64_t k = block->count, below = block->rows - k;
     const void *const v1 = qr_top(qr, block), *const v2 = qr_below(qr, block);
@@ -186,11 +246,24 @@ static void qr_apply_right(const qr_t *qr, const qr_block_t *block, jblas_operat
 static void qr_apply_beside(const qr_t *qr, const qr_block_t *block, jblas_operation_t op, void *c,
                             int64_t ldc, int64_t others) {
     if (qr->by_rows)
-        qr_apply_right(qr, block,
-                       op == JBLAS_NO_TRANSPOSE ? JBLAS_CONJUGATE_TRANSPOSE : JBLAS_NO_TRANSPOSE, c,
-                       ldc, others);
+        qr_apply_to_rows(qr, block,
+                         op == JBLAS_NO_TRANSPOSE ? JBLAS_CONJUGATE_TRANSPOSE : JBLAS_NO_TRANSPOSE,
+                         c, ldc, others);
     else
-        qr_apply_left(qr, block, op, c, ldc, others);
+        qr_apply_to_columns(qr, block, op, c, ldc, others);
+}
+
+/* V^H, whole: strips would turn it one after the other. */
+static void qr_turn(const qr_t *qr, qr_block_t *block) {
+    const int64_t k = block->count;
+    const bool conjugate = ji_is_complex(qr->type);
+    const ji_move_kernels_t *const kernels = ji_kernels->move[qr->type];
+    if (qr->turned == NULL)
+        return;
+    kernels->transpose(k, k, NULL, conjugate, qr_top(qr, block), qr->block, qr->turned, k);
+    kernels->transpose(block->rows - k, k, NULL, conjugate, qr_below(qr, block), block->ld,
+                       ji_at(qr->type, qr->turned, 0, k, k), k);
+    block->turned = qr->turned;
 }
 
 /* ---- Triangles ---- */
@@ -461,64 +534,89 @@ static void qr_factor_panel(const qr_t *qr, const qr_panel_t *panel, int64_t fir
 
 /* ---- Workspace ---- */
 
-/* None where it would not stay in a cache. */
-static size_t qr_room_bytes(jdatatype_t type, bool by_rows, int64_t rows, int64_t block) {
-    const int64_t elements =
-        by_rows ? ji_room_ld(type, block) * rows : ji_room_ld(type, rows) * block;
-    const size_t bytes = (size_t)elements * ji_sizeof(type);
-    return rows > 0 && bytes <= QR_ROOM_MOST ? bytes : 0;
-}
+/* What is applied to what. */
+typedef struct qr_shape {
+    bool by_rows, to_rows;                           /* LQ; to rows of C, or else to its columns */
+    int64_t reflectors, length, others, room_length; /* length: of a reflector */
+} qr_shape_t;
 
-/* W and X of so many columns. */
-static size_t qr_work_bytes(jdatatype_t type, int64_t strip, int64_t block) {
-    return ji_whole_lines((size_t)(2 * block * strip) * ji_sizeof(type));
-}
-
-/* What a call has on the stack: V1, T, and W and X where none are lent. */
+/* What a call has on the stack: V1, T, and W and X of rows where none are lent. */
 typedef struct qr_stack {
-    _Alignas(64) char top[QR_SQUARE_BYTES], t[QR_SQUARE_BYTES];
-    char work[2 * JI_GRAM_MOST * QR_STRIP * sizeof(jcomplex_f64_t)];
+    _Alignas(64) char top[QR_SQUARE_BYTES], t[QR_SQUARE_BYTES], work[QR_WORK_BYTES];
 } qr_stack_t;
 
-static qr_t qr_begin(const ji_matmat_t *call, qr_stack_t *stack, bool by_rows, int64_t reflectors,
-                     int64_t rows, int64_t room_rows, int64_t strip) {
-    const jdatatype_t type = call->head.type;
+/* Where workspace is cut: the room, V^H, W and X of all rows, and behind them panels. */
+typedef struct qr_cut {
+    int64_t block;
+    size_t room, turned, work;
+} qr_cut_t;
+
+/* None where it would not stay in a cache. */
+static size_t qr_cached(jdatatype_t type, int64_t elements) {
+    const size_t bytes = (size_t)elements * ji_sizeof(type);
+    return bytes <= QR_ROOM_MOST ? ji_whole_lines(bytes) : 0;
+}
+
+/* V^H is of reals: products of complex ones copy what they read in any case. */
+static qr_cut_t qr_cut(jdatatype_t type, const qr_shape_t *shape) {
+    const int64_t block = qr_block_columns(type, shape->by_rows, shape->reflectors, shape->length),
+                  room_length = shape->room_length;
+    const bool turns = !shape->to_rows && !shape->by_rows && !ji_is_complex(type);
+    return (qr_cut_t){
+        .block = block,
+        .room = room_length == 0
+                    ? 0
+                    : qr_cached(type, shape->by_rows ? ji_room_ld(type, block) * room_length
+                                                     : ji_room_ld(type, room_length) * block),
+        .turned = turns ? qr_cached(type, shape->length * block) : 0,
+        .work = shape->to_rows
+                    ? ji_whole_lines((size_t)(2 * block * shape->others) * ji_sizeof(type))
+                    : 0};
+}
+
+static qr_t qr_begin(const ji_matmat_t *call, qr_stack_t *stack, const qr_shape_t *shape) {
+    const qr_cut_t cut = qr_cut(call->head.type, shape);
     qr_t qr = {.call = ji_factor_call(call),
-               .type = type,
-               .by_rows = by_rows,
+               .type = call->head.type,
+               .by_rows = shape->by_rows,
+               .block = cut.block,
                .work = stack->work,
                .strip = QR_STRIP,
-               .block = qr_block_columns(type, by_rows, reflectors, rows),
                .top = stack->top,
                .t = stack->t};
+    qr.call.panels = NULL, qr.call.panel_bytes = 0;
 
-    const size_t room_bytes = qr_room_bytes(type, by_rows, room_rows, qr.block),
-                 bytes = room_bytes + qr_work_bytes(type, strip, qr.block);
-    if (call->panel_bytes < bytes + JI_PACKED_SMALL_BYTES)
+    const size_t bytes = cut.room + cut.turned + cut.work;
+    if (call->panel_bytes < bytes + (shape->to_rows ? JI_PACKED_SMALL_BYTES : 0))
         return qr;
-    qr.room = room_bytes > 0 ? call->panels : NULL;
-    qr.work = (char *)call->panels + room_bytes;
-    qr.strip = strip;
-    qr.call.panels = (char *)call->panels + bytes;
-    qr.call.panel_bytes -= bytes;
+    char *const turned = (char *)call->panels + cut.room, *const work = turned + cut.turned;
+    qr.room = cut.room > 0 ? call->panels : NULL;
+    qr.turned = cut.turned > 0 ? turned : NULL;
+    if (shape->to_rows) {
+        qr.work = work, qr.strip = shape->others;
+        qr.call.panels = work + cut.work, qr.call.panel_bytes = call->panel_bytes - bytes;
+    }
     return qr;
 }
 
-/* Of products V^H C and V W, where C has so many columns, or is transposed. */
-static ji_panel_bytes_t qr_bytes(const jhandle_t *handle, const ji_head_t *head, bool by_rows,
-                                 int64_t reflectors, int64_t rows, int64_t strip,
-                                 int64_t room_rows) {
-    const int64_t block = qr_block_columns(head->type, by_rows, reflectors, rows);
-    ji_panel_bytes_t bytes =
-        ji_panels_for_both(ji_panel_bytes(handle, JI_GEMM, head, rows, strip, block),
-                           ji_panel_bytes(handle, JI_GEMM, head, block, strip, rows));
+static ji_panel_bytes_t qr_bytes(const jhandle_t *handle, const ji_head_t *head,
+                                 const qr_shape_t *shape) {
+    const qr_cut_t cut = qr_cut(head->type, shape);
+    const int64_t length = shape->length, others = shape->others, block = cut.block;
+    ji_panel_bytes_t bytes = {0};
+    if (!shape->to_rows) {
+        if (ji_product_work(head->type, length, others, block) >= QR_ROOM_LEAST_WORK)
+            bytes.packed = cut.room + cut.turned;
+        return bytes;
+    }
+
+    bytes = ji_panels_for_both(ji_panel_bytes(handle, JI_GEMM, head, others, block, length),
+                               ji_panel_bytes(handle, JI_GEMM, head, others, length, block));
     if (bytes.packed == 0)
         return bytes;
-
     if (bytes.packed < JI_PACKED_SMALL_BYTES)
         bytes.packed = JI_PACKED_SMALL_BYTES;
-    bytes.packed += qr_work_bytes(head->type, strip, block) +
-                    qr_room_bytes(head->type, by_rows, room_rows, block);
+    bytes.packed += cut.room + cut.work;
     return bytes;
 }
 
@@ -530,16 +628,15 @@ static void qr_clear_squares(const qr_t *qr) {
     memset(qr->t, 0, bytes);
 }
 
-/* How long A's columns are, or LQ's rows, and how many. */
-static int64_t qr_length(const ji_matmat_t *call, bool by_rows) {
-    return by_rows ? call->n : call->m;
-}
-static int64_t qr_others(const ji_matmat_t *call, bool by_rows) {
-    return by_rows ? call->m : call->n;
-}
-/* Rows of the room; one row of LQ stays, as it may lie side by side. */
-static int64_t qr_room_rows(const ji_matmat_t *call, bool by_rows) {
-    return by_rows && call->m == 1 ? 0 : qr_length(call, by_rows);
+/* One row of LQ stays, as it may lie side by side. */
+static qr_shape_t qr_shape_of_factor(const ji_matmat_t *call, bool by_rows) {
+    const int64_t length = by_rows ? call->n : call->m;
+    return (qr_shape_t){.by_rows = by_rows,
+                        .to_rows = by_rows,
+                        .reflectors = ji_min(call->m, call->n),
+                        .length = length,
+                        .others = by_rows ? call->m : call->n,
+                        .room_length = by_rows && call->m == 1 ? 0 : length};
 }
 
 /* Columns of A into the room, or rows, or from there. */
@@ -552,13 +649,12 @@ static void qr_move(const qr_t *qr, int64_t rows, int64_t count, const void *fro
 static void qr_factor(const ji_matmat_t *call, bool by_rows) {
     qr_stack_t stack;
     const jdatatype_t type = call->head.type;
-    const int64_t least = ji_min(call->m, call->n), length = qr_length(call, by_rows),
-                  others = qr_others(call, by_rows);
-    const qr_t qr =
-        qr_begin(call, &stack, by_rows, least, length, qr_room_rows(call, by_rows), others);
+    const qr_shape_t shape = qr_shape_of_factor(call, by_rows);
+    const qr_t qr = qr_begin(call, &stack, &shape);
 
-    for (int64_t j = 0; j < least; j += qr.block) {
-        const int64_t count = ji_min(qr.block, least - j), rows = length - j;
+    for (int64_t j = 0; j < shape.reflectors; j += qr.block) {
+        const int64_t count = ji_min(qr.block, shape.reflectors - j), rows = shape.length - j,
+                      others = shape.others - j - count;
         void *const own = ji_at(type, call->a, j, j, call->lda);
         qr_panel_t panel = {own, call->lda, rows, ji_at(type, call->tau, j, 0, 0)};
         if (qr.room != NULL) {
@@ -568,29 +664,26 @@ static void qr_factor(const ji_matmat_t *call, bool by_rows) {
 
         qr_clear_squares(&qr);
         qr_factor_panel(&qr, &panel, 0, count);
-        const qr_block_t block = qr_block_of(&qr, &panel, 0, count);
+        qr_block_t block = qr_block_of(&qr, &panel, 0, count);
+        if (others > 0)
+            qr_turn(&qr, &block);
         qr_apply_beside(&qr, &block, JBLAS_CONJUGATE_TRANSPOSE,
-                        qr_at(&qr, own, call->lda, 0, count), call->lda, others - j - count);
+                        qr_at(&qr, own, call->lda, 0, count), call->lda, others);
         if (qr.room != NULL)
             qr_move(&qr, rows, count, panel.a, panel.lda, own, call->lda);
     }
-}
-
-static ji_panel_bytes_t qr_factor_bytes(const jhandle_t *handle, const ji_matmat_t *args,
-                                        bool by_rows) {
-    return qr_bytes(handle, &args->head, by_rows, ji_min(args->m, args->n),
-                    qr_length(args, by_rows), qr_others(args, by_rows),
-                    qr_room_rows(args, by_rows));
 }
 
 void ji_host_geqrf(void *matmat) { qr_factor(matmat, false); }
 void ji_host_gelqf(void *matmat) { qr_factor(matmat, true); }
 
 ji_panel_bytes_t ji_geqrf_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
-    return qr_factor_bytes(handle, args, false);
+    const qr_shape_t shape = qr_shape_of_factor(args, false);
+    return qr_bytes(handle, &args->head, &shape);
 }
 ji_panel_bytes_t ji_gelqf_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
-    return qr_factor_bytes(handle, args, true);
+    const qr_shape_t shape = qr_shape_of_factor(args, true);
+    return qr_bytes(handle, &args->head, &shape);
 }
 
 /* ---- Products with Q, and Q ---- */
@@ -598,16 +691,27 @@ ji_panel_bytes_t ji_gelqf_bytes(const jhandle_t *handle, const ji_matmat_t *args
 /* Reflectors [j, j + count) of A, which has so many rows. */
 static qr_block_t qr_take_block(const qr_t *qr, int64_t rows, int64_t j, int64_t count) {
     const ji_matmat_t *call = &qr->call;
-    const qr_block_t block = {.v = ji_at(qr->type, call->a, j, j, call->lda),
-                              .ld = call->lda,
-                              .rows = rows - j,
-                              .count = count};
+    qr_block_t block = {.v = ji_at(qr->type, call->a, j, j, call->lda),
+                        .ld = call->lda,
+                        .rows = rows - j,
+                        .count = count};
     qr_clear_squares(qr);
     for (int64_t i = 0; i < count; i++)
         memcpy(qr_of_square(qr, qr->t, i, i), ji_at(qr->type, call->tau, j + i, 0, 0),
                ji_sizeof(qr->type));
     qr_form(qr, &block);
+    qr_turn(qr, &block);
     return block;
+}
+
+/* The reflectors stay where they are. */
+static qr_shape_t qr_shape_of_product(const ji_matmat_t *call, bool by_rows) {
+    const bool left = call->side == JBLAS_LEFT;
+    return (qr_shape_t){.by_rows = by_rows,
+                        .to_rows = !left,
+                        .reflectors = call->k,
+                        .length = left ? call->m : call->n,
+                        .others = left ? call->n : call->m};
 }
 
 /* By H(1) H(2) ... H(k), or its adjoint. */
@@ -615,16 +719,17 @@ static void qr_product(const ji_matmat_t *call, bool by_rows, bool plain) {
     qr_stack_t stack;
     const jdatatype_t type = call->head.type;
     const bool left = call->side == JBLAS_LEFT, last_first = left == plain;
-    const int64_t rows = left ? call->m : call->n, others = left ? call->n : call->m;
-    const qr_t qr = qr_begin(call, &stack, by_rows, call->k, rows, 0, others);
+    const qr_shape_t shape = qr_shape_of_product(call, by_rows);
+    const qr_t qr = qr_begin(call, &stack, &shape);
     const jblas_operation_t op = plain ? JBLAS_NO_TRANSPOSE : JBLAS_CONJUGATE_TRANSPOSE;
 
     const int64_t blocks = (call->k + qr.block - 1) / qr.block;
     for (int64_t b = 0; b < blocks; b++) {
         const int64_t j = (last_first ? blocks - 1 - b : b) * qr.block;
-        const qr_block_t block = qr_take_block(&qr, rows, j, ji_min(qr.block, call->k - j));
+        const qr_block_t block = qr_take_block(&qr, shape.length, j, ji_min(qr.block, call->k - j));
         void *const c = ji_at(type, call->c, left ? j : 0, left ? 0 : j, call->ldc);
-        (left ? qr_apply_left : qr_apply_right)(&qr, &block, op, c, call->ldc, others);
+        (left ? qr_apply_to_columns : qr_apply_to_rows)(&qr, &block, op, c, call->ldc,
+                                                        shape.others);
     }
 }
 
@@ -638,18 +743,13 @@ void ji_host_ormlq(void *matmat) {
     qr_product(call, true, call->trans != JBLAS_NO_TRANSPOSE);
 }
 
-/* The reflectors stay where they are. */
-static ji_panel_bytes_t qr_product_bytes(const jhandle_t *handle, const ji_matmat_t *args,
-                                         bool by_rows) {
-    const bool left = args->side == JBLAS_LEFT;
-    return qr_bytes(handle, &args->head, by_rows, args->k, left ? args->m : args->n,
-                    left ? args->n : args->m, 0);
-}
 ji_panel_bytes_t ji_ormqr_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
-    return qr_product_bytes(handle, args, false);
+    const qr_shape_t shape = qr_shape_of_product(args, false);
+    return qr_bytes(handle, &args->head, &shape);
 }
 ji_panel_bytes_t ji_ormlq_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
-    return qr_product_bytes(handle, args, true);
+    const qr_shape_t shape = qr_shape_of_product(args, true);
+    return qr_bytes(handle, &args->head, &shape);
 }
 
 /* Rows [0, rows) of columns [first, end) become 0. */
@@ -699,11 +799,20 @@ static void qr_expand(const qr_t *qr, const qr_block_t *block) {
                     block->ld);
 }
 
+static qr_shape_t qr_shape_of_q(const ji_matmat_t *call, bool by_rows) {
+    return (qr_shape_t){.by_rows = by_rows,
+                        .to_rows = by_rows,
+                        .reflectors = call->k,
+                        .length = by_rows ? call->n : call->m,
+                        .others = by_rows ? call->m : call->n};
+}
+
 static void qr_make(const ji_matmat_t *call, bool by_rows) {
     qr_stack_t stack;
     const jdatatype_t type = call->head.type;
-    const int64_t length = qr_length(call, by_rows), columns = qr_others(call, by_rows);
-    const qr_t qr = qr_begin(call, &stack, by_rows, call->k, length, 0, columns);
+    const qr_shape_t shape = qr_shape_of_q(call, by_rows);
+    const int64_t length = shape.length, columns = shape.others;
+    const qr_t qr = qr_begin(call, &stack, &shape);
 
     qr_clear(&qr, length, call->k, columns);
     for (int64_t j = call->k; j < columns; j++)
@@ -723,8 +832,10 @@ void ji_host_orgqr(void *matmat) { qr_make(matmat, false); }
 void ji_host_orglq(void *matmat) { qr_make(matmat, true); }
 
 ji_panel_bytes_t ji_orgqr_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
-    return qr_bytes(handle, &args->head, false, args->k, args->m, args->n, 0);
+    const qr_shape_t shape = qr_shape_of_q(args, false);
+    return qr_bytes(handle, &args->head, &shape);
 }
 ji_panel_bytes_t ji_orglq_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
-    return qr_bytes(handle, &args->head, true, args->k, args->n, args->m, 0);
+    const qr_shape_t shape = qr_shape_of_q(args, true);
+    return qr_bytes(handle, &args->head, &shape);
 }
