@@ -5,6 +5,10 @@
  * one thread and with two: the peer's time over ours. OPENBLAS_CORETYPE chooses its kernels.
  *
  *     bench_lapack [SECONDS per comparison [TYPES [ORDER...]]]      such as 0.3 d 64 128 2000x32
+ *     bench_lapack --rungs [the same]
+ *
+ * --rungs compares with no other library: with one thread, what less workspace costs, as the time
+ * in a part of what a size query answers over the time in all of it.
  *
  * Solves by floats (dsgesv, zcgesv, of one right-hand side) stand beside gesv of ours.
  *
@@ -279,8 +283,58 @@ static bool compare(run_t *r, routine_t routine, int threads, double flops, doub
     return r->status == JSTATUS_SUCCESS;
 }
 
-static bool measure(jhandle_t *handle, const peer_t *peer, char type, int m, int n, int threads,
-                    double seconds) {
+/* Times in parts of what a query answers, over that in all of it. */
+static bool compare_rungs(run_t *r, routine_t routine, double seconds) {
+    static const size_t parts[] = {2, 4, 8, 32, 0}; /* 0: nothing */
+    size_t bytes = 0;
+    r->routine = routine;
+    r->from = routine == GETRI || routine == POTRI || routine == SYTRS ? r->dominant : r->a;
+    (void)jhandle_start_size_query(r->handle);
+    run_ours(r);
+    (void)jhandle_stop_size_query(r->handle, &bytes);
+
+    run_t all = *r, some = *r;
+    jhandle_t *handles[2] = {NULL, NULL};
+    bool good = true;
+    for (int i = 0; i < 2; i++)
+        good &= jhandle_create(NULL, &handles[i]) == JSTATUS_SUCCESS &&
+                jhandle_set_threads(handles[i], 1) == JSTATUS_SUCCESS;
+    good = good && jhandle_set_fixed_workspace_size(handles[0], bytes) == JSTATUS_SUCCESS;
+    all.handle = handles[0], some.handle = handles[1];
+    printf("%c%-6s %6dx%-6d %11zu", r->type,
+           routine == MIXED && r->type == 'z' ? "cgesv" : routine_names[routine], r->m, r->n,
+           bytes);
+    for (size_t i = 0; good && i < sizeof parts / sizeof parts[0]; i++) {
+        good = jhandle_set_fixed_workspace_size(
+                   some.handle, parts[i] > 0 ? bytes / parts[i] / 64 * 64 : 0) == JSTATUS_SUCCESS;
+        some.status = JSTATUS_SUCCESS;
+        run_ours(&some);
+        if (some.status == JSTATUS_MEMORY_ERROR)
+            printf("%8s", "-");
+        else
+            printf("%8.2f", bench_compare(run_ours, &all, run_ours, &some, seconds).ratio);
+        good &= all.status == JSTATUS_SUCCESS &&
+                (!jstatus_is_error(some.status) || some.status == JSTATUS_MEMORY_ERROR);
+    }
+    printf("\n");
+    for (int i = 0; i < 2; i++)
+        jhandle_destroy(handles[i]);
+    return good;
+}
+
+typedef struct kind {
+    int threads;
+    double seconds;
+    bool rungs;
+} kind_t;
+
+static bool take(run_t *r, const kind_t *kind, routine_t routine, double flops) {
+    return kind->rungs ? compare_rungs(r, routine, kind->seconds)
+                       : compare(r, routine, kind->threads, flops, kind->seconds);
+}
+
+static bool measure(jhandle_t *handle, const peer_t *peer, char type, int m, int n,
+                    const kind_t *kind) {
     const bool is_complex = type == 'c' || type == 'z';
     const int least = m < n ? m : n, most = m < n ? n : m;
     const size_t element =
@@ -303,20 +357,20 @@ static bool measure(jhandle_t *handle, const peer_t *peer, char type, int m, int
                  solve = 2 * (double)m * n * r.nrhs;
     bool good = true;
     if (m == n) {
-        good &= compare(&r, GETRF, threads, lu, seconds);
-        good &= compare(&r, GESV, threads, lu + solve, seconds);
+        good &= take(&r, kind, GETRF, lu);
+        good &= take(&r, kind, GESV, lu + solve);
         if (type == 'd' || type == 'z')
-            good &= compare(&r, MIXED, threads, lu + solve / r.nrhs, seconds);
+            good &= take(&r, kind, MIXED, lu + solve / r.nrhs);
         r.dominant = make(type, r.bytes); /* with the pivots of the factor above */
         enlarge_diagonal(type, n, r.dominant);
-        good &= compare(&r, GETRI, threads, 2 * lu, seconds);
-        good &= compare(&r, POTRI, threads, lu, seconds);
-        good &= compare(&r, SYTRF, threads, lu / 2, seconds);
-        good &= compare(&r, SYTRS, threads, solve, seconds);
+        good &= take(&r, kind, GETRI, 2 * lu);
+        good &= take(&r, kind, POTRI, lu);
+        good &= take(&r, kind, SYTRF, lu / 2);
+        good &= take(&r, kind, SYTRS, solve);
     }
-    good &= compare(&r, GEQRF, threads, 2 * lu, seconds);
-    good &= compare(&r, GEQP3, threads, 2 * lu, seconds);
-    good &= compare(&r, GELS, threads, 2 * lu + 2 * solve, seconds);
+    good &= take(&r, kind, GEQRF, 2 * lu);
+    good &= take(&r, kind, GEQP3, 2 * lu);
+    good &= take(&r, kind, GELS, 2 * lu + 2 * solve);
 
     free(r.a), free(r.b), free(r.factor), free(r.solution), free(r.tau), free(r.work);
     free(r.rwork), free(r.jpvt), free(r.ipiv), free(r.peer_ipiv), free(r.dominant);
@@ -325,20 +379,22 @@ static bool measure(jhandle_t *handle, const peer_t *peer, char type, int m, int
 
 /* "64", or "2000x32". */
 static bool measure_shape(jhandle_t *handle, const peer_t *peer, char type, const char *shape,
-                          int threads, double seconds) {
+                          const kind_t *kind) {
     const char *const columns = strchr(shape, 'x');
     const int m = atoi(shape), n = columns ? atoi(columns + 1) : m;
-    return m <= 0 || n <= 0 || measure(handle, peer, type, m, n, threads, seconds);
+    return m <= 0 || n <= 0 || measure(handle, peer, type, m, n, kind);
 }
 
 int main(int argc, char **argv) {
     static const int usual[] = {32, 64, 128, 256, 512, 1024, 2048};
+    const bool rungs = argc > 1 && strcmp(argv[1], "--rungs") == 0;
+    argc -= rungs, argv += rungs;
     const double seconds = argc > 1 ? atof(argv[1]) : 0.3;
     const char *types = argc > 2 ? argv[2] : "dscz";
     const int largest = seconds < 0.05 ? 128 : INT_MAX; /* a look that it runs */
     jhandle_t *handle;
     peer_t peer = {.library = NULL};
-    if (!load(&peer)) {
+    if (!rungs && !load(&peer)) {
         printf("bench_lapack: no LAPACK to compare with\n");
         return 0;
     }
@@ -348,19 +404,25 @@ int main(int argc, char **argv) {
     }
 
     bool good = true;
-    printf("the peer's kernels: %s\n", peer.core_name ? peer.core_name() : "unknown");
-    printf("routine threads     order     ours ms     peer ms     GF/s  ratio  status\n");
-    for (int threads = 1; threads <= 2; threads++) {
+    if (rungs)
+        printf("routine         shape       bytes     1/2     1/4     1/8    1/32    none\n");
+    else
+        printf("the peer's kernels: %s\n"
+               "routine threads     order     ours ms     peer ms     GF/s  ratio  status\n",
+               peer.core_name ? peer.core_name() : "unknown");
+    for (int threads = 1; threads <= (rungs ? 1 : 2); threads++) {
+        const kind_t kind = {threads, seconds, rungs};
         if (peer.set_threads)
             peer.set_threads(threads);
         (void)jhandle_set_threads(handle, threads);
         for (const char *type = types; *type; type++) {
-            choose(&peer, *type);
+            if (!rungs)
+                choose(&peer, *type);
             for (int i = 3; i < argc; i++)
-                good &= measure_shape(handle, &peer, *type, argv[i], threads, seconds);
+                good &= measure_shape(handle, &peer, *type, argv[i], &kind);
             for (size_t i = 0; argc <= 3 && i < sizeof usual / sizeof usual[0]; i++)
                 if (usual[i] <= largest)
-                    good &= measure(handle, &peer, *type, usual[i], usual[i], threads, seconds);
+                    good &= measure(handle, &peer, *type, usual[i], usual[i], &kind);
         }
     }
     jhandle_destroy(handle);

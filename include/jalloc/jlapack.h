@@ -418,16 +418,17 @@ JALLOC_API jstatus_t jlapack_zporfs(jhandle_t *handle, jblas_uplo_t uplo, int64_
  * @{ */
 
 /** Solves A X = B by a factorization in floats, which takes half the time, and refinement: jalloc's
- * jlapack_dgesv with a rung that memory buys. That pays from orders of some hundreds on, and for
- * few right-hand sides: each step of refinement multiplies by A once for each of them. A: of order
- * n, lda >= max(1, n). ipiv: n elements. B: n x nrhs, ldb >= max(1, n). X: n x nrhs, ldx >= max(1,
- * n), which must not overlap B. iter: a result: how many steps of refinement it took; A is then as
- * it was, ipiv the floats'. Below 0 it was solved as by jlapack_dgesv, A is the factor, ipiv its
- * pivots, and info is as there; iter says why: -1 the workspace or the result policy, -2 an element
- * of A that no float is, -3 a factor in floats that is singular, -31 steps that no longer halved
- * the residual, or more than 30. Accuracy: with iter >= 0 (A + E) X = B + F with |E| <= c u |A| and
- * |F| <= c u |B|, c = sqrt(n) + 3, column by column and element by element, where LAPACK's routines
- * of these names ask for the same of norms. Bits are others than jlapack_dgesv's, so
+ * jlapack_dgesv with a rung that memory buys. That is taken where it pays: from 1 MiB of A on, 8
+ * MiB of jlapack_dsposv's, and for up to n / 64 right-hand sides, or n / 128, since each step of
+ * refinement multiplies by A once for each of them. A: of order n, lda >= max(1, n). ipiv: n
+ * elements. B: n x nrhs, ldb >= max(1, n). X: n x nrhs, ldx >= max(1, n), which must not overlap
+ * B. iter: a result: how many steps of refinement it took; A is then as it was, ipiv the floats'.
+ * Below 0 it was solved as by jlapack_dgesv, A is the factor, ipiv its pivots, and info is as
+ * there; iter says why: -1 sizes, the workspace or the result policy, -2 an element of A that no
+ * float is, -3 a factor in floats that is singular, -31 steps that no longer halved the residual,
+ * or more than 30. Accuracy: with iter >= 0 (A + E) X = B + F with |E| <= c u |A| and |F| <= c u
+ * |B|, c = sqrt(n) + 3, column by column and element by element, where LAPACK's routines of these
+ * names ask for the same of norms. Bits are others than jlapack_dgesv's, so
  * JRESULT_POLICY_SAME_BITS goes without; they are the same for any number of threads. Workspace:
  * rung "mixed": n^2 / 2 + n (2.5 nrhs + 1) elements of A's type, about, and panels; below it those
  * of jlapack_dgesv, with perf degraded. Algorithm: Langou and others 2006. */

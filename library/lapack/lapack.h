@@ -189,6 +189,10 @@ static inline ji_panel_bytes_t ji_lapack_solve_bytes(const jhandle_t *handle,
 int64_t ji_room_ld(jdatatype_t type, int64_t m);
 void ji_room_copy(jdatatype_t type, int64_t m, int64_t n, const void *from, int64_t ld_from,
                   void *to, int64_t ld_to);
+/* Whether that is faster than an m x n matrix as it lies. */
+static inline bool ji_room_pays(jdatatype_t type, int64_t m, int64_t n, int64_t lda) {
+    return ji_max(m, lda) * n * (int64_t)ji_sizeof(type) >= ji_host_tuning.room_least;
+}
 
 /* The exchanges [first, end) of `count` columns from `a` on, whose first row is row 0: rows i and
  * ipiv[i] - 1, from `first` on, or from `end` back. */

@@ -7,6 +7,7 @@
 
 #include <math.h>
 
+#include "blas/blas.h"
 #include "jlapack_helper.h"
 
 static const int mixed_types[] = {JDATATYPE_F64, JDATATYPE_F64_C};
@@ -139,7 +140,15 @@ static void expect_backward(const mixed_t *m) {
 
 /* ---- Tests ---- */
 
+/* Until it is put back floats are tried whatever the sizes. */
+static ji_tuning_t always_mixed(void) {
+    const ji_tuning_t saved = ji_host_tuning;
+    ji_host_tuning.mixed_least[0] = ji_host_tuning.mixed_least[1] = 0;
+    return saved;
+}
+
 EACH_TYPE(SolvesToFullBackwardError) {
+    const ji_tuning_t saved = always_mixed();
     jhandle_t *handle = make_handle(0);
     for (int64_t round = jtest_iterations(32); round > 0 && !jtest_has_failure(); --round) {
         mixed_t m = draw_mixed(round % 4 == 0 ? 90 : 20);
@@ -164,11 +173,13 @@ EACH_TYPE(SolvesToFullBackwardError) {
         expect_padding(m.x);
     }
     JEXPECT_OK(jhandle_destroy(handle));
+    ji_host_tuning = saved;
 }
 
 /* What floats cannot do: an element that is none, a matrix that they take for singular, one whose
  * refinement is too slow, and NaN. */
 EACH_TYPE(SolvesTheRestInFull) {
+    const ji_tuning_t saved = always_mixed();
     jhandle_t *handle = make_handle(0);
     for (int64_t round = jtest_iterations(32); round > 0 && !jtest_has_failure(); --round) {
         mixed_t m = draw_mixed(40);
@@ -207,11 +218,13 @@ EACH_TYPE(SolvesTheRestInFull) {
             expect_in_full(&m);
     }
     JEXPECT_OK(jhandle_destroy(handle));
+    ji_host_tuning = saved;
 }
 
 /* Less than the best rung wants, or the policy of same bits: as gesv, and iter says -1. With the
  * bytes of the query, and any number of threads, the same bits. */
 EACH_TYPE(TakesWhatWorkspaceThereIs) {
+    const ji_tuning_t saved = always_mixed();
     for (int definite = 0; definite < 2; definite++) {
         mixed_t m = {.definite = definite, .uplo = JBLAS_LOWER, .n = 150, .nrhs = 9};
         MIXED(m, *param);
@@ -291,6 +304,28 @@ EACH_TYPE(TakesWhatWorkspaceThereIs) {
         }
         free(wanted);
     }
+    ji_host_tuning = saved;
+}
+
+/* What is small, or has many right-hand sides, would be slower than gesv or posv: it is the same.
+ */
+EACH_TYPE(SolvesSmallOnesInFull) {
+    for (int k = 0; k < 4; k++) {
+        mixed_t m = {.definite = k % 2 == 1, .uplo = JBLAS_LOWER, .n = 150, .nrhs = 1};
+        if (k == 2) /* large enough, but for the right-hand sides */
+            m.n = 400, m.nrhs = 7;
+        if (k == 3)
+            m.definite = false, m.n = 400, m.nrhs = 6;
+        MIXED(m, *param);
+        make_mixed(&m, *param);
+        jhandle_t *handle = make_handle(0);
+        JEXPECT_OK(solve(handle, &m));
+        JEXPECT_EQ(m.info, 0);
+        JEXPECT_EQ(m.iter >= 0, k == 3);
+        if (k < 3)
+            expect_in_full(&m);
+        JEXPECT_OK(jhandle_destroy(handle));
+    }
 }
 
 JTEST(JlapackMixed, RefusesWhatIsWrongByName) {
@@ -317,6 +352,6 @@ JTEST(JlapackMixed, RefusesWhatIsWrongByName) {
     JEXPECT_TRUE(iter == 0 && info == 0);
     iter = info = -7;
     JEXPECT_OK(jlapack_dsposv(h, up, 2, 0, a, 2, b, 2, x, 2, &iter, &info));
-    JEXPECT_TRUE(iter == 0 && info == 0);
+    JEXPECT_TRUE(iter == -1 && info == 0);
     JEXPECT_OK(jhandle_destroy(h));
 }

@@ -13,6 +13,7 @@
 
 #if JTEST_HAS_SEAL
 
+#include "blas/blas.h"
 #include "lapack/rows.h"
 
 enum { ORDER = 150, SMALL = 7, ROOM = ORDER * ORDER };
@@ -134,6 +135,7 @@ static size_t queried_bytes(int threads) {
 
 JTEST_ONLY_WITH("JALLOC_TEST_KEEP", JlapackSealedChild, CallsEverything) {
     jhandle_t *handles[JTEST_SEALED_HANDLES];
+    ji_host_tuning.mixed_least[0] = ji_host_tuning.mixed_least[1] = ji_host_tuning.room_least = 0;
     jtest_sealed_handles(handles, queried_bytes);
     if (jtest_has_failure())
         return;

@@ -29,4 +29,6 @@ ji_tuning_t ji_host_tuning = {
     .split_least = INT64_MAX, /* nothing narrower is faster */
     .factor_base = JI_FACTOR_ORDER,
     .factor_multiple = JI_TRIANGLE_BLOCK,
+    .mixed_least = {(int64_t)1 << 20, (int64_t)8 << 20},
+    .room_least = 524288,
 };

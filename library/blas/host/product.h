@@ -104,13 +104,16 @@ static inline void ji_gemm_direct(const ji_matmat_t *args, ji_product_direct_t *
 /* Rows, columns and a depth up to this are such a product, whatever else. */
 enum { JI_GEMM_AT_ONCE = 31 };
 
-/* Whether gemm is one: one panel, and no work for two threads: as rows and columns below 32 never
- * are. */
+/* Whether gemm is one: one panel, no work for two threads, as rows and columns below 32 never are,
+ * and not packed, which an algorithm's small steps are not though it has panels. */
 static inline bool ji_gemm_is_small(const ji_matmat_t *args) {
-    return args->panels == NULL && args->k <= JI_PRODUCT_DEPTH / 2 &&
-           ((args->m | args->n) <= JI_GEMM_AT_ONCE || args->head.threads.count < 2 ||
-            ji_product_work(args->head.type, args->m, args->n, args->k) <
-                2 * JI_PRODUCT_LEAST_WORK);
+    if ((args->m | args->n | args->k) <= JI_GEMM_AT_ONCE)
+        return true;
+    const double work = ji_product_work(args->head.type, args->m, args->n, args->k);
+    return args->k <= JI_PRODUCT_DEPTH / 2 &&
+           (args->panels == NULL || work < JI_PACKED_LEAST_GEMM ||
+            ji_min(args->m, args->n) < JI_PACKED_LEAST_SIZE) &&
+           (args->head.threads.count < 2 || work < 2 * JI_PRODUCT_LEAST_WORK);
 }
 
 /* op(X) as an operand whose lines are its rows (A), or its columns (B). */

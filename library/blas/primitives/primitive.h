@@ -477,6 +477,12 @@ typedef struct ji_tuning {
     /* By products: the columns whose share the rest loses at once, a multiple of the base; and the
      * rows that the lower rung solves for at once, at least the base. */
     int64_t factor_wide, factor_strip;
+    /* Solves by floats: the bytes of A from which LU in floats pays, and Cholesky, for few
+     * right-hand sides; 0: always. */
+    int64_t mixed_least[2];
+    /* The bytes of a matrix, with its gaps, from which columns apart are faster: more than a second
+     * cache holds. */
+    int64_t room_least;
 } ji_tuning_t;
 
 /* Fills in what follows from the rest. To be called after a change. */

@@ -101,14 +101,15 @@ static void lu_update(const ji_matmat_t *call, int64_t first, int64_t k, int64_t
 
 /* ---- Room apart ---- */
 
-static size_t lu_room_bytes(jdatatype_t type, int64_t m) {
-    return (size_t)(ji_room_ld(type, m) * LU_ROOM) * ji_sizeof(type);
+static size_t lu_room_bytes(jdatatype_t type, int64_t m, int64_t n, int64_t lda) {
+    return ji_room_pays(type, m, n, lda) ? (size_t)(ji_room_ld(type, m) * LU_ROOM) * ji_sizeof(type)
+                                         : 0;
 }
 
 /* The room is the end of the panels, if they are large enough for both. */
 static void *lu_take_room(ji_matmat_t *call) {
-    const size_t bytes = lu_room_bytes(call->head.type, call->m);
-    if (call->panel_bytes < 2 * bytes)
+    const size_t bytes = lu_room_bytes(call->head.type, call->m, call->n, call->lda);
+    if (bytes == 0 || call->panel_bytes < 2 * bytes)
         return NULL;
     call->panel_bytes -= bytes;
     return (char *)call->panels + call->panel_bytes;
@@ -231,9 +232,8 @@ void ji_host_gesv(void *matmat) {
 
 /* ---- Panels ---- */
 
-/* Of A with so many rows. */
 static ji_panel_bytes_t lu_bytes(const jhandle_t *handle, const ji_head_t *head, int64_t m,
-                                 int64_t n) {
+                                 int64_t n, int64_t lda) {
     const int64_t square = ji_min(m, n), half = square / 2 + LU_BASE;
     const ji_matmat_t solve = {
         .head = *head, .side = JBLAS_LEFT, .m = square, .n = ji_max(n - square, half)};
@@ -241,12 +241,12 @@ static ji_panel_bytes_t lu_bytes(const jhandle_t *handle, const ji_head_t *head,
     ji_panel_bytes_t bytes = ji_panels_for_both(
         ji_solve_bytes(handle, &solve), ji_panel_bytes(handle, JI_GEMM, head, m, half, half));
     if (bytes.packed > 0)
-        bytes.packed += lu_room_bytes(head->type, m);
+        bytes.packed += lu_room_bytes(head->type, m, n, lda);
     return bytes;
 }
 
 ji_panel_bytes_t ji_getrf_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
-    return lu_bytes(handle, &args->head, args->m, args->n);
+    return lu_bytes(handle, &args->head, args->m, args->n, args->lda);
 }
 
 ji_panel_bytes_t ji_getrs_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
@@ -254,6 +254,6 @@ ji_panel_bytes_t ji_getrs_bytes(const jhandle_t *handle, const ji_matmat_t *args
 }
 
 ji_panel_bytes_t ji_gesv_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
-    return ji_panels_for_both(lu_bytes(handle, &args->head, args->n, args->n),
+    return ji_panels_for_both(lu_bytes(handle, &args->head, args->n, args->n, args->lda),
                               ji_getrs_bytes(handle, args));
 }

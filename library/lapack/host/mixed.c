@@ -416,12 +416,21 @@ static size_t mixed_bytes(const jhandle_t *handle, const ji_refine_t *args, ji_p
     return bytes > full.packed ? bytes : full.packed;
 }
 
+/* Whether it takes less time: each right-hand side brings a few products with A. */
+static bool mixed_pays(const ji_refine_t *args) {
+    const bool definite = args->uplo != 0;
+    const int64_t bytes = args->n * args->n * (int64_t)ji_sizeof(args->head.type),
+                  least = ji_host_tuning.mixed_least[definite];
+    return least == 0 || (bytes >= least && args->nrhs <= args->n / (definite ? 128 : 64));
+}
+
 void ji_mixed_plan(jplan_t *plan, const jhandle_t *handle, const ji_mixed_t *args,
                    ji_panel_bytes_t full) {
     const ji_matmat_t shape = mixed_shape(args);
     const size_t bytes = mixed_bytes(handle, args, full);
     jplan_init(plan, handle, ji_routine_name(&args->head), "n", (const int64_t[]){args->n});
-    jplan_add(plan, JI_MIXED, 1, 0, 1, &bytes);
+    if (mixed_pays(args))
+        jplan_add(plan, JI_MIXED, 1, 0, 1, &bytes);
     ji_panel_add_rungs(plan, &shape, full, 0);
 }
 

@@ -584,6 +584,8 @@ ji_panel_bytes_t ji_sytrf_bytes(const jhandle_t *handle, const ji_matmat_t *args
     ji_panel_bytes_t bytes = ji_panels_for_both(
         ji_panel_bytes(handle, JI_GEMM, &args->head, args->n, columns, SYMMETRIC_BLOCK),
         ji_panel_bytes(handle, JI_GEMMT, &args->head, columns, columns, SYMMETRIC_BLOCK));
+    if (!ji_room_pays(type, args->n, args->n, args->lda))
+        bytes = (ji_panel_bytes_t){0};
     if (bytes.packed > 0) {
         if (bytes.packed < JI_PACKED_SMALL_BYTES)
             bytes.packed = JI_PACKED_SMALL_BYTES;
