@@ -121,8 +121,10 @@ static bool operand_make(problem_t *p, operand_t *x, uint64_t *state) {
     if (!operand_size(x) || __builtin_mul_overflow(x->elements, element * slots, &bytes) ||
         bytes > (size_t)1 << 46)
         return false;
+    /* Kernels of OpenBLAS 0.3.21 (cgemv) read a column beyond those that a LAPACK gives them. */
+    const size_t room = p->routine->residual != NULL ? (size_t)x->height * element : 0;
     size_t matrices = slots * (size_t)(x->batch > 0 ? x->batch : 1);
-    x->data = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    x->data = aligned_alloc(64, (bytes + room + 63) / 64 * 64);
     x->pointers = calloc(matrices, sizeof *x->pointers);
     x->pristine = x->written ? malloc(x->elements * element) : NULL;
     if (!x->data || !x->pointers || (x->written && !x->pristine))
