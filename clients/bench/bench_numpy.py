@@ -3,15 +3,19 @@
 # SPDX-License-Identifier: MIT
 """Calls of NumPy and SciPy over the drop-in beside the same over OpenBLAS.
 
-    bench_numpy.py LIBRARY            libjblas_blas.so against Debian's OpenBLAS
+    bench_numpy.py LIBRARY            libjblas_blas.so or libjlapack_lapack.so against Debian's OpenBLAS
+    bench_numpy.py LIBRARY --groups lapack     solves, inverses, factorizations and least squares alone
     bench_numpy.py LIBRARY --quick    that it runs, not what it measures
 
 Two processes of Debian's Python have the same arrays; the drop-in is preloaded into one. They make
 the same call in turn, in an order that is turned round each time, and the medians are compared: a
-ratio above 1 means that the drop-in is faster. What both compute is compared, too. LAPACK is
-OpenBLAS's in both; of its routines only those stand here that call BLAS by name. OpenBLAS has the
-kernels that are fastest here, of those that OPENBLAS_CORETYPE can name. Exit status 77: there is no
-NumPy, SciPy or OpenBLAS (Debian: python3-scipy, libopenblas0)."""
+ratio above 1 means that the drop-in is faster. What both compute is compared, too. There are two
+groups of calls, each with its geometric mean: blas, of products and of those of LAPACK's routines
+that call BLAS by name; and lapack, of what numpy.linalg and scipy.linalg have LAPACK for, as they are
+called by default. That is measured where the library has LAPACK's names; what those call that it
+has not is OpenBLAS's in both processes (gelsd, which lstsq calls; gelsy, which calls geqp3 here).
+OpenBLAS has the kernels that are fastest here, of those that OPENBLAS_CORETYPE can name. Exit status
+77: there is no NumPy, SciPy or OpenBLAS (Debian: python3-scipy, libopenblas0)."""
 
 import argparse
 import math
@@ -29,13 +33,14 @@ SIZES = (50, 100, 200, 500, 1000, 2000)
 ROUND_S = 0.02  # at least, of each turn
 SETTLE_S = 0.1  # OpenBLAS's threads keep turning for a while after a call
 SKIPPED = 77
+CLOCKS = {"run": time.perf_counter, "cpu": time.process_time}
 
 
 # ---- The calls -----------------------------------------------------------------------------------
 
 
-def calls_of(np, linalg):
-    """{name: a function of n and a generator that makes the call}."""
+def matrices_of(np):
+    """Functions that draw a matrix: any, a lower triangle, a definite one."""
     def matrix(rng, rows, columns, kind=np.float64):
         made = rng.standard_normal((rows, columns))
         if np.dtype(kind).kind == "c":
@@ -44,6 +49,17 @@ def calls_of(np, linalg):
 
     def triangle(rng, n):
         return np.tril(matrix(rng, n, n)) + n * np.eye(n)
+
+    def definite(rng, n):
+        a = matrix(rng, n, n)
+        return a @ a.T + n * np.eye(n)
+
+    return matrix, triangle, definite
+
+
+def blas_calls(np, linalg):
+    """{name: a function of n and a generator that makes the call}."""
+    matrix, triangle, _ = matrices_of(np)
 
     def of(*shapes, call, kind=np.float64):
         """The call of matrices, whose shapes are given in parts of n."""
@@ -116,16 +132,79 @@ def calls_of(np, linalg):
     }
 
 
+def lapack_calls(np, linalg):
+    """The same of what LAPACK computes."""
+    matrix, triangle, definite = matrices_of(np)
+
+    def of(call, *operands):
+        """The call of operands, each drawn by a function of the generator and n."""
+        def make(n, rng):
+            drawn = [draw(rng, n) for draw in operands]
+            return lambda: call(*drawn)
+        return make
+
+    def square(rng, n):
+        return matrix(rng, n, n)
+
+    def tall(rng, n):
+        return matrix(rng, 2 * n, n)
+
+    def vector(rng, n):
+        return rng.standard_normal(n)
+
+    def long_vector(rng, n):
+        return rng.standard_normal(2 * n)
+
+    def columns(rng, n):
+        return matrix(rng, n, max(1, n // 4))
+
+    def lu(rng, n):
+        return linalg.lu_factor(matrix(rng, n, n))
+
+    return {
+        "numpy solve": of(np.linalg.solve, square, vector),
+        "numpy solve, n/4": of(np.linalg.solve, square, columns),
+        "numpy inv": of(np.linalg.inv, square),
+        "numpy qr": of(lambda a: np.linalg.qr(a)[1], square),
+        "numpy qr, 2n x n": of(lambda a: np.linalg.qr(a)[1], tall),
+        "numpy cholesky": of(np.linalg.cholesky, definite),
+        "numpy lstsq": of(lambda a, b: np.linalg.lstsq(a, b, rcond=None)[0], tall, long_vector),
+        "scipy solve": of(linalg.solve, square, vector),
+        "scipy solve, pos": of(lambda a, b: linalg.solve(a, b, assume_a="pos"), definite, vector),
+        "scipy solve, sym": of(lambda a, b: linalg.solve(a + a.T, b, assume_a="sym"), square, vector),
+        "scipy inv": of(linalg.inv, square),
+        "scipy qr": of(lambda a: linalg.qr(a)[1], square),
+        "scipy qr, economic": of(lambda a: linalg.qr(a, mode="economic")[1], tall),
+        "scipy qr, pivoting": of(lambda a: linalg.qr(a, pivoting=True)[1], square),
+        "scipy cholesky": of(lambda a: linalg.cholesky(a, lower=True), definite),
+        "scipy lstsq": of(lambda a, b: linalg.lstsq(a, b)[0], tall, long_vector),
+        "scipy lstsq, gelsy": of(lambda a, b: linalg.lstsq(a, b, lapack_driver="gelsy")[0], tall,
+                                 long_vector),
+        "scipy cho_factor": of(lambda a: np.tril(linalg.cho_factor(a, lower=True)[0]), definite),
+        "scipy cho_solve": of(lambda a, b: linalg.cho_solve((a, True), b), triangle, columns),
+        "scipy lu_factor": of(lambda a: linalg.lu_factor(a)[0], square),
+        "scipy lu_solve": of(linalg.lu_solve, lu, columns),
+    }
+
+
+GROUPS = {"blas": blas_calls, "lapack": lapack_calls}
+
+
+def has_lapack(library):
+    return b"\0dgetrf_\0" in library.read_bytes()
+
+
 # ---- The two processes ---------------------------------------------------------------------------
 
 
 def work():
-    """Answers the lines that come: "make NAME|N", "run TIMES", "kernels"."""
+    """Answers the lines that come: "make NAME|N", "run TIMES", or "cpu TIMES", "kernels"."""
     import ctypes
     import numpy as np
     from scipy import linalg
 
-    calls, call = calls_of(np, linalg), None
+    groups, call = {group: of(np, linalg) for group, of in GROUPS.items()}, None
+    calls = {f"{group}: {name}": make for group, named in groups.items() for name, make in named.items()}
     print("\n".join(calls) + "\n", flush=True)
     for line in sys.stdin:
         word, _, rest = line.strip().partition(" ")
@@ -133,12 +212,12 @@ def work():
             name, n = rest.rsplit("|", 1)
             call = calls[name](int(n), np.random.default_rng(12))
             answer = float(np.abs(call()).sum())
-        elif word == "run":
-            times = range(int(rest))
-            begun = time.perf_counter()
+        elif word in CLOCKS:
+            clock, times = CLOCKS[word], range(int(rest))
+            begun = clock()
             for _ in times:
                 call()
-            answer = time.perf_counter() - begun
+            answer = clock() - begun
         elif word == "kernels":
             library = ctypes.CDLL("libopenblas.so.0")
             library.openblas_get_corename.restype = ctypes.c_char_p
@@ -152,7 +231,7 @@ def work():
 class Worker:
     """A process that makes calls."""
 
-    def __init__(self, threads, kernels="", preload=None):
+    def __init__(self, threads, kernels="", preload=None, clock="run"):
         drop = ("LD_PRELOAD", "OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
         env = {name: value for name, value in os.environ.items() if name not in drop}
         env.update(OPENBLAS_NUM_THREADS=str(threads), JALLOC_THREADS=str(threads),
@@ -161,7 +240,7 @@ class Worker:
             env["OPENBLAS_CORETYPE"] = kernels
         if preload:
             env["LD_PRELOAD"] = str(preload)
-        self.threads = threads
+        self.threads, self.clock = threads, clock
         self.process = subprocess.Popen([PYTHON, __file__, "--worker"], env=env, text=True,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.calls = [*iter(lambda: self.process.stdout.readline().strip(), "")]
@@ -174,7 +253,7 @@ class Worker:
         return answer
 
     def time(self, times):
-        return float(self.ask("run", times)) / times
+        return float(self.ask(self.clock, times)) / times
 
     def end(self):
         self.process.stdin.close()
@@ -186,7 +265,7 @@ def best_kernels(threads):
     found = {}
     for kernels in KERNELS:
         worker = Worker(threads, kernels)
-        worker.ask("make", "matmul|400")
+        worker.ask("make", "blas: matmul|400")
         found[kernels] = min(worker.time(3) for _ in range(5))
         worker.end()
     return min(found, key=found.get)
@@ -219,26 +298,30 @@ def mean_of(ratios):
 
 def measure(arguments, threads):
     kernels = "" if arguments.quick else arguments.kernels or best_kernels(threads)
-    ours = Worker(threads, kernels, arguments.library)
-    theirs = Worker(threads, kernels)
+    clock = "cpu" if arguments.cpu_time else "run"
+    ours = Worker(threads, kernels, arguments.library, clock)
+    theirs = Worker(threads, kernels, clock=clock)
     if ours.ask("mapped", arguments.library) != "1" or theirs.ask("mapped", arguments.library) != "0":
         sys.exit("bench_numpy: the library is not preloaded into one process alone")
     print(f"{threads} thread{'s' if threads > 1 else ''}, OpenBLAS {theirs.ask('kernels')}, medians of "
           f"{arguments.rounds}, microseconds; ratio: OpenBLAS's to the drop-in's")
-    ratios = {}
-    for name in ours.calls:
-        if arguments.calls and arguments.calls not in name:
+    ratios = {group: {} for group in arguments.groups}
+    for of_group in ours.calls:
+        group, _, name = of_group.partition(": ")
+        if group not in ratios or (arguments.calls and arguments.calls not in name):
             continue
         for n in arguments.sizes:
-            mine, other = compare(ours, theirs, name, n, arguments.rounds, arguments.quick)
-            ratios[name, n] = other / mine
+            mine, other = compare(ours, theirs, of_group, n, arguments.rounds, arguments.quick)
+            ratios[group][name, n] = other / mine
             print(f"{name:20} n {n:5} {mine * 1e6:11.1f} {other * 1e6:11.1f} {other / mine:7.3f}",
                   flush=True)
     for worker in (ours, theirs):
         worker.end()
-    print(f"{threads} thread{'s' if threads > 1 else ''}: {len(ratios)} ratios, geometric mean "
-          f"{mean_of(ratios.values()):.3f}, least {min(ratios.values()):.3f} "
-          f"({', n '.join(map(str, min(ratios, key=ratios.get)))})")
+    for group, of_group in ratios.items():
+        if of_group:
+            print(f"{threads} thread{'s' if threads > 1 else ''}, {group}: {len(of_group)} ratios, geometric "
+                  f"mean {mean_of(of_group.values()):.3f}, least {min(of_group.values()):.3f} "
+                  f"({', n '.join(map(str, min(of_group, key=of_group.get)))})")
 
 
 def reason_against():
@@ -259,14 +342,20 @@ def main():
     parser.add_argument("--quick", action="store_true", help="one small size, each call once")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2], help="(1 2)")
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="the values of n")
+    parser.add_argument("--groups", nargs="+", choices=GROUPS,
+                        help="of calls (blas, and lapack where the library has LAPACK's names)")
     parser.add_argument("--calls", help="calls whose name has this in it")
     parser.add_argument("--rounds", type=int, default=11, help="turns of each process (11)")
+    parser.add_argument("--cpu-time", action="store_true",
+                        help="processor time, all threads', for a machine that has other work")
     parser.add_argument("--kernels", help="OpenBLAS's, in place of the fastest")
     arguments = parser.parse_args()
     reason = reason_against()
     if reason:
         print(f"bench_numpy: cannot be run here: {reason}")
         return SKIPPED
+    if not arguments.groups:
+        arguments.groups = [*GROUPS] if has_lapack(arguments.library) else ["blas"]
     if arguments.quick:
         arguments.sizes, arguments.rounds = [20], 1
     for threads in arguments.threads:

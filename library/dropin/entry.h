@@ -87,10 +87,6 @@
 #define JI_DROPIN_BLOCK_2 ji_matvec_t
 #define JI_DROPIN_BLOCK_3 ji_matmat_t
 
-#define JI_READ(type) const type
-#define JI_WRITTEN(type) type
-#define JI_UPDATED(type) type
-
 /* ---- The call ---- */
 
 #define JI_DROPIN_PASS(t, kind, ...) JI_DROPIN_PASS_##kind(__VA_ARGS__)

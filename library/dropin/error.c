@@ -4,8 +4,8 @@
 /* Calls that jblas did not carry out: for want of a handle, after a fork, or because an argument is
  * wrong, of which the program is told in the reference's way: xerbla_ gets the name and the number
  * that Fortran's routine would report, and for a function of CBLAS the reference's two variables
- * say so meanwhile. Statuses for want of memory come from a handle's set-up alone: jblas's plans
- * have a last rung that needs none. */
+ * say so meanwhile. Statuses for want of memory come from a handle's set-up, for jblas's plans have
+ * a last rung that needs none, and from those of jlapack's that have not (lapack/call.c). */
 
 #include <string.h>
 

@@ -10,9 +10,9 @@
  *     of         INDEX also of results that are not info
  *     access     OUTPUT: written, not read, and NULL where its job does not want it, which `read`
  *                says: JOBZ, JOBVL, JOBVR, U and VT
- *     shape      WANTED(job, m, n): m x n, or nothing; U and VT of gesvd and gesdd;
- *                BAND_OF(kd, n): the diagonals of a triangle of order n
- *     count      what is written is not counted
+ *     shape      WANTED(job, m, n): m x n, or nothing; U(routine) and VT(routine), of singular
+ *                vectors; BAND_OF(kd, n): the diagonals of a triangle of order n
+ *     count      PAIRS(n), two for each; BESIDE(n), the elements of a diagonal beside the main one
  *
  * The order of the arguments is LAPACK's, so a row is the call, too (guest/call.c). Where real and
  * complex types have other arguments they have rows of their own. */
@@ -44,15 +44,32 @@
 
 /* ---- Sizes, by the members of `args` ---- */
 
-#define JI_COUNT_WHATEVER 0
+#define JI_COUNT_PAIRS(n) (2 * args->n)
+#define JI_COUNT_BESIDE(n) (args->n > 0 ? args->n - 1 : 0)
 #define JI_ROWS_WANTED(job, rows, columns) (args->job == JLAPACK_VECTORS ? args->rows : 0)
 #define JI_COLUMNS_WANTED(job, rows, columns) (args->job == JLAPACK_VECTORS ? args->columns : 0)
-#define JI_ROWS_U ji_svd_u_rows(args)
-#define JI_COLUMNS_U ji_svd_u_columns(args)
-#define JI_ROWS_VT ji_svd_vt_rows(args)
-#define JI_COLUMNS_VT ji_svd_vt_columns(args)
+#define JI_ROWS_U(routine) ji_svd_length(JI_JOB_U_##routine, args->m)
+#define JI_COLUMNS_U(routine) ji_svd_count(JI_JOB_U_##routine, args->m, args->n)
+#define JI_ROWS_VT(routine) ji_svd_count(JI_JOB_VT_##routine, args->n, args->m)
+#define JI_COLUMNS_VT(routine) ji_svd_length(JI_JOB_VT_##routine, args->n)
 #define JI_ROWS_BAND_OF(kd, n) ji_band_rows(args->kd, 0)
 #define JI_COLUMNS_BAND_OF(kd, n) args->n
+
+/* The jobs of singular vectors: gesdd has one for both, and overwrites A by the larger. */
+#define JI_JOB_U_gesvd args->jobu
+#define JI_JOB_VT_gesvd args->jobvt
+#define JI_JOB_U_gesdd ji_divided_job(args->jobz, args->m < args->n)
+#define JI_JOB_VT_gesdd ji_divided_job(args->jobz, args->m >= args->n)
+static inline jlapack_job_t ji_divided_job(jlapack_job_t job, bool smaller) {
+    return job != JLAPACK_OVERWRITE ? job : smaller ? JLAPACK_ALL : JLAPACK_NONE;
+}
+/* Of vectors that have a matrix of their own: their length; how many they are. */
+static inline int64_t ji_svd_length(jlapack_job_t job, int64_t length) {
+    return job == JLAPACK_ALL || job == JLAPACK_SOME ? length : 0;
+}
+static inline int64_t ji_svd_count(jlapack_job_t job, int64_t length, int64_t other) {
+    return ji_svd_length(job, job == JLAPACK_ALL ? length : ji_min(length, other));
+}
 
 /* ---- Rows ---- */
 
@@ -95,7 +112,7 @@
     X(t, RESULT, count, INDEX) \
     X(t, REALS, w, WRITTEN, ORDER(n)) \
     X(t, MATRIX, z, ldz, OUTPUT, GENERAL, WANTED(jobz, n, n), JOBZ) \
-    X(t, INDICES, isuppz, WRITTEN, ORDER(n)) \
+    X(t, INDICES, isuppz, WRITTEN, PAIRS(n)) \
     X(t, RESULT, info, INDEX)
 
 #define JI_FUNCTIONS_sygvd(X, context) JI_SY_HE(X, context, sygvd, gvd)
@@ -117,8 +134,8 @@
     X(t, SIZE, n) \
     X(t, MATRIX, a, lda, WRITTEN, GENERAL, PLAIN(m, n), ALWAYS) \
     X(t, REALS, s, WRITTEN, SMALLER(m, n)) \
-    X(t, MATRIX, u, ldu, OUTPUT, GENERAL, U, U) \
-    X(t, MATRIX, vt, ldvt, OUTPUT, GENERAL, VT, VT) \
+    X(t, MATRIX, u, ldu, OUTPUT, GENERAL, U(gesvd), U(gesvd)) \
+    X(t, MATRIX, vt, ldvt, OUTPUT, GENERAL, VT(gesvd), VT(gesvd)) \
     X(t, RESULT, info, INDEX)
 
 #define JI_FUNCTIONS_gesdd(X, context) JI_SDCZ(X, context, gesdd)
@@ -128,8 +145,8 @@
     X(t, SIZE, n) \
     X(t, MATRIX, a, lda, WRITTEN, GENERAL, PLAIN(m, n), ALWAYS) \
     X(t, REALS, s, WRITTEN, SMALLER(m, n)) \
-    X(t, MATRIX, u, ldu, OUTPUT, GENERAL, U, U) \
-    X(t, MATRIX, vt, ldvt, OUTPUT, GENERAL, VT, VT) \
+    X(t, MATRIX, u, ldu, OUTPUT, GENERAL, U(gesdd), U(gesdd)) \
+    X(t, MATRIX, vt, ldvt, OUTPUT, GENERAL, VT(gesdd), VT(gesdd)) \
     X(t, RESULT, info, INDEX)
 
 #define JI_FUNCTIONS_geev(X, context) JI_SD(X, context, geev)
@@ -220,9 +237,9 @@
 #define JI_ARGUMENTS_gtsv(X, t) \
     X(t, SIZE, n) \
     X(t, SIZE, nrhs) \
-    X(t, FACTORS, dl, WRITTEN, ORDER(n)) \
+    X(t, FACTORS, dl, WRITTEN, BESIDE(n)) \
     X(t, FACTORS, d, WRITTEN, ORDER(n)) \
-    X(t, FACTORS, du, WRITTEN, ORDER(n)) \
+    X(t, FACTORS, du, WRITTEN, BESIDE(n)) \
     X(t, MATRIX, b, ldb, WRITTEN, GENERAL, PLAIN(n, nrhs), ALWAYS) \
     X(t, RESULT, info, INDEX)
 

@@ -74,10 +74,32 @@ static void list(void) {
     for (const routine_t *routine = routines; routine->name; routine++) {
         printf("%-22s types %-5s", routine->name, routine->types);
         for (const char *letter = routine->shape; *letter; letter++) {
-            static const char letters[] = "SUABDNmnkeurb";
-            static const char *const names[] = {
-                "--side", "--uplo", "--transA", "--transB", "--diag", "--norm",       "-m",
-                "-n",     "-k",     "--kl",     "--ku",     "--nrhs", "--batch_count"};
+            static const char letters[] = "SUABDNmnkeurbtJOTLRVGIpqd";
+            static const char *const names[] = {"--side",
+                                                "--uplo",
+                                                "--transA",
+                                                "--transB",
+                                                "--diag",
+                                                "--norm",
+                                                "-m",
+                                                "-n",
+                                                "-k",
+                                                "--kl",
+                                                "--ku",
+                                                "--nrhs",
+                                                "--batch_count",
+                                                "--cs_type",
+                                                "--jobz",
+                                                "--jobu",
+                                                "--jobvt",
+                                                "--jobvl",
+                                                "--jobvr",
+                                                "--jobvs",
+                                                "--range",
+                                                "--itype",
+                                                "--il",
+                                                "--iu",
+                                                "--kd"};
             printf(" %s", names[strchr(letters, *letter) - letters]);
         }
         puts("");

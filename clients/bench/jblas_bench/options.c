@@ -8,6 +8,7 @@
 
 #include "options.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
@@ -25,12 +26,18 @@ const options_t options_default = {
     .k = 128,
     .kl = 16,
     .ku = 16,
+    .kd = 16,
     .nrhs = 1,
     .batch_count = 1,
+    .itype = 1,
+    .il = 1,
+    .iu = 1,
     .lda = UNSET,
     .ldb = UNSET,
     .ldc = UNSET,
     .ldaf = UNSET,
+    .ldu = UNSET,
+    .ldvt = UNSET,
     .stride_a = UNSET,
     .stride_b = UNSET,
     .stride_c = UNSET,
@@ -46,6 +53,9 @@ const options_t options_default = {
     .transb = JBLAS_NO_TRANSPOSE,
     .diag = JBLAS_NON_UNIT,
     .norm = JLAPACK_ONE_NORM,
+    .jobz = JLAPACK_NONE,
+    .jobvt = JLAPACK_NONE,
+    .range = JLAPACK_RANGE_ALL,
     .a_type = JDATATYPE_F32,
     .b_type = JDATATYPE_F32,
     .c_type = JDATATYPE_F32,
@@ -53,6 +63,9 @@ const options_t options_default = {
     .compute_type = JDATATYPE_F32,
     .alpha = {.parts = {1, 0}},
     .beta = {.parts = {0, 0}},
+    .above = {.parts = {0, 0}},
+    .up_to = {.parts = {1, 0}},
+    .rcond = {.parts = {-1, 0}},
     .param = {-1, 1, -0.5, 0.5, 1},
     .iterations = 20,
     .warmups = 3,
@@ -107,29 +120,9 @@ static const choice_t modes[] = {{"default", JHANDLE_MODE_DEFAULT},
                                  {"manual", JHANDLE_MODE_MANUAL},
                                  {"user_owned", JHANDLE_MODE_USER_OWNED},
                                  {NULL, 0}};
-static const choice_t null_pointers[] = {{"A", NULL_A},
-                                         {"AP", NULL_A},
-                                         {"bp", NULL_B_OR_X},
-                                         {"B", NULL_B_OR_X},
-                                         {"x", NULL_B_OR_X},
-                                         {"C", NULL_C_OR_Y},
-                                         {"y", NULL_C_OR_Y},
-                                         {"result", NULL_RESULT},
-                                         {"info", NULL_RESULT},
-                                         {"d1", NULL_A},
-                                         {"d2", NULL_B_OR_X},
-                                         {"x1", NULL_C_OR_Y},
-                                         {"s", NULL_RESULT},
-                                         {"y1", NULL_RESULT},
-                                         {"param", NULL_PARAM},
-                                         {"ipiv", NULL_C_OR_Y},
-                                         {"tau", NULL_B_OR_X},
-                                         {"AF", NULL_RESULT},
-                                         {"ferr", NULL_PARAM},
-                                         {"berr", NULL_BERR},
-                                         {"iter", NULL_BERR},
-                                         {"rcond", NULL_RESULT},
-                                         {NULL, 0}};
+#define NULL_POINTER(name, word) {word, NULL_##name},
+static const choice_t null_pointers[] = {NULL_POINTERS(NULL_POINTER){NULL, 0}};
+#undef NULL_POINTER
 static const choice_t pointer_modes[] = {
     {"host", JPOINTER_MODE_HOST}, {"device", JPOINTER_MODE_DEVICE}, {NULL, 0}};
 
@@ -142,7 +135,8 @@ typedef enum kind {
     KIND_PARAMETERS, /* double[5]: numbers, null or device */
     KIND_CHOICE,     /* int */
     KIND_ENUM,       /* the same, or any number */
-    KIND_BIT,        /* the same, added to those there are */
+    KIND_LETTER,     /* int: the letter itself, or any number */
+    KIND_BIT,        /* uint64_t: a bit more */
     KIND_WORKSPACE,
     KIND_BYTES, /* size_t */
     KIND_FLAG,  /* bool */
@@ -179,13 +173,24 @@ static const option_row_t rows[] = {
     {"kl", 0, KIND_INTEGER, AT(kl), 0, NULL,
      "diagonals below a band's main one, and --ku above it"},
     {"ku", 0, KIND_INTEGER, AT(ku), 0, NULL, NULL},
+    {"kd", 0, KIND_INTEGER, AT(kd), 0, NULL, "diagonals of a definite band beside the main one"},
     {"nrhs", 0, KIND_INTEGER, AT(nrhs), 0, NULL, "right-hand sides of solves"},
+    {"itype", 0, KIND_INTEGER, AT(itype), 0, NULL, "of sygvd: 1, 2 or 3"},
+    {"il", 0, KIND_INTEGER, AT(il), 0, NULL, "--range I: from this eigenvalue on, to --iu"},
+    {"iu", 0, KIND_INTEGER, AT(iu), 0, NULL, NULL},
     {"lda", 0, KIND_INTEGER, AT(lda), 0, NULL,
-     "leading dimension; the smallest unless given, as are --ldb, --ldc, --ldx and --ldaf"},
+     "leading dimension; the smallest unless given, as are --ldb and the others"},
     {"ldb", 0, KIND_INTEGER, AT(ldb), 0, NULL, NULL},
     {"ldc", 0, KIND_INTEGER, AT(ldc), 0, NULL, NULL},
     {"ldx", 0, KIND_INTEGER, AT(ldc), 0, NULL, NULL},
     {"ldaf", 0, KIND_INTEGER, AT(ldaf), 0, NULL, NULL},
+    {"ldab", 0, KIND_INTEGER, AT(lda), 0, NULL, NULL},
+    {"ldu", 0, KIND_INTEGER, AT(ldu), 0, NULL, NULL},
+    {"ldvl", 0, KIND_INTEGER, AT(ldvl), 0, NULL, NULL},
+    {"ldvs", 0, KIND_INTEGER, AT(ldvs), 0, NULL, NULL},
+    {"ldz", 0, KIND_INTEGER, AT(ldz), 0, NULL, NULL},
+    {"ldvt", 0, KIND_INTEGER, AT(ldvt), 0, NULL, NULL},
+    {"ldvr", 0, KIND_INTEGER, AT(ldvr), 0, NULL, NULL},
     {"incx", 0, KIND_INTEGER, AT(incx), 0, NULL, "increments of vectors, and --incy"},
     {"incy", 0, KIND_INTEGER, AT(incy), 0, NULL, NULL},
     {"stride_a", 0, KIND_INTEGER, AT(stride_a), 0, NULL,
@@ -206,6 +211,15 @@ static const option_row_t rows[] = {
     {"trans", 0, KIND_ENUM, AT(transa), 0, operations, NULL},
     {"diag", 0, KIND_ENUM, AT(diag), 0, diagonals, "N or U"},
     {"norm", 0, KIND_ENUM, AT(norm), 0, norms, "1 or I, of condition numbers; |A| is --alpha"},
+    {"jobz", 0, KIND_LETTER, AT(jobz), 0, NULL,
+     "vectors, by LAPACK's letters: N (none), V, S, A, O; and --jobu, --jobvt, --jobvl, ..."},
+    {"jobu", 0, KIND_LETTER, AT(jobu), 0, NULL, NULL},
+    {"jobvt", 0, KIND_LETTER, AT(jobvt), 0, NULL, NULL},
+    {"jobvl", 0, KIND_LETTER, AT(jobvl), 0, NULL, NULL},
+    {"jobvr", 0, KIND_LETTER, AT(jobvr), 0, NULL, NULL},
+    {"jobvs", 0, KIND_LETTER, AT(jobvs), 0, NULL, NULL},
+    {"range", 0, KIND_LETTER, AT(range), 0, NULL,
+     "which eigenvalues: A (all), V (above --above, to --up_to), I (--il to --iu)"},
     {"alpha", 0, KIND_SCALAR, AT(alpha), 0, NULL,
      "REAL or REAL,IMAGINARY; null; device, which is 1; and --beta"},
     {"alphai", 0, KIND_IMAGINARY, AT(alpha), 0, NULL, "the imaginary part; and --betai"},
@@ -214,6 +228,11 @@ static const option_row_t rows[] = {
     {"c", 0, KIND_SCALAR, AT(c), 0, NULL,
      "the cosine of rot, and --s the sine; as --alpha, --beta"},
     {"s", 0, KIND_SCALAR, AT(s), 0, NULL, NULL},
+    {"above", 0, KIND_SCALAR, AT(above), 0, NULL, NULL},
+    {"up_to", 0, KIND_SCALAR, AT(up_to), 0, NULL, NULL},
+    {"abstol", 0, KIND_SCALAR, AT(abstol), 0, NULL, "error of an eigenvalue that is good enough"},
+    {"rcond", 0, KIND_SCALAR, AT(rcond), 0, NULL,
+     "of gelsd: singular values that count as 0, beside the largest (-1, the precision)"},
     {"param", 0, KIND_PARAMETERS, AT(param), 0, NULL,
      "of rotm: FLAG,H11,H21,H12,H22; null; device, which is the default"},
     {"iterations", 'i', KIND_COUNT, AT(iterations), 0, NULL,
@@ -235,8 +254,9 @@ static const option_row_t rows[] = {
     {"pointer_mode", 0, KIND_CHOICE, AT(pointer_mode), 0, pointer_modes, "host or device"},
     {"device", 0, KIND_TEXT, AT(device), SIZE_OF(device), NULL, "where to run: host"},
     {"verify", 0, KIND_FLAG, AT(verify), 0, NULL,
-     "compare with naive loops in long double; exit with 1 if the error is above 10 u (terms + "
-     "10)"},
+     "compare with naive loops in long double, or take residuals; exit with 1 if the error is "
+     "above "
+     "10 u (terms + 10)"},
     {"json", 0, KIND_FLAG, AT(json), 0, NULL, "one JSON object per line instead of a table"},
     {"list", 0, KIND_FLAG, AT(list), 0, NULL, "show the routines and what each takes"},
     {"file", 0, KIND_TEXT, AT(file), SIZE_OF(file), NULL,
@@ -328,6 +348,11 @@ static bool parse_choice(const choice_t *choices, const char *text, int *number)
     return false;
 }
 
+static bool parse_letter(const char *text, int *letter) {
+    *letter = toupper((unsigned char)text[0]);
+    return isupper(*letter) && text[1] == '\0';
+}
+
 static bool parse_value(options_t *options, const option_row_t *row, const char *text) {
     void *member = (char *)options + row->offset;
     int64_t integer;
@@ -346,8 +371,10 @@ static bool parse_value(options_t *options, const option_row_t *row, const char 
     case KIND_IMAGINARY:
         return parse_real(text, &end, &((scalar_option_t *)member)->parts[1]) && *end == '\0';
     case KIND_CHOICE: return parse_choice(row->choices, text, member);
+    case KIND_LETTER:
     case KIND_ENUM:
-        if (parse_choice(row->choices, text, member))
+        if (row->kind == KIND_LETTER ? parse_letter(text, member)
+                                     : parse_choice(row->choices, text, member))
             return true;
         if (!parse_integer(text, &integer) || integer != (int)integer)
             return false;
@@ -356,7 +383,7 @@ static bool parse_value(options_t *options, const option_row_t *row, const char 
     case KIND_BIT:
         if (!parse_choice(row->choices, text, &bit))
             return false;
-        *(int *)member |= bit;
+        *(uint64_t *)member |= UINT64_C(1) << bit;
         return true;
     case KIND_BYTES: return !jstatus_is_error(jconfig_parse_size(text, member));
     case KIND_WORKSPACE:

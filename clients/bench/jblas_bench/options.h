@@ -23,35 +23,91 @@ typedef struct scalar_option {
     bool null;       /* NULL is passed */
 } scalar_option_t;
 
-/* Pointers that are passed as NULL, besides scalars: a bit of `null_pointers` for each of a
- * problem's operands, and one for the result. */
-enum {
-    NULL_A = 1,
-    NULL_B_OR_X = 2,
-    NULL_C_OR_Y = 4,
-    NULL_RESULT = 8,
-    NULL_PARAM = 16,
-    NULL_BERR = 32
-};
+/* X(name, word): the pointers that may be passed as NULL, besides scalars, by their names in the
+ * rows and in the log. Each has a bit of `null_pointers`. */
+#define NULL_POINTERS(X)                                                                           \
+    X(a, "A")                                                                                      \
+    X(ap, "AP")                                                                                    \
+    X(ab, "AB")                                                                                    \
+    X(af, "AF")                                                                                    \
+    X(b, "B")                                                                                      \
+    X(bp, "bp")                                                                                    \
+    X(c, "C")                                                                                      \
+    X(x, "x")                                                                                      \
+    X(y, "y")                                                                                      \
+    X(d1, "d1")                                                                                    \
+    X(d2, "d2")                                                                                    \
+    X(x1, "x1")                                                                                    \
+    X(y1, "y1")                                                                                    \
+    X(s, "s")                                                                                      \
+    X(param, "param")                                                                              \
+    X(ipiv, "ipiv")                                                                                \
+    X(jpvt, "jpvt")                                                                                \
+    X(isuppz, "isuppz")                                                                            \
+    X(tau, "tau")                                                                                  \
+    X(ferr, "ferr")                                                                                \
+    X(berr, "berr")                                                                                \
+    X(w, "w")                                                                                      \
+    X(wr, "wr")                                                                                    \
+    X(wi, "wi")                                                                                    \
+    X(alpha, "alpha")                                                                              \
+    X(alphar, "alphar")                                                                            \
+    X(alphai, "alphai")                                                                            \
+    X(beta, "beta")                                                                                \
+    X(u, "U")                                                                                      \
+    X(vt, "VT")                                                                                    \
+    X(vl, "VL")                                                                                    \
+    X(vr, "VR")                                                                                    \
+    X(vs, "VS")                                                                                    \
+    X(z, "Z")                                                                                      \
+    X(dl, "dl")                                                                                    \
+    X(d, "d")                                                                                      \
+    X(du, "du")                                                                                    \
+    X(result, "result")                                                                            \
+    X(rcond, "rcond")                                                                              \
+    X(iter, "iter")                                                                                \
+    X(count, "count")                                                                              \
+    X(rank, "rank")                                                                                \
+    X(info, "info")
+#define NULL_POINTER(name, word) NULL_##name,
+enum { NULL_POINTERS(NULL_POINTER) NULL_COUNT };
+#undef NULL_POINTER
+#define IS_NULL(options, name) (((options)->null_pointers >> NULL_##name & 1) != 0)
 
 typedef struct options {
     char function[32]; /* "trsm", "gemm", ... */
     jdatatype_t type;  /* one of the first four */
-    int64_t m, n, k, kl, ku, nrhs, batch_count;
-    int64_t lda, ldb, ldc, ldaf; /* perhaps UNSET */
-    int64_t stride_a, stride_b, stride_c, stride_s, stride_param, stride_x, stride_y; /* likewise */
+    int64_t m, n, k, kl, ku, kd, nrhs, batch_count;
+    int64_t itype, il, iu;       /* of eigenvalues: which problem, and which of them */
+    int64_t lda, ldb, ldc, ldaf; /* perhaps UNSET, and what follows */
+    union {
+        int64_t ldu, ldvl, ldvs, ldz;
+    };
+    union {
+        int64_t ldvt, ldvr;
+    };
+    int64_t stride_a, stride_b, stride_c, stride_s, stride_param, stride_x, stride_y;
     int64_t incx, incy;
     /* Numbers of the jblas enums, which are the CBLAS's, or of none. */
     int side, uplo, transb, diag, norm;
     union {
         int transa, trans;
     };
+    /* jlapack_job_t and jlapack_range_t, or of none. */
+    union {
+        int jobz, jobu, jobvl, jobvs;
+    };
+    union {
+        int jobvt, jobvr;
+    };
+    int range;
     union {
         scalar_option_t alpha, c;
     };
     union {
         scalar_option_t beta, s;
     };
+    scalar_option_t above, up_to, abstol, rcond;
     double param[5]; /* rotm's */
     bool null_param; /* NULL is passed */
     /* Of routines whose types are arguments: jdatatype_t, or any number. */
@@ -62,7 +118,7 @@ typedef struct options {
     union {
         int c_type, y_type;
     };
-    int null_pointers;
+    uint64_t null_pointers;
 
     int64_t iterations, warmups; /* timed calls; calls before them */
     workspace_kind_t workspace;

@@ -121,8 +121,10 @@ static bool operand_make(problem_t *p, operand_t *x, uint64_t *state) {
     if (!operand_size(x) || __builtin_mul_overflow(x->elements, element * slots, &bytes) ||
         bytes > (size_t)1 << 46)
         return false;
+    /* Kernels of OpenBLAS 0.3.21 (cgemv) read a column beyond those that a LAPACK gives them. */
+    const size_t room = p->routine->residual != NULL ? (size_t)x->height * element : 0;
     size_t matrices = slots * (size_t)(x->batch > 0 ? x->batch : 1);
-    x->data = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    x->data = aligned_alloc(64, (bytes + room + 63) / 64 * 64);
     x->pointers = calloc(matrices, sizeof *x->pointers);
     x->pristine = x->written ? malloc(x->elements * element) : NULL;
     if (!x->data || !x->pointers || (x->written && !x->pristine))
@@ -176,6 +178,10 @@ void problem_describe(problem_t *p, const routine_t *routine, const options_t *o
         p->type = type_or_any(options->compute_type);
     scalar_set(p, &p->alpha, options->alpha.parts, routine->real_alpha);
     scalar_set(p, &p->beta, options->beta.parts, routine->real_beta);
+    scalar_set(p, &p->above, options->above.parts, true);
+    scalar_set(p, &p->up_to, options->up_to.parts, true);
+    scalar_set(p, &p->abstol, options->abstol.parts, true);
+    scalar_set(p, &p->rcond, options->rcond.parts, true);
     for (int i = 0; i < 5; i++)
         if (type_is_single(p->type))
             p->param.s[i] = (float)options->param[i];
@@ -204,9 +210,9 @@ bool problem_init(problem_t *p, const routine_t *routine, const options_t *optio
         naive_factor(p);
     if (p->result_bytes > 0)
         p->results = calloc((size_t)p->items + 1, p->result_bytes);
-    if (p->pivot_count > 0)
-        p->pivots = calloc((size_t)p->pivot_count, sizeof *p->pivots);
-    if ((p->result_bytes > 0 && p->results == NULL) || (p->pivot_count > 0 && p->pivots == NULL))
+    if (p->has_pivots) /* not NULL where there are none, either */
+        p->pivots = calloc((size_t)p->pivot_count + 1, sizeof *p->pivots);
+    if ((p->result_bytes > 0 && p->results == NULL) || (p->has_pivots && p->pivots == NULL))
         abort();
     problem_restore(p);
     return true;
@@ -242,23 +248,22 @@ void problem_restore(problem_t *p) {
 }
 
 void problem_select(problem_t *p, size_t slot) {
-    void **place[OPERANDS] = {&p->a, &p->b, &p->c, &p->s, &p->h, &p->e},
-         ***pointers[OPERANDS] = {&p->pa, &p->pb, &p->pc, &p->ps, &p->ph, &p->pe};
+    void **place[OPERANDS] = {&p->a, &p->b, &p->c, &p->s, &p->h, &p->e, &p->v},
+         ***pointers[OPERANDS] = {&p->pa, &p->pb, &p->pc, &p->ps, &p->ph, &p->pe, &p->pv};
     for (int i = 0; i < OPERANDS; i++) {
         operand_t *x = &p->operand[i];
         size_t own = x->written ? slot : 0;
-        bool null = (p->options->null_pointers & NULL_A << i) != 0;
-        *place[i] = x->data && !null
+        *place[i] = x->data && !x->null
                         ? x->data + (own * x->elements + x->origin) * type_bytes(x->type)
                         : NULL;
-        *pointers[i] = x->pointers && !null ? x->pointers + own * (size_t)x->batch : NULL;
+        *pointers[i] = x->pointers && !x->null ? x->pointers + own * (size_t)x->batch : NULL;
     }
 }
 
 void problem_call_direct(problem_t *p) {
-    void **const place[OPERANDS] = {&p->a, &p->b, &p->c, &p->s, &p->h, &p->e},
-                 **const pointers[OPERANDS] = {p->pa, p->pb, p->pc, p->ps, p->ph, p->pe};
-    void *const first[OPERANDS] = {p->a, p->b, p->c, p->s, p->h, p->e};
+    void **const place[OPERANDS] = {&p->a, &p->b, &p->c, &p->s, &p->h, &p->e, &p->v},
+                 **const pointers[OPERANDS] = {p->pa, p->pb, p->pc, p->ps, p->ph, p->pe, p->pv};
+    void *const first[OPERANDS] = {p->a, p->b, p->c, p->s, p->h, p->e, p->v};
     for (int64_t item = 0; item < p->items; item++) {
         for (int i = 0; i < OPERANDS; i++)
             if (p->operand[i].present)

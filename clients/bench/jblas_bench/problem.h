@@ -42,6 +42,7 @@ typedef struct operand {
     bool vector;  /* then ld is the increment, rows the length, columns 1 */
     bool written; /* by the call */
     bool real;    /* whatever the type of the others */
+    bool null;    /* NULL is passed */
     jdatatype_t type;
     fill_t fill;
     int64_t rows, columns; /* of one matrix */
@@ -63,9 +64,10 @@ typedef struct operand {
     void **pointers; /* to each matrix of each slot, for pointer batches */
 } operand_t;
 
-/* A, B or x, C or y, or X, and two numbers of rotg and rotmg, or AF and errors; a routine leaves
- * out what it has not. */
-enum { OPERANDS = 6 };
+/* A, B or x, C or y, or X, and two numbers of rotg and rotmg, or AF and errors; of eigenvalues and
+ * singular values A, B, values in three parts, and two matrices of vectors. A routine leaves out
+ * what it has not. */
+enum { OPERANDS = 7 };
 
 typedef union scalar {
     float s[2];
@@ -75,6 +77,7 @@ typedef union scalar {
 } scalar_t;
 
 typedef struct problem problem_t;
+typedef struct scratch scratch_t; /* matrices of a residual (reference.h) */
 
 /* A routine. */
 typedef struct routine {
@@ -82,7 +85,8 @@ typedef struct routine {
     const char *types; /* of "sdczhb" those that exist; "x": they are arguments */
     const char *
         /* What it depends on: S side, U uplo, A transA, B transB, D diag, N norm, m n k e(kl) u(ku)
-         * r(nrhs) b(batch_count) t(cs_type). */
+         * r(nrhs) b(batch_count) t(cs_type); J jobz, O jobu, T jobvt, L jobvl, R jobvr, V jobvs,
+         * G range, I itype, p il, q iu, d kd. */
         shape;
     void (*setup)(problem_t *problem);
     jstatus_t (*call)(jhandle_t *handle, const problem_t *problem);
@@ -95,6 +99,9 @@ typedef struct routine {
      * should be afterwards; want[OPERANDS] is the scalar result. Sets problem->magnitude where the
      * result is no measure for its own error. */
     void (*reference)(problem_t *problem, value_t **want);
+    /* Or how far what the call gave is from what defines it, relative by norms; a reference is NULL
+     * then. */
+    long double (*residual)(const problem_t *problem, scratch_t *scratch);
     bool real_alpha, real_beta; /* whatever the operands' type */
 } routine_t;
 
@@ -103,7 +110,7 @@ struct problem {
     const options_t *options;
     jdatatype_t type; /* of the operands, or what is computed in */
     operand_t operand[OPERANDS];
-    scalar_t alpha, beta;
+    scalar_t alpha, beta, above, up_to, abstol, rcond;
     union {
         float s[5];
         double d[5];
@@ -111,16 +118,17 @@ struct problem {
     scalar_t result; /* of dot, nrm2, ...; info of factorizations and inverses */
     char *results;   /* the same of a batch, result_bytes each; NULL: of no batch */
     size_t result_bytes;
-    int64_t steps;   /* of refinement */
+    int64_t count;   /* what else it says: steps of refinement, values found, the rank */
     int64_t *pivots; /* of LU; before a call, no row is exchanged */
     /* So many of each item, of which the first's begin there; all of them. Of a batch operand[2]
      * has their stride. */
     int64_t pivots_each, pivot_origin, pivot_count;
+    bool has_pivots;
     bool pivots_are_order; /* of QR; before a call, no column is fixed */
     size_t slots;
     /* What the next call works on; NULL in a size query. */
-    void *a, *b, *c, *s, *h, *e; /* s: y1, AF; h: rotmg's param, ferr; e: berr */
-    void **pa, **pb, **pc, **ps, **ph, **pe;
+    void *a, *b, *c, *s, *h, *e, *v; /* s: y1, AF; h: rotmg's param, ferr; e: berr, U; v: VT */
+    void **pa, **pb, **pc, **ps, **ph, **pe, **pv;
     int64_t items;         /* of a batch; 1 of others */
     int64_t terms;         /* what an error bound grows with */
     long double magnitude; /* see reference */
@@ -301,6 +309,16 @@ void naive_gerfs(problem_t *problem, value_t **want);
 void naive_porfs(problem_t *problem, value_t **want);
 void naive_dsgesv(problem_t *problem, value_t **want);
 void naive_dsposv(problem_t *problem, value_t **want);
+
+/* Residuals, in reference_drivers.c; a routine's row names one. */
+long double residual_symmetric(const problem_t *problem, scratch_t *scratch);
+long double residual_definite_pair(const problem_t *problem, scratch_t *scratch);
+long double residual_singular(const problem_t *problem, scratch_t *scratch);
+long double residual_general(const problem_t *problem, scratch_t *scratch);
+long double residual_schur(const problem_t *problem, scratch_t *scratch);
+long double residual_pair(const problem_t *problem, scratch_t *scratch);
+long double residual_least_squares(const problem_t *problem, scratch_t *scratch);
+long double residual_tridiagonal(const problem_t *problem, scratch_t *scratch);
 
 /* Makes the call once, in slot 0, and compares. Gives the error, relative by norm; *bound is what
  * it may be. */

@@ -42,4 +42,11 @@ void reference_substitute_vector(const value_t *t, int64_t row, int64_t column, 
 void reference_substitute(problem_t *p, value_t **want, int which, view_t A, int side, int64_t m,
                           int64_t n, value_t alpha);
 
+/* QR of a, m x n, in place, column-major, perhaps with column exchanges; tau: min(m, n). */
+void reference_factor_qr(value_t *a, int64_t m, int64_t n, bool pivots, value_t *tau);
+/* What the problem's residual is. */
+long double reference_residual(const problem_t *p);
+/* Cholesky's factor of a, n x n, column-major, in its lower triangle; its adjoint above. */
+void reference_factor_cholesky(value_t *a, int64_t n);
+
 #endif

@@ -16,7 +16,8 @@ static void store_triangle(problem_t *p, value_t **want, const value_t *dense, b
     int64_t n = p->options->n;
     for (int64_t j = 0; j < n; j++)
         for (int64_t i = 0; i < n; i++)
-            if (i == j ? !unit : (p->options->uplo == JBLAS_LOWER) == (i > j))
+            if (operand_has(&p->operand[0], i, j) &&
+                (i == j ? !unit : (p->options->uplo == JBLAS_LOWER) == (i > j)))
                 want[0][operand_index(&p->operand[0], i, j, 0)] = dense[i + j * n];
 }
 
@@ -72,11 +73,7 @@ void naive_potri(problem_t *p, value_t **want) { store_with_adjoint(p, want, tri
 
 /* ---- Cholesky ---- */
 
-/* Cholesky's factor of A, dense, with its adjoint above it. */
-static value_t *cholesky_of(problem_t *p) {
-    int64_t n = p->options->n;
-    view_t A = reference_view(p, 0, HERMITIAN, JBLAS_NO_TRANSPOSE);
-    value_t *l = reference_dense(&A, n, n);
+void reference_factor_cholesky(value_t *l, int64_t n) {
     for (int64_t j = 0; j < n; j++)
         for (int64_t i = j; i < n; i++) {
             value_t sum = l[i + j * n];
@@ -87,6 +84,12 @@ static value_t *cholesky_of(problem_t *p) {
     for (int64_t j = 0; j < n; j++)
         for (int64_t i = 0; i < j; i++)
             l[i + j * n] = conjl(l[j + i * n]);
+}
+/* Cholesky's factor of A, dense, with its adjoint above it. */
+static value_t *cholesky_of(problem_t *p) {
+    view_t A = reference_view(p, 0, HERMITIAN, JBLAS_NO_TRANSPOSE);
+    value_t *l = reference_dense(&A, p->options->n, p->options->n);
+    reference_factor_cholesky(l, p->options->n);
     return l;
 }
 /* The same; A becomes what it should be. */
@@ -311,8 +314,7 @@ static void exchange_largest(value_t *a, int64_t m, int64_t n, int64_t l) {
     }
 }
 
-/* QR of a, m x n, in place, column-major; tau: min(m, n). */
-static void factor_qr(value_t *a, int64_t m, int64_t n, bool pivots, value_t *tau) {
+void reference_factor_qr(value_t *a, int64_t m, int64_t n, bool pivots, value_t *tau) {
     value_t *v = reference_allocate(m);
     for (int64_t l = 0; l < m && l < n; l++) {
         if (pivots)
@@ -353,7 +355,7 @@ static value_t *factor_qr_wanted(problem_t *p, value_t **want, bool by_rows, boo
     value_t *qr = reference_dense(&A, m, n);
     if (by_rows)
         qr = turned(qr, m, n);
-    factor_qr(qr, by_rows ? n : m, by_rows ? m : n, pivots, tau);
+    reference_factor_qr(qr, by_rows ? n : m, by_rows ? m : n, pivots, tau);
 
     value_t *stored = by_rows ? turned(qr, n, m) : qr;
     put_dense(p, want, 0, stored);
@@ -548,7 +550,7 @@ void naive_dsposv(problem_t *p, value_t **want) {
 static void store_refined(problem_t *p, value_t **want, const value_t *factor, bool lu,
                           bool plain) {
     store_solution(p, want, factor, lu, plain);
-    for (int w = 4; w < OPERANDS; w++)
+    for (int w = 4; w <= 5; w++) /* ferr and berr */
         for (int64_t j = 0; j < p->options->nrhs; j++)
             want[w][operand_index(&p->operand[w], j, 0, 0)] = 0;
     p->magnitude = 10;

@@ -19,6 +19,7 @@ static char letter_of(int value, int first, const char *letters) {
 
 /* "LLNN m=512 n=64": what the routine depends on, enumerations first. */
 static void shape_text(const options_t *o, const routine_t *routine, char text[SHAPE_TEXT]) {
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"; /* LAPACK's */
     int length = 0;
     for (const char *letter = routine->shape; *letter; letter++)
         switch (*letter) {
@@ -35,11 +36,21 @@ static void shape_text(const options_t *o, const routine_t *routine, char text[S
             break;
         case 'N': text[length++] = o->norm == JLAPACK_ONE_NORM ? '1' : 'I'; break;
         case 'D': text[length++] = letter_of(o->diag, JBLAS_NON_UNIT, "NU"); break;
+        case 'J':
+        case 'O':
+        case 'L':
+        case 'V': text[length++] = letter_of(o->jobz, 'A', letters); break;
+        case 'T':
+        case 'R': text[length++] = letter_of(o->jobvt, 'A', letters); break;
+        case 'I': text[length++] = letter_of((int)o->itype, 1, "123"); break;
+        case 'G': text[length++] = letter_of(o->range, 'A', letters); break;
         default: {
-            static const char letters[] = "mnkeurb", *const names[] = {"m",  "n",    "k",    "kl",
-                                                                       "ku", "nrhs", "batch"};
-            const int64_t sizes[] = {o->m, o->n, o->k, o->kl, o->ku, o->nrhs, o->batch_count};
-            size_t which = (size_t)(strchr(letters, *letter) - letters);
+            static const char sized[] = "mnkeurbpqd";
+            static const char *const names[] = {"m",    "n",     "k",  "kl", "ku",
+                                                "nrhs", "batch", "il", "iu", "kd"};
+            const int64_t sizes[] = {o->m,    o->n,           o->k,  o->kl, o->ku,
+                                     o->nrhs, o->batch_count, o->il, o->iu, o->kd};
+            size_t which = (size_t)(strchr(sized, *letter) - sized);
             length += snprintf(text + length, (size_t)(SHAPE_TEXT - length), "%s%s=%lld",
                                length ? " " : "", names[which], (long long)sizes[which]);
         }

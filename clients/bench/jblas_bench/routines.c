@@ -24,7 +24,7 @@ static int64_t max_of(int64_t a, int64_t b) { return a > b ? a : b; }
 static operand_t *matrix(problem_t *p, int which, int64_t rows, int64_t columns, fill_t fill,
                          bool written) {
     const options_t *o = p->options;
-    const int64_t ld[OPERANDS] = {o->lda, o->ldb, o->ldc, o->ldaf, UNSET, UNSET};
+    const int64_t ld[OPERANDS] = {o->lda, o->ldb, o->ldc, o->ldaf, UNSET, o->ldu, o->ldvt};
     operand_t *operand = &p->operand[which];
     operand->rows = max_of(rows, 0);
     operand->columns = max_of(columns, 0);
@@ -103,6 +103,16 @@ static void batch_results(problem_t *p, size_t bytes) { p->result_bytes = bytes;
 #define SLOT_af 3
 #define SLOT_ferr 4
 #define SLOT_berr 5
+#define SLOT_dl 0
+#define SLOT_w 2
+#define SLOT_wr 2
+#define SLOT_alpha 2
+#define SLOT_alphar 2
+#define SLOT_d 2
+#define SLOT_wi 3
+#define SLOT_alphai 3
+#define SLOT_du 3
+#define SLOT_beta 4
 #define SLOT_x 1
 #define SLOT_y 2
 /* X is a matrix of its own where B is another. */
@@ -112,11 +122,25 @@ static void batch_results(problem_t *p, size_t bytes) { p->result_bytes = bytes;
 #define MATRIX_SLOT_c SLOT_c
 #define MATRIX_SLOT_af SLOT_af
 #define MATRIX_SLOT_x 2
+#define MATRIX_SLOT_ab 0
+#define MATRIX_SLOT_u 5
+#define MATRIX_SLOT_vl 5
+#define MATRIX_SLOT_vs 5
+#define MATRIX_SLOT_z 5
+#define MATRIX_SLOT_vt 6
+#define MATRIX_SLOT_vr 6
 #define MATRIX_OPERAND_a(operand) operand
 #define MATRIX_OPERAND_b(operand) operand
 #define MATRIX_OPERAND_c(operand) operand
 #define MATRIX_OPERAND_af(operand) operand
 #define MATRIX_OPERAND_x(operand) p->c
+#define MATRIX_OPERAND_ab(operand) p->a
+#define MATRIX_OPERAND_u(operand) p->e
+#define MATRIX_OPERAND_vl(operand) p->e
+#define MATRIX_OPERAND_vs(operand) p->e
+#define MATRIX_OPERAND_z(operand) p->e
+#define MATRIX_OPERAND_vt(operand) p->v
+#define MATRIX_OPERAND_vr(operand) p->v
 #define FILL_SYMMETRIC FILL_GENERAL
 #define FILL_SKEW FILL_GENERAL
 #define FILL_INVERTED FILL_TRIANGULAR
@@ -133,6 +157,7 @@ static void batch_results(problem_t *p, size_t bytes) { p->result_bytes = bytes;
 #define FILL_FULL FILL_POSITIVE
 #define IS_READ false
 #define IS_WRITTEN true
+#define IS_OUTPUT true
 
 #define SETUP(context, kind, ...) SETUP_##kind(__VA_ARGS__)
 #define SETUP_ENUM(name, which)
@@ -142,7 +167,8 @@ static void batch_results(problem_t *p, size_t bytes) { p->result_bytes = bytes;
 #define SETUP_RESULT(name, of)
 #define SETUP_NUMBER(name, of, access, read)                                                       \
     vector(p, SLOT_##name, NUMBERS_##of, 1, IS_##access);                                          \
-    p->operand[SLOT_##name].real = SCALAR_IS_##of;
+    p->operand[SLOT_##name].real = SCALAR_IS_##of;                                                 \
+    p->operand[SLOT_##name].null = IS_NULL(args, name);
 /* Whether it is real, whatever the type of the elements. */
 #define SCALAR_IS_ELEMENT false
 #define SCALAR_IS_SUM false
@@ -155,36 +181,49 @@ static void batch_results(problem_t *p, size_t bytes) { p->result_bytes = bytes;
 #define NUMBERS_REALS max_of(args->nrhs, 0)
 #define NUMBERS_PARAMETERS 5
 #define SETUP_VECTOR(name, inc, access, count, read)                                               \
-    vector(p, SLOT_##name, JI_COUNT_##count, args->inc, IS_##access);
+    vector(p, SLOT_##name, JI_COUNT_##count, args->inc, IS_##access);                              \
+    p->operand[SLOT_##name].null = IS_NULL(args, name);
 #define SETUP_MATRIX(name, ld, access, structure, shape, read)                                     \
     {                                                                                              \
         operand_t *made = matrix(p, MATRIX_SLOT(name), JI_ROWS_##shape, JI_COLUMNS_##shape,        \
                                  FILL_##structure, IS_##access);                                   \
-        (void)made;                                                                                \
+        made->null = IS_NULL(args, name);                                                          \
         AS_##shape;                                                                                \
     }
 #define SETUP_PACKED(name, access, structure, order, read)                                         \
-    packed(p, SLOT_##name, args->order, FILL_##structure, IS_##access);
+    packed(p, SLOT_##name, args->order, FILL_##structure, IS_##access);                            \
+    p->operand[SLOT_##name].null = IS_NULL(args, name);
 #define AS_PLAIN(rows, columns)
 #define AS_OPERATED(trans, m, n)
 #define AS_SIDED(m, n)
 #define AS_SIDED_BY(k)
 #define AS_SIDED_ACROSS(k)
 #define AS_LARGER(m, n, nrhs)
+#define AS_WANTED(job, m, n)
+#define AS_U(routine)
+#define AS_VT(routine)
 #define AS_BAND(m, n, kl, ku) band(made, args->m, args->kl, args->ku)
 #define AS_TRIANGLE_BAND(n, k)                                                                     \
     band(made, args->n, args->uplo == JBLAS_UPPER ? 0 : args->k,                                   \
          args->uplo == JBLAS_UPPER ? args->k : 0)
+#define AS_BAND_OF(kd, n)                                                                          \
+    band(made, args->n, args->uplo == JBLAS_UPPER ? 0 : args->kd,                                  \
+         args->uplo == JBLAS_UPPER ? args->kd : 0)
 #define SETUP_LEADING(ld, name, shape)                                                             \
     later(&p->operand[SLOT_##name], args->ld, JI_ROWS_##shape, JI_COLUMNS_##shape);
 #define SETUP_INDICES(name, access, count)                                                         \
     p->pivot_count = p->pivots_each = max_of(JI_COUNT_##count, 0);                                 \
-    p->pivots_are_order = IS_##access##_ORDER;
+    p->pivots_are_order = IS_##access##_ORDER;                                                     \
+    p->has_pivots = true;
 #define IS_READ_ORDER false
 #define IS_WRITTEN_ORDER false
 #define IS_UPDATED_ORDER true
 #define SETUP_FACTORS(name, access, count)                                                         \
-    vector(p, SLOT_##name, max_of(JI_COUNT_##count, 0), 1, IS_##access);
+    vector(p, SLOT_##name, max_of(JI_COUNT_##count, 0), 1, IS_##access);                           \
+    p->operand[SLOT_##name].null = IS_NULL(args, name);
+#define SETUP_REALS(name, access, count)                                                           \
+    SETUP_FACTORS(name, access, count)                                                             \
+    p->operand[SLOT_##name].real = true;
 #define SETUP_TYPED_VECTOR(name, type, inc, ...) SETUP_VECTOR(name, inc, __VA_ARGS__)
 #define SETUP_TYPED_MATRIX(name, type, ld, ...) SETUP_MATRIX(name, ld, __VA_ARGS__)
 
@@ -285,6 +324,7 @@ static double flops_trsm(const options_t *o) { return 0.5 * flops_symm(o); }
 static double flops_cube(const options_t *o) { return flops_nn(o) * (double)o->n / 3; }
 static double flops_geam(const options_t *o) { return 3.0 * (double)o->m * (double)o->n; }
 static double flops_mn(const options_t *o) { return (double)o->m * (double)o->n; }
+static double flops_nrhs(const options_t *o) { return (double)o->n * (double)o->nrhs; }
 static double flops_solves(const options_t *o) { return flops_2nn(o) * (double)o->nrhs; }
 static double flops_getrf(const options_t *o) {
     const double m = (double)o->m, n = (double)o->n, least = m < n ? m : n;
@@ -298,7 +338,7 @@ static double flops_orgqr(const options_t *o) {
 static double flops_ormqr(const options_t *o) {
     return 2 * flops_mn(o) * (double)o->k * (2 - (double)o->k / (double)order_of_a(o));
 }
-static int64_t terms_gels(const options_t *o) { return o->m > o->n ? o->m : o->n; }
+static int64_t terms_larger(const options_t *o) { return o->m > o->n ? o->m : o->n; }
 static double flops_gels(const options_t *o) {
     return flops_geqrf(o) + 4 * flops_mn(o) * (double)o->nrhs;
 }
@@ -310,6 +350,12 @@ static double flops_condition(const options_t *o) { return 10 * flops_2nn(o); }
 static double flops_trcon(const options_t *o) { return 5 * flops_2nn(o); }
 /* Two residuals with sizes, a solve, and five for the bound. */
 static double flops_refine(const options_t *o) { return 10 * flops_solves(o); }
+/* Without row exchanges; what looks for something until it has it has no count. */
+static double flops_gtsv(const options_t *o) { return 3 * (double)o->n + 5 * flops_nrhs(o); }
+static double flops_pbtrf(const options_t *o) {
+    return (double)o->n * (double)o->kd * (double)o->kd;
+}
+static double flops_pbtrs(const options_t *o) { return 4 * flops_nrhs(o) * (double)o->kd; }
 static double flops_potri(const options_t *o) { return 2 * flops_cube(o); }
 
 /* ---- Calls ---- */
@@ -341,13 +387,19 @@ static double flops_potri(const options_t *o) { return 2 * flops_cube(o); }
 #define LDC (p->operand[2].ld)
 #define OUT(member) ((void *)(uintptr_t)&p->member)
 #define RESULT (p->results != NULL ? (void *)p->results : OUT(result)) /* of a batch; one */
-#define RESULT_result (O->null_pointers & NULL_RESULT ? NULL : RESULT)
-#define RESULT_info RESULT_result
-#define RESULT_rcond RESULT_result
-#define RESULT_iter (O->null_pointers & NULL_BERR ? NULL : OUT(steps))
+#define RESULT_result (IS_NULL(O, result) ? NULL : RESULT)
+#define RESULT_info (IS_NULL(O, info) ? NULL : RESULT)
+#define RESULT_rcond (IS_NULL(O, rcond) ? NULL : RESULT)
+#define RESULT_iter (IS_NULL(O, iter) ? NULL : OUT(count))
+#define RESULT_count (IS_NULL(O, count) ? NULL : OUT(count))
+#define RESULT_rank (IS_NULL(O, rank) ? NULL : OUT(count))
 #define SCALAR_alpha (O->alpha.null ? NULL : (const void *)&p->alpha)
 #define SCALAR_anorm SCALAR_alpha
 #define SCALAR_beta (O->beta.null ? NULL : (const void *)&p->beta)
+#define SCALAR_above (O->above.null ? NULL : (const void *)&p->above)
+#define SCALAR_up_to (O->up_to.null ? NULL : (const void *)&p->up_to)
+#define SCALAR_abstol (O->abstol.null ? NULL : (const void *)&p->abstol)
+#define SCALAR_rcond (O->rcond.null ? NULL : (const void *)&p->rcond)
 #define SCALAR_c SCALAR_alpha
 #define SCALAR_s SCALAR_beta
 #define SCALAR_param (O->null_param ? NULL : (const void *)&p->param)
@@ -368,8 +420,20 @@ static double flops_potri(const options_t *o) { return 2 * flops_cube(o); }
 #define POINTER_af p->s
 #define POINTER_ferr p->h
 #define POINTER_berr p->e
-#define POINTER_ipiv (O->null_pointers & NULL_C_OR_Y ? NULL : p->pivots + p->pivot_origin)
-#define POINTER_jpvt POINTER_ipiv
+#define POINTER_dl p->a
+#define POINTER_w p->c
+#define POINTER_wr p->c
+#define POINTER_alpha p->c
+#define POINTER_alphar p->c
+#define POINTER_d p->c
+#define POINTER_wi p->s
+#define POINTER_alphai p->s
+#define POINTER_du p->s
+#define POINTER_beta p->h
+#define PIVOTS (p->pivots + p->pivot_origin)
+#define POINTER_ipiv (IS_NULL(O, ipiv) ? NULL : PIVOTS)
+#define POINTER_jpvt (IS_NULL(O, jpvt) ? NULL : PIVOTS)
+#define POINTER_isuppz (IS_NULL(O, isuppz) ? NULL : PIVOTS)
 #define POINTERS_a (void *)p->pa
 #define POINTERS_ap (void *)p->pa
 #define POINTERS_b (void *)p->pb
@@ -399,6 +463,7 @@ static double flops_potri(const options_t *o) { return 2 * flops_cube(o); }
 #define PASS_LEADING(form, leading, name, shape) , p->operand[SLOT_##name].later.ld
 #define PASS_INDICES(form, name, ...) , POINTER_##name
 #define PASS_FACTORS(form, name, ...) , POINTER_##name
+#define PASS_REALS(form, name, ...) , POINTER_##name
 #define PASS_STRIDE(form, name) , p->operand[SLOT_##name].stride
 #define PASS_COUNT(form, name) , O->name
 #define OPERAND_PLAIN(name) POINTER_##name
@@ -428,11 +493,13 @@ static jdatatype_t name_of_type(const problem_t *p) {
 JI_ROUTINE_LIST(CALL)
 
 /* jlapack's, which have its prefix. */
-#include "lapack/rows.h"
+#include "lapack/rows_guest.h"
 JI_LAPACK_ROUTINE_LIST(SETUP_PLAIN)
+JI_LAPACK_GUEST_ROUTINE_LIST(SETUP_PLAIN)
 JI_LAPACK_BATCHED_LIST(SETUP_BATCHED)
 #define CALL_PLAIN(routine, level) CALL_OF(PLAIN, routine)
 JI_LAPACK_PLAIN_LIST(CALL_PLAIN)
+JI_LAPACK_GUEST_ROUTINE_LIST(CALL_PLAIN)
 JI_LAPACK_BATCHED_LIST(CALL)
 
 #define COLUMNS GUEST_COLUMN_MAJOR
@@ -704,6 +771,7 @@ DIRECT(trsm_ex) { direct_converted(p, direct_trsm); }
 #define LETTER_LEADING(name, ...)
 #define LETTER_INDICES(name, ...)
 #define LETTER_FACTORS(name, ...)
+#define LETTER_REALS(name, ...)
 #define LETTER_TYPED_VECTOR(name, ...)
 #define LETTER_TYPED_MATRIX(name, ...)
 #define LETTER_cs_type "t"
@@ -721,6 +789,17 @@ DIRECT(trsm_ex) { direct_converted(p, direct_trsm); }
 #define LETTER_kl "e"
 #define LETTER_ku "u"
 #define LETTER_nrhs "r"
+#define LETTER_jobz "J"
+#define LETTER_jobu "O"
+#define LETTER_jobvt "T"
+#define LETTER_jobvl "L"
+#define LETTER_jobvr "R"
+#define LETTER_jobvs "V"
+#define LETTER_range "G"
+#define LETTER_itype "I"
+#define LETTER_il "p"
+#define LETTER_iu "q"
+#define LETTER_kd "d"
 #define LETTER_STRIDE(name)
 #define LETTER_COUNT(name) "b"
 
@@ -737,8 +816,17 @@ DIRECT(trsm_ex) { direct_converted(p, direct_trsm); }
 #define IS_REAL_LEADING(scalar, name, ...)
 #define IS_REAL_INDICES(scalar, name, ...)
 #define IS_REAL_FACTORS(scalar, name, ...)
+#define IS_REAL_REALS(scalar, name, ...)
 #define IS_alpha_anorm true
 #define IS_beta_anorm false
+#define IS_alpha_above false /* real whatever is said of alpha */
+#define IS_alpha_up_to false
+#define IS_alpha_abstol false
+#define IS_alpha_rcond false
+#define IS_beta_above false
+#define IS_beta_up_to false
+#define IS_beta_abstol false
+#define IS_beta_rcond false
 #define IS_alpha_c true /* the same member */
 #define IS_alpha_s false
 #define IS_alpha_param false
@@ -766,9 +854,11 @@ DIRECT(trsm_ex) { direct_converted(p, direct_trsm); }
     ROW_OF(POINTERS, routine, setup_##routine##_batched, direct, extra, terms, flops, reference),  \
     ROW_OF(STRIDED, routine, setup_##routine##_batched, direct, extra, terms, flops, reference)
 #define ROW_OF(form, routine, setup, direct, extra, terms, flops, reference)                       \
+    ROW_CHECKED(form, routine, setup, direct, extra, terms, flops, naive_##reference, NULL)
+#define ROW_CHECKED(form, routine, setup, direct, extra, terms, flops, reference, residual)        \
     {TEXT(JI_NAME_OF(form, routine)), JI_FUNCTIONS_##routine(TYPE_LETTER, ),                       \
      "" JI_ARGUMENTS_OF(form, routine, LETTER, ), setup, JI_NAME_OF(form, call_##routine), direct, \
-     extra, terms_##terms, flops_##flops, naive_##reference,                                       \
+     extra, terms_##terms, flops_##flops, reference, residual,                                     \
      false JI_ARGUMENTS_##routine(IS_REAL, alpha), false JI_ARGUMENTS_##routine(IS_REAL, beta)}
 #define TEXT(name) TEXT_OF(name)
 #define TEXT_OF(name) #name
@@ -776,6 +866,9 @@ DIRECT(trsm_ex) { direct_converted(p, direct_trsm); }
     ROW_WITH(routine, direct_##routine, terms, flops, reference)
 #define ROW_ALONE(routine, terms, flops, reference) /* the CBLAS has no such call */               \
     ROW_WITH(routine, NULL, terms, flops, reference)
+#define ROW_RESIDUAL(routine, terms, flops, residual) /* nor is there one right answer */          \
+    ROW_CHECKED(PLAIN, routine, setup_##routine, NULL, NULL, terms, flops, NULL,                   \
+                residual_##residual)
 #define ROW_TYPED(routine, direct, terms, flops, reference) /* nor one for items of some types */  \
     ROW_PLAIN(routine, direct, NULL, terms, flops, reference),                                     \
     ROW_BATCHED(routine, NULL, NULL, terms, flops, reference)
@@ -886,7 +979,7 @@ const routine_t routines[] = {
     ROW_PLAIN(gelqf, NULL, NULL, n, geqrf, gelqf),
     ROW_PLAIN(orglq, NULL, NULL, n, orgqr, orglq),
     ROW_PLAIN(ormlq, NULL, NULL, order, ormqr, ormlq),
-    ROW_PLAIN(gels, NULL, NULL, gels, gels, gels),
+    ROW_PLAIN(gels, NULL, NULL, larger, gels, gels),
     ROW_PLAIN(geqp3, NULL, NULL, m, geqrf, geqp3),
     ROW_PLAIN(gecon, NULL, NULL, n, condition, gecon),
     ROW_PLAIN(pocon, NULL, NULL, n, condition, pocon),
@@ -895,6 +988,22 @@ const routine_t routines[] = {
     ROW_PLAIN(porfs, NULL, NULL, n, refine, porfs),
     ROW_PLAIN(dsgesv, NULL, NULL, n, gesv, dsgesv),
     ROW_PLAIN(dsposv, NULL, NULL, n, posv, dsposv),
+    ROW_RESIDUAL(syev, n, none, symmetric),
+    ROW_RESIDUAL(syevd, n, none, symmetric),
+    ROW_RESIDUAL(syevr, n, none, symmetric),
+    ROW_RESIDUAL(sygvd, n, none, definite_pair),
+    ROW_RESIDUAL(gesvd, larger, none, singular),
+    ROW_RESIDUAL(gesdd, larger, none, singular),
+    ROW_RESIDUAL(geev, n, none, general),
+    ROW_RESIDUAL(geev_complex, n, none, general),
+    ROW_RESIDUAL(gees, n, none, schur),
+    ROW_RESIDUAL(gees_complex, n, none, schur),
+    ROW_RESIDUAL(ggev, n, none, pair),
+    ROW_RESIDUAL(ggev_complex, n, none, pair),
+    ROW_RESIDUAL(gelsd, larger, none, least_squares),
+    ROW_RESIDUAL(gtsv, n, gtsv, tridiagonal),
+    ROW_PLAIN(pbtrf, NULL, NULL, n, pbtrf, potrf),
+    ROW_PLAIN(pbtrs, NULL, NULL, n, pbtrs, potrs),
     {0},
 };
 

@@ -3,8 +3,7 @@
 
 /* A logged call run again by jblas-bench has the same status, takes the same rung and is logged in
  * the same words: whatever workspace there was, under every promise of the handle, with any
- * scalars, and also where it was refused. The parts of jblas-bench that read a line and measure are
- * linked in here. */
+ * scalars, and also where it was refused. */
 
 #include "jblas_routines.h"
 
@@ -13,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../bench/jblas_bench/measure.h"
 #include "jalloc/borrow.h"
+#include "replay.h"
 
 enum { MEMORY_BYTES = 1 << 16 };
 static unsigned char memory[MEMORY_BYTES] __attribute__((aligned(64)));
@@ -131,29 +130,21 @@ JTEST_EACH_FUNCTION(JblasReplay, ALoggedCallRunAgainIsTheSameCall) {
         if (nested)
             JEXPECT_OK(jborrow_end(&callers));
 
-        const char *line = strstr(jtest_log_text(), "jblas-bench -f ");
-        JASSERT_TRUE(line != NULL);
-        char *logged = strndup(line, strcspn(line, "\n")), *words = strdup(logged);
+        char *logged = replay_logged();
+        JASSERT_TRUE(logged != NULL);
         JSCOPED_TRACE("%s", logged);
-
-        options_t options = options_default;
-        options.iterations = 1, options.warmups = 0;
-        measurement_t measured;
         jtest_log_clear();
-        JEXPECT_EQ(options_parse_line(&options, words, "the log"), -1);
-        const routine_t *routine = routine_find(options.function);
-        JASSERT_TRUE(routine != NULL);
-        JEXPECT_TRUE(measure(&options, routine, &measured));
-        JEXPECT_STATUS(measured.status, want.status);
-        JEXPECT_EQ(measured.rung, want.rung);
+        const replayed_t replayed = replay(logged, false);
+        JASSERT_TRUE(replayed.understood);
+        JEXPECT_STATUS(replayed.status, want.status);
+        JEXPECT_EQ(replayed.rung, want.rung);
         /* None where the replay's query was refused. */
-        line = strstr(jtest_log_text(), "jblas-bench -f ");
-        if (line != NULL && strncmp(line, logged, strlen(logged)) != 0)
-            JFAIL("run again it is logged as %.*s", (int)strcspn(line, "\n"), line);
+        char *again = replay_logged();
+        if (again != NULL)
+            JEXPECT_STREQ(again, logged);
         if (!jstatus_is_error(want.status))
-            JEXPECT_TRUE(line != NULL);
-        free(logged);
-        free(words);
+            JEXPECT_TRUE(again != NULL);
+        free(logged), free(again);
         JEXPECT_OK(jhandle_destroy(handle));
     }
 }

@@ -535,8 +535,15 @@ static int64_t least_lwork(const function_t *function, const problem_t *p) {
     return least > 1 ? least : 1;
 }
 
-/* A query of lwork is answered with LAPACK's least, by all names, and nothing is done. With that
- * the call is made, with less lwork is refused. */
+/* What callers such as SciPy take for granted of those whose least is 1. */
+static int64_t said_lwork(const function_t *function, const problem_t *p) {
+    const bool from_one =
+        strstr(function->name, "sy") != NULL || strstr(function->name, "he") != NULL;
+    return from_one && p->n > 1 ? p->n : least_lwork(function, p);
+}
+
+/* A query of lwork is answered by all names, mostly with LAPACK's least, and nothing is done. With
+ * the least the call is made, with less lwork is refused. */
 JTEST_P_NAMED(DropinLapack, AnswersQueriesOfLwork, function_t, functions, name_of) {
     const function_t *function = param;
     if (!function->has_lwork)
@@ -547,16 +554,16 @@ JTEST_P_NAMED(DropinLapack, AnswersQueriesOfLwork, function_t, functions, name_o
         const library_t *library = drop_in(way % 2 != 0);
         const face_t face = (face_t)(way / 2 % 3);
         draw(function, library, p);
-        const int64_t least = least_lwork(function, p);
+        const int64_t least = least_lwork(function, p), said = said_lwork(function, p);
         JSCOPED_TRACE("way %d m %d n %d", way, (int)p->m, (int)p->n);
         *q = *p;
         function->call(library, face, q, -1);
-        JEXPECT_EQ(get(function->type, q->said, 0), (double)least);
+        JEXPECT_EQ(get(function->type, q->said, 0), (double)said);
         expect_same(p, q);
 
         function->call(library, face, q, least);
         JEXPECT_EQ(q->info, 0);
-        JEXPECT_EQ(get(function->type, q->said, 0), (double)least);
+        JEXPECT_EQ(get(function->type, q->said, 0), (double)said);
         if (least > 1) /* -1 and 0 mean something else to a test's call */
             function->call(library, face, q, least - 1);
         else

@@ -65,6 +65,7 @@ JTEST(Dropin, SolvesInAProcess) {
         expect_right("late", NULL, environments[i]);
         expect_right("wrong", NULL, environments[i]);
         expect_right("solve-wrong", NULL, environments[i]);
+        expect_right("solve-little", NULL, environments[i]);
         expect_right("close", JALLOC_DROPIN, environments[i]);
     }
 }

@@ -29,10 +29,6 @@ typedef struct problem {
 
 static problem_t drawn, now;
 
-#define JI_READ(type) const type
-#define JI_WRITTEN(type) type
-#define JI_UPDATED(type) type
-
 #define PASS(t, kind, ...) PASS_##kind(t, __VA_ARGS__)
 #define PASS_ENUM(t, name, which) , PASS_##which
 #define PASS_SIDE JBLAS_LEFT

@@ -92,11 +92,6 @@ JI_ROUTINE_LIST(JI_ROW_)
 #define JI_ENUM_ANY_OPERATION jblas_operation_t
 #define JI_ENUM_SYMMETRIC_OPERATION jblas_operation_t
 #define JI_ENUM_HERMITIAN_OPERATION jblas_operation_t
-#define JI_READ(type) const type
-#define JI_WRITTEN(type) type
-#define JI_UPDATED(type) type
-#define JI_READ_EACH(type) const type *const
-#define JI_WRITTEN_EACH(type) type *const
 
 #define JI_PARAMETER_TYPED_VECTOR(t, name, type, inc, access, count, read)                         \
     , JI_##access(JI_ELEMENT_##t) * name, jdatatype_t type, int64_t inc

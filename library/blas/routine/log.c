@@ -87,6 +87,7 @@ static const word_t words[] = {
     {"ferr", NULL, NULL},
     {"berr", NULL, NULL},
     {"ipiv", NULL, NULL},
+    {"jpvt", NULL, NULL},
     {"tau", NULL, NULL},
     {"c", "--c", NULL}, /* rot's cosine: with an option, while the matrix C has none */
     {"s", "--s", NULL},

@@ -133,6 +133,13 @@
 #define JI_INDEX_c int64_t
 #define JI_INDEX_z int64_t
 
+/* What a parameter of that access points to. */
+#define JI_READ(type) const type
+#define JI_WRITTEN(type) type
+#define JI_UPDATED(type) type
+#define JI_READ_EACH(type) const type *const
+#define JI_WRITTEN_EACH(type) type *const
+
 /* ---- Sizes of the operands, by the members of `args` ---- */
 
 #define JI_COUNT_LENGTH(n) (args->n > 0 ? args->n : 0)

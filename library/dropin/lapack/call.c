@@ -6,8 +6,11 @@
  *
  * A size query finds the same and looks at no operand: so a query of lwork is answered, an lwork
  * that is too small comes behind all other arguments, and pivots are read only where they are as
- * many as the arguments say. A call that was not carried out for another reason, such as a routine
- * that has no rung without workspace, never gives an info that says it was. */
+ * many as the arguments say. A routine that has no rung without workspace has memory of the C
+ * library where the handle's is too little. A call that was not carried out, for there is none
+ * either, never gives an info that says it was. */
+
+#include <stdlib.h>
 
 #include "dropin/lapack/lapack.h"
 
@@ -43,7 +46,9 @@
 #define BEGIN_SIZE(...)
 #define BEGIN_MATRIX(...)
 #define BEGIN_FACTORS(...)
-#define BEGIN_SCALAR(...)
+#define BEGIN_SCALAR(function, name, of)                                                           \
+    if (JI_UNLIKELY(args->name < 0))                                                               \
+        return ji_lapack_check_##function(args, INT64_MAX);
 #define BEGIN_RESULT(...)
 #define BEGIN_NUMBER(...)
 #define BEGIN_INDICES(function, name, access, count)                                               \
@@ -72,7 +77,18 @@
 #define TO_WRITTEN(name) (jstatus_is_error(status) ? NULL : (name))
 #define TO_UPDATED(name) TO_WRITTEN(name)
 
-/* How many arguments there are before work. */
+/* A norm is not negative, for LAPACK; for jlapack it is whatever it is. */
+#define NEGATIVE(t, kind, ...) NEGATIVE_##kind(__VA_ARGS__)
+#define NEGATIVE_ENUM(...)
+#define NEGATIVE_SIZE(...)
+#define NEGATIVE_MATRIX(...)
+#define NEGATIVE_INDICES(...)
+#define NEGATIVE_FACTORS(...)
+#define NEGATIVE_RESULT(...)
+#define NEGATIVE_NUMBER(...)
+#define NEGATIVE_SCALAR(name, of) || args->name < 0
+
+/* How many arguments there are before work; a norm is the last of them. */
 #define NUMBER(t, kind, ...) NUMBER_##kind
 #define NUMBER_ENUM +1
 #define NUMBER_SIZE +1
@@ -85,6 +101,12 @@
 
 /* ---- The functions ---- */
 
+/* A handle whose workspace is memory of the C library, so many bytes. False: there is none. */
+static bool spare_begin(jhandle_t *spare, void **memory, size_t bytes) {
+    *memory = aligned_alloc(JI_ALIGNMENT, ji_align_bytes(bytes));
+    return *memory != NULL && jhandle_set_workspace(spare, *memory, bytes) == JSTATUS_SUCCESS;
+}
+
 #define FUNCTIONS(routine, prefix, lwork) JI_FUNCTIONS_##routine(FUNCTION, (prefix, lwork))
 #define FUNCTION(context, routine, t, function)                                                    \
     FUNCTION_OF(JI_FIRST context, JI_SECOND context, routine, t, function)
@@ -92,20 +114,22 @@
     FUNCTION_(prefix, lwork, routine, t, function)
 
 #define FUNCTION_(prefix, least, routine, t, function)                                             \
-    static jstatus_t ask_##function(jhandle_t *handle, const ji_lapack_##function##_t *args) {     \
+    static jstatus_t ask_##function(jhandle_t *handle, const ji_lapack_##function##_t *args,       \
+                                    size_t *bytes) {                                               \
         int64_t result;                                                                            \
-        size_t bytes;                                                                              \
         JTRY_RETURN(jhandle_start_size_query(handle));                                             \
         const jstatus_t status = prefix##function(handle JI_ARGUMENTS_##routine(ASK, t));          \
         (void)result;                                                                              \
-        (void)jhandle_stop_size_query(handle, &bytes);                                             \
+        (void)jhandle_stop_size_query(handle, bytes);                                              \
         return jstatus_is_error(status) ? status : JSTATUS_SUCCESS;                                \
     }                                                                                              \
                                                                                                    \
     blas_int_t ji_lapack_check_##function(const ji_lapack_##function##_t *args, int64_t lwork) {   \
-        JI_DROPIN_ATTEMPT(0, function, false, false, ask_##function(handle, args))                 \
-        if (refused == 0 && lwork != -1 && lwork < JI_LWORK(least, t)) {                           \
-            refused = 2 JI_ARGUMENTS_##routine(NUMBER, t);                                         \
+        size_t bytes;                                                                              \
+        JI_DROPIN_ATTEMPT(0, function, false, false, ask_##function(handle, args, &bytes))         \
+        const bool negative = false JI_ARGUMENTS_##routine(NEGATIVE, t);                           \
+        if (refused == 0 && (negative || (lwork != -1 && lwork < JI_LWORK(least, t)))) {           \
+            refused = (negative ? 0 : 2)JI_ARGUMENTS_##routine(NUMBER, t);                         \
             ji_dropin_refuse(&(ji_dropin_call_t){.name = #function}, refused);                     \
         }                                                                                          \
         return -(blas_int_t)refused;                                                               \
@@ -118,6 +142,16 @@
         JI_ARGUMENTS_##routine(BEGIN, function);                                                   \
         JI_DROPIN_ATTEMPT(0, function, false, false,                                               \
                           prefix##function(handle JI_ARGUMENTS_##routine(PASS, t)));               \
+        if (JI_UNLIKELY(status == JSTATUS_MEMORY_ERROR)) {                                         \
+            jhandle_t spare;                                                                       \
+            void *memory = NULL;                                                                   \
+            size_t bytes = 0;                                                                      \
+            ji_handle_make_bare(handle = &spare);                                                  \
+            if (ask_##function(handle, args, &bytes) == JSTATUS_SUCCESS &&                         \
+                spare_begin(handle, &memory, bytes))                                               \
+                status = prefix##function(handle JI_ARGUMENTS_##routine(PASS, t));                 \
+            free(memory);                                                                          \
+        }                                                                                          \
         JI_ARGUMENTS_##routine(END, t);                                                            \
         if (JI_UNLIKELY(refused != 0))                                                             \
             return -(blas_int_t)refused;                                                           \

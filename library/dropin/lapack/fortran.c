@@ -40,12 +40,12 @@
     if (JI_UNLIKELY(*lwork < JI_LWORK(least, t))) {                                                \
         *info = ji_lapack_check_##function(args, *lwork);                                          \
         if (*info == 0)                                                                            \
-            ji_lapack_say_lwork(JI_TYPE_##t, work, JI_LWORK(least, t));                            \
+            ji_lapack_say_lwork(JI_TYPE_##t, work, JI_LWORK_SAID(least, t));                       \
         return;                                                                                    \
     }
 #define SAY_LWORK(least, t)                                                                        \
     if (*info >= 0)                                                                                \
-        ji_lapack_say_lwork(JI_TYPE_##t, work, JI_LWORK(least, t));
+        ji_lapack_say_lwork(JI_TYPE_##t, work, JI_LWORK_SAID(least, t));
 
 #define FUNCTIONS(routine, prefix, lwork) JI_FUNCTIONS_##routine(FUNCTION, (lwork))
 #define FUNCTION(lwork, routine, t, function) FUNCTION_OF(JI_ONLY lwork, routine, t, function)

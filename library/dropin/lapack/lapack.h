@@ -18,8 +18,8 @@
  * To offer a routine more is a line of the list. Its row must number arguments as LAPACK does,
  * whose work, lwork and info come last. Of results an INDEX is info.
  *
- * Workspace is the handle's: of work the first element alone is written, with the least that lwork
- * may be. */
+ * Workspace is the handle's: of work the first element alone is written, with what a query of lwork
+ * is answered. */
 
 #include <math.h>
 
@@ -30,8 +30,10 @@
 #include "lapack/rows.h"
 
 /* X(routine, prefix, lwork): the library that has it, and LEAST(lwork) by the arguments; or LEASTS,
- * of real types and of complex ones, which have an rwork behind it; or NO_LWORK of a routine that
- * has none in LAPACK, TWO_WORKS of one that has work all the same, and iwork or else rwork. */
+ * of real types and of complex ones, which have an rwork behind it; FROM_ONE(lwork), of which 1 is
+ * the least, but a query is answered with so many, as callers of LAPACK take for granted; or
+ * NO_LWORK of a routine that has none in LAPACK, TWO_WORKS of one that has work all the same, and
+ * iwork or else rwork. */
 #define JI_DROPIN_LAPACK_LIST(X)                                                                   \
     X(getrf, jlapack_, NO_LWORK)                                                                   \
     X(getrs, jlapack_, NO_LWORK)                                                                   \
@@ -41,12 +43,12 @@
     X(posv, jlapack_, NO_LWORK)                                                                    \
     X(lauum, jlapack_, NO_LWORK)                                                                   \
     X(potri, jlapack_, NO_LWORK)                                                                   \
-    X(sytrf, jlapack_, LEAST(1))                                                                   \
-    X(hetrf, jlapack_, LEAST(1))                                                                   \
+    X(sytrf, jlapack_, FROM_ONE(args->n))                                                          \
+    X(hetrf, jlapack_, FROM_ONE(args->n))                                                          \
     X(sytrs, jlapack_, NO_LWORK)                                                                   \
     X(hetrs, jlapack_, NO_LWORK)                                                                   \
-    X(sysv, jlapack_, LEAST(1))                                                                    \
-    X(hesv, jlapack_, LEAST(1))                                                                    \
+    X(sysv, jlapack_, FROM_ONE(args->n))                                                           \
+    X(hesv, jlapack_, FROM_ONE(args->n))                                                           \
     X(geqrf, jlapack_, LEAST(args->m > 0 ? args->n : 1))                                           \
     X(orgqr, jlapack_, LEAST(args->n))                                                             \
     X(ormqr, jlapack_, LEAST(args->side == JBLAS_LEFT ? args->n : args->m))                        \
@@ -76,12 +78,24 @@
 #define JI_LWORK_COMPLEX_TWO_WORKS 0
 #define JI_LWORK_COMPLEX_LEAST(least) JI_LWORK_REAL_LEAST(least)
 #define JI_LWORK_COMPLEX_LEASTS(real, complex) JI_LWORK_REAL_LEAST(complex)
+#define JI_LWORK_REAL_FROM_ONE(wanted) 1
+#define JI_LWORK_COMPLEX_FROM_ONE(wanted) 1
+/* What a query is answered with. */
+#define JI_LWORK_SAID(lwork, t)                                                                    \
+    (ji_is_complex(JI_TYPE_##t) ? JI_LWORK_COMPLEX_SAID_##lwork : JI_LWORK_REAL_SAID_##lwork)
+#define JI_LWORK_REAL_SAID_LEAST(least) JI_LWORK_REAL_LEAST(least)
+#define JI_LWORK_REAL_SAID_LEASTS(real, complex) JI_LWORK_REAL_LEASTS(real, complex)
+#define JI_LWORK_REAL_SAID_FROM_ONE(wanted) JI_LWORK_REAL_LEAST(wanted)
+#define JI_LWORK_COMPLEX_SAID_LEAST(least) JI_LWORK_COMPLEX_LEAST(least)
+#define JI_LWORK_COMPLEX_SAID_LEASTS(real, complex) JI_LWORK_COMPLEX_LEASTS(real, complex)
+#define JI_LWORK_COMPLEX_SAID_FROM_ONE(wanted) JI_LWORK_REAL_LEAST(wanted)
 /* The text where there is one, and nothing where there is none. */
 #define JI_IF_LWORK(lwork, ...) JI_IF_##lwork(__VA_ARGS__)
 #define JI_IF_NO_LWORK(...)
 #define JI_IF_TWO_WORKS(...)
 #define JI_IF_LEAST(...) JI_IF_LEAST_
 #define JI_IF_LEASTS(...) JI_IF_LEAST_
+#define JI_IF_FROM_ONE(...) JI_IF_LEAST_
 #define JI_IF_LEAST_(...) __VA_ARGS__
 /* The same where there is an rwork. */
 #define JI_IF_RWORK(lwork, t, ...) JI_IF_RWORK_##lwork(t, __VA_ARGS__)
@@ -89,6 +103,7 @@
 #define JI_IF_RWORK_TWO_WORKS(t, ...)
 #define JI_IF_RWORK_LEAST(...) JI_IF_RWORK_NO_LWORK
 #define JI_IF_RWORK_LEASTS(...) JI_IF_RWORK_
+#define JI_IF_RWORK_FROM_ONE(...) JI_IF_RWORK_NO_LWORK
 #define JI_IF_RWORK_(t, ...) JI_IF_RWORK_##t(__VA_ARGS__)
 #define JI_IF_RWORK_s(...)
 #define JI_IF_RWORK_d(...)
@@ -100,6 +115,7 @@
 #define JI_IF_TWO_TWO_WORKS(...) __VA_ARGS__
 #define JI_IF_TWO_LEAST(...) JI_IF_TWO_NO_LWORK
 #define JI_IF_TWO_LEASTS(...) JI_IF_TWO_NO_LWORK
+#define JI_IF_TWO_FROM_ONE(...) JI_IF_TWO_NO_LWORK
 /* They are there to be counted among the parameters. */
 #define JI_RWORK(lwork, t)                                                                         \
     JI_IF_RWORK(lwork, t, , __attribute__((unused)) JI_REAL_##t *rwork)                            \

@@ -337,10 +337,10 @@ static blas_int_t behind_layout(blas_int_t info) {
         }                                                                                          \
         const blas_int_t info = ji_lapack_check_##function(&turned, lwork);                        \
         if (info == 0)                                                                             \
-            ji_lapack_say_lwork(JI_TYPE_##t, work, JI_LWORK(least, t));                            \
+            ji_lapack_say_lwork(JI_TYPE_##t, work, JI_LWORK_SAID(least, t));                       \
         return behind_layout(info);                                                                \
     }                                                                                              \
     if (layout == ROW_MAJOR || layout == COLUMN_MAJOR)                                             \
-        ji_lapack_say_lwork(JI_TYPE_##t, work, JI_LWORK(least, t));
+        ji_lapack_say_lwork(JI_TYPE_##t, work, JI_LWORK_SAID(least, t));
 
 JI_DROPIN_LAPACK_LIST(FUNCTIONS)

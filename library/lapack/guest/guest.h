@@ -201,40 +201,8 @@ int ji_lapack_guest_number(const ji_row_t *row, size_t offset);
 #define JI_IS_WANTED_JOBVS (args->jobvs == JLAPACK_VECTORS)
 #define JI_IS_WANTED_JOBVL (args->jobvl == JLAPACK_VECTORS)
 #define JI_IS_WANTED_JOBVR (args->jobvr == JLAPACK_VECTORS)
-#define JI_IS_WANTED_U (ji_svd_u_columns(args) > 0)
-#define JI_IS_WANTED_VT (ji_svd_vt_columns(args) > 0)
-
-/* What gesvd and gesdd make, which differ in their jobs: gesdd has one for both, and overwrites A
- * by the larger. */
-static inline jlapack_job_t ji_svd_job_u(const ji_driver_t *args) {
-    if (args->which != JI_GUEST_gesdd || args->jobz != JLAPACK_OVERWRITE)
-        return args->jobu;
-    return args->m >= args->n ? JLAPACK_NONE : JLAPACK_ALL;
-}
-static inline jlapack_job_t ji_svd_job_vt(const ji_driver_t *args) {
-    if (args->which != JI_GUEST_gesdd)
-        return args->jobvt;
-    if (args->jobz != JLAPACK_OVERWRITE)
-        return args->jobz;
-    return args->m >= args->n ? JLAPACK_ALL : JLAPACK_NONE;
-}
-static inline bool ji_svd_makes(jlapack_job_t job) {
-    return job == JLAPACK_ALL || job == JLAPACK_SOME;
-}
-static inline int64_t ji_svd_u_rows(const ji_driver_t *args) {
-    return ji_svd_makes(ji_svd_job_u(args)) ? args->m : 0;
-}
-static inline int64_t ji_svd_u_columns(const ji_driver_t *args) {
-    const jlapack_job_t job = ji_svd_job_u(args);
-    return !ji_svd_makes(job) ? 0 : job == JLAPACK_ALL ? args->m : ji_min(args->m, args->n);
-}
-static inline int64_t ji_svd_vt_rows(const ji_driver_t *args) {
-    const jlapack_job_t job = ji_svd_job_vt(args);
-    return !ji_svd_makes(job) ? 0 : job == JLAPACK_ALL ? args->n : ji_min(args->m, args->n);
-}
-static inline int64_t ji_svd_vt_columns(const ji_driver_t *args) {
-    return ji_svd_makes(ji_svd_job_vt(args)) ? args->n : 0;
-}
+#define JI_IS_WANTED_U(routine) (JI_COLUMNS_U(routine) > 0)
+#define JI_IS_WANTED_VT(routine) (JI_ROWS_VT(routine) > 0)
 
 /* Refuses what the LAPACK's integers do not hold: a size, or the work that it needs at least. */
 #define JI_CHECK_GUEST_WIDTH(routine, least)                                                       \

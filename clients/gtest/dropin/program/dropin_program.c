@@ -221,6 +221,67 @@ static bool use_wrongly(void) {
     return all && multiply(8);
 }
 
+typedef void (*dgecon_t)(const char *, const int *, const double *, const int *, const double *,
+                         double *, double *, int *, int *);
+typedef void (*dgels_t)(const char *, const int *, const int *, const int *, double *, const int *,
+                        double *, const int *, double *, const int *, int *);
+
+/* A norm below 0 is told behind what else is wrong. */
+static bool estimate_wrongly(void) {
+    const int n = 1, small = 0;
+    const double a = 1, below = -1;
+    double rcond = 5, work[4];
+    int integer, info = 0;
+    const dgecon_t dgecon = (dgecon_t)(intptr_t)dlsym(RTLD_DEFAULT, "dgecon_");
+    if (dgecon == NULL)
+        return false;
+    dgecon("1", &n, &a, &small, &below, &rcond, work, &integer, &info);
+    bool all = was_told("DGECON", 4) && info == -4;
+    dgecon("1", &n, &a, &n, &below, &rcond, work, &integer, &info);
+    all &= was_told("DGECON", 5) && info == -5 && rcond == 5;
+    return all;
+}
+
+/* What has no way without workspace, where there is little: by memory of the C library. A is
+ * diag(1, ..., N). */
+static bool solve_with_little(void) {
+    enum { N = 40, WORK = 4 * N };
+    typedef void (*dgeqp3_t)(const int *, const int *, double *, const int *, int *, double *,
+                             double *, const int *, int *);
+    typedef void (*dgerfs_t)(const char *, const int *, const int *, const double *, const int *,
+                             const double *, const int *, const int *, const double *, const int *,
+                             double *, const int *, double *, double *, double *, int *, int *);
+    const dgecon_t dgecon = (dgecon_t)(intptr_t)dlsym(RTLD_DEFAULT, "dgecon_");
+    const dgels_t dgels = (dgels_t)(intptr_t)dlsym(RTLD_DEFAULT, "dgels_");
+    const dgeqp3_t dgeqp3 = (dgeqp3_t)(intptr_t)dlsym(RTLD_DEFAULT, "dgeqp3_");
+    const dgerfs_t dgerfs = (dgerfs_t)(intptr_t)dlsym(RTLD_DEFAULT, "dgerfs_");
+    static double a[N * N], b[N], x[N], tau[N], work[WORK];
+    const int n = N, one = 1, most = WORK;
+    const double norm = N;
+    double rcond = 0, ferr, berr;
+    int order[N] = {0}, integers[N], info[4] = {1, 1, 1, 1};
+    if (dgecon == NULL || dgels == NULL || dgeqp3 == NULL || dgerfs == NULL)
+        return false;
+    for (int i = 0; i < N; i++)
+        a[i + i * N] = i + 1, b[i] = (i + 1) * (i + 2), x[i] = i + 3, integers[i] = i + 1;
+
+    dgecon("1", &n, a, &n, &norm, &rcond, work, order, &info[0]);
+    dgerfs("N", &n, &one, a, &n, a, &n, integers, b, &n, x, &n, &ferr, &berr, work, order,
+           &info[1]);
+    bool all = fabs(rcond * N - 1) < 1e-12;
+    for (int i = 0; i < N; i++)
+        all &= fabs(x[i] - (i + 2)) < 1e-12, order[i] = 0;
+    dgels("N", &n, &n, &one, a, &n, b, &n, work, &most, &info[2]);
+    for (int i = 0; i < N; i++)
+        all &= fabs(b[i] - (i + 2)) < 1e-10;
+    for (int i = 0; i < N * N; i++)
+        a[i] = i % (N + 1) == 0 ? i / (N + 1) + 1 : 0;
+    dgeqp3(&n, &n, a, &n, order, tau, work, &most, &info[3]);
+    for (int i = 0; i < N; i++)
+        all &= order[i] == N - i;
+    return all && info[0] == 0 && info[1] == 0 && info[2] == 0 && info[3] == 0;
+}
+
 /* Of LAPACK: its info is told, and returned. */
 static bool solve_wrongly(void) {
     const int n = 2, small = 1, negative = -1;
@@ -246,7 +307,7 @@ static bool solve_wrongly(void) {
     all &= lapacke(LAYOUT_ROWS, n, n, x, n, pivots, x, small) == -8;
     all &= was_told("LAPACKE_dgesv", -8);
     all &= lapacke(99, n, n, x, n, pivots, x, n) == -1 && was_told("LAPACKE_dgesv", -1);
-    return all && multiply(8);
+    return all && estimate_wrongly() && multiply(8);
 }
 
 /* No memory for so many pivots, for transposed matrices, or for vectors that have no other place:
@@ -257,10 +318,6 @@ static bool solve_without_memory(void) {
     typedef void (*dgetrf_t)(const int *, const int *, double *, const int *, int *, int *);
     typedef void (*dgetrs_t)(const char *, const int *, const int *, const double *, const int *,
                              const int *, double *, const int *, int *);
-    typedef void (*dgels_t)(const char *, const int *, const int *, const int *, double *,
-                            const int *, double *, const int *, double *, const int *, int *);
-    typedef void (*dgecon_t)(const char *, const int *, const double *, const int *, const double *,
-                             double *, double *, int *, int *);
     typedef int (*lapacke_t)(int, int, int, double *, int, int *);
     const dgels_t dgels = (dgels_t)(intptr_t)dlsym(RTLD_DEFAULT, "dgels_");
     const dgecon_t dgecon = (dgecon_t)(intptr_t)dlsym(RTLD_DEFAULT, "dgecon_");
@@ -406,6 +463,8 @@ int main(int argc, char **argv) {
         right = use_wrongly();
     else if (strcmp(what, "solve-wrong") == 0)
         right = dgesv != NULL && solve_wrongly();
+    else if (strcmp(what, "solve-little") == 0)
+        right = dgesv != NULL && solve_with_little();
     else if (strcmp(what, "solve-memory") == 0)
         right = dgesv != NULL && solve_without_memory();
     else if (strcmp(what, "close") == 0)
