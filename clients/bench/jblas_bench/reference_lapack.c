@@ -536,12 +536,12 @@ static void store_solution(problem_t *p, value_t **want, const value_t *factor, 
 
 /* A stays as it was where the call that was timed took steps, or becomes the factor. */
 void naive_dsgesv(problem_t *p, value_t **want) {
-    value_t *lu = p->steps < 0 ? factor_wanted(p, want) : factor_of(p);
+    value_t *lu = p->count < 0 ? factor_wanted(p, want) : factor_of(p);
     store_solution(p, want, lu, true, true);
     free(lu);
 }
 void naive_dsposv(problem_t *p, value_t **want) {
-    value_t *l = p->steps < 0 ? cholesky_wanted(p, want) : cholesky_of(p);
+    value_t *l = p->count < 0 ? cholesky_wanted(p, want) : cholesky_of(p);
     store_solution(p, want, l, false, true);
     free(l);
 }
