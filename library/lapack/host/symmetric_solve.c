@@ -17,9 +17,14 @@
  *     +-------+
  *
  * The product is of all rows behind the panel, and what it does to the exchanged ones is replaced.
- * Neither A is written nor is there workspace besides that of products and solves. */
+ * Neither A is written nor is there workspace besides that of products and solves.
+ *
+ * For up to three right-hand sides that would be mostly putting together: column after column of L,
+ * as LAPACK stores it, is taken from them, or multiplied with them. */
 
 #include "lapack/host/symmetric.h"
+
+#define SOLVE_FEW 3 /* right-hand sides */
 
 /* The panel's rows, as they lie, and behind them at most as many others. */
 #define SOLVE_ROWS (2 * SYMMETRIC_BLOCK)
@@ -201,16 +206,71 @@ static void solve_behind(const symmetric_t *s, const solve_panel_t *panel, bool 
     }
 }
 
+/* Row k of B, or with the next one, by its block of D. */
+static void solve_divide(const symmetric_t *s, int64_t k, bool is_pair) {
+    const symmetric_inverse_t inverse = ji_symmetric_invert(
+        s->type, s->hermitian, symmetric_at(s, k, k), symmetric_at(s, k + is_pair, k),
+        is_pair ? symmetric_at(s, k + 1, k + 1) : NULL);
+    ji_symmetric_divide(s->type, &inverse, true, s->call.nrhs, solve_at(s, k, k + 1, 0),
+                        is_pair ? solve_at(s, k + 1, k + 2, 0) : NULL, s->call.ldb);
+}
+
 /* B1 := inv(D) B1. */
 static void solve_diagonal(const symmetric_t *s, const solve_panel_t *panel) {
     for (int64_t k = panel->first; k < panel->end; k++) {
         const bool is_pair = symmetric_is_pair(s, k);
-        const symmetric_inverse_t inverse = ji_symmetric_invert(
-            s->type, s->hermitian, symmetric_at(s, k, k), symmetric_at(s, k + is_pair, k),
-            is_pair ? symmetric_at(s, k + 1, k + 1) : NULL);
-        ji_symmetric_divide(s->type, &inverse, true, s->call.nrhs, solve_at(s, k, k + 1, 0),
-                            is_pair ? solve_at(s, k + 1, k + 2, 0) : NULL, s->call.ldb);
+        solve_divide(s, k, is_pair);
         k += is_pair;
+    }
+}
+
+/* ---- A few columns of B ---- */
+
+static void solve_swap(const symmetric_t *s, int64_t last) {
+    const int64_t other = symmetric_partner(s, last);
+    if (other != last)
+        ji_kernels->level1[s->type]->swap(s->call.nrhs, solve_at(s, last, last + 1, 0), s->call.ldb,
+                                          solve_at(s, other, other + 1, 0), s->call.ldb);
+}
+
+/* B's rows behind the block [k, end) of D lose what is theirs of column c of L, in it. */
+static void solve_take_away(const symmetric_t *s, int64_t end, int64_t c) {
+    const void *const l = symmetric_part(s, end, s->n, c, c + 1);
+    for (int64_t j = 0; j < s->call.nrhs; j++) {
+        const ji_number_t b = ji_number_load(s->type, solve_at(s, c, c + 1, j));
+        const ji_value_t minus = symmetric_value(s->type, (ji_number_t){-b.re, -b.im});
+        ji_kernels->level1[s->type]->axpy(s->n - end, &minus, l, 1, solve_at(s, end, s->n, j), 1);
+    }
+}
+
+/* And row c of B loses that column times those rows. */
+static void solve_take_sum(const symmetric_t *s, int64_t end, int64_t c) {
+    const ji_level1_t *const level1 = ji_kernels->level1[s->type];
+    const void *const l = symmetric_part(s, end, s->n, c, c + 1);
+    for (int64_t j = 0; j < s->call.nrhs; j++) {
+        void *const own = solve_at(s, c, c + 1, j);
+        ji_value_t sum;
+        (s->hermitian ? level1->dotc : level1->dot)(s->n - end, l, 1, solve_at(s, end, s->n, j), 1,
+                                                    &sum);
+        const ji_number_t b = ji_number_load(s->type, own), less = ji_number_load(s->type, &sum);
+        ji_number_store(s->type, own, b.re - less.re, b.im - less.im);
+    }
+}
+
+static void solve_few(const symmetric_t *s) {
+    for (int64_t k = 0, end; k < s->n; k = end) {
+        const bool is_pair = symmetric_is_pair(s, k);
+        end = k + 1 + is_pair;
+        solve_swap(s, end - 1);
+        for (int64_t c = k; c < end && end < s->n; c++)
+            solve_take_away(s, end, c);
+        solve_divide(s, k, is_pair);
+    }
+    for (int64_t end = s->n, k; end > 0; end = k) {
+        k = end - 1 - symmetric_is_pair(s, end - 1);
+        for (int64_t c = k; c < end && end < s->n; c++)
+            solve_take_sum(s, end, c);
+        solve_swap(s, end - 1);
     }
 }
 
@@ -219,6 +279,11 @@ static void solve_diagonal(const symmetric_t *s, const solve_panel_t *panel) {
 void ji_symmetric_solve(const ji_matmat_t *call, bool hermitian) {
     const symmetric_t s = symmetric_of(call, hermitian);
     solve_panel_t panel;
+
+    if (call->nrhs <= SOLVE_FEW) {
+        solve_few(&s);
+        return;
+    }
 
     for (int64_t first = 0; first < s.n;) {
         int64_t end = first;
