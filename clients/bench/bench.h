@@ -96,10 +96,14 @@ static inline bench_result_t bench_compare(bench_function_t ours, void *our_cont
     return result;
 }
 
-/* A repeatable stream of numbers in [-1, 1). */
+/* A repeatable stream of numbers in [-1, 1) (Steele, Lea and Flood 2014): columns of a matrix whose
+ * order is a power of two have nothing in common, as they have with a linear congruence. */
 static inline double bench_random(uint64_t *state) {
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return (double)(*state >> 11) * 0x1p-52 - 1.0;
+    uint64_t bits = *state += UINT64_C(0x9e3779b97f4a7c15);
+    bits = (bits ^ (bits >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    bits = (bits ^ (bits >> 27)) * UINT64_C(0x94d049bb133111eb);
+    bits ^= bits >> 31;
+    return (double)(bits >> 11) * 0x1p-52 - 1.0;
 }
 
 #endif

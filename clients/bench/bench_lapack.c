@@ -257,7 +257,7 @@ static void *make(char type, size_t bytes) {
         fprintf(stderr, "bench_lapack: no memory\n");
         exit(1);
     }
-    uint64_t seed = 1;
+    static uint64_t seed = 1; /* a right-hand side is no column of the matrix */
     const bool single = type == 's' || type == 'c';
     for (size_t i = 0; i < bytes / (single ? sizeof(float) : sizeof(double)); i++) {
         const double value = bench_random(&seed) - 0.5;
