@@ -84,6 +84,14 @@ static jstatus_t give(const ji_operation_t *op, int operand, ji_matrix_t from) {
                                 &from);
 }
 
+/* Whether there is a next step after one with this status. A lower rung of one step is the status
+ * of all. */
+static bool goes_on(jstatus_t *status, jstatus_t step) {
+    if (step != JSTATUS_SUCCESS)
+        *status = step;
+    return !jstatus_is_error(step);
+}
+
 /* ---- LU ---- */
 
 /* In place, pivots are the host's. */
@@ -168,6 +176,9 @@ jstatus_t ji_qr_prepare(ji_operation_t *op) {
 static jstatus_t give_r(const ji_operation_t *op, ji_matrix_t a) {
     const int64_t k = smaller_of(op);
     const ji_matrix_t *r = &op->operands[2].matrix;
+    if (op->operands[2].buffer == NULL)
+        return JSTATUS_SUCCESS;
+
     ji_matrix_t triangle = leading(a, k, k);
     const ji_matrix_t to = leading(*r, k, k), rest = behind(leading(a, k, a.columns), k),
                       to_rest = behind(*r, k);
@@ -180,14 +191,12 @@ jstatus_t ji_qr_run(ji_operation_t *op) {
     const ji_matrix_t *a = &op->operands[0].matrix;
     ji_matmat_t factor = factor_block(op), q = q_block(op);
     factor.tau = q.tau;
-    JTRY_RETURN(ji_call_geqrf(op->handle, &factor));
 
-    if (op->operands[2].buffer != NULL)
-        JTRY_RETURN(give_r(op, *a));
-    if (op->operands[1].buffer == NULL)
-        return JSTATUS_SUCCESS;
-    JTRY_RETURN(ji_call_orgqr(op->handle, &q));
-    return give(op, 1, leading(*a, a->rows, smaller_of(op)));
+    jstatus_t status = JSTATUS_SUCCESS;
+    if (goes_on(&status, ji_call_geqrf(op->handle, &factor)) && goes_on(&status, give_r(op, *a)) &&
+        op->operands[1].buffer != NULL && goes_on(&status, ji_call_orgqr(op->handle, &q)))
+        (void)goes_on(&status, give(op, 1, leading(*a, a->rows, smaller_of(op))));
+    return status;
 }
 
 /* ---- Least squares ---- */
@@ -224,8 +233,11 @@ jstatus_t ji_least_squares_run(ji_operation_t *op) {
         packed(op->type, ji_max(block.m, block.n), block.nrhs, ji_operation_extra(op));
     const ji_matrix_t b = leading(room, block.m, block.nrhs);
     JTRY_RETURN(ji_matrix_copy(op->handle, JBLAS_NO_TRANSPOSE, &b, &op->operands[1].matrix));
-    JTRY_RETURN(ji_call_gels(op->handle, &block));
-    return op->found.info == 0 ? give(op, 2, leading(room, block.n, block.nrhs)) : JSTATUS_SUCCESS;
+
+    jstatus_t status = JSTATUS_SUCCESS;
+    if (goes_on(&status, ji_call_gels(op->handle, &block)) && op->found.info == 0)
+        (void)goes_on(&status, give(op, 2, leading(room, block.n, block.nrhs)));
+    return status;
 }
 
 /* ---- Eigenvalues ---- */
@@ -257,9 +269,12 @@ jstatus_t ji_eigen_run(ji_operation_t *op) {
     ji_matrix_t vectors = op->operands[0].matrix;
     ji_driver_t block = eigen_block(op);
     vectors.structure = JSTRUCTURE_GENERAL;
-    JTRY_RETURN(ji_call_syevd(op->handle, &block));
-    ji_operation_widen_array(op);
-    return give(op, 1, vectors);
+
+    jstatus_t status = JSTATUS_SUCCESS;
+    if (goes_on(&status, ji_call_syevd(op->handle, &block)) &&
+        goes_on(&status, give(op, 1, vectors)))
+        ji_operation_widen_array(op);
+    return status;
 }
 
 /* ---- Singular values ---- */
@@ -305,8 +320,10 @@ jstatus_t ji_svd_run(ji_operation_t *op) {
     const bool tall = a->rows >= a->columns;
 
     ji_driver_t block = svd_block(op);
-    JTRY_RETURN(ji_call_gesdd(op->handle, &block));
-    ji_operation_widen_array(op);
-    JTRY_RETURN(give(op, 1, tall ? *a : square));
-    return give(op, 2, tall ? square : *a);
+    jstatus_t status = JSTATUS_SUCCESS;
+    if (goes_on(&status, ji_call_gesdd(op->handle, &block)) &&
+        goes_on(&status, give(op, 1, tall ? *a : square)) &&
+        goes_on(&status, give(op, 2, tall ? square : *a)))
+        ji_operation_widen_array(op);
+    return status;
 }

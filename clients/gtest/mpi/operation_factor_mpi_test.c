@@ -210,3 +210,256 @@ JMPI_TEST_P(OperationFactorMpi, EigenvaluesAreRight, grid_case_t, grids) {
 JMPI_TEST_P(OperationFactorMpi, SingularValuesAreRight, grid_case_t, grids) {
     factors_are_right(mpi, param, FACTOR_SVD);
 }
+
+/* ---- What goes wrong ---- */
+
+static const int two_by_two[2] = {2, 2};
+
+/* A call of distributed operands with new results, all wanted. */
+typedef struct whole_call {
+    factor_call_t call;
+    placed_t a, b;
+    jbuffer_t *made[2];
+} whole_call_t;
+
+static void whole_make(whole_call_t *whole, mpi_world_t *world, factor_t which, place_t place,
+                       int64_t m, int64_t n) {
+    *whole = (whole_call_t){.made = {NULL, NULL}};
+    factor_begin(&whole->call, which);
+    placed_make(&whole->a, world, place, false, m, n,
+                which == FACTOR_EIGEN ? JSTRUCTURE_HERMITIAN_UPPER : JSTRUCTURE_GENERAL, false);
+    make_regular(world, &whole->a, m, n);
+    placed_make(&whole->b, world, place, false, m, 3, JSTRUCTURE_GENERAL, false);
+    whole->call.a = whole->a.view;
+    whole->call.b = whole->b.view;
+    for (int i = 0; i < factor_results(which); i++)
+        whole->call.results[i] = &whole->made[i];
+}
+
+static void whole_expect_nothing(whole_call_t *whole, mpi_world_t *world) {
+    factor_expect_nothing(&whole->call);
+    JEXPECT_TRUE(whole->made[0] == NULL && whole->made[1] == NULL);
+    placed_expect(world, &whole->a, operand_value(&world->arena, &whole->a.local), 0);
+}
+
+static void whole_expect(whole_call_t *whole, mpi_world_t *world) {
+    wide_matrix_t values[2];
+    const wide_matrix_t *wanted[2] = {NULL, NULL};
+    for (int i = 0; i < factor_results(whole->call.which); i++) {
+        values[i] = value_of(world, whole->made[i]);
+        wanted[i] = &values[i];
+    }
+    if (whole->call.which == FACTOR_LU) {
+        values[0] = value_of(world, whole->a.view);
+        wanted[0] = &values[0];
+    }
+    factor_expect(&world->arena, world->type, &whole->call,
+                  operand_value(&world->arena, &whole->a.local),
+                  operand_value(&world->arena, &whole->b.local), wanted);
+}
+
+static void whole_free(whole_call_t *whole) {
+    JEXPECT_OK(jbuffer_release(whole->made[0]));
+    JEXPECT_OK(jbuffer_release(whole->made[1]));
+    placed_free(&whole->a);
+    placed_free(&whole->b);
+}
+
+#define EXPECT_ON_ALL(status, expected)                                                            \
+    do {                                                                                           \
+        const jstatus_t got_ = (status);                                                           \
+        JEXPECT_STATUS(got_, expected);                                                            \
+        JMPI_EXPECT_SAME_STATUS(got_);                                                             \
+    } while (0)
+
+static void put(mpi_world_t *world, placed_t *a, int64_t i, int64_t j, double value) {
+    const scalar_t number = scalar_of(world->type, value, 0);
+    wide_put(operand_at(&a->local, i, j), world->type, 0, value);
+    JEXPECT_OK(jbuffer_set(a->view, (const int64_t[]){i, j}, &number));
+}
+
+JMPI_TEST(OperationFactorMpi, AZeroColumnIsSaidInInfo, 4) {
+    mpi_world_t world;
+    mpi_world_begin(&world, mpi, JDATATYPE_F64, two_by_two);
+    for (int64_t round = 0; round < 12; round++) {
+        const int64_t m = round % 3 == 0 ? 1 : jtest_random_between(1, 20),
+                      n = jtest_random_between(1, m), bad = jtest_random_between(0, n - 1);
+        for (int i = 0; i < 2; i++) {
+            const factor_t which = i == 0 ? FACTOR_LU : FACTOR_LEAST_SQUARES;
+            whole_call_t whole;
+            JSCOPED_TRACE("%s, %ld x %ld", factor_name(which), (long)m, (long)n);
+            whole_make(&whole, &world, which, PLACE_GRID, m, n);
+            for (int64_t row = 0; row < m; row++)
+                put(&world, &whole.a, row, bad, 0);
+            MPI_Barrier(mpi->communicator);
+            EXPECT_ON_ALL(factor_do(world.handle, &whole.call), JSTATUS_SUCCESS);
+            JEXPECT_EQ(whole.call.info, i == 1 && n == 1 ? 0 : bad + 1); /* all of A: X is 0 */
+            if (i == 0)
+                whole_expect(&whole, &world);
+            else if (n == 1)
+                JEXPECT_TRUE(wide_norm(value_of(&world, whole.made[0])) == 0);
+            whole_free(&whole);
+            JMPI_CHECKPOINT();
+        }
+    }
+    mpi_world_end(&world);
+}
+
+/* Also an infinity that ScaLAPACK would scale by for ever. */
+JMPI_TEST(OperationFactorMpi, NumbersThatAreNotFiniteAreRefusedOnAll, 4) {
+    mpi_world_t world;
+    mpi_world_begin(&world, mpi, JDATATYPE_F32_C, two_by_two);
+    for (factor_t which = FACTOR_LEAST_SQUARES; which < FACTOR_COUNT; which++)
+        for (int i = 0; i < 2; i++) {
+            whole_call_t whole;
+            JSCOPED_TRACE("%s, %d", factor_name(which), i);
+            whole_make(&whole, &world, which, i ? PLACE_GRID : PLACE_REPLICATED, 8, 8);
+            put(&world, &whole.a, 2, 5, i ? INFINITY : NAN);
+            MPI_Barrier(mpi->communicator);
+            EXPECT_ON_ALL(factor_do(world.handle, &whole.call), JSTATUS_INVALID_VALUE);
+            JEXPECT_SUBSTR(jhandle_last_message(world.handle), "holds a NaN or an infinity");
+            factor_expect_nothing(&whole.call);
+            JEXPECT_TRUE(whole.made[0] == NULL && whole.made[1] == NULL);
+            whole_free(&whole);
+            JMPI_CHECKPOINT();
+        }
+    mpi_world_end(&world);
+}
+
+/* LU has a NaN for a pivot like any other number. */
+JMPI_TEST(OperationFactorMpi, LuOfNanEnds, 4) {
+    mpi_world_t world;
+    mpi_world_begin(&world, mpi, JDATATYPE_F64, two_by_two);
+    for (int64_t at = 0; at < 4; at++) {
+        whole_call_t whole;
+        whole_make(&whole, &world, FACTOR_LU, PLACE_GRID, 11, 11);
+        for (int64_t i = 0; i < 11; i++)
+            put(&world, &whole.a, at == 3 ? i : 3 * at, at == 3 ? 0 : i, NAN);
+        MPI_Barrier(mpi->communicator);
+        EXPECT_ON_ALL(factor_do(world.handle, &whole.call), JSTATUS_SUCCESS);
+        for (int64_t i = 0; i < 11; i++)
+            JEXPECT_TRUE(whole.call.pivots[i] > i && whole.call.pivots[i] <= 11);
+        whole_free(&whole);
+        JMPI_CHECKPOINT();
+    }
+    mpi_world_end(&world);
+}
+
+JMPI_TEST(OperationFactorMpi, WhatIsWrongOnOneRankIsRefusedOnAll, 4) {
+    mpi_world_t world;
+    mpi_world_begin(&world, mpi, JDATATYPE_F64, two_by_two);
+    whole_call_t lu, svd;
+    whole_make(&lu, &world, FACTOR_LU, PLACE_GRID, 9, 7);
+    whole_make(&svd, &world, FACTOR_SVD, PLACE_GRID, 9, 7);
+    for (int bad = 0; bad < 4; bad++) {
+        const bool wrong = mpi->rank == bad;
+        EXPECT_ON_ALL(
+            jbuffer_lu(world.handle, lu.call.a, wrong ? NULL : lu.call.pivots, &lu.call.info),
+            JSTATUS_INVALID_POINTER);
+        EXPECT_ON_ALL(
+            jbuffer_lu(world.handle, lu.call.a, lu.call.pivots, wrong ? NULL : &lu.call.info),
+            JSTATUS_INVALID_POINTER);
+        /* What is wanted is an argument of all. */
+        EXPECT_ON_ALL(jbuffer_svd(world.handle, svd.call.a, svd.call.values,
+                                  wrong ? NULL : &svd.made[0], &svd.made[1], &svd.call.info),
+                      JSTATUS_INVALID_VALUE);
+        EXPECT_ON_ALL(jbuffer_qr(world.handle, svd.call.a, wrong ? NULL : &svd.made[0], NULL),
+                      JSTATUS_INVALID_POINTER);
+        if (wrong)
+            JEXPECT_OK(jhandle_set_workspace_size(world.handle, 64));
+        EXPECT_ON_ALL(factor_do(world.handle, &svd.call), JSTATUS_MEMORY_ERROR);
+        JEXPECT_OK(jhandle_set_workspace_size(world.handle, 0));
+        whole_expect_nothing(&lu, &world);
+        whole_expect_nothing(&svd, &world);
+        JMPI_CHECKPOINT();
+    }
+    EXPECT_ON_ALL(factor_do(world.handle, &svd.call), JSTATUS_SUCCESS);
+    whole_expect(&svd, &world);
+    whole_free(&lu);
+    whole_free(&svd);
+    mpi_world_end(&world);
+}
+
+JMPI_TEST(OperationFactorMpi, NoBookkeepingOnOneRank, 4) {
+    for (factor_t which = 0; which < FACTOR_COUNT; which++) {
+        const int bad = (int)which % 4;
+        mpi_world_t world;
+        mpi_world_begin(&world, mpi, JDATATYPE_F64, two_by_two);
+        JEXPECT_OK(jhandle_set_workspace_size(world.handle, 1 << 18));
+        bool failed = true;
+        for (uint64_t n = 1; failed && n < 100; n++) {
+            whole_call_t whole;
+            whole_make(&whole, &world, which, PLACE_GRID, 9, which == FACTOR_EIGEN ? 9 : 7);
+            JSCOPED_TRACE("%s, failure %d on rank %d", factor_name(which), (int)n, bad);
+            jmpi_fail_metadata_on(mpi, bad, n);
+            const jstatus_t status = factor_do(world.handle, &whole.call);
+            failed = jmpi_metadata_failed_on(mpi, bad);
+            /* The process's allocator of host memory does without some of its own. */
+            EXPECT_ON_ALL(status, failed && status != JSTATUS_SUCCESS ? JSTATUS_MEMORY_ERROR
+                                                                      : JSTATUS_SUCCESS);
+            JEXPECT_TRUE(failed || n > 2); /* A's stand-in, of two blocks */
+            if (status != JSTATUS_SUCCESS)
+                whole_expect_nothing(&whole, &world);
+            else
+                whole_expect(&whole, &world);
+            whole_free(&whole);
+            JMPI_CHECKPOINT();
+        }
+        mpi_world_end(&world);
+    }
+}
+
+/* Results that several machines have a copy of each, beside such that each process has. */
+JMPI_TEST_NODES(OperationFactorMpi, SharedResultsOnSeveralMachines, 4, 2) {
+    mpi_world_t world;
+    mpi_world_begin(&world, mpi, JDATATYPE_F64, two_by_two);
+    for (int round = 0; round < 20; round++) {
+        const factor_t which = (factor_t)(round % FACTOR_COUNT);
+        whole_call_t whole;
+        placed_t given[2];
+        int64_t shape[2];
+        JSCOPED_TRACE("%s, round %d", factor_name(which), round);
+        whole_make(&whole, &world, which, round % 2 ? PLACE_SHARED : PLACE_REPLICATED, 9,
+                   which == FACTOR_EIGEN ? 9 : 6);
+        for (int i = 0; i < factor_results(which); i++) {
+            factor_shape(which, i, 9, which == FACTOR_EIGEN ? 9 : 6, 3, shape);
+            placed_make(&given[i], &world, i == round / 5 % 2 ? PLACE_SHARED : PLACE_REPLICATED,
+                        false, shape[0], shape[1], JSTRUCTURE_GENERAL, false);
+            whole.made[i] = given[i].view;
+            JEXPECT_OK(jbuffer_retain(given[i].view));
+        }
+        EXPECT_ON_ALL(factor_do(world.handle, &whole.call), JSTATUS_SUCCESS);
+        whole_expect(&whole, &world);
+        for (int i = 0; i < factor_results(which); i++)
+            placed_free(&given[i]);
+        whole_free(&whole);
+        JMPI_CHECKPOINT();
+    }
+    mpi_world_end(&world);
+}
+
+/* ScaLAPACK counts its workspace in 32 bits, too. Nothing of this memory is there. */
+JMPI_TEST(OperationFactorMpi, WorkBeyondScalapacksIntegers, 1) {
+    mpi_world_t world;
+    const int one_by_one[2] = {1, 1};
+    mpi_world_begin(&world, mpi, JDATATYPE_F64, one_by_one);
+    const jlayout_t huge = operation_layout(2, 60000, 60000);
+    double nowhere[8] = {0};
+    jbuffer_t *a = NULL, *symmetric = NULL, *u = NULL;
+    double *values = NULL;
+    int64_t info = -1;
+    size_t bytes = 0;
+    JEXPECT_OK(jbuffer_wrap(world.allocators[PLACE_GRID], &huge, nowhere, &a));
+    JEXPECT_OK(jbuffer_with_structure(a, JSTRUCTURE_SYMMETRIC_LOWER, &symmetric));
+    JEXPECT_OK(jhandle_start_size_query(world.handle));
+    JEXPECT_STATUS(jbuffer_svd(world.handle, a, values, &u, NULL, &info), JSTATUS_INVALID_SIZE);
+    JEXPECT_SUBSTR(jhandle_last_message(world.handle), "ScaLAPACK counts in 32 bits");
+    JEXPECT_STATUS(jbuffer_eigen_symmetric(world.handle, symmetric, values, NULL, &info),
+                   JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(jbuffer_svd(world.handle, a, values, NULL, NULL, &info), JSTATUS_SIZE_INCREASED);
+    JEXPECT_OK(jhandle_stop_size_query(world.handle, &bytes));
+    JEXPECT_TRUE(u == NULL && info == -1);
+    JEXPECT_OK(jbuffer_release(symmetric));
+    JEXPECT_OK(jbuffer_release(a));
+    mpi_world_end(&world);
+}
