@@ -17,7 +17,8 @@
  *   when a call returns.
  * - **Results** that are given as a pointer to a buffer: where it points to NULL, a new buffer is
  *   made with the allocator that jbuffer_propagate() gives for the operands, and NULL stays on
- *   failure. Otherwise the result is written there.
+ *   failure. Otherwise the result is written there. Where a function says that one need not be
+ *   wanted, the pointer itself may be NULL, on all processes or on none.
  * - **Size queries.** Where a result is new a query gives a placeholder (buffer.h), without asking
  *   any other process: all of the buffer but its memory, which is no part of the answer. It may be
  *   an operand of what is asked next, and so may its views, so that one function asks for a whole
