@@ -260,7 +260,7 @@ static jstatus_t count_room(ji_operation_t *op, const needs_t *needs) {
 
     size_t bytes[ROOMS];
     room_bytes(op, needs, bytes);
-    op->extra_bytes = 0;
+    op->extra_bytes = JI_ALIGNMENT; /* kernels of OpenBLAS 0.3.21 (zgemv) read one element beyond */
     for (int i = 0; i < ROOMS; i++)
         if (!ji_size_round_up(bytes[i], JI_ALIGNMENT, &bytes[i]) ||
             !ji_size_add(op->extra_bytes, bytes[i], &op->extra_bytes)) {
