@@ -349,8 +349,8 @@ jstatus_t ji_mpi_qr_prepare(ji_operation_t *op) {
     return count_room(op, &needs);
 }
 
-/* R's stand-in lies as A's copy does, so that each process has both: no p?tradd, which waits for
- * ever for some trapezoids. */
+/* R's stand-in lies as A's copy does, so that each process has both: without p?tradd, in which all
+ * processes of a grid were seen to wait for each other (ScaLAPACK 2.2.1, among other calls). */
 static void give_r(const ji_operation_t *op, const jbuffer_scalapack_t *a,
                    const jbuffer_scalapack_t *r) {
     const jdistribution_t d = distribution_of(op, r->rows, r->columns);
