@@ -21,6 +21,32 @@
 #include <limits.h>
 #include <string.h>
 
+/* ---- Topologies ---- */
+
+/* p?orgqr leaves the topology of broadcasts as another one than it found, and not on all processes;
+ * where they differ the PBLAS (p?tradd, in the next operation) wait for each other for ever. So
+ * what ScaLAPACK does is done between these two. */
+typedef struct topologies {
+    int context;
+    char of[2][3];
+} topologies_t;
+static const char *const topology_operations[] = {"Broadcast", "Combine"};
+static const char *const topology_scopes[] = {"Rowwise", "Columnwise", "All"};
+
+static topologies_t keep_topologies(const jbuffer_scalapack_t *matrix) {
+    topologies_t kept = {.context = matrix->descriptor[1]};
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 3; j++)
+            pb_topget_(&kept.context, topology_operations[i], topology_scopes[j], &kept.of[i][j]);
+    return kept;
+}
+
+static void restore_topologies(const topologies_t *kept) {
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 3; j++)
+            pb_topset_(&kept->context, topology_operations[i], topology_scopes[j], &kept->of[i][j]);
+}
+
 /* ---- Blocks ---- */
 
 /* The size of blocks that a matrix of its shape has by itself. */
@@ -349,8 +375,7 @@ jstatus_t ji_mpi_qr_prepare(ji_operation_t *op) {
     return count_room(op, &needs);
 }
 
-/* R's stand-in lies as A's copy does, so that each process has both: without p?tradd, in which all
- * processes of a grid were seen to wait for each other (ScaLAPACK 2.2.1, among other calls). */
+/* R's stand-in lies as A's copy does, so that each process has both. */
 static void give_r(const ji_operation_t *op, const jbuffer_scalapack_t *a,
                    const jbuffer_scalapack_t *r) {
     const jdistribution_t d = distribution_of(op, r->rows, r->columns);
@@ -377,11 +402,13 @@ jstatus_t ji_mpi_qr_run(ji_operation_t *op) {
     const int k = a->rows < a->columns ? a->rows : a->columns;
     int found = 0;
     if (!ji_mpi_is_outside(a) && k > 0) {
+        const topologies_t kept = keep_topologies(a);
         table->geqrf(&a->rows, &a->columns, MATRIX(*a), room.tau, room.work, &room.lwork, &found);
         if (op->operands[2].buffer != NULL)
             give_r(op, a, &matrices[2]);
         if (found == 0 && op->operands[1].buffer != NULL)
             table->orgqr(&a->rows, &k, &k, MATRIX(*a), room.tau, room.work, &room.lwork, &found);
+        restore_topologies(&kept);
         give(op, 1, a, &matrices[1]);
     }
     return tell_info(op, found);
@@ -447,9 +474,11 @@ jstatus_t ji_mpi_least_squares_run(ji_operation_t *op) {
     if (!ji_mpi_is_outside(a)) {
         jbuffer_scalapack_t right = *both;
         right.rows = b->rows;
+        const topologies_t kept = keep_topologies(a);
         give(op, 1, b, &right);
         ji_pblas_tables[op->type].gels("N", &a->rows, &a->columns, &b->columns, MATRIX(*a),
                                        MATRIX(*both), room.work, &room.lwork, &found);
+        restore_topologies(&kept);
     }
     JTRY_RETURN(tell_info(op, found));
     JTRY_RETURN(find_zero_on_diagonal(op, a));
@@ -500,6 +529,7 @@ jstatus_t ji_mpi_eigen_run(ji_operation_t *op) {
     const char *triangle = ji_mpi_triangle(ji_mpi_buffer(op, 0));
     int found = 0;
     if (!ji_mpi_is_outside(a) && a->rows > 0) {
+        const topologies_t kept = keep_topologies(a);
         if (ji_is_complex(op->type))
             table->heevd("V", triangle, &a->rows, MATRIX(*a), ji_operation_array(op),
                          MATRIX(*vectors), room.work, &room.lwork, room.rwork, &room.lrwork,
@@ -508,6 +538,7 @@ jstatus_t ji_mpi_eigen_run(ji_operation_t *op) {
             table->syevd("V", triangle, &a->rows, MATRIX(*a), ji_operation_array(op),
                          MATRIX(*vectors), room.work, &room.lwork, room.iwork, &room.liwork,
                          &found);
+        restore_topologies(&kept);
         give(op, 1, vectors, &matrices[1]);
     }
     return tell_values(op, found, true);
@@ -572,6 +603,7 @@ jstatus_t ji_mpi_svd_run(ji_operation_t *op) {
                *job_vt = op->operands[2].buffer != NULL ? "V" : "N";
     int found = 0;
     if (!ji_mpi_is_outside(a) && a->rows > 0 && a->columns > 0) {
+        const topologies_t kept = keep_topologies(a);
         if (ji_is_complex(op->type))
             table->gesvd_complex(job_u, job_vt, &a->rows, &a->columns, MATRIX(*a),
                                  ji_operation_array(op), MATRIX(*u), MATRIX(*vt), room.work,
@@ -579,6 +611,7 @@ jstatus_t ji_mpi_svd_run(ji_operation_t *op) {
         else
             table->gesvd(job_u, job_vt, &a->rows, &a->columns, MATRIX(*a), ji_operation_array(op),
                          MATRIX(*u), MATRIX(*vt), room.work, &room.lwork, &found);
+        restore_topologies(&kept);
         give(op, 1, u, &matrices[1]);
         give(op, 2, vt, &matrices[2]);
         found = svd_info(op, a, found);

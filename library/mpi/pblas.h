@@ -75,6 +75,10 @@ PBLAS_DECLARE(z)
 #undef PBLAS_DECLARE
 #undef PBLAS_DECLARE_ORGQR
 
+/* How messages go, by operation and scope: a letter. */
+void pb_topget_(const int *context, const char *operation, const char *scope, char *topology);
+void pb_topset_(const int *context, const char *operation, const char *scope, const char *topology);
+
 /* ScaLAPACK's routines by element type. */
 typedef struct pblas_table {
     __typeof__(&pdgeadd_) geadd;

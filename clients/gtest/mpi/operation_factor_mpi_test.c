@@ -463,3 +463,25 @@ JMPI_TEST(OperationFactorMpi, WorkBeyondScalapacksIntegers, 1) {
     JEXPECT_OK(jbuffer_release(a));
     mpi_world_end(&world);
 }
+
+/* ScaLAPACK's routines leave other ones, not on all processes the same, and the PBLAS then wait. */
+void pb_topget_(const int *context, const char *operation, const char *scope, char *topology);
+JMPI_TEST(OperationFactorMpi, TopologiesAreAsTheyWere, 4) {
+    mpi_world_t world;
+    mpi_world_begin(&world, mpi, JDATATYPE_F64, two_by_two);
+    for (factor_t which = 0; which < FACTOR_COUNT; which++) {
+        whole_call_t whole;
+        jbuffer_scalapack_t matrix = JBUFFER_SCALAPACK_INIT;
+        char before = 0, after = 0;
+        JSCOPED_TRACE("%s", factor_name(which));
+        whole_make(&whole, &world, which, PLACE_GRID, 30, 30);
+        JEXPECT_OK(jbuffer_as_scalapack(whole.a.view, &matrix));
+        pb_topget_(&matrix.descriptor[1], "Broadcast", "Rowwise", &before);
+        EXPECT_ON_ALL(factor_do(world.handle, &whole.call), JSTATUS_SUCCESS);
+        pb_topget_(&matrix.descriptor[1], "Broadcast", "Rowwise", &after);
+        JEXPECT_EQ(before, after);
+        whole_free(&whole);
+        JMPI_CHECKPOINT();
+    }
+    mpi_world_end(&world);
+}
