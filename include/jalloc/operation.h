@@ -17,7 +17,8 @@
  *   when a call returns.
  * - **Results** that are given as a pointer to a buffer: where it points to NULL, a new buffer is
  *   made with the allocator that jbuffer_propagate() gives for the operands, and NULL stays on
- *   failure. Otherwise the result is written there.
+ *   failure. Otherwise the result is written there. Where a function says that one need not be
+ *   wanted, the pointer itself may be NULL, on all processes or on none.
  * - **Size queries.** Where a result is new a query gives a placeholder (buffer.h), without asking
  *   any other process: all of the buffer but its memory, which is no part of the answer. It may be
  *   an operand of what is asked next, and so may its views, so that one function asks for a whole
@@ -132,6 +133,59 @@ JALLOC_API jstatus_t jbuffer_solve_triangular(jhandle_t *handle, jblas_side_t si
  * column-major; of distributed ones of a B whose blocks of rows are not A's. */
 JALLOC_API jstatus_t jbuffer_solve(jhandle_t *handle, const jbuffer_t *a, jbuffer_t *b,
                                    int64_t *info);
+
+/** LU factorization of a general A with partial pivoting, A = P L U in place: below the diagonal L,
+ * whose diagonal of ones is not stored, on it and above U. pivots: min(m, n) numbers in host
+ * memory, the same on all processes: row i was exchanged with row pivots[i - 1] >= i, from 1 on, in
+ * that order, as jlapack_dgetrf() has them, rows being A's whatever it is a view of. *info (host,
+ * waited for): 0, or i > 0 where U(i, i) is 0, the first such; the status is success and the
+ * factorization complete all the same. View A as triangular to solve with it: first exchange the
+ * rows of the right-hand sides. On the host alone. Workspace: as jlapack_dgetrf, the pivots, and a
+ * copy of an A that is not column-major; of a distributed one whose blocks are not square, and of a
+ * slice that does not begin with one. */
+JALLOC_API jstatus_t jbuffer_lu(jhandle_t *handle, jbuffer_t *a, int64_t *pivots, int64_t *info);
+
+/** QR factorization, A = Q R; A (m x n, of any structure) is as it was. Q: m x min(m, n), its
+ * columns orthonormal; R: min(m, n) x n, zero below its diagonal, which is real with signs as
+ * jlapack_dgeqrf() has them. A new R is upper triangular by its structure where it is square, so
+ * that jbuffer_solve_triangular() takes it; a given one may be, or general. q or r may be NULL,
+ * where it is not wanted, not both (invalid pointer); no element may be of both (invalid value). On
+ * the host alone. Workspace: as jlapack_dgeqrf and jlapack_dorgqr, beside a copy of A and min(m, n)
+ * elements. */
+JALLOC_API jstatus_t jbuffer_qr(jhandle_t *handle, const jbuffer_t *a, jbuffer_t **q,
+                                jbuffer_t **r);
+
+/** The X of the least |B - A X|, column by column, where A (m x n, of any structure) has as many
+ * rows as columns or more; elsewhere the least X with A X = B. A has full rank; it and B (m x nrhs,
+ * or a vector of m elements) are as they were. X: n x nrhs, a new one a vector where B is one.
+ * *info (host, waited for): 0, or i > 0 where the triangle of A's factorization has a zero on its
+ * diagonal at i, the first such: A has not full rank, and X holds no solution; the status is
+ * success all the same. A is not looked at for small ones that are not 0. Where all of A is 0 X
+ * becomes 0 and *info 0, as LAPACK has it. A NaN or an infinity in A or B is invalid value. On the
+ * host alone. Workspace: as jlapack_dgels, beside a copy of A and max(m, n) x nrhs elements. */
+JALLOC_API jstatus_t jbuffer_least_squares(jhandle_t *handle, const jbuffer_t *a,
+                                           const jbuffer_t *b, jbuffer_t **x, int64_t *info);
+
+/** Eigenvalues of a symmetric or, of complex types, Hermitian A, of which the stored triangle is
+ * read and kept: A V = V diag(values). values: n numbers in host memory, ascending, the same on all
+ * processes. vectors: n x n, its columns orthonormal; NULL: they are not wanted. *info (host,
+ * waited for): 0, or i > 0 where the algorithm did not converge, as LAPACK says it: then the values
+ * are not right, and there are no vectors; the status is success all the same. A NaN or an infinity
+ * in A is invalid value. On the host alone, and local and replicated ones with a LAPACK alone, as
+ * jlapack_dsyevd(). Workspace: as that, beside a copy of A; of distributed ones as pdsyevd, beside
+ * that and the vectors, wanted or not. */
+JALLOC_API jstatus_t jbuffer_eigen_symmetric(jhandle_t *handle, const jbuffer_t *a, double *values,
+                                             jbuffer_t **vectors, int64_t *info);
+
+/** Singular values, A = U diag(values) V^H; A (m x n, of any structure) is as it was. values:
+ * min(m, n) numbers in host memory, descending, the same on all processes. U: m x min(m, n), its
+ * columns orthonormal; vt: V^H, min(m, n) x n, its rows orthonormal. Either or both may be NULL,
+ * where they are not wanted, and no element may be of both (invalid value). *info, numbers that are
+ * not finite and where it is offered: as jbuffer_eigen_symmetric(). Workspace: as jlapack_dgesdd,
+ * beside copies of A and of the smaller one of U and V^H; of distributed ones as pdgesvd, beside A,
+ * U and V^H. */
+JALLOC_API jstatus_t jbuffer_svd(jhandle_t *handle, const jbuffer_t *a, double *values,
+                                 jbuffer_t **u, jbuffer_t **vt, int64_t *info);
 
 /** Cholesky factorization of a symmetric or Hermitian A in place: its stored triangle becomes U
  * with A = U^H U, or L with A = L L^H. *info (host, waited for): 0, or i > 0 where the leading

@@ -165,8 +165,30 @@ jstatus_t ji_refine_run(jhandle_t *handle, const ji_items_way_t *way, const ji_r
 /* As blas.h has of others, for libjbuffer. */
 JI_SHARED jstatus_t ji_call_potrf(jhandle_t *handle, ji_matmat_t *args);
 JI_SHARED size_t ji_potrf_bytes(const jhandle_t *handle, ji_matmat_t *args);
+
+/* And a call with its plan, which has no rungs where nothing is borrowed: the last one is what the
+ * call cannot do without. */
+JI_SHARED jstatus_t ji_call_getrf(jhandle_t *handle, ji_matmat_t *args);
+JI_SHARED jstatus_t ji_call_getrf_plan(jhandle_t *handle, ji_matmat_t *args, jplan_t *plan);
 JI_SHARED jstatus_t ji_call_gesv(jhandle_t *handle, ji_matmat_t *args);
-JI_SHARED size_t ji_call_gesv_bytes(const jhandle_t *handle, ji_matmat_t *args);
+JI_SHARED jstatus_t ji_call_gesv_plan(jhandle_t *handle, ji_matmat_t *args, jplan_t *plan);
+JI_SHARED jstatus_t ji_call_geqrf(jhandle_t *handle, ji_matmat_t *args);
+JI_SHARED jstatus_t ji_call_geqrf_plan(jhandle_t *handle, ji_matmat_t *args, jplan_t *plan);
+JI_SHARED jstatus_t ji_call_orgqr(jhandle_t *handle, ji_matmat_t *args);
+JI_SHARED jstatus_t ji_call_orgqr_plan(jhandle_t *handle, ji_matmat_t *args, jplan_t *plan);
+JI_SHARED jstatus_t ji_call_gels(jhandle_t *handle, ji_matmat_t *args);
+JI_SHARED jstatus_t ji_call_gels_plan(jhandle_t *handle, ji_matmat_t *args, jplan_t *plan);
+#define JI_LAPACK_VALUED(routine, planned)                                                         \
+    JI_VALUED(routine, matmat)                                                                     \
+    jstatus_t ji_call_##routine##_plan(jhandle_t *handle, ji_matmat_t *args, jplan_t *plan) {      \
+        args->head.row = &ji_row_##routine;                                                        \
+        (void)ji_take_threads(handle, args);                                                       \
+        ji_set_up_for(handle);                                                                     \
+        *plan = (jplan_t)JPLAN_INIT;                                                               \
+        if (planned)                                                                               \
+            routine##_plan(plan, handle, args);                                                    \
+        return JSTATUS_SUCCESS;                                                                    \
+    }
 
 /* ---- host/ ---- */
 

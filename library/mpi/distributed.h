@@ -11,7 +11,7 @@
  *     grid.c           grids of processes, as BLACS contexts
  *     redistribute.c   copies of which a side is distributed; who shares which elements: pattern.h
  *     file.c           .npy files that all processes write or read at once
- *     operations.c     the backend: PBLAS and ScaLAPACK
+ *     operations.c     the backend: PBLAS; factor.c, ScaLAPACK
  *     descriptor.c, window.c   the down-casts to what ScaLAPACK and MPI take
  *
  * What always holds: a process that has failed goes on to the next agreement, for the others wait

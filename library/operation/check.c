@@ -47,6 +47,15 @@ jstatus_t ji_operation_check_matrix(const ji_operation_t *op, int operand) {
                                op->name, rank);
 }
 
+jstatus_t ji_operation_check_general(const ji_operation_t *op, int operand, const char *name,
+                                     const char *result) {
+    JTRY_RETURN(ji_operation_check_matrix(op, operand));
+    if (op->operands[operand].layout.structure == JSTRUCTURE_GENERAL)
+        return JSTATUS_SUCCESS;
+    return ji_fail(JSTATUS_INVALID_VALUE, "%s: %s has a structure, which %s does not keep",
+                   op->name, name, result);
+}
+
 /* ---- The check of an operation ---- */
 
 jstatus_t ji_operation_check_handle(const ji_operation_t *op) {
@@ -62,8 +71,10 @@ jstatus_t ji_operation_check_handle(const ji_operation_t *op) {
 static void look_at_operands(ji_operation_t *op, const bool live[JI_OPERANDS]) {
     bool kinds[3] = {false, false, false}, together = false;
     const jbuffer_t *highest = NULL;
+    bool makes = false, takes = false;
     for (int i = 0; i < op->count; i++) {
         const jbuffer_t *buffer = op->operands[i].buffer;
+        makes = makes || ji_operand_is_made(&op->operands[i]);
         if (!live[i])
             continue;
 
@@ -73,6 +84,8 @@ static void look_at_operands(ji_operation_t *op, const bool live[JI_OPERANDS]) {
             highest = buffer;
         kinds[ji_buffer_kind(buffer)] = true;
         together = together || ji_buffer_is_shared(buffer);
+        takes = takes || (op->operands[i].access != JI_READS && ji_buffer_is_placeholder(buffer) &&
+                          ji_buffer_kind(buffer) != JBUFFER_LOCAL);
     }
     if (highest == NULL)
         return;
@@ -82,11 +95,7 @@ static void look_at_operands(ji_operation_t *op, const bool live[JI_OPERANDS]) {
     op->mixed = several && !distributed && kinds[JBUFFER_LOCAL] && kinds[JBUFFER_REPLICATED];
 
     /* A result that is made is of the highest kind, and making it is collective where that is. */
-    const bool makes = op->result != NULL && op->operands[op->count - 1].buffer == NULL;
-    const jbuffer_t *last = live[op->count - 1] ? op->operands[op->count - 1].buffer : NULL;
-    const bool takes =
-        (makes && kinds[JBUFFER_REPLICATED]) ||
-        (last != NULL && ji_buffer_is_placeholder(last) && ji_buffer_kind(last) != JBUFFER_LOCAL);
+    takes = takes || (makes && kinds[JBUFFER_REPLICATED]);
     op->collective = several && (together || takes || distributed || op->mixed);
 
     op->backend = op->class->backend != NULL ? op->class->backend
@@ -145,6 +154,8 @@ static jstatus_t check_pointers(const ji_operation_t *op) {
                            i == 0 ? "alpha" : "beta");
     if (op->class->answer != NULL && op->answer == NULL)
         return ji_fail(JSTATUS_INVALID_POINTER, "%s: %s is NULL", op->name, op->class->answer);
+    if (op->array_bytes > 0 && op->array == NULL)
+        return ji_fail(JSTATUS_INVALID_POINTER, "%s: %s is NULL", op->name, op->class->array);
     return JSTATUS_SUCCESS;
 }
 
@@ -154,9 +165,10 @@ jstatus_t ji_operation_check(ji_operation_t *op) {
 
     for (int i = 0; i < op->count; i++) {
         ji_operand_t *operand = &op->operands[i];
-        const bool made = i == op->count - 1 && op->result != NULL && operand->buffer == NULL;
-        const jstatus_t found = made ? JSTATUS_SUCCESS : ji_buffer_check(operand->buffer, op->name);
-        live[i] = !made && found == JSTATUS_SUCCESS;
+        const bool given = ji_operand_is_wanted(operand) && !ji_operand_is_made(operand);
+        const jstatus_t found =
+            given ? ji_buffer_check(operand->buffer, op->name) : JSTATUS_SUCCESS;
+        live[i] = given && found == JSTATUS_SUCCESS;
         if (live[i])
             operand->layout = operand->buffer->layout;
         if (status == JSTATUS_SUCCESS)

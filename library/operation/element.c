@@ -1,13 +1,15 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* What is done to every element: fill, scale, norm. A buffer of any kind, rank, strides and
+/* What is done to every element: fill, scale, norm, the search for numbers that are not finite. A
+ * buffer of any kind, rank, strides and
  * structure is a number of lines; each operation says what it does to one.
  *
  * Of a distributed buffer the rows of a view that a process holds are neighbours in its part, since
  * the order of local rows is that of global ones; so are those of a column down to the diagonal. A
  * line is cut at two local indices. */
 
+#include "blas/primitives/element.h"
 #include "buffer/walk.h"
 #include "operation/operation.h"
 
@@ -343,4 +345,48 @@ jstatus_t jbuffer_norm(jhandle_t *handle, jnorm_t norm, const jbuffer_t *x, doub
                          .norm = norm,
                          .answer = result};
     return ji_operation_run(&op);
+}
+
+/* ---- Numbers that are not finite ---- */
+
+/* 1 where there is one: not finite; not 0. */
+typedef struct finite_walk {
+    jdatatype_t type;
+    double infinite, nonzero;
+} finite_walk_t;
+
+static jstatus_t finite_line(void *context, const ji_line_t *line) {
+    finite_walk_t *walk = context;
+    const char *element = line->data;
+    const int64_t step = line->stride * (int64_t)ji_sizeof(walk->type);
+
+    for (int64_t i = 0; i < line->count; i++, element += step)
+        for (int part = 0; part < (ji_is_complex(walk->type) ? 2 : 1); part++) {
+            const double value = ji_real_at(walk->type, element, part);
+            walk->infinite = isfinite(value) ? walk->infinite : 1;
+            walk->nonzero = value == 0 ? walk->nonzero : 1;
+        }
+    return JSTATUS_SUCCESS;
+}
+
+jstatus_t ji_operation_check_finite(ji_operation_t *op) {
+    jstatus_t status = JSTATUS_SUCCESS;
+    for (int i = 0; i < op->count && status == JSTATUS_SUCCESS; i++) {
+        if (op->operands[i].access != JI_READS)
+            continue;
+
+        finite_walk_t walk = {.type = op->type};
+        JTRY_RETURN(ji_each_line(ji_operand_buffer(&op->operands[i]), false, finite_line, &walk));
+        double found[2] = {walk.infinite, walk.nonzero};
+        JTRY_RETURN(norm_reduce(op, found, 2, false));
+
+        if (found[0] != 0)
+            status = ji_fail(JSTATUS_INVALID_VALUE, "%s: operand %d holds a NaN or an infinity",
+                             op->name, i);
+        if (i == 0)
+            op->zero = found[1] == 0;
+    }
+    /* Each process has looked at its own copy of what is replicated. */
+    return op->collective && op->backend->reduce == NULL ? jruntime_agree(op->runtime, status)
+                                                         : status;
 }

@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* The backend of local and replicated buffers: one call of jblas for each operation.
+/* The backend of local and replicated buffers: one call of jblas for each operation, or of jlapack
+ * (jlapack.c).
  *
  * BLAS takes column-major matrices. A row-major one is the column-major matrix of its transpose, so
  * it is read by another operation and with the other triangle. Where the result is row-major the
@@ -17,6 +18,7 @@
 #include "operation/operation.h"
 
 #include "lapack/lapack.h"
+#include "operation/jlapack.h"
 
 /* ---- How BLAS reads a matrix ---- */
 
@@ -228,42 +230,6 @@ static jstatus_t triangular_run(ji_operation_t *op) {
     return ji_call_trsm(op->handle, &block);
 }
 
-/* ---- Solve by LU ---- */
-
-/* The factor takes the place of a copy of A; pivots are the host's. */
-static ji_matmat_t solve_block(ji_operation_t *op) {
-    const ji_matrix_t *a = &op->operands[0].matrix, *b = &op->operands[1].matrix;
-    pack(&op->operands[0], false, false);
-    op->operands[0].expand = a->structure != JSTRUCTURE_GENERAL;
-    if (!ji_matrix_is_column_major(b))
-        pack(&op->operands[1], false, false);
-
-    return (ji_matmat_t){.head = {.type = op->type},
-                         .n = a->rows,
-                         .nrhs = b->columns,
-                         .a = a->data,
-                         .lda = ji_max(1, a->rows),
-                         .ipiv = ji_operation_extra(op),
-                         .b = b->columns > 0 ? b->data : a->data, /* there, if not looked at */
-                         .ldb = ji_max(1, ji_matrix_leading_dimension(b)),
-                         .info = &op->found.info};
-}
-
-static jstatus_t solve_prepare(ji_operation_t *op) {
-    if (jdevice_kind(op->handle->device) != JDEVICE_HOST)
-        return ji_fail(JSTATUS_NOT_IMPLEMENTED, "%s is not offered on %s", op->name,
-                       jdevice_name(op->handle->device));
-    ji_matmat_t block = solve_block(op);
-    op->callee_bytes = ji_call_gesv_bytes(op->handle, &block);
-    op->extra_bytes = jalloc_mul(block.n, sizeof *block.ipiv);
-    return JSTATUS_SUCCESS;
-}
-
-static jstatus_t solve_run(ji_operation_t *op) {
-    ji_matmat_t block = solve_block(op);
-    return ji_call_gesv(op->handle, &block);
-}
-
 /* ---- Cholesky ---- */
 
 /* Row-major, the matrix is its conjugate, whose factor in the other triangle is the transpose of
@@ -313,22 +279,19 @@ static jstatus_t add_run(ji_operation_t *op) {
     return ji_matrix_add(op->handle, terms, &op->operands[2].matrix);
 }
 
-static jstatus_t move(const ji_operation_t *op, jblas_operation_t operation, const ji_matrix_t *to,
-                      const ji_matrix_t *from) {
-    const ji_term_t terms[2] = {{&ji_one[op->type], operation, *from},
-                                {NULL, JBLAS_NO_TRANSPOSE, *from}};
-    return ji_matrix_add(op->handle, terms, to);
-}
-
 static jstatus_t transpose_run(ji_operation_t *op) {
-    return move(op, op->operation[0], &op->operands[1].matrix, &op->operands[0].matrix);
+    return ji_matrix_copy(op->handle, op->operation[0], &op->operands[1].matrix,
+                          &op->operands[0].matrix);
 }
 
 /* ---- Stand-ins ---- */
 
 /* A local operand among replicated ones is rank 0's, which all need. */
 static bool needs_temporary(const ji_operation_t *op, const ji_operand_t *operand) {
-    return op->mixed && ji_buffer_kind(operand->buffer) == JBUFFER_LOCAL;
+    /* What is shared on a node, among results that are not, is written by a copy. */
+    const bool apart =
+        operand->access != JI_READS && ji_buffer_is_shared(operand->buffer) && !op->by_leaders;
+    return apart || (op->mixed && ji_buffer_kind(operand->buffer) == JBUFFER_LOCAL);
 }
 
 /* The order in which the matrix lies, or is nearest to lying. */
@@ -359,6 +322,11 @@ static jstatus_t finish(ji_operation_t *op) {
             operand->pack_row = is_row_major(&operand->stored);
         }
 
+        /* A stand-in may be written as it is, which lies column-major. */
+        const bool structured = operand->layout.structure != JSTRUCTURE_GENERAL;
+        if (operand->overwrite && (operand->temporary == NULL || (operand->expand && structured)))
+            operand->pack = true;
+
         if (!operand->pack)
             continue;
         int64_t count = 0;
@@ -373,6 +341,8 @@ static void locate_operands(ji_operation_t *op) {
     for (int i = 0; i < op->count; i++) {
         ji_operand_t *operand = &op->operands[i];
         jbuffer_t *buffer = ji_operand_buffer(operand);
+        if (buffer == NULL)
+            continue;
 
         operand->view = buffer->layout;
         operand->data = ji_buffer_data(buffer);
@@ -399,7 +369,7 @@ static void locate_operands(ji_operation_t *op) {
 
 static jstatus_t pack_operand(const ji_operation_t *op, const ji_operand_t *operand) {
     if (operand->layout.rank <= 2)
-        return move(op, JBLAS_NO_TRANSPOSE, &operand->matrix, &operand->stored);
+        return ji_matrix_copy(op->handle, JBLAS_NO_TRANSPOSE, &operand->matrix, &operand->stored);
 
     const ji_layout_term_t terms[2] = {
         {&ji_one[op->type], &operand->buffer->layout, ji_buffer_data(operand->buffer)}, {0}};
@@ -419,7 +389,8 @@ static jstatus_t run(ji_operation_t *op) {
 
     for (int i = 0; i < op->count && !jstatus_is_error(status); i++)
         if (op->operands[i].pack && op->operands[i].access != JI_READS) {
-            status = move(op, JBLAS_NO_TRANSPOSE, &op->operands[i].stored, &op->operands[i].matrix);
+            status = ji_matrix_copy(op->handle, JBLAS_NO_TRANSPOSE, &op->operands[i].stored,
+                                    &op->operands[i].matrix);
             status = status == JSTATUS_SUCCESS ? ran : status;
         }
     return status;
@@ -433,5 +404,10 @@ const ji_backend_t ji_backend_jblas = {
              [JI_TRANSPOSE] = {.run = transpose_run},
              [JI_PRODUCT] = {product_prepare, product_run},
              [JI_SOLVE_TRIANGULAR] = {triangular_prepare, triangular_run},
-             [JI_SOLVE_BY_LU] = {solve_prepare, solve_run},
-             [JI_CHOLESKY] = {cholesky_prepare, cholesky_run}}};
+             [JI_CHOLESKY] = {cholesky_prepare, cholesky_run},
+             [JI_SOLVE_BY_LU] = {ji_solve_prepare, ji_solve_run},
+             [JI_LU] = {ji_lu_prepare, ji_lu_run},
+             [JI_QR] = {ji_qr_prepare, ji_qr_run},
+             [JI_LEAST_SQUARES] = {ji_least_squares_prepare, ji_least_squares_run},
+             [JI_EIGEN_SYMMETRIC] = {ji_eigen_prepare, ji_eigen_run},
+             [JI_SVD] = {ji_svd_prepare, ji_svd_run}}};

@@ -362,6 +362,13 @@ jstatus_t ji_matrix_add(jhandle_t *handle, const ji_term_t terms[2], const ji_ma
     return JSTATUS_SUCCESS;
 }
 
+jstatus_t ji_matrix_copy(jhandle_t *handle, jblas_operation_t operation, const ji_matrix_t *to,
+                         const ji_matrix_t *from) {
+    const ji_term_t terms[2] = {{&ji_one[to->type], operation, *from},
+                                {NULL, JBLAS_NO_TRANSPOSE, *from}};
+    return ji_matrix_add(handle, terms, to);
+}
+
 /* One side of a tile as a matrix. */
 static inline ji_matrix_t tile(const ji_walk_t *walk, int side, jdatatype_t type, void *data) {
     const ji_walk_dimension_t *rows = &walk->dimensions[0], *columns = &walk->dimensions[1];

@@ -1,7 +1,7 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Product, solves and Cholesky: what is checked. The backend has the rest. */
+/* Product and triangular solve: what is checked. The backend has the rest. */
 
 #include "operation/operation.h"
 
@@ -46,10 +46,7 @@ static jstatus_t product_check(ji_operation_t *op) {
     if (result.rows != m || result.columns != n)
         return ji_operation_refuse_shapes(op, &(jlayout_t){.rank = 2, .extents = {m, n}},
                                           &c->layout);
-    if (result.structure != JSTRUCTURE_GENERAL)
-        return ji_fail(JSTATUS_INVALID_VALUE,
-                       "%s: C has a structure, which a product does not keep", op->name);
-    return JSTATUS_SUCCESS;
+    return ji_operation_check_general(op, 2, "C", "a product");
 }
 
 jstatus_t jbuffer_product(jhandle_t *handle, jblas_operation_t operation_a,
@@ -62,24 +59,14 @@ jstatus_t jbuffer_product(jhandle_t *handle, jblas_operation_t operation_a,
                          .handle = handle,
                          .operands = {{.buffer = (jbuffer_t *)a, .access = JI_READS},
                                       {.buffer = (jbuffer_t *)b, .access = JI_READS},
-                                      {.buffer = c ? *c : NULL, .access = JI_WRITES}},
+                                      {JI_RESULT(c)}},
                          .count = 3,
-                         .result = c,
                          .operation = {operation_a, operation_b},
                          .scalars = {alpha, beta}};
     return ji_operation_run(&op);
 }
 
 /* ---- Triangular solve ---- */
-
-/* Of every solve: B becomes X. */
-static jstatus_t right_sides_check(const ji_operation_t *op) {
-    JTRY_RETURN(ji_operation_check_matrix(op, 1));
-    if (op->operands[1].layout.structure != JSTRUCTURE_GENERAL)
-        return ji_fail(JSTATUS_INVALID_VALUE,
-                       "%s: B has a structure, which a solution does not keep", op->name);
-    return JSTATUS_SUCCESS;
-}
 
 static jstatus_t triangular_check(ji_operation_t *op) {
     const ji_operand_t *a = &op->operands[0], *b = &op->operands[1];
@@ -92,7 +79,7 @@ static jstatus_t triangular_check(ji_operation_t *op) {
         return ji_fail(JSTATUS_INVALID_VALUE, "%s: diagonal = %d: " JI_MUST_BE_DIAGONAL, op->name,
                        (int)op->diagonal);
 
-    JTRY_RETURN(right_sides_check(op));
+    JTRY_RETURN(ji_operation_check_general(op, 1, "B", "a solution"));
     if (!ji_structure_is_triangular(a->layout.structure))
         return ji_fail(JSTATUS_INVALID_VALUE,
                        "%s: A is not triangular: see jbuffer_with_structure()", op->name);
@@ -118,55 +105,5 @@ jstatus_t jbuffer_solve_triangular(jhandle_t *handle, jblas_side_t side,
                          .side = side,
                          .diagonal = diagonal,
                          .scalars = {alpha}};
-    return ji_operation_run(&op);
-}
-
-/* ---- Solve by LU ---- */
-
-static jstatus_t solve_check(ji_operation_t *op) {
-    const ji_operand_t *a = &op->operands[0], *b = &op->operands[1];
-    JTRY_RETURN(ji_operation_check_matrix(op, 0));
-    JTRY_RETURN(right_sides_check(op));
-
-    const ji_matrix_t left = ji_matrix(op->type, &a->layout, NULL),
-                      right = ji_matrix(op->type, &b->layout, NULL);
-    if (left.rows != left.columns || left.rows != right.rows)
-        return ji_operation_refuse_shapes(op, &a->layout, &b->layout);
-    return JSTATUS_SUCCESS;
-}
-
-jstatus_t jbuffer_solve(jhandle_t *handle, const jbuffer_t *a, jbuffer_t *b, int64_t *info) {
-    static const ji_operation_class_t solve = {
-        .check = solve_check, .computation = JI_SOLVE_BY_LU, .answer = "info"};
-    ji_operation_t op = {.name = __func__,
-                         .class = &solve,
-                         .handle = handle,
-                         .operands = {{.buffer = (jbuffer_t *)a, .access = JI_READS},
-                                      {.buffer = b, .access = JI_UPDATES}},
-                         .count = 2,
-                         .answer = info};
-    return ji_operation_run(&op);
-}
-
-/* ---- Cholesky ---- */
-
-static jstatus_t cholesky_check(ji_operation_t *op) {
-    const jstructure_t family = ji_structure_family(op->operands[0].layout.structure, op->type);
-    if (family !=
-        (ji_is_complex(op->type) ? JSTRUCTURE_HERMITIAN_UPPER : JSTRUCTURE_SYMMETRIC_UPPER))
-        return ji_fail(JSTATUS_INVALID_VALUE, "%s: A is not %s: see jbuffer_with_structure()",
-                       op->name, ji_is_complex(op->type) ? "Hermitian" : "symmetric");
-    return JSTATUS_SUCCESS;
-}
-
-jstatus_t jbuffer_cholesky(jhandle_t *handle, jbuffer_t *a, int64_t *info) {
-    static const ji_operation_class_t cholesky = {
-        .check = cholesky_check, .computation = JI_CHOLESKY, .answer = "info"};
-    ji_operation_t op = {.name = __func__,
-                         .class = &cholesky,
-                         .handle = handle,
-                         .operands = {{.buffer = a, .access = JI_UPDATES}},
-                         .count = 1,
-                         .answer = info};
     return ji_operation_run(&op);
 }

@@ -33,10 +33,12 @@ static jstatus_t make_replicated_allocator(ji_operation_t *op) {
 /* The allocators of results and temporaries, where there are any. */
 static jstatus_t choose_allocators(ji_operation_t *op) {
     jbuffer_t *buffers[JI_OPERANDS];
-    for (int i = 0; i < op->count; i++)
+    bool makes = false;
+    for (int i = 0; i < op->count; i++) {
         buffers[i] = op->operands[i].buffer;
+        makes = makes || ji_operand_is_made(&op->operands[i]);
+    }
 
-    const bool makes = op->operands[op->count - 1].buffer == NULL;
     return op->backend->distributed || makes
                ? jbuffer_propagate((size_t)op->count, buffers, &op->allocator)
                : JSTATUS_SUCCESS;
@@ -60,26 +62,41 @@ static bool needs_temporary(const ji_operation_t *op, const ji_operand_t *operan
     return operand->buffer != NULL && op->backend->needs_temporary(op, operand);
 }
 
-/* Operands that the result, where it is written in place, shares elements with. */
+/* An operand that a result, which is written in place, shares elements with. */
+static jstatus_t find_overlap(ji_operation_t *op, int number, const ji_operand_t *result) {
+    ji_operand_t *operand = &op->operands[number];
+    const ji_overlap_t found = ji_buffer_overlap(operand->buffer, result->buffer);
+    operand->is_result = found == JI_OVERLAP_SAME;
+    operand->detach = !op->class->reads_first &&
+                      (found == JI_OVERLAP_SOME || (operand->is_result && !op->class->elementwise));
+
+    /* A copy to detach it is made in the workspace, which is the handle's device's. */
+    const bool far = ji_buffer_device(operand->buffer) != op->handle->device;
+    if ((found == JI_OVERLAP_HERE && !needs_temporary(op, operand)) || (operand->detach && far))
+        return ji_fail(JSTATUS_INVALID_VALUE,
+                       "%s: operand %d has memory of the result's, wrapped as a buffer of its own",
+                       op->name, number);
+    return JSTATUS_SUCCESS;
+}
+
 static jstatus_t find_overlaps(ji_operation_t *op) {
-    const ji_operand_t *result = &op->operands[op->count - 1];
-    if (result->buffer == NULL || needs_temporary(op, result))
-        return JSTATUS_SUCCESS;
+    for (int r = 0; r < op->count; r++) {
+        const ji_operand_t *result = &op->operands[r];
+        if (result->buffer == NULL || result->access == JI_READS)
+            continue;
 
-    for (int i = 0; i < op->count - 1; i++) {
-        ji_operand_t *operand = &op->operands[i];
-        const ji_overlap_t found = ji_buffer_overlap(operand->buffer, result->buffer);
-        operand->is_result = found == JI_OVERLAP_SAME;
-        operand->detach =
-            found == JI_OVERLAP_SOME || (operand->is_result && !op->class->elementwise);
-
-        /* A copy to detach it is made in the workspace, which is the handle's device's. */
-        const bool far = ji_buffer_device(operand->buffer) != op->handle->device;
-        if ((found == JI_OVERLAP_HERE && !needs_temporary(op, operand)) || (operand->detach && far))
-            return ji_fail(
-                JSTATUS_INVALID_VALUE,
-                "%s: operand %d has memory of the result's, wrapped as a buffer of its own",
-                op->name, i);
+        for (int i = 0; i < r; i++) {
+            const ji_operand_t *operand = &op->operands[i];
+            if (operand->buffer == NULL)
+                continue;
+            if (operand->access == JI_READS && !needs_temporary(op, result))
+                JTRY_RETURN(find_overlap(op, i, result));
+            else if (operand->access != JI_READS &&
+                     ji_buffer_overlap(operand->buffer, result->buffer) != JI_OVERLAP_NONE)
+                return ji_fail(JSTATUS_INVALID_VALUE,
+                               "%s: two results, operands %d and %d, share elements", op->name, i,
+                               r);
+        }
     }
     return JSTATUS_SUCCESS;
 }
@@ -120,8 +137,38 @@ static jstatus_t make_temporary(ji_operation_t *op, ji_operand_t *operand, size_
                : ji_operation_count_copy(op, operand->buffer, operand->temporary);
 }
 
+/* New results, without memory: a query gives them so, and otherwise they take it as placeholders
+ * from a query do. Where nodes share all results one process of each computes; who else writes into
+ * memory that is shared, by copies, sees to that itself. */
+static jstatus_t promise_results(ji_operation_t *op) {
+    bool any = false, all_shared = true;
+    for (int i = 0; i < op->count; i++) {
+        ji_operand_t *operand = &op->operands[i];
+        if (ji_operand_is_made(operand)) {
+            JTRY_RETURN(ji_buffer_promise(op->allocator, &operand->layout, &operand->made));
+            operand->buffer = operand->made;
+        }
+        if (operand->buffer == NULL || operand->access == JI_READS)
+            continue;
+        any = true;
+        all_shared = all_shared && ji_buffer_is_shared(operand->buffer);
+    }
+
+    op->by_leaders = op->backend == &ji_backend_jblas && any && all_shared;
+    return JSTATUS_SUCCESS;
+}
+
+/* The array comes first in the operation's own workspace. */
+static void count_array(ji_operation_t *op) {
+    size_t array;
+    if (!ji_size_round_up(op->array_bytes, JI_ALIGNMENT, &array) ||
+        !ji_size_add(op->extra_bytes, array, &op->extra_bytes))
+        op->extra_bytes = JALLOC_SIZE_OVERFLOW;
+}
+
 static jstatus_t prepare(ji_operation_t *op) {
     JTRY_RETURN(choose_allocators(op));
+    JTRY_RETURN(promise_results(op));
     /* What is expanded or aligned is known before temporaries are made. */
     if (op->backend->distributed)
         JTRY_RETURN(ji_operation_prepare(op));
@@ -133,7 +180,9 @@ static jstatus_t prepare(ji_operation_t *op) {
         if (needs_temporary(op, &op->operands[i]))
             JTRY_RETURN(make_temporary(op, &op->operands[i], &op->bytes[JI_SLOT_TEMPORARY + i]));
 
-    return op->backend->finish(op);
+    JTRY_RETURN(op->backend->finish(op));
+    count_array(op);
+    return JSTATUS_SUCCESS;
 }
 
 /* ---- The plan ---- */
@@ -153,13 +202,13 @@ static void make_plan(ji_operation_t *op, jplan_t *plan) {
 
     jplan_add(plan, *exchange != 0 ? "exchange" : "best", 0, op->callee_bytes, JI_SLOTS, op->bytes);
 
-    /* A second rung, where it would take less: fewer bytes of exchange, no workspace of jblas's. */
+    /* A second rung, where it would take less: fewer bytes of exchange, the least of jblas's. */
     const bool rounds = *exchange != 0 && op->copy_bytes[1] != op->copy_bytes[0];
-    if (op->callee_bytes == 0 && !rounds)
+    if (op->callee_bytes == op->callee_least && !rounds)
         return;
     if (rounds)
         *exchange = op->copy_bytes[1];
-    jplan_add(plan, rounds ? IN_ROUNDS : WITH_LEAST, 0, 0, JI_SLOTS, op->bytes);
+    jplan_add(plan, rounds ? IN_ROUNDS : WITH_LEAST, 0, op->callee_least, JI_SLOTS, op->bytes);
 }
 
 /* Whether there is anything to borrow. */
@@ -197,6 +246,18 @@ static jstatus_t take_host_memory(ji_operation_t *op, host_memory_t *memory) {
     return JSTATUS_SUCCESS;
 }
 
+void ji_operation_widen_array(const ji_operation_t *op) {
+    double *wide = ji_operation_array(op);
+    const float *narrow = ji_operation_array(op);
+    if (ji_real_of(op->type) != JDATATYPE_F32)
+        return;
+    for (size_t i = op->array_bytes / sizeof *wide; i-- > 0;) {
+        float value;
+        memcpy(&value, &narrow[i], sizeof value);
+        wide[i] = (double)value;
+    }
+}
+
 /* ---- Waiting and copying ---- */
 
 static jstatus_t wait(const ji_operation_t *op) {
@@ -216,53 +277,51 @@ jstatus_t ji_operation_copy_between(const ji_operation_t *op, jbuffer_t *destina
     return status;
 }
 
-/* ---- The result's own memory ---- */
-
-/* A new result, without memory: a query gives it so, and otherwise it takes it as a placeholder
- * from a query does. Who else writes into memory that is shared, by copies, sees to that itself. */
-static jstatus_t promise_result(ji_operation_t *op) {
-    ji_operand_t *last = &op->operands[op->count - 1];
-    if (last->buffer == NULL) {
-        JTRY_RETURN(ji_buffer_promise(op->allocator, &last->layout, &op->made));
-        last->buffer = op->made;
-    }
-
-    op->by_leaders = op->backend == &ji_backend_jblas && last->access != JI_READS &&
-                     ji_buffer_is_shared(last->buffer);
-    return JSTATUS_SUCCESS;
-}
+/* ---- The results' own memory ---- */
 
 /* Nothing can be read where there is no memory yet. */
 static jstatus_t check_contents(const ji_operation_t *op) {
     for (int i = 0; i < op->count; i++)
-        if (op->operands[i].access != JI_WRITES)
+        if (op->operands[i].buffer != NULL && op->operands[i].access != JI_WRITES)
             JTRY_RETURN(ji_buffer_check_contents(op->operands[i].buffer, op->name));
     return JSTATUS_SUCCESS;
 }
 
-/* Takes the memory of a result that is a placeholder: what is one process's own before all agree,
+/* Takes the memory of results that are placeholders: what is one process's own before all agree,
  * what is shared on a node, which is taken together, after that. */
-static jstatus_t take_result(ji_operation_t *op, bool agreed) {
-    jbuffer_t *result = op->operands[op->count - 1].buffer;
-    if (!ji_buffer_is_placeholder(result) || ji_buffer_is_shared(result) != agreed)
-        return JSTATUS_SUCCESS;
-
-    const jstatus_t status = ji_storage_take(result->storage);
-    op->took = status == JSTATUS_SUCCESS;
-    return status;
+static jstatus_t take_results(ji_operation_t *op, bool agreed) {
+    for (int i = 0; i < op->count; i++) {
+        ji_operand_t *operand = &op->operands[i];
+        if (operand->buffer == NULL || operand->access == JI_READS ||
+            !ji_buffer_is_placeholder(operand->buffer) ||
+            ji_buffer_is_shared(operand->buffer) != agreed)
+            continue;
+        JTRY_RETURN(ji_storage_take(operand->buffer->storage));
+        operand->took = true;
+    }
+    return JSTATUS_SUCCESS;
 }
 
-/* Gives a new result to the caller; on an error it and the memory that was taken go back. */
-static void end_result(ji_operation_t *op, jstatus_t status) {
-    if (!jstatus_is_error(status)) {
-        if (op->made != NULL)
-            *op->result = op->made;
-        return;
-    }
+static bool took_any(const ji_operation_t *op) {
+    bool took = false;
+    for (int i = 0; i < op->count; i++)
+        took = took || op->operands[i].took;
+    return took;
+}
 
-    if (op->took)
-        (void)ji_storage_return(op->operands[op->count - 1].buffer->storage);
-    (void)jbuffer_release(op->made);
+/* Gives new results to the caller; on an error they and the memory that was taken go back. */
+static void end_results(ji_operation_t *op, jstatus_t status) {
+    for (int i = 0; i < op->count; i++) {
+        ji_operand_t *operand = &op->operands[i];
+        if (!jstatus_is_error(status)) {
+            if (operand->made != NULL)
+                *operand->result = operand->made;
+            continue;
+        }
+        if (operand->took)
+            (void)ji_storage_return(operand->buffer->storage);
+        (void)jbuffer_release(operand->made);
+    }
 }
 
 /* ---- Carrying out ---- */
@@ -288,19 +347,24 @@ static jstatus_t copy_out(const ji_operation_t *op, jstatus_t status) {
     return status;
 }
 
-/* Where one process of a node has computed for all of it: what came of that, and the answer. */
+/* Where one process of a node has computed for all of it: what came of that, and the answers. */
 static jstatus_t tell_node(ji_operation_t *op, jstatus_t status) {
     status = jruntime_agree(op->runtime, status);
-    if (jstatus_is_error(status) || op->answer == NULL)
-        return status;
-    return followed_by(status, op->runtime->ops->broadcast(op->runtime, JI_SCOPE_NODE, 0, NULL,
-                                                           &op->found, sizeof op->found));
+    if (!jstatus_is_error(status) && op->answer != NULL)
+        status =
+            followed_by(status, op->runtime->ops->broadcast(op->runtime, JI_SCOPE_NODE, 0, NULL,
+                                                            &op->found, sizeof op->found));
+    if (!jstatus_is_error(status) && op->array_bytes > 0)
+        status = followed_by(status,
+                             op->runtime->ops->broadcast(op->runtime, JI_SCOPE_NODE, 0, NULL,
+                                                         ji_operation_array(op), op->array_bytes));
+    return status;
 }
 
 /* Everything behind the agreement, in host mode. */
 static jstatus_t carry_out(ji_operation_t *op) {
     jstatus_t status = JSTATUS_SUCCESS;
-    JTRY(take_result(op, true));
+    JTRY(take_results(op, true));
     for (int i = 0; i < op->count; i++)
         if (op->operands[i].temporary != NULL)
             op->operands[i].temporary->storage->pointer = op->ws.ptr[JI_SLOT_TEMPORARY + i];
@@ -308,6 +372,8 @@ static jstatus_t carry_out(ji_operation_t *op) {
     if (op->waits)
         JTRY(wait(op));
     JTRY(copy_in(op));
+    if (op->class->finite)
+        JTRY(ji_operation_check_finite(op));
 
     if (!op->by_leaders || op->runtime->info.node_rank == 0)
         status = (op->backend->run != NULL ? op->backend->run : op->way->run)(op);
@@ -318,9 +384,9 @@ static jstatus_t carry_out(ji_operation_t *op) {
         status = tell_node(op, status);
     status = copy_out(op, status);
 done:
-    /* Before memory that the stream still writes is given back: the result's own, the host's, that
+    /* Before memory that the stream still writes is given back: the results' own, the host's, that
      * of `found`. */
-    if (jstatus_is_error(status) && (op->took || op->waits || op->answer != NULL))
+    if (jstatus_is_error(status) && (took_any(op) || op->waits || op->answer != NULL))
         (void)wait(op);
     return status;
 }
@@ -369,12 +435,14 @@ static jstatus_t take_and_carry_out(ji_operation_t *op, jplan_t *plan, jstatus_t
     /* As they were passed: a result that has memory is another argument than one that takes it. */
     const uint64_t arguments = op->collective ? hash_arguments(op) : 0;
     if (!jstatus_is_error(status))
-        status = followed_by(status, take_result(op, false));
+        status = followed_by(status, take_results(op, false));
     if (op->collective)
         status = ji_runtime_agree_on(op->runtime, status, arguments);
 
     if (!jstatus_is_error(status))
         status = followed_by(status, carry_out_in_host_mode(op));
+    if (!jstatus_is_error(status) && op->array_bytes > 0)
+        memcpy(op->array, ji_operation_array(op), op->array_bytes);
 
     if (op->ws.ok)
         (void)jborrow_end(&op->ws);
@@ -390,8 +458,6 @@ jstatus_t ji_operation_run(ji_operation_t *op) {
         status = check_contents(op);
     if (status == JSTATUS_SUCCESS)
         status = prepare(op);
-    if (status == JSTATUS_SUCCESS)
-        status = promise_result(op);
 
     jplan_t plan;
     const bool plans = status == JSTATUS_SUCCESS && (queries || wants_workspace(op));
@@ -402,7 +468,7 @@ jstatus_t ji_operation_run(ji_operation_t *op) {
     else if (plans)
         status = jhandle_answer_plan(op->handle, &plan);
 
-    end_result(op, status);
+    end_results(op, status);
     for (int i = 0; i < op->count; i++)
         (void)jbuffer_release(op->operands[i].temporary);
     (void)jbuffer_allocator_release(op->allocator);

@@ -31,12 +31,12 @@
  *                      workspace, unless it is the result itself and the operation goes element by
  *                      element
  *
- * What computes is a backend, a table of which there are two: jblas.c, over matrices in this
- * process's memory (local.c), and libjalloc_mpi's, over distributed buffers. What is done to each
- * element by itself is the same on both (element.c).
+ * What computes is a backend, a table of which there are two: jblas.c and jlapack.c, over matrices
+ * in this process's memory (local.c), and libjalloc_mpi's, over distributed buffers. What is done
+ * to each element by itself is the same on both (element.c).
  *
- * To read: sum.c and matrix.c have the public functions, each a class and a check of its own; then
- * operation.c, which begins with check.c; then jblas.c. */
+ * To read: sum.c, matrix.c and factor.c have the public functions, each a class and a check of its
+ * own; then operation.c, which begins with check.c; then jblas.c. */
 
 #include "blas/blas.h"
 #include "buffer/buffer.h"
@@ -54,7 +54,7 @@ typedef struct ji_matrix {
 } ji_matrix_t;
 
 /* A layout of rank 0 to 2 as a matrix. */
-ji_matrix_t ji_matrix(jdatatype_t type, const jlayout_t *layout, void *data);
+JI_SHARED ji_matrix_t ji_matrix(jdatatype_t type, const jlayout_t *layout, void *data);
 /* The same memory, rows for columns. */
 ji_matrix_t ji_matrix_transposed(const ji_matrix_t *matrix);
 /* Whether BLAS can take it as it lies, and with which leading dimension. */
@@ -95,6 +95,9 @@ jstatus_t ji_layout_add(jhandle_t *handle, jdatatype_t type, const ji_layout_ter
 /* sum = the two terms, in the handle's stream: the elements that the sum's structure stores. A term
  * may be the sum itself where it is not transposed. A copy (one term, times 1) keeps bits. */
 jstatus_t ji_matrix_add(jhandle_t *handle, const ji_term_t terms[2], const ji_matrix_t *sum);
+/* to = op(from), as that. */
+jstatus_t ji_matrix_copy(jhandle_t *handle, jblas_operation_t operation, const ji_matrix_t *to,
+                         const ji_matrix_t *from);
 
 /* x = scalar x, count elements so far apart. */
 jstatus_t ji_scale(jhandle_t *handle, jdatatype_t type, int64_t count, const void *scalar, void *x,
@@ -138,8 +141,13 @@ typedef enum ji_computation {
     JI_TRANSPOSE,
     JI_PRODUCT,
     JI_SOLVE_TRIANGULAR,
-    JI_SOLVE_BY_LU,
     JI_CHOLESKY,
+    JI_SOLVE_BY_LU,
+    JI_LU,
+    JI_QR,
+    JI_LEAST_SQUARES,
+    JI_EIGEN_SYMMETRIC,
+    JI_SVD,
     JI_COMPUTATIONS
 } ji_computation_t;
 
@@ -170,22 +178,27 @@ extern const ji_backend_t ji_backend_jblas;
 typedef enum ji_access { JI_READS, JI_WRITES, JI_UPDATES } ji_access_t;
 
 struct ji_operand {
-    /* The caller's, const where it is only read. NULL until all is prepared: a result to be
-     * made. */
+    /* The caller's, const where it is only read. NULL: a result to be made, until all is prepared;
+     * one that is not wanted. */
     jbuffer_t *buffer;
     ji_access_t access;
-    jlayout_t layout; /* the buffer's, or that of the result to be made */
+    jbuffer_t **result; /* where one that is made goes; NULL: it has to be given */
+    bool optional;      /* a result that is not wanted where `result` is NULL */
+    jlayout_t layout;   /* the buffer's, or that of the result to be made */
 
     /* Said by the backend's prepare function. */
-    bool expand;   /* wanted without structure */
-    bool pack;     /* jblas: wanted as a packed copy */
-    bool pack_row; /* that is row-major */
-    int64_t align; /* ScaLAPACK: wanted with square blocks of that size, beginning with one */
+    bool expand;    /* wanted without structure */
+    bool overwrite; /* jblas: what is read is wanted as a copy that may be written, column-major */
+    bool pack;      /* jblas: wanted as a packed copy */
+    bool pack_row;  /* that is row-major */
+    int64_t align;  /* ScaLAPACK: wanted with square blocks of that size, beginning with one */
 
     /* Found by comparing it with the result. */
     bool detach;          /* wanted as a copy, because the result overlaps it */
     bool is_result;       /* the same elements as the result, which is written in place */
     jbuffer_t *temporary; /* stands in for the buffer; in workspace */
+    jbuffer_t *made;      /* a new result, which is the buffer then */
+    bool took;            /* the result was a placeholder, and has its memory from here */
 
     /* jblas. Without data until it runs. */
     ji_matrix_t stored; /* the buffer, or what stands in for it */
@@ -201,10 +214,16 @@ typedef struct ji_operation_class {
     ji_computation_t computation;           /* which way of the backend's, unless */
     ji_way_t way;                           /* this one serves on all */
     int scalars;                            /* how many are required, except in a query */
-    const char
-        *answer;      /* name of the argument for a number, required likewise; NULL: it has none */
+    /* Names of the arguments for a number and for several, required likewise; NULL: it has none. */
+    const char *answer, *array;
     bool elementwise; /* an element of the result needs those in its own position alone */
+    bool reads_first; /* all operands are read, into workspace, before a result is written */
+    bool finite;      /* a NaN or an infinity in what is read is refused */
 } ji_operation_class_t;
+
+/* A result that is made where NULL stands, of a function's argument. */
+#define JI_RESULT(argument)                                                                        \
+    .buffer = (argument) != NULL ? *(argument) : NULL, .result = (argument), .access = JI_WRITES
 
 /* The borrow has the same eight slots in every plan. The last two are read by the host; on a handle
  * of another device they come from the process's allocator of host memory. What the copies between
@@ -224,8 +243,7 @@ struct ji_operation {
     jhandle_t *handle;
     ji_operand_t operands[JI_OPERANDS];
     int count;
-    jbuffer_t **result; /* where a result that is made goes; it is the last operand */
-    bool any_type;      /* not only those of BLAS */
+    bool any_type; /* not only those of BLAS */
 
     /* Arguments, as far as the operation has them. */
     jblas_operation_t operation[2];
@@ -237,7 +255,9 @@ struct ji_operation {
     union {
         double norm;
         int64_t info;
-    } found; /* where that is until then */
+    } found;            /* where that is until then */
+    void *array;        /* where several numbers go: pivots, values; until then in workspace */
+    size_t array_bytes; /* by the class's check */
 
     /* Found out by looking at the operands. */
     jdatatype_t type;
@@ -250,14 +270,14 @@ struct ji_operation {
 
     /* By ji_operation_run(). */
     bool waits;      /* for the handle's stream, before and after; `prepare` may set it, too */
-    bool took;       /* the result was a placeholder, and has its memory from here */
-    bool by_leaders; /* nodes share the result: the first process of each computes, and tells all */
-    jbuffer_allocator_t *allocator;  /* of a new result, and of distributed temporaries; retained */
+    bool zero;       /* of a class that wants finite numbers: the first operand has nothing but 0 */
+    bool by_leaders; /* nodes share all results: the first process of each computes, and tells */
+    jbuffer_allocator_t *allocator;  /* of new results, and of distributed temporaries; retained */
     jbuffer_allocator_t *replicated; /* of temporaries of this process alone; retained */
-    jbuffer_t *made;                 /* a new result, which becomes the last operand */
     size_t bytes[JI_SLOTS];          /* of stand-ins */
     size_t callee_bytes;             /* what jblas would want */
-    size_t extra_bytes;              /* the operation's own workspace */
+    size_t callee_least;             /* what it can do with */
+    size_t extra_bytes;              /* the operation's own workspace, and the array's */
     size_t copy_bytes[2];            /* of copies between kinds: best, least */
     jborrow_t ws;
 };
@@ -272,9 +292,19 @@ static inline jbuffer_t *ji_operand_buffer(const ji_operand_t *operand) {
 static inline jstatus_t ji_operation_prepare(ji_operation_t *op) {
     return op->way->prepare != NULL ? op->way->prepare(op) : JSTATUS_SUCCESS;
 }
-/* Its own workspace, in host memory. */
-static inline void *ji_operation_extra(const ji_operation_t *op) {
+/* Where the array is until all is done, and behind it the way's own workspace; in host memory. */
+static inline void *ji_operation_array(const ji_operation_t *op) {
     return op->ws.ptr[JI_SLOT_EXTRA];
+}
+static inline void *ji_operation_extra(const ji_operation_t *op) {
+    return (char *)op->ws.ptr[JI_SLOT_EXTRA] + ji_align_bytes(op->array_bytes);
+}
+/* A result that is made; an operand that takes part. */
+static inline bool ji_operand_is_made(const ji_operand_t *operand) {
+    return operand->result != NULL && operand->buffer == NULL;
+}
+static inline bool ji_operand_is_wanted(const ji_operand_t *operand) {
+    return !operand->optional || operand->result != NULL;
 }
 /* Counts a copy between two buffers in the plan. */
 jstatus_t ji_operation_count_copy(ji_operation_t *op, const jbuffer_t *destination,
@@ -282,6 +312,12 @@ jstatus_t ji_operation_count_copy(ji_operation_t *op, const jbuffer_t *destinati
 /* One that has been counted, in the handle's stream where the operation is done there. */
 jstatus_t ji_operation_copy_between(const ji_operation_t *op, jbuffer_t *destination,
                                     const jbuffer_t *source);
+
+/* Real numbers in the array, of the type of the operands' real parts, become double. */
+JI_SHARED void ji_operation_widen_array(const ji_operation_t *op);
+/* Refuses a NaN or an infinity in an operand that is read, on all processes; finds op->zero
+ * (element.c). */
+jstatus_t ji_operation_check_finite(ji_operation_t *op);
 
 /* All of the way. */
 jstatus_t ji_operation_run(ji_operation_t *op);
@@ -299,6 +335,9 @@ jstatus_t ji_operation_refuse_shapes(const ji_operation_t *op, const jlayout_t *
 /* Refuses what is no jblas_operation_t; an operand that is neither matrix, vector nor number. */
 jstatus_t ji_operation_check_operation(const ji_operation_t *op, jblas_operation_t operation);
 jstatus_t ji_operation_check_matrix(const ji_operation_t *op, int operand);
+/* The same, and one with a structure, where `result` takes its place. */
+jstatus_t ji_operation_check_general(const ji_operation_t *op, int operand, const char *name,
+                                     const char *result);
 /* Rows and columns of op(A) op(B), and what the two have in common. */
 void ji_product_sizes(const ji_operation_t *op, int64_t *m, int64_t *n, int64_t *k);
 

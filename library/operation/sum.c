@@ -116,9 +116,8 @@ jstatus_t jbuffer_add(jhandle_t *handle, const void *alpha, const jbuffer_t *a, 
                          .handle = handle,
                          .operands = {{.buffer = (jbuffer_t *)a, .access = JI_READS},
                                       {.buffer = (jbuffer_t *)b, .access = JI_READS},
-                                      {.buffer = c ? *c : NULL, .access = JI_WRITES}},
+                                      {JI_RESULT(c)}},
                          .count = 3,
-                         .result = c,
                          .scalars = {alpha, beta}};
     return ji_operation_run(&op);
 }
@@ -172,13 +171,12 @@ jstatus_t jbuffer_transpose(jhandle_t *handle, jblas_operation_t operation, cons
                             jbuffer_t **b) {
     static const ji_operation_class_t transpose = {.check = transpose_check,
                                                    .computation = JI_TRANSPOSE};
-    ji_operation_t op = {.name = __func__,
-                         .class = &transpose,
-                         .handle = handle,
-                         .operands = {{.buffer = (jbuffer_t *)a, .access = JI_READS},
-                                      {.buffer = b ? *b : NULL, .access = JI_WRITES}},
-                         .count = 2,
-                         .result = b,
-                         .operation = {operation}};
+    ji_operation_t op = {
+        .name = __func__,
+        .class = &transpose,
+        .handle = handle,
+        .operands = {{.buffer = (jbuffer_t *)a, .access = JI_READS}, {JI_RESULT(b)}},
+        .count = 2,
+        .operation = {operation}};
     return ji_operation_run(&op);
 }

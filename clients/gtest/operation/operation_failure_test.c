@@ -339,6 +339,35 @@ JTEST(OperationProcesses, KindsMayBeMixed) {
     }
 }
 
+/* A of rank 0 among what all have is copied once: what comes of it there is the factor. */
+JTEST(OperationProcesses, ASolveCopiesALocalMatrixOnce) {
+    team_world_t world;
+    team_begin(&world);
+    const jlayout_t layout = operation_layout(2, 40, 40), right = operation_layout(2, 40, 1);
+    jbuffer_t *a[2] = {NULL, NULL}, *b = NULL;
+    size_t bytes[2] = {0, 0};
+    int64_t info = -1;
+    JEXPECT_OK(jbuffer_construct_identity(world.local, &layout, &a[0]));
+    JEXPECT_OK(jbuffer_construct_identity(world.replicated, &layout, &a[1]));
+    JEXPECT_OK(jbuffer_construct_value(world.replicated, &right, &two, &b));
+    for (int i = 0; i < 2; i++) {
+        JEXPECT_OK(jhandle_start_size_query(world.handle));
+        JEXPECT_STATUS(jbuffer_solve(world.handle, a[i], b, &info), JSTATUS_SIZE_INCREASED);
+        JEXPECT_OK(jhandle_stop_size_query(world.handle, &bytes[i]));
+    }
+    JEXPECT_EQ(bytes[0], bytes[1]);
+    JEXPECT_OK(jhandle_set_workspace(world.handle, jtest_guard_pages(bytes[0]), bytes[0]));
+    JEXPECT_OK(jbuffer_solve(world.handle, a[0], b, &info));
+    JEXPECT_EQ(info, 0);
+    JEXPECT_EQ(element(b, 39, 0), 2.0);
+    JEXPECT_EQ(element(a[0], 39, 39), 1.0);
+    JEXPECT_OK(jhandle_set_workspace_size(world.handle, 0));
+    JEXPECT_OK(jbuffer_release(a[0]));
+    JEXPECT_OK(jbuffer_release(a[1]));
+    JEXPECT_OK(jbuffer_release(b));
+    team_end(&world);
+}
+
 /* Each agreement and broadcast in turn fails, as if another process had: its status, and no result
  * that was not there. */
 JTEST(OperationProcesses, EachFailureOfTheOthersIsReported) {

@@ -243,16 +243,13 @@ static inline void ji_set_up_for(const jhandle_t *handle) {
 }
 /* And what it would borrow, by the function of its plan where `planned`. */
 #define JI_VALUED_BYTES(routine, block, planned)                                                   \
-    JI_VALUED_BYTES_BY(ji_##routine##_bytes, ji_##routine##_plan, routine, block, planned)
-#define JI_VALUED_BYTES_BY(function, make_plan, routine, block, planned)                           \
-    size_t function(const jhandle_t *handle, ji_##block##_t *args) {                               \
-        jplan_t plan;                                                                              \
+    size_t ji_##routine##_bytes(const jhandle_t *handle, ji_##block##_t *args) {                   \
+        jplan_t plan = JPLAN_INIT;                                                                 \
         args->head.row = &ji_row_##routine;                                                        \
         (void)ji_take_threads(handle, args);                                                       \
         ji_set_up_for(handle);                                                                     \
-        if (!(planned))                                                                            \
-            return 0;                                                                              \
-        make_plan(&plan, handle, args);                                                            \
+        if (planned)                                                                               \
+            ji_##routine##_plan(&plan, handle, args);                                              \
         return jplan_bytes(&plan, handle);                                                         \
     }
 

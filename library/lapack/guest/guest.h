@@ -237,8 +237,8 @@ int ji_lapack_guest_number(const ji_row_t *row, size_t offset);
     static jstatus_t routine##_run(jhandle_t *handle, const void *block, const jborrow_t *ws) {    \
         return ji_lapack_guest_run(handle, routine##_do, block, routine##_least(block), ws);       \
     }                                                                                              \
-    static jstatus_t routine##_call(jhandle_t *handle, void *block) {                              \
-        ji_driver_t *args = block;                                                                 \
+    /* Everything before operands are looked at: what is best of the work. */                      \
+    static jstatus_t routine##_measure(jhandle_t *handle, ji_driver_t *args, bool *works) {        \
         args->which = JI_GUEST_##routine;                                                          \
         JI_LAPACK_HOST_ALONE()                                                                     \
         JTRY_RETURN(ji_lapack_guest_enter(handle, args));                                          \
@@ -246,11 +246,17 @@ int ji_lapack_guest_number(const ji_row_t *row, size_t offset);
         __VA_ARGS__                                                                                \
         const ji_work_t least = routine##_least(args);                                             \
         JI_CHECK_GUEST_WIDTH(routine, least)                                                       \
-        const bool works = !(empty) && least.work > 0;                                             \
-        if (works) {                                                                               \
+        *works = !(empty) && least.work > 0;                                                       \
+        if (*works) {                                                                              \
             const ji_work_t best = ji_lapack_guest_ask(args, least);                               \
             args->lwork = best.work, args->lrwork = best.rwork, args->liwork = best.iwork;         \
         }                                                                                          \
+        return JSTATUS_SUCCESS;                                                                    \
+    }                                                                                              \
+    static jstatus_t routine##_call(jhandle_t *handle, void *block) {                              \
+        ji_driver_t *args = block;                                                                 \
+        bool works = false;                                                                        \
+        JTRY_RETURN(routine##_measure(handle, args, &works));                                      \
         if (ji_is_query(handle))                                                                   \
             return ji_answer(handle, args, works ? routine##_plan : NULL);                         \
         JI_TAKE_SCALARS(routine)                                                                   \
@@ -263,6 +269,23 @@ int ji_lapack_guest_number(const ji_row_t *row, size_t offset);
     }                                                                                              \
     JI_ENTRIES_PLAIN(routine, driver)
 static const jborrow_t ji_no_work = {.ok = true};
+
+/* As lapack.h has of others, for libjbuffer. */
+JI_SHARED jstatus_t ji_call_syevd(jhandle_t *handle, ji_driver_t *args);
+JI_SHARED jstatus_t ji_call_syevd_plan(jhandle_t *handle, ji_driver_t *args, jplan_t *plan);
+JI_SHARED jstatus_t ji_call_gesdd(jhandle_t *handle, ji_driver_t *args);
+JI_SHARED jstatus_t ji_call_gesdd_plan(jhandle_t *handle, ji_driver_t *args, jplan_t *plan);
+#define JI_GUEST_VALUED(routine)                                                                   \
+    JI_VALUED(routine, driver)                                                                     \
+    jstatus_t ji_call_##routine##_plan(jhandle_t *handle, ji_driver_t *args, jplan_t *plan) {      \
+        bool works = false;                                                                        \
+        args->head.row = &ji_row_##routine;                                                        \
+        *plan = (jplan_t)JPLAN_INIT;                                                               \
+        JTRY_RETURN(routine##_measure(handle, args, &works));                                      \
+        if (works)                                                                                 \
+            routine##_plan(plan, handle, args);                                                    \
+        return JSTATUS_SUCCESS;                                                                    \
+    }
 
 /* One that looks for something until it has it: its matrices have to be finite. */
 #define JI_GUEST_ROUTINE_CHECKED(routine, empty, ...)                                              \

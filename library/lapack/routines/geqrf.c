@@ -6,3 +6,4 @@
 #include "lapack/lapack.h"
 
 JI_LAPACK_BATCHED(geqrf, args->m == 0 || args->n == 0)
+JI_LAPACK_VALUED(geqrf, args->m != 0 && args->n != 0)

@@ -24,3 +24,4 @@ static ji_work_t gesdd_least(const ji_driver_t *args) {
     return least;
 }
 JI_GUEST_ROUTINE(gesdd, args->m == 0 || args->n == 0)
+JI_GUEST_VALUED(gesdd)

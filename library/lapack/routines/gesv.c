@@ -7,5 +7,4 @@
 #include "lapack/lapack.h"
 
 JI_LAPACK_BATCHED_WITH_INFO(gesv, args->n == 0, NULL)
-JI_VALUED(gesv, matmat)
-JI_VALUED_BYTES_BY(ji_call_gesv_bytes, gesv_plan, gesv, matmat, args->n != 0)
+JI_LAPACK_VALUED(gesv, args->n != 0)

@@ -11,3 +11,4 @@
     JI_CHECK(args->k <= args->n, JSTATUS_INVALID_SIZE, "k", args->k, "must be at most %lld",       \
              args->n)
 JI_LAPACK_ROUTINE_CHECKED(orgqr, args->n == 0, ORGQR_CHECKS)
+JI_LAPACK_VALUED(orgqr, args->n != 0)

@@ -7,3 +7,4 @@
 
 static ji_work_t syevd_least(const ji_driver_t *args) { return ji_divided_least(args); }
 JI_GUEST_ROUTINE(syevd, args->n == 0)
+JI_GUEST_VALUED(syevd)
