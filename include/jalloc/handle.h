@@ -242,7 +242,7 @@ JALLOC_API bool jhandle_is_sealed(const jhandle_t *handle);
  * no two calls use at once. In default mode it grows on demand, as the workspace does, but no
  * budget bounds it; in the fixed modes it does not. A size query answers it apart from the
  * workspace's bytes, and a handle that enters a fixed mode after a query of its own takes at least
- * what that answered. Devices other than GPUs, and all of jblas, want none.
+ * what that answered; jhandle_trim() leaves it. Devices other than GPUs, and all of jblas, want none.
  * @{ */
 
 /** The largest host workspace of any call of the size query under way, or of the last one; 0 before

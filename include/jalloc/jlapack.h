@@ -118,7 +118,7 @@ JALLOC_API jstatus_t jlapack_zgetri(jhandle_t *handle, int64_t n, jcomplex_f64_t
 /** @} */
 
 /** @name Triangles and Cholesky
- * trtri, potrf and potrs are those that GPUs have, too.
+ * trtri, potrf and potrs are jalloc's own on GPUs, too.
  * @{ */
 
 /** A = A^-1 in place, one triangle; the other is not touched. A: triangular of order n, lda >=

@@ -63,7 +63,7 @@ typedef struct ji_host_workspace {
     void *base;
     size_t size_bytes;
     size_t query_bytes; /* maximum of the query under way, or of the last one */
-    jevent_t *event;    /* behind what used it last; made when first needed */
+    jevent_t *event;    /* behind what used it last; made with the first block */
     bool used;          /* since it was last waited for */
 } ji_host_workspace_t;
 

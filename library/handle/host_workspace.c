@@ -38,6 +38,8 @@ static jstatus_t host_resize(jhandle_t *handle, size_t size_bytes) {
         return JSTATUS_SUCCESS;
 
     JTRY_RETURN(host_wait(handle));
+    if (host->event == NULL)
+        JTRY_RETURN(ji_event_create_untimed(handle->device, &host->event));
     if (size_bytes > 0)
         JTRY_RETURN(jdevice_allocate(handle->device, JMEMORY_PINNED, size_bytes, 0, &taken));
 
@@ -88,10 +90,7 @@ jstatus_t ji_host_workspace_begin(jhandle_t *handle, const char *routine, size_t
         return JSTATUS_SUCCESS;
 
     JTRY_RETURN(host_reserve(handle, routine, size_bytes));
-    jstatus_t status = host->event == NULL ? ji_event_create_untimed(handle->device, &host->event)
-                                           : JSTATUS_SUCCESS;
-    if (status == JSTATUS_SUCCESS)
-        status = host_wait(handle);
+    const jstatus_t status = host_wait(handle);
     if (status != JSTATUS_SUCCESS)
         return host_refuse(handle, status, routine, size_bytes, jstatus_last_message());
 

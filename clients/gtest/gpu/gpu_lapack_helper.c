@@ -54,7 +54,7 @@ static void draw_shapes(problem_t *p, int64_t most) {
         p->m = p->n, p->n = m;
     }
     if (p->solver == ORGQR)
-        p->k = p->n;
+        p->k = jtest_random_between(1, p->n);
     if (p->solver == ORMQR)
         p->k = jtest_random_between(1, p->side == JBLAS_LEFT ? p->m : p->n);
 }
@@ -337,8 +337,9 @@ static void qr_right(problem_t *p) {
     expect_small(p, &r, norm_of(&a), "Q R");
 }
 
+/* The first k columns of A are products of the first columns of Q. */
 static void orgqr_right(problem_t *p) {
-    WIDE_OF(a, &p->a, p->a.before, p->m, p->n);
+    WIDE_OF(a, &p->a, p->a.before, p->m, p->k);
     WIDE_OF(q, &p->a, p->a.data, p->m, p->n);
     expect_orthonormal(p, &q, "Q^H Q");
     PRODUCT(r, &q, 'C', &a);

@@ -160,12 +160,12 @@ JTEST(GpuLapack, GesvFactorsWithoutRightHandSides) {
 
 /* ---- Batches ---- */
 
+/* By strides and by arrays of pointers; the third item is singular. */
 JTEST(GpuLapack, BatchesAreItemsOneAfterTheOther) {
     SOLVER_OR_SKIP();
     enum { N = 3, COUNT = 5 };
     jhandle_t *h = gpu_make_handle();
-    double a[COUNT][N * N], b[COUNT][N], x[COUNT][N], tau[COUNT][N];
-    int64_t info[COUNT] = {-1, -1, -1, -1, -1};
+    double a[COUNT][N * N], b[COUNT][N], x[COUNT][N], factor[N * N];
     for (int item = 0; item < COUNT; item++)
         for (int i = 0; i < N * N; i++) {
             a[item][i] = jtest_random_double(-1, 1) + (i % (N + 1) == 0 ? 3 : 0);
@@ -173,28 +173,44 @@ JTEST(GpuLapack, BatchesAreItemsOneAfterTheOther) {
         }
     memset(a[2], 0, sizeof a[2]);
     double *device_a = gpu_take(sizeof a), *device_b = gpu_take(sizeof b),
-           *device_tau = gpu_take(sizeof tau);
+           *device_tau = gpu_take(sizeof b), *each[2][COUNT];
+    double **table[2] = {gpu_take(sizeof each[0]), gpu_take(sizeof each[1])};
     int64_t *ipiv = gpu_take(COUNT * N * sizeof *ipiv);
-    gpu_upload(device_a, a, sizeof a);
-    gpu_upload(device_b, b, sizeof b);
-    JEXPECT_OK(jlapack_dgesv_strided_batched(h, N, 1, device_a, N, N * N, ipiv, N, device_b, N, N,
-                                             info, COUNT));
-    gpu_download(x, device_b, sizeof x);
-    for (int item = 0; item < COUNT; item++) {
-        JEXPECT_EQ(info[item], item == 2);
-        for (int i = 0; i < N; i++) {
-            double sum = item == 2 ? x[item][i] : 0;
-            for (int j = 0; j < N && item != 2; j++)
-                sum += a[item][i + j * N] * x[item][j];
-            JEXPECT_NEAR(sum, b[item][i], 1e-13);
+    for (int item = 0; item < COUNT; item++)
+        each[0][item] = device_a + item * N * N, each[1][item] = device_b + item * N;
+    for (int i = 0; i < 2; i++)
+        gpu_upload(table[i], each[i], sizeof each[i]);
+
+    for (int pointers = 0; pointers < 2; pointers++) {
+        int64_t info[COUNT] = {-1, -1, -1, -1, -1};
+        gpu_upload(device_a, a, sizeof a);
+        gpu_upload(device_b, b, sizeof b);
+        JEXPECT_OK(pointers ? jlapack_dgesv_batched(h, N, 1, table[0], N, ipiv, N, table[1], N,
+                                                    info, COUNT)
+                            : jlapack_dgesv_strided_batched(h, N, 1, device_a, N, N * N, ipiv, N,
+                                                            device_b, N, N, info, COUNT));
+        gpu_download(x, device_b, sizeof x);
+        for (int item = 0; item < COUNT; item++) {
+            JEXPECT_EQ(info[item], item == 2);
+            for (int i = 0; i < N; i++) {
+                double sum = item == 2 ? x[item][i] : 0;
+                for (int j = 0; j < N && item != 2; j++)
+                    sum += a[item][i + j * N] * x[item][j];
+                JEXPECT_NEAR(sum, b[item][i], 1e-13);
+            }
+        }
+
+        gpu_upload(device_a, a, sizeof a);
+        JEXPECT_OK(pointers ? jlapack_dgeqrf_batched(h, N, N, table[0], N, device_tau, N, COUNT)
+                            : jlapack_dgeqrf_strided_batched(h, N, N, device_a, N, N * N,
+                                                             device_tau, N, COUNT));
+        for (int item = 0; item < COUNT; item++) {
+            gpu_download(factor, each[0][item], sizeof factor);
+            JEXPECT_NEAR(fabs(factor[0]), hypot(hypot(a[item][0], a[item][1]), a[item][2]), 1e-13);
         }
     }
-    gpu_upload(device_a, a, sizeof a);
-    JEXPECT_OK(jlapack_dgeqrf_strided_batched(h, N, N, device_a, N, N * N, device_tau, N, COUNT));
-    gpu_download(x, device_a, sizeof x[0]);
-    JEXPECT_NEAR(fabs(x[0][0]), sqrt(a[0][0] * a[0][0] + a[0][1] * a[0][1] + a[0][2] * a[0][2]),
-                 1e-13);
-    gpu_give(device_a, sizeof a), gpu_give(device_b, sizeof b), gpu_give(device_tau, sizeof tau);
+    gpu_give(device_a, sizeof a), gpu_give(device_b, sizeof b), gpu_give(device_tau, sizeof b);
+    gpu_give(table[0], sizeof each[0]), gpu_give(table[1], sizeof each[1]);
     gpu_give(ipiv, COUNT * N * sizeof *ipiv);
     JEXPECT_OK(jhandle_destroy(h));
     expect_no_fault();
@@ -298,6 +314,33 @@ JTEST(GpuLapack, TheHostWorkspaceGrowsOnDemand) {
     expect_no_fault();
 }
 
+/* A query begins with none; and a handle that ends gives its block back, once the stream has
+ * passed. */
+JTEST(GpuLapack, TheHostWorkspaceEndsWithItsHandle) {
+    const fake_gpu_control_t *fake = gpu_fake();
+    if (fake_solver_there() == NULL || !solver_is_there())
+        JSKIP("needs the fake vendor's LAPACK, which wants host workspace");
+    PROBLEM(large, SYEVD, JDATATYPE_F64, 0, 20);
+    PROBLEM(none, GEQRF, JDATATYPE_F64, 0, 9);
+    jhandle_t *first = handle_on(NULL, JPOINTER_MODE_DEVICE);
+    problem_run(first, &large); /* makes what the vendor keeps */
+    JEXPECT_OK(jhandle_destroy(first));
+
+    const size_t before = fake->live_bytes();
+    size_t host_bytes = 0;
+    jhandle_t *handle = handle_on(NULL, JPOINTER_MODE_DEVICE);
+    (void)problem_query(handle, &large, &host_bytes);
+    JEXPECT_GT(host_bytes, 0);
+    (void)problem_query(handle, &none, &host_bytes);
+    JEXPECT_EQ(host_bytes, 0);
+    problem_upload(&large);
+    JEXPECT_OK(problem_call(handle, &large));
+    JEXPECT_OK(jhandle_destroy(handle));
+    JEXPECT_EQ(fake->live_bytes(), before);
+    JEXPECT_OK(jstream_synchronize(gpu_device(), NULL));
+    expect_no_fault();
+}
+
 JTEST(GpuLapack, TheHostWorkspaceRefusesByName) {
     jhandle_t *handle = gpu_make_handle();
     size_t bytes = 7;
@@ -393,6 +436,9 @@ EACH_SOLVER(NothingIsCaptured) {
         JEXPECT_EQ(program->begin_capture(jstream_native(gpu_device(), stream)), 0);
         JEXPECT_STATUS(problem_call(handle, &p), JSTATUS_CAPTURING);
         JEXPECT_SUBSTR(jhandle_last_message(handle), "captured");
+        JEXPECT_OK(jhandle_start_size_query(handle));
+        JEXPECT_STATUS(problem_call(handle, &p), JSTATUS_CAPTURING);
+        JEXPECT_OK(jhandle_stop_size_query(handle, &(size_t){0}));
         void *graph = program->end_capture(jstream_native(gpu_device(), stream));
         JEXPECT_NOT_NULL(graph);
         if (graph != NULL)
@@ -410,18 +456,20 @@ JTEST(GpuLapack, AStreamThatIsGoneLeavesItsHandleToTheNext) {
     const fake_solver_control_t *vendor = fake_solver_there();
     if (vendor == NULL || !solver_is_there())
         JSKIP("needs the fake vendor's LAPACK");
+    enum { COUNT = 4 };
+    jstream_t *streams[COUNT]; /* so that no two have one name */
     PROBLEM(p, GESV, JDATATYPE_F64, 0, 9);
     uint64_t handles = 0;
-    for (int i = 0; i < 4; i++) {
-        jstream_t *stream = NULL;
-        JASSERT_OK(jstream_create(gpu_device(), &stream));
-        jhandle_t *handle = handle_on(stream, JPOINTER_MODE_HOST);
+    for (int i = 0; i < COUNT; i++)
+        JASSERT_OK(jstream_create(gpu_device(), &streams[i]));
+    for (int i = 0; i < COUNT; i++) {
+        jhandle_t *handle = handle_on(streams[i], JPOINTER_MODE_HOST);
         problem_run(handle, &p);
         if (i == 0)
             handles = vendor->count_handles();
         JEXPECT_EQ(vendor->count_handles(), handles);
         JEXPECT_OK(jhandle_destroy(handle));
-        JEXPECT_OK(jstream_destroy(stream));
+        JEXPECT_OK(jstream_destroy(streams[i]));
     }
     expect_no_fault();
 }
