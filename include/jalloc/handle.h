@@ -240,9 +240,10 @@ JALLOC_API bool jhandle_is_sealed(const jhandle_t *handle);
  * What a GPU vendor's library computes (jlapack.h says which routines) may want memory of the host
  * beside the workspace, until the stream has passed. The handle owns it, pinned: one block, which
  * no two calls use at once. In default mode it grows on demand, as the workspace does, but no
- * budget bounds it; in the fixed modes it does not. A size query answers it apart from the
- * workspace's bytes, and a handle that enters a fixed mode after a query of its own takes at least
- * what that answered; jhandle_trim() leaves it. Devices other than GPUs, and all of jblas, want none.
+ * budget bounds it and jhandle_trim() leaves it; in the fixed modes it does not grow. A size query
+ * answers it apart from the workspace's bytes, and a handle that enters a fixed mode after a query
+ * of its own takes at least what that answered. Devices other than GPUs, and all of jblas, want
+ * none.
  * @{ */
 
 /** The largest host workspace of any call of the size query under way, or of the last one; 0 before
@@ -250,8 +251,9 @@ JALLOC_API bool jhandle_is_sealed(const jhandle_t *handle);
 JALLOC_API jstatus_t jhandle_get_host_query_size(const jhandle_t *handle, size_t *size_bytes);
 /** From now on the handle holds exactly size_bytes; 0 gives the block back. The mode stays. The new
  * block is taken before the old one is given back, once no work uses it; on failure it is as it
- * was. @return success; invalid handle; busy (a borrow is live); memory error; forked; device
- * error. */
+ * was.
+ * @return success; invalid handle; busy (a borrow is live); invalid size (more than memory can
+ * hold); memory error; forked; device error. */
 JALLOC_API jstatus_t jhandle_set_host_workspace_size(jhandle_t *handle, size_t size_bytes);
 /** What it holds. @return success; invalid handle; invalid pointer. */
 JALLOC_API jstatus_t jhandle_get_host_workspace_size(const jhandle_t *handle, size_t *size_bytes);

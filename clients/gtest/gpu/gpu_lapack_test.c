@@ -352,6 +352,8 @@ JTEST(GpuLapack, TheHostWorkspaceRefusesByName) {
     JEXPECT_EQ(bytes, 7);
 
     JEXPECT_OK(jhandle_set_host_workspace_size(handle, 100));
+    JEXPECT_STATUS(jhandle_set_host_workspace_size(handle, SIZE_MAX), JSTATUS_INVALID_SIZE);
+    JEXPECT_SUBSTR(jhandle_last_message(handle), "jhandle_set_host_workspace_size: ");
     if (gpu_fake() != NULL) {
         gpu_fake()->fail_after(1, FAKE_GPU_OUT_OF_MEMORY);
         JEXPECT_STATUS(jhandle_set_host_workspace_size(handle, 200), JSTATUS_MEMORY_ERROR);
