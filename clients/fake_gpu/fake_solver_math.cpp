@@ -11,7 +11,7 @@ using namespace fake;
 
 /* ---- LU ---- */
 
-static double size_of(value_t x) { return std::abs(x.real()) + std::abs(x.imag()); }
+static double pivot_size(value_t x) { return std::abs(x.real()) + std::abs(x.imag()); }
 
 static void swap_rows(dense_t *a, int64_t i, int64_t j) {
     for (int64_t column = 0; column < a->n && i != j; column++)
@@ -23,7 +23,7 @@ int fake::dense_lu(dense_t *a, int64_t *ipiv) {
     for (int64_t k = 0; k < std::min(a->m, a->n); k++) {
         int64_t pivot = k;
         for (int64_t i = k + 1; i < a->m; i++)
-            if (size_of(a->at(i, k)) > size_of(a->at(pivot, k)))
+            if (pivot_size(a->at(i, k)) > pivot_size(a->at(pivot, k)))
                 pivot = i;
         ipiv[k] = pivot + 1;
         swap_rows(a, k, pivot);

@@ -70,4 +70,23 @@ bool solver_is_there(void);
     if (!solver_is_there())                                                                        \
     JSKIP("the device has no vendor's LAPACK")
 
+/* EACH_SOLVER(IsRightInAnyShape) { ... (solver_t)*param ... } */
+#define EACH_SOLVER(name) JTEST_P_NAMED(GpuLapack, name, int, gpu_solvers, gpu_solver_name)
+static const int gpu_solvers[SOLVERS]
+    __attribute__((unused)) = {GETRF, GETRS, GESV, GEQRF, ORGQR, ORMQR, GELS, SYEVD, GESVD};
+static inline void gpu_solver_name(const void *solver, char *name) {
+    strcpy(name, solver_names[*(const int *)solver]);
+}
+
+static inline jhandle_t *handle_on(jstream_t *stream, jpointer_mode_t mode) {
+    jhandle_t *handle = gpu_make_handle_on(stream, 0);
+    JEXPECT_OK(jhandle_set_pointer_mode(handle, mode));
+    return handle;
+}
+
+static inline void expect_no_fault(void) {
+    if (gpu_fake() != NULL)
+        JEXPECT_EQ(gpu_fake()->faults(), 0);
+}
+
 #endif
