@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* What the vendor's LAPACK computes for jlapack, over the fake one or on a real GPU: results by their
- * own properties, in any shape, streams and batches, and of singular matrices. */
+/* What the vendor's LAPACK computes for jlapack, over the fake one or on a real GPU: results by
+ * their own properties, in any shape, streams and batches, and of singular matrices. */
 
 #include "gpu_lapack_helper.h"
 
@@ -40,6 +40,11 @@ EACH_SOLVER(CallsFollowEachOther) {
         JEXPECT_OK(jhandle_set_stream(handle, streams[i / 2 % 2]));
         JEXPECT_OK(problem_call(handle, &problems[i]));
     }
+    /* Held up are those that want some, which the fake vendor's QR does not, and they are counted.
+     */
+    const bool wants = *param < GEQRF || *param > GELS;
+    if (fake_solver_there() != NULL)
+        JEXPECT_EQ(stats_of(handle).synchronization_count > 0, wants);
     for (int i = 0; i < 2; i++)
         JEXPECT_OK(jstream_synchronize(gpu_device(), streams[i]));
     for (int i = 0; i < COUNT; i++) {
@@ -77,6 +82,20 @@ JLAPACK_EACH_TYPE(GpuLapack, ASingularMatrixIsTold) {
         JEXPECT_OK(jhandle_destroy(handle));
     }
     expect_no_fault();
+}
+
+JTEST(GpuLapack, ZerosHaveNotFullRank) {
+    SOLVER_OR_SKIP();
+    jhandle_t *h = gpu_make_handle();
+    const double zeros[6] = {0}, b[3] = {1, 2, 3};
+    double *device_a = gpu_take(sizeof zeros), *device_b = gpu_take(sizeof b);
+    int64_t info = -7;
+    gpu_upload(device_a, zeros, sizeof zeros);
+    gpu_upload(device_b, b, sizeof b);
+    JEXPECT_OK(jlapack_dgels(h, JBLAS_NO_TRANSPOSE, 3, 2, 1, device_a, 3, device_b, 3, &info));
+    JEXPECT_EQ(info, 1);
+    gpu_give(device_a, sizeof zeros), gpu_give(device_b, sizeof b);
+    JEXPECT_OK(jhandle_destroy(h));
 }
 
 /* ---- Nothing to do ---- */
