@@ -24,7 +24,7 @@ ROOMS = {
                "compose"],
     "shm": ["", "heap", "segment"],
     "blas": ["primitives", "kernels", "", "algorithms", "host", "guest", "routine", "routines/level1", "routines/level2", "routines/level3"],
-    "lapack": ["", "host", "guest", "routines"],
+    "lapack": ["", "host", "guest", "vendor", "routines"],
     "gpu": ["device", "blas"],
     "dropin": ["", "lapack"],
 }

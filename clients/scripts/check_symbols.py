@@ -32,7 +32,7 @@ INTERNAL = re.compile(r"ji_")
 SHARED = re.compile(r"^JI_SHARED\b[^;(\[]*?\b(ji_[a-z0-9_]+)[(\[;]", re.MULTILINE)
 MODULES = ["jalloc_cuda", "jalloc_hip"]
 MODULE_SYMBOLS = ["jalloc_module_open"]
-MODULE_FOREIGN = re.compile(r"lib(jalloc|jblas|stdc\+\+|cudart|cuda|cublas|hipblas|rocblas)\b")
+MODULE_FOREIGN = re.compile(r"lib(jalloc|jblas|stdc\+\+|cudart|cuda|cublas|hipblas|rocblas|cusolver|hipsolver|rocsolver)\b")
 
 
 def exported(library):

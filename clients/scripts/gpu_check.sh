@@ -345,7 +345,7 @@ if [[ -z $fake ]]; then
     every_series=(co2 sunspots)
     all_tests='*'
     own_tests='GpuJblas*:GpuLevel*:GpuGemm*:GpuReduce*:GpuSolver*:GpuVendorBlas*:GpuOperation*'
-    smoke_tests='GpuJblas.RandomArguments*:GpuLevel3.*:GpuReduce.SameBitsForEvery*:GpuSolver.*OnEachRung*:GpuGemm.*'
+    smoke_tests='GpuJblas.RandomArguments*:GpuLevel3.*:GpuReduce.SameBitsForEvery*:GpuSolver.*OnEachRung*:GpuGemm.*:GpuLapack.IsRight*'
     capture_tests='*Capture*:*Graph*'
     sanitized_tests='GpuJblas.RandomArguments*:GpuLevel3.*:GpuReduce.*:GpuSolver.*'
     for toolkit in "${CUDA_PATH:-}" /usr/local/cuda /opt/cuda; do

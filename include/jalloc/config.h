@@ -58,7 +58,7 @@ extern "C" {
     X(11, JALLOC_MODULE_PATH, "", "DIRECTORY",                                                     \
       "where device modules are looked for; empty: beside libjalloc")                              \
     X(12, JALLOC_VENDOR_BLAS, "1", "0|1",                                                          \
-      "0: GPUs run jalloc's own kernels alone, where the vendor's BLAS is there too")              \
+      "0: GPUs run jalloc's own kernels alone, without the vendor's BLAS and LAPACK")              \
     X(13, JALLOC_RECORD_HEAP, "", "FILE",                                                          \
       "trace file of the program's own heap, by libjalloc_record.so; %p in it: the process's "     \
       "number; empty: none")                                                                       \

@@ -21,6 +21,8 @@
  * - a result in host pointer mode (asum, dot, nrm2, iamax; info of potrf and trtri), and
  *   jbuffer_norm, copies between devices, and other buffer operations that must see elements on the
  *   host;
+ * - a call on a GPU that wants host workspace, while the last such call has not passed the stream;
+ *   and jhandle_set_host_workspace_size(), alike;
  * - jhandle_set_stream() to the host's NULL stream, which is the calling thread;
  * - jhandle_destroy() and whatever changes mode or size, if workspace was used and its allocator
  *   does not take memory back in stream order; jhandle_trim() and growth in default mode, alike;
@@ -234,9 +236,32 @@ JALLOC_API jstatus_t jhandle_unseal(jhandle_t *handle);
 /** Whether it is sealed. False for what is no handle. */
 JALLOC_API bool jhandle_is_sealed(const jhandle_t *handle);
 
+/** @} @name Host workspace
+ * What a GPU vendor's library computes (jlapack.h says which routines) may want memory of the host
+ * beside the workspace, until the stream has passed. The handle owns it, pinned: one block, which
+ * no two calls use at once. In default mode it grows on demand, as the workspace does, but no
+ * budget bounds it and jhandle_trim() leaves it; in the fixed modes it does not grow. A size query
+ * answers it apart from the workspace's bytes, and a handle that enters a fixed mode after a query
+ * of its own takes at least what that answered. Devices other than GPUs, and all of jblas, want
+ * none.
+ * @{ */
+
+/** The largest host workspace of any call of the size query under way, or of the last one; 0 before
+ * the first. @return success; invalid handle; invalid pointer. */
+JALLOC_API jstatus_t jhandle_get_host_query_size(const jhandle_t *handle, size_t *size_bytes);
+/** From now on the handle holds exactly size_bytes; 0 gives the block back. The mode stays. The new
+ * block is taken before the old one is given back, once no work uses it; on failure it is as it
+ * was.
+ * @return success; invalid handle; busy (a borrow is live); invalid size (more than memory can
+ * hold); memory error; forked; device error. */
+JALLOC_API jstatus_t jhandle_set_host_workspace_size(jhandle_t *handle, size_t size_bytes);
+/** What it holds. @return success; invalid handle; invalid pointer. */
+JALLOC_API jstatus_t jhandle_get_host_workspace_size(const jhandle_t *handle, size_t *size_bytes);
+
 /** @} @name Size query
  * Between start and stop, routines only say how much workspace serves them best. A handle whose
- * workspace has exactly the bytes that a query gave runs each of the queried calls on rung 0.
+ * workspace has exactly the bytes that a query gave, and its host workspace those that it gave
+ * beside them, runs each of the queried calls on rung 0.
  * @{ */
 
 /** Starts; the maximum falls to 0. @return success; size query mismatch (already querying: the

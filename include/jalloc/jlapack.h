@@ -17,7 +17,19 @@
  * - **Statuses.** Success; perf degraded; invalid handle; invalid value, invalid size, invalid
  *   pointer; memory error and sealed; during a size query size increased or size unchanged; forked,
  *   busy, capturing and device error; not implemented (before anything else, on a device that lacks
- *   the routine: GPUs have trtri, potrf and potrs so far). */
+ *   the routine).
+ * - **On a GPU** trtri, potrf and potrs are jalloc's own. getrf, getrs, gesv, geqrf, orgqr, ormqr,
+ *   gels, and of jlapack_drivers.h syevd and gesvd, are computed by the vendor's LAPACK: cuSOLVER,
+ *   or hipSOLVER, which lacks the last two. It is loaded when the first of them asks, by a call or
+ *   a size query; without it, and with JALLOC_VENDOR_BLAS=0, they are not implemented, and the
+ *   message says what was looked for. They have one rung, "vendor", of the bytes that the vendor
+ *   asks for, and may want host workspace (handle.h). Bits and accuracy are the vendor's. gesv
+ *   solves for a copy of B; gels and gesvd of more columns than rows work on a copy of A^H. gels
+ *   does not scale, and finds an A of zeros without full rank, info 1. Numbers that are not finite
+ *   are not looked for. Also not implemented: complex operands whose address is not a multiple of
+ *   their size; orgqr, ormqr and gels with a size above 2^31 - 1; CUDA's per-thread stream.
+ *   Capturing: any of them in a captured stream. Internal error: the vendor refused an argument
+ *   (info below 0, which in device pointer mode is all there is to see), or a call. */
 
 #include <stdint.h>
 
@@ -106,7 +118,7 @@ JALLOC_API jstatus_t jlapack_zgetri(jhandle_t *handle, int64_t n, jcomplex_f64_t
 /** @} */
 
 /** @name Triangles and Cholesky
- * trtri, potrf and potrs are those that GPUs have, too.
+ * trtri, potrf and potrs are jalloc's own on GPUs, too.
  * @{ */
 
 /** A = A^-1 in place, one triangle; the other is not touched. A: triangular of order n, lda >=

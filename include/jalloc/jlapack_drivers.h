@@ -27,8 +27,9 @@
  *   as it was.
  * - **Statuses.** Success; perf degraded; invalid handle; invalid value, invalid size, invalid
  *   pointer; memory error and sealed; during a size query size increased or size unchanged; forked,
- *   busy, capturing and device error; not implemented, before anything else, on a GPU, without a
- *   LAPACK, and where it lacks the routine: the message says which; internal error, where the
+ *   busy, capturing and device error; not implemented, before anything else, on a GPU (but for
+ *   syevd and gesvd, of which jlapack.h says more), without a LAPACK, and where it lacks the
+ *   routine: the message says which; internal error, where the
  *   LAPACK refuses what it should not, with an info of -1000 less LAPACK's number. Stream order and
  *   pointer mode are as jlapack.h says.
  * - **Beneath.** A LAPACK has threads and memory of its own: docs/lapack.rst says what is known.

@@ -27,7 +27,7 @@
 
 /* Changes whenever anything in table.h, here, or in blas/primitives/primitive.h does. A module
  * refuses another one. */
-#define JI_MODULE_ABI 7u
+#define JI_MODULE_ABI 8u
 
 #define JI_MODULE_OPEN "jalloc_module_open"
 
@@ -38,7 +38,7 @@ typedef struct ji_module_services {
     void *(*metadata_zalloc)(size_t size_bytes);
     void (*metadata_free)(void *pointer);
     const unsigned *fork_generation; /* grows in each child */
-    bool vendor_blas;                /* the vendor's may be used: JALLOC_VENDOR_BLAS */
+    bool vendor_blas; /* the vendor's BLAS and LAPACK may be used: JALLOC_VENDOR_BLAS */
 } ji_module_services_t;
 
 /* Opens device number `index`. On success *device is an object that lives as long as the process,

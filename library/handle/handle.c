@@ -149,6 +149,7 @@ static void handle_free(jhandle_t *handle) {
     else if (handle->allocator != NULL)
         (void)jallocator_release(handle->allocator);
     (void)jevent_destroy(handle->event);
+    (void)jevent_destroy(handle->host.event);
 
     handle->state = JI_HANDLE_DESTROYED;
     handle->borrows.fast_end = 0;
@@ -284,6 +285,8 @@ jstatus_t jhandle_destroy(jhandle_t *handle) {
     jstatus_t retired = forked ? JSTATUS_SUCCESS : ji_capture_may_end(handle);
     if (retired == JSTATUS_SUCCESS)
         retired = ji_workspace_retire(handle, __func__);
+    if (retired == JSTATUS_SUCCESS && !forked) /* the runtime of the parent's has it */
+        retired = ji_host_workspace_retire(handle);
     if (retired != JSTATUS_SUCCESS)
         return jhandle_fail(handle, retired, "%s: the workspace: %s", __func__,
                             jstatus_last_message());

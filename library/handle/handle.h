@@ -13,6 +13,7 @@
  *     settings.c   what is read of a handle and set on it
  *     threads.c    how many threads its calls may use, and whose
  *     capture.c    memory that graphs own
+ *     host_workspace.c  what a GPU's routines want of the host's memory
  *
  *   blocks[0]                                          blocks[1], only while nested borrows did not
  *                                                      fit (default mode)
@@ -57,6 +58,15 @@ typedef struct ji_refusal {
     const char *why;
 } ji_refusal_t;
 
+/* Pinned memory of the host, for one call at a time; host_workspace.c. */
+typedef struct ji_host_workspace {
+    void *base;
+    size_t size_bytes;
+    size_t query_bytes; /* maximum of the query under way, or of the last one */
+    jevent_t *event;    /* behind what used it last; made with the first block */
+    bool used;          /* since it was last waited for */
+} ji_host_workspace_t;
+
 typedef struct ji_shared_block ji_shared_block_t;     /* capture.c */
 typedef struct ji_capture_source ji_capture_source_t; /* capture.c */
 
@@ -99,6 +109,7 @@ struct jhandle {
     /* Where the ordinary workspace was last used: `stream`, but after a change in a capture. */
     jstream_t *used_stream;
     jevent_t *event; /* orders a change of stream; made when first needed */
+    ji_host_workspace_t host;
 
     /* Captures into graphs. */
     bool can_be_captured, graphs_can_own; /* what the device's runtime has */
@@ -233,5 +244,20 @@ jstatus_t ji_workspace_take_fixed(jhandle_t *handle, size_t size_bytes, ji_block
 jstatus_t ji_workspace_retire(jhandle_t *handle, const char *caller);
 /* Makes `block` the one block, in `mode`. Nothing else may be held. */
 void ji_workspace_adopt(jhandle_t *handle, ji_block_t block, jhandle_mode_t mode);
+
+/* ---- The host workspace ---- */
+
+/* Answers a size query beside the workspace's: the maximum runs over the calls. */
+JI_SHARED void ji_host_workspace_ask(jhandle_t *handle, size_t size_bytes);
+/* For one call, so many bytes which no work uses any more; NULL for 0. From end() on, whatever is
+ * in the handle's stream then may use them. success; memory error; sealed; device error: kept as
+ * the handle's message. After a success end() is to be called, also when nothing was enqueued. */
+JI_SHARED jstatus_t ji_host_workspace_begin(jhandle_t *handle, const char *routine,
+                                            size_t size_bytes, void **pointer);
+JI_SHARED jstatus_t ji_host_workspace_end(jhandle_t *handle, const void *pointer);
+/* At least what the last query answered. */
+jstatus_t ji_host_workspace_take_queried(jhandle_t *handle, const char *caller);
+/* Gives it back once nothing uses it. */
+jstatus_t ji_host_workspace_retire(jhandle_t *handle);
 
 #endif

@@ -100,6 +100,7 @@ jstatus_t jhandle_start_size_query(jhandle_t *handle) {
                             "%s: a size query is under way already", __func__);
 
     handle->query_bytes = 0;
+    handle->host.query_bytes = 0;
     handle->state = JI_HANDLE_QUERYING;
     ji_handle_refresh(handle);
     return JSTATUS_SUCCESS;

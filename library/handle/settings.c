@@ -58,6 +58,12 @@ jstatus_t jhandle_get_mode(const jhandle_t *handle, jhandle_mode_t *mode) {
 jstatus_t jhandle_get_workspace_size(const jhandle_t *handle, size_t *size_bytes) {
     HANDLE_GET(handle, size_bytes, ji_workspace_ordinary_bytes(handle));
 }
+jstatus_t jhandle_get_host_workspace_size(const jhandle_t *handle, size_t *size_bytes) {
+    HANDLE_GET(handle, size_bytes, handle->host.size_bytes);
+}
+jstatus_t jhandle_get_host_query_size(const jhandle_t *handle, size_t *size_bytes) {
+    HANDLE_GET(handle, size_bytes, handle->host.query_bytes);
+}
 jstatus_t jhandle_get_budget(const jhandle_t *handle, size_t *budget_bytes) {
     HANDLE_GET(handle, budget_bytes, handle->budget_bytes);
 }

@@ -281,6 +281,9 @@ static jstatus_t workspace_set_size(jhandle_t *handle, size_t size_bytes, jhandl
         return jhandle_fail(handle, JSTATUS_INVALID_SIZE, "%s: %zu bytes are too many", caller,
                             size_bytes);
 
+    if (mode != JHANDLE_MODE_DEFAULT)
+        JTRY_RETURN(ji_host_workspace_take_queried(handle, caller));
+
     ji_block_t block = {0, 0};
     ji_shared_block_t *shared = NULL;
     if (rounded != 0) {
@@ -323,13 +326,16 @@ jstatus_t jhandle_set_workspace(jhandle_t *handle, void *pointer, size_t size_by
         return jhandle_fail(handle, JSTATUS_INVALID_SIZE, "%s: %zu bytes from %p on are too many",
                             __func__, size_bytes, pointer);
 
+    bool given = pointer != NULL && size_bytes != 0;
+    if (given)
+        JTRY_RETURN(ji_host_workspace_take_queried(handle, __func__));
+
     ji_capture_collect(handle);
     jstatus_t status = ji_workspace_retire(handle, __func__);
     if (status != JSTATUS_SUCCESS)
         return jhandle_fail(handle, status, "%s: the old workspace: %s", __func__,
                             jstatus_last_message());
 
-    bool given = pointer != NULL && size_bytes != 0;
     ji_block_t block = {0, 0};
     if (given)
         block = (ji_block_t){(uintptr_t)pointer, size_bytes & ~handle->borrows.granule_mask};

@@ -13,6 +13,7 @@
  *                   stream order, so that what a step finds decides whether there is a next one and
  *                   no caller waits for it; estimate.h, refine.h: what several of them use
  *   guest/          routines that a LAPACK computes, which is loaded for them; rows_guest.h
+ *   vendor/         routines that a GPU vendor's LAPACK computes
  *   routines/       a file for each routine: checks, plan, call
  *
  * A function of host/ gets a checked block with the panels that the plan's rung has lent, uses
@@ -32,11 +33,12 @@ JI_LAPACK_PLAIN_LIST(JI_LAPACK_ROW_)
 #undef JI_LAPACK_ROW_
 JI_LAPACK_BATCHED_LIST(JI_ROW_)
 
-/* A routine that the host alone has: others refuse it by name. Before anything else. */
-#define JI_LAPACK_HOST_ALONE()                                                                     \
+/* A routine that the host has: elsewhere its vendor's LAPACK may have it (vendor/), or it is
+ * refused by name. Before anything else. */
+#define JI_LAPACK_ON_HOST()                                                                        \
     if (JI_UNLIKELY(handle->device->kind != JDEVICE_HOST))                                         \
-        return jhandle_fail(handle, JSTATUS_NOT_IMPLEMENTED, "%s is not offered on %s",            \
-                            ji_routine_name(&args->head), jdevice_name(handle->device));
+        return ji_lapack_elsewhere(handle, args);
+jstatus_t ji_lapack_elsewhere(jhandle_t *handle, void *block) __attribute__((cold));
 
 /* A routine's plan and run, for ji_answer() and ji_run_plan(), with a block of either kind:
  * JI_LAPACK_WAYS(getrf, matmat, many) defines getrf_plan() and getrf_run() by ji_getrf_bytes() and
@@ -55,7 +57,7 @@ JI_LAPACK_BATCHED_LIST(JI_ROW_)
 #define JI_LAPACK_CALL_CHECKED(routine, empty, ...)                                                \
     JI_CALL routine##_call(jhandle_t *handle, void *block) {                                       \
         ji_matmat_t *args = block;                                                                 \
-        JI_LAPACK_HOST_ALONE()                                                                     \
+        JI_LAPACK_ON_HOST()                                                                        \
         JI_CHECK_SIZES(routine)                                                                    \
         __VA_ARGS__ JI_CHECK_WIDTH(routine, !(empty)) if (ji_is_query(handle)) return ji_answer(   \
             handle, args, (empty) ? NULL : routine##_plan);                                        \
@@ -68,8 +70,8 @@ JI_LAPACK_BATCHED_LIST(JI_ROW_)
  * `nothing` gives the status where there is nothing to do. JI_LAPACK_CALL_BY() has a plan and a run
  * by other names, too, and says where() it is offered. */
 #define JI_LAPACK_CALL_WITH(routine, of, take, empty, nothing)                                     \
-    JI_LAPACK_CALL_BY(routine, of, JI_LAPACK_HOST_ALONE, routine##_plan, routine##_run, take,      \
-                      empty, nothing)
+    JI_LAPACK_CALL_BY(routine, of, JI_LAPACK_ON_HOST, routine##_plan, routine##_run, take, empty,  \
+                      nothing)
 #define JI_LAPACK_EVERYWHERE()
 #define JI_LAPACK_CALL_BY(routine, of, where, plan, run, take, empty, nothing)                     \
     JI_CALL routine##_call(jhandle_t *handle, void *block) {                                       \
@@ -122,9 +124,19 @@ JI_LAPACK_BATCHED_LIST(JI_ROW_)
     JI_ENTRIES(routine, matmat)
 /* Of ormqr and ormlq, which differ in how it is done. */
 #define JI_LAPACK_PRODUCT_BY_Q(routine)                                                            \
-    JI_LAPACK_ROUTINE_CHECKED(routine, args->m == 0 || args->n == 0 || args->k == 0,               \
-                              JI_CHECK(args->k <= JI_ROWS_SIDED(m, n), JSTATUS_INVALID_SIZE, "k",  \
-                                       args->k, "must be at most %lld", JI_ROWS_SIDED(m, n)))
+    JI_LAPACK_ROUTINE_CHECKED(routine, JI_LAPACK_PRODUCT_IS_EMPTY, JI_LAPACK_PRODUCT_CHECKS)
+
+/* What rows cannot say, of those that are computed elsewhere as well. */
+#define JI_LAPACK_PRODUCT_IS_EMPTY (args->m == 0 || args->n == 0 || args->k == 0)
+#define JI_LAPACK_PRODUCT_CHECKS                                                                   \
+    JI_CHECK(args->k <= JI_ROWS_SIDED(m, n), JSTATUS_INVALID_SIZE, "k", args->k,                   \
+             "must be at most %lld", JI_ROWS_SIDED(m, n))
+#define JI_LAPACK_ORGQR_CHECKS                                                                     \
+    JI_CHECK(args->n <= args->m, JSTATUS_INVALID_SIZE, "n", args->n, "must be at most %lld",       \
+             args->m)                                                                              \
+    JI_CHECK(args->k <= args->n, JSTATUS_INVALID_SIZE, "k", args->k, "must be at most %lld",       \
+             args->n)
+#define JI_LAPACK_GELS_IS_EMPTY (ji_max(args->m, args->n) == 0 || args->nrhs == 0)
 
 /* The shape of the plan is m, n. */
 void ji_matmat_plan(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *args,

@@ -18,6 +18,7 @@
  *   inverses.h      of triangles' inverses
  *   split.h         of complex matrices as real ones
  *   precision.h     of products of 16-bit numbers, and of floats in parts
+ *   solver.h        of the vendor's LAPACK
  *   operation.h     what an operation does
  *
  * One block for each level, not one struct for each routine: an algorithm fills in a block and runs
@@ -400,7 +401,9 @@ static_assert(sizeof(ji_matmat_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copie
     X(TRIANGLE_STORE, triangle_store)                                                              \
     X(POTRF_PANEL, potrf_panel)                                                                    \
     X(POTRF_BASE, potrf_base)                                                                      \
-    X(PIVOT_INFO, pivot_info)
+    X(PIVOT_INFO, pivot_info)                                                                      \
+    X(SOLVER, solver)               /* ji_solver_t, see solver.h */                                \
+    X(SOLVER_FINISH, solver_finish) /* ji_matmat_t, see below */
 
 /* Numbers of rows are from 1 on, as info is. Of a Hermitian matrix the last three see one triangle,
  * as the lower one: an upper one is its adjoint.
@@ -413,7 +416,8 @@ static_assert(sizeof(ji_matmat_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copie
  *                       If there is a c, n is factor_base, and C = inv(L)^H, zeros below included.
  *                       A pivot that is not positive stays; what is computed with it is to its
  *                       right and below
- *   JI_PIVOT_INFO       *info = the first of A's diagonal that is not above 0, or 0 */
+ *   JI_PIVOT_INFO       *info = the first of A's diagonal that is not above 0, or 0
+ *   JI_SOLVER_FINISH    *info = *(int32_t *)c; if it is 0 and there is a b, A = B, m x n */
 
 #define JI_COMMON_PRIMITIVE_LIST(X) JI_BATCH_PRIMITIVE_LIST(X) JI_ITEM_PRIMITIVE_LIST(X)
 #define JI_HOST_ALL_PRIMITIVE_LIST(X) JI_COMMON_PRIMITIVE_LIST(X) JI_HOST_PRIMITIVE_LIST(X)
@@ -493,6 +497,9 @@ static inline void ji_tuning_complete(ji_tuning_t *tuning) {
     tuning->gemm_least[2] = tuning->gemm_least[3] = tuning->gemm3m_least;
 }
 
+struct ji_solver;
+struct ji_solver_bytes;
+
 /* jdevice_t's `blas`. NULL there: the device has none. */
 typedef struct ji_blas_ops {
     const char *name; /* such as "cuBLAS 13.0" or "jalloc's kernels" */
@@ -503,6 +510,13 @@ typedef struct ji_blas_ops {
      * host result under capture); not implemented. */
     jstatus_t (*run)(jdevice_t *device, jstream_t *stream, ji_primitive_t primitive,
                      const void *block, uint64_t *host_waits);
+    /* Whether the vendor's LAPACK has a routine (ji_solver_routine_t), and how much a call of it
+     * needs. Both load the library; the second makes its handle for the stream. not implemented,
+     * and a message: there is none, it lacks the routine, or does not take the sizes; memory error;
+     * capturing; device error. */
+    jstatus_t (*solver_find)(jdevice_t *device, int routine);
+    jstatus_t (*solver_bytes)(jdevice_t *device, jstream_t *stream, const struct ji_solver *call,
+                              struct ji_solver_bytes *bytes);
     /* Whether JI_GEMM_MIXED runs on tensor cores. Loads the vendor's library; the answer never
      * changes. */
     bool (*has_mixed)(jdevice_t *device);

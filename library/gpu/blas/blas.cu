@@ -89,7 +89,8 @@ static blas_result_t blas_result(ji_primitive_t primitive, void *block) {
     case JI_SET_INFO:
     case JI_TRTRI:
     case JI_TRIANGLE_STORE:
-    case JI_PIVOT_INFO: return {(void **)&matmat->info, sizeof(int64_t), sizeof *matmat};
+    case JI_PIVOT_INFO:
+    case JI_SOLVER_FINISH: return {(void **)&matmat->info, sizeof(int64_t), sizeof *matmat};
     default: return {};
     }
 }
@@ -263,6 +264,8 @@ jstatus_t gpu_blas_init(gpu_device_t *device) {
     ji_tuning_complete(&ops.tuning);
 
     ops.run = blas_run;
+    ops.solver_find = gpu_solver_find;
+    ops.solver_bytes = gpu_solver_bytes;
     ops.has_mixed = gpu_has_mixed;
     ops.has_emulated = gpu_has_emulated;
 

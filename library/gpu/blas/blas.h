@@ -28,6 +28,7 @@
  *   triangular.cu                  trmm and trsm by substitution
  *   matrix.h matrix.cu move.cu     matrices without products
  *   vendor_*                       the vendor's library: vendor_blas.h
+ *   vendor_solver.h vendor_solver.cu   and its LAPACK
  *
  * What always holds. Sums are added in an order that the sizes decide, without atomics, so each run
  * has the same bits. What is multiplied by an alpha or beta of 0 is not read, so NaN in it stays
@@ -68,6 +69,11 @@ void gpu_split_tuning(jdevice_t *device, ji_tuning_t *tuning);
 bool gpu_has_mixed(jdevice_t *device);
 bool gpu_has_emulated(jdevice_t *device);
 void gpu_triangle_tuning(ji_tuning_t *tuning); /* triangle.cu */
+
+/* Of the vendor's LAPACK: ji_blas_ops_t; vendor_solver.cu. */
+jstatus_t gpu_solver_find(jdevice_t *device, int routine);
+jstatus_t gpu_solver_bytes(jdevice_t *device, jstream_t *stream, const struct ji_solver *call,
+                           struct ji_solver_bytes *bytes);
 
 /* Grids have at most 2^31 - 1 blocks in x and 65535 in y and z; kernels loop where that may not be
  * enough. */

@@ -48,11 +48,10 @@
 #include <mutex>
 #include <new>
 
+#include "gpu/blas/vendor_entry.h"
 #include "gpu/blas/vendor_turn.h"
 
 /* ---- What is kept for a stream, and for a capture ---- */
-
-/* For as long as the process lives, as the devices are. */
 
 struct vendor_settings_t {
     gpuStream_t stream;
@@ -61,10 +60,10 @@ struct vendor_settings_t {
 };
 
 struct vendor_stream_t {
-    vendor_stream_t *next; /* of its chain */
+    vendor_stream_t *next; /* vendor_entry.h */
     gpu_device_t *device;
     gpuStream_t stream;
-    bool taken;              /* by this stream; else by none */
+    bool taken;
     std::atomic<bool> ready; /* for turns of any stream: handle and constants are there */
     /* `settings` is what the handle was told in its last turn, which was this stream's */
     std::atomic<bool> settled;
@@ -76,6 +75,7 @@ struct vendor_stream_t {
     vendor_settings_t settings;
 };
 
+/* For as long as the process lives, too. */
 struct vendor_capture_t {
     vendor_capture_t *next;
     gpu_device_t *device;
@@ -96,32 +96,9 @@ static jstatus_t vendor_no_memory(const jdevice_t *device) {
     return gpu_services->fail(JSTATUS_MEMORY_ERROR, "%s: no memory for bookkeeping", device->name);
 }
 
-/* The stream's entry; one that another has left, or a new one, if it has none. NULL: no memory. */
 static vendor_stream_t *vendor_find_stream(gpu_device_t *device, gpuStream_t stream) {
     std::lock_guard<std::mutex> lock(vendor_mutex);
-    vendor_stream_t *left = nullptr;
-
-    for (vendor_stream_t *entry = vendor_streams; entry != nullptr; entry = entry->next) {
-        if (entry->device != device)
-            continue;
-        if (entry->taken && entry->stream == stream)
-            return entry;
-        if (!entry->taken)
-            left = entry;
-    }
-
-    if (left == nullptr) {
-        left = new (std::nothrow) vendor_stream_t();
-        if (left == nullptr)
-            return nullptr;
-        left->device = device;
-        left->next = vendor_streams;
-        vendor_streams = left;
-    }
-
-    left->stream = stream;
-    left->taken = true;
-    return left;
+    return vendor_find_entry(&vendor_streams, device, stream);
 }
 
 /* Whose handle a stream in a capture may use: its own entry's; else another's (lent), preferably
@@ -145,11 +122,9 @@ static vendor_stream_t *vendor_find_ready(gpu_device_t *device, gpuStream_t stre
 
 void gpu_vendor_forget_stream(gpu_device_t *device, gpuStream_t stream, bool idle) {
     std::lock_guard<std::mutex> lock(vendor_mutex);
-    for (vendor_stream_t *entry = vendor_streams; entry != nullptr; entry = entry->next)
-        if (entry->device == device && entry->taken && entry->stream == stream) {
-            entry->settled.store(false); /* the next stream may have its name */
-            entry->taken = !idle;
-        }
+    vendor_leave_entry(vendor_streams, device, stream, idle, [](vendor_stream_t *entry) {
+        entry->settled.store(false); /* the next stream may have its name */
+    });
 }
 
 static void vendor_release_capture(void *object) { ((vendor_capture_t *)object)->free.store(true); }

@@ -13,7 +13,7 @@
  *   blas/       what libjblas asks of it
  *     blas.cu     the table of primitives: the vendor's BLAS where it is there, jalloc's kernels
  *                 elsewhere
- *     vendor_*    cuBLAS or hipBLAS, loaded on first use
+ *     vendor_*    cuBLAS or hipBLAS, cuSOLVER or hipSOLVER, loaded on first use
  *     level1.cu reduce.cu level2.cu level3.cu ...  kernels
  *
  * All state is in gpu_device_t, one for each device, which lives as long as the process. What holds
@@ -186,5 +186,7 @@ jstatus_t gpu_blas_init(gpu_device_t *device);
 /* A stream is about to be destroyed, or a wrapped one let go of, and the next may have its name.
  * Idle, it has been waited for: what was kept for it may go to another stream. */
 void gpu_vendor_forget_stream(gpu_device_t *device, gpuStream_t stream, bool idle);
+/* The same, of the vendor's LAPACK (gpu/blas/vendor_solver.cu). */
+void gpu_solver_forget_stream(gpu_device_t *device, gpuStream_t stream, bool idle);
 
 #endif

@@ -205,6 +205,7 @@ jstatus_t gpu_stream_destroy(jstream_t *base) {
             }
 
             gpu_vendor_forget_stream(gpu_device(base->device), stream->native, !captured);
+            gpu_solver_forget_stream(gpu_device(base->device), stream->native, !captured);
 
             if (!stream->wrapped) {
                 const jstatus_t ended =

@@ -87,8 +87,13 @@ typedef struct ji_driver {
         int64_t *count, *rank;
     };
     int64_t *isuppz, *info;
-    void *work;                    /* then rwork, then iwork, each aligned */
-    int64_t lwork, lrwork, liwork; /* elements; before a rung is taken, of the best */
+    void *work; /* then rwork, then iwork, each aligned */
+    union {
+        struct {
+            int64_t lwork, lrwork, liwork; /* elements; before a rung is taken, of the best */
+        };
+        size_t work_bytes; /* of a GPU vendor's LAPACK (vendor/) */
+    };
 } ji_driver_t;
 static_assert(sizeof(ji_driver_t) <= JSTREAM_MAX_ARGUMENT_BYTES, "a stream copies a block");
 
@@ -204,6 +209,12 @@ int ji_lapack_guest_number(const ji_row_t *row, size_t offset);
 #define JI_IS_WANTED_U(routine) (JI_COLUMNS_U(routine) > 0)
 #define JI_IS_WANTED_VT(routine) (JI_ROWS_VT(routine) > 0)
 
+/* What its row cannot say of gesvd. */
+#define JI_LAPACK_GESVD_CHECKS                                                                     \
+    JI_CHECK(args->jobu != JLAPACK_OVERWRITE || args->jobvt != JLAPACK_OVERWRITE,                  \
+             JSTATUS_INVALID_VALUE, "jobvt", args->jobvt,                                          \
+             "cannot be JLAPACK_OVERWRITE where jobu is", 0)
+
 /* Refuses what the LAPACK's integers do not hold: a size, or the work that it needs at least. */
 #define JI_CHECK_GUEST_WIDTH(routine, least)                                                       \
     if (JI_UNLIKELY(JI_ALL_SIZES(routine) > (uint64_t)ji_lapack_int_max)) {                        \
@@ -240,7 +251,6 @@ int ji_lapack_guest_number(const ji_row_t *row, size_t offset);
     /* Everything before operands are looked at: what is best of the work. */                      \
     static jstatus_t routine##_measure(jhandle_t *handle, ji_driver_t *args, bool *works) {        \
         args->which = JI_GUEST_##routine;                                                          \
-        JI_LAPACK_HOST_ALONE()                                                                     \
         JTRY_RETURN(ji_lapack_guest_enter(handle, args));                                          \
         JI_CHECK_SIZES(routine)                                                                    \
         __VA_ARGS__                                                                                \
@@ -256,6 +266,7 @@ int ji_lapack_guest_number(const ji_row_t *row, size_t offset);
     static jstatus_t routine##_call(jhandle_t *handle, void *block) {                              \
         ji_driver_t *args = block;                                                                 \
         bool works = false;                                                                        \
+        JI_LAPACK_ON_HOST()                                                                        \
         JTRY_RETURN(routine##_measure(handle, args, &works));                                      \
         if (ji_is_query(handle))                                                                   \
             return ji_answer(handle, args, works ? routine##_plan : NULL);                         \

@@ -5,5 +5,5 @@
 
 #include "lapack/lapack.h"
 
-JI_LAPACK_ROUTINE_WITH_INFO(gels, ji_max(args->m, args->n) == 0 || args->nrhs == 0)
-JI_LAPACK_VALUED(gels, ji_max(args->m, args->n) != 0 && args->nrhs != 0)
+JI_LAPACK_ROUTINE_WITH_INFO(gels, JI_LAPACK_GELS_IS_EMPTY)
+JI_LAPACK_VALUED(gels, !JI_LAPACK_GELS_IS_EMPTY)

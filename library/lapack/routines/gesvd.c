@@ -11,8 +11,4 @@ static ji_work_t gesvd_least(const ji_driver_t *args) {
                ? (ji_work_t){ji_max(1, 2 * least + most), ji_max(1, 5 * least), 0}
                : (ji_work_t){ji_max(1, ji_max(3 * least + most, 5 * least)), 0, 0};
 }
-#define GESVD_CHECKS                                                                               \
-    JI_CHECK(args->jobu != JLAPACK_OVERWRITE || args->jobvt != JLAPACK_OVERWRITE,                  \
-             JSTATUS_INVALID_VALUE, "jobvt", args->jobvt,                                          \
-             "cannot be JLAPACK_OVERWRITE where jobu is", 0)
-JI_GUEST_ROUTINE_CHECKED(gesvd, args->m == 0 || args->n == 0, GESVD_CHECKS)
+JI_GUEST_ROUTINE_CHECKED(gesvd, args->m == 0 || args->n == 0, JI_LAPACK_GESVD_CHECKS)
