@@ -137,16 +137,16 @@ jstatus_t ji_vendor_leave(jhandle_t *handle, const ji_head_t *head, const int64_
 /* A batch has an info of each item. */
 #define VENDOR_NO_INFO (args->n = 0, ji_run(handle, JI_SET_INFO, args))
 
-VENDOR_CALL(getrf, matmat, args->m == 0 || args->n == 0, args->info, VENDOR_NO_INFO)
-VENDOR_CALL(getrs, matmat, args->n == 0 || args->nrhs == 0, NULL, JSTATUS_SUCCESS)
-VENDOR_CALL(gesv, matmat, args->n == 0, args->info, VENDOR_NO_INFO)
-VENDOR_CALL(geqrf, matmat, args->m == 0 || args->n == 0, NULL, JSTATUS_SUCCESS)
+VENDOR_CALL(getrf, matmat, args->m == 0 || args->n == 0, args->info, VENDOR_NO_INFO, )
+VENDOR_CALL(getrs, matmat, args->n == 0 || args->nrhs == 0, NULL, JSTATUS_SUCCESS, )
+VENDOR_CALL(gesv, matmat, args->n == 0, args->info, VENDOR_NO_INFO, )
+VENDOR_CALL(geqrf, matmat, args->m == 0 || args->n == 0, NULL, JSTATUS_SUCCESS, )
 VENDOR_CALL(orgqr, matmat, args->n == 0, NULL, JSTATUS_SUCCESS, JI_LAPACK_ORGQR_CHECKS)
 VENDOR_CALL(ormqr, matmat, JI_LAPACK_PRODUCT_IS_EMPTY, NULL, JSTATUS_SUCCESS,
             JI_LAPACK_PRODUCT_CHECKS)
-VENDOR_CALL(gels, matmat, JI_LAPACK_GELS_IS_EMPTY, args->info, VENDOR_NO_INFO)
+VENDOR_CALL(gels, matmat, JI_LAPACK_GELS_IS_EMPTY, args->info, VENDOR_NO_INFO, )
 VENDOR_CALL(syevd, driver, args->n == 0, args->info,
-            ji_vendor_nothing(handle, &args->head, args->info))
+            ji_vendor_nothing(handle, &args->head, args->info), )
 VENDOR_CALL(gesvd, driver, args->m == 0 || args->n == 0, args->info,
             ji_vendor_nothing(handle, &args->head, args->info), JI_LAPACK_GESVD_CHECKS)
 
