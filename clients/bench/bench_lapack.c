@@ -269,15 +269,19 @@ static void *make(char type, size_t bytes) {
     return numbers;
 }
 
-static bool compare(run_t *r, routine_t routine, int threads, double flops, double seconds) {
+static const char *choose_routine(run_t *r, routine_t routine) {
     r->routine = routine;
     r->from = routine == GETRI || routine == POTRI || routine == SYTRS ? r->dominant : r->a;
+    return routine == MIXED && r->type == 'z' ? "cgesv" : routine_names[routine];
+}
+
+static bool compare(run_t *r, routine_t routine, int threads, double flops, double seconds) {
+    const char *const name = choose_routine(r, routine);
     const bool is_complex = r->type == 'c' || r->type == 'z';
     const bench_result_t result = bench_compare(run_ours, r, run_peer, r, seconds);
     char shape[32];
     snprintf(shape, sizeof shape, r->m == r->n ? "%d" : "%dx%d", r->m, r->n);
-    printf("%c%-6s %7d %9s %11.4f %11.4f %8.1f %6.2f  %s\n", r->type,
-           routine == MIXED && is_complex ? "cgesv" : routine_names[routine], threads, shape,
+    printf("%c%-6s %7d %9s %11.4f %11.4f %8.1f %6.2f  %s\n", r->type, name, threads, shape,
            result.ours * 1e3, result.peer * 1e3, flops * (is_complex ? 4 : 1) / result.ours * 1e-9,
            result.ratio, jstatus_name(r->status));
     return r->status == JSTATUS_SUCCESS;
@@ -287,8 +291,7 @@ static bool compare(run_t *r, routine_t routine, int threads, double flops, doub
 static bool compare_rungs(run_t *r, routine_t routine, double seconds) {
     static const size_t parts[] = {2, 4, 8, 32, 0}; /* 0: nothing */
     size_t bytes = 0;
-    r->routine = routine;
-    r->from = routine == GETRI || routine == POTRI || routine == SYTRS ? r->dominant : r->a;
+    const char *const name = choose_routine(r, routine);
     (void)jhandle_start_size_query(r->handle);
     run_ours(r);
     (void)jhandle_stop_size_query(r->handle, &bytes);
@@ -301,9 +304,7 @@ static bool compare_rungs(run_t *r, routine_t routine, double seconds) {
                 jhandle_set_threads(handles[i], 1) == JSTATUS_SUCCESS;
     good = good && jhandle_set_fixed_workspace_size(handles[0], bytes) == JSTATUS_SUCCESS;
     all.handle = handles[0], some.handle = handles[1];
-    printf("%c%-6s %6dx%-6d %11zu", r->type,
-           routine == MIXED && r->type == 'z' ? "cgesv" : routine_names[routine], r->m, r->n,
-           bytes);
+    printf("%c%-6s %6dx%-6d %11zu", r->type, name, r->m, r->n, bytes);
     for (size_t i = 0; good && i < sizeof parts / sizeof parts[0]; i++) {
         good = jhandle_set_fixed_workspace_size(
                    some.handle, parts[i] > 0 ? bytes / parts[i] / 64 * 64 : 0) == JSTATUS_SUCCESS;

@@ -99,5 +99,12 @@ bool jmpi_metadata_failed_on(const jmpi_t *mpi, int victim);
 /* A collective function gave this status, and the same to all. */
 #define JMPI_EXPECT_SAME_STATUS(status)                                                            \
     ((void)jmpi_same(mpi, __FILE__, __LINE__, #status, (long long)(status)))
+/* All ranks got this. */
+#define JMPI_EXPECT_ON_ALL(status, expected)                                                       \
+    do {                                                                                           \
+        const jstatus_t got_ = (status);                                                           \
+        JEXPECT_STATUS(got_, expected);                                                            \
+        JMPI_EXPECT_SAME_STATUS(got_);                                                             \
+    } while (0)
 
 #endif

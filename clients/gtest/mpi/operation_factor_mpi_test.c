@@ -265,13 +265,6 @@ static void whole_free(whole_call_t *whole) {
     placed_free(&whole->b);
 }
 
-#define EXPECT_ON_ALL(status, expected)                                                            \
-    do {                                                                                           \
-        const jstatus_t got_ = (status);                                                           \
-        JEXPECT_STATUS(got_, expected);                                                            \
-        JMPI_EXPECT_SAME_STATUS(got_);                                                             \
-    } while (0)
-
 static void put(mpi_world_t *world, placed_t *a, int64_t i, int64_t j, double value) {
     const scalar_t number = scalar_of(world->type, value, 0);
     wide_put(operand_at(&a->local, i, j), world->type, 0, value);
@@ -292,7 +285,7 @@ JMPI_TEST(OperationFactorMpi, AZeroColumnIsSaidInInfo, 4) {
             for (int64_t row = 0; row < m; row++)
                 put(&world, &whole.a, row, bad, 0);
             MPI_Barrier(mpi->communicator);
-            EXPECT_ON_ALL(factor_do(world.handle, &whole.call), JSTATUS_SUCCESS);
+            JMPI_EXPECT_ON_ALL(factor_do(world.handle, &whole.call), JSTATUS_SUCCESS);
             JEXPECT_EQ(whole.call.info, i == 1 && n == 1 ? 0 : bad + 1); /* all of A: X is 0 */
             if (i == 0)
                 whole_expect(&whole, &world);
@@ -316,7 +309,7 @@ JMPI_TEST(OperationFactorMpi, NumbersThatAreNotFiniteAreRefusedOnAll, 4) {
             whole_make(&whole, &world, which, i ? PLACE_GRID : PLACE_REPLICATED, 8, 8);
             put(&world, &whole.a, 2, 5, i ? INFINITY : NAN);
             MPI_Barrier(mpi->communicator);
-            EXPECT_ON_ALL(factor_do(world.handle, &whole.call), JSTATUS_INVALID_VALUE);
+            JMPI_EXPECT_ON_ALL(factor_do(world.handle, &whole.call), JSTATUS_INVALID_VALUE);
             JEXPECT_SUBSTR(jhandle_last_message(world.handle), "holds a NaN or an infinity");
             factor_expect_nothing(&whole.call);
             JEXPECT_TRUE(whole.made[0] == NULL && whole.made[1] == NULL);
@@ -336,7 +329,7 @@ JMPI_TEST(OperationFactorMpi, LuOfNanEnds, 4) {
         for (int64_t i = 0; i < 11; i++)
             put(&world, &whole.a, at == 3 ? i : 3 * at, at == 3 ? 0 : i, NAN);
         MPI_Barrier(mpi->communicator);
-        EXPECT_ON_ALL(factor_do(world.handle, &whole.call), JSTATUS_SUCCESS);
+        JMPI_EXPECT_ON_ALL(factor_do(world.handle, &whole.call), JSTATUS_SUCCESS);
         for (int64_t i = 0; i < 11; i++)
             JEXPECT_TRUE(whole.call.pivots[i] > i && whole.call.pivots[i] <= 11);
         whole_free(&whole);
@@ -353,27 +346,27 @@ JMPI_TEST(OperationFactorMpi, WhatIsWrongOnOneRankIsRefusedOnAll, 4) {
     whole_make(&svd, &world, FACTOR_SVD, PLACE_GRID, 9, 7);
     for (int bad = 0; bad < 4; bad++) {
         const bool wrong = mpi->rank == bad;
-        EXPECT_ON_ALL(
+        JMPI_EXPECT_ON_ALL(
             jbuffer_lu(world.handle, lu.call.a, wrong ? NULL : lu.call.pivots, &lu.call.info),
             JSTATUS_INVALID_POINTER);
-        EXPECT_ON_ALL(
+        JMPI_EXPECT_ON_ALL(
             jbuffer_lu(world.handle, lu.call.a, lu.call.pivots, wrong ? NULL : &lu.call.info),
             JSTATUS_INVALID_POINTER);
         /* What is wanted is an argument of all. */
-        EXPECT_ON_ALL(jbuffer_svd(world.handle, svd.call.a, svd.call.values,
-                                  wrong ? NULL : &svd.made[0], &svd.made[1], &svd.call.info),
-                      JSTATUS_INVALID_VALUE);
-        EXPECT_ON_ALL(jbuffer_qr(world.handle, svd.call.a, wrong ? NULL : &svd.made[0], NULL),
-                      JSTATUS_INVALID_POINTER);
+        JMPI_EXPECT_ON_ALL(jbuffer_svd(world.handle, svd.call.a, svd.call.values,
+                                       wrong ? NULL : &svd.made[0], &svd.made[1], &svd.call.info),
+                           JSTATUS_INVALID_VALUE);
+        JMPI_EXPECT_ON_ALL(jbuffer_qr(world.handle, svd.call.a, wrong ? NULL : &svd.made[0], NULL),
+                           JSTATUS_INVALID_POINTER);
         if (wrong)
             JEXPECT_OK(jhandle_set_workspace_size(world.handle, 64));
-        EXPECT_ON_ALL(factor_do(world.handle, &svd.call), JSTATUS_MEMORY_ERROR);
+        JMPI_EXPECT_ON_ALL(factor_do(world.handle, &svd.call), JSTATUS_MEMORY_ERROR);
         JEXPECT_OK(jhandle_set_workspace_size(world.handle, 0));
         whole_expect_nothing(&lu, &world);
         whole_expect_nothing(&svd, &world);
         JMPI_CHECKPOINT();
     }
-    EXPECT_ON_ALL(factor_do(world.handle, &svd.call), JSTATUS_SUCCESS);
+    JMPI_EXPECT_ON_ALL(factor_do(world.handle, &svd.call), JSTATUS_SUCCESS);
     whole_expect(&svd, &world);
     whole_free(&lu);
     whole_free(&svd);
@@ -395,8 +388,8 @@ JMPI_TEST(OperationFactorMpi, NoBookkeepingOnOneRank, 4) {
             const jstatus_t status = factor_do(world.handle, &whole.call);
             failed = jmpi_metadata_failed_on(mpi, bad);
             /* The process's allocator of host memory does without some of its own. */
-            EXPECT_ON_ALL(status, failed && status != JSTATUS_SUCCESS ? JSTATUS_MEMORY_ERROR
-                                                                      : JSTATUS_SUCCESS);
+            JMPI_EXPECT_ON_ALL(status, failed && status != JSTATUS_SUCCESS ? JSTATUS_MEMORY_ERROR
+                                                                           : JSTATUS_SUCCESS);
             JEXPECT_TRUE(failed || n > 2 || which == FACTOR_LU); /* A's stand-in */
             if (status != JSTATUS_SUCCESS)
                 whole_expect_nothing(&whole, &world);
@@ -428,7 +421,7 @@ JMPI_TEST_NODES(OperationFactorMpi, SharedResultsOnSeveralMachines, 4, 2) {
             whole.made[i] = given[i].view;
             JEXPECT_OK(jbuffer_retain(given[i].view));
         }
-        EXPECT_ON_ALL(factor_do(world.handle, &whole.call), JSTATUS_SUCCESS);
+        JMPI_EXPECT_ON_ALL(factor_do(world.handle, &whole.call), JSTATUS_SUCCESS);
         whole_expect(&whole, &world);
         for (int i = 0; i < factor_results(which); i++)
             placed_free(&given[i]);
@@ -477,7 +470,7 @@ JMPI_TEST(OperationFactorMpi, TopologiesAreAsTheyWere, 4) {
         whole_make(&whole, &world, which, PLACE_GRID, 30, 30);
         JEXPECT_OK(jbuffer_as_scalapack(whole.a.view, &matrix));
         pb_topget_(&matrix.descriptor[1], "Broadcast", "Rowwise", &before);
-        EXPECT_ON_ALL(factor_do(world.handle, &whole.call), JSTATUS_SUCCESS);
+        JMPI_EXPECT_ON_ALL(factor_do(world.handle, &whole.call), JSTATUS_SUCCESS);
         pb_topget_(&matrix.descriptor[1], "Broadcast", "Rowwise", &after);
         JEXPECT_EQ(before, after);
         whole_free(&whole);

@@ -38,13 +38,6 @@ static wide_matrix_t product_value(mpi_world_t *world, const product_t *p) {
                       operand_value(&world->arena, &p->b.local), value);
     return value;
 }
-/* All ranks got this. */
-#define EXPECT_ON_ALL(status, expected)                                                            \
-    do {                                                                                           \
-        const jstatus_t got_ = (status);                                                           \
-        JEXPECT_STATUS(got_, expected);                                                            \
-        JMPI_EXPECT_SAME_STATUS(got_);                                                             \
-    } while (0)
 
 JMPI_TEST(OperationMpiFailure, TooLittleWorkspaceOnOneRank, RANKS) {
     for (int bad = 0; bad < RANKS; bad++) {
@@ -54,13 +47,13 @@ JMPI_TEST(OperationMpiFailure, TooLittleWorkspaceOnOneRank, RANKS) {
         product_make(&p, &world);
         if (mpi->rank == bad)
             JEXPECT_OK(jhandle_set_workspace_size(world.handle, 64));
-        EXPECT_ON_ALL(product_call(world.handle, &p, &p.c.view), JSTATUS_MEMORY_ERROR);
+        JMPI_EXPECT_ON_ALL(product_call(world.handle, &p, &p.c.view), JSTATUS_MEMORY_ERROR);
         if (mpi->rank != bad)
             JEXPECT_SUBSTR(jstatus_last_message(), "rank");
         JEXPECT_OK(jhandle_set_workspace_size(world.handle, 0));
         placed_expect(&world, &p.c, operand_value(&world.arena, &p.c.local), 0);
         placed_expect(&world, &p.a, operand_value(&world.arena, &p.a.local), 0);
-        EXPECT_ON_ALL(product_call(world.handle, &p, &p.c.view), JSTATUS_SUCCESS);
+        JMPI_EXPECT_ON_ALL(product_call(world.handle, &p, &p.c.view), JSTATUS_SUCCESS);
         placed_expect(&world, &p.c, product_value(&world, &p), 100);
         product_free(&p);
         mpi_world_end(&world);
@@ -111,7 +104,7 @@ JMPI_TEST(OperationMpiFailure, LessWorkspaceOnOneRankIsPerfDegradedOnAll, RANKS)
     JEXPECT_GT(bytes, (size_t)1 << 20);
     const size_t given = mpi->rank == 2 ? bytes - 64 : bytes;
     JEXPECT_OK(jhandle_set_workspace(world.handle, jtest_guard_pages(given), given));
-    EXPECT_ON_ALL(jbuffer_copy(world.handle, b, a), JSTATUS_PERF_DEGRADED);
+    JMPI_EXPECT_ON_ALL(jbuffer_copy(world.handle, b, a), JSTATUS_PERF_DEGRADED);
     double norm = -1, one = 1, minus = -1;
     JEXPECT_OK(jhandle_set_workspace_size(world.handle, 0));
     JEXPECT_OK(jbuffer_add(world.handle, &one, a, &minus, b, &a));
@@ -132,35 +125,38 @@ JMPI_TEST(OperationMpiFailure, AWrongArgumentOnOneRank, RANKS) {
         jbuffer_t *made = NULL, *gone = NULL;
         int64_t info = -1;
         double norm = -1;
-        EXPECT_ON_ALL(jbuffer_product(world.handle, wrong ? (jblas_operation_t)7 : N, N, &p.one,
-                                      p.a.view, p.b.view, &p.zero, &made),
-                      JSTATUS_INVALID_VALUE);
-        EXPECT_ON_ALL(jbuffer_product(world.handle, N, N, wrong ? NULL : &p.one, p.a.view, p.b.view,
-                                      &p.zero, &made),
-                      JSTATUS_INVALID_POINTER);
-        EXPECT_ON_ALL(product_call(wrong ? NULL : world.handle, &p, &made), JSTATUS_INVALID_HANDLE);
-        EXPECT_ON_ALL(
+        JMPI_EXPECT_ON_ALL(jbuffer_product(world.handle, wrong ? (jblas_operation_t)7 : N, N,
+                                           &p.one, p.a.view, p.b.view, &p.zero, &made),
+                           JSTATUS_INVALID_VALUE);
+        JMPI_EXPECT_ON_ALL(jbuffer_product(world.handle, N, N, wrong ? NULL : &p.one, p.a.view,
+                                           p.b.view, &p.zero, &made),
+                           JSTATUS_INVALID_POINTER);
+        JMPI_EXPECT_ON_ALL(product_call(wrong ? NULL : world.handle, &p, &made),
+                           JSTATUS_INVALID_HANDLE);
+        JMPI_EXPECT_ON_ALL(
             jbuffer_transpose(world.handle, wrong ? (jblas_operation_t)7 : N, p.a.view, &made),
             JSTATUS_INVALID_VALUE);
-        EXPECT_ON_ALL(jbuffer_scale(world.handle, wrong ? NULL : &p.one, p.c.view),
-                      JSTATUS_INVALID_POINTER);
-        EXPECT_ON_ALL(jbuffer_norm(world.handle, wrong ? (jnorm_t)9 : JNORM_MAX, p.a.view, &norm),
-                      JSTATUS_INVALID_VALUE);
-        EXPECT_ON_ALL(jbuffer_solve_triangular(world.handle, JBLAS_LEFT, N,
-                                               wrong ? (jblas_diagonal_t)0 : JBLAS_UNIT, &p.one,
-                                               p.a.view, p.c.view),
-                      JSTATUS_INVALID_VALUE);
-        EXPECT_ON_ALL(jbuffer_copy(world.handle, p.c.view, wrong ? p.a.view : p.b.view),
-                      JSTATUS_INVALID_SIZE);
+        JMPI_EXPECT_ON_ALL(jbuffer_scale(world.handle, wrong ? NULL : &p.one, p.c.view),
+                           JSTATUS_INVALID_POINTER);
+        JMPI_EXPECT_ON_ALL(
+            jbuffer_norm(world.handle, wrong ? (jnorm_t)9 : JNORM_MAX, p.a.view, &norm),
+            JSTATUS_INVALID_VALUE);
+        JMPI_EXPECT_ON_ALL(jbuffer_solve_triangular(world.handle, JBLAS_LEFT, N,
+                                                    wrong ? (jblas_diagonal_t)0 : JBLAS_UNIT,
+                                                    &p.one, p.a.view, p.c.view),
+                           JSTATUS_INVALID_VALUE);
+        JMPI_EXPECT_ON_ALL(jbuffer_copy(world.handle, p.c.view, wrong ? p.a.view : p.b.view),
+                           JSTATUS_INVALID_SIZE);
         /* On all: triangular. */
-        EXPECT_ON_ALL(jbuffer_cholesky(world.handle, p.a.view, &info), JSTATUS_INVALID_VALUE);
+        JMPI_EXPECT_ON_ALL(jbuffer_cholesky(world.handle, p.a.view, &info), JSTATUS_INVALID_VALUE);
         /* A freed one beside live ones. */
         JEXPECT_OK(jbuffer_slice(p.b.view, (const int64_t[]){0, 0}, (const int64_t[]){13, 9}, NULL,
                                  &gone));
         if (wrong)
             JEXPECT_OK(jbuffer_release(gone));
-        EXPECT_ON_ALL(jbuffer_product(world.handle, N, N, &p.one, p.a.view, gone, &p.zero, &made),
-                      JSTATUS_NOT_FOUND);
+        JMPI_EXPECT_ON_ALL(
+            jbuffer_product(world.handle, N, N, &p.one, p.a.view, gone, &p.zero, &made),
+            JSTATUS_NOT_FOUND);
         if (!wrong)
             JEXPECT_OK(jbuffer_release(gone));
         JEXPECT_NULL(made);
@@ -191,8 +187,9 @@ JMPI_TEST(OperationMpiFailure, NoBookkeepingOnOneRank, RANKS) {
                 JSCOPED_TRACE("failure %d on rank %d", (int)n, bad);
                 /* The process's allocator of host memory does without some of its own
                  * bookkeeping. */
-                EXPECT_ON_ALL(status, failed && status != JSTATUS_SUCCESS ? JSTATUS_MEMORY_ERROR
-                                                                          : JSTATUS_SUCCESS);
+                JMPI_EXPECT_ON_ALL(status, failed && status != JSTATUS_SUCCESS
+                                               ? JSTATUS_MEMORY_ERROR
+                                               : JSTATUS_SUCCESS);
                 if (status != JSTATUS_SUCCESS) {
                     JEXPECT_NULL(made);
                     if (!makes)
@@ -229,7 +226,7 @@ JMPI_TEST_NODES(OperationMpiFailure, SharedResultsOnSeveralMachines, RANKS, 2) {
     JMPI_ASSERT_OK(jbuffer_product(world.handle, N, N, &one, a.view, b.view, &zero, &made));
     made_expect(&world, made, product, 200);
     /* made := A^-1 made = b, by the factor */
-    EXPECT_ON_ALL(jbuffer_cholesky(world.handle, a.view, &info), JSTATUS_SUCCESS);
+    JMPI_EXPECT_ON_ALL(jbuffer_cholesky(world.handle, a.view, &info), JSTATUS_SUCCESS);
     JEXPECT_EQ(info, 0);
     JEXPECT_EQ(wide_cholesky(factor), 0);
     placed_expect(&world, &a, factor, 10000);

@@ -32,11 +32,6 @@ static ji_solver_t lu_solve(const ji_matmat_t *args, jblas_operation_t trans, co
                          .ldb = ldb};
 }
 
-static jstatus_t lu_step(jhandle_t *handle, ji_solver_t step, const jborrow_t *ws) {
-    step.info = ws->ptr[JI_VENDOR_INFO];
-    return ji_vendor_step(handle, &step, ws->ptr[JI_VENDOR_WORK]);
-}
-
 /* ---- getrf ---- */
 
 static jstatus_t getrf_ask(jhandle_t *handle, void *block) {
@@ -52,7 +47,7 @@ static void getrf_plan(jplan_t *plan, const jhandle_t *handle, const void *block
 
 static jstatus_t getrf_run(jhandle_t *handle, const void *block, const jborrow_t *ws) {
     const ji_matmat_t *args = block;
-    JTRY_RETURN(lu_step(handle, lu_factor(args, args->m), ws));
+    JTRY_RETURN(ji_vendor_step(handle, lu_factor(args, args->m), ws));
     return ji_vendor_finish(handle, &args->head, ws, args->info, 0, 0, NULL, 0, NULL, 0);
 }
 
@@ -73,7 +68,7 @@ static void getrs_plan(jplan_t *plan, const jhandle_t *handle, const void *block
 
 static jstatus_t getrs_run(jhandle_t *handle, const void *block, const jborrow_t *ws) {
     const ji_matmat_t *args = block;
-    return lu_step(handle, lu_solve(args, args->trans, args->b, args->ldb), ws);
+    return ji_vendor_step(handle, lu_solve(args, args->trans, args->b, args->ldb), ws);
 }
 
 const ji_vendor_way_t ji_vendor_getrs = {1u << JI_SOLVER_GETRS, getrs_ask, getrs_plan, getrs_run};
@@ -99,14 +94,14 @@ static jstatus_t gesv_run(jhandle_t *handle, const void *block, const jborrow_t 
     const ji_head_t *head = &args->head;
     const int64_t n = args->n;
     void *const x = ws->ptr[JI_VENDOR_OWN];
-    JTRY_RETURN(lu_step(handle, lu_factor(args, n), ws));
+    JTRY_RETURN(ji_vendor_step(handle, lu_factor(args, n), ws));
     if (args->nrhs == 0)
         return ji_vendor_finish(handle, head, ws, args->info, 0, 0, NULL, 0, NULL, 0);
 
     ji_solver_t solve = lu_solve(args, JBLAS_NO_TRANSPOSE, x, n);
     solve.info = (int32_t *)ws->ptr[JI_VENDOR_INFO] + 1; /* the factorization's stays */
     JTRY_RETURN(ji_vendor_copy(handle, head, false, n, args->nrhs, args->b, args->ldb, x, n));
-    JTRY_RETURN(ji_vendor_step(handle, &solve, ws->ptr[JI_VENDOR_WORK]));
+    JTRY_RETURN(ji_vendor_step(handle, solve, ws));
     return ji_vendor_finish(handle, head, ws, args->info, n, args->nrhs, x, n, ji_unconst(args->b),
                             args->ldb);
 }

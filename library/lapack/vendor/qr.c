@@ -19,11 +19,6 @@ static ji_solver_t qr_factor(const ji_head_t *head, int64_t m, int64_t n, const 
         .head = *head, .routine = JI_SOLVER_GEQRF, .m = m, .n = n, .a = a, .lda = lda, .tau = tau};
 }
 
-static jstatus_t qr_step(jhandle_t *handle, ji_solver_t step, const jborrow_t *ws) {
-    step.info = ws->ptr[JI_VENDOR_INFO];
-    return ji_vendor_step(handle, &step, ws->ptr[JI_VENDOR_WORK]);
-}
-
 /* ---- One step each ---- */
 
 static ji_solver_t geqrf_of(const ji_matmat_t *args) {
@@ -68,7 +63,7 @@ static void qr_plan(jplan_t *plan, const jhandle_t *handle, const void *block) {
         return ji_vendor_ask(handle, &step, &args->panel_bytes);                                   \
     }                                                                                              \
     static jstatus_t name##_run(jhandle_t *handle, const void *block, const jborrow_t *ws) {       \
-        return qr_step(handle, name##_of(block), ws);                                              \
+        return ji_vendor_step(handle, name##_of(block), ws);                                       \
     }                                                                                              \
     const ji_vendor_way_t ji_vendor_##name = {1u << JI_SOLVER_##ROUTINE, name##_ask, qr_plan,      \
                                               name##_run};
@@ -206,13 +201,13 @@ static jstatus_t gels_run(jhandle_t *handle, const void *block, const jborrow_t 
     if (walk.wide)
         JTRY_RETURN(ji_vendor_copy(handle, head, true, args->m, args->n, args->a, args->lda,
                                    ji_unconst(walk.f), walk.ldf));
-    JTRY_RETURN(qr_step(handle, gels_factor(&walk), ws));
+    JTRY_RETURN(ji_vendor_step(handle, gels_factor(&walk), ws));
     if (walk.squares)
-        JTRY_RETURN(qr_step(handle, gels_product(&walk, true), ws));
+        JTRY_RETURN(ji_vendor_step(handle, gels_product(&walk, true), ws));
     JTRY_RETURN(gels_solve(&walk));
     if (!walk.squares) {
         JTRY_RETURN(gels_clear(&walk, walk.least));
-        JTRY_RETURN(qr_step(handle, gels_product(&walk, false), ws));
+        JTRY_RETURN(ji_vendor_step(handle, gels_product(&walk, false), ws));
     }
     if (walk.wide)
         JTRY_RETURN(ji_vendor_copy(handle, head, true, args->n, args->m, walk.f, walk.ldf,

@@ -12,11 +12,6 @@
 
 #include "lapack/vendor/vendor.h"
 
-static jstatus_t spectral_step(jhandle_t *handle, ji_solver_t step, const jborrow_t *ws) {
-    step.info = ws->ptr[JI_VENDOR_INFO];
-    return ji_vendor_step(handle, &step, ws->ptr[JI_VENDOR_WORK]);
-}
-
 static jstatus_t spectral_finish(jhandle_t *handle, const ji_driver_t *args, const jborrow_t *ws) {
     return ji_vendor_finish(handle, &args->head, ws, args->info, 0, 0, NULL, 0, NULL, 0);
 }
@@ -46,7 +41,7 @@ static void syevd_plan(jplan_t *plan, const jhandle_t *handle, const void *block
 }
 
 static jstatus_t syevd_run(jhandle_t *handle, const void *block, const jborrow_t *ws) {
-    JTRY_RETURN(spectral_step(handle, syevd_of(block), ws));
+    JTRY_RETURN(ji_vendor_step(handle, syevd_of(block), ws));
     return spectral_finish(handle, block, ws);
 }
 
@@ -130,13 +125,13 @@ static jstatus_t gesvd_turn(jhandle_t *handle, const ji_driver_t *args, const jb
 static jstatus_t gesvd_run(jhandle_t *handle, const void *block, const jborrow_t *ws) {
     const ji_driver_t *args = block;
     if (args->m >= args->n) {
-        JTRY_RETURN(spectral_step(handle, gesvd_tall(args), ws));
+        JTRY_RETURN(ji_vendor_step(handle, gesvd_tall(args), ws));
         return spectral_finish(handle, args, ws);
     }
 
     JTRY_RETURN(ji_vendor_copy(handle, &args->head, true, args->m, args->n, args->a, args->lda,
                                ws->ptr[GESVD_F], args->n));
-    JTRY_RETURN(spectral_step(handle, gesvd_wide(args, ws), ws));
+    JTRY_RETURN(ji_vendor_step(handle, gesvd_wide(args, ws), ws));
     JTRY_RETURN(gesvd_turn(handle, args, ws));
     return spectral_finish(handle, args, ws);
 }

@@ -43,17 +43,18 @@ jstatus_t ji_vendor_ask(jhandle_t *handle, const ji_solver_t *step, size_t *byte
     return JSTATUS_SUCCESS;
 }
 
-jstatus_t ji_vendor_step(jhandle_t *handle, const ji_solver_t *step, void *work) {
-    ji_solver_t call = *step;
+jstatus_t ji_vendor_step(jhandle_t *handle, ji_solver_t step, const jborrow_t *ws) {
     ji_solver_bytes_t bytes; /* asked for again: of several steps each has its own */
-    JTRY_RETURN(vendor_bytes(handle, step, &bytes));
+    JTRY_RETURN(vendor_bytes(handle, &step, &bytes));
     JTRY_RETURN(
-        ji_host_workspace_begin(handle, ji_routine_name(&step->head), bytes.host, &call.host_work));
-    call.work = work;
-    call.work_bytes = bytes.device, call.host_bytes = bytes.host;
+        ji_host_workspace_begin(handle, ji_routine_name(&step.head), bytes.host, &step.host_work));
+    step.work = ws->ptr[JI_VENDOR_WORK];
+    step.work_bytes = bytes.device, step.host_bytes = bytes.host;
+    if (step.info == NULL)
+        step.info = ws->ptr[JI_VENDOR_INFO];
 
-    const jstatus_t status = ji_run(handle, JI_SOLVER, &call),
-                    ended = ji_host_workspace_end(handle, call.host_work);
+    const jstatus_t status = ji_run(handle, JI_SOLVER, &step),
+                    ended = ji_host_workspace_end(handle, step.host_work);
     return status == JSTATUS_SUCCESS ? ended : status;
 }
 

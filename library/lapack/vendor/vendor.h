@@ -33,8 +33,9 @@ typedef struct ji_vendor_way {
 jstatus_t ji_vendor_find(jhandle_t *handle, const ji_head_t *head, unsigned routines);
 /* Raises *bytes to what the vendor wants for a step. */
 jstatus_t ji_vendor_ask(jhandle_t *handle, const ji_solver_t *step, size_t *bytes);
-/* Enqueues a step, with work for it. */
-jstatus_t ji_vendor_step(jhandle_t *handle, const ji_solver_t *step, void *work);
+/* Enqueues a step with what the plan's rung has lent: work, and info's place, unless the step has
+ * one. */
+jstatus_t ji_vendor_step(jhandle_t *handle, ji_solver_t step, const jborrow_t *ws);
 /* Ends a call: in host pointer mode an info below 0 is no answer, but a refusal. */
 jstatus_t ji_vendor_leave(jhandle_t *handle, const ji_head_t *head, const int64_t *info,
                           jstatus_t status);
