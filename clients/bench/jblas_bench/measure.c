@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "../bench.h"
+#include "blas/routine/price.h"
 #include "jalloc/borrow.h"
 
 enum { MAX_SLOTS = 64, MAX_SLOT_BYTES = 1 << 20 };
@@ -198,9 +199,22 @@ static bool run(jhandle_t *handle, const routine_t *routine, const options_t *o,
     return true;
 }
 
+/* Of one item. */
+static double flops_of(const routine_t *routine, const options_t *o, jdatatype_t type) {
+    const ji_sizes_t sizes = {.m = (double)o->m,
+                              .n = (double)o->n,
+                              .k = (double)o->k,
+                              .nrhs = (double)o->nrhs,
+                              .kl = (double)o->kl,
+                              .ku = (double)o->ku,
+                              .kd = (double)o->kd,
+                              .order = (double)(o->side == JBLAS_LEFT ? o->m : o->n)};
+    return ji_flops(routine->name, &sizes) * (type_is_complex(type) ? 4 : 1);
+}
+
 bool measure(const options_t *o, const routine_t *routine, measurement_t *m) {
     const jdatatype_t type = routine_has_types(routine) ? (jdatatype_t)o->compute_type : o->type;
-    *m = (measurement_t){.rung = -1, .flops = routine->flops(o) * (type_is_complex(type) ? 4 : 1)};
+    *m = (measurement_t){.rung = -1, .flops = flops_of(routine, o, type)};
     jhandle_t *handle = NULL;
     m->status = make_handle(o, 0, &handle);
     if (jstatus_is_error(m->status)) {
