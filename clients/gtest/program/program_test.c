@@ -160,8 +160,8 @@ JTEST(Program, TheChoiceIsTheBestThereIsAndIsFollowed) {
                           needs.minimal_bytes, needs.optimal_bytes);
             const double best = exhaustive(&p, budgets[i]);
             const jstatus_t status = jprogram_choose(p.program, budgets[i]);
-            JEXPECT_STATUS(status,
-                           budgets[i] < needs.minimal_bytes ? JSTATUS_MEMORY_ERROR : JSTATUS_SUCCESS);
+            JEXPECT_STATUS(status, budgets[i] < needs.minimal_bytes ? JSTATUS_MEMORY_ERROR
+                                                                    : JSTATUS_SUCCESS);
             JEXPECT_EQ(isinf(best), status != JSTATUS_SUCCESS);
             if (status != JSTATUS_SUCCESS) {
                 JEXPECT_SUBSTR(jstatus_last_message(), "kernel n=");

@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Requirements: each step is exact, sums are what trying everything gives, and nothing is lost where
- * memory ends. */
+/* Requirements: each step is exact, sums are what trying everything gives, and nothing is lost
+ * where memory ends. */
 
 #include "kernel_helper.h"
 
@@ -118,8 +118,8 @@ JTEST(Requirement, OfPlansInOrderIsThatOfAQuery) {
             const jplan_t plan = kernel_plan(handle, &kernels[i]);
             JEXPECT_OK(jrequirement_create_call(handle, &plan, &parts[i]));
         }
-        JEXPECT_OK(jrequirement_create_in_order(MOST_KERNELS, (const jrequirement_t *const *)parts,
-                                                &sum));
+        JEXPECT_OK(
+            jrequirement_create_in_order(MOST_KERNELS, (const jrequirement_t *const *)parts, &sum));
         jrequirement_t *queried = requirement_of(handle, MOST_KERNELS, kernels);
         const jrequirement_info_t a = info_of(sum), b = info_of(queried);
         JASSERT_EQ(a.step_count, b.step_count);

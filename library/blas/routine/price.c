@@ -6,9 +6,9 @@
  *
  * Flops are LAPACK's counts (LAPACK Working Note 41), leading terms. Bytes are the operands', once
  * each way and once into panels; with the smaller panels of each lower rung they are gone over once
- * more. Where there are no panels, elements come from where they lie each time that a register block
- * wants them. So rungs of one routine are in the right order by their prices alone; how long they
- * take is the profile's to say. */
+ * more. Where there are no panels, elements come from where they lie each time that a register
+ * block wants them. So rungs of one routine are in the right order by their prices alone; how long
+ * they take is the profile's to say. */
 
 #include "blas/routine/price.h"
 
