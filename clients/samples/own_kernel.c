@@ -132,8 +132,8 @@ int main(void) {
     TRY(transpose(handle, ROWS, COLUMNS, NULL));
     TRY(jhandle_stop_requirement_query(handle, &requirement));
     jrequirement_step_t least = JREQUIREMENT_STEP_INIT, best = JREQUIREMENT_STEP_INIT;
-    TRY(jrequirement_find_step(requirement, 0, &least));
-    TRY(jrequirement_find_step(requirement, wanted, &best));
+    TRY(jrequirement_get_step_at(requirement, 0, &least));
+    TRY(jrequirement_get_step_at(requirement, wanted, &best));
     printf("predicted: %.3f ms with none, %.3f ms with all\n", least.seconds * 1e3,
            best.seconds * 1e3);
     CLAIM(least.seconds > best.seconds && best.size_bytes == wanted);

@@ -75,6 +75,16 @@ int main(void) {
                budget, chosen.seconds * 1e3, chosen.seconds / chosen.best_seconds,
                (unsigned long long)chosen.degraded_count);
         CLAIM(chosen.size_bytes <= budget);
+        for (size_t i = 0; i < chosen.call_count; i++) {
+            jprogram_call_t call = JPROGRAM_CALL_INIT;
+            size_t share;
+            TRY(jprogram_get_call(program, i, &call));
+            TRY(jprogram_get_share(program, call.phase, call.handle, &share));
+            if (call.degraded)
+                printf("    %s takes \"%s\" in a share of %zu bytes: %.2f of its best time\n",
+                       call.call, call.rung, share, call.seconds / call.best_seconds);
+            CLAIM(call.size_bytes <= share);
+        }
 
         for (int i = 0; i < HANDLES; i++) {
             double error;

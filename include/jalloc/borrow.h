@@ -82,7 +82,7 @@ typedef struct jplan_rung_t {
     size_t callee_bytes;
 } jplan_rung_t;
 
-/** What a rung costs, in counts that are the same on every machine; a profile (profile.h) makes
+/** What a rung costs, in counts that are the same on any machine; a profile (profile.h) makes
  * time of them. Zeros: not said. Frozen. */
 typedef struct jprice_t {
     double flops;       /**< operations on real numbers: six in a complex product, two in a sum */

@@ -16,7 +16,7 @@
  * price alone: the larger of flops by the machine's rate and bytes by its bandwidth, and a time for
  * each launch.
  *
- * All functions are safe from any thread; predictions are never refused. */
+ * All functions are safe from any thread; a prediction cannot fail. */
 
 #include "jalloc/borrow.h"
 

@@ -116,7 +116,7 @@ typedef struct jprogram_call_t {
 JALLOC_API jstatus_t jprogram_get_call(const jprogram_t *program, size_t index,
                                        jprogram_call_t *call);
 /** A handle's share of the budget in a phase: what its calls there need with the chosen rungs.
- * @return success; invalid pointer; invalid value (no such phase); not found (nothing was chosen,
+ * @return success; invalid pointer; invalid value (no such phase); not found (no choice yet,
  * or the handle has no call there). */
 JALLOC_API jstatus_t jprogram_get_share(const jprogram_t *program, size_t phase,
                                         const jhandle_t *handle, size_t *size_bytes);
@@ -134,12 +134,12 @@ JALLOC_API jstatus_t jprogram_get_share(const jprogram_t *program, size_t phase,
  * announced. With jhandle_set_degradation() what was not announced is an error.
  *
  * Synchronizes as jhandle_trim(); work in the streams of other phases must have been enqueued.
- * @return success; invalid pointer; invalid value (no such phase); not found (nothing was chosen);
+ * @return success; invalid pointer; invalid value (no such phase); not found (no choice yet);
  * busy (as in jprogram_destroy(); or a handle follows another program); device error, capturing (of
  * a trim). On failure no handle follows the program. */
 JALLOC_API jstatus_t jprogram_enter(jprogram_t *program, size_t phase);
 /** The handles choose by themselves again, with the budgets that they had. Success, too, where
- * nothing was entered. @return success; invalid pointer; busy (as in jprogram_destroy()). */
+ * no phase was. @return success; invalid pointer; busy (as in jprogram_destroy()). */
 JALLOC_API jstatus_t jprogram_leave(jprogram_t *program);
 
 /** @} */

@@ -46,8 +46,8 @@ typedef struct jrequirement jrequirement_t; /**< what calls need */
  * where no call needs anything. */
 typedef struct jrequirement_info_t {
     size_t struct_size;
-    size_t minimal_bytes; /**< least with which every call runs */
-    size_t optimal_bytes; /**< with which every call runs on rung 0, as a size query has it */
+    size_t minimal_bytes; /**< least with which all calls run */
+    size_t optimal_bytes; /**< with which all calls run on rung 0, as a size query has it */
     /** host workspace beside that, in each case; handle.h */
     size_t host_bytes;
     uint64_t call_count;                        /**< repetitions among them */
@@ -87,7 +87,7 @@ JALLOC_API jstatus_t jrequirement_create_call(const jhandle_t *handle, const jpl
                                               jrequirement_t **requirement);
 
 /** Of a borrow of buffers, as JALLOC_BORROW() takes them, held around what is done meanwhile;
- * `meanwhile` NULL: nothing. `routine` is static text.
+ * `meanwhile` NULL: no calls. `routine` is static text.
  * @return success; invalid handle; invalid pointer; invalid value (too many buffers); invalid size
  * (overflow); memory error. */
 JALLOC_API jstatus_t jrequirement_create_borrow(const jhandle_t *handle, const char *routine,
@@ -96,12 +96,12 @@ JALLOC_API jstatus_t jrequirement_create_borrow(const jhandle_t *handle, const c
                                                 jrequirement_t **requirement);
 
 /** Of parts one after the other, which use the same bytes: the maximum.
- * @return success (also of no parts: nothing is needed); invalid pointer; memory error. */
+ * @return success (also of no parts: of no bytes); invalid pointer; memory error. */
 JALLOC_API jstatus_t jrequirement_create_in_order(size_t count, const jrequirement_t *const *parts,
                                                   jrequirement_t **requirement);
 
 /** Of parts at once, on handles or streams of their own: the sum. A step is the best division of
- * its bytes among the parts, but for the last, on which every call has rung 0. Of a part with more
+ * its bytes among the parts, but for the last, on which all calls have rung 0. Of a part with more
  * than 2048 steps, some that lie close together are left out: a step's time may then be above the
  * least that its bytes allow, by a two-thousandth of the height of each such part.
  * @return success; invalid pointer; invalid size (the sum overflows); memory error. */
@@ -129,8 +129,8 @@ JALLOC_API jstatus_t jrequirement_get_step(const jrequirement_t *requirement, si
 /** The step that so many bytes are on.
  * @return success; memory error (below minimal_bytes: the message names the call and the bytes
  * missing); invalid pointer; invalid value (struct_size). */
-JALLOC_API jstatus_t jrequirement_find_step(const jrequirement_t *requirement, size_t size_bytes,
-                                            jrequirement_step_t *step);
+JALLOC_API jstatus_t jrequirement_get_step_at(const jrequirement_t *requirement, size_t size_bytes,
+                                              jrequirement_step_t *step);
 
 /** @} @name From a handle
  * @{ */

@@ -219,8 +219,8 @@ jstatus_t jrequirement_get_step(const jrequirement_t *requirement, size_t index,
     return JSTATUS_SUCCESS;
 }
 
-jstatus_t jrequirement_find_step(const jrequirement_t *requirement, size_t size_bytes,
-                                 jrequirement_step_t *step) {
+jstatus_t jrequirement_get_step_at(const jrequirement_t *requirement, size_t size_bytes,
+                                   jrequirement_step_t *step) {
     JREQUIRE(requirement != NULL && step != NULL, JSTATUS_INVALID_POINTER);
     const ji_ladder_t *ladder = &requirement->ladder;
     const size_t index = ji_ladder_find(ladder, size_bytes);

@@ -98,8 +98,8 @@ JTEST(ProgramBlas, RandomProgramsRunOnWhatTheyNeed) {
 
 enum { ORDER = 150 };
 
-/* LU, QR, solves and eigenvalues of one matrix or a part of it; statuses are counted. While queried,
- * operands are not looked at. */
+/* LU, QR, solves and eigenvalues of one matrix or a part of it; statuses are counted. While
+ * queried, operands are not looked at. */
 static void factor(jhandle_t *handle, const double *a, uint64_t *degraded, uint64_t *failed) {
     enum { N = ORDER };
     double *x = malloc(sizeof *x * N * N), *b = malloc(sizeof *b * N * N), tau[N], w[N];

@@ -74,7 +74,7 @@ JTEST(Requirement, EachStepIsExactOverRandomPrograms) {
             JSCOPED_TRACE("step %zu of %zu, %zu bytes", i, info.step_count, step.size_bytes);
             check_step(handle, &step, count, kernels);
             jrequirement_step_t found = JREQUIREMENT_STEP_INIT;
-            JEXPECT_OK(jrequirement_find_step(requirement, step.size_bytes + 63, &found));
+            JEXPECT_OK(jrequirement_get_step_at(requirement, step.size_bytes + 63, &found));
             JEXPECT_EQ(found.size_bytes, step.size_bytes);
         }
         JEXPECT_EQ(step_of(requirement, 0).size_bytes, info.minimal_bytes);
@@ -96,7 +96,7 @@ JTEST(Requirement, EachStepIsExactOverRandomPrograms) {
                 named |= fails && strcmp(name, info.minimal_call) == 0;
             }
             JEXPECT_TRUE(named);
-            JEXPECT_STATUS(jrequirement_find_step(requirement, info.minimal_bytes - 64, &step),
+            JEXPECT_STATUS(jrequirement_get_step_at(requirement, info.minimal_bytes - 64, &step),
                            JSTATUS_MEMORY_ERROR);
             JEXPECT_SUBSTR(jstatus_last_message(), info.minimal_call);
             JEXPECT_SUBSTR(jstatus_last_message(), "64 more than");
@@ -216,13 +216,13 @@ JTEST(Requirement, LongStaircasesAreThinned) {
     for (int i = 1; i < 20; ++i) {
         const size_t bytes = info.optimal_bytes / 20 * (size_t)i;
         jrequirement_step_t step = JREQUIREMENT_STEP_INIT;
-        JEXPECT_OK(jrequirement_find_step(sum, bytes, &step));
+        JEXPECT_OK(jrequirement_get_step_at(sum, bytes, &step));
         double best = INFINITY; /* of halves and other simple divisions */
         for (size_t a = 0; a < of_part.step_count; a += 7) {
             const jrequirement_step_t x = step_of(part, a);
             jrequirement_step_t y = JREQUIREMENT_STEP_INIT;
             if (x.size_bytes <= bytes &&
-                jrequirement_find_step(part, bytes - x.size_bytes, &y) == JSTATUS_SUCCESS)
+                jrequirement_get_step_at(part, bytes - x.size_bytes, &y) == JSTATUS_SUCCESS)
                 best = fmin(best, x.seconds + y.seconds);
         }
         JEXPECT_LE(step.seconds, best + 2 * height / 2000);
@@ -356,7 +356,7 @@ JTEST(Requirement, MisuseIsRefused) {
     JEXPECT_STATUS(jrequirement_get_step(requirement, 1, &step), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jrequirement_get_step(requirement, 0, &unset), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jrequirement_get_step(NULL, 0, &step), JSTATUS_INVALID_POINTER);
-    JEXPECT_STATUS(jrequirement_find_step(requirement, SIZE_MAX, NULL), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jrequirement_get_step_at(requirement, SIZE_MAX, NULL), JSTATUS_INVALID_POINTER);
     JEXPECT_STATUS(jrequirement_get_info(requirement, &info), JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jrequirement_get_info(NULL, &info), JSTATUS_INVALID_POINTER);
     JEXPECT_OK(jrequirement_destroy(requirement));
