@@ -27,26 +27,24 @@ extern "C" {
 /** What is known of the profile in force. */
 typedef struct jprofile_info_t {
     size_t struct_size;
-    bool measured;        /**< on this processor; else the library's own */
-    char path[512];       /**< the file that it was read from; empty: none */
-    char processor[128];  /**< that it is of, and its kernels */
+    bool measured;        /**< it was read from a file; else it is the library's own */
+    char path[512];       /**< of the file; empty: none */
     uint64_t entry_count; /**< routines, rungs and numbers of threads that were measured */
-    /** why the file at the default path is not in force; empty: it is, or there is none */
+    /** why a file that was to be read is not in force; empty: it is, or there was none */
     char refused[256];
 } jprofile_info_t;
 #define JPROFILE_INFO_INIT                                                                         \
-    {                                                                                              \
-        sizeof(jprofile_info_t), false, {0}, {0}, 0, { 0 }                                         \
-    }
+    { sizeof(jprofile_info_t), false, {0}, 0, {0} }
 
-/** Where jalloc-tune stores a profile and where it is looked for: XDG_CACHE_HOME, or .cache in
- * HOME, then jalloc/profile. Writes at most size_bytes characters, the zero byte among them.
- * @return success; not found (neither is set, or the program may do more than its user); invalid
- * size (too long); invalid pointer. */
-JALLOC_API jstatus_t jprofile_default_path(char *path, size_t size_bytes);
+/** Where jalloc-tune stores a profile and where it is looked for, unless JALLOC_PROFILE names
+ * another file: XDG_CACHE_HOME, or .cache in HOME, then jalloc/profile. Writes at most size_bytes
+ * characters, the zero byte among them.
+ * @return success; not found (neither variable is set, or the program may do more than its user);
+ * invalid size (too long); invalid pointer. */
+JALLOC_API jstatus_t jprofile_get_default_path(char *path, size_t size_bytes);
 
-/** Reads a profile, which is in force from then on; NULL: the library's own. On failure nothing
- * changes.
+/** Reads a profile, which is in force from then on; NULL: the library's own is. On failure the one
+ * before stays.
  * @return success; not found (no such file); io error; invalid value (it is no profile, or damaged:
  * the message names the line); incompatible (of another processor, other kernels or another
  * version); memory error. */
@@ -55,7 +53,8 @@ JALLOC_API jstatus_t jprofile_load(const char *path);
 /** @return success; invalid pointer; invalid value (struct_size). */
 JALLOC_API jstatus_t jprofile_get_info(jprofile_info_t *info);
 
-/** The name of this processor with the kernels in force, as it stands in a profile. Static. */
+/** The name of this processor and which kernels JALLOC_HOST_ISA asks for, as in a profile. Static.
+ */
 JALLOC_API const char *jprofile_processor(void);
 
 /** Seconds that a plan's rung is predicted to take with so many threads (of a GPU, 1).
