@@ -70,18 +70,25 @@ static bool measure_steps(jhandle_t *handle, call_t *call) {
         if (!problem_init(&problem, call->routine, &call->options, slots))
             return false;
     }
+    static char memory[256 << 20] __attribute__((aligned(4096)));
+    const size_t most = call->steps[call->count - 1].size_bytes;
+    if (most > sizeof memory) {
+        problem_fini(&problem);
+        return false;
+    }
+    memset(memory, 0, most); /* pages are there */
     const double start = bench_now();
     for (; rounds < 15 && (rounds < 3 || bench_now() - start < seconds_each * (double)call->count);
          rounds++)
         for (size_t i = 0; i < call->count && !jstatus_is_error(status); i++) {
-            status = jhandle_set_fixed_workspace_size(handle, call->steps[i].size_bytes);
-            if (rounds == 0 && !jstatus_is_error(status)) /* pages, caches */
-                measure_sample(handle, &problem, &status);
+            const size_t bytes = call->steps[i].size_bytes;
+            status = bytes > 0 ? jhandle_set_workspace(handle, memory, bytes)
+                               : jhandle_set_fixed_workspace_size(handle, 0);
             samples[i][rounds] = measure_sample(handle, &problem, &status);
         }
     for (size_t i = 0; i < call->count; i++)
         call->measured[i] = bench_median(samples[i], rounds);
-    (void)jhandle_set_workspace_size(handle, 0);
+    (void)jhandle_set_workspace(handle, NULL, 0);
     problem_fini(&problem);
     return !jstatus_is_error(status);
 }

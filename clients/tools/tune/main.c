@@ -26,7 +26,8 @@
 #include "handle/handle.h"
 #include "jalloc/version.h"
 
-enum { MAX_ENTRIES = 8, MAX_SHAPES = FIT_MAX_SAMPLES, REPEATS = 3 };
+enum { MAX_ENTRIES = 8, MAX_SHAPES = FIT_MAX_SAMPLES, REPEATS = 4 };
+#define LONG_SECONDS 4e-3
 
 typedef struct settings {
     const char *output, *routines;
@@ -75,14 +76,13 @@ static bool plan_of(jhandle_t *handle, const routine_t *routine, const options_t
 
 /* ---- Measuring ---- */
 
-/* The shortest of a few samples; below 0 where the call fails or takes another rung. */
+/* The shortest of a few samples, of what takes long the first; below 0 where the call fails or takes
+ * another rung. */
 static double time_rung(jhandle_t *handle, problem_t *problem, uint32_t rung) {
     jstatus_t status = JSTATUS_SUCCESS;
     double least = INFINITY;
-    measure_sample(handle, problem, &status);
     (void)jhandle_clear_stats(handle);
-    const double start = bench_now();
-    for (int i = 0; i < REPEATS && (i == 0 || bench_now() - start < 0.05); i++)
+    for (int i = 0; i < REPEATS && !(least > LONG_SECONDS && isfinite(least)); i++)
         least = fmin(least, measure_sample(handle, problem, &status));
     jhandle_stats_t stats = JHANDLE_STATS_INIT;
     (void)jhandle_get_stats(handle, &stats);
@@ -131,10 +131,9 @@ static void measure_shape(jhandle_t *handle, int all_threads, const routine_t *r
             entry_t *entry = entry_of(entries, count, plan.rungs[rung].name, threads);
             if (bytes > sizeof memory || entry == NULL || entry->count == MAX_SHAPES)
                 continue;
-            if (bytes > 0)
-                status = jhandle_set_workspace(handle, memory, bytes);
-            else
-                status = jhandle_set_fixed_workspace_size(handle, 0);
+            memset(memory, 0, bytes); /* pages are there */
+            status = bytes > 0 ? jhandle_set_workspace(handle, memory, bytes)
+                               : jhandle_set_fixed_workspace_size(handle, 0);
             const double seconds = time_rung(handle, &problem, rung);
             if (seconds <= 0)
                 continue;
@@ -186,13 +185,14 @@ static bool measure_routine(FILE *file, jhandle_t *handle, int all_threads,
     size_t count = 0;
     options_t options;
     char name[64] = "";
-    draw_t draw = {.state = 88172645463325252u + type, .low = 16};
+    draw_t draw = {.state = 88172645463325252u + type, .low = 16, .high = 4096};
     for (int shape = 0; shape < settings->shapes; shape++) {
-        /* One in eight is large, and gives the rate that all larger ones have. */
+        /* One in eight is large, and gives the rate that all larger ones have; one in four may be
+         * as oblong as can be. */
         const bool is_large = shape % 8 == 7;
-        draw.high = is_large ? 2048 : 700;
+        draw.high = is_large || shape % 4 == 1 ? 4096 : 600;
         draw.least_flops = is_large ? 1e8 : 0;
-        draw.most_flops = is_large ? 6e8 : 5e7;
+        draw.most_flops = is_large ? 4e8 : 4e7;
         if (!draw_call(&draw, handle, routine, type, &options))
             continue;
         if (name[0] == '\0' && !routine_name(handle, routine, &options, name))

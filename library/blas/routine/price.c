@@ -126,6 +126,22 @@ double ji_flops(const char *routine, const ji_sizes_t *sizes) {
     return 0;
 }
 
+/* Of what looks for something until it has it nobody can say it; this much is usual, vectors
+ * among it. */
+static double estimate(const char *routine, const ji_sizes_t *sizes) {
+    static const struct {
+        const char *routine;
+        double times; /* of larger times smaller squared */
+    } usual[] = {{"syev", 9},  {"syevd", 4}, {"syevr", 4}, {"sygvd", 7}, {"gesvd", 20},
+                 {"gesdd", 10}, {"geev", 25}, {"gees", 25}, {"ggev", 60}, {"gelsd", 10}};
+    const double larger = fmax(sizes->m, sizes->n),
+                 smaller = sizes->m > 0 ? fmin(sizes->m, sizes->n) : sizes->n;
+    for (size_t i = 0; i < sizeof usual / sizeof usual[0]; ++i)
+        if (strncmp(routine, usual[i].routine, strlen(usual[i].routine)) == 0)
+            return usual[i].times * larger * smaller * smaller;
+    return 0;
+}
+
 /* ---- Of a block ---- */
 
 /* The member of that name; 0: the routine has none. */
@@ -203,9 +219,10 @@ static double share_of_flops(const char *rung) {
 void ji_price_plan(jplan_t *plan, const void *block) {
     const ji_head_t *head = block;
     const ji_sizes_t sizes = sizes_of(head);
+    const double counted = ji_flops(head->row->name, &sizes);
     const double items = items_of(head), operands = items * operand_bytes(head, &sizes),
-                 flops = items * ji_flops(head->row->name, &sizes) *
-                         (ji_is_complex(head->type) ? 4 : 1);
+                 flops = items * (ji_is_complex(head->type) ? 4 : 1) *
+                         (counted > 0 ? counted : estimate(head->row->name, &sizes));
 
     const uint32_t count = plan->rung_count;
     for (uint32_t i = 0; i < count; ++i) {
