@@ -142,6 +142,8 @@ OF_PROGRAM(call_program_call, jprogram_get_call(program, 0, user))
 OF_PROGRAM(call_requirement_info, jrequirement_get_info(requirement, user))
 OF_PROGRAM(call_requirement_step, jrequirement_get_step(requirement, 0, user))
 
+static jstatus_t call_profile_info(void *user) { return jprofile_get_info(user); }
+
 static jstatus_t ops_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream,
                               void **pointer) {
     (void)context, (void)stream;
@@ -464,6 +466,7 @@ static const call_t calls[] = {
     CALL(jplan_t, call_plan, OPTIONS),
     CALL(jrequirement_info_t, call_requirement_info, RESULT),
     CALL(jrequirement_step_t, call_requirement_step, RESULT),
+    CALL(jprofile_info_t, call_profile_info, RESULT),
     CALL(jprogram_info_t, call_program_info, RESULT),
     CALL(jprogram_call_t, call_program_call, RESULT),
     CALL(jallocator_ops_t, call_ops, OPTIONS),

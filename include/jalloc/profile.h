@@ -34,7 +34,9 @@ typedef struct jprofile_info_t {
     char refused[256];
 } jprofile_info_t;
 #define JPROFILE_INFO_INIT                                                                         \
-    { sizeof(jprofile_info_t), false, {0}, 0, {0} }
+    {                                                                                              \
+        sizeof(jprofile_info_t), false, {0}, 0, { 0 }                                              \
+    }
 
 /** Where jalloc-tune stores a profile and where it is looked for, unless JALLOC_PROFILE names
  * another file: XDG_CACHE_HOME, or .cache in HOME, then jalloc/profile. Writes at most size_bytes

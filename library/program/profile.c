@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
 #else
@@ -122,7 +123,7 @@ jstatus_t jprofile_get_default_path(char *path, size_t size_bytes) {
 
 /* ---- Reading ---- */
 
-#define PROFILE_MAX_BYTES (64L << 20)
+#define PROFILE_MAX_BYTES (64 << 20)
 
 static jstatus_t read_text(const char *path, char **text) {
     FILE *file = fopen(path, "re");
@@ -132,15 +133,14 @@ static jstatus_t read_text(const char *path, char **text) {
 
     jstatus_t status = JSTATUS_SUCCESS;
     char *all = NULL;
-    long size = -1;
-    if (fseek(file, 0, SEEK_END) == 0)
-        size = ftell(file);
-    if (size < 0 || fseek(file, 0, SEEK_SET) != 0)
-        JTRY(ji_fail(JSTATUS_IO_ERROR, "%s: %s", path, strerror(errno)));
-    if (size > PROFILE_MAX_BYTES)
-        JTRY(ji_fail(JSTATUS_INVALID_VALUE, "%s: %ld bytes are no profile", path, size));
-    JTRY_ALLOC(all = ji_metadata_zalloc((size_t)size + 1));
-    if (fread(all, 1, (size_t)size, file) != (size_t)size)
+    struct stat about;
+    if (fstat(fileno(file), &about) != 0 || !S_ISREG(about.st_mode))
+        JTRY(ji_fail(JSTATUS_IO_ERROR, "%s is no file that can be read", path));
+    if (about.st_size > PROFILE_MAX_BYTES)
+        JTRY(ji_fail(JSTATUS_INVALID_VALUE, "%s: so many bytes are no profile", path));
+    const size_t size = (size_t)about.st_size;
+    JTRY_ALLOC(all = ji_metadata_zalloc(size + 1));
+    if (fread(all, 1, size, file) != size)
         JTRY(ji_fail(JSTATUS_IO_ERROR, "%s: cannot be read", path));
     *text = all;
     all = NULL;
@@ -346,8 +346,9 @@ static void load_at_first(void) {
     else if (!is_named && jprofile_get_default_path(path, sizeof path) == JSTATUS_SUCCESS)
         status = profile_read(path, &profile);
 
-    const bool refused = status != JSTATUS_SUCCESS && (profile == NULL) &&
-                         (is_named ? strcmp(named.value, "none") != 0 : status != JSTATUS_NOT_FOUND);
+    const bool refused =
+        status != JSTATUS_SUCCESS && (profile == NULL) &&
+        (is_named ? strcmp(named.value, "none") != 0 : status != JSTATUS_NOT_FOUND);
     if (refused)
         jlog_write(JLOG_WARNING, "jprofile", "predictions are the library's own: %s",
                    jstatus_last_message());
@@ -396,8 +397,7 @@ static double size_at(const jplan_t *plan, int i) {
     return (size_t)i < sizes ? (double)plan->shape[i] : 0;
 }
 
-void ji_profile_features(const jplan_t *plan, uint32_t rung,
-                         double features[JI_PROFILE_FEATURES]) {
+void ji_profile_features(const jplan_t *plan, uint32_t rung, double features[JI_PROFILE_FEATURES]) {
     const jprice_t *price = ji_plan_price(plan, rung);
     int next = 0;
     features[next++] = 1;
@@ -447,8 +447,7 @@ static const profile_entry_t *find_entry(const profile_t *profile, const char *r
             above = middle;
     }
     const profile_entry_t *found = below > 0 ? &profile->entries[below - 1] : NULL;
-    return found != NULL && strcmp(found->routine, routine) == 0 &&
-                   strcmp(found->rung, rung) == 0
+    return found != NULL && strcmp(found->routine, routine) == 0 && strcmp(found->rung, rung) == 0
                ? found
                : NULL;
 }
@@ -466,9 +465,8 @@ static double predict_by_price(const profile_t *profile, const jplan_t *plan, ui
 
 static double predict(const profile_t *profile, const jplan_t *plan, uint32_t rung, int threads) {
     const profile_entry_t *entry =
-        plan->routine != NULL
-            ? find_entry(profile, plan->routine, plan->rungs[rung].name, threads)
-            : NULL;
+        plan->routine != NULL ? find_entry(profile, plan->routine, plan->rungs[rung].name, threads)
+                              : NULL;
     if (entry == NULL)
         return predict_by_price(profile, plan, rung, threads);
 

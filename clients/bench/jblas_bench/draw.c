@@ -74,8 +74,7 @@ bool draw_call(draw_t *draw, jhandle_t *handle, const routine_t *routine, jdatat
         o.type = type;
         draw_options(draw, &o);
         const double flops = flops_of(routine, &o);
-        if (flops < draw->least_flops || flops > draw->most_flops ||
-            !is_right(handle, routine, &o))
+        if (flops < draw->least_flops || flops > draw->most_flops || !is_right(handle, routine, &o))
             continue;
         *options = o;
         return true;

@@ -110,8 +110,8 @@ static bool draw_any(draw_t *draw, uint64_t *state, jhandle_t *handle, call_t *c
     const char *types = call->routine->types;
     const char letter = types[(size_t)(*state >> 20) % strlen(types)];
     const char *found = strchr("sdcz", letter);
-    return found != NULL && draw_call(draw, handle, call->routine, (jdatatype_t)(found - "sdcz"),
-                                      &call->options) &&
+    return found != NULL &&
+           draw_call(draw, handle, call->routine, (jdatatype_t)(found - "sdcz"), &call->options) &&
            read_steps(handle, call);
 }
 
@@ -309,8 +309,12 @@ int main(int argc, char **argv) {
     if (argc > 1)
         seconds_each = strtod(argv[1], NULL);
     const bool is_short = seconds_each < 0.01;
-    const size_t calls = argc > 2 ? strtoul(argv[2], NULL, 10) : is_short ? 20 : 400,
-                 programs = argc > 3 ? strtoul(argv[3], NULL, 10) : is_short ? 2 : 50;
+    const size_t calls = argc > 2   ? strtoul(argv[2], NULL, 10)
+                         : is_short ? 20
+                                    : 400,
+                 programs = argc > 3   ? strtoul(argv[3], NULL, 10)
+                            : is_short ? 2
+                                       : 50;
     const uint64_t seed = argc > 4 ? strtoull(argv[4], NULL, 10) : 1;
     jhandle_t *handle = NULL;
     if (jstatus_is_error(jhandle_create(NULL, &handle))) {

@@ -28,15 +28,14 @@ static void write_file(char path[64], const char *text) {
 #define FIT_OF(constant, flops)                                                                    \
     "fit\t" constant "\t" flops "\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\n"
 #define ENTRIES                                                                                    \
-    "entry\tkernel\tbest\t1\t0\n" FIT_OF("0.25", "2")                                              \
-    "entry\tkernel\tbest\t4\t2\n" FIT_OF("1", "0")                                                 \
-    "at\t8\t1\t1\t1\t1.5\n"                                                                        \
-    "at\t512\t1\t1\t1\t0.5\n"
+    "entry\tkernel\tbest\t1\t0\n" FIT_OF("0.25", "2") "entry\tkernel\tbest\t4\t2\n" FIT_OF(        \
+        "1", "0") "at\t8\t1\t1\t1\t1.5\n"                                                          \
+                  "at\t512\t1\t1\t1\t0.5\n"
 
 static void write_good(char path[64], const char *more) {
     char text[4096];
-    const int length = snprintf(text, sizeof text, HEAD, jalloc_version_string(),
-                                jprofile_processor());
+    const int length =
+        snprintf(text, sizeof text, HEAD, jalloc_version_string(), jprofile_processor());
     snprintf(text + length, sizeof text - (size_t)length, "%s", more);
     write_file(path, text);
 }
@@ -116,7 +115,9 @@ typedef struct damage {
 static const damage_t damages[] = {
     {"", "is no profile", JSTATUS_INVALID_VALUE},
     {"\n\n", "is no profile", JSTATUS_INVALID_VALUE},
-    {"\x7f" "ELF", "is no profile", JSTATUS_INVALID_VALUE},
+    {"\x7f"
+     "ELF",
+     "is no profile", JSTATUS_INVALID_VALUE},
     {"jalloc profile 2\n", "jalloc profile 2", JSTATUS_INCOMPATIBLE},
     {"jalloc profile 1\n", "ends without", JSTATUS_INVALID_VALUE},
     {"jalloc profile 1\nlibrary\t0.0.0\n", "measured with jalloc 0.0.0", JSTATUS_INCOMPATIBLE},
@@ -136,8 +137,8 @@ static const damage_t damages[] = {
      JSTATUS_INVALID_VALUE},
     {"jalloc profile 1\nentry\ta\tb\t1\t1\n" FIT_OF("1", "0"), "is no measurement",
      JSTATUS_INVALID_VALUE},
-    {"jalloc profile 1\nentry\ta\tb\t1\t1\n" FIT_OF("1", "0") "at\t1\t2\n",
-     ":4: is no measurement", JSTATUS_INVALID_VALUE},
+    {"jalloc profile 1\nentry\ta\tb\t1\t1\n" FIT_OF("1", "0") "at\t1\t2\n", ":4: is no measurement",
+     JSTATUS_INVALID_VALUE},
     {"jalloc profile 1\nentry\ta\tb\t1\t1\n" FIT_OF("1", "0") "at\t1\t0\t1\t1\t1\n",
      ":4: is no measurement", JSTATUS_INVALID_VALUE},
 };
@@ -175,8 +176,8 @@ JTEST(Profile, NoMemoryIsSaidAndNothingIsLost) {
     write_good(path, ENTRIES);
     JEXPECT_OK(jprofile_load(NULL));
     JFOR_EACH_FAILURE(i) {
-        JEXPECT_STATUS(jprofile_load(path),
-                       jtest_metadata_failed() ? JSTATUS_MEMORY_ERROR : JSTATUS_SUCCESS);
+        const jstatus_t status = jprofile_load(path);
+        JEXPECT_STATUS(status, jtest_metadata_failed() ? JSTATUS_MEMORY_ERROR : JSTATUS_SUCCESS);
         JEXPECT_EQ(profile_info().measured, !jtest_metadata_failed());
         JEXPECT_OK(jprofile_load(NULL));
     }

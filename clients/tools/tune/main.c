@@ -262,9 +262,8 @@ static bool measure_all(FILE *file, jhandle_t *handle, const settings_t *setting
             continue;
         for (const char *letter = routine->types; *letter; letter++) {
             const char *found = strchr("sdcz", *letter);
-            if (found != NULL &&
-                !measure_routine(file, handle, all_threads, settings, routine,
-                                 (jdatatype_t)(found - "sdcz")))
+            if (found != NULL && !measure_routine(file, handle, all_threads, settings, routine,
+                                                  (jdatatype_t)(found - "sdcz")))
                 return false;
         }
     }

@@ -132,7 +132,7 @@ static double estimate(const char *routine, const ji_sizes_t *sizes) {
     static const struct {
         const char *routine;
         double times; /* of larger times smaller squared */
-    } usual[] = {{"syev", 9},  {"syevd", 4}, {"syevr", 4}, {"sygvd", 7}, {"gesvd", 20},
+    } usual[] = {{"syev", 9},   {"syevd", 4}, {"syevr", 4}, {"sygvd", 7}, {"gesvd", 20},
                  {"gesdd", 10}, {"geev", 25}, {"gees", 25}, {"ggev", 60}, {"gelsd", 10}};
     const double larger = fmax(sizes->m, sizes->n),
                  smaller = sizes->m > 0 ? fmin(sizes->m, sizes->n) : sizes->n;
