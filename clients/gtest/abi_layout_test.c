@@ -96,6 +96,11 @@ AT(jplan_rung_t, buffer_count, 12);
 AT(jplan_rung_t, bytes, 16);
 AT(jplan_rung_t, callee_bytes, 80);
 
+SIZE(jprice_t, 24);
+AT(jprice_t, flops, 0);
+AT(jprice_t, moved_bytes, 8);
+AT(jprice_t, launches, 16);
+
 SIZE(jborrow_t, 112);
 AT(jborrow_t, ptr, 0);
 AT(jborrow_t, status, 64);

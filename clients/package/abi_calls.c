@@ -87,6 +87,7 @@ static jstatus_t call_plan(void *user) {
     plan->added_ = added;
 #endif
     jplan_add(plan, "best", 0, 0, 1, (const size_t[]){64});
+    jplan_price(plan, &(const jprice_t){1, 1, 1}); /* dropped where there is no room for it */
     jstatus_t borrowed;
     {
         JALLOC_BORROW_PLAN(ws, handle, plan);
@@ -101,6 +102,47 @@ static jstatus_t call_plan(void *user) {
                ? JSTATUS_SUCCESS
                : answered;
 }
+
+/* A program of one call that needs 64 bytes, with its choice. */
+static jstatus_t make_program(jhandle_t **handle, jprogram_t **program,
+                              jrequirement_t **requirement) {
+    OK(jhandle_create(NULL, handle));
+    OK(jprogram_create(program));
+    OK(jprogram_record(*program, *handle));
+    const size_t bytes = 64;
+    jstatus_t answered = jhandle_set_optimal_size(*handle, 1, &bytes);
+    if (answered != JSTATUS_SIZE_INCREASED)
+        return answered;
+    OK(jprogram_stop(*program, *handle));
+    OK(jprogram_choose(*program, 64));
+    OK(jprogram_get_requirement(*program, requirement));
+    return JSTATUS_SUCCESS;
+}
+static jstatus_t with_program(jstatus_t (*call)(jprogram_t *program, jrequirement_t *requirement,
+                                                void *user),
+                              void *user) {
+    jhandle_t *handle;
+    jprogram_t *program;
+    jrequirement_t *requirement;
+    OK(make_program(&handle, &program, &requirement));
+    const jstatus_t status = call(program, requirement, user);
+    OK(jrequirement_destroy(requirement));
+    OK(jprogram_destroy(program));
+    OK(jhandle_destroy(handle));
+    return status;
+}
+#define OF_PROGRAM(name, expression)                                                               \
+    static jstatus_t name##_of(jprogram_t *program, jrequirement_t *requirement, void *user) {     \
+        (void)program, (void)requirement;                                                          \
+        return expression;                                                                         \
+    }                                                                                              \
+    static jstatus_t name(void *user) { return with_program(name##_of, user); }
+OF_PROGRAM(call_program_info, jprogram_get_info(program, user))
+OF_PROGRAM(call_program_call, jprogram_get_call(program, 0, user))
+OF_PROGRAM(call_requirement_info, jrequirement_get_info(requirement, user))
+OF_PROGRAM(call_requirement_step, jrequirement_get_step(requirement, 0, user))
+
+static jstatus_t call_profile_info(void *user) { return jprofile_get_info(user); }
 
 static jstatus_t ops_allocate(void *context, size_t size_bytes, size_t alignment, jstream_t *stream,
                               void **pointer) {
@@ -421,7 +463,12 @@ static const call_t calls[] = {
     CALL(jhandle_options_t, call_handle_options, OPTIONS),
     CALL(jhandle_stats_t, call_handle_stats, RESULT),
     CALL_LESS(jexecutor_t, call_executor, JSTATUS_INVALID_VALUE), /* run is required */
-    CALL_LESS(jplan_t, call_plan, JSTATUS_INVALID_VALUE),         /* what it is for is at its end */
+    CALL(jplan_t, call_plan, OPTIONS),
+    CALL(jrequirement_info_t, call_requirement_info, RESULT),
+    CALL(jrequirement_step_t, call_requirement_step, RESULT),
+    CALL(jprofile_info_t, call_profile_info, RESULT),
+    CALL(jprogram_info_t, call_program_info, RESULT),
+    CALL(jprogram_call_t, call_program_call, RESULT),
     CALL(jallocator_ops_t, call_ops, OPTIONS),
     CALL(jallocator_options_t, call_allocator_options, OPTIONS),
     CALL(jallocator_stats_t, call_stats, RESULT),

@@ -6,7 +6,9 @@
  * With room for a copy the work is a copy and a blocked transposition. Without, the elements must
  * be moved one by one along the cycles of the permutation, which jumps through memory: right, but
  * many times slower. The plan states both ways and what they need, once; the size query and the
- * borrow both read it, so they cannot disagree. The checks stand in the order that every routine of
+ * borrow both read it, so they cannot disagree. It says what they cost, too, in counts that hold
+ * on any machine: a requirement makes time of them, and so tells what the bytes of the copy buy.
+ * The checks stand in the order that every routine of
  * jblas has: handle and sizes, query, quick return, pointers, borrow, run. */
 
 #include <stdlib.h>
@@ -62,8 +64,14 @@ static jplan_t transpose_plan(const jhandle_t *handle, int64_t rows, int64_t col
     const size_t copy_bytes[] = {jalloc_matrix_bytes(JDATATYPE_F64, rows, columns)};
     jplan_init(&plan, handle, "transpose", "mn", shape);
     jplan_add(&plan, "copy", 0, 0, 1, copy_bytes);
+    const double bytes = (double)copy_bytes[0];
+    jplan_price(&plan, &(const jprice_t){.moved_bytes = 4 * bytes}); /* to the copy and back */
     /* The same bits class: moving elements rounds nothing. */
     jplan_add(&plan, "cycles", 0, 0, 0, NULL);
+    /* A cache line for each element, and some 20 steps along its cycle with an integer division
+     * each, in whose time two hundred flops could be done. */
+    const double elements = bytes / sizeof(double);
+    jplan_price(&plan, &(const jprice_t){.flops = 20 * 200 * elements, .moved_bytes = 8 * bytes});
     return plan;
 }
 
@@ -118,6 +126,18 @@ int main(void) {
     TRY(jhandle_stop_size_query(handle, &wanted));
     printf("transposing %d x %d in place wants %zu bytes\n", ROWS, COLUMNS, wanted);
     CLAIM(wanted >= sizeof(double) * ROWS * COLUMNS);
+
+    jrequirement_t *requirement;
+    TRY(jhandle_start_requirement_query(handle));
+    TRY(transpose(handle, ROWS, COLUMNS, NULL));
+    TRY(jhandle_stop_requirement_query(handle, &requirement));
+    jrequirement_step_t least = JREQUIREMENT_STEP_INIT, best = JREQUIREMENT_STEP_INIT;
+    TRY(jrequirement_get_step_at(requirement, 0, &least));
+    TRY(jrequirement_get_step_at(requirement, wanted, &best));
+    printf("predicted: %.3f ms with none, %.3f ms with all\n", least.seconds * 1e3,
+           best.seconds * 1e3);
+    CLAIM(least.seconds > best.seconds && best.size_bytes == wanted);
+    TRY(jrequirement_destroy(requirement));
 
     const size_t workspaces[] = {wanted, 64};
     for (int way = 0; way < 2; way++) {

@@ -15,7 +15,7 @@ import re
 import sys
 import tempfile
 
-LAYERS = ["core", "device", "memory", "shm", "handle", "blas", "lapack", "buffer", "operation", "gpu", "mpi", "dropin"]
+LAYERS = ["core", "device", "memory", "shm", "handle", "program", "blas", "lapack", "buffer", "operation", "gpu", "mpi", "dropin"]
 APART = {"buffer": "blas"}  # these do not know each other, whichever stands above
 
 # The rooms of a layer, from the lowest; "" is the layer's folder itself.
@@ -36,6 +36,7 @@ PUBLIC = {
     "memory": ["adaptor", "allocator", "policy", "process", "provider", "quota"],
     "shm": ["segment"],
     "handle": ["handle", "borrow"],
+    "program": ["requirement", "profile", "program"],
     "blas": ["jblas", "jblas_batched", "jblas_batched_ex", "jblas_batched_extensions", "jblas_batched_level1",
              "jblas_batched_level2", "jblas_batched_level3", "jblas_ex", "jblas_extensions", "jblas_level1", "jblas_level2", "jblas_level3",
              "jblas_types"],

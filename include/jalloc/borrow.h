@@ -82,6 +82,14 @@ typedef struct jplan_rung_t {
     size_t callee_bytes;
 } jplan_rung_t;
 
+/** What a rung costs, in counts that are the same on any machine; a profile (profile.h) makes
+ * time of them. Zeros: not said. Frozen. */
+typedef struct jprice_t {
+    double flops;       /**< operations on real numbers: six in a complex product, two in a sum */
+    double moved_bytes; /**< read and written, packing and copies in workspace among them */
+    double launches;    /**< kernels started, or steps that wait for each other */
+} jprice_t;
+
 /** The ways in which one call can be carried out, best first. Build it with jplan_init and
  * jplan_add. */
 typedef struct jplan_t {
@@ -93,12 +101,14 @@ typedef struct jplan_t {
     uint32_t rung_count;                   /**< how many of rungs[] are used */
     bool same_bits;                        /**< only rungs of the last rung's class may be used */
     jplan_rung_t rungs[JHANDLE_MAX_RUNGS]; /**< the rungs */
+    uint32_t priced;                       /**< bit i: prices[i] was said */
+    jprice_t prices[JHANDLE_MAX_RUNGS];    /**< what the rungs cost */
 } jplan_t;
 /** A plan without rungs. What jplan_init() starts needs none. */
 #define JPLAN_INIT                                                                                 \
     {                                                                                              \
-        sizeof(jplan_t), NULL, NULL, {0}, JSTATUS_SUCCESS, 0, false, {                             \
-            { NULL, 0, 0, {0}, 0 }                                                                 \
+        sizeof(jplan_t), NULL, NULL, {0}, JSTATUS_SUCCESS, 0, false, {{NULL, 0, 0, {0}, 0}}, 0, {  \
+            { 0, 0, 0 }                                                                            \
         }                                                                                          \
     }
 
@@ -121,6 +131,11 @@ static inline void jplan_init(jplan_t *plan, const jhandle_t *handle, const char
  * the calls below. */
 JALLOC_API void jplan_add(jplan_t *plan, const char *name, uint32_t bits_class, size_t callee_bytes,
                           size_t buffer_count, const size_t *bytes);
+
+/** Says what the rung added last costs. Only requirements and programs (requirement.h) ask, so a
+ * routine whose price takes time to count says it while jhandle_is_size_query() alone. Counts that
+ * are negative or not finite are refused as too many rungs are. */
+JALLOC_API void jplan_price(jplan_t *plan, const jprice_t *price);
 
 /** The bytes that rung 0 needs: its buffers rounded up to the granule, plus callee_bytes. With
  * result policy same bits rung 0 is the first rung that has the bits of the last.

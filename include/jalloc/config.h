@@ -77,7 +77,10 @@ extern "C" {
       "1: the drop-in prints at the process's end what was called and how much workspace it took") \
     X(20, JALLOC_LAPACK, "", "LIBRARY",                                                            \
       "which LAPACK computes what jlapack has none of its own of; empty: the first of the usual "  \
-      "ones that is installed")
+      "ones that is installed")                                                                    \
+    X(21, JALLOC_PROFILE, "", "FILE",                                                              \
+      "the machine's profile that predictions are made with; none: the library's own; empty: the " \
+      "one that jalloc-tune stored")
 
 /** Which variable. How many there are is the library's to say: jconfig_get() of the next number is
  * invalid value. */

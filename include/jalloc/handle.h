@@ -132,6 +132,14 @@ typedef enum jaccuracy_t {
     JACCURACY_NORMWISE = 2
 } jaccuracy_t;
 
+/** What becomes of a call that the workspace at hand makes slower. */
+typedef enum jdegradation_t {
+    JDEGRADATION_ALLOWED = 0, /**< it takes a lower rung, and answers perf degraded */
+    /** it takes a lower rung where a program that the handle follows (program.h) has planned it;
+     * else it is refused with memory error, and the message names the call and the bytes missing */
+    JDEGRADATION_ANNOUNCED = 1
+} jdegradation_t;
+
 /** How a handle is made. Zero means the default everywhere; JALLOC_NONE and JALLOC_UNLIMITED
  * (allocator.h) where the comment says so. */
 typedef struct jhandle_options_t {
@@ -321,6 +329,12 @@ JALLOC_API jstatus_t jhandle_set_accuracy(jhandle_t *handle, jaccuracy_t accurac
 /** @return success; invalid handle; invalid pointer. */
 JALLOC_API jstatus_t jhandle_get_accuracy(const jhandle_t *handle, jaccuracy_t *accuracy);
 
+/** What becomes of calls for whose rung 0 the workspace does not suffice.
+ * @return success; invalid handle; invalid value; busy; forked. */
+JALLOC_API jstatus_t jhandle_set_degradation(jhandle_t *handle, jdegradation_t degradation);
+/** @return success; invalid handle; invalid pointer. */
+JALLOC_API jstatus_t jhandle_get_degradation(const jhandle_t *handle, jdegradation_t *degradation);
+
 /** @} @name Threads
  * Whose threads the host's routines work with. Results do not depend on it.
  *
@@ -382,9 +396,14 @@ typedef struct jhandle_stats_t {
     uint64_t capture_count;
     /** workspace that graphs own now, alone or beside the handle */
     size_t captured_bytes;
+    /** calls with a plan that the program, which the handle follows, does not know */
+    uint64_t unplanned_count;
+    /** where it follows one, or degradation is announced: calls for whose planned rung, or rung 0,
+     * the workspace did not suffice, refused ones among them */
+    uint64_t unannounced_count;
 } jhandle_stats_t;
 #define JHANDLE_STATS_INIT                                                                         \
-    { sizeof(jhandle_stats_t), 0, 0, 0, 0, {0}, {0}, 0, 0, 0, 0, {0}, 0, 0, 0, 0 }
+    { sizeof(jhandle_stats_t), 0, 0, 0, 0, {0}, {0}, 0, 0, 0, 0, {0}, 0, 0, 0, 0, 0, 0 }
 
 /** Statistics. `stats` begins as JHANDLE_STATS_INIT.
  * @return success; invalid handle; invalid pointer; invalid value (struct_size). */

@@ -49,7 +49,7 @@ extern "C" {
     X(IO_ERROR, 113, "a file could not be read or written")                                        \
     X(CAPTURING, 114, "the stream is being captured into a graph, which does not allow this")      \
     X(NOT_A_SEGMENT, 115, "the bytes are not a shared segment of jalloc")                          \
-    X(INCOMPATIBLE, 116, "a segment of another layout, byte order or page size")                   \
+    X(INCOMPATIBLE, 116, "a segment or profile of another version or machine")                     \
     X(TRUNCATED, 117, "the memory is smaller than the segment in it says")                         \
     X(UNSAFE, 118, "others could write to the segment: its owner or mode is not safe")             \
     X(STALE, 119, "a segment from before the machine's last start")                                \

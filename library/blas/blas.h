@@ -214,6 +214,8 @@ static inline bool ji_is_way(const jborrow_t *ws, const char *name) {
 extern const jborrow_t ji_nothing_borrowed;
 /* Answers a size query: with the plan, or (NULL) that no workspace is wanted. */
 JI_SHARED jstatus_t ji_answer(jhandle_t *handle, const void *block, ji_plan_function_t plan);
+/* With a plan of the block that is there; prices it where somebody wants to know. */
+jstatus_t ji_answer_plan(jhandle_t *handle, const void *block, jplan_t *plan);
 
 /* ---- Rows, as data ---- */
 

@@ -148,6 +148,7 @@ typedef enum ji_fork_rank {
     JI_FORK_CACHES,
     JI_FORK_LOCKS,
     JI_FORK_PROFILE,
+    JI_FORK_MACHINE, /* the machine's profile */
     JI_FORK_LOG,
     JI_FORK_RANKS
 } ji_fork_rank_t;

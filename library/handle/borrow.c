@@ -14,9 +14,7 @@
  * The frames live in the handle, not on the caller's stack, so a borrow that was lost (longjmp, a
  * forgotten end) can be named and abandoned without touching memory that is gone. */
 
-#include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "handle/capture.h"
 
@@ -76,15 +74,8 @@ static void borrow_record_peak(jhandle_t *handle, size_t in_use, const char *rou
     handle->high_watermark = in_use;
     snprintf(handle->peak_routine, sizeof handle->peak_routine, "%s", routine ? routine : "");
     handle->peak_shape[0] = '\0';
-    size_t length = 0;
-    for (int i = 0; plan && plan->shape_names && i < 4 && plan->shape_names[i]; ++i) {
-
-        if (length >= sizeof handle->peak_shape)
-            break;
-        length +=
-            (size_t)snprintf(handle->peak_shape + length, sizeof handle->peak_shape - length,
-                             "%s%c=%" PRId64, i ? " " : "", plan->shape_names[i], plan->shape[i]);
-    }
+    if (plan != NULL)
+        ji_plan_shape(plan, handle->peak_shape, sizeof handle->peak_shape);
 }
 
 /* What the buffers take, each rounded up to a granule. False where a size is too large, the
@@ -184,33 +175,91 @@ jstatus_t jborrow_begin(jborrow_t *borrow, jhandle_t *handle, const char *routin
     return status == JSTATUS_SUCCESS ? status : ji_workspace_explain(handle, status, routine);
 }
 
-/* The best rung that fits. The plan is sound. */
-static jstatus_t borrow_best_rung(jborrow_t *borrow, jhandle_t *handle, const jplan_t *plan) {
-    uint32_t last_class = plan->rungs[plan->rung_count - 1].bits_class;
-    jstatus_t above = JSTATUS_SUCCESS; /* why the allowed rung above did not fit */
+/* What was planned for a call: the rung to begin with. *announced: that it is slower than it could
+ * be; *known: what comes below is not. */
+static uint32_t borrow_planned_rung(jhandle_t *handle, const jplan_t *plan, bool *announced) {
+    *announced = false;
+    if (handle->follows == NULL)
+        return 0;
 
-    for (uint32_t i = 0; i < plan->rung_count; ++i) {
+    const int rung = handle->follows->planned(handle->follows, plan, announced);
+    if (rung >= 0)
+        return (uint32_t)rung;
+
+    if (handle->unplanned_count++ == 0)
+        jlog_write(JLOG_WARNING, __func__,
+                   "%s is not in the program that the handle follows, and takes what fits; further "
+                   "ones are counted",
+                   name_of(plan->routine));
+    return 0;
+}
+
+/* Whether a borrow now is of a routine whose call was planned, and no call of the program's. */
+static bool borrow_is_within(const jhandle_t *handle) {
+    const jborrow_frames_ *borrows = &handle->borrows;
+    return borrows->depth > handle->planned_depth && handle->planned_serial != 0 &&
+           borrows->frames[handle->planned_depth].serial == handle->planned_serial;
+}
+
+/* A rung that fits, from `first` on. *above: why the one before did not, or success. */
+static jstatus_t borrow_rung_from(jborrow_t *borrow, jhandle_t *handle, const jplan_t *plan,
+                                  uint32_t first, bool may_degrade, jstatus_t *above) {
+    for (uint32_t i = first; i < plan->rung_count; ++i) {
         const jplan_rung_t *rung = &plan->rungs[i];
-        if (plan->same_bits && rung->bits_class != last_class)
+        if (!ji_rung_is_allowed(plan, i))
             continue;
 
         jstatus_t status = borrow_take(borrow, handle, plan->routine, plan, rung->buffer_count,
                                        rung->bytes, rung->callee_bytes);
         if (status == JSTATUS_SUCCESS) {
             ++handle->rung_count[i];
-            handle->degraded_count += above != JSTATUS_SUCCESS;
             borrow->rung = (int)i;
             borrow->way = rung->name;
-            return borrow->status =
-                       above == JSTATUS_SUCCESS ? JSTATUS_SUCCESS : JSTATUS_PERF_DEGRADED;
+            return status;
         }
 
+        *above = status;
         /* Too little memory, or sizes that no memory has: a lower rung may do. Else an error. */
-        if (status != JSTATUS_MEMORY_ERROR && status != JSTATUS_INVALID_SIZE)
-            return ji_workspace_explain(handle, status, plan->routine);
-        above = status;
+        if (!may_degrade || (status != JSTATUS_MEMORY_ERROR && status != JSTATUS_INVALID_SIZE))
+            return status;
     }
-    return ji_workspace_explain(handle, above, plan->routine);
+    return *above;
+}
+
+/* A call that would be slower than it was said is refused. */
+static jstatus_t borrow_refuse_unannounced(jhandle_t *handle, jstatus_t status,
+                                           const jplan_t *plan) {
+    char shape[JHANDLE_SHAPE_BYTES] = "";
+    ji_plan_shape(plan, shape, sizeof shape);
+    (void)ji_workspace_explain(handle, status, plan->routine);
+
+    char why[sizeof handle->message];
+    snprintf(why, sizeof why, "%s", handle->message);
+    return jhandle_fail(handle, status, "%s (%s); to degrade was not announced", why, shape);
+}
+
+/* The best rung that fits, or that was planned. The plan is sound. */
+static jstatus_t borrow_best_rung(jborrow_t *borrow, jhandle_t *handle, const jplan_t *plan) {
+    const bool watched = handle->follows != NULL || handle->degradation != JDEGRADATION_ALLOWED;
+    const bool within = !watched || borrow_is_within(handle);
+    bool announced = false;
+    const uint32_t first = within ? 0 : borrow_planned_rung(handle, plan, &announced);
+
+    const bool may_degrade = within || handle->degradation == JDEGRADATION_ALLOWED;
+    jstatus_t above = JSTATUS_SUCCESS;
+    const jstatus_t status = borrow_rung_from(borrow, handle, plan, first, may_degrade, &above);
+    handle->unannounced_count += above != JSTATUS_SUCCESS && !within;
+    if (status != JSTATUS_SUCCESS)
+        return may_degrade ? ji_workspace_explain(handle, status, plan->routine)
+                           : borrow_refuse_unannounced(handle, status, plan);
+
+    if (!within) {
+        handle->planned_depth = borrow->depth_;
+        handle->planned_serial = borrow->serial_;
+    }
+    const bool degraded = announced || above != JSTATUS_SUCCESS;
+    handle->degraded_count += degraded;
+    return borrow->status = degraded ? JSTATUS_PERF_DEGRADED : JSTATUS_SUCCESS;
 }
 
 jstatus_t jborrow_begin_plan(jborrow_t *borrow, jhandle_t *handle, const jplan_t *plan) {

@@ -148,6 +148,12 @@ static void handle_free(jhandle_t *handle) {
         (void)jallocator_destroy(handle->allocator);
     else if (handle->allocator != NULL)
         (void)jallocator_release(handle->allocator);
+    for (ji_watcher_t *watcher = handle->watchers, *next; watcher != NULL; watcher = next) {
+        next = watcher->next;
+        watcher->forget(watcher);
+    }
+    if (handle->query_watcher != NULL)
+        handle->query_watcher->forget(handle->query_watcher);
     (void)jevent_destroy(handle->event);
     (void)jevent_destroy(handle->host.event);
 

@@ -67,6 +67,19 @@ typedef struct ji_host_workspace {
     bool used;          /* since it was last waited for */
 } ji_host_workspace_t;
 
+/* Who is told of the calls of a handle: program/, which the handle does not know. */
+typedef struct ji_watcher ji_watcher_t;
+struct ji_watcher {
+    /* A size query was answered with this plan, which is sound. */
+    void (*answered)(ji_watcher_t *watcher, const jhandle_t *handle, const jplan_t *plan);
+    /* The rung that was planned for a call; -1: the watcher does not know this plan. *announced: it
+     * was said that the call will be slower than it could be. */
+    int (*planned)(const ji_watcher_t *watcher, const jplan_t *plan, bool *announced);
+    /* The handle is destroyed; of a query's, it has ended without who started it. */
+    void (*forget)(ji_watcher_t *watcher);
+    ji_watcher_t *next; /* of the handle */
+};
+
 typedef struct ji_shared_block ji_shared_block_t;     /* capture.c */
 typedef struct ji_capture_source ji_capture_source_t; /* capture.c */
 
@@ -110,6 +123,16 @@ struct jhandle {
     jstream_t *used_stream;
     jevent_t *event; /* orders a change of stream; made when first needed */
     ji_host_workspace_t host;
+
+    /* Programs. */
+    ji_watcher_t *query_watcher; /* NULL: of the query under way, the maximum is enough */
+    ji_watcher_t *watchers;      /* others who want to know when the handle is destroyed */
+    ji_watcher_t *follows;       /* of these, who has planned the calls' rungs; NULL: nobody */
+    jdegradation_t degradation;
+    /* The borrow of the last call that was planned: what its routine borrows within is its own. */
+    uint32_t planned_depth;
+    uint64_t planned_serial;
+    uint64_t unplanned_count, unannounced_count;
 
     /* Captures into graphs. */
     bool can_be_captured, graphs_can_own; /* what the device's runtime has */
@@ -210,6 +233,20 @@ jstatus_t ji_executor_check(const jexecutor_t *executor);
 
 /* Puts `to` behind what is in `from`, by an event. */
 jstatus_t ji_handle_order(jhandle_t *handle, jstream_t *from, jstream_t *to);
+
+/* Starts a size query; `watcher` (NULL: none) is told of each answer until it stops. */
+jstatus_t ji_handle_start_query(jhandle_t *handle, ji_watcher_t *watcher, const char *caller);
+/* The bytes of a rung, its buffers rounded up; JALLOC_SIZE_OVERFLOW. */
+size_t ji_rung_bytes(const jplan_rung_t *rung, size_t granule_bytes);
+/* Whether the result policy that the plan was made with allows the rung. */
+static inline bool ji_rung_is_allowed(const jplan_t *plan, uint32_t rung) {
+    return !plan->same_bits ||
+           plan->rungs[rung].bits_class == plan->rungs[plan->rung_count - 1].bits_class;
+}
+/* "m=512 n=64"; nothing is written where a plan has no shape. */
+void ji_plan_shape(const jplan_t *plan, char *text, size_t text_bytes);
+/* What the rung costs; NULL: nobody said. */
+const jprice_t *ji_plan_price(const jplan_t *plan, uint32_t rung);
 
 /* Ends all live borrows. */
 void ji_handle_end_borrows(jhandle_t *handle);

@@ -5,9 +5,17 @@
  * rung 0 of it and the borrow walks down it, so the two cannot disagree. That is the whole of the
  * promise that queried bytes suffice. */
 
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "handle/handle.h"
+
+/* Whether the caller's version has prices. */
+static bool plan_has_prices(const jplan_t *plan) {
+    return plan->struct_size >= JI_SIZE_THROUGH(jplan_t, prices);
+}
 
 void jplan_init_sized(jplan_t *plan, size_t struct_size, const jhandle_t *handle,
                       const char *routine, const char *shape_names, const int64_t *shape) {
@@ -27,6 +35,8 @@ void jplan_init_sized(jplan_t *plan, size_t struct_size, const jhandle_t *handle
 
     plan->status = JSTATUS_SUCCESS;
     plan->rung_count = 0;
+    if (plan_has_prices(plan))
+        plan->priced = 0;
     plan->same_bits = handle != NULL && handle->result_policy == JRESULT_POLICY_SAME_BITS;
 }
 
@@ -50,7 +60,34 @@ void jplan_add(jplan_t *plan, const char *name, uint32_t bits_class, size_t call
         rung->bytes[i] = bytes[i];
 }
 
-static size_t rung_bytes(const jplan_rung_t *rung, size_t granule_bytes) {
+void jplan_price(jplan_t *plan, const jprice_t *price) {
+    if (ji_plan_check(plan) != JSTATUS_SUCCESS || !plan_has_prices(plan))
+        return;
+
+    const double counts[] = {price->flops, price->moved_bytes, price->launches};
+    bool sound = plan->rung_count > 0;
+    for (int i = 0; i < 3; ++i)
+        sound = sound && isfinite(counts[i]) && counts[i] >= 0;
+    if (!sound) {
+        plan->status = JSTATUS_INVALID_VALUE;
+        return;
+    }
+    plan->prices[plan->rung_count - 1] = *price;
+    plan->priced |= UINT32_C(1) << (plan->rung_count - 1);
+}
+
+const jprice_t *ji_plan_price(const jplan_t *plan, uint32_t rung) {
+    return plan_has_prices(plan) && (plan->priced >> rung & 1) != 0 ? &plan->prices[rung] : NULL;
+}
+
+void ji_plan_shape(const jplan_t *plan, char *text, size_t text_bytes) {
+    size_t length = 0;
+    for (int i = 0; plan->shape_names && i < 4 && plan->shape_names[i] && length < text_bytes; ++i)
+        length += (size_t)snprintf(text + length, text_bytes - length, "%s%c=%" PRId64,
+                                   i ? " " : "", plan->shape_names[i], plan->shape[i]);
+}
+
+size_t ji_rung_bytes(const jplan_rung_t *rung, size_t granule_bytes) {
     size_t total = rung->callee_bytes;
     for (uint32_t i = 0; i < rung->buffer_count; ++i) {
         size_t rounded;
@@ -69,12 +106,11 @@ size_t jplan_bytes(const jplan_t *plan, const jhandle_t *handle) {
         return plan->rung_count == 0 ? 0 : JALLOC_SIZE_OVERFLOW;
 
     uint32_t best = 0;
-    if (plan->same_bits)
-        while (plan->rungs[best].bits_class != plan->rungs[plan->rung_count - 1].bits_class)
-            ++best;
+    while (!ji_rung_is_allowed(plan, best))
+        ++best;
 
-    return rung_bytes(&plan->rungs[best],
-                      ji_handle_is_valid(handle) ? handle->borrows.granule_mask + 1 : 1);
+    return ji_rung_bytes(&plan->rungs[best],
+                         ji_handle_is_valid(handle) ? handle->borrows.granule_mask + 1 : 1);
 }
 
 /* Raises the maximum of the query under way. */
@@ -93,17 +129,22 @@ static jstatus_t query_check(jhandle_t *handle, const char *caller) {
     return status;
 }
 
-jstatus_t jhandle_start_size_query(jhandle_t *handle) {
-    JTRY_RETURN(ji_handle_check_idle(handle, __func__));
+jstatus_t ji_handle_start_query(jhandle_t *handle, ji_watcher_t *watcher, const char *caller) {
+    JTRY_RETURN(ji_handle_check_idle(handle, caller));
     if (handle->state == JI_HANDLE_QUERYING)
         return jhandle_fail(handle, JSTATUS_SIZE_QUERY_MISMATCH,
-                            "%s: a size query is under way already", __func__);
+                            "%s: a size query is under way already", caller);
 
     handle->query_bytes = 0;
     handle->host.query_bytes = 0;
+    handle->query_watcher = watcher;
     handle->state = JI_HANDLE_QUERYING;
     ji_handle_refresh(handle);
     return JSTATUS_SUCCESS;
+}
+
+jstatus_t jhandle_start_size_query(jhandle_t *handle) {
+    return ji_handle_start_query(handle, NULL, __func__);
 }
 
 jstatus_t jhandle_stop_size_query(jhandle_t *handle, size_t *size_bytes) {
@@ -113,6 +154,9 @@ jstatus_t jhandle_stop_size_query(jhandle_t *handle, size_t *size_bytes) {
                             "%s: size_bytes is NULL; the query goes on", __func__);
 
     handle->state = JI_HANDLE_READY;
+    if (handle->query_watcher != NULL)
+        handle->query_watcher->forget(handle->query_watcher);
+    handle->query_watcher = NULL;
     ji_handle_refresh(handle);
     *size_bytes = handle->query_bytes;
     return JSTATUS_SUCCESS;
@@ -133,6 +177,12 @@ jstatus_t jhandle_set_optimal_size(jhandle_t *handle, size_t count, const size_t
         if (!ji_size_round_up(size_bytes[i], handle->borrows.granule_mask + 1, &rounded) ||
             !ji_size_add(total, rounded, &total))
             return jhandle_fail(handle, JSTATUS_INVALID_SIZE, "%s: the sizes overflow", __func__);
+    }
+    if (handle->query_watcher != NULL) {
+        jplan_t plan;
+        jplan_init(&plan, handle, NULL, "", NULL);
+        jplan_add(&plan, "only", 0, total, 0, NULL);
+        handle->query_watcher->answered(handle->query_watcher, handle, &plan);
     }
     return query_answer(handle, total);
 }
@@ -155,5 +205,7 @@ jstatus_t jhandle_answer_plan(jhandle_t *handle, const jplan_t *plan) {
         return jhandle_fail(handle, JSTATUS_INVALID_SIZE, "%s: the workspace's size overflows",
                             plan->routine);
 
+    if (handle->query_watcher != NULL)
+        handle->query_watcher->answered(handle->query_watcher, handle, plan);
     return query_answer(handle, bytes);
 }

@@ -102,6 +102,13 @@ jstatus_t jhandle_set_accuracy(jhandle_t *handle, jaccuracy_t accuracy) {
     HANDLE_SET(handle, accuracy, accuracy,
                accuracy == JACCURACY_COMPONENTWISE || accuracy == JACCURACY_NORMWISE);
 }
+jstatus_t jhandle_get_degradation(const jhandle_t *handle, jdegradation_t *degradation) {
+    HANDLE_GET(handle, degradation, handle->degradation);
+}
+jstatus_t jhandle_set_degradation(jhandle_t *handle, jdegradation_t degradation) {
+    HANDLE_SET(handle, degradation, degradation,
+               degradation == JDEGRADATION_ALLOWED || degradation == JDEGRADATION_ANNOUNCED);
+}
 
 jstatus_t jhandle_get_threads(const jhandle_t *handle, int *count) {
     HANDLE_GET(handle, count, handle->threads.count == INT_MAX ? 0 : handle->threads.count);
@@ -130,6 +137,8 @@ jstatus_t jhandle_get_stats(const jhandle_t *handle, jhandle_stats_t *stats) {
         .misuse_count = handle->misuse_count,
         .capture_count = handle->capture_count,
         .captured_bytes = ji_capture_bytes(handle),
+        .unplanned_count = handle->unplanned_count,
+        .unannounced_count = handle->unannounced_count,
     };
 
     for (uint32_t i = 0; i < handle->borrows.depth; ++i)
@@ -149,6 +158,7 @@ jstatus_t jhandle_clear_stats(jhandle_t *handle) {
     handle->growth_count = handle->allocation_count = handle->deallocation_count = 0;
     handle->synchronization_count = handle->degraded_count = handle->misuse_count =
         handle->capture_count = 0;
+    handle->unplanned_count = handle->unannounced_count = 0;
 
     memset(handle->rung_count, 0, sizeof handle->rung_count);
     memset(handle->peak_routine, 0, sizeof handle->peak_routine);

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "../bench.h"
+#include "blas/routine/price.h"
 #include "jalloc/borrow.h"
 
 enum { MAX_SLOTS = 64, MAX_SLOT_BYTES = 1 << 20 };
@@ -91,8 +92,7 @@ static jstatus_t set_workspace(jhandle_t **handle, const options_t *o, size_t as
     return status;
 }
 
-/* Seconds of one call by jblas, over all slots. */
-static double sample(jhandle_t *handle, problem_t *p, jstatus_t *status) {
+double measure_sample(jhandle_t *handle, problem_t *p, jstatus_t *status) {
     problem_restore(p);
     JALLOC_BORROW(callers, handle, p->options->borrowed_bytes);
     if (!callers.ok)
@@ -115,8 +115,8 @@ static double sample_direct(problem_t *p) {
     return (bench_now() - start) / (double)p->slots;
 }
 
-/* How many calls make a sample long enough, within bounds of memory. */
-static size_t slots_for(const problem_t *p, double seconds) {
+/* Within bounds of memory. */
+size_t measure_slots(const problem_t *p, double seconds) {
     size_t bytes = 1;
     for (int i = 0; i < OPERANDS; i++)
         if (p->operand[i].written)
@@ -133,14 +133,14 @@ static jstatus_t time_calls(jhandle_t *handle, problem_t *p, measurement_t *m) {
     double *ours = calloc(count + 1, sizeof *ours), *direct = calloc(count + 1, sizeof *direct);
     jstatus_t status = ours && direct ? JSTATUS_SUCCESS : JSTATUS_MEMORY_ERROR;
     for (int64_t i = 0; i < o->warmups && !jstatus_is_error(status); i++) {
-        sample(handle, p, &status);
+        measure_sample(handle, p, &status);
         if (problem_has_direct(p))
             sample_direct(p);
     }
     if (!jstatus_is_error(status))
         status = jhandle_clear_stats(handle);
     for (size_t i = 0; i < count && !jstatus_is_error(status); i++) {
-        ours[i] = sample(handle, p, &status);
+        ours[i] = measure_sample(handle, p, &status);
         if (problem_has_direct(p))
             direct[i] = sample_direct(p);
     }
@@ -174,9 +174,9 @@ static bool run(jhandle_t *handle, const routine_t *routine, const options_t *o,
         return false;
     jstatus_t status = JSTATUS_SUCCESS;
     /* Default mode grows here, threads start, pages are touched. */
-    sample(handle, &problem, &status);
-    double estimate = sample(handle, &problem, &status);
-    size_t slots = slots_for(&problem, estimate);
+    measure_sample(handle, &problem, &status);
+    double estimate = measure_sample(handle, &problem, &status);
+    size_t slots = measure_slots(&problem, estimate);
     if (!jstatus_is_error(status) && slots > 1) {
         problem_fini(&problem);
         if (!problem_init(&problem, routine, o, slots))
@@ -198,9 +198,22 @@ static bool run(jhandle_t *handle, const routine_t *routine, const options_t *o,
     return true;
 }
 
+/* Of one item. */
+static double flops_of(const routine_t *routine, const options_t *o, jdatatype_t type) {
+    const ji_sizes_t sizes = {.m = (double)o->m,
+                              .n = (double)o->n,
+                              .k = (double)o->k,
+                              .nrhs = (double)o->nrhs,
+                              .kl = (double)o->kl,
+                              .ku = (double)o->ku,
+                              .kd = (double)o->kd,
+                              .order = (double)(o->side == JBLAS_LEFT ? o->m : o->n)};
+    return ji_flops(routine->name, &sizes) * (type_is_complex(type) ? 4 : 1);
+}
+
 bool measure(const options_t *o, const routine_t *routine, measurement_t *m) {
     const jdatatype_t type = routine_has_types(routine) ? (jdatatype_t)o->compute_type : o->type;
-    *m = (measurement_t){.rung = -1, .flops = routine->flops(o) * (type_is_complex(type) ? 4 : 1)};
+    *m = (measurement_t){.rung = -1, .flops = flops_of(routine, o, type)};
     jhandle_t *handle = NULL;
     m->status = make_handle(o, 0, &handle);
     if (jstatus_is_error(m->status)) {

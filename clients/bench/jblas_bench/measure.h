@@ -25,6 +25,11 @@ typedef struct measurement {
 /* Runs a line. False after a message when it could not even begin. */
 bool measure(const options_t *options, const routine_t *routine, measurement_t *measurement);
 
+/* Seconds of one call of what the problem's slots hold, which are restored before. */
+double measure_sample(jhandle_t *handle, problem_t *problem, jstatus_t *status);
+/* How many slots make a sample long enough, where a call takes so many seconds. */
+size_t measure_slots(const problem_t *problem, double seconds);
+
 /* A row of the table (the head before the first), or a line of JSON. */
 void report(const options_t *options, const routine_t *routine, const measurement_t *measurement);
 

@@ -93,8 +93,6 @@ typedef struct routine {
     void (*direct)(const problem_t *problem); /* NULL: the CBLAS has no such call; of an item */
     const char *const *extra; /* names of that call by type, where it is looked up */
     int64_t (*terms)(const options_t *options); /* longest sum behind an element of the result */
-    /* Of an item, of real types; complex ones count four times. */
-    double (*flops)(const options_t *options);
     /* The slow way: changes want[w], which holds operand w as it was before the call, to what it
      * should be afterwards; want[OPERANDS] is the scalar result. Sets problem->magnitude where the
      * result is no measure for its own error. */

@@ -299,64 +299,7 @@ static int64_t terms_taken(const options_t *args) { return JI_COUNT_TAKEN(trans,
 static int64_t terms_band(const options_t *args) { return args->kl + args->ku + 1; }
 static int64_t terms_triangle_band(const options_t *args) { return 2 * args->k + 1; }
 
-static double flops_none(const options_t *o) { return 0 * (double)o->n; }
-static double flops_n(const options_t *o) { return (double)o->n; }
-static double flops_2n(const options_t *o) { return 2.0 * (double)o->n; }
-static double flops_3n(const options_t *o) { return 3.0 * (double)o->n; }
-static double flops_6n(const options_t *o) { return 6.0 * (double)o->n; }
-static double flops_nn(const options_t *o) { return (double)o->n * (double)o->n; }
-static double flops_2nn(const options_t *o) { return 2 * flops_nn(o); }
-static double flops_2mn(const options_t *o) { return 2.0 * (double)o->m * (double)o->n; }
-/* Of bands that are narrow beside the matrix. */
-static double flops_diagonals(const options_t *o, double count) {
-    return 2.0 * (double)o->n * count;
-}
-static double flops_band(const options_t *o) {
-    return flops_diagonals(o, (double)o->kl + (double)o->ku + 1);
-}
-static double flops_sbmv(const options_t *o) { return flops_diagonals(o, 2 * (double)o->k + 1); }
-static double flops_tbmv(const options_t *o) { return flops_diagonals(o, (double)o->k + 1); }
-static double flops_2mnk(const options_t *o) { return flops_2mn(o) * (double)o->k; }
-static double flops_symm(const options_t *o) { return flops_2mn(o) * (double)order_of_a(o); }
-static double flops_syrk(const options_t *o) { return flops_nn(o) * (double)o->k; }
-static double flops_syr2k(const options_t *o) { return 2 * flops_syrk(o); }
-static double flops_trsm(const options_t *o) { return 0.5 * flops_symm(o); }
-static double flops_cube(const options_t *o) { return flops_nn(o) * (double)o->n / 3; }
-static double flops_geam(const options_t *o) { return 3.0 * (double)o->m * (double)o->n; }
-static double flops_mn(const options_t *o) { return (double)o->m * (double)o->n; }
-static double flops_nrhs(const options_t *o) { return (double)o->n * (double)o->nrhs; }
-static double flops_solves(const options_t *o) { return flops_2nn(o) * (double)o->nrhs; }
-static double flops_getrf(const options_t *o) {
-    const double m = (double)o->m, n = (double)o->n, least = m < n ? m : n;
-    return least * least * ((m > n ? m : n) - least / 3);
-}
-static double flops_geqrf(const options_t *o) { return 2 * flops_getrf(o); }
-static double flops_orgqr(const options_t *o) {
-    const double m = (double)o->m, n = (double)o->n, k = (double)o->k;
-    return 4 * m * n * k - 2 * (m + n) * k * k + 4 * k * k * k / 3;
-}
-static double flops_ormqr(const options_t *o) {
-    return 2 * flops_mn(o) * (double)o->k * (2 - (double)o->k / (double)order_of_a(o));
-}
 static int64_t terms_larger(const options_t *o) { return o->m > o->n ? o->m : o->n; }
-static double flops_gels(const options_t *o) {
-    return flops_geqrf(o) + 4 * flops_mn(o) * (double)o->nrhs;
-}
-static double flops_gesv(const options_t *o) { return 2 * flops_cube(o) + flops_solves(o); }
-static double flops_getri(const options_t *o) { return 4 * flops_cube(o); }
-static double flops_trtrs(const options_t *o) { return flops_solves(o) / 2; }
-static double flops_posv(const options_t *o) { return flops_cube(o) + flops_solves(o); }
-static double flops_condition(const options_t *o) { return 10 * flops_2nn(o); }
-static double flops_trcon(const options_t *o) { return 5 * flops_2nn(o); }
-/* Two residuals with sizes, a solve, and five for the bound. */
-static double flops_refine(const options_t *o) { return 10 * flops_solves(o); }
-/* Without row exchanges; what looks for something until it has it has no count. */
-static double flops_gtsv(const options_t *o) { return 3 * (double)o->n + 5 * flops_nrhs(o); }
-static double flops_pbtrf(const options_t *o) {
-    return (double)o->n * (double)o->kd * (double)o->kd;
-}
-static double flops_pbtrs(const options_t *o) { return 4 * flops_nrhs(o) * (double)o->kd; }
-static double flops_potri(const options_t *o) { return 2 * flops_cube(o); }
 
 /* ---- Calls ---- */
 
@@ -841,169 +784,169 @@ DIRECT(trsm_ex) { direct_converted(p, direct_trsm); }
 #define IS_beta_beta true
 
 #define TYPE_LETTER(context, routine, t, name) #t
-#define ROW_WITH(routine, direct, terms, flops, reference)                                         \
-    ROW_OF_ALL(routine, direct, NULL, terms, flops, reference)
-#define ROW_EXTRA(routine, terms, flops, reference) /* by a function that jblas does not call */   \
-    ROW_OF_ALL(routine, direct_##routine, extra_##routine, terms, flops, reference)
-#define ROW_PLAIN(routine, direct, extra, terms, flops, reference)                                 \
-    ROW_OF(PLAIN, routine, setup_##routine, direct, extra, terms, flops, reference)
-#define ROW_OF_ALL(routine, direct, extra, terms, flops, reference)                                \
-    ROW_PLAIN(routine, direct, extra, terms, flops, reference),                                    \
-    ROW_BATCHED(routine, direct, extra, terms, flops, reference)
-#define ROW_BATCHED(routine, direct, extra, terms, flops, reference)                               \
-    ROW_OF(POINTERS, routine, setup_##routine##_batched, direct, extra, terms, flops, reference),  \
-    ROW_OF(STRIDED, routine, setup_##routine##_batched, direct, extra, terms, flops, reference)
-#define ROW_OF(form, routine, setup, direct, extra, terms, flops, reference)                       \
-    ROW_CHECKED(form, routine, setup, direct, extra, terms, flops, naive_##reference, NULL)
-#define ROW_CHECKED(form, routine, setup, direct, extra, terms, flops, reference, residual)        \
+#define ROW_WITH(routine, direct, terms, reference)                                         \
+    ROW_OF_ALL(routine, direct, NULL, terms, reference)
+#define ROW_EXTRA(routine, terms, reference) /* by a function that jblas does not call */   \
+    ROW_OF_ALL(routine, direct_##routine, extra_##routine, terms, reference)
+#define ROW_PLAIN(routine, direct, extra, terms, reference)                                 \
+    ROW_OF(PLAIN, routine, setup_##routine, direct, extra, terms, reference)
+#define ROW_OF_ALL(routine, direct, extra, terms, reference)                                \
+    ROW_PLAIN(routine, direct, extra, terms, reference),                                    \
+    ROW_BATCHED(routine, direct, extra, terms, reference)
+#define ROW_BATCHED(routine, direct, extra, terms, reference)                               \
+    ROW_OF(POINTERS, routine, setup_##routine##_batched, direct, extra, terms, reference),  \
+    ROW_OF(STRIDED, routine, setup_##routine##_batched, direct, extra, terms, reference)
+#define ROW_OF(form, routine, setup, direct, extra, terms, reference)                       \
+    ROW_CHECKED(form, routine, setup, direct, extra, terms, naive_##reference, NULL)
+#define ROW_CHECKED(form, routine, setup, direct, extra, terms, reference, residual)        \
     {TEXT(JI_NAME_OF(form, routine)), JI_FUNCTIONS_##routine(TYPE_LETTER, ),                       \
      "" JI_ARGUMENTS_OF(form, routine, LETTER, ), setup, JI_NAME_OF(form, call_##routine), direct, \
-     extra, terms_##terms, flops_##flops, reference, residual,                                     \
+     extra, terms_##terms, reference, residual,                                     \
      false JI_ARGUMENTS_##routine(IS_REAL, alpha), false JI_ARGUMENTS_##routine(IS_REAL, beta)}
 #define TEXT(name) TEXT_OF(name)
 #define TEXT_OF(name) #name
-#define ROW(routine, terms, flops, reference)                                                      \
-    ROW_WITH(routine, direct_##routine, terms, flops, reference)
-#define ROW_ALONE(routine, terms, flops, reference) /* the CBLAS has no such call */               \
-    ROW_WITH(routine, NULL, terms, flops, reference)
-#define ROW_RESIDUAL(routine, terms, flops, residual) /* nor is there one right answer */          \
-    ROW_CHECKED(PLAIN, routine, setup_##routine, NULL, NULL, terms, flops, NULL,                   \
+#define ROW(routine, terms, reference)                                                      \
+    ROW_WITH(routine, direct_##routine, terms, reference)
+#define ROW_ALONE(routine, terms, reference) /* the CBLAS has no such call */               \
+    ROW_WITH(routine, NULL, terms, reference)
+#define ROW_RESIDUAL(routine, terms, residual) /* nor is there one right answer */          \
+    ROW_CHECKED(PLAIN, routine, setup_##routine, NULL, NULL, terms, NULL,                   \
                 residual_##residual)
-#define ROW_TYPED(routine, direct, terms, flops, reference) /* nor one for items of some types */  \
-    ROW_PLAIN(routine, direct, NULL, terms, flops, reference),                                     \
-    ROW_BATCHED(routine, NULL, NULL, terms, flops, reference)
+#define ROW_TYPED(routine, direct, terms, reference) /* nor one for items of some types */  \
+    ROW_PLAIN(routine, direct, NULL, terms, reference),                                     \
+    ROW_BATCHED(routine, NULL, NULL, terms, reference)
 /* clang-format on */
 
 const routine_t routines[] = {
-    ROW(asum, n, n, asum),
-    ROW(axpy, none, 2n, axpy),
-    ROW(copy, none, none, copy),
-    ROW(dot, n, 2n, dot),
-    ROW(dotu, n, 2n, dot),
-    ROW(dotc, n, 2n, dotc),
-    ROW(iamax, n, none, iamax),
-    ROW_EXTRA(nrm2, n, 2n, nrm2),
-    ROW_EXTRA(axpby, none, 3n, axpby),
-    ROW_EXTRA(rot, none, 6n, rot),
-    ROW_EXTRA(rotm, none, 6n, rotm),
-    ROW_EXTRA(rotg, none, none, rotg),
-    ROW_EXTRA(rotmg, none, none, rotmg),
-    ROW_EXTRA(iamin, n, none, iamin),
-    ROW_EXTRA(dsdot, n, 2n, dsdot),
-    ROW_EXTRA(sdsdot, n, 2n, sdsdot),
-    ROW(scal, none, n, scal),
-    ROW(csscal, none, n, scal),
-    ROW(zdscal, none, n, scal),
-    ROW(swap, none, none, swap),
-    ROW(gemv, taken, 2mn, gemv),
-    ROW(ger, none, 2mn, ger),
-    ROW(geru, none, 2mn, ger),
-    ROW(gerc, none, 2mn, gerc),
-    ROW(symv, n, 2nn, symv),
-    ROW(hemv, n, 2nn, hemv),
-    ROW(syr, none, nn, syr),
-    ROW(her, none, nn, her),
-    ROW(syr2, none, 2nn, syr2),
-    ROW(her2, none, 2nn, her2),
-    ROW(trmv, n, nn, trmv),
-    ROW(trsv, n, nn, trsv),
-    ROW_ALONE(gbmv, band, band, gemv),
-    ROW_ALONE(sbmv, triangle_band, sbmv, symv),
-    ROW_ALONE(hbmv, triangle_band, sbmv, hemv),
-    ROW_ALONE(spmv, n, 2nn, symv),
-    ROW_ALONE(hpmv, n, 2nn, hemv),
-    ROW_ALONE(spr, none, nn, syr),
-    ROW_ALONE(hpr, none, nn, her),
-    ROW_ALONE(spr2, none, 2nn, syr2),
-    ROW_ALONE(hpr2, none, 2nn, her2),
-    ROW_ALONE(tbmv, triangle_band, tbmv, trmv),
-    ROW_ALONE(tbsv, triangle_band, tbmv, trsv),
-    ROW_ALONE(tpmv, n, nn, trmv),
-    ROW_ALONE(tpsv, n, nn, trsv),
-    ROW(gemm, k, 2mnk, gemm),
-    ROW(symm, order, symm, symm),
-    ROW(hemm, order, symm, hemm),
-    ROW(syrk, k, syrk, syrk),
-    ROW(herk, k, syrk, herk),
-    ROW(syr2k, k, syr2k, syr2k),
-    ROW(her2k, k, syr2k, her2k),
-    ROW_ALONE(gemmt, k, syrk, gemmt),
-    ROW_ALONE(gemm3m, k, 2mnk, gemm),
-    ROW_ALONE(gemmtr, k, syrk, gemmt),
-    ROW_ALONE(symv_complex, n, 2nn, symv),
-    ROW_ALONE(syr_complex, none, nn, syr),
-    ROW_ALONE(syr2_complex, none, 2nn, syr2),
-    ROW_ALONE(skewsymv, n, 2nn, skewsymv),
-    ROW_ALONE(skewsyr2, none, 2nn, skewsyr2),
-    ROW_ALONE(skewsymm, order, symm, skewsymm),
-    ROW_ALONE(skewsyr2k, k, syr2k, skewsyr2k),
-    ROW_ALONE(syrkx, k, syrk, syrkx),
-    ROW_ALONE(herkx, k, syrk, herkx),
-    ROW(trmm, order, trsm, trmm),
-    ROW(trsm, order, trsm, trsm),
-    ROW_ALONE(geam, none, geam, geam),
-    ROW_ALONE(dgmm, none, mn, dgmm),
-    ROW_EXTRA(omatcopy, none, mn, omatcopy),
-    ROW_EXTRA(imatcopy, none, mn, imatcopy),
-    ROW_ALONE(trttp, none, none, trttp),
-    ROW_ALONE(tpttr, none, none, tpttr),
-    ROW_TYPED(axpy_ex, direct_axpy_ex, none, 2n, axpy),
-    ROW_TYPED(dot_ex, direct_dot_ex, n, 2n, dot),
-    ROW_TYPED(dotc_ex, NULL, n, 2n, dotc),
-    ROW_TYPED(nrm2_ex, NULL, n, 2n, nrm2),
-    ROW_TYPED(asum_ex, direct_asum_ex, n, n, asum),
-    ROW_TYPED(scal_ex, direct_scal_ex, none, n, scal),
-    ROW_TYPED(rot_ex, NULL, none, 6n, rot),
-    ROW_TYPED(gemm_ex, direct_gemm_ex, k, 2mnk, gemm),
-    ROW_TYPED(trsm_ex, direct_trsm_ex, order, trsm, trsm),
-    ROW_ALONE(trtri, n, cube, trtri),
-    ROW_ALONE(potrf, n, cube, potrf),
-    ROW_ALONE(potrs, n, solves, potrs),
-    ROW_ALONE(getrf, n, getrf, getrf),
-    ROW_ALONE(getrs, n, solves, getrs),
-    ROW_ALONE(gesv, n, gesv, gesv),
-    ROW_ALONE(getri, n, getri, getri),
-    ROW_PLAIN(trtrs, NULL, NULL, n, trtrs, trtrs),
-    ROW_PLAIN(posv, NULL, NULL, n, posv, posv),
-    ROW_PLAIN(lauum, NULL, NULL, n, cube, lauum),
-    ROW_PLAIN(potri, NULL, NULL, n, potri, potri),
-    ROW_PLAIN(sytrf, NULL, NULL, n, cube, sytrf),
-    ROW_PLAIN(hetrf, NULL, NULL, n, cube, hetrf),
-    ROW_PLAIN(sytrs, NULL, NULL, n, solves, sytrs),
-    ROW_PLAIN(hetrs, NULL, NULL, n, solves, hetrs),
-    ROW_PLAIN(sysv, NULL, NULL, n, posv, sysv),
-    ROW_PLAIN(hesv, NULL, NULL, n, posv, hesv),
-    ROW_ALONE(geqrf, m, geqrf, geqrf),
-    ROW_PLAIN(orgqr, NULL, NULL, m, orgqr, orgqr),
-    ROW_PLAIN(ormqr, NULL, NULL, order, ormqr, ormqr),
-    ROW_PLAIN(gelqf, NULL, NULL, n, geqrf, gelqf),
-    ROW_PLAIN(orglq, NULL, NULL, n, orgqr, orglq),
-    ROW_PLAIN(ormlq, NULL, NULL, order, ormqr, ormlq),
-    ROW_PLAIN(gels, NULL, NULL, larger, gels, gels),
-    ROW_PLAIN(geqp3, NULL, NULL, m, geqrf, geqp3),
-    ROW_PLAIN(gecon, NULL, NULL, n, condition, gecon),
-    ROW_PLAIN(pocon, NULL, NULL, n, condition, pocon),
-    ROW_PLAIN(trcon, NULL, NULL, n, trcon, trcon),
-    ROW_PLAIN(gerfs, NULL, NULL, n, refine, gerfs),
-    ROW_PLAIN(porfs, NULL, NULL, n, refine, porfs),
-    ROW_PLAIN(dsgesv, NULL, NULL, n, gesv, dsgesv),
-    ROW_PLAIN(dsposv, NULL, NULL, n, posv, dsposv),
-    ROW_RESIDUAL(syev, n, none, symmetric),
-    ROW_RESIDUAL(syevd, n, none, symmetric),
-    ROW_RESIDUAL(syevr, n, none, symmetric),
-    ROW_RESIDUAL(sygvd, n, none, definite_pair),
-    ROW_RESIDUAL(gesvd, larger, none, singular),
-    ROW_RESIDUAL(gesdd, larger, none, singular),
-    ROW_RESIDUAL(geev, n, none, general),
-    ROW_RESIDUAL(geev_complex, n, none, general),
-    ROW_RESIDUAL(gees, n, none, schur),
-    ROW_RESIDUAL(gees_complex, n, none, schur),
-    ROW_RESIDUAL(ggev, n, none, pair),
-    ROW_RESIDUAL(ggev_complex, n, none, pair),
-    ROW_RESIDUAL(gelsd, larger, none, least_squares),
-    ROW_RESIDUAL(gtsv, n, gtsv, tridiagonal),
-    ROW_PLAIN(pbtrf, NULL, NULL, n, pbtrf, potrf),
-    ROW_PLAIN(pbtrs, NULL, NULL, n, pbtrs, potrs),
+    ROW(asum, n, asum),
+    ROW(axpy, none, axpy),
+    ROW(copy, none, copy),
+    ROW(dot, n, dot),
+    ROW(dotu, n, dot),
+    ROW(dotc, n, dotc),
+    ROW(iamax, n, iamax),
+    ROW_EXTRA(nrm2, n, nrm2),
+    ROW_EXTRA(axpby, none, axpby),
+    ROW_EXTRA(rot, none, rot),
+    ROW_EXTRA(rotm, none, rotm),
+    ROW_EXTRA(rotg, none, rotg),
+    ROW_EXTRA(rotmg, none, rotmg),
+    ROW_EXTRA(iamin, n, iamin),
+    ROW_EXTRA(dsdot, n, dsdot),
+    ROW_EXTRA(sdsdot, n, sdsdot),
+    ROW(scal, none, scal),
+    ROW(csscal, none, scal),
+    ROW(zdscal, none, scal),
+    ROW(swap, none, swap),
+    ROW(gemv, taken, gemv),
+    ROW(ger, none, ger),
+    ROW(geru, none, ger),
+    ROW(gerc, none, gerc),
+    ROW(symv, n, symv),
+    ROW(hemv, n, hemv),
+    ROW(syr, none, syr),
+    ROW(her, none, her),
+    ROW(syr2, none, syr2),
+    ROW(her2, none, her2),
+    ROW(trmv, n, trmv),
+    ROW(trsv, n, trsv),
+    ROW_ALONE(gbmv, band, gemv),
+    ROW_ALONE(sbmv, triangle_band, symv),
+    ROW_ALONE(hbmv, triangle_band, hemv),
+    ROW_ALONE(spmv, n, symv),
+    ROW_ALONE(hpmv, n, hemv),
+    ROW_ALONE(spr, none, syr),
+    ROW_ALONE(hpr, none, her),
+    ROW_ALONE(spr2, none, syr2),
+    ROW_ALONE(hpr2, none, her2),
+    ROW_ALONE(tbmv, triangle_band, trmv),
+    ROW_ALONE(tbsv, triangle_band, trsv),
+    ROW_ALONE(tpmv, n, trmv),
+    ROW_ALONE(tpsv, n, trsv),
+    ROW(gemm, k, gemm),
+    ROW(symm, order, symm),
+    ROW(hemm, order, hemm),
+    ROW(syrk, k, syrk),
+    ROW(herk, k, herk),
+    ROW(syr2k, k, syr2k),
+    ROW(her2k, k, her2k),
+    ROW_ALONE(gemmt, k, gemmt),
+    ROW_ALONE(gemm3m, k, gemm),
+    ROW_ALONE(gemmtr, k, gemmt),
+    ROW_ALONE(symv_complex, n, symv),
+    ROW_ALONE(syr_complex, none, syr),
+    ROW_ALONE(syr2_complex, none, syr2),
+    ROW_ALONE(skewsymv, n, skewsymv),
+    ROW_ALONE(skewsyr2, none, skewsyr2),
+    ROW_ALONE(skewsymm, order, skewsymm),
+    ROW_ALONE(skewsyr2k, k, skewsyr2k),
+    ROW_ALONE(syrkx, k, syrkx),
+    ROW_ALONE(herkx, k, herkx),
+    ROW(trmm, order, trmm),
+    ROW(trsm, order, trsm),
+    ROW_ALONE(geam, none, geam),
+    ROW_ALONE(dgmm, none, dgmm),
+    ROW_EXTRA(omatcopy, none, omatcopy),
+    ROW_EXTRA(imatcopy, none, imatcopy),
+    ROW_ALONE(trttp, none, trttp),
+    ROW_ALONE(tpttr, none, tpttr),
+    ROW_TYPED(axpy_ex, direct_axpy_ex, none, axpy),
+    ROW_TYPED(dot_ex, direct_dot_ex, n, dot),
+    ROW_TYPED(dotc_ex, NULL, n, dotc),
+    ROW_TYPED(nrm2_ex, NULL, n, nrm2),
+    ROW_TYPED(asum_ex, direct_asum_ex, n, asum),
+    ROW_TYPED(scal_ex, direct_scal_ex, none, scal),
+    ROW_TYPED(rot_ex, NULL, none, rot),
+    ROW_TYPED(gemm_ex, direct_gemm_ex, k, gemm),
+    ROW_TYPED(trsm_ex, direct_trsm_ex, order, trsm),
+    ROW_ALONE(trtri, n, trtri),
+    ROW_ALONE(potrf, n, potrf),
+    ROW_ALONE(potrs, n, potrs),
+    ROW_ALONE(getrf, n, getrf),
+    ROW_ALONE(getrs, n, getrs),
+    ROW_ALONE(gesv, n, gesv),
+    ROW_ALONE(getri, n, getri),
+    ROW_PLAIN(trtrs, NULL, NULL, n, trtrs),
+    ROW_PLAIN(posv, NULL, NULL, n, posv),
+    ROW_PLAIN(lauum, NULL, NULL, n, lauum),
+    ROW_PLAIN(potri, NULL, NULL, n, potri),
+    ROW_PLAIN(sytrf, NULL, NULL, n, sytrf),
+    ROW_PLAIN(hetrf, NULL, NULL, n, hetrf),
+    ROW_PLAIN(sytrs, NULL, NULL, n, sytrs),
+    ROW_PLAIN(hetrs, NULL, NULL, n, hetrs),
+    ROW_PLAIN(sysv, NULL, NULL, n, sysv),
+    ROW_PLAIN(hesv, NULL, NULL, n, hesv),
+    ROW_ALONE(geqrf, m, geqrf),
+    ROW_PLAIN(orgqr, NULL, NULL, m, orgqr),
+    ROW_PLAIN(ormqr, NULL, NULL, order, ormqr),
+    ROW_PLAIN(gelqf, NULL, NULL, n, gelqf),
+    ROW_PLAIN(orglq, NULL, NULL, n, orglq),
+    ROW_PLAIN(ormlq, NULL, NULL, order, ormlq),
+    ROW_PLAIN(gels, NULL, NULL, larger, gels),
+    ROW_PLAIN(geqp3, NULL, NULL, m, geqp3),
+    ROW_PLAIN(gecon, NULL, NULL, n, gecon),
+    ROW_PLAIN(pocon, NULL, NULL, n, pocon),
+    ROW_PLAIN(trcon, NULL, NULL, n, trcon),
+    ROW_PLAIN(gerfs, NULL, NULL, n, gerfs),
+    ROW_PLAIN(porfs, NULL, NULL, n, porfs),
+    ROW_PLAIN(dsgesv, NULL, NULL, n, dsgesv),
+    ROW_PLAIN(dsposv, NULL, NULL, n, dsposv),
+    ROW_RESIDUAL(syev, n, symmetric),
+    ROW_RESIDUAL(syevd, n, symmetric),
+    ROW_RESIDUAL(syevr, n, symmetric),
+    ROW_RESIDUAL(sygvd, n, definite_pair),
+    ROW_RESIDUAL(gesvd, larger, singular),
+    ROW_RESIDUAL(gesdd, larger, singular),
+    ROW_RESIDUAL(geev, n, general),
+    ROW_RESIDUAL(geev_complex, n, general),
+    ROW_RESIDUAL(gees, n, schur),
+    ROW_RESIDUAL(gees_complex, n, schur),
+    ROW_RESIDUAL(ggev, n, pair),
+    ROW_RESIDUAL(ggev_complex, n, pair),
+    ROW_RESIDUAL(gelsd, larger, least_squares),
+    ROW_RESIDUAL(gtsv, n, tridiagonal),
+    ROW_PLAIN(pbtrf, NULL, NULL, n, potrf),
+    ROW_PLAIN(pbtrs, NULL, NULL, n, potrs),
     {0},
 };
 

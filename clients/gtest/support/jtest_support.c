@@ -523,6 +523,9 @@ void jtest_support_start(void) {
             ++i;
         }
     }
+    /* Whatever this machine was measured for. */
+    if (!jtest_keeps)
+        setenv("JALLOC_PROFILE", "none", 1);
 }
 
 void jtest_support_set_up(const char *name) {

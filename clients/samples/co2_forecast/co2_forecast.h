@@ -154,6 +154,10 @@ jstatus_t operands_init(operands_t *operands, jdevice_t *device, int64_t n, size
 void operands_free(operands_t *operands);
 /* The workspace that serves a regression of this size best. */
 jstatus_t regression_query(jhandle_t *handle, int64_t n, size_t callee_bytes, size_t *size_bytes);
+/* The least that serves one, the best, and what the bytes between buy; jrequirement_destroy() ends
+ * it. */
+jstatus_t regression_requirement(jhandle_t *handle, int64_t n, size_t callee_bytes,
+                                 jrequirement_t **requirement);
 /* One regression; `milliseconds` is the time of the jblas calls. Success, perf degraded or an
  * error. */
 jstatus_t regression_run(jhandle_t *handle, const problem_t *problem, const operands_t *operands,
@@ -178,6 +182,16 @@ const char *status_words(jstatus_t status, char words[32]);
 /* Runs in every mode, prints the table, leaves a forecast. False if a run failed, if two disagree,
  * or if a fixed workspace of the queried size was not what the query promised. */
 bool modes_run(jdevice_t *device, const problem_t *problem, int repeat, forecast_t *forecast);
+/* The largest relative difference of two forecasts in any number, and what two ways to one may have
+ * (modes.c says why). */
+double forecast_difference(const forecast_t *a, const forecast_t *b);
+#define FORECAST_AGREEMENT 1e-9
+
+/* staircase.c: prints what each byte of workspace buys, as it is predicted, and runs the regression
+ * with the least, with some, and with the best. False if one of them fails, degrades otherwise than
+ * was announced, or does not agree with `forecast`. */
+bool staircase_run(jdevice_t *device, const problem_t *problem, int repeat,
+                   const forecast_t *forecast);
 
 /* rungs.c: what a rung of posterior.c was lent and took. */
 typedef struct rung_t {

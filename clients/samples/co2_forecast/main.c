@@ -212,7 +212,9 @@ int main(int argc, char **argv) {
 
     const int repeat = settings.repeat ? settings.repeat : problem.n < 1000 ? 15 : 3;
     if (!modes_run(device, &problem, repeat, &forecast) ||
-        !rungs_run(device, &problem, repeat, rungs) || !stages_run(device, &problem, repeat))
+        !rungs_run(device, &problem, repeat, rungs) ||
+        !staircase_run(device, &problem, repeat, &forecast) ||
+        !stages_run(device, &problem, repeat))
         goto done;
     bool ok = true;
     print_forecast(model, &problem, &forecast);

@@ -19,11 +19,9 @@
 
 #include "co2_forecast.h"
 
-/* Largest relative difference of two modes in any number of the forecast. Rungs round differently,
- * and the numbers are differences: the first month's variance, 0.08, is what is left of a prior
- * 4,362 (66^2 and a little), so five of double's sixteen digits are gone and 1e-10 is what two ways
- * may well differ by. */
-#define AGREEMENT 1e-9
+/* Of FORECAST_AGREEMENT: rungs round differently, and the numbers are differences: the first
+ * month's variance, 0.08, is what is left of a prior 4,362 (66^2 and a little), so five of double's
+ * sixteen digits are gone and 1e-10 is what two ways may well differ by. */
 #define MAX_REPEAT 100
 /* Of a run, that the host waits for if the device is not the host: potrf's info, a dot product. */
 #define RESULTS 2
@@ -89,8 +87,7 @@ static double larger_difference(double largest, const double *a, const double *b
     return largest;
 }
 
-/* The largest relative difference of two forecasts in any number. */
-static double forecast_difference(const forecast_t *a, const forecast_t *b) {
+double forecast_difference(const forecast_t *a, const forecast_t *b) {
     double largest =
         larger_difference(0, &a->log_marginal_likelihood, &b->log_marginal_likelihood, 1);
     largest = larger_difference(largest, a->mean, b->mean, FORECAST_MONTHS);
@@ -163,7 +160,7 @@ static bool row_run(const row_t *row, jdevice_t *device, const problem_t *proble
                stats.high_watermark_bytes, (unsigned long long)stats.allocation_count,
                (unsigned long long)stats.synchronization_count, rungs_text(&stats, rungs),
                status_words(status, words), time[runs / 2], difference);
-        if (!(difference <= AGREEMENT)) {
+        if (!(difference <= FORECAST_AGREEMENT)) {
             fprintf(stderr, "co2_forecast: mode \"%s\" does not agree with the others\n",
                     row->name);
             ok = false;

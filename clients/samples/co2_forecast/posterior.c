@@ -58,14 +58,26 @@ jstatus_t posterior_query(jhandle_t *handle, int64_t n, size_t *callee_bytes) {
     return jstatus_is_error(status) ? status : stopped;
 }
 
+/* The same products on each rung, but the factor is read anew for each part. */
+static jprice_t posterior_price(int64_t n, int months) {
+    const double unknowns = (double)n, parts = (double)M / months;
+    return (jprice_t){.flops = unknowns * unknowns * M + unknowns * M * M,
+                      .moved_bytes =
+                          sizeof(double) * (parts * unknowns * unknowns / 2 + 4 * unknowns * M),
+                      .launches = 2 * parts};
+}
+
 /* The rungs from `best` on. Each sums in an order of its own. */
 static jplan_t posterior_plan(const jhandle_t *handle, int64_t n, size_t callee_bytes, int best) {
     jplan_t plan;
     jplan_init(&plan, handle, "posterior", "mn", (int64_t[]){M, n});
     for (int rung = best; rung < POSTERIOR_RUNGS; rung++) {
         const size_t part_bytes = jalloc_matrix_bytes(JDATATYPE_F64, n, ways[rung].months);
+        const jprice_t price = posterior_price(n, ways[rung].months);
         jplan_add(&plan, ways[rung].name, (uint32_t)rung, rung == 0 ? callee_bytes : 0, 1,
                   &part_bytes);
+        if (jhandle_is_size_query(handle))
+            jplan_price(&plan, &price);
     }
     return plan;
 }

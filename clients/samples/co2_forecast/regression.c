@@ -214,6 +214,22 @@ jstatus_t regression_query(jhandle_t *handle, int64_t n, size_t callee_bytes, si
     return jstatus_is_error(status) ? status : stopped;
 }
 
+jstatus_t regression_requirement(jhandle_t *handle, int64_t n, size_t callee_bytes,
+                                 jrequirement_t **requirement) {
+    const operands_t nothing = {.callee_bytes = callee_bytes};
+    double quadratic;
+    int64_t minor = 0;
+    size_t size_bytes;
+    jstatus_t status = jhandle_start_requirement_query(handle);
+    if (jstatus_is_error(status))
+        return status;
+    status = regression_algebra(handle, n, &nothing, &quadratic, &minor);
+    if (!jstatus_is_error(status))
+        return jhandle_stop_requirement_query(handle, requirement);
+    jhandle_stop_size_query(handle, &size_bytes);
+    return status;
+}
+
 typedef struct copy_t {
     double *to;
     const double *from;

@@ -112,7 +112,7 @@ jstatus_t ji_answer_panels(jhandle_t *handle, const ji_matmat_t *args, ji_panel_
 
     jplan_t plan;
     product_plan(&plan, handle, bytes, args, m, n, k);
-    return jhandle_answer_plan(handle, &plan);
+    return ji_answer_plan(handle, args, &plan);
 }
 
 jstatus_t ji_run_panels(jhandle_t *handle, ji_primitive_t primitive, ji_matmat_t *args,

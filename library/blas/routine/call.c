@@ -7,6 +7,7 @@
 
 #include "blas/routine/entry.h"
 #include "blas/routine/log.h"
+#include "blas/routine/price.h"
 #include "blas/routine/row_data.h"
 
 #include <stdio.h>
@@ -109,12 +110,20 @@ jstatus_t ji_refuse_item(jhandle_t *handle, const ji_head_t *head, const char *a
 /* ---- Plans ---- */
 
 jstatus_t ji_answer(jhandle_t *handle, const void *block, ji_plan_function_t plan_function) {
-    if (plan_function == NULL)
-        return jhandle_set_optimal_size(handle, 0, NULL);
-
     jplan_t plan;
-    plan_function(&plan, handle, block);
-    return jhandle_answer_plan(handle, &plan);
+    if (plan_function != NULL)
+        plan_function(&plan, handle, block);
+    else if (handle->query_watcher == NULL)
+        return jhandle_set_optimal_size(handle, 0, NULL);
+    else
+        ji_plain_plan(&plan, handle, block);
+    return ji_answer_plan(handle, block, &plan);
+}
+
+jstatus_t ji_answer_plan(jhandle_t *handle, const void *block, jplan_t *plan) {
+    if (handle->query_watcher != NULL && plan->status == JSTATUS_SUCCESS)
+        ji_price_plan(plan, block);
+    return jhandle_answer_plan(handle, plan);
 }
 
 const jborrow_t ji_nothing_borrowed = {.ok = true};

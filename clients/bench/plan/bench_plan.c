@@ -1,0 +1,333 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Predictions beside what is measured, and choices beside all that there are.
+ *
+ *     bench_plan [SECONDS [CALLS [PROGRAMS [SEED]]]]
+ *
+ * First random calls of every routine with rungs, types and sizes as jalloc-tune did not see them,
+ * up to 4096 and as far as one call takes no more than some tenth of a second, on each step of
+ * their staircases, with one thread and with all: predicted over measured. Then random programs of
+ * up to eight calls on three handles in two phases, at a quarter, half and three quarters of what
+ * they need at best: what jprogram_choose() chose beside the best of all choices, by prediction and
+ * by what was measured for each call on each rung. SECONDS bounds the time for one call on one
+ * rung. */
+
+#include <math.h>
+#include <string.h>
+
+#include "../bench.h"
+#include "../jblas_bench/draw.h"
+#include "../jblas_bench/measure.h"
+#include "jalloc/profile.h"
+#include "jalloc/program.h"
+
+enum { MAX_STEPS = JHANDLE_MAX_RUNGS, MAX_FAMILIES = 80, MAX_RATIOS = 4000 };
+
+static double seconds_each = 0.05;
+
+/* ---- One call ---- */
+
+typedef struct call {
+    options_t options;
+    const routine_t *routine;
+    size_t count;
+    jrequirement_step_t steps[MAX_STEPS];
+    double measured[MAX_STEPS]; /* 0: not measured */
+} call_t;
+
+static bool read_steps(jhandle_t *handle, call_t *call) {
+    problem_t problem;
+    jrequirement_t *requirement = NULL;
+    jrequirement_info_t info = JREQUIREMENT_INFO_INIT;
+    problem_describe(&problem, call->routine, &call->options);
+    if (jstatus_is_error(jhandle_start_requirement_query(handle)))
+        return false;
+    (void)call->routine->call(handle, &problem);
+    if (jstatus_is_error(jhandle_stop_requirement_query(handle, &requirement)))
+        return false;
+    (void)jrequirement_get_info(requirement, &info);
+    call->count = info.step_count < MAX_STEPS ? info.step_count : MAX_STEPS;
+    for (size_t i = 0; i < call->count; i++) {
+        call->steps[i] = (jrequirement_step_t)JREQUIREMENT_STEP_INIT;
+        (void)jrequirement_get_step(requirement, i, &call->steps[i]);
+    }
+    (void)jrequirement_destroy(requirement);
+    return call->count > 0;
+}
+
+/* The median time on each step, all in turn. False: no memory, or the call fails. */
+static bool measure_steps(jhandle_t *handle, call_t *call) {
+    problem_t problem;
+    jstatus_t status = JSTATUS_SUCCESS;
+    double samples[MAX_STEPS][15];
+    size_t rounds = 0;
+    if (!problem_init(&problem, call->routine, &call->options, 1))
+        return false;
+    const size_t slots = measure_slots(&problem, measure_sample(handle, &problem, &status));
+    if (slots > 1) {
+        problem_fini(&problem);
+        if (!problem_init(&problem, call->routine, &call->options, slots))
+            return false;
+    }
+    static char memory[256 << 20] __attribute__((aligned(4096)));
+    const size_t most = call->steps[call->count - 1].size_bytes;
+    if (most > sizeof memory) {
+        problem_fini(&problem);
+        return false;
+    }
+    memset(memory, 0, most); /* pages are there */
+    const double start = bench_now();
+    for (; rounds < 15 && (rounds < 3 || bench_now() - start < seconds_each * (double)call->count);
+         rounds++)
+        for (size_t i = 0; i < call->count && !jstatus_is_error(status); i++) {
+            const size_t bytes = call->steps[i].size_bytes;
+            status = bytes > 0 ? jhandle_set_workspace(handle, memory, bytes)
+                               : jhandle_set_fixed_workspace_size(handle, 0);
+            samples[i][rounds] = measure_sample(handle, &problem, &status);
+        }
+    for (size_t i = 0; i < call->count; i++)
+        call->measured[i] = bench_median(samples[i], rounds);
+    (void)jhandle_set_workspace(handle, NULL, 0);
+    problem_fini(&problem);
+    return !jstatus_is_error(status);
+}
+
+static const routine_t *draw_routine(uint64_t *state) {
+    size_t count = 0;
+    for (const routine_t *routine = routines; routine->name; routine++)
+        count += draw_has(routine);
+    *state = *state * UINT64_C(6364136223846793005) + 1442695040888963407u;
+    size_t which = (size_t)(*state >> 33) % count;
+    for (const routine_t *routine = routines;; routine++)
+        if (draw_has(routine) && which-- == 0)
+            return routine;
+}
+
+/* A random call, of sizes up to `high`. */
+static bool draw_any(draw_t *draw, uint64_t *state, jhandle_t *handle, call_t *call) {
+    call->routine = draw_routine(state);
+    const char *types = call->routine->types;
+    const char letter = types[(size_t)(*state >> 20) % strlen(types)];
+    const char *found = strchr("sdcz", letter);
+    return found != NULL &&
+           draw_call(draw, handle, call->routine, (jdatatype_t)(found - "sdcz"), &call->options) &&
+           read_steps(handle, call);
+}
+
+/* ---- Predictions ---- */
+
+typedef struct family {
+    const char *name;
+    size_t count;
+    double ratios[MAX_RATIOS];
+} family_t;
+
+static void add_ratio(family_t *family, double ratio) {
+    if (family->count < MAX_RATIOS)
+        family->ratios[family->count++] = ratio;
+}
+
+static double share_within(const family_t *family, double bound) {
+    size_t within = 0;
+    for (size_t i = 0; i < family->count; i++)
+        within += family->ratios[i] <= 1 + bound && family->ratios[i] >= 1 / (1 + bound);
+    return 100.0 * (double)within / (double)family->count;
+}
+
+static void print_family(family_t *family) {
+    printf("%-12s %6zu %8.0f %8.0f %9.2f\n", family->name, family->count,
+           share_within(family, 0.15), share_within(family, 0.30),
+           bench_median(family->ratios, family->count));
+}
+
+static void compare_predictions(jhandle_t *handle, int all_threads, size_t calls, uint64_t seed) {
+    static family_t families[MAX_FAMILIES], all = {.name = "all"};
+    size_t family_count = 0;
+    uint64_t state = seed;
+    draw_t draw = {.state = seed * 3 + 1, .low = 16, .high = 4096, .most_flops = 2e9};
+    for (size_t i = 0; i < calls; i++) {
+        call_t call = {.count = 0};
+        (void)jhandle_set_threads(handle, i % 2 == 0 ? 1 : all_threads);
+        if (!draw_any(&draw, &state, handle, &call) || !measure_steps(handle, &call))
+            continue;
+        family_t *family = families;
+        while (family->name != NULL && strcmp(family->name, call.routine->name) != 0)
+            family++;
+        if (family->name == NULL) {
+            if (family_count + 1 == MAX_FAMILIES)
+                continue;
+            family->name = call.routine->name;
+            family_count++;
+        }
+        for (size_t s = 0; s < call.count; s++) {
+            add_ratio(family, call.steps[s].seconds / call.measured[s]);
+            add_ratio(&all, call.steps[s].seconds / call.measured[s]);
+        }
+    }
+    printf("predicted over measured       within, %%           median\n"
+           "routine       rungs     15 %%     30 %%     ratio\n");
+    for (family_t *family = families; family->name != NULL; family++)
+        print_family(family);
+    if (all.count > 0)
+        print_family(&all);
+}
+
+/* ---- Choices ---- */
+
+enum { HANDLES = 3, MOST_CALLS = 8 };
+
+typedef struct trial {
+    call_t calls[MOST_CALLS];
+    int handle_of[MOST_CALLS], phase_of[MOST_CALLS];
+    size_t count;
+} trial_t;
+
+/* The least time of all choices that fit, by prediction or by measurement. */
+static double exhaustive(const trial_t *trial, size_t budget_bytes, bool measured) {
+    size_t step[MOST_CALLS] = {0};
+    double best = INFINITY;
+    for (;;) {
+        size_t share[2][HANDLES] = {{0}}, most = 0;
+        double sum = 0;
+        for (size_t i = 0; i < trial->count; i++) {
+            const call_t *call = &trial->calls[i];
+            size_t *of = &share[trial->phase_of[i]][trial->handle_of[i]];
+            const size_t bytes = call->steps[step[i]].size_bytes;
+            *of = bytes > *of ? bytes : *of;
+            sum += measured ? call->measured[step[i]] : call->steps[step[i]].seconds;
+        }
+        for (int phase = 0; phase < 2; phase++) {
+            size_t together = 0;
+            for (int h = 0; h < HANDLES; h++)
+                together += share[phase][h];
+            most = together > most ? together : most;
+        }
+        if (most <= budget_bytes)
+            best = fmin(best, sum);
+        size_t next = 0;
+        while (next < trial->count && ++step[next] == trial->calls[next].count)
+            step[next++] = 0;
+        if (next == trial->count)
+            return best;
+    }
+}
+
+static jstatus_t record(jprogram_t *program, jhandle_t *handle, const call_t *call) {
+    problem_t problem;
+    problem_describe(&problem, call->routine, &call->options);
+    jstatus_t status = jprogram_record(program, handle);
+    if (jstatus_is_error(status))
+        return status;
+    const jstatus_t answer = call->routine->call(handle, &problem);
+    status = jprogram_stop(program, handle);
+    return jstatus_is_error(answer) ? answer : status;
+}
+
+/* What was chosen, as it was measured. */
+static double chosen_measured(const jprogram_t *program, const trial_t *trial,
+                              jhandle_t *const *handles) {
+    double sum = 0;
+    jprogram_call_t chosen = JPROGRAM_CALL_INIT;
+    for (size_t c = 0; jprogram_get_call(program, c, &chosen) == JSTATUS_SUCCESS; c++)
+        for (size_t i = 0; i < trial->count; i++) {
+            const call_t *call = &trial->calls[i];
+            if (chosen.handle != handles[trial->handle_of[i]] ||
+                chosen.phase != (size_t)trial->phase_of[i] ||
+                strcmp(chosen.call, call->steps[0].call) != 0)
+                continue;
+            for (size_t s = 0; s < call->count; s++)
+                if (call->steps[s].size_bytes == chosen.size_bytes)
+                    sum += call->measured[s];
+        }
+    return sum;
+}
+
+static void compare_choices(jhandle_t *handle, size_t programs, uint64_t seed) {
+    size_t trials = 0, best_predicted = 0, best_measured = 0;
+    double worst_predicted = 1, worst_measured = 1;
+    uint64_t state = seed + 17;
+    draw_t draw = {.state = seed * 5 + 1, .low = 32, .high = 1024, .most_flops = 2e8};
+    jhandle_t *handles[HANDLES] = {NULL};
+    for (int h = 0; h < HANDLES; h++)
+        if (jstatus_is_error(jhandle_create(NULL, &handles[h])) ||
+            jstatus_is_error(jhandle_set_threads(handles[h], 1)))
+            return;
+    (void)jhandle_set_threads(handle, 1);
+
+    for (size_t p = 0; p < programs; p++) {
+        static trial_t trial;
+        jprogram_t *program = NULL;
+        jrequirement_t *requirement = NULL;
+        jrequirement_info_t needs = JREQUIREMENT_INFO_INIT;
+        trial.count = 0;
+        if (jstatus_is_error(jprogram_create(&program)))
+            return;
+        const size_t wanted = 2 + (size_t)(state >> 40) % (MOST_CALLS - 1);
+        int phase = 0;
+        for (int attempts = 0; trial.count < wanted && attempts < 100; attempts++) {
+            call_t *call = &trial.calls[trial.count];
+            if (!draw_any(&draw, &state, handle, call) || !measure_steps(handle, call))
+                continue;
+            if (phase == 0 && trial.count == wanted / 2) {
+                (void)jprogram_begin_phase(program);
+                phase = trial.count > 0;
+            }
+            trial.phase_of[trial.count] = phase;
+            trial.handle_of[trial.count] = (int)(state >> 50) % HANDLES;
+            if (!jstatus_is_error(record(program, handles[trial.handle_of[trial.count]], call)))
+                trial.count++;
+        }
+        (void)jprogram_get_requirement(program, &requirement);
+        (void)jrequirement_get_info(requirement, &needs);
+        for (size_t quarters = 1; quarters <= 3; quarters++) {
+            const size_t budget = needs.optimal_bytes / 4 * quarters;
+            if (budget < needs.minimal_bytes || jstatus_is_error(jprogram_choose(program, budget)))
+                continue;
+            jprogram_info_t info = JPROGRAM_INFO_INIT;
+            (void)jprogram_get_info(program, &info);
+            const double predicted = info.seconds / exhaustive(&trial, budget, false),
+                         measured = chosen_measured(program, &trial, handles) /
+                                    exhaustive(&trial, budget, true);
+            trials++;
+            best_predicted += predicted <= 1.03;
+            best_measured += measured <= 1.05;
+            worst_predicted = fmax(worst_predicted, predicted);
+            worst_measured = fmax(worst_measured, measured);
+        }
+        (void)jrequirement_destroy(requirement);
+        (void)jprogram_destroy(program);
+    }
+    for (int h = 0; h < HANDLES; h++)
+        (void)jhandle_destroy(handles[h]);
+    printf("\n%zu budgets of %zu programs: within 3 %% of the best prediction %zu (worst %.3f), "
+           "within 5 %% of the best measured time %zu (worst %.3f)\n",
+           trials, programs, best_predicted, worst_predicted, best_measured, worst_measured);
+}
+
+int main(int argc, char **argv) {
+    if (argc > 1)
+        seconds_each = strtod(argv[1], NULL);
+    const bool is_short = seconds_each < 0.01;
+    const size_t calls = argc > 2   ? strtoul(argv[2], NULL, 10)
+                         : is_short ? 20
+                                    : 400,
+                 programs = argc > 3   ? strtoul(argv[3], NULL, 10)
+                            : is_short ? 2
+                                       : 50;
+    const uint64_t seed = argc > 4 ? strtoull(argv[4], NULL, 10) : 1;
+    jhandle_t *handle = NULL;
+    if (jstatus_is_error(jhandle_create(NULL, &handle))) {
+        fprintf(stderr, "bench_plan: %s\n", jstatus_last_message());
+        return 1;
+    }
+    int all_threads = 1;
+    (void)jhandle_get_threads(handle, &all_threads);
+    jprofile_info_t profile = JPROFILE_INFO_INIT;
+    (void)jprofile_get_info(&profile);
+    printf("processor %s, profile: %s\n", jprofile_processor(),
+           profile.measured ? profile.path : "the library's own");
+    compare_predictions(handle, all_threads < 1 ? 1 : all_threads, calls, seed);
+    compare_choices(handle, programs, seed);
+    return jstatus_is_error(jhandle_destroy(handle));
+}

@@ -1,0 +1,236 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Profiles: what a file predicts, what is refused of one and why, and what is predicted without. */
+
+#include "kernel_helper.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "jalloc/version.h"
+
+/* A file that is gone after the test. */
+static void write_file(char path[64], const char *text) {
+    strcpy(path, "/tmp/jalloc-profile-XXXXXX");
+    const int file = mkstemp(path);
+    JASSERT_GE(file, 0);
+    JEXPECT_EQ(write(file, text, strlen(text)), (ssize_t)strlen(text));
+    close(file);
+}
+
+#define HEAD "jalloc profile 1\nlibrary\t%s\nprocessor\t%s\nrates\t1e9\t1e9\t1e-5\n"
+#define FIT_OF(constant, flops)                                                                    \
+    "fit\t" constant "\t" flops "\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\n"
+#define ENTRIES                                                                                    \
+    "entry\tkernel\tbest\t1\t0\n" FIT_OF("0.25", "2") "entry\tkernel\tbest\t4\t2\n" FIT_OF(        \
+        "1", "0") "at\t8\t1\t1\t1\t1.5\n"                                                          \
+                  "at\t512\t1\t1\t1\t0.5\n"
+
+static void write_good(char path[64], const char *more) {
+    char text[4096];
+    const int length =
+        snprintf(text, sizeof text, HEAD, jalloc_version_string(), jprofile_processor());
+    snprintf(text + length, sizeof text - (size_t)length, "%s", more);
+    write_file(path, text);
+}
+
+static jprofile_info_t profile_info(void) {
+    jprofile_info_t info = JPROFILE_INFO_INIT;
+    JEXPECT_OK(jprofile_get_info(&info));
+    return info;
+}
+
+static jplan_t plan_of_size(int64_t n, double flops) {
+    jplan_t plan;
+    jplan_init(&plan, NULL, "kernel", "n", &n);
+    jplan_add(&plan, "best", 0, 0, 0, NULL);
+    jplan_price(&plan, &(const jprice_t){.flops = flops});
+    return plan;
+}
+
+JTEST(Profile, PredictsByItsEntries) {
+    char path[64];
+    write_good(path, ENTRIES);
+    JASSERT_OK(jprofile_load(path));
+    JEXPECT_TRUE(profile_info().measured);
+    JEXPECT_EQ(profile_info().entry_count, 2);
+    JEXPECT_STREQ(profile_info().path, path);
+    JEXPECT_STREQ(profile_info().refused, "");
+
+    const jplan_t plan = plan_of_size(8, 1e9);
+    JEXPECT_NEAR(jprofile_predict(&plan, 0, 1), 2.25, 1e-12);
+    JEXPECT_NEAR(jprofile_predict(&plan, 0, 3), 2.25, 1e-12); /* the entry of fewer threads */
+    JEXPECT_NEAR(jprofile_predict(&plan, 0, 0), 2.25, 1e-12);
+    /* Near a point its correction, far from all of them none. */
+    JEXPECT_NEAR(jprofile_predict(&plan, 0, 4), 1.5, 0.01);
+    const jplan_t other = plan_of_size(512, 1e9), far = plan_of_size(INT64_C(1) << 60, 1e9);
+    JEXPECT_NEAR(jprofile_predict(&other, 0, 7), 0.5, 0.01);
+    JEXPECT_NEAR(jprofile_predict(&far, 0, 7), 1, 0.01);
+    /* Without an entry by the rates. */
+    jplan_t unknown = plan;
+    unknown.routine = "another";
+    JEXPECT_NEAR(jprofile_predict(&unknown, 0, 1), 1 + 1e-5, 1e-9);
+    JEXPECT_NEAR(jprofile_predict(&unknown, 0, 2), 0.5 + 1e-5, 1e-9);
+    JEXPECT_TRUE(isnan(jprofile_predict(&plan, 1, 1)));
+    JEXPECT_TRUE(isnan(jprofile_predict(NULL, 0, 1)));
+
+    JEXPECT_OK(jprofile_load(NULL));
+    JEXPECT_FALSE(profile_info().measured);
+    JEXPECT_EQ(profile_info().entry_count, 0);
+    unlink(path);
+}
+
+/* The prediction of what nobody measured grows with each count, and lower rungs come after. */
+JTEST(Profile, WithoutOnePricesAndRungsAreInOrder) {
+    JEXPECT_OK(jprofile_load(NULL));
+    jplan_t plan;
+    jplan_init(&plan, NULL, "mine", "", NULL);
+    for (int i = 0; i < 4; i++)
+        jplan_add(&plan, kernel_rungs[i], 0, 0, 0, NULL);
+    for (uint32_t i = 1; i < 4; i++)
+        JEXPECT_GT(jprofile_predict(&plan, i, 1), jprofile_predict(&plan, i - 1, 1));
+
+    const jprice_t prices[] = {{1e6, 1e6, 10}, {2e6, 1e6, 10}, {1e6, 2e6, 10}, {1e6, 1e6, 20}};
+    double seconds[4];
+    for (int i = 0; i < 4; i++) {
+        jplan_init(&plan, NULL, "mine", "", NULL);
+        jplan_add(&plan, "rung", 0, 0, 0, NULL);
+        jplan_price(&plan, &prices[i]);
+        seconds[i] = jprofile_predict(&plan, 0, 1);
+        JEXPECT_GT(seconds[i], i == 0 ? 0 : seconds[0]);
+    }
+}
+
+typedef struct damage {
+    const char *text, *said;
+    jstatus_t status;
+} damage_t;
+
+static const damage_t damages[] = {
+    {"", "is no profile", JSTATUS_INVALID_VALUE},
+    {"\n\n", "is no profile", JSTATUS_INVALID_VALUE},
+    {"\x7f"
+     "ELF",
+     "is no profile", JSTATUS_INVALID_VALUE},
+    {"jalloc profile 2\n", "jalloc profile 2", JSTATUS_INCOMPATIBLE},
+    {"jalloc profile 1\n", "ends without", JSTATUS_INVALID_VALUE},
+    {"jalloc profile 1\nlibrary\t0.0.0\n", "measured with jalloc 0.0.0", JSTATUS_INCOMPATIBLE},
+    {"jalloc profile 1\nprocessor\tZ80\n", "measured on Z80", JSTATUS_INCOMPATIBLE},
+    {"jalloc profile 1\nnonsense\n", ":2: not understood", JSTATUS_INVALID_VALUE},
+    {"jalloc profile 1\nnonsense\tmore\n", ":2: not understood", JSTATUS_INVALID_VALUE},
+    {"jalloc profile 1\nrates\t1\t2\n", ":2: not understood", JSTATUS_INVALID_VALUE},
+    {"jalloc profile 1\nrates\t1\t2\t0\n", ":2: not understood", JSTATUS_INVALID_VALUE},
+    {"jalloc profile 1\nrates\t1\tnan\t1\n", ":2: not understood", JSTATUS_INVALID_VALUE},
+    {"jalloc profile 1\nrates\t1\t2\t3\t4\n", ":2: not understood", JSTATUS_INVALID_VALUE},
+    {"jalloc profile 1\nentry\ta\n", ":2: is no entry", JSTATUS_INVALID_VALUE},
+    {"jalloc profile 1\nentry\ta\tb\t0\t1\n", ":2: is no entry", JSTATUS_INVALID_VALUE},
+    {"jalloc profile 1\nentry\ta\tb\t1\t1e9\n", ":2: is no entry", JSTATUS_INVALID_VALUE},
+    {"jalloc profile 1\nentry\ta\tb\t1\t1\n", "is no fit", JSTATUS_INVALID_VALUE},
+    {"jalloc profile 1\nentry\ta\tb\t1\t1\nfit\t1\n", ":3: is no fit", JSTATUS_INVALID_VALUE},
+    {"jalloc profile 1\nentry\ta\tb\t1\t0\n" FIT_OF("-1", "0"), ":3: is no fit",
+     JSTATUS_INVALID_VALUE},
+    {"jalloc profile 1\nentry\ta\tb\t1\t1\n" FIT_OF("1", "0"), "is no measurement",
+     JSTATUS_INVALID_VALUE},
+    {"jalloc profile 1\nentry\ta\tb\t1\t1\n" FIT_OF("1", "0") "at\t1\t2\n", ":4: is no measurement",
+     JSTATUS_INVALID_VALUE},
+    {"jalloc profile 1\nentry\ta\tb\t1\t1\n" FIT_OF("1", "0") "at\t1\t0\t1\t1\t1\n",
+     ":4: is no measurement", JSTATUS_INVALID_VALUE},
+};
+
+JTEST_P(Profile, DamageIsRefusedByItsLineAndTheOldOneStays, damage_t, damages) {
+    char path[64], good[64];
+    write_good(good, ENTRIES);
+    JASSERT_OK(jprofile_load(good));
+    write_file(path, param->text);
+    JEXPECT_STATUS(jprofile_load(path), param->status);
+    JEXPECT_SUBSTR(jstatus_last_message(), path);
+    JEXPECT_SUBSTR(jstatus_last_message(), param->said);
+    JEXPECT_STREQ(profile_info().path, good);
+    JEXPECT_OK(jprofile_load(NULL));
+    unlink(path);
+    unlink(good);
+}
+
+JTEST(Profile, WhatCannotBeReadIsSaid) {
+    char path[64];
+    JEXPECT_STATUS(jprofile_load("/nowhere/at/all"), JSTATUS_NOT_FOUND);
+    JEXPECT_SUBSTR(jstatus_last_message(), "/nowhere/at/all");
+    JEXPECT_STATUS(jprofile_load("/tmp"), JSTATUS_IO_ERROR);
+    write_good(path, "");
+    JEXPECT_EQ(truncate(path, 65 << 20), 0);
+    JEXPECT_STATUS(jprofile_load(path), JSTATUS_INVALID_VALUE);
+    jprofile_info_t unset = {0};
+    JEXPECT_STATUS(jprofile_get_info(&unset), JSTATUS_INVALID_VALUE);
+    JEXPECT_STATUS(jprofile_get_info(NULL), JSTATUS_INVALID_POINTER);
+    unlink(path);
+}
+
+JTEST(Profile, NoMemoryIsSaidAndNothingIsLost) {
+    char path[64];
+    write_good(path, ENTRIES);
+    JEXPECT_OK(jprofile_load(NULL));
+    JFOR_EACH_FAILURE(i) {
+        const jstatus_t status = jprofile_load(path);
+        JEXPECT_STATUS(status, jtest_metadata_failed() ? JSTATUS_MEMORY_ERROR : JSTATUS_SUCCESS);
+        JEXPECT_EQ(profile_info().measured, !jtest_metadata_failed());
+        JEXPECT_OK(jprofile_load(NULL));
+    }
+    unlink(path);
+}
+
+JTEST(Profile, TheDefaultPathIsXdgsOrHomes) {
+    char path[256];
+    jtest_setenv("XDG_CACHE_HOME", "/caches");
+    JEXPECT_OK(jprofile_get_default_path(path, sizeof path));
+    JEXPECT_STREQ(path, "/caches/jalloc/profile");
+    jtest_setenv("XDG_CACHE_HOME", "relative"); /* which XDG says to ignore */
+    jtest_setenv("HOME", "/home/me");
+    JEXPECT_OK(jprofile_get_default_path(path, sizeof path));
+    JEXPECT_STREQ(path, "/home/me/.cache/jalloc/profile");
+    JEXPECT_STATUS(jprofile_get_default_path(path, 30), JSTATUS_INVALID_SIZE);
+    JEXPECT_OK(jprofile_get_default_path(path, 31));
+    JEXPECT_STATUS(jprofile_get_default_path(NULL, 31), JSTATUS_INVALID_POINTER);
+    jtest_setenv("HOME", NULL);
+    JEXPECT_STATUS(jprofile_get_default_path(path, sizeof path), JSTATUS_NOT_FOUND);
+}
+
+/* Predictions and loads at once: each prediction is of one profile or of the other. */
+static void *predict_on(void *argument) {
+    const jplan_t plan = plan_of_size(8, 1e9);
+    const double *expected = argument;
+    for (int i = 0; i < 2000; i++) {
+        const double seconds = jprofile_predict(&plan, 0, 1);
+        if (fabs(seconds - expected[0]) > 1e-12 && fabs(seconds - expected[1]) > 1e-12)
+            return argument;
+    }
+    return NULL;
+}
+
+JTEST(Profile, PredictsWhileAnotherIsLoaded) {
+    char path[64];
+    write_good(path, ENTRIES);
+    const jplan_t plan = plan_of_size(8, 1e9);
+    double expected[2];
+    for (int i = 0; i < 2; i++) {
+        JEXPECT_OK(jprofile_load(i == 0 ? NULL : path));
+        expected[i] = jprofile_predict(&plan, 0, 1);
+    }
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++)
+        JASSERT_EQ(pthread_create(&threads[i], NULL, predict_on, expected), 0);
+    for (int i = 0; i < 200; i++)
+        JEXPECT_OK(jprofile_load(i % 2 == 0 ? path : NULL));
+    for (int i = 0; i < 2; i++) {
+        void *wrong = NULL;
+        JEXPECT_EQ(pthread_join(threads[i], &wrong), 0);
+        JEXPECT_NULL(wrong);
+    }
+    JEXPECT_OK(jprofile_load(NULL));
+    unlink(path);
+}

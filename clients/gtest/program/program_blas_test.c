@@ -1,0 +1,166 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Requirements and programs of jblas and jlapack: each function is right, and degrades as it is
+ * said, on each step of its staircase; programs of both run on what they need at least and at best,
+ * in memory with a page behind it that nobody may touch. */
+
+#include "jblas_routines.h"
+#include "kernel_helper.h"
+
+#include "jalloc/jlapack.h"
+
+#include <stdlib.h>
+
+/* ---- Each function ---- */
+
+static jrequirement_t *requirement_of_case(jhandle_t *handle, blas_case_t *c) {
+    jrequirement_t *requirement = NULL;
+    JEXPECT_OK(jhandle_start_requirement_query(handle));
+    JEXPECT_FALSE(jstatus_is_error(blas_call(handle, c)));
+    JEXPECT_OK(jhandle_stop_requirement_query(handle, &requirement));
+    return requirement;
+}
+
+JTEST_EACH_FUNCTION(ProgramBlas, EachStepIsExact) {
+    jhandle_t *handle = blas_make_handle(NULL);
+    static const int64_t low[] = {0, 4000, 20, 40}, high[] = {0, 12000, 120, 100};
+    for (int64_t round = jtest_iterations(2); round > 0 && !jtest_has_failure(); --round) {
+        const int level = param->routine->level;
+        const blas_wish_t wish = {.low = low[level], .high = high[level], .plain = true};
+        blas_case_t *c = blas_case_create(param, &wish);
+        jrequirement_t *requirement = requirement_of_case(handle, c);
+        const jrequirement_info_t info = info_of(requirement);
+        JEXPECT_EQ(info.optimal_bytes, blas_query(handle, c));
+        JEXPECT_EQ(info.call_count, 1);
+        for (size_t i = 0; i < info.step_count; ++i) {
+            const jrequirement_step_t step = step_of(requirement, i);
+            JSCOPED_TRACE("%s, step %zu, %zu bytes, %s", blas_describe(c), i, step.size_bytes,
+                          step.rung);
+            JEXPECT_SUBSTR(step.call, param->name);
+            JEXPECT_GT(step.seconds, 0);
+            if (i > 0)
+                JEXPECT_LT(step.seconds, step_of(requirement, i - 1).seconds);
+            lend_guarded(handle, step.size_bytes);
+            JEXPECT_OK(jhandle_clear_stats(handle));
+            blas_restore(c);
+            JEXPECT_STATUS(blas_call(handle, c),
+                           step.degraded_count > 0 ? JSTATUS_PERF_DEGRADED : JSTATUS_SUCCESS);
+            blas_right(c);
+            JEXPECT_EQ(stats_of(handle).degraded_count, step.degraded_count);
+        }
+        JEXPECT_OK(jrequirement_destroy(requirement));
+        JEXPECT_OK(jhandle_set_workspace(handle, NULL, 0));
+        blas_case_free(c);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* ---- Programs ---- */
+
+enum { MOST_CASES = 6 };
+
+JTEST(ProgramBlas, RandomProgramsRunOnWhatTheyNeed) {
+    jhandle_t *handle = blas_make_handle(NULL);
+    for (int64_t round = jtest_iterations(25); round > 0 && !jtest_has_failure(); --round) {
+        blas_case_t *cases[MOST_CASES];
+        jrequirement_t *requirement = NULL;
+        const size_t count = (size_t)jtest_random_between(1, MOST_CASES);
+        JEXPECT_OK(jhandle_start_requirement_query(handle));
+        for (size_t i = 0; i < count; ++i) {
+            const blas_wish_t wish = {.high = 100, .plain = true};
+            cases[i] = blas_case_create(
+                &blas_functions[jtest_random_between(0, BLAS_FUNCTION_COUNT - 1)], &wish);
+            JEXPECT_FALSE(jstatus_is_error(blas_call(handle, cases[i])));
+        }
+        JEXPECT_OK(jhandle_stop_requirement_query(handle, &requirement));
+
+        const jrequirement_info_t info = info_of(requirement);
+        for (int at_best = 0; at_best < 2; ++at_best) {
+            lend_guarded(handle, at_best ? info.optimal_bytes : info.minimal_bytes);
+            for (size_t i = 0; i < count; ++i) {
+                JSCOPED_TRACE("%s", blas_describe(cases[i]));
+                blas_restore(cases[i]);
+                const jstatus_t status = blas_call(handle, cases[i]);
+                JEXPECT_FALSE(jstatus_is_error(status));
+                if (at_best)
+                    JEXPECT_OK(status);
+                blas_right(cases[i]);
+            }
+        }
+        for (size_t i = 0; i < count; ++i)
+            blas_case_free(cases[i]);
+        JEXPECT_OK(jrequirement_destroy(requirement));
+        JEXPECT_OK(jhandle_set_workspace(handle, NULL, 0));
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+enum { ORDER = 150 };
+
+/* LU, QR, solves and eigenvalues of one matrix or a part of it; statuses are counted. While
+ * queried, operands are not looked at. */
+static void factor(jhandle_t *handle, const double *a, uint64_t *degraded, uint64_t *failed) {
+    enum { N = ORDER };
+    double *x = malloc(sizeof *x * N * N), *b = malloc(sizeof *b * N * N), tau[N], w[N];
+    int64_t pivots[N], info = 0;
+    const bool queries = jhandle_is_size_query(handle);
+    for (int which = 0; which < 6 && x && b; ++which) {
+        if (!queries) {
+            memcpy(x, a, sizeof *x * N * N);
+            memcpy(b, a, sizeof *b * N * N);
+        }
+        const jstatus_t status =
+            which == 0   ? jlapack_dgetrf(handle, N, N, x, N, pivots, &info)
+            : which == 1 ? jlapack_dgeqrf(handle, N, N, x, N, tau)
+            : which == 2 ? jlapack_dgesv(handle, N, N / 2, x, N, pivots, b, N, &info)
+            : which == 3
+                ? jlapack_dsyevd(handle, JLAPACK_VECTORS, JBLAS_LOWER, N / 3, x, N, w, &info)
+            : which == 4
+                ? jlapack_dgels(handle, JBLAS_NO_TRANSPOSE, N, N / 2, N / 3, x, N, b, N, &info)
+                : jlapack_dsytrf(handle, JBLAS_LOWER, N, x, N, pivots, &info);
+        *degraded += status == JSTATUS_PERF_DEGRADED;
+        *failed += jstatus_is_error(status);
+        JEXPECT_EQ(info, 0);
+    }
+    free(x);
+    free(b);
+}
+
+JTEST(ProgramBlas, FactorizationsRunOnEachStep) {
+    enum { N = ORDER };
+    double *a = malloc(sizeof *a * N * N);
+    for (int64_t i = 0; i < N * N; ++i)
+        a[i] = jtest_random_double(-1, 1) + (i % (N + 1) == 0 ? 4 : 0);
+    jhandle_t *handle = blas_make_handle(NULL);
+    if (jlapack_dsyevd(handle, JLAPACK_NONE, JBLAS_LOWER, 0, NULL, 1, NULL, &(int64_t){0}) ==
+        JSTATUS_NOT_IMPLEMENTED)
+        JSKIP("there is no LAPACK");
+    jrequirement_t *requirement = NULL;
+    uint64_t degraded = 0, failed = 0;
+    JEXPECT_OK(jhandle_start_requirement_query(handle));
+    factor(handle, NULL, &degraded, &failed);
+    JEXPECT_EQ(failed, 0);
+    JEXPECT_OK(jhandle_stop_requirement_query(handle, &requirement));
+
+    const jrequirement_info_t info = info_of(requirement);
+    JEXPECT_EQ(info.call_count, 6);
+    JEXPECT_GT(info.step_count, 2);
+    for (size_t i = 0; i < info.step_count; ++i) {
+        const jrequirement_step_t step = step_of(requirement, i);
+        JSCOPED_TRACE("step %zu, %zu bytes", i, step.size_bytes);
+        degraded = 0;
+        lend_guarded(handle, step.size_bytes);
+        factor(handle, a, &degraded, &failed);
+        JEXPECT_EQ(degraded, step.degraded_count);
+        JEXPECT_EQ(failed, 0);
+    }
+    if (info.minimal_bytes > 0) {
+        lend_guarded(handle, info.minimal_bytes - 64);
+        factor(handle, a, &degraded, &failed);
+        JEXPECT_GT(failed, 0);
+    }
+    JEXPECT_OK(jrequirement_destroy(requirement));
+    JEXPECT_OK(jhandle_destroy(handle));
+    free(a);
+}

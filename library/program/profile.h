@@ -1,0 +1,40 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_PROGRAM_PROFILE_H
+#define JALLOC_PROGRAM_PROFILE_H
+
+/* The model of a profile, for the library, which evaluates it, and for jalloc-tune, which fits it.
+ *
+ * An entry is a routine on a rung with a number of threads. Its time is a sum of features of the
+ * plan with coefficients that are not negative, times a correction: what was measured over that
+ * sum, weighted by how near the measured shapes are.
+ *
+ * A profile is a text; columns are separated by tabulators:
+ *
+ *     jalloc profile 1
+ *     library   0.1.0
+ *     processor GenuineIntel 6-85-7, best
+ *     rates     flops/s bytes/s launch            of what has no entry
+ *     entry     routine rung threads samples      then, in a line each, the coefficients
+ *     fit       c0 c1 ... c17
+ *     at        four sizes, measured over fit     and the samples
+ */
+
+#include "jalloc/profile.h"
+
+#define JI_PROFILE_TITLE "jalloc profile 1"
+/* 1, flops, bytes, launches; sizes; their products. In thousands of millions, or thousands. */
+#define JI_PROFILE_FEATURES 18
+#define JI_PROFILE_SIZES 4
+
+typedef struct ji_profile_point {
+    float sizes[JI_PROFILE_SIZES]; /* at least 1 */
+    float correction;              /* measured over fitted */
+} ji_profile_point_t;
+
+void ji_profile_features(const jplan_t *plan, uint32_t rung, double features[JI_PROFILE_FEATURES]);
+void ji_profile_sizes(const jplan_t *plan, float sizes[JI_PROFILE_SIZES]);
+double ji_profile_correction(const ji_profile_point_t *points, size_t count,
+                             const float sizes[JI_PROFILE_SIZES]);
+
+#endif
