@@ -9,10 +9,12 @@
  *     bench_batched [SECONDS per line [TYPES of sdcz [BETA 0 or 1 [THREADS [LARGEST order
  *                   [ROUTINES of gtpl: l is getrf [ITEMS of a batch]]]]]]]
  *
- * A round measures all of them in turn, and what is printed are medians: nanoseconds of an item by
- * jblas_?<routine>_strided_batched, and of each other way how many times as long it took. A batch
- * is, unless ITEMS says otherwise, as many items as fit into a second cache with their operands,
- * as they do where one step of a program fills them and the next takes them. What is solved with
+ * A round measures all of them in turn, each when it has run for a while, and what is printed are
+ * medians: nanoseconds of an item by jblas_?<routine>_strided_batched, and of each other way how
+ * many times as long it took. With more THREADS than one the same with one thread is a way, too,
+ * and the last column says how many times as fast the threads are; a CBLAS has one. A batch is,
+ * unless ITEMS says otherwise, as many items as fit into a second cache with their operands, as
+ * they do where one step of a program fills them and the next takes them. What is solved with
  * and factored by Cholesky in place is the identity, which stays what it is; no way looks at that.
  * LU is of random matrices, which each way copies first. Of OpenBLAS the variable
  * OPENBLAS_CORETYPE chooses the kernels, which is worth trying: bench_product --best says which
@@ -30,7 +32,16 @@
 #include <libxsmm.h>
 #endif
 
-enum { BATCH_BYTES = 393216, MOST_ITEMS = 4096, WAYS = 5, ROUNDS = 101, LEAST_ROUNDS = 5 };
+enum {
+    BATCH_BYTES = 393216,
+    FITTING_ITEMS = 4096, /* at most that fit, and */
+    MOST_ITEMS = 65536,   /* that are asked for */
+    WAYS = 5,
+    ROUNDS = 101,
+    LEAST_ROUNDS = 5
+};
+
+#define WARM_SECONDS 200e-6
 
 /* OpenBLAS's, or absent. */
 void openblas_set_num_threads(int threads) __attribute__((weak));
@@ -60,7 +71,7 @@ typedef union scalar {
 } scalar_t;
 
 typedef struct batch {
-    jhandle_t *handle;
+    jhandle_t *handle, *single; /* with the threads that are asked for, and with one */
     jstatus_t status;
     int n, count;
     size_t item_bytes;
@@ -68,6 +79,7 @@ typedef struct batch {
     void *pointers[3][MOST_ITEMS];
     int64_t info[MOST_ITEMS], *ipiv;
     scalar_t alpha, beta;
+    bench_function_t strided;
     kernel_t kernel; /* LIBXSMM's */
 } batch_t;
 
@@ -228,6 +240,14 @@ static void kernel_loop(void *context) {
         x->kernel(x->pointers[0][i], x->pointers[1][i], x->pointers[2][i]);
 }
 
+static void strided_on_one(void *context) {
+    batch_t *x = context;
+    jhandle_t *const handle = x->handle;
+    x->handle = x->single;
+    x->strided(x);
+    x->handle = handle;
+}
+
 typedef enum routine { GEMM, TRSM, POTRF, GETRF, ROUTINES } routine_t;
 static const char *const routine_names[ROUTINES] = {"gemm", "trsm", "potrf", "getrf"};
 static const char routine_letters[] = "gtpl";
@@ -312,8 +332,11 @@ static void fill_operands(const struct type *type, routine_t routine, size_t byt
 static bool make_batch(const struct type *type, routine_t routine, int n, int items) {
     batch.n = n;
     batch.item_bytes = (size_t)n * (size_t)n * type->bytes;
-    const size_t fitting = items > 0 ? (size_t)items : BATCH_BYTES / 3 / batch.item_bytes;
-    batch.count = fitting > MOST_ITEMS ? MOST_ITEMS : (int)fitting;
+    const int fitting = (int)(BATCH_BYTES / 3 / batch.item_bytes);
+    if (items > 0)
+        batch.count = items < MOST_ITEMS ? items : MOST_ITEMS;
+    else
+        batch.count = fitting < FITTING_ITEMS ? fitting : FITTING_ITEMS;
 
     const size_t bytes = (size_t)batch.count * batch.item_bytes;
     batch.a = aligned_alloc(64, (bytes + 63) / 64 * 64);
@@ -380,29 +403,41 @@ static bool all_agree(const struct type *type, routine_t routine) {
     return good;
 }
 
+/* One way, after it has run for a while: a processor that meets wider vectors than before, or no
+ * more of them, changes its clock, and halts for 10 microseconds and more, some samples later. */
+static double warm_sample(bench_function_t way, size_t repeat) {
+    for (const double end = bench_now() + WARM_SECONDS; bench_now() < end;)
+        way(&batch);
+    return bench_sample_(way, &batch, repeat);
+}
+
 /* All ways in turn. With a beta of 1 C grows by the same product again and again, and stays finite.
  */
 static void measure(const struct type *type, routine_t routine, double seconds, int threads) {
-    static double samples[WAYS][ROUNDS], ratios[ROUNDS];
-    size_t repeat[WAYS], rounds = 0;
-    const int ways = ways_of(routine);
-    for (int i = 0; i < ways; i++)
-        repeat[i] = bench_calibrate_(type->ways[routine][i], &batch);
+    static double samples[WAYS + 1][ROUNDS], ratios[ROUNDS];
+    size_t repeat[WAYS + 1], rounds = 0;
+    bench_function_t ways[WAYS + 1];
+    const int others = ways_of(routine), count = others + (threads > 1);
+    memcpy(ways, type->ways[routine], sizeof type->ways[routine]);
+    ways[others] = strided_on_one;
+    batch.strided = ways[0];
+    for (int i = 0; i < count; i++)
+        repeat[i] = bench_calibrate_(ways[i], &batch);
 
     const double deadline = bench_now() + seconds;
     for (; rounds < ROUNDS && (rounds < LEAST_ROUNDS || bench_now() < deadline); rounds++)
-        for (int i = 0; i < ways; i++)
-            samples[i][rounds] = bench_sample_(type->ways[routine][i], &batch, repeat[i]);
+        for (int i = 0; i < count; i++)
+            samples[i][rounds] = warm_sample(ways[i], repeat[i]);
 
     printf("%c%-5s %3d %6d %2d", type->letter, routine_names[routine], batch.n, batch.count,
            threads);
     for (size_t r = 0; r < rounds; r++)
         ratios[r] = samples[0][r];
     printf(" %10.1f", bench_median(ratios, rounds) / batch.count * 1e9);
-    for (int i = 1; i < ways; i++) {
+    for (int i = 1; i < count; i++) {
         for (size_t r = 0; r < rounds; r++)
             ratios[r] = samples[i][r] / samples[0][r];
-        printf(" %9.2f", bench_median(ratios, rounds));
+        printf(" %*.2f", i == others && others < WAYS ? 19 : 9, bench_median(ratios, rounds));
     }
     puts("");
     fflush(stdout);
@@ -432,16 +467,19 @@ int main(int argc, char **argv) {
 
     jhandle_options_t options = JHANDLE_OPTIONS_INIT;
     options.threads = threads;
-    if (jstatus_is_error(jhandle_create(&options, &batch.handle))) {
+    jhandle_options_t alone = JHANDLE_OPTIONS_INIT;
+    alone.threads = 1;
+    if (jstatus_is_error(jhandle_create(&options, &batch.handle)) ||
+        jstatus_is_error(jhandle_create(&alone, &batch.single))) {
         fprintf(stderr, "bench_batched: %s\n", jstatus_last_message());
         return 1;
     }
     if (openblas_set_num_threads)
         openblas_set_num_threads(1);
 
-    printf("CBLAS kernels: %s\n%-10s %6s %2s %10s %9s %9s %9s %9s   times as long as strided\n",
+    printf("CBLAS kernels: %s\n%-10s %6s %2s %10s %9s %9s %9s %9s%s   times as long as strided\n",
            openblas_get_corename ? openblas_get_corename() : "unknown", "routine", "items", "th",
-           "strided ns", "pointers", "loop", "CBLAS", "LIBXSMM");
+           "strided ns", "pointers", "loop", "CBLAS", "LIBXSMM", threads > 1 ? "  1 thread" : "");
     bool good = true;
     for (routine_t routine = GEMM; routine < ROUTINES; routine++) {
         if (strchr(routines, routine_letters[routine]) == NULL || (routine == POTRF && !dpotrf_) ||
@@ -455,6 +493,7 @@ int main(int argc, char **argv) {
                     good &= run_line(&types[t], routine, orders[i], beta, seconds, threads, items);
         }
     }
+    jhandle_destroy(batch.single);
     jhandle_destroy(batch.handle);
     return good ? 0 : 1;
 }

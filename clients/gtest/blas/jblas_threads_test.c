@@ -90,6 +90,34 @@ JTEST(JblasThreads, ProductsInPlaceAreShared) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
+/* The smallest items hardly multiply; what they cost is shared, too. */
+JTEST(JblasThreads, ManyTinyItemsAreShared) {
+    enum { FEW = 1000, MANY = 40000 };
+    static double x[MANY], y[2][MANY];
+    const double one = 1, zero = 0;
+    lender_t lender = {.offers = 3};
+    const jexecutor_t executor = {sizeof executor, &lender, offer, run_backwards};
+    jhandle_t *handle;
+    if (!blas_is_own())
+        JSKIP("the CBLAS computes");
+    for (int i = 0; i < MANY; i++)
+        x[i] = jtest_random_double(-1, 1);
+
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    for (int lent = 0; lent < 2; lent++) {
+        JEXPECT_OK(jhandle_set_threads(handle, lent ? 0 : 1));
+        JEXPECT_OK(jhandle_set_executor(handle, lent ? &executor : NULL));
+        for (int count = FEW; count <= MANY; count += MANY - FEW) {
+            JEXPECT_OK(jblas_dgemm_strided_batched(handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE,
+                                                   1, 1, 1, &one, x, 1, 1, x, 1, 1, &zero, y[lent],
+                                                   1, 1, count));
+            JEXPECT_EQ(atomic_load(&lender.runs) > 0, lent && count == MANY);
+        }
+    }
+    JEXPECT_EQ(memcmp(y[1], y[0], sizeof y[0]), 0);
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
 /* An executor may offer any number; workspace is lent for no more than the process may use. */
 JTEST(JblasThreads, WorkspaceBesideAnExecutorIsInProportion) {
     enum { N = 300 };

@@ -20,6 +20,7 @@
 /* What a thread is worth, in multiplications; level 1 and 2 read that many elements, and rotg and
  * rotmg make that many rotations. */
 #define BATCH_LEAST_WORK ((double)JI_PRODUCT_LEAST_WORK)
+#define BATCH_LEAST_ITEM 64.0 /* multiplications of level 3 that the smallest items cost */
 #define BATCH_LEAST_ELEMENTS 30000.0
 #define BATCH_LEAST_ROTATIONS 300.0
 
@@ -43,12 +44,14 @@ static double batch_item_threads(const ji_any_block_t *block) {
     case 2:
         return batch_size(matvec->n) * batch_size(matvec->m > 0 ? matvec->m : matvec->n) /
                BATCH_LEAST_ELEMENTS;
-    default:
-        return m * n *
-               (matmat->k > 0 ? batch_size(matmat->k)
-                : m > n       ? m
-                              : n) *
-               (ji_is_complex(block->any.head.type) ? 4 : 1) / BATCH_LEAST_WORK;
+    default: {
+        const double work = m * n *
+                            (matmat->k > 0 ? batch_size(matmat->k)
+                             : m > n       ? m
+                                           : n) *
+                            (ji_is_complex(block->any.head.type) ? 4 : 1);
+        return (work > BATCH_LEAST_ITEM ? work : BATCH_LEAST_ITEM) / BATCH_LEAST_WORK;
+    }
     }
 }
 

@@ -30,10 +30,26 @@
 #define WIDE 6                         /* vectors of the highest tile */
 #define FEW (MOST_COLUMNS / 2 / PARTS) /* columns of it */
 _Static_assert(MOST_SUMS <= VECTOR_MOST_UNROLLED, "sums are registers");
-#define GROUP 4                    /* columns of B that are found from one pointer */
-#define AHEAD 12                   /* columns of A */
-#define UNROLLED(vectors, columns) /* steps */                                                     \
-    ((vectors) * (columns) < 12 || IS_HIGH(vectors, columns) ? 4 : 2)
+#define AHEAD 12 /* columns of A */
+/* Columns of B that are found from one pointer. */
+#define GROUP (VECTOR_REGISTERS == 32 ? 4 : 8)
+/* Whether several columns of A stay in registers and those of B pass by one after the other: there
+ * the address of an element has no index, with which Intel's processors issue a sum of products in
+ * two parts. */
+#define BY_COLUMNS(vectors) (VECTOR_REGISTERS == 32 && (vectors) == 1)
+#define MOST_UNROLLED 4 /* steps */
+#define UNROLLED(vectors, columns)                                                                 \
+    (BY_COLUMNS(vectors) || (vectors) * (columns) < 12 || IS_HIGH(vectors, columns)                \
+         ? MOST_UNROLLED                                                                           \
+         : 2)
+
+/* v, which is zeros, is made so by itself, where compilers would copy it from one that is: that may
+ * take as long as a product. */
+#ifdef VECTOR_AVX512
+#define CLEAR(v) __asm__ volatile("vpxord %0, %0, %0" : "=v"(v))
+#else
+#define CLEAR(v) (void)(v)
+#endif
 
 /* Tiles of four vectors; of complex elements 16 registers are too few. */
 #define HAS_FOURS (VECTOR_REGISTERS == 32 || (VECTOR_BYTES == 32 && !COMPLEX))
@@ -57,14 +73,19 @@ typedef struct NAME(tile) {
 /* ---- Steps ---- */
 
 /* What a tile reads: places of the step at hand, and what is between them, bytes. Columns of B are
- * found in fours from one pointer: each has a place that the processor adds up as it loads. */
+ * found in groups from one pointer: each has a place that the processor adds up as it loads. */
 typedef struct NAME(walk) {
-    const char *a, *b[4];
-    int64_t a_step, b_step, b_next[GROUP];
+    const char *a, *b[2 * MOST_COLUMNS / GROUP];
+    int64_t a_step, b_step, b_odd[GROUP / 2];
     int64_t last;
     PART part;
     VECTOR sign; /* of imaginary parts of B */
 } NAME(walk_t);
+
+/* So many columns on: the processor doubles and adds odd multiples of the distance. */
+VECTOR_INLINE int64_t NAME(columns_on)(const int64_t *odd, int j) {
+    return j == 0 ? 0 : odd[(j >> __builtin_ctz(j)) / 2] << __builtin_ctz(j);
+}
 
 VECTOR_INLINE VECTOR NAME(of_a)(const NAME(walk_t) * walk, int vectors, int v, bool is_part) {
     const int64_t from = v == 0 ? 0 : v == vectors - 1 ? walk->last : v * VECTOR_BYTES;
@@ -73,7 +94,8 @@ VECTOR_INLINE VECTOR NAME(of_a)(const NAME(walk_t) * walk, int vectors, int v, b
 }
 
 VECTOR_INLINE VECTOR NAME(of_b)(const NAME(walk_t) * walk, int j, int part, int step) {
-    const char *const from = walk->b[j / GROUP] + step * walk->b_step + walk->b_next[j % GROUP];
+    const char *const from =
+        walk->b[j / GROUP] + step * walk->b_step + NAME(columns_on)(walk->b_odd, j % GROUP);
     return V(splat)(((const REAL *)from)[part]);
 }
 
@@ -86,7 +108,8 @@ VECTOR_INLINE void NAME(multiply)(const NAME(walk_t) * walk, int vectors, int co
         VECTOR_UNROLL
         for (int v = 0; v < vectors; v++)
             acc[j * vectors + v] = V(fma)(column[v], factor, acc[j * vectors + v]);
-        VECTOR_NEEDED(factor);
+        if (vectors > 1)
+            VECTOR_NEEDED(factor); /* of one vector it may be a part of the sum's instruction */
     }
     VECTOR_UNROLL
     for (int v = 0; v < vectors; v++)
@@ -136,14 +159,50 @@ VECTOR_INLINE void NAME(advance_step)(NAME(walk_t) * walk, int vectors, int colu
 #endif
 }
 
+/* `steps` of one vector: all of them with one column of B after the other. */
+VECTOR_INLINE void NAME(advance_columns)(NAME(walk_t) * walk, int columns, bool is_part, int steps,
+                                         VECTOR *acc) {
+    VECTOR column[MOST_UNROLLED][PARTS];
+    VECTOR_UNROLL
+    for (int step = 0; step < steps; step++) {
+        column[step][0] = NAME(of_a)(walk, 1, 0, is_part);
+#if COMPLEX
+        column[step][1] = walk->sign * V(turn)(column[step][0]);
+#endif
+        walk->a += walk->a_step;
+        VECTOR_PLAIN(walk->a);
+    }
+
+    const char *b = walk->b[0];
+    VECTOR_UNROLL
+    for (int j = 0; j < columns; j++) {
+        VECTOR_UNROLL
+        for (int s = 0; s < steps * PARTS; s++)
+            acc[j] = V(fma)(column[s / PARTS][s % PARTS], V(splat)(((const REAL *)b)[s]), acc[j]);
+        b += walk->b_odd[0];
+        VECTOR_PLAIN(b);
+    }
+    VECTOR_UNROLL
+    for (int s = 0; s < steps * PARTS; s++)
+        VECTOR_NEEDED(column[s / PARTS][s % PARTS]);
+    VECTOR_UNROLL
+    for (int j = 0; j < columns; j++)
+        VECTOR_HOLD(acc[j]);
+    VECTOR_UNROLL
+    for (int group = 0; group * GROUP < columns; group++) {
+        walk->b[group] += steps * walk->b_step;
+        VECTOR_PLAIN(walk->b[group]);
+    }
+}
+
 /* `steps` of them. */
 VECTOR_INLINE void NAME(advance)(NAME(walk_t) * walk, int vectors, int columns, bool is_part,
                                  int steps, VECTOR *acc) {
     VECTOR_UNROLL
     for (int step = 0; step < steps; step++) {
         VECTOR_UNROLL
-        for (int j = 1; j < GROUP && j < columns; j++)
-            VECTOR_PLAIN(walk->b_next[j]); /* else GCC adds each step's distance before the loop */
+        for (int odd = 0; odd < GROUP / 2 && 2 * odd + 1 < columns; odd++)
+            VECTOR_PLAIN(walk->b_odd[odd]); /* else GCC adds each step's distance before the loop */
         NAME(advance_step)(walk, vectors, columns, is_part, step, acc);
 
         if (vectors * columns >= 8 && !IS_HIGH(vectors, columns)) {
@@ -171,19 +230,24 @@ VECTOR_INLINE void NAME(advance_all)(NAME(walk_t) * walk, int vectors, int colum
         NAME(walk_t) plain = *walk;
         plain.b_step = ELEMENT;
         for (uint64_t some = depth / unrolled; some > 0; some--)
-            NAME(advance)(&plain, vectors, columns, is_part, unrolled, acc);
+            if (BY_COLUMNS(vectors))
+                NAME(advance_columns)(&plain, columns, is_part, unrolled, acc);
+            else
+                NAME(advance)(&plain, vectors, columns, is_part, unrolled, acc);
         depth %= unrolled;
         *walk = plain;
     }
 
-    for (; depth > 0; depth--) {
+    if (JI_LIKELY(depth == 0))
+        return;
+    do {
         if (is_far) {
             VECTOR_UNROLL
             for (int v = 0; v < vectors; v++)
                 __builtin_prefetch(walk->a + AHEAD * walk->a_step + v * VECTOR_BYTES);
         }
         NAME(advance)(walk, vectors, columns, is_part, 1, acc);
-    }
+    } while (--depth > 0);
 }
 
 /* ---- To C ---- */
@@ -234,7 +298,9 @@ VECTOR_INLINE void NAME(store_sums)(const NAME(tile_t) * tile, int vectors, int 
     for (int j = 0; j < columns; j++) {
         VECTOR_UNROLL
         for (int v = 0; v < vectors; v++)
-            if (is_part)
+            if (is_part && VECTOR_MASKS && tile->is_sum) /* a C that is not read */
+                V(store_part)((REAL *)c, acc[j], tile->part);
+            else if (is_part)
                 V(store_piece)((REAL *)c, acc[j], tile->part);
             else
                 V(store)(NAME(of_c)(tile, vectors, v, c), acc[j * vectors + v]);
@@ -256,7 +322,8 @@ VECTOR_INLINE int NAME(vectors_of)(int64_t left, bool few) {
     return left == 4 ? 2 : left < 3 ? (int)left : 3;
 }
 
-/* How many columns are done at once of so many, by that many vectors. */
+/* How many columns are done at once of so many, by that many vectors. Those that are more than 8
+ * and no tile are halved. */
 VECTOR_INLINE int NAME(columns_of)(int64_t left, int vectors) {
     if (VECTOR_REGISTERS == 16 && vectors == 2)
         return left > 6 ? 4 : (int)left;
@@ -265,19 +332,19 @@ VECTOR_INLINE int NAME(columns_of)(int64_t left, int vectors) {
     const int most = vectors <= 1 ? 2 * MOST_COLUMNS : vectors == 4 ? MOST_SUMS / 4 : MOST_COLUMNS;
     if (left >= most)
         return most;
-    return left <= 8 ? (int)left : left < 12 ? 8 : 12;
+    return left <= 8 || left == 12 ? (int)left : (int)(left + 1) / 2;
 }
 
 /* ---- Tiles ---- */
 
 /* `vectors` x `columns` of one item. The numbers are the compiler's, after inlining. */
 VECTOR_INLINE void NAME(one)(const NAME(tile_t) * tile, int vectors, int columns, bool is_part,
-                             const int64_t *b_next, const char *a, const char *b, char *c) {
+                             const int64_t *b_odd, const char *a, const char *b, char *c) {
     NAME(walk_t)
     walk = {.a = a,
             .a_step = tile->a_step,
             .b_step = tile->b_step,
-            .b_next = {0, b_next[1], b_next[2], b_next[3]},
+            .b_odd = {b_odd[0], b_odd[1], b_odd[2], b_odd[3]},
             .last = tile->last,
             .part = tile->part,
             .sign = V(splat)(tile->call->conjugate_b ? -1 : 1)};
@@ -287,10 +354,11 @@ VECTOR_INLINE void NAME(one)(const NAME(tile_t) * tile, int vectors, int columns
     for (int group = 0; group * GROUP < columns; group++)
         walk.b[group] = b + group * GROUP * tile->b_next;
     VECTOR_UNROLL
-    for (int j = 0; j < columns; j++)
-        VECTOR_UNROLL
-    for (int v = 0; v < vectors; v++)
-        acc[j * vectors + v] = V(splat)(0);
+    for (int s = 0; s < vectors * columns; s++) {
+        acc[s] = V(splat)(0);
+        if (vectors == 1)
+            CLEAR(acc[s]);
+    }
     NAME(advance_all)(&walk, vectors, columns, is_part, (uint64_t)tile->depth, acc);
 
     if (!tile->is_sum) {
@@ -317,10 +385,12 @@ VECTOR_INLINE void NAME(one)(const NAME(tile_t) * tile, int vectors, int columns
  * as far as compilers know. */
 VECTOR_INLINE void NAME(all)(const NAME(tile_t) * from, int vectors, int columns, bool is_part) {
     const NAME(tile_t) tile = *from;
-    int64_t b_next[GROUP] = {0, tile.b_next, 2 * tile.b_next, 3 * tile.b_next};
+    int64_t b_odd[GROUP / 2];
     VECTOR_UNROLL
-    for (int j = 1; j < GROUP; j++)
-        VECTOR_PLAIN(b_next[j]);
+    for (int odd = 0; odd < GROUP / 2; odd++) {
+        b_odd[odd] = (2 * odd + 1) * tile.b_next;
+        VECTOR_PLAIN(b_odd[odd]);
+    }
 
     const int64_t a_stride = tile.call->a.stride, b_stride = tile.call->b.stride,
                   c_stride = tile.call->c.stride;
@@ -337,7 +407,7 @@ VECTOR_INLINE void NAME(all)(const NAME(tile_t) * from, int vectors, int columns
             a += tile.a, b += tile.b, c += tile.c;
         }
         for (int64_t block = tile.blocks;;) {
-            NAME(one)(&tile, vectors, columns, is_part, b_next, a, b, c);
+            NAME(one)(&tile, vectors, columns, is_part, b_odd, a, b, c);
             if (NAME(columns_of)(2 * columns, vectors) != columns || --block == 0)
                 break;
             b += tile.b_block, c += tile.c_block;
@@ -541,6 +611,9 @@ static const ji_batch_kernels_t NAME(batch) = {
 #undef WIDE
 #undef FEW
 #undef GROUP
+#undef BY_COLUMNS
+#undef CLEAR
+#undef MOST_UNROLLED
 #undef AHEAD
 #undef UNROLLED
 #undef HAS_FOURS
