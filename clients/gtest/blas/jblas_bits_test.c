@@ -561,6 +561,53 @@ JTEST(JblasBits, GeamRoundsEachOperation) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
+/* In place, tiles begin where lines of C do, if those of A do then. */
+enum { LINE_M = 260, LINE_N = 19, LINE_K = 24, LINE_LD = 272, LINE_ELEMENTS = 64 + LINE_LD * 24 };
+
+/* C = -A B + C of columns that begin `from` elements behind a line, by the kernels in use. */
+static void multiply_from(jhandle_t *handle, jdatatype_t type, const void *numbers, int from,
+                          unsigned char *c) {
+    static _Alignas(64) unsigned char a[LINE_ELEMENTS * 16], b[LINE_ELEMENTS * 16],
+        whole[LINE_ELEMENTS * 16];
+    _Alignas(16) unsigned char minus_one[16], one[16];
+    const size_t size = wide_sizeof((int)type), at = (size_t)from * size, bytes = sizeof a - at;
+    wide_put(minus_one, (int)type, 0, -1);
+    wide_put(one, (int)type, 0, 1);
+    memcpy(a + at, numbers, bytes), memcpy(b, numbers, sizeof b), memcpy(whole + at, b, bytes);
+
+    JEXPECT_OK(jblas_gemm_ex(handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, LINE_M, LINE_N, LINE_K,
+                             minus_one, a + at, type, LINE_LD, b, type, LINE_LD, one, whole + at,
+                             type, LINE_LD, type));
+    memcpy(c, whole + at, LINE_LD * LINE_N * size);
+}
+
+JTEST(JblasBits, WhereColumnsBeginDoesNotMatter) {
+    static unsigned char numbers[LINE_ELEMENTS * 16], first[LINE_ELEMENTS * 16],
+        c[LINE_ELEMENTS * 16];
+    choose_first();
+    jhandle_t *handle = blas_make_handle(NULL);
+    const ji_kernel_set_t *before = ji_kernels;
+    for (int type = JDATATYPE_F32; type <= (int)JDATATYPE_F64_C; type++) {
+        const size_t size = wide_sizeof(type);
+        for (int64_t i = 0; i < LINE_ELEMENTS; i++)
+            wide_put(numbers, type, i, jtest_random_double(-1, 1));
+        for (size_t set = 0; ji_kernel_set_at(set) != NULL; set++) {
+            if (!ji_kernel_set_is_here(ji_kernel_set_at(set)))
+                continue;
+            ji_kernel_set_use(ji_kernel_set_at(set));
+            multiply_from(handle, type, numbers, 0, first);
+            for (int from = 1; from < (int)(64 / size); from++) {
+                multiply_from(handle, type, numbers, from, c);
+                if (memcmp(c, first, LINE_LD * LINE_N * size) != 0)
+                    JFAIL("type %d, %s: other bits from %d elements on", type, ji_kernels->name,
+                          from);
+            }
+        }
+    }
+    ji_kernel_set_use(before);
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
 /* A row or a column of a product, computed alone, has the bits that it has in the whole. */
 static const int gemm_functions[] = {BLAS_INDEX_sgemm, BLAS_INDEX_dgemm, BLAS_INDEX_cgemm,
                                      BLAS_INDEX_zgemm, BLAS_INDEX_hgemm, BLAS_INDEX_bgemm};

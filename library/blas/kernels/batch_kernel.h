@@ -30,7 +30,10 @@
 #define WIDE 6                         /* vectors of the highest tile */
 #define FEW (MOST_COLUMNS / 2 / PARTS) /* columns of it */
 _Static_assert(MOST_SUMS <= VECTOR_MOST_UNROLLED, "sums are registers");
-#define AHEAD 12 /* columns of A */
+#define LEAD_LEAST_BYTES 1024  /* of a column of C */
+#define FAR_LEAST_BYTES 196608 /* of C that is not near, and */
+#define FAR_LEAST_DEPTH 16     /* the steps that are worth asking for it */
+#define AHEAD 12               /* columns of A */
 /* Columns of B that are found from one pointer. */
 #define GROUP (VECTOR_REGISTERS == 32 ? 4 : 8)
 /* Whether several columns of A stay in registers and those of B pass by one after the other: there
@@ -68,6 +71,7 @@ typedef struct NAME(tile) {
     PART part; /* of less than a vector */
     int rows;
     bool is_sum; /* what C becomes, no more: alpha 1 and beta 0 */
+    bool is_far; /* C is read, and no near cache holds it */
 } NAME(tile_t);
 
 /* ---- Steps ---- */
@@ -309,6 +313,16 @@ VECTOR_INLINE void NAME(store_sums)(const NAME(tile_t) * tile, int vectors, int 
     }
 }
 
+/* Lines of C below the tile, which is more columns than the processor foresees the lines of. */
+VECTOR_INLINE void NAME(ask_below)(int vectors, int columns, const char *c, int64_t c_next) {
+    const char *line = c + vectors * VECTOR_BYTES;
+    for (int j = 0; j < columns; j++, line += c_next) {
+        VECTOR_UNROLL
+        for (int v = 0; v < vectors; v++)
+            __builtin_prefetch(line + v * VECTOR_BYTES, 0, 2);
+    }
+}
+
 /* ---- How many at once ---- */
 
 /* How many vectors are done at once of so many: none is left alone, it would wait for its sums and
@@ -359,6 +373,8 @@ VECTOR_INLINE void NAME(one)(const NAME(tile_t) * tile, int vectors, int columns
         if (vectors == 1)
             CLEAR(acc[s]);
     }
+    if (vectors * columns >= MOST_SUMS / 2 && tile->is_far)
+        NAME(ask_below)(vectors, columns, c, tile->c_next);
     NAME(advance_all)(&walk, vectors, columns, is_part, (uint64_t)tile->depth, acc);
 
     if (!tile->is_sum) {
@@ -541,6 +557,17 @@ static __attribute__((noinline)) bool NAME(product_least)(const ji_product_direc
 
 /* ---- The whole ---- */
 
+/* Reals of each column before its first whole line, where columns of A and C begin alike: a vector
+ * on two lines is loaded, and stored, as two. Of one product of some height to which C is added. */
+static int64_t NAME(lead)(const ji_product_direct_t *call, bool reads) {
+    const uintptr_t at = (uintptr_t)call->c.at, from = (uintptr_t)call->a.at;
+    const bool alike =
+        (at - from) % VECTOR_BYTES == 0 && (call->ldc | call->a_step) * ELEMENT % VECTOR_BYTES == 0;
+    if (!alike || !reads || call->count > 1 || call->m * ELEMENT < LEAD_LEAST_BYTES)
+        return 0;
+    return (int64_t)(-at % VECTOR_BYTES / sizeof(REAL));
+}
+
 static void NAME(product)(const ji_product_direct_t *call) {
     const int64_t reals = call->m * PARTS;
     /* Member by member: to clear them before would take longer than a small product. */
@@ -561,15 +588,18 @@ static void NAME(product)(const ji_product_direct_t *call) {
     tile.depth = call->depth;
     tile.call = call;
     tile.by = &by;
+    tile.is_far = by.reads && call->depth >= FAR_LEAST_DEPTH &&
+                  call->m * call->n * ELEMENT >= FAR_LEAST_BYTES;
     tile.is_sum = !by.reads && call->scalars.alpha[0] == 1 && (!COMPLEX || !by.turns_alpha);
 #if !COMPLEX && VECTOR_BYTES > 16
     if (IS_LEAST(call->m) && NAME(product_least)(call, &by, tile.is_sum))
         return;
 #endif
-    tile.part = V(first)(reals < LANES ? (int)reals : LANES);
+    const int64_t lead = NAME(lead)(call, by.reads), head = lead > 0 ? lead : reals;
+    tile.part = V(first)(head < LANES ? (int)head : LANES);
 
     for (int64_t at = 0, some; at < reals; at += some) {
-        const int64_t left = reals - at;
+        const int64_t left = at < lead ? lead : reals - at;
         const int vectors =
             left < LANES ? 0 : NAME(vectors_of)((left + LANES - 1) / LANES, call->n <= FEW);
         some = vectors == 0 || left < vectors * LANES ? left : vectors * LANES;
@@ -614,6 +644,9 @@ static const ji_batch_kernels_t NAME(batch) = {
 #undef BY_COLUMNS
 #undef CLEAR
 #undef MOST_UNROLLED
+#undef LEAD_LEAST_BYTES
+#undef FAR_LEAST_BYTES
+#undef FAR_LEAST_DEPTH
 #undef AHEAD
 #undef UNROLLED
 #undef HAS_FOURS

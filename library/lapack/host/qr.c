@@ -41,6 +41,7 @@
 #define QR_LONG_BYTES 65536
 #define QR_PIECE_BYTES 4096
 #define QR_ROOM_MOST 1048576
+#define QR_LINE 64             /* bytes */
 #define QR_ROOM_LEAST_WORK 4e5 /* of smaller ones columns are in a cache wherever they lie */
 #define QR_STRIP 64            /* columns of C at once, and rows where no workspace is lent */
 #define QR_LEAST_STRIP 8
@@ -71,7 +72,7 @@ typedef struct qr {
     jdatatype_t type;
     bool by_rows;  /* LQ */
     void *room;    /* for the columns of a block; NULL: they stay where they are */
-    void *turned;  /* for V^H; NULL: products turn what they need of it */
+    void *turned;  /* V^H, of `block` rows; NULL: products turn what they need of it */
     void *work;    /* W and X, of `strip` rows each */
     int64_t strip; /* rows that are done at once */
     int64_t block; /* columns */
@@ -82,7 +83,6 @@ typedef struct qr {
 typedef struct qr_block {
     const void *v; /* the first one's diagonal element */
     int64_t ld, rows, first, count;
-    const void *turned; /* V^H, by columns of `count`; NULL */
 } qr_block_t;
 
 static void *qr_of_square(const qr_t *qr, const void *square, int64_t i, int64_t j) {
@@ -127,6 +127,14 @@ static qr_factor_t qr_stored_adjoint(const qr_t *qr, const void *data, int64_t l
     return qr->by_rows ? QR_PLAIN(data, ld) : QR_ADJOINT(data, ld);
 }
 
+/* V^H of the block, its columns from `i` on: 0, or behind V1's. */
+static qr_factor_t qr_adjoint_of(const qr_t *qr, const qr_block_t *block, int64_t i) {
+    if (qr->turned != NULL)
+        return QR_PLAIN(qr_of_square(qr, qr->turned, block->first, block->first + i), qr->block);
+    return i == 0 ? QR_ADJOINT(qr_top(qr, block), qr->block)
+                  : qr_stored_adjoint(qr, qr_at(qr, block->v, block->ld, i, 0), block->ld);
+}
+
 /* C = alpha A B + beta C. Small ones are done in place, which is as fast. */
 static void qr_multiply(const qr_t *qr, int64_t m, int64_t n, int64_t k, double alpha,
                         qr_factor_t a, qr_factor_t b, double beta, void *c, int64_t ldc) {
@@ -156,15 +164,11 @@ static void qr_multiply(const qr_t *qr, int64_t m, int64_t n, int64_t k, double 
 static void qr_apply_left(const qr_t *qr, const qr_block_t *block, jblas_operation_t op, void *c1,
                           int64_t ldc, int64_t columns, void *w) {
     const int64_t k = block->count, below = block->rows - k;
-    const void *const v1 = qr_top(qr, block), *const v2 = qr_below(qr, block),
-                      *const turned = block->turned;
-    const qr_factor_t v1_adjoint = turned ? QR_PLAIN(turned, k) : QR_ADJOINT(v1, qr->block),
-                      v2_adjoint = turned ? QR_PLAIN(ji_at(qr->type, turned, 0, k, k), k)
-                                          : qr_stored_adjoint(qr, v2, block->ld);
+    const void *const v1 = qr_top(qr, block), *const v2 = qr_below(qr, block);
     void *const c2 = ji_at(qr->type, c1, k, 0, 0), *const x = ji_at(qr->type, w, 0, columns, k);
 
-    qr_multiply(qr, k, columns, k, 1, v1_adjoint, QR_PLAIN(c1, ldc), 0, w, k);
-    qr_multiply(qr, k, columns, below, 1, v2_adjoint, QR_PLAIN(c2, ldc), 1, w, k);
+    qr_multiply(qr, k, columns, k, 1, qr_adjoint_of(qr, block, 0), QR_PLAIN(c1, ldc), 0, w, k);
+    qr_multiply(qr, k, columns, below, 1, qr_adjoint_of(qr, block, k), QR_PLAIN(c2, ldc), 1, w, k);
     qr_multiply(qr, k, columns, k, 1, (qr_factor_t){op, qr_t_of(qr, block), qr->block},
                 QR_PLAIN(w, k), 0, x, k);
     qr_multiply(qr, k, columns, k, -1, QR_PLAIN(v1, qr->block), QR_PLAIN(x, k), 1, c1, ldc);
@@ -182,15 +186,18 @@ typedef struct qr_columns {
     int threads;
 } qr_columns_t;
 
+/* The last ones first: the next block's columns are near when its turn comes. */
 static void qr_apply_part(void *argument, int index) {
     const qr_columns_t *columns = argument;
     const int64_t strip = columns->strip;
     _Alignas(64) char work[QR_WORK_BYTES];
 
-    for (int64_t j = index * strip; j < columns->count; j += columns->threads * strip)
+    for (int64_t end = columns->count - index * strip; end > 0; end -= columns->threads * strip) {
+        const int64_t j = ji_max(end - strip, 0);
         qr_apply_left(columns->qr, columns->block, columns->op,
                       ji_at(columns->qr->type, columns->c, 0, j, columns->ldc), columns->ldc,
-                      ji_min(strip, columns->count - j), work);
+                      end - j, work);
+    }
 }
 
 /* So that each thread has one: what lies in several caches is slower than what lies in one. A
@@ -253,29 +260,14 @@ static void qr_apply_beside(const qr_t *qr, const qr_block_t *block, jblas_opera
         qr_apply_to_columns(qr, block, op, c, ldc, others);
 }
 
-/* V^H, whole: strips would turn it one after the other. */
-static void qr_turn(const qr_t *qr, qr_block_t *block) {
-    const int64_t k = block->count;
-    const bool conjugate = ji_is_complex(qr->type);
-    const ji_move_kernels_t *const kernels = ji_kernels->move[qr->type];
-    if (qr->turned == NULL)
-        return;
-    kernels->transpose(k, k, NULL, conjugate, qr_top(qr, block), qr->block, qr->turned, k);
-    kernels->transpose(block->rows - k, k, NULL, conjugate, qr_below(qr, block), block->ld,
-                       ji_at(qr->type, qr->turned, 0, k, k), k);
-    block->turned = qr->turned;
-}
-
 /* ---- Triangles ---- */
 
-/* V1 and T of a block whose taus are on T's diagonal: column j of T is T (-tau V^H v(j)). products,
- * of order qr->block, is V2^H V2, and becomes V^H V; its upper triangle counts. */
-static void qr_form_by(const qr_t *qr, const qr_block_t *block, void *products) {
+/* V1, and V^H where it is to be turned: products would turn it again and again. */
+static void qr_expand_top(const qr_t *qr, const qr_block_t *block) {
     const jdatatype_t type = qr->type;
     const int64_t k = block->count;
-    void *const v1 = qr_top(qr, block), *const t = qr_t_of(qr, block);
-    const ji_scalar_t zero = ji_constant(type, 0), one = ji_constant(type, 1),
-                      minus_one = ji_constant(type, -1);
+    void *const v1 = qr_top(qr, block);
+    const ji_scalar_t one = ji_constant(type, 1);
 
     for (int64_t j = 0; j < k; j++) {
         memcpy(qr_of_square(qr, v1, j, j), &one.value, ji_sizeof(type));
@@ -283,7 +275,24 @@ static void qr_form_by(const qr_t *qr, const qr_block_t *block, void *products) 
             qr_take(qr, k - j - 1, qr_at(qr, block->v, block->ld, j + 1, j), block->ld,
                     qr_of_square(qr, v1, j + 1, j));
     }
-    qr_multiply(qr, k, k, k, 1, QR_ADJOINT(v1, qr->block), QR_PLAIN(v1, qr->block), 1, products,
+    if (qr->turned == NULL)
+        return;
+
+    void *const turned = qr_of_square(qr, qr->turned, block->first, block->first);
+    const ji_move_kernels_t *const kernels = ji_kernels->move[type];
+    kernels->transpose(k, k, NULL, false, v1, qr->block, turned, qr->block);
+    kernels->transpose(block->rows - k, k, NULL, false, qr_below(qr, block), block->ld,
+                       qr_of_square(qr, turned, 0, k), qr->block);
+}
+
+/* T of a block whose taus are on its diagonal: column j is T (-tau V^H v(j)). products, of order
+ * qr->block, is V2^H V2, and becomes V^H V; its upper triangle counts. */
+static void qr_form_by(const qr_t *qr, const qr_block_t *block, void *products) {
+    const jdatatype_t type = qr->type;
+    const int64_t k = block->count;
+    void *const v1 = qr_top(qr, block), *const t = qr_t_of(qr, block);
+    const ji_scalar_t zero = ji_constant(type, 0), minus_one = ji_constant(type, -1);
+    qr_multiply(qr, k, k, k, 1, qr_adjoint_of(qr, block, 0), QR_PLAIN(v1, qr->block), 1, products,
                 qr->block);
 
     const ji_matvec_kernels_t *kernels = ji_kernels->matvec[type];
@@ -298,11 +307,11 @@ static void qr_form_by(const qr_t *qr, const qr_block_t *block, void *products) 
 static void qr_form(const qr_t *qr, const qr_block_t *block) {
     _Alignas(64) char products[QR_SQUARE_BYTES];
     const int64_t k = block->count, below = block->rows - k;
-    const void *const v2 = qr_below(qr, block);
+    qr_expand_top(qr, block);
     if (below == 0)
         memset(products, 0, sizeof products);
-    qr_multiply(qr, k, k, below, 1, qr_stored_adjoint(qr, v2, block->ld),
-                qr_stored(qr, v2, block->ld), 0, products, qr->block);
+    qr_multiply(qr, k, k, below, 1, qr_adjoint_of(qr, block, k),
+                qr_stored(qr, qr_below(qr, block), block->ld), 0, products, qr->block);
     qr_form_by(qr, block, products);
 }
 
@@ -311,14 +320,14 @@ static void qr_join(const qr_t *qr, const qr_block_t *left, const qr_block_t *ri
     _Alignas(64) char products[QR_SQUARE_BYTES / 4], middle[QR_SQUARE_BYTES / 4];
     const int64_t m = left->count, n = right->count;
     void *const corner = qr_of_square(qr, qr->t, left->first, right->first);
-    const void *const beside = qr_below(qr, left), *const below = qr_at(qr, beside, left->ld, n, 0);
+    const void *const beside = qr_below(qr, left);
 
     for (int64_t j = 0; j < m; j++)
         qr_take(qr, n, qr_at(qr, beside, left->ld, 0, j), left->ld,
                 qr_of_square(qr, qr->top, right->first, left->first + j));
-    qr_multiply(qr, m, n, n, 1, qr_stored_adjoint(qr, beside, left->ld),
-                QR_PLAIN(qr_top(qr, right), qr->block), 0, products, m);
-    qr_multiply(qr, m, n, right->rows - n, 1, qr_stored_adjoint(qr, below, left->ld),
+    qr_multiply(qr, m, n, n, 1, qr_adjoint_of(qr, left, m), QR_PLAIN(qr_top(qr, right), qr->block),
+                0, products, m);
+    qr_multiply(qr, m, n, right->rows - n, 1, qr_adjoint_of(qr, left, m + n),
                 qr_stored(qr, qr_below(qr, right), right->ld), 1, products, m);
     qr_multiply(qr, m, n, n, 1, QR_PLAIN(products, m), QR_PLAIN(qr_t_of(qr, right), qr->block), 0,
                 middle, m);
@@ -488,6 +497,7 @@ static int64_t qr_at_once(const qr_t *qr, const qr_panel_t *panel, int64_t first
     if (done > 0) {
         const qr_block_t block = qr_block_of(qr, panel, first, done);
         qr_take_taus(qr, panel, first, done);
+        qr_expand_top(qr, &block);
         qr_form_by(qr, &block, products);
     }
     return done;
@@ -560,14 +570,15 @@ static size_t qr_cached(jdatatype_t type, int64_t elements) {
 /* V^H is of reals: products of complex ones copy what they read in any case. */
 static qr_cut_t qr_cut(jdatatype_t type, const qr_shape_t *shape) {
     const int64_t block = qr_block_columns(type, shape->by_rows, shape->reflectors, shape->length),
-                  room_length = shape->room_length;
+                  room_length = shape->room_length, line = QR_LINE / (int64_t)ji_sizeof(type);
     const bool turns = !shape->to_rows && !shape->by_rows && !ji_is_complex(type);
     return (qr_cut_t){
         .block = block,
-        .room = room_length == 0
-                    ? 0
-                    : qr_cached(type, shape->by_rows ? ji_room_ld(type, block) * room_length
-                                                     : ji_room_ld(type, room_length) * block),
+        .room =
+            room_length == 0
+                ? 0
+                : qr_cached(type, line + (shape->by_rows ? ji_room_ld(type, block) * room_length
+                                                         : ji_room_ld(type, room_length) * block)),
         .turned = turns ? qr_cached(type, shape->length * block) : 0,
         .work = shape->to_rows
                     ? ji_whole_lines((size_t)(2 * block * shape->others) * ji_sizeof(type))
@@ -626,6 +637,8 @@ static void qr_clear_squares(const qr_t *qr) {
     const size_t bytes = (size_t)(qr->block * qr->block) * ji_sizeof(qr->type);
     memset(qr->top, 0, bytes);
     memset(qr->t, 0, bytes);
+    if (qr->turned != NULL)
+        memset(qr->turned, 0, bytes);
 }
 
 /* One row of LQ stays, as it may lie side by side. */
@@ -637,6 +650,11 @@ static qr_shape_t qr_shape_of_factor(const ji_matmat_t *call, bool by_rows) {
                         .length = length,
                         .others = by_rows ? call->m : call->n,
                         .room_length = by_rows && call->m == 1 ? 0 : length};
+}
+
+/* Where in the room they begin: as they lie in A, so that lines of both are of the same rows. */
+static void *qr_room_of(const qr_t *qr, const void *own) {
+    return (char *)qr->room + (uintptr_t)own % QR_LINE;
 }
 
 /* Columns of A into the room, or rows, or from there. */
@@ -658,15 +676,14 @@ static void qr_factor(const ji_matmat_t *call, bool by_rows) {
         void *const own = ji_at(type, call->a, j, j, call->lda);
         qr_panel_t panel = {own, call->lda, rows, ji_at(type, call->tau, j, 0, 0)};
         if (qr.room != NULL) {
-            panel.a = qr.room, panel.lda = ji_room_ld(type, by_rows ? qr.block : rows);
+            panel.a = qr_room_of(&qr, own);
+            panel.lda = ji_room_ld(type, by_rows ? qr.block : rows);
             qr_move(&qr, rows, count, own, call->lda, panel.a, panel.lda);
         }
 
         qr_clear_squares(&qr);
         qr_factor_panel(&qr, &panel, 0, count);
-        qr_block_t block = qr_block_of(&qr, &panel, 0, count);
-        if (others > 0)
-            qr_turn(&qr, &block);
+        const qr_block_t block = qr_block_of(&qr, &panel, 0, count);
         qr_apply_beside(&qr, &block, JBLAS_CONJUGATE_TRANSPOSE,
                         qr_at(&qr, own, call->lda, 0, count), call->lda, others);
         if (qr.room != NULL)
@@ -691,16 +708,15 @@ ji_panel_bytes_t ji_gelqf_bytes(const jhandle_t *handle, const ji_matmat_t *args
 /* Reflectors [j, j + count) of A, which has so many rows. */
 static qr_block_t qr_take_block(const qr_t *qr, int64_t rows, int64_t j, int64_t count) {
     const ji_matmat_t *call = &qr->call;
-    qr_block_t block = {.v = ji_at(qr->type, call->a, j, j, call->lda),
-                        .ld = call->lda,
-                        .rows = rows - j,
-                        .count = count};
+    const qr_block_t block = {.v = ji_at(qr->type, call->a, j, j, call->lda),
+                              .ld = call->lda,
+                              .rows = rows - j,
+                              .count = count};
     qr_clear_squares(qr);
     for (int64_t i = 0; i < count; i++)
         memcpy(qr_of_square(qr, qr->t, i, i), ji_at(qr->type, call->tau, j + i, 0, 0),
                ji_sizeof(qr->type));
     qr_form(qr, &block);
-    qr_turn(qr, &block);
     return block;
 }
 
