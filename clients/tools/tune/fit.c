@@ -3,8 +3,8 @@
 
 /* Least squares with coefficients that are not negative, by coordinate descent: each in turn takes
  * the value that is best for it alone, or 0. The normal equations are small, and the problem is
- * convex, so it ends at the one minimum (Franc, Hlavac and Navara 2005). A row is a measurement over
- * its time, so that relative errors count; each feature is scaled to its size. */
+ * convex, so it ends at the one minimum (Franc, Hlavac and Navara 2005). A row is a measurement
+ * over its time, so that relative errors count; each feature is scaled to its size. */
 
 #include "fit.h"
 

@@ -76,8 +76,8 @@ static bool plan_of(jhandle_t *handle, const routine_t *routine, const options_t
 
 /* ---- Measuring ---- */
 
-/* The shortest of a few samples, of what takes long the first; below 0 where the call fails or takes
- * another rung. */
+/* The shortest of a few samples, of what takes long the first; below 0 where the call fails or
+ * takes another rung. */
 static double time_rung(jhandle_t *handle, problem_t *problem, uint32_t rung) {
     jstatus_t status = JSTATUS_SUCCESS;
     double least = INFINITY;
