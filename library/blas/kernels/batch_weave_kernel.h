@@ -89,24 +89,43 @@ VECTOR_INLINE void NAME(weave_stored)(REAL *to, const REAL *const *lines, int64_
         V(store)(to + i * LANES, rows[i]);
 }
 
-/* The same, half of the items after the other: of columns that are a power of two apart, a first
- * cache keeps a line of so many, but not of all. */
-VECTOR_INLINE void NAME(weave_apart)(REAL *to, const REAL *const *lines, int64_t count) {
-    for (int half = 0; half < HALVES; half++)
-        for (int64_t p = 0; p < count; p += BLOCK_REALS) {
-            const int64_t at = p + BLOCK_REALS <= count ? p : count - BLOCK_REALS;
-            NARROW rows[BLOCK_REALS];
-            NAME(weave_half)(rows, lines, at, half);
-            VECTOR_UNROLL
-            for (int i = 0; i < BLOCK_REALS; i++)
-                V(narrow_store)(to + (at + i) * LANES + half * BLOCK_ITEMS, rows[i]);
-        }
+/* A block of half of the items, to memory. */
+VECTOR_INLINE void NAME(weave_half_stored)(REAL *to, const REAL *const *lines, int64_t at) {
+    NARROW rows[BLOCK_REALS];
+    NAME(weave_half)(rows, lines, at, 0);
+    VECTOR_UNROLL
+    for (int i = 0; i < BLOCK_REALS; i++)
+        V(narrow_store)(to + (at + i) * LANES, rows[i]);
+}
+
+/* The same as weave(), half of the items after the other: of columns that are a power of two apart,
+ * a first cache keeps a line of so many, but not of all; and there are registers for their lines.
+ */
+VECTOR_INLINE void NAME(weave_apart)(REAL *to, const REAL *const *items, int64_t at,
+                                     int64_t count) {
+    for (int half = 0; half < HALVES; half++, to += BLOCK_ITEMS, items += BLOCK_ITEMS) {
+        const REAL *lines[BLOCK_ITEMS];
+        VECTOR_UNROLL
+        for (int lane = 0; lane < BLOCK_ITEMS; lane++)
+            lines[lane] = items[lane] + at;
+
+        int64_t p = 0;
+        for (; p + BLOCK_REALS <= count; p += BLOCK_REALS)
+            NAME(weave_half_stored)(to, lines, p);
+        if (p < count)
+            NAME(weave_half_stored)(to, lines, count - BLOCK_REALS);
+    }
 }
 
 /* Reals [at, at + count) of each item. The lines are in registers: for all that a compiler knows a
  * vector may be stored over pointers that are in memory. */
 VECTOR_INLINE void NAME(weave)(REAL *to, const REAL *const *items, int64_t at, int64_t count) {
     const REAL *lines[LANES];
+    if (HALVES == 2 && count >= APART_REALS) {
+        NAME(weave_apart)(to, items, at, count);
+        return;
+    }
+
     VECTOR_UNROLL
     for (int lane = 0; lane < LANES; lane++)
         lines[lane] = items[lane] + at;
@@ -119,11 +138,6 @@ VECTOR_INLINE void NAME(weave)(REAL *to, const REAL *const *items, int64_t at, i
         return;
     }
 
-    if (HALVES == 2 && count >= APART_REALS) {
-        NAME(weave_apart)(to, lines, count);
-        return;
-    }
-
     int64_t p = 0;
     for (; p + BLOCK_REALS <= count; p += BLOCK_REALS)
         NAME(weave_stored)(to + p * LANES, lines, p);
@@ -131,23 +145,41 @@ VECTOR_INLINE void NAME(weave)(REAL *to, const REAL *const *items, int64_t at, i
         NAME(weave_stored)(to + (count - BLOCK_REALS) * LANES, lines, count - BLOCK_REALS);
 }
 
-/* The same, half of the items after the other. */
-VECTOR_INLINE void NAME(unravel_apart)(REAL *const *lines, int64_t count, const REAL *from) {
-    for (int half = 0; half < HALVES; half++)
-        for (int64_t p = 0; p < count; p += BLOCK_REALS) {
-            const int64_t at = p + BLOCK_REALS <= count ? p : count - BLOCK_REALS;
-            NARROW rows[1][BLOCK_REALS];
-            VECTOR_UNROLL
-            for (int i = 0; i < BLOCK_REALS; i++)
-                rows[0][i] = V(narrow_load)(from + (at + i) * LANES + half * BLOCK_ITEMS);
-            NAME(unravel_half)(lines, at, 1, half, rows);
-        }
+/* A block of half of the items, from memory. */
+VECTOR_INLINE void NAME(unravel_half_loaded)(REAL *const *lines, int64_t at, const REAL *from) {
+    NARROW rows[1][BLOCK_REALS];
+    VECTOR_UNROLL
+    for (int i = 0; i < BLOCK_REALS; i++)
+        rows[0][i] = V(narrow_load)(from + (at + i) * LANES);
+    NAME(unravel_half)(lines, at, 1, 0, rows);
+}
+
+/* The same as unravel(), half of the items after the other. */
+VECTOR_INLINE void NAME(unravel_apart)(REAL *const *items, int64_t at, int64_t count,
+                                       const REAL *from) {
+    for (int half = 0; half < HALVES; half++, from += BLOCK_ITEMS, items += BLOCK_ITEMS) {
+        REAL *lines[BLOCK_ITEMS];
+        VECTOR_UNROLL
+        for (int lane = 0; lane < BLOCK_ITEMS; lane++)
+            lines[lane] = items[lane] + at;
+
+        int64_t p = 0;
+        for (; p + BLOCK_REALS <= count; p += BLOCK_REALS)
+            NAME(unravel_half_loaded)(lines, p, from);
+        if (p < count)
+            NAME(unravel_half_loaded)(lines, count - BLOCK_REALS, from);
+    }
 }
 
 /* The reverse; `is_long` where more than a block or two are likely. */
 VECTOR_INLINE void NAME(unravel)(REAL *const *items, int64_t at, int64_t count, bool is_long,
                                  const REAL *from) {
     REAL *lines[LANES];
+    if (HALVES == 2 && count >= APART_REALS) {
+        NAME(unravel_apart)(items, at, count, from);
+        return;
+    }
+
     VECTOR_UNROLL
     for (int lane = 0; lane < LANES; lane++)
         lines[lane] = items[lane] + at;
@@ -157,11 +189,6 @@ VECTOR_INLINE void NAME(unravel)(REAL *const *items, int64_t at, int64_t count, 
             VECTOR_UNROLL
         for (int lane = 0; lane < LANES; lane++)
             lines[lane][p] = from[p * LANES + lane];
-        return;
-    }
-
-    if (HALVES == 2 && count >= APART_REALS) {
-        NAME(unravel_apart)(lines, count, from);
         return;
     }
 
