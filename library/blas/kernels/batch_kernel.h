@@ -205,8 +205,8 @@ VECTOR_INLINE void NAME(advance)(NAME(walk_t) * walk, int vectors, int columns, 
     VECTOR_UNROLL
     for (int step = 0; step < steps; step++) {
         VECTOR_UNROLL
-        for (int odd = 0; odd < GROUP / 2 && 2 * odd + 1 < columns; odd++)
-            VECTOR_PLAIN(walk->b_odd[odd]); /* else GCC adds each step's distance before the loop */
+        for (int j = 1; j < GROUP && j < columns; j += 2)
+            VECTOR_PLAIN(walk->b_odd[j / 2]); /* else GCC adds each step's distance before the loop */
         NAME(advance_step)(walk, vectors, columns, is_part, step, acc);
 
         if (vectors * columns >= 8 && !IS_HIGH(vectors, columns)) {
@@ -358,12 +358,14 @@ VECTOR_INLINE void NAME(one)(const NAME(tile_t) * tile, int vectors, int columns
     walk = {.a = a,
             .a_step = tile->a_step,
             .b_step = tile->b_step,
-            .b_odd = {b_odd[0], b_odd[1], b_odd[2], b_odd[3]},
             .last = tile->last,
             .part = tile->part,
             .sign = V(splat)(tile->call->conjugate_b ? -1 : 1)};
     VECTOR acc[MOST_SUMS];
 
+    VECTOR_UNROLL
+    for (int odd = 0; odd < GROUP / 2; odd++)
+        walk.b_odd[odd] = b_odd[odd];
     VECTOR_UNROLL
     for (int group = 0; group * GROUP < columns; group++)
         walk.b[group] = b + group * GROUP * tile->b_next;
