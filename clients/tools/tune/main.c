@@ -239,6 +239,23 @@ static bool is_wanted(const settings_t *settings, const char *name) {
     return false;
 }
 
+/* Whether each name is one that is measured. */
+static bool are_known(const char *names) {
+    while (names != NULL && *names != '\0') {
+        const size_t length = strcspn(names, ",");
+        bool found = false;
+        for (const routine_t *routine = routines; routine->name && !found; routine++)
+            found = draw_has(routine) && strlen(routine->name) == length &&
+                    strncmp(routine->name, names, length) == 0;
+        if (!found) {
+            fprintf(stderr, "jalloc-tune: \"%.*s\" is no routine with rungs\n", (int)length, names);
+            return false;
+        }
+        names += length + (names[length] == ',');
+    }
+    return true;
+}
+
 static bool measure_all(FILE *file, jhandle_t *handle, const settings_t *settings) {
     int all_threads = 1;
     (void)jhandle_get_threads(handle, &all_threads);
@@ -362,6 +379,8 @@ int main(int argc, char **argv) {
         print_help(stderr);
         return 2;
     }
+    if (!are_known(settings.routines))
+        return 2;
 
     char path[4096];
     if (settings.output != NULL)

@@ -206,7 +206,7 @@ VECTOR_INLINE void NAME(advance)(NAME(walk_t) * walk, int vectors, int columns, 
     for (int step = 0; step < steps; step++) {
         VECTOR_UNROLL
         for (int j = 1; j < GROUP && j < columns; j += 2)
-            VECTOR_PLAIN(walk->b_odd[j / 2]); /* else GCC adds each step's distance before the loop */
+            VECTOR_PLAIN(walk->b_odd[j / 2]); /* else GCC adds distances before the loop */
         NAME(advance_step)(walk, vectors, columns, is_part, step, acc);
 
         if (vectors * columns >= 8 && !IS_HIGH(vectors, columns)) {

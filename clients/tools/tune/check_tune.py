@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+# Copyright (c) 2026 the jalloc authors
+# SPDX-License-Identifier: MIT
+"""jalloc-tune writes a profile that predictions then use, takes the place of an older one whole, and says what is wrong
+with its arguments: check_tune.py JALLOC_TUNE PREDICTING_PROGRAM."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+tune, program = sys.argv[1:3]
+failures = []
+
+
+def expect(what, holds):
+    if not holds:
+        failures.append(what)
+
+
+def run(*arguments, **variables):
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("JALLOC_")}
+    return subprocess.run(arguments, env=environment | variables, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          check=False)
+
+
+with tempfile.TemporaryDirectory() as folder:
+    # Where XDG says, in folders that are not there yet; and whoever predicts finds it there.
+    cache = pathlib.Path(folder) / "cache"
+    profile = cache / "jalloc" / "profile"
+    result = run(tune, "--shapes", "4", "--routines", "potrf,trsm", XDG_CACHE_HOME=str(cache))
+    expect(f"a profile is measured: {result.stderr}", result.returncode == 0 and str(profile) in result.stdout)
+    text = profile.read_text(encoding="utf-8") if profile.exists() else ""
+    expect("its first line", text.startswith("jalloc profile 1\nlibrary\t"))
+    for name in ("jlapack_dpotrf", "jblas_ztrsm"):
+        expect(f"it has {name}", f"entry\t{name}\t" in text)
+    expect("others are left out", "gemm" not in text)
+    expect("nothing is left beside it", [path.name for path in profile.parent.iterdir()] == ["profile"])
+    result = run(program, XDG_CACHE_HOME=str(cache))
+    expect(f"it is used without a word: {result.stderr}", result.returncode == 0 and "profile" not in result.stderr)
+
+    # One of another machine is not.
+    profile.write_text(text.replace("processor\t", "processor\tanother "), encoding="utf-8")
+    result = run(program, XDG_CACHE_HOME=str(cache))
+    expect(f"another machine's is refused: {result.stderr}", result.returncode == 0 and "measured on another" in result.stderr)
+    result = run(program, JALLOC_PROFILE="none", XDG_CACHE_HOME=str(cache))
+    expect(f"none is none: {result.stderr}", result.returncode == 0 and "measured on" not in result.stderr)
+    result = run(program, JALLOC_PROFILE=str(profile) + ".not")
+    expect(f"a name is a promise: {result.stderr}", result.returncode == 0 and "No such file" in result.stderr)
+
+    # What cannot be written, and arguments.
+    result = run(tune, "--shapes", "4", "--routines", "potrf", "--output", str(profile / "below"))
+    expect(f"no folder: {result.stderr}", result.returncode == 1 and "Not a directory" in result.stderr)
+    for arguments in (["--shapes", "3"], ["--shapes", "many"], ["--nonsense"], ["extra"], ["--routines", "nothing"]):
+        result = run(tune, *arguments, XDG_CACHE_HOME=str(cache))
+        expect(f"{arguments}: {result.returncode} {result.stderr}", result.returncode == 2 and result.stderr != "")
+    result = run(tune, "--help")
+    expect("help", result.returncode == 0 and "--output FILE" in result.stdout)
+
+print(f"check_tune: {len(failures)} failures")
+for failure in failures:
+    print("  " + failure)
+sys.exit(bool(failures))
