@@ -160,7 +160,8 @@ struct jhandle {
     /* Of the argument that `message` is about; 0: of none. */
     int refused_number;
 
-    ji_link_t link; /* in the list of all handles of the process, for the child after a fork */
+    ji_link_t link;  /* in the list of all handles of the process, for the child after a fork */
+    uint64_t number; /* 1, 2, ... in the order in which the process made its handles */
 };
 
 static inline bool ji_handle_is_valid(const jhandle_t *handle) {
