@@ -63,6 +63,9 @@ JALLOC_API jstatus_t jprogram_record(jprogram_t *program, jhandle_t *handle);
 /** Ends that query. @return success; size query mismatch (the handle is not being recorded);
  * invalid pointer; invalid handle; memory error (the calls since jprogram_record() are lost). */
 JALLOC_API jstatus_t jprogram_stop(jprogram_t *program, jhandle_t *handle);
+/** The same, and its calls count so many times: of a loop one round is recorded.
+ * @return as jprogram_stop(); invalid value (no times: the recording goes on). */
+JALLOC_API jstatus_t jprogram_stop_repeated(jprogram_t *program, jhandle_t *handle, uint64_t times);
 
 /** @} @name Choosing
  * @{ */

@@ -3,7 +3,8 @@
 
 /* The report: calls by name, handles, rungs, and whose the largest workspace was, on standard error
  * when the process ends. A handle's statistics are read when its thread ends, or by the report;
- * threads that still compute then are counted as far as they have come. */
+ * threads that still compute then are counted as far as they have come. Last comes what the calls
+ * need (plan.c). */
 
 #include "dropin/report.h"
 
@@ -12,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "dropin/plan.h"
 
 bool ji_dropin_reports;
 
@@ -70,6 +73,7 @@ void ji_dropin_report_began(jhandle_t *handle, const jquota_t *quota) {
     report.live = live;
     report.quota = quota;
     report.handle_count++;
+    ji_dropin_plan_began(handle);
     pthread_mutex_unlock(&report.lock);
 }
 
@@ -84,6 +88,7 @@ void ji_dropin_report_ends(jhandle_t *handle) {
         live_handle_t *ended = *at;
         *at = ended->next;
         add_statistics(handle);
+        ji_dropin_plan_ends(handle);
         free(ended);
         break;
     }
@@ -99,6 +104,7 @@ void ji_dropin_report_forget(void) {
         report.live = gone->next;
         free(gone);
     }
+    ji_dropin_plan_forget();
     report.quota = NULL;
     report.handle_count = report.degraded_count = 0;
     memset(report.rung_count, 0, sizeof report.rung_count);
@@ -169,6 +175,7 @@ static __attribute__((destructor)) void report_end(void) {
         add_statistics(live->handle);
     print_calls();
     print_workspace();
+    ji_dropin_plan_print(report.quota);
     while (report.live != NULL) {
         live_handle_t *gone = report.live;
         report.live = gone->next;

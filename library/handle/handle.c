@@ -104,6 +104,7 @@ static jstatus_t handle_check_options(const jhandle_options_t *options, const jd
  * them; those of the others have ended with their threads. */
 static pthread_mutex_t handle_list_lock = PTHREAD_MUTEX_INITIALIZER;
 static ji_list_t handle_list = JI_LIST_EMPTY(handle_list);
+static uint64_t handle_last_number;
 
 static void handle_list_before_fork(void) { pthread_mutex_lock(&handle_list_lock); }
 static void handle_list_in_parent(void) { pthread_mutex_unlock(&handle_list_lock); }
@@ -127,6 +128,7 @@ static void handle_list_add(jhandle_t *handle) {
     pthread_once(&once, handle_list_watch_forks);
     pthread_mutex_lock(&handle_list_lock);
     ji_list_push_front(&handle_list, &handle->link);
+    handle->number = ++handle_last_number;
     pthread_mutex_unlock(&handle_list_lock);
 }
 

@@ -126,8 +126,11 @@ struct jhandle {
 
     /* Programs. */
     ji_watcher_t *query_watcher; /* NULL: of the query under way, the maximum is enough */
-    ji_watcher_t *watchers;      /* others who want to know when the handle is destroyed */
-    ji_watcher_t *follows;       /* of these, who has planned the calls' rungs; NULL: nobody */
+    /* For the drop-in's report: before each call of jblas the same call is made with this handle,
+     * of which a size query is under way. NULL: none. */
+    jhandle_t *asked_first;
+    ji_watcher_t *watchers; /* others who want to know when the handle is destroyed */
+    ji_watcher_t *follows;  /* of these, who has planned the calls' rungs; NULL: nobody */
     jdegradation_t degradation;
     /* The borrow of the last call that was planned: what its routine borrows within is its own. */
     uint32_t planned_depth;
@@ -160,7 +163,8 @@ struct jhandle {
     /* Of the argument that `message` is about; 0: of none. */
     int refused_number;
 
-    ji_link_t link; /* in the list of all handles of the process, for the child after a fork */
+    ji_link_t link;  /* in the list of all handles of the process, for the child after a fork */
+    uint64_t number; /* 1, 2, ... in the order in which the process made its handles */
 };
 
 static inline bool ji_handle_is_valid(const jhandle_t *handle) {

@@ -98,30 +98,44 @@ jstatus_t jprogram_record(jprogram_t *program, jhandle_t *handle) {
     return JSTATUS_SUCCESS;
 }
 
-jstatus_t jprogram_stop(jprogram_t *program, jhandle_t *handle) {
-    JREQUIRE(program != NULL, JSTATUS_INVALID_POINTER);
-    JTRY_RETURN(ji_handle_check(handle, __func__));
+/* Ends a recording, whose calls count so many times. */
+static jstatus_t program_stop(jprogram_t *program, jhandle_t *handle, uint64_t times,
+                              const char *caller) {
+    JTRY_RETURN(ji_handle_check(handle, caller));
     ji_follower_t *follower = ji_follower_of(program, handle);
     if (follower == NULL || !follower->recording)
         return jhandle_fail(handle, JSTATUS_SIZE_QUERY_MISMATCH,
-                            "%s: the handle is not being recorded", __func__);
+                            "%s: the handle is not being recorded", caller);
 
     ji_recording_t *recording = NULL;
     follower->recording = false;
-    JTRY_RETURN(ji_recording_stop(handle, __func__, &recording));
+    JTRY_RETURN(ji_recording_stop(handle, caller, &recording));
 
     jstatus_t status = JSTATUS_SUCCESS;
     ji_part_t *part = NULL;
     if (recording->calls.count > 0)
         JTRY_ALLOC(part = program_part(program, follower));
-    for (size_t i = 0; i < recording->calls.count; ++i)
+    for (size_t i = 0; i < recording->calls.count; ++i) {
+        recording->calls.at[i].times *= times;
         if (!ji_calls_add(&part->calls, &recording->calls.at[i]))
-            JTRY(ji_no_bookkeeping(__func__));
+            JTRY(ji_no_bookkeeping(caller));
+    }
     if (part != NULL && handle->host.query_bytes > part->host_bytes)
         part->host_bytes = handle->host.query_bytes;
 done:
     ji_recording_destroy(recording);
     return status;
+}
+
+jstatus_t jprogram_stop(jprogram_t *program, jhandle_t *handle) {
+    JREQUIRE(program != NULL, JSTATUS_INVALID_POINTER);
+    return program_stop(program, handle, 1, __func__);
+}
+
+jstatus_t jprogram_stop_repeated(jprogram_t *program, jhandle_t *handle, uint64_t times) {
+    JREQUIRE(program != NULL, JSTATUS_INVALID_POINTER);
+    JREQUIRE(times > 0, JSTATUS_INVALID_VALUE);
+    return program_stop(program, handle, times, __func__);
 }
 
 /* ---- The requirement ---- */

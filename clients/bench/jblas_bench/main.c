@@ -11,25 +11,18 @@
 
 #include "measure.h"
 
+/* Says what is wrong with a line, whose place is "" or ends with a colon; the exit status. */
+static int refuse(const char *place, const char *reason) {
+    fprintf(stderr, "jblas-bench: %s%s; --help shows what is understood\n", place, reason);
+    return 2;
+}
+
 /* Runs one line; the exit status. */
 static int run(const options_t *options, const char *place) {
-    const char *before = place ? place : "", *between = place ? ": " : "";
-    if (options->function[0] == '\0') {
-        fprintf(stderr, "jblas-bench: %s%sno routine: -f NAME, or --help\n", before, between);
-        return 2;
-    }
-    const routine_t *routine = routine_find(options->function);
-    if (!routine) {
-        fprintf(stderr, "jblas-bench: %s%sunknown routine '%s'; --list shows them\n", before,
-                between, options->function);
-        return 2;
-    }
-    char type = "sdczhb"[options->type];
-    if (!routine_has_types(routine) && !strchr(routine->types, type)) {
-        fprintf(stderr, "jblas-bench: %s%s%s exists for the types %s, not for %c\n", before,
-                between, routine->name, routine->types, type);
-        return 2;
-    }
+    char reason[OPTIONS_REASON_BYTES];
+    const routine_t *routine = routine_of(options, reason);
+    if (!routine)
+        return refuse(place, reason);
     measurement_t measurement;
     if (!measure(options, routine, &measurement))
         return 1;
@@ -50,18 +43,15 @@ static int run_file(const options_t *defaults) {
     int worst = 0;
     for (long number = 1; getline(&line, &capacity, file) >= 0; number++) {
         char place[600];
-        snprintf(place, sizeof place, "%s:%ld", defaults->file, number);
+        snprintf(place, sizeof place, "%s:%ld: ", defaults->file, number);
         if (line[strspn(line, " \t\r\n")] == '\0' || line[strspn(line, " \t")] == '#')
             continue;
         options_t options = *defaults;
         options.file[0] = '\0';
-        int result = options_parse_line(&options, line, place);
-        if (result < 0 && options.file[0] != '\0') {
-            fprintf(stderr, "jblas-bench: %s: a file within a file\n", place);
-            result = 2;
-        }
-        if (result < 0)
-            result = run(&options, place);
+        char reason[OPTIONS_REASON_BYTES];
+        const int result = !options_parse_line(&options, line, reason) ? refuse(place, reason)
+                           : options.file[0] != '\0' ? refuse(place, "a file within a file")
+                                                     : run(&options, place);
         worst = result > worst ? result : worst;
     }
     free(line);
@@ -108,12 +98,12 @@ static void list(void) {
 
 int main(int argc, char **argv) {
     options_t options = options_default;
-    int result = options_parse(&options, argc, argv, NULL);
-    if (result >= 0)
-        return result;
-    if (options.list) {
-        list();
+    char reason[OPTIONS_REASON_BYTES];
+    if (!options_parse(&options, argc, argv, reason))
+        return refuse("", reason);
+    if (options.help || options.list) {
+        (options.help ? options_print_help : list)();
         return 0;
     }
-    return options.file[0] != '\0' ? run_file(&options) : run(&options, NULL);
+    return options.file[0] != '\0' ? run_file(&options) : run(&options, "");
 }

@@ -139,8 +139,7 @@ typedef enum kind {
     KIND_BIT,        /* uint64_t: a bit more */
     KIND_WORKSPACE,
     KIND_BYTES, /* size_t */
-    KIND_FLAG,  /* bool */
-    KIND_HELP
+    KIND_FLAG   /* bool */
 } kind_t;
 
 typedef struct option_row {
@@ -241,6 +240,8 @@ static const option_row_t rows[] = {
     {"workspace", 0, KIND_WORKSPACE, 0, 0, NULL,
      "default: grows on demand; query: what the size query says; or a size such as 64K, held when "
      "a call begins"},
+    {"handle", 0, KIND_COUNT, AT(handle), 0, NULL,
+     "which handle of its process a logged call was made with; jalloc-plan reads it"},
     {"mode", 0, KIND_CHOICE, AT(mode), 0, modes,
      "of the workspace: default, preallocate, manual or user_owned"},
     {"borrowed", 0, KIND_BYTES, AT(borrowed_bytes), 0, NULL,
@@ -262,24 +263,21 @@ static const option_row_t rows[] = {
     {"file", 0, KIND_TEXT, AT(file), SIZE_OF(file), NULL,
      "run every line of a file (-: standard input), such as JALLOC_LAYER=2 writes; options here "
      "hold where a line is silent"},
-    {"help", 'h', KIND_HELP, 0, 0, NULL, "this"},
+    {"help", 'h', KIND_FLAG, AT(help), 0, NULL, "this"},
 };
 #undef AT
 #undef SIZE_OF
 enum { ROWS = sizeof rows / sizeof *rows };
 
-__attribute__((format(printf, 2, 3))) static int refuse(const char *place, const char *format,
-                                                        ...) {
+static bool JALLOC_PRINTF(2, 3) refuse(char reason[OPTIONS_REASON_BYTES], const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    fprintf(stderr, "jblas-bench: %s%s", place ? place : "", place ? ": " : "");
-    vfprintf(stderr, format, arguments);
-    fputs("; --help shows what is understood\n", stderr);
+    vsnprintf(reason, OPTIONS_REASON_BYTES, format, arguments);
     va_end(arguments);
-    return 2;
+    return false;
 }
 
-static void help(void) {
+void options_print_help(void) {
     puts("usage: jblas-bench -f ROUTINE [-r TYPE] [-m M] [-n N] [-k K] [OPTION VALUE]...\n"
          "       jblas-bench --file FILE [OPTION VALUE]...\n"
          "Times a routine of jblas beside the same call made directly to the CBLAS, in turn, and "
@@ -396,11 +394,11 @@ static bool parse_value(options_t *options, const option_row_t *row, const char 
     }
 }
 
-int options_parse(options_t *options, int argc, char **argv, const char *place) {
+bool options_parse(options_t *options, int argc, char **argv, char reason[OPTIONS_REASON_BYTES]) {
     struct option longs[ROWS + 1] = {{NULL, 0, NULL, 0}};
     char shorts[2 * ROWS + 3] = ":", *next_short = shorts + 1;
     for (int i = 0; i < ROWS; i++) {
-        bool valued = rows[i].kind != KIND_FLAG && rows[i].kind != KIND_HELP;
+        bool valued = rows[i].kind != KIND_FLAG;
         longs[i] =
             (struct option){rows[i].name, valued ? required_argument : no_argument, NULL, 256 + i};
         if (rows[i].letter) {
@@ -413,27 +411,23 @@ int options_parse(options_t *options, int argc, char **argv, const char *place) 
     optind = 0; /* getopt begins anew */
     for (int found; (found = getopt_long(argc, argv, shorts, longs, NULL)) != -1;) {
         if (found == ':')
-            return refuse(place, "%s wants a value", argv[optind - 1]);
+            return refuse(reason, "%s wants a value", argv[optind - 1]);
         if (found == '?')
-            return refuse(place, "unknown option %s", argv[optind - 1]);
+            return refuse(reason, "unknown option %s", argv[optind - 1]);
         const option_row_t *row = &rows[0];
         for (int i = 0; i < ROWS; i++)
             if (found == 256 + i || found == rows[i].letter)
                 row = &rows[i];
-        if (row->kind == KIND_HELP) {
-            help();
-            return 0;
-        }
         if (!parse_value(options, row, optarg))
-            return refuse(place, "--%s: '%s' is not understood%s%s", row->name, optarg,
+            return refuse(reason, "--%s: '%s' is not understood%s%s", row->name, optarg,
                           row->help ? ": " : "", row->help ? row->help : "");
     }
     if (optind < argc)
-        return refuse(place, "unexpected '%s'", argv[optind]);
-    return -1;
+        return refuse(reason, "unexpected '%s'", argv[optind]);
+    return true;
 }
 
-int options_parse_line(options_t *options, char *line, const char *place) {
+bool options_parse_line(options_t *options, char *line, char reason[OPTIONS_REASON_BYTES]) {
     enum { MAX_WORDS = 96 };
     char *words[MAX_WORDS + 1] = {"jblas-bench"}, *rest;
     int count = 1;
@@ -443,8 +437,8 @@ int options_parse_line(options_t *options, char *line, const char *place) {
         if (count == 1 && length >= 11 && strcmp(word + length - 11, "jblas-bench") == 0)
             continue;
         if (count == MAX_WORDS)
-            return refuse(place, "more than %d words", MAX_WORDS - 1);
+            return refuse(reason, "more than %d words", MAX_WORDS - 1);
         words[count++] = word;
     }
-    return options_parse(options, count, words, place);
+    return options_parse(options, count, words, reason);
 }

@@ -120,6 +120,7 @@ typedef struct options {
     };
     uint64_t null_pointers;
 
+    int64_t handle; /* number of the handle that a logged call was made with; 0: not said */
     int64_t iterations, warmups; /* timed calls; calls before them */
     workspace_kind_t workspace;
     size_t workspace_bytes; /* of WORKSPACE_SIZE */
@@ -132,20 +133,23 @@ typedef struct options {
     int accuracy;     /* jaccuracy_t */
     int pointer_mode; /* jpointer_mode_t */
     char device[32];
-    bool verify, json, list;
+    bool verify, json, list, help;
     char file[512]; /* "": none; "-": standard input */
 } options_t;
 
 /* What is taken where nothing is said. */
 extern const options_t options_default;
 
-/* Reads arguments onto `options`; argv[0] is skipped. Returns -1 to go on, or the exit status: 0
- * after --help, 2 after a message about what was not understood, which names `place` (a file's
- * line; NULL: the command line). */
-int options_parse(options_t *options, int argc, char **argv, const char *place);
+enum { OPTIONS_REASON_BYTES = 512 };
+
+/* Reads arguments onto `options`; argv[0] is skipped. False where one is not understood: the reason
+ * is a text without the program's name. */
+bool options_parse(options_t *options, int argc, char **argv, char reason[OPTIONS_REASON_BYTES]);
 
 /* The same for a line: words apart by blanks, perhaps beginning with the program's name. Changes
  * the line. */
-int options_parse_line(options_t *options, char *line, const char *place);
+bool options_parse_line(options_t *options, char *line, char reason[OPTIONS_REASON_BYTES]);
+
+void options_print_help(void);
 
 #endif

@@ -137,7 +137,9 @@ static inline bool routine_has_types(const routine_t *routine) { return routine-
 
 /* The routines, ended by a NULL name. */
 extern const routine_t routines[];
-const routine_t *routine_find(const char *name);
+/* The routine of a line; NULL: it names none, or one that does not exist for its type, and the
+ * reason says so. */
+const routine_t *routine_of(const options_t *options, char reason[OPTIONS_REASON_BYTES]);
 
 /* Knows sizes and scalars, has no operands: enough for a size query. Nothing is to be ended. */
 void problem_describe(problem_t *problem, const routine_t *routine, const options_t *options);

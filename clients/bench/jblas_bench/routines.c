@@ -10,6 +10,7 @@
  * scalars by value; ARGS lists below therefore take VALUE, which reads a scalar for s and d and
  * passes the pointer for c and z. */
 
+#include <stdio.h>
 #include <string.h>
 
 #include "blas/guest/guest.h"
@@ -950,9 +951,25 @@ const routine_t routines[] = {
     {0},
 };
 
-const routine_t *routine_find(const char *name) {
+static const routine_t *routine_find(const char *name) {
     for (const routine_t *routine = routines; routine->name; routine++)
         if (strcmp(routine->name, name) == 0)
             return routine;
+    return NULL;
+}
+
+const routine_t *routine_of(const options_t *o, char reason[OPTIONS_REASON_BYTES]) {
+    const routine_t *routine = routine_find(o->function);
+    const char type = "sdczhb"[o->type];
+    if (o->function[0] == '\0')
+        snprintf(reason, OPTIONS_REASON_BYTES, "no routine: -f NAME");
+    else if (!routine)
+        snprintf(reason, OPTIONS_REASON_BYTES, "unknown routine '%s'; --list shows them",
+                 o->function);
+    else if (!routine_has_types(routine) && !strchr(routine->types, type))
+        snprintf(reason, OPTIONS_REASON_BYTES, "%s exists for the types %s, not for %c",
+                 routine->name, routine->types, type);
+    else
+        return routine;
     return NULL;
 }

@@ -200,6 +200,32 @@ JTEST(JblasLog, BenchLineSaysWhatTheHandleIsLike) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
+/* Handles have numbers in the order in which they are made, and a call's line has its handle's. One
+ * that could not be made has none. */
+JTEST(JblasLog, BenchLineSaysWhichHandleItWas) {
+    jhandle_t *handles[2] = {NULL, NULL};
+    long numbers[3] = {0, 0, 0};
+    double x = 1, two = 2;
+    jtest_setenv("JALLOC_LAYER", "2");
+    JASSERT_OK(jhandle_create(NULL, &handles[0]));
+    jhandle_options_t impossible = JHANDLE_OPTIONS_INIT;
+    impossible.preallocate_bytes = SIZE_MAX / 2;
+    JEXPECT_TRUE(jstatus_is_error(jhandle_create(&impossible, &handles[1])));
+    JASSERT_OK(jhandle_create(NULL, &handles[1]));
+    for (int call = 0; call < 3; ++call) {
+        jtest_log_clear();
+        JEXPECT_OK(jblas_dscal(handles[call == 1], 1, &two, &x, 1));
+        const char *option = strstr(jtest_log_text(), " --handle ");
+        JASSERT_TRUE(option != NULL);
+        JASSERT_EQ(sscanf(option, " --handle %ld --mode default ", &numbers[call]), 1);
+    }
+    JEXPECT_GE(numbers[0], 1);
+    JEXPECT_EQ(numbers[1], numbers[0] + 1);
+    JEXPECT_EQ(numbers[2], numbers[0]);
+    JEXPECT_OK(jhandle_destroy(handles[0]));
+    JEXPECT_OK(jhandle_destroy(handles[1]));
+}
+
 /* A line that cannot be written is empty, and the call is as ever. */
 JTEST(JblasLog, ALineThatCannotBeWrittenIsLeftOut) {
     jhandle_t *handle = NULL;

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: MIT */
 
 /* A logged call run again by jblas-bench has the same status, takes the same rung and is logged in
- * the same words: whatever workspace there was, under every promise of the handle, with any
- * scalars, and also where it was refused. */
+ * the same words, but for the number of its handle: whatever workspace there was, under every
+ * promise of the handle, with any scalars, and also where it was refused. */
 
 #include "jblas_routines.h"
 
@@ -141,7 +141,7 @@ JTEST_EACH_FUNCTION(JblasReplay, ALoggedCallRunAgainIsTheSameCall) {
         /* None where the replay's query was refused. */
         char *again = replay_logged();
         if (again != NULL)
-            JEXPECT_STREQ(again, logged);
+            JEXPECT_TRUE(replay_is_alike(again, logged));
         if (!jstatus_is_error(want.status))
             JEXPECT_TRUE(again != NULL);
         free(logged), free(again);

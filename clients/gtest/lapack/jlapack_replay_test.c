@@ -91,7 +91,7 @@ static void expect_replay(jhandle_t *handle, const function_t *function, const c
     JEXPECT_STATUS(replayed.status, expected);
     char *again = replay_logged();
     if (call->valid || again != NULL) /* the query is refused, of which nothing is logged */
-        JEXPECT_STREQ(again != NULL ? again : "", logged);
+        JEXPECT_TRUE(again != NULL && replay_is_alike(again, logged));
     free(logged), free(again);
 }
 
@@ -140,7 +140,7 @@ JLAPACK_EACH_ROUTINE(JlapackReplay, ALoggedCallRunAgainIsRight) {
         JEXPECT_STATUS(replayed.status, status);
         JEXPECT_TRUE(replayed.good);
         char *again = replay_logged();
-        JEXPECT_STREQ(again != NULL ? again : "", logged);
+        JEXPECT_TRUE(again != NULL && replay_is_alike(again, logged));
         free(logged), free(again);
         JEXPECT_OK(jhandle_destroy(handle));
     }

@@ -14,6 +14,20 @@ char *replay_logged(void) {
     return line != NULL ? strndup(line, strcspn(line, "\n")) : NULL;
 }
 
+bool replay_is_alike(const char *line, const char *other) {
+    static const char option[] = " --handle ";
+    const char *const lines[] = {line, other};
+    const char *places[2], *after[2];
+    for (int i = 0; i < 2; ++i) {
+        places[i] = strstr(lines[i], option);
+        if (places[i] == NULL)
+            return false;
+        after[i] = strchr(places[i] + strlen(option), ' ');
+    }
+    return places[0] - line == places[1] - other &&
+           strncmp(line, other, (size_t)(places[0] - line)) == 0 && strcmp(after[0], after[1]) == 0;
+}
+
 replayed_t replay(const char *line, bool verify) {
     replayed_t replayed = {.rung = -1};
     options_t options = options_default;
@@ -22,8 +36,9 @@ replayed_t replay(const char *line, bool verify) {
     options.iterations = 1, options.warmups = 0;
     options.verify = verify;
 
-    if (options_parse_line(&options, words, "the log") == -1) {
-        const routine_t *routine = routine_find(options.function);
+    char reason[OPTIONS_REASON_BYTES];
+    if (options_parse_line(&options, words, reason)) {
+        const routine_t *routine = routine_of(&options, reason);
         replayed.understood = routine != NULL && measure(&options, routine, &measured);
     }
     if (replayed.understood)

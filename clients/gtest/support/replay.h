@@ -13,6 +13,9 @@
 /* The first bench line of the log, to be freed; NULL: there is none. */
 char *replay_logged(void);
 
+/* Whether two lines are of the same call, with whichever handle: the replay's is another. */
+bool replay_is_alike(const char *line, const char *other);
+
 typedef struct replayed {
     bool understood; /* or else the rest is nothing */
     jstatus_t status;

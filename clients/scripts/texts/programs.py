@@ -146,8 +146,8 @@ PYTHON, SHELL = [sys.executable], ["bash"]
 # How each is asked; {} is the build folder.
 PROGRAMS = {
     name: ["{}/bin/" + name]
-    for name in ("jalloc-info", "jalloc-replay", "jalloc-shm", "jalloc-crash", "jblas-bench",
-                 "jblas-run", "co2_forecast", "bench_allocators", "bench_borrow", "bench_buffer",
+    for name in ("jalloc-info", "jalloc-plan", "jalloc-replay", "jalloc-shm", "jalloc-crash",
+                 "jblas-bench", "jblas-run", "co2_forecast", "bench_allocators", "bench_borrow", "bench_buffer",
                  "bench_overhead", "bench_product", "bench_segment", "jalloc-test")
 } | {
     "rtest.py": PYTHON + ["rtest.py"],
@@ -176,6 +176,7 @@ LISTING = {"docs/segments/cleanup.rst": "jalloc-shm"}  # pages that show every o
 OPTION_TABLE = re.compile(r'\{"([a-z][\w-]*)", (?:no|required|optional)_argument')
 TABLES = {
     "jalloc-info": "clients/tools/jalloc_info.c",
+    "jalloc-plan": "clients/tools/plan/main.c",
     "jalloc-shm": "clients/tools/shm/main.c",
     "jalloc-crash": "clients/tools/crash/main.c",
     "jalloc-replay": "clients/tools/replay/main.c",

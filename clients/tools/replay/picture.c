@@ -18,11 +18,13 @@
 
 #include "picture.h"
 
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
-#include "svg.h"
-#include "units.h"
+#include "../common/svg.h"
+#include "../common/units.h"
+#include "replay.h"
 
 enum { LEFT = 112, PLOT = SURVEY_SAMPLES, RIGHT = 48, WIDTH = LEFT + PLOT + RIGHT };
 enum {
@@ -51,30 +53,6 @@ static const char *owner_colour(size_t rank) {
 
 /* ---- Memory over time ---- */
 
-/* What an axis is numbered in: the largest unit of which the value is at least one. */
-typedef struct unit {
-    const char *name;
-    double size;
-} unit_t;
-
-static unit_t unit_of(const unit_t *units, size_t count, double value) {
-    size_t i = 0;
-    while (i + 1 < count && value < units[i].size)
-        i++;
-    return units[i];
-}
-
-static unit_t unit_of_bytes(double bytes) {
-    static const unit_t units[] = {
-        {"TiB", 0x1p40}, {"GiB", 0x1p30}, {"MiB", 0x1p20}, {"KiB", 0x1p10}, {"bytes", 1}};
-    return unit_of(units, sizeof units / sizeof *units, bytes);
-}
-
-static unit_t unit_of_time(double seconds) {
-    static const unit_t units[] = {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}};
-    return unit_of(units, sizeof units / sizeof *units, seconds);
-}
-
 /* The area below the values of all parts of the time. */
 static void picture_area(FILE *file, const survey_t *survey, size_t offset, double top_value,
                          const char *colour) {
@@ -95,8 +73,8 @@ static void picture_chart(FILE *file, const trace_t *trace, const survey_t *surv
         most = fmax(most, (double)survey->samples[part].in_use_max_bytes);
         most = fmax(most, (double)survey->samples[part].reserved_max_bytes);
     }
-    const unit_t bytes = unit_of_bytes(most),
-                 time = survey->by_time ? unit_of_time(all) : (unit_t){"operations", 1};
+    const svg_unit_t bytes = svg_unit_of_bytes(most),
+                     time = survey->by_time ? svg_unit_of_time(all) : (svg_unit_t){"operations", 1};
     const double y_step = svg_nice_step(most / bytes.size, 6),
                  x_step = svg_nice_step(fmax(all, 1e-9) / time.size, 10);
     const double y_most = ceil(most / bytes.size / y_step) * y_step;
@@ -287,6 +265,8 @@ void picture_write(const char *path, const trace_t *trace, const char *compositi
     units_time(duration, (double)trace_duration_ns(trace) * 1e-9);
 
     FILE *file = svg_open(path, WIDTH, height);
+    if (!file)
+        replay_exit(REPLAY_FAILED, "%s: %s", path, strerror(errno));
     svg_text(file, LEFT, 36, SVG_START, 20, SVG_INK, "%s on %s", picture_base_name(trace->path),
              composition);
     svg_text(file, LEFT, 58, SVG_START, 12, SVG_FAINT,
@@ -309,5 +289,6 @@ void picture_write(const char *path, const trace_t *trace, const char *compositi
              in_use, reserved, row);
     picture_map(file, snapshot, row_bytes);
     picture_owners(file, snapshot, map_bottom + 24);
-    svg_close(file, path);
+    if (!svg_close(file))
+        replay_exit(REPLAY_FAILED, "%s: could not be written", path);
 }

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "units.h"
+#include "../common/units.h"
 
 enum { TABLE_ROWS = 16, OWNER_ROWS = 12 };
 

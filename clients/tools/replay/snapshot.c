@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../common/units.h"
 #include "books.h"
 #include "map.h"
 #include "survey.h"
-#include "units.h"
 
 #define RANGE_GAP_BYTES 4096
 

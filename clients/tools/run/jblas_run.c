@@ -67,7 +67,7 @@ static void print_help(FILE *file) {
           "  --blas           BLAS alone\n"
           "  --budget SIZE    most workspace of all its threads together, such as 256M\n"
           "  --threads COUNT  most threads of a call; 0: the processors it may use\n"
-          "  --report         print at its end what was called and how much workspace it took\n"
+          "  --report         print at its end what was called; workspace taken and needed\n"
           "  --help           this text\n",
           file);
 }

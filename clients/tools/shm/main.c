@@ -66,26 +66,26 @@ static int complain(const shm_found_t *found) {
 /* ---- list ---- */
 
 static void json_row(const shm_found_t *found) {
-    shm_json_open(NULL, '{');
-    shm_json_text("name", found->name);
-    shm_json_text("path", found->path);
-    shm_json_text("state", shm_state_name(found->state));
-    shm_json_text("status", jstatus_name(found->status));
+    json_open(NULL, '{');
+    json_text("name", found->name);
+    json_text("path", found->path);
+    json_text("state", shm_state_name(found->state));
+    json_text("status", jstatus_name(found->status));
     if (found->message[0])
-        shm_json_text("message", found->message);
+        json_text("message", found->message);
     if (found->state != SHM_MISSING) {
-        shm_json_number("owner", found->owner);
-        shm_json_number("created_at", found->created_at);
-        shm_json_number("file_bytes", (int64_t)found->file_bytes);
+        json_number("owner", found->owner);
+        json_number("created_at", found->created_at);
+        json_number("file_bytes", (int64_t)found->file_bytes);
     }
     if (found->has_stats) {
-        shm_json_number("size_bytes", (int64_t)found->stats.size_bytes);
-        shm_json_number("max_bytes", (int64_t)found->stats.max_bytes);
-        shm_json_number("free_bytes", (int64_t)found->stats.free_bytes);
-        shm_json_number("attached", found->alive + found->dead);
-        shm_json_number("alive", found->alive);
+        json_number("size_bytes", (int64_t)found->stats.size_bytes);
+        json_number("max_bytes", (int64_t)found->stats.max_bytes);
+        json_number("free_bytes", (int64_t)found->stats.free_bytes);
+        json_number("attached", found->alive + found->dead);
+        json_number("alive", found->alive);
     }
-    shm_json_close('}');
+    json_close('}');
 }
 
 static void text_row(const shm_found_t *found) {
@@ -132,14 +132,14 @@ static int list(const choices_t *choices) {
     if (all == NULL)
         count = 0;
     if (choices->json) {
-        shm_json_open(NULL, '{');
-        shm_json_open("segments", '[');
+        json_open(NULL, '{');
+        json_open("segments", '[');
         for (size_t i = 0; i < count; i++)
             json_row(all[i]);
-        shm_json_close(']');
-        shm_json_number("hidden", (int64_t)hidden);
-        shm_json_close('}');
-        shm_json_end();
+        json_close(']');
+        json_number("hidden", (int64_t)hidden);
+        json_close('}');
+        json_end();
     } else {
         if (count > 0)
             printf("%-28s %-13s %10s %10s %10s %9s  %-10s %s\n", "name", "state", "size", "at most",

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include "../common/json.h"
 #include "jalloc/segment.h"
 
 enum { SHM_DONE = 0, SHM_FAILED = 1, SHM_USAGE = 2 }; /* exit statuses */
@@ -83,15 +84,6 @@ typedef struct shm_text {
 shm_text_t shm_size_text(uint64_t bytes);
 shm_text_t shm_time_text(int64_t seconds);
 shm_text_t shm_user_text(uid_t user);
-
-/* JSON. A name NULL: an element of a list. */
-void shm_json_open(const char *name, char bracket);
-void shm_json_close(char bracket);
-void shm_json_text(const char *name, const char *text);
-void shm_json_number(const char *name, int64_t value);
-void shm_json_real(const char *name, double value);
-void shm_json_bool(const char *name, bool value);
-void shm_json_end(void);
 
 /* ---- show.c ---- */
 

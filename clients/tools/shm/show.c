@@ -90,84 +90,84 @@ static double fragmentation(const jsegment_stats_t *stats) {
 
 static void json_show(const shm_found_t *found, const survey_t *survey) {
     const jsegment_stats_t *stats = &found->stats;
-    shm_json_open(NULL, '{');
-    shm_json_text("name", found->name);
-    shm_json_text("path", found->path);
-    shm_json_text("state", shm_state_name(found->state));
-    shm_json_number("owner", found->owner);
-    shm_json_number("created_at", found->created_at);
-    shm_json_open("statistics", '{');
-    shm_json_number("size_bytes", (int64_t)stats->size_bytes);
-    shm_json_number("max_bytes", (int64_t)stats->max_bytes);
-    shm_json_number("metadata_bytes", (int64_t)stats->metadata_bytes);
-    shm_json_number("owned_bytes", (int64_t)stats->owned_bytes);
-    shm_json_number("given_bytes", (int64_t)stats->given_bytes);
-    shm_json_number("cached_bytes", (int64_t)stats->cached_bytes);
-    shm_json_number("free_bytes", (int64_t)stats->free_bytes);
-    shm_json_number("largest_free_bytes", (int64_t)stats->largest_free_bytes);
-    shm_json_number("free_extents", (int64_t)stats->free_extents);
-    shm_json_real("fragmentation", fragmentation(stats));
-    shm_json_number("processes", stats->processes);
-    shm_json_number("max_processes", stats->max_processes);
-    shm_json_number("allocators", stats->allocators);
-    shm_json_number("growth_count", (int64_t)stats->growth_count);
-    shm_json_number("rollback_count", (int64_t)stats->rollback_count);
-    shm_json_number("reaped_count", (int64_t)stats->reaped_count);
-    shm_json_bool("poisoned", stats->poisoned);
-    shm_json_close('}');
-    shm_json_open("extents", '{');
+    json_open(NULL, '{');
+    json_text("name", found->name);
+    json_text("path", found->path);
+    json_text("state", shm_state_name(found->state));
+    json_number("owner", found->owner);
+    json_number("created_at", found->created_at);
+    json_open("statistics", '{');
+    json_number("size_bytes", (int64_t)stats->size_bytes);
+    json_number("max_bytes", (int64_t)stats->max_bytes);
+    json_number("metadata_bytes", (int64_t)stats->metadata_bytes);
+    json_number("owned_bytes", (int64_t)stats->owned_bytes);
+    json_number("given_bytes", (int64_t)stats->given_bytes);
+    json_number("cached_bytes", (int64_t)stats->cached_bytes);
+    json_number("free_bytes", (int64_t)stats->free_bytes);
+    json_number("largest_free_bytes", (int64_t)stats->largest_free_bytes);
+    json_number("free_extents", (int64_t)stats->free_extents);
+    json_real("fragmentation", fragmentation(stats));
+    json_number("processes", stats->processes);
+    json_number("max_processes", stats->max_processes);
+    json_number("allocators", stats->allocators);
+    json_number("growth_count", (int64_t)stats->growth_count);
+    json_number("rollback_count", (int64_t)stats->rollback_count);
+    json_number("reaped_count", (int64_t)stats->reaped_count);
+    json_bool("poisoned", stats->poisoned);
+    json_close('}');
+    json_open("extents", '{');
     for (int state = 0; state < EXTENT_STATES; state++) {
-        shm_json_open(extent_names[state], '{');
-        shm_json_number("bytes", (int64_t)survey->bytes[state]);
-        shm_json_number("count", (int64_t)survey->count[state]);
-        shm_json_close('}');
+        json_open(extent_names[state], '{');
+        json_number("bytes", (int64_t)survey->bytes[state]);
+        json_number("count", (int64_t)survey->count[state]);
+        json_close('}');
     }
-    shm_json_close('}');
-    shm_json_open("slots", '[');
+    json_close('}');
+    json_open("slots", '[');
     for (unsigned slot = 1; slot <= stats->max_processes; slot++) {
         jsegment_process_t process = JSEGMENT_PROCESS_INIT;
         if (shm_get_process(found->segment, slot, &process) != JSTATUS_SUCCESS || !process.attached)
             continue;
-        shm_json_open(NULL, '{');
-        shm_json_number("slot", slot);
-        shm_json_number("pid", process.pid);
-        shm_json_bool("alive", process.alive);
-        shm_json_bool("liveness_known", process.liveness_known);
-        shm_json_number("attached_at", process.attached_at);
-        shm_json_number("owned_bytes", (int64_t)process.owned_bytes);
-        shm_json_number("cached_bytes", (int64_t)process.cached_bytes);
-        shm_json_close('}');
+        json_open(NULL, '{');
+        json_number("slot", slot);
+        json_number("pid", process.pid);
+        json_bool("alive", process.alive);
+        json_bool("liveness_known", process.liveness_known);
+        json_number("attached_at", process.attached_at);
+        json_number("owned_bytes", (int64_t)process.owned_bytes);
+        json_number("cached_bytes", (int64_t)process.cached_bytes);
+        json_close('}');
     }
-    shm_json_close(']');
-    shm_json_open("allocators", '[');
+    json_close(']');
+    json_open("allocators", '[');
     for (size_t i = 0; i < survey->user_count; i++) {
         const user_t *user = &survey->users[i];
         char id[24];
         /* Many readers of JSON have 53 bits. */
         snprintf(id, sizeof id, "%llu", (unsigned long long)user->id);
-        shm_json_open(NULL, '{');
-        shm_json_text("id", id);
-        shm_json_number("live_bytes", (int64_t)user->block_bytes);
-        shm_json_number("live_count", (int64_t)user->block_count);
-        shm_json_number("slab_bytes", (int64_t)user->slab_bytes);
-        shm_json_number("region_bytes", (int64_t)user->region_bytes);
-        shm_json_close('}');
+        json_open(NULL, '{');
+        json_text("id", id);
+        json_number("live_bytes", (int64_t)user->block_bytes);
+        json_number("live_count", (int64_t)user->block_count);
+        json_number("slab_bytes", (int64_t)user->slab_bytes);
+        json_number("region_bytes", (int64_t)user->region_bytes);
+        json_close('}');
     }
-    shm_json_close(']');
-    shm_json_open("roots", '[');
+    json_close(']');
+    json_open("roots", '[');
     for (unsigned i = 0; i < JSEGMENT_MAX_ROOTS; i++) {
         char name[JSEGMENT_ROOT_NAME_BYTES];
         joffset_t offset;
         if (jsegment_get_root_at(found->segment, i, name, &offset) != JSTATUS_SUCCESS)
             continue;
-        shm_json_open(NULL, '{');
-        shm_json_text("name", name);
-        shm_json_number("offset", (int64_t)offset);
-        shm_json_close('}');
+        json_open(NULL, '{');
+        json_text("name", name);
+        json_number("offset", (int64_t)offset);
+        json_close('}');
     }
-    shm_json_close(']');
-    shm_json_close('}');
-    shm_json_end();
+    json_close(']');
+    json_close('}');
+    json_end();
 }
 
 /* ---- For people ---- */

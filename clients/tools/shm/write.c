@@ -1,43 +1,21 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Numbers, times and names for people and for programs. Names of files are other people's text: a
- * terminal is shown no control characters of theirs, and JSON is valid whatever they contain. */
+/* Numbers, times and names for people. Names of files are other people's text: a terminal is shown
+ * no control characters of theirs. */
 
-#include <inttypes.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
+#include "../common/text.h"
 #include "shm.h"
-
-static bool json_first = true; /* no comma before the next member */
-static int json_depth;
-
-/* Bytes of the UTF-8 character at text, if it is one that may be shown; else 0. */
-static int character_bytes(const unsigned char *text) {
-    if (*text < 0x80)
-        return *text >= 0x20 && *text != 0x7f;
-    const int count = *text >= 0xf0 && *text < 0xf5   ? 4
-                      : *text >= 0xe0 && *text < 0xf0 ? 3
-                      : *text >= 0xc2 && *text < 0xe0 ? 2
-                                                      : 0;
-    for (int i = 1; i < count; i++)
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-    const bool control = text[0] == 0xc2 && text[1] < 0xa0;
-    const bool overlong =
-        (text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xf0 && text[1] < 0x90);
-    const bool no_scalar =
-        (text[0] == 0xed && text[1] >= 0xa0) || (text[0] == 0xf4 && text[1] >= 0x90);
-    return control || overlong || no_scalar ? 0 : count;
-}
 
 void shm_print_safe(FILE *file, const char *text, int width) {
     int shown = 0;
     for (const unsigned char *next = (const unsigned char *)text; *next; shown++) {
-        const int count = character_bytes(next);
+        const int count = text_character_bytes(next);
         if (count == 0)
             fputc('?', file);
         else
@@ -86,66 +64,3 @@ shm_text_t shm_user_text(uid_t user) {
         snprintf(text.text, sizeof text.text, "%lu", (unsigned long)user);
     return text;
 }
-
-static void json_string(const char *text) {
-    putchar('"');
-    for (const unsigned char *next = (const unsigned char *)text; *next;) {
-        const int count = character_bytes(next);
-        if (count == 0)
-            putchar('?');
-        else if (*next == '"' || *next == '\\')
-            printf("\\%c", *next);
-        else
-            fwrite(next, 1, (size_t)count, stdout);
-        next += count ? count : 1;
-    }
-    putchar('"');
-}
-
-/* What stands before each value. */
-static void json_member(const char *name) {
-    if (json_depth > 0)
-        printf("%s\n%*s", json_first ? "" : ",", 2 * json_depth, "");
-    if (name != NULL) {
-        json_string(name);
-        fputs(": ", stdout);
-    }
-    json_first = false;
-}
-
-void shm_json_open(const char *name, char bracket) {
-    json_member(name);
-    putchar(bracket);
-    json_first = true;
-    json_depth++;
-}
-
-void shm_json_close(char bracket) {
-    json_depth--;
-    if (!json_first)
-        printf("\n%*s", 2 * json_depth, "");
-    putchar(bracket);
-    json_first = false;
-}
-
-void shm_json_text(const char *name, const char *text) {
-    json_member(name);
-    json_string(text);
-}
-
-void shm_json_number(const char *name, int64_t value) {
-    json_member(name);
-    printf("%" PRId64, value);
-}
-
-void shm_json_real(const char *name, double value) {
-    json_member(name);
-    printf("%.6g", value);
-}
-
-void shm_json_bool(const char *name, bool value) {
-    json_member(name);
-    fputs(value ? "true" : "false", stdout);
-}
-
-void shm_json_end(void) { putchar('\n'); }

@@ -49,9 +49,13 @@ jstatus_t ji_enter_cold(jhandle_t *handle, ji_call_function_t call, void *block)
 
     /* From now on ji_enter() need not ask: what set-up has done, this thread has seen. */
     const bool is_host = handle->device->kind == JDEVICE_HOST;
-    handle->calls_are_plain = is_host && handle->layers == 0;
+    handle->calls_are_plain = is_host && handle->layers == 0 && handle->asked_first == NULL;
     if (!is_host)
         enter_gpu(block);
+
+    /* It leaves the block as it is, and refuses what the call itself will refuse. */
+    if (handle->asked_first != NULL)
+        (void)call(handle->asked_first, block);
 
     /* A query does no work, so there is nothing to replay or to time. */
     if (handle->layers == 0 || ji_is_query(handle))

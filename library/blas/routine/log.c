@@ -13,9 +13,10 @@
  * A bench line run again does what the call did: it has the same status and takes the same rung. So
  * it says what the handle was like (mode, workspace, what was borrowed of it, budget, seal, policy,
  * accuracy, pointer mode), scalars to the last bit, enumerators that are none as numbers, and which
- * pointers were NULL. It cannot say what memory there was for default mode to grow into, nor the
- * value of a scalar that is read later, in stream order, or on a GPU: that is "--alpha device", and
- * 1 when it is run again.
+ * pointers were NULL; and which of the process's handles it was, by which jalloc-plan tells who was
+ * at work at once. It cannot say what memory there was for default mode to grow into, nor the value
+ * of a scalar that is read later, in stream order, or on a GPU: that is "--alpha device", and 1
+ * when it is run again.
  *
  * The profile's time is that of the call: on a created stream, and on any of a GPU, the host waits
  * before and after, so that it is the time of the work. In a capture it cannot, and the time is
@@ -23,6 +24,7 @@
 
 #include "blas/routine/log.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
@@ -348,6 +350,7 @@ static void line_add_handle(line_t *line, jhandle_t *handle) {
     (void)jhandle_get_workspace_size(handle, &held);
     (void)jhandle_get_stats(handle, &stats);
 
+    line_add(line, " --handle %" PRIu64, handle->number);
     if (handle->device->kind != JDEVICE_HOST)
         line_add(line, " --device %s", jdevice_name(handle->device));
     line_add(line, " --mode %s --workspace %zu", modes[handle->mode], held);

@@ -6,19 +6,17 @@
 
 #include "svg.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay.h"
+#include "text.h"
 
 FILE *svg_open(const char *path, double width, double height) {
     FILE *file = fopen(path, "w");
     if (!file)
-        replay_exit(REPLAY_FAILED, "%s: %s", path, strerror(errno));
+        return NULL;
     fprintf(file,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %g %g\" width=\"%g\" "
             "height=\"%g\" font-family=\"DejaVu Sans, Helvetica, Arial, sans-serif\">\n",
@@ -27,33 +25,15 @@ FILE *svg_open(const char *path, double width, double height) {
     return file;
 }
 
-void svg_close(FILE *file, const char *path) {
+bool svg_close(FILE *file) {
     fputs("</svg>\n", file);
-    bool failed = ferror(file) != 0;
-    if (fclose(file) != 0 || failed)
-        replay_exit(REPLAY_FAILED, "%s: could not be written", path);
-}
-
-/* Bytes of the UTF-8 character at text; 0: it is none that XML allows. */
-static int svg_character_bytes(const unsigned char *text) {
-    if (*text < 0x80)
-        return *text >= 0x20 && *text != 0x7f;
-    int count = *text >= 0xf0 && *text < 0xf5   ? 4
-                : *text >= 0xe0 && *text < 0xf0 ? 3
-                : *text >= 0xc2 && *text < 0xe0 ? 2
-                                                : 0;
-    for (int i = 1; i < count; i++)
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-    bool overlong = (text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xf0 && text[1] < 0x90);
-    bool no_scalar = (text[0] == 0xed && text[1] >= 0xa0) || (text[0] == 0xf4 && text[1] >= 0x90);
-    bool no_character = text[0] == 0xef && text[1] == 0xbf && text[2] >= 0xbe;
-    return overlong || no_scalar || no_character ? 0 : count;
+    const bool failed = ferror(file) != 0;
+    return fclose(file) == 0 && !failed;
 }
 
 static void svg_put_escaped(FILE *file, const char *text) {
     for (const unsigned char *next = (const unsigned char *)text; *next;) {
-        int count = svg_character_bytes(next);
+        int count = text_character_bytes(next);
         if (count == 0)
             fputc('?', file);
         else if (strchr("&<>\"", *next))
@@ -96,4 +76,22 @@ double svg_nice_step(double range, int count) {
     while (i < 3 && factors[i] * power * count < range)
         i++;
     return factors[i] * power;
+}
+
+static svg_unit_t unit_of(const svg_unit_t *units, size_t count, double value) {
+    size_t i = 0;
+    while (i + 1 < count && value < units[i].size)
+        i++;
+    return units[i];
+}
+
+svg_unit_t svg_unit_of_bytes(double bytes) {
+    static const svg_unit_t units[] = {
+        {"TiB", 0x1p40}, {"GiB", 0x1p30}, {"MiB", 0x1p20}, {"KiB", 0x1p10}, {"bytes", 1}};
+    return unit_of(units, sizeof units / sizeof *units, bytes);
+}
+
+svg_unit_t svg_unit_of_time(double seconds) {
+    static const svg_unit_t units[] = {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}};
+    return unit_of(units, sizeof units / sizeof *units, seconds);
 }

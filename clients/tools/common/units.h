@@ -1,7 +1,7 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
-#ifndef REPLAY_UNITS_H
-#define REPLAY_UNITS_H
+#ifndef TOOLS_UNITS_H
+#define TOOLS_UNITS_H
 
 /* Bytes and times as people read them. */
 
