@@ -8,8 +8,9 @@
 
 void ji_matmat_plan(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *args,
                     ji_panel_bytes_t bytes) {
-    jplan_init(plan, handle, ji_routine_name(&args->head), "mn",
-               (const int64_t[]){args->m, args->n});
+    const bool has_m = args->m > 0; /* of routines without it the block's is 0 */
+    jplan_init(plan, handle, ji_routine_name(&args->head), has_m ? "mn" : "n",
+               has_m ? (const int64_t[]){args->m, args->n} : &args->n);
     ji_panel_add_rungs(plan, args, bytes, 0);
 }
 

@@ -138,7 +138,7 @@ jstatus_t ji_lapack_elsewhere(jhandle_t *handle, void *block) __attribute__((col
              args->n)
 #define JI_LAPACK_GELS_IS_EMPTY (ji_max(args->m, args->n) == 0 || args->nrhs == 0)
 
-/* The shape of the plan is m, n. */
+/* The shape of the plan is m, n, or n. */
 void ji_matmat_plan(jplan_t *plan, const jhandle_t *handle, const ji_matmat_t *args,
                     ji_panel_bytes_t bytes);
 jstatus_t ji_matmat_run(jhandle_t *handle, const ji_items_way_t *way, const ji_matmat_t *args,
