@@ -27,23 +27,25 @@ extern "C" {
 /** What is known of the profile in force. */
 typedef struct jprofile_info_t {
     size_t struct_size;
-    bool measured;        /**< it was read from a file; else it is the library's own */
-    char path[512];       /**< of the file; empty: none */
-    uint64_t entry_count; /**< routines, rungs and numbers of threads that were measured */
+    bool measured;           /**< it was read from a file; else it is the library's own */
+    double flops_per_second; /**< of a thread, for what it has no measurements of */
+    double bytes_per_second; /**< likewise */
+    char path[512];          /**< of the file; empty: none */
+    uint64_t entry_count;    /**< routines, rungs and numbers of threads that were measured */
     /** why a file that was to be read is not in force; empty: it is, or there was none */
     char refused[256];
 } jprofile_info_t;
 #define JPROFILE_INFO_INIT                                                                         \
     {                                                                                              \
-        sizeof(jprofile_info_t), false, {0}, 0, { 0 }                                              \
+        sizeof(jprofile_info_t), false, 0, 0, {0}, 0, { 0 }                                        \
     }
 
 /** Where jalloc-tune stores a profile and where it is looked for, unless JALLOC_PROFILE names
- * another file: XDG_CACHE_HOME, or .cache in HOME, then jalloc/profile. Writes at most size_bytes
- * characters, the zero byte among them.
+ * another file: profile in the folder jalloc of XDG_CACHE_HOME, or of .cache in HOME. Writes at
+ * most size_bytes characters, the zero byte among them.
  * @return success; not found (neither variable is set, or the program may do more than its user);
  * invalid size (too long); invalid pointer. */
-JALLOC_API jstatus_t jprofile_get_default_path(char *path, size_t size_bytes);
+JALLOC_API jstatus_t jprofile_default_path(char *path, size_t size_bytes);
 
 /** Reads a profile, which is in force from then on; NULL: the library's own is. On failure the one
  * before stays.

@@ -132,7 +132,7 @@ static jstatus_t need_add(need_t *need, slot_t *slot) {
         ++need->slot_count;
         need->is_fixed = need->is_fixed && slot->fixed_bytes != JALLOC_UNLIMITED;
         /* With less than the least, calls have had memory of the C library for it. */
-        if (jrequirement_find_step(own, slot->fixed_bytes, &step) != JSTATUS_SUCCESS)
+        if (jrequirement_get_step_at(own, slot->fixed_bytes, &step) != JSTATUS_SUCCESS)
             (void)jrequirement_get_step(own, 0, &step);
         need->fixed_seconds += step.seconds;
     }
@@ -166,7 +166,7 @@ static void print_cost(const need_t *need, const jquota_t *quota) {
         return;
     }
     if (is_bound)
-        (void)jrequirement_find_step(need->requirement, stats.limit_bytes, &step);
+        (void)jrequirement_get_step_at(need->requirement, stats.limit_bytes, &step);
 
     const double seconds = is_bound         ? step.seconds
                            : need->is_fixed ? need->fixed_seconds

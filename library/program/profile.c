@@ -104,7 +104,7 @@ const char *jprofile_processor(void) {
     return processor_name;
 }
 
-jstatus_t jprofile_get_default_path(char *path, size_t size_bytes) {
+jstatus_t jprofile_default_path(char *path, size_t size_bytes) {
     JREQUIRE(path != NULL, JSTATUS_INVALID_POINTER);
     const char *cache = secure_getenv("XDG_CACHE_HOME"), *home = secure_getenv("HOME");
     char found[4096];
@@ -343,7 +343,7 @@ static void load_at_first(void) {
     jstatus_t status = JSTATUS_NOT_FOUND;
     if (is_named && strcmp(named.value, "none") != 0)
         status = profile_read(named.value, &profile);
-    else if (!is_named && jprofile_get_default_path(path, sizeof path) == JSTATUS_SUCCESS)
+    else if (!is_named && jprofile_default_path(path, sizeof path) == JSTATUS_SUCCESS)
         status = profile_read(path, &profile);
 
     const bool refused =
@@ -380,6 +380,8 @@ jstatus_t jprofile_get_info(jprofile_info_t *info) {
     jprofile_info_t now = {.measured = false};
     profile_lock();
     now.measured = profile_in_force != &own_profile;
+    now.flops_per_second = profile_in_force->flops_per_second;
+    now.bytes_per_second = profile_in_force->bytes_per_second;
     now.entry_count = profile_in_force->entry_count;
     memcpy(now.path, profile_in_force->path, sizeof now.path);
     memcpy(now.refused, profile_refused, sizeof now.refused);

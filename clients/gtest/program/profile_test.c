@@ -54,12 +54,13 @@ static jplan_t plan_of_size(int64_t n, double flops) {
     return plan;
 }
 
-JTEST(Profile, PredictsByItsEntries) {
+JTEST(MachineProfile, PredictsByItsEntries) {
     char path[64];
     write_good(path, ENTRIES);
     JASSERT_OK(jprofile_load(path));
     JEXPECT_TRUE(profile_info().measured);
     JEXPECT_EQ(profile_info().entry_count, 2);
+    JEXPECT_EQ(profile_info().flops_per_second, 1e9);
     JEXPECT_STREQ(profile_info().path, path);
     JEXPECT_STREQ(profile_info().refused, "");
 
@@ -87,7 +88,7 @@ JTEST(Profile, PredictsByItsEntries) {
 }
 
 /* The prediction of what nobody measured grows with each count, and lower rungs come after. */
-JTEST(Profile, WithoutOnePricesAndRungsAreInOrder) {
+JTEST(MachineProfile, WithoutOnePricesAndRungsAreInOrder) {
     JEXPECT_OK(jprofile_load(NULL));
     jplan_t plan;
     jplan_init(&plan, NULL, "mine", "", NULL);
@@ -143,7 +144,7 @@ static const damage_t damages[] = {
      ":4: is no measurement", JSTATUS_INVALID_VALUE},
 };
 
-JTEST_P(Profile, DamageIsRefusedByItsLineAndTheOldOneStays, damage_t, damages) {
+JTEST_P(MachineProfile, DamageIsRefusedByItsLineAndTheOldOneStays, damage_t, damages) {
     char path[64], good[64];
     write_good(good, ENTRIES);
     JASSERT_OK(jprofile_load(good));
@@ -157,7 +158,7 @@ JTEST_P(Profile, DamageIsRefusedByItsLineAndTheOldOneStays, damage_t, damages) {
     unlink(good);
 }
 
-JTEST(Profile, WhatCannotBeReadIsSaid) {
+JTEST(MachineProfile, WhatCannotBeReadIsSaid) {
     char path[64];
     JEXPECT_STATUS(jprofile_load("/nowhere/at/all"), JSTATUS_NOT_FOUND);
     JEXPECT_SUBSTR(jstatus_last_message(), "/nowhere/at/all");
@@ -171,7 +172,7 @@ JTEST(Profile, WhatCannotBeReadIsSaid) {
     unlink(path);
 }
 
-JTEST(Profile, NoMemoryIsSaidAndNothingIsLost) {
+JTEST(MachineProfile, NoMemoryIsSaidAndNothingIsLost) {
     char path[64];
     write_good(path, ENTRIES);
     JEXPECT_OK(jprofile_load(NULL));
@@ -184,20 +185,20 @@ JTEST(Profile, NoMemoryIsSaidAndNothingIsLost) {
     unlink(path);
 }
 
-JTEST(Profile, TheDefaultPathIsXdgsOrHomes) {
+JTEST(MachineProfile, TheDefaultPathIsXdgsOrHomes) {
     char path[256];
     jtest_setenv("XDG_CACHE_HOME", "/caches");
-    JEXPECT_OK(jprofile_get_default_path(path, sizeof path));
+    JEXPECT_OK(jprofile_default_path(path, sizeof path));
     JEXPECT_STREQ(path, "/caches/jalloc/profile");
     jtest_setenv("XDG_CACHE_HOME", "relative"); /* which XDG says to ignore */
     jtest_setenv("HOME", "/home/me");
-    JEXPECT_OK(jprofile_get_default_path(path, sizeof path));
+    JEXPECT_OK(jprofile_default_path(path, sizeof path));
     JEXPECT_STREQ(path, "/home/me/.cache/jalloc/profile");
-    JEXPECT_STATUS(jprofile_get_default_path(path, 30), JSTATUS_INVALID_SIZE);
-    JEXPECT_OK(jprofile_get_default_path(path, 31));
-    JEXPECT_STATUS(jprofile_get_default_path(NULL, 31), JSTATUS_INVALID_POINTER);
+    JEXPECT_STATUS(jprofile_default_path(path, 30), JSTATUS_INVALID_SIZE);
+    JEXPECT_OK(jprofile_default_path(path, 31));
+    JEXPECT_STATUS(jprofile_default_path(NULL, 31), JSTATUS_INVALID_POINTER);
     jtest_setenv("HOME", NULL);
-    JEXPECT_STATUS(jprofile_get_default_path(path, sizeof path), JSTATUS_NOT_FOUND);
+    JEXPECT_STATUS(jprofile_default_path(path, sizeof path), JSTATUS_NOT_FOUND);
 }
 
 /* Predictions and loads at once: each prediction is of one profile or of the other. */
@@ -212,7 +213,7 @@ static void *predict_on(void *argument) {
     return NULL;
 }
 
-JTEST(Profile, PredictsWhileAnotherIsLoaded) {
+JTEST(MachineProfile, PredictsWhileAnotherIsLoaded) {
     char path[64];
     write_good(path, ENTRIES);
     const jplan_t plan = plan_of_size(8, 1e9);

@@ -155,7 +155,7 @@ bool plan_find(const plan_t *plan, size_t size_bytes, jrequirement_step_t *step)
     if (size_bytes < plan->info.minimal_bytes)
         return false;
     *step = (jrequirement_step_t)JREQUIREMENT_STEP_INIT;
-    plan_require(jrequirement_find_step(plan->requirement, size_bytes - plan->held_bytes, step),
+    plan_require(jrequirement_get_step_at(plan->requirement, size_bytes - plan->held_bytes, step),
                  "a step");
     step->size_bytes += plan->held_bytes;
     return true;

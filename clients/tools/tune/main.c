@@ -385,7 +385,7 @@ int main(int argc, char **argv) {
     char path[4096];
     if (settings.output != NULL)
         snprintf(path, sizeof path, "%s", settings.output);
-    else if (jprofile_get_default_path(path, sizeof path) != JSTATUS_SUCCESS) {
+    else if (jprofile_default_path(path, sizeof path) != JSTATUS_SUCCESS) {
         fprintf(stderr, "jalloc-tune: %s; --output FILE says where to\n", jstatus_last_message());
         return 1;
     }
