@@ -134,7 +134,8 @@ JALLOC_API jstatus_t jprogram_get_share(const jprogram_t *program, size_t phase,
  *
  * A call that the program does not know takes what fits, a warning names the first, and
  * jhandle_stats_t counts them. A chosen rung below the best answers perf degraded: that was
- * announced. With jhandle_set_degradation() what was not announced is an error.
+ * announced. With jhandle_set_degradation() what was not announced is an error. A borrow of the
+ * caller's around calls is not in the program: it takes of their share.
  *
  * Synchronizes as jhandle_trim(); work in the streams of other phases must have been enqueued.
  * @return success; invalid pointer; invalid value (no such phase); not found (no choice yet);
