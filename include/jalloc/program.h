@@ -9,18 +9,24 @@
  * A program is a sequence of phases. In a phase some handles are at work at once, so each has bytes
  * of its own; what one phase used, the next may use again.
  *
- * @code
  *     phase 0   solver  |== trsm ==|= getrf =|        solver + filter <= budget
  *               filter  |= gemm =|== gemm ===|
  *     phase 1   writer  |==== syrk ====|              writer          <= budget
  *
+ * @code
  * jprogram_create(&program);
- * jprogram_record(program, solver);              // a size query: operands are not looked at
- * jblas_dtrsm(solver, ...); jlapack_dgetrf(solver, ...);
+ * jprogram_record(program, solver);       // a size query: operands are not looked at
+ * solve(solver, NULL, NULL);
  * jprogram_stop(program, solver);
- * ... filter, then jprogram_begin_phase(program) and writer ...
- * jprogram_choose(program, budget_bytes);        // the least predicted time
- * jprogram_enter(program, 0);                    // the handles take the rungs that were chosen
+ * jprogram_record(program, filter);
+ * smooth(filter, NULL, NULL);
+ * jprogram_stop(program, filter);
+ * jprogram_begin_phase(program);          // the writer is at work after them
+ * jprogram_record(program, writer);
+ * gather(writer, NULL, NULL);
+ * jprogram_stop(program, writer);
+ * jprogram_choose(program, budget_bytes); // the least predicted time
+ * jprogram_enter(program, 0);             // the handles take the rungs that were chosen
  * @endcode
  *
  * The choice is that of the least predicted time of all calls together (profile.h) among all

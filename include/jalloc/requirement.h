@@ -18,8 +18,8 @@
  *
  * @code
  * jhandle_start_requirement_query(handle);
- * jblas_dtrsm(handle, ..., NULL, lda, NULL, ldb);       // as in any size query
- * jlapack_dgetrf(handle, ..., NULL, lda, NULL, NULL);
+ * jlapack_dgetrf(handle, n, n, NULL, n, NULL, NULL); // as in any size query
+ * jlapack_dgeqrf(handle, n, 100, NULL, n, NULL);
  * jhandle_stop_requirement_query(handle, &requirement);
  * @endcode
  *
