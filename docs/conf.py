@@ -34,7 +34,8 @@ exclude_patterns = ["_build", "_xml"]
 nitpicky = True
 # Types of the C standard library are documented elsewhere; the tags of opaque structs stand for their typedefs.
 nitpick_ignore = [("c:identifier", name) for name in (
-    "jallocator", "jbuffer", "jbuffer_allocator", "jdevice", "jevent", "jhandle", "jquota", "jruntime", "jsegment", "jshared",
+    "jallocator", "jbuffer", "jbuffer_allocator", "jdevice", "jevent", "jhandle", "jprogram", "jquota", "jrequirement",
+    "jruntime", "jsegment", "jshared",
     "jstream", "CUstream_st", "ihipStream_t", "MPI_Comm", "MPI_Win",
     "size_t", "ptrdiff_t", "uintptr_t", "bool", "va_list", "FILE",
     "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t")]

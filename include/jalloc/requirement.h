@@ -9,11 +9,11 @@
  * A size query answers one number, the best for the hungriest call. A requirement is the whole
  * answer, a staircase of bytes and predicted time:
  *
- *     time |####
- *          |    ##########
- *          |              #####                 at `minimal` every call runs on some rung; with a
- *          |                   ##############   granule less the call that the step names fails
- *          +----|---------|----|------------>   at `optimal` every call runs on rung 0
+ *     time |====
+ *          |    ==========
+ *          |              =====                 at minimal every call runs on some rung; with a
+ *          |                   ==============   granule less the call that the step names fails
+ *          +----|---------|----|------------>   at optimal every call runs on rung 0
  *            minimal                optimal     bytes
  *
  * @code
