@@ -45,7 +45,7 @@ def main():
              "JALLOC_THREADS": "many", "JALLOC_HOST_BLAS": "mine", "JALLOC_CBLAS": "lib/libblas.so", "JALLOC_LAPACK": "lib/liblapack.so",
              "JALLOC_HOST_ISA": "sse9",
              "JALLOC_BLAS_REPORT": "yes"}
-    any_text = {"JALLOC_RECORD", "JALLOC_RECORD_HEAP", "JALLOC_LOG_PATH"}
+    any_text = {"JALLOC_RECORD", "JALLOC_RECORD_HEAP", "JALLOC_LOG_PATH", "JALLOC_PROFILE"}
     require(set(wrong) | any_text == set(rows), f"other variables: {set(rows) ^ set(wrong) ^ any_text}")
     for name, value in wrong.items():
         status, found = section(program, "environment", **{name: value})
