@@ -81,9 +81,9 @@ static void chart_axes(FILE *file, const chart_t *chart) {
     const svg_unit_t time = svg_unit_of_time(chart->highest);
     const double range = chart->highest - chart->lowest;
     const double step = svg_nice_step(range / time.size, 6) * time.size;
-    for (double at = ceil(chart->lowest / step - 1e-9) * step; at <= chart->highest + 1e-9 * step;
-         at += step) {
-        const double y = y_of(chart, at);
+    const double first = ceil(chart->lowest / step - 1e-9);
+    for (int i = 0; (first + i) * step <= chart->highest + 1e-9 * step; i++) {
+        const double at = (first + i) * step, y = y_of(chart, at);
         svg_line(file, LEFT, y, LEFT + PLOT, y, "stroke=\"" SVG_GRID "\"");
         svg_text(file, LEFT - 8, y + 4, SVG_END, 12, SVG_FAINT, "%.6g", at / time.size);
     }
@@ -91,7 +91,8 @@ static void chart_axes(FILE *file, const chart_t *chart) {
 
     /* At most ten marks: each a power of two times the one before. */
     const double factor = exp2(fmax(ceil(log2(chart->most / chart->least) / 10), 1));
-    for (double bytes = chart->least; bytes <= chart->most; bytes *= factor) {
+    double bytes = chart->least;
+    for (int i = 0; bytes <= chart->most; i++, bytes = chart->least * pow(factor, i)) {
         char text[UNITS_BYTES];
         units_bytes(text, bytes, 0);
         const bool is_zero = bytes == chart->least && chart->plan->info.minimal_bytes == 0;
@@ -150,8 +151,8 @@ static void chart_budget(FILE *file, const chart_t *chart) {
     units_bytes(bytes, (double)choices->budget_bytes, 2);
     svg_line(file, x, chart->top - 8, x, chart->top + CHART,
              "stroke=\"" BUDGET_COLOUR "\" stroke-dasharray=\"4 3\"");
-    svg_text(file, x, chart->top - 14, x > LEFT + PLOT / 2 ? SVG_END : SVG_START, 12, BUDGET_COLOUR,
-             "budget %s", bytes);
+    svg_text(file, x, chart->top - 14, x > LEFT + 0.5 * PLOT ? SVG_END : SVG_START, 12,
+             BUDGET_COLOUR, "budget %s", bytes);
 }
 
 void picture_write(const plan_t *plan, const char *path) {
