@@ -91,9 +91,11 @@ static void chart_axes(FILE *file, const chart_t *chart) {
 
     /* At most ten marks: each a power of two times the one before. */
     const double factor = exp2(fmax(ceil(log2(chart->most / chart->least) / 10), 1));
-    double bytes = chart->least;
-    for (int i = 0; bytes <= chart->most; i++, bytes = chart->least * pow(factor, i)) {
+    for (int i = 0;; i++) {
+        const double bytes = chart->least * pow(factor, i);
         char text[UNITS_BYTES];
+        if (bytes > chart->most)
+            break;
         units_bytes(text, bytes, 0);
         const bool is_zero = bytes == chart->least && chart->plan->info.minimal_bytes == 0;
         const double x = x_of(chart, bytes);
