@@ -136,7 +136,7 @@ static void chart_name_steps(FILE *file, const chart_t *chart) {
         snprintf(name, sizeof name, "%s%s%s%s%s", bytes, step.call[0] != '\0' ? ": " : "",
                  step.call, step.rung != NULL ? ", " : "", step.rung != NULL ? step.rung : "");
         if (strlen(name) > NAME_CHARACTERS)
-            strcpy(name + NAME_CHARACTERS - 3, "...");
+            memcpy(name + NAME_CHARACTERS - 3, "...", sizeof "...");
         svg_line(file, x, y, LABELS - 6, chart->label_y[i],
                  "stroke=\"" SVG_FAINT "\" stroke-opacity=\"0.45\" stroke-width=\"0.8\"");
         svg_rectangle(file, x - 2.5, y - 2.5, 5, 5, CURVE_COLOUR);
