@@ -22,7 +22,7 @@ static jrequirement_t *requirement_of_case(jhandle_t *handle, blas_case_t *c) {
     return requirement;
 }
 
-JTEST_EACH_FUNCTION(ProgramBlas, EachStepIsExact) {
+JTEST_EACH_FUNCTION(JblasProgram, EachStepIsExact) {
     jhandle_t *handle = blas_make_handle(NULL);
     static const int64_t low[] = {0, 4000, 20, 40}, high[] = {0, 12000, 120, 100};
     for (int64_t round = jtest_iterations(2); round > 0 && !jtest_has_failure(); --round) {
@@ -60,7 +60,7 @@ JTEST_EACH_FUNCTION(ProgramBlas, EachStepIsExact) {
 
 enum { MOST_CASES = 6 };
 
-JTEST(ProgramBlas, RandomProgramsRunOnWhatTheyNeed) {
+JTEST(JblasProgram, RandomProgramsRunOnWhatTheyNeed) {
     jhandle_t *handle = blas_make_handle(NULL);
     for (int64_t round = jtest_iterations(25); round > 0 && !jtest_has_failure(); --round) {
         blas_case_t *cases[MOST_CASES];
@@ -127,7 +127,7 @@ static void factor(jhandle_t *handle, const double *a, uint64_t *degraded, uint6
     free(b);
 }
 
-JTEST(ProgramBlas, FactorizationsRunOnEachStep) {
+JTEST(ProgramLapack, FactorizationsRunOnEachStep) {
     enum { N = ORDER };
     double *a = malloc(sizeof *a * N * N);
     for (int64_t i = 0; i < N * N; ++i)
