@@ -176,7 +176,7 @@ jstatus_t jborrow_begin(jborrow_t *borrow, jhandle_t *handle, const char *routin
 }
 
 /* What was planned for a call: the rung to begin with. *announced: that it is slower than it could
- * be; *known: what comes below is not. */
+ * be. */
 static uint32_t borrow_planned_rung(jhandle_t *handle, const jplan_t *plan, bool *announced) {
     *announced = false;
     if (handle->follows == NULL)

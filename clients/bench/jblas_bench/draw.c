@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "blas/routine/price.h"
+#include "measure.h"
 
 /* xorshift64*: Vigna, ACM Transactions on Mathematical Software 42, 2016. */
 static double draw_unit(draw_t *draw) {
@@ -43,16 +43,12 @@ static void draw_options(draw_t *draw, options_t *o) {
     o->jobz = JLAPACK_NONE;
 }
 
+/* What counts none, drivers, by the largest size. */
 static double flops_of(const routine_t *routine, const options_t *o) {
-    const ji_sizes_t sizes = {.m = (double)o->m,
-                              .n = (double)o->n,
-                              .k = (double)o->k,
-                              .nrhs = (double)o->nrhs,
-                              .order = (double)(o->side == JBLAS_LEFT ? o->m : o->n)};
-    const double counted = ji_flops(routine->name, &sizes);
-    const double largest = (double)(o->m > o->n ? o->m : o->n); /* drivers count none */
-    return (counted > 0 ? counted : 10 * largest * largest * (double)o->n) *
-           (type_is_complex(o->type) ? 4 : 1);
+    const double counted = measure_flops(routine, o, o->type),
+                 largest = (double)(o->m > o->n ? o->m : o->n);
+    return counted > 0 ? counted
+                       : 10 * largest * largest * (double)o->n * (type_is_complex(o->type) ? 4 : 1);
 }
 
 /* Whether the handle would take the call. */
@@ -60,10 +56,7 @@ static bool is_right(jhandle_t *handle, const routine_t *routine, const options_
     problem_t problem;
     size_t bytes;
     problem_describe(&problem, routine, options);
-    if (jstatus_is_error(jhandle_start_size_query(handle)))
-        return false;
-    const jstatus_t answer = routine->call(handle, &problem);
-    return !jstatus_is_error(jhandle_stop_size_query(handle, &bytes)) && !jstatus_is_error(answer);
+    return !jstatus_is_error(measure_query(handle, &problem, &bytes));
 }
 
 bool draw_call(draw_t *draw, jhandle_t *handle, const routine_t *routine, jdatatype_t type,

@@ -35,8 +35,7 @@ static jstatus_t make_handle(const options_t *o, size_t preallocate_bytes, jhand
     return status == JSTATUS_SUCCESS ? jhandle_create(&wanted, handle) : status;
 }
 
-/* What the call would like, with NULL operands. */
-static jstatus_t query(jhandle_t *handle, const problem_t *p, size_t *bytes) {
+jstatus_t measure_query(jhandle_t *handle, const problem_t *p, size_t *bytes) {
     jstatus_t status = jhandle_start_size_query(handle);
     if (jstatus_is_error(status))
         return status;
@@ -115,8 +114,8 @@ static double sample_direct(problem_t *p) {
     return (bench_now() - start) / (double)p->slots;
 }
 
-/* Within bounds of memory. */
-size_t measure_slots(const problem_t *p, double seconds) {
+/* How many calls make a sample long enough, within bounds of memory. */
+static size_t slots_for(const problem_t *p, double seconds) {
     size_t bytes = 1;
     for (int i = 0; i < OPERANDS; i++)
         if (p->operand[i].written)
@@ -124,6 +123,29 @@ size_t measure_slots(const problem_t *p, double seconds) {
     double slots = fmin(fmin(BENCH_SAMPLE_SECONDS / seconds, MAX_SLOTS),
                         (double)MAX_SLOT_BYTES / (double)bytes);
     return slots > 1 ? (size_t)slots : 1;
+}
+
+bool measure_init(problem_t *p, jhandle_t *handle, const routine_t *routine, const options_t *o,
+                  jstatus_t *status) {
+    if (!problem_init(p, routine, o, 1))
+        return false;
+    /* Default mode grows here, threads start, pages are touched. */
+    measure_sample(handle, p, status);
+    const double estimate = measure_sample(handle, p, status);
+    const size_t slots = slots_for(p, estimate);
+    if (jstatus_is_error(*status) || slots == 1)
+        return true;
+    problem_fini(p);
+    return problem_init(p, routine, o, slots);
+}
+
+jstatus_t measure_lend(jhandle_t *handle, size_t bytes) {
+    static char memory[256 << 20] __attribute__((aligned(4096)));
+    if (bytes > sizeof memory)
+        return JSTATUS_MEMORY_ERROR;
+    memset(memory, 0, bytes);
+    return bytes > 0 ? jhandle_set_workspace(handle, memory, bytes)
+                     : jhandle_set_fixed_workspace_size(handle, 0);
 }
 
 /* The timed calls. */
@@ -170,18 +192,9 @@ static jstatus_t read_stats(jhandle_t *handle, measurement_t *m) {
  * operands. */
 static bool run(jhandle_t *handle, const routine_t *routine, const options_t *o, measurement_t *m) {
     problem_t problem;
-    if (!problem_init(&problem, routine, o, 1))
-        return false;
     jstatus_t status = JSTATUS_SUCCESS;
-    /* Default mode grows here, threads start, pages are touched. */
-    measure_sample(handle, &problem, &status);
-    double estimate = measure_sample(handle, &problem, &status);
-    size_t slots = measure_slots(&problem, estimate);
-    if (!jstatus_is_error(status) && slots > 1) {
-        problem_fini(&problem);
-        if (!problem_init(&problem, routine, o, slots))
-            return false;
-    }
+    if (!measure_init(&problem, handle, routine, o, &status))
+        return false;
     if (!jstatus_is_error(status))
         status = time_calls(handle, &problem, m);
     if (!jstatus_is_error(status)) {
@@ -198,8 +211,7 @@ static bool run(jhandle_t *handle, const routine_t *routine, const options_t *o,
     return true;
 }
 
-/* Of one item. */
-static double flops_of(const routine_t *routine, const options_t *o, jdatatype_t type) {
+double measure_flops(const routine_t *routine, const options_t *o, jdatatype_t type) {
     const ji_sizes_t sizes = {.m = (double)o->m,
                               .n = (double)o->n,
                               .k = (double)o->k,
@@ -213,7 +225,7 @@ static double flops_of(const routine_t *routine, const options_t *o, jdatatype_t
 
 bool measure(const options_t *o, const routine_t *routine, measurement_t *m) {
     const jdatatype_t type = routine_has_types(routine) ? (jdatatype_t)o->compute_type : o->type;
-    *m = (measurement_t){.rung = -1, .flops = flops_of(routine, o, type)};
+    *m = (measurement_t){.rung = -1, .flops = measure_flops(routine, o, type)};
     jhandle_t *handle = NULL;
     m->status = make_handle(o, 0, &handle);
     if (jstatus_is_error(m->status)) {
@@ -227,7 +239,7 @@ bool measure(const options_t *o, const routine_t *routine, measurement_t *m) {
     m->flops *= (double)described.items;
     void *memory = NULL;
     bool ready = true;
-    m->status = query(handle, &described, &m->asked_bytes);
+    m->status = measure_query(handle, &described, &m->asked_bytes);
     if (!jstatus_is_error(m->status))
         m->status = set_workspace(&handle, o, m->asked_bytes, &memory);
     if (!jstatus_is_error(m->status))

@@ -27,8 +27,16 @@ bool measure(const options_t *options, const routine_t *routine, measurement_t *
 
 /* Seconds of one call of what the problem's slots hold, which are restored before. */
 double measure_sample(jhandle_t *handle, problem_t *problem, jstatus_t *status);
-/* How many slots make a sample long enough, where a call takes so many seconds. */
-size_t measure_slots(const problem_t *problem, double seconds);
+/* Makes the operands, with as many slots as make a sample long enough. False: no memory for them.
+ * Where *status is an error, a first call has failed; the problem is there to be ended. */
+bool measure_init(problem_t *problem, jhandle_t *handle, const routine_t *routine,
+                  const options_t *options, jstatus_t *status);
+/* What the call would like, with NULL operands. */
+jstatus_t measure_query(jhandle_t *handle, const problem_t *problem, size_t *bytes);
+/* Of one item, of elements of that type. */
+double measure_flops(const routine_t *routine, const options_t *options, jdatatype_t type);
+/* A workspace of exactly so many bytes, the program's own, whose pages are there. */
+jstatus_t measure_lend(jhandle_t *handle, size_t bytes);
 
 /* A row of the table (the head before the first), or a line of JSON. */
 void report(const options_t *options, const routine_t *routine, const measurement_t *measurement);

@@ -62,28 +62,13 @@ static bool measure_steps(jhandle_t *handle, call_t *call) {
     jstatus_t status = JSTATUS_SUCCESS;
     double samples[MAX_STEPS][15];
     size_t rounds = 0;
-    if (!problem_init(&problem, call->routine, &call->options, 1))
+    if (!measure_init(&problem, handle, call->routine, &call->options, &status))
         return false;
-    const size_t slots = measure_slots(&problem, measure_sample(handle, &problem, &status));
-    if (slots > 1) {
-        problem_fini(&problem);
-        if (!problem_init(&problem, call->routine, &call->options, slots))
-            return false;
-    }
-    static char memory[256 << 20] __attribute__((aligned(4096)));
-    const size_t most = call->steps[call->count - 1].size_bytes;
-    if (most > sizeof memory) {
-        problem_fini(&problem);
-        return false;
-    }
-    memset(memory, 0, most); /* pages are there */
     const double start = bench_now();
     for (; rounds < 15 && (rounds < 3 || bench_now() - start < seconds_each * (double)call->count);
          rounds++)
         for (size_t i = 0; i < call->count && !jstatus_is_error(status); i++) {
-            const size_t bytes = call->steps[i].size_bytes;
-            status = bytes > 0 ? jhandle_set_workspace(handle, memory, bytes)
-                               : jhandle_set_fixed_workspace_size(handle, 0);
+            status = measure_lend(handle, call->steps[i].size_bytes);
             samples[i][rounds] = measure_sample(handle, &problem, &status);
         }
     for (size_t i = 0; i < call->count; i++)

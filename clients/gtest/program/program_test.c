@@ -178,11 +178,14 @@ JTEST(Program, TheChoiceIsTheBestThereIsAndIsFollowed) {
     }
 }
 
+static kernel_t two_rungs(double flops, double lower_flops) {
+    return (kernel_t){.rung_count = 2, .bytes = {{6400}, {640}}, .flops = {flops, lower_flops}};
+}
+
 /* A handle of one kernel with two rungs, of which the lower was chosen. */
 static void choose_lower(random_program_t *p) {
     make_handles(p);
-    p->kernels[0] =
-        (kernel_t){.n = 0, .rung_count = 2, .bytes = {{6400}, {640}}, .flops = {1e6, 2e6}};
+    p->kernels[0] = two_rungs(1e6, 2e6);
     record(p, 0, 0);
     JEXPECT_OK(jprogram_choose(p->program, 1000));
     JEXPECT_OK(jprogram_enter(p->program, 0));
@@ -279,8 +282,7 @@ JTEST(Program, ACallWithinABorrowIsTheProgramsOwn) {
 JTEST(Program, FixedModesKeepTheirWorkspace) {
     random_program_t p;
     make_handles(&p);
-    p.kernels[0] =
-        (kernel_t){.n = 0, .rung_count = 2, .bytes = {{6400}, {640}}, .flops = {1e6, 2e6}};
+    p.kernels[0] = two_rungs(1e6, 2e6);
     JEXPECT_OK(jhandle_set_workspace_size(p.handles[0], 10000));
     record(&p, 0, 0);
     JEXPECT_OK(jprogram_choose(p.program, 1000));
@@ -299,8 +301,7 @@ JTEST(Program, FixedModesKeepTheirWorkspace) {
 JTEST(Program, TheFastestRungIsNotAlwaysTheFirst) {
     random_program_t p;
     make_handles(&p);
-    p.kernels[0] =
-        (kernel_t){.n = 0, .rung_count = 2, .bytes = {{6400}, {640}}, .flops = {2e6, 1e6}};
+    p.kernels[0] = two_rungs(2e6, 1e6);
     record(&p, 0, 0);
     JEXPECT_OK(jprogram_choose(p.program, 1 << 20));
     JEXPECT_EQ(program_info(p.program).size_bytes, 640);

@@ -110,16 +110,9 @@ static void measure_shape(jhandle_t *handle, int all_threads, const routine_t *r
                           const options_t *options, entry_t *entries, size_t *count) {
     problem_t problem;
     jplan_t plan;
-    static char memory[256 << 20] __attribute__((aligned(4096)));
-    if (!problem_init(&problem, routine, options, 1))
-        return;
     jstatus_t status = JSTATUS_SUCCESS;
-    const size_t slots = measure_slots(&problem, measure_sample(handle, &problem, &status));
-    if (slots > 1 && !jstatus_is_error(status)) {
-        problem_fini(&problem);
-        if (!problem_init(&problem, routine, options, slots))
-            return;
-    }
+    if (!measure_init(&problem, handle, routine, options, &status))
+        return;
 
     for (int threads = 1; threads <= all_threads && !jstatus_is_error(status);
          threads = threads < all_threads ? all_threads : all_threads + 1) {
@@ -129,11 +122,9 @@ static void measure_shape(jhandle_t *handle, int all_threads, const routine_t *r
         for (uint32_t rung = 0; rung < plan.rung_count; rung++) {
             const size_t bytes = ji_rung_bytes(&plan.rungs[rung], 64);
             entry_t *entry = entry_of(entries, count, plan.rungs[rung].name, threads);
-            if (bytes > sizeof memory || entry == NULL || entry->count == MAX_SHAPES)
+            if (entry == NULL || entry->count == MAX_SHAPES ||
+                jstatus_is_error(measure_lend(handle, bytes)))
                 continue;
-            memset(memory, 0, bytes); /* pages are there */
-            status = bytes > 0 ? jhandle_set_workspace(handle, memory, bytes)
-                               : jhandle_set_fixed_workspace_size(handle, 0);
             const double seconds = time_rung(handle, &problem, rung);
             if (seconds <= 0)
                 continue;
