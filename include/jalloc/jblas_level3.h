@@ -24,9 +24,9 @@ extern "C" {
  * - "packed": for the caches and for each of the handle's threads, at most 12 MiB and 1 MiB a
  *   thread; less where the matrices are smaller.
  * - "packed-small": at most 256 KiB a thread; a tenth slower or so.
- * - "in place": none. gemm up to order 128 (complex: 80), and others up to order 23, have this way
- *   alone, and are fast so; larger ones lose a part, those with a symmetric or triangular
- *   matrix much.
+ * - "in place": none. gemm up to order 128 (complex: 80), and others up to order 64 (complex: 32;
+ *   of 16 bits: 23), have this way alone, and are fast so; larger ones lose a part, those with a
+ *   symmetric or triangular matrix much.
  *
  * On GPUs, and by a CBLAS, these routines need no workspace of the handle's.
  * @{ */

@@ -123,9 +123,11 @@ EACH_PRODUCT(BytesStayBelowTheirCaps) { with_each_set(stays_below_its_caps, *par
 
 /* The orders are jblas.h's. */
 static void small_ones_ask_for_nothing(jhandle_t *handle, const blas_function_t *function) {
-    const bool is_gemm =
-        strcmp(function->routine->name, "gemm") == 0 && !wide_is_half((int)function->type);
-    const int64_t most = !is_gemm ? 23 : wide_is_complex((int)function->type) ? 80 : 128;
+    const bool is_half = wide_is_half((int)function->type),
+               is_complex = wide_is_complex((int)function->type);
+    const int64_t most = is_half                                        ? 23
+                         : strcmp(function->routine->name, "gemm") != 0 ? (is_complex ? 32 : 64)
+                                                                        : (is_complex ? 80 : 128);
     BLAS_CASE(c, function, .low = 2, .high = 2, .plain = true, .hollow = true);
 
     for (int64_t n = 1; n <= most; n++)

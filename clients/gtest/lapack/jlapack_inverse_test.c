@@ -318,24 +318,6 @@ EACH_TYPE(EachAllocationMayFail) { expect_of_each(*param, expect_each_allocation
 
 /* ---- Refusals ---- */
 
-/* Up to the orders of docs/lapack.rst: panels are for matrices that no near cache holds. */
-EACH_TYPE(SmallOnesAskForNothing) {
-    static const int64_t most[] = {170, 135, 107, 85};
-    jhandle_t *handle = make_handle(0);
-    for (int64_t n = most[*param]; n <= most[*param] + 1; n++) {
-        size_t of_lu = 1, of_cholesky = 1;
-        JASSERT_OK(jhandle_start_size_query(handle));
-        (void)JLAPACK_CALL(*param, getri, handle, n, NULL, n, NULL, NULL);
-        JASSERT_OK(jhandle_stop_size_query(handle, &of_lu));
-        JASSERT_OK(jhandle_start_size_query(handle));
-        (void)JLAPACK_CALL(*param, potri, handle, JBLAS_LOWER, n, NULL, n, NULL);
-        JASSERT_OK(jhandle_stop_size_query(handle, &of_cholesky));
-        JEXPECT_EQ(of_lu > 0, n > most[*param]);
-        JEXPECT_EQ(of_cholesky > 0, n > most[*param]);
-    }
-    JEXPECT_OK(jhandle_destroy(handle));
-}
-
 JTEST(JlapackInverse, RefusesWhatIsWrongByName) {
     double a[4] = {4, 1, 1, 4}, b[2] = {1, 2};
     int64_t ipiv[2] = {1, 2}, info = -7;

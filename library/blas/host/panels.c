@@ -14,6 +14,9 @@ ji_panel_bytes_t ji_panel_bytes(const jhandle_t *handle, ji_primitive_t primitiv
     if (!ji_product_packs(handle, primitive, type, m, n, k))
         return (ji_panel_bytes_t){0};
 
+    if (!ji_is_half(type) && ji_product_fits_stack(type, m, n, k))
+        return (ji_panel_bytes_t){0};
+
     const int threads = head->threads.planned;
     return ji_is_half(type) ? ji_blocked_bytes(JDATATYPE_F32, m, n, k, threads)
                             : ji_product_bytes(type, m, n, k, threads);

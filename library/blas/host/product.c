@@ -921,15 +921,26 @@ static bool product_is_compact(const ji_product_t *call) {
            b_ld * (b->line == 1 ? call->k : call->n) * element <= PRODUCT_COMPACT_BYTES;
 }
 
+bool ji_product_fits_stack(jdatatype_t type, int64_t m, int64_t n, int64_t k) {
+    const ji_product_kernels_t *const kernels = product_kernels(type);
+    const int64_t strips = product_portions(m, kernels->rows),
+                  steps = ji_min(k, product_depth(type));
+    return strips * steps * kernels->row_bytes <= JI_PRODUCT_STRIP_BYTES &&
+           ji_product_work(type, m, n, k) < 2 * JI_PRODUCT_LEAST_WORK;
+}
+
 /* Whether it is better done in place, though there are panels: lent to an algorithm for its largest
  * product. */
 static bool product_is_small(const ji_product_t *call) {
+    const jdatatype_t type = call->type;
+    const int64_t m = call->m, n = call->n, k = call->k;
+    const double work = ji_product_work(type, m, n, k);
     const bool general = operand_is_plain(call, &call->a) && operand_is_plain(call, &call->b) &&
                          call->written == JI_WRITTEN_ALL && !call->complex_c;
+    if (general ? work < JI_PACKED_LEAST_GEMM : work < JI_PACKED_LEAST_WORK)
+        return true;
 
-    return ji_min(call->m, call->n) < JI_PACKED_LEAST_SIZE ||
-           ji_product_work(call->type, call->m, call->n, call->k) <
-               (general ? JI_PACKED_LEAST_GEMM : JI_PACKED_LEAST_WORK);
+    return ji_min(m, n) < JI_PACKED_LEAST_SIZE || ji_product_fits_stack(type, m, n, k);
 }
 
 void ji_product(const ji_product_t *call) {

@@ -26,7 +26,6 @@
 #include "lapack/lapack.h"
 
 #define INVERSE_BASE 32         /* columns */
-#define INVERSE_PACKED_WORK 2e7 /* n^3 real multiplications in bytes */
 #define INVERSE_STRIP_BYTES 512 /* of each column, when columns are exchanged */
 
 typedef struct inverse_square { /* a triangle as a matrix, with zeros */
@@ -163,21 +162,12 @@ void ji_host_potri(void *matmat) {
 
 /* ---- Panels ---- */
 
-/* Smaller matrices are in a cache as they lie: panels would take 2 to 8 % longer. */
-static ji_panel_bytes_t inverse_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
-    const jdatatype_t type = args->head.type;
-    const double work = ji_product_work(type, args->n, args->n, args->n);
-    return work * (double)ji_sizeof(ji_real_of(type)) < INVERSE_PACKED_WORK
-               ? (ji_panel_bytes_t){0}
-               : ji_factor_bytes(handle, args);
-}
-
 ji_panel_bytes_t ji_getri_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
-    return inverse_bytes(handle, args);
+    return ji_factor_bytes(handle, args);
 }
 ji_panel_bytes_t ji_lauum_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
-    return inverse_bytes(handle, args);
+    return ji_factor_bytes(handle, args);
 }
 ji_panel_bytes_t ji_potri_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
-    return inverse_bytes(handle, args);
+    return ji_factor_bytes(handle, args);
 }
