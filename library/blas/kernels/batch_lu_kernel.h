@@ -31,7 +31,7 @@
 typedef struct NAME(woven_lu) {
     REAL *at;
     int64_t m, n, square;
-    int32_t pivots[LU_ORDER][LANES];
+    _Alignas(64) REAL pivots[LU_ORDER][LANES]; /* rows */
 } NAME(woven_lu_t);
 
 VECTOR_INLINE REAL *NAME(lu_place)(const NAME(woven_lu_t) * lu, int64_t i, int64_t j) {
@@ -58,7 +58,6 @@ VECTOR_INLINE VECTOR NAME(lu_size)(const REAL *element) {
  * a NaN. */
 VECTOR_INLINE bool NAME(lu_search)(NAME(woven_lu_t) * lu, int64_t j) {
     const VECTOR infinity = V(splat)((REAL)INFINITY);
-    _Alignas(64) REAL rows[LANES];
     VECTOR largest = NAME(lu_size)(NAME(lu_place)(lu, j, j)), row = V(splat)((REAL)j);
     TRUTH bad = V(exceeds)(largest, infinity);
 
@@ -70,29 +69,35 @@ VECTOR_INLINE bool NAME(lu_search)(NAME(woven_lu_t) * lu, int64_t j) {
         row = V(choose)(exceeds, V(splat)((REAL)i), row);
     }
 
-    V(store)(rows, row);
-    for (int lane = 0; lane < LANES; lane++)
-        lu->pivots[j][lane] = (int32_t)rows[lane];
+    V(store)(lu->pivots[j], row);
     return !V(any)(bad);
 }
 
-/* Row j and the pivots', of all columns. */
+/* Row j and the pivots', of all columns: lanes change places by whole vectors, since a vector that
+ * is read where a lane was just written waits for it. */
 static void NAME(lu_exchange)(const NAME(woven_lu_t) * lu, int64_t j) {
-    const int64_t column = lu->m * PARTS * LANES;
-    LU_NOT_UNROLLED
-    for (int lane = 0; lane < LANES; lane++) {
-        if (lu->pivots[j][lane] == j)
-            continue;
-
-        REAL *here = NAME(lu_place)(lu, j, 0) + lane,
-             *there = NAME(lu_place)(lu, lu->pivots[j][lane], 0) + lane;
-        for (int64_t c = 0; c < lu->n; c++, here += column, there += column)
-            for (int part = 0; part < PARTS; part++) {
-                const REAL kept = here[part * LANES];
-                here[part * LANES] = there[part * LANES];
-                there[part * LANES] = kept;
-            }
+    const VECTOR pivots = V(load)(lu->pivots[j]);
+    int64_t places[LU_ORDER]; /* from a column's row j to a row that some lanes have as pivot */
+    TRUTH have[LU_ORDER];
+    int count = 0;
+    for (int64_t i = j + 1; i < lu->m; i++) {
+        have[count] = V(equals)(pivots, V(splat)((REAL)i));
+        places[count] = (i - j) * PARTS * LANES;
+        count += V(any)(have[count]);
     }
+
+    for (int64_t c = 0; c < lu->n; c++)
+        for (int part = 0; part < PARTS; part++) {
+            REAL *const here = NAME(lu_place)(lu, j, c) + part * LANES;
+            const VECTOR old = V(load)(here);
+            VECTOR found = old;
+            for (int k = 0; k < count; k++) {
+                const VECTOR there = V(load)(here + places[k]);
+                found = V(choose)(have[k], there, found);
+                V(store)(here + places[k], V(choose)(have[k], old, there));
+            }
+            V(store)(here, found);
+        }
 }
 
 /* Columns [first, end), from row `first` on, as far as the matrix goes. */
@@ -226,7 +231,7 @@ static int64_t NAME(woven_lu)(const ji_woven_lu_t *call) {
         LU_NOT_UNROLLED
         for (int lane = 0; lane < LANES; lane++)
             for (int64_t j = 0; j < lu.square; j++)
-                ((int64_t *)call->ipiv[item + lane])[j] = lu.pivots[j][lane] + 1;
+                ((int64_t *)call->ipiv[item + lane])[j] = (int64_t)lu.pivots[j][lane] + 1;
     }
     return call->count;
 }

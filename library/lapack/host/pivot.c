@@ -10,9 +10,15 @@
 
 /* ---- Exchanges of rows ---- */
 
+/* Any element of 16 bytes, which is moved as one vector. */
+typedef struct wide {
+    double parts[2];
+} wide_t;
+
 /* Rows ipiv[i] - 1 and i of `columns` columns, of all i from first to end; of all from end back to
- * first where it is `back`. Four columns at a time, for which a pivot is read once, and which do
- * not wait for each other. */
+ * first where it is `back`. Four columns at a time, for which a pivot is read once; all are
+ * read before any is written, since the processor takes what is pages apart for the same place. */
+#define EXCHANGE_COLUMNS 4
 #define EXCHANGE(name, element)                                                                    \
     static inline __attribute__((always_inline)) void name##_some(                                 \
         element *a, int64_t lda, int columns, const int64_t *ipiv, int64_t first, int64_t count,   \
@@ -21,24 +27,25 @@
             const int64_t other = ipiv[i] - 1;                                                     \
             if (other == i)                                                                        \
                 continue;                                                                          \
-            for (int j = 0; j < columns; j++) {                                                    \
-                const element here = a[j * lda + i], there = a[j * lda + other];                   \
-                a[j * lda + i] = there, a[j * lda + other] = here;                                 \
-            }                                                                                      \
+            element here[EXCHANGE_COLUMNS], there[EXCHANGE_COLUMNS];                               \
+            for (int j = 0; j < columns; j++)                                                      \
+                here[j] = a[j * lda + i], there[j] = a[j * lda + other];                           \
+            for (int j = 0; j < columns; j++)                                                      \
+                a[j * lda + i] = there[j], a[j * lda + other] = here[j];                           \
         }                                                                                          \
     }                                                                                              \
     static void name(element *a, int64_t lda, int64_t columns, const int64_t *ipiv, int64_t first, \
                      int64_t end, bool back) {                                                     \
         const int64_t from = back ? end - 1 : first, step = back ? -1 : 1;                         \
         int64_t j = 0;                                                                             \
-        for (; j + 4 <= columns; j += 4)                                                           \
-            name##_some(a + j * lda, lda, 4, ipiv, from, end - first, step);                       \
+        for (; j + EXCHANGE_COLUMNS <= columns; j += EXCHANGE_COLUMNS)                             \
+            name##_some(a + j * lda, lda, EXCHANGE_COLUMNS, ipiv, from, end - first, step);        \
         for (; j < columns; j++)                                                                   \
             name##_some(a + j * lda, lda, 1, ipiv, from, end - first, step);                       \
     }
 EXCHANGE(exchange_4, float)
 EXCHANGE(exchange_8, double)
-EXCHANGE(exchange_16, jcomplex_f64_t)
+EXCHANGE(exchange_16, wide_t)
 
 void ji_exchange(jdatatype_t type, void *a, int64_t lda, int64_t count, const int64_t *ipiv,
                  int64_t first, int64_t end, bool back) {
