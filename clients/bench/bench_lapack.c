@@ -393,6 +393,11 @@ int main(int argc, char **argv) {
     const double seconds = argc > 1 ? atof(argv[1]) : 0.3;
     const char *types = argc > 2 ? argv[2] : "dscz";
     const int largest = seconds < 0.05 ? 128 : INT_MAX; /* a look that it runs */
+    if (types[strspn(types, "sdcz")] != 0) {
+        fprintf(stderr, "bench_lapack: types are of s, d, c and z, and \"%s\" is not\n", types);
+        return 2;
+    }
+
     jhandle_t *handle;
     peer_t peer = {.library = NULL};
     if (!rungs && !load(&peer)) {
