@@ -7,13 +7,15 @@
  *
  * First random calls of every routine with rungs, types and sizes as jalloc-tune did not see them,
  * up to 4096 and as far as one call takes no more than some tenth of a second, on each step of
- * their staircases, with one thread and with all: predicted over measured. Then random programs of
+ * their staircases, with one thread and with all: predicted over measured, the shortest median of
+ * some rounds over all of them. Then random programs of
  * up to eight calls on three handles in two phases, at a quarter, half and three quarters of what
  * they need at best: what jprogram_choose() chose beside the best of all choices, by prediction and
  * by what was measured for each call on each rung. SECONDS bounds the time for one call on one
  * rung. */
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "../bench.h"
@@ -102,11 +104,21 @@ static bool draw_any(draw_t *draw, uint64_t *state, jhandle_t *handle, call_t *c
 
 /* ---- Predictions ---- */
 
+enum { ROUNDS = 4 };
+
 typedef struct family {
     const char *name;
     size_t count;
     double ratios[MAX_RATIOS];
 } family_t;
+
+/* A call of the first part. */
+typedef struct drawn {
+    call_t call;
+    int threads;
+    bool failed;
+    double least[MAX_STEPS]; /* seconds */
+} drawn_t;
 
 static void add_ratio(family_t *family, double ratio) {
     if (family->count < MAX_RATIOS)
@@ -126,30 +138,64 @@ static void print_family(family_t *family) {
            bench_median(family->ratios, family->count));
 }
 
+/* Calls that can be measured, with one thread and with all in turn. */
+static size_t draw_calls(jhandle_t *handle, int all_threads, size_t wanted, uint64_t seed,
+                         drawn_t *drawn) {
+    uint64_t state = seed;
+    size_t count = 0;
+    draw_t draw = {.state = seed * 3 + 1, .low = 16, .high = 4096, .most_flops = 2e9};
+    for (size_t i = 0; i < wanted; i++) {
+        drawn_t *next = &drawn[count];
+        *next = (drawn_t){.threads = i % 2 == 0 ? 1 : all_threads};
+        (void)jhandle_set_threads(handle, next->threads);
+        count += draw_any(&draw, &state, handle, &next->call);
+    }
+    return count;
+}
+
+/* The shortest of some rounds: what disturbs the machine for a while disturbs one of them. */
+static void measure_calls(jhandle_t *handle, drawn_t *drawn, size_t count) {
+    for (int round = 0; round < ROUNDS; round++)
+        for (size_t i = 0; i < count; i++) {
+            drawn_t *one = &drawn[i];
+            (void)jhandle_set_threads(handle, one->threads);
+            if (one->failed || !measure_steps(handle, &one->call)) {
+                one->failed = true;
+                continue;
+            }
+            for (size_t s = 0; s < one->call.count; s++)
+                if (round == 0 || one->call.measured[s] < one->least[s])
+                    one->least[s] = one->call.measured[s];
+        }
+}
+
 static void compare_predictions(jhandle_t *handle, int all_threads, size_t calls, uint64_t seed) {
     static family_t families[MAX_FAMILIES], all = {.name = "all"};
     size_t family_count = 0;
-    uint64_t state = seed;
-    draw_t draw = {.state = seed * 3 + 1, .low = 16, .high = 4096, .most_flops = 2e9};
-    for (size_t i = 0; i < calls; i++) {
-        call_t call = {.count = 0};
-        (void)jhandle_set_threads(handle, i % 2 == 0 ? 1 : all_threads);
-        if (!draw_any(&draw, &state, handle, &call) || !measure_steps(handle, &call))
+    drawn_t *drawn = calloc(calls + 1, sizeof *drawn);
+    if (drawn == NULL)
+        return;
+    const size_t count = draw_calls(handle, all_threads, calls, seed, drawn);
+    measure_calls(handle, drawn, count);
+    for (size_t i = 0; i < count; i++) {
+        const call_t *call = &drawn[i].call;
+        if (drawn[i].failed)
             continue;
         family_t *family = families;
-        while (family->name != NULL && strcmp(family->name, call.routine->name) != 0)
+        while (family->name != NULL && strcmp(family->name, call->routine->name) != 0)
             family++;
         if (family->name == NULL) {
             if (family_count + 1 == MAX_FAMILIES)
                 continue;
-            family->name = call.routine->name;
+            family->name = call->routine->name;
             family_count++;
         }
-        for (size_t s = 0; s < call.count; s++) {
-            add_ratio(family, call.steps[s].seconds / call.measured[s]);
-            add_ratio(&all, call.steps[s].seconds / call.measured[s]);
+        for (size_t s = 0; s < call->count; s++) {
+            add_ratio(family, call->steps[s].seconds / drawn[i].least[s]);
+            add_ratio(&all, call->steps[s].seconds / drawn[i].least[s]);
         }
     }
+    free(drawn);
     printf("predicted over measured       within, %%           median\n"
            "routine       rungs     15 %%     30 %%     ratio\n");
     for (family_t *family = families; family->name != NULL; family++)

@@ -10,7 +10,8 @@
 typedef struct sample {
     double features[JI_PROFILE_FEATURES];
     ji_profile_point_t point; /* its correction is fitted, too */
-    double seconds;
+    double seconds;           /* 0: not measured */
+    int shape;                /* which of the routine's */
 } sample_t;
 
 enum { FIT_MAX_SAMPLES = 128 };

@@ -3,12 +3,15 @@
 
 /* jalloc-tune: measures this machine's profile, from which jalloc predicts times.
  *
- *     jalloc-tune [--output FILE] [--shapes COUNT] [--routines NAME,...] [--quiet]
+ *     jalloc-tune [--output FILE] [--shapes COUNT] [--passes COUNT] [--routines NAME,...]
+ *                 [--quiet]
  *
  * Each routine with rungs is called with random shapes, on each of its rungs, in just the bytes of
  * that rung, with one thread and with all. A shape's operands are made once for all of these. Small
  * shapes are many and large ones few: what is asked most is asked of small ones, and large ones are
- * alike. The file takes the place of the former one when all is measured. */
+ * alike. All of it is done in some passes, of which the shortest time counts: on a machine that is
+ * shared the processor may be half as fast for seconds. The file takes the place of the former one
+ * when all is measured. */
 
 #include <errno.h>
 #include <getopt.h>
@@ -22,26 +25,15 @@
 #include "../../bench/bench.h"
 #include "../../bench/jblas_bench/draw.h"
 #include "../../bench/jblas_bench/measure.h"
-#include "fit.h"
 #include "handle/handle.h"
 #include "jalloc/version.h"
-
-enum { MAX_ENTRIES = 8, MAX_SHAPES = FIT_MAX_SAMPLES, REPEATS = 4 };
-#define LONG_SECONDS 4e-3
+#include "store.h"
 
 typedef struct settings {
     const char *output, *routines;
-    int shapes;
+    int shapes, passes;
     bool quiet;
 } settings_t;
-
-/* A rung with a number of threads, of the routine that is measured. */
-typedef struct entry {
-    char rung[32];
-    int threads;
-    size_t count;
-    sample_t samples[MAX_SHAPES];
-} entry_t;
 
 /* ---- The plan of a call ---- */
 
@@ -71,43 +63,28 @@ static bool plan_of(jhandle_t *handle, const routine_t *routine, const options_t
     const jstatus_t answer = routine->call(handle, &problem);
     (void)jhandle_stop_size_query(handle, &bytes);
     *plan = keeper.plan;
-    return keeper.has && !jstatus_is_error(answer);
+    return keeper.has && plan->routine != NULL && !jstatus_is_error(answer);
 }
 
 /* ---- Measuring ---- */
 
-/* The shortest of a few samples, of what takes long of two; below 0 where the call fails or
- * takes another rung. */
+/* The shorter of two samples; below 0 where the call fails or takes another rung. */
 static double time_rung(jhandle_t *handle, problem_t *problem, uint32_t rung) {
     jstatus_t status = JSTATUS_SUCCESS;
-    double least = INFINITY;
     (void)jhandle_clear_stats(handle);
-    for (int i = 0; i < 2 || (i < REPEATS && least < LONG_SECONDS); i++)
-        least = fmin(least, measure_sample(handle, problem, &status));
+    const double first = measure_sample(handle, problem, &status),
+                 second = measure_sample(handle, problem, &status);
     jhandle_stats_t stats = JHANDLE_STATS_INIT;
     (void)jhandle_get_stats(handle, &stats);
     const bool was_planned = stats.rung_count[0] + stats.degraded_count > 0;
     if (jstatus_is_error(status) || (was_planned && stats.rung_count[rung] == 0))
         return -1;
-    return least;
-}
-
-static entry_t *entry_of(entry_t *entries, size_t *count, const char *rung, int threads) {
-    for (size_t i = 0; i < *count; i++)
-        if (entries[i].threads == threads && strcmp(entries[i].rung, rung) == 0)
-            return &entries[i];
-    if (*count == MAX_ENTRIES * 2)
-        return NULL;
-    entry_t *entry = &entries[(*count)++];
-    snprintf(entry->rung, sizeof entry->rung, "%s", rung);
-    entry->threads = threads;
-    entry->count = 0;
-    return entry;
+    return fmin(first, second);
 }
 
 /* One shape on every rung with one thread and with all. */
 static void measure_shape(jhandle_t *handle, int all_threads, const routine_t *routine,
-                          const options_t *options, entry_t *entries, size_t *count) {
+                          const options_t *options, int shape, store_t *store) {
     problem_t problem;
     jplan_t plan;
     jstatus_t status = JSTATUS_SUCCESS;
@@ -120,15 +97,14 @@ static void measure_shape(jhandle_t *handle, int all_threads, const routine_t *r
         if (!plan_of(handle, routine, options, &plan))
             break;
         for (uint32_t rung = 0; rung < plan.rung_count; rung++) {
+            sample_t *sample =
+                store_sample(store, plan.routine, plan.rungs[rung].name, threads, shape);
             const size_t bytes = ji_rung_bytes(&plan.rungs[rung], 64);
-            entry_t *entry = entry_of(entries, count, plan.rungs[rung].name, threads);
-            if (entry == NULL || entry->count == MAX_SHAPES ||
-                jstatus_is_error(measure_lend(handle, bytes)))
+            if (sample == NULL || jstatus_is_error(measure_lend(handle, bytes)))
                 continue;
             const double seconds = time_rung(handle, &problem, rung);
-            if (seconds <= 0)
+            if (seconds <= 0 || (sample->seconds > 0 && sample->seconds <= seconds))
                 continue;
-            sample_t *sample = &entry->samples[entry->count++];
             sample->seconds = seconds;
             ji_profile_features(&plan, rung, sample->features);
             ji_profile_sizes(&plan, sample->point.sizes);
@@ -138,61 +114,22 @@ static void measure_shape(jhandle_t *handle, int all_threads, const routine_t *r
     problem_fini(&problem);
 }
 
-/* ---- The file ---- */
-
-static void write_entry(FILE *file, const char *name, entry_t *entry) {
-    double coefficients[JI_PROFILE_FEATURES];
-    if (entry->count < 4)
-        return;
-    fit(entry->samples, entry->count, coefficients);
-    fprintf(file, "entry\t%s\t%s\t%d\t%zu\nfit", name, entry->rung, entry->threads, entry->count);
-    for (int i = 0; i < JI_PROFILE_FEATURES; i++)
-        fprintf(file, "\t%.6g", coefficients[i]);
-    fputc('\n', file);
-    for (size_t s = 0; s < entry->count; s++) {
-        const ji_profile_point_t *point = &entry->samples[s].point;
-        fputs("at", file);
-        for (int i = 0; i < JI_PROFILE_SIZES; i++)
-            fprintf(file, "\t%.6g", (double)point->sizes[i]);
-        fprintf(file, "\t%.4g\n", (double)point->correction);
-    }
-}
-
-/* The name that plans have for it. */
-static bool routine_name(jhandle_t *handle, const routine_t *routine, const options_t *options,
-                         char name[64]) {
-    jplan_t plan;
-    if (!plan_of(handle, routine, options, &plan) || plan.routine == NULL)
-        return false;
-    snprintf(name, 64, "%s", plan.routine);
-    return true;
-}
-
-/* All shapes of a routine at a type; false: the file cannot be written. */
-static bool measure_routine(FILE *file, jhandle_t *handle, int all_threads,
+/* All shapes of a routine at a type. They are the same in each pass. */
+static void measure_routine(store_t *store, jhandle_t *handle, int all_threads,
                             const settings_t *settings, const routine_t *routine,
                             jdatatype_t type) {
-    static entry_t entries[MAX_ENTRIES * 2];
-    size_t count = 0;
     options_t options;
-    char name[64] = "";
     draw_t draw = {.state = 88172645463325252u + type, .low = 16, .high = 4096};
     for (int shape = 0; shape < settings->shapes; shape++) {
-        /* One in eight is large, and gives the rate that all larger ones have; one in four may be
+        /* One in six is large, and gives the rate that all larger ones have; one in four may be
          * as oblong as can be. */
-        const bool is_large = shape % 8 == 7;
+        const bool is_large = shape % 6 == 5;
         draw.high = is_large || shape % 4 == 1 ? 4096 : 600;
-        draw.least_flops = is_large ? 1e8 : 0;
-        draw.most_flops = is_large ? 4e8 : 4e7;
-        if (!draw_call(&draw, handle, routine, type, &options))
-            continue;
-        if (name[0] == '\0' && !routine_name(handle, routine, &options, name))
-            return true;
-        measure_shape(handle, all_threads, routine, &options, entries, &count);
+        draw.least_flops = is_large ? 5e7 : 0;
+        draw.most_flops = is_large ? 2e8 : 4e7;
+        if (draw_call(&draw, handle, routine, type, &options))
+            measure_shape(handle, all_threads, routine, &options, shape, store);
     }
-    for (size_t i = 0; i < count; i++)
-        write_entry(file, name, &entries[i]);
-    return !ferror(file);
 }
 
 /* What kernels of one's own are predicted by: products of doubles, copies, and a call. */
@@ -247,37 +184,45 @@ static bool are_known(const char *names) {
     return true;
 }
 
-static bool measure_all(FILE *file, jhandle_t *handle, const settings_t *settings) {
+/* Passes follow each other, so that what disturbs the machine for some seconds disturbs one. */
+static void measure_all(store_t *store, jhandle_t *handle, const settings_t *settings) {
     int all_threads = 1;
     (void)jhandle_get_threads(handle, &all_threads);
     all_threads = all_threads < 1 ? 1 : all_threads;
     const bool shows = !settings->quiet && isatty(STDERR_FILENO);
-
-    fprintf(file, JI_PROFILE_TITLE "\nlibrary\t%s\nprocessor\t%s\n", jalloc_version_string(),
-            jprofile_processor());
-    (void)jhandle_set_threads(handle, 1);
-    write_rates(file, handle);
-    int routines_count = 0, done = 0;
+    int to_do = 0, done = 0;
     for (const routine_t *routine = routines; routine->name; routine++)
-        routines_count += draw_has(routine);
-    for (const routine_t *routine = routines; routine->name; routine++) {
-        if (!draw_has(routine))
-            continue;
-        if (shows)
-            fprintf(stderr, "\r%3d %% %-12s", 100 * done / routines_count, routine->name);
-        done++;
-        if (!is_wanted(settings, routine->name))
-            continue;
-        for (const char *letter = routine->types; *letter; letter++) {
-            const char *found = strchr("sdcz", *letter);
-            if (found != NULL && !measure_routine(file, handle, all_threads, settings, routine,
-                                                  (jdatatype_t)(found - "sdcz")))
-                return false;
+        to_do += settings->passes * draw_has(routine);
+
+    for (int pass = 0; pass < settings->passes; pass++)
+        for (const routine_t *routine = routines; routine->name; routine++) {
+            if (!draw_has(routine))
+                continue;
+            if (shows)
+                fprintf(stderr, "\r%3d %% %-12s", 100 * done / to_do, routine->name);
+            done++;
+            for (const char *letter = routine->types; *letter && is_wanted(settings, routine->name);
+                 letter++) {
+                const char *found = strchr("sdcz", *letter);
+                if (found != NULL)
+                    measure_routine(store, handle, all_threads, settings, routine,
+                                    (jdatatype_t)(found - "sdcz"));
+            }
         }
-    }
     if (shows)
         fputs("\r100 %             \n", stderr);
-    return true;
+}
+
+static bool write_profile(FILE *file, jhandle_t *handle, const settings_t *settings) {
+    store_t store = {.count = 0};
+    fprintf(file, JI_PROFILE_TITLE "\nlibrary\t%s\nprocessor\t%s\n", jalloc_version_string(),
+            jprofile_processor());
+    measure_all(&store, handle, settings);
+    (void)jhandle_set_threads(handle, 1);
+    write_rates(file, handle);
+    store_write(&store, file);
+    store_free(&store);
+    return !ferror(file);
 }
 
 /* Makes the folders of a path. */
@@ -308,7 +253,7 @@ static int tune(const settings_t *settings, char *path) {
         return 1;
     }
     const double start = bench_now();
-    bool written = measure_all(file, handle, settings);
+    bool written = write_profile(file, handle, settings);
     (void)jhandle_destroy(handle);
     written = fclose(file) == 0 && written;
     if (written)
@@ -335,7 +280,8 @@ static void print_help(FILE *file) {
     fputs("Measures this machine's profile, by which jalloc predicts how long calls take.\n\n"
           "usage: jalloc-tune [options]\n"
           "  --output FILE         default: where predictions look for it\n"
-          "  --shapes COUNT        of each routine; default 32\n"
+          "  --shapes COUNT        of each routine; default 12\n"
+          "  --passes COUNT        over all, of which the shortest time counts; default 3\n"
           "  --routines NAME,...   these alone, such as gemm,potrf; default all with rungs\n"
           "  --quiet               no progress and no summary\n"
           "  --help                this text\n",
@@ -344,22 +290,31 @@ static void print_help(FILE *file) {
 
 int main(int argc, char **argv) {
     static const struct option options[] = {
-        {"output", required_argument, NULL, 'o'},   {"shapes", required_argument, NULL, 's'},
-        {"routines", required_argument, NULL, 'r'}, {"quiet", no_argument, NULL, 'q'},
-        {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0},
+        {"output", required_argument, NULL, 'o'},
+        {"shapes", required_argument, NULL, 's'},
+        {"passes", required_argument, NULL, 'p'},
+        {"routines", required_argument, NULL, 'r'},
+        {"quiet", no_argument, NULL, 'q'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
     };
-    settings_t settings = {.shapes = 32};
+    settings_t settings = {.shapes = 12, .passes = 3};
     for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
         char *end = NULL;
         switch (option) {
         case 'o': settings.output = optarg; break;
         case 's':
-            settings.shapes = (int)strtol(optarg, &end, 10);
-            if (*end != '\0' || settings.shapes < 4 || settings.shapes > MAX_SHAPES) {
-                fprintf(stderr, "jalloc-tune: --shapes is a number from 4 to %d\n", MAX_SHAPES);
+        case 'p': {
+            const int most = option == 's' ? FIT_MAX_SAMPLES : 100, least = option == 's' ? 4 : 1;
+            const int number = (int)strtol(optarg, &end, 10);
+            if (*end != '\0' || number < least || number > most) {
+                fprintf(stderr, "jalloc-tune: --%s is a number from %d to %d\n",
+                        option == 's' ? "shapes" : "passes", least, most);
                 return 2;
             }
+            *(option == 's' ? &settings.shapes : &settings.passes) = number;
             break;
+        }
         case 'r': settings.routines = optarg; break;
         case 'q': settings.quiet = true; break;
         case 'h': print_help(stdout); return 0;
