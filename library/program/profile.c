@@ -1,22 +1,20 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Profiles: reading one, and what it predicts.
+/* Profiles: which one is in force, and what it predicts.
  *
  * A profile is read as a whole, apart from the one in force, and then takes its place under a lock
- * that nothing else is done under but evaluation. What is wrong with a file is said with its line.
- * The default one is read once, by the first prediction; what it is refused for goes to the log and
- * to jprofile_get_info(), and predictions go on with the library's own rates. */
+ * that nothing else is done under but evaluation. The default one is read once, by the first
+ * prediction; what it is refused for goes to the log and to jprofile_get_info(), and predictions go
+ * on with the library's own rates. */
 
 #include "program/profile.h"
 
-#include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
 #else
@@ -24,54 +22,27 @@
 #endif
 
 #include "handle/handle.h"
-#include "jalloc/version.h"
-
-typedef struct profile_entry {
-    const char *routine, *rung; /* within the text */
-    int threads;
-    double fit[JI_PROFILE_FEATURES];
-    size_t first, count; /* of its points */
-} profile_entry_t;
-
-typedef struct profile {
-    char *text; /* of the file, cut into words */
-    char path[512];
-    profile_entry_t *entries; /* in order */
-    size_t entry_count;
-    ji_profile_point_t *points;
-    size_t point_count;
-    double flops_per_second, bytes_per_second, launch_seconds; /* of what has no entry */
-} profile_t;
 
 /* What a thread of a typical machine does, where nobody has measured. */
-static const profile_t own_profile = {
+static const ji_profile_t own_profile = {
     .flops_per_second = 2e10, .bytes_per_second = 1e10, .launch_seconds = 1e-6};
 
 static pthread_mutex_t profile_mutex = PTHREAD_MUTEX_INITIALIZER;
 /* Under the mutex. */
-static const profile_t *profile_in_force = &own_profile;
+static const ji_profile_t *profile_in_force = &own_profile;
 static char profile_refused[256];
 
 static void profile_lock(void) { pthread_mutex_lock(&profile_mutex); }
 static void profile_unlock(void) { pthread_mutex_unlock(&profile_mutex); }
 
-static void profile_free(const profile_t *profile) {
-    if (profile == NULL || profile == &own_profile)
-        return;
-    ji_metadata_free(profile->text);
-    ji_metadata_free(profile->entries);
-    ji_metadata_free(profile->points);
-    ji_metadata_free((void *)(uintptr_t)profile);
-}
-
-static void profile_use(const profile_t *profile, const char *refused) {
+static void profile_use(const ji_profile_t *profile, const char *refused) {
     profile_lock();
-    const profile_t *before = profile_in_force;
+    const ji_profile_t *before = profile_in_force;
     profile_in_force = profile != NULL ? profile : before;
     snprintf(profile_refused, sizeof profile_refused, "%s", refused);
     profile_unlock();
-    if (profile != NULL)
-        profile_free(before);
+    if (profile != NULL && before != &own_profile)
+        ji_profile_free(before);
 }
 
 /* ---- This machine ---- */
@@ -121,211 +92,6 @@ jstatus_t jprofile_default_path(char *path, size_t size_bytes) {
     return JSTATUS_SUCCESS;
 }
 
-/* ---- Reading ---- */
-
-#define PROFILE_MAX_BYTES (64 << 20)
-
-static jstatus_t read_text(const char *path, char **text) {
-    FILE *file = fopen(path, "re");
-    if (file == NULL)
-        return ji_fail(errno == ENOENT ? JSTATUS_NOT_FOUND : JSTATUS_IO_ERROR, "%s: %s", path,
-                       strerror(errno));
-
-    jstatus_t status = JSTATUS_SUCCESS;
-    char *all = NULL;
-    struct stat about;
-    if (fstat(fileno(file), &about) != 0 || !S_ISREG(about.st_mode))
-        JTRY(ji_fail(JSTATUS_IO_ERROR, "%s is no file that can be read", path));
-    if (about.st_size > PROFILE_MAX_BYTES)
-        JTRY(ji_fail(JSTATUS_INVALID_VALUE, "%s: so many bytes are no profile", path));
-    const size_t size = (size_t)about.st_size;
-    JTRY_ALLOC(all = ji_metadata_zalloc(size + 1));
-    if (fread(all, 1, size, file) != size)
-        JTRY(ji_fail(JSTATUS_IO_ERROR, "%s: cannot be read", path));
-    *text = all;
-    all = NULL;
-done:
-    ji_metadata_free(all);
-    (void)fclose(file);
-    return status;
-}
-
-/* The lines of a text, each cut off with a zero byte. */
-typedef struct reader {
-    char *next; /* NULL: there are no more */
-    size_t line;
-    const char *path;
-} reader_t;
-
-static jstatus_t reader_refuse(const reader_t *reader, const char *why) {
-    return ji_fail(JSTATUS_INVALID_VALUE, "%s:%zu: %s", reader->path, reader->line, why);
-}
-
-/* The next line; NULL past the last. */
-static char *reader_line(reader_t *reader) {
-    char *line = reader->next;
-    if (line == NULL || *line == '\0')
-        return NULL;
-    ++reader->line;
-    reader->next = strchr(line, '\n');
-    if (reader->next != NULL)
-        *reader->next++ = '\0';
-    return line;
-}
-
-/* The next column, which is cut off; NULL past the last. */
-static char *next_word(char **line) {
-    char *word = *line;
-    if (word == NULL)
-        return NULL;
-    *line = strchr(word, '\t');
-    if (*line != NULL)
-        *(*line)++ = '\0';
-    return word;
-}
-
-/* So many finite numbers, and no more. */
-static bool read_numbers(char *line, size_t count, double *numbers) {
-    for (size_t i = 0; i < count; ++i) {
-        char *word = next_word(&line), *end = word;
-        if (word != NULL)
-            numbers[i] = strtod(word, &end);
-        if (end == word || *end != '\0' || !isfinite(numbers[i]))
-            return false;
-    }
-    return line == NULL;
-}
-
-/* Makes room for one more, in steps of powers of two. */
-static bool make_room(void **array, size_t count, size_t size_bytes) {
-    size_t bytes;
-    if (count != 0 && (count & (count - 1)) != 0)
-        return true;
-    if (!ji_size_mul(count == 0 ? 1 : 2 * count, size_bytes, &bytes))
-        return false;
-    void *larger = ji_metadata_zalloc(bytes);
-    if (larger == NULL)
-        return false;
-    if (count > 0)
-        memcpy(larger, *array, count * size_bytes);
-    ji_metadata_free(*array);
-    *array = larger;
-    return true;
-}
-
-/* One line that says something of the whole. */
-static jstatus_t read_head(reader_t *reader, profile_t *profile, const char *what, char *line) {
-    double rates[3];
-    if (strcmp(what, "library") == 0)
-        return strcmp(line, jalloc_version_string()) == 0
-                   ? JSTATUS_SUCCESS
-                   : ji_fail(JSTATUS_INCOMPATIBLE, "%s: measured with jalloc %s, this is %s",
-                             reader->path, line, jalloc_version_string());
-    if (strcmp(what, "processor") == 0)
-        return strcmp(line, jprofile_processor()) == 0
-                   ? JSTATUS_SUCCESS
-                   : ji_fail(JSTATUS_INCOMPATIBLE, "%s: measured on %s, this is %s", reader->path,
-                             line, jprofile_processor());
-    if (strcmp(what, "rates") != 0 || !read_numbers(line, 3, rates) || rates[0] <= 0 ||
-        rates[1] <= 0 || rates[2] <= 0)
-        return reader_refuse(reader, "not understood");
-    profile->flops_per_second = rates[0];
-    profile->bytes_per_second = rates[1];
-    profile->launch_seconds = rates[2];
-    return JSTATUS_SUCCESS;
-}
-
-static jstatus_t read_points(reader_t *reader, profile_t *profile, profile_entry_t *entry,
-                             size_t count) {
-    entry->first = profile->point_count;
-    for (; entry->count < count; ++entry->count) {
-        double numbers[JI_PROFILE_SIZES + 1];
-        char *line = reader_line(reader), *what = next_word(&line);
-        bool sound = what != NULL && strcmp(what, "at") == 0 &&
-                     read_numbers(line, JI_PROFILE_SIZES + 1, numbers);
-        for (int i = 0; sound && i <= JI_PROFILE_SIZES; ++i)
-            sound = numbers[i] >= (i < JI_PROFILE_SIZES ? 1 : 0);
-        if (!sound)
-            return reader_refuse(reader, "is no measurement");
-        if (!make_room((void **)&profile->points, profile->point_count, sizeof *profile->points))
-            return ji_fail(JSTATUS_MEMORY_ERROR, "%s: no memory for bookkeeping", reader->path);
-        ji_profile_point_t *point = &profile->points[profile->point_count++];
-        for (int i = 0; i < JI_PROFILE_SIZES; ++i)
-            point->sizes[i] = (float)numbers[i];
-        point->correction = (float)numbers[JI_PROFILE_SIZES];
-    }
-    return JSTATUS_SUCCESS;
-}
-
-static jstatus_t read_entry(reader_t *reader, profile_t *profile, char *line) {
-    profile_entry_t entry = {.routine = next_word(&line), .rung = next_word(&line)};
-    double counts[2];
-    if (entry.rung == NULL || line == NULL || !read_numbers(line, 2, counts) || counts[0] < 1 ||
-        counts[0] > 1e6 || counts[1] < 0 || counts[1] > 1e6)
-        return reader_refuse(reader, "is no entry");
-    entry.threads = (int)counts[0];
-
-    char *fit = reader_line(reader), *what = next_word(&fit);
-    bool sound = what != NULL && strcmp(what, "fit") == 0 &&
-                 read_numbers(fit, JI_PROFILE_FEATURES, entry.fit);
-    for (int i = 0; sound && i < JI_PROFILE_FEATURES; ++i)
-        sound = entry.fit[i] >= 0;
-    if (!sound)
-        return reader_refuse(reader, "is no fit");
-    JTRY_RETURN(read_points(reader, profile, &entry, (size_t)counts[1]));
-    if (!make_room((void **)&profile->entries, profile->entry_count, sizeof entry))
-        return ji_fail(JSTATUS_MEMORY_ERROR, "%s: no memory for bookkeeping", reader->path);
-    profile->entries[profile->entry_count++] = entry;
-    return JSTATUS_SUCCESS;
-}
-
-static int compare_entries(const void *left, const void *right) {
-    const profile_entry_t *a = left, *b = right;
-    int order = strcmp(a->routine, b->routine);
-    order = order != 0 ? order : strcmp(a->rung, b->rung);
-    return order != 0 ? order : (a->threads > b->threads) - (a->threads < b->threads);
-}
-
-static jstatus_t read_lines(profile_t *profile) {
-    reader_t reader = {.next = profile->text, .path = profile->path};
-    char *line = reader_line(&reader);
-    if (line == NULL || strncmp(line, "jalloc profile ", 15) != 0)
-        return ji_fail(JSTATUS_INVALID_VALUE, "%s is no profile", reader.path);
-    if (strcmp(line, JI_PROFILE_TITLE) != 0)
-        return ji_fail(JSTATUS_INCOMPATIBLE, "%s: a \"%.40s\", this library reads \"%s\"",
-                       reader.path, line, JI_PROFILE_TITLE);
-
-    int heads = 0;
-    while ((line = reader_line(&reader)) != NULL) {
-        const char *what = next_word(&line);
-        const bool is_entry = strcmp(what, "entry") == 0;
-        if (line == NULL)
-            return reader_refuse(&reader, "not understood");
-        JTRY_RETURN(is_entry ? read_entry(&reader, profile, line)
-                             : read_head(&reader, profile, what, line));
-        heads += !is_entry;
-    }
-    if (heads != 3)
-        return reader_refuse(&reader, "ends without library, processor and rates");
-    if (profile->entry_count > 0)
-        qsort(profile->entries, profile->entry_count, sizeof *profile->entries, compare_entries);
-    return JSTATUS_SUCCESS;
-}
-
-static jstatus_t profile_read(const char *path, const profile_t **out) {
-    profile_t *profile;
-    jstatus_t status = JSTATUS_SUCCESS;
-    JTRY_ALLOC(profile = ji_metadata_zalloc(sizeof *profile));
-    snprintf(profile->path, sizeof profile->path, "%s", path);
-    JTRY(read_text(path, &profile->text));
-    JTRY(read_lines(profile));
-    *out = profile;
-    profile = NULL;
-done:
-    profile_free(profile);
-    return status;
-}
-
 /* ---- Which one is in force ---- */
 
 /* The environment's, or the default one. That there is none is no reason to say anything. */
@@ -339,12 +105,12 @@ static void load_at_first(void) {
     ji_message_try_begin(&attempt);
     (void)jconfig_get(JCONFIG_JALLOC_PROFILE, &named);
     const bool is_named = named.value[0] != '\0';
-    const profile_t *profile = NULL;
+    const ji_profile_t *profile = NULL;
     jstatus_t status = JSTATUS_NOT_FOUND;
     if (is_named && strcmp(named.value, "none") != 0)
-        status = profile_read(named.value, &profile);
+        status = ji_profile_read(named.value, &profile);
     else if (!is_named && jprofile_default_path(path, sizeof path) == JSTATUS_SUCCESS)
-        status = profile_read(path, &profile);
+        status = ji_profile_read(path, &profile);
 
     const bool refused =
         status != JSTATUS_SUCCESS && (profile == NULL) &&
@@ -363,9 +129,9 @@ static void look_at_first(void) {
 
 jstatus_t jprofile_load(const char *path) {
     look_at_first();
-    const profile_t *profile = &own_profile;
+    const ji_profile_t *profile = &own_profile;
     if (path != NULL)
-        JTRY_RETURN(profile_read(path, &profile));
+        JTRY_RETURN(ji_profile_read(path, &profile));
     profile_use(profile, "");
     return JSTATUS_SUCCESS;
 }
@@ -437,25 +203,25 @@ double ji_profile_correction(const ji_profile_point_t *points, size_t count,
 }
 
 /* The entry of the most threads up to `threads`; NULL: there is none. */
-static const profile_entry_t *find_entry(const profile_t *profile, const char *routine,
-                                         const char *rung, int threads) {
-    const profile_entry_t wanted = {.routine = routine, .rung = rung, .threads = threads};
+static const ji_profile_entry_t *find_entry(const ji_profile_t *profile, const char *routine,
+                                            const char *rung, int threads) {
+    const ji_profile_entry_t wanted = {.routine = routine, .rung = rung, .threads = threads};
     size_t below = 0, above = profile->entry_count; /* the first that is behind lies in between */
     while (below < above) {
         const size_t middle = below + (above - below) / 2;
-        if (compare_entries(&profile->entries[middle], &wanted) <= 0)
+        if (ji_profile_compare_entries(&profile->entries[middle], &wanted) <= 0)
             below = middle + 1;
         else
             above = middle;
     }
-    const profile_entry_t *found = below > 0 ? &profile->entries[below - 1] : NULL;
+    const ji_profile_entry_t *found = below > 0 ? &profile->entries[below - 1] : NULL;
     return found != NULL && strcmp(found->routine, routine) == 0 && strcmp(found->rung, rung) == 0
                ? found
                : NULL;
 }
 
 /* By counts alone; without them rungs are in their order. */
-static double predict_by_price(const profile_t *profile, const jplan_t *plan, uint32_t rung,
+static double predict_by_price(const ji_profile_t *profile, const jplan_t *plan, uint32_t rung,
                                int threads) {
     const jprice_t *price = ji_plan_price(plan, rung);
     if (price == NULL)
@@ -465,10 +231,27 @@ static double predict_by_price(const profile_t *profile, const jplan_t *plan, ui
            at_least(price->launches, 1) * profile->launch_seconds;
 }
 
-static double predict(const profile_t *profile, const jplan_t *plan, uint32_t rung, int threads) {
-    const profile_entry_t *entry =
-        plan->routine != NULL ? find_entry(profile, plan->routine, plan->rungs[rung].name, threads)
-                              : NULL;
+/* The call itself, where it was measured; NULL: it was not. */
+static const ji_profile_call_t *find_call(const ji_profile_t *profile, const jplan_t *plan,
+                                          uint32_t rung, int threads) {
+    ji_profile_call_t wanted = {
+        .routine = plan->routine, .rung = plan->rungs[rung].name, .threads = threads};
+    if (profile->call_count == 0)
+        return NULL;
+    ji_profile_sizes(plan, wanted.sizes);
+    return bsearch(&wanted, profile->calls, profile->call_count, sizeof *profile->calls,
+                   ji_profile_compare_calls);
+}
+
+static double predict(const ji_profile_t *profile, const jplan_t *plan, uint32_t rung,
+                      int threads) {
+    if (plan->routine == NULL)
+        return predict_by_price(profile, plan, rung, threads);
+    const ji_profile_call_t *call = find_call(profile, plan, rung, threads);
+    if (call != NULL)
+        return call->seconds;
+    const ji_profile_entry_t *entry =
+        find_entry(profile, plan->routine, plan->rungs[rung].name, threads);
     if (entry == NULL)
         return predict_by_price(profile, plan, rung, threads);
 

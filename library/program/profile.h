@@ -5,24 +5,26 @@
 
 /* The model of a profile, for the library, which evaluates it, and for jalloc-tune, which fits it.
  *
- * An entry is a routine on a rung with a number of threads. Its time is a sum of features of the
- * plan with coefficients that are not negative, times a correction: what was measured over that
- * sum, weighted by how near the measured shapes are.
+ * A call that was measured itself is predicted to take what it took. For others there are entries:
+ * a routine on a rung with a number of threads. Its time is a sum of features of the plan with
+ * coefficients that are not negative, times a correction: what was measured over that sum, weighted
+ * by how near the measured shapes are.
  *
  * A profile is a text; columns are separated by tabulators:
  *
- *     jalloc profile 1
+ *     jalloc profile 2
  *     library   0.1.0
  *     processor GenuineIntel 6-85-7, best
  *     rates     flops/s bytes/s launch            of what has no entry
  *     entry     routine rung threads samples      then, in a line each, the coefficients
  *     fit       c0 c1 ... c17
  *     at        four sizes, measured over fit     and the samples
+ *     call      routine rung threads four sizes seconds
  */
 
 #include "jalloc/profile.h"
 
-#define JI_PROFILE_TITLE "jalloc profile 1"
+#define JI_PROFILE_TITLE "jalloc profile 2"
 /* 1, flops, bytes, launches; sizes; their products. In thousands of millions, or thousands. */
 #define JI_PROFILE_FEATURES 18
 #define JI_PROFILE_SIZES 4
@@ -31,6 +33,40 @@ typedef struct ji_profile_point {
     float sizes[JI_PROFILE_SIZES]; /* at least 1 */
     float correction;              /* measured over fitted */
 } ji_profile_point_t;
+
+typedef struct ji_profile_entry {
+    const char *routine, *rung; /* within the text */
+    int threads;
+    double fit[JI_PROFILE_FEATURES];
+    size_t first, count; /* of its points */
+} ji_profile_entry_t;
+
+/* A call that was measured itself. */
+typedef struct ji_profile_call {
+    const char *routine, *rung; /* within the text */
+    int threads;
+    float sizes[JI_PROFILE_SIZES];
+    double seconds;
+} ji_profile_call_t;
+
+typedef struct ji_profile {
+    char *text; /* of the file, cut into words */
+    char path[512];
+    ji_profile_entry_t *entries; /* in order */
+    size_t entry_count;
+    ji_profile_point_t *points;
+    size_t point_count;
+    ji_profile_call_t *calls; /* in order */
+    size_t call_count;
+    double flops_per_second, bytes_per_second, launch_seconds; /* of what has no entry */
+} ji_profile_t;
+
+/* From a file, and back. */
+jstatus_t ji_profile_read(const char *path, const ji_profile_t **out);
+void ji_profile_free(const ji_profile_t *profile);
+/* The order in which they are kept. */
+int ji_profile_compare_entries(const void *left, const void *right);
+int ji_profile_compare_calls(const void *left, const void *right);
 
 void ji_profile_features(const jplan_t *plan, uint32_t rung, double features[JI_PROFILE_FEATURES]);
 void ji_profile_sizes(const jplan_t *plan, float sizes[JI_PROFILE_SIZES]);

@@ -24,7 +24,7 @@ static void write_file(char path[64], const char *text) {
     close(file);
 }
 
-#define HEAD "jalloc profile 1\nlibrary\t%s\nprocessor\t%s\nrates\t1e9\t1e9\t1e-5\n"
+#define HEAD "jalloc profile 2\nlibrary\t%s\nprocessor\t%s\nrates\t1e9\t1e9\t1e-5\n"
 #define FIT_OF(constant, flops)                                                                    \
     "fit\t" constant "\t" flops "\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\n"
 #define ENTRIES                                                                                    \
@@ -87,6 +87,31 @@ JTEST(MachineProfile, PredictsByItsEntries) {
     unlink(path);
 }
 
+/* To the last digit, whatever an entry would say; others are predicted as before. */
+JTEST(MachineProfile, ACallThatWasMeasuredTakesWhatItTook) {
+    char path[64];
+    write_good(path, "call\tkernel\tbest\t2\t9\t1\t1\t1\t0.125\n" ENTRIES
+                     "call\tkernel\tbest\t1\t9\t1\t1\t1\t0.375\n"
+                     "call\tkernel\tbest\t1\t7\t1\t1\t1\t0.5\n"
+                     "call\tkernel\tworst\t1\t8\t1\t1\t1\t0.625\n"
+                     "call\tunknown\tbest\t1\t9\t1\t1\t1\t0.75\n");
+    JASSERT_OK(jprofile_load(path));
+    const jplan_t nine = plan_of_size(9, 1e9), seven = plan_of_size(7, 1e9),
+                  eight = plan_of_size(8, 1e9);
+    JEXPECT_EQ(jprofile_predict(&nine, 0, 1), 0.375);
+    JEXPECT_EQ(jprofile_predict(&nine, 0, 2), 0.125);
+    JEXPECT_EQ(jprofile_predict(&seven, 0, 1), 0.5);
+    JEXPECT_NEAR(jprofile_predict(&seven, 0, 2), 2.25, 1e-12);
+    JEXPECT_NEAR(jprofile_predict(&eight, 0, 1), 2.25, 1e-12);
+    jplan_t unknown = nine;
+    unknown.routine = "unknown"; /* and without an entry */
+    JEXPECT_EQ(jprofile_predict(&unknown, 0, 1), 0.75);
+    unknown.routine = NULL;
+    JEXPECT_GT(jprofile_predict(&unknown, 0, 1), 0.9);
+    JEXPECT_OK(jprofile_load(NULL));
+    unlink(path);
+}
+
 /* The prediction of what nobody measured grows with each count, and lower rungs come after. */
 JTEST(MachineProfile, WithoutOnePricesAndRungsAreInOrder) {
     JEXPECT_OK(jprofile_load(NULL));
@@ -119,29 +144,34 @@ static const damage_t damages[] = {
     {"\x7f"
      "ELF",
      "is no profile", JSTATUS_INVALID_VALUE},
-    {"jalloc profile 2\n", "jalloc profile 2", JSTATUS_INCOMPATIBLE},
-    {"jalloc profile 1\n", "ends without", JSTATUS_INVALID_VALUE},
-    {"jalloc profile 1\nlibrary\t0.0.0\n", "measured with jalloc 0.0.0", JSTATUS_INCOMPATIBLE},
-    {"jalloc profile 1\nprocessor\tZ80\n", "measured on Z80", JSTATUS_INCOMPATIBLE},
-    {"jalloc profile 1\nnonsense\n", ":2: not understood", JSTATUS_INVALID_VALUE},
-    {"jalloc profile 1\nnonsense\tmore\n", ":2: not understood", JSTATUS_INVALID_VALUE},
-    {"jalloc profile 1\nrates\t1\t2\n", ":2: not understood", JSTATUS_INVALID_VALUE},
-    {"jalloc profile 1\nrates\t1\t2\t0\n", ":2: not understood", JSTATUS_INVALID_VALUE},
-    {"jalloc profile 1\nrates\t1\tnan\t1\n", ":2: not understood", JSTATUS_INVALID_VALUE},
-    {"jalloc profile 1\nrates\t1\t2\t3\t4\n", ":2: not understood", JSTATUS_INVALID_VALUE},
-    {"jalloc profile 1\nentry\ta\n", ":2: is no entry", JSTATUS_INVALID_VALUE},
-    {"jalloc profile 1\nentry\ta\tb\t0\t1\n", ":2: is no entry", JSTATUS_INVALID_VALUE},
-    {"jalloc profile 1\nentry\ta\tb\t1\t1e9\n", ":2: is no entry", JSTATUS_INVALID_VALUE},
-    {"jalloc profile 1\nentry\ta\tb\t1\t1\n", "is no fit", JSTATUS_INVALID_VALUE},
-    {"jalloc profile 1\nentry\ta\tb\t1\t1\nfit\t1\n", ":3: is no fit", JSTATUS_INVALID_VALUE},
-    {"jalloc profile 1\nentry\ta\tb\t1\t0\n" FIT_OF("-1", "0"), ":3: is no fit",
+    {"jalloc profile 1\n", "a \"jalloc profile 1\"", JSTATUS_INCOMPATIBLE},
+    {"jalloc profile 2\n", "ends without", JSTATUS_INVALID_VALUE},
+    {"jalloc profile 2\nlibrary\t0.0.0\n", "measured with jalloc 0.0.0", JSTATUS_INCOMPATIBLE},
+    {"jalloc profile 2\nprocessor\tZ80\n", "measured on Z80", JSTATUS_INCOMPATIBLE},
+    {"jalloc profile 2\nnonsense\n", ":2: not understood", JSTATUS_INVALID_VALUE},
+    {"jalloc profile 2\nnonsense\tmore\n", ":2: not understood", JSTATUS_INVALID_VALUE},
+    {"jalloc profile 2\nrates\t1\t2\n", ":2: not understood", JSTATUS_INVALID_VALUE},
+    {"jalloc profile 2\nrates\t1\t2\t0\n", ":2: not understood", JSTATUS_INVALID_VALUE},
+    {"jalloc profile 2\nrates\t1\tnan\t1\n", ":2: not understood", JSTATUS_INVALID_VALUE},
+    {"jalloc profile 2\nrates\t1\t2\t3\t4\n", ":2: not understood", JSTATUS_INVALID_VALUE},
+    {"jalloc profile 2\nentry\ta\n", ":2: is no entry", JSTATUS_INVALID_VALUE},
+    {"jalloc profile 2\nentry\ta\tb\t0\t1\n", ":2: is no entry", JSTATUS_INVALID_VALUE},
+    {"jalloc profile 2\nentry\ta\tb\t1\t1e9\n", ":2: is no entry", JSTATUS_INVALID_VALUE},
+    {"jalloc profile 2\nentry\ta\tb\t1\t1\n", "is no fit", JSTATUS_INVALID_VALUE},
+    {"jalloc profile 2\nentry\ta\tb\t1\t1\nfit\t1\n", ":3: is no fit", JSTATUS_INVALID_VALUE},
+    {"jalloc profile 2\nentry\ta\tb\t1\t0\n" FIT_OF("-1", "0"), ":3: is no fit",
      JSTATUS_INVALID_VALUE},
-    {"jalloc profile 1\nentry\ta\tb\t1\t1\n" FIT_OF("1", "0"), "is no measurement",
+    {"jalloc profile 2\nentry\ta\tb\t1\t1\n" FIT_OF("1", "0"), "is no measurement",
      JSTATUS_INVALID_VALUE},
-    {"jalloc profile 1\nentry\ta\tb\t1\t1\n" FIT_OF("1", "0") "at\t1\t2\n", ":4: is no measurement",
+    {"jalloc profile 2\nentry\ta\tb\t1\t1\n" FIT_OF("1", "0") "at\t1\t2\n", ":4: is no measurement",
      JSTATUS_INVALID_VALUE},
-    {"jalloc profile 1\nentry\ta\tb\t1\t1\n" FIT_OF("1", "0") "at\t1\t0\t1\t1\t1\n",
+    {"jalloc profile 2\nentry\ta\tb\t1\t1\n" FIT_OF("1", "0") "at\t1\t0\t1\t1\t1\n",
      ":4: is no measurement", JSTATUS_INVALID_VALUE},
+    {"jalloc profile 2\ncall\ta\n", ":2: is no call", JSTATUS_INVALID_VALUE},
+    {"jalloc profile 2\ncall\ta\tb\t1\t8\t1\t1\t0.5\n", ":2: is no call", JSTATUS_INVALID_VALUE},
+    {"jalloc profile 2\ncall\ta\tb\t0\t8\t1\t1\t1\t0.5\n", ":2: is no call", JSTATUS_INVALID_VALUE},
+    {"jalloc profile 2\ncall\ta\tb\t1\t0\t1\t1\t1\t0.5\n", ":2: is no call", JSTATUS_INVALID_VALUE},
+    {"jalloc profile 2\ncall\ta\tb\t1\t8\t1\t1\t1\t0\n", ":2: is no call", JSTATUS_INVALID_VALUE},
 };
 
 JTEST_P(MachineProfile, DamageIsRefusedByItsLineAndTheOldOneStays, damage_t, damages) {
@@ -174,7 +204,7 @@ JTEST(MachineProfile, WhatCannotBeReadIsSaid) {
 
 JTEST(MachineProfile, NoMemoryIsSaidAndNothingIsLost) {
     char path[64];
-    write_good(path, ENTRIES);
+    write_good(path, ENTRIES "call\tkernel\tbest\t1\t7\t1\t1\t1\t0.5\n");
     JEXPECT_OK(jprofile_load(NULL));
     JFOR_EACH_FAILURE(i) {
         const jstatus_t status = jprofile_load(path);
