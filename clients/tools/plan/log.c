@@ -37,7 +37,7 @@ static void log_make_room(log_t *log) {
         return;
     log->line_room = log->line_room == 0 ? 64 : 2 * log->line_room;
     if (log->line_room > UINT32_MAX / 4)
-        plan_exit(PLAN_FAILED, "%s: too many different calls", log->path);
+        tool_fail("%s: too many different calls", log->path);
     log->lines = plan_reallocate(log->lines, log->line_room, sizeof *log->lines);
     free(log->index);
     log->index = plan_allocate(4 * log->line_room, sizeof *log->index);
@@ -115,7 +115,7 @@ void log_read(log_t *log, const char *path) {
     *log = (log_t){.path = path};
     FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
     if (file == NULL)
-        plan_exit(PLAN_REFUSED, "%s: %s", path, strerror(errno));
+        tool_refuse("%s: %s", path, strerror(errno));
 
     char *text = NULL;
     size_t room = 0;
@@ -126,16 +126,14 @@ void log_read(log_t *log, const char *path) {
     const int error = errno;
     free(text);
     if (ferror(file) || error == ENOMEM) /* a folder is opened, and not read */
-        plan_exit(PLAN_REFUSED, "%s: line %llu: %s", path, (unsigned long long)number + 1,
-                  strerror(error));
+        tool_refuse("%s: line %llu: %s", path, (unsigned long long)number + 1, strerror(error));
     if (file != stdin)
         (void)fclose(file);
     if (number == 0)
-        plan_exit(PLAN_REFUSED, "%s: is empty", path);
+        tool_refuse("%s: is empty", path);
     if (log->line_count == 0)
-        plan_exit(PLAN_REFUSED,
-                  "%s: none of its %llu lines is a call as JALLOC_LAYER=2 writes them", path,
-                  (unsigned long long)number);
+        tool_refuse("%s: none of its %llu lines is a call as JALLOC_LAYER=2 writes them", path,
+                    (unsigned long long)number);
 }
 
 void log_free(log_t *log) {

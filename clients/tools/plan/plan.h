@@ -11,10 +11,8 @@
 #include <stdint.h>
 
 #include "../../bench/jblas_bench/measure.h"
+#include "../common/tool.h"
 #include "jalloc/program.h"
-
-#define PLAN_FAILED 1  /* the budget is too small, or something could not be done */
-#define PLAN_REFUSED 2 /* bad usage, or a log that is none */
 
 typedef struct choices {
     const char *log;
@@ -24,8 +22,6 @@ typedef struct choices {
     bool has_budget, in_order, strict, verify, json;
 } choices_t;
 
-/* Says why on standard error, and exits. */
-_Noreturn void plan_exit(int code, const char *format, ...) JALLOC_PRINTF(2, 3);
 /* Exits where the status is an error; `what` was being done. */
 void plan_require(jstatus_t status, const char *what);
 /* Memory of the program's own, all zero bytes; exits where there is none. */

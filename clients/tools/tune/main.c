@@ -3,8 +3,6 @@
 
 /* jalloc-tune: measures this machine's profile, from which jalloc predicts times.
  *
- *     jalloc-tune [--output FILE] [--shapes COUNT] [--routines NAME,...] [--quiet]
- *
  * Each routine with rungs is called with random shapes, on each of its rungs, in just the bytes of
  * that rung, with one thread and with all. A shape's operands are made once for all of these. Small
  * shapes are many and large ones few: what is asked most is asked of small ones, and large ones are
@@ -22,6 +20,9 @@
 #include "../../bench/bench.h"
 #include "../../bench/jblas_bench/draw.h"
 #include "../../bench/jblas_bench/measure.h"
+#include "../common/json.h"
+#include "../common/terminal.h"
+#include "../common/tool.h"
 #include "fit.h"
 #include "handle/handle.h"
 #include "jalloc/version.h"
@@ -29,10 +30,35 @@
 enum { MAX_ENTRIES = 8, MAX_SHAPES = FIT_MAX_SAMPLES, REPEATS = 4 };
 #define LONG_SECONDS 4e-3
 
+static const tool_option_t understood[] = {
+    {"output", "FILE", 'o', "where to (where predictions look for it)"},
+    {"shapes", "COUNT", 's', "of each routine (32)"},
+    {"routines", "NAME,...", 'r', "these alone, such as gemm,potrf (all with rungs)"},
+    {"quiet", NULL, 'q', "no progress and no summary"},
+    TOOL_JSON,
+    {NULL, NULL, 0, NULL}};
+static const tool_row_t statuses[] = {{"0", "the profile is stored, and is in force"},
+                                      {"1", "it could not be measured or stored"},
+                                      {"2", "wrong usage"},
+                                      {NULL, NULL}};
+static const tool_row_t examples[] = {{"jalloc-tune", "measures all, in two or three minutes"},
+                                      {"jalloc-tune --routines gemm,potrf --output node7.profile",
+                                       "two routines, into a file that JALLOC_PROFILE may name"},
+                                      {NULL, NULL}};
+static const tool_t tool = {
+    .name = "jalloc-tune",
+    .usage = "[OPTION]...",
+    .summary = "measures this machine's profile, by which jalloc predicts how long calls take",
+    .about = "A machine that does other work meanwhile spoils it.",
+    .options = understood,
+    .statuses = statuses,
+    .examples = examples,
+};
+
 typedef struct settings {
     const char *output, *routines;
     int shapes;
-    bool quiet;
+    bool quiet, json;
 } settings_t;
 
 /* A rung with a number of threads, of the routine that is measured. */
@@ -230,28 +256,24 @@ static bool is_wanted(const settings_t *settings, const char *name) {
     return false;
 }
 
-/* Whether each name is one that is measured. */
-static bool are_known(const char *names) {
+/* Each name is one that is measured. */
+static void check_routines(const char *names) {
     while (names != NULL && *names != '\0') {
         const size_t length = strcspn(names, ",");
         bool found = false;
         for (const routine_t *routine = routines; routine->name && !found; routine++)
             found = draw_has(routine) && strlen(routine->name) == length &&
                     strncmp(routine->name, names, length) == 0;
-        if (!found) {
-            fprintf(stderr, "jalloc-tune: \"%.*s\" is no routine with rungs\n", (int)length, names);
-            return false;
-        }
+        if (!found)
+            tool_refuse("--routines: '%.*s' is no routine with rungs", (int)length, names);
         names += length + (names[length] == ',');
     }
-    return true;
 }
 
 static bool measure_all(FILE *file, jhandle_t *handle, const settings_t *settings) {
     int all_threads = 1;
     (void)jhandle_get_threads(handle, &all_threads);
     all_threads = all_threads < 1 ? 1 : all_threads;
-    const bool shows = !settings->quiet && isatty(STDERR_FILENO);
 
     fprintf(file, JI_PROFILE_TITLE "\nlibrary\t%s\nprocessor\t%s\n", jalloc_version_string(),
             jprofile_processor());
@@ -263,8 +285,8 @@ static bool measure_all(FILE *file, jhandle_t *handle, const settings_t *setting
     for (const routine_t *routine = routines; routine->name; routine++) {
         if (!draw_has(routine))
             continue;
-        if (shows)
-            fprintf(stderr, "\r%3d %% %-12s", 100 * done / routines_count, routine->name);
+        if (!settings->quiet)
+            tool_progress(routine->name, (uint64_t)done, (uint64_t)routines_count);
         done++;
         if (!is_wanted(settings, routine->name))
             continue;
@@ -275,8 +297,7 @@ static bool measure_all(FILE *file, jhandle_t *handle, const settings_t *setting
                 return false;
         }
     }
-    if (shows)
-        fputs("\r100 %             \n", stderr);
+    tool_progress_end();
     return true;
 }
 
@@ -289,96 +310,78 @@ static void make_folders(char *path) {
     }
 }
 
+static void report_profile(const settings_t *settings, const char *path, double seconds) {
+    jprofile_info_t info = JPROFILE_INFO_INIT;
+    (void)jprofile_get_info(&info);
+    if (settings->json) {
+        json_open(NULL, '{');
+        json_text("path", path);
+        json_text("processor", jprofile_processor());
+        json_number("entries", (int64_t)info.entry_count);
+        json_real("flops_per_second", info.flops_per_second);
+        json_real("bytes_per_second", info.bytes_per_second);
+        json_real("seconds", seconds);
+        json_close('}');
+        json_end();
+    } else if (!settings->quiet) {
+        printf("%s: %llu entries, %s, %.0f s\n", path, (unsigned long long)info.entry_count,
+               jprofile_processor(), seconds);
+    }
+}
+
 /* Measures into a file beside, which then takes the place. */
-static int tune(const settings_t *settings, char *path) {
+static void tune(const settings_t *settings, char *path) {
     char beside[4200];
     snprintf(beside, sizeof beside, "%s.%d", path, (int)getpid());
     make_folders(path);
+    /* A device in whose place a file were put would be lost. */
+    struct stat there;
+    if (stat(path, &there) == 0 && !S_ISREG(there.st_mode))
+        tool_fail("%s: is there, and is no file", path);
     FILE *file = fopen(beside, "we");
-    if (file == NULL) {
-        fprintf(stderr, "jalloc-tune: %s: %s\n", beside, strerror(errno));
-        return 1;
-    }
+    if (file == NULL)
+        tool_fail("%s: %s", beside, strerror(errno));
     jhandle_t *handle = NULL;
-    jstatus_t status = jhandle_create(NULL, &handle);
-    if (jstatus_is_error(status)) {
-        fprintf(stderr, "jalloc-tune: %s\n", jstatus_last_message());
+    if (jstatus_is_error(jhandle_create(NULL, &handle))) {
         (void)fclose(file);
         (void)unlink(beside);
-        return 1;
+        tool_fail("%s", jstatus_last_message());
     }
+
     const double start = bench_now();
     bool written = measure_all(file, handle, settings);
     (void)jhandle_destroy(handle);
     written = fclose(file) == 0 && written;
-    if (written)
-        written = rename(beside, path) == 0;
-    if (!written) {
-        fprintf(stderr, "jalloc-tune: %s: %s\n", path, strerror(errno));
+    if (!written || rename(beside, path) != 0) {
+        const int error = errno;
         (void)unlink(beside);
-        return 1;
+        tool_fail("%s: %s", path, strerror(error));
     }
-    status = jprofile_load(path);
-    if (jstatus_is_error(status)) {
-        fprintf(stderr, "jalloc-tune: %s\n", jstatus_last_message());
-        return 1;
-    }
-    jprofile_info_t info = JPROFILE_INFO_INIT;
-    (void)jprofile_get_info(&info);
-    if (!settings->quiet)
-        printf("%s: %llu entries, %s, %.0f s\n", path, (unsigned long long)info.entry_count,
-               jprofile_processor(), bench_now() - start);
-    return 0;
-}
-
-static void print_help(FILE *file) {
-    fputs("Measures this machine's profile, by which jalloc predicts how long calls take.\n\n"
-          "usage: jalloc-tune [options]\n"
-          "  --output FILE         default: where predictions look for it\n"
-          "  --shapes COUNT        of each routine; default 32\n"
-          "  --routines NAME,...   these alone, such as gemm,potrf; default all with rungs\n"
-          "  --quiet               no progress and no summary\n"
-          "  --help                this text\n",
-          file);
+    if (jstatus_is_error(jprofile_load(path)))
+        tool_fail("%s", jstatus_last_message());
+    report_profile(settings, path, bench_now() - start);
 }
 
 int main(int argc, char **argv) {
-    static const struct option options[] = {
-        {"output", required_argument, NULL, 'o'},   {"shapes", required_argument, NULL, 's'},
-        {"routines", required_argument, NULL, 'r'}, {"quiet", no_argument, NULL, 'q'},
-        {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0},
-    };
     settings_t settings = {.shapes = 32};
-    for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
-        char *end = NULL;
+    tool_begin(&tool);
+    for (int option; (option = tool_next_option(argc, argv)) != -1;)
         switch (option) {
         case 'o': settings.output = optarg; break;
-        case 's':
-            settings.shapes = (int)strtol(optarg, &end, 10);
-            if (*end != '\0' || settings.shapes < 4 || settings.shapes > MAX_SHAPES) {
-                fprintf(stderr, "jalloc-tune: --shapes is a number from 4 to %d\n", MAX_SHAPES);
-                return 2;
-            }
-            break;
+        case 's': settings.shapes = (int)tool_number("shapes", optarg, 4, MAX_SHAPES); break;
         case 'r': settings.routines = optarg; break;
         case 'q': settings.quiet = true; break;
-        case 'h': print_help(stdout); return 0;
-        default: return 2;
+        case 'j': settings.json = true; break;
         }
-    }
-    if (optind != argc) {
-        print_help(stderr);
-        return 2;
-    }
-    if (!are_known(settings.routines))
-        return 2;
+    if (optind != argc)
+        tool_refuse("unexpected argument '%s'", argv[optind]);
+    check_routines(settings.routines);
 
     char path[4096];
     if (settings.output != NULL)
         snprintf(path, sizeof path, "%s", settings.output);
-    else if (jprofile_default_path(path, sizeof path) != JSTATUS_SUCCESS) {
-        fprintf(stderr, "jalloc-tune: %s; --output FILE says where to\n", jstatus_last_message());
-        return 1;
-    }
-    return tune(&settings, path);
+    else if (jprofile_default_path(path, sizeof path) != JSTATUS_SUCCESS)
+        tool_fail("%s; --output FILE says where to", jstatus_last_message());
+    tune(&settings, path);
+    return tool_end(TOOL_GOOD);
 }
