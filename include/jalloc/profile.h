@@ -12,9 +12,10 @@
  * library: the order of rungs is right, the seconds are a typical machine's.
  *
  * A profile knows routines of jblas and jlapack by name, rung and threads, each by measurements of
- * several shapes. What it does not know, a kernel of one's own among them, is predicted by the
- * price alone: the larger of flops by the machine's rate and bytes by its bandwidth, and a time for
- * each launch.
+ * several shapes, and single calls, such as those of a program's log (jalloc-tune --calls), which
+ * it predicts as they were measured. What it does not know, a kernel of one's own among them, is
+ * predicted by the price alone: the larger of flops by the machine's rate and bytes by its
+ * bandwidth, and a time for each launch.
  *
  * All functions are safe from any thread; a prediction cannot fail. */
 
@@ -34,11 +35,10 @@ typedef struct jprofile_info_t {
     uint64_t entry_count;    /**< routines, rungs and numbers of threads that were measured */
     /** why a file that was to be read is not in force; empty: it is, or there was none */
     char refused[256];
+    uint64_t call_count; /**< rungs of single calls that were measured themselves */
 } jprofile_info_t;
 #define JPROFILE_INFO_INIT                                                                         \
-    {                                                                                              \
-        sizeof(jprofile_info_t), false, 0, 0, {0}, 0, { 0 }                                        \
-    }
+    { sizeof(jprofile_info_t), false, 0, 0, {0}, 0, {0}, 0 }
 
 /** Where jalloc-tune stores a profile and where it is looked for, unless JALLOC_PROFILE names
  * another file: profile in the folder jalloc of XDG_CACHE_HOME, or of .cache in HOME. Writes at

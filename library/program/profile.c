@@ -149,6 +149,7 @@ jstatus_t jprofile_get_info(jprofile_info_t *info) {
     now.flops_per_second = profile_in_force->flops_per_second;
     now.bytes_per_second = profile_in_force->bytes_per_second;
     now.entry_count = profile_in_force->entry_count;
+    now.call_count = profile_in_force->call_count;
     memcpy(now.path, profile_in_force->path, sizeof now.path);
     memcpy(now.refused, profile_refused, sizeof now.refused);
     profile_unlock();

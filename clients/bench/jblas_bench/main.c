@@ -5,16 +5,37 @@
  * command line, with or without the program's name before it, so what JALLOC_LAYER=2 writes can be
  * run again as it is. */
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "measure.h"
 
-/* Says what is wrong with a line, whose place is "" or ends with a colon; the exit status. */
+static const tool_row_t statuses[] = {{"0", "every call was made, and what was verified is right"},
+                                      {"1", "a call failed, or an answer was wrong"},
+                                      {"2", "wrong usage, or a line that is not understood"},
+                                      {NULL, NULL}};
+static const tool_row_t examples[] = {
+    {"jblas-bench -f trsm -r d -m 2000 -n 500 --side L",
+     "a solve of 500 right-hand sides by a triangle of order 2000"},
+    {"jblas-bench -f gemm -m 300 -n 300 -k 300 --verify", "a product, compared with naive loops"},
+    {"jblas-bench --file calls.log --json", "every call that JALLOC_LAYER=2 logged"},
+    {NULL, NULL}};
+static tool_t tool = {
+    .name = "jblas-bench",
+    .usage = "-f ROUTINE [-r TYPE] [-m M] [-n N] [-k K] [OPTION]...\n--file FILE [OPTION]...",
+    .summary = "times a routine of jblas beside the same call made directly to the CBLAS",
+    .about = "In turn; it shows the medians. A line of the log that JALLOC_LAYER=2 writes is a "
+             "command line.",
+    .statuses = statuses,
+    .examples = examples,
+};
+
+/* Says what is wrong with a line of a file, whose place ends with a colon; the exit status. */
 static int refuse(const char *place, const char *reason) {
-    fprintf(stderr, "jblas-bench: %s%s; --help shows what is understood\n", place, reason);
-    return 2;
+    tool_warn("%s%s; see --help", place, reason);
+    return TOOL_REFUSED;
 }
 
 /* Runs one line; the exit status. */
@@ -34,10 +55,8 @@ static int run(const options_t *options, const char *place) {
 static int run_file(const options_t *defaults) {
     bool standard = strcmp(defaults->file, "-") == 0;
     FILE *file = standard ? stdin : fopen(defaults->file, "r");
-    if (!file) {
-        perror(defaults->file);
-        return 2;
-    }
+    if (!file)
+        tool_refuse("%s: %s", defaults->file, strerror(errno));
     char *line = NULL;
     size_t capacity = 0;
     int worst = 0;
@@ -99,11 +118,20 @@ static void list(void) {
 int main(int argc, char **argv) {
     options_t options = options_default;
     char reason[OPTIONS_REASON_BYTES];
+    tool_begin(&tool);
     if (!options_parse(&options, argc, argv, reason))
-        return refuse("", reason);
-    if (options.help || options.list) {
-        (options.help ? options_print_help : list)();
-        return 0;
+        tool_refuse("%s", reason);
+
+    int result = TOOL_GOOD;
+    if (options.help) {
+        tool.options = options_described();
+        tool_print_help(&tool);
+    } else if (options.version) {
+        tool_print_version(&tool);
+    } else if (options.list) {
+        list();
+    } else {
+        result = options.file[0] != '\0' ? run_file(&options) : run(&options, "");
     }
-    return options.file[0] != '\0' ? run_file(&options) : run(&options, "");
+    return tool_end(result);
 }

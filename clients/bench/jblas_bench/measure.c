@@ -229,8 +229,7 @@ bool measure(const options_t *o, const routine_t *routine, measurement_t *m) {
     jhandle_t *handle = NULL;
     m->status = make_handle(o, 0, &handle);
     if (jstatus_is_error(m->status)) {
-        fprintf(stderr, "jblas-bench: device %s: %s: %s\n", o->device, jstatus_text(m->status),
-                jstatus_last_message());
+        tool_warn("device %s: %s: %s", o->device, jstatus_text(m->status), jstatus_last_message());
         return false;
     }
 

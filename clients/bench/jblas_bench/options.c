@@ -128,6 +128,7 @@ static const choice_t pointer_modes[] = {
 
 typedef enum kind {
     KIND_TEXT,       /* char[limit] */
+    KIND_FILE,       /* the same */
     KIND_INTEGER,    /* int64_t */
     KIND_COUNT,      /* int64_t, not negative */
     KIND_SCALAR,     /* scalar_option_t: REAL or REAL,IMAGINARY, null or device */
@@ -139,8 +140,17 @@ typedef enum kind {
     KIND_BIT,        /* uint64_t: a bit more */
     KIND_WORKSPACE,
     KIND_BYTES, /* size_t */
-    KIND_FLAG   /* bool */
+    KIND_FLAG,  /* bool */
+    KINDS
 } kind_t;
+
+/* What the help calls a value. */
+static const char *const values[KINDS] = {
+    [KIND_TEXT] = "NAME",     [KIND_FILE] = "FILE",       [KIND_INTEGER] = "NUMBER",
+    [KIND_COUNT] = "COUNT",   [KIND_SCALAR] = "NUMBER",   [KIND_IMAGINARY] = "NUMBER",
+    [KIND_CHOICE] = "WORD",   [KIND_PARAMETERS] = "LIST", [KIND_ENUM] = "WORD",
+    [KIND_LETTER] = "LETTER", [KIND_BIT] = "POINTER",     [KIND_WORKSPACE] = "SIZE",
+    [KIND_BYTES] = "SIZE"};
 
 typedef struct option_row {
     const char *name;
@@ -260,10 +270,11 @@ static const option_row_t rows[] = {
      "10 u (terms + 10)"},
     {"json", 0, KIND_FLAG, AT(json), 0, NULL, "one JSON object per line instead of a table"},
     {"list", 0, KIND_FLAG, AT(list), 0, NULL, "show the routines and what each takes"},
-    {"file", 0, KIND_TEXT, AT(file), SIZE_OF(file), NULL,
+    {"file", 0, KIND_FILE, AT(file), SIZE_OF(file), NULL,
      "run every line of a file (-: standard input), such as JALLOC_LAYER=2 writes; options here "
      "hold where a line is silent"},
-    {"help", 'h', KIND_FLAG, AT(help), 0, NULL, "this"},
+    {"help", 'h', KIND_FLAG, AT(help), 0, NULL, NULL},
+    {"version", 'V', KIND_FLAG, AT(version), 0, NULL, NULL},
 };
 #undef AT
 #undef SIZE_OF
@@ -277,17 +288,15 @@ static bool JALLOC_PRINTF(2, 3) refuse(char reason[OPTIONS_REASON_BYTES], const 
     return false;
 }
 
-void options_print_help(void) {
-    puts("usage: jblas-bench -f ROUTINE [-r TYPE] [-m M] [-n N] [-k K] [OPTION VALUE]...\n"
-         "       jblas-bench --file FILE [OPTION VALUE]...\n"
-         "Times a routine of jblas beside the same call made directly to the CBLAS, in turn, and "
-         "shows the medians.\n");
+const tool_option_t *options_described(void) {
+    static tool_option_t described[ROWS + 1];
+    size_t count = 0;
     for (int i = 0; i < ROWS; i++)
-        if (rows[i].help)
-            printf("  %c%c%c --%-13s %s\n", rows[i].letter ? '-' : ' ',
-                   rows[i].letter ? rows[i].letter : ' ', rows[i].letter ? ',' : ' ', rows[i].name,
-                   rows[i].help);
-    puts("\nExit status: 0; 1 if a call failed or an answer was wrong; 2 for bad usage.");
+        if (rows[i].help != NULL)
+            described[count++] =
+                (tool_option_t){rows[i].name, values[rows[i].kind],
+                                rows[i].letter != 0 ? rows[i].letter : 256 + i, rows[i].help};
+    return described;
 }
 
 static bool parse_integer(const char *text, int64_t *value) {
@@ -358,6 +367,7 @@ static bool parse_value(options_t *options, const option_row_t *row, const char 
     int bit;
     switch (row->kind) {
     case KIND_TEXT:
+    case KIND_FILE:
         if (strlen(text) >= row->limit)
             return false;
         strcpy(member, text);
@@ -411,9 +421,9 @@ bool options_parse(options_t *options, int argc, char **argv, char reason[OPTION
     optind = 0; /* getopt begins anew */
     for (int found; (found = getopt_long(argc, argv, shorts, longs, NULL)) != -1;) {
         if (found == ':')
-            return refuse(reason, "%s wants a value", argv[optind - 1]);
+            return refuse(reason, "option '%s' wants a value", argv[optind - 1]);
         if (found == '?')
-            return refuse(reason, "unknown option %s", argv[optind - 1]);
+            return refuse(reason, "unknown option '%s'", argv[optind - 1]);
         const option_row_t *row = &rows[0];
         for (int i = 0; i < ROWS; i++)
             if (found == 256 + i || found == rows[i].letter)

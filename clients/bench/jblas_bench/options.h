@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../../tools/common/tool.h"
 #include "jalloc/jblas.h"
 #include "jalloc/jlapack.h"
 
@@ -133,7 +134,7 @@ typedef struct options {
     int accuracy;     /* jaccuracy_t */
     int pointer_mode; /* jpointer_mode_t */
     char device[32];
-    bool verify, json, list, help;
+    bool verify, json, list, help, version;
     char file[512]; /* "": none; "-": standard input */
 } options_t;
 
@@ -150,6 +151,6 @@ bool options_parse(options_t *options, int argc, char **argv, char reason[OPTION
  * the line. */
 bool options_parse_line(options_t *options, char *line, char reason[OPTIONS_REASON_BYTES]);
 
-void options_print_help(void);
+const tool_option_t *options_described(void);
 
 #endif

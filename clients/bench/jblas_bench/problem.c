@@ -201,7 +201,7 @@ bool problem_init(problem_t *p, const routine_t *routine, const options_t *optio
     uint64_t state = 1;
     for (int i = 0; i < OPERANDS; i++)
         if (p->operand[i].present && !operand_make(p, &p->operand[i], &state)) {
-            fprintf(stderr, "jblas-bench: %s: no memory for the operands\n", routine->name);
+            tool_warn("%s: no memory for the operands", routine->name);
             problem_fini(p);
             return false;
         }

@@ -66,10 +66,8 @@ value_t reference_at(const view_t *view, int64_t i, int64_t j) {
 
 void *reference_zeroed(size_t count, size_t element_bytes) {
     void *array = calloc(count > 0 ? count : 1, element_bytes);
-    if (!array) {
-        fprintf(stderr, "jblas-bench: no memory for the reference\n");
-        exit(1);
-    }
+    if (!array)
+        tool_fail("no memory for the reference");
     return array;
 }
 value_t *reference_allocate(int64_t count) {

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../../tools/common/terminal.h"
 #include "measure.h"
 
 enum { SHAPE_TEXT = 160 };
@@ -112,7 +113,9 @@ static void report_table(const options_t *o, const routine_t *routine, const mea
     cell(9, 3, gflops(m, m->direct_seconds), counted && compared);
     cell(7, 3, m->direct_seconds / m->seconds, compared);
     if (m->verified)
-        printf("  %.1Le %s", m->error, measurement_is_good(m) ? "ok" : "WRONG");
+        printf("  %.1Le %s%s%s", m->error,
+               tool_colour(stdout, measurement_is_good(m) ? TOOL_GREEN : TOOL_RED),
+               measurement_is_good(m) ? "ok" : "WRONG", tool_colour(stdout, TOOL_PLAIN));
     puts("");
     if (jstatus_is_error(m->status))
         printf("    %s\n", m->message);

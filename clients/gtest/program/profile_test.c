@@ -98,6 +98,7 @@ JTEST(MachineProfile, ACallThatWasMeasuredTakesWhatItTook) {
     JASSERT_OK(jprofile_load(path));
     const jplan_t nine = plan_of_size(9, 1e9), seven = plan_of_size(7, 1e9),
                   eight = plan_of_size(8, 1e9);
+    JEXPECT_EQ(profile_info().call_count, 5);
     JEXPECT_EQ(jprofile_predict(&nine, 0, 1), 0.375);
     JEXPECT_EQ(jprofile_predict(&nine, 0, 2), 0.125);
     JEXPECT_EQ(jprofile_predict(&seven, 0, 1), 0.5);

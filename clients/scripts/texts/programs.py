@@ -146,7 +146,7 @@ PYTHON, SHELL = [sys.executable], ["bash"]
 # How each is asked; {} is the build folder.
 PROGRAMS = {
     name: ["{}/bin/" + name]
-    for name in ("jalloc-info", "jalloc-plan", "jalloc-replay", "jalloc-shm", "jalloc-crash",
+    for name in ("jalloc-info", "jalloc-plan", "jalloc-replay", "jalloc-shm", "jalloc-tune", "jalloc-crash",
                  "jblas-bench", "jblas-run", "co2_forecast", "bench_allocators", "bench_borrow", "bench_buffer",
                  "bench_overhead", "bench_product", "bench_segment", "jalloc-test")
 } | {
@@ -172,14 +172,10 @@ ALONE = re.compile(r"``?(--[a-z][\w-]*)")
 FOREIGN_OPTIONS = {"--ipc", "--shm-size", "--help"}  # and what needs no saying
 NEED_A_BUILD = {"check.py", "check_symbols.py"}
 LISTING = {"docs/segments/cleanup.rst": "jalloc-shm"}  # pages that show every option of a program
-# Where the options of programs in C are read.
+# Where the options of programs in C are read whose help is written by hand; that of installed ones is
+# made of their options.
 OPTION_TABLE = re.compile(r'\{"([a-z][\w-]*)", (?:no|required|optional)_argument')
 TABLES = {
-    "jalloc-info": "clients/tools/jalloc_info.c",
-    "jalloc-plan": "clients/tools/plan/main.c",
-    "jalloc-shm": "clients/tools/shm/main.c",
-    "jalloc-crash": "clients/tools/crash/main.c",
-    "jalloc-replay": "clients/tools/replay/main.c",
     "co2_forecast": "clients/samples/co2_forecast/main.c",
     "bench_allocators": "clients/bench/allocators/main.c",
     "bench_product": "clients/bench/product/main.c"

@@ -69,8 +69,7 @@ void *crash_share(size_t bytes) {
     char *memory =
         mmap(NULL, bytes + multiple, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) {
-        fputs("jalloc-crash: no memory\n", stderr);
-        exit(CRASH_FAILED);
+        tool_fail("no memory");
     }
     return memory + (multiple - (uintptr_t)memory % multiple) % multiple;
 }

@@ -16,12 +16,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../common/tool.h"
 #include "engine.h"
 #include "jalloc/allocator.h"
 #include "jalloc/segment.h"
 #include "shm/layout.h"
 
-enum { CRASH_OK, CRASH_FAILED, CRASH_REFUSED, CRASH_NOT_SUPPORTED = 77 };
+enum { CRASH_NOT_SUPPORTED = 77 }; /* an exit status, as test harnesses know it */
 
 enum { RANDOM_PROCESSES = 32 };
 enum { CRASH_BLOCKS = 768, CRASH_TIMEOUT_MS = 3000, CRASH_GUARD_S = 20 };
@@ -152,6 +153,7 @@ typedef struct sweep_options {
     uint64_t seed;
     bool stop;  /* at the first fault of a scenario */
     bool quiet; /* no line for each scenario */
+    bool json;  /* lines are members of a list, and what is found goes to standard error */
     /* Segments over an array instead of a file: death is told by the process, not by a lock. */
     bool array;
 } sweep_options_t;
@@ -163,8 +165,12 @@ typedef struct sweep_totals {
 void sweep_scenario(const scenario_t *scenario, const sweep_options_t *options,
                     sweep_totals_t *totals);
 
+/* An element of a list of JSON. */
+void sweep_json(const char *name, const sweep_totals_t *totals, double seconds);
+
 /* True: the books were right at the end, and at each check. */
-bool random_kills(size_t kills, unsigned processes, size_t check_every, uint64_t seed, bool array);
+bool random_kills(size_t kills, unsigned processes, size_t check_every,
+                  const sweep_options_t *options);
 
 uint64_t crash_random(uint64_t *state);
 

@@ -16,6 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../common/json.h"
+#include "../common/terminal.h"
 #include "crash.h"
 
 /* What JI_PLANTED(n) does in library/shm, and which scenarios are likely to find it: those are
@@ -39,31 +41,6 @@ static const planted_bug_t planted_bugs[] = {
 enum { PLANTED_BUGS = sizeof planted_bugs / sizeof *planted_bugs };
 extern unsigned ji_planted_bug __attribute__((weak));
 
-static const char usage[] =
-    "usage: jalloc-crash [--scenario NAME] [OPTION]...\n"
-    "Kills processes at every instruction of every operation on a shared segment, and checks in a "
-    "survivor that\n"
-    "nothing hangs, is inconsistent, or is lost.\n"
-    "\n"
-    "  -s, --scenario NAME  this one, or those whose names begin so (all)\n"
-    "  -l, --list           the scenarios\n"
-    "      --from K --to K  points of a scenario (all)\n"
-    "      --stride N       every n-th of them (1)\n"
-    "  -n, --points N       a random sample of so many of each scenario\n"
-    "      --second N       also kill who recovers, at N instructions for each point\n"
-    "      --seed N         of the random choices (from the clock; shown)\n"
-    "  -a, --array          segments over an array instead of a file\n"
-    "      --pin CPU        the processor to use (the one it starts on)\n"
-    "  -r, --random N       instead: processes that work, and N kills at random moments\n"
-    "  -p, --processes N    with --random: so many at a time (8)\n"
-    "      --check-every N  with --random: kills from one check of all books to the next (20)\n"
-    "      --plant N        jalloc-crash-planted: with bug N\n"
-    "      --plants         jalloc-crash-planted: each bug must be found\n"
-    "  -h, --help           this\n"
-    "Exit status: 0 if no point hangs, is inconsistent or leaks; 1 if one does; 2 for bad usage; "
-    "77 where a process\n"
-    "may not be stepped.\n";
-
 enum {
     OPTION_FROM = 256,
     OPTION_TO,
@@ -76,86 +53,105 @@ enum {
     OPTION_PLANTS
 };
 
+static const tool_option_t options[] = {
+    {"scenario", "NAME", 's', "this one, or those whose names begin so (all)"},
+    {"list", NULL, 'l', "the scenarios"},
+    {"from", "POINT", OPTION_FROM, "first point of a scenario (0)"},
+    {"to", "POINT", OPTION_TO, "last point (that of the last instruction)"},
+    {"stride", "COUNT", OPTION_STRIDE, "every n-th of them (1)"},
+    {"points", "COUNT", 'n', "a random sample of so many of each scenario"},
+    {"second", "COUNT", OPTION_SECOND,
+     "also kill who recovers, at so many instructions for each point"},
+    {"seed", "NUMBER", OPTION_SEED, "of the random choices (from the clock; shown)"},
+    {"array", NULL, 'a', "segments over an array instead of a file"},
+    {"pin", "CPU", OPTION_PIN, "the processor to use (the one it starts on)"},
+    {"random", "COUNT", 'r', "instead: processes that work, and so many kills at random moments"},
+    {"processes", "COUNT", 'p', "with --random: so many at a time (8)"},
+    {"check-every", "COUNT", OPTION_CHECK,
+     "with --random: kills from one check of all books to the next (20)"},
+    {"plant", "BUG", OPTION_PLANT, "jalloc-crash-planted: with that bug"},
+    {"plants", NULL, OPTION_PLANTS, "jalloc-crash-planted: each bug must be found"},
+    TOOL_JSON,
+    {NULL, NULL, 0, NULL}};
+static const tool_row_t statuses[] = {{"0", "no point hangs, is inconsistent or leaks"},
+                                      {"1", "one does"},
+                                      {"2", "wrong usage"},
+                                      {"77", "a process may not be stepped here (ptrace)"},
+                                      {NULL, NULL}};
+static const tool_row_t examples[] = {
+    {"jalloc-crash --points 100", "a sample of a hundred instructions of each operation"},
+    {"jalloc-crash --random 10000 --processes 16", "kills at random moments"},
+    {NULL, NULL}};
+static const tool_t tool = {
+    .name = "jalloc-crash",
+    .usage = "[OPTION]...",
+    .summary = "kills processes at every instruction of every operation on a shared segment",
+    .about = "And checks in a survivor that nothing hangs, is inconsistent, or is lost.",
+    .options = options,
+    .statuses = statuses,
+    .examples = examples,
+};
+
 typedef struct arguments {
     sweep_options_t sweep;
     const char *scenario;
     size_t kills, processes, check_every;
     int processor;
-    bool plants;
+    bool plants, list;
 } arguments_t;
 
-static size_t parse_number(const char *name, const char *text) {
-    char *end;
-    errno = 0;
-    unsigned long long value = strtoull(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end != '\0' || errno != 0) {
-        fprintf(stderr, "jalloc-crash: --%s wants a number, not '%s'\n", name, text);
-        exit(CRASH_REFUSED);
-    }
-    return value;
-}
-
 static void plant(size_t bug) {
-    if (&ji_planted_bug == NULL || bug >= PLANTED_BUGS) {
-        fprintf(stderr, "jalloc-crash: this program has no bug %zu; jalloc-crash-planted has\n",
-                bug);
-        exit(CRASH_REFUSED);
-    }
+    if (&ji_planted_bug == NULL || bug >= PLANTED_BUGS)
+        tool_refuse("this program has no bug %zu; jalloc-crash-planted has", bug);
     ji_planted_bug = (unsigned)bug;
 }
 
-static void list(void) {
+static void list(bool json) {
+    if (json) {
+        json_open(NULL, '{');
+        json_open("scenarios", '[');
+    }
     for (size_t i = 0; i < scenario_count; i++)
-        puts(scenarios[i].name);
+        if (json)
+            json_text(NULL, scenarios[i].name);
+        else
+            puts(scenarios[i].name);
+    if (json) {
+        json_close(']');
+        json_close('}');
+        json_end();
+    }
 }
 
 static void parse(arguments_t *arguments, int argc, char **argv) {
-    static const struct option options[] = {{"scenario", required_argument, NULL, 's'},
-                                            {"list", no_argument, NULL, 'l'},
-                                            {"from", required_argument, NULL, OPTION_FROM},
-                                            {"to", required_argument, NULL, OPTION_TO},
-                                            {"stride", required_argument, NULL, OPTION_STRIDE},
-                                            {"points", required_argument, NULL, 'n'},
-                                            {"second", required_argument, NULL, OPTION_SECOND},
-                                            {"seed", required_argument, NULL, OPTION_SEED},
-                                            {"array", no_argument, NULL, 'a'},
-                                            {"pin", required_argument, NULL, OPTION_PIN},
-                                            {"random", required_argument, NULL, 'r'},
-                                            {"processes", required_argument, NULL, 'p'},
-                                            {"check-every", required_argument, NULL, OPTION_CHECK},
-                                            {"plant", required_argument, NULL, OPTION_PLANT},
-                                            {"plants", no_argument, NULL, OPTION_PLANTS},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
     sweep_options_t *sweep = &arguments->sweep;
-    for (int c, which = 0; (c = getopt_long(argc, argv, "s:ln:ar:p:h", options, &which)) != -1;
-         which = 0)
+    for (int c; (c = tool_next_option(argc, argv)) != -1;)
         switch (c) {
         case 's': arguments->scenario = optarg; break;
-        case 'l': list(); exit(CRASH_OK);
-        case OPTION_FROM: sweep->from = parse_number("from", optarg); break;
-        case OPTION_TO: sweep->to = parse_number("to", optarg); break;
-        case OPTION_STRIDE: sweep->stride = parse_number("stride", optarg); break;
-        case 'n': sweep->points = parse_number("points", optarg); break;
-        case OPTION_SECOND: sweep->second = parse_number("second", optarg); break;
-        case OPTION_SEED: sweep->seed = parse_number("seed", optarg); break;
+        case 'l': arguments->list = true; break;
+        case OPTION_FROM: sweep->from = tool_number("from", optarg, 0, SIZE_MAX); break;
+        case OPTION_TO: sweep->to = tool_number("to", optarg, 0, SIZE_MAX); break;
+        case OPTION_STRIDE: sweep->stride = tool_number("stride", optarg, 1, SIZE_MAX); break;
+        case 'n': sweep->points = tool_number("points", optarg, 0, SIZE_MAX); break;
+        case OPTION_SECOND: sweep->second = tool_number("second", optarg, 0, SIZE_MAX); break;
+        case OPTION_SEED: sweep->seed = tool_number("seed", optarg, 0, UINT64_MAX); break;
         case 'a': sweep->array = true; break;
-        case OPTION_PIN: arguments->processor = (int)parse_number("pin", optarg); break;
-        case 'r': arguments->kills = parse_number("random", optarg); break;
-        case 'p': arguments->processes = parse_number("processes", optarg); break;
-        case OPTION_CHECK: arguments->check_every = parse_number("check-every", optarg); break;
-        case OPTION_PLANT: plant(parse_number("plant", optarg)); break;
+        case OPTION_PIN:
+            arguments->processor = (int)tool_number("pin", optarg, 0, CPU_SETSIZE - 1);
+            break;
+        case 'r': arguments->kills = tool_number("random", optarg, 0, SIZE_MAX); break;
+        case 'p':
+            arguments->processes = tool_number("processes", optarg, 1, RANDOM_PROCESSES);
+            break;
+        case OPTION_CHECK:
+            arguments->check_every = tool_number("check-every", optarg, 1, SIZE_MAX);
+            break;
+        case OPTION_PLANT: plant(tool_number("plant", optarg, 0, SIZE_MAX)); break;
         case OPTION_PLANTS: arguments->plants = true; break;
-        case 'h': fputs(usage, stdout); exit(CRASH_OK);
-        default:
-            fputs("jalloc-crash --help shows what is understood\n", stderr);
-            exit(CRASH_REFUSED);
+        case 'j': sweep->json = true; break;
         }
-    if (optind < argc || sweep->stride == 0 || arguments->check_every == 0 ||
-        arguments->processes == 0 || arguments->processes > RANDOM_PROCESSES) {
-        fputs("jalloc-crash: unexpected argument; --help shows what is understood\n", stderr);
-        exit(CRASH_REFUSED);
-    }
+    if (optind < argc)
+        tool_refuse("unexpected argument '%s'", argv[optind]);
 }
 
 /* Parent and child take turns, so one processor is faster than two. */
@@ -164,7 +160,7 @@ static void pin(int processor) {
     CPU_ZERO(&set);
     CPU_SET(processor >= 0 ? processor : sched_getcpu(), &set);
     if (sched_setaffinity(0, sizeof set, &set) != 0)
-        fprintf(stderr, "jalloc-crash: not pinned: %s\n", strerror(errno));
+        tool_warn("not pinned: %s", strerror(errno));
 }
 
 /* The C library clears and copies larger memory by one instruction that repeats itself, each time a
@@ -191,6 +187,7 @@ static const char *sweep(const arguments_t *arguments, sweep_totals_t *totals) {
         if (arguments->sweep.array &&
             (scenario->flags & (SCENARIO_FILE | SCENARIO_GROWS | SCENARIO_ALONE)) != 0)
             continue;
+        tool_progress("sweeping", i, scenario_count);
         sweep_scenario(scenario, &arguments->sweep, totals);
         if (arguments->sweep.stop && totals->hangs + totals->inconsistencies + totals->leaks > 0)
             return scenario->name;
@@ -198,24 +195,53 @@ static const char *sweep(const arguments_t *arguments, sweep_totals_t *totals) {
     return NULL;
 }
 
+static size_t faults(const sweep_totals_t *totals) {
+    return totals->hangs + totals->inconsistencies + totals->leaks;
+}
+
 static int sweep_all(const arguments_t *arguments) {
     sweep_totals_t totals = {0};
-    printf("%-30s %9s %8s %6s %6s %6s %6s %8s\n", "scenario", "instr", "points", "stray", "hangs",
-           "incons", "leaks", "ms/point");
+    const bool json = arguments->sweep.json;
+    if (json)
+        json_open("scenarios", '[');
+    else
+        printf("%-30s %9s %8s %6s %6s %6s %6s %8s\n", "scenario", "instr", "points", "stray",
+               "hangs", "incons", "leaks", "ms/point");
     (void)sweep(arguments, &totals);
-    if (totals.tried == 0) {
-        fprintf(stderr, "jalloc-crash: no scenario '%s'; --list shows them\n", arguments->scenario);
-        return CRASH_REFUSED;
+    if (totals.tried == 0)
+        tool_refuse("no scenario '%s'; --list shows them", arguments->scenario);
+    if (json) {
+        json_close(']');
+        json_bool("good", faults(&totals) == 0);
+    } else {
+        printf("%-30s %9zu %8zu %6zu %6zu %6zu %6zu\n", "total", totals.instructions, totals.tried,
+               totals.strayed, totals.hangs, totals.inconsistencies, totals.leaks);
     }
-    printf("%-30s %9zu %8zu %6zu %6zu %6zu %6zu\n", "total", totals.instructions, totals.tried,
-           totals.strayed, totals.hangs, totals.inconsistencies, totals.leaks);
-    return totals.hangs + totals.inconsistencies + totals.leaks == 0 ? CRASH_OK : CRASH_FAILED;
+    return faults(&totals) == 0 ? TOOL_GOOD : TOOL_FAILED;
+}
+
+static void report_planted(size_t bug, const char *found_by, size_t points, bool json) {
+    if (!json) {
+        printf("planted %zu, %s: %s%s, %zu points\n", bug, planted_bugs[bug].what,
+               found_by != NULL ? "found by " : "NOT FOUND", found_by != NULL ? found_by : "",
+               points);
+        return;
+    }
+    json_open(NULL, '{');
+    json_number("bug", (int64_t)bug);
+    json_text("what", planted_bugs[bug].what);
+    json_bool("found", found_by != NULL);
+    json_text("by", found_by != NULL ? found_by : "");
+    json_number("points", (int64_t)points);
+    json_close('}');
 }
 
 /* With each planted bug: something must be found. */
 static int sweep_planted(arguments_t *arguments) {
-    int result = CRASH_OK;
+    int result = TOOL_GOOD;
     arguments->sweep.stop = arguments->sweep.quiet = true;
+    if (arguments->sweep.json)
+        json_open("planted", '[');
     for (size_t bug = 0; bug < PLANTED_BUGS; bug++) {
         sweep_totals_t totals = {0};
         plant(bug);
@@ -227,13 +253,29 @@ static int sweep_planted(arguments_t *arguments) {
             arguments->scenario = "all";
             name = sweep(arguments, &totals);
         }
-        printf("planted %zu, %s: %s%s, %zu points\n", bug, planted_bugs[bug].what,
-               name != NULL ? "found by " : "NOT FOUND", name != NULL ? name : "", totals.tried);
+        report_planted(bug, name, totals.tried, arguments->sweep.json);
         fflush(stdout);
         if (name == NULL)
-            result = CRASH_FAILED;
+            result = TOOL_FAILED;
     }
+    if (arguments->sweep.json)
+        json_close(']');
     return result;
+}
+
+static int run(arguments_t *arguments) {
+    if (arguments->kills != 0)
+        return random_kills(arguments->kills, (unsigned)arguments->processes,
+                            arguments->check_every, &arguments->sweep)
+                   ? TOOL_GOOD
+                   : TOOL_FAILED;
+    const char *hindrance = engine_hindrance();
+    if (hindrance != NULL) {
+        tool_warn("not supported: %s", hindrance);
+        exit(CRASH_NOT_SUPPORTED);
+    }
+    pin(arguments->processor);
+    return arguments->plants ? sweep_planted(arguments) : sweep_all(arguments);
 }
 
 int main(int argc, char **argv) {
@@ -242,22 +284,27 @@ int main(int argc, char **argv) {
                              .processes = 8,
                              .check_every = 20,
                              .processor = -1};
+    const bool *json = &arguments.sweep.json;
+    tool_begin(&tool);
     parse(&arguments, argc, argv);
+    if (arguments.list) {
+        list(*json);
+        return tool_end(TOOL_GOOD);
+    }
     if (arguments.kills == 0)
         start_again_without_repeats(argv);
-    printf("seed %llu\n", (unsigned long long)arguments.sweep.seed);
-    if (arguments.kills != 0)
-        return random_kills(arguments.kills, (unsigned)arguments.processes, arguments.check_every,
-                            arguments.sweep.seed, arguments.sweep.array)
-                   ? CRASH_OK
-                   : CRASH_FAILED;
-    fflush(stdout);
-
-    const char *hindrance = engine_hindrance();
-    if (hindrance) {
-        printf("not supported: %s\n", hindrance);
-        return CRASH_NOT_SUPPORTED;
+    if (*json) {
+        json_open(NULL, '{');
+        json_number("seed", (int64_t)arguments.sweep.seed);
+    } else {
+        printf("seed %llu\n", (unsigned long long)arguments.sweep.seed);
     }
-    pin(arguments.processor);
-    return arguments.plants ? sweep_planted(&arguments) : sweep_all(&arguments);
+    fflush(stdout); /* children have what is not written */
+
+    const int result = run(&arguments);
+    if (*json) {
+        json_close('}');
+        json_end();
+    }
+    return tool_end(result);
 }

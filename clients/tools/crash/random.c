@@ -13,6 +13,8 @@
  * each block that somebody knows is there, with its owner and contents, and the books have these
  * blocks and no others. */
 
+#include "../common/json.h"
+#include "../common/terminal.h"
 #include "crash.h"
 
 #include <signal.h>
@@ -607,7 +609,35 @@ static void finish(supervisor_t *supervisor) {
         crash_check(crash);
 }
 
-bool random_kills(size_t kills, unsigned processes, size_t check_every, uint64_t seed, bool array) {
+static void report(const supervisor_t *supervisor, size_t killed, double seconds, bool json) {
+    const crash_t *crash = supervisor->crash;
+    const char *found = crash->fault == FAULT_NONE           ? "nothing hung, inconsistent or lost"
+                        : crash->fault == FAULT_LEAK         ? "LEAK"
+                        : crash->fault == FAULT_INCONSISTENT ? "INCONSISTENT"
+                                                             : "HANG";
+    if (!json) {
+        printf(
+            "random: %zu kills of %u processes, %zu checks, %llu operations, %llu changes undone, "
+            "%.1f s: %s%s%s\n",
+            killed, world->worker_count, supervisor->checks,
+            (unsigned long long)supervisor->operations, (unsigned long long)supervisor->rollbacks,
+            seconds, found, crash->fault ? ": " : "", crash->message);
+        return;
+    }
+    json_number("kills", (int64_t)killed);
+    json_number("processes", world->worker_count);
+    json_number("checks", (int64_t)supervisor->checks);
+    json_number("operations", (int64_t)supervisor->operations);
+    json_number("undone", (int64_t)supervisor->rollbacks);
+    json_real("seconds", seconds);
+    json_text("found", found);
+    json_text("message", crash->message);
+}
+
+bool random_kills(size_t kills, unsigned processes, size_t check_every,
+                  const sweep_options_t *options) {
+    const bool array = options->array;
+    const uint64_t seed = options->seed;
     static crash_t the_crash;
     static supervisor_t the_supervisor;
     crash_t *crash = &the_crash;
@@ -629,6 +659,7 @@ bool random_kills(size_t kills, unsigned processes, size_t check_every, uint64_t
     for (unsigned i = 0; i < processes; i++)
         going = going && start_worker(supervisor, i);
     while (going && killed < kills) {
+        tool_progress("killing", killed, kills);
         going = kill_one(supervisor);
         killed += going;
         if (going && (killed % check_every == 0 || killed == kills))
@@ -643,15 +674,8 @@ bool random_kills(size_t kills, unsigned processes, size_t check_every, uint64_t
             waitpid(world->workers[i].pid, NULL, 0);
         }
     }
-    const char *found = crash->fault == FAULT_NONE           ? "nothing hung, inconsistent or lost"
-                        : crash->fault == FAULT_LEAK         ? "LEAK"
-                        : crash->fault == FAULT_INCONSISTENT ? "INCONSISTENT"
-                                                             : "HANG";
-    printf("random: %zu kills of %u processes, %zu checks, %llu operations, %llu changes undone, "
-           "%.1f s: %s%s%s\n",
-           killed, processes, supervisor->checks, (unsigned long long)supervisor->operations,
-           (unsigned long long)supervisor->rollbacks, seconds_now() - begin, found,
-           crash->fault ? ": " : "", crash->message);
+    tool_progress_end();
+    report(supervisor, killed, seconds_now() - begin, options->json);
     const bool right = crash->fault == FAULT_NONE && killed == kills;
     crash_unmake(crash);
     return right;

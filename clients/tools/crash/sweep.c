@@ -11,6 +11,8 @@
  * where it does not, and has another one go on behind the point. A segment is used again for the
  * next point when the books say that it is as it was. */
 
+#include "../common/json.h"
+#include "../common/terminal.h"
 #include "crash.h"
 
 #include <errno.h>
@@ -52,6 +54,7 @@ typedef struct plan {
     bool record, second, record_second;
     engine_walk_t *walk, *second_walk;
     size_t deepest; /* recorded: where the undo log has most entries */
+    FILE *found;    /* where faults are told */
 } plan_t;
 
 /* ---- The processes of a point ---- */
@@ -169,13 +172,14 @@ static void count(const crash_t *crash, const plan_t *plan, progress_t *progress
     const engine_walk_t *walk =
         crash->scenario->flags & SCENARIO_RECOVERY ? plan->second_walk : plan->walk;
     const size_t k = crash->scenario->flags & SCENARIO_RECOVERY ? plan->second_k : plan->k;
-    printf("  %s at %zu", crash->scenario->name, k);
+    fprintf(plan->found, "  %s at %zu", crash->scenario->name, k);
     if (walk->count > k)
-        printf(" (address 0x%llx)", (unsigned long long)engine_file_address(walk->addresses[k]));
+        fprintf(plan->found, " (address 0x%llx)",
+                (unsigned long long)engine_file_address(walk->addresses[k]));
     if (plan->second && !(crash->scenario->flags & SCENARIO_RECOVERY))
-        printf(", recovery at %zu", plan->second_k);
-    printf(": %s\n", crash->message);
-    fflush(stdout);
+        fprintf(plan->found, ", recovery at %zu", plan->second_k);
+    fprintf(plan->found, ": %s\n", crash->message);
+    fflush(plan->found);
 }
 
 /* ---- The survivor ---- */
@@ -197,7 +201,7 @@ static size_t *choose_points(const sweep_options_t *options, const char *name, s
     *count = options->from <= last ? (last - options->from) / stride + 1 : 0;
     size_t *points = malloc((*count + 1) * sizeof *points);
     if (points == NULL)
-        exit(CRASH_FAILED);
+        exit(TOOL_FAILED);
     for (size_t i = 0; i < *count; i++)
         points[i] = options->from + i * stride;
     if (options->points == 0 || options->points >= *count)
@@ -218,7 +222,8 @@ static size_t *choose_points(const sweep_options_t *options, const char *name, s
 static void survive(crash_t *crash, const sweep_options_t *options, progress_t *progress) {
     engine_walk_t walk = {0}, second_walk = {0};
     const bool recovery = (crash->scenario->flags & SCENARIO_RECOVERY) != 0;
-    plan_t plan = {.walk = &walk, .second_walk = &second_walk};
+    plan_t plan = {
+        .walk = &walk, .second_walk = &second_walk, .found = options->json ? stderr : stdout};
     const bool first_time = progress->beat == 0;
     uint64_t state = options->seed;
     /* Point 0; the next play finds the C library's heap as all others will. */
@@ -303,12 +308,25 @@ static bool supervise(pid_t survivor, const progress_t *progress, int *status) {
     }
 }
 
+void sweep_json(const char *name, const sweep_totals_t *totals, double seconds) {
+    json_open(NULL, '{');
+    json_text("scenario", name);
+    json_number("instructions", (int64_t)totals->instructions);
+    json_number("points", (int64_t)totals->tried);
+    json_number("strayed", (int64_t)totals->strayed);
+    json_number("hangs", (int64_t)totals->hangs);
+    json_number("inconsistencies", (int64_t)totals->inconsistencies);
+    json_number("leaks", (int64_t)totals->leaks);
+    json_real("seconds", seconds);
+    json_close('}');
+}
+
 void sweep_scenario(const scenario_t *scenario, const sweep_options_t *options,
                     sweep_totals_t *totals) {
     progress_t *progress = crash_share(sizeof *progress);
     crash_t *crash = calloc(1, sizeof *crash);
     if (crash == NULL)
-        exit(CRASH_FAILED);
+        exit(TOOL_FAILED);
     crash->scenario = scenario;
     crash->descriptor = -1;
     crash->size_bytes = scenario->flags & SCENARIO_GROWS ? 512 << 10 : 1 << 20;
@@ -336,18 +354,23 @@ void sweep_scenario(const scenario_t *scenario, const sweep_options_t *options,
             break;
         progress->totals.tried++;
         *(by_itself ? &progress->totals.inconsistencies : &progress->totals.hangs) += 1;
-        printf("  %s at %zu, recovery at %zu: the survivor %s (signal %d)\n", scenario->name,
-               progress->k, progress->second_k, by_itself ? "crashed" : "hangs",
-               WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+        fprintf(options->json ? stderr : stdout,
+                "  %s at %zu, recovery at %zu: the survivor %s (signal %d)\n", scenario->name,
+                progress->k, progress->second_k, by_itself ? "crashed" : "hangs",
+                WIFSIGNALED(status) ? WTERMSIG(status) : 0);
         if (options->stop || progress->next == 0 ||
             progress->beat <= beat + 2) /* not even one play: it would do so again */
             break;
     }
     const sweep_totals_t *found = &progress->totals;
-    if (!options->quiet)
+    const double seconds = seconds_now() - begin;
+    tool_progress_end();
+    if (options->json && !options->quiet)
+        sweep_json(scenario->name, found, seconds);
+    else if (!options->quiet)
         printf("%-30s %9zu %8zu %6zu %6zu %6zu %6zu %8.2f\n", scenario->name, found->instructions,
                found->tried, found->strayed, found->hangs, found->inconsistencies, found->leaks,
-               found->tried ? 1e3 * (seconds_now() - begin) / (double)found->tried : 0.0);
+               found->tried ? 1e3 * seconds / (double)found->tried : 0.0);
     fflush(stdout);
     totals->instructions += found->instructions;
     totals->tried += found->tried;

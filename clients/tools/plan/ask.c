@@ -23,11 +23,10 @@ enum { SHOWN_LINES = 10 }; /* of each kind that is left out */
 /* Names a line that is left out, and counts it. */
 static void leave_out(const plan_t *plan, const line_t *line, uint64_t *count, const char *why) {
     if (*count < SHOWN_LINES)
-        fprintf(stderr, "jalloc-plan: %s:%llu: %s\n", plan->log->path,
-                (unsigned long long)line->number, why);
+        tool_warn("%s:%llu: %s", plan->log->path, (unsigned long long)line->number, why);
     else if (*count - SHOWN_LINES < line->times)
-        fprintf(stderr, "jalloc-plan: %s:%llu: and more that are not shown\n", plan->log->path,
-                (unsigned long long)line->number);
+        tool_warn("%s:%llu: and more that are not shown", plan->log->path,
+                  (unsigned long long)line->number);
     *count += line->times;
 }
 
@@ -60,8 +59,8 @@ static int plan_handle(plan_t *plan, int64_t number) {
             return i;
 
     if (plan->handle_count == PLAN_MAX_HANDLES)
-        plan_exit(PLAN_REFUSED, "%s: more than %d handles; --in-order takes any number",
-                  plan->log->path, PLAN_MAX_HANDLES);
+        tool_refuse("%s: more than %d handles; --in-order takes any number", plan->log->path,
+                    PLAN_MAX_HANDLES);
     plan_handle_t *made = &plan->handles[plan->handle_count];
     jhandle_options_t options = JHANDLE_OPTIONS_INIT;
     options.device = plan->device;
@@ -121,16 +120,16 @@ void plan_make(plan_t *plan, log_t *log, const choices_t *choices) {
         plan_add(plan, &log->lines[i]);
 
     if (plan->call_count == 0)
-        plan_exit(PLAN_REFUSED, "%s: no call of it can be asked here", log->path);
+        tool_refuse("%s: no call of it can be asked here", log->path);
     for (int i = 0; i < plan->handle_count; i++)
         if (__builtin_add_overflow(plan->held_bytes, plan->handles[i].held_bytes,
                                    &plan->held_bytes))
-            plan_exit(PLAN_REFUSED, "%s: what is borrowed overflows", log->path);
+            tool_refuse("%s: what is borrowed overflows", log->path);
     plan_require(jprogram_get_requirement(plan->program, &plan->requirement), "the requirement");
     plan_require(jrequirement_get_info(plan->requirement, &plan->info), "the requirement");
     size_t sum;
     if (__builtin_add_overflow(plan->info.optimal_bytes, plan->held_bytes, &sum))
-        plan_exit(PLAN_REFUSED, "%s: what is borrowed overflows", log->path);
+        tool_refuse("%s: what is borrowed overflows", log->path);
     plan->info.minimal_bytes += plan->held_bytes;
     plan->info.optimal_bytes = sum;
 }
@@ -201,7 +200,7 @@ size_t plan_thin(const plan_t *plan, size_t most, size_t *indices) {
 void plan_choose(plan_t *plan, size_t budget_bytes, jprogram_info_t *info) {
     if (budget_bytes < plan->info.minimal_bytes) {
         const jrequirement_step_t first = plan_step(plan, 0);
-        plan_exit(PLAN_FAILED, "a budget of %zu bytes lacks %zu: the calls need %zu, most of it %s",
+        tool_fail("a budget of %zu bytes lacks %zu: the calls need %zu, most of it %s",
                   budget_bytes, first.size_bytes - budget_bytes, first.size_bytes, first.call);
     }
     *info = (jprogram_info_t)JPROGRAM_INFO_INIT;
@@ -217,7 +216,7 @@ static int compare_costs(const void *left, const void *right) {
 }
 
 jprogram_call_t *plan_degraded(const plan_t *plan, const jprogram_info_t *info, size_t *count) {
-    jprogram_call_t *calls = plan_allocate(info->call_count, sizeof *calls);
+    jprogram_call_t *calls = tool_allocate(info->call_count, sizeof *calls);
     *count = 0;
     for (size_t i = 0; i < info->call_count; i++) {
         calls[*count] = (jprogram_call_t)JPROGRAM_CALL_INIT;

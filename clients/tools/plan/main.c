@@ -5,81 +5,62 @@
  * log of its calls. */
 
 #include <getopt.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "jalloc/config.h"
-#include "jalloc/version.h"
 #include "plan.h"
 
-static const char usage[] =
-    "usage: jalloc-plan LOG [OPTION]...\n"
-    "Says what workspace the calls of a log need at least and at best, and what time the bytes "
-    "between buy.\n"
-    "LOG is what a program wrote with JALLOC_LAYER=2 (-: standard input); other text in it is "
-    "passed over.\n"
-    "\n"
-    "  -b, --budget SIZE    choose for so many bytes, such as 64MiB: what that costs, and which "
-    "calls\n"
-    "      --in-order       the handles of the log are not at work at once, but one after the "
-    "other\n"
-    "  -d, --device NAME    the calls on this device (that of the first call)\n"
-    "  -t, --threads COUNT  most threads of a call, as JALLOC_THREADS; 0: the processors it may "
-    "use\n"
-    "      --svg FILE       draw bytes and predicted time\n"
-    "      --verify         make the calls, with the budget and with the next steps below and "
-    "above it, and\n"
-    "                       show what was predicted beside what was measured\n"
-    "      --strict         a call that is not understood is an error\n"
-    "  -j, --json           one JSON object\n"
-    "  -h, --help           this\n"
-    "      --version        the version\n"
-    "\n"
-    "Predictions are for this machine. Exit status: 0; 1 if the budget is below what the calls "
-    "need, or\n"
-    "something could not be done; 2 for bad usage, a log without calls, or what --strict "
-    "refuses.\n";
+enum { OPTION_IN_ORDER = 256, OPTION_SVG, OPTION_VERIFY, OPTION_STRICT };
 
-/* ---- Endings and memory ---- */
-
-void plan_exit(int code, const char *format, ...) {
-    va_list arguments;
-    fputs("jalloc-plan: ", stderr);
-    va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
-    va_end(arguments);
-    fputc('\n', stderr);
-    exit(code);
-}
+static const tool_option_t options[] = {
+    {"budget", "SIZE", 'b',
+     "choose for so many bytes, such as 64MiB: what that costs, and which calls"},
+    {"in-order", NULL, OPTION_IN_ORDER,
+     "the handles of the log are not at work at once, but one after the other"},
+    {"device", "NAME", 'd', "the calls on this device (that of the first call)"},
+    {"threads", "COUNT", 't',
+     "most threads of a call, as JALLOC_THREADS; 0: the processors it may use"},
+    {"svg", "FILE", OPTION_SVG, "draw bytes and predicted time"},
+    {"verify", NULL, OPTION_VERIFY,
+     "make the calls, with the budget and with the next steps below and above it, and show what "
+     "was predicted beside what was measured"},
+    {"strict", NULL, OPTION_STRICT, "a call that is not understood is an error"},
+    TOOL_JSON,
+    {NULL, NULL, 0, NULL}};
+static const tool_row_t statuses[] = {
+    {"0", "the plan is made"},
+    {"1", "the budget is below what the calls need, or something could not be done"},
+    {"2", "wrong usage, a log without calls, or what --strict refuses"},
+    {NULL, NULL}};
+static const tool_row_t examples[] = {
+    {"JALLOC_LAYER=2 JALLOC_LOG_PATH=fit.log jblas-run python3 fit.py",
+     "writes the log of any program that calls BLAS"},
+    {"jalloc-plan fit.log", "minimal, optimal, the staircase between them, the setting"},
+    {"jalloc-plan --budget 2MiB --svg fit.svg fit.log", "what 2 MiB cost, and which calls"},
+    {NULL, NULL}};
+static const tool_t tool = {
+    .name = "jalloc-plan",
+    .usage = "[OPTION]... LOG",
+    .summary = "says what workspace a program's calls need, and what more of it buys",
+    .about = "LOG is what a program wrote with JALLOC_LAYER=2 (-: standard input); other text in "
+             "it is passed over. Predictions are for this machine.",
+    .options = options,
+    .statuses = statuses,
+    .examples = examples,
+};
 
 void plan_require(jstatus_t status, const char *what) {
     if (jstatus_is_error(status))
-        plan_exit(PLAN_FAILED, "%s: %s: %s", what, jstatus_text(status), jstatus_last_message());
-}
-
-void *plan_allocate(size_t count, size_t element_bytes) {
-    void *memory = calloc(count > 0 ? count : 1, element_bytes);
-    if (memory == NULL)
-        plan_exit(PLAN_FAILED, "no memory for %zu times %zu bytes", count, element_bytes);
-    return memory;
-}
-
-void *plan_reallocate(void *memory, size_t count, size_t element_bytes) {
-    void *larger = reallocarray(memory, count, element_bytes);
-    if (larger == NULL)
-        plan_exit(PLAN_FAILED, "no memory for %zu times %zu bytes", count, element_bytes);
-    return larger;
+        tool_fail("%s: %s: %s", what, jstatus_text(status), jstatus_last_message());
 }
 
 /* ---- Arguments ---- */
 
-enum { OPTION_IN_ORDER = 256, OPTION_SVG, OPTION_VERIFY, OPTION_STRICT, OPTION_VERSION };
-
 static void parse_budget(choices_t *choices, const char *text) {
     if (jstatus_is_error(jconfig_parse_size(text, &choices->budget_bytes)))
-        plan_exit(PLAN_REFUSED, "--budget: %s", jstatus_last_message());
+        tool_refuse("--budget: %s", jstatus_last_message());
     choices->has_budget = true;
 }
 
@@ -87,23 +68,11 @@ static void parse_threads(const char *text) {
     jconfig_entry_t entry = JCONFIG_ENTRY_INIT;
     if (setenv("JALLOC_THREADS", text, 1) != 0 ||
         jconfig_get(JCONFIG_JALLOC_THREADS, &entry) != JSTATUS_SUCCESS || !entry.valid)
-        plan_exit(PLAN_REFUSED, "--threads: '%s' is not understood: expected %s", text,
-                  entry.syntax);
+        tool_refuse("--threads: '%s' is not understood: expected %s", text, entry.syntax);
 }
 
 static void parse(choices_t *choices, int argc, char **argv) {
-    static const struct option options[] = {{"budget", required_argument, NULL, 'b'},
-                                            {"in-order", no_argument, NULL, OPTION_IN_ORDER},
-                                            {"device", required_argument, NULL, 'd'},
-                                            {"threads", required_argument, NULL, 't'},
-                                            {"svg", required_argument, NULL, OPTION_SVG},
-                                            {"verify", no_argument, NULL, OPTION_VERIFY},
-                                            {"strict", no_argument, NULL, OPTION_STRICT},
-                                            {"json", no_argument, NULL, 'j'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {"version", no_argument, NULL, OPTION_VERSION},
-                                            {NULL, 0, NULL, 0}};
-    for (int c; (c = getopt_long(argc, argv, "b:d:t:jh", options, NULL)) != -1;)
+    for (int c; (c = tool_next_option(argc, argv)) != -1;)
         switch (c) {
         case 'b': parse_budget(choices, optarg); break;
         case OPTION_IN_ORDER: choices->in_order = true; break;
@@ -113,15 +82,12 @@ static void parse(choices_t *choices, int argc, char **argv) {
         case OPTION_VERIFY: choices->verify = true; break;
         case OPTION_STRICT: choices->strict = true; break;
         case 'j': choices->json = true; break;
-        case 'h': fputs(usage, stdout); exit(0);
-        case OPTION_VERSION: printf("jalloc-plan %s\n", jalloc_version_string()); exit(0);
-        default: fputs("jalloc-plan --help shows what is understood\n", stderr); exit(PLAN_REFUSED);
         }
     if (optind >= argc)
-        plan_exit(PLAN_REFUSED, "no log: jalloc-plan LOG, or --help");
+        tool_refuse("no log");
     choices->log = argv[optind++];
     if (optind < argc)
-        plan_exit(PLAN_REFUSED, "unexpected argument '%s': one log at a time", argv[optind]);
+        tool_refuse("unexpected argument '%s': one log at a time", argv[optind]);
 }
 
 int main(int argc, char **argv) {
@@ -134,19 +100,18 @@ int main(int argc, char **argv) {
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
         (void)unsetenv(programs[i]);
 
+    tool_begin(&tool);
     parse(&choices, argc, argv);
     log_read(&log, choices.log);
     plan_make(&plan, &log, &choices);
     if (choices.strict && plan.left_out.not_understood > 0)
-        plan_exit(PLAN_REFUSED, "%s: %llu calls are not understood", log.path,
-                  (unsigned long long)plan.left_out.not_understood);
+        tool_refuse("%s: %llu calls are not understood", log.path,
+                    (unsigned long long)plan.left_out.not_understood);
     if (choices.svg != NULL)
         picture_write(&plan, choices.svg);
     (choices.json ? report_json : report_text)(&plan);
 
     plan_free(&plan);
     log_free(&log);
-    if (fflush(stdout) != 0 || ferror(stdout))
-        plan_exit(PLAN_FAILED, "standard output cannot be written");
-    return 0;
+    return tool_end(TOOL_GOOD);
 }

@@ -168,7 +168,7 @@ void picture_write(const plan_t *plan, const char *path) {
 
     FILE *file = svg_open(path, WIDTH, chart.top + CHART + FOOT);
     if (file == NULL)
-        plan_exit(PLAN_FAILED, "%s: %s", path, strerror(errno));
+        tool_fail("%s: %s", path, strerror(errno));
     char minimal[UNITS_BYTES], optimal[UNITS_BYTES];
     units_bytes(minimal, (double)plan->info.minimal_bytes, 2);
     units_bytes(optimal, (double)plan->info.optimal_bytes, 2);
@@ -183,5 +183,5 @@ void picture_write(const plan_t *plan, const char *path) {
     chart_curve(file, &chart, false);
     chart_budget(file, &chart);
     if (!svg_close(file))
-        plan_exit(PLAN_FAILED, "%s: could not be written", path);
+        tool_fail("%s: could not be written", path);
 }

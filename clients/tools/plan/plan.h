@@ -10,11 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../../bench/jblas_bench/log.h"
 #include "../../bench/jblas_bench/measure.h"
+#include "../common/tool.h"
 #include "jalloc/program.h"
-
-#define PLAN_FAILED 1  /* the budget is too small, or something could not be done */
-#define PLAN_REFUSED 2 /* bad usage, or a log that is none */
 
 typedef struct choices {
     const char *log;
@@ -24,41 +23,8 @@ typedef struct choices {
     bool has_budget, in_order, strict, verify, json;
 } choices_t;
 
-/* Says why on standard error, and exits. */
-_Noreturn void plan_exit(int code, const char *format, ...) JALLOC_PRINTF(2, 3);
 /* Exits where the status is an error; `what` was being done. */
 void plan_require(jstatus_t status, const char *what);
-/* Memory of the program's own, all zero bytes; exits where there is none. */
-void *plan_allocate(size_t count, size_t element_bytes);
-void *plan_reallocate(void *memory, size_t count, size_t element_bytes);
-
-/* ---- log.c ---- */
-
-/* Lines that are equal, but for what the handle held at the time. */
-typedef struct line {
-    char *text;
-    uint64_t number; /* of the first in the file */
-    uint64_t times;
-    bool is_cut; /* the file's last, and its end is missing */
-    int handle;  /* index of its handle in the plan; -1: it was not asked */
-} line_t;
-
-typedef struct log {
-    const char *path;
-    line_t *lines; /* in the order in which they came first */
-    size_t line_count, line_room;
-    uint32_t *index; /* of the lines, by their hash; 0 is empty, i + 1 line i */
-    size_t index_mask;
-    uint64_t other_count; /* lines of other text */
-} log_t;
-
-/* Exits if it cannot be read. */
-void log_read(log_t *log, const char *path);
-void log_free(log_t *log);
-/* What a line says, parsed anew: options are large, and lines are many. NULL: the reason says what
- * is wrong with it. */
-const routine_t *log_parse(const line_t *line, options_t *options,
-                           char reason[OPTIONS_REASON_BYTES]);
 
 /* ---- ask.c ---- */
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../common/terminal.h"
 #include "plan.h"
 
 enum { VERIFY_SAMPLES = 5, VERIFY_WARMUPS = 1 };
@@ -26,11 +27,10 @@ static double measure_line(const plan_t *plan, const line_t *line, size_t share_
     options.workspace = WORKSPACE_SIZE, options.workspace_bytes = share_bytes;
     options.borrowed_bytes = 0;
     if (!measure(&options, routine, &measurement))
-        plan_exit(PLAN_FAILED, "%s:%llu: cannot be measured", plan->log->path,
-                  (unsigned long long)line->number);
+        tool_fail("%s:%llu: cannot be measured", plan->log->path, (unsigned long long)line->number);
     if (jstatus_is_error(measurement.status))
-        plan_exit(PLAN_FAILED, "%s:%llu: with %zu bytes: %s", plan->log->path,
-                  (unsigned long long)line->number, share_bytes, measurement.message);
+        tool_fail("%s:%llu: with %zu bytes: %s", plan->log->path, (unsigned long long)line->number,
+                  share_bytes, measurement.message);
     return measurement.seconds * (double)line->times;
 }
 
@@ -41,12 +41,14 @@ static verified_t verify_budget(plan_t *plan, size_t budget_bytes) {
     for (size_t i = 0; i < plan->log->line_count; i++) {
         const line_t *line = &plan->log->lines[i];
         size_t share = 0;
+        tool_progress("measuring", i, plan->log->line_count);
         if (line->handle < 0)
             continue;
         /* A handle of which no call wants workspace has no share. */
         (void)jprogram_get_share(plan->program, 0, plan->handles[line->handle].handle, &share);
         result.measured += measure_line(plan, line, share);
     }
+    tool_progress_end();
     return result;
 }
 

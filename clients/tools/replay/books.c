@@ -37,7 +37,7 @@ static void books_deallocate(void *context, void *block) {
 void books_watch(void) {
     static const jmetadata_hooks_t hooks = {sizeof hooks, books_allocate, books_deallocate, NULL};
     if (jstatus_is_error(jmetadata_set_hooks(&hooks)))
-        replay_exit(REPLAY_FAILED, "bookkeeping cannot be watched: %s", jstatus_last_message());
+        tool_fail("bookkeeping cannot be watched: %s", jstatus_last_message());
 }
 
 void books_begin(void) {

@@ -63,8 +63,8 @@ _Noreturn static void choose_refuse(const trace_t *trace, const char *allocator)
     for (uint32_t i = 1; i < trace->allocators.count && length < sizeof names; i++)
         length += (size_t)snprintf(names + length, sizeof names - length, " %s",
                                    trace->allocators.names[i]);
-    replay_exit(REPLAY_REFUSED, "%s: no allocator of the trace is named '%s'; there are:%s%s",
-                trace->path, allocator, length ? names : " none with a name",
+    tool_refuse("%s: no allocator of the trace is named '%s'; there are:%s%s", trace->path,
+                allocator, length ? names : " none with a name",
                 length < sizeof names ? "" : " ...");
 }
 

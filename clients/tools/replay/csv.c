@@ -33,7 +33,7 @@ static void csv_read_whole(csv_t *csv, int file) {
         if (count < 0 && errno == EINTR)
             continue;
         if (count < 0)
-            replay_exit(REPLAY_REFUSED, "%s: %s", csv->path, strerror(errno));
+            tool_refuse("%s: %s", csv->path, strerror(errno));
         if (count == 0)
             break;
         size += (size_t)count;
@@ -49,7 +49,7 @@ void csv_open(csv_t *csv, const char *path) {
     csv->path = standard ? "standard input" : path;
     csv->next_line = 1;
     if (file < 0 || fstat(file, &about) != 0)
-        replay_exit(REPLAY_REFUSED, "%s: %s", csv->path, strerror(errno));
+        tool_refuse("%s: %s", csv->path, strerror(errno));
     if (S_ISREG(about.st_mode) && about.st_size > 0 && !standard) {
         void *memory =
             mmap(NULL, (size_t)about.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
@@ -81,7 +81,7 @@ void csv_refuse(const csv_t *csv, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    replay_exit(REPLAY_REFUSED, "%s:%zu: %s", csv->path, csv->line, text);
+    tool_refuse("%s:%zu: %s", csv->path, csv->line, text);
 }
 
 /* ---- Rows ---- */

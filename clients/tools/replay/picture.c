@@ -266,7 +266,7 @@ void picture_write(const char *path, const trace_t *trace, const char *compositi
 
     FILE *file = svg_open(path, WIDTH, height);
     if (!file)
-        replay_exit(REPLAY_FAILED, "%s: %s", path, strerror(errno));
+        tool_fail("%s: %s", path, strerror(errno));
     svg_text(file, LEFT, 36, SVG_START, 20, SVG_INK, "%s on %s", picture_base_name(trace->path),
              composition);
     svg_text(file, LEFT, 58, SVG_START, 12, SVG_FAINT,
@@ -290,5 +290,5 @@ void picture_write(const char *path, const trace_t *trace, const char *compositi
     picture_map(file, snapshot, row_bytes);
     picture_owners(file, snapshot, map_bottom + 24);
     if (!svg_close(file))
-        replay_exit(REPLAY_FAILED, "%s: could not be written", path);
+        tool_fail("%s: could not be written", path);
 }

@@ -245,8 +245,8 @@ static double player_run_threads(player_t *player) {
         end = workers[i].end_seconds > end ? workers[i].end_seconds : end;
     }
     if (started < trace->thread_count)
-        replay_exit(REPLAY_FAILED, "the trace has %zu threads, and no more than %zu can be started",
-                    trace->thread_count, started);
+        tool_fail("the trace has %zu threads, and no more than %zu can be started",
+                  trace->thread_count, started);
     free(operations);
     free(numbers);
     free(workers);
@@ -317,13 +317,12 @@ void player_init(player_t *player, const trace_t *trace, const play_options_t *o
     player->trace = trace;
     player->options = options;
     if (jstatus_is_error(jallocator_compose(options->device, composition, &player->allocator)))
-        replay_exit(REPLAY_FAILED, "allocator '%s': %s", composition, jstatus_last_message());
+        tool_fail("allocator '%s': %s", composition, jstatus_last_message());
     player->blocks = replay_allocate(trace->block_count, sizeof *player->blocks);
     player->streams = replay_allocate(trace->stream_count, sizeof(jstream_t *));
     for (size_t i = 1; options->streams && i < trace->stream_count; i++)
         if (jstatus_is_error(jstream_create(options->device, &player->streams[i])))
-            replay_exit(REPLAY_FAILED, "stream %zu of %zu: %s", i, trace->stream_count,
-                        jstatus_last_message());
+            tool_fail("stream %zu of %zu: %s", i, trace->stream_count, jstatus_last_message());
     if (trace->tags.count > 1) {
         player->tags = replay_allocate(trace->tags.count, sizeof *player->tags);
         for (uint32_t i = 0; i < trace->tags.count; i++)
@@ -334,7 +333,7 @@ void player_init(player_t *player, const trace_t *trace, const play_options_t *o
 void player_fini(player_t *player) {
     if (jstatus_is_error(jallocator_destroy(player->allocator)) &&
         !atomic_load_explicit(&player->refused, memory_order_relaxed))
-        replay_exit(REPLAY_FAILED, "the allocator cannot be destroyed: %s", jstatus_last_message());
+        tool_fail("the allocator cannot be destroyed: %s", jstatus_last_message());
     for (size_t i = 1; i < player->trace->stream_count; i++)
         jstream_destroy(player->streams[i]);
     free((void *)player->blocks);

@@ -73,9 +73,9 @@ static void survey_play(survey_t *survey, snapshot_t *snapshot, const trace_t *t
         if (i % stride == 0 || i + 1 == trace->operation_count)
             survey_look(survey, sample, &player);
         if (i % 65536 == 0)
-            replay_progress("measuring memory", i, trace->operation_count);
+            tool_progress("measuring memory", i, trace->operation_count);
     }
-    replay_progress_end();
+    tool_progress_end();
     survey_go_on(survey, part, SURVEY_SAMPLES - 1);
     if (trace->operation_count == 0)
         snapshot_take(snapshot, &player, 0, by);

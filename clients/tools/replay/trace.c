@@ -362,9 +362,9 @@ void trace_read(trace_t *trace, const char *path, const char *allocator) {
     while (csv_read_row(&reader.csv)) {
         reader_take_row(&reader);
         if (trace->row_count % 65536 == 0)
-            replay_progress("reading", (uint64_t)(reader.csv.next - reader.csv.begin), bytes);
+            tool_progress("reading", (uint64_t)(reader.csv.next - reader.csv.begin), bytes);
     }
-    replay_progress_end();
+    tool_progress_end();
     csv_close(&reader.csv);
 
     for (uint32_t i = 0; i < trace->allocators.count; i++)

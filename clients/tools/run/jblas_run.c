@@ -4,12 +4,10 @@
 /* jblas-run: runs a program with the drop-in in the place of its BLAS and of its LAPACK, as far as
  * jlapack has that.
  *
- *     jblas-run [--blas] [--budget SIZE] [--threads COUNT] [--report] PROGRAM [ARGUMENT]...
- *
  * It sets LD_PRELOAD, before what is there already, and the variables that the options stand for,
  * and becomes the program. The library is the one that was built or installed with this tool, with
- * LAPACK's names where that one is. A wrong call ends with 2, a program that cannot be run with
- * 127, as a shell's does. */
+ * LAPACK's names where that one is. A program that cannot be run ends with 127, as env's and a
+ * shell's does. */
 
 #include <errno.h>
 #include <getopt.h>
@@ -20,6 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../common/tool.h"
 #include "jalloc/config.h"
 
 /* Beside the folder of this program: where it was built, and where it was installed. */
@@ -59,63 +58,64 @@ static bool preload(const char *path) {
     return is_set;
 }
 
-static void print_help(FILE *file) {
-    fputs("Runs a program with jblas in the place of its BLAS, and jlapack in that of its LAPACK, "
-          "as\n"
-          "far as it has that (LD_PRELOAD).\n\n"
-          "usage: jblas-run [options] PROGRAM [ARGUMENT]...\n"
-          "  --blas           BLAS alone\n"
-          "  --budget SIZE    most workspace of all its threads together, such as 256M\n"
-          "  --threads COUNT  most threads of a call; 0: the processors it may use\n"
-          "  --report         print at its end what was called; workspace taken and needed\n"
-          "  --help           this text\n",
-          file);
-}
+static const tool_option_t options[] = {
+    {"blas", NULL, 'o', "BLAS alone"},
+    {"budget", "SIZE", 'b', "most workspace of all its threads together, such as 256M"},
+    {"threads", "COUNT", 't', "most threads of a call; 0: the processors it may use"},
+    {"report", NULL, 'r',
+     "print at its end what was called, the workspace that was taken and what is needed"},
+    {NULL, NULL, 0, NULL}};
+static const tool_row_t statuses[] = {{"0", "or any other: that of the program"},
+                                      {"1", "the drop-in is not where it was built or installed"},
+                                      {"2", "wrong usage"},
+                                      {"127", "the program cannot be run"},
+                                      {NULL, NULL}};
+static const tool_row_t examples[] = {
+    {"jblas-run python3 fit.py", "NumPy and SciPy on jblas and jlapack"},
+    {"jblas-run --budget 64M --report ./solve", "in 64 MiB of workspace, with a summary"},
+    {NULL, NULL}};
+static const tool_t tool = {
+    .name = "jblas-run",
+    .usage = "[OPTION]... PROGRAM [ARGUMENT]...",
+    .summary = "runs a program with jblas in the place of its BLAS",
+    .about = "And with jlapack in that of its LAPACK, as far as it has that. The program is not "
+             "changed: LD_PRELOAD names the drop-in.",
+    .options = options,
+    .statuses = statuses,
+    .examples = examples,
+    .runs_program = true,
+};
+enum { CANNOT_RUN = 127 };
 
 /* Sets the variable, if its value is one that the library would understand. */
-static bool set_variable(jconfig_t which, const char *value) {
+static void set_variable(jconfig_t which, const char *option, const char *value) {
     jconfig_entry_t entry = JCONFIG_ENTRY_INIT;
     if (jconfig_get(which, &entry) != JSTATUS_SUCCESS || setenv(entry.name, value, 1) != 0 ||
         jconfig_get(which, &entry) != JSTATUS_SUCCESS)
-        return false;
+        tool_fail("--%s cannot be set", option);
     if (!entry.valid)
-        fprintf(stderr, "jblas-run: \"%s\" is not understood: expected %s\n", value, entry.syntax);
-    return entry.valid;
+        tool_refuse("--%s: '%s' is not understood: expected %s", option, value, entry.syntax);
 }
 
 int main(int argc, char **argv) {
-    static const struct option options[] = {
-        {"blas", no_argument, NULL, 'o'},          {"budget", required_argument, NULL, 'b'},
-        {"threads", required_argument, NULL, 't'}, {"report", no_argument, NULL, 'r'},
-        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
-    };
     bool blas_only = false;
-    for (int option; (option = getopt_long(argc, argv, "+h", options, NULL)) != -1;) {
-        bool right = true;
+    tool_begin(&tool);
+    for (int option; (option = tool_next_option(argc, argv)) != -1;)
         switch (option) {
         case 'o': blas_only = true; break;
-        case 'b': right = set_variable(JCONFIG_JALLOC_BUDGET, optarg); break;
-        case 't': right = set_variable(JCONFIG_JALLOC_THREADS, optarg); break;
-        case 'r': right = set_variable(JCONFIG_JALLOC_BLAS_REPORT, "1"); break;
-        case 'h': print_help(stdout); return 0;
-        default: right = false; break;
+        case 'b': set_variable(JCONFIG_JALLOC_BUDGET, "budget", optarg); break;
+        case 't': set_variable(JCONFIG_JALLOC_THREADS, "threads", optarg); break;
+        case 'r': set_variable(JCONFIG_JALLOC_BLAS_REPORT, "report", "1"); break;
         }
-        if (!right)
-            return 2;
-    }
-    if (optind == argc) {
-        print_help(stderr);
-        return 2;
-    }
+    if (optind == argc)
+        tool_refuse("no program");
 
     char library[PATH_MAX];
     const bool found = (!blas_only && find_library("libjlapack_lapack.so", library)) ||
                        find_library("libjblas_blas.so", library);
-    if (!found || !preload(library)) {
-        fprintf(stderr, "jblas-run: libjblas_blas.so is not where it was built or installed\n");
-        return 127;
-    }
+    if (!found || !preload(library))
+        tool_fail("libjblas_blas.so is not where it was built or installed");
     execvp(argv[optind], argv + optind);
-    fprintf(stderr, "jblas-run: %s: %s\n", argv[optind], strerror(errno));
-    return 127;
+    tool_warn("%s: %s", argv[optind], strerror(errno));
+    return CANNOT_RUN;
 }

@@ -56,7 +56,7 @@ const char *shm_state_text(shm_state_t state) { return states[state].text; }
 
 static void no_memory(void) {
     fputs("jalloc-shm: no memory\n", stderr);
-    exit(SHM_FAILED);
+    exit(TOOL_FAILED);
 }
 
 static void *allocate(size_t bytes) {

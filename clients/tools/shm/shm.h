@@ -12,9 +12,8 @@
 #include <sys/types.h>
 
 #include "../common/json.h"
+#include "../common/tool.h"
 #include "jalloc/segment.h"
-
-enum { SHM_DONE = 0, SHM_FAILED = 1, SHM_USAGE = 2 }; /* exit statuses */
 
 typedef enum shm_state {
     SHM_IN_USE, /* a living process is attached */

@@ -274,7 +274,7 @@ static int draw(const shm_found_t *found, const char *path) {
     FILE *file = fopen(path, "w");
     if (file == NULL) {
         shm_complain(path, "", strerror(errno));
-        return SHM_FAILED;
+        return TOOL_FAILED;
     }
     jstatus_t status;
     int attempt = 0;
@@ -284,20 +284,20 @@ static int draw(const shm_found_t *found, const char *path) {
     const bool failed = ferror(file) != 0;
     if (fclose(file) != 0 || failed) {
         shm_complain(path, "", "could not be written");
-        return SHM_FAILED;
+        return TOOL_FAILED;
     }
     if (status != JSTATUS_SUCCESS) {
         shm_complain(found->path, "", jstatus_last_message());
-        return SHM_FAILED;
+        return TOOL_FAILED;
     }
-    return SHM_DONE;
+    return TOOL_GOOD;
 }
 
 int shm_show(shm_found_t *found, bool json, bool map, const char *svg) {
     survey_t *survey = calloc(1, sizeof *survey);
     if (survey == NULL) {
         fputs("jalloc-shm: no memory\n", stderr);
-        return SHM_FAILED;
+        return TOOL_FAILED;
     }
     uint64_t cell_bytes = 4096;
     while (cell_bytes * MAP_CELLS < found->stats.size_bytes)
@@ -309,10 +309,10 @@ int shm_show(shm_found_t *found, bool json, bool map, const char *svg) {
         survey->cell_bytes = cell_bytes;
         status = jsegment_visit(found->segment, survey_see, survey);
     } while (shm_again(status, &attempt));
-    int result = SHM_DONE;
+    int result = TOOL_GOOD;
     if (status != JSTATUS_SUCCESS) {
         shm_complain(found->path, "", jstatus_last_message());
-        result = SHM_FAILED;
+        result = TOOL_FAILED;
     }
     if (json) {
         json_show(found, survey);
@@ -325,7 +325,7 @@ int shm_show(shm_found_t *found, bool json, bool map, const char *svg) {
             text_map(found, survey);
     }
     free(survey);
-    if (svg != NULL && draw(found, svg) != SHM_DONE)
-        result = SHM_FAILED;
+    if (svg != NULL && draw(found, svg) != TOOL_GOOD)
+        result = TOOL_FAILED;
     return result;
 }

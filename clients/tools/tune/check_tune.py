@@ -40,10 +40,37 @@ with tempfile.TemporaryDirectory() as folder:
     result = run(program, XDG_CACHE_HOME=str(cache))
     expect(f"it is used without a word: {result.stderr}", result.returncode == 0 and "profile" not in result.stderr)
 
+    # The calls of a log are added, and measured anew they take the place of those before.
+    log = pathlib.Path(folder) / "log"
+    line = "jblas-bench -f potrf -r d --uplo {} -n 100 --lda 100 --handle 1 --mode default --workspace 0"
+    log.write_text("\n".join(["other text", line.format("L"), line.format("U"), line.format("L"), "jblas-bench -f nothing -n 3",
+                              "jblas-bench -f gemm -r s -m 40 -n 300 -k 200 --lda 40 --ldb 200 --ldc 40", ""]), encoding="utf-8")
+    for _ in range(2):
+        result = run(tune, "--calls", str(log), XDG_CACHE_HOME=str(cache))
+        expect(f"calls are measured: {result.stderr}", result.returncode == 0 and " calls, " in result.stdout)
+        expect(f"what is none is named: {result.stderr}", f"{log}:5: " in result.stderr and result.stderr.count("\n") == 1)
+        with_calls = profile.read_text(encoding="utf-8")
+        calls = [row.split("\t") for row in with_calls.splitlines() if row.startswith("call\t")]
+        keys = [tuple(row[1:-1]) for row in calls]
+        expect(f"each once: {keys}", len(keys) == len(set(keys)))
+        expect(f"of both routines: {keys}", {key[0] for key in keys} == {"jlapack_dpotrf", "jblas_sgemm"})
+        expect(f"with their sizes: {keys}", {key[3:] for key in keys if key[0] == "jblas_sgemm"} == {("40", "300", "200", "1")})
+        expect("and seconds", all(0 < float(row[-1]) < 60 for row in calls))
+        expect("the rest is as it was", with_calls.startswith(text))
+    result = run(program, XDG_CACHE_HOME=str(cache))
+    expect(f"it is used without a word: {result.stderr}", result.returncode == 0 and "profile" not in result.stderr)
+    alone = pathlib.Path(folder) / "alone"
+    result = run(tune, "--calls", str(log), "--output", str(alone))
+    expect(f"without a profile: {result.stderr}", result.returncode == 0 and "\nrates\t" in alone.read_text(encoding="utf-8"))
+    result = run(tune, "--calls", str(log) + ".not")
+    expect(f"no log: {result.stderr}", result.returncode == 2 and "No such file" in result.stderr)
+
     # One of another machine is not.
     profile.write_text(text.replace("processor\t", "processor\tanother "), encoding="utf-8")
     result = run(program, XDG_CACHE_HOME=str(cache))
     expect(f"another machine's is refused: {result.stderr}", result.returncode == 0 and "measured on another" in result.stderr)
+    result = run(tune, "--calls", str(log), XDG_CACHE_HOME=str(cache))
+    expect(f"nothing is added to it: {result.stderr}", result.returncode == 1 and "measured on another" in result.stderr)
     result = run(program, JALLOC_PROFILE="none", XDG_CACHE_HOME=str(cache))
     expect(f"none is none: {result.stderr}", result.returncode == 0 and "measured on" not in result.stderr)
     result = run(program, JALLOC_PROFILE=str(profile) + ".not")

@@ -14,10 +14,8 @@ typedef struct sample {
     int shape;                /* which of the routine's */
 } sample_t;
 
-enum { FIT_MAX_SAMPLES = 128 };
-
 /* Coefficients that are not negative with the least squares of relative errors, and what is left as
- * corrections. At most FIT_MAX_SAMPLES. */
+ * corrections. */
 void fit(sample_t *samples, size_t count, double coefficients[JI_PROFILE_FEATURES]);
 
 #endif

@@ -5,6 +5,7 @@
 
 /* What was measured, until it is fitted and written. */
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "fit.h"
@@ -13,8 +14,8 @@
 typedef struct entry {
     char routine[64], rung[32]; /* as plans have them */
     int threads;
-    size_t count;
-    sample_t samples[FIT_MAX_SAMPLES];
+    sample_t *samples;
+    size_t count, room;
 } entry_t;
 
 typedef struct store {
@@ -22,12 +23,16 @@ typedef struct store {
     size_t count;
 } store_t;
 
-/* The place of a shape's measurement: the one that is there, or a new one of 0 seconds. NULL: there
- * is no memory, or no room. */
+/* The place of a shape's measurement: the one that is there, or a new one of 0 seconds. Good until
+ * the next. Exits where there is no memory. */
 sample_t *store_sample(store_t *store, const char *routine, const char *rung, int threads,
                        int shape);
-/* The lines of a profile. Entries of few samples are left out. */
+/* A profile's entries, fitted. Those of few samples are left out. */
 void store_write(store_t *store, FILE *file);
+/* Its calls, each with the mean of those whose plans are equal. */
+void store_write_calls(store_t *store, FILE *file);
+/* Whether a profile's line is one of these calls. */
+bool store_has_call(const store_t *store, const char *line);
 void store_free(store_t *store);
 
 #endif

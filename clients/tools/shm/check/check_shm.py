@@ -355,7 +355,7 @@ class Check:
         for arguments in ([], ["nonsense"], ["show"], ["show", "a", "b"], ["verify"], ["list", "--svg", "x"],
                           ["clear", "--all", "x"], ["clear", "--older-than", "soon"], ["clear", "--older-than", "-1"],
                           ["list", "--nonsense"]):
-            require("usage" in self.run(*arguments, status=2), f"{arguments} is bad usage")
+            require("; see --help" in self.run(*arguments, status=2), f"{arguments} is bad usage")
 
 
 def main():

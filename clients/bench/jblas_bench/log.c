@@ -6,13 +6,15 @@
  * the plan is about what it should hold. Whatever else is between the lines is the program's own
  * output. */
 
+#include "log.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan.h"
+#include "../../tools/common/tool.h"
 
 /* ---- Lines that are alike ---- */
 
@@ -37,10 +39,10 @@ static void log_make_room(log_t *log) {
         return;
     log->line_room = log->line_room == 0 ? 64 : 2 * log->line_room;
     if (log->line_room > UINT32_MAX / 4)
-        plan_exit(PLAN_FAILED, "%s: too many different calls", log->path);
-    log->lines = plan_reallocate(log->lines, log->line_room, sizeof *log->lines);
+        tool_fail("%s: too many different calls", log->path);
+    log->lines = tool_reallocate(log->lines, log->line_room, sizeof *log->lines);
     free(log->index);
-    log->index = plan_allocate(4 * log->line_room, sizeof *log->index);
+    log->index = tool_allocate(4 * log->line_room, sizeof *log->index);
     log->index_mask = 4 * log->line_room - 1;
     for (size_t i = 0; i < log->line_count; i++)
         *log_place(log, log->lines[i].text) = (uint32_t)i + 1;
@@ -56,7 +58,7 @@ static void log_add(log_t *log, const char *text, uint64_t number, bool is_cut) 
 
     line_t *line = &log->lines[log->line_count++];
     *line = (line_t){.number = number, .times = 1, .is_cut = is_cut, .handle = -1};
-    line->text = plan_allocate(strlen(text) + 1, 1);
+    line->text = tool_allocate(strlen(text) + 1, 1);
     strcpy(line->text, text);
     *place = (uint32_t)log->line_count;
 }
@@ -115,7 +117,7 @@ void log_read(log_t *log, const char *path) {
     *log = (log_t){.path = path};
     FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
     if (file == NULL)
-        plan_exit(PLAN_REFUSED, "%s: %s", path, strerror(errno));
+        tool_refuse("%s: %s", path, strerror(errno));
 
     char *text = NULL;
     size_t room = 0;
@@ -126,16 +128,14 @@ void log_read(log_t *log, const char *path) {
     const int error = errno;
     free(text);
     if (ferror(file) || error == ENOMEM) /* a folder is opened, and not read */
-        plan_exit(PLAN_REFUSED, "%s: line %llu: %s", path, (unsigned long long)number + 1,
-                  strerror(error));
+        tool_refuse("%s: line %llu: %s", path, (unsigned long long)number + 1, strerror(error));
     if (file != stdin)
         (void)fclose(file);
     if (number == 0)
-        plan_exit(PLAN_REFUSED, "%s: is empty", path);
+        tool_refuse("%s: is empty", path);
     if (log->line_count == 0)
-        plan_exit(PLAN_REFUSED,
-                  "%s: none of its %llu lines is a call as JALLOC_LAYER=2 writes them", path,
-                  (unsigned long long)number);
+        tool_refuse("%s: none of its %llu lines is a call as JALLOC_LAYER=2 writes them", path,
+                    (unsigned long long)number);
 }
 
 void log_free(log_t *log) {
@@ -153,7 +153,7 @@ const routine_t *log_parse(const line_t *line, options_t *options,
     }
 
     const size_t bytes = strlen(line->text) + 1;
-    char *words = plan_allocate(bytes, 1);
+    char *words = tool_allocate(bytes, 1);
     memcpy(words, line->text, bytes);
     *options = options_default;
     const routine_t *routine =

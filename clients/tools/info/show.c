@@ -1,20 +1,12 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* jalloc-info: what a bug report should begin with. Versions, devices, the runtime view, the
- * environment in force, what computes on the host, the CBLAS, the LAPACK.
- *
- * Whatever there is to say goes through four calls (section, row, field, end) with two ways of
- * writing them, text for people and JSON for programs, so the two can never say different things.
- * The exit status is 1 when an environment variable cannot be understood, for which a handle would
- * be refused, or has a name that is none of jalloc's. */
+/* What a bug report should begin with: versions, devices, the runtime view, the environment in
+ * force, what computes on the host, the CBLAS, the LAPACK. */
 
-#include <getopt.h>
-#include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 
+#include "info.h"
 #include "jalloc/config.h"
 #include "jalloc/device.h"
 #include "jalloc/handle.h"
@@ -24,91 +16,6 @@
 #include "jalloc/jblas.h"
 #include "jalloc/jlapack.h"
 #endif
-
-static bool json;
-static bool first_section = true, first_row; /* where JSON needs no comma */
-
-static void write_quoted(const char *text) {
-    putchar('"');
-    for (const unsigned char *c = (const unsigned char *)text; *c; c++)
-        if (*c == '"' || *c == '\\')
-            printf("\\%c", *c);
-        else if (*c < 0x20)
-            printf("\\u%04x", *c);
-        else
-            putchar(*c);
-    putchar('"');
-}
-
-/* A section is a list of rows, a row a list of named fields. */
-static void section_begin(const char *name) {
-    if (json)
-        printf("%s\n  \"%s\": [", first_section ? "{" : ",", name);
-    else
-        printf("%s%s\n", first_section ? "" : "\n", name);
-    first_section = false;
-    first_row = true;
-}
-
-static void section_end(void) {
-    if (json)
-        printf("\n  ]");
-}
-
-static void row_begin(const char *name) {
-    if (json)
-        printf("%s\n    {\"name\": ", first_row ? "" : ",");
-    else
-        printf("  %s\n", name);
-    if (json)
-        write_quoted(name);
-    first_row = false;
-}
-
-static void row_end(void) {
-    if (json)
-        putchar('}');
-}
-
-static void field_text(const char *name, const char *format, ...) JALLOC_PRINTF(2, 3);
-static void field_text(const char *name, const char *format, ...) {
-    char text[1024];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    if (json) {
-        printf(", \"%s\": ", name);
-        write_quoted(text);
-    } else {
-        printf("    %-12s %s\n", name, text);
-    }
-}
-
-static void field_bytes(const char *name, size_t bytes) {
-    if (json)
-        printf(", \"%s\": %zu", name, bytes);
-    else if (bytes >= (size_t)1 << 30)
-        printf("    %-12s %zu (%.1f GiB)\n", name, bytes, (double)bytes / (1 << 30));
-    else if (bytes >= 1 << 20)
-        printf("    %-12s %zu (%.1f MiB)\n", name, bytes, (double)bytes / (1 << 20));
-    else
-        printf("    %-12s %zu\n", name, bytes);
-}
-
-static void field_count(const char *name, int count) {
-    if (json)
-        printf(", \"%s\": %d", name, count);
-    else
-        printf("    %-12s %d\n", name, count);
-}
-
-static void field_bool(const char *name, bool value) {
-    if (json)
-        printf(", \"%s\": %s", name, value ? "true" : "false");
-    else
-        printf("    %-12s %s\n", name, value ? "yes" : "no");
-}
 
 static void show_versions(void) {
     section_begin("versions");
@@ -228,7 +135,7 @@ static bool show_environment(void) {
 static bool show_unknown(void) {
     jconfig_unknown_t unknown;
     size_t count = 0;
-    if (!json && jstatus_is_error(jconfig_get_unknown(0, &unknown)))
+    if (!info_is_json() && jstatus_is_error(jconfig_get_unknown(0, &unknown)))
         return true;
     section_begin("unknown variables");
     for (; !jstatus_is_error(jconfig_get_unknown(count, &unknown)); count++) {
@@ -306,7 +213,7 @@ static void show_lapack(void) {}
 #endif
 
 /* Every kind that a composition can name, with its keys. */
-static void show_allocators(void) {
+void show_allocators(void) {
     static const char *const roles[] = {"provider", "policy", "adaptor"};
     section_begin("allocators");
     const jallocator_kind_t *kind;
@@ -325,53 +232,23 @@ static void show_allocators(void) {
     section_end();
 }
 
-int main(int argc, char **argv) {
-    static const struct option options[] = {{"allocators", no_argument, NULL, 'a'},
-                                            {"json", no_argument, NULL, 'j'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
-    static const char usage[] =
-        "usage: jalloc-info [--allocators] [--json] [--help]\n"
-        "Shows the versions, devices, runtime view, environment, host's BLAS, CBLAS and LAPACK "
-        "that\n"
-        "jalloc works with;\n"
-        "--allocators: the kinds of allocators that compositions can name, and their keys.\n"
-        "Exit status: 0; 1 if an environment variable cannot be understood, or one that begins "
-        "with\n"
-        "JALLOC_ is unknown; 2 for bad usage.\n";
-    bool allocators = false;
-    for (int c; (c = getopt_long(argc, argv, "ajh", options, NULL)) != -1;)
-        if (c == 'j') {
-            json = true;
-        } else if (c == 'a') {
-            allocators = true;
-        } else {
-            fputs(usage, c == 'h' ? stdout : stderr);
-            return c == 'h' ? 0 : 2;
-        }
-    if (optind < argc) {
-        fprintf(stderr, "jalloc-info: unexpected argument '%s'\n%s", argv[optind], usage);
-        return 2;
+bool show_everything(void) {
+    show_versions();
+    show_devices();
+    show_runtime();
+    const bool valid = show_environment();
+    const bool known = show_unknown();
+    show_host_blas();
+    show_cblas();
+    show_lapack();
+    if (!info_is_json()) {
+        if (!valid)
+            puts("\nAn environment variable cannot be understood: no handle can be created until "
+                 "it is mended.");
+        if (!known)
+            puts("\nA variable in the environment is unknown: it has no effect.");
+        puts("\njalloc-info --check says whether this machine will be fast, and what is wrong "
+             "with it.");
     }
-    bool valid = true, known = true;
-    if (allocators) {
-        show_allocators();
-    } else {
-        show_versions();
-        show_devices();
-        show_runtime();
-        valid = show_environment();
-        known = show_unknown();
-        show_host_blas();
-        show_cblas();
-        show_lapack();
-    }
-    if (json)
-        puts("\n}");
-    if (!json && !valid)
-        puts("\nAn environment variable cannot be understood: no handle can be created until it is "
-             "mended.");
-    if (!json && !known)
-        puts("\nA variable in the environment is unknown: it has no effect.");
-    return valid && known ? 0 : 1;
+    return valid && known;
 }

@@ -1,0 +1,87 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* A shape's times. Its operands are made once for all rungs and numbers of threads. */
+
+#include <math.h>
+
+#include "handle/handle.h"
+#include "tune.h"
+
+/* ---- The plan of a call ---- */
+
+/* Keeps the plan that a size query is answered with. */
+typedef struct keeper {
+    ji_watcher_t watcher; /* first */
+    jplan_t plan;
+    bool has;
+} keeper_t;
+
+static void keeper_answered(ji_watcher_t *watcher, const jhandle_t *handle, const jplan_t *plan) {
+    keeper_t *keeper = (keeper_t *)watcher;
+    (void)handle;
+    keeper->plan = *plan;
+    keeper->has = true;
+}
+static void keeper_forget(ji_watcher_t *watcher) { (void)watcher; }
+
+static bool plan_of(jhandle_t *handle, const routine_t *routine, const options_t *options,
+                    jplan_t *plan) {
+    keeper_t keeper = {.watcher = {.answered = keeper_answered, .forget = keeper_forget}};
+    problem_t problem;
+    size_t bytes;
+    problem_describe(&problem, routine, options);
+    if (ji_handle_start_query(handle, &keeper.watcher, __func__) != JSTATUS_SUCCESS)
+        return false;
+    const jstatus_t answer = routine->call(handle, &problem);
+    (void)jhandle_stop_size_query(handle, &bytes);
+    *plan = keeper.plan;
+    return keeper.has && plan->routine != NULL && !jstatus_is_error(answer);
+}
+
+/* ---- Measuring ---- */
+
+/* The shorter of two samples; below 0 where the call fails or takes another rung. */
+static double time_rung(jhandle_t *handle, problem_t *problem, uint32_t rung) {
+    jstatus_t status = JSTATUS_SUCCESS;
+    (void)jhandle_clear_stats(handle);
+    const double first = measure_sample(handle, problem, &status),
+                 second = measure_sample(handle, problem, &status);
+    jhandle_stats_t stats = JHANDLE_STATS_INIT;
+    (void)jhandle_get_stats(handle, &stats);
+    const bool was_planned = stats.rung_count[0] + stats.degraded_count > 0;
+    if (jstatus_is_error(status) || (was_planned && stats.rung_count[rung] == 0))
+        return -1;
+    return fmin(first, second);
+}
+
+void measure_shape(store_t *store, jhandle_t *handle, int all_threads, const routine_t *routine,
+                   const options_t *options, int shape) {
+    problem_t problem;
+    jplan_t plan;
+    jstatus_t status = JSTATUS_SUCCESS;
+    if (!measure_init(&problem, handle, routine, options, &status))
+        return;
+
+    for (int threads = 1; threads <= all_threads && !jstatus_is_error(status);
+         threads = threads < all_threads ? all_threads : all_threads + 1) {
+        (void)jhandle_set_threads(handle, threads);
+        if (!plan_of(handle, routine, options, &plan))
+            break;
+        for (uint32_t rung = 0; rung < plan.rung_count; rung++) {
+            sample_t *sample =
+                store_sample(store, plan.routine, plan.rungs[rung].name, threads, shape);
+            const size_t bytes = ji_rung_bytes(&plan.rungs[rung], 64);
+            if (sample == NULL || jstatus_is_error(measure_lend(handle, bytes)))
+                continue;
+            const double seconds = time_rung(handle, &problem, rung);
+            if (seconds <= 0 || (sample->seconds > 0 && sample->seconds <= seconds))
+                continue;
+            sample->seconds = seconds;
+            ji_profile_features(&plan, rung, sample->features);
+            ji_profile_sizes(&plan, sample->point.sizes);
+        }
+    }
+    (void)jhandle_set_workspace(handle, NULL, 0);
+    problem_fini(&problem);
+}

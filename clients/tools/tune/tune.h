@@ -1,0 +1,35 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+#ifndef JALLOC_TUNE_TUNE_H
+#define JALLOC_TUNE_TUNE_H
+
+/* What the files of jalloc-tune have in common. */
+
+#include "../../bench/jblas_bench/measure.h"
+#include "store.h"
+
+typedef struct settings {
+    const char *output, *routines; /* NULL: the usual one, all */
+    const char *calls;             /* a log; NULL: random shapes */
+    int shapes, passes;
+    bool quiet, json;
+} settings_t;
+
+/* ---- measure_shape.c ---- */
+
+/* One shape on every rung, in just its bytes, with one thread and with all; the shortest of what
+ * was measured before and now is kept. */
+void measure_shape(store_t *store, jhandle_t *handle, int all_threads, const routine_t *routine,
+                   const options_t *options, int shape);
+
+/* ---- profile.c ---- */
+
+/* The lines of a profile; false: not all could be written. */
+bool write_shapes(FILE *file, jhandle_t *handle, int all_threads, const settings_t *settings);
+/* The former profile, if there is one, with the calls of the log. */
+bool write_calls(FILE *file, const char *former, jhandle_t *handle, int all_threads,
+                 const settings_t *settings);
+/* Exits where one is none that is measured. */
+void check_routines(const char *names);
+
+#endif
