@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 """Checks what jalloc-info says of the environment and, with --check, of the machine, and its exit status.
 
-usage: check_info.py JALLOC_INFO
+usage: check_info.py JALLOC_INFO [FOLDER_OF_FAKE_GPU_MODULES]
 """
 
 import json
@@ -79,6 +79,14 @@ def check_system(program, usual):
         if subprocess.run([*own, "true"], check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0:
             expect(checked(program, prefix=own), "segments", verdict, words)
 
+    # Drivers of GPUs that nobody can use.
+    own = ["unshare", "--mount", "--propagation", "private", "sh", "-c",
+           'mount -t tmpfs tmpfs /dev && mkdir /dev/shm && touch /dev/null /dev/nvidiactl /dev/kfd && exec "$@"', "sh"]
+    if subprocess.run([*own, "true"], check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0:
+        found = checked(program, prefix=own)
+        expect(found, "NVIDIA GPUs", "wrong", "cuda:0")
+        expect(found, "AMD GPUs", "wrong", "hip:0")
+
 
 def check_profile(program):
     _, versions = section(program, "versions")
@@ -107,6 +115,9 @@ def check_machine(program):
         for name, value in (("LAYER", "2"), ("RECORD", f"{folder}/run.csv"), ("LEAK_REPORT", "stacks"), ("LOG_LEVEL", "debug")):
             expect(checked(program, **{f"JALLOC_{name}": value}), "diagnostics", "slow", f"JALLOC_{name}={value}")
     expect(checked(program, JALLOC_MODULE_PATH="/nowhere"), "GPU modules", "wrong", "No such file")
+    for gpus in ("NVIDIA GPUs", "AMD GPUs"):
+        if usual[gpus]["found"] == "no such GPU here":
+            require(usual[gpus]["verdict"] == "ok", f"{usual[gpus]}")
     require("GPU modules" not in usual and "diagnostics" not in usual, f"{usual}")
 
     if "CBLAS" in usual:
@@ -126,7 +137,7 @@ def check_machine(program):
 
 
 def main():
-    require(len(sys.argv) == 2, __doc__)
+    require(len(sys.argv) in (2, 3), __doc__)
     program = sys.argv[1]
     status, rows = section(program, "environment")
     require(status == 0 and all(row["valid"] for row in rows.values()), "the defaults are not valid")
@@ -150,12 +161,13 @@ def main():
         require(status == 0 and found[name]["origin"] == "default", f"{name}: empty is not unset")
 
     # The LAPACK, or why there is none.
-    _, lapack = section(program, "lapack")
-    for name, row in lapack.items():
-        require("reason" in row if name == "no LAPACK" else row["integers"] in ("32 bits", "64 bits"), f"{lapack}")
-    _, lapack = section(program, "lapack", JALLOC_LAPACK="/nowhere/liblapack.so.3")
-    require(list(lapack) == ["no LAPACK"] and "/nowhere/liblapack.so.3" in lapack["no LAPACK"]["reason"],
-            f"a LAPACK that is not there: {lapack}")
+    if "lapack" in json.loads(run(program, "--json")[1]):
+        _, lapack = section(program, "lapack")
+        for name, row in lapack.items():
+            require("reason" in row if name == "no LAPACK" else row["integers"] in ("32 bits", "64 bits"), f"{lapack}")
+        _, lapack = section(program, "lapack", JALLOC_LAPACK="/nowhere/liblapack.so.3")
+        require(list(lapack) == ["no LAPACK"] and "/nowhere/liblapack.so.3" in lapack["no LAPACK"]["reason"],
+                f"a LAPACK that is not there: {lapack}")
 
     # A misspelt name of every variable: one letter missing, two exchanged; and one that is near nothing.
     for name in rows:
@@ -175,6 +187,11 @@ def main():
     status, found = section(program, "unknown variables", **known)
     require(status == 0 and not found, f"{found}: not jalloc's, or known")
     check_machine(program)
+    if len(sys.argv) == 3:
+        for gpus in ("NVIDIA GPUs", "AMD GPUs"):
+            expect(checked(program, JALLOC_MODULE_PATH=sys.argv[2]), gpus, "slow", "without the vendor's BLAS -> install")
+            expect(checked(program, JALLOC_MODULE_PATH=sys.argv[2], JALLOC_VENDOR_BLAS="0"), gpus, "slow",
+                   "unset JALLOC_VENDOR_BLAS")
     print("check_info: what the environment has and what is wrong with the machine is told")
 
 
