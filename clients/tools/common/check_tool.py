@@ -137,6 +137,7 @@ class Check:
         self.expect("%" not in done.stderr, f"{arguments}: progress where no terminal is")
         shown = self.on_terminal(*arguments)
         self.expect(re.search(r"\r\033\[K\w[\w ]* \d+%", shown), f"{arguments}: no progress on a terminal: {shown[:200]!r}")
+        self.expect(ESCAPE not in self.on_terminal(*arguments, TERM="dumb"), f"{arguments}: progress on a dumb terminal")
 
     def check_pages(self, folder, text):
         man = (folder / "man/man1" / f"{self.name}.1").read_text(encoding="utf-8")
