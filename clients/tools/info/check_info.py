@@ -112,8 +112,11 @@ def check_machine(program):
     expect(checked(program, JALLOC_LAYRE="2"), "environment", "wrong", "did you mean JALLOC_LAYER?")
     expect(checked(program, JALLOC_ELEPHANT="2"), "environment", "wrong", "jalloc-info lists")
     with tempfile.TemporaryDirectory() as folder:
-        for name, value in (("LAYER", "2"), ("RECORD", f"{folder}/run.csv"), ("LEAK_REPORT", "stacks"), ("LOG_LEVEL", "debug")):
+        for name, value in (("LAYER", "2"), ("RECORD", f"{folder}/run.csv"), ("LEAK_REPORT", "stacks"), ("LOG_LEVEL", "debug"),
+                            ("ALLOCATOR", "bfc+guard"), ("ALLOCATOR", "bfc+fill")):
             expect(checked(program, **{f"JALLOC_{name}": value}), "diagnostics", "slow", f"JALLOC_{name}={value}")
+    for harmless in ({"JALLOC_LOG_LEVEL": "info"}, {"JALLOC_ALLOCATOR": "bfc"}, {"JALLOC_LEAK_REPORT": "0"}):
+        require("diagnostics" not in checked(program, **harmless), f"{harmless} costs nothing")
     expect(checked(program, JALLOC_MODULE_PATH="/nowhere"), "GPU modules", "wrong", "No such file")
     for gpus in ("NVIDIA GPUs", "AMD GPUs"):
         if usual[gpus]["found"] == "no such GPU here":
