@@ -67,5 +67,11 @@ write_basic_package_version_file(jallocConfigVersion.cmake COMPATIBILITY ${compa
 install(FILES ${PROJECT_BINARY_DIR}/jallocConfig.cmake ${PROJECT_BINARY_DIR}/jallocConfigVersion.cmake
         DESTINATION ${cmake_folder} COMPONENT dev)
 
+# Samples, as a project that finds the installed jalloc.
+set(examples_folder ${CMAKE_INSTALL_DATAROOTDIR}/doc/jalloc/examples)
+install(DIRECTORY clients/samples/ DESTINATION ${examples_folder} COMPONENT dev
+        PATTERN CMakeLists.txt EXCLUDE PATTERN examples.cmake EXCLUDE)
+install(FILES clients/samples/examples.cmake DESTINATION ${examples_folder} COMPONENT dev RENAME CMakeLists.txt)
+
 # Not CMAKE_INSTALL_DOCDIR, which is the parent project's where there is one.
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/jalloc COMPONENT libjalloc RENAME copyright)

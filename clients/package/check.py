@@ -90,6 +90,29 @@ def check_pkg_config(prefix, scratch, jblas, mpi):
             run_hello(program, env)
 
 
+def check_examples(prefix, scratch):
+    """The samples as they are installed: all are built, and run but for the main job and those of several processes,
+    which the build's own tests run."""
+    build = scratch / "examples"
+    run("cmake", "-S", next(prefix.rglob("doc/jalloc/examples")), "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}",
+        "-DCMAKE_FIND_PACKAGE_NO_PACKAGE_REGISTRY=ON")
+    run("cmake", "--build", build, "--parallel", len(os.sched_getaffinity(0)))
+    run("ctest", "--test-dir", build, "--output-on-failure", "--no-tests=error", "--exclude-regex",
+        "co2_|mpi|buffer_convert")
+    wanted = {source.stem for source in (HERE.parent / "samples").glob("*.c")}
+    if list(prefix.rglob("libjblas.so")) and not all((build / name).exists() for name in wanted | {"co2_forecast"}):
+        sys.exit(f"not built of the examples: {[name for name in wanted if not (build / name).exists()]}")
+
+
+def check_tools(prefix):
+    """Where programs are installed, their man pages and completions are."""
+    for program in prefix.glob("bin/j*"):
+        run(program, "--version")
+        for page in (f"share/man/man1/{program.name}.1", f"share/bash-completion/completions/{program.name}"):
+            if not (prefix / page).exists():
+                sys.exit(f"{program.name} is installed without {page}")
+
+
 def check_deb(build):
     packages = build / "packages"
     shutil.rmtree(packages, ignore_errors=True)
@@ -104,7 +127,8 @@ def check_deb(build):
     if (build / "library" / "libjalloc_mpi.so").exists():
         modules += ["/libjalloc_mpi.so.", "/libjalloc_mpi.a", "/jalloc_mpiTargets.cmake", "/pkgconfig/jalloc_mpi.pc"]
     for wanted in ("/libjalloc.so.", "/libjalloc.so ", "/libjalloc.a", "/include/jalloc/jalloc.h", "/jallocConfig.cmake",
-                   "/pkgconfig/jalloc.pc", *modules):
+                   "/pkgconfig/jalloc.pc", "/doc/jalloc/examples/CMakeLists.txt", "/man/man1/jalloc-info.1",
+                   "/bash-completion/completions/jalloc-shm", *modules):
         if wanted not in contents:
             sys.exit(f"no {wanted.strip()} in the Debian packages")
 
@@ -124,6 +148,8 @@ def main():
         mpi = bool(list(prefix.rglob("libjalloc_mpi.so")))
         check_cmake(prefix, scratch, mpi)
         check_pkg_config(prefix, scratch, jblas, mpi)
+        check_examples(prefix, scratch)
+        check_tools(prefix)
     if arguments.deb:
         check_deb(build)
     print("check_package: find_package and pkg-config, shared and static, C and C++" +

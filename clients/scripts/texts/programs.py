@@ -169,7 +169,7 @@ OPTION = re.compile(r"(?<![\w-])(--?[A-Za-z][\w-]*)")
 COMMAND = re.compile(r"(?<![\w/-])(?:[\w./]*/)?(" +
                      "|".join(re.escape(p) for p in PROGRAMS if " " not in p) + r")\b([^|;`#\n]*)")
 ALONE = re.compile(r"``?(--[a-z][\w-]*)")
-FOREIGN_OPTIONS = {"--ipc", "--shm-size", "--help"}  # and what needs no saying
+FOREIGN_OPTIONS = {"--ipc", "--shm-size", "--cpus"} | {"--help", "-h", "--version", "-V"}  # others', and what needs no saying
 NEED_A_BUILD = {"check.py", "check_symbols.py"}
 LISTING = {"docs/segments/cleanup.rst": "jalloc-shm"}  # pages that show every option of a program
 # Where the options of programs in C are read whose help is written by hand; that of installed ones is

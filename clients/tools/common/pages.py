@@ -5,7 +5,9 @@
 begin with a line without indentation that ends with a colon, entries are indented by two columns and
 their texts by more.
 
-    pages.py PROGRAM --man FILE --completion FILE [--see NAME...]"""
+    pages.py --man FILE --completion FILE [--see NAME...] -- PROGRAM
+
+PROGRAM may stand behind what it is run by, such as an emulator."""
 
 import argparse
 import pathlib
@@ -128,14 +130,14 @@ def completion(page):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("program", type=pathlib.Path)
     parser.add_argument("--man", type=pathlib.Path, required=True, metavar="FILE")
     parser.add_argument("--completion", type=pathlib.Path, required=True, metavar="FILE")
     parser.add_argument("--see", nargs="*", default=[], metavar="NAME", help="the other programs")
+    parser.add_argument("program", nargs="+")
     arguments = parser.parse_args()
 
     def ask(option):
-        return subprocess.run([arguments.program, option], check=True, text=True, stdout=subprocess.PIPE).stdout
+        return subprocess.run([*arguments.program, option], check=True, text=True, stdout=subprocess.PIPE).stdout
 
     page = Help(ask("--help"))
     version = ask("--version").split()[-1]

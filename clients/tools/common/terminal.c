@@ -14,12 +14,16 @@ static bool progress_forced, progress_shown;
 static int progress_percent;
 static const char *progress_what;
 
+static bool understands_sequences(FILE *stream) {
+    const char *terminal = getenv("TERM");
+    return terminal != NULL && strcmp(terminal, "dumb") != 0 && isatty(fileno(stream));
+}
+
 const char *tool_colour(FILE *stream, tool_colour_t colour) {
     static const char *const begin[] = {"\033[0m", "\033[32m", "\033[33m", "\033[1;31m"};
-    const char *no_colour = getenv("NO_COLOR"), *terminal = getenv("TERM");
-    const bool is_wanted = (no_colour == NULL || no_colour[0] == '\0') && terminal != NULL &&
-                           strcmp(terminal, "dumb") != 0 && isatty(fileno(stream));
-    return is_wanted ? begin[colour] : "";
+    const char *no_colour = getenv("NO_COLOR");
+    const bool is_wanted = no_colour == NULL || no_colour[0] == '\0';
+    return is_wanted && understands_sequences(stream) ? begin[colour] : "";
 }
 
 void tool_progress_force(void) { progress_forced = true; }
@@ -28,7 +32,7 @@ void tool_progress(const char *what, uint64_t done, uint64_t all) {
     const int percent = all > 0 ? (int)(100.0 * (double)done / (double)all) : 100;
     const bool is_new =
         !progress_shown || percent != progress_percent || strcmp(what, progress_what) != 0;
-    if (!is_new || (!progress_forced && !isatty(STDERR_FILENO)))
+    if (!is_new || (!progress_forced && !understands_sequences(stderr)))
         return;
     fprintf(stderr, "\r\033[K%s %d%%", what, percent);
     progress_what = what;

@@ -15,7 +15,7 @@ typedef enum tool_colour { TOOL_PLAIN, TOOL_GREEN, TOOL_YELLOW, TOOL_RED } tool_
 const char *tool_colour(FILE *stream, tool_colour_t colour);
 
 /* "timing 45%" on standard error, in one line that overwrites itself; nothing where that is no
- * terminal. */
+ * terminal, or a dumb one. */
 void tool_progress(const char *what, uint64_t done, uint64_t all);
 void tool_progress_end(void);
 /* Also where standard error is no terminal. */

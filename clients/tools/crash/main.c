@@ -134,7 +134,7 @@ static void parse(arguments_t *arguments, int argc, char **argv) {
         case OPTION_STRIDE: sweep->stride = tool_number("stride", optarg, 1, SIZE_MAX); break;
         case 'n': sweep->points = tool_number("points", optarg, 0, SIZE_MAX); break;
         case OPTION_SECOND: sweep->second = tool_number("second", optarg, 0, SIZE_MAX); break;
-        case OPTION_SEED: sweep->seed = tool_number("seed", optarg, 0, UINT64_MAX); break;
+        case OPTION_SEED: sweep->seed = tool_number("seed", optarg, 0, INT64_MAX); break;
         case 'a': sweep->array = true; break;
         case OPTION_PIN:
             arguments->processor = (int)tool_number("pin", optarg, 0, CPU_SETSIZE - 1);

@@ -71,20 +71,30 @@ static void check_names(void) {
 static void check_diagnostics(void) {
     static const struct {
         jconfig_t which;
-        const char *harmless, *what; /* with that value it does nothing */
+        const char *harmless; /* with that value it does nothing */
+        const char *what;
     } costly[] = {{JCONFIG_JALLOC_LAYER, "0", "every call is logged"},
                   {JCONFIG_JALLOC_RECORD, "", "every allocation is recorded"},
                   {JCONFIG_JALLOC_RECORD_HEAP, "", "malloc is recorded"},
-                  {JCONFIG_JALLOC_LEAK_REPORT, "0", "every allocation is remembered"},
-                  {JCONFIG_JALLOC_LOG_LEVEL, "warning", "messages are written"}};
+                  {JCONFIG_JALLOC_LEAK_REPORT, "0", "every allocation is remembered"}};
+    static const char remedy[] = "unset it where speed counts";
     for (size_t i = 0; i < sizeof costly / sizeof *costly; i++) {
         const jconfig_entry_t entry = entry_of(costly[i].which);
-        const bool is_quiet_log =
-            costly[i].which == JCONFIG_JALLOC_LOG_LEVEL && strcmp(entry.value, "debug") != 0;
-        if (entry.valid && strcmp(entry.value, costly[i].harmless) != 0 && !is_quiet_log)
-            check_tell("diagnostics", VERDICT_SLOW, "unset it where speed counts", "%s=%s: %s",
-                       entry.name, entry.value, costly[i].what);
+        if (entry.valid && strcmp(entry.value, costly[i].harmless) != 0)
+            check_tell("diagnostics", VERDICT_SLOW, remedy, "%s=%s: %s", entry.name, entry.value,
+                       costly[i].what);
     }
+
+    const jconfig_entry_t log = entry_of(JCONFIG_JALLOC_LOG_LEVEL);
+    if (strcmp(log.value, "debug") == 0)
+        check_tell("diagnostics", VERDICT_SLOW, remedy, "%s=debug: every message is written",
+                   log.name);
+    const jconfig_entry_t allocator = entry_of(JCONFIG_JALLOC_ALLOCATOR);
+    static const char *const adaptors[] = {"+guard", "+fill", "+exact", "+record"};
+    for (size_t i = 0; i < sizeof adaptors / sizeof *adaptors; i++)
+        if (allocator.valid && strstr(allocator.value, adaptors[i]) != NULL)
+            check_tell("diagnostics", VERDICT_SLOW, remedy, "%s=%s: %s is for finding mistakes",
+                       allocator.name, allocator.value, adaptors[i] + 1);
 }
 
 /* ---- What computes on the host ---- */

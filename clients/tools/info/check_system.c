@@ -17,7 +17,6 @@
 #include "info.h"
 #include "jalloc/config.h"
 #include "jalloc/handle.h"
-#include "jalloc/runtime.h"
 #include "jalloc/segment.h"
 
 enum { TEXT_BYTES = 512 };
@@ -40,31 +39,31 @@ static int allowed_processors(void) {
     return 0;
 }
 
-/* What control groups leave of them. */
-static int time_of_processors(void) {
-    jruntime_t *runtime = NULL;
-    jruntime_info_t info = JRUNTIME_INFO_INIT;
-    if (!jstatus_is_error(jruntime_create(&runtime)))
-        (void)jruntime_get_info(runtime, &info);
-    (void)jruntime_release(runtime);
-    return info.threads;
+/* What a handle uses for which the program says nothing. */
+static jstatus_t threads_of_handles(int *threads) {
+    jhandle_t *handle = NULL;
+    const jstatus_t status = jhandle_create(NULL, &handle);
+    if (!jstatus_is_error(status)) {
+        (void)jhandle_get_threads(handle, threads);
+        (void)jhandle_destroy(handle);
+    }
+    return status;
 }
 
 static void check_threads(void) {
-    jhandle_t *handle = NULL;
-    int threads = 0;
-    if (jstatus_is_error(jhandle_create(NULL, &handle))) {
+    int threads = 0, granted = 0;
+    if (jstatus_is_error(threads_of_handles(&threads))) {
         check_tell("threads", VERDICT_WRONG, "a program ends here, too: see above", "no handle: %s",
                    jstatus_last_message());
         return;
     }
-    (void)jhandle_get_threads(handle, &threads);
-    (void)jhandle_destroy(handle);
-
     jconfig_entry_t asked = JCONFIG_ENTRY_INIT;
     (void)jconfig_get(JCONFIG_JALLOC_THREADS, &asked);
+    (void)unsetenv(asked.name);
+    (void)threads_of_handles(&granted); /* if the variable said nothing */
+
     const int online = (int)sysconf(_SC_NPROCESSORS_ONLN);
-    const int allowed = allowed_processors(), granted = time_of_processors();
+    const int allowed = allowed_processors();
     if (asked.from_environment && threads < granted)
         check_tell("threads", VERDICT_NOTE, "unset JALLOC_THREADS, or set 0: all of them",
                    "%d, by JALLOC_THREADS, of %d processors that the process may use", threads,

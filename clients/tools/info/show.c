@@ -10,11 +10,11 @@
 #include "jalloc/config.h"
 #include "jalloc/device.h"
 #include "jalloc/handle.h"
-#include "jalloc/runtime.h"
 #include "jalloc/version.h"
 #ifdef JALLOC_HAVE_JBLAS
 #include "jalloc/jblas.h"
 #include "jalloc/jlapack.h"
+#include "jalloc/runtime.h"
 #endif
 
 static void show_versions(void) {
@@ -85,6 +85,7 @@ static void show_devices(void) {
     section_end();
 }
 
+#ifdef JALLOC_HAVE_JBLAS
 /* What buffer allocators go by. */
 static void show_runtime(void) {
     jruntime_t *runtime = NULL;
@@ -108,6 +109,10 @@ static void show_runtime(void) {
     section_end();
     (void)jruntime_release(runtime);
 }
+
+#else
+static void show_runtime(void) {}
+#endif
 
 /* False when a variable cannot be understood. */
 static bool show_environment(void) {

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../common/terminal.h"
 #include "plan.h"
 
 /* ---- Lines ---- */
@@ -116,8 +117,11 @@ void plan_make(plan_t *plan, log_t *log, const choices_t *choices) {
     *plan = (plan_t){.choices = choices, .log = log};
     plan->info = (jrequirement_info_t)JREQUIREMENT_INFO_INIT;
     plan_require(jprogram_create(&plan->program), "a program");
-    for (size_t i = 0; i < log->line_count; i++)
+    for (size_t i = 0; i < log->line_count; i++) {
+        tool_progress("asking", i, log->line_count);
         plan_add(plan, &log->lines[i]);
+    }
+    tool_progress_end();
 
     if (plan->call_count == 0)
         tool_refuse("%s: no call of it can be asked here", log->path);
