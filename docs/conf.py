@@ -105,7 +105,11 @@ class Measured(Directive):
         image = nodes.image(uri=os.path.relpath(drawn, here), alt=f"{figure.title}: {figure.unit}")
         caption = nodes.caption("", f"{figure.title}: {figure.unit}. {figure.told()} Measured by ",
                                 nodes.literal("", figure.benchmark), nodes.Text("."))
-        return [nodes.figure("", image, caption), table([figure.columns, *figure.rows])]
+        numbers = table([figure.columns, *figure.rows])
+        numbers["classes"] = ["numbers"]
+        return [nodes.figure("", image, caption),
+                nodes.raw("", "<details><summary>The numbers</summary>", format="html"), numbers,
+                nodes.raw("", "</details>", format="html")]
 
 
 def table(rows, widths=None):

@@ -46,8 +46,8 @@ extern "C" {
  * - "3m" (complex; host from 512): three real products in place of four, at most 4/3 as fast.
  *   Bytes: on the host panels, at most as many as componentwise; elsewhere, and by a CBLAS,
  *   3 (m kc + kc nc + m nc) e / 2 and what the real products want, where kc and nc are panels of
- *   the device's (CBLAS: 1024, 512; GPU: all of k, 4096). |Re error| <= g |A||B| and |Im error| <= 3 g
- *   |A||B| by the moduli of the elements, where g = (k + k / kc + 8) u, on the host (k + 8) u.
+ *   the device's (CBLAS: 1024, 512; GPU: all of k, 4096). |Re error| <= g |A||B| and |Im error| <=
+ *   3 g |A||B| by the moduli of the elements, where g = (k + k / kc + 8) u, on the host (k + 8) u.
  * - "emulated-bf16x9" (float; GPUs of compute capability 10.0 and 10.3 with cuBLAS 12.9 or newer,
  *   in host pointer mode): cuBLAS's own emulation, all nine products of three bfloat16, in place of
  *   the ways below; where it declines, its product of floats. Bytes: none beside what cuBLAS has
