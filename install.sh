@@ -17,7 +17,8 @@ packages_of() {
     test)       packages_of library; packages_of hip; echo g++ libopenblas-dev libgtest-dev python3 file dpkg-dev git perl; packages_of mpi ;;
     bench)      packages_of library; echo libopenblas-dev libjemalloc2 libboost-dev python3-scipy # the peers
                 echo "libmimalloc3|libmimalloc2.0" "libtcmalloc-minimal4t64|libtcmalloc-minimal4" ;;
-    docs)       echo cmake gcc libc6-dev make doxygen python3 python3-sphinx python3-breathe ;;
+    docs)       echo cmake gcc libc6-dev make doxygen python3 python3-sphinx python3-breathe
+                echo furo python3-sphinx-copybutton python3-sphinx-inline-tabs python3-matplotlib ;;
     clang)      echo clang libclang-rt-dev ;;
     lint)       echo clang-format clang-tidy ;;
     valgrind)   echo valgrind libc6-dbg ;;

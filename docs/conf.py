@@ -13,7 +13,8 @@ from docutils.parsers.rst import Directive
 
 SOURCE = pathlib.Path(__file__).parent.parent
 sys.dont_write_bytecode = True  # in the source folder
-sys.path.insert(0, str(SOURCE / "clients/scripts"))
+sys.path[:0] = [str(SOURCE / "clients/scripts"), str(SOURCE / "docs/sphinx")]
+import figures  # what was measured
 from texts import families, tree  # what the checks of texts know of the routines
 
 project = "jalloc"
@@ -21,7 +22,7 @@ author = "the jalloc authors"
 project_copyright = "2026, the jalloc authors"
 version = release = os.environ.get("JALLOC_VERSION", "")
 
-extensions = ["breathe"]
+extensions = ["breathe", "sphinx_copybutton", "sphinx_inline_tabs", "reference"]
 breathe_projects = {"jalloc": os.environ.get("JALLOC_DOXYGEN_XML", "_xml")}
 breathe_default_project = "jalloc"
 breathe_domain_by_extension = {"h": "c"}
@@ -32,6 +33,7 @@ primary_domain = "c"
 highlight_language = "c"
 exclude_patterns = ["_build", "_xml"]
 nitpicky = True
+smartquotes = False  # what stands in quotes is a name, as a program has it
 # Types of the C standard library are documented elsewhere; the tags of opaque structs stand for their typedefs.
 nitpick_ignore = [("c:identifier", name) for name in (
     "jallocator", "jbuffer", "jbuffer_allocator", "jdevice", "jevent", "jhandle", "jprogram", "jquota", "jrequirement",
@@ -40,13 +42,11 @@ nitpick_ignore = [("c:identifier", name) for name in (
     "size_t", "ptrdiff_t", "uintptr_t", "bool", "va_list", "FILE",
     "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t")]
 
-html_theme = "alabaster"
-html_theme_options = {
-    "description": "Temporary memory for numerical routines",
-    "fixed_sidebar": True,
-    "page_width": "1100px",
-    "sidebar_width": "240px",
-}
+html_theme = "furo"
+html_title = f"jalloc {release}"
+html_static_path = ["static"]
+html_css_files = ["jalloc.css"]
+html_theme_options = {"navigation_with_keys": True}
 html_copy_source = False
 html_show_sphinx = False
 
@@ -91,6 +91,36 @@ class Statuses(Listed):
         return f"JSTATUS_{name} = {number}", f"{text}."
 
 
+class Measured(Directive):
+    """What figures.py has drawn of a file of docs/figures, and the table beneath, so that both have the same numbers."""
+    required_arguments = 1
+
+    def run(self):
+        name = self.arguments[0]
+        path = SOURCE / f"docs/figures/{name}.json"
+        self.state.document.settings.env.note_dependency(str(path))
+        figure = figures.read(path)
+        drawn = pathlib.Path(os.environ.get("JALLOC_FIGURES", "_figures")) / f"{name}.svg"
+        here = pathlib.Path(self.state.document["source"]).parent
+        image = nodes.image(uri=os.path.relpath(drawn, here), alt=f"{figure.title}: {figure.unit}")
+        caption = nodes.caption("", f"{figure.title}: {figure.unit}. {figure.told()} Measured by ",
+                                nodes.literal("", figure.benchmark), nodes.Text("."))
+        numbers = table([figure.columns, *figure.rows])
+        numbers["classes"] = ["numbers"]
+        return [nodes.figure("", image, caption),
+                nodes.raw("", "<details><summary>The numbers</summary>", format="html"), numbers,
+                nodes.raw("", "</details>", format="html")]
+
+
+def table(rows, widths=None):
+    """A table whose first row is its heading."""
+    group = nodes.tgroup(cols=len(rows[0]))
+    group += [nodes.colspec(colwidth=width) for width in widths or [1] * len(rows[0])]
+    lines = [nodes.row("", *(nodes.entry("", nodes.paragraph("", text)) for text in row)) for row in rows]
+    group += [nodes.thead("", lines[0]), nodes.tbody("", *lines[1:])]
+    return nodes.table("", group)
+
+
 class Families(Directive):
     """A table of the families of BLAS: how many of their routines there are, and in batches, and which lack."""
 
@@ -101,15 +131,12 @@ class Families(Directive):
             if total:
                 rows.append([family.title, f"{len(family.have)} of {total}",
                              f"{len(family.batched)} of {total}", " ".join(family.lacking)])
-        group = nodes.tgroup(cols=len(rows[0]))
-        group += [nodes.colspec(colwidth=width) for width in (3, 1, 1, 5)]
-        lines = [nodes.row("", *(nodes.entry("", nodes.paragraph("", text)) for text in row)) for row in rows]
-        group += [nodes.thead("", lines[0]), nodes.tbody("", *lines[1:])]
-        return [nodes.table("", group)]
+        return [table(rows, (3, 1, 1, 5))]
 
 
 def setup(app):
     app.add_directive("jalloc-families", Families)
+    app.add_directive("jalloc-figure", Measured)
     app.add_directive("jalloc-environment", Environment)
     app.add_directive("jalloc-statuses", Statuses)
     return {"parallel_read_safe": True}

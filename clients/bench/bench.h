@@ -96,6 +96,21 @@ static inline bench_result_t bench_compare(bench_function_t ours, void *our_cont
     return result;
 }
 
+/* Where BENCH_JSON names a file, a comparison is a line of it, of which clients/scripts/figures.py
+ * makes a figure: a point of a series, at x, beside a peer that runs certain kernels ("": none). */
+static inline void bench_note(const char *series, const char *x, const char *peer,
+                              const char *kernels, double ours_s, double peer_s) {
+    const char *const path = getenv("BENCH_JSON");
+    FILE *file = path != NULL ? fopen(path, "a") : NULL;
+    if (file == NULL)
+        return;
+    fprintf(file,
+            "{\"series\":\"%s\",\"x\":\"%s\",\"peer\":\"%s\",\"kernels\":\"%s\",\"ours_s\":%.9g,"
+            "\"peer_s\":%.9g}\n",
+            series, x, peer, kernels, ours_s, peer_s);
+    fclose(file);
+}
+
 /* A repeatable stream of numbers in [-1, 1) (Steele, Lea and Flood 2014): columns of a matrix whose
  * order is a power of two have nothing in common, as they have with a linear congruence. */
 static inline double bench_random(uint64_t *state) {

@@ -357,6 +357,10 @@ static bool make_batch(const struct type *type, routine_t routine, int n, int it
 
 static void free_batch(void) { free(batch.a), free(batch.b), free(batch.c), free(batch.ipiv); }
 
+/* Of the ways, as they follow each other; the first is what they are compared with. */
+static const char *const way_names[WAYS] = {"by strides", "by pointers", "a loop",
+                                            "a loop over the peer", "LIBXSMM"};
+
 static int ways_of(routine_t routine) {
     return routine == GEMM && batch.kernel != NULL ? WAYS : WAYS - 1;
 }
@@ -433,11 +437,18 @@ static void measure(const struct type *type, routine_t routine, double seconds, 
            threads);
     for (size_t r = 0; r < rounds; r++)
         ratios[r] = samples[0][r];
-    printf(" %10.1f", bench_median(ratios, rounds) / batch.count * 1e9);
+    const double ours = bench_median(ratios, rounds) / batch.count;
+    printf(" %10.1f", ours * 1e9);
     for (int i = 1; i < count; i++) {
         for (size_t r = 0; r < rounds; r++)
             ratios[r] = samples[i][r] / samples[0][r];
-        printf(" %*.2f", i == others && others < WAYS ? 19 : 9, bench_median(ratios, rounds));
+        const double ratio = bench_median(ratios, rounds);
+        printf(" %*.2f", i == others && others < WAYS ? 19 : 9, ratio);
+        char series[16], order[16];
+        snprintf(series, sizeof series, "%c%s", type->letter, routine_names[routine]);
+        snprintf(order, sizeof order, "%d", batch.n);
+        bench_note(series, order, i == others ? "one thread" : way_names[i],
+                   openblas_get_corename ? openblas_get_corename() : "", ours, ours * ratio);
     }
     puts("");
     fflush(stdout);

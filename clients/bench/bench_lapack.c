@@ -284,6 +284,10 @@ static bool compare(run_t *r, routine_t routine, int threads, double flops, doub
     printf("%c%-6s %7d %9s %11.4f %11.4f %8.1f %6.2f  %s\n", r->type, name, threads, shape,
            result.ours * 1e3, result.peer * 1e3, flops * (is_complex ? 4 : 1) / result.ours * 1e-9,
            result.ratio, jstatus_name(r->status));
+    char series[32];
+    snprintf(series, sizeof series, "%c%s, threads %d", r->type, name, threads);
+    bench_note(series, shape, "", r->peer->core_name ? r->peer->core_name() : "", result.ours,
+               result.peer);
     return r->status == JSTATUS_SUCCESS;
 }
 

@@ -65,11 +65,11 @@ static jplan_t transpose_plan(const jhandle_t *handle, int64_t rows, int64_t col
     jplan_init(&plan, handle, "transpose", "mn", shape);
     jplan_add(&plan, "copy", 0, 0, 1, copy_bytes);
     const double bytes = (double)copy_bytes[0];
-    jplan_price(&plan, &(const jprice_t){.moved_bytes = 4 * bytes}); /* to the copy and back */
+    jplan_price(&plan, &(const jprice_t){.moved_bytes = 4 * bytes}); /* to and fro */
     /* The same bits class: moving elements rounds nothing. */
     jplan_add(&plan, "cycles", 0, 0, 0, NULL);
-    /* A cache line for each element, and some 20 steps along its cycle with an integer division
-     * each, in whose time two hundred flops could be done. */
+    /* A cache line for each element, and some 20 steps along its cycle with an integer
+     * division each, in whose time two hundred flops could be done. */
     const double elements = bytes / sizeof(double);
     jplan_price(&plan, &(const jprice_t){.flops = 20 * 200 * elements, .moved_bytes = 8 * bytes});
     return plan;

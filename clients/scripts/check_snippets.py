@@ -18,6 +18,8 @@ in reStructuredText, `<!-- snippet: WHAT -->` in Markdown) says where it belongs
 In a header the n-th @code of name.h is part n of name_h.c. The blocks of a page run one after the
 other in one scratch folder.
 
+No line has more than 88 columns but of what a program prints, which is `text` and shown only.
+
 What a careful user looks at is looked at. A whole program uses each status but those of what it
 gives back at its end. In a frame a status that the text leaves aside is looked at all the same: an
 error ends the program. Who passes &info compares info. In shell blocks what takes long is not run
@@ -55,6 +57,7 @@ WARNINGS = ["-Wall", "-Wextra", "-Werror", "-Wno-unused-variable", "-Wno-unused-
             "-Wno-unused-but-set-variable"]
 ENDS = re.compile(r"_(destroy|release|detach|remove|deallocate)$")  # the way out
 MARK = re.compile(r"^[ \t]*(?:/\*|#)[ \t]*snippet(?:[ \t]+(\w+))?[ \t]*(?:\*/)?[ \t]*$", re.M)
+MOST_COLUMNS = 88  # of code on a page: what is wider is cut off, behind a scroll bar
 COMPARES_INFO = re.compile(r"\binfo\s*(?:>|!=|==|<)")
 # Two ranks on however many processors; Open MPI wants to be told twice that root may.
 MPI_ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -449,7 +452,11 @@ def jobs_of(blocks):
     for block in blocks:
         what = block.what or ""
         job = refused(f"not understood: \"snippet: {what}\"")
-        if block.language not in LANGUAGES:
+        width = max(map(len, block.text.splitlines()), default=0)
+        printed = block.language == "text" and what.startswith("shown only")
+        if width > MOST_COLUMNS and not printed:
+            job = refused(f"{width} columns, at most {MOST_COLUMNS}")
+        elif block.language not in LANGUAGES:
             job = refused(f"no language that is known: \"{block.language}\"")
         elif LANGUAGES[block.language] == "text":
             continue
@@ -520,6 +527,8 @@ def check(runner, blocks, everything):
 MISTAKES = [
     ("", None, "int main(void) { return 0; }", "no language"),
     ("c", None, "jhandle_destroy(handle);", "no whole program"),
+    ("c", None, f"int main(void) {{ return 0; /* {'w' * 88} */ }}", "columns, at most 88"),
+    ("text", None, "w" * 89, "columns, at most 88"),
     ("c", None, "int main(void) { return 1; }", "exit status 1"),
     ("c", None, "#include <jalloc/jalloc.h>\nint main(void) { jstatus_t s; return 0 }", "error"),
     ("c", None, "#include <jalloc/jalloc.h>\nint main(void) {\n    jhandle_t *handle;\n"
@@ -527,7 +536,7 @@ MISTAKES = [
     ("c", None, "int main(void) { int info; f(&info); return 0; }", "info is not looked at"),
     ("c", "shown only", "f();", "not understood"),
     ("c", "in nowhere", "f();", "no frame"),
-    ("c", "in readme_borrow.part", "f();", "has room for"),
+    ("c", "in workspace_borrow.part", "f();", "has room for"),
     ("c", "quotes README.md", "jhandle_create(nothing);", "does not stand"),
     ("c", "in allocators_segment", "allocator = NULL;\n"
           "jallocator_compose(NULL, \"bcf\", &allocator);", "page:2: jallocator_compose"),

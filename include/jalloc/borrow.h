@@ -7,9 +7,9 @@
  * Borrowing workspace, and plans: what a routine is written with.
  *
  * @code
- * JALLOC_BORROW(ws, handle, m * sizeof(double), n * sizeof(double)); // ends with its scope
+ * JALLOC_BORROW(ws, handle, m * sizeof(double), n * sizeof(double)); // until scope's end
  * if (!ws.ok) return ws.status;
- * double *x = ws.ptr[0], *y = ws.ptr[1];                             // C++: (double *)ws.ptr[0]
+ * double *x = ws.ptr[0], *y = ws.ptr[1]; // C++: (double *)ws.ptr[0]
  * @endcode
  *
  * A routine with several ways states them as a plan, so that the size query and the borrow cannot

@@ -9,10 +9,9 @@
  * | mode        | entered by                                      | capacity          | may grow  |
  * | ----------- | ----------------------------------------------- | ----------------- | --------- |
  * | default     | jhandle_create() without options                | what calls needed | on demand |
- * | preallocate | JALLOC_DEVICE_MEMORY_SIZE > 0 at creation, or   | that size         | no        |
- * |             | the option                                      |                   |           |
+ * | preallocate | JALLOC_DEVICE_MEMORY_SIZE > 0, or the option    | that size         | no        |
  * | manual      | jhandle_set_fixed_workspace_size(h, n)          | n, also 0         | no        |
- * |             | jhandle_set_workspace_size(h, n), n > 0         | n                 | no        |
+ * | manual      | jhandle_set_workspace_size(h, n), n > 0         | n                 | no        |
  * | user-owned  | jhandle_set_workspace(h, pointer, n)            | n, the caller's   | no        |
  *
  * In the fixed modes no call with a handle allocates workspace or gives it back. What makes the
@@ -51,16 +50,14 @@
  * uses its workspace when the graph is launched, so the graph has a part in it until it and all
  * that was instantiated from it are destroyed:
  *
- * | mode        | borrows of a captured call come from                                         |
- * | ----------- | ---------------------------------------------------------------------------- |
- * | default     | memory that this graph alone owns; the ordinary workspace is back at the     |
- * |             | first borrow after it                                                        |
- * | preallocate | the block, which the graph owns beside the handle: it is given back when     |
- * | and manual  | both have let go. It is the handle's as well, so order launches of the graph |
- * |             | with the handle's work: launching it in the stream in which the handle works |
- * |             | outside of captures does                                                     |
- * | user-owned  | the caller's memory; the caller keeps it as long as the graph, and orders as |
- * |             | above                                                                        |
+ * - default: borrows of a captured call come from memory that this graph alone owns; the ordinary
+ *   workspace is back at the first borrow after it.
+ * - preallocate and manual: from the block, which the graph owns beside the handle: it is given
+ *   back when both have let go. It is the handle's as well, so order launches of the graph with
+ *   the handle's work: launching it in the stream in which the handle works outside of captures
+ *   does.
+ * - user-owned: from the caller's memory; the caller keeps it as long as the graph, and orders as
+ *   above.
  *
  * The handle may be destroyed before the graph or after it. What a graph has owned is given back,
  * by the host's next jhandle_create(), jhandle_destroy(), jhandle_trim(), jhandle_set_workspace(),

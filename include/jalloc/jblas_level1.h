@@ -122,8 +122,9 @@ JALLOC_API jstatus_t jblas_icamax(jhandle_t *handle, int64_t n, const jcomplex_f
 JALLOC_API jstatus_t jblas_izamax(jhandle_t *handle, int64_t n, const jcomplex_f64_t *x,
                                   int64_t incx, int64_t *result);
 
-/** result = the 1-based index of the first element with the smallest |x_i|, for complex x |Re x_i|
- * + |Im x_i|; 0 for n <= 0 or incx <= 0. A NaN is not hidden: if there is one, the first is found.
+/** result = the 1-based index of the first element with the smallest |x_i|, for complex x
+ * |Re x_i| + |Im x_i|; 0 for n <= 0 or incx <= 0. A NaN is not hidden: if there is one, the first
+ * is found.
  * An extension, which the reference BLAS does not have. Workspace as jblas_idamax. */
 JALLOC_API jstatus_t jblas_isamin(jhandle_t *handle, int64_t n, const float *x, int64_t incx,
                                   int64_t *result);

@@ -31,20 +31,23 @@ extern "C" {
  * On GPUs, and by a CBLAS, these routines need no workspace of the handle's.
  * @{ */
 
-/** C = alpha op(A) op(B) + beta C. op(A): m x k, op(B): k x n, C: m x n; lda >= max(1, rows of A as
- * stored), ldb alike, ldc >= max(1, m). k = 0 or alpha = 0: C = beta C. Accuracy componentwise: the
- * device's own product, |C - C'| <= gamma_k |alpha||A||B| + gamma_2 |beta||C| element by element,
- * for complex types in each part (|Re A||Im B| + |Im A||Re B| for the imaginary one, gamma_2k).
+/** C = alpha op(A) op(B) + beta C. op(A): m x k, op(B): k x n, C: m x n; lda >= max(1, rows of A),
+ * as it is stored, ldb alike, ldc >= max(1, m). k = 0 or alpha = 0: C = beta C.
+ *
+ * Accuracy componentwise: the device's own product, |C - C'| <= gamma_k |alpha||A||B| + gamma_2
+ * |beta||C| element by element, for complex types in each part (|Re A||Im B| + |Im A||Re B| for the
+ * imaginary one, gamma_2k).
+ *
  * Accuracy normwise: from a size of the device's on, rungs that turn workspace and digits into
  * speed, those of them that the type has and the device makes pay; smaller products are as above.
  * Small elements beside large ones lose digits, sums of elements may overflow, an infinity may
  * become NaN. Workspace: componentwise panels. Normwise, with m, n, k the sizes, e the bytes of an
  * element, u 2^-24 or 2^-53, and alpha 1, beta 0 in the bounds:
  * - "3m" (complex; host from 512): three real products in place of four, at most 4/3 as fast.
- *   Bytes: on the host panels, at most as many as componentwise; elsewhere, and by a CBLAS, 3 (m kc
- *   + kc nc + m nc) e / 2 and what the real products want, where kc and nc are panels of the
- *   device's (CBLAS: 1024, 512; GPU: all of k, 4096). |Re error| <= g |A||B| and |Im error| <= 3 g
- *   |A||B| by the moduli of the elements, where g = (k + k / kc + 8) u, on the host (k + 8) u.
+ *   Bytes: on the host panels, at most as many as componentwise; elsewhere, and by a CBLAS,
+ *   3 (m kc + kc nc + m nc) e / 2 and what the real products want, where kc and nc are panels of
+ *   the device's (CBLAS: 1024, 512; GPU: all of k, 4096). |Re error| <= g |A||B| and |Im error| <=
+ *   3 g |A||B| by the moduli of the elements, where g = (k + k / kc + 8) u, on the host (k + 8) u.
  * - "emulated-bf16x9" (float; GPUs of compute capability 10.0 and 10.3 with cuBLAS 12.9 or newer,
  *   in host pointer mode): cuBLAS's own emulation, all nine products of three bfloat16, in place of
  *   the ways below; where it declines, its product of floats. Bytes: none beside what cuBLAS has
@@ -71,14 +74,13 @@ extern "C" {
  * The statistics (rung_count), the profile (JALLOC_LAYER 4) and perf degraded say which rung ran.
  * Sources: Higham, "Stability of a method for multiplying complex matrices with three real matrix
  * multiplications", 1992; Van Zee, Smith, "Implementing high-performance complex matrix
- * multiplication via the 3m and 4m methods",
- * 2017. Ootomo, Yokota, "Recovering single precision accuracy from Tensor Cores while surpassing
- *       the FP32 theoretical
- * peak performance", 2022; Fasi, Higham, Mikaitis, Pranesh, "Numerical behavior of NVIDIA tensor
- * cores", 2021. Huss-Lederman, Jacobson, Johnson, Tsao, Turnbull, "Implementation of Strassen's
- * algorithm for matrix multiplication", 1996; Boyer, Dumas, Pernet, Zhou, "Memory efficient
- * scheduling of Strassen-Winograd's matrix multiplication algorithm", 2009; Higham, "Accuracy and
- * stability of numerical algorithms", 2002, 23.2.2. */
+ * multiplication via the 3m and 4m methods", 2017. Ootomo, Yokota, "Recovering single precision
+ * accuracy from Tensor Cores while surpassing the FP32 theoretical peak performance", 2022; Fasi,
+ * Higham, Mikaitis, Pranesh, "Numerical behavior of NVIDIA tensor cores", 2021. Huss-Lederman,
+ * Jacobson, Johnson, Tsao, Turnbull, "Implementation of Strassen's algorithm for matrix
+ * multiplication", 1996; Boyer, Dumas, Pernet, Zhou, "Memory efficient scheduling of
+ * Strassen-Winograd's matrix multiplication algorithm", 2009; Higham, "Accuracy and stability of
+ * numerical algorithms", 2002, 23.2.2. */
 JALLOC_API jstatus_t jblas_sgemm(jhandle_t *handle, jblas_operation_t transa,
                                  jblas_operation_t transb, int64_t m, int64_t n, int64_t k,
                                  const float *alpha, const float *a, int64_t lda, const float *b,

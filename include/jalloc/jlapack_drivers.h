@@ -216,9 +216,9 @@ JALLOC_API jstatus_t jlapack_zgelsd(jhandle_t *handle, int64_t m, int64_t n, int
 /** Eigenvalues of A, and with JLAPACK_VECTORS the right vectors A v = w v and the left ones u^H A =
  * w u^H, of Euclidean norm 1 and with a real largest component. A: of order n, lda >= max(1, n);
  * it is destroyed. Real types: values w = wr + i wi, conjugate pairs side by side, of which the
- * one with the positive imaginary part comes first; the vectors of such a pair are columns j and j
- * + 1 as v = vr(j) + i vr(j + 1) and its conjugate. Complex types: w. vl, vr: n x n, ldvl and ldvr
- * >= max(1, n), or 1 with JLAPACK_NONE, where they may be NULL. info: i > 0: values i + 1 to n
+ * one with the positive imaginary part comes first; the vectors of such a pair are columns j and
+ * j + 1 as v = vr(j) + i vr(j + 1) and its conjugate. Complex types: w. vl, vr: n x n, ldvl and
+ * ldvr >= max(1, n), or 1 with JLAPACK_NONE, where they may be NULL. info: i > 0: values i + 1 to n
  * alone are right, and there are no vectors. By QR iterations (Francis 1961; Braman, Byers,
  * Mathias 2002). */
 JALLOC_API jstatus_t jlapack_sgeev(jhandle_t *handle, jlapack_job_t jobvl, jlapack_job_t jobvr,

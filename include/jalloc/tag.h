@@ -10,7 +10,7 @@
  *
  * @code
  * jstatus_t assemble(jallocator_t *allocator, size_t bytes, void **matrix) {
- *     JALLOC_TAG("assemble");                     // until the end of this scope; tags nest
+ *     JALLOC_TAG("assemble"); // until the end of this scope; tags nest
  *     return jallocator_allocate(allocator, bytes, 0, NULL, matrix);
  * }
  * @endcode

@@ -27,7 +27,7 @@ PLANTED = [
      "has no member precision"),
     (check_names, "include/jalloc/tag.h", "Static. */", "Static: jtag_nowhere(). */",
      "jtag_nowhere is declared nowhere"),
-    (check_reference, "docs/reference.rst", ".. doxygenfile:: tag.h", "", "tag.h is not shown"),
+    (check_reference, "docs/reference/tag.rst", ".. jalloc-header:: tag.h", "", "tag.h is not shown"),
     (check_reference, "include/jalloc/tag.h", "/** The calling thread's tag. */", "",
      "jtag_current has no comment"),
     (check_reference, "include/jalloc/tag.h",

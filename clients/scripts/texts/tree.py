@@ -116,7 +116,7 @@ class Tree:
             ]
             more += [
                 "CMakeLists.txt", "cmake/*", "*/CMakeLists.txt", "clients/**/CMakeLists.txt",
-                "library/**/CMakeLists.txt", "docs/conf.py", "rtest.xml", "rtest.py", "install.sh"
+                "library/**/CMakeLists.txt", "docs/conf.py", "docs/sphinx/*.py", "rtest.xml", "rtest.py", "install.sh"
             ]
             words |= {pathlib.PurePosixPath(n).name.split(".")[0] for n in self.files(SOURCES)}
             return words | {w for n in self.files(more) for w in WORD.findall(self.read(n))}
