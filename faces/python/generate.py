@@ -53,7 +53,7 @@ class Types:
             inside = self.pointer(kind[:-1].strip(), "member")
             return f"POINTER({inside})"
         if kind == "char":
-            return "c_char_p" if where != "callback" else "POINTER(c_char)"
+            return "c_char_p" if where != "callback" and constant else "POINTER(c_char)"
         if where == "parameter" and kind in ELEMENTS:
             return f"{'Const' if constant else ''}{ELEMENTS[kind]}"
         if kind in ELEMENTS and kind not in ("float", "double", "int64_t"):
@@ -131,7 +131,7 @@ def write_declarations(found, file):
 
     numbers = found.numbers
     version = [numbers[f"JALLOC_VERSION_{part}"] for part in ("MAJOR", "MINOR", "PATCH")]
-    say('"""What the headers of jalloc declare, for ctypes. Made from them by generate.py."""', "",
+    say("# mypy: ignore-errors", '"""What the headers of jalloc declare, for ctypes. Made from them by generate.py."""', "",
         "from ctypes import *", "from enum import EnumMeta, IntEnum", "",
         "from ._pointers import *", "",
         f"VERSION = \"{'.'.join(map(str, version))}\"",
@@ -163,6 +163,11 @@ def write_declarations(found, file):
                     f"\"{names}\", {number_of[function.text]}),")
     say("", f"TEXTS = {texts!r}", "", *(f"{name} = {text}" for text, name in pointers.items()),
         "# {name: (result, parameters, their names, number of the text)}", "FUNCTIONS = {", *rows, "}")
+
+
+def result_stub(text, comment):
+    """The same of a result: a text is NULL where the comment says so."""
+    return "bytes" if text == "c_char_p" and not re.search(r"(?<!never )NULL", comment) else stub(text)
 
 
 def stub(text):
@@ -199,7 +204,7 @@ def write_stub(found, file):
     for function in found.functions.values():
         parameters = ", ".join(f"{p.name}{'_' * keyword.iskeyword(p.name)}: {stub(types.variable(p, 'parameter'))}"
                                for p in function.parameters)
-        say("", f"def {function.name}({parameters}) -> {stub(types.result(function.returns))}:",
+        say("", f"def {function.name}({parameters}) -> {result_stub(types.result(function.returns), function.text)}:",
             *([doc(function.text)] if function.text else []), "    ...")
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .handle import Handle
 
 LETTERS = {"<f4": "s", "<f8": "d", "<c8": "c", "<c16": "z"}
-REAL = {"s": np.dtype("f4"), "c": np.dtype("f4"), "d": np.dtype("f8"), "z": np.dtype("f8")}
+REAL: dict[str, np.dtype[Any]] = {"s": np.dtype("f4"), "c": np.dtype("f4"), "d": np.dtype("f8"), "z": np.dtype("f8")}
 
 OPERATIONS = {"N": c.JBLAS_NO_TRANSPOSE, "T": c.JBLAS_TRANSPOSE, "C": c.JBLAS_CONJUGATE_TRANSPOSE, "R": c.JBLAS_CONJUGATE}
 _TRANSPOSED = {c.JBLAS_NO_TRANSPOSE: c.JBLAS_TRANSPOSE, c.JBLAS_TRANSPOSE: c.JBLAS_NO_TRANSPOSE,
@@ -140,6 +140,8 @@ def _leading(array: Array, row_major: bool) -> int:
     """The leading dimension of an array that lies row by row or column by column; 0: BLAS cannot take it so."""
     size = array.itemsize
     (short, near), (long, far) = zip(array.shape, array.strides) if not row_major else zip(array.shape[::-1], array.strides[::-1])
+    if array.size == 0:
+        return max(1, short)
     if not array.flags.aligned or (short > 1 and near != size):
         return 0
     if long <= 1:
@@ -157,7 +159,7 @@ def copied(handle: Handle, array: Any, order: str = "F", overwrite: bool = False
     shares nothing with what it has to be apart from. During a size query nothing is read, so nothing is copied."""
     source = np.asarray(array)
     overwrite = overwrite and (apart is None or not np.may_share_memory(source, apart))
-    if overwrite and source.flags.writeable and source.flags.aligned and source.flags[f"{order}_CONTIGUOUS"]:
+    if overwrite and source.flags.writeable and source.flags.aligned and (source.flags.f_contiguous if order == "F" else source.flags.c_contiguous):
         return source
     if handle.querying:
         return np.empty(source.shape, source.dtype, order=order)  # type: ignore[call-overload, no-any-return]

@@ -30,7 +30,7 @@ def size_bytes(size: Size) -> int:
     if isinstance(size, str):
         result = ctypes.c_size_t()
         check(c.jconfig_parse_size(size.replace(" ", "").encode(), ctypes.byref(result)))
-        return result.value
+        return int(result.value)
     if size < 0:
         raise invalid(f"a size is at least 0 bytes, not {size}")
     return int(size)
@@ -56,7 +56,7 @@ def data_type(dtype: Any) -> int:
     known = np.dtype(dtype)
     if known.str not in _TYPES:
         raise invalid(f"no elements of jalloc are {known}: there are {', '.join(str(np.dtype(d)) for d in _TYPES)}")
-    return _TYPES[known.str]
+    return int(_TYPES[known.str])
 
 
 def dtype_of(kind: int) -> np.dtype[Any]:

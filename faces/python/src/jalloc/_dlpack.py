@@ -45,15 +45,17 @@ _NAME, _USED = b"dltensor", b"used_dltensor"  # capsules keep these pointers
 _given: dict[int, tuple[Any, ...]] = {}  # {address: the tensor and what it keeps}
 
 
-@_DELETER
 def _delete(address: int) -> None:
     _given.pop(address, None)
 
 
-@ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
-def _end_capsule(capsule: int) -> None:
+def _end(capsule: int) -> None:
     if _is_valid_at(capsule, _NAME):
-        _given.pop(_get_pointer_at(capsule, _NAME), None)
+        _delete(_get_pointer_at(capsule, _NAME))
+
+
+_delete_tensor = _DELETER(_delete)  # C calls them as long as the process lives
+_end_capsule = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(_end)
 
 
 def give(owner: Any, address: int, device: tuple[int, int], kind: str, itemsize: int, shape: tuple[int, ...],
@@ -66,7 +68,7 @@ def give(owner: Any, address: int, device: tuple[int, int], kind: str, itemsize:
     tensor.data, (tensor.device_type, tensor.device_id) = address or None, device
     tensor.ndim, tensor.code, tensor.bits, tensor.lanes = count, _CODES[kind], 8 * itemsize, 1
     tensor.shape, tensor.strides = extents, steps
-    managed.deleter = _delete
+    managed.deleter = _delete_tensor
     where = ctypes.addressof(managed)
     _given[where] = managed, extents, steps, owner
     return _new(where, _NAME, ctypes.cast(_end_capsule, ctypes.c_void_p))

@@ -33,7 +33,8 @@ _library = _load()
 
 def function(name: str) -> Any:
     """A function of C's, with its types."""
-    returns, parameters, names, text = _declarations.FUNCTIONS[name]
+    row: Any = _declarations.FUNCTIONS[name]
+    returns, parameters, names, text = row
     found = _library[name]  # not by attribute: a function object of our own
     found.restype, found.argtypes = returns, parameters
     found.__name__ = name

@@ -65,7 +65,8 @@ class _Block:
 
 def array_in(block: Any, shape: Any, dtype: Any, order: str) -> Array:
     """An array of that shape in the bytes of a block."""
-    return np.asarray(block).view(dtype).reshape(shape, order=order)  # type: ignore[call-overload, no-any-return]
+    result: Array = np.asarray(block).view(dtype).reshape(shape, order=order)
+    return result
 
 
 def extent(shape: Any, dtype: Any) -> tuple[tuple[int, ...], np.dtype[Any], int]:
@@ -148,12 +149,12 @@ class Allocator:
     @property
     def name(self) -> str:
         """The name of what stands on top."""
-        return str(c.jallocator_name(self.pointer).decode())  # type: ignore[union-attr]
+        return (c.jallocator_name(self.pointer) or b"").decode()
 
     @property
     def device(self) -> str:
         """The device whose memory it hands out."""
-        return str(c.jdevice_name(c.jallocator_device(self.pointer)).decode())  # type: ignore[union-attr]
+        return (c.jdevice_name(c.jallocator_device(self.pointer)) or b"").decode()
 
     @property
     def statistics(self) -> AllocatorStatistics:
@@ -215,7 +216,7 @@ def kinds() -> list[Kind]:
     >>> {kind.name: kind.role for kind in kinds()}["bfc"]
     'policy'
     """
-    found = []
+    found: list[Kind] = []
     while kind := c.jallocator_kind_at(len(found)):
         keys, index = {}, 0
         while kind[0].keys[index].name:

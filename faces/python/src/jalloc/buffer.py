@@ -160,10 +160,10 @@ class Buffer:
 
     def __buffer__(self, flags: int) -> memoryview:
         """Python's buffer protocol, which knows this name from 3.12 on; before, memoryview(numpy.asarray(buffer))."""
-        return memoryview(self.__array__())
+        return memoryview(self.__array__())  # type: ignore[arg-type]
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        kind = {c.JDEVICE_HOST: "host", c.JDEVICE_CUDA: "cuda", c.JDEVICE_HIP: "hip"}[c.jdevice_kind(self._where)]
+        kind = c.jdevice_kind_t(c.jdevice_kind(self._where)).name.removeprefix("JDEVICE_").lower()
         return _dlpack.NUMBERS[kind], int(c.jdevice_index(self._where))
 
     def __dlpack__(self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None) -> Any:

@@ -86,9 +86,8 @@ _CLASSES: dict[int, type[Error]] = {
 
 def error(status: int, message: str = "") -> Error:
     """The exception of a status."""
-    text = message or c.jstatus_last_message() or c.jstatus_text(status)
-    known = c.jstatus_t(status)
-    return _CLASSES.get(known, Error)(known, text if isinstance(text, str) else text.decode(errors="replace"))
+    known, text = c.jstatus_t(status), c.jstatus_last_message() or c.jstatus_text(status)
+    return _CLASSES.get(known, Error)(known, message or text.decode(errors="replace"))
 
 
 def check(status: int, stacklevel: int = 3) -> None:

@@ -225,10 +225,10 @@ class Segment:
             if c.jsegment_get_root(self.pointer, name.encode(), ctypes.byref(root)) == c.JSTATUS_SUCCESS:
                 raise error(c.JSTATUS_EXISTS, f"the segment has an array {name!r} already")
             # First it is the segment's, then it can be found: so nobody finds what could vanish.
-            check(c.jshared_give(heap, offset, c.JSEGMENT_SLOT_SEGMENT))
-            check(c.jsegment_set_root(self.pointer, name.encode(), offset))
+            check(c.jshared_give(heap, offset.value, c.JSEGMENT_SLOT_SEGMENT))
+            check(c.jsegment_set_root(self.pointer, name.encode(), offset.value))
         except BaseException:
-            c.jshared_deallocate(heap, offset)
+            c.jshared_deallocate(heap, offset.value)
             raise
         return array_in_part(block, len(header), sizes, known, order)
 
@@ -246,7 +246,7 @@ class Segment:
             raise invalid(f"{name!r} names no array, but something else at offset {offset}")
         length = _PREFIX + int.from_bytes(begin[8:10], "little")
         text = bytes(np.asarray(_Block(attachment, offset, length)))
-        sizes, fortran, known = np.lib.format.read_array_header_1_0(io.BytesIO(text[8:]))
+        sizes, fortran, known = np.lib.format.read_array_header_1_0(io.BytesIO(text[8:]))  # type: ignore[no-untyped-call]
         sizes, known, nbytes = extent(sizes, known)
         return array_in_part(_Block(attachment, offset, length + nbytes), length, sizes, known, "F" if fortran else "C")
 
@@ -410,9 +410,9 @@ _PREFIX = 10  # magic, version, length of the header
 
 def _header(sizes: tuple[int, ...], known: np.dtype[Any], order: str) -> bytes:
     """Its length is a multiple of 64, so that elements are aligned."""
-    file = io.BytesIO()
-    np.lib.format.write_array_header_1_0(file, {"descr": np.lib.format.dtype_to_descr(known),
-                                                "fortran_order": order == "F", "shape": sizes})
+    file, form = io.BytesIO(), np.lib.format
+    form.write_array_header_1_0(file, {"descr": form.dtype_to_descr(known),  # type: ignore[no-untyped-call]
+                                       "fortran_order": order == "F", "shape": sizes})
     return file.getvalue()
 
 
