@@ -5,8 +5,8 @@
     python3 generate.py FOLDER      FOLDER/_declarations.py, what ctypes needs to call by name, and
                                     FOLDER/c.pyi, the same for people and for whoever checks types
 
-A pointer to elements takes an address, None, byref() or a NumPy array of just that type (_pointers.py
-has the classes). A text that C reads is bytes. What MPI, CUDA or HIP have types for is left out."""
+A pointer to elements takes an address, None, byref() or a NumPy array of just that type, an array of such
+pointers a list of arrays (_pointers.py has the classes). A text that C reads is bytes. What MPI, CUDA or HIP have types for is left out."""
 
 import keyword
 import pathlib
@@ -68,8 +68,10 @@ class Types:
         if extents and where == "parameter":
             if kind.endswith("const"):  # T *const x[]
                 kind = kind.removesuffix("const").strip()
-            inside = self.pointer(kind[:-1].strip(), "member") if kind.endswith("*") else None
-            return f"POINTER({inside})" if inside else self.pointer(kind, where)
+            if not kind.endswith("*"):
+                return self.pointer(kind, where)
+            inside = self.pointer(kind[:-1].strip(), where)
+            return f"Many{inside}" if inside.removeprefix("Const") in ELEMENTS.values() else f"POINTER({inside})"
         kind = kind.removesuffix("const").strip()
         text = self.pointer(kind[:-1].strip(), where) if kind.endswith("*") else self.value(kind)
         for extent in reversed(extents):

@@ -151,7 +151,7 @@ class Buffer:
         return address.value or 0
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        view = np.asarray(_Interface(self))
+        view = np.asarray(_Interface(self)).reshape(self.shape) if self.nbytes else np.empty(self.shape, self.dtype)
         if (dtype is None or np.dtype(dtype) == view.dtype) and not copy:
             return view
         if copy is False:
@@ -199,9 +199,10 @@ class _Interface:
         if buffer.device != "host":
             raise invalid(f"the elements are on {buffer.device}: numpy.asarray(buffer.to(\"host\"))")
         self._buffer = buffer
-        self.__array_interface__ = {"shape": buffer.shape, "typestr": buffer.dtype.str, "version": 3,
+        # Of rank 0 NumPy would ask for a number: it gets an array of one.
+        self.__array_interface__ = {"shape": buffer.shape or (1,), "typestr": buffer.dtype.str, "version": 3,
                                     "data": (buffer.address, False),
-                                    "strides": tuple(step * buffer.dtype.itemsize for step in buffer.strides)}
+                                    "strides": tuple(step * buffer.dtype.itemsize for step in buffer.strides or (1,))}
 
 
 def from_dlpack(tensor: Any) -> Buffer:

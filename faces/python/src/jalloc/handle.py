@@ -179,7 +179,12 @@ class Handle:
         if isinstance(workspace, np.ndarray):
             if not (workspace.flags.forc and workspace.flags.writeable):
                 raise invalid("a workspace is contiguous and can be written to")
-            check(c.jhandle_set_workspace(self.pointer, workspace.ctypes.data, workspace.nbytes))
+            # NumPy aligns to less than routines want: they have what lies behind the first multiple.
+            address = workspace.ctypes.data
+            skipped = -address % c.jdevice_granule_bytes(c.jhandle_device(self.pointer))
+            if workspace.nbytes <= skipped:
+                raise invalid(f"{workspace.nbytes} bytes are too few for a workspace")
+            check(c.jhandle_set_workspace(self.pointer, address + skipped, workspace.nbytes - skipped))
             self._workspace = workspace
             return
         if workspace is None:
