@@ -42,7 +42,7 @@ def environment(folder, start, packages):
 
 
 def wheel(python, folder, *definitions):
-    defined = [word for definition in definitions for word in ("-C", f"cmake.define.{definition}")]
+    defined = [word for definition in definitions for word in ("--config-settings", f"cmake.define.{definition}")]
     run([python, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, *defined, HERE])
     found, = folder.glob("*.whl")
     assert found.name.endswith(("py3-none-linux_x86_64.whl", "py3-none-linux_aarch64.whl")), found
