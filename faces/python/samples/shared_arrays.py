@@ -45,10 +45,10 @@ def main():
         for worker in workers:
             worker.join()
 
-        recovered = segment.recover()
+        segment.recover()  # others do it, too: who attaches, or runs out of memory
         segment.verify()
         print(f"killed: {done[1::2].sum()} of {ROWS // 2} rows of the second worker are done; "
-              f"{recovered} process recovered, {segment.statistics.owned_bytes} bytes left of its own")
+              f"{segment.statistics.reaped_count} process recovered, {segment.statistics.owned_bytes} bytes left of its own")
         again = context.Process(target=work, args=(segment, 1))
         again.start()
         again.join()

@@ -134,6 +134,14 @@ def test_recorder(composition):
     assert len(trace) == 15  # the file lives as long as the trace
 
 
+def test_a_recorder_ends_with_what_it_records():
+    below = jalloc.Allocator("general")
+    recorder = jalloc.Recorder("limit(limit=1MiB)", over=below)
+    recorder.zeros(10)
+    recorder.close()
+    below.close()  # nobody stands on it any more
+
+
 @needs_replay
 def test_replay_and_picture():
     with jalloc.Recorder("general") as recorder, jalloc.Handle(allocator=recorder, threads=1) as handle:

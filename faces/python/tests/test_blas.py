@@ -48,13 +48,21 @@ def test_no_copy_of_either_order(handle, rng, monkeypatch):
         close(blas.gemm(handle, a, b, c), expected, 6)
 
 
-def test_gemm_with_an_operand_as_result(handle, rng, dtype):
-    a, b = numbers(rng, (9, 9), dtype), numbers(rng, (9, 9), dtype)
+def test_an_operand_as_result(handle, rng, dtype):
+    """Large enough that the first columns are written before the last are read."""
+    n = 600
+    a, b = numbers(rng, (n, n), dtype), numbers(rng, (n, n), dtype)
     expected = a @ b
-    close(blas.gemm(handle, a, b, a), expected, 9)
-    whole = numbers(rng, (9, 12), dtype)
-    expected = whole[:, :9] @ b
-    close(blas.gemm(handle, whole[:, :9], b, whole[:, 3:]), expected, 9)
+    close(blas.gemm(handle, a, b, a), expected, n)
+    whole = numbers(rng, (n, n + 3), dtype)
+    expected = b @ whole[:, :n]
+    close(blas.gemm(handle, b, whole[:, :n], whole[:, 3:]), expected, n)
+    x = numbers(rng, n, dtype)
+    expected = b @ x
+    close(blas.gemv(handle, b, x, x), expected, n)
+    x = numbers(rng, n + 1, dtype)
+    expected = x[:-1] + x[1:]
+    close(blas.axpy(handle, x[:-1], x[1:]), expected)
 
 
 def test_empty(handle, dtype):

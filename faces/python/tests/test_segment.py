@@ -86,8 +86,13 @@ while True:
         after = segment.statistics
         assert after.owned_bytes == before.owned_bytes and after.reaped_count == 1 and not after.poisoned
         assert len(segment.processes()) == 1
+        filled = []
+        with pytest.raises(MemoryError):  # nothing that is taken from now on lies in it
+            while True:
+                filled.append(segment.empty(None, 1 << 14))
+                filled[-1][:] = np.nan
+        assert len(filled) > 100 and (result == np.arange(1000.0)[:, np.newaxis]).all()
         segment.verify()
-        result[:] = 0  # still to be used
 
 
 def test_killed_again_and_again(segment_name):
