@@ -18,7 +18,7 @@ def shaped(op, rows, columns):
     return (columns, rows) if op in "TC" else (rows, columns)
 
 
-@pytest.mark.parametrize("op_a,op_b", itertools.product(OPS, OPS))
+@pytest.mark.parametrize("op_a,op_b", list(itertools.product(OPS, OPS)))
 def test_gemm(handle, rng, dtype, op_a, op_b):
     for layouts in rng.choice(LAYOUTS, (12, 3)):
         m, n, k = (int(size) for size in rng.integers(1, 24, 3))
@@ -76,7 +76,7 @@ VECTORS = {"packed": lambda x: x.copy(), "second": lambda x: np.repeat(x, 2)[::2
            "unaligned": lambda x: np.frombuffer(bytearray(b"x" + x.tobytes()), np.uint8)[1:].view(x.dtype)}
 
 
-@pytest.mark.parametrize("x_lies,y_lies", itertools.product(VECTORS, VECTORS))
+@pytest.mark.parametrize("x_lies,y_lies", list(itertools.product(VECTORS, VECTORS)))
 def test_vectors(handle, rng, dtype, x_lies, y_lies):
     n = int(rng.integers(1, 50))
     x, y = VECTORS[x_lies](numbers(rng, n, dtype)), VECTORS[y_lies](numbers(rng, n, dtype))
@@ -121,7 +121,7 @@ def triangle(rng, n, dtype, lower, unit):
     return known, spoilt
 
 
-@pytest.mark.parametrize("lower,op,unit", itertools.product([True, False], OPS, [True, False]))
+@pytest.mark.parametrize("lower,op,unit", list(itertools.product([True, False], OPS, [True, False])))
 def test_triangles(handle, rng, dtype, lower, op, unit):
     for a_lies, b_lies in itertools.product(LAYOUTS[:2] + LAYOUTS[-2:], LAYOUTS):
         m, n = (int(size) for size in rng.integers(1, 16, 2))
@@ -141,7 +141,7 @@ def test_triangles(handle, rng, dtype, lower, op, unit):
         close(blas.trsv(handle, laid_out(spoilt, a_lies), y, lower=lower, trans=op, unit=unit), x, 64)
 
 
-@pytest.mark.parametrize("lower,right,hermitian", itertools.product([True, False], repeat=3))
+@pytest.mark.parametrize("lower,right,hermitian", list(itertools.product([True, False], repeat=3)))
 def test_symmetric(handle, rng, dtype, lower, right, hermitian):
     for a_lies, b_lies, c_lies in rng.choice(LAYOUTS, (24, 3)):
         m, n = (int(size) for size in rng.integers(1, 12, 2))
@@ -158,7 +158,7 @@ def test_symmetric(handle, rng, dtype, lower, right, hermitian):
               expected, 16)
 
 
-@pytest.mark.parametrize("lower,does_transpose,hermitian", itertools.product([True, False], repeat=3))
+@pytest.mark.parametrize("lower,does_transpose,hermitian", list(itertools.product([True, False], repeat=3)))
 def test_rank_k(handle, rng, dtype, lower, does_transpose, hermitian):
     for a_lies, c_lies in itertools.product(LAYOUTS, LAYOUTS):
         n, k = (int(size) for size in rng.integers(1, 12, 2))

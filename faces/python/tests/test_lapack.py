@@ -50,7 +50,7 @@ def test_lu(handle, rng, dtype, layout):
         assert np.array_equal(a, before)
 
 
-@pytest.mark.parametrize("layout,trans", itertools.product(LAYOUTS, "NTC"))
+@pytest.mark.parametrize("layout,trans", list(itertools.product(LAYOUTS, "NTC")))
 def test_solves_by_lu(handle, rng, dtype, layout, trans):
     n = int(rng.integers(1, 30))
     a, x = laid_out(good(rng, n, dtype), layout), numbers(rng, (n, 3), dtype)
@@ -62,8 +62,8 @@ def test_solves_by_lu(handle, rng, dtype, layout, trans):
     close(lapack.getri(handle, lu, pivots) @ a, np.eye(n), 8 * n)
 
 
-@pytest.mark.parametrize("layout,assume,lower", itertools.product(LAYOUTS, ["general", "symmetric", "hermitian", "positive"],
-                                                                  [True, False]))
+@pytest.mark.parametrize("layout,assume,lower", list(itertools.product(LAYOUTS, ["general", "symmetric", "hermitian", "positive"],
+                                                                       [True, False])))
 def test_solve(handle, rng, dtype, layout, assume, lower):
     n = int(rng.integers(1, 30))
     a = positive(rng, n, dtype) if assume == "positive" else good(rng, n, dtype)
@@ -88,7 +88,7 @@ def test_solve_with_one_array_twice(handle, rng, dtype):
     close(lapack.solve(handle, a, a, overwrite_a=True, overwrite_b=True), np.eye(9), 64)
 
 
-@pytest.mark.parametrize("layout,lower", itertools.product(LAYOUTS, [True, False]))
+@pytest.mark.parametrize("layout,lower", list(itertools.product(LAYOUTS, [True, False])))
 def test_cholesky(handle, rng, dtype, layout, lower):
     n = int(rng.integers(1, 30))
     a = positive(rng, n, dtype)
@@ -118,7 +118,7 @@ def test_least_squares(handle, rng, dtype):
     for m, n in [(12, 5), (5, 12), (6, 6)]:
         a, b = numbers(rng, (m, n), dtype), numbers(rng, (m, 3), dtype)
         expected = np.linalg.lstsq(a.astype("c16"), b.astype("c16"), rcond=None)[0]
-        scale = max(1, abs(expected).max()) * np.linalg.cond(a.astype("c16"))
+        scale = float(max(1, abs(expected).max()) * np.linalg.cond(a.astype("c16")))
         close(lapack.lstsq(handle, a, b) / scale, expected / scale, 16)
         close(lapack.lstsq(handle, a, b[:, 0]) / scale, expected[:, 0] / scale, 16)
         if HAVE_LAPACK:

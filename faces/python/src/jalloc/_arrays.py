@@ -138,8 +138,9 @@ class Matrix:
 
 def _leading(array: Array, row_major: bool) -> int:
     """The leading dimension of an array that lies row by row or column by column; 0: BLAS cannot take it so."""
-    size = array.itemsize
-    (short, near), (long, far) = zip(array.shape, array.strides) if not row_major else zip(array.shape[::-1], array.strides[::-1])
+    size, fast = array.itemsize, 1 if row_major else 0
+    short, near = int(array.shape[fast]), int(array.strides[fast])
+    long, far = int(array.shape[1 - fast]), int(array.strides[1 - fast])
     if array.size == 0:
         return max(1, short)
     if not array.flags.aligned or (short > 1 and near != size):

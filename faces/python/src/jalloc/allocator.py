@@ -5,7 +5,7 @@
 >>> import jalloc
 >>> with jalloc.Allocator("bfc(limit=1MiB)+guard") as allocator:
 ...     x = allocator.zeros((100, 100))
-...     x.sum(), allocator.statistics.in_use_bytes
+...     float(x.sum()), allocator.statistics.in_use_bytes
 (0.0, 80000)
 """
 

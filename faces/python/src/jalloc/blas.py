@@ -221,7 +221,7 @@ def _symm(name: str, handle: Handle, a: Array, b: Array, c: Array | None, lower:
     matrix = Matrix("a", a, (c,), row_major=to.is_row_major if name == "hemm" else None)
     _matched("c", c.shape, b.shape)
     _matched("a", a.shape, (b.shape[right],) * 2)
-    side, (m, n) = right, c.shape
+    side, m, n = right, to.rows, to.columns
     if to.is_row_major:
         side, m, n = not side, n, m
     handle.call(routine("jblas", letter, name), _c.JBLAS_RIGHT if side else _c.JBLAS_LEFT, uplo(lower != matrix.is_row_major),
@@ -286,7 +286,7 @@ def _triangle_matrix(name: str, handle: Handle, a: Array, b: Array, lower: bool,
     letter = letter_of(a, b)
     to, matrix = Matrix("b", b, written=True), Matrix("a", a, (b,))
     _matched("a", a.shape, (b.shape[right],) * 2)
-    op, side, (m, n) = matrix.op(operation(trans)), right, b.shape
+    op, side, m, n = matrix.op(operation(trans)), right, to.rows, to.columns
     if to.is_row_major:  # B^T = B^T op(A)^T
         op, side, m, n = transposed(op), not side, n, m
     handle.call(routine("jblas", letter, name), _c.JBLAS_RIGHT if side else _c.JBLAS_LEFT, uplo(lower != matrix.is_row_major),

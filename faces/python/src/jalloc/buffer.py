@@ -11,7 +11,7 @@ array([0., 0., 7.])
 >>> x = numpy.arange(6.0)
 >>> same = jalloc.from_dlpack(x)                       # x may be of any library that has DLPack
 >>> x[0] = -1
->>> numpy.asarray(same)[0]
+>>> float(numpy.asarray(same)[0])
 -1.0
 """
 
