@@ -14,7 +14,7 @@ packages_of() {
     clients)    packages_of library ;;
     hip)        echo hipcc libamdhip64-dev g++ ;; # libjalloc_hip; nvcc, for libjalloc_cuda, comes from NVIDIA
     mpi)        packages_of library; echo libopenmpi-dev openmpi-bin libscalapack-openmpi-dev ;; # libjalloc_mpi
-    test)       packages_of library; packages_of hip; echo g++ libopenblas-dev libgtest-dev python3 file dpkg-dev git perl; packages_of mpi ;;
+    test)       packages_of library; packages_of hip; echo g++ libopenblas-dev libgtest-dev python3 python3-numpy file dpkg-dev git perl; packages_of mpi ;;
     bench)      packages_of library; echo libopenblas-dev libjemalloc2 libboost-dev python3-scipy # the peers
                 echo "libmimalloc3|libmimalloc2.0" "libtcmalloc-minimal4t64|libtcmalloc-minimal4" ;;
     docs)       echo cmake gcc libc6-dev make doxygen python3 python3-sphinx python3-breathe
@@ -26,9 +26,10 @@ packages_of() {
     targets)    packages_of hip; echo clang-19 "rocm-device-libs|rocm-device-libs-17" ;; # of clients/scripts/hip_targets.py
     elsewhere)  echo mmdebstrap uidmap clang-19 mpich libmpich-dev libscalapack-mpich-dev libblas3 libblis4 libopenblas64-0
                 echo musl-tools qemu-user g++-aarch64-linux-gnu ;; # what clients/scripts/elsewhere.py runs on
+    python)     echo gcc libc6-dev make cmake python3 python3-venv python3-pip python3-numpy python3-pytest mypy ;; # faces/python
     programs)   echo gcc gfortran dpkg-dev binutils libblas3 liblapack3 # clients/scripts/netlib.py, and python_suites.py
                 echo python3-numpy python3-scipy python3-pytest python3-hypothesis ;;
-    *)          die "no component \"$1\" (there are library mpi clients docs, and for development hip test bench clang lint valgrind coverage targets elsewhere programs)" ;;
+    *)          die "no component \"$1\" (there are library mpi clients docs, and for development hip test bench clang lint valgrind coverage targets elsewhere python programs)" ;;
     esac
 }
 
@@ -45,7 +46,7 @@ libjalloc_mpi where an MPI and ScaLAPACK are; the component mpi installs those. 
   --components LIST       what to install, of library,mpi,clients,docs  (library,clients)
   --no-dependencies       install no packages
   --dependencies-only     install packages and stop; LIST may also name hip,test,bench,clang,lint,valgrind,coverage,
-                          targets,elsewhere,programs
+                          targets,elsewhere,python,programs
   --build-dir DIR         where to build           (build/install; of --demo, build/demo)
   --debug                 build without optimization
   -DNAME=VALUE            an option for CMake, such as -DJALLOC_MPI=OFF or -DJALLOC_CUDA=OFF

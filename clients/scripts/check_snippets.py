@@ -223,6 +223,7 @@ class Runner:
         sets = (root / "rtest.xml").read_text(encoding="utf-8")
         self.sets = set(re.findall(r'<set name="(\w+)"', sets))
         self.lock, self.prefix, self.helps = threading.Lock(), None, {}
+        self.package = None
         (scratch / "bin").mkdir()
         self.compile("c", self.frames / "program.c", scratch / "bin/program")
 
@@ -293,7 +294,7 @@ class Runner:
         if language == "cmake":
             self.cmake(source, folder)
         elif language == "python":
-            self.command([sys.executable, source], folder)
+            self.python(source, folder)
         elif language == "sh":
             self.command(["sh", "-e", source], folder)
         else:
@@ -304,6 +305,26 @@ class Runner:
                 env["JALLOC_MODULE_PATH"] = str(self.build / "fake_gpu")
             start = [self.cache.get("MPIEXEC_EXECUTABLE", "mpiexec"), "-n", "2"] if ranks else []
             self.command([*start, program], folder, env)
+
+    def python(self, source, folder):
+        """A program that imports jalloc has the package, and an interpreter that has NumPy."""
+        if not re.search(r"^import jalloc\b", source.read_text(encoding="utf-8"), re.M):
+            self.command([sys.executable, source], folder)
+            return
+        faces = self.root / "faces/python"
+        with self.lock:
+            if self.package is None:
+                package = self.scratch / "python"
+                shutil.copytree(faces / "src", package)
+                self.command([sys.executable, faces / "generate.py", package / "jalloc"], folder)
+                self.package = package
+        for python in (sys.executable, "/usr/bin/python3"):
+            if not subprocess.run([python, "-c", "import numpy"], stderr=subprocess.DEVNULL,
+                                  check=False).returncode:
+                self.command([python, source], folder, {"PYTHONPATH": str(self.package),
+                                                        "JALLOC_LIB": str(self.library)})
+                return
+        raise Absent("no NumPy")
 
     def framed(self, name, blocks):
         """Blocks of one frame, in each language that the frame is there in."""

@@ -112,7 +112,7 @@ class Tree:
         def make():
             words = {w for n in self.files(SOURCES) for w in WORD.findall(self.read(n))}
             more = [
-                n for n in self.files(["clients/**/*.py"]) if not n.endswith("texts/planted.py")
+                n for n in self.files(["clients/**/*.py", "faces/**/*.py"]) if not n.endswith("texts/planted.py")
             ]
             more += [
                 "CMakeLists.txt", "cmake/*", "*/CMakeLists.txt", "clients/**/CMakeLists.txt",
