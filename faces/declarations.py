@@ -21,8 +21,8 @@ STRUCT = re.compile(r"^typedef struct (\w+)\s*\{(.*?)^\}(?: __attribute__\(\(.*?
 OPAQUE = re.compile(r"^typedef struct (\w+)\s+(\*?)(\w+);", re.MULTILINE)
 CALLBACK = re.compile(r"^typedef ([\w ]+?[ *]*)\(\*(\w+)\)\(([^;]*)\);", re.MULTILINE)
 ALIAS = re.compile(r"^typedef (u?int\d+_t) (\w+);", re.MULTILINE)
-INIT = re.compile(r"^#define (J\w+_INIT)\b", re.MULTILINE)
-NUMBER = re.compile(r"^#define (J\w+) (\(?-?(?:0x[0-9a-fA-F]+|\d+)[uUlL]*(?: << \d+)?\)?)$", re.MULTILINE)
+INIT = re.compile(r"^#define (J\w+_INIT)\b((?:[^\n]*\\\n)*[^\n]*)", re.MULTILINE)
+NUMBER = re.compile(r"^#define (J\w+)\s(?:\s*\\\n)?\s*(\(?-?(?:0x[0-9a-fA-F]+|\d+|SIZE_MAX)[uUlL]*(?: (?:<<|-) \d+)?\)?)[ \t]*$", re.MULTILINE)
 LIST = re.compile(r"^#define (J\w+_LIST)\(X\)((?:[^\n]*\\\n)+[^\n]*)", re.MULTILINE)
 POINTER = re.compile(r"^(.*?)\(\*(\w+)\)\((.*)\)$", re.DOTALL)
 VARIABLE = re.compile(r"^(.*?[ *])(\w+)((?: ?\[\w*\])*)$", re.DOTALL)
@@ -45,6 +45,7 @@ class Function:
     parameters: list
     text: str  # the comment above it, or above those that it stands with
     inline: bool = False
+    variadic: bool = False  # a format's arguments follow
 
 
 @dataclasses.dataclass
@@ -62,6 +63,7 @@ class Struct:
     members: list | None  # None: opaque
     text: str = ""
     initializer: str = ""  # the macro, where there is one
+    initial: list = dataclasses.field(default_factory=list)  # and what it gives each member, as C has it
 
 
 @dataclasses.dataclass
@@ -166,7 +168,7 @@ def read(headers=None):
         code = without_comments(text)
         header = path.name
         for match in NUMBER.finditer(code):
-            found.numbers[match.group(1)] = number(match.group(2), {})
+            found.numbers[match.group(1)] = number(match.group(2), {"SIZE_MAX": 2**64 - 1})
         for match in LIST.finditer(code):
             lists[match.group(1)] = rows(match.group(1).removesuffix("LIST"), match.group(2))
         for match in ALIAS.finditer(code):
@@ -186,9 +188,12 @@ def read(headers=None):
             kind, returns, name, parameters, _ = match.groups()
             if not name.endswith("_"):
                 found.functions[name] = Function(header, name, " ".join(returns.split()), variables(parameters),
-                                                 comment_before(text, match.start()), kind == "INLINE")
-        for macro in INIT.findall(code):
-            found.structs[macro.removesuffix("_INIT").lower() + "_t"].initializer = macro
+                                                 comment_before(text, match.start()), kind == "INLINE",
+                                                 parameters.rstrip().endswith("..."))
+        for macro, body in INIT.findall(code):
+            struct = found.structs[macro.removesuffix("_INIT").lower() + "_t"]
+            struct.initializer = macro
+            struct.initial = split(body.replace("\\\n", " ").strip()[1:-1])
     return found
 
 
