@@ -214,12 +214,12 @@ class Generator:
 
     def argument(self, function, parameter):
         names = {p.name for p in function.parameters}
-        name, kind = parameter.name, parameter.type
+        name, kind = "text" if function.variadic and parameter.name == "format" else parameter.name, parameter.type
         where = (function.name, name)
         optional = name in OPTIONAL or where in OPTIONAL_OF
         if parameter.parameters is not None or kind in self.found.callbacks:
             return Argument(name, "type(c_funptr), value")
-        if kind == "const char *" or (kind == "const char *" and function.variadic):
+        if kind == "const char *":
             return self.text(name, optional, name in KEPT_TEXTS or where in KEPT_TEXTS_OF)
         if kind == "const char **":
             return Argument(name, "type(c_ptr), intent(inout)", "character(:), allocatable, intent(inout)", optional,
@@ -378,7 +378,7 @@ class Generator:
         return "answer" if any(a.name == "status" for a in arguments) else "status"
 
     def needs_procedure(self, function, arguments):
-        return (any(a.outer for a in arguments) or function.returns == "const char *" or self.is_wrapped(function.returns))
+        return (any(a.outer for a in arguments) or function.returns in ("const char *", "bool") or self.is_wrapped(function.returns))
 
     def is_wrapped(self, returns):
         return returns in self.structs or (returns.endswith("*") and self.is_object(returns.removesuffix("*").strip()))
@@ -415,7 +415,7 @@ class Generator:
         """The procedure around a C function."""
         outer = [a for a in arguments if not a.optional] + [a for a in arguments if a.optional]
         answer = self.answer(arguments)
-        result = {"const char *": "character(:), allocatable"}.get(function.returns)
+        result = {"const char *": "character(:), allocatable", "bool": "logical"}.get(function.returns)
         if result is None and function.returns != "void":
             kind = function.returns.removesuffix("*").replace("const ", "").strip()
             result = f"type({kind})" if self.is_wrapped(function.returns) else self.raw_result(function.returns)
@@ -439,6 +439,8 @@ class Generator:
             lines.append(f"  call {call}")
         elif function.returns == "const char *":
             lines.append(f"  {answer} = jalloc_text({call})")
+        elif function.returns == "bool":
+            lines.append(f"  {answer} = logical({call})")
         elif self.is_wrapped(function.returns):
             component = "pointer" if function.returns.endswith("*") else self.structs[function.returns].members[0].name
             lines.append(f"  {answer}%{component} = {call}")
