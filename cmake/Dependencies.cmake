@@ -79,6 +79,10 @@ if(JALLOC_FORTRAN)
   endif()
   if(NOT missing)
     enable_language(Fortran)
+    if(NOT CMAKE_Fortran_LINKER_WRAPPER_FLAG) # CMake 3.25 does not know that of flang
+      set(CMAKE_Fortran_LINKER_WRAPPER_FLAG "-Wl,")
+      set(CMAKE_Fortran_LINKER_WRAPPER_FLAG_SEP ",")
+    endif()
     set(JALLOC_HAVE_FORTRAN ON CACHE INTERNAL "")
     # Modules are read by the compiler that wrote them alone; the folders' names are Debian's.
     if(CMAKE_Fortran_COMPILER_ID STREQUAL GNU)
