@@ -68,6 +68,8 @@ KEPT_TEXTS = {"routine", "shape_names"}
 KEPT_TEXTS_OF = {("jplan_add", "name")}
 # Fortran has no upper and lower case: a function that is called as a constant is has another name.
 RENAMED = {"jdevice_host": "jdevice_get_host"}
+# What has no brothers of other types; nor are batches by pointers told apart where these are all.
+WITHOUT_GENERIC = re.compile(r"jblas_(?:\w+_ex|get_\w+|cblas_\w+|s?dsdot)|jlapack_(?:(?:ds|zc)(?:ge|po)sv|lapack_\w+)")
 # jplan_init() is a function of C's, by which every plan is begun (borrows.f90).
 WITHOUT_INIT = {"JPLAN_INIT"}
 # Instead of a format and its arguments a finished text, by variadic.c.
@@ -468,6 +470,12 @@ class Generator:
                 if len(choice) > 1 and name not in names and name not in found and \
                         all(distinct(a, b) for (_, a), (_, b) in itertools.combinations(choice, 2)):
                     found[name] = choice
+        reached = {function.name for group in found.values() for function, _ in group}
+        for function in self.functions:
+            name = function.name.removesuffix("_strided_batched")
+            if name.startswith(("jblas_", "jlapack_")) and function.name not in reached and \
+                    not name.endswith("_batched") and not WITHOUT_GENERIC.fullmatch(name):
+                raise SyntaxError(f"{function.name}: no generic name leads to it")
         return found
 
     def generics_text(self):
