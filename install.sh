@@ -14,7 +14,8 @@ packages_of() {
     clients)    packages_of library ;;
     hip)        echo hipcc libamdhip64-dev g++ ;; # libjalloc_hip; nvcc, for libjalloc_cuda, comes from NVIDIA
     mpi)        packages_of library; echo libopenmpi-dev openmpi-bin libscalapack-openmpi-dev ;; # libjalloc_mpi
-    test)       packages_of library; packages_of hip; echo g++ libopenblas-dev libgtest-dev python3 python3-numpy file dpkg-dev git perl; packages_of mpi ;;
+    fortran)    packages_of library; echo gfortran python3 ;; # libjalloc_fortran
+    test)       packages_of library; packages_of hip; echo g++ gfortran libopenblas-dev libgtest-dev python3 python3-numpy file dpkg-dev git perl; packages_of mpi ;;
     bench)      packages_of library; echo libopenblas-dev libjemalloc2 libboost-dev python3-scipy # the peers
                 echo "libmimalloc3|libmimalloc2.0" "libtcmalloc-minimal4t64|libtcmalloc-minimal4" ;;
     docs)       echo cmake gcc libc6-dev make doxygen python3 python3-sphinx python3-breathe
@@ -29,7 +30,7 @@ packages_of() {
     python)     echo gcc libc6-dev make cmake python3 python3-venv python3-pip python3-numpy python3-pytest mypy ;; # faces/python
     programs)   echo gcc gfortran dpkg-dev binutils libblas3 liblapack3 # clients/scripts/netlib.py, and python_suites.py
                 echo python3-numpy python3-scipy python3-pytest python3-hypothesis ;;
-    *)          die "no component \"$1\" (there are library mpi clients docs, and for development hip test bench clang lint valgrind coverage targets elsewhere python programs)" ;;
+    *)          die "no component \"$1\" (there are library mpi fortran clients docs, and for development hip test bench clang lint valgrind coverage targets elsewhere python programs)" ;;
     esac
 }
 
@@ -38,12 +39,13 @@ usage() {
 usage: ./install.sh [options]
 
 Without options: installs the packages that are missing (Debian and its descendants), builds jalloc and installs its
-libraries, headers and tools in /usr/local, with libjalloc_cuda where nvcc is found, libjalloc_hip where hipcc is and
-libjalloc_mpi where an MPI and ScaLAPACK are; the component mpi installs those. Uses sudo where it is not run by root.
+libraries, headers and tools in /usr/local, with libjalloc_cuda where nvcc is found, libjalloc_hip where hipcc is,
+libjalloc_mpi where an MPI and ScaLAPACK are, and the Fortran module where gfortran is; the components mpi and fortran
+install those. Uses sudo where it is not run by root.
 
   --demo                  build, then run the main job: the forecast of the CO2 record of Mauna Loa. Installs no jalloc.
   --prefix DIR            where to install                          (/usr/local)
-  --components LIST       what to install, of library,mpi,clients,docs  (library,clients)
+  --components LIST       what to install, of library,mpi,fortran,clients,docs  (library,clients)
   --no-dependencies       install no packages
   --dependencies-only     install packages and stop; LIST may also name hip,test,bench,clang,lint,valgrind,coverage,
                           targets,elsewhere,python,programs
@@ -161,26 +163,27 @@ fi
 
 wants() { [[ ,$components, == *,$1,* ]]; }
 for component in "${component_list[@]}"; do
-    case $component in library | mpi | clients | docs) ;; *) die "component \"$component\" is for --dependencies-only" ;; esac
+    case $component in library | mpi | fortran | clients | docs) ;; *) die "component \"$component\" is for --dependencies-only" ;; esac
 done
 tools() { wants clients && [[ $demo == no ]]; }
 on_off() { if "$@"; then echo ON; else echo OFF; fi; }
 
 # The demo is built to be looked at: without modules that it does not load, and hardly optimized but for jblas's kernels,
 # which name their own level. That halves the time to compile.
-mpi=AUTO
+mpi=AUTO fortran=AUTO
 if [[ $demo == yes ]]; then
-    mpi=OFF
+    mpi=OFF fortran=OFF
     cmake_options=(-DJALLOC_CUDA=OFF -DJALLOC_HIP=OFF "-DCMAKE_C_FLAGS_RELEASE=-O1 -DNDEBUG" "${cmake_options[@]}")
-elif wants mpi; then
-    mpi=ON
+else
+    if wants mpi; then mpi=ON; fi
+    if wants fortran; then fortran=ON; fi
 fi
 
 say "building in $build_dir"
 run cmake -S "$source_dir" -B "$build_dir" -DCMAKE_BUILD_TYPE="$build_type" -DCMAKE_INSTALL_PREFIX="$prefix" \
     -DJALLOC_BUILD_TESTS=OFF -DJALLOC_BUILD_BENCHMARKS=OFF -DJALLOC_BUILD_SAMPLES="$(on_off test "$demo" = yes)" \
     -DJALLOC_BUILD_TOOLS="$(on_off tools)" -DJALLOC_BUILD_DOCS="$(on_off wants docs)" \
-    -DJALLOC_MPI="$mpi" "${cmake_options[@]}"
+    -DJALLOC_MPI="$mpi" -DJALLOC_FORTRAN="$fortran" "${cmake_options[@]}"
 [[ $configure_only == no ]] || exit 0
 if [[ $demo == yes ]]; then
     run cmake --build "$build_dir" --parallel "$jobs" --target co2_forecast
@@ -193,8 +196,8 @@ run cmake --build "$build_dir" --parallel "$jobs"
 if wants docs; then run cmake --build "$build_dir" --target docs; fi
 
 install_components=()
-libraries=(libjalloc libjblas libjblas_blas libjlapack libjlapack_lapack libjbuffer libjalloc_mpi libjalloc_cuda libjalloc_hip) # those that were built
-if wants library || wants mpi; then install_components+=("${libraries[@]}" dev dev_mpi); fi
+libraries=(libjalloc libjblas libjblas_blas libjlapack libjlapack_lapack libjbuffer libjalloc_mpi libjalloc_fortran libjalloc_cuda libjalloc_hip) # those that were built
+if wants library || wants mpi || wants fortran; then install_components+=("${libraries[@]}" dev dev_mpi dev_fortran); fi
 if wants clients; then install_components+=("${libraries[@]}" clients); fi # the tools need the libraries
 if wants docs; then install_components+=(docs); fi
 # Whoever may write to the prefix needs no root for it.

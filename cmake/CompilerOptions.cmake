@@ -7,7 +7,9 @@ if(NOT CMAKE_C_COMPILER_ID MATCHES "GNU|Clang")
   message(FATAL_ERROR "jalloc needs GCC or Clang, not ${CMAKE_C_COMPILER_ID}")
 endif()
 
-add_compile_options(-Wall -Wextra -Wshadow -Wvla "$<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes;-Wmissing-prototypes>")
+add_compile_options("$<$<NOT:$<COMPILE_LANGUAGE:Fortran>>:-Wall;-Wextra;-Wshadow;-Wvla>"
+                    "$<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes;-Wmissing-prototypes>"
+                    "$<$<COMPILE_LANG_AND_ID:Fortran,GNU>:-Wall;-Wextra>")
 # What C libraries have beyond ISO C is asked for in one place, so a user's -D_GNU_SOURCE meets no other.
 add_compile_definitions("$<$<COMPILE_LANGUAGE:C>:_GNU_SOURCE=1>")
 if(JALLOC_WERROR)

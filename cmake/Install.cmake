@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # What is installed and how others find it (find_package, pkg-config). The install components are libjalloc, libjblas,
-# libjblas_blas, libjlapack, libjlapack_lapack, libjbuffer, libjalloc_mpi, libjalloc_cuda, libjalloc_hip, dev, dev_mpi, clients and docs; install.sh's component
+# libjblas_blas, libjlapack, libjlapack_lapack, libjbuffer, libjalloc_mpi, libjalloc_fortran, libjalloc_cuda, libjalloc_hip, dev, dev_mpi, dev_fortran, clients and docs; install.sh's component
 # "library" is all but the last two. What belongs to libjalloc_mpi has a dev of its own, since it depends on an MPI. A project of which jalloc is
 # a part installs it along, for its programs load the shared libraries and its own exported targets name jalloc's.
 include(CMakePackageConfigHelpers)
@@ -53,6 +53,12 @@ if(TARGET jalloc_mpi)
   list(JOIN PC_MPI_CFLAGS " " PC_MPI_CFLAGS)
   list(JOIN MPI_C_LIBRARIES " " PC_MPI_LIBRARIES)
   jalloc_install_library(jalloc_mpi dev_mpi)
+endif()
+
+if(TARGET jalloc_fortran)
+  jalloc_install_library(jalloc_fortran dev_fortran)
+  install(DIRECTORY ${PROJECT_BINARY_DIR}/faces/fortran/modules/ DESTINATION ${JALLOC_FORTRAN_MODULES} COMPONENT dev_fortran
+          FILES_MATCHING PATTERN *.mod)
 endif()
 
 configure_package_config_file(cmake/jallocConfig.cmake.in jallocConfig.cmake INSTALL_DESTINATION ${cmake_folder}

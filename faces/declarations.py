@@ -45,6 +45,7 @@ class Function:
     parameters: list
     text: str  # the comment above it, or above those that it stands with
     inline: bool = False
+    variadic: bool = False  # a format's arguments follow
 
 
 @dataclasses.dataclass
@@ -187,7 +188,8 @@ def read(headers=None):
             kind, returns, name, parameters, _ = match.groups()
             if not name.endswith("_"):
                 found.functions[name] = Function(header, name, " ".join(returns.split()), variables(parameters),
-                                                 comment_before(text, match.start()), kind == "INLINE")
+                                                 comment_before(text, match.start()), kind == "INLINE",
+                                                 parameters.rstrip().endswith("..."))
         for macro, body in INIT.findall(code):
             struct = found.structs[macro.removesuffix("_INIT").lower() + "_t"]
             struct.initializer = macro

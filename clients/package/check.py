@@ -2,12 +2,13 @@
 # Copyright (c) 2026 the jalloc authors
 # SPDX-License-Identifier: MIT
 """Installs a build to a scratch prefix, moves the prefix, and uses it as a stranger would: by find_package and by
-pkg-config, shared and static, from C and from C++; with libjalloc_mpi by two processes. --deb makes the Debian packages
+pkg-config, shared and static, from C, C++ and Fortran; with libjalloc_mpi by two processes. --deb makes the Debian packages
 too and looks inside."""
 
 import argparse
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -37,9 +38,17 @@ def run_hello(program, env=None):
         run(program, env=env)
 
 
-def configure(prefix, build, mpi):
+def fortran_compiler(build):
+    """That of the build: no other reads its modules. None where there are none."""
+    cache = (build / "CMakeCache.txt").read_text(encoding="utf-8")
+    found = re.search(r"^CMAKE_Fortran_COMPILER:\w+=(.+)$", cache, re.MULTILINE)
+    return found.group(1) if found and (build / "faces/fortran/libjalloc_fortran.so").exists() else None
+
+
+def configure(prefix, build, mpi, fortran=None):
     return ["cmake", "-S", HERE, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_BUILD_TYPE=Release",
-            "-DCMAKE_FIND_PACKAGE_NO_PACKAGE_REGISTRY=ON", f"-DWANT_MPI={'ON' if mpi else 'OFF'}"]
+            "-DCMAKE_FIND_PACKAGE_NO_PACKAGE_REGISTRY=ON", f"-DWANT_MPI={'ON' if mpi else 'OFF'}",
+            *([f"-DWANT_FORTRAN=ON", f"-DCMAKE_Fortran_COMPILER={fortran}"] if fortran else [])]
 
 
 def check_component(command, message):
@@ -50,18 +59,20 @@ def check_component(command, message):
         sys.exit(f"find_package does not say \"{message}\": {result.stdout}")
 
 
-def check_cmake(prefix, scratch, mpi):
+def check_cmake(prefix, scratch, mpi, fortran):
     build = scratch / "cmake"
-    run(*configure(prefix, build, mpi))
+    run(*configure(prefix, build, mpi, fortran))
     run("cmake", "--build", build, "--parallel", len(os.sched_getaffinity(0)))
     for suffix in ("", "_static"):
-        for language in ("c", "cpp", *(["mpi"] if mpi else [])):
+        for language in ("c", "cpp", *(["mpi"] if mpi else []), *(["fortran"] if fortran else [])):
             program = build / f"hello_{language}{suffix}"
             run_hello(program)
             if ("libjalloc" in output("ldd", program)) == bool(suffix):
                 sys.exit(f"{program} is linked the wrong way")
     if not mpi:
         check_component(configure(prefix, scratch / "absent", True), "this jalloc has no libjalloc_mpi")
+    check_component([*configure(prefix, scratch / "no_fortran", False), "-DWANT_ALSO=fortran"],
+                    "needs the language Fortran" if fortran else "this jalloc has no libjalloc_fortran")
     for component in ("cuda", "hip", "fftw"):
         wanted = [*configure(prefix, scratch / component, False), f"-DWANT_ALSO={component}"]
         if list(prefix.rglob(f"libjalloc_{component}.so.*")):
@@ -71,7 +82,7 @@ def check_cmake(prefix, scratch, mpi):
                             f"this jalloc has no libjalloc_{component}.so.")
 
 
-def check_pkg_config(prefix, scratch, jblas, mpi):
+def check_pkg_config(prefix, scratch, jblas, mpi, fortran):
     libdir = next(prefix.rglob("libjalloc.so")).parent
     env = dict(os.environ, PKG_CONFIG_PATH=str(libdir / "pkgconfig"), LD_LIBRARY_PATH=str(libdir))
     usual = "jbuffer" if jblas else "jalloc"  # which brings jblas
@@ -79,11 +90,12 @@ def check_pkg_config(prefix, scratch, jblas, mpi):
     programs = [("cc", "hello.c", usual, macros), ("c++", "hello.cpp", usual, macros)]
     programs += [("cc", "hello.c", "jlapack", ["-DHAVE_JBLAS=1", "-DHAVE_JLAPACK=1"])] if jblas else []
     programs += [("cc", "hello_mpi.c", "jalloc_mpi", macros)] if mpi else []
+    programs += [(fortran, "hello.f90", "jalloc_fortran", [])] if fortran else []
     for compiler, source, package, macro in programs:
         for static in (False, True):
             flags = output("pkg-config", "--cflags", "--libs", *(["--static"] if static else []), package, env=env).split()
             if static:  # both kinds are there, and -l prefers the shared one
-                ours = {f"-l{name}": f"-l:lib{name}.a" for name in ("jalloc", "jblas", "jlapack", "jbuffer", "jalloc_mpi")}
+                ours = {f"-l{name}": f"-l:lib{name}.a" for name in ("jalloc", "jblas", "jlapack", "jbuffer", "jalloc_mpi", "jalloc_fortran")}
                 flags = [ours.get(f, f) for f in flags]
             program = scratch / f"{source}.{package}.{'static' if static else 'shared'}"
             run(compiler, *macro, HERE / source, "-o", program, *flags, env=env)
@@ -126,6 +138,9 @@ def check_deb(build):
     modules = [f"/{module.name}" for module in (build / "library").glob("libjalloc_*.so.*")]
     if (build / "library" / "libjalloc_mpi.so").exists():
         modules += ["/libjalloc_mpi.so.", "/libjalloc_mpi.a", "/jalloc_mpiTargets.cmake", "/pkgconfig/jalloc_mpi.pc"]
+    if fortran_compiler(build):
+        modules += ["/libjalloc_fortran.so.", "/libjalloc_fortran.a", "/jalloc.mod", "/jalloc_fortranTargets.cmake",
+                    "/pkgconfig/jalloc_fortran.pc"]
     for wanted in ("/libjalloc.so.", "/libjalloc.so ", "/libjalloc.a", "/include/jalloc/jalloc.h", "/jallocConfig.cmake",
                    "/pkgconfig/jalloc.pc", "/doc/jalloc/examples/CMakeLists.txt", "/man/man1/jalloc-info.1",
                    "/bash-completion/completions/jalloc-shm", *modules):
@@ -146,14 +161,15 @@ def main():
         (scratch / "first").rename(prefix)
         jblas = bool(list(prefix.rglob("libjblas.so")))
         mpi = bool(list(prefix.rglob("libjalloc_mpi.so")))
-        check_cmake(prefix, scratch, mpi)
-        check_pkg_config(prefix, scratch, jblas, mpi)
+        fortran = fortran_compiler(build)
+        check_cmake(prefix, scratch, mpi, fortran)
+        check_pkg_config(prefix, scratch, jblas, mpi, fortran)
         check_examples(prefix, scratch)
         check_tools(prefix)
     if arguments.deb:
         check_deb(build)
     print("check_package: find_package and pkg-config, shared and static, C and C++" +
-          (", two processes" if mpi else "") + ": all ran")
+          (", Fortran" if fortran else "") + (", two processes" if mpi else "") + ": all ran")
 
 
 if __name__ == "__main__":

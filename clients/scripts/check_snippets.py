@@ -2,14 +2,14 @@
 # Copyright (c) 2026 the jalloc authors
 # SPDX-License-Identifier: MIT
 """Every block of code in README, CONTRIBUTING, the manual and the public headers is compiled and
-run, taken from the text itself. A block is C, C++, shell, CMake or Python and says so; what is no
-code is `text`.
+run, taken from the text itself. A block is C, C++, Fortran, shell, CMake or Python and says so;
+what is no code is `text`.
 
 A block is a whole program and runs as it stands, or a comment right before it (`.. snippet: WHAT`
 in reStructuredText, `<!-- snippet: WHAT -->` in Markdown) says where it belongs. WHAT is one of
 
     in FRAME           it takes the place of the comment `snippet` in docs/snippets/FRAME.c, with a
-                       FRAME.cpp beside it in C++ as well; or in FRAME.cpp, .sh, .cmake, .py
+                       FRAME.cpp beside it in C++ as well; or in FRAME.cpp, .f90, .sh, .cmake, .py
     in FRAME.PART      of the comment `snippet PART`: several blocks of one program
     as FILE            a whole program, kept by this name for the blocks behind it on the page
     quotes PATH        it stands, but for white space, in a sample or a test
@@ -45,9 +45,10 @@ SKIPPED = 77  # a program's exit status where the machine lacks what it needs
 LIMIT_S = 120
 SHOWN_CHARACTERS = 3000  # of what a command that failed has printed
 LANGUAGES = {"c": "c", "cpp": "cpp", "c++": "cpp", "sh": "sh", "cmake": "cmake",
-             "python": "python", "text": "text"}
+             "python": "python", "fortran": "fortran", "text": "text"}
 CMAKE_BEGIN = "cmake_minimum_required(VERSION 3.22)\nproject(snippet C)\n"
-SUFFIX = {"c": ".c", "cpp": ".cpp", "sh": ".sh", "python": ".py", "cmake": ".cmake"}
+SUFFIX = {"c": ".c", "cpp": ".cpp", "sh": ".sh", "python": ".py", "cmake": ".cmake",
+          "fortran": ".f90"}
 # Flags, who compiled the build by CMake's name, others, and who compiles what has ranks.
 COMPILERS = {"c": (["-std=c11"], "CMAKE_C_COMPILER", ["cc", "gcc", "clang"], "MPI_C_COMPILER"),
              "cpp": (["-std=c++17"], "CMAKE_CXX_COMPILER", ["c++", "g++", "clang++"],
@@ -56,7 +57,7 @@ COMPILERS = {"c": (["-std=c11"], "CMAKE_C_COMPILER", ["cc", "gcc", "clang"], "MP
 WARNINGS = ["-Wall", "-Wextra", "-Werror", "-Wno-unused-variable", "-Wno-unused-function",
             "-Wno-unused-but-set-variable"]
 ENDS = re.compile(r"_(destroy|release|detach|remove|deallocate)$")  # the way out
-MARK = re.compile(r"^[ \t]*(?:/\*|#)[ \t]*snippet(?:[ \t]+(\w+))?[ \t]*(?:\*/)?[ \t]*$", re.M)
+MARK = re.compile(r"^[ \t]*(?:/\*|#|!)[ \t]*snippet(?:[ \t]+(\w+))?[ \t]*(?:\*/)?[ \t]*$", re.M)
 MOST_COLUMNS = 88  # of code on a page: what is wider is cut off, behind a scroll bar
 COMPARES_INFO = re.compile(r"\binfo\s*(?:>|!=|==|<)")
 # Two ranks on however many processors; Open MPI wants to be told twice that root may.
@@ -213,6 +214,7 @@ class Runner:
     def __init__(self, root, build, scratch):
         self.root, self.build, self.scratch = root, build, scratch
         self.frames, self.library = root / "docs/snippets", build / "library"
+        self.fortran = build / "faces/fortran"
         if not (self.library / "libjblas.so").exists():
             raise Absent(f"{self.library} has no libjblas.so: build it first")
         self.functions = status_functions(root)
@@ -233,7 +235,8 @@ class Runner:
                  if not name.startswith("JALLOC_")}
         known["PATH"] = os.pathsep.join([str(self.scratch / "bin"), str(self.build / "bin"),
                                          os.environ.get("PATH", "")])
-        known["LD_LIBRARY_PATH"] = f"{self.library}:{self.build / 'clients/tools/record'}"
+        known["LD_LIBRARY_PATH"] = (f"{self.library}:{self.build / 'clients/tools/record'}:"
+                                    f"{self.fortran}")
         try:
             result = subprocess.run(words, cwd=folder, env={**known, **(env or {})},
                                     stdin=subprocess.DEVNULL, text=True, capture_output=True,
@@ -289,10 +292,31 @@ class Runner:
                      source.parent)
         return ranks
 
+    def has_fortran(self):
+        return (self.fortran / "libjalloc_fortran.so").exists()
+
+    def need_fortran(self):
+        if not self.has_fortran():
+            raise Absent("no libjalloc_fortran")
+
+    def compile_fortran(self, source, program):
+        self.need_fortran()
+        gnu = ["-std=f2008", "-pedantic", *WARNINGS[:4], "-Wno-compare-reals"]
+        compiler = self.cache["CMAKE_Fortran_COMPILER"]
+        self.command([compiler, *([] if "flang" in compiler else gnu), f"-I{self.fortran / 'modules'}",
+                      source, "-o", program, f"-L{self.fortran}", "-ljalloc_fortran",
+                      f"-L{self.library}", "-ljbuffer", "-ljlapack", "-ljblas", "-ljalloc"],
+                     source.parent)
+
     def run(self, language, source, folder):
         """Compiles, where that is needed, and runs."""
         if language == "cmake":
+            if "jalloc_fortran" in source.read_text(encoding="utf-8"):
+                self.need_fortran()
             self.cmake(source, folder)
+        elif language == "fortran":
+            self.compile_fortran(source, folder / "fortran.out")
+            self.command([folder / "fortran.out"], folder)
         elif language == "python":
             self.python(source, folder)
         elif language == "sh":
@@ -369,6 +393,8 @@ class Runner:
                 if not ENDS.search(called):
                     line = block.line + block.text.count("\n", 0, begin)
                     raise Wrong(f"line {line}: nobody looks at the status of {called}()")
+        if language == "fortran" and not re.search(r"^program \w+$", block.text, re.M):
+            raise Wrong("no whole program, and no comment says to which frame it belongs")
         begin = CMAKE_BEGIN if language == "cmake" else ""
         (folder / name).write_text(begin + self.fit(block.text, block), encoding="utf-8")
         self.run(language, folder / name, folder)
@@ -390,6 +416,8 @@ class Runner:
         for line in self.fit(block.text, block).replace("\\\n", " ").splitlines():
             for command in re.split(r"\s&&\s", line):
                 words = shlex.split(command, comments=True)
+                if "jalloc_fortran" in command:
+                    self.need_fortran()
                 while words and re.match(r"\w+=", words[0]):
                     words.pop(0)
                 if not words or self.is_looked_up(words):
@@ -571,14 +599,18 @@ MISTAKES = [
     ("sh", None, "cmake -S . -B build/own -DJALLOC_SPEED=ON", "no JALLOC_SPEED"),
     ("cmake", None, "find_package(jalloc REQUIRED COMPONENTS speed)", "NOT FOUND"),
     ("python", None, "raise ValueError", "ValueError"),
+    ("fortran", None, "call f()", "no whole program"),
+    ("fortran", None, "program p\nuse jalloc\ntype(jhandle_t) :: h\nh = 1\nend program", "rror"),
+    ("fortran", None, "program p\nerror stop 3\nend program", "exit status 3"),
 ]
 
 
 def self_test(runner):
+    mistakes = [m for m in MISTAKES if m[0] != "fortran" or runner.has_fortran()]
     blocks = [Block("page", 1, *block) for block in
-              ((language, text + "\n", what) for language, what, text, _ in MISTAKES)]
+              ((language, text + "\n", what) for language, what, text, _ in mistakes)]
     failures = 0
-    for block, (_, _, _, expected) in zip(blocks, MISTAKES):
+    for block, (_, _, _, expected) in zip(blocks, mistakes):
         (_, word, why), = run_blocks(runner, [block])[0]
         if word != "WRONG" or expected not in why:
             failures += 1

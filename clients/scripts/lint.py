@@ -18,7 +18,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FOLDERS = ["include", "library", "clients"]
+FOLDERS = ["include", "library", "clients", "faces"]
 COLUMNS = 100  # as .clang-format has it
 RULE = re.compile(r"\s*/\* *-{2,}")
 GOOD_RULE = re.compile(r"\s*/\* ---- \S.*\S ---- \*/$")

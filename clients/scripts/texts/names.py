@@ -59,11 +59,12 @@ def struct_body(tree, type_name):
 
 
 def outside(tree):
-    """Names that are no declarations: options of CMake, variables of the environment."""
+    """Names that are no declarations: options of CMake, variables of the environment, a library."""
     others = re.findall(r'"(JALLOC_\w+)"', tree.read("library/core/environment.c"))
     return tree.once(
         ("outside", ""), lambda:
-        {*cmake_options(tree), *variables(tree), *others, "JSTATUS_UNKNOWN", "JBUFFER_LIST_n"})
+        {*cmake_options(tree), *variables(tree), *others, "JSTATUS_UNKNOWN", "JBUFFER_LIST_n",
+         "jalloc_fortran"})
 
 
 DECLARED = re.compile(r"^(?:extern )?JALLOC_(?:API|INLINE)\b[^;{]*?\b(j\w+)[(;]", re.MULTILINE | re.DOTALL)

@@ -54,6 +54,7 @@ PLANTED = [
     (check_build, "CONTRIBUTING.md", "-t pre_checkin", "-t precheckin", "precheckin is no set"),
     (check_build, "docs/testing.rst", "--label-regex mpi", "--label-regex mpich",
      "mpich is no label"),
+    (check_names, "docs/fortran.rst", "``jblas_gemm``", "``jblas_gemmm``", "jblas_gemmm is declared nowhere"),
     (check_build, "CHANGELOG.md", "--components mpi", "--components mpich",
      "mpich is no component of install.sh"),
     (check_paths, "README.md", "clients/samples/co2_forecast", "clients/samples/co3_forecast",

@@ -57,7 +57,7 @@ def check_environment(tree, build):
 def cmake_files(tree):
     return tree.files([
         "CMakeLists.txt", "cmake/*.cmake", "cmake/*.in", "docs/CMakeLists.txt",
-        "library/**/CMakeLists.txt", "clients/**/CMakeLists.txt"
+        "library/**/CMakeLists.txt", "faces/**/CMakeLists.txt", "clients/**/CMakeLists.txt"
     ])
 
 

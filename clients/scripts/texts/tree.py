@@ -24,7 +24,7 @@ def blank(text):
 
 
 # What a changed text leaves as it is.
-KEPT = ("files", "read", "code", "comments", "everything", "variables", "options", "help", "info",
+KEPT = ("files", "fortran", "read", "code", "comments", "everything", "variables", "options", "help", "info",
         "tests")
 
 
@@ -102,9 +102,21 @@ class Tree:
             names |= {pathlib.PurePosixPath(n).stem for n in self.files(HEADERS)}
             for header, macro, prefix in LISTS:
                 names |= {prefix + row for row in rows(self.read(header), macro)}
-            return names
+            return names | self.fortran()
 
         return self.once(("public", ""), make)
+
+    def fortran(self):
+        """What the Fortran module declares, as it is made of the headers and as it is written."""
+
+        def make():
+            made = subprocess.run(
+                [sys.executable, self.root / "faces/fortran/generate.py", "module", "/dev/stdout"],
+                text=True, capture_output=True, check=True).stdout
+            written = [self.read(n) for n in self.files(["faces/fortran/*.f90"])]
+            return {w for text in [made, *written] for w in WORD.findall(text)}
+
+        return self.once(("fortran", ""), make)
 
     def everything(self):
         """Every word of every source, script and list."""
@@ -119,7 +131,7 @@ class Tree:
                 "library/**/CMakeLists.txt", "docs/conf.py", "docs/sphinx/*.py", "rtest.xml", "rtest.py", "install.sh"
             ]
             words |= {pathlib.PurePosixPath(n).name.split(".")[0] for n in self.files(SOURCES)}
-            return words | {w for n in self.files(more) for w in WORD.findall(self.read(n))}
+            return words | self.fortran() | {w for n in self.files(more) for w in WORD.findall(self.read(n))}
 
         return self.once(("everything", ""), make)
 
