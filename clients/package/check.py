@@ -50,12 +50,12 @@ def check_component(command, message):
         sys.exit(f"find_package does not say \"{message}\": {result.stdout}")
 
 
-def check_cmake(prefix, scratch, mpi):
+def check_cmake(prefix, scratch, jblas, mpi):
     build = scratch / "cmake"
     run(*configure(prefix, build, mpi))
     run("cmake", "--build", build, "--parallel", len(os.sched_getaffinity(0)))
     for suffix in ("", "_static"):
-        for language in ("c", "cpp", *(["mpi"] if mpi else [])):
+        for language in ("c", "cpp", *(["face"] if jblas else []), *(["mpi"] if mpi else [])):
             program = build / f"hello_{language}{suffix}"
             run_hello(program)
             if ("libjalloc" in output("ldd", program)) == bool(suffix):
@@ -78,6 +78,7 @@ def check_pkg_config(prefix, scratch, jblas, mpi):
     macros = ["-DHAVE_JBLAS=1", "-DHAVE_JBUFFER=1"] if jblas else []
     programs = [("cc", "hello.c", usual, macros), ("c++", "hello.cpp", usual, macros)]
     programs += [("cc", "hello.c", "jlapack", ["-DHAVE_JBLAS=1", "-DHAVE_JLAPACK=1"])] if jblas else []
+    programs += [("c++", "hello_face.cpp", "jbuffer", ["-std=c++17"])] if jblas else []
     programs += [("cc", "hello_mpi.c", "jalloc_mpi", macros)] if mpi else []
     for compiler, source, package, macro in programs:
         for static in (False, True):
@@ -122,7 +123,7 @@ def main():
         (scratch / "first").rename(prefix)
         jblas = bool(list(prefix.rglob("libjblas.so")))
         mpi = bool(list(prefix.rglob("libjalloc_mpi.so")))
-        check_cmake(prefix, scratch, mpi)
+        check_cmake(prefix, scratch, jblas, mpi)
         check_pkg_config(prefix, scratch, jblas, mpi)
     if arguments.deb:
         check_deb(build)
