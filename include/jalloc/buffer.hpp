@@ -49,7 +49,7 @@ class layout : public jlayout_t {
         : jlayout_t() {
         if (check(jlayout_init(this, static_cast<int>(sizes.size()), sizes.begin(), order))
                 .is_error())
-            rank = -1; // which every function refuses
+            rank = -1; // refused wherever a layout is taken
     }
     layout(const jlayout_t &other) noexcept : jlayout_t(other) {}
     outcome set_structure(jstructure_t known) { return check(jlayout_set_structure(this, known)); }

@@ -49,7 +49,7 @@
 namespace jalloc {
 inline namespace JALLOC_POLICY_ {
 
-/** What a call did that gives nothing else. Where errors are thrown it is never one. */
+/** What a call did that gives no value. Where errors are thrown it is none. */
 class JALLOC_LOOK_ outcome {
     jstatus_t status_;
 
@@ -147,7 +147,7 @@ result<T> fill(T value, Getter getter, Arguments... arguments) {
 } // namespace detail
 
 /** Owns an object of C and ends it. Moves, does not copy; what was moved from is empty, and C
- * refuses it by a status. Converts to the pointer, so that every function of C takes it. */
+ * refuses it by a status. Converts to the pointer, so that functions of C take it. */
 template <typename T, jstatus_t (*End)(T *)> class owner {
     T *native_ = nullptr;
 #if !JALLOC_EXCEPTIONS

@@ -88,7 +88,7 @@ template <typename T> class elements {
                                           !std::is_same_v<Integer, bool>>>
     constexpr elements(Integer count) noexcept : count_(converted(count)) {}
     constexpr std::size_t count() const noexcept { return count_; }
-    /** Or JALLOC_SIZE_OVERFLOW, which every function refuses as invalid size. */
+    /** Or JALLOC_SIZE_OVERFLOW, which is refused as invalid size. */
     constexpr std::size_t bytes() const noexcept {
         return count_ > JALLOC_SIZE_OVERFLOW / sizeof(T) ? JALLOC_SIZE_OVERFLOW
                                                          : count_ * sizeof(T);
