@@ -6,11 +6,11 @@
 # rtest.py and continuous integration ask for their part of it with --dependencies-only.
 set -euo pipefail
 
-# Packages of each component. jalloc needs a C compiler alone; what else stands here is for one component each. A package
-# whose name depends on the release is written as in Debian's own lists, a|b.
+# Packages of each component. jalloc needs a C compiler, and Python for headers that are made of others; what else stands
+# here is for one component each. A package whose name depends on the release is written as in Debian's own lists, a|b.
 packages_of() {
     case $1 in
-    library)    echo gcc libc6-dev make cmake pkg-config libopenblas0 ;; # the last to run, not to build
+    library)    echo gcc libc6-dev make cmake pkg-config python3 libopenblas0 ;; # the last to run, not to build
     clients)    packages_of library ;;
     hip)        echo hipcc libamdhip64-dev g++ ;; # libjalloc_hip; nvcc, for libjalloc_cuda, comes from NVIDIA
     mpi)        packages_of library; echo libopenmpi-dev openmpi-bin libscalapack-openmpi-dev ;; # libjalloc_mpi

@@ -59,12 +59,12 @@ def check_component(command, message):
         sys.exit(f"find_package does not say \"{message}\": {result.stdout}")
 
 
-def check_cmake(prefix, scratch, mpi, fortran):
+def check_cmake(prefix, scratch, jblas, mpi, fortran):
     build = scratch / "cmake"
     run(*configure(prefix, build, mpi, fortran))
     run("cmake", "--build", build, "--parallel", len(os.sched_getaffinity(0)))
     for suffix in ("", "_static"):
-        for language in ("c", "cpp", *(["mpi"] if mpi else []), *(["fortran"] if fortran else [])):
+        for language in ("c", "cpp", *(["face"] if jblas else []), *(["mpi"] if mpi else []), *(["fortran"] if fortran else [])):
             program = build / f"hello_{language}{suffix}"
             run_hello(program)
             if ("libjalloc" in output("ldd", program)) == bool(suffix):
@@ -89,6 +89,7 @@ def check_pkg_config(prefix, scratch, jblas, mpi, fortran):
     macros = ["-DHAVE_JBLAS=1", "-DHAVE_JBUFFER=1"] if jblas else []
     programs = [("cc", "hello.c", usual, macros), ("c++", "hello.cpp", usual, macros)]
     programs += [("cc", "hello.c", "jlapack", ["-DHAVE_JBLAS=1", "-DHAVE_JLAPACK=1"])] if jblas else []
+    programs += [("c++", "hello_face.cpp", "jbuffer", ["-std=c++17"])] if jblas else []
     programs += [("cc", "hello_mpi.c", "jalloc_mpi", macros)] if mpi else []
     programs += [(fortran, "hello.f90", "jalloc_fortran", [])] if fortran else []
     for compiler, source, package, macro in programs:
@@ -162,7 +163,7 @@ def main():
         jblas = bool(list(prefix.rglob("libjblas.so")))
         mpi = bool(list(prefix.rglob("libjalloc_mpi.so")))
         fortran = fortran_compiler(build)
-        check_cmake(prefix, scratch, mpi, fortran)
+        check_cmake(prefix, scratch, jblas, mpi, fortran)
         check_pkg_config(prefix, scratch, jblas, mpi, fortran)
         check_examples(prefix, scratch)
         check_tools(prefix)

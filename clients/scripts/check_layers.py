@@ -5,7 +5,7 @@
 
 A folder of library/ (a layer) may include only what stands at or above it in LAYERS, blas/ nothing of buffer/: libjblas
 does not need libjbuffer. Within a layer that has rooms, a room may include only what stands at or above it in ROOMS.
-Public headers know each other in the order of layers and nothing of library/; headers of other projects' BLAS, GPU
+Public headers know each other in the order of layers and nothing of library/, those of C++ all of them; headers of other projects' BLAS, GPU
 runtimes, MPI and OpenMP stay in the folders of VENDOR_IN. The order is read from the #include lines, so it holds for every
 build configuration at once. --self-test plants violations in a scratch tree and fails unless each is found."""
 
@@ -70,7 +70,7 @@ def layer_of_include(name):
     """The layer that an included file belongs to, None for a system header; raises KeyError when it has no place."""
     parts = name.split("/")
     if parts[0] == "jalloc":
-        return LAYER_OF_PUBLIC[pathlib.PurePosixPath(name).stem]
+        return LAYER_OF_PUBLIC[pathlib.PurePosixPath(name).name.removesuffix(".h")]
     return parts[0] if parts[0] in LAYERS else None
 
 
@@ -95,7 +95,7 @@ def check_file(path, shown, layer, public):
         try:
             target = layer_of_include(name)
         except KeyError:
-            why = "is for users, not for the library" if name == UMBRELLA else "has no layer: add it to PUBLIC"
+            why = "is for users, not for the library" if name == UMBRELLA or name.endswith(".hpp") else "has no layer: add it to PUBLIC"
             yield f"{where}: {name} {why}"
             continue
         if ".." in name.split("/"):
@@ -112,6 +112,13 @@ def check_file(path, shown, layer, public):
             yield f"{where}: {layer} may not include {name}, which belongs to {target}"
         elif target == layer and not public and not name.startswith("jalloc/") and (why := check_room(layer, room, name)):
             yield f"{where}: {why}"
+
+
+def check_face(path, shown):
+    """A header of C++ stands above all layers: it knows public headers, and the standard library's."""
+    for number, name, _ in includes(path):
+        if "/" in name and not name.startswith("jalloc/") or VENDOR.match(name):
+            yield f"{shown}:{number}: a header of C++ may not include {name}"
 
 
 def check_tree(root):
@@ -132,6 +139,9 @@ def check_tree(root):
             continue
         count += 1
         shown = path.relative_to(root)
+        if path.suffix == ".hpp":
+            complaints += check_face(path, shown)
+            continue
         layer = LAYER_OF_PUBLIC.get(path.stem)
         if layer is None:
             complaints.append(f"{shown}: has no layer: add it to PUBLIC")
@@ -163,6 +173,9 @@ def self_test():
         ("include/jalloc/device.h", '#include "jalloc/borrow.h"'),
         ("include/jalloc/jblas.h", "#include <cblas.h>"),
         ("include/jalloc/surprise.h", "#include <stddef.h>"),
+        ("include/jalloc/handle.hpp", '#include "handle/handle.h"'),
+        ("include/jalloc/handle.hpp", "#include <cblas.h>"),
+        ("library/handle/a.c", '#include "jalloc/handle.hpp"'),
     ]
     clean = [
         ("library/core/core.h", '#include <stdio.h>\n#include "jalloc/status.h"'),
@@ -172,6 +185,7 @@ def self_test():
         ("library/operation/ok.c", '#include "blas/blas.h"\n#include "buffer/buffer.h"'),
         ("include/jalloc/jblas.h", '#include "jalloc/handle.h"'),
         ("include/jalloc/jalloc.h", '#include "jalloc/jblas.h"'),
+        ("include/jalloc/handle.hpp", '#include <utility>\n#include "jalloc/jalloc.h"\n#include "jalloc/span.hpp"'),
     ]
 
     def tree(files):

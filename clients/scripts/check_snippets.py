@@ -285,7 +285,8 @@ class Runner:
             links = ["-ljalloc_mpi", self.cache["SCALAPACK_LIBRARY"], *links]
         if not found:
             raise Absent(f"no compiler for {language}")
-        common = [*flags, *WARNINGS, f"-I{self.root / 'include'}", f"-I{self.frames}", source]
+        common = [*flags, *WARNINGS, f"-I{self.root / 'include'}", f"-I{self.build / 'include'}",
+                  f"-I{self.frames}", source]
         for compiler in found[1:]:
             self.command([compiler, *common, "-fsyntax-only"], source.parent)
         self.command([found[0], *common, "-o", program, f"-L{self.library}", *links],

@@ -11,6 +11,7 @@ import sys
 
 PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/*.rst", "docs/*/*.rst"]
 HEADERS = ["include/jalloc/*.h"]
+OF_CXX = ["include/*.hpp", "include/jalloc/*.hpp"]  # the headers of C++, above them
 SOURCES = ["include/jalloc/*.h", "library/**/*.[chi]*", "clients/**/*.[chi]*"]
 # Pages for those who work on jalloc: they name what is internal, too.
 FOR_AUTHORS = re.compile(r"CONTRIBUTING|CHANGELOG|docs/(adding_\w+|architecture|testing)")
@@ -92,13 +93,13 @@ class Tree:
     def texts(self):
         """(name, text) of all that is looked through."""
         return [(n, self.read(n)) for n in self.files(PAGES)] + [(n, self.comments(n))
-                                                                 for n in self.files(HEADERS)]
+                                                                 for n in self.files(HEADERS + OF_CXX)]
 
     def public(self):
         """What the headers declare, with the names that their lists make."""
 
         def make():
-            names = {w for n in self.files(HEADERS) for w in WORD.findall(self.code(n))}
+            names = {w for n in self.files(HEADERS + OF_CXX) for w in WORD.findall(self.code(n))}
             names |= {pathlib.PurePosixPath(n).stem for n in self.files(HEADERS)}
             for header, macro, prefix in LISTS:
                 names |= {prefix + row for row in rows(self.read(header), macro)}
