@@ -24,7 +24,7 @@ module jalloc_borrows
   !>     call workspace%get(1, x, n)
   !>     call workspace%get(2, a, m, n)
   !>
-  !> The arrays are not initialized, and end with the borrow.
+  !> The arrays are not initialized, and end with the borrow. It is not to be copied.
   type :: jborrow_guard
     private
     type(jborrow_t) :: borrow = jborrow_t()

@@ -112,7 +112,7 @@ class Tree:
 
         def make():
             made = subprocess.run(
-                [sys.executable, self.root / "faces/fortran/generate.py", "module", "/dev/stdout"],
+                [sys.executable, "-B", self.root / "faces/fortran/generate.py", "module", "/dev/stdout"],
                 text=True, capture_output=True, check=True).stdout
             written = [self.read(n) for n in self.files(["faces/fortran/*.f90"])]
             return {w for text in [made, *written] for w in WORD.findall(text)}
