@@ -70,8 +70,12 @@ def main():
         clean = {name: value for name, value in os.environ.items() if not name.startswith(("JALLOC_LIB", "PYTHON"))}
         clean["PATH"] = f"{scratch / 'venv/bin'}:{clean['PATH']}"
         options = {"cwd": outside, "env": clean}
-        run([python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", HERE / "pyproject.toml", "--rootdir", HERE,
-             HERE / "tests", "--pyargs", "jalloc", *arguments], **options)
+        pytest = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", HERE / "pyproject.toml", "--rootdir", HERE]
+        run([*pytest, HERE / "tests", "--pyargs", "jalloc", *arguments], **options)
+        if build != "--source":  # over the runtime of the tests
+            fake = {"JALLOC_MODULE_PATH": str(pathlib.Path(build).resolve() / "fake_gpu")}
+            for device in ("cuda:0", "hip:0"):
+                run([*pytest, HERE / "tests/test_device.py"], cwd=outside, env={**clean, **fake, "JALLOC_TEST_DEVICE": device})
         for sample in sorted((HERE / "samples").glob("*.py")):
             run([python, sample], **options)
         run(["jalloc-info"], stdout=subprocess.DEVNULL, **options)

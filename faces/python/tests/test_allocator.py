@@ -134,6 +134,17 @@ def test_recorder(composition):
     assert len(trace) == 15  # the file lives as long as the trace
 
 
+def test_logs_of_others(tmp_path):
+    file = tmp_path / "rmm.csv"
+    file.write_text("Thread,Time,Action,Pointer,Size,Stream\n1,10:00:00:000001,allocate,0x10,100,0x0\n"
+                    "1,10:00:00:000002,free,0x10,100,0x0\n1,10:00:00:000003,allocate,0x10,70,0x0\n")
+    trace = jalloc.Trace(file)
+    assert trace.peak_bytes == 100 and [event.time_ns for event in trace] == [0, 0, 0]
+    file.write_text("Thread,Time,Action,Pointer,Size,Stream,Alignment,Allocator,Tag\n0,5,allocate,0x10,100,0x0,64,bfc#1,\n"
+                    "0,9,stopped,,,,,,disk full\n")
+    assert [(event.action, event.size_bytes, event.tag) for event in trace][1] == ("stopped", 0, "disk full")
+
+
 def test_a_recorder_ends_with_what_it_records():
     below = jalloc.Allocator("general")
     recorder = jalloc.Recorder("limit(limit=1MiB)", over=below)

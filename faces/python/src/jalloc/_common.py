@@ -7,6 +7,7 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import enum
+import gc
 from typing import Any, TypeVar, Union
 
 import numpy as np
@@ -106,5 +107,13 @@ def collect(call: Any) -> str:
     def write(_: Any, text: Any, length: int) -> None:
         pieces.append(ctypes.string_at(text, length))
 
-    check(call(c.jallocator_writer_t(write)))
+    # Collecting cycles could end an array of the very allocator that is written about, whose lock is held.
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        status = call(c.jallocator_writer_t(write))
+    finally:
+        if collects:
+            gc.enable()
+    check(status)
     return b"".join(pieces).decode(errors="replace")

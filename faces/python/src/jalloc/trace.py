@@ -35,8 +35,8 @@ class Event:
     """A line of a trace."""
 
     thread: int
-    time_ns: int  #: since the recording began
-    action: str  #: "allocate", "allocate failure" or "free"
+    time_ns: int  #: since the recording began; 0 where the log has times of day
+    action: str  #: "allocate", "allocate failure" or "free"; "stopped", where the recording had to end
     address: int
     size_bytes: int
     allocator: str
@@ -56,7 +56,7 @@ class Trace:
             for row in csv.DictReader(file):
                 time = row.get("Time") or ""
                 yield Event(int(row["Thread"]), int(time) if time.isdigit() else 0, row["Action"],
-                            int(row["Pointer"], 16), int(row["Size"]), row.get("Allocator") or "", row.get("Tag") or "")
+                            int(row["Pointer"] or "0", 16), int(row["Size"] or "0"), row.get("Allocator") or "", row.get("Tag") or "")
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
