@@ -6,8 +6,8 @@
 /** @file
  * The standard library's allocators over any composition whose memory the host can use:
  * memory_resource for std::pmr, stl_allocator for the others. Memory that cannot be had is
- * std::bad_alloc, under either policy, because containers know no other error; without exceptions the
- * program ends, as it does with operator new. */
+ * std::bad_alloc, under either policy, because containers know no other error; without exceptions
+ * the program ends, as it does with operator new. */
 
 #include <cstddef>
 #include <exception>

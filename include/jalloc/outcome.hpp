@@ -49,7 +49,7 @@
 namespace jalloc {
 inline namespace JALLOC_POLICY_ {
 
-/** What a call did that gives no value. Where errors are thrown it is none. */
+/** What a call did that gives no value. Where errors are thrown it is no error. */
 class JALLOC_LOOK_ outcome {
     jstatus_t status_;
 
