@@ -68,6 +68,16 @@ def test_too_little_is_slower_and_warned_of(handle, matrix):
     assert [step.size_bytes for step in need] == sorted(step.size_bytes for step in need)
 
 
+def test_what_was_not_announced(handle, matrix):
+    """Is an error before anything is computed."""
+    handle.degradation = "announced"
+    handle.set_workspace(0)
+    result = np.full((N, N), 5.0)
+    with pytest.raises(jalloc.OutOfMemory, match="gemm"):
+        jalloc.blas.gemm(handle, matrix, matrix, result)
+    assert (result == 5).all() and handle.statistics.unannounced_count == 1
+
+
 def test_nothing_to_work_in(handle, rng):
     """LAPACK's condition number has no way without workspace: the handle's message is the exception's."""
     a = numbers(rng, (30, 30), np.dtype("f8"))
