@@ -28,6 +28,7 @@ static wide_matrix_t plain_product(wide_arena_t *arena, const operand_t *a, cons
 /* With the bytes of a query the product runs as jblas would with all it wants; with fewer on a
  * lower rung; with none for what has to be packed not at all. */
 JTEST_P(OperationHandle, ProductsHaveTheRungsOfGemm, int, operation_types) {
+    enum { ORDER = 100 }; /* real products of it ask for panels */
     const jdatatype_t type = (jdatatype_t)*param;
     const ji_tuning_t saved = ji_host_tuning;
     ji_host_tuning.strassen_least[0] = ji_host_tuning.strassen_least[1] =
@@ -39,22 +40,23 @@ JTEST_P(OperationHandle, ProductsHaveTheRungsOfGemm, int, operation_types) {
     const scalar_t one = scalar_of(type, 1, 0), zero = scalar_of(type, 0, 0);
     for (int packs = 0; packs < 2; packs++) {
         operand_t a, b, c;
-        operand_make(&a, world.allocator, 40, 40, packs ? STORED_STEPPED : STORED_ROW,
+        operand_make(&a, world.allocator, ORDER, ORDER, packs ? STORED_STEPPED : STORED_ROW,
                      JSTRUCTURE_GENERAL);
-        operand_make(&b, world.allocator, 40, 40, STORED_COLUMN, JSTRUCTURE_GENERAL);
-        operand_make(&c, world.allocator, 40, 40, STORED_ROW_PADDED, JSTRUCTURE_GENERAL);
+        operand_make(&b, world.allocator, ORDER, ORDER, STORED_COLUMN, JSTRUCTURE_GENERAL);
+        operand_make(&c, world.allocator, ORDER, ORDER, STORED_ROW_PADDED, JSTRUCTURE_GENERAL);
         const wide_matrix_t expected = plain_product(&world.arena, &a, &b);
         size_t bytes = 0, direct = 0;
         /* What jblas itself answers for the same product. */
         JEXPECT_OK(jhandle_start_size_query(world.handle));
-        (void)(type == JDATATYPE_F32   ? jblas_sgemm(world.handle, N, N, 40, 40, 40, NULL, NULL, 40,
-                                                     NULL, 40, NULL, NULL, 40)
-               : type == JDATATYPE_F64 ? jblas_dgemm(world.handle, N, N, 40, 40, 40, NULL, NULL, 40,
-                                                     NULL, 40, NULL, NULL, 40)
-               : type == JDATATYPE_F32_C ? jblas_cgemm(world.handle, N, N, 40, 40, 40, NULL, NULL,
-                                                       40, NULL, 40, NULL, NULL, 40)
-                                         : jblas_zgemm(world.handle, N, N, 40, 40, 40, NULL, NULL,
-                                                       40, NULL, 40, NULL, NULL, 40));
+        (void)(type == JDATATYPE_F32   ? jblas_sgemm(world.handle, N, N, ORDER, ORDER, ORDER, NULL,
+                                                     NULL, ORDER, NULL, ORDER, NULL, NULL, ORDER)
+               : type == JDATATYPE_F64 ? jblas_dgemm(world.handle, N, N, ORDER, ORDER, ORDER, NULL,
+                                                     NULL, ORDER, NULL, ORDER, NULL, NULL, ORDER)
+               : type == JDATATYPE_F32_C
+                   ? jblas_cgemm(world.handle, N, N, ORDER, ORDER, ORDER, NULL, NULL, ORDER, NULL,
+                                 ORDER, NULL, NULL, ORDER)
+                   : jblas_zgemm(world.handle, N, N, ORDER, ORDER, ORDER, NULL, NULL, ORDER, NULL,
+                                 ORDER, NULL, NULL, ORDER));
         JEXPECT_OK(jhandle_stop_size_query(world.handle, &direct));
         JEXPECT_GT(direct, 0);
         JEXPECT_OK(jhandle_start_size_query(world.handle));
@@ -63,7 +65,7 @@ JTEST_P(OperationHandle, ProductsHaveTheRungsOfGemm, int, operation_types) {
         JEXPECT_STATUS(jbuffer_product(world.handle, N, N, &one, a.view, b.view, &zero, &c.view),
                        JSTATUS_SIZE_UNCHANGED);
         JEXPECT_OK(jhandle_stop_size_query(world.handle, &bytes));
-        const size_t packed = packs ? 40 * 40 * jhandle_sizeof_datatype(type) : 0;
+        const size_t packed = packs ? ORDER * ORDER * jhandle_sizeof_datatype(type) : 0;
         JEXPECT_EQ(bytes, direct + packed);
 
         JEXPECT_OK(jhandle_set_workspace(world.handle, jtest_guard_pages(bytes), bytes));
