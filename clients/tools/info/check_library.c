@@ -208,7 +208,7 @@ static void check_profile(void) {
         check_tell("profile", VERDICT_GOOD, "", "%s, of this machine, %llu entries", info.path,
                    (unsigned long long)info.entry_count);
     else
-        check_tell("profile", VERDICT_NOTE, "jalloc-tune measures one in two or three minutes",
+        check_tell("profile", VERDICT_NOTE, "jalloc-tune measures one in some two minutes",
                    "none: predictions of times are rough");
 }
 
@@ -221,14 +221,21 @@ static bool has_driver(jdevice_kind_t kind) {
                : access("/dev/kfd", F_OK) == 0;
 }
 
-static void check_gpu_in_use(const char *label, const char *name, int count) {
+/* Where the vendor's runtime only says that it fails. */
+static const char *ask_vendor(jdevice_kind_t kind) {
+    return kind == JDEVICE_CUDA ? "nvidia-smi says what the driver sees"
+                                : "rocminfo says what the driver sees; its devices are for the "
+                                  "groups render and video";
+}
+
+static void check_gpu_in_use(const char *label, const char *name, jdevice_kind_t kind, int count) {
     jdevice_t *device;
     jdevice_properties_t properties = JDEVICE_PROPERTIES_INIT;
     jstatus_t status = jdevice_get(name, &device);
     if (!jstatus_is_error(status))
         status = jdevice_get_properties(device, &properties);
     if (jstatus_is_error(status))
-        check_tell(label, VERDICT_WRONG, "", "%s", jstatus_last_message());
+        check_tell(label, VERDICT_WRONG, ask_vendor(kind), "%s", jstatus_last_message());
     else if (strcmp(entry_of(JCONFIG_JALLOC_VENDOR_BLAS).value, "0") == 0)
         check_tell(label, VERDICT_SLOW, "unset JALLOC_VENDOR_BLAS",
                    "%d of them, the first %s, without the vendor's BLAS, by JALLOC_VENDOR_BLAS",
@@ -254,8 +261,8 @@ static void check_gpu_absent(const char *label, jdevice_kind_t kind) {
     char *remedy = strstr(reason, "; ");
     if (remedy != NULL)
         *remedy = '\0', remedy += 2;
-    check_tell(label, has_driver(kind) ? VERDICT_WRONG : VERDICT_NOTE, remedy != NULL ? remedy : "",
-               "%s", reason);
+    check_tell(label, has_driver(kind) ? VERDICT_WRONG : VERDICT_NOTE,
+               remedy != NULL ? remedy : ask_vendor(kind), "%s", reason);
 }
 
 static void check_module_path(void) {
@@ -275,7 +282,7 @@ static void check_gpus(void) {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         int count = 0;
         if (jdevice_get_count(kinds[i].kind, &count) == JSTATUS_SUCCESS)
-            check_gpu_in_use(kinds[i].label, kinds[i].first, count);
+            check_gpu_in_use(kinds[i].label, kinds[i].first, kinds[i].kind, count);
         else
             check_gpu_absent(kinds[i].label, kinds[i].kind);
     }

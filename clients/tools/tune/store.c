@@ -95,7 +95,10 @@ static void call_key(const entry_t *entry, const sample_t *sample, char key[CALL
 }
 
 static bool is_same(const sample_t *a, const sample_t *b) {
-    return memcmp(a->point.sizes, b->point.sizes, sizeof a->point.sizes) == 0;
+    for (int i = 0; i < JI_PROFILE_SIZES; i++)
+        if (a->point.sizes[i] != b->point.sizes[i])
+            return false;
+    return true;
 }
 
 /* Options such as a transposition are no part of a plan. */
