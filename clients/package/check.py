@@ -103,7 +103,7 @@ def check_pkg_config(prefix, scratch, jblas, mpi, fortran):
             run_hello(program, env)
 
 
-def check_examples(prefix, scratch):
+def check_examples(prefix, scratch, fortran):
     """The samples as they are installed: all are built, and run but for the main job and those of several processes,
     which the build's own tests run."""
     build = scratch / "examples"
@@ -112,7 +112,8 @@ def check_examples(prefix, scratch):
     run("cmake", "--build", build, "--parallel", len(os.sched_getaffinity(0)))
     run("ctest", "--test-dir", build, "--output-on-failure", "--no-tests=error", "--exclude-regex",
         "co2_|mpi|buffer_convert")
-    wanted = {source.stem for source in (HERE.parent / "samples").glob("*.c")}
+    samples = HERE.parent / "samples"
+    wanted = {source.stem for pattern in ("*.c", "*.cpp", *(["fortran/*.f90"] if fortran else [])) for source in samples.glob(pattern)}
     if list(prefix.rglob("libjblas.so")) and not all((build / name).exists() for name in wanted | {"co2_forecast"}):
         sys.exit(f"not built of the examples: {[name for name in wanted if not (build / name).exists()]}")
 
@@ -165,7 +166,7 @@ def main():
         fortran = fortran_compiler(build)
         check_cmake(prefix, scratch, jblas, mpi, fortran)
         check_pkg_config(prefix, scratch, jblas, mpi, fortran)
-        check_examples(prefix, scratch)
+        check_examples(prefix, scratch, fortran)
         check_tools(prefix)
     if arguments.deb:
         check_deb(build)
