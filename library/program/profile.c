@@ -206,7 +206,7 @@ double ji_profile_correction(const ji_profile_point_t *points, size_t count,
 /* The entry of the most threads up to `threads`; NULL: there is none. */
 static const ji_profile_entry_t *find_entry(const ji_profile_t *profile, const char *routine,
                                             const char *rung, int threads) {
-    const ji_profile_entry_t wanted = {.routine = routine, .rung = rung, .threads = threads};
+    const ji_profile_entry_t wanted = {.key = {routine, rung, threads}};
     size_t below = 0, above = profile->entry_count; /* the first that is behind lies in between */
     while (below < above) {
         const size_t middle = below + (above - below) / 2;
@@ -216,7 +216,8 @@ static const ji_profile_entry_t *find_entry(const ji_profile_t *profile, const c
             above = middle;
     }
     const ji_profile_entry_t *found = below > 0 ? &profile->entries[below - 1] : NULL;
-    return found != NULL && strcmp(found->routine, routine) == 0 && strcmp(found->rung, rung) == 0
+    return found != NULL && strcmp(found->key.routine, routine) == 0 &&
+                   strcmp(found->key.rung, rung) == 0
                ? found
                : NULL;
 }
@@ -235,8 +236,7 @@ static double predict_by_price(const ji_profile_t *profile, const jplan_t *plan,
 /* The call itself, where it was measured; NULL: it was not. */
 static const ji_profile_call_t *find_call(const ji_profile_t *profile, const jplan_t *plan,
                                           uint32_t rung, int threads) {
-    ji_profile_call_t wanted = {
-        .routine = plan->routine, .rung = plan->rungs[rung].name, .threads = threads};
+    ji_profile_call_t wanted = {.key = {plan->routine, plan->rungs[rung].name, threads}};
     if (profile->call_count == 0)
         return NULL;
     ji_profile_sizes(plan, wanted.sizes);

@@ -34,17 +34,21 @@ typedef struct ji_profile_point {
     float correction;              /* measured over fitted */
 } ji_profile_point_t;
 
-typedef struct ji_profile_entry {
+/* What was measured. */
+typedef struct ji_profile_key {
     const char *routine, *rung; /* within the text */
     int threads;
+} ji_profile_key_t;
+
+typedef struct ji_profile_entry {
+    ji_profile_key_t key;
     double fit[JI_PROFILE_FEATURES];
     size_t first, count; /* of its points */
 } ji_profile_entry_t;
 
 /* A call that was measured itself. */
 typedef struct ji_profile_call {
-    const char *routine, *rung; /* within the text */
-    int threads;
+    ji_profile_key_t key;
     float sizes[JI_PROFILE_SIZES];
     double seconds;
 } ji_profile_call_t;

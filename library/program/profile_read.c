@@ -150,13 +150,20 @@ static jstatus_t read_points(reader_t *reader, ji_profile_t *profile, ji_profile
     return JSTATUS_SUCCESS;
 }
 
+/* All of a key but the threads; a rung of NULL: it is none. */
+static ji_profile_key_t read_key(char **line) {
+    ji_profile_key_t key = {.routine = next_word(line)};
+    key.rung = next_word(line);
+    return key;
+}
+
 static jstatus_t read_entry(reader_t *reader, ji_profile_t *profile, char *line) {
-    ji_profile_entry_t entry = {.routine = next_word(&line), .rung = next_word(&line)};
+    ji_profile_entry_t entry = {.key = read_key(&line)};
     double counts[2];
-    if (entry.rung == NULL || line == NULL || !read_numbers(line, 2, counts) || counts[0] < 1 ||
+    if (entry.key.rung == NULL || line == NULL || !read_numbers(line, 2, counts) || counts[0] < 1 ||
         counts[0] > 1e6 || counts[1] < 0 || counts[1] > 1e6)
         return reader_refuse(reader, "is no entry");
-    entry.threads = (int)counts[0];
+    entry.key.threads = (int)counts[0];
 
     char *fit = reader_line(reader), *what = next_word(&fit);
     bool sound = what != NULL && strcmp(what, "fit") == 0 &&
@@ -172,24 +179,28 @@ static jstatus_t read_entry(reader_t *reader, ji_profile_t *profile, char *line)
     return JSTATUS_SUCCESS;
 }
 
-int ji_profile_compare_entries(const void *left, const void *right) {
-    const ji_profile_entry_t *a = left, *b = right;
+static int compare_keys(const ji_profile_key_t *a, const ji_profile_key_t *b) {
     int order = strcmp(a->routine, b->routine);
     order = order != 0 ? order : strcmp(a->rung, b->rung);
     return order != 0 ? order : (a->threads > b->threads) - (a->threads < b->threads);
 }
 
+int ji_profile_compare_entries(const void *left, const void *right) {
+    const ji_profile_entry_t *a = left, *b = right;
+    return compare_keys(&a->key, &b->key);
+}
+
 /* Columns of a call behind its name. */
 static jstatus_t read_call(reader_t *reader, ji_profile_t *profile, char *line) {
-    ji_profile_call_t call = {.routine = next_word(&line), .rung = next_word(&line)};
+    ji_profile_call_t call = {.key = read_key(&line)};
     double numbers[1 + JI_PROFILE_SIZES + 1];
-    bool sound = call.rung != NULL && line != NULL &&
+    bool sound = call.key.rung != NULL && line != NULL &&
                  read_numbers(line, sizeof numbers / sizeof *numbers, numbers);
     for (int i = 0; sound && i <= JI_PROFILE_SIZES; ++i)
         sound = numbers[i] >= 1 && numbers[i] < 1e15;
     if (!sound || numbers[0] > 1e6 || numbers[JI_PROFILE_SIZES + 1] <= 0)
         return reader_refuse(reader, "is no call");
-    call.threads = (int)numbers[0];
+    call.key.threads = (int)numbers[0];
     for (int i = 0; i < JI_PROFILE_SIZES; ++i)
         call.sizes[i] = (float)numbers[i + 1];
     call.seconds = numbers[JI_PROFILE_SIZES + 1];
@@ -201,9 +212,7 @@ static jstatus_t read_call(reader_t *reader, ji_profile_t *profile, char *line) 
 
 int ji_profile_compare_calls(const void *left, const void *right) {
     const ji_profile_call_t *a = left, *b = right;
-    int order = strcmp(a->routine, b->routine);
-    order = order != 0 ? order : strcmp(a->rung, b->rung);
-    order = order != 0 ? order : (a->threads > b->threads) - (a->threads < b->threads);
+    int order = compare_keys(&a->key, &b->key);
     for (int i = 0; i < JI_PROFILE_SIZES && order == 0; ++i)
         order = (a->sizes[i] > b->sizes[i]) - (a->sizes[i] < b->sizes[i]);
     return order;

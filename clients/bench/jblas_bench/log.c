@@ -40,7 +40,7 @@ static void log_make_room(log_t *log) {
     log->line_room = log->line_room == 0 ? 64 : 2 * log->line_room;
     if (log->line_room > UINT32_MAX / 4)
         tool_fail("%s: too many different calls", log->path);
-    log->lines = tool_reallocate(log->lines, log->line_room, sizeof *log->lines);
+    log->lines = tool_reallocate(log->lines, log->line_count, log->line_room, sizeof *log->lines);
     free(log->index);
     log->index = tool_allocate(4 * log->line_room, sizeof *log->index);
     log->index_mask = 4 * log->line_room - 1;

@@ -228,10 +228,11 @@ void *tool_allocate(size_t count, size_t element_bytes) {
     return memory;
 }
 
-void *tool_reallocate(void *memory, size_t count, size_t element_bytes) {
-    void *larger = reallocarray(memory, count, element_bytes);
+void *tool_reallocate(void *memory, size_t old_count, size_t count, size_t element_bytes) {
+    char *larger = reallocarray(memory, count, element_bytes);
     if (larger == NULL)
         tool_fail("no memory for %zu times %zu bytes", count, element_bytes);
+    memset(larger + old_count * element_bytes, 0, (count - old_count) * element_bytes);
     return larger;
 }
 

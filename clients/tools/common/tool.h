@@ -69,10 +69,10 @@ int tool_end(int status);
 
 /* ---- Memory ---- */
 
-/* The program's own, all zero bytes; fails where there is none. */
+/* The program's own, all zero bytes; fails where there is none. reallocate: from old_count to count
+ * elements, the new ones zero. */
 void *tool_allocate(size_t count, size_t element_bytes);
-/* What it is larger by is not zero. */
-void *tool_reallocate(void *memory, size_t count, size_t element_bytes);
+void *tool_reallocate(void *memory, size_t old_count, size_t count, size_t element_bytes);
 
 /* ---- Values ---- */
 

@@ -10,8 +10,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "../common/tool.h"
 #include "jalloc/metadata.h"
-#include "replay.h"
 
 static atomic_size_t books_now, books_peak;
 static size_t books_before;

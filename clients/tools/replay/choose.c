@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay.h"
+#include "../common/tool.h"
 #include "trace.h"
 
 #define CHOOSE_PROBES 16 /* blocks of an allocator that are looked at */
@@ -37,9 +37,9 @@ static void choose_mark_below(const trace_t *trace, const block_t *inner, bool *
 
 static void choose_tops(trace_t *trace) {
     uint32_t count = trace->allocators.count;
-    size_t *blocks = replay_allocate(count, sizeof *blocks),
-           *seen = replay_allocate(count, sizeof *seen);
-    bool *below = replay_allocate(count, sizeof *below), any = false;
+    size_t *blocks = tool_allocate(count, sizeof *blocks),
+           *seen = tool_allocate(count, sizeof *seen);
+    bool *below = tool_allocate(count, sizeof *below), any = false;
     for (size_t i = 0; i < trace->block_count; i++)
         blocks[trace->blocks[i].allocator]++;
     for (size_t i = 0; i < trace->block_count; i++) {
@@ -80,8 +80,8 @@ static void choose_by_name(trace_t *trace, const char *allocator) {
 
 /* Removes the operations and blocks of the others; blocks and operations are numbered anew. */
 static void choose_drop_others(trace_t *trace) {
-    uint32_t *renumbered = replay_allocate(trace->operation_count, sizeof *renumbered);
-    uint32_t *renumbered_block = replay_allocate(trace->block_count, sizeof *renumbered_block);
+    uint32_t *renumbered = tool_allocate(trace->operation_count, sizeof *renumbered);
+    uint32_t *renumbered_block = tool_allocate(trace->block_count, sizeof *renumbered_block);
     size_t kept = 0, kept_blocks = 0;
     for (size_t i = 0; i < trace->block_count; i++)
         renumbered_block[i] =
@@ -130,7 +130,7 @@ static void choose_count(trace_t *trace) {
 }
 
 void trace_choose(trace_t *trace, const char *allocator) {
-    trace->chosen = replay_allocate(trace->allocators.count, sizeof *trace->chosen);
+    trace->chosen = tool_allocate(trace->allocators.count, sizeof *trace->chosen);
     if (allocator)
         choose_by_name(trace, allocator);
     else

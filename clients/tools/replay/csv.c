@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "replay.h"
+#include "../common/tool.h"
 
 /* ---- The file ---- */
 
@@ -26,7 +26,7 @@ static void csv_read_whole(csv_t *csv, int file) {
     for (;;) {
         if (size == capacity) {
             size_t larger = capacity ? 2 * capacity : 1 << 16;
-            csv->begin = replay_reallocate(csv->begin, capacity, larger, 1);
+            csv->begin = tool_reallocate(csv->begin, capacity, larger, 1);
             capacity = larger;
         }
         ssize_t count = read(file, csv->begin + size, capacity - size);

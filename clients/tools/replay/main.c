@@ -12,9 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../common/terminal.h"
+#include "../common/tool.h"
 #include "books.h"
 #include "picture.h"
-#include "replay.h"
 #include "report.h"
 
 enum { MAX_COMPOSITIONS = 32, MAX_REPEAT = 100000 };
@@ -152,8 +153,8 @@ static int compare_seconds(const void *a, const void *b) {
 
 static void play_rounds(const arguments_t *arguments, const trace_t *trace, result_t *results) {
     const size_t count = arguments->composition_count, repeat = arguments->repeat;
-    player_t *players = replay_allocate(count, sizeof *players);
-    double *seconds = replay_allocate(count * repeat, sizeof *seconds);
+    player_t *players = tool_allocate(count, sizeof *players);
+    double *seconds = tool_allocate(count * repeat, sizeof *seconds);
     for (size_t i = 0; i < count; i++)
         player_init(&players[i], trace, &arguments->play, arguments->compositions[i]);
     for (size_t round = 0; round < repeat; round++)
@@ -207,7 +208,7 @@ int main(int argc, char **argv) {
                                 : trace.tags.count > 1  ? OWNER_TAG
                                                         : OWNER_SIZE;
 
-    result_t *results = replay_allocate(arguments.composition_count, sizeof *results);
+    result_t *results = tool_allocate(arguments.composition_count, sizeof *results);
     for (size_t i = 0; i < arguments.composition_count; i++) {
         result_t *result = &results[i];
         result->composition = arguments.compositions[i];

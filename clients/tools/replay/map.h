@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "replay.h"
+#include "../common/tool.h"
 
 #define MAP_NONE UINT32_MAX /* no value */
 
@@ -47,7 +47,7 @@ static inline uint32_t map_find(const map_t *map, uint64_t key) {
 static inline void map_add(map_t *map, uint64_t key, uint32_t value) {
     if (2 * (map->count + 1) > map->slots) {
         map_t larger = {.slots = map->slots ? 2 * map->slots : 64, .count = map->count};
-        larger.entries = replay_allocate(larger.slots, sizeof *larger.entries);
+        larger.entries = tool_allocate(larger.slots, sizeof *larger.entries);
         for (size_t slot = 0; slot < map->slots; slot++)
             if (map->entries[slot].value_plus_1)
                 *map_entry(&larger, map->entries[slot].key) = map->entries[slot];

@@ -23,8 +23,8 @@
 #include <string.h>
 
 #include "../common/svg.h"
+#include "../common/tool.h"
 #include "../common/units.h"
-#include "replay.h"
 
 enum { LEFT = 112, PLOT = SURVEY_SAMPLES, RIGHT = 48, WIDTH = LEFT + PLOT + RIGHT };
 enum {

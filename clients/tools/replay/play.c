@@ -25,7 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "replay.h"
+#include "../common/tool.h"
 
 /* The place of a block that was refused: an address that no allocator gives. */
 static char player_refused;
@@ -186,7 +186,7 @@ static void *worker_main(void *argument) {
 /* The operations by thread, each thread's in its order: a counting sort. */
 static void player_deal(const trace_t *trace, operation_t *operations, uint32_t *numbers,
                         worker_t *workers) {
-    size_t *next = replay_allocate(trace->thread_count + 1, sizeof *next);
+    size_t *next = tool_allocate(trace->thread_count + 1, sizeof *next);
     for (size_t i = 0; i < trace->operation_count; i++)
         next[trace->threads[i] + 1]++;
     for (size_t thread = 0; thread < trace->thread_count; thread++) {
@@ -221,10 +221,10 @@ static void player_add_faults(play_faults_t *all, const play_faults_t *more) {
 
 static double player_run_threads(player_t *player) {
     const trace_t *trace = player->trace;
-    operation_t *operations = replay_allocate(trace->operation_count, sizeof *operations);
-    uint32_t *numbers = replay_allocate(trace->operation_count, sizeof *numbers);
-    worker_t *workers = replay_allocate(trace->thread_count, sizeof *workers);
-    play_faults_t *faults = replay_allocate(trace->thread_count, sizeof *faults);
+    operation_t *operations = tool_allocate(trace->operation_count, sizeof *operations);
+    uint32_t *numbers = tool_allocate(trace->operation_count, sizeof *numbers);
+    worker_t *workers = tool_allocate(trace->thread_count, sizeof *workers);
+    play_faults_t *faults = tool_allocate(trace->thread_count, sizeof *faults);
     atomic_int start = 0;
     size_t started = 0;
     player_deal(trace, operations, numbers, workers);
@@ -318,13 +318,13 @@ void player_init(player_t *player, const trace_t *trace, const play_options_t *o
     player->options = options;
     if (jstatus_is_error(jallocator_compose(options->device, composition, &player->allocator)))
         tool_fail("allocator '%s': %s", composition, jstatus_last_message());
-    player->blocks = replay_allocate(trace->block_count, sizeof *player->blocks);
-    player->streams = replay_allocate(trace->stream_count, sizeof(jstream_t *));
+    player->blocks = tool_allocate(trace->block_count, sizeof *player->blocks);
+    player->streams = tool_allocate(trace->stream_count, sizeof(jstream_t *));
     for (size_t i = 1; options->streams && i < trace->stream_count; i++)
         if (jstatus_is_error(jstream_create(options->device, &player->streams[i])))
             tool_fail("stream %zu of %zu: %s", i, trace->stream_count, jstatus_last_message());
     if (trace->tags.count > 1) {
-        player->tags = replay_allocate(trace->tags.count, sizeof *player->tags);
+        player->tags = tool_allocate(trace->tags.count, sizeof *player->tags);
         for (uint32_t i = 0; i < trace->tags.count; i++)
             player->tags[i] = jtag_intern(trace->tags.names[i]);
     }

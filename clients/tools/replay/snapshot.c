@@ -67,8 +67,8 @@ static int snapshot_compare_owners(const void *a, const void *b) {
 }
 
 static void snapshot_rank_owners(snapshot_t *snapshot) {
-    ranked_t *ranked = replay_allocate(snapshot->owner_count, sizeof *ranked);
-    uint32_t *rank = replay_allocate(snapshot->owner_count, sizeof *rank);
+    ranked_t *ranked = tool_allocate(snapshot->owner_count, sizeof *ranked);
+    uint32_t *rank = tool_allocate(snapshot->owner_count, sizeof *rank);
     for (size_t i = 0; i < snapshot->owner_count; i++)
         ranked[i] = (ranked_t){snapshot->owners[i], (uint32_t)i};
     qsort(ranked, snapshot->owner_count, sizeof *ranked, snapshot_compare_owners);
@@ -101,8 +101,8 @@ static void snapshot_take_places(snapshot_t *snapshot, const player_t *player, s
         uint32_t key = snapshot_owner_key(trace, block, by), number = map_find(&numbers, key);
         if (number == MAP_NONE) {
             number = (uint32_t)snapshot->owner_count++;
-            snapshot->owners = replay_reallocate(snapshot->owners, number, snapshot->owner_count,
-                                                 sizeof *snapshot->owners);
+            snapshot->owners = tool_reallocate(snapshot->owners, number, snapshot->owner_count,
+                                               sizeof *snapshot->owners);
             snapshot_owner_name(trace, key, by, snapshot->owners[number].name,
                                 sizeof snapshot->owners[number].name);
             map_add(&numbers, key, number);
@@ -112,7 +112,7 @@ static void snapshot_take_places(snapshot_t *snapshot, const player_t *player, s
         if (snapshot->place_count == capacity) {
             size_t larger = capacity ? 2 * capacity : 1024;
             snapshot->places =
-                replay_reallocate(snapshot->places, capacity, larger, sizeof *snapshot->places);
+                tool_reallocate(snapshot->places, capacity, larger, sizeof *snapshot->places);
             capacity = larger;
         }
         snapshot->places[snapshot->place_count++] = (place_t){address, block->size_bytes, number};
@@ -156,7 +156,7 @@ static void snapshot_take_ranges(snapshot_t *snapshot, jallocator_t *allocator) 
      * visited. */
     jallocator_visit(allocator, ranges_visit, &ranges);
     ranges.capacity = ranges.count + snapshot->place_count;
-    ranges.ranges = replay_allocate(ranges.capacity, sizeof *ranges.ranges);
+    ranges.ranges = tool_allocate(ranges.capacity, sizeof *ranges.ranges);
     ranges.count = 0;
     jallocator_visit(allocator, ranges_visit, &ranges);
     for (size_t i = 0; i < snapshot->place_count; i++)

@@ -12,8 +12,8 @@
 
 #include <string.h>
 
+#include "../common/terminal.h"
 #include "books.h"
-#include "replay.h"
 
 #define SURVEY_LOOKS 100000
 #define SURVEY_PLAYS 3 /* an allocator may refuse now what it served before */

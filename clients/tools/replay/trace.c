@@ -19,10 +19,12 @@
  * meanwhile a table of what is live. */
 
 #include "trace.h"
+#include "../common/terminal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "../common/terminal.h"
 #include "csv.h"
 #include "map.h"
 
@@ -182,8 +184,8 @@ static uint32_t reader_name(const reader_t *reader, column_t column, map_t *map,
         if (csv_field_is(field, names->names[number]))
             return number;
     names->names =
-        replay_reallocate(names->names, names->count, names->count + 1, sizeof *names->names);
-    char *name = replay_allocate(field->length + 1, 1);
+        tool_reallocate(names->names, names->count, names->count + 1, sizeof *names->names);
+    char *name = tool_allocate(field->length + 1, 1);
     memcpy(name, field->text, field->length);
     names->names[names->count] = name;
     map_add(map, hash, names->count);
@@ -197,7 +199,7 @@ static uint16_t reader_allocator(reader_t *reader) {
     if (number > UINT16_MAX)
         csv_refuse(&reader->csv, "more than %d allocators", UINT16_MAX);
     if (names->count > before)
-        reader->live = replay_reallocate(reader->live, before, names->count, sizeof *reader->live);
+        reader->live = tool_reallocate(reader->live, before, names->count, sizeof *reader->live);
     return (uint16_t)number;
 }
 
@@ -212,10 +214,9 @@ static void reader_add_operation(reader_t *reader, operation_t operation, uint64
         if (old >= NEVER / 2)
             csv_refuse(&reader->csv, "more than %u rows are too many", NEVER / 2);
         trace->operations =
-            replay_reallocate(trace->operations, old, capacity, sizeof *trace->operations);
-        trace->times_ns =
-            replay_reallocate(trace->times_ns, old, capacity, sizeof *trace->times_ns);
-        trace->threads = replay_reallocate(trace->threads, old, capacity, sizeof *trace->threads);
+            tool_reallocate(trace->operations, old, capacity, sizeof *trace->operations);
+        trace->times_ns = tool_reallocate(trace->times_ns, old, capacity, sizeof *trace->times_ns);
+        trace->threads = tool_reallocate(trace->threads, old, capacity, sizeof *trace->threads);
         reader->operation_capacity = capacity;
     }
     trace->operations[trace->operation_count] = operation;
@@ -228,8 +229,8 @@ static uint32_t reader_add_block(reader_t *reader, block_t block) {
     size_t old = reader->block_capacity;
     if (trace->block_count == old) {
         size_t capacity = old ? 2 * old : 4096;
-        trace->blocks = replay_reallocate(trace->blocks, old, capacity, sizeof *trace->blocks);
-        reader->lines = replay_reallocate(reader->lines, old, capacity, sizeof *reader->lines);
+        trace->blocks = tool_reallocate(trace->blocks, old, capacity, sizeof *trace->blocks);
+        reader->lines = tool_reallocate(reader->lines, old, capacity, sizeof *reader->lines);
         reader->block_capacity = capacity;
     }
     reader->lines[trace->block_count] = reader->csv.line;
@@ -257,7 +258,7 @@ static uint32_t reader_end_block(reader_t *reader, map_t *live, uint64_t address
 static void reader_take_stop(reader_t *reader) {
     const csv_field_t *reason = reader_field(reader, COLUMN_TAG);
     free(reader->trace->stopped);
-    reader->trace->stopped = replay_allocate(reason->length + 1, 1);
+    reader->trace->stopped = tool_allocate(reason->length + 1, 1);
     memcpy(reader->trace->stopped, reason->text, reason->length);
 }
 
@@ -336,8 +337,8 @@ static void reader_take_header(reader_t *reader) {
 /* ---- The whole ---- */
 
 static void names_init(names_t *names) {
-    names->names = replay_allocate(1, sizeof *names->names);
-    names->names[0] = replay_allocate(1, 1);
+    names->names = tool_allocate(1, sizeof *names->names);
+    names->names[0] = tool_allocate(1, 1);
     names->count = 1;
 }
 
@@ -354,7 +355,7 @@ void trace_read(trace_t *trace, const char *path, const char *allocator) {
     trace->stream_count = 1;
     names_init(&trace->tags);
     names_init(&trace->allocators);
-    reader.live = replay_allocate(1, sizeof *reader.live);
+    reader.live = tool_allocate(1, sizeof *reader.live);
 
     csv_open(&reader.csv, path);
     reader_take_header(&reader);

@@ -23,7 +23,8 @@ static entry_t *find_entry(const store_t *store, const char *routine, const char
 }
 
 static entry_t *add_entry(store_t *store, const char *routine, const char *rung, int threads) {
-    store->entries = tool_reallocate(store->entries, store->count + 1, sizeof *store->entries);
+    store->entries =
+        tool_reallocate(store->entries, store->count, store->count + 1, sizeof *store->entries);
     entry_t *entry = store->entries[store->count++] = tool_allocate(1, sizeof *entry);
     snprintf(entry->routine, sizeof entry->routine, "%s", routine);
     snprintf(entry->rung, sizeof entry->rung, "%s", rung);
@@ -41,7 +42,8 @@ sample_t *store_sample(store_t *store, const char *routine, const char *rung, in
             return &entry->samples[s];
     if (entry->count == entry->room) {
         entry->room = entry->room == 0 ? 16 : 2 * entry->room;
-        entry->samples = tool_reallocate(entry->samples, entry->room, sizeof *entry->samples);
+        entry->samples =
+            tool_reallocate(entry->samples, entry->count, entry->room, sizeof *entry->samples);
     }
     sample_t *sample = &entry->samples[entry->count++];
     *sample = (sample_t){.shape = shape};
