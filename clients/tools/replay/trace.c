@@ -19,7 +19,6 @@
  * meanwhile a table of what is live. */
 
 #include "trace.h"
-#include "../common/terminal.h"
 
 #include <stdlib.h>
 #include <string.h>
