@@ -80,12 +80,12 @@ static slot_t *slot_make(const jhandle_t *handle) {
     return slots = slot;
 }
 
-void ji_dropin_plan_began(jhandle_t *handle) {
+bool ji_dropin_plan_began(jhandle_t *handle) {
     slot_t *slot = slots;
     while (slot != NULL && slot->handle != NULL)
         slot = slot->next;
     if (slot == NULL && (slot = slot_make(handle)) == NULL)
-        return;
+        return false;
 
     size_t bytes = JALLOC_UNLIMITED;
     if (handle->mode != JHANDLE_MODE_DEFAULT)
@@ -93,6 +93,7 @@ void ji_dropin_plan_began(jhandle_t *handle) {
     slot->fixed_bytes = bytes < slot->fixed_bytes ? bytes : slot->fixed_bytes;
     slot->handle = handle;
     handle->asked_first = slot->queried;
+    return true;
 }
 
 void ji_dropin_plan_ends(const jhandle_t *handle) {

@@ -8,8 +8,8 @@
 #include "handle/handle.h"
 #include "jalloc/quota.h"
 
-/* The handle's calls are recorded from now on, and no more. */
-void ji_dropin_plan_began(jhandle_t *handle);
+/* The handle's calls are recorded from now on, and no more. False without memory for that. */
+bool ji_dropin_plan_began(jhandle_t *handle);
 void ji_dropin_plan_ends(const jhandle_t *handle);
 /* In a child: what was recorded is the parent's. */
 void ji_dropin_plan_forget(void);

@@ -28,7 +28,8 @@ static struct {
     ji_dropin_counter_t *called;
     live_handle_t *live;
     const jquota_t *quota;
-    uint64_t handle_count;
+    bool is_incomplete; /* there was no memory for a handle's part of it */
+    uint64_t handle_count, lacked_count;
     uint64_t degraded_count, rung_count[JHANDLE_MAX_RUNGS];
     jhandle_stats_t largest; /* of the handle with the largest high watermark */
 } report = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -64,16 +65,18 @@ static void add_statistics(const jhandle_t *handle) {
 }
 
 void ji_dropin_report_began(jhandle_t *handle, const jquota_t *quota) {
-    live_handle_t *live = ji_dropin_reports ? malloc(sizeof *live) : NULL;
-    if (live == NULL)
+    if (!ji_dropin_reports)
         return;
 
+    live_handle_t *live = malloc(sizeof *live);
     pthread_mutex_lock(&report.lock);
-    *live = (live_handle_t){handle, report.live};
-    report.live = live;
     report.quota = quota;
     report.handle_count++;
-    ji_dropin_plan_began(handle);
+    if (live != NULL) {
+        *live = (live_handle_t){handle, report.live};
+        report.live = live;
+    }
+    report.is_incomplete |= live == NULL || !ji_dropin_plan_began(handle);
     pthread_mutex_unlock(&report.lock);
 }
 
@@ -95,6 +98,10 @@ void ji_dropin_report_ends(jhandle_t *handle) {
     pthread_mutex_unlock(&report.lock);
 }
 
+void ji_dropin_report_lacked(void) {
+    (void)__atomic_add_fetch(&report.lacked_count, 1, __ATOMIC_RELAXED);
+}
+
 void ji_dropin_report_forget(void) {
     pthread_mutex_init(&report.lock, NULL);
     for (ji_dropin_counter_t *counter = report.called; counter != NULL; counter = counter->next)
@@ -106,7 +113,8 @@ void ji_dropin_report_forget(void) {
     }
     ji_dropin_plan_forget();
     report.quota = NULL;
-    report.handle_count = report.degraded_count = 0;
+    report.is_incomplete = false;
+    report.handle_count = report.lacked_count = report.degraded_count = 0;
     memset(report.rung_count, 0, sizeof report.rung_count);
     memset(&report.largest, 0, sizeof report.largest);
 }
@@ -166,6 +174,16 @@ static void print_workspace(void) {
             (unsigned long long)report.degraded_count);
 }
 
+/* What the lines above do not know of. */
+static void print_missing(void) {
+    const uint64_t lacked = __atomic_load_n(&report.lacked_count, __ATOMIC_RELAXED);
+    if (lacked > 0)
+        fprintf(stderr, "jblas: missed: %llu calls that had no handle and no workspace\n",
+                (unsigned long long)lacked);
+    if (report.is_incomplete)
+        fprintf(stderr, "jblas: missed: a handle for which the report had no memory\n");
+}
+
 static __attribute__((destructor)) void report_end(void) {
     if (!ji_dropin_reports)
         return;
@@ -176,6 +194,7 @@ static __attribute__((destructor)) void report_end(void) {
     print_calls();
     print_workspace();
     ji_dropin_plan_print(report.quota);
+    print_missing();
     while (report.live != NULL) {
         live_handle_t *gone = report.live;
         report.live = gone->next;

@@ -29,6 +29,9 @@ void ji_dropin_count(ji_dropin_counter_t *counter) __attribute__((cold));
 /* A thread's handle was made, and is about to be destroyed. The quota is the process's. */
 void ji_dropin_report_began(jhandle_t *handle, const jquota_t *quota);
 void ji_dropin_report_ends(jhandle_t *handle);
+/* A call computes without a handle, and so without workspace: there is no memory for one, its
+ * thread has ended, the environment is not understood. */
+void ji_dropin_report_lacked(void);
 /* In a child: what was counted is the parent's. */
 void ji_dropin_report_forget(void);
 

@@ -141,8 +141,8 @@ static void say_misconfigured(void) {
         fprintf(stderr, "jalloc: %s; BLAS computes without workspace\n", jstatus_last_message());
 }
 
-jhandle_t *ji_dropin_make_handle(void) {
-    (void)pthread_once(&process.once, process_start);
+/* NULL where there is none, or it could not be ended with its thread. */
+static jhandle_t *make_handle_of_thread(void) {
     if (thread_has_ended || !process.has_key ||
         atomic_load_explicit(&process.misconfigured, memory_order_relaxed))
         return NULL;
@@ -158,8 +158,17 @@ jhandle_t *ji_dropin_make_handle(void) {
         (void)jhandle_destroy(handle);
         return NULL;
     }
+    return handle;
+}
 
-    ji_dropin_report_began(handle, process.quota);
+jhandle_t *ji_dropin_make_handle(void) {
+    (void)pthread_once(&process.once, process_start);
+    jhandle_t *handle = make_handle_of_thread();
+    if (handle != NULL)
+        ji_dropin_report_began(handle, process.quota);
+    else
+        ji_dropin_report_lacked();
+
     ji_dropin_thread_handle = handle;
     return handle;
 }

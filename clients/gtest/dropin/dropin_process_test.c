@@ -6,6 +6,7 @@
  * program does is in program/dropin_program.c. */
 
 #include <dlfcn.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "jtest.h"
@@ -77,6 +78,45 @@ JTEST(Dropin, SaysThatItHasNoMemory) {
 #endif
     static const char *const environment[] = {SOLVES, "JALLOC_BUDGET=64", NULL};
     expect_right("solve-memory", NULL, environment);
+}
+
+/* Whichever allocation fails, the numbers are right, and the report has the plan of all calls or
+ * says that it has not. */
+JTEST(Dropin, ReportsWhatItKnowsWithoutMemory) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__GLIBC__)
+    JSKIP("the program's malloc is not its own");
+#endif
+    enum { FAILURES = 40 }; /* more than there are */
+    static const char plan[] = "plan: minimal 0 bytes, optimal ", none[] = "plan: none: memory",
+                      missed[] = "jblas: missed: ";
+    static const char *const command[] = {JALLOC_DROPIN_PROGRAM, "products", NULL};
+    char best[32] = "";
+    int missing = 0, planless = 0;
+    for (int n = 0; n <= FAILURES; n++) {
+        char fails[32], output[2000] = "";
+        snprintf(fails, sizeof fails, "PROGRAM_FAILS=%d", n);
+        const char *const environment[] = {"JALLOC_BLAS_REPORT=1", fails, NULL};
+        JSCOPED_TRACE("%s", fails);
+        JASSERT_EQ(jtest_run_program(command, environment, output, sizeof output), 0);
+        JEXPECT_SUBSTR(output, ": 2 calls of BLAS, 1 handles\n");
+
+        const char *found = strstr(output, plan);
+        if (n == 0) {
+            JASSERT_TRUE(found != NULL && strstr(output, missed) == NULL);
+            snprintf(best, sizeof best, "%.*s", (int)strcspn(found + sizeof plan - 1, " "),
+                     found + sizeof plan - 1);
+        }
+        const bool is_missing = strstr(output, missed) != NULL,
+                   is_planless = strstr(output, none) != NULL,
+                   is_whole =
+                       found != NULL && strncmp(found + sizeof plan - 1, best, strlen(best)) == 0;
+        JEXPECT_EQ(is_missing + is_planless + is_whole, 1);
+        missing += is_missing;
+        planless += is_planless;
+        JEXPECT_FALSE(n == FAILURES && !is_whole);
+    }
+    JEXPECT_GT(missing, 1);
+    JEXPECT_GT(planless, 1);
 }
 
 /* What is not understood is said once, and all calls compute. */

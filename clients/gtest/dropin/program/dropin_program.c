@@ -4,7 +4,8 @@
 /* A program that is linked with BLAS and knows nothing of jalloc, for dropin_process_test.c: its
  * argument says what it goes through. It ends with 0 if all numbers were right. It has an xerbla_
  * and a cblas_xerbla of its own. With PROGRAM_SOLVES in its environment each product goes with a
- * solve, by the LAPACK that is preloaded. */
+ * solve, by the LAPACK that is preloaded; with PROGRAM_FAILS=N the N-th malloc() from main() on
+ * gives nothing. */
 
 #include <dlfcn.h>
 #include <math.h>
@@ -82,6 +83,19 @@ static bool solve(int n) {
 }
 
 static bool multiply(int n) { return multiply_by(dgemm_, n) && (dgesv == NULL || solve(n)); }
+
+/* ---- Memory ---- */
+
+static int until_failure; /* calls; 0: none fails, any more */
+
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+void *__libc_malloc(size_t size);
+SHOWN void *malloc(size_t size) {
+    if (until_failure > 0 && --until_failure == 0)
+        return NULL;
+    return __libc_malloc(size);
+}
+#endif
 
 static bool succeeded(pid_t child) {
     int status;
@@ -453,7 +467,11 @@ int main(int argc, char **argv) {
         if (dgesv == NULL)
             return 2;
     }
-    if (strcmp(what, "threads") == 0)
+    const char *fails = getenv("PROGRAM_FAILS");
+    until_failure = fails != NULL ? atoi(fails) : 0;
+    if (strcmp(what, "products") == 0)
+        right = multiply(ORDER) && multiply(3);
+    else if (strcmp(what, "threads") == 0)
         right = use_threads(8) && multiply(30) && use_threads(3);
     else if (strcmp(what, "fork") == 0)
         right = fork_often();
