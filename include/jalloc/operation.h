@@ -139,11 +139,20 @@ JALLOC_API jstatus_t jbuffer_solve(jhandle_t *handle, const jbuffer_t *a, jbuffe
  * memory, the same on all processes: row i was exchanged with row pivots[i - 1] >= i, from 1 on, in
  * that order, as jlapack_dgetrf() has them, rows being A's whatever it is a view of. *info (host,
  * waited for): 0, or i > 0 where U(i, i) is 0, the first such; the status is success and the
- * factorization complete all the same. View A as triangular to solve with it: first exchange the
- * rows of the right-hand sides. On the host alone. Workspace: as jlapack_dgetrf, the pivots, and a
- * copy of an A that is not column-major; of a distributed one whose blocks are not square, and of a
- * slice that does not begin with one. */
+ * factorization complete all the same. On the host alone. Workspace: as jlapack_dgetrf, the pivots,
+ * and a copy of an A that is not column-major; of a distributed one whose blocks are not square,
+ * and of a slice that does not begin with one. */
 JALLOC_API jstatus_t jbuffer_lu(jhandle_t *handle, jbuffer_t *a, int64_t *pivots, int64_t *info);
+
+/** Solves op(A) X = B by the factor and the pivots that jbuffer_lu() made of a square A; X
+ * overwrites B, and the factor is as it was. pivots: host memory, the same on all processes; looked
+ * at before anything is done (invalid value where row i is exchanged with none of i to n), and
+ * waited for. Of a singular A X has infinities or NaN. The factor may be of another kind than B.
+ * On the host alone. Workspace: as jlapack_dgetrs, beside copies of a factor or B that is not
+ * column-major; of distributed ones of a factor that does not begin with a square block, and of a B
+ * whose blocks of rows are not its, with the pivots once more. */
+JALLOC_API jstatus_t jbuffer_lu_solve(jhandle_t *handle, jblas_operation_t operation,
+                                      const jbuffer_t *a, const int64_t *pivots, jbuffer_t *b);
 
 /** QR factorization, A = Q R; A (m x n, of any structure) is as it was. Q: m x min(m, n), its
  * columns orthonormal; R: min(m, n) x n, zero below its diagonal, which is real with signs as

@@ -182,6 +182,8 @@ JI_SHARED size_t ji_potrf_bytes(const jhandle_t *handle, ji_matmat_t *args);
  * call cannot do without. */
 JI_SHARED jstatus_t ji_call_getrf(jhandle_t *handle, ji_matmat_t *args);
 JI_SHARED jstatus_t ji_call_getrf_plan(jhandle_t *handle, ji_matmat_t *args, jplan_t *plan);
+JI_SHARED jstatus_t ji_call_getrs(jhandle_t *handle, ji_matmat_t *args);
+JI_SHARED jstatus_t ji_call_getrs_plan(jhandle_t *handle, ji_matmat_t *args, jplan_t *plan);
 JI_SHARED jstatus_t ji_call_gesv(jhandle_t *handle, ji_matmat_t *args);
 JI_SHARED jstatus_t ji_call_gesv_plan(jhandle_t *handle, ji_matmat_t *args, jplan_t *plan);
 JI_SHARED jstatus_t ji_call_geqrf(jhandle_t *handle, ji_matmat_t *args);

@@ -134,13 +134,19 @@ jstatus_t ji_mpi_cholesky_run(ji_operation_t *op) {
 
 /* ---- Solve by LU ---- */
 
-/* The factor takes the place of a copy of A. The rows of B have to lie as A's do. */
-jstatus_t ji_mpi_solve_prepare(ji_operation_t *op) {
-    ji_operand_t *a = &op->operands[0], *b = &op->operands[1];
-    copy_a(op);
-    if (ji_mpi_needs_temporary(op, b) || b->buffer->storage->distribution.blocks[0] != a->align ||
+/* The rows of B have to lie as those of an A with such blocks do, which begins with its first. */
+static void align_rows(ji_operation_t *op, int64_t block) {
+    ji_operand_t *b = &op->operands[1];
+    if (ji_mpi_needs_temporary(op, b) || b->buffer->storage->distribution.blocks[0] != block ||
         b->buffer->starts[0] != 0)
-        b->align = a->align;
+        b->align = block;
+}
+
+/* The factor takes the place of a copy of A. */
+jstatus_t ji_mpi_solve_prepare(ji_operation_t *op) {
+    const ji_operand_t *a = &op->operands[0];
+    copy_a(op);
+    align_rows(op, a->align);
     /* Of each of this process's rows, and of one block. */
     op->extra_bytes = jalloc_mul(a->layout.extents[0] + a->align, sizeof(int));
     return JSTATUS_SUCCESS;
@@ -200,6 +206,44 @@ jstatus_t ji_mpi_lu_run(ji_operation_t *op) {
                                         ji_operation_extra(op), &found);
     JTRY_RETURN(tell_info(op, found != 0 ? found : one_row));
     return gather_pivots(op, a);
+}
+
+/* ---- Solve by a factor ---- */
+
+/* In place, if it is the first rows of a matrix with square blocks. */
+jstatus_t ji_mpi_lu_solve_prepare(ji_operation_t *op) {
+    const ji_operand_t *a = &op->operands[0];
+    JTRY_RETURN(ji_mpi_square_prepare(op));
+    if (a->buffer->starts[0] != 0)
+        op->operands[0].align = own_block(op, a);
+
+    const int64_t block = a->align > 0 ? a->align : a->buffer->storage->distribution.blocks[0];
+    align_rows(op, block);
+    op->extra_bytes = jalloc_mul(a->layout.extents[0] + block, sizeof(int));
+    return JSTATUS_SUCCESS;
+}
+
+/* Of each of this process's rows. */
+static int *scatter_pivots(const ji_operation_t *op, const jbuffer_t *a) {
+    const jdistribution_t *whole = &a->storage->distribution;
+    int *local = ji_operation_extra(op);
+    for (int64_t i = 0; i < a->layout.extents[0]; i++)
+        if (whole->coordinates[0] == jdistribution_owner(whole, 0, i))
+            local[jdistribution_to_local(whole, 0, i)] = (int)op->pivots[i];
+    return local;
+}
+
+jstatus_t ji_mpi_lu_solve_run(ji_operation_t *op) {
+    jbuffer_scalapack_t matrices[JI_OPERANDS];
+    JTRY_RETURN(ji_mpi_describe_all(op, matrices));
+    const jbuffer_scalapack_t *a = &matrices[0], *b = &matrices[1];
+
+    int found = 0;
+    if (!ji_mpi_is_outside(b) && a->rows > 0)
+        ji_pblas_tables[op->type].getrs(ji_mpi_letter(op->operation[0]), &a->rows, &b->columns,
+                                        MATRIX(*a), scatter_pivots(op, ji_mpi_buffer(op, 0)),
+                                        MATRIX(*b), &found);
+    return tell_info(op, found);
 }
 
 /* ---- Workspace of the others ---- */

@@ -16,14 +16,14 @@
 #define REAL(t)                                                                                    \
     {                                                                                              \
         p##t##geadd_, p##t##tradd_, p##t##gemm_, p##t##symm_, p##t##symm_, p##t##trsm_,            \
-            p##t##potrf_, p##t##gesv_, p##t##getrf_, p##t##geqrf_, p##t##orgqr_, p##t##gels_,      \
-            p##t##syevd_, NULL, p##t##gesvd_, NULL                                                 \
+            p##t##potrf_, p##t##gesv_, p##t##getrf_, p##t##getrs_, p##t##geqrf_, p##t##orgqr_,     \
+            p##t##gels_, p##t##syevd_, NULL, p##t##gesvd_, NULL                                    \
     }
 #define COMPLEX(t)                                                                                 \
     {                                                                                              \
         p##t##geadd_, p##t##tradd_, p##t##gemm_, p##t##symm_, p##t##hemm_, p##t##trsm_,            \
-            p##t##potrf_, p##t##gesv_, p##t##getrf_, p##t##geqrf_, p##t##ungqr_, p##t##gels_,      \
-            NULL, p##t##heevd_, NULL, p##t##gesvd_                                                 \
+            p##t##potrf_, p##t##gesv_, p##t##getrf_, p##t##getrs_, p##t##geqrf_, p##t##ungqr_,     \
+            p##t##gels_, NULL, p##t##heevd_, NULL, p##t##gesvd_                                    \
     }
 const pblas_table_t ji_pblas_tables[4] = {REAL(s), REAL(d), COMPLEX(c), COMPLEX(z)};
 #undef REAL
@@ -242,6 +242,7 @@ const ji_backend_t ji_mpi_backend = {
              [JI_CHOLESKY] = {ji_mpi_square_prepare, ji_mpi_cholesky_run},
              [JI_SOLVE_BY_LU] = {ji_mpi_solve_prepare, ji_mpi_solve_run},
              [JI_LU] = {ji_mpi_lu_prepare, ji_mpi_lu_run},
+             [JI_LU_SOLVE] = {ji_mpi_lu_solve_prepare, ji_mpi_lu_solve_run},
              [JI_QR] = {ji_mpi_qr_prepare, ji_mpi_qr_run},
              [JI_LEAST_SQUARES] = {ji_mpi_least_squares_prepare, ji_mpi_least_squares_run},
              [JI_EIGEN_SYMMETRIC] = {ji_mpi_eigen_prepare, ji_mpi_eigen_run},

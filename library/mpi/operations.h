@@ -50,6 +50,8 @@ jstatus_t ji_mpi_solve_prepare(ji_operation_t *op);
 jstatus_t ji_mpi_solve_run(ji_operation_t *op);
 jstatus_t ji_mpi_lu_prepare(ji_operation_t *op);
 jstatus_t ji_mpi_lu_run(ji_operation_t *op);
+jstatus_t ji_mpi_lu_solve_prepare(ji_operation_t *op);
+jstatus_t ji_mpi_lu_solve_run(ji_operation_t *op);
 jstatus_t ji_mpi_qr_prepare(ji_operation_t *op);
 jstatus_t ji_mpi_qr_run(ji_operation_t *op);
 jstatus_t ji_mpi_least_squares_prepare(ji_operation_t *op);

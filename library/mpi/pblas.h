@@ -30,6 +30,8 @@
     void p##t##gesv_(const int *n, const int *nrhs, void *a, PBLAS_MATRIX, int *ipiv, void *b,     \
                      PBLAS_MATRIX, int *info);                                                     \
     void p##t##getrf_(const int *m, const int *n, void *a, PBLAS_MATRIX, int *ipiv, int *info);    \
+    void p##t##getrs_(const char *trans, const int *n, const int *nrhs, const void *a,             \
+                      PBLAS_MATRIX, const int *ipiv, void *b, PBLAS_MATRIX, int *info);            \
     void p##t##geqrf_(const int *m, const int *n, void *a, PBLAS_MATRIX, void *tau, void *work,    \
                       const int *lwork, int *info);                                                \
     void p##t##gels_(const char *trans, const int *m, const int *n, const int *nrhs, void *a,      \
@@ -89,6 +91,7 @@ typedef struct pblas_table {
     __typeof__(&pdpotrf_) potrf;
     __typeof__(&pdgesv_) gesv;
     __typeof__(&pdgetrf_) getrf;
+    __typeof__(&pdgetrs_) getrs;
     __typeof__(&pdgeqrf_) geqrf;
     __typeof__(&pdorgqr_) orgqr;
     __typeof__(&pdgels_) gels;

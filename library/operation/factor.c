@@ -82,6 +82,42 @@ jstatus_t jbuffer_lu(jhandle_t *handle, jbuffer_t *a, int64_t *pivots, int64_t *
     return ji_operation_run(&op);
 }
 
+/* ---- Solve by a factor ---- */
+
+static jstatus_t check_pivots(const ji_operation_t *op, int64_t n) {
+    if (n == 0 || ji_is_query(op->handle))
+        return JSTATUS_SUCCESS;
+    if (op->pivots == NULL)
+        return ji_fail(JSTATUS_INVALID_POINTER, "%s: pivots is NULL", op->name);
+    for (int64_t i = 0; i < n; i++)
+        if (op->pivots[i] <= i || op->pivots[i] > n)
+            return ji_fail(JSTATUS_INVALID_VALUE, "%s: pivots[%lld] is %lld of %lld rows", op->name,
+                           (long long)i, (long long)op->pivots[i], (long long)n);
+    return JSTATUS_SUCCESS;
+}
+
+static jstatus_t lu_solve_check(ji_operation_t *op) {
+    JTRY_RETURN(ji_operation_check_operation(op, op->operation[0]));
+    JTRY_RETURN(solve_check(op));
+    JTRY_RETURN(ji_operation_check_general(op, 0, "A", "a factor"));
+    return check_pivots(op, smaller_of(op));
+}
+
+jstatus_t jbuffer_lu_solve(jhandle_t *handle, jblas_operation_t operation, const jbuffer_t *a,
+                           const int64_t *pivots, jbuffer_t *b) {
+    static const ji_operation_class_t lu_solve = {.check = lu_solve_check,
+                                                  .computation = JI_LU_SOLVE};
+    ji_operation_t op = {.name = __func__,
+                         .class = &lu_solve,
+                         .handle = handle,
+                         .operands = {{.buffer = (jbuffer_t *)a, .access = JI_READS},
+                                      {.buffer = b, .access = JI_UPDATES}},
+                         .count = 2,
+                         .operation = {operation},
+                         .pivots = pivots};
+    return ji_operation_run(&op);
+}
+
 /* ---- Results of the others ---- */
 
 /* A result, if it is wanted: made of this shape and structure, or given of this shape, general or

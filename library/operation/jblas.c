@@ -407,6 +407,7 @@ const ji_backend_t ji_backend_jblas = {
              [JI_CHOLESKY] = {cholesky_prepare, cholesky_run},
              [JI_SOLVE_BY_LU] = {ji_solve_prepare, ji_solve_run},
              [JI_LU] = {ji_lu_prepare, ji_lu_run},
+             [JI_LU_SOLVE] = {ji_lu_solve_prepare, ji_lu_solve_run},
              [JI_QR] = {ji_qr_prepare, ji_qr_run},
              [JI_LEAST_SQUARES] = {ji_least_squares_prepare, ji_least_squares_run},
              [JI_EIGEN_SYMMETRIC] = {ji_eigen_prepare, ji_eigen_run},

@@ -120,6 +120,39 @@ jstatus_t ji_lu_run(ji_operation_t *op) {
     return ji_call_getrf(op->handle, &block);
 }
 
+/* ---- Solve by a factor ---- */
+
+static ji_matmat_t lu_solve_block(ji_operation_t *op) {
+    const ji_matrix_t *b = &op->operands[1].matrix;
+    ji_matmat_t block = factor_block(op);
+    block.lda = ji_max(1, ji_matrix_leading_dimension(&op->operands[0].matrix));
+    block.trans = op->operation[0];
+    block.nrhs = b->columns;
+    block.ipiv = (int64_t *)op->pivots;           /* read */
+    block.b = b->columns > 0 ? b->data : block.a; /* there, if not looked at */
+    block.ldb = ji_max(1, ji_matrix_leading_dimension(b));
+    return block;
+}
+
+jstatus_t ji_lu_solve_prepare(ji_operation_t *op) {
+    JTRY_RETURN(host_alone(op));
+    for (int i = 0; i < 2; i++)
+        if (!ji_matrix_is_column_major(&op->operands[i].matrix))
+            op->operands[i].pack = true;
+
+    ji_matmat_t block = lu_solve_block(op);
+    jplan_t plan;
+    JTRY_RETURN(ji_call_getrs_plan(op->handle, &block, &plan));
+    count_callee(op, &plan);
+    op->waits = true; /* the pivots are the caller's */
+    return JSTATUS_SUCCESS;
+}
+
+jstatus_t ji_lu_solve_run(ji_operation_t *op) {
+    ji_matmat_t block = lu_solve_block(op);
+    return ji_call_getrs(op->handle, &block);
+}
+
 /* ---- Solve by LU ---- */
 
 static ji_matmat_t solve_block(ji_operation_t *op) {

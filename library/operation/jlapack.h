@@ -11,6 +11,8 @@ jstatus_t ji_solve_prepare(ji_operation_t *op);
 jstatus_t ji_solve_run(ji_operation_t *op);
 jstatus_t ji_lu_prepare(ji_operation_t *op);
 jstatus_t ji_lu_run(ji_operation_t *op);
+jstatus_t ji_lu_solve_prepare(ji_operation_t *op);
+jstatus_t ji_lu_solve_run(ji_operation_t *op);
 jstatus_t ji_qr_prepare(ji_operation_t *op);
 jstatus_t ji_qr_run(ji_operation_t *op);
 jstatus_t ji_least_squares_prepare(ji_operation_t *op);

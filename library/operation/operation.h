@@ -144,6 +144,7 @@ typedef enum ji_computation {
     JI_CHOLESKY,
     JI_SOLVE_BY_LU,
     JI_LU,
+    JI_LU_SOLVE,
     JI_QR,
     JI_LEAST_SQUARES,
     JI_EIGEN_SYMMETRIC,
@@ -250,6 +251,7 @@ struct ji_operation {
     jblas_side_t side;
     jblas_diagonal_t diagonal;
     const void *scalars[2]; /* once checked, of `values` */
+    const int64_t *pivots;  /* that are given */
     jnorm_t norm;
     void *answer; /* where a number goes when all is done: norm's result, info */
     union {

@@ -225,6 +225,51 @@ JMPI_TEST_P(OperationMpi, Solve, grid_case_t, grids) {
     mpi_world_end(&world);
 }
 
+/* A's factor lies where A lay; B, and what is asked of it, differ. */
+JMPI_TEST_P(OperationMpi, SolveByAFactor, grid_case_t, grids) {
+    mpi_world_t world;
+    mpi_world_begin(&world, mpi, (jdatatype_t)param->type, param->grid);
+    const scalar_t one = scalar_of(world.type, 1, 0), zero = scalar_of(world.type, 0, 0);
+    for (int64_t round = 0; round < jtest_iterations(14); round++) {
+        const int64_t n = jtest_random_between(0, 24), columns = jtest_random_between(0, 9);
+        const jblas_operation_t operation = operations[round % 3];
+        place_t places[2];
+        draw_places(round, 2, places);
+        placed_t a, b, x;
+        placed_make(&a, &world, places[0], false, n, n, JSTRUCTURE_GENERAL, false);
+        placed_make(&b, &world, places[1], false, n, columns, JSTRUCTURE_GENERAL, false);
+        placed_make(&x, &world, places[1], false, n, columns, JSTRUCTURE_GENERAL, false);
+        JSCOPED_TRACE("order %ld, %ld columns, places %d %d, operation %d", (long)n, (long)columns,
+                      (int)places[0], (int)places[1], (int)operation);
+        for (int64_t i = 0; i < n; i++)
+            placed_set(&world, &a, (i + 1) % n, i, (double)(2 * n + 1));
+        MPI_Barrier(mpi->communicator);
+        wide_matrix_t solution = operand_value(&world.arena, &x.local);
+        for (int64_t i = 0; i < n * columns; i++)
+            solution.bound[i] = 1;
+        JEXPECT_OK(jbuffer_product(world.handle, operation, JBLAS_NO_TRANSPOSE, &one, a.view,
+                                   x.view, &zero, &b.view));
+
+        int64_t info = -1, pivots[24];
+        JEXPECT_OK(jbuffer_lu(world.handle, a.view, pivots, &info));
+        JEXPECT_EQ(info, 0);
+        if (places[0] == PLACE_LOCAL) /* those of rank 0, whose factor counts */
+            MPI_Bcast(pivots, (int)n, MPI_INT64_T, 0, mpi->communicator);
+        JEXPECT_OK(jhandle_start_size_query(world.handle));
+        JEXPECT_FALSE(
+            jstatus_is_error(jbuffer_lu_solve(world.handle, operation, a.view, NULL, b.view)));
+        mpi_give_exactly(&world);
+        JEXPECT_OK(jbuffer_lu_solve(world.handle, operation, a.view, pivots, b.view));
+        mpi_give_any(&world);
+        placed_expect(&world, &b, solution, 64 * (long double)(n + 4));
+        placed_free(&a);
+        placed_free(&b);
+        placed_free(&x);
+        JMPI_CHECKPOINT();
+    }
+    mpi_world_end(&world);
+}
+
 /* ---- Cholesky ---- */
 
 JMPI_TEST_P(OperationMpi, Cholesky, grid_case_t, grids) {

@@ -525,6 +525,8 @@ JTEST(OperationFactor, AGpuHasNone) {
     JASSERT_OK(jbuffer_with_structure(a, JSTRUCTURE_SYMMETRIC_UPPER, &symmetric));
     JEXPECT_STATUS(jbuffer_lu(handle, a, pivots, &info), JSTATUS_NOT_IMPLEMENTED);
     JEXPECT_SUBSTR(jhandle_last_message(handle), "jbuffer_lu is not offered on ");
+    JEXPECT_STATUS(jbuffer_lu_solve(handle, JBLAS_NO_TRANSPOSE, a, (const int64_t[]){1, 2, 3}, a),
+                   JSTATUS_NOT_IMPLEMENTED);
     JEXPECT_STATUS(jbuffer_qr(handle, a, &none, NULL), JSTATUS_NOT_IMPLEMENTED);
     JEXPECT_STATUS(jbuffer_least_squares(handle, a, a, &none, &info), JSTATUS_NOT_IMPLEMENTED);
     JEXPECT_STATUS(jbuffer_eigen_symmetric(handle, symmetric, values, NULL, &info),

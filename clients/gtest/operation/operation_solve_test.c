@@ -82,11 +82,11 @@ static void make_regular(operand_t *a) {
 }
 
 /* B becomes A X, where it lies; X is what it was. */
-static wide_matrix_t make_right_sides(operation_world_t *world, const operand_t *a, operand_t *b) {
+static wide_matrix_t make_right_sides(operation_world_t *world, wide_matrix_t a, operand_t *b) {
     wide_matrix_t solution = operand_value(&world->arena, b),
                   right = wide_zeros(&world->arena, solution.rows, solution.columns);
     right.real = solution.real;
-    wide_multiply_add(1, operand_value(&world->arena, a), solution, right);
+    wide_multiply_add(1, a, solution, right);
     for (int64_t j = 0; j < right.columns; j++)
         for (int64_t i = 0; i < right.rows; i++)
             wide_put(operand_at(b, i, j), b->type, 0, *wide_at(right, i, j));
@@ -111,7 +111,8 @@ JTEST_P(OperationSolve, ByLuWhateverTheStructure, int, operation_types) {
         operand_make(&b, world.allocator, n, columns, random_storage(), JSTRUCTURE_GENERAL);
         JSCOPED_TRACE("order %ld, %ld columns, structure %d", (long)n, (long)columns,
                       (int)structure);
-        const wide_matrix_t solution = make_right_sides(&world, &a, &b);
+        const wide_matrix_t solution =
+            make_right_sides(&world, operand_value(&world.arena, &a), &b);
         int64_t info = -1;
         JEXPECT_OK(jhandle_start_size_query(world.handle));
         JEXPECT_FALSE(jstatus_is_error(jbuffer_solve(world.handle, a.view, b.view, &info)));
@@ -148,6 +149,85 @@ JTEST_P(OperationSolve, SaysWhereAIsSingular, int, operation_types) {
         operand_free(&a);
         operand_free(&b);
     }
+    operation_end(&world);
+}
+
+/* A's factor and its pivots solve with op(A), as often as they are asked. */
+JTEST_P(OperationSolve, ByAFactor, int, operation_types) {
+    operation_world_t world;
+    operation_begin(&world, (jdatatype_t)*param);
+    for (int64_t round = jtest_iterations(60); round > 0 && !jtest_has_failure(); round--) {
+        const int64_t n =
+            round % 20 == 0 ? jtest_random_between(60, 150) : jtest_random_between(0, 12);
+        const jblas_operation_t operation = operations[round % 3];
+        operand_t a, b;
+        operand_make(&a, world.allocator, n, n, random_storage(), JSTRUCTURE_GENERAL);
+        make_regular(&a);
+        operand_make(&b, world.allocator, n, jtest_random_between(-1, 6), random_storage(),
+                     JSTRUCTURE_GENERAL);
+        JSCOPED_TRACE("order %ld, operation %d", (long)n, (int)operation);
+        const wide_matrix_t turned =
+            wide_operate(&world.arena, operand_value(&world.arena, &a), operation);
+        const wide_matrix_t solution = make_right_sides(&world, turned, &b);
+
+        int64_t info = -1, pivots[150];
+        JEXPECT_OK(jbuffer_lu(world.handle, a.view, pivots, &info));
+        JEXPECT_EQ(info, 0);
+        operand_keep(&a);
+        JEXPECT_OK(jhandle_start_size_query(world.handle));
+        JEXPECT_FALSE(
+            jstatus_is_error(jbuffer_lu_solve(world.handle, operation, a.view, NULL, b.view)));
+        operand_expect_unchanged(&b);
+        operation_give_exactly(world.handle, true);
+        JEXPECT_OK(jbuffer_lu_solve(world.handle, operation, a.view, pivots, b.view));
+        operation_give_any(world.handle);
+        operand_expect(&b, solution, 64 * (long double)(n + 4));
+        operand_expect_unchanged(&a);
+        operand_free(&a);
+        operand_free(&b);
+    }
+    operation_end(&world);
+}
+
+JTEST(OperationSolve, LooksAtFactorAndPivots) {
+    operation_world_t world;
+    operation_begin(&world, JDATATYPE_F64);
+    jhandle_t *h = world.handle;
+    operand_t a, b, wide, triangle;
+    operand_make(&a, world.allocator, 3, 3, STORED_COLUMN, JSTRUCTURE_GENERAL);
+    operand_make(&b, world.allocator, 3, 2, STORED_COLUMN, JSTRUCTURE_GENERAL);
+    operand_make(&wide, world.allocator, 3, 4, STORED_COLUMN, JSTRUCTURE_GENERAL);
+    operand_make(&triangle, world.allocator, 3, 3, STORED_COLUMN, JSTRUCTURE_TRIANGULAR_UPPER);
+    const struct {
+        jblas_operation_t operation;
+        const operand_t *a, *b;
+        int64_t pivots[3];
+        jstatus_t status;
+        const char *message;
+    } calls[] = {
+        {JBLAS_NO_TRANSPOSE, &a, &b, {1, 1, 3}, JSTATUS_INVALID_VALUE, "pivots[1] is 1 of 3 rows"},
+        {JBLAS_NO_TRANSPOSE, &a, &b, {4, 2, 3}, JSTATUS_INVALID_VALUE, "pivots[0] is 4 of 3 rows"},
+        {JBLAS_NO_TRANSPOSE, &a, &b, {0, 2, 3}, JSTATUS_INVALID_VALUE, "pivots[0] is 0 of 3 rows"},
+        {(jblas_operation_t)7, &a, &b, {1, 2, 3}, JSTATUS_INVALID_VALUE, "operation = 7"},
+        {JBLAS_TRANSPOSE, &wide, &b, {1, 2, 3}, JSTATUS_INVALID_SIZE, "do not fit"},
+        {JBLAS_TRANSPOSE, &triangle, &b, {1, 2, 3}, JSTATUS_INVALID_VALUE, "A has a structure"},
+        {JBLAS_TRANSPOSE, &a, &triangle, {1, 2, 3}, JSTATUS_INVALID_VALUE, "B has a structure"},
+    };
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        JEXPECT_STATUS(jbuffer_lu_solve(h, calls[i].operation, calls[i].a->view, calls[i].pivots,
+                                        calls[i].b->view),
+                       calls[i].status);
+        JEXPECT_SUBSTR(jhandle_last_message(h), calls[i].message);
+    }
+    JEXPECT_STATUS(jbuffer_lu_solve(h, JBLAS_NO_TRANSPOSE, a.view, NULL, b.view),
+                   JSTATUS_INVALID_POINTER);
+    JEXPECT_SUBSTR(jhandle_last_message(h), "pivots is NULL");
+    operand_expect_unchanged(&a);
+    operand_expect_unchanged(&b);
+    operand_free(&a);
+    operand_free(&b);
+    operand_free(&wide);
+    operand_free(&triangle);
     operation_end(&world);
 }
 

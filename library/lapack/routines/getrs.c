@@ -6,3 +6,4 @@
 #include "lapack/lapack.h"
 
 JI_LAPACK_BATCHED(getrs, args->n == 0 || args->nrhs == 0)
+JI_LAPACK_VALUED(getrs, args->n != 0 && args->nrhs != 0)
