@@ -88,15 +88,14 @@ static size_t mixed_lay_out(const ji_refine_t *call, mixed_t *m) {
 
 /* ---- Doubles and floats, by their parts ---- */
 
-/* Whether all are floats. */
+/* Whether all are floats, finite ones. Two loops, each of which compilers make vectors of. */
 static bool mixed_to_floats(int64_t parts, const double *from, double scale, float *to) {
-    bool outside = false;
-    for (int64_t i = 0; i < parts; i++) {
-        const double part = from[i] * scale;
-        outside |= !(fabs(part) <= (double)FLT_MAX);
-        to[i] = (float)part;
-    }
-    return !outside;
+    int32_t outside = 0;
+    for (int64_t i = 0; i < parts; i++)
+        to[i] = (float)(from[i] * scale);
+    for (int64_t i = 0; i < parts; i++)
+        outside |= !(fabsf(to[i]) <= FLT_MAX);
+    return outside == 0;
 }
 
 static int64_t mixed_parts(const mixed_t *m, int64_t elements) {
@@ -193,16 +192,26 @@ static void mixed_correct(const mixed_t *m) {
     }
 }
 
+/* R = B - A X by columns; the first one also W = |B| + |A||X|. */
+static void mixed_residual_by_columns(const mixed_t *m, bool is_first) {
+    const ji_refine_t *call = m->call;
+    for (int64_t j = 0; j < call->nrhs; j++) {
+        const void *const b = ji_at(m->type, call->b, 0, j, call->ldb), *const x =
+                                                                            ji_at(m->type, call->x,
+                                                                                  0, j, call->ldx);
+        void *const r = ji_at(m->type, m->r, 0, j, call->n);
+        if (!is_first) {
+            ji_refine_residual(call, b, x, r);
+            continue;
+        }
+        ji_refine_residual_and_sizes(call, b, x, r, m->w + j * call->n);
+        m->moved[j] = 0;
+    }
+}
+
 /* R = B - A X */
 static void mixed_residual(const mixed_t *m) {
     const ji_refine_t *call = m->call;
-    if (call->nrhs < MIXED_COLUMNS) {
-        for (int64_t j = 0; j < call->nrhs; j++)
-            ji_refine_residual(call, ji_at(m->type, call->b, 0, j, call->ldb),
-                               ji_at(m->type, call->x, 0, j, call->ldx),
-                               ji_at(m->type, m->r, 0, j, call->n));
-        return;
-    }
     ji_room_copy(m->type, call->n, call->nrhs, call->b, call->ldb, m->r, call->n);
     ji_matmat_t product = {.head = call->head,
                            .side = JBLAS_LEFT,
@@ -336,11 +345,13 @@ static int mixed_refine(mixed_t *m) {
     double last = (double)INFINITY;
     for (int step = 0; step <= MIXED_STEPS; step++) {
         mixed_correct(m);
-        mixed_residual(m);
-        if (step == 0 && m->call->nrhs >= MIXED_COLUMNS)
-            mixed_weigh_all(m);
-        for (int64_t j = 0; j < m->call->nrhs && step == 0 && m->call->nrhs < MIXED_COLUMNS; j++)
-            mixed_weigh(m, j);
+        if (m->call->nrhs < MIXED_COLUMNS) {
+            mixed_residual_by_columns(m, step == 0);
+        } else {
+            mixed_residual(m);
+            if (step == 0)
+                mixed_weigh_all(m);
+        }
 
         double worst;
         if (mixed_is_solved(m, &worst))

@@ -20,6 +20,7 @@
 #include <math.h>
 
 #define REFINE_STEPS 5
+#define REFINE_STRIP 8 /* columns of A that are read for both, r and w */
 
 /* ---- Absolute values ---- */
 
@@ -75,14 +76,19 @@ static void refine_sum(jdatatype_t type, int64_t m, const void *a, const void *x
 
 static bool refine_is_hermitian(const ji_refine_t *call) { return call->uplo != 0; }
 
-void ji_refine_sizes(const ji_refine_t *call, const void *b, const void *x, void *w) {
-    const jdatatype_t type = call->head.type, real = ji_real_of(type);
-    const ji_value_t one = ji_constant(type, 1).value;
-    const int64_t n = call->n;
-    memset(w, 0, (size_t)n * ji_sizeof(real));
-    refine_add(type, n, b, &one, w);
+/* w = |b| */
+static void refine_begin_sizes(const ji_refine_t *call, const void *b, void *w) {
+    const ji_value_t one = ji_constant(call->head.type, 1).value;
+    memset(w, 0, (size_t)call->n * ji_sizeof(ji_real_of(call->head.type)));
+    refine_add(call->head.type, call->n, b, &one, w);
+}
 
-    for (int64_t j = 0; j < n; j++) {
+/* w += |op(A)||x|, of columns [first, end) of A. */
+static void refine_add_sizes(const ji_refine_t *call, const void *x, void *w, int64_t first_column,
+                             int64_t end) {
+    const jdatatype_t type = call->head.type, real = ji_real_of(type);
+    const int64_t n = call->n;
+    for (int64_t j = first_column; j < end; j++) {
         const void *const x_j = ji_at(type, x, j, 0, 0);
         void *const w_j = ji_at(real, w, j, 0, 0);
         if (!refine_is_hermitian(call)) {
@@ -106,23 +112,49 @@ void ji_refine_sizes(const ji_refine_t *call, const void *b, const void *x, void
     }
 }
 
-void ji_refine_residual(const ji_refine_t *call, const void *b, const void *x, void *r) {
+/* r -= op(A) x, of columns [first, end) of A; of a Hermitian one of all. */
+static void refine_subtract(const ji_refine_t *call, const void *x, void *r, int64_t first,
+                            int64_t end) {
     const jdatatype_t type = call->head.type;
+    const bool turned = call->trans != JBLAS_NO_TRANSPOSE;
     ji_matvec_t product = {.head = call->head,
                            .uplo = call->uplo,
                            .trans = call->trans,
                            .m = call->n,
-                           .n = call->n,
+                           .n = end - first,
                            .alpha = ji_constant(type, -1),
-                           .a = call->a,
+                           .a = ji_at(type, call->a, 0, first, call->lda),
                            .lda = call->lda,
-                           .x = x,
+                           .x = ji_at(type, x, turned ? 0 : first, 0, 0),
                            .incx = 1,
                            .beta = ji_constant(type, 1),
-                           .y = r,
+                           .y = ji_at(type, r, turned ? first : 0, 0, 0),
                            .incy = 1};
-    memcpy(r, b, (size_t)call->n * ji_sizeof(type));
     ji_host_primitives[refine_is_hermitian(call) ? JI_SYMV : JI_GEMV](&product);
+}
+
+void ji_refine_residual(const ji_refine_t *call, const void *b, const void *x, void *r) {
+    memcpy(r, b, (size_t)call->n * ji_sizeof(call->head.type));
+    refine_subtract(call, x, r, 0, call->n);
+}
+
+void ji_refine_sizes(const ji_refine_t *call, const void *b, const void *x, void *w) {
+    refine_begin_sizes(call, b, w);
+    refine_add_sizes(call, x, w, 0, call->n);
+}
+
+/* A column comes into the cache for both at once, but for the residual of a Hermitian A, which
+ * takes the matrix as a whole. */
+void ji_refine_residual_and_sizes(const ji_refine_t *call, const void *b, const void *x, void *r,
+                                  void *w) {
+    const int64_t strip = refine_is_hermitian(call) ? call->n : REFINE_STRIP;
+    memcpy(r, b, (size_t)call->n * ji_sizeof(call->head.type));
+    refine_begin_sizes(call, b, w);
+    for (int64_t first = 0; first < call->n; first += strip) {
+        const int64_t end = ji_min(first + strip, call->n);
+        refine_subtract(call, x, r, first, end);
+        refine_add_sizes(call, x, w, first, end);
+    }
 }
 
 /* ---- Errors ---- */
@@ -250,8 +282,7 @@ static void refine_side(const ji_refine_t *call, int64_t j) {
 
     double error, last = 3;
     for (int step = 0;; step++) {
-        ji_refine_residual(call, b, x, room.r);
-        ji_refine_sizes(call, b, x, room.w);
+        ji_refine_residual_and_sizes(call, b, x, room.r, room.w);
         error = ji_refine_backward(call, room.r, room.w);
         if (!(error > refine_unit(type) && 2 * error <= last && step < REFINE_STEPS))
             break;
