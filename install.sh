@@ -25,12 +25,13 @@ packages_of() {
     valgrind)   echo valgrind libc6-dbg ;;
     coverage)   echo gcovr ;;
     targets)    packages_of hip; echo clang-19 "rocm-device-libs|rocm-device-libs-17" ;; # of clients/scripts/hip_targets.py
-    elsewhere)  echo mmdebstrap uidmap clang-19 mpich libmpich-dev libscalapack-mpich-dev libblas3 libblis4 libopenblas64-0
+    chroot)     echo mmdebstrap uidmap ;; # clients/package/check_debian.py
+    elsewhere)  packages_of chroot; echo clang-19 mpich libmpich-dev libscalapack-mpich-dev libblas3 libblis4 libopenblas64-0
                 echo musl-tools qemu-user g++-aarch64-linux-gnu ;; # what clients/scripts/elsewhere.py runs on
     python)     echo gcc libc6-dev make cmake python3 python3-venv python3-pip python3-numpy python3-pytest mypy ;; # faces/python
     programs)   echo gcc gfortran dpkg-dev binutils libblas3 liblapack3 # clients/scripts/netlib.py, and python_suites.py
                 echo python3-numpy python3-scipy python3-pytest python3-hypothesis ;;
-    *)          die "no component \"$1\" (there are library mpi fortran clients docs, and for development hip test bench clang lint valgrind coverage targets elsewhere python programs)" ;;
+    *)          die "no component \"$1\" (there are library mpi fortran clients docs, and for development hip test bench clang lint valgrind coverage targets chroot elsewhere python programs)" ;;
     esac
 }
 
@@ -48,7 +49,7 @@ install those. Uses sudo where it is not run by root.
   --components LIST       what to install, of library,mpi,fortran,clients,docs  (library,clients)
   --no-dependencies       install no packages
   --dependencies-only     install packages and stop; LIST may also name hip,test,bench,clang,lint,valgrind,coverage,
-                          targets,elsewhere,python,programs
+                          targets,chroot,elsewhere,python,programs
   --build-dir DIR         where to build           (build/install; of --demo, build/demo)
   --debug                 build without optimization
   -DNAME=VALUE            an option for CMake, such as -DJALLOC_MPI=OFF or -DJALLOC_CUDA=OFF

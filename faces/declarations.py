@@ -26,6 +26,14 @@ NUMBER = re.compile(r"^#define (J\w+)\s(?:\s*\\\n)?\s*(\(?-?(?:0x[0-9a-fA-F]+|\d
 LIST = re.compile(r"^#define (J\w+_LIST)\(X\)((?:[^\n]*\\\n)+[^\n]*)", re.MULTILINE)
 POINTER = re.compile(r"^(.*?)\(\*(\w+)\)\((.*)\)$", re.DOTALL)
 VARIABLE = re.compile(r"^(.*?[ *])(\w+)((?: ?\[\w*\])*)$", re.DOTALL)
+# What neither a type nor a pattern tells: the arguments that a caller may leave out, which are NULL then, by their names, or of
+# one function. Of routines' operands none is here, though a size query reads none of them.
+MAY_BE_NULL = {"options", "steps", "reused", "remaining", "hooks", "request"}
+MAY_BE_NULL_OF = {("jsegment_recover", "count"), ("jshared_describe", "usable_bytes"), ("jshared_describe", "owner"),
+                  ("jshared_header", "size_bytes"), ("jlayout_format", "type"), ("jlayout_parse", "type"), ("jprofile_load", "path"),
+                  ("jhandle_get_refused_argument", "routine"), ("jhandle_get_refused_argument", "name"),
+                  ("jhandle_get_refused_argument", "number"), ("jbuffer_qr", "q"), ("jbuffer_qr", "r"), ("jbuffer_svd", "u"),
+                  ("jbuffer_svd", "vt"), ("jbuffer_eigen_symmetric", "vectors")}
 
 
 @dataclasses.dataclass
@@ -35,6 +43,7 @@ class Variable:
     type: str
     extents: list = dataclasses.field(default_factory=list)  # of an array; "" where C has none
     parameters: list | None = None  # of a pointer to a function
+    may_be_null: bool = False  # a parameter that may be left out
 
 
 @dataclasses.dataclass
@@ -46,6 +55,11 @@ class Function:
     text: str  # the comment above it, or above those that it stands with
     inline: bool = False
     variadic: bool = False  # a format's arguments follow
+
+    @property
+    def may_return_null(self):
+        """Of one that returns a pointer: whether its comment says so."""
+        return re.search(r"(?<!never )NULL", self.text) is not None
 
 
 @dataclasses.dataclass
@@ -187,7 +201,10 @@ def read(headers=None):
         for match in FUNCTION.finditer(code):
             kind, returns, name, parameters, _ = match.groups()
             if not name.endswith("_"):
-                found.functions[name] = Function(header, name, " ".join(returns.split()), variables(parameters),
+                taken = variables(parameters)
+                for variable in taken:
+                    variable.may_be_null = variable.name in MAY_BE_NULL or (name, variable.name) in MAY_BE_NULL_OF
+                found.functions[name] = Function(header, name, " ".join(returns.split()), taken,
                                                  comment_before(text, match.start()), kind == "INLINE",
                                                  parameters.rstrip().endswith("..."))
         for macro, body in INIT.findall(code):

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 """Installs a build to a scratch prefix, moves the prefix, and uses it as a stranger would: by find_package and by
 pkg-config, shared and static, from C, C++ and Fortran; with libjalloc_mpi by two processes. --deb makes the Debian packages
-too and looks inside."""
+too and looks inside. --installed PREFIX uses what is installed there."""
 
 import argparse
 import os
@@ -120,18 +120,21 @@ def check_examples(prefix, scratch, fortran):
 
 def check_tools(prefix):
     """Where programs are installed, their man pages and completions are."""
-    for program in prefix.glob("bin/j*"):
+    for program in [*prefix.glob("bin/jalloc-*"), *prefix.glob("bin/jblas-*")]:
         run(program, "--version")
         for page in (f"share/man/man1/{program.name}.1", f"share/bash-completion/completions/{program.name}"):
             if not (prefix / page).exists():
                 sys.exit(f"{program.name} is installed without {page}")
 
 
+def make_debs(build, folder):
+    shutil.rmtree(folder, ignore_errors=True)
+    run("cpack", "-G", "DEB", "-B", folder, "--config", build / "CPackConfig.cmake")
+    return sorted(folder.glob("*.deb"))
+
+
 def check_deb(build):
-    packages = build / "packages"
-    shutil.rmtree(packages, ignore_errors=True)
-    run("cpack", "-G", "DEB", "-B", packages, "--config", build / "CPackConfig.cmake")
-    debs = sorted(packages.glob("*.deb"))
+    debs = make_debs(build, build / "packages")
     contents = ""
     for deb in debs:
         print(output("dpkg-deb", "--info", deb))
@@ -150,28 +153,37 @@ def check_deb(build):
             sys.exit(f"no {wanted.strip()} in the Debian packages")
 
 
+def check_all(prefix, scratch, fortran):
+    jblas = bool(list(prefix.rglob("libjblas.so")))
+    mpi = bool(list(prefix.rglob("libjalloc_mpi.so")))
+    check_cmake(prefix, scratch, jblas, mpi, fortran)
+    check_pkg_config(prefix, scratch, jblas, mpi, fortran)
+    check_examples(prefix, scratch, fortran)
+    check_tools(prefix)
+    print("check_package: find_package and pkg-config, shared and static, C and C++" +
+          (", Fortran" if fortran else "") + (", two processes" if mpi else "") + ": all ran")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("build", type=pathlib.Path, help="build folder")
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("build", nargs="?", type=pathlib.Path, help="build folder")
+    where.add_argument("--installed", type=pathlib.Path, metavar="PREFIX", help="what is installed there, with gfortran's modules if any")
     parser.add_argument("--deb", action="store_true", help="Debian packages too")
     arguments = parser.parse_args()
-    build = arguments.build.resolve()
     with tempfile.TemporaryDirectory() as folder:
         scratch = pathlib.Path(folder)
+        if arguments.installed:
+            prefix = arguments.installed
+            check_all(prefix, scratch, "gfortran" if list(prefix.rglob("jalloc.mod")) else None)
+            return
+        build = arguments.build.resolve()
         run("cmake", "--install", build, "--prefix", scratch / "first")
         prefix = scratch / "moved"  # nothing may remember where it was installed
         (scratch / "first").rename(prefix)
-        jblas = bool(list(prefix.rglob("libjblas.so")))
-        mpi = bool(list(prefix.rglob("libjalloc_mpi.so")))
-        fortran = fortran_compiler(build)
-        check_cmake(prefix, scratch, jblas, mpi, fortran)
-        check_pkg_config(prefix, scratch, jblas, mpi, fortran)
-        check_examples(prefix, scratch, fortran)
-        check_tools(prefix)
+        check_all(prefix, scratch, fortran_compiler(build))
     if arguments.deb:
         check_deb(build)
-    print("check_package: find_package and pkg-config, shared and static, C and C++" +
-          (", Fortran" if fortran else "") + (", two processes" if mpi else "") + ": all ran")
 
 
 if __name__ == "__main__":

@@ -162,10 +162,10 @@ def debian():
     raise NotHere("apt knows no mirror of Debian")
 
 
-def mirror_answers():
+def mirror_answers(release=RELEASE):
     mirror = debian()[0]
     try:
-        urllib.request.urlopen(f"{mirror}/dists/{RELEASE}/Release", timeout=30).close()
+        urllib.request.urlopen(f"{mirror}/dists/{release}/Release", timeout=30).close()
     except (OSError, ValueError) as error:
         raise NotHere(f"{mirror} does not answer: {error}") from error
 
@@ -173,6 +173,14 @@ def mirror_answers():
 def may_make_a_root():
     if os.geteuid() != 0 and not shutil.which("newuidmap"):
         raise NotHere("neither root nor newuidmap")
+
+
+def run_in_debian(release, archive, commands, variant="minbase"):
+    """In a new Debian that has what `archive` holds in /srv; nothing of it stays."""
+    run("mmdebstrap", f"--variant={variant}",
+        f"--customize-hook=tar-in {shlex.quote(str(archive))} /srv",
+        f'--customize-hook=chroot "$1" bash -ec {shlex.quote(commands)}',
+        release, "/dev/null", debian()[0])
 
 
 @part("Debian 13 in a chroot: install.sh as root, rtest.py as an ordinary user with sudo; every "
@@ -197,10 +205,7 @@ def debian13(place):
         runuser -u tester -- python3 rtest.py
         ./install.sh --dependencies-only --components mpi,bench,docs,clang,lint,valgrind,coverage,targets
     """
-    run("mmdebstrap", "--variant=minbase",
-        f"--customize-hook=tar-in {shlex.quote(str(sources))} /srv",
-        f'--customize-hook=chroot "$1" bash -ec {shlex.quote(commands)}',
-        RELEASE, "/dev/null", debian()[0])
+    run_in_debian(RELEASE, sources, commands)
     place.count(1)  # its rtest.py has said how many
 
 

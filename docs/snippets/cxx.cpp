@@ -23,6 +23,11 @@ static void pmr() {
     EXPECT(x.size() == y.size());
 }
 
+static void segment(int n) {
+    /* snippet segment */
+    EXPECT(x.size() == 100 && !mesh);
+}
+
 int main() {
     double A[] = {1, 2, 2, 1};
     int64_t info = 0;
@@ -32,5 +37,6 @@ int main() {
     errors(handle, 2, nullptr, info); // is caught
     borrow(handle, 3, 2);
     pmr();
+    segment(100);
     return 0;
 }

@@ -54,13 +54,6 @@ ARRAYS_WRITTEN = {("jlayout_get_block", "starts"), ("jlayout_get_block", "extent
                   ("jbuffer_eigen_symmetric", "values"), ("jbuffer_svd", "values"), ("jallocator_track_get_records", "records")}
 NUMBERS_READ = {("jlayout_format", "type")}
 
-# What may be NULL. Of jlapack's operands none is: an array of one element says as much.
-OPTIONAL = {"options", "steps", "reused", "remaining", "hooks", "request"}
-OPTIONAL_OF = {("jsegment_recover", "count"), ("jshared_describe", "usable_bytes"), ("jshared_describe", "owner"),
-               ("jshared_header", "size_bytes"), ("jlayout_format", "type"), ("jlayout_parse", "type"), ("jprofile_load", "path"),
-               ("jhandle_get_refused_argument", "routine"), ("jhandle_get_refused_argument", "name"),
-               ("jhandle_get_refused_argument", "number"), ("jbuffer_qr", "q"), ("jbuffer_qr", "r"), ("jbuffer_svd", "u"),
-               ("jbuffer_svd", "vt"), ("jbuffer_eigen_symmetric", "vectors")}
 # A struct that C keeps after the call: its address is given, c_loc of a target.
 KEPT_STRUCTS = {("jhandle_set_executor", "executor")}
 # Texts that C does not copy: the process keeps them, as names of tags.
@@ -218,7 +211,7 @@ class Generator:
         names = {p.name for p in function.parameters}
         name, kind = "text" if function.variadic and parameter.name == "format" else parameter.name, parameter.type
         where = (function.name, name)
-        optional = name in OPTIONAL or where in OPTIONAL_OF
+        optional = parameter.may_be_null
         if parameter.parameters is not None or kind in self.found.callbacks:
             return Argument(name, "type(c_funptr), value")
         if kind == "const char *":

@@ -167,11 +167,6 @@ def write_declarations(found, file):
         "# {name: (result, parameters, their names, number of the text)}", "FUNCTIONS = {", *rows, "}")
 
 
-def result_stub(text, comment):
-    """The same of a result: a text is NULL where the comment says so."""
-    return "bytes" if text == "c_char_p" and not re.search(r"(?<!never )NULL", comment) else stub(text)
-
-
 def stub(text):
     """A ctypes type as a checker of types is told of it."""
     if text in STUBS:
@@ -206,7 +201,9 @@ def write_stub(found, file):
     for function in found.functions.values():
         parameters = ", ".join(f"{p.name}{'_' * keyword.iskeyword(p.name)}: {stub(types.variable(p, 'parameter'))}"
                                for p in function.parameters)
-        say("", f"def {function.name}({parameters}) -> {result_stub(types.result(function.returns), function.text)}:",
+        result = types.result(function.returns)
+        returns = "bytes" if result == "c_char_p" and not function.may_return_null else stub(result)
+        say("", f"def {function.name}({parameters}) -> {returns}:",
             *([doc(function.text)] if function.text else []), "    ...")
 
 

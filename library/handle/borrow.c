@@ -58,7 +58,9 @@ static bool borrow_is_allowed(jborrow_t *borrow, jhandle_t *handle, const char *
         borrow_nothing(borrow, status);
     else if (handle->state == JI_HANDLE_QUERYING)
         borrow_nothing(borrow, jhandle_fail(handle, JSTATUS_SIZE_QUERY_MISMATCH,
-                                            "%s: borrowing during a size query", name_of(routine)));
+                                            "%s: borrowing during a size query, which is to be "
+                                            "answered (jhandle_is_size_query) instead",
+                                            name_of(routine)));
     else if (handle->borrows.depth == JBORROW_MAX_DEPTH)
         borrow_nothing(borrow, jhandle_fail(handle, JSTATUS_INVALID_VALUE,
                                             "%s: more than %d borrows are live at once",

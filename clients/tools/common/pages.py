@@ -17,6 +17,15 @@ import sys
 
 OPTION = re.compile(r"  (?:-(?P<letter>\w),|   ) --(?P<name>[\w-]+)(?: (?P<value>\S+))?$")
 FILES = {"FILE", "LOG"}
+# NAME is one that `PROGRAM list` shows, in its first column, with or without the slash before it. Anybody may have chosen it, so
+# bash is given none as a word to expand (compgen -W), and none that has other letters than names usually have.
+LISTED = r"""
+        local name
+        if ((COMP_CWORD > 1)); then
+            while read -r name; do
+                if [[ ${{name#/}} == "${{current#/}}"* ]]; then COMPREPLY+=("$name"); fi
+            done < <({program} list 2>/dev/null | sed -nE 's,^(/[[:alnum:]._-]+)  .*,\1,p')
+        fi"""
 
 
 class Help:
@@ -114,6 +123,8 @@ def completion(page):
         names = " ".join(commands)
         operands = (f"if ((COMP_CWORD == 1)); then mapfile -t COMPREPLY < <(compgen -W '{names}' -- \"$current\"); "
                     "else mapfile -t COMPREPLY < <(compgen -f -- \"$current\"); fi")
+        if "list" in commands and any(form.endswith("NAME...") for form in page.usage):
+            operands += LISTED.format(program=page.name)
     elif any(re.search(rf"\b{word}\b", " ".join(page.usage)) for word in FILES):
         operands = 'mapfile -t COMPREPLY < <(compgen -f -- "$current")'
     else:

@@ -355,7 +355,8 @@ jstatus_t jsegment_destroy(jsegment_t *segment) {
         if (i != segment->slot && shm_load(&segment->slots[i - 1].state) != SHM_SLOT_FREE &&
             !ji_slot_is_dead(segment, i))
             status =
-                ji_fail(JSTATUS_BUSY, "slot %u (process %lld) is attached", i,
+                ji_fail(JSTATUS_BUSY,
+                        "slot %u (process %lld) is attached: jsegment_detach leaves it to that", i,
                         (long long)__atomic_load_n(&segment->slots[i - 1].pid, __ATOMIC_RELAXED));
 
     if (status == JSTATUS_SUCCESS)

@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 import pathlib
+import shlex
 import shutil
 import signal
 import subprocess
@@ -333,6 +334,30 @@ class Check:
         self.run("clear", strange)
         require(not (FOLDER / strange[1:]).exists(), "it is gone")
 
+    def completed(self):
+        """By bash: what list shows, by its beginning, and nothing that the shell would run."""
+        completion = pathlib.Path(self.tool).resolve().parents[1] / "completions" / "jalloc-shm"
+        if not shutil.which("bash") or not completion.exists():
+            return
+        mesh, evil = self.name("mesh"), self.name("$(touch evil)")
+        makers = [self.make(mesh), self.make(evil)]
+
+        def complete(*words):
+            script = (f"PATH={shlex.quote(str(pathlib.Path(self.tool).resolve().parent))}:$PATH; source {shlex.quote(str(completion))}; "
+                      f"COMP_WORDS=(jalloc-shm {shlex.join(words)}); COMP_CWORD={len(words)}; "
+                      "_jalloc_shm; printf '%s\\n' \"${COMPREPLY[@]}\"")
+            with tempfile.TemporaryDirectory() as folder:
+                done = subprocess.run(["bash", "-c", script], cwd=folder, text=True, capture_output=True, check=True, timeout=60)
+                equal((done.stderr, os.listdir(folder)), ("", []), "completion")
+            return done.stdout.split()
+
+        for beginning in (mesh[:-1], mesh[1:-1]):
+            equal(complete("show", beginning), [mesh], f"completed: {beginning}")
+        equal(complete("show", evil[:-3]), [], "completed: a name that is not usual")
+        equal(complete("sho"), ["show"], "completed: a command")
+        for maker in makers:
+            maker.leave()
+
     def sweeps(self):
         """For real, where nobody else's segments can be hit."""
         names = {state: self.name(state) for state in ("live", "idle", "stale")}
@@ -370,7 +395,7 @@ def main():
     try:
         for part in (check.usage, check.in_use_idle_and_gone, check.stale,
                      check.killed_while_clearing_away, check.broken, check.not_ours,
-                     check.temporary, check.files, check.strange_names):
+                     check.temporary, check.files, check.strange_names, check.completed):
             part()
         if INSIDE in os.environ:
             check.sweeps()
