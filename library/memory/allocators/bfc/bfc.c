@@ -395,15 +395,13 @@ static inline bool bfc_allocate_at_once(jallocator_t *self, size_t size_bytes, s
     return true;
 }
 
-static inline bool bfc_deallocate_at_once(const jallocator_t *self, const void *pointer,
-                                          size_t size_bytes, const jstream_t *stream) {
-    bfc_t *bfc = self->context;
-    bfc_stream_t *own = bfc->at_once;
-    if (JI_UNLIKELY(stream != NULL || own == NULL))
-        return false;
-
-    const bfc_slot_t *slot = bfc_slot_of_live(bfc, pointer, size_bytes);
-    return JI_LIKELY(slot != NULL) && bfc_deallocate_quick(bfc, own, slot->chunk);
+/* The slot of a block that the short way may take back; NULL where it may not. */
+static inline bfc_slot_t *bfc_slot_at_once(const jallocator_t *self, const void *pointer,
+                                           size_t size_bytes, const jstream_t *stream) {
+    const bfc_t *bfc = self->context;
+    return JI_UNLIKELY(stream != NULL || bfc->at_once == NULL)
+               ? NULL
+               : bfc_slot_of_live(bfc, pointer, size_bytes);
 }
 
 static __attribute__((noinline)) jstatus_t
@@ -426,9 +424,14 @@ static jstatus_t bfc_single_allocate(jallocator_t *self, size_t size_bytes, size
 
 static jstatus_t bfc_single_deallocate(jallocator_t *self, void *pointer, size_t size_bytes,
                                        jstream_t *stream) {
-    return bfc_deallocate_at_once(self, pointer, size_bytes, stream)
-               ? JSTATUS_SUCCESS
-               : bfc_deallocate(self->context, pointer, size_bytes, stream);
+    bfc_t *bfc = self->context;
+    bfc_slot_t *slot = bfc_slot_at_once(self, pointer, size_bytes, stream);
+    if (JI_UNLIKELY(slot == NULL))
+        return bfc_deallocate(bfc, pointer, size_bytes, stream);
+
+    if (!bfc_deallocate_quick(bfc, bfc->at_once, slot->chunk))
+        bfc_deallocate_binned(bfc, bfc->at_once, slot, 0);
+    return JSTATUS_SUCCESS;
 }
 
 /* The lock is this thread's by its bias, or anybody's; either way it is let go at the end. */
@@ -444,6 +447,14 @@ bfc_locked_deallocate_any(jallocator_t *self, void *pointer, size_t size_bytes, 
     jstatus_t status = bfc_deallocate(self->context, pointer, size_bytes, stream);
     ji_lock_release(&self->lock);
     return status;
+}
+
+static __attribute__((noinline)) jstatus_t bfc_locked_deallocate_binned(jallocator_t *self,
+                                                                        bfc_slot_t *slot) {
+    bfc_t *bfc = self->context;
+    bfc_deallocate_binned(bfc, bfc->at_once, slot, 0);
+    ji_lock_release(&self->lock);
+    return JSTATUS_SUCCESS;
 }
 
 static __attribute__((noinline)) jstatus_t bfc_shared_allocate(jallocator_t *self,
@@ -477,8 +488,13 @@ static jstatus_t bfc_locked_deallocate(jallocator_t *self, void *pointer, size_t
                                        jstream_t *stream) {
     if (JI_UNLIKELY(!ji_lock_enter_biased_(&self->lock)))
         return bfc_shared_deallocate(self, pointer, size_bytes, stream);
-    if (!bfc_deallocate_at_once(self, pointer, size_bytes, stream))
+
+    bfc_t *bfc = self->context;
+    bfc_slot_t *slot = bfc_slot_at_once(self, pointer, size_bytes, stream);
+    if (JI_UNLIKELY(slot == NULL))
         return bfc_locked_deallocate_any(self, pointer, size_bytes, stream);
+    if (!bfc_deallocate_quick(bfc, bfc->at_once, slot->chunk))
+        return bfc_locked_deallocate_binned(self, slot);
 
     ji_lock_release_biased_(&self->lock);
     return JSTATUS_SUCCESS;
