@@ -400,7 +400,7 @@ JTEST(Bfc, CheckFindsWhatWasOverwritten) {
     SPOILED(live->requested_bytes, 3 * G);
     SPOILED(live->requested_bytes, 0);
     SPOILED(live->where, 77);
-    SPOILED(live->where, BFC_QUICK);
+    SPOILED(live->where, BFC_BORDER);
     SPOILED(live->where, 0); /* its neighbour is free as well */
     SPOILED(live->left->right, freed);
     SPOILED(live->left, freed);
@@ -418,7 +418,8 @@ JTEST(Bfc, CheckFindsWhatWasOverwritten) {
     SPOILED(bfc->reserved_bytes, 1);
     SPOILED(bfc->slots.count, 1);
     SPOILED(bfc->quick_count, 1);
-    SPOILED(bfc->granted_bytes, 1);
+    SPOILED(bfc->granted.room_bytes, 1);
+    SPOILED(bfc->requested.room_bytes, 1);
     SPOILED(bfc->ready->bins.bits[0], 0);
     SPOILED(bfc->ready->bins.words, 0);
     SPOILED(bfc->ready->bins.bits[5], 1);

@@ -145,6 +145,7 @@ static inline bfc_chunk_t *bfc_carve(bfc_t *bfc, bfc_stream_t *stream, bfc_chunk
         bfc_bins_remove(&stream->bins, chunk, bin);
     }
 
+    chunk->where = BFC_TAKEN;
     bfc_slot_enter(bfc, chunk);
     return chunk;
 }
@@ -157,30 +158,31 @@ static __attribute__((noinline)) void bfc_quick_empty(bfc_t *bfc, bfc_stream_t *
         next = chunk->next;
         --bfc->quick_count;
         bfc_slot_leave(bfc, bfc_slot_find(bfc, (void *)chunk->address));
-        bfc_settle(bfc, stream, chunk, chunk->serial);
+        bfc_settle(bfc, stream, chunk, stream->index != 0 ? chunk->quick_serial : 0);
     }
     quick->first = NULL;
 }
 
+static void bfc_flush_stream(bfc_t *bfc, bfc_stream_t *stream) {
+    bool *used = stream->quick_used, *end = used + BFC_QUICK_SLOTS;
+    while ((used = memchr(used, true, (size_t)(end - used))) != NULL) {
+        bfc_quick_empty(bfc, stream, &stream->quick[used - stream->quick_used]);
+        *used++ = false;
+    }
+}
+
 void ji_bfc_flush(bfc_t *bfc) {
     for (uint32_t s = 0; bfc->quick_count != 0 && s < bfc->stream_count; ++s)
-        for (unsigned word = 0; bfc->streams[s] != NULL && word < BFC_QUICK_SLOTS / 64; ++word) {
-            bfc_stream_t *stream = bfc->streams[s];
-            for (uint64_t used = stream->quick_used[word]; used != 0; used &= used - 1)
-                bfc_quick_empty(bfc, stream,
-                                &stream->quick[64 * word + (unsigned)__builtin_ctzll(used)]);
-            stream->quick_used[word] = 0;
-        }
+        if (bfc->streams[s] != NULL)
+            bfc_flush_stream(bfc, bfc->streams[s]);
 }
 
 /* ---- Allocating ---- */
 
+/* A chunk that is taken goes to the caller. */
 static inline void *bfc_hand_out(bfc_t *bfc, bfc_chunk_t *chunk, size_t size_bytes) {
-    bfc->granted_bytes += chunk->size_bytes;
-    if (JI_UNLIKELY(bfc->granted_bytes > bfc->peak_granted_bytes))
-        bfc->peak_granted_bytes = bfc->granted_bytes;
-
-    chunk->where = BFC_LIVE;
+    bfc_level_rise(&bfc->granted, chunk->size_bytes);
+    bfc_level_rise(&bfc->requested, size_bytes);
     chunk->requested_bytes = size_bytes;
     chunk->tag = ji_tag_current;
     return (void *)chunk->address;
@@ -234,19 +236,26 @@ static __attribute__((noinline)) jstatus_t bfc_allocate_binned(bfc_t *bfc, bfc_s
     return JSTATUS_SUCCESS;
 }
 
-/* The short way: from a quick list. */
-static inline jstatus_t bfc_allocate_for(bfc_t *bfc, bfc_stream_t *own, size_t size_bytes,
-                                         size_t alignment, jstream_t *stream, void **pointer) {
+/* The short way: from a quick list. False: it has none that serves. */
+static inline bool bfc_allocate_quick(bfc_t *bfc, bfc_stream_t *own, size_t size_bytes,
+                                      size_t alignment, void **pointer) {
     size_t need = bfc_round(size_bytes);
     bfc_quick_t *quick = &own->quick[bfc_quick_number(need)];
     bfc_chunk_t *chunk = quick->first;
     if (chunk == NULL || quick->size_bytes != need || (chunk->address & (alignment - 1)) != 0)
-        return bfc_allocate_binned(bfc, own, size_bytes, alignment, stream, pointer);
+        return false;
 
     quick->first = chunk->next;
     --bfc->quick_count;
     *pointer = bfc_hand_out(bfc, chunk, size_bytes);
-    return JSTATUS_SUCCESS;
+    return true;
+}
+
+static inline jstatus_t bfc_allocate_for(bfc_t *bfc, bfc_stream_t *own, size_t size_bytes,
+                                         size_t alignment, jstream_t *stream, void **pointer) {
+    return bfc_allocate_quick(bfc, own, size_bytes, alignment, pointer)
+               ? JSTATUS_SUCCESS
+               : bfc_allocate_binned(bfc, own, size_bytes, alignment, stream, pointer);
 }
 
 static __attribute__((noinline)) jstatus_t bfc_allocate_on(bfc_t *bfc, size_t size_bytes,
@@ -271,7 +280,7 @@ static jstatus_t bfc_allocate(void *context, size_t size_bytes, size_t alignment
 
 static __attribute__((noinline)) jstatus_t bfc_refuse(const bfc_t *bfc, const void *pointer,
                                                       size_t size_bytes, const bfc_slot_t *slot) {
-    if (slot != NULL && slot->chunk->where == BFC_LIVE)
+    if (slot != NULL && bfc_is_live(slot->chunk))
         return ji_fail(JSTATUS_INVALID_SIZE,
                        "allocator \"%s\": %p, tagged \"%s\", has %zu bytes and is given back with "
                        "%zu",
@@ -289,9 +298,13 @@ static __attribute__((noinline)) jstatus_t bfc_refuse(const bfc_t *bfc, const vo
 }
 
 static __attribute__((noinline)) void bfc_deallocate_binned(bfc_t *bfc, bfc_stream_t *own,
-                                                            bfc_slot_t *slot, bfc_quick_t *quick,
-                                                            size_t size, uint64_t serial) {
+                                                            bfc_slot_t *slot, uint64_t serial) {
     bfc_chunk_t *chunk = slot->chunk;
+    size_t size = bfc_round(chunk->requested_bytes);
+    bfc_quick_t *quick = &own->quick[bfc_quick_number(size)];
+
+    bfc_level_fall(&bfc->granted, chunk->size_bytes);
+    bfc_level_fall(&bfc->requested, chunk->requested_bytes);
     bfc_slot_leave(bfc, slot);
 
     if (quick->size_bytes != size) { /* the slot is for the size that was freed last */
@@ -303,30 +316,33 @@ static __attribute__((noinline)) void bfc_deallocate_binned(bfc_t *bfc, bfc_stre
     bfc_settle(bfc, own, chunk, serial);
 }
 
-/* The short way: into a quick list. */
-static inline void bfc_deallocate_for(bfc_t *bfc, bfc_stream_t *own, bfc_slot_t *slot,
-                                      uint64_t serial) {
-    bfc_chunk_t *chunk = slot->chunk;
+/* The short way: into a quick list. False: it is not for that size, or there are enough. */
+static inline bool bfc_deallocate_quick(bfc_t *bfc, bfc_stream_t *own, bfc_chunk_t *chunk) {
     size_t size = bfc_round(chunk->requested_bytes);
     unsigned number = bfc_quick_number(size);
     bfc_quick_t *quick = &own->quick[number];
+    if (quick->size_bytes != size || bfc->quick_count >= BFC_QUICK_MOST_CHUNKS)
+        return false;
 
-    bfc->granted_bytes -= chunk->size_bytes;
-    if (quick->size_bytes != size || bfc->quick_count >= BFC_QUICK_MOST_CHUNKS) {
-        bfc_deallocate_binned(bfc, own, slot, quick, size, serial);
-        return;
-    }
-
-    chunk->where = BFC_QUICK;
-    chunk->serial = serial;
+    bfc_level_fall(&bfc->granted, chunk->size_bytes);
+    bfc_level_fall(&bfc->requested, chunk->requested_bytes);
+    chunk->requested_bytes = 0;
     chunk->next = quick->first;
     quick->first = chunk;
-    own->quick_used[number / 64] |= (uint64_t)1 << number % 64;
+    own->quick_used[number] = true;
     ++bfc->quick_count;
+    return true;
 }
 
-static __attribute__((noinline)) jstatus_t bfc_deallocate_on(bfc_t *bfc, bfc_slot_t *slot,
-                                                             jstream_t *stream) {
+static void bfc_deallocate_for(bfc_t *bfc, bfc_stream_t *own, bfc_slot_t *slot, uint64_t serial) {
+    bfc_chunk_t *chunk = slot->chunk;
+    if (bfc_deallocate_quick(bfc, own, chunk))
+        chunk->quick_serial = serial;
+    else
+        bfc_deallocate_binned(bfc, own, slot, serial);
+}
+
+static jstatus_t bfc_deallocate_on(bfc_t *bfc, bfc_slot_t *slot, jstream_t *stream) {
     bfc_stream_t *own;
     uint64_t serial;
     jstatus_t status = ji_bfc_stream_mark(bfc, stream, &own, &serial);
@@ -335,13 +351,19 @@ static __attribute__((noinline)) jstatus_t bfc_deallocate_on(bfc_t *bfc, bfc_slo
     return status;
 }
 
+/* The slot of a live block of that size; NULL where there is none. No block has 0 bytes. */
+static inline bfc_slot_t *bfc_slot_of_live(const bfc_t *bfc, const void *pointer,
+                                           size_t size_bytes) {
+    bfc_slot_t *slot = bfc_slot_find(bfc, pointer);
+    return JI_LIKELY(slot != NULL && slot->chunk->requested_bytes == size_bytes) ? slot : NULL;
+}
+
 static jstatus_t bfc_deallocate(void *context, void *pointer, size_t size_bytes,
                                 jstream_t *stream) {
     bfc_t *bfc = context;
-    bfc_slot_t *slot = bfc_slot_find(bfc, pointer);
-    if (JI_UNLIKELY(slot == NULL || slot->chunk->where != BFC_LIVE ||
-                    slot->chunk->requested_bytes != size_bytes))
-        return bfc_refuse(bfc, pointer, size_bytes, slot);
+    bfc_slot_t *slot = bfc_slot_of_live(bfc, pointer, size_bytes);
+    if (slot == NULL)
+        return bfc_refuse(bfc, pointer, size_bytes, bfc_slot_find(bfc, pointer));
 
     if (!ji_stream_is_inline(&bfc->frontier, stream))
         return bfc_deallocate_on(bfc, slot, stream);
@@ -349,7 +371,137 @@ static jstatus_t bfc_deallocate(void *context, void *pointer, size_t size_bytes,
     return JSTATUS_SUCCESS;
 }
 
-JI_POLICY_ENTRIES(bfc)
+/* ---- Entries ---- */
+
+/* Into the object's books what the policy does not count by itself. */
+static inline void bfc_count(jallocator_t *self, size_t size_bytes) {
+    ++self->books.allocation_count;
+    if (JI_UNLIKELY(size_bytes > self->books.largest_request_bytes))
+        self->books.largest_request_bytes = size_bytes;
+}
+
+/* The short way of a call on the NULL stream stands alone: what it counts is counted here, and
+ * whatever is rarer is a call in its last place, so that it has no frame. What is live, and how
+ * much, the policy counts by itself (bfc_get_stats). */
+static inline bool bfc_allocate_at_once(jallocator_t *self, size_t size_bytes, size_t alignment,
+                                        const jstream_t *stream, void **pointer) {
+    bfc_t *bfc = self->context;
+    bfc_stream_t *own = bfc->at_once;
+    if (JI_UNLIKELY(stream != NULL || own == NULL) ||
+        !bfc_allocate_quick(bfc, own, size_bytes, alignment, pointer))
+        return false;
+
+    bfc_count(self, size_bytes);
+    return true;
+}
+
+/* The slot of a block that the short way may take back; NULL where it may not. */
+static inline bfc_slot_t *bfc_slot_at_once(const jallocator_t *self, const void *pointer,
+                                           size_t size_bytes, const jstream_t *stream) {
+    const bfc_t *bfc = self->context;
+    return JI_UNLIKELY(stream != NULL || bfc->at_once == NULL)
+               ? NULL
+               : bfc_slot_of_live(bfc, pointer, size_bytes);
+}
+
+static __attribute__((noinline)) jstatus_t
+bfc_single_allocate_any(jallocator_t *self, size_t size_bytes, size_t alignment, jstream_t *stream,
+                        void **pointer) {
+    jstatus_t status = entry_take(self, size_bytes, alignment, stream, pointer, bfc_allocate);
+    if (status == JSTATUS_SUCCESS)
+        bfc_count(self, size_bytes);
+    else
+        ++self->books.failure_count;
+    return status;
+}
+
+static jstatus_t bfc_single_allocate(jallocator_t *self, size_t size_bytes, size_t alignment,
+                                     jstream_t *stream, void **pointer) {
+    return bfc_allocate_at_once(self, size_bytes, alignment, stream, pointer)
+               ? JSTATUS_SUCCESS
+               : bfc_single_allocate_any(self, size_bytes, alignment, stream, pointer);
+}
+
+static jstatus_t bfc_single_deallocate(jallocator_t *self, void *pointer, size_t size_bytes,
+                                       jstream_t *stream) {
+    bfc_t *bfc = self->context;
+    bfc_slot_t *slot = bfc_slot_at_once(self, pointer, size_bytes, stream);
+    if (JI_UNLIKELY(slot == NULL))
+        return bfc_deallocate(bfc, pointer, size_bytes, stream);
+
+    if (!bfc_deallocate_quick(bfc, bfc->at_once, slot->chunk))
+        bfc_deallocate_binned(bfc, bfc->at_once, slot, 0);
+    return JSTATUS_SUCCESS;
+}
+
+/* The lock is this thread's by its bias, or anybody's; either way it is let go at the end. */
+static __attribute__((noinline)) jstatus_t
+bfc_locked_allocate_any(jallocator_t *self, size_t size_bytes, size_t alignment, jstream_t *stream,
+                        void **pointer) {
+    jstatus_t status = bfc_single_allocate_any(self, size_bytes, alignment, stream, pointer);
+    ji_lock_release(&self->lock);
+    return status;
+}
+static __attribute__((noinline)) jstatus_t
+bfc_locked_deallocate_any(jallocator_t *self, void *pointer, size_t size_bytes, jstream_t *stream) {
+    jstatus_t status = bfc_deallocate(self->context, pointer, size_bytes, stream);
+    ji_lock_release(&self->lock);
+    return status;
+}
+
+static __attribute__((noinline)) jstatus_t bfc_locked_deallocate_binned(jallocator_t *self,
+                                                                        bfc_slot_t *slot) {
+    bfc_t *bfc = self->context;
+    bfc_deallocate_binned(bfc, bfc->at_once, slot, 0);
+    ji_lock_release(&self->lock);
+    return JSTATUS_SUCCESS;
+}
+
+static __attribute__((noinline)) jstatus_t bfc_shared_allocate(jallocator_t *self,
+                                                               size_t size_bytes, size_t alignment,
+                                                               jstream_t *stream, void **pointer) {
+    ji_lock_acquire_slowly_(&self->lock);
+    jstatus_t status = bfc_single_allocate(self, size_bytes, alignment, stream, pointer);
+    ji_lock_release(&self->lock);
+    return status;
+}
+static __attribute__((noinline)) jstatus_t
+bfc_shared_deallocate(jallocator_t *self, void *pointer, size_t size_bytes, jstream_t *stream) {
+    ji_lock_acquire_slowly_(&self->lock);
+    jstatus_t status = bfc_single_deallocate(self, pointer, size_bytes, stream);
+    ji_lock_release(&self->lock);
+    return status;
+}
+
+static jstatus_t bfc_locked_allocate(jallocator_t *self, size_t size_bytes, size_t alignment,
+                                     jstream_t *stream, void **pointer) {
+    if (JI_UNLIKELY(!ji_lock_enter_biased_(&self->lock)))
+        return bfc_shared_allocate(self, size_bytes, alignment, stream, pointer);
+    if (!bfc_allocate_at_once(self, size_bytes, alignment, stream, pointer))
+        return bfc_locked_allocate_any(self, size_bytes, alignment, stream, pointer);
+
+    ji_lock_release_biased_(&self->lock);
+    return JSTATUS_SUCCESS;
+}
+
+static jstatus_t bfc_locked_deallocate(jallocator_t *self, void *pointer, size_t size_bytes,
+                                       jstream_t *stream) {
+    if (JI_UNLIKELY(!ji_lock_enter_biased_(&self->lock)))
+        return bfc_shared_deallocate(self, pointer, size_bytes, stream);
+
+    bfc_t *bfc = self->context;
+    bfc_slot_t *slot = bfc_slot_at_once(self, pointer, size_bytes, stream);
+    if (JI_UNLIKELY(slot == NULL))
+        return bfc_locked_deallocate_any(self, pointer, size_bytes, stream);
+    if (!bfc_deallocate_quick(bfc, bfc->at_once, slot->chunk))
+        return bfc_locked_deallocate_binned(self, slot);
+
+    ji_lock_release_biased_(&self->lock);
+    return JSTATUS_SUCCESS;
+}
+
+static const ji_entry_t bfc_single = {bfc_single_allocate, bfc_single_deallocate};
+static const ji_entry_t bfc_locked = {bfc_locked_allocate, bfc_locked_deallocate};
 
 /* ---- Statistics and life ---- */
 
@@ -366,15 +518,19 @@ static void bfc_get_stats(void *context, jallocator_stats_t *stats) {
     stats->reserved_bytes = bfc->reserved_bytes;
     stats->peak_reserved_bytes = bfc->peak_reserved_bytes;
     stats->free_bytes = bfc->free_bytes;
-    stats->granted_bytes = bfc->granted_bytes;
-    stats->peak_granted_bytes = bfc->peak_granted_bytes;
+    stats->live_count = bfc->slots.count;
+    stats->in_use_bytes = bfc_level_now(&bfc->requested);
+    stats->peak_in_use_bytes = bfc->requested.peak_bytes;
+    stats->granted_bytes = bfc_level_now(&bfc->granted);
+    stats->peak_granted_bytes = bfc->granted.peak_bytes;
     stats->largest_free_bytes = ji_bfc_largest_free(bfc);
 }
 
 static void bfc_clear_stats(void *context) {
     bfc_t *bfc = context;
     bfc->peak_reserved_bytes = bfc->reserved_bytes;
-    bfc->peak_granted_bytes = bfc->granted_bytes;
+    bfc_level_clear(&bfc->granted);
+    bfc_level_clear(&bfc->requested);
 }
 
 static void bfc_forget_stream(void *context, jstream_t *stream) {
@@ -498,6 +654,9 @@ static jstatus_t bfc_create(const ji_request_t *request, jallocator_t **out) {
     traits.entry = traits.threads == JALLOCATOR_THREADS_LOCK ? &bfc_locked : &bfc_single;
 
     JTRY(ji_allocator_make(&ops, bfc, &traits, out));
+    /* Who keeps call traces is told of every block. */
+    if (ji_stream_is_inline(&bfc->frontier, NULL) && (*out)->call_traces == NULL)
+        bfc->at_once = bfc->ready;
     bfc = NULL;
 done:
     if (bfc != NULL)

@@ -33,20 +33,22 @@ typedef struct bfc_chunk {
     size_t size_bytes;              /* a multiple of the granule; of a border: the region's */
     struct bfc_chunk *left, *right; /* neighbours by address */
     union {
-        ji_link_t link;         /* in a bin; of a border: among the regions */
-        struct bfc_chunk *next; /* in a quick list, or among the spare records */
+        ji_link_t link; /* in a bin; of a border: among the regions */
+        struct {
+            struct bfc_chunk *next; /* in a quick list, or among the spare records */
+            uint64_t quick_serial;  /* in the quick list of a stream: of its fence */
+        };
     };
     union {
-        size_t requested_bytes;  /* live */
+        size_t requested_bytes;  /* taken: live; 0: freed, but in a quick list, not coalesced */
         uint64_t serial;         /* free: of its fence (frontier.h) */
         struct bfc_chunk *seams; /* of a border: the region's first seam; of a seam the next */
     };
     /* Free: index of the stream that it was last used on, in whose bins it is; else one of
      * these: */
     uint32_t where;
-#define BFC_LIVE UINT32_MAX
-#define BFC_QUICK (UINT32_MAX - 1)  /* freed, but in a quick list and not coalesced */
-#define BFC_BORDER (UINT32_MAX - 2) /* the least of the three: what is smaller is in a bin */
+#define BFC_TAKEN UINT32_MAX        /* from the bins, and in the table of slots */
+#define BFC_BORDER (UINT32_MAX - 1) /* the lesser of the two: what is smaller is in a bin */
     jtag_t tag;                     /* live */
 } bfc_chunk_t;
 

@@ -26,7 +26,7 @@ size_t ji_bfc_largest_free(const bfc_t *bfc) {
 }
 
 static void bfc_describe(const bfc_chunk_t *chunk, jallocation_t *block) {
-    block->live = chunk->where == BFC_LIVE;
+    block->live = bfc_is_live(chunk);
     block->pointer = (void *)chunk->address;
     block->size_bytes = block->live ? chunk->requested_bytes : chunk->size_bytes;
     block->usable_bytes = chunk->size_bytes;
@@ -47,7 +47,7 @@ jstatus_t ji_bfc_find(void *context, const void *pointer, jallocation_t *block) 
     const bfc_t *bfc = context;
     const bfc_slot_t *slot = bfc_slot_find(bfc, pointer);
     const bfc_chunk_t *chunk = slot != NULL ? slot->chunk : bfc_chunk_around(bfc, pointer);
-    if (chunk == NULL || chunk->where != BFC_LIVE)
+    if (chunk == NULL || !bfc_is_live(chunk))
         return JSTATUS_NOT_FOUND;
 
     bfc_describe(chunk, block);
@@ -71,17 +71,17 @@ void ji_bfc_visit(void *context, jallocation_visitor_t visitor, void *visitor_co
 
 /* What a walk has seen, to be compared with what the books say. */
 typedef struct bfc_census {
-    size_t reserved_bytes, free_bytes, free_count, live_count;
+    size_t reserved_bytes, free_bytes, requested_bytes, free_count, live_count;
 } bfc_census_t;
 
 static jstatus_t bfc_corrupted(const bfc_t *bfc, const bfc_chunk_t *chunk, const char *what) {
     return ji_fail(JSTATUS_CORRUPTED,
                    "allocator \"%s\": the %s at %p of %zu bytes, tagged \"%s\": %s", bfc->name,
-                   chunk->where == BFC_LIVE ? "live chunk"
-                   : bfc_is_border(chunk)   ? "region"
-                                            : "free chunk",
+                   bfc_is_live(chunk)     ? "live chunk"
+                   : bfc_is_border(chunk) ? "region"
+                                          : "free chunk",
                    (void *)chunk->address, chunk->size_bytes,
-                   chunk->where == BFC_LIVE ? jtag_name(chunk->tag) : "", what);
+                   bfc_is_live(chunk) ? jtag_name(chunk->tag) : "", what);
 }
 
 static jstatus_t bfc_check_chunk(const bfc_t *bfc, const bfc_chunk_t *chunk, bfc_census_t *census) {
@@ -90,12 +90,13 @@ static jstatus_t bfc_check_chunk(const bfc_t *bfc, const bfc_chunk_t *chunk, bfc
     if (chunk->right->left != chunk || chunk->left->right != chunk)
         return bfc_corrupted(bfc, chunk, "its neighbours do not know it");
 
-    if (chunk->where == BFC_LIVE) {
+    if (bfc_is_live(chunk)) {
         const bfc_slot_t *slot = bfc_slot_find(bfc, (void *)chunk->address);
         if (slot == NULL || slot->chunk != chunk)
             return bfc_corrupted(bfc, chunk, "it is not found by its address");
-        if (chunk->requested_bytes == 0 || chunk->requested_bytes > chunk->size_bytes)
+        if (chunk->requested_bytes > chunk->size_bytes)
             return bfc_corrupted(bfc, chunk, "it is smaller than its request");
+        census->requested_bytes += chunk->requested_bytes;
         ++census->live_count;
         return JSTATUS_SUCCESS;
     }
@@ -165,7 +166,7 @@ static jstatus_t bfc_check_bins(const bfc_t *bfc, const bfc_stream_t *stream, si
 
 jstatus_t ji_bfc_check(void *context) {
     bfc_t *bfc = context;
-    bfc_census_t census = {0, 0, 0, 0};
+    bfc_census_t census = {0};
     size_t binned = 0;
     jstatus_t status = JSTATUS_SUCCESS;
 
@@ -178,7 +179,8 @@ jstatus_t ji_bfc_check(void *context) {
 
     if (binned != census.free_count || census.live_count != bfc->slots.count ||
         census.free_bytes != bfc->free_bytes || census.reserved_bytes != bfc->reserved_bytes ||
-        bfc->quick_count != 0 || bfc_quick_bytes(bfc) != 0)
+        census.requested_bytes != bfc_level_now(&bfc->requested) || bfc->quick_count != 0 ||
+        bfc_quick_bytes(bfc) != 0)
         status = ji_fail(JSTATUS_CORRUPTED,
                          "allocator \"%s\": the sums are wrong: %zu reserved bytes (%zu found), "
                          "%zu free (%zu), %zu live chunks (%zu), %zu chunks in bins (%zu)",
