@@ -9,8 +9,9 @@
 
 #include "memory/allocators/small/small.h"
 
-/* Least of a region; from 4 MiB on they grow by percent. */
+/* Least of a region; from 12.8 MiB on they grow by percent. */
 #define GENERAL_REGION_BYTES ((size_t)256 << 10)
+#define GENERAL_GROWTH_PERCENT 2
 
 static jstatus_t general_create(const ji_request_t *request, jallocator_t **out) {
     const jgeneral_options_t *options = request->options;
@@ -19,6 +20,7 @@ static jstatus_t general_create(const ji_request_t *request, jallocator_t **out)
     bfc_options.limit_bytes = options->limit_bytes;
     bfc_options.split_tightly = true;
     bfc_options.region_bytes = GENERAL_REGION_BYTES;
+    bfc_options.growth_percent = GENERAL_GROWTH_PERCENT;
     ji_request_t bfc_request = {request->device, request->below, &bfc_options, "bfc"};
     jallocator_t *bfc;
     JTRY_RETURN(ji_kind_bfc.create(&bfc_request, &bfc));
