@@ -56,6 +56,7 @@
 
 typedef struct shm_record shm_record_t;
 typedef struct shm_class shm_class_t;
+typedef struct shm_notes shm_notes_t;
 
 /* What this attachment knows of a slab of its own. */
 struct shm_record {
@@ -68,12 +69,30 @@ struct shm_record {
     uint64_t all_bytes; /* of its blocks */
     jshared_t *allocator;
     shm_class_t *class; /* the allocator's */
+    shm_notes_t *notes; /* of whoever keeps some; NULL: nobody */
     uint32_t block_bytes, block_count, word_count;
     uint32_t reserved_count;
     uint32_t page, pages;
     ji_link_t link;      /* in the class's list: slabs with blocks that are not reserved */
     ji_link_t own_link;  /* in the list of all of the allocator's */
     uint64_t reserved[]; /* blocks allocated, or in the class's magazine; padding bits are set */
+};
+
+/* What an allocator over the segment's (segment/kind.c) keeps of each block of a slab: private, as
+ * the record. The notes of blocks that are live outlast it: in the child of a fork, say. */
+/* Bytes as asked for, tag << 32; 0: the block is none of the keeper's. */
+typedef uint64_t shm_note_t;
+#define SHM_NOTE(size_bytes, tag) ((shm_note_t)(size_bytes) | (shm_note_t)(tag) << 32)
+#define SHM_NOTE_BYTES(note) ((uint32_t)(note))
+#define SHM_NOTE_TAG(note) ((jtag_t)((note) >> 32))
+struct shm_notes {
+    const void *keeper;
+    shm_notes_t *next;    /* of the record: another keeper's */
+    shm_record_t *record; /* NULL: it has ended */
+    ji_link_t link;       /* in the keeper's list */
+    joffset_t first;      /* of block 0 */
+    uint32_t block_bytes, block_count;
+    shm_note_t notes[]; /* of each block */
 };
 
 /* A free block that is reserved for the class's next allocation. */
@@ -350,6 +369,12 @@ ji_list_t *ji_segment_list_acquire(void);
 void ji_segment_list_release(void);
 
 /* ---- shared.c, blocks.c ---- */
+
+/* The long ways to allocate and free; begun already, not under the segment's lock. *offset is
+ * JOFFSET_NULL before. */
+jstatus_t ji_shared_allocate(jshared_t *shared, size_t size_bytes, size_t alignment,
+                             joffset_t *offset) __attribute__((noinline));
+jstatus_t ji_shared_deallocate(jshared_t *shared, joffset_t offset);
 
 /* Whether the allocator still is in the segment; notes it where not. Under the segment's lock. */
 bool ji_shared_is_there(jshared_t *shared);

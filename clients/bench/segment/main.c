@@ -10,6 +10,8 @@
  *     and freed at once or 64 at a time in random order, and a random mix (play.h). A private heap
  *     is each process's own, so two processes have two. The aim is what a private heap costs: the C
  *     library's malloc, in a process with one thread, which is when it is quickest.
+ *     jallocator_t over the segment has books, tags and checks beside it; its time over the
+ *     segment's own, both of the same rounds, is to be at most 1.5.
  * handover
  *     One allocates, another frees: in a segment and in Boost's another process, in a heap another
  *     thread. One at a time, and so many in one call.
@@ -70,12 +72,23 @@ enum {
     HANDOVER_WORKLOADS = 3
 };
 
-enum { AIM_ONE, AIM_ONE_UNSAFE, AIM_TWO, AIM_TWO_UNSAFE, AIM_RECOVERY, AIMS };
+enum {
+    AIM_ONE,
+    AIM_ONE_UNSAFE,
+    AIM_ADAPTOR,
+    AIM_TWO,
+    AIM_TWO_UNSAFE,
+    AIM_ADAPTOR_TWO,
+    AIM_RECOVERY,
+    AIMS
+};
 static aim_t aims[AIMS] = {
     [AIM_ONE] = {.what = "one process, time over malloc's", .bound = 1},
     [AIM_ONE_UNSAFE] = {.what = "one process, threads=none, the same", .bound = 1},
+    [AIM_ADAPTOR] = {.what = "one process, jallocator_t's time over the segment's", .bound = 1.5},
     [AIM_TWO] = {.what = "two processes, time over malloc's", .bound = 1},
     [AIM_TWO_UNSAFE] = {.what = "two processes, threads=none, the same", .bound = 1},
+    [AIM_ADAPTOR_TWO] = {.what = "two processes, the same", .bound = 1.5},
     [AIM_RECOVERY] = {.what = "recovery, ms", .bound = 1},
 };
 
@@ -298,6 +311,8 @@ static void bench_processes(crew_t *crew, size_t workers) {
     print_ratio(&table, title, name_segment, "malloc", &aims[workers == 1 ? AIM_ONE : AIM_TWO]);
     print_ratio(&table, title, name_unsafe, "malloc",
                 &aims[workers == 1 ? AIM_ONE_UNSAFE : AIM_TWO_UNSAFE]);
+    print_ratio(&table, title, name_adaptor, name_segment,
+                &aims[workers == 1 ? AIM_ADAPTOR : AIM_ADAPTOR_TWO]);
     print_ratio(&table, title, name_segment, "mimalloc", NULL);
     print_ratio(&table, title, name_unsafe, "mimalloc", NULL);
     print_ratio(&table, title, name_boost, "malloc", NULL);

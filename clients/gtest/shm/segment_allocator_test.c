@@ -74,6 +74,62 @@ JTEST(SegmentAllocator, KeepsBooksOfItsOwnAndTakesBackWhatItGaveOut) {
     JEXPECT_OK(jsegment_destroy(segment));
 }
 
+static bool count_block(void *context, const jallocation_t *block) {
+    *(size_t *)context += block->live ? block->size_bytes : 0;
+    return true;
+}
+
+/* A small block and an extent; of another process's attachment, and freed by another. */
+static const size_t shared_sizes[] = {100, 50000};
+JTEST(SegmentAllocator, BlocksOfOthersAreForeignAndWhatOthersFreedIsGone) {
+    PLACE(place, JSEGMENT_MEMFD, MIB, 0);
+    jsegment_t *segment = place_create(&place), *second = place_attach(&place);
+    JASSERT_TRUE(segment != NULL && second != NULL);
+    jshared_t *shared = shared_make(segment, 1), *again = NULL;
+    JASSERT_OK(jshared_open(second, 1, &again));
+    jallocator_t *allocator = NULL, *beside = NULL;
+    JASSERT_OK(jallocator_create_shared(shared, &allocator));
+    JASSERT_OK(jallocator_create_shared(shared, &beside));
+    for (size_t i = 0; i < COUNT_OF(shared_sizes); ++i) {
+        const size_t bytes = shared_sizes[i];
+        JSCOPED_TRACE("%zu", bytes);
+        char *pointer = NULL;
+        jallocation_t block = JALLOCATION_INIT;
+
+        const joffset_t foreign = shared_take(again, bytes);
+        JEXPECT_STATUS(
+            jallocator_deallocate(allocator, jsegment_pointer(segment, foreign, 1), bytes, NULL),
+            JSTATUS_NOT_FOUND);
+        JEXPECT_TRUE(shared_is_live(again, foreign));
+        JEXPECT_OK(jshared_deallocate(again, foreign));
+
+        JASSERT_OK(jallocator_allocate(allocator, bytes, 0, NULL, (void **)&pointer));
+        JEXPECT_STATUS(jallocator_deallocate(beside, pointer, bytes, NULL), JSTATUS_NOT_FOUND);
+        JEXPECT_STATUS(jallocator_deallocate(allocator, pointer, bytes + 1, NULL),
+                       JSTATUS_INVALID_SIZE);
+        JEXPECT_OK(jallocator_find(allocator, pointer + bytes - 1, &block));
+        JEXPECT_EQ(block.pointer, (void *)pointer);
+        JEXPECT_EQ(block.size_bytes, bytes);
+        JEXPECT_GE(block.usable_bytes, bytes);
+        JEXPECT_STATUS(jallocator_find(beside, pointer, &block), JSTATUS_NOT_FOUND);
+        size_t shown = 0;
+        JEXPECT_OK(jallocator_visit(allocator, count_block, &shown));
+        JEXPECT_EQ(shown, bytes);
+
+        JEXPECT_OK(jshared_deallocate(again, jsegment_offset(segment, pointer)));
+        JEXPECT_STATUS(jallocator_find(allocator, pointer, &block), JSTATUS_NOT_FOUND);
+        JEXPECT_EQ(stats_of_allocator(allocator).live_count, 1); /* nobody has come upon it */
+        JEXPECT_STATUS(jallocator_deallocate(allocator, pointer, bytes, NULL), JSTATUS_NOT_FOUND);
+        JEXPECT_EQ(stats_of_allocator(allocator).live_count, 0);
+        JEXPECT_EQ(stats_of_allocator(allocator).in_use_bytes, 0);
+        JEXPECT_EQ(stats_of_allocator(allocator).peak_in_use_bytes, bytes);
+    }
+    JEXPECT_OK(jallocator_destroy(beside));
+    JEXPECT_OK(jallocator_destroy(allocator));
+    JEXPECT_OK(jsegment_detach(second));
+    JEXPECT_OK(jsegment_destroy(segment));
+}
+
 static const backend_row_t backends[] = {ALL_BACKENDS};
 JTEST_P_NAMED(SegmentAllocator, RandomOperationsKeepTheModelsBooks, backend_row_t, backends,
               backend_label) {

@@ -98,9 +98,8 @@ static jstatus_t shared_gone(const jshared_t *shared) {
                    (unsigned long long)shared->id);
 }
 
-/* The long way. Begun already. */
-static jstatus_t __attribute__((noinline))
-shared_allocate(jshared_t *shared, size_t size_bytes, size_t alignment, joffset_t *offset) {
+jstatus_t ji_shared_allocate(jshared_t *shared, size_t size_bytes, size_t alignment,
+                             joffset_t *offset) {
     if (size_bytes == 0)
         return JSTATUS_SUCCESS;
     if (shared->gone)
@@ -115,7 +114,7 @@ shared_allocate_slowly(jshared_t *shared, size_t size_bytes, size_t alignment, j
     *offset = JOFFSET_NULL;
 
     JTRY_RETURN(ji_segment_begin(shared->segment));
-    jstatus_t status = shared_allocate(shared, size_bytes, alignment, offset);
+    jstatus_t status = ji_shared_allocate(shared, size_bytes, alignment, offset);
     ji_segment_end(shared->segment);
 
     return status;
@@ -163,19 +162,23 @@ static jstatus_t shared_check_free(const jshared_t *shared) {
     return JSTATUS_SUCCESS;
 }
 
-static jstatus_t __attribute__((noinline))
-shared_deallocate_slowly(jshared_t *shared, joffset_t offset) {
-    if (offset == JOFFSET_NULL)
-        return JSTATUS_SUCCESS;
-
-    JTRY_RETURN(ji_segment_begin(shared->segment));
+jstatus_t ji_shared_deallocate(jshared_t *shared, joffset_t offset) {
     jstatus_t status = shared_check_free(shared);
     bool freed = status == JSTATUS_SUCCESS && ji_heap_free_ready(shared, offset);
     if (status == JSTATUS_SUCCESS && !freed)
         status = ji_heap_free_own(shared, offset, &freed);
     if (status == JSTATUS_SUCCESS && !freed)
         status = shared_free_any(shared, offset);
+    return status;
+}
 
+static jstatus_t __attribute__((noinline))
+shared_deallocate_slowly(jshared_t *shared, joffset_t offset) {
+    if (offset == JOFFSET_NULL)
+        return JSTATUS_SUCCESS;
+
+    JTRY_RETURN(ji_segment_begin(shared->segment));
+    jstatus_t status = ji_shared_deallocate(shared, offset);
     ji_segment_end(shared->segment);
     return status;
 }
@@ -255,8 +258,8 @@ jstatus_t jshared_allocate_many(jshared_t *shared, size_t size_bytes, size_t ali
 
     const uint64_t mark = shared->kind == JSHARED_STACK ? shm_load(stack_top(shared)) : 0;
     size_t done = 0;
-    while (done < count && (status = shared_allocate(shared, size_bytes, alignment,
-                                                     &offsets[done])) == JSTATUS_SUCCESS)
+    while (done < count && (status = ji_shared_allocate(shared, size_bytes, alignment,
+                                                        &offsets[done])) == JSTATUS_SUCCESS)
         ++done;
 
     if (status != JSTATUS_SUCCESS) {
@@ -379,7 +382,7 @@ static jstatus_t shared_move(jshared_t *shared, const shm_found_t *found, joffse
                              size_t size_bytes, size_t alignment) {
     jsegment_t *segment = shared->segment;
     joffset_t moved = JOFFSET_NULL;
-    JTRY_RETURN(shared_allocate(shared, size_bytes, alignment, &moved));
+    JTRY_RETURN(ji_shared_allocate(shared, size_bytes, alignment, &moved));
 
     memcpy(segment->base + moved, segment->base + *offset,
            size_bytes < found->usable_bytes ? size_bytes : found->usable_bytes);

@@ -67,7 +67,7 @@ static inline bool ji_heap_take_ready(jshared_t *shared, unsigned slot, size_t s
     return true;
 }
 
-/* The live block of an own slab at an offset: its index, or false.
+/* The block of a slab that begins at an offset: its index, or false.
  *
  * With the reciprocal r = (2^32 + e) / b, e < b, a distance of k b + x from the first block, x < b,
  * gives the product k 2^32 + k e + x r. As e < b <= k e + b < 2^18 < r, the last two are below
@@ -75,20 +75,26 @@ static inline bool ji_heap_take_ready(jshared_t *shared, unsigned slot, size_t s
 _Static_assert(SHM_MAX_SLAB_PAGES << SHM_PAGE_SHIFT <= 1 << 18 &&
                    ((uint64_t)1 << 32) / SHM_SMALL_BYTES >= 1 << 18,
                "see above");
-static inline bool ji_record_find(const jshared_t *shared, const shm_record_t *record,
-                                  joffset_t offset, uint32_t *index) {
+static inline bool ji_record_index(const shm_record_t *record, joffset_t offset, uint32_t *index) {
     const uint64_t distance = offset - record->first; /* far too large before the first */
     const uint64_t product = distance * record->reciprocal, found = product >> 32;
-    if (JI_UNLIKELY(record->allocator != shared || distance >= record->all_bytes ||
-                    (uint32_t)product >= record->reciprocal))
-        return false;
-
     *index = (uint32_t)found;
-    /* The second is a block that another process has freed already. */
+    return JI_LIKELY(distance < record->all_bytes && (uint32_t)product < record->reciprocal);
+}
+
+/* Whether a block is live: the second is one that another process has freed already. */
+static inline bool ji_record_is_live(const shm_record_t *record, uint32_t index) {
     return JI_LIKELY(
-        atomic_load_explicit(&record->owners[found], memory_order_relaxed) != 0 &&
-        (atomic_load_explicit(&record->freed[found / 64], memory_order_relaxed) >> found % 64 &
+        atomic_load_explicit(&record->owners[index], memory_order_relaxed) != 0 &&
+        (atomic_load_explicit(&record->freed[index / 64], memory_order_relaxed) >> index % 64 &
          1) == 0);
+}
+
+/* The live block of an own slab at an offset: its index, or false. */
+static inline bool ji_record_find(const jshared_t *shared, const shm_record_t *record,
+                                  joffset_t offset, uint32_t *index) {
+    return JI_LIKELY(record->allocator == shared) && ji_record_index(record, offset, index) &&
+           ji_record_is_live(record, *index);
 }
 
 /* Frees a live block of this slot's slabs where its magazine has room; else does nothing. */
@@ -160,6 +166,9 @@ void ji_record_install(shm_record_t *record, jshared_t *shared, unsigned class_i
                        uint64_t pages, const shm_geometry_t *geometry);
 /* Takes the record out of everything private and frees it. */
 void ji_record_destroy(shm_record_t *record);
+/* Begins to keep notes of a slab's blocks, all empty, in the keeper's list; NULL: no memory. */
+shm_notes_t *ji_record_note(shm_record_t *record, const void *keeper, ji_list_t *list);
+void ji_notes_destroy(shm_notes_t *notes);
 /* Gives an empty slab of this slot's back. Under the segment's lock. */
 jstatus_t ji_record_release(shm_record_t *record);
 /* Takes what others have freed in a slab. Under the segment's lock, as those who free. */

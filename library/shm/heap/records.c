@@ -22,7 +22,54 @@
 
 #include <string.h>
 
+shm_notes_t *ji_record_note(shm_record_t *record, const void *keeper, ji_list_t *list) {
+    shm_notes_t *notes =
+        ji_metadata_zalloc(sizeof *notes + record->block_count * sizeof notes->notes[0]);
+    if (notes == NULL)
+        return NULL;
+
+    notes->keeper = keeper;
+    notes->record = record;
+    notes->first = record->first;
+    notes->block_bytes = record->block_bytes;
+    notes->block_count = record->block_count;
+    notes->next = record->notes;
+    record->notes = notes;
+    ji_list_push_front(list, &notes->link);
+    return notes;
+}
+
+void ji_notes_destroy(shm_notes_t *notes) {
+    if (notes->record != NULL) {
+        shm_notes_t **at = &notes->record->notes;
+        while (*at != notes)
+            at = &(*at)->next;
+        *at = notes->next;
+    }
+    ji_list_remove(&notes->link);
+    ji_metadata_free(notes);
+}
+
+/* What the notes say of live blocks stays with their keeper. */
+static void record_leave_notes(shm_record_t *record) {
+    shm_notes_t *notes;
+    while ((notes = record->notes) != NULL) {
+        uint32_t i = 0;
+        while (i < notes->block_count && notes->notes[i] == 0)
+            ++i;
+
+        if (i == notes->block_count) {
+            ji_notes_destroy(notes);
+        } else {
+            record->notes = notes->next;
+            notes->record = NULL;
+            notes->next = NULL;
+        }
+    }
+}
+
 void ji_record_destroy(shm_record_t *record) {
+    record_leave_notes(record);
     jshared_t *shared = record->allocator;
     shm_class_t *class = record->class;
 
