@@ -78,8 +78,9 @@ struct shm_record {
     uint64_t reserved[]; /* blocks allocated, or in the class's magazine; padding bits are set */
 };
 
-/* What an allocator over the segment's (segment/kind.c) keeps of each block of a slab: private, as
- * the record. The notes of blocks that are live outlast it: in the child of a fork, say. */
+/* What an allocator over the segment's (segment/allocator.c) keeps of each block of a slab:
+ * private, as the record. The notes of blocks that are live outlast it: in the child of a fork,
+ * say. */
 /* Bytes as asked for, tag << 32; 0: the block is none of the keeper's. */
 typedef uint64_t shm_note_t;
 #define SHM_NOTE(size_bytes, tag) ((shm_note_t)(size_bytes) | (shm_note_t)(tag) << 32)

@@ -17,7 +17,7 @@
  *   null              nothing, for tests of what happens then
  *
  * A caller's own functions become a provider by jallocator_create() (allocator.c), memory of a
- * segment by shm/segment/kind.c.
+ * segment by shm/segment/allocator.c.
  *
  * What always holds: all state is out of band, for the memory may be a device's. A provider may be
  * called from any thread; it has counters and no lock around a call of the system (array, which

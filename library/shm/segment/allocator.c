@@ -1,0 +1,666 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* The one allocator interface over an allocator in a segment. It takes back what it gave out, and
+ * nothing else: not what others allocate in the segment, be it this process or another one.
+ *
+ * The heap knows already where its blocks begin and which are live. What it does not know is whose
+ * they are here, how many bytes were asked for, and for whom: that is noted beside the heap's own
+ * private records, where the way to a block leads past anyhow, in the same hold of the same lock.
+ *
+ *     segment.map[page] --> record --> notes[index of the block]      of a slab
+ *     extents[page]                                                   of blocks above 8 KiB
+ *
+ * A block that another process has freed, or this one by jshared_deallocate(), is noted as long as
+ * nobody comes upon it here: who gives it back is told that it is gone, and from then on the books
+ * are without it; so they are when the heap hands the same memory out again.
+ *
+ * A stack does not know its blocks: there the object's ledger does. */
+
+#include "memory/entry.h"
+#include "memory/refuse.h"
+#include "shm/segment/segment.h"
+
+#include <sys/mman.h>
+
+typedef struct provider_extent {
+    size_t size_bytes; /* as asked for; 0: none of the provider's begins at this page */
+    jtag_t tag;
+} provider_extent_t;
+
+/* Counts, so that an allocation changes three words and a free two: what is live and in use is told
+ * by differences. */
+typedef struct provider_books {
+    uint64_t allocation_count, deallocation_count, failure_count;
+    size_t peak_in_use_bytes;
+    size_t room_bytes; /* between what is in use and the peak */
+    size_t largest_request_bytes;
+} provider_books_t;
+
+typedef struct segment_provider {
+    jshared_t *shared;
+    jsegment_t *segment; /* made for it; NULL: the caller's */
+    const jallocator_t *self;
+    /* Not of a stack; under the attachment's lock. */
+    jsegment_t *attachment; /* of `shared` */
+    provider_books_t books;
+    ji_list_t notes;            /* of all slabs in which it has had blocks */
+    provider_extent_t *extents; /* by page; costs nothing where it is not used */
+    size_t extent_count;
+} segment_provider_t;
+
+/* A block that the provider has noted. */
+typedef struct provider_block {
+    joffset_t begin;
+    size_t size_bytes;
+    jtag_t tag;
+    shm_note_t *note; /* where it is noted: of a slab's; NULL: among the extents */
+} provider_block_t;
+
+static void provider_lock(const segment_provider_t *provider) {
+    if (provider->attachment->locks)
+        ji_lock_acquire(&provider->attachment->lock);
+}
+static void provider_unlock(const segment_provider_t *provider) {
+    ji_segment_end(provider->attachment);
+}
+
+/* ---- Books, under the attachment's lock ---- */
+
+static inline void books_allocate(provider_books_t *books, size_t size_bytes) {
+    ++books->allocation_count;
+    if (JI_UNLIKELY(__builtin_sub_overflow(books->room_bytes, size_bytes, &books->room_bytes))) {
+        books->peak_in_use_bytes -= books->room_bytes; /* which lies so far below 0 */
+        books->room_bytes = 0;
+    }
+    if (JI_UNLIKELY(size_bytes > books->largest_request_bytes))
+        books->largest_request_bytes = size_bytes;
+}
+static inline void books_deallocate(provider_books_t *books, size_t size_bytes) {
+    ++books->deallocation_count;
+    books->room_bytes += size_bytes;
+}
+static void books_clear(provider_books_t *books) {
+    books->peak_in_use_bytes -= books->room_bytes;
+    books->room_bytes = 0;
+    books->largest_request_bytes = 0;
+}
+static void books_report(const provider_books_t *books, jallocator_stats_t *stats) {
+    stats->allocation_count = books->allocation_count;
+    stats->live_count = books->allocation_count - books->deallocation_count;
+    stats->failure_count += books->failure_count; /* to those before the entry */
+    stats->in_use_bytes = books->peak_in_use_bytes - books->room_bytes;
+    stats->peak_in_use_bytes = books->peak_in_use_bytes;
+    stats->largest_request_bytes = books->largest_request_bytes;
+}
+
+/* ---- Notes, under the attachment's lock ---- */
+
+static size_t provider_extents_bytes(const segment_provider_t *provider) {
+    return (size_t)provider->attachment->max_pages * sizeof(provider_extent_t);
+}
+
+/* The record of a slab of this attachment's; NULL: there is none. */
+static inline shm_record_t *provider_record(const segment_provider_t *provider, joffset_t offset) {
+    const jsegment_t *segment = provider->attachment;
+    if (JI_UNLIKELY(offset >> SHM_PAGE_SHIFT >= segment->max_pages))
+        return NULL;
+
+    const uintptr_t entry = segment->map[offset >> SHM_PAGE_SHIFT];
+    return JI_LIKELY((entry & 1) == 0) ? (shm_record_t *)entry : NULL;
+}
+
+/* The provider's notes of a slab; NULL: it has none yet. */
+static shm_notes_t *provider_notes(const segment_provider_t *provider, const shm_record_t *record) {
+    shm_notes_t *notes = record->notes;
+    while (notes != NULL && notes->keeper != provider)
+        notes = notes->next;
+    return notes;
+}
+
+/* Takes a block off the notes. */
+static void provider_forget(segment_provider_t *provider, const provider_block_t *block) {
+    if (block->note != NULL) {
+        *block->note = 0;
+    } else {
+        provider->extents[block->begin >> SHM_PAGE_SHIFT] = (provider_extent_t){0, 0};
+        --provider->extent_count;
+    }
+    books_deallocate(&provider->books, block->size_bytes);
+}
+
+static bool provider_is_in_notes(shm_notes_t *notes, joffset_t offset, provider_block_t *block) {
+    const uint64_t distance = offset - notes->first; /* far too large before the first */
+    if (distance / notes->block_bytes >= notes->block_count)
+        return false;
+
+    shm_note_t *note = &notes->notes[distance / notes->block_bytes];
+    *block = (provider_block_t){offset - distance % notes->block_bytes, SHM_NOTE_BYTES(*note),
+                                SHM_NOTE_TAG(*note), note};
+    return distance % notes->block_bytes < block->size_bytes;
+}
+
+static bool provider_is_extent(const segment_provider_t *provider, uint64_t page, joffset_t offset,
+                               provider_block_t *block) {
+    const provider_extent_t *extent = &provider->extents[page];
+    *block = (provider_block_t){page << SHM_PAGE_SHIFT, extent->size_bytes, extent->tag, NULL};
+    return offset - block->begin < extent->size_bytes;
+}
+
+/* The block around an offset, if it is near: of a slab that this attachment has, or an extent that
+ * begins at this page. */
+static bool provider_find_near(const segment_provider_t *provider, joffset_t offset,
+                               provider_block_t *block) {
+    if (offset >> SHM_PAGE_SHIFT >= provider->attachment->max_pages)
+        return false;
+
+    const shm_record_t *record = provider_record(provider, offset);
+    shm_notes_t *notes = record != NULL ? provider_notes(provider, record) : NULL;
+    return (notes != NULL && provider_is_in_notes(notes, offset, block)) ||
+           provider_is_extent(provider, offset >> SHM_PAGE_SHIFT, offset, block);
+}
+
+/* The block around an offset, wherever. */
+static bool provider_find_block(const segment_provider_t *provider, joffset_t offset,
+                                provider_block_t *block) {
+    if (provider_find_near(provider, offset, block))
+        return true;
+    if (offset >> SHM_PAGE_SHIFT >= provider->attachment->max_pages)
+        return false;
+
+    JI_LIST_EACH(&provider->notes, shm_notes_t, notes, link)
+        if (notes->record == NULL && provider_is_in_notes(notes, offset, block))
+            return true;
+
+    for (uint64_t page = offset >> SHM_PAGE_SHIFT; page-- > 0 && provider->extent_count != 0;)
+        if (provider->extents[page].size_bytes != 0)
+            return provider_is_extent(provider, page, offset, block);
+    return false;
+}
+
+/* Notes a block that the heap has handed out. False: no memory. */
+static bool provider_note(segment_provider_t *provider, joffset_t offset, size_t size_bytes) {
+    provider_block_t before;
+    shm_record_t *record = provider_record(provider, offset);
+    if (record != NULL && provider_notes(provider, record) == NULL &&
+        ji_record_note(record, provider, &provider->notes) == NULL)
+        return false;
+
+    if (provider_find_near(provider, offset, &before)) /* others have freed it meanwhile */
+        provider_forget(provider, &before);
+
+    if (record != NULL) {
+        shm_notes_t *notes = provider_notes(provider, record);
+        notes->notes[(offset - notes->first) / notes->block_bytes] =
+            SHM_NOTE(size_bytes, ji_tag_current);
+    } else {
+        provider->extents[offset >> SHM_PAGE_SHIFT] =
+            (provider_extent_t){size_bytes, ji_tag_current};
+        ++provider->extent_count;
+    }
+    books_allocate(&provider->books, size_bytes);
+    return true;
+}
+
+/* ---- Allocate, free ---- */
+
+/* Allocates a small block where one is ready and its slab has notes; else nothing has been done.
+ * The class is that of heap.c: a block is aligned to what divides its size. */
+static inline bool provider_take_ready(segment_provider_t *provider, size_t size_bytes,
+                                       size_t alignment, joffset_t *offset) {
+    jshared_t *shared = provider->shared;
+    const size_t rounded = (size_bytes + alignment - 1) & ~(alignment - 1);
+    if (JI_UNLIKELY(rounded > SHM_SMALL_BYTES || alignment > SHM_PAGE_BYTES))
+        return false;
+
+    shm_class_t *class = &shared->classes[ji_class_of(rounded)];
+    if (JI_UNLIKELY(class->top == class->ready))
+        return false;
+
+    const shm_ready_t *ready = class->top - 1;
+    const uintptr_t entry = provider->attachment->map[ready->offset >> SHM_PAGE_SHIFT];
+    const shm_record_t *record = (const shm_record_t *)entry;
+    if (JI_UNLIKELY(entry == 0 || (entry & 1) != 0))
+        return false; /* somebody has scribbled: class_drain() has it */
+
+    shm_notes_t *notes = record->notes;
+    const uintptr_t index = (uintptr_t)ready->owner - (uintptr_t)record->owners;
+    if (JI_UNLIKELY(notes == NULL || notes->keeper != provider || index >= record->block_count ||
+                    notes->notes[index] != 0))
+        return false;
+
+    notes->notes[index] = SHM_NOTE(size_bytes, ji_tag_current);
+    *offset = ji_class_take(class, provider->attachment->slot);
+    books_allocate(&provider->books, size_bytes);
+    return true;
+}
+
+/* Frees a live small block of the provider's where there is room for it; else nothing has been
+ * done. */
+static inline bool provider_free_ready(segment_provider_t *provider, joffset_t offset,
+                                       size_t size_bytes) {
+    const shm_record_t *record = provider_record(provider, offset);
+    uint32_t index;
+    if (JI_UNLIKELY(record == NULL || !ji_record_index(record, offset, &index)))
+        return false;
+
+    shm_notes_t *notes = record->notes;
+    shm_class_t *class = record->class;
+    if (JI_UNLIKELY(notes == NULL || notes->keeper != provider ||
+                    SHM_NOTE_BYTES(notes->notes[index]) != size_bytes ||
+                    !ji_record_is_live(record, index) || class->top == class->limit))
+        return false;
+
+    notes->notes[index] = 0;
+    atomic_store_explicit(&record->owners[index], 0, memory_order_release);
+    *class->top++ = (shm_ready_t){offset, &record->owners[index]};
+    books_deallocate(&provider->books, size_bytes);
+    return true;
+}
+
+/* The same for extents. */
+static bool provider_take_cached(segment_provider_t *provider, size_t size_bytes, size_t alignment,
+                                 joffset_t *offset) {
+    return ji_heap_take_cached(provider->shared, size_bytes, alignment, offset) &&
+           provider_note(provider, *offset, size_bytes); /* which needs no memory */
+}
+static bool provider_free_cached(segment_provider_t *provider, joffset_t offset,
+                                 size_t size_bytes) {
+    provider_block_t block;
+    if (offset >> SHM_PAGE_SHIFT >= provider->attachment->max_pages ||
+        !provider_is_extent(provider, offset >> SHM_PAGE_SHIFT, offset, &block) ||
+        block.begin != offset || block.size_bytes != size_bytes ||
+        !ji_heap_free_cached(provider->shared, offset))
+        return false;
+
+    provider_forget(provider, &block);
+    return true;
+}
+
+static jstatus_t provider_allocate_any(segment_provider_t *provider, size_t size_bytes,
+                                       size_t alignment, joffset_t *offset) {
+    if (provider_take_ready(provider, size_bytes, alignment, offset) ||
+        provider_take_cached(provider, size_bytes, alignment, offset))
+        return JSTATUS_SUCCESS;
+
+    JTRY_RETURN(ji_shared_allocate(provider->shared, size_bytes, alignment, offset));
+    if (provider_note(provider, *offset, size_bytes))
+        return JSTATUS_SUCCESS;
+
+    (void)ji_shared_deallocate(provider->shared, *offset);
+    return ji_refuse_bookkeeping();
+}
+
+static jstatus_t provider_allocate(void *context, size_t size_bytes, size_t alignment,
+                                   jstream_t *stream, void **pointer) {
+    segment_provider_t *provider = context;
+    joffset_t offset = JOFFSET_NULL;
+    (void)stream;
+
+    jstatus_t status = ji_segment_begin(provider->attachment);
+    if (status != JSTATUS_SUCCESS)
+        provider_lock(provider);
+    else
+        status = provider_allocate_any(provider, size_bytes, alignment, &offset);
+
+    provider->books.failure_count += status != JSTATUS_SUCCESS;
+    provider_unlock(provider);
+    *pointer = status == JSTATUS_SUCCESS ? provider->attachment->base + offset : NULL;
+    return status;
+}
+
+/* As every allocator's: looks at what the function gives, and says whose failure it was. */
+static jstatus_t __attribute__((noinline))
+provider_allocate_slowly(jallocator_t *allocator, size_t size_bytes, size_t alignment,
+                         jstream_t *stream, void **pointer) {
+    return straight_allocate(allocator, size_bytes, alignment, stream, pointer, provider_allocate,
+                             false);
+}
+static jstatus_t __attribute__((cold, noinline))
+provider_keep_call_trace(jallocator_t *allocator, const void *pointer) {
+    ji_call_traces_put(allocator->call_traces, pointer);
+    return JSTATUS_SUCCESS;
+}
+
+/* Begun the fast way, and no small block was ready. */
+static jstatus_t __attribute__((noinline))
+provider_allocate_cached(jallocator_t *allocator, size_t size_bytes, size_t alignment,
+                         jstream_t *stream, void **pointer) {
+    segment_provider_t *provider = allocator->context;
+    joffset_t offset;
+    const bool taken = provider_take_cached(provider, size_bytes, alignment, &offset);
+    ji_segment_end_fast(provider->attachment);
+    if (JI_UNLIKELY(!taken))
+        return provider_allocate_slowly(allocator, size_bytes, alignment, stream, pointer);
+
+    *pointer = provider->attachment->base + offset;
+    return allocator->call_traces != NULL ? provider_keep_call_trace(allocator, *pointer)
+                                          : JSTATUS_SUCCESS;
+}
+
+/* Whatever else there is to do is called last, so that a block that is ready costs no saving of
+ * registers. */
+static jstatus_t provider_enter_allocate(jallocator_t *allocator, size_t size_bytes,
+                                         size_t alignment, jstream_t *stream, void **pointer) {
+    segment_provider_t *provider = allocator->context;
+    jsegment_t *segment = provider->attachment;
+    joffset_t offset;
+
+    if (JI_UNLIKELY(!ji_segment_begin_fast(segment)))
+        return provider_allocate_slowly(allocator, size_bytes, alignment, stream, pointer);
+
+    if (JI_UNLIKELY(!provider_take_ready(provider, size_bytes, alignment, &offset)))
+        return provider_allocate_cached(allocator, size_bytes, alignment, stream, pointer);
+
+    ji_segment_end_fast(segment);
+    *pointer = segment->base + offset;
+    if (JI_UNLIKELY(allocator->call_traces != NULL))
+        return provider_keep_call_trace(allocator, *pointer);
+    return JSTATUS_SUCCESS;
+}
+
+/* Of a pointer at which no block of the provider's begins. */
+static jstatus_t __attribute__((cold))
+provider_refuse(const segment_provider_t *provider, const void *pointer, joffset_t offset) {
+    provider_block_t block;
+    return provider_find_block(provider, offset, &block)
+               ? ji_refuse_interior(provider->self, pointer,
+                                    (uintptr_t)provider->attachment->base + block.begin, block.tag)
+               : ji_refuse_foreign(provider->self, pointer);
+}
+
+static jstatus_t provider_deallocate_any(segment_provider_t *provider, void *pointer,
+                                         size_t size_bytes) {
+    const joffset_t offset = (uintptr_t)pointer - (uintptr_t)provider->attachment->base;
+    provider_block_t block;
+    if (provider_free_ready(provider, offset, size_bytes) ||
+        provider_free_cached(provider, offset, size_bytes))
+        return JSTATUS_SUCCESS;
+
+    if (!provider_find_block(provider, offset, &block) || block.begin != offset)
+        return provider_refuse(provider, pointer, offset);
+    if (block.size_bytes != size_bytes)
+        return ji_refuse_size(provider->self, pointer, block.tag, block.size_bytes, size_bytes);
+
+    jstatus_t status = ji_shared_deallocate(provider->shared, offset);
+    if (status == JSTATUS_SUCCESS || status == JSTATUS_NOT_FOUND) /* others have freed it */
+        provider_forget(provider, &block);
+    return status == JSTATUS_NOT_FOUND ? ji_refuse_freed(provider->self, pointer, block.tag)
+                                       : status;
+}
+
+static jstatus_t __attribute__((noinline))
+provider_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *stream) {
+    segment_provider_t *provider = context;
+    (void)stream;
+    JTRY_RETURN(ji_segment_begin(provider->attachment));
+    jstatus_t status = provider_deallocate_any(provider, pointer, size_bytes);
+    provider_unlock(provider);
+    return status;
+}
+
+/* Begun the fast way, and it was no small block that is live. */
+static jstatus_t __attribute__((noinline))
+provider_deallocate_cached(segment_provider_t *provider, void *pointer, size_t size_bytes) {
+    jsegment_t *segment = provider->attachment;
+    const bool freed =
+        provider_free_cached(provider, (uintptr_t)pointer - (uintptr_t)segment->base, size_bytes);
+    ji_segment_end_fast(segment);
+    return JI_LIKELY(freed) ? JSTATUS_SUCCESS
+                            : provider_deallocate(provider, pointer, size_bytes, NULL);
+}
+
+static jstatus_t provider_enter_deallocate(jallocator_t *allocator, void *pointer,
+                                           size_t size_bytes, jstream_t *stream) {
+    segment_provider_t *provider = allocator->context;
+    jsegment_t *segment = provider->attachment;
+
+    if (JI_UNLIKELY(!ji_segment_begin_fast(segment)))
+        return provider_deallocate(provider, pointer, size_bytes, stream);
+
+    if (JI_UNLIKELY(!provider_free_ready(provider, (uintptr_t)pointer - (uintptr_t)segment->base,
+                                         size_bytes)))
+        return provider_deallocate_cached(provider, pointer, size_bytes);
+
+    ji_segment_end_fast(segment);
+    return JSTATUS_SUCCESS;
+}
+
+static const ji_entry_t provider_entry = {provider_enter_allocate, provider_enter_deallocate};
+
+/* ---- What is asked of them ---- */
+
+/* Whether a noted block is live in the segment still; then `shown` is told of it. */
+static bool provider_describe(const segment_provider_t *provider, const provider_block_t *block,
+                              jallocation_t *shown) {
+    shm_found_t found;
+    if (!ji_heap_find(provider->shared, block->begin, &found))
+        return false;
+
+    shown->pointer = provider->attachment->base + block->begin;
+    shown->size_bytes = block->size_bytes;
+    shown->usable_bytes = found.usable_bytes;
+    shown->tag = block->tag;
+    return true;
+}
+
+static jstatus_t provider_find(void *context, const void *pointer, jallocation_t *shown) {
+    const segment_provider_t *provider = context;
+    provider_block_t block;
+    provider_lock(provider);
+    const bool is_found =
+        provider_find_block(provider, (uintptr_t)pointer - (uintptr_t)provider->attachment->base,
+                            &block) &&
+        provider_describe(provider, &block, shown);
+    provider_unlock(provider);
+    return is_found ? JSTATUS_SUCCESS : JSTATUS_NOT_FOUND;
+}
+
+static bool provider_show(const segment_provider_t *provider, const provider_block_t *block,
+                          jallocation_visitor_t visitor, void *context) {
+    jallocation_t shown = {.struct_size = sizeof shown, .live = true};
+    return !provider_describe(provider, block, &shown) || visitor(context, &shown);
+}
+
+static void provider_visit(void *context, jallocation_visitor_t visitor, void *visitor_context) {
+    const segment_provider_t *provider = context;
+    provider_block_t block;
+    bool goes_on = true;
+    provider_lock(provider);
+
+    JI_LIST_WHILE(goes_on, &provider->notes, shm_notes_t, notes, link)
+        for (uint32_t i = 0; i < notes->block_count && goes_on; ++i)
+            if (provider_is_in_notes(notes, notes->first + (uint64_t)i * notes->block_bytes,
+                                     &block))
+                goes_on = provider_show(provider, &block, visitor, visitor_context);
+
+    const uint64_t pages = provider->attachment->max_pages;
+    size_t rest = provider->extent_count;
+    for (uint64_t page = 0; page < pages && rest != 0 && goes_on; ++page)
+        if (provider_is_extent(provider, page, page << SHM_PAGE_SHIFT, &block)) {
+            goes_on = provider_show(provider, &block, visitor, visitor_context);
+            --rest;
+        }
+    provider_unlock(provider);
+}
+
+/* ---- Over a stack ---- */
+
+static jstatus_t stack_provider_allocate(void *context, size_t size_bytes, size_t alignment,
+                                         jstream_t *stream, void **pointer) {
+    segment_provider_t *provider = context;
+    (void)stream;
+    joffset_t offset;
+    jstatus_t status = jshared_allocate(provider->shared, size_bytes, alignment, &offset);
+    if (status == JSTATUS_SUCCESS)
+        *pointer = provider->attachment->base + offset;
+    return status;
+}
+
+static jstatus_t stack_provider_deallocate(void *context, void *pointer, size_t size_bytes,
+                                           jstream_t *stream) {
+    segment_provider_t *provider = context;
+    (void)stream;
+    (void)ji_shared_pop(provider->shared, jsegment_offset(provider->attachment, pointer),
+                        size_bytes);
+    return JSTATUS_SUCCESS;
+}
+
+/* ---- Over either ---- */
+
+static size_t provider_usable_size(void *context, const void *pointer, size_t size_bytes) {
+    segment_provider_t *provider = context;
+    size_t usable = size_bytes;
+    if (provider->shared->kind != JSHARED_STACK)
+        (void)jshared_describe(provider->shared, jsegment_offset(provider->attachment, pointer),
+                               &usable, NULL);
+    return usable > size_bytes ? usable : size_bytes;
+}
+
+static void provider_get_stats(void *context, jallocator_stats_t *stats) {
+    segment_provider_t *provider = context;
+    jsegment_stats_t segment = JSEGMENT_STATS_INIT;
+
+    if (provider->shared->kind != JSHARED_STACK) {
+        provider_lock(provider);
+        books_report(&provider->books, stats);
+        provider_unlock(provider);
+    }
+
+    if (jsegment_get_stats(provider->attachment, &segment) != JSTATUS_SUCCESS)
+        return;
+
+    stats->limit_bytes = segment.max_bytes;
+    /* It does not shrink. */
+    stats->reserved_bytes = stats->peak_reserved_bytes = segment.size_bytes;
+    stats->free_bytes = segment.free_bytes;
+    stats->largest_free_bytes = segment.largest_free_bytes;
+}
+
+static void provider_clear_stats(void *context) {
+    segment_provider_t *provider = context;
+    provider_lock(provider);
+    books_clear(&provider->books);
+    provider_unlock(provider);
+}
+
+static jstatus_t provider_check(void *context) {
+    segment_provider_t *provider = context;
+    return jsegment_verify(provider->attachment);
+}
+
+static jstatus_t provider_trim(void *context, size_t keep_bytes) {
+    segment_provider_t *provider = context;
+    jsegment_t *segment = provider->attachment;
+    if (keep_bytes != 0) /* what is kept is little */
+        return JSTATUS_SUCCESS;
+
+    jstatus_t status = ji_segment_lock(segment);
+    return status == JSTATUS_SUCCESS ? ji_segment_unlock(segment, ji_heap_trim(segment)) : status;
+}
+
+static void provider_above(jshared_t *shared, int change) {
+    if (shared->segment->locks)
+        ji_lock_acquire(&shared->segment->lock);
+    shared->above_count += (unsigned)change;
+    ji_segment_end(shared->segment);
+}
+
+/* Ends what the object does not know of. */
+static void provider_free(segment_provider_t *provider) {
+    if (provider == NULL)
+        return;
+
+    provider_lock(provider);
+    JI_LIST_EACH(&provider->notes, shm_notes_t, notes, link)
+        ji_notes_destroy(notes);
+    provider_unlock(provider);
+    if (provider->extents != NULL)
+        (void)munmap(provider->extents, provider_extents_bytes(provider));
+    ji_metadata_free(provider);
+}
+
+static void provider_destroy(void *context) {
+    segment_provider_t *provider = context;
+    jshared_t *shared = provider->shared;
+    jsegment_t *segment = provider->segment;
+    provider_free(provider);
+    provider_above(shared, -1);
+    if (segment != NULL) {
+        (void)jshared_close(shared);
+        (void)jsegment_destroy(segment);
+    }
+}
+
+static const jallocator_ops_t heap_ops = {
+    .struct_size = sizeof heap_ops,
+    .allocate = provider_allocate,
+    .deallocate = provider_deallocate,
+    .usable_size = provider_usable_size,
+    .find = provider_find,
+    .visit = provider_visit,
+    .get_stats = provider_get_stats,
+    .clear_stats = provider_clear_stats,
+    .trim = provider_trim,
+    .check = provider_check,
+    .destroy = provider_destroy,
+};
+
+static const jallocator_ops_t stack_ops = {
+    .struct_size = sizeof stack_ops,
+    .allocate = stack_provider_allocate,
+    .deallocate = stack_provider_deallocate,
+    .usable_size = provider_usable_size,
+    .get_stats = provider_get_stats,
+    .trim = provider_trim,
+    .check = provider_check,
+    .destroy = provider_destroy,
+};
+
+static jstatus_t provider_make_extents(segment_provider_t *provider) {
+    void *extents = mmap(NULL, provider_extents_bytes(provider), PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (extents == MAP_FAILED)
+        return ji_refuse_bookkeeping();
+    provider->extents = extents;
+    return JSTATUS_SUCCESS;
+}
+
+jstatus_t ji_shared_make_allocator(jshared_t *shared, jsegment_t *segment, const char *name,
+                                   const ji_kind_t *kind, jallocator_t **out) {
+    jstatus_t status = JSTATUS_SUCCESS;
+    const bool knows_blocks = shared->kind != JSHARED_STACK;
+    ji_traits_t traits = {.name = name,
+                          .threads = shared->segment->locks ? JALLOCATOR_THREADS_SAFE
+                                                            : JALLOCATOR_THREADS_NONE,
+                          .kind = kind,
+                          .entry = knows_blocks ? &provider_entry : NULL,
+                          .counts_itself = knows_blocks};
+    segment_provider_t *provider;
+
+    JTRY_ALLOC(provider = ji_metadata_zalloc(sizeof *provider));
+    provider->shared = shared;
+    provider->attachment = shared->segment;
+    provider->segment = segment;
+    ji_list_init(&provider->notes);
+    if (knows_blocks)
+        JTRY(provider_make_extents(provider));
+
+    JTRY(ji_allocator_make(knows_blocks ? &heap_ops : &stack_ops, provider, &traits, out));
+    provider->self = *out;
+    provider_above(shared, +1);
+    provider = NULL;
+
+done:
+    provider_free(provider);
+    return status;
+}
+
+jstatus_t jallocator_create_shared(jshared_t *shared, jallocator_t **allocator) {
+    JREQUIRE(shared != NULL, JSTATUS_INVALID_POINTER);
+    JREQUIRE(allocator != NULL, JSTATUS_INVALID_POINTER);
+    jallocator_t *made = NULL;
+
+    jstatus_t status = ji_shared_make_allocator(shared, NULL, "segment", NULL, &made);
+    return status == JSTATUS_SUCCESS ? ji_record_wrap(made, allocator) : status;
+}
