@@ -129,9 +129,9 @@ int main(int argc, char **argv) {
                     continue;
                 }
                 printf(" %14.2f %7.1f", results[p].peer / CALLS * 1e9, results[p].ratio);
-                char series[48];
-                snprintf(series, sizeof series, "%d of %s", forms[f].buffers, text);
-                bench_note(peers[p].name, series, "", "", results[p].ours / CALLS,
+                char buffers[48];
+                snprintf(buffers, sizeof buffers, "%s, %d", text, forms[f].buffers);
+                bench_note("borrow", buffers, peers[p].name, "", results[p].ours / CALLS,
                            results[p].peer / CALLS);
                 if (sizes[s] >= 65536 && results[p].ratio < least_ratio)
                     least_ratio = results[p].ratio;

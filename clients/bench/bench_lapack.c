@@ -285,7 +285,8 @@ static bool compare(run_t *r, routine_t routine, int threads, double flops, doub
            result.ours * 1e3, result.peer * 1e3, flops * (is_complex ? 4 : 1) / result.ours * 1e-9,
            result.ratio, jstatus_name(r->status));
     char series[32];
-    snprintf(series, sizeof series, "%c%s, threads %d", r->type, name, threads);
+    snprintf(series, sizeof series, threads > 1 ? "%c%s, %d threads" : "%c%s", r->type, name,
+             threads);
     bench_note(series, shape, "", r->peer->core_name ? r->peer->core_name() : "", result.ours,
                result.peer);
     return r->status == JSTATUS_SUCCESS;

@@ -267,6 +267,7 @@ static void print_ratio(const table_t *times, const char *title, const char *our
 
 static void print_pools(const table_t *times, const char *title) {
     table_print(times, title, "ns per operation");
+    table_note(times, title, "bfc");
     print_ratio(times, title, "bfc", -1, "best", &aims[AIM_BFC]);
     print_ratio(times, title, "bfc(threads=none)", -1, "best", &aims[AIM_BFC_SINGLE]);
     print_ratio(times, title, "general", -1, "best", &aims[AIM_GENERAL]);
@@ -361,6 +362,7 @@ static void bench_mallocs(void) {
             snprintf(title, sizeof title, "mallocs, %zu thread%s, %s", threads,
                      threads > 1 ? "s" : "", patterns[pattern]);
             table_print(&table, title, "ns per operation of a thread");
+            table_note(&table, title, "general");
             for (size_t r = 0; r < heap_count; r++)
                 if (table.peer[r])
                     print_ratio(&table, title, "general", (int)r, table.row[r],

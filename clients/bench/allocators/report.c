@@ -63,6 +63,15 @@ void table_print(const table_t *table, const char *title, const char *unit) {
     fflush(stdout);
 }
 
+void table_note(const table_t *table, const char *series, const char *ours) {
+    int row = table_find(table, ours);
+    for (size_t r = 0; r < table->rows && row >= 0; r++)
+        for (size_t c = 0; c < table->columns && table->peer[r]; c++)
+            if (table->value[row][c] > 0 && table->value[r][c] > 0)
+                bench_note(series, table->column[c], table->row[r], "", table->value[row][c] * 1e-9,
+                           table->value[r][c] * 1e-9);
+}
+
 void table_print_line(const table_t *table, const char *name, const double *values, int decimals) {
     printf("%-*s", name_width(table), name);
     for (size_t c = 0; c < table->columns; c++)

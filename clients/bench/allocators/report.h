@@ -25,6 +25,9 @@ int table_best_peer(const table_t *table, size_t column);
 int table_find(const table_t *table, const char *name);
 /* Prints it; the best peer of each column has a star. */
 void table_print(const table_t *table, const char *title, const char *unit);
+/* Notes a row beside each peer's, each column a point of the series (bench_note()). The values are
+ * nanoseconds. */
+void table_note(const table_t *table, const char *series, const char *ours);
 /* A line below a table. 0: there is none. */
 void table_print_line(const table_t *table, const char *name, const double *values, int decimals);
 

@@ -12,8 +12,8 @@
 enum { AIM_CONSTRUCT, AIM_COPY, AIM_REDISTRIBUTE, AIM_DISTRIBUTED_PRODUCT, AIMS };
 extern aim_t aims[AIMS];
 
-/* Puts a ratio into a table and holds it against an aim (AIMS: none). */
-void report_ratio(table_t *table, size_t row, size_t column, double ratio, int aim);
+/* Puts a ratio into a table, notes it, and holds it against an aim (AIMS: none). */
+void report_ratio(table_t *table, size_t row, size_t column, bench_result_t result, int aim);
 /* Rank 0 prints. */
 void report_table(const table_t *table, const char *title);
 

@@ -214,7 +214,7 @@ static void measure_conversions(table_t *table, size_t column, jbuffer_allocator
 void bench_distributed_copies(void) {
     table_t table = {.row = {"local to replicated: MPI_Bcast", "replicated to distributed: memcpy",
                              "distributed to replicated: MPI_Allgatherv",
-                             "  and a loop that places what came",
+                             "the same, and a loop that places it",
                              "construct_copy: MPI_Allgatherv"},
                      .rows = 5,
                      .decimals = 2};
@@ -250,8 +250,10 @@ static void redistribute_scalapack(void *context) {
 }
 
 void bench_redistribution(void) {
-    table_t table = {
-        .row = {"blocks of 64 to 32", "square grid to one row", "both"}, .rows = 3, .decimals = 2};
+    table_t table = {.row = {"blocks of 64 to 32: pdgemr2d", "square grid to one row: pdgemr2d",
+                             "both: pdgemr2d"},
+                     .rows = 3,
+                     .decimals = 2};
     name_columns(&table);
     for (size_t row = 0; row < table.rows; row++) {
         jbuffer_allocator_t *from = make_allocator(JBUFFER_DISTRIBUTED, 0, 0, BLOCK),
@@ -302,7 +304,7 @@ static void product_scalapack(void *context) {
 }
 
 void bench_distributed_products(void) {
-    table_t table = {.row = {"product"}, .rows = 1, .decimals = 3};
+    table_t table = {.row = {"product: pdgemm"}, .rows = 1, .decimals = 3};
     jbuffer_allocator_t *allocator = make_allocator(JBUFFER_DISTRIBUTED, 0, 0, BLOCK);
     name_columns(&table);
     for (size_t o = 0; o < order_count(); o++) {

@@ -69,7 +69,9 @@ static void construct_plainly(void *context) {
 }
 
 void bench_construct(void) {
-    table_t table = {.row = {"one thread", "as many as there are"}, .rows = 2, .decimals = 2};
+    table_t table = {.row = {"construct, one thread: a loop", "construct, all threads: a loop"},
+                     .rows = 2,
+                     .decimals = 2};
     construction_t c = {.allocator = make_allocator(JBUFFER_LOCAL, 0, 0, 0)};
     name_columns(&table);
     for (size_t o = 0; o < order_count(); o++) {
@@ -140,8 +142,8 @@ static void construct_copy_plainly(void *context) {
     free(fresh.to);
 }
 
-static double measure_copy(jbuffer_allocator_t *allocator, int64_t order, bool source_padded,
-                           bool destination_padded, bool construct) {
+static bench_result_t measure_copy(jbuffer_allocator_t *allocator, int64_t order,
+                                   bool source_padded, bool destination_padded, bool construct) {
     const int64_t padded = order + 8;
     local_copy_t c = {.allocator = allocator, .order = order};
     c.from_ld = source_padded ? padded : order;
@@ -155,16 +157,18 @@ static double measure_copy(jbuffer_allocator_t *allocator, int64_t order, bool s
     for (int64_t j = 0; j < order; j++)
         CLAIM(memcmp(c.to + j * c.to_ld, c.from + j * c.from_ld, (size_t)order * sizeof(double)) ==
               0);
-    const double ratio = construct ? world_compare(construct_copy_ours, construct_copy_plainly, &c)
-                                   : world_compare(copy_ours, copy_plainly, &c);
+    const bench_result_t result =
+        construct ? world_compare(construct_copy_ours, construct_copy_plainly, &c)
+                  : world_compare(copy_ours, copy_plainly, &c);
     MUST(jbuffer_release(c.source));
     MUST(jbuffer_release(c.destination));
-    return ratio;
+    return result;
 }
 
 void bench_local_copies(void) {
-    table_t table = {.row = {"packed to packed", "packed to padded", "padded to padded",
-                             "construct_copy, packed", "construct_copy, padded"},
+    table_t table = {.row = {"copy, packed: memcpy", "copy, packed to padded: memcpy",
+                             "copy, padded: memcpy", "construct_copy, packed: memcpy",
+                             "construct_copy, padded: memcpy"},
                      .rows = 5,
                      .decimals = 2};
     jbuffer_allocator_t *allocator = make_allocator(JBUFFER_LOCAL, 0, 0, 0);
@@ -208,7 +212,7 @@ static void product_jblas(void *context) {
 }
 
 void bench_local_products(void) {
-    table_t table = {.row = {"product"}, .rows = 1, .decimals = 2};
+    table_t table = {.row = {"product: jblas_dgemm"}, .rows = 1, .decimals = 2};
     jbuffer_allocator_t *allocator = make_allocator(JBUFFER_LOCAL, 0, 0, 0);
     name_columns(&table);
     for (size_t o = 0; o < order_count(); o++) {

@@ -40,10 +40,12 @@ aim_t aims[AIMS] = {
                                  .bound = 0.99},
 };
 
-void report_ratio(table_t *table, size_t row, size_t column, double ratio, int aim) {
-    table->value[row][column] = ratio;
+void report_ratio(table_t *table, size_t row, size_t column, bench_result_t result, int aim) {
+    table->value[row][column] = result.ratio;
+    if (world.rank == 0)
+        bench_note(table->row[row], table->column[column], "", "", result.ours, result.peer);
     if (aim < AIMS)
-        aim_add(&aims[aim], ratio, table->row[row], table->column[column]);
+        aim_add(&aims[aim], result.ratio, table->row[row], table->column[column]);
 }
 
 void report_table(const table_t *table, const char *title) {

@@ -108,7 +108,7 @@ static size_t calibrate(bench_function_t function, void *context) {
     return repeat;
 }
 
-double world_compare(bench_function_t ours, bench_function_t peer, void *context) {
+bench_result_t world_compare(bench_function_t ours, bench_function_t peer, void *context) {
     static double samples[2][BENCH_MAX_SAMPLES];
     bench_function_t ways[2] = {ours, peer};
     const size_t repeats[2] = {calibrate(ours, context), calibrate(peer, context)};
@@ -122,5 +122,9 @@ double world_compare(bench_function_t ours, bench_function_t peer, void *context
             samples[way][round] = seconds / (double)repeats[way];
             spent += seconds;
         }
-    return bench_median(samples[1], round) / bench_median(samples[0], round);
+    bench_result_t result = {.ours = bench_median(samples[0], round),
+                             .peer = bench_median(samples[1], round),
+                             .samples = round};
+    result.ratio = result.peer / result.ours;
+    return result;
 }

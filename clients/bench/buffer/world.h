@@ -46,8 +46,7 @@ _Noreturn void world_stop(const char *file, int line, const char *what, const ch
             world_stop(__FILE__, __LINE__, #condition, "not so");                                  \
     } while (0)
 
-/* Median time of the peer's way over that of ours: above 1, ours is faster. By all processes, or by
- * one alone. */
-double world_compare(bench_function_t ours, bench_function_t peer, void *context);
+/* Medians of both ways, by all processes, or by one alone. */
+bench_result_t world_compare(bench_function_t ours, bench_function_t peer, void *context);
 
 #endif

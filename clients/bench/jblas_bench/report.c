@@ -4,10 +4,13 @@
 /* Showing a measurement: a row of a table for people, a line of JSON for programs. */
 
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "../../tools/common/json.h"
 #include "../../tools/common/terminal.h"
+#include "../bench.h"
 #include "measure.h"
 
 enum { SHAPE_TEXT = 160 };
@@ -121,26 +124,13 @@ static void report_table(const options_t *o, const routine_t *routine, const mea
         printf("    %s\n", m->message);
 }
 
-static void json_text(const char *name, const char *text) {
-    printf("\"%s\": \"", name);
-    for (const unsigned char *c = (const unsigned char *)text; *c; c++)
-        printf(*c == '"' || *c == '\\' ? "\\%c" : *c < 0x20 ? "\\u%04x" : "%c", *c);
-    printf("\", ");
-}
-
-/* A number, or null where there is none. */
-static void json_number(const char *name, double value, bool there) {
-    if (there)
-        printf("\"%s\": %.9g, ", name, value);
-    else
-        printf("\"%s\": null, ", name);
-}
-
 static void report_json(const options_t *o, const routine_t *routine, const measurement_t *m) {
     char shape[SHAPE_TEXT], type[TYPES_TEXT];
+    const bool timed = m->seconds > 0, counted = timed && m->flops > 0,
+               compared = timed && m->direct_seconds > 0;
     types_text(o, routine, type);
     shape_text(o, routine, shape);
-    putchar('{');
+    json_open_line();
     json_text("routine", routine->name);
     json_text("type", type);
     json_text("shape", shape);
@@ -148,25 +138,37 @@ static void report_json(const options_t *o, const routine_t *routine, const meas
     json_text("status", jstatus_name(m->status));
     if (jstatus_is_error(m->status))
         json_text("message", m->message);
-    json_number("rung", m->rung, m->rung >= 0);
-    printf("\"asked_bytes\": %zu, \"capacity_bytes\": %zu, \"high_watermark_bytes\": %zu, "
-           "\"allocations\": %llu, ",
-           m->asked_bytes, m->capacity_bytes, m->high_bytes, (unsigned long long)m->allocations);
-    bool timed = m->seconds > 0, counted = timed && m->flops > 0,
-         compared = timed && m->direct_seconds > 0;
-    json_number("microseconds", m->seconds * 1e6, timed);
-    json_number("gflops", gflops(m, m->seconds), counted);
-    json_number("cblas_microseconds", m->direct_seconds * 1e6, compared);
-    json_number("cblas_gflops", gflops(m, m->direct_seconds), counted && compared);
-    json_number("ratio", m->direct_seconds / m->seconds, compared);
+    json_real("rung", m->rung >= 0 ? m->rung : NAN);
+    json_number("asked_bytes", (int64_t)m->asked_bytes);
+    json_number("capacity_bytes", (int64_t)m->capacity_bytes);
+    json_number("high_watermark_bytes", (int64_t)m->high_bytes);
+    json_number("allocations", (int64_t)m->allocations);
+    json_real("microseconds", timed ? m->seconds * 1e6 : NAN);
+    json_real("gflops", counted ? gflops(m, m->seconds) : NAN);
+    json_real("cblas_microseconds", compared ? m->direct_seconds * 1e6 : NAN);
+    json_real("cblas_gflops", counted && compared ? gflops(m, m->direct_seconds) : NAN);
+    json_real("ratio", compared ? m->direct_seconds / m->seconds : NAN);
     if (m->verified) {
-        json_number("error", (double)m->error, m->error < 1e300L); /* JSON has no infinity */
-        json_number("error_bound", (double)m->bound, true);
+        json_real("error", (double)m->error);
+        json_real("error_bound", (double)m->bound);
     }
-    printf("\"good\": %s}\n", measurement_is_good(m) ? "true" : "false");
+    json_bool("good", measurement_is_good(m));
+    json_close('}');
+    json_end();
+}
+
+/* For figures.py, as the other benchmarks. */
+static void note(const options_t *o, const routine_t *routine, const measurement_t *m) {
+    char shape[SHAPE_TEXT], types[TYPES_TEXT], series[TYPES_TEXT + 32];
+    types_text(o, routine, types);
+    shape_text(o, routine, shape);
+    snprintf(series, sizeof series, "%s %s", routine->name, types);
+    if (m->seconds > 0 && m->direct_seconds > 0)
+        bench_note(series, shape, "", jblas_cblas_name(), m->seconds, m->direct_seconds);
 }
 
 void report(const options_t *options, const routine_t *routine, const measurement_t *measurement) {
     (options->json ? report_json : report_table)(options, routine, measurement);
+    note(options, routine, measurement);
     fflush(stdout);
 }

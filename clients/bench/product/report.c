@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../bench.h"
 #include "bench_product.h"
 
 /* What is wanted of each group; 0: nothing. */
@@ -64,13 +65,24 @@ static double against_better(const figures_t *figures) {
     return least;
 }
 
+static void note(const char *group, const char *what, const figures_t *figures, size_t i) {
+    char series[64];
+    const bool ourselves = is_against_ourselves();
+    snprintf(series, sizeof series, threads_in_use > 1 ? "%s, %d threads" : "%s", group,
+             threads_in_use);
+    bench_note(series, what, ourselves ? "our best rung" : peers[i].name,
+               ourselves ? "" : peer_kernels(&peers[i]), figures->ours,
+               figures->ours * figures->ratio[i]);
+}
+
 void report_add(const char *group, const char *what, const figures_t *figures) {
     printf("%-30s %2d %12.3f %8.2f %4d", what, threads_in_use, figures->ours * 1e6,
            figures->flops / figures->ours * 1e-9, figures->rung);
     for (size_t i = 0; i < figures->contenders; i++)
-        if (figures->ratio[i] > 0)
+        if (figures->ratio[i] > 0) {
             printf(" %9.3f", figures->ratio[i]);
-        else
+            note(group, what, figures, i);
+        } else
             printf(" %9s", "-");
     printf("%s%s\n", figures->disturbed ? " ~" : "",
            figures->differs ? "   DIFFERENT RESULTS" : "");

@@ -308,6 +308,7 @@ static void bench_processes(crew_t *crew, size_t workers) {
     }
     const char *title = workers == 1 ? "one process" : "two processes";
     table_print(&table, title, "ns for allocate + free");
+    table_note(&table, title, name_segment);
     print_ratio(&table, title, name_segment, "malloc", &aims[workers == 1 ? AIM_ONE : AIM_TWO]);
     print_ratio(&table, title, name_unsafe, "malloc",
                 &aims[workers == 1 ? AIM_ONE_UNSAFE : AIM_TWO_UNSAFE]);

@@ -13,6 +13,7 @@
 
 static bool json_first = true; /* no comma before the next member */
 static int json_depth;
+static bool json_in_line; /* all of it in one line */
 
 static void json_string(const char *text) {
     putchar('"');
@@ -31,7 +32,9 @@ static void json_string(const char *text) {
 
 /* What stands before each value. */
 static void json_member(const char *name) {
-    if (json_depth > 0)
+    if (json_depth > 0 && json_in_line)
+        fputs(json_first ? "" : ", ", stdout);
+    else if (json_depth > 0)
         printf("%s\n%*s", json_first ? "" : ",", 2 * json_depth, "");
     if (name != NULL) {
         json_string(name);
@@ -47,9 +50,14 @@ void json_open(const char *name, char bracket) {
     json_depth++;
 }
 
+void json_open_line(void) {
+    json_in_line = true;
+    json_open(NULL, '{');
+}
+
 void json_close(char bracket) {
     json_depth--;
-    if (!json_first)
+    if (!json_first && !json_in_line)
         printf("\n%*s", 2 * json_depth, "");
     putchar(bracket);
     json_first = false;
@@ -68,7 +76,7 @@ void json_number(const char *name, int64_t value) {
 void json_real(const char *name, double value) {
     json_member(name);
     if (isfinite(value))
-        printf("%.6g", value);
+        printf("%.9g", value);
     else
         fputs("null", stdout);
 }
@@ -78,4 +86,7 @@ void json_bool(const char *name, bool value) {
     fputs(value ? "true" : "false", stdout);
 }
 
-void json_end(void) { putchar('\n'); }
+void json_end(void) {
+    putchar('\n');
+    json_in_line = false;
+}

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 void json_open(const char *name, char bracket);
+void json_open_line(void); /* an object whose members stand in one line */
 void json_close(char bracket);
 void json_text(const char *name, const char *text);
 void json_number(const char *name, int64_t value);
