@@ -191,7 +191,9 @@ def draw(figure, path):
         lines(axes, along, series)
         axes.set_ylabel(figure.unit)
         axes.set_xlabel(figure.columns[0])
-    axes.legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    # Above, so that the picture is as wide as the page also where that is narrow.
+    columns = max(1, 100 // (max(map(len, series)) + 8))
+    axes.legend(frameon=False, fontsize=9, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=columns)
     drawing.savefig(path, format="svg", bbox_inches="tight", metadata={"Date": None})
     pyplot.close(drawing)
 

@@ -10,15 +10,18 @@ contains
     type(jbuffer_block_t), intent(in) :: block
     integer(jbuffer_filled_t) :: filled
     real(c_double), pointer :: x(:)
-    integer(c_int64_t) :: i, j, from
+    integer(c_int64_t), pointer :: starts(:), extents(:), strides(:)
+    integer(c_int64_t) :: i, j
 
     filled = JBUFFER_BLOCK_FAILED
     if (c_associated(context)) return
-    from = (block%extents(1) - 1) * block%strides(1) + (block%extents(2) - 1) * block%strides(2)
-    call c_f_pointer(block%data, x, [from + 1])
-    do j = 0, block%extents(2) - 1
-      do i = 0, block%extents(1) - 1
-        x(1 + i * block%strides(1) + j * block%strides(2)) = merge(4, 0, block%starts(1) + i == block%starts(2) + j)
+    call c_f_pointer(block%starts, starts, [2])
+    call c_f_pointer(block%extents, extents, [2])
+    call c_f_pointer(block%strides, strides, [2])
+    call c_f_pointer(block%data, x, [1 + dot_product(extents - 1, strides)])
+    do j = 0, extents(2) - 1
+      do i = 0, extents(1) - 1
+        x(1 + i * strides(1) + j * strides(2)) = merge(4, 0, starts(1) + i == starts(2) + j)
       end do
     end do
     filled = JBUFFER_BLOCK_FILLED
