@@ -130,6 +130,40 @@ JTEST(SegmentAllocator, BlocksOfOthersAreForeignAndWhatOthersFreedIsGone) {
     JEXPECT_OK(jsegment_destroy(segment));
 }
 
+/* The heap hands out again what another attachment has freed: the books take it for one block. */
+JTEST(SegmentAllocator, WhatOthersFreedIsHandedOutAgain) {
+    enum { MOST = 4000 };
+    static void *taken[MOST];
+    PLACE(place, JSEGMENT_MEMFD, MIB, 0);
+    jsegment_t *segment = place_create(&place), *second = place_attach(&place);
+    JASSERT_TRUE(segment != NULL && second != NULL);
+    jshared_t *shared = shared_make(segment, 1), *again = NULL;
+    JASSERT_OK(jshared_open(second, 1, &again));
+    jallocator_t *allocator = NULL;
+    JASSERT_OK(jallocator_create_shared(shared, &allocator));
+    for (size_t i = 0; i < COUNT_OF(shared_sizes); ++i) {
+        void *freed = NULL;
+        size_t count = 0;
+        bool came_again = false;
+        JASSERT_OK(jallocator_allocate(allocator, shared_sizes[i], 0, NULL, &freed));
+        JASSERT_OK(jshared_deallocate(again, jsegment_offset(segment, freed)));
+        while (!came_again && count < MOST &&
+               jallocator_allocate(allocator, shared_sizes[i], 0, NULL, &taken[count]) ==
+                   JSTATUS_SUCCESS)
+            came_again = taken[count++] == freed;
+        JEXPECT_TRUE(came_again);
+        JEXPECT_EQ(stats_of_allocator(allocator).live_count, count);
+        JEXPECT_EQ(stats_of_allocator(allocator).in_use_bytes, count * shared_sizes[i]);
+        while (count > 0)
+            JEXPECT_OK(jallocator_deallocate(allocator, taken[--count], shared_sizes[i], NULL));
+        JEXPECT_EQ(stats_of_allocator(allocator).in_use_bytes, 0);
+    }
+    JEXPECT_OK(jsegment_verify(segment));
+    JEXPECT_OK(jallocator_destroy(allocator));
+    JEXPECT_OK(jsegment_detach(second));
+    JEXPECT_OK(jsegment_destroy(segment));
+}
+
 static const backend_row_t backends[] = {ALL_BACKENDS};
 JTEST_P_NAMED(SegmentAllocator, RandomOperationsKeepTheModelsBooks, backend_row_t, backends,
               backend_label) {
