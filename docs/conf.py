@@ -8,6 +8,7 @@ import pathlib
 import re
 import sys
 
+import furo
 from docutils import nodes
 from docutils.parsers.rst import Directive
 
@@ -46,7 +47,17 @@ html_theme = "furo"
 html_title = f"jalloc {release}"
 html_static_path = ["static"]
 html_css_files = ["jalloc.css"]
-html_theme_options = {"navigation_with_keys": True}
+
+
+def dark_colours():
+    """Furo's, once more for a dark system where nobody used the page's switch: the stylesheet that Debian packages has lost
+    the rule for that, and would leave white pages with dark code and pictures."""
+    style = (pathlib.Path(furo.__file__).parent / "theme/furo/static/styles/furo.css").read_text(encoding="utf-8")
+    rule = re.search(r'body\[data-theme="?dark"?\]\s*\{([^}]*--color[^}]*)', style).group(1)
+    return dict(re.findall(r"--([\w-]+):\s*([^;]+?)\s*(?:;|$)", rule))
+
+
+html_theme_options = {"navigation_with_keys": True, "dark_css_variables": dark_colours()}
 html_copy_source = False
 html_show_sphinx = False
 

@@ -214,7 +214,7 @@ def bars(axes, along, series):
     every = [v for values in series.values() for v in values if v]
     if max(every) > 30 * min(every):
         axes.set_xscale("log")
-        axes.set_xlim(left=min(1, min(every)))
+        axes.set_xlim(left=min(1, 0.7 * min(every)))  # the least is a bar, too
         axes.xaxis.set_major_formatter(ticker.FormatStrFormatter("%g"))
     if ratios(every):
         axes.axvline(1, color="#444444", linewidth=1)
