@@ -7,6 +7,8 @@
 # compilers; what these leave behind of their own is not ours to judge, so jalloc's files are looked for. What is found wrong
 # is said in a line that begins with in_debian, and ends the check.
 set -euo pipefail
+# Nothing of the environment outside counts here, such as a compiler's launcher.
+[[ ${1-} == alone ]] || exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root bash "$0" alone
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
 
 debs=/srv/debs
