@@ -59,6 +59,27 @@ typedef struct ji_kind ji_kind_t;
 
 /* ---- Books ---- */
 
+/* A sum that goes up and down, and its peak; kept as what is missing to the peak, so that going up
+ * is one subtraction, which borrows where the peak has moved. */
+typedef struct ji_level {
+    size_t peak_bytes, room_bytes;
+} ji_level_t;
+
+static inline void ji_level_rise(ji_level_t *level, size_t bytes) {
+    if (JI_UNLIKELY(__builtin_sub_overflow(level->room_bytes, bytes, &level->room_bytes))) {
+        level->peak_bytes -= level->room_bytes;
+        level->room_bytes = 0;
+    }
+}
+static inline void ji_level_fall(ji_level_t *level, size_t bytes) { level->room_bytes += bytes; }
+static inline size_t ji_level_now(const ji_level_t *level) {
+    return level->peak_bytes - level->room_bytes;
+}
+static inline void ji_level_clear(ji_level_t *level) {
+    level->peak_bytes -= level->room_bytes;
+    level->room_bytes = 0;
+}
+
 /* What was counted; plain numbers, under the lock of whoever has them. No two neighbours change
  * together: a compiler would store them as one vector, and a narrower load soon after is a
  * store-forwarding stall. */

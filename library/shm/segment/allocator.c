@@ -32,8 +32,7 @@ typedef struct provider_extent {
  * by differences. */
 typedef struct provider_books {
     uint64_t allocation_count, deallocation_count, failure_count;
-    size_t peak_in_use_bytes;
-    size_t room_bytes; /* between what is in use and the peak */
+    ji_level_t in_use; /* bytes */
     size_t largest_request_bytes;
 } provider_books_t;
 
@@ -69,28 +68,24 @@ static void provider_unlock(const segment_provider_t *provider) {
 
 static inline void books_allocate(provider_books_t *books, size_t size_bytes) {
     ++books->allocation_count;
-    if (JI_UNLIKELY(__builtin_sub_overflow(books->room_bytes, size_bytes, &books->room_bytes))) {
-        books->peak_in_use_bytes -= books->room_bytes; /* which lies so far below 0 */
-        books->room_bytes = 0;
-    }
+    ji_level_rise(&books->in_use, size_bytes);
     if (JI_UNLIKELY(size_bytes > books->largest_request_bytes))
         books->largest_request_bytes = size_bytes;
 }
 static inline void books_deallocate(provider_books_t *books, size_t size_bytes) {
     ++books->deallocation_count;
-    books->room_bytes += size_bytes;
+    ji_level_fall(&books->in_use, size_bytes);
 }
 static void books_clear(provider_books_t *books) {
-    books->peak_in_use_bytes -= books->room_bytes;
-    books->room_bytes = 0;
+    ji_level_clear(&books->in_use);
     books->largest_request_bytes = 0;
 }
 static void books_report(const provider_books_t *books, jallocator_stats_t *stats) {
     stats->allocation_count = books->allocation_count;
     stats->live_count = books->allocation_count - books->deallocation_count;
     stats->failure_count += books->failure_count; /* to those before the entry */
-    stats->in_use_bytes = books->peak_in_use_bytes - books->room_bytes;
-    stats->peak_in_use_bytes = books->peak_in_use_bytes;
+    stats->in_use_bytes = ji_level_now(&books->in_use);
+    stats->peak_in_use_bytes = books->in_use.peak_bytes;
     stats->largest_request_bytes = books->largest_request_bytes;
 }
 

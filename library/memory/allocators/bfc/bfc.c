@@ -181,8 +181,8 @@ void ji_bfc_flush(bfc_t *bfc) {
 
 /* A chunk that is taken goes to the caller. */
 static inline void *bfc_hand_out(bfc_t *bfc, bfc_chunk_t *chunk, size_t size_bytes) {
-    bfc_level_rise(&bfc->granted, chunk->size_bytes);
-    bfc_level_rise(&bfc->requested, size_bytes);
+    ji_level_rise(&bfc->granted, chunk->size_bytes);
+    ji_level_rise(&bfc->requested, size_bytes);
     chunk->requested_bytes = size_bytes;
     chunk->tag = ji_tag_current;
     return (void *)chunk->address;
@@ -303,8 +303,8 @@ static __attribute__((noinline)) void bfc_deallocate_binned(bfc_t *bfc, bfc_stre
     size_t size = bfc_round(chunk->requested_bytes);
     bfc_quick_t *quick = &own->quick[bfc_quick_number(size)];
 
-    bfc_level_fall(&bfc->granted, chunk->size_bytes);
-    bfc_level_fall(&bfc->requested, chunk->requested_bytes);
+    ji_level_fall(&bfc->granted, chunk->size_bytes);
+    ji_level_fall(&bfc->requested, chunk->requested_bytes);
     bfc_slot_leave(bfc, slot);
 
     if (quick->size_bytes != size) { /* the slot is for the size that was freed last */
@@ -324,8 +324,8 @@ static inline bool bfc_deallocate_quick(bfc_t *bfc, bfc_stream_t *own, bfc_chunk
     if (quick->size_bytes != size || bfc->quick_count >= BFC_QUICK_MOST_CHUNKS)
         return false;
 
-    bfc_level_fall(&bfc->granted, chunk->size_bytes);
-    bfc_level_fall(&bfc->requested, chunk->requested_bytes);
+    ji_level_fall(&bfc->granted, chunk->size_bytes);
+    ji_level_fall(&bfc->requested, chunk->requested_bytes);
     chunk->requested_bytes = 0;
     chunk->next = quick->first;
     quick->first = chunk;
@@ -519,9 +519,9 @@ static void bfc_get_stats(void *context, jallocator_stats_t *stats) {
     stats->peak_reserved_bytes = bfc->peak_reserved_bytes;
     stats->free_bytes = bfc->free_bytes;
     stats->live_count = bfc->slots.count;
-    stats->in_use_bytes = bfc_level_now(&bfc->requested);
+    stats->in_use_bytes = ji_level_now(&bfc->requested);
     stats->peak_in_use_bytes = bfc->requested.peak_bytes;
-    stats->granted_bytes = bfc_level_now(&bfc->granted);
+    stats->granted_bytes = ji_level_now(&bfc->granted);
     stats->peak_granted_bytes = bfc->granted.peak_bytes;
     stats->largest_free_bytes = ji_bfc_largest_free(bfc);
 }
@@ -529,8 +529,8 @@ static void bfc_get_stats(void *context, jallocator_stats_t *stats) {
 static void bfc_clear_stats(void *context) {
     bfc_t *bfc = context;
     bfc->peak_reserved_bytes = bfc->reserved_bytes;
-    bfc_level_clear(&bfc->granted);
-    bfc_level_clear(&bfc->requested);
+    ji_level_clear(&bfc->granted);
+    ji_level_clear(&bfc->requested);
 }
 
 static void bfc_forget_stream(void *context, jstream_t *stream) {

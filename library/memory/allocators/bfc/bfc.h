@@ -85,27 +85,6 @@ typedef struct bfc_slot {
 
 typedef struct bfc_block bfc_block_t; /* of records */
 
-/* A sum that goes up and down, and its peak; kept as what is missing to the peak, so that going up
- * is one subtraction, which borrows where the peak has moved. */
-typedef struct bfc_level {
-    size_t peak_bytes, room_bytes;
-} bfc_level_t;
-
-static inline void bfc_level_rise(bfc_level_t *level, size_t bytes) {
-    if (JI_UNLIKELY(__builtin_sub_overflow(level->room_bytes, bytes, &level->room_bytes))) {
-        level->peak_bytes -= level->room_bytes;
-        level->room_bytes = 0;
-    }
-}
-static inline void bfc_level_fall(bfc_level_t *level, size_t bytes) { level->room_bytes += bytes; }
-static inline size_t bfc_level_now(const bfc_level_t *level) {
-    return level->peak_bytes - level->room_bytes;
-}
-static inline void bfc_level_clear(bfc_level_t *level) {
-    level->peak_bytes -= level->room_bytes;
-    level->room_bytes = 0;
-}
-
 typedef struct bfc {
     /* Used by every call. No two neighbours change in one: a compiler would write both as one
      * vector, and a narrower load soon after, or such a vector's after narrower stores, is a
@@ -113,8 +92,8 @@ typedef struct bfc {
     bfc_stream_t *at_once; /* of whom a call on the NULL stream may take the short way; or NULL */
     ji_hash_t slots;       /* bfc_slot_t */
     size_t quick_count;    /* chunks in quick lists; the others of the slots are live */
-    bfc_level_t granted;   /* bytes of live chunks */
-    bfc_level_t requested; /* of what was asked for */
+    ji_level_t granted;    /* bytes of live chunks */
+    ji_level_t requested;  /* of what was asked for */
 
     bfc_stream_t *ready; /* index 0 */
     bfc_chunk_t *spare;  /* records that are no chunk now */
@@ -231,7 +210,7 @@ bfc_chunk_t *ji_bfc_cut_front(bfc_t *bfc, bfc_chunk_t *chunk, size_t front_bytes
 
 /* What is in quick lists. */
 static inline size_t bfc_quick_bytes(const bfc_t *bfc) {
-    return bfc->reserved_bytes - bfc->free_bytes - bfc_level_now(&bfc->granted);
+    return bfc->reserved_bytes - bfc->free_bytes - ji_level_now(&bfc->granted);
 }
 
 /* Coalesces what is in quick lists. Afterwards no two neighbours that are free behind the same

@@ -179,7 +179,7 @@ jstatus_t ji_bfc_check(void *context) {
 
     if (binned != census.free_count || census.live_count != bfc->slots.count ||
         census.free_bytes != bfc->free_bytes || census.reserved_bytes != bfc->reserved_bytes ||
-        census.requested_bytes != bfc_level_now(&bfc->requested) || bfc->quick_count != 0 ||
+        census.requested_bytes != ji_level_now(&bfc->requested) || bfc->quick_count != 0 ||
         bfc_quick_bytes(bfc) != 0)
         status = ji_fail(JSTATUS_CORRUPTED,
                          "allocator \"%s\": the sums are wrong: %zu reserved bytes (%zu found), "
