@@ -246,27 +246,34 @@ class Worker:
         self.calls = [*iter(lambda: self.process.stdout.readline().strip(), "")]
 
     def ask(self, *words):
-        print(*words, file=self.process.stdin, flush=True)
-        answer = self.process.stdout.readline().strip()
+        """The answer; ProcessLookupError where the process ends instead."""
+        try:
+            print(*words, file=self.process.stdin, flush=True)
+            answer = self.process.stdout.readline().strip()
+        except BrokenPipeError:
+            answer = ""
         if not answer:
-            sys.exit(f"bench_numpy: a process ended at {' '.join(map(str, words))}")
+            raise ProcessLookupError(f"a process ended at {' '.join(map(str, words))}")
         return answer
 
     def time(self, times):
         return float(self.ask(self.clock, times)) / times
 
     def end(self):
-        self.process.stdin.close()
-        self.process.wait()
+        self.process.communicate()
 
 
 def best_kernels(threads):
-    """The value of OPENBLAS_CORETYPE with which it multiplies fastest."""
+    """The value of OPENBLAS_CORETYPE with which it multiplies fastest. OpenBLAS does not ask whether
+    the processor has the instructions: where it has not, the process ends."""
     found = {}
     for kernels in KERNELS:
         worker = Worker(threads, kernels)
-        worker.ask("make", "blas: matmul|400")
-        found[kernels] = min(worker.time(3) for _ in range(5))
+        try:
+            worker.ask("make", "blas: matmul|400")
+            found[kernels] = min(worker.time(3) for _ in range(5))
+        except ProcessLookupError:
+            pass
         worker.end()
     return min(found, key=found.get)
 
@@ -358,8 +365,11 @@ def main():
         arguments.groups = [*GROUPS] if has_lapack(arguments.library) else ["blas"]
     if arguments.quick:
         arguments.sizes, arguments.rounds = [20], 1
-    for threads in arguments.threads:
-        measure(arguments, threads)
+    try:
+        for threads in arguments.threads:
+            measure(arguments, threads)
+    except ProcessLookupError as error:
+        sys.exit(f"bench_numpy: {error}")
     return 0
 
 

@@ -496,6 +496,18 @@ static blas_wish_t wish_skinny(const blas_function_t *function) {
     return wish;
 }
 
+/* Columns of A are a page apart or more, C has many rows and few columns: in place, long columns
+ * are multiplied a few at a time. */
+static blas_wish_t wish_tall(const blas_function_t *function) {
+    const int64_t page = 4096 / (int64_t)wide_sizeof((int)function->type);
+    return (blas_wish_t){.low = 1,
+                         .high = 60,
+                         .m = jtest_random_between(1, 300),
+                         .n = jtest_random_between(1, jtest_random_bool() ? 23 : 70),
+                         .k = jtest_random_between(1, 290),
+                         .apart = page + jtest_random_between(-2, 40)};
+}
+
 static bool check_case(ways_t *ways, const int *function, blas_wish_t wish) {
     wish.guard_before = jtest_random_bool();
     wish.plain = jtest_random_between(0, 2) == 0;
@@ -520,6 +532,7 @@ static void check_cases(const int *function, int64_t count,
 EACH_PRODUCT(SmallOnesAreAsDefined) { check_cases(param, 25, wish_small); }
 EACH_PRODUCT(DeepOnesAreAsDefined) { check_cases(param, 3, wish_deep); }
 EACH_PRODUCT(SkinnyOnesAreAsDefined) { check_cases(param, 8, wish_skinny); }
+EACH_PRODUCT(TallOnesAreAsDefined) { check_cases(param, 8, wish_tall); }
 
 EACH_PRODUCT(EachRungIsAsDefined) {
     ways_t ways;

@@ -243,7 +243,9 @@ static void draw_layout(blas_case_t *c, int which, const blas_wish_t *wish) {
         const bool any = blas_takes_any_increment(c) && !recurs;
         o->ld = wish->tight ? 1 : increments[jtest_random_between(0, any ? 8 : 7)];
     } else if (o->kind == BLAS_MATRIX) {
-        o->ld = (o->height > 1 ? o->height : 1) + (wish->tight ? 0 : jtest_random_between(0, 3));
+        const int64_t high = o->height > 1 ? o->height : 1,
+                      least = high > wish->apart ? high : wish->apart;
+        o->ld = least + (wish->tight ? 0 : jtest_random_between(0, 3));
     }
     if (o->later.moves)
         draw_later(o, wish);

@@ -179,6 +179,7 @@ struct blas_case {
 typedef struct blas_wish {
     int64_t low, high; /* sizes, both ends possible; 0, 0: by level, zero included */
     int64_t m, n, k;   /* these sizes; 0: drawn */
+    int64_t apart;     /* leading dimensions are no less */
     bool plain;        /* alpha is neither 0 nor 1, beta neither, so that all the work is done */
     bool guard_before; /* the inaccessible page stands before the operands, not behind */
     bool tight;        /* leading dimensions as small as may be, increments 1 */

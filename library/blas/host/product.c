@@ -49,6 +49,9 @@
 #define PRODUCT_SUMS_BYTES 1536 /* of a tile */
 /* Of an operand whose elements are made before they are packed. */
 #define PRODUCT_PIECE_BYTES 16384
+/* Of an A whose columns lie together, at once (measured on Zen 3: dgemm of 1000 x 32 x 1000 takes
+ * 0.72 of the time that it takes by strips). */
+#define PRODUCT_PACKED_STEPS 8
 
 typedef struct product_run {
     const ji_product_t *call;
@@ -471,9 +474,18 @@ static void product_pack_rows(const product_run_t *run, char *a, int64_t row, in
         return;
     }
 
-    for (int64_t i = row; i < row_end; i += rows, a += run->steps * run->kernels->row_bytes) {
-        const product_strip_t strip = product_strip(run, true, true, a, i, row_end);
-        product_pack(run, &strip);
+    /* Columns that are far apart are read some at a time, all rows of each. */
+    const bool by_steps = operand_is_plain(run->call, first.operand) && first.operand->line == 1;
+    const int64_t end = run->step + run->steps, most = by_steps ? PRODUCT_PACKED_STEPS : run->steps;
+    for (int64_t step = run->step; step < end; step += most) {
+        char *to = a;
+        for (int64_t i = row; i < row_end; i += rows, to += run->steps * run->kernels->row_bytes) {
+            const product_strip_t strip = product_strip(run, true, true, to, i, row_end);
+            if (by_steps)
+                product_pack_block(run, &strip, step, ji_min(step + most, end), false);
+            else
+                product_pack(run, &strip);
+        }
     }
 }
 

@@ -34,6 +34,11 @@ _Static_assert(MOST_SUMS <= VECTOR_MOST_UNROLLED, "sums are registers");
 #define FAR_LEAST_BYTES 196608 /* of C that is not near, and */
 #define FAR_LEAST_DEPTH 16     /* the steps that are worth asking for it */
 #define AHEAD 12               /* columns of A */
+#define PAGE_BYTES 4096        /* between columns of A that processors do not foresee */
+#define TALL_LEAST_DEPTH 16    /* steps, of which so many are done at once: */
+#define TALL_STEPS 8
+#define TALL_SUMS_BYTES 16384 /* half of a first cache */
+#define TALL_MOST_COLUMNS 32  /* at once */
 /* Columns of B that are found from one pointer. */
 #define GROUP (VECTOR_REGISTERS == 32 ? 4 : 8)
 /* Whether several columns of A stay in registers and those of B pass by one after the other: there
@@ -70,8 +75,10 @@ typedef struct NAME(tile) {
     const NAME(scalars_t) * by;
     PART part; /* of less than a vector */
     int rows;
-    bool is_sum; /* what C becomes, no more: alpha 1 and beta 0 */
-    bool is_far; /* C is read, and no near cache holds it */
+    bool asks;    /* for columns of A ahead */
+    bool goes_on; /* C holds sums that were begun */
+    bool is_sum;  /* what C becomes, no more: alpha 1 and beta 0 */
+    bool is_far;  /* C is read, and no near cache holds it */
 } NAME(tile_t);
 
 /* ---- Steps ---- */
@@ -83,6 +90,7 @@ typedef struct NAME(walk) {
     int64_t a_step, b_step, b_odd[GROUP / 2];
     int64_t last;
     PART part;
+    bool asks;
     VECTOR sign; /* of imaginary parts of B */
 } NAME(walk_t);
 
@@ -229,8 +237,7 @@ VECTOR_INLINE void NAME(advance)(NAME(walk_t) * walk, int vectors, int columns, 
 VECTOR_INLINE void NAME(advance_all)(NAME(walk_t) * walk, int vectors, int columns, bool is_part,
                                      uint64_t depth, VECTOR *acc) {
     const unsigned unrolled = UNROLLED(vectors, columns);
-    const bool is_far = walk->a_step >= 4096;
-    if (unrolled > 1 && !is_far && walk->b_step == ELEMENT) {
+    if (unrolled > 1 && !walk->asks && walk->b_step == ELEMENT) {
         NAME(walk_t) plain = *walk;
         plain.b_step = ELEMENT;
         for (uint64_t some = depth / unrolled; some > 0; some--)
@@ -245,7 +252,7 @@ VECTOR_INLINE void NAME(advance_all)(NAME(walk_t) * walk, int vectors, int colum
     if (JI_LIKELY(depth == 0))
         return;
     do {
-        if (is_far) {
+        if (walk->asks) {
             VECTOR_UNROLL
             for (int v = 0; v < vectors; v++)
                 __builtin_prefetch(walk->a + AHEAD * walk->a_step + v * VECTOR_BYTES);
@@ -360,6 +367,7 @@ VECTOR_INLINE void NAME(one)(const NAME(tile_t) * tile, int vectors, int columns
             .b_step = tile->b_step,
             .last = tile->last,
             .part = tile->part,
+            .asks = tile->asks,
             .sign = V(splat)(tile->call->conjugate_b ? -1 : 1)};
     VECTOR acc[MOST_SUMS];
 
@@ -374,6 +382,12 @@ VECTOR_INLINE void NAME(one)(const NAME(tile_t) * tile, int vectors, int columns
         acc[s] = V(splat)(0);
         if (vectors == 1)
             CLEAR(acc[s]);
+    }
+    if (!is_part && tile->goes_on) {
+        VECTOR_UNROLL
+        for (int s = 0; s < vectors * columns; s++)
+            acc[s] =
+                V(load)(NAME(of_c)(tile, vectors, s % vectors, c + s / vectors * tile->c_next));
     }
     if (vectors * columns >= MOST_SUMS / 2 && tile->is_far)
         NAME(ask_below)(vectors, columns, c, tile->c_next);
@@ -559,6 +573,77 @@ static __attribute__((noinline)) bool NAME(product_least)(const ji_product_direc
 
 /* ---- The whole ---- */
 
+/* Tiles of so many vectors, side by side, of `columns` columns from tile->b and tile->c on. */
+static void NAME(multiply_columns)(NAME(tile_t) * tile, int vectors, int64_t columns) {
+    while (columns > 0) {
+        const int some = NAME(columns_of)(columns, vectors);
+        int64_t blocks = 0;
+        for (; columns > 0 && NAME(columns_of)(columns, vectors) == some; columns -= some)
+            blocks++;
+        tile->blocks = blocks;
+        tile->b_block = some * tile->b_next, tile->c_block = some * tile->c_next;
+        NAME(tiles)[vectors][some](tile);
+        tile->b += blocks * tile->b_block, tile->c += blocks * tile->c_block;
+    }
+}
+
+/* Rows of C from real `at` on by columns [j, j + columns): `count` tiles of `vectors`, one below
+ * the other. A few steps of all of them are done before the next ones. */
+static void NAME(multiply_tall)(const NAME(tile_t) * of, int vectors, int64_t count, int64_t at,
+                                int64_t j, int64_t columns) {
+    _Alignas(64) REAL sums[TALL_SUMS_BYTES / sizeof(REAL)];
+    const ji_product_direct_t *const call = of->call;
+    const int64_t high = vectors * LANES * (int64_t)sizeof(REAL), reals = count * vectors * LANES;
+    ji_product_direct_t steps = *call;
+    NAME(tile_t) tile = *of;
+    steps.count = count;
+    steps.a.stride = steps.c.stride = high, steps.b.stride = 0;
+    steps.a.at += at * (int64_t)sizeof(REAL), steps.b.at += j * tile.b_next;
+    steps.c.at = (char *)sums;
+    tile.call = &steps;
+    tile.c_next = count * high;
+    tile.last = high - LANES * (int64_t)sizeof(REAL);
+    tile.is_sum = true, tile.asks = tile.is_far = false;
+    tile.a = 0;
+
+    for (int64_t step = 0; step < call->depth; step += TALL_STEPS) {
+        tile.depth = call->depth - step < TALL_STEPS ? call->depth - step : TALL_STEPS;
+        tile.goes_on = step > 0;
+        tile.b = tile.c = 0;
+        NAME(multiply_columns)(&tile, vectors, columns);
+        steps.a.at += TALL_STEPS * tile.a_step, steps.b.at += TALL_STEPS * tile.b_step;
+    }
+
+    REAL *c = (REAL *)call->c.at + at + j * call->ldc * PARTS;
+    for (const REAL *from = sums; columns > 0; columns--, from += reals, c += call->ldc * PARTS)
+        NAME(update_column)(reals, from, of->by, c);
+}
+
+/* One product of an A whose columns are pages apart. One tile after the other would read a line or
+ * two of each page, and come back for the next; here columns are read in long pieces, and sums stay
+ * in the first cache and go on in the order of k. Whole vectors of rows alone; says how many reals
+ * of each column are done. */
+static int64_t NAME(product_tall)(const NAME(tile_t) * tile) {
+    const ji_product_direct_t *const call = tile->call;
+    const int64_t whole = call->m * PARTS / LANES * LANES;
+    int64_t at = 0;
+    if (!tile->asks || call->count > 1 || call->by_pointers || call->depth < TALL_LEAST_DEPTH)
+        return 0;
+
+    const int64_t most = call->n < TALL_MOST_COLUMNS ? call->n : TALL_MOST_COLUMNS;
+    for (int64_t count; at < whole;) {
+        const int64_t left = (whole - at) / LANES;
+        const int vectors = (int)(most <= FEW && left >= WIDE ? WIDE : left < 3 ? left : 3);
+        const int64_t fit = TALL_SUMS_BYTES / (most * vectors * LANES * (int64_t)sizeof(REAL));
+        count = left / vectors < fit ? left / vectors : fit;
+        for (int64_t j = 0; j < call->n; j += most)
+            NAME(multiply_tall)
+        (tile, vectors, count, at, j, call->n - j < most ? call->n - j : most);
+        at += count * vectors * LANES;
+    }
+    return at;
+}
+
 /* Reals of each column before its first whole line, where columns of A and C begin alike: a vector
  * on two lines is loaded, and stored, as two. Of one product of some height to which C is added. */
 static int64_t NAME(lead)(const ji_product_direct_t *call, bool reads) {
@@ -590,6 +675,8 @@ static void NAME(product)(const ji_product_direct_t *call) {
     tile.depth = call->depth;
     tile.call = call;
     tile.by = &by;
+    tile.asks = tile.a_step >= PAGE_BYTES;
+    tile.goes_on = false;
     tile.is_far = by.reads && call->depth >= FAR_LEAST_DEPTH &&
                   call->m * call->n * ELEMENT >= FAR_LEAST_BYTES;
     tile.is_sum = !by.reads && call->scalars.alpha[0] == 1 && (!COMPLEX || !by.turns_alpha);
@@ -597,10 +684,11 @@ static void NAME(product)(const ji_product_direct_t *call) {
     if (IS_LEAST(call->m) && NAME(product_least)(call, &by, tile.is_sum))
         return;
 #endif
-    const int64_t lead = NAME(lead)(call, by.reads), head = lead > 0 ? lead : reals;
+    const int64_t tall = NAME(product_tall)(&tile), lead = NAME(lead)(call, by.reads),
+                  head = lead > 0 ? lead : reals - tall;
     tile.part = V(first)(head < LANES ? (int)head : LANES);
 
-    for (int64_t at = 0, some; at < reals; at += some) {
+    for (int64_t at = tall, some; at < reals; at += some) {
         const int64_t left = at < lead ? lead : reals - at;
         const int vectors =
             left < LANES ? 0 : NAME(vectors_of)((left + LANES - 1) / LANES, call->n <= FEW);
@@ -609,17 +697,7 @@ static void NAME(product)(const ji_product_direct_t *call) {
         tile.b = 0;
         tile.last = (some - LANES) * (int64_t)sizeof(REAL);
         tile.rows = (int)some / PARTS;
-
-        for (int64_t rest = call->n; rest > 0;) {
-            const int columns = NAME(columns_of)(rest, vectors);
-            int64_t blocks = 0;
-            for (; rest > 0 && NAME(columns_of)(rest, vectors) == columns; rest -= columns)
-                blocks++;
-            tile.blocks = blocks;
-            tile.b_block = columns * tile.b_next, tile.c_block = columns * tile.c_next;
-            NAME(tiles)[vectors][columns](&tile);
-            tile.b += blocks * tile.b_block, tile.c += blocks * tile.c_block;
-        }
+        NAME(multiply_columns)(&tile, vectors, call->n);
     }
 }
 
@@ -650,6 +728,11 @@ static const ji_batch_kernels_t NAME(batch) = {
 #undef FAR_LEAST_BYTES
 #undef FAR_LEAST_DEPTH
 #undef AHEAD
+#undef PAGE_BYTES
+#undef TALL_LEAST_DEPTH
+#undef TALL_STEPS
+#undef TALL_SUMS_BYTES
+#undef TALL_MOST_COLUMNS
 #undef UNROLLED
 #undef HAS_FOURS
 #undef IS_HIGH
