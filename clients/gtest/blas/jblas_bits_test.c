@@ -575,11 +575,12 @@ JTEST(JblasBits, GeamRoundsEachOperation) {
 }
 
 /* In place, tiles begin where lines of C do, if those of A do then. */
-enum { LINE_M = 260, LINE_N = 19, LINE_K = 24, LINE_LD = 272, LINE_ELEMENTS = 64 + LINE_LD * 24 };
+enum { LINE_M = 263, LINE_N = 19, LINE_K = 24, LINE_LD = 272, LINE_FAR = 1040 };
+enum { LINE_ELEMENTS = 64 + LINE_FAR * LINE_K };
 
 /* C = -A B + C of columns that begin `from` elements behind a line, by the kernels in use. */
 static void multiply_from(jhandle_t *handle, jdatatype_t type, const void *numbers, int from,
-                          unsigned char *c) {
+                          int64_t ld, unsigned char *c) {
     static _Alignas(64) unsigned char a[LINE_ELEMENTS * 16], b[LINE_ELEMENTS * 16],
         whole[LINE_ELEMENTS * 16];
     _Alignas(16) unsigned char minus_one[16], one[16];
@@ -589,12 +590,13 @@ static void multiply_from(jhandle_t *handle, jdatatype_t type, const void *numbe
     memcpy(a + at, numbers, bytes), memcpy(b, numbers, sizeof b), memcpy(whole + at, b, bytes);
 
     JEXPECT_OK(jblas_gemm_ex(handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, LINE_M, LINE_N, LINE_K,
-                             minus_one, a + at, type, LINE_LD, b, type, LINE_LD, one, whole + at,
-                             type, LINE_LD, type));
-    memcpy(c, whole + at, LINE_LD * LINE_N * size);
+                             minus_one, a + at, type, ld, b, type, ld, one, whole + at, type, ld,
+                             type));
+    memcpy(c, whole + at, (size_t)(ld * LINE_N) * size);
 }
 
-JTEST(JblasBits, WhereColumnsBeginDoesNotMatter) {
+/* Columns as near, or as far from each other, as `ld` has them. */
+static void columns_may_begin_anywhere(int64_t ld) {
     static unsigned char numbers[LINE_ELEMENTS * 16], first[LINE_ELEMENTS * 16],
         c[LINE_ELEMENTS * 16];
     choose_first();
@@ -608,10 +610,10 @@ JTEST(JblasBits, WhereColumnsBeginDoesNotMatter) {
             if (!ji_kernel_set_is_here(ji_kernel_set_at(set)))
                 continue;
             ji_kernel_set_use(ji_kernel_set_at(set));
-            multiply_from(handle, type, numbers, 0, first);
+            multiply_from(handle, type, numbers, 0, ld, first);
             for (int from = 1; from < (int)(64 / size); from++) {
-                multiply_from(handle, type, numbers, from, c);
-                if (memcmp(c, first, LINE_LD * LINE_N * size) != 0)
+                multiply_from(handle, type, numbers, from, ld, c);
+                if (memcmp(c, first, (size_t)(ld * LINE_N) * size) != 0)
                     JFAIL("type %d, %s: other bits from %d elements on", type, ji_kernels->name,
                           from);
             }
@@ -620,6 +622,9 @@ JTEST(JblasBits, WhereColumnsBeginDoesNotMatter) {
     ji_kernel_set_use(before);
     JEXPECT_OK(jhandle_destroy(handle));
 }
+
+JTEST(JblasBits, WhereColumnsBeginDoesNotMatter) { columns_may_begin_anywhere(LINE_LD); }
+JTEST(JblasBits, WhereFarColumnsBeginDoesNotMatter) { columns_may_begin_anywhere(LINE_FAR); }
 
 /* A row or a column of a product, computed alone, has the bits that it has in the whole. */
 static const int gemm_functions[] = {BLAS_INDEX_sgemm, BLAS_INDEX_dgemm, BLAS_INDEX_cgemm,

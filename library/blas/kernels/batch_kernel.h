@@ -684,7 +684,8 @@ static void NAME(product)(const ji_product_direct_t *call) {
     if (IS_LEAST(call->m) && NAME(product_least)(call, &by, tile.is_sum))
         return;
 #endif
-    const int64_t tall = NAME(product_tall)(&tile), lead = NAME(lead)(call, by.reads),
+    const int64_t tall = NAME(product_tall)(&tile),
+                  lead = tall > 0 ? 0 : NAME(lead)(call, by.reads),
                   head = lead > 0 ? lead : reals - tall;
     tile.part = V(first)(head < LANES ? (int)head : LANES);
 
