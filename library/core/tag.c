@@ -17,7 +17,7 @@
 
 #define TAG_MAX_COUNT 1024
 
-_Thread_local jtag_t ji_tag_current __attribute__((tls_model("initial-exec")));
+__thread jthread_hint_ jthread_hint_1_ = {JTHREAD_NO_ALLOCATOR_, NULL, 0};
 
 static pthread_once_t tag_once = PTHREAD_ONCE_INIT;
 static ji_lock_t tag_lock;
