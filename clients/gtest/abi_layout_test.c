@@ -138,15 +138,14 @@ AT(jborrow_calls_, end, 8);
 SIZE(jthread_hint_, 24);
 AT(jthread_hint_, allocator, 0);
 AT(jthread_hint_, cache, 8);
-AT(jthread_hint_, tag, 16);
+AT(jthread_hint_, shifted_tag, 16);
 NUMBER((uintptr_t)JTHREAD_NO_ALLOCATOR_, 1);
 NUMBER(JALLOCATOR_STEP_SHIFT_, 6);
 NUMBER(JALLOCATOR_UNIT_SHIFT_, 14);
 NUMBER(JALLOCATOR_NEAR_UNITS_, 512);
 
 SIZE(jallocator_cell_, 8);
-AT(jallocator_cell_, size_bytes, 0);
-AT(jallocator_cell_, tag, 4);
+AT(jallocator_cell_, size_and_tag, 0);
 
 SIZE(jallocator_item_, 16);
 AT(jallocator_item_, pointer, 0);

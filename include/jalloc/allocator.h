@@ -384,10 +384,11 @@ JALLOC_API jstatus_t jallocator_compose_over(jallocator_t *below, const char *co
 #define JALLOCATOR_UNIT_SHIFT_ 14   /**< slabs begin at multiples of 1 << this */
 #define JALLOCATOR_NEAR_UNITS_ 512u /**< whose slabs a cache remembers */
 
-/** What the books say of a block; relaxed atomics. Frozen. */
+/** What the books say of a block, in one word, so that it costs one store. Frozen. */
 typedef struct jallocator_cell_ {
-    uint32_t size_bytes; /**< as requested; 0: not live */
-    jtag_t tag;          /**< of the block that is or was here */
+    /** as requested, 0: not live; and, shifted by 32, the tag of the block that is or was here;
+     * relaxed atomic */
+    uint64_t size_and_tag;
 } jallocator_cell_;
 
 /** A free block. Frozen. */
@@ -429,9 +430,6 @@ typedef struct jallocator_cache_ {
     const jallocator_slab_ *near_slabs[JALLOCATOR_NEAR_UNITS_]; /**< by unit; not NULL */
 } jallocator_cache_;
 
-/** Inline wherever it is called, and no function of its own: that of the name is the library's. */
-#define JALLOC_INLINE_CALL_ extern inline __attribute__((gnu_inline, always_inline))
-
 /** Adds to a number that the calling thread alone writes: one instruction where compilers would
  * make three. */
 JALLOC_INLINE_CALL_ void jallocator_add_(size_t *number, size_t more) {
@@ -468,7 +466,8 @@ JALLOC_INLINE_CALL_ void jallocator_count_(jallocator_counts_ *counts, size_t si
 }
 
 /** A block from the calling thread's cache; NULL: it has none, or does not serve this size. */
-JALLOC_INLINE_CALL_ void *jallocator_take_(jallocator_cache_ *cache, size_t size_bytes) {
+JALLOC_INLINE_CALL_ void *jallocator_take_(jallocator_cache_ *cache, size_t size_bytes,
+                                           uint64_t shifted_tag) {
     if (__builtin_expect(
             size_bytes - 1 >= __atomic_load_n(&cache->counts.at_hand_bytes, __ATOMIC_RELAXED), 0))
         return NULL;
@@ -480,8 +479,7 @@ JALLOC_INLINE_CALL_ void *jallocator_take_(jallocator_cache_ *cache, size_t size
         return NULL;
     jallocator_cell_ *cell = item->cell;
     __atomic_store_n(&magazine->top, item, __ATOMIC_RELAXED);
-    __atomic_store_n(&cell->size_bytes, (uint32_t)size_bytes, __ATOMIC_RELAXED);
-    __atomic_store_n(&cell->tag, jthread_hint_1_.tag, __ATOMIC_RELAXED);
+    __atomic_store_n(&cell->size_and_tag, size_bytes | shifted_tag, __ATOMIC_RELAXED);
     jallocator_count_(&cache->counts, size_bytes);
     return pointer;
 }
@@ -505,11 +503,11 @@ JALLOC_INLINE_CALL_ bool jallocator_give_(jallocator_cache_ *cache, void *pointe
     jallocator_magazine_ *magazine =
         (jallocator_magazine_ *)(void *)((char *)cache + slab->magazine_offset);
     jallocator_item_ *item = __atomic_load_n(&magazine->top, __ATOMIC_RELAXED);
-    if (__builtin_expect(__atomic_load_n(&cell->size_bytes, __ATOMIC_RELAXED) != size_bytes ||
-                             size_bytes == 0 || item == magazine->end,
-                         0))
+    uint64_t size_and_tag = __atomic_load_n(&cell->size_and_tag, __ATOMIC_RELAXED);
+    if (__builtin_expect(
+            (uint32_t)size_and_tag != size_bytes || size_bytes == 0 || item == magazine->end, 0))
         return false;
-    __atomic_store_n(&cell->size_bytes, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&cell->size_and_tag, size_and_tag - size_bytes, __ATOMIC_RELAXED);
     /* One by one: as a vector they would be loaded late, where they are soon taken again. */
     __atomic_store_n(&item->pointer, pointer, __ATOMIC_RELAXED);
     __atomic_store_n(&item->cell, cell, __ATOMIC_RELAXED);
@@ -536,13 +534,15 @@ extern JALLOC_API const jallocator_calls_ jallocator_calls_1_;
 JALLOC_INLINE_CALL_ jstatus_t jallocator_allocate(jallocator_t *allocator, size_t size_bytes,
                                                   size_t alignment, jstream_t *stream,
                                                   void **pointer) {
-    if (__builtin_expect(__atomic_load_n(&jthread_hint_1_.allocator, __ATOMIC_RELAXED) ==
+    const jthread_hint_ *hint = jthread_hint_here_();
+    if (__builtin_expect(__atomic_load_n(&hint->allocator, __ATOMIC_RELAXED) ==
                                  (const void *)allocator &&
                              stream == NULL && pointer != NULL &&
                              alignment <= (size_t)1 << JALLOCATOR_STEP_SHIFT_ &&
                              (alignment & (alignment - 1)) == 0,
                          1)) {
-        void *block = jallocator_take_((jallocator_cache_ *)jthread_hint_1_.cache, size_bytes);
+        void *block =
+            jallocator_take_((jallocator_cache_ *)hint->cache, size_bytes, hint->shifted_tag);
         if (__builtin_expect(block != NULL, 1)) {
             *pointer = block;
             return JSTATUS_SUCCESS;
@@ -560,11 +560,11 @@ JALLOC_INLINE_CALL_ jstatus_t jallocator_allocate(jallocator_t *allocator, size_
 
 JALLOC_INLINE_CALL_ jstatus_t jallocator_deallocate(jallocator_t *allocator, void *pointer,
                                                     size_t size_bytes, jstream_t *stream) {
+    const jthread_hint_ *hint = jthread_hint_here_();
     if (__builtin_expect(
-            __atomic_load_n(&jthread_hint_1_.allocator, __ATOMIC_RELAXED) ==
-                    (const void *)allocator &&
+            __atomic_load_n(&hint->allocator, __ATOMIC_RELAXED) == (const void *)allocator &&
                 stream == NULL &&
-                jallocator_give_((jallocator_cache_ *)jthread_hint_1_.cache, pointer, size_bytes),
+                jallocator_give_((jallocator_cache_ *)hint->cache, pointer, size_bytes),
             1))
         return JSTATUS_SUCCESS;
     return jallocator_calls_1_.deallocate(allocator, pointer, size_bytes, stream);

@@ -65,7 +65,7 @@ const char *jtag_name(jtag_t tag) {
 
 jtag_t jtag_set(jtag_t tag) {
     jtag_t previous = ji_tag_current;
-    ji_tag_current = tag;
+    jthread_hint_1_.shifted_tag = (uint64_t)tag << 32;
     return previous;
 }
 

@@ -6,6 +6,6 @@
 #include "jalloc/tag.h"
 
 /* The calling thread's tag: one instruction. */
-#define ji_tag_current (jthread_hint_1_.tag)
+#define ji_tag_current ((jtag_t)(jthread_hint_1_.shifted_tag >> 32))
 
 #endif

@@ -565,15 +565,15 @@ JTEST(Small, CheckSeesFreeBlocksThatAreNotWhatTheyWere) {
     ++class->bundled_count;
     expect_damage(small_one, "counted");
     --class->bundled_count;
-    atomic_store(&newest->items[0].cell->size_bytes, 5);
+    small_cell_enter(newest->items[0].cell, 5, 0);
     expect_damage(small_one, "both free and live");
-    atomic_store(&newest->items[0].cell->size_bytes, 0);
+    small_cell_clear(newest->items[0].cell);
     uint32_t place = 0;
     while ((slab->free_bits[place / 64] >> place % 64 & 1) == 0)
         ++place;
-    small_store(slab->seen.cells[place].size_bytes, 5);
+    small_cell_enter(&slab->seen.cells[place], 5, 0);
     expect_damage(small_one, "the free blocks of the slab");
-    small_store(slab->seen.cells[place].size_bytes, 0);
+    small_cell_clear(&slab->seen.cells[place]);
     const uint32_t first = slab->first_word;
     slab->first_word = place / 64 + 1;
     expect_damage(small_one, "the free blocks of the slab");

@@ -179,7 +179,7 @@ static jstatus_t small_check_block(const small_t *small, const small_slab_t *sla
     size_t index;
     bool begins = small_slab_index(slab, offset, &index);
     *cell = &slab->seen.cells[index];
-    size_t live_bytes = small_load((*cell)->size_bytes);
+    size_t live_bytes = small_cell_size(*cell);
     jtag_t tag = small_cell_tag(*cell);
 
     if (!begins && live_bytes != 0)
@@ -229,7 +229,7 @@ static size_t small_usable_size(void *context, const void *pointer, size_t size_
 
 static void small_describe(const small_slab_t *slab, size_t index, jallocation_t *block) {
     const small_cell_t *cell = &slab->seen.cells[index];
-    size_t live_bytes = small_load(cell->size_bytes);
+    size_t live_bytes = small_cell_size(cell);
     uintptr_t base = small_load(slab->seen.base);
 
     block->live = live_bytes != 0;

@@ -75,10 +75,18 @@
 typedef jallocator_cell_ small_cell_t;
 
 static inline void small_cell_enter(small_cell_t *cell, size_t size_bytes, jtag_t tag) {
-    small_store(cell->size_bytes, (uint32_t)size_bytes);
-    small_store(cell->tag, tag);
+    small_store(cell->size_and_tag, size_bytes | (uint64_t)tag << 32);
 }
-static inline jtag_t small_cell_tag(const small_cell_t *cell) { return small_load(cell->tag); }
+static inline size_t small_cell_size(const small_cell_t *cell) {
+    return (uint32_t)small_load(cell->size_and_tag); /* 0: not live */
+}
+static inline jtag_t small_cell_tag(const small_cell_t *cell) {
+    return (jtag_t)(small_load(cell->size_and_tag) >> 32);
+}
+/* It is live no more, and keeps its tag. */
+static inline void small_cell_clear(small_cell_t *cell) {
+    small_cell_enter(cell, 0, small_cell_tag(cell));
+}
 
 /* A free block with the address of its cell, so that handing it out needs no search. */
 typedef jallocator_item_ small_item_t;

@@ -90,7 +90,7 @@ jstatus_t ji_small_cache_allocate(jallocator_t *allocator, size_t size_bytes, si
             ->straight.allocate(allocator, size_bytes, alignment, stream, pointer);
 
     void *block = cache_aligns(cache, size_bytes, alignment)
-                      ? jallocator_take_(&cache->seen, size_bytes)
+                      ? jallocator_take_(&cache->seen, size_bytes, jthread_hint_1_.shifted_tag)
                       : NULL;
     if (JI_UNLIKELY(block == NULL))
         return cache_allocate_slowly(size_bytes, alignment, pointer, cache);
@@ -251,7 +251,7 @@ jstatus_t ji_small_cache_push(small_t *small, small_cache_t *cache, uint32_t cla
                           false);
     }
 
-    small_store(item.cell->size_bytes, 0);
+    small_cell_clear(item.cell);
     if (keeps) {
         small_item_t *top = small_load(magazine->seen.top);
         *top = item;

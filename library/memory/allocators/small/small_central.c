@@ -411,7 +411,7 @@ static bool slab_is_whole(const small_slab_t *slab) {
     for (uint32_t i = 0; i < slab->count; ++i)
         if ((slab->free_bits[i / 64] >> i % 64 & 1) != 0) {
             ++free_count;
-            if (i / 64 < slab->first_word || small_load(slab->seen.cells[i].size_bytes) != 0)
+            if (i / 64 < slab->first_word || small_cell_size(&slab->seen.cells[i]) != 0)
                 return false;
         }
     return free_count == slab->free_count;
@@ -431,7 +431,7 @@ static jstatus_t class_check(small_t *small, small_class_t *class) {
     JI_LIST_EACH(&class->bundles, const small_bundle_t, bundle, link) {
         bundled_count += bundle->count;
         for (uint32_t i = 0; i < bundle->count; ++i)
-            if (small_load(bundle->items[i].cell->size_bytes) != 0)
+            if (small_cell_size(bundle->items[i].cell) != 0)
                 return ji_fail(JSTATUS_CORRUPTED, "allocator \"%s\": %p is both free and live",
                                small->allocator->name, bundle->items[i].pointer);
     }
