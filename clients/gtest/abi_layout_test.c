@@ -139,7 +139,6 @@ SIZE(jthread_hint_, 24);
 AT(jthread_hint_, allocator, 0);
 AT(jthread_hint_, cache, 8);
 AT(jthread_hint_, shifted_tag, 16);
-NUMBER((uintptr_t)JTHREAD_NO_ALLOCATOR_, 1);
 NUMBER(JALLOCATOR_STEP_SHIFT_, 6);
 NUMBER(JALLOCATOR_UNIT_SHIFT_, 14);
 NUMBER(JALLOCATOR_NEAR_UNITS_, 512);
