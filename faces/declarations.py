@@ -211,6 +211,9 @@ def read(headers=None):
             struct = found.structs[macro.removesuffix("_INIT").lower() + "_t"]
             struct.initializer = macro
             struct.initial = split(body.replace("\\\n", " ").strip()[1:-1])
+    for table in (found.structs, found.numbers):  # what inline functions know of what is internal
+        for name in [name for name in table if name.endswith("_")]:
+            del table[name]
     return found
 
 

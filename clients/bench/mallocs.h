@@ -27,6 +27,11 @@ typedef struct bench_malloc {
     { "malloc", NULL, NULL, NULL, NULL, malloc, free }
 #define BENCH_MIMALLOC                                                                             \
     { "mimalloc", "libmimalloc.so.2", "libmimalloc.so.3", "mi_malloc", "mi_free", NULL, NULL }
+/* Each by itself, where the two are compared with. */
+#define BENCH_MIMALLOC2                                                                            \
+    { "mimalloc", "libmimalloc.so.2", NULL, "mi_malloc", "mi_free", NULL, NULL }
+#define BENCH_MIMALLOC3                                                                            \
+    { "mimalloc 3", "libmimalloc.so.3", NULL, "mi_malloc", "mi_free", NULL, NULL }
 #define BENCH_JEMALLOC                                                                             \
     { "jemalloc", "libjemalloc.so.2", NULL, "malloc", "free", NULL, NULL }
 #define BENCH_TCMALLOC                                                                             \

@@ -134,6 +134,48 @@ SIZE(jborrow_calls_, 16);
 AT(jborrow_calls_, begin, 0);
 AT(jborrow_calls_, end, 8);
 
+/* And what those of allocator.h know of small blocks: the same with jallocator_calls_1_. */
+SIZE(jthread_hint_, 24);
+AT(jthread_hint_, allocator, 0);
+AT(jthread_hint_, cache, 8);
+AT(jthread_hint_, shifted_tag, 16);
+NUMBER(JALLOCATOR_STEP_SHIFT_, 6);
+NUMBER(JALLOCATOR_UNIT_SHIFT_, 14);
+NUMBER(JALLOCATOR_NEAR_UNITS_, 512);
+
+SIZE(jallocator_cell_, 8);
+AT(jallocator_cell_, size_and_tag, 0);
+
+SIZE(jallocator_item_, 16);
+AT(jallocator_item_, pointer, 0);
+AT(jallocator_item_, cell, 8);
+
+SIZE(jallocator_magazine_, 16);
+AT(jallocator_magazine_, top, 0);
+AT(jallocator_magazine_, end, 8);
+
+SIZE(jallocator_slab_, 40);
+AT(jallocator_slab_, base, 0);
+AT(jallocator_slab_, bytes, 8);
+AT(jallocator_slab_, reciprocal, 16);
+AT(jallocator_slab_, cells, 24);
+AT(jallocator_slab_, magazine_offset, 32);
+
+SIZE(jallocator_counts_, 56);
+AT(jallocator_counts_, at_hand_bytes, 0);
+AT(jallocator_counts_, room_bytes, 8);
+AT(jallocator_counts_, peak_bytes, 16);
+AT(jallocator_counts_, allocation_count, 24);
+
+SIZE(jallocator_cache_, 4160);
+AT(jallocator_cache_, counts, 0);
+AT(jallocator_cache_, magazine_offsets, 56);
+AT(jallocator_cache_, near_slabs, 64);
+
+SIZE(jallocator_calls_, 16);
+AT(jallocator_calls_, allocate, 0);
+AT(jallocator_calls_, deallocate, 8);
+
 /* Lengths of arrays in the middle of structs, or in one that is frozen. */
 NUMBER(JHANDLE_MAX_RUNGS, 8);
 NUMBER(JHANDLE_SHAPE_BYTES, 48);

@@ -8,7 +8,7 @@ many as make it smaller), or one more. abi_calls.c, compiled with each, calls th
 structs: a smaller one works and nothing behind it is written, a larger one works as long as the new member is zero and
 is refused by name if not, and no size is refused.
 
-A program whose inline borrows know another layout of the handle is not loaded."""
+A program whose inline functions know another layout of what is internal is not loaded."""
 
 import os
 import pathlib
@@ -30,19 +30,15 @@ COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 DECLARATION = re.compile(r"(?P<base>.*?)(?P<names>\**\w+(?: ?\[[^]]*\])*(?:\s*,\s*\**\w+(?:\[[^]]*\])*)*)$", re.DOTALL)
 SHOWN = ["jextent_t"]  # a visitor is shown it: no caller says how large it is
 
-# What the inline functions know by a number, as a library of another layout would have it.
-LAYOUT, OTHER_LAYOUT = "jborrow_calls_1_", "jborrow_calls_2_"
-OTHER_LIBRARY = f"""#include <jalloc/borrow.h>
-const jborrow_calls_ {OTHER_LAYOUT} = {{0}};
-"""
-BORROWER = """#include <stdio.h>
-#include <jalloc/borrow.h>
-int main(void) {
-    puts("loaded");
-    JALLOC_BORROW(ws, NULL, 64);
-    return ws.ok;
-}
-"""
+# What the inline functions of a header know by a number: the object with that number, what a library of another layout
+# has instead, and a program that calls one of them.
+LAYOUTS = [
+    ("borrow.h", "jborrow_calls_1_", "jborrow_calls_2_", "const jborrow_calls_ jborrow_calls_2_ = {0};",
+     "JALLOC_BORROW(ws, NULL, 64); return ws.ok;"),
+    ("allocator.h", "jallocator_calls_1_", "jallocator_calls_2_",
+     "const jallocator_calls_ jallocator_calls_2_ = {0}; __thread jthread_hint_ jthread_hint_1_;",
+     "void *pointer; return jallocator_allocate(NULL, 64, 0, NULL, &pointer) == JSTATUS_SUCCESS;"),
+]
 
 
 def run(command, **more):
@@ -127,32 +123,32 @@ def check_structs(scratch, libraries, flags):
         print(f"check_abi: {variant}: {run([program]).strip()}")
 
 
-def check_layout(scratch, build, libraries):
+def check_layout(scratch, build, libraries, layout):
     """As the loader does it by default, and in programs of both kinds of code."""
-    source = scratch / "borrower.c"
-    source.write_text(BORROWER, encoding="utf-8")
-    other = scratch / "other"
+    name, ours, theirs, definition, call = layout
+    include = f"#include <jalloc/{name}>\n"
+    source, stub = scratch / "caller.c", scratch / "stub.c"
+    source.write_text(f'#include <stdio.h>\n{include}int main(void) {{ puts("loaded"); {call} }}\n', encoding="utf-8")
+    stub.write_text(include + definition + "\n", encoding="utf-8")
+    other = scratch / theirs
     shutil.copytree(INCLUDE, other)
-    header = other / "jalloc/borrow.h"
-    text = header.read_text(encoding="utf-8")
-    header.write_text(text.replace(LAYOUT, OTHER_LAYOUT), encoding="utf-8")
-    stub = scratch / "stub.c"
-    stub.write_text(OTHER_LIBRARY, encoding="utf-8")
+    header = other / "jalloc" / name
+    header.write_text(header.read_text(encoding="utf-8").replace(ours, theirs), encoding="utf-8")
     soname = re.search(r"\(SONAME\).*\[(.*)\]", run(["readelf", "-d", build / "library/libjalloc.so"])).group(1)
     run([COMPILER, "-shared", "-fPIC", f"-I{other}", stub, f"-Wl,-soname,{soname}", "-o", scratch / "libother.so"])
 
     for kind in (["-fPIE", "-pie"], ["-fno-PIE", "-no-pie"]):
-        program = scratch / "borrower"
+        program = scratch / "caller"
         run([COMPILER, *kind, "-O2", f"-I{INCLUDE}", source, "-o", program, "-Wl,-z,lazy", *libraries])
         if run([program]) != "loaded\n":
             sys.exit("check_abi: a program of this layout does not run")
         run([COMPILER, *kind, "-O2", f"-I{other}", source, "-o", program, "-Wl,-z,lazy", scratch / "libother.so",
              f"-Wl,-rpath,{build}/library"])
         result = subprocess.run([program], text=True, capture_output=True, check=False)
-        if result.returncode == 0 or "loaded" in result.stdout or OTHER_LAYOUT not in result.stderr:
+        if result.returncode == 0 or "loaded" in result.stdout or theirs not in result.stderr:
             sys.exit(f"check_abi: a program of another layout ({' '.join(kind)}) ended with {result.returncode}:\n"
                      f"{result.stdout}{result.stderr}")
-    print("check_abi: programs whose borrows know another layout are not loaded")
+    print(f"check_abi: programs whose {name} knows another layout are not loaded")
 
 
 def main():
@@ -167,7 +163,8 @@ def main():
     libraries = [f"-L{build}/library", *(f"-l{name}" for name in built), f"-Wl,-rpath,{build}/library"]
     with tempfile.TemporaryDirectory() as folder:
         check_structs(pathlib.Path(folder), libraries, flags)
-        check_layout(pathlib.Path(folder), build, libraries)
+        for layout in LAYOUTS:
+            check_layout(pathlib.Path(folder), build, libraries, layout)
     return 0
 
 

@@ -30,9 +30,9 @@ import declarations  # pylint: disable=wrong-import-position
 
 LICENCE = "! Copyright (c) 2026 the jalloc authors\n! SPDX-License-Identifier: MIT\n! Made by faces/fortran/generate.py of the headers.\n"
 
-# Of MPI's types Fortran has others than C (docs/fortran.rst says what to do); these are compiled into C programs alone.
+# Of MPI's types Fortran has others than C (docs/fortran.rst says what to do).
 LEFT_OUT_HEADERS = {"mpi.h"}
-LEFT_OUT_STRUCTS = {"jborrow_frame_", "jborrow_frames_", "jborrow_calls_", "cudaStream_t", "hipStream_t"}
+LEFT_OUT_STRUCTS = {"cudaStream_t", "hipStream_t"}
 
 # (Fortran's type, bytes). LP64, as everywhere where jalloc is built.
 SCALARS = {

@@ -117,10 +117,10 @@ def in_order(structs, types):
 
 
 def chosen(found):
-    """Without what is other headers' or internal."""
+    """Without what is other headers'."""
     for kind in ("functions", "enums", "structs", "callbacks"):
         table = getattr(found, kind)
-        for name in [name for name, one in table.items() if one.header in FOREIGN or name.endswith("_")]:
+        for name in [name for name, one in table.items() if one.header in FOREIGN]:
             del table[name]
     return found
 

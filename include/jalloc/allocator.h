@@ -373,6 +373,203 @@ JALLOC_API jstatus_t jallocator_compose(jdevice_t *device, const char *compositi
 JALLOC_API jstatus_t jallocator_compose_over(jallocator_t *below, const char *composition,
                                              jallocator_t **allocator);
 
+/** @} @name Internal: the inline path of small blocks
+ * Most blocks of "small" and "general" are taken from what the calling thread keeps for itself, and
+ * go back there. Where the thread used the same allocator last, on the NULL stream, the functions
+ * below do that without a call; for everything else they call the library. What the structs are is
+ * in library/memory/allocators/small/small.h.
+ * @{ */
+
+#define JALLOCATOR_STEP_SHIFT_ 6    /**< sizes of one step are served alike, aligned to it */
+#define JALLOCATOR_UNIT_SHIFT_ 14   /**< slabs begin at multiples of 1 << this */
+#define JALLOCATOR_NEAR_UNITS_ 512u /**< whose slabs a cache remembers */
+
+/** What the books say of a block, in one word, so that it costs one store. Frozen. */
+typedef struct jallocator_cell_ {
+    /** as requested, 0: not live; and, shifted by 32, the tag of the block that is or was here;
+     * relaxed atomic */
+    uint64_t size_and_tag;
+} jallocator_cell_;
+
+/** A free block. Frozen. */
+typedef struct jallocator_item_ {
+    void *pointer;          /**< NULL: below the lowest */
+    jallocator_cell_ *cell; /**< in the books */
+} jallocator_item_;
+
+/** Free blocks of one class. Frozen. */
+typedef struct jallocator_magazine_ {
+    jallocator_item_ *top; /**< above the last freed; relaxed atomic */
+    jallocator_item_ *end; /**< no item goes here */
+} jallocator_magazine_;
+
+/** Where blocks of one class lie. Frozen. */
+typedef struct jallocator_slab_ {
+    uintptr_t base;          /**< relaxed atomic */
+    size_t bytes;            /**< 0: there is no slab now; atomic, read before the base */
+    uint64_t reciprocal;     /**< ceil(2^64 / bytes of a block) */
+    jallocator_cell_ *cells; /**< one for each block */
+    size_t magazine_offset;  /**< of the class's in a cache */
+} jallocator_slab_;
+
+/** What one thread did; written by it alone, relaxed atomics. Frozen. */
+typedef struct jallocator_counts_ {
+    size_t at_hand_bytes;    /**< the inline path serves no more */
+    size_t room_bytes;       /**< what is in use is the peak without this */
+    size_t peak_bytes;       /**< of what is in use, which may be below zero */
+    size_t allocation_count; /**< successful ones */
+    size_t largest_request_bytes;
+    size_t failure_count;
+    size_t out_count; /**< blocks that are live or in a magazine */
+} jallocator_counts_;
+
+/** How what a thread keeps of an allocator for one stream begins. Frozen. */
+typedef struct jallocator_cache_ {
+    jallocator_counts_ counts;
+    const uint16_t *magazine_offsets;                           /**< of sizes by step */
+    const jallocator_slab_ *near_slabs[JALLOCATOR_NEAR_UNITS_]; /**< by unit; not NULL */
+} jallocator_cache_;
+
+/** Adds to a number that the calling thread alone writes: one instruction where compilers would
+ * make three. */
+JALLOC_INLINE_CALL_ void jallocator_add_(size_t *number, size_t more) {
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+    __asm__("addq %1, %0" : "+m"(*number) : "er"(more) : "cc");
+#else
+    __atomic_store_n(number, __atomic_load_n(number, __ATOMIC_RELAXED) + more, __ATOMIC_RELAXED);
+#endif
+}
+
+/** Subtracts in the same way. @return whether it went below zero. */
+JALLOC_INLINE_CALL_ bool jallocator_subtract_(size_t *number, size_t less) {
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+    bool below;
+    __asm__("subq %2, %0" : "+m"(*number), "=@ccb"(below) : "er"(less));
+    return below;
+#else
+    size_t before = __atomic_load_n(number, __ATOMIC_RELAXED);
+    __atomic_store_n(number, before - less, __ATOMIC_RELAXED);
+    return before < less;
+#endif
+}
+
+/** Counts what goes out; the largest request is the slow path's. */
+JALLOC_INLINE_CALL_ void jallocator_count_(jallocator_counts_ *counts, size_t size_bytes) {
+    jallocator_add_(&counts->allocation_count, 1);
+    if (__builtin_expect(jallocator_subtract_(&counts->room_bytes, size_bytes), 0)) {
+        size_t room = __atomic_load_n(&counts->room_bytes, __ATOMIC_RELAXED);
+        __atomic_store_n(&counts->peak_bytes,
+                         __atomic_load_n(&counts->peak_bytes, __ATOMIC_RELAXED) - room,
+                         __ATOMIC_RELAXED);
+        __atomic_store_n(&counts->room_bytes, 0, __ATOMIC_RELAXED);
+    }
+}
+
+/** A block from the calling thread's cache; NULL: it has none, or does not serve this size. */
+JALLOC_INLINE_CALL_ void *jallocator_take_(jallocator_cache_ *cache, size_t size_bytes,
+                                           uint64_t shifted_tag) {
+    if (__builtin_expect(
+            size_bytes - 1 >= __atomic_load_n(&cache->counts.at_hand_bytes, __ATOMIC_RELAXED), 0))
+        return NULL;
+    size_t offset = cache->magazine_offsets[(size_bytes - 1) >> JALLOCATOR_STEP_SHIFT_];
+    jallocator_magazine_ *magazine = (jallocator_magazine_ *)(void *)((char *)cache + offset);
+    jallocator_item_ *item = __atomic_load_n(&magazine->top, __ATOMIC_RELAXED) - 1;
+    void *pointer = item->pointer;
+    if (__builtin_expect(pointer == NULL, 0))
+        return NULL;
+    jallocator_cell_ *cell = item->cell;
+    __atomic_store_n(&magazine->top, item, __ATOMIC_RELAXED);
+    __atomic_store_n(&cell->size_and_tag, size_bytes | shifted_tag, __ATOMIC_RELAXED);
+    jallocator_count_(&cache->counts, size_bytes);
+    return pointer;
+}
+
+/** Gives a block to the calling thread's cache. False: it is none that the cache knows, or that is
+ * live, with this size, or there is no room. */
+JALLOC_INLINE_CALL_ bool jallocator_give_(jallocator_cache_ *cache, void *pointer,
+                                          size_t size_bytes) {
+    __extension__ typedef unsigned __int128 wide;
+    uintptr_t address = (uintptr_t)pointer;
+    const jallocator_slab_ *slab =
+        cache->near_slabs[(address >> JALLOCATOR_UNIT_SHIFT_) % JALLOCATOR_NEAR_UNITS_];
+    size_t bytes = __atomic_load_n(&slab->bytes, __ATOMIC_ACQUIRE);
+    size_t offset = address - __atomic_load_n(&slab->base, __ATOMIC_RELAXED);
+    if (__builtin_expect(offset >= bytes, 0))
+        return false;
+    wide product = (wide)slab->reciprocal * offset; /* small_slab_index() says what this is */
+    if (__builtin_expect((uint64_t)product >= slab->reciprocal, 0))
+        return false;
+    jallocator_cell_ *cell = &slab->cells[(size_t)(product >> 64)];
+    jallocator_magazine_ *magazine =
+        (jallocator_magazine_ *)(void *)((char *)cache + slab->magazine_offset);
+    jallocator_item_ *item = __atomic_load_n(&magazine->top, __ATOMIC_RELAXED);
+    uint64_t size_and_tag = __atomic_load_n(&cell->size_and_tag, __ATOMIC_RELAXED);
+    if (__builtin_expect(
+            (uint32_t)size_and_tag != size_bytes || size_bytes == 0 || item == magazine->end, 0))
+        return false;
+    __atomic_store_n(&cell->size_and_tag, size_and_tag - size_bytes, __ATOMIC_RELAXED);
+    /* One by one: as a vector they would be loaded late, where they are soon taken again. */
+    __atomic_store_n(&item->pointer, pointer, __ATOMIC_RELAXED);
+    __atomic_store_n(&item->cell, cell, __ATOMIC_RELAXED);
+    __atomic_store_n(&magazine->top, item + 1, __ATOMIC_RELAXED);
+    jallocator_add_(&cache->counts.room_bytes, size_bytes);
+    return true;
+}
+
+/** What the inline functions call in all but the usual case. Frozen. */
+typedef struct jallocator_calls_ {
+    jstatus_t (*allocate)(jallocator_t *allocator, size_t size_bytes, size_t alignment,
+                          jstream_t *stream, void **pointer); /**< jallocator_allocate */
+    jstatus_t (*deallocate)(jallocator_t *allocator, void *pointer, size_t size_bytes,
+                            jstream_t *stream); /**< jallocator_deallocate */
+} jallocator_calls_;
+
+/** The layouts above, jthread_hint_ among them, are frozen under the number in this name, as those
+ * of borrow.h are under that of jborrow_calls_1_. */
+extern JALLOC_API const jallocator_calls_ jallocator_calls_1_;
+
+/* Whoever takes the address of one of these gets the library's function. The library itself goes
+ * there as well. */
+#ifndef JALLOC_WITHOUT_INLINE_CALLS
+JALLOC_INLINE_CALL_ jstatus_t jallocator_allocate(jallocator_t *allocator, size_t size_bytes,
+                                                  size_t alignment, jstream_t *stream,
+                                                  void **pointer) {
+    const jthread_hint_ *hint = jthread_hint_here_();
+    if (__builtin_expect(__atomic_load_n(&hint->allocator, __ATOMIC_RELAXED) ==
+                                 (const void *)allocator &&
+                             stream == NULL && pointer != NULL &&
+                             alignment <= (size_t)1 << JALLOCATOR_STEP_SHIFT_ &&
+                             (alignment & (alignment - 1)) == 0,
+                         1)) {
+        void *block =
+            jallocator_take_((jallocator_cache_ *)hint->cache, size_bytes, hint->shifted_tag);
+        if (__builtin_expect(block != NULL, 1)) {
+            *pointer = block;
+            return JSTATUS_SUCCESS;
+        }
+    }
+    if (pointer == NULL)
+        return jallocator_calls_1_.allocate(allocator, size_bytes, alignment, stream, NULL);
+    /* The caller's own pointer is not passed on, so that it can be kept in a register. */
+    void *escaping;
+    jstatus_t status =
+        jallocator_calls_1_.allocate(allocator, size_bytes, alignment, stream, &escaping);
+    *pointer = escaping;
+    return status;
+}
+
+JALLOC_INLINE_CALL_ jstatus_t jallocator_deallocate(jallocator_t *allocator, void *pointer,
+                                                    size_t size_bytes, jstream_t *stream) {
+    const jthread_hint_ *hint = jthread_hint_here_();
+    if (__builtin_expect(
+            __atomic_load_n(&hint->allocator, __ATOMIC_RELAXED) == (const void *)allocator &&
+                stream == NULL &&
+                jallocator_give_((jallocator_cache_ *)hint->cache, pointer, size_bytes),
+            1))
+        return JSTATUS_SUCCESS;
+    return jallocator_calls_1_.deallocate(allocator, pointer, size_bytes, stream);
+}
+#endif
 /** @} */
 
 #ifdef __cplusplus

@@ -14,6 +14,9 @@
 #define JALLOC_INLINE static inline
 #endif
 
+/** Inline wherever it is called, and no function of its own: that of the name is the library's. */
+#define JALLOC_INLINE_CALL_ extern inline __attribute__((gnu_inline, always_inline))
+
 /** Checks a printf format string and its arguments at compile time. */
 #define JALLOC_PRINTF(format_index, first_argument)                                                \
     __attribute__((format(printf, format_index, first_argument)))

@@ -57,6 +57,34 @@ static inline void jtag_end_(const jtag_t *previous) { jtag_set(*previous); }
     const jtag_t JTAG_PASTE_(jtag_previous_, __LINE__)                                             \
         __attribute__((cleanup(jtag_end_), unused)) = jtag_set(jtag_intern(name))
 
+/** @name Internal: the calling thread, as inline functions see it
+ * @{ */
+
+/** What the thread used last. Initial-exec: no call, at the price of a few bytes of the loader's
+ * static block. Frozen. */
+typedef struct jthread_hint_ {
+    /** of whose cache the next is; that of the NULL stream. JTHREAD_NO_ALLOCATOR_: there is none,
+     * for another thread may destroy the allocator; relaxed atomic */
+    const void *allocator;
+    void *cache; /**< followed only where the caller uses `allocator`, which therefore lives */
+    uint64_t shifted_tag; /**< jtag_current(), shifted by 32 */
+} jthread_hint_;
+
+/** No allocator's address, and not NULL, which a caller may pass. */
+#define JTHREAD_NO_ALLOCATOR_ ((const void *)1)
+
+/** Its layout has its number with those of allocator.h (jallocator_calls_1_). */
+extern JALLOC_API __attribute__((tls_model("initial-exec"))) __thread jthread_hint_ jthread_hint_1_;
+
+/** Where it is. Compilers would go through the segment each time, which takes longer than from a
+ * register, a tenth of a pair of calls; what hides from them that it is the same keeps it there. */
+JALLOC_INLINE_CALL_ jthread_hint_ *jthread_hint_here_(void) {
+    jthread_hint_ *hint = &jthread_hint_1_;
+    __asm__("" : "+r"(hint));
+    return hint;
+}
+/** @} */
+
 #ifdef __cplusplus
 }
 #endif

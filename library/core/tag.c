@@ -17,7 +17,7 @@
 
 #define TAG_MAX_COUNT 1024
 
-_Thread_local jtag_t ji_tag_current __attribute__((tls_model("initial-exec")));
+__thread jthread_hint_ jthread_hint_1_ = {JTHREAD_NO_ALLOCATOR_, NULL, 0};
 
 static pthread_once_t tag_once = PTHREAD_ONCE_INIT;
 static ji_lock_t tag_lock;
@@ -65,7 +65,7 @@ const char *jtag_name(jtag_t tag) {
 
 jtag_t jtag_set(jtag_t tag) {
     jtag_t previous = ji_tag_current;
-    ji_tag_current = tag;
+    jthread_hint_1_.shifted_tag = (uint64_t)tag << 32;
     return previous;
 }
 

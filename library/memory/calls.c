@@ -69,6 +69,8 @@ jstatus_t jallocator_deallocate(jallocator_t *allocator, void *pointer, size_t s
     return allocator->entry.deallocate(allocator, pointer, size_bytes, stream);
 }
 
+const jallocator_calls_ jallocator_calls_1_ = {jallocator_allocate, jallocator_deallocate};
+
 /* ---- Under the allocator's lock ---- */
 
 /* Whether the lock is taken: see above. Calls on a const allocator take it, too, for it is no part

@@ -44,19 +44,18 @@ bool contender_make(contender_t *contender, jstatus_t *status) {
         fprintf(stderr, "bench_allocators: no addresses for %s\n", contender->name);
         return false;
     }
-    if (contender->call.kind == CONTENDER_JALLOC)
+    if (contender_is_ours(contender))
         *status = make_jalloc(contender);
     else
         contender->call.state =
             contender->call.peer->create(&contender->upstream.face, UPSTREAM_LIMIT);
-    if (*status == JSTATUS_SUCCESS &&
-        (contender->call.kind == CONTENDER_JALLOC || contender->call.state))
+    if (*status == JSTATUS_SUCCESS && (contender_is_ours(contender) || contender->call.state))
         return true;
     upstream_fini(&contender->upstream);
     if (*status != JSTATUS_INVALID_CONFIGURATION)
         fprintf(stderr, "bench_allocators: %s could not be made%s%s\n", contender->name,
-                contender->call.kind == CONTENDER_JALLOC ? ": " : "",
-                contender->call.kind == CONTENDER_JALLOC ? jstatus_last_message() : "");
+                contender_is_ours(contender) ? ": " : "",
+                contender_is_ours(contender) ? jstatus_last_message() : "");
     return false;
 }
 

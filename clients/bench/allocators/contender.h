@@ -4,8 +4,8 @@
 #define CONTENDER_H
 
 /* Whoever takes part: a composition of jalloc's, an allocator of another library, or a malloc. Each
- * is called as its user would call it, with nothing in between but a branch that is the same for
- * all. */
+ * is called as its user would call it, with nothing in between: alignment and stream are constants
+ * where they are to a user. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,6 +17,7 @@
 
 typedef enum contender_kind_t {
     CONTENDER_JALLOC,
+    CONTENDER_JALLOC_AS_MALLOC, /* aligned as a malloc's blocks are, not to the granule */
     CONTENDER_PEER,
     CONTENDER_MALLOC
 } contender_kind_t;
@@ -25,8 +26,6 @@ typedef enum contender_kind_t {
  * not matter. */
 typedef struct contender_call {
     contender_kind_t kind;
-    /* That is asked of jalloc; 0: its granule. The others have no choice. */
-    size_t alignment;
     jallocator_t *allocator; /* jalloc's, while it is made */
     const bench_peer_t *peer;
     void *state; /* the peer's, while it is made */
@@ -48,24 +47,46 @@ bool contender_make(contender_t *contender, jstatus_t *status);
 /* Nothing of it may be live. False: jalloc says that something is. */
 bool contender_unmake(contender_t *contender);
 
-static inline void *contender_allocate(const contender_call_t *c, size_t bytes) {
-    if (c->kind == CONTENDER_JALLOC) {
-        void *pointer = NULL;
-        (void)jallocator_allocate(c->allocator, bytes, c->alignment, NULL, &pointer);
+static inline bool contender_is_ours(const contender_t *c) {
+    return c->call.kind == CONTENDER_JALLOC || c->call.kind == CONTENDER_JALLOC_AS_MALLOC;
+}
+
+static inline __attribute__((always_inline)) void *
+contender_allocate(const contender_call_t *c, size_t bytes, contender_kind_t kind) {
+    void *pointer = NULL;
+    switch (kind) {
+    case CONTENDER_JALLOC:
+        (void)jallocator_allocate(c->allocator, bytes, 0, NULL, &pointer);
         return pointer;
+    case CONTENDER_JALLOC_AS_MALLOC:
+        (void)jallocator_allocate(c->allocator, bytes, _Alignof(max_align_t), NULL, &pointer);
+        return pointer;
+    case CONTENDER_PEER: return c->peer->allocate(c->state, bytes);
+    case CONTENDER_MALLOC: return c->heap_allocate(bytes);
     }
-    return c->kind == CONTENDER_PEER ? c->peer->allocate(c->state, bytes) : c->heap_allocate(bytes);
+    return NULL;
 }
 
 /* False: refused. */
-static inline bool contender_deallocate(const contender_call_t *c, void *pointer, size_t bytes) {
-    if (c->kind == CONTENDER_JALLOC)
+static inline __attribute__((always_inline)) bool contender_deallocate(const contender_call_t *c,
+                                                                       void *pointer, size_t bytes,
+                                                                       contender_kind_t kind) {
+    switch (kind) {
+    case CONTENDER_JALLOC:
+    case CONTENDER_JALLOC_AS_MALLOC:
         return jallocator_deallocate(c->allocator, pointer, bytes, NULL) == JSTATUS_SUCCESS;
-    if (c->kind == CONTENDER_PEER)
-        c->peer->deallocate(c->state, pointer, bytes);
-    else
-        c->heap_deallocate(pointer);
-    return true;
+    case CONTENDER_PEER: c->peer->deallocate(c->state, pointer, bytes); return true;
+    case CONTENDER_MALLOC: c->heap_deallocate(pointer); return true;
+    }
+    return false;
 }
+
+/* Calls a loop, `loop(..., kind)`, that is written once and compiled for each kind, so that it is
+ * not the loop that asks who is called. */
+#define CONTENDER_LOOP(kind, loop, ...)                                                            \
+    ((kind) == CONTENDER_JALLOC             ? loop(__VA_ARGS__, CONTENDER_JALLOC)                  \
+     : (kind) == CONTENDER_JALLOC_AS_MALLOC ? loop(__VA_ARGS__, CONTENDER_JALLOC_AS_MALLOC)        \
+     : (kind) == CONTENDER_PEER             ? loop(__VA_ARGS__, CONTENDER_PEER)                    \
+                                            : loop(__VA_ARGS__, CONTENDER_MALLOC))
 
 #endif

@@ -31,7 +31,13 @@
 #include "measure.h"
 #include "report.h"
 
-enum { MAX_CONTENDERS = REPORT_ROWS, LIVE_BLOCKS = 64, MAX_TRACES = 8, MAX_LIBRARIES = 16 };
+enum {
+    MAX_CONTENDERS = REPORT_ROWS,
+    LIVE_BLOCKS = 64,
+    BURST_BLOCKS = 1000,
+    MAX_TRACES = 8,
+    MAX_LIBRARIES = 16
+};
 
 typedef struct options {
     double seconds;   /* of each column of a table */
@@ -89,10 +95,9 @@ static contender_t *enter(contender_t *field, size_t *count, contender_t contend
 }
 
 static void enter_jalloc(contender_t *field, size_t *count, const char *composition,
-                         size_t alignment) {
-    contender_t *entered = enter(
-        field, count,
-        (contender_t){.name = composition, .call = {CONTENDER_JALLOC, .alignment = alignment}});
+                         contender_kind_t kind) {
+    contender_t *entered =
+        enter(field, count, (contender_t){.name = composition, .call = {.kind = kind}});
     jstatus_t status;
     if (!entered)
         return;
@@ -156,9 +161,9 @@ static void enter_library(const char *path) {
 }
 
 static void enter_all(void) {
-    enter_jalloc(pools, &pool_count, "bfc", 0);
-    enter_jalloc(pools, &pool_count, "bfc(threads=none)", 0);
-    enter_jalloc(pools, &pool_count, "general", 0);
+    enter_jalloc(pools, &pool_count, "bfc", CONTENDER_JALLOC);
+    enter_jalloc(pools, &pool_count, "bfc(threads=none)", CONTENDER_JALLOC);
+    enter_jalloc(pools, &pool_count, "general", CONTENDER_JALLOC);
     enter_peer(&bench_tensorflow_bfc);
     for (size_t i = 0; i < options.library_count; i++)
         enter_library(options.libraries[i]);
@@ -166,20 +171,21 @@ static void enter_all(void) {
         puts("RMM, Umpire and UMF are absent: --peers names their plug-ins");
     enter_nothing(pools, &pool_count);
 
-    enter_jalloc(heaps, &heap_count, "general", _Alignof(max_align_t)); /* as a malloc gives it */
+    enter_jalloc(heaps, &heap_count, "general", CONTENDER_JALLOC_AS_MALLOC);
     enter_heap((bench_malloc_t)BENCH_MALLOC);
-    enter_heap((bench_malloc_t)BENCH_MIMALLOC);
+    enter_heap((bench_malloc_t)BENCH_MIMALLOC2);
+    enter_heap((bench_malloc_t)BENCH_MIMALLOC3);
     enter_heap((bench_malloc_t)BENCH_JEMALLOC);
     enter_heap((bench_malloc_t)BENCH_TCMALLOC);
     enter_nothing(heaps, &heap_count);
 
-    enter_jalloc(stacks, &stack_count, "lru", 0);
-    enter_jalloc(stacks, &stack_count, "lru(threads=none)", 0);
-    enter_jalloc(stacks, &stack_count, "lru+track", 0);
-    enter_jalloc(stacks, &stack_count, "lru+quota(budget=bench,limit=16GiB)", 0);
-    enter_jalloc(stacks, &stack_count, "bfc", 0);
-    enter_jalloc(stacks, &stack_count, "bfc+track", 0);
-    enter_jalloc(stacks, &stack_count, "bfc+quota(budget=bench,limit=16GiB)", 0);
+    enter_jalloc(stacks, &stack_count, "lru", CONTENDER_JALLOC);
+    enter_jalloc(stacks, &stack_count, "lru(threads=none)", CONTENDER_JALLOC);
+    enter_jalloc(stacks, &stack_count, "lru+track", CONTENDER_JALLOC);
+    enter_jalloc(stacks, &stack_count, "lru+quota(budget=bench,limit=16GiB)", CONTENDER_JALLOC);
+    enter_jalloc(stacks, &stack_count, "bfc", CONTENDER_JALLOC);
+    enter_jalloc(stacks, &stack_count, "bfc+track", CONTENDER_JALLOC);
+    enter_jalloc(stacks, &stack_count, "bfc+quota(budget=bench,limit=16GiB)", CONTENDER_JALLOC);
     enter_nothing(stacks, &stack_count);
 }
 
@@ -198,7 +204,7 @@ static void begin_table(table_t *table, const contender_t *field, size_t count, 
     *table = (table_t){.rows = count, .decimals = decimals};
     for (size_t r = 0; r < count; r++) {
         table->row[r] = field[r].name;
-        table->peer[r] = field[r].call.kind != CONTENDER_JALLOC && !field[r].aside;
+        table->peer[r] = !contender_is_ours(&field[r]) && !field[r].aside;
     }
 }
 
@@ -219,7 +225,7 @@ static void run_workload(contender_t *field, size_t count, play_t play, const sc
         double seconds[MEASURE_PARTS] = {0};
         job->play(job, 1, seconds);
         if (job->refused) {
-            failed |= field[r].call.kind == CONTENDER_JALLOC;
+            failed |= contender_is_ours(&field[r]);
             failed |= !contender_unmake(&field[r]);
             job_fini(job);
             continue;
@@ -234,7 +240,7 @@ static void run_workload(contender_t *field, size_t count, play_t play, const sc
     for (size_t j = 0; j < playing; j++) {
         for (size_t part = 0; part < parts; part++)
             times->value[row[j]][times->columns + part] = jobs[j].seconds[part] / operations * 1e9;
-        failed |= jobs[j].refused && jobs[j].contender->call.kind == CONTENDER_JALLOC;
+        failed |= jobs[j].refused && contender_is_ours(jobs[j].contender);
         failed |= !contender_unmake(jobs[j].contender);
         job_fini(&jobs[j]);
     }
@@ -336,10 +342,62 @@ static void bench_scripts(void) {
     judge_memory(&memory, title, mixes, "general", &aims[AIM_GENERAL_MEMORY]);
 }
 
-static void bench_mallocs(void) {
+typedef enum pattern_t {
+    PATTERN_PAIR,
+    PATTERN_LIVE,
+    PATTERN_BURST,
+    PATTERN_MIX,
+    PATTERN_HANDOVER, /* of two threads alone */
+    PATTERNS
+} pattern_t;
+static const char *const patterns[PATTERNS] = {
+    [PATTERN_PAIR] = "pair",
+    [PATTERN_LIVE] = "64 live, freed in random order",
+    [PATTERN_BURST] = "bursts of 1000",
+    [PATTERN_MIX] = "1024 live, one replaced",
+    [PATTERN_HANDOVER] = "allocated by one, freed by another",
+};
+
+static script_t pattern_script(pattern_t pattern, size_t bytes) {
+    switch (pattern) {
+    case PATTERN_LIVE: return script_random_order(bytes, LIVE_BLOCKS);
+    case PATTERN_BURST: return script_burst(bytes, BURST_BLOCKS);
+    case PATTERN_MIX: return script_mix("64 B..4 KiB", 64, 4 << 10, 1024);
+    default: return script_pair(bytes);
+    }
+}
+
+static void bench_pattern(pattern_t pattern, size_t threads) {
     static table_t table;
-    static const char *const patterns[] = {"pair", "64 live, freed in random order",
-                                           "allocated by one, freed by another"};
+    size_t sizes = pattern == PATTERN_MIX ? 1 : sizeof small_sizes / sizeof *small_sizes;
+    begin_table(&table, heaps, heap_count, 1);
+    for (size_t s = 0; s < sizes; s++) {
+        script_t script = pattern_script(pattern, small_sizes[s]);
+        if (pattern == PATTERN_MIX)
+            snprintf(table.column[s], sizeof table.column[s], "%.31s", script.name);
+        else
+            text_of_size(small_sizes[s], table.column[s], sizeof table.column[s]);
+        bool handover = pattern == PATTERN_HANDOVER;
+        play_t play = handover ? play_handover : threads > 1 ? play_crew : play_script;
+        run_workload(heaps, heap_count, play, &script, NULL,
+                     handover ? HANDOVER_BLOCKS : (double)script.count, &table, NULL);
+        script_free(&script);
+    }
+
+    char title[120];
+    snprintf(title, sizeof title, "mallocs, %zu thread%s, %s", threads, threads > 1 ? "s" : "",
+             patterns[pattern]);
+    table_print(&table, title, "ns per operation of a thread");
+    table_note(&table, title, "general");
+    for (size_t r = 0; r < heap_count; r++)
+        if (table.peer[r])
+            print_ratio(&table, title, "general", (int)r, table.row[r],
+                        strncmp(table.row[r], "mimalloc", 8) == 0 ? &aims[AIM_MIMALLOC]
+                        : strcmp(table.row[r], "jemalloc") == 0   ? &aims[AIM_JEMALLOC]
+                                                                  : NULL);
+}
+
+static void bench_mallocs(void) {
     for (size_t threads = 1; threads <= options.threads;
          threads += options.threads > 1 ? options.threads - 1 : 1) {
         if (!crew_start(threads)) {
@@ -347,29 +405,9 @@ static void bench_mallocs(void) {
             failed = true;
             return;
         }
-        for (int pattern = 0; pattern < (threads > 1 ? 3 : 2); pattern++) {
-            begin_table(&table, heaps, heap_count, 1);
-            for (size_t s = 0; s < sizeof small_sizes / sizeof *small_sizes; s++) {
-                script_t script = pattern == 1 ? script_random_order(small_sizes[s], LIVE_BLOCKS)
-                                               : script_pair(small_sizes[s]);
-                text_of_size(small_sizes[s], table.column[s], sizeof table.column[s]);
-                play_t play = pattern == 2 ? play_handover : threads > 1 ? play_crew : play_script;
-                run_workload(heaps, heap_count, play, &script, NULL,
-                             pattern == 2 ? HANDOVER_BLOCKS : (double)script.count, &table, NULL);
-                script_free(&script);
-            }
-            char title[120];
-            snprintf(title, sizeof title, "mallocs, %zu thread%s, %s", threads,
-                     threads > 1 ? "s" : "", patterns[pattern]);
-            table_print(&table, title, "ns per operation of a thread");
-            table_note(&table, title, "general");
-            for (size_t r = 0; r < heap_count; r++)
-                if (table.peer[r])
-                    print_ratio(&table, title, "general", (int)r, table.row[r],
-                                strcmp(table.row[r], "mimalloc") == 0   ? &aims[AIM_MIMALLOC]
-                                : strcmp(table.row[r], "jemalloc") == 0 ? &aims[AIM_JEMALLOC]
-                                                                        : NULL);
-        }
+        for (int pattern = 0; pattern < PATTERNS; pattern++)
+            if (pattern != PATTERN_HANDOVER || threads > 1)
+                bench_pattern((pattern_t)pattern, threads);
         crew_stop();
     }
 }

@@ -143,7 +143,8 @@ static void wait_until(_Atomic size_t *counter, size_t least) {
             sched_yield();
 }
 
-static void handover_play(job_t *job, size_t repeat, size_t thread) {
+static inline __attribute__((always_inline)) bool
+handover_play_as(job_t *job, size_t repeat, size_t thread, contender_kind_t kind) {
     const contender_call_t call = job->contender->call;
     handover_t *h = job->handover;
     size_t bytes = job->script[0]->events[0].bytes;
@@ -153,16 +154,21 @@ static void handover_play(job_t *job, size_t repeat, size_t thread) {
             if (i >= RING)
                 wait_until(&h->taken, i + BATCH - RING);
             for (size_t k = i; k < i + BATCH; k++)
-                good &= (h->ring[k % RING] = contender_allocate(&call, bytes)) != NULL;
+                good &= (h->ring[k % RING] = contender_allocate(&call, bytes, kind)) != NULL;
             atomic_store_explicit(&h->given, i + BATCH, memory_order_release);
         } else {
             wait_until(&h->given, i + BATCH);
             for (size_t k = i; k < i + BATCH; k++)
-                good &= !h->ring[k % RING] || contender_deallocate(&call, h->ring[k % RING], bytes);
+                good &= !h->ring[k % RING] ||
+                        contender_deallocate(&call, h->ring[k % RING], bytes, kind);
             atomic_store_explicit(&h->taken, i + BATCH, memory_order_release);
         }
     }
-    if (!good)
+    return good;
+}
+
+static void handover_play(job_t *job, size_t repeat, size_t thread) {
+    if (!CONTENDER_LOOP(job->contender->call.kind, handover_play_as, job, repeat, thread))
         atomic_store(&crew_refused, true);
 }
 

@@ -93,6 +93,17 @@ script_t script_random_order(size_t bytes, size_t blocks) {
     return script;
 }
 
+script_t script_burst(size_t bytes, size_t blocks) {
+    script_t script = {0};
+    snprintf(script.name, sizeof script.name, "bursts of %zu", blocks);
+    while (script.count < FIXED_EVENTS) {
+        for (size_t i = 0; i < blocks; i++)
+            add_allocate(&script, i, bytes);
+        add_free_all(&script);
+    }
+    return script;
+}
+
 void script_halves(size_t bytes, size_t layouts, size_t blocks, script_t *allocate,
                    script_t *release) {
     script_t whole = {0};

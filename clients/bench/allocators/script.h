@@ -35,6 +35,8 @@ typedef struct script {
 script_t script_pair(size_t bytes);
 /* Allocate `blocks`, free them in random order, again with another. */
 script_t script_random_order(size_t bytes, size_t blocks);
+/* Allocate `blocks`, free them in the same order, again. */
+script_t script_burst(size_t bytes, size_t blocks);
 /* The two halves of a cache's life: `blocks` of `layouts` sizes, in turn, allocated; and freed.
  * These two alone do not end as they began. */
 void script_halves(size_t bytes, size_t layouts, size_t blocks, script_t *allocate,
@@ -47,9 +49,10 @@ script_t script_mix(const char *name, size_t least_bytes, size_t most_bytes, siz
 bool script_read(const char *path, script_t *script);
 void script_free(script_t *script);
 
-/* Goes through a script. False: an allocation was refused (what follows of its block is left out),
- * or a free. */
-static inline bool script_run(const script_t *script, const contender_t *contender, void **live) {
+static inline __attribute__((always_inline)) bool script_run_as(const script_t *script,
+                                                                const contender_t *contender,
+                                                                void **live,
+                                                                contender_kind_t kind) {
     const contender_call_t call = contender->call;
     bool good = true;
     for (const event_t *e = script->events, *end = e + script->count; e < end; e++) {
@@ -57,14 +60,20 @@ static inline bool script_run(const script_t *script, const contender_t *contend
             void *pointer = live[e->slot & ~SCRIPT_FREE];
             if (__builtin_expect(pointer == NULL, 0))
                 continue;
-            good &= contender_deallocate(&call, pointer, e->bytes);
+            good &= contender_deallocate(&call, pointer, e->bytes, kind);
         } else {
-            void *pointer = contender_allocate(&call, e->bytes);
+            void *pointer = contender_allocate(&call, e->bytes, kind);
             good &= pointer != NULL;
             live[e->slot] = pointer;
         }
     }
     return good;
+}
+
+/* Goes through a script. False: an allocation was refused (what follows of its block is left out),
+ * or a free. */
+static inline bool script_run(const script_t *script, const contender_t *contender, void **live) {
+    return CONTENDER_LOOP(contender->call.kind, script_run_as, script, contender, live);
 }
 
 #endif

@@ -67,7 +67,7 @@ JTEST(Small, EveryClassGivesTheBlocksAndAlignmentsItPromises) {
 JTEST(Small, QuotientAndRemainderByOneProductAreExact) {
     small_slab_t slab = {.block_bytes = 0};
     for (size_t bytes = 64; bytes <= MIB; bytes += 64) {
-        slab.reciprocal = UINT64_MAX / bytes + 1;
+        slab.seen.reciprocal = UINT64_MAX / bytes + 1;
         const size_t offsets[] = {0,
                                   1,
                                   bytes - 1,
@@ -224,6 +224,69 @@ static void expect_books(jallocator_t *allocator, const jallocator_stats_t *mode
     JEXPECT_EQ(seen.free_bytes + seen.usable_bytes, stats.reserved_bytes);
 }
 
+/* The library's functions, as who calls them by name has them: the others are inline. */
+static jstatus_t (*volatile named_allocate)(jallocator_t *, size_t, size_t, jstream_t *,
+                                            void **) = jallocator_allocate;
+static jstatus_t (*volatile named_deallocate)(jallocator_t *, void *, size_t,
+                                              jstream_t *) = jallocator_deallocate;
+
+JTEST(Small, ArgumentsAreCheckedAlikeInlineAndByName) {
+    jallocator_t *allocator = make_default(), *other = make_default();
+    for (int warm = 0; warm < 2; ++warm) {
+        void *block = NULL, *pointer = allocator;
+        JEXPECT_STATUS(jallocator_allocate(allocator, 64, 0, NULL, NULL), JSTATUS_INVALID_POINTER);
+        JEXPECT_STATUS(jallocator_allocate(NULL, 64, 0, NULL, &pointer), JSTATUS_INVALID_POINTER);
+        JEXPECT_NULL(pointer);
+        JEXPECT_OK(jallocator_allocate(allocator, 0, 0, NULL, &pointer));
+        JEXPECT_NULL(pointer);
+        JEXPECT_STATUS(jallocator_allocate(allocator, SIZE_MAX, 0, NULL, &pointer),
+                       JSTATUS_INVALID_SIZE);
+        for (size_t alignment = 1; alignment < 200; ++alignment) {
+            const bool good = (alignment & (alignment - 1)) == 0;
+            JEXPECT_STATUS(jallocator_allocate(allocator, 64, alignment, NULL, &pointer),
+                           good ? JSTATUS_SUCCESS : JSTATUS_INVALID_VALUE);
+            JEXPECT_EQ((uintptr_t)pointer % alignment, 0);
+            JEXPECT_OK(jallocator_deallocate(allocator, pointer, 64, NULL));
+        }
+        JEXPECT_OK(named_allocate(allocator, 64, 0, NULL, &block));
+        JEXPECT_STATUS(jallocator_deallocate(NULL, block, 64, NULL), JSTATUS_INVALID_POINTER);
+        JEXPECT_STATUS(jallocator_deallocate(other, block, 64, NULL), JSTATUS_NOT_FOUND);
+        JEXPECT_STATUS(jallocator_deallocate(allocator, block, 65, NULL), JSTATUS_INVALID_SIZE);
+        JEXPECT_STATUS(jallocator_deallocate(allocator, block, 0, NULL), JSTATUS_INVALID_SIZE);
+        JEXPECT_STATUS(jallocator_deallocate(allocator, block, ((size_t)1 << 32) + 64, NULL),
+                       JSTATUS_INVALID_SIZE);
+        JEXPECT_STATUS(jallocator_deallocate(allocator, (char *)block + 8, 64, NULL),
+                       JSTATUS_NOT_FOUND);
+        JEXPECT_OK(jallocator_deallocate(allocator, block, 64, NULL));
+        JEXPECT_STATUS(jallocator_deallocate(allocator, block, 0, NULL), JSTATUS_INVALID_SIZE);
+        JEXPECT_STATUS(jallocator_deallocate(allocator, block, 64, NULL), JSTATUS_NOT_FOUND);
+        JEXPECT_STATUS(named_deallocate(allocator, block, 64, NULL), JSTATUS_NOT_FOUND);
+        JEXPECT_OK(jallocator_deallocate(allocator, NULL, 64, NULL));
+    }
+    JEXPECT_EQ(stats_of(allocator).live_count, 0);
+    JEXPECT_OK(jallocator_destroy(allocator));
+    JEXPECT_OK(jallocator_destroy(other));
+}
+
+JTEST(Small, AThreadThatChangesStreamsIsServedByTheFastPath) {
+    jallocator_t *allocator = make_default();
+    jstream_t *stream;
+    JASSERT_OK(jstream_create(jdevice_host(), &stream));
+    for (int round = 0; round < 3; ++round) {
+        jstream_t *const used[] = {NULL, stream};
+        for (int i = 0; i < 2; ++i) {
+            for (int times = 0; times < 2; ++times)
+                JEXPECT_OK(jallocator_deallocate(allocator, try_take(allocator, 1000, used[i]),
+                                                 1000, used[i]));
+            JEXPECT_EQ(ji_small_thread.cache->seen.counts.at_hand_bytes, 1000);
+            JEXPECT_TRUE(jthread_hint_1_.allocator ==
+                         (i == 0 ? (const void *)allocator : JTHREAD_NO_ALLOCATOR_));
+        }
+    }
+    JEXPECT_OK(jstream_destroy(stream));
+    JEXPECT_OK(jallocator_destroy(allocator));
+}
+
 JTEST(Small, StatisticsAreExactOverRandomOperationsOfOneThread) {
     enum { BLOCKS = 300 };
     static struct {
@@ -244,8 +307,10 @@ JTEST(Small, StatisticsAreExactOverRandomOperationsOfOneThread) {
                          extra = (size_t)jtest_random_between(0, 5000);
             const size_t alignment = (size_t)1 << jtest_random_between(0, 13);
             blocks[i].size_bytes = size + extra;
-            JASSERT_OK(jallocator_allocate(allocator, size + extra, alignment, stream,
-                                           &blocks[i].pointer));
+            JASSERT_OK(step % 3 == 0 ? named_allocate(allocator, size + extra, alignment, stream,
+                                                      &blocks[i].pointer)
+                                     : jallocator_allocate(allocator, size + extra, alignment,
+                                                           stream, &blocks[i].pointer));
             ++model.allocation_count;
             ++model.live_count;
             model.in_use_bytes += blocks[i].size_bytes;
@@ -254,8 +319,10 @@ JTEST(Small, StatisticsAreExactOverRandomOperationsOfOneThread) {
             if (model.largest_request_bytes < blocks[i].size_bytes)
                 model.largest_request_bytes = blocks[i].size_bytes;
         } else {
-            JASSERT_OK(
-                jallocator_deallocate(allocator, blocks[i].pointer, blocks[i].size_bytes, stream));
+            JASSERT_OK(step % 3 == 0 ? named_deallocate(allocator, blocks[i].pointer,
+                                                        blocks[i].size_bytes, stream)
+                                     : jallocator_deallocate(allocator, blocks[i].pointer,
+                                                             blocks[i].size_bytes, stream));
             --model.live_count;
             model.in_use_bytes -= blocks[i].size_bytes;
             blocks[i].pointer = NULL;
@@ -498,15 +565,15 @@ JTEST(Small, CheckSeesFreeBlocksThatAreNotWhatTheyWere) {
     ++class->bundled_count;
     expect_damage(small_one, "counted");
     --class->bundled_count;
-    atomic_store(&newest->items[0].cell->size_bytes, 5);
+    small_cell_enter(newest->items[0].cell, 5, 0);
     expect_damage(small_one, "both free and live");
-    atomic_store(&newest->items[0].cell->size_bytes, 0);
+    small_cell_clear(newest->items[0].cell);
     uint32_t place = 0;
     while ((slab->free_bits[place / 64] >> place % 64 & 1) == 0)
         ++place;
-    atomic_store(&slab->cells[place].size_bytes, 5);
+    small_cell_enter(&slab->seen.cells[place], 5, 0);
     expect_damage(small_one, "the free blocks of the slab");
-    atomic_store(&slab->cells[place].size_bytes, 0);
+    small_cell_clear(&slab->seen.cells[place]);
     const uint32_t first = slab->first_word;
     slab->first_word = place / 64 + 1;
     expect_damage(small_one, "the free blocks of the slab");

@@ -40,6 +40,7 @@ JTEST(Small, AWarmThreadTakesNoLock) {
     pthread_t thread;
     JASSERT_EQ(pthread_create(&thread, NULL, do_pairs, &job), 0);
     jtest_gate_pass(&job.warm);
+    ji_lock_acquire(&ji_small_registry_lock);
     ji_lock_acquire(&small->lock);
     ji_lock_acquire(&allocator->lock);
     for (uint32_t i = 0; i < small->class_count; ++i)
@@ -52,7 +53,41 @@ JTEST(Small, AWarmThreadTakesNoLock) {
         ji_lock_release(&small->classes[i].lock);
     ji_lock_release(&allocator->lock);
     ji_lock_release(&small->lock);
+    ji_lock_release(&ji_small_registry_lock);
     pthread_join(thread, NULL);
+    JEXPECT_OK(jallocator_destroy(allocator));
+}
+
+/* ---- Statistics ---- */
+
+static void *clear_stats(void *allocator) {
+    JEXPECT_OK(jallocator_clear_stats(allocator));
+    return NULL;
+}
+
+JTEST(Small, APeakThatAnotherThreadClearsIsExactFromThenOn) {
+    jallocator_t *allocator = make_default();
+    void *blocks[10];
+    for (int i = 0; i < 10; ++i)
+        blocks[i] = take(allocator, 100);
+    for (int i = 6; i < 10; ++i)
+        give(allocator, blocks[i], 100);
+
+    run_thread(clear_stats, allocator);
+    JEXPECT_EQ(stats_of(allocator).peak_in_use_bytes, 600);
+    give(allocator, blocks[5], 100);
+    give(allocator, blocks[4], 100);
+    JEXPECT_EQ(stats_of(allocator).in_use_bytes, 400);
+    JEXPECT_EQ(stats_of(allocator).peak_in_use_bytes, 600);
+
+    for (int i = 4; i < 8; ++i) {
+        blocks[i] = take(allocator, 100);
+        const size_t in_use_bytes = 100 * ((size_t)i + 1);
+        JEXPECT_EQ(stats_of(allocator).in_use_bytes, in_use_bytes);
+        JEXPECT_EQ(stats_of(allocator).peak_in_use_bytes, in_use_bytes > 600 ? in_use_bytes : 600);
+    }
+    for (int i = 0; i < 8; ++i)
+        give(allocator, blocks[i], 100);
     JEXPECT_OK(jallocator_destroy(allocator));
 }
 
@@ -65,6 +100,7 @@ typedef struct block_list {
     jstatus_t status;
     jtest_gate_t *reached, *go, *used;
     const jallocator_t *hint; /* what the thread thinks it used last */
+    const void *inline_hint;
 } block_list_t;
 
 static void *take_all(void *argument) {
@@ -207,7 +243,8 @@ static void *use_and_stay(void *argument) {
     take_and_free_all(list);
     jtest_gate_open(list->reached);
     jtest_gate_pass(list->go);
-    list->hint = atomic_load(&ji_small_thread.allocator);
+    list->hint = small_load(ji_small_thread.allocator);
+    list->inline_hint = small_load(jthread_hint_1_.allocator);
     take_and_free_all(list); /* another allocator, perhaps at the same address */
     jtest_gate_open(list->used);
     return NULL;
@@ -231,6 +268,7 @@ JTEST(Small, AnAllocatorMayGoBeforeTheThreadsThatUsedIt) {
         if (round % 2 == 0) {
             pthread_join(thread, NULL);
             JEXPECT_NULL(list.hint);
+            JEXPECT_TRUE(list.inline_hint == JTHREAD_NO_ALLOCATOR_);
             JEXPECT_OK(list.status);
             JEXPECT_EQ(stats_of(list.allocator).allocation_count, 200);
             JEXPECT_OK(jallocator_destroy(list.allocator));

@@ -52,8 +52,10 @@ static void small_class_fill(small_t *small, size_t granule_bytes) {
         small->classes[i].block_bytes = (uint32_t)size;
         small->classes[i].alignment =
             (uint32_t)(divisor < SMALL_UNIT_BYTES ? divisor : SMALL_UNIT_BYTES);
-        memset(small->class_of + begin, (int)i, size / SMALL_STEP_BYTES - begin);
-        begin = size / SMALL_STEP_BYTES;
+        for (; begin < size / SMALL_STEP_BYTES; ++begin) {
+            small->class_of[begin] = (uint8_t)i;
+            small->magazine_offsets[begin] = (uint16_t)small_magazine_offset(i);
+        }
         size = small_class_next(size, granule_bytes);
     }
 }
@@ -176,8 +178,8 @@ static jstatus_t small_check_block(const small_t *small, const small_slab_t *sla
                                    small_cell_t **cell) {
     size_t index;
     bool begins = small_slab_index(slab, offset, &index);
-    *cell = &slab->cells[index];
-    size_t live_bytes = small_load((*cell)->size_bytes);
+    *cell = &slab->seen.cells[index];
+    size_t live_bytes = small_cell_size(*cell);
     jtag_t tag = small_cell_tag(*cell);
 
     if (!begins && live_bytes != 0)
@@ -226,9 +228,9 @@ static size_t small_usable_size(void *context, const void *pointer, size_t size_
 }
 
 static void small_describe(const small_slab_t *slab, size_t index, jallocation_t *block) {
-    const small_cell_t *cell = &slab->cells[index];
-    size_t live_bytes = small_load(cell->size_bytes);
-    uintptr_t base = small_load(slab->base);
+    const small_cell_t *cell = &slab->seen.cells[index];
+    size_t live_bytes = small_cell_size(cell);
+    uintptr_t base = small_load(slab->seen.base);
 
     block->live = live_bytes != 0;
     block->pointer = (void *)(base + index * slab->block_bytes);
@@ -394,8 +396,10 @@ static void small_forget_stream(void *context, jstream_t *stream) {
 /* ---- Life ---- */
 
 static void small_free(small_t *small) {
-    if (small != NULL)
+    if (small != NULL) {
         ji_metadata_free(small->class_of);
+        ji_metadata_free(small->magazine_offsets);
+    }
     ji_metadata_free(small);
 }
 
@@ -458,6 +462,8 @@ jstatus_t ji_small_make(const ji_request_t *request, const ji_kind_t *kind,
     small_t *small;
     JTRY_ALLOC(small = ji_metadata_zalloc(sizeof *small + class_count * sizeof small->classes[0]));
     JTRY_ALLOC(small->class_of = ji_metadata_alloc(largest_bytes / SMALL_STEP_BYTES));
+    JTRY_ALLOC(small->magazine_offsets = ji_metadata_alloc(largest_bytes / SMALL_STEP_BYTES *
+                                                           sizeof small->magazine_offsets[0]));
 
     ji_list_init(&small->caches);
     small->below = request->below;

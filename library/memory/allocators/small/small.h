@@ -27,6 +27,9 @@
  * lock; caches are filled from, and emptied to, lists of all threads. Blocks in a cache were last
  * used on one stream; those that go to others go with a fence (frontier.h).
  *
+ * The fast paths are compiled into programs: allocator.h has them, with the parts of the structs
+ * that they know, which each begin the struct here that they are a part of (`seen`).
+ *
  * Always true: a cache is written by its thread alone; a block is live, in one magazine, in one
  * bundle or free in its slab, and its cell says 0 where it is not live; a slab's description is
  * never freed before the allocator.
@@ -50,9 +53,10 @@
 #include "memory/memory.h"
 
 /* Slabs begin at multiples of this; the table of slabs is keyed by it. */
-#define SMALL_UNIT_SHIFT 14
+#define SMALL_UNIT_SHIFT JALLOCATOR_UNIT_SHIFT_
 #define SMALL_UNIT_BYTES ((size_t)1 << SMALL_UNIT_SHIFT)
-#define SMALL_STEP_BYTES 64 /* the least granule of a device: class_of has one entry for each */
+/* The least granule of a device: class_of has one entry for each. */
+#define SMALL_STEP_BYTES ((size_t)1 << JALLOCATOR_STEP_SHIFT_)
 #define SMALL_MAX_LARGEST_BYTES ((size_t)1 << 20)
 /* 8 below 9 granules, 8 for each doubling from there to the largest. */
 #define SMALL_MAX_CLASSES 104
@@ -60,28 +64,32 @@
 #define SMALL_BUNDLE_ITEMS 62
 #define SMALL_FIRST_SLOTS 256 /* of the table of slabs */
 
-/* Relaxed: of what one thread writes and others only look at. */
-#define small_load(object) atomic_load_explicit(&(object), memory_order_relaxed)
-#define small_store(object, value) atomic_store_explicit(&(object), (value), memory_order_relaxed)
+/* Relaxed: of what one thread writes and others only look at. Builtins, for allocator.h is also
+ * compiled as C++, which has no _Atomic. */
+#define small_load(object) __atomic_load_n(&(object), __ATOMIC_RELAXED)
+#define small_store(object, value) __atomic_store_n(&(object), (value), __ATOMIC_RELAXED)
+#define small_load_acquire(object) __atomic_load_n(&(object), __ATOMIC_ACQUIRE)
+#define small_store_release(object, value) __atomic_store_n(&(object), (value), __ATOMIC_RELEASE)
 
-/* A block's page in the books. Read and written with relaxed atomics: whoever has the block has the
- * cell, others only look. */
-typedef struct small_cell {
-    _Atomic(uint32_t) size_bytes; /* as requested; 0: not live */
-    _Atomic(uint32_t) tag;        /* of the block that is or was here */
-} small_cell_t;
+/* A block's page in the books. Whoever has the block has the cell, others only look. */
+typedef jallocator_cell_ small_cell_t;
 
 static inline void small_cell_enter(small_cell_t *cell, size_t size_bytes, jtag_t tag) {
-    small_store(cell->size_bytes, (uint32_t)size_bytes);
-    small_store(cell->tag, tag);
+    small_store(cell->size_and_tag, size_bytes | (uint64_t)tag << 32);
 }
-static inline jtag_t small_cell_tag(const small_cell_t *cell) { return small_load(cell->tag); }
+static inline size_t small_cell_size(const small_cell_t *cell) {
+    return (uint32_t)small_load(cell->size_and_tag); /* 0: not live */
+}
+static inline jtag_t small_cell_tag(const small_cell_t *cell) {
+    return (jtag_t)(small_load(cell->size_and_tag) >> 32);
+}
+/* It is live no more, and keeps its tag. */
+static inline void small_cell_clear(small_cell_t *cell) {
+    small_cell_enter(cell, 0, small_cell_tag(cell));
+}
 
 /* A free block with the address of its cell, so that handing it out needs no search. */
-typedef struct small_item {
-    void *pointer;
-    small_cell_t *cell;
-} small_item_t;
+typedef jallocator_item_ small_item_t;
 
 /* Blocks of one class, side by side. A slab's description outlives the slab and is used for another
  * one of the same size, until the allocator ends: so a search that passes it, without a lock, reads
@@ -90,13 +98,9 @@ typedef struct small_item {
  * this description, which is not where the block that is searched for can be. */
 typedef struct small_slab {
     /* Read without a lock. */
-    atomic_uintptr_t base; /* where the first block is */
-    atomic_size_t bytes;   /* size_bytes; 0: there is no slab here now */
-    uint64_t reciprocal;   /* of block_bytes */
-    small_cell_t *cells;   /* one for each block */
+    jallocator_slab_ seen; /* its bytes are size_bytes; 0: there is no slab here now */
     uint32_t class_index, block_bytes;
-    size_t magazine_offset; /* of the class's magazine in every cache */
-    size_t size_bytes;      /* constant */
+    size_t size_bytes; /* constant */
 
     /* Under the class's lock. */
     uint32_t count; /* blocks */
@@ -132,46 +136,40 @@ typedef struct small_class {
     char apart[64];                  /* two classes share no cache line */
 } small_class_t;
 
-/* What one thread did. Written by it alone, read by all; relaxed. */
-typedef struct small_counts {
-    atomic_size_t allocation_count;
-    /* Allocated minus freed by this thread: below zero where it frees others' blocks. */
-    atomic_size_t in_use_bytes;
-    atomic_size_t peak_bytes; /* of in_use_bytes; signed as well */
-    /* The fast path serves no more: the least of largest request and largest class. */
-    atomic_size_t at_hand_bytes;
-    atomic_size_t largest_request_bytes;
-    atomic_size_t failure_count;
-    /* Blocks that left slabs and bundles, or below, minus those that came back: they are live or in
-     * a magazine. */
-    atomic_size_t out_count;
-} small_counts_t;
+/* What one thread did: allocated minus freed by it, which is below zero where it frees others'
+ * blocks, as a level (ji_level_t), and more. Blocks that left slabs and bundles, or below, minus
+ * those that came back, are out: they are live or in a magazine. */
+typedef jallocator_counts_ small_counts_t;
 
 /* Free blocks of one class that a thread keeps for itself, the last freed on top. Written by the
  * thread alone; `bottom` is changed, with `top`, under the registry's lock, so that statistics see
- * how many there are. */
+ * how many there are. Below the bottom is an item of no block: that a magazine is empty shows in
+ * what would be taken. */
 typedef struct small_magazine {
-    _Atomic(small_item_t *) top; /* the next one would go here */
-    small_item_t *bottom, *end;
+    jallocator_magazine_ seen;
+    small_item_t *bottom;
     uint32_t alignment, block_bytes; /* of the class */
 } small_magazine_t;
 
 static inline uint32_t small_magazine_count(const small_magazine_t *magazine) {
-    return (uint32_t)(small_load(magazine->top) - magazine->bottom);
+    return (uint32_t)(small_load(magazine->seen.top) - magazine->bottom);
 }
 static inline uint32_t small_magazine_capacity(const small_magazine_t *magazine) {
-    return (uint32_t)(magazine->end - magazine->bottom);
+    return (uint32_t)(magazine->seen.end - magazine->bottom);
 }
+/* Gives a magazine these items, of which the first is of no block; `count` are there. Without a
+ * capacity they may be NULL. */
+void ji_small_magazine_set(small_magazine_t *magazine, small_item_t *items, uint32_t capacity,
+                           uint32_t count);
+/* Frees what it was given. */
+void ji_small_magazine_free(small_magazine_t *magazine);
 
 /* What a thread keeps of an allocator for one stream: blocks last used on it. */
 typedef struct small_cache {
-    /* SMALL_GONE when it was destroyed: the blocks are free for all. */
-    _Atomic(jstream_t *) stream;
-    const uint8_t *class_of;         /* [(size - 1) / SMALL_STEP_BYTES] */
-    const struct small_table *table; /* the allocator's, or one that was; with its mask */
-    size_t table_mask;
-    /* Of all this thread's caches of the allocator, in the one that is in use. */
-    small_counts_t counts;
+    /* The counts of all this thread's caches of the allocator are in the one that is in use. The
+     * slabs that are near are those of its last frees; one may have gone since, or be elsewhere. */
+    jallocator_cache_ seen;
+    jstream_t *stream; /* SMALL_GONE when it was destroyed: the blocks are free for all */
     struct small *small;
     size_t room_bytes; /* may still be added to the magazines' capacities */
     uint32_t hand;     /* the next magazine to lose capacity to another */
@@ -180,6 +178,7 @@ typedef struct small_cache {
     bool counting;     /* the counts are here */
 
     /* Under the registry's lock. */
+    size_t cleared_bytes;        /* by so much the peak is less, since statistics were cleared */
     bool leaving;                /* its thread is ending and is emptying it */
     struct small_thread *thread; /* NULL: it did not come through a fork */
     struct small_cache *next_of_thread;
@@ -187,6 +186,11 @@ typedef struct small_cache {
     char apart[64]; /* what other threads write shares no cache line with the magazines */
     small_magazine_t magazines[];
 } small_cache_t;
+
+/* Where a class's magazine is in a cache. */
+static inline size_t small_magazine_offset(uint32_t class_index) {
+    return offsetof(small_cache_t, magazines) + class_index * sizeof(small_magazine_t);
+}
 
 /* A stream that no caller can have. */
 extern char ji_small_gone;
@@ -196,10 +200,11 @@ extern char ji_small_gone;
  * allocator: a match proves that the allocator lives and that `cache` does, and without a match
  * nothing is followed. */
 typedef struct small_thread {
-    _Atomic(jallocator_t *) allocator; /* the last one used; NULL: none */
-    small_cache_t *cache;              /* what was last used of it */
-    small_cache_t *first;              /* all its caches; under the registry's lock */
-    bool ended;                        /* gets none any more */
+    const jallocator_t *allocator; /* the last one used; NULL: none */
+    small_cache_t *cache;          /* what was last used of it */
+    jthread_hint_ *hint;           /* the same for the inline path, on the NULL stream */
+    small_cache_t *first;          /* all its caches; under the registry's lock */
+    bool ended;                    /* gets none any more */
 } small_thread_t;
 extern _Thread_local small_thread_t ji_small_thread __attribute__((tls_model("initial-exec")));
 
@@ -212,7 +217,7 @@ typedef struct small_table {
     size_t used; /* slots that are or were taken; at most an eighth */
     struct small_table *older;
     /* &ji_small_nowhere: never taken; &ji_small_removed: not any more. */
-    _Atomic(small_slab_t *) slabs[];
+    small_slab_t *slabs[];
 } small_table_t;
 extern small_slab_t ji_small_nowhere, ji_small_removed;
 
@@ -222,12 +227,13 @@ typedef struct small {
     ji_entry_t straight; /* the object's own entry: for what the fast paths do not do */
     size_t largest_bytes, cache_bytes;
     uint32_t class_count;
-    bool owns_all; /* "general": what is below belongs to it and is shown as its own */
-    uint8_t *class_of;
-    _Atomic(small_table_t *) table;
-    atomic_uint epoch; /* of trims */
-    ji_link_t link;    /* among all of the process; under the registry's lock */
-    ji_list_t caches;  /* under the registry's lock */
+    bool owns_all;              /* "general": what is below belongs to it and is shown as its own */
+    uint8_t *class_of;          /* [(size - 1) / SMALL_STEP_BYTES] */
+    uint16_t *magazine_offsets; /* in the same order: of the class's magazine in a cache */
+    small_table_t *table;
+    unsigned epoch;   /* of trims */
+    ji_link_t link;   /* among all of the process; under the registry's lock */
+    ji_list_t caches; /* under the registry's lock */
     char apart[64];
 
     ji_lock_t lock; /* guards everything below but the classes */
@@ -251,17 +257,17 @@ static inline size_t small_table_slot(uintptr_t address, size_t mask) {
 /* Whether the address is in the slab; and how far behind its beginning. */
 static inline bool small_slab_contains(const small_slab_t *slab, const void *pointer,
                                        size_t *offset) {
-    size_t bytes = atomic_load_explicit(&slab->bytes, memory_order_acquire);
-    *offset = (uintptr_t)pointer - small_load(slab->base);
+    size_t bytes = small_load_acquire(slab->seen.bytes);
+    *offset = (uintptr_t)pointer - small_load(slab->seen.base);
     return *offset < bytes;
 }
 
 /* The slab around an address, NULL where there is none. */
 static inline small_slab_t *small_slab_find(small_t *small, const void *pointer, size_t *offset) {
-    small_table_t *table = atomic_load_explicit(&small->table, memory_order_acquire);
+    small_table_t *table = small_load_acquire(small->table);
     for (size_t slot = small_table_slot((uintptr_t)pointer, table->mask);;
          slot = (slot + 1) & table->mask) {
-        small_slab_t *slab = atomic_load_explicit(&table->slabs[slot], memory_order_acquire);
+        small_slab_t *slab = small_load_acquire(table->slabs[slot]);
         if (small_slab_contains(slab, pointer, offset))
             return slab;
         if (slab == &ji_small_nowhere)
@@ -274,9 +280,9 @@ static inline small_slab_t *small_slab_find(small_t *small, const void *pointer,
  * computation", 2019): the reciprocal is ceil(2^64 / block_bytes), and both are less than 2^32. */
 static inline bool small_slab_index(const small_slab_t *slab, size_t offset, size_t *index) {
     __extension__ typedef unsigned __int128 wide_t;
-    wide_t product = (wide_t)slab->reciprocal * offset;
+    wide_t product = (wide_t)slab->seen.reciprocal * offset;
     *index = (size_t)(product >> 64);
-    return (uint64_t)product < slab->reciprocal;
+    return (uint64_t)product < slab->seen.reciprocal;
 }
 
 /* How many slots of the table a slab has. */
@@ -368,45 +374,12 @@ void ji_small_magazines_empty(small_cache_t *cache, ji_fence_t fence);
 
 /* ---- Counts ---- */
 
-/* Changes a number that the calling thread alone writes: one instruction where the compiler would
- * make three. */
-static inline void small_add(atomic_size_t *number, size_t more) {
-#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
-    __asm__("addq %1, %0" : "+m"(*(volatile size_t *)number) : "er"(more) : "cc");
-#else
-    small_store(*number, small_load(*number) + more);
-#endif
+/* What is in use, as a thread counts it. */
+static inline size_t small_counts_in_use(const small_counts_t *counts) {
+    return small_load(counts->peak_bytes) - small_load(counts->room_bytes);
 }
-
-static inline void small_subtract(atomic_size_t *number, size_t less) {
-#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
-    __asm__("subq %1, %0" : "+m"(*(volatile size_t *)number) : "er"(less) : "cc");
-#else
-    small_store(*number, small_load(*number) - less);
-#endif
-}
-
-/* Bytes and requests; blocks are counted where they enter and leave. */
-static inline void small_count_in(small_counts_t *counts, size_t size_bytes) {
-    size_t in_use = small_load(counts->in_use_bytes) + size_bytes;
-    small_add(&counts->allocation_count, 1);
-    small_store(counts->in_use_bytes, in_use);
-    if (JI_UNLIKELY((ptrdiff_t)in_use > (ptrdiff_t)small_load(counts->peak_bytes)))
-        small_store(counts->peak_bytes, in_use);
-}
-
 static inline void small_count_out(small_counts_t *counts, size_t size_bytes) {
-    small_subtract(&counts->in_use_bytes, size_bytes);
-}
-
-static inline void small_count_largest(const small_t *small, small_counts_t *counts,
-                                       size_t size_bytes) {
-    if (JI_LIKELY(size_bytes <= small_load(counts->largest_request_bytes)))
-        return;
-
-    small_store(counts->largest_request_bytes, size_bytes);
-    small_store(counts->at_hand_bytes,
-                size_bytes < small->largest_bytes ? size_bytes : small->largest_bytes);
+    jallocator_add_(&counts->room_bytes, size_bytes);
 }
 
 /* Counts; cache NULL: under the allocator's lock. */
@@ -417,6 +390,8 @@ void ji_small_count_blocks(small_t *small, small_cache_t *cache, size_t more);
 void ji_small_count_failure(small_t *small, small_cache_t *cache);
 /* Adds other counts. A peak of the sum is at most the sum of the peaks. */
 void ji_small_counts_add(small_counts_t *sum, const small_counts_t *counts);
+/* All counts of one cache go to another, of the same thread; under the registry's lock. */
+void ji_small_counts_move(small_cache_t *to, small_cache_t *from);
 /* A thread's counts become the allocator's, when the thread ends; under the registry's lock and the
  * allocator's. Its peak was part of a peak of all, which is remembered, and is no part of later
  * ones. */

@@ -13,7 +13,7 @@
  * What others read of it meanwhile (counts) is atomic, and relaxed.
  *
  * An empty magazine is filled half, a full one is emptied half, under the class's lock. Each such
- * miss also doubles its capacity, up to 256 blocks and what cache_bytes allows; where that is used
+ * miss also doubles its capacity, up to 1024 blocks and what cache_bytes allows; where that is used
  * up, now and then another magazine gives up half of its own. */
 
 #include <string.h>
@@ -24,7 +24,7 @@
 #define SMALL_FIRST_ITEMS 8
 /* A first magazine holds no more, but one block in any case. */
 #define SMALL_FIRST_BYTES ((size_t)16 << 10)
-#define SMALL_MOST_ITEMS 256
+#define SMALL_MOST_ITEMS 1024
 #define SMALL_MISSES_PER_THEFT 16
 
 /* ---- Fast paths ---- */
@@ -38,9 +38,8 @@ cache_allocate_slowly(size_t size_bytes, size_t alignment, void **pointer, small
     if (size_bytes > small->largest_bytes && small->owns_all &&
         small->below->entry.allocate(small->below, size_bytes, alignment, stream, pointer) ==
             JSTATUS_SUCCESS) {
-        small_add(&cache->counts.out_count, 1);
-        small_count_in(&cache->counts, size_bytes);
-        small_count_largest(small, &cache->counts, size_bytes);
+        jallocator_add_(&cache->seen.counts.out_count, 1);
+        ji_small_count_allocate(small, cache, size_bytes);
         return JSTATUS_SUCCESS;
     }
 
@@ -52,18 +51,35 @@ static __attribute__((noinline)) jstatus_t cache_deallocate_slowly(void *pointer
     small_t *small = cache->small;
     jstream_t *stream = small_load(cache->stream);
     size_t offset;
-    if (size_bytes > small->largest_bytes && small->owns_all &&
-        small_slab_find(small, pointer, &offset) == NULL) {
+    const small_slab_t *slab = small_slab_find(small, pointer, &offset);
+    if (slab == NULL && size_bytes > small->largest_bytes && small->owns_all) {
         jstatus_t status =
             small->below->entry.deallocate(small->below, pointer, size_bytes, stream);
         if (JI_LIKELY(status == JSTATUS_SUCCESS)) {
-            small_add(&cache->counts.out_count, (size_t)-1);
-            small_count_out(&cache->counts, size_bytes);
+            jallocator_add_(&cache->seen.counts.out_count, (size_t)-1);
+            small_count_out(&cache->seen.counts, size_bytes);
         }
         return status;
     }
 
+    if (slab != NULL) {
+        size_t unit = (uintptr_t)pointer >> SMALL_UNIT_SHIFT;
+        cache->seen.near_slabs[unit % JALLOCATOR_NEAR_UNITS_] = &slab->seen;
+        if (jallocator_give_(&cache->seen, pointer, size_bytes))
+            return JSTATUS_SUCCESS;
+    }
     return small->straight.deallocate(small->allocator, pointer, size_bytes, stream);
+}
+
+/* Whether the class that serves the size has blocks of this alignment. */
+static bool cache_aligns(const small_cache_t *cache, size_t size_bytes, size_t alignment) {
+    if (JI_LIKELY(alignment <= SMALL_STEP_BYTES))
+        return true;
+    if (size_bytes > small_load(cache->seen.counts.at_hand_bytes))
+        return false;
+
+    size_t class_index = cache->small->class_of[(size_bytes - 1) / SMALL_STEP_BYTES];
+    return alignment <= cache->magazines[class_index].alignment;
 }
 
 jstatus_t ji_small_cache_allocate(jallocator_t *allocator, size_t size_bytes, size_t alignment,
@@ -73,19 +89,13 @@ jstatus_t ji_small_cache_allocate(jallocator_t *allocator, size_t size_bytes, si
         return ((const small_t *)allocator->context)
             ->straight.allocate(allocator, size_bytes, alignment, stream, pointer);
 
-    if (JI_UNLIKELY(size_bytes > small_load(cache->counts.at_hand_bytes)))
+    void *block = cache_aligns(cache, size_bytes, alignment)
+                      ? jallocator_take_(&cache->seen, size_bytes, jthread_hint_1_.shifted_tag)
+                      : NULL;
+    if (JI_UNLIKELY(block == NULL))
         return cache_allocate_slowly(size_bytes, alignment, pointer, cache);
 
-    size_t class_index = cache->class_of[(size_bytes - 1) / SMALL_STEP_BYTES];
-    small_magazine_t *magazine = &cache->magazines[class_index];
-    small_item_t *item = small_load(magazine->top);
-    if (JI_UNLIKELY(item == magazine->bottom || alignment > magazine->alignment))
-        return cache_allocate_slowly(size_bytes, alignment, pointer, cache);
-
-    small_store(magazine->top, --item);
-    *pointer = item->pointer;
-    small_cell_enter(item->cell, size_bytes, ji_tag_current);
-    small_count_in(&cache->counts, size_bytes);
+    *pointer = block;
     return JSTATUS_SUCCESS;
 }
 
@@ -96,27 +106,27 @@ jstatus_t ji_small_cache_deallocate(jallocator_t *allocator, void *pointer, size
         return ((const small_t *)allocator->context)
             ->straight.deallocate(allocator, pointer, size_bytes, stream);
 
-    size_t offset, index, slot = small_table_slot((uintptr_t)pointer, cache->table_mask);
-    const small_slab_t *slab =
-        atomic_load_explicit(&cache->table->slabs[slot], memory_order_acquire);
-    if (JI_UNLIKELY(!small_slab_contains(slab, pointer, &offset) ||
-                    !small_slab_index(slab, offset, &index)))
-        return cache_deallocate_slowly(pointer, size_bytes, cache);
-
-    small_cell_t *cell = &slab->cells[index];
-    small_magazine_t *magazine = (small_magazine_t *)((char *)cache + slab->magazine_offset);
-    small_item_t *item = small_load(magazine->top);
-    if (JI_UNLIKELY(small_load(cell->size_bytes) != size_bytes || item == magazine->end))
-        return cache_deallocate_slowly(pointer, size_bytes, cache);
-
-    small_store(cell->size_bytes, 0);
-    *item = (small_item_t){pointer, cell};
-    small_store(magazine->top, item + 1);
-    small_count_out(&cache->counts, size_bytes);
-    return JSTATUS_SUCCESS;
+    return JI_LIKELY(jallocator_give_(&cache->seen, pointer, size_bytes))
+               ? JSTATUS_SUCCESS
+               : cache_deallocate_slowly(pointer, size_bytes, cache);
 }
 
 /* ---- Magazines ---- */
+
+static small_item_t small_no_items[1]; /* of a magazine without capacity */
+
+void ji_small_magazine_set(small_magazine_t *magazine, small_item_t *items, uint32_t capacity,
+                           uint32_t count) {
+    magazine->bottom = (items != NULL ? items : small_no_items) + 1;
+    magazine->seen.end = magazine->bottom + capacity;
+    small_store(magazine->seen.top, magazine->bottom + count);
+}
+
+void ji_small_magazine_free(small_magazine_t *magazine) {
+    small_item_t *items = magazine->bottom - 1;
+    if (items != small_no_items)
+        ji_metadata_free(items);
+}
 
 /* Gives the lowest items, the longest unused ones, to the central part. */
 static void magazine_give(small_cache_t *cache, uint32_t class_index, uint32_t excess,
@@ -129,7 +139,7 @@ static void magazine_give(small_cache_t *cache, uint32_t class_index, uint32_t e
     ji_small_central_give(cache->small, class_index, magazine->bottom, excess, fence, settle);
     ji_small_count_blocks(cache->small, cache, -(size_t)excess);
     memmove(magazine->bottom, magazine->bottom + excess, rest * sizeof *magazine->bottom);
-    small_store(magazine->top, magazine->bottom + rest);
+    small_store(magazine->seen.top, magazine->bottom + rest);
 }
 
 void ji_small_magazines_empty(small_cache_t *cache, ji_fence_t fence) {
@@ -154,7 +164,7 @@ static void cache_steal(small_cache_t *cache, uint32_t for_class, jstream_t *str
             continue;
 
         magazine_give(cache, victim, count > capacity / 2 ? count - capacity / 2 : 0, fence, true);
-        magazine->end = magazine->bottom + capacity / 2;
+        magazine->seen.end = magazine->bottom + capacity / 2;
         cache->room_bytes += (size_t)(capacity - capacity / 2) * magazine->block_bytes;
         return;
     }
@@ -189,20 +199,17 @@ static void magazine_grow(small_cache_t *cache, uint32_t class_index, jstream_t 
     size_t more = magazine_want(cache, class_index, stream);
     size_t capacity = small_magazine_capacity(magazine) + more,
            count = small_magazine_count(magazine);
-    small_item_t *old = magazine->bottom,
-                 *items = more > 0 ? ji_metadata_alloc(capacity * sizeof *items) : NULL;
+    small_item_t *items = more > 0 ? ji_metadata_alloc((capacity + 1) * sizeof *items) : NULL;
     if (items == NULL)
         return;
 
-    if (count > 0)
-        memcpy(items, old, count * sizeof *items);
+    small_magazine_t old = *magazine;
+    memcpy(items, old.bottom - 1, (count + 1) * sizeof *items);
     ji_lock_acquire(&ji_small_registry_lock);
-    magazine->bottom = items;
-    magazine->end = items + capacity;
-    small_store(magazine->top, items + count);
+    ji_small_magazine_set(magazine, items, (uint32_t)capacity, (uint32_t)count);
     ji_lock_release(&ji_small_registry_lock);
 
-    ji_metadata_free(old);
+    ji_small_magazine_free(&old);
     cache->room_bytes -= more * magazine->block_bytes;
 }
 
@@ -224,7 +231,7 @@ jstatus_t ji_small_cache_pop(small_t *small, small_cache_t *cache, uint32_t clas
 
     if (keeps) {
         *item = items[--count];
-        small_store(magazine->top, items + count);
+        small_store(magazine->seen.top, items + count);
     }
     return JSTATUS_SUCCESS;
 }
@@ -232,23 +239,23 @@ jstatus_t ji_small_cache_pop(small_t *small, small_cache_t *cache, uint32_t clas
 jstatus_t ji_small_cache_push(small_t *small, small_cache_t *cache, uint32_t class_index,
                               jstream_t *stream, small_item_t item) {
     small_magazine_t *magazine = cache != NULL ? &cache->magazines[class_index] : NULL;
-    if (magazine != NULL && small_load(magazine->top) == magazine->end)
+    if (magazine != NULL && small_load(magazine->seen.top) == magazine->seen.end)
         magazine_grow(cache, class_index, stream);
 
     bool keeps = magazine != NULL && small_magazine_capacity(magazine) > 0;
     ji_fence_t fence;
-    if (!keeps || small_load(magazine->top) == magazine->end) {
+    if (!keeps || small_load(magazine->seen.top) == magazine->seen.end) {
         JTRY_RETURN(ji_small_central_mark(small, stream, &fence));
         if (keeps)
             magazine_give(cache, class_index, (small_magazine_capacity(magazine) + 1) / 2, fence,
                           false);
     }
 
-    small_store(item.cell->size_bytes, 0);
+    small_cell_clear(item.cell);
     if (keeps) {
-        small_item_t *top = small_load(magazine->top);
+        small_item_t *top = small_load(magazine->seen.top);
         *top = item;
-        small_store(magazine->top, top + 1);
+        small_store(magazine->seen.top, top + 1);
     } else {
         ji_small_central_give(small, class_index, &item, 1, fence, false);
         ji_small_count_blocks(small, cache, (size_t)-1);

@@ -100,8 +100,8 @@ static jstatus_t slab_enter(small_t *small, small_slab_t *slab, void *base, jstr
         status = ji_refuse_bookkeeping();
 
     if (status == JSTATUS_SUCCESS) {
-        small_store(slab->base, (uintptr_t)base);
-        atomic_store_explicit(&slab->bytes, slab->size_bytes, memory_order_release);
+        small_store(slab->seen.base, (uintptr_t)base);
+        small_store_release(slab->seen.bytes, slab->size_bytes);
         slab->entered = true;
         ji_small_table_insert(small_load(small->table), slab);
         small_reserve(small, slab->size_bytes);
@@ -125,11 +125,10 @@ static jstatus_t slab_take(small_t *small, uint32_t class_index, uint32_t count,
     JTRY_ALLOC(slab = slab_describe(small, (size_t)count * class->block_bytes));
     JTRY(jallocator_allocate(small->below, slab->size_bytes, SMALL_UNIT_BYTES, stream, &base));
 
-    slab->reciprocal = UINT64_MAX / class->block_bytes + 1;
-    slab->cells = cells;
+    slab->seen.reciprocal = UINT64_MAX / class->block_bytes + 1;
+    slab->seen.cells = cells;
     slab->class_index = class_index;
-    slab->magazine_offset =
-        offsetof(small_cache_t, magazines) + class_index * sizeof(small_magazine_t);
+    slab->seen.magazine_offset = small_magazine_offset(class_index);
     slab->block_bytes = class->block_bytes;
     slab->count = slab->free_count = count;
     slab->first_word = 0;
@@ -157,11 +156,11 @@ done:
 /* Gives an empty slab, whose fence is passed, back below. While that is done the slab is not found
  * any more, for another may be at the same address before it is over. */
 static jstatus_t slab_release(small_t *small, small_class_t *class, small_slab_t *slab) {
-    atomic_store_explicit(&slab->bytes, 0, memory_order_release);
-    void *base = (void *)small_load(slab->base);
+    small_store_release(slab->seen.bytes, 0);
+    void *base = (void *)small_load(slab->seen.base);
     jstatus_t status = jallocator_deallocate(small->below, base, slab->size_bytes, NULL);
     if (status != JSTATUS_SUCCESS) {
-        atomic_store_explicit(&slab->bytes, slab->size_bytes, memory_order_release);
+        small_store_release(slab->seen.bytes, slab->size_bytes);
         return status;
     }
 
@@ -170,7 +169,7 @@ static jstatus_t slab_release(small_t *small, small_class_t *class, small_slab_t
     --class->empty_count;
     class->slab_bytes -= slab->size_bytes;
     class->free_count -= slab->count;
-    ji_metadata_free(slab->cells);
+    ji_metadata_free(slab->seen.cells);
 
     ji_lock_acquire(&small->lock);
     ji_small_table_remove(small_load(small->table), slab);
@@ -186,7 +185,7 @@ static jstatus_t slab_release(small_t *small, small_class_t *class, small_slab_t
 static uint32_t slab_pop(small_class_t *class, small_slab_t *slab, small_item_t *items,
                          uint32_t wanted) {
     uint32_t count = slab->free_count < wanted ? slab->free_count : wanted, taken = 0;
-    uintptr_t base = small_load(slab->base);
+    uintptr_t base = small_load(slab->seen.base);
     class->empty_count -= slab->free_count == slab->count;
 
     while (taken < count) {
@@ -194,7 +193,7 @@ static uint32_t slab_pop(small_class_t *class, small_slab_t *slab, small_item_t 
         for (; *bits != 0 && taken < count; *bits &= *bits - 1) {
             uint32_t index = 64 * slab->first_word + (uint32_t)__builtin_ctzll(*bits);
             items[taken++] = (small_item_t){(void *)(base + (size_t)index * slab->block_bytes),
-                                            &slab->cells[index]};
+                                            &slab->seen.cells[index]};
         }
         slab->first_word += *bits == 0;
     }
@@ -211,7 +210,7 @@ static uint32_t slab_pop(small_class_t *class, small_slab_t *slab, small_item_t 
 static void slab_push(small_t *small, small_class_t *class, const small_item_t *item) {
     size_t offset;
     small_slab_t *slab = small_slab_find(small, item->pointer, &offset);
-    uint32_t index = (uint32_t)(item->cell - slab->cells);
+    uint32_t index = (uint32_t)(item->cell - slab->seen.cells);
 
     slab->free_bits[index / 64] |= UINT64_C(1) << index % 64;
     if (index / 64 < slab->first_word)
@@ -412,7 +411,7 @@ static bool slab_is_whole(const small_slab_t *slab) {
     for (uint32_t i = 0; i < slab->count; ++i)
         if ((slab->free_bits[i / 64] >> i % 64 & 1) != 0) {
             ++free_count;
-            if (i / 64 < slab->first_word || small_load(slab->cells[i].size_bytes) != 0)
+            if (i / 64 < slab->first_word || small_cell_size(&slab->seen.cells[i]) != 0)
                 return false;
         }
     return free_count == slab->free_count;
@@ -426,13 +425,13 @@ static jstatus_t class_check(small_t *small, small_class_t *class) {
             return ji_fail(
                 JSTATUS_CORRUPTED,
                 "allocator \"%s\": the free blocks of the slab at %p are not what they were",
-                small->allocator->name, (void *)atomic_load(&slab->base));
+                small->allocator->name, (void *)small_load(slab->seen.base));
     }
 
     JI_LIST_EACH(&class->bundles, const small_bundle_t, bundle, link) {
         bundled_count += bundle->count;
         for (uint32_t i = 0; i < bundle->count; ++i)
-            if (small_load(bundle->items[i].cell->size_bytes) != 0)
+            if (small_cell_size(bundle->items[i].cell) != 0)
                 return ji_fail(JSTATUS_CORRUPTED, "allocator \"%s\": %p is both free and live",
                                small->allocator->name, bundle->items[i].pointer);
     }
@@ -462,7 +461,7 @@ jstatus_t ji_small_central_init(small_t *small) {
     if (table == NULL)
         return ji_refuse_bookkeeping();
 
-    atomic_init(&small->table, table);
+    small->table = table;
     ji_lock_init(&small->lock);
     for (uint32_t i = 0; i < small->class_count; ++i) {
         small_class_t *class = &small->classes[i];
@@ -485,7 +484,7 @@ void ji_small_central_fini(small_t *small) {
     for (small_slab_t *slab = small->made, *next; slab != NULL; slab = next) {
         next = slab->next_made;
         if (slab->entered) /* below did not take it back */
-            ji_metadata_free(slab->cells);
+            ji_metadata_free(slab->seen.cells);
         ji_metadata_free(slab);
     }
 

@@ -12,7 +12,7 @@
 /* Threads without a cache share the allocator's counts. */
 static small_counts_t *counts_acquire(small_t *small, small_cache_t *cache) {
     if (cache != NULL)
-        return &cache->counts;
+        return &cache->seen.counts;
 
     ji_lock_acquire(&small->lock);
     return &small->counts;
@@ -23,10 +23,46 @@ static void counts_release(small_t *small, small_cache_t *cache) {
         ji_lock_release(&small->lock);
 }
 
+/* The fast paths serve no more than the largest request, which needs no counting then. */
+static void counts_set_at_hand(const small_t *small, small_counts_t *counts) {
+    size_t largest_bytes = small_load(counts->largest_request_bytes);
+    small_store(counts->at_hand_bytes,
+                largest_bytes < small->largest_bytes ? largest_bytes : small->largest_bytes);
+}
+
+/* What the peak is less since statistics were cleared. Another thread cleared them, which cannot
+ * change what this one writes; and this one may have been about to allocate. */
+static size_t cache_cleared_bytes(const small_cache_t *cache) {
+    size_t room_bytes = small_load(cache->seen.counts.room_bytes);
+    return cache->cleared_bytes < room_bytes ? cache->cleared_bytes : room_bytes;
+}
+
+/* By the cache's thread, under the registry's lock. Until it allocates a peak that was cleared is
+ * what it was, and its first allocation is larger than none. */
+static void cache_settle_cleared(small_cache_t *cache) {
+    size_t cleared_bytes = cache_cleared_bytes(cache);
+    small_counts_t *counts = &cache->seen.counts;
+    small_store(counts->peak_bytes, small_load(counts->peak_bytes) - cleared_bytes);
+    small_store(counts->room_bytes, small_load(counts->room_bytes) - cleared_bytes);
+    cache->cleared_bytes = 0;
+}
+
+static __attribute__((cold)) void count_largest(small_t *small, small_cache_t *cache,
+                                                small_counts_t *counts, size_t size_bytes) {
+    if (cache != NULL) {
+        ji_lock_acquire(&ji_small_registry_lock);
+        cache_settle_cleared(cache);
+        ji_lock_release(&ji_small_registry_lock);
+    }
+    small_store(counts->largest_request_bytes, size_bytes);
+    counts_set_at_hand(small, counts);
+}
+
 void ji_small_count_allocate(small_t *small, small_cache_t *cache, size_t size_bytes) {
     small_counts_t *counts = counts_acquire(small, cache);
-    small_count_in(counts, size_bytes);
-    small_count_largest(small, counts, size_bytes);
+    if (JI_UNLIKELY(size_bytes > small_load(counts->largest_request_bytes)))
+        count_largest(small, cache, counts, size_bytes);
+    jallocator_count_(counts, size_bytes);
     counts_release(small, cache);
 }
 
@@ -36,12 +72,12 @@ void ji_small_count_deallocate(small_t *small, small_cache_t *cache, size_t size
 }
 
 void ji_small_count_blocks(small_t *small, small_cache_t *cache, size_t more) {
-    small_add(&counts_acquire(small, cache)->out_count, more);
+    jallocator_add_(&counts_acquire(small, cache)->out_count, more);
     counts_release(small, cache);
 }
 
 void ji_small_count_failure(small_t *small, small_cache_t *cache) {
-    small_add(&counts_acquire(small, cache)->failure_count, 1);
+    jallocator_add_(&counts_acquire(small, cache)->failure_count, 1);
     counts_release(small, cache);
 }
 
@@ -51,31 +87,46 @@ void ji_small_counts_add(small_counts_t *sum, const small_counts_t *counts) {
     small_store(sum->out_count, small_load(sum->out_count) + small_load(counts->out_count));
     small_store(sum->failure_count,
                 small_load(sum->failure_count) + small_load(counts->failure_count));
-    small_store(sum->in_use_bytes,
-                small_load(sum->in_use_bytes) + small_load(counts->in_use_bytes));
+    small_store(sum->room_bytes, small_load(sum->room_bytes) + small_load(counts->room_bytes));
     small_store(sum->peak_bytes, small_load(sum->peak_bytes) + small_load(counts->peak_bytes));
 
     if (small_load(sum->largest_request_bytes) < small_load(counts->largest_request_bytes))
         small_store(sum->largest_request_bytes, small_load(counts->largest_request_bytes));
 }
 
+void ji_small_counts_move(small_cache_t *to, small_cache_t *from) {
+    cache_settle_cleared(from);
+    ji_small_counts_add(&to->seen.counts, &from->seen.counts);
+    memset(&from->seen.counts, 0, sizeof from->seen.counts);
+    counts_set_at_hand(to->small, &to->seen.counts);
+}
+
+/* The peak is what is said; what is in use stays. */
+static void counts_set_peak(small_counts_t *counts, size_t peak_bytes) {
+    size_t in_use_bytes = small_counts_in_use(counts);
+    small_store(counts->peak_bytes, peak_bytes);
+    small_store(counts->room_bytes, peak_bytes - in_use_bytes);
+}
+
 /* The sum over all; under both locks. */
 static void counts_sum(small_t *small, small_counts_t *sum) {
     memset(sum, 0, sizeof *sum);
     ji_small_counts_add(sum, &small->counts);
-    JI_LIST_EACH(&small->caches, const small_cache_t, cache, link)
-        ji_small_counts_add(sum, &cache->counts);
+    JI_LIST_EACH(&small->caches, const small_cache_t, cache, link) {
+        ji_small_counts_add(sum, &cache->seen.counts);
+        counts_set_peak(sum, sum->peak_bytes - cache_cleared_bytes(cache));
+    }
 
-    if ((ptrdiff_t)small_load(sum->peak_bytes) < (ptrdiff_t)small->peak_before_bytes)
-        small_store(sum->peak_bytes, small->peak_before_bytes);
+    if ((ptrdiff_t)sum->peak_bytes < (ptrdiff_t)small->peak_before_bytes)
+        counts_set_peak(sum, small->peak_before_bytes);
 }
 
 void ji_small_counts_retire(small_t *small, const small_cache_t *cache) {
     small_counts_t sum;
     counts_sum(small, &sum);
-    small->peak_before_bytes = small_load(sum.peak_bytes);
-    ji_small_counts_add(&small->counts, &cache->counts);
-    small_store(small->counts.peak_bytes, small_load(small->counts.in_use_bytes));
+    small->peak_before_bytes = sum.peak_bytes;
+    ji_small_counts_add(&small->counts, &cache->seen.counts);
+    counts_set_peak(&small->counts, small_counts_in_use(&small->counts));
 }
 
 void ji_small_count_report(small_t *small, jallocator_stats_t *stats, size_t cached[]) {
@@ -102,13 +153,12 @@ void ji_small_count_report(small_t *small, jallocator_stats_t *stats, size_t cac
     /* Below zero for a moment, while others are at work. */
     stats->live_count = live_count > 0 ? (uint64_t)live_count : 0;
     stats->failure_count += small_load(sum.failure_count); /* to those that the object refused */
-    stats->in_use_bytes = small_load(sum.in_use_bytes);
+    stats->in_use_bytes = small_counts_in_use(&sum);
     stats->peak_in_use_bytes = small_load(sum.peak_bytes);
     stats->largest_request_bytes = small_load(sum.largest_request_bytes);
 }
 
-static void counts_clear(small_counts_t *counts) {
-    small_store(counts->peak_bytes, small_load(counts->in_use_bytes));
+static void counts_clear_largest(small_counts_t *counts) {
     small_store(counts->at_hand_bytes, 0);
     small_store(counts->largest_request_bytes, 0);
 }
@@ -118,10 +168,13 @@ void ji_small_count_clear(small_t *small) {
     ji_lock_acquire(&small->lock);
     small->peak_before_bytes = 0;
     small->peak_reserved_bytes = small->reserved_bytes;
-    counts_clear(&small->counts);
+    counts_set_peak(&small->counts, small_counts_in_use(&small->counts));
+    counts_clear_largest(&small->counts);
     ji_lock_release(&small->lock);
 
-    JI_LIST_EACH(&small->caches, small_cache_t, cache, link)
-        counts_clear(&cache->counts);
+    JI_LIST_EACH(&small->caches, small_cache_t, cache, link) {
+        counts_clear_largest(&cache->seen.counts);
+        cache->cleared_bytes = small_load(cache->seen.counts.room_bytes);
+    }
     ji_lock_release(&ji_small_registry_lock);
 }

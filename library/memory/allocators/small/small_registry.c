@@ -37,6 +37,18 @@ static ji_fence_t cache_fence(small_cache_t *cache) {
     return fence;
 }
 
+/* What the thread used last; no cache: nothing. */
+static void small_thread_set(small_thread_t *thread, const jallocator_t *allocator,
+                             small_cache_t *cache) {
+    bool is_inline = cache != NULL && small_load(cache->stream) == NULL;
+    if (cache != NULL)
+        thread->cache = cache;
+    if (is_inline)
+        thread->hint->cache = cache;
+    small_store(thread->allocator, allocator);
+    small_store(thread->hint->allocator, is_inline ? allocator : JTHREAD_NO_ALLOCATOR_);
+}
+
 /* Takes the cache out of its thread's list and hint. */
 static void cache_leave_thread(small_cache_t *cache) {
     small_thread_t *thread = cache->thread;
@@ -49,13 +61,13 @@ static void cache_leave_thread(small_cache_t *cache) {
     *link = cache->next_of_thread;
 
     if (small_load(thread->allocator) == cache->small->allocator)
-        small_store(thread->allocator, NULL);
+        small_thread_set(thread, NULL, NULL);
     cache->thread = NULL;
 }
 
 static void cache_free(small_cache_t *cache) {
     for (uint32_t i = 0; i < cache->small->class_count; ++i)
-        ji_metadata_free(cache->magazines[i].bottom);
+        ji_small_magazine_free(&cache->magazines[i]);
     ji_metadata_free(cache);
 }
 
@@ -163,8 +175,10 @@ static small_cache_t *cache_make(small_t *small, jstream_t *stream) {
     if (cache == NULL)
         return NULL;
 
-    atomic_init(&cache->stream, stream);
-    cache->class_of = small->class_of;
+    cache->seen.magazine_offsets = small->magazine_offsets;
+    for (size_t i = 0; i < JALLOCATOR_NEAR_UNITS_; ++i)
+        cache->seen.near_slabs[i] = &ji_small_nowhere.seen;
+    cache->stream = stream;
     cache->small = small;
     cache->room_bytes = small->cache_bytes;
     cache->epoch = small_load(small->epoch);
@@ -172,8 +186,10 @@ static small_cache_t *cache_make(small_t *small, jstream_t *stream) {
     for (uint32_t i = 0; i < small->class_count; ++i) {
         cache->magazines[i].alignment = small->classes[i].alignment;
         cache->magazines[i].block_bytes = small->classes[i].block_bytes;
+        ji_small_magazine_set(&cache->magazines[i], NULL, 0, 0);
     }
 
+    ji_small_thread.hint = &jthread_hint_1_;
     cache->thread = &ji_small_thread;
     cache->next_of_thread = ji_small_thread.first;
     ji_small_thread.first = cache;
@@ -207,8 +223,7 @@ static small_cache_t *cache_search(small_t *small, jstream_t *stream) {
         return NULL;
 
     if (counting != NULL && counting != found) {
-        ji_small_counts_add(&found->counts, &counting->counts);
-        memset(&counting->counts, 0, sizeof counting->counts);
+        ji_small_counts_move(found, counting);
         counting->counting = false;
     }
     found->counting = true;
@@ -221,18 +236,13 @@ small_cache_t *ji_small_cache_get(small_t *small, jstream_t *stream) {
     if (!small_cache_at_hand(small->allocator, stream, &cache) && !ji_small_thread.ended) {
         ji_lock_acquire(&ji_small_registry_lock);
         cache = cache_search(small, stream);
-        if (cache != NULL) {
-            ji_small_thread.cache = cache;
-            small_store(ji_small_thread.allocator, small->allocator);
-        }
+        if (cache != NULL)
+            small_thread_set(&ji_small_thread, small->allocator, cache);
         ji_lock_release(&ji_small_registry_lock);
     }
 
     if (cache == NULL)
         return NULL;
-    cache->table = atomic_load_explicit(&small->table, memory_order_acquire);
-    cache->table_mask = cache->table->mask;
-
     ji_fence_t fence;
     if (JI_UNLIKELY(cache->epoch != small_load(small->epoch)) &&
         ji_small_central_mark(small, stream, &fence) == JSTATUS_SUCCESS) {
@@ -243,7 +253,7 @@ small_cache_t *ji_small_cache_get(small_t *small, jstream_t *stream) {
 }
 
 void ji_small_cache_empty(small_t *small) {
-    unsigned epoch = atomic_fetch_add_explicit(&small->epoch, 1, memory_order_relaxed) + 1;
+    unsigned epoch = __atomic_add_fetch(&small->epoch, 1, __ATOMIC_RELAXED);
     ji_lock_acquire(&ji_small_registry_lock);
     for (small_cache_t *cache = ji_small_thread.first; cache != NULL;) {
         if (cache->small != small || cache->epoch == epoch) {

@@ -20,12 +20,12 @@ small_table_t *ji_small_table_make(size_t slots) {
     table->older = NULL;
 
     for (size_t i = 0; i < slots; ++i)
-        atomic_init(&table->slabs[i], &ji_small_nowhere);
+        table->slabs[i] = &ji_small_nowhere;
     return table;
 }
 
 void ji_small_table_insert(small_table_t *table, small_slab_t *slab) {
-    uintptr_t address = small_load(slab->base);
+    uintptr_t address = small_load(slab->seen.base);
     for (size_t units = small_slab_units(slab); units > 0; --units, address += SMALL_UNIT_BYTES) {
         size_t slot = small_table_slot(address, table->mask);
         small_slab_t *there;
@@ -34,7 +34,7 @@ void ji_small_table_insert(small_table_t *table, small_slab_t *slab) {
             slot = (slot + 1) & table->mask;
 
         table->used += there == &ji_small_nowhere;
-        atomic_store_explicit(&table->slabs[slot], slab, memory_order_release);
+        small_store_release(table->slabs[slot], slab);
     }
 }
 
@@ -45,18 +45,18 @@ static void table_clean(small_table_t *table, size_t slot) {
         return;
 
     for (; small_load(table->slabs[slot]) == &ji_small_removed; slot = (slot - 1) & table->mask) {
-        atomic_store_explicit(&table->slabs[slot], &ji_small_nowhere, memory_order_release);
+        small_store_release(table->slabs[slot], &ji_small_nowhere);
         --table->used;
     }
 }
 
 void ji_small_table_remove(small_table_t *table, small_slab_t *slab) {
-    uintptr_t address = small_load(slab->base);
+    uintptr_t address = small_load(slab->seen.base);
     for (size_t units = small_slab_units(slab); units > 0; --units, address += SMALL_UNIT_BYTES) {
         size_t slot = small_table_slot(address, table->mask);
         while (small_load(table->slabs[slot]) != slab)
             slot = (slot + 1) & table->mask;
-        atomic_store_explicit(&table->slabs[slot], &ji_small_removed, memory_order_release);
+        small_store_release(table->slabs[slot], &ji_small_removed);
         table_clean(table, slot);
     }
 }
@@ -81,6 +81,6 @@ bool ji_small_table_make_room(small_t *small, size_t units) {
             ji_small_table_insert(grown, slab);
 
     grown->older = table;
-    atomic_store_explicit(&small->table, grown, memory_order_release);
+    small_store_release(small->table, grown);
     return true;
 }
