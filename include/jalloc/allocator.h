@@ -122,10 +122,11 @@ typedef struct jallocator_ops_t {
 
     /** Bytes that may be used at pointer. Default: size_bytes. */
     size_t (*usable_size)(void *context, const void *pointer, size_t size_bytes);
-    /** Describes the live block that contains the pointer: pointer, size_bytes, usable_bytes, tag
-     * (the rest is filled in already), or not found. An allocator with this slot knows which blocks
-     * are its own: do not set it to pass the question on to an allocator below, where others may
-     * have blocks too. Default: the object keeps a table of them. */
+    /** Describes the live block that has the pointer among the bytes asked for: pointer,
+     * size_bytes, usable_bytes, tag (the rest is filled in already), or not found. An allocator
+     * with this slot knows which blocks are its own: do not set it to pass the question on to an
+     * allocator below, where others may have blocks too. Default: the object keeps a table of
+     * them. */
     jstatus_t (*find)(void *context, const void *pointer, jallocation_t *block);
     /** Shows the blocks, live ones and free ones held, in any order. Default: the live ones of the
      * object's table. */
@@ -230,7 +231,8 @@ JALLOC_API size_t jallocator_usable_size(const jallocator_t *allocator, const vo
                                          size_t size_bytes);
 
 /** What a pointer is to this allocator: describes its live block that contains the pointer (one
- * that begins there has it as block->pointer). `block` begins as JALLOCATION_INIT.
+ * that begins there has it as block->pointer). A block ends with the bytes asked for, whatever may
+ * be used behind them. `block` begins as JALLOCATION_INIT.
  * jallocation_find() asks all allocators.
  * @return success; invalid pointer; invalid value (struct_size); not found. */
 JALLOC_API jstatus_t jallocator_find(const jallocator_t *allocator, const void *pointer,

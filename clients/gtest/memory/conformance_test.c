@@ -367,8 +367,10 @@ CONFORMS(FindsByAnyAddressInside) {
             JEXPECT_EQ(owns(allocator, pointers[i] + at), at == 0);
         }
     for (size_t i = 0; i < 4; ++i) {
-        JEXPECT_OK(jallocator_deallocate(allocator, pointers[i], sizes[i], NULL));
         jallocation_t block = JALLOCATION_INIT;
+        JEXPECT_STATUS(jallocator_find(allocator, pointers[i] + sizes[i], &block),
+                       JSTATUS_NOT_FOUND); /* however many bytes may be used */
+        JEXPECT_OK(jallocator_deallocate(allocator, pointers[i], sizes[i], NULL));
         JEXPECT_STATUS(jallocator_find(allocator, pointers[i], &block), JSTATUS_NOT_FOUND);
     }
     JEXPECT_OK(jallocator_destroy(allocator));

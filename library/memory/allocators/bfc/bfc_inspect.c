@@ -47,7 +47,8 @@ jstatus_t ji_bfc_find(void *context, const void *pointer, jallocation_t *block) 
     const bfc_t *bfc = context;
     const bfc_slot_t *slot = bfc_slot_find(bfc, pointer);
     const bfc_chunk_t *chunk = slot != NULL ? slot->chunk : bfc_chunk_around(bfc, pointer);
-    if (chunk == NULL || !bfc_is_live(chunk))
+    if (chunk == NULL || !bfc_is_live(chunk) ||
+        (uintptr_t)pointer - chunk->address >= chunk->requested_bytes)
         return JSTATUS_NOT_FOUND;
 
     bfc_describe(chunk, block);

@@ -254,10 +254,15 @@ static jstatus_t lru_find(void *context, const void *pointer, jallocation_t *blo
     const ji_ledger_entry_t *entry = ji_ledger_find(&lru->by_address, pointer);
     if (entry == NULL)
         entry = ji_ledger_find_containing(&lru->by_address, pointer);
-    if (entry == NULL || lru->blocks[entry->number].owners == 0)
+    if (entry == NULL)
         return JSTATUS_NOT_FOUND;
 
-    lru_describe(lru, &lru->blocks[entry->number], block);
+    const lru_block_t *around =
+        &lru->blocks[entry->number]; /* the entry is as large as its layout */
+    if (around->owners == 0 || (uintptr_t)pointer - entry->address >= around->size_bytes)
+        return JSTATUS_NOT_FOUND;
+
+    lru_describe(lru, around, block);
     return JSTATUS_SUCCESS;
 }
 
