@@ -40,6 +40,7 @@ typedef struct watched {
     struct watched *next;
     unsigned char *base, *pointer;
     size_t size_bytes, before_bytes;
+    jtag_t tag;
 } watched_t;
 
 static struct {
@@ -61,7 +62,8 @@ static jstatus_t watcher_allocate(void *context, size_t size_bytes, size_t align
         const size_t whole = (before + size_bytes + ZONE_BYTES + before - 1) / before * before;
         unsigned char *base = block ? aligned_alloc(before, whole) : NULL;
         if (base) {
-            *block = (watched_t){watcher.first, base, base + before, size_bytes, before};
+            *block =
+                (watched_t){watcher.first, base, base + before, size_bytes, before, jtag_current()};
             memset(base, ZONE_PATTERN, before);
             memset(block->pointer, 0xCB, size_bytes);
             memset(block->pointer + size_bytes, ZONE_PATTERN, ZONE_BYTES);
@@ -122,18 +124,33 @@ static jstatus_t watcher_deallocate(void *context, void *pointer, size_t size_by
 
 /* It knows its blocks, so the object keeps no table for it, which would be bookkeeping memory of
  * the test's own. */
+static void watcher_describe(const watched_t *watched, jallocation_t *block) {
+    block->pointer = watched->pointer;
+    block->size_bytes = block->usable_bytes = watched->size_bytes;
+    block->tag = watched->tag;
+}
 static jstatus_t watcher_find(void *context, const void *pointer, jallocation_t *block) {
     (void)context;
     pthread_mutex_lock(&watcher.lock);
     const watched_t *watched = watcher.first;
     while (watched && (uintptr_t)pointer - (uintptr_t)watched->pointer >= watched->size_bytes)
         watched = watched->next;
-    if (watched) {
-        block->pointer = watched->pointer;
-        block->size_bytes = block->usable_bytes = watched->size_bytes;
-    }
+    if (watched)
+        watcher_describe(watched, block);
     pthread_mutex_unlock(&watcher.lock);
     return watched ? JSTATUS_SUCCESS : JSTATUS_NOT_FOUND;
+}
+
+static void watcher_visit(void *context, jallocation_visitor_t visitor, void *visitor_context) {
+    (void)context;
+    bool goes_on = true;
+    pthread_mutex_lock(&watcher.lock);
+    for (const watched_t *watched = watcher.first; watched && goes_on; watched = watched->next) {
+        jallocation_t block = {.struct_size = sizeof block, .live = true};
+        watcher_describe(watched, &block);
+        goes_on = visitor(visitor_context, &block);
+    }
+    pthread_mutex_unlock(&watcher.lock);
 }
 
 jallocator_t *jtest_failing_allocator(void) {
@@ -143,6 +160,7 @@ jallocator_t *jtest_failing_allocator(void) {
             .allocate = watcher_allocate,
             .deallocate = watcher_deallocate,
             .find = watcher_find,
+            .visit = watcher_visit,
         };
         jallocator_options_t options = JALLOCATOR_OPTIONS_INIT;
         options.name = "jtest";
@@ -229,9 +247,9 @@ static void unmap_all(void) {
 
 /* splitmix64 (Steele, Lea, Flood 2014): a state of 64 bits that any value may start. */
 
-static uint64_t random_seed = 1, random_state;
+static uint64_t first_seed = 1, random_seed = 1, random_name, random_state;
 static double scale = 1;
-static bool random_used;
+static bool random_used, random_is_given;
 
 uint64_t jtest_random_next(uint64_t *state) {
     uint64_t z = *state += 0x9E3779B97F4A7C15u;
@@ -259,6 +277,15 @@ bool jtest_random_bool(void) { return jtest_random() >> 63; }
 bool jtest_random_was_used(uint64_t *seed) {
     *seed = random_seed;
     return random_used;
+}
+
+void jtest_random_afresh(void) {
+    if (random_is_given)
+        return;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    random_seed = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    random_state = random_seed ^ random_name;
 }
 
 int64_t jtest_iterations(int64_t n) {
@@ -505,8 +532,9 @@ static void set_up_host(void) {
 }
 
 void jtest_support_start(void) {
-    if (getenv("JALLOC_TEST_SEED"))
-        random_seed = strtoull(getenv("JALLOC_TEST_SEED"), NULL, 0);
+    random_is_given = getenv("JALLOC_TEST_SEED") != NULL;
+    if (random_is_given)
+        first_seed = strtoull(getenv("JALLOC_TEST_SEED"), NULL, 0);
     if (getenv("JALLOC_TEST_SCALE"))
         scale = strtod(getenv("JALLOC_TEST_SCALE"), NULL);
     set_up_host();
@@ -533,7 +561,9 @@ void jtest_support_set_up(const char *name) {
     uint64_t hash = 0xCBF29CE484222325u;
     for (; *name; ++name)
         hash = (hash ^ (unsigned char)*name) * 0x100000001B3u;
-    random_state = random_seed ^ hash;
+    random_name = hash;
+    random_seed = first_seed;
+    random_state = random_seed ^ random_name;
     random_used = false;
     jtest_log_clear();
     if (jtest_keeps)
