@@ -68,11 +68,17 @@ jstatus_t ji_frontier_index(ji_frontier_t *frontier, jstream_t *stream, uint32_t
  * stream of another device); device error; capturing. */
 jstatus_t ji_frontier_mark(ji_frontier_t *frontier, jstream_t *stream, ji_fence_t *fence);
 /* The fence of what is about to be taken from below on the stream: none, unless below orders it
- * with that stream alone (ji_allocator_gives_in_order). As above. */
+ * with that stream alone (ji_allocator_gives_in_order). As above, but for want of memory it is not
+ * taken: to wait for the stream would be too early. */
 static inline jstatus_t ji_frontier_mark_taken(ji_frontier_t *frontier, bool gives_in_order,
                                                jstream_t *stream, ji_fence_t *fence) {
+    uint32_t index;
     *fence = (ji_fence_t){0, 0};
-    return gives_in_order ? ji_frontier_mark(frontier, stream, fence) : JSTATUS_SUCCESS;
+    if (!gives_in_order)
+        return JSTATUS_SUCCESS;
+
+    const jstatus_t status = ji_frontier_index(frontier, stream, &index);
+    return status == JSTATUS_SUCCESS ? ji_frontier_mark(frontier, stream, fence) : status;
 }
 /* Whether a block behind the fence may be used on `stream` now. Never waits. May record an
  * event. */

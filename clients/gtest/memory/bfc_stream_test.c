@@ -206,6 +206,29 @@ JTEST(Bfc, AStreamUsesItsOwnAndFreshMemoryAsOne) {
     streams_end(&two);
 }
 
+/* The same, where behind that place lies more of the stream's own: what is left of it has no free
+ * neighbour behind the same stream. */
+JTEST(Bfc, WhatIsLeftOfAPlaceMergesWithWhatLiesBehind) {
+    two_streams_t two;
+    streams_start(&two, 16 * G);
+    end(two.allocator);
+    jbfc_options_t options = JBFC_OPTIONS_INIT;
+    options.limit_bytes = options.region_bytes = 16 * G;
+    options.split_tightly = true;
+    JASSERT_OK(jallocator_create_bfc(two.below, &options, &two.allocator));
+    void *front = take_on(two.allocator, 4 * G, two.first), *middle = take(two.allocator, 4 * G),
+         *back = take_on(two.allocator, 4 * G, two.first), *rest = take(two.allocator, 4 * G);
+    JEXPECT_OK(jallocator_deallocate(two.allocator, front, 4 * G, two.first));
+    JEXPECT_OK(jallocator_deallocate(two.allocator, back, 4 * G, two.first));
+    give(two.allocator, middle, 4 * G);
+    JEXPECT_EQ(take_on(two.allocator, 7 * G, two.first), front);
+    JEXPECT_OK(jallocator_check(two.allocator));
+    JEXPECT_EQ(stats_of(two.allocator).largest_free_bytes, 5 * G);
+    JEXPECT_OK(jallocator_deallocate(two.allocator, front, 7 * G, two.first));
+    give(two.allocator, rest, 4 * G);
+    streams_end(&two);
+}
+
 /* Two frees of one stream with an event between them: what the event tells is true of the first
  * alone, whether the blocks were merged since, from the left or from the right, or not. */
 JTEST(Bfc, AnEventTellsOfTheFreesBeforeItAlone) {

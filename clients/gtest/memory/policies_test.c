@@ -12,6 +12,8 @@
 #include "jalloc/provider.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #define ARRAY_BYTES ((size_t)4 << 20)
@@ -149,4 +151,40 @@ JTEST_P(Policies, TheRestOfANewBlockWaitsForTheStreamItWasTakenOn, text_t, divid
     JEXPECT_OK(jallocator_destroy(allocator));
     JEXPECT_OK(jallocator_destroy(bfc));
     JEXPECT_OK(jstream_destroy(stream));
+}
+
+/* What fill writes when memory comes is written in the stream that asked: nobody else gets a part
+ * of that memory before. */
+JTEST(Policies, WaitForWhatIsWrittenBelowWhenMemoryComes) {
+    static const char *const policies[] = {"bfc", "stack", "slots(slot=256)", "pool",
+                                           "lru", "small", "general"};
+    for (size_t i = 0; i < sizeof policies / sizeof policies[0]; ++i) {
+        char text[128];
+        snprintf(text, sizeof text, "device+fill(allocate=pattern,pattern=7)+%s", policies[i]);
+        JSCOPED_TRACE("%s", text);
+        jallocator_t *allocator = NULL;
+        jstream_t *first = NULL, *second = NULL;
+        jtest_gate_t gate = JTEST_GATE_INIT;
+        JASSERT_OK(jallocator_compose(NULL, text, &allocator));
+        JASSERT_OK(jstream_create(jdevice_host(), &first));
+        JASSERT_OK(jstream_create(jdevice_host(), &second));
+        JASSERT_OK(jtest_gate_block(&gate, jdevice_host(), first));
+
+        void *a = NULL;
+        unsigned char *b = NULL;
+        JEXPECT_OK(jallocator_allocate(allocator, 200, 0, first, &a)); /* filled behind the gate */
+        JEXPECT_OK(jallocator_allocate(allocator, 200, 0, second, (void **)&b));
+        JEXPECT_OK(jstream_synchronize(jdevice_host(), second));
+        memset(b, 1, 200);
+        jtest_gate_open(&gate);
+        JEXPECT_OK(jstream_synchronize(jdevice_host(), first));
+        JEXPECT_EQ(b[0], 1);
+        JEXPECT_EQ(b[199], 1);
+
+        JEXPECT_OK(jallocator_deallocate(allocator, a, 200, first));
+        JEXPECT_OK(jallocator_deallocate(allocator, b, 200, second));
+        JEXPECT_OK(jallocator_destroy(allocator));
+        JEXPECT_OK(jstream_destroy(first));
+        JEXPECT_OK(jstream_destroy(second));
+    }
 }

@@ -763,7 +763,6 @@ static int64_t run_storm(storm_t *storm) {
 JTEST(AllocatorStorm, EveryAnswerIsTheModels) {
     static storm_t storm;
     static const char *const names[TAGS] = {NULL, "wind", "hail", "thunder", "rain"};
-    jtest_random_afresh();
     for (int i = 1; i < TAGS; ++i)
         tags[i] = jtag_intern(names[i]);
     for (int64_t left = jtest_iterations(OPERATIONS); left > 0 && !jtest_has_failure();)

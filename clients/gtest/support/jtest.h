@@ -297,8 +297,6 @@ uint64_t jtest_random(void);
 int64_t jtest_random_between(int64_t low, int64_t high); /* both ends possible */
 double jtest_random_double(double low, double high);
 bool jtest_random_bool(void);
-/* The sequence begins elsewhere in each run, unless JALLOC_TEST_SEED says where. */
-void jtest_random_afresh(void);
 /* One step of a caller's own sequence, for other threads. */
 uint64_t jtest_random_next(uint64_t *state);
 

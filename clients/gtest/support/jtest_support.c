@@ -247,9 +247,9 @@ static void unmap_all(void) {
 
 /* splitmix64 (Steele, Lea, Flood 2014): a state of 64 bits that any value may start. */
 
-static uint64_t first_seed = 1, random_seed = 1, random_name, random_state;
+static uint64_t random_seed = 1, random_state;
 static double scale = 1;
-static bool random_used, random_is_given;
+static bool random_used;
 
 uint64_t jtest_random_next(uint64_t *state) {
     uint64_t z = *state += 0x9E3779B97F4A7C15u;
@@ -277,15 +277,6 @@ bool jtest_random_bool(void) { return jtest_random() >> 63; }
 bool jtest_random_was_used(uint64_t *seed) {
     *seed = random_seed;
     return random_used;
-}
-
-void jtest_random_afresh(void) {
-    if (random_is_given)
-        return;
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    random_seed = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-    random_state = random_seed ^ random_name;
 }
 
 int64_t jtest_iterations(int64_t n) {
@@ -532,9 +523,8 @@ static void set_up_host(void) {
 }
 
 void jtest_support_start(void) {
-    random_is_given = getenv("JALLOC_TEST_SEED") != NULL;
-    if (random_is_given)
-        first_seed = strtoull(getenv("JALLOC_TEST_SEED"), NULL, 0);
+    if (getenv("JALLOC_TEST_SEED"))
+        random_seed = strtoull(getenv("JALLOC_TEST_SEED"), NULL, 0);
     if (getenv("JALLOC_TEST_SCALE"))
         scale = strtod(getenv("JALLOC_TEST_SCALE"), NULL);
     set_up_host();
@@ -561,9 +551,7 @@ void jtest_support_set_up(const char *name) {
     uint64_t hash = 0xCBF29CE484222325u;
     for (; *name; ++name)
         hash = (hash ^ (unsigned char)*name) * 0x100000001B3u;
-    random_name = hash;
-    random_seed = first_seed;
-    random_state = random_seed ^ random_name;
+    random_state = random_seed ^ hash;
     random_used = false;
     jtest_log_clear();
     if (jtest_keeps)

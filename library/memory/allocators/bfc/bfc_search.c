@@ -59,6 +59,16 @@ static bfc_chunk_t *bfc_find_run(const bfc_t *bfc, const bfc_stream_t *own, size
     return best;
 }
 
+/* Where a run ends that becomes the stream's: behind it may lie a chunk of the stream's own, with
+ * which it is merged, as neighbours are that are free behind one stream. */
+static uintptr_t bfc_run_end(const bfc_chunk_t *first, size_t size_bytes, const bfc_stream_t *own) {
+    const uintptr_t end = first->address + size_bytes;
+    const bfc_chunk_t *behind = first;
+    while (!bfc_is_border(behind) && behind->address != end)
+        behind = behind->right;
+    return behind->where == own->index ? end + behind->size_bytes : end;
+}
+
 /* Has the stream wait for the fences of a run; *serial is the latest of them. */
 static jstatus_t bfc_wait_for_run(bfc_t *bfc, const bfc_chunk_t *first, uintptr_t end,
                                   jstream_t *stream, uint64_t *serial) {
@@ -97,7 +107,7 @@ static jstatus_t bfc_gather(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, si
     if (first == NULL)
         return JSTATUS_SUCCESS;
 
-    uintptr_t end = first->address + size_bytes;
+    const uintptr_t end = bfc_run_end(first, size_bytes, own);
     uint64_t serial;
     JTRY_RETURN(bfc_wait_for_run(bfc, first, end, stream, &serial));
     if (wait) { /* who comes after the stream's wait comes after what it waited for */
