@@ -327,13 +327,32 @@ void ji_allocator_dispose(jallocator_t *allocator) {
     }
 }
 
+static bool count_live(void *context, const jallocation_t *block) {
+    jallocator_stats_t *stats = context;
+    stats->live_count += block->live;
+    stats->in_use_bytes += block->live ? block->size_bytes : 0;
+    return true;
+}
+
+/* What is live. Where each thread counts for itself, a block that goes from one to another while
+ * counts are added up may be missed, and hide another one; the blocks themselves are looked at
+ * then. */
+static jallocator_stats_t allocator_live(const jallocator_t *allocator) {
+    jallocator_stats_t stats = JALLOCATOR_STATS_INIT;
+    (void)jallocator_get_stats(allocator, &stats);
+    if (stats.live_count == 0 &&
+        (allocator->kind == &ji_kind_small || allocator->kind == &ji_kind_general)) {
+        stats.in_use_bytes = 0;
+        (void)jallocator_visit(allocator, count_live, &stats);
+    }
+    return stats;
+}
+
 jstatus_t jallocator_destroy(jallocator_t *allocator) {
     if (allocator == NULL)
         return JSTATUS_SUCCESS;
 
-    jallocator_stats_t stats = JALLOCATOR_STATS_INIT;
-    (void)jallocator_get_stats(allocator, &stats);
-
+    const jallocator_stats_t stats = allocator_live(allocator);
     size_t users = atomic_load_explicit(&allocator->retain_count, memory_order_acquire);
     if (stats.live_count != 0 || users != 0)
         return ji_fail(JSTATUS_BUSY,

@@ -419,6 +419,51 @@ JTEST(Small, ATrimReachesOtherThreadsWhenTheyNextNeedSomething) {
     JEXPECT_OK(jallocator_destroy(allocator));
 }
 
+/* Two threads pass blocks on, which the sum of their counts may miss, and another one with them. */
+typedef struct passing {
+    jallocator_t *allocator;
+    _Atomic(void *) box;
+    atomic_bool stops;
+} passing_t;
+
+static void *take_and_pass(void *argument) {
+    passing_t *passing = argument;
+    while (!atomic_load(&passing->stops)) {
+        void *block = try_take(passing->allocator, 64, NULL), *none = NULL;
+        while (!atomic_compare_exchange_weak(&passing->box, &none, block)) {
+            none = NULL;
+            if (!atomic_load(&passing->stops))
+                continue;
+            JEXPECT_OK(jallocator_deallocate(passing->allocator, block, 64, NULL));
+            return NULL;
+        }
+    }
+    return NULL;
+}
+static void *give_what_comes(void *argument) {
+    passing_t *passing = argument;
+    while (!atomic_load(&passing->stops))
+        JEXPECT_OK(jallocator_deallocate(passing->allocator, atomic_exchange(&passing->box, NULL),
+                                         64, NULL));
+    return NULL;
+}
+
+JTEST(Small, IsNotDestroyedWhileABlockIsLive) {
+    passing_t passing = {.allocator = make_default()};
+    pthread_t threads[2];
+    void *kept = take(passing.allocator, 100);
+    JASSERT_EQ(pthread_create(&threads[0], NULL, take_and_pass, &passing), 0);
+    JASSERT_EQ(pthread_create(&threads[1], NULL, give_what_comes, &passing), 0);
+    for (int64_t round = jtest_iterations(30000); round > 0 && !jtest_has_failure(); --round)
+        JEXPECT_STATUS(jallocator_destroy(passing.allocator), JSTATUS_BUSY);
+    atomic_store(&passing.stops, true);
+    for (int i = 0; i < 2; ++i)
+        pthread_join(threads[i], NULL);
+    give(passing.allocator, kept, 100);
+    JEXPECT_OK(jallocator_deallocate(passing.allocator, atomic_load(&passing.box), 64, NULL));
+    JEXPECT_OK(jallocator_destroy(passing.allocator));
+}
+
 /* A process without a key for the ends of its threads has no caches; run by the test below. */
 JTEST_ONLY_WITH("JALLOC_TEST_KEYLESS", Small, Keyless) {
     jtest_fail_calls("pthread_key_create", 1, UINT64_MAX, EAGAIN);
