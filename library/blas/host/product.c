@@ -411,6 +411,24 @@ static void product_write_sums(const product_run_t *run, const char *sums, int64
         product_write_column(run, sums, i, rows, j + column);
 }
 
+/* How many tiles from row i on, one below the other, are whole, and written as they are. */
+static int64_t product_whole_tiles(const product_run_t *run, int64_t i, int64_t i_end, int64_t j,
+                                   int64_t j_end) {
+    const ji_product_t *call = run->call;
+    const int64_t rows = run->kernels->rows, columns = run->kernels->columns;
+    const ji_product_scalars_t *scalars = run->is_first ? &run->first : &run->more;
+    if (call->complex_c || call->a.kind == JI_OPERAND_TRIANGULAR ||
+        call->b.kind == JI_OPERAND_TRIANGULAR || scalars->alpha[1] != 0 || scalars->beta[1] != 0 ||
+        j_end - j < columns)
+        return 0;
+    if (call->written == JI_WRITTEN_LOWER && i + 1 < j + columns)
+        return 0;
+    if (call->written == JI_WRITTEN_UPPER)
+        i_end = ji_min(i_end, j + 1);
+    return i_end > i ? (i_end - i) / rows : 0;
+}
+
+/* A tile that is not whole. */
 static void product_tile(const product_run_t *run, const char *a, const char *b, int64_t i,
                          int64_t i_end, int64_t j, int64_t j_end) {
     const ji_product_t *call = run->call;
@@ -429,21 +447,31 @@ static void product_tile(const product_run_t *run, const char *a, const char *b,
     if ((lower && i + rows <= j) || (upper && j + columns <= i))
         return;
 
-    const bool is_whole = rows == kernels->rows && columns == kernels->columns &&
-                          (!lower || i + 1 >= j + columns) && (!upper || j + 1 >= i + rows);
-    const ji_product_scalars_t *scalars = run->is_first ? &run->first : &run->more;
-    if (is_whole && call->a.kind != JI_OPERAND_TRIANGULAR &&
-        call->b.kind != JI_OPERAND_TRIANGULAR && scalars->alpha[1] == 0 && scalars->beta[1] == 0) {
-        kernels->tile(run->steps, a, b, scalars, ji_at(call->type, call->c, i, j, call->ldc),
-                      call->ldc);
-        return;
-    }
-
     if (upper)
         rows = (int)ji_min(rows, j + columns - i);
     _Alignas(64) char sums[PRODUCT_SUMS_BYTES];
     product_sums(run, a, b, i, lower ? (int)ji_max(0, j - i) : 0, rows, j, columns, sums);
     product_write_sums(run, sums, i, rows, j, columns);
+}
+
+/* Rows [i, i_end) by a strip of columns: a tile for each strip of A, which lie one behind the
+ * other. */
+static void product_tiles(const product_run_t *run, const char *a, const char *b, int64_t i,
+                          int64_t i_end, int64_t j, int64_t j_end) {
+    const ji_product_t *call = run->call;
+    const ji_product_kernels_t *kernels = run->kernels;
+    const int64_t strip_bytes = run->steps * kernels->row_bytes;
+
+    for (int64_t count; i < i_end; i += count * kernels->rows, a += count * strip_bytes) {
+        count = product_whole_tiles(run, i, i_end, j, j_end);
+        if (count > 0) {
+            kernels->tiles(count, run->steps, a, b, run->is_first ? &run->first : &run->more,
+                           ji_at(call->type, call->c, i, j, call->ldc), call->ldc);
+        } else {
+            product_tile(run, a, b, i, i_end, j, j_end);
+            count = 1;
+        }
+    }
 }
 
 /* ---- Packed ---- */
@@ -493,17 +521,13 @@ static void product_pack_rows(const product_run_t *run, char *a, int64_t row, in
 static void product_multiply_block(const product_run_t *run, char *a_panel, int64_t row,
                                    int64_t row_end, int64_t column, int64_t column_end) {
     const ji_product_kernels_t *kernels = run->kernels;
-    const size_t a_strip = (size_t)run->steps * (size_t)kernels->row_bytes,
-                 b_strip = (size_t)run->steps * (size_t)kernels->column_bytes;
+    const size_t b_strip = (size_t)run->steps * (size_t)kernels->column_bytes;
 
     product_pack_rows(run, a_panel, row, row_end);
 
     const char *b = run->b_panel + (size_t)((column - run->column) / kernels->columns) * b_strip;
-    for (int64_t j = column; j < column_end; j += kernels->columns, b += b_strip) {
-        const char *a = a_panel;
-        for (int64_t i = row; i < row_end; i += kernels->rows, a += a_strip)
-            product_tile(run, a, b, i, row_end, j, column_end);
-    }
+    for (int64_t j = column; j < column_end; j += kernels->columns, b += b_strip)
+        product_tiles(run, a_panel, b, row, row_end, j, column_end);
 }
 
 /* An item; false: there is none. */
@@ -815,9 +839,7 @@ static void product_strips_of_rows(const product_run_t *run, char *a, int64_t i,
     for (int64_t j = run->column; j < run->column_end; j += columns) {
         const product_strip_t of_b = product_strip(run, false, true, b, j, run->column_end);
         product_pack(run, &of_b);
-        to = a;
-        for (int64_t row = i; row < end; row += rows, to += strip_bytes)
-            product_tile(run, to, b, row, end, j, run->column_end);
+        product_tiles(run, a, b, i, end, j, run->column_end);
     }
 }
 

@@ -64,9 +64,10 @@ struct ji_product_kernels {
     /* Copies such a part as the matrix that it means: step after step, `count` lines each. The unit
      * is a triangle's. */
     void (*corner)(void *to, const ji_product_corner_t *corner);
-    /* A whole tile of C; alpha and beta are real. */
-    void (*tile)(int64_t depth, const void *a, const void *b, const ji_product_scalars_t *scalars,
-                 void *c, int64_t ldc);
+    /* So many whole tiles of C, one below the other, of strips of A one behind the other; alpha and
+     * beta are real. */
+    void (*tiles)(int64_t count, int64_t depth, const void *a, const void *b,
+                  const ji_product_scalars_t *scalars, void *c, int64_t ldc);
     /* sums = A B, and with `more` sums += A B: a tile, stored by columns, of which rows [first,
      * first + rows) are asked for. */
     void (*tile_sums)(int64_t depth, const void *a, const void *b, void *sums, bool more, int first,

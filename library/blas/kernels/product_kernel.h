@@ -233,9 +233,8 @@ static void NAME(tile_corner)(int64_t depth, const void *a, const void *b, void 
         NAME(tile_wedge)(rows, of_upper, false, depth, a, b, sums, more);
 }
 
-/* ldc in reals. */
-VECTOR_INLINE void NAME(tile_reals)(int64_t depth, const void *a, const void *b,
-                                    const ji_product_scalars_t *scalars, REAL *c, int64_t ldc) {
+VECTOR_INLINE void NAME(whole_tile)(int64_t depth, const REAL *a, const REAL *b,
+                                    const NAME(scalars_t) * by, REAL *c, int64_t ldc) {
     VECTOR acc[TILE_COLUMNS][TILE_VECTORS];
 
     VECTOR_UNROLL
@@ -250,27 +249,31 @@ VECTOR_INLINE void NAME(tile_reals)(int64_t depth, const void *a, const void *b,
 
     NAME(accumulate)(acc, 0, TILE_VECTORS, depth, a, b);
 
-    const NAME(scalars_t) by = NAME(spread)(scalars);
-    if (by.reads) {
+    if (by->reads) {
         VECTOR_UNROLL
         for (int j = 0; j < TILE_COLUMNS; j++)
             VECTOR_UNROLL
         for (int v = 0; v < TILE_VECTORS; v++) {
             REAL *const to = c + j * ldc + v * LANES;
-            V(store)(to, V(fma)(by.alpha, acc[j][v], by.beta * V(load)(to)));
+            V(store)(to, V(fma)(by->alpha, acc[j][v], by->beta * V(load)(to)));
         }
     } else {
         VECTOR_UNROLL
         for (int j = 0; j < TILE_COLUMNS; j++)
             VECTOR_UNROLL
         for (int v = 0; v < TILE_VECTORS; v++)
-            V(store)(c + j * ldc + v * LANES, by.alpha * acc[j][v]);
+            V(store)(c + j * ldc + v * LANES, by->alpha * acc[j][v]);
     }
 }
 
-static void NAME(tile)(int64_t depth, const void *a, const void *b,
-                       const ji_product_scalars_t *scalars, void *c, int64_t ldc) {
-    NAME(tile_reals)(depth, a, b, scalars, c, ldc);
+static void NAME(tiles)(int64_t count, int64_t depth, const void *a_, const void *b,
+                        const ji_product_scalars_t *scalars, void *c_, int64_t ldc) {
+    const NAME(scalars_t) by = NAME(spread)(scalars);
+    const REAL *a = a_;
+    REAL *c = c_;
+
+    for (; count > 0; count--, a += depth * TILE_REALS, c += TILE_REALS)
+        NAME(whole_tile)(depth, a, b, &by, c, ldc);
 }
 
 /* What a column of a complex C becomes, by real sums. Where alpha has no part there is no infinity
@@ -333,9 +336,9 @@ static void NAME(tile_corner)(int64_t depth, const void *a, const void *b, void 
     REAL_NAME(tile_corner)(2 * depth, a, b, sums, more, 2 * rows, first, 2 * parts, by_rows, lower);
 }
 
-static void NAME(tile)(int64_t depth, const void *a, const void *b,
-                       const ji_product_scalars_t *scalars, void *c, int64_t ldc) {
-    REAL_NAME(tile)(2 * depth, a, b, scalars, c, 2 * ldc);
+static void NAME(tiles)(int64_t count, int64_t depth, const void *a, const void *b,
+                        const ji_product_scalars_t *scalars, void *c, int64_t ldc) {
+    REAL_NAME(tiles)(count, 2 * depth, a, b, scalars, c, 2 * ldc);
 }
 
 #endif
@@ -680,7 +683,7 @@ static const ji_product_kernels_t NAME(product) = {
     .pack_a = NAME(pack_a),
     .pack_b = NAME(pack_b),
     .corner = NAME(corner),
-    .tile = NAME(tile),
+    .tiles = NAME(tiles),
     .tile_sums = NAME(tile_sums),
     .tile_corner = NAME(tile_corner),
     .update = NAME(update),
