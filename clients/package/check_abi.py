@@ -33,7 +33,7 @@ SHOWN = ["jextent_t"]  # a visitor is shown it: no caller says how large it is
 # What the inline functions of a header know by a number: the object with that number, what a library of another layout
 # has instead, and a program that calls one of them.
 LAYOUTS = [
-    ("borrow.h", "jborrow_calls_1_", "jborrow_calls_2_", "const jborrow_calls_ jborrow_calls_2_ = {0};",
+    ("borrow.h", "jborrow_calls_2_", "jborrow_calls_3_", "const jborrow_calls_ jborrow_calls_3_ = {0};",
      "JALLOC_BORROW(ws, NULL, 64); return ws.ok;"),
     ("allocator.h", "jallocator_calls_1_", "jallocator_calls_2_",
      "const jallocator_calls_ jallocator_calls_2_ = {0}; __thread jthread_hint_ jthread_hint_1_;",

@@ -527,7 +527,7 @@ typedef struct jallocator_calls_ {
 } jallocator_calls_;
 
 /** The layouts above, jthread_hint_ among them, are frozen under the number in this name, as those
- * of borrow.h are under that of jborrow_calls_1_. */
+ * of borrow.h are under that of jborrow_calls_2_. */
 extern JALLOC_API const jallocator_calls_ jallocator_calls_1_;
 
 /* Whoever takes the address of one of these gets the library's function. The library itself goes

@@ -48,10 +48,9 @@ typedef struct jborrow_t {
     /** of a plan: the name of that rung, as jplan_add() got it; NULL otherwise */
     const char *way;
     bool ok;            /**< the buffers are there */
-    uint32_t depth_;    /**< internal: the index of its frame */
+    void *frame_;       /**< internal: its frame, in the handle */
     uint64_t serial_;   /**< internal: which borrow of the handle */
     jhandle_t *handle_; /**< internal: NULL when it needs no end */
-    uintptr_t top_;     /**< internal: where free memory began before it */
 } jborrow_t;
 
 /** Borrows `count` buffers. `routine` (static text, may be NULL) names the owner in statistics and
@@ -188,32 +187,39 @@ JALLOC_INLINE size_t jalloc_matrix_bytes(jdatatype_t type, int64_t rows, int64_t
     } while (0)
 
 /** @name Internal: the inline path of a borrow
- * Most borrows fit into what is there, on the thread that owns the handle, below the high
- * watermark. For those `fast_end` lies above the end of the borrow, and one comparison is all that
- * is asked; for everything else the library keeps it low enough (0 while borrowing is refused) that
- * the call goes to jborrow_begin. A handle begins with this struct.
+ * Most borrows fit into what is there, on the thread that borrowed last, below the high watermark.
+ * For those `user` is the thread and `fast_end` lies above the end of the borrow; for everything
+ * else the library keeps one of the two such that the call goes to jborrow_begin or jborrow_end. A
+ * handle begins with this struct.
+ *
+ * A borrow writes its frame, where free memory begins behind it, and which frame is the next one's;
+ * its end makes its own frame the next one's, and that is all: what was before stands there still.
+ * The serial number in the innermost frame says whose end may do so.
  * @{ */
 
-/** What was before a borrow; the frame of borrow number i is frames[i]. Neither neighbour of `top`
- * changes together with it: compilers would store the two as one vector, and the end, which reads
- * `top` alone, would run into a store-forwarding stall. Frozen. */
+/** A borrow, or what the next one begins with. Frozen. */
 typedef struct jborrow_frame_ {
-    uintptr_t top;       /**< where free memory began before */
+    uintptr_t top; /**< where free memory began before the borrow */
+    /** the frame's index, and JBORROW_SERIAL_STEP_ for each borrow that it had, this one included:
+     * no other borrow of the handle ever has it */
+    uint64_t serial;
     const char *routine; /**< who borrowed; static text or NULL */
-    uint64_t serial;     /**< the borrow's; 0 once it ended out of order */
 } jborrow_frame_;
+
+#define JBORROW_SERIAL_STEP_ 64 /**< more than any index */
+#define JBORROW_FRAMES_ 33      /**< JBORROW_MAX_DEPTH, and one for what begins behind the last */
 
 /** The borrow frames at the beginning of a handle. Frozen. */
 typedef struct jborrow_frames_ {
-    uintptr_t top;          /**< where free memory begins */
-    uintptr_t fast_end;     /**< a borrow that ends below may take the inline path */
-    uintptr_t granule_mask; /**< granule - 1 */
-    const void *user;       /**< the thread that holds the outermost borrow; relaxed atomic */
-    uint64_t serial;        /**< of the borrow begun last; only grows */
-    uint32_t depth;         /**< frames in use */
-    /** not 0: ends must go to jborrow_end (a further block, or an end out of order) */
-    uint32_t irregular;
-    jborrow_frame_ frames[JBORROW_MAX_DEPTH]; /**< innermost last */
+    /** the thread that borrowed last; NULL while the inline path is closed to all (a further block,
+     * or an end out of order); relaxed atomic */
+    const void *user;
+    uintptr_t fast_end;    /**< a borrow that ends below may begin inline; 0: none may */
+    jborrow_frame_ *frame; /**< the next borrow's: those before it are in use */
+    /** 0: the serial number of nobody, where an end looks for that of a frame before the first */
+    uint64_t nobody;
+    uintptr_t granule_mask;                 /**< granule - 1 */
+    jborrow_frame_ frames[JBORROW_FRAMES_]; /**< the outermost first */
 } jborrow_frames_;
 
 /** What the inline functions call in all but the usual case. Frozen. */
@@ -228,7 +234,7 @@ typedef struct jborrow_calls_ {
  * number and not this, so that a program of the old layout is not loaded with it, where it would
  * corrupt memory. An object, because functions may be looked up as late as they are first
  * called. */
-extern JALLOC_API const jborrow_calls_ jborrow_calls_1_;
+extern JALLOC_API const jborrow_calls_ jborrow_calls_2_;
 
 /** No sum of JBORROW_MAX_BUFFERS sizes up to this overflows. */
 #define JBORROW_MAX_SIZE_BYTES_ (SIZE_MAX / (4 * JBORROW_MAX_BUFFERS))
@@ -241,17 +247,19 @@ extern JALLOC_API const jborrow_calls_ jborrow_calls_1_;
 #define JALLOC_UNROLL_ _Pragma("GCC unroll 8")
 #endif
 
-/** jborrow_begin, inline in the usual case. The guard itself is not passed on (`escaping` is), so
- * that the compiler can keep it in registers: read back from memory, it would cost as much as all
- * the rest. */
+/** jborrow_begin, inline in the usual case. Neither the guard nor the sizes are passed on (copies
+ * are, and the guard's is taken over by member), so that the compiler can keep them in registers:
+ * read back from memory, they would cost as much as all the rest. */
 static inline __attribute__((always_inline)) void
 jborrow_begin_inline_(jborrow_t *borrow, jhandle_t *handle, const char *routine, size_t count,
                       const size_t *size_bytes) {
     jborrow_frames_ *borrows = (jborrow_frames_ *)handle;
-    if (__builtin_expect(borrows != NULL && count <= JBORROW_MAX_BUFFERS, 1)) {
-        uintptr_t mask = borrows->granule_mask, top = borrows->top, next = top;
-        const void *thread = __builtin_thread_pointer();
-        uint32_t depth = borrows->depth;
+    if (__builtin_expect(borrows != NULL && count <= JBORROW_MAX_BUFFERS &&
+                             __atomic_load_n(&borrows->user, __ATOMIC_RELAXED) ==
+                                 __builtin_thread_pointer(),
+                         1)) {
+        jborrow_frame_ *frame = borrows->frame;
+        uintptr_t mask = borrows->granule_mask, next = frame->top;
         size_t bits = 0;
         JALLOC_UNROLL_
         for (size_t i = 0; i < count; ++i) {
@@ -259,35 +267,41 @@ jborrow_begin_inline_(jborrow_t *borrow, jhandle_t *handle, const char *routine,
             bits |= size_bytes[i];
             next += (size_bytes[i] + mask) & ~mask;
         }
-        if (__builtin_expect(
-                next < borrows->fast_end && bits <= JBORROW_MAX_SIZE_BYTES_ &&
-                    (depth == 0 || (depth < JBORROW_MAX_DEPTH &&
-                                    __atomic_load_n(&borrows->user, __ATOMIC_RELAXED) == thread)),
-                1)) {
-            jborrow_frame_ *frame = &borrows->frames[depth];
-            uint64_t serial = borrows->serial + 1;
-            frame->top = top;
+        if (__builtin_expect(next < borrows->fast_end && bits <= JBORROW_MAX_SIZE_BYTES_ &&
+                                 frame != &borrows->frames[JBORROW_MAX_DEPTH],
+                             1)) {
+            uint64_t serial = frame->serial + JBORROW_SERIAL_STEP_;
             frame->serial = serial;
             frame->routine = routine;
-            if (depth == 0)
-                __atomic_store_n(&borrows->user, thread, __ATOMIC_RELAXED);
-            borrows->top = next;
-            borrows->serial = serial;
-            borrows->depth = depth + 1;
+            frame[1].top = next;
+            borrows->frame = frame + 1;
             borrow->status = JSTATUS_SUCCESS;
             borrow->rung = 0;
             borrow->way = NULL;
             borrow->ok = true;
-            borrow->depth_ = depth;
+            borrow->frame_ = frame;
             borrow->serial_ = serial;
             borrow->handle_ = handle;
-            borrow->top_ = top;
             return;
         }
     }
     jborrow_t escaping;
-    jborrow_calls_1_.begin(&escaping, handle, routine, count, size_bytes);
-    *borrow = escaping;
+    size_t sizes[JBORROW_MAX_BUFFERS];
+    const size_t most = count <= JBORROW_MAX_BUFFERS ? count : 0;
+    JALLOC_UNROLL_
+    for (size_t i = 0; i < most; ++i)
+        sizes[i] = size_bytes[i];
+    jborrow_calls_2_.begin(&escaping, handle, routine, count, sizes);
+    JALLOC_UNROLL_
+    for (size_t i = 0; i < JBORROW_MAX_BUFFERS; ++i)
+        borrow->ptr[i] = escaping.ptr[i];
+    borrow->status = escaping.status;
+    borrow->rung = escaping.rung;
+    borrow->way = escaping.way;
+    borrow->ok = escaping.ok;
+    borrow->frame_ = escaping.frame_;
+    borrow->serial_ = escaping.serial_;
+    borrow->handle_ = escaping.handle_;
 }
 
 /** jborrow_end, inline in the usual case. What goes wrong is in the handle's message, log and
@@ -297,23 +311,18 @@ static inline __attribute__((always_inline)) void jborrow_end_inline_(jborrow_t 
     if (!borrow->ok)
         return;
     jborrow_frames_ *borrows = (jborrow_frames_ *)borrow->handle_;
-    uint32_t depth = borrow->depth_;
-    jborrow_frame_ *frame = &borrows->frames[depth];
-    if (__builtin_expect(borrows->depth == depth + 1 && frame->serial == borrow->serial_ &&
-                             borrows->irregular == 0 &&
-                             __atomic_load_n(&borrows->user, __ATOMIC_RELAXED) ==
-                                 __builtin_thread_pointer(),
+    if (__builtin_expect(__atomic_load_n(&borrows->user, __ATOMIC_RELAXED) ==
+                                 __builtin_thread_pointer() &&
+                             borrows->frame[-1].serial == borrow->serial_,
                          1)) {
-        borrows->top = borrow->top_;
-        borrows->depth = depth;
+        borrows->frame = (jborrow_frame_ *)borrow->frame_;
     } else {
         /* What jborrow_end reads: of ptr[] only what was borrowed was ever set. */
         jborrow_t escaping;
         escaping.ok = true;
         escaping.handle_ = borrow->handle_;
-        escaping.depth_ = depth;
         escaping.serial_ = borrow->serial_;
-        jborrow_calls_1_.end(&escaping);
+        jborrow_calls_2_.end(&escaping);
     }
 }
 

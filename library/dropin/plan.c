@@ -51,7 +51,7 @@ static void slot_add(slot_t *slot, const jhandle_t *queried, const jplan_t *plan
 static void slot_answered(ji_watcher_t *watcher, const jhandle_t *queried, const jplan_t *plan) {
     slot_t *slot = (slot_t *)watcher;
     jhandle_stats_t stats = JHANDLE_STATS_INIT;
-    if (slot->handle->borrows.depth > 0)
+    if (ji_handle_depth(slot->handle) > 0)
         (void)jhandle_get_stats(slot->handle, &stats);
 
     pthread_mutex_lock(&slot->lock);

@@ -1,15 +1,17 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Borrow and return. A borrow moves borrows.top up and pushes a frame that says what was before;
- * its end moves it back. The usual case is inline in borrow.h; here is the whole of it: growth, a
- * new high watermark, refusals, plans, ends out of order.
+/* Borrow and return. A borrow fills the frame on top and writes into the next where free memory
+ * begins behind it; its end takes the frame away, and what was before is on top again. The usual
+ * case is inline in borrow.h; here is the whole of it: growth, a new high watermark, refusals,
+ * plans, ends out of order.
  *
- * fast_end is what joins the two. It is one past the highest top that a borrow may reach without
- * anybody having to know: the smaller of the block's end and the high watermark, or 0 while
- * borrowing is refused or the handle's blocks are to become one, or whoever borrows has to ask the
- * stream whether it is being captured (capture.c). So the counters that the inline path does not
- * keep can all be derived: bytes in use from the frames, borrows from the serial number.
+ * Two words join the two. borrows.user is the thread that borrowed last, so that another's first
+ * borrow comes here, or NULL while ends have to. fast_end is one past the highest top that a borrow
+ * may reach without anybody having to know: the smaller of the block's end and the high watermark,
+ * or 0 while borrowing is refused or the handle's blocks are to become one, or whoever borrows has
+ * to ask the stream whether it is being captured (capture.c). So the counters that the inline path
+ * does not keep can all be derived, bytes in use and borrows from the frames.
  *
  * The frames live in the handle, not on the caller's stack, so a borrow that was lost (longjmp, a
  * forgotten end) can be named and abandoned without touching memory that is gone. */
@@ -22,21 +24,21 @@ static const char *name_of(const char *routine) { return routine ? routine : "(u
 
 void ji_handle_refresh(jhandle_t *handle) {
     jborrow_frames_ *borrows = &handle->borrows;
-    borrows->irregular = handle->block != 0;
-    for (uint32_t i = 0; i < borrows->depth; ++i)
-        borrows->irregular |= borrows->frames[i].serial == 0;
+    const bool regular = handle->block == 0 && handle->ended == 0;
+    __atomic_store_n(&borrows->user, regular ? handle->holder : NULL, __ATOMIC_RELAXED);
 
-    bool usual = handle->state == JI_HANDLE_READY && borrows->irregular == 0 &&
-                 !(borrows->depth == 0 && handle->block_count > 1) && !ji_capture_asks(handle);
+    bool usual = handle->state == JI_HANDLE_READY && regular &&
+                 !(ji_handle_depth(handle) == 0 && handle->block_count > 1) &&
+                 !ji_capture_asks(handle);
     uintptr_t watermark = handle->blocks[0].base + handle->high_watermark;
     borrows->fast_end = !usual ? 0 : 1 + (watermark < handle->limit ? watermark : handle->limit);
 }
 
 size_t ji_handle_in_use(const jhandle_t *handle) {
     const jborrow_frames_ *borrows = &handle->borrows;
-    size_t bytes = borrows->top - handle->blocks[handle->block].base;
+    size_t bytes = ji_handle_top(handle) - handle->blocks[handle->block].base;
     uint32_t block = handle->block;
-    for (uint32_t i = borrows->depth; i-- > 0;) {
+    for (uint32_t i = ji_handle_depth(handle); i-- > 0;) {
 
         uint32_t before = handle->frame_block[i];
         if (before != block) /* frame i left this block for a further one */
@@ -44,6 +46,28 @@ size_t ji_handle_in_use(const jhandle_t *handle) {
         block = before;
     }
     return bytes;
+}
+
+uint64_t ji_handle_borrow_count(const jhandle_t *handle) {
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < JBORROW_MAX_DEPTH; ++i)
+        count += handle->borrows.frames[i].serial / JBORROW_SERIAL_STEP_;
+    return count;
+}
+
+/* The calling thread is who borrows. */
+static void borrow_hold(jhandle_t *handle) {
+    __atomic_store_n(&handle->holder, __builtin_thread_pointer(), __ATOMIC_RELAXED);
+}
+
+/* The index of a borrow's frame. */
+static uint32_t borrow_index(uint64_t serial) { return serial % JBORROW_SERIAL_STEP_; }
+
+/* Whether that borrow is live. */
+static bool borrow_is_live(const jhandle_t *handle, uint64_t serial) {
+    const uint32_t index = borrow_index(serial);
+    return index < ji_handle_depth(handle) && handle->borrows.frames[index].serial == serial &&
+           !(handle->ended >> index & 1);
 }
 
 static jstatus_t borrow_nothing(jborrow_t *borrow, jstatus_t status) {
@@ -61,7 +85,7 @@ static bool borrow_is_allowed(jborrow_t *borrow, jhandle_t *handle, const char *
                                             "%s: borrowing during a size query, which is to be "
                                             "answered (jhandle_is_size_query) instead",
                                             name_of(routine)));
-    else if (handle->borrows.depth == JBORROW_MAX_DEPTH)
+    else if (ji_handle_depth(handle) == JBORROW_MAX_DEPTH)
         borrow_nothing(borrow, jhandle_fail(handle, JSTATUS_INVALID_VALUE,
                                             "%s: more than %d borrows are live at once",
                                             name_of(routine), JBORROW_MAX_DEPTH));
@@ -100,23 +124,22 @@ static bool borrow_sum(jhandle_t *handle, size_t count, const size_t *size_bytes
 /* Hands out the buffers, for which there is room, and notes in a frame what was before. */
 static void borrow_push(jborrow_t *borrow, jhandle_t *handle, const char *routine, size_t count,
                         const size_t *size_bytes, uintptr_t before_top, uint32_t before_block) {
-    jborrow_frames_ *borrows = &handle->borrows;
-    size_t mask = borrows->granule_mask;
-    uint32_t depth = borrows->depth;
+    jborrow_frame_ *frame = handle->borrows.frame;
+    size_t mask = handle->borrows.granule_mask;
+    uintptr_t next = frame->top; /* in a further block, not what was before */
     *borrow = (jborrow_t){.ok = true,
-                          .depth_ = depth,
-                          .serial_ = ++borrows->serial,
+                          .serial_ = frame->serial + JBORROW_SERIAL_STEP_,
                           .handle_ = handle,
-                          .top_ = before_top};
+                          .frame_ = frame};
     for (size_t i = 0; i < count; ++i) {
-        borrow->ptr[i] = size_bytes[i] ? (void *)borrows->top : NULL;
-        borrows->top += (size_bytes[i] + mask) & ~mask;
+        borrow->ptr[i] = size_bytes[i] ? (void *)next : NULL;
+        next += (size_bytes[i] + mask) & ~mask;
     }
 
-    borrows->frames[depth] =
-        (jborrow_frame_){.top = before_top, .serial = borrows->serial, .routine = routine};
-    handle->frame_block[depth] = before_block;
-    borrows->depth = depth + 1;
+    *frame = (jborrow_frame_){.top = before_top, .serial = borrow->serial_, .routine = routine};
+    frame[1].top = next;
+    handle->frame_block[ji_handle_depth(handle)] = before_block;
+    handle->borrows.frame = frame + 1;
 }
 
 /* Takes buffers, after reserving `callee_bytes` behind them. Where that fails, the borrow holds
@@ -129,7 +152,7 @@ static jstatus_t borrow_take(jborrow_t *borrow, jhandle_t *handle, const char *r
     if (!borrow_sum(handle, count, size_bytes, callee_bytes, &total))
         return borrow_nothing(borrow, JSTATUS_INVALID_SIZE);
 
-    const bool was_idle = borrows->depth == 0;
+    const bool was_idle = ji_handle_depth(handle) == 0;
     jstatus_t status = JSTATUS_SUCCESS;
     if (was_idle && ji_capture_asks(handle)) {
         handle->refusal = (ji_refusal_t){0, NULL};
@@ -138,19 +161,20 @@ static jstatus_t borrow_take(jborrow_t *borrow, jhandle_t *handle, const char *r
     if (status != JSTATUS_SUCCESS)
         return borrow_nothing(borrow, status);
 
-    uintptr_t before_top = borrows->top;
+    uintptr_t before_top = ji_handle_top(handle);
     uint32_t before_block = handle->block;
     status = ji_workspace_reserve(handle, total + callee_bytes, routine);
     if (status != JSTATUS_SUCCESS)
         return borrow_nothing(borrow, status);
     if (was_idle) { /* the block may have been replaced: an idle handle's top is its base */
-        before_top = borrows->top;
+        before_top = ji_handle_top(handle);
         before_block = handle->block;
-        __atomic_store_n(&borrows->user, __builtin_thread_pointer(), __ATOMIC_RELAXED);
+        borrow_hold(handle);
+        __atomic_store_n(&borrows->user, handle->holder, __ATOMIC_RELAXED); /* and so regular */
     }
     borrow_push(borrow, handle, routine, count, size_bytes, before_top, before_block);
 
-    if (handle->block_count == 1 && borrows->top < borrows->fast_end)
+    if (handle->block_count == 1 && ji_handle_top(handle) < borrows->fast_end)
         return JSTATUS_SUCCESS; /* below the watermark, and nothing unusual */
     size_t in_use = ji_handle_in_use(handle);
     if (in_use > handle->high_watermark)
@@ -198,9 +222,7 @@ static uint32_t borrow_planned_rung(jhandle_t *handle, const jplan_t *plan, bool
 
 /* Whether a borrow now is of a routine whose call was planned, and no call of the program's. */
 static bool borrow_is_within(const jhandle_t *handle) {
-    const jborrow_frames_ *borrows = &handle->borrows;
-    return borrows->depth > handle->planned_depth && handle->planned_serial != 0 &&
-           borrows->frames[handle->planned_depth].serial == handle->planned_serial;
+    return borrow_is_live(handle, handle->planned_serial);
 }
 
 /* A rung that fits, from `first` on. *above: why the one before did not, or success. */
@@ -255,10 +277,8 @@ static jstatus_t borrow_best_rung(jborrow_t *borrow, jhandle_t *handle, const jp
         return may_degrade ? ji_workspace_explain(handle, status, plan->routine)
                            : borrow_refuse_unannounced(handle, status, plan);
 
-    if (!within) {
-        handle->planned_depth = borrow->depth_;
+    if (!within)
         handle->planned_serial = borrow->serial_;
-    }
     const bool degraded = announced || above != JSTATUS_SUCCESS;
     handle->degraded_count += degraded;
     return borrow->status = degraded ? JSTATUS_PERF_DEGRADED : JSTATUS_SUCCESS;
@@ -290,10 +310,13 @@ jstatus_t jborrow_begin_plan(jborrow_t *borrow, jhandle_t *handle, const jplan_t
 
 /* Drops the frames on top that have ended, down to a live one. */
 static void borrow_pop_ended(jhandle_t *handle) {
-    jborrow_frames_ *borrows = &handle->borrows;
-    while (borrows->depth > 0 && borrows->frames[borrows->depth - 1].serial == 0) {
-        uint32_t last = --borrows->depth;
-        borrows->top = borrows->frames[last].top;
+    for (uint32_t depth; (depth = ji_handle_depth(handle)) > 0;) {
+        const uint32_t last = depth - 1;
+        if (!(handle->ended >> last & 1))
+            break;
+
+        --handle->borrows.frame;
+        handle->ended &= ~(UINT32_C(1) << last);
         handle->block = handle->frame_block[last];
         handle->frame_block[last] = 0;
     }
@@ -320,18 +343,17 @@ jstatus_t jborrow_end(jborrow_t *borrow) {
                        "a borrow ended on another thread than it began on; it stays live");
 
     jborrow_frames_ *borrows = &handle->borrows;
-    uint32_t depth = borrow->depth_;
+    const uint32_t index = borrow_index(borrow->serial_);
     borrow->ok = false;
     borrow->handle_ = NULL;
 
-    if (depth >= borrows->depth || borrows->frames[depth].serial != borrow->serial_)
+    if (!borrow_is_live(handle, borrow->serial_))
         return borrow_misused(
             handle, jhandle_fail(handle, JSTATUS_NOT_FOUND,
                                  "a borrow ended that is not live: ended before, or abandoned"));
 
-    jborrow_frame_ *frame = &borrows->frames[depth];
-    frame->serial = 0;
-    if (borrows->depth == depth + 1) {
+    handle->ended |= UINT32_C(1) << index;
+    if (index + 1 == ji_handle_depth(handle)) {
         borrow_pop_ended(handle);
         return JSTATUS_SUCCESS;
     }
@@ -340,22 +362,23 @@ jstatus_t jborrow_end(jborrow_t *borrow) {
     return borrow_misused(handle,
                           jhandle_fail(handle, JSTATUS_OUT_OF_ORDER,
                                        "a borrow of %s ended before %u inner ones, the last of %s",
-                                       name_of(frame->routine), borrows->depth - 1 - depth,
-                                       name_of(borrows->frames[borrows->depth - 1].routine)));
+                                       name_of(borrows->frames[index].routine),
+                                       ji_handle_depth(handle) - 1 - index,
+                                       name_of(borrows->frame[-1].routine)));
 }
 
-const jborrow_calls_ jborrow_calls_1_ = {jborrow_begin, jborrow_end};
+const jborrow_calls_ jborrow_calls_2_ = {jborrow_begin, jborrow_end};
 
 void ji_handle_end_borrows(jhandle_t *handle) {
-    for (uint32_t i = 0; i < handle->borrows.depth; ++i)
-        handle->borrows.frames[i].serial = 0;
+    handle->ended = (uint32_t)((UINT64_C(1) << ji_handle_depth(handle)) - 1);
     borrow_pop_ended(handle);
 }
 
 jstatus_t jhandle_adopt_borrows(jhandle_t *handle) {
     if (!ji_handle_is_valid(handle))
         return ji_handle_check(handle, __func__);
-    __atomic_store_n(&handle->borrows.user, __builtin_thread_pointer(), __ATOMIC_RELAXED);
+    borrow_hold(handle);
+    ji_handle_refresh(handle);
     return JSTATUS_SUCCESS;
 }
 
@@ -363,18 +386,18 @@ jstatus_t jhandle_abandon_borrows(jhandle_t *handle) {
     jstatus_t status = ji_handle_check(handle, __func__);
     bool may =
         status == JSTATUS_SUCCESS || (status == JSTATUS_FORKED && !ji_handle_is_foreign(handle));
-    if (!may || handle->borrows.depth == 0)
+    if (!may || ji_handle_depth(handle) == 0)
         return status;
 
     char names[160];
     size_t length = 0;
-    for (uint32_t i = 0; i < handle->borrows.depth; ++i)
+    for (uint32_t i = 0; i < ji_handle_depth(handle); ++i)
         if (length < sizeof names)
             length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", i ? ", " : "",
                                        name_of(handle->borrows.frames[i].routine));
 
     status = jhandle_fail(handle, JSTATUS_LEAKED, "%u borrows abandoned, %zu bytes: %s",
-                          handle->borrows.depth, ji_handle_in_use(handle), names);
+                          ji_handle_depth(handle), ji_handle_in_use(handle), names);
     ji_handle_end_borrows(handle);
 
     return borrow_misused(handle, status);

@@ -20,7 +20,7 @@ static jstatus_t handle_check_thread(const jhandle_t *handle, const char *caller
     if (ji_handle_is_foreign(handle))
         return ji_fail(JSTATUS_BUSY,
                        "%s: the handle is in use by another thread, which holds %u borrows", caller,
-                       handle->borrows.depth);
+                       ji_handle_depth(handle));
     return JSTATUS_SUCCESS;
 }
 
@@ -32,13 +32,13 @@ jstatus_t ji_handle_check(const jhandle_t *handle, const char *caller) {
 }
 
 static jstatus_t handle_check_no_borrow(jhandle_t *handle, const char *caller) {
-    if (handle->borrows.depth == 0 || ji_handle_is_foreign(handle))
+    if (ji_handle_depth(handle) == 0 || ji_handle_is_foreign(handle))
         return handle_check_thread(handle, caller);
 
     ++handle->misuse_count;
-    const char *holder = handle->borrows.frames[handle->borrows.depth - 1].routine;
+    const char *holder = handle->borrows.frame[-1].routine;
     return jhandle_fail(handle, JSTATUS_BUSY, "%s: %u borrows are live, the last of %s", caller,
-                        handle->borrows.depth, holder ? holder : "(unnamed)");
+                        ji_handle_depth(handle), holder ? holder : "(unnamed)");
 }
 
 jstatus_t ji_handle_check_idle(jhandle_t *handle, const char *caller) {
@@ -160,7 +160,7 @@ static void handle_free(jhandle_t *handle) {
     (void)jevent_destroy(handle->host.event);
 
     handle->state = JI_HANDLE_DESTROYED;
-    handle->borrows.fast_end = 0;
+    handle->borrows.user = NULL;
     ji_metadata_free(handle);
 }
 
@@ -178,6 +178,14 @@ static jstatus_t handle_make_allocator(jhandle_t *handle, bool has_stream_ordere
             &handle->allocator);
     handle->owns_allocator = status == JSTATUS_SUCCESS;
     return status;
+}
+
+/* The device is set, and the rest of `borrows` is zero. */
+static void handle_set_up_borrows(jhandle_t *handle) {
+    handle->borrows.granule_mask = jdevice_granule_bytes(handle->device) - 1;
+    handle->borrows.frame = handle->borrows.frames;
+    for (uint32_t i = 0; i < JBORROW_FRAMES_; ++i)
+        handle->borrows.frames[i].serial = i;
 }
 
 /* What the options say, or else the environment. The device is set. */
@@ -202,7 +210,7 @@ static void handle_set_up(jhandle_t *handle, const jhandle_options_t *options,
     ji_handle_use_threads(handle, options->threads, options->executor);
 
     handle->budget_bytes = ji_option(options->budget_bytes, environment->budget_bytes);
-    handle->borrows.granule_mask = jdevice_granule_bytes(handle->device) - 1;
+    handle_set_up_borrows(handle);
     handle->block_count = 1;
 }
 
@@ -217,7 +225,7 @@ void ji_handle_make_bare(jhandle_t *handle) {
     handle->accuracy = JACCURACY_COMPONENTWISE;
     ji_handle_use_threads(handle, 1, NULL);
 
-    handle->borrows.granule_mask = jdevice_granule_bytes(handle->device) - 1;
+    handle_set_up_borrows(handle);
     handle->block_count = 1;
     handle->mode = JHANDLE_MODE_MANUAL;
 }
@@ -286,7 +294,7 @@ jstatus_t jhandle_destroy(jhandle_t *handle) {
                        : ji_handle_check_idle(handle, __func__));
 
     if (forked) { /* the stream's thread is the parent's: there is nothing to wait for here */
-        handle->waited_serial = handle->borrows.serial;
+        handle->waited_count = ji_handle_borrow_count(handle);
         ji_capture_forget_graphs(handle);
     }
 
@@ -328,7 +336,7 @@ static jstatus_t handle_order_change(jhandle_t *handle, jstream_t *stream,
                                      jstream_t **used_stream) {
     uint64_t used = 0, now = 0, next = 0;
     *used_stream = stream;
-    if (handle->borrows.serial == handle->waited_serial)
+    if (ji_handle_borrow_count(handle) == handle->waited_count)
         return JSTATUS_SUCCESS;
 
     jstatus_t status = ji_capture_of(handle, handle->used_stream, &used);

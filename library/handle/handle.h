@@ -22,13 +22,14 @@
  *   +---------+-------------+--------------+           +---------------+--------+
  *   base                    top in frame 2             base            top      limit
  *
- * What always holds: borrows.frames[0..depth) are the borrows that have begun and whose memory is
- * not free again, innermost last; the memory in [borrows.top, limit) of blocks[block] is free, and
- * so are all blocks behind it; every top is a multiple of the granule; while idle (depth 0) block
- * is 0 and top its base; frame_block[i] is 0 for i >= depth. Whatever changes one of the things
- * that borrows.fast_end stands for calls ji_handle_refresh. Addresses are numbers here: workspace
- * memory is never read or written by the handle. While the stream is captured into a graph, default
- * mode's blocks are the graph's, and the ordinary ones are in `aside` (capture.c). */
+ * What always holds: borrows.frames[0..depth), which end before borrows.frame, are the borrows that
+ * have begun and whose memory is not free again, innermost last; the memory in [top, limit) of
+ * blocks[block] is free, top being borrows.frame's, and so are all blocks behind it; every top is a
+ * multiple of the granule; while idle (depth 0) block is 0 and top its base; frame_block[i] is 0,
+ * and so is bit i of `ended`, for i >= depth. Whatever changes one of the things that borrows.user
+ * and fast_end stand for calls ji_handle_refresh. Addresses are numbers here: workspace memory is
+ * never read or written by the handle. While the stream is captured into a graph, default mode's
+ * blocks are the graph's, and the ordinary ones are in `aside` (capture.c). */
 
 #include "core/core.h"
 #include "core/list.h"
@@ -105,7 +106,9 @@ struct jhandle {
     int environment_threads; /* by JALLOC_THREADS when the handle was made; 0: nothing */
 
     /* The rest of the borrow frames. */
-    uint32_t block;                          /* index of the block that borrows.top is in */
+    const void *holder;                      /* the thread that borrowed last; relaxed atomic */
+    uint32_t ended;                          /* bit i: the borrow of frame i, out of order */
+    uint32_t block;                          /* index of the block that the top is in */
     uint32_t frame_block[JBORROW_MAX_DEPTH]; /* `block` before each frame */
     uintptr_t limit;                         /* end of that block */
     size_t high_watermark;
@@ -132,8 +135,8 @@ struct jhandle {
     ji_watcher_t *watchers; /* others who want to know when the handle is destroyed */
     ji_watcher_t *follows;  /* of these, who has planned the calls' rungs; NULL: nobody */
     jdegradation_t degradation;
-    /* The borrow of the last call that was planned: what its routine borrows within is its own. */
-    uint32_t planned_depth;
+    /* The borrow of the last call that was planned: what its routine borrows within is its own. 0:
+     * none. */
     uint64_t planned_serial;
     uint64_t unplanned_count, unannounced_count;
 
@@ -149,9 +152,9 @@ struct jhandle {
     ji_capture_source_t *source; /* made when first needed */
 
     /* Counters and the last message. */
-    /* borrows.serial when nothing that the workspace waits for was ahead in the stream */
-    uint64_t waited_serial;
-    uint64_t cleared_serial; /* borrows.serial when the counters were cleared */
+    /* borrows begun when nothing that the workspace waits for was ahead in the stream */
+    uint64_t waited_count;
+    uint64_t cleared_count; /* borrows begun when the counters were cleared */
     uint64_t growth_count, allocation_count, deallocation_count, synchronization_count;
     uint64_t rung_count[JHANDLE_MAX_RUNGS], degraded_count, misuse_count;
     char peak_routine[JHANDLE_ROUTINE_BYTES];
@@ -187,10 +190,20 @@ static inline jstatus_t ji_handle_judge(const jhandle_t *handle, const char **wh
     return JSTATUS_SUCCESS;
 }
 
+/* Borrows that are live, those among them that ended out of order. */
+static inline uint32_t ji_handle_depth(const jhandle_t *handle) {
+    return (uint32_t)(handle->borrows.frame - handle->borrows.frames);
+}
+
+/* Where free memory begins. */
+static inline uintptr_t ji_handle_top(const jhandle_t *handle) {
+    return handle->borrows.frame->top;
+}
+
 /* Whether another thread holds borrows. Then nothing of the handle may be changed here. */
 static inline bool ji_handle_is_foreign(const jhandle_t *handle) {
-    return handle->borrows.depth > 0 &&
-           __atomic_load_n(&handle->borrows.user, __ATOMIC_RELAXED) != __builtin_thread_pointer();
+    return ji_handle_depth(handle) > 0 &&
+           __atomic_load_n(&handle->holder, __ATOMIC_RELAXED) != __builtin_thread_pointer();
 }
 
 /* The host waits for the stream, and counts it. The host's NULL stream is the calling thread: there
@@ -254,8 +267,10 @@ const jprice_t *ji_plan_price(const jplan_t *plan, uint32_t rung);
 
 /* Ends all live borrows. */
 void ji_handle_end_borrows(jhandle_t *handle);
-/* Recomputes borrows.fast_end. */
+/* Recomputes borrows.user and borrows.fast_end. */
 void ji_handle_refresh(jhandle_t *handle);
+/* Borrows begun, ever. */
+uint64_t ji_handle_borrow_count(const jhandle_t *handle);
 /* Bytes borrowed now. */
 size_t ji_handle_in_use(const jhandle_t *handle);
 
@@ -264,7 +279,7 @@ size_t ji_workspace_bytes(const jhandle_t *handle);
 size_t ji_workspace_ordinary_bytes(const jhandle_t *handle);
 /* Lends from this block from now on. */
 void ji_workspace_open(jhandle_t *handle, uint32_t index);
-/* Makes [borrows.top, limit) hold at least `needed` bytes, by growing where the mode allows it. The
+/* Makes [top, limit) hold at least `needed` bytes, by growing where the mode allows it. The
  * routine tags the memory. success; memory error (too little, over budget, or no memory); sealed;
  * device error. On failure nothing has changed, and no message is there yet: ji_workspace_explain()
  * makes it. */

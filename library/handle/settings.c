@@ -126,7 +126,8 @@ jstatus_t jhandle_get_stats(const jhandle_t *handle, jhandle_stats_t *stats) {
                             jstatus_last_message());
 
     jhandle_stats_t now = {
-        .borrow_count = handle->borrows.serial - handle->cleared_serial,
+        .borrow_count = ji_handle_borrow_count(handle) - handle->cleared_count,
+        .live_borrow_count = ji_handle_depth(handle) - (uint32_t)__builtin_popcount(handle->ended),
         .in_use_bytes = ji_handle_in_use(handle),
         .high_watermark_bytes = handle->high_watermark,
         .growth_count = handle->growth_count,
@@ -141,8 +142,6 @@ jstatus_t jhandle_get_stats(const jhandle_t *handle, jhandle_stats_t *stats) {
         .unannounced_count = handle->unannounced_count,
     };
 
-    for (uint32_t i = 0; i < handle->borrows.depth; ++i)
-        now.live_borrow_count += handle->borrows.frames[i].serial != 0;
     memcpy(now.rung_count, handle->rung_count, sizeof now.rung_count);
     memcpy(now.peak_routine, handle->peak_routine, sizeof now.peak_routine);
     memcpy(now.peak_shape, handle->peak_shape, sizeof now.peak_shape);
@@ -154,7 +153,7 @@ jstatus_t jhandle_get_stats(const jhandle_t *handle, jhandle_stats_t *stats) {
 jstatus_t jhandle_clear_stats(jhandle_t *handle) {
     JTRY_RETURN(ji_handle_check(handle, __func__));
 
-    handle->cleared_serial = handle->borrows.serial;
+    handle->cleared_count = ji_handle_borrow_count(handle);
     handle->growth_count = handle->allocation_count = handle->deallocation_count = 0;
     handle->synchronization_count = handle->degraded_count = handle->misuse_count =
         handle->capture_count = 0;

@@ -58,7 +58,7 @@ jstatus_t ji_workspace_take(jhandle_t *handle, size_t size_bytes, const char *ro
 
     ++handle->allocation_count;
     if (!captured && handle->takes_in_order && !handle->runs_inline)
-        handle->waited_serial = handle->borrows.serial - 1;
+        handle->waited_count = ji_handle_borrow_count(handle) - 1;
     *block = (ji_block_t){(uintptr_t)pointer, size_bytes};
     return JSTATUS_SUCCESS;
 }
@@ -70,9 +70,9 @@ static jstatus_t workspace_wait(jhandle_t *handle) {
     if (handle->takes_in_order && !ji_capture_is_shared(handle))
         return JSTATUS_SUCCESS;
 
-    if (handle->borrows.serial != handle->waited_serial && !handle->runs_inline)
+    if (ji_handle_borrow_count(handle) != handle->waited_count && !handle->runs_inline)
         JTRY_RETURN(ji_handle_wait(handle, handle->used_stream));
-    handle->waited_serial = handle->borrows.serial;
+    handle->waited_count = ji_handle_borrow_count(handle);
     return JSTATUS_SUCCESS;
 }
 
@@ -92,8 +92,8 @@ static void workspace_give_back(jhandle_t *handle, ji_block_t block, jstream_t *
 
 void ji_workspace_open(jhandle_t *handle, uint32_t index) {
     handle->block = index;
-    handle->borrows.top = handle->blocks[index].base;
-    handle->limit = handle->borrows.top + handle->blocks[index].size_bytes;
+    handle->borrows.frame->top = handle->blocks[index].base;
+    handle->limit = handle->blocks[index].base + handle->blocks[index].size_bytes;
     ji_handle_refresh(handle);
 }
 
@@ -203,7 +203,7 @@ static jstatus_t workspace_grow(jhandle_t *handle, uint32_t first, size_t size_b
  * larger than need be. */
 static size_t workspace_wish(const jhandle_t *handle, bool captured) {
     size_t held = ji_workspace_bytes(handle), mask = handle->borrows.granule_mask;
-    if (handle->borrows.depth > 0)
+    if (ji_handle_depth(handle) > 0)
         return 0;
     if (captured)
         return (held + held / 2 + mask) & ~mask;
@@ -212,10 +212,10 @@ static size_t workspace_wish(const jhandle_t *handle, bool captured) {
 
 /* What is asked for is tried; more is a wish, and a wish that is not granted is no error. */
 jstatus_t ji_workspace_reserve(jhandle_t *handle, size_t needed, const char *routine) {
-    bool idle = handle->borrows.depth == 0, captured = ji_capture_lends(handle);
+    bool idle = ji_handle_depth(handle) == 0, captured = ji_capture_lends(handle);
     /* The blocks are to become one. */
     bool scattered = idle && !captured && handle->block_count > 1;
-    if (!scattered && needed <= (size_t)(handle->limit - handle->borrows.top))
+    if (!scattered && needed <= (size_t)(handle->limit - ji_handle_top(handle)))
         return JSTATUS_SUCCESS;
 
     const char *why = "the mode does not grow";
@@ -253,7 +253,7 @@ jstatus_t ji_workspace_explain(jhandle_t *handle, jstatus_t status, const char *
         return jhandle_fail(handle, status, "%s: %s", name_of(routine), refusal->why);
     return jhandle_fail(handle, status, "%s needs %zu bytes of workspace, %zu of %zu are free: %s",
                         name_of(routine), refusal->needed_bytes,
-                        (size_t)(handle->limit - handle->borrows.top), ji_workspace_bytes(handle),
+                        (size_t)(handle->limit - ji_handle_top(handle)), ji_workspace_bytes(handle),
                         refusal->why);
 }
 

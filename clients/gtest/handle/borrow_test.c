@@ -482,6 +482,22 @@ JTEST(BorrowMisuse, AbandonedGuardDoesNotEndItsSuccessor) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
+/* And when nobody borrows: there is no frame to look at. */
+JTEST(BorrowMisuse, AbandonedGuardEndsNothingOnAnIdleHandle) {
+    jhandle_t *handle = make_handle(4096);
+    JEXPECT_OK(touch(handle, 4096));
+    {
+        JALLOC_BORROW(outer, handle, 1000);
+        JALLOC_BORROW(inner, handle, 1000);
+        JEXPECT_TRUE(outer.ok && inner.ok);
+        JEXPECT_STATUS(jhandle_abandon_borrows(handle), JSTATUS_LEAKED);
+    }
+    JEXPECT_EQ(stats_of(handle).live_borrow_count, 0);
+    JEXPECT_EQ(stats_of(handle).misuse_count, 3);
+    JEXPECT_OK(touch(handle, 4096));
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
 /* Names that are too many, and one that is not there. */
 JTEST(BorrowMisuse, MessagesOfBorrowsWithoutANameAndOfMany) {
     static const char name[] = "a_routine_with_a_rather_long_name";

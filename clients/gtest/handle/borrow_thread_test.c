@@ -62,6 +62,48 @@ JTEST(BorrowThreads, IdleHandleMayMoveToAnotherThread) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
+/* Which is told by the word that the inline path asks: another thread's first borrow goes the long
+ * way, and the second of this one, too. */
+static void *borrow_twice(void *argument) {
+    jhandle_t *handle = argument;
+    JEXPECT_TRUE(handle->borrows.user != __builtin_thread_pointer());
+    for (int i = 0; i < 2; ++i) {
+        JALLOC_BORROW(ws, handle, 64);
+        JEXPECT_TRUE(ws.ok);
+        JEXPECT_EQ(handle->borrows.user, __builtin_thread_pointer());
+    }
+    return NULL;
+}
+
+static void *adopt_borrows(void *argument) {
+    JEXPECT_OK(jhandle_adopt_borrows(argument));
+    return NULL;
+}
+
+JTEST(BorrowThreads, TheInlinePathIsOfTheThreadThatBorrowedLast) {
+    jhandle_t *handle = make_handle(4096);
+    pthread_t thread;
+    JEXPECT_TRUE(handle->borrows.user == NULL);
+    JEXPECT_OK(touch(handle, 64));
+    JEXPECT_EQ(handle->borrows.user, __builtin_thread_pointer());
+    JASSERT_EQ(pthread_create(&thread, NULL, borrow_twice, handle), 0);
+    pthread_join(thread, NULL);
+    {
+        JALLOC_BORROW(ws, handle, 64);
+        JEXPECT_TRUE(ws.ok);
+        JEXPECT_EQ(handle->borrows.user, __builtin_thread_pointer());
+        JASSERT_EQ(pthread_create(&thread, NULL, adopt_borrows, handle), 0);
+        pthread_join(thread, NULL);
+        JEXPECT_TRUE(handle->borrows.user != __builtin_thread_pointer());
+        JEXPECT_STATUS(jborrow_end(&ws), JSTATUS_BUSY);
+        JEXPECT_OK(jhandle_adopt_borrows(handle));
+        JEXPECT_EQ(handle->borrows.user, __builtin_thread_pointer());
+    }
+    JEXPECT_EQ(stats_of(handle).borrow_count, 4);
+    JEXPECT_EQ(stats_of(handle).misuse_count, 0);
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
 /* Many handles, one each thread, on one allocator. */
 static void *own_handle(void *argument) {
     jhandle_options_t options = JHANDLE_OPTIONS_INIT;
