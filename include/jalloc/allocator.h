@@ -243,15 +243,22 @@ JALLOC_API jstatus_t jallocator_find(const jallocator_t *allocator, const void *
 JALLOC_API jstatus_t jallocator_visit(const jallocator_t *allocator, jallocation_visitor_t visitor,
                                       void *context);
 
-/** Statistics. `stats` begins as JALLOCATOR_STATS_INIT. @return success; invalid pointer; invalid
- * value (struct_size). */
+/** Statistics. `stats` begins as JALLOCATOR_STATS_INIT.
+ * While other threads allocate and free, a call that is under way is counted or not yet, and what
+ * is reserved and free may be of a later moment than what is in use. Where each thread counts for
+ * itself (small, general) a block that one thread allocates and another frees just then may be
+ * counted twice, or not at all. No number falls below 0, in_use_bytes are at most
+ * peak_in_use_bytes, and largest_free_bytes at most free_bytes.
+ * @return success; invalid pointer; invalid value (struct_size). */
 JALLOC_API jstatus_t jallocator_get_stats(const jallocator_t *allocator, jallocator_stats_t *stats);
 
-/** Peaks and largest fall to the present values. @return success; invalid pointer. */
+/** Peaks fall to the present values, the largest request to 0. @return success; invalid pointer. */
 JALLOC_API jstatus_t jallocator_clear_stats(jallocator_t *allocator);
 
-/** Gives unused memory back until at most keep_bytes are held unused. @return success; invalid
- * pointer; corrupted (guards); device error; capturing; and what a caller's function answers. */
+/** Gives unused memory back until at most keep_bytes are held unused. What cannot go now stays:
+ * what other threads keep for themselves (small, general) until they next need something, and a
+ * segment's size. @return success; invalid pointer; corrupted (guards); device error; capturing;
+ * and what a caller's function answers. */
 JALLOC_API jstatus_t jallocator_trim(jallocator_t *allocator, size_t keep_bytes);
 
 /** Looks at everything that must not have changed: guard words, lists. Not a fast function.

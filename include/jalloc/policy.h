@@ -264,8 +264,9 @@ typedef struct jsmall_options_t {
  * allocating and freeing a small block takes no shared lock unless the thread's cache is empty or
  * full. A thread that ends gives its cache back. At most an eighth of a block is lost by rounding.
  * Statistics are exact while no thread is at work; the peak in use is exact where one thread
- * allocates, else the sum of the threads' own peaks, which is no less. Trim empties the caches of
- * the calling thread; those of others when they next need something. Two threads that give the same
+ * allocates, else the sum of the threads' own peaks, but at most the peak of what was reserved,
+ * which is no less. Trim empties the caches of the calling thread; those of others when they next
+ * need something. Two threads that give the same
  * block back at the same moment are not told that one of them is wrong; one after the other, the
  * second is. */
 JALLOC_API jstatus_t jallocator_create_small(jallocator_t *below, const jsmall_options_t *options,

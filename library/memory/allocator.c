@@ -142,6 +142,7 @@ jstatus_t ji_entry_lacks_books(jallocator_t *allocator) {
                    allocator->name);
 }
 
+JI_ENTRY(entry_keeping, keeping, allocator->ops.allocate, allocator->ops.deallocate, false)
 JI_ENTRY(entry_straight, straight, allocator->ops.allocate, allocator->ops.deallocate, false)
 JI_ENTRY(entry_single, booked, allocator->ops.allocate, allocator->ops.deallocate, false)
 JI_ENTRY(entry_single_ledger, booked, allocator->ops.allocate, allocator->ops.deallocate, true)
@@ -161,6 +162,8 @@ static ji_entry_t allocator_choose_entry(const ji_traits_t *traits, bool ledger)
     /* Safe by themselves: only books and ledger need the lock. */
     if (traits->counts_itself)
         return entry_straight;
+    if (traits->keeps_books)
+        return entry_keeping;
     return ledger ? entry_safe_ledger : entry_safe;
 }
 
@@ -225,8 +228,7 @@ jstatus_t ji_allocator_make(const jallocator_ops_t *ops, void *context, const ji
     allocator->threads = traits->threads;
 
     allocator->has_ledger = allocator_needs_ledger(&allocator->ops);
-    bool entry_fills_ledger = allocator->has_ledger && !traits->fills_ledger;
-    allocator->entry = allocator_choose_entry(traits, entry_fills_ledger);
+    allocator->entry = allocator_choose_entry(traits, allocator->has_ledger);
 
     allocator->kind = traits->kind;
     allocator->below = traits->below;

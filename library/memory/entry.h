@@ -3,14 +3,20 @@
 #ifndef JALLOC_MEMORY_ENTRY_H
 #define JALLOC_MEMORY_ENTRY_H
 
-/* The entries: how the object calls an allocator's functions and keeps the books. There are four
- * ways, each with a ledger (the allocator does not know which blocks are its own) or without one:
+/* The entries: how the object calls an allocator's functions and keeps the books. There are five
+ * ways, the first three with a ledger (the allocator does not know which blocks are its own) or
+ * without one:
  *
  *     booked     one thread at a time: function, then books and ledger
  *     locked     the same under the object's lock
  *     unlocked   the function is safe by itself and called without the lock; books and ledger have
  *                it for a moment
- *     straight   the allocator counts by itself: its function, no more
+ *     keeping    the functions keep books and ledger by themselves, under the lock; here a failure
+ *                is counted
+ *     straight   the allocator counts all by itself: its function, no more
+ *
+ * What is said of a block when it is given back is not to be believed. So a block is booked out
+ * when it has been found live: in the ledger, or because the function has taken it.
  *
  * They are templates, written once. allocator.c instantiates them (JI_ENTRY) for functions behind a
  * table; a kind whose speed matters does for its own functions, which are inlined into the entry
@@ -75,7 +81,7 @@ static inline jstatus_t entry_take(jallocator_t *allocator, size_t size_bytes, s
     return JSTATUS_SUCCESS;
 }
 
-/* ---- The four ways ---- */
+/* ---- The five ways ---- */
 
 static inline jstatus_t straight_allocate(jallocator_t *allocator, size_t size_bytes,
                                           size_t alignment, jstream_t *stream, void **pointer,
@@ -88,6 +94,26 @@ static inline jstatus_t straight_allocate(jallocator_t *allocator, size_t size_b
 static inline jstatus_t straight_deallocate(jallocator_t *allocator, void *pointer,
                                             size_t size_bytes, jstream_t *stream,
                                             ji_deallocate_function_t deallocate, bool ledger) {
+    (void)ledger;
+    return deallocate(allocator->context, pointer, size_bytes, stream);
+}
+
+static inline jstatus_t keeping_allocate(jallocator_t *allocator, size_t size_bytes,
+                                         size_t alignment, jstream_t *stream, void **pointer,
+                                         ji_allocate_function_t allocate, bool ledger) {
+    (void)ledger;
+    jstatus_t status = entry_take(allocator, size_bytes, alignment, stream, pointer, allocate);
+    if (JI_UNLIKELY(status != JSTATUS_SUCCESS)) {
+        ji_lock_acquire(&allocator->lock);
+        ++allocator->books.failure_count;
+        ji_lock_release(&allocator->lock);
+    }
+    return status;
+}
+
+static inline jstatus_t keeping_deallocate(jallocator_t *allocator, void *pointer,
+                                           size_t size_bytes, jstream_t *stream,
+                                           ji_deallocate_function_t deallocate, bool ledger) {
     (void)ledger;
     return deallocate(allocator->context, pointer, size_bytes, stream);
 }
@@ -178,37 +204,41 @@ static inline jstatus_t unlocked_allocate(jallocator_t *allocator, size_t size_b
     return status;
 }
 
-/* Booked out before it is given back, since another thread may have the memory the moment it is;
- * and in again if it stays after all. */
+/* With a ledger a block is booked out before it is given back, since another thread may have the
+ * memory the moment it is; and in again if it stays after all. Without one only the function knows
+ * whether there is such a block: it is booked out afterwards, and if another thread is given the
+ * memory before that, both are live for a moment. */
 static inline jstatus_t unlocked_deallocate(jallocator_t *allocator, void *pointer,
                                             size_t size_bytes, jstream_t *stream,
                                             ji_deallocate_function_t deallocate, bool ledger) {
     jtag_t tag = 0;
-    ji_lock_acquire(&allocator->lock);
     if (ledger) {
+        ji_lock_acquire(&allocator->lock);
         ji_ledger_entry_t *entry = entry_in_ledger(allocator, pointer, size_bytes);
         if (JI_UNLIKELY(entry == NULL)) {
             jstatus_t refused = ji_entry_refuse(allocator, pointer, size_bytes);
             ji_lock_release(&allocator->lock);
             return refused;
         }
+
         tag = entry->tag;
         ji_ledger_remove(&allocator->ledger, entry);
-    }
-
-    bool counted = entry_discount(allocator, size_bytes);
-    ji_lock_release(&allocator->lock);
-
-    jstatus_t status = deallocate(allocator->context, pointer, size_bytes, stream);
-    if (JI_UNLIKELY(status != JSTATUS_SUCCESS)) {
-        ji_lock_acquire(&allocator->lock);
-        allocator->books.live_count += counted;
-        allocator->books.in_use_bytes += counted ? size_bytes : 0;
-        if (ledger)
-            (void)ji_ledger_restore(&allocator->ledger, pointer, size_bytes, tag);
+        ji_books_deallocate(&allocator->books, size_bytes);
         ji_lock_release(&allocator->lock);
     }
 
+    jstatus_t status = deallocate(allocator->context, pointer, size_bytes, stream);
+    if (ledger == (status == JSTATUS_SUCCESS)) /* all is booked: the object may be gone */
+        return status;
+
+    ji_lock_acquire(&allocator->lock);
+    if (ledger) {
+        ji_books_restore(&allocator->books, size_bytes);
+        (void)ji_ledger_restore(&allocator->ledger, pointer, size_bytes, tag);
+    } else {
+        (void)entry_discount(allocator, size_bytes);
+    }
+    ji_lock_release(&allocator->lock);
     return status;
 }
 

@@ -103,6 +103,13 @@ static inline void ji_books_deallocate(ji_books_t *books, size_t size_bytes) {
     --books->live_count;
     books->in_use_bytes -= size_bytes;
 }
+/* A block was booked out and stays after all: it was live beside all that came meanwhile. */
+static inline void ji_books_restore(ji_books_t *books, size_t size_bytes) {
+    ++books->live_count;
+    books->in_use_bytes += size_bytes;
+    if (books->in_use_bytes > books->peak_in_use_bytes)
+        books->peak_in_use_bytes = books->in_use_bytes;
+}
 static inline void ji_books_clear(ji_books_t *books) {
     books->peak_in_use_bytes = books->in_use_bytes;
     books->largest_request_bytes = 0;
@@ -162,7 +169,7 @@ typedef struct ji_traits {
     const ji_kind_t *kind;
     const ji_entry_t *entry; /* the kind's own; NULL: one that calls the table's functions */
     bool counts_itself;      /* its get_stats fills in everything; calls go straight through */
-    bool fills_ledger;       /* its functions enter and remove blocks, under the object's lock */
+    bool keeps_books;        /* its functions do, and the ledger, under the object's lock */
 } ji_traits_t;
 
 /* Makes the object. The table is one of the library's own: complete. On failure the context is

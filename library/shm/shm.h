@@ -32,6 +32,7 @@
 #include "core/lock.h"
 #include "core/sized.h"
 #include "jalloc/segment.h"
+#include "memory/memory.h"
 #include "shm/backing.h"
 #include "shm/layout.h"
 
@@ -57,6 +58,7 @@
 typedef struct shm_record shm_record_t;
 typedef struct shm_class shm_class_t;
 typedef struct shm_notes shm_notes_t;
+typedef struct shm_keeper shm_keeper_t;
 
 /* What this attachment knows of a slab of its own. */
 struct shm_record {
@@ -87,14 +89,40 @@ typedef uint64_t shm_note_t;
 #define SHM_NOTE_BYTES(note) ((uint32_t)(note))
 #define SHM_NOTE_TAG(note) ((jtag_t)((note) >> 32))
 struct shm_notes {
-    const void *keeper;
+    shm_keeper_t *keeper;
     shm_notes_t *next;    /* of the record: another keeper's */
     shm_record_t *record; /* NULL: it has ended */
     ji_link_t link;       /* in the keeper's list */
     joffset_t first;      /* of block 0 */
     uint32_t block_bytes, block_count;
+    unsigned slot;      /* whose blocks they are */
     shm_note_t notes[]; /* of each block */
 };
+
+/* The same of an extent, by its first page. */
+typedef struct shm_extent_note {
+    size_t size_bytes; /* as asked for; 0: none of the keeper's begins at this page */
+    jtag_t tag;
+    unsigned slot; /* whose it is */
+} shm_extent_note_t;
+
+/* Who keeps notes: an allocator over one of the segment's. A block that goes by another way than
+ * through it is taken off the notes and these books when this attachment has it back, or hands the
+ * same memory out again: so a note is never of a later owner's block in this attachment. Under the
+ * attachment's lock. */
+struct shm_keeper {
+    uint64_t deallocation_count;
+    ji_level_t in_use;          /* bytes */
+    ji_list_t notes;            /* of all slabs in which it has had blocks */
+    shm_extent_note_t *extents; /* by page; costs nothing where it is not used */
+    size_t extent_count;
+    ji_link_t link; /* among the attachment's */
+};
+
+static inline void shm_keeper_count_gone(shm_keeper_t *keeper, size_t size_bytes) {
+    ++keeper->deallocation_count;
+    ji_level_fall(&keeper->in_use, size_bytes);
+}
 
 /* A free block that is reserved for the class's next allocation. */
 typedef struct shm_ready {
@@ -166,6 +194,7 @@ struct jsegment {
     uint64_t log_count; /* entries of a change under way */
     bool broken;        /* a change could not be made: undo it */
     jshared_t *open[SHM_ALLOCATORS];
+    ji_list_t keepers;
     struct {
         uint32_t count;
         uint32_t pages[SHM_CACHE_DEPTH];

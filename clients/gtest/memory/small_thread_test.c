@@ -464,6 +464,132 @@ JTEST(Small, IsNotDestroyedWhileABlockIsLive) {
     JEXPECT_OK(jallocator_destroy(passing.allocator));
 }
 
+/* ---- Statistics that are asked for amid calls ---- */
+
+/* What a reader may find in a thread's counts amid a call, or when a block goes from one thread to
+ * another between the reading of their counts: written there by hand. */
+JTEST(Small, StatisticsAmidCallsOfOtherThreadsAreNumbersThatCanBe) {
+    jallocator_t *allocator = make_default();
+    void *block = take(allocator, 100);
+    const small_t *small = allocator->context;
+    small_counts_t *counts = &JI_LIST_FIRST(&small->caches, small_cache_t, link)->seen.counts;
+    const small_counts_t before = *counts;
+    JEXPECT_EQ(before.peak_bytes, 100);
+
+    counts->room_bytes = (size_t)-64; /* in jallocator_count_(): the peak is yet to rise */
+    JEXPECT_EQ(stats_of(allocator).in_use_bytes, 100);
+    JEXPECT_EQ(stats_of(allocator).peak_in_use_bytes, 100);
+    counts->peak_bytes = 164; /* has risen */
+    JEXPECT_EQ(stats_of(allocator).in_use_bytes, 164);
+    JEXPECT_EQ(stats_of(allocator).peak_in_use_bytes, 164);
+    *counts = before;
+
+    counts->room_bytes += 1000; /* this one has freed what another allocated after it was read */
+    counts->out_count -= 10;
+    JEXPECT_EQ(stats_of(allocator).in_use_bytes, 0);
+    JEXPECT_EQ(stats_of(allocator).live_count, 0);
+    *counts = before;
+
+    JEXPECT_EQ(stats_of(allocator).live_count, 1);
+    give(allocator, block, 100);
+    JEXPECT_OK(jallocator_destroy(allocator));
+}
+
+enum { KEPT = 100, BURST = 3000 };
+typedef struct bursts {
+    jallocator_t *allocator;
+    atomic_bool stops;
+} bursts_t;
+/* More than a magazine holds, so that blocks come from the central part and go back. */
+static void *take_and_give_bursts(void *argument) {
+    bursts_t *bursts = argument;
+    static void *blocks[BURST];
+    while (!atomic_load(&bursts->stops)) {
+        for (int i = 0; i < BURST; ++i)
+            blocks[i] = take(bursts->allocator, 64);
+        for (int i = 0; i < BURST; ++i)
+            give(bursts->allocator, blocks[i], 64);
+    }
+    return NULL;
+}
+
+static void read_beside_bursts(jallocator_t *allocator) {
+    bursts_t bursts = {.allocator = allocator};
+    void *kept[KEPT];
+    pthread_t thread;
+    for (int i = 0; i < KEPT; ++i)
+        kept[i] = take(allocator, 64);
+    JASSERT_EQ(pthread_create(&thread, NULL, take_and_give_bursts, &bursts), 0);
+    for (int64_t n = jtest_iterations(20000); n > 0 && !jtest_has_failure(); --n) {
+        const jallocator_stats_t stats = stats_of(allocator);
+        JEXPECT_GE(stats.live_count, KEPT);
+        JEXPECT_GE(stats.in_use_bytes, KEPT * 64);
+        JEXPECT_LE(stats.in_use_bytes, (KEPT + BURST) * 64);
+        JEXPECT_LE(stats.in_use_bytes, stats.peak_in_use_bytes);
+        JEXPECT_LE(stats.peak_in_use_bytes, stats.peak_reserved_bytes);
+        JEXPECT_LE(stats.free_bytes, stats.reserved_bytes);
+        JEXPECT_LE(stats.largest_free_bytes, stats.free_bytes);
+    }
+    atomic_store(&bursts.stops, true);
+    pthread_join(thread, NULL);
+    for (int i = 0; i < KEPT; ++i)
+        give(allocator, kept[i], 64);
+    JEXPECT_EQ(stats_of(allocator).live_count, 0);
+    JEXPECT_EQ(stats_of(allocator).in_use_bytes, 0);
+    JEXPECT_OK(jallocator_destroy(allocator));
+}
+JTEST(Small, AReaderBesideAThreadThatWorksSeesNoLessThanIsLive) {
+    read_beside_bursts(make_default());
+}
+JTEST(General, AReaderBesideAThreadThatWorksSeesNoLessThanIsLive) {
+    jallocator_t *allocator = NULL;
+    JASSERT_OK(jallocator_create_general(jtest_failing_allocator(), NULL, &allocator));
+    read_beside_bursts(allocator);
+}
+
+/* Blocks go from hand to hand: each number can be, whatever the moment. */
+JTEST(Small, AReaderWhileBlocksGoFromThreadToThreadSeesNumbersThatCanBe) {
+    passing_t passing = {.allocator = make_default()};
+    pthread_t threads[2];
+    JASSERT_EQ(pthread_create(&threads[0], NULL, take_and_pass, &passing), 0);
+    JASSERT_EQ(pthread_create(&threads[1], NULL, give_what_comes, &passing), 0);
+    for (int64_t n = jtest_iterations(30000); n > 0 && !jtest_has_failure(); --n) {
+        const jallocator_stats_t stats = stats_of(passing.allocator);
+        JEXPECT_LE(stats.in_use_bytes, stats.peak_in_use_bytes);
+        JEXPECT_LE(stats.peak_in_use_bytes, stats.peak_reserved_bytes);
+        JEXPECT_LE(stats.peak_reserved_bytes, 10 * MIB);
+        JEXPECT_LE(stats.live_count * 64, stats.peak_reserved_bytes);
+    }
+    atomic_store(&passing.stops, true);
+    for (int i = 0; i < 2; ++i)
+        pthread_join(threads[i], NULL);
+    JEXPECT_OK(jallocator_deallocate(passing.allocator, atomic_load(&passing.box), 64, NULL));
+    JEXPECT_OK(jallocator_destroy(passing.allocator));
+}
+
+static void *take_all_hundred(void *argument) {
+    void **blocks = argument;
+    for (int i = 0; i < 100; ++i)
+        blocks[i] = take(blocks[100], 64);
+    return NULL;
+}
+/* What one thread allocates and another frees is at the peak of the first one for good. */
+JTEST(Small, ThePeakOfThreadsThatPassBlocksIsAtMostWhatWasReserved) {
+    jallocator_t *allocator = make_default();
+    for (int round = 0; round < 50; ++round) {
+        void *blocks[101];
+        blocks[100] = allocator;
+        run_thread(take_all_hundred, blocks);
+        for (int i = 0; i < 100; ++i)
+            give(allocator, blocks[i], 64);
+    }
+    const jallocator_stats_t stats = stats_of(allocator);
+    JEXPECT_GE(stats.peak_in_use_bytes, 6400);
+    JEXPECT_LE(stats.peak_in_use_bytes, stats.peak_reserved_bytes);
+    JEXPECT_LT(stats.peak_reserved_bytes, 50 * 6400);
+    JEXPECT_OK(jallocator_destroy(allocator));
+}
+
 /* A process without a key for the ends of its threads has no caches; run by the test below. */
 JTEST_ONLY_WITH("JALLOC_TEST_KEYLESS", Small, Keyless) {
     jtest_fail_calls("pthread_key_create", 1, UINT64_MAX, EAGAIN);

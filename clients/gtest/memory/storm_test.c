@@ -534,8 +534,6 @@ static void replace_stream(worker_t *worker) {
 
 /* ---- The storm ---- */
 
-/* Wrong frees are made alone: an adaptor that knows its blocks takes the bytes off its counts
- * before it looks, and a right free of another thread may then find too few to take off. */
 typedef enum when { ALWAYS, ALONE, TOGETHER } when_t;
 typedef struct operation {
     void (*run)(worker_t *worker);
@@ -546,8 +544,8 @@ typedef struct operation {
 static const operation_t operations[] = {
     {allocate, 440, ALWAYS, false},      {deallocate, 400, ALWAYS, true},
     {reallocate, 30, ALWAYS, true},      {deallocate_in_use, 8, ALWAYS, true},
-    {post, 20, TOGETHER, true},          {give_foreign, 5, ALONE, false},
-    {give_interior, 10, ALONE, true},    {give_with_wrong_size, 10, ALONE, true},
+    {post, 20, TOGETHER, true},          {give_foreign, 5, ALWAYS, false},
+    {give_interior, 10, ALWAYS, true},   {give_with_wrong_size, 10, ALWAYS, true},
     {give_twice, 15, ALONE, false},      {ask_wrongly, 3, ALWAYS, false},
     {destroy_too_soon, 1, ALWAYS, true}, {find, 20, ALWAYS, true},
     {find_nothing, 10, ALONE, false},    {trim, 3, ALWAYS, false},

@@ -164,6 +164,74 @@ JTEST(SegmentAllocator, WhatOthersFreedIsHandedOutAgain) {
     JEXPECT_OK(jsegment_destroy(segment));
 }
 
+/* Whoever frees a block behind the allocator's back, and whoever is given its memory next: */
+static const struct {
+    const char *label;
+    bool others_free, others_take, beside_takes; /* "others": another attachment */
+} successions[] = {
+    {"both by the attachment itself", false, false, false},
+    {"freed by another attachment", true, false, false},
+    {"freed and taken by another attachment", true, true, false},
+    {"taken by an allocator beside", false, false, true},
+};
+
+/* ... a second free does not take it from its new owner, who is not shown as the allocator's. */
+JTEST(SegmentAllocator, AStaleBlockIsNotTheNextOwners) {
+    enum { MOST = 4000 };
+    static joffset_t taken[MOST];
+    for (size_t s = 0; s < COUNT_OF(successions); ++s)
+        for (size_t i = 0; i < COUNT_OF(shared_sizes); ++i) {
+            JSCOPED_TRACE("%s, %zu bytes", successions[s].label, shared_sizes[i]);
+            const size_t bytes = shared_sizes[i];
+            PLACE(place, JSEGMENT_MEMFD, MIB, 0);
+            jsegment_t *segment = place_create(&place), *second = place_attach(&place);
+            JASSERT_TRUE(segment != NULL && second != NULL);
+            jshared_t *shared = shared_make(segment, 1), *again = NULL;
+            JASSERT_OK(jshared_open(second, 1, &again));
+            jallocator_t *allocator = NULL, *beside = NULL;
+            JASSERT_OK(jallocator_create_shared(shared, &allocator));
+            JASSERT_OK(jallocator_create_shared(shared, &beside));
+            void *pointer = NULL;
+            JASSERT_OK(jallocator_allocate(allocator, bytes, 0, NULL, &pointer));
+            const joffset_t offset = jsegment_offset(segment, pointer);
+            JEXPECT_OK(jshared_deallocate(successions[s].others_free ? again : shared, offset));
+
+            size_t count = 0;
+            bool came_again = false;
+            jshared_t *taker = successions[s].others_take ? again : shared;
+            while (!came_again && count < MOST) {
+                void *block = NULL;
+                if (successions[s].beside_takes
+                        ? jallocator_allocate(beside, bytes, 0, NULL, &block) != JSTATUS_SUCCESS
+                        : jshared_allocate(taker, bytes, 64, &taken[count]) != JSTATUS_SUCCESS)
+                    break;
+                if (block != NULL)
+                    taken[count] = jsegment_offset(segment, block);
+                came_again = taken[count++] == offset;
+            }
+            /* A slab stays its owner's, and its blocks too. */
+            JEXPECT_EQ(came_again, !(successions[s].others_take && i == 0));
+            jallocation_t shown = JALLOCATION_INIT;
+            JEXPECT_STATUS(jallocator_find(allocator, pointer, &shown), JSTATUS_NOT_FOUND);
+            JEXPECT_STATUS(jallocator_deallocate(allocator, pointer, bytes, NULL),
+                           JSTATUS_NOT_FOUND);
+            JEXPECT_EQ(shared_is_live(taker, offset), came_again);
+            JEXPECT_EQ(stats_of_allocator(allocator).live_count, 0);
+            JEXPECT_EQ(stats_of_allocator(allocator).in_use_bytes, 0);
+            while (count-- > 0)
+                if (successions[s].beside_takes)
+                    JEXPECT_OK(jallocator_deallocate(
+                        beside, jsegment_pointer(segment, taken[count], 1), bytes, NULL));
+                else
+                    JEXPECT_OK(jshared_deallocate(taker, taken[count]));
+            JEXPECT_OK(jsegment_verify(segment));
+            JEXPECT_OK(jallocator_destroy(beside));
+            JEXPECT_OK(jallocator_destroy(allocator));
+            JEXPECT_OK(jsegment_detach(second));
+            JEXPECT_OK(jsegment_destroy(segment));
+        }
+}
+
 static const backend_row_t backends[] = {ALL_BACKENDS};
 JTEST_P_NAMED(SegmentAllocator, RandomOperationsKeepTheModelsBooks, backend_row_t, backends,
               backend_label) {

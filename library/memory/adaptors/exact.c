@@ -42,22 +42,15 @@ static jstatus_t exact_allocate(void *context, size_t size_bytes, size_t alignme
     JTRY_RETURN(jallocator_allocate(exact->below, size_bytes, alignment, stream, &memory));
 
     ji_live_block_t block = {.pointer = memory, .size_bytes = size_bytes, .tag = ji_tag_current};
-    jstatus_t status = ji_live_add(exact, &block);
-    if (status != JSTATUS_SUCCESS) {
-        ji_live_abandon(exact, status, stream, &block, memory, size_bytes);
-        return status;
-    }
+    jstatus_t status = exact_compare(exact, &block);
+    if (status == JSTATUS_SUCCESS)
+        status = ji_live_add(exact, &block);
 
-    status = exact_compare(exact, &block);
-    if (status != JSTATUS_SUCCESS) {
-        if (ji_live_take(exact, memory, size_bytes, &block) == JSTATUS_SUCCESS)
-            ji_live_drop(exact, &block);
-        (void)jallocator_deallocate(exact->below, memory, size_bytes, stream);
-        return status;
-    }
-
-    *pointer = memory;
-    return JSTATUS_SUCCESS;
+    if (status == JSTATUS_SUCCESS)
+        *pointer = memory;
+    else
+        ji_live_abandon(exact, stream, &block, memory, size_bytes);
+    return status;
 }
 
 static jstatus_t exact_deallocate(void *context, void *pointer, size_t size_bytes,
@@ -88,10 +81,7 @@ static jstatus_t exact_check(void *context) {
 static jstatus_t exact_create(const ji_request_t *request, jallocator_t **out) {
     static const jallocator_ops_t own = {
         .allocate = exact_allocate, .deallocate = exact_deallocate, .check = exact_check};
-    ji_traits_t traits = {.name = request->name,
-                          .below = request->below,
-                          .threads = JALLOCATOR_THREADS_SAFE,
-                          .kind = &ji_kind_exact};
+    ji_traits_t traits = {.name = request->name, .below = request->below, .kind = &ji_kind_exact};
 
     return ji_live_make(ji_metadata_zalloc(sizeof(ji_live_t)), &own, &traits, out);
 }

@@ -58,7 +58,7 @@ static jstatus_t fill_allocate(void *context, size_t size_bytes, size_t alignmen
 
 done:
     if (status != JSTATUS_SUCCESS)
-        ji_live_abandon(&fill->live, status, stream, &block, block.pointer, size_bytes);
+        ji_live_abandon(&fill->live, stream, &block, block.pointer, size_bytes);
     return status;
 }
 
@@ -122,10 +122,7 @@ static jstatus_t fill_create(const ji_request_t *request, jallocator_t **out) {
     JREQUIRE(fill_choose(options->on_deallocate, options->pattern, &on_deallocate),
              JSTATUS_INVALID_VALUE);
 
-    ji_traits_t traits = {.name = request->name,
-                          .below = request->below,
-                          .threads = JALLOCATOR_THREADS_SAFE,
-                          .kind = &ji_kind_fill};
+    ji_traits_t traits = {.name = request->name, .below = request->below, .kind = &ji_kind_fill};
 
     fill_t *fill = ji_metadata_zalloc(sizeof *fill);
     if (fill != NULL) {

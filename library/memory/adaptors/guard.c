@@ -126,7 +126,7 @@ static jstatus_t guard_allocate(void *context, size_t size_bytes, size_t alignme
 
 done:
     if (status != JSTATUS_SUCCESS)
-        ji_live_abandon(&guard->live, status, stream, &block, memory, whole_bytes);
+        ji_live_abandon(&guard->live, stream, &block, memory, whole_bytes);
     return status;
 }
 
@@ -205,10 +205,7 @@ static jstatus_t guard_create(const ji_request_t *request, jallocator_t **out) {
     const jguard_options_t *options = request->options;
     JREQUIRE(options->guard_bytes % GUARD_UNIT_BYTES == 0, JSTATUS_INVALID_VALUE);
 
-    ji_traits_t traits = {.name = request->name,
-                          .below = request->below,
-                          .threads = JALLOCATOR_THREADS_SAFE,
-                          .kind = &ji_kind_guard};
+    ji_traits_t traits = {.name = request->name, .below = request->below, .kind = &ji_kind_guard};
 
     guard_t *guard = ji_metadata_zalloc(sizeof *guard);
     if (guard != NULL)

@@ -1,8 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Blocks stand in an array; a ledger finds them by address. Their slots are reused, and stay where
- * they are when the array grows, so a walk goes by number and may let the lock go at each step.
+/* Blocks stand in an array; the object's ledger finds them by address, and its lock is around all
+ * of it. Their slots are reused, and stay where they are when the array grows, so a walk goes by
+ * number and may let the lock go at each step.
  *
  *     ledger   address -> slot           blocks   0  live       pointer, size, tag, event
  *                                                 1  free       -> 3
@@ -47,17 +48,23 @@ void ji_live_settle(const ji_live_t *live, jstream_t *stream) {
             return;
 }
 
-void ji_live_abandon(const ji_live_t *live, jstatus_t why, jstream_t *stream,
-                     const ji_live_block_t *block, void *memory, size_t memory_bytes) {
+/* ---- The blocks ---- */
+
+static void live_enter(const ji_live_t *live) { ji_lock_acquire(&live->self->lock); }
+static void live_leave(const ji_live_t *live) { ji_lock_release(&live->self->lock); }
+
+void ji_live_abandon(const ji_live_t *live, jstream_t *stream, const ji_live_block_t *block,
+                     void *memory, size_t memory_bytes) {
     if (block->written != NULL)
         ji_live_settle(live, stream);
     (void)jevent_destroy(block->written);
 
-    if (why != JSTATUS_CORRUPTED)
+    live_enter(live);
+    bool is_anothers = ji_ledger_find(&live->self->ledger, block->pointer) != NULL;
+    live_leave(live);
+    if (!is_anothers)
         (void)jallocator_deallocate(live->below, memory, memory_bytes, stream);
 }
-
-/* ---- The blocks ---- */
 
 static bool live_make_room(ji_live_t *live) {
     if (live->first_free < live->capacity)
@@ -83,13 +90,13 @@ static bool live_make_room(ji_live_t *live) {
 
 jstatus_t ji_live_add(ji_live_t *live, ji_live_block_t *block) {
     jstatus_t status = JSTATUS_SUCCESS;
-    ji_lock_acquire(&live->lock);
+    live_enter(live);
 
-    if (ji_ledger_find(&live->ledger, block->pointer) != NULL) {
+    if (ji_ledger_find(&live->self->ledger, block->pointer) != NULL) {
         status =
             ji_fail(JSTATUS_CORRUPTED, "allocator \"%s\": \"%s\" has given out %p, which is live",
                     live->self->name, live->below->name, block->pointer);
-    } else if (!ji_ledger_reserve(&live->ledger) || !live_make_room(live)) {
+    } else if (!ji_ledger_reserve(&live->self->ledger) || !live_make_room(live)) {
         status = ji_fail(JSTATUS_MEMORY_ERROR, "allocator \"%s\": no memory for bookkeeping",
                          live->self->name);
     } else {
@@ -99,16 +106,17 @@ jstatus_t ji_live_add(ji_live_t *live, ji_live_block_t *block) {
         live->blocks[block->slot] = *block;
 
         ji_ledger_entry_t *entry =
-            ji_ledger_insert(&live->ledger, block->pointer, block->size_bytes, block->tag);
+            ji_ledger_insert(&live->self->ledger, block->pointer, block->size_bytes, block->tag);
         entry->number = block->slot;
+        ji_books_allocate(&live->self->books, block->size_bytes);
     }
 
-    ji_lock_release(&live->lock);
+    live_leave(live);
     return status;
 }
 
 static jstatus_t live_refuse(const ji_live_t *live, const void *pointer) {
-    const ji_ledger_entry_t *around = ji_ledger_find_containing(&live->ledger, pointer);
+    const ji_ledger_entry_t *around = ji_ledger_find_containing(&live->self->ledger, pointer);
     if (around != NULL)
         return ji_fail(JSTATUS_NOT_FOUND,
                        "allocator \"%s\": %p lies inside the block at %p (tag \"%s\") and is no "
@@ -121,14 +129,14 @@ static jstatus_t live_refuse(const ji_live_t *live, const void *pointer) {
 jstatus_t ji_live_take(ji_live_t *live, const void *pointer, size_t size_bytes,
                        ji_live_block_t *block) {
     jstatus_t status = JSTATUS_SUCCESS;
-    ji_lock_acquire(&live->lock);
+    live_enter(live);
 
     ji_ledger_entry_t *entry;
-    while ((entry = ji_ledger_find(&live->ledger, pointer)) != NULL &&
+    while ((entry = ji_ledger_find(&live->self->ledger, pointer)) != NULL &&
            live->blocks[entry->number].examiners != 0) {
-        ji_lock_release(&live->lock);
+        live_leave(live);
         sched_yield();
-        ji_lock_acquire(&live->lock);
+        live_enter(live);
     }
 
     if (entry == NULL) {
@@ -142,45 +150,47 @@ jstatus_t ji_live_take(ji_live_t *live, const void *pointer, size_t size_bytes,
     } else {
         live->blocks[entry->number].leaving = true;
         *block = live->blocks[entry->number];
-        ji_ledger_remove(&live->ledger, entry);
+        ji_ledger_remove(&live->self->ledger, entry);
+        ji_books_deallocate(&live->self->books, size_bytes);
     }
 
-    ji_lock_release(&live->lock);
+    live_leave(live);
     return status;
 }
 
 void ji_live_put_back(ji_live_t *live, const ji_live_block_t *block) {
-    ji_lock_acquire(&live->lock);
+    live_enter(live);
     live->blocks[block->slot] = *block;
     live->blocks[block->slot].leaving = false;
 
+    ji_books_restore(&live->self->books, block->size_bytes);
     ji_ledger_entry_t *entry =
-        ji_ledger_restore(&live->ledger, block->pointer, block->size_bytes, block->tag);
+        ji_ledger_restore(&live->self->ledger, block->pointer, block->size_bytes, block->tag);
     if (entry != NULL)
         entry->number = block->slot;
-    ji_lock_release(&live->lock);
+    live_leave(live);
 }
 
 void ji_live_drop(ji_live_t *live, const ji_live_block_t *block) {
     (void)jevent_destroy(block->written);
-    ji_lock_acquire(&live->lock);
+    live_enter(live);
     live->blocks[block->slot] = (ji_live_block_t){.slot = live->first_free};
     live->first_free = block->slot;
-    ji_lock_release(&live->lock);
+    live_leave(live);
 }
 
 jstatus_t ji_live_examine(ji_live_t *live,
                           jstatus_t (*examine)(ji_live_t *live, const ji_live_block_t *block)) {
     jstatus_t result = JSTATUS_SUCCESS;
 
-    ji_lock_acquire(&live->lock);
+    live_enter(live);
     for (uint32_t i = 0; i < live->capacity; ++i) {
         if (live->blocks[i].pointer == NULL || live->blocks[i].leaving)
             continue;
 
         ++live->blocks[i].examiners;
         ji_live_block_t block = live->blocks[i];
-        ji_lock_release(&live->lock);
+        live_leave(live);
 
         jstatus_t status = examine(live, &block);
         if (status != JSTATUS_SUCCESS) {
@@ -188,61 +198,20 @@ jstatus_t ji_live_examine(ji_live_t *live,
             result = status;
         }
 
-        ji_lock_acquire(&live->lock);
+        live_enter(live);
         --live->blocks[i].examiners;
     }
 
-    ji_lock_release(&live->lock);
+    live_leave(live);
     return result;
 }
 
-/* ---- Slots of the table ---- */
-
-static jallocation_t live_describe(const ji_live_t *live, const ji_ledger_entry_t *entry) {
-    return (jallocation_t){
-        .struct_size = sizeof(jallocation_t),
-        .allocator = live->self,
-        .pointer = (void *)entry->address,
-        .size_bytes = entry->size_bytes,
-        .usable_bytes = entry->size_bytes,
-        .tag = entry->tag,
-        .live = true,
-    };
-}
-
-static jstatus_t live_find(void *context, const void *pointer, jallocation_t *block) {
-    ji_live_t *live = context;
-
-    ji_lock_acquire(&live->lock);
-    const ji_ledger_entry_t *entry = ji_ledger_find(&live->ledger, pointer);
-    if (entry == NULL)
-        entry = ji_ledger_find_containing(&live->ledger, pointer);
-    if (entry != NULL)
-        *block = live_describe(live, entry);
-    ji_lock_release(&live->lock);
-
-    return entry != NULL ? JSTATUS_SUCCESS : JSTATUS_NOT_FOUND;
-}
-
-static void live_visit(void *context, jallocation_visitor_t visitor, void *visitor_context) {
-    ji_live_t *live = context;
-
-    ji_lock_acquire(&live->lock);
-    for (const ji_ledger_entry_t *entry = NULL;
-         (entry = ji_ledger_next(&live->ledger, entry)) != NULL;) {
-        jallocation_t block = live_describe(live, entry);
-        if (!visitor(visitor_context, &block))
-            break;
-    }
-    ji_lock_release(&live->lock);
-}
+/* ---- Life ---- */
 
 static void live_destroy(void *context) {
     ji_live_t *live = context;
     if (live->destroy != NULL)
         live->destroy(context);
-    ji_lock_fini(&live->lock);
-    ji_ledger_fini(&live->ledger);
     ji_metadata_free(live->blocks);
     ji_metadata_free(live);
 }
@@ -258,8 +227,8 @@ jstatus_t ji_live_make(void *context, const jallocator_ops_t *own, const ji_trai
     ops.allocate = own->allocate;
     ops.deallocate = own->deallocate;
     ops.usable_size = NULL; /* exactly what was asked for */
-    ops.find = live_find;
-    ops.visit = live_visit;
+    ops.find = NULL;        /* the object's ledger answers */
+    ops.visit = NULL;
 
     if (own->trim != NULL)
         ops.trim = own->trim;
@@ -269,15 +238,15 @@ jstatus_t ji_live_make(void *context, const jallocator_ops_t *own, const ji_trai
 
     live->below = traits->below;
     live->destroy = own->destroy;
-    ji_lock_init(&live->lock);
 
-    jstatus_t status = ji_allocator_make(&ops, live, traits, &live->self);
-    if (status == JSTATUS_SUCCESS) {
+    ji_traits_t keeping = *traits;
+    keeping.threads = JALLOCATOR_THREADS_SAFE;
+    keeping.keeps_books = true;
+    jstatus_t status = ji_allocator_make(&ops, live, &keeping, &live->self);
+    if (status == JSTATUS_SUCCESS)
         *out = live->self;
-    } else {
-        live->destroy = NULL;
-        live_destroy(live);
-    }
+    else
+        ji_metadata_free(live);
 
     return status;
 }

@@ -29,11 +29,9 @@ typedef struct ji_live_block {
 
 typedef struct ji_live {
     jallocator_t *below; /* first, as ji_adaptor_ops wants it */
-    jallocator_t *self;  /* whose context this is the beginning of; for messages */
+    jallocator_t *self;  /* whose context this is the beginning of; its ledger: address -> slot */
     void (*destroy)(void *context);
-    ji_lock_t lock;
-    ji_ledger_t ledger; /* address -> slot */
-    ji_live_block_t *blocks;
+    ji_live_block_t *blocks;       /* under the object's lock, as its books and ledger */
     uint32_t capacity, first_free; /* capacity: none is free */
 } ji_live_t;
 
@@ -54,10 +52,10 @@ jstatus_t ji_live_await_writing(const ji_live_block_t *block);
  * way any more: a wait that fails is tried once more. A device whose every wait fails does no
  * work. */
 void ji_live_settle(const ji_live_t *live, jstream_t *stream);
-/* For an allocation that came to nothing, and why: waits for what was ordered, and gives the memory
- * back, unless it is another block's. */
-void ji_live_abandon(const ji_live_t *live, jstatus_t why, jstream_t *stream,
-                     const ji_live_block_t *block, void *memory, size_t memory_bytes);
+/* For an allocation that came to nothing: waits for what was ordered, and gives the memory back,
+ * unless it is another block's. */
+void ji_live_abandon(const ji_live_t *live, jstream_t *stream, const ji_live_block_t *block,
+                     void *memory, size_t memory_bytes);
 
 /* A block is live from now on, with the thread's tag. memory error; corrupted (one is live there:
  * below has given it out twice). */

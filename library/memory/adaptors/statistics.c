@@ -61,8 +61,7 @@ static jstatus_t statistics_deallocate(void *context, void *pointer, size_t size
         jallocator_deallocate(statistics->adaptor.below, pointer, size_bytes, stream);
     if (JI_UNLIKELY(status != JSTATUS_SUCCESS)) {
         ji_lock_acquire(&statistics->lock);
-        ++statistics->books.live_count;
-        statistics->books.in_use_bytes += size_bytes;
+        ji_books_restore(&statistics->books, size_bytes);
         ji_lock_release(&statistics->lock);
     }
 

@@ -195,8 +195,17 @@ static bool visit_add_block(visit_adaptor_t *visit, void *pointer, size_t size_b
         return false;
 
     ji_ledger_insert(&visit->self->ledger, pointer, size_bytes, ji_tag_current);
+    ji_books_allocate(&visit->self->books, size_bytes);
     visit_settle(visit, pointer, false);
     return true;
+}
+
+/* The same for one that was told of as going, and stays after all. */
+static void visit_restore_block(visit_adaptor_t *visit, void *pointer, size_t size_bytes,
+                                jtag_t tag) {
+    ji_books_restore(&visit->self->books, size_bytes);
+    if (ji_ledger_restore(&visit->self->ledger, pointer, size_bytes, tag) != NULL)
+        visit_settle(visit, pointer, false);
 }
 
 static jstatus_t visit_allocate(void *context, size_t size_bytes, size_t alignment,
@@ -219,7 +228,8 @@ static jstatus_t visit_allocate(void *context, size_t size_bytes, size_t alignme
 }
 
 /* Takes a live block out after telling that it goes. Under the lock. */
-static jstatus_t visit_remove_block(visit_adaptor_t *visit, void *pointer, size_t size_bytes) {
+static jstatus_t visit_remove_block(visit_adaptor_t *visit, void *pointer, size_t size_bytes,
+                                    jtag_t *tag) {
     while (visit_is_taken(visit, pointer)) {
         if (visit_is_inside(visit))
             return ji_fail(JSTATUS_BUSY,
@@ -236,8 +246,10 @@ static jstatus_t visit_remove_block(visit_adaptor_t *visit, void *pointer, size_
         return ji_fail(JSTATUS_INVALID_SIZE, "visit: %p has %zu bytes and is given back with %zu",
                        pointer, entry->size_bytes, size_bytes);
 
+    *tag = entry->tag;
     visit_settle(visit, pointer, true);
     ji_ledger_remove(&visit->self->ledger, ji_ledger_find(&visit->self->ledger, pointer));
+    ji_books_deallocate(&visit->self->books, size_bytes);
     return JSTATUS_SUCCESS;
 }
 
@@ -245,8 +257,9 @@ static jstatus_t visit_deallocate(void *context, void *pointer, size_t size_byte
                                   jstream_t *stream) {
     visit_adaptor_t *visit = context;
 
+    jtag_t tag = 0;
     visit_enter(visit);
-    jstatus_t status = visit_remove_block(visit, pointer, size_bytes);
+    jstatus_t status = visit_remove_block(visit, pointer, size_bytes, &tag);
     visit_leave(visit);
 
     if (status != JSTATUS_SUCCESS)
@@ -255,7 +268,7 @@ static jstatus_t visit_deallocate(void *context, void *pointer, size_t size_byte
     status = jallocator_deallocate(visit->adaptor.below, pointer, size_bytes, stream);
     if (JI_UNLIKELY(status != JSTATUS_SUCCESS)) { /* it stays after all */
         visit_enter(visit);
-        (void)visit_add_block(visit, pointer, size_bytes);
+        visit_restore_block(visit, pointer, size_bytes, tag);
         visit_leave(visit);
     }
 
@@ -271,7 +284,7 @@ static jstatus_t visit_create(const ji_request_t *request, jallocator_t **out) {
     ji_traits_t traits = {.name = request->name,
                           .below = request->below,
                           .threads = JALLOCATOR_THREADS_SAFE,
-                          .fills_ledger = true, /* a block is known while visitors are told of it */
+                          .keeps_books = true, /* a block is known while visitors are told of it */
                           .kind = &ji_kind_visit};
 
     jstatus_t status = JSTATUS_SUCCESS;

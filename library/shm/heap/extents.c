@@ -25,6 +25,19 @@ jstatus_t ji_extent_uncache(jsegment_t *segment, uint64_t pages, uint32_t keep) 
     return JSTATUS_SUCCESS;
 }
 
+/* An extent is this slot's now. What was noted of one that began here is of the past. */
+static inline void extent_hand_out(jsegment_t *segment, uint64_t page, uint64_t pages) {
+    JI_LIST_EACH(&segment->keepers, shm_keeper_t, keeper, link) {
+        shm_extent_note_t *note = &keeper->extents[page];
+        if (JI_UNLIKELY(note->size_bytes != 0)) {
+            shm_keeper_count_gone(keeper, note->size_bytes);
+            *note = (shm_extent_note_t){0, 0, 0};
+            --keeper->extent_count;
+        }
+    }
+    segment->map[page] = pages << 1 | 1;
+}
+
 /* Takes an extent of so many pages out of the cache, if one is there. */
 static inline bool extent_take_cached(jshared_t *shared, uint64_t pages, joffset_t *offset) {
     jsegment_t *segment = shared->segment;
@@ -40,7 +53,7 @@ static inline bool extent_take_cached(jshared_t *shared, uint64_t pages, joffset
     segment->cached_pages -= pages;
     shm_store(&segment->table[page].word,
               SHM_WORD(SHM_BLOCK, segment->slot, shared->index, 0, pages));
-    segment->map[page] = pages << 1 | 1;
+    extent_hand_out(segment, page, pages);
     *offset = page << SHM_PAGE_SHIFT;
     return true;
 }
@@ -70,7 +83,7 @@ jstatus_t ji_extent_allocate(jshared_t *shared, uint64_t pages, uint64_t multipl
     if (status != JSTATUS_SUCCESS)
         return status;
 
-    segment->map[page] = pages << 1 | 1;
+    extent_hand_out(segment, page, pages);
     *offset = page << SHM_PAGE_SHIFT;
     return JSTATUS_SUCCESS;
 }

@@ -97,6 +97,9 @@ static inline bool ji_record_find(const jshared_t *shared, const shm_record_t *r
            ji_record_is_live(record, *index);
 }
 
+/* A block is given back by another way than through who keeps notes of it. records.c */
+void ji_record_forget(shm_record_t *record, uint32_t index);
+
 /* Frees a live block of this slot's slabs where its magazine has room; else does nothing. */
 static inline bool ji_heap_free_ready(jshared_t *shared, joffset_t offset) {
     jsegment_t *segment = shared->segment;
@@ -114,6 +117,8 @@ static inline bool ji_heap_free_ready(jshared_t *shared, joffset_t offset) {
     if (JI_UNLIKELY(class->top == class->limit))
         return false;
 
+    if (JI_UNLIKELY(record->notes != NULL))
+        ji_record_forget(record, index);
     atomic_store_explicit(&record->owners[index], 0, memory_order_release);
     *class->top++ = (shm_ready_t){offset, &record->owners[index]};
     return true;
@@ -166,8 +171,8 @@ void ji_record_install(shm_record_t *record, jshared_t *shared, unsigned class_i
                        uint64_t pages, const shm_geometry_t *geometry);
 /* Takes the record out of everything private and frees it. */
 void ji_record_destroy(shm_record_t *record);
-/* Begins to keep notes of a slab's blocks, all empty, in the keeper's list; NULL: no memory. */
-shm_notes_t *ji_record_note(shm_record_t *record, const void *keeper, ji_list_t *list);
+/* Begins to keep notes of a slab's blocks, all empty; NULL: no memory. */
+shm_notes_t *ji_record_note(shm_record_t *record, shm_keeper_t *keeper);
 void ji_notes_destroy(shm_notes_t *notes);
 /* Gives an empty slab of this slot's back. Under the segment's lock. */
 jstatus_t ji_record_release(shm_record_t *record);

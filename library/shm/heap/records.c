@@ -22,7 +22,7 @@
 
 #include <string.h>
 
-shm_notes_t *ji_record_note(shm_record_t *record, const void *keeper, ji_list_t *list) {
+shm_notes_t *ji_record_note(shm_record_t *record, shm_keeper_t *keeper) {
     shm_notes_t *notes =
         ji_metadata_zalloc(sizeof *notes + record->block_count * sizeof notes->notes[0]);
     if (notes == NULL)
@@ -35,7 +35,8 @@ shm_notes_t *ji_record_note(shm_record_t *record, const void *keeper, ji_list_t 
     notes->block_count = record->block_count;
     notes->next = record->notes;
     record->notes = notes;
-    ji_list_push_front(list, &notes->link);
+    notes->slot = record->allocator->segment->slot;
+    ji_list_push_front(&keeper->notes, &notes->link);
     return notes;
 }
 
@@ -48,6 +49,14 @@ void ji_notes_destroy(shm_notes_t *notes) {
     }
     ji_list_remove(&notes->link);
     ji_metadata_free(notes);
+}
+
+void ji_record_forget(shm_record_t *record, uint32_t index) {
+    for (shm_notes_t *notes = record->notes; notes != NULL; notes = notes->next)
+        if (notes->notes[index] != 0) {
+            shm_keeper_count_gone(notes->keeper, SHM_NOTE_BYTES(notes->notes[index]));
+            notes->notes[index] = 0;
+        }
 }
 
 /* What the notes say of live blocks stays with their keeper. */
@@ -177,6 +186,7 @@ void ji_record_merge(shm_record_t *record) {
                 (record->reserved[w] >> b & 1) == 0)
                 continue; /* free, perhaps in the magazine: this process has freed it as well */
 
+            ji_record_forget(record, w * 64 + b);
             atomic_store_explicit(owner, 0, memory_order_release);
             record->reserved[w] &= ~((uint64_t)1 << b);
             --record->reserved_count;
@@ -307,6 +317,7 @@ void ji_heap_forget(jshared_t *shared) {
 void ji_record_free(jsegment_t *segment, shm_record_t *record, uint32_t index, joffset_t offset) {
     shm_class_t *class = record->class;
     _Atomic(uint8_t) *owner = &record->owners[index];
+    ji_record_forget(record, index);
     atomic_store_explicit(owner, 0, memory_order_release);
 
     /* The record may go with it, where somebody has scribbled over the owner bytes. */

@@ -11,9 +11,12 @@
  *     segment.map[page] --> record --> notes[index of the block]      of a slab
  *     extents[page]                                                   of blocks above 8 KiB
  *
- * A block that another process has freed, or this one by jshared_deallocate(), is noted as long as
- * nobody comes upon it here: who gives it back is told that it is gone, and from then on the books
- * are without it; so they are when the heap hands the same memory out again.
+ * A block that another process has freed is noted as long as nobody comes upon it here: who gives
+ * it back is told that it is gone, and from then on the books are without it; so they are when this
+ * attachment has a block of a slab back, or hands out the memory of an extent again, through whom
+ * it may be (shm_keeper_t). An extent whose memory is another slot's by now, or a slab's, is not
+ * the one that was noted: the slot in the note says so. One that was given away (jshared_give())
+ * has left; of the segment's it may still be freed here.
  *
  * A stack does not know its blocks: there the object's ledger does. */
 
@@ -23,16 +26,10 @@
 
 #include <sys/mman.h>
 
-typedef struct provider_extent {
-    size_t size_bytes; /* as asked for; 0: none of the provider's begins at this page */
-    jtag_t tag;
-} provider_extent_t;
-
 /* Counts, so that an allocation changes three words and a free two: what is live and in use is told
- * by differences. */
+ * by differences. What frees change is the keeper's. */
 typedef struct provider_books {
-    uint64_t allocation_count, deallocation_count, failure_count;
-    ji_level_t in_use; /* bytes */
+    uint64_t allocation_count, failure_count;
     size_t largest_request_bytes;
 } provider_books_t;
 
@@ -43,9 +40,7 @@ typedef struct segment_provider {
     /* Not of a stack; under the attachment's lock. */
     jsegment_t *attachment; /* of `shared` */
     provider_books_t books;
-    ji_list_t notes;            /* of all slabs in which it has had blocks */
-    provider_extent_t *extents; /* by page; costs nothing where it is not used */
-    size_t extent_count;
+    shm_keeper_t keeper;
 } segment_provider_t;
 
 /* A block that the provider has noted. */
@@ -53,7 +48,9 @@ typedef struct provider_block {
     joffset_t begin;
     size_t size_bytes;
     jtag_t tag;
-    shm_note_t *note; /* where it is noted: of a slab's; NULL: among the extents */
+    unsigned slot;      /* whose it was when it was noted */
+    shm_notes_t *notes; /* of its slab; NULL: it is an extent */
+    shm_note_t *note;   /* in them */
 } provider_block_t;
 
 static void provider_lock(const segment_provider_t *provider) {
@@ -66,33 +63,32 @@ static void provider_unlock(const segment_provider_t *provider) {
 
 /* ---- Books, under the attachment's lock ---- */
 
-static inline void books_allocate(provider_books_t *books, size_t size_bytes) {
+static inline void books_allocate(segment_provider_t *provider, size_t size_bytes) {
+    provider_books_t *books = &provider->books;
     ++books->allocation_count;
-    ji_level_rise(&books->in_use, size_bytes);
+    ji_level_rise(&provider->keeper.in_use, size_bytes);
     if (JI_UNLIKELY(size_bytes > books->largest_request_bytes))
         books->largest_request_bytes = size_bytes;
 }
-static inline void books_deallocate(provider_books_t *books, size_t size_bytes) {
-    ++books->deallocation_count;
-    ji_level_fall(&books->in_use, size_bytes);
+static void books_clear(segment_provider_t *provider) {
+    ji_level_clear(&provider->keeper.in_use);
+    provider->books.largest_request_bytes = 0;
 }
-static void books_clear(provider_books_t *books) {
-    ji_level_clear(&books->in_use);
-    books->largest_request_bytes = 0;
-}
-static void books_report(const provider_books_t *books, jallocator_stats_t *stats) {
+static void books_report(const segment_provider_t *provider, jallocator_stats_t *stats) {
+    const provider_books_t *books = &provider->books;
+    const shm_keeper_t *keeper = &provider->keeper;
     stats->allocation_count = books->allocation_count;
-    stats->live_count = books->allocation_count - books->deallocation_count;
+    stats->live_count = books->allocation_count - keeper->deallocation_count;
     stats->failure_count += books->failure_count; /* to those before the entry */
-    stats->in_use_bytes = ji_level_now(&books->in_use);
-    stats->peak_in_use_bytes = books->in_use.peak_bytes;
+    stats->in_use_bytes = ji_level_now(&keeper->in_use);
+    stats->peak_in_use_bytes = keeper->in_use.peak_bytes;
     stats->largest_request_bytes = books->largest_request_bytes;
 }
 
 /* ---- Notes, under the attachment's lock ---- */
 
 static size_t provider_extents_bytes(const segment_provider_t *provider) {
-    return (size_t)provider->attachment->max_pages * sizeof(provider_extent_t);
+    return (size_t)provider->attachment->max_pages * sizeof(shm_extent_note_t);
 }
 
 /* The record of a slab of this attachment's; NULL: there is none. */
@@ -108,7 +104,7 @@ static inline shm_record_t *provider_record(const segment_provider_t *provider, 
 /* The provider's notes of a slab; NULL: it has none yet. */
 static shm_notes_t *provider_notes(const segment_provider_t *provider, const shm_record_t *record) {
     shm_notes_t *notes = record->notes;
-    while (notes != NULL && notes->keeper != provider)
+    while (notes != NULL && notes->keeper != &provider->keeper)
         notes = notes->next;
     return notes;
 }
@@ -118,10 +114,10 @@ static void provider_forget(segment_provider_t *provider, const provider_block_t
     if (block->note != NULL) {
         *block->note = 0;
     } else {
-        provider->extents[block->begin >> SHM_PAGE_SHIFT] = (provider_extent_t){0, 0};
-        --provider->extent_count;
+        provider->keeper.extents[block->begin >> SHM_PAGE_SHIFT] = (shm_extent_note_t){0, 0, 0};
+        --provider->keeper.extent_count;
     }
-    books_deallocate(&provider->books, block->size_bytes);
+    shm_keeper_count_gone(&provider->keeper, block->size_bytes);
 }
 
 static bool provider_is_in_notes(shm_notes_t *notes, joffset_t offset, provider_block_t *block) {
@@ -130,15 +126,20 @@ static bool provider_is_in_notes(shm_notes_t *notes, joffset_t offset, provider_
         return false;
 
     shm_note_t *note = &notes->notes[distance / notes->block_bytes];
-    *block = (provider_block_t){offset - distance % notes->block_bytes, SHM_NOTE_BYTES(*note),
-                                SHM_NOTE_TAG(*note), note};
+    *block = (provider_block_t){offset - distance % notes->block_bytes,
+                                SHM_NOTE_BYTES(*note),
+                                SHM_NOTE_TAG(*note),
+                                notes->slot,
+                                notes,
+                                note};
     return distance % notes->block_bytes < block->size_bytes;
 }
 
 static bool provider_is_extent(const segment_provider_t *provider, uint64_t page, joffset_t offset,
                                provider_block_t *block) {
-    const provider_extent_t *extent = &provider->extents[page];
-    *block = (provider_block_t){page << SHM_PAGE_SHIFT, extent->size_bytes, extent->tag, NULL};
+    const shm_extent_note_t *extent = &provider->keeper.extents[page];
+    *block = (provider_block_t){
+        page << SHM_PAGE_SHIFT, extent->size_bytes, extent->tag, extent->slot, NULL, NULL};
     return offset - block->begin < extent->size_bytes;
 }
 
@@ -163,12 +164,13 @@ static bool provider_find_block(const segment_provider_t *provider, joffset_t of
     if (offset >> SHM_PAGE_SHIFT >= provider->attachment->max_pages)
         return false;
 
-    JI_LIST_EACH(&provider->notes, shm_notes_t, notes, link)
+    JI_LIST_EACH(&provider->keeper.notes, shm_notes_t, notes, link)
         if (notes->record == NULL && provider_is_in_notes(notes, offset, block))
             return true;
 
-    for (uint64_t page = offset >> SHM_PAGE_SHIFT; page-- > 0 && provider->extent_count != 0;)
-        if (provider->extents[page].size_bytes != 0)
+    for (uint64_t page = offset >> SHM_PAGE_SHIFT;
+         page-- > 0 && provider->keeper.extent_count != 0;)
+        if (provider->keeper.extents[page].size_bytes != 0)
             return provider_is_extent(provider, page, offset, block);
     return false;
 }
@@ -178,7 +180,7 @@ static bool provider_note(segment_provider_t *provider, joffset_t offset, size_t
     provider_block_t before;
     shm_record_t *record = provider_record(provider, offset);
     if (record != NULL && provider_notes(provider, record) == NULL &&
-        ji_record_note(record, provider, &provider->notes) == NULL)
+        ji_record_note(record, &provider->keeper) == NULL)
         return false;
 
     if (provider_find_near(provider, offset, &before)) /* others have freed it meanwhile */
@@ -189,11 +191,11 @@ static bool provider_note(segment_provider_t *provider, joffset_t offset, size_t
         notes->notes[(offset - notes->first) / notes->block_bytes] =
             SHM_NOTE(size_bytes, ji_tag_current);
     } else {
-        provider->extents[offset >> SHM_PAGE_SHIFT] =
-            (provider_extent_t){size_bytes, ji_tag_current};
-        ++provider->extent_count;
+        provider->keeper.extents[offset >> SHM_PAGE_SHIFT] =
+            (shm_extent_note_t){size_bytes, ji_tag_current, provider->attachment->slot};
+        ++provider->keeper.extent_count;
     }
-    books_allocate(&provider->books, size_bytes);
+    books_allocate(provider, size_bytes);
     return true;
 }
 
@@ -220,13 +222,13 @@ static inline bool provider_take_ready(segment_provider_t *provider, size_t size
 
     shm_notes_t *notes = record->notes;
     const uintptr_t index = (uintptr_t)ready->owner - (uintptr_t)record->owners;
-    if (JI_UNLIKELY(notes == NULL || notes->keeper != provider || index >= record->block_count ||
-                    notes->notes[index] != 0))
+    if (JI_UNLIKELY(notes == NULL || notes->keeper != &provider->keeper ||
+                    index >= record->block_count || notes->notes[index] != 0))
         return false;
 
     notes->notes[index] = SHM_NOTE(size_bytes, ji_tag_current);
     *offset = ji_class_take(class, provider->attachment->slot);
-    books_allocate(&provider->books, size_bytes);
+    books_allocate(provider, size_bytes);
     return true;
 }
 
@@ -241,7 +243,7 @@ static inline bool provider_free_ready(segment_provider_t *provider, joffset_t o
 
     shm_notes_t *notes = record->notes;
     shm_class_t *class = record->class;
-    if (JI_UNLIKELY(notes == NULL || notes->keeper != provider ||
+    if (JI_UNLIKELY(notes == NULL || notes->keeper != &provider->keeper ||
                     SHM_NOTE_BYTES(notes->notes[index]) != size_bytes ||
                     !ji_record_is_live(record, index) || class->top == class->limit))
         return false;
@@ -249,7 +251,7 @@ static inline bool provider_free_ready(segment_provider_t *provider, joffset_t o
     notes->notes[index] = 0;
     atomic_store_explicit(&record->owners[index], 0, memory_order_release);
     *class->top++ = (shm_ready_t){offset, &record->owners[index]};
-    books_deallocate(&provider->books, size_bytes);
+    shm_keeper_count_gone(&provider->keeper, size_bytes);
     return true;
 }
 
@@ -364,6 +366,16 @@ provider_refuse(const segment_provider_t *provider, const void *pointer, joffset
                : ji_refuse_foreign(provider->self, pointer);
 }
 
+/* Whether a noted block is live in the segment still, and no later one at the same address. */
+static bool provider_is_live(const segment_provider_t *provider, const provider_block_t *block,
+                             shm_found_t *found) {
+    if (!ji_heap_find(provider->shared, block->begin, found) ||
+        found->is_block_of_slab != (block->notes != NULL))
+        return false;
+    return (block->notes != NULL && block->notes->record != NULL) || found->owner == block->slot ||
+           found->owner == SHM_SLOT_SEGMENT;
+}
+
 static jstatus_t provider_deallocate_any(segment_provider_t *provider, void *pointer,
                                          size_t size_bytes) {
     const joffset_t offset = (uintptr_t)pointer - (uintptr_t)provider->attachment->base;
@@ -377,11 +389,19 @@ static jstatus_t provider_deallocate_any(segment_provider_t *provider, void *poi
     if (block.size_bytes != size_bytes)
         return ji_refuse_size(provider->self, pointer, block.tag, block.size_bytes, size_bytes);
 
-    jstatus_t status = ji_shared_deallocate(provider->shared, offset);
-    if (status == JSTATUS_SUCCESS || status == JSTATUS_NOT_FOUND) /* others have freed it */
+    /* Where the slab is this attachment's the heap takes a block off the notes, which may go with
+     * it; so they are looked for again. */
+    const bool by_heap = block.notes != NULL && block.notes->record != NULL;
+    shm_found_t found;
+    jstatus_t status = provider_is_live(provider, &block, &found)
+                           ? ji_shared_deallocate(provider->shared, offset)
+                           : JSTATUS_NOT_FOUND; /* others have freed it */
+    const bool is_gone = status == JSTATUS_SUCCESS || status == JSTATUS_NOT_FOUND;
+    const jtag_t tag = block.tag;
+    if (is_gone && (!by_heap || (provider_find_near(provider, offset, &block) &&
+                                 block.begin == offset && block.notes != NULL)))
         provider_forget(provider, &block);
-    return status == JSTATUS_NOT_FOUND ? ji_refuse_freed(provider->self, pointer, block.tag)
-                                       : status;
+    return status == JSTATUS_NOT_FOUND ? ji_refuse_freed(provider->self, pointer, tag) : status;
 }
 
 static jstatus_t __attribute__((noinline))
@@ -425,11 +445,11 @@ static const ji_entry_t provider_entry = {provider_enter_allocate, provider_ente
 
 /* ---- What is asked of them ---- */
 
-/* Whether a noted block is live in the segment still; then `shown` is told of it. */
+/* Whether a noted block is live; then `shown` is told of it. */
 static bool provider_describe(const segment_provider_t *provider, const provider_block_t *block,
                               jallocation_t *shown) {
     shm_found_t found;
-    if (!ji_heap_find(provider->shared, block->begin, &found))
+    if (!provider_is_live(provider, block, &found))
         return false;
 
     shown->pointer = provider->attachment->base + block->begin;
@@ -463,14 +483,14 @@ static void provider_visit(void *context, jallocation_visitor_t visitor, void *v
     bool goes_on = true;
     provider_lock(provider);
 
-    JI_LIST_WHILE(goes_on, &provider->notes, shm_notes_t, notes, link)
+    JI_LIST_WHILE(goes_on, &provider->keeper.notes, shm_notes_t, notes, link)
         for (uint32_t i = 0; i < notes->block_count && goes_on; ++i)
             if (provider_is_in_notes(notes, notes->first + (uint64_t)i * notes->block_bytes,
                                      &block))
                 goes_on = provider_show(provider, &block, visitor, visitor_context);
 
     const uint64_t pages = provider->attachment->max_pages;
-    size_t rest = provider->extent_count;
+    size_t rest = provider->keeper.extent_count;
     for (uint64_t page = 0; page < pages && rest != 0 && goes_on; ++page)
         if (provider_is_extent(provider, page, page << SHM_PAGE_SHIFT, &block)) {
             goes_on = provider_show(provider, &block, visitor, visitor_context);
@@ -518,7 +538,7 @@ static void provider_get_stats(void *context, jallocator_stats_t *stats) {
 
     if (provider->shared->kind != JSHARED_STACK) {
         provider_lock(provider);
-        books_report(&provider->books, stats);
+        books_report(provider, stats);
         provider_unlock(provider);
     }
 
@@ -535,7 +555,7 @@ static void provider_get_stats(void *context, jallocator_stats_t *stats) {
 static void provider_clear_stats(void *context) {
     segment_provider_t *provider = context;
     provider_lock(provider);
-    books_clear(&provider->books);
+    books_clear(provider);
     provider_unlock(provider);
 }
 
@@ -567,11 +587,13 @@ static void provider_free(segment_provider_t *provider) {
         return;
 
     provider_lock(provider);
-    JI_LIST_EACH(&provider->notes, shm_notes_t, notes, link)
+    JI_LIST_EACH(&provider->keeper.notes, shm_notes_t, notes, link)
         ji_notes_destroy(notes);
+    if (provider->keeper.extents != NULL)
+        ji_list_remove(&provider->keeper.link);
     provider_unlock(provider);
-    if (provider->extents != NULL)
-        (void)munmap(provider->extents, provider_extents_bytes(provider));
+    if (provider->keeper.extents != NULL)
+        (void)munmap(provider->keeper.extents, provider_extents_bytes(provider));
     ji_metadata_free(provider);
 }
 
@@ -617,7 +639,11 @@ static jstatus_t provider_make_extents(segment_provider_t *provider) {
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (extents == MAP_FAILED)
         return ji_refuse_bookkeeping();
-    provider->extents = extents;
+
+    provider_lock(provider);
+    provider->keeper.extents = extents;
+    ji_list_push_front(&provider->attachment->keepers, &provider->keeper.link);
+    provider_unlock(provider);
     return JSTATUS_SUCCESS;
 }
 
@@ -637,7 +663,7 @@ jstatus_t ji_shared_make_allocator(jshared_t *shared, jsegment_t *segment, const
     provider->shared = shared;
     provider->attachment = shared->segment;
     provider->segment = segment;
-    ji_list_init(&provider->notes);
+    ji_list_init(&provider->keeper.notes);
     if (knows_blocks)
         JTRY(provider_make_extents(provider));
 

@@ -107,6 +107,7 @@ static jsegment_t *segment_new(const jsegment_options_t *options) {
         return NULL;
 
     segment->backing.descriptor = -1;
+    ji_list_init(&segment->keepers);
     segment->read_only = options->read_only;
     segment->locks = options->threads != JALLOCATOR_THREADS_NONE;
     segment->timeout_ms = ji_option(options->timeout_ms, SEGMENT_DEFAULT_TIMEOUT_MS);

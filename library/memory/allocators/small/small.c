@@ -349,17 +349,29 @@ static void small_get_stats(void *context, jallocator_stats_t *stats) {
             stats->largest_free_bytes = class->block_bytes;
     }
 
-    if (!small->owns_all)
-        return;
+    if (small->owns_all) {
+        jallocator_stats_t below = JALLOCATOR_STATS_INIT;
+        (void)jallocator_get_stats(small->below, &below);
+        stats->limit_bytes = below.limit_bytes;
+        stats->reserved_bytes = below.reserved_bytes;
+        stats->peak_reserved_bytes = below.peak_reserved_bytes;
+        stats->free_bytes += below.free_bytes;
+        if (below.largest_free_bytes > stats->largest_free_bytes)
+            stats->largest_free_bytes = below.largest_free_bytes;
+    }
 
-    jallocator_stats_t below = JALLOCATOR_STATS_INIT;
-    (void)jallocator_get_stats(small->below, &below);
-    stats->limit_bytes = below.limit_bytes;
-    stats->reserved_bytes = below.reserved_bytes;
-    stats->peak_reserved_bytes = below.peak_reserved_bytes;
-    stats->free_bytes += below.free_bytes;
-    if (below.largest_free_bytes > stats->largest_free_bytes)
-        stats->largest_free_bytes = below.largest_free_bytes;
+    /* The sum of the threads' own peaks may be far too large: where one allocates what another
+     * frees, the first one's only rises. What is in use is reserved. */
+    if (stats->peak_in_use_bytes > stats->peak_reserved_bytes)
+        stats->peak_in_use_bytes = stats->peak_reserved_bytes;
+    if (stats->in_use_bytes > stats->peak_in_use_bytes)
+        stats->in_use_bytes = stats->peak_in_use_bytes;
+
+    /* What was free in one place may be free in another by now. */
+    if (stats->free_bytes > stats->reserved_bytes)
+        stats->free_bytes = stats->reserved_bytes;
+    if (stats->largest_free_bytes > stats->free_bytes)
+        stats->largest_free_bytes = stats->free_bytes;
 }
 
 static void small_clear_stats(void *context) {

@@ -152,7 +152,7 @@ typedef struct small_magazine {
 } small_magazine_t;
 
 static inline uint32_t small_magazine_count(const small_magazine_t *magazine) {
-    return (uint32_t)(small_load(magazine->seen.top) - magazine->bottom);
+    return (uint32_t)(small_load_acquire(magazine->seen.top) - magazine->bottom);
 }
 static inline uint32_t small_magazine_capacity(const small_magazine_t *magazine) {
     return (uint32_t)(magazine->seen.end - magazine->bottom);
@@ -176,6 +176,9 @@ typedef struct small_cache {
     uint32_t misses;   /* of all magazines */
     unsigned epoch;    /* of the allocator, when the cache was last emptied for a trim */
     bool counting;     /* the counts are here */
+    /* Of blocks between magazines and the central part. Goes up amid each: when they are out and in
+     * no magazine any more, or not yet. */
+    size_t transfer_count;
 
     /* Under the registry's lock. */
     size_t cleared_bytes;        /* by so much the peak is less, since statistics were cleared */

@@ -128,6 +128,12 @@ void ji_small_magazine_free(small_magazine_t *magazine) {
         ji_metadata_free(items);
 }
 
+/* Between the two halves of a transfer, for cache_read_live(): who sees this sees the first half,
+ * and who sees the second, which is written with release too, sees this. */
+static void cache_mark_transfer(small_cache_t *cache) {
+    small_store_release(cache->transfer_count, cache->transfer_count + 1);
+}
+
 /* Gives the lowest items, the longest unused ones, to the central part. */
 static void magazine_give(small_cache_t *cache, uint32_t class_index, uint32_t excess,
                           ji_fence_t fence, bool settle) {
@@ -137,9 +143,11 @@ static void magazine_give(small_cache_t *cache, uint32_t class_index, uint32_t e
         return;
 
     ji_small_central_give(cache->small, class_index, magazine->bottom, excess, fence, settle);
-    ji_small_count_blocks(cache->small, cache, -(size_t)excess);
     memmove(magazine->bottom, magazine->bottom + excess, rest * sizeof *magazine->bottom);
     small_store(magazine->seen.top, magazine->bottom + rest);
+    cache_mark_transfer(cache);
+    small_store_release(cache->seen.counts.out_count,
+                        small_load(cache->seen.counts.out_count) - excess);
 }
 
 void ji_small_magazines_empty(small_cache_t *cache, ji_fence_t fence) {
@@ -227,11 +235,13 @@ jstatus_t ji_small_cache_pop(small_t *small, small_cache_t *cache, uint32_t clas
         uint32_t wanted = keeps ? (small_magazine_capacity(magazine) + 1) / 2 : 1;
         JTRY_RETURN(ji_small_central_take(small, class_index, stream, items, wanted, &count));
         ji_small_count_blocks(small, cache, count);
+        if (keeps)
+            cache_mark_transfer(cache);
     }
 
     if (keeps) {
         *item = items[--count];
-        small_store(magazine->seen.top, items + count);
+        small_store_release(magazine->seen.top, items + count);
     }
     return JSTATUS_SUCCESS;
 }
