@@ -16,7 +16,8 @@
 extern "C" {
 #endif
 
-/** Aligned malloc and free of the C library; named "jpu". Warns in the log, at most once each until
+/** Aligned malloc and free of the C library; named "jpu". A block takes as many bytes more as its
+ * alignment has, 64 unless another is asked for. Warns in the log, at most once each until
  * statistics are cleared, when one allocation takes more than 10% of the memory that is available,
  * and when all together take more than 50% (after TensorFlow's CPUAllocator). In a composition:
  * malloc. */

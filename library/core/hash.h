@@ -9,7 +9,9 @@
  *     slot     0   1   2   3   4   5   6   7
  *            |   | a | b |   |   | c |   |   |       home(a) = home(b) = 1
  *
- * An entry's home is ji_hash_spread()'s of its key.
+ * An entry's home is ji_hash_spread()'s of the upper bits of its key, and so those of 512 bytes of
+ * addresses begin within four slots: blocks that are neighbours in memory come and go together, and
+ * so do their cache lines here.
  *
  * There are no tombstones: an entry that is removed lets those behind it move up (Knuth, algorithm
  * R), so a table that many came and went through is as good as new. An entry is the user's struct,
@@ -38,8 +40,8 @@ typedef struct ji_hash {
     unsigned shift; /* 64 - the binary logarithm of the number of slots */
 } ji_hash_t;
 
-/* Makes it 2^bits slots, more than there are entries. False without bookkeeping memory, and nothing
- * has changed. */
+/* Makes it 2^bits slots, more than there are entries and four at least. False without bookkeeping
+ * memory, and nothing has changed. */
 bool ji_hash_resize(ji_hash_t *hash, unsigned bits, size_t entry_bytes);
 void ji_hash_fini(ji_hash_t *hash); /* it has no slots again */
 
@@ -49,9 +51,16 @@ static inline unsigned ji_hash_bits(const ji_hash_t *hash) { return 64 - hash->s
 static inline uintptr_t *ji_hash_at_(const ji_hash_t *hash, size_t slot, size_t entry_bytes) {
     return (uintptr_t *)(void *)((char *)hash->slots + slot * entry_bytes);
 }
-/* Where the search for a key begins. */
+/* Keys that differ in these lower bits alone are neighbours; the upper ones of these bits say which
+ * slot of four a neighbour's home is. */
+#define JI_HASH_NEAR_BITS 9
+#define JI_HASH_HOME_BITS 2
+
+/* Where the search for a key begins. The table has at least so many slots. */
 static inline size_t ji_hash_home_(const ji_hash_t *hash, uintptr_t key) {
-    return ji_hash_spread(key, hash->shift);
+    const size_t among = key >> (JI_HASH_NEAR_BITS - JI_HASH_HOME_BITS);
+    return ji_hash_spread(key >> JI_HASH_NEAR_BITS, hash->shift) ^
+           (among & ((1u << JI_HASH_HOME_BITS) - 1));
 }
 
 /* The entry of a key, NULL where there is none. The table has slots. */

@@ -13,6 +13,8 @@
  * malloc
  *     general against the mallocs of the C library, mimalloc, jemalloc and tcmalloc, which touch
  *     their own blocks.
+ * many
+ *     A program with two million small live blocks (many.h), of real memory.
  * stacks
  *     What a hit of the cache costs, and an adaptor on top of what lies below it.
  *
@@ -28,12 +30,15 @@
 #include <string.h>
 
 #include "../bench.h"
+#include "many.h"
 #include "measure.h"
 #include "report.h"
 
 enum {
     MAX_CONTENDERS = REPORT_ROWS,
     LIVE_BLOCKS = 64,
+    MANY_BLOCKS = 2000000,
+    MANY_BLOCKS_A_SECOND = 2 * MANY_BLOCKS,
     BURST_BLOCKS = 1000,
     MAX_TRACES = 8,
     MAX_LIBRARIES = 16
@@ -58,6 +63,7 @@ enum {
     AIM_TRACK,
     AIM_BFC_MEMORY,
     AIM_GENERAL_MEMORY,
+    AIM_MANY,
     AIMS
 };
 static aim_t aims[AIMS] = {
@@ -75,6 +81,7 @@ static aim_t aims[AIMS] = {
     [AIM_TRACK] = {.what = "track, ns on top of an operation", .bound = 10},
     [AIM_BFC_MEMORY] = {.what = "bfc, reserved over the best peer's, traces", .bound = 1},
     [AIM_GENERAL_MEMORY] = {.what = "general, the same", .bound = 1},
+    [AIM_MANY] = {.what = "many small live blocks, time over malloc's", .bound = 2},
 };
 
 static options_t options = {.seconds = 0.5, .threads = 2};
@@ -452,6 +459,25 @@ static void bench_stacks(void) {
     }
 }
 
+/* Two million blocks, or as many as there is time for. */
+static void bench_many(void) {
+    static table_t table;
+    const double blocks = options.seconds * MANY_BLOCKS_A_SECOND;
+    failed |= !many_run(blocks < MANY_BLOCKS ? (size_t)blocks + 1 : MANY_BLOCKS, &table);
+
+    static const char title[] = "many small live blocks";
+    table_print(&table, title, "ns per operation, 16 to 256 bytes");
+    for (size_t r = 1; r < table.rows; r++) {
+        double ratio[REPORT_COLUMNS] = {0};
+        char name[64];
+        for (size_t c = 0; c < table.columns; c++)
+            ratio[c] = table.value[r][c] / table.value[0][c];
+        snprintf(name, sizeof name, "%s : %s", table.row[r], table.row[0]);
+        table_print_line(&table, name, ratio, 2);
+        aim_add(&aims[AIM_MANY], ratio[table.columns - 1], title, table.row[r]);
+    }
+}
+
 /* To a sanitizer: tcmalloc keeps what it registers when it is loaded, out of its sight. */
 __attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void) { return "leak:libtcmalloc"; }
@@ -464,7 +490,7 @@ static int usage(void) {
             "N] [--traces FILE.csv...]\n"
             "  SECONDS    for each column of a table, %g unless given\n"
             "  --peers    plug-ins of other libraries (clients/bench/peers)\n"
-            "  --only     fixed, mixes, traces, malloc, stacks\n"
+            "  --only     fixed, mixes, traces, malloc, many, stacks\n"
             "  --threads  of the comparison with mallocs, %zu unless given\n"
             "  --traces   instead of those of the repository\n",
             options.seconds, options.threads);
@@ -514,6 +540,8 @@ int main(int argc, char **argv) {
         bench_scripts();
     if (wanted("malloc"))
         bench_mallocs();
+    if (wanted("many"))
+        bench_many();
     if (wanted("stacks"))
         bench_stacks();
     aims_print(aims, AIMS);

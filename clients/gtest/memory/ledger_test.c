@@ -57,6 +57,34 @@ JTEST(Ledger, AgreesWithAPlainArray) {
     JEXPECT_NULL(ji_ledger_next(&ledger, NULL));
 }
 
+/* Blocks that are neighbours begin their searches in neighbouring slots; and are found, however
+ * close together or far apart they are. */
+JTEST(Ledger, NeighboursAreNeighboursThereToo) {
+    enum { BLOCKS = 3000 };
+    for (size_t stride = 1; stride <= 1 << 16; stride *= 2) {
+        ji_ledger_t ledger = {{NULL, 0, 0, 0}};
+        const char *base = (const char *)((uintptr_t)(jtest_random() | 1) << 9);
+        for (size_t i = 0; i < BLOCKS; ++i) {
+            JASSERT_TRUE(ji_ledger_reserve(&ledger));
+            ji_ledger_insert(&ledger, base + i * stride, stride, 0)->number = (uint32_t)i;
+        }
+
+        const size_t home = ji_hash_home_(&ledger.table, (uintptr_t)base);
+        for (size_t offset = 0; offset < 512; offset += 16)
+            JEXPECT_EQ(ji_hash_home_(&ledger.table, (uintptr_t)base + offset) / 4, home / 4);
+
+        for (size_t i = 0; i < BLOCKS; i += 2)
+            ji_ledger_remove(&ledger, ji_ledger_find(&ledger, base + i * stride));
+        for (size_t i = 0; i < BLOCKS; ++i) {
+            const ji_ledger_entry_t *entry = ji_ledger_find(&ledger, base + i * stride);
+            JASSERT_EQ(entry != NULL, i % 2 == 1);
+            if (entry != NULL)
+                JEXPECT_EQ(entry->number, i);
+        }
+        ji_ledger_fini(&ledger);
+    }
+}
+
 JTEST(Ledger, GrowsOrStaysAsItWas) {
     JFOR_EACH_FAILURE(n) {
         ji_ledger_t ledger = {{NULL, 0, 0, 0}};

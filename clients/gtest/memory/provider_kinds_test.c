@@ -408,6 +408,30 @@ JTEST(ProviderMalloc, SaysNothingWhereTheSystemDoesNot) {
     JEXPECT_OK(jallocator_destroy(allocator));
 }
 
+/* A block stands in a larger one of malloc's: it has all that was asked for, and goes back
+ * whole. */
+JTEST(ProviderMalloc, BlocksAreWholeAtEveryAlignment) {
+    jallocator_t *allocator;
+    JASSERT_OK(jallocator_create_malloc(&allocator));
+    for (size_t alignment = 1; alignment <= 1 << 20; alignment *= 2)
+        for (size_t size = 1; size < 300000; size = size * 7 + 3) {
+            unsigned char *pointers[3];
+            for (int i = 0; i < 3; ++i) {
+                void *pointer;
+                JASSERT_OK(jallocator_allocate(allocator, size, alignment, NULL, &pointer));
+                JEXPECT_EQ((uintptr_t)pointer % alignment, 0);
+                pointers[i] = pointer;
+                memset(pointer, i, jallocator_usable_size(allocator, pointer, size));
+            }
+            for (int i = 0; i < 3; ++i) {
+                JEXPECT_EQ(pointers[i][0], i);
+                JEXPECT_EQ(pointers[i][size - 1], i);
+                JEXPECT_OK(jallocator_deallocate(allocator, pointers[i], size, NULL));
+            }
+        }
+    JEXPECT_OK(jallocator_destroy(allocator));
+}
+
 JTEST(ProviderMalloc, SaysNothingOfUsualSizes) {
     jallocator_t *allocator;
     JASSERT_OK(jallocator_create_malloc(&allocator));
