@@ -252,7 +252,9 @@ JALLOC_API jstatus_t jallocator_visit(const jallocator_t *allocator, jallocation
  * @return success; invalid pointer; invalid value (struct_size). */
 JALLOC_API jstatus_t jallocator_get_stats(const jallocator_t *allocator, jallocator_stats_t *stats);
 
-/** Peaks fall to the present values, the largest request to 0. @return success; invalid pointer. */
+/** Peaks fall to the present values, the largest request to 0. Of an adaptor those of its own: what
+ * it says of below (reserved, granted) falls when that is cleared. @return success; invalid
+ * pointer. */
 JALLOC_API jstatus_t jallocator_clear_stats(jallocator_t *allocator);
 
 /** Gives unused memory back until at most keep_bytes are held unused. What cannot go now stays:

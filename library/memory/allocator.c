@@ -241,9 +241,9 @@ jstatus_t ji_allocator_make(const jallocator_ops_t *ops, void *context, const ji
     if (traits->below != NULL)
         (void)jallocator_retain(traits->below);
     ji_lock_init(&allocator->lock);
-    allocator_list_add(allocator);
 
-    *out = allocator;
+    *out = allocator; /* where its functions look: as soon as it is in the list they may be asked */
+    allocator_list_add(allocator);
     return JSTATUS_SUCCESS;
 }
 

@@ -464,6 +464,26 @@ JTEST(Small, IsNotDestroyedWhileABlockIsLive) {
     JEXPECT_OK(jallocator_destroy(passing.allocator));
 }
 
+/* For a stream there may be no memory for a cache: the peak of one thread is exact all the same. */
+JTEST(Small, APeakIsExactWhereAStreamCanHaveNoCache) {
+    jallocator_t *allocator = make_default();
+    jstream_t *stream;
+    void *block = take(allocator, 1000);
+    give(allocator, block, 1000);
+    JASSERT_OK(jstream_create(jdevice_host(), &stream));
+    jtest_fail_metadata_after(1);
+    block = try_take(allocator, 500, stream);
+    JEXPECT_TRUE(jtest_metadata_failed());
+    JASSERT_NOT_NULL(block);
+    JEXPECT_EQ(stats_of(allocator).in_use_bytes, 500);
+    JEXPECT_EQ(stats_of(allocator).peak_in_use_bytes, 1000);
+    JEXPECT_OK(jallocator_deallocate(allocator, block, 500, stream));
+    JEXPECT_EQ(stats_of(allocator).in_use_bytes, 0);
+    JEXPECT_EQ(stats_of(allocator).peak_in_use_bytes, 1000);
+    JEXPECT_OK(jstream_destroy(stream));
+    JEXPECT_OK(jallocator_destroy(allocator));
+}
+
 /* ---- Statistics that are asked for amid calls ---- */
 
 /* What a reader may find in a thread's counts amid a call, or when a block goes from one thread to

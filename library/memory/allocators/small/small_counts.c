@@ -13,10 +13,23 @@
 
 #include "memory/allocators/small/small.h"
 
-/* Threads without a cache share the allocator's counts. */
-static small_counts_t *counts_acquire(small_t *small, small_cache_t *cache) {
-    if (cache != NULL)
-        return &cache->seen.counts;
+/* The cache that has the calling thread's counts; NULL: none. */
+static small_cache_t *cache_counting(const small_t *small) {
+    ji_lock_acquire(&ji_small_registry_lock);
+    small_cache_t *cache = ji_small_thread.first;
+    while (cache != NULL && (cache->small != small || !cache->counting))
+        cache = cache->next_of_thread;
+    ji_lock_release(&ji_small_registry_lock);
+    return cache;
+}
+
+/* Where there is no memory for a cache of one more stream the thread goes on counting where it did:
+ * its peak is one. Threads without any cache share the allocator's counts. */
+static small_counts_t *counts_acquire(small_t *small, small_cache_t **cache) {
+    if (JI_UNLIKELY(*cache == NULL))
+        *cache = cache_counting(small);
+    if (JI_LIKELY(*cache != NULL))
+        return &(*cache)->seen.counts;
 
     ji_lock_acquire(&small->lock);
     return &small->counts;
@@ -62,7 +75,7 @@ static __attribute__((cold)) void count_largest(small_t *small, small_cache_t *c
 }
 
 void ji_small_count_allocate(small_t *small, small_cache_t *cache, size_t size_bytes) {
-    small_counts_t *counts = counts_acquire(small, cache);
+    small_counts_t *counts = counts_acquire(small, &cache);
     if (JI_UNLIKELY(size_bytes > small_load(counts->largest_request_bytes)))
         count_largest(small, cache, counts, size_bytes);
     jallocator_count_(counts, size_bytes);
@@ -70,17 +83,17 @@ void ji_small_count_allocate(small_t *small, small_cache_t *cache, size_t size_b
 }
 
 void ji_small_count_deallocate(small_t *small, small_cache_t *cache, size_t size_bytes) {
-    small_count_out(counts_acquire(small, cache), size_bytes);
+    small_count_out(counts_acquire(small, &cache), size_bytes);
     counts_release(small, cache);
 }
 
 void ji_small_count_blocks(small_t *small, small_cache_t *cache, size_t more) {
-    jallocator_add_(&counts_acquire(small, cache)->out_count, more);
+    jallocator_add_(&counts_acquire(small, &cache)->out_count, more);
     counts_release(small, cache);
 }
 
 void ji_small_count_failure(small_t *small, small_cache_t *cache) {
-    jallocator_add_(&counts_acquire(small, cache)->failure_count, 1);
+    jallocator_add_(&counts_acquire(small, &cache)->failure_count, 1);
     counts_release(small, cache);
 }
 
