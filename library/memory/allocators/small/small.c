@@ -358,6 +358,7 @@ static void small_get_stats(void *context, jallocator_stats_t *stats) {
     stats->reserved_bytes = below.reserved_bytes;
     stats->peak_reserved_bytes = below.peak_reserved_bytes;
     stats->free_bytes += below.free_bytes;
+    stats->decommitted_bytes = below.decommitted_bytes;
     if (below.largest_free_bytes > stats->largest_free_bytes)
         stats->largest_free_bytes = below.largest_free_bytes;
 }
