@@ -72,10 +72,12 @@ typedef struct jallocator_stats_t {
     size_t peak_in_use_bytes;     /**< largest in_use_bytes since creation or clear */
     size_t largest_request_bytes; /**< largest single allocation since creation or clear */
     size_t limit_bytes;           /**< most that may be in use or reserved; 0: no limit */
-    size_t reserved_bytes;        /**< held from what lies below, in use or not */
-    size_t peak_reserved_bytes;   /**< largest reserved_bytes since creation or clear */
-    size_t free_bytes;            /**< sum of the free blocks held */
-    size_t largest_free_bytes;    /**< largest free block held */
+    /** memory held from what lies below, in use or not: what was taken and not given back, without
+     * decommitted_bytes */
+    size_t reserved_bytes;
+    size_t peak_reserved_bytes; /**< largest reserved_bytes since creation or clear */
+    size_t free_bytes;          /**< sum of the free blocks held, decommitted or not */
+    size_t largest_free_bytes;  /**< largest free block held */
     /** allocations that failed since creation, also such as no machine could serve */
     uint64_t failure_count;
     /** 1 - largest free / free; 0 when no byte is free, so defined when full */
@@ -83,10 +85,13 @@ typedef struct jallocator_stats_t {
     /** of what is live, as rounded up (bfc, pool, slots; other kinds do not know) */
     size_t granted_bytes;
     size_t peak_granted_bytes; /**< largest granted_bytes since creation or clear */
+    /** of free_bytes, those whose memory the system has back while their addresses are kept
+     * (jallocator_ops_t.set_pages) */
+    size_t decommitted_bytes;
 } jallocator_stats_t;
 
 #define JALLOCATOR_STATS_INIT                                                                      \
-    { sizeof(jallocator_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+    { sizeof(jallocator_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /** A block, as introspection shows it. */
 typedef struct jallocation_t {
@@ -104,6 +109,17 @@ typedef struct jallocation_t {
 
 /** Sees one block; false ends the walk. Runs inside the allocator: must not call it. */
 typedef bool (*jallocation_visitor_t)(void *context, const jallocation_t *block);
+
+/** What becomes of whole pages of a live block (jallocator_ops_t.set_pages). */
+typedef enum jallocator_pages_t {
+    /** their memory goes back to the system, and what was in them is lost; their addresses stay the
+     * block's */
+    JALLOCATOR_PAGES_DECOMMIT = 0,
+    JALLOCATOR_PAGES_COMMIT = 1, /**< decommitted ones are about to be used again */
+    /** decommitted ones are about to be given back, with the rest of their block: they are counted
+     * again, no more */
+    JALLOCATOR_PAGES_LEAVE = 2
+} jallocator_pages_t;
 
 /** An allocator's functions. The first two are required; any other may be NULL and gets the default
  * that its comment names. What they are given to fill in says by its struct_size how much of it
@@ -152,12 +168,21 @@ typedef struct jallocator_ops_t {
      * memory across the border (TensorFlow: SubAllocator::SupportsCoalescing). Asked when a policy
      * is made above it. Default: no. */
     bool (*coalesces)(void *context);
+    /** Bytes of the pages that set_pages takes, a power of two; 0: none. Asked when a policy is made
+     * above it. Default: 0. */
+    size_t (*page_bytes)(void *context);
+    /** Gives the memory of pages of one of its blocks back to the system, or says that it is wanted
+     * again: from a multiple of page_bytes on, a multiple of them. A policy above decommits what any
+     * stream may use, and before it gives a block back that has decommitted pages it says
+     * JALLOCATOR_PAGES_LEAVE of them. Where this fails the pages are as they were. Required where
+     * page_bytes is not 0. */
+    jstatus_t (*set_pages)(void *context, void *pointer, size_t size_bytes, jallocator_pages_t to);
 } jallocator_ops_t;
 
 #define JALLOCATOR_OPS_INIT                                                                        \
     {                                                                                              \
         sizeof(jallocator_ops_t), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,      \
-            NULL, NULL                                                                             \
+            NULL, NULL, NULL, NULL                                                                 \
     }
 
 /** How an allocator is made of functions. */

@@ -142,17 +142,19 @@ typedef struct jbfc_options_t {
     size_t struct_size;
     const char *name; /**< NULL: "bfc" */
     jallocator_threads_t threads;
-    size_t limit_bytes;  /**< most that is taken from below; 0: unlimited; or none */
+    /** most that is taken from below, with memory or without; 0: unlimited; or none */
+    size_t limit_bytes;
     size_t region_bytes; /**< least that is taken from below at once; 0: 1 MiB */
     bool all_at_once;    /**< takes limit_bytes at the first allocation, and never more */
-    /** whole free regions are given back by trim alone; else also before more is reserved than ever
-     * before, and when growth is refused */
+    /** whole free regions are given back, and free pages decommitted, by trim alone; else also
+     * before more is held than ever before, regions also when growth is refused, and pages after a
+     * second */
     bool keep_regions;
     /** each region has at least this many percent of what is reserved; 100 doubles, as TensorFlow
      * does; 0: 6; or none */
     size_t growth_percent;
-    /** a block is split where an eighth of the request is left over: less memory, a little slower
-     * / */
+    /** a block is split where an eighth of the request is left over: less memory, a little slower.
+     * Without it, too, where pages are decommitted */
     bool split_tightly;
 } jbfc_options_t;
 #define JBFC_OPTIONS_INIT                                                                          \
@@ -165,7 +167,16 @@ typedef struct jbfc_options_t {
  * than 1/8 above the request where a block so near is free. Blocks of sizes that come and go are
  * kept unmerged for a while, never when statistics, visits, trim or growth look. Alignments above
  * 256 are honoured. Reserves no more than limit_bytes. Before a request fails, its stream waits (by
- * events; the host's inline stream by itself) for memory freed on other streams. */
+ * events; the host's inline stream by itself) for memory freed on other streams.
+ *
+ * Where below takes the memory of pages back (jallocator_ops_t.set_pages; the host's device, mmap,
+ * numa and huge do), runs of free pages of 16 KiB and more are decommitted: by trim; when they have
+ * been free, and were not merged, for 1 to 1.25 seconds; and before more is held than before, and
+ * than 3% above what was granted at most. The latter is done for no more bytes than that peak has
+ * grown by and a 64th of what was not found free at once, so that who goes round in circles does not
+ * go on to pay with page faults. The clock is looked at with one allocation in 1024 and after each
+ * MiB that is freed and merged: who does neither keeps what he has, until trim. Pages that a
+ * stream's work is ahead in keep their memory until it is done. */
 JALLOC_API jstatus_t jallocator_create_bfc(jallocator_t *below, const jbfc_options_t *options,
                                            jallocator_t **allocator);
 
@@ -277,13 +288,15 @@ typedef struct jgeneral_options_t {
     size_t struct_size;
     const char *name;     /**< NULL: "general" */
     size_t limit_bytes;   /**< as in jbfc_options_t */
-    size_t largest_bytes; /**< as in jsmall_options_t */
+    size_t largest_bytes; /**< of a small block; 0: 4 KiB, at most 1 MiB */
 } jgeneral_options_t;
 #define JGENERAL_OPTIONS_INIT                                                                      \
     { sizeof(jgeneral_options_t), NULL, 0, 0 }
 
-/** The general-purpose default: small blocks over best fit with coalescing, "bfc+small" as one
- * allocator. */
+/** The general-purpose default: small blocks over best fit with coalescing,
+ * "bfc(tight,region=256KiB,growth=2)+small(largest=4KiB)" as one allocator. Free pages go back to the
+ * system as jallocator_create_bfc() says; threads that work with small blocks alone look at the clock
+ * with one exchange in 64 between their caches and what all share. */
 JALLOC_API jstatus_t jallocator_create_general(jallocator_t *below,
                                                const jgeneral_options_t *options,
                                                jallocator_t **allocator);

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -92,11 +93,22 @@ static jstatus_t host_allocate(jdevice_t *device, jmemory_kind_t kind, size_t si
     return JSTATUS_SUCCESS;
 }
 
+/* From here on a block's memory goes back to the system at once. Left to the C library it would stay
+ * where it is: with the first such block that is freed, glibc begins to keep what is smaller. */
+#define HOST_RETURNED_BYTES ((size_t)256 << 10)
+
+static void host_return_pages(void *pointer, size_t size_bytes) {
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = (uintptr_t)pointer,
+              first = (begin + page - 1) & -page, end = (begin + size_bytes) & -page;
+    (void)madvise((void *)first, end - first, MADV_DONTNEED); /* refused: it stays, no more */
+}
+
 static jstatus_t host_deallocate(jdevice_t *device, jmemory_kind_t kind, void *pointer,
                                  size_t size_bytes) {
     (void)device;
     (void)kind;
-    (void)size_bytes;
+    if (size_bytes >= HOST_RETURNED_BYTES)
+        host_return_pages(pointer, size_bytes);
     free(pointer);
     return JSTATUS_SUCCESS;
 }

@@ -41,6 +41,7 @@ static void adaptor_get_stats(void *context, jallocator_stats_t *stats) {
     stats->largest_free_bytes = below.largest_free_bytes;
     stats->granted_bytes = below.granted_bytes;
     stats->peak_granted_bytes = below.peak_granted_bytes;
+    stats->decommitted_bytes = below.decommitted_bytes;
 }
 static jstatus_t adaptor_trim(void *context, size_t keep_bytes) {
     const ji_adaptor_t *adaptor = context;

@@ -193,6 +193,11 @@ static bool allocator_default_coalesces(void *context) {
     return false;
 }
 
+static size_t allocator_default_page_bytes(void *context) {
+    (void)context;
+    return 0;
+}
+
 static void allocator_fill_defaults(jallocator_ops_t *ops) {
     if (ops->usable_size == NULL)
         ops->usable_size = allocator_default_usable_size;
@@ -210,6 +215,8 @@ static void allocator_fill_defaults(jallocator_ops_t *ops) {
         ops->destroy = allocator_default_notify;
     if (ops->coalesces == NULL)
         ops->coalesces = allocator_default_coalesces;
+    if (ops->page_bytes == NULL || ops->set_pages == NULL)
+        ops->page_bytes = allocator_default_page_bytes;
 }
 
 /* ---- Life ---- */

@@ -88,6 +88,14 @@ static void allocator_leave(const jallocator_t *allocator, bool ledger) {
         ji_lock_release((ji_lock_t *)&allocator->lock);
 }
 
+jstatus_t ji_allocator_set_pages(jallocator_t *allocator, void *pointer, size_t size_bytes,
+                                 jallocator_pages_t to) {
+    allocator_enter(allocator, false);
+    jstatus_t status = allocator->ops.set_pages(allocator->context, pointer, size_bytes, to);
+    allocator_leave(allocator, false);
+    return status;
+}
+
 /* ---- Which block ---- */
 
 size_t jallocator_usable_size(const jallocator_t *allocator, const void *pointer,

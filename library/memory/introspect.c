@@ -209,9 +209,10 @@ static void dump_text_statistics(const report_t *report, const dump_t *dump) {
                  report_bytes((double)stats->reserved_bytes, a),
                  report_bytes((double)stats->peak_reserved_bytes, b),
                  stats->limit_bytes != 0 ? report_bytes((double)stats->limit_bytes, c) : "none");
-    report_write(report, "  free      %12s, largest %s, fragmentation %.3f\n",
+    report_write(report, "  free      %12s, largest %s, fragmentation %.3f, decommitted %s\n",
                  report_bytes((double)stats->free_bytes, a),
-                 report_bytes((double)stats->largest_free_bytes, b), stats->fragmentation);
+                 report_bytes((double)stats->largest_free_bytes, b), stats->fragmentation,
+                 report_bytes((double)stats->decommitted_bytes, c));
     report_write(report, "  since the beginning %" PRIu64 " allocations, %" PRIu64 " failures\n",
                  stats->allocation_count, stats->failure_count);
 }
@@ -272,12 +273,14 @@ static void dump_json_statistics(const report_t *report, const jallocator_stats_
                  "\"statistics\":{\"allocation_count\":%" PRIu64 ",\"live_count\":%" PRIu64
                  ",\"failure_count\":%" PRIu64 ",\"in_use_bytes\":%zu,\"peak_in_use_bytes\":%zu"
                  ",\"largest_request_bytes\":%zu,\"limit_bytes\":%zu,\"reserved_bytes\":%zu"
-                 ",\"peak_reserved_bytes\":%zu,\"free_bytes\":%zu,\"largest_free_bytes\":%zu,"
+                 ",\"peak_reserved_bytes\":%zu,\"free_bytes\":%zu,\"decommitted_bytes\":%zu,"
+                 "\"largest_free_bytes\":%zu,"
                  "\"fragmentation\":%.6f}",
                  stats->allocation_count, stats->live_count, stats->failure_count,
                  stats->in_use_bytes, stats->peak_in_use_bytes, stats->largest_request_bytes,
                  stats->limit_bytes, stats->reserved_bytes, stats->peak_reserved_bytes,
-                 stats->free_bytes, stats->largest_free_bytes, stats->fragmentation);
+                 stats->free_bytes, stats->decommitted_bytes, stats->largest_free_bytes,
+                 stats->fragmentation);
 }
 
 static void dump_json_owners(const report_t *report, const dump_t *dump) {

@@ -282,6 +282,13 @@ bool ji_allocator_gives_in_order(const jallocator_t *allocator);
 static inline bool ji_allocator_coalesces(const jallocator_t *allocator) {
     return allocator->ops.coalesces(allocator->context);
 }
+/* The pages of which it takes memory back while their addresses stay; 0: of none. */
+static inline size_t ji_allocator_page_bytes(const jallocator_t *allocator) {
+    return allocator->ops.page_bytes(allocator->context);
+}
+/* calls.c; as jallocator_ops_t.set_pages. */
+jstatus_t ji_allocator_set_pages(jallocator_t *allocator, void *pointer, size_t size_bytes,
+                                 jallocator_pages_t to);
 /* Whether this is a provider of memory in stream order. */
 bool ji_device_is_ordered(const jallocator_t *allocator);
 

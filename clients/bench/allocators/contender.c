@@ -20,9 +20,26 @@ static jstatus_t below_deallocate(void *context, void *pointer, size_t bytes, js
     return JSTATUS_SUCCESS;
 }
 
+static size_t below_page_bytes(void *context) {
+    (void)context;
+    return UPSTREAM_PAGE_BYTES;
+}
+
+static jstatus_t below_set_pages(void *context, void *pointer, size_t bytes,
+                                 jallocator_pages_t to) {
+    bench_upstream_t *upstream = context;
+    (void)pointer;
+    upstream_count_pages(upstream->context, bytes, to != JALLOCATOR_PAGES_DECOMMIT,
+                         to == JALLOCATOR_PAGES_COMMIT);
+    return JSTATUS_SUCCESS;
+}
+
 static jstatus_t make_jalloc(contender_t *contender) {
-    const jallocator_ops_t ops = {
-        .struct_size = sizeof ops, .allocate = below_allocate, .deallocate = below_deallocate};
+    const jallocator_ops_t ops = {.struct_size = sizeof ops,
+                                  .allocate = below_allocate,
+                                  .deallocate = below_deallocate,
+                                  .page_bytes = below_page_bytes,
+                                  .set_pages = below_set_pages};
     jallocator_options_t options = JALLOCATOR_OPTIONS_INIT;
     options.name = "bench-upstream";
     jstatus_t status =

@@ -10,6 +10,9 @@
  *     Pools: bfc, bfc(threads=none) and general against RMM, Umpire, UMF (plug-ins, peer.h) and
  *     TensorFlow's algorithm (built in). All take their memory from the same upstream, whose
  *     addresses nobody touches: a page fault would be the system's time and not the allocator's.
+ * held
+ *     What a process holds by the system's count while it plays a trace and touches its blocks: general
+ *     and bfc over the host's memory, and the mallocs, each in a process of its own (held.h).
  * malloc
  *     general against the mallocs of the C library, mimalloc, jemalloc and tcmalloc, which touch
  *     their own blocks.
@@ -30,6 +33,7 @@
 #include <string.h>
 
 #include "../bench.h"
+#include "held.h"
 #include "many.h"
 #include "measure.h"
 #include "report.h"
@@ -40,7 +44,7 @@ enum {
     MANY_BLOCKS = 2000000,
     MANY_BLOCKS_A_SECOND = 2 * MANY_BLOCKS,
     BURST_BLOCKS = 1000,
-    MAX_TRACES = 8,
+    MAX_TRACES = REPORT_COLUMNS - 2,
     MAX_LIBRARIES = 16
 };
 
@@ -64,6 +68,8 @@ enum {
     AIM_BFC_MEMORY,
     AIM_GENERAL_MEMORY,
     AIM_MANY,
+    AIM_HELD,
+    AIM_HELD_PAUSED,
     AIMS
 };
 static aim_t aims[AIMS] = {
@@ -82,11 +88,14 @@ static aim_t aims[AIMS] = {
     [AIM_BFC_MEMORY] = {.what = "bfc, reserved over the best peer's, traces", .bound = 1},
     [AIM_GENERAL_MEMORY] = {.what = "general, the same", .bound = 1},
     [AIM_MANY] = {.what = "many small live blocks, time over malloc's", .bound = 2},
+    [AIM_HELD] = {.what = "general, held / live over jemalloc's or mimalloc's", .bound = 0.05},
+    [AIM_HELD_PAUSED] = {.what = "general, held at the end over jemalloc's", .bound = 1.5},
 };
 
 static options_t options = {.seconds = 0.5, .threads = 2};
-static contender_t pools[MAX_CONTENDERS], heaps[MAX_CONTENDERS], stacks[MAX_CONTENDERS];
-static size_t pool_count, heap_count, stack_count;
+static contender_t pools[MAX_CONTENDERS], heaps[MAX_CONTENDERS], stacks[MAX_CONTENDERS],
+    holders[MAX_CONTENDERS];
+static size_t pool_count, heap_count, stack_count, holder_count;
 static bool failed; /* something of jalloc's was refused, which nothing here may be */
 
 /* ---- Who takes part ---- */
@@ -185,6 +194,12 @@ static void enter_all(void) {
     enter_heap((bench_malloc_t)BENCH_JEMALLOC);
     enter_heap((bench_malloc_t)BENCH_TCMALLOC);
     enter_nothing(heaps, &heap_count);
+
+    enter_jalloc(holders, &holder_count, "general", CONTENDER_JALLOC_AS_MALLOC);
+    enter_jalloc(holders, &holder_count, "bfc", CONTENDER_JALLOC_AS_MALLOC);
+    for (size_t i = 0; i < heap_count; i++)
+        if (heaps[i].call.kind == CONTENDER_MALLOC && !heaps[i].aside)
+            enter(holders, &holder_count, heaps[i]);
 
     enter_jalloc(stacks, &stack_count, "lru", CONTENDER_JALLOC);
     enter_jalloc(stacks, &stack_count, "lru(threads=none)", CONTENDER_JALLOC);
@@ -349,6 +364,57 @@ static void bench_scripts(void) {
     judge_memory(&memory, title, mixes, "general", &aims[AIM_GENERAL_MEMORY]);
 }
 
+/* The least of those peers' figures in a column; 0: there is none. */
+static double held_by_peer(const table_t *table, size_t column, const char *peer,
+                           const char *other) {
+    double least = 0;
+    for (size_t r = 0; r < table->rows; r++)
+        if ((strcmp(table->row[r], peer) == 0 || (other && strcmp(table->row[r], other) == 0)) &&
+            table->value[r][column] > 0 && (least == 0 || table->value[r][column] < least))
+            least = table->value[r][column];
+    return least;
+}
+
+static void bench_held(void) {
+    enum { LARGEST, END, PAUSED, TRIMMED, MOMENTS };
+    static const char *const titles[MOMENTS] = {
+        "largest resident set / peak live", "resident at the end / peak live",
+        "resident after a pause and a few calls / peak live", "resident after trim / peak live"};
+    static table_t tables[MOMENTS];
+    for (size_t m = 0; m < MOMENTS; m++)
+        begin_table(&tables[m], holders, holder_count, 2);
+    for (size_t t = 0; t < options.trace_count; t++) {
+        script_t script;
+        if (!script_read(options.traces[t], &script)) {
+            failed = true;
+            continue;
+        }
+        size_t column = tables[0].columns;
+        held_t held[MAX_CONTENDERS];
+        failed |= !held_measure(&script, holders, holder_count, held);
+        for (size_t r = 0; r < holder_count; r++) {
+            double bytes[MOMENTS] = {held[r].largest, held[r].end, held[r].paused, held[r].trimmed};
+            for (size_t m = 0; m < MOMENTS; m++)
+                tables[m].value[r][column] = bytes[m] / (double)script.peak_bytes;
+        }
+        for (size_t m = 0; m < MOMENTS; m++)
+            snprintf(tables[m].column[tables[m].columns++], sizeof tables[m].column[0], "%.31s",
+                     script.name);
+        int ours = table_find(&tables[0], "general");
+        double peer = held_by_peer(&tables[LARGEST], column, "jemalloc", "mimalloc");
+        if (ours >= 0 && peer > 0)
+            aim_add(&aims[AIM_HELD], tables[LARGEST].value[ours][column] - peer, titles[LARGEST],
+                    script.name);
+        peer = held_by_peer(&tables[PAUSED], column, "jemalloc", NULL);
+        if (ours >= 0 && peer > 0)
+            aim_add(&aims[AIM_HELD_PAUSED], tables[PAUSED].value[ours][column] / peer,
+                    titles[PAUSED], script.name);
+        script_free(&script);
+    }
+    for (size_t m = 0; m < MOMENTS; m++)
+        table_print(&tables[m], titles[m], "beyond what the process held before");
+}
+
 typedef enum pattern_t {
     PATTERN_PAIR,
     PATTERN_LIVE,
@@ -490,7 +556,7 @@ static int usage(void) {
             "N] [--traces FILE.csv...]\n"
             "  SECONDS    for each column of a table, %g unless given\n"
             "  --peers    plug-ins of other libraries (clients/bench/peers)\n"
-            "  --only     fixed, mixes, traces, malloc, many, stacks\n"
+            "  --only     fixed, mixes, traces, held, malloc, many, stacks\n"
             "  --threads  of the comparison with mallocs, %zu unless given\n"
             "  --traces   instead of those of the repository\n",
             options.seconds, options.threads);
@@ -531,6 +597,7 @@ static bool read_options(int argc, char **argv) {
 
 int main(int argc, char **argv) {
     bench_restart_with_room(argv);
+    held_play_if_asked(argc, argv);
     if (!read_options(argc, argv))
         return usage();
     enter_all();
@@ -538,6 +605,8 @@ int main(int argc, char **argv) {
         bench_fixed();
     if (wanted("mixes") || wanted("traces"))
         bench_scripts();
+    if (wanted("held"))
+        bench_held();
     if (wanted("malloc"))
         bench_mallocs();
     if (wanted("many"))

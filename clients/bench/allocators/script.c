@@ -157,6 +157,7 @@ bool script_read(const char *path, script_t *script) {
     }
     if (!good)
         fprintf(stderr, "bench_allocators: %s: a block of more than 4 GiB\n", path);
+    script->played = script->count;
     add_free_all(script);
     free(slot_of);
     free(spare);

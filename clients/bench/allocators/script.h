@@ -27,6 +27,7 @@ typedef struct script {
     event_t *events;
     size_t count, capacity;
     size_t slots;                  /* most blocks that are live at the same time */
+    size_t played;                 /* of a trace: events before what lives at its end is freed */
     size_t live_bytes, peak_bytes; /* as asked for; live: while it is written */
     uint32_t *live;                /* by slot, bytes of the block; 0: none. While it is written */
 } script_t;

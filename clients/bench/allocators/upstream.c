@@ -63,6 +63,14 @@ static void upstream_deallocate(void *context, void *pointer, size_t bytes, size
     pthread_mutex_unlock(&upstream->lock);
 }
 
+void upstream_count_pages(upstream_t *upstream, size_t bytes, bool held, bool used) {
+    pthread_mutex_lock(&upstream->lock);
+    upstream->held_bytes = held ? upstream->held_bytes + bytes : upstream->held_bytes - bytes;
+    if (used && upstream->held_bytes > upstream->peak_bytes)
+        upstream->peak_bytes = upstream->held_bytes;
+    pthread_mutex_unlock(&upstream->lock);
+}
+
 bool upstream_init(upstream_t *upstream) {
     memset(upstream, 0, sizeof *upstream);
     upstream->face = (bench_upstream_t){upstream_allocate, upstream_deallocate, upstream};

@@ -12,7 +12,8 @@
  *
  * A request takes the next power of two of addresses, at a multiple of it. What is given back waits
  * in a list of its power of two, so the same addresses come again, in constant time. Counted is
- * what was asked for. */
+ * what was asked for; without pages of which a contender says that the system may have them back, as
+ * long as it does not use them (no peer that takes its memory from elsewhere says so). */
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -39,5 +40,9 @@ typedef struct upstream {
 
 bool upstream_init(upstream_t *upstream); /* false: no addresses to be had */
 void upstream_fini(upstream_t *upstream);
+
+enum { UPSTREAM_PAGE_BYTES = 4096 };
+/* Pages that are held, or not any more. They are part of the peak if they will be used. */
+void upstream_count_pages(upstream_t *upstream, size_t bytes, bool held, bool used);
 
 #endif

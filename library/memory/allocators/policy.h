@@ -35,6 +35,11 @@ static inline void ji_policy_leave(jallocator_t *policy) {
         ji_lock_release(&policy->lock);
 }
 
+/* ---- Time ---- */
+
+/* Best fit (bfc/) looks at the clock: for a policy above that seldom calls it. */
+void ji_bfc_pass_time(jallocator_t *allocator);
+
 /* ---- Streams ---- */
 
 /* Whether memory for the stream can be asked for at all. */

@@ -15,6 +15,7 @@
 typedef struct device_provider {
     jdevice_t *device;
     jmemory_kind_t kind;
+    ji_held_t held;
     ji_lock_t lock;
     /* Of blocks in stream order that begin behind what was taken, `number` bytes behind. Under the
      * lock. */
@@ -79,15 +80,21 @@ static jstatus_t device_deallocate_ordered(device_provider_t *provider, void *po
 
 /* ---- The slots ---- */
 
-static jstatus_t device_provider_allocate(void *context, size_t size_bytes, size_t alignment,
-                                          jstream_t *stream, void **pointer) {
-    device_provider_t *provider = context;
-
+static jstatus_t device_take(device_provider_t *provider, size_t size_bytes, size_t alignment,
+                             jstream_t *stream, void **pointer) {
     if (provider->kind != JMEMORY_STREAM_ORDERED)
         return jdevice_allocate(provider->device, provider->kind, size_bytes, alignment, pointer);
     if (alignment > jdevice_granule_bytes(provider->device))
         return device_allocate_shifted(provider, size_bytes, alignment, stream, pointer);
     return jdevice_allocate_ordered(provider->device, stream, size_bytes, pointer);
+}
+
+static jstatus_t device_provider_allocate(void *context, size_t size_bytes, size_t alignment,
+                                          jstream_t *stream, void **pointer) {
+    device_provider_t *provider = context;
+    JTRY_RETURN(device_take(provider, size_bytes, alignment, stream, pointer));
+    ji_held_rise(&provider->held, size_bytes);
+    return JSTATUS_SUCCESS;
 }
 
 static jstatus_t device_provider_deallocate(void *context, void *pointer, size_t size_bytes,
@@ -98,13 +105,32 @@ static jstatus_t device_provider_deallocate(void *context, void *pointer, size_t
             ? device_deallocate_ordered(provider, pointer, size_bytes, stream)
             : jdevice_deallocate(provider->device, provider->kind, pointer, size_bytes);
 
+    if (status == JSTATUS_SUCCESS || status == JSTATUS_FORKED)
+        ji_held_fall(&provider->held, size_bytes);
     return status == JSTATUS_FORKED ? JSTATUS_SUCCESS : status;
 }
 
 static void device_provider_get_stats(void *context, jallocator_stats_t *stats) {
-    (void)context;
-    stats->reserved_bytes = stats->in_use_bytes;
-    stats->peak_reserved_bytes = stats->peak_in_use_bytes;
+    device_provider_t *provider = context;
+    ji_held_report(&provider->held, stats);
+}
+static void device_provider_clear_stats(void *context) {
+    device_provider_t *provider = context;
+    ji_held_clear(&provider->held);
+}
+
+/* The host's memory is the C library's. A GPU's runtime has no such thing, and of pinned memory, or
+ * such as is given back in the order of a stream, nothing may go behind its back. */
+static size_t device_provider_page_bytes(void *context) {
+    const device_provider_t *provider = context;
+    return jdevice_kind(provider->device) == JDEVICE_HOST && provider->kind == JMEMORY_DEVICE
+               ? ji_page_bytes()
+               : 0;
+}
+static jstatus_t device_provider_set_pages(void *context, void *pointer, size_t size_bytes,
+                                           jallocator_pages_t to) {
+    device_provider_t *provider = context;
+    return ji_held_set_pages(&provider->held, pointer, size_bytes, to);
 }
 
 static void device_free(device_provider_t *provider) {
@@ -130,6 +156,9 @@ static jstatus_t device_create(const ji_request_t *request, jallocator_t **out) 
         .allocate = device_provider_allocate,
         .deallocate = device_provider_deallocate,
         .get_stats = device_provider_get_stats,
+        .clear_stats = device_provider_clear_stats,
+        .page_bytes = device_provider_page_bytes,
+        .set_pages = device_provider_set_pages,
         .destroy = device_provider_destroy,
     };
 

@@ -15,9 +15,6 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
-
-size_t ji_page_bytes(void) { return (size_t)sysconf(_SC_PAGESIZE); }
 
 /* What cannot be rounded up stays as it is; jallocator_allocate() has refused such a size. */
 static size_t mapper_round(const ji_mapper_t *mapper, size_t size_bytes) {
@@ -55,15 +52,7 @@ void ji_mapper_unmap(const ji_mapper_t *mapper, void *pointer, size_t size_bytes
 }
 
 void ji_mapper_count(ji_mapper_t *mapper, size_t size_bytes) {
-    size_t size = mapper_round(mapper, size_bytes);
-    size_t mapped =
-        atomic_fetch_add_explicit(&mapper->mapped_bytes, size, memory_order_relaxed) + size;
-
-    size_t peak = atomic_load_explicit(&mapper->peak_mapped_bytes, memory_order_relaxed);
-    while (peak < mapped &&
-           !atomic_compare_exchange_weak_explicit(&mapper->peak_mapped_bytes, &peak, mapped,
-                                                  memory_order_relaxed, memory_order_relaxed))
-        ;
+    ji_held_rise(&mapper->held, mapper_round(mapper, size_bytes));
 }
 
 /* The object's ledger has it: it is one of ours, of this size. */
@@ -77,7 +66,7 @@ static jstatus_t mapper_deallocate(void *context, void *pointer, size_t size_byt
         return ji_fail(JSTATUS_DEVICE_ERROR, "allocator \"%s\": munmap of %zu bytes at %p: %s",
                        jallocator_name(mapper->self), size, pointer, strerror(errno));
 
-    atomic_fetch_sub_explicit(&mapper->mapped_bytes, size, memory_order_relaxed);
+    ji_held_fall(&mapper->held, size);
     return JSTATUS_SUCCESS;
 }
 
@@ -88,16 +77,22 @@ size_t ji_mapper_usable_size(void *context, const void *pointer, size_t size_byt
 
 static void mapper_get_stats(void *context, jallocator_stats_t *stats) {
     ji_mapper_t *mapper = context;
-    stats->reserved_bytes = atomic_load_explicit(&mapper->mapped_bytes, memory_order_relaxed);
-    stats->peak_reserved_bytes =
-        atomic_load_explicit(&mapper->peak_mapped_bytes, memory_order_relaxed);
+    ji_held_report(&mapper->held, stats);
 }
 
 static void mapper_clear_stats(void *context) {
     ji_mapper_t *mapper = context;
-    atomic_store_explicit(&mapper->peak_mapped_bytes,
-                          atomic_load_explicit(&mapper->mapped_bytes, memory_order_relaxed),
-                          memory_order_relaxed);
+    ji_held_clear(&mapper->held);
+}
+
+static size_t mapper_page_bytes(void *context) {
+    return ((const ji_mapper_t *)context)->page_bytes;
+}
+
+static jstatus_t mapper_set_pages(void *context, void *pointer, size_t size_bytes,
+                                  jallocator_pages_t to) {
+    ji_mapper_t *mapper = context;
+    return ji_held_set_pages(&mapper->held, pointer, size_bytes, to);
 }
 
 const jallocator_ops_t ji_mapper_ops = {
@@ -107,4 +102,6 @@ const jallocator_ops_t ji_mapper_ops = {
     .get_stats = mapper_get_stats,
     .clear_stats = mapper_clear_stats,
     .destroy = ji_metadata_free,
+    .page_bytes = mapper_page_bytes,
+    .set_pages = mapper_set_pages,
 };

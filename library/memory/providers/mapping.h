@@ -13,11 +13,8 @@ typedef struct ji_mapper {
     const jallocator_t *self; /* for messages */
     /* Sizes are rounded up to it; a power of two, at least the system's page. */
     size_t page_bytes;
-    atomic_size_t mapped_bytes, peak_mapped_bytes;
+    ji_held_t held;
 } ji_mapper_t;
-
-/* The system's page. */
-size_t ji_page_bytes(void);
 
 /* Maps; `flags` are added to those of a private anonymous mapping, `natural` is the alignment that
  * the kernel gives such a mapping by itself. The mapping is not counted until ji_mapper_count()

@@ -25,7 +25,8 @@
  * The object's ledger does (memory.h), so a wrong pointer or size never reaches the system. What
  * the system refuses is a memory error with the system's own reason. A better kind of memory that
  * cannot be had (huge pages, a node) is replaced by the ordinary one, which is said once in the
- * log.
+ * log. device (the host's), mmap, numa and huge take memory of pages back while their addresses
+ * stay, and count what they hold without them (pages.c).
  *
  * To read: null.c has the least that a provider can have, mmap.c with mapping.c all that most
  * need. */
@@ -35,7 +36,28 @@
 
 #include <limits.h>
 
+/* ---- What a provider of the host's memory holds (pages.c) ---- */
+
+/* What is given out, without the pages that were decommitted. */
+typedef struct ji_held {
+    atomic_size_t bytes, peak_bytes;
+} ji_held_t;
+
+/* The system's page. */
+size_t ji_page_bytes(void);
+
+void ji_held_rise(ji_held_t *held, size_t bytes);
+void ji_held_fall(ji_held_t *held, size_t bytes);
+/* As the slots of the table. device error: the system refused. */
+void ji_held_report(ji_held_t *held, jallocator_stats_t *stats);
+void ji_held_clear(ji_held_t *held);
+jstatus_t ji_held_set_pages(ji_held_t *held, void *pointer, size_t size_bytes,
+                            jallocator_pages_t to);
+
 /* ---- What is learnt from the system, where a test may say otherwise ---- */
+
+/* The error with which the kernel refuses to take pages back; 0: it is asked. */
+extern atomic_int ji_pages_refusal;
 
 /* Memory that "jpu" counts as available; 0: the system's. */
 extern atomic_size_t ji_malloc_available_bytes;

@@ -37,14 +37,15 @@ class AllocatorStatistics:
     peak_in_use_bytes: int
     largest_request_bytes: int
     limit_bytes: int  #: most that may be in use or reserved; 0: no limit
-    reserved_bytes: int  #: held from what lies below, in use or not
+    reserved_bytes: int  #: memory held from what lies below, in use or not
     peak_reserved_bytes: int
-    free_bytes: int  #: sum of the free blocks held
+    free_bytes: int  #: sum of the free blocks held, decommitted or not
     largest_free_bytes: int
     failure_count: int  #: allocations that failed
     fragmentation: float  #: 1 - largest free / free
     granted_bytes: int  #: of what is live, as rounded up
     peak_granted_bytes: int
+    decommitted_bytes: int  #: of what is free, addresses whose memory the system has back
 
 
 class _Block:

@@ -31,6 +31,7 @@
 /* Of a request, that must be left over where chunks are split tightly. */
 #define BFC_TIGHT_FRACTION 8
 #define BFC_QUICK_MOST_CHUNKS 1024 /* so that emptying them is never long */
+#define BFC_CLOCK_CALLS 1024
 #define BFC_FIRST_SLOTS_BITS 6
 #define BFC_FIRST_RECORDS 63 /* with the block's head 4 KiB */
 #define BFC_MOST_RECORDS 4095
@@ -104,7 +105,7 @@ static inline bfc_chunk_t *bfc_find_fit(const bfc_stream_t *stream, size_t size_
 }
 
 bfc_chunk_t *ji_bfc_cut_front(bfc_t *bfc, bfc_chunk_t *chunk, size_t front_bytes) {
-    bfc_bins_t *bins = &bfc->streams[chunk->where]->bins;
+    bfc_bins_t *bins = &bfc_stream_of_chunk(bfc, chunk)->bins;
     unsigned bin = bfc_bin_of(chunk->size_bytes);
     bfc_chunk_t *rest = bfc_record_take(bfc);
 
@@ -300,7 +301,7 @@ static __attribute__((noinline)) jstatus_t bfc_refuse(const bfc_t *bfc, const vo
 static __attribute__((noinline)) void bfc_deallocate_binned(bfc_t *bfc, bfc_stream_t *own,
                                                             bfc_slot_t *slot, uint64_t serial) {
     bfc_chunk_t *chunk = slot->chunk;
-    size_t size = bfc_round(chunk->requested_bytes);
+    size_t size = bfc_round(chunk->requested_bytes), freed_bytes = chunk->size_bytes;
     bfc_quick_t *quick = &own->quick[bfc_quick_number(size)];
 
     ji_level_fall(&bfc->granted, chunk->size_bytes);
@@ -314,6 +315,7 @@ static __attribute__((noinline)) void bfc_deallocate_binned(bfc_t *bfc, bfc_stre
     }
 
     bfc_settle(bfc, own, chunk, serial);
+    bfc_tick(bfc, freed_bytes);
 }
 
 /* The short way: into a quick list. False: it is not for that size, or there are enough. */
@@ -380,6 +382,11 @@ static inline void bfc_count(jallocator_t *self, size_t size_bytes) {
         self->books.largest_request_bytes = size_bytes;
 }
 
+/* Whether the clock is to be looked at with this allocation, which goes the long way then. */
+static inline bool bfc_looks_at_clock(const jallocator_t *self) {
+    return (self->books.allocation_count & (BFC_CLOCK_CALLS - 1)) == 0;
+}
+
 /* The short way of a call on the NULL stream stands alone: what it counts is counted here, and
  * whatever is rarer is a call in its last place, so that it has no frame. What is live, and how
  * much, the policy counts by itself (bfc_get_stats). */
@@ -387,7 +394,7 @@ static inline bool bfc_allocate_at_once(jallocator_t *self, size_t size_bytes, s
                                         const jstream_t *stream, void **pointer) {
     bfc_t *bfc = self->context;
     bfc_stream_t *own = bfc->at_once;
-    if (JI_UNLIKELY(stream != NULL || own == NULL) ||
+    if (JI_UNLIKELY(stream != NULL || own == NULL || bfc_looks_at_clock(self)) ||
         !bfc_allocate_quick(bfc, own, size_bytes, alignment, pointer))
         return false;
 
@@ -407,10 +414,13 @@ static inline bfc_slot_t *bfc_slot_at_once(const jallocator_t *self, const void 
 static __attribute__((noinline)) jstatus_t
 bfc_single_allocate_any(jallocator_t *self, size_t size_bytes, size_t alignment, jstream_t *stream,
                         void **pointer) {
+    bool looks = bfc_looks_at_clock(self);
     jstatus_t status = entry_take(self, size_bytes, alignment, stream, pointer, bfc_allocate);
     if (status == JSTATUS_SUCCESS)
         bfc_count(self, size_bytes);
-    else
+    if (looks)
+        ji_bfc_age(self->context);
+    if (status != JSTATUS_SUCCESS)
         ++self->books.failure_count;
     return status;
 }
@@ -503,6 +513,12 @@ static jstatus_t bfc_locked_deallocate(jallocator_t *self, void *pointer, size_t
 static const ji_entry_t bfc_single = {bfc_single_allocate, bfc_single_deallocate};
 static const ji_entry_t bfc_locked = {bfc_locked_allocate, bfc_locked_deallocate};
 
+void ji_bfc_pass_time(jallocator_t *allocator) {
+    ji_policy_enter(allocator);
+    ji_bfc_age(allocator->context);
+    ji_policy_leave(allocator);
+}
+
 /* ---- Statistics and life ---- */
 
 static size_t bfc_usable_size(void *context, const void *pointer, size_t size_bytes) {
@@ -515,8 +531,9 @@ static void bfc_get_stats(void *context, jallocator_stats_t *stats) {
     ji_bfc_flush(bfc);
 
     stats->limit_bytes = bfc->limit_bytes != SIZE_MAX ? bfc->limit_bytes : 0;
-    stats->reserved_bytes = bfc->reserved_bytes;
-    stats->peak_reserved_bytes = bfc->peak_reserved_bytes;
+    stats->reserved_bytes = bfc_held_bytes(bfc);
+    stats->peak_reserved_bytes = bfc->peak_held_bytes;
+    stats->decommitted_bytes = bfc->decommitted_bytes;
     stats->free_bytes = bfc->free_bytes;
     stats->live_count = bfc->slots.count;
     stats->in_use_bytes = ji_level_now(&bfc->requested);
@@ -528,7 +545,7 @@ static void bfc_get_stats(void *context, jallocator_stats_t *stats) {
 
 static void bfc_clear_stats(void *context) {
     bfc_t *bfc = context;
-    bfc->peak_reserved_bytes = bfc->reserved_bytes;
+    bfc->peak_held_bytes = bfc_held_bytes(bfc);
     ji_level_clear(&bfc->granted);
     ji_level_clear(&bfc->requested);
 }
@@ -545,6 +562,7 @@ static void bfc_fini(bfc_t *bfc) {
     for (uint32_t i = 0; i < bfc->stream_count; ++i)
         ji_metadata_free(bfc->streams[i]);
     ji_metadata_free(bfc->streams);
+    ji_metadata_free(bfc->decommitted);
 
     for (bfc_block_t *block = bfc->blocks, *next; block != NULL; block = next) {
         next = block->next;
@@ -591,6 +609,9 @@ static void bfc_configure(bfc_t *bfc, const ji_request_t *request, const jbfc_op
     bfc->below = request->below;
     bfc->below_is_ordered = ji_allocator_gives_in_order(request->below);
     bfc->below_coalesces = ji_allocator_coalesces(request->below);
+    /* Pages are of one block of below: chunks that lie in two would have to be told apart. */
+    bfc->page_bytes = bfc->below_coalesces ? 0 : ji_allocator_page_bytes(request->below);
+    bfc->now = ji_bfc_clock();
 
     bfc->limit_bytes = ji_option(options->limit_bytes, JALLOC_UNLIMITED);
     if (bfc->limit_bytes != JALLOC_UNLIMITED)
@@ -601,9 +622,9 @@ static void bfc_configure(bfc_t *bfc, const ji_request_t *request, const jbfc_op
             : BFC_FIRST_REGION_BYTES;
 
     bfc->growth_percent = ji_option(options->growth_percent, BFC_GROWTH_PERCENT);
-    bfc->splits_tightly = options->split_tightly;
     bfc->all_at_once = options->all_at_once;
     bfc->keep_regions = options->keep_regions;
+    bfc->splits_tightly = options->split_tightly || bfc_decommits(bfc);
 
     strncpy(bfc->name, request->name, JALLOCATOR_NAME_BYTES - 1);
 }
@@ -673,7 +694,8 @@ static const jallocator_key_t bfc_keys[] = {
     {"tight", "BOOL", "false",
      "splits where an eighth of the request is left over, not only as much again"},
     {"all_at_once", "BOOL", "false", "takes the limit at the first allocation, and never more"},
-    {"keep_regions", "BOOL", "false", "whole free regions are given back by trim alone"},
+    {"keep_regions", "BOOL", "false",
+     "whole free regions and free pages are given back by trim alone"},
     {NULL, NULL, NULL, NULL},
 };
 static const ji_key_member_t bfc_members[] = {

@@ -25,6 +25,10 @@
  * may use. A stream takes from its own bins, then from index 0, where chunks of other streams are
  * moved as soon as their fences have been passed.
  *
+ * Pages: where below takes back the memory of pages whose addresses stay (the host's does), free
+ * chunks have two states. Those that have memory are used first; those that have none are whole
+ * pages in bins of their own, as if they were behind a stream of their own (bfc_pages.c).
+ *
  * Always true, and looked at by ji_bfc_check:
  *
  *     - the chunks of a region fill it without a gap, and know their neighbours
@@ -40,6 +44,7 @@
  *     bfc_search.c     what is done where the bins do not serve at once
  *     bfc_streams.c    the bins of each stream
  *     bfc_reserve.c    regions, taken from below and given back
+ *     bfc_pages.c      pages within them, whose memory is given back
  *     bfc_regions.c    regions that touch, as one
  *     bfc_inspect.c    what there is, and whether it still fits together */
 
@@ -108,11 +113,18 @@ typedef struct bfc {
     bfc_block_t *blocks;
     size_t record_count; /* in all blocks */
     jallocator_t *below;
-    size_t limit_bytes; /* a multiple of the granule; SIZE_MAX: none */
-    size_t reserved_bytes, peak_reserved_bytes;
-    size_t most_reserved_bytes; /* as the peak, but never cleared */
-    size_t region_bytes;        /* least of a region */
-    size_t growth_percent;      /* of what is reserved, that a further region has at least */
+    size_t limit_bytes;                      /* a multiple of the granule; SIZE_MAX: none */
+    size_t reserved_bytes;                   /* of all regions */
+    size_t peak_held_bytes, most_held_bytes; /* held: with memory; most: as peak, never cleared */
+    bfc_stream_t *decommitted;               /* bins of chunks without memory; NULL: none yet */
+    size_t decommitted_bytes;                /* in them */
+    size_t page_bytes;                       /* of what can be decommitted; 0: nothing can */
+    size_t way_bytes;                        /* may be given back yet to make way */
+    size_t way_peak_bytes;                   /* the peak of what was granted, when last looked at */
+    size_t countdown_bytes;                  /* to be freed before the clock is looked at */
+    uint32_t now;                            /* in steps of BFC_AGE_STEP_MS, when it was last */
+    size_t region_bytes;                     /* least of a region */
+    size_t growth_percent; /* of what is reserved, that a further region has at least */
     bool all_at_once, keep_regions;
     bool below_is_ordered; /* what below gives is only ordered with the stream it was asked for */
     bool below_coalesces;  /* regions that touch may be used as one */
@@ -120,6 +132,11 @@ typedef struct bfc {
 } bfc_t;
 
 static inline bool bfc_is_free(const bfc_chunk_t *chunk) { return chunk->where < BFC_BORDER; }
+/* With memory, and nobody has to be waited for. */
+static inline bool bfc_is_ready(const bfc_chunk_t *chunk) { return chunk->where == 0; }
+static inline bool bfc_is_decommitted(const bfc_chunk_t *chunk) {
+    return chunk->where == BFC_DECOMMITTED;
+}
 static inline bool bfc_is_live(const bfc_chunk_t *chunk) {
     return chunk->where == BFC_TAKEN && chunk->requested_bytes != 0;
 }
@@ -155,9 +172,14 @@ bool ji_bfc_records_add(bfc_t *bfc);
 
 /* ---- Free chunks ---- */
 
+/* In whose bins a free chunk is. */
+static inline bfc_stream_t *bfc_stream_of_chunk(const bfc_t *bfc, const bfc_chunk_t *chunk) {
+    return bfc_is_decommitted(chunk) ? bfc->decommitted : bfc->streams[chunk->where];
+}
+
 /* Takes a free chunk out of its bin. Its record still says where it was. */
 static inline void bfc_unbin(bfc_t *bfc, bfc_chunk_t *chunk) {
-    bfc_bins_remove(&bfc->streams[chunk->where]->bins, chunk, bfc_bin_of(chunk->size_bytes));
+    bfc_bins_remove(&bfc_stream_of_chunk(bfc, chunk)->bins, chunk, bfc_bin_of(chunk->size_bytes));
     bfc->free_bytes -= chunk->size_bytes;
 }
 
@@ -187,6 +209,7 @@ static inline void bfc_settle(bfc_t *bfc, bfc_stream_t *stream, bfc_chunk_t *chu
 
         left->right = right;
         right->left = left;
+        left->age_of = bfc->now;
         bfc_bins_move(&stream->bins, left, bin);
     } else if (right->where == index) {
         unsigned bin = bfc_bin_of(right->size_bytes);
@@ -197,9 +220,11 @@ static inline void bfc_settle(bfc_t *bfc, bfc_stream_t *stream, bfc_chunk_t *chu
         if (right->serial < serial)
             right->serial = serial;
         bfc_record_put(bfc, chunk);
+        right->age_of = bfc->now;
         bfc_bins_move(&stream->bins, right, bin);
     } else {
         chunk->where = index;
+        chunk->age_of = bfc->now;
         chunk->serial = serial;
         bfc_bins_insert(&stream->bins, chunk, bfc_bin_of(chunk->size_bytes));
     }
@@ -236,6 +261,52 @@ jstatus_t ji_bfc_stream_mark(bfc_t *bfc, jstream_t *stream, bfc_stream_t **of, u
 void ji_bfc_absorb(bfc_t *bfc);
 void ji_bfc_look_and_absorb(bfc_t *bfc);
 
+/* ---- Pages ---- */
+
+/* How long a chunk is free before its pages are decommitted, and how often that is looked at. */
+#define BFC_AGE_MS 1000
+#define BFC_AGE_STEP_MS 250
+/* Shorter runs of pages are not worth a call of the system. */
+#define BFC_LEAST_DECOMMITTED_BYTES ((size_t)16 << 10)
+
+/* What is taken from below and has memory. */
+static inline size_t bfc_held_bytes(const bfc_t *bfc) {
+    return bfc->reserved_bytes - bfc->decommitted_bytes;
+}
+/* Held has changed. */
+static inline void bfc_note_held(bfc_t *bfc) {
+    size_t held = bfc_held_bytes(bfc);
+    if (bfc->peak_held_bytes < held)
+        bfc->peak_held_bytes = held;
+    if (bfc->most_held_bytes < held)
+        bfc->most_held_bytes = held;
+}
+/* Whether pages are decommitted without being asked. */
+static inline bool bfc_decommits(const bfc_t *bfc) {
+    return bfc->page_bytes != 0 && !bfc->keep_regions && !bfc->all_at_once;
+}
+
+/* Decommits pages that are free for all, until so many bytes are or none is left: the largest
+ * chunks first, of those that are at least so many steps old. */
+void ji_bfc_decommit(bfc_t *bfc, size_t bytes, uint32_t steps);
+/* The first `front_bytes` of a decommitted chunk, whole pages, are ready. On failure nothing has
+ * changed. As jallocator_ops_t.set_pages. */
+jstatus_t ji_bfc_commit(bfc_t *bfc, bfc_chunk_t *chunk, size_t front_bytes);
+/* Commits what a request needs, where one decommitted chunk has it: then it is found among the
+ * chunks that are ready. Success as well where none has. */
+jstatus_t ji_bfc_commit_for(bfc_t *bfc, size_t need, size_t alignment);
+/* The time, in steps of BFC_AGE_STEP_MS. */
+uint32_t ji_bfc_clock(void);
+/* Decommits what has been free for long, if the time for that has come. */
+void ji_bfc_age(bfc_t *bfc);
+/* A chunk of so many bytes was freed. */
+static inline void bfc_tick(bfc_t *bfc, size_t size_bytes) {
+    /* A free of little counts as well. */
+    if (JI_UNLIKELY(
+            __builtin_sub_overflow(bfc->countdown_bytes, size_bytes + 1024, &bfc->countdown_bytes)))
+        ji_bfc_age(bfc);
+}
+
 /* ---- Regions ---- */
 
 /* Whether below had no more, or no room for so much: a way that needs less may still serve. */
@@ -247,6 +318,9 @@ static inline bool bfc_is_refusal(jstatus_t status) {
  * a tenth less than what was refused, and less again; at last the request alone. */
 jstatus_t ji_bfc_grow(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, size_t need,
                       size_t alignment);
+/* Gives free regions back, and the memory of free pages, as long as more would be held than ever
+ * before with so many bytes more: memory that fell apart makes room for what grows in its place. */
+void ji_bfc_make_way(bfc_t *bfc, size_t bytes);
 /* Gives free regions back so that growth may succeed: where the limit refused it as many as it
  * takes, and none if all would not do; where below refused it all. Whether any was. */
 bool ji_bfc_evict(bfc_t *bfc, size_t need);

@@ -47,9 +47,13 @@ typedef struct bfc_chunk {
     /* Free: index of the stream that it was last used on, in whose bins it is; else one of
      * these: */
     uint32_t where;
-#define BFC_TAKEN UINT32_MAX        /* from the bins, and in the table of slots */
-#define BFC_BORDER (UINT32_MAX - 1) /* the lesser of the two: what is smaller is in a bin */
-    jtag_t tag;                     /* live */
+#define BFC_TAKEN UINT32_MAX             /* from the bins, and in the table of slots */
+#define BFC_BORDER (UINT32_MAX - 1)      /* what is smaller is in a bin */
+#define BFC_DECOMMITTED (UINT32_MAX - 2) /* free, whole pages, without memory: bfc_pages.c */
+    union {
+        jtag_t tag;      /* live */
+        uint32_t age_of; /* free: the time, in steps, when it was last put or merged */
+    };
 } bfc_chunk_t;
 
 typedef struct bfc_bins {

@@ -6,22 +6,26 @@
 
 #include "memory/allocators/bfc/bfc.h"
 
+static size_t bfc_largest_of(const bfc_stream_t *stream, size_t largest) {
+    if (stream == NULL || stream->bins.words == 0)
+        return largest;
+
+    const bfc_bins_t *bins = &stream->bins;
+    unsigned word = 63u - (unsigned)__builtin_clzll(bins->words);
+    /* The last that has chunks. */
+    unsigned bin = 64 * word + 63u - (unsigned)__builtin_clzll(bins->bits[word]);
+
+    for (const bfc_chunk_t *chunk = bfc_bins_first(bins, bin); chunk != NULL;
+         chunk = bfc_bins_after(bins, bin, chunk))
+        if (chunk->size_bytes > largest)
+            largest = chunk->size_bytes;
+    return largest;
+}
+
 size_t ji_bfc_largest_free(const bfc_t *bfc) {
-    size_t largest = 0;
-    for (uint32_t s = 0; s < bfc->stream_count; ++s) {
-        if (bfc->streams[s] == NULL || bfc->streams[s]->bins.words == 0)
-            continue;
-
-        const bfc_bins_t *bins = &bfc->streams[s]->bins;
-        unsigned word = 63u - (unsigned)__builtin_clzll(bins->words);
-        /* The last that has chunks. */
-        unsigned bin = 64 * word + 63u - (unsigned)__builtin_clzll(bins->bits[word]);
-
-        for (const bfc_chunk_t *chunk = bfc_bins_first(bins, bin); chunk != NULL;
-             chunk = bfc_bins_after(bins, bin, chunk))
-            if (chunk->size_bytes > largest)
-                largest = chunk->size_bytes;
-    }
+    size_t largest = bfc_largest_of(bfc->decommitted, 0);
+    for (uint32_t s = 0; s < bfc->stream_count; ++s)
+        largest = bfc_largest_of(bfc->streams[s], largest);
     return largest;
 }
 
@@ -72,7 +76,7 @@ void ji_bfc_visit(void *context, jallocation_visitor_t visitor, void *visitor_co
 
 /* What a walk has seen, to be compared with what the books say. */
 typedef struct bfc_census {
-    size_t reserved_bytes, free_bytes, requested_bytes, free_count, live_count;
+    size_t reserved_bytes, free_bytes, decommitted_bytes, requested_bytes, free_count, live_count;
 } bfc_census_t;
 
 static jstatus_t bfc_corrupted(const bfc_t *bfc, const bfc_chunk_t *chunk, const char *what) {
@@ -102,21 +106,29 @@ static jstatus_t bfc_check_chunk(const bfc_t *bfc, const bfc_chunk_t *chunk, bfc
         return JSTATUS_SUCCESS;
     }
 
-    if (!bfc_is_free(chunk) || chunk->where >= bfc->stream_count ||
-        bfc->streams[chunk->where] == NULL)
-        return bfc_corrupted(bfc, chunk, "it is neither live nor free");
+    ++census->free_count;
+    census->free_bytes += chunk->size_bytes;
     if (chunk->right->where == chunk->where)
         return bfc_corrupted(bfc, chunk,
                              "its right neighbour is free as well and was not merged with it");
+
+    if (bfc_is_decommitted(chunk)) {
+        census->decommitted_bytes += chunk->size_bytes;
+        return ((chunk->address | chunk->size_bytes) & (bfc->page_bytes - 1)) == 0 &&
+                       bfc->page_bytes != 0
+                   ? JSTATUS_SUCCESS
+                   : bfc_corrupted(bfc, chunk, "it is decommitted, and not whole pages");
+    }
+
+    if (!bfc_is_free(chunk) || chunk->where >= bfc->stream_count ||
+        bfc->streams[chunk->where] == NULL)
+        return bfc_corrupted(bfc, chunk, "it is neither live nor free");
     if (chunk->where != 0 && chunk->serial > bfc->frontier.streams[chunk->where].issued)
         return bfc_corrupted(bfc, chunk, "its fence was never issued");
 
     const bfc_stream_t *stream = bfc->streams[chunk->where];
     if (chunk->where != 0 && chunk->serial <= stream->absorbed && stream->absorbed != UINT64_MAX)
         return bfc_corrupted(bfc, chunk, "its fence was passed, and it is not for all");
-
-    ++census->free_count;
-    census->free_bytes += chunk->size_bytes;
     return JSTATUS_SUCCESS;
 }
 
@@ -177,9 +189,13 @@ jstatus_t ji_bfc_check(void *context) {
     for (uint32_t s = 0; s < bfc->stream_count; ++s)
         if (bfc->streams[s] != NULL)
             JTRY(bfc_check_bins(bfc, bfc->streams[s], &binned));
+    if (bfc->decommitted != NULL)
+        JTRY(bfc_check_bins(bfc, bfc->decommitted, &binned));
 
     if (binned != census.free_count || census.live_count != bfc->slots.count ||
-        census.free_bytes != bfc->free_bytes || census.reserved_bytes != bfc->reserved_bytes ||
+        census.free_bytes != bfc->free_bytes ||
+        census.decommitted_bytes != bfc->decommitted_bytes ||
+        census.reserved_bytes != bfc->reserved_bytes ||
         census.requested_bytes != ji_level_now(&bfc->requested) || bfc->quick_count != 0 ||
         bfc_quick_bytes(bfc) != 0)
         status = ji_fail(JSTATUS_CORRUPTED,

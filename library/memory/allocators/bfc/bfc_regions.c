@@ -36,7 +36,7 @@ static void bfc_region_join(bfc_t *bfc, bfc_chunk_t *left, bfc_chunk_t *right) {
 
     if (bfc_is_free(first) && first->where == last->where) {
         bfc_unbin(bfc, first);
-        bfc_settle(bfc, bfc->streams[first->where], first, first->serial);
+        bfc_settle(bfc, bfc_stream_of_chunk(bfc, first), first, first->serial);
     }
 }
 

@@ -2,18 +2,15 @@
  * SPDX-License-Identifier: MIT */
 
 /* What is reserved: regions are taken from below and given back. One that is free as a whole goes
- * back on trim, where growth has no other way, and (but for keep_regions) before more is reserved
- * than ever before. */
+ * back on trim, where growth has no other way, and (but for keep_regions) before more is held than
+ * ever before. */
 
 #include "memory/allocators/bfc/bfc.h"
 
-static void bfc_set_reserved(bfc_t *bfc, size_t reserved_bytes) {
-    bfc->reserved_bytes = reserved_bytes;
-    if (bfc->peak_reserved_bytes < reserved_bytes)
-        bfc->peak_reserved_bytes = reserved_bytes;
-    if (bfc->most_reserved_bytes < reserved_bytes)
-        bfc->most_reserved_bytes = reserved_bytes;
-}
+/* So much more than what was granted at most, by 3%, is held before pages are decommitted for it. */
+#define BFC_SLACK_PART 32
+/* Of what was not found at once, that may be. */
+#define BFC_WAY_PART 64
 
 /* The whole memory of a region, freshly taken, becomes one free chunk. */
 static void bfc_region_add(bfc_t *bfc, uintptr_t address, size_t size_bytes, bfc_stream_t *stream,
@@ -31,28 +28,55 @@ static void bfc_region_add(bfc_t *bfc, uintptr_t address, size_t size_bytes, bfc
         .address = address, .size_bytes = size_bytes, .left = border, .right = border};
     bfc_settle(bfc, stream, chunk, serial);
 
-    bfc_set_reserved(bfc, bfc->reserved_bytes + size_bytes);
+    bfc->reserved_bytes += size_bytes;
+    bfc_note_held(bfc);
     if (bfc->below_coalesces)
         ji_bfc_region_meet(bfc, border);
 }
 
-/* Gives a region back that is one free chunk whose fence has been passed, and has no seams. */
-static jstatus_t bfc_region_give_back(bfc_t *bfc, bfc_chunk_t *border) {
-    JTRY_RETURN(jallocator_deallocate(bfc->below, (void *)border->address, border->size_bytes,
-                                      ji_frontier_any_stream(&bfc->frontier)));
+/* Whether a region can be given back: all of it is free for all. Seams that are left could not be
+ * parted for want of bookkeeping memory. */
+static bool bfc_region_is_free(const bfc_chunk_t *border) {
+    const bfc_chunk_t *chunk = border->right;
+    while (bfc_is_ready(chunk) || bfc_is_decommitted(chunk))
+        chunk = chunk->right;
+    return chunk == border && border->seams == NULL;
+}
 
-    bfc_set_reserved(bfc, bfc->reserved_bytes - border->size_bytes);
+/* Makes one chunk of a region that is free. What is decommitted is ready by name alone. */
+static jstatus_t bfc_region_merge(bfc_t *bfc, const bfc_chunk_t *border) {
+    for (bfc_chunk_t *chunk = border->right; chunk != border;) {
+        if (!bfc_is_decommitted(chunk)) {
+            chunk = chunk->right;
+            continue;
+        }
+        JTRY_RETURN(ji_allocator_set_pages(bfc->below, (void *)chunk->address, chunk->size_bytes,
+                                           JALLOCATOR_PAGES_LEAVE));
+        bfc_unbin(bfc, chunk);
+        bfc->decommitted_bytes -= chunk->size_bytes;
+        bfc_settle(bfc, bfc->ready, chunk, 0);
+        chunk = border->right; /* its record may be spare now */
+    }
+    return JSTATUS_SUCCESS;
+}
+
+/* Gives a region back that is free. */
+static jstatus_t bfc_region_give_back(bfc_t *bfc, bfc_chunk_t *border) {
+    jstatus_t status = bfc_region_merge(bfc, border);
+    if (status == JSTATUS_SUCCESS)
+        status = jallocator_deallocate(bfc->below, (void *)border->address, border->size_bytes,
+                                       ji_frontier_any_stream(&bfc->frontier));
+    if (status != JSTATUS_SUCCESS) {
+        bfc_note_held(bfc);
+        return status;
+    }
+
+    bfc->reserved_bytes -= border->size_bytes;
     bfc_unbin(bfc, border->right);
     bfc_record_put(bfc, border->right);
     ji_list_remove(&border->link);
     bfc_record_put(bfc, border);
     return JSTATUS_SUCCESS;
-}
-
-/* Whether it can be given back. Seams that are left could not be parted for want of bookkeeping
- * memory. */
-static bool bfc_region_is_free(const bfc_chunk_t *border) {
-    return border->right == border->left && border->right->where == 0 && border->seams == NULL;
 }
 
 /* What may still be taken from below. */
@@ -70,18 +94,44 @@ static size_t bfc_next_region_bytes(const bfc_t *bfc, size_t need) {
     return wanted < need ? need : wanted;
 }
 
-/* Gives free regions back as long as more would be reserved than ever before: memory that fell
- * apart makes room for what grows in its place. */
-static void bfc_make_way(bfc_t *bfc, size_t bytes) {
-    if (bfc->reserved_bytes + bytes <= bfc->most_reserved_bytes)
+/* By how much more would be held than `most`. */
+static size_t bfc_excess(const bfc_t *bfc, size_t bytes, size_t most) {
+    size_t held = bfc_held_bytes(bfc) + bytes;
+    return held > most ? held - most : 0;
+}
+
+/* What may be decommitted now to make way. What is and is soon wanted again costs a fault for each
+ * page; so it is at most what the peak grows by, and a part of what was not found at once. A program
+ * that goes round and round is left a little more memory instead. */
+static size_t bfc_way_bytes(bfc_t *bfc) {
+    size_t peak = bfc->granted.peak_bytes;
+    if (peak > bfc->way_peak_bytes)
+        bfc->way_bytes += peak - bfc->way_peak_bytes;
+    bfc->way_peak_bytes = peak; /* less where statistics were cleared */
+    return bfc->way_bytes;
+}
+
+void ji_bfc_make_way(bfc_t *bfc, size_t bytes) {
+    bfc->way_bytes += bytes / BFC_WAY_PART;
+    size_t most = bfc->most_held_bytes;
+    if (bfc->keep_regions || bfc_excess(bfc, bytes, most) == 0)
         return;
 
     ji_bfc_regions_part(bfc);
-    JI_LIST_WHILE(bfc->reserved_bytes + bytes > bfc->most_reserved_bytes, &bfc->regions,
-                  bfc_chunk_t, region, link)
+    JI_LIST_WHILE(bfc_excess(bfc, bytes, most) != 0, &bfc->regions, bfc_chunk_t, region, link)
         if (bfc_region_is_free(region))
             (void)bfc_region_give_back(bfc, region); /* what is not taken back stays ours */
     ji_bfc_regions_join(bfc);
+
+    size_t granted = bfc->granted.peak_bytes, held = bfc_held_bytes(bfc);
+    if (most < granted + granted / BFC_SLACK_PART)
+        most = granted + granted / BFC_SLACK_PART;
+    size_t excess = bfc_excess(bfc, bytes, most);
+    if (bfc_decommits(bfc) && excess <= bfc_way_bytes(bfc)) {
+        ji_bfc_decommit(bfc, excess, 0);
+        size_t given = held - bfc_held_bytes(bfc);
+        bfc->way_bytes -= given < bfc->way_bytes ? given : bfc->way_bytes;
+    }
 }
 
 jstatus_t ji_bfc_grow(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, size_t need,
@@ -92,8 +142,7 @@ jstatus_t ji_bfc_grow(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, size_t n
         return ji_fail(JSTATUS_MEMORY_ERROR, "the limit is reached");
 
     size_t wanted = bfc_next_region_bytes(bfc, need);
-    if (!bfc->keep_regions)
-        bfc_make_way(bfc, wanted);
+    ji_bfc_make_way(bfc, wanted);
 
     size_t available = bfc_available(bfc);
     size_t bytes = bfc->all_at_once || wanted > available ? available : wanted;
@@ -138,26 +187,36 @@ bool ji_bfc_evict(bfc_t *bfc, size_t need) {
     return bfc->reserved_bytes < reserved;
 }
 
-/* Waits for the fences of a region that has nothing live, so that it can be one chunk for all. */
+/* Waits for the fences of a region that has nothing live, so that it is free for all. */
 static jstatus_t bfc_region_drain(bfc_t *bfc, const bfc_chunk_t *border) {
     for (const bfc_chunk_t *chunk = border->right; chunk != border; chunk = chunk->right)
         if (!bfc_is_free(chunk))
             return JSTATUS_SUCCESS;
 
     for (const bfc_chunk_t *chunk = border->right; chunk != border; chunk = chunk->right) {
-        ji_fence_t fence = {chunk->where != 0 ? chunk->serial : 0, chunk->where};
+        if (bfc_is_ready(chunk) || bfc_is_decommitted(chunk))
+            continue;
+        ji_fence_t fence = {chunk->serial, chunk->where};
         JTRY_RETURN(ji_frontier_drain(&bfc->frontier, fence));
     }
     return JSTATUS_SUCCESS;
 }
 
+/* What is free and has memory. */
+static size_t bfc_unused_bytes(const bfc_t *bfc) {
+    return bfc->free_bytes - bfc->decommitted_bytes;
+}
+
 static jstatus_t bfc_trim_parted(bfc_t *bfc, size_t keep_bytes) {
-    JI_LIST_WHILE(bfc->free_bytes > keep_bytes, &bfc->regions, bfc_chunk_t, region, link) {
+    JI_LIST_EACH(&bfc->regions, bfc_chunk_t, region, link) {
+        /* One without memory is given back in any case: nobody misses it. */
+        bool is_empty = bfc_is_decommitted(region->right) && region->right == region->left;
+        if (bfc_unused_bytes(bfc) <= keep_bytes && !is_empty)
+            continue;
         JTRY_RETURN(bfc_region_drain(bfc, region));
         ji_bfc_absorb(bfc);
-        if (!bfc_region_is_free(region))
-            continue;
-        JTRY_RETURN(bfc_region_give_back(bfc, region));
+        if (bfc_region_is_free(region))
+            JTRY_RETURN(bfc_region_give_back(bfc, region));
     }
     return JSTATUS_SUCCESS;
 }
@@ -168,5 +227,9 @@ jstatus_t ji_bfc_trim(void *context, size_t keep_bytes) {
     ji_bfc_regions_part(bfc);
     jstatus_t status = bfc_trim_parted(bfc, keep_bytes);
     ji_bfc_regions_join(bfc);
+
+    ji_bfc_look_and_absorb(bfc);
+    if (bfc_unused_bytes(bfc) > keep_bytes)
+        ji_bfc_decommit(bfc, bfc_unused_bytes(bfc) - keep_bytes, 0);
     return status;
 }

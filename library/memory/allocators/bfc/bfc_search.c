@@ -6,9 +6,10 @@
  *     1. bins whose chunks may be too small or not aligned, chunk by chunk
  *     2. neighbours that are free behind different streams and whose fences have been passed, as
  *        one chunk
- *     3. a region from below
- *     4. neighbours as in 2, for whose fences the request's stream waits
- *     5. a region from below, after free ones were given back
+ *     3. decommitted pages: of one chunk, or of neighbours as in 2
+ *     4. a region from below
+ *     5. neighbours as in 3, for whose fences the request's stream waits
+ *     6. a region from below, after free ones were given back
  *
  * Where none serves, the message says what there is and how scattered it is. */
 
@@ -33,17 +34,31 @@ static bfc_chunk_t *bfc_find_exactly(const bfc_stream_t *stream, size_t need, si
     return NULL;
 }
 
+/* Which chunks a run may consist of: each beside those before it. */
+typedef enum bfc_run {
+    BFC_RUN_OWN, /* behind no fence but the stream's own */
+    BFC_RUN_COMMIT,
+    BFC_RUN_WAIT /* behind any fence */
+} bfc_run_t;
+
+static bool bfc_run_may_have(const bfc_chunk_t *chunk, const bfc_stream_t *own, bfc_run_t of) {
+    if (bfc_is_decommitted(chunk))
+        return of >= BFC_RUN_COMMIT;
+    return bfc_is_ready(chunk) || chunk->where == own->index ||
+           (bfc_is_free(chunk) && of == BFC_RUN_WAIT);
+}
+
 /* The smallest run of neighbours that are free and suffice together, and its bytes; NULL: there is
- * none. With `wait` behind any fences, else behind none but the stream's own. */
+ * none. */
 static bfc_chunk_t *bfc_find_run(const bfc_t *bfc, const bfc_stream_t *own, size_t need,
-                                 size_t alignment, bool wait, size_t *size_bytes) {
+                                 size_t alignment, bfc_run_t of, size_t *size_bytes) {
     bfc_chunk_t *best = NULL;
     *size_bytes = SIZE_MAX;
 
     JI_LIST_EACH(&bfc->regions, bfc_chunk_t, region, link)
         for (bfc_chunk_t *chunk = region->right, *first = NULL; chunk != region;
              chunk = chunk->right) {
-            if (!bfc_is_free(chunk) || (chunk->where != 0 && chunk->where != own->index && !wait)) {
+            if (!bfc_run_may_have(chunk, own, of)) {
                 first = NULL;
                 continue;
             }
@@ -83,6 +98,34 @@ static jstatus_t bfc_wait_for_run(bfc_t *bfc, const bfc_chunk_t *first, uintptr_
     return JSTATUS_SUCCESS;
 }
 
+/* Commits what is decommitted of the smallest run, which may be another one afterwards, and so on.
+ * NULL: there is none. */
+static jstatus_t bfc_commit_run(bfc_t *bfc, const bfc_stream_t *own, size_t need, size_t alignment,
+                                bfc_run_t of, bfc_chunk_t **run, size_t *size_bytes) {
+    for (bool made_way = of == BFC_RUN_OWN;; made_way = true) {
+        *run = bfc_find_run(bfc, own, need, alignment, of, size_bytes);
+        if (*run == NULL)
+            return JSTATUS_SUCCESS;
+
+        const uintptr_t end = (*run)->address + *size_bytes;
+        bfc_chunk_t *first = NULL;
+        size_t bytes = 0;
+        for (bfc_chunk_t *chunk = *run; !bfc_is_border(chunk) && chunk->address < end;
+             chunk = chunk->right)
+            if (bfc_is_decommitted(chunk)) {
+                first = first == NULL ? chunk : first;
+                bytes += chunk->size_bytes;
+            }
+
+        if (first == NULL)
+            return JSTATUS_SUCCESS;
+        if (made_way)
+            JTRY_RETURN(ji_bfc_commit(bfc, first, first->size_bytes));
+        else
+            ji_bfc_make_way(bfc, bytes);
+    }
+}
+
 /* Makes one chunk of a run, in no bin. */
 static void bfc_merge_run(bfc_t *bfc, bfc_chunk_t *first, uintptr_t end) {
     bfc_unbin(bfc, first);
@@ -96,21 +139,21 @@ static void bfc_merge_run(bfc_t *bfc, bfc_chunk_t *first, uintptr_t end) {
     first->right->left = first;
 }
 
-/* Makes one free chunk of neighbours that are free behind different streams, for use on `stream`:
- * with `wait` behind any, and the stream waits for the others by events; else behind none but its
- * own. NULL with success where there is none. */
+/* Makes one free chunk of neighbours that are free in different ways, for use on `stream`, which
+ * waits for other streams by events. NULL with success where there is none. */
 static jstatus_t bfc_gather(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, size_t need,
-                            size_t alignment, bool wait, bfc_chunk_t **gathered) {
+                            size_t alignment, bfc_run_t of, bfc_chunk_t **gathered) {
     *gathered = NULL;
     size_t size_bytes;
-    bfc_chunk_t *first = bfc_find_run(bfc, own, need, alignment, wait, &size_bytes);
+    bfc_chunk_t *first;
+    JTRY_RETURN(bfc_commit_run(bfc, own, need, alignment, of, &first, &size_bytes));
     if (first == NULL)
         return JSTATUS_SUCCESS;
 
     const uintptr_t end = bfc_run_end(first, size_bytes, own);
     uint64_t serial;
     JTRY_RETURN(bfc_wait_for_run(bfc, first, end, stream, &serial));
-    if (wait) { /* who comes after the stream's wait comes after what it waited for */
+    if (of == BFC_RUN_WAIT) { /* who comes after the stream's wait comes after what it waited for */
         ji_fence_t fence;
         JTRY_RETURN(ji_frontier_mark(&bfc->frontier, stream, &fence));
         serial = fence.serial;
@@ -150,20 +193,40 @@ static bfc_chunk_t *bfc_find_own(bfc_t *bfc, const bfc_stream_t *own, size_t nee
                                               : bfc_find_exactly(bfc->ready, need, alignment);
 }
 
+/* Of decommitted pages. Where below does not commit them there are other ways. */
+static bool bfc_find_committed(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, size_t need,
+                               size_t alignment, bfc_chunk_t **found) {
+    *found = NULL;
+    if (ji_bfc_commit_for(bfc, need, alignment) == JSTATUS_SUCCESS)
+        *found = bfc_find_own(bfc, own, need, alignment);
+    if (*found == NULL &&
+        bfc_gather(bfc, own, stream, need, alignment, BFC_RUN_COMMIT, found) != JSTATUS_SUCCESS)
+        *found = NULL;
+    return *found != NULL;
+}
+
 jstatus_t ji_bfc_search(bfc_t *bfc, bfc_stream_t *own, jstream_t *stream, size_t need,
                         size_t alignment, bfc_chunk_t **found) {
+    /* What quick lists have would not do: they need not be emptied for it. */
+    if (bfc->decommitted_bytes >= need && bfc_quick_bytes(bfc) < need &&
+        ji_bfc_commit_for(bfc, need, alignment) == JSTATUS_SUCCESS &&
+        (*found = bfc_find_own(bfc, own, need, alignment)) != NULL)
+        return JSTATUS_SUCCESS;
+
     ji_bfc_flush(bfc);
     if ((*found = bfc_find_own(bfc, own, need, alignment)) != NULL)
         return JSTATUS_SUCCESS;
 
     ji_bfc_look_and_absorb(bfc);
-    jstatus_t status = bfc_gather(bfc, own, stream, need, alignment, false, found);
+    jstatus_t status = bfc_gather(bfc, own, stream, need, alignment, BFC_RUN_OWN, found);
     if (status != JSTATUS_SUCCESS || *found != NULL)
         return status;
+    if (bfc->decommitted_bytes != 0 && bfc_find_committed(bfc, own, stream, need, alignment, found))
+        return JSTATUS_SUCCESS;
 
     status = ji_bfc_grow(bfc, own, stream, need, alignment);
     if (bfc_is_refusal(status)) {
-        jstatus_t waited = bfc_gather(bfc, own, stream, need, alignment, true, found);
+        jstatus_t waited = bfc_gather(bfc, own, stream, need, alignment, BFC_RUN_WAIT, found);
         if (waited != JSTATUS_SUCCESS || *found != NULL)
             return waited;
         if (!bfc->keep_regions && ji_bfc_evict(bfc, need))

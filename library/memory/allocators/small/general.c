@@ -12,6 +12,9 @@
 /* Least of a region; from 12.8 MiB on they grow by percent. */
 #define GENERAL_REGION_BYTES ((size_t)256 << 10)
 #define GENERAL_GROWTH_PERCENT 2
+/* What is larger costs less memory in best fit: a few blocks of each class would leave most of its
+ * slabs unused. */
+#define GENERAL_LARGEST_BYTES ((size_t)4 << 10)
 
 static jstatus_t general_create(const ji_request_t *request, jallocator_t **out) {
     const jgeneral_options_t *options = request->options;
@@ -26,7 +29,8 @@ static jstatus_t general_create(const ji_request_t *request, jallocator_t **out)
     JTRY_RETURN(ji_kind_bfc.create(&bfc_request, &bfc));
 
     jsmall_options_t small_options = JSMALL_OPTIONS_INIT;
-    small_options.largest_bytes = options->largest_bytes;
+    small_options.largest_bytes =
+        options->largest_bytes != 0 ? options->largest_bytes : GENERAL_LARGEST_BYTES;
     ji_request_t small_request = {request->device, bfc, &small_options, request->name};
     jstatus_t status = ji_small_make(&small_request, &ji_kind_general, &small_options, true, out);
 
@@ -39,7 +43,7 @@ static jstatus_t general_create(const ji_request_t *request, jallocator_t **out)
 
 static const jallocator_key_t general_keys[] = {
     {"limit", "SIZE|none|unlimited", "unlimited", "most that is taken from below"},
-    {"largest", "SIZE", "32KiB", "largest small block"},
+    {"largest", "SIZE", "4KiB", "largest small block"},
     {NULL, NULL, NULL, NULL},
 };
 static const ji_key_member_t general_members[] = {

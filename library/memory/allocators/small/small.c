@@ -356,6 +356,7 @@ static void small_get_stats(void *context, jallocator_stats_t *stats) {
         stats->reserved_bytes = below.reserved_bytes;
         stats->peak_reserved_bytes = below.peak_reserved_bytes;
         stats->free_bytes += below.free_bytes;
+        stats->decommitted_bytes = below.decommitted_bytes;
         if (below.largest_free_bytes > stats->largest_free_bytes)
             stats->largest_free_bytes = below.largest_free_bytes;
     }
@@ -368,8 +369,9 @@ static void small_get_stats(void *context, jallocator_stats_t *stats) {
         stats->in_use_bytes = stats->peak_in_use_bytes;
 
     /* What was free in one place may be free in another by now. */
-    if (stats->free_bytes > stats->reserved_bytes)
-        stats->free_bytes = stats->reserved_bytes;
+    const size_t taken_bytes = stats->reserved_bytes + stats->decommitted_bytes;
+    if (stats->free_bytes > taken_bytes)
+        stats->free_bytes = taken_bytes;
     if (stats->largest_free_bytes > stats->free_bytes)
         stats->largest_free_bytes = stats->free_bytes;
 }

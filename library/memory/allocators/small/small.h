@@ -132,6 +132,7 @@ typedef struct small_class {
     size_t empty_count;              /* of the partial ones: nothing of them is in use */
     size_t free_count;               /* blocks free in slabs */
     size_t bundled_count;            /* blocks free in bundles */
+    unsigned exchanges;              /* with caches */
     ji_list_t bundles, spare;        /* bundles, the newest first; and records of such */
     char apart[64];                  /* two classes share no cache line */
 } small_class_t;

@@ -27,6 +27,7 @@
 #define SMALL_LEAST_SLAB_BLOCKS 2
 #define SMALL_BUNDLED_PART 2 /* half a cache's worth of a class may be in bundles */
 #define SMALL_SPARE_SLABS 2  /* empty ones that a class may keep in any case */
+#define SMALL_CLOCK_EXCHANGES 64
 
 /* ---- Fences ---- */
 
@@ -288,6 +289,13 @@ static void class_free_spare(small_class_t *class) {
 
 /* ---- Giving and taking ---- */
 
+/* Who works with small blocks alone hardly ever calls what is below, which has to know that time
+ * passes. */
+static void class_exchange(const small_t *small, small_class_t *class) {
+    if (++class->exchanges % SMALL_CLOCK_EXCHANGES == 0 && small->owns_all)
+        ji_bfc_pass_time(small->below);
+}
+
 static uint32_t class_pop(small_t *small, small_class_t *class, jstream_t *stream,
                           small_item_t *items, uint32_t wanted) {
     uint32_t taken = 0;
@@ -333,6 +341,7 @@ jstatus_t ji_small_central_take(small_t *small, uint32_t class_index, jstream_t 
     jstatus_t status = JSTATUS_SUCCESS;
 
     ji_lock_acquire(&class->lock);
+    class_exchange(small, class);
     uint32_t count = class_pop(small, class, stream, items, wanted);
     if (count == 0) {
         status = class_grow(small, class_index, stream);
@@ -352,6 +361,7 @@ void ji_small_central_give(small_t *small, uint32_t class_index, const small_ite
     size_t keep_bytes = settle ? 0 : small->cache_bytes / SMALL_BUNDLED_PART;
 
     ji_lock_acquire(&class->lock);
+    class_exchange(small, class);
     for (uint32_t i = 0; i < count; ++i) {
         small_bundle_t *bundle = bundle_for(class, fence);
         if (bundle != NULL) {
