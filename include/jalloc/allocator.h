@@ -168,12 +168,12 @@ typedef struct jallocator_ops_t {
      * memory across the border (TensorFlow: SubAllocator::SupportsCoalescing). Asked when a policy
      * is made above it. Default: no. */
     bool (*coalesces)(void *context);
-    /** Bytes of the pages that set_pages takes, a power of two; 0: none. Asked when a policy is made
-     * above it. Default: 0. */
+    /** Bytes of the pages that set_pages takes, a power of two; 0: none. Asked when a policy is
+     * made above it. Default: 0. */
     size_t (*page_bytes)(void *context);
     /** Gives the memory of pages of one of its blocks back to the system, or says that it is wanted
-     * again: from a multiple of page_bytes on, a multiple of them. A policy above decommits what any
-     * stream may use, and before it gives a block back that has decommitted pages it says
+     * again: from a multiple of page_bytes on, a multiple of them. A policy above decommits what
+     * any stream may use, and before it gives a block back that has decommitted pages it says
      * JALLOCATOR_PAGES_LEAVE of them. Where this fails the pages are as they were. Required where
      * page_bytes is not 0. */
     jstatus_t (*set_pages)(void *context, void *pointer, size_t size_bytes, jallocator_pages_t to);

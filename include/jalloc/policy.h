@@ -173,9 +173,9 @@ typedef struct jbfc_options_t {
  * numa and huge do), runs of free pages of 16 KiB and more are decommitted: by trim; when they have
  * been free, and were not merged, for 1 to 1.25 seconds; and before more is held than before, and
  * than 3% above what was granted at most. The latter is done for no more bytes than that peak has
- * grown by and a 64th of what was not found free at once, so that who goes round in circles does not
- * go on to pay with page faults. The clock is looked at with one allocation in 1024 and after each
- * MiB that is freed and merged: who does neither keeps what he has, until trim. Pages that a
+ * grown by and a 64th of what was not found free at once, so that who goes round in circles does
+ * not go on to pay with page faults. The clock is looked at with one allocation in 1024 and after
+ * each MiB that is freed and merged: who does neither keeps what he has, until trim. Pages that a
  * stream's work is ahead in keep their memory until it is done. */
 JALLOC_API jstatus_t jallocator_create_bfc(jallocator_t *below, const jbfc_options_t *options,
                                            jallocator_t **allocator);
@@ -294,9 +294,9 @@ typedef struct jgeneral_options_t {
     { sizeof(jgeneral_options_t), NULL, 0, 0 }
 
 /** The general-purpose default: small blocks over best fit with coalescing,
- * "bfc(tight,region=256KiB,growth=2)+small(largest=4KiB)" as one allocator. Free pages go back to the
- * system as jallocator_create_bfc() says; threads that work with small blocks alone look at the clock
- * with one exchange in 64 between their caches and what all share. */
+ * "bfc(tight,region=256KiB,growth=2)+small(largest=4KiB)" as one allocator. Free pages go back to
+ * the system as jallocator_create_bfc() says; threads that work with small blocks alone look at the
+ * clock with one exchange in 64 between their caches and what all share. */
 JALLOC_API jstatus_t jallocator_create_general(jallocator_t *below,
                                                const jgeneral_options_t *options,
                                                jallocator_t **allocator);

@@ -93,8 +93,8 @@ static jstatus_t host_allocate(jdevice_t *device, jmemory_kind_t kind, size_t si
     return JSTATUS_SUCCESS;
 }
 
-/* From here on a block's memory goes back to the system at once. Left to the C library it would stay
- * where it is: with the first such block that is freed, glibc begins to keep what is smaller. */
+/* From here on a block's memory goes back to the system at once. Left to the C library it would
+ * stay: with the first such block that is freed, glibc begins to keep what is smaller. */
 #define HOST_RETURNED_BYTES ((size_t)256 << 10)
 
 static void host_return_pages(void *pointer, size_t size_bytes) {

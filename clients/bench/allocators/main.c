@@ -11,8 +11,9 @@
  *     TensorFlow's algorithm (built in). All take their memory from the same upstream, whose
  *     addresses nobody touches: a page fault would be the system's time and not the allocator's.
  * held
- *     What a process holds by the system's count while it plays a trace and touches its blocks: general
- *     and bfc over the host's memory, and the mallocs, each in a process of its own (held.h).
+ *     What a process holds by the system's count while it plays a trace and touches its blocks:
+ *     general and bfc over the host's memory, and the mallocs, each in a process of its own
+ *     (held.h).
  * malloc
  *     general against the mallocs of the C library, mimalloc, jemalloc and tcmalloc, which touch
  *     their own blocks.

@@ -12,8 +12,8 @@
  *
  * A request takes the next power of two of addresses, at a multiple of it. What is given back waits
  * in a list of its power of two, so the same addresses come again, in constant time. Counted is
- * what was asked for; without pages of which a contender says that the system may have them back, as
- * long as it does not use them (no peer that takes its memory from elsewhere says so). */
+ * what was asked for; without pages of which a contender says that the system may have them back,
+ * as long as it does not use them (no peer that takes its memory from elsewhere says so). */
 
 #include <pthread.h>
 #include <stdbool.h>

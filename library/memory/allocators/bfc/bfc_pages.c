@@ -10,8 +10,8 @@
  *
  * Decommitted chunks are free behind no stream, but in bins of their own, so that they are merged
  * with each other and not with what has memory. A request is served from what has memory as long as
- * that serves it; then from them, before a region is taken from below: as many pages as it needs are
- * ready again.
+ * that serves it; then from them, before a region is taken from below: as many pages as it needs
+ * are ready again.
  *
  * They become decommitted
  *
@@ -36,7 +36,7 @@
 
 /* ---- Decommitting ---- */
 
-/* Cutting a front and an end off takes two records, which a call that is under way must not lack. */
+/* Cutting a front and an end off takes two records, which a call under way must not lack. */
 static bool pages_have_room(bfc_t *bfc) {
     if (bfc->spare_count < BFC_RECORDS_PER_CALL + 2 && !ji_bfc_records_add(bfc))
         return false;

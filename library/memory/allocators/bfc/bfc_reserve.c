@@ -7,7 +7,7 @@
 
 #include "memory/allocators/bfc/bfc.h"
 
-/* So much more than what was granted at most, by 3%, is held before pages are decommitted for it. */
+/* So much more than was granted at most, by 3%, is held before pages are decommitted for it. */
 #define BFC_SLACK_PART 32
 /* Of what was not found at once, that may be. */
 #define BFC_WAY_PART 64
@@ -101,8 +101,8 @@ static size_t bfc_excess(const bfc_t *bfc, size_t bytes, size_t most) {
 }
 
 /* What may be decommitted now to make way. What is and is soon wanted again costs a fault for each
- * page; so it is at most what the peak grows by, and a part of what was not found at once. A program
- * that goes round and round is left a little more memory instead. */
+ * page; so it is at most what the peak grows by, and a part of what was not found at once. A
+ * program that goes round and round is left a little more memory instead. */
 static size_t bfc_way_bytes(bfc_t *bfc) {
     size_t peak = bfc->granted.peak_bytes;
     if (peak > bfc->way_peak_bytes)
