@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 """Cuts the part between two marks (marks.py) out of a recorded heap, whole in itself, and says what is in it.
 
-    cut_trace.py [--alignment BYTES] [--allocator NAME] RECORDED CUT
+    cut_trace.py [--alignment BYTES] [--allocator NAME] [--whole] RECORDED CUT
 
 What was allocated after BUILD and still lives at STEPS comes first, with the time 0; then what happened from STEPS to
 END. A free of anything older is left out, so each free has its allocation; what lives at END stays live. Each block has
@@ -35,6 +35,17 @@ def part(rows):
                 del live[pointer]
             if mark == STEPS:
                 yield dict(row, Time=time - begin)
+
+
+def whole(rows):
+    """All rows but frees of what was allocated before the first."""
+    live = set()
+    for row in rows:
+        if row["Action"] == "allocate":
+            live.add(row["Pointer"])
+        elif row["Action"] == "free" and row["Pointer"] not in live:
+            continue
+        yield dict(row, Time=int(row["Time"]))
 
 
 def renumber(rows):
@@ -73,12 +84,13 @@ def main():
     parser.add_argument("cut")
     parser.add_argument("--alignment", type=int, help="only blocks that were asked for with this alignment")
     parser.add_argument("--allocator", default="heap", help="what to call the allocator")
+    parser.add_argument("--whole", action="store_true", help="all that was recorded, of a program that sets no marks")
     arguments = parser.parse_args()
     with open(arguments.recorded, newline="", encoding="ascii") as file:
         reader = csv.DictReader(file)
         wanted = (row for row in reader
                   if arguments.alignment in (None, int(row["Alignment"])) or int(row["Size"]) in (BUILD, STEPS, END))
-        rows = [dict(row, Allocator=arguments.allocator) for row in renumber(part(wanted))]
+        rows = [dict(row, Allocator=arguments.allocator) for row in renumber(whole(wanted) if arguments.whole else part(wanted))]
     if not rows:
         sys.exit(f"{arguments.recorded}: nothing between the marks")
     with open(arguments.cut, "w", newline="", encoding="ascii") as file:
