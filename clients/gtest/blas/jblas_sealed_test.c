@@ -109,8 +109,9 @@ JTEST_ONLY_WITH("JALLOC_TEST_KEEP", JblasSealedChild, MapsMemory) {
 
 /* ---- Default mode ---- */
 
-/* A block of the C library's is one mapping, and the one that it replaces is given back. */
-enum { MOST_PER_GROWTH = 2 };
+/* A block of the C library's is one mapping; the pages of the one that it replaces are given back,
+ * and then its mapping. */
+enum { MOST_PER_GROWTH = 3 };
 
 static uint64_t call_watched(jhandle_t *handle, const sealed_case_t *sealed) {
     const uint64_t calls = jtest_watched_count(), growths = stats_of(handle).growth_count;
