@@ -114,8 +114,7 @@ static inline jstatus_t keeping_allocate(jallocator_t *allocator, size_t size_by
 static inline jstatus_t keeping_deallocate(jallocator_t *allocator, void *pointer,
                                            size_t size_bytes, jstream_t *stream,
                                            ji_deallocate_function_t deallocate, bool ledger) {
-    (void)ledger;
-    return deallocate(allocator->context, pointer, size_bytes, stream);
+    return straight_deallocate(allocator, pointer, size_bytes, stream, deallocate, ledger);
 }
 
 static inline jstatus_t booked_allocate(jallocator_t *allocator, size_t size_bytes,

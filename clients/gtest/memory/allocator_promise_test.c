@@ -26,18 +26,6 @@ typedef struct told {
     atomic_bool work_was_done;
     atomic_bool *work_done;
 } told_t;
-static jstatus_t plain_allocate(void *context, size_t size_bytes, size_t alignment,
-                                jstream_t *stream, void **pointer) {
-    (void)context, (void)stream;
-    *pointer = aligned_alloc(alignment, (size_bytes + alignment - 1) & ~(alignment - 1));
-    return *pointer != NULL ? JSTATUS_SUCCESS : JSTATUS_MEMORY_ERROR;
-}
-static jstatus_t plain_deallocate(void *context, void *pointer, size_t size_bytes,
-                                  jstream_t *stream) {
-    (void)context, (void)size_bytes, (void)stream;
-    free(pointer);
-    return JSTATUS_SUCCESS;
-}
 static void told_forget_stream(void *context, jstream_t *stream) {
     told_t *told = context;
     atomic_fetch_add(&told->forgotten, 1);

@@ -158,32 +158,23 @@ typedef struct stubborn {
     void *meanwhile; /* what was allocated */
     bool refuses;
 } stubborn_t;
-static jstatus_t stubborn_allocate(void *context, size_t size_bytes, size_t alignment,
-                                   jstream_t *stream, void **pointer) {
-    (void)context, (void)stream;
-    *pointer = aligned_alloc(alignment, (size_bytes + alignment - 1) & ~(alignment - 1));
-    return *pointer != NULL ? JSTATUS_SUCCESS : JSTATUS_MEMORY_ERROR;
-}
 static jstatus_t stubborn_deallocate(void *context, void *pointer, size_t size_bytes,
                                      jstream_t *stream) {
     stubborn_t *stubborn = context;
-    (void)size_bytes, (void)stream;
     if (stubborn->refuses) {
         stubborn->refuses = false;
         stubborn->meanwhile = take(stubborn->above, 300);
         return JSTATUS_DEVICE_ERROR;
     }
-    free(pointer);
-    return JSTATUS_SUCCESS;
+    return plain_deallocate(context, pointer, size_bytes, stream);
 }
 
 /* The block was live all the time: so was the sum of both, and it keeps its tag. */
 JTEST(AllocatorBooks, AFreeThatFailsWasNeverOutOfThePeak) {
     static const char *const adaptors[] = {"track", "limit(limit=1G)", "fill",  "guard",
                                            "exact", "statistics",      "visit", "retry"};
-    static const jallocator_ops_t ops = {.struct_size = sizeof ops,
-                                         .allocate = stubborn_allocate,
-                                         .deallocate = stubborn_deallocate};
+    static const jallocator_ops_t ops = {
+        .struct_size = sizeof ops, .allocate = plain_allocate, .deallocate = stubborn_deallocate};
     for (size_t i = 0; i < sizeof adaptors / sizeof adaptors[0]; ++i) {
         JSCOPED_TRACE("%s", adaptors[i]);
         stubborn_t stubborn = {0};

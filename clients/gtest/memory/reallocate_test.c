@@ -3,13 +3,13 @@
 
 /* Another size for a block, on allocators of every sort. */
 
+#include "allocator_helper.h"
 #include "jtest.h"
 
 #include "jalloc/adaptor.h"
 #include "jalloc/allocator.h"
 #include "jalloc/provider.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static jallocator_t *compose(const char *text) {
@@ -76,18 +76,10 @@ static void *open_later(void *gate) {
 }
 
 /* Memory that is written over as soon as it is given back, whatever a stream still does with it. */
-static jstatus_t plain_allocate(void *context, size_t size_bytes, size_t alignment,
-                                jstream_t *stream, void **pointer) {
-    (void)context, (void)stream;
-    *pointer = aligned_alloc(alignment, (size_bytes + alignment - 1) / alignment * alignment);
-    return *pointer != NULL ? JSTATUS_SUCCESS : JSTATUS_MEMORY_ERROR;
-}
 static jstatus_t scribbling_deallocate(void *context, void *pointer, size_t size_bytes,
                                        jstream_t *stream) {
-    (void)context, (void)stream;
     memset(pointer, 0xee, size_bytes);
-    free(pointer);
-    return JSTATUS_SUCCESS;
+    return plain_deallocate(context, pointer, size_bytes, stream);
 }
 static jallocator_t *make_scribbler(void) {
     jallocator_ops_t ops = JALLOCATOR_OPS_INIT;

@@ -813,23 +813,21 @@ JTEST(Align, MemoryErrorIsPassedOn) {
 static atomic_int inside;
 static jstatus_t lonely_allocate(void *context, size_t size_bytes, size_t alignment,
                                  jstream_t *stream, void **pointer) {
-    (void)context, (void)stream;
     if (atomic_fetch_add(&inside, 1) != 0)
         JFAIL("two threads are inside");
-    *pointer = aligned_alloc(alignment, (size_bytes + alignment - 1) / alignment * alignment);
+    jstatus_t status = plain_allocate(context, size_bytes, alignment, stream, pointer);
     sched_yield();
     atomic_fetch_sub(&inside, 1);
-    return *pointer != NULL ? JSTATUS_SUCCESS : JSTATUS_MEMORY_ERROR;
+    return status;
 }
 static jstatus_t lonely_deallocate(void *context, void *pointer, size_t size_bytes,
                                    jstream_t *stream) {
-    (void)context, (void)size_bytes, (void)stream;
     if (atomic_fetch_add(&inside, 1) != 0)
         JFAIL("two threads are inside");
-    free(pointer);
+    jstatus_t status = plain_deallocate(context, pointer, size_bytes, stream);
     sched_yield();
     atomic_fetch_sub(&inside, 1);
-    return JSTATUS_SUCCESS;
+    return status;
 }
 static void *lock_run(void *argument) {
     for (int i = 0; i < 100; ++i) {

@@ -79,55 +79,76 @@ static bool count_block(void *context, const jallocation_t *block) {
     return true;
 }
 
+/* A segment that is attached twice, and an allocator of it with two objects over it in the first
+ * attachment. */
+typedef struct neighbours {
+    jsegment_t *segment, *second;
+    jshared_t *shared, *again; /* of the first attachment, of the second */
+    jallocator_t *allocator, *beside;
+} neighbours_t;
+
+/* False: a failure has been noted. */
+static bool neighbours_make(neighbours_t *n, place_t *place) {
+    *n = (neighbours_t){.segment = place_create(place)};
+    n->second = place_attach(place);
+    if (n->segment == NULL || n->second == NULL)
+        return false;
+
+    n->shared = shared_make(n->segment, 1);
+    JEXPECT_OK(jshared_open(n->second, 1, &n->again));
+    JEXPECT_OK(jallocator_create_shared(n->shared, &n->allocator));
+    JEXPECT_OK(jallocator_create_shared(n->shared, &n->beside));
+    return n->again != NULL && n->allocator != NULL && n->beside != NULL;
+}
+
+static void neighbours_unmake(const neighbours_t *n) {
+    JEXPECT_OK(jallocator_destroy(n->beside));
+    JEXPECT_OK(jallocator_destroy(n->allocator));
+    JEXPECT_OK(jsegment_detach(n->second));
+    JEXPECT_OK(jsegment_destroy(n->segment));
+}
+
 /* A small block and an extent; of another process's attachment, and freed by another. */
 static const size_t shared_sizes[] = {100, 50000};
 JTEST(SegmentAllocator, BlocksOfOthersAreForeignAndWhatOthersFreedIsGone) {
     PLACE(place, JSEGMENT_MEMFD, MIB, 0);
-    jsegment_t *segment = place_create(&place), *second = place_attach(&place);
-    JASSERT_TRUE(segment != NULL && second != NULL);
-    jshared_t *shared = shared_make(segment, 1), *again = NULL;
-    JASSERT_OK(jshared_open(second, 1, &again));
-    jallocator_t *allocator = NULL, *beside = NULL;
-    JASSERT_OK(jallocator_create_shared(shared, &allocator));
-    JASSERT_OK(jallocator_create_shared(shared, &beside));
+    neighbours_t n;
+    JASSERT_TRUE(neighbours_make(&n, &place));
     for (size_t i = 0; i < COUNT_OF(shared_sizes); ++i) {
         const size_t bytes = shared_sizes[i];
         JSCOPED_TRACE("%zu", bytes);
         char *pointer = NULL;
         jallocation_t block = JALLOCATION_INIT;
 
-        const joffset_t foreign = shared_take(again, bytes);
-        JEXPECT_STATUS(
-            jallocator_deallocate(allocator, jsegment_pointer(segment, foreign, 1), bytes, NULL),
-            JSTATUS_NOT_FOUND);
-        JEXPECT_TRUE(shared_is_live(again, foreign));
-        JEXPECT_OK(jshared_deallocate(again, foreign));
+        const joffset_t foreign = shared_take(n.again, bytes);
+        JEXPECT_STATUS(jallocator_deallocate(n.allocator, jsegment_pointer(n.segment, foreign, 1),
+                                             bytes, NULL),
+                       JSTATUS_NOT_FOUND);
+        JEXPECT_TRUE(shared_is_live(n.again, foreign));
+        JEXPECT_OK(jshared_deallocate(n.again, foreign));
 
-        JASSERT_OK(jallocator_allocate(allocator, bytes, 0, NULL, (void **)&pointer));
-        JEXPECT_STATUS(jallocator_deallocate(beside, pointer, bytes, NULL), JSTATUS_NOT_FOUND);
-        JEXPECT_STATUS(jallocator_deallocate(allocator, pointer, bytes + 1, NULL),
+        JASSERT_OK(jallocator_allocate(n.allocator, bytes, 0, NULL, (void **)&pointer));
+        JEXPECT_STATUS(jallocator_deallocate(n.beside, pointer, bytes, NULL), JSTATUS_NOT_FOUND);
+        JEXPECT_STATUS(jallocator_deallocate(n.allocator, pointer, bytes + 1, NULL),
                        JSTATUS_INVALID_SIZE);
-        JEXPECT_OK(jallocator_find(allocator, pointer + bytes - 1, &block));
+        JEXPECT_OK(jallocator_find(n.allocator, pointer + bytes - 1, &block));
         JEXPECT_EQ(block.pointer, (void *)pointer);
         JEXPECT_EQ(block.size_bytes, bytes);
         JEXPECT_GE(block.usable_bytes, bytes);
-        JEXPECT_STATUS(jallocator_find(beside, pointer, &block), JSTATUS_NOT_FOUND);
+        JEXPECT_STATUS(jallocator_find(n.beside, pointer, &block), JSTATUS_NOT_FOUND);
         size_t shown = 0;
-        JEXPECT_OK(jallocator_visit(allocator, count_block, &shown));
+        JEXPECT_OK(jallocator_visit(n.allocator, count_block, &shown));
         JEXPECT_EQ(shown, bytes);
 
-        JEXPECT_OK(jshared_deallocate(again, jsegment_offset(segment, pointer)));
-        JEXPECT_STATUS(jallocator_find(allocator, pointer, &block), JSTATUS_NOT_FOUND);
-        JEXPECT_EQ(stats_of_allocator(allocator).live_count, 1); /* nobody has come upon it */
-        JEXPECT_STATUS(jallocator_deallocate(allocator, pointer, bytes, NULL), JSTATUS_NOT_FOUND);
-        JEXPECT_EQ(stats_of_allocator(allocator).live_count, 0);
-        JEXPECT_EQ(stats_of_allocator(allocator).in_use_bytes, 0);
-        JEXPECT_EQ(stats_of_allocator(allocator).peak_in_use_bytes, bytes);
+        JEXPECT_OK(jshared_deallocate(n.again, jsegment_offset(n.segment, pointer)));
+        JEXPECT_STATUS(jallocator_find(n.allocator, pointer, &block), JSTATUS_NOT_FOUND);
+        JEXPECT_EQ(stats_of_allocator(n.allocator).live_count, 1); /* nobody has come upon it */
+        JEXPECT_STATUS(jallocator_deallocate(n.allocator, pointer, bytes, NULL), JSTATUS_NOT_FOUND);
+        JEXPECT_EQ(stats_of_allocator(n.allocator).live_count, 0);
+        JEXPECT_EQ(stats_of_allocator(n.allocator).in_use_bytes, 0);
+        JEXPECT_EQ(stats_of_allocator(n.allocator).peak_in_use_bytes, bytes);
     }
-    JEXPECT_OK(jallocator_destroy(beside));
-    JEXPECT_OK(jallocator_destroy(allocator));
-    JEXPECT_OK(jsegment_detach(second));
-    JEXPECT_OK(jsegment_destroy(segment));
+    neighbours_unmake(&n);
 }
 
 /* The heap hands out again what another attachment has freed: the books take it for one block. */
@@ -135,33 +156,27 @@ JTEST(SegmentAllocator, WhatOthersFreedIsHandedOutAgain) {
     enum { MOST = 4000 };
     static void *taken[MOST];
     PLACE(place, JSEGMENT_MEMFD, MIB, 0);
-    jsegment_t *segment = place_create(&place), *second = place_attach(&place);
-    JASSERT_TRUE(segment != NULL && second != NULL);
-    jshared_t *shared = shared_make(segment, 1), *again = NULL;
-    JASSERT_OK(jshared_open(second, 1, &again));
-    jallocator_t *allocator = NULL;
-    JASSERT_OK(jallocator_create_shared(shared, &allocator));
+    neighbours_t n;
+    JASSERT_TRUE(neighbours_make(&n, &place));
     for (size_t i = 0; i < COUNT_OF(shared_sizes); ++i) {
         void *freed = NULL;
         size_t count = 0;
         bool came_again = false;
-        JASSERT_OK(jallocator_allocate(allocator, shared_sizes[i], 0, NULL, &freed));
-        JASSERT_OK(jshared_deallocate(again, jsegment_offset(segment, freed)));
+        JASSERT_OK(jallocator_allocate(n.allocator, shared_sizes[i], 0, NULL, &freed));
+        JASSERT_OK(jshared_deallocate(n.again, jsegment_offset(n.segment, freed)));
         while (!came_again && count < MOST &&
-               jallocator_allocate(allocator, shared_sizes[i], 0, NULL, &taken[count]) ==
+               jallocator_allocate(n.allocator, shared_sizes[i], 0, NULL, &taken[count]) ==
                    JSTATUS_SUCCESS)
             came_again = taken[count++] == freed;
         JEXPECT_TRUE(came_again);
-        JEXPECT_EQ(stats_of_allocator(allocator).live_count, count);
-        JEXPECT_EQ(stats_of_allocator(allocator).in_use_bytes, count * shared_sizes[i]);
+        JEXPECT_EQ(stats_of_allocator(n.allocator).live_count, count);
+        JEXPECT_EQ(stats_of_allocator(n.allocator).in_use_bytes, count * shared_sizes[i]);
         while (count > 0)
-            JEXPECT_OK(jallocator_deallocate(allocator, taken[--count], shared_sizes[i], NULL));
-        JEXPECT_EQ(stats_of_allocator(allocator).in_use_bytes, 0);
+            JEXPECT_OK(jallocator_deallocate(n.allocator, taken[--count], shared_sizes[i], NULL));
+        JEXPECT_EQ(stats_of_allocator(n.allocator).in_use_bytes, 0);
     }
-    JEXPECT_OK(jsegment_verify(segment));
-    JEXPECT_OK(jallocator_destroy(allocator));
-    JEXPECT_OK(jsegment_detach(second));
-    JEXPECT_OK(jsegment_destroy(segment));
+    JEXPECT_OK(jsegment_verify(n.segment));
+    neighbours_unmake(&n);
 }
 
 /* Whoever frees a block behind the allocator's back, and whoever is given its memory next: */
@@ -184,51 +199,43 @@ JTEST(SegmentAllocator, AStaleBlockIsNotTheNextOwners) {
             JSCOPED_TRACE("%s, %zu bytes", successions[s].label, shared_sizes[i]);
             const size_t bytes = shared_sizes[i];
             PLACE(place, JSEGMENT_MEMFD, MIB, 0);
-            jsegment_t *segment = place_create(&place), *second = place_attach(&place);
-            JASSERT_TRUE(segment != NULL && second != NULL);
-            jshared_t *shared = shared_make(segment, 1), *again = NULL;
-            JASSERT_OK(jshared_open(second, 1, &again));
-            jallocator_t *allocator = NULL, *beside = NULL;
-            JASSERT_OK(jallocator_create_shared(shared, &allocator));
-            JASSERT_OK(jallocator_create_shared(shared, &beside));
+            neighbours_t n;
+            JASSERT_TRUE(neighbours_make(&n, &place));
             void *pointer = NULL;
-            JASSERT_OK(jallocator_allocate(allocator, bytes, 0, NULL, &pointer));
-            const joffset_t offset = jsegment_offset(segment, pointer);
-            JEXPECT_OK(jshared_deallocate(successions[s].others_free ? again : shared, offset));
+            JASSERT_OK(jallocator_allocate(n.allocator, bytes, 0, NULL, &pointer));
+            const joffset_t offset = jsegment_offset(n.segment, pointer);
+            JEXPECT_OK(jshared_deallocate(successions[s].others_free ? n.again : n.shared, offset));
 
             size_t count = 0;
             bool came_again = false;
-            jshared_t *taker = successions[s].others_take ? again : shared;
+            jshared_t *taker = successions[s].others_take ? n.again : n.shared;
             while (!came_again && count < MOST) {
                 void *block = NULL;
                 if (successions[s].beside_takes
-                        ? jallocator_allocate(beside, bytes, 0, NULL, &block) != JSTATUS_SUCCESS
+                        ? jallocator_allocate(n.beside, bytes, 0, NULL, &block) != JSTATUS_SUCCESS
                         : jshared_allocate(taker, bytes, 64, &taken[count]) != JSTATUS_SUCCESS)
                     break;
                 if (block != NULL)
-                    taken[count] = jsegment_offset(segment, block);
+                    taken[count] = jsegment_offset(n.segment, block);
                 came_again = taken[count++] == offset;
             }
             /* A slab stays its owner's, and its blocks too. */
             JEXPECT_EQ(came_again, !(successions[s].others_take && i == 0));
             jallocation_t shown = JALLOCATION_INIT;
-            JEXPECT_STATUS(jallocator_find(allocator, pointer, &shown), JSTATUS_NOT_FOUND);
-            JEXPECT_STATUS(jallocator_deallocate(allocator, pointer, bytes, NULL),
+            JEXPECT_STATUS(jallocator_find(n.allocator, pointer, &shown), JSTATUS_NOT_FOUND);
+            JEXPECT_STATUS(jallocator_deallocate(n.allocator, pointer, bytes, NULL),
                            JSTATUS_NOT_FOUND);
             JEXPECT_EQ(shared_is_live(taker, offset), came_again);
-            JEXPECT_EQ(stats_of_allocator(allocator).live_count, 0);
-            JEXPECT_EQ(stats_of_allocator(allocator).in_use_bytes, 0);
+            JEXPECT_EQ(stats_of_allocator(n.allocator).live_count, 0);
+            JEXPECT_EQ(stats_of_allocator(n.allocator).in_use_bytes, 0);
             while (count-- > 0)
                 if (successions[s].beside_takes)
                     JEXPECT_OK(jallocator_deallocate(
-                        beside, jsegment_pointer(segment, taken[count], 1), bytes, NULL));
+                        n.beside, jsegment_pointer(n.segment, taken[count], 1), bytes, NULL));
                 else
                     JEXPECT_OK(jshared_deallocate(taker, taken[count]));
-            JEXPECT_OK(jsegment_verify(segment));
-            JEXPECT_OK(jallocator_destroy(beside));
-            JEXPECT_OK(jallocator_destroy(allocator));
-            JEXPECT_OK(jsegment_detach(second));
-            JEXPECT_OK(jsegment_destroy(segment));
+            JEXPECT_OK(jsegment_verify(n.segment));
+            neighbours_unmake(&n);
         }
 }
 
