@@ -82,10 +82,8 @@ static jstatus_t host_get_properties(jdevice_t *device, jdevice_properties_t *pr
 static jstatus_t host_allocate(jdevice_t *device, jmemory_kind_t kind, size_t size_bytes,
                                size_t alignment, void **pointer) {
     (void)kind;
-    void *memory = NULL;
-    int error = posix_memalign(&memory, alignment < sizeof(void *) ? sizeof(void *) : alignment,
-                               size_bytes);
-    if (error != 0)
+    void *memory = ji_host_take(size_bytes, alignment);
+    if (memory == NULL)
         return ji_fail(JSTATUS_MEMORY_ERROR, "%s: no memory for %zu bytes aligned to %zu",
                        device->name, size_bytes, alignment);
 
@@ -109,7 +107,7 @@ static jstatus_t host_deallocate(jdevice_t *device, jmemory_kind_t kind, void *p
     (void)kind;
     if (size_bytes >= HOST_RETURNED_BYTES)
         host_return_pages(pointer, size_bytes);
-    free(pointer);
+    ji_host_give(pointer);
     return JSTATUS_SUCCESS;
 }
 
@@ -119,7 +117,7 @@ static jstatus_t host_allocate_ordered(jdevice_t *device, jstream_t *stream, siz
     return host_allocate(device, JMEMORY_DEVICE, size_bytes, device->granule_bytes, pointer);
 }
 
-static void host_run_free(void *arguments) { free(*(void **)arguments); }
+static void host_run_free(void *arguments) { ji_host_give(*(void **)arguments); }
 
 static jstatus_t host_deallocate_ordered(jdevice_t *device, jstream_t *stream, void *pointer,
                                          size_t size_bytes) {

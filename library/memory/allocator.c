@@ -239,6 +239,7 @@ jstatus_t ji_allocator_make(const jallocator_ops_t *ops, void *context, const ji
 
     allocator->kind = traits->kind;
     allocator->below = traits->below;
+    allocator->owns_below = allocator->below_is_part = traits->below_is_part;
     allocator->device = traits->device != NULL  ? traits->device
                         : traits->below != NULL ? traits->below->device
                                                 : jdevice_host();

@@ -170,6 +170,7 @@ typedef struct ji_traits {
     const ji_entry_t *entry; /* the kind's own; NULL: one that calls the table's functions */
     bool counts_itself;      /* its get_stats fills in everything; calls go straight through */
     bool keeps_books;        /* its functions do, and the ledger, under the object's lock */
+    bool below_is_part;      /* and goes with it */
 } ji_traits_t;
 
 /* Makes the object. The table is one of the library's own: complete. On failure the context is

@@ -450,6 +450,53 @@ JTEST(AllocPool, BookkeepingMayFailAtAnyTime) {
     }
 }
 
+JTEST(AllocPool, ABufferThatLacksARecordGoesBackBelow) {
+    enum { COUNT = 200, BYTES = 4096 };
+    void *pointers[COUNT];
+    jallocator_t *pool = make(JPOOL_ROUND_POWER_OF_TWO, JALLOC_UNLIMITED, JALLOC_UNLIMITED, true);
+    for (size_t i = 0; i < COUNT; ++i)
+        pointers[i] = take(pool, BYTES);
+
+    give(pool, pointers[0], BYTES); /* its class is known now: what fails is the records' growth */
+    for (size_t i = 1; i < COUNT; ++i) {
+        if (i == 2)
+            jtest_fail_metadata_after(1);
+        give(pool, pointers[i], BYTES);
+    }
+    JEXPECT_TRUE(jtest_metadata_failed());
+    jtest_fail_metadata_after(0);
+
+    JEXPECT_EQ(counters_of(pool).eviction_count, 1);
+    JEXPECT_EQ(jtest_live_bytes(), (COUNT - 1) * BYTES);
+    JEXPECT_EQ(stats_of(pool).reserved_bytes, jtest_live_bytes());
+    JEXPECT_OK(jallocator_destroy(pool));
+    JEXPECT_EQ(jtest_live_bytes(), 0);
+}
+
+/* A buffer's class follows from what was asked for, at each alignment and both ways to round. */
+JTEST(AllocPool, AKeptBufferServesItsClassAgainAtEachAlignment) {
+    for (int rounding = JPOOL_ROUND_POWER_OF_TWO; rounding <= JPOOL_ROUND_NONE; ++rounding) {
+        jallocator_t *pool = make((jpool_rounding_t)rounding, 0, 0, false);
+        for (size_t alignment = 1; alignment <= 1 << 16; alignment *= 4) {
+            const size_t reserved = stats_of(pool).reserved_bytes;
+            void *first = NULL, *second = NULL;
+            JASSERT_OK(jallocator_allocate(pool, 1000, alignment, NULL, &first));
+            const size_t usable = jallocator_usable_size(pool, first, 1000);
+            JEXPECT_EQ(usable, rounding == JPOOL_ROUND_NONE ? 1000 : 1024);
+            JEXPECT_OK(jallocator_deallocate(pool, first, 1000, NULL));
+            JASSERT_OK(jallocator_allocate(pool, 1000, alignment, NULL, &second));
+            JEXPECT_TRUE(first == second);
+            JEXPECT_EQ((uintptr_t)second % alignment, 0);
+            JEXPECT_OK(jallocator_deallocate(pool, second, 1000, NULL));
+            JEXPECT_LE(stats_of(pool).reserved_bytes, reserved + usable);
+        }
+        JEXPECT_OK(jallocator_trim(pool, 0));
+        JEXPECT_EQ(stats_of(pool).reserved_bytes, 0);
+        JEXPECT_EQ(jtest_live_bytes(), 0);
+        JEXPECT_OK(jallocator_destroy(pool));
+    }
+}
+
 JTEST(AllocPool, ABufferGoesToAnotherStreamOnlyAfterItsEvent) {
     jdevice_t *host = jdevice_host();
     jtest_gate_t gate = JTEST_GATE_INIT;

@@ -9,6 +9,7 @@
 
 #include "jalloc/provider.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -604,6 +605,70 @@ JTEST(Small, MisuseOfLargeAndFreedBlocksIsRefused) {
     JEXPECT_EQ(stats_of(general).live_count, 0);
     JEXPECT_OK(jallocator_check(general));
     JEXPECT_OK(jallocator_destroy(general));
+}
+
+/* A provider that refuses to take one block back; before it answers, others take the room that the
+ * block's entry in the ledger had, and bookkeeping has no more. */
+typedef struct refusing {
+    jallocator_t *above;
+    const void *refused; /* NULL: none is */
+    void *others;
+} refusing_t;
+
+enum { REFUSED_BYTES = 64 << 10 };
+
+static jstatus_t refusing_allocate(void *context, size_t size_bytes, size_t alignment,
+                                   jstream_t *stream, void **pointer) {
+    (void)context, (void)stream;
+    return posix_memalign(pointer, alignment, size_bytes) == 0 ? JSTATUS_SUCCESS
+                                                               : JSTATUS_MEMORY_ERROR;
+}
+static jstatus_t refusing_deallocate(void *context, void *pointer, size_t size_bytes,
+                                     jstream_t *stream) {
+    refusing_t *refusing = context;
+    (void)size_bytes, (void)stream;
+    if (pointer != refusing->refused) {
+        free(pointer);
+        return JSTATUS_SUCCESS;
+    }
+
+    refusing->refused = NULL;
+    JEXPECT_OK(jallocator_allocate(refusing->above, REFUSED_BYTES, 0, NULL, &refusing->others));
+    jtest_fail_metadata_after(1);
+    return JSTATUS_DEVICE_ERROR;
+}
+
+JTEST(Small, ALargeBlockThatBelowDoesNotTakeStaysKnown) {
+    enum { MOST = 200 };
+    refusing_t refusing = {NULL, NULL, NULL};
+    jallocator_ops_t ops = JALLOCATOR_OPS_INIT;
+    ops.allocate = refusing_allocate;
+    ops.deallocate = refusing_deallocate;
+    jallocator_t *below = NULL;
+    JASSERT_OK(jallocator_create(&ops, &refusing, NULL, &below));
+    JASSERT_OK(jallocator_create_small(below, NULL, &refusing.above));
+
+    /* One failure is enough, since the ledger of below grows at another time. */
+    void *apart, *pointers[MOST];
+    JASSERT_OK(jallocator_allocate(below, REFUSED_BYTES, 0, NULL, &apart));
+    /* Among them is the number of blocks that fills the ledger to where it would grow. */
+    for (size_t i = 0; i < MOST; ++i) {
+        JASSERT_OK(jallocator_allocate(refusing.above, REFUSED_BYTES, 0, NULL, &pointers[i]));
+        refusing.refused = pointers[i];
+        const jstatus_t status =
+            jallocator_deallocate(refusing.above, pointers[i], REFUSED_BYTES, NULL);
+        jtest_fail_metadata_after(0);
+        JEXPECT_STATUS(status, JSTATUS_DEVICE_ERROR);
+        JEXPECT_OK(jallocator_deallocate(refusing.above, refusing.others, REFUSED_BYTES, NULL));
+        jallocation_t found = JALLOCATION_INIT;
+        JEXPECT_OK(jallocator_find(refusing.above, pointers[i], &found));
+    }
+
+    for (size_t i = 0; i < MOST; ++i)
+        JEXPECT_OK(jallocator_deallocate(refusing.above, pointers[i], REFUSED_BYTES, NULL));
+    JEXPECT_OK(jallocator_destroy(refusing.above));
+    JEXPECT_OK(jallocator_deallocate(below, apart, REFUSED_BYTES, NULL));
+    JEXPECT_OK(jallocator_destroy(below));
 }
 
 JTEST(Small, ServesOneThreadWhereBelowDoes) {

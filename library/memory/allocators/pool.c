@@ -41,6 +41,19 @@
 
 /* ---- Limits ---- */
 
+/* Gives a kept buffer to below, its fence passed. Where below refuses it is kept, as the latest. */
+static jstatus_t pool_return_kept(pool_t *pool, uint32_t index) {
+    const pool_buffer_t *buffer = &pool->buffers[index];
+    pool_unkeep(pool, index);
+
+    jstatus_t status = pool_return(pool, pool_entry(pool, buffer), buffer->class, buffer->fence);
+    if (status == JSTATUS_SUCCESS)
+        pool_leave_record(pool, index);
+    else
+        pool_keep(pool, index); /* its class's room is the one it had */
+    return status;
+}
+
 /* Gives the oldest kept buffers back until at most so many bytes are kept; waits for their
  * fences. */
 static jstatus_t pool_give_back(pool_t *pool, size_t keep_bytes) {
@@ -48,13 +61,8 @@ static jstatus_t pool_give_back(pool_t *pool, size_t keep_bytes) {
     while (pool->kept_bytes > keep_bytes && status == JSTATUS_SUCCESS) {
         uint32_t oldest = pool->buffers[0].newer;
         status = ji_frontier_drain(&pool->frontier, pool->buffers[oldest].fence);
-        if (status != JSTATUS_SUCCESS)
-            break;
-
-        pool_unkeep(pool, oldest);
-        status = pool_return(pool, oldest);
-        if (status != JSTATUS_SUCCESS)
-            pool_keep(pool, oldest); /* its class's room is the one it had */
+        if (status == JSTATUS_SUCCESS)
+            status = pool_return_kept(pool, oldest);
     }
     return status;
 }
@@ -90,11 +98,8 @@ static void pool_keep_limits(pool_t *pool) {
             continue;
         }
 
-        pool_unkeep(pool, index);
-        if (pool_return(pool, index) != JSTATUS_SUCCESS) {
-            pool_keep(pool, index);
+        if (pool_return_kept(pool, index) != JSTATUS_SUCCESS)
             return;
-        }
 
         ++pool->eviction_count;
         if (too_many)
@@ -115,14 +120,21 @@ static uint32_t pool_search(pool_t *pool, pool_class_t class, jstream_t *stream)
     return 0;
 }
 
+/* A kept buffer leaves what is kept. */
+static ji_ledger_entry_t *pool_take_kept(pool_t *pool, uint32_t index) {
+    pool_unkeep(pool, index);
+    pool_leave_record(pool, index);
+    return pool_entry(pool, &pool->buffers[index]);
+}
+
 /* Below has no more. A kept buffer of the class serves, for which the stream then waits; else all
  * that is kept is given back, and below is asked again. */
-static jstatus_t pool_scrape(pool_t *pool, pool_class_t class, jstream_t *stream, uint32_t *index) {
+static jstatus_t pool_scrape(pool_t *pool, pool_class_t class, jstream_t *stream,
+                             ji_ledger_entry_t **entry) {
     uint32_t latest = pool_class_first(pool, class);
     if (latest != 0 &&
         ji_frontier_wait(&pool->frontier, pool->buffers[latest].fence, stream) == JSTATUS_SUCCESS) {
-        pool_unkeep(pool, latest);
-        *index = latest;
+        *entry = pool_take_kept(pool, latest);
         return JSTATUS_SUCCESS;
     }
 
@@ -131,23 +143,23 @@ static jstatus_t pool_scrape(pool_t *pool, pool_class_t class, jstream_t *stream
     jstatus_t status = jallocator_allocate(pool->below, pool_class_bytes(class),
                                            pool_class_alignment(class), stream, &memory);
     if (status == JSTATUS_SUCCESS)
-        *index = pool_enter(pool, memory, class);
+        *entry = pool_enter(pool, memory, class);
     return status;
 }
 
 static jstatus_t pool_take_from_below(pool_t *pool, pool_class_t class, jstream_t *stream,
-                                      uint32_t *index) {
+                                      ji_ledger_entry_t **entry) {
     pool->miss_count += !pool->keeps_nothing;
-    if (!pool_make_room(pool))
+    if (!ji_ledger_reserve(&pool->books))
         return ji_refuse_bookkeeping();
 
     void *memory;
     jstatus_t status = jallocator_allocate(pool->below, pool_class_bytes(class),
                                            pool_class_alignment(class), stream, &memory);
     if (status == JSTATUS_SUCCESS)
-        *index = pool_enter(pool, memory, class);
+        *entry = pool_enter(pool, memory, class);
     else if (status == JSTATUS_MEMORY_ERROR && pool->kept_count != 0)
-        status = pool_scrape(pool, class, stream, index);
+        status = pool_scrape(pool, class, stream, entry);
     return status;
 }
 
@@ -160,22 +172,20 @@ static jstatus_t pool_allocate(void *context, size_t size_bytes, size_t alignmen
 
     JTRY_RETURN(ji_policy_check_stream(&pool->frontier, stream));
 
+    ji_ledger_entry_t *entry = NULL;
     uint32_t index = pool_search(pool, class, stream);
     if (index != 0) {
         ++pool->hit_count;
-        pool_unkeep(pool, index);
+        entry = pool_take_kept(pool, index);
     } else {
-        JTRY_RETURN(pool_take_from_below(pool, class, stream, &index));
+        JTRY_RETURN(pool_take_from_below(pool, class, stream, &entry));
     }
 
     size_t live_bytes = pool->reserved_bytes - pool->kept_bytes;
     if (pool->peak_live_bytes < live_bytes)
         pool->peak_live_bytes = live_bytes;
 
-    ji_ledger_entry_t *entry = pool_entry(pool, &pool->buffers[index]);
-    entry->size_bytes = size_bytes;
-    entry->tag = ji_tag_current;
-    *pointer = (void *)entry->address;
+    *pointer = pool_hand_out(entry, size_bytes, class);
     return JSTATUS_SUCCESS;
 }
 
@@ -197,19 +207,18 @@ static jstatus_t pool_deallocate(void *context, void *pointer, size_t size_bytes
     if (JI_UNLIKELY(entry->size_bytes != size_bytes))
         return ji_refuse_size(pool->self, pointer, entry->tag, entry->size_bytes, size_bytes);
 
-    uint32_t index = entry->number;
-    pool_buffer_t *buffer = &pool->buffers[index];
-    JTRY_RETURN(ji_frontier_mark(&pool->frontier, stream, &buffer->fence));
-    jstatus_t status = JSTATUS_SUCCESS;
+    ji_fence_t fence;
+    JTRY_RETURN(ji_frontier_mark(&pool->frontier, stream, &fence));
+    const pool_class_t class = pool_class(pool, entry);
 
     /* One that is not to be kept goes back at once; if the pool keeps nothing, or for want of
      * bookkeeping memory, even at the price of waiting. */
-    bool too_large = pool_class_bytes(buffer->class) > pool->limit_bytes &&
-                     ji_frontier_passed_by_all(&pool->frontier, buffer->fence);
-    if (JI_UNLIKELY(too_large || pool->keeps_nothing || !ji_ledger_reserve(&pool->classes))) {
-        status = ji_frontier_drain(&pool->frontier, buffer->fence);
+    bool too_large = pool_class_bytes(class) > pool->limit_bytes &&
+                     ji_frontier_passed_by_all(&pool->frontier, fence);
+    if (JI_UNLIKELY(too_large || pool->keeps_nothing || !pool_make_room(pool))) {
+        jstatus_t status = ji_frontier_drain(&pool->frontier, fence);
         if (status == JSTATUS_SUCCESS)
-            status = pool_return(pool, index);
+            status = pool_return(pool, entry, class, fence);
         if (status == JSTATUS_SUCCESS && !pool->keeps_nothing) {
             ++pool->eviction_count;
             ++pool->put_count;
@@ -217,7 +226,12 @@ static jstatus_t pool_deallocate(void *context, void *pointer, size_t size_bytes
         return status;
     }
 
+    const uint32_t index = pool_take_record(pool);
+    pool->buffers[index] =
+        (pool_buffer_t){.address = entry->address, .class = class, .fence = fence};
     entry->size_bytes = 0;
+    entry->number = index;
+
     ++pool->put_count;
     pool_keep(pool, index);
     pool_keep_limits(pool);
@@ -227,13 +241,13 @@ static jstatus_t pool_deallocate(void *context, void *pointer, size_t size_bytes
 static size_t pool_usable_size(void *context, const void *pointer, size_t size_bytes) {
     const pool_t *pool = context;
     const ji_ledger_entry_t *entry = ji_ledger_find(&pool->books, pointer);
-    return entry != NULL ? pool_class_bytes(pool->buffers[entry->number].class) : size_bytes;
+    return entry != NULL ? pool_class_bytes(pool_class(pool, entry)) : size_bytes;
 }
 
 static void pool_describe(const pool_t *pool, const ji_ledger_entry_t *entry,
                           jallocation_t *block) {
     block->pointer = (void *)entry->address;
-    block->usable_bytes = pool_class_bytes(pool->buffers[entry->number].class);
+    block->usable_bytes = pool_class_bytes(pool_class(pool, entry));
     block->live = entry->size_bytes != 0;
     block->size_bytes = block->live ? entry->size_bytes : block->usable_bytes;
     block->tag = block->live ? entry->tag : 0;

@@ -3,9 +3,10 @@
 #ifndef JALLOC_MEMORY_ALLOCATORS_POOL_BUFFERS_H
 #define JALLOC_MEMORY_ALLOCATORS_POOL_BUFFERS_H
 
-/* The buffers of a pool (pool.c): a record for each that came from below, by index, and the two
- * lists that a kept one is in: that of its class, to be served from, and that of all by the time
- * they were kept, to be given back from. */
+/* The buffers of a pool (pool.c): an entry in the books for each that came from below, and for a
+ * kept one a record, by index, with the two lists that it is in: that of its class, to be served
+ * from, and that of all by the time they were kept, to be given back from. A live one needs no
+ * record, for its class follows from what was asked for: millions of them cost an entry each. */
 
 #include "jalloc/policy.h"
 #include "memory/frontier.h"
@@ -19,10 +20,10 @@
 typedef uintptr_t pool_class_t;
 
 typedef struct pool_buffer {
-    uintptr_t address;  /* 0: the record is not used */
+    uintptr_t address;
     pool_class_t class; /* size and alignment, as asked of below */
-    ji_fence_t fence;   /* kept: of its free */
-    /* Kept buffers, by index; 0 is none. */
+    ji_fence_t fence;   /* of its free */
+    /* By index; 0 is none. */
     uint32_t older, newer; /* of all; [0] closes the ring */
     /* Of the class, towards older and newer ones. Record not used: `next` is another such one. */
     uint32_t next, previous;
@@ -35,12 +36,12 @@ typedef struct pool {
     bool fixed, keeps_nothing;
     size_t limit_count, limit_bytes;
 
-    /* All buffers: size_bytes is what was asked for, 0 for a kept one; number is the buffer's
-     * index. */
+    /* All buffers: size_bytes is what was asked for, 0 for a kept one; number is the alignment's
+     * logarithm, of a kept one the index of its record. */
     ji_ledger_t books;
     /* Those of which a buffer is or was kept: number is the index of the latest; 0: none. */
     ji_ledger_t classes;
-    pool_buffer_t *buffers;
+    pool_buffer_t *buffers;                 /* kept ones */
     uint32_t buffer_capacity, buffer_count; /* records, and how many were ever used, [0] included */
     uint32_t unused;                        /* first record that was used and is not now; 0: none */
     ji_frontier_t frontier;
@@ -74,12 +75,57 @@ static inline bool pool_classify(const pool_t *pool, size_t size_bytes, size_t a
     return true;
 }
 
+/* The class of a buffer in the books. What is asked for again is of the class that it was. */
+static inline pool_class_t pool_class(const pool_t *pool, const ji_ledger_entry_t *entry) {
+    if (entry->size_bytes == 0)
+        return pool->buffers[entry->number].class;
+
+    pool_class_t class = 0;
+    (void)pool_classify(pool, entry->size_bytes, (size_t)1 << entry->number, &class);
+    return class;
+}
+
+/* ---- All buffers ---- */
+
+static inline ji_ledger_entry_t *pool_entry(const pool_t *pool, const pool_buffer_t *buffer) {
+    return ji_ledger_find(&pool->books, (const void *)buffer->address);
+}
+
+/* A buffer becomes a live one, for what was asked. */
+static inline void *pool_hand_out(ji_ledger_entry_t *entry, size_t size_bytes, pool_class_t class) {
+    entry->size_bytes = size_bytes;
+    entry->tag = ji_tag_current;
+    entry->number = (uint32_t)__builtin_ctzl(pool_class_alignment(class));
+    return (void *)entry->address;
+}
+
+/* Enters a buffer that came from below, not handed out yet; there is room. */
+static inline ji_ledger_entry_t *pool_enter(pool_t *pool, const void *memory, pool_class_t class) {
+    pool->reserved_bytes += pool_class_bytes(class);
+    if (pool->peak_reserved_bytes < pool->reserved_bytes)
+        pool->peak_reserved_bytes = pool->reserved_bytes;
+    return ji_ledger_insert(&pool->books, memory, 0, 0);
+}
+
+/* Gives a buffer that is in no list to below, its fence passed. It stays where below refuses. */
+static inline jstatus_t pool_return(pool_t *pool, ji_ledger_entry_t *entry, pool_class_t class,
+                                    ji_fence_t fence) {
+    const size_t bytes = pool_class_bytes(class);
+    JTRY_RETURN(jallocator_deallocate(pool->below, (void *)entry->address, bytes,
+                                      ji_frontier_stream(&pool->frontier, fence)));
+
+    ji_ledger_remove(&pool->books, entry);
+    pool->reserved_bytes -= bytes;
+    return JSTATUS_SUCCESS;
+}
+
 /* ---- Records ---- */
 
+/* Makes sure that one more buffer can be kept. */
 static inline bool pool_make_room(pool_t *pool) {
-    if (!ji_ledger_reserve(&pool->books))
+    if (!ji_ledger_reserve(&pool->classes))
         return false;
-    if (pool->unused != 0 || pool->buffer_count < pool->buffer_capacity)
+    if (JI_LIKELY(pool->unused != 0 || pool->buffer_count < pool->buffer_capacity))
         return true;
 
     if (pool->buffer_capacity > UINT32_MAX / 2)
@@ -96,40 +142,17 @@ static inline bool pool_make_room(pool_t *pool) {
     return true;
 }
 
-/* Enters a buffer that came from below; there is room. */
-static inline uint32_t pool_enter(pool_t *pool, void *memory, pool_class_t class) {
-    uint32_t index = pool->unused;
-    if (index != 0)
-        pool->unused = pool->buffers[index].next;
-    else
-        index = pool->buffer_count++;
-
-    pool->buffers[index] = (pool_buffer_t){.address = (uintptr_t)memory, .class = class};
-    ji_ledger_insert(&pool->books, memory, 0, 0)->number = index;
-
-    pool->reserved_bytes += pool_class_bytes(class);
-    if (pool->peak_reserved_bytes < pool->reserved_bytes)
-        pool->peak_reserved_bytes = pool->reserved_bytes;
+/* The record of a buffer that is about to be kept; room was made. */
+static inline uint32_t pool_take_record(pool_t *pool) {
+    const uint32_t index = pool->unused;
+    if (index == 0)
+        return pool->buffer_count++;
+    pool->unused = pool->buffers[index].next;
     return index;
 }
-
-static inline ji_ledger_entry_t *pool_entry(const pool_t *pool, const pool_buffer_t *buffer) {
-    return ji_ledger_find(&pool->books, (const void *)buffer->address);
-}
-
-/* Gives a buffer that is in no list to below, its fence passed. It stays where below refuses. */
-static inline jstatus_t pool_return(pool_t *pool, uint32_t index) {
-    pool_buffer_t *buffer = &pool->buffers[index];
-    size_t bytes = pool_class_bytes(buffer->class);
-
-    JTRY_RETURN(jallocator_deallocate(pool->below, (void *)buffer->address, bytes,
-                                      ji_frontier_stream(&pool->frontier, buffer->fence)));
-
-    ji_ledger_remove(&pool->books, pool_entry(pool, buffer));
-    pool->reserved_bytes -= bytes;
-    *buffer = (pool_buffer_t){.next = pool->unused};
+static inline void pool_leave_record(pool_t *pool, uint32_t index) {
+    pool->buffers[index].next = pool->unused;
     pool->unused = index;
-    return JSTATUS_SUCCESS;
 }
 
 /* ---- Kept buffers ---- */

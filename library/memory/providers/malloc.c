@@ -9,21 +9,12 @@
  * takes a thousand times as long as allocating, so the last answer is kept as two thresholds; it is
  * asked again when one of them is passed, and the warning is due where the new answer says so too.
  * A warning once given sets its threshold out of reach.
- *
- * The C library's own way to an alignment cuts a block out of a larger one. With millions of small
- * blocks live, glibc 2.36 takes three times as long for that as for malloc, which is why a block
- * here stands in one of malloc's that is larger by the alignment:
- *
- *     | unused ... | where malloc's block begins | the block, aligned ...
- *     taken                                      pointer
  */
 
 #include <malloc.h>
-#include <stdalign.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdlib.h>
 
+#include "device/host.h"
 #include "memory/providers/provider.h"
 
 #define MALLOC_LARGE_PART 10 /* 10% is one in so many */
@@ -88,29 +79,12 @@ malloc_consider_warning(malloc_provider_t *provider, size_t size_bytes, size_t t
             jallocator_name(provider->self), total_bytes, 100 / MALLOC_TOTAL_PART, available);
 }
 
-/* Where malloc's block begins; the word before every block. */
-static void **malloc_taken(const void *pointer) { return (void **)(uintptr_t)pointer - 1; }
-
-/* NULL: no memory. malloc's alignment leaves room for the word, as that is less. */
-static void *malloc_take(size_t size_bytes, size_t alignment) {
-    if (alignment < alignof(max_align_t))
-        alignment = alignof(max_align_t);
-
-    char *taken = malloc(size_bytes + alignment);
-    if (taken == NULL)
-        return NULL;
-
-    void *pointer = taken + alignment - ((uintptr_t)taken & (alignment - 1));
-    *malloc_taken(pointer) = taken;
-    return pointer;
-}
-
 static jstatus_t malloc_allocate(void *context, size_t size_bytes, size_t alignment,
                                  jstream_t *stream, void **pointer) {
     malloc_provider_t *provider = context;
     (void)stream;
 
-    if ((*pointer = malloc_take(size_bytes, alignment)) == NULL)
+    if ((*pointer = ji_host_take(size_bytes, alignment)) == NULL)
         return JSTATUS_MEMORY_ERROR;
 
     size_t total =
@@ -129,14 +103,14 @@ static jstatus_t malloc_deallocate(void *context, void *pointer, size_t size_byt
     malloc_provider_t *provider = context;
     (void)stream;
     atomic_fetch_sub_explicit(&provider->total_bytes, size_bytes, memory_order_relaxed);
-    free(*malloc_taken(pointer));
+    ji_host_give(pointer);
     return JSTATUS_SUCCESS;
 }
 
 static size_t malloc_get_usable_size(void *context, const void *pointer, size_t size_bytes) {
     (void)context;
     (void)size_bytes;
-    void *taken = *malloc_taken(pointer);
+    void *taken = *ji_host_taken(pointer);
     return malloc_usable_size(taken) - (size_t)((const char *)pointer - (const char *)taken);
 }
 

@@ -36,7 +36,7 @@ typedef struct provider_books {
 typedef struct segment_provider {
     jshared_t *shared;
     jsegment_t *segment; /* made for it; NULL: the caller's */
-    const jallocator_t *self;
+    jallocator_t *self;
     /* Not of a stack; under the attachment's lock. */
     jsegment_t *attachment; /* of `shared` */
     provider_books_t books;
@@ -175,6 +175,15 @@ static bool provider_find_block(const segment_provider_t *provider, joffset_t of
     return false;
 }
 
+/* Notes an extent; nothing is noted at its page. */
+static inline void provider_note_extent(segment_provider_t *provider, joffset_t offset,
+                                        size_t size_bytes) {
+    provider->keeper.extents[offset >> SHM_PAGE_SHIFT] =
+        (shm_extent_note_t){size_bytes, ji_tag_current, provider->attachment->slot};
+    ++provider->keeper.extent_count;
+    books_allocate(provider, size_bytes);
+}
+
 /* Notes a block that the heap has handed out. False: no memory. */
 static bool provider_note(segment_provider_t *provider, joffset_t offset, size_t size_bytes) {
     provider_block_t before;
@@ -190,12 +199,10 @@ static bool provider_note(segment_provider_t *provider, joffset_t offset, size_t
         shm_notes_t *notes = provider_notes(provider, record);
         notes->notes[(offset - notes->first) / notes->block_bytes] =
             SHM_NOTE(size_bytes, ji_tag_current);
+        books_allocate(provider, size_bytes);
     } else {
-        provider->keeper.extents[offset >> SHM_PAGE_SHIFT] =
-            (shm_extent_note_t){size_bytes, ji_tag_current, provider->attachment->slot};
-        ++provider->keeper.extent_count;
+        provider_note_extent(provider, offset, size_bytes);
     }
-    books_allocate(provider, size_bytes);
     return true;
 }
 
@@ -203,19 +210,18 @@ static bool provider_note(segment_provider_t *provider, joffset_t offset, size_t
 
 /* Allocates a small block where one is ready and its slab has notes; else nothing has been done.
  * The class is that of heap.c: a block is aligned to what divides its size. */
-static inline bool provider_take_ready(segment_provider_t *provider, size_t size_bytes,
-                                       size_t alignment, joffset_t *offset) {
-    jshared_t *shared = provider->shared;
+static inline bool provider_take_ready(segment_provider_t *provider, const jsegment_t *segment,
+                                       size_t size_bytes, size_t alignment, void **pointer) {
     const size_t rounded = (size_bytes + alignment - 1) & ~(alignment - 1);
     if (JI_UNLIKELY(rounded > SHM_SMALL_BYTES || alignment > SHM_PAGE_BYTES))
         return false;
 
-    shm_class_t *class = &shared->classes[ji_class_of(rounded)];
-    if (JI_UNLIKELY(class->top == class->ready))
+    shm_class_t *class = &provider->shared->classes[ji_class_of(rounded)];
+    shm_ready_t *ready = class->top;
+    if (JI_UNLIKELY(ready == class->ready))
         return false;
 
-    const shm_ready_t *ready = class->top - 1;
-    const uintptr_t entry = provider->attachment->map[ready->offset >> SHM_PAGE_SHIFT];
+    const uintptr_t entry = segment->map[(--ready)->offset >> SHM_PAGE_SHIFT];
     const shm_record_t *record = (const shm_record_t *)entry;
     if (JI_UNLIKELY(entry == 0 || (entry & 1) != 0))
         return false; /* somebody has scribbled: class_drain() has it */
@@ -227,7 +233,7 @@ static inline bool provider_take_ready(segment_provider_t *provider, size_t size
         return false;
 
     notes->notes[index] = SHM_NOTE(size_bytes, ji_tag_current);
-    *offset = ji_class_take(class, provider->attachment->slot);
+    *pointer = segment->base + ji_class_take(class, segment->slot);
     books_allocate(provider, size_bytes);
     return true;
 }
@@ -255,84 +261,94 @@ static inline bool provider_free_ready(segment_provider_t *provider, joffset_t o
     return true;
 }
 
-/* The same for extents. */
-static bool provider_take_cached(segment_provider_t *provider, size_t size_bytes, size_t alignment,
-                                 joffset_t *offset) {
-    return ji_heap_take_cached(provider->shared, size_bytes, alignment, offset) &&
-           provider_note(provider, *offset, size_bytes); /* which needs no memory */
-}
-static bool provider_free_cached(segment_provider_t *provider, joffset_t offset,
-                                 size_t size_bytes) {
-    provider_block_t block;
-    if (offset >> SHM_PAGE_SHIFT >= provider->attachment->max_pages ||
-        !provider_is_extent(provider, offset >> SHM_PAGE_SHIFT, offset, &block) ||
-        block.begin != offset || block.size_bytes != size_bytes ||
-        !ji_heap_free_cached(provider->shared, offset))
+/* The same for extents, of which the heap has taken what was noted at the page when it hands one
+ * out. */
+static inline bool provider_take_cached(segment_provider_t *provider, size_t size_bytes,
+                                        size_t alignment, void **pointer) {
+    joffset_t offset;
+    if (JI_UNLIKELY(!ji_heap_take_cached(provider->shared, size_bytes, alignment, &offset)))
         return false;
 
-    provider_forget(provider, &block);
+    provider_note_extent(provider, offset, size_bytes);
+    *pointer = provider->attachment->base + offset;
+    return true;
+}
+static inline bool provider_free_cached(segment_provider_t *provider, joffset_t offset,
+                                        size_t size_bytes) {
+    const uint64_t page = offset >> SHM_PAGE_SHIFT;
+    if (JI_UNLIKELY(page >= provider->attachment->max_pages ||
+                    (offset & (SHM_PAGE_BYTES - 1)) != 0))
+        return false;
+
+    shm_extent_note_t *note = &provider->keeper.extents[page];
+    if (JI_UNLIKELY(note->size_bytes == 0 || note->size_bytes != size_bytes ||
+                    !ji_heap_free_cached(provider->shared, offset)))
+        return false;
+
+    *note = (shm_extent_note_t){0, 0, 0};
+    --provider->keeper.extent_count;
+    shm_keeper_count_gone(&provider->keeper, size_bytes);
     return true;
 }
 
 static jstatus_t provider_allocate_any(segment_provider_t *provider, size_t size_bytes,
-                                       size_t alignment, joffset_t *offset) {
-    if (provider_take_ready(provider, size_bytes, alignment, offset) ||
-        provider_take_cached(provider, size_bytes, alignment, offset))
+                                       size_t alignment, void **pointer) {
+    joffset_t offset;
+    if (provider_take_ready(provider, provider->attachment, size_bytes, alignment, pointer) ||
+        provider_take_cached(provider, size_bytes, alignment, pointer))
         return JSTATUS_SUCCESS;
 
-    JTRY_RETURN(ji_shared_allocate(provider->shared, size_bytes, alignment, offset));
-    if (provider_note(provider, *offset, size_bytes))
+    JTRY_RETURN(ji_shared_allocate(provider->shared, size_bytes, alignment, &offset));
+    if (provider_note(provider, offset, size_bytes)) {
+        *pointer = provider->attachment->base + offset;
         return JSTATUS_SUCCESS;
+    }
 
-    (void)ji_shared_deallocate(provider->shared, *offset);
+    (void)ji_shared_deallocate(provider->shared, offset);
     return ji_refuse_bookkeeping();
 }
 
 static jstatus_t provider_allocate(void *context, size_t size_bytes, size_t alignment,
                                    jstream_t *stream, void **pointer) {
     segment_provider_t *provider = context;
-    joffset_t offset = JOFFSET_NULL;
     (void)stream;
 
     jstatus_t status = ji_segment_begin(provider->attachment);
     if (status != JSTATUS_SUCCESS)
         provider_lock(provider);
     else
-        status = provider_allocate_any(provider, size_bytes, alignment, &offset);
+        status = provider_allocate_any(provider, size_bytes, alignment, pointer);
 
     provider->books.failure_count += status != JSTATUS_SUCCESS;
     provider_unlock(provider);
-    *pointer = status == JSTATUS_SUCCESS ? provider->attachment->base + offset : NULL;
     return status;
 }
 
 /* As every allocator's: looks at what the function gives, and says whose failure it was. */
 static jstatus_t __attribute__((noinline))
-provider_allocate_slowly(jallocator_t *allocator, size_t size_bytes, size_t alignment,
-                         jstream_t *stream, void **pointer) {
-    return straight_allocate(allocator, size_bytes, alignment, stream, pointer, provider_allocate,
-                             false);
+provider_allocate_slowly(segment_provider_t *provider, size_t size_bytes, size_t alignment,
+                         void **pointer) {
+    return straight_allocate(provider->self, size_bytes, alignment, NULL, pointer,
+                             provider_allocate, false);
 }
 static jstatus_t __attribute__((cold, noinline))
-provider_keep_call_trace(jallocator_t *allocator, const void *pointer) {
-    ji_call_traces_put(allocator->call_traces, pointer);
+provider_keep_call_trace(const segment_provider_t *provider, const void *pointer) {
+    ji_call_traces_put(provider->self->call_traces, pointer);
     return JSTATUS_SUCCESS;
 }
 
 /* Begun the fast way, and no small block was ready. */
 static jstatus_t __attribute__((noinline))
-provider_allocate_cached(jallocator_t *allocator, size_t size_bytes, size_t alignment,
-                         jstream_t *stream, void **pointer) {
-    segment_provider_t *provider = allocator->context;
-    joffset_t offset;
-    const bool taken = provider_take_cached(provider, size_bytes, alignment, &offset);
+provider_allocate_cached(segment_provider_t *provider, size_t size_bytes, size_t alignment,
+                         void **pointer) {
+    const bool taken = provider_take_cached(provider, size_bytes, alignment, pointer);
     ji_segment_end_fast(provider->attachment);
     if (JI_UNLIKELY(!taken))
-        return provider_allocate_slowly(allocator, size_bytes, alignment, stream, pointer);
+        return provider_allocate_slowly(provider, size_bytes, alignment, pointer);
 
-    *pointer = provider->attachment->base + offset;
-    return allocator->call_traces != NULL ? provider_keep_call_trace(allocator, *pointer)
-                                          : JSTATUS_SUCCESS;
+    return JI_UNLIKELY(provider->self->call_traces != NULL)
+               ? provider_keep_call_trace(provider, *pointer)
+               : JSTATUS_SUCCESS;
 }
 
 /* Whatever else there is to do is called last, so that a block that is ready costs no saving of
@@ -341,18 +357,17 @@ static jstatus_t provider_enter_allocate(jallocator_t *allocator, size_t size_by
                                          size_t alignment, jstream_t *stream, void **pointer) {
     segment_provider_t *provider = allocator->context;
     jsegment_t *segment = provider->attachment;
-    joffset_t offset;
+    (void)stream; /* a segment knows none */
 
     if (JI_UNLIKELY(!ji_segment_begin_fast(segment)))
-        return provider_allocate_slowly(allocator, size_bytes, alignment, stream, pointer);
+        return provider_allocate_slowly(provider, size_bytes, alignment, pointer);
 
-    if (JI_UNLIKELY(!provider_take_ready(provider, size_bytes, alignment, &offset)))
-        return provider_allocate_cached(allocator, size_bytes, alignment, stream, pointer);
+    if (JI_UNLIKELY(!provider_take_ready(provider, segment, size_bytes, alignment, pointer)))
+        return provider_allocate_cached(provider, size_bytes, alignment, pointer);
 
     ji_segment_end_fast(segment);
-    *pointer = segment->base + offset;
-    if (JI_UNLIKELY(allocator->call_traces != NULL))
-        return provider_keep_call_trace(allocator, *pointer);
+    if (JI_UNLIKELY(provider->self->call_traces != NULL))
+        return provider_keep_call_trace(provider, *pointer);
     return JSTATUS_SUCCESS;
 }
 

@@ -153,6 +153,13 @@ static inline void *lru_serve(lru_t *lru, uint32_t number, uint32_t layout, size
     lru_take(lru, number, layout);
     lru_make_newest(lru_uses(lru), layout);
 
+    /* Its neighbours in the ring of ages are in the caches now, and will hardly be when it is
+     * kept again. The newest one moves nothing then. */
+    if (block->aged && lru_newest(lru_ages(lru)) != number) {
+        lru_unlink(lru_ages(lru), number);
+        block->aged = false;
+    }
+
     block->size_bytes = size_bytes;
     block->tag = ji_tag_current;
     block->owners = 1;

@@ -38,8 +38,8 @@
  * Leaving is lazy in both rings. A layout is listed, by use and in its bin, when a block of it is
  * kept; when its last kept block serves a request it stays, since one will be back soon, and
  * whoever comes upon an empty one strikes it off. A block that serves a request stays in the ring
- * of ages in the same way. So one layout allocated and freed in turn moves nothing but the head of
- * its own list.
+ * of ages in the same way where it is the newest there. So one layout allocated and freed in turn
+ * moves nothing but the head of its own list.
  *
  * Always true, and looked at by ji_lru_check: a block has owners or is in its layout's list, never
  * both; kept_bytes, kept_blocks and kept_layouts are what the lists add up to; the bytes of all

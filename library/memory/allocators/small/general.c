@@ -34,9 +34,7 @@ static jstatus_t general_create(const ji_request_t *request, jallocator_t **out)
     ji_request_t small_request = {request->device, bfc, &small_options, request->name};
     jstatus_t status = ji_small_make(&small_request, &ji_kind_general, &small_options, true, out);
 
-    if (status == JSTATUS_SUCCESS)
-        (*out)->owns_below = (*out)->below_is_part = true;
-    else
+    if (status != JSTATUS_SUCCESS)
         (void)jallocator_destroy(bfc);
     return status;
 }

@@ -8,6 +8,7 @@
 
 #include "memory/allocators/policy.h"
 #include "memory/allocators/small/small.h"
+#include "memory/entry.h"
 
 #define SMALL_DEFAULT_LARGEST_BYTES ((size_t)32 << 10)
 #define SMALL_DEFAULT_CACHE_BYTES ((size_t)1 << 20)
@@ -124,10 +125,8 @@ static jstatus_t large_deallocate(small_t *small, small_cache_t *cache, void *po
     if (status == JSTATUS_SUCCESS) {
         ji_small_count_blocks(small, cache, (size_t)-1);
     } else if (!small->owns_all) {
-        /* It stays live; its entry in the ledger is only gone where others took it all. */
-        ji_lock_acquire(&small->lock);
-        if (ji_ledger_reserve(&small->ledger))
-            ji_ledger_insert(&small->ledger, pointer, size_bytes, tag);
+        ji_lock_acquire(&small->lock); /* it stays live */
+        (void)ji_ledger_restore(&small->ledger, pointer, size_bytes, tag);
         small_reserve(small, size_bytes);
         ji_lock_release(&small->lock);
     }
@@ -444,6 +443,11 @@ static jstatus_t small_check_options(const char *kind, const jsmall_options_t *o
     return JSTATUS_SUCCESS;
 }
 
+static const ji_entry_t small_entry = {ji_small_cache_allocate, ji_small_cache_deallocate};
+
+/* What the fast paths do not do. */
+JI_ENTRY(small_straight, straight, small_allocate, small_deallocate, false)
+
 jstatus_t ji_small_make(const ji_request_t *request, const ji_kind_t *kind,
                         const jsmall_options_t *options, bool owns_all, jallocator_t **out) {
     static const jallocator_ops_t ops = {
@@ -470,8 +474,17 @@ jstatus_t ji_small_make(const ji_request_t *request, const ji_kind_t *kind,
     ji_traits_t traits = {.name = request->name,
                           .below = request->below,
                           .threads = JALLOCATOR_THREADS_SAFE,
+                          .entry = &small_entry,
                           .counts_itself = true,
+                          .below_is_part = owns_all,
                           .kind = kind};
+
+    /* The code is the same for every class of threads: what was asked for changes nothing but what
+     * the allocator says of itself. */
+    if (request->below->threads == JALLOCATOR_THREADS_NONE)
+        traits.threads = JALLOCATOR_THREADS_NONE;
+    else if (options->threads != JALLOCATOR_THREADS_DEFAULT)
+        traits.threads = options->threads;
 
     small_t *small;
     JTRY_ALLOC(small = ji_metadata_zalloc(sizeof *small + class_count * sizeof small->classes[0]));
@@ -485,6 +498,7 @@ jstatus_t ji_small_make(const ji_request_t *request, const ji_kind_t *kind,
     small->cache_bytes = cache_bytes;
     small->class_count = class_count;
     small->owns_all = owns_all;
+    small->straight = small_straight;
     small_class_fill(small, granule_bytes);
     ji_frontier_init(&small->frontier, request->below->device);
 
@@ -497,15 +511,6 @@ jstatus_t ji_small_make(const ji_request_t *request, const ji_kind_t *kind,
 
     ji_small_cache_enter(small);
     *out = small->allocator;
-    small->straight = (*out)->entry;
-    (*out)->entry = (ji_entry_t){ji_small_cache_allocate, ji_small_cache_deallocate};
-
-    /* The code is the same for every class of threads: what was asked for changes nothing but what
-     * the allocator says of itself. */
-    if (request->below->threads == JALLOCATOR_THREADS_NONE)
-        (*out)->threads = JALLOCATOR_THREADS_NONE;
-    else if (options->threads != JALLOCATOR_THREADS_DEFAULT)
-        (*out)->threads = options->threads;
     small = NULL;
 done:
     small_free(small);
