@@ -14,8 +14,8 @@
  * A profile knows routines of jblas and jlapack by name, rung and threads, each by measurements of
  * several shapes, and single calls, such as those of a program's log (jalloc-tune --calls), which
  * it predicts as they were measured. What it does not know, a kernel of one's own among them, is
- * predicted by the price alone: the larger of flops by the machine's rate and bytes by its
- * bandwidth, and a time for each launch.
+ * predicted by the price alone: flops by the machine's rate, bytes by its bandwidth and a time for
+ * each launch, added up.
  *
  * All functions are safe from any thread; a prediction cannot fail. */
 

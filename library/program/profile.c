@@ -161,28 +161,32 @@ jstatus_t jprofile_get_info(jprofile_info_t *info) {
 
 static double at_least(double number, double least) { return number > least ? number : least; }
 
+enum { PLAN_SIZES = JI_PROFILE_SIZES - 1 };
+
 static double size_at(const jplan_t *plan, int i) {
     const size_t sizes = plan->shape_names != NULL ? strlen(plan->shape_names) : 0;
     return (size_t)i < sizes ? (double)plan->shape[i] : 0;
 }
 
 void ji_profile_features(const jplan_t *plan, uint32_t rung, double features[JI_PROFILE_FEATURES]) {
-    const jprice_t *price = ji_plan_price(plan, rung);
-    int next = 0;
-    features[next++] = 1;
-    features[next++] = price != NULL ? price->flops * 1e-9 : 0;
-    features[next++] = price != NULL ? price->moved_bytes * 1e-9 : 0;
-    features[next++] = price != NULL ? price->launches * 1e-3 : 0;
-    for (int i = 0; i < JI_PROFILE_SIZES; ++i)
-        features[next++] = size_at(plan, i) * 1e-3;
-    for (int i = 0; i < JI_PROFILE_SIZES; ++i)
-        for (int j = i; j < JI_PROFILE_SIZES; ++j)
-            features[next++] = size_at(plan, i) * size_at(plan, j) * 1e-6;
+    const jprice_t *told = ji_plan_price(plan, rung);
+    const jprice_t price = told != NULL ? *told : (jprice_t){.flops = 0};
+    features[0] = 1;
+    features[1] = price.flops * 1e-9;
+    features[2] = price.moved_bytes * 1e-9;
+    features[3] = price.launches * 1e-3;
+    for (int i = 0; i < PLAN_SIZES; ++i) {
+        const double size = size_at(plan, i);
+        features[4 + i] = size * 1e-3;
+        features[4 + PLAN_SIZES + i] = size > 0 ? price.flops / size * 1e-6 : 0;
+    }
 }
 
-void ji_profile_sizes(const jplan_t *plan, float sizes[JI_PROFILE_SIZES]) {
-    for (int i = 0; i < JI_PROFILE_SIZES; ++i)
+void ji_profile_sizes(const jplan_t *plan, uint32_t rung, float sizes[JI_PROFILE_SIZES]) {
+    const jprice_t *price = ji_plan_price(plan, rung);
+    for (int i = 0; i < PLAN_SIZES; ++i)
         sizes[i] = (float)at_least(size_at(plan, i), 1);
+    sizes[PLAN_SIZES] = (float)at_least(price != NULL ? price->flops : 0, 1);
 }
 
 /* Of two sizes: near 0 the square of their ratio's logarithm, which libjalloc, without libm, has
@@ -191,14 +195,14 @@ static double distance_of(double a, double b) { return a / b + b / a - 2; }
 
 double ji_profile_correction(const ji_profile_point_t *points, size_t count,
                              const float sizes[JI_PROFILE_SIZES]) {
-    const double near = 0.02, far = 0.1; /* what a point counts at once; what none counts */
+    const double near = 0.02, far = 3; /* what a point counts at once; what none counts */
     double sum = far, weights = far;
     for (size_t p = 0; p < count; ++p) {
         double distance = near;
         for (int i = 0; i < JI_PROFILE_SIZES; ++i)
             distance += distance_of((double)points[p].sizes[i], (double)sizes[i]);
-        sum += (double)points[p].correction / (distance * distance);
-        weights += 1 / (distance * distance);
+        sum += (double)points[p].correction / distance;
+        weights += 1 / distance;
     }
     return sum / weights;
 }
@@ -239,7 +243,7 @@ static const ji_profile_call_t *find_call(const ji_profile_t *profile, const jpl
     ji_profile_call_t wanted = {.key = {plan->routine, plan->rungs[rung].name, threads}};
     if (profile->call_count == 0)
         return NULL;
-    ji_profile_sizes(plan, wanted.sizes);
+    ji_profile_sizes(plan, rung, wanted.sizes);
     return bsearch(&wanted, profile->calls, profile->call_count, sizeof *profile->calls,
                    ji_profile_compare_calls);
 }
@@ -259,7 +263,7 @@ static double predict(const ji_profile_t *profile, const jplan_t *plan, uint32_t
     double features[JI_PROFILE_FEATURES], seconds = 0;
     float sizes[JI_PROFILE_SIZES];
     ji_profile_features(plan, rung, features);
-    ji_profile_sizes(plan, sizes);
+    ji_profile_sizes(plan, rung, sizes);
     for (int i = 0; i < JI_PROFILE_FEATURES; ++i)
         seconds += entry->fit[i] * features[i];
     /* Nothing takes no time. */

@@ -8,26 +8,29 @@
  * A call that was measured itself is predicted to take what it took. For others there are entries:
  * a routine on a rung with a number of threads. Its time is a sum of features of the plan with
  * coefficients that are not negative, times a correction: what was measured over that sum, weighted
- * by how near the measured shapes are.
+ * by how near the measured shapes are. Flops are a size like the others: with them a shape says
+ * what its sizes leave out, such as the side of a triangle or the number of right-hand sides.
  *
  * A profile is a text; columns are separated by tabulators:
  *
- *     jalloc profile 2
+ *     jalloc profile 3
  *     library   0.1.0
  *     processor GenuineIntel 6-85-7, best
  *     rates     flops/s bytes/s launch            of what has no entry
  *     entry     routine rung threads samples      then, in a line each, the coefficients
- *     fit       c0 c1 ... c17
- *     at        four sizes, measured over fit     and the samples
- *     call      routine rung threads four sizes seconds
+ *     fit       c0 c1 ... c11
+ *     at        four sizes, flops, measured over fit     and the samples
+ *     call      routine rung threads four sizes flops seconds
  */
 
 #include "jalloc/profile.h"
 
-#define JI_PROFILE_TITLE "jalloc profile 2"
-/* 1, flops, bytes, launches; sizes; their products. In thousands of millions, or thousands. */
-#define JI_PROFILE_FEATURES 18
-#define JI_PROFILE_SIZES 4
+#define JI_PROFILE_TITLE "jalloc profile 3"
+/* 1, flops, bytes, launches; the plan's sizes; flops over each of these. In thousands of millions,
+ * millions or thousands. */
+#define JI_PROFILE_FEATURES 12
+/* Of a plan, then its flops. */
+#define JI_PROFILE_SIZES 5
 
 typedef struct ji_profile_point {
     float sizes[JI_PROFILE_SIZES]; /* at least 1 */
@@ -73,7 +76,7 @@ int ji_profile_compare_entries(const void *left, const void *right);
 int ji_profile_compare_calls(const void *left, const void *right);
 
 void ji_profile_features(const jplan_t *plan, uint32_t rung, double features[JI_PROFILE_FEATURES]);
-void ji_profile_sizes(const jplan_t *plan, float sizes[JI_PROFILE_SIZES]);
+void ji_profile_sizes(const jplan_t *plan, uint32_t rung, float sizes[JI_PROFILE_SIZES]);
 double ji_profile_correction(const ji_profile_point_t *points, size_t count,
                              const float sizes[JI_PROFILE_SIZES]);
 

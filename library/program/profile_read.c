@@ -197,7 +197,7 @@ static jstatus_t read_call(reader_t *reader, ji_profile_t *profile, char *line) 
     bool sound = call.key.rung != NULL && line != NULL &&
                  read_numbers(line, sizeof numbers / sizeof *numbers, numbers);
     for (int i = 0; sound && i <= JI_PROFILE_SIZES; ++i)
-        sound = numbers[i] >= 1 && numbers[i] < 1e15;
+        sound = numbers[i] >= 1 && numbers[i] < 1e30;
     if (!sound || numbers[0] > 1e6 || numbers[JI_PROFILE_SIZES + 1] <= 0)
         return reader_refuse(reader, "is no call");
     call.key.threads = (int)numbers[0];

@@ -3,16 +3,18 @@
 
 /* Predictions beside what is measured, and choices beside all that there are.
  *
- *     bench_plan [SECONDS [CALLS [PROGRAMS [SEED]]]]
+ *     bench_plan [ROUNDS [CALLS [PROGRAMS [SEED]]]]
  *
  * First random calls of every routine with rungs, types and sizes as jalloc-tune did not see them,
  * up to 4096 and as far as one call takes no more than some tenth of a second, on each step of
- * their staircases, with one thread and with all: predicted over measured, the shortest median of
- * some rounds over all of them. Then random programs of
- * up to eight calls on three handles in two phases, at a quarter, half and three quarters of what
- * they need at best: what jprogram_choose() chose beside the best of all choices, by prediction and
- * by what was measured for each call on each rung. SECONDS bounds the time for one call on one
- * rung. */
+ * their staircases, with one thread and with all: predicted over measured, the median of ROUNDS
+ * over all of them, each by the pace of the machine (pace.h). Beside it, what the machine allows:
+ * the first half of the rounds over the second, by the pace and as the clock has it. That is what a
+ * prediction reaches that knows the very call by as many measurements.
+ *
+ * Then random programs of up to eight calls on three handles in two phases, at a quarter, half and
+ * three quarters of what they need at best: what jprogram_choose() chose beside the best of all
+ * choices, by prediction and by what was measured for each call on each rung. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,13 +22,13 @@
 
 #include "../bench.h"
 #include "../jblas_bench/draw.h"
-#include "../jblas_bench/measure.h"
+#include "../jblas_bench/pace.h"
 #include "jalloc/profile.h"
 #include "jalloc/program.h"
 
-enum { MAX_STEPS = JHANDLE_MAX_RUNGS, MAX_FAMILIES = 80, MAX_RATIOS = 4000 };
+enum { MAX_STEPS = JHANDLE_MAX_RUNGS, MAX_FAMILIES = 80, MAX_RATIOS = 4000, MAX_ROUNDS = 32 };
 
-static double seconds_each = 0.05;
+static size_t rounds = 8;
 
 /* ---- One call ---- */
 
@@ -35,7 +37,8 @@ typedef struct call {
     const routine_t *routine;
     size_t count;
     jrequirement_step_t steps[MAX_STEPS];
-    double measured[MAX_STEPS]; /* 0: not measured */
+    double paced[MAX_STEPS][MAX_ROUNDS], seconds[MAX_STEPS][MAX_ROUNDS];
+    double measured[MAX_STEPS]; /* their medians by the pace, in seconds */
 } call_t;
 
 static bool read_steps(jhandle_t *handle, call_t *call) {
@@ -58,26 +61,36 @@ static bool read_steps(jhandle_t *handle, call_t *call) {
     return call->count > 0;
 }
 
-/* The median time on each step, all in turn. False: no memory, or the call fails. */
-static bool measure_steps(jhandle_t *handle, call_t *call) {
+/* Some rounds, the steps in turn, each after a call that is not counted. False: no memory, or the
+ * call fails. */
+static bool measure_steps(jhandle_t *handle, pace_t *pace, call_t *call, size_t first,
+                          size_t count) {
     problem_t problem;
     jstatus_t status = JSTATUS_SUCCESS;
-    double samples[MAX_STEPS][15];
-    size_t rounds = 0;
     if (!measure_init(&problem, handle, call->routine, &call->options, &status))
         return false;
-    const double start = bench_now();
-    for (; rounds < 15 && (rounds < 3 || bench_now() - start < seconds_each * (double)call->count);
-         rounds++)
+    for (size_t round = first; round < first + count; round++)
         for (size_t i = 0; i < call->count && !jstatus_is_error(status); i++) {
             status = measure_lend(handle, call->steps[i].size_bytes);
-            samples[i][rounds] = measure_sample(handle, &problem, &status);
+            (void)measure_sample(handle, &problem, &status);
+            call->paced[i][round] =
+                pace_sample(pace, handle, &problem, &status, &call->seconds[i][round]);
         }
-    for (size_t i = 0; i < call->count; i++)
-        call->measured[i] = bench_median(samples[i], rounds);
     (void)jhandle_set_workspace(handle, NULL, 0);
     problem_fini(&problem);
     return !jstatus_is_error(status);
+}
+
+static double median_of(const double *samples, size_t count) {
+    double sorted[MAX_ROUNDS];
+    memcpy(sorted, samples, count * sizeof *samples);
+    return bench_median(sorted, count);
+}
+
+/* Of all rounds, in seconds of the machine at its fastest. */
+static void take_medians(const pace_t *pace, call_t *call) {
+    for (size_t i = 0; i < call->count; i++)
+        call->measured[i] = pace->fastest * median_of(call->paced[i], rounds);
 }
 
 static const routine_t *draw_routine(uint64_t *state) {
@@ -104,8 +117,6 @@ static bool draw_any(draw_t *draw, uint64_t *state, jhandle_t *handle, call_t *c
 
 /* ---- Predictions ---- */
 
-enum { ROUNDS = 4 };
-
 typedef struct family {
     const char *name;
     size_t count;
@@ -117,7 +128,6 @@ typedef struct drawn {
     call_t call;
     int threads;
     bool failed;
-    double least[MAX_STEPS]; /* seconds */
 } drawn_t;
 
 static void add_ratio(family_t *family, double ratio) {
@@ -133,9 +143,10 @@ static double share_within(const family_t *family, double bound) {
 }
 
 static void print_family(family_t *family) {
-    printf("%-12s %6zu %8.0f %8.0f %9.2f\n", family->name, family->count,
-           share_within(family, 0.15), share_within(family, 0.30),
-           bench_median(family->ratios, family->count));
+    if (family->count > 0)
+        printf("%-24s %6zu %8.0f %8.0f %9.2f\n", family->name, family->count,
+               share_within(family, 0.15), share_within(family, 0.30),
+               bench_median(family->ratios, family->count));
 }
 
 /* Calls that can be measured, with one thread and with all in turn. */
@@ -153,55 +164,64 @@ static size_t draw_calls(jhandle_t *handle, int all_threads, size_t wanted, uint
     return count;
 }
 
-/* The shortest of some rounds: what disturbs the machine for a while disturbs one of them. */
-static void measure_calls(jhandle_t *handle, drawn_t *drawn, size_t count) {
-    for (int round = 0; round < ROUNDS; round++)
+/* Each round over all of them: what disturbs the machine for a while disturbs one round. */
+static void measure_calls(jhandle_t *handle, pace_t *pace, drawn_t *drawn, size_t count) {
+    for (size_t round = 0; round < rounds; round++)
         for (size_t i = 0; i < count; i++) {
-            drawn_t *one = &drawn[i];
-            (void)jhandle_set_threads(handle, one->threads);
-            if (one->failed || !measure_steps(handle, &one->call)) {
-                one->failed = true;
-                continue;
-            }
-            for (size_t s = 0; s < one->call.count; s++)
-                if (round == 0 || one->call.measured[s] < one->least[s])
-                    one->least[s] = one->call.measured[s];
+            (void)jhandle_set_threads(handle, drawn[i].threads);
+            if (!drawn[i].failed)
+                drawn[i].failed = !measure_steps(handle, pace, &drawn[i].call, round, 1);
         }
+    for (size_t i = 0; i < count; i++)
+        if (!drawn[i].failed)
+            take_medians(pace, &drawn[i].call);
 }
 
-static void compare_predictions(jhandle_t *handle, int all_threads, size_t calls, uint64_t seed) {
-    static family_t families[MAX_FAMILIES], all = {.name = "all"};
-    size_t family_count = 0;
+static family_t *family_of(family_t *families, const char *name) {
+    for (size_t i = 0; i + 1 < MAX_FAMILIES; i++) {
+        families[i].name = families[i].name != NULL ? families[i].name : name;
+        if (strcmp(families[i].name, name) == 0)
+            return &families[i];
+    }
+    return &families[MAX_FAMILIES - 1]; /* whose name stays NULL */
+}
+
+static void compare_predictions(jhandle_t *handle, pace_t *pace, int all_threads, size_t calls,
+                                uint64_t seed) {
+    static family_t families[MAX_FAMILIES],
+        all = {.name = "all"}, one_thread = {.name = "all, one thread"},
+        again = {.name = "measured again"}, again_one = {.name = "again, one thread"},
+        clock = {.name = "again, by the clock"};
     drawn_t *drawn = calloc(calls + 1, sizeof *drawn);
     if (drawn == NULL)
         return;
-    const size_t count = draw_calls(handle, all_threads, calls, seed, drawn);
-    measure_calls(handle, drawn, count);
+    const size_t count = draw_calls(handle, all_threads, calls, seed, drawn), half = rounds / 2;
+    measure_calls(handle, pace, drawn, count);
     for (size_t i = 0; i < count; i++) {
         const call_t *call = &drawn[i].call;
-        if (drawn[i].failed)
-            continue;
-        family_t *family = families;
-        while (family->name != NULL && strcmp(family->name, call->routine->name) != 0)
-            family++;
-        if (family->name == NULL) {
-            if (family_count + 1 == MAX_FAMILIES)
-                continue;
-            family->name = call->routine->name;
-            family_count++;
-        }
-        for (size_t s = 0; s < call->count; s++) {
-            add_ratio(family, call->steps[s].seconds / drawn[i].least[s]);
-            add_ratio(&all, call->steps[s].seconds / drawn[i].least[s]);
+        for (size_t s = 0; s < call->count && !drawn[i].failed; s++) {
+            const double ratio = call->steps[s].seconds / call->measured[s],
+                         second = median_of(call->paced[s], half) /
+                                  median_of(call->paced[s] + half, rounds - half);
+            add_ratio(family_of(families, call->routine->name), ratio);
+            add_ratio(&all, ratio);
+            add_ratio(&again, second);
+            add_ratio(&clock, median_of(call->seconds[s], half) /
+                                  median_of(call->seconds[s] + half, rounds - half));
+            if (drawn[i].threads == 1) {
+                add_ratio(&one_thread, ratio);
+                add_ratio(&again_one, second);
+            }
         }
     }
     free(drawn);
-    printf("predicted over measured       within, %%           median\n"
-           "routine       rungs     15 %%     30 %%     ratio\n");
+    printf("predicted over measured               within, %%           median\n"
+           "routine                   rungs     15 %%     30 %%     ratio\n");
     for (family_t *family = families; family->name != NULL; family++)
         print_family(family);
-    if (all.count > 0)
-        print_family(&all);
+    family_t *const sums[] = {&all, &one_thread, &again, &again_one, &clock};
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
+        print_family(sums[i]);
 }
 
 /* ---- Choices ---- */
@@ -274,7 +294,7 @@ static double chosen_measured(const jprogram_t *program, const trial_t *trial,
     return sum;
 }
 
-static void compare_choices(jhandle_t *handle, size_t programs, uint64_t seed) {
+static void compare_choices(jhandle_t *handle, pace_t *pace, size_t programs, uint64_t seed) {
     size_t trials = 0, best_predicted = 0, best_measured = 0;
     double worst_predicted = 1, worst_measured = 1;
     uint64_t state = seed + 17;
@@ -298,8 +318,10 @@ static void compare_choices(jhandle_t *handle, size_t programs, uint64_t seed) {
         int phase = 0;
         for (int attempts = 0; trial.count < wanted && attempts < 100; attempts++) {
             call_t *call = &trial.calls[trial.count];
-            if (!draw_any(&draw, &state, handle, call) || !measure_steps(handle, call))
+            if (!draw_any(&draw, &state, handle, call) ||
+                !measure_steps(handle, pace, call, 0, rounds))
                 continue;
+            take_medians(pace, call);
             if (phase == 0 && trial.count == wanted / 2) {
                 (void)jprogram_begin_phase(program);
                 phase = trial.count > 0;
@@ -338,17 +360,14 @@ static void compare_choices(jhandle_t *handle, size_t programs, uint64_t seed) {
 
 int main(int argc, char **argv) {
     if (argc > 1)
-        seconds_each = strtod(argv[1], NULL);
-    const bool is_short = seconds_each < 0.01;
-    const size_t calls = argc > 2   ? strtoul(argv[2], NULL, 10)
-                         : is_short ? 20
-                                    : 400,
-                 programs = argc > 3   ? strtoul(argv[3], NULL, 10)
-                            : is_short ? 2
-                                       : 50;
+        rounds = strtoul(argv[1], NULL, 10);
+    rounds = rounds < 2 ? 2 : rounds > MAX_ROUNDS ? MAX_ROUNDS : rounds;
+    const size_t calls = argc > 2 ? strtoul(argv[2], NULL, 10) : 400,
+                 programs = argc > 3 ? strtoul(argv[3], NULL, 10) : 50;
     const uint64_t seed = argc > 4 ? strtoull(argv[4], NULL, 10) : 1;
     jhandle_t *handle = NULL;
-    if (jstatus_is_error(jhandle_create(NULL, &handle))) {
+    pace_t pace;
+    if (jstatus_is_error(jhandle_create(NULL, &handle)) || !pace_init(&pace)) {
         fprintf(stderr, "bench_plan: %s\n", jstatus_last_message());
         return 1;
     }
@@ -358,7 +377,8 @@ int main(int argc, char **argv) {
     (void)jprofile_get_info(&profile);
     printf("processor %s, profile: %s\n", jprofile_processor(),
            profile.measured ? profile.path : "the library's own");
-    compare_predictions(handle, all_threads < 1 ? 1 : all_threads, calls, seed);
-    compare_choices(handle, programs, seed);
+    compare_predictions(handle, &pace, all_threads < 1 ? 1 : all_threads, calls, seed);
+    compare_choices(handle, &pace, programs, seed);
+    pace_fini(&pace);
     return jstatus_is_error(jhandle_destroy(handle));
 }

@@ -208,7 +208,7 @@ static void check_profile(void) {
         check_tell("profile", VERDICT_GOOD, "", "%s, of this machine, %llu entries", info.path,
                    (unsigned long long)info.entry_count);
     else
-        check_tell("profile", VERDICT_NOTE, "jalloc-tune measures one in some two minutes",
+        check_tell("profile", VERDICT_NOTE, "jalloc-tune measures one in a minute",
                    "none: predictions of times are rough");
 }
 

@@ -7,7 +7,7 @@
  * that rung, with one thread and with all. Small shapes are many and large ones few: what is asked
  * most is asked of small ones, and large ones are alike. Or the calls of a program's log are, which
  * are then predicted as they were measured. The file takes the place of the former one when all is
- * done. */
+ * done. Seconds are those of the machine when nothing else takes its cores (pace.c). */
 
 #include <errno.h>
 #include <getopt.h>
@@ -25,8 +25,8 @@ static const tool_option_t understood[] = {
     {"output", "FILE", 'o', "where to (where predictions look for it)"},
     {"calls", "LOG", 'c',
      "measures the calls of a program's log (JALLOC_LAYER=2) and adds them to the profile"},
-    {"shapes", "COUNT", 's', "of each routine (12)"},
-    {"passes", "COUNT", 'p', "over all, of which the shortest time counts (3)"},
+    {"shapes", "COUNT", 's', "of each routine and type (as many as take a minute)"},
+    {"passes", "COUNT", 'p', "over the calls of the log, of which the median counts (3)"},
     {"routines", "NAME,...", 'r', "these alone, such as gemm,potrf (all with rungs)"},
     {"quiet", NULL, 'q', "no progress and no summary"},
     TOOL_JSON,
@@ -36,7 +36,7 @@ static const tool_row_t statuses[] = {{"0", "the profile is stored, and is in fo
                                       {"2", "wrong usage"},
                                       {NULL, NULL}};
 static const tool_row_t examples[] = {
-    {"jalloc-tune", "measures all, in some two minutes"},
+    {"jalloc-tune", "measures all, in a minute"},
     {"jalloc-tune --calls app.log", "then this program's calls, to the percent"},
     {"jalloc-tune --routines gemm,potrf --output node7.profile",
      "two routines, into a file that JALLOC_PROFILE may name"},
@@ -119,7 +119,7 @@ static void tune(const settings_t *settings, char *path) {
 }
 
 int main(int argc, char **argv) {
-    settings_t settings = {.shapes = 12, .passes = 3};
+    settings_t settings = {.passes = 3};
     tool_begin(&tool);
     for (int option; (option = tool_next_option(argc, argv)) != -1;)
         switch (option) {

@@ -3,8 +3,6 @@
 
 /* A shape's times. Its operands are made once for all rungs and numbers of threads. */
 
-#include <math.h>
-
 #include "handle/handle.h"
 #include "tune.h"
 
@@ -41,22 +39,24 @@ static bool plan_of(jhandle_t *handle, const routine_t *routine, const options_t
 
 /* ---- Measuring ---- */
 
-/* The shorter of two samples; below 0 where the call fails or takes another rung. */
-static double time_rung(jhandle_t *handle, problem_t *problem, uint32_t rung) {
+/* What a sample takes over what a small product takes just then, after a first call that is not
+ * counted; below 0 where the call fails or takes another rung. */
+static double time_rung(pace_t *pace, jhandle_t *handle, problem_t *problem, uint32_t rung) {
     jstatus_t status = JSTATUS_SUCCESS;
+    double seconds;
     (void)jhandle_clear_stats(handle);
-    const double first = measure_sample(handle, problem, &status),
-                 second = measure_sample(handle, problem, &status);
+    (void)measure_sample(handle, problem, &status);
+    const double paced = pace_sample(pace, handle, problem, &status, &seconds);
     jhandle_stats_t stats = JHANDLE_STATS_INIT;
     (void)jhandle_get_stats(handle, &stats);
     const bool was_planned = stats.rung_count[0] + stats.degraded_count > 0;
     if (jstatus_is_error(status) || (was_planned && stats.rung_count[rung] == 0))
         return -1;
-    return fmin(first, second);
+    return paced;
 }
 
-void measure_shape(store_t *store, jhandle_t *handle, int all_threads, const routine_t *routine,
-                   const options_t *options, int shape) {
+void measure_shape(store_t *store, pace_t *pace, jhandle_t *handle, int all_threads,
+                   const routine_t *routine, const options_t *options) {
     problem_t problem;
     jplan_t plan;
     jstatus_t status = JSTATUS_SUCCESS;
@@ -69,17 +69,17 @@ void measure_shape(store_t *store, jhandle_t *handle, int all_threads, const rou
         if (!plan_of(handle, routine, options, &plan))
             break;
         for (uint32_t rung = 0; rung < plan.rung_count; rung++) {
-            sample_t *sample =
-                store_sample(store, plan.routine, plan.rungs[rung].name, threads, shape);
             const size_t bytes = ji_rung_bytes(&plan.rungs[rung], 64);
-            if (sample == NULL || jstatus_is_error(measure_lend(handle, bytes)))
+            if (jstatus_is_error(measure_lend(handle, bytes)))
                 continue;
-            const double seconds = time_rung(handle, &problem, rung);
-            if (seconds <= 0 || (sample->seconds > 0 && sample->seconds <= seconds))
+            sample_t sample = {.seconds = time_rung(pace, handle, &problem, rung),
+                               .is_single = options->type == JDATATYPE_F32 ||
+                                            options->type == JDATATYPE_F32_C};
+            if (sample.seconds <= 0)
                 continue;
-            sample->seconds = seconds;
-            ji_profile_features(&plan, rung, sample->features);
-            ji_profile_sizes(&plan, sample->point.sizes);
+            ji_profile_features(&plan, rung, sample.features);
+            ji_profile_sizes(&plan, rung, sample.point.sizes);
+            store_add(store, routine->name, plan.routine, plan.rungs[rung].name, threads, &sample);
         }
     }
     (void)jhandle_set_workspace(handle, NULL, 0);

@@ -1,9 +1,9 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* What is measured, and the file that comes of it. All is done in some passes, of which the
- * shortest time counts: on a machine that is shared the processor may be half as fast for seconds,
- * and that disturbs one pass. */
+/* What is measured, and the file that comes of it. A pass takes one shape of each routine and type,
+ * and there are passes for a minute: shapes that differ say more than one that is measured again,
+ * for what disturbs one measurement the fit evens out. */
 
 #include <errno.h>
 #include <math.h>
@@ -77,46 +77,52 @@ void check_routines(const char *names) {
     }
 }
 
-/* All shapes of a routine at a type. They are the same in each pass. */
-static void measure_routine(store_t *store, jhandle_t *handle, int all_threads,
-                            const settings_t *settings, const routine_t *routine,
-                            jdatatype_t type) {
+/* The shape of a pass. One in six is large, and gives the rate that all larger ones have. */
+static void measure_one(store_t *store, pace_t *pace, jhandle_t *handle, int all_threads,
+                        const routine_t *routine, jdatatype_t type, int pass) {
+    const bool is_large = pass % 6 == 5;
+    const uint64_t which = ((uint64_t)(routine - routines) * 1000 + (uint64_t)pass) * 4 + type;
+    draw_t draw = {.state = (which + 1) * UINT64_C(0x9E3779B97F4A7C15),
+                   .low = 16,
+                   .high = 4096,
+                   .least_flops = is_large ? 5e7 : 0,
+                   .most_flops = is_large ? 2e8 : 4e7};
     options_t options;
-    draw_t draw = {.state = 88172645463325252u + type, .low = 16, .high = 4096};
-    for (int shape = 0; shape < settings->shapes; shape++) {
-        /* One in six is large, and gives the rate that all larger ones have; one in four may be
-         * as oblong as can be. */
-        const bool is_large = shape % 6 == 5;
-        draw.high = is_large || shape % 4 == 1 ? 4096 : 600;
-        draw.least_flops = is_large ? 5e7 : 0;
-        draw.most_flops = is_large ? 2e8 : 4e7;
-        if (draw_call(&draw, handle, routine, type, &options))
-            measure_shape(store, handle, all_threads, routine, &options, shape);
-    }
+    if (draw_call(&draw, handle, routine, type, &options))
+        measure_shape(store, pace, handle, all_threads, routine, &options);
+}
+
+static void measure_pass(store_t *store, pace_t *pace, jhandle_t *handle, int all_threads,
+                         const settings_t *settings, int pass) {
+    for (const routine_t *routine = routines; routine->name; routine++)
+        for (const char *letter = routine->types; *letter; letter++) {
+            const char *found = strchr("sdcz", *letter);
+            if (found != NULL && draw_has(routine) && is_wanted(settings, routine->name))
+                measure_one(store, pace, handle, all_threads, routine,
+                            (jdatatype_t)(found - "sdcz"), pass);
+        }
 }
 
 bool write_shapes(FILE *file, jhandle_t *handle, int all_threads, const settings_t *settings) {
+    enum { SECONDS = 55, LEAST_PASSES = 6, MOST_PASSES = 100 };
     store_t store = {.count = 0};
-    int to_do = 0, done = 0;
-    for (const routine_t *routine = routines; routine->name; routine++)
-        to_do += settings->passes * draw_has(routine);
+    pace_t pace;
+    if (!pace_init(&pace))
+        tool_fail("%s", jstatus_last_message());
 
-    for (int pass = 0; pass < settings->passes; pass++)
-        for (const routine_t *routine = routines; routine->name; routine++) {
-            if (!draw_has(routine))
-                continue;
-            if (!settings->quiet)
-                tool_progress(routine->name, (uint64_t)done, (uint64_t)to_do);
-            done++;
-            for (const char *letter = routine->types; *letter && is_wanted(settings, routine->name);
-                 letter++) {
-                const char *found = strchr("sdcz", *letter);
-                if (found != NULL)
-                    measure_routine(&store, handle, all_threads, settings, routine,
-                                    (jdatatype_t)(found - "sdcz"));
-            }
-        }
+    const double start = bench_now();
+    for (int pass = 0; pass < (settings->shapes > 0 ? settings->shapes : MOST_PASSES); pass++) {
+        const double share = (bench_now() - start) / SECONDS;
+        if (settings->shapes == 0 && pass >= LEAST_PASSES && share >= 1)
+            break;
+        if (!settings->quiet)
+            tool_progress("shapes", settings->shapes > 0 ? (uint64_t)pass : (uint64_t)(100 * share),
+                          settings->shapes > 0 ? (uint64_t)settings->shapes : 100);
+        measure_pass(&store, &pace, handle, all_threads, settings, pass);
+    }
     tool_progress_end();
+    store_scale(&store, pace.fastest);
+    pace_fini(&pace);
     write_head(file, handle);
     store_write(&store, file);
     store_free(&store);
@@ -128,6 +134,9 @@ bool write_shapes(FILE *file, jhandle_t *handle, int all_threads, const settings
 /* The lines that the handle takes and that have rungs, on each of them. */
 static void measure_log(store_t *store, const log_t *log, jhandle_t *handle, int all_threads,
                         const settings_t *settings) {
+    pace_t pace;
+    if (!pace_init(&pace))
+        tool_fail("%s", jstatus_last_message());
     char reason[OPTIONS_REASON_BYTES];
     options_t options;
     const uint64_t to_do = log->line_count * (uint64_t)settings->passes;
@@ -140,9 +149,11 @@ static void measure_log(store_t *store, const log_t *log, jhandle_t *handle, int
             tool_warn("%s:%llu: %s", log->path, (unsigned long long)log->lines[line].number,
                       reason);
         if (routine != NULL && strcmp(options.device, "host") == 0)
-            measure_shape(store, handle, all_threads, routine, &options, (int)line);
+            measure_shape(store, &pace, handle, all_threads, routine, &options);
     }
     tool_progress_end();
+    store_scale(store, pace.fastest);
+    pace_fini(&pace);
 }
 
 /* Everything but what was measured anew. */

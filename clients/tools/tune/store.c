@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../bench/bench.h"
 #include "../common/tool.h"
 
 enum { LEAST_SAMPLES = 4 };
@@ -22,56 +23,73 @@ static entry_t *find_entry(const store_t *store, const char *routine, const char
     return NULL;
 }
 
-static entry_t *add_entry(store_t *store, const char *routine, const char *rung, int threads) {
+static entry_t *add_entry(store_t *store, const char *name, const char *routine, const char *rung,
+                          int threads) {
     store->entries =
         tool_reallocate(store->entries, store->count, store->count + 1, sizeof *store->entries);
     entry_t *entry = store->entries[store->count++] = tool_allocate(1, sizeof *entry);
+    snprintf(entry->name, sizeof entry->name, "%s", name);
     snprintf(entry->routine, sizeof entry->routine, "%s", routine);
     snprintf(entry->rung, sizeof entry->rung, "%s", rung);
     entry->threads = threads;
     return entry;
 }
 
-sample_t *store_sample(store_t *store, const char *routine, const char *rung, int threads,
-                       int shape) {
+void store_add(store_t *store, const char *name, const char *routine, const char *rung, int threads,
+               const sample_t *sample) {
     entry_t *entry = find_entry(store, routine, rung, threads);
     if (entry == NULL)
-        entry = add_entry(store, routine, rung, threads);
-    for (size_t s = 0; s < entry->count; s++)
-        if (entry->samples[s].shape == shape)
-            return &entry->samples[s];
+        entry = add_entry(store, name, routine, rung, threads);
     if (entry->count == entry->room) {
         entry->room = entry->room == 0 ? 16 : 2 * entry->room;
         entry->samples =
             tool_reallocate(entry->samples, entry->count, entry->room, sizeof *entry->samples);
     }
-    sample_t *sample = &entry->samples[entry->count++];
-    *sample = (sample_t){.shape = shape};
-    return sample;
+    entry->samples[entry->count++] = *sample;
 }
 
-/* Takes out what was never measured. */
-static void drop_empty(entry_t *entry) {
-    size_t kept = 0;
-    for (size_t s = 0; s < entry->count; s++)
-        if (entry->samples[s].seconds > 0)
-            entry->samples[kept++] = entry->samples[s];
-    entry->count = kept;
+void store_scale(store_t *store, double seconds) {
+    for (size_t i = 0; i < store->count; i++)
+        for (size_t s = 0; s < store->entries[i]->count; s++)
+            store->entries[i]->samples[s].seconds *= seconds;
 }
 
-static void write_entry(FILE *file, entry_t *entry) {
-    double coefficients[JI_PROFILE_FEATURES];
-    drop_empty(entry);
+/* ---- Entries ---- */
+
+/* Whether they differ in type at most. */
+static bool is_alike(const entry_t *a, const entry_t *b) {
+    return a->threads == b->threads && strcmp(a->rung, b->rung) == 0 &&
+           strcmp(a->name, b->name) == 0;
+}
+
+/* Of an entry and all that are alike. */
+static void fit_alike(const store_t *store, const entry_t *entry,
+                      double coefficients[JI_PROFILE_FEATURES]) {
+    size_t room = 0, count = 0;
+    for (size_t i = 0; i < store->count; i++)
+        room += is_alike(store->entries[i], entry) ? store->entries[i]->count : 0;
+    const sample_t **samples = tool_allocate(room, sizeof *samples);
+    for (size_t i = 0; i < store->count; i++)
+        for (size_t s = 0; is_alike(store->entries[i], entry) && s < store->entries[i]->count; s++)
+            samples[count++] = &store->entries[i]->samples[s];
+    fit(samples, count, coefficients);
+    free(samples);
+}
+
+static void write_entry(const store_t *store, FILE *file, entry_t *entry) {
+    double coefficients[JI_PROFILE_FEATURES], of_type[JI_PROFILE_FEATURES];
     if (entry->count < LEAST_SAMPLES)
         return;
-    fit(entry->samples, entry->count, coefficients);
+    fit_alike(store, entry, coefficients);
+    fit_of_type(&entry->samples[0], coefficients, of_type);
     fprintf(file, "entry\t%s\t%s\t%d\t%zu\nfit", entry->routine, entry->rung, entry->threads,
             entry->count);
     for (int i = 0; i < JI_PROFILE_FEATURES; i++)
-        fprintf(file, "\t%.6g", coefficients[i]);
+        fprintf(file, "\t%.6g", of_type[i]);
     fputc('\n', file);
     for (size_t s = 0; s < entry->count; s++) {
-        const ji_profile_point_t *point = &entry->samples[s].point;
+        ji_profile_point_t *point = &entry->samples[s].point;
+        fit_correct(&entry->samples[s], coefficients);
         fputs("at", file);
         for (int i = 0; i < JI_PROFILE_SIZES; i++)
             fprintf(file, "\t%.6g", (double)point->sizes[i]);
@@ -81,7 +99,7 @@ static void write_entry(FILE *file, entry_t *entry) {
 
 void store_write(store_t *store, FILE *file) {
     for (size_t i = 0; i < store->count; i++)
-        write_entry(file, store->entries[i]);
+        write_entry(store, file, store->entries[i]);
 }
 
 /* ---- Calls ---- */
@@ -90,10 +108,11 @@ enum { CALL_BYTES = 256 };
 
 /* What a call's line begins with. */
 static void call_key(const entry_t *entry, const sample_t *sample, char key[CALL_BYTES]) {
-    const float *sizes = sample->point.sizes;
-    snprintf(key, CALL_BYTES, "call\t%s\t%s\t%d\t%.9g\t%.9g\t%.9g\t%.9g\t", entry->routine,
-             entry->rung, entry->threads, (double)sizes[0], (double)sizes[1], (double)sizes[2],
-             (double)sizes[3]);
+    int length = snprintf(key, CALL_BYTES, "call\t%s\t%s\t%d\t", entry->routine, entry->rung,
+                          entry->threads);
+    for (int i = 0; i < JI_PROFILE_SIZES; i++)
+        length += snprintf(key + length, CALL_BYTES - (size_t)length, "%.9g\t",
+                           (double)sample->point.sizes[i]);
 }
 
 static bool is_same(const sample_t *a, const sample_t *b) {
@@ -106,24 +125,25 @@ static bool is_same(const sample_t *a, const sample_t *b) {
 /* Options such as a transposition are no part of a plan. */
 static void write_call(FILE *file, const entry_t *entry, size_t which) {
     const sample_t *const samples = entry->samples;
-    double sum = 0, count = 0;
+    double *seconds = tool_allocate(entry->count, sizeof *seconds);
+    size_t count = 0, first = entry->count;
     for (size_t s = 0; s < entry->count; s++)
         if (is_same(&samples[s], &samples[which])) {
-            if (s < which)
-                return; /* written with that one */
-            sum += samples[s].seconds, count++;
+            first = s < first ? s : first;
+            seconds[count++] = samples[s].seconds;
         }
-    char key[CALL_BYTES];
-    call_key(entry, &samples[which], key);
-    fprintf(file, "%s%.6g\n", key, sum / count);
+    if (first == which) { /* else it is written already */
+        char key[CALL_BYTES];
+        call_key(entry, &samples[which], key);
+        fprintf(file, "%s%.6g\n", key, bench_median(seconds, count));
+    }
+    free(seconds);
 }
 
 void store_write_calls(store_t *store, FILE *file) {
-    for (size_t i = 0; i < store->count; i++) {
-        drop_empty(store->entries[i]);
+    for (size_t i = 0; i < store->count; i++)
         for (size_t s = 0; s < store->entries[i]->count; s++)
             write_call(file, store->entries[i], s);
-    }
 }
 
 bool store_has_call(const store_t *store, const char *line) {

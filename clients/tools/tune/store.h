@@ -13,6 +13,7 @@
 /* A rung of a routine with a number of threads. */
 typedef struct entry {
     char routine[64], rung[32]; /* as plans have them */
+    char name[16];              /* the routine's without its type */
     int threads;
     sample_t *samples;
     size_t count, room;
@@ -23,13 +24,15 @@ typedef struct store {
     size_t count;
 } store_t;
 
-/* The place of a shape's measurement: the one that is there, or a new one of 0 seconds. Good until
- * the next. Exits where there is no memory. */
-sample_t *store_sample(store_t *store, const char *routine, const char *rung, int threads,
-                       int shape);
+/* Adds a measurement; those of the same call stand beside each other. `name` is the routine's
+ * without its type. Exits where there is no memory. */
+void store_add(store_t *store, const char *name, const char *routine, const char *rung, int threads,
+               const sample_t *sample);
+/* Makes seconds of samples that are so many times `seconds`. */
+void store_scale(store_t *store, double seconds);
 /* A profile's entries, fitted. Those of few samples are left out. */
 void store_write(store_t *store, FILE *file);
-/* Its calls, each with the mean of those whose plans are equal. */
+/* Its calls, each with the median of those whose plans are equal. */
 void store_write_calls(store_t *store, FILE *file);
 /* Whether a profile's line is one of these calls. */
 bool store_has_call(const store_t *store, const char *line);

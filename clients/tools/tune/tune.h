@@ -5,22 +5,22 @@
 
 /* What the files of jalloc-tune have in common. */
 
-#include "../../bench/jblas_bench/measure.h"
+#include "../../bench/jblas_bench/pace.h"
 #include "store.h"
 
 typedef struct settings {
     const char *output, *routines; /* NULL: the usual one, all */
     const char *calls;             /* a log; NULL: random shapes */
-    int shapes, passes;
+    int shapes;                    /* of each routine; 0: as many as take a minute */
+    int passes;                    /* over the log */
     bool quiet, json;
 } settings_t;
 
 /* ---- measure_shape.c ---- */
 
-/* One shape on every rung, in just its bytes, with one thread and with all; the shortest of what
- * was measured before and now is kept. */
-void measure_shape(store_t *store, jhandle_t *handle, int all_threads, const routine_t *routine,
-                   const options_t *options, int shape);
+/* One shape on every rung, in just its bytes, with one thread and with all. */
+void measure_shape(store_t *store, pace_t *pace, jhandle_t *handle, int all_threads,
+                   const routine_t *routine, const options_t *options);
 
 /* ---- profile.c ---- */
 
