@@ -58,7 +58,8 @@ static_assert(JI_GRAM_MOST * JI_GRAM_MOST * sizeof(jcomplex_f64_t) <= QR_SQUARE_
  * more beside these. Of long columns products with few are bound by memory. */
 static int64_t qr_block_columns(jdatatype_t type, bool by_rows, int64_t reflectors, int64_t rows) {
     const bool is_long = !by_rows && rows >= QR_LONG_BYTES / (int64_t)ji_sizeof(type);
-    const int64_t usual = reflectors <= 128   ? 16
+    const int64_t usual = reflectors <= 64    ? QR_BASE
+                          : reflectors <= 128 ? 16
                           : reflectors <= 384 ? 24
                           : reflectors <= 640 ? 32
                                               : QR_BLOCK_MOST,
