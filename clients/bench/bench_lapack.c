@@ -134,9 +134,17 @@ typedef struct run {
     jstatus_t status;
 } run_t;
 
+/* By pieces: larger copies are "rep movsb" in the C library, which takes ten times as long on a
+ * Zen 3 where both begin at the same place of a page, and would be a third of what is measured. */
+static void copy(void *to, const void *from, size_t bytes) {
+    enum { PIECE = 1024 };
+    for (size_t at = 0; at < bytes; at += PIECE)
+        memcpy((char *)to + at, (const char *)from + at, bytes - at < PIECE ? bytes - at : PIECE);
+}
+
 static void restore(const run_t *r) {
-    memcpy(r->factor, r->from, r->bytes);
-    memcpy(r->solution, r->b, r->right_bytes);
+    copy(r->factor, r->from, r->bytes);
+    copy(r->solution, r->b, r->right_bytes);
     if (r->routine == GEQP3)
         memset(r->jpvt, 0, (size_t)r->n * sizeof *r->jpvt);
 }
