@@ -259,7 +259,7 @@ static void NAME(invert)(bool upper, bool unit, int64_t n, void *a, int64_t lda)
             end -= count;
         }
         for (int part = 0; part < PARTS; part++) /* which vectors that begin before it took */
-            AT(j, j)[part * PLANE] = -factor[part];
+            AT(j, j)[part * PLANE] = unit ? (REAL)(1 - part) : -factor[part];
     }
 
     NAME(copy_out)(&view, n, n, unit, t);
