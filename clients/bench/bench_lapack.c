@@ -4,11 +4,16 @@
 /* jlapack beside a LAPACK, Debian's OpenBLAS or the library that BENCH_LAPACK names, in turn, with
  * one thread and with two: the peer's time over ours. OPENBLAS_CORETYPE chooses its kernels.
  *
- *     bench_lapack [SECONDS per comparison [TYPES [ORDER...]]]      such as 0.3 d 64 128 2000x32
- *     bench_lapack --rungs [the same]
+ *     bench_lapack [OPTION...] [SECONDS per comparison [TYPES [ORDER...]]]
+ *                                                            such as 0.3 d 64 128 2000x32
+ *     --only NAMES   routines of these names alone, such as geqrf,getri
+ *     --threads N    with 1 alone, or with 2
+ *     --rungs        compares with no other library: with one thread, what less workspace costs,
+ *                    as the time in a part of what a size query answers over the time in all of it
  *
- * --rungs compares with no other library: with one thread, what less workspace costs, as the time
- * in a part of what a size query answers over the time in all of it.
+ * A library whose functions have a prefix (scipy_dgetrf_, as PyPI's scipy-openblas32 has) is taken
+ * with BENCH_LAPACK_PREFIX. A drop-in of jalloc's is a library, too: one that was built before a
+ * change says what the change gained.
  *
  * Solves by floats (dsgesv, zcgesv, of one right-hand side) stand beside gesv of ours.
  *
@@ -61,36 +66,41 @@ typedef struct peer {
     void *library;
 } peer_t;
 
+/* The function of that name, such as "dgesv_", or NULL. */
+static void *find(const peer_t *peer, const char *name) {
+    const char *const prefix = getenv("BENCH_LAPACK_PREFIX");
+    char full[64];
+    snprintf(full, sizeof full, "%s%s", prefix != NULL ? prefix : "", name);
+    return dlsym(peer->library, full);
+}
+
 static bool load(peer_t *peer) {
     const char *const file = getenv("BENCH_LAPACK") ? getenv("BENCH_LAPACK") : "libopenblas.so.0";
     peer->library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     if (peer->library == NULL)
         return false;
-    peer->set_threads = (void (*)(int))dlsym(peer->library, "openblas_set_num_threads");
-    peer->core_name = (char *(*)(void))dlsym(peer->library, "openblas_get_corename");
-    return dlsym(peer->library, "dgesv_") != NULL;
+    peer->set_threads = (void (*)(int))find(peer, "openblas_set_num_threads");
+    peer->core_name = (char *(*)(void))find(peer, "openblas_get_corename");
+    return find(peer, "dgesv_") != NULL;
+}
+
+static void *find_typed(const peer_t *peer, char type, const char *routine) {
+    char name[16];
+    snprintf(name, sizeof name, "%c%s_", type, routine);
+    return find(peer, name);
 }
 
 static void choose(peer_t *peer, char type) {
-    const char factor[] = {type, 'g', 'e', 't', 'r', 'f', '_', 0},
-               solve[] = {type, 'g', 'e', 's', 'v', '_', 0},
-               qr[] = {type, 'g', 'e', 'q', 'r', 'f', '_', 0},
-               pivoted[] = {type, 'g', 'e', 'q', 'p', '3', '_', 0},
-               least[] = {type, 'g', 'e', 'l', 's', '_', 0},
-               invert[] = {type, 'g', 'e', 't', 'r', 'i', '_', 0},
-               invert_definite[] = {type, 'p', 'o', 't', 'r', 'i', '_', 0},
-               symmetric[] = {type, 's', 'y', 't', 'r', 'f', '_', 0},
-               symmetric_solve[] = {type, 's', 'y', 't', 'r', 's', '_', 0};
-    peer->factor = (factor_t)dlsym(peer->library, factor);
-    peer->solve = (solve_t)dlsym(peer->library, solve);
-    peer->qr = (qr_t)dlsym(peer->library, qr);
-    peer->pivoted = (pivoted_t)dlsym(peer->library, pivoted);
-    peer->complex_pivoted = (complex_pivoted_t)dlsym(peer->library, pivoted);
-    peer->least = (least_t)dlsym(peer->library, least);
-    peer->invert = (invert_t)dlsym(peer->library, invert);
-    peer->invert_definite = (invert_definite_t)dlsym(peer->library, invert_definite);
-    peer->symmetric = (symmetric_t)dlsym(peer->library, symmetric);
-    peer->symmetric_solve = (symmetric_solve_t)dlsym(peer->library, symmetric_solve);
+    peer->factor = (factor_t)find_typed(peer, type, "getrf");
+    peer->solve = (solve_t)find_typed(peer, type, "gesv");
+    peer->qr = (qr_t)find_typed(peer, type, "geqrf");
+    peer->pivoted = (pivoted_t)find_typed(peer, type, "geqp3");
+    peer->complex_pivoted = (complex_pivoted_t)find_typed(peer, type, "geqp3");
+    peer->least = (least_t)find_typed(peer, type, "gels");
+    peer->invert = (invert_t)find_typed(peer, type, "getri");
+    peer->invert_definite = (invert_definite_t)find_typed(peer, type, "potri");
+    peer->symmetric = (symmetric_t)find_typed(peer, type, "sytrf");
+    peer->symmetric_solve = (symmetric_solve_t)find_typed(peer, type, "sytrs");
 }
 
 typedef enum routine {
@@ -124,9 +134,17 @@ typedef struct run {
     jstatus_t status;
 } run_t;
 
+/* By pieces: larger copies are "rep movsb" in the C library, which takes ten times as long on a
+ * Zen 3 where both begin at the same place of a page, and would be a third of what is measured. */
+static void copy(void *to, const void *from, size_t bytes) {
+    enum { PIECE = 1024 };
+    for (size_t at = 0; at < bytes; at += PIECE)
+        memcpy((char *)to + at, (const char *)from + at, bytes - at < PIECE ? bytes - at : PIECE);
+}
+
 static void restore(const run_t *r) {
-    memcpy(r->factor, r->from, r->bytes);
-    memcpy(r->solution, r->b, r->right_bytes);
+    copy(r->factor, r->from, r->bytes);
+    copy(r->solution, r->b, r->right_bytes);
     if (r->routine == GEQP3)
         memset(r->jpvt, 0, (size_t)r->n * sizeof *r->jpvt);
 }
@@ -332,9 +350,28 @@ typedef struct kind {
     int threads;
     double seconds;
     bool rungs;
+    const char *only; /* names between commas; NULL: all */
 } kind_t;
 
+static bool is_chosen(const char *only, const char *name) {
+    const size_t length = strlen(name);
+    for (const char *at = only; at != NULL && (at = strstr(at, name)) != NULL; at += length)
+        if ((at == only || at[-1] == ',') && (at[length] == 0 || at[length] == ','))
+            return true;
+    return only == NULL;
+}
+
+/* Both ways once, for the pivots that what comes next takes. */
+static void find_pivots(run_t *r, const kind_t *kind, routine_t routine) {
+    (void)choose_routine(r, routine);
+    run_ours(r);
+    if (!kind->rungs)
+        run_peer(r);
+}
+
 static bool take(run_t *r, const kind_t *kind, routine_t routine, double flops) {
+    if (!is_chosen(kind->only, routine_names[routine]))
+        return true;
     return kind->rungs ? compare_rungs(r, routine, kind->seconds)
                        : compare(r, routine, kind->threads, flops, kind->seconds);
 }
@@ -367,11 +404,13 @@ static bool measure(jhandle_t *handle, const peer_t *peer, char type, int m, int
         good &= take(&r, kind, GESV, lu + solve);
         if (type == 'd' || type == 'z')
             good &= take(&r, kind, MIXED, lu + solve / r.nrhs);
-        r.dominant = make(type, r.bytes); /* with the pivots of the factor above */
+        r.dominant = make(type, r.bytes);
         enlarge_diagonal(type, n, r.dominant);
+        find_pivots(&r, kind, GETRF);
         good &= take(&r, kind, GETRI, 2 * lu);
         good &= take(&r, kind, POTRI, lu);
         good &= take(&r, kind, SYTRF, lu / 2);
+        find_pivots(&r, kind, SYTRF);
         good &= take(&r, kind, SYTRS, solve);
     }
     good &= take(&r, kind, GEQRF, 2 * lu);
@@ -393,9 +432,26 @@ static bool measure_shape(jhandle_t *handle, const peer_t *peer, char type, cons
 
 int main(int argc, char **argv) {
     static const int usual[] = {32, 64, 128, 256, 512, 1024, 2048};
-    const bool rungs = argc > 1 && strcmp(argv[1], "--rungs") == 0;
-    argc -= rungs, argv += rungs;
-    const double seconds = argc > 1 ? atof(argv[1]) : 0.3;
+    kind_t kind = {.threads = 0};
+    for (; argc > 1 && argv[1][0] == '-'; argc--, argv++) {
+        if (strcmp(argv[1], "--rungs") == 0) {
+            kind.rungs = true;
+            continue;
+        }
+        if (argc > 2 && strcmp(argv[1], "--only") == 0)
+            kind.only = argv[2];
+        else if (argc > 2 && strcmp(argv[1], "--threads") == 0)
+            kind.threads = atoi(argv[2]);
+        else
+            return fprintf(stderr, "bench_lapack: option %s is none, or has no value\n", argv[1]),
+                   2;
+        argc--, argv++;
+    }
+    const bool rungs = kind.rungs;
+    const int first = kind.threads > 0 ? kind.threads : 1, last = kind.threads > 0 ? kind.threads
+                                                                  : rungs          ? 1
+                                                                                   : 2;
+    const double seconds = kind.seconds = argc > 1 ? atof(argv[1]) : 0.3;
     const char *types = argc > 2 ? argv[2] : "dscz";
     const int largest = seconds < 0.05 ? 128 : INT_MAX; /* a look that it runs */
     if (types[strspn(types, "sdcz")] != 0) {
@@ -421,8 +477,8 @@ int main(int argc, char **argv) {
         printf("the peer's kernels: %s\n"
                "routine threads     order     ours ms     peer ms     GF/s  ratio  status\n",
                peer.core_name ? peer.core_name() : "unknown");
-    for (int threads = 1; threads <= (rungs ? 1 : 2); threads++) {
-        const kind_t kind = {threads, seconds, rungs};
+    for (int threads = first; threads <= last; threads++) {
+        kind.threads = threads;
         if (peer.set_threads)
             peer.set_threads(threads);
         (void)jhandle_set_threads(handle, threads);

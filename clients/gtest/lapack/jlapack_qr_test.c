@@ -407,6 +407,26 @@ static void expect_of_each(int type, void (*expect)(jlapack_case_t *)) {
 }
 
 EACH_TYPE(AnyWorkspaceAndThreadsGiveTheSameBits) { expect_of_each(*param, expect_same_bits); }
+/* Of more columns than caches hold, which are done at once where workspace has room for that. */
+static jstatus_t do_ormqr_left(jhandle_t *handle, jlapack_case_t *x) {
+    const matrix_t *const a = x->operand[0], *const tau = x->operand[1], *const c = x->operand[2];
+    return JLAPACK_CALL_Q(a->type, ormqr, unmqr, handle, JBLAS_LEFT, JBLAS_NO_TRANSPOSE, c->rows,
+                          c->columns, tau->rows, a->data, a->ld, tau->data, c->data, c->ld);
+}
+static void expect_of_many_columns(int type, void (*expect)(jlapack_case_t *)) {
+    enum { M = 150 };
+    const int64_t n = 2300000 / (int64_t)ji_sizeof((jdatatype_t)type) / M;
+    MATRIX(a, type, M, n);
+    MATRIX(c, type, M, n);
+    MATRIX(tau, type, M, 1);
+    jlapack_case_t cases[] = {JLAPACK_CASE(geqrf, &a, &tau),
+                              JLAPACK_CASE(ormqr_left, &a, &tau, &c)};
+    expect(&cases[0]);
+    keep(&a), keep(&tau);
+    expect(&cases[1]);
+}
+EACH_TYPE(ManyColumnsHaveTheSameBits) { expect_of_many_columns(*param, expect_same_bits); }
+
 EACH_TYPE(EachAllocationMayFail) { expect_of_each(*param, expect_each_allocation_may_fail); }
 
 JTEST(JlapackQr, FollowsTheStream) {

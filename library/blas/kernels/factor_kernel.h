@@ -23,6 +23,7 @@
 #define COLUMN JI_FACTOR_ORDER /* reals in a column, of one plane */
 #define PLANE (COLUMN * JI_FACTOR_ORDER)
 #define GROUP 4 /* columns that all to their right lose at once */
+#define INVERT_VECTORS (COLUMN / LANES < 4 ? COLUMN / LANES : 4) /* that are summed at once */
 #define AT(i, j) (t + (j)*COLUMN + (i))
 #define MAGNITUDE(x) ((x) < 0 ? -(x) : (x))
 #define SQUARE_ROOT(x) _Generic((x), float : sqrtf, double : sqrt)(x)
@@ -44,11 +45,15 @@ VECTOR_INLINE void NAME(copy_column_in)(const REAL *from, int64_t row, REAL sign
     }
 }
 
+/* The rest of the vectors that the diagonal and the last row are in becomes 0. */
 VECTOR_INLINE void NAME(copy_in)(const NAME(view_t) * from, int64_t n, REAL *t) {
+    const int64_t last = (n - 1) / LANES * LANES;
     for (int64_t j = 0; j < n; j++) {
         const REAL *const a = from->a + j * (from->row + from->column);
-        for (int part = 0; part < PARTS; part++)
-            memset(AT(0, j) + part * PLANE, 0, COLUMN * sizeof(REAL));
+        for (int part = 0; part < PARTS; part++) {
+            V(store)(AT(j / LANES * LANES, j) + part * PLANE, V(splat)(0));
+            V(store)(AT(last, j) + part * PLANE, V(splat)(0));
+        }
         if (from->row == PARTS)
             NAME(copy_column_in)(a, PARTS, from->sign, n - j, AT(j, j));
         else
@@ -161,48 +166,69 @@ VECTOR_INLINE void NAME(reciprocal)(REAL *x) {
 #endif
 }
 
-/* Rows from i on, as many as a vector has, of column j: the inverse's part that is done times it,
- * times the factor. */
-VECTOR_INLINE void NAME(invert_rows)(REAL *t, int64_t n, int64_t i, int64_t j, const REAL *factor) {
-    VECTOR sum = V(splat)(0);
+/* sum += x times y, or with `keep` the rows of x that it keeps. */
+VECTOR_INLINE void NAME(invert_add)(const REAL *x, const REAL *y, const KEEP *keep, VECTOR *sum) {
+    const VECTOR re = V(load)(x), y_re = V(splat)(*y);
 #if COMPLEX
-    VECTOR sum_im = sum;
+    const VECTOR im = V(load)(x + PLANE), y_im = V(splat)(y[PLANE]);
 #endif
-    for (int64_t p = (i + LANES < n ? i + LANES : n) - 1; p > j; p--) {
-        const VECTOR x = V(load)(AT(i, p)), re = V(splat)(*AT(p, j));
+    if (keep != NULL) {
+        sum[0] = V(fma_where)(*keep, re, y_re, sum[0]);
 #if COMPLEX
-        const VECTOR x_im = V(load)(AT(i, p) + PLANE), im = V(splat)(AT(p, j)[PLANE]);
+        sum[0] = V(fma_where)(*keep, im, -y_im, sum[0]);
+        sum[1] = V(fma_where)(*keep, im, y_re, V(fma_where)(*keep, re, y_im, sum[1]));
 #endif
-        if (p > i) { /* rows before p are none of the triangle's */
-            const KEEP keep = V(keep_from)((int)(p - i));
-            sum = V(fma_where)(keep, x, re, sum);
+        return;
+    }
+    sum[0] = V(fma)(re, y_re, sum[0]);
 #if COMPLEX
-            sum = V(fma_where)(keep, x_im, -im, sum);
-            sum_im = V(fma_where)(keep, x_im, re, V(fma_where)(keep, x, im, sum_im));
+    sum[0] = V(fnma)(im, y_im, sum[0]);
+    sum[1] = V(fma)(im, y_re, V(fma)(re, y_im, sum[1]));
 #endif
-        } else {
-            sum = V(fma)(x, re, sum);
-#if COMPLEX
-            sum = V(fnma)(x_im, im, sum);
-            sum_im = V(fma)(x_im, re, V(fma)(x, im, sum_im));
-#endif
+}
+
+/* Rows from i on, as many as `count` vectors have, of column j: the inverse's part that is done
+ * times it, times the factor. The sums of one vector wait for each other, those of several do not.
+ * `count` is a number of the compiler's. */
+VECTOR_INLINE void NAME(invert_rows)(REAL *t, int64_t n, int64_t i, int count, int64_t j,
+                                     const REAL *factor) {
+    VECTOR sum[INVERT_VECTORS][PARTS];
+    VECTOR_UNROLL
+    for (int v = 0; v < count; v++)
+        for (int part = 0; part < PARTS; part++)
+            sum[v][part] = V(splat)(0);
+
+    /* Of column p rows before p are none of the triangle's: they begin in vector v. */
+    int64_t p = (i + count * LANES < n ? i + count * LANES : n) - 1;
+    VECTOR_UNROLL
+    for (int v = count - 1; v >= 0; v--)
+        for (const int64_t own = i + v * LANES; p >= own && p > j; p--) {
+            const KEEP keep = V(keep_from)((int)(p - own));
+            NAME(invert_add)(AT(own, p), AT(p, j), &keep, sum[v]);
+            VECTOR_UNROLL
+            for (int w = v + 1; w < count; w++)
+                NAME(invert_add)(AT(i + w * LANES, p), AT(p, j), NULL, sum[w]);
         }
+    for (; p > j; p--) {
+        VECTOR_UNROLL
+        for (int v = 0; v < count; v++)
+            NAME(invert_add)(AT(i + v * LANES, p), AT(p, j), NULL, sum[v]);
     }
 
-    /* Rows up to j, which are in the vector, too, stay. */
     const VECTOR f = V(splat)(factor[0]);
-    REAL rows[PARTS][LANES];
 #if COMPLEX
     const VECTOR f_im = V(splat)(factor[1]);
-    V(store)(rows[0], V(fnma)(f_im, sum_im, f * sum));
-    V(store)(rows[1], V(fma)(f_im, sum, f * sum_im));
-#else
-    V(store)(rows[0], f * sum);
 #endif
-    const int64_t from = i > j ? 0 : j + 1 - i;
-    for (int part = 0; part < PARTS; part++)
-        memcpy(AT(i + from, j) + part * PLANE, rows[part] + from,
-               (size_t)(LANES - from) * sizeof(REAL));
+    VECTOR_UNROLL
+    for (int v = 0; v < count; v++) {
+        REAL *const to = AT(i + v * LANES, j);
+#if COMPLEX
+        V(store)(to, V(fnma)(f_im, sum[v][1], f * sum[v][0]));
+        V(store)(to + PLANE, V(fma)(f_im, sum[v][0], f * sum[v][1]));
+#else
+        V(store)(to, f * sum[v][0]);
+#endif
+    }
 }
 
 static void NAME(invert)(bool upper, bool unit, int64_t n, void *a, int64_t lda) {
@@ -215,18 +241,25 @@ static void NAME(invert)(bool upper, bool unit, int64_t n, void *a, int64_t lda)
 
     for (int64_t j = n - 1; j >= 0; j--) {
         REAL factor[2] = {-1, 0};
-
-        if (unit) {
-            *AT(j, j) = 1;
-            AT(j, j)[(PARTS - 1) * PLANE] = COMPLEX ? 0 : 1;
-        } else {
+        if (!unit) {
             NAME(reciprocal)(AT(j, j));
             for (int part = 0; part < PARTS; part++)
                 factor[part] = -AT(j, j)[part * PLANE];
         }
         /* From the last rows up: column j is read where it is not yet overwritten. */
-        for (int64_t i = (n - 1) / LANES * LANES; i + LANES > j + 1; i -= LANES)
-            NAME(invert_rows)(t, n, i, j, factor);
+        for (int64_t end = (n + LANES - 1) / LANES, first = (j + 1) / LANES; end > first;) {
+            const int count = end - first < INVERT_VECTORS ? (int)(end - first) : INVERT_VECTORS;
+            const int64_t i = (end - count) * LANES;
+            switch (count) {
+            case 1: NAME(invert_rows)(t, n, i, 1, j, factor); break;
+            case 2: NAME(invert_rows)(t, n, i, 2, j, factor); break;
+            case 3: NAME(invert_rows)(t, n, i, INVERT_VECTORS < 3 ? 1 : 3, j, factor); break;
+            default: NAME(invert_rows)(t, n, i, INVERT_VECTORS < 4 ? 1 : 4, j, factor);
+            }
+            end -= count;
+        }
+        for (int part = 0; part < PARTS; part++) /* which vectors that begin before it took */
+            AT(j, j)[part * PLANE] = unit ? (REAL)(1 - part) : -factor[part];
     }
 
     NAME(copy_out)(&view, n, n, unit, t);
@@ -256,5 +289,6 @@ static const ji_factor_kernels_t NAME(factor) = {
 #undef COLUMN
 #undef PLANE
 #undef GROUP
+#undef INVERT_VECTORS
 #undef MAGNITUDE
 #undef SQUARE_ROOT

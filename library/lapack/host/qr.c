@@ -19,10 +19,11 @@
  * Columns of C are done by strips of a few, so that they come into the cache once for all five
  * products; W and X of a strip are on the stack of the thread that does it. What workspace buys is
  * a block's columns in a room apart, where no two of them fall on the same places of a cache, and
- * V^H, which each strip would turn anew. What is applied to rows of C, from the right, is done for
- * all rows at once, if workspace has W, X and panels for that. What the blocks are is decided by
- * the shape alone, and a product's bits do not depend on what is computed beside, so every rung has
- * the same bits.
+ * V^H, which each strip would turn anew. Where C is larger than caches near a processor, not even
+ * a strip stays there: all columns are done at once, by products that pack what they read, if
+ * workspace has W, X and panels for that; and rows of C, which what comes from the right is applied
+ * to, as well. What the blocks are is decided by the shape alone, and a product's bits do not
+ * depend on what is computed beside, so every rung has the same bits.
  *
  * LQ of A is QR of A^H, with the same tau: what lies in a column there lies in a row here,
  * conjugated, and what is multiplied from the left is multiplied from the right. One text is both,
@@ -45,9 +46,10 @@
 #define QR_ROOM_LEAST_WORK 4e5 /* of smaller ones columns are in a cache wherever they lie */
 #define QR_STRIP 64            /* columns of C at once, and rows where no workspace is lent */
 #define QR_LEAST_STRIP 8
+#define QR_WIDE_BYTES 2097152 /* of C, from which on its columns are done at once */
 #define QR_WORK_BYTES (2 * JI_GRAM_MOST * QR_STRIP * sizeof(jcomplex_f64_t)) /* W and X */
 
-/* Columns of a block, but for the widest type, which has half of it, or JI_GRAM_MOST. */
+/* Columns of a block, but for the widest type, which has JI_GRAM_MOST. */
 #define QR_BLOCK_MOST 48
 #define QR_SQUARE_BYTES (QR_BLOCK_MOST * QR_BLOCK_MOST * sizeof(double))
 static_assert(JI_GRAM_MOST * JI_GRAM_MOST * sizeof(jcomplex_f64_t) <= QR_SQUARE_BYTES, "it fits");
@@ -56,14 +58,13 @@ static_assert(JI_GRAM_MOST * JI_GRAM_MOST * sizeof(jcomplex_f64_t) <= QR_SQUARE_
  * more beside these. Of long columns products with few are bound by memory. */
 static int64_t qr_block_columns(jdatatype_t type, bool by_rows, int64_t reflectors, int64_t rows) {
     const bool is_long = !by_rows && rows >= QR_LONG_BYTES / (int64_t)ji_sizeof(type);
-    const int64_t usual = reflectors <= 128    ? 16
-                          : reflectors <= 384  ? 24
-                          : reflectors <= 1024 ? 32
-                                               : QR_BLOCK_MOST,
-                  most = type != JDATATYPE_F64_C ? QR_BLOCK_MOST : QR_BLOCK_MOST / 2;
-    if (is_long)
-        return type == JDATATYPE_F64_C || reflectors <= 128 ? JI_GRAM_MOST : QR_BLOCK_MOST;
-    return ji_min(usual, most);
+    const int64_t usual = reflectors <= 64    ? QR_BASE
+                          : reflectors <= 128 ? 16
+                          : reflectors <= 384 ? 24
+                          : reflectors <= 640 ? 32
+                                              : QR_BLOCK_MOST,
+                  most = type != JDATATYPE_F64_C ? QR_BLOCK_MOST : JI_GRAM_MOST;
+    return ji_min(is_long ? (reflectors <= 128 ? JI_GRAM_MOST : QR_BLOCK_MOST) : usual, most);
 }
 
 /* What a call has beside its arguments. */
@@ -75,6 +76,9 @@ typedef struct qr {
     void *turned;  /* V^H, of `block` rows; NULL: products turn what they need of it */
     void *work;    /* W and X, of `strip` rows each */
     int64_t strip; /* rows that are done at once */
+    void *wide;    /* W and X of all columns; NULL: columns are done by strips */
+    void *panels;  /* of their products then */
+    size_t panel_bytes;
     int64_t block; /* columns */
     void *top, *t; /* V1 and T, of that order and by columns; zeros where nothing was stored */
 } qr_t;
@@ -200,10 +204,21 @@ static void qr_apply_part(void *argument, int index) {
     }
 }
 
+static bool qr_is_wide(jdatatype_t type, int64_t rows, int64_t columns, int64_t block) {
+    return columns > block && rows * columns >= QR_WIDE_BYTES / (int64_t)ji_sizeof(type);
+}
+
 /* So that each thread has one: what lies in several caches is slower than what lies in one. A
  * single strip's products are shared instead. */
 static void qr_apply_to_columns(const qr_t *qr, const qr_block_t *block, jblas_operation_t op,
                                 void *c, int64_t ldc, int64_t count) {
+    if (qr->wide != NULL && qr_is_wide(qr->type, block->rows, count, qr->block)) {
+        qr_t wide = *qr;
+        wide.call.panels = qr->panels, wide.call.panel_bytes = qr->panel_bytes;
+        qr_apply_left(&wide, block, op, c, ldc, count, qr->wide);
+        return;
+    }
+
     const double work = 2 * ji_product_work(qr->type, block->rows, count, block->count);
     ji_team_lease_t lease;
     ji_team_begin(&lease, &qr->call.head.threads,
@@ -555,7 +570,7 @@ typedef struct qr_stack {
     _Alignas(64) char top[QR_SQUARE_BYTES], t[QR_SQUARE_BYTES], work[QR_WORK_BYTES];
 } qr_stack_t;
 
-/* Where workspace is cut: the room, V^H, W and X of all rows, and behind them panels. */
+/* Where workspace is cut: the room, V^H, W and X of all rows or columns, and behind them panels. */
 typedef struct qr_cut {
     int64_t block;
     size_t room, turned, work;
@@ -571,7 +586,8 @@ static size_t qr_cached(jdatatype_t type, int64_t elements) {
 static qr_cut_t qr_cut(jdatatype_t type, const qr_shape_t *shape) {
     const int64_t block = qr_block_columns(type, shape->by_rows, shape->reflectors, shape->length),
                   room_length = shape->room_length, line = QR_LINE / (int64_t)ji_sizeof(type);
-    const bool turns = !shape->to_rows && !shape->by_rows && !ji_is_complex(type);
+    const bool turns = !shape->to_rows && !shape->by_rows && !ji_is_complex(type),
+               at_once = shape->to_rows || qr_is_wide(type, shape->length, shape->others, block);
     return (qr_cut_t){
         .block = block,
         .room =
@@ -580,9 +596,8 @@ static qr_cut_t qr_cut(jdatatype_t type, const qr_shape_t *shape) {
                 : qr_cached(type, line + (shape->by_rows ? ji_room_ld(type, block) * room_length
                                                          : ji_room_ld(type, room_length) * block)),
         .turned = turns ? qr_cached(type, shape->length * block) : 0,
-        .work = shape->to_rows
-                    ? ji_whole_lines((size_t)(2 * block * shape->others) * ji_sizeof(type))
-                    : 0};
+        .work =
+            at_once ? ji_whole_lines((size_t)(2 * block * shape->others) * ji_sizeof(type)) : 0};
 }
 
 static qr_t qr_begin(const ji_matmat_t *call, qr_stack_t *stack, const qr_shape_t *shape) {
@@ -597,8 +612,9 @@ static qr_t qr_begin(const ji_matmat_t *call, qr_stack_t *stack, const qr_shape_
                .t = stack->t};
     qr.call.panels = NULL, qr.call.panel_bytes = 0;
 
-    const size_t bytes = cut.room + cut.turned + cut.work;
-    if (call->panel_bytes < bytes + (shape->to_rows ? JI_PACKED_SMALL_BYTES : 0))
+    const size_t apart = cut.room + cut.turned, bytes = apart + cut.work;
+    const bool at_once = cut.work > 0 && call->panel_bytes >= bytes + JI_PACKED_SMALL_BYTES;
+    if (call->panel_bytes < apart || (shape->to_rows && !at_once))
         return qr;
     char *const turned = (char *)call->panels + cut.room, *const work = turned + cut.turned;
     qr.room = cut.room > 0 ? call->panels : NULL;
@@ -606,6 +622,9 @@ static qr_t qr_begin(const ji_matmat_t *call, qr_stack_t *stack, const qr_shape_
     if (shape->to_rows) {
         qr.work = work, qr.strip = shape->others;
         qr.call.panels = work + cut.work, qr.call.panel_bytes = call->panel_bytes - bytes;
+    } else if (at_once) {
+        qr.wide = work;
+        qr.panels = work + cut.work, qr.panel_bytes = call->panel_bytes - bytes;
     }
     return qr;
 }
@@ -614,20 +633,28 @@ static ji_panel_bytes_t qr_bytes(const jhandle_t *handle, const ji_head_t *head,
                                  const qr_shape_t *shape) {
     const qr_cut_t cut = qr_cut(head->type, shape);
     const int64_t length = shape->length, others = shape->others, block = cut.block;
-    ji_panel_bytes_t bytes = {0};
-    if (!shape->to_rows) {
-        if (ji_product_work(head->type, length, others, block) >= QR_ROOM_LEAST_WORK)
-            bytes.packed = cut.room + cut.turned;
-        return bytes;
-    }
+    const bool rows = shape->to_rows;
+    const size_t apart = cut.room + cut.turned;
 
-    bytes = ji_panels_for_both(ji_panel_bytes(handle, JI_GEMM, head, others, block, length),
-                               ji_panel_bytes(handle, JI_GEMM, head, others, length, block));
-    if (bytes.packed == 0)
-        return bytes;
-    if (bytes.packed < JI_PACKED_SMALL_BYTES)
+    ji_panel_bytes_t bytes = {0};
+    if (cut.work > 0) {
+        const int64_t m = rows ? others : block, n = rows ? block : others;
+        bytes = ji_panels_for_both(ji_panel_bytes(handle, JI_GEMM, head, m, n, length),
+                                   ji_panel_bytes(handle, JI_GEMM, head, rows ? others : length,
+                                                  rows ? length : others, block));
+    }
+    if (bytes.packed > 0 && bytes.packed < JI_PACKED_SMALL_BYTES)
         bytes.packed = JI_PACKED_SMALL_BYTES;
-    bytes.packed += cut.room + cut.work;
+    if (bytes.packed > 0)
+        bytes.packed += apart + cut.work;
+    if (rows)
+        return bytes;
+
+    bytes.packed_small = 0;
+    if (bytes.packed > 0)
+        bytes.packed_small = apart;
+    else if (ji_product_work(head->type, length, others, block) >= QR_ROOM_LEAST_WORK)
+        bytes.packed = apart;
     return bytes;
 }
 
