@@ -332,7 +332,7 @@
     X(t, MATRIX, a, lda, WRITTEN, REGULAR, PLAIN(n, n), ALWAYS) \
     X(t, INDICES, ipiv, WRITTEN, ORDER(n)) \
     X(t, MATRIX, b, ldb, READ, GENERAL, PLAIN(n, nrhs), ALWAYS) \
-    X(t, MATRIX, x, ldx, WRITTEN, GENERAL, PLAIN(n, nrhs), ALWAYS) \
+    X(t, MATRIX, x, ldx, WRITTEN, GENERAL, PLAIN(n, nrhs), NEVER) \
     X(t, RESULT, iter, INDEX) \
     X(t, RESULT, info, INDEX)
 
@@ -343,7 +343,7 @@
     X(t, SIZE, nrhs) \
     X(t, MATRIX, a, lda, WRITTEN, DEFINITE, PLAIN(n, n), ALWAYS) \
     X(t, MATRIX, b, ldb, READ, GENERAL, PLAIN(n, nrhs), ALWAYS) \
-    X(t, MATRIX, x, ldx, WRITTEN, GENERAL, PLAIN(n, nrhs), ALWAYS) \
+    X(t, MATRIX, x, ldx, WRITTEN, GENERAL, PLAIN(n, nrhs), NEVER) \
     X(t, RESULT, iter, INDEX) \
     X(t, RESULT, info, INDEX)
 

@@ -71,6 +71,19 @@ JTEST(Dropin, SolvesInAProcess) {
     }
 }
 
+/* Solves by floats have other bits than those in full, and wait until that is allowed. */
+JTEST(Dropin, SolvesByFloatsWhereBitsMayDiffer) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    JSKIP("sanitizers are to be loaded first");
+#endif
+    static const char *const default_bits[] = {SOLVES, NULL}, *const any_bits[] = {
+                                                                  SOLVES,
+                                                                  "JALLOC_RESULT_POLICY=fast",
+                                                                  NULL};
+    expect_right("solve-floats", NULL, default_bits);
+    expect_right("solve-floats", NULL, any_bits);
+}
+
 /* For large pivots and row-major matrices that is not enough. */
 JTEST(Dropin, SaysThatItHasNoMemory) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -24,7 +24,7 @@
 #define PASS_FACTORS(name, ...) , args->name
 #define PASS_SCALAR(name, of) , &args->name
 #define PASS_RESULT(name, of) PASS_RESULT_##of(name)
-#define PASS_RESULT_INDEX(name) , &result
+#define PASS_RESULT_INDEX(name) , &found.name
 #define PASS_RESULT_REAL(name) , args->name
 #define PASS_NUMBER(name, ...) , args->name
 
@@ -49,7 +49,11 @@
 #define BEGIN_SCALAR(function, name, of)                                                           \
     if (JI_UNLIKELY(args->name < 0))                                                               \
         return ji_lapack_check_##function(args, INT64_MAX);
-#define BEGIN_RESULT(...)
+#define BEGIN_RESULT(function, name, of) BEGIN_RESULT_##of(name)
+#define BEGIN_RESULT_REAL(name)
+#define BEGIN_RESULT_INDEX(name) BEGIN_INDEX_##name
+#define BEGIN_INDEX_info
+#define BEGIN_INDEX_iter *args->iter = 0;
 #define BEGIN_NUMBER(...)
 #define BEGIN_INDICES(function, name, access, count)                                               \
     if (IS_##access && !checked && sizeof(blas_int_t) < sizeof(int64_t) &&                         \
@@ -70,7 +74,13 @@
 #define END_MATRIX(...)
 #define END_FACTORS(...)
 #define END_SCALAR(...)
-#define END_RESULT(...)
+#define END_RESULT(name, of) END_RESULT_##of(name)
+#define END_RESULT_REAL(name)
+#define END_RESULT_INDEX(name) END_INDEX_##name
+#define END_INDEX_info
+#define END_INDEX_iter                                                                             \
+    if (!jstatus_is_error(status))                                                                 \
+        *args->iter = (blas_int_t)found.iter;
 #define END_NUMBER(...)
 #define END_INDICES(name, access, count) ji_indices_end(&indices, TO_##access(args->name));
 #define TO_READ(name) NULL
@@ -101,6 +111,10 @@
 
 /* ---- The functions ---- */
 
+typedef struct indices_found {
+    int64_t iter, info;
+} indices_found_t;
+
 /* A handle whose workspace is memory of the C library, so many bytes. False: there is none. */
 static bool spare_begin(jhandle_t *spare, void **memory, size_t bytes) {
     *memory = aligned_alloc(JI_ALIGNMENT, ji_align_bytes(bytes));
@@ -116,10 +130,10 @@ static bool spare_begin(jhandle_t *spare, void **memory, size_t bytes) {
 #define FUNCTION_(prefix, least, routine, t, function)                                             \
     static jstatus_t ask_##function(jhandle_t *handle, const ji_lapack_##function##_t *args,       \
                                     size_t *bytes) {                                               \
-        int64_t result;                                                                            \
+        indices_found_t found;                                                                     \
         JTRY_RETURN(jhandle_start_size_query(handle));                                             \
         const jstatus_t status = prefix##function(handle JI_ARGUMENTS_##routine(ASK, t));          \
-        (void)result;                                                                              \
+        (void)found;                                                                               \
         (void)jhandle_stop_size_query(handle, bytes);                                              \
         return jstatus_is_error(status) ? status : JSTATUS_SUCCESS;                                \
     }                                                                                              \
@@ -137,7 +151,7 @@ static bool spare_begin(jhandle_t *spare, void **memory, size_t bytes) {
                                                                                                    \
     blas_int_t ji_lapack_run_##function(const ji_lapack_##function##_t *args, bool checked) {      \
         blas_int_t info = 0;                                                                       \
-        int64_t result = 0;                                                                        \
+        indices_found_t found = {0};                                                               \
         (void)info, (void)checked;                                                                 \
         JI_ARGUMENTS_##routine(BEGIN, function);                                                   \
         JI_DROPIN_ATTEMPT(0, function, false, false,                                               \
@@ -155,7 +169,7 @@ static bool spare_begin(jhandle_t *spare, void **memory, size_t bytes) {
         JI_ARGUMENTS_##routine(END, t);                                                            \
         if (JI_UNLIKELY(refused != 0))                                                             \
             return -(blas_int_t)refused;                                                           \
-        return jstatus_is_error(status) ? JI_NO_WORK : (blas_int_t)result;                         \
+        return jstatus_is_error(status) ? JI_NO_WORK : (blas_int_t)found.info;                     \
     }
 
 JI_DROPIN_LAPACK_LIST(FUNCTIONS)

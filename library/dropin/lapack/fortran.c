@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT */
 
 /* Fortran's names, from the rows: dropin/fortran.c. Behind a row's arguments come work, lwork and
- * rwork, where LAPACK has them, and info. */
+ * rwork, where LAPACK has them, iter, and info. */
 
 #include "dropin/lapack/lapack.h"
 
@@ -21,14 +21,16 @@
 #define PARAMETERS(least, routine, t)                                                              \
     JI_DROPIN_LIST_OF(JI_ARGUMENTS_##routine(PARAMETER, t))                                        \
     JI_IF_LWORK(least, , JI_ELEMENT_##t *work, const blas_int_t *lwork)                            \
-    JI_RWORK(least, t), blas_int_t *info
+    JI_RWORK(least, t) JI_IF_ITER(least, , blas_int_t *iter), blas_int_t *info
 
 #define STORE(t, kind, ...) STORE_##kind(t, __VA_ARGS__)
 #define STORE_ENUM(t, name, which) .name = JI_LAPACK_TAKE(which, t, name),
 #define STORE_SIZE(t, name) .name = *name,
 #define STORE_SCALAR(t, name, of) .name = *name,
 #define STORE_RESULT(t, name, of) STORE_RESULT_##of(name)
-#define STORE_RESULT_INDEX(name)
+#define STORE_RESULT_INDEX(name) STORE_INDEX_##name
+#define STORE_INDEX_info
+#define STORE_INDEX_iter .iter = iter,
 #define STORE_RESULT_REAL(name) .name = name,
 #define STORE_NUMBER(t, name, ...) .name = name,
 #define STORE_MATRIX(t, name, ld, ...) .name = name, .ld = *ld,

@@ -16,7 +16,7 @@
  *     jlapack_dgetrf(this thread's handle, ...)                 call.c; pivots: indices.c
  *
  * To offer a routine more is a line of the list. Its row must number arguments as LAPACK does,
- * whose work, lwork and info come last. Of results an INDEX is info.
+ * whose work, lwork and info come last. Of results an INDEX is info, or iter before it.
  *
  * Workspace is the handle's: of work the first element alone is written, with what a query of lwork
  * is answered. */
@@ -33,7 +33,8 @@
  * of real types and of complex ones, which have an rwork behind it; FROM_ONE(lwork), of which 1 is
  * the least, but a query is answered with so many, as callers of LAPACK take for granted; or
  * NO_LWORK of a routine that has none in LAPACK, TWO_WORKS of one that has work all the same, and
- * iwork or else rwork. */
+ * iwork or else rwork, and MIXED_WORKS of one that has work, swork, of complex elements rwork, and
+ * behind them iter. */
 #define JI_DROPIN_LAPACK_LIST(X)                                                                   \
     X(getrf, jlapack_, NO_LWORK)                                                                   \
     X(getrs, jlapack_, NO_LWORK)                                                                   \
@@ -63,6 +64,8 @@
     X(trcon, jlapack_, TWO_WORKS)                                                                  \
     X(gerfs, jlapack_, TWO_WORKS)                                                                  \
     X(porfs, jlapack_, TWO_WORKS)                                                                  \
+    X(dsgesv, jlapack_, MIXED_WORKS)                                                               \
+    X(dsposv, jlapack_, MIXED_WORKS)                                                               \
     X(potrf, jlapack_, NO_LWORK)                                                                   \
     X(potrs, jlapack_, NO_LWORK)                                                                   \
     X(trtri, jlapack_, NO_LWORK)
@@ -72,10 +75,12 @@
     (ji_is_complex(JI_TYPE_##t) ? JI_LWORK_COMPLEX_##lwork : JI_LWORK_REAL_##lwork)
 #define JI_LWORK_REAL_NO_LWORK 0
 #define JI_LWORK_REAL_TWO_WORKS 0
+#define JI_LWORK_REAL_MIXED_WORKS 0
 #define JI_LWORK_REAL_LEAST(least) ((least) > 1 ? (least) : 1)
 #define JI_LWORK_REAL_LEASTS(real, complex) JI_LWORK_REAL_LEAST(real)
 #define JI_LWORK_COMPLEX_NO_LWORK 0
 #define JI_LWORK_COMPLEX_TWO_WORKS 0
+#define JI_LWORK_COMPLEX_MIXED_WORKS 0
 #define JI_LWORK_COMPLEX_LEAST(least) JI_LWORK_REAL_LEAST(least)
 #define JI_LWORK_COMPLEX_LEASTS(real, complex) JI_LWORK_REAL_LEAST(complex)
 #define JI_LWORK_REAL_FROM_ONE(wanted) 1
@@ -93,6 +98,7 @@
 #define JI_IF_LWORK(lwork, ...) JI_IF_##lwork(__VA_ARGS__)
 #define JI_IF_NO_LWORK(...)
 #define JI_IF_TWO_WORKS(...)
+#define JI_IF_MIXED_WORKS(...)
 #define JI_IF_LEAST(...) JI_IF_LEAST_
 #define JI_IF_LEASTS(...) JI_IF_LEAST_
 #define JI_IF_FROM_ONE(...) JI_IF_LEAST_
@@ -101,6 +107,7 @@
 #define JI_IF_RWORK(lwork, t, ...) JI_IF_RWORK_##lwork(t, __VA_ARGS__)
 #define JI_IF_RWORK_NO_LWORK(t, ...)
 #define JI_IF_RWORK_TWO_WORKS(t, ...)
+#define JI_IF_RWORK_MIXED_WORKS(t, ...)
 #define JI_IF_RWORK_LEAST(...) JI_IF_RWORK_NO_LWORK
 #define JI_IF_RWORK_LEASTS(...) JI_IF_RWORK_
 #define JI_IF_RWORK_FROM_ONE(...) JI_IF_RWORK_NO_LWORK
@@ -113,18 +120,31 @@
 #define JI_IF_TWO(lwork, ...) JI_IF_TWO_##lwork(__VA_ARGS__)
 #define JI_IF_TWO_NO_LWORK(...)
 #define JI_IF_TWO_TWO_WORKS(...) __VA_ARGS__
+#define JI_IF_TWO_MIXED_WORKS(...)
 #define JI_IF_TWO_LEAST(...) JI_IF_TWO_NO_LWORK
 #define JI_IF_TWO_LEASTS(...) JI_IF_TWO_NO_LWORK
 #define JI_IF_TWO_FROM_ONE(...) JI_IF_TWO_NO_LWORK
+/* And where there is an iter. */
+#define JI_IF_ITER(lwork, ...) JI_IF_ITER_##lwork(__VA_ARGS__)
+#define JI_IF_ITER_NO_LWORK(...)
+#define JI_IF_ITER_TWO_WORKS(...)
+#define JI_IF_ITER_MIXED_WORKS(...) __VA_ARGS__
+#define JI_IF_ITER_LEAST(...) JI_IF_ITER_NO_LWORK
+#define JI_IF_ITER_LEASTS(...) JI_IF_ITER_NO_LWORK
+#define JI_IF_ITER_FROM_ONE(...) JI_IF_ITER_NO_LWORK
 /* They are there to be counted among the parameters. */
 #define JI_RWORK(lwork, t)                                                                         \
     JI_IF_RWORK(lwork, t, , __attribute__((unused)) JI_REAL_##t *rwork)                            \
     JI_IF_TWO(lwork, , __attribute__((unused)) JI_ELEMENT_##t *work,                               \
-              __attribute__((unused)) JI_SECOND_WORK_##t *second)
+              __attribute__((unused)) JI_SECOND_WORK_##t *second)                                  \
+    JI_IF_ITER(lwork, , __attribute__((unused)) JI_ELEMENT_##t *work,                              \
+               __attribute__((unused)) JI_MIXED_WORKS_##t)
 #define JI_SECOND_WORK_s blas_int_t
 #define JI_SECOND_WORK_d blas_int_t
 #define JI_SECOND_WORK_c float
 #define JI_SECOND_WORK_z double
+#define JI_MIXED_WORKS_d float *swork
+#define JI_MIXED_WORKS_z JI_ELEMENT_c *swork, __attribute__((unused)) double *rwork
 
 #define JI_ONLY(argument) argument
 
@@ -169,7 +189,9 @@ enum { JI_NO_WORK = -1010, JI_NO_TRANSPOSE = -1011 };
 #define JI_MEMBER_SIZE(t, name) int64_t name;
 #define JI_MEMBER_SCALAR(t, name, of) JI_REAL_##t name;
 #define JI_MEMBER_RESULT(t, name, of) JI_MEMBER_RESULT_##of(t, name)
-#define JI_MEMBER_RESULT_INDEX(t, name)
+#define JI_MEMBER_RESULT_INDEX(t, name) JI_MEMBER_INDEX_##name
+#define JI_MEMBER_INDEX_info
+#define JI_MEMBER_INDEX_iter blas_int_t *iter;
 #define JI_MEMBER_RESULT_REAL(t, name) JI_REAL_##t *name;
 #define JI_MEMBER_NUMBER(t, name, of, access, read) JI_##access(JI_REAL_##t) * name;
 #define JI_MEMBER_MATRIX(t, name, ld, access, ...)                                                 \

@@ -164,7 +164,9 @@ static blas_int_t behind_layout(blas_int_t info) {
 #define STORE_SIZE(t, name) .name = name,
 #define STORE_SCALAR(t, name, of) .name = name,
 #define STORE_RESULT(t, name, of) STORE_RESULT_##of(name)
-#define STORE_RESULT_INDEX(name)
+#define STORE_RESULT_INDEX(name) STORE_INDEX_##name
+#define STORE_INDEX_info
+#define STORE_INDEX_iter .iter = iter,
 #define STORE_RESULT_REAL(name) .name = name,
 #define STORE_NUMBER(t, name, ...) .name = name,
 #define STORE_MATRIX(t, name, ld, ...) .name = name, .ld = ld,
@@ -246,9 +248,11 @@ static blas_int_t behind_layout(blas_int_t info) {
 #define NAN_INDICES(...) number++;
 #define NAN_MATRIX(t, name, ld, access, structure, shape, read)                                    \
     number += 2;                                                                                   \
-    if (has_nan(JI_TYPE_##t, PART_##structure, JI_ROWS_##shape, JI_COLUMNS_##shape, args->name,    \
-                args->ld, layout == ROW_MAJOR))                                                    \
+    if (IS_READ_##read && has_nan(JI_TYPE_##t, PART_##structure, JI_ROWS_##shape,                  \
+                                  JI_COLUMNS_##shape, args->name, args->ld, layout == ROW_MAJOR))  \
         return 1 - number;
+#define IS_READ_ALWAYS 1
+#define IS_READ_NEVER 0
 #define NAN_FACTORS(t, name, access, count)                                                        \
     number++;                                                                                      \
     if (BACK_##access == 0 && has_nan(JI_TYPE_##t, (part_t){0}, JI_COUNT_##count, 1, args->name,   \
@@ -306,8 +310,10 @@ static blas_int_t behind_layout(blas_int_t info) {
         return 0;                                                                                  \
     }                                                                                              \
                                                                                                    \
-    JI_EXPORTED blas_int_t JI_LAPACKE(function)(int layout JI_ARGUMENTS_##routine(PARAMETER, t));  \
-    JI_EXPORTED blas_int_t JI_LAPACKE(function)(int layout JI_ARGUMENTS_##routine(PARAMETER, t)) { \
+    JI_EXPORTED blas_int_t JI_LAPACKE(function)(int layout JI_ARGUMENTS_##routine(PARAMETER, t)    \
+                                                    JI_IF_ITER(least, , blas_int_t *iter));        \
+    JI_EXPORTED blas_int_t JI_LAPACKE(function)(int layout JI_ARGUMENTS_##routine(PARAMETER, t)    \
+                                                    JI_IF_ITER(least, , blas_int_t *iter)) {       \
         const ji_lapack_##function##_t args = {JI_ARGUMENTS_##routine(STORE, t)};                  \
         const bool known = layout == ROW_MAJOR || layout == COLUMN_MAJOR;                          \
         const blas_int_t info = known && looks_for_nan() ? nan_of_##function(layout, &args) : 0;   \
@@ -316,10 +322,12 @@ static blas_int_t behind_layout(blas_int_t info) {
                                                                                                    \
     JI_EXPORTED blas_int_t JI_LAPACKE(function##_work)(                                            \
         int layout JI_ARGUMENTS_##routine(PARAMETER, t)                                            \
-            JI_IF_LWORK(least, , JI_ELEMENT_##t *work, blas_int_t lwork) JI_RWORK(least, t));      \
+            JI_IF_LWORK(least, , JI_ELEMENT_##t *work, blas_int_t lwork) JI_RWORK(least, t)        \
+                JI_IF_ITER(least, , blas_int_t *iter));                                            \
     JI_EXPORTED blas_int_t JI_LAPACKE(function##_work)(                                            \
         int layout JI_ARGUMENTS_##routine(PARAMETER, t)                                            \
-            JI_IF_LWORK(least, , JI_ELEMENT_##t *work, blas_int_t lwork) JI_RWORK(least, t)) {     \
+            JI_IF_LWORK(least, , JI_ELEMENT_##t *work, blas_int_t lwork) JI_RWORK(least, t)        \
+                JI_IF_ITER(least, , blas_int_t *iter)) {                                           \
         const ji_lapack_##function##_t block = {JI_ARGUMENTS_##routine(STORE, t)};                 \
         JI_IF_LWORK(least, LOOK_AT_LWORK(least, routine, t, function))                             \
         return call_##function(layout, "LAPACKE_" #function "_work", &block);                      \

@@ -296,6 +296,34 @@ static bool solve_with_little(void) {
     return all && info[0] == 0 && info[1] == 0 && info[2] == 0 && info[3] == 0;
 }
 
+/* By floats first: A keeps its elements, where the environment lets bits be others, and says in how
+ * many steps; or else A is its factor, and iter -1. A is diag(N, ..., 1), exchanged. */
+static bool solve_by_floats(bool by_floats) {
+    enum { N = 400 }; /* smaller ones are not worth it */
+    typedef void (*dsgesv_t)(const int *, const int *, double *, const int *, int *, const double *,
+                             const int *, double *, const int *, double *, float *, int *, int *);
+    const dsgesv_t dsgesv = (dsgesv_t)(intptr_t)dlsym(RTLD_DEFAULT, "dsgesv_");
+    static double a[N * N], b[N], x[N], work[N];
+    static float swork[N * (N + 1)];
+    const int n = N, one = 1, small = 1;
+    int pivots[N], iter = 77, info = 77;
+    if (dsgesv == NULL)
+        return false;
+    for (int i = 0; i < N; i++) /* row i has 1 / (i + 1), which no float is, in column N - 1 - i */
+        a[i + (N - 1 - i) * N] = 1.0 / (i + 1), b[i] = N - i;
+
+    dsgesv(&n, &one, a, &n, pivots, b, &n, x, &n, work, swork, &iter, &info);
+    bool all = info == 0 && (by_floats ? iter >= 0 : iter == -1);
+    for (int i = 0; i < N; i++) {
+        all &= fabs(x[N - 1 - i] / ((N - i) * (i + 1.0)) - 1) < 1e-14;
+        all &= (a[i + (N - 1 - i) * N] == 1.0 / (i + 1)) == (by_floats || 2 * i + 1 == N);
+    }
+
+    iter = 77;
+    dsgesv(&n, &one, a, &n, pivots, b, &n, x, &small, work, swork, &iter, &info);
+    return all && was_told("DSGESV", 9) && info == -9 && iter == 0;
+}
+
 /* Of LAPACK: its info is told, and returned. */
 static bool solve_wrongly(void) {
     const int n = 2, small = 1, negative = -1;
@@ -483,6 +511,8 @@ int main(int argc, char **argv) {
         right = dgesv != NULL && solve_wrongly();
     else if (strcmp(what, "solve-little") == 0)
         right = dgesv != NULL && solve_with_little();
+    else if (strcmp(what, "solve-floats") == 0)
+        right = dgesv != NULL && solve_by_floats(getenv("JALLOC_RESULT_POLICY") != NULL);
     else if (strcmp(what, "solve-memory") == 0)
         right = dgesv != NULL && solve_without_memory();
     else if (strcmp(what, "close") == 0)
