@@ -43,7 +43,7 @@ typedef enum jlog_level_t {
 typedef void (*jlog_sink_t)(void *context, jlog_level_t level, const char *line);
 
 /** Sends all messages and layer lines to `sink`; NULL restores stderr or JALLOC_LOG_PATH, which is
- * read again.
+ * read again. What was counted instead of printed is told to the sink before; counts begin anew.
  * @return success. */
 JALLOC_API jstatus_t jlog_set_sink(jlog_sink_t sink, void *context);
 

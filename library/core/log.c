@@ -174,6 +174,13 @@ static bool log_admit(const void *key, jlog_level_t level) {
     return false;
 }
 
+/* All sites print as if they had not yet. */
+static void log_begin_anew(void) {
+    for (size_t i = 0; i < LOG_SLOTS; i++)
+        log_tell_suppressed(&log_slots[i]);
+    memset(log_slots, 0, sizeof log_slots);
+}
+
 static void log_lock(void) { pthread_mutex_lock(&log_mutex); }
 static void log_unlock(void) { pthread_mutex_unlock(&log_mutex); }
 
@@ -204,6 +211,7 @@ jstatus_t jlog_set_sink(jlog_sink_t sink, void *context) {
     pthread_once(&log_once, log_first_use);
 
     log_lock();
+    log_begin_anew(); /* the sink before hears of what it did not get */
     log_sink = sink;
     log_sink_context = context;
     if (sink == NULL) {

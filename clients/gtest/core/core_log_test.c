@@ -99,6 +99,27 @@ JTEST(Log, PlacesAreLimitedApartAndNullNever) {
     JEXPECT_EQ(occurrences(jtest_log_text(), "unlimited"), 20);
 }
 
+static void count_lines(void *context, jlog_level_t level, const char *line) {
+    (void)level, (void)line;
+    ++*(int *)context;
+}
+JTEST(Log, WhatWasHeldBackIsToldToTheSinkBefore) {
+    const void *place = new_place();
+    int lines = 0;
+    for (int i = 0; i < JLOG_BURST + 3; ++i)
+        jlog_write(JLOG_WARNING, place, "again");
+    JEXPECT_EQ(jtest_log_count(), JLOG_BURST);
+    JEXPECT_OK(jlog_set_sink(count_lines, &lines));
+    JEXPECT_EQ(jtest_log_count(), JLOG_BURST + 1);
+    JEXPECT_SUBSTR(jtest_log_text(), "3 more");
+
+    for (int i = 0; i < JLOG_BURST + 1; ++i)
+        jlog_write(JLOG_WARNING, place, "again");
+    JEXPECT_EQ(lines, JLOG_BURST);
+    jtest_log_install();
+    JEXPECT_EQ(lines, JLOG_BURST + 1);
+}
+
 JTEST(Log, MorePlacesThanAreRememberedStillPrint) {
     for (int k = 0; k < 1000; ++k)
         jlog_write(JLOG_ERROR, new_place(), "one of many");
