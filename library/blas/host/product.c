@@ -774,8 +774,9 @@ static bool product_triangle_is_compact(const ji_product_t *call) {
     if (call->threads.count > 1 && product_threads(call) > 1)
         return false;
     if (b->line == 1 || ji_is_complex(call->type))
-        return bytes < PRODUCT_COMPACT_BYTES / 4 && !product_collides(call, a) &&
-               !product_collides(call, b);
+        return bytes < PRODUCT_COMPACT_BYTES / 4 &&
+               (ji_is_complex(call->type) ||
+                (!product_collides(call, a) && !product_collides(call, b)));
     return bytes <= PRODUCT_COMPACT_BYTES;
 }
 
