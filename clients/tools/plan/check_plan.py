@@ -121,6 +121,13 @@ class Check:
         plan = self.plan(held)
         for which in ("minimal_bytes", "optimal_bytes"):
             require(plan[which] == one[which] + 4096, f"{which} within a borrow: {plan[which]}")
+        message = self.refused(1, held, "--budget", str(plan["minimal_bytes"] - GRANULE))
+        require(f"lacks {GRANULE}:" in message and "4096 of it held by callers" in message and "the rest jlapack_dgeqp3" in message,
+                f"too small for what is held, too: {message}")
+        alone = self.text("alone.log", "jblas-bench -f dot -r d -n 9 --incx 1 --incy 1 --borrowed 4096 --mode default\n")
+        message = self.refused(1, alone, "--budget", "4032")
+        require("lacks 64:" in message and message.rstrip().endswith("4096 of it held by callers around them"),
+                f"too small for what is held: {message}")
 
     def check_counts(self, lines, one):
         """Equal lines are counted, whatever the handle held; text between them is passed over."""
