@@ -366,6 +366,9 @@ static void small_get_stats(void *context, jallocator_stats_t *stats) {
         stats->peak_in_use_bytes = stats->peak_reserved_bytes;
     if (stats->in_use_bytes > stats->peak_in_use_bytes)
         stats->in_use_bytes = stats->peak_in_use_bytes;
+    /* So are blocks, where one allocates and another frees between the moments of their counts. */
+    if (stats->live_count > stats->peak_reserved_bytes / SMALL_STEP_BYTES)
+        stats->live_count = stats->peak_reserved_bytes / SMALL_STEP_BYTES;
 
     /* What was free in one place may be free in another by now. */
     const size_t taken_bytes = stats->reserved_bytes + stats->decommitted_bytes;
