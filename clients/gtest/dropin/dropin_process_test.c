@@ -76,10 +76,8 @@ JTEST(Dropin, SolvesByFloatsWhereBitsMayDiffer) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     JSKIP("sanitizers are to be loaded first");
 #endif
-    static const char *const default_bits[] = {SOLVES, NULL}, *const any_bits[] = {
-                                                                  SOLVES,
-                                                                  "JALLOC_RESULT_POLICY=fast",
-                                                                  NULL};
+    static const char *const default_bits[] = {SOLVES, NULL};
+    static const char *const any_bits[] = {SOLVES, "JALLOC_RESULT_POLICY=fast", NULL};
     expect_right("solve-floats", NULL, default_bits);
     expect_right("solve-floats", NULL, any_bits);
 }

@@ -9,7 +9,6 @@
 
 #include "jalloc/provider.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -617,20 +616,11 @@ typedef struct refusing {
 
 enum { REFUSED_BYTES = 64 << 10 };
 
-static jstatus_t refusing_allocate(void *context, size_t size_bytes, size_t alignment,
-                                   jstream_t *stream, void **pointer) {
-    (void)context, (void)stream;
-    return posix_memalign(pointer, alignment, size_bytes) == 0 ? JSTATUS_SUCCESS
-                                                               : JSTATUS_MEMORY_ERROR;
-}
 static jstatus_t refusing_deallocate(void *context, void *pointer, size_t size_bytes,
                                      jstream_t *stream) {
     refusing_t *refusing = context;
-    (void)size_bytes, (void)stream;
-    if (pointer != refusing->refused) {
-        free(pointer);
-        return JSTATUS_SUCCESS;
-    }
+    if (pointer != refusing->refused)
+        return plain_deallocate(context, pointer, size_bytes, stream);
 
     refusing->refused = NULL;
     JEXPECT_OK(jallocator_allocate(refusing->above, REFUSED_BYTES, 0, NULL, &refusing->others));
@@ -642,7 +632,7 @@ JTEST(Small, ALargeBlockThatBelowDoesNotTakeStaysKnown) {
     enum { MOST = 200 };
     refusing_t refusing = {NULL, NULL, NULL};
     jallocator_ops_t ops = JALLOCATOR_OPS_INIT;
-    ops.allocate = refusing_allocate;
+    ops.allocate = plain_allocate;
     ops.deallocate = refusing_deallocate;
     jallocator_t *below = NULL;
     JASSERT_OK(jallocator_create(&ops, &refusing, NULL, &below));

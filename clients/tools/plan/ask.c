@@ -204,17 +204,15 @@ size_t plan_thin(const plan_t *plan, size_t most, size_t *indices) {
 void plan_choose(plan_t *plan, size_t budget_bytes, jprogram_info_t *info) {
     if (budget_bytes < plan->info.minimal_bytes) {
         const jrequirement_step_t first = plan_step(plan, 0);
-        const bool some = first.call[0] != '\0'; /* else the calls themselves need nothing */
-        char held[80] = "";
+        char held[80] = "", most[sizeof first.call + 32] = "";
         if (plan->held_bytes > 0)
             snprintf(held, sizeof held, ", %zu of it held by callers around them",
                      plan->held_bytes);
-        tool_fail("a budget of %zu bytes lacks %zu: the calls need %zu%s%s%s", budget_bytes,
-                  first.size_bytes - budget_bytes, first.size_bytes, held,
-                  !some                  ? ""
-                  : plan->held_bytes > 0 ? ", most of the rest "
-                                         : ", most of it ",
-                  first.call);
+        if (first.call[0] != '\0') /* else the calls themselves need nothing */
+            snprintf(most, sizeof most, ", most of %s %s", plan->held_bytes > 0 ? "the rest" : "it",
+                     first.call);
+        tool_fail("a budget of %zu bytes lacks %zu: the calls need %zu%s%s", budget_bytes,
+                  first.size_bytes - budget_bytes, first.size_bytes, held, most);
     }
     *info = (jprogram_info_t)JPROGRAM_INFO_INIT;
     plan_require(jprogram_choose(plan->program, budget_bytes - plan->held_bytes), "the choice");

@@ -296,8 +296,9 @@ static bool solve_with_little(void) {
     return all && info[0] == 0 && info[1] == 0 && info[2] == 0 && info[3] == 0;
 }
 
-/* By floats first: A keeps its elements, where the environment lets bits be others, and says in how
- * many steps; or else A is its factor, and iter -1. A is diag(N, ..., 1), exchanged. */
+/* Where the environment lets bits be others, by floats first: A keeps its elements, and iter says
+ * in how many steps; or else A becomes its factor, and iter is -1. A is diagonal but for the order
+ * of its columns, which is reversed: each pivot is another row. */
 static bool solve_by_floats(bool by_floats) {
     enum { N = 400 }; /* smaller ones are not worth it */
     typedef void (*dsgesv_t)(const int *, const int *, double *, const int *, int *, const double *,
@@ -309,14 +310,14 @@ static bool solve_by_floats(bool by_floats) {
     int pivots[N], iter = 77, info = 77;
     if (dsgesv == NULL)
         return false;
-    for (int i = 0; i < N; i++) /* row i has 1 / (i + 1), which no float is, in column N - 1 - i */
+    for (int i = 0; i < N; i++) /* most of which are no floats */
         a[i + (N - 1 - i) * N] = 1.0 / (i + 1), b[i] = N - i;
 
     dsgesv(&n, &one, a, &n, pivots, b, &n, x, &n, work, swork, &iter, &info);
     bool all = info == 0 && (by_floats ? iter >= 0 : iter == -1);
     for (int i = 0; i < N; i++) {
         all &= fabs(x[N - 1 - i] / ((N - i) * (i + 1.0)) - 1) < 1e-14;
-        all &= (a[i + (N - 1 - i) * N] == 1.0 / (i + 1)) == (by_floats || 2 * i + 1 == N);
+        all &= (a[i + (N - 1 - i) * N] == 1.0 / (i + 1)) == by_floats;
     }
 
     iter = 77;
