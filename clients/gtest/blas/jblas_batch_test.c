@@ -237,16 +237,32 @@ static bool batch_same(const struct batch_type *type, const void *x, const void 
     return true;
 }
 
+/* Each way gives what the first does; what is beside the items stays. */
+static void compare_ways(jhandle_t *handle, const struct batch_type *type, const batch_case_t *c,
+                         const double *scalars) {
+    const int64_t reals = (c->stride[2] * c->count + 1) * type->parts;
+    const size_t bytes = (size_t)reals * sizeof(double);
+    void *a = batch_numbers(type, c->stride[0] * (c->count + 1)),
+         *b = batch_numbers(type, c->stride[1] * c->count + c->ldb * (c->k + c->n + 1)),
+         *before = batch_numbers(type, reals), *expected = malloc(bytes), *result = malloc(bytes);
+    JASSERT_TRUE(a != NULL && b != NULL && before != NULL && expected != NULL && result != NULL);
+
+    JSCOPED_TRACE("%d parts, %s: %d %d, %ld x %ld x %ld, %ld items, ld %ld %ld %ld", type->parts,
+                  type->is_single ? "single" : "double", (int)c->transa, (int)c->transb, (long)c->m,
+                  (long)c->n, (long)c->k, (long)c->count, (long)c->lda, (long)c->ldb, (long)c->ldc);
+    for (int way = 0; way < 3; way++) {
+        void *const to = way == 0 ? expected : result;
+        memcpy(to, before, bytes / (type->is_single ? 2 : 1));
+        JEXPECT_OK(type->way[way](handle, c, scalars, a, b, to));
+        JEXPECT_TRUE(batch_same(type, to, expected, reals));
+    }
+    free(a), free(b), free(before), free(expected), free(result);
+}
+
 static void compare_batch(const struct batch_type *type) {
     static const double values[] = {1, 0, -0.75, 1, 0, 2};
     const batch_case_t c = batch_case();
-    const int64_t reals = (c.stride[2] * c.count + 1) * type->parts;
-    const size_t bytes = (size_t)reals * sizeof(double);
     double scalars[4] = {0};
-    void *a = batch_numbers(type, c.stride[0] * (c.count + 1)),
-         *b = batch_numbers(type, c.stride[1] * c.count + c.ldb * (c.k + c.n + 1)),
-         *before = batch_numbers(type, reals), *expected = malloc(bytes), *result = malloc(bytes);
-    JASSERT_TRUE(a != NULL && b != NULL && before != NULL && expected != NULL && result != NULL);
     for (int i = 0; i < 2 * type->parts; i++)
         batch_store(type, scalars, i, values[jtest_random_between(0, 5)]);
 
@@ -254,17 +270,27 @@ static void compare_batch(const struct batch_type *type) {
     jhandle_t *handle = NULL;
     options.threads = (int)jtest_random_between(1, 4);
     JASSERT_OK(jhandle_create(&options, &handle));
-    JSCOPED_TRACE("%d parts, %s: %d %d, %ld x %ld x %ld, %ld items, ld %ld %ld %ld", type->parts,
-                  type->is_single ? "single" : "double", (int)c.transa, (int)c.transb, (long)c.m,
-                  (long)c.n, (long)c.k, (long)c.count, (long)c.lda, (long)c.ldb, (long)c.ldc);
-    for (int way = 0; way < 3; way++) {
-        void *const to = way == 0 ? expected : result;
-        memcpy(to, before, bytes / (type->is_single ? 2 : 1));
-        JEXPECT_OK(type->way[way](handle, &c, scalars, a, b, to));
-        JEXPECT_TRUE(batch_same(type, to, expected, reals));
-    }
+    compare_ways(handle, type, &c, scalars);
     JEXPECT_OK(jhandle_destroy(handle));
-    free(a), free(b), free(before), free(expected), free(result);
+}
+
+/* Every number of rows and columns of the tiles of small products, by which they are not looked at
+ * item by item where alpha is 1 and beta 0, and are where they are given by pointers. */
+static void compare_shapes(const struct batch_type *type) {
+    double scalars[4] = {0};
+    batch_store(type, scalars, 0, 1);
+    jhandle_t *handle = NULL;
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    for (int64_t m = 1; m <= 33; m++)
+        for (int64_t n = 1; n <= 31 && !jtest_has_failure(); n++) {
+            const int64_t gap = jtest_random_between(0, 2);
+            batch_case_t c = {.m = m, .n = n, .k = jtest_random_between(1, 20), .count = 3};
+            c.transa = c.transb = JBLAS_NO_TRANSPOSE;
+            c.lda = c.ldc = m + gap, c.ldb = c.k + gap;
+            c.stride[0] = c.lda * c.k, c.stride[1] = c.ldb * n, c.stride[2] = c.ldc * n + gap;
+            compare_ways(handle, type, &c, scalars);
+        }
+    JEXPECT_OK(jhandle_destroy(handle));
 }
 
 /* Neither how many items are done at once, nor by how many threads, shows in the bits, nor is
@@ -275,9 +301,11 @@ JTEST(JblasBatch, ItemsHaveTheBitsOfPlainProducts) {
         if (!ji_kernel_set_is_here(ji_kernel_set_at(i)))
             continue;
         ji_kernel_set_use(ji_kernel_set_at(i));
-        for (int round = 0; round < 12 && !jtest_has_failure(); round++)
-            for (size_t type = 0; type < sizeof batch_types / sizeof *batch_types; type++)
+        for (size_t type = 0; type < sizeof batch_types / sizeof *batch_types; type++) {
+            for (int round = 0; round < 12 && !jtest_has_failure(); round++)
                 compare_batch(&batch_types[type]);
+            compare_shapes(&batch_types[type]);
+        }
     }
     ji_kernel_set_use(before);
 }

@@ -29,13 +29,12 @@
 #endif
 #define WIDE 6                         /* vectors of the highest tile */
 #define FEW (MOST_COLUMNS / 2 / PARTS) /* columns of it */
-_Static_assert(MOST_SUMS <= VECTOR_MOST_UNROLLED, "sums are registers");
-#define LEAD_LEAST_BYTES 1024  /* of a column of C */
-#define FAR_LEAST_BYTES 196608 /* of C that is not near, and */
-#define FAR_LEAST_DEPTH 16     /* the steps that are worth asking for it */
-#define AHEAD 12               /* columns of A */
-#define PAGE_BYTES 4096        /* between columns of A that processors do not foresee */
-#define TALL_LEAST_DEPTH 16    /* steps, of which so many are done at once: */
+#define LEAD_LEAST_BYTES 1024          /* of a column of C */
+#define FAR_LEAST_BYTES 196608         /* of C that is not near, and */
+#define FAR_LEAST_DEPTH 16             /* the steps that are worth asking for it */
+#define AHEAD 12                       /* columns of A */
+#define PAGE_BYTES 4096                /* between columns of A that processors do not foresee */
+#define TALL_LEAST_DEPTH 16            /* steps, of which so many are done at once: */
 #define TALL_STEPS 8
 #define TALL_SUMS_BYTES 16384 /* half of a first cache */
 #define TALL_MOST_COLUMNS 32  /* at once */
@@ -45,11 +44,19 @@ _Static_assert(MOST_SUMS <= VECTOR_MOST_UNROLLED, "sums are registers");
  * the address of an element has no index, with which Intel's processors issue a sum of products in
  * two parts. */
 #define BY_COLUMNS(vectors) (VECTOR_REGISTERS == 32 && (vectors) == 1)
-#define MOST_UNROLLED 4 /* steps */
-#define UNROLLED(vectors, columns)                                                                 \
-    (BY_COLUMNS(vectors) || (vectors) * (columns) < 12 || IS_HIGH(vectors, columns)                \
-         ? MOST_UNROLLED                                                                           \
-         : 2)
+/* Tiles of plain products: the usual ones of a batch, real, alpha 1 and beta 0, B not transposed,
+ * items by strides. Of an item, which may take 20 ns, nothing is looked at any more, and one tile
+ * has all of its columns: they have at most two vectors, by so many columns. */
+#define HAS_PLAIN (VECTOR_MASKS && !COMPLEX)
+#define PLAIN_VECTORS 2
+#define PLAIN_COLUMNS(vectors) ((vectors) < 2 ? 16 : 14)
+#define PLAIN_SUMS 28
+_Static_assert(PLAIN_SUMS <= VECTOR_MOST_UNROLLED, "sums are registers");
+#define MOST_UNROLLED 8 /* steps */
+#define UNROLLED(vectors, columns, is_plain)                                                       \
+    ((is_plain) && BY_COLUMNS(vectors) && (columns) <= 12 ? MOST_UNROLLED                          \
+     : BY_COLUMNS(vectors) || (vectors) * (columns) < 12 || IS_HIGH(vectors, columns) ? 4          \
+                                                                                      : 2)
 
 /* v, which is zeros, is made so by itself, where compilers would copy it from one that is: that may
  * take as long as a product. */
@@ -75,10 +82,11 @@ typedef struct NAME(tile) {
     const NAME(scalars_t) * by;
     PART part; /* of less than a vector */
     int rows;
-    bool asks;    /* for columns of A ahead */
-    bool goes_on; /* C holds sums that were begun */
-    bool is_sum;  /* what C becomes, no more: alpha 1 and beta 0 */
-    bool is_far;  /* C is read, and no near cache holds it */
+    bool asks;     /* for columns of A ahead */
+    bool goes_on;  /* C holds sums that were begun */
+    bool is_sum;   /* what C becomes, no more: alpha 1 and beta 0 */
+    bool is_far;   /* C is read, and no near cache holds it */
+    bool is_plain; /* HAS_PLAIN */
 } NAME(tile_t);
 
 /* ---- Steps ---- */
@@ -231,21 +239,30 @@ VECTOR_INLINE void NAME(advance)(NAME(walk_t) * walk, int vectors, int columns, 
     }
 }
 
+/* As many of the steps as are whole groups of `unrolled`; says how many are left. */
+VECTOR_INLINE uint64_t NAME(advance_groups)(NAME(walk_t) * walk, int vectors, int columns,
+                                            bool is_part, int unrolled, uint64_t depth,
+                                            VECTOR *acc) {
+    for (uint64_t some = depth / (unsigned)unrolled; some > 0; some--)
+        if (BY_COLUMNS(vectors))
+            NAME(advance_columns)(walk, columns, is_part, unrolled, acc);
+        else
+            NAME(advance)(walk, vectors, columns, is_part, unrolled, acc);
+    return depth % (unsigned)unrolled;
+}
+
 /* All steps. The compiler knows the distances of the usual ones: of a B that is not transposed,
  * and of an A whose columns are near each other; pages apart they are not foreseen by the
  * processor. */
 VECTOR_INLINE void NAME(advance_all)(NAME(walk_t) * walk, int vectors, int columns, bool is_part,
-                                     uint64_t depth, VECTOR *acc) {
-    const unsigned unrolled = UNROLLED(vectors, columns);
-    if (unrolled > 1 && !walk->asks && walk->b_step == ELEMENT) {
+                                     bool is_plain, uint64_t depth, VECTOR *acc) {
+    const int unrolled = UNROLLED(vectors, columns, is_plain);
+    if (!walk->asks && walk->b_step == ELEMENT) {
         NAME(walk_t) plain = *walk;
         plain.b_step = ELEMENT;
-        for (uint64_t some = depth / unrolled; some > 0; some--)
-            if (BY_COLUMNS(vectors))
-                NAME(advance_columns)(&plain, columns, is_part, unrolled, acc);
-            else
-                NAME(advance)(&plain, vectors, columns, is_part, unrolled, acc);
-        depth %= unrolled;
+        depth = NAME(advance_groups)(&plain, vectors, columns, is_part, unrolled, depth, acc);
+        if (unrolled == MOST_UNROLLED)
+            depth = NAME(advance_groups)(&plain, vectors, columns, is_part, 4, depth, acc);
         *walk = plain;
     }
 
@@ -344,8 +361,12 @@ VECTOR_INLINE int NAME(vectors_of)(int64_t left, bool few) {
 }
 
 /* How many columns are done at once of so many, by that many vectors. Those that are more than 8
- * and no tile are halved. */
-VECTOR_INLINE int NAME(columns_of)(int64_t left, int vectors) {
+ * and no tile are halved; plain tiles are alike. */
+VECTOR_INLINE int NAME(columns_of)(int64_t left, int vectors, bool is_plain) {
+    if (is_plain) {
+        const int64_t tiles = (left + PLAIN_COLUMNS(vectors) - 1) / PLAIN_COLUMNS(vectors);
+        return (int)((left + tiles - 1) / tiles);
+    }
     if (VECTOR_REGISTERS == 16 && vectors == 2)
         return left > 6 ? 4 : (int)left;
     if (VECTOR_REGISTERS == 16 && vectors == 4 && left == 4)
@@ -369,7 +390,7 @@ VECTOR_INLINE void NAME(one)(const NAME(tile_t) * tile, int vectors, int columns
             .part = tile->part,
             .asks = tile->asks,
             .sign = V(splat)(tile->call->conjugate_b ? -1 : 1)};
-    VECTOR acc[MOST_SUMS];
+    VECTOR acc[PLAIN_SUMS];
 
     VECTOR_UNROLL
     for (int odd = 0; odd < GROUP / 2; odd++)
@@ -391,7 +412,7 @@ VECTOR_INLINE void NAME(one)(const NAME(tile_t) * tile, int vectors, int columns
     }
     if (vectors * columns >= MOST_SUMS / 2 && tile->is_far)
         NAME(ask_below)(vectors, columns, c, tile->c_next);
-    NAME(advance_all)(&walk, vectors, columns, is_part, (uint64_t)tile->depth, acc);
+    NAME(advance_all)(&walk, vectors, columns, is_part, tile->is_plain, (uint64_t)tile->depth, acc);
 
     if (!tile->is_sum) {
         VECTOR_FENCE; /* the scalars are for what follows: no register holds them in the loop */
@@ -415,8 +436,15 @@ VECTOR_INLINE void NAME(one)(const NAME(tile_t) * tile, int vectors, int columns
 
 /* The tile of all items. What it needs is copied: to registers, or where stores to C do not reach
  * as far as compilers know. */
-VECTOR_INLINE void NAME(all)(const NAME(tile_t) * from, int vectors, int columns, bool is_part) {
-    const NAME(tile_t) tile = *from;
+VECTOR_INLINE void NAME(all)(const NAME(tile_t) * from, int vectors, int columns, bool is_part,
+                             bool is_plain) {
+    NAME(tile_t) tile = *from;
+    tile.is_plain = is_plain;
+    if (is_plain) {
+        tile.b_step = ELEMENT;
+        tile.is_sum = true, tile.asks = tile.goes_on = tile.is_far = false;
+    }
+
     int64_t b_odd[GROUP / 2];
     VECTOR_UNROLL
     for (int odd = 0; odd < GROUP / 2; odd++) {
@@ -426,7 +454,7 @@ VECTOR_INLINE void NAME(all)(const NAME(tile_t) * from, int vectors, int columns
 
     const int64_t a_stride = tile.call->a.stride, b_stride = tile.call->b.stride,
                   c_stride = tile.call->c.stride;
-    const bool by_pointers = tile.call->by_pointers;
+    const bool by_pointers = !is_plain && tile.call->by_pointers;
     char *at_a = tile.call->a.at, *at_b = tile.call->b.at, *at_c = tile.call->c.at;
     if (!by_pointers)
         at_a += tile.a, at_b += tile.b, at_c += tile.c;
@@ -440,7 +468,7 @@ VECTOR_INLINE void NAME(all)(const NAME(tile_t) * from, int vectors, int columns
         }
         for (int64_t block = tile.blocks;;) {
             NAME(one)(&tile, vectors, columns, is_part, b_odd, a, b, c);
-            if (NAME(columns_of)(2 * columns, vectors) != columns || --block == 0)
+            if (NAME(columns_of)(2 * columns, vectors, is_plain) != columns || --block == 0)
                 break;
             b += tile.b_block, c += tile.c_block;
         }
@@ -454,7 +482,7 @@ VECTOR_INLINE void NAME(all)(const NAME(tile_t) * from, int vectors, int columns
 #define TILE_NAME(vectors, columns) NAME(tile_##vectors##x##columns)
 #define TILE(vectors, columns)                                                                     \
     static __attribute__((noinline)) void TILE_NAME(vectors, columns)(const NAME(tile_t) * tile) { \
-        NAME(all)(tile, vectors > 0 ? vectors : 1, columns, vectors == 0);                         \
+        NAME(all)(tile, vectors > 0 ? vectors : 1, columns, vectors == 0, false);                  \
     }
 #define FOUR_TILES(X, vectors) X(vectors, 1) X(vectors, 2) X(vectors, 3) X(vectors, 4)
 #define EIGHT_TILES(X, vectors)                                                                    \
@@ -483,6 +511,28 @@ TILES(TILE)
 #define TILE_ENTRY(vectors, columns) [vectors][columns] = TILE_NAME(vectors, columns),
 static void (*const NAME(tiles)[WIDE + 1][2 * MOST_COLUMNS + 1])(const NAME(tile_t) *) = {
     TILES(TILE_ENTRY)};
+
+#if HAS_PLAIN
+#define PLAIN_NAME(vectors, columns) NAME(plain_##vectors##x##columns)
+#define PLAIN(vectors, columns)                                                                    \
+    static __attribute__((noinline)) void PLAIN_NAME(vectors,                                      \
+                                                     columns)(const NAME(tile_t) * tile) {         \
+        NAME(all)(tile, vectors > 0 ? vectors : 1, columns, vectors == 0, true);                   \
+    }
+#define FOURTEEN_TILES(X, vectors)                                                                 \
+    EIGHT_TILES(X, vectors)                                                                        \
+    X(vectors, 9)                                                                                  \
+    X(vectors, 10) X(vectors, 11) X(vectors, 12) X(vectors, 13) X(vectors, 14)
+#define PLAIN_TILES(X)                                                                             \
+    FOURTEEN_TILES(X, 0)                                                                           \
+    X(0, 15) X(0, 16) FOURTEEN_TILES(X, 1) X(1, 15) X(1, 16) FOURTEEN_TILES(X, 2)
+
+PLAIN_TILES(PLAIN)
+
+#define PLAIN_ENTRY(vectors, columns) [vectors][columns] = PLAIN_NAME(vectors, columns),
+static void (*const NAME(plain_tiles)[PLAIN_VECTORS + 1][PLAIN_COLUMNS(1) + 1])(
+    const NAME(tile_t) *) = {PLAIN_TILES(PLAIN_ENTRY)};
+#endif
 
 /* ---- The smallest ---- */
 
@@ -575,14 +625,20 @@ static __attribute__((noinline)) bool NAME(product_least)(const ji_product_direc
 
 /* Tiles of so many vectors, side by side, of `columns` columns from tile->b and tile->c on. */
 static void NAME(multiply_columns)(NAME(tile_t) * tile, int vectors, int64_t columns) {
+    const bool is_plain = HAS_PLAIN && tile->is_plain && vectors <= PLAIN_VECTORS;
     while (columns > 0) {
-        const int some = NAME(columns_of)(columns, vectors);
+        const int some = NAME(columns_of)(columns, vectors, is_plain);
         int64_t blocks = 0;
-        for (; columns > 0 && NAME(columns_of)(columns, vectors) == some; columns -= some)
+        for (; columns > 0 && NAME(columns_of)(columns, vectors, is_plain) == some; columns -= some)
             blocks++;
         tile->blocks = blocks;
         tile->b_block = some * tile->b_next, tile->c_block = some * tile->c_next;
-        NAME(tiles)[vectors][some](tile);
+#if HAS_PLAIN
+        if (is_plain)
+            NAME(plain_tiles)[vectors][some](tile);
+        else
+#endif
+            NAME(tiles)[vectors][some](tile);
         tile->b += blocks * tile->b_block, tile->c += blocks * tile->c_block;
     }
 }
@@ -603,7 +659,7 @@ static void NAME(multiply_tall)(const NAME(tile_t) * of, int vectors, int64_t co
     tile.call = &steps;
     tile.c_next = count * high;
     tile.last = high - LANES * (int64_t)sizeof(REAL);
-    tile.is_sum = true, tile.asks = tile.is_far = false;
+    tile.is_sum = true, tile.asks = tile.is_far = tile.is_plain = false;
     tile.a = 0;
 
     for (int64_t step = 0; step < call->depth; step += TALL_STEPS) {
@@ -680,6 +736,8 @@ static void NAME(product)(const ji_product_direct_t *call) {
     tile.is_far = by.reads && call->depth >= FAR_LEAST_DEPTH &&
                   call->m * call->n * ELEMENT >= FAR_LEAST_BYTES;
     tile.is_sum = !by.reads && call->scalars.alpha[0] == 1 && (!COMPLEX || !by.turns_alpha);
+    tile.is_plain =
+        HAS_PLAIN && tile.is_sum && !tile.asks && tile.b_step == ELEMENT && !call->by_pointers;
 #if !COMPLEX && VECTOR_BYTES > 16
     if (IS_LEAST(call->m) && NAME(product_least)(call, &by, tile.is_sum))
         return;
@@ -725,6 +783,15 @@ static const ji_batch_kernels_t NAME(batch) = {
 #undef BY_COLUMNS
 #undef CLEAR
 #undef MOST_UNROLLED
+#undef HAS_PLAIN
+#undef PLAIN_VECTORS
+#undef PLAIN_COLUMNS
+#undef PLAIN_SUMS
+#undef PLAIN_NAME
+#undef PLAIN
+#undef FOURTEEN_TILES
+#undef PLAIN_TILES
+#undef PLAIN_ENTRY
 #undef LEAD_LEAST_BYTES
 #undef FAR_LEAST_BYTES
 #undef FAR_LEAST_DEPTH
