@@ -253,22 +253,22 @@ static __attribute__((noinline)) void NAME(whole_tile)(int64_t depth, const REAL
 
     NAME(accumulate)(acc, 0, TILE_VECTORS, depth, a, b);
 
+    /* All of C is read before anything is written: columns that are multiples of a page apart would
+     * wait for each other. */
     const NAME(scalars_t) by = NAME(spread)(scalars);
-    if (by.reads) {
+    VECTOR_UNROLL
+    for (int j = 0; j < TILE_COLUMNS; j++)
         VECTOR_UNROLL
-        for (int j = 0; j < TILE_COLUMNS; j++)
-            VECTOR_UNROLL
-        for (int v = 0; v < TILE_VECTORS; v++) {
-            REAL *const to = c + j * ldc + v * LANES;
-            V(store)(to, V(fma)(by.alpha, acc[j][v], by.beta * V(load)(to)));
-        }
-    } else {
+    for (int v = 0; v < TILE_VECTORS; v++)
+        if (by.reads)
+            acc[j][v] = V(fma)(by.alpha, acc[j][v], by.beta * V(load)(c + j * ldc + v * LANES));
+        else
+            acc[j][v] = by.alpha * acc[j][v];
+    VECTOR_UNROLL
+    for (int j = 0; j < TILE_COLUMNS; j++)
         VECTOR_UNROLL
-        for (int j = 0; j < TILE_COLUMNS; j++)
-            VECTOR_UNROLL
-        for (int v = 0; v < TILE_VECTORS; v++)
-            V(store)(c + j * ldc + v * LANES, by.alpha * acc[j][v]);
-    }
+    for (int v = 0; v < TILE_VECTORS; v++)
+        V(store)(c + j * ldc + v * LANES, acc[j][v]);
 }
 
 static void NAME(tiles)(int64_t count, int64_t depth, const void *a_, const void *b,
