@@ -48,6 +48,7 @@
 
 #define PRODUCT_B_BYTES ((size_t)6291456)
 #define PRODUCT_COMPACT_BYTES 524288
+#define PRODUCT_LOW_TILES 4       /* of rows, for which packing B does not pay */
 #define PRODUCT_SUMS_BYTES 1536   /* of a tile */
 #define PRODUCT_SQUARE_BYTES 9216 /* of a tile's rows, by as many columns */
 
@@ -742,7 +743,7 @@ static bool product_collides(const ji_product_t *call, const ji_operand_t *opera
     return ji_max(operand->line, operand->step) * (int64_t)ji_sizeof(call->type) % 1024 == 0;
 }
 
-/* Whether one thread has all of a product's operands in its second cache, without gaps: then
+/* Whether one thread has all of a product's operands in its second cache, without gaps, and C: then
  * packing them costs more than it saves (measured: up to 10 % at orders of 130 to 256). Not for
  * narrower vectors, whose processors have half of that cache and take two steps for a vector that
  * crosses a line, where A is read as it lies and is large, or B is transposed (Zen 4, AVX2: packed,
@@ -752,7 +753,8 @@ static bool product_is_compact(const ji_product_t *call) {
     const ji_operand_t *const a = &call->a, *const b = &call->b;
     const int64_t element = (int64_t)ji_sizeof(call->type),
                   a_bytes = element * (a->line == 1 ? a->step * call->k : a->line * call->m),
-                  b_bytes = element * (b->line == 1 ? b->step * call->k : b->line * call->n);
+                  b_bytes = element * (b->line == 1 ? b->step * call->k : b->line * call->n),
+                  c_bytes = element * call->m * call->n;
     const bool collides = product_collides(call, a) || product_collides(call, b);
     const bool lies_ill = a->line == 1 && (b->line == 1 || a_bytes > PRODUCT_COMPACT_BYTES / 2);
     if ((collides || lies_ill) && ji_kernels->vector_bytes < 64)
@@ -760,7 +762,8 @@ static bool product_is_compact(const ji_product_t *call) {
 
     return call->threads.count <= 1 && !ji_is_complex(call->type) &&
            ji_max(ji_max(call->m, call->n), call->k) <= 512 &&
-           ji_max(a_bytes, b_bytes) <= PRODUCT_COMPACT_BYTES;
+           ji_max(a_bytes, b_bytes) <= PRODUCT_COMPACT_BYTES &&
+           c_bytes <= 2 * PRODUCT_COMPACT_BYTES;
 }
 
 /* The same for a triangle of C, of which tiles compute more than is written (Zen 3: syrk of order
@@ -788,6 +791,14 @@ bool ji_product_fits_stack(jdatatype_t type, int64_t m, int64_t n, int64_t k) {
            ji_product_work(type, m, n, k) < 2 * JI_PRODUCT_LEAST_WORK;
 }
 
+/* Whether rows are so few that columns of B, packed, would not be read often enough. Emerald
+ * Rapids, in place over packed: dgemm of 32 x 1024 x 1024 1.8 (AVX2: 1.4), TN of 48 x 1024 x 1024
+ * 1.5, of 96 rows 1.2; sgemm of 32 x 1024 x 1024 1.5 (AVX2). Complex ones were not measured. */
+static bool product_is_low(const ji_product_t *call) {
+    return !ji_is_complex(call->type) && call->b.step == 1 &&
+           call->m <= PRODUCT_LOW_TILES * product_kernels(call->type)->rows;
+}
+
 /* Whether it is better done in place, though there are panels: lent to an algorithm for its largest
  * product. */
 static bool product_is_small(const ji_product_t *call) {
@@ -799,7 +810,8 @@ static bool product_is_small(const ji_product_t *call) {
     if (work < (plain && whole ? JI_PACKED_LEAST_GEMM : JI_PACKED_LEAST_WORK) ||
         ji_min(m, n) < JI_PACKED_LEAST_SIZE || ji_product_fits_stack(type, m, n, k))
         return true;
-    return plain && (whole ? product_is_compact(call) : product_triangle_is_compact(call));
+    return plain && (whole ? product_is_low(call) || product_is_compact(call)
+                           : product_triangle_is_compact(call));
 }
 
 void ji_product(const ji_product_t *call) {

@@ -233,8 +233,12 @@ static void NAME(tile_corner)(int64_t depth, const void *a, const void *b, void 
         NAME(tile_wedge)(rows, of_upper, false, depth, a, b, sums, more);
 }
 
-VECTOR_INLINE void NAME(whole_tile)(int64_t depth, const REAL *a, const REAL *b,
-                                    const NAME(scalars_t) * by, REAL *c, int64_t ldc) {
+/* A function, which reads alpha and beta behind the sums: inlined into a loop, GCC 12 keeps these,
+ * and addresses, in registers, has too few for the step's vectors, and takes twice as long (Emerald
+ * Rapids, AVX-512). */
+static __attribute__((noinline)) void NAME(whole_tile)(int64_t depth, const REAL *a, const REAL *b,
+                                                       const ji_product_scalars_t *scalars, REAL *c,
+                                                       int64_t ldc) {
     VECTOR acc[TILE_COLUMNS][TILE_VECTORS];
 
     VECTOR_UNROLL
@@ -249,31 +253,31 @@ VECTOR_INLINE void NAME(whole_tile)(int64_t depth, const REAL *a, const REAL *b,
 
     NAME(accumulate)(acc, 0, TILE_VECTORS, depth, a, b);
 
-    if (by->reads) {
+    /* All of C is read before anything is written: columns that are multiples of a page apart would
+     * wait for each other. */
+    const NAME(scalars_t) by = NAME(spread)(scalars);
+    VECTOR_UNROLL
+    for (int j = 0; j < TILE_COLUMNS; j++)
         VECTOR_UNROLL
-        for (int j = 0; j < TILE_COLUMNS; j++)
-            VECTOR_UNROLL
-        for (int v = 0; v < TILE_VECTORS; v++) {
-            REAL *const to = c + j * ldc + v * LANES;
-            V(store)(to, V(fma)(by->alpha, acc[j][v], by->beta * V(load)(to)));
-        }
-    } else {
+    for (int v = 0; v < TILE_VECTORS; v++)
+        if (by.reads)
+            acc[j][v] = V(fma)(by.alpha, acc[j][v], by.beta * V(load)(c + j * ldc + v * LANES));
+        else
+            acc[j][v] = by.alpha * acc[j][v];
+    VECTOR_UNROLL
+    for (int j = 0; j < TILE_COLUMNS; j++)
         VECTOR_UNROLL
-        for (int j = 0; j < TILE_COLUMNS; j++)
-            VECTOR_UNROLL
-        for (int v = 0; v < TILE_VECTORS; v++)
-            V(store)(c + j * ldc + v * LANES, by->alpha * acc[j][v]);
-    }
+    for (int v = 0; v < TILE_VECTORS; v++)
+        V(store)(c + j * ldc + v * LANES, acc[j][v]);
 }
 
 static void NAME(tiles)(int64_t count, int64_t depth, const void *a_, const void *b,
                         const ji_product_scalars_t *scalars, void *c_, int64_t ldc) {
-    const NAME(scalars_t) by = NAME(spread)(scalars);
     const REAL *a = a_;
     REAL *c = c_;
 
     for (; count > 0; count--, a += depth * TILE_REALS, c += TILE_REALS)
-        NAME(whole_tile)(depth, a, b, &by, c, ldc);
+        NAME(whole_tile)(depth, a, b, scalars, c, ldc);
 }
 
 /* What a column of a complex C becomes, by real sums. Where alpha has no part there is no infinity
