@@ -6,8 +6,9 @@ jalloc's. The one with LAPACK has these, and of LAPACK's names those of its list
 a name of Debian's liblapack.so.3 where that is installed. Those with 64-bit integers have the same names with the suffix
 64_.
 
-Names are those of the installed library of the package libblas3, or of the package, fetched by apt-get into a scratch
-folder; where there is neither, the exit status is 77 (skipped). --self-test leaves a name out first."""
+BLAS's names are those of the installed library of the package libblas3, or of the package, fetched by apt-get into a scratch
+folder; where there is neither LAPACK's alone are looked at, and the exit status is 77 (skipped) if they are right. --self-test
+leaves a name out first."""
 
 import argparse
 import pathlib
@@ -50,14 +51,18 @@ def reference_names():
 
 
 def lapack_names(source):
-    """The names that the drop-in has of LAPACK, by its list: LAPACKE's, too."""
+    """The names that the drop-in has of LAPACK: LAPACKE's, too, of all functions that the rows of its list have."""
     text = (source / "library/dropin/lapack/lapack.h").read_text(encoding="utf-8")
-    names = {"LAPACKE_xerbla"}
-    for routine in re.findall(r"^    X\((\w+), \w+_,", text, re.M):
-        for letter in "sdcz":
-            stem = routine.replace("or", "un", 1) if letter in "cz" and re.match("or[gm]", routine) else routine
-            names |= {f"{letter}{stem}_", f"LAPACKE_{letter}{stem}", f"LAPACKE_{letter}{stem}_work"}
-    return names
+    routines = re.findall(r"^    X\((\w+), \w+_,", text, re.M)
+    rows = (source / "library/lapack/rows.h").read_text(encoding="utf-8")
+    functions = set()
+    for routine in routines:
+        row = re.search(rf"^#define JI_FUNCTIONS_{routine}\(X, context\)((?:.*\\\n)*.*)", rows, re.M).group(1)
+        for letters, stem in re.findall(r"JI_(SDCZ|SD|CZ)\(X, context, (\w+)\)", row):
+            functions |= {letter + stem for letter in letters.lower()}
+        functions |= set(re.findall(r"X\(context, \w+, \w, (\w+)\)", row))
+    return {"LAPACKE_xerbla"} | {name for function in functions
+                                 for name in (f"{function}_", f"LAPACKE_{function}", f"LAPACKE_{function}_work")}
 
 
 def none_of_lapack(names):
@@ -92,27 +97,28 @@ def main():
     if not library.exists():
         print(f"check_dropin: no {library}")
         return 1
-    wanted = reference_names()
-    if wanted:
-        wanted |= BESIDE
-    else:
-        print(f"check_dropin: skipped: the package {PACKAGE} is not to be had")
-        return SKIPPED
-
     names = exported(library)
+    names_of_lapack = lapack_names(ROOT)
+    unknown = none_of_lapack(names_of_lapack)
+    for name in unknown:
+        print(f"check_dropin: {name} is none of LAPACK's names")
+    good = not unknown
+    wide = arguments.build / "library" / "libjblas_blas64.so"
+    for file, blas, change in (("libjlapack_lapack.so", library, str),
+                               ("libjlapack_lapack64.so", wide, with_suffix)):
+        good &= compare(file, exported(arguments.build / "library" / file),
+                        exported(blas) | {change(name) for name in names_of_lapack})
+
+    wanted = reference_names()
+    if not wanted:
+        print(f"check_dropin: BLAS's names skipped: the package {PACKAGE} is not to be had")
+        return SKIPPED if good else 1
+    wanted |= BESIDE
     if arguments.self_test and compare("self-test", (names - {"dgemm_"}) | {"jhandle_create"}, wanted):
         print("check_dropin: self-test: a missing name was not found")
         return 1
-    good = compare(library.name, names, wanted)
-    wide = arguments.build / "library" / "libjblas_blas64.so"
+    good &= compare(library.name, names, wanted)
     good &= compare(wide.name, exported(wide), {with_suffix(name) for name in wanted})
-    names_of_lapack = lapack_names(ROOT)
-    for name in none_of_lapack(names_of_lapack):
-        print(f"check_dropin: {name} is none of LAPACK's names")
-        good = False
-    for file, change in (("libjlapack_lapack.so", str), ("libjlapack_lapack64.so", with_suffix)):
-        good &= compare(file, exported(arguments.build / "library" / file),
-                        {change(name) for name in wanted | names_of_lapack})
     return 0 if good else 1
 
 

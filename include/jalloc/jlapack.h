@@ -528,8 +528,8 @@ JALLOC_API jstatus_t jlapack_zunmqr(jhandle_t *handle, jblas_side_t side, jblas_
  * moved to the front, in their order, and stay there. After it jpvt[j] is the number, from 1 on, of
  * the column of A that is column j + 1 of A P: a permutation, whatever A holds. Each column that is
  * not fixed is, when its turn comes, the one of the largest norm below the rows that are done, so
- * that no R(j, j) among them is larger than the one before it but by rounding. If m or n is 0
- * jpvt stays as it was, as LAPACK's real routines have it. n: at most (2^63 - 1) / 1024. Accuracy:
+ * that no R(j, j) among them is larger than the one before it but by rounding. Where m is 0 those
+ * that are fixed still come first, as LAPACK has it. n: at most (2^63 - 1) / 1024. Accuracy:
  * as jlapack_dgeqrf, of A P. Workspace: as there, and as the largest product inside; and
  * per column three doubles, 33 elements (1 where min(m, n) is at most 64), which "in place" has,
  * too: with less it is a memory error. Same bits with all rungs. Algorithm: blocks of 32 reflectors

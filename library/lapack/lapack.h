@@ -53,14 +53,15 @@ jstatus_t ji_lapack_elsewhere(jhandle_t *handle, void *block) __attribute__((col
                                 ws);                                                               \
     }
 /* The call function: `empty`, whether there is nothing to do, and what there is to check besides
- * the row, JI_CHECK()s. */
+ * the row, JI_CHECK()s of sizes. They come before the leading dimensions, as in LAPACK, and let
+ * pass what the row finds in an argument before theirs. */
 #define JI_LAPACK_CALL_CHECKED(routine, empty, ...)                                                \
     JI_CALL routine##_call(jhandle_t *handle, void *block) {                                       \
         ji_matmat_t *args = block;                                                                 \
         JI_LAPACK_ON_HOST()                                                                        \
-        JI_CHECK_SIZES(routine)                                                                    \
-        __VA_ARGS__ JI_CHECK_WIDTH(routine, !(empty)) if (ji_is_query(handle)) return ji_answer(   \
-            handle, args, (empty) ? NULL : routine##_plan);                                        \
+        __VA_ARGS__ JI_CHECK_SIZES(routine)                                                        \
+            JI_CHECK_WIDTH(routine, !(empty)) if (ji_is_query(handle)) return ji_answer(           \
+                handle, args, (empty) ? NULL : routine##_plan);                                    \
         if (empty)                                                                                 \
             return JSTATUS_SUCCESS;                                                                \
         JI_CHECK_OPERANDS(routine)                                                                 \
@@ -129,11 +130,15 @@ jstatus_t ji_lapack_elsewhere(jhandle_t *handle, void *block) __attribute__((col
 /* What rows cannot say, of those that are computed elsewhere as well. */
 #define JI_LAPACK_PRODUCT_IS_EMPTY (args->m == 0 || args->n == 0 || args->k == 0)
 #define JI_LAPACK_PRODUCT_CHECKS                                                                   \
+    if (JI_IS_SIDE(args->side) && JI_IS_HERMITIAN_OPERATION(args->trans) && args->m >= 0 &&        \
+        args->n >= 0)                                                                              \
     JI_CHECK(args->k <= JI_ROWS_SIDED(m, n), JSTATUS_INVALID_SIZE, "k", args->k,                   \
              "must be at most %lld", JI_ROWS_SIDED(m, n))
 #define JI_LAPACK_ORGQR_CHECKS                                                                     \
-    JI_CHECK(args->n <= args->m, JSTATUS_INVALID_SIZE, "n", args->n, "must be at most %lld",       \
-             args->m)                                                                              \
+    if (args->m >= 0)                                                                              \
+        JI_CHECK(args->n <= args->m, JSTATUS_INVALID_SIZE, "n", args->n, "must be at most %lld",   \
+                 args->m)                                                                          \
+    if (args->m >= 0 && args->n >= 0)                                                              \
     JI_CHECK(args->k <= args->n, JSTATUS_INVALID_SIZE, "k", args->k, "must be at most %lld",       \
              args->n)
 #define JI_LAPACK_GELS_IS_EMPTY (ji_max(args->m, args->n) == 0 || args->nrhs == 0)
@@ -301,6 +306,7 @@ void ji_host_ormlq(void *matmat);
 ji_panel_bytes_t ji_ormlq_bytes(const jhandle_t *handle, const ji_matmat_t *args);
 /* A P = Q R in place, of the column order jpvt: m, n, a, lda, jpvt, tau. */
 void ji_host_geqp3(void *matmat);
+void ji_host_geqp3_order(void *matmat); /* of no rows: jpvt alone */
 ji_panel_bytes_t ji_geqp3_bytes(const jhandle_t *handle, const ji_matmat_t *args);
 /* The X of the least |B - op(A) X|, or the least X: trans, m, n, nrhs, a, lda, b, ldb, info. */
 void ji_host_gels(void *matmat);

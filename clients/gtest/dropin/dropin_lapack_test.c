@@ -393,8 +393,6 @@ static void draw(const function_t *function, const library_t *library, problem_t
     if (strstr(function->name, "geqp3") != NULL)
         for (int64_t j = 0; j < MOST; j++) /* those that are fixed */
             p->jpvt[j] = jtest_random_between(0, 3) == 0;
-    if (strstr(function->name, "geqp3") != NULL && p->m == 0)
-        p->m = 1; /* without rows LAPACK's complex routines move columns, the real ones do not */
     if (strstr(function->name, "trtr") != NULL ||
         strstr(function->name, "trcon") != NULL) /* as well conditioned as it is */
         for (int64_t i = 0; i < ROOM; i++)

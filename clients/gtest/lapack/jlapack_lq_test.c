@@ -422,6 +422,9 @@ JTEST(JlapackLq, RefusesWhatIsWrongByName) {
     REFUSED(jlapack_dgelqf(h, 2, 2, a, 2, NULL), JSTATUS_INVALID_POINTER, "tau is NULL");
     REFUSED(jlapack_dorglq(h, 3, 2, 2, a, 3, t), JSTATUS_INVALID_SIZE, "dorglq: n = 2");
     REFUSED(jlapack_dorglq(h, 1, 2, 2, a, 2, t), JSTATUS_INVALID_SIZE, "k = 2");
+    REFUSED(jlapack_dorglq(h, 3, 2, -1, a, 0, t), JSTATUS_INVALID_SIZE, "n = 2");
+    REFUSED(jlapack_dorglq(h, -1, -1, 2, a, 0, t), JSTATUS_INVALID_SIZE, "m = -1");
+    REFUSED(jlapack_dorglq(h, 1, 2, 2, a, 0, t), JSTATUS_INVALID_SIZE, "k = 2");
     REFUSED(jlapack_zunmlq(h, JBLAS_LEFT, JBLAS_TRANSPOSE, 2, 2, 1, z, 2, z, z, 2),
             JSTATUS_INVALID_VALUE, "zunmlq: trans");
     REFUSED(jlapack_dormlq(h, JBLAS_LEFT, plain, 1, 2, 2, a, 2, t, c, 2), JSTATUS_INVALID_SIZE,

@@ -458,6 +458,11 @@ JTEST(JlapackQr, RefusesWhatIsWrongByName) {
     REFUSED(jlapack_dorgqr(h, 2, 1, 2, a, 2, t), JSTATUS_INVALID_SIZE, "k = 2");
     REFUSED(jlapack_dorgqr(h, 2, 2, 2, a, 1, t), JSTATUS_INVALID_SIZE, "lda = 1");
     REFUSED(jlapack_dorgqr(h, 2, 2, 2, a, 2, NULL), JSTATUS_INVALID_POINTER, "tau is NULL");
+    /* Of several the first, in LAPACK's order. */
+    REFUSED(jlapack_dorgqr(h, -1, 1, 2, a, 0, t), JSTATUS_INVALID_SIZE, "m = -1");
+    REFUSED(jlapack_dorgqr(h, 1, 2, -1, a, 0, t), JSTATUS_INVALID_SIZE, "n = 2");
+    REFUSED(jlapack_dorgqr(h, 2, -1, 2, a, 0, t), JSTATUS_INVALID_SIZE, "n = -1");
+    REFUSED(jlapack_dorgqr(h, 2, 1, 2, a, 0, t), JSTATUS_INVALID_SIZE, "k = 2");
     JEXPECT_EQ(a[0], 1);
     JEXPECT_OK(jlapack_dgeqrf(h, 0, 2, NULL, 1, NULL));
     JEXPECT_OK(jlapack_dorgqr(h, 2, 0, 0, NULL, 2, NULL));
@@ -478,6 +483,10 @@ JTEST(JlapackQr, RefusesWrongProductsByName) {
             "zunmqr: trans");
     REFUSED(jlapack_dormqr(h, left, plain, 1, 2, 2, a, 2, t, c, 2), JSTATUS_INVALID_SIZE, "k = 2");
     REFUSED(jlapack_dormqr(h, right, plain, 2, 1, 2, a, 2, t, c, 2), JSTATUS_INVALID_SIZE, "k = 2");
+    REFUSED(jlapack_dormqr(h, left, plain, 1, 2, 2, a, 0, t, c, 0), JSTATUS_INVALID_SIZE, "k = 2");
+    REFUSED(jlapack_dormqr(h, left, plain, -1, 2, 2, a, 0, t, c, 0), JSTATUS_INVALID_SIZE,
+            "m = -1");
+    REFUSED(jlapack_dormqr(h, left, odd, 1, 2, 2, a, 0, t, c, 0), JSTATUS_INVALID_VALUE, "trans");
     REFUSED(jlapack_dormqr(h, left, plain, 2, 1, 1, a, 1, t, c, 2), JSTATUS_INVALID_SIZE,
             "lda = 1");
     REFUSED(jlapack_dormqr(h, left, plain, 2, 1, 1, a, 2, t, c, 1), JSTATUS_INVALID_SIZE,

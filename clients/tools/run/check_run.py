@@ -127,6 +127,8 @@ def main():
         require(code == 2 and message, f"{wrong}: {code} {message}")
     code, _, message = run(tool, "/nowhere/program")
     require(code == 127 and "/nowhere/program" in message, f"no program: {code} {message}")
+    code, _, message = run(tool, __file__)  # as env has it, of what is there
+    require(code == 126 and __file__ in message, f"no executable: {code} {message}")
     print("check_run: a program's calls, threads and workspace are reported")
 
 

@@ -6,8 +6,8 @@
  *
  * It sets LD_PRELOAD, before what is there already, and the variables that the options stand for,
  * and becomes the program. The library is the one that was built or installed with this tool, with
- * LAPACK's names where that one is. A program that cannot be run ends with 127, as env's and a
- * shell's does. */
+ * LAPACK's names where that one is. A program that cannot be run ends with 126, or with 127 where
+ * there is none, as env's and a shell's do. */
 
 #include <errno.h>
 #include <getopt.h>
@@ -68,7 +68,8 @@ static const tool_option_t options[] = {
 static const tool_row_t statuses[] = {{"0", "or any other: that of the program"},
                                       {"1", "the drop-in is not where it was built or installed"},
                                       {"2", "wrong usage"},
-                                      {"127", "the program cannot be run"},
+                                      {"126", "the program cannot be run"},
+                                      {"127", "there is no such program"},
                                       {NULL, NULL}};
 static const tool_row_t examples[] = {
     {"jblas-run python3 fit.py", "NumPy and SciPy on jblas and jlapack"},
@@ -85,7 +86,7 @@ static const tool_t tool = {
     .examples = examples,
     .runs_program = true,
 };
-enum { CANNOT_RUN = 127 };
+enum { CANNOT_RUN = 126, NO_PROGRAM = 127 };
 
 /* Sets the variable, if its value is one that the library would understand. */
 static void set_variable(jconfig_t which, const char *option, const char *value) {
@@ -116,6 +117,7 @@ int main(int argc, char **argv) {
     if (!found || !preload(library))
         tool_fail("libjblas_blas.so is not where it was built or installed");
     execvp(argv[optind], argv + optind);
-    tool_warn("%s: %s", argv[optind], strerror(errno));
-    return CANNOT_RUN;
+    const int error = errno;
+    tool_warn("%s: %s", argv[optind], strerror(error));
+    return error == ENOENT ? NO_PROGRAM : CANNOT_RUN;
 }

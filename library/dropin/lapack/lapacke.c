@@ -175,7 +175,8 @@ static blas_int_t behind_layout(blas_int_t info) {
 
 /* ---- Steps of a row-major call, each for what the routine has of arguments ---- */
 
-/* Leading dimensions hold a row; `number` is that of the argument, the layout's is 1. */
+/* Leading dimensions hold a row, of which 0 elements may be 0 apart; `number` is that of the
+ * argument, the layout's is 1. */
 #define WIDTH(name_of_call, kind, ...) WIDTH_##kind(name_of_call, __VA_ARGS__)
 #define WIDTH_ENUM(...) number++;
 #define WIDTH_SIZE(...) number++;
@@ -186,7 +187,7 @@ static blas_int_t behind_layout(blas_int_t info) {
 #define WIDTH_FACTORS(...) number++;
 #define WIDTH_MATRIX(name_of_call, name, ld, access, structure, shape, read)                       \
     number += 2;                                                                                   \
-    if (args->ld < JI_COLUMNS_##shape || args->ld < 1)                                             \
+    if (args->ld < JI_COLUMNS_##shape)                                                             \
         return refuse(name_of_call, -number);                                                      \
     turned.ld = ji_max(1, JI_ROWS_##shape);
 

@@ -61,7 +61,9 @@ static void pivoted_swap(double *x, int64_t i, int64_t j) {
 static void pivoted_exchange(const pivoted_t *p, int64_t i, int64_t j) {
     int64_t *const jpvt = p->call.jpvt, there = jpvt[j];
     jpvt[j] = jpvt[i], jpvt[i] = there;
-    ji_kernels->level1[p->type]->swap(p->call.m, pivoted_at(p, 0, i), 1, pivoted_at(p, 0, j), 1);
+    if (p->call.m > 0)
+        ji_kernels->level1[p->type]->swap(p->call.m, pivoted_at(p, 0, i), 1, pivoted_at(p, 0, j),
+                                          1);
 }
 
 /* The columns that jpvt fixes come to the front; how many there are. */
@@ -344,6 +346,11 @@ void ji_host_geqp3(void *matmat) {
     while (least - done > PIVOTED_FEW)
         done += pivoted_block(&p, done, ji_min(PIVOTED_BLOCK, least - done - PIVOTED_FEW));
     pivoted_few(&p, done, least);
+}
+
+void ji_host_geqp3_order(void *matmat) {
+    const pivoted_t p = {.call = *(const ji_matmat_t *)matmat};
+    (void)pivoted_fix(&p);
 }
 
 ji_panel_bytes_t ji_geqp3_bytes(const jhandle_t *handle, const ji_matmat_t *args) {

@@ -6,8 +6,10 @@
 #include "lapack/lapack.h"
 
 #define ORGLQ_CHECKS                                                                               \
-    JI_CHECK(args->n >= args->m, JSTATUS_INVALID_SIZE, "n", args->n, "must be at least %lld",      \
-             args->m)                                                                              \
+    if (args->m >= 0 && args->n >= 0)                                                              \
+        JI_CHECK(args->n >= args->m, JSTATUS_INVALID_SIZE, "n", args->n, "must be at least %lld",  \
+                 args->m)                                                                          \
+    if (args->m >= 0 && args->n >= 0)                                                              \
     JI_CHECK(args->k <= args->m, JSTATUS_INVALID_SIZE, "k", args->k, "must be at most %lld",       \
              args->m)
 JI_LAPACK_ROUTINE_CHECKED(orglq, args->m == 0, ORGLQ_CHECKS)

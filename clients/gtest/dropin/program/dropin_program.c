@@ -349,6 +349,10 @@ static bool solve_wrongly(void) {
     all &= was_told("LAPACKE_dgesv", -5);
     all &= lapacke(LAYOUT_ROWS, n, n, x, n, pivots, x, small) == -8;
     all &= was_told("LAPACKE_dgesv", -8);
+    /* Rows without elements may be 0 apart, as in the reference; -1 of them is what is wrong. */
+    all &= lapacke(LAYOUT_ROWS, 0, 0, x, 0, pivots, x, 0) == 0 && was_told("", 0);
+    all &= lapacke(LAYOUT_ROWS, n, negative, x, n, pivots, x, 0) == -3 && was_told("DGESV ", 2);
+    all &= lapacke(LAYOUT_COLUMNS, 0, 0, x, 0, pivots, x, 0) == -5 && was_told("DGESV ", 4);
     all &= lapacke(99, n, n, x, n, pivots, x, n) == -1 && was_told("LAPACKE_dgesv", -1);
     return all && estimate_wrongly() && multiply(8);
 }
