@@ -189,22 +189,40 @@ void ji_profile_sizes(const jplan_t *plan, uint32_t rung, float sizes[JI_PROFILE
     sizes[PLAN_SIZES] = (float)at_least(price != NULL ? price->flops : 0, 1);
 }
 
-/* Of two sizes: near 0 the square of their ratio's logarithm, which libjalloc, without libm, has
- * not. */
-static double distance_of(double a, double b) { return a / b + b / a - 2; }
+/* The logarithm to the base 2 and a constant, to 0.09: a float's bits are its exponent and, as if
+ * it went on in a straight line, its fraction. libjalloc has no libm. */
+static float rough_log2(float number) {
+    uint32_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    return (float)bits / (1 << 23);
+}
 
-double ji_profile_correction(const ji_profile_point_t *points, size_t count,
-                             const float sizes[JI_PROFILE_SIZES]) {
-    const double near = 0.02, far = 3; /* what a point counts at once; what none counts */
-    double sum = far, weights = far;
-    for (size_t p = 0; p < count; ++p) {
-        double distance = near;
-        for (int i = 0; i < JI_PROFILE_SIZES; ++i)
-            distance += distance_of((double)points[p].sizes[i], (double)sizes[i]);
-        sum += (double)points[p].correction / distance;
-        weights += 1 / distance;
+/* Sizes of which one is 2^5 times the other are far apart, flops are where 2^8 times. */
+void ji_profile_place(const float sizes[JI_PROFILE_SIZES], float place[JI_PROFILE_PLACES]) {
+    for (int i = 0; i < PLAN_SIZES; ++i)
+        place[i] = rough_log2(sizes[i]) / 5;
+    place[PLAN_SIZES] = rough_log2(sizes[PLAN_SIZES]) / 8;
+    /* A product by a symmetric matrix has its order as the third size. */
+    place[PLAN_SIZES + 1] = sizes[0] == sizes[2] ? 0.5f : 0;
+}
+
+double ji_profile_alike(const float a[JI_PROFILE_PLACES], const float b[JI_PROFILE_PLACES]) {
+    double squares = 0;
+    for (int i = 0; i < JI_PROFILE_PLACES; ++i) {
+        const double apart = (double)a[i] - (double)b[i];
+        squares += apart * apart;
     }
-    return sum / weights;
+    return 1 / (1 + squares);
+}
+
+static double correction_of(const ji_profile_point_t *points, size_t count,
+                            const float sizes[JI_PROFILE_SIZES]) {
+    float place[JI_PROFILE_PLACES];
+    double correction = 1;
+    ji_profile_place(sizes, place);
+    for (size_t p = 0; p < count; ++p)
+        correction += (double)points[p].weight * ji_profile_alike(points[p].place, place);
+    return at_least(correction, 0.1); /* weights of a damaged file may be anything */
 }
 
 /* The entry of the most threads up to `threads`; NULL: there is none. */
@@ -268,7 +286,7 @@ static double predict(const ji_profile_t *profile, const jplan_t *plan, uint32_t
         seconds += entry->fit[i] * features[i];
     /* Nothing takes no time. */
     return at_least(seconds, 1e-9) *
-           ji_profile_correction(profile->points + entry->first, entry->count, sizes);
+           correction_of(profile->points + entry->first, entry->count, sizes);
 }
 
 double jprofile_predict(const jplan_t *plan, uint32_t rung, int threads) {

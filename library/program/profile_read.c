@@ -106,9 +106,9 @@ static bool make_room(void **array, size_t count, size_t size_bytes) {
     return true;
 }
 
-/* One line that says something of the whole. */
+/* One line that says something of the whole. Nothing here is computed from the pace. */
 static jstatus_t read_head(reader_t *reader, ji_profile_t *profile, const char *what, char *line) {
-    double rates[3];
+    double rates[3], pace;
     if (strcmp(what, "library") == 0)
         return strcmp(line, jalloc_version_string()) == 0
                    ? JSTATUS_SUCCESS
@@ -119,6 +119,9 @@ static jstatus_t read_head(reader_t *reader, ji_profile_t *profile, const char *
                    ? JSTATUS_SUCCESS
                    : ji_fail(JSTATUS_INCOMPATIBLE, "%s: measured on %s, this is %s", reader->path,
                              line, jprofile_processor());
+    if (strcmp(what, "pace") == 0)
+        return read_numbers(line, 1, &pace) && pace > 0 ? JSTATUS_SUCCESS
+                                                        : reader_refuse(reader, "not understood");
     if (strcmp(what, "rates") != 0 || !read_numbers(line, 3, rates) || rates[0] <= 0 ||
         rates[1] <= 0 || rates[2] <= 0)
         return reader_refuse(reader, "not understood");
@@ -136,16 +139,18 @@ static jstatus_t read_points(reader_t *reader, ji_profile_t *profile, ji_profile
         char *line = reader_line(reader), *what = next_word(&line);
         bool sound = what != NULL && strcmp(what, "at") == 0 &&
                      read_numbers(line, JI_PROFILE_SIZES + 1, numbers);
-        for (int i = 0; sound && i <= JI_PROFILE_SIZES; ++i)
-            sound = numbers[i] >= (i < JI_PROFILE_SIZES ? 1 : 0);
+        float sizes[JI_PROFILE_SIZES];
+        for (int i = 0; sound && i < JI_PROFILE_SIZES; ++i) {
+            sound = numbers[i] >= 1;
+            sizes[i] = (float)numbers[i];
+        }
         if (!sound)
             return reader_refuse(reader, "is no measurement");
         if (!make_room((void **)&profile->points, profile->point_count, sizeof *profile->points))
             return ji_fail(JSTATUS_MEMORY_ERROR, "%s: no memory for bookkeeping", reader->path);
         ji_profile_point_t *point = &profile->points[profile->point_count++];
-        for (int i = 0; i < JI_PROFILE_SIZES; ++i)
-            point->sizes[i] = (float)numbers[i];
-        point->correction = (float)numbers[JI_PROFILE_SIZES];
+        ji_profile_place(sizes, point->place);
+        point->weight = (float)numbers[JI_PROFILE_SIZES];
     }
     return JSTATUS_SUCCESS;
 }
@@ -238,8 +243,8 @@ static jstatus_t read_lines(ji_profile_t *profile) {
                               : read_head(&reader, profile, what, line));
         heads += !is_entry && !is_call;
     }
-    if (heads != 3)
-        return reader_refuse(&reader, "ends without library, processor and rates");
+    if (heads != 4)
+        return reader_refuse(&reader, "ends without library, processor, rates and pace");
     if (profile->entry_count > 0)
         qsort(profile->entries, profile->entry_count, sizeof *profile->entries,
               ji_profile_compare_entries);

@@ -70,6 +70,7 @@ bool draw_call(draw_t *draw, jhandle_t *handle, const routine_t *routine, jdatat
         if (flops < draw->least_flops || flops > draw->most_flops || !is_right(handle, routine, &o))
             continue;
         *options = o;
+        draw->flops = flops;
         return true;
     }
     return false;

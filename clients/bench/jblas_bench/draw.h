@@ -11,6 +11,7 @@ typedef struct draw {
     uint64_t state; /* of the random numbers; anything */
     int64_t low, high;
     double least_flops, most_flops; /* of a call; drivers' are estimated */
+    double flops;                   /* of the last one */
 } draw_t;
 
 /* The routines that are drawn: those of matrices with more ways than one, by their plain names. */

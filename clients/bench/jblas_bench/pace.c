@@ -11,6 +11,10 @@
 
 #include "pace.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "../bench.h"
 
 enum { N = 64, TIMES = 6 };
@@ -44,4 +48,16 @@ double pace_sample(pace_t *pace, jhandle_t *handle, problem_t *problem, jstatus_
     const double product = bench_median(products, 2 * TIMES);
     pace->fastest = product < pace->fastest ? product : pace->fastest;
     return *seconds / product;
+}
+
+double pace_of_profile(const char *path) {
+    FILE *file = fopen(path, "re");
+    char line[256];
+    double seconds = 0;
+    while (file != NULL && seconds == 0 && fgets(line, sizeof line, file) != NULL)
+        if (strncmp(line, "pace\t", 5) == 0)
+            seconds = strtod(line + 5, NULL);
+    if (file != NULL)
+        (void)fclose(file);
+    return seconds;
 }

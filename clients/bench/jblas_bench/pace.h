@@ -22,4 +22,9 @@ void pace_fini(pace_t *pace);
 double pace_sample(pace_t *pace, jhandle_t *handle, problem_t *problem, jstatus_t *status,
                    double *seconds);
 
+/* Seconds of the small product by which a profile was measured; 0: it is none. What is compared
+ * with it or added to it is to be of the same: even the fastest differs by a tenth from one hour of
+ * a shared machine to the next. */
+double pace_of_profile(const char *path);
+
 #endif

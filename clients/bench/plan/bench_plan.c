@@ -8,9 +8,9 @@
  * First random calls of every routine with rungs, types and sizes as jalloc-tune did not see them,
  * up to 4096 and as far as one call takes no more than some tenth of a second, on each step of
  * their staircases, with one thread and with all: predicted over measured, the median of ROUNDS
- * over all of them, each by the pace of the machine (pace.h). Beside it, what the machine allows:
- * the first half of the rounds over the second, by the pace and as the clock has it. That is what a
- * prediction reaches that knows the very call by as many measurements.
+ * over all of them, each by the pace of the machine (pace.h), and as the clock has it. Beside it,
+ * what the machine allows: the first half of the rounds over the second, by the pace and by the
+ * clock. That is what a prediction reaches that knows the very call by as many measurements.
  *
  * Then random programs of up to eight calls on three handles in two phases, at a quarter, half and
  * three quarters of what they need at best: what jprogram_choose() chose beside the best of all
@@ -29,6 +29,7 @@
 enum { MAX_STEPS = JHANDLE_MAX_RUNGS, MAX_FAMILIES = 80, MAX_RATIOS = 4000, MAX_ROUNDS = 32 };
 
 static size_t rounds = 8;
+static double profile_pace; /* 0: there is no profile */
 
 /* ---- One call ---- */
 
@@ -38,7 +39,7 @@ typedef struct call {
     size_t count;
     jrequirement_step_t steps[MAX_STEPS];
     double paced[MAX_STEPS][MAX_ROUNDS], seconds[MAX_STEPS][MAX_ROUNDS];
-    double measured[MAX_STEPS]; /* their medians by the pace, in seconds */
+    double measured[MAX_STEPS]; /* their medians by the pace, in the profile's seconds */
 } call_t;
 
 static bool read_steps(jhandle_t *handle, call_t *call) {
@@ -87,10 +88,11 @@ static double median_of(const double *samples, size_t count) {
     return bench_median(sorted, count);
 }
 
-/* Of all rounds, in seconds of the machine at its fastest. */
+/* Of all rounds. */
 static void take_medians(const pace_t *pace, call_t *call) {
     for (size_t i = 0; i < call->count; i++)
-        call->measured[i] = pace->fastest * median_of(call->paced[i], rounds);
+        call->measured[i] =
+            (profile_pace > 0 ? profile_pace : pace->fastest) * median_of(call->paced[i], rounds);
 }
 
 static const routine_t *draw_routine(uint64_t *state) {
@@ -117,10 +119,13 @@ static bool draw_any(draw_t *draw, uint64_t *state, jhandle_t *handle, call_t *c
 
 /* ---- Predictions ---- */
 
+/* Ratios with one thread, and with all. */
 typedef struct family {
     const char *name;
-    size_t count;
-    double ratios[MAX_RATIOS];
+    struct {
+        size_t count;
+        double ratios[MAX_RATIOS];
+    } with[2];
 } family_t;
 
 /* A call of the first part. */
@@ -130,23 +135,40 @@ typedef struct drawn {
     bool failed;
 } drawn_t;
 
-static void add_ratio(family_t *family, double ratio) {
-    if (family->count < MAX_RATIOS)
-        family->ratios[family->count++] = ratio;
+static void add_ratio(family_t *family, int threads, double ratio) {
+    const int with = threads > 1;
+    if (family->with[with].count < MAX_RATIOS)
+        family->with[with].ratios[family->with[with].count++] = ratio;
 }
 
-static double share_within(const family_t *family, double bound) {
+static double share_within(const double *ratios, size_t count, double bound) {
     size_t within = 0;
-    for (size_t i = 0; i < family->count; i++)
-        within += family->ratios[i] <= 1 + bound && family->ratios[i] >= 1 / (1 + bound);
-    return 100.0 * (double)within / (double)family->count;
+    for (size_t i = 0; i < count; i++)
+        within += ratios[i] <= 1 + bound && ratios[i] >= 1 / (1 + bound);
+    return 100.0 * (double)within / (double)count;
 }
 
+static void print_ratios(double *ratios, size_t count) {
+    if (count > 0)
+        printf(" | %5zu %5.0f %5.0f %6.2f", count, share_within(ratios, count, 0.15),
+               share_within(ratios, count, 0.30), bench_median(ratios, count));
+    else
+        printf(" | %5s %5s %5s %6s", "-", "-", "-", "-");
+}
+
+/* With one thread, with all, and both together. */
 static void print_family(family_t *family) {
-    if (family->count > 0)
-        printf("%-24s %6zu %8.0f %8.0f %9.2f\n", family->name, family->count,
-               share_within(family, 0.15), share_within(family, 0.30),
-               bench_median(family->ratios, family->count));
+    static double both[2 * MAX_RATIOS];
+    size_t count = 0;
+    printf("%-20s", family->name);
+    for (int with = 0; with < 2; with++) {
+        const size_t more = family->with[with].count;
+        memcpy(both + count, family->with[with].ratios, more * sizeof *both);
+        count += more;
+        print_ratios(family->with[with].ratios, more);
+    }
+    print_ratios(both, count);
+    putchar('\n');
 }
 
 /* Calls that can be measured, with one thread and with all in turn. */
@@ -189,9 +211,8 @@ static family_t *family_of(family_t *families, const char *name) {
 static void compare_predictions(jhandle_t *handle, pace_t *pace, int all_threads, size_t calls,
                                 uint64_t seed) {
     static family_t families[MAX_FAMILIES],
-        all = {.name = "all"}, one_thread = {.name = "all, one thread"},
-        again = {.name = "measured again"}, again_one = {.name = "again, one thread"},
-        clock = {.name = "again, by the clock"};
+        all = {.name = "all"}, all_clock = {.name = "all, by the clock"},
+        again = {.name = "measured again"}, again_clock = {.name = "again, by the clock"};
     drawn_t *drawn = calloc(calls + 1, sizeof *drawn);
     if (drawn == NULL)
         return;
@@ -200,26 +221,26 @@ static void compare_predictions(jhandle_t *handle, pace_t *pace, int all_threads
     for (size_t i = 0; i < count; i++) {
         const call_t *call = &drawn[i].call;
         for (size_t s = 0; s < call->count && !drawn[i].failed; s++) {
-            const double ratio = call->steps[s].seconds / call->measured[s],
-                         second = median_of(call->paced[s], half) /
-                                  median_of(call->paced[s] + half, rounds - half);
-            add_ratio(family_of(families, call->routine->name), ratio);
-            add_ratio(&all, ratio);
-            add_ratio(&again, second);
-            add_ratio(&clock, median_of(call->seconds[s], half) /
-                                  median_of(call->seconds[s] + half, rounds - half));
-            if (drawn[i].threads == 1) {
-                add_ratio(&one_thread, ratio);
-                add_ratio(&again_one, second);
-            }
+            const double predicted = call->steps[s].seconds, ratio = predicted / call->measured[s];
+            const int threads = drawn[i].threads;
+            add_ratio(family_of(families, call->routine->name), threads, ratio);
+            add_ratio(&all, threads, ratio);
+            add_ratio(&all_clock, threads, predicted / median_of(call->seconds[s], rounds));
+            add_ratio(&again, threads,
+                      median_of(call->paced[s], half) /
+                          median_of(call->paced[s] + half, rounds - half));
+            add_ratio(&again_clock, threads,
+                      median_of(call->seconds[s], half) /
+                          median_of(call->seconds[s] + half, rounds - half));
         }
     }
     free(drawn);
-    printf("predicted over measured               within, %%           median\n"
-           "routine                   rungs     15 %%     30 %%     ratio\n");
+    static const char columns[] = " | rungs  15 %  30 % median";
+    printf("predicted over measured, %% within\n%-20s | %-24s | %-24s | both\n%-20s%s%s%s\n", "",
+           "one thread", "all threads", "routine", columns, columns, columns);
     for (family_t *family = families; family->name != NULL; family++)
         print_family(family);
-    family_t *const sums[] = {&all, &one_thread, &again, &again_one, &clock};
+    family_t *const sums[] = {&all, &all_clock, &again, &again_clock};
     for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
         print_family(sums[i]);
 }
@@ -375,6 +396,7 @@ int main(int argc, char **argv) {
     (void)jhandle_get_threads(handle, &all_threads);
     jprofile_info_t profile = JPROFILE_INFO_INIT;
     (void)jprofile_get_info(&profile);
+    profile_pace = pace_of_profile(profile.path);
     printf("processor %s, profile: %s\n", jprofile_processor(),
            profile.measured ? profile.path : "the library's own");
     compare_predictions(handle, &pace, all_threads < 1 ? 1 : all_threads, calls, seed);

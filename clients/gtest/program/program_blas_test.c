@@ -9,6 +9,7 @@
 #include "kernel_helper.h"
 
 #include "jalloc/jlapack.h"
+#include "jalloc/profile.h"
 
 #include <stdlib.h>
 
@@ -163,4 +164,37 @@ JTEST(ProgramLapack, FactorizationsRunOnEachStep) {
     JEXPECT_OK(jrequirement_destroy(requirement));
     JEXPECT_OK(jhandle_destroy(handle));
     free(a);
+}
+
+/* Seconds of the best rung, as they are predicted without a profile. */
+static double seconds_of_driver(jhandle_t *handle, int which) {
+    enum { N = 500 };
+    jrequirement_t *requirement = NULL;
+    int64_t rank, info;
+    const double rcond = -1;
+    JEXPECT_OK(jhandle_start_requirement_query(handle));
+    const jstatus_t answer =
+        which < 2   ? jlapack_dgelsd(handle, N, N, which == 0 ? 1 : 4 * N, NULL, N, NULL, N, NULL,
+                                     &rcond, &rank, &info)
+        : which < 4 ? jlapack_dgesdd(handle, which == 2 ? JLAPACK_NONE : JLAPACK_SOME, N, N, NULL,
+                                     N, NULL, NULL, N, NULL, N, &info)
+                    : jlapack_dsyevd(handle, which == 4 ? JLAPACK_NONE : JLAPACK_VECTORS,
+                                     JBLAS_LOWER, N, NULL, N, NULL, &info);
+    JEXPECT_FALSE(jstatus_is_error(answer));
+    JEXPECT_OK(jhandle_stop_requirement_query(handle, &requirement));
+    const double seconds = step_of(requirement, info_of(requirement).step_count - 1).seconds;
+    JEXPECT_OK(jrequirement_destroy(requirement));
+    return seconds;
+}
+
+/* Right-hand sides and vectors are work that the sizes of the matrix do not say. */
+JTEST(ProgramLapack, DriversCostWhatTheyAreAskedFor) {
+    jhandle_t *handle = blas_make_handle(NULL);
+    if (jlapack_dsyevd(handle, JLAPACK_NONE, JBLAS_LOWER, 0, NULL, 1, NULL, &(int64_t){0}) ==
+        JSTATUS_NOT_IMPLEMENTED)
+        JSKIP("there is no LAPACK");
+    JEXPECT_OK(jprofile_load(NULL));
+    for (int less = 0; less < 6; less += 2)
+        JEXPECT_GT(seconds_of_driver(handle, less + 1), 2 * seconds_of_driver(handle, less));
+    JEXPECT_OK(jhandle_destroy(handle));
 }

@@ -92,7 +92,7 @@ def check_profile(program):
     _, versions = section(program, "versions")
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "profile")
-        path.write_text(f"jalloc profile 3\nlibrary\t{versions['jalloc']['library']}\nprocessor\tanother\n", encoding="utf-8")
+        path.write_text(f"jalloc profile 4\nlibrary\t{versions['jalloc']['library']}\nprocessor\tanother\n", encoding="utf-8")
         expect(checked(program, JALLOC_PROFILE=str(path)), "profile", "wrong", "measured on another")
     expect(checked(program, JALLOC_PROFILE="/nowhere/profile"), "profile", "wrong", "No such file")
     expect(checked(program), "profile", "note", "jalloc-tune")

@@ -109,8 +109,25 @@ static void plan_add(plan_t *plan, line_t *line) {
     }
     line->handle = index;
     plan->call_count += line->times;
-    if (options.borrowed_bytes > of->held_bytes)
+    if (options.borrowed_bytes > of->held_bytes) {
         of->held_bytes = options.borrowed_bytes;
+        of->held_number = line->number;
+    }
+}
+
+/* Adds what callers hold to what their calls need. */
+static void plan_hold(plan_t *plan) {
+    for (int i = 0; i < plan->handle_count; i++) {
+        const plan_handle_t *of = &plan->handles[i];
+        size_t held, sum;
+        if (__builtin_add_overflow(plan->held_bytes, of->held_bytes, &held) ||
+            __builtin_add_overflow(plan->info.optimal_bytes, held, &sum))
+            tool_refuse("%s:%llu: with the %zu bytes that its caller held the sum overflows",
+                        plan->log->path, (unsigned long long)of->held_number, of->held_bytes);
+        plan->held_bytes = held;
+    }
+    plan->info.minimal_bytes += plan->held_bytes;
+    plan->info.optimal_bytes += plan->held_bytes;
 }
 
 void plan_make(plan_t *plan, log_t *log, const choices_t *choices) {
@@ -125,17 +142,9 @@ void plan_make(plan_t *plan, log_t *log, const choices_t *choices) {
 
     if (plan->call_count == 0)
         tool_refuse("%s: no call of it can be asked here", log->path);
-    for (int i = 0; i < plan->handle_count; i++)
-        if (__builtin_add_overflow(plan->held_bytes, plan->handles[i].held_bytes,
-                                   &plan->held_bytes))
-            tool_refuse("%s: what is borrowed overflows", log->path);
     plan_require(jprogram_get_requirement(plan->program, &plan->requirement), "the requirement");
     plan_require(jrequirement_get_info(plan->requirement, &plan->info), "the requirement");
-    size_t sum;
-    if (__builtin_add_overflow(plan->info.optimal_bytes, plan->held_bytes, &sum))
-        tool_refuse("%s: what is borrowed overflows", log->path);
-    plan->info.minimal_bytes += plan->held_bytes;
-    plan->info.optimal_bytes = sum;
+    plan_hold(plan);
 }
 
 void plan_free(plan_t *plan) {

@@ -30,7 +30,7 @@ def require(condition, what):
 
 def run(*command, data=None, **variables):
     env = {name: value for name, value in os.environ.items() if not name.startswith("JALLOC_")}
-    env.update(variables, JALLOC_THREADS="1")
+    env.update({"JALLOC_THREADS": "1"} | variables)
     done = subprocess.run([str(word) for word in command], env=env, input=data, capture_output=True, check=False)
     return done.returncode, done.stdout.decode(), done.stderr.decode(errors="replace")
 
@@ -207,6 +207,28 @@ class Check:
         code, text, _ = run(self.plan_tool, log, "--verify")
         require(code == 0 and "measured" in text, text)
 
+    # ---- Of another machine ----
+
+    def check_machine(self, lines):
+        """A log says nothing of its processor and its threads: the calls are asked here, and what "here" is is said.
+        Whatever the kernels and the threads are, the answer is what the calls ask for with these."""
+        log = self.text("machine.log", "\n".join(lines) + "\n")
+        needs = set()
+        for variables, options in (({}, []), ({"JALLOC_HOST_ISA": "generic"}, []), ({}, ["--threads", "8"])):
+            code, output, errors = run(self.plan_tool, "--json", log, *options, **variables)
+            require(code == 0, errors)
+            plan = json.loads(output)
+            threads = options[1] if options else "1"
+            env = {**variables, "JALLOC_THREADS": threads}
+            queried = [json.loads(run(self.bench, *call.split(), "--json", "-i", "1", "-j", "0", **env)[1])["asked_bytes"]
+                       for call in CALLS]
+            require(plan["optimal_bytes"] == max(queried), f"{env}: {plan['optimal_bytes']}, queried {queried}")
+            require(plan["threads"] == int(threads) and plan["processor"].endswith(variables.get("JALLOC_HOST_ISA", "best")), f"{plan}")
+            text = run(self.plan_tool, log, *options, **variables)[1]
+            require(re.search(rf"asked on +{re.escape(plan['processor'])}, {threads} thread", text), text)
+            needs.add(plan["optimal_bytes"])
+        require(len(needs) > 1, f"machines do not differ: {needs}")
+
     # ---- What is wrong ----
 
     def check_left_out(self, lines, one):
@@ -237,6 +259,17 @@ class Check:
         answer = json.loads(output)
         require(code == 0 and answer["calls"] >= 1 and answer["refused"] >= 1 and answer["not_understood"] == 1, f"{output} {errors}")
         require("large.log:6: potrf: " in errors, f"a call that is refused: {errors}")
+
+        held = self.text("overflow.log", lines[0] + "\n" + lines[1].replace("--mode", f"--borrowed {2 ** 64 - 64} --mode") + "\n")
+        message = self.refused(2, held)
+        require(f"overflow.log:2: with the {2 ** 64 - 64} bytes" in message, message)
+        most = 2 ** 63 - 1
+        for call in (f"gemm -r d -m {most} -n 1 -k 1 --lda {most} --ldb 1 --ldc {most}", f"geqrf -r z -m {most - 7} -n 8",
+                     f"gelsd -r d -m {2 ** 32} -n {2 ** 32} --nrhs {2 ** 32}", f"potrf -r z -n {2 ** 30}"):
+            near = self.text("near.log", f"jblas-bench -f {call} --pointer_mode host\n")
+            for options in ([], ["--budget", "64"], ["--verify"]):
+                message = self.refused(2, near, *options)
+                require(f"near.log:1: {call.split()[0]}: " in message and "more than memory can hold" in message, f"{call}: {message}")
 
         away = self.text("away.log", lines[0].replace("--mode", "--device cuda:63 --mode") + "\n" + lines[1] + "\n")
         code, output, errors = run(self.plan_tool, "--json", away)
@@ -289,6 +322,7 @@ def main():
         check.check_budget(log, one)
         check.check_picture(log)
         check.check_verify(log, one)
+        check.check_machine(lines)
         check.check_left_out(lines, one)
         check.check_bad_input(log)
     print("check_plan: needs, handles, budgets, pictures and wrong input are as they should be")

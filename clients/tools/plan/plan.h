@@ -33,7 +33,8 @@ enum { PLAN_MAX_HANDLES = 1024 };
 typedef struct plan_handle {
     int64_t number; /* as the log has it; 0: it says none */
     jhandle_t *handle;
-    size_t held_bytes; /* most that its callers had borrowed around a call */
+    size_t held_bytes;    /* most that its callers had borrowed around a call */
+    uint64_t held_number; /* that call's line */
 } plan_handle_t;
 
 /* Lines that are not in the plan. */

@@ -11,6 +11,7 @@
 
 #include "../common/json.h"
 #include "../common/units.h"
+#include "jalloc/profile.h"
 #include "plan.h"
 
 enum { SHOWN_STEPS = 12, SHOWN_CALLS = 10 };
@@ -53,9 +54,24 @@ static void text_need(const char *what, size_t bytes, const char *call) {
            call[0] != '\0' ? ", " : "", call);
 }
 
+static int plan_threads(const plan_t *plan) {
+    int threads = 1;
+    (void)jhandle_get_threads(plan->handles[0].handle, &threads);
+    return threads;
+}
+
+/* A log may be of another machine, whose calls have other ways: this is the one that was asked. */
+static void text_machine(const plan_t *plan) {
+    const int threads = plan_threads(plan);
+    if (jdevice_kind(plan->device) == JDEVICE_HOST)
+        printf("  %-11s %s, %d thread%s\n", "asked on", jprofile_processor(), threads,
+               threads == 1 ? "" : "s");
+}
+
 static void text_head(const plan_t *plan) {
     const jrequirement_info_t *info = &plan->info;
     printf("%s, for %s\n", plan->log->path, jdevice_name(plan->device));
+    text_machine(plan);
     printf("  %-11s %" PRIu64 " of %zu kinds, by %d handle%s%s\n", "calls", plan->call_count,
            plan->log->line_count, plan->handle_count, plan->handle_count == 1 ? "" : "s",
            plan->choices->in_order   ? " for all, one after the other"
@@ -182,6 +198,8 @@ static void json_bytes(const char *name, size_t bytes) { json_number(name, (int6
 static void json_head(const plan_t *plan) {
     json_text("log", plan->log->path);
     json_text("device", jdevice_name(plan->device));
+    json_text("processor", jprofile_processor());
+    json_number("threads", plan_threads(plan));
     json_number("calls", (int64_t)plan->call_count);
     json_bytes("kinds", plan->log->line_count);
     json_number("handles", plan->handle_count);

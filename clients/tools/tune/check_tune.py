@@ -32,7 +32,7 @@ with tempfile.TemporaryDirectory() as folder:
     result = run(tune, "--shapes", "4", "--routines", "potrf,trsm", XDG_CACHE_HOME=str(cache))
     expect(f"a profile is measured: {result.stderr}", result.returncode == 0 and str(profile) in result.stdout)
     text = profile.read_text(encoding="utf-8") if profile.exists() else ""
-    expect("its first line", text.startswith("jalloc profile 3\nlibrary\t"))
+    expect("its first line", text.startswith("jalloc profile 4\nlibrary\t"))
     for name in ("jlapack_dpotrf", "jblas_ztrsm"):
         expect(f"it has {name}", f"entry\t{name}\t" in text)
     expect("others are left out", "gemm" not in text)
@@ -64,6 +64,19 @@ with tempfile.TemporaryDirectory() as folder:
     expect(f"without a profile: {result.stderr}", result.returncode == 0 and "\nrates\t" in alone.read_text(encoding="utf-8"))
     result = run(tune, "--calls", str(log) + ".not")
     expect(f"no log: {result.stderr}", result.returncode == 2 and "No such file" in result.stderr)
+
+    # A log of another machine: what this one cannot do is named by its line, as in jalloc-plan.
+    most = 2 ** 63 - 1
+    log.write_text(f"{line.format('L')}\njblas-bench -f gemm -r d -m {most} -n 1 -k 1 --lda {most} --ldb 1 --ldc {most}\n"
+                   "jblas-bench -f potrf -r d -n 9 --device cuda:9\n", encoding="utf-8")
+    result = run(tune, "--calls", str(log), XDG_CACHE_HOME=str(cache))
+    expect(f"the rest is measured: {result.stderr}", result.returncode == 0 and " calls, " in result.stdout)
+    expect(f"sizes that overflow: {result.stderr}", f"{log}:2: gemm: " in result.stderr and str(most) in result.stderr)
+    expect(f"a device: {result.stderr}", f"{log}:3: a call on cuda:9" in result.stderr)
+    log.write_text(f"jblas-bench -f getrf -r d -m {2 ** 62} -n {2 ** 62}\n", encoding="utf-8")
+    result = run(tune, "--calls", str(log), XDG_CACHE_HOME=str(cache))
+    expect(f"nothing of it: {result.stderr}", result.returncode == 1 and "no call of it" in result.stderr and f"{log}:1: getrf: " in result.stderr)
+    expect("a failure leaves nothing", [path.name for path in profile.parent.iterdir()] == ["profile"])
 
     # One of another machine is not.
     profile.write_text(text.replace("processor\t", "processor\tanother "), encoding="utf-8")

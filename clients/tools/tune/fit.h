@@ -7,12 +7,14 @@
 
 #include <stdbool.h>
 
+#include "jalloc/handle.h"
 #include "program/profile.h"
 
 typedef struct sample {
     double features[JI_PROFILE_FEATURES];
-    ji_profile_point_t point; /* its correction is fitted, too */
+    float sizes[JI_PROFILE_SIZES];
     double seconds;
+    double weight;  /* fitted, too */
     bool is_single; /* precision */
 } sample_t;
 
@@ -22,7 +24,8 @@ void fit(const sample_t *const *samples, size_t count, double coefficients[JI_PR
 /* The same coefficients for the type of a sample. */
 void fit_of_type(const sample_t *sample, const double coefficients[JI_PROFILE_FEATURES],
                  double of_type[JI_PROFILE_FEATURES]);
-/* What is left of a sample as its correction. */
-void fit_correct(sample_t *sample, const double coefficients[JI_PROFILE_FEATURES]);
+/* The weights by which samples of one type correct the others. Exits where there is no memory. */
+void fit_weights(jhandle_t *handle, sample_t *samples, size_t count,
+                 const double coefficients[JI_PROFILE_FEATURES]);
 
 #endif

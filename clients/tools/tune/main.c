@@ -81,9 +81,12 @@ static void report_profile(const settings_t *settings, const char *path, double 
     }
 }
 
+/* What is measured into; whatever ends the program before it is whole takes it along. */
+static char beside[4200];
+static void remove_beside(void) { (void)unlink(beside); }
+
 /* Measures into a file beside, which then takes the place. */
 static void tune(const settings_t *settings, char *path) {
-    char beside[4200];
     snprintf(beside, sizeof beside, "%s.%d", path, (int)getpid());
     make_folders(path);
     /* A device in whose place a file were put would be lost. */
@@ -93,12 +96,10 @@ static void tune(const settings_t *settings, char *path) {
     FILE *file = fopen(beside, "we");
     if (file == NULL)
         tool_fail("%s: %s", beside, strerror(errno));
+    (void)atexit(remove_beside);
     jhandle_t *handle = NULL;
-    if (jstatus_is_error(jhandle_create(NULL, &handle))) {
-        (void)fclose(file);
-        (void)unlink(beside);
+    if (jstatus_is_error(jhandle_create(NULL, &handle)))
         tool_fail("%s", jstatus_last_message());
-    }
 
     const double start = bench_now();
     int all_threads = 1;
@@ -108,11 +109,8 @@ static void tune(const settings_t *settings, char *path) {
                                            : write_shapes(file, handle, all_threads, settings);
     (void)jhandle_destroy(handle);
     written = fclose(file) == 0 && written;
-    if (!written || rename(beside, path) != 0) {
-        const int error = errno;
-        (void)unlink(beside);
-        tool_fail("%s: %s", path, strerror(error));
-    }
+    if (!written || rename(beside, path) != 0)
+        tool_fail("%s: %s", path, strerror(errno));
     if (jstatus_is_error(jprofile_load(path)))
         tool_fail("%s", jstatus_last_message());
     report_profile(settings, path, bench_now() - start);

@@ -39,14 +39,17 @@ static bool plan_of(jhandle_t *handle, const routine_t *routine, const options_t
 
 /* ---- Measuring ---- */
 
-/* What a sample takes over what a small product takes just then, after a first call that is not
- * counted; below 0 where the call fails or takes another rung. */
+#define LONG_SECONDS 4e-3 /* of a sample to which it hardly matters what was done before */
+
+/* What a sample takes over what a small product takes just then; of short ones the second counts.
+ * Below 0 where the call fails or takes another rung. */
 static double time_rung(pace_t *pace, jhandle_t *handle, problem_t *problem, uint32_t rung) {
     jstatus_t status = JSTATUS_SUCCESS;
     double seconds;
     (void)jhandle_clear_stats(handle);
-    (void)measure_sample(handle, problem, &status);
-    const double paced = pace_sample(pace, handle, problem, &status, &seconds);
+    double paced = pace_sample(pace, handle, problem, &status, &seconds);
+    if (seconds < LONG_SECONDS)
+        paced = pace_sample(pace, handle, problem, &status, &seconds);
     jhandle_stats_t stats = JHANDLE_STATS_INIT;
     (void)jhandle_get_stats(handle, &stats);
     const bool was_planned = stats.rung_count[0] + stats.degraded_count > 0;
@@ -78,7 +81,7 @@ void measure_shape(store_t *store, pace_t *pace, jhandle_t *handle, int all_thre
             if (sample.seconds <= 0)
                 continue;
             ji_profile_features(&plan, rung, sample.features);
-            ji_profile_sizes(&plan, rung, sample.point.sizes);
+            ji_profile_sizes(&plan, rung, sample.sizes);
             store_add(store, routine->name, plan.routine, plan.rungs[rung].name, threads, &sample);
         }
     }

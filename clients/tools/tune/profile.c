@@ -43,11 +43,12 @@ static void write_rates(FILE *file, jhandle_t *handle) {
     free(from);
 }
 
-static void write_head(FILE *file, jhandle_t *handle) {
+static void write_head(FILE *file, jhandle_t *handle, const pace_t *pace) {
     fprintf(file, JI_PROFILE_TITLE "\nlibrary\t%s\nprocessor\t%s\n", jalloc_version_string(),
             jprofile_processor());
     (void)jhandle_set_threads(handle, 1);
     write_rates(file, handle);
+    fprintf(file, "pace\t%.4g\n", pace->fastest);
 }
 
 /* ---- Random shapes ---- */
@@ -77,29 +78,44 @@ void check_routines(const char *names) {
     }
 }
 
-/* The shape of a pass. One in six is large, and gives the rate that all larger ones have. */
+/* What a routine's shapes took so far, on all rungs with all that is around. */
+typedef struct cost {
+    double flops, seconds;
+} cost_t;
+
+/* The shape of a pass. What it may take is the same for all routines, however slow: one is not to
+ * be measured at the cost of the others. One in three shapes is large, and of these one of four,
+ * of each type in turn, as large as any that is asked about. */
 static void measure_one(store_t *store, pace_t *pace, jhandle_t *handle, int all_threads,
-                        const routine_t *routine, jdatatype_t type, int pass) {
-    const bool is_large = pass % 6 == 5;
+                        const routine_t *routine, jdatatype_t type, int pass, cost_t *cost) {
+    const bool is_large = pass % 3 == 2, is_largest = is_large && (pass / 3) % 4 == (int)type;
+    const double seconds = is_largest ? 0.15
+                           : is_large ? 0.03
+                                      : 0.008,
+                 most = fmin(seconds * cost->flops / cost->seconds, 2e9);
     const uint64_t which = ((uint64_t)(routine - routines) * 1000 + (uint64_t)pass) * 4 + type;
     draw_t draw = {.state = (which + 1) * UINT64_C(0x9E3779B97F4A7C15),
                    .low = 16,
                    .high = 4096,
-                   .least_flops = is_large ? 5e7 : 0,
-                   .most_flops = is_large ? 2e8 : 4e7};
+                   .least_flops = is_large ? most / 4 : 0,
+                   .most_flops = most};
     options_t options;
-    if (draw_call(&draw, handle, routine, type, &options))
-        measure_shape(store, pace, handle, all_threads, routine, &options);
+    if (!draw_call(&draw, handle, routine, type, &options))
+        return;
+    const double start = bench_now();
+    measure_shape(store, pace, handle, all_threads, routine, &options);
+    cost->flops += draw.flops;
+    cost->seconds += bench_now() - start;
 }
 
 static void measure_pass(store_t *store, pace_t *pace, jhandle_t *handle, int all_threads,
-                         const settings_t *settings, int pass) {
+                         const settings_t *settings, int pass, cost_t *costs) {
     for (const routine_t *routine = routines; routine->name; routine++)
         for (const char *letter = routine->types; *letter; letter++) {
             const char *found = strchr("sdcz", *letter);
             if (found != NULL && draw_has(routine) && is_wanted(settings, routine->name))
                 measure_one(store, pace, handle, all_threads, routine,
-                            (jdatatype_t)(found - "sdcz"), pass);
+                            (jdatatype_t)(found - "sdcz"), pass, &costs[routine - routines]);
         }
 }
 
@@ -110,6 +126,13 @@ bool write_shapes(FILE *file, jhandle_t *handle, int all_threads, const settings
     if (!pace_init(&pace))
         tool_fail("%s", jstatus_last_message());
 
+    size_t routine_count = 0;
+    while (routines[routine_count].name)
+        routine_count++;
+    cost_t *costs = tool_allocate(routine_count, sizeof *costs);
+    for (size_t i = 0; i < routine_count; i++)
+        costs[i] = (cost_t){.flops = 4e7, .seconds = 0.02}; /* a guess, soon outweighed */
+
     const double start = bench_now();
     for (int pass = 0; pass < (settings->shapes > 0 ? settings->shapes : MOST_PASSES); pass++) {
         const double share = (bench_now() - start) / SECONDS;
@@ -118,42 +141,60 @@ bool write_shapes(FILE *file, jhandle_t *handle, int all_threads, const settings
         if (!settings->quiet)
             tool_progress("shapes", settings->shapes > 0 ? (uint64_t)pass : (uint64_t)(100 * share),
                           settings->shapes > 0 ? (uint64_t)settings->shapes : 100);
-        measure_pass(&store, &pace, handle, all_threads, settings, pass);
+        measure_pass(&store, &pace, handle, all_threads, settings, pass, costs);
     }
     tool_progress_end();
+    free(costs);
     store_scale(&store, pace.fastest);
+    write_head(file, handle, &pace);
     pace_fini(&pace);
-    write_head(file, handle);
-    store_write(&store, file);
+    store_write(&store, file, handle);
     store_free(&store);
     return !ferror(file);
 }
 
 /* ---- The calls of a log ---- */
 
-/* The lines that the handle takes and that have rungs, on each of them. */
-static void measure_log(store_t *store, const log_t *log, jhandle_t *handle, int all_threads,
-                        const settings_t *settings) {
-    pace_t pace;
-    if (!pace_init(&pace))
-        tool_fail("%s", jstatus_last_message());
+/* What a line says, of a call on the host that the handle takes. NULL: it is none, and the reason
+ * says why. */
+static const routine_t *take_line(const line_t *line, jhandle_t *handle, options_t *options,
+                                  char reason[OPTIONS_REASON_BYTES]) {
+    const routine_t *routine = log_parse(line, options, reason);
+    problem_t problem;
+    size_t bytes;
+    if (routine == NULL)
+        return NULL;
+    if (strcmp(options->device, "host") != 0) {
+        snprintf(reason, OPTIONS_REASON_BYTES, "a call on %.32s, and profiles are of the host",
+                 options->device);
+        return NULL;
+    }
+    problem_describe(&problem, routine, options);
+    const jstatus_t status = measure_query(handle, &problem, &bytes);
+    if (jstatus_is_error(status))
+        snprintf(reason, OPTIONS_REASON_BYTES, "%s: %s: %.400s", options->function,
+                 jstatus_text(status), jhandle_last_message(handle));
+    return jstatus_is_error(status) ? NULL : routine;
+}
+
+/* The lines of which take_line() makes calls with rungs, on each of them. */
+static void measure_log(store_t *store, pace_t *pace, const log_t *log, jhandle_t *handle,
+                        int all_threads, const settings_t *settings) {
     char reason[OPTIONS_REASON_BYTES];
     options_t options;
     const uint64_t to_do = log->line_count * (uint64_t)settings->passes;
     for (uint64_t done = 0; done < to_do; done++) {
         const size_t line = (size_t)(done % log->line_count);
-        const routine_t *routine = log_parse(&log->lines[line], &options, reason);
+        const routine_t *routine = take_line(&log->lines[line], handle, &options, reason);
         if (!settings->quiet)
             tool_progress(routine != NULL ? routine->name : "", done, to_do);
         if (routine == NULL && done < log->line_count)
             tool_warn("%s:%llu: %s", log->path, (unsigned long long)log->lines[line].number,
                       reason);
-        if (routine != NULL && strcmp(options.device, "host") == 0)
-            measure_shape(store, &pace, handle, all_threads, routine, &options);
+        if (routine != NULL)
+            measure_shape(store, pace, handle, all_threads, routine, &options);
     }
     tool_progress_end();
-    store_scale(store, pace.fastest);
-    pace_fini(&pace);
 }
 
 /* Everything but what was measured anew. */
@@ -178,14 +219,21 @@ bool write_calls(FILE *file, const char *path, jhandle_t *handle, int all_thread
     if (former != NULL && jstatus_is_error(jprofile_load(path)))
         tool_fail("%s; jalloc-tune without --calls measures it anew", jstatus_last_message());
 
-    measure_log(&store, &log, handle, all_threads, settings);
+    pace_t pace;
+    if (!pace_init(&pace))
+        tool_fail("%s", jstatus_last_message());
+    measure_log(&store, &pace, &log, handle, all_threads, settings);
+    if (store.count == 0)
+        tool_fail("%s: no call of it has rungs that can be measured here", log.path);
+    store_scale(&store, former != NULL ? pace_of_profile(path) : pace.fastest);
     bool written = true;
     if (former != NULL) {
         written = copy_former(file, former, &store);
         (void)fclose(former);
     } else {
-        write_head(file, handle);
+        write_head(file, handle, &pace);
     }
+    pace_fini(&pace);
     store_write_calls(&store, file);
     store_free(&store);
     log_free(&log);

@@ -76,7 +76,7 @@ static void fit_alike(const store_t *store, const entry_t *entry,
     free(samples);
 }
 
-static void write_entry(const store_t *store, FILE *file, entry_t *entry) {
+static void write_entry(const store_t *store, FILE *file, jhandle_t *handle, entry_t *entry) {
     double coefficients[JI_PROFILE_FEATURES], of_type[JI_PROFILE_FEATURES];
     if (entry->count < LEAST_SAMPLES)
         return;
@@ -87,19 +87,18 @@ static void write_entry(const store_t *store, FILE *file, entry_t *entry) {
     for (int i = 0; i < JI_PROFILE_FEATURES; i++)
         fprintf(file, "\t%.6g", of_type[i]);
     fputc('\n', file);
+    fit_weights(handle, entry->samples, entry->count, coefficients);
     for (size_t s = 0; s < entry->count; s++) {
-        ji_profile_point_t *point = &entry->samples[s].point;
-        fit_correct(&entry->samples[s], coefficients);
         fputs("at", file);
         for (int i = 0; i < JI_PROFILE_SIZES; i++)
-            fprintf(file, "\t%.6g", (double)point->sizes[i]);
-        fprintf(file, "\t%.4g\n", (double)point->correction);
+            fprintf(file, "\t%.6g", (double)entry->samples[s].sizes[i]);
+        fprintf(file, "\t%.4g\n", entry->samples[s].weight);
     }
 }
 
-void store_write(store_t *store, FILE *file) {
+void store_write(store_t *store, FILE *file, jhandle_t *handle) {
     for (size_t i = 0; i < store->count; i++)
-        write_entry(store, file, store->entries[i]);
+        write_entry(store, file, handle, store->entries[i]);
 }
 
 /* ---- Calls ---- */
@@ -111,13 +110,13 @@ static void call_key(const entry_t *entry, const sample_t *sample, char key[CALL
     int length = snprintf(key, CALL_BYTES, "call\t%s\t%s\t%d\t", entry->routine, entry->rung,
                           entry->threads);
     for (int i = 0; i < JI_PROFILE_SIZES; i++)
-        length += snprintf(key + length, CALL_BYTES - (size_t)length, "%.9g\t",
-                           (double)sample->point.sizes[i]);
+        length +=
+            snprintf(key + length, CALL_BYTES - (size_t)length, "%.9g\t", (double)sample->sizes[i]);
 }
 
 static bool is_same(const sample_t *a, const sample_t *b) {
     for (int i = 0; i < JI_PROFILE_SIZES; i++)
-        if (a->point.sizes[i] != b->point.sizes[i])
+        if (a->sizes[i] != b->sizes[i])
             return false;
     return true;
 }

@@ -31,7 +31,7 @@ void store_add(store_t *store, const char *name, const char *routine, const char
 /* Makes seconds of samples that are so many times `seconds`. */
 void store_scale(store_t *store, double seconds);
 /* A profile's entries, fitted. Those of few samples are left out. */
-void store_write(store_t *store, FILE *file);
+void store_write(store_t *store, FILE *file, jhandle_t *handle);
 /* Its calls, each with the median of those whose plans are equal. */
 void store_write_calls(store_t *store, FILE *file);
 /* Whether a profile's line is one of these calls. */

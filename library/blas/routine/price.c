@@ -126,22 +126,6 @@ double ji_flops(const char *routine, const ji_sizes_t *sizes) {
     return 0;
 }
 
-/* Of what looks for something until it has it nobody can say it; this much is usual, vectors
- * among it. */
-static double estimate(const char *routine, const ji_sizes_t *sizes) {
-    static const struct {
-        const char *routine;
-        double times; /* of larger times smaller squared */
-    } usual[] = {{"syev", 9},   {"syevd", 4}, {"syevr", 4}, {"sygvd", 7}, {"gesvd", 20},
-                 {"gesdd", 10}, {"geev", 25}, {"gees", 25}, {"ggev", 60}, {"gelsd", 10}};
-    const double larger = fmax(sizes->m, sizes->n),
-                 smaller = sizes->m > 0 ? fmin(sizes->m, sizes->n) : sizes->n;
-    for (size_t i = 0; i < sizeof usual / sizeof usual[0]; ++i)
-        if (strncmp(routine, usual[i].routine, strlen(usual[i].routine)) == 0)
-            return usual[i].times * larger * smaller * smaller;
-    return 0;
-}
-
 /* ---- Of a block ---- */
 
 /* The member of that name; 0: the routine has none. */
@@ -175,6 +159,45 @@ static ji_sizes_t sizes_of(const ji_head_t *head) {
                         .kd = (double)size_named(head, "kd")};
     sizes.order = size_named(head, "side") == JBLAS_LEFT ? sizes.m : sizes.n;
     return sizes;
+}
+
+/* Whether a driver makes vectors beside values. */
+static bool makes_vectors(const ji_head_t *head) {
+    const ji_argument_t *argument = head->row->arguments;
+    for (; argument->name != NULL; ++argument)
+        if (argument->kind == JI_ARGUMENT_LETTER && strncmp(argument->name, "job", 3) == 0) {
+            int letter;
+            memcpy(&letter, (const char *)head + argument->offset, sizeof letter);
+            if (letter != 'N')
+                return true;
+        }
+    return false;
+}
+
+/* Of what looks for something until it has it nobody can say it; this much is usual. */
+static double estimate(const ji_head_t *head, const ji_sizes_t *sizes) {
+    static const struct {
+        const char *routine;
+        double values, vectors; /* of values alone, and of both: cubes of the smaller size */
+        double more; /* of both: the smaller size squared, times what the larger is more */
+    } usual[] = {{"syevd", 1.33, 4, 0}, {"syevr", 1.33, 4, 0},   {"syev", 1.33, 9, 0},
+                 {"sygvd", 3.67, 7, 0}, {"gesvd", 2.67, 20, 20}, {"gesdd", 2.67, 10, 10},
+                 {"geev", 10, 25, 0},   {"gees", 10, 25, 0},     {"ggev", 30, 60, 0}};
+    const double larger = fmax(sizes->m, sizes->n),
+                 smaller = sizes->m > 0 ? fmin(sizes->m, sizes->n) : sizes->n,
+                 square = smaller * smaller, rest = larger - smaller;
+    const char *const routine = head->row->name;
+    /* A QR factorization, what is left to two diagonals, and all of it done to the right-hand
+     * sides, too. */
+    if (strncmp(routine, "gelsd", 5) == 0)
+        return square * (2.67 * smaller + 2 * rest) +
+               sizes->nrhs * smaller * (4 * larger + 6 * smaller);
+    for (size_t i = 0; i < sizeof usual / sizeof usual[0]; ++i)
+        if (strncmp(routine, usual[i].routine, strlen(usual[i].routine)) == 0)
+            return makes_vectors(head)
+                       ? square * (usual[i].vectors * smaller + usual[i].more * rest)
+                       : square * (usual[i].values * smaller + 2 * rest);
+    return 0;
 }
 
 static double items_of(const ji_head_t *head) {
@@ -222,7 +245,7 @@ void ji_price_plan(jplan_t *plan, const void *block) {
     const double counted = ji_flops(head->row->name, &sizes);
     const double items = items_of(head), operands = items * operand_bytes(head, &sizes),
                  flops = items * (ji_is_complex(head->type) ? 4 : 1) *
-                         (counted > 0 ? counted : estimate(head->row->name, &sizes));
+                         (counted > 0 ? counted : estimate(head, &sizes));
 
     const uint32_t count = plan->rung_count;
     for (uint32_t i = 0; i < count; ++i) {
