@@ -185,6 +185,7 @@ JTEST(GpuLapack, RefusesWhatIsWrongByName) {
     REFUSED(jlapack_dgeqrf(h, 2, 2, a, 2, NULL), JSTATUS_INVALID_POINTER, "tau is NULL");
     REFUSED(jlapack_dorgqr(h, 2, 3, 1, a, 2, a), JSTATUS_INVALID_SIZE, "n = 3");
     REFUSED(jlapack_dorgqr(h, 3, 2, 3, a, 3, a), JSTATUS_INVALID_SIZE, "k = 3");
+    REFUSED(jlapack_dorgqr(h, 3, 2, 3, a, 0, a), JSTATUS_INVALID_SIZE, "k = 3"); /* the first */
     REFUSED(jlapack_dormqr(h, JBLAS_LEFT, plain, 2, 2, 3, a, 2, a, a, 2), JSTATUS_INVALID_SIZE,
             "k = 3");
     REFUSED(jlapack_dgels(h, plain, 3, 2, 1, a, 3, a, 2, &info), JSTATUS_INVALID_SIZE, "ldb = 2");

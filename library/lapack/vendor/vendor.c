@@ -122,10 +122,7 @@ jstatus_t ji_vendor_leave(jhandle_t *handle, const ji_head_t *head, const int64_
         ji_##block##_t *args = given;                                                              \
         const ji_vendor_way_t *way = &ji_vendor_##routine;                                         \
         JTRY_RETURN(ji_vendor_find(handle, &args->head, way->routines));                           \
-        JI_CHECK_SIZES(routine)                                                                    \
-        __VA_ARGS__                                                                                \
-        if (!(empty))                                                                              \
-            JTRY_RETURN(way->ask(handle, args));                                                   \
+        __VA_ARGS__ JI_CHECK_SIZES(routine) if (!(empty)) JTRY_RETURN(way->ask(handle, args));     \
         if (ji_is_query(handle))                                                                   \
             return ji_answer(handle, args, (empty) ? NULL : way->plan);                            \
         JI_TAKE_SCALARS(routine)                                                                   \
