@@ -136,13 +136,14 @@ SIZE(jborrow_calls_, 16);
 AT(jborrow_calls_, begin, 0);
 AT(jborrow_calls_, end, 8);
 
-/* And what those of allocator.h know of small blocks: the same with jallocator_calls_1_. */
+/* And what those of allocator.h know of small blocks: the same with jallocator_calls_2_. */
 SIZE(jthread_hint_, 24);
 AT(jthread_hint_, allocator, 0);
 AT(jthread_hint_, cache, 8);
 AT(jthread_hint_, shifted_tag, 16);
 NUMBER(JALLOCATOR_STEP_SHIFT_, 6);
 NUMBER(JALLOCATOR_UNIT_SHIFT_, 14);
+NUMBER(JALLOCATOR_STEPS_, 512);
 NUMBER(JALLOCATOR_NEAR_UNITS_, 512);
 
 SIZE(jallocator_cell_, 8);
@@ -169,10 +170,10 @@ AT(jallocator_counts_, room_bytes, 8);
 AT(jallocator_counts_, peak_bytes, 16);
 AT(jallocator_counts_, allocation_count, 24);
 
-SIZE(jallocator_cache_, 4160);
+SIZE(jallocator_cache_, 8248);
 AT(jallocator_cache_, counts, 0);
-AT(jallocator_cache_, magazine_offsets, 56);
-AT(jallocator_cache_, near_slabs, 64);
+AT(jallocator_cache_, magazines, 56);
+AT(jallocator_cache_, near_slabs, 4152);
 
 SIZE(jallocator_calls_, 16);
 AT(jallocator_calls_, allocate, 0);

@@ -35,8 +35,8 @@ SHOWN = ["jextent_t"]  # a visitor is shown it: no caller says how large it is
 LAYOUTS = [
     ("borrow.h", "jborrow_calls_2_", "jborrow_calls_3_", "const jborrow_calls_ jborrow_calls_3_ = {0};",
      "JALLOC_BORROW(ws, NULL, 64); return ws.ok;"),
-    ("allocator.h", "jallocator_calls_1_", "jallocator_calls_2_",
-     "const jallocator_calls_ jallocator_calls_2_ = {0}; __thread jthread_hint_ jthread_hint_1_;",
+    ("allocator.h", "jallocator_calls_2_", "jallocator_calls_3_",
+     "const jallocator_calls_ jallocator_calls_3_ = {0}; __thread jthread_hint_ jthread_hint_1_;",
      "void *pointer; return jallocator_allocate(NULL, 64, 0, NULL, &pointer) == JSTATUS_SUCCESS;"),
 ]
 

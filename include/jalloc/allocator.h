@@ -418,6 +418,7 @@ JALLOC_API jstatus_t jallocator_compose_over(jallocator_t *below, const char *co
 
 #define JALLOCATOR_STEP_SHIFT_ 6    /**< sizes of one step are served alike, aligned to it */
 #define JALLOCATOR_UNIT_SHIFT_ 14   /**< slabs begin at multiples of 1 << this */
+#define JALLOCATOR_STEPS_ 512u      /**< sizes of more steps go the long way */
 #define JALLOCATOR_NEAR_UNITS_ 512u /**< whose slabs a cache remembers */
 
 /** What the books say of a block, in one word, so that it costs one store. Frozen. */
@@ -462,7 +463,7 @@ typedef struct jallocator_counts_ {
 /** How what a thread keeps of an allocator for one stream begins. Frozen. */
 typedef struct jallocator_cache_ {
     jallocator_counts_ counts;
-    const uint16_t *magazine_offsets;                           /**< of sizes by step */
+    jallocator_magazine_ *magazines[JALLOCATOR_STEPS_]; /**< of sizes by step, up to the largest */
     const jallocator_slab_ *near_slabs[JALLOCATOR_NEAR_UNITS_]; /**< by unit; not NULL */
 } jallocator_cache_;
 
@@ -489,6 +490,29 @@ JALLOC_INLINE_CALL_ bool jallocator_subtract_(size_t *number, size_t less) {
 #endif
 }
 
+/** Whether a number that another thread may write is the same; as one instruction, which compilers
+ * do not make of an atomic load. */
+JALLOC_INLINE_CALL_ bool jallocator_equals_(const void *const *number, const void *other) {
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+    bool equal;
+    __asm__("cmpq %1, %2" : "=@cce"(equal) : "m"(*number), "r"(other));
+    return equal;
+#else
+    return __atomic_load_n(number, __ATOMIC_RELAXED) == other;
+#endif
+}
+
+/** Whether a number is less than such a one. */
+JALLOC_INLINE_CALL_ bool jallocator_is_below_(size_t number, const size_t *other) {
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+    bool below;
+    __asm__("cmpq %1, %2" : "=@ccb"(below) : "m"(*other), "r"(number));
+    return below;
+#else
+    return number < __atomic_load_n(other, __ATOMIC_RELAXED);
+#endif
+}
+
 /** Counts what goes out; the largest request is the slow path's. */
 JALLOC_INLINE_CALL_ void jallocator_count_(jallocator_counts_ *counts, size_t size_bytes) {
     jallocator_add_(&counts->allocation_count, 1);
@@ -504,11 +528,9 @@ JALLOC_INLINE_CALL_ void jallocator_count_(jallocator_counts_ *counts, size_t si
 /** A block from the calling thread's cache; NULL: it has none, or does not serve this size. */
 JALLOC_INLINE_CALL_ void *jallocator_take_(jallocator_cache_ *cache, size_t size_bytes,
                                            uint64_t shifted_tag) {
-    if (__builtin_expect(
-            size_bytes - 1 >= __atomic_load_n(&cache->counts.at_hand_bytes, __ATOMIC_RELAXED), 0))
+    if (__builtin_expect(!jallocator_is_below_(size_bytes - 1, &cache->counts.at_hand_bytes), 0))
         return NULL;
-    size_t offset = cache->magazine_offsets[(size_bytes - 1) >> JALLOCATOR_STEP_SHIFT_];
-    jallocator_magazine_ *magazine = (jallocator_magazine_ *)(void *)((char *)cache + offset);
+    jallocator_magazine_ *magazine = cache->magazines[(size_bytes - 1) >> JALLOCATOR_STEP_SHIFT_];
     jallocator_item_ *item = __atomic_load_n(&magazine->top, __ATOMIC_RELAXED) - 1;
     void *pointer = item->pointer;
     if (__builtin_expect(pointer == NULL, 0))
@@ -562,7 +584,7 @@ typedef struct jallocator_calls_ {
 
 /** The layouts above, jthread_hint_ among them, are frozen under the number in this name, as those
  * of borrow.h are under that of jborrow_calls_2_. */
-extern JALLOC_API const jallocator_calls_ jallocator_calls_1_;
+extern JALLOC_API const jallocator_calls_ jallocator_calls_2_;
 
 /* Whoever takes the address of one of these gets the library's function. The library itself goes
  * there as well. */
@@ -571,10 +593,8 @@ JALLOC_INLINE_CALL_ jstatus_t jallocator_allocate(jallocator_t *allocator, size_
                                                   size_t alignment, jstream_t *stream,
                                                   void **pointer) {
     const jthread_hint_ *hint = jthread_hint_here_();
-    if (__builtin_expect(__atomic_load_n(&hint->allocator, __ATOMIC_RELAXED) ==
-                                 (const void *)allocator &&
-                             stream == NULL && pointer != NULL &&
-                             alignment <= (size_t)1 << JALLOCATOR_STEP_SHIFT_ &&
+    if (__builtin_expect(jallocator_equals_(&hint->allocator, allocator) && stream == NULL &&
+                             pointer != NULL && alignment <= (size_t)1 << JALLOCATOR_STEP_SHIFT_ &&
                              (alignment & (alignment - 1)) == 0,
                          1)) {
         void *block =
@@ -585,11 +605,11 @@ JALLOC_INLINE_CALL_ jstatus_t jallocator_allocate(jallocator_t *allocator, size_
         }
     }
     if (pointer == NULL)
-        return jallocator_calls_1_.allocate(allocator, size_bytes, alignment, stream, NULL);
+        return jallocator_calls_2_.allocate(allocator, size_bytes, alignment, stream, NULL);
     /* The caller's own pointer is not passed on, so that it can be kept in a register. */
     void *escaping;
     jstatus_t status =
-        jallocator_calls_1_.allocate(allocator, size_bytes, alignment, stream, &escaping);
+        jallocator_calls_2_.allocate(allocator, size_bytes, alignment, stream, &escaping);
     *pointer = escaping;
     return status;
 }
@@ -598,12 +618,11 @@ JALLOC_INLINE_CALL_ jstatus_t jallocator_deallocate(jallocator_t *allocator, voi
                                                     size_t size_bytes, jstream_t *stream) {
     const jthread_hint_ *hint = jthread_hint_here_();
     if (__builtin_expect(
-            __atomic_load_n(&hint->allocator, __ATOMIC_RELAXED) == (const void *)allocator &&
-                stream == NULL &&
+            jallocator_equals_(&hint->allocator, allocator) && stream == NULL &&
                 jallocator_give_((jallocator_cache_ *)hint->cache, pointer, size_bytes),
             1))
         return JSTATUS_SUCCESS;
-    return jallocator_calls_1_.deallocate(allocator, pointer, size_bytes, stream);
+    return jallocator_calls_2_.deallocate(allocator, pointer, size_bytes, stream);
 }
 #endif
 /** @} */

@@ -73,7 +73,7 @@ typedef struct jthread_hint_ {
 /** No allocator's address, and not NULL, which a caller may pass. */
 #define JTHREAD_NO_ALLOCATOR_ ((const void *)1)
 
-/** Its layout has its number with those of allocator.h (jallocator_calls_1_). */
+/** Its layout has its number with those of allocator.h (jallocator_calls_2_). */
 extern JALLOC_API __attribute__((tls_model("initial-exec"))) __thread jthread_hint_ jthread_hint_1_;
 
 /** Where it is. Compilers would go through the segment each time, which takes longer than from a

@@ -69,7 +69,7 @@ jstatus_t jallocator_deallocate(jallocator_t *allocator, void *pointer, size_t s
     return allocator->entry.deallocate(allocator, pointer, size_bytes, stream);
 }
 
-const jallocator_calls_ jallocator_calls_1_ = {jallocator_allocate, jallocator_deallocate};
+const jallocator_calls_ jallocator_calls_2_ = {jallocator_allocate, jallocator_deallocate};
 
 /* ---- Under the allocator's lock ---- */
 

@@ -287,6 +287,62 @@ JTEST(Small, AThreadThatChangesStreamsIsServedByTheFastPath) {
     JEXPECT_OK(jallocator_destroy(allocator));
 }
 
+/* The cache line of the books in which a block has its cell. */
+static uintptr_t cell_line(jallocator_t *allocator, const void *pointer) {
+    size_t offset, index;
+    const small_slab_t *slab = small_slab_find(allocator->context, pointer, &offset);
+    JEXPECT_TRUE(slab != NULL && small_slab_index(slab, offset, &index));
+    if (slab == NULL)
+        return 0;
+    return (uintptr_t)&slab->seen.cells[index] / SMALL_LINE_BYTES;
+}
+
+/* Else two threads that have nothing to do with each other wait for each other's writes. A thread
+ * has a cache for each stream, so here it is two. */
+JTEST(Small, TwoCachesWriteToNoLineOfCellsInCommon) {
+    enum { BLOCKS = 24, CACHES = 2 };
+    static const size_t sizes[] = {64, 192, 256, 704, 1024, 4096};
+    jstream_t *streams[CACHES] = {NULL};
+    JASSERT_OK(jstream_create(jdevice_host(), &streams[1]));
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; ++s) {
+        jallocator_t *allocator = make_default();
+        void *blocks[CACHES][BLOCKS];
+        uintptr_t lines[CACHES][BLOCKS];
+        for (int b = 0; b < BLOCKS; ++b)
+            for (int c = 0; c < CACHES; ++c) {
+                blocks[c][b] = try_take(allocator, sizes[s], streams[c]);
+                lines[c][b] = cell_line(allocator, blocks[c][b]);
+            }
+        for (int a = 0; a < BLOCKS; ++a)
+            for (int b = 0; b < BLOCKS; ++b)
+                JEXPECT_NE(lines[0][a], lines[1][b]);
+        for (int b = 0; b < BLOCKS; ++b)
+            for (int c = 0; c < CACHES; ++c)
+                JEXPECT_OK(jallocator_deallocate(allocator, blocks[c][b], sizes[s], streams[c]));
+        JEXPECT_OK(jallocator_destroy(allocator));
+    }
+    JEXPECT_OK(jstream_destroy(streams[1]));
+}
+
+JTEST(Small, SizesThatTheInlinePathDoesNotServeAreServedAllTheSame) {
+    jallocator_t *allocator = make_small(jtest_failing_allocator(), MIB, 0);
+    static const size_t sizes[] = {SMALL_INLINE_BYTES - 1, SMALL_INLINE_BYTES,
+                                   SMALL_INLINE_BYTES + 1, MIB - 1, MIB};
+    for (int round = 0; round < 3; ++round)
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; ++s) {
+            void *block = try_take(allocator, sizes[s], NULL);
+            memset(block, round, sizes[s]);
+            JEXPECT_GE(jallocator_usable_size(allocator, block, sizes[s]), sizes[s]);
+            JEXPECT_STATUS(jallocator_deallocate(allocator, block, sizes[s] - 1, NULL),
+                           JSTATUS_INVALID_SIZE);
+            JEXPECT_OK(jallocator_deallocate(allocator, block, sizes[s], NULL));
+            JEXPECT_STATUS(jallocator_deallocate(allocator, block, sizes[s], NULL),
+                           JSTATUS_NOT_FOUND);
+        }
+    JEXPECT_LE(ji_small_thread.cache->seen.counts.at_hand_bytes, SMALL_INLINE_BYTES);
+    JEXPECT_OK(jallocator_destroy(allocator));
+}
+
 JTEST(Small, StatisticsAreExactOverRandomOperationsOfOneThread) {
     enum { BLOCKS = 300 };
     static struct {

@@ -53,10 +53,8 @@ static void small_class_fill(small_t *small, size_t granule_bytes) {
         small->classes[i].block_bytes = (uint32_t)size;
         small->classes[i].alignment =
             (uint32_t)(divisor < SMALL_UNIT_BYTES ? divisor : SMALL_UNIT_BYTES);
-        for (; begin < size / SMALL_STEP_BYTES; ++begin) {
+        for (; begin < size / SMALL_STEP_BYTES; ++begin)
             small->class_of[begin] = (uint8_t)i;
-            small->magazine_offsets[begin] = (uint16_t)small_magazine_offset(i);
-        }
         size = small_class_next(size, granule_bytes);
     }
 }
@@ -412,10 +410,8 @@ static void small_forget_stream(void *context, jstream_t *stream) {
 /* ---- Life ---- */
 
 static void small_free(small_t *small) {
-    if (small != NULL) {
+    if (small != NULL)
         ji_metadata_free(small->class_of);
-        ji_metadata_free(small->magazine_offsets);
-    }
     ji_metadata_free(small);
 }
 
@@ -492,8 +488,6 @@ jstatus_t ji_small_make(const ji_request_t *request, const ji_kind_t *kind,
     small_t *small;
     JTRY_ALLOC(small = ji_metadata_zalloc(sizeof *small + class_count * sizeof small->classes[0]));
     JTRY_ALLOC(small->class_of = ji_metadata_alloc(largest_bytes / SMALL_STEP_BYTES));
-    JTRY_ALLOC(small->magazine_offsets = ji_metadata_alloc(largest_bytes / SMALL_STEP_BYTES *
-                                                           sizeof small->magazine_offsets[0]));
 
     ji_list_init(&small->caches);
     small->below = request->below;

@@ -58,10 +58,15 @@
 /* The least granule of a device: class_of has one entry for each. */
 #define SMALL_STEP_BYTES ((size_t)1 << JALLOCATOR_STEP_SHIFT_)
 #define SMALL_MAX_LARGEST_BYTES ((size_t)1 << 20)
+/* The fast paths serve no more. */
+#define SMALL_INLINE_BYTES (JALLOCATOR_STEPS_ * SMALL_STEP_BYTES)
 /* 8 below 9 granules, 8 for each doubling from there to the largest. */
 #define SMALL_MAX_CLASSES 104
 #define SMALL_NO_CLASS UINT32_MAX
-#define SMALL_BUNDLE_ITEMS 62
+#define SMALL_BUNDLE_ITEMS 64
+/* A cache line: where two threads write to the same one they wait for each other. */
+#define SMALL_LINE_BYTES ((uintptr_t)64)
+#define SMALL_LINE_CELLS (SMALL_LINE_BYTES / sizeof(jallocator_cell_))
 #define SMALL_FIRST_SLOTS 256 /* of the table of slabs */
 
 /* Relaxed: of what one thread writes and others only look at. Builtins, for allocator.h is also
@@ -98,11 +103,14 @@ typedef jallocator_item_ small_item_t;
  * this description, which is not where the block that is searched for can be. */
 typedef struct small_slab {
     /* Read without a lock. */
-    jallocator_slab_ seen; /* its bytes are size_bytes; 0: there is no slab here now */
+    jallocator_slab_
+        seen; /* its bytes are size_bytes; 0: there is no slab here now. Its cells begin
+                              a line */
     uint32_t class_index, block_bytes;
     size_t size_bytes; /* constant */
 
     /* Under the class's lock. */
+    void *books;    /* the memory of cells and free_bits */
     uint32_t count; /* blocks */
     uint32_t free_count;
     uint32_t first_word; /* before it no bit is set */
@@ -231,9 +239,8 @@ typedef struct small {
     ji_entry_t straight; /* the object's own entry: for what the fast paths do not do */
     size_t largest_bytes, cache_bytes;
     uint32_t class_count;
-    bool owns_all;              /* "general": what is below belongs to it and is shown as its own */
-    uint8_t *class_of;          /* [(size - 1) / SMALL_STEP_BYTES] */
-    uint16_t *magazine_offsets; /* in the same order: of the class's magazine in a cache */
+    bool owns_all;     /* "general": what is below belongs to it and is shown as its own */
+    uint8_t *class_of; /* [(size - 1) / SMALL_STEP_BYTES] */
     small_table_t *table;
     unsigned epoch;   /* of trims */
     ji_link_t link;   /* among all of the process; under the registry's lock */

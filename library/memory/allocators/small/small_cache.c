@@ -21,9 +21,10 @@
 #include "core/tag.h"
 #include "memory/allocators/small/small.h"
 
-#define SMALL_FIRST_ITEMS 8
+/* Half of it, which is what a cache is filled with, has its cells in a line of its own. */
+#define SMALL_FIRST_ITEMS (2 * SMALL_LINE_CELLS)
 /* A first magazine holds no more, but one block in any case. */
-#define SMALL_FIRST_BYTES ((size_t)16 << 10)
+#define SMALL_FIRST_BYTES ((size_t)64 << 10)
 #define SMALL_MOST_ITEMS 1024
 #define SMALL_MISSES_PER_THEFT 16
 

@@ -5,11 +5,12 @@
  * way between threads.
  *
  *     class 9     partial   [ slab ]-[ slab ]      full   [ slab ]-[ slab ]-[ slab ]
- *                 bundles   newest [62 blocks, fence]-[62, fence]-[17, fence] oldest
+ *                 bundles   newest [64 blocks, fence]-[64, fence]-[17, fence] oldest
  *
  * A slab is taken from below with as many bytes as the class already has, between 16 KiB and 256
  * KiB: a class that is used a little costs little, one that is used a lot goes below rarely. It
- * ends where its last block ends. A bit for each block says which are free.
+ * ends where its last block ends, and has as many blocks as fill lines of cells, where there are
+ * more than in one line. A bit for each block says which are free.
  *
  * Blocks come back from a thread's cache by the dozen, with one fence, and go to the next cache as
  * they came, without a look at their slabs. What is more than half a cache's worth is taken apart:
@@ -118,23 +119,25 @@ static jstatus_t slab_take(small_t *small, uint32_t class_index, uint32_t count,
     jstatus_t status = JSTATUS_SUCCESS;
     small_slab_t *slab = NULL;
     void *base = NULL;
-    small_cell_t *cells;
+    void *books;
     uint32_t words = (count + 63) / 64;
 
-    JTRY_ALLOC(cells =
-                   ji_metadata_zalloc(count * sizeof *cells + words * sizeof slab->free_bits[0]));
+    JTRY_ALLOC(books = ji_metadata_zalloc(SMALL_LINE_BYTES + count * sizeof(small_cell_t) +
+                                          words * sizeof slab->free_bits[0]));
     JTRY_ALLOC(slab = slab_describe(small, (size_t)count * class->block_bytes));
     JTRY(jallocator_allocate(small->below, slab->size_bytes, SMALL_UNIT_BYTES, stream, &base));
 
     slab->seen.reciprocal = UINT64_MAX / class->block_bytes + 1;
-    slab->seen.cells = cells;
+    slab->books = books;
+    slab->seen.cells =
+        (small_cell_t *)(((uintptr_t)books + SMALL_LINE_BYTES - 1) & ~(SMALL_LINE_BYTES - 1));
     slab->class_index = class_index;
     slab->seen.magazine_offset = small_magazine_offset(class_index);
     slab->block_bytes = class->block_bytes;
     slab->count = slab->free_count = count;
     slab->first_word = 0;
 
-    slab->free_bits = (uint64_t *)(cells + count);
+    slab->free_bits = (uint64_t *)(slab->seen.cells + count);
     memset(slab->free_bits, 0xFF, words * sizeof slab->free_bits[0]);
     if (count % 64 != 0)
         slab->free_bits[words - 1] = (UINT64_C(1) << count % 64) - 1;
@@ -150,7 +153,7 @@ done:
     (void)jallocator_deallocate(small->below, base, slab != NULL ? slab->size_bytes : 0, stream);
     if (slab != NULL)
         slab_forget(small, slab);
-    ji_metadata_free(cells);
+    ji_metadata_free(books);
     return status;
 }
 
@@ -170,7 +173,7 @@ static jstatus_t slab_release(small_t *small, small_class_t *class, small_slab_t
     --class->empty_count;
     class->slab_bytes -= slab->size_bytes;
     class->free_count -= slab->count;
-    ji_metadata_free(slab->seen.cells);
+    ji_metadata_free(slab->books);
 
     ji_lock_acquire(&small->lock);
     ji_small_table_remove(small_load(small->table), slab);
@@ -181,8 +184,8 @@ static jstatus_t slab_release(small_t *small, small_class_t *class, small_slab_t
     return JSTATUS_SUCCESS;
 }
 
-/* The lowest free blocks: what one thread gets is side by side, and so are its cells, which is to
- * say that two threads seldom write to the same cache line. */
+/* The lowest free blocks: what one thread gets is side by side, and so are its cells. Caches are
+ * filled by whole lines of cells, so two threads seldom write to the same one. */
 static uint32_t slab_pop(small_class_t *class, small_slab_t *slab, small_item_t *items,
                          uint32_t wanted) {
     uint32_t count = slab->free_count < wanted ? slab->free_count : wanted, taken = 0;
@@ -330,6 +333,8 @@ static jstatus_t class_grow(small_t *small, uint32_t class_index, jstream_t *str
     size_t count = bytes / class->block_bytes;
     if (count < SMALL_LEAST_SLAB_BLOCKS)
         count = SMALL_LEAST_SLAB_BLOCKS;
+    if (count > SMALL_LINE_CELLS)
+        count -= count % SMALL_LINE_CELLS;
 
     jstatus_t status = slab_take(small, class_index, (uint32_t)count, stream);
     return status == JSTATUS_MEMORY_ERROR ? slab_take(small, class_index, 1, stream) : status;
@@ -494,7 +499,7 @@ void ji_small_central_fini(small_t *small) {
     for (small_slab_t *slab = small->made, *next; slab != NULL; slab = next) {
         next = slab->next_made;
         if (slab->entered) /* below did not take it back */
-            ji_metadata_free(slab->seen.cells);
+            ji_metadata_free(slab->books);
         ji_metadata_free(slab);
     }
 

@@ -42,9 +42,12 @@ static void counts_release(small_t *small, small_cache_t *cache) {
 
 /* The fast paths serve no more than the largest request, which needs no counting then. */
 static void counts_set_at_hand(const small_t *small, small_counts_t *counts) {
-    size_t largest_bytes = small_load(counts->largest_request_bytes);
-    small_store(counts->at_hand_bytes,
-                largest_bytes < small->largest_bytes ? largest_bytes : small->largest_bytes);
+    size_t bytes = small_load(counts->largest_request_bytes);
+    if (bytes > small->largest_bytes)
+        bytes = small->largest_bytes;
+    if (bytes > SMALL_INLINE_BYTES)
+        bytes = SMALL_INLINE_BYTES;
+    small_store(counts->at_hand_bytes, bytes);
 }
 
 /* What the peak is less since statistics were cleared. Another thread cleared them, which cannot

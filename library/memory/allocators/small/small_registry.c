@@ -175,7 +175,6 @@ static small_cache_t *cache_make(small_t *small, jstream_t *stream) {
     if (cache == NULL)
         return NULL;
 
-    cache->seen.magazine_offsets = small->magazine_offsets;
     for (size_t i = 0; i < JALLOCATOR_NEAR_UNITS_; ++i)
         cache->seen.near_slabs[i] = &ji_small_nowhere.seen;
     cache->stream = stream;
@@ -188,6 +187,8 @@ static small_cache_t *cache_make(small_t *small, jstream_t *stream) {
         cache->magazines[i].block_bytes = small->classes[i].block_bytes;
         ji_small_magazine_set(&cache->magazines[i], NULL, 0, 0);
     }
+    for (size_t i = 0; i < JALLOCATOR_STEPS_ && i < small->largest_bytes / SMALL_STEP_BYTES; ++i)
+        cache->seen.magazines[i] = &cache->magazines[small->class_of[i]].seen;
 
     ji_small_thread.hint = &jthread_hint_1_;
     cache->thread = &ji_small_thread;
