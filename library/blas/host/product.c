@@ -95,32 +95,19 @@ static void product_sums(const product_run_t *run, const char *a, const char *b,
                                                                    &run->panel.call->b;
     const bool by_rows = operand_a->kind == JI_OPERAND_TRIANGULAR;
     if (!by_rows && operand_b->kind != JI_OPERAND_TRIANGULAR) {
-        kernels->tile_sums(run->panel.steps, a, b, sums, false, first_row, rows - first_row);
+        kernels->tile_sums(run->panel.steps, a, b, sums, first_row, rows - first_row);
         return;
     }
 
     const bool lower = by_rows ? operand_a->lower : operand_b->lower;
-    const int64_t line = by_rows ? i : j;
-    int64_t from, end;
-    ji_steps_on_diagonal(line, by_rows ? rows : columns, run->panel.step,
-                         run->panel.step + run->panel.steps, &from, &end);
-    const int64_t before = lower ? from - run->panel.step : 0,
-                  behind = lower ? 0 : run->panel.step + run->panel.steps - end;
+    const int64_t line = by_rows ? i : j, end = run->panel.step + run->panel.steps;
+    int64_t from, past;
+    ji_steps_on_diagonal(line, by_rows ? rows : columns, run->panel.step, end, &from, &past);
 
-    /* Few steps beside the diagonal's square are done with it. */
-    const bool joined = before + behind <= 2 * (end - from);
-    const int64_t first = lower && joined ? run->panel.step : from,
-                  last = !lower && joined ? run->panel.step + run->panel.steps : end;
-    const char *const a_corner = a + (first - run->panel.step) * kernels->row_bytes,
-                      *const b_corner = b + (first - run->panel.step) * kernels->column_bytes;
-
-    if (!joined && before > 0)
-        kernels->tile_sums(before, a, b, sums, false, 0, rows);
-    kernels->tile_corner(last - first, a_corner, b_corner, sums, !joined && before > 0, rows,
+    const int64_t first = lower ? run->panel.step : from, last = lower ? past : end;
+    kernels->tile_corner(last - first, a + (first - run->panel.step) * kernels->row_bytes,
+                         b + (first - run->panel.step) * kernels->column_bytes, sums, rows,
                          (int)(first - line), 1, by_rows, lower);
-    if (!joined && behind > 0)
-        kernels->tile_sums(behind, a_corner + (last - first) * kernels->row_bytes,
-                           b_corner + (last - first) * kernels->column_bytes, sums, true, 0, rows);
 }
 
 /* Which scalars a row and column of C are for now. Of a triangle's lines those in the panel have

@@ -487,18 +487,25 @@ VECTOR_INLINE void NAME(all)(const NAME(tile_t) * from, int vectors, int columns
 #define FOUR_TILES(X, vectors) X(vectors, 1) X(vectors, 2) X(vectors, 3) X(vectors, 4)
 #define EIGHT_TILES(X, vectors)                                                                    \
     FOUR_TILES(X, vectors) X(vectors, 5) X(vectors, 6) X(vectors, 7) X(vectors, 8)
+#if FEW == 1
+#define WIDE_TILES(X) X(6, 1)
+#elif FEW == 2
+#define WIDE_TILES(X) X(6, 1) X(6, 2)
+#else
+#define WIDE_TILES(X) FOUR_TILES(X, 6)
+#endif
 #if VECTOR_REGISTERS == 32
 #define SIXTEEN_TILES(X, vectors) EIGHT_TILES(X, vectors) X(vectors, 12) X(vectors, 16)
 #define TILES(X)                                                                                   \
     SIXTEEN_TILES(X, 0)                                                                            \
     SIXTEEN_TILES(X, 1)                                                                            \
     EIGHT_TILES(X, 2)                                                                              \
-    EIGHT_TILES(X, 3) FOUR_TILES(X, 4) X(4, 5) X(4, 6) FOUR_TILES(X, 6)
+    EIGHT_TILES(X, 3) FOUR_TILES(X, 4) X(4, 5) X(4, 6) WIDE_TILES(X)
 #else
 #define TILES(X)                                                                                   \
     EIGHT_TILES(X, 0)                                                                              \
     EIGHT_TILES(X, 1)                                                                              \
-    FOUR_TILES(X, 2) X(2, 5) X(2, 6) FOUR_TILES(X, 3) TILES_OF_FOUR(X) X(6, 1) X(6, 2)
+    FOUR_TILES(X, 2) X(2, 5) X(2, 6) FOUR_TILES(X, 3) TILES_OF_FOUR(X) WIDE_TILES(X)
 #if HAS_FOURS
 #define TILES_OF_FOUR(X) X(4, 1) X(4, 2) X(4, 3)
 #else
@@ -810,6 +817,7 @@ static const ji_batch_kernels_t NAME(batch) = {
 #undef TILE
 #undef FOUR_TILES
 #undef EIGHT_TILES
+#undef WIDE_TILES
 #undef SIXTEEN_TILES
 #undef TILES
 #undef TILE_ENTRY

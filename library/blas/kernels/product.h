@@ -68,15 +68,13 @@ struct ji_product_kernels {
      * beta are real. */
     void (*tiles)(int64_t count, int64_t depth, const void *a, const void *b,
                   const ji_product_scalars_t *scalars, void *c, int64_t ldc);
-    /* sums = A B, and with `more` sums += A B: a tile, stored by columns, of which rows [first,
-     * first + rows) are asked for. */
-    void (*tile_sums)(int64_t depth, const void *a, const void *b, void *sums, bool more, int first,
-                      int rows);
+    /* sums = A B: a tile, stored by columns, of which rows [first, first + rows) are asked for. */
+    void (*tile_sums)(int64_t depth, const void *a, const void *b, void *sums, int first, int rows);
     /* The same, of rows [0, rows), where one of the two is triangular: at steps first, first + 1,
      * ... only the lines (of A, by_rows, or else of B) count that are not before the step (lower),
      * or not behind it. parts: 1. */
-    void (*tile_corner)(int64_t depth, const void *a, const void *b, void *sums, bool more,
-                        int rows, int first, int parts, bool by_rows, bool lower);
+    void (*tile_corner)(int64_t depth, const void *a, const void *b, void *sums, int rows,
+                        int first, int parts, bool by_rows, bool lower);
     /* C += alpha sums + beta C, of a tile or a part of one. */
     void (*update)(int rows, int columns, const void *sums, const ji_product_scalars_t *scalars,
                    void *c, int64_t ldc);

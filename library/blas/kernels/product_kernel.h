@@ -84,13 +84,12 @@ VECTOR_INLINE void NAME(accumulate)(VECTOR acc[TILE_COLUMNS][TILE_VECTORS], int 
     }
 }
 
-VECTOR_INLINE void NAME(begin_sums)(VECTOR acc[TILE_COLUMNS][TILE_VECTORS], int vectors,
-                                    const REAL *sums, bool more) {
+VECTOR_INLINE void NAME(begin_sums)(VECTOR acc[TILE_COLUMNS][TILE_VECTORS], int vectors) {
     VECTOR_UNROLL
     for (int j = 0; j < TILE_COLUMNS; j++)
         VECTOR_UNROLL
     for (int v = 0; v < vectors; v++)
-        acc[j][v] = more ? V(load)(sums + j * TILE_REALS + v * LANES) : V(splat)(0);
+        acc[j][v] = V(splat)(0);
 }
 
 VECTOR_INLINE void NAME(end_sums)(VECTOR acc[TILE_COLUMNS][TILE_VECTORS], int vectors, REAL *sums) {
@@ -102,32 +101,37 @@ VECTOR_INLINE void NAME(end_sums)(VECTOR acc[TILE_COLUMNS][TILE_VECTORS], int ve
 }
 
 VECTOR_INLINE void NAME(vector_sums)(int vectors, int64_t depth, const REAL *a, const REAL *b,
-                                     REAL *sums, bool more) {
+                                     REAL *sums) {
     VECTOR acc[TILE_COLUMNS][TILE_VECTORS];
-    NAME(begin_sums)(acc, vectors, sums, more);
+    NAME(begin_sums)(acc, vectors);
     NAME(accumulate)(acc, 0, vectors, depth, a, b);
     NAME(end_sums)(acc, vectors, sums);
 }
 
-static void NAME(tile_sums)(int64_t depth, const void *a_, const void *b, void *sums_, bool more,
-                            int first, int rows) {
+static void NAME(tile_sums)(int64_t depth, const void *a_, const void *b, void *sums_, int first,
+                            int rows) {
     const int from = first / LANES, end = (first + rows + LANES - 1) / LANES;
     const REAL *const a = (const REAL *)a_ + from * LANES;
     REAL *const sums = (REAL *)sums_ + from * LANES;
 
     switch (end - from) {
-    case 1: NAME(vector_sums)(1, depth, a, b, sums, more); break;
-    case 2: NAME(vector_sums)(2, depth, a, b, sums, more); break;
-    default: NAME(vector_sums)(TILE_VECTORS, depth, a, b, sums, more); break;
+    case 1: NAME(vector_sums)(1, depth, a, b, sums); break;
+    case 2: NAME(vector_sums)(2, depth, a, b, sums); break;
+    default: NAME(vector_sums)(TILE_VECTORS, depth, a, b, sums); break;
     }
 }
 
 /* What of a triangle is multiplied: of its steps first, first + 1, ... the lines that are not
  * before them (lower), or not behind them. Lines are rows or columns of `parts` reals. */
 typedef struct NAME(wedge) {
-    int first, parts;
+    int first, parts; /* 1, or of complex elements 2 */
     bool lower;
 } NAME(wedge_t);
+
+/* Of so many steps those before the one that is `distance` on. */
+VECTOR_INLINE int64_t NAME(within)(int64_t distance, int64_t depth) {
+    return distance < 0 ? 0 : distance > depth ? depth : distance;
+}
 
 /* Steps [p, end) by rows: the diagonal is in vector `on`, and those behind it count, too (lower),
  * or those before it. */
@@ -137,7 +141,7 @@ VECTOR_INLINE void NAME(wedge_steps)(VECTOR acc[TILE_COLUMNS][TILE_VECTORS], int
     const int from = wedge.lower ? on : 0, past = wedge.lower ? vectors : on + 1;
 
     for (; p < end; p++) {
-        const int place = (wedge.first + (int)p / wedge.parts) * wedge.parts - on * LANES;
+        const int place = wedge.first * wedge.parts + ((int)p & -wedge.parts) - on * LANES;
         const KEEP keep = wedge.lower ? V(keep_from)(place) : V(keep_before)(place + wedge.parts);
         VECTOR column[TILE_VECTORS];
         VECTOR_UNROLL
@@ -153,10 +157,6 @@ VECTOR_INLINE void NAME(wedge_steps)(VECTOR acc[TILE_COLUMNS][TILE_VECTORS], int
                                     : V(fma)(column[v], factor, acc[j][v]);
         }
     }
-}
-
-VECTOR_INLINE int64_t NAME(within)(int64_t p, int64_t depth) {
-    return p < 0 ? 0 : p > depth ? depth : p;
 }
 
 /* Before a lower triangle's corner, and behind an upper one's, all rows count. */
@@ -179,31 +179,43 @@ VECTOR_INLINE void NAME(wedge_of_rows)(VECTOR acc[TILE_COLUMNS][TILE_VECTORS], i
     (acc, 0, vectors, depth - end, a + end * TILE_REALS, b + end * TILE_COLUMNS);
 }
 
+/* The same of columns, each step of the corner with the columns that it has. */
 VECTOR_INLINE void NAME(wedge_of_columns)(VECTOR acc[TILE_COLUMNS][TILE_VECTORS], int vectors,
                                           NAME(wedge_t) wedge, int64_t depth, const REAL *a,
                                           const REAL *b) {
-    for (int64_t p = 0; p < depth; p++, a += TILE_REALS, b += TILE_COLUMNS) {
-        const int step = wedge.first + (int)p / wedge.parts;
-        VECTOR column[TILE_VECTORS];
-        VECTOR_UNROLL
-        for (int v = 0; v < vectors; v++)
-            column[v] = V(load)(a + v * LANES);
+    const int64_t begin = NAME(within)(-wedge.first * wedge.parts, depth),
+                  end = NAME(within)((TILE_COLUMNS - wedge.first) * wedge.parts, depth);
 
-        VECTOR_UNROLL
-        for (int j = 0; j < TILE_COLUMNS; j++)
-            if (wedge.lower ? j >= step : j <= step) {
-                const VECTOR factor = V(splat)(b[j]);
-                VECTOR_UNROLL
-                for (int v = 0; v < vectors; v++)
-                    acc[j][v] = V(fma)(column[v], factor, acc[j][v]);
-            }
+    if (wedge.lower)
+        NAME(accumulate)(acc, 0, vectors, begin, a, b);
+    VECTOR_UNROLL
+    for (int on = 0; on < TILE_COLUMNS; on++) {
+        const int64_t past = NAME(within)((on + 1 - wedge.first) * wedge.parts, depth);
+        for (int64_t p = NAME(within)((on - wedge.first) * wedge.parts, depth); p < past; p++) {
+            VECTOR column[TILE_VECTORS];
+            VECTOR_UNROLL
+            for (int v = 0; v < vectors; v++)
+                column[v] = V(load)(a + p * TILE_REALS + v * LANES);
+
+            VECTOR_UNROLL
+            for (int j = 0; j < TILE_COLUMNS; j++)
+                if (wedge.lower ? j >= on : j <= on) {
+                    const VECTOR factor = V(splat)(b[p * TILE_COLUMNS + j]);
+                    VECTOR_UNROLL
+                    for (int v = 0; v < vectors; v++)
+                        acc[j][v] = V(fma)(column[v], factor, acc[j][v]);
+                }
+        }
     }
+    if (!wedge.lower)
+        NAME(accumulate)
+    (acc, 0, vectors, depth - end, a + end * TILE_REALS, b + end * TILE_COLUMNS);
 }
 
 VECTOR_INLINE void NAME(wedge_sums)(int vectors, NAME(wedge_t) wedge, bool by_rows, int64_t depth,
-                                    const REAL *a, const REAL *b, REAL *sums, bool more) {
+                                    const REAL *a, const REAL *b, REAL *sums) {
     VECTOR acc[TILE_COLUMNS][TILE_VECTORS];
-    NAME(begin_sums)(acc, vectors, sums, more);
+    NAME(begin_sums)(acc, vectors);
     if (by_rows)
         NAME(wedge_of_rows)(acc, vectors, wedge, depth, a, b);
     else
@@ -212,25 +224,25 @@ VECTOR_INLINE void NAME(wedge_sums)(int vectors, NAME(wedge_t) wedge, bool by_ro
 }
 
 VECTOR_INLINE void NAME(tile_wedge)(int rows, NAME(wedge_t) wedge, bool by_rows, int64_t depth,
-                                    const REAL *a, const REAL *b, REAL *sums, bool more) {
+                                    const REAL *a, const REAL *b, REAL *sums) {
     switch ((rows + LANES - 1) / LANES) {
-    case 1: NAME(wedge_sums)(1, wedge, by_rows, depth, a, b, sums, more); break;
-    case 2: NAME(wedge_sums)(2, wedge, by_rows, depth, a, b, sums, more); break;
-    default: NAME(wedge_sums)(TILE_VECTORS, wedge, by_rows, depth, a, b, sums, more); break;
+    case 1: NAME(wedge_sums)(1, wedge, by_rows, depth, a, b, sums); break;
+    case 2: NAME(wedge_sums)(2, wedge, by_rows, depth, a, b, sums); break;
+    default: NAME(wedge_sums)(TILE_VECTORS, wedge, by_rows, depth, a, b, sums); break;
     }
 }
 
-static void NAME(tile_corner)(int64_t depth, const void *a, const void *b, void *sums, bool more,
-                              int rows, int first, int parts, bool by_rows, bool lower) {
+static void NAME(tile_corner)(int64_t depth, const void *a, const void *b, void *sums, int rows,
+                              int first, int parts, bool by_rows, bool lower) {
     const NAME(wedge_t) of_lower = {first, parts, true}, of_upper = {first, parts, false};
     if (lower && by_rows)
-        NAME(tile_wedge)(rows, of_lower, true, depth, a, b, sums, more);
+        NAME(tile_wedge)(rows, of_lower, true, depth, a, b, sums);
     else if (lower)
-        NAME(tile_wedge)(rows, of_lower, false, depth, a, b, sums, more);
+        NAME(tile_wedge)(rows, of_lower, false, depth, a, b, sums);
     else if (by_rows)
-        NAME(tile_wedge)(rows, of_upper, true, depth, a, b, sums, more);
+        NAME(tile_wedge)(rows, of_upper, true, depth, a, b, sums);
     else
-        NAME(tile_wedge)(rows, of_upper, false, depth, a, b, sums, more);
+        NAME(tile_wedge)(rows, of_upper, false, depth, a, b, sums);
 }
 
 /* A function, which reads alpha and beta behind the sums: inlined into a loop, GCC 12 keeps these,
@@ -305,7 +317,7 @@ static void NAME(tile_complex)(int64_t depth, const void *a_, const void *b_, in
     const REAL *a = a_, *b = b_;
     REAL *c = c_, sums[TILE_COLUMNS * TILE_REALS];
     VECTOR acc[TILE_COLUMNS][TILE_VECTORS];
-    NAME(begin_sums)(acc, TILE_VECTORS, sums, false);
+    NAME(begin_sums)(acc, TILE_VECTORS);
 
     for (int i = 0; i < 2 * rows; i += 64 / (int)sizeof(REAL)) {
         const int64_t steps = depth < AHEAD_STEPS ? depth : AHEAD_STEPS;
@@ -330,14 +342,14 @@ static void NAME(tile_complex)(int64_t depth, const void *a_, const void *b_, in
 
 #else /* what a complex tile is: a real one of twice the depth */
 
-static void NAME(tile_sums)(int64_t depth, const void *a, const void *b, void *sums, bool more,
-                            int first, int rows) {
-    REAL_NAME(tile_sums)(2 * depth, a, b, sums, more, 2 * first, 2 * rows);
+static void NAME(tile_sums)(int64_t depth, const void *a, const void *b, void *sums, int first,
+                            int rows) {
+    REAL_NAME(tile_sums)(2 * depth, a, b, sums, 2 * first, 2 * rows);
 }
 
-static void NAME(tile_corner)(int64_t depth, const void *a, const void *b, void *sums, bool more,
-                              int rows, int first, int parts, bool by_rows, bool lower) {
-    REAL_NAME(tile_corner)(2 * depth, a, b, sums, more, 2 * rows, first, 2 * parts, by_rows, lower);
+static void NAME(tile_corner)(int64_t depth, const void *a, const void *b, void *sums, int rows,
+                              int first, int parts, bool by_rows, bool lower) {
+    REAL_NAME(tile_corner)(2 * depth, a, b, sums, 2 * rows, first, 2 * parts, by_rows, lower);
 }
 
 static void NAME(tiles)(int64_t count, int64_t depth, const void *a, const void *b,
