@@ -102,10 +102,9 @@ typedef jallocator_item_ small_item_t;
  * opposite order: where they are not of one slab, the range they make is still that of a slab of
  * this description, which is not where the block that is searched for can be. */
 typedef struct small_slab {
-    /* Read without a lock. */
-    jallocator_slab_
-        seen; /* its bytes are size_bytes; 0: there is no slab here now. Its cells begin
-                              a line */
+    /* Read without a lock: bytes that are size_bytes, or 0, there is no slab here now; cells that
+     * begin a line. */
+    jallocator_slab_ seen;
     uint32_t class_index, block_bytes;
     size_t size_bytes; /* constant */
 
