@@ -68,9 +68,9 @@ class Check:
 
 def functions():
     """The functions that jblas calls, from the list itself."""
-    text = '#include "blas/guest/guest.h"\n#define NAME(name, ...) @name\nJI_GUEST_FUNCTION_LIST(NAME)\n'
+    text = '#include "blas/guest/guest.h"\n#define NAME(name, ...) guest function name;\nJI_GUEST_FUNCTION_LIST(NAME)\n'
     text = command([COMPILER, "-E", "-P", f"-I{ROOT / 'include'}", f"-I{ROOT / 'library'}", "-x", "c", "-"], input=text)
-    return [f"cblas_{name}" for name in re.findall(r"@(\w+)", text)]
+    return [f"cblas_{name}" for name in re.findall(r"guest function (\w+);", text)]
 
 
 def check_needs(check):
