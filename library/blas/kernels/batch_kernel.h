@@ -363,6 +363,8 @@ VECTOR_INLINE int NAME(vectors_of)(int64_t left, bool few) {
 /* How many columns are done at once of so many, by that many vectors. Those that are more than 8
  * and no tile are halved; plain tiles are alike. */
 VECTOR_INLINE int NAME(columns_of)(int64_t left, int vectors, bool is_plain) {
+    if (is_plain && left <= PLAIN_COLUMNS(vectors))
+        return (int)left;
     if (is_plain) {
         const int64_t tiles = (left + PLAIN_COLUMNS(vectors) - 1) / PLAIN_COLUMNS(vectors);
         return (int)((left + tiles - 1) / tiles);
