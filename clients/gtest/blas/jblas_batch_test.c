@@ -293,6 +293,22 @@ static void compare_shapes(const struct batch_type *type) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
+/* Items so large that each is a batch of its own, in place, and added to: where a line begins says
+ * the item, not the array of pointers. */
+static void compare_large(const struct batch_type *type) {
+    double scalars[4] = {0};
+    batch_store(type, scalars, 0, -1), batch_store(type, scalars, type->parts, 1);
+    jhandle_t *handle = NULL;
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    for (int64_t m = 96; m <= 128 && !jtest_has_failure(); m += 16) {
+        batch_case_t c = {.m = m, .n = 48, .k = 64, .lda = m, .ldb = 64, .ldc = m, .count = 7};
+        c.transa = c.transb = JBLAS_NO_TRANSPOSE;
+        c.stride[0] = c.lda * c.k, c.stride[1] = c.ldb * c.n, c.stride[2] = c.ldc * c.n;
+        compare_ways(handle, type, &c, scalars);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
 /* Neither how many items are done at once, nor by how many threads, shows in the bits, nor is
  * anything beside the items touched. */
 JTEST(JblasBatch, ItemsHaveTheBitsOfPlainProducts) {
@@ -305,6 +321,7 @@ JTEST(JblasBatch, ItemsHaveTheBitsOfPlainProducts) {
             for (int round = 0; round < 12 && !jtest_has_failure(); round++)
                 compare_batch(&batch_types[type]);
             compare_shapes(&batch_types[type]);
+            compare_large(&batch_types[type]);
         }
     }
     ji_kernel_set_use(before);

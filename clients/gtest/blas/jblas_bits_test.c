@@ -578,13 +578,13 @@ JTEST(JblasBits, GeamRoundsEachOperation) {
 enum { LINE_M = 263, LINE_N = 19, LINE_K = 24, LINE_LD = 272, LINE_FAR = 1040 };
 enum { LINE_ELEMENTS = 64 + LINE_FAR * LINE_K };
 
-/* C = -A B + C of columns that begin `from` elements behind a line, by the kernels in use. */
-static void multiply_from(jhandle_t *handle, jdatatype_t type, const void *numbers, int from,
+/* C = -A B + C of columns that begin `at` bytes behind a line, by the kernels in use. */
+static void multiply_from(jhandle_t *handle, jdatatype_t type, const void *numbers, size_t at,
                           int64_t ld, unsigned char *c) {
     static _Alignas(64) unsigned char a[LINE_ELEMENTS * 16], b[LINE_ELEMENTS * 16],
         whole[LINE_ELEMENTS * 16];
     _Alignas(16) unsigned char minus_one[16], one[16];
-    const size_t size = wide_sizeof((int)type), at = (size_t)from * size, bytes = sizeof a - at;
+    const size_t size = wide_sizeof((int)type), bytes = sizeof a - at;
     wide_put(minus_one, (int)type, 0, -1);
     wide_put(one, (int)type, 0, 1);
     memcpy(a + at, numbers, bytes), memcpy(b, numbers, sizeof b), memcpy(whole + at, b, bytes);
@@ -595,7 +595,8 @@ static void multiply_from(jhandle_t *handle, jdatatype_t type, const void *numbe
     memcpy(c, whole + at, (size_t)(ld * LINE_N) * size);
 }
 
-/* Columns as near, or as far from each other, as `ld` has them. */
+/* Columns as near, or as far from each other, as `ld` has them. C aligns a complex number as its
+ * parts, so columns may begin amid what would be one behind the line. */
 static void columns_may_begin_anywhere(int64_t ld) {
     static unsigned char numbers[LINE_ELEMENTS * 16], first[LINE_ELEMENTS * 16],
         c[LINE_ELEMENTS * 16];
@@ -603,19 +604,23 @@ static void columns_may_begin_anywhere(int64_t ld) {
     jhandle_t *handle = blas_make_handle(NULL);
     const ji_kernel_set_t *before = ji_kernels;
     for (int type = JDATATYPE_F32; type <= (int)JDATATYPE_F64_C; type++) {
-        const size_t size = wide_sizeof(type);
-        for (int64_t i = 0; i < LINE_ELEMENTS; i++)
-            wide_put(numbers, type, i, jtest_random_double(-1, 1));
+        const size_t size = wide_sizeof(type),
+                     step = size / (ji_is_complex((jdatatype_t)type) ? 2 : 1);
+        for (int64_t i = 0; i < LINE_ELEMENTS; i++) {
+            wide_t number = jtest_random_double(-1, 1);
+            __imag__ number = jtest_random_double(-1, 1);
+            wide_put(numbers, type, i, number);
+        }
         for (size_t set = 0; ji_kernel_set_at(set) != NULL; set++) {
             if (!ji_kernel_set_is_here(ji_kernel_set_at(set)))
                 continue;
             ji_kernel_set_use(ji_kernel_set_at(set));
             multiply_from(handle, type, numbers, 0, ld, first);
-            for (int from = 1; from < (int)(64 / size); from++) {
-                multiply_from(handle, type, numbers, from, ld, c);
+            for (size_t at = step; at < 64; at += step) {
+                multiply_from(handle, type, numbers, at, ld, c);
                 if (memcmp(c, first, (size_t)(ld * LINE_N) * size) != 0)
-                    JFAIL("type %d, %s: other bits from %d elements on", type, ji_kernels->name,
-                          from);
+                    JFAIL("type %d, %s: other bits %zu bytes behind a line", type, ji_kernels->name,
+                          at);
             }
         }
     }

@@ -710,12 +710,15 @@ static int64_t NAME(product_tall)(const NAME(tile_t) * tile) {
 }
 
 /* Reals of each column before its first whole line, where columns of A and C begin alike: a vector
- * on two lines is loaded, and stored, as two. Of one product of some height to which C is added. */
+ * on two lines is loaded, and stored, as two. Of one product of some height to which C is added,
+ * whose operands are there (pointers to them tell nothing), and no complex element of which is on
+ * two lines. */
 static int64_t NAME(lead)(const ji_product_direct_t *call, bool reads) {
     const uintptr_t at = (uintptr_t)call->c.at, from = (uintptr_t)call->a.at;
-    const bool alike =
-        (at - from) % VECTOR_BYTES == 0 && (call->ldc | call->a_step) * ELEMENT % VECTOR_BYTES == 0;
-    if (!alike || !reads || call->count > 1 || call->m * ELEMENT < LEAD_LEAST_BYTES)
+    const bool alike = at % ELEMENT == 0 && (at - from) % VECTOR_BYTES == 0 &&
+                       (call->ldc | call->a_step) * ELEMENT % VECTOR_BYTES == 0;
+    if (!alike || !reads || call->count > 1 || call->by_pointers ||
+        call->m * ELEMENT < LEAD_LEAST_BYTES)
         return 0;
     return (int64_t)(-at % VECTOR_BYTES / sizeof(REAL));
 }
