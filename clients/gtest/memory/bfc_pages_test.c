@@ -251,9 +251,9 @@ static void look_back(bfc_t *bfc, uint32_t to) {
 /* Whether what is free goes when it was freed between two looks at the clock: the earlier one so
  * many steps ago, the later one so many. Steps of a quarter of a second; again where one passes
  * meanwhile. */
-static bool goes_between_looks(uint32_t earlier, uint32_t later) {
+static bool goes_between_looks(const char *composition, uint32_t earlier, uint32_t later) {
     for (;;) {
-        jallocator_t *allocator = make_over_pages("bfc");
+        jallocator_t *allocator = make_over_pages(composition);
         bfc_t *bfc = allocator->context;
         uint32_t now = ji_bfc_clock();
         gap_t gap = make_gap(allocator); /* which looks at the clock, too */
@@ -275,15 +275,18 @@ static bool goes_between_looks(uint32_t earlier, uint32_t later) {
 
 JTEST(BfcPages, WhatIsFreeForASecondGoes) {
     JEXPECT_EQ(BFC_AGE_STEP_MS, 250);
-    JEXPECT_TRUE(goes_between_looks(6, 5)); /* for more than four whole steps */
-    JEXPECT_FALSE(goes_between_looks(6, 4));
-    JEXPECT_FALSE(goes_between_looks(6, 1));
-    JEXPECT_TRUE(goes_between_looks(1000, 5));
+    JEXPECT_TRUE(goes_between_looks("bfc", 6, 5)); /* for more than four whole steps */
+    JEXPECT_FALSE(goes_between_looks("bfc", 6, 4));
+    JEXPECT_FALSE(goes_between_looks("bfc", 6, 1));
+    JEXPECT_TRUE(goes_between_looks("bfc", 1000, 5));
+    /* Those leave it to trim. */
+    JEXPECT_FALSE(goes_between_looks("bfc(keep_regions)", 1000, 500));
+    JEXPECT_FALSE(goes_between_looks("bfc(limit=1M,all_at_once,tight)", 1000, 500));
 }
 
 /* Where nobody looked for long, nobody knows how long before now it was freed. */
 JTEST(BfcPages, WhatIsFreedAfterAPauseStays) {
-    JEXPECT_FALSE(goes_between_looks(1000, 0));
+    JEXPECT_FALSE(goes_between_looks("bfc", 1000, 0));
     jallocator_t *allocator = make_over_pages("bfc");
     bfc_t *bfc = allocator->context;
     gap_t gap = make_gap(allocator);
