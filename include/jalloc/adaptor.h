@@ -193,8 +193,9 @@ JALLOC_API jstatus_t jallocator_create_retry(jallocator_t *below, const jretry_o
 /** Options of jallocator_create_align(). */
 typedef struct jalign_options_t {
     size_t struct_size;
-    const char *name;       /**< NULL: "align" */
-    size_t alignment_bytes; /**< least alignment of allocations, a power of two; 0: 4096 */
+    const char *name; /**< NULL: "align" */
+    /** least alignment of allocations, a power of two up to 2^30; 0: 4096 */
+    size_t alignment_bytes;
 } jalign_options_t;
 #define JALIGN_OPTIONS_INIT                                                                        \
     { sizeof(jalign_options_t), NULL, 0 }

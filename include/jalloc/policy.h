@@ -67,7 +67,7 @@ typedef struct jslots_options_t {
     const char *name; /**< NULL: "slots" */
     jallocator_threads_t threads;
     size_t slot_bytes;  /**< size of a slot, rounded up to the granule; 0: 4096 */
-    size_t block_slots; /**< slots taken from below at once; 0: 64 */
+    size_t block_slots; /**< slots taken from below at once; 0: 64, at most 2^31 */
     size_t limit_slots; /**< most there may be; 0: unlimited; or none */
 } jslots_options_t;
 #define JSLOTS_OPTIONS_INIT                                                                        \
@@ -144,14 +144,15 @@ typedef struct jbfc_options_t {
     jallocator_threads_t threads;
     /** most that is taken from below, with memory or without; 0: unlimited; or none */
     size_t limit_bytes;
-    size_t region_bytes; /**< least that is taken from below at once; 0: 1 MiB */
-    bool all_at_once;    /**< takes limit_bytes at the first allocation, and never more */
+    /** least that is taken from below at once; 0: 1 MiB, at most PTRDIFF_MAX / 2 */
+    size_t region_bytes;
+    bool all_at_once; /**< takes limit_bytes at the first allocation, and never more */
     /** whole free regions are given back, and free pages decommitted, by trim alone; else also
      * before more is held than ever before, regions also when growth is refused, and pages after a
      * second */
     bool keep_regions;
     /** each region has at least this many percent of what is reserved; 100 doubles, as TensorFlow
-     * does; 0: 6; or none */
+     * does; 0: 6, at most 1000; or none */
     size_t growth_percent;
     /** a block is split where an eighth of the request is left over: less memory, a little slower.
      * Without it, too, where pages are decommitted */
@@ -171,12 +172,13 @@ typedef struct jbfc_options_t {
  *
  * Where below takes the memory of pages back (jallocator_ops_t.set_pages; the host's device, mmap,
  * numa and huge do), runs of free pages of 16 KiB and more are decommitted: by trim; when they have
- * been free, and were not merged, for 1 to 1.25 seconds; and before more is held than before, and
+ * been free, and were not merged, for 1 to 1.75 seconds; and before more is held than before, and
  * than 3% above what was granted at most. The latter is done for no more bytes than that peak has
  * grown by and a 64th of what was not found free at once, so that who goes round in circles does
  * not go on to pay with page faults. The clock is looked at with one allocation in 1024 and after
- * each MiB that is freed and merged: who does neither keeps what he has, until trim. Pages that a
- * stream's work is ahead in keep their memory until it is done. */
+ * each MiB that is freed and merged: who does neither keeps what he has, until trim, and what was
+ * freed since the last look counts as free from the next one on. Pages that a stream's work is
+ * ahead in keep their memory until it is done. */
 JALLOC_API jstatus_t jallocator_create_bfc(jallocator_t *below, const jbfc_options_t *options,
                                            jallocator_t **allocator);
 

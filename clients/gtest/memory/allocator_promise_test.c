@@ -126,6 +126,10 @@ JTEST(AllocatorPromises, ThreadsAreThoseThatAKindIsMadeFor) {
         {"small", JALLOCATOR_THREADS_SAFE},
         {"general", JALLOCATOR_THREADS_SAFE},
         {"bfc(threads=none)", JALLOCATOR_THREADS_NONE},
+        {"small(threads=lock)", JALLOCATOR_THREADS_LOCK},
+        {"small(threads=none)", JALLOCATOR_THREADS_NONE},
+        {"bfc(threads=none)+small", JALLOCATOR_THREADS_NONE}, /* large blocks go straight there */
+        {"bfc(threads=none)+small(threads=safe)", JALLOCATOR_THREADS_NONE},
         {"bfc(threads=none)+track", JALLOCATOR_THREADS_SAFE}, /* of itself */
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {

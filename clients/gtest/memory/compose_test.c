@@ -279,6 +279,22 @@ JTEST(Compose, AKeySetToItsFallbackChangesNothing) {
     JEXPECT_EQ(munmap(array, DEFAULTS_BYTES), 0);
 }
 
+JTEST(Compose, GeneralIsTheCompositionThatItsHeaderNames) {
+    void *array = mmap(NULL, DEFAULTS_BYTES, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    JASSERT_TRUE(array != MAP_FAILED);
+    jallocator_stats_t one[DEFAULTS_LEVELS], parts[DEFAULTS_LEVELS];
+    JASSERT_EQ(count_a_fixed_run(JALLOCATOR_POLICY, array, "general", one), 2);
+    JASSERT_EQ(count_a_fixed_run(JALLOCATOR_POLICY, array,
+                                 "bfc(tight,region=256KiB,growth=2)+small(largest=4KiB)", parts),
+               3);
+    JEXPECT_EQ(one[0].peak_in_use_bytes, parts[0].peak_in_use_bytes);
+    JEXPECT_EQ(one[0].reserved_bytes, parts[1].reserved_bytes); /* that of best fit */
+    JEXPECT_EQ(one[0].peak_reserved_bytes, parts[1].peak_reserved_bytes);
+    JEXPECT_EQ(memcmp(&one[1], &parts[2], sizeof one[1]), 0); /* what the array has given */
+    JEXPECT_EQ(munmap(array, DEFAULTS_BYTES), 0);
+}
+
 JTEST(Compose, EachFailureOfBookkeepingLeavesNothing) {
     JFOR_EACH_FAILURE(n) {
         jallocator_t *top = NULL;

@@ -176,3 +176,89 @@ JTEST(Option, TextsAreCopied) {
     EXPECT_COPIES(retry, jretry_options_t, JRETRY_OPTIONS_INIT);
     JEXPECT_OK(jallocator_destroy(below));
 }
+
+/* ---- What an option may not be ---- */
+
+/* One member is wrong, the others are their defaults: it is named, and nothing is made. */
+#define EXPECT_REFUSED(kind, member, value)                                                        \
+    do {                                                                                           \
+        JSCOPED_TRACE("%s of %s", #member, #kind);                                                 \
+        const j##kind##_options_t options = {.struct_size = sizeof options, .member = value};      \
+        jallocator_t *refused = NULL;                                                              \
+        JEXPECT_STATUS(jallocator_create_##kind(below, &options, &refused),                        \
+                       JSTATUS_INVALID_VALUE);                                                     \
+        JEXPECT_SUBSTR(jstatus_last_message(), #member);                                           \
+        JEXPECT_NULL(refused);                                                                     \
+    } while (0)
+
+JTEST(Option, WhatIsRefusedIsNamed) {
+    static char long_name[JALLOCATOR_NAME_BYTES + 1];
+    jallocator_t *below = jtest_failing_allocator();
+    memset(long_name, 'n', JALLOCATOR_NAME_BYTES);
+
+    EXPECT_REFUSED(stack, threads, JALLOCATOR_THREADS_SAFE);
+    EXPECT_REFUSED(slots, threads, JALLOCATOR_THREADS_SAFE);
+    EXPECT_REFUSED(pool, threads, JALLOCATOR_THREADS_SAFE);
+    EXPECT_REFUSED(bfc, threads, JALLOCATOR_THREADS_SAFE);
+    EXPECT_REFUSED(lru, threads, JALLOCATOR_THREADS_SAFE);
+    EXPECT_REFUSED(small, threads, (jallocator_threads_t)4);
+    EXPECT_REFUSED(bfc, threads, (jallocator_threads_t)-1);
+
+    EXPECT_REFUSED(slots, slot_bytes, SIZE_MAX);
+    EXPECT_REFUSED(slots, block_slots, ((size_t)1 << 31) + 1);
+    EXPECT_REFUSED(slots, limit_slots, SIZE_MAX / 4096 + 1);
+    EXPECT_REFUSED(pool, rounding, (jpool_rounding_t)2);
+    EXPECT_REFUSED(pool, rounding, (jpool_rounding_t)-1);
+    EXPECT_REFUSED(bfc, region_bytes, PTRDIFF_MAX / 2 + (size_t)1);
+    EXPECT_REFUSED(bfc, growth_percent, 1001);
+    EXPECT_REFUSED(bfc, growth_percent, JALLOC_UNLIMITED);
+    EXPECT_REFUSED(bfc, all_at_once, true); /* without a limit */
+    EXPECT_REFUSED(small, largest_bytes, ((size_t)1 << 20) + 1);
+    EXPECT_REFUSED(small, cache_bytes, ((size_t)1 << 30) + 1);
+    EXPECT_REFUSED(small, cache_bytes, JALLOC_UNLIMITED);
+    EXPECT_REFUSED(general, largest_bytes, ((size_t)1 << 20) + 1);
+
+    EXPECT_REFUSED(track, record_count, SIZE_MAX);
+    EXPECT_REFUSED(guard, guard_bytes, 24);
+    EXPECT_REFUSED(fill, on_allocate, (jfill_value_t)4);
+    EXPECT_REFUSED(fill, on_deallocate, (jfill_value_t)-1);
+    EXPECT_REFUSED(limit, limit_bytes, 0);
+    EXPECT_REFUSED(align, alignment_bytes, 96);
+    EXPECT_REFUSED(align, alignment_bytes, (size_t)1 << 31);
+
+    EXPECT_REFUSED(stack, name, long_name);
+    EXPECT_REFUSED(slots, name, long_name);
+    EXPECT_REFUSED(pool, name, long_name);
+    EXPECT_REFUSED(bfc, name, long_name);
+    EXPECT_REFUSED(lru, name, long_name);
+    EXPECT_REFUSED(small, name, long_name);
+    EXPECT_REFUSED(general, name, long_name);
+    EXPECT_REFUSED(track, name, long_name);
+    EXPECT_REFUSED(record, name, long_name);
+    EXPECT_REFUSED(guard, name, long_name);
+    EXPECT_REFUSED(fill, name, long_name);
+    EXPECT_REFUSED(limit, name, long_name);
+    EXPECT_REFUSED(retry, name, long_name);
+    EXPECT_REFUSED(align, name, long_name);
+    JEXPECT_EQ(jtest_live_bytes(), 0);
+}
+
+/* The largest that is taken, of each that has a largest. */
+JTEST(Option, TheLargestIsTaken) {
+    jallocator_t *below = jtest_failing_allocator(), *allocator;
+#define EXPECT_TAKEN(kind, member, value)                                                          \
+    do {                                                                                           \
+        JSCOPED_TRACE("%s of %s", #member, #kind);                                                 \
+        const j##kind##_options_t options = {.struct_size = sizeof options, .member = value};      \
+        JASSERT_OK(jallocator_create_##kind(below, &options, &allocator));                         \
+        JEXPECT_OK(jallocator_destroy(allocator));                                                 \
+    } while (0)
+    EXPECT_TAKEN(slots, block_slots, (size_t)1 << 31);
+    EXPECT_TAKEN(slots, limit_slots, SIZE_MAX / 4096);
+    EXPECT_TAKEN(bfc, region_bytes, PTRDIFF_MAX / 2);
+    EXPECT_TAKEN(bfc, growth_percent, 1000);
+    EXPECT_TAKEN(small, largest_bytes, (size_t)1 << 20);
+    EXPECT_TAKEN(small, cache_bytes, (size_t)1 << 30);
+    EXPECT_TAKEN(general, largest_bytes, (size_t)1 << 20);
+    EXPECT_TAKEN(align, alignment_bytes, (size_t)1 << 30);
+}

@@ -56,7 +56,8 @@ JTEST(AllocSlots, TheLatestSlotIsUsedFirst) {
 }
 
 JTEST(AllocSlots, WhatDoesNotFitASlotIsRefused) {
-    static const size_t cases[][2] = {{4096, 4096}, {192, 64}, {320, 64}, {3 * 4096, 4096}};
+    static const size_t cases[][2] = {
+        {4096, 4096}, {192, 64}, {320, 64}, {3 * 4096, 4096}, {1 << 20, 1 << 20}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
         const size_t size = cases[i][0], alignment = cases[i][1];
         jallocator_t *slots = make(size, 3, 0);

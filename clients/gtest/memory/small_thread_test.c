@@ -58,6 +58,42 @@ JTEST(Small, AWarmThreadTakesNoLock) {
     JEXPECT_OK(jallocator_destroy(allocator));
 }
 
+/* ---- What a thread keeps ---- */
+
+static size_t kept_bytes(const small_t *small) {
+    const small_cache_t *cache = JI_LIST_FIRST(&small->caches, small_cache_t, link);
+    size_t bytes = 0;
+    for (uint32_t i = 0; cache != NULL && i < small->class_count; ++i)
+        bytes += small_magazine_count(&cache->magazines[i]) * small->classes[i].block_bytes;
+    return bytes;
+}
+
+/* 1 MiB unless another is asked for, of whatever sizes. */
+JTEST(Small, AThreadKeepsAtMostSoMuch) {
+    enum { BLOCKS = 4000, ROUNDS = 20 };
+    static void *blocks[BLOCKS];
+    static size_t sizes[BLOCKS];
+    static const size_t limits[] = {0, 100 * KIB, 3 * MIB};
+    for (size_t limit = 0; limit < sizeof limits / sizeof *limits; ++limit) {
+        jallocator_t *allocator = make_small(jtest_failing_allocator(), 0, limits[limit]);
+        const size_t most = limits[limit] != 0 ? limits[limit] : MIB;
+        size_t peak = 0;
+        for (int round = 0; round < ROUNDS; ++round) {
+            const int64_t largest = jtest_random_between(64, (int64_t)(4 * KIB));
+            for (size_t i = 0; i < BLOCKS; ++i)
+                blocks[i] =
+                    take(allocator, sizes[i] = (size_t)jtest_random_between(largest / 2, largest));
+            for (size_t i = 0; i < BLOCKS; ++i)
+                give(allocator, blocks[i], sizes[i]);
+            const size_t kept = kept_bytes(allocator->context);
+            peak = kept > peak ? kept : peak;
+        }
+        JEXPECT_LE(peak, most);
+        JEXPECT_GE(peak, most / 2);
+        JEXPECT_OK(jallocator_destroy(allocator));
+    }
+}
+
 /* ---- Statistics ---- */
 
 static void *clear_stats(void *allocator) {

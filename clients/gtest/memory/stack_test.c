@@ -142,6 +142,13 @@ JTEST(AllocStack, WarnsOnceOfWhatIsFreedBeneathLiveOnes) {
         JEXPECT_NOT_NULL(take(stack, 1024));
     JEXPECT_OK(jallocator_stack_rewind(stack, mark, NULL));
     JEXPECT_EQ(jtest_log_count(), 0);
+    JEXPECT_OK(jallocator_trim(stack, 0));
+    for (size_t i = 0; i < 4; ++i)
+        blocks[i] = take(stack, 1024);
+    give(stack, blocks[0], 1024);
+    JEXPECT_NOT_NULL(take(stack, 1024));
+    JEXPECT_EQ(jtest_log_count(), 1);
+    JEXPECT_OK(jallocator_stack_rewind(stack, mark, NULL));
     JEXPECT_OK(jallocator_destroy(stack));
 }
 
