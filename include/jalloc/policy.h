@@ -172,12 +172,13 @@ typedef struct jbfc_options_t {
  *
  * Where below takes the memory of pages back (jallocator_ops_t.set_pages; the host's device, mmap,
  * numa and huge do), runs of free pages of 16 KiB and more are decommitted: by trim; when they have
- * been free, and were not merged, for 1 to 1.75 seconds; and before more is held than before, and
+ * been free, and were not merged, for about a second; and before more is held than before, and
  * than 3% above what was granted at most. The latter is done for no more bytes than that peak has
  * grown by and a 64th of what was not found free at once, so that who goes round in circles does
  * not go on to pay with page faults. The clock is looked at with one allocation in 1024 and after
- * each MiB that is freed and merged: who does neither keeps what he has, until trim, and what was
- * freed since the last look counts as free from the next one on. Pages that a stream's work is
+ * each MiB that is freed and merged, in quarters of a second: who does neither keeps what he has,
+ * until trim, and what was freed since the last look counts as free from that look on, so that the
+ * first calls behind a pause give back what was freed before it. Pages that a stream's work is
  * ahead in keep their memory until it is done. */
 JALLOC_API jstatus_t jallocator_create_bfc(jallocator_t *below, const jbfc_options_t *options,
                                            jallocator_t **allocator);

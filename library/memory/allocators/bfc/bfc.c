@@ -611,9 +611,7 @@ static void bfc_configure(bfc_t *bfc, const ji_request_t *request, const jbfc_op
     bfc->below_coalesces = ji_allocator_coalesces(request->below);
     /* Pages are of one block of below: chunks that lie in two would have to be told apart. */
     bfc->page_bytes = bfc->below_coalesces ? 0 : ji_allocator_page_bytes(request->below);
-    const uint32_t now = ji_bfc_clock();
-    for (size_t i = 0; i < BFC_LOOKS; ++i)
-        bfc->looks[i] = now;
+    bfc->now = ji_bfc_clock();
 
     bfc->limit_bytes = ji_option(options->limit_bytes, JALLOC_UNLIMITED);
     if (bfc->limit_bytes != JALLOC_UNLIMITED)

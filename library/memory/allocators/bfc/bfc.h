@@ -81,12 +81,6 @@ typedef struct bfc_stream {
     bfc_quick_t quick[BFC_QUICK_SLOTS];
 } bfc_stream_t;
 
-/* How long a chunk is free before its pages are decommitted, and how often that is looked at. */
-#define BFC_AGE_MS 1000
-#define BFC_AGE_STEP_MS 250
-#define BFC_AGE_STEPS (BFC_AGE_MS / BFC_AGE_STEP_MS)
-#define BFC_LOOKS (BFC_AGE_STEPS + 2) /* one of them is more than so many steps ago */
-
 /* From addresses to the chunks that begin there and are not in bins: a table at most a quarter
  * full. */
 typedef struct bfc_slot {
@@ -128,7 +122,7 @@ typedef struct bfc {
     size_t way_bytes;                        /* may be given back yet to make way */
     size_t way_peak_bytes;                   /* the peak of what was granted, when last looked at */
     size_t countdown_bytes;                  /* to be freed before the clock is looked at */
-    uint32_t looks[BFC_LOOKS];               /* when it was, in steps; the latest first */
+    uint32_t now;                            /* in steps of BFC_AGE_STEP_MS, when it was last */
     size_t region_bytes;                     /* least of a region */
     size_t growth_percent; /* of what is reserved, that a further region has at least */
     bool all_at_once, keep_regions;
@@ -215,7 +209,7 @@ static inline void bfc_settle(bfc_t *bfc, bfc_stream_t *stream, bfc_chunk_t *chu
 
         left->right = right;
         right->left = left;
-        left->age_of = bfc->looks[0];
+        left->age_of = bfc->now;
         bfc_bins_move(&stream->bins, left, bin);
     } else if (right->where == index) {
         unsigned bin = bfc_bin_of(right->size_bytes);
@@ -226,11 +220,11 @@ static inline void bfc_settle(bfc_t *bfc, bfc_stream_t *stream, bfc_chunk_t *chu
         if (right->serial < serial)
             right->serial = serial;
         bfc_record_put(bfc, chunk);
-        right->age_of = bfc->looks[0];
+        right->age_of = bfc->now;
         bfc_bins_move(&stream->bins, right, bin);
     } else {
         chunk->where = index;
-        chunk->age_of = bfc->looks[0];
+        chunk->age_of = bfc->now;
         chunk->serial = serial;
         bfc_bins_insert(&stream->bins, chunk, bfc_bin_of(chunk->size_bytes));
     }
@@ -269,6 +263,9 @@ void ji_bfc_look_and_absorb(bfc_t *bfc);
 
 /* ---- Pages ---- */
 
+/* How long a chunk is free before its pages are decommitted, and how often that is looked at. */
+#define BFC_AGE_MS 1000
+#define BFC_AGE_STEP_MS 250
 /* Shorter runs of pages are not worth a call of the system. */
 #define BFC_LEAST_DECOMMITTED_BYTES ((size_t)16 << 10)
 
@@ -290,7 +287,7 @@ static inline bool bfc_decommits(const bfc_t *bfc) {
 }
 
 /* Decommits pages that are free for all, until so many bytes are or none is left: the largest
- * chunks first, of those that were put or merged so many steps or more before the latest look. */
+ * chunks first, of those that are at least so many steps old. */
 void ji_bfc_decommit(bfc_t *bfc, size_t bytes, uint32_t steps);
 /* The first `front_bytes` of a decommitted chunk, whole pages, are ready. On failure nothing has
  * changed. As jallocator_ops_t.set_pages. */

@@ -52,7 +52,7 @@ typedef struct bfc_chunk {
 #define BFC_DECOMMITTED (UINT32_MAX - 2) /* free, whole pages, without memory: bfc_pages.c */
     union {
         jtag_t tag;      /* live */
-        uint32_t age_of; /* free: the look at the clock before it was last put or merged */
+        uint32_t age_of; /* free: the time, in steps, when it was last put or merged */
     };
 } bfc_chunk_t;
 

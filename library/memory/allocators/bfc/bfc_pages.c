@@ -19,17 +19,17 @@
  *       and a program that goes round and round pays for it in its first round alone.
  *     - when they have been free, and were merged with nothing, for a second. Who does not allocate
  *       or free has nobody to look at the clock: it is looked at after each MiB that is freed and
- *       merged, and with each 1024th allocation. What was freed since the last look may be new.
+ *       merged, and with each 1024th allocation.
  *     - by trim.
  *
  * Only chunks that every stream may use are, so no work is ahead in them. Where below refuses, or
  * there is no memory for records, they stay as they are. */
 
-#include <string.h>
 #include <time.h>
 
 #include "memory/allocators/bfc/bfc.h"
 
+#define BFC_AGE_STEPS (BFC_AGE_MS / BFC_AGE_STEP_MS)
 #define BFC_COUNTDOWN_BYTES ((size_t)1 << 20)
 /* Less is not committed at once: what is beside it is wanted next, as a rule. */
 #define BFC_LEAST_COMMITTED_BYTES ((size_t)64 << 10)
@@ -85,7 +85,7 @@ void ji_bfc_decommit(bfc_t *bfc, size_t bytes, uint32_t steps) {
             next = bfc_bins_after(&bfc->ready->bins, bin, chunk);
             size_t found;
             uintptr_t first = pages_of(bfc, chunk, &found);
-            if (bfc->looks[0] - chunk->age_of < steps || found < BFC_LEAST_DECOMMITTED_BYTES)
+            if (bfc->now - chunk->age_of < steps || found < BFC_LEAST_DECOMMITTED_BYTES)
                 continue;
             if (found > bytes)
                 found = bytes < BFC_LEAST_DECOMMITTED_BYTES ? BFC_LEAST_DECOMMITTED_BYTES : bytes;
@@ -104,36 +104,19 @@ uint32_t ji_bfc_clock(void) {
                       BFC_AGE_STEP_MS);
 }
 
-/* How many steps before now a chunk's look must be, so that the chunk has been free for a second. A
- * chunk has the time of the look before it was freed, a, which may be long before; all that is
- * known is that it was free at the next one, b. So b must be a second ago, whole steps not counting
- * the one that has begun.
- *
- *     a ......... freed .. b ...... other looks ...... now
- *                          |------- 1 s or more -------|
- */
-static uint32_t bfc_note_look(bfc_t *bfc, uint32_t now) {
-    memmove(&bfc->looks[1], &bfc->looks[0], (BFC_LOOKS - 1) * sizeof bfc->looks[0]);
-    bfc->looks[0] = now;
-
-    size_t next = 1; /* the last of them is old enough, or from when the policy was made */
-    while (next < BFC_LOOKS - 1 && now - bfc->looks[next] <= BFC_AGE_STEPS)
-        ++next;
-    return now - bfc->looks[next] + 1;
-}
-
 void ji_bfc_age(bfc_t *bfc) {
     bfc->countdown_bytes = BFC_COUNTDOWN_BYTES;
     if (!bfc_decommits(bfc))
         return;
 
     uint32_t now = ji_bfc_clock();
-    if (now == bfc->looks[0])
+    if (now == bfc->now)
         return;
 
     ji_bfc_flush(bfc); /* nothing gets younger by being merged now */
     ji_bfc_absorb(bfc);
-    ji_bfc_decommit(bfc, SIZE_MAX, bfc_note_look(bfc, now));
+    bfc->now = now;
+    ji_bfc_decommit(bfc, SIZE_MAX, BFC_AGE_STEPS);
 }
 
 /* ---- Committing ---- */
