@@ -13,6 +13,7 @@
 #include "jalloc/metadata.h"
 #include "jalloc/policy.h"
 #include "jalloc/provider.h"
+#include "memory/allocators/small/small.h"
 #include "memory/providers/provider.h"
 
 #include <errno.h>
@@ -242,42 +243,130 @@ JTEST(BfcPages, KeptRegionsKeepTheirPages) {
     end_gap(allocator, gap);
 }
 
-/* A second is four steps of the clock; the policy is told that they have passed. */
-JTEST(BfcPages, WhatIsFreeForASecondGoes) {
-    jallocator_t *allocator = make_over_pages("bfc");
-    bfc_t *bfc = allocator->context;
-    gap_t gap = make_gap(allocator);
-    ji_bfc_age(bfc);
-    JEXPECT_EQ(stats_of(allocator).decommitted_bytes, 0);
-
-    for (unsigned short bin = 0; bin < BFC_BIN_COUNT; ++bin)
-        JI_LIST_EACH(&bfc->ready->bins.chunks[bin], bfc_chunk_t, chunk, link)
-            chunk->age_of = bfc->now - BFC_AGE_MS / BFC_AGE_STEP_MS;
-    bfc->now -= 1;                    /* so that it looks */
-    for (size_t i = 0; i < 1024; ++i) /* one of them is a call at which the clock is looked at */
-        give(allocator, take(allocator, KIB), KIB);
-    JEXPECT_GE(stats_of(allocator).decommitted_bytes, GAP_BYTES - 2 * PAGE_BYTES);
-    expect_held(allocator);
-    end_gap(allocator, gap);
+/* Whether what is free goes when the look at the clock before it was freed is so many steps ago, of
+ * a quarter of a second; again where one passes meanwhile. */
+static bool goes_after(const char *composition, uint32_t steps) {
+    for (;;) {
+        jallocator_t *allocator = make_over_pages(composition);
+        bfc_t *bfc = allocator->context;
+        uint32_t now = ji_bfc_clock();
+        gap_t gap = make_gap(allocator); /* which looks at the clock, too */
+        void *again = take(allocator, GAP_BYTES);
+        bfc->now = now - steps;
+        give(allocator, again, GAP_BYTES);
+        (void)stats_of(allocator);        /* so that it is merged */
+        for (size_t i = 0; i < 1024; ++i) /* one of them is a call that looks at the clock */
+            give(allocator, take(allocator, KIB), KIB);
+        jallocator_stats_t stats = stats_of(allocator);
+        expect_held(allocator);
+        end_gap(allocator, gap);
+        if (ji_bfc_clock() == now)
+            return stats.decommitted_bytes >= GAP_BYTES - 2 * PAGE_BYTES;
+    }
 }
 
-/* Small blocks alone let time pass below. */
+JTEST(BfcPages, WhatIsFreeForASecondGoes) {
+    JEXPECT_EQ(BFC_AGE_STEP_MS, 250);
+    JEXPECT_TRUE(goes_after("bfc", 4));
+    JEXPECT_FALSE(goes_after("bfc", 3));
+    JEXPECT_FALSE(goes_after("bfc", 1));
+    JEXPECT_TRUE(goes_after("bfc", 1000)); /* with the first look behind a pause */
+    /* Those leave it to trim. */
+    JEXPECT_FALSE(goes_after("bfc(keep_regions)", 1000));
+    JEXPECT_FALSE(goes_after("bfc(limit=1M,all_at_once,tight)", 1000));
+}
+
+JTEST(BfcPages, TheClockIsLookedAtAfterEachMiB) {
+    jallocator_t *allocator = make_over_pages("bfc");
+    bfc_t *bfc = allocator->context;
+    void *half = take(allocator, MIB / 2), *other = take(allocator, MIB / 2 - KIB);
+    ji_bfc_age(bfc);
+    uint32_t before = bfc->now -= 1;
+    give(allocator, half, MIB / 2);
+    JEXPECT_EQ(bfc->now, before);
+    give(allocator, other, MIB / 2 - KIB); /* of another size: it is merged, too */
+    JEXPECT_NE(bfc->now, before);
+    end(allocator);
+}
+
+/* Runs of whole pages, from four on. */
+JTEST(BfcPages, RunsOf16KiBAreWorthIt) {
+    for (size_t count = 1; count < 8; ++count) {
+        size_t bytes = count * PAGE_BYTES, left_bytes = PAGE_BYTES / 2;
+        jallocator_t *allocator = make_over_pages("bfc");
+        void *left = take(allocator, left_bytes), *middle = take(allocator, bytes);
+        void *right = take(allocator, MIB - left_bytes - bytes);
+        give(allocator, middle, bytes);
+        JEXPECT_OK(jallocator_trim(allocator, 0));
+        JEXPECT_EQ(stats_of(allocator).decommitted_bytes, bytes >= 16 * KIB ? bytes : 0);
+        expect_held(allocator);
+        give(allocator, left, left_bytes);
+        give(allocator, right, MIB - left_bytes - bytes);
+        end(allocator);
+    }
+}
+
+/* Before pages make way, 3% more than was granted at most is held; and then they do for no more
+ * than a 64th of what was not found at once. Of 8 MiB every other 32 KiB are free, and nothing that
+ * is asked for is found. */
+JTEST(BfcPages, WhatMakesWayIsBounded) {
+    enum { BLOCKS = 256, MORE = 64 };
+    void *blocks[BLOCKS], *more[MORE];
+    for (int paid = 0; paid < 2; ++paid) {
+        jallocator_t *allocator = make_over_pages("bfc(growth=none,region=4K)");
+        bfc_t *bfc = allocator->context;
+        give(allocator, take(allocator, 8 * MIB), 8 * MIB);
+        for (size_t i = 0; i < BLOCKS; ++i)
+            blocks[i] = take(allocator, 32 * KIB);
+        JEXPECT_EQ(stats_of(allocator).reserved_bytes, 8 * MIB);
+        for (size_t i = 0; i < BLOCKS; i += 2)
+            give(allocator, blocks[i], 32 * KIB);
+
+        size_t count = 0;
+        if (paid) { /* the peak's growth is paid for, so only the 64th is left */
+            bfc->way_peak_bytes = bfc->granted.peak_bytes;
+            bfc->way_bytes = 0;
+        }
+        while (count < MORE && pages.decommits == 0)
+            more[count++] = take(allocator, 36 * KIB);
+        /* 3%: 256 KiB, seven of 36 KiB. */
+        JEXPECT_EQ(count, (size_t)(paid ? 64 : 8));
+        JEXPECT_GT(pages.decommits, 0);
+        expect_held(allocator);
+
+        for (size_t i = 0; i < count; ++i)
+            give(allocator, more[i], 36 * KIB);
+        for (size_t i = 1; i < BLOCKS; i += 2)
+            give(allocator, blocks[i], 32 * KIB);
+        end(allocator);
+    }
+}
+
+/* Small blocks alone let time pass below, with each 64th exchange. */
 JTEST(BfcPages, SmallBlocksPassTime) {
     jallocator_t *allocator = make_over_pages("general");
     bfc_t *bfc = allocator->below->context;
+    const small_class_t *class = &((const small_t *)allocator->context)->classes[0];
     enum { BLOCKS = 20000 };
     static void *blocks[BLOCKS];
     gap_t gap = make_gap(allocator);
     ji_bfc_age(bfc);
     uint32_t now = --bfc->now;
     uint64_t calls = allocator->below->books.allocation_count;
-    for (int round = 0; bfc->now == now && round < 100; ++round) {
-        for (size_t i = 0; i < BLOCKS; ++i)
-            blocks[i] = take(allocator, 64);
-        for (size_t i = 0; i < BLOCKS; ++i)
-            give(allocator, blocks[i], 64);
+    unsigned exchanges = class->exchanges;
+    size_t count = 0;
+    bool takes = true;
+    for (int step = 0; bfc->now == now && step < 100 * BLOCKS; ++step) {
+        takes = count == 0 || (takes && count < BLOCKS);
+        if (takes)
+            blocks[count++] = take(allocator, 64);
+        else
+            give(allocator, blocks[--count], 64);
     }
     JEXPECT_NE(bfc->now, now);
+    JEXPECT_EQ(class->exchanges - exchanges, 64);
+    while (count > 0)
+        give(allocator, blocks[--count], 64);
     JEXPECT_LT(allocator->below->books.allocation_count - calls, 1000);
     give(allocator, gap.left, KIB);
     give(allocator, gap.right, KIB);
