@@ -723,7 +723,35 @@ static int64_t NAME(lead)(const ji_product_direct_t *call, bool reads) {
     return (int64_t)(-at % VECTOR_BYTES / sizeof(REAL));
 }
 
-static void NAME(product)(const ji_product_direct_t *call) {
+#if HAS_PLAIN
+/* Products of plain tiles that are alike, side by side. What is found out about other ones would
+ * take as long as one of 8 x 8. */
+static bool NAME(product_plain)(const ji_product_direct_t *call) {
+    const int64_t rows = call->m;
+    const int vectors = rows < LANES ? 0 : rows <= LANES ? 1 : 2;
+    const int columns = NAME(columns_of)(call->n, vectors, true);
+    if (rows > PLAIN_VECTORS * LANES || call->n % columns > 0 || IS_LEAST(rows) ||
+        call->scalars.alpha[0] != 1 || call->scalars.beta[0] != 0 || call->b_row_step != 1 ||
+        call->a_step * ELEMENT >= PAGE_BYTES || call->by_pointers)
+        return false;
+
+    NAME(tile_t) tile;
+    tile.a = tile.b = tile.c = 0;
+    tile.a_step = call->a_step * ELEMENT;
+    tile.b_next = call->b_column_step * ELEMENT;
+    tile.c_next = call->ldc * ELEMENT;
+    tile.depth = call->depth;
+    tile.last = (rows - LANES) * ELEMENT;
+    tile.blocks = call->n / columns;
+    tile.b_block = columns * tile.b_next, tile.c_block = columns * tile.c_next;
+    tile.call = call;
+    tile.part = V(first)(rows < LANES ? (int)rows : LANES);
+    NAME(plain_tiles)[vectors][columns](&tile);
+    return true;
+}
+#endif
+
+static __attribute__((noinline)) void NAME(product_by_tiles)(const ji_product_direct_t *call) {
     const int64_t reals = call->m * PARTS;
     /* Member by member: to clear them before would take longer than a small product. */
     NAME(scalars_t) by;
@@ -770,6 +798,14 @@ static void NAME(product)(const ji_product_direct_t *call) {
         tile.rows = (int)some / PARTS;
         NAME(multiply_columns)(&tile, vectors, call->n);
     }
+}
+
+static void NAME(product)(const ji_product_direct_t *call) {
+#if HAS_PLAIN
+    if (NAME(product_plain)(call))
+        return;
+#endif
+    NAME(product_by_tiles)(call);
 }
 
 #include "blas/kernels/batch_triangle_kernel.h"
