@@ -15,5 +15,7 @@ JI_SHARED int ji_node_processors(void);
 /* So many processors' time, at least 1, is what control groups leave this process; INT_MAX: all
  * there is. */
 JI_SHARED int ji_node_quota(const char *root);
+/* Of a processor's second cache; 0: the C library does not tell, as musl's. */
+JI_SHARED int64_t ji_node_second_cache_bytes(void);
 
 #endif

@@ -16,6 +16,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "core/node.h"
 #include "device/host.h"
 
 #define HOST_GRANULE_BYTES 64      /* a cache line, and the widest vector register */
@@ -61,10 +62,7 @@ static jstatus_t host_get_properties(jdevice_t *device, jdevice_properties_t *pr
 
     size_t free_bytes;
     jstatus_t status = host_get_memory_info(device, &free_bytes, &properties->total_bytes);
-    long processors = sysconf(_SC_NPROCESSORS_ONLN), cache = 0;
-#ifdef _SC_LEVEL2_CACHE_SIZE /* of glibc; musl does not tell */
-    cache = sysconf(_SC_LEVEL2_CACHE_SIZE);
-#endif
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
 
     snprintf(properties->description, sizeof properties->description, "%s", device->name);
     snprintf(properties->architecture, sizeof properties->architecture, "%.31s", system.machine);
@@ -73,7 +71,7 @@ static jstatus_t host_get_properties(jdevice_t *device, jdevice_properties_t *pr
 
     properties->multiprocessors = processors > 0 ? (int)processors : 1;
     properties->wave_size = 1;
-    properties->l2_cache_bytes = cache > 0 ? (int)cache : 0;
+    properties->l2_cache_bytes = (int)ji_node_second_cache_bytes();
     properties->has_managed_memory = true;
     properties->has_stream_ordered = true;
     return status;

@@ -215,3 +215,25 @@ JTEST_P_NAMED(NodeGroups, ProcessorsAreWhatControlGroupsLeave, struct quota_case
     const char *const remove[] = {"/bin/rm", "-rf", root, NULL};
     JEXPECT_EQ(jtest_run_program(remove, NULL, NULL, 0), 0);
 }
+
+/* ---- Caches ---- */
+
+JTEST(NodeCaches, TheSecondOneIsThatOfTheSystem) {
+#define INDEX "/sys/devices/system/cpu/cpu0/cache/index2/"
+    int level = 0;
+    long kib = 0;
+    FILE *const levels = fopen(INDEX "level", "r"), *const sizes = fopen(INDEX "size", "r");
+    const bool known = levels != NULL && sizes != NULL && fscanf(levels, "%d", &level) == 1 &&
+                       fscanf(sizes, "%ldK", &kib) == 1 && level == 2;
+    if (levels != NULL)
+        fclose(levels);
+    if (sizes != NULL)
+        fclose(sizes);
+    if (!known)
+        JSKIP("the system does not tell");
+
+    const int64_t bytes = ji_node_second_cache_bytes();
+    if (bytes != 0) /* nor does every C library */
+        JEXPECT_EQ(bytes, (int64_t)kib * 1024);
+#undef INDEX
+}

@@ -48,6 +48,7 @@
 
 #define PRODUCT_B_BYTES ((size_t)6291456)
 #define PRODUCT_COMPACT_BYTES 524288
+#define PRODUCT_PAGE_BYTES 4096   /* between columns of A: each is on a page of its own */
 #define PRODUCT_LOW_TILES 4       /* of rows, for which packing B does not pay */
 #define PRODUCT_SUMS_BYTES 1536   /* of a tile */
 #define PRODUCT_SQUARE_BYTES 9216 /* of a tile's rows, by as many columns */
@@ -742,15 +743,16 @@ static bool product_is_compact(const ji_product_t *call) {
                   a_bytes = element * (a->line == 1 ? a->step * call->k : a->line * call->m),
                   b_bytes = element * (b->line == 1 ? b->step * call->k : b->line * call->n),
                   c_bytes = element * call->m * call->n;
+    const bool is_far = b->line == 1 || (a->line == 1 && a->step * element >= PRODUCT_PAGE_BYTES);
+    const int64_t most = is_far ? PRODUCT_COMPACT_BYTES : ji_host_tuning.compact_bytes;
     const bool collides = product_collides(call, a) || product_collides(call, b);
     const bool lies_ill = a->line == 1 && (b->line == 1 || a_bytes > PRODUCT_COMPACT_BYTES / 2);
     if ((collides || lies_ill) && ji_kernels->vector_bytes < 64)
         return false;
 
     return call->threads.count <= 1 && !ji_is_complex(call->type) &&
-           ji_max(ji_max(call->m, call->n), call->k) <= 512 &&
-           ji_max(a_bytes, b_bytes) <= PRODUCT_COMPACT_BYTES &&
-           c_bytes <= 2 * PRODUCT_COMPACT_BYTES;
+           ji_max(ji_max(call->m, call->n), call->k) <= 512 && ji_max(a_bytes, b_bytes) <= most &&
+           c_bytes <= 2 * most;
 }
 
 /* The same for a triangle of C, of which tiles compute more than is written (Zen 3: syrk of order

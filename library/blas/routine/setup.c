@@ -22,6 +22,7 @@
 #include "blas/kernels/kernels.h"
 #include "core/core.h"
 #include "core/lock.h"
+#include "core/node.h"
 
 _Atomic(bool) ji_host_ready;
 bool ji_host_own_alone;
@@ -61,6 +62,13 @@ static void setup_list_kernels(char *text, size_t text_bytes) {
                                        length > 0 ? ", " : "", set->name);
 }
 
+/* Half a megabyte of the second cache is for the rest: C and what passes by of the other operand. */
+static void setup_tuning(void) {
+    const int64_t rest = 524288, left = ji_node_second_cache_bytes() - rest;
+    if (ji_host_tuning.compact_bytes < left)
+        ji_host_tuning.compact_bytes = left;
+}
+
 static jstatus_t setup_kernels(void) {
     jconfig_entry_t isa;
     JTRY_RETURN(ji_config_require(JCONFIG_JALLOC_HOST_ISA, &isa));
@@ -76,6 +84,7 @@ static jstatus_t setup_kernels(void) {
     }
 
     ji_kernel_set_use(set);
+    setup_tuning();
     return JSTATUS_SUCCESS;
 }
 
