@@ -62,7 +62,8 @@ static void setup_list_kernels(char *text, size_t text_bytes) {
                                        length > 0 ? ", " : "", set->name);
 }
 
-/* Half a megabyte of the second cache is for the rest: C and what passes by of the other operand. */
+/* Half a megabyte of the second cache is for the rest: C, and what passes by of the other operand.
+ */
 static void setup_tuning(void) {
     const int64_t rest = 524288, left = ji_node_second_cache_bytes() - rest;
     if (ji_host_tuning.compact_bytes < left)
