@@ -3,13 +3,15 @@
 
 /* Reading a log. A program calls the same thing over and over, so equal lines are kept once and
  * counted. What the handle held at the time (mode, workspace, budget, seal) is taken out before:
- * the plan is about what it should hold. Whatever else is between the lines is the program's own
- * output. */
+ * the plan is about what it should hold. So are scalars of which only the value is another each
+ * time: a decomposition by a LAPACK scales and rotates by hundreds of thousands of them, for which
+ * no plan is another. Whatever else is between the lines is the program's own output. */
 
 #include "log.h"
 
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,6 +78,29 @@ static void strip(char *text, const char *option, bool has_value) {
     memmove(begin, end, strlen(end) + 1);
 }
 
+/* Whether a call may do something else for it than for most numbers: by 0, 1, -1 and what is not
+ * finite. */
+static bool is_special(double number) {
+    return number == 0 || fabs(number) == 1 || !isfinite(number);
+}
+
+/* Puts 2 in the place of any number that is like most, and so of each part of a complex one. */
+static void unify(char *text, const char *option) {
+    char *begin = strstr(text, option), *end;
+    if (begin == NULL)
+        return;
+    begin += strlen(option);
+    const double real = strtod(begin, &end);
+    const bool is_complex = *end == ',';
+    const double imaginary = is_complex ? strtod(end + 1, &end) : 0;
+    if (end == begin || strchr(" \t\r\n", *end) == NULL ||
+        (is_special(real) && is_special(imaginary)))
+        return;
+    const char *const usual = is_complex ? "2,2" : "2"; /* no longer than any other */
+    memcpy(begin, usual, strlen(usual));
+    memmove(begin + strlen(usual), end, strlen(end) + 1);
+}
+
 /* Where a bench line begins: its first word is the program, or it stands behind other text on the
  * same line, such as mpirun's tag. NULL: it is none. */
 static char *bench_line(char *text) {
@@ -110,6 +135,9 @@ static void log_take(log_t *log, char *text, size_t length, uint64_t number) {
     strip(line, " --workspace ", true);
     strip(line, " --budget ", true);
     strip(line, " --sealed", false);
+    static const char *const scalars[] = {" --alpha ", " --beta ", " --c ", " --s "};
+    for (size_t i = 0; i < sizeof scalars / sizeof scalars[0]; i++)
+        unify(line, scalars[i]);
     log_add(log, line, number, is_cut);
 }
 

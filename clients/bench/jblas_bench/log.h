@@ -9,7 +9,8 @@
 #include "options.h"
 #include "problem.h"
 
-/* Lines that are equal, but for what the handle held at the time. */
+/* Lines that are equal, but for what the handle held at the time and for scalars that are not 0, 1
+ * or -1. */
 typedef struct line {
     char *text;
     uint64_t number; /* of the first in the file */

@@ -137,6 +137,13 @@ class Check:
         require(plan["calls"] == 80000 and plan["kinds"] == 4 and plan["other_lines"] == 40000, f"counts: {plan}")
         factor = plan["steps"][0]["seconds"] / one["steps"][0]["seconds"]
         require(abs(factor - 20000) < 1, f"times: {factor}")
+        scaled = self.text("scaled.log", "".join(f"jblas-bench -f scal -r {kind} -n 9 --alpha {value} --incx 1\n" for kind, value in (
+            ("d", "0.25"), ("d", "-3e-5"), ("d", "0"), ("d", "1"), ("d", "nan"), ("z", "0.5,1"), ("z", "0,-7"), ("z", "0,1"))) +
+            "".join(f"jblas-bench -f rot -r d -n 9 --incx 1 --incy 1 --c {c} --s {s}\n" for c, s in (
+                ("0.6", "0.8"), ("0.8", "-0.6"), ("1", "0"))))
+        # Of d any, 0, 1 and what is no number; of z any and i; rotations any and none.
+        require((self.plan(scaled)["calls"], self.plan(scaled)["kinds"]) == (11, 8), f"scalars: {self.plan(scaled)}")
+        require(len(self.plan(scaled, "--verify")["verified"]) > 0, "they can be made")
         tagged = self.text("tagged.log", "".join(f"[1,0]<stderr>:{line}\n" for line in lines))
         require(self.plan(tagged)["steps"] == one["steps"], "lines behind a tag")
         piped = run(self.plan_tool, "-", "--json", data="\n".join(lines).encode())
