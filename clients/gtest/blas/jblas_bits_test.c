@@ -631,6 +631,54 @@ static void columns_may_begin_anywhere(int64_t ld) {
 JTEST(JblasBits, WhereColumnsBeginDoesNotMatter) { columns_may_begin_anywhere(LINE_LD); }
 JTEST(JblasBits, WhereFarColumnsBeginDoesNotMatter) { columns_may_begin_anywhere(LINE_FAR); }
 
+/* Without workspace columns of B are read by pieces, and an A whose columns are far is copied:
+ * each column of C is what it is alone. */
+enum { PIECE_M = 104, PIECE_N = 300, PIECE_K = 300 };
+static void pieces_are_as_columns(jdatatype_t type, int64_t lda, size_t behind) {
+    const size_t size = wide_sizeof((int)type), c_bytes = PIECE_M * PIECE_N * size;
+    unsigned char *const a = calloc((size_t)lda * PIECE_K, size),
+                         *const b = calloc(PIECE_K * PIECE_N, size),
+                         *const whole = calloc(1, c_bytes + behind), column[PIECE_M * 16];
+    unsigned char minus_one[16], one[16];
+    wide_put(minus_one, (int)type, 0, -1), wide_put(one, (int)type, 0, 1);
+    for (int64_t i = 0; i < lda * PIECE_K; i++)
+        wide_put(a, (int)type, i, jtest_random_double(-1, 1));
+    for (int64_t i = 0; i < PIECE_K * PIECE_N; i++)
+        wide_put(b, (int)type, i, jtest_random_double(-1, 1));
+    unsigned char *const c = whole + behind;
+
+    jhandle_t *handle = blas_make_handle(NULL);
+    JEXPECT_OK(jhandle_set_fixed_workspace_size(handle, 0));
+    JEXPECT_FALSE(jstatus_is_error(jblas_gemm_ex(handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE,
+                                                 PIECE_M, PIECE_N, PIECE_K, minus_one, a, type, lda,
+                                                 b, type, PIECE_K, one, c, type, PIECE_M, type)));
+    for (int64_t j = 0; j < PIECE_N; j++) {
+        memset(column, 0, sizeof column);
+        JEXPECT_FALSE(jstatus_is_error(jblas_gemm_ex(handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE,
+                                                     PIECE_M, 1, PIECE_K, minus_one, a, type, lda,
+                                                     b + (size_t)(j * PIECE_K) * size, type,
+                                                     PIECE_K, one, column, type, PIECE_M, type)));
+        if (memcmp(column, c + (size_t)(j * PIECE_M) * size, PIECE_M * size) != 0)
+            JFAIL("type %d, lda %ld: column %ld has other bits", (int)type, (long)lda, (long)j);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+    free(a), free(b), free(whole);
+}
+JTEST(JblasBits, PiecesOfColumnsAreAsEachColumn) {
+    choose_first();
+    const ji_kernel_set_t *before = ji_kernels;
+    for (size_t set = 0; ji_kernel_set_at(set) != NULL; set++)
+        for (int type = JDATATYPE_F32; type <= (int)JDATATYPE_F64_C; type++) {
+            if (!ji_kernel_set_is_here(ji_kernel_set_at(set)))
+                continue;
+            ji_kernel_set_use(ji_kernel_set_at(set));
+            pieces_are_as_columns((jdatatype_t)type, PIECE_M, 0);
+            for (size_t behind = 0; behind < 64; behind += 20)
+                pieces_are_as_columns((jdatatype_t)type, LINE_FAR, behind);
+        }
+    ji_kernel_set_use(before);
+}
+
 /* A row or a column of a product, computed alone, has the bits that it has in the whole. */
 static const int gemm_functions[] = {BLAS_INDEX_sgemm, BLAS_INDEX_dgemm, BLAS_INDEX_cgemm,
                                      BLAS_INDEX_zgemm, BLAS_INDEX_hgemm, BLAS_INDEX_bgemm};

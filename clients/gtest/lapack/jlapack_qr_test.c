@@ -427,6 +427,22 @@ static void expect_of_many_columns(int type, void (*expect)(jlapack_case_t *)) {
 }
 EACH_TYPE(ManyColumnsHaveTheSameBits) { expect_of_many_columns(*param, expect_same_bits); }
 
+/* Of columns that are pages apart, whose V lies by strips of rows where workspace has a room. */
+static void expect_of_far_columns(int type, void (*expect)(jlapack_case_t *)) {
+    enum { N = 90 };
+    const int64_t m = 4300 / (int64_t)ji_sizeof((jdatatype_t)type);
+    MATRIX(a, type, m, N);
+    MATRIX(c, type, m, N);
+    MATRIX(tau, type, N, 1);
+    jlapack_case_t cases[] = {JLAPACK_CASE(geqrf, &a, &tau), JLAPACK_CASE(orgqr, &a, &tau),
+                              JLAPACK_CASE(ormqr_left, &a, &tau, &c)};
+    expect(&cases[0]);
+    keep(&a), keep(&tau);
+    expect(&cases[1]);
+    expect(&cases[2]);
+}
+EACH_TYPE(FarColumnsHaveTheSameBits) { expect_of_far_columns(*param, expect_same_bits); }
+
 EACH_TYPE(EachAllocationMayFail) { expect_of_each(*param, expect_each_allocation_may_fail); }
 
 JTEST(JlapackQr, FollowsTheStream) {

@@ -48,7 +48,8 @@
 
 #define PRODUCT_B_BYTES ((size_t)6291456)
 #define PRODUCT_COMPACT_BYTES 524288
-#define PRODUCT_PAGE_BYTES 4096   /* between columns of A: each is on a page of its own */
+#define PRODUCT_PIECE_BYTES 262144 /* of B, in place, at once, of so many columns */
+#define PRODUCT_PIECE_COLUMNS 48
 #define PRODUCT_LOW_TILES 4       /* of rows, for which packing B does not pay */
 #define PRODUCT_SUMS_BYTES 1536   /* of a tile */
 #define PRODUCT_SQUARE_BYTES 9216 /* of a tile's rows, by as many columns */
@@ -494,9 +495,23 @@ static ji_product_panel_t product_direct_panel(const product_run_t *run, int64_t
     return panel;
 }
 
-/* Whether A is read as it lies. */
+/* Whether A is read as it lies: not where its columns are pages apart, and those of C so many that
+ * each strip of it is read again and again. */
 static bool product_reads_a(const ji_product_t *call) {
-    return ji_operand_is_plain(call, &call->a) && call->a.line == 1 && !call->a.conjugate;
+    return ji_operand_is_plain(call, &call->a) && call->a.line == 1 && !call->a.conjugate &&
+           !ji_product_copies(call->type, call->m, call->n, call->k, call->a.step);
+}
+
+/* How many of the rows [i, end) a strip has that is copied: of several, so many that those below
+ * begin with a whole vector of C, where they can. */
+static int64_t product_copied_rows(const ji_product_t *call, int64_t i, int64_t end, int64_t j,
+                                   int64_t rows) {
+    const uintptr_t element = ji_sizeof(call->type),
+                    past = (uintptr_t)ji_at(call->type, call->c, i, j, call->ldc) %
+                           (uintptr_t)ji_kernels->vector_bytes;
+    if (end - i < PRODUCT_LOW_TILES * rows || past % element != 0)
+        return ji_min(rows, end - i);
+    return rows - (int64_t)(past / element);
 }
 
 /* A product with the panel: rows [i, i + rows) of A as it is, or copied into `strip`; what it
@@ -533,17 +548,38 @@ static void product_direct_columns(const ji_product_panel_t *panel, ji_product_d
     ji_kernels->batch[panel->call->type]->product(direct);
 }
 
+/* How many columns of the panel are done at once, by an A that is read as it lies: each tile's rows
+ * read all of them, out of the second cache but for the first time. */
+static int64_t product_piece_columns(const ji_product_panel_t *panel, int64_t rows) {
+    const int64_t column = panel->steps * (int64_t)ji_sizeof(panel->call->type);
+    if (rows <= panel->kernels->rows)
+        return INT64_MAX;
+    return ji_max(PRODUCT_PIECE_BYTES / column / PRODUCT_PIECE_COLUMNS, 1) * PRODUCT_PIECE_COLUMNS;
+}
+
 /* Rows [i, end) and columns [j, j_end) over one panel. */
 static void product_direct_block(const product_run_t *run, int64_t step, int64_t i, int64_t end,
                                  int64_t j, int64_t j_end) {
     const ji_product_t *call = run->panel.call;
     const ji_product_panel_t panel = product_direct_panel(run, step);
+    const ji_product_scalars_t *const scalars = step == 0 ? &run->first : &run->more;
     _Alignas(64) char strip[JI_PRODUCT_STRIP_BYTES];
 
-    const int64_t most = product_reads_a(call) ? end - i : panel.kernels->rows;
-    for (; i < end; i += most) {
-        ji_product_direct_t direct = product_direct_rows(&panel, strip, i, ji_min(most, end - i));
-        product_direct_columns(&panel, &direct, j, j_end - j, step == 0 ? &run->first : &run->more,
+    if (product_reads_a(call)) {
+        const int64_t most = product_piece_columns(&panel, end - i);
+        ji_product_direct_t direct = product_direct_rows(&panel, strip, i, end - i);
+        for (int64_t columns; j < j_end; j += columns) {
+            columns = ji_min(most, j_end - j);
+            product_direct_columns(&panel, &direct, j, columns, scalars,
+                                   ji_at(call->type, call->c, i, j, call->ldc), call->ldc);
+        }
+        return;
+    }
+
+    for (int64_t rows; i < end; i += rows) {
+        rows = product_copied_rows(call, i, end, j, panel.kernels->rows);
+        ji_product_direct_t direct = product_direct_rows(&panel, strip, i, rows);
+        product_direct_columns(&panel, &direct, j, j_end - j, scalars,
                                ji_at(call->type, call->c, i, j, call->ldc), call->ldc);
     }
 }
@@ -743,7 +779,7 @@ static bool product_is_compact(const ji_product_t *call) {
                   a_bytes = element * (a->line == 1 ? a->step * call->k : a->line * call->m),
                   b_bytes = element * (b->line == 1 ? b->step * call->k : b->line * call->n),
                   c_bytes = element * call->m * call->n;
-    const bool is_far = b->line == 1 || (a->line == 1 && a->step * element >= PRODUCT_PAGE_BYTES);
+    const bool is_far = b->line == 1 || (a->line == 1 && a->step * element >= JI_PRODUCT_PAGE_BYTES);
     const int64_t most = is_far ? PRODUCT_COMPACT_BYTES : ji_host_tuning.compact_bytes;
     const bool collides = product_collides(call, a) || product_collides(call, b);
     const bool lies_ill = a->line == 1 && (b->line == 1 || a_bytes > PRODUCT_COMPACT_BYTES / 2);

@@ -108,6 +108,16 @@ static inline void ji_gemm_direct(const ji_matmat_t *args, ji_product_direct_t *
 /* Rows, columns and a depth up to this are such a product, whatever else. */
 enum { JI_GEMM_AT_ONCE = 31 };
 
+/* Whether A, whose columns begin so many elements apart, is better copied than read as it lies:
+ * they are pages apart, and C has so many columns that a strip of rows is read again and again out
+ * of the first cache. */
+enum { JI_PRODUCT_PAGE_BYTES = 4096, JI_PRODUCT_COPIED_LEAST = 48, JI_PRODUCT_COPIED_STEPS = 16 };
+static inline bool ji_product_copies(jdatatype_t type, int64_t m, int64_t n, int64_t k,
+                                     int64_t step) {
+    return !ji_is_complex(type) && step * (int64_t)ji_sizeof(type) >= JI_PRODUCT_PAGE_BYTES &&
+           ji_min(m, n) >= JI_PRODUCT_COPIED_LEAST && k >= JI_PRODUCT_COPIED_STEPS;
+}
+
 /* Whether gemm is one: one panel, no work for two threads, as rows and columns below 32 never are,
  * and not packed, which an algorithm's small steps are not though it has panels. */
 static inline bool ji_gemm_is_small(const ji_matmat_t *args) {
@@ -117,7 +127,8 @@ static inline bool ji_gemm_is_small(const ji_matmat_t *args) {
     return args->k <= JI_PRODUCT_DEPTH / 2 &&
            (args->panels == NULL || work < JI_PACKED_LEAST_GEMM ||
             ji_min(args->m, args->n) < JI_PACKED_LEAST_SIZE) &&
-           (args->head.threads.count < 2 || work < 2 * JI_PRODUCT_LEAST_WORK);
+           (args->head.threads.count < 2 || work < 2 * JI_PRODUCT_LEAST_WORK) &&
+           !ji_product_copies(args->head.type, args->m, args->n, args->k, args->lda);
 }
 
 /* op(X) as an operand whose lines are its rows (A), or its columns (B). */

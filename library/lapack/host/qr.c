@@ -18,12 +18,13 @@
  *
  * Columns of C are done by strips of a few, so that they come into the cache once for all five
  * products; W and X of a strip are on the stack of the thread that does it. What workspace buys is
- * a block's columns in a room apart, where no two of them fall on the same places of a cache, and
- * V^H, which each strip would turn anew. Where C is larger than caches near a processor, not even
- * a strip stays there: all columns are done at once, by products that pack what they read, if
- * workspace has W, X and panels for that; and rows of C, which what comes from the right is applied
- * to, as well. What the blocks are is decided by the shape alone, and a product's bits do not
- * depend on what is computed beside, so every rung has the same bits.
+ * a block's columns in a room apart, where no two of them fall on the same places of a cache; V^H,
+ * which each strip would turn anew; and V2 by strips of rows, where its columns are pages apart: in
+ * the room, once the columns are back in A. Where C is larger than caches near a processor and V
+ * as well, not even a strip stays there: all columns are done at once, by products that pack what
+ * they read, if workspace has W, X and panels for that; and rows of C, which what comes from the
+ * right is applied to, as well. What the blocks are is decided by the shape alone, and a product's
+ * bits do not depend on what is computed beside, so every rung has the same bits.
  *
  * LQ of A is QR of A^H, with the same tau: what lies in a column there lies in a row here,
  * conjugated, and what is multiplied from the left is multiplied from the right. One text is both,
@@ -44,15 +45,20 @@
 #define QR_ROOM_MOST 1048576
 #define QR_LINE 64             /* bytes */
 #define QR_ROOM_LEAST_WORK 4e5 /* of smaller ones columns are in a cache wherever they lie */
-#define QR_STRIP 64            /* columns of C at once, and rows where no workspace is lent */
+#define QR_ROWS_BYTES 768      /* of a column of V2, in a strip of rows */
+#define QR_FAR_BYTES 4096      /* between columns of V2 that are laid by strips, of so many of C */
+#define QR_FAR_COLUMNS 48
+#define QR_STRIP 64 /* columns of C at once, and rows where no workspace is lent */
 #define QR_LEAST_STRIP 8
-#define QR_WIDE_BYTES 2097152 /* of C, from which on its columns are done at once */
+#define QR_WIDE_BYTES 2097152 /* of C, from which on its columns are done at once, unless */
+#define QR_NEAR_BYTES 524288  /* V, and a strip, stay in a second cache of 1 MiB */
 #define QR_WORK_BYTES (2 * JI_GRAM_MOST * QR_STRIP * sizeof(jcomplex_f64_t)) /* W and X */
 
 /* Columns of a block, but for the widest type, which has JI_GRAM_MOST. */
 #define QR_BLOCK_MOST 48
 #define QR_SQUARE_BYTES (QR_BLOCK_MOST * QR_BLOCK_MOST * sizeof(double))
 static_assert(JI_GRAM_MOST * JI_GRAM_MOST * sizeof(jcomplex_f64_t) <= QR_SQUARE_BYTES, "it fits");
+static_assert(QR_FAR_COLUMNS >= QR_BLOCK_MOST, "none lie by strips while the room has the columns");
 
 /* Columns of a block, by the reflectors in all: more of them are better for products, and cost
  * more beside these. Of long columns products with few are bound by memory. */
@@ -73,6 +79,7 @@ typedef struct qr {
     jdatatype_t type;
     bool by_rows;  /* LQ */
     void *room;    /* for the columns of a block; NULL: they stay where they are */
+    void *strips;  /* for V2 by strips of rows, where the room is; NULL: it stays where it is */
     void *turned;  /* V^H, of `block` rows; NULL: products turn what they need of it */
     void *work;    /* W and X, of `strip` rows each */
     int64_t strip; /* rows that are done at once */
@@ -87,6 +94,8 @@ typedef struct qr {
 typedef struct qr_block {
     const void *v; /* the first one's diagonal element */
     int64_t ld, rows, first, count;
+    void *strips; /* V2 by strips of rows; NULL: it is read where it lies */
+    int64_t lead;
 } qr_block_t;
 
 static void *qr_of_square(const qr_t *qr, const void *square, int64_t i, int64_t j) {
@@ -164,11 +173,68 @@ static void qr_multiply(const qr_t *qr, int64_t m, int64_t n, int64_t k, double 
         ji_host_primitives[JI_GEMM](&product);
 }
 
+/* Some of V2's rows, which lie together. */
+typedef struct qr_rows {
+    void *v;
+    int64_t ld, first, count;
+} qr_rows_t;
+
+static int64_t qr_rows_of_strip(jdatatype_t type) {
+    return QR_ROWS_BYTES / (int64_t)ji_sizeof(type);
+}
+static int64_t qr_strip_ld(jdatatype_t type) {
+    return (QR_ROWS_BYTES + QR_LINE) / (int64_t)ji_sizeof(type);
+}
+static bool qr_is_far(jdatatype_t type, int64_t ld) {
+    return ld * (int64_t)ji_sizeof(type) >= QR_FAR_BYTES;
+}
+
+/* The strips begin with whole lines of C2: the first one has block->lead rows more. */
+static qr_rows_t qr_strip(const qr_t *qr, const qr_block_t *block, int64_t index) {
+    const int64_t rows = qr_rows_of_strip(qr->type), ld = qr_strip_ld(qr->type), lead = block->lead,
+                  first = index == 0 ? 0 : lead + index * rows,
+                  past = ji_min(lead + (index + 1) * rows, block->rows - block->count);
+    const int64_t at = index == 0 && lead > 0 ? ld - rows - lead : 0;
+    return (qr_rows_t){.v = ji_at(qr->type, block->strips, at, index * block->count, ld),
+                       .ld = ld,
+                       .first = first,
+                       .count = past - first};
+}
+
+static void qr_lay_strips(const qr_t *qr, qr_block_t *block, const void *c2, int64_t ldc) {
+    const int64_t element = (int64_t)ji_sizeof(qr->type), past = (uintptr_t)c2 % QR_LINE;
+    const bool has_lines = past % element == 0 && ldc * element % QR_LINE == 0;
+    block->strips = qr->strips;
+    block->lead = has_lines ? (QR_LINE - past) % QR_LINE / element : 0;
+
+    const void *const v2 = qr_below(qr, block);
+    qr_rows_t rows = qr_strip(qr, block, 0);
+    for (int64_t i = 1; rows.count > 0; rows = qr_strip(qr, block, i++))
+        ji_room_copy(qr->type, rows.count, block->count, ji_at(qr->type, v2, rows.first, 0, 0),
+                     block->ld, rows.v, rows.ld);
+}
+
+/* C2 -= V2 X. */
+static void qr_subtract(const qr_t *qr, const qr_block_t *block, int64_t columns, const void *x,
+                        void *c2, int64_t ldc) {
+    const int64_t k = block->count;
+    if (block->strips == NULL) {
+        qr_multiply(qr, block->rows - k, columns, k, -1,
+                    qr_stored(qr, qr_below(qr, block), block->ld), QR_PLAIN(x, k), 1, c2, ldc);
+        return;
+    }
+
+    qr_rows_t rows = qr_strip(qr, block, 0);
+    for (int64_t i = 1; rows.count > 0; rows = qr_strip(qr, block, i++))
+        qr_multiply(qr, rows.count, columns, k, -1, QR_PLAIN(rows.v, rows.ld), QR_PLAIN(x, k), 1,
+                    ji_at(qr->type, c2, rows.first, 0, 0), ldc);
+}
+
 /* C = (I - V op(T) V^H) C, of `columns` columns, as few as the stack has work for. */
 static void qr_apply_left(const qr_t *qr, const qr_block_t *block, jblas_operation_t op, void *c1,
                           int64_t ldc, int64_t columns, void *w) {
     const int64_t k = block->count, below = block->rows - k;
-    const void *const v1 = qr_top(qr, block), *const v2 = qr_below(qr, block);
+    const void *const v1 = qr_top(qr, block);
     void *const c2 = ji_at(qr->type, c1, k, 0, 0), *const x = ji_at(qr->type, w, 0, columns, k);
 
     qr_multiply(qr, k, columns, k, 1, qr_adjoint_of(qr, block, 0), QR_PLAIN(c1, ldc), 0, w, k);
@@ -176,8 +242,7 @@ static void qr_apply_left(const qr_t *qr, const qr_block_t *block, jblas_operati
     qr_multiply(qr, k, columns, k, 1, (qr_factor_t){op, qr_t_of(qr, block), qr->block},
                 QR_PLAIN(w, k), 0, x, k);
     qr_multiply(qr, k, columns, k, -1, QR_PLAIN(v1, qr->block), QR_PLAIN(x, k), 1, c1, ldc);
-    qr_multiply(qr, below, columns, k, -1, qr_stored(qr, v2, block->ld), QR_PLAIN(x, k), 1, c2,
-                ldc);
+    qr_subtract(qr, block, columns, x, c2, ldc);
 }
 
 /* Columns of C, which threads share by strips. */
@@ -204,8 +269,12 @@ static void qr_apply_part(void *argument, int index) {
     }
 }
 
+/* Where vectors are narrower than a line, second caches are smaller. */
 static bool qr_is_wide(jdatatype_t type, int64_t rows, int64_t columns, int64_t block) {
-    return columns > block && rows * columns >= QR_WIDE_BYTES / (int64_t)ji_sizeof(type);
+    const int64_t element = (int64_t)ji_sizeof(type);
+    const bool is_near =
+        ji_kernels->vector_bytes == QR_LINE && rows * block * element <= QR_NEAR_BYTES;
+    return !is_near && columns > block && rows * columns * element >= QR_WIDE_BYTES;
 }
 
 /* So that each thread has one: what lies in several caches is slower than what lies in one. A
@@ -219,6 +288,10 @@ static void qr_apply_to_columns(const qr_t *qr, const qr_block_t *block, jblas_o
         return;
     }
 
+    qr_block_t by_strips = *block;
+    if (qr->strips != NULL && count >= QR_FAR_COLUMNS && qr_is_far(qr->type, block->ld))
+        qr_lay_strips(qr, &by_strips, ji_at(qr->type, c, block->count, 0, 0), ldc);
+
     const double work = 2 * ji_product_work(qr->type, block->rows, count, block->count);
     ji_team_lease_t lease;
     ji_team_begin(&lease, &qr->call.head.threads,
@@ -230,7 +303,7 @@ static void qr_apply_to_columns(const qr_t *qr, const qr_block_t *block, jblas_o
     const int64_t share = (count + lease.count - 1) / lease.count,
                   whole = (share + QR_LEAST_STRIP - 1) / QR_LEAST_STRIP * QR_LEAST_STRIP;
     qr_columns_t columns = {.qr = &alone,
-                            .block = block,
+                            .block = &by_strips,
                             .op = op,
                             .c = c,
                             .ldc = ldc,
@@ -295,9 +368,9 @@ static void qr_expand_top(const qr_t *qr, const qr_block_t *block) {
 
     void *const turned = qr_of_square(qr, qr->turned, block->first, block->first);
     const ji_move_kernels_t *const kernels = ji_kernels->move[type];
-    kernels->transpose(k, k, NULL, false, v1, qr->block, turned, qr->block);
-    kernels->transpose(block->rows - k, k, NULL, false, qr_below(qr, block), block->ld,
-                       qr_of_square(qr, turned, 0, k), qr->block);
+    kernels->transpose(k, k, NULL, ji_is_complex(type), v1, qr->block, turned, qr->block);
+    kernels->transpose(block->rows - k, k, NULL, ji_is_complex(type), qr_below(qr, block),
+                       block->ld, qr_of_square(qr, turned, 0, k), qr->block);
 }
 
 /* T of a block whose taus are on its diagonal: column j is T (-tau V^H v(j)). products, of order
@@ -576,25 +649,36 @@ typedef struct qr_cut {
     size_t room, turned, work;
 } qr_cut_t;
 
+/* Where strips are of use: where V's columns, A's or the room's, may be far apart. */
+static bool qr_has_strips(jdatatype_t type, const qr_shape_t *shape) {
+    return !shape->to_rows && !shape->by_rows && shape->others > QR_FAR_COLUMNS &&
+           qr_is_far(type, ji_room_ld(type, shape->length));
+}
+
 /* None where it would not stay in a cache. */
 static size_t qr_cached(jdatatype_t type, int64_t elements) {
     const size_t bytes = (size_t)elements * ji_sizeof(type);
     return bytes <= QR_ROOM_MOST ? ji_whole_lines(bytes) : 0;
 }
 
-/* V^H is of reals: products of complex ones copy what they read in any case. */
+/* Elements of the room: for the columns of a block, and for V2 by strips. */
+static int64_t qr_room_elements(jdatatype_t type, const qr_shape_t *shape, int64_t block) {
+    const int64_t length = shape->room_length, line = QR_LINE / (int64_t)ji_sizeof(type),
+                  columns = length == 0      ? 0
+                            : shape->by_rows ? line + ji_room_ld(type, block) * length
+                                             : line + ji_room_ld(type, length) * block,
+                  strips = shape->length / qr_rows_of_strip(type) + 1;
+    return qr_has_strips(type, shape) ? ji_max(columns, strips * qr_strip_ld(type) * block)
+                                      : columns;
+}
+
 static qr_cut_t qr_cut(jdatatype_t type, const qr_shape_t *shape) {
-    const int64_t block = qr_block_columns(type, shape->by_rows, shape->reflectors, shape->length),
-                  room_length = shape->room_length, line = QR_LINE / (int64_t)ji_sizeof(type);
-    const bool turns = !shape->to_rows && !shape->by_rows && !ji_is_complex(type),
+    const int64_t block = qr_block_columns(type, shape->by_rows, shape->reflectors, shape->length);
+    const bool turns = !shape->to_rows && !shape->by_rows,
                at_once = shape->to_rows || qr_is_wide(type, shape->length, shape->others, block);
     return (qr_cut_t){
         .block = block,
-        .room =
-            room_length == 0
-                ? 0
-                : qr_cached(type, line + (shape->by_rows ? ji_room_ld(type, block) * room_length
-                                                         : ji_room_ld(type, room_length) * block)),
+        .room = qr_cached(type, qr_room_elements(type, shape, block)),
         .turned = turns ? qr_cached(type, shape->length * block) : 0,
         .work =
             at_once ? ji_whole_lines((size_t)(2 * block * shape->others) * ji_sizeof(type)) : 0};
@@ -617,7 +701,8 @@ static qr_t qr_begin(const ji_matmat_t *call, qr_stack_t *stack, const qr_shape_
     if (call->panel_bytes < apart || (shape->to_rows && !at_once))
         return qr;
     char *const turned = (char *)call->panels + cut.room, *const work = turned + cut.turned;
-    qr.room = cut.room > 0 ? call->panels : NULL;
+    qr.room = cut.room > 0 && shape->room_length > 0 ? call->panels : NULL;
+    qr.strips = cut.room > 0 && qr_has_strips(qr.type, shape) ? call->panels : NULL;
     qr.turned = cut.turned > 0 ? turned : NULL;
     if (shape->to_rows) {
         qr.work = work, qr.strip = shape->others;
@@ -710,11 +795,13 @@ static void qr_factor(const ji_matmat_t *call, bool by_rows) {
 
         qr_clear_squares(&qr);
         qr_factor_panel(&qr, &panel, 0, count);
+        if (qr.room != NULL)
+            qr_move(&qr, rows, count, panel.a, panel.lda, own, call->lda);
+        if (qr.strips != NULL && qr_is_far(type, panel.lda))
+            panel.a = own, panel.lda = call->lda;
         const qr_block_t block = qr_block_of(&qr, &panel, 0, count);
         qr_apply_beside(&qr, &block, JBLAS_CONJUGATE_TRANSPOSE,
                         qr_at(&qr, own, call->lda, 0, count), call->lda, others);
-        if (qr.room != NULL)
-            qr_move(&qr, rows, count, panel.a, panel.lda, own, call->lda);
     }
 }
 
