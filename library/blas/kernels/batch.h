@@ -30,9 +30,8 @@ typedef struct ji_product_direct {
 /* Triangles up to this order are woven, on the stack: of the widest type 66 KiB, and 16 KiB of
  * right-hand sides. */
 #define JI_WOVEN_ORDER 32
-/* Smaller Cholesky factors are done so many vectors of items at once, up to this order. */
+/* Smaller Cholesky factors are done so many vectors of items at once. */
 #define JI_WOVEN_GROUPS 2
-#define JI_WOVEN_GROUPS_ORDER 16
 
 /* Substitution, of many items: M(q,p) X(p) = alpha B(q), where M is A or its transpose, and where
  * it is upper with its rows and columns reversed (host/trsm.c). */
@@ -51,6 +50,10 @@ typedef struct ji_woven_solve {
 /* LU of rows by columns up to this order is woven, on the stack: of the widest type 32 KiB. */
 #define JI_WOVEN_LU_ORDER 16
 #define JI_WOVEN_LU_BASE 8 /* columns: host/lu.c of libjlapack halves at these */
+
+/* What a step of it does with columns other than its own: its row and the pivots' change places,
+ * and what is below loses the column's share; or it is one of substitution. */
+typedef enum ji_lu_step { JI_LU_EXCHANGE, JI_LU_LOSE, JI_LU_BOTH, JI_LU_SOLVE } ji_lu_step_t;
 
 /* LU with partial pivoting, of many items: ipiv as jlapack_dgetrf has it. */
 typedef struct ji_woven_lu {

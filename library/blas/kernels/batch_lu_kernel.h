@@ -20,6 +20,10 @@
 #define LU_ORDER JI_WOVEN_LU_ORDER
 #define LU_BASE JI_WOVEN_LU_BASE
 #define LU_ROWS 4 /* of a product at once */
+/* That a step goes over at once: two rows of them, and a row of L, are in registers. */
+#define LU_COLUMNS (COMPLEX && VECTOR_REGISTERS < 32 ? 2 : 4)
+/* So many rows all change places with a pivot's; of more those alone that are one in some lane. */
+#define LU_FEW_ROWS (2 * LANES)
 /* Of loops over lanes that have loops of their own: compilers would make all their steps. */
 #ifdef __clang__
 #define LU_NOT_UNROLLED _Pragma("nounroll")
@@ -47,6 +51,15 @@ VECTOR_INLINE void NAME(give)(VECTOR *sum, const VECTOR *factor, const VECTOR *x
 #endif
 }
 
+/* A unit triangle's pivots are complex numbers, too, and 1 times what is not finite is not what it
+ * was. */
+VECTOR_INLINE void NAME(times_one)(VECTOR *x) {
+    VECTOR one[PARTS];
+    one[PARTS - 1] = V(splat)(0);
+    one[0] = V(splat)(1);
+    NAME(divide)(x, one);
+}
+
 VECTOR_INLINE VECTOR NAME(lu_size)(const REAL *element) {
     VECTOR size = V(abs)(V(load)(element));
     if (COMPLEX)
@@ -54,27 +67,34 @@ VECTOR_INLINE VECTOR NAME(lu_size)(const REAL *element) {
     return size;
 }
 
-/* The rows of the largest elements of column j, from row j on, the first of equals. False: there is
- * a NaN. */
-VECTOR_INLINE bool NAME(lu_search)(NAME(woven_lu_t) * lu, int64_t j) {
-    const VECTOR infinity = V(splat)((REAL)INFINITY);
-    VECTOR largest = NAME(lu_size)(NAME(lu_place)(lu, j, j)), row = V(splat)((REAL)j);
+/* The rows of the largest elements of column j, from row j on, the first of equals, and these
+ * elements. False: there is a NaN. */
+VECTOR_INLINE bool NAME(lu_search)(NAME(woven_lu_t) * lu, int64_t j, VECTOR *pivot) {
+    const VECTOR infinity = V(splat)((REAL)INFINITY), one = V(splat)(1);
+    const REAL *at = NAME(lu_place)(lu, j, j);
+    VECTOR largest = NAME(lu_size)(at), here = V(splat)((REAL)j), row = here;
     TRUTH bad = V(exceeds)(largest, infinity);
+    NAME(get)(pivot, at);
 
-    for (int64_t i = j + 1; i < lu->m; i++) {
-        const VECTOR size = NAME(lu_size)(NAME(lu_place)(lu, i, j));
+    for (int64_t left = lu->m - j - 1; left > 0; left--) {
+        VECTOR x[PARTS];
+        at += PARTS * LANES, here += one;
+        const VECTOR size = NAME(lu_size)(at);
         const TRUTH exceeds = V(exceeds)(size, largest);
         bad = V(either)(bad, V(exceeds)(size, infinity));
         largest = V(choose)(exceeds, size, largest);
-        row = V(choose)(exceeds, V(splat)((REAL)i), row);
+        row = V(choose)(exceeds, here, row);
+        NAME(get)(x, at);
+        VECTOR_UNROLL
+        for (int part = 0; part < PARTS; part++)
+            pivot[part] = V(choose)(exceeds, x[part], pivot[part]);
     }
 
     V(store)(lu->pivots[j], row);
     return !V(any)(bad);
 }
 
-/* Row j and the pivots', of all columns: lanes change places by whole vectors, since a vector that
- * is read where a lane was just written waits for it. */
+/* Row j and the pivots', of all columns, where rows are many. */
 static void NAME(lu_exchange)(const NAME(woven_lu_t) * lu, int64_t j) {
     const VECTOR pivots = V(load)(lu->pivots[j]);
     int64_t places[LU_ORDER]; /* from a column's row j to a row that some lanes have as pivot */
@@ -100,60 +120,126 @@ static void NAME(lu_exchange)(const NAME(woven_lu_t) * lu, int64_t j) {
         }
 }
 
+/* Row j of so many columns, from c on, and rows [j + 1, end) of them. Lanes change places by whole
+ * vectors and without a question for each row: a vector that is read where a lane was just written
+ * waits for it, and which rows have a pivot in none of the lanes no processor foresees. */
+VECTOR_INLINE void NAME(lu_step)(const NAME(woven_lu_t) * lu, ji_lu_step_t step, int64_t j,
+                                 int64_t end, int64_t c, int columns) {
+    const VECTOR one = V(splat)(1), top = V(splat)((REAL)j), pivots = V(load)(lu->pivots[j]);
+    const bool exchanges = step == JI_LU_EXCHANGE || step == JI_LU_BOTH;
+    const ptrdiff_t last = (end - j) * PARTS * LANES;
+    const REAL *const l = NAME(lu_place)(lu, j, j);
+    VECTOR old[LU_COLUMNS][PARTS], u[LU_COLUMNS][PARTS], here = top;
+    REAL *at[LU_COLUMNS];
+
+    VECTOR_UNROLL
+    for (int v = 0; v < columns; v++) {
+        at[v] = NAME(lu_place)(lu, j, c + v);
+        NAME(get)(old[v], at[v]);
+        NAME(get)(u[v], at[v]);
+    }
+
+    if (step == JI_LU_SOLVE && COMPLEX) {
+        VECTOR_UNROLL
+        for (int v = 0; v < columns; v++)
+            NAME(times_one)(u[v]);
+    }
+    for (ptrdiff_t i = PARTS * LANES; exchanges && i < last; i += PARTS * LANES) {
+        here += one;
+        const TRUTH have = V(equals)(pivots, here);
+        VECTOR_UNROLL
+        for (int v = 0; v < columns; v++)
+            VECTOR_UNROLL
+        for (int part = 0; part < PARTS; part++)
+            u[v][part] = V(choose)(have, V(load)(at[v] + i + part * LANES), u[v][part]);
+    }
+    VECTOR_UNROLL
+    for (int v = 0; v < columns; v++)
+        NAME(put)(at[v], u[v]);
+
+    here = top;
+    for (ptrdiff_t i = PARTS * LANES; i < last; i += PARTS * LANES) {
+        VECTOR factor[PARTS];
+        here += one;
+        const TRUTH have = V(equals)(pivots, here);
+        if (step != JI_LU_EXCHANGE)
+            NAME(get)(factor, l + i);
+        VECTOR_UNROLL
+        for (int v = 0; v < columns; v++) {
+            VECTOR x[PARTS];
+            NAME(get)(x, at[v] + i);
+            VECTOR_UNROLL
+            for (int part = 0; part < PARTS; part++)
+                if (exchanges)
+                    x[part] = V(choose)(have, old[v][part], x[part]);
+            if (step == JI_LU_SOLVE)
+                NAME(take)(x, factor, u[v]);
+            else if (step != JI_LU_EXCHANGE)
+                NAME(take)(x, u[v], factor);
+            NAME(put)(at[v] + i, x);
+        }
+    }
+}
+
+/* The same of columns [first, last). */
+VECTOR_INLINE void NAME(lu_steps)(const NAME(woven_lu_t) * lu, ji_lu_step_t step, int64_t j,
+                                  int64_t end, int64_t first, int64_t last) {
+    for (; first + LU_COLUMNS <= last; first += LU_COLUMNS)
+        NAME(lu_step)(lu, step, j, end, first, LU_COLUMNS);
+    for (; LU_COLUMNS > 2 && first + 2 <= last; first += 2)
+        NAME(lu_step)(lu, step, j, end, first, 2);
+    for (; first < last; first++)
+        NAME(lu_step)(lu, step, j, end, first, 1);
+}
+
+/* Column j: unless they did, its pivots change places with row j, and what is below becomes L. */
+VECTOR_INLINE void NAME(lu_divide)(const NAME(woven_lu_t) * lu, int64_t j, bool exchanges,
+                                   const VECTOR *pivot, const VECTOR *inverse) {
+    const VECTOR one = V(splat)(1), pivots = V(load)(lu->pivots[j]);
+    REAL *at = NAME(lu_place)(lu, j, j);
+    VECTOR old[PARTS], here = V(splat)((REAL)j);
+    NAME(get)(old, at);
+    NAME(put)(at, pivot);
+
+    for (int64_t left = lu->m - j - 1; left > 0; left--) {
+        VECTOR x[PARTS];
+        at += PARTS * LANES, here += one;
+        const TRUTH have = V(equals)(pivots, here);
+        NAME(get)(x, at);
+        VECTOR_UNROLL
+        for (int part = 0; part < PARTS; part++)
+            if (exchanges)
+                x[part] = V(choose)(have, old[part], x[part]);
+        NAME(divide)(x, inverse);
+        NAME(put)(at, x);
+    }
+}
+
 /* Columns [first, end), from row `first` on, as far as the matrix goes. */
 static bool NAME(lu_columns)(NAME(woven_lu_t) * lu, int64_t first, int64_t end) {
     for (int64_t j = first; j < end; j++) {
-        VECTOR inverse[PARTS];
-        if (!NAME(lu_search)(lu, j))
+        VECTOR pivot[PARTS], inverse[PARTS];
+        if (!NAME(lu_search)(lu, j, pivot) || V(any)(NAME(invert)(pivot, inverse)))
             return false;
-        NAME(lu_exchange)(lu, j);
-        NAME(get)(inverse, NAME(lu_place)(lu, j, j));
-        if (V(any)(NAME(invert)(inverse, inverse)))
-            return false;
+        if (LU_FEW_ROWS < LU_ORDER && lu->m - j > LU_FEW_ROWS) {
+            NAME(lu_exchange)(lu, j);
+            NAME(lu_divide)(lu, j, false, pivot, inverse);
+            NAME(lu_steps)(lu, JI_LU_LOSE, j, lu->m, j + 1, end);
+            continue;
+        }
 
-        for (int64_t i = j + 1; i < lu->m; i++) {
-            VECTOR l[PARTS];
-            NAME(get)(l, NAME(lu_place)(lu, i, j));
-            NAME(divide)(l, inverse);
-            NAME(put)(NAME(lu_place)(lu, i, j), l);
-        }
-        for (int64_t c = j + 1; c < end; c++) {
-            VECTOR u[PARTS];
-            NAME(get)(u, NAME(lu_place)(lu, j, c));
-            for (int64_t i = j + 1; i < lu->m; i++) {
-                VECTOR l[PARTS], x[PARTS];
-                NAME(get)(l, NAME(lu_place)(lu, i, j));
-                NAME(get)(x, NAME(lu_place)(lu, i, c));
-                NAME(take)(x, u, l);
-                NAME(put)(NAME(lu_place)(lu, i, c), x);
-            }
-        }
+        NAME(lu_divide)(lu, j, true, pivot, inverse);
+        NAME(lu_steps)(lu, JI_LU_BOTH, j, lu->m, j + 1, end);
+        NAME(lu_steps)(lu, JI_LU_EXCHANGE, j, lu->m, 0, j);
+        NAME(lu_steps)(lu, JI_LU_EXCHANGE, j, lu->m, end, lu->n);
     }
     return true;
 }
 
-/* Rows [0, order) of columns [first, end): inv(L) times what they were. A unit triangle's pivots
- * are complex numbers, too, and 1 times what is not finite is not what it was. */
+/* Rows [0, order) of columns [first, end): inv(L) times what they were. */
 static void NAME(lu_solve)(const NAME(woven_lu_t) * lu, int64_t order, int64_t first, int64_t end) {
-    VECTOR one[PARTS];
-    one[PARTS - 1] = V(splat)(0);
-    one[0] = V(splat)(1);
-    for (int64_t c = first; c < end; c++)
-        for (int64_t p = 0; p < order; p++) {
-            VECTOR u[PARTS];
-            NAME(get)(u, NAME(lu_place)(lu, p, c));
-            if (COMPLEX) {
-                NAME(divide)(u, one);
-                NAME(put)(NAME(lu_place)(lu, p, c), u);
-            }
-            for (int64_t i = p + 1; i < order; i++) {
-                VECTOR l[PARTS], x[PARTS];
-                NAME(get)(l, NAME(lu_place)(lu, i, p));
-                NAME(get)(x, NAME(lu_place)(lu, i, c));
-                NAME(take)(x, l, u);
-                NAME(put)(NAME(lu_place)(lu, i, c), x);
-            }
-        }
+    for (int64_t p = 0; p < order; p++)
+        NAME(lu_steps)(lu, JI_LU_SOLVE, p, order, first, end);
 }
 
 /* So many elements of column c, from row i on, lose a product of depth `depth`. */
@@ -239,5 +325,7 @@ static int64_t NAME(woven_lu)(const ji_woven_lu_t *call) {
 #undef LU_ORDER
 #undef LU_BASE
 #undef LU_ROWS
+#undef LU_COLUMNS
+#undef LU_FEW_ROWS
 #undef LU_NOT_UNROLLED
 #undef BLOCK_REALS

@@ -34,6 +34,8 @@
 #define WHOLE 8                            /* up to this order matrices without gaps are one run */
 #define STRIP (ORDER * 4)                  /* elements of right-hand sides that are woven at once */
 #define MOST_SIDES 8
+/* Of groups of Cholesky factors side by side: a quarter of a first cache, which has the items, too. */
+#define GROUPS_MOST_BYTES 12288
 /* A tile: WIDTH columns of a factor by so many rows, or UNKNOWNS by so many right-hand sides. */
 #define WIDTH (COMPLEX ? 2 : 4)
 #define ROWS_AT_ONCE (VECTOR_REGISTERS / 8)
@@ -238,7 +240,8 @@ static int64_t NAME(woven_cholesky)(bool upper, int64_t n, int64_t count, void *
     _Alignas(64) REAL room[TRIANGLE * PARTS * LANES];
     const bool whole = NAME(is_whole)(n, lda);
     const int64_t each = (whole ? n * n : n * (n + 1) / 2) * PARTS * LANES,
-                  most = n <= JI_WOVEN_GROUPS_ORDER ? JI_WOVEN_GROUPS : 1;
+                  bytes = JI_WOVEN_GROUPS * each * (int64_t)sizeof(REAL),
+                  most = bytes <= GROUPS_MOST_BYTES ? JI_WOVEN_GROUPS : 1;
     NAME(woven_t) l[JI_WOVEN_GROUPS];
 
     for (int64_t g = 0; g < most; g++)
@@ -480,6 +483,7 @@ static int64_t NAME(woven_solve)(const ji_woven_solve_t *call) {
 #undef WHOLE
 #undef STRIP
 #undef MOST_SIDES
+#undef GROUPS_MOST_BYTES
 #undef WIDTH
 #undef ROWS_AT_ONCE
 #undef UNKNOWNS

@@ -145,13 +145,14 @@ VECTOR_INLINE void NAME(weave)(REAL *to, const REAL *const *items, int64_t at, i
         NAME(weave_stored)(to + (count - BLOCK_REALS) * LANES, lines, count - BLOCK_REALS);
 }
 
-/* A block of half of the items, from memory. */
-VECTOR_INLINE void NAME(unravel_half_loaded)(REAL *const *lines, int64_t at, const REAL *from) {
-    NARROW rows[1][BLOCK_REALS];
+/* A block or two of half of the items, from memory. */
+VECTOR_INLINE void NAME(unravel_half_loaded)(REAL *const *lines, int64_t at, int blocks,
+                                             const REAL *from) {
+    NARROW rows[2][BLOCK_REALS];
     VECTOR_UNROLL
-    for (int i = 0; i < BLOCK_REALS; i++)
-        rows[0][i] = V(narrow_load)(from + (at + i) * LANES);
-    NAME(unravel_half)(lines, at, 1, 0, rows);
+    for (int i = 0; i < blocks * BLOCK_REALS; i++)
+        rows[i / BLOCK_REALS][i % BLOCK_REALS] = V(narrow_load)(from + (at + i) * LANES);
+    NAME(unravel_half)(lines, at, blocks, 0, rows);
 }
 
 /* The same as unravel(), half of the items after the other. */
@@ -164,10 +165,12 @@ VECTOR_INLINE void NAME(unravel_apart)(REAL *const *items, int64_t at, int64_t c
             lines[lane] = items[lane] + at;
 
         int64_t p = 0;
+        for (; p + 2 * BLOCK_REALS <= count; p += 2 * BLOCK_REALS)
+            NAME(unravel_half_loaded)(lines, p, 2, from);
         for (; p + BLOCK_REALS <= count; p += BLOCK_REALS)
-            NAME(unravel_half_loaded)(lines, p, from);
+            NAME(unravel_half_loaded)(lines, p, 1, from);
         if (p < count)
-            NAME(unravel_half_loaded)(lines, count - BLOCK_REALS, from);
+            NAME(unravel_half_loaded)(lines, count - BLOCK_REALS, 1, from);
     }
 }
 
@@ -291,7 +294,7 @@ VECTOR_INLINE void NAME(unravel_triangle)(REAL *const *items, bool upper, bool c
     for (int64_t j = 0, first, count; j < n; j++) {
         NAME(rows_of)(upper, n, j, &first, &count);
         NAME(unravel)
-        (items, (j * lda + first) * PARTS, count * PARTS, false,
+        (items, (j * lda + first) * PARTS, count * PARTS, COMPLEX,
          room + NAME(column_start)(whole, upper, n, j) + first * PARTS * LANES);
     }
 }
