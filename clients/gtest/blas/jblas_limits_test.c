@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "blas/blas.h"
 
@@ -134,6 +135,49 @@ JTEST_ONLY_WITH("JALLOC_TEST_HUGE", JblasLimits, MoreElementsThan32BitsCount) {
     JEXPECT_EQ(place, n);
     JEXPECT_OK(jhandle_destroy(handle));
     munmap(x, bytes);
+}
+
+/* Address space whose pages are all the same few. */
+static char *reserve_repeated(size_t bytes) {
+    const size_t piece = (size_t)32 << 20;
+    const int file = memfd_create("repeated", 0);
+    char *start = reserve(bytes);
+    bool is_there = file >= 0 && start != NULL && ftruncate(file, (off_t)piece) == 0;
+    for (size_t at = 0; at < bytes && is_there; at += piece)
+        is_there = mmap(start + at, bytes - at < piece ? bytes - at : piece, PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_FIXED, file, 0) != MAP_FAILED;
+    if (file >= 0)
+        close(file);
+    if (is_there || start == NULL)
+        return start;
+    munmap(start, bytes);
+    return NULL;
+}
+
+/* An A of order 2 or 4, which has a kernel of its own, by more numbers than an int counts. C's last
+ * column lies in the same memory as others before it, and is written behind them. */
+JTEST_ONLY_WITH("JALLOC_TEST_HUGE", JblasLimits, MoreRealsOfTheSmallestProductsThan32BitsCount) {
+    static const jblas_operation_t N = JBLAS_NO_TRANSPOSE;
+    const float a[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+    jhandle_t *handle = NULL;
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    JEXPECT_OK(jhandle_set_threads(handle, 1));
+    for (int64_t order = 2; order <= 4; order += 2) {
+        const int64_t n = ((int64_t)1 << 31) / order + 1, last = (n - 1) * order;
+        const size_t bytes = (size_t)(n * order) * sizeof(float);
+        float *b = reserve(bytes), *c = (void *)reserve_repeated(bytes);
+        if (!b || !c)
+            JSKIP("no address space of 16 GiB");
+        b[last] = 10, b[last + 1] = 1;
+        c[last] = c[last + 1] = -1;
+        JSCOPED_TRACE("order %ld", (long)order);
+        JEXPECT_OK(jblas_sgemm(handle, N, N, order, n, order, &(float){1}, a, order, b, order,
+                               &(float){0}, c, order));
+        for (int64_t i = 0; i < order; i++)
+            JEXPECT_EQ(c[last + i], 10 * a[i] + a[order + i]);
+        munmap(b, bytes), munmap(c, bytes);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
 }
 
 /* ---- Far elements ---- */

@@ -713,8 +713,8 @@ VECTOR_INLINE VECTOR NAME(elements)(VECTOR columns, int order, int k) {
 /* Of B and C without gaps, which are of one shape, several columns are a vector. */
 VECTOR_INLINE void NAME(least)(const ji_product_direct_t *call, const NAME(scalars_t) * by,
                                bool is_sum, int order) {
-    const int reals = order * (int)call->n;
-    const PART part = V(first)(reals % LANES);
+    const int64_t reals = order * call->n;
+    const PART part = V(first)((int)(reals % LANES));
     const char *at_a = call->a.at, *at_b = call->b.at;
     char *at_c = call->c.at;
 
@@ -728,7 +728,7 @@ VECTOR_INLINE void NAME(least)(const ji_product_direct_t *call, const NAME(scala
         VECTOR_UNROLL
         for (int k = 0; k < order; k++)
             column[k] = NAME(repeat)((const REAL *)a + k * call->a_step, order);
-        for (int i = 0; i < reals; i += LANES) {
+        for (int64_t i = 0; i < reals; i += LANES) {
             const bool is_part = reals - i < LANES;
             const REAL *const from = (const REAL *)b + i;
             REAL *const to = (REAL *)c + i;
