@@ -863,15 +863,18 @@ static int64_t NAME(lead)(const ji_product_direct_t *call, bool reads) {
 }
 
 #if HAS_PLAIN
+static bool NAME(is_plain)(const ji_product_direct_t *call) {
+    return call->scalars.alpha[0] == 1 && call->scalars.beta[0] == 0 && call->b_row_step == 1 &&
+           call->a_step * ELEMENT < PAGE_BYTES && !call->by_pointers;
+}
+
 /* Products of plain tiles that are alike, side by side. What is found out about other ones would
  * take as long as one of 8 x 8. */
 static bool NAME(product_plain)(const ji_product_direct_t *call) {
     const int64_t rows = call->m;
     const int vectors = rows < LANES ? 0 : rows <= LANES ? 1 : 2;
     const int columns = NAME(columns_of)(call->n, vectors, true);
-    if (rows > PLAIN_VECTORS * LANES || call->n % columns > 0 || IS_LEAST(rows) ||
-        call->scalars.alpha[0] != 1 || call->scalars.beta[0] != 0 || call->b_row_step != 1 ||
-        call->a_step * ELEMENT >= PAGE_BYTES || call->by_pointers)
+    if (rows > PLAIN_VECTORS * LANES || call->n % columns > 0 || IS_LEAST(rows))
         return false;
 
     NAME(tile_t) tile;
@@ -892,14 +895,6 @@ static bool NAME(product_plain)(const ji_product_direct_t *call) {
 
 static __attribute__((noinline)) void NAME(product_by_tiles)(const ji_product_direct_t *call) {
     const int64_t reals = call->m * PARTS;
-#if HAS_PLAIN
-    const bool is_plain = call->scalars.alpha[0] == 1 && call->scalars.beta[0] == 0 &&
-                          call->b_row_step == 1 && !call->by_pointers;
-    if (is_plain && NAME(product_known)(call))
-        return;
-#else
-    const bool is_plain = false;
-#endif
     /* Member by member: to clear them before would take longer than a small product. */
     NAME(scalars_t) by;
     NAME(tile_t) tile;
@@ -923,7 +918,11 @@ static __attribute__((noinline)) void NAME(product_by_tiles)(const ji_product_di
     tile.is_far = by.reads && call->depth >= FAR_LEAST_DEPTH &&
                   call->m * call->n * ELEMENT >= FAR_LEAST_BYTES;
     tile.is_sum = !by.reads && call->scalars.alpha[0] == 1 && (!COMPLEX || !by.turns_alpha);
-    tile.is_plain = is_plain && !tile.asks;
+#if HAS_PLAIN
+    tile.is_plain = NAME(is_plain)(call);
+#else
+    tile.is_plain = false;
+#endif
 #if !COMPLEX && VECTOR_BYTES > 16
     if (IS_LEAST(call->m) && NAME(product_least)(call, &by, tile.is_sum))
         return;
@@ -948,7 +947,7 @@ static __attribute__((noinline)) void NAME(product_by_tiles)(const ji_product_di
 
 static void NAME(product)(const ji_product_direct_t *call) {
 #if HAS_PLAIN
-    if (NAME(product_plain)(call))
+    if (NAME(is_plain)(call) && (NAME(product_known)(call) || NAME(product_plain)(call)))
         return;
 #endif
     NAME(product_by_tiles)(call);
