@@ -297,9 +297,9 @@ typedef struct jgeneral_options_t {
     { sizeof(jgeneral_options_t), NULL, 0, 0 }
 
 /** The general-purpose default: small blocks over best fit with coalescing,
- * "bfc(tight,region=256KiB,growth=2)+small(largest=4KiB)" as one allocator. Free pages go back to
- * the system as jallocator_create_bfc() says; threads that work with small blocks alone look at the
- * clock with one exchange in 64 between their caches and what all share. */
+ * "bfc(tight,region=256KiB,growth=2)+small(largest=4KiB,cache=4MiB)" as one allocator. Free pages
+ * go back to the system as jallocator_create_bfc() says; threads that work with small blocks alone
+ * look at the clock with one exchange in 64 between their caches and what all share. */
 JALLOC_API jstatus_t jallocator_create_general(jallocator_t *below,
                                                const jgeneral_options_t *options,
                                                jallocator_t **allocator);

@@ -286,7 +286,8 @@ JTEST(Compose, GeneralIsTheCompositionThatItsHeaderNames) {
     jallocator_stats_t one[DEFAULTS_LEVELS], parts[DEFAULTS_LEVELS];
     JASSERT_EQ(count_a_fixed_run(JALLOCATOR_POLICY, array, "general", one), 2);
     JASSERT_EQ(count_a_fixed_run(JALLOCATOR_POLICY, array,
-                                 "bfc(tight,region=256KiB,growth=2)+small(largest=4KiB)", parts),
+                                 "bfc(tight,region=256KiB,growth=2)+small(largest=4KiB,cache=4MiB)",
+                                 parts),
                3);
     JEXPECT_EQ(one[0].peak_in_use_bytes, parts[0].peak_in_use_bytes);
     JEXPECT_EQ(one[0].reserved_bytes, parts[1].reserved_bytes); /* that of best fit */

@@ -287,6 +287,61 @@ JTEST(Small, AThreadThatChangesStreamsIsServedByTheFastPath) {
     JEXPECT_OK(jallocator_destroy(allocator));
 }
 
+/* Between caches and what all share, of all classes. */
+static unsigned count_exchanges(const small_t *small) {
+    unsigned count = 0;
+    for (uint32_t i = 0; i < small->class_count; ++i)
+        count += small->classes[i].exchanges;
+    return count;
+}
+
+/* As many of each octave from 64 B to 4 KiB: 1 MiB together. */
+static size_t spread_size(size_t index) {
+    enum { OF_AN_OCTAVE = 171 };
+    const size_t octave_bytes = (size_t)64 << index / OF_AN_OCTAVE;
+    return octave_bytes + octave_bytes * (index % OF_AN_OCTAVE) / OF_AN_OCTAVE;
+}
+
+/* Two threads that exchange blocks all the time wait for each other's locks, and write to each
+ * other's cells. */
+JTEST(Small, OfAThousandBlocksOfAllSizesAGeneralCacheExchangesFew) {
+    enum { COUNT = 1024, ROUNDS = 3, MOST = COUNT / 100 };
+    static void *blocks[COUNT];
+    jallocator_t *allocator = NULL;
+    JASSERT_OK(jallocator_create_general(jtest_failing_allocator(), NULL, &allocator));
+    unsigned exchanges = 0;
+    for (int round = 0; round < ROUNDS; ++round) {
+        const unsigned before = count_exchanges(allocator->context);
+        for (size_t i = 0; i < COUNT; ++i)
+            JASSERT_NOT_NULL(blocks[i] = try_take(allocator, spread_size(i), NULL));
+        for (size_t i = 0; i < COUNT; ++i)
+            JEXPECT_OK(jallocator_deallocate(allocator, blocks[i], spread_size(i), NULL));
+        exchanges = count_exchanges(allocator->context) - before;
+    }
+    JEXPECT_LE(exchanges, MOST);
+    JEXPECT_OK(jallocator_destroy(allocator));
+}
+
+/* Of every class, so what a large cache may keep is no measure of it. */
+JTEST(Small, HalfAMebibyteOfAClassIsBetweenTheCachesAtMost) {
+    enum { COUNT = 4000, BYTES = 4096 };
+    static void *blocks[COUNT];
+    jallocator_t *allocator = make_small(jtest_failing_allocator(), 0, 64 * MIB);
+    const small_t *small = allocator->context;
+    const small_class_t *class = &small->classes[small->class_of[(BYTES - 1) / SMALL_STEP_BYTES]];
+    for (size_t i = 0; i < COUNT; ++i)
+        JASSERT_NOT_NULL(blocks[i] = try_take(allocator, BYTES, NULL));
+    size_t most_bytes = 0;
+    for (size_t i = 0; i < COUNT; ++i) {
+        JEXPECT_OK(jallocator_deallocate(allocator, blocks[i], BYTES, NULL));
+        if (class->bundled_count * BYTES > most_bytes)
+            most_bytes = class->bundled_count * BYTES;
+    }
+    JEXPECT_GT(most_bytes, 0);
+    JEXPECT_LE(most_bytes, 512 * KIB);
+    JEXPECT_OK(jallocator_destroy(allocator));
+}
+
 /* The cache line of the books in which a block has its cell. */
 static uintptr_t cell_line(jallocator_t *allocator, const void *pointer) {
     size_t offset, index;

@@ -131,7 +131,7 @@ def check_shipped(replay, path):
 
 def check_equivalents(replay, path):
     """general is best fit and small blocks as one: what is taken from the provider is the same, byte for byte."""
-    stacks = ["mmap+general", "mmap+bfc(tight=true,region=256KiB,growth=2)+small(largest=4KiB)",
+    stacks = ["mmap+general", "mmap+bfc(tight=true,region=256KiB,growth=2)+small(largest=4KiB,cache=4MiB)",
               "mmap+general+track+exact"]
     results = replay.results(path, "-a", stacks[0], "-c", stacks[1], "-c", stacks[2], "-r", "1")["results"]
     for name in ("peak_reserved_bytes", "reserved_at_peak_bytes"):

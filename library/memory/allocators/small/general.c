@@ -15,6 +15,9 @@
 /* What is larger costs less memory in best fit: a few blocks of each class would leave most of its
  * slabs unused. */
 #define GENERAL_LARGEST_BYTES ((size_t)4 << 10)
+/* A thread that frees a thousand blocks of all these sizes and takes as many again has them in its
+ * cache, whatever of it its other sizes had before. */
+#define GENERAL_CACHE_BYTES ((size_t)4 << 20)
 
 static jstatus_t general_create(const ji_request_t *request, jallocator_t **out) {
     const jgeneral_options_t *options = request->options;
@@ -31,6 +34,7 @@ static jstatus_t general_create(const ji_request_t *request, jallocator_t **out)
     jsmall_options_t small_options = JSMALL_OPTIONS_INIT;
     small_options.largest_bytes =
         options->largest_bytes != 0 ? options->largest_bytes : GENERAL_LARGEST_BYTES;
+    small_options.cache_bytes = GENERAL_CACHE_BYTES;
     ji_request_t small_request = {request->device, bfc, &small_options, request->name};
     jstatus_t status = ji_small_make(&small_request, &ji_kind_general, &small_options, true, out);
 

@@ -13,10 +13,10 @@
  * more than in one line. A bit for each block says which are free.
  *
  * Blocks come back from a thread's cache by the dozen, with one fence, and go to the next cache as
- * they came, without a look at their slabs. What is more than half a cache's worth is taken apart:
- * then a slab can become empty, and where more than half of a class's slabs are, they are given
- * back below. In slabs there are only blocks that every stream may use, or will when the slab's own
- * fence is passed, that of the stream on which the slab was taken from below. */
+ * they came, without a look at their slabs. What is more than half a cache's worth, or half a MiB,
+ * is taken apart: then a slab can become empty, and where more than half of a class's slabs are,
+ * they are given back below. In slabs there are only blocks that every stream may use, or will when
+ * the slab's own fence is passed, that of the stream on which the slab was taken from below. */
 
 #include <string.h>
 
@@ -27,7 +27,8 @@
 #define SMALL_MOST_SLAB_BYTES ((size_t)256 << 10)
 #define SMALL_LEAST_SLAB_BLOCKS 2
 #define SMALL_BUNDLED_PART 2 /* half a cache's worth of a class may be in bundles */
-#define SMALL_SPARE_SLABS 2  /* empty ones that a class may keep in any case */
+#define SMALL_MOST_BUNDLED_BYTES ((size_t)512 << 10) /* of a class: those of all add up */
+#define SMALL_SPARE_SLABS 2 /* empty ones that a class may keep in any case */
 #define SMALL_CLOCK_EXCHANGES 64
 
 /* ---- Fences ---- */
@@ -364,6 +365,8 @@ void ji_small_central_give(small_t *small, uint32_t class_index, const small_ite
                            uint32_t count, ji_fence_t fence, bool settle) {
     small_class_t *class = &small->classes[class_index];
     size_t keep_bytes = settle ? 0 : small->cache_bytes / SMALL_BUNDLED_PART;
+    if (keep_bytes > SMALL_MOST_BUNDLED_BYTES)
+        keep_bytes = SMALL_MOST_BUNDLED_BYTES;
 
     ji_lock_acquire(&class->lock);
     class_exchange(small, class);
