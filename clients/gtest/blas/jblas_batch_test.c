@@ -296,10 +296,10 @@ static void compare_shapes(const struct batch_type *type) {
         for (int other = 0; other < 7 && !jtest_has_failure(); other++) {
             batch_case_t c = {.m = order + (other == 1),
                               .n = order + (other == 2),
-                              .k = order + (other == 3),
+                              .k = order - (other == 3 && order > 1),
                               .count = 3};
             c.transa = c.transb = JBLAS_NO_TRANSPOSE;
-            c.lda = c.m + (other == 4), c.ldb = c.k + (other == 5), c.ldc = c.m + (other == 6);
+            c.lda = c.m + (other == 4), c.ldb = order + (other == 5), c.ldc = c.m + (other == 6);
             c.stride[0] = c.lda * c.k, c.stride[1] = c.ldb * c.n, c.stride[2] = c.ldc * c.n + 1;
             compare_ways(handle, type, &c, scalars);
         }

@@ -34,7 +34,7 @@
 #define WHOLE 8                            /* up to this order matrices without gaps are one run */
 #define STRIP (ORDER * 4)                  /* elements of right-hand sides that are woven at once */
 #define MOST_SIDES 8
-/* Of groups of Cholesky factors side by side: a quarter of a first cache, which has the items, too. */
+/* Of groups of Cholesky factors side by side: a quarter of a first cache, which has items, too. */
 #define GROUPS_MOST_BYTES 12288
 /* A tile: WIDTH columns of a factor by so many rows, or UNKNOWNS by so many right-hand sides. */
 #define WIDTH (COMPLEX ? 2 : 4)
