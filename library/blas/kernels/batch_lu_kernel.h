@@ -23,7 +23,7 @@
 /* That a step goes over at once: two rows of them, and a row of L, are in registers. */
 #define LU_COLUMNS (COMPLEX && VECTOR_REGISTERS < 32 ? 2 : 4)
 /* So many rows all change places with a pivot's; of more those alone that are one in some lane. */
-#define LU_FEW_ROWS (2 * LANES)
+#define LU_FEW_ROWS (VECTOR_REGISTERS < 32 && LANES > 4 ? 8 : 2 * LANES)
 /* Of loops over lanes that have loops of their own: compilers would make all their steps. */
 #ifdef __clang__
 #define LU_NOT_UNROLLED _Pragma("nounroll")
