@@ -768,11 +768,11 @@ static bool product_collides(const ji_product_t *call, const ji_operand_t *opera
 }
 
 /* Whether one thread has all of a product's operands in its second cache, without gaps, and C: then
- * packing them costs more than it saves (measured: up to 10 % at orders of 130 to 256). Not for
- * narrower vectors, whose processors have half of that cache and take two steps for a vector that
- * crosses a line, where A is read as it lies and is large, or B is transposed (Zen 4, AVX2: packed,
- * orders of 140 to 200 take 0.73 to 0.92 of the time); nor where columns collide: packed, they are
- * read more often from the first cache. */
+ * packing them costs more than it saves (measured: up to 10 % at orders of 130 to 256, of 264 to
+ * 440 up to 17 % where that cache has 2 MiB). Not for narrower vectors, whose processors have half
+ * of that cache and take two steps for a vector that crosses a line, where A is read as it lies and
+ * is large, or B is transposed (Zen 4, AVX2: packed, orders of 140 to 200 take 0.73 to 0.92 of the
+ * time); nor where columns collide: packed, they are read more often from the first cache. */
 static bool product_is_compact(const ji_product_t *call) {
     const ji_operand_t *const a = &call->a, *const b = &call->b;
     const int64_t element = (int64_t)ji_sizeof(call->type),
