@@ -241,7 +241,9 @@ static int64_t NAME(woven_cholesky)(bool upper, int64_t n, int64_t count, void *
     const bool whole = NAME(is_whole)(n, lda);
     const int64_t each = (whole ? n * n : n * (n + 1) / 2) * PARTS * LANES,
                   bytes = JI_WOVEN_GROUPS * each * (int64_t)sizeof(REAL),
-                  most = bytes <= GROUPS_MOST_BYTES ? JI_WOVEN_GROUPS : 1;
+                  most = bytes <= GROUPS_MOST_BYTES && bytes <= (int64_t)sizeof room
+                             ? JI_WOVEN_GROUPS
+                             : 1;
     NAME(woven_t) l[JI_WOVEN_GROUPS];
 
     for (int64_t g = 0; g < most; g++)
