@@ -441,7 +441,7 @@ static void expect_of_far_columns(int type, void (*expect)(jlapack_case_t *)) {
     expect(&cases[1]);
     expect(&cases[2]);
 }
-EACH_TYPE(FarColumnsHaveTheSameBits) { expect_of_far_columns(*param, expect_same_bits); }
+EACH_TYPE(AnyWorkspaceHasTheBitsOfFarColumns) { expect_of_far_columns(*param, expect_same_bits); }
 
 EACH_TYPE(EachAllocationMayFail) { expect_of_each(*param, expect_each_allocation_may_fail); }
 

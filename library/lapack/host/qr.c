@@ -33,6 +33,7 @@
 #include <math.h>
 
 #include "blas/kernels/move.h"
+#include "blas/routine/setup.h"
 #include "core/team.h"
 #include "lapack/host/gram.h"
 #include "lapack/host/reflector.h"
@@ -649,10 +650,11 @@ typedef struct qr_cut {
     size_t room, turned, work;
 } qr_cut_t;
 
-/* Where strips are of use: where V's columns, A's or the room's, may be far apart. */
+/* Where strips are of use: where V's columns, A's or the room's, may be far apart. A CBLAS's bits
+ * would depend on them. */
 static bool qr_has_strips(jdatatype_t type, const qr_shape_t *shape) {
-    return !shape->to_rows && !shape->by_rows && shape->others > QR_FAR_COLUMNS &&
-           qr_is_far(type, ji_room_ld(type, shape->length));
+    return !ji_host_has_guest() && !shape->to_rows && !shape->by_rows &&
+           shape->others > QR_FAR_COLUMNS && qr_is_far(type, ji_room_ld(type, shape->length));
 }
 
 /* None where it would not stay in a cache. */
@@ -674,7 +676,9 @@ static int64_t qr_room_elements(jdatatype_t type, const qr_shape_t *shape, int64
 
 static qr_cut_t qr_cut(jdatatype_t type, const qr_shape_t *shape) {
     const int64_t block = qr_block_columns(type, shape->by_rows, shape->reflectors, shape->length);
-    const bool turns = !shape->to_rows && !shape->by_rows,
+    /* Of complex elements a CBLAS has other bits where V^H is turned. */
+    const bool turns = !shape->to_rows && !shape->by_rows &&
+                       (!ji_is_complex(type) || !ji_host_has_guest()),
                at_once = shape->to_rows || qr_is_wide(type, shape->length, shape->others, block);
     return (qr_cut_t){
         .block = block,
