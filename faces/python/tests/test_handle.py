@@ -15,7 +15,7 @@ import pytest
 import jalloc
 from conftest import close, numbers
 
-N = 400
+N = 600  # products of which borrow on any processor: smaller ones may fit a second cache
 
 
 @pytest.fixture
