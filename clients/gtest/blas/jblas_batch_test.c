@@ -13,6 +13,7 @@
 #include "jalloc/jalloc.h"
 #include "jblas_routines.h"
 
+#include "blas/kernels/batch.h"
 #include "blas/kernels/kernels.h"
 
 #define PLACES 256
@@ -338,6 +339,27 @@ JTEST(JblasBatch, ItemsHaveTheBitsOfPlainProducts) {
         }
     }
     ji_kernel_set_use(before);
+}
+
+/* Algorithms may ask for products of which nothing is left. */
+JTEST(JblasBatch, ProductsOfNoColumnsAreNone) {
+    for (size_t i = 0; ji_kernel_set_at(i) != NULL; i++)
+        for (size_t type = 0; type < 4 && ji_kernel_set_is_here(ji_kernel_set_at(i)); type++) {
+            double a[2 * 8 * 8] = {0}, c[2 * 8] = {1};
+            const ji_product_direct_t call = {.m = 8,
+                                              .depth = 8,
+                                              .a = {.at = (char *)a},
+                                              .a_step = 8,
+                                              .b = {.at = (char *)a},
+                                              .b_row_step = 1,
+                                              .b_column_step = 8,
+                                              .c = {.at = (char *)c},
+                                              .ldc = 8,
+                                              .count = 1,
+                                              .scalars = {.alpha = {1}}};
+            ji_kernel_set_at(i)->batch[type]->product(&call);
+            JEXPECT_EQ(c[0], 1);
+        }
 }
 
 /* The same of vectors: elements in turn, by increments of either sign. */

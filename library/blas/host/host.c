@@ -31,5 +31,4 @@ ji_tuning_t ji_host_tuning = {
     .factor_multiple = JI_TRIANGLE_BLOCK,
     .mixed_least = {(int64_t)1 << 20, (int64_t)8 << 20},
     .room_least = 524288,
-    .compact_bytes = 524288, /* at least: setup.c */
 };

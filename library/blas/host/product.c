@@ -779,7 +779,8 @@ static bool product_is_compact(const ji_product_t *call) {
                   a_bytes = element * (a->line == 1 ? a->step * call->k : a->line * call->m),
                   b_bytes = element * (b->line == 1 ? b->step * call->k : b->line * call->n),
                   c_bytes = element * call->m * call->n;
-    const int64_t most = b->line == 1 ? PRODUCT_COMPACT_BYTES : ji_host_tuning.compact_bytes;
+    const int64_t most = b->line == 1 ? PRODUCT_COMPACT_BYTES
+                                      : ji_max(PRODUCT_COMPACT_BYTES, ji_host_tuning.compact_bytes);
     const bool collides = product_collides(call, a) || product_collides(call, b);
     const bool lies_ill = a->line == 1 && (b->line == 1 || a_bytes > PRODUCT_COMPACT_BYTES / 2);
     if ((collides || lies_ill) && ji_kernels->vector_bytes < 64)

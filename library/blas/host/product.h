@@ -111,10 +111,10 @@ enum { JI_GEMM_AT_ONCE = 31 };
 /* Whether A, whose columns begin so many elements apart, is better copied than read as it lies:
  * they are pages apart, and C has so many columns that a strip of rows is read again and again out
  * of the first cache. */
-enum { JI_PRODUCT_PAGE_BYTES = 4096, JI_PRODUCT_COPIED_LEAST = 48, JI_PRODUCT_COPIED_STEPS = 16 };
+enum { JI_PRODUCT_COPIED_LEAST = 48, JI_PRODUCT_COPIED_STEPS = 16 };
 static inline bool ji_product_copies(jdatatype_t type, int64_t m, int64_t n, int64_t k,
                                      int64_t step) {
-    return !ji_is_complex(type) && step * (int64_t)ji_sizeof(type) >= JI_PRODUCT_PAGE_BYTES &&
+    return !ji_is_complex(type) && step * (int64_t)ji_sizeof(type) >= JI_PAGE_BYTES &&
            ji_min(m, n) >= JI_PRODUCT_COPIED_LEAST && k >= JI_PRODUCT_COPIED_STEPS;
 }
 

@@ -27,6 +27,10 @@ typedef struct ji_product_direct {
     ji_product_scalars_t scalars;
 } ji_product_direct_t;
 
+/* Between columns of a matrix each of which is on a page of its own: processors do not foresee the
+ * next one. */
+#define JI_PAGE_BYTES 4096
+
 /* Triangles up to this order are woven, on the stack: of the widest type 66 KiB, and 16 KiB of
  * right-hand sides. */
 #define JI_WOVEN_ORDER 32

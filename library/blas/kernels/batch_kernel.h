@@ -33,7 +33,6 @@
 #define FAR_LEAST_BYTES 196608         /* of C that is not near, and */
 #define FAR_LEAST_DEPTH 16             /* the steps that are worth asking for it */
 #define AHEAD 12                       /* columns of A */
-#define PAGE_BYTES 4096                /* between columns of A that processors do not foresee */
 #define TALL_LEAST_DEPTH 16            /* steps, of which so many are done at once: */
 #define TALL_STEPS 8
 #define TALL_SUMS_BYTES 16384 /* half of a first cache */
@@ -543,143 +542,8 @@ static void (*const NAME(plain_tiles)[PLAIN_VECTORS + 1][PLAIN_COLUMNS(1) + 1])(
     const NAME(tile_t) *) = {PLAIN_TILES(PLAIN_ENTRY)};
 #endif
 
-/* ---- Orders that are known ---- */
-
 #if HAS_PLAIN
-/* Plain products of square items without gaps, of the orders that batches have most: distances and
- * counts are numbers in the instructions. A tile has all rows, the last vector of them by a mask,
- * and the tiles of an item follow each other. */
-#define KNOWN_MOST 32
-#define KNOWN_VECTORS(order) (((order) + LANES - 1) / LANES)
-#define KNOWN_COLUMNS(vectors)                                                                     \
-    ((vectors) <= PLAIN_VECTORS ? PLAIN_COLUMNS(vectors) : MOST_SUMS / (vectors))
-/* Steps in a row. */
-#define KNOWN_STEPS(order) ((order) <= 16 ? (order) : (order) % 8 == 0 ? 8 : 4)
-/* Whether a sum of products loads its element of B itself: one instruction less for each column,
- * and loads more, of which a processor does as many as products. */
-#define KNOWN_LOADS(vectors, j) ((vectors) == 1 || (j) % ((vectors) == 2 ? 2 : 4) == 1)
-
-/* A sum's next product, in the sum's own register; by an element that is a part of the instruction,
- * which compilers would load once for several. */
-#if SINGLE
-#define GAIN(sum, a, b) __asm__("vfmadd231ps %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b))
-#define GAIN_BY(sum, a, p)                                                                         \
-    __asm__("vfmadd231ps %2%{1to16%}, %1, %0" : "+v"(sum) : "v"(a), "m"(*(p)))
-#else
-#define GAIN(sum, a, b) __asm__("vfmadd231pd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b))
-#define GAIN_BY(sum, a, p) __asm__("vfmadd231pd %2%{1to8%}, %1, %0" : "+v"(sum) : "v"(a), "m"(*(p)))
-#endif
-
-/* One step. */
-VECTOR_INLINE void NAME(known_step)(int order, int columns, PART part, const char *a, const char *b,
-                                    VECTOR *acc) {
-    const int vectors = KNOWN_VECTORS(order);
-    VECTOR column[KNOWN_VECTORS(KNOWN_MOST)];
-    VECTOR_UNROLL
-    for (int v = 0; v < vectors; v++) {
-        const REAL *const from = (const REAL *)(a + v * VECTOR_BYTES);
-        column[v] = (v + 1) * LANES <= order ? V(load)(from) : V(load_part)(from, part);
-    }
-
-    VECTOR_UNROLL
-    for (int j = 0; j < columns; j++) {
-        const REAL *const element = (const REAL *)(b + j * order * ELEMENT);
-        const VECTOR factor = V(splat)(*element);
-        VECTOR_UNROLL
-        for (int v = 0; v < vectors; v++)
-            if (KNOWN_LOADS(vectors, j))
-                GAIN_BY(acc[j * vectors + v], column[v], element);
-            else
-                GAIN(acc[j * vectors + v], column[v], factor);
-    }
-}
-
-VECTOR_INLINE void NAME(known_tile)(int order, int columns, PART part, const char *a, const char *b,
-                                    char *c) {
-    const int vectors = KNOWN_VECTORS(order), steps = KNOWN_STEPS(order);
-    const int64_t next = order * ELEMENT;
-    VECTOR acc[PLAIN_SUMS];
-    VECTOR_UNROLL
-    for (int s = 0; s < vectors * columns; s++) {
-        acc[s] = V(splat)(0);
-        CLEAR(acc[s]);
-    }
-
-    for (int left = order; left > 0; left -= steps) {
-        VECTOR_UNROLL
-        for (int step = 0; step < steps; step++)
-            NAME(known_step)(order, columns, part, a + step * next, b + step * ELEMENT, acc);
-        a += steps * next, b += steps * ELEMENT;
-        VECTOR_PLAIN(a);
-        VECTOR_PLAIN(b);
-    }
-
-    VECTOR_UNROLL
-    for (int j = 0; j < columns; j++) {
-        VECTOR_UNROLL
-        for (int v = 0; v < vectors; v++) {
-            REAL *const to = (REAL *)(c + j * next + v * VECTOR_BYTES);
-            if ((v + 1) * LANES <= order)
-                V(store)(to, acc[j * vectors + v]);
-            else
-                V(store_part)(to, acc[j * vectors + v], part);
-        }
-    }
-}
-
-/* `count` tiles side by side. */
-VECTOR_INLINE void NAME(known_tiles)(int order, int columns, int count, PART part, const char *a,
-                                     const char **b, char **c) {
-    for (; count > 0; count--) {
-        NAME(known_tile)(order, columns, part, a, *b, *c);
-        *b += columns * order * ELEMENT, *c += columns * order * ELEMENT;
-        VECTOR_PLAIN(*b);
-        VECTOR_PLAIN(*c);
-    }
-}
-
-/* All items: some tiles of `wide` columns, and some of one less. */
-VECTOR_INLINE void NAME(known)(const ji_product_direct_t *call, int order) {
-    const int most = KNOWN_COLUMNS(KNOWN_VECTORS(order)), tiles = (order + most - 1) / most,
-              wide = (order + tiles - 1) / tiles, narrow = tiles * wide - order;
-    const int64_t a_stride = call->a.stride, b_stride = call->b.stride, c_stride = call->c.stride;
-    const PART part = V(first)(order % LANES);
-    const char *a = call->a.at, *b = call->b.at;
-    char *c = call->c.at;
-
-    for (int64_t left = call->count; left > 0; left--) {
-        const char *from = b;
-        char *to = c;
-        NAME(known_tiles)(order, wide, tiles - narrow, part, a, &from, &to);
-        NAME(known_tiles)(order, wide - 1, narrow, part, a, &from, &to);
-        a += a_stride, b += b_stride, c += c_stride;
-    }
-}
-
-#define KNOWN_NAME(order) NAME(known_##order)
-#define KNOWN(order)                                                                               \
-    static __attribute__((noinline)) void KNOWN_NAME(order)(const ji_product_direct_t *call) {     \
-        NAME(known)(call, order);                                                                  \
-    }
-#define KNOWN_ORDERS(X)                                                                            \
-    X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(20) X(24) X(28) X(32)
-
-KNOWN_ORDERS(KNOWN)
-
-#define KNOWN_ENTRY(order) [order] = KNOWN_NAME(order),
-static void (*const NAME(known_orders)[KNOWN_MOST + 1])(const ji_product_direct_t *) = {
-    KNOWN_ORDERS(KNOWN_ENTRY)};
-
-static bool NAME(product_known)(const ji_product_direct_t *call) {
-    const int64_t order = call->m;
-    if (order > KNOWN_MOST || NAME(known_orders)[order] == NULL || call->n != order ||
-        call->depth != order || call->a_step != order || call->b_column_step != order ||
-        call->ldc != order)
-        return false;
-
-    NAME(known_orders)[order](call);
-    return true;
-}
+#include "blas/kernels/batch_known_kernel.h"
 #endif
 
 /* ---- The smallest ---- */
@@ -862,19 +726,19 @@ static int64_t NAME(lead)(const ji_product_direct_t *call, bool reads) {
     return (int64_t)(-at % VECTOR_BYTES / sizeof(REAL));
 }
 
-#if HAS_PLAIN
 static bool NAME(is_plain)(const ji_product_direct_t *call) {
-    return call->scalars.alpha[0] == 1 && call->scalars.beta[0] == 0 && call->b_row_step == 1 &&
-           call->a_step * ELEMENT < PAGE_BYTES && !call->by_pointers;
+    return HAS_PLAIN && call->scalars.alpha[0] == 1 && call->scalars.beta[0] == 0 &&
+           call->b_row_step == 1 && call->a_step * ELEMENT < JI_PAGE_BYTES && !call->by_pointers;
 }
 
+#if HAS_PLAIN
 /* Products of plain tiles that are alike, side by side. What is found out about other ones would
  * take as long as one of 8 x 8. */
 static bool NAME(product_plain)(const ji_product_direct_t *call) {
     const int64_t rows = call->m;
     const int vectors = rows < LANES ? 0 : rows <= LANES ? 1 : 2;
     const int columns = NAME(columns_of)(call->n, vectors, true);
-    if (rows > PLAIN_VECTORS * LANES || call->n % columns > 0 || IS_LEAST(rows))
+    if (rows > PLAIN_VECTORS * LANES || columns == 0 || call->n % columns > 0 || IS_LEAST(rows))
         return false;
 
     NAME(tile_t) tile;
@@ -913,16 +777,12 @@ static __attribute__((noinline)) void NAME(product_by_tiles)(const ji_product_di
     tile.depth = call->depth;
     tile.call = call;
     tile.by = &by;
-    tile.asks = tile.a_step >= PAGE_BYTES;
+    tile.asks = tile.a_step >= JI_PAGE_BYTES;
     tile.goes_on = false;
     tile.is_far = by.reads && call->depth >= FAR_LEAST_DEPTH &&
                   call->m * call->n * ELEMENT >= FAR_LEAST_BYTES;
     tile.is_sum = !by.reads && call->scalars.alpha[0] == 1 && (!COMPLEX || !by.turns_alpha);
-#if HAS_PLAIN
     tile.is_plain = NAME(is_plain)(call);
-#else
-    tile.is_plain = false;
-#endif
 #if !COMPLEX && VECTOR_BYTES > 16
     if (IS_LEAST(call->m) && NAME(product_least)(call, &by, tile.is_sum))
         return;
@@ -985,22 +845,10 @@ static const ji_batch_kernels_t NAME(batch) = {
 #undef FOURTEEN_TILES
 #undef PLAIN_TILES
 #undef PLAIN_ENTRY
-#undef KNOWN_MOST
-#undef KNOWN_VECTORS
-#undef KNOWN_COLUMNS
-#undef KNOWN_STEPS
-#undef KNOWN_LOADS
-#undef GAIN
-#undef GAIN_BY
-#undef KNOWN_NAME
-#undef KNOWN
-#undef KNOWN_ORDERS
-#undef KNOWN_ENTRY
 #undef LEAD_LEAST_BYTES
 #undef FAR_LEAST_BYTES
 #undef FAR_LEAST_DEPTH
 #undef AHEAD
-#undef PAGE_BYTES
 #undef TALL_LEAST_DEPTH
 #undef TALL_STEPS
 #undef TALL_SUMS_BYTES

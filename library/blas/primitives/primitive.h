@@ -487,8 +487,8 @@ typedef struct ji_tuning {
     /* The bytes of a matrix, with its gaps, from which columns apart are faster: more than a second
      * cache holds. */
     int64_t room_least;
-    /* The bytes of an operand up to which a second cache holds what one thread multiplies, so that
-     * it is done where it lies. */
+    /* The bytes of an operand up to which this processor's second cache holds what one thread
+     * multiplies, so that it is done where it lies; host/product.c knows what any one's holds. */
     int64_t compact_bytes;
 } ji_tuning_t;
 

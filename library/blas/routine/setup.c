@@ -62,14 +62,6 @@ static void setup_list_kernels(char *text, size_t text_bytes) {
                                        length > 0 ? ", " : "", set->name);
 }
 
-/* Half a megabyte of the second cache is for the rest: C, and what passes by of the other operand.
- */
-static void setup_tuning(void) {
-    const int64_t rest = 524288, left = ji_node_second_cache_bytes() - rest;
-    if (ji_host_tuning.compact_bytes < left)
-        ji_host_tuning.compact_bytes = left;
-}
-
 static jstatus_t setup_kernels(void) {
     jconfig_entry_t isa;
     JTRY_RETURN(ji_config_require(JCONFIG_JALLOC_HOST_ISA, &isa));
@@ -85,7 +77,6 @@ static jstatus_t setup_kernels(void) {
     }
 
     ji_kernel_set_use(set);
-    setup_tuning();
     return JSTATUS_SUCCESS;
 }
 
@@ -107,10 +98,16 @@ static jstatus_t setup_guest(void) {
 
 /* ---- Both ---- */
 
+/* Half a megabyte of the second cache is for C, and what passes by of the other operand. */
+static void setup_tuning(void) {
+    ji_host_tuning.compact_bytes = ji_node_second_cache_bytes() - 524288;
+}
+
 static jstatus_t setup_host(void) {
     jconfig_entry_t blas;
     JTRY_RETURN(ji_config_require(JCONFIG_JALLOC_HOST_BLAS, &blas));
     JTRY_RETURN(setup_kernels());
+    setup_tuning();
 
     const bool guest = !ji_host_own_alone && strcmp(blas.value, "cblas") == 0;
     ji_host_choose(guest);

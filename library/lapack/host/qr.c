@@ -32,6 +32,7 @@
 
 #include <math.h>
 
+#include "blas/kernels/batch.h"
 #include "blas/kernels/move.h"
 #include "blas/routine/setup.h"
 #include "core/team.h"
@@ -47,9 +48,8 @@
 #define QR_LINE 64             /* bytes */
 #define QR_ROOM_LEAST_WORK 4e5 /* of smaller ones columns are in a cache wherever they lie */
 #define QR_ROWS_BYTES 768      /* of a column of V2, in a strip of rows */
-#define QR_FAR_BYTES 4096      /* between columns of V2 that are laid by strips, of so many of C */
-#define QR_FAR_COLUMNS 48
-#define QR_STRIP 64 /* columns of C at once, and rows where no workspace is lent */
+#define QR_FAR_COLUMNS 48 /* of C, for which columns of V2 that are pages apart lie by strips */
+#define QR_STRIP 64       /* columns of C at once, and rows where no workspace is lent */
 #define QR_LEAST_STRIP 8
 #define QR_WIDE_BYTES 2097152 /* of C, from which on its columns are done at once, unless */
 #define QR_NEAR_BYTES 524288  /* V, and a strip, stay in a second cache of 1 MiB */
@@ -187,7 +187,7 @@ static int64_t qr_strip_ld(jdatatype_t type) {
     return (QR_ROWS_BYTES + QR_LINE) / (int64_t)ji_sizeof(type);
 }
 static bool qr_is_far(jdatatype_t type, int64_t ld) {
-    return ld * (int64_t)ji_sizeof(type) >= QR_FAR_BYTES;
+    return ld * (int64_t)ji_sizeof(type) >= JI_PAGE_BYTES;
 }
 
 /* The strips begin with whole lines of C2: the first one has block->lead rows more. */

@@ -1,0 +1,150 @@
+/* Copyright (c) 2026 the jalloc authors
+ * SPDX-License-Identifier: MIT */
+
+/* Part of batch_kernel.h: plain products of square items without gaps, of the orders that batches
+ * have most: distances and counts are numbers in the instructions. A tile has all rows, the last
+ * vector of them by a mask, and the tiles of an item follow each other. */
+
+#define KNOWN_MOST 32
+#define KNOWN_VECTORS(order) (((order) + LANES - 1) / LANES)
+#define KNOWN_COLUMNS(vectors)                                                                     \
+    ((vectors) <= PLAIN_VECTORS ? PLAIN_COLUMNS(vectors) : MOST_SUMS / (vectors))
+/* Steps in a row. */
+#define KNOWN_STEPS(order) ((order) <= 16 ? (order) : (order) % 8 == 0 ? 8 : 4)
+/* Whether a sum of products loads its element of B itself: one instruction less for each column,
+ * and loads more, of which a processor does as many as products. */
+#define KNOWN_LOADS(vectors, j) ((vectors) == 1 || (j) % ((vectors) == 2 ? 2 : 4) == 1)
+
+/* A sum's next product, in the sum's own register; by an element that is a part of the instruction,
+ * which compilers would load once for several. */
+#if SINGLE
+#define GAIN(sum, a, b) __asm__("vfmadd231ps %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b))
+#define GAIN_BY(sum, a, p)                                                                         \
+    __asm__("vfmadd231ps %2%{1to16%}, %1, %0" : "+v"(sum) : "v"(a), "m"(*(p)))
+#else
+#define GAIN(sum, a, b) __asm__("vfmadd231pd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b))
+#define GAIN_BY(sum, a, p) __asm__("vfmadd231pd %2%{1to8%}, %1, %0" : "+v"(sum) : "v"(a), "m"(*(p)))
+#endif
+
+/* One step. */
+VECTOR_INLINE void NAME(known_step)(int order, int columns, PART part, const char *a, const char *b,
+                                    VECTOR *acc) {
+    const int vectors = KNOWN_VECTORS(order);
+    VECTOR column[KNOWN_VECTORS(KNOWN_MOST)];
+    VECTOR_UNROLL
+    for (int v = 0; v < vectors; v++) {
+        const REAL *const from = (const REAL *)(a + v * VECTOR_BYTES);
+        column[v] = (v + 1) * LANES <= order ? V(load)(from) : V(load_part)(from, part);
+    }
+
+    VECTOR_UNROLL
+    for (int j = 0; j < columns; j++) {
+        const REAL *const element = (const REAL *)(b + j * order * ELEMENT);
+        const VECTOR factor = V(splat)(*element);
+        VECTOR_UNROLL
+        for (int v = 0; v < vectors; v++)
+            if (KNOWN_LOADS(vectors, j))
+                GAIN_BY(acc[j * vectors + v], column[v], element);
+            else
+                GAIN(acc[j * vectors + v], column[v], factor);
+    }
+}
+
+VECTOR_INLINE void NAME(known_tile)(int order, int columns, PART part, const char *a, const char *b,
+                                    char *c) {
+    const int vectors = KNOWN_VECTORS(order), steps = KNOWN_STEPS(order);
+    const int64_t next = order * ELEMENT;
+    VECTOR acc[PLAIN_SUMS];
+    VECTOR_UNROLL
+    for (int s = 0; s < vectors * columns; s++) {
+        acc[s] = V(splat)(0);
+        CLEAR(acc[s]);
+    }
+
+    for (int left = order; left > 0; left -= steps) {
+        VECTOR_UNROLL
+        for (int step = 0; step < steps; step++)
+            NAME(known_step)(order, columns, part, a + step * next, b + step * ELEMENT, acc);
+        a += steps * next, b += steps * ELEMENT;
+        VECTOR_PLAIN(a);
+        VECTOR_PLAIN(b);
+    }
+
+    VECTOR_UNROLL
+    for (int j = 0; j < columns; j++) {
+        VECTOR_UNROLL
+        for (int v = 0; v < vectors; v++) {
+            REAL *const to = (REAL *)(c + j * next + v * VECTOR_BYTES);
+            if ((v + 1) * LANES <= order)
+                V(store)(to, acc[j * vectors + v]);
+            else
+                V(store_part)(to, acc[j * vectors + v], part);
+        }
+    }
+}
+
+/* `count` tiles side by side. */
+VECTOR_INLINE void NAME(known_tiles)(int order, int columns, int count, PART part, const char *a,
+                                     const char **b, char **c) {
+    for (; count > 0; count--) {
+        NAME(known_tile)(order, columns, part, a, *b, *c);
+        *b += columns * order * ELEMENT, *c += columns * order * ELEMENT;
+        VECTOR_PLAIN(*b);
+        VECTOR_PLAIN(*c);
+    }
+}
+
+/* All items: some tiles of `wide` columns, and some of one less. */
+VECTOR_INLINE void NAME(known)(const ji_product_direct_t *call, int order) {
+    const int most = KNOWN_COLUMNS(KNOWN_VECTORS(order)), tiles = (order + most - 1) / most,
+              wide = (order + tiles - 1) / tiles, narrow = tiles * wide - order;
+    const int64_t a_stride = call->a.stride, b_stride = call->b.stride, c_stride = call->c.stride;
+    const PART part = V(first)(order % LANES);
+    const char *a = call->a.at, *b = call->b.at;
+    char *c = call->c.at;
+
+    for (int64_t left = call->count; left > 0; left--) {
+        const char *from = b;
+        char *to = c;
+        NAME(known_tiles)(order, wide, tiles - narrow, part, a, &from, &to);
+        NAME(known_tiles)(order, wide - 1, narrow, part, a, &from, &to);
+        a += a_stride, b += b_stride, c += c_stride;
+    }
+}
+
+#define KNOWN_NAME(order) NAME(known_##order)
+#define KNOWN(order)                                                                               \
+    static __attribute__((noinline)) void KNOWN_NAME(order)(const ji_product_direct_t *call) {     \
+        NAME(known)(call, order);                                                                  \
+    }
+#define KNOWN_ORDERS(X)                                                                            \
+    X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(20) X(24) X(28) X(32)
+
+KNOWN_ORDERS(KNOWN)
+
+#define KNOWN_ENTRY(order) [order] = KNOWN_NAME(order),
+static void (*const NAME(known_orders)[KNOWN_MOST + 1])(const ji_product_direct_t *) = {
+    KNOWN_ORDERS(KNOWN_ENTRY)};
+
+static bool NAME(product_known)(const ji_product_direct_t *call) {
+    const int64_t order = call->m;
+    if (order > KNOWN_MOST || NAME(known_orders)[order] == NULL || call->n != order ||
+        call->depth != order || call->a_step != order || call->b_column_step != order ||
+        call->ldc != order)
+        return false;
+
+    NAME(known_orders)[order](call);
+    return true;
+}
+
+#undef KNOWN_MOST
+#undef KNOWN_VECTORS
+#undef KNOWN_COLUMNS
+#undef KNOWN_STEPS
+#undef KNOWN_LOADS
+#undef GAIN
+#undef GAIN_BY
+#undef KNOWN_NAME
+#undef KNOWN
+#undef KNOWN_ORDERS
+#undef KNOWN_ENTRY
