@@ -7,10 +7,12 @@
  *
  * First random calls of every routine with rungs, types and sizes as jalloc-tune did not see them,
  * up to 4096 and as far as one call takes no more than some tenth of a second, on each step of
- * their staircases, with one thread and with all: predicted over measured, the median of ROUNDS
- * over all of them, each by the pace of the machine (pace.h), and as the clock has it. Beside it,
- * what the machine allows: the first half of the rounds over the second, by the pace and by the
- * clock. That is what a prediction reaches that knows the very call by as many measurements.
+ * their staircases, with one thread and with all. A round is one sample of each of them, between
+ * small products (pace.h); there are two runs of ROUNDS rounds. Predicted over
+ * measured is by the median of both, and by what the clock said; beside it, what the machine
+ * allows: the median of the first run over the one of the second. That is what a prediction reaches
+ * that knows the very call by as many measurements. Then where predictions err: families, rungs,
+ * types and operands by how many flops a call has.
  *
  * Then random programs of up to eight calls on three handles in two phases, at a quarter, half and
  * three quarters of what they need at best: what jprogram_choose() chose beside the best of all
@@ -26,9 +28,9 @@
 #include "jalloc/profile.h"
 #include "jalloc/program.h"
 
-enum { MAX_STEPS = JHANDLE_MAX_RUNGS, MAX_FAMILIES = 80, MAX_RATIOS = 4000, MAX_ROUNDS = 32 };
+enum { MAX_STEPS = JHANDLE_MAX_RUNGS, MAX_ROUNDS = 40 };
 
-static size_t rounds = 8;
+static size_t rounds = 7;   /* of each of two runs */
 static double profile_pace; /* 0: there is no profile */
 
 /* ---- One call ---- */
@@ -36,6 +38,8 @@ static double profile_pace; /* 0: there is no profile */
 typedef struct call {
     options_t options;
     const routine_t *routine;
+    int threads;
+    double flops;
     size_t count;
     jrequirement_step_t steps[MAX_STEPS];
     double paced[MAX_STEPS][MAX_ROUNDS], seconds[MAX_STEPS][MAX_ROUNDS];
@@ -62,21 +66,20 @@ static bool read_steps(jhandle_t *handle, call_t *call) {
     return call->count > 0;
 }
 
-/* Some rounds, the steps in turn, each after a call that is not counted. False: no memory, or the
- * call fails. */
-static bool measure_steps(jhandle_t *handle, pace_t *pace, call_t *call, size_t first,
-                          size_t count) {
+/* A round of a call: its steps in turn, each after a call that is not counted. False: no memory,
+ * or the call fails. */
+static bool measure_steps(jhandle_t *handle, pace_t *pace, call_t *call, size_t round) {
     problem_t problem;
     jstatus_t status = JSTATUS_SUCCESS;
+    (void)jhandle_set_threads(handle, call->threads);
     if (!measure_init(&problem, handle, call->routine, &call->options, &status))
         return false;
-    for (size_t round = first; round < first + count; round++)
-        for (size_t i = 0; i < call->count && !jstatus_is_error(status); i++) {
-            status = measure_lend(handle, call->steps[i].size_bytes);
-            (void)measure_sample(handle, &problem, &status);
-            call->paced[i][round] =
-                pace_sample(pace, handle, &problem, &status, &call->seconds[i][round]);
-        }
+    for (size_t i = 0; i < call->count && !jstatus_is_error(status); i++) {
+        status = measure_lend(handle, call->steps[i].size_bytes);
+        (void)measure_sample(handle, &problem, &status);
+        call->paced[i][round] =
+            pace_sample(pace, handle, &problem, &status, &call->seconds[i][round]);
+    }
     (void)jhandle_set_workspace(handle, NULL, 0);
     problem_fini(&problem);
     return !jstatus_is_error(status);
@@ -88,11 +91,10 @@ static double median_of(const double *samples, size_t count) {
     return bench_median(sorted, count);
 }
 
-/* Of all rounds. */
 static void take_medians(const pace_t *pace, call_t *call) {
     for (size_t i = 0; i < call->count; i++)
-        call->measured[i] =
-            (profile_pace > 0 ? profile_pace : pace->fastest) * median_of(call->paced[i], rounds);
+        call->measured[i] = (profile_pace > 0 ? profile_pace : pace->fastest) *
+                            median_of(call->paced[i], 2 * rounds);
 }
 
 static const routine_t *draw_routine(uint64_t *state) {
@@ -107,38 +109,92 @@ static const routine_t *draw_routine(uint64_t *state) {
 }
 
 /* A random call, of sizes up to `high`. */
-static bool draw_any(draw_t *draw, uint64_t *state, jhandle_t *handle, call_t *call) {
-    call->routine = draw_routine(state);
+static bool draw_any(draw_t *draw, uint64_t *state, jhandle_t *handle, int threads, call_t *call) {
+    *call = (call_t){.routine = draw_routine(state), .threads = threads};
+    (void)jhandle_set_threads(handle, threads);
     const char *types = call->routine->types;
     const char letter = types[(size_t)(*state >> 20) % strlen(types)];
     const char *found = strchr("sdcz", letter);
-    return found != NULL &&
-           draw_call(draw, handle, call->routine, (jdatatype_t)(found - "sdcz"), &call->options) &&
-           read_steps(handle, call);
+    if (found == NULL ||
+        !draw_call(draw, handle, call->routine, (jdatatype_t)(found - "sdcz"), &call->options))
+        return false;
+    call->flops = draw->flops;
+    return read_steps(handle, call);
 }
 
 /* ---- Predictions ---- */
 
-/* Ratios with one thread, and with all. */
-typedef struct family {
+/* A step of a call: predicted over measured, and one run over the other. */
+enum { PACED, CLOCK, AGAIN, CLOCK_AGAIN, RATIOS };
+typedef struct record {
+    const call_t *call;
+    const char *rung;
+    double ratios[RATIOS];
+} record_t;
+
+typedef struct records {
+    record_t *all;
+    size_t count;
+} records_t;
+
+/* What a record is put with others by. */
+typedef const char *key_fn(const record_t *record);
+
+static const char *key_routine(const record_t *record) { return record->call->routine->name; }
+static const char *key_rung(const record_t *record) { return record->rung; }
+static const char *key_type(const record_t *record) {
+    static const char *const names[] = {"s", "d", "c", "z"};
+    return names[record->call->options.type];
+}
+static const char *key_operands(const record_t *record) {
+    const options_t *o = &record->call->options;
+    const bool has_side = strchr(record->call->routine->shape, 'S') != NULL,
+               has_transposition = strchr(record->call->routine->shape, 'A') != NULL;
+    if (has_side)
+        return o->side == JBLAS_LEFT ? "left" : "right";
+    return !has_transposition                ? "of no kind"
+           : o->transa == JBLAS_NO_TRANSPOSE ? "A"
+                                             : "A transposed";
+}
+static const char *key_family(const record_t *record) {
+    static const struct {
+        const char *name, *routines;
+    } families[] = {
+        {"products", " gemm symm hemm syrk herk syr2k her2k gemmt syrkx herkx skewsymm skewsyr2k "},
+        {"triangles", " trmm trsm trtri trtrs lauum "},
+        {"Cholesky", " potrf potrs posv potri pocon porfs dsposv "},
+        {"LU", " getrf getrs gesv getri gecon gerfs dsgesv "},
+        {"symmetric", " sytrf hetrf sytrs hetrs sysv hesv "},
+        {"QR", " geqrf orgqr ormqr gelqf orglq ormlq gels geqp3 "}};
+    char name[40];
+    snprintf(name, sizeof name, " %s ", record->call->routine->name);
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        if (strstr(families[i].routines, name) != NULL)
+            return families[i].name;
+    return "spectra";
+}
+
+enum { ONE_THREAD, ALL_THREADS, BOTH, PARTS = BOTH };
+
+/* Which records. */
+typedef struct which {
+    key_fn *key; /* NULL: all; else those of that name */
     const char *name;
-    struct {
-        size_t count;
-        double ratios[MAX_RATIOS];
-    } with[2];
-} family_t;
+    int part;
+    double least_flops, most_flops;
+} which_t;
 
-/* A call of the first part. */
-typedef struct drawn {
-    call_t call;
-    int threads;
-    bool failed;
-} drawn_t;
-
-static void add_ratio(family_t *family, int threads, double ratio) {
-    const int with = threads > 1;
-    if (family->with[with].count < MAX_RATIOS)
-        family->with[with].ratios[family->with[with].count++] = ratio;
+static size_t take(const records_t *records, const which_t *which, int ratio, double *ratios) {
+    size_t count = 0;
+    for (size_t i = 0; i < records->count; i++) {
+        const record_t *record = &records->all[i];
+        const call_t *call = record->call;
+        if ((which->part == BOTH || (call->threads > 1) == which->part) &&
+            (which->key == NULL || strcmp(which->key(record), which->name) == 0) &&
+            call->flops >= which->least_flops && call->flops < which->most_flops)
+            ratios[count++] = record->ratios[ratio];
+    }
+    return count;
 }
 
 static double share_within(const double *ratios, size_t count, double bound) {
@@ -148,101 +204,127 @@ static double share_within(const double *ratios, size_t count, double bound) {
     return 100.0 * (double)within / (double)count;
 }
 
-static void print_ratios(double *ratios, size_t count) {
-    if (count > 0)
-        printf(" | %5zu %5.0f %5.0f %6.2f", count, share_within(ratios, count, 0.15),
-               share_within(ratios, count, 0.30), bench_median(ratios, count));
-    else
-        printf(" | %5s %5s %5s %6s", "-", "-", "-", "-");
+/* Of one thread, of all, and of both. `room` has place for all ratios. */
+static void print_row(const records_t *records, const char *label, key_fn *key, int ratio,
+                      double *room) {
+    printf("%-20s", label);
+    for (int part = 0; part <= BOTH; part++) {
+        const which_t which = {key, label, part, 0, INFINITY};
+        const size_t count = take(records, &which, ratio, room);
+        if (count > 0)
+            printf(" | %5zu %5.0f %5.0f %6.2f", count, share_within(room, count, 0.15),
+                   share_within(room, count, 0.30), bench_median(room, count));
+        else
+            printf(" | %5s %5s %5s %6s", "-", "-", "-", "-");
+    }
+    putchar('\n');
 }
 
-/* With one thread, with all, and both together. */
-static void print_family(family_t *family) {
-    static double both[2 * MAX_RATIOS];
-    size_t count = 0;
-    printf("%-20s", family->name);
-    for (int with = 0; with < 2; with++) {
-        const size_t more = family->with[with].count;
-        memcpy(both + count, family->with[with].ratios, more * sizeof *both);
-        count += more;
-        print_ratios(family->with[with].ratios, more);
+/* The same by how many flops a call has: how many steps, how many of 100 within 15 %, median. */
+static void print_classes(const records_t *records, const char *label, key_fn *key, int part,
+                          double *room) {
+    static const double bounds[] = {0, 1e6, 1e7, 1e8, 4e8, INFINITY};
+    printf("%-20s", label);
+    for (size_t c = 0; c + 1 < sizeof bounds / sizeof *bounds; c++) {
+        const which_t which = {key, label, part, bounds[c], bounds[c + 1]};
+        const size_t count = take(records, &which, PACED, room);
+        if (count > 0)
+            printf(" | %5zu %4.0f %5.2f", count, share_within(room, count, 0.15),
+                   bench_median(room, count));
+        else
+            printf(" | %5s %4s %5s", "-", "-", "-");
     }
-    print_ratios(both, count);
     putchar('\n');
+}
+
+/* Whether it is the first of its key. */
+static bool is_first(const records_t *records, size_t i, key_fn *key) {
+    for (size_t before = 0; before < i; before++)
+        if (strcmp(key(&records->all[before]), key(&records->all[i])) == 0)
+            return false;
+    return true;
+}
+
+static void print_where(const records_t *records, double *room) {
+    static key_fn *const keys[] = {key_family, key_rung, key_type, key_operands};
+    static const char *const heads[PARTS] = {"one thread", "all threads"};
+    for (int part = 0; part < PARTS; part++) {
+        printf("\n%-20s | %-16s | %-16s | %-16s | %-16s | %-16s\n%-20s", heads[part],
+               "below 1e6 flops", "below 1e7", "below 1e8", "below 4e8", "more", "");
+        for (int c = 0; c < 5; c++)
+            fputs(" | steps  15%   med", stdout);
+        putchar('\n');
+        for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+            for (size_t i = 0; i < records->count; i++)
+                if (is_first(records, i, keys[k]))
+                    print_classes(records, keys[k](&records->all[i]), keys[k], part, room);
+    }
+}
+
+static void print_predictions(const records_t *records, double *room) {
+    static const char columns[] = " | steps  15 %  30 % median";
+    printf("predicted over measured, %% within\n%-20s | %-24s | %-24s | both\n%-20s%s%s%s\n", "",
+           "one thread", "all threads", "routine", columns, columns, columns);
+    for (size_t i = 0; i < records->count; i++)
+        if (is_first(records, i, key_routine))
+            print_row(records, key_routine(&records->all[i]), key_routine, PACED, room);
+    static const char *const sums[RATIOS] = {"all", "all, by the clock", "measured again",
+                                             "again, by the clock"};
+    for (int ratio = 0; ratio < RATIOS; ratio++)
+        print_row(records, sums[ratio], NULL, ratio, room);
+    print_where(records, room);
 }
 
 /* Calls that can be measured, with one thread and with all in turn. */
 static size_t draw_calls(jhandle_t *handle, int all_threads, size_t wanted, uint64_t seed,
-                         drawn_t *drawn) {
+                         call_t *calls) {
     uint64_t state = seed;
     size_t count = 0;
     draw_t draw = {.state = seed * 3 + 1, .low = 16, .high = 4096, .most_flops = 2e9};
-    for (size_t i = 0; i < wanted; i++) {
-        drawn_t *next = &drawn[count];
-        *next = (drawn_t){.threads = i % 2 == 0 ? 1 : all_threads};
-        (void)jhandle_set_threads(handle, next->threads);
-        count += draw_any(&draw, &state, handle, &next->call);
-    }
+    for (size_t i = 0; i < wanted; i++)
+        count += draw_any(&draw, &state, handle, i % 2 == 0 ? 1 : all_threads, &calls[count]);
     return count;
 }
 
-/* Each round over all of them: what disturbs the machine for a while disturbs one round. */
-static void measure_calls(jhandle_t *handle, pace_t *pace, drawn_t *drawn, size_t count) {
-    for (size_t round = 0; round < rounds; round++)
-        for (size_t i = 0; i < count; i++) {
-            (void)jhandle_set_threads(handle, drawn[i].threads);
-            if (!drawn[i].failed)
-                drawn[i].failed = !measure_steps(handle, pace, &drawn[i].call, round, 1);
-        }
+/* Each round over all of them: what disturbs the machine for a while disturbs one round. A call
+ * that fails, or for which there is no memory, has no steps then. */
+static void measure_calls(jhandle_t *handle, pace_t *pace, call_t *calls, size_t count) {
+    for (size_t round = 0; round < 2 * rounds; round++)
+        for (size_t i = 0; i < count; i++)
+            if (calls[i].count > 0 && !measure_steps(handle, pace, &calls[i], round))
+                calls[i].count = 0;
     for (size_t i = 0; i < count; i++)
-        if (!drawn[i].failed)
-            take_medians(pace, &drawn[i].call);
+        take_medians(pace, &calls[i]);
 }
 
-static family_t *family_of(family_t *families, const char *name) {
-    for (size_t i = 0; i + 1 < MAX_FAMILIES; i++) {
-        families[i].name = families[i].name != NULL ? families[i].name : name;
-        if (strcmp(families[i].name, name) == 0)
-            return &families[i];
+static void add_records(records_t *records, const call_t *call) {
+    for (size_t s = 0; s < call->count; s++) {
+        const double predicted = call->steps[s].seconds;
+        const double *paced = call->paced[s], *seconds = call->seconds[s];
+        records->all[records->count++] =
+            (record_t){call,
+                       call->steps[s].rung,
+                       {predicted / call->measured[s], predicted / median_of(seconds, 2 * rounds),
+                        median_of(paced, rounds) / median_of(paced + rounds, rounds),
+                        median_of(seconds, rounds) / median_of(seconds + rounds, rounds)}};
     }
-    return &families[MAX_FAMILIES - 1]; /* whose name stays NULL */
 }
 
-static void compare_predictions(jhandle_t *handle, pace_t *pace, int all_threads, size_t calls,
+static void compare_predictions(jhandle_t *handle, pace_t *pace, int all_threads, size_t wanted,
                                 uint64_t seed) {
-    static family_t families[MAX_FAMILIES],
-        all = {.name = "all"}, all_clock = {.name = "all, by the clock"},
-        again = {.name = "measured again"}, again_clock = {.name = "again, by the clock"};
-    drawn_t *drawn = calloc(calls + 1, sizeof *drawn);
-    if (drawn == NULL)
-        return;
-    const size_t count = draw_calls(handle, all_threads, calls, seed, drawn), half = rounds / 2;
-    measure_calls(handle, pace, drawn, count);
-    for (size_t i = 0; i < count; i++) {
-        const call_t *call = &drawn[i].call;
-        for (size_t s = 0; s < call->count && !drawn[i].failed; s++) {
-            const double predicted = call->steps[s].seconds, ratio = predicted / call->measured[s];
-            const int threads = drawn[i].threads;
-            add_ratio(family_of(families, call->routine->name), threads, ratio);
-            add_ratio(&all, threads, ratio);
-            add_ratio(&all_clock, threads, predicted / median_of(call->seconds[s], rounds));
-            add_ratio(&again, threads,
-                      median_of(call->paced[s], half) /
-                          median_of(call->paced[s] + half, rounds - half));
-            add_ratio(&again_clock, threads,
-                      median_of(call->seconds[s], half) /
-                          median_of(call->seconds[s] + half, rounds - half));
-        }
+    call_t *calls = calloc(wanted + 1, sizeof *calls);
+    records_t records = {calloc(MAX_STEPS * wanted + 1, sizeof *records.all), 0};
+    double *room = calloc(MAX_STEPS * wanted + 1, sizeof *room);
+    if (calls != NULL && records.all != NULL && room != NULL) {
+        const size_t count = draw_calls(handle, all_threads, wanted, seed, calls);
+        measure_calls(handle, pace, calls, count);
+        for (size_t i = 0; i < count; i++)
+            add_records(&records, &calls[i]);
+        print_predictions(&records, room);
     }
-    free(drawn);
-    static const char columns[] = " | rungs  15 %  30 % median";
-    printf("predicted over measured, %% within\n%-20s | %-24s | %-24s | both\n%-20s%s%s%s\n", "",
-           "one thread", "all threads", "routine", columns, columns, columns);
-    for (family_t *family = families; family->name != NULL; family++)
-        print_family(family);
-    family_t *const sums[] = {&all, &all_clock, &again, &again_clock};
-    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
-        print_family(sums[i]);
+    free(room);
+    free(records.all);
+    free(calls);
 }
 
 /* ---- Choices ---- */
@@ -325,7 +407,6 @@ static void compare_choices(jhandle_t *handle, pace_t *pace, size_t programs, ui
         if (jstatus_is_error(jhandle_create(NULL, &handles[h])) ||
             jstatus_is_error(jhandle_set_threads(handles[h], 1)))
             return;
-    (void)jhandle_set_threads(handle, 1);
 
     for (size_t p = 0; p < programs; p++) {
         static trial_t trial;
@@ -339,10 +420,8 @@ static void compare_choices(jhandle_t *handle, pace_t *pace, size_t programs, ui
         int phase = 0;
         for (int attempts = 0; trial.count < wanted && attempts < 100; attempts++) {
             call_t *call = &trial.calls[trial.count];
-            if (!draw_any(&draw, &state, handle, call) ||
-                !measure_steps(handle, pace, call, 0, rounds))
+            if (!draw_any(&draw, &state, handle, 1, call) || !measure_steps(handle, pace, call, 0))
                 continue;
-            take_medians(pace, call);
             if (phase == 0 && trial.count == wanted / 2) {
                 (void)jprogram_begin_phase(program);
                 phase = trial.count > 0;
@@ -352,9 +431,13 @@ static void compare_choices(jhandle_t *handle, pace_t *pace, size_t programs, ui
             if (!jstatus_is_error(record(program, handles[trial.handle_of[trial.count]], call)))
                 trial.count++;
         }
+        measure_calls(handle, pace, trial.calls, trial.count);
+        bool is_measured = true;
+        for (size_t i = 0; i < trial.count; i++)
+            is_measured = is_measured && trial.calls[i].count > 0;
         (void)jprogram_get_requirement(program, &requirement);
         (void)jrequirement_get_info(requirement, &needs);
-        for (size_t quarters = 1; quarters <= 3; quarters++) {
+        for (size_t quarters = 1; is_measured && quarters <= 3; quarters++) {
             const size_t budget = needs.optimal_bytes / 4 * quarters;
             if (budget < needs.minimal_bytes || jstatus_is_error(jprogram_choose(program, budget)))
                 continue;
@@ -382,7 +465,7 @@ static void compare_choices(jhandle_t *handle, pace_t *pace, size_t programs, ui
 int main(int argc, char **argv) {
     if (argc > 1)
         rounds = strtoul(argv[1], NULL, 10);
-    rounds = rounds < 2 ? 2 : rounds > MAX_ROUNDS ? MAX_ROUNDS : rounds;
+    rounds = rounds < 1 ? 1 : rounds > MAX_ROUNDS / 2 ? MAX_ROUNDS / 2 : rounds;
     const size_t calls = argc > 2 ? strtoul(argv[2], NULL, 10) : 400,
                  programs = argc > 3 ? strtoul(argv[3], NULL, 10) : 50;
     const uint64_t seed = argc > 4 ? strtoull(argv[4], NULL, 10) : 1;

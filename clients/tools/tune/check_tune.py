@@ -33,6 +33,8 @@ with tempfile.TemporaryDirectory() as folder:
     expect(f"a profile is measured: {result.stderr}", result.returncode == 0 and str(profile) in result.stdout)
     text = profile.read_text(encoding="utf-8") if profile.exists() else ""
     expect("its first line", text.startswith("jalloc profile 4\nlibrary\t"))
+    rates = [row.split("\t") for row in text.splitlines() if row.startswith("rates\t")]
+    expect(f"rates are measured, of a call too: {rates}", len(rates) == 1 and 0 < float(rates[0][3]) and rates[0][3] != "1e-6")
     for name in ("jlapack_dpotrf", "jblas_ztrsm"):
         expect(f"it has {name}", f"entry\t{name}\t" in text)
     expect("others are left out", "gemm" not in text)

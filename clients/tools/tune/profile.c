@@ -20,12 +20,13 @@
 
 /* ---- What all have ---- */
 
-/* What kernels of one's own are predicted by: products of doubles, copies, and a call. */
+/* What has no entry is predicted by, vectors' calls and kernels of one's own: products of doubles,
+ * copies, and what a call costs that has nothing to do but to be one. */
 static void write_rates(FILE *file, jhandle_t *handle) {
-    enum { N = 512, BYTES = 32 << 20 };
+    enum { N = 512, BYTES = 32 << 20, CALLS = 10000 };
     double *a = calloc(3 * N * N, sizeof *a), one = 1, zero = 0, flops = 2e10, bytes = 1e10;
     char *from = calloc(2, BYTES);
-    double product = INFINITY, copy = INFINITY;
+    double product = INFINITY, copy = INFINITY, call = 1e-6;
     for (int i = 0; i < 5 && a != NULL && from != NULL; i++) {
         double start = bench_now();
         (void)jblas_dgemm(handle, JBLAS_NO_TRANSPOSE, JBLAS_NO_TRANSPOSE, N, N, N, &one, a, N,
@@ -35,10 +36,14 @@ static void write_rates(FILE *file, jhandle_t *handle) {
         memcpy(from + BYTES, from, BYTES);
         bench_keep(from);
         copy = fmin(copy, bench_now() - start);
+        start = bench_now();
+        for (int c = 0; c < CALLS; c++)
+            (void)jblas_daxpy(handle, 1, &one, a, 1, a + N, 1);
+        call = fmin(call, (bench_now() - start) / CALLS);
     }
     if (isfinite(product))
         flops = 2.0 * N * N * N / product, bytes = 2.0 * BYTES / copy;
-    fprintf(file, "rates\t%.4g\t%.4g\t1e-6\n", flops, bytes);
+    fprintf(file, "rates\t%.4g\t%.4g\t%.4g\n", flops, bytes, call);
     free(a);
     free(from);
 }
