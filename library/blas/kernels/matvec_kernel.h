@@ -107,15 +107,18 @@ static void NAME(scale)(int64_t n, const void *alpha, const void *x, int64_t inc
 static void NAME(scale_own)(int64_t n, const void *scalar, void *to, int64_t incy) {
     const REAL *beta = scalar;
     REAL *y = to;
+    const bool is_zero = beta[0] == 0 && (!COMPLEX || beta[COMPLEX] == 0);
 
-    if (beta[0] != 0 || beta[COMPLEX] != 0) { /* NOLINT(misc-redundant-expression): of a real */
+    if (incy == 1 && is_zero)
+        memset(y, 0, (size_t)(n * PARTS) * sizeof *y);
+    else if (incy == 1)
+        NAME(scale)(n, beta, y, 1, false, y);
+    else if (is_zero)
+        for (int64_t i = 0; i < n; i++, y += incy * PARTS)
+            memset(y, 0, PARTS * sizeof *y);
+    else
         for (int64_t i = 0; i < n; i++, y += incy * PARTS)
             NAME(scale)(1, beta, y, 1, false, y);
-        return;
-    }
-    for (int64_t i = 0; i < n; i++, y += incy * PARTS)
-        for (int part = 0; part < PARTS; part++)
-            y[part] = 0;
 }
 
 VECTOR_INLINE void NAME(add_any)(int64_t n, const REAL *alpha, const REAL *sum, REAL *y,
