@@ -4,6 +4,7 @@
 /* QR on the host: geqrf, orgqr, ormqr and their complex names, held against the definition in long
  * double. */
 
+#include "blas/kernels/kernels.h"
 #include "jlapack_helper.h"
 
 #define EACH_TYPE(name) JLAPACK_EACH_TYPE(JlapackQr, name)
@@ -239,6 +240,84 @@ EACH_TYPE(FactorsLargeMatrices) {
     MATRIX(tau, *param, 790, 1);
     JEXPECT_OK(JLAPACK_CALL(*param, geqrf, handle, 830, 790, a.data, a.ld, tau.data));
     expect_large_factor(handle, &a, &tau);
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* Blocks of short columns, of which each reflector finds what the next one needs: random ones; of
+ * sizes whose products are lost, or overflow; columns that are orthogonal, 0, short at first, or
+ * copies of others. The same bits without workspace, and with two threads. */
+EACH_TYPE(FactorsShortColumnsOfAnyKind) {
+    jhandle_t *handle = make_handle(0), *without = make_handle(0);
+    JEXPECT_OK(jhandle_set_threads(without, 2));
+    JEXPECT_OK(jhandle_set_fixed_workspace_size(without, 0));
+    const int far = wide_real_of(*param) == JDATATYPE_F32 ? 100 : 900;
+    for (int64_t round = jtest_iterations(28); round > 0 && !jtest_has_failure(); --round) {
+        const int kind = (int)(round % 7);
+        const int64_t m = jtest_random_between(9, 70), n = jtest_random_between(8, 40),
+                      own = jtest_random_between(0, 7);
+        MATRIX(a, *param, m, n);
+        MATRIX(tau, *param, smaller(m, n), 1);
+        JSCOPED_TRACE("kind %d, %ld x %ld", kind, (long)m, (long)n);
+        for (int64_t j = 0; j < n; j++)
+            for (int64_t i = 0; i < m; i++) {
+                const bool special = j % 8 == own;
+                wide_t value = now_at(&a, i, j);
+                if (kind == 1)
+                    value *= ldexpl(1, special ? -far : j % 3 == 0 ? -far / 2 : 0);
+                else if (kind == 2)
+                    value *= ldexpl(1, special ? far : 0);
+                else if (kind == 3)
+                    value *= i % 8 == j % 8;
+                else if (kind == 4)
+                    value *= !special;
+                else if (kind == 5)
+                    value *= j > own || i <= j + 1;
+                else if (kind == 6 && special && j > 0)
+                    value = now_at(&a, i, j / 2);
+                wide_put(a.data, *param, i + j * a.ld, value);
+            }
+        keep(&a);
+        JEXPECT_OK(JLAPACK_CALL(*param, geqrf, handle, m, n, a.data, a.ld, tau.data));
+        expect_factor(&a, &tau);
+        expect_padding(&a);
+
+        MATRIX(again, *param, tau.rows, 1);
+        void *const factor = malloc(a.bytes);
+        memcpy(factor, a.data, a.bytes), memcpy(a.data, a.before, a.bytes);
+        JEXPECT_FALSE(
+            jstatus_is_error(JLAPACK_CALL(*param, geqrf, without, m, n, a.data, a.ld, again.data)));
+        JEXPECT_EQ(memcmp(a.data, factor, a.bytes), 0);
+        JEXPECT_EQ(memcmp(again.data, tau.data, tau.bytes), 0);
+        free(factor);
+    }
+    JEXPECT_OK(jhandle_destroy(without));
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* With AVX2 what it is with AVX-512: all sets of kernels that round a product and a sum once. */
+EACH_TYPE(AnyFusedKernelsGiveTheSameBits) {
+    jhandle_t *handle = make_handle(0);
+    const ji_kernel_set_t *before = ji_kernels;
+    for (int64_t round = jtest_iterations(12); round > 0 && !jtest_has_failure(); --round) {
+        const int64_t m = jtest_random_between(1, 150), n = jtest_random_between(1, 60);
+        MATRIX(a, *param, m, n);
+        MATRIX(tau, *param, smaller(m, n), 1);
+        JSCOPED_TRACE("%ld x %ld", (long)m, (long)n);
+        void *const factor = malloc(a.bytes), *const taus = malloc(tau.bytes);
+        for (size_t i = 0, fused = 0; ji_kernel_set_at(i) != NULL; i++) {
+            if (!ji_kernel_set_is_here(ji_kernel_set_at(i)) || !ji_kernel_set_at(i)->fused)
+                continue;
+            ji_kernel_set_use(ji_kernel_set_at(i));
+            memcpy(a.data, a.before, a.bytes);
+            JEXPECT_OK(JLAPACK_CALL(*param, geqrf, handle, m, n, a.data, a.ld, tau.data));
+            if (fused++ == 0)
+                memcpy(factor, a.data, a.bytes), memcpy(taus, tau.data, tau.bytes);
+            JEXPECT_EQ(memcmp(factor, a.data, a.bytes), 0);
+            JEXPECT_EQ(memcmp(taus, tau.data, tau.bytes), 0);
+        }
+        free(taus), free(factor);
+    }
+    ji_kernel_set_use(before);
     JEXPECT_OK(jhandle_destroy(handle));
 }
 

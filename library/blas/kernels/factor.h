@@ -3,12 +3,13 @@
 #ifndef JALLOC_BLAS_KERNELS_FACTOR_H
 #define JALLOC_BLAS_KERNELS_FACTOR_H
 
-/* The kernels of trtri and potrf, triangles that are small enough not to be divided, in place; and
- * of LU, a column of a narrow panel. */
+/* The kernels of trtri and potrf, triangles that are small enough not to be divided, in place; of
+ * LU, a column of a narrow panel; and of QR, a few columns. */
 
 #include "blas/kernels/kernels.h"
 
 #define JI_FACTOR_ORDER 32 /* at most; of the widest type 16 KiB, in the first cache */
+#define JI_REFLECT_COLUMNS 8
 
 struct ji_factor_kernels {
     /* The 1-based index of the first zero on the diagonal, or 0. */
@@ -21,6 +22,13 @@ struct ji_factor_kernels {
      * take from it: its first j elements are U's then. Gives the row, from 0 on and j or more, of
      * the largest of the others, the first of equals, or of a NaN. */
     int64_t (*lu_column)(int64_t m, int64_t j, void *panel, int64_t lda);
+    /* JI_REFLECT_COLUMNS columns of m rows, as many or more, become R and reflectors with their
+     * taus, one after the other; gives how many, before one that is 0 below its diagonal, or whose
+     * numbers are so small or large that squares lose them. Of those that became reflectors, their
+     * square with its zeros and ones goes to `square`, and what V^H V has above its diagonal to
+     * `products`, both with the leading dimension ld. */
+    int64_t (*reflect)(int64_t m, void *panel, int64_t lda, void *taus, void *square,
+                       void *products, int64_t ld);
 };
 
 extern const ji_factor_kernels_t *const ji_factor_avx512[4];

@@ -87,6 +87,10 @@ VECTOR_INLINE void NAME(copy_out)(const NAME(view_t) * to, int64_t n, int64_t co
 
 #include "blas/kernels/lu_kernel.h"
 
+/* ---- QR ---- */
+
+#include "blas/kernels/reflect_kernel.h"
+
 /* ---- Cholesky ---- */
 
 /* Columns [first, end), which are done, out of column c. */
@@ -282,6 +286,7 @@ static const ji_factor_kernels_t NAME(factor) = {
     .invert = NAME(invert),
     .cholesky = NAME(cholesky),
     .lu_column = NAME(lu_column),
+    .reflect = NAME(reflect),
 };
 
 #undef AT

@@ -14,7 +14,8 @@
  * A block is factored by halves of its columns (Elmroth and Gustavson 2000), down to a base of a
  * few, one reflector after the other. Where they are long, as many columns are done at once as can
  * be (gram.c); of the others what the next reflector needs is found while a piece of the columns
- * is in the cache for this one. V1 and T are on the stack.
+ * is in the cache for this one, or, of short ones, in registers (kernels/reflect_kernel.h). V1 and
+ * T are on the stack.
  *
  * Columns of C are done by strips of a few, so that they come into the cache once for all five
  * products; W and X of a strip are on the stack of the thread that does it. What workspace buys is
@@ -33,13 +34,14 @@
 #include <math.h>
 
 #include "blas/kernels/batch.h"
+#include "blas/kernels/factor.h"
 #include "blas/kernels/move.h"
 #include "blas/routine/setup.h"
 #include "core/team.h"
 #include "lapack/host/gram.h"
 #include "lapack/host/reflector.h"
 
-#define QR_BASE 8 /* columns */
+#define QR_BASE JI_REFLECT_COLUMNS
 /* From which length on columns of a base are read and written once for each reflector, by pieces
  * that lie in the first cache together. In bytes of one. */
 #define QR_LONG_BYTES 65536
@@ -351,7 +353,7 @@ static void qr_apply_beside(const qr_t *qr, const qr_block_t *block, jblas_opera
 
 /* ---- Triangles ---- */
 
-/* V1, and V^H where it is to be turned: products would turn it again and again. */
+/* V1. */
 static void qr_expand_top(const qr_t *qr, const qr_block_t *block) {
     const jdatatype_t type = qr->type;
     const int64_t k = block->count;
@@ -364,28 +366,32 @@ static void qr_expand_top(const qr_t *qr, const qr_block_t *block) {
             qr_take(qr, k - j - 1, qr_at(qr, block->v, block->ld, j + 1, j), block->ld,
                     qr_of_square(qr, v1, j + 1, j));
     }
+}
+
+/* V^H, where there is room for it: products would turn it again and again. V1 is there. */
+static void qr_turn(const qr_t *qr, const qr_block_t *block) {
+    const jdatatype_t type = qr->type;
+    const int64_t k = block->count;
     if (qr->turned == NULL)
         return;
 
     void *const turned = qr_of_square(qr, qr->turned, block->first, block->first);
     const ji_move_kernels_t *const kernels = ji_kernels->move[type];
-    kernels->transpose(k, k, NULL, ji_is_complex(type), v1, qr->block, turned, qr->block);
+    kernels->transpose(k, k, NULL, ji_is_complex(type), qr_top(qr, block), qr->block, turned,
+                       qr->block);
     kernels->transpose(block->rows - k, k, NULL, ji_is_complex(type), qr_below(qr, block),
                        block->ld, qr_of_square(qr, turned, 0, k), qr->block);
 }
 
 /* T of a block whose taus are on its diagonal: column j is T (-tau V^H v(j)). products, of order
- * qr->block, is V2^H V2, and becomes V^H V; its upper triangle counts. */
-static void qr_form_by(const qr_t *qr, const qr_block_t *block, void *products) {
+ * qr->block, is V^H V; what is above its diagonal counts. */
+static void qr_form_by(const qr_t *qr, const qr_block_t *block, const void *products) {
     const jdatatype_t type = qr->type;
-    const int64_t k = block->count;
-    void *const v1 = qr_top(qr, block), *const t = qr_t_of(qr, block);
+    void *const t = qr_t_of(qr, block);
     const ji_scalar_t zero = ji_constant(type, 0), minus_one = ji_constant(type, -1);
-    qr_multiply(qr, k, k, k, 1, qr_adjoint_of(qr, block, 0), QR_PLAIN(v1, qr->block), 1, products,
-                qr->block);
-
     const ji_matvec_kernels_t *kernels = ji_kernels->matvec[type];
-    for (int64_t j = 1; j < k; j++) {
+
+    for (int64_t j = 1; j < block->count; j++) {
         ji_value_t minus_tau;
         kernels->scale(1, &minus_one.value, qr_of_square(qr, t, j, j), 1, false, &minus_tau);
         kernels->small(j, j, JBLAS_NO_TRANSPOSE, &minus_tau, t, qr->block,
@@ -393,15 +399,24 @@ static void qr_form_by(const qr_t *qr, const qr_block_t *block, void *products) 
     }
 }
 
+/* The same of products that are V2^H V2 as yet. */
+static void qr_form_with(const qr_t *qr, const qr_block_t *block, void *products) {
+    const int64_t k = block->count;
+    qr_multiply(qr, k, k, k, 1, qr_adjoint_of(qr, block, 0), QR_PLAIN(qr_top(qr, block), qr->block),
+                1, products, qr->block);
+    qr_form_by(qr, block, products);
+}
+
 static void qr_form(const qr_t *qr, const qr_block_t *block) {
     _Alignas(64) char products[QR_SQUARE_BYTES];
     const int64_t k = block->count, below = block->rows - k;
     qr_expand_top(qr, block);
+    qr_turn(qr, block);
     if (below == 0)
         memset(products, 0, sizeof products);
     qr_multiply(qr, k, k, below, 1, qr_adjoint_of(qr, block, k),
                 qr_stored(qr, qr_below(qr, block), block->ld), 0, products, qr->block);
-    qr_form_by(qr, block, products);
+    qr_form_with(qr, block, products);
 }
 
 /* V1 and T of two blocks side by side: of their corners, T12 = -T1 V1^H V2 T2. */
@@ -587,6 +602,24 @@ static int64_t qr_at_once(const qr_t *qr, const qr_panel_t *panel, int64_t first
         const qr_block_t block = qr_block_of(qr, panel, first, done);
         qr_take_taus(qr, panel, first, done);
         qr_expand_top(qr, &block);
+        qr_turn(qr, &block);
+        qr_form_with(qr, &block, products);
+    }
+    return done;
+}
+
+/* QR_BASE columns in the first cache, as many as are neither 0 nor too small or large; how many. Of
+ * all, V1 and T as well. */
+static int64_t qr_reflect_near(const qr_t *qr, const qr_panel_t *panel, int64_t first) {
+    _Alignas(64) char products[QR_SQUARE_BYTES];
+    const qr_block_t block = qr_block_of(qr, panel, first, QR_BASE);
+    const int64_t done = ji_kernels->factor[qr->type]->reflect(
+        panel->rows - first, ji_unconst(block.v), panel->lda,
+        ji_at(qr->type, panel->tau, first, 0, 0), qr_top(qr, &block), products, qr->block);
+
+    if (done == QR_BASE) {
+        qr_take_taus(qr, panel, first, QR_BASE);
+        qr_turn(qr, &block);
         qr_form_by(qr, &block, products);
     }
     return done;
@@ -597,10 +630,16 @@ static void qr_base(const qr_t *qr, const qr_panel_t *panel, int64_t first, int6
     const int64_t end = first + count;
     const bool is_long = qr_is_long(qr, panel);
     qr_ahead_t ahead;
+    int64_t j = first;
 
     if (is_long)
         qr_sweep(qr, panel, first - 1, end, (ji_number_t){0, 0}, NULL, &ahead);
-    for (int64_t j = first; j < end; j++)
+    else if (!qr->by_rows && count == QR_BASE)
+        j += qr_reflect_near(qr, panel, first);
+    if (j == end)
+        return;
+
+    for (; j < end; j++)
         if (is_long)
             qr_step_ahead(qr, panel, j, end, &ahead);
         else
@@ -650,11 +689,20 @@ typedef struct qr_cut {
     size_t room, turned, work;
 } qr_cut_t;
 
+/* The room's leading dimension for so many rows: 8 lines times an odd number. QR_BASE columns are
+ * read while they are written, and a load from where a store before it goes in another page waits
+ * for that. */
+static int64_t qr_room_ld(jdatatype_t type, bool by_rows, int64_t rows) {
+    const int64_t lines = 8 * QR_LINE / (int64_t)ji_sizeof(type);
+    return by_rows ? ji_room_ld(type, rows) : ((rows + lines - 1) / lines | 1) * lines;
+}
+
 /* Where strips are of use: where V's columns, A's or the room's, may be far apart. A CBLAS's bits
  * would depend on them. */
 static bool qr_has_strips(jdatatype_t type, const qr_shape_t *shape) {
     return !ji_host_has_guest() && !shape->to_rows && !shape->by_rows &&
-           shape->others > QR_FAR_COLUMNS && qr_is_far(type, ji_room_ld(type, shape->length));
+           shape->others > QR_FAR_COLUMNS &&
+           qr_is_far(type, qr_room_ld(type, false, shape->length));
 }
 
 /* None where it would not stay in a cache. */
@@ -667,8 +715,8 @@ static size_t qr_cached(jdatatype_t type, int64_t elements) {
 static int64_t qr_room_elements(jdatatype_t type, const qr_shape_t *shape, int64_t block) {
     const int64_t length = shape->room_length, line = QR_LINE / (int64_t)ji_sizeof(type),
                   columns = length == 0      ? 0
-                            : shape->by_rows ? line + ji_room_ld(type, block) * length
-                                             : line + ji_room_ld(type, length) * block,
+                            : shape->by_rows ? line + qr_room_ld(type, true, block) * length
+                                             : line + qr_room_ld(type, false, length) * block,
                   strips = shape->length / qr_rows_of_strip(type) + 1;
     return qr_has_strips(type, shape) ? ji_max(columns, strips * qr_strip_ld(type) * block)
                                       : columns;
@@ -793,7 +841,7 @@ static void qr_factor(const ji_matmat_t *call, bool by_rows) {
         qr_panel_t panel = {own, call->lda, rows, ji_at(type, call->tau, j, 0, 0)};
         if (qr.room != NULL) {
             panel.a = qr_room_of(&qr, own);
-            panel.lda = ji_room_ld(type, by_rows ? qr.block : rows);
+            panel.lda = qr_room_ld(type, by_rows, by_rows ? qr.block : rows);
             qr_move(&qr, rows, count, own, call->lda, panel.a, panel.lda);
         }
 
