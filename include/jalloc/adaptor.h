@@ -123,8 +123,9 @@ JALLOC_API jstatus_t jallocator_record_flush(jallocator_t *allocator);
 /** Options of jallocator_create_guard(). */
 typedef struct jguard_options_t {
     size_t struct_size;
-    const char *name;   /**< NULL: "guard" */
-    size_t guard_bytes; /**< on each side, a multiple of 16; 0: 16 */
+    const char *name; /**< NULL: "guard" */
+    /** on each side, a multiple of 16, at most PTRDIFF_MAX / 2; 0: 16 */
+    size_t guard_bytes;
 } jguard_options_t;
 #define JGUARD_OPTIONS_INIT                                                                        \
     { sizeof(jguard_options_t), NULL, 0 }

@@ -30,7 +30,8 @@ typedef struct jstack_options_t {
     size_t struct_size;
     const char *name; /**< NULL: "stack" */
     jallocator_threads_t threads;
-    size_t block_bytes; /**< least that is taken from below at once; 0: 1 MiB */
+    /** least that is taken from below at once; 0: 1 MiB, at most PTRDIFF_MAX / 2 */
+    size_t block_bytes;
     size_t limit_bytes; /**< most that is taken from below; 0: unlimited; or none */
 } jstack_options_t;
 #define JSTACK_OPTIONS_INIT                                                                        \
@@ -66,7 +67,8 @@ typedef struct jslots_options_t {
     size_t struct_size;
     const char *name; /**< NULL: "slots" */
     jallocator_threads_t threads;
-    size_t slot_bytes;  /**< size of a slot, rounded up to the granule; 0: 4096 */
+    /** size of a slot, rounded up to the granule; 0: 4096, at most PTRDIFF_MAX / 2 */
+    size_t slot_bytes;
     size_t block_slots; /**< slots taken from below at once; 0: 64, at most 2^31 */
     size_t limit_slots; /**< most there may be; 0: unlimited; or none */
 } jslots_options_t;

@@ -265,6 +265,17 @@ static inline uint64_t ji_option(uint64_t value, uint64_t fallback) {
     return value == JALLOC_DEFAULT ? fallback : value == JALLOC_NONE ? 0 : value;
 }
 
+/* Refuses bytes that no machine could address: what is rounded up, or put beside others, must not
+ * overflow. `member` of the options; 0 is its default. invalid value. */
+static inline jstatus_t ji_option_check_bytes(const ji_request_t *request, const char *member,
+                                              size_t bytes) {
+    return bytes <= PTRDIFF_MAX / 2
+               ? JSTATUS_SUCCESS
+               : ji_fail(JSTATUS_INVALID_VALUE,
+                         "allocator \"%s\": %s is %zu, more than this machine can address",
+                         request->name, member, bytes);
+}
+
 /* How the options of every kind begin. */
 typedef struct ji_common_options {
     size_t struct_size;

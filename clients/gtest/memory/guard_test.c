@@ -214,21 +214,24 @@ JTEST(Guard, OptionsAndSizesAreChecked) {
     JEXPECT_STATUS(jallocator_create_guard(jtest_failing_allocator(), &options, &guard),
                    JSTATUS_INVALID_VALUE);
     JEXPECT_STATUS(jallocator_create_guard(NULL, NULL, &guard), JSTATUS_INVALID_POINTER);
-    options.guard_bytes = SIZE_MAX / 16 * 16;
-    JASSERT_OK(jallocator_create_guard(jtest_failing_allocator(), &options, &guard));
-    void *pointer = &guard;
-    JEXPECT_STATUS(jallocator_allocate(guard, 16, 64, NULL, &pointer), JSTATUS_INVALID_SIZE);
-    JEXPECT_NULL(pointer);
-    JEXPECT_OK(jallocator_destroy(guard));
-    /* In front of the block; behind it. */
-    static const size_t too_much[] = {SIZE_MAX - 4095, SIZE_MAX / 2 + 1};
-    for (size_t k = 0; k < 2; ++k) {
+    static const size_t too_much[] = {SIZE_MAX / 16 * 16, SIZE_MAX - 4095, SIZE_MAX / 2 + 1};
+    for (size_t k = 0; k < 3; ++k) {
         options.guard_bytes = too_much[k];
-        JASSERT_OK(jallocator_create_guard(jtest_failing_allocator(), &options, &guard));
-        JEXPECT_STATUS(jallocator_allocate(guard, 8192, 64, NULL, &pointer), JSTATUS_INVALID_SIZE);
-        JEXPECT_NULL(pointer);
-        JEXPECT_OK(jallocator_destroy(guard));
+        JEXPECT_STATUS(jallocator_create_guard(jtest_failing_allocator(), &options, &guard),
+                       JSTATUS_INVALID_VALUE);
     }
+
+    /* The largest, twice and a block between them, are too much together. */
+    options.guard_bytes = PTRDIFF_MAX / 2 / 16 * 16;
+    JASSERT_OK(jallocator_create_guard(jtest_failing_allocator(), &options, &guard));
+    static const size_t sizes[] = {8192, PTRDIFF_MAX - 64};
+    for (size_t k = 0; k < 2; ++k) {
+        void *pointer = &guard;
+        JEXPECT_STATUS(jallocator_allocate(guard, sizes[k], 64, NULL, &pointer),
+                       JSTATUS_INVALID_SIZE);
+        JEXPECT_NULL(pointer);
+    }
+    JEXPECT_OK(jallocator_destroy(guard));
     JEXPECT_EQ(jtest_allocation_count(), 0);
 }
 

@@ -204,7 +204,10 @@ JTEST(Option, WhatIsRefusedIsNamed) {
     EXPECT_REFUSED(small, threads, (jallocator_threads_t)4);
     EXPECT_REFUSED(bfc, threads, (jallocator_threads_t)-1);
 
+    EXPECT_REFUSED(stack, block_bytes, SIZE_MAX);
+    EXPECT_REFUSED(stack, block_bytes, PTRDIFF_MAX / 2 + (size_t)1);
     EXPECT_REFUSED(slots, slot_bytes, SIZE_MAX);
+    EXPECT_REFUSED(slots, slot_bytes, PTRDIFF_MAX / 2 + (size_t)1);
     EXPECT_REFUSED(slots, block_slots, ((size_t)1 << 31) + 1);
     EXPECT_REFUSED(slots, limit_slots, SIZE_MAX / 4096 + 1);
     EXPECT_REFUSED(pool, rounding, (jpool_rounding_t)2);
@@ -220,6 +223,7 @@ JTEST(Option, WhatIsRefusedIsNamed) {
 
     EXPECT_REFUSED(track, record_count, SIZE_MAX);
     EXPECT_REFUSED(guard, guard_bytes, 24);
+    EXPECT_REFUSED(guard, guard_bytes, PTRDIFF_MAX / 2 + (size_t)1);
     EXPECT_REFUSED(fill, on_allocate, (jfill_value_t)4);
     EXPECT_REFUSED(fill, on_deallocate, (jfill_value_t)-1);
     EXPECT_REFUSED(limit, limit_bytes, 0);
@@ -253,6 +257,9 @@ JTEST(Option, TheLargestIsTaken) {
         JASSERT_OK(jallocator_create_##kind(below, &options, &allocator));                         \
         JEXPECT_OK(jallocator_destroy(allocator));                                                 \
     } while (0)
+    EXPECT_TAKEN(stack, block_bytes, PTRDIFF_MAX / 2);
+    EXPECT_TAKEN(slots, slot_bytes, PTRDIFF_MAX / 2);
+    EXPECT_TAKEN(guard, guard_bytes, PTRDIFF_MAX / 2 / 16 * 16);
     EXPECT_TAKEN(slots, block_slots, (size_t)1 << 31);
     EXPECT_TAKEN(slots, limit_slots, SIZE_MAX / 4096);
     EXPECT_TAKEN(bfc, region_bytes, PTRDIFF_MAX / 2);

@@ -268,6 +268,51 @@ JTEST(Small, ArgumentsAreCheckedAlikeInlineAndByName) {
     JEXPECT_OK(jallocator_destroy(other));
 }
 
+static jtag_t tag_of(jallocator_t *allocator, const void *pointer) {
+    jallocation_t block = JALLOCATION_INIT;
+    JEXPECT_OK(jallocator_find(allocator, pointer, &block));
+    return block.tag;
+}
+
+/* A size that differs by as much as a tag is another size, also where a block has that tag. */
+JTEST(Small, ASizeIsNotTakenForASizeAndATag) {
+    jallocator_t *allocator = make_default();
+    const jtag_t tag = jtag_intern("small test");
+    const size_t beyond = (size_t)tag << 32;
+    for (int round = 0; round < 3; ++round) {
+        void *plain = try_take(allocator, 64, NULL), *tagged;
+        {
+            JALLOC_TAG("small test");
+            JASSERT_NOT_NULL(tagged = try_take(allocator, 64, NULL));
+            JEXPECT_STATUS(jallocator_deallocate(allocator, plain, 64 - beyond, NULL),
+                           JSTATUS_INVALID_SIZE);
+        }
+        JEXPECT_EQ(tag_of(allocator, plain), 0);
+        JEXPECT_EQ(tag_of(allocator, tagged), tag);
+
+        const size_t wrong[] = {0, beyond, 64 + beyond, 64 + ((size_t)1 << 32), 65};
+        for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
+            JEXPECT_STATUS(jallocator_deallocate(allocator, tagged, wrong[i], NULL),
+                           JSTATUS_INVALID_SIZE);
+            JEXPECT_STATUS(jallocator_deallocate(allocator, plain, wrong[i], NULL),
+                           JSTATUS_INVALID_SIZE);
+        }
+        JEXPECT_OK(jallocator_deallocate(allocator, tagged, 64, NULL));
+        for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i)
+            JEXPECT_STATUS(jallocator_deallocate(allocator, tagged, wrong[i], NULL),
+                           wrong[i] == 0 ? JSTATUS_INVALID_SIZE : JSTATUS_NOT_FOUND);
+
+        JEXPECT_TRUE(try_take(allocator, 64, NULL) == tagged);
+        JEXPECT_EQ(tag_of(allocator, tagged), 0);
+        JEXPECT_OK(jallocator_deallocate(allocator, tagged, 64, NULL));
+        JEXPECT_OK(jallocator_deallocate(allocator, plain, 64, NULL));
+    }
+    JEXPECT_EQ(stats_of(allocator).live_count, 0);
+    JEXPECT_EQ(stats_of(allocator).in_use_bytes, 0);
+    JEXPECT_OK(jallocator_check(allocator));
+    JEXPECT_OK(jallocator_destroy(allocator));
+}
+
 JTEST(Small, AThreadThatChangesStreamsIsServedByTheFastPath) {
     jallocator_t *allocator = make_default();
     jstream_t *stream;

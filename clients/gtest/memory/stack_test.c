@@ -267,7 +267,7 @@ static bool count_shown(void *context, const jallocation_t *block) {
 
 /* A block that is larger than any is all that there may be. */
 JTEST(AllocStack, ABlockIsAtMostTheLimit) {
-    jallocator_t *stack = make(SIZE_MAX, 4096);
+    jallocator_t *stack = make(PTRDIFF_MAX / 2, 4096);
     void *a = take(stack, 4000);
     JEXPECT_EQ(stats_of(stack).reserved_bytes, 4096);
     void *b = take(stack, 64), *none;

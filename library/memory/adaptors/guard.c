@@ -204,6 +204,7 @@ static jstatus_t guard_create(const ji_request_t *request, jallocator_t **out) {
 
     const jguard_options_t *options = request->options;
     JREQUIRE(options->guard_bytes % GUARD_UNIT_BYTES == 0, JSTATUS_INVALID_VALUE);
+    JTRY_RETURN(ji_option_check_bytes(request, "guard_bytes", options->guard_bytes));
 
     ji_traits_t traits = {.name = request->name, .below = request->below, .kind = &ji_kind_guard};
 

@@ -347,6 +347,7 @@ static jstatus_t slots_create(const ji_request_t *request, jallocator_t **out) {
     size_t slot_bytes = options->slot_bytes != 0 ? options->slot_bytes : SLOTS_DEFAULT_SLOT_BYTES;
     size_t limit_slots = ji_option(options->limit_slots, JALLOC_UNLIMITED), bytes;
     JTRY_RETURN(ji_policy_threads(request->name, options->threads, &traits.threads));
+    JTRY_RETURN(ji_option_check_bytes(request, "slot_bytes", options->slot_bytes));
     jstatus_t status = JSTATUS_SUCCESS;
 
     if (!ji_size_round_up(slot_bytes, jdevice_granule_bytes(request->device), &slot_bytes) ||

@@ -428,6 +428,7 @@ static jstatus_t stack_create(const ji_request_t *request, jallocator_t **out) {
                           .below = request->below,
                           .kind = &ji_kind_stack};
     JTRY_RETURN(ji_policy_threads(request->name, options->threads, &traits.threads));
+    JTRY_RETURN(ji_option_check_bytes(request, "block_bytes", options->block_bytes));
     jstatus_t status = JSTATUS_SUCCESS;
 
     stack_allocator_t *stack;

@@ -588,10 +588,7 @@ static jstatus_t bfc_check_options(const ji_request_t *request, const jbfc_optio
     if (options->threads > JALLOCATOR_THREADS_LOCK)
         return ji_fail(JSTATUS_INVALID_VALUE, "bfc \"%s\": threads is %d, must be none or lock",
                        request->name, (int)options->threads);
-    if (options->region_bytes > PTRDIFF_MAX / 2)
-        return ji_fail(JSTATUS_INVALID_VALUE,
-                       "bfc \"%s\": region_bytes is %zu, more than this machine can address",
-                       request->name, options->region_bytes);
+    JTRY_RETURN(ji_option_check_bytes(request, "region_bytes", options->region_bytes));
     if (ji_option(options->growth_percent, BFC_GROWTH_PERCENT) > 1000)
         return ji_fail(JSTATUS_INVALID_VALUE,
                        "bfc \"%s\": growth_percent is %zu, must be at most 1000", request->name,
