@@ -60,11 +60,14 @@ static int run_file(const options_t *defaults) {
     char *line = NULL;
     size_t capacity = 0;
     int worst = 0;
+    bool is_empty = true;
+    errno = 0;
     for (long number = 1; getline(&line, &capacity, file) >= 0; number++) {
         char place[600];
         snprintf(place, sizeof place, "%s:%ld: ", defaults->file, number);
         if (line[strspn(line, " \t\r\n")] == '\0' || line[strspn(line, " \t")] == '#')
             continue;
+        is_empty = false;
         options_t options = *defaults;
         options.file[0] = '\0';
         char reason[OPTIONS_REASON_BYTES];
@@ -73,7 +76,12 @@ static int run_file(const options_t *defaults) {
                                                      : run(&options, place);
         worst = result > worst ? result : worst;
     }
+    const int error = errno;
     free(line);
+    if (ferror(file)) /* a folder is opened, and not read */
+        tool_refuse("%s: %s", defaults->file, strerror(error));
+    if (is_empty)
+        tool_refuse("%s: has no call", defaults->file);
     if (!standard)
         fclose(file);
     return worst;

@@ -7,7 +7,8 @@ for terminals alone, and, with --pages FOLDER, that man page and completion say 
     check_tool.py PROGRAM [--json "ARGUMENTS"]... [--missing "ARGUMENTS"]... [--fails "ARGUMENTS"]...
                   [--coloured "ARGUMENTS"] [--progress "ARGUMENTS"] [--pages FOLDER]
 
-ARGUMENTS are divided as a shell divides them; a {} in them is a path of which there is no file."""
+ARGUMENTS are divided as a shell divides them; a {} in them is a path of which there is no file, and of --missing an empty
+file and a folder, too."""
 
 import argparse
 import json
@@ -184,8 +185,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         nowhere = str(pathlib.Path(folder, "nowhere"))
 
-        def divided(text):
-            return [word.replace("{}", nowhere) for word in shlex.split(text)]
+        def divided(text, path=nowhere):
+            return [word.replace("{}", path) for word in shlex.split(text)]
 
         text = check.check_help()
         check.check_version()
@@ -194,8 +195,12 @@ def main():
         for words in arguments.json:
             if check.check_json(*divided(words)):
                 check.check_full(*divided(words))
+        empty = pathlib.Path(folder, "empty")
+        empty.touch()
         for words in arguments.missing:
-            check.expect("nowhere" in check.check_refused(*divided(words)), f"{words}: the file is not named")
+            for path in (nowhere, str(empty), folder):
+                refusal = check.check_refused(*divided(words, path))
+                check.expect(path in refusal, f"{words} of {pathlib.Path(path).name}: the file is not named")
         for words in arguments.fails:
             done = check.run(*divided(words))
             check.expect(done.returncode == 1 and done.stderr.startswith(f"{check.name}: ") and "nowhere" in done.stderr,
