@@ -323,6 +323,23 @@ static void compare_large(const struct batch_type *type) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
+/* More square items than a second cache holds. */
+static void compare_many(const struct batch_type *type) {
+    double scalars[4] = {0};
+    batch_store(type, scalars, 0, 1);
+    jhandle_t *handle = NULL;
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    for (int64_t order = 20; order <= 32 && !jtest_has_failure(); order += 4) {
+        const int64_t square = order * order;
+        batch_case_t c = {.m = order, .n = order, .k = order, .count = MOST_ITEMS};
+        c.transa = c.transb = JBLAS_NO_TRANSPOSE;
+        c.lda = c.ldb = c.ldc = order;
+        c.stride[0] = c.stride[2] = square, c.stride[1] = jtest_random_bool() ? square : 0;
+        compare_ways(handle, type, &c, scalars);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
 /* Neither how many items are done at once, nor by how many threads, shows in the bits, nor is
  * anything beside the items touched. */
 JTEST(JblasBatch, ItemsHaveTheBitsOfPlainProducts) {
@@ -336,6 +353,7 @@ JTEST(JblasBatch, ItemsHaveTheBitsOfPlainProducts) {
                 compare_batch(&batch_types[type]);
             compare_shapes(&batch_types[type]);
             compare_large(&batch_types[type]);
+            compare_many(&batch_types[type]);
         }
     }
     ji_kernel_set_use(before);

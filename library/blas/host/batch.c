@@ -58,9 +58,6 @@ static double batch_item_threads(const ji_any_block_t *block) {
 static void batch_items(const ji_any_block_t *block, ji_items_t *items, int64_t first,
                         int64_t end) {
     const ji_primitive_t primitive = (ji_primitive_t)block->any.batch.primitive;
-    if (primitive == JI_GEMM && ji_host_gemm_small_items(&block->matmat, first, end))
-        return;
-
     const ji_items_way_t way =
         primitive == JI_PRIMITIVE_COUNT
             ? *block->matmat.items
@@ -76,12 +73,17 @@ static void batch_part(void *argument, int index) {
     const int64_t each = run->count / run->threads, more = run->count % run->threads;
     const int64_t first = index * each + ji_min(index, more);
 
+    const int64_t end = first + each + (index < more ? 1 : 0);
+    if (run->block->any.batch.primitive == JI_GEMM &&
+        ji_host_gemm_small_items(&run->block->matmat, first, end))
+        return;
+
     ji_items_t items;
     ji_items_begin(&items, run->block);
     if (items.item.any.batch.level == 3 && items.item.matmat.panels != NULL)
         items.item.matmat.panels = (char *)items.item.matmat.panels +
                                    (size_t)index * ji_panel_share(items.item.matmat.panel_bytes);
-    batch_items(run->block, &items, first, first + each + (index < more ? 1 : 0));
+    batch_items(run->block, &items, first, end);
 }
 
 void ji_host_batch(void *block) {

@@ -4,11 +4,11 @@
 /* Small products of one shape on many matrices.
  *
  * All that is to be decided (whether there is anything to multiply, the kernel, its tiles, alpha
- * and beta) is decided once. A kernel in place gets a chunk of items, and does one tile of all of
- * them after the other (kernels/batch_kernel.h): where an item is one tile it costs little more
- * than its multiplications. A chunk is more than the first cache holds: a call of a tile costs 50
- * cycles, and the second cache gives operands again as fast as they are multiplied. Where A is
- * transposed, that of each item of the chunk is packed before.
+ * and beta) is decided once. A kernel in place gets all items, and does one tile of a chunk of them
+ * after the other (kernels/batch_kernel.h): where an item is one tile it costs little more than its
+ * multiplications. A chunk is more than the first cache holds: a call of a tile costs 50 cycles,
+ * and the second cache gives operands again as fast as they are multiplied. Where A is transposed,
+ * that of each item of the chunk is packed before.
  *
  * This is what a thread does with its items (batch.c), if they are small. Every element is the sum
  * that it is in gemm, with its bits. */
@@ -17,12 +17,12 @@
 #include "blas/host/scale.h"
 
 #define BATCH_CHUNK_BYTES 65536 /* a part of a second cache */
+#define BATCH_NEAR_BYTES 524288 /* of all items, where the second cache is not known */
 #define BATCH_MOST_STRIPS 128   /* of a chunk */
 #define BATCH_APART 8           /* items between two that are done one after the other */
 
 typedef struct gemm_batch {
     ji_product_direct_t all; /* from item 0 on */
-    int64_t chunk;           /* items */
     int64_t apart;           /* of items that are done one after the other */
 } gemm_batch_t;
 
@@ -39,7 +39,7 @@ static void batch_plain(const gemm_batch_t *batch, jdatatype_t type, int64_t fir
     ji_product_direct_t direct = batch->all;
 
     for (int64_t count; first < end; first += count) {
-        count = ji_min(batch->chunk, end - first);
+        count = batch->apart > 1 ? ji_min(direct.chunk, end - first) : end - first;
         for (int64_t i = 0; i < ji_min(batch->apart, count); i++) {
             batch_go_to(batch, first + i, batch->apart, &direct);
             direct.count = (count - i + batch->apart - 1) / batch->apart;
@@ -57,7 +57,7 @@ batch_transposed(const gemm_batch_t *batch, const ji_matmat_t *item, int64_t fir
     _Alignas(64) char strips[JI_PRODUCT_STRIP_BYTES];
     void *pointers[BATCH_MOST_STRIPS];
     const int64_t room = ji_min(BATCH_MOST_STRIPS, (int64_t)sizeof strips / strip),
-                  chunk = ji_min(batch->chunk, room);
+                  chunk = ji_min(batch->all.chunk, room);
 
     ji_product_direct_t direct = batch->all;
     direct.a_step = kernels->rows;
@@ -95,9 +95,11 @@ bool ji_host_gemm_small_items(const ji_matmat_t *block, int64_t first, int64_t e
     const bool by_pointers = block->head.form == JI_FORM_POINTERS;
     const int64_t size = (int64_t)ji_sizeof(type), each = (int64_t)sizeof(void *);
     const int64_t bytes = (block->m * block->k + block->k * block->n + block->m * block->n) * size;
-    gemm_batch_t batch = {.chunk = 1 + BATCH_CHUNK_BYTES / bytes};
+    gemm_batch_t batch;
     ji_product_direct_t *const all = &batch.all;
     ji_gemm_direct(block, all);
+    all->chunk = 1 + BATCH_CHUNK_BYTES / bytes;
+    all->is_far = (end - first) * bytes > ji_max(BATCH_NEAR_BYTES, ji_host_tuning.compact_bytes);
     all->by_pointers = by_pointers;
     all->a.stride = by_pointers ? each : block->batch.stride_a * size;
     all->b.stride = by_pointers ? each : block->batch.stride_b * size;

@@ -95,11 +95,11 @@ static inline void ji_gemm_direct(const ji_matmat_t *args, ji_product_direct_t *
     direct->b_row_step = plain ? 1 : args->ldb;
     direct->b_column_step = plain ? args->ldb : 1;
     direct->ldc = args->ldc;
-    direct->count = 1;
+    direct->count = direct->chunk = 1;
     direct->a.at = ji_unconst(args->a), direct->a.stride = 0;
     direct->b.at = ji_unconst(args->b), direct->b.stride = 0;
     direct->c.at = args->c, direct->c.stride = 0;
-    direct->by_pointers = false;
+    direct->by_pointers = direct->is_far = false;
     direct->conjugate_b = ji_is_conjugated(args->transb);
     ji_read_scalar(args->head.type, &args->alpha, direct->scalars.alpha);
     ji_read_scalar(args->head.type, &args->beta, direct->scalars.beta);

@@ -21,8 +21,10 @@ typedef struct ji_product_direct {
     int64_t b_row_step, b_column_step; /* elements */
     int64_t ldc;
     int64_t count;
+    int64_t chunk;              /* items that tiles go over, one tile after the other; 0: all */
     ji_batch_operand_t a, b, c; /* a and b are read */
     bool by_pointers;           /* all three */
+    bool is_far;                /* items are more than the second cache holds */
     bool conjugate_b;
     ji_product_scalars_t scalars;
 } ji_product_direct_t;

@@ -805,12 +805,26 @@ static __attribute__((noinline)) void NAME(product_by_tiles)(const ji_product_di
     }
 }
 
+static __attribute__((noinline)) void NAME(product_by_chunks)(const ji_product_direct_t *call) {
+    ji_product_direct_t some = *call;
+    for (int64_t left = call->count; left > 0; left -= some.count) {
+        some.count = left < call->chunk ? left : call->chunk;
+        NAME(product_by_tiles)(&some);
+        some.a.at += some.count * some.a.stride;
+        some.b.at += some.count * some.b.stride;
+        some.c.at += some.count * some.c.stride;
+    }
+}
+
 static void NAME(product)(const ji_product_direct_t *call) {
 #if HAS_PLAIN
     if (NAME(is_plain)(call) && (NAME(product_known)(call) || NAME(product_plain)(call)))
         return;
 #endif
-    NAME(product_by_tiles)(call);
+    if (JI_LIKELY(call->chunk == 0 || call->count <= call->chunk))
+        NAME(product_by_tiles)(call);
+    else
+        NAME(product_by_chunks)(call);
 }
 
 #include "blas/kernels/batch_triangle_kernel.h"

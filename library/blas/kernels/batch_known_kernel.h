@@ -3,12 +3,16 @@
 
 /* Part of batch_kernel.h: plain products of square items without gaps, of the orders that batches
  * have most: distances and counts are numbers in the instructions. A tile has all rows, the last
- * vector of them by a mask, and the tiles of an item follow each other. */
+ * vector of them by a mask, and the tiles of an item follow each other. Of a batch that is more
+ * than the second cache holds, what comes next is asked for: the processor foresees B and C, not
+ * in time, and the next A not at all. */
 
 #define KNOWN_MOST 32
 #define KNOWN_VECTORS(order) (((order) + LANES - 1) / LANES)
 #define KNOWN_COLUMNS(vectors)                                                                     \
     ((vectors) <= PLAIN_VECTORS ? PLAIN_COLUMNS(vectors) : MOST_SUMS / (vectors))
+#define KNOWN_LEAST_FAR 20 /* order: below it asking for lines takes as long as waiting */
+#define KNOWN_LINE 64      /* bytes of the first cache */
 /* Steps in a row. */
 #define KNOWN_STEPS(order) ((order) <= 16 ? (order) : (order) % 8 == 0 ? 8 : 4)
 /* Whether a sum of products loads its element of B itself: one instruction less for each column,
@@ -50,8 +54,20 @@ VECTOR_INLINE void NAME(known_step)(int order, int columns, PART part, const cha
     }
 }
 
+/* A line of the next item's A, at the `step`-th of some steps one, and for each column of the tile
+ * one of it in C and of the next tile in B. */
+VECTOR_INLINE void NAME(known_ask)(int step, int columns, int64_t next, const char *ahead,
+                                   const char *b, const char *c) {
+    __builtin_prefetch(ahead + step * KNOWN_LINE);
+    if (step < columns) {
+        __builtin_prefetch(b + (columns + step) * next);
+        __builtin_prefetch(c + step * next, 1);
+    }
+}
+
+/* `ahead`: where the next item's A is asked for; NULL: nothing is. */
 VECTOR_INLINE void NAME(known_tile)(int order, int columns, PART part, const char *a, const char *b,
-                                    char *c) {
+                                    char *c, const char **ahead) {
     const int vectors = KNOWN_VECTORS(order), steps = KNOWN_STEPS(order);
     const int64_t next = order * ELEMENT;
     VECTOR acc[PLAIN_SUMS];
@@ -63,8 +79,15 @@ VECTOR_INLINE void NAME(known_tile)(int order, int columns, PART part, const cha
 
     for (int left = order; left > 0; left -= steps) {
         VECTOR_UNROLL
-        for (int step = 0; step < steps; step++)
+        for (int step = 0; step < steps; step++) {
+            if (ahead != NULL)
+                NAME(known_ask)(step, columns, next, *ahead, b, c + (order - left) * ELEMENT);
             NAME(known_step)(order, columns, part, a + step * next, b + step * ELEMENT, acc);
+        }
+        if (ahead != NULL) {
+            *ahead += steps * KNOWN_LINE;
+            VECTOR_PLAIN(*ahead);
+        }
         a += steps * next, b += steps * ELEMENT;
         VECTOR_PLAIN(a);
         VECTOR_PLAIN(b);
@@ -85,9 +108,9 @@ VECTOR_INLINE void NAME(known_tile)(int order, int columns, PART part, const cha
 
 /* `count` tiles side by side. */
 VECTOR_INLINE void NAME(known_tiles)(int order, int columns, int count, PART part, const char *a,
-                                     const char **b, char **c) {
+                                     const char **b, char **c, const char **ahead) {
     for (; count > 0; count--) {
-        NAME(known_tile)(order, columns, part, a, *b, *c);
+        NAME(known_tile)(order, columns, part, a, *b, *c, ahead);
         *b += columns * order * ELEMENT, *c += columns * order * ELEMENT;
         VECTOR_PLAIN(*b);
         VECTOR_PLAIN(*c);
@@ -95,7 +118,7 @@ VECTOR_INLINE void NAME(known_tiles)(int order, int columns, int count, PART par
 }
 
 /* All items: some tiles of `wide` columns, and some of one less. */
-VECTOR_INLINE void NAME(known)(const ji_product_direct_t *call, int order) {
+VECTOR_INLINE void NAME(known)(const ji_product_direct_t *call, int order, bool is_far) {
     const int most = KNOWN_COLUMNS(KNOWN_VECTORS(order)), tiles = (order + most - 1) / most,
               wide = (order + tiles - 1) / tiles, narrow = tiles * wide - order;
     const int64_t a_stride = call->a.stride, b_stride = call->b.stride, c_stride = call->c.stride;
@@ -104,10 +127,10 @@ VECTOR_INLINE void NAME(known)(const ji_product_direct_t *call, int order) {
     char *c = call->c.at;
 
     for (int64_t left = call->count; left > 0; left--) {
-        const char *from = b;
+        const char *from = b, *next = a + a_stride, **const ahead = is_far ? &next : NULL;
         char *to = c;
-        NAME(known_tiles)(order, wide, tiles - narrow, part, a, &from, &to);
-        NAME(known_tiles)(order, wide - 1, narrow, part, a, &from, &to);
+        NAME(known_tiles)(order, wide, tiles - narrow, part, a, &from, &to, ahead);
+        NAME(known_tiles)(order, wide - 1, narrow, part, a, &from, &to, ahead);
         a += a_stride, b += b_stride, c += c_stride;
     }
 }
@@ -115,7 +138,10 @@ VECTOR_INLINE void NAME(known)(const ji_product_direct_t *call, int order) {
 #define KNOWN_NAME(order) NAME(known_##order)
 #define KNOWN(order)                                                                               \
     static __attribute__((noinline)) void KNOWN_NAME(order)(const ji_product_direct_t *call) {     \
-        NAME(known)(call, order);                                                                  \
+        if ((order) >= KNOWN_LEAST_FAR && call->is_far)                                            \
+            NAME(known)(call, order, true);                                                        \
+        else                                                                                       \
+            NAME(known)(call, order, false);                                                       \
     }
 #define KNOWN_ORDERS(X)                                                                            \
     X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(20) X(24) X(28) X(32)
@@ -140,6 +166,8 @@ static bool NAME(product_known)(const ji_product_direct_t *call) {
 #undef KNOWN_MOST
 #undef KNOWN_VECTORS
 #undef KNOWN_COLUMNS
+#undef KNOWN_LEAST_FAR
+#undef KNOWN_LINE
 #undef KNOWN_STEPS
 #undef KNOWN_LOADS
 #undef GAIN
