@@ -386,9 +386,11 @@ void blas_case_free(blas_case_t *c) {
 
 const char *blas_describe(blas_case_t *c) {
     int at = snprintf(c->text, sizeof c->text, "%s", c->function->name);
-#define SAY(...) at += snprintf(c->text + at, sizeof c->text - (size_t)at, __VA_ARGS__)
-    for (const char *letter = c->function->routine->signature; *letter && at < (int)sizeof c->text;
-         ++letter)
+#define SAY(...)                                                                                   \
+    (at += at < (int)sizeof c->text                                                                \
+               ? snprintf(c->text + at, sizeof c->text - (size_t)at, __VA_ARGS__)                  \
+               : 0)
+    for (const char *letter = c->function->routine->signature; *letter; ++letter)
         switch (*letter) {
         case 'S': SAY(" side=%c", c->side == JBLAS_LEFT ? 'L' : 'R'); break;
         case 'T': SAY(" transa=%c", "NTCR"[c->transa - JBLAS_NO_TRANSPOSE]); break;

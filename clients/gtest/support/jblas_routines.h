@@ -172,7 +172,7 @@ struct blas_case {
     bool quick;
     bool has_reference;
     wide_arena_t arena;
-    char text[256];
+    char text[400];
 };
 
 /* How the random arguments are drawn. Zero means: free. */
