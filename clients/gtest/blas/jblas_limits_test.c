@@ -437,3 +437,25 @@ JTEST(JblasLimits, ComplexDotsReadNoFurtherThanTheirVectors) {
             }
     JEXPECT_OK(jhandle_destroy(handle));
 }
+
+/* Kernels of OpenBLAS 0.3.21 load a column behind A, or a number behind x. */
+JTEST(JblasLimits, ComplexGemvReadsNothingBehindItsOperands) {
+    static const jcomplex_f32_t one_c = 1;
+    static const jcomplex_f64_t one_z = 1;
+    jhandle_t *handle = NULL;
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    for (int64_t m = 1; m <= 40; m += 3)
+        for (int64_t n = 1; n <= 12; n++) {
+            const size_t each = sizeof(jcomplex_f64_t);
+            void *a = jtest_guard_pages((size_t)(m * n) * each),
+                 *x = jtest_guard_pages((size_t)n * each), *y = jtest_guard_pages((size_t)m * each);
+            JEXPECT_OK(
+                jblas_zgemv(handle, JBLAS_NO_TRANSPOSE, m, n, &one_z, a, m, x, 1, &one_z, y, 1));
+            /* The last bytes of the same memory. */
+            const int64_t half = (int64_t)sizeof(jcomplex_f32_t);
+            JEXPECT_OK(jblas_cgemv(
+                handle, JBLAS_NO_TRANSPOSE, m, n, &one_c, (void *)((char *)a + m * n * half), m,
+                (void *)((char *)x + n * half), 1, &one_c, (void *)((char *)y + m * half), 1));
+        }
+    JEXPECT_OK(jhandle_destroy(handle));
+}

@@ -9,10 +9,8 @@
  *     | inaccessible | ... canary, data, slack | inaccessible |
  *                          ^ region
  *
- * The slack is empty at level 3, unless the CBLAS's products read behind their operands
- * (jblas_bounds.c). Kernels of OpenBLAS 0.3.21 at level 2 read ahead and drop what they read
- * (cgemv_n an element of x, ssymv_U three of A), so there is room for that; it is NaN and must not
- * reach the answer.
+ * The slack is empty, unless at level 3 the CBLAS's products read behind their operands
+ * (jblas_bounds.c): there is room for that then; it is NaN and must not reach the answer.
  *
  * Everything is NaN (all bits set) before the elements that may be read get numbers. After the call
  * the elements that may be written are held against the reference, and all other bytes of the
@@ -258,11 +256,7 @@ static void draw_layout(blas_case_t *c, int which, const blas_wish_t *wish) {
 
 static bool map_operand(blas_operand_t *o, int level, bool guard_before) {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    const size_t ahead =
-        o->kind == BLAS_VECTOR ? 2 * (size_t)llabs(o->ld) * wide_sizeof(o->element) : 0;
-    const size_t slack = blas_is_by_mode(o->kind) ? 0
-                         : level < 3              ? ahead + 64
-                                                  : blas_room_bytes(o->element);
+    const size_t slack = blas_is_by_mode(o->kind) || level < 3 ? 0 : blas_room_bytes(o->element);
     o->region_bytes = CANARY_BYTES + o->bytes + slack;
     const size_t inside = (o->region_bytes + page - 1) / page * page;
     o->mapping_bytes = inside + 2 * page;

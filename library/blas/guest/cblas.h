@@ -41,7 +41,6 @@
     X(GEMV, gemv)                                                                                  \
     X(GER, ger)                                                                                    \
     X(GERC, gerc)                                                                                  \
-    X(SYMV, symv)                                                                                  \
     X(SYR, syr)                                                                                    \
     X(SYR2, syr2)                                                                                  \
     X(TRMV, trmv)                                                                                  \
