@@ -30,8 +30,8 @@ static void matvec_scale(const ji_matvec_t *args, int64_t rows) {
     ji_host_scale_vector(&args->head, args->head.type, &args->beta, rows, args->y, args->incy);
 }
 
-/* Whether kernels of OpenBLAS 0.3.21 (cgemv, zgemv) load a column behind the matrix, which may not
- * be there. */
+/* Whether kernels of OpenBLAS 0.3.21 (cgemv, zgemv, which its trmv and trsv call) load a column
+ * behind the matrix, which may not be there. */
 static bool matvec_reads_behind(const ji_matvec_t *args) {
     return ji_is_complex(args->head.type) && !ji_is_transposed(args->trans);
 }
@@ -136,7 +136,7 @@ void ji_guest_syr2(void *block) {
 
 void ji_guest_trmv(void *block) {
     UNPACK(block);
-    if (!guest_has(type, args->trans)) {
+    if (!guest_has(type, args->trans) || matvec_reads_behind(args)) {
         ji_host_trmv(block);
         return;
     }
@@ -149,7 +149,7 @@ void ji_guest_trmv(void *block) {
 
 void ji_guest_trsv(void *block) {
     UNPACK(block);
-    if (!guest_has(type, args->trans)) {
+    if (!guest_has(type, args->trans) || matvec_reads_behind(args)) {
         ji_host_trsv(block);
         return;
     }
