@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { ROUNDS = 200, MOST_OPERATIONS = 10000, PAGE_BYTES = 4096, LEAK_BYTES = 64 << 10 };
+enum { ROUNDS = 200, MOST_OPERATIONS = 10000, PAGE_BYTES = 4096, LEAK_BYTES = 128 << 10 };
 /* Of what is in core beside: pages of the program and of the C library's heap that are touched for
  * the first time later. */
 #define SLACK_BYTES ((size_t)256 << 10)
