@@ -17,7 +17,6 @@
 #include "blas/host/scale.h"
 
 #define BATCH_CHUNK_BYTES 65536 /* a part of a second cache */
-#define BATCH_NEAR_BYTES 524288 /* of all items, where the second cache is not known */
 #define BATCH_MOST_STRIPS 128   /* of a chunk */
 #define BATCH_APART 8           /* items between two that are done one after the other */
 
@@ -99,7 +98,7 @@ bool ji_host_gemm_small_items(const ji_matmat_t *block, int64_t first, int64_t e
     ji_product_direct_t *const all = &batch.all;
     ji_gemm_direct(block, all);
     all->chunk = 1 + BATCH_CHUNK_BYTES / bytes;
-    all->is_far = (end - first) * bytes > ji_max(BATCH_NEAR_BYTES, ji_host_tuning.compact_bytes);
+    all->is_far = (end - first) * bytes > ji_near_bytes();
     all->by_pointers = by_pointers;
     all->a.stride = by_pointers ? each : block->batch.stride_a * size;
     all->b.stride = by_pointers ? each : block->batch.stride_b * size;

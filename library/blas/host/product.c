@@ -47,7 +47,6 @@
 #include <math.h>
 
 #define PRODUCT_B_BYTES ((size_t)6291456)
-#define PRODUCT_COMPACT_BYTES 524288
 #define PRODUCT_PIECE_BYTES 262144 /* of B, in place, at once, of so many columns */
 #define PRODUCT_PIECE_COLUMNS 48
 #define PRODUCT_LOW_TILES 4       /* of rows, for which packing B does not pay */
@@ -779,10 +778,9 @@ static bool product_is_compact(const ji_product_t *call) {
                   a_bytes = element * (a->line == 1 ? a->step * call->k : a->line * call->m),
                   b_bytes = element * (b->line == 1 ? b->step * call->k : b->line * call->n),
                   c_bytes = element * call->m * call->n;
-    const int64_t most = b->line == 1 ? PRODUCT_COMPACT_BYTES
-                                      : ji_max(PRODUCT_COMPACT_BYTES, ji_host_tuning.compact_bytes);
+    const int64_t most = b->line == 1 ? JI_NEAR_LEAST_BYTES : ji_near_bytes();
     const bool collides = product_collides(call, a) || product_collides(call, b);
-    const bool lies_ill = a->line == 1 && (b->line == 1 || a_bytes > PRODUCT_COMPACT_BYTES / 2);
+    const bool lies_ill = a->line == 1 && (b->line == 1 || a_bytes > JI_NEAR_LEAST_BYTES / 2);
     if ((collides || lies_ill) && ji_kernels->vector_bytes < 64)
         return false;
 
@@ -802,10 +800,10 @@ static bool product_triangle_is_compact(const ji_product_t *call) {
     if (call->threads.count > 1 && product_threads(call) > 1)
         return false;
     if (b->line == 1 || ji_is_complex(call->type))
-        return bytes < PRODUCT_COMPACT_BYTES / 4 &&
+        return bytes < JI_NEAR_LEAST_BYTES / 4 &&
                (ji_is_complex(call->type) ||
                 (!product_collides(call, a) && !product_collides(call, b)));
-    return bytes <= PRODUCT_COMPACT_BYTES;
+    return bytes <= JI_NEAR_LEAST_BYTES;
 }
 
 bool ji_product_fits_stack(jdatatype_t type, int64_t m, int64_t n, int64_t k) {

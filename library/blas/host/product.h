@@ -71,6 +71,12 @@ ji_panel_bytes_t ji_blocked_bytes(jdatatype_t type, int64_t m, int64_t n, int64_
 /* What JI_GEMM_EX of such a block wants. */
 ji_panel_bytes_t ji_mixed_bytes(const ji_matmat_t *args, int threads);
 
+/* The bytes that the second cache of this processor holds for one thread, and that of any does. */
+#define JI_NEAR_LEAST_BYTES 524288
+static inline int64_t ji_near_bytes(void) {
+    return ji_max(JI_NEAR_LEAST_BYTES, ji_host_tuning.compact_bytes);
+}
+
 /* Of a packed triangle, where there is no workspace. Eight rows behind 248 unknowns are 32 KiB of
  * the widest type (trsm.c). */
 #define JI_SOLVE_STACK_BYTES ((size_t)40960)

@@ -488,7 +488,7 @@ typedef struct ji_tuning {
      * cache holds. */
     int64_t room_least;
     /* The bytes of an operand up to which this processor's second cache holds what one thread
-     * multiplies, so that it is done where it lies; host/product.c knows what any one's holds. */
+     * multiplies, so that it is done where it lies; host/product.h knows what any one's holds. */
     int64_t compact_bytes;
 } ji_tuning_t;
 
