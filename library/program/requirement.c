@@ -24,11 +24,8 @@ static jstatus_t requirement_make(bool made, ji_ladder_t ladder, size_t host_byt
 jstatus_t ji_requirement_of_calls(const ji_calls_t *calls, size_t host_bytes, const char *caller,
                                   jrequirement_t **requirement) {
     ji_ladder_t ladder;
-    uint64_t count = 0;
-    for (size_t i = 0; i < calls->count; ++i)
-        count += calls->at[i].times;
     const bool made = ji_ladder_of_calls(&ladder, calls, JI_TAKING_FIRST);
-    return requirement_make(made, ladder, host_bytes, count, caller, requirement);
+    return requirement_make(made, ladder, host_bytes, ji_calls_total(calls), caller, requirement);
 }
 
 jstatus_t jrequirement_destroy(jrequirement_t *requirement) {
