@@ -104,6 +104,12 @@ static jstatus_t program_keep(jprogram_t *program, ji_follower_t *follower, cons
                               uint64_t times, const char *caller) {
     if (calls->count == 0)
         return JSTATUS_SUCCESS;
+    uint64_t total;
+    if (__builtin_mul_overflow(ji_calls_total(calls), times, &total) ||
+        __builtin_add_overflow(program->total, total, &total))
+        return jhandle_fail(follower->handle, JSTATUS_INVALID_SIZE,
+                            "%s: more calls than 64 bits count", caller);
+
     ji_part_t *part = program_part(program, follower);
     if (part == NULL)
         return ji_no_bookkeeping(caller);
@@ -114,6 +120,7 @@ static jstatus_t program_keep(jprogram_t *program, ji_follower_t *follower, cons
     }
     if (follower->handle->host.query_bytes > part->host_bytes)
         part->host_bytes = follower->handle->host.query_bytes;
+    program->total = total;
     return JSTATUS_SUCCESS;
 }
 
