@@ -67,7 +67,8 @@ JALLOC_API jstatus_t jprogram_begin_phase(jprogram_t *program);
  * @return as jhandle_start_requirement_query(); invalid pointer; busy. */
 JALLOC_API jstatus_t jprogram_record(jprogram_t *program, jhandle_t *handle);
 /** Ends that query. @return success; size query mismatch (the handle is not being recorded);
- * invalid pointer; invalid handle; memory error (the calls since jprogram_record() are lost). */
+ * invalid pointer; invalid handle; forked; memory error, and invalid size (more calls than 64 bits
+ * count): the calls since jprogram_record() are lost. */
 JALLOC_API jstatus_t jprogram_stop(jprogram_t *program, jhandle_t *handle);
 /** The same, and its calls count so many times: of a loop one round is recorded.
  * @return as jprogram_stop(); invalid value (no times: the recording goes on). */

@@ -96,7 +96,8 @@ JALLOC_API jstatus_t jrequirement_create_borrow(const jhandle_t *handle, const c
                                                 jrequirement_t **requirement);
 
 /** Of parts one after the other, which use the same bytes: the maximum.
- * @return success (also of no parts: of no bytes); invalid pointer; memory error. */
+ * @return success (also of no parts: of no bytes); invalid pointer; invalid size (more calls than
+ * 64 bits count); memory error. */
 JALLOC_API jstatus_t jrequirement_create_in_order(size_t count, const jrequirement_t *const *parts,
                                                   jrequirement_t **requirement);
 
@@ -104,12 +105,14 @@ JALLOC_API jstatus_t jrequirement_create_in_order(size_t count, const jrequireme
  * its bytes among the parts, but for the last, on which all calls have rung 0. Of a part with more
  * than 2048 steps, some that lie close together are left out: a step's time may then be above the
  * least that its bytes allow, by a two-thousandth of the height of each such part.
- * @return success; invalid pointer; invalid size (the sum overflows); memory error. */
+ * @return success; invalid pointer; invalid size (the sum overflows, of bytes or of calls); memory
+ * error. */
 JALLOC_API jstatus_t jrequirement_create_at_once(size_t count, const jrequirement_t *const *parts,
                                                  jrequirement_t **requirement);
 
 /** Of a part so many times, one after the other: the bytes of one, the time of all.
- * @return success; invalid pointer; invalid value (no times); memory error. */
+ * @return success; invalid pointer; invalid value (no times); invalid size (more calls than 64 bits
+ * count); memory error. */
 JALLOC_API jstatus_t jrequirement_create_repeated(const jrequirement_t *part, uint64_t times,
                                                   jrequirement_t **requirement);
 

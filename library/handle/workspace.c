@@ -318,7 +318,8 @@ jstatus_t jhandle_set_fixed_workspace_size(jhandle_t *handle, size_t size_bytes)
 
 jstatus_t jhandle_set_workspace(jhandle_t *handle, void *pointer, size_t size_bytes) {
     JTRY_RETURN(ji_handle_check_idle(handle, __func__));
-    if (((uintptr_t)pointer & handle->borrows.granule_mask) != 0)
+    const bool given = pointer != NULL && size_bytes != 0;
+    if (given && ((uintptr_t)pointer & handle->borrows.granule_mask) != 0)
         return jhandle_fail(handle, JSTATUS_INVALID_POINTER, "%s: %p is not aligned to %zu bytes",
                             __func__, pointer, handle->borrows.granule_mask + 1);
 
@@ -326,7 +327,6 @@ jstatus_t jhandle_set_workspace(jhandle_t *handle, void *pointer, size_t size_by
         return jhandle_fail(handle, JSTATUS_INVALID_SIZE, "%s: %zu bytes from %p on are too many",
                             __func__, size_bytes, pointer);
 
-    bool given = pointer != NULL && size_bytes != 0;
     if (given)
         JTRY_RETURN(ji_host_workspace_take_queried(handle, __func__));
 

@@ -85,13 +85,16 @@ static uint32_t *calls_place(const ji_calls_t *calls, const ji_call_t *call) {
     return &calls->index[place];
 }
 
-static bool calls_make_room(ji_calls_t *calls) {
-    if (calls->count < calls->room)
+/* Room for so many calls more. */
+static bool calls_make_room(ji_calls_t *calls, size_t more) {
+    const size_t needed = calls->count + more;
+    if (needed <= calls->room)
         return true;
 
-    const size_t room = calls->room == 0 ? 16 : 2 * calls->room;
+    size_t room = calls->room == 0 ? 16 : calls->room, bytes;
+    while (room < needed && room <= UINT32_MAX / 4)
+        room *= 2;
     ji_calls_t larger = {.count = calls->count, .room = room, .index_mask = 4 * room - 1};
-    size_t bytes;
     if (room > UINT32_MAX / 4 || !ji_size_mul(room, sizeof *larger.at, &bytes))
         return false;
     larger.at = ji_metadata_zalloc(bytes);
@@ -110,18 +113,37 @@ static bool calls_make_room(ji_calls_t *calls) {
     return true;
 }
 
-bool ji_calls_add(ji_calls_t *calls, const ji_call_t *call) {
-    if (!calls_make_room(calls))
-        return false;
-
+/* Where there is room. */
+static void calls_put(ji_calls_t *calls, const ji_call_t *call, uint64_t repetitions) {
     uint32_t *place = calls_place(calls, call);
-    if (*place != 0) {
-        calls->at[*place - 1].times += call->times;
-        return true;
+    if (*place == 0) {
+        calls->at[calls->count++] = *call;
+        *place = (uint32_t)calls->count;
+        calls->at[*place - 1].times = 0;
     }
-    calls->at[calls->count++] = *call;
-    *place = (uint32_t)calls->count;
+    calls->at[*place - 1].times += call->times * repetitions;
+}
+
+bool ji_calls_add(ji_calls_t *calls, const ji_call_t *call) {
+    if (!calls_make_room(calls, 1))
+        return false;
+    calls_put(calls, call, 1);
     return true;
+}
+
+bool ji_calls_add_all(ji_calls_t *calls, const ji_calls_t *more, uint64_t repetitions) {
+    if (!calls_make_room(calls, more->count))
+        return false;
+    for (size_t i = 0; i < more->count; ++i)
+        calls_put(calls, &more->at[i], repetitions);
+    return true;
+}
+
+uint64_t ji_calls_total(const ji_calls_t *calls) {
+    uint64_t total = 0;
+    for (size_t i = 0; i < calls->count; ++i)
+        total += calls->at[i].times;
+    return total;
 }
 
 ptrdiff_t ji_calls_find(const ji_calls_t *calls, const ji_call_t *call) {

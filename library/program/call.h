@@ -43,6 +43,10 @@ typedef struct ji_calls {
 
 /* Adds a call, or counts it where it is there already. False without bookkeeping memory. */
 bool ji_calls_add(ji_calls_t *calls, const ji_call_t *call);
+/* Adds all calls of `more`, or none where there is no memory; each counts so many times. */
+bool ji_calls_add_all(ji_calls_t *calls, const ji_calls_t *more, uint64_t repetitions);
+/* All calls, those that came again among them. */
+uint64_t ji_calls_total(const ji_calls_t *calls);
 /* The place of a call like this one; -1: there is none. */
 ptrdiff_t ji_calls_find(const ji_calls_t *calls, const ji_call_t *call);
 void ji_calls_fini(ji_calls_t *calls); /* empty again */

@@ -98,6 +98,32 @@ jstatus_t jprogram_record(jprogram_t *program, jhandle_t *handle) {
     return JSTATUS_SUCCESS;
 }
 
+/* Calls become the program's, in the phase that was begun last: all, each so many times, or none.
+ */
+static jstatus_t program_keep(jprogram_t *program, ji_follower_t *follower, const ji_calls_t *calls,
+                              uint64_t times, const char *caller) {
+    if (calls->count == 0)
+        return JSTATUS_SUCCESS;
+    uint64_t total;
+    if (__builtin_mul_overflow(ji_calls_total(calls), times, &total) ||
+        __builtin_add_overflow(program->total, total, &total))
+        return jhandle_fail(follower->handle, JSTATUS_INVALID_SIZE,
+                            "%s: more calls than 64 bits count", caller);
+
+    ji_part_t *part = program_part(program, follower);
+    if (part == NULL)
+        return ji_no_bookkeeping(caller);
+    if (!ji_calls_add_all(&part->calls, calls, times)) {
+        if (part->calls.count == 0) /* it was made just now, the last */
+            --program->part_count;
+        return ji_no_bookkeeping(caller);
+    }
+    if (follower->handle->host.query_bytes > part->host_bytes)
+        part->host_bytes = follower->handle->host.query_bytes;
+    program->total = total;
+    return JSTATUS_SUCCESS;
+}
+
 /* Ends a recording, whose calls count so many times. */
 static jstatus_t program_stop(jprogram_t *program, jhandle_t *handle, uint64_t times,
                               const char *caller) {
@@ -111,18 +137,7 @@ static jstatus_t program_stop(jprogram_t *program, jhandle_t *handle, uint64_t t
     follower->recording = false;
     JTRY_RETURN(ji_recording_stop(handle, caller, &recording));
 
-    jstatus_t status = JSTATUS_SUCCESS;
-    ji_part_t *part = NULL;
-    if (recording->calls.count > 0)
-        JTRY_ALLOC(part = program_part(program, follower));
-    for (size_t i = 0; i < recording->calls.count; ++i) {
-        recording->calls.at[i].times *= times;
-        if (!ji_calls_add(&part->calls, &recording->calls.at[i]))
-            JTRY(ji_no_bookkeeping(caller));
-    }
-    if (part != NULL && handle->host.query_bytes > part->host_bytes)
-        part->host_bytes = handle->host.query_bytes;
-done:
+    const jstatus_t status = program_keep(program, follower, &recording->calls, times, caller);
     ji_recording_destroy(recording);
     return status;
 }

@@ -40,6 +40,7 @@ typedef struct ji_follower {
 struct jprogram {
     ji_part_t *parts; /* by phases */
     size_t part_count, part_room;
+    uint64_t total;           /* of all calls, those that came again among them */
     size_t phase;             /* that was begun last */
     ji_follower_t *followers; /* in the order in which they came */
     bool chosen, entered;

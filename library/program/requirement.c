@@ -24,11 +24,8 @@ static jstatus_t requirement_make(bool made, ji_ladder_t ladder, size_t host_byt
 jstatus_t ji_requirement_of_calls(const ji_calls_t *calls, size_t host_bytes, const char *caller,
                                   jrequirement_t **requirement) {
     ji_ladder_t ladder;
-    uint64_t count = 0;
-    for (size_t i = 0; i < calls->count; ++i)
-        count += calls->at[i].times;
     const bool made = ji_ladder_of_calls(&ladder, calls, JI_TAKING_FIRST);
-    return requirement_make(made, ladder, host_bytes, count, caller, requirement);
+    return requirement_make(made, ladder, host_bytes, ji_calls_total(calls), caller, requirement);
 }
 
 jstatus_t jrequirement_destroy(jrequirement_t *requirement) {
@@ -102,6 +99,16 @@ jstatus_t jrequirement_create_borrow(const jhandle_t *handle, const char *routin
 
 /* ---- Of parts ---- */
 
+/* *calls becomes the sum with so many times of what a part has. */
+static jstatus_t calls_add(uint64_t *calls, const jrequirement_t *part, uint64_t times,
+                           const char *caller) {
+    uint64_t more;
+    if (__builtin_mul_overflow(part->call_count, times, &more) ||
+        __builtin_add_overflow(*calls, more, calls))
+        return ji_fail(JSTATUS_INVALID_SIZE, "%s: more calls than 64 bits count", caller);
+    return JSTATUS_SUCCESS;
+}
+
 static jstatus_t parts_check(size_t count, const jrequirement_t *const *parts,
                              jrequirement_t **requirement, const char *caller) {
     bool sound = requirement != NULL && (count == 0 || parts != NULL);
@@ -117,6 +124,9 @@ jstatus_t jrequirement_create_in_order(size_t count, const jrequirement_t *const
 
     size_t bytes, host_bytes = 0;
     uint64_t calls = 0;
+    for (size_t i = 0; i < count; ++i)
+        JTRY_RETURN(calls_add(&calls, parts[i], 1, __func__));
+
     ji_ladder_t *ladders = NULL, ladder = {0};
     if (count > 0 && ji_size_mul(count, sizeof *ladders, &bytes))
         ladders = ji_metadata_zalloc(bytes);
@@ -125,7 +135,6 @@ jstatus_t jrequirement_create_in_order(size_t count, const jrequirement_t *const
 
     for (size_t i = 0; i < count; ++i) {
         ladders[i] = parts[i]->ladder;
-        calls += parts[i]->call_count;
         host_bytes = parts[i]->host_bytes > host_bytes ? parts[i]->host_bytes : host_bytes;
     }
     const bool made = ji_ladder_in_order(&ladder, count, ladders);
@@ -158,12 +167,14 @@ jstatus_t jrequirement_create_at_once(size_t count, const jrequirement_t *const 
 
     size_t host_bytes = 0;
     uint64_t calls = 0;
+    for (size_t i = 0; i < count; ++i)
+        JTRY_RETURN(calls_add(&calls, parts[i], 1, __func__));
+
     ji_ladder_t sum;
     jstatus_t status = JSTATUS_SUCCESS;
     const bool made =
         count > 0 ? ji_ladder_copy(&sum, &parts[0]->ladder) : ji_ladder_of_nothing(&sum);
     for (size_t i = 0; i < count && made && status == JSTATUS_SUCCESS; ++i) {
-        calls += parts[i]->call_count;
         if (!ji_size_add(host_bytes, parts[i]->host_bytes, &host_bytes))
             status = ji_fail(JSTATUS_INVALID_SIZE, "%s: the sum overflows", __func__);
         else if (i > 0)
@@ -180,6 +191,8 @@ jstatus_t jrequirement_create_repeated(const jrequirement_t *part, uint64_t time
                                        jrequirement_t **requirement) {
     JREQUIRE(part != NULL && requirement != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(times > 0, JSTATUS_INVALID_VALUE);
+    uint64_t calls = 0;
+    JTRY_RETURN(calls_add(&calls, part, times, __func__));
 
     ji_ladder_t ladder;
     const bool made = ji_ladder_copy(&ladder, &part->ladder);
@@ -187,8 +200,7 @@ jstatus_t jrequirement_create_repeated(const jrequirement_t *part, uint64_t time
         ladder.steps[i].seconds *= (double)times;
         ladder.steps[i].degraded_count *= times;
     }
-    return requirement_make(made, ladder, part->host_bytes, part->call_count * times, __func__,
-                            requirement);
+    return requirement_make(made, ladder, part->host_bytes, calls, __func__, requirement);
 }
 
 /* ---- Reading ---- */

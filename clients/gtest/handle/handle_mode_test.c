@@ -37,6 +37,7 @@ static const struct way {
     {"size 0", JHANDLE_MODE_DEFAULT, 0, 0, 0, 0, NULL},
     {"NULL memory", JHANDLE_MODE_DEFAULT, 0, 0, 1, 100, NULL},
     {"memory of 0", JHANDLE_MODE_DEFAULT, 0, 0, 1, 0, own_memory},
+    {"memory of 0 anywhere", JHANDLE_MODE_DEFAULT, 0, 0, 1, 0, own_memory + 1},
     {"fixed size 0", JHANDLE_MODE_MANUAL, 0, 0, 2, 0, NULL},
     {"fixed size 5000", JHANDLE_MODE_MANUAL, 5056, 5056, 2, 5000, NULL},
     {"size 5000", JHANDLE_MODE_MANUAL, 5056, 5056, 0, 5000, NULL},

@@ -62,3 +62,27 @@ JTEST(ProgramRepeated, NoTimesAreRefusedAndTheRecordingGoesOn) {
     JEXPECT_OK(jprogram_destroy(program));
     JEXPECT_OK(jhandle_destroy(handle));
 }
+
+/* A count that does not fit is no count, be it of one recording or with those before. */
+JTEST(ProgramRepeated, MoreCallsThanCanBeCountedAreRefused) {
+    jprogram_t *program = NULL;
+    jhandle_t *handle = make_handle(0);
+    jprogram_call_t call = JPROGRAM_CALL_INIT;
+    JASSERT_OK(jprogram_create(&program));
+    const uint64_t times[] = {UINT64_MAX / 2, UINT64_MAX / 2 + 1, 1, UINT64_MAX / 4 + 1};
+    const jstatus_t expected[] = {JSTATUS_SUCCESS, JSTATUS_INVALID_SIZE, JSTATUS_SUCCESS,
+                                  JSTATUS_INVALID_SIZE};
+    for (int i = 0; i < 4; ++i) {
+        JEXPECT_OK(jprogram_record(program, handle));
+        JEXPECT_FALSE(jstatus_is_error(routine(handle, 3)));
+        if (i % 2 != 0)
+            JEXPECT_FALSE(jstatus_is_error(routine(handle, 5)));
+        JEXPECT_STATUS(jprogram_stop_repeated(program, handle, times[i]), expected[i]);
+        JEXPECT_FALSE(jhandle_is_size_query(handle));
+        JEXPECT_OK(jprogram_get_call(program, 0, &call));
+        JEXPECT_EQ(call.times, UINT64_MAX / 2 + (i > 1));
+    }
+    JEXPECT_STATUS(jprogram_get_call(program, 1, &call), JSTATUS_INVALID_VALUE);
+    JEXPECT_OK(jprogram_destroy(program));
+    JEXPECT_OK(jhandle_destroy(handle));
+}

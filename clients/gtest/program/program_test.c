@@ -476,3 +476,33 @@ JTEST(Program, NoMemoryIsSaidAndNothingIsLost) {
     for (int h = 0; h < 2; ++h)
         JEXPECT_OK(jhandle_destroy(handles[h]));
 }
+
+static void record_many(jprogram_t *program, jhandle_t *handle, int64_t first, int64_t end) {
+    JEXPECT_OK(jprogram_record(program, handle));
+    for (int64_t n = first; n < end; ++n) {
+        const kernel_t kernel = kernel_random(n);
+        (void)kernel_call(handle, &kernel, NULL);
+    }
+}
+
+/* More calls than a list has room for: the last is not kept, and so is none before it. */
+JTEST(Program, ARecordingIsKeptWholeOrNotAtAll) {
+    jhandle_t *handle = make_handle(0);
+    JFOR_EACH_FAILURE(i) {
+        jtest_fail_metadata_after(0);
+        jprogram_t *program = NULL;
+        JASSERT_OK(jprogram_create(&program));
+        record_many(program, handle, 0, 3);
+        JEXPECT_OK(jprogram_stop(program, handle));
+        JEXPECT_OK(jprogram_begin_phase(program));
+        record_many(program, handle, 3, 103);
+        jtest_fail_metadata_after(i);
+        const jstatus_t status = jprogram_stop(program, handle);
+        const bool failed = jtest_metadata_failed();
+        JEXPECT_STATUS(status, failed ? JSTATUS_MEMORY_ERROR : JSTATUS_SUCCESS);
+        JEXPECT_EQ(program_info(program).call_count, failed ? 3 : 103);
+        JEXPECT_EQ(program_info(program).phase_count, failed ? 1 : 2);
+        JEXPECT_OK(jprogram_destroy(program));
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}

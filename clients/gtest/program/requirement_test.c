@@ -274,6 +274,24 @@ JTEST(Requirement, OfNothingOfABorrowAndOfRepetitions) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
+JTEST(Requirement, MoreCallsThanCanBeCountedAreRefused) {
+    jhandle_t *handle = make_handle(0);
+    const kernel_t kernel = kernel_random(7);
+    jrequirement_t *one = requirement_of(handle, 1, &kernel), *half = NULL, *all = NULL;
+    JEXPECT_OK(jrequirement_create_repeated(one, UINT64_MAX / 2, &half));
+    JEXPECT_STATUS(jrequirement_create_repeated(half, 3, &all), JSTATUS_INVALID_SIZE);
+    const jrequirement_t *const parts[] = {half, half, one, one};
+    JEXPECT_STATUS(jrequirement_create_in_order(4, parts, &all), JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(jrequirement_create_at_once(4, parts, &all), JSTATUS_INVALID_SIZE);
+    JEXPECT_EQ(all, NULL);
+    JEXPECT_OK(jrequirement_create_in_order(3, parts, &all));
+    JEXPECT_EQ(info_of(all).call_count, UINT64_MAX);
+    jrequirement_t *const made[] = {one, half, all};
+    for (size_t i = 0; i < sizeof made / sizeof *made; ++i)
+        JEXPECT_OK(jrequirement_destroy(made[i]));
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
 /* Equal calls are counted, whether their names are one text or two. */
 JTEST(Requirement, EqualCallsAreCounted) {
     jhandle_t *handle = make_handle(0);
