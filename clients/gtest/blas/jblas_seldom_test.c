@@ -200,6 +200,25 @@ JTEST(JblasSeldom, DiagonalsOfHermitianResultsAreReal) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
+/* What an element of x that is not finite reaches: each row but its own. */
+JTEST(JblasSeldom, SkewSymmetricDiagonalsAddNothing) {
+    static double a[MOST * MOST], x[MOST], y[MOST];
+    const double one = 1, zero = 0;
+    jhandle_t *handle = blas_make_handle(NULL);
+    for (int i = 0; i < MOST * MOST; i++)
+        a[i] = i % (MOST + 1) == 0 ? NAN : 1; /* the diagonal */
+    for (int which = 0; which < MOST; which++)
+        for (int lower = 0; lower < 2; lower++) {
+            fill(x, JDATATYPE_F64, MOST, 1);
+            x[which] = lower ? INFINITY : NAN;
+            JEXPECT_OK(jblas_dskewsymv(handle, lower ? JBLAS_LOWER : JBLAS_UPPER, MOST, &one, a,
+                                       MOST, x, 1, &zero, y, 1));
+            for (int i = 0; i < MOST; i++)
+                JEXPECT_EQ(isfinite(y[i]) != 0, i == which);
+        }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
 /* ---- Solves ---- */
 
 /* A diagonal matrix, so that each unknown is alpha b / pivot; orders for which a triangle is
