@@ -86,7 +86,7 @@ JALLOC_API jstatus_t jblas_zsymv(jhandle_t *handle, jblas_uplo_t uplo, int64_t n
                                  jcomplex_f64_t *y, int64_t incy);
 
 /** y = alpha A x + beta y. A: skew-symmetric of order n, A^T = -A, one triangle read without its
- * diagonal, which stands for zeros; lda >= max(1, n). */
+ * diagonal, which adds nothing, not even of a NaN or an infinity of x; lda >= max(1, n). */
 JALLOC_API jstatus_t jblas_sskewsymv(jhandle_t *handle, jblas_uplo_t uplo, int64_t n,
                                      const float *alpha, const float *a, int64_t lda,
                                      const float *x, int64_t incx, const float *beta, float *y,

@@ -356,7 +356,8 @@ JALLOC_API jstatus_t jlapack_zpocon(jhandle_t *handle, jblas_uplo_t uplo, int64_
                                     double *rcond);
 
 /** The same of a triangle, whose own norm is computed, too: the other triangle, and with JBLAS_UNIT
- * the diagonal, are not read. rcond is 0 where the diagonal has a zero. */
+ * the diagonal, are not read. rcond is 0 where the diagonal has a zero, and where one of the
+ * elements that are read is infinite. */
 JALLOC_API jstatus_t jlapack_strcon(jhandle_t *handle, jlapack_norm_t norm, jblas_uplo_t uplo,
                                     jblas_diagonal_t diag, int64_t n, const float *a, int64_t lda,
                                     float *rcond);

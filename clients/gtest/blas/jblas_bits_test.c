@@ -107,6 +107,8 @@ static void define_scaling(const blas_case_t *c, product_t *p, bool is_hermitian
 #define CALL(t) scale_##t(p, is_hermitian)
     BY_TYPE(c->function->type, CALL)
 #undef CALL
+    if (is_hermitian)
+        clear_diagonal(c, p);
 }
 
 /* symm and hemm; trmm. */

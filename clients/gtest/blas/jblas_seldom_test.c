@@ -8,6 +8,7 @@
 
 #include "blas/routine/entry.h"
 
+#include <complex.h>
 #include <math.h>
 #include <string.h>
 
@@ -169,6 +170,52 @@ JTEST(JblasSeldom, RankUpdatesRefuseTheOtherTranspose) {
                            (void *)c, 1));
     JEXPECT_OK(jblas_zherk(handle, JBLAS_UPPER, C, 1, 1, &d, (void *)b, 1, &d, (void *)e, 1));
     JEXPECT_TRUE(c[0] == 2 && e[0] == 2);
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* Also where C is multiplied by a beta that is not finite, and nothing is added. */
+JTEST(JblasSeldom, DiagonalsOfHermitianResultsAreReal) {
+    enum { ORDER = 5 };
+    const double betas[] = {INFINITY, NAN, -2}, one = 1;
+    const jcomplex_f64_t alphas[] = {0, 1};
+    const jblas_uplo_t uplo = JBLAS_LOWER;
+    jcomplex_f64_t a[ORDER], c[ORDER * ORDER];
+    jhandle_t *handle = blas_make_handle(NULL);
+    fill(a, JDATATYPE_F64_C, ORDER, 1);
+    for (int k = 0; k < 2; k++) /* with alpha 0 where there is something to add */
+        for (int b = 0; b < 3; b++)
+            for (int routine = 0; routine < 3; routine++) {
+                const jcomplex_f64_t *alpha = &alphas[k == 0];
+                fill(c, JDATATYPE_F64_C, (int64_t)ORDER * ORDER, 2);
+                JEXPECT_OK(routine == 0   ? jblas_zherk(handle, uplo, N, ORDER, k,
+                                                      k == 0 ? &one : (const double *)alpha, a,
+                                                        ORDER, &betas[b], c, ORDER)
+                           : routine == 1 ? jblas_zher2k(handle, uplo, N, ORDER, k, alpha, a, ORDER,
+                                                         a, ORDER, &betas[b], c, ORDER)
+                                          : jblas_zherkx(handle, uplo, N, ORDER, k, alpha, a, ORDER,
+                                                         a, ORDER, &betas[b], c, ORDER));
+                for (int i = 0; i < ORDER; i++)
+                    JEXPECT_TRUE(cimag(c[i * (ORDER + 1)]) == 0);
+            }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* What an element of x that is not finite reaches: each row but its own. */
+JTEST(JblasSeldom, SkewSymmetricDiagonalsAddNothing) {
+    static double a[MOST * MOST], x[MOST], y[MOST];
+    const double one = 1, zero = 0;
+    jhandle_t *handle = blas_make_handle(NULL);
+    for (int i = 0; i < MOST * MOST; i++)
+        a[i] = i % (MOST + 1) == 0 ? NAN : 1; /* the diagonal */
+    for (int which = 0; which < MOST; which++)
+        for (int lower = 0; lower < 2; lower++) {
+            fill(x, JDATATYPE_F64, MOST, 1);
+            x[which] = lower ? INFINITY : NAN;
+            JEXPECT_OK(jblas_dskewsymv(handle, lower ? JBLAS_LOWER : JBLAS_UPPER, MOST, &one, a,
+                                       MOST, x, 1, &zero, y, 1));
+            for (int i = 0; i < MOST; i++)
+                JEXPECT_EQ(isfinite(y[i]) != 0, i == which);
+        }
     JEXPECT_OK(jhandle_destroy(handle));
 }
 

@@ -126,8 +126,9 @@ bool ji_host_herk_is_scaling(const ji_matmat_t *args, jdatatype_t alpha_type) {
         return true;
 
     ji_host_clear_diagonal(args);
-    if (!reads)
-        ji_host_scale_triangle(&args->head, real, &args->beta, args->uplo, args->n, args->c,
-                               args->ldc);
-    return !reads;
+    if (reads)
+        return false;
+    ji_host_scale_triangle(&args->head, real, &args->beta, args->uplo, args->n, args->c, args->ldc);
+    ji_host_clear_diagonal(args); /* 0 times a beta that is not finite is NaN */
+    return true;
 }
