@@ -98,8 +98,7 @@ jstatus_t jprogram_record(jprogram_t *program, jhandle_t *handle) {
     return JSTATUS_SUCCESS;
 }
 
-/* Calls become the program's, in the phase that was begun last: all, each so many times, or none.
- */
+/* All calls become the program's, each so many times, in the phase that was begun last; or none. */
 static jstatus_t program_keep(jprogram_t *program, ji_follower_t *follower, const ji_calls_t *calls,
                               uint64_t times, const char *caller) {
     if (calls->count == 0)

@@ -99,13 +99,16 @@ jstatus_t jrequirement_create_borrow(const jhandle_t *handle, const char *routin
 
 /* ---- Of parts ---- */
 
-/* *calls becomes the sum with so many times of what a part has. */
-static jstatus_t calls_add(uint64_t *calls, const jrequirement_t *part, uint64_t times,
-                           const char *caller) {
-    uint64_t more;
-    if (__builtin_mul_overflow(part->call_count, times, &more) ||
-        __builtin_add_overflow(*calls, more, calls))
-        return ji_fail(JSTATUS_INVALID_SIZE, "%s: more calls than 64 bits count", caller);
+/* How many calls parts have that each count so many times. */
+static jstatus_t parts_count_calls(size_t count, const jrequirement_t *const *parts, uint64_t times,
+                                   const char *caller, uint64_t *calls) {
+    *calls = 0;
+    for (size_t i = 0; i < count; ++i) {
+        uint64_t more;
+        if (__builtin_mul_overflow(parts[i]->call_count, times, &more) ||
+            __builtin_add_overflow(*calls, more, calls))
+            return ji_fail(JSTATUS_INVALID_SIZE, "%s: more calls than 64 bits count", caller);
+    }
     return JSTATUS_SUCCESS;
 }
 
@@ -123,9 +126,8 @@ jstatus_t jrequirement_create_in_order(size_t count, const jrequirement_t *const
     JTRY_RETURN(parts_check(count, parts, requirement, __func__));
 
     size_t bytes, host_bytes = 0;
-    uint64_t calls = 0;
-    for (size_t i = 0; i < count; ++i)
-        JTRY_RETURN(calls_add(&calls, parts[i], 1, __func__));
+    uint64_t calls;
+    JTRY_RETURN(parts_count_calls(count, parts, 1, __func__, &calls));
 
     ji_ladder_t *ladders = NULL, ladder = {0};
     if (count > 0 && ji_size_mul(count, sizeof *ladders, &bytes))
@@ -166,9 +168,8 @@ jstatus_t jrequirement_create_at_once(size_t count, const jrequirement_t *const 
     JTRY_RETURN(parts_check(count, parts, requirement, __func__));
 
     size_t host_bytes = 0;
-    uint64_t calls = 0;
-    for (size_t i = 0; i < count; ++i)
-        JTRY_RETURN(calls_add(&calls, parts[i], 1, __func__));
+    uint64_t calls;
+    JTRY_RETURN(parts_count_calls(count, parts, 1, __func__, &calls));
 
     ji_ladder_t sum;
     jstatus_t status = JSTATUS_SUCCESS;
@@ -191,8 +192,8 @@ jstatus_t jrequirement_create_repeated(const jrequirement_t *part, uint64_t time
                                        jrequirement_t **requirement) {
     JREQUIRE(part != NULL && requirement != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(times > 0, JSTATUS_INVALID_VALUE);
-    uint64_t calls = 0;
-    JTRY_RETURN(calls_add(&calls, part, times, __func__));
+    uint64_t calls;
+    JTRY_RETURN(parts_count_calls(1, &part, times, __func__, &calls));
 
     ji_ladder_t ladder;
     const bool made = ji_ladder_copy(&ladder, &part->ladder);

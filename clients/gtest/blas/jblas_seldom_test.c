@@ -173,30 +173,31 @@ JTEST(JblasSeldom, RankUpdatesRefuseTheOtherTranspose) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
-/* Also where C is multiplied by a beta that is not finite, and nothing is added. */
+/* Also where C is multiplied by a beta that is not finite, and nothing is added: with alpha 0 where
+ * there is something to add, else with k 0. */
 JTEST(JblasSeldom, DiagonalsOfHermitianResultsAreReal) {
     enum { ORDER = 5 };
-    const double betas[] = {INFINITY, NAN, -2}, one = 1;
-    const jcomplex_f64_t alphas[] = {0, 1};
+    const double betas[] = {INFINITY, NAN, -2};
     const jblas_uplo_t uplo = JBLAS_LOWER;
     jcomplex_f64_t a[ORDER], c[ORDER * ORDER];
     jhandle_t *handle = blas_make_handle(NULL);
     fill(a, JDATATYPE_F64_C, ORDER, 1);
-    for (int k = 0; k < 2; k++) /* with alpha 0 where there is something to add */
-        for (int b = 0; b < 3; b++)
-            for (int routine = 0; routine < 3; routine++) {
-                const jcomplex_f64_t *alpha = &alphas[k == 0];
-                fill(c, JDATATYPE_F64_C, (int64_t)ORDER * ORDER, 2);
-                JEXPECT_OK(routine == 0   ? jblas_zherk(handle, uplo, N, ORDER, k,
-                                                      k == 0 ? &one : (const double *)alpha, a,
-                                                        ORDER, &betas[b], c, ORDER)
-                           : routine == 1 ? jblas_zher2k(handle, uplo, N, ORDER, k, alpha, a, ORDER,
-                                                         a, ORDER, &betas[b], c, ORDER)
-                                          : jblas_zherkx(handle, uplo, N, ORDER, k, alpha, a, ORDER,
-                                                         a, ORDER, &betas[b], c, ORDER));
-                for (int i = 0; i < ORDER; i++)
-                    JEXPECT_TRUE(cimag(c[i * (ORDER + 1)]) == 0);
-            }
+    for (int i = 0; i < 18; i++) {
+        const int routine = i % 3, k = i / 3 % 2;
+        const double *const beta = &betas[i / 6], real_alpha = 1 - k;
+        const jcomplex_f64_t alpha = real_alpha;
+        fill(c, JDATATYPE_F64_C, (int64_t)ORDER * ORDER, 2);
+        if (routine == 0)
+            JEXPECT_OK(
+                jblas_zherk(handle, uplo, N, ORDER, k, &real_alpha, a, ORDER, beta, c, ORDER));
+        else
+            JEXPECT_OK((routine == 1 ? jblas_zher2k : jblas_zherkx)(
+                handle, uplo, N, ORDER, k, &alpha, a, ORDER, a, ORDER, beta, c, ORDER));
+        for (int j = 0; j < ORDER; j++) {
+            const double imaginary = cimag(c[j * (ORDER + 1)]);
+            JEXPECT_TRUE(imaginary == 0 && !signbit(imaginary));
+        }
+    }
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
