@@ -1,7 +1,7 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* QR and LQ on the host, and products with their Q.
+/* QR and LQ on the host. What is done with their Q is in qr_q.c.
  *
  * A = Q R, Q = H(1) H(2) ... H(k) and H(i) = I - tau v v^H, where v has i - 1 zeros, a one, and
  * what A has below its diagonal. So many of them as a block has columns are I - V T V^H, with a
@@ -38,7 +38,7 @@
 #include "blas/kernels/move.h"
 #include "blas/routine/setup.h"
 #include "core/team.h"
-#include "lapack/host/gram.h"
+#include "lapack/host/qr.h"
 #include "lapack/host/reflector.h"
 
 #define QR_BASE JI_REFLECT_COLUMNS
@@ -51,15 +51,10 @@
 #define QR_ROOM_LEAST_WORK 4e5 /* of smaller ones columns are in a cache wherever they lie */
 #define QR_ROWS_BYTES 768      /* of a column of V2, in a strip of rows */
 #define QR_FAR_COLUMNS 48 /* of C, for which columns of V2 that are pages apart lie by strips */
-#define QR_STRIP 64       /* columns of C at once, and rows where no workspace is lent */
 #define QR_LEAST_STRIP 8
 #define QR_WIDE_BYTES 2097152 /* of C, from which on its columns are done at once, unless */
 #define QR_NEAR_BYTES 524288  /* V, and a strip, stay in a second cache of 1 MiB */
-#define QR_WORK_BYTES (2 * JI_GRAM_MOST * QR_STRIP * sizeof(jcomplex_f64_t)) /* W and X */
 
-/* Columns of a block, but for the widest type, which has JI_GRAM_MOST. */
-#define QR_BLOCK_MOST 48
-#define QR_SQUARE_BYTES (QR_BLOCK_MOST * QR_BLOCK_MOST * sizeof(double))
 static_assert(JI_GRAM_MOST * JI_GRAM_MOST * sizeof(jcomplex_f64_t) <= QR_SQUARE_BYTES, "it fits");
 static_assert(QR_FAR_COLUMNS >= QR_BLOCK_MOST, "none lie by strips while the room has the columns");
 
@@ -76,47 +71,6 @@ static int64_t qr_block_columns(jdatatype_t type, bool by_rows, int64_t reflecto
     return ji_min(is_long ? (reflectors <= 128 ? JI_GRAM_MOST : QR_BLOCK_MOST) : usual, most);
 }
 
-/* What a call has beside its arguments. */
-typedef struct qr {
-    ji_matmat_t call;
-    jdatatype_t type;
-    bool by_rows;  /* LQ */
-    void *room;    /* for the columns of a block; NULL: they stay where they are */
-    void *strips;  /* for V2 by strips of rows, where the room is; NULL: it stays where it is */
-    void *turned;  /* V^H, of `block` rows; NULL: products turn what they need of it */
-    void *work;    /* W and X, of `strip` rows each */
-    int64_t strip; /* rows that are done at once */
-    void *wide;    /* W and X of all columns; NULL: columns are done by strips */
-    void *panels;  /* of their products then */
-    size_t panel_bytes;
-    int64_t block; /* columns */
-    void *top, *t; /* V1 and T, of that order and by columns; zeros where nothing was stored */
-} qr_t;
-
-/* Reflectors [first, first + count) of those at hand. */
-typedef struct qr_block {
-    const void *v; /* the first one's diagonal element */
-    int64_t ld, rows, first, count;
-    void *strips; /* V2 by strips of rows; NULL: it is read where it lies */
-    int64_t lead;
-} qr_block_t;
-
-static void *qr_of_square(const qr_t *qr, const void *square, int64_t i, int64_t j) {
-    return ji_at(qr->type, square, i, j, qr->block);
-}
-static void *qr_top(const qr_t *qr, const qr_block_t *block) {
-    return qr_of_square(qr, qr->top, block->first, block->first);
-}
-static void *qr_t_of(const qr_t *qr, const qr_block_t *block) {
-    return qr_of_square(qr, qr->t, block->first, block->first);
-}
-/* Element (i, j), from `a` on, of A, or of LQ's A^H. */
-static void *qr_at(const qr_t *qr, const void *a, int64_t ld, int64_t i, int64_t j) {
-    return qr->by_rows ? ji_at(qr->type, a, j, i, ld) : ji_at(qr->type, a, i, j, ld);
-}
-static void *qr_below(const qr_t *qr, const qr_block_t *block) {
-    return qr_at(qr, block->v, block->ld, block->count, 0);
-}
 /* x = y, n elements of a column, of which y lies in A. */
 static void qr_take(const qr_t *qr, int64_t n, const void *y, int64_t ld, void *x) {
     const ji_scalar_t one = ji_constant(qr->type, 1);
@@ -128,13 +82,6 @@ static void qr_take(const qr_t *qr, int64_t n, const void *y, int64_t ld, void *
 
 /* ---- Products ---- */
 
-typedef struct qr_factor {
-    jblas_operation_t op;
-    const void *data;
-    int64_t ld;
-} qr_factor_t;
-#define QR_PLAIN(...) ((qr_factor_t){JBLAS_NO_TRANSPOSE, __VA_ARGS__})
-#define QR_ADJOINT(...) ((qr_factor_t){JBLAS_CONJUGATE_TRANSPOSE, __VA_ARGS__})
 /* What lies in A, and its adjoint. */
 static qr_factor_t qr_stored(const qr_t *qr, const void *data, int64_t ld) {
     return qr->by_rows ? QR_ADJOINT(data, ld) : QR_PLAIN(data, ld);
@@ -151,9 +98,8 @@ static qr_factor_t qr_adjoint_of(const qr_t *qr, const qr_block_t *block, int64_
                   : qr_stored_adjoint(qr, qr_at(qr, block->v, block->ld, i, 0), block->ld);
 }
 
-/* C = alpha A B + beta C. Small ones are done in place, which is as fast. */
-static void qr_multiply(const qr_t *qr, int64_t m, int64_t n, int64_t k, double alpha,
-                        qr_factor_t a, qr_factor_t b, double beta, void *c, int64_t ldc) {
+void ji_qr_multiply(const qr_t *qr, int64_t m, int64_t n, int64_t k, double alpha, qr_factor_t a,
+                    qr_factor_t b, double beta, void *c, int64_t ldc) {
     const bool packs = ji_product_work(qr->type, m, n, k) >= JI_PACKED_LEAST_GEMM;
     ji_matmat_t product = {.head = qr->call.head,
                            .transa = a.op,
@@ -222,15 +168,15 @@ static void qr_subtract(const qr_t *qr, const qr_block_t *block, int64_t columns
                         void *c2, int64_t ldc) {
     const int64_t k = block->count;
     if (block->strips == NULL) {
-        qr_multiply(qr, block->rows - k, columns, k, -1,
-                    qr_stored(qr, qr_below(qr, block), block->ld), QR_PLAIN(x, k), 1, c2, ldc);
+        ji_qr_multiply(qr, block->rows - k, columns, k, -1,
+                       qr_stored(qr, qr_below(qr, block), block->ld), QR_PLAIN(x, k), 1, c2, ldc);
         return;
     }
 
     qr_rows_t rows = qr_strip(qr, block, 0);
     for (int64_t i = 1; rows.count > 0; rows = qr_strip(qr, block, i++))
-        qr_multiply(qr, rows.count, columns, k, -1, QR_PLAIN(rows.v, rows.ld), QR_PLAIN(x, k), 1,
-                    ji_at(qr->type, c2, rows.first, 0, 0), ldc);
+        ji_qr_multiply(qr, rows.count, columns, k, -1, QR_PLAIN(rows.v, rows.ld), QR_PLAIN(x, k), 1,
+                       ji_at(qr->type, c2, rows.first, 0, 0), ldc);
 }
 
 /* C = (I - V op(T) V^H) C, of `columns` columns, as few as the stack has work for. */
@@ -240,11 +186,12 @@ static void qr_apply_left(const qr_t *qr, const qr_block_t *block, jblas_operati
     const void *const v1 = qr_top(qr, block);
     void *const c2 = ji_at(qr->type, c1, k, 0, 0), *const x = ji_at(qr->type, w, 0, columns, k);
 
-    qr_multiply(qr, k, columns, k, 1, qr_adjoint_of(qr, block, 0), QR_PLAIN(c1, ldc), 0, w, k);
-    qr_multiply(qr, k, columns, below, 1, qr_adjoint_of(qr, block, k), QR_PLAIN(c2, ldc), 1, w, k);
-    qr_multiply(qr, k, columns, k, 1, (qr_factor_t){op, qr_t_of(qr, block), qr->block},
-                QR_PLAIN(w, k), 0, x, k);
-    qr_multiply(qr, k, columns, k, -1, QR_PLAIN(v1, qr->block), QR_PLAIN(x, k), 1, c1, ldc);
+    ji_qr_multiply(qr, k, columns, k, 1, qr_adjoint_of(qr, block, 0), QR_PLAIN(c1, ldc), 0, w, k);
+    ji_qr_multiply(qr, k, columns, below, 1, qr_adjoint_of(qr, block, k), QR_PLAIN(c2, ldc), 1, w,
+                   k);
+    ji_qr_multiply(qr, k, columns, k, 1, (qr_factor_t){op, qr_t_of(qr, block), qr->block},
+                   QR_PLAIN(w, k), 0, x, k);
+    ji_qr_multiply(qr, k, columns, k, -1, QR_PLAIN(v1, qr->block), QR_PLAIN(x, k), 1, c1, ldc);
     qr_subtract(qr, block, columns, x, c2, ldc);
 }
 
@@ -282,8 +229,8 @@ static bool qr_is_wide(jdatatype_t type, int64_t rows, int64_t columns, int64_t 
 
 /* So that each thread has one: what lies in several caches is slower than what lies in one. A
  * single strip's products are shared instead. */
-static void qr_apply_to_columns(const qr_t *qr, const qr_block_t *block, jblas_operation_t op,
-                                void *c, int64_t ldc, int64_t count) {
+void ji_qr_apply_to_columns(const qr_t *qr, const qr_block_t *block, jblas_operation_t op, void *c,
+                            int64_t ldc, int64_t count) {
     if (qr->wide != NULL && qr_is_wide(qr->type, block->rows, count, qr->block)) {
         qr_t wide = *qr;
         wide.call.panels = qr->panels, wide.call.panel_bytes = qr->panel_bytes;
@@ -317,9 +264,8 @@ static void qr_apply_to_columns(const qr_t *qr, const qr_block_t *block, jblas_o
     ji_team_end(&lease);
 }
 
-/* C = C (I - V op(T) V^H), of m rows. */
-static void qr_apply_to_rows(const qr_t *qr, const qr_block_t *block, jblas_operation_t op, void *c,
-                             int64_t ldc, int64_t m) {
+void ji_qr_apply_to_rows(const qr_t *qr, const qr_block_t *block, jblas_operation_t op, void *c,
+                         int64_t ldc, int64_t m) {
     const jdatatype_t type = qr->type;
     const int64_t k = block->count, below = block->rows - k;
     const void *const v1 = qr_top(qr, block), *const v2 = qr_below(qr, block);
@@ -329,29 +275,37 @@ static void qr_apply_to_rows(const qr_t *qr, const qr_block_t *block, jblas_oper
         void *const c1 = ji_at(type, c, i, 0, ldc), *const c2 = ji_at(type, c1, 0, k, ldc);
         void *const w = qr->work, *const x = ji_at(type, w, 0, k, rows);
 
-        qr_multiply(qr, rows, k, k, 1, QR_PLAIN(c1, ldc), QR_PLAIN(v1, qr->block), 0, w, rows);
-        qr_multiply(qr, rows, k, below, 1, QR_PLAIN(c2, ldc), qr_stored(qr, v2, block->ld), 1, w,
-                    rows);
-        qr_multiply(qr, rows, k, k, 1, QR_PLAIN(w, rows),
-                    (qr_factor_t){op, qr_t_of(qr, block), qr->block}, 0, x, rows);
-        qr_multiply(qr, rows, k, k, -1, QR_PLAIN(x, rows), QR_ADJOINT(v1, qr->block), 1, c1, ldc);
-        qr_multiply(qr, rows, below, k, -1, QR_PLAIN(x, rows), qr_stored_adjoint(qr, v2, block->ld),
-                    1, c2, ldc);
+        ji_qr_multiply(qr, rows, k, k, 1, QR_PLAIN(c1, ldc), QR_PLAIN(v1, qr->block), 0, w, rows);
+        ji_qr_multiply(qr, rows, k, below, 1, QR_PLAIN(c2, ldc), qr_stored(qr, v2, block->ld), 1, w,
+                       rows);
+        ji_qr_multiply(qr, rows, k, k, 1, QR_PLAIN(w, rows),
+                       (qr_factor_t){op, qr_t_of(qr, block), qr->block}, 0, x, rows);
+        ji_qr_multiply(qr, rows, k, k, -1, QR_PLAIN(x, rows), QR_ADJOINT(v1, qr->block), 1, c1,
+                       ldc);
+        ji_qr_multiply(qr, rows, below, k, -1, QR_PLAIN(x, rows),
+                       qr_stored_adjoint(qr, v2, block->ld), 1, c2, ldc);
     }
 }
 
-/* C = (I - V op(T) V^H) C, where C, `others` columns, lies as A does. */
-static void qr_apply_beside(const qr_t *qr, const qr_block_t *block, jblas_operation_t op, void *c,
-                            int64_t ldc, int64_t others) {
+void ji_qr_apply_beside(const qr_t *qr, const qr_block_t *block, jblas_operation_t op, void *c,
+                        int64_t ldc, int64_t others) {
     if (qr->by_rows)
-        qr_apply_to_rows(qr, block,
-                         op == JBLAS_NO_TRANSPOSE ? JBLAS_CONJUGATE_TRANSPOSE : JBLAS_NO_TRANSPOSE,
-                         c, ldc, others);
+        ji_qr_apply_to_rows(
+            qr, block, op == JBLAS_NO_TRANSPOSE ? JBLAS_CONJUGATE_TRANSPOSE : JBLAS_NO_TRANSPOSE, c,
+            ldc, others);
     else
-        qr_apply_to_columns(qr, block, op, c, ldc, others);
+        ji_qr_apply_to_columns(qr, block, op, c, ldc, others);
 }
 
 /* ---- Triangles ---- */
+
+void ji_qr_clear_squares(const qr_t *qr) {
+    const size_t bytes = (size_t)(qr->block * qr->block) * ji_sizeof(qr->type);
+    memset(qr->top, 0, bytes);
+    memset(qr->t, 0, bytes);
+    if (qr->turned != NULL)
+        memset(qr->turned, 0, bytes);
+}
 
 /* V1. */
 static void qr_expand_top(const qr_t *qr, const qr_block_t *block) {
@@ -402,20 +356,20 @@ static void qr_form_by(const qr_t *qr, const qr_block_t *block, const void *prod
 /* The same of products that are V2^H V2 as yet. */
 static void qr_form_with(const qr_t *qr, const qr_block_t *block, void *products) {
     const int64_t k = block->count;
-    qr_multiply(qr, k, k, k, 1, qr_adjoint_of(qr, block, 0), QR_PLAIN(qr_top(qr, block), qr->block),
-                1, products, qr->block);
+    ji_qr_multiply(qr, k, k, k, 1, qr_adjoint_of(qr, block, 0),
+                   QR_PLAIN(qr_top(qr, block), qr->block), 1, products, qr->block);
     qr_form_by(qr, block, products);
 }
 
-static void qr_form(const qr_t *qr, const qr_block_t *block) {
+void ji_qr_form(const qr_t *qr, const qr_block_t *block) {
     _Alignas(64) char products[QR_SQUARE_BYTES];
     const int64_t k = block->count, below = block->rows - k;
     qr_expand_top(qr, block);
     qr_turn(qr, block);
     if (below == 0)
         memset(products, 0, sizeof products);
-    qr_multiply(qr, k, k, below, 1, qr_adjoint_of(qr, block, k),
-                qr_stored(qr, qr_below(qr, block), block->ld), 0, products, qr->block);
+    ji_qr_multiply(qr, k, k, below, 1, qr_adjoint_of(qr, block, k),
+                   qr_stored(qr, qr_below(qr, block), block->ld), 0, products, qr->block);
     qr_form_with(qr, block, products);
 }
 
@@ -429,14 +383,14 @@ static void qr_join(const qr_t *qr, const qr_block_t *left, const qr_block_t *ri
     for (int64_t j = 0; j < m; j++)
         qr_take(qr, n, qr_at(qr, beside, left->ld, 0, j), left->ld,
                 qr_of_square(qr, qr->top, right->first, left->first + j));
-    qr_multiply(qr, m, n, n, 1, qr_adjoint_of(qr, left, m), QR_PLAIN(qr_top(qr, right), qr->block),
-                0, products, m);
-    qr_multiply(qr, m, n, right->rows - n, 1, qr_adjoint_of(qr, left, m + n),
-                qr_stored(qr, qr_below(qr, right), right->ld), 1, products, m);
-    qr_multiply(qr, m, n, n, 1, QR_PLAIN(products, m), QR_PLAIN(qr_t_of(qr, right), qr->block), 0,
-                middle, m);
-    qr_multiply(qr, m, n, m, -1, QR_PLAIN(qr_t_of(qr, left), qr->block), QR_PLAIN(middle, m), 0,
-                corner, qr->block);
+    ji_qr_multiply(qr, m, n, n, 1, qr_adjoint_of(qr, left, m),
+                   QR_PLAIN(qr_top(qr, right), qr->block), 0, products, m);
+    ji_qr_multiply(qr, m, n, right->rows - n, 1, qr_adjoint_of(qr, left, m + n),
+                   qr_stored(qr, qr_below(qr, right), right->ld), 1, products, m);
+    ji_qr_multiply(qr, m, n, n, 1, QR_PLAIN(products, m), QR_PLAIN(qr_t_of(qr, right), qr->block),
+                   0, middle, m);
+    ji_qr_multiply(qr, m, n, m, -1, QR_PLAIN(qr_t_of(qr, left), qr->block), QR_PLAIN(middle, m), 0,
+                   corner, qr->block);
 }
 
 /* ---- A block ---- */
@@ -466,11 +420,11 @@ static void qr_apply_one(const qr_t *qr, int64_t rows, const void *v, ji_number_
 
     if (qr->by_rows) {
         ji_number_store(qr->type, &factor, -tau.re, -tau.im);
-        qr_multiply(qr, others, 1, rows, 1, QR_PLAIN(next, lda), QR_ADJOINT(v, lda), 0, sums,
-                    QR_BASE);
+        ji_qr_multiply(qr, others, 1, rows, 1, QR_PLAIN(next, lda), QR_ADJOINT(v, lda), 0, sums,
+                       QR_BASE);
         kernels->scale(others, &factor, sums, 1, false, sums);
-        qr_multiply(qr, others, rows, 1, 1, QR_PLAIN(sums, QR_BASE), QR_PLAIN(v, lda), 1, next,
-                    lda);
+        ji_qr_multiply(qr, others, rows, 1, 1, QR_PLAIN(sums, QR_BASE), QR_PLAIN(v, lda), 1, next,
+                       lda);
         return;
     }
     ji_number_store(qr->type, &factor, -tau.re, tau.im);
@@ -647,7 +601,7 @@ static void qr_base(const qr_t *qr, const qr_panel_t *panel, int64_t first, int6
     qr_take_taus(qr, panel, first, count);
 
     const qr_block_t block = qr_block_of(qr, panel, first, count);
-    qr_form(qr, &block);
+    ji_qr_form(qr, &block);
 }
 
 static void qr_factor_panel(const qr_t *qr, const qr_panel_t *panel, int64_t first, int64_t count) {
@@ -662,8 +616,8 @@ static void qr_factor_panel(const qr_t *qr, const qr_panel_t *panel, int64_t fir
     if (done == 0)
         qr_factor_panel(qr, panel, first, left);
     const qr_block_t before = qr_block_of(qr, panel, first, left);
-    qr_apply_beside(qr, &before, JBLAS_CONJUGATE_TRANSPOSE,
-                    qr_at(qr, panel->a, panel->lda, first, middle), panel->lda, right);
+    ji_qr_apply_beside(qr, &before, JBLAS_CONJUGATE_TRANSPOSE,
+                       qr_at(qr, panel->a, panel->lda, first, middle), panel->lda, right);
 
     qr_factor_panel(qr, panel, middle, right);
     const qr_block_t behind = qr_block_of(qr, panel, middle, right);
@@ -671,17 +625,6 @@ static void qr_factor_panel(const qr_t *qr, const qr_panel_t *panel, int64_t fir
 }
 
 /* ---- Workspace ---- */
-
-/* What is applied to what. */
-typedef struct qr_shape {
-    bool by_rows, to_rows;                           /* LQ; to rows of C, or else to its columns */
-    int64_t reflectors, length, others, room_length; /* length: of a reflector */
-} qr_shape_t;
-
-/* What a call has on the stack: V1, T, and W and X of rows where none are lent. */
-typedef struct qr_stack {
-    _Alignas(64) char top[QR_SQUARE_BYTES], t[QR_SQUARE_BYTES], work[QR_WORK_BYTES];
-} qr_stack_t;
 
 /* Where workspace is cut: the room, V^H, W and X of all rows or columns, and behind them panels. */
 typedef struct qr_cut {
@@ -736,7 +679,7 @@ static qr_cut_t qr_cut(jdatatype_t type, const qr_shape_t *shape) {
             at_once ? ji_whole_lines((size_t)(2 * block * shape->others) * ji_sizeof(type)) : 0};
 }
 
-static qr_t qr_begin(const ji_matmat_t *call, qr_stack_t *stack, const qr_shape_t *shape) {
+qr_t ji_qr_begin(const ji_matmat_t *call, qr_stack_t *stack, const qr_shape_t *shape) {
     const qr_cut_t cut = qr_cut(call->head.type, shape);
     qr_t qr = {.call = ji_factor_call(call),
                .type = call->head.type,
@@ -766,8 +709,8 @@ static qr_t qr_begin(const ji_matmat_t *call, qr_stack_t *stack, const qr_shape_
     return qr;
 }
 
-static ji_panel_bytes_t qr_bytes(const jhandle_t *handle, const ji_head_t *head,
-                                 const qr_shape_t *shape) {
+ji_panel_bytes_t ji_qr_bytes(const jhandle_t *handle, const ji_head_t *head,
+                             const qr_shape_t *shape) {
     const qr_cut_t cut = qr_cut(head->type, shape);
     const int64_t length = shape->length, others = shape->others, block = cut.block;
     const bool rows = shape->to_rows;
@@ -797,14 +740,6 @@ static ji_panel_bytes_t qr_bytes(const jhandle_t *handle, const ji_head_t *head,
 
 /* ---- geqrf, gelqf ---- */
 
-static void qr_clear_squares(const qr_t *qr) {
-    const size_t bytes = (size_t)(qr->block * qr->block) * ji_sizeof(qr->type);
-    memset(qr->top, 0, bytes);
-    memset(qr->t, 0, bytes);
-    if (qr->turned != NULL)
-        memset(qr->turned, 0, bytes);
-}
-
 /* One row of LQ stays, as it may lie side by side. */
 static qr_shape_t qr_shape_of_factor(const ji_matmat_t *call, bool by_rows) {
     const int64_t length = by_rows ? call->n : call->m;
@@ -832,7 +767,7 @@ static void qr_factor(const ji_matmat_t *call, bool by_rows) {
     qr_stack_t stack;
     const jdatatype_t type = call->head.type;
     const qr_shape_t shape = qr_shape_of_factor(call, by_rows);
-    const qr_t qr = qr_begin(call, &stack, &shape);
+    const qr_t qr = ji_qr_begin(call, &stack, &shape);
 
     for (int64_t j = 0; j < shape.reflectors; j += qr.block) {
         const int64_t count = ji_min(qr.block, shape.reflectors - j), rows = shape.length - j,
@@ -845,15 +780,15 @@ static void qr_factor(const ji_matmat_t *call, bool by_rows) {
             qr_move(&qr, rows, count, own, call->lda, panel.a, panel.lda);
         }
 
-        qr_clear_squares(&qr);
+        ji_qr_clear_squares(&qr);
         qr_factor_panel(&qr, &panel, 0, count);
         if (qr.room != NULL)
             qr_move(&qr, rows, count, panel.a, panel.lda, own, call->lda);
         if (qr.strips != NULL && qr_is_far(type, panel.lda))
             panel.a = own, panel.lda = call->lda;
         const qr_block_t block = qr_block_of(&qr, &panel, 0, count);
-        qr_apply_beside(&qr, &block, JBLAS_CONJUGATE_TRANSPOSE,
-                        qr_at(&qr, own, call->lda, 0, count), call->lda, others);
+        ji_qr_apply_beside(&qr, &block, JBLAS_CONJUGATE_TRANSPOSE,
+                           qr_at(&qr, own, call->lda, 0, count), call->lda, others);
     }
 }
 
@@ -862,162 +797,9 @@ void ji_host_gelqf(void *matmat) { qr_factor(matmat, true); }
 
 ji_panel_bytes_t ji_geqrf_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
     const qr_shape_t shape = qr_shape_of_factor(args, false);
-    return qr_bytes(handle, &args->head, &shape);
+    return ji_qr_bytes(handle, &args->head, &shape);
 }
 ji_panel_bytes_t ji_gelqf_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
     const qr_shape_t shape = qr_shape_of_factor(args, true);
-    return qr_bytes(handle, &args->head, &shape);
-}
-
-/* ---- Products with Q, and Q ---- */
-
-/* Reflectors [j, j + count) of A, which has so many rows. */
-static qr_block_t qr_take_block(const qr_t *qr, int64_t rows, int64_t j, int64_t count) {
-    const ji_matmat_t *call = &qr->call;
-    const qr_block_t block = {.v = ji_at(qr->type, call->a, j, j, call->lda),
-                              .ld = call->lda,
-                              .rows = rows - j,
-                              .count = count};
-    qr_clear_squares(qr);
-    for (int64_t i = 0; i < count; i++)
-        memcpy(qr_of_square(qr, qr->t, i, i), ji_at(qr->type, call->tau, j + i, 0, 0),
-               ji_sizeof(qr->type));
-    qr_form(qr, &block);
-    return block;
-}
-
-/* The reflectors stay where they are. */
-static qr_shape_t qr_shape_of_product(const ji_matmat_t *call, bool by_rows) {
-    const bool left = call->side == JBLAS_LEFT;
-    return (qr_shape_t){.by_rows = by_rows,
-                        .to_rows = !left,
-                        .reflectors = call->k,
-                        .length = left ? call->m : call->n,
-                        .others = left ? call->n : call->m};
-}
-
-/* By H(1) H(2) ... H(k), or its adjoint. */
-static void qr_product(const ji_matmat_t *call, bool by_rows, bool plain) {
-    qr_stack_t stack;
-    const jdatatype_t type = call->head.type;
-    const bool left = call->side == JBLAS_LEFT, last_first = left == plain;
-    const qr_shape_t shape = qr_shape_of_product(call, by_rows);
-    const qr_t qr = qr_begin(call, &stack, &shape);
-    const jblas_operation_t op = plain ? JBLAS_NO_TRANSPOSE : JBLAS_CONJUGATE_TRANSPOSE;
-
-    const int64_t blocks = (call->k + qr.block - 1) / qr.block;
-    for (int64_t b = 0; b < blocks; b++) {
-        const int64_t j = (last_first ? blocks - 1 - b : b) * qr.block;
-        const qr_block_t block = qr_take_block(&qr, shape.length, j, ji_min(qr.block, call->k - j));
-        void *const c = ji_at(type, call->c, left ? j : 0, left ? 0 : j, call->ldc);
-        (left ? qr_apply_to_columns : qr_apply_to_rows)(&qr, &block, op, c, call->ldc,
-                                                        shape.others);
-    }
-}
-
-void ji_host_ormqr(void *matmat) {
-    const ji_matmat_t *call = matmat;
-    qr_product(call, false, call->trans == JBLAS_NO_TRANSPOSE);
-}
-/* LQ's Q is the adjoint of that product. */
-void ji_host_ormlq(void *matmat) {
-    const ji_matmat_t *call = matmat;
-    qr_product(call, true, call->trans != JBLAS_NO_TRANSPOSE);
-}
-
-ji_panel_bytes_t ji_ormqr_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
-    const qr_shape_t shape = qr_shape_of_product(args, false);
-    return qr_bytes(handle, &args->head, &shape);
-}
-ji_panel_bytes_t ji_ormlq_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
-    const qr_shape_t shape = qr_shape_of_product(args, true);
-    return qr_bytes(handle, &args->head, &shape);
-}
-
-/* Rows [0, rows) of columns [first, end) become 0. */
-static void qr_clear(const qr_t *qr, int64_t rows, int64_t first, int64_t end) {
-    const int64_t columns = end - first;
-    void *const from = qr_at(qr, qr->call.a, qr->call.lda, 0, first);
-    for (int64_t j = 0; j < (qr->by_rows ? rows : columns); j++)
-        memset(ji_at(qr->type, from, 0, j, qr->call.lda), 0,
-               (size_t)(qr->by_rows ? columns : rows) * ji_sizeof(qr->type));
-}
-
-/* The block's own columns: I - V T V1^H. T V1^H is a triangle, so those below are a product in
- * place. */
-static void qr_expand(const qr_t *qr, const qr_block_t *block) {
-    _Alignas(64) char triangle[QR_SQUARE_BYTES];
-    const jdatatype_t type = qr->type;
-    const int64_t k = block->count, rows = block->rows - k;
-    void *const own = ji_unconst(block->v), *const v1 = qr_top(qr, block);
-    ji_matmat_t below = {.head = qr->call.head,
-                         .side = qr->by_rows ? JBLAS_LEFT : JBLAS_RIGHT,
-                         .uplo = JBLAS_UPPER,
-                         .transa = qr->by_rows ? JBLAS_CONJUGATE_TRANSPOSE : JBLAS_NO_TRANSPOSE,
-                         .diag = JBLAS_NON_UNIT,
-                         .m = qr->by_rows ? k : rows,
-                         .n = qr->by_rows ? rows : k,
-                         .alpha = ji_constant(type, -1),
-                         .a = triangle,
-                         .lda = qr->block,
-                         .b = qr_below(qr, block),
-                         .ldb = block->ld,
-                         .panels = qr->call.panels,
-                         .panel_bytes = qr->call.panel_bytes};
-
-    qr_multiply(qr, k, k, k, 1, QR_PLAIN(qr_t_of(qr, block), qr->block), QR_ADJOINT(v1, qr->block),
-                0, triangle, qr->block);
-    if (rows > 0)
-        ji_host_primitives[JI_TRMM](&below);
-
-    for (int64_t j = 0; j < k; j++)
-        for (int64_t i = 0; i < k; i++)
-            ji_number_store(type, ji_at(type, own, i, j, block->ld), i == j, 0);
-    if (qr->by_rows)
-        qr_multiply(qr, k, k, k, -1, QR_ADJOINT(triangle, qr->block), QR_ADJOINT(v1, qr->block), 1,
-                    own, block->ld);
-    else
-        qr_multiply(qr, k, k, k, -1, QR_PLAIN(v1, qr->block), QR_PLAIN(triangle, qr->block), 1, own,
-                    block->ld);
-}
-
-static qr_shape_t qr_shape_of_q(const ji_matmat_t *call, bool by_rows) {
-    return (qr_shape_t){.by_rows = by_rows,
-                        .to_rows = by_rows,
-                        .reflectors = call->k,
-                        .length = by_rows ? call->n : call->m,
-                        .others = by_rows ? call->m : call->n};
-}
-
-static void qr_make(const ji_matmat_t *call, bool by_rows) {
-    qr_stack_t stack;
-    const jdatatype_t type = call->head.type;
-    const qr_shape_t shape = qr_shape_of_q(call, by_rows);
-    const int64_t length = shape.length, columns = shape.others;
-    const qr_t qr = qr_begin(call, &stack, &shape);
-
-    qr_clear(&qr, length, call->k, columns);
-    for (int64_t j = call->k; j < columns; j++)
-        ji_number_store(type, ji_at(type, call->a, j, j, call->lda), 1, 0);
-
-    for (int64_t j = (call->k - 1) / qr.block * qr.block; j >= 0 && call->k > 0; j -= qr.block) {
-        const qr_block_t block = qr_take_block(&qr, length, j, ji_min(qr.block, call->k - j));
-        const int64_t end = j + block.count;
-        qr_apply_beside(&qr, &block, JBLAS_NO_TRANSPOSE, qr_at(&qr, call->a, call->lda, j, end),
-                        call->lda, columns - end);
-        qr_expand(&qr, &block);
-        qr_clear(&qr, j, j, end);
-    }
-}
-
-void ji_host_orgqr(void *matmat) { qr_make(matmat, false); }
-void ji_host_orglq(void *matmat) { qr_make(matmat, true); }
-
-ji_panel_bytes_t ji_orgqr_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
-    const qr_shape_t shape = qr_shape_of_q(args, false);
-    return qr_bytes(handle, &args->head, &shape);
-}
-ji_panel_bytes_t ji_orglq_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
-    const qr_shape_t shape = qr_shape_of_q(args, true);
-    return qr_bytes(handle, &args->head, &shape);
+    return ji_qr_bytes(handle, &args->head, &shape);
 }

@@ -1,7 +1,7 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* orglq and unglq. How it is done is in host/qr.c. */
+/* orglq and unglq. How it is done is in host/qr_q.c. */
 
 #include "lapack/lapack.h"
 

@@ -1,7 +1,7 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* orgqr and ungqr. How it is done is in host/qr.c. */
+/* orgqr and ungqr. How it is done is in host/qr_q.c. */
 
 #include "lapack/lapack.h"
 

@@ -1,7 +1,7 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* ormlq and unmlq. How it is done is in host/qr.c. */
+/* ormlq and unmlq. How it is done is in host/qr_q.c. */
 
 #include "lapack/lapack.h"
 
