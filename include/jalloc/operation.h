@@ -12,9 +12,9 @@
  * - **Operands** may be slices, permuted views, column- or row-major, with any strides; what BLAS
  *   cannot take as it lies is packed into workspace. A structure (layout.h) is respected: a
  *   symmetric operand is read from its stored triangle; the diagonal of a Hermitian one must be
- *   real. All must have one element type; f32, f64, f32_c, f64_c, but for copy and fill, which take
- *   all. Scalars are of that type, in host memory whatever the pointer mode, and have been read
- *   when a call returns.
+ *   real, and that of a Hermitian result is, where all numbers are finite. All must have one
+ *   element type; f32, f64, f32_c, f64_c, but for copy and fill, which take all. Scalars are of
+ *   that type, in host memory whatever the pointer mode, and have been read when a call returns.
  * - **Results** that are given as a pointer to a buffer: where it points to NULL, a new buffer is
  *   made with the allocator that jbuffer_propagate() gives for the operands, and NULL stays on
  *   failure. Otherwise the result is written there. Where a function says that one need not be
@@ -99,8 +99,8 @@ typedef enum jnorm_t {
 } jnorm_t;
 
 /** *result = a norm of x as the structure has it; 0 without elements; NaN where there is one. |z|
- * of complex numbers is their modulus. Waits. Workspace: of a matrix one and infinity a number for
- * each column or row. */
+ * of complex numbers is their modulus, infinite where one of the parts is. Waits. Workspace: of a
+ * matrix one and infinity a number for each column or row. */
 JALLOC_API jstatus_t jbuffer_norm(jhandle_t *handle, jnorm_t norm, const jbuffer_t *x,
                                   double *result);
 

@@ -369,7 +369,7 @@ JTEST_P(Operation, NormsOfExtremes, int, operation_types) {
     const jdatatype_t type = (jdatatype_t)*param;
     operation_begin(&world, type);
     const jlayout_t layout = operation_layout(2, 4, 3);
-    const bool is_double = !(type & 1) ? false : true;
+    const bool is_double = (type & 1) != 0;
     const double sizes[3] = {is_double ? 1e300 : 1e38, is_double ? 1e-300 : 1e-38,
                              is_double ? 5e-324 : 1e-45};
     for (int i = 0; i < 3; i++) {
@@ -380,8 +380,10 @@ JTEST_P(Operation, NormsOfExtremes, int, operation_types) {
         JASSERT_OK(jbuffer_construct_value(world.allocator, &layout, &value, &x));
         JEXPECT_OK(jbuffer_norm(world.handle, JNORM_FROBENIUS, x, &result));
         JEXPECT_NEAR(result / size, sqrt(12.0), i == 2 ? 0.6 : 1e-5);
-        for (int special = 0; special < 2; special++) { /* infinity, then a NaN beside it */
-            const scalar_t extreme = scalar_of(type, special ? NAN : INFINITY, 0);
+        /* Infinity, whatever the other part is, then a NaN in another place. */
+        for (int special = 0; special < 2; special++) {
+            const scalar_t extreme =
+                scalar_of(type, special ? NAN : INFINITY, special || i == 0 ? 0 : NAN);
             JEXPECT_OK(jbuffer_set(x, (const int64_t[]){special ? 0 : 2, 1}, &extreme));
             for (int norm = 0; norm < 4; norm++) {
                 JEXPECT_OK(jbuffer_norm(world.handle, (jnorm_t)norm, x, &result));
