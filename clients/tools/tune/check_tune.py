@@ -38,6 +38,24 @@ with tempfile.TemporaryDirectory() as folder:
     for name in ("jlapack_dpotrf", "jblas_ztrsm"):
         expect(f"it has {name}", f"entry\t{name}\t" in text)
     expect("others are left out", "gemm" not in text)
+    # Types have their samples in common, each shape once however often it was measured; complex flops count four times,
+    # and a sample of another type half.
+    samples = {}
+    for row in text.splitlines():
+        words = row.split("\t")
+        if words[0] == "entry":
+            key = tuple(words[1:4])
+        elif words[0] == "at":
+            samples.setdefault(key, []).append((float(words[5]), abs(float(words[6]))))
+    for (routine, rung, threads), own in samples.items():
+        if routine == "jlapack_spotrf":
+            shared = [own] + [samples.get((f"jlapack_{letter}potrf", rung, threads), []) for letter in "dcz"]
+            expect(f"{rung} {threads}: shapes {shared}", len(own) <= 16 and {len(those) for those in shared} == {len(own)})
+            for each in zip(*shared):
+                flops, weights = [sample[0] for sample in each], sorted(sample[1] for sample in each)
+                expect(f"{rung} {threads}: flops {flops}", all(abs(other / flops[0] - times) < 1e-3 for other, times in zip(flops, (1, 1, 4, 4))))
+                expect(f"{rung} {threads}: weights {weights}", all(abs(2 * other - weights[3]) <= 0.01 * weights[3] for other in weights[:3]))
+    expect(f"of each type: {samples.keys()}", any(routine == "jlapack_spotrf" and len(own) > 4 for (routine, _, _), own in samples.items()))
     expect("nothing is left beside it", [path.name for path in profile.parent.iterdir()] == ["profile"])
     result = run(program, XDG_CACHE_HOME=str(cache))
     expect(f"it is used without a word: {result.stderr}", result.returncode == 0 and "profile" not in result.stderr)
