@@ -64,13 +64,20 @@ void store_scale(store_t *store, double seconds) {
 
 /* ---- Entries ---- */
 
-/* Whether they differ in type at most. */
-static bool is_alike(const entry_t *a, const entry_t *b) {
-    return a->threads == b->threads && strcmp(a->rung, b->rung) == 0 &&
-           strcmp(a->name, b->name) == 0;
+/* Whether a routine is of symmetric or of Hermitian matrices, as syrk and herk are. */
+static bool is_symmetric(const char *name) {
+    return strncmp(name, "sy", 2) == 0 || strncmp(name, "he", 2) == 0;
 }
 
-/* Entries that differ in type at most, from `first` on. */
+/* Whether they differ in type at most: what is Hermitian is the symmetric routine of complex
+ * numbers. */
+static bool is_alike(const entry_t *a, const entry_t *b) {
+    const bool symmetric = is_symmetric(a->name) && is_symmetric(b->name);
+    return a->threads == b->threads && strcmp(a->rung, b->rung) == 0 &&
+           strcmp(a->name + (symmetric ? 2 : 0), b->name + (symmetric ? 2 : 0)) == 0;
+}
+
+/* Entries that are alike, from `first` on. */
 typedef struct alike {
     sample_t **samples; /* of all of them */
     size_t count;
@@ -93,7 +100,7 @@ static void fit_alike(const store_t *store, size_t first, jhandle_t *handle, ali
     }
 }
 
-/* With the samples of all types. */
+/* With the samples of all that are alike. */
 static void write_entry(FILE *file, const entry_t *entry, const alike_t *alike) {
     double of_type[JI_PROFILE_FEATURES];
     fit_of_type(&entry->samples[0], alike->coefficients, of_type);
