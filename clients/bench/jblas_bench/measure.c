@@ -130,8 +130,9 @@ bool measure_init(problem_t *p, jhandle_t *handle, const routine_t *routine, con
     if (!problem_init(p, routine, o, 1))
         return false;
     /* Default mode grows here, threads start, pages are touched. */
-    measure_sample(handle, p, status);
-    const double estimate = measure_sample(handle, p, status);
+    double estimate = measure_sample(handle, p, status);
+    if (estimate < MEASURE_LONG_SECONDS)
+        estimate = measure_sample(handle, p, status);
     const size_t slots = slots_for(p, estimate);
     if (jstatus_is_error(*status) || slots == 1)
         return true;

@@ -25,6 +25,9 @@ typedef struct measurement {
 /* Runs a line. False after a message when it could not even begin. */
 bool measure(const options_t *options, const routine_t *routine, measurement_t *measurement);
 
+/* Of a sample to which it hardly matters what was done before. */
+#define MEASURE_LONG_SECONDS 3e-4
+
 /* Seconds of one call of what the problem's slots hold, which are restored before. */
 double measure_sample(jhandle_t *handle, problem_t *problem, jstatus_t *status);
 /* Makes the operands, with as many slots as make a sample long enough. False: no memory for them.

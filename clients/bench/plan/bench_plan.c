@@ -8,11 +8,14 @@
  * First random calls of every routine with rungs, types and sizes as jalloc-tune did not see them,
  * up to 4096 and as far as one call takes no more than some tenth of a second, on each step of
  * their staircases, with one thread and with all. A round is one sample of each of them, between
- * small products (pace.h); there are two runs of ROUNDS rounds. Predicted over
- * measured is by the median of both, and by what the clock said; beside it, what the machine
- * allows: the median of the first run over the one of the second. That is what a prediction reaches
- * that knows the very call by as many measurements. Then where predictions err: families, rungs,
- * types and operands by how many flops a call has.
+ * small products (pace.h); there are two runs of ROUNDS rounds. Measured is the quickest sample
+ * of both by its pace, as jalloc-tune measures; predicted over it is printed beside predicted over
+ * the median that the clock said, and what the machine allows: the quickest of the first run over
+ * the one of the second. That is what a prediction reaches that knows the very call by as many
+ * measurements. Last of these, predicted over measured without the factor that all calls of one
+ * thread, or of all, have in common: a machine of which neighbours take more than when the profile
+ * was measured has one. Then where predictions err: families, rungs, types and operands by how many
+ * flops a call has.
  *
  * Then random programs of up to eight calls on three handles in two phases, at a quarter, half and
  * three quarters of what they need at best: what jprogram_choose() chose beside the best of all
@@ -42,8 +45,8 @@ typedef struct call {
     double flops;
     size_t count;
     jrequirement_step_t steps[MAX_STEPS];
-    double paced[MAX_STEPS][MAX_ROUNDS], seconds[MAX_STEPS][MAX_ROUNDS];
-    double measured[MAX_STEPS]; /* their medians by the pace, in the profile's seconds */
+    timing_t timings[MAX_STEPS][MAX_ROUNDS];
+    double measured[MAX_STEPS]; /* the quickest by its pace, in the profile's seconds */
 } call_t;
 
 static bool read_steps(jhandle_t *handle, call_t *call) {
@@ -77,30 +80,33 @@ static bool measure_steps(jhandle_t *handle, pace_t *pace, call_t *call, size_t 
     for (size_t i = 0; i < call->count && !jstatus_is_error(status); i++) {
         status = measure_lend(handle, call->steps[i].size_bytes);
         (void)measure_sample(handle, &problem, &status);
-        call->paced[i][round] =
-            pace_sample(pace, handle, &problem, &status, &call->seconds[i][round]);
+        call->timings[i][round] = pace_sample(pace, handle, &problem, &status);
     }
     (void)jhandle_set_workspace(handle, NULL, 0);
     problem_fini(&problem);
     return !jstatus_is_error(status);
 }
 
-static double median_of(const double *samples, size_t count) {
+static double median_seconds(const timing_t *timings, size_t count) {
     double sorted[MAX_ROUNDS];
-    memcpy(sorted, samples, count * sizeof *samples);
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = timings[i].seconds;
     return bench_median(sorted, count);
 }
 
-static void take_medians(const pace_t *pace, call_t *call) {
+static void take_quickest(const pace_t *pace, call_t *call) {
     for (size_t i = 0; i < call->count; i++)
         call->measured[i] = (profile_pace > 0 ? profile_pace : pace->fastest) *
-                            median_of(call->paced[i], 2 * rounds);
+                            pace_ratio(call->timings[i], 2 * rounds);
 }
 
+/* NULL: none has rungs. */
 static const routine_t *draw_routine(uint64_t *state) {
     size_t count = 0;
     for (const routine_t *routine = routines; routine->name; routine++)
         count += draw_has(routine);
+    if (count == 0)
+        return NULL;
     *state = *state * UINT64_C(6364136223846793005) + 1442695040888963407u;
     size_t which = (size_t)(*state >> 33) % count;
     for (const routine_t *routine = routines;; routine++)
@@ -111,6 +117,8 @@ static const routine_t *draw_routine(uint64_t *state) {
 /* A random call, of sizes up to `high`. */
 static bool draw_any(draw_t *draw, uint64_t *state, jhandle_t *handle, int threads, call_t *call) {
     *call = (call_t){.routine = draw_routine(state), .threads = threads};
+    if (call->routine == NULL)
+        return false;
     (void)jhandle_set_threads(handle, threads);
     const char *types = call->routine->types;
     const char letter = types[(size_t)(*state >> 20) % strlen(types)];
@@ -125,7 +133,7 @@ static bool draw_any(draw_t *draw, uint64_t *state, jhandle_t *handle, int threa
 /* ---- Predictions ---- */
 
 /* A step of a call: predicted over measured, and one run over the other. */
-enum { PACED, CLOCK, AGAIN, CLOCK_AGAIN, RATIOS };
+enum { PACED, CLOCK, AGAIN, CLOCK_AGAIN, WITHOUT_COMMON, RATIOS };
 typedef struct record {
     const call_t *call;
     const char *rung;
@@ -195,6 +203,18 @@ static size_t take(const records_t *records, const which_t *which, int ratio, do
             ratios[count++] = record->ratios[ratio];
     }
     return count;
+}
+
+/* Takes out what all have in common: one thread's and all threads' medians become 1. */
+static void take_out_common(records_t *records, double *room) {
+    for (int part = 0; part < PARTS; part++) {
+        const which_t which = {NULL, NULL, part, 0, INFINITY};
+        const size_t count = take(records, &which, PACED, room);
+        const double common = count > 0 ? bench_median(room, count) : 1;
+        for (size_t i = 0; i < records->count; i++)
+            if ((records->all[i].call->threads > 1) == part)
+                records->all[i].ratios[WITHOUT_COMMON] = records->all[i].ratios[PACED] / common;
+    }
 }
 
 static double share_within(const double *ratios, size_t count, double bound) {
@@ -269,7 +289,7 @@ static void print_predictions(const records_t *records, double *room) {
         if (is_first(records, i, key_routine))
             print_row(records, key_routine(&records->all[i]), key_routine, PACED, room);
     static const char *const sums[RATIOS] = {"all", "all, by the clock", "measured again",
-                                             "again, by the clock"};
+                                             "again, by the clock", "all over their median"};
     for (int ratio = 0; ratio < RATIOS; ratio++)
         print_row(records, sums[ratio], NULL, ratio, room);
     print_where(records, room);
@@ -294,19 +314,19 @@ static void measure_calls(jhandle_t *handle, pace_t *pace, call_t *calls, size_t
             if (calls[i].count > 0 && !measure_steps(handle, pace, &calls[i], round))
                 calls[i].count = 0;
     for (size_t i = 0; i < count; i++)
-        take_medians(pace, &calls[i]);
+        take_quickest(pace, &calls[i]);
 }
 
 static void add_records(records_t *records, const call_t *call) {
     for (size_t s = 0; s < call->count; s++) {
         const double predicted = call->steps[s].seconds;
-        const double *paced = call->paced[s], *seconds = call->seconds[s];
-        records->all[records->count++] =
-            (record_t){call,
-                       call->steps[s].rung,
-                       {predicted / call->measured[s], predicted / median_of(seconds, 2 * rounds),
-                        median_of(paced, rounds) / median_of(paced + rounds, rounds),
-                        median_of(seconds, rounds) / median_of(seconds + rounds, rounds)}};
+        const timing_t *first = call->timings[s], *second = first + rounds;
+        records->all[records->count++] = (record_t){
+            call,
+            call->steps[s].rung,
+            {predicted / call->measured[s], predicted / median_seconds(first, 2 * rounds),
+             pace_ratio(first, rounds) / pace_ratio(second, rounds),
+             median_seconds(first, rounds) / median_seconds(second, rounds)}};
     }
 }
 
@@ -320,6 +340,7 @@ static void compare_predictions(jhandle_t *handle, pace_t *pace, int all_threads
         measure_calls(handle, pace, calls, count);
         for (size_t i = 0; i < count; i++)
             add_records(&records, &calls[i]);
+        take_out_common(&records, room);
         print_predictions(&records, room);
     }
     free(room);

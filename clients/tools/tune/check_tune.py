@@ -29,7 +29,7 @@ with tempfile.TemporaryDirectory() as folder:
     # Where XDG says, in folders that are not there yet; and whoever predicts finds it there.
     cache = pathlib.Path(folder) / "cache"
     profile = cache / "jalloc" / "profile"
-    result = run(tune, "--shapes", "4", "--routines", "potrf,trsm", XDG_CACHE_HOME=str(cache))
+    result = run(tune, "--shapes", "4", "--routines", "potrf,trsm,syrk,herk", XDG_CACHE_HOME=str(cache))
     expect(f"a profile is measured: {result.stderr}", result.returncode == 0 and str(profile) in result.stdout)
     text = profile.read_text(encoding="utf-8") if profile.exists() else ""
     expect("its first line", text.startswith("jalloc profile 4\nlibrary\t"))
@@ -38,6 +38,28 @@ with tempfile.TemporaryDirectory() as folder:
     for name in ("jlapack_dpotrf", "jblas_ztrsm"):
         expect(f"it has {name}", f"entry\t{name}\t" in text)
     expect("others are left out", "gemm" not in text)
+    # Types have their samples in common, each shape once however often it was measured; complex flops count four times,
+    # and a sample of another type half.
+    samples = {}
+    for row in text.splitlines():
+        words = row.split("\t")
+        if words[0] == "entry":
+            key = tuple(words[1:4])
+        elif words[0] == "at":
+            samples.setdefault(key, []).append((float(words[5]), abs(float(words[6]))))
+    for (routine, rung, threads), own in samples.items():
+        if routine == "jlapack_spotrf":
+            shared = [own] + [samples.get((f"jlapack_{letter}potrf", rung, threads), []) for letter in "dcz"]
+            expect(f"{rung} {threads}: shapes {shared}", len(own) <= 16 and {len(those) for those in shared} == {len(own)})
+            for each in zip(*shared):
+                flops, weights = [sample[0] for sample in each], sorted(sample[1] for sample in each)
+                expect(f"{rung} {threads}: flops {flops}", all(abs(other / flops[0] - times) < 1e-3 for other, times in zip(flops, (1, 1, 4, 4))))
+                expect(f"{rung} {threads}: weights {weights}", all(abs(2 * other - weights[3]) <= 0.01 * weights[3] for other in weights[:3]))
+    expect(f"of each type: {samples.keys()}", any(routine == "jlapack_spotrf" and len(own) > 4 for (routine, _, _), own in samples.items()))
+    # Hermitian routines have the samples of symmetric ones, too.
+    kin = [(samples.get((f"jblas_{letter}herk", rung, threads)), own) for (routine, rung, threads), own in samples.items()
+           for letter in "cz" if routine == f"jblas_{letter}syrk"]
+    expect(f"Hermitian and symmetric: {kin}", any(own == other for own, other in kin) and all(own in (None, other) for own, other in kin))
     expect("nothing is left beside it", [path.name for path in profile.parent.iterdir()] == ["profile"])
     result = run(program, XDG_CACHE_HOME=str(cache))
     expect(f"it is used without a word: {result.stderr}", result.returncode == 0 and "profile" not in result.stderr)

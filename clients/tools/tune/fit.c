@@ -8,7 +8,8 @@
  *
  * The four types of a routine are fitted together, for a single precision's flops take half the
  * time and all else is counted in bytes or calls: a fit of four times as many measurements errs
- * less where none was near. How a type differs is left to its corrections.
+ * less where none was near. How a type differs is left to its corrections, which are those of all
+ * types as far as they have them in common: a sample of another type is at most half as much alike.
  *
  * What is measured over fitted is taken for a smooth function of the shape with noise: of each
  * sample the same at first, then more of those that stay far from the function, for a measurement
@@ -18,12 +19,14 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "../../bench/bench.h"
 #include "../common/tool.h"
 #include "jalloc/jlapack.h"
 
 enum { SWEEPS = 20000 };
+#define OTHER_TYPE 0.5 /* how alike samples of the same shape and of two types are */
 
 /* What a feature of a sample is in double precision. */
 static double feature_of(const sample_t *sample, int i) {
@@ -98,20 +101,38 @@ void fit_of_type(const sample_t *sample, const double coefficients[JI_PROFILE_FE
     }
 }
 
+static bool is_of_type(const sample_t *a, const sample_t *b) {
+    return a->is_single == b->is_single && a->is_complex == b->is_complex;
+}
+
+/* Complex types count four times the flops. */
+double fit_weight_for(const sample_t *sample, const sample_t *other,
+                      float sizes[JI_PROFILE_SIZES]) {
+    const float times = (other->is_complex ? 4.0f : 1.0f) / (sample->is_complex ? 4.0f : 1.0f);
+    memcpy(sizes, sample->sizes, sizeof sample->sizes);
+    sizes[JI_PROFILE_SIZES - 1] = fmaxf(sizes[JI_PROFILE_SIZES - 1] * times, 1);
+    return sample->weight * (is_of_type(sample, other) ? 1 : OTHER_TYPE);
+}
+
 /* The equations: how alike the samples are, and on the diagonal the noise of each. */
-static void fill_matrix(const sample_t *samples, size_t count, const double *noise,
+static void fill_matrix(sample_t *const *samples, size_t count, const double *noise,
                         double *matrix) {
     float(*places)[JI_PROFILE_PLACES] = tool_allocate(count, sizeof *places);
-    for (size_t s = 0; s < count; s++)
-        ji_profile_place(samples[s].sizes, places[s]);
+    for (size_t s = 0; s < count; s++) {
+        float sizes[JI_PROFILE_SIZES];
+        (void)fit_weight_for(samples[s], samples[0], sizes);
+        ji_profile_place(sizes, places[s]);
+    }
     for (size_t column = 0; column < count; column++)
         for (size_t row = column; row < count; row++)
             matrix[column * count + row] =
-                ji_profile_alike(places[row], places[column]) + (row == column ? noise[row] : 0);
+                ji_profile_alike(places[row], places[column]) *
+                    (is_of_type(samples[row], samples[column]) ? 1 : OTHER_TYPE) +
+                (row == column ? noise[row] : 0);
     free(places);
 }
 
-void fit_weights(jhandle_t *handle, sample_t *samples, size_t count,
+void fit_weights(jhandle_t *handle, sample_t *const *samples, size_t count,
                  const double coefficients[JI_PROFILE_FEATURES]) {
     enum { ROUNDS = 4 };
     /* A correction is some 0.3, a measurement 0.07 off. */
@@ -124,18 +145,18 @@ void fit_weights(jhandle_t *handle, sample_t *samples, size_t count,
         noise[s] = usual;
     for (int round = 0; round < ROUNDS; round++) {
         for (size_t s = 0; s < count; s++)
-            weights[s] = samples[s].seconds / fitted_of(&samples[s], coefficients) - 1;
+            weights[s] = samples[s]->seconds / fitted_of(samples[s], coefficients) - 1;
         fill_matrix(samples, count, noise, matrix);
         if (jstatus_is_error(jlapack_dposv(handle, JBLAS_LOWER, (int64_t)count, 1, matrix,
                                            (int64_t)count, weights, (int64_t)count, &info)) ||
             info != 0)
             tool_fail("%s", jstatus_last_message());
-        for (size_t s = 0; s < count;
-             s++) /* noise times weight is how far the function is from it */
+        /* Noise times weight is how far the function is from the sample. */
+        for (size_t s = 0; s < count; s++)
             noise[s] = usual * fmax(1, fabs(noise[s] * weights[s]) / far);
     }
     for (size_t s = 0; s < count; s++)
-        samples[s].weight = weights[s];
+        samples[s]->weight = weights[s];
     free(noise);
     free(weights);
     free(matrix);

@@ -3,6 +3,8 @@
 
 /* A shape's times. Its operands are made once for all rungs and numbers of threads. */
 
+#include <math.h>
+
 #include "handle/handle.h"
 #include "tune.h"
 
@@ -39,32 +41,29 @@ static bool plan_of(jhandle_t *handle, const routine_t *routine, const options_t
 
 /* ---- Measuring ---- */
 
-#define LONG_SECONDS 4e-3 /* of a sample to which it hardly matters what was done before */
-
-/* What a sample takes over what a small product takes just then; of short ones the second counts.
- * Below 0 where the call fails or takes another rung. */
-static double time_rung(pace_t *pace, jhandle_t *handle, problem_t *problem, uint32_t rung) {
+/* Of short ones the second counts. 0 seconds where the call fails or takes another rung. */
+static timing_t time_rung(pace_t *pace, jhandle_t *handle, problem_t *problem, uint32_t rung) {
     jstatus_t status = JSTATUS_SUCCESS;
-    double seconds;
     (void)jhandle_clear_stats(handle);
-    double paced = pace_sample(pace, handle, problem, &status, &seconds);
-    if (seconds < LONG_SECONDS)
-        paced = pace_sample(pace, handle, problem, &status, &seconds);
+    timing_t timing = pace_sample(pace, handle, problem, &status);
+    if (timing.seconds < MEASURE_LONG_SECONDS)
+        timing = pace_sample(pace, handle, problem, &status);
     jhandle_stats_t stats = JHANDLE_STATS_INIT;
     (void)jhandle_get_stats(handle, &stats);
     const bool was_planned = stats.rung_count[0] + stats.degraded_count > 0;
     if (jstatus_is_error(status) || (was_planned && stats.rung_count[rung] == 0))
-        return -1;
-    return paced;
+        return (timing_t){0, 0};
+    return timing;
 }
 
-void measure_shape(store_t *store, pace_t *pace, jhandle_t *handle, int all_threads,
-                   const routine_t *routine, const options_t *options) {
+double measure_shape(store_t *store, pace_t *pace, jhandle_t *handle, int all_threads,
+                     const routine_t *routine, const options_t *options, size_t shape) {
+    double slowest = 0;
     problem_t problem;
     jplan_t plan;
     jstatus_t status = JSTATUS_SUCCESS;
     if (!measure_init(&problem, handle, routine, options, &status))
-        return;
+        return slowest;
 
     for (int threads = 1; threads <= all_threads && !jstatus_is_error(status);
          threads = threads < all_threads ? all_threads : all_threads + 1) {
@@ -75,11 +74,14 @@ void measure_shape(store_t *store, pace_t *pace, jhandle_t *handle, int all_thre
             const size_t bytes = ji_rung_bytes(&plan.rungs[rung], 64);
             if (jstatus_is_error(measure_lend(handle, bytes)))
                 continue;
-            sample_t sample = {.seconds = time_rung(pace, handle, &problem, rung),
-                               .is_single = options->type == JDATATYPE_F32 ||
-                                            options->type == JDATATYPE_F32_C};
-            if (sample.seconds <= 0)
+            sample_t sample = {
+                .shape = shape,
+                .timing = time_rung(pace, handle, &problem, rung),
+                .is_single = options->type == JDATATYPE_F32 || options->type == JDATATYPE_F32_C,
+                .is_complex = options->type == JDATATYPE_F32_C || options->type == JDATATYPE_F64_C};
+            if (sample.timing.seconds <= 0)
                 continue;
+            slowest = fmax(slowest, sample.timing.product);
             ji_profile_features(&plan, rung, sample.features);
             ji_profile_sizes(&plan, rung, sample.sizes);
             store_add(store, routine->name, plan.routine, plan.rungs[rung].name, threads, &sample);
@@ -87,4 +89,5 @@ void measure_shape(store_t *store, pace_t *pace, jhandle_t *handle, int all_thre
     }
     (void)jhandle_set_workspace(handle, NULL, 0);
     problem_fini(&problem);
+    return slowest;
 }

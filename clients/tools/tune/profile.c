@@ -2,8 +2,9 @@
  * SPDX-License-Identifier: MIT */
 
 /* What is measured, and the file that comes of it. A pass takes one shape of each routine and type,
- * and there are passes for a minute: shapes that differ say more than one that is measured again,
- * for what disturbs one measurement the fit evens out. */
+ * and there are passes for most of a minute. The rest is for shapes that were measured beside busy
+ * neighbours: half a minute later these may be gone, and the pace takes out but a part of what they
+ * cost. */
 
 #include <errno.h>
 #include <math.h>
@@ -83,20 +84,51 @@ void check_routines(const char *names) {
     }
 }
 
+/* The rest of a minute is the fit's. */
+enum { SECONDS = 55, LEAST_PASSES = 6, MOST_PASSES = 100 };
+#define NEW_SHARE 0.75 /* of the time, for shapes that were not measured yet */
+#define QUIET 1.1      /* times the fastest pace: what is measured then is not measured again */
+
 /* What a routine's shapes took so far, on all rungs with all that is around. */
 typedef struct cost {
     double flops, seconds;
 } cost_t;
 
+/* A shape that was drawn. */
+typedef struct shape {
+    const routine_t *routine;
+    options_t options;
+    double product; /* the slowest that its samples were measured by */
+} shape_t;
+
+/* What is measured, so far. */
+typedef struct work {
+    store_t store;
+    pace_t pace;
+    jhandle_t *handle;
+    int all_threads;
+    cost_t *costs; /* of each routine */
+    shape_t *shapes;
+    size_t count, room;
+    size_t next; /* to be looked at for being measured again */
+} work_t;
+
+static void measure_drawn(work_t *work, size_t which) {
+    shape_t *shape = &work->shapes[which];
+    shape->product = measure_shape(&work->store, &work->pace, work->handle, work->all_threads,
+                                   shape->routine, &shape->options, which);
+}
+
 /* The shape of a pass. What it may take is the same for all routines, however slow: one is not to
  * be measured at the cost of the others. One in three shapes is large, and of these one of four,
- * of each type in turn, as large as any that is asked about. */
-static void measure_one(store_t *store, pace_t *pace, jhandle_t *handle, int all_threads,
-                        const routine_t *routine, jdatatype_t type, int pass, cost_t *cost) {
+ * of each type in turn, as large as any that is asked about: what is five times as large as all
+ * that was measured is predicted half as well. */
+static void measure_one(work_t *work, const routine_t *routine, jdatatype_t type, int pass) {
     const bool is_large = pass % 3 == 2, is_largest = is_large && (pass / 3) % 4 == (int)type;
+    cost_t *cost = &work->costs[routine - routines];
     const double seconds = is_largest ? 0.15
                            : is_large ? 0.03
-                                      : 0.008,
+                                      : 0.005,
                  most = fmin(seconds * cost->flops / cost->seconds, 2e9);
     const uint64_t which = ((uint64_t)(routine - routines) * 1000 + (uint64_t)pass) * 4 + type;
     draw_t draw = {.state = (which + 1) * UINT64_C(0x9E3779B97F4A7C15),
@@ -104,57 +136,96 @@ static void measure_one(store_t *store, pace_t *pace, jhandle_t *handle, int all
                    .high = 4096,
                    .least_flops = is_large ? most / 4 : 0,
                    .most_flops = most};
-    options_t options;
-    if (!draw_call(&draw, handle, routine, type, &options))
+    shape_t shape = {.routine = routine};
+    if (!draw_call(&draw, work->handle, routine, type, &shape.options))
         return;
+    if (work->count == work->room) {
+        work->room = work->room == 0 ? 256 : 2 * work->room;
+        work->shapes = tool_reallocate(work->shapes, work->count, work->room, sizeof *work->shapes);
+    }
+    work->shapes[work->count] = shape;
     const double start = bench_now();
-    measure_shape(store, pace, handle, all_threads, routine, &options);
+    measure_drawn(work, work->count++);
     cost->flops += draw.flops;
     cost->seconds += bench_now() - start;
 }
 
-static void measure_pass(store_t *store, pace_t *pace, jhandle_t *handle, int all_threads,
-                         const settings_t *settings, int pass, cost_t *costs) {
+static void measure_pass(work_t *work, const settings_t *settings, int pass) {
     for (const routine_t *routine = routines; routine->name; routine++)
         for (const char *letter = routine->types; *letter; letter++) {
             const char *found = strchr("sdcz", *letter);
             if (found != NULL && draw_has(routine) && is_wanted(settings, routine->name))
-                measure_one(store, pace, handle, all_threads, routine,
-                            (jdatatype_t)(found - "sdcz"), pass, &costs[routine - routines]);
+                measure_one(work, routine, (jdatatype_t)(found - "sdcz"), pass);
         }
 }
 
+/* Measures the next shape again that was measured while the machine was slow. False: there is none
+ * among all of them. */
+static bool measure_slow(work_t *work) {
+    for (size_t i = 0; i < work->count; i++) {
+        const size_t which = work->next++ % work->count;
+        if (work->shapes[which].product > QUIET * work->pace.fastest) {
+            measure_drawn(work, which);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The first part of the time is for shapes; then those that were measured while the machine was
+ * slow are measured again, one after the other, and there are more shapes where none is left. */
+static void measure_all(work_t *work, const settings_t *settings) {
+    const double start = bench_now();
+    int pass = 0;
+    for (;;) {
+        const double share = (bench_now() - start) / SECONDS;
+        if (share >= 1 && pass >= LEAST_PASSES)
+            break;
+        if (!settings->quiet)
+            tool_progress("shapes", (uint64_t)(100 * fmin(share, 1)), 100);
+        if (pass >= LEAST_PASSES && share >= NEW_SHARE && measure_slow(work))
+            continue;
+        if (pass == MOST_PASSES)
+            break;
+        measure_pass(work, settings, pass++);
+    }
+}
+
+/* So many of each, and those that were slow once more. */
+static void measure_some(work_t *work, const settings_t *settings) {
+    for (int pass = 0; pass < settings->shapes; pass++) {
+        if (!settings->quiet)
+            tool_progress("shapes", (uint64_t)pass, (uint64_t)settings->shapes);
+        measure_pass(work, settings, pass);
+    }
+    for (size_t i = 0; i < work->count && measure_slow(work); i++)
+        continue;
+}
+
 bool write_shapes(FILE *file, jhandle_t *handle, int all_threads, const settings_t *settings) {
-    enum { SECONDS = 55, LEAST_PASSES = 6, MOST_PASSES = 100 };
-    store_t store = {.count = 0};
-    pace_t pace;
-    if (!pace_init(&pace))
+    work_t work = {.handle = handle, .all_threads = all_threads};
+    if (!pace_init(&work.pace))
         tool_fail("%s", jstatus_last_message());
 
     size_t routine_count = 0;
     while (routines[routine_count].name)
         routine_count++;
-    cost_t *costs = tool_allocate(routine_count, sizeof *costs);
+    work.costs = tool_allocate(routine_count, sizeof *work.costs);
     for (size_t i = 0; i < routine_count; i++)
-        costs[i] = (cost_t){.flops = 4e7, .seconds = 0.02}; /* a guess, soon outweighed */
+        work.costs[i] = (cost_t){.flops = 4e7, .seconds = 0.02}; /* a guess, soon outweighed */
 
-    const double start = bench_now();
-    for (int pass = 0; pass < (settings->shapes > 0 ? settings->shapes : MOST_PASSES); pass++) {
-        const double share = (bench_now() - start) / SECONDS;
-        if (settings->shapes == 0 && pass >= LEAST_PASSES && share >= 1)
-            break;
-        if (!settings->quiet)
-            tool_progress("shapes", settings->shapes > 0 ? (uint64_t)pass : (uint64_t)(100 * share),
-                          settings->shapes > 0 ? (uint64_t)settings->shapes : 100);
-        measure_pass(&store, &pace, handle, all_threads, settings, pass, costs);
-    }
+    if (settings->shapes > 0)
+        measure_some(&work, settings);
+    else
+        measure_all(&work, settings);
     tool_progress_end();
-    free(costs);
-    store_scale(&store, pace.fastest);
-    write_head(file, handle, &pace);
-    pace_fini(&pace);
-    store_write(&store, file, handle);
-    store_free(&store);
+    free(work.costs);
+    free(work.shapes);
+    store_scale(&work.store, work.pace.fastest);
+    write_head(file, handle, &work.pace);
+    pace_fini(&work.pace);
+    store_write(&work.store, file, handle);
+    store_free(&work.store);
     return !ferror(file);
 }
 
@@ -197,7 +268,7 @@ static void measure_log(store_t *store, pace_t *pace, const log_t *log, jhandle_
             tool_warn("%s:%llu: %s", log->path, (unsigned long long)log->lines[line].number,
                       reason);
         if (routine != NULL)
-            measure_shape(store, pace, handle, all_threads, routine, &options);
+            (void)measure_shape(store, pace, handle, all_threads, routine, &options, (size_t)done);
     }
     tool_progress_end();
 }

@@ -40,6 +40,12 @@ void store_add(store_t *store, const char *name, const char *routine, const char
     entry_t *entry = find_entry(store, routine, rung, threads);
     if (entry == NULL)
         entry = add_entry(store, name, routine, rung, threads);
+    for (size_t s = 0; s < entry->count; s++)
+        if (entry->samples[s].shape == sample->shape) {
+            if (sample->timing.seconds < entry->samples[s].timing.seconds)
+                entry->samples[s].timing = sample->timing;
+            return;
+        }
     if (entry->count == entry->room) {
         entry->room = entry->room == 0 ? 16 : 2 * entry->room;
         entry->samples =
@@ -50,55 +56,87 @@ void store_add(store_t *store, const char *name, const char *routine, const char
 
 void store_scale(store_t *store, double seconds) {
     for (size_t i = 0; i < store->count; i++)
-        for (size_t s = 0; s < store->entries[i]->count; s++)
-            store->entries[i]->samples[s].seconds *= seconds;
+        for (size_t s = 0; s < store->entries[i]->count; s++) {
+            sample_t *sample = &store->entries[i]->samples[s];
+            sample->seconds = seconds * pace_ratio(&sample->timing, 1);
+        }
 }
 
 /* ---- Entries ---- */
 
-/* Whether they differ in type at most. */
+/* Whether a routine is of symmetric or of Hermitian matrices, as syrk and herk are. */
+static bool is_symmetric(const char *name) {
+    return strncmp(name, "sy", 2) == 0 || strncmp(name, "he", 2) == 0;
+}
+
+/* Whether they differ in type at most: what is Hermitian is the symmetric routine of complex
+ * numbers. */
 static bool is_alike(const entry_t *a, const entry_t *b) {
+    const bool symmetric = is_symmetric(a->name) && is_symmetric(b->name);
     return a->threads == b->threads && strcmp(a->rung, b->rung) == 0 &&
-           strcmp(a->name, b->name) == 0;
+           strcmp(a->name + (symmetric ? 2 : 0), b->name + (symmetric ? 2 : 0)) == 0;
 }
 
-/* Of an entry and all that are alike. */
-static void fit_alike(const store_t *store, const entry_t *entry,
-                      double coefficients[JI_PROFILE_FEATURES]) {
-    size_t room = 0, count = 0;
-    for (size_t i = 0; i < store->count; i++)
-        room += is_alike(store->entries[i], entry) ? store->entries[i]->count : 0;
-    const sample_t **samples = tool_allocate(room, sizeof *samples);
-    for (size_t i = 0; i < store->count; i++)
-        for (size_t s = 0; is_alike(store->entries[i], entry) && s < store->entries[i]->count; s++)
-            samples[count++] = &store->entries[i]->samples[s];
-    fit(samples, count, coefficients);
-    free(samples);
-}
+/* Entries that are alike, from `first` on. */
+typedef struct alike {
+    sample_t **samples; /* of all of them */
+    size_t count;
+    double coefficients[JI_PROFILE_FEATURES];
+} alike_t;
 
-static void write_entry(const store_t *store, FILE *file, jhandle_t *handle, entry_t *entry) {
-    double coefficients[JI_PROFILE_FEATURES], of_type[JI_PROFILE_FEATURES];
-    if (entry->count < LEAST_SAMPLES)
-        return;
-    fit_alike(store, entry, coefficients);
-    fit_of_type(&entry->samples[0], coefficients, of_type);
-    fprintf(file, "entry\t%s\t%s\t%d\t%zu\nfit", entry->routine, entry->rung, entry->threads,
-            entry->count);
-    for (int i = 0; i < JI_PROFILE_FEATURES; i++)
-        fprintf(file, "\t%.6g", of_type[i]);
-    fputc('\n', file);
-    fit_weights(handle, entry->samples, entry->count, coefficients);
-    for (size_t s = 0; s < entry->count; s++) {
-        fputs("at", file);
-        for (int i = 0; i < JI_PROFILE_SIZES; i++)
-            fprintf(file, "\t%.6g", (double)entry->samples[s].sizes[i]);
-        fprintf(file, "\t%.4g\n", entry->samples[s].weight);
+static void fit_alike(const store_t *store, size_t first, jhandle_t *handle, alike_t *alike) {
+    size_t room = 0;
+    for (size_t i = first; i < store->count; i++)
+        room += is_alike(store->entries[i], store->entries[first]) ? store->entries[i]->count : 0;
+    *alike = (alike_t){.samples = tool_allocate(room, sizeof *alike->samples)};
+    for (size_t i = first; i < store->count; i++) {
+        entry_t *entry = store->entries[i];
+        for (size_t s = 0; is_alike(entry, store->entries[first]) && s < entry->count; s++)
+            alike->samples[alike->count++] = &entry->samples[s];
+    }
+    if (alike->count >= LEAST_SAMPLES) {
+        fit((const sample_t *const *)alike->samples, alike->count, alike->coefficients);
+        fit_weights(handle, alike->samples, alike->count, alike->coefficients);
     }
 }
 
+/* With the samples of all that are alike. */
+static void write_entry(FILE *file, const entry_t *entry, const alike_t *alike) {
+    double of_type[JI_PROFILE_FEATURES];
+    fit_of_type(&entry->samples[0], alike->coefficients, of_type);
+    fprintf(file, "entry\t%s\t%s\t%d\t%zu\nfit", entry->routine, entry->rung, entry->threads,
+            alike->count);
+    for (int i = 0; i < JI_PROFILE_FEATURES; i++)
+        fprintf(file, "\t%.6g", of_type[i]);
+    fputc('\n', file);
+    for (size_t s = 0; s < alike->count; s++) {
+        float sizes[JI_PROFILE_SIZES];
+        const double weight = fit_weight_for(alike->samples[s], &entry->samples[0], sizes);
+        fputs("at", file);
+        for (int i = 0; i < JI_PROFILE_SIZES; i++)
+            fprintf(file, "\t%.6g", (double)sizes[i]);
+        fprintf(file, "\t%.4g\n", weight);
+    }
+}
+
+static bool is_first(const store_t *store, size_t which) {
+    for (size_t i = 0; i < which; i++)
+        if (is_alike(store->entries[i], store->entries[which]))
+            return false;
+    return true;
+}
+
 void store_write(store_t *store, FILE *file, jhandle_t *handle) {
-    for (size_t i = 0; i < store->count; i++)
-        write_entry(store, file, handle, store->entries[i]);
+    for (size_t first = 0; first < store->count; first++) {
+        alike_t alike;
+        if (!is_first(store, first))
+            continue;
+        fit_alike(store, first, handle, &alike);
+        for (size_t i = first; i < store->count && alike.count >= LEAST_SAMPLES; i++)
+            if (is_alike(store->entries[i], store->entries[first]))
+                write_entry(file, store->entries[i], &alike);
+        free(alike.samples);
+    }
 }
 
 /* ---- Calls ---- */

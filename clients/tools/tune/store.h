@@ -24,11 +24,11 @@ typedef struct store {
     size_t count;
 } store_t;
 
-/* Adds a measurement; those of the same call stand beside each other. `name` is the routine's
- * without its type. Exits where there is no memory. */
+/* Adds a measurement; of those of one shape the quickest is kept. `name` is the routine's without
+ * its type. Exits where there is no memory. */
 void store_add(store_t *store, const char *name, const char *routine, const char *rung, int threads,
                const sample_t *sample);
-/* Makes seconds of samples that are so many times `seconds`. */
+/* Makes seconds of timings, on a machine whose small product takes `seconds`. */
 void store_scale(store_t *store, double seconds);
 /* A profile's entries, fitted. Those of few samples are left out. */
 void store_write(store_t *store, FILE *file, jhandle_t *handle);

@@ -18,9 +18,10 @@ typedef struct settings {
 
 /* ---- measure_shape.c ---- */
 
-/* One shape on every rung, in just its bytes, with one thread and with all. */
-void measure_shape(store_t *store, pace_t *pace, jhandle_t *handle, int all_threads,
-                   const routine_t *routine, const options_t *options);
+/* One shape on every rung, in just its bytes, with one thread and with all. `shape` is a number of
+ * its own: what is measured again is known by it. Returns the slowest of the small products. */
+double measure_shape(store_t *store, pace_t *pace, jhandle_t *handle, int all_threads,
+                     const routine_t *routine, const options_t *options, size_t shape);
 
 /* ---- profile.c ---- */
 
