@@ -4,6 +4,7 @@
 /* LU on the host: getrf, getrs, gesv, held against the definition in long double. */
 
 #include "jlapack_helper.h"
+#include "lapack/host/lu.h"
 
 #define EACH_TYPE(name) JLAPACK_EACH_TYPE(JlapackLu, name)
 
@@ -222,6 +223,68 @@ EACH_TYPE(AnyWorkspaceAndThreadsGiveTheSameBits) {
     jlapack_case_t gesv = JLAPACK_CASE(gesv, &a, &b);
     gesv.ipiv = make_pivots(300);
     expect_same_bits(&gesv);
+}
+
+static jstatus_t do_getrf(jhandle_t *handle, jlapack_case_t *x) {
+    const matrix_t *const a = x->operand[0];
+    return JLAPACK_CALL(a->type, getrf, handle, a->rows, a->columns, a->data, a->ld, x->ipiv,
+                        &x->info);
+}
+
+/* The same of larger ones, by a vector: |P^T A x - L U x| <= gamma |L||U||x|. */
+static void expect_factor_by_vector(const matrix_t *a, const int64_t *ipiv) {
+    enum { MOST = 520 };
+    const int64_t m = a->rows, n = a->columns, count = smaller(m, n);
+    long double x[MOST], middle_bound[MOST];
+    wide_t product[MOST], middle[MOST];
+    JASSERT_LE(larger(m, n), MOST);
+
+    for (int64_t j = 0; j < n; j++)
+        x[j] = jtest_random_between(1, 9);
+    for (int64_t i = 0; i < m; i++) {
+        product[i] = 0;
+        for (int64_t j = 0; j < n; j++)
+            product[i] += before_at(a, i, j) * x[j];
+    }
+    for (int64_t i = 0; i < count; i++) {
+        JASSERT_TRUE(ipiv[i] > i && ipiv[i] <= m);
+        const wide_t here = product[i];
+        product[i] = product[ipiv[i] - 1], product[ipiv[i] - 1] = here;
+
+        middle[i] = 0, middle_bound[i] = 0;
+        for (int64_t j = i; j < n; j++) {
+            middle[i] += now_at(a, i, j) * x[j];
+            middle_bound[i] += wide_abs(now_at(a, i, j)) * x[j];
+        }
+    }
+
+    for (int64_t i = 0; i < m; i++) {
+        wide_t sum = i < count ? middle[i] : 0;
+        long double bound = i < count ? middle_bound[i] : 0;
+        for (int64_t k = 0; k < i && k < count; k++) {
+            sum += now_at(a, i, k) * middle[k];
+            bound += wide_abs(now_at(a, i, k)) * middle_bound[k];
+        }
+        JASSERT_TRUE(wide_abs(sum - product[i]) <= gamma_of(a->type, count) * bound);
+    }
+}
+
+/* So large that threads take the next panel and chunks of what is behind it; wide, tall, and in
+ * halves that are in panels. */
+EACH_TYPE(SharedColumnsHaveTheSameBits) {
+    static const struct {
+        int64_t m, n, most_in_panels;
+    } shapes[] = {{300, 500, 2048}, {520, 490, 2048}, {510, 490, 256}};
+    const int64_t most_in_panels = ji_lu_panels;
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        MATRIX(a, *param, shapes[i].m, shapes[i].n);
+        jlapack_case_t getrf = JLAPACK_CASE(getrf, &a);
+        getrf.ipiv = make_pivots(smaller(shapes[i].m, shapes[i].n));
+        ji_lu_panels = shapes[i].most_in_panels;
+        expect_same_bits(&getrf);
+        expect_factor_by_vector(&a, getrf.ipiv);
+    }
+    ji_lu_panels = most_in_panels;
 }
 
 EACH_TYPE(EachAllocationMayFail) {
