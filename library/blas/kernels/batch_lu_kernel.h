@@ -73,7 +73,7 @@ VECTOR_INLINE bool NAME(lu_search)(NAME(woven_lu_t) * lu, int64_t j, VECTOR *piv
     const VECTOR infinity = V(splat)((REAL)INFINITY), one = V(splat)(1);
     const REAL *at = NAME(lu_place)(lu, j, j);
     VECTOR largest = NAME(lu_size)(at), here = V(splat)((REAL)j), row = here;
-    TRUTH bad = V(exceeds)(largest, infinity);
+    VECTOR sum = largest; /* a NaN if one of them is: none is negative */
     NAME(get)(pivot, at);
 
     for (int64_t left = lu->m - j - 1; left > 0; left--) {
@@ -81,8 +81,8 @@ VECTOR_INLINE bool NAME(lu_search)(NAME(woven_lu_t) * lu, int64_t j, VECTOR *piv
         at += PARTS * LANES, here += one;
         const VECTOR size = NAME(lu_size)(at);
         const TRUTH exceeds = V(exceeds)(size, largest);
-        bad = V(either)(bad, V(exceeds)(size, infinity));
-        largest = V(choose)(exceeds, size, largest);
+        sum += size;
+        largest = V(max)(size, largest);
         row = V(choose)(exceeds, here, row);
         NAME(get)(x, at);
         VECTOR_UNROLL
@@ -91,7 +91,20 @@ VECTOR_INLINE bool NAME(lu_search)(NAME(woven_lu_t) * lu, int64_t j, VECTOR *piv
     }
 
     V(store)(lu->pivots[j], row);
-    return !V(any)(bad);
+    return !V(any)(V(exceeds)(sum, infinity));
+}
+
+/* They change places where it is true. */
+VECTOR_INLINE void NAME(lu_swap)(TRUTH have, VECTOR *a, VECTOR *b) {
+    const VECTOR x = *a, y = *b;
+    if (VECTOR_MASKS) {
+        *a = V(choose)(have, y, x), *b = V(choose)(have, x, y);
+        return;
+    }
+
+    /* Choosing by a vector is two or three operations of Intel's processors, each time. */
+    const VECTOR difference = V(where)(have, V(flip)(x, y));
+    *a = V(flip)(x, difference), *b = V(flip)(y, difference);
 }
 
 /* Row j and the pivots', of all columns, where rows are many. */
@@ -120,13 +133,49 @@ static void NAME(lu_exchange)(const NAME(woven_lu_t) * lu, int64_t j) {
         }
 }
 
+/* Row j and the pivots', of so many columns from c on. Nothing is computed, so one pass does. */
+VECTOR_INLINE void NAME(lu_exchange_few)(const NAME(woven_lu_t) * lu, int64_t j, int64_t c,
+                                         int columns) {
+    const VECTOR one = V(splat)(1), pivots = V(load)(lu->pivots[j]);
+    const ptrdiff_t last = (lu->m - j) * PARTS * LANES;
+    VECTOR top[LU_COLUMNS][PARTS], here = V(splat)((REAL)j);
+    REAL *at[LU_COLUMNS];
+
+    VECTOR_UNROLL
+    for (int v = 0; v < columns; v++) {
+        at[v] = NAME(lu_place)(lu, j, c + v);
+        NAME(get)(top[v], at[v]);
+    }
+    for (ptrdiff_t i = PARTS * LANES; i < last; i += PARTS * LANES) {
+        here += one;
+        const TRUTH have = V(equals)(pivots, here);
+        VECTOR_UNROLL
+        for (int v = 0; v < columns; v++) {
+            VECTOR x[PARTS];
+            NAME(get)(x, at[v] + i);
+            VECTOR_UNROLL
+            for (int part = 0; part < PARTS; part++)
+                NAME(lu_swap)(have, &top[v][part], &x[part]);
+            NAME(put)(at[v] + i, x);
+        }
+    }
+    VECTOR_UNROLL
+    for (int v = 0; v < columns; v++)
+        NAME(put)(at[v], top[v]);
+}
+
 /* Row j of so many columns, from c on, and rows [j + 1, end) of them. Lanes change places by whole
  * vectors and without a question for each row: a vector that is read where a lane was just written
  * waits for it, and which rows have a pivot in none of the lanes no processor foresees. */
 VECTOR_INLINE void NAME(lu_step)(const NAME(woven_lu_t) * lu, ji_lu_step_t step, int64_t j,
                                  int64_t end, int64_t c, int columns) {
+    if (step == JI_LU_EXCHANGE) {
+        NAME(lu_exchange_few)(lu, j, c, columns);
+        return;
+    }
+
     const VECTOR one = V(splat)(1), top = V(splat)((REAL)j), pivots = V(load)(lu->pivots[j]);
-    const bool exchanges = step == JI_LU_EXCHANGE || step == JI_LU_BOTH;
+    const bool exchanges = step == JI_LU_BOTH;
     const ptrdiff_t last = (end - j) * PARTS * LANES;
     const REAL *const l = NAME(lu_place)(lu, j, j);
     VECTOR old[LU_COLUMNS][PARTS], u[LU_COLUMNS][PARTS], here = top;
@@ -162,8 +211,7 @@ VECTOR_INLINE void NAME(lu_step)(const NAME(woven_lu_t) * lu, ji_lu_step_t step,
         VECTOR factor[PARTS];
         here += one;
         const TRUTH have = V(equals)(pivots, here);
-        if (step != JI_LU_EXCHANGE)
-            NAME(get)(factor, l + i);
+        NAME(get)(factor, l + i);
         VECTOR_UNROLL
         for (int v = 0; v < columns; v++) {
             VECTOR x[PARTS];
@@ -174,7 +222,7 @@ VECTOR_INLINE void NAME(lu_step)(const NAME(woven_lu_t) * lu, ji_lu_step_t step,
                     x[part] = V(choose)(have, old[v][part], x[part]);
             if (step == JI_LU_SOLVE)
                 NAME(take)(x, factor, u[v]);
-            else if (step != JI_LU_EXCHANGE)
+            else
                 NAME(take)(x, u[v], factor);
             NAME(put)(at[v] + i, x);
         }

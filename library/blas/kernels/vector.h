@@ -24,7 +24,7 @@
  *                                sums about where registers are scarce, by way of memory too
  *   t_fma_one(a, b, c)           a b + c of single reals, as t_fma() does it
  *   t_abs(v) t_max(a, b)         magnitudes; the larger ones (of a NaN and a number: b)
- *   t_flip(v, signs)             v, negated where `signs` is -0 instead of 0
+ *   t_flip(v, signs)             v, each bit flipped that `signs` has: negated where it is -0
  *   t_swap(v)                    neighbours exchanged: 1 0 3 2 ...
  *   t_fold(v)                    the sum of all, by halves: the upper half is added to the lower
  *                                one until one is left
