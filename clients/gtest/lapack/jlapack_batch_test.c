@@ -208,6 +208,35 @@ EACH_TYPE(ItemsHaveTheBitsOfPlainCalls) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
+/* A NaN in each place, of one item beside others without. There are more rows than pivots, so that
+ * its row need not become one, which would be seen by that. */
+EACH_TYPE(APivotIsSoughtBesideANaN) {
+    enum { ROWS = 12, COLUMNS = 5 };
+    const size_t element = jdatatype_bytes((jdatatype_t)*param);
+    jhandle_t *handle = make_handle(0);
+    problem_t p = {.routine = GETRF, .type = *param, .m = ROWS, .n = COLUMNS, .lda = ROWS};
+    p.count = 33;
+    p.a = make_part(element, (int64_t)ROWS * COLUMNS, p.count);
+    p.b = p.tau = make_part(element, 0, p.count);
+    p.ipiv = make_part(sizeof(int64_t), COLUMNS, p.count);
+    p.info = make_part(sizeof(int64_t), p.count, 1);
+    for (int64_t place = 0; place < (int64_t)ROWS * COLUMNS && !jtest_has_failure(); place++) {
+        wide_t value = 0.5L;
+        if (wide_is_complex(*param) && place % 2 == 1)
+            __imag__ value = NAN;
+        else
+            __real__ value = NAN;
+        draw_elements(&p, &p.a);
+        wide_put(item_of(&p.a, p.a.batch, place % p.count), *param, place, value);
+        copy_all(&p);
+        JEXPECT_OK(do_batch(handle, &p, NULL, NULL));
+        for (int64_t i = 0; i < p.count; i++)
+            JEXPECT_OK(do_plain(handle, &p, i));
+        expect_all(&p);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
 /* Long columns, of which a factorization keeps most on the stack, of a worker too. */
 EACH_TYPE(LongItemsFitOnAWorkersStack) {
     jhandle_t *handle = make_handle(0);
