@@ -294,13 +294,15 @@ static void compare_shapes(const struct batch_type *type) {
 
     /* Square items without gaps, as they are most often, and with one number that is another. */
     for (int64_t order = 1; order <= 33; order++)
-        for (int other = 0; other < 7 && !jtest_has_failure(); other++) {
-            batch_case_t c = {.m = order + (other == 1),
-                              .n = order + (other == 2),
-                              .k = order - (other == 3 && order > 1),
+        for (int other = 0; other < 14 && !jtest_has_failure(); other++) {
+            batch_case_t c = {.m = order + (other % 7 == 1),
+                              .n = order + (other % 7 == 2),
+                              .k = order - (other % 7 == 3 && order > 1),
                               .count = 3};
+            batch_store(type, scalars, type->parts, other < 7 ? 0 : 1);
             c.transa = c.transb = JBLAS_NO_TRANSPOSE;
-            c.lda = c.m + (other == 4), c.ldb = order + (other == 5), c.ldc = c.m + (other == 6);
+            c.lda = c.m + (other % 7 == 4), c.ldb = order + (other % 7 == 5);
+            c.ldc = c.m + (other % 7 == 6);
             c.stride[0] = c.lda * c.k, c.stride[1] = c.ldb * c.n, c.stride[2] = c.ldc * c.n + 1;
             compare_ways(handle, type, &c, scalars);
         }
@@ -329,14 +331,59 @@ static void compare_many(const struct batch_type *type) {
     batch_store(type, scalars, 0, 1);
     jhandle_t *handle = NULL;
     JASSERT_OK(jhandle_create(NULL, &handle));
-    for (int64_t order = 20; order <= 32 && !jtest_has_failure(); order += 4) {
+    for (int64_t order = 20; order <= 32 && !jtest_has_failure(); order++) {
         const int64_t square = order * order;
+        batch_store(type, scalars, type->parts, jtest_random_bool() ? 1 : 0);
         batch_case_t c = {.m = order, .n = order, .k = order, .count = MOST_ITEMS};
         c.transa = c.transb = JBLAS_NO_TRANSPOSE;
         c.lda = c.ldb = c.ldc = order;
         c.stride[0] = c.stride[2] = square, c.stride[1] = jtest_random_bool() ? square : 0;
         compare_ways(handle, type, &c, scalars);
     }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* Square items without gaps, set and added to, of which nothing is read behind the last one. */
+static void compare_at_the_end(const struct batch_type *type) {
+    enum { LARGEST = 32, ITEMS = 19 };
+    const int64_t real = (int64_t)(type->is_single ? sizeof(float) : sizeof(double)),
+                  most = ITEMS * LARGEST * LARGEST * type->parts * real;
+    char *ends[3];
+    double scalars[4] = {0};
+    jhandle_t *handle = NULL;
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    batch_store(type, scalars, 0, 1);
+    for (int i = 0; i < 3; i++)
+        ends[i] = (char *)jtest_guard_pages((size_t)most) + most;
+
+    for (int64_t order = 1; order <= LARGEST; order++)
+        for (int beta = 0; beta < 2 && !jtest_has_failure(); beta++) {
+            const int64_t square = order * order, reals = ITEMS * square * type->parts;
+            batch_case_t c = {.m = order, .n = order, .k = order, .count = ITEMS};
+            c.transa = c.transb = JBLAS_NO_TRANSPOSE;
+            c.lda = c.ldb = c.ldc = order;
+            c.stride[0] = c.stride[1] = c.stride[2] = square;
+            batch_store(type, scalars, type->parts, beta);
+
+            JSCOPED_TRACE("order %ld beta %d", (long)order, beta);
+            void *before = batch_numbers(type, ITEMS * square),
+                 *expected = malloc((size_t)(reals * real));
+            char *at[3];
+            JASSERT_TRUE(before != NULL && expected != NULL);
+            for (int i = 0; i < 3; i++)
+                at[i] = ends[i] - reals * real;
+            for (int i = 0; i < 2; i++)
+                for (int64_t r = 0; r < reals; r++)
+                    batch_store(type, at[i], r, jtest_random_double(-1, 1));
+            for (int way = 0; way < 3; way++) {
+                memcpy(at[2], before, (size_t)(reals * real));
+                JEXPECT_OK(type->way[way](handle, &c, scalars, at[0], at[1], at[2]));
+                if (way == 0)
+                    memcpy(expected, at[2], (size_t)(reals * real));
+                JEXPECT_TRUE(batch_same(type, at[2], expected, reals));
+            }
+            free(before), free(expected);
+        }
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
@@ -354,6 +401,7 @@ JTEST(JblasBatch, ItemsHaveTheBitsOfPlainProducts) {
             compare_shapes(&batch_types[type]);
             compare_large(&batch_types[type]);
             compare_many(&batch_types[type]);
+            compare_at_the_end(&batch_types[type]);
         }
     }
     ji_kernel_set_use(before);

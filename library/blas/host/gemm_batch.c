@@ -18,7 +18,6 @@
 
 #define BATCH_CHUNK_BYTES 65536 /* a part of a second cache */
 #define BATCH_MOST_STRIPS 128   /* of a chunk */
-#define BATCH_APART 8           /* items between two that are done one after the other */
 
 typedef struct gemm_batch {
     ji_product_direct_t all; /* from item 0 on */
@@ -104,11 +103,12 @@ bool ji_host_gemm_small_items(const ji_matmat_t *block, int64_t first, int64_t e
     all->b.stride = by_pointers ? each : block->batch.stride_b * size;
     all->c.stride = by_pointers ? each : block->batch.stride_c * size;
 
-    /* Of those that follow each other in memory, one would wait for what was written before it. */
+    /* Of those that follow each other in memory, one would wait for what was written before it. As
+     * many as a vector has elements are not within one. */
     const ji_batch_kernels_t *kernels = ji_kernels->batch[type];
     const bool reads = all->scalars.beta[0] != 0 || all->scalars.beta[1] != 0;
     const int64_t reals = block->m * (ji_is_complex(type) ? 2 : 1);
-    batch.apart = kernels->masks && reads && reals < kernels->lanes ? BATCH_APART : 1;
+    batch.apart = kernels->masks && reads && reals < kernels->lanes ? kernels->lanes : 1;
 
     if (block->transa == JBLAS_NO_TRANSPOSE)
         batch_plain(&batch, type, first, end);

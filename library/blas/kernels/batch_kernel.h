@@ -818,7 +818,7 @@ static __attribute__((noinline)) void NAME(product_by_chunks)(const ji_product_d
 
 static void NAME(product)(const ji_product_direct_t *call) {
 #if HAS_PLAIN
-    if (NAME(is_plain)(call) && (NAME(product_known)(call) || NAME(product_plain)(call)))
+    if (NAME(product_known)(call) || (NAME(is_plain)(call) && NAME(product_plain)(call)))
         return;
 #endif
     if (JI_LIKELY(call->chunk == 0 || call->count <= call->chunk))

@@ -1,20 +1,30 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Part of batch_kernel.h: plain products of square items without gaps, of the orders that batches
- * have most: distances and counts are numbers in the instructions. A tile has all rows, the last
- * vector of them by a mask, and the tiles of an item follow each other. Of a batch that is more
- * than the second cache holds, what comes next is asked for: the processor foresees B and C, not
- * in time, and the next A not at all. */
+/* Part of batch_kernel.h: products of square items without gaps, of the orders that batches have
+ * most, alpha 1 and beta 0 or 1: distances and counts are numbers in the instructions. A tile has
+ * all rows, the last vector of them by a mask, and the tiles of an item follow each other. What C
+ * holds is added where a tile is done. Of a batch that is more than the second cache holds, what
+ * comes next is asked for: the processor foresees B and C, not in time, and the next A not at all.
+ */
 
 #define KNOWN_MOST 32
 #define KNOWN_VECTORS(order) (((order) + LANES - 1) / LANES)
-#define KNOWN_COLUMNS(vectors)                                                                     \
-    ((vectors) <= PLAIN_VECTORS ? PLAIN_COLUMNS(vectors) : MOST_SUMS / (vectors))
+/* Sums, a column of A and an element of B are registers. */
+#define KNOWN_COLUMNS(vectors) ((vectors) == 1 ? 16 : ((VECTOR_REGISTERS - 1) / (vectors)) - 1)
 #define KNOWN_LEAST_FAR 20 /* order: below it asking for lines takes as long as waiting */
 #define KNOWN_LINE 64      /* bytes of the first cache */
-/* Steps in a row. */
-#define KNOWN_STEPS(order) ((order) <= 16 ? (order) : (order) % 8 == 0 ? 8 : 4)
+/* Steps in a row: all of a small order, and of a larger one, where there is one, a divisor. */
+#define KNOWN_STEPS(order)                                                                         \
+    ((order) <= 16       ? (order)                                                                 \
+     : (order) % 10 == 0 ? 10                                                                      \
+     : (order) % 9 == 0  ? 9                                                                       \
+     : (order) % 8 == 0  ? 8                                                                       \
+     : (order) % 7 == 0  ? 7                                                                       \
+     : (order) % 13 == 0 ? 13                                                                      \
+     : (order) % 11 == 0 ? 11                                                                      \
+     : (order) % 5 == 0  ? 5                                                                       \
+                         : 4)
 /* Whether a sum of products loads its element of B itself: one instruction less for each column,
  * and loads more, of which a processor does as many as products. */
 #define KNOWN_LOADS(vectors, j) ((vectors) == 1 || (j) % ((vectors) == 2 ? 2 : 4) == 1)
@@ -25,9 +35,11 @@
 #define GAIN(sum, a, b) __asm__("vfmadd231ps %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b))
 #define GAIN_BY(sum, a, p)                                                                         \
     __asm__("vfmadd231ps %2%{1to16%}, %1, %0" : "+v"(sum) : "v"(a), "m"(*(p)))
+#define ADD "vaddps"
 #else
 #define GAIN(sum, a, b) __asm__("vfmadd231pd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b))
 #define GAIN_BY(sum, a, p) __asm__("vfmadd231pd %2%{1to8%}, %1, %0" : "+v"(sum) : "v"(a), "m"(*(p)))
+#define ADD "vaddpd"
 #endif
 
 /* One step. */
@@ -65,9 +77,50 @@ VECTOR_INLINE void NAME(known_ask)(int step, int columns, int64_t next, const ch
     }
 }
 
-/* `ahead`: where the next item's A is asked for; NULL: nothing is. */
-VECTOR_INLINE void NAME(known_tile)(int order, int columns, PART part, const char *a, const char *b,
-                                    char *c, const char **ahead) {
+/* So many steps. `ahead`: where the next item's A is asked for; NULL: nothing is. */
+VECTOR_INLINE void NAME(known_steps)(int order, int columns, int steps, PART part, const char **a,
+                                     const char **b, const char *c, const char **ahead,
+                                     VECTOR *acc) {
+    const int64_t next = order * ELEMENT;
+    VECTOR_UNROLL
+    for (int step = 0; step < steps; step++) {
+        if (ahead != NULL)
+            NAME(known_ask)(step, columns, next, *ahead, *b, c);
+        NAME(known_step)(order, columns, part, *a + step * next, *b + step * ELEMENT, acc);
+    }
+    if (ahead != NULL) {
+        *ahead += steps * KNOWN_LINE;
+        VECTOR_PLAIN(*ahead);
+    }
+    *a += steps * next, *b += steps * ELEMENT;
+    VECTOR_PLAIN(*a);
+    VECTOR_PLAIN(*b);
+}
+
+/* A vector at any address. */
+typedef VECTOR NAME(anywhere_t) __attribute__((aligned(sizeof(REAL)), may_alias));
+
+/* To each sum what C holds. */
+VECTOR_INLINE void NAME(known_add)(int order, int columns, PART part, const char *c, VECTOR *acc) {
+    const int vectors = KNOWN_VECTORS(order);
+    VECTOR_PLAIN(c);
+    VECTOR_UNROLL
+    for (int j = 0; j < columns; j++) {
+        VECTOR_UNROLL
+        for (int v = 0; v < vectors; v++) {
+            VECTOR *const sum = &acc[j * vectors + v];
+            const NAME(anywhere_t) *const old =
+                (const NAME(anywhere_t) *)(c + j * order * ELEMENT + v * VECTOR_BYTES);
+            if ((v + 1) * LANES <= order)
+                __asm__(ADD " %1, %0, %0" : "+v"(*sum) : "m"(*old));
+            else /* of others nothing is read */
+                __asm__(ADD " %1, %0, %0%{%2%}" : "+v"(*sum) : "m"(*old), "Yk"(part));
+        }
+    }
+}
+
+VECTOR_INLINE void NAME(known_tile)(int order, int columns, bool adds, PART part, const char *a,
+                                    const char *b, char *c, const char **ahead) {
     const int vectors = KNOWN_VECTORS(order), steps = KNOWN_STEPS(order);
     const int64_t next = order * ELEMENT;
     VECTOR acc[PLAIN_SUMS];
@@ -77,22 +130,16 @@ VECTOR_INLINE void NAME(known_tile)(int order, int columns, PART part, const cha
         CLEAR(acc[s]);
     }
 
-    for (int left = order; left > 0; left -= steps) {
-        VECTOR_UNROLL
-        for (int step = 0; step < steps; step++) {
-            if (ahead != NULL)
-                NAME(known_ask)(step, columns, next, *ahead, b, c + (order - left) * ELEMENT);
-            NAME(known_step)(order, columns, part, a + step * next, b + step * ELEMENT, acc);
-        }
-        if (ahead != NULL) {
-            *ahead += steps * KNOWN_LINE;
-            VECTOR_PLAIN(*ahead);
-        }
-        a += steps * next, b += steps * ELEMENT;
-        VECTOR_PLAIN(a);
-        VECTOR_PLAIN(b);
-    }
+    const char *ask = c;
+    for (int some = order / steps; some > 0; some--, ask += steps * ELEMENT)
+        NAME(known_steps)(order, columns, steps, part, &a, &b, ask, ahead, acc);
+    NAME(known_steps)(order, columns, order % steps, part, &a, &b, ask, ahead, acc);
 
+    VECTOR_PLAIN(adds); /* else GCC makes two loops over all items, of more registers than it has */
+    if (adds)
+        NAME(known_add)(order, columns, part, c, acc);
+
+    VECTOR_PLAIN(c); /* not an address for each vector, kept for both */
     VECTOR_UNROLL
     for (int j = 0; j < columns; j++) {
         VECTOR_UNROLL
@@ -107,10 +154,10 @@ VECTOR_INLINE void NAME(known_tile)(int order, int columns, PART part, const cha
 }
 
 /* `count` tiles side by side. */
-VECTOR_INLINE void NAME(known_tiles)(int order, int columns, int count, PART part, const char *a,
-                                     const char **b, char **c, const char **ahead) {
+VECTOR_INLINE void NAME(known_tiles)(int order, int columns, int count, bool adds, PART part,
+                                     const char *a, const char **b, char **c, const char **ahead) {
     for (; count > 0; count--) {
-        NAME(known_tile)(order, columns, part, a, *b, *c, ahead);
+        NAME(known_tile)(order, columns, adds, part, a, *b, *c, ahead);
         *b += columns * order * ELEMENT, *c += columns * order * ELEMENT;
         VECTOR_PLAIN(*b);
         VECTOR_PLAIN(*c);
@@ -123,15 +170,17 @@ VECTOR_INLINE void NAME(known)(const ji_product_direct_t *call, int order, bool 
               wide = (order + tiles - 1) / tiles, narrow = tiles * wide - order;
     const int64_t a_stride = call->a.stride, b_stride = call->b.stride, c_stride = call->c.stride;
     const PART part = V(first)(order % LANES);
+    const bool adds = call->scalars.beta[0] != 0;
     const char *a = call->a.at, *b = call->b.at;
     char *c = call->c.at;
 
     for (int64_t left = call->count; left > 0; left--) {
         const char *from = b, *next = a + a_stride, **const ahead = is_far ? &next : NULL;
         char *to = c;
-        NAME(known_tiles)(order, wide, tiles - narrow, part, a, &from, &to, ahead);
-        NAME(known_tiles)(order, wide - 1, narrow, part, a, &from, &to, ahead);
+        NAME(known_tiles)(order, wide, tiles - narrow, adds, part, a, &from, &to, ahead);
+        NAME(known_tiles)(order, wide - 1, narrow, adds, part, a, &from, &to, ahead);
         a += a_stride, b += b_stride, c += c_stride;
+        VECTOR_PLAIN(a); /* not the address of the next item, less its distance */
     }
 }
 
@@ -143,8 +192,17 @@ VECTOR_INLINE void NAME(known)(const ji_product_direct_t *call, int order, bool 
         else                                                                                       \
             NAME(known)(call, order, false);                                                       \
     }
+/* Columns of four floats are done four at once, elsewhere. */
+#if SINGLE
+#define KNOWN_FOUR(X)
+#else
+#define KNOWN_FOUR(X) X(4)
+#endif
 #define KNOWN_ORDERS(X)                                                                            \
-    X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(20) X(24) X(28) X(32)
+    X(1)                                                                                           \
+    X(2)                                                                                           \
+    X(3) KNOWN_FOUR(X) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17)    \
+        X(18) X(19) X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29) X(30) X(31) X(32)
 
 KNOWN_ORDERS(KNOWN)
 
@@ -154,9 +212,11 @@ static void (*const NAME(known_orders)[KNOWN_MOST + 1])(const ji_product_direct_
 
 static bool NAME(product_known)(const ji_product_direct_t *call) {
     const int64_t order = call->m;
+    const double *const alpha = call->scalars.alpha, *const beta = call->scalars.beta;
     if (order > KNOWN_MOST || NAME(known_orders)[order] == NULL || call->n != order ||
         call->depth != order || call->a_step != order || call->b_column_step != order ||
-        call->ldc != order)
+        call->ldc != order || call->b_row_step != 1 || call->by_pointers || *alpha != 1 ||
+        (*beta != 0 && *beta != 1))
         return false;
 
     NAME(known_orders)[order](call);
@@ -172,7 +232,9 @@ static bool NAME(product_known)(const ji_product_direct_t *call) {
 #undef KNOWN_LOADS
 #undef GAIN
 #undef GAIN_BY
+#undef ADD
 #undef KNOWN_NAME
 #undef KNOWN
+#undef KNOWN_FOUR
 #undef KNOWN_ORDERS
 #undef KNOWN_ENTRY
