@@ -192,17 +192,15 @@ VECTOR_INLINE void NAME(known)(const ji_product_direct_t *call, int order, bool 
         else                                                                                       \
             NAME(known)(call, order, false);                                                       \
     }
-/* Columns of four floats are done four at once, elsewhere. */
-#if SINGLE
-#define KNOWN_FOUR(X)
+#define KNOWN_SMALL(X)                                                                             \
+    X(1) X(2) X(3) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16)
+#define KNOWN_LARGE(X)                                                                             \
+    X(17) X(18) X(19) X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29) X(30) X(31) X(32)
+#if SINGLE /* columns of four floats are done four at once, elsewhere */
+#define KNOWN_ORDERS(X) KNOWN_SMALL(X) KNOWN_LARGE(X)
 #else
-#define KNOWN_FOUR(X) X(4)
+#define KNOWN_ORDERS(X) KNOWN_SMALL(X) X(4) KNOWN_LARGE(X)
 #endif
-#define KNOWN_ORDERS(X)                                                                            \
-    X(1)                                                                                           \
-    X(2)                                                                                           \
-    X(3) KNOWN_FOUR(X) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17)    \
-        X(18) X(19) X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29) X(30) X(31) X(32)
 
 KNOWN_ORDERS(KNOWN)
 
@@ -235,6 +233,7 @@ static bool NAME(product_known)(const ji_product_direct_t *call) {
 #undef ADD
 #undef KNOWN_NAME
 #undef KNOWN
-#undef KNOWN_FOUR
+#undef KNOWN_SMALL
+#undef KNOWN_LARGE
 #undef KNOWN_ORDERS
 #undef KNOWN_ENTRY
