@@ -19,12 +19,11 @@
  *              loses what those to its left have to take from it when its turn comes: it is read
  *              and written once. The products of many columns are as deep as they can be, and each
  *              is divided among threads.
- *     panels   some (ji_lu_panels): one panel after the other, from left to right. One
- *              thread does what follows to the next panel first, and factors that, while the others
- *              do it to chunks of the columns behind it; who is done takes the next chunk. So they
- *              wait for each other once a panel, and none idles while one factors, as long as there
- *              are columns enough. What is left of panels gets its exchanges at the end, in one
- *              pass.
+ *     panels   some (ji_lu_panels): one panel after the other, from left to right. One thread does
+ *              what follows to the next panel first, and factors that, while the others do it to
+ *              chunks of the columns behind it; who is done takes the next chunk. So they wait for
+ *              each other once a panel, and none idles while one factors, as long as there are
+ *              columns enough. What is left of panels gets its exchanges at the end, in one pass.
  *
  * Many columns are not cut into panels at once: each panel goes over all that is right of it, by
  * which one thread would lose (Emerald Rapids, 3072 columns: 0.92 of the speed of halves).
@@ -213,9 +212,13 @@ static void lu_left_part(void *argument, int index) {
     lu_left_t *const left = argument;
     (void)index;
 
-    for (int64_t column, end; column = left->first + lu_take_task(&left->taken) * left->width,
-                              end = column + left->width, end < left->last;)
+    for (;;) {
+        const int64_t column = left->first + lu_take_task(&left->taken) * left->width,
+                      end = column + left->width;
+        if (end >= left->last)
+            return;
         lu_exchange(left->call, column, left->width, end, left->last);
+    }
 }
 
 /* Panels are of about the same width, so that none is a sliver. */
