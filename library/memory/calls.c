@@ -22,16 +22,29 @@
 
 /* ---- Taking and giving back ---- */
 
-/* Counts what is refused here; the entry counts all other failures. */
-static void __attribute__((cold)) allocator_count_failure(jallocator_t *allocator) {
+/* Refusals are called last, so that what is not refused costs no saving of registers. */
+static jstatus_t __attribute__((cold, noinline))
+allocator_refuse_alignment(const jallocator_t *allocator, size_t alignment) {
+    return ji_fail(JSTATUS_INVALID_VALUE,
+                   "allocator \"%s\": alignment %zu is not a power of two up to 2^30",
+                   allocator->name, alignment);
+}
+static jstatus_t __attribute__((cold, noinline))
+allocator_refuse_size(jallocator_t *allocator, size_t size_bytes) {
+    if (size_bytes == 0)
+        return JSTATUS_SUCCESS;
+
+    /* Counted here; the entry counts all other failures. */
     bool locks = allocator->threads != JALLOCATOR_THREADS_NONE;
     if (locks)
         ji_lock_acquire(&allocator->lock);
-
     ++allocator->books.failure_count;
-
     if (locks)
         ji_lock_release(&allocator->lock);
+
+    return ji_fail(JSTATUS_INVALID_SIZE,
+                   "allocator \"%s\": %zu bytes are more than this machine can address",
+                   allocator->name, size_bytes);
 }
 
 jstatus_t jallocator_allocate(jallocator_t *allocator, size_t size_bytes, size_t alignment,
@@ -43,18 +56,10 @@ jstatus_t jallocator_allocate(jallocator_t *allocator, size_t size_bytes, size_t
     if (alignment == 0)
         alignment = allocator->granule_bytes;
     else if (JI_UNLIKELY(!ji_is_power_of_two(alignment) || alignment > ALLOCATOR_MAX_ALIGNMENT))
-        return ji_fail(JSTATUS_INVALID_VALUE,
-                       "allocator \"%s\": alignment %zu is not a power of two up to 2^30",
-                       allocator->name, alignment);
+        return allocator_refuse_alignment(allocator, alignment);
 
-    if (JI_UNLIKELY(size_bytes - 1 >= PTRDIFF_MAX - alignment)) { /* no object can be larger */
-        if (size_bytes == 0)
-            return JSTATUS_SUCCESS;
-        allocator_count_failure(allocator);
-        return ji_fail(JSTATUS_INVALID_SIZE,
-                       "allocator \"%s\": %zu bytes are more than this machine can address",
-                       allocator->name, size_bytes);
-    }
+    if (JI_UNLIKELY(size_bytes - 1 >= PTRDIFF_MAX - alignment)) /* no object can be larger */
+        return allocator_refuse_size(allocator, size_bytes);
 
     return allocator->entry.allocate(allocator, size_bytes, alignment, stream, pointer);
 }

@@ -60,6 +60,12 @@ typedef struct shm_class shm_class_t;
 typedef struct shm_notes shm_notes_t;
 typedef struct shm_keeper shm_keeper_t;
 
+/* Bytes as asked for, tag << 32; 0: the block is none of the keeper's. */
+typedef uint64_t shm_note_t;
+#define SHM_NOTE(size_bytes, tag) ((shm_note_t)(size_bytes) | (shm_note_t)(tag) << 32)
+#define SHM_NOTE_BYTES(note) ((uint32_t)(note))
+#define SHM_NOTE_TAG(note) ((jtag_t)((note) >> 32))
+
 /* What this attachment knows of a slab of its own. */
 struct shm_record {
     uint64_t summary;         /* a bit for each word of `reserved` with a clear bit */
@@ -70,8 +76,9 @@ struct shm_record {
     uint64_t reciprocal;
     uint64_t all_bytes; /* of its blocks */
     jshared_t *allocator;
-    shm_class_t *class; /* the allocator's */
-    shm_notes_t *notes; /* of whoever keeps some; NULL: nobody */
+    shm_class_t *class;     /* the allocator's */
+    shm_notes_t *notes;     /* of whoever keeps some; NULL: nobody */
+    shm_note_t *main_notes; /* those of each block of the allocator's main keeper; NULL: none */
     uint32_t block_bytes, block_count, word_count;
     uint32_t reserved_count;
     uint32_t page, pages;
@@ -83,11 +90,6 @@ struct shm_record {
 /* What an allocator over the segment's (segment/allocator.c) keeps of each block of a slab:
  * private, as the record. The notes of blocks that are live outlast it: in the child of a fork,
  * say. */
-/* Bytes as asked for, tag << 32; 0: the block is none of the keeper's. */
-typedef uint64_t shm_note_t;
-#define SHM_NOTE(size_bytes, tag) ((shm_note_t)(size_bytes) | (shm_note_t)(tag) << 32)
-#define SHM_NOTE_BYTES(note) ((uint32_t)(note))
-#define SHM_NOTE_TAG(note) ((jtag_t)((note) >> 32))
 struct shm_notes {
     shm_keeper_t *keeper;
     shm_notes_t *next;    /* of the record: another keeper's */
@@ -128,6 +130,7 @@ static inline void shm_keeper_count_gone(shm_keeper_t *keeper, size_t size_bytes
 typedef struct shm_ready {
     joffset_t offset;
     _Atomic(uint8_t) *owner; /* its byte */
+    shm_note_t *note;        /* in the slab's main notes; NULL: it has none */
 } shm_ready_t;
 
 struct shm_class {
@@ -153,6 +156,7 @@ struct jshared {
     joffset_t region; /* of a stack */
     size_t region_bytes;
     unsigned open_count, above_count; /* opens; allocators over it */
+    shm_keeper_t *main_keeper; /* of those over it, whose notes are in the magazines; NULL: none */
     /* It was destroyed while a forked child had no slot in the segment. */
     bool gone;
     ji_list_t own;                        /* its slabs' records */

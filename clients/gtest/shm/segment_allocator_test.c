@@ -239,6 +239,118 @@ JTEST(SegmentAllocator, AStaleBlockIsNotTheNextOwners) {
         }
 }
 
+/* Several objects over one allocator, of which the first has the shortest way to its blocks: they
+ * come and go, and others free behind their backs. */
+enum { OVER = 3, DIRECTLY = OVER, CROWD_BLOCKS = 600 };
+typedef struct crowd_block {
+    char *pointer;
+    size_t bytes;
+    int of; /* an allocator, or DIRECTLY */
+} crowd_block_t;
+typedef struct crowd {
+    jsegment_t *segment;
+    jshared_t *shared, *again; /* of the segment, of another attachment */
+    jallocator_t *over[OVER];
+    size_t counts[OVER + 1], bytes[OVER + 1];
+    crowd_block_t blocks[CROWD_BLOCKS];
+    size_t count;
+} crowd_t;
+
+static void crowd_take(crowd_t *crowd) {
+    crowd_block_t *block = &crowd->blocks[crowd->count];
+    *block =
+        (crowd_block_t){NULL, (size_t)jtest_random_between(1, 1 << jtest_random_between(3, 15)),
+                        (int)jtest_random_between(0, DIRECTLY)};
+    if (block->of == DIRECTLY) {
+        block->pointer =
+            jsegment_pointer(crowd->segment, shared_take(crowd->shared, block->bytes), 1);
+    } else {
+        if (crowd->over[block->of] == NULL)
+            JEXPECT_OK(jallocator_create_shared(crowd->shared, &crowd->over[block->of]));
+        JEXPECT_OK(jallocator_allocate(crowd->over[block->of], block->bytes, 0, NULL,
+                                       (void **)&block->pointer));
+    }
+    memset(block->pointer, block->of, block->bytes);
+    ++crowd->counts[block->of];
+    crowd->bytes[block->of] += block->bytes;
+    ++crowd->count;
+}
+
+static void crowd_give(crowd_t *crowd, size_t index) {
+    const crowd_block_t block = crowd->blocks[index];
+    const joffset_t offset = jsegment_offset(crowd->segment, block.pointer);
+    JEXPECT_EQ(block.pointer[0], block.of);
+    JEXPECT_EQ(block.pointer[block.bytes - 1], block.of);
+    for (int i = 0; i < OVER; ++i)
+        if (i != block.of && crowd->over[i] != NULL)
+            JEXPECT_STATUS(jallocator_deallocate(crowd->over[i], block.pointer, block.bytes, NULL),
+                           JSTATUS_NOT_FOUND);
+
+    const bool behind = block.of == DIRECTLY || jtest_random_between(0, 3) == 0;
+    if (behind)
+        JEXPECT_OK(jshared_deallocate(jtest_random_bool() ? crowd->shared : crowd->again, offset));
+    if (block.of != DIRECTLY)
+        JEXPECT_STATUS(
+            jallocator_deallocate(crowd->over[block.of], block.pointer, block.bytes, NULL),
+            behind ? JSTATUS_NOT_FOUND : JSTATUS_SUCCESS);
+
+    --crowd->counts[block.of];
+    crowd->bytes[block.of] -= block.bytes;
+    crowd->blocks[index] = crowd->blocks[--crowd->count];
+}
+
+static void crowd_check(crowd_t *crowd) {
+    for (int i = 0; i < OVER; ++i)
+        if (crowd->over[i] != NULL) {
+            const jallocator_stats_t stats = stats_of_allocator(crowd->over[i]);
+            JEXPECT_EQ(stats.live_count, crowd->counts[i]);
+            JEXPECT_EQ(stats.in_use_bytes, crowd->bytes[i]);
+        }
+}
+
+/* One that has no blocks, or is busy. */
+static void crowd_end(crowd_t *crowd, int i) {
+    if (crowd->over[i] == NULL)
+        return;
+    JEXPECT_STATUS(jallocator_destroy(crowd->over[i]),
+                   crowd->counts[i] != 0 ? JSTATUS_BUSY : JSTATUS_SUCCESS);
+    if (crowd->counts[i] == 0)
+        crowd->over[i] = NULL;
+}
+
+JTEST(SegmentAllocator, SeveralOverOneComeAndGo) {
+    PLACE(place, JSEGMENT_MEMFD, 4 * MIB, 0);
+    static crowd_t crowd;
+    crowd = (crowd_t){.segment = place_create(&place)};
+    jsegment_t *second = place_attach(&place);
+    JASSERT_TRUE(crowd.segment != NULL && second != NULL);
+    crowd.shared = shared_make(crowd.segment, 1);
+    JASSERT_OK(jshared_open(second, 1, &crowd.again));
+
+    for (int64_t i = jtest_iterations(200); i > 0 && !jtest_has_failure(); --i) {
+        const size_t most = (size_t)jtest_random_between(1, CROWD_BLOCKS);
+        while (crowd.count < most)
+            crowd_take(&crowd);
+        crowd_check(&crowd);
+        /* Nearly always all blocks of some: who has none left goes. */
+        const int of = (int)jtest_random_between(0, OVER);
+        for (size_t k = crowd.count; k-- > 0;)
+            if (k < crowd.count && (crowd.blocks[k].of == of || jtest_random_bool()))
+                crowd_give(&crowd, k);
+        crowd_check(&crowd);
+        crowd_end(&crowd, (int)jtest_random_between(0, OVER - 1));
+        JEXPECT_OK(jsegment_verify(crowd.segment));
+    }
+
+    while (crowd.count > 0)
+        crowd_give(&crowd, crowd.count - 1);
+    for (int i = 0; i < OVER; ++i)
+        crowd_end(&crowd, i);
+    JEXPECT_OK(jsegment_detach(second));
+    segment_expect_empty(crowd.segment);
+    JEXPECT_OK(jsegment_destroy(crowd.segment));
+}
+
 static const backend_row_t backends[] = {ALL_BACKENDS};
 JTEST_P_NAMED(SegmentAllocator, RandomOperationsKeepTheModelsBooks, backend_row_t, backends,
               backend_label) {

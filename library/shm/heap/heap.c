@@ -300,7 +300,7 @@ jstatus_t ji_heap_free_any(jshared_t *shared, joffset_t offset) {
 
     if (SHM_OWNER(found.word) == segment->slot) {
         shm_record_t *record = (shm_record_t *)segment->map[found.page];
-        uint32_t index;
+        uint64_t index;
         if (record == NULL || ((uintptr_t)record & 1) != 0 ||
             !ji_record_find(shared, record, offset, &index))
             return heap_not_found(shared, offset);
@@ -435,7 +435,7 @@ jstatus_t ji_heap_free_own(jshared_t *shared, joffset_t offset, bool *freed) {
     jsegment_t *segment = shared->segment;
     const uint64_t page = offset >> SHM_PAGE_SHIFT;
     const uintptr_t entry = page < segment->max_pages ? segment->map[page] : 0;
-    uint32_t index;
+    uint64_t index;
     *freed = false;
 
     if (entry == 0 || ((entry & 1) != 0 && (offset & (SHM_PAGE_BYTES - 1)) != 0))

@@ -49,6 +49,14 @@ static inline joffset_t ji_class_take(shm_class_t *class, unsigned slot) {
     return ready->offset;
 }
 
+/* Frees a block into a magazine that has room for it. */
+static inline void ji_class_give(shm_class_t *class, const shm_record_t *record, uint64_t index,
+                                 joffset_t offset, shm_note_t *note) {
+    _Atomic(uint8_t) *owner = &record->owners[index];
+    atomic_store_explicit(owner, 0, memory_order_release);
+    *class->top++ = (shm_ready_t){offset, owner, note};
+}
+
 /* Allocates where a block is ready; else nothing has been done, and the long way knows why. */
 static inline bool ji_heap_take_ready(jshared_t *shared, unsigned slot, size_t size_bytes,
                                       size_t alignment, joffset_t *offset) {
@@ -75,15 +83,18 @@ static inline bool ji_heap_take_ready(jshared_t *shared, unsigned slot, size_t s
 _Static_assert(SHM_MAX_SLAB_PAGES << SHM_PAGE_SHIFT <= 1 << 18 &&
                    ((uint64_t)1 << 32) / SHM_SMALL_BYTES >= 1 << 18,
                "see above");
-static inline bool ji_record_index(const shm_record_t *record, joffset_t offset, uint32_t *index) {
+static inline bool ji_record_index(const shm_record_t *record, joffset_t offset, uint64_t *index) {
     const uint64_t distance = offset - record->first; /* far too large before the first */
-    const uint64_t product = distance * record->reciprocal, found = product >> 32;
-    *index = (uint32_t)found;
-    return JI_LIKELY(distance < record->all_bytes && (uint32_t)product < record->reciprocal);
+    if (JI_UNLIKELY(distance >= record->all_bytes))
+        return false;
+
+    const uint64_t product = distance * record->reciprocal;
+    *index = product >> 32;
+    return JI_LIKELY((uint32_t)product < record->reciprocal);
 }
 
 /* Whether a block is live: the second is one that another process has freed already. */
-static inline bool ji_record_is_live(const shm_record_t *record, uint32_t index) {
+static inline bool ji_record_is_live(const shm_record_t *record, uint64_t index) {
     return JI_LIKELY(
         atomic_load_explicit(&record->owners[index], memory_order_relaxed) != 0 &&
         (atomic_load_explicit(&record->freed[index / 64], memory_order_relaxed) >> index % 64 &
@@ -92,18 +103,19 @@ static inline bool ji_record_is_live(const shm_record_t *record, uint32_t index)
 
 /* The live block of an own slab at an offset: its index, or false. */
 static inline bool ji_record_find(const jshared_t *shared, const shm_record_t *record,
-                                  joffset_t offset, uint32_t *index) {
+                                  joffset_t offset, uint64_t *index) {
     return JI_LIKELY(record->allocator == shared) && ji_record_index(record, offset, index) &&
            ji_record_is_live(record, *index);
 }
 
-/* A block is given back by another way than through who keeps notes of it. records.c */
-void ji_record_forget(shm_record_t *record, uint32_t index);
+/* A block is given back by another way than through who keeps notes of it: takes it off all notes.
+ * Gives the one for the magazine, which may be NULL. records.c */
+shm_note_t *ji_record_forget(shm_record_t *record, uint64_t index);
 
 /* Frees a live block of this slot's slabs where its magazine has room; else does nothing. */
 static inline bool ji_heap_free_ready(jshared_t *shared, joffset_t offset) {
     jsegment_t *segment = shared->segment;
-    uint32_t index;
+    uint64_t index;
     if (JI_UNLIKELY(offset >> SHM_PAGE_SHIFT >= segment->max_pages))
         return false;
 
@@ -117,10 +129,10 @@ static inline bool ji_heap_free_ready(jshared_t *shared, joffset_t offset) {
     if (JI_UNLIKELY(class->top == class->limit))
         return false;
 
+    shm_note_t *note = NULL;
     if (JI_UNLIKELY(record->notes != NULL))
-        ji_record_forget(record, index);
-    atomic_store_explicit(&record->owners[index], 0, memory_order_release);
-    *class->top++ = (shm_ready_t){offset, &record->owners[index]};
+        note = ji_record_forget(record, index);
+    ji_class_give(class, record, index, offset, note);
     return true;
 }
 
@@ -179,7 +191,7 @@ jstatus_t ji_record_release(shm_record_t *record);
 /* Takes what others have freed in a slab. Under the segment's lock, as those who free. */
 void ji_record_merge(shm_record_t *record);
 /* Frees a live block of this attachment's slab. */
-void ji_record_free(jsegment_t *segment, shm_record_t *record, uint32_t index, joffset_t offset);
+void ji_record_free(jsegment_t *segment, shm_record_t *record, uint64_t index, joffset_t offset);
 
 /* Makes the magazine at the first use of a class; false: no memory. */
 bool ji_class_start(shm_class_t *class, uint64_t block_bytes);

@@ -22,6 +22,21 @@
 
 #include <string.h>
 
+/* For the magazine; NULL: there is none. */
+static shm_note_t *record_main_note(const shm_record_t *record, uint64_t index) {
+    return record->main_notes != NULL ? &record->main_notes[index] : NULL;
+}
+
+/* Tells the blocks of a slab that are in the magazine where their notes are. */
+static void record_tell_notes(const shm_record_t *record) {
+    const shm_class_t *class = record->class;
+    for (shm_ready_t *ready = class->ready; ready != class->top; ++ready) {
+        const uintptr_t index = (uintptr_t)ready->owner - (uintptr_t)record->owners;
+        if (index < record->block_count)
+            ready->note = record_main_note(record, index);
+    }
+}
+
 shm_notes_t *ji_record_note(shm_record_t *record, shm_keeper_t *keeper) {
     shm_notes_t *notes =
         ji_metadata_zalloc(sizeof *notes + record->block_count * sizeof notes->notes[0]);
@@ -37,26 +52,43 @@ shm_notes_t *ji_record_note(shm_record_t *record, shm_keeper_t *keeper) {
     record->notes = notes;
     notes->slot = record->allocator->segment->slot;
     ji_list_push_front(&keeper->notes, &notes->link);
+
+    if (keeper == record->allocator->main_keeper) {
+        record->main_notes = notes->notes;
+        record_tell_notes(record);
+    }
     return notes;
 }
 
-void ji_notes_destroy(shm_notes_t *notes) {
-    if (notes->record != NULL) {
-        shm_notes_t **at = &notes->record->notes;
-        while (*at != notes)
-            at = &(*at)->next;
-        *at = notes->next;
+/* Takes notes out of a record's. */
+static void record_drop_notes(shm_record_t *record, shm_notes_t *notes) {
+    shm_notes_t **at = &record->notes;
+    while (*at != notes)
+        at = &(*at)->next;
+    *at = notes->next;
+    notes->next = NULL;
+    notes->record = NULL;
+
+    if (record->main_notes == notes->notes) {
+        record->main_notes = NULL;
+        record_tell_notes(record);
     }
+}
+
+void ji_notes_destroy(shm_notes_t *notes) {
+    if (notes->record != NULL)
+        record_drop_notes(notes->record, notes);
     ji_list_remove(&notes->link);
     ji_metadata_free(notes);
 }
 
-void ji_record_forget(shm_record_t *record, uint32_t index) {
+shm_note_t *ji_record_forget(shm_record_t *record, uint64_t index) {
     for (shm_notes_t *notes = record->notes; notes != NULL; notes = notes->next)
         if (notes->notes[index] != 0) {
             shm_keeper_count_gone(notes->keeper, SHM_NOTE_BYTES(notes->notes[index]));
             notes->notes[index] = 0;
         }
+    return record_main_note(record, index);
 }
 
 /* What the notes say of live blocks stays with their keeper. */
@@ -67,13 +99,9 @@ static void record_leave_notes(shm_record_t *record) {
         while (i < notes->block_count && notes->notes[i] == 0)
             ++i;
 
-        if (i == notes->block_count) {
+        record_drop_notes(record, notes);
+        if (i == notes->block_count)
             ji_notes_destroy(notes);
-        } else {
-            record->notes = notes->next;
-            notes->record = NULL;
-            notes->next = NULL;
-        }
     }
 }
 
@@ -271,8 +299,9 @@ void ji_class_fill(shm_class_t *class) {
         while (record->reserved[w] != ~(uint64_t)0 && count < half) {
             const uint32_t b = (uint32_t)__builtin_ctzll(~record->reserved[w]), index = w * 64 + b;
             record->reserved[w] |= (uint64_t)1 << b;
-            class->ready[count++] = (shm_ready_t){
-                record->first + (uint64_t)index * record->block_bytes, &record->owners[index]};
+            class->ready[count++] =
+                (shm_ready_t){record->first + (uint64_t)index * record->block_bytes,
+                              &record->owners[index], record_main_note(record, index)};
         }
         if (record->reserved[w] == ~(uint64_t)0)
             record->summary &= record->summary - 1;
@@ -314,16 +343,18 @@ void ji_heap_forget(jshared_t *shared) {
         ji_record_destroy(record);
 }
 
-void ji_record_free(jsegment_t *segment, shm_record_t *record, uint32_t index, joffset_t offset) {
+void ji_record_free(jsegment_t *segment, shm_record_t *record, uint64_t index, joffset_t offset) {
     shm_class_t *class = record->class;
     _Atomic(uint8_t) *owner = &record->owners[index];
-    ji_record_forget(record, index);
+    shm_note_t *note = ji_record_forget(record, index);
     atomic_store_explicit(owner, 0, memory_order_release);
 
-    /* The record may go with it, where somebody has scribbled over the owner bytes. */
-    if (class->top == class->limit)
+    /* Record and notes may go with it, where somebody has scribbled over the owner bytes. */
+    if (class->top == class->limit) {
         class_drain(segment, class, (size_t)(class->limit - class->ready) / 2);
-    *class->top++ = (shm_ready_t){offset, owner};
+        note = NULL;
+    }
+    *class->top++ = (shm_ready_t){offset, owner, note};
 }
 
 bool ji_class_start(shm_class_t *class, uint64_t block_bytes) {

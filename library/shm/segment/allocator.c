@@ -11,6 +11,9 @@
  *     segment.map[page] --> record --> notes[index of the block]      of a slab
  *     extents[page]                                                   of blocks above 8 KiB
  *
+ * A free block in a magazine leads to its note as well, of one keeper: the first allocator over
+ * the segment's, as long as it is there. Others have no short way to small blocks.
+ *
  * A block that another process has freed is noted as long as nobody comes upon it here: who gives
  * it back is told that it is gone, and from then on the books are without it; so they are when this
  * attachment has a block of a slab back, or hands out the memory of an extent again, through whom
@@ -208,8 +211,12 @@ static bool provider_note(segment_provider_t *provider, joffset_t offset, size_t
 
 /* ---- Allocate, free ---- */
 
+static bool provider_is_main(const segment_provider_t *provider) {
+    return provider->shared->main_keeper == &provider->keeper;
+}
+
 /* Allocates a small block where one is ready and its slab has notes; else nothing has been done.
- * The class is that of heap.c: a block is aligned to what divides its size. */
+ * The class is that of heap.c: a block is aligned to what divides its size. Of the main keeper. */
 static inline bool provider_take_ready(segment_provider_t *provider, const jsegment_t *segment,
                                        size_t size_bytes, size_t alignment, void **pointer) {
     const size_t rounded = (size_bytes + alignment - 1) & ~(alignment - 1);
@@ -217,46 +224,39 @@ static inline bool provider_take_ready(segment_provider_t *provider, const jsegm
         return false;
 
     shm_class_t *class = &provider->shared->classes[ji_class_of(rounded)];
-    shm_ready_t *ready = class->top;
-    if (JI_UNLIKELY(ready == class->ready))
+    if (JI_UNLIKELY(class->top == class->ready))
         return false;
 
-    const uintptr_t entry = segment->map[(--ready)->offset >> SHM_PAGE_SHIFT];
-    const shm_record_t *record = (const shm_record_t *)entry;
-    if (JI_UNLIKELY(entry == 0 || (entry & 1) != 0))
-        return false; /* somebody has scribbled: class_drain() has it */
-
-    shm_notes_t *notes = record->notes;
-    const uintptr_t index = (uintptr_t)ready->owner - (uintptr_t)record->owners;
-    if (JI_UNLIKELY(notes == NULL || notes->keeper != &provider->keeper ||
-                    index >= record->block_count || notes->notes[index] != 0))
+    shm_note_t *note = class->top[-1].note;
+    if (JI_UNLIKELY(note == NULL || *note != 0))
         return false;
 
-    notes->notes[index] = SHM_NOTE(size_bytes, ji_tag_current);
+    *note = SHM_NOTE(size_bytes, ji_tag_current);
     *pointer = segment->base + ji_class_take(class, segment->slot);
     books_allocate(provider, size_bytes);
     return true;
 }
 
 /* Frees a live small block of the provider's where there is room for it; else nothing has been
- * done. */
+ * done. Of the main keeper. */
 static inline bool provider_free_ready(segment_provider_t *provider, joffset_t offset,
                                        size_t size_bytes) {
     const shm_record_t *record = provider_record(provider, offset);
-    uint32_t index;
-    if (JI_UNLIKELY(record == NULL || !ji_record_index(record, offset, &index)))
+    uint64_t index;
+    if (JI_UNLIKELY(record == NULL || !ji_record_index(record, offset, &index) ||
+                    record->main_notes == NULL))
         return false;
 
-    shm_notes_t *notes = record->notes;
+    shm_note_t *note = &record->main_notes[index];
+    if (JI_UNLIKELY(SHM_NOTE_BYTES(*note) != size_bytes || !ji_record_is_live(record, index)))
+        return false;
+
     shm_class_t *class = record->class;
-    if (JI_UNLIKELY(notes == NULL || notes->keeper != &provider->keeper ||
-                    SHM_NOTE_BYTES(notes->notes[index]) != size_bytes ||
-                    !ji_record_is_live(record, index) || class->top == class->limit))
+    if (JI_UNLIKELY(class->top == class->limit))
         return false;
 
-    notes->notes[index] = 0;
-    atomic_store_explicit(&record->owners[index], 0, memory_order_release);
-    *class->top++ = (shm_ready_t){offset, &record->owners[index]};
+    *note = 0;
+    ji_class_give(class, record, index, offset, note);
     shm_keeper_count_gone(&provider->keeper, size_bytes);
     return true;
 }
@@ -294,7 +294,8 @@ static inline bool provider_free_cached(segment_provider_t *provider, joffset_t 
 static jstatus_t provider_allocate_any(segment_provider_t *provider, size_t size_bytes,
                                        size_t alignment, void **pointer) {
     joffset_t offset;
-    if (provider_take_ready(provider, provider->attachment, size_bytes, alignment, pointer) ||
+    if ((provider_is_main(provider) &&
+         provider_take_ready(provider, provider->attachment, size_bytes, alignment, pointer)) ||
         provider_take_cached(provider, size_bytes, alignment, pointer))
         return JSTATUS_SUCCESS;
 
@@ -324,53 +325,6 @@ static jstatus_t provider_allocate(void *context, size_t size_bytes, size_t alig
     return status;
 }
 
-/* As every allocator's: looks at what the function gives, and says whose failure it was. */
-static jstatus_t __attribute__((noinline))
-provider_allocate_slowly(segment_provider_t *provider, size_t size_bytes, size_t alignment,
-                         void **pointer) {
-    return straight_allocate(provider->self, size_bytes, alignment, NULL, pointer,
-                             provider_allocate, false);
-}
-static jstatus_t __attribute__((cold, noinline))
-provider_keep_call_trace(const segment_provider_t *provider, const void *pointer) {
-    ji_call_traces_put(provider->self->call_traces, pointer);
-    return JSTATUS_SUCCESS;
-}
-
-/* Begun the fast way, and no small block was ready. */
-static jstatus_t __attribute__((noinline))
-provider_allocate_cached(segment_provider_t *provider, size_t size_bytes, size_t alignment,
-                         void **pointer) {
-    const bool taken = provider_take_cached(provider, size_bytes, alignment, pointer);
-    ji_segment_end_fast(provider->attachment);
-    if (JI_UNLIKELY(!taken))
-        return provider_allocate_slowly(provider, size_bytes, alignment, pointer);
-
-    return JI_UNLIKELY(provider->self->call_traces != NULL)
-               ? provider_keep_call_trace(provider, *pointer)
-               : JSTATUS_SUCCESS;
-}
-
-/* Whatever else there is to do is called last, so that a block that is ready costs no saving of
- * registers. */
-static jstatus_t provider_enter_allocate(jallocator_t *allocator, size_t size_bytes,
-                                         size_t alignment, jstream_t *stream, void **pointer) {
-    segment_provider_t *provider = allocator->context;
-    jsegment_t *segment = provider->attachment;
-    (void)stream; /* a segment knows none */
-
-    if (JI_UNLIKELY(!ji_segment_begin_fast(segment)))
-        return provider_allocate_slowly(provider, size_bytes, alignment, pointer);
-
-    if (JI_UNLIKELY(!provider_take_ready(provider, segment, size_bytes, alignment, pointer)))
-        return provider_allocate_cached(provider, size_bytes, alignment, pointer);
-
-    ji_segment_end_fast(segment);
-    if (JI_UNLIKELY(provider->self->call_traces != NULL))
-        return provider_keep_call_trace(provider, *pointer);
-    return JSTATUS_SUCCESS;
-}
-
 /* Of a pointer at which no block of the provider's begins. */
 static jstatus_t __attribute__((cold))
 provider_refuse(const segment_provider_t *provider, const void *pointer, joffset_t offset) {
@@ -395,7 +349,7 @@ static jstatus_t provider_deallocate_any(segment_provider_t *provider, void *poi
                                          size_t size_bytes) {
     const joffset_t offset = (uintptr_t)pointer - (uintptr_t)provider->attachment->base;
     provider_block_t block;
-    if (provider_free_ready(provider, offset, size_bytes) ||
+    if ((provider_is_main(provider) && provider_free_ready(provider, offset, size_bytes)) ||
         provider_free_cached(provider, offset, size_bytes))
         return JSTATUS_SUCCESS;
 
@@ -429,6 +383,39 @@ provider_deallocate(void *context, void *pointer, size_t size_bytes, jstream_t *
     return status;
 }
 
+JI_ENTRY(provider_any, straight, provider_allocate, provider_deallocate, false)
+
+/* ---- The same, the fast way: of a main keeper, where no call traces are kept ---- */
+
+/* Begun the fast way, and no small block was ready. */
+static jstatus_t __attribute__((noinline))
+provider_allocate_cached(segment_provider_t *provider, size_t size_bytes, size_t alignment,
+                         void **pointer) {
+    const bool taken = provider_take_cached(provider, size_bytes, alignment, pointer);
+    ji_segment_end_fast(provider->attachment);
+    return JI_LIKELY(taken)
+               ? JSTATUS_SUCCESS
+               : provider_any_allocate(provider->self, size_bytes, alignment, NULL, pointer);
+}
+
+/* Whatever else there is to do is called last, so that a block that is ready costs no saving of
+ * registers. */
+static jstatus_t provider_enter_allocate(jallocator_t *allocator, size_t size_bytes,
+                                         size_t alignment, jstream_t *stream, void **pointer) {
+    segment_provider_t *provider = allocator->context;
+    jsegment_t *segment = provider->attachment;
+    (void)stream; /* a segment knows none */
+
+    if (JI_UNLIKELY(!ji_segment_begin_fast(segment)))
+        return provider_any_allocate(provider->self, size_bytes, alignment, NULL, pointer);
+
+    if (JI_UNLIKELY(!provider_take_ready(provider, segment, size_bytes, alignment, pointer)))
+        return provider_allocate_cached(provider, size_bytes, alignment, pointer);
+
+    ji_segment_end_fast(segment);
+    return JSTATUS_SUCCESS;
+}
+
 /* Begun the fast way, and it was no small block that is live. */
 static jstatus_t __attribute__((noinline))
 provider_deallocate_cached(segment_provider_t *provider, void *pointer, size_t size_bytes) {
@@ -437,7 +424,7 @@ provider_deallocate_cached(segment_provider_t *provider, void *pointer, size_t s
         provider_free_cached(provider, (uintptr_t)pointer - (uintptr_t)segment->base, size_bytes);
     ji_segment_end_fast(segment);
     return JI_LIKELY(freed) ? JSTATUS_SUCCESS
-                            : provider_deallocate(provider, pointer, size_bytes, NULL);
+                            : provider_any_deallocate(provider->self, pointer, size_bytes, NULL);
 }
 
 static jstatus_t provider_enter_deallocate(jallocator_t *allocator, void *pointer,
@@ -446,7 +433,7 @@ static jstatus_t provider_enter_deallocate(jallocator_t *allocator, void *pointe
     jsegment_t *segment = provider->attachment;
 
     if (JI_UNLIKELY(!ji_segment_begin_fast(segment)))
-        return provider_deallocate(provider, pointer, size_bytes, stream);
+        return provider_any_deallocate(allocator, pointer, size_bytes, stream);
 
     if (JI_UNLIKELY(!provider_free_ready(provider, (uintptr_t)pointer - (uintptr_t)segment->base,
                                          size_bytes)))
@@ -456,7 +443,7 @@ static jstatus_t provider_enter_deallocate(jallocator_t *allocator, void *pointe
     return JSTATUS_SUCCESS;
 }
 
-static const ji_entry_t provider_entry = {provider_enter_allocate, provider_enter_deallocate};
+static const ji_entry_t provider_main = {provider_enter_allocate, provider_enter_deallocate};
 
 /* ---- What is asked of them ---- */
 
@@ -606,6 +593,8 @@ static void provider_free(segment_provider_t *provider) {
         ji_notes_destroy(notes);
     if (provider->keeper.extents != NULL)
         ji_list_remove(&provider->keeper.link);
+    if (provider_is_main(provider))
+        provider->shared->main_keeper = NULL;
     provider_unlock(provider);
     if (provider->keeper.extents != NULL)
         (void)munmap(provider->keeper.extents, provider_extents_bytes(provider));
@@ -662,6 +651,15 @@ static jstatus_t provider_make_extents(segment_provider_t *provider) {
     return JSTATUS_SUCCESS;
 }
 
+/* Whether it has become the main keeper: there was none. */
+static bool provider_becomes_main(segment_provider_t *provider) {
+    provider_lock(provider);
+    if (provider->shared->main_keeper == NULL)
+        provider->shared->main_keeper = &provider->keeper;
+    provider_unlock(provider);
+    return provider_is_main(provider);
+}
+
 jstatus_t ji_shared_make_allocator(jshared_t *shared, jsegment_t *segment, const char *name,
                                    const ji_kind_t *kind, jallocator_t **out) {
     jstatus_t status = JSTATUS_SUCCESS;
@@ -670,8 +668,7 @@ jstatus_t ji_shared_make_allocator(jshared_t *shared, jsegment_t *segment, const
                           .threads = shared->segment->locks ? JALLOCATOR_THREADS_SAFE
                                                             : JALLOCATOR_THREADS_NONE,
                           .kind = kind,
-                          .entry = knows_blocks ? &provider_entry : NULL,
-                          .counts_itself = knows_blocks};
+                          .entry = knows_blocks ? &provider_any : NULL};
     segment_provider_t *provider;
 
     JTRY_ALLOC(provider = ji_metadata_zalloc(sizeof *provider));
@@ -684,6 +681,8 @@ jstatus_t ji_shared_make_allocator(jshared_t *shared, jsegment_t *segment, const
 
     JTRY(ji_allocator_make(knows_blocks ? &heap_ops : &stack_ops, provider, &traits, out));
     provider->self = *out;
+    if (knows_blocks && provider_becomes_main(provider) && (*out)->call_traces == NULL)
+        (*out)->entry = provider_main;
     provider_above(shared, +1);
     provider = NULL;
 
