@@ -59,7 +59,12 @@ typedef struct bench_result {
     size_t samples;
 } bench_result_t;
 
+/* Called before each sample of that function, and not timed; NULL: nothing is (quiet.h). */
+static void (*bench_prepare)(bench_function_t function, void *context);
+
 static inline double bench_sample_(bench_function_t function, void *context, size_t repeat) {
+    if (bench_prepare != NULL)
+        bench_prepare(function, context);
     double start = bench_now();
     for (size_t i = 0; i < repeat; i++)
         function(context);

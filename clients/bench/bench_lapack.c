@@ -18,15 +18,16 @@
  * Solves by floats (dsgesv, zcgesv, of one right-hand side) stand beside gesv of ours.
  *
  * An order may be a shape, of which what is square is left out. Each call factors, or inverts by, a
- * fresh copy of the same matrix; copying is in both times. */
+ * fresh copy of the same matrix; copying is in both times. Of two threads neither library's are in
+ * the other's way (quiet.h). */
 
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <string.h>
 
-#include "bench.h"
 #include "jalloc/jalloc.h"
+#include "quiet.h"
 
 /* The peer's functions, by type. */
 typedef void (*factor_t)(const int *m, const int *n, void *a, const int *lda, int *ipiv, int *info);
@@ -433,6 +434,7 @@ static bool measure_shape(jhandle_t *handle, const peer_t *peer, char type, cons
 int main(int argc, char **argv) {
     static const int usual[] = {32, 64, 128, 256, 512, 1024, 2048};
     kind_t kind = {.threads = 0};
+    bench_shorten_spinning(argv);
     for (; argc > 1 && argv[1][0] == '-'; argc--, argv++) {
         if (strcmp(argv[1], "--rungs") == 0) {
             kind.rungs = true;
@@ -479,6 +481,7 @@ int main(int argc, char **argv) {
                peer.core_name ? peer.core_name() : "unknown");
     for (int threads = first; threads <= last; threads++) {
         kind.threads = threads;
+        bench_prepare = threads > 1 ? bench_begin_quietly : NULL;
         if (peer.set_threads)
             peer.set_threads(threads);
         (void)jhandle_set_threads(handle, threads);

@@ -273,10 +273,10 @@ static void team_begin_own(ji_team_lease_t *lease, int most) {
 
 void ji_team_begin(ji_team_lease_t *lease, const ji_threads_t *threads, int wanted) {
     *lease = (ji_team_lease_t){.count = 1, .fork_generation = ji_fork_generation};
-    if (wanted < 2)
+    if (wanted < 2 || threads->count < 1)
         return;
 
-    const int most = threads->count < 1 ? 1 : threads->count < wanted ? threads->count : wanted;
+    const int most = threads->count < wanted ? threads->count : wanted;
     if (threads->executor == NULL) {
         /* A caller who works alone is counted, too: this is work that takes long. */
         team_begin_own(lease, most);

@@ -34,7 +34,8 @@ typedef struct ji_team_lease {
 } ji_team_lease_t;
 
 /* Leases at most `wanted` threads, the caller included: of those that `threads` allows what is free
- * now. Below 2 asks nobody and is all but free. */
+ * now. Below 2 asks nobody and is all but free; so does a part of a lease (ji_threads_t), whom that
+ * one has counted. */
 JI_SHARED void ji_team_begin(ji_team_lease_t *lease, const ji_threads_t *threads, int wanted);
 /* Calls part(argument, index) once for each index from 0 to lease->count - 1, and returns when all
  * are done. Parts must not wait for each other: an executor may run them one after another. */

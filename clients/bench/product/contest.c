@@ -8,9 +8,7 @@
  *     ...                                   their medians
  *
  * A slice is some milliseconds of calls. Who begins changes from round to round. With several
- * threads a library keeps its helpers spinning for a while after a call, on the processors that the
- * next one needs; so a slice begins when all other threads of the process sleep, and with a call
- * that is not counted and wakes its own.
+ * threads each begins as quiet.h says.
  *
  * A slice in which the system gave a processor to another program is measured again, some times;
  * the shortest counts. Where most were disturbed even so the line is marked.
@@ -18,17 +16,15 @@
  * Ours has its workspace before it is timed, as a caller has who asks for the size: nothing is
  * allocated meanwhile. A lower rung is measured by a second handle that has less. */
 
-#include <dirent.h>
 #include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include "../bench.h"
+#include "../quiet.h"
 #include "bench_product.h"
 
 #define SLICE_SECONDS 2e-3
@@ -65,36 +61,9 @@ jstatus_t our_handle(jhandle_t **handle) {
     return jhandle_create(&handle_options, handle);
 }
 
-/* Whether a thread of this process other than the caller runs or could. */
-static bool others_run(void) {
-    DIR *tasks = opendir("/proc/self/task");
-    if (tasks == NULL)
-        return false;
-    const long self = (long)syscall(SYS_gettid);
-    bool running = false;
-    for (struct dirent *entry; !running && (entry = readdir(tasks)) != NULL;) {
-        long task = strtol(entry->d_name, NULL, 10);
-        char path[64], text[256];
-        snprintf(path, sizeof path, "/proc/self/task/%ld/stat", task);
-        FILE *file = task > 0 && task != self ? fopen(path, "r") : NULL;
-        if (file == NULL)
-            continue;
-        size_t length = fread(text, 1, sizeof text - 1, file);
-        fclose(file);
-        text[length] = '\0';
-        const char *state = strrchr(text, ')'); /* the name before it may have any other letter */
-        running = state != NULL && strncmp(state, ") R", 3) == 0;
-    }
-    closedir(tasks);
-    return running;
-}
-
 static void wait_for_quiet(void) {
-    if (threads_in_use == 1)
-        return;
-    double deadline = bench_now() + (options.quick ? QUIET_QUICK_SECONDS : QUIET_SECONDS);
-    while (others_run() && bench_now() < deadline)
-        usleep(200);
+    if (threads_in_use > 1)
+        bench_wait_for_quiet(options.quick ? QUIET_QUICK_SECONDS : QUIET_SECONDS);
 }
 
 /* ---- Contenders ---- */

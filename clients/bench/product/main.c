@@ -16,6 +16,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "../quiet.h"
 #include "bench_product.h"
 #include "jalloc/jblas.h"
 
@@ -142,18 +143,6 @@ static int restart_with_best(int argc, char **argv, bool has_peers) {
 
 /* ---- What is compared ---- */
 
-/* Helpers sleep soon after a call, so that nobody's are in another's way for long; within a slice
- * calls follow each other faster than this. Libraries read it while they are loaded, one that we
- * are linked to before main() begins: so the program starts itself again, once. What is set already
- * stays. */
-static void shorten_spinning(char **argv) {
-    setenv("KMP_BLOCKTIME", "2", 0); /* ms; of Intel's OpenMP, which MKL uses */
-    if (getenv("OPENBLAS_THREAD_TIMEOUT") != NULL)
-        return;
-    setenv("OPENBLAS_THREAD_TIMEOUT", "22", 0); /* 2^22 clock ticks */
-    execv("/proc/self/exe", argv);              /* where this fails it is only slower */
-}
-
 static void print_processor(void) {
     char line[256] = "";
     struct utsname machine;
@@ -224,7 +213,7 @@ static bool option_is_good(int letter) {
 
 int main(int argc, char **argv) {
     bool best = false;
-    shorten_spinning(argv);
+    bench_shorten_spinning(argv);
     for (int letter;
          (letter = getopt_long(argc, argv, "p:bk:f:t:n:l:B:r:w:H:qh", long_options, NULL)) != -1;) {
         if (letter == 'h')

@@ -113,6 +113,23 @@ JTEST(Team, WhoWorksAloneForLongIsCounted) {
     ji_team_end(&short_one);
 }
 
+/* Who is part of a lease is counted there: what it begins asks nobody. */
+JTEST(Team, APartIsCountedOnce) {
+    WITH_PROCESSORS(7, 4);
+    const ji_threads_t threads = {.count = 4}, two = {.count = 2}, part = {.count = 0};
+    ji_team_lease_t whole, own;
+    ji_team_begin(&whole, &two, 9);
+    JEXPECT_EQ(whole.count, 2);
+    ji_team_begin(&own, &part, 9);
+    JEXPECT_EQ(own.count, 1);
+    JEXPECT_EQ(run_lease(&threads, 9, 3), 2);
+    run_steps(&own, 3);
+    ji_team_end(&own);
+    JEXPECT_EQ(run_lease(&threads, 9, 3), 2);
+    ji_team_end(&whole);
+    JEXPECT_EQ(run_lease(&threads, 9, 3), 4);
+}
+
 /* Asked for by name, more threads than processors are had by one who calls alone. */
 JTEST(Team, MoreThanProcessorsForOneWhoAsks) {
     WITH_PROCESSORS(7, 2);

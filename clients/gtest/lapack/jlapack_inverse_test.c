@@ -4,6 +4,7 @@
 /* Inverses on the host, and solves that are a triangle or Cholesky: getri, lauum, potri, trtrs,
  * posv, held against the definition in long double. */
 
+#include "blas/routine/setup.h"
 #include "jlapack_helper.h"
 
 #define EACH_TYPE(name) JLAPACK_EACH_TYPE(JlapackInverse, name)
@@ -173,6 +174,54 @@ EACH_TYPE(MultipliesATriangleByItsAdjoint) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
+/* Two may be inverted at once that share a square: neither reads or writes what is the other's, and
+ * of a unit triangle the diagonal is. */
+static void fill_the_rest(matrix_t *a, jblas_uplo_t uplo, jblas_diagonal_t diag,
+                          long double value) {
+    for (int64_t j = 0; j < a->columns; j++)
+        for (int64_t i = 0; i < a->rows; i++)
+            if (!is_stored(uplo, i, j) || (i == j && diag == JBLAS_UNIT))
+                wide_put(a->before, a->type, i + j * a->ld, value);
+}
+static void expect_the_rest_alone(jhandle_t *handle, matrix_t *a, jblas_uplo_t uplo,
+                                  jblas_diagonal_t diag) {
+    static const long double others[] = {1, NAN, INFINITY};
+    char *const wanted = malloc(a->bytes + 1);
+    for (int k = 0; k < 3; k++) {
+        int64_t info = -1;
+        fill_the_rest(a, uplo, diag, others[k]);
+        memcpy(a->data, a->before, a->bytes);
+        JEXPECT_OK(
+            JLAPACK_CALL(a->type, trtri, handle, uplo, diag, a->rows, a->data, a->ld, &info));
+        JEXPECT_EQ(info, 0);
+        if (k == 0)
+            memcpy(wanted, a->data, a->bytes);
+
+        matrix_t expected = {.type = a->type, .rows = a->rows, .columns = a->columns, .ld = a->ld};
+        expected.before = wanted;
+        fill_the_rest(&expected, uplo, diag, others[k]);
+        JEXPECT_EQ(memcmp(a->data, wanted, a->bytes), 0);
+    }
+    free(wanted);
+}
+EACH_TYPE(ATriangleLeavesTheRestAlone) {
+    jhandle_t *handle = make_handle(0);
+    for (int64_t n = 1; n <= 600 && !jtest_has_failure(); n += n < 70 ? 1 : 53)
+        for (int each = 0; each < 4; each++) {
+            const jblas_uplo_t uplo = each % 2 ? JBLAS_LOWER : JBLAS_UPPER;
+            const jblas_diagonal_t diag = each < 2 ? JBLAS_UNIT : JBLAS_NON_UNIT;
+            MATRIX(a, *param, n, n);
+            JSCOPED_TRACE("n %ld, uplo %d, diag %d", (long)n, (int)uplo, (int)diag);
+            for (int64_t j = 0; j < n; j++) /* so that nothing overflows */
+                for (int64_t i = 0; i < n; i++)
+                    wide_put(a.data, *param, i + j * a.ld,
+                             i == j ? 2 : now_at(&a, i, j) / (long double)n);
+            keep(&a);
+            expect_the_rest_alone(handle, &a, uplo, diag);
+        }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
 /* |A X - B| <= c n u |A||X| by norms, with a matrix that is no worse conditioned than its order. */
 static void expect_solution(const matrix_t *a, element_of_t of, jblas_uplo_t uplo,
                             jblas_operation_t trans, const matrix_t *x) {
@@ -314,6 +363,45 @@ static void expect_of_each(int type, void (*expect)(jlapack_case_t *)) {
 }
 
 EACH_TYPE(AnyWorkspaceAndThreadsGiveTheSameBits) { expect_of_each(*param, expect_same_bits); }
+/* U and L are inverted at once where there are two threads: an executor's, too, whose parts have
+ * none of their own, in any order; and not where there are more. */
+static int executor_threads, executor_pairs;
+static int executor_available(void *context) { return *(const int *)context; }
+static void executor_run(void *context, int count, void (*part)(void *argument, int index),
+                         void *argument) {
+    (void)context;
+    executor_pairs += count == 2;
+    while (count-- > 0)
+        part(argument, count);
+}
+EACH_TYPE(ExecutorsGiveTheSameBits) {
+    enum { N = 200 }; /* a size whose products are not shared */
+    static const jexecutor_t executor = {sizeof executor, &executor_threads, executor_available,
+                                         executor_run};
+    MATRIX(a, *param, N, N);
+    make_definite(&a);
+    int64_t ipiv[N];
+    for (int64_t i = 0; i < N; i++)
+        ipiv[i] = jtest_random_between(i + 1, N);
+    jlapack_case_t getri = JLAPACK_CASE(getri, &a);
+    getri.ipiv = ipiv;
+
+    jhandle_t *handle = make_handle(0);
+    JEXPECT_OK(jhandle_set_threads(handle, 1));
+    JEXPECT_OK(case_run(handle, &getri));
+    char *const wanted = case_results(&getri);
+    JEXPECT_OK(jhandle_set_threads(handle, 0));
+    JEXPECT_OK(jhandle_set_executor(handle, &executor));
+    for (executor_threads = 1; executor_threads <= 4; executor_threads++) {
+        executor_pairs = 0;
+        JEXPECT_OK(case_run(handle, &getri));
+        case_expect(&getri, wanted);
+        JEXPECT_EQ(executor_pairs, executor_threads == 2 && !ji_host_has_guest());
+    }
+    free(wanted);
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
 EACH_TYPE(EachAllocationMayFail) { expect_of_each(*param, expect_each_allocation_may_fail); }
 
 /* ---- Refusals ---- */

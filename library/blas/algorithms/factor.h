@@ -23,6 +23,18 @@ static inline ji_matmat_t ji_factor_call(const void *block) {
     return call;
 }
 
+/* The call for one of so many threads: nobody shares its steps, and it has its part of the
+ * workspace. */
+static inline ji_matmat_t ji_factor_share(const ji_matmat_t *call, int index, int threads) {
+    ji_matmat_t share = *call;
+    share.panel_bytes = call->panel_bytes / (size_t)threads / 64 * 64; /* whole cache lines */
+    share.panels =
+        share.panel_bytes > 0 ? (char *)call->panels + (size_t)index * share.panel_bytes : NULL;
+    share.head.threads.count = threads > 1 ? 0 : 1; /* a lease has counted them */
+    share.head.threads.planned = 1;
+    return share;
+}
+
 /* C = alpha op(A) op(B) + beta C, m x n of depth k. */
 static inline void ji_factor_multiply(const ji_matmat_t *call, jblas_operation_t transa,
                                       jblas_operation_t transb, int64_t m, int64_t n, int64_t k,

@@ -45,19 +45,21 @@ VECTOR_INLINE void NAME(copy_column_in)(const REAL *from, int64_t row, REAL sign
     }
 }
 
-/* The rest of the vectors that the diagonal and the last row are in becomes 0. */
-VECTOR_INLINE void NAME(copy_in)(const NAME(view_t) * from, int64_t n, REAL *t) {
+/* The rest of the vectors that the diagonal and the last row are in becomes 0; and a unit diagonal,
+ * which is not read. */
+VECTOR_INLINE void NAME(copy_in)(const NAME(view_t) * from, int64_t n, bool unit, REAL *t) {
     const int64_t last = (n - 1) / LANES * LANES;
     for (int64_t j = 0; j < n; j++) {
-        const REAL *const a = from->a + j * (from->row + from->column);
+        const int64_t first = unit ? j + 1 : j;
+        const REAL *const a = from->a + first * from->row + j * from->column;
         for (int part = 0; part < PARTS; part++) {
             V(store)(AT(j / LANES * LANES, j) + part * PLANE, V(splat)(0));
             V(store)(AT(last, j) + part * PLANE, V(splat)(0));
         }
         if (from->row == PARTS)
-            NAME(copy_column_in)(a, PARTS, from->sign, n - j, AT(j, j));
+            NAME(copy_column_in)(a, PARTS, from->sign, n - first, AT(first, j));
         else
-            NAME(copy_column_in)(a, from->row, from->sign, n - j, AT(j, j));
+            NAME(copy_column_in)(a, from->row, from->sign, n - first, AT(first, j));
     }
 }
 
@@ -122,7 +124,7 @@ static int64_t NAME(cholesky)(bool upper, int64_t n, void *a, int64_t lda) {
                                .row = (upper ? lda : 1) * PARTS,
                                .column = (upper ? 1 : lda) * PARTS,
                                .sign = upper ? -1 : 1};
-    NAME(copy_in)(&view, n, t);
+    NAME(copy_in)(&view, n, false, t);
 
     int64_t j = 0;
     for (; j < n; j++) {
@@ -241,7 +243,7 @@ static void NAME(invert)(bool upper, bool unit, int64_t n, void *a, int64_t lda)
                                .row = (upper ? -1 : 1) * PARTS,
                                .column = (upper ? -lda : lda) * PARTS,
                                .sign = 1};
-    NAME(copy_in)(&view, n, t);
+    NAME(copy_in)(&view, n, unit, t);
 
     for (int64_t j = n - 1; j >= 0; j--) {
         REAL factor[2] = {-1, 0};

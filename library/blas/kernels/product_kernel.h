@@ -653,7 +653,8 @@ static void NAME(parts)(void *to_, const ji_product_parts_t *parts) {
 }
 #endif
 
-/* The element on the diagonal, and zeros or mirror images on the side that is not stored. */
+/* The element on the diagonal, and zeros or mirror images on the side that is not stored. A unit
+ * diagonal is not read. */
 static void NAME(corner)(void *to_, const ji_product_corner_t *corner) {
     const int64_t line = corner->line_step * PARTS, step = corner->step_step * PARTS;
     const int count = corner->count;
@@ -667,8 +668,9 @@ static void NAME(corner)(void *to_, const ji_product_corner_t *corner) {
                   behind = on < -1          ? 0
                            : on + 1 < count ? on + 1
                                             : count;
-        const int from = corner->lower ? before : 0, end = corner->lower ? count : behind;
-        const int other = corner->lower ? 0 : behind, others = count - (end - from);
+        const int from = !corner->lower ? 0 : corner->unit ? behind : before;
+        const int end = corner->lower ? count : corner->unit ? before : behind;
+        const int other = corner->lower ? 0 : end, others = count - (end - from);
         const REAL *const x = (const REAL *)corner->from + p * step;
 
         NAME(copy)(to + from * PARTS, x + from * line, line, end - from, corner->conjugate);

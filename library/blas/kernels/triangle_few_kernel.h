@@ -119,11 +119,12 @@ VECTOR_INLINE void NAME(solve_own)(const NAME(line_t) * line, int rows, int64_t 
     VECTOR_UNROLL
     for (int r = 0; r < rows; r++) {
         const REAL *pivot = a + r * (line->row + line->column);
-        const REAL used[2] = {pivot[0], line->sign * pivot[COMPLEX]};
         memcpy(x + r * PARTS, own + r * line->step, PARTS * sizeof(REAL));
         inverse[r * PARTS + COMPLEX] = line->sign * 0, inverse[r * PARTS] = 1;
-        if (!line->unit)
+        if (!line->unit) {
+            const REAL used[2] = {pivot[0], line->sign * pivot[COMPLEX]};
             sound = NAME(invert)(used, inverse + r * PARTS) && sound;
+        }
     }
     if (__builtin_expect(!sound, 0)) {
         NAME(solve_by_division)(rows, a, line->row, line->column, line->sign, own, line->step, 1);

@@ -23,10 +23,11 @@
 
 #include "blas/algorithms/triangle.h"
 #include "blas/kernels/factor.h"
+#include "core/team.h"
 #include "lapack/lapack.h"
 
-#define INVERSE_BASE 32         /* columns */
-#define INVERSE_STRIP_BYTES 512 /* of each column, when columns are exchanged */
+#define INVERSE_BASE 32          /* columns */
+#define INVERSE_STRIP_BYTES 2048 /* of each column, when columns are exchanged */
 
 typedef struct inverse_square { /* a triangle as a matrix, with zeros */
     _Alignas(64) char data[INVERSE_BASE * INVERSE_BASE * sizeof(jcomplex_f64_t)];
@@ -123,13 +124,26 @@ static bool inverse_of_triangle(const ji_matmat_t *call, jblas_uplo_t uplo, jbla
     return *call->info == 0;
 }
 
-/* Columns j and ipiv[j] - 1, from the last one on: by strips of rows, which stay in a cache. */
-static void inverse_exchange(const ji_matmat_t *call) {
+typedef struct inverse_exchange {
+    const ji_matmat_t *call;
+    int threads;
+} inverse_exchange_t;
+
+static int64_t inverse_strip(jdatatype_t type) {
+    return INVERSE_STRIP_BYTES / (int64_t)ji_sizeof(type);
+}
+
+/* Columns j and ipiv[j] - 1, from the last one on: by strips of rows, which stay in a cache, and of
+ * which each thread has its own. Shorter ones take up to three times as long where columns are a
+ * power of two apart: then they all want the same few lines of the first cache. */
+static void inverse_exchange_part(void *argument, int index) {
+    const inverse_exchange_t *const exchange = argument;
+    const ji_matmat_t *const call = exchange->call;
     const jdatatype_t type = call->head.type;
-    const int64_t n = call->n, strip = INVERSE_STRIP_BYTES / (int64_t)ji_sizeof(type);
+    const int64_t n = call->n, strip = inverse_strip(type);
     void *const a = ji_unconst(call->a);
 
-    for (int64_t i = 0; i < n; i += strip)
+    for (int64_t i = index * strip; i < n; i += exchange->threads * strip)
         for (int64_t j = n - 1; j >= 0; j--) {
             const int64_t other = call->ipiv[j] - 1;
             if (other != j)
@@ -139,12 +153,55 @@ static void inverse_exchange(const ji_matmat_t *call) {
         }
 }
 
+static void inverse_exchange(const ji_matmat_t *call) {
+    const int64_t strips = (call->n - 1) / inverse_strip(call->head.type) + 1;
+    ji_team_lease_t lease;
+    ji_team_begin(&lease, &call->head.threads, (int)ji_min(strips, INT16_MAX));
+    inverse_exchange_t exchange = {call, lease.count};
+    ji_team_do(&lease, inverse_exchange_part, &exchange);
+    ji_team_end(&lease);
+}
+
+/* U, or L, whose inverse leaves the diagonal alone. */
+static void inverse_of_factor(const ji_matmat_t *call, bool lower) {
+    int64_t info; /* U has no zero */
+    ji_matmat_t own = *call;
+    own.info = &info;
+    (void)inverse_of_triangle(&own, lower ? JBLAS_LOWER : JBLAS_UPPER,
+                              lower ? JBLAS_UNIT : JBLAS_NON_UNIT);
+}
+
+static void inverse_of_factor_part(void *whole, int index) {
+    const ji_matmat_t own = ji_factor_share(whole, index, 2);
+    inverse_of_factor(&own, index == 1);
+}
+
+/* U and L have nothing in common but cache lines, and their inverses are as much work: of two
+ * threads each does one, which takes less waiting than to share each product. More share those. */
+static void inverse_of_factors(ji_matmat_t *call) {
+    const double work = ji_product_work(call->head.type, call->n, call->n, call->n) / 6;
+    ji_team_lease_t lease;
+    ji_team_begin(&lease, &call->head.threads,
+                  ji_host_has_guest() ? 1 : (int)ji_min(ji_product_threads(work), 3));
+    const bool at_once = lease.count == 2;
+    if (at_once)
+        ji_team_do(&lease, inverse_of_factor_part, call);
+    ji_team_end(&lease);
+
+    if (!at_once) {
+        inverse_of_factor(call, false);
+        inverse_of_factor(call, true);
+    }
+}
+
 void ji_host_getri(void *matmat) {
-    const ji_matmat_t call = ji_factor_call(matmat);
-    if (!inverse_of_triangle(&call, JBLAS_UPPER, JBLAS_NON_UNIT))
+    ji_matmat_t *const whole = matmat, call = ji_factor_call(whole);
+    const ji_factor_kernels_t *const kernels = ji_kernels->factor[call.head.type];
+    *call.info = kernels->find_zero(call.n, call.a, call.lda);
+    if (*call.info != 0)
         return;
 
-    (void)inverse_of_triangle(&call, JBLAS_LOWER, JBLAS_UNIT);
+    inverse_of_factors(whole); /* two threads pay for smaller ones than what they share */
     inverse_join(&call, ji_unconst(call.a), call.n);
     inverse_exchange(&call);
 }

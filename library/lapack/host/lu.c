@@ -150,17 +150,6 @@ static void *lu_take_room(ji_matmat_t *call) {
 /* Columns [first, first + n) of A, from row `first` on; rows are at least as many. */
 static void lu_factor(const ji_matmat_t *call, void *room, int64_t first, int64_t n);
 
-/* The call for one of so many threads: nobody shares its steps, and it has its part of the
- * workspace. */
-static ji_matmat_t lu_share(const ji_matmat_t *call, int index, int threads) {
-    ji_matmat_t share = *call;
-    share.panel_bytes = call->panel_bytes / (size_t)threads / 64 * 64; /* whole cache lines */
-    share.panels =
-        share.panel_bytes > 0 ? (char *)call->panels + (size_t)index * share.panel_bytes : NULL;
-    share.head.threads.count = share.head.threads.planned = 1;
-    return share;
-}
-
 /* Columns [first, end), a panel, are factored; what follows for those up to `last`. */
 typedef struct lu_round {
     const ji_matmat_t *call;
@@ -179,7 +168,7 @@ static int64_t lu_take_task(atomic_llong *taken) {
 /* The first task is the next panel, since all wait for it; the others are chunks behind it. */
 static void lu_round_part(void *argument, int index) {
     lu_round_t *const round = argument;
-    const ji_matmat_t call = lu_share(round->call, index, round->threads);
+    const ji_matmat_t call = ji_factor_share(round->call, index, round->threads);
     const int64_t first = round->first, end = round->end, behind = end + round->next;
     const int64_t chunks = (round->last - behind + LU_CHUNK - 1) / LU_CHUNK;
 
@@ -195,7 +184,7 @@ static void lu_round_part(void *argument, int index) {
 
 /* The same by one thread, with all columns at once. */
 static void lu_round_alone(const lu_round_t *round) {
-    const ji_matmat_t call = lu_share(round->call, 0, 1);
+    const ji_matmat_t call = ji_factor_share(round->call, 0, 1);
     lu_apply(&call, round->first, round->end - round->first, round->end, round->last - round->end);
     lu_factor(&call, round->room, round->end, round->next);
 }
@@ -236,7 +225,7 @@ static int lu_threads(const ji_matmat_t *call, int64_t n) {
 /* lu_factor() of more than a panel. */
 static void lu_factor_panels(const ji_matmat_t *call, void *room, int64_t first, int64_t n) {
     const int64_t last = first + n, width = lu_panel_width(n);
-    const ji_matmat_t alone = lu_share(call, 0, 1);
+    const ji_matmat_t alone = ji_factor_share(call, 0, 1);
     lu_factor(&alone, room, first, width);
 
     ji_team_lease_t lease;
