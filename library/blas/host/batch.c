@@ -80,6 +80,8 @@ static void batch_part(void *argument, int index) {
 
     ji_items_t items;
     ji_items_begin(&items, run->block);
+    if (run->threads > 1)
+        items.item.any.head.threads.count = 0; /* the lease has counted them */
     if (items.item.any.batch.level == 3 && items.item.matmat.panels != NULL)
         items.item.matmat.panels = (char *)items.item.matmat.panels +
                                    (size_t)index * ji_panel_share(items.item.matmat.panel_bytes);
