@@ -412,7 +412,8 @@ JALLOC_API void *jshared_pointer_resolve(jshared_pointer_t pointer, size_t size_
 /** Allocates; the block belongs to this attachment's slot. Size 0 gives JOFFSET_NULL and success;
  * on failure, too, *offset is JOFFSET_NULL. alignment: a power of two up to 2^30, or 0 for 16. Up
  * to 4096 it holds in every process; above, where the process could map the segment so (only an
- * address space that is nearly full cannot).
+ * address space that is nearly full cannot). Pages: up to 4096, and up to 8 KiB of page_bytes up to
+ * the largest power of two that divides it, rounded as it is.
  * @return success; invalid value (alignment); invalid size (near SIZE_MAX; pages: above
  * page_bytes); memory error; not found (another process has destroyed the allocator). */
 JALLOC_API jstatus_t jshared_allocate(jshared_t *shared, size_t size_bytes, size_t alignment,
