@@ -437,7 +437,8 @@ JALLOC_API jstatus_t jshared_deallocate_many(jshared_t *shared, size_t count,
 
 /** Changes a block's size, in place where that can be; else the contents move. The owner stays.
  * *offset JOFFSET_NULL: allocates; size 0: gives it back. On failure the block is as it was, and so
- * is *offset.
+ * is *offset. A kill while the block of another owner moves may leave that owner the new one beside
+ * the old one.
  * @return as jshared_allocate() and jshared_deallocate(). */
 JALLOC_API jstatus_t jshared_reallocate(jshared_t *shared, joffset_t *offset, size_t size_bytes,
                                         size_t alignment);

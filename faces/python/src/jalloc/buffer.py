@@ -59,7 +59,7 @@ def _layout(shape: Any, order: str = "C", strides: tuple[int, ...] | None = None
     layout, extents = c.jlayout_t(), (ctypes.c_int64 * max(1, len(sizes)))(*sizes)
     row = c.JORDER_ROW_MAJOR if order == "C" else c.JORDER_COLUMN_MAJOR
     check(c.jlayout_init(layout, len(sizes), extents, row))
-    if strides is not None:
+    if strides is not None and 0 not in sizes:  # without elements strides and addresses may be anything
         for i, step in enumerate(strides):
             layout.strides[i] = step if sizes[i] > 1 else max(1, step)
         check(c.jlayout_check(layout))
@@ -108,7 +108,7 @@ class Buffer:
             raise invalid(f"strides of {array.strides} bytes are no multiples of {array.itemsize}")
         strides = tuple(step // array.itemsize for step in array.strides)
         return cls._made(c.jbuffer_wrap, _makes(array.dtype, "host", None), _layout(array.shape, "C", strides),
-                         array.ctypes.data, keeps=array)
+                         array.ctypes.data if array.size else None, keeps=array)
 
     @classmethod
     def copy_of(cls, array: Any, dtype: Any = None, *, device: str = "host", allocator: Allocator | None = None) -> Buffer:
@@ -215,7 +215,7 @@ def from_dlpack(tensor: Any) -> Buffer:
     taken = _dlpack.Taken(capsule)
     where = "host" if _dlpack.KINDS[kind] == "host" else f"{_dlpack.KINDS[kind]}:{index}"
     return Buffer._made(c.jbuffer_wrap, _makes(taken.dtype, where, None), _layout(taken.shape, "C", taken.strides),
-                        taken.address or None, keeps=taken)
+                        (taken.address or None) if 0 not in taken.shape else None, keeps=taken)
 
 
 def _writable(array: Array) -> Array:
