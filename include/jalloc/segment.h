@@ -191,8 +191,8 @@ JALLOC_API jstatus_t jsegment_attach(const jsegment_options_t *options, jsegment
 JALLOC_API jstatus_t jsegment_detach(jsegment_t *segment);
 
 /** Detaches and takes the segment's name away; nobody can attach to it from then on. @return
- * success; busy (others are attached, or as jsegment_detach(); it stays attached); what
- * jsegment_remove() returns. */
+ * success; busy (others are attached, or as jsegment_detach()), and the other statuses of all
+ * functions: it stays attached; what else jsegment_remove() returns: it is detached. */
 JALLOC_API jstatus_t jsegment_destroy(jsegment_t *segment);
 
 /** Whom jsegment_remove() asks. */
