@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from . import _dlpack, c
-from ._common import data_type, device, dtype_of
+from ._common import c_number, c_text, data_type, device, dtype_of
 from .allocator import Allocator, Array
 from .errors import check, invalid
 
@@ -56,7 +56,7 @@ def _layout(shape: Any, order: str = "C", strides: tuple[int, ...] | None = None
     sizes = (int(shape),) if np.ndim(shape) == 0 else tuple(int(n) for n in shape)
     if order not in ("C", "F"):
         raise invalid(f"the order is \"C\" or \"F\", not {order!r}")
-    layout, extents = c.jlayout_t(), (ctypes.c_int64 * max(1, len(sizes)))(*sizes)
+    layout, extents = c.jlayout_t(), (ctypes.c_int64 * max(1, len(sizes)))(*(c_number(ctypes.c_int64, n) for n in sizes))
     row = c.JORDER_ROW_MAJOR if order == "C" else c.JORDER_COLUMN_MAJOR
     check(c.jlayout_init(layout, len(sizes), extents, row))
     if strides is not None and 0 not in sizes:  # without elements strides and addresses may be anything
@@ -120,7 +120,7 @@ class Buffer:
     @classmethod
     def load(cls, path: str | os.PathLike[str], dtype: Any = float, *, device: str = "host") -> Buffer:
         """A file of NumPy's format .npy, whose elements are of that type."""
-        return cls._made(c.jbuffer_load, _makes(dtype, device, None), os.fsencode(path))
+        return cls._made(c.jbuffer_load, _makes(dtype, device, None), c_text(path))
 
     @classmethod
     def _made(cls, function: Any, made: Any, *arguments: Any, keeps: Any = None) -> Buffer:
@@ -181,7 +181,7 @@ class Buffer:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """As a file of NumPy's format .npy, which is there whole or not at all."""
-        check(c.jbuffer_save(self._pointer, os.fsencode(path)))
+        check(c.jbuffer_save(self._pointer, c_text(path)))
 
     def __len__(self) -> int:
         if not self.shape:
