@@ -191,8 +191,8 @@ JALLOC_API jstatus_t jsegment_attach(const jsegment_options_t *options, jsegment
 JALLOC_API jstatus_t jsegment_detach(jsegment_t *segment);
 
 /** Detaches and takes the segment's name away; nobody can attach to it from then on. @return
- * success; busy (others are attached, or as jsegment_detach(); it stays attached); what
- * jsegment_remove() returns. */
+ * success; busy (others are attached, or as jsegment_detach()), and the other statuses of all
+ * functions: it stays attached; what else jsegment_remove() returns: it is detached. */
 JALLOC_API jstatus_t jsegment_destroy(jsegment_t *segment);
 
 /** Whom jsegment_remove() asks. */
@@ -412,7 +412,8 @@ JALLOC_API void *jshared_pointer_resolve(jshared_pointer_t pointer, size_t size_
 /** Allocates; the block belongs to this attachment's slot. Size 0 gives JOFFSET_NULL and success;
  * on failure, too, *offset is JOFFSET_NULL. alignment: a power of two up to 2^30, or 0 for 16. Up
  * to 4096 it holds in every process; above, where the process could map the segment so (only an
- * address space that is nearly full cannot).
+ * address space that is nearly full cannot). Pages: up to 4096, and up to 8 KiB of page_bytes up to
+ * the largest power of two that divides it, rounded as it is.
  * @return success; invalid value (alignment); invalid size (near SIZE_MAX; pages: above
  * page_bytes); memory error; not found (another process has destroyed the allocator). */
 JALLOC_API jstatus_t jshared_allocate(jshared_t *shared, size_t size_bytes, size_t alignment,
@@ -436,7 +437,8 @@ JALLOC_API jstatus_t jshared_deallocate_many(jshared_t *shared, size_t count,
 
 /** Changes a block's size, in place where that can be; else the contents move. The owner stays.
  * *offset JOFFSET_NULL: allocates; size 0: gives it back. On failure the block is as it was, and so
- * is *offset.
+ * is *offset. A kill while the block of another owner moves may leave that owner the new one beside
+ * the old one.
  * @return as jshared_allocate() and jshared_deallocate(). */
 JALLOC_API jstatus_t jshared_reallocate(jshared_t *shared, joffset_t *offset, size_t size_bytes,
                                         size_t alignment);

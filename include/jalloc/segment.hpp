@@ -48,11 +48,12 @@ class segment : public owner<jsegment_t, jsegment_detach> {
         return attach(options);
     }
 
-    /** Detaches and takes the name away. On failure it may be detached all the same: then it is
-     * empty. */
+    /** Detaches and takes the name away. Where that fails it is detached all the same, and empty,
+     * if it was the name that could not be taken away. */
     outcome destroy() {
         const jstatus_t status = jsegment_destroy(get());
-        if (status != JSTATUS_BUSY)
+        if (status != JSTATUS_BUSY && status != JSTATUS_READ_ONLY && status != JSTATUS_FORKED &&
+            status != JSTATUS_NO_SLOT && status != JSTATUS_CORRUPTED)
             (void)release();
         return check(status);
     }

@@ -366,6 +366,15 @@ TEST(CxxSegment, IsSharedByOffsets) {
     same.close();
     again.close();
     shared.destroy();
+    jalloc::segment_options reading;
+    reading.backend = JSEGMENT_POSIX;
+    reading.name = name.c_str();
+    reading.read_only = true;
+    jalloc::segment reader = jalloc::segment::attach(reading);
+    EXPECT_EQ(thrown([&] { reader.destroy(); }), JSTATUS_READ_ONLY);
+    ASSERT_TRUE(reader); // it is attached still, and to be detached
+    reader.close();
+
     segment.destroy();
     EXPECT_FALSE(segment);
     EXPECT_EQ(thrown([&] { jalloc::segment::attach(name.c_str()); }), JSTATUS_NOT_FOUND);

@@ -282,6 +282,47 @@ JTEST(Shared, AlignmentsUpToAGigabyte) {
     JEXPECT_OK(jsegment_destroy(segment));
 }
 
+/* An array is mapped where it is: an offset that is a multiple of what is asked for is not
+ * enough. */
+JTEST(Shared, AlignmentsThatTheMappingHasNotAreRefused) {
+    unsigned char *memory = aligned_alloc(8192, 2 * MIB);
+    JASSERT_NOT_NULL(memory);
+    jsegment_options_t options = JSEGMENT_OPTIONS_INIT;
+    options.backend = JSEGMENT_ARRAY;
+    options.array = memory + 4096;
+    options.size_bytes = MIB;
+    memset(options.array, 0, options.size_bytes);
+    jsegment_t *segment;
+    JASSERT_OK(jsegment_create(&options, &segment));
+
+    jshared_t *shared = shared_make(segment, 1);
+    joffset_t offsets[2] = {shared_take(shared, 20000), shared_take(shared, 20000)};
+    JEXPECT_EQ((offsets[0] ^ offsets[1]) & 4096, 4096); /* one of them is a multiple of 8192 */
+    for (int i = 0; i < 2; ++i) {
+        const joffset_t was = offsets[i];
+        JEXPECT_STATUS(jshared_allocate(shared, 20000, 8192, &(joffset_t){0}),
+                       JSTATUS_INVALID_VALUE);
+        JEXPECT_STATUS(jshared_reallocate(shared, &offsets[i], 20001, 8192), JSTATUS_INVALID_VALUE);
+        JEXPECT_STATUS(jshared_reallocate(shared, &offsets[i], 40000, 8192), JSTATUS_INVALID_VALUE);
+        JEXPECT_EQ(offsets[i], was);
+    }
+    JEXPECT_OK(jsegment_destroy(segment));
+    free(memory);
+}
+
+JTEST(Shared, NoKindTakesAnAlignmentThatIsNoPowerOfTwo) {
+    jsegment_t *segment = private_segment(MIB, 0);
+    JASSERT_NOT_NULL(segment);
+    jshared_t *shared[] = {shared_make(segment, 1), shared_make_kind(segment, 2, JSHARED_PAGES, 64),
+                           shared_make_kind(segment, 3, JSHARED_STACK, 4096)};
+    for (size_t alignment = 1; alignment <= 64; ++alignment)
+        for (size_t i = 0; i < COUNT_OF(shared); ++i)
+            JEXPECT_STATUS(jshared_allocate(shared[i], 8, alignment, &(joffset_t){0}),
+                           (alignment & (alignment - 1)) == 0 ? JSTATUS_SUCCESS
+                                                              : JSTATUS_INVALID_VALUE);
+    JEXPECT_OK(jsegment_destroy(segment));
+}
+
 JTEST(Shared, PagesHaveOneSize) {
     static const size_t sizes[] = {1, 16, 17, 64, 100, 1000, 4096, 8192, 8193, 100000};
     for (size_t i = 0; i < COUNT_OF(sizes); ++i) {
@@ -292,7 +333,14 @@ JTEST(Shared, PagesHaveOneSize) {
         const size_t rounded = (sizes[i] + 15) & ~(size_t)15;
         joffset_t offset;
         JEXPECT_STATUS(jshared_allocate(shared, rounded + 1, 0, &offset), JSTATUS_INVALID_SIZE);
-        JEXPECT_STATUS(jshared_allocate(shared, sizes[i], 8192, &offset), JSTATUS_INVALID_VALUE);
+        const size_t natural = rounded <= 8192 ? rounded & -rounded : 4096;
+        for (size_t alignment = 1; alignment <= 8192; alignment *= 2) {
+            const bool fits = alignment <= natural && alignment <= 4096;
+            JEXPECT_STATUS(jshared_allocate(shared, sizes[i], alignment, &offset),
+                           fits ? JSTATUS_SUCCESS : JSTATUS_INVALID_VALUE);
+            if (fits)
+                JEXPECT_OK(jshared_deallocate(shared, offset));
+        }
         static joffset_t offsets[140000];
         const size_t count = shared_take_all(shared, sizes[i], offsets, COUNT_OF(offsets));
         const size_t each = rounded <= 8192 ? rounded : (rounded + 4095) / 4096 * 4096;
@@ -490,6 +538,7 @@ JTEST(Shared, BlocksOfOneSizeOfManyPagesStayThatSize) {
     JEXPECT_OK(jshared_reallocate(shared, &offset, 10, 0));
     JEXPECT_EQ(offset, was);
     JEXPECT_STATUS(jshared_reallocate(shared, &offset, 30000, 0), JSTATUS_INVALID_SIZE);
+    JEXPECT_STATUS(jshared_reallocate(shared, &offset, 20001, 0), JSTATUS_INVALID_SIZE);
     JEXPECT_EQ(offset, was);
     JEXPECT_TRUE(shared_is_live(shared, offset));
     JEXPECT_OK(jsegment_destroy(segment));

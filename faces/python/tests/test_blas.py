@@ -68,6 +68,13 @@ def test_an_operand_as_result(handle, rng, dtype):
 def test_empty(handle, dtype):
     assert blas.gemm(handle, np.zeros((0, 3), dtype), np.zeros((3, 2), dtype)).shape == (0, 2)
     assert not blas.gemm(handle, np.zeros((2, 0), dtype), np.zeros((0, 3), dtype)).any()
+    for a, trans in (np.zeros((3, 0), dtype), "N"), (np.zeros((0, 3), dtype), "C"):
+        y = np.array([1, np.nan, 3], dtype)
+        assert not blas.gemv(handle, a, np.zeros(0, dtype), y, trans=trans).any()
+        y[:] = 1, 2, 3
+        assert blas.gemv(handle, a, np.zeros(0, dtype), y, trans=trans, beta=2).tolist() == [2, 4, 6]
+        np.full(3, 7, dtype)  # what memory that is not initialized may hold
+        assert not blas.gemv(handle, a, np.zeros(0, dtype), trans=trans).any()
     assert blas.nrm2(handle, np.zeros(0, dtype)) == 0 and blas.iamax(handle, np.zeros(0, dtype)) == -1
 
 
@@ -194,6 +201,9 @@ def test_misuse(handle):
         blas.gemm(handle, a, b, np.ones((3, 3)))
     with pytest.raises(jalloc.InvalidArgument, match="N, T, C and R"):
         blas.gemm(handle, a, b, trans_a="X")
+    for alpha in [2.0, 3.0], []:
+        with pytest.raises(jalloc.InvalidArgument, match="one number"):
+            blas.scal(handle, np.ones(3), alpha)
     with pytest.raises(jalloc.InvalidArgument, match="is no float64"):
         blas.gemm(handle, a, b, alpha=1j)
     with pytest.raises(jalloc.InvalidArgument, match="herk takes N and C, not T"):

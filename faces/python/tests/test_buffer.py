@@ -95,6 +95,14 @@ def test_wrap_and_copy(rng):
             Buffer.wrap(wrong)
 
 
+def test_arrays_without_elements():
+    """Their strides and addresses mean nothing."""
+    for array in (np.zeros((3, 0)), np.zeros((0, 3))[::-1], np.ones((4, 4))[2:2, ::-1], np.broadcast_to(1.0, (0, 5)).copy("K"),
+                  np.ndarray((0, 2), float, bytearray(17), 1, (0, 8)), np.lib.stride_tricks.as_strided(np.ones(1), (2, 0), (0, 0))):
+        for make in Buffer.wrap, Buffer.copy_of, jalloc.from_dlpack:
+            assert np.asarray(make(array)).shape == array.shape == np.from_dlpack(make(array)).shape
+
+
 def test_arrays_of_another_type():
     buffer = Buffer.zeros(3)
     assert np.asarray(buffer, "f4").dtype == "f4"

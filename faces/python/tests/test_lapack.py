@@ -186,3 +186,7 @@ def test_empty(handle, dtype):
     assert lapack.solve(handle, empty, np.zeros(0, dtype)).shape == (0,)
     assert lapack.potrf(handle, empty).shape == (0, 0)
     assert lapack.inv(handle, empty).shape == (0, 0)
+    for b in np.zeros(0, dtype), np.zeros((0, 2), dtype):  # no equation: the least X is 0
+        x = lapack.lstsq(handle, np.zeros((0, 3), dtype), b)
+        assert x.shape == (3, *b.shape[1:]) and not x.any()
+    assert not lapack.lstsq(handle, np.zeros((0, 3), dtype), np.zeros(0, dtype), rcond=-1).any()

@@ -135,3 +135,38 @@ def test_no_library():
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False,
                             env={"JALLOC_LIB": "/nowhere", "PYTHONPATH": str(pathlib.Path(jalloc.__file__).parents[1])})
     assert result.returncode == 1 and "JALLOC_LIB" in result.stderr and "ImportError" in result.stderr
+
+
+@pytest.mark.parametrize("too_much", [2**64 + 64, 2**64, -1])
+def test_numbers_that_c_does_not_hold(handle, too_much):
+    """ctypes would cut them to 64 bits, and less would be taken than was asked for."""
+    with handle.query() as query:
+        jalloc.blas.gemm(handle, np.ones((300, 300)), np.ones((300, 300)))
+    segment, allocator = jalloc.Segment.create(backend="private"), jalloc.Allocator()
+    for call in (lambda: handle.set_workspace(too_much), lambda: setattr(handle, "budget", too_much), lambda: handle.trim(too_much),
+                 lambda: setattr(handle, "threads", too_much), lambda: jalloc.Handle(threads=too_much),
+                 lambda: jalloc.Handle(budget=too_much), lambda: jalloc.Handle(preallocate=too_much),
+                 lambda: jalloc.Buffer.zeros(too_much), lambda: jalloc.Buffer.empty((too_much, 2)),
+                 lambda: allocator.empty(too_much, "u1"), lambda: allocator.empty(3, alignment=too_much),
+                 lambda: allocator.trim(too_much), lambda: query.requirement * too_much, lambda: query.requirement.at(too_much),
+                 lambda: jalloc.Program().record(handle, times=too_much), lambda: jalloc.Program().choose(too_much),
+                 lambda: segment.empty(None, too_much, "u1"), lambda: segment.grow(too_much),
+                 lambda: segment.allocator(too_much), lambda: segment.allocator().allocate(too_much),
+                 lambda: segment.allocator().allocate(8, alignment=too_much), lambda: segment.allocator().deallocate(too_much),
+                 lambda: jalloc.Segment.create(backend="private", size=too_much),
+                 lambda: jalloc.Segment.create(backend="private", max_processes=too_much)):
+        with pytest.raises(jalloc.InvalidArgument):
+            call()
+    assert handle.workspace_bytes == 0 and handle.budget is None
+
+
+def test_texts_that_c_would_cut(tmp_path):
+    segment = jalloc.Segment.create(backend="private")
+    segment["a"] = np.arange(3)
+    jalloc.Buffer.zeros(3).save(tmp_path / "x")
+    for call in (lambda: segment["a\0b"], lambda: "a\0b" in segment, lambda: segment.empty("c\0", 1), lambda: segment.__delitem__("a\0"),
+                 lambda: jalloc.Allocator("general\0nonsense"), lambda: jalloc.Handle("host\0"),
+                 lambda: jalloc.Buffer.load(f"{tmp_path}/x\0.npy"), lambda: jalloc.Handle(budget="1\0M"),
+                 lambda: jalloc.Segment.create("/jalloc-test\0")):
+        with pytest.raises(jalloc.InvalidArgument):
+            call()

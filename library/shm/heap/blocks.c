@@ -29,10 +29,6 @@ static jstatus_t stack_allocate(jshared_t *shared, size_t size_bytes, size_t ali
                                 joffset_t *offset) {
     if (alignment < 16)
         alignment = 16;
-
-    if (!ji_is_power_of_two(alignment) ||
-        (alignment > SHM_PAGE_BYTES && alignment > shared->segment->backing.alignment))
-        return ji_fail(JSTATUS_INVALID_VALUE, "alignment %zu: a power of two is needed", alignment);
     if (size_bytes > SIZE_MAX - SHM_PAGE_BYTES)
         return ji_fail(JSTATUS_INVALID_SIZE, "%zu bytes", size_bytes);
 
@@ -98,12 +94,24 @@ static jstatus_t shared_gone(const jshared_t *shared) {
                    (unsigned long long)shared->id);
 }
 
+/* An offset has an alignment above a page's in this process only where its mapping has it. */
+static jstatus_t shared_check_alignment(const jshared_t *shared, size_t alignment) {
+    const size_t most = shared->segment->backing.alignment;
+    return ji_is_power_of_two(alignment) && (alignment <= SHM_PAGE_BYTES || alignment <= most)
+               ? JSTATUS_SUCCESS
+               : ji_fail(JSTATUS_INVALID_VALUE,
+                         "alignment %zu: a power of two up to %zu is needed here", alignment, most);
+}
+
 jstatus_t ji_shared_allocate(jshared_t *shared, size_t size_bytes, size_t alignment,
                              joffset_t *offset) {
     if (size_bytes == 0)
         return JSTATUS_SUCCESS;
     if (shared->gone)
         return shared_gone(shared);
+    if (alignment == 0)
+        alignment = 16;
+    JTRY_RETURN(shared_check_alignment(shared, alignment));
 
     return shared->kind == JSHARED_STACK ? stack_allocate(shared, size_bytes, alignment, offset)
                                          : ji_heap_allocate(shared, size_bytes, alignment, offset);
@@ -356,12 +364,13 @@ jstatus_t jshared_give(jshared_t *shared, joffset_t offset, unsigned slot) {
                : status;
 }
 
-/* Whether a block may stay where it is: it fits, wastes no more than half (of one size all waste
- * alike), and lies right. */
+/* Whether a block may stay where it is: it fits and wastes no more than half (of one size none is
+ * longer, and all waste alike), and lies right. */
 static bool shared_may_stay(const jshared_t *shared, const shm_found_t *found, joffset_t offset,
                             size_t size_bytes, size_t alignment) {
-    return size_bytes <= found->usable_bytes &&
-           (shared->kind == JSHARED_PAGES || size_bytes > found->usable_bytes / 2) &&
+    return (shared->kind == JSHARED_PAGES
+                ? size_bytes <= shared->block_bytes
+                : size_bytes <= found->usable_bytes && size_bytes > found->usable_bytes / 2) &&
            (alignment == 0 || (offset & (alignment - 1)) == 0);
 }
 
@@ -410,8 +419,8 @@ static jstatus_t shared_reallocate(jshared_t *shared, joffset_t *offset, size_t 
                                    size_t alignment) {
     jsegment_t *segment = shared->segment;
     shm_found_t found;
-    if ((alignment & (alignment - 1)) != 0)
-        return ji_fail(JSTATUS_INVALID_VALUE, "alignment %zu: a power of two is needed", alignment);
+    if (alignment != 0)
+        JTRY_RETURN(shared_check_alignment(shared, alignment));
 
     JTRY_RETURN(ji_segment_enter(segment));
     jstatus_t status = shared_find(shared, *offset, &found);

@@ -380,11 +380,6 @@ static inline jstatus_t heap_allocate_small(jshared_t *shared, unsigned class_in
     return JSTATUS_SUCCESS;
 }
 
-static jstatus_t heap_bad_alignment(const jsegment_t *segment, size_t alignment) {
-    return ji_fail(JSTATUS_INVALID_VALUE, "alignment %zu: a power of two up to %zu is needed here",
-                   alignment, segment->backing.alignment);
-}
-
 static jstatus_t heap_allocate_page(jshared_t *shared, size_t size_bytes, size_t alignment,
                                     joffset_t *offset) {
     const uint64_t block_bytes = shared->block_bytes;
@@ -407,13 +402,6 @@ static jstatus_t heap_allocate_page(jshared_t *shared, size_t size_bytes, size_t
 
 jstatus_t ji_heap_allocate(jshared_t *shared, size_t size_bytes, size_t alignment,
                            joffset_t *offset) {
-    jsegment_t *segment = shared->segment;
-    if (alignment == 0)
-        alignment = 16;
-    if (!ji_is_power_of_two(alignment) ||
-        (alignment > SHM_PAGE_BYTES && alignment > segment->backing.alignment))
-        return heap_bad_alignment(segment, alignment);
-
     if (shared->kind == JSHARED_PAGES)
         return heap_allocate_page(shared, size_bytes, alignment, offset);
 

@@ -142,7 +142,8 @@ bool ji_heap_free_cached(jshared_t *shared, joffset_t offset);
 
 /* ---- The long ways ---- */
 
-/* Allocates for this slot, not under the segment's lock: takes it where it must. Not of size 0. */
+/* Allocates for this slot, not under the segment's lock: takes it where it must. Not of size 0; the
+ * alignment is one that the segment has. */
 jstatus_t ji_heap_allocate(jshared_t *shared, size_t size_bytes, size_t alignment,
                            joffset_t *offset);
 

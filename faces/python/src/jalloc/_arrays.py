@@ -63,6 +63,8 @@ def scalar(value: Any, dtype: Any) -> Array:
     """alpha and its like, which C reads by a pointer."""
     if np.iscomplexobj(value) and np.dtype(dtype).kind != "c":
         raise invalid(f"{value!r} is no {np.dtype(dtype)}")
+    if np.size(value) != 1:
+        raise invalid(f"a scalar is one number, not an array of shape {np.shape(value)}")
     return np.array(value, dtype)
 
 

@@ -8,6 +8,7 @@ import ctypes
 import dataclasses
 import enum
 import gc
+import os
 from typing import Any, TypeVar, Union
 
 import numpy as np
@@ -22,6 +23,21 @@ DTYPES = {"f32": "<f4", "f64": "<f8", "f32_c": "<c8", "f64_c": "<c16", "f16": "<
 _TYPES = {dtype: getattr(c, f"JDATATYPE_{name.upper()}") for name, dtype in DTYPES.items()}
 
 
+def c_number(kind: Any, value: int) -> int:
+    """A number for C, which has it in that type: ctypes would cut it to the type's bits."""
+    if kind(value).value != value:
+        raise invalid(f"{value} does not fit into {8 * ctypes.sizeof(kind)} bits{'' if kind(-1).value < 0 else ' without a sign'}")
+    return int(value)
+
+
+def c_text(value: str | os.PathLike[str]) -> bytes:
+    """A text or path for C, which reads it to the first zero byte."""
+    encoded = os.fspath(value).encode(errors="surrogateescape")
+    if b"\0" in encoded:
+        raise invalid(f"{value!r} has a zero byte in it")
+    return encoded
+
+
 def size_bytes(size: Size) -> int:
     """A size as a number.
 
@@ -30,11 +46,11 @@ def size_bytes(size: Size) -> int:
     """
     if isinstance(size, str):
         result = ctypes.c_size_t()
-        check(c.jconfig_parse_size(size.replace(" ", "").encode(), ctypes.byref(result)))
+        check(c.jconfig_parse_size(c_text(size.replace(" ", "")), ctypes.byref(result)))
         return int(result.value)
     if size < 0:
         raise invalid(f"a size is at least 0 bytes, not {size}")
-    return int(size)
+    return c_number(ctypes.c_size_t, int(size))
 
 
 def limit_bytes(limit: Size | None) -> int:
@@ -71,7 +87,7 @@ def dtype_of(kind: int) -> np.dtype[Any]:
 def device(name: str) -> Any:
     """A device by its name, such as "host" or "cuda:0"."""
     found = ctypes.POINTER(c.jdevice_t)()
-    check(c.jdevice_get(name.encode(), ctypes.byref(found)))
+    check(c.jdevice_get(c_text(name), ctypes.byref(found)))
     return found
 
 

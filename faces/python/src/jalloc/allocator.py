@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from . import c
-from ._common import Size, collect, device, read, size_bytes, text_of_bytes
+from ._common import Size, c_number, c_text, collect, device, read, size_bytes, text_of_bytes
 from .errors import check, invalid
 
 Array = np.ndarray[Any, Any]
@@ -81,7 +81,7 @@ def extent(shape: Any, dtype: Any) -> tuple[tuple[int, ...], np.dtype[Any], int]
     nbytes = known.itemsize
     for n in sizes:
         nbytes *= n
-    return sizes, known, nbytes
+    return sizes, known, c_number(ctypes.c_size_t, nbytes)
 
 
 class Allocator:
@@ -91,9 +91,9 @@ class Allocator:
     def __init__(self, composition: str = "general", device: str = "host", *, over: Allocator | None = None) -> None:
         pointer = ctypes.POINTER(c.jallocator_t)()
         if over is None:
-            check(c.jallocator_compose(_device(device), composition.encode(), ctypes.byref(pointer)))
+            check(c.jallocator_compose(_device(device), c_text(composition), ctypes.byref(pointer)))
         else:
-            check(c.jallocator_compose_over(over.pointer, composition.encode(), ctypes.byref(pointer)))
+            check(c.jallocator_compose_over(over.pointer, c_text(composition), ctypes.byref(pointer)))
         self._take(pointer, over)
 
     def _take(self, pointer: Any, below: Any) -> None:
@@ -137,7 +137,8 @@ class Allocator:
         sizes, known, nbytes = extent(shape, dtype)
         if nbytes == 0:
             return np.empty(sizes, known)
-        return array_in(_Block(self, nbytes, max(alignment, known.alignment) if alignment else 0), sizes, known, order)
+        aligned = max(c_number(ctypes.c_size_t, alignment), known.alignment) if alignment else 0
+        return array_in(_Block(self, nbytes, aligned), sizes, known, order)
 
     def zeros(self, shape: Any, dtype: Any = float, order: str = "C", alignment: int = 0) -> Array:
         """The same, all zero."""
@@ -238,7 +239,7 @@ class tag:
         self._previous = 0
 
     def __enter__(self) -> None:
-        self._previous = c.jtag_set(c.jtag_intern(self._name.encode()))
+        self._previous = c.jtag_set(c.jtag_intern(c_text(self._name)))
 
     def __exit__(self, *_: object) -> None:
         c.jtag_set(self._previous)

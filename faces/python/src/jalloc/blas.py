@@ -133,6 +133,8 @@ def gemv(handle: Handle, a: Array, x: Array, y: Array | None = None, *, trans: s
     handle.call(routine("jblas", letter, "gemv"), matrix.op(op), *stored.shape, scalar(alpha, y.dtype), matrix.address,
                 matrix.leading, given.address, given.increment, scalar(beta, y.dtype), to.address, to.increment)
     to.done()
+    if columns == 0 and not handle.querying:  # of sums without terms BLAS leaves y as it was
+        y[...] = beta * y if beta != 0 else 0
     return y
 
 

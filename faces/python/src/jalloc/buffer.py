@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from . import _dlpack, c
-from ._common import data_type, device, dtype_of
+from ._common import c_number, c_text, data_type, device, dtype_of
 from .allocator import Allocator, Array
 from .errors import check, invalid
 
@@ -56,10 +56,10 @@ def _layout(shape: Any, order: str = "C", strides: tuple[int, ...] | None = None
     sizes = (int(shape),) if np.ndim(shape) == 0 else tuple(int(n) for n in shape)
     if order not in ("C", "F"):
         raise invalid(f"the order is \"C\" or \"F\", not {order!r}")
-    layout, extents = c.jlayout_t(), (ctypes.c_int64 * max(1, len(sizes)))(*sizes)
+    layout, extents = c.jlayout_t(), (ctypes.c_int64 * max(1, len(sizes)))(*(c_number(ctypes.c_int64, n) for n in sizes))
     row = c.JORDER_ROW_MAJOR if order == "C" else c.JORDER_COLUMN_MAJOR
     check(c.jlayout_init(layout, len(sizes), extents, row))
-    if strides is not None:
+    if strides is not None and 0 not in sizes:  # without elements strides and addresses may be anything
         for i, step in enumerate(strides):
             layout.strides[i] = step if sizes[i] > 1 else max(1, step)
         check(c.jlayout_check(layout))
@@ -108,7 +108,7 @@ class Buffer:
             raise invalid(f"strides of {array.strides} bytes are no multiples of {array.itemsize}")
         strides = tuple(step // array.itemsize for step in array.strides)
         return cls._made(c.jbuffer_wrap, _makes(array.dtype, "host", None), _layout(array.shape, "C", strides),
-                         array.ctypes.data, keeps=array)
+                         array.ctypes.data if array.size else None, keeps=array)
 
     @classmethod
     def copy_of(cls, array: Any, dtype: Any = None, *, device: str = "host", allocator: Allocator | None = None) -> Buffer:
@@ -120,7 +120,7 @@ class Buffer:
     @classmethod
     def load(cls, path: str | os.PathLike[str], dtype: Any = float, *, device: str = "host") -> Buffer:
         """A file of NumPy's format .npy, whose elements are of that type."""
-        return cls._made(c.jbuffer_load, _makes(dtype, device, None), os.fsencode(path))
+        return cls._made(c.jbuffer_load, _makes(dtype, device, None), c_text(path))
 
     @classmethod
     def _made(cls, function: Any, made: Any, *arguments: Any, keeps: Any = None) -> Buffer:
@@ -181,7 +181,7 @@ class Buffer:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """As a file of NumPy's format .npy, which is there whole or not at all."""
-        check(c.jbuffer_save(self._pointer, os.fsencode(path)))
+        check(c.jbuffer_save(self._pointer, c_text(path)))
 
     def __len__(self) -> int:
         if not self.shape:
@@ -215,7 +215,7 @@ def from_dlpack(tensor: Any) -> Buffer:
     taken = _dlpack.Taken(capsule)
     where = "host" if _dlpack.KINDS[kind] == "host" else f"{_dlpack.KINDS[kind]}:{index}"
     return Buffer._made(c.jbuffer_wrap, _makes(taken.dtype, where, None), _layout(taken.shape, "C", taken.strides),
-                        taken.address or None, keeps=taken)
+                        (taken.address or None) if 0 not in taken.shape else None, keeps=taken)
 
 
 def _writable(array: Array) -> Array:

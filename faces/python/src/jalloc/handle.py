@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from . import c
-from ._common import Size, choice, device, limit_bytes, read, size_bytes, text_of_bytes
+from ._common import Size, c_number, choice, device, limit_bytes, read, size_bytes, text_of_bytes
 from .allocator import Allocator
 from .errors import Busy, check, invalid
 from .requirement import Requirement
@@ -114,8 +114,8 @@ class Handle:
         self._workspace: Any = None  # the caller's memory, kept as long as it is used
         self._allocator = Allocator(allocator, device) if isinstance(allocator, str) else allocator
         where = _device(device)
-        options = c.jhandle_options_t(device=where, threads=threads, preallocate_bytes=limit_bytes(preallocate),
-                                      budget_bytes=limit_bytes(budget), accuracy=choice("JACCURACY", accuracy),
+        options = c.jhandle_options_t(device=where, threads=c_number(ctypes.c_int, threads),
+                                      preallocate_bytes=limit_bytes(preallocate), budget_bytes=limit_bytes(budget), accuracy=choice("JACCURACY", accuracy),
                                       result_policy=choice("JRESULT_POLICY", results))
         if self._allocator is not None:
             options.allocator = self._allocator.pointer
@@ -235,7 +235,7 @@ class Handle:
 
     @threads.setter
     def threads(self, count: int) -> None:
-        check(c.jhandle_set_threads(self.pointer, count))
+        check(c.jhandle_set_threads(self.pointer, c_number(ctypes.c_int, count)))
 
     @property
     def accuracy(self) -> str:

@@ -253,7 +253,7 @@ def lstsq(handle: Handle, a: Any, b: Any, *, rcond: float | None = None) -> Arra
     letter, rows = letter_of(factor, given), max(m, n)
     x = np.zeros((rows, _columns(given)), given.dtype, order="F")
     if not handle.querying:
-        x[:m] = given.reshape(m, -1)
+        x[:m] = given.reshape(m, x.shape[1])
     found, size = info(), (m, n, x.shape[1], factor, _ld(m), x, _ld(rows))
     if rcond is None:
         handle.call(routine("jlapack", letter, "gels"), operation("N"), *size, ctypes.byref(found))

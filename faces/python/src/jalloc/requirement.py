@@ -10,7 +10,7 @@ import weakref
 from typing import TYPE_CHECKING, Any, Iterator
 
 from . import c
-from ._common import Size, read, size_bytes, text_of_bytes
+from ._common import Size, c_number, read, size_bytes, text_of_bytes
 from .errors import check
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class Requirement:
 
     def __mul__(self, times: int) -> Requirement:
         result = ctypes.POINTER(c.jrequirement_t)()
-        check(c.jrequirement_create_repeated(self._pointer, times, ctypes.byref(result)))
+        check(c.jrequirement_create_repeated(self._pointer, c_number(ctypes.c_uint64, times), ctypes.byref(result)))
         return Requirement(result)
 
     def _made(self, create: Any, other: Requirement) -> Requirement:
@@ -182,7 +182,7 @@ class Program:
 
 class _Recording:
     def __init__(self, program: Any, handle: Handle, times: int) -> None:
-        self._program, self._handle, self._times = program, handle, times
+        self._program, self._handle, self._times = program, handle, c_number(ctypes.c_uint64, times)
 
     def __enter__(self) -> None:
         check(c.jprogram_record(self._program, self._handle.pointer))
@@ -193,7 +193,7 @@ class _Recording:
 
 class _Phase:
     def __init__(self, program: Any, phase: int) -> None:
-        self._program, self._phase = program, phase
+        self._program, self._phase = program, c_number(ctypes.c_size_t, phase)
 
     def __enter__(self) -> None:
         check(c.jprogram_enter(self._program, self._phase))

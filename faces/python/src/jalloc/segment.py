@@ -29,7 +29,7 @@ from typing import Any, Iterator
 import numpy as np
 
 from . import c
-from ._common import Size, choice, collect, read, size_bytes, text_of_bytes
+from ._common import Size, c_number, c_text, choice, collect, read, size_bytes, text_of_bytes
 from .allocator import Allocator, Array, array_in, extent
 from .errors import NotFound, check, error, invalid
 
@@ -93,7 +93,7 @@ class _Block:
     """Memory of a segment as NumPy sees it. Owned: goes back with the last array of it."""
 
     def __init__(self, attachment: _Attachment, offset: int, nbytes: int, heap: Any = None) -> None:
-        address = c.jsegment_pointer(attachment.pointer, offset, nbytes)
+        address = c.jsegment_pointer(attachment.pointer, c_number(ctypes.c_uint64, offset), c_number(ctypes.c_size_t, nbytes))
         if not address:
             raise error(c.JSTATUS_CORRUPTED, f"{nbytes} bytes at offset {offset} do not lie in the segment")
         self._attachment, self._heap, self._offset, self._process = attachment, heap, offset, os.getpid()
@@ -140,7 +140,7 @@ class Segment:
         options = _options(backend, name, timeout_ms)
         options.size_bytes = size_bytes(size)
         options.max_bytes = 0 if max_size is None else size_bytes(max_size)
-        options.max_processes = max_processes
+        options.max_processes = c_number(ctypes.c_uint, max_processes)
         return cls(_made(c.jsegment_create, options))
 
     @classmethod
@@ -148,7 +148,7 @@ class Segment:
                timeout_ms: int = 0) -> Segment:
         """A segment that exists, by its name, or by a descriptor that export() gave."""
         options = _options(backend if descriptor < 0 else "memfd", name, timeout_ms)
-        options.descriptor, options.read_only = descriptor, read_only
+        options.descriptor, options.read_only = c_number(ctypes.c_int, descriptor), read_only
         return cls(_made(c.jsegment_attach, options))
 
     @staticmethod
@@ -222,11 +222,11 @@ class Segment:
             block = _Block(attachment, offset.value, len(header) + nbytes)
             np.asarray(block)[:len(header)] = np.frombuffer(header, np.uint8)
             root = ctypes.c_uint64()
-            if c.jsegment_get_root(self.pointer, name.encode(), ctypes.byref(root)) == c.JSTATUS_SUCCESS:
+            if c.jsegment_get_root(self.pointer, c_text(name), ctypes.byref(root)) == c.JSTATUS_SUCCESS:
                 raise error(c.JSTATUS_EXISTS, f"the segment has an array {name!r} already")
             # First it is the segment's, then it can be found: so nobody finds what could vanish.
             check(c.jshared_give(heap, offset.value, c.JSEGMENT_SLOT_SEGMENT))
-            check(c.jsegment_set_root(self.pointer, name.encode(), offset.value))
+            check(c.jsegment_set_root(self.pointer, c_text(name), offset.value))
         except BaseException:
             c.jshared_deallocate(heap, offset.value)
             raise
@@ -258,12 +258,12 @@ class Segment:
     def __delitem__(self, name: str) -> None:
         """Takes the name away, and gives the array's memory back: no process may use it any more."""
         offset = self._root(name)
-        check(c.jsegment_set_root(self.pointer, name.encode(), 0))
+        check(c.jsegment_set_root(self.pointer, c_text(name), 0))
         check(c.jshared_deallocate(self.heap(), offset))
 
     def __contains__(self, name: str) -> bool:
         offset = ctypes.c_uint64()
-        return c.jsegment_get_root(self.pointer, name.encode(), ctypes.byref(offset)) == c.JSTATUS_SUCCESS
+        return c.jsegment_get_root(self.pointer, c_text(name), ctypes.byref(offset)) == c.JSTATUS_SUCCESS
 
     def __iter__(self) -> Iterator[str]:
         names, name, offset = [], ctypes.create_string_buffer(c.JSEGMENT_ROOT_NAME_BYTES), ctypes.c_uint64()
@@ -277,7 +277,7 @@ class Segment:
 
     def _root(self, name: str) -> int:
         offset = ctypes.c_uint64()
-        status = c.jsegment_get_root(self.pointer, name.encode(), ctypes.byref(offset))
+        status = c.jsegment_get_root(self.pointer, c_text(name), ctypes.byref(offset))
         if status == c.JSTATUS_NOT_FOUND:
             raise NotFound(c.JSTATUS_NOT_FOUND, f"the segment has no array {name!r}")
         check(status)
@@ -298,7 +298,7 @@ class Segment:
         pointer = ctypes.POINTER(c.jshared_t)()
         # Of two that come at once one makes it, the other opens it.
         for _ in range(2):
-            status = c.jshared_open(self.pointer, number, ctypes.byref(pointer))
+            status = c.jshared_open(self.pointer, c_number(ctypes.c_uint64, number), ctypes.byref(pointer))
             if status != c.JSTATUS_NOT_FOUND:
                 break
             status = c.jshared_create(self.pointer, number, None, ctypes.byref(pointer))
@@ -372,16 +372,16 @@ class SharedAllocator:
     def allocate(self, size: Size, alignment: int = 0) -> int:
         """The offset of a new block, which belongs to this process until it is given away."""
         offset = ctypes.c_uint64()
-        check(c.jshared_allocate(self.pointer, size_bytes(size), alignment, ctypes.byref(offset)))
+        check(c.jshared_allocate(self.pointer, size_bytes(size), c_number(ctypes.c_size_t, alignment), ctypes.byref(offset)))
         return offset.value
 
     def deallocate(self, offset: int) -> None:
         """Gives a block back, whoever owns it."""
-        check(c.jshared_deallocate(self.pointer, offset))
+        check(c.jshared_deallocate(self.pointer, c_number(ctypes.c_uint64, offset)))
 
     def give(self, offset: int, slot: int = c.JSEGMENT_SLOT_SEGMENT) -> None:
         """Gives a block to the process in that slot, or to the segment itself: from then on it dies with that."""
-        check(c.jshared_give(self.pointer, offset, slot))
+        check(c.jshared_give(self.pointer, c_number(ctypes.c_uint64, offset), c_number(ctypes.c_uint, slot)))
 
     def view(self, offset: int, shape: Any, dtype: Any = np.uint8, order: str = "C") -> Array:
         """The bytes there as an array."""
@@ -391,7 +391,7 @@ class SharedAllocator:
     def describe(self, offset: int) -> tuple[int, int]:
         """Bytes that may be used of the block that begins there, and the slot of its owner."""
         usable, owner = ctypes.c_size_t(), ctypes.c_uint()
-        check(c.jshared_describe(self.pointer, offset, ctypes.byref(usable), ctypes.byref(owner)))
+        check(c.jshared_describe(self.pointer, c_number(ctypes.c_uint64, offset), ctypes.byref(usable), ctypes.byref(owner)))
         return usable.value, owner.value
 
     def as_allocator(self) -> Allocator:
@@ -431,11 +431,12 @@ def _freed(heap: Any, offset: int, array: Array) -> Array:
 def _name_of(backend: str, name: str | None) -> bytes | None:
     if name is None:
         return None
-    return os.fsencode(f"/{name}" if backend == "posix" and not name.startswith("/") else name)
+    return c_text(f"/{name}" if backend == "posix" and not name.startswith("/") else name)
 
 
 def _options(backend: str, name: str | None, timeout_ms: int) -> Any:
-    return c.jsegment_options_t(backend=choice("JSEGMENT", backend), name=_name_of(backend, name), timeout_ms=timeout_ms)
+    return c.jsegment_options_t(backend=choice("JSEGMENT", backend), name=_name_of(backend, name),
+                                timeout_ms=c_number(ctypes.c_uint64, timeout_ms))
 
 
 def _made(function: Any, options: Any) -> Any:

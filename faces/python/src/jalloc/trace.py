@@ -26,6 +26,7 @@ from typing import Any, Iterator
 
 from . import c
 from ._library import tool
+from ._common import c_text
 from .allocator import Allocator
 from .errors import check, error
 
@@ -117,7 +118,7 @@ class Recorder(Allocator):
         super().__init__(composition, device, over=over)
         recorded, below = self._pointer, self._finalizer
         pointer = type(recorded)()
-        options = c.jrecord_options_t(file=os.fsencode(self.file))
+        options = c.jrecord_options_t(file=c_text(self.file))
         check(c.jallocator_create_record(recorded, options, pointer))
         check(c.jallocator_own_below(pointer))
         below.detach()
