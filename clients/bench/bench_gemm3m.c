@@ -9,8 +9,8 @@
 #include <cblas.h>
 #include <stdbool.h>
 
-#include "bench.h"
 #include "jalloc/jalloc.h"
+#include "quiet.h"
 
 void openblas_set_num_threads(int threads) __attribute__((weak)); /* OpenBLAS's, or absent */
 char *openblas_get_corename(void) __attribute__((weak));
@@ -68,6 +68,7 @@ int main(int argc, char **argv) {
     static const int shapes[][3] = {{128, 128, 128},  {256, 256, 256},    {512, 512, 512},
                                     {768, 768, 768},  {1024, 1024, 1024}, {2048, 512, 512},
                                     {512, 512, 2048}, {2048, 2048, 2048}};
+    bench_shorten_spinning(argv);
     double seconds = argc > 1 ? atof(argv[1]) : 0.3;
     int largest = argc > 2 ? atoi(argv[2]) : seconds < 0.05 ? 512 : 2048;
     jhandle_t *handle;
@@ -81,6 +82,7 @@ int main(int argc, char **argv) {
     printf("%-6s %2s %6s %6s %6s %11s %11s %6s %12s  %s\n", "name", "th", "m", "n", "k", "ours ms",
            "cblas ms", "ratio", "bytes", "status");
     for (int threads = 1; threads <= 2; threads++) {
+        bench_prepare = threads > 1 ? bench_begin_quietly : NULL;
         if (openblas_set_num_threads)
             openblas_set_num_threads(threads);
         for (int type = 0; type < 2; type++)

@@ -9,8 +9,8 @@
 #include <cblas.h>
 #include <stdbool.h>
 
-#include "bench.h"
 #include "jalloc/jalloc.h"
+#include "quiet.h"
 
 void openblas_set_num_threads(int threads) __attribute__((weak)); /* OpenBLAS's, or absent */
 char *openblas_get_corename(void) __attribute__((weak));
@@ -54,6 +54,7 @@ static const struct {
                 {"snrm2", snrm2_ours, snrm2_peer}};
 
 int main(int argc, char **argv) {
+    bench_shorten_spinning(argv);
     double seconds = argc > 1 ? atof(argv[1]) : 0.2;
     int largest = argc > 2 ? atoi(argv[2]) : seconds < 0.05 ? 65536 : 1 << 24;
     run_t r = {.x = malloc(sizeof(double) * (size_t)largest),
@@ -72,6 +73,7 @@ int main(int argc, char **argv) {
     printf("%-6s %2s %10s %12s %12s %9s %6s  %s\n", "name", "th", "n", "ours us", "cblas us",
            "GB/s", "ratio", "status");
     for (int threads = 1; threads <= 2; threads++) {
+        bench_prepare = threads > 1 ? bench_begin_quietly : NULL;
         if (openblas_set_num_threads)
             openblas_set_num_threads(threads);
         for (size_t i = 0; i < sizeof routines / sizeof *routines; i++)

@@ -12,9 +12,9 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "bench.h"
 #include "blas/blas.h" /* the tuning, which only the static library shows */
 #include "jalloc/jalloc.h"
+#include "quiet.h"
 
 void openblas_set_num_threads(int threads) __attribute__((weak)); /* OpenBLAS's, or absent */
 char *openblas_get_corename(void) __attribute__((weak));
@@ -89,6 +89,7 @@ static void *random_matrix(bool is_double, size_t elements) {
 
 int main(int argc, char **argv) {
     static const int orders[] = {512, 1024, 2048, 4096, 8192};
+    bench_shorten_spinning(argv);
     const double seconds = argc > 1 ? atof(argv[1]) : 0.3;
     const int largest = argc > 2 ? atoi(argv[2]) : seconds < 0.05 ? 512 : 4096;
     jhandle_t *handle;
@@ -102,6 +103,7 @@ int main(int argc, char **argv) {
     printf("%-6s %2s %6s %8s %11s %11s %6s %12s %9s %9s\n", "name", "th", "order", "halvings",
            "ours ms", "cblas ms", "ratio", "bytes", "error", "cblas's");
     for (int threads = 1; threads <= 2; threads++) {
+        bench_prepare = threads > 1 ? bench_begin_quietly : NULL;
         if (openblas_set_num_threads)
             openblas_set_num_threads(threads);
         for (int type = 0; type < 2; type++)

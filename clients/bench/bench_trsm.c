@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "bench.h"
 #include "jalloc/jalloc.h"
+#include "quiet.h"
 
 /* OpenBLAS's, or absent. */
 void openblas_set_num_threads(int threads) __attribute__((weak));
@@ -129,6 +129,7 @@ static bool compare(const char *name, run_t *r, size_t rhs_columns, double flops
 }
 
 int main(int argc, char **argv) {
+    bench_shorten_spinning(argv);
     double seconds = argc > 1 ? atof(argv[1]) : 0.3;
     int largest = argc > 2 ? atoi(argv[2]) : seconds < 0.05 ? 256 : 4096;
     jhandle_t *handle;
@@ -141,6 +142,7 @@ int main(int argc, char **argv) {
     printf("%-14s %2s %6s %6s %11s %11s %7s %7s %6s %5s %10s  %s\n", "routine", "th", "order",
            "rhs", "ours ms", "cblas ms", "GF/s", "GF/s", "ratio", "rung", "bytes", "status");
     for (int threads = 1; threads <= 2; threads++) {
+        bench_prepare = threads > 1 ? bench_begin_quietly : NULL;
         if (openblas_set_num_threads)
             openblas_set_num_threads(threads);
         for (int type = 0; type < 2; type++)
