@@ -47,6 +47,7 @@
  * items by strides. Of an item, which may take 20 ns, nothing is looked at any more, and one tile
  * has all of its columns: they have at most two vectors, by so many columns. */
 #define HAS_PLAIN (VECTOR_MASKS && !COMPLEX)
+#define HAS_KNOWN (VECTOR_BYTES > 16 && !COMPLEX) /* batch_known_kernel.h */
 #define PLAIN_VECTORS 2
 #define PLAIN_COLUMNS(vectors) ((vectors) < 2 ? 16 : 14)
 #define PLAIN_SUMS 28
@@ -542,7 +543,7 @@ static void (*const NAME(plain_tiles)[PLAIN_VECTORS + 1][PLAIN_COLUMNS(1) + 1])(
     const NAME(tile_t) *) = {PLAIN_TILES(PLAIN_ENTRY)};
 #endif
 
-#if HAS_PLAIN
+#if HAS_KNOWN
 #include "blas/kernels/batch_known_kernel.h"
 #endif
 
@@ -817,8 +818,12 @@ static __attribute__((noinline)) void NAME(product_by_chunks)(const ji_product_d
 }
 
 static void NAME(product)(const ji_product_direct_t *call) {
+#if HAS_KNOWN
+    if (NAME(product_known)(call))
+        return;
+#endif
 #if HAS_PLAIN
-    if (NAME(product_known)(call) || (NAME(is_plain)(call) && NAME(product_plain)(call)))
+    if (NAME(is_plain)(call) && NAME(product_plain)(call))
         return;
 #endif
     if (JI_LIKELY(call->chunk == 0 || call->count <= call->chunk))
