@@ -86,7 +86,8 @@ JALLOC_API jstatus_t jprogram_get_requirement(const jprogram_t *program,
 /** Chooses a rung for each call, so that no phase needs more than budget_bytes of workspace.
  * @return success; memory error (a phase needs more: the message names it, the call that needs most
  * and the bytes missing; or no bookkeeping memory); invalid size (a sum overflows); invalid
- * pointer; busy (as in jprogram_destroy()). On failure what was chosen before stays. */
+ * pointer; busy (a handle is being recorded, or as in jprogram_destroy()). On failure what was
+ * chosen before stays. */
 JALLOC_API jstatus_t jprogram_choose(jprogram_t *program, size_t budget_bytes);
 
 /** A program in numbers; of the choice, zeros before there is one. */
@@ -147,7 +148,8 @@ JALLOC_API jstatus_t jprogram_get_share(const jprogram_t *program, size_t phase,
  * Synchronizes as jhandle_trim(); work in the streams of other phases must have been enqueued.
  * @return success; invalid pointer; invalid value (no such phase); not found (no choice yet);
  * busy (as in jprogram_destroy(); or a handle follows another program); device error, capturing (of
- * a trim). On failure no handle follows the program. */
+ * a trim). On failure no handle follows the program, but with a live borrow of one that does all
+ * stays as it was. */
 JALLOC_API jstatus_t jprogram_enter(jprogram_t *program, size_t phase);
 /** The handles choose by themselves again, with the budgets that they had. Success, too, where
  * no phase was. @return success; invalid pointer; busy (as in jprogram_destroy()). */

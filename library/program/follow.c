@@ -28,7 +28,7 @@ static void follower_forget(ji_watcher_t *watcher) {
     ji_follower_t *follower = (ji_follower_t *)watcher;
     follower->handle = NULL;
     follower->part = NULL;
-    follower->entered = follower->recording = false;
+    follower->entered = false;
 }
 
 ji_follower_t *ji_follower_of(jprogram_t *program, jhandle_t *handle) {
