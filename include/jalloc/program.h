@@ -140,7 +140,8 @@ JALLOC_API jstatus_t jprogram_get_share(const jprogram_t *program, size_t phase,
  * the share for a budget; a handle of another phase gives back all, so that no more than the
  * program's budget is held. In fixed modes the workspace stays, and is to be at least the share.
  *
- * A call that the program does not know takes what fits, a warning names the first, and
+ * A call is known by its routine and shape and by the bytes and prices of its rungs. One that the
+ * program does not know takes what fits, a warning names the first, and
  * jhandle_stats_t counts them. A chosen rung below the best answers perf degraded: that was
  * announced. With jhandle_set_degradation() what was not announced is an error. A borrow of the
  * caller's around calls is not in the program: it takes of their share.

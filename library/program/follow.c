@@ -3,7 +3,7 @@
 
 /* Handles that follow a program. The handle asks its watcher at each plan; the answer is looked up
  * among the calls of the part that was entered, by all that a plan says: its routine, its shape,
- * and the bytes of its rungs. */
+ * and the bytes and prices of its rungs. */
 
 #include "program/program.h"
 

@@ -332,6 +332,29 @@ JTEST(Program, TheFastestRungIsNotAlwaysTheFirst) {
     end_program(&p);
 }
 
+/* As of a solve with more right-hand sides, which its shape and bytes do not say. */
+JTEST(Program, CallsOfOtherPricesAreOthers) {
+    random_program_t p;
+    make_handles(&p);
+    p.kernels[0] = two_rungs(1e6, 2e6);
+    p.kernels[1] = two_rungs(4e6, 3e6); /* the lower one is the faster */
+    for (size_t i = 0; i < 4; ++i)
+        record(&p, 0, i / 2);
+    JEXPECT_EQ(program_info(p.program).call_count, 2);
+    JEXPECT_OK(jprogram_choose(p.program, 1 << 20));
+    const double seconds = 2 * kernel_seconds(p.handles[0], &p.kernels[0], 0) +
+                           2 * kernel_seconds(p.handles[0], &p.kernels[1], 1);
+    JEXPECT_NEAR(program_info(p.program).seconds, seconds, 1e-12 * seconds);
+    JEXPECT_OK(jprogram_enter(p.program, 0));
+    for (int i = 0; i < 2; ++i) {
+        int rung = -1;
+        JEXPECT_OK(kernel_call(p.handles[0], &p.kernels[i], &rung));
+        JEXPECT_EQ(rung, i);
+    }
+    JEXPECT_EQ(stats_of(p.handles[0]).unplanned_count, 0);
+    end_program(&p);
+}
+
 JTEST(Program, HandlesAndProgramsEndInAnyOrder) {
     for (int order = 0; order < 4; ++order) {
         random_program_t p;
