@@ -86,7 +86,8 @@ JALLOC_API jstatus_t jprogram_get_requirement(const jprogram_t *program,
 /** Chooses a rung for each call, so that no phase needs more than budget_bytes of workspace.
  * @return success; memory error (a phase needs more: the message names it, the call that needs most
  * and the bytes missing; or no bookkeeping memory); invalid size (a sum overflows); invalid
- * pointer; busy (as in jprogram_destroy()). On failure what was chosen before stays. */
+ * pointer; busy (a handle is being recorded, or as in jprogram_destroy()). On failure what was
+ * chosen before stays. */
 JALLOC_API jstatus_t jprogram_choose(jprogram_t *program, size_t budget_bytes);
 
 /** A program in numbers; of the choice, zeros before there is one. */
@@ -139,7 +140,8 @@ JALLOC_API jstatus_t jprogram_get_share(const jprogram_t *program, size_t phase,
  * the share for a budget; a handle of another phase gives back all, so that no more than the
  * program's budget is held. In fixed modes the workspace stays, and is to be at least the share.
  *
- * A call that the program does not know takes what fits, a warning names the first, and
+ * A call is known by its routine and shape and by the bytes and prices of its rungs. One that the
+ * program does not know takes what fits, a warning names the first, and
  * jhandle_stats_t counts them. A chosen rung below the best answers perf degraded: that was
  * announced. With jhandle_set_degradation() what was not announced is an error. A borrow of the
  * caller's around calls is not in the program: it takes of their share.
@@ -147,7 +149,8 @@ JALLOC_API jstatus_t jprogram_get_share(const jprogram_t *program, size_t phase,
  * Synchronizes as jhandle_trim(); work in the streams of other phases must have been enqueued.
  * @return success; invalid pointer; invalid value (no such phase); not found (no choice yet);
  * busy (as in jprogram_destroy(); or a handle follows another program); device error, capturing (of
- * a trim). On failure no handle follows the program. */
+ * a trim). On failure no handle follows the program, but with a live borrow of one that does all
+ * stays as it was. */
 JALLOC_API jstatus_t jprogram_enter(jprogram_t *program, size_t phase);
 /** The handles choose by themselves again, with the budgets that they had. Success, too, where
  * no phase was. @return success; invalid pointer; busy (as in jprogram_destroy()). */

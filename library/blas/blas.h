@@ -216,6 +216,9 @@ extern const jborrow_t ji_nothing_borrowed;
 JI_SHARED jstatus_t ji_answer(jhandle_t *handle, const void *block, ji_plan_function_t plan);
 /* With a plan of the block that is there; prices it where somebody wants to know. */
 jstatus_t ji_answer_plan(jhandle_t *handle, const void *block, jplan_t *plan);
+/* Prices a plan that is about to be borrowed, where the handle follows a program, which knows its
+ * calls by their prices, too. */
+void ji_price_followed(const jhandle_t *handle, const void *block, jplan_t *plan);
 
 /* ---- Rows, as data ---- */
 

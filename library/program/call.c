@@ -18,9 +18,13 @@ void ji_call_describe(ji_call_t *call, const jhandle_t *handle, const jplan_t *p
 
     for (uint32_t i = 0; i < plan->rung_count; ++i) {
         const size_t bytes = ji_rung_bytes(&plan->rungs[i], granule_bytes);
-        if (ji_rung_is_allowed(plan, i) && bytes != JALLOC_SIZE_OVERFLOW)
-            call->ways[call->way_count++] =
-                (ji_way_t){.name = plan->rungs[i].name, .rung = i, .bytes = bytes};
+        if (!ji_rung_is_allowed(plan, i) || bytes == JALLOC_SIZE_OVERFLOW)
+            continue;
+        ji_way_t *way = &call->ways[call->way_count++];
+        *way = (ji_way_t){.name = plan->rungs[i].name, .rung = i, .bytes = bytes};
+        const jprice_t *price = ji_plan_price(plan, i);
+        if (price != NULL)
+            way->price = *price;
     }
 }
 
@@ -50,6 +54,12 @@ static uint64_t hash_word(uint64_t hash, uint64_t word) {
     return (hash ^ word) * UINT64_C(1099511628211);
 }
 
+static uint64_t hash_number(uint64_t hash, double number) {
+    uint64_t word;
+    memcpy(&word, &number, sizeof word);
+    return hash_word(hash, word ^ word >> 32); /* of round numbers the low half is 0 */
+}
+
 /* Of what calls_are_alike() compares; of the name its characters: a text may be there twice. */
 static uint64_t hash_of(const ji_call_t *call) {
     uint64_t hash = UINT64_C(14695981039346656037);
@@ -57,8 +67,10 @@ static uint64_t hash_of(const ji_call_t *call) {
         hash = hash_word(hash, (unsigned char)*at);
     for (int i = 0; i < 4; ++i)
         hash = hash_word(hash, (uint64_t)call->shape[i]);
-    for (uint32_t i = 0; i < call->way_count; ++i)
+    for (uint32_t i = 0; i < call->way_count; ++i) {
         hash = hash_word(hash, call->ways[i].bytes + call->ways[i].rung);
+        hash = hash_number(hash, call->ways[i].price.flops);
+    }
     return hash ^ hash >> 32;
 }
 
@@ -66,12 +78,18 @@ static bool texts_are_alike(const char *a, const char *b) {
     return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
+static bool prices_are_alike(const jprice_t *a, const jprice_t *b) {
+    return a->flops == b->flops && a->moved_bytes == b->moved_bytes && a->launches == b->launches;
+}
+
+/* Prices tell apart what sizes do not: sides, right-hand sides. */
 static bool calls_are_alike(const ji_call_t *a, const ji_call_t *b) {
     if (a->way_count != b->way_count || memcmp(a->shape, b->shape, sizeof a->shape) != 0 ||
         !texts_are_alike(a->routine, b->routine))
         return false;
     for (uint32_t i = 0; i < a->way_count; ++i)
         if (a->ways[i].bytes != b->ways[i].bytes || a->ways[i].rung != b->ways[i].rung ||
+            !prices_are_alike(&a->ways[i].price, &b->ways[i].price) ||
             !texts_are_alike(a->ways[i].name, b->ways[i].name))
             return false;
     return true;

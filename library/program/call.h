@@ -14,6 +14,7 @@ typedef struct ji_way {
     const char *name;
     uint32_t rung; /* its index in the plan */
     size_t bytes;
+    jprice_t price; /* zeros: the plan says none */
     double seconds; /* predicted */
 } ji_way_t;
 

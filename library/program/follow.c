@@ -3,7 +3,7 @@
 
 /* Handles that follow a program. The handle asks its watcher at each plan; the answer is looked up
  * among the calls of the part that was entered, by all that a plan says: its routine, its shape,
- * and the bytes of its rungs. */
+ * and the bytes and prices of its rungs. */
 
 #include "program/program.h"
 
@@ -28,7 +28,7 @@ static void follower_forget(ji_watcher_t *watcher) {
     ji_follower_t *follower = (ji_follower_t *)watcher;
     follower->handle = NULL;
     follower->part = NULL;
-    follower->entered = follower->recording = false;
+    follower->entered = false;
 }
 
 ji_follower_t *ji_follower_of(jprogram_t *program, jhandle_t *handle) {

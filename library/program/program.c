@@ -29,7 +29,7 @@ jstatus_t jprogram_destroy(jprogram_t *program) {
     for (ji_follower_t *follower = program->followers, *next; follower != NULL; follower = next) {
         next = follower->next;
         size_t bytes;
-        if (follower->recording)
+        if (ji_follower_is_recording(follower))
             (void)jhandle_stop_size_query(follower->handle, &bytes);
         ji_follower_destroy(follower);
     }
@@ -42,17 +42,16 @@ jstatus_t jprogram_destroy(jprogram_t *program) {
 
 /* ---- Calls ---- */
 
-static bool program_is_recording(const jprogram_t *program) {
+static jstatus_t program_check_recorded(const jprogram_t *program, const char *caller) {
     for (const ji_follower_t *at = program->followers; at != NULL; at = at->next)
-        if (at->recording)
-            return true;
-    return false;
+        if (ji_follower_is_recording(at))
+            return ji_fail(JSTATUS_BUSY, "%s: a handle is being recorded", caller);
+    return JSTATUS_SUCCESS;
 }
 
 jstatus_t jprogram_begin_phase(jprogram_t *program) {
     JREQUIRE(program != NULL, JSTATUS_INVALID_POINTER);
-    if (program_is_recording(program))
-        return ji_fail(JSTATUS_BUSY, "%s: a handle is being recorded", __func__);
+    JTRY_RETURN(program_check_recorded(program, __func__));
     JTRY_RETURN(jprogram_leave(program));
     const size_t count = program->part_count;
     if (count > 0 && program->parts[count - 1].phase == program->phase)
@@ -92,8 +91,7 @@ jstatus_t jprogram_record(jprogram_t *program, jhandle_t *handle) {
     if (follower == NULL)
         return jhandle_fail(handle, JSTATUS_MEMORY_ERROR, "%s: no memory for bookkeeping",
                             __func__);
-    JTRY_RETURN(ji_recording_start(handle, __func__));
-    follower->recording = true;
+    JTRY_RETURN(ji_recording_start(handle, follower, __func__));
     program->chosen = false;
     return JSTATUS_SUCCESS;
 }
@@ -128,12 +126,11 @@ static jstatus_t program_stop(jprogram_t *program, jhandle_t *handle, uint64_t t
                               const char *caller) {
     JTRY_RETURN(ji_handle_check(handle, caller));
     ji_follower_t *follower = ji_follower_of(program, handle);
-    if (follower == NULL || !follower->recording)
+    if (follower == NULL || !ji_follower_is_recording(follower))
         return jhandle_fail(handle, JSTATUS_SIZE_QUERY_MISMATCH,
                             "%s: the handle is not being recorded", caller);
 
     ji_recording_t *recording = NULL;
-    follower->recording = false;
     JTRY_RETURN(ji_recording_stop(handle, caller, &recording));
 
     const jstatus_t status = program_keep(program, follower, &recording->calls, times, caller);
@@ -287,6 +284,7 @@ done:
 
 jstatus_t jprogram_choose(jprogram_t *program, size_t budget_bytes) {
     JREQUIRE(program != NULL, JSTATUS_INVALID_POINTER);
+    JTRY_RETURN(program_check_recorded(program, __func__));
     JTRY_RETURN(jprogram_leave(program));
     size_t *shares = ji_metadata_zalloc((program->part_count + 1) * sizeof *shares);
     if (shares == NULL)

@@ -28,9 +28,8 @@ typedef struct ji_part {
 
 /* A handle of a program, in all its phases. What its handle's `follows` is, while it is entered. */
 typedef struct ji_follower {
-    ji_watcher_t watcher; /* first */
-    jhandle_t *handle;    /* NULL: destroyed */
-    bool recording;
+    ji_watcher_t watcher;  /* first */
+    jhandle_t *handle;     /* NULL: destroyed */
     const ji_part_t *part; /* that it follows */
     bool entered;
     size_t budget_before;
@@ -58,6 +57,10 @@ static inline const ji_way_t *ji_call_fastest(const ji_call_t *call) {
 
 /* A follower of the handle, made where there is none; NULL: no bookkeeping memory. */
 ji_follower_t *ji_follower_of(jprogram_t *program, jhandle_t *handle);
+/* Whether it has a query under way whose calls become the program's. */
+static inline bool ji_follower_is_recording(const ji_follower_t *follower) {
+    return follower->handle != NULL && ji_recording_is_of(follower->handle, follower);
+}
 /* It does not follow. */
 void ji_follower_destroy(ji_follower_t *follower);
 

@@ -264,19 +264,26 @@ static void recording_forget(ji_watcher_t *watcher) {
     ji_recording_destroy((ji_recording_t *)watcher);
 }
 
-jstatus_t ji_recording_start(jhandle_t *handle, const char *caller) {
+jstatus_t ji_recording_start(jhandle_t *handle, const void *recorder, const char *caller) {
     ji_recording_t *recording = ji_metadata_zalloc(sizeof *recording);
     if (recording == NULL) {
         JTRY_RETURN(ji_handle_check_idle(handle, caller));
         return jhandle_fail(handle, JSTATUS_MEMORY_ERROR, "%s: no memory for bookkeeping", caller);
     }
 
+    recording->recorder = recorder;
     recording->watcher.answered = recording_answered;
     recording->watcher.forget = recording_forget;
     const jstatus_t status = ji_handle_start_query(handle, &recording->watcher, caller);
     if (status != JSTATUS_SUCCESS)
         ji_recording_destroy(recording);
     return status;
+}
+
+bool ji_recording_is_of(const jhandle_t *handle, const void *recorder) {
+    const ji_recording_t *recording = (const ji_recording_t *)handle->query_watcher;
+    return handle->state == JI_HANDLE_QUERYING && recording != NULL &&
+           recording->recorder == recorder;
 }
 
 jstatus_t ji_recording_stop(jhandle_t *handle, const char *caller, ji_recording_t **out) {
@@ -300,7 +307,7 @@ jstatus_t ji_recording_stop(jhandle_t *handle, const char *caller, ji_recording_
 }
 
 jstatus_t jhandle_start_requirement_query(jhandle_t *handle) {
-    return ji_recording_start(handle, __func__);
+    return ji_recording_start(handle, NULL, __func__);
 }
 
 jstatus_t jhandle_stop_requirement_query(jhandle_t *handle, jrequirement_t **requirement) {

@@ -22,11 +22,14 @@ static inline jstatus_t ji_no_bookkeeping(const char *caller) {
 /* A size query that keeps calls. */
 typedef struct ji_recording {
     ji_watcher_t watcher; /* first */
+    const void *recorder; /* whose it is; NULL: the caller's own query */
     ji_calls_t calls;
     bool lost; /* there was no memory for one of them */
 } ji_recording_t;
 
-jstatus_t ji_recording_start(jhandle_t *handle, const char *caller);
+jstatus_t ji_recording_start(jhandle_t *handle, const void *recorder, const char *caller);
+/* Whether the query under way is this recorder's. */
+bool ji_recording_is_of(const jhandle_t *handle, const void *recorder);
 /* Ends the query. The recording is the caller's to destroy. success; size query mismatch; memory
  * error (one was lost). */
 jstatus_t ji_recording_stop(jhandle_t *handle, const char *caller, ji_recording_t **recording);

@@ -57,6 +57,31 @@ JTEST_EACH_FUNCTION(JblasProgram, EachStepIsExact) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
+/* A call that was recorded is known when it is made. */
+JTEST_EACH_FUNCTION(JblasProgram, ACallThatFollowsIsKnown) {
+    jhandle_t *handle = blas_make_handle(NULL);
+    static const int64_t high[] = {0, 12000, 120, 100};
+    for (int64_t round = jtest_iterations(2); round > 0 && !jtest_has_failure(); --round) {
+        const blas_wish_t wish = {.high = high[param->routine->level], .plain = true};
+        blas_case_t *c = blas_case_create(param, &wish);
+        JSCOPED_TRACE("%s", blas_describe(c));
+        jprogram_t *program = NULL;
+        JEXPECT_OK(jprogram_create(&program));
+        JEXPECT_OK(jprogram_record(program, handle));
+        JEXPECT_FALSE(jstatus_is_error(blas_call(handle, c)));
+        JEXPECT_OK(jprogram_stop(program, handle));
+        JEXPECT_OK(jprogram_choose(program, (size_t)1 << 30));
+        JEXPECT_OK(jprogram_enter(program, 0));
+        blas_restore(c);
+        JEXPECT_OK(blas_call(handle, c));
+        blas_right(c);
+        JEXPECT_EQ(stats_of(handle).unplanned_count, 0);
+        JEXPECT_OK(jprogram_destroy(program));
+        blas_case_free(c);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
 /* ---- Programs ---- */
 
 enum { MOST_CASES = 6 };
@@ -162,6 +187,20 @@ JTEST(ProgramLapack, FactorizationsRunOnEachStep) {
         JEXPECT_GT(failed, 0);
     }
     JEXPECT_OK(jrequirement_destroy(requirement));
+
+    jprogram_t *program = NULL;
+    JEXPECT_OK(jhandle_set_workspace(handle, NULL, 0));
+    JEXPECT_OK(jprogram_create(&program));
+    JEXPECT_OK(jprogram_record(program, handle));
+    failed = 0;
+    factor(handle, NULL, &degraded, &failed);
+    JEXPECT_OK(jprogram_stop(program, handle));
+    JEXPECT_OK(jprogram_choose(program, info.optimal_bytes));
+    JEXPECT_OK(jprogram_enter(program, 0));
+    factor(handle, a, &degraded, &failed);
+    JEXPECT_EQ(failed, 0);
+    JEXPECT_EQ(stats_of(handle).unplanned_count, 0);
+    JEXPECT_OK(jprogram_destroy(program));
     JEXPECT_OK(jhandle_destroy(handle));
     free(a);
 }
@@ -185,6 +224,36 @@ static double seconds_of_driver(jhandle_t *handle, int which) {
     const double seconds = step_of(requirement, info_of(requirement).step_count - 1).seconds;
     JEXPECT_OK(jrequirement_destroy(requirement));
     return seconds;
+}
+
+static void solves(jhandle_t *handle, int64_t nrhs) {
+    const int64_t n = 300, most = 900;
+    int64_t info;
+    const double one = 1;
+    JEXPECT_FALSE(jstatus_is_error(jlapack_dgesv(handle, n, nrhs, NULL, n, NULL, NULL, n, &info)));
+    JEXPECT_FALSE(jstatus_is_error(jblas_dtrsm(handle, nrhs == 1 ? JBLAS_LEFT : JBLAS_RIGHT,
+                                               JBLAS_LOWER, JBLAS_NO_TRANSPOSE, JBLAS_UNIT, 7, n,
+                                               &one, NULL, most, NULL, most)));
+}
+
+/* Sides and right-hand sides are in no call's text: each call has its own time all the same. */
+JTEST(JblasProgram, CallsOfOneTextHaveTheirOwnTimes) {
+    jhandle_t *handle = blas_make_handle(NULL);
+    double seconds[3];
+    for (int which = 1; which <= 3; ++which) { /* one, the other, both */
+        jrequirement_t *requirement = NULL;
+        JEXPECT_OK(jhandle_start_requirement_query(handle));
+        if (which & 1)
+            solves(handle, 1);
+        if (which & 2)
+            solves(handle, 500);
+        JEXPECT_OK(jhandle_stop_requirement_query(handle, &requirement));
+        seconds[which - 1] = step_of(requirement, info_of(requirement).step_count - 1).seconds;
+        JEXPECT_OK(jrequirement_destroy(requirement));
+    }
+    JEXPECT_GT(seconds[1], 2 * seconds[0]);
+    JEXPECT_NEAR(seconds[2], seconds[0] + seconds[1], 1e-12 * seconds[2]);
+    JEXPECT_OK(jhandle_destroy(handle));
 }
 
 /* Right-hand sides and vectors are work that the sizes of the matrix do not say. */

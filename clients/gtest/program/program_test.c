@@ -191,6 +191,25 @@ static void choose_lower(random_program_t *p) {
     JEXPECT_OK(jprogram_enter(p->program, 0));
 }
 
+/* What is recorded would come to a choice that does not know it. */
+JTEST(Program, NothingIsChosenWhileAHandleIsRecorded) {
+    random_program_t p;
+    make_handles(&p);
+    p.kernels[0] = two_rungs(1e6, 2e6);
+    p.kernels[1] = (kernel_t){.n = 1, .rung_count = 1, .bytes = {{6400}}};
+    record(&p, 0, 0);
+    JEXPECT_OK(jprogram_record(p.program, p.handles[1]));
+    (void)kernel_call(p.handles[1], &p.kernels[1], NULL);
+    JEXPECT_STATUS(jprogram_choose(p.program, 1 << 20), JSTATUS_BUSY);
+    JEXPECT_STATUS(jprogram_enter(p.program, 0), JSTATUS_NOT_FOUND);
+    JEXPECT_OK(jprogram_stop(p.program, p.handles[1]));
+    JEXPECT_EQ(program_info(p.program).call_count, 2);
+    JEXPECT_EQ(program_info(p.program).seconds, 0);
+    JEXPECT_OK(jprogram_choose(p.program, 1 << 20));
+    JEXPECT_EQ(program_info(p.program).size_bytes, 6400 + kernel_bytes(&p.kernels[0], 0));
+    end_program(&p);
+}
+
 JTEST(Program, AnUnknownCallTakesWhatFitsAndIsCounted) {
     random_program_t p;
     choose_lower(&p);
@@ -313,6 +332,29 @@ JTEST(Program, TheFastestRungIsNotAlwaysTheFirst) {
     end_program(&p);
 }
 
+/* As of a solve with more right-hand sides, which its shape and bytes do not say. */
+JTEST(Program, CallsOfOtherPricesAreOthers) {
+    random_program_t p;
+    make_handles(&p);
+    p.kernels[0] = two_rungs(1e6, 2e6);
+    p.kernels[1] = two_rungs(4e6, 3e6); /* the lower one is the faster */
+    for (size_t i = 0; i < 4; ++i)
+        record(&p, 0, i / 2);
+    JEXPECT_EQ(program_info(p.program).call_count, 2);
+    JEXPECT_OK(jprogram_choose(p.program, 1 << 20));
+    const double seconds = 2 * kernel_seconds(p.handles[0], &p.kernels[0], 0) +
+                           2 * kernel_seconds(p.handles[0], &p.kernels[1], 1);
+    JEXPECT_NEAR(program_info(p.program).seconds, seconds, 1e-12 * seconds);
+    JEXPECT_OK(jprogram_enter(p.program, 0));
+    for (int i = 0; i < 2; ++i) {
+        int rung = -1;
+        JEXPECT_OK(kernel_call(p.handles[0], &p.kernels[i], &rung));
+        JEXPECT_EQ(rung, i);
+    }
+    JEXPECT_EQ(stats_of(p.handles[0]).unplanned_count, 0);
+    end_program(&p);
+}
+
 JTEST(Program, HandlesAndProgramsEndInAnyOrder) {
     for (int order = 0; order < 4; ++order) {
         random_program_t p;
@@ -399,6 +441,7 @@ JTEST(Program, MisuseIsRefused) {
     JEXPECT_OK(jprogram_record(p.program, p.handles[1]));
     JEXPECT_STATUS(jprogram_record(p.program, p.handles[1]), JSTATUS_SIZE_QUERY_MISMATCH);
     JEXPECT_STATUS(jprogram_begin_phase(p.program), JSTATUS_BUSY);
+    JEXPECT_STATUS(jprogram_choose(p.program, 640), JSTATUS_BUSY);
     JEXPECT_OK(jprogram_stop(p.program, p.handles[1]));
     JEXPECT_STATUS(jprogram_stop(p.program, p.handles[1]), JSTATUS_SIZE_QUERY_MISMATCH);
     JEXPECT_EQ(program_info(p.program).call_count, 1); /* nothing was recorded */
@@ -406,6 +449,15 @@ JTEST(Program, MisuseIsRefused) {
     JEXPECT_OK(jprogram_record(p.program, p.handles[1]));
     JEXPECT_OK(jhandle_stop_size_query(p.handles[1], &bytes));
     JEXPECT_STATUS(jprogram_stop(p.program, p.handles[1]), JSTATUS_SIZE_QUERY_MISMATCH);
+    /* And the caller's own query, which came after it. */
+    JEXPECT_OK(jprogram_record(p.program, p.handles[1]));
+    JEXPECT_OK(jhandle_stop_size_query(p.handles[1], &bytes));
+    JEXPECT_OK(jprogram_begin_phase(p.program));
+    JEXPECT_OK(jhandle_start_requirement_query(p.handles[1]));
+    JEXPECT_STATUS(jprogram_stop(p.program, p.handles[1]), JSTATUS_SIZE_QUERY_MISMATCH);
+    JEXPECT_TRUE(jhandle_is_size_query(p.handles[1]));
+    JEXPECT_OK(jhandle_stop_requirement_query(p.handles[1], &requirement));
+    JEXPECT_OK(jrequirement_destroy(requirement));
 
     /* Two programs, one handle. */
     jprogram_t *second = NULL;
@@ -430,6 +482,8 @@ JTEST(Program, MisuseIsRefused) {
         JEXPECT_STATUS(jprogram_record(p.program, p.handles[1]), JSTATUS_BUSY);
         JEXPECT_STATUS(jprogram_destroy(p.program), JSTATUS_BUSY);
     }
+    (void)kernel_call(p.handles[0], &(kernel_t){.n = 9, .rung_count = 1, .bytes = {{64}}}, NULL);
+    JEXPECT_EQ(stats_of(p.handles[0]).unplanned_count, 1); /* it follows still */
     end_program(&p);
 }
 

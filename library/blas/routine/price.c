@@ -1,8 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* Prices: what a call counts whoever computes it. Size queries that keep calls ask for them, and
- * jblas-bench for its rates; a call that computes never does.
+/* Prices: what a call counts whoever computes it. Size queries that keep calls ask for them,
+ * calls whose handle follows a program, and jblas-bench for its rates; no other call that computes.
  *
  * Flops are LAPACK's counts (LAPACK Working Note 41), leading terms. Bytes are the operands', once
  * each way and once into panels; with the smaller panels of each lower rung they are gone over once
