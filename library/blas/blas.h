@@ -214,11 +214,12 @@ static inline bool ji_is_way(const jborrow_t *ws, const char *name) {
 extern const jborrow_t ji_nothing_borrowed;
 /* Answers a size query: with the plan, or (NULL) that no workspace is wanted. */
 JI_SHARED jstatus_t ji_answer(jhandle_t *handle, const void *block, ji_plan_function_t plan);
-/* With a plan of the block that is there; prices it where somebody wants to know. */
+/* With a plan of the block that is there. */
 jstatus_t ji_answer_plan(jhandle_t *handle, const void *block, jplan_t *plan);
-/* Prices a plan that is about to be borrowed, where the handle follows a program, which knows its
- * calls by their prices, too. */
-void ji_price_followed(const jhandle_t *handle, const void *block, jplan_t *plan);
+/* Prices a plan that is about to be answered or borrowed, where somebody wants to know: a query
+ * that keeps calls, or a program that the handle follows, which knows its calls by their prices,
+ * too. */
+void ji_price_for_watchers(const jhandle_t *handle, const void *block, jplan_t *plan);
 
 /* ---- Rows, as data ---- */
 

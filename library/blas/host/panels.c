@@ -125,7 +125,7 @@ jstatus_t ji_run_panels(jhandle_t *handle, ji_primitive_t primitive, ji_matmat_t
 
     jplan_t plan;
     product_plan(&plan, handle, bytes, args, m, n, k);
-    ji_price_followed(handle, args, &plan);
+    ji_price_for_watchers(handle, args, &plan);
     JALLOC_BORROW_PLAN(ws, handle, &plan);
     if (!ws.ok)
         return ws.status;

@@ -124,9 +124,14 @@ jstatus_t ji_answer(jhandle_t *handle, const void *block, ji_plan_function_t pla
     return ji_answer_plan(handle, block, &plan);
 }
 
-jstatus_t ji_answer_plan(jhandle_t *handle, const void *block, jplan_t *plan) {
-    if (handle->query_watcher != NULL && plan->status == JSTATUS_SUCCESS)
+void ji_price_for_watchers(const jhandle_t *handle, const void *block, jplan_t *plan) {
+    const bool is_watched = handle->query_watcher != NULL || handle->follows != NULL;
+    if (JI_UNLIKELY(is_watched) && plan->status == JSTATUS_SUCCESS)
         ji_price_plan(plan, block);
+}
+
+jstatus_t ji_answer_plan(jhandle_t *handle, const void *block, jplan_t *plan) {
+    ji_price_for_watchers(handle, block, plan);
     return jhandle_answer_plan(handle, plan);
 }
 
@@ -137,11 +142,6 @@ static bool plan_is_empty(const jplan_t *plan) {
     return plan->rung_count == 1 && plan->rungs[0].buffer_count == 0;
 }
 
-void ji_price_followed(const jhandle_t *handle, const void *block, jplan_t *plan) {
-    if (JI_UNLIKELY(handle->follows != NULL) && plan->status == JSTATUS_SUCCESS)
-        ji_price_plan(plan, block);
-}
-
 jstatus_t ji_run_plan(jhandle_t *handle, void *block, ji_plan_function_t plan_function,
                       ji_run_function_t run) {
     jplan_t plan;
@@ -149,7 +149,7 @@ jstatus_t ji_run_plan(jhandle_t *handle, void *block, ji_plan_function_t plan_fu
     if (plan_is_empty(&plan))
         return ji_run_items(handle, block, run, &ji_nothing_borrowed);
 
-    ji_price_followed(handle, block, &plan);
+    ji_price_for_watchers(handle, block, &plan);
     JALLOC_BORROW_PLAN(ws, handle, &plan);
     if (!ws.ok)
         return ws.status;

@@ -654,10 +654,11 @@ static jstatus_t provider_make_extents(segment_provider_t *provider) {
 /* Whether it has become the main keeper: there was none. */
 static bool provider_becomes_main(segment_provider_t *provider) {
     provider_lock(provider);
-    if (provider->shared->main_keeper == NULL)
+    const bool becomes = provider->shared->main_keeper == NULL;
+    if (becomes)
         provider->shared->main_keeper = &provider->keeper;
     provider_unlock(provider);
-    return provider_is_main(provider);
+    return becomes;
 }
 
 jstatus_t ji_shared_make_allocator(jshared_t *shared, jsegment_t *segment, const char *name,
