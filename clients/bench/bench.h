@@ -48,8 +48,8 @@ static inline double bench_median(double *samples, size_t count) {
     return count % 2 ? samples[count / 2] : 0.5 * (samples[count / 2 - 1] + samples[count / 2]);
 }
 
-/* What is measured: does the work once. It should restore what it overwrites, or not depend on
- * it. */
+/* What is measured: does the work once, and does not depend on what it overwrites, unless
+ * bench_renew restores that. */
 typedef void (*bench_function_t)(void *context);
 
 typedef struct bench_result {
@@ -62,13 +62,27 @@ typedef struct bench_result {
 /* Called before each sample of that function, and not timed; NULL: nothing is (quiet.h). */
 static void (*bench_prepare)(bench_function_t function, void *context);
 
+/* Called before each call, and not timed; NULL: nothing is, and the clock is read once a sample. */
+static bench_function_t bench_renew;
+
+static inline void bench_renew_(void *context) {
+    if (bench_renew != NULL)
+        bench_renew(context);
+}
+
 static inline double bench_sample_(bench_function_t function, void *context, size_t repeat) {
     if (bench_prepare != NULL)
         bench_prepare(function, context);
-    double start = bench_now();
-    for (size_t i = 0; i < repeat; i++)
-        function(context);
-    return (bench_now() - start) / (double)repeat;
+    const size_t at_once = bench_renew == NULL ? repeat : 1;
+    double seconds = 0;
+    for (size_t done = 0; done < repeat; done += at_once) {
+        bench_renew_(context);
+        const double start = bench_now();
+        for (size_t i = 0; i < at_once; i++)
+            function(context);
+        seconds += bench_now() - start;
+    }
+    return seconds / (double)repeat;
 }
 
 /* How often a call must be repeated to fill a sample; warms up on the way, once if that is long

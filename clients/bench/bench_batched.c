@@ -16,9 +16,9 @@
  * unless ITEMS says otherwise, as many items as fit into a second cache with their operands, as
  * they do where one step of a program fills them and the next takes them. What is solved with
  * and factored by Cholesky in place is the identity, which stays what it is; no way looks at that.
- * LU is of random matrices, which each way copies first. Of OpenBLAS the variable
- * OPENBLAS_CORETYPE chooses the kernels, which is worth trying: bench_product --best says which
- * are fastest. */
+ * LU is of random matrices, which are copied before each call; that is not timed. Of OpenBLAS the
+ * variable OPENBLAS_CORETYPE chooses the kernels, which is worth trying: bench_product --best says
+ * which are fastest. */
 
 #include <cblas.h>
 #include <math.h>
@@ -197,27 +197,27 @@ POTRF_WAYS(d, double)
 POTRF_WAYS(c, jcomplex_f32_t)
 POTRF_WAYS(z, jcomplex_f64_t)
 
-/* C becomes A, and its factor. */
-static void copy_items(const batch_t *x) { memcpy(x->c, x->a, (size_t)x->count * x->item_bytes); }
+/* C becomes A, and then its factor. */
+static void copy_items(void *context) {
+    const batch_t *x = context;
+    memcpy(x->c, x->a, (size_t)x->count * x->item_bytes);
+}
 #define GETRF_WAYS(t, T)                                                                           \
     static void lu_strided_##t(void *context) {                                                    \
         batch_t *x = context;                                                                      \
         const int64_t n = x->n;                                                                    \
-        copy_items(x);                                                                             \
         x->status = jlapack_##t##getrf_strided_batched(x->handle, n, n, (T *)x->c, n, n * n,       \
                                                        x->ipiv, n, x->info, x->count);             \
     }                                                                                              \
     static void lu_pointers_##t(void *context) {                                                   \
         batch_t *x = context;                                                                      \
         const int64_t n = x->n;                                                                    \
-        copy_items(x);                                                                             \
         x->status = jlapack_##t##getrf_batched(x->handle, n, n, (T *const *)x->pointers[2], n,     \
                                                x->ipiv, n, x->info, x->count);                     \
     }                                                                                              \
     static void lu_loop_##t(void *context) {                                                       \
         batch_t *x = context;                                                                      \
         const int64_t n = x->n;                                                                    \
-        copy_items(x);                                                                             \
         for (int i = 0; i < x->count; i++)                                                         \
             x->status =                                                                            \
                 jlapack_##t##getrf(x->handle, n, n, x->pointers[2][i], n, x->ipiv, &x->info[i]);   \
@@ -225,7 +225,6 @@ static void copy_items(const batch_t *x) { memcpy(x->c, x->a, (size_t)x->count *
     static void lu_lapack_##t(void *context) {                                                     \
         const batch_t *x = context;                                                                \
         int info, ipiv[64];                                                                        \
-        copy_items(x);                                                                             \
         for (int i = 0; i < x->count; i++)                                                         \
             t##getrf_(&x->n, &x->n, x->pointers[2][i], &x->n, ipiv, &info);                        \
     }
@@ -410,8 +409,10 @@ static bool all_agree(const struct type *type, routine_t routine) {
 /* One way, after it has run for a while: a processor that meets wider vectors than before, or no
  * more of them, changes its clock, and halts for 10 microseconds and more, some samples later. */
 static double warm_sample(bench_function_t way, size_t repeat) {
-    for (const double end = bench_now() + WARM_SECONDS; bench_now() < end;)
+    for (const double end = bench_now() + WARM_SECONDS; bench_now() < end;) {
+        bench_renew_(&batch);
         way(&batch);
+    }
     return bench_sample_(way, &batch, repeat);
 }
 
@@ -496,6 +497,7 @@ int main(int argc, char **argv) {
         if (strchr(routines, routine_letters[routine]) == NULL || (routine == POTRF && !dpotrf_) ||
             (routine == GETRF && !dgetrf_))
             continue;
+        bench_renew = routine == GETRF ? copy_items : NULL;
         for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
             if (strchr(letters, types[t].letter) == NULL)
                 continue;

@@ -18,8 +18,8 @@
  * Solves by floats (dsgesv, zcgesv, of one right-hand side) stand beside gesv of ours.
  *
  * An order may be a shape, of which what is square is left out. Each call factors, or inverts by, a
- * fresh copy of the same matrix; copying is in both times. Of two threads neither library's are in
- * the other's way (quiet.h). */
+ * fresh copy of the same matrix; copying is not timed. Of two threads neither library's are in the
+ * other's way (quiet.h). */
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -136,14 +136,15 @@ typedef struct run {
 } run_t;
 
 /* By pieces: larger copies are "rep movsb" in the C library, which takes ten times as long on a
- * Zen 3 where both begin at the same place of a page, and would be a third of what is measured. */
+ * Zen 3 where both begin at the same place of a page, and may go past the caches. */
 static void copy(void *to, const void *from, size_t bytes) {
     enum { PIECE = 1024 };
     for (size_t at = 0; at < bytes; at += PIECE)
         memcpy((char *)to + at, (const char *)from + at, bytes - at < PIECE ? bytes - at : PIECE);
 }
 
-static void restore(const run_t *r) {
+static void restore(void *context) {
+    const run_t *r = context;
     copy(r->factor, r->from, r->bytes);
     copy(r->solution, r->b, r->right_bytes);
     if (r->routine == GEQP3)
@@ -202,7 +203,6 @@ static void solve_in_full(run_t *r) {
 static void run_ours(void *context) {
     run_t *r = context;
     int64_t info;
-    restore(r);
     switch (r->routine) {
     case GETRF: BY_TYPE(r->type, FACTOR_OURS) break;
     case GESV: BY_TYPE(r->type, SOLVE_OURS) break;
@@ -221,7 +221,6 @@ static void run_peer(void *context) {
     run_t *r = context;
     const peer_t *peer = r->peer;
     int info;
-    restore(r);
     switch (r->routine) {
     case GETRF: peer->factor(&r->m, &r->n, r->factor, &r->m, r->peer_ipiv, &info); break;
     case GESV:
@@ -333,6 +332,7 @@ static bool compare_rungs(run_t *r, routine_t routine, double seconds) {
         good = jhandle_set_fixed_workspace_size(
                    some.handle, parts[i] > 0 ? bytes / parts[i] / 64 * 64 : 0) == JSTATUS_SUCCESS;
         some.status = JSTATUS_SUCCESS;
+        restore(&some);
         run_ours(&some);
         if (some.status == JSTATUS_MEMORY_ERROR)
             printf("%8s", "-");
@@ -365,7 +365,9 @@ static bool is_chosen(const char *only, const char *name) {
 /* Both ways once, for the pivots that what comes next takes. */
 static void find_pivots(run_t *r, const kind_t *kind, routine_t routine) {
     (void)choose_routine(r, routine);
+    restore(r);
     run_ours(r);
+    restore(r);
     if (!kind->rungs)
         run_peer(r);
 }
@@ -481,6 +483,7 @@ int main(int argc, char **argv) {
                peer.core_name ? peer.core_name() : "unknown");
     for (int threads = first; threads <= last; threads++) {
         kind.threads = threads;
+        bench_renew = restore;
         bench_prepare = threads > 1 ? bench_begin_quietly : NULL;
         if (peer.set_threads)
             peer.set_threads(threads);

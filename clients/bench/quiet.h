@@ -52,6 +52,7 @@ static inline void bench_wait_for_quiet(double seconds) {
 /* As bench_prepare. */
 static inline void bench_begin_quietly(bench_function_t function, void *context) {
     bench_wait_for_quiet(0.25);
+    bench_renew_(context);
     function(context);
 }
 
