@@ -55,6 +55,10 @@ uint64_t ji_handle_borrow_count(const jhandle_t *handle) {
     return count;
 }
 
+uint64_t ji_handle_use_count(const jhandle_t *handle) {
+    return ji_handle_borrow_count(handle) - handle->graph_borrow_count;
+}
+
 /* The calling thread is who borrows. */
 static void borrow_hold(jhandle_t *handle) {
     __atomic_store_n(&handle->holder, __builtin_thread_pointer(), __ATOMIC_RELAXED);
@@ -140,6 +144,7 @@ static void borrow_push(jborrow_t *borrow, jhandle_t *handle, const char *routin
     frame[1].top = next;
     handle->frame_block[ji_handle_depth(handle)] = before_block;
     handle->borrows.frame = frame + 1;
+    handle->graph_borrow_count += ji_capture_answers(handle);
 }
 
 /* Takes buffers, after reserving `callee_bytes` behind them. Where that fails, the borrow holds
