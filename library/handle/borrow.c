@@ -27,7 +27,11 @@ void ji_handle_refresh(jhandle_t *handle) {
     const bool regular = handle->block == 0 && handle->ended == 0;
     __atomic_store_n(&borrows->user, regular ? handle->holder : NULL, __ATOMIC_RELAXED);
 
-    bool usual = handle->state == JI_HANDLE_READY && regular &&
+    /* Above, an end that a borrow has no room for could be past the last address, and so low. */
+    const bool ends_low =
+        handle->limit <=
+        UINTPTR_MAX - JBORROW_MAX_BUFFERS * (JBORROW_MAX_SIZE_BYTES_ + borrows->granule_mask);
+    bool usual = handle->state == JI_HANDLE_READY && regular && ends_low &&
                  !(ji_handle_depth(handle) == 0 && handle->block_count > 1) &&
                  !ji_capture_asks(handle);
     uintptr_t watermark = handle->blocks[0].base + handle->high_watermark;
