@@ -64,15 +64,19 @@
  * jhandle_set_workspace_size(), jhandle_set_fixed_workspace_size(), jhandle_set_stream() or growth
  * of any handle, to the allocator it came from: one that the caller has given must be safe to be
  * called then, and lives until then. Where the runtime's graphs cannot own memory (HIP before 5.3),
- * default mode keeps that memory until the handle is destroyed, and in all modes the handle must
- * outlive its graphs.
+ * default mode keeps that memory until the handle is destroyed, a fixed mode's block must stay (no
+ * other size or mode) as long as the graphs do, and in all modes the handle must outlive its
+ * graphs.
  *
  * What cannot be done to a stream that is being captured (giving back or waiting for workspace that
  * was used in it) is answered with capturing; the handle and the capture stay as they are. Growth
  * of default mode can be done. A stream that the handle leaves while it, or the new one, is being
- * captured must live until the handle's next use outside of a capture. The NULL stream of a GPU
- * cannot be captured, and is not asked; other streams are, at each outermost borrow, unless
- * never_captured is set. */
+ * captured must live until that capture has ended, and until the handle's next use outside of
+ * captures. A handle may move among the streams of one capture, and leave it and come back: an
+ * event orders what it borrows there. But in a fixed mode it must not come back to a capture after
+ * it has borrowed in another one: its first use of the block there is forgotten, and not waited
+ * for. The NULL stream of a GPU cannot be captured, and is not asked; other streams are, at each
+ * outermost borrow, unless never_captured is set. */
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -27,7 +27,11 @@ void ji_handle_refresh(jhandle_t *handle) {
     const bool regular = handle->block == 0 && handle->ended == 0;
     __atomic_store_n(&borrows->user, regular ? handle->holder : NULL, __ATOMIC_RELAXED);
 
-    bool usual = handle->state == JI_HANDLE_READY && regular &&
+    /* Above, an end that a borrow has no room for could be past the last address, and so low. */
+    const bool ends_low =
+        handle->limit <=
+        UINTPTR_MAX - JBORROW_MAX_BUFFERS * (JBORROW_MAX_SIZE_BYTES_ + borrows->granule_mask);
+    bool usual = handle->state == JI_HANDLE_READY && regular && ends_low &&
                  !(ji_handle_depth(handle) == 0 && handle->block_count > 1) &&
                  !ji_capture_asks(handle);
     uintptr_t watermark = handle->blocks[0].base + handle->high_watermark;
@@ -53,6 +57,10 @@ uint64_t ji_handle_borrow_count(const jhandle_t *handle) {
     for (uint32_t i = 0; i < JBORROW_MAX_DEPTH; ++i)
         count += handle->borrows.frames[i].serial / JBORROW_SERIAL_STEP_;
     return count;
+}
+
+uint64_t ji_handle_use_count(const jhandle_t *handle) {
+    return ji_handle_borrow_count(handle) - handle->graph_borrow_count;
 }
 
 /* The calling thread is who borrows. */
@@ -140,6 +148,7 @@ static void borrow_push(jborrow_t *borrow, jhandle_t *handle, const char *routin
     frame[1].top = next;
     handle->frame_block[ji_handle_depth(handle)] = before_block;
     handle->borrows.frame = frame + 1;
+    handle->graph_borrow_count += ji_capture_answers(handle);
 }
 
 /* Takes buffers, after reserving `callee_bytes` behind them. Where that fails, the borrow holds

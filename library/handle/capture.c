@@ -50,7 +50,8 @@
  * its capture. So the ordinary workspace has a stream of its own, used_stream: where it was last
  * used. A change of stream while one of the two is captured leaves it as it is, and the first
  * borrow outside of captures puts the handle's stream behind it. Between two streams of one capture
- * an event orders the graph's own memory. */
+ * an event orders the graph's own memory: graph_stream is where that was last used, also while the
+ * handle is elsewhere. */
 
 #include <stdatomic.h>
 
@@ -377,6 +378,15 @@ static jstatus_t capture_catch_up(jhandle_t *handle) {
     return status;
 }
 
+jstatus_t ji_capture_order(jhandle_t *handle, uint64_t capture, jstream_t *stream) {
+    if (capture == 0 || capture != handle->graph_capture || stream == handle->graph_stream)
+        return JSTATUS_SUCCESS;
+
+    JTRY_RETURN(ji_handle_order(handle, handle->graph_stream, stream));
+    handle->graph_stream = stream;
+    return JSTATUS_SUCCESS;
+}
+
 void ji_capture_leave(jhandle_t *handle) {
     if (ji_capture_lends(handle)) { /* what was lent from is the graph's */
         for (uint32_t i = 0; i < handle->aside_count; ++i)
@@ -408,19 +418,26 @@ jstatus_t ji_capture_follow(jhandle_t *handle, const char *routine) {
     jstatus_t status = handle->stream != NULL
                            ? jstream_get_capture(handle->device, handle->stream, &capture)
                            : JSTATUS_SUCCESS;
-    if (status == JSTATUS_SUCCESS && capture == 0)
-        status = capture_catch_up(handle);
-    else if (status == JSTATUS_SUCCESS && capture != handle->capture && handle->shared != NULL)
+    if (status == JSTATUS_SUCCESS)
+        status = capture == 0 ? capture_catch_up(handle)
+                              : ji_capture_order(handle, capture, handle->stream);
+    if (status == JSTATUS_SUCCESS && capture != 0 && capture != handle->capture &&
+        handle->shared != NULL)
         status = shared_keep(handle, handle->shared);
 
     if (status != JSTATUS_SUCCESS)
         return jhandle_fail(handle, status, "%s: %s", routine ? routine : "a borrow",
                             jstatus_last_message());
 
-    if (capture == 0)
+    if (capture == 0) {
         ji_capture_leave(handle);
-    else if (capture != handle->capture)
+        return JSTATUS_SUCCESS;
+    }
+
+    if (capture != handle->capture)
         capture_enter(handle, capture);
+    handle->graph_capture = capture;
+    handle->graph_stream = handle->stream;
     return JSTATUS_SUCCESS;
 }
 

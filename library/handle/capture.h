@@ -12,6 +12,13 @@ static inline bool ji_capture_lends(const jhandle_t *handle) {
     return handle->capture != 0 && handle->mode == JHANDLE_MODE_DEFAULT;
 }
 
+/* Whether what is borrowed now is used when the graph is launched, and in memory that is there as
+ * long as the graph: its own, a block that it owns beside the handle, or the caller's. */
+static inline bool ji_capture_answers(const jhandle_t *handle) {
+    return handle->capture != 0 && (handle->graphs_can_own || ji_capture_lends(handle) ||
+                                    handle->mode == JHANDLE_MODE_USER_OWNED);
+}
+
 /* Whether an outermost borrow has to ask the stream. None asks the host or a GPU's NULL stream. */
 static inline bool ji_capture_asks(const jhandle_t *handle) {
     return handle->can_be_captured && !handle->never_captured &&
@@ -28,6 +35,8 @@ jstatus_t ji_capture_refuse(jhandle_t *handle, jstream_t *stream, const char *ca
  * inside of a capture or outside. success; capturing; memory error; device error: then nothing has
  * changed. */
 jstatus_t ji_capture_follow(jhandle_t *handle, const char *routine);
+/* Puts a stream, which is in this capture (0: none), behind the last use of workspace in it. */
+jstatus_t ji_capture_order(jhandle_t *handle, uint64_t capture, jstream_t *stream);
 /* Back to the ordinary workspace; idle handles only. */
 void ji_capture_leave(jhandle_t *handle);
 

@@ -294,7 +294,7 @@ jstatus_t jhandle_destroy(jhandle_t *handle) {
                        : ji_handle_check_idle(handle, __func__));
 
     if (forked) { /* the stream's thread is the parent's: there is nothing to wait for here */
-        handle->waited_count = ji_handle_borrow_count(handle);
+        handle->waited_count = ji_handle_use_count(handle);
         ji_capture_forget_graphs(handle);
     }
 
@@ -334,24 +334,16 @@ jstatus_t ji_handle_order(jhandle_t *handle, jstream_t *from, jstream_t *to) {
  * borrow outside of captures comes to it. */
 static jstatus_t handle_order_change(jhandle_t *handle, jstream_t *stream,
                                      jstream_t **used_stream) {
-    uint64_t used = 0, now = 0, next = 0;
+    uint64_t used = 0, next = 0;
     *used_stream = stream;
-    if (ji_handle_borrow_count(handle) == handle->waited_count)
-        return JSTATUS_SUCCESS;
-
-    jstatus_t status = ji_capture_of(handle, handle->used_stream, &used);
+    jstatus_t status = ji_capture_of(handle, stream, &next);
     if (status == JSTATUS_SUCCESS)
-        status = ji_capture_of(handle, handle->stream, &now);
-    if (status == JSTATUS_SUCCESS)
-        status = ji_capture_of(handle, stream, &next);
-    if (status != JSTATUS_SUCCESS)
+        status = ji_capture_order(handle, next, stream);
+    if (status != JSTATUS_SUCCESS || handle->used_stream == stream ||
+        ji_handle_use_count(handle) == handle->waited_count)
         return status;
 
-    if (now != 0 && now == next && now == handle->capture) /* the graph's memory */
-        status = ji_handle_order(handle, handle->stream, stream);
-    if (handle->used_stream == stream || status != JSTATUS_SUCCESS)
-        return status;
-
+    JTRY_RETURN(ji_capture_of(handle, handle->used_stream, &used));
     if (used == 0 && next == 0)
         return ji_handle_order(handle, handle->used_stream, stream);
     *used_stream = handle->used_stream;

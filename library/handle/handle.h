@@ -144,6 +144,10 @@ struct jhandle {
     bool can_be_captured, graphs_can_own; /* what the device's runtime has */
     bool never_captured;                  /* promised */
     uint64_t capture;                     /* that the last outermost borrow was in; 0: none */
+    /* The last capture that something was borrowed in, and its stream where that was. */
+    uint64_t graph_capture;
+    jstream_t *graph_stream;
+    uint64_t graph_borrow_count; /* borrows begun for which a graph answers, not the handle */
     uint64_t capture_count;
     uint32_t aside_count; /* meaningful while default mode lends from a graph's blocks */
     ji_block_t aside[JBORROW_MAX_DEPTH + 1];
@@ -152,7 +156,8 @@ struct jhandle {
     ji_capture_source_t *source; /* made when first needed */
 
     /* Counters and the last message. */
-    /* borrows begun when nothing that the workspace waits for was ahead in the stream */
+    /* uses (ji_handle_use_count) when nothing that the workspace waits for was ahead in the
+     * stream */
     uint64_t waited_count;
     uint64_t cleared_count; /* borrows begun when the counters were cleared */
     uint64_t growth_count, allocation_count, deallocation_count, synchronization_count;
@@ -271,6 +276,8 @@ void ji_handle_end_borrows(jhandle_t *handle);
 void ji_handle_refresh(jhandle_t *handle);
 /* Borrows begun, ever. */
 uint64_t ji_handle_borrow_count(const jhandle_t *handle);
+/* Those of them that the handle's next use, and whoever gives the workspace back, come behind. */
+uint64_t ji_handle_use_count(const jhandle_t *handle);
 /* Bytes borrowed now. */
 size_t ji_handle_in_use(const jhandle_t *handle);
 

@@ -57,10 +57,16 @@ jstatus_t ji_workspace_take(jhandle_t *handle, size_t size_bytes, const char *ro
         return status;
 
     ++handle->allocation_count;
-    if (!captured && handle->takes_in_order && !handle->runs_inline)
-        handle->waited_count = ji_handle_borrow_count(handle) - 1;
     *block = (ji_block_t){(uintptr_t)pointer, size_bytes};
     return JSTATUS_SUCCESS;
+}
+
+/* Memory that was taken in the handle's stream is what borrows come from now. What comes in stream
+ * order counts as used. */
+static void workspace_begin_use(jhandle_t *handle) {
+    handle->used_stream = handle->stream;
+    if (handle->takes_in_order && !handle->runs_inline)
+        handle->waited_count = ji_handle_use_count(handle) - 1;
 }
 
 /* Sees to it that blocks may be given back in used_stream: waits until it uses them no more, unless
@@ -70,9 +76,9 @@ static jstatus_t workspace_wait(jhandle_t *handle) {
     if (handle->takes_in_order && !ji_capture_is_shared(handle))
         return JSTATUS_SUCCESS;
 
-    if (ji_handle_borrow_count(handle) != handle->waited_count && !handle->runs_inline)
+    if (ji_handle_use_count(handle) != handle->waited_count && !handle->runs_inline)
         JTRY_RETURN(ji_handle_wait(handle, handle->used_stream));
-    handle->waited_count = ji_handle_borrow_count(handle);
+    handle->waited_count = ji_handle_use_count(handle);
     return JSTATUS_SUCCESS;
 }
 
@@ -102,6 +108,9 @@ void ji_workspace_adopt(jhandle_t *handle, ji_block_t block, jhandle_mode_t mode
     handle->blocks[0] = block;
     handle->block_count = 1;
     handle->used_stream = handle->stream;
+    handle->waited_count = ji_handle_use_count(handle); /* of this, nothing is used yet */
+    if (block.base != 0 && mode != JHANDLE_MODE_USER_OWNED)
+        workspace_begin_use(handle);
     ji_workspace_open(handle, 0);
 }
 
@@ -191,8 +200,8 @@ static jstatus_t workspace_grow(jhandle_t *handle, uint32_t first, size_t size_b
 
     handle->blocks[first] = block;
     handle->block_count = first + 1;
-    if (first == 0 && !ji_capture_lends(handle))
-        handle->used_stream = handle->stream;
+    if (!ji_capture_lends(handle))
+        workspace_begin_use(handle);
     ji_workspace_open(handle, first);
     ++handle->growth_count;
     return JSTATUS_SUCCESS;

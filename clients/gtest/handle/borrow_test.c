@@ -164,6 +164,30 @@ static jstatus_t routine_that_returns_early(jhandle_t *handle, int way) {
 out:
     return ws.status;
 }
+/* An end that is computed past the last address would be a low one. */
+JTEST(Borrow, AWorkspaceAtTheEndOfAllAddressesLendsWhatItHas) {
+    enum { BYTES = 4032 };
+    const size_t huge = (size_t)1 << 58;
+    jhandle_t *handle = make_handle(0);
+    JEXPECT_OK(jhandle_set_workspace(handle, (void *)(UINTPTR_MAX - BYTES - 63), BYTES));
+    for (int round = 0; round < 2; ++round) { /* below the high watermark, too */
+        {
+            JALLOC_BORROW(ws, handle, BYTES);
+            JEXPECT_TRUE(ws.ok);
+        }
+        {
+            JALLOC_BORROW(ws, handle, huge);
+            JEXPECT_STATUS(ws.status, JSTATUS_MEMORY_ERROR);
+        }
+        {
+            JALLOC_BORROW(ws, handle, 64, huge, huge, huge, huge, huge, huge, huge);
+            JEXPECT_STATUS(ws.status, JSTATUS_MEMORY_ERROR);
+        }
+    }
+    JEXPECT_EQ(stats_of(handle).high_watermark_bytes, BYTES);
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
 JTEST(Borrow, EndsHoweverItsScopeIsLeft) {
     jhandle_t *handle = make_handle(0);
     for (int way = 0; way < 6; ++way) {

@@ -24,10 +24,13 @@ typedef struct change {
     uint64_t from, to;  /* captures of the two streams while the handle changes */
     bool uses_first;    /* the ordinary workspace, in the first stream, outside of captures */
     bool waits_at_once; /* the second stream stands behind the first right after the change */
+    bool by_way_of_null;
 } change_t;
 static const change_t changes[] = {
-    {0, 0, true, true},  {0, 0, false, false}, {1, 0, true, false}, {0, 1, true, false},
-    {1, 2, true, false}, {1, 1, true, true},   {1, 1, false, true}, {1, 0, false, false},
+    {0, 0, true, true, false},  {0, 0, false, false, false}, {1, 0, true, false, false},
+    {0, 1, true, false, false}, {1, 2, true, false, false},  {1, 1, true, true, false},
+    {1, 1, false, true, false}, {1, 0, false, false, false}, {1, 1, true, true, true},
+    {1, 1, false, true, true},
 };
 
 JTEST_P(HandleCapture, ChangesOfStreamKeepTheOrder, change_t, changes) {
@@ -42,6 +45,8 @@ JTEST_P(HandleCapture, ChangesOfStreamKeepTheOrder, change_t, changes) {
     if (param->from != 0)
         JEXPECT_OK(touch(f.handle, 1000));
     pretend_gpu_capture(f.other, param->to);
+    if (param->by_way_of_null)
+        JEXPECT_OK(jhandle_set_stream(f.handle, NULL));
     JEXPECT_OK(jhandle_set_stream(f.handle, f.other));
     order_work(&f, f.other, &done);
     jtest_gate_await(&gate);
@@ -74,6 +79,85 @@ JTEST_P(HandleCapture, ChangesOfStreamKeepTheOrder, change_t, changes) {
     JEXPECT_OK(jstream_synchronize(f.device, f.other));
     JEXPECT_EQ(atomic_load(&done), 1 + param->uses_first);
     end(&f);
+}
+
+/* The handle is in the second stream before that joins the capture; or has worked outside of it
+ * meanwhile, with the block that the graph has, too. */
+JTEST(HandleCapture, WhereverItHasBeenAHandleComesBackBehindTheGraphsLastUse) {
+    for (int manual = 0; manual < 2; ++manual)
+        for (int works = 0; works <= manual; ++works) {
+            JSCOPED_TRACE("manual %d, works %d", manual, works);
+            fixture_t f = begin_with_handle();
+            jtest_gate_t gate = JTEST_GATE_INIT;
+            atomic_int done = 0;
+            jstream_t *third;
+            JASSERT_OK(jstream_create(f.device, &third));
+            JEXPECT_OK(jhandle_set_stream(f.handle, third));
+            if (manual)
+                JEXPECT_OK(jhandle_set_workspace_size(f.handle, 4096));
+            pretend_gpu_capture(f.stream, 1);
+            JEXPECT_OK(jhandle_set_stream(f.handle, f.stream));
+            JEXPECT_OK(jtest_gate_block(&gate, f.device, f.stream));
+            char *captured = place(f.handle, 1000);
+            JEXPECT_OK(jhandle_set_stream(f.handle, works ? third : f.other));
+            if (works) {
+                JEXPECT_OK(touch(f.handle, 1000));
+                JEXPECT_OK(jhandle_set_stream(f.handle, f.other));
+            }
+            pretend_gpu_capture(f.other, 1);
+            JEXPECT_EQ(place(f.handle, 1000), captured);
+            order_work(&f, f.other, &done);
+            jtest_gate_await(&gate);
+            jtest_sleep_ms(5);
+            JEXPECT_EQ(atomic_load(&done), 0);
+
+            jtest_gate_open(&gate);
+            pretend_gpu_capture(f.stream, 0);
+            pretend_gpu_capture(f.other, 0);
+            JEXPECT_OK(jstream_synchronize(f.device, f.other));
+            JEXPECT_EQ(atomic_load(&done), 1);
+            JEXPECT_OK(jhandle_destroy(f.handle));
+            f.handle = NULL;
+            JEXPECT_OK(jstream_destroy(third));
+            end(&f);
+        }
+}
+
+/* A capture that the handle has left holds nobody up who has borrowed in captures alone, or has
+ * given the workspace back that was used elsewhere. */
+JTEST(HandleCapture, WhereNothingIsUsedNoCaptureIsWaitedFor) {
+    static char own[4096] __attribute__((aligned(256)));
+    enum { GRAPHS_OWN, TRIMMED, MANUAL, CALLERS, CASES };
+    for (int kind = 0; kind < CASES; ++kind) {
+        JSCOPED_TRACE("case %d", kind);
+        fixture_t f = begin();
+        jallocator_t *allocator = NULL;
+        JASSERT_OK(jallocator_compose(f.device, "device", &allocator));
+        f.handle = make_on(&f, allocator, 0);
+        JEXPECT_OK(jhandle_set_stream(f.handle, f.other));
+        if (kind == TRIMMED)
+            JEXPECT_OK(touch(f.handle, 1000));
+        if (kind == MANUAL)
+            JEXPECT_OK(jhandle_set_workspace_size(f.handle, 4096));
+        if (kind == CALLERS)
+            JEXPECT_OK(jhandle_set_workspace(f.handle, own, sizeof own));
+
+        pretend_gpu_capture(f.stream, 1);
+        JEXPECT_OK(jhandle_set_stream(f.handle, f.stream));
+        if (kind == TRIMMED)
+            JEXPECT_OK(jhandle_trim(f.handle, 0));
+        JEXPECT_OK(touch(f.handle, 1000));
+        JEXPECT_OK(jhandle_set_stream(f.handle, NULL));
+        JEXPECT_OK(touch(f.handle, 1000));
+        JEXPECT_OK(jhandle_trim(f.handle, 0));
+
+        pretend_gpu_capture(f.stream, 0);
+        pretend_gpu_destroy_graph(1);
+        JEXPECT_OK(jhandle_destroy(f.handle));
+        f.handle = NULL;
+        JEXPECT_OK(jallocator_destroy(allocator));
+        end(&f);
+    }
 }
 
 JTEST(HandleCapture, ThereAndBackInACaptureNeedsNothing) {

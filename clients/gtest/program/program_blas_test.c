@@ -171,7 +171,8 @@ JTEST(ProgramLapack, FactorizationsRunOnEachStep) {
 
     const jrequirement_info_t info = info_of(requirement);
     JEXPECT_EQ(info.call_count, 6);
-    JEXPECT_GT(info.step_count, 2);
+    /* Products have panels where jblas's own kernels compute; the drivers of LAPACK always ask. */
+    JEXPECT_GT(info.step_count, blas_is_own() ? 2 : 1);
     for (size_t i = 0; i < info.step_count; ++i) {
         const jrequirement_step_t step = step_of(requirement, i);
         JSCOPED_TRACE("step %zu, %zu bytes", i, step.size_bytes);

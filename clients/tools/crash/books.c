@@ -47,14 +47,22 @@ void crash_fill(jsegment_t *segment, joffset_t offset, size_t size_bytes, uint64
         words[i] = word_at(offset, salt) + i;
 }
 
-bool crash_is_filled(jsegment_t *segment, joffset_t offset, size_t size_bytes, uint64_t salt) {
+static bool words_follow(jsegment_t *segment, joffset_t offset, size_t size_bytes, uint64_t first) {
     const uint64_t *words = jsegment_pointer(segment, offset, size_bytes);
     if (words == NULL)
         return false;
     for (size_t i = 0; i < size_bytes / 8; i++)
-        if (words[i] != word_at(offset, salt) + i)
+        if (words[i] != first + i)
             return false;
     return true;
+}
+
+bool crash_is_filled(jsegment_t *segment, joffset_t offset, size_t size_bytes, uint64_t salt) {
+    return words_follow(segment, offset, size_bytes, word_at(offset, salt));
+}
+
+bool crash_is_moved(jsegment_t *segment, joffset_t offset, size_t size_bytes, joffset_t from) {
+    return words_follow(segment, offset, size_bytes, word_at(from, 0));
 }
 
 /* ---- Segments ---- */

@@ -137,6 +137,8 @@ bool crash_exercise(crash_t *crash, jshared_t *shared, size_t page_bytes);
 /* Writes and reads the pattern of a block; another salt is another pattern. */
 void crash_fill(jsegment_t *segment, joffset_t offset, size_t size_bytes, uint64_t salt);
 bool crash_is_filled(jsegment_t *segment, joffset_t offset, size_t size_bytes, uint64_t salt);
+/* Whether a block has what was written (without salt) where it lay before. */
+bool crash_is_moved(jsegment_t *segment, joffset_t offset, size_t size_bytes, joffset_t from);
 
 /* ---- In the victim ---- */
 

@@ -37,6 +37,7 @@ static const planted_bug_t planted_bugs[] = {
     [9] = {"a slot is free before what it owned is", "recover-everything"},
     [10] = {"what a killed reaper left half cleared is not cleared again", "recover-everything"},
     [11] = {"an allocator is ready before it is made", "allocator-create"},
+    [12] = {"a block that moves becomes its mover's", "realloc-remote"},
 };
 enum { PLANTED_BUGS = sizeof planted_bugs / sizeof *planted_bugs };
 extern unsigned ji_planted_bug __attribute__((weak));

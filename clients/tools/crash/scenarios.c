@@ -362,6 +362,59 @@ static void prepare_given_40k(crash_t *crash) {
     BLOCK(0).size_bytes = 16384; /* what is sure to be there after shrinking */
 }
 
+/* The block of another owner, the survivor or the segment; numbers[0] has its offset. It keeps that
+ * owner: where it lay, where it has moved to, or, after a kill between, at both. numbers[1]: how
+ * many of its bytes are kept. */
+static void own_take_to_move(crash_t *crash, size_t size_bytes, size_t kept_bytes) {
+    own_take(crash, ID_GENERAL, size_bytes);
+    crash->own[crash->own_count - 1].size_bytes = crash->board->numbers[1] = kept_bytes;
+}
+static void before_moving_64(crash_t *crash) { own_take_to_move(crash, 64, 64); }
+static void before_moving_40k(crash_t *crash) { own_take_to_move(crash, 40960, 96); }
+static void before_shrinking_40k(crash_t *crash) { own_take_to_move(crash, 40960, 16384); }
+static void prepare_moving_given(crash_t *crash) {
+    give_0(crash, 200, JSEGMENT_SLOT_SEGMENT);
+    BLOCK(0).flags |= BLOCK_MAY_BE_GONE;
+    crash->board->numbers[0] = BLOCK(0).offset;
+    crash->board->numbers[1] = 200;
+}
+static void realloc_of_another(crash_t *crash, size_t size_bytes) {
+    joffset_t offset = crash->board->numbers[0];
+    MUST(jshared_reallocate(crash->general, &offset, size_bytes, 0));
+}
+static void realloc_another_to_100(crash_t *crash) { realloc_of_another(crash, 100); }
+static void realloc_another_to_300(crash_t *crash) { realloc_of_another(crash, 300); }
+static void realloc_another_to_16k(crash_t *crash) { realloc_of_another(crash, 16384); }
+static void realloc_another_to_20k(crash_t *crash) { realloc_of_another(crash, 20480); }
+
+static void moved_settle(crash_t *crash) {
+    const joffset_t before = crash->board->numbers[0];
+    const unsigned heir = crash->board->count == 1 ? BLOCK(0).heir : jsegment_slot(crash->segment);
+    jsegment_stats_t stats = JSEGMENT_STATS_INIT;
+    size_t places = 0;
+    crash_succeeds(crash, jsegment_get_stats(crash->segment, &stats), "jsegment_get_stats");
+    for (joffset_t offset = 16; offset < stats.size_bytes; offset += 16) {
+        unsigned owner;
+        bool known = false;
+        if (jshared_describe(crash->general, offset, NULL, &owner) != JSTATUS_SUCCESS)
+            continue;
+        for (size_t i = 0; i < crash->own_count; i++)
+            known |= crash->own[i].offset == offset && crash->own[i].id == ID_GENERAL;
+        places += !known || offset == before;
+        if (known)
+            continue;
+
+        if (owner != heir)
+            crash_fault(crash, FAULT_INCONSISTENT, "a block that has moved is of %u, not of %u",
+                        owner, heir);
+        else if (!crash_is_moved(crash->segment, offset, crash->board->numbers[1], before))
+            crash_fault(crash, FAULT_INCONSISTENT, "a block has lost its contents as it moved");
+        crash_succeeds(crash, jshared_deallocate(crash->general, offset), "freeing what has moved");
+    }
+    if (places == 0 || places > 2)
+        crash_fault(crash, FAULT_INCONSISTENT, "another owner's block is at %zu places", places);
+}
+
 /* ---- Give ---- */
 
 static void give_to(crash_t *crash, unsigned slot) {
@@ -783,6 +836,15 @@ const scenario_t scenarios[] = {
     {"realloc-to-nothing", 0, NULL, prepare_64, NULL, realloc_to_nothing, NULL},
     {"realloc-given-smaller", 0, NULL, prepare_given_40k, NULL, realloc_40k_to_16k, NULL},
     {"realloc-given-larger", 0, NULL, prepare_given_40k, NULL, realloc_40k_to_60k, NULL},
+    {"realloc-given-moving", 0, NULL, prepare_moving_given, NULL, realloc_another_to_300,
+     moved_settle},
+    {"realloc-remote-small", 0, before_moving_64, NULL, NULL, realloc_another_to_300, moved_settle},
+    {"realloc-remote-small-to-large", 0, before_moving_64, NULL, NULL, realloc_another_to_20k,
+     moved_settle},
+    {"realloc-remote-large-to-small", 0, before_moving_40k, NULL, NULL, realloc_another_to_100,
+     moved_settle},
+    {"realloc-remote-in-place", 0, before_shrinking_40k, NULL, NULL, realloc_another_to_16k,
+     moved_settle},
     {"give-small-to-segment", 0, NULL, prepare_200, NULL, give_segment, NULL},
     {"give-large-to-segment", 0, NULL, prepare_40k, NULL, give_segment, NULL},
     {"give-small-to-slot", 0, NULL, prepare_200, NULL, give_survivor, NULL},
