@@ -113,9 +113,11 @@ class buffer : public owner<jbuffer_t, jbuffer_release> {
         return buffer(status, get());
     }
 
+    /** Of an empty one: what no function takes for a layout. */
     jalloc::layout layout() const noexcept {
         jlayout_t shape = {};
-        jbuffer_get_layout(get(), &shape);
+        if (jstatus_is_error(jbuffer_get_layout(get(), &shape)))
+            shape.rank = -1;
         return shape;
     }
     result<jdatatype_t> type() const { return detail::get<jdatatype_t>(jbuffer_get_type, get()); }
@@ -123,8 +125,8 @@ class buffer : public owner<jbuffer_t, jbuffer_release> {
         return detail::get<jbuffer_kind_t>(jbuffer_get_kind, get());
     }
 
-    /** All elements, of a packed one in the host's memory. Another type, or a part of another
-     * buffer: invalid value. */
+    /** All elements, of one in the host's memory. Another type, or elements that do not lie side by
+     * side: invalid value. */
     template <typename T> result<span<T>> elements() {
         void *pointer = nullptr;
         std::int64_t count = 0;

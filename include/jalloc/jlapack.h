@@ -326,9 +326,9 @@ typedef enum jlapack_norm_t {
  * order n, lda >= max(1, n). anorm: |A| in that norm, of the matrix that was factored; a scalar, as
  * alpha is. rcond: a real result: 1 where n is 0; 0 where anorm is 0 or infinite, or where the
  * diagonal has a zero; tiny or 0 where A is nearly singular: steps that would overflow are scaled.
- * A NaN, an anorm below 0 and a diagonal that is not finite give NaN. Workspace: 3 n elements,
- * without which it is a memory error; one rung, "in place". Algorithm: Hager 1984; Higham 1988, ACM
- * TOMS 14. */
+ * A NaN, an anorm below 0 and a diagonal that is not finite give NaN; an anorm of 0 or
+ * infinity decides whatever A holds. Workspace: 3 n elements, without which it is a memory error;
+ * one rung, "in place". Algorithm: Hager 1984; Higham 1988, ACM TOMS 14. */
 JALLOC_API jstatus_t jlapack_sgecon(jhandle_t *handle, jlapack_norm_t norm, int64_t n,
                                     const float *a, int64_t lda, const float *anorm, float *rcond);
 JALLOC_API jstatus_t jlapack_dgecon(jhandle_t *handle, jlapack_norm_t norm, int64_t n,

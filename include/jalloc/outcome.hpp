@@ -215,11 +215,13 @@ template <typename T, jstatus_t (*End)(T *)> class owner {
     explicit operator bool() const noexcept { return native_ != nullptr; }
     /** Success; of an empty one why it could not be made, or invalid pointer. */
     jstatus_t status() const noexcept {
-#if JALLOC_EXCEPTIONS
-        return native_ ? JSTATUS_SUCCESS : JSTATUS_INVALID_POINTER;
-#else
-        return native_ ? JSTATUS_SUCCESS : status_;
+        if (native_)
+            return JSTATUS_SUCCESS;
+#if !JALLOC_EXCEPTIONS
+        if (jstatus_is_error(status_)) // and not of one that was made, and let go
+            return status_;
 #endif
+        return JSTATUS_INVALID_POINTER;
     }
     T *get() const noexcept { return native_; }
     operator T *() const &noexcept { return native_; }

@@ -166,11 +166,12 @@ typedef struct jbfc_options_t {
 /** Best fit with coalescing, after TensorFlow's BFCAllocator (granule 256 bytes; a block is split
  * when it is at least twice the request or 128 MiB would be left over; both free neighbours are
  * merged on free; regions grow with what there is and back off by 10% when below refuses, down to
- * the request), with constant-time search (after Masmano et al., TLSF, 2004): a good fit, no more
- * than 1/8 above the request where a block so near is free. Blocks of sizes that come and go are
- * kept unmerged for a while, never when statistics, visits, trim or growth look. Alignments above
- * 256 are honoured. Reserves no more than limit_bytes. Before a request fails, its stream waits (by
- * events; the host's inline stream by itself) for memory freed on other streams.
+ * the request), with constant-time search (after Masmano et al., TLSF, 2004): a good fit. Free
+ * blocks are in bins, 16 for each power of two: the first of the request's own bin serves where it
+ * is large enough, else one of the least bin above that has any. Blocks of sizes that come and go
+ * are kept unmerged for a while, never when statistics, visits, trim or growth look. Alignments
+ * above 256 are honoured. Reserves no more than limit_bytes. Before a request fails, its stream
+ * waits (by events; the host's inline stream by itself) for memory freed on other streams.
  *
  * Where below takes the memory of pages back (jallocator_ops_t.set_pages; the host's device, mmap,
  * numa and huge do), runs of free pages of 16 KiB and more are decommitted: by trim; when they have
@@ -278,7 +279,8 @@ typedef struct jsmall_options_t {
 
 /** Small blocks, segregated by size class in slabs taken from below, with a cache per thread:
  * allocating and freeing a small block takes no shared lock unless the thread's cache is empty or
- * full. A thread that ends gives its cache back. At most an eighth of a block is lost by rounding.
+ * full. A thread that ends gives its cache back. Rounding loses less than the granule (64 bytes on
+ * the host), or at most an eighth of a block.
  * Statistics are exact while no thread is at work; the peak in use is exact where one thread
  * allocates, else the sum of the threads' own peaks, but at most the peak of what was reserved,
  * which is no less. Trim empties the caches of the calling thread; those of others when they next

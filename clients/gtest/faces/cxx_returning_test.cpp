@@ -35,6 +35,11 @@ TEST(CxxReturned, ObjectsSayWhyTheyAreEmpty) {
     EXPECT_FALSE(sound);
     EXPECT_EQ(sound.status(), JSTATUS_INVALID_POINTER);
 
+    jalloc::quota quota(1024), kept(quota.release());
+    EXPECT_EQ(quota.status(), JSTATUS_INVALID_POINTER);
+    EXPECT_EQ(kept.close(), JSTATUS_SUCCESS);
+    EXPECT_EQ(kept.status(), JSTATUS_INVALID_POINTER);
+
     jalloc::allocator misspelt("bcf");
     EXPECT_EQ(misspelt.status(), JSTATUS_INVALID_CONFIGURATION);
     jalloc::memory_resource resource("bcf");
@@ -105,6 +110,10 @@ TEST(CxxReturned, BuffersAnswer) {
     EXPECT_EQ(allocator.allocate({-1}).status(), JSTATUS_INVALID_VALUE);
     EXPECT_EQ(allocator.zeros({-1, 2}).status(), JSTATUS_INVALID_VALUE);
     EXPECT_EQ(a.slice({1, 1}, {2, 2}).status(), JSTATUS_INVALID_VALUE);
+    EXPECT_EQ(a.slice({0, 1}, {2, 1}).elements<double>()->size(), 2u);
+    EXPECT_EQ(a.slice({1, 0}, {1, 2}).elements<double>().status(), JSTATUS_INVALID_VALUE);
+    jalloc::layout none = jalloc::buffer().layout();
+    EXPECT_TRUE(jstatus_is_error(jlayout_check(&none)));
 }
 
 TEST(CxxReturned, OutOfMemory) {

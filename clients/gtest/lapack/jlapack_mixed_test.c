@@ -5,6 +5,7 @@
  * the backward error element by element, and that what does not converge is solved in full, with
  * the bits of gesv and posv. */
 
+#include <float.h>
 #include <math.h>
 
 #include "blas/blas.h"
@@ -171,6 +172,39 @@ EACH_TYPE(SolvesToFullBackwardError) {
         JEXPECT_EQ(memcmp(m.a->data, m.a->before, m.a->bytes), 0);
         JEXPECT_EQ(memcmp(m.b->data, m.b->before, m.b->bytes), 0);
         expect_padding(m.x);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+    ji_host_tuning = saved;
+}
+
+/* |A||x| is below the largest number, and |b| + |A||x| may be above. */
+EACH_TYPE(SumsThatOverflowHideNoError) {
+    const ji_tuning_t saved = always_mixed();
+    jhandle_t *handle = make_handle(0);
+    for (int64_t round = jtest_iterations(32); round > 0 && !jtest_has_failure(); --round) {
+        mixed_t m = draw_mixed(60);
+        JSCOPED_TRACE("definite %d, uplo %d, n %ld, nrhs %ld", m.definite, (int)m.uplo, (long)m.n,
+                      (long)m.nrhs);
+        MIXED(m, *param);
+        make_mixed(&m, *param);
+        long double most = 1; /* that of X */
+        for (int64_t i = 0; i < m.n; i++) {
+            long double size = 0;
+            for (int64_t k = 0; k < m.n; k++)
+                size += size_1(a_at(&m, i, k));
+            most = fmaxl(most, size);
+        }
+        for (int64_t i = 0; i < m.n; i++) { /* of an X whose elements are all the same */
+            wide_t sum = 0;
+            for (int64_t k = 0; k < m.n; k++)
+                sum += a_at(&m, i, k);
+            for (int64_t j = 0; j < m.nrhs; j++)
+                wide_put(m.b->data, *param, i + j * m.b->ld, sum * (0.9L * DBL_MAX / most));
+        }
+        keep(m.b);
+        JEXPECT_OK(solve(handle, &m));
+        JASSERT_TRUE(m.info == 0 && m.iter >= 0);
+        expect_backward(&m);
     }
     JEXPECT_OK(jhandle_destroy(handle));
     ji_host_tuning = saved;

@@ -256,6 +256,38 @@ EACH_TYPE(SaysWhichBlockIsZero) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
+/* Of few ranks, in small integers: what is left is rounding, which a column has in its own way and
+ * as the row of another one: the two may say of one element that it is 0 and that it is not. */
+EACH_TYPE(FactorsWhatIsLeftOfFewRanks) {
+    jhandle_t *handle = make_handle(0);
+    for (int64_t round = jtest_iterations(1000); round > 0 && !jtest_has_failure(); --round) {
+        const int64_t n = jtest_random_between(2, round % 8 == 0 ? 40 : 9),
+                      ranks = jtest_random_between(1, n);
+        const bool hermitian = draw_hermitian(*param);
+        const jblas_uplo_t uplo = draw_uplo();
+        MATRIX(a, *param, n, n);
+        long double of[40], sums[40][40] = {{0}};
+        for (int64_t r = 0; r < ranks; r++) {
+            const long double weight = (long double)jtest_random_between(-2, 2) / 2;
+            for (int64_t i = 0; i < n; i++)
+                of[i] = (long double)jtest_random_between(-2, 2);
+            for (int64_t j = 0; j < n; j++)
+                for (int64_t i = 0; i < n; i++)
+                    sums[i][j] += of[i] * weight * of[j];
+        }
+        for (int64_t j = 0; j < n; j++)
+            for (int64_t i = 0; i < n; i++)
+                wide_put(a.data, *param, i + j * a.ld, sums[i][j]);
+        keep(&a);
+
+        int64_t ipiv[40], info = -1;
+        JSCOPED_TRACE("n %ld, uplo %d, hermitian %d", (long)n, (int)uplo, hermitian);
+        JEXPECT_OK(CALL(*param, hermitian, trf, handle, uplo, n, a.data, a.ld, ipiv, &info));
+        expect_factor(&a, uplo, hermitian, ipiv);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
 /* The factorization is complete where a row and a column are 0. */
 EACH_TYPE(FactorsASingularMatrix) {
     jhandle_t *handle = make_handle(0);

@@ -77,6 +77,46 @@ JTEST(Bfc, NextBinIsTheNextOneThatHasAChunk) {
     }
 }
 
+/* Of free blocks of like sizes a request gets the first of its own bin, or one of the least bin
+ * whose every block is large enough. */
+JTEST(Bfc, TakesOneOfTheLeastBinThatIsLargeEnough) {
+    enum { BLOCKS = 20 };
+    for (int round = 0; round < 200 && !jtest_has_failure(); ++round) {
+        script_t script = {0};
+        jbfc_options_t options = JBFC_OPTIONS_INIT;
+        options.region_bytes = 64 * MIB;
+        jallocator_t *allocator;
+        make(&script, &options, &allocator);
+        void *blocks[BLOCKS], *between[BLOCKS];
+        size_t granules[BLOCKS];
+        for (int i = 0; i < BLOCKS; i++) {
+            granules[i] = (size_t)jtest_random_between(20, 200);
+            blocks[i] = take(allocator, granules[i] * G), between[i] = take(allocator, G);
+        }
+        for (int i = 0; i < BLOCKS; i++)
+            give(allocator, blocks[i], granules[i] * G);
+        (void)stats_of(allocator); /* what waits in quick lists is in the bins */
+
+        const size_t request = (size_t)jtest_random_between(20, 180);
+        const unsigned own = bfc_bin_of(request * G), from = bfc_bin_from(request * G);
+        unsigned least = BFC_BIN_COUNT, taken = BFC_BIN_COUNT;
+        void *const pointer = take(allocator, request * G);
+        for (int i = 0; i < BLOCKS; i++) {
+            const unsigned bin = bfc_bin_of(granules[i] * G);
+            if (bin >= from && bin < least)
+                least = bin;
+            if (blocks[i] == pointer)
+                taken = bin;
+        }
+        JEXPECT_TRUE(taken == own || taken == least);
+
+        give(allocator, pointer, request * G);
+        for (int i = 0; i < BLOCKS; i++)
+            give(allocator, between[i], G);
+        end(allocator);
+    }
+}
+
 /* ---- Splitting and merging ---- */
 
 /* A free block of `block_bytes` between live ones serves a request: how many bytes does it get? */

@@ -285,7 +285,8 @@ static double mixed_error(const mixed_t *m, int64_t j, double moved) {
                                                                         m->w + j * m->call->n;
     double most = 0;
     for (int64_t i = 0; i < m->call->n; i++) {
-        const double size = mixed_size(m, r, i), of = w[i] - moved * m->rows[i],
+        const double size = mixed_size(m, r, i),
+                     of = ji_refine_weight(m->real, size, w[i]) - moved * m->rows[i],
                      error = size == 0 ? 0
                              : of > 0  ? size / of
                                        : (double)INFINITY;

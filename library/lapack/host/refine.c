@@ -181,7 +181,8 @@ double ji_refine_backward(const ji_refine_t *call, const void *r, const void *w)
     const double least = refine_least(call), small = least / refine_unit(type);
     double most = 0;
     for (int64_t i = 0; i < call->n; i++) {
-        const double size = refine_size(type, r, i), of = refine_size(real, w, i),
+        const double size = refine_size(type, r, i),
+                     of = ji_refine_weight(real, size, refine_size(real, w, i)),
                      error = of > small ? size / of : (size + least) / (of + least);
         if (!(error <= most || isnan(most)))
             most = error;
@@ -261,9 +262,9 @@ static double refine_forward(const ji_refine_t *call, const refine_room_t *room,
                  gamma = (double)(call->n + 1) * refine_unit(type);
     double largest = 0;
     for (int64_t i = 0; i < call->n; i++) {
-        const double of = refine_size(real, room->w, i);
-        refine_put(real, room->w, i,
-                   refine_size(type, room->r, i) + gamma * of + (of > small ? 0 : least));
+        const double size = refine_size(type, room->r, i),
+                     of = ji_refine_weight(real, size, refine_size(real, room->w, i));
+        refine_put(real, room->w, i, size + gamma * of + (of > small ? 0 : least));
         largest = fmax(largest, refine_size(type, x, i));
     }
 

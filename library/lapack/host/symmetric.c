@@ -386,7 +386,11 @@ static ldl_choice_t ldl_choose(ldl_t *l, int64_t k) {
         own.diagonal >= LDL_ALPHA * own.largest)
         return choice;
 
-    const ldl_look_t far = ldl_look(l, own.row, k, 1);
+    /* It has column k's largest element, too, but rounded in its own way: where nothing but
+     * rounding is left it may be 0 there, and so would be a pivot of one. */
+    ldl_look_t far = ldl_look(l, own.row, k, 1);
+    if (far.largest < own.largest)
+        far.largest = own.largest;
     if (own.diagonal > 0 && own.diagonal >= LDL_ALPHA * own.largest * (own.largest / far.largest))
         return choice;
 

@@ -12,10 +12,10 @@
  *     cells      [ size+tag | 0 | size+tag | 0 | ... ]  one for each block      ledger
  *
  * Requests up to largest_bytes are rounded up to a class: every multiple of the device's granule up
- * to 8, from there 8 classes for each doubling, so that at most an eighth is lost. Slabs begin at
- * multiples of 16 KiB and their blocks are side by side, so a block is aligned as far as its
- * class's size is divisible by two; who needs more alignment gets a block of a class that has it.
- * What no class can give goes straight below, and is entered in a ledger.
+ * to 8, from there 8 classes for each doubling, so that less than a granule is lost, or at most an
+ * eighth. Slabs begin at multiples of 16 KiB and their blocks are side by side, so a block is
+ * aligned as far as its class's size is divisible by two; who needs more alignment gets a block of
+ * a class that has it. What no class can give goes straight below, and is entered in a ledger.
  *
  * Each block has a cell in its slab's books, which says whether it is live, how large it was asked
  * to be and for whom. From an address, a table gives the slab, and a multiplication the cell. So a
