@@ -23,7 +23,8 @@
  *     packed-small   A's is one strip, and B's has the rest of 256 KiB a thread
  *     in place       no workspace: B is read where it lies, and A, unless its columns are
  *                    contiguous, a strip of it is copied to the stack. Operands that have to be
- *                    packed, as triangular ones, are by strips on the stack, both.
+ *                    packed, as triangular ones, are by strips on the stack, both; but rows of
+ *                    reals that a triangle multiplies are read where they lie.
  *
  * A triangle of C is tiles, of which those on the diagonal compute more than is written; or, in
  * place, a strip of rows after the other, each with one square on the diagonal: small ones are done
@@ -49,9 +50,10 @@
 #define PRODUCT_B_BYTES ((size_t)6291456)
 #define PRODUCT_PIECE_BYTES 262144 /* of B, in place, at once, of so many columns */
 #define PRODUCT_PIECE_COLUMNS 48
-#define PRODUCT_LOW_TILES 4       /* of rows, for which packing B does not pay */
-#define PRODUCT_SUMS_BYTES 1536   /* of a tile */
-#define PRODUCT_SQUARE_BYTES 9216 /* of a tile's rows, by as many columns */
+#define PRODUCT_READ_ELEMENTS 9216 /* of rows that a triangle multiplies, without packing */
+#define PRODUCT_LOW_TILES 4        /* of rows, for which packing B does not pay */
+#define PRODUCT_SUMS_BYTES 1536    /* of a tile */
+#define PRODUCT_SQUARE_BYTES 9216  /* of a tile's rows, by as many columns */
 
 typedef struct product_run {
     ji_product_panel_t panel; /* at hand */
@@ -87,38 +89,73 @@ static int product_threads(const ji_product_t *call) {
 
 /* ---- A tile ---- */
 
+/* Rows of A, in strips, and how many bytes from one to the next, and from a step to the next. */
+typedef struct product_rows {
+    const char *at;
+    int64_t strip, step;
+} product_rows_t;
+
+static product_rows_t product_packed_rows(const product_run_t *run, const char *a) {
+    const int64_t step = run->panel.kernels->row_bytes;
+    return (product_rows_t){a, run->panel.steps * step, step};
+}
+
+/* Of C, what a product's sums are. */
+static const ji_product_scalars_t product_sums_alone = {.alpha = {1}};
+
+static bool product_has_triangle(const ji_product_t *call) {
+    return call->a.kind == JI_OPERAND_TRIANGULAR || call->b.kind == JI_OPERAND_TRIANGULAR;
+}
+
+/* Rows [i, i + rows) and columns [j, j + columns) over the panel, one of whose operands is
+ * triangular. */
+static void product_wedge(const product_run_t *run, product_rows_t a, const char *b, int64_t i,
+                          int rows, int64_t j, int columns, const ji_product_scalars_t *scalars,
+                          void *c, int64_t ldc) {
+    const ji_product_panel_t *panel = &run->panel;
+    const ji_product_t *call = panel->call;
+    const bool by_rows = call->a.kind == JI_OPERAND_TRIANGULAR,
+               lower = by_rows ? call->a.lower : call->b.lower;
+    const int64_t line = by_rows ? i : j, end = panel->step + panel->steps;
+    int64_t from, past;
+    ji_steps_on_diagonal(line, by_rows ? rows : columns, panel->step, end, &from, &past);
+
+    const int64_t first = lower ? panel->step : from, last = lower ? past : end;
+    const int parts = ji_is_complex(call->type) ? 2 : 1;
+    const ji_product_wedge_t wedge = {.first = (int)(first - line),
+                                      .parts = parts,
+                                      .by_rows = by_rows,
+                                      .lower = lower,
+                                      .a_step = a.step / (int64_t)ji_sizeof(call->type)};
+    const ji_product_tile_t tile = {.depth = parts * (last - first),
+                                    .a = a.at + (first - panel->step) * a.step,
+                                    .b = b + (first - panel->step) * panel->kernels->column_bytes,
+                                    .rows = parts * rows,
+                                    .columns = columns,
+                                    .scalars = scalars,
+                                    .c = c,
+                                    .ldc = parts * ldc};
+    panel->kernels->tile_wedge(&tile, &wedge);
+}
+
 /* The product's rows [i, i + rows) and columns [j, j + columns) over the panel, as sums; those
  * before first_row are not asked for. */
-static void product_sums(const product_run_t *run, const char *a, const char *b, int64_t i,
+static void product_sums(const product_run_t *run, product_rows_t a, const char *b, int64_t i,
                          int first_row, int rows, int64_t j, int columns, void *sums) {
     const ji_product_kernels_t *kernels = run->panel.kernels;
-    const ji_operand_t *const operand_a = &run->panel.call->a, *const operand_b =
-                                                                   &run->panel.call->b;
-    const bool by_rows = operand_a->kind == JI_OPERAND_TRIANGULAR;
-    if (!by_rows && operand_b->kind != JI_OPERAND_TRIANGULAR) {
-        kernels->tile_sums(run->panel.steps, a, b, sums, first_row, rows - first_row);
-        return;
-    }
-
-    const bool lower = by_rows ? operand_a->lower : operand_b->lower;
-    const int64_t line = by_rows ? i : j, end = run->panel.step + run->panel.steps;
-    int64_t from, past;
-    ji_steps_on_diagonal(line, by_rows ? rows : columns, run->panel.step, end, &from, &past);
-
-    const int64_t first = lower ? run->panel.step : from, last = lower ? past : end;
-    kernels->tile_corner(last - first, a + (first - run->panel.step) * kernels->row_bytes,
-                         b + (first - run->panel.step) * kernels->column_bytes, sums, rows,
-                         (int)(first - line), 1, by_rows, lower);
+    if (product_has_triangle(run->panel.call))
+        product_wedge(run, a, b, i, rows, j, columns, &product_sums_alone, sums, kernels->rows);
+    else
+        kernels->tile_sums(run->panel.steps, a.at, b, sums, first_row, rows - first_row);
 }
 
 /* Which scalars a row and column of C are for now. Of a triangle's lines those in the panel have
  * their first share. */
 static const ji_product_scalars_t *product_scalars(const product_run_t *run, int64_t i, int64_t j) {
-    const bool by_rows = run->panel.call->a.kind == JI_OPERAND_TRIANGULAR;
-    if (!by_rows && run->panel.call->b.kind != JI_OPERAND_TRIANGULAR)
+    if (!product_has_triangle(run->panel.call))
         return run->is_first ? &run->first : &run->more;
 
-    const int64_t line = by_rows ? i : j;
+    const int64_t line = run->panel.call->a.kind == JI_OPERAND_TRIANGULAR ? i : j;
     return line >= run->panel.step && line < run->panel.step + run->panel.steps ? &run->first
                                                                                 : &run->more;
 }
@@ -143,6 +180,12 @@ static void product_write_column(const product_run_t *run, const char *sums, int
     }
 }
 
+/* Whether all of a tile has these scalars, which its first element has. */
+static bool product_has_scalars(const product_run_t *run, const ji_product_scalars_t *scalars,
+                                int64_t i, int rows, int64_t j, int columns) {
+    return scalars == product_scalars(run, i + rows - 1, j + columns - 1);
+}
+
 static void product_write_sums(const product_run_t *run, const char *sums, int64_t i, int rows,
                                int64_t j, int columns) {
     const ji_product_t *call = run->panel.call;
@@ -155,7 +198,7 @@ static void product_write_sums(const product_run_t *run, const char *sums, int64
                                             (int)(j - i), call->written == JI_WRITTEN_LOWER);
         return;
     }
-    if (scalars == product_scalars(run, i + rows - 1, j + columns - 1)) {
+    if (product_has_scalars(run, scalars, i, rows, j, columns)) {
         run->panel.kernels->update(rows, columns, sums, scalars, c, call->ldc);
         return;
     }
@@ -164,14 +207,17 @@ static void product_write_sums(const product_run_t *run, const char *sums, int64
         product_write_column(run, sums, i, rows, j + column);
 }
 
+static bool product_is_real(const ji_product_scalars_t *scalars) {
+    return scalars->alpha[1] == 0 && scalars->beta[1] == 0;
+}
+
 /* How many tiles from row i on, one below the other, are whole, and written as they are. */
 static int64_t product_whole_tiles(const product_run_t *run, int64_t i, int64_t i_end, int64_t j,
                                    int64_t j_end) {
     const ji_product_t *call = run->panel.call;
     const int64_t rows = run->panel.kernels->rows, columns = run->panel.kernels->columns;
     const ji_product_scalars_t *scalars = run->is_first ? &run->first : &run->more;
-    if (call->complex_c || call->a.kind == JI_OPERAND_TRIANGULAR ||
-        call->b.kind == JI_OPERAND_TRIANGULAR || scalars->alpha[1] != 0 || scalars->beta[1] != 0 ||
+    if (call->complex_c || product_has_triangle(call) || !product_is_real(scalars) ||
         j_end - j < columns)
         return 0;
     if (call->written == JI_WRITTEN_LOWER && i + 1 < j + columns)
@@ -182,7 +228,7 @@ static int64_t product_whole_tiles(const product_run_t *run, int64_t i, int64_t 
 }
 
 /* A tile that is not whole. */
-static void product_tile(const product_run_t *run, const char *a, const char *b, int64_t i,
+static void product_tile(const product_run_t *run, product_rows_t a, const char *b, int64_t i,
                          int64_t i_end, int64_t j, int64_t j_end) {
     const ji_product_t *call = run->panel.call;
     const ji_product_kernels_t *kernels = run->panel.kernels;
@@ -192,7 +238,7 @@ static void product_tile(const product_run_t *run, const char *a, const char *b,
 
     if (call->complex_c) {
         kernels->tile_complex(
-            run->panel.steps, a, b, rows, columns, run->is_first ? &run->first : &run->more,
+            run->panel.steps, a.at, b, rows, columns, run->is_first ? &run->first : &run->more,
             ji_at((jdatatype_t)(call->type + JDATATYPE_F32_C), call->c, i, j, call->ldc),
             call->ldc);
         return;
@@ -202,23 +248,31 @@ static void product_tile(const product_run_t *run, const char *a, const char *b,
 
     if (upper)
         rows = (int)ji_min(rows, j + columns - i);
+    if (product_has_triangle(call) && call->written == JI_WRITTEN_ALL) {
+        const ji_product_scalars_t *const scalars = product_scalars(run, i, j);
+        if (product_is_real(scalars) && product_has_scalars(run, scalars, i, rows, j, columns)) {
+            product_wedge(run, a, b, i, rows, j, columns, scalars,
+                          ji_at(call->type, call->c, i, j, call->ldc), call->ldc);
+            return;
+        }
+    }
+
     _Alignas(64) char sums[PRODUCT_SUMS_BYTES];
     product_sums(run, a, b, i, lower ? (int)ji_max(0, j - i) : 0, rows, j, columns, sums);
     product_write_sums(run, sums, i, rows, j, columns);
 }
 
-/* Rows [i, i_end) by a strip of columns: a tile for each strip of A, which lie one behind the
- * other. */
-static void product_tiles(const product_run_t *run, const char *a, const char *b, int64_t i,
+/* Rows [i, i_end) by a strip of columns: a tile for each strip of A. */
+static void product_tiles(const product_run_t *run, product_rows_t a, const char *b, int64_t i,
                           int64_t i_end, int64_t j, int64_t j_end) {
     const ji_product_t *call = run->panel.call;
     const ji_product_kernels_t *kernels = run->panel.kernels;
-    const int64_t strip_bytes = run->panel.steps * kernels->row_bytes;
 
-    for (int64_t count; i < i_end; i += count * kernels->rows, a += count * strip_bytes) {
+    for (int64_t count; i < i_end; i += count * kernels->rows, a.at += count * a.strip) {
         count = product_whole_tiles(run, i, i_end, j, j_end);
         if (count > 0) {
-            kernels->tiles(count, run->panel.steps, a, b, run->is_first ? &run->first : &run->more,
+            kernels->tiles(count, run->panel.steps, a.at, b,
+                           run->is_first ? &run->first : &run->more,
                            ji_at(call->type, call->c, i, j, call->ldc), call->ldc);
         } else {
             product_tile(run, a, b, i, i_end, j, j_end);
@@ -257,7 +311,7 @@ static void product_multiply_block(const product_run_t *run, char *a_panel, int6
 
     const char *b = run->b_panel + (size_t)((column - run->column) / kernels->columns) * b_strip;
     for (int64_t j = column; j < column_end; j += kernels->columns, b += b_strip)
-        product_tiles(run, a_panel, b, row, row_end, j, column_end);
+        product_tiles(run, product_packed_rows(run, a_panel), b, row, row_end, j, column_end);
 }
 
 /* An item; false: there is none. */
@@ -594,7 +648,6 @@ static int64_t product_strip_rows(const ji_product_kernels_t *kernels, int64_t l
 /* A triangle of C over one panel, by strips of rows: what is beside the square on the diagonal as
  * any product, and of the square its sums, of which a triangle is written. */
 static void product_direct_triangle(const product_run_t *run, int64_t step) {
-    static const ji_product_scalars_t sums_alone = {.alpha = {1}};
     const ji_product_t *call = run->panel.call;
     const ji_product_panel_t panel = product_direct_panel(run, step);
     const ji_product_scalars_t *const scalars = step == 0 ? &run->first : &run->more;
@@ -609,7 +662,8 @@ static void product_direct_triangle(const product_run_t *run, int64_t step) {
         if (columns > 0)
             product_direct_columns(&panel, &direct, j, columns, scalars,
                                    ji_at(call->type, call->c, i, j, call->ldc), call->ldc);
-        product_direct_columns(&panel, &direct, i, rows, &sums_alone, sums, panel.kernels->rows);
+        product_direct_columns(&panel, &direct, i, rows, &product_sums_alone, sums,
+                               panel.kernels->rows);
         panel.kernels->update_triangle((int)rows, (int)rows, sums, scalars,
                                        ji_at(call->type, call->c, i, i, call->ldc), call->ldc, 0,
                                        lower);
@@ -644,17 +698,44 @@ static void product_direct(product_run_t *run) {
     ji_team_end(&lease);
 }
 
-/* Rows [i, end) of the panel by columns [column, column_end): A is packed into `a`, which holds it,
- * and then one strip of B after the other. */
+/* Whether rows of an A that a triangle multiplies are read as they lie: C, which they are part of,
+ * is overwritten after its last use. */
+static bool product_reads_rows(const ji_product_t *call) {
+    return call->b.kind == JI_OPERAND_TRIANGULAR && !ji_is_complex(call->type) &&
+           call->k <= JI_PRODUCT_DEPTH && product_reads_a(call);
+}
+
+/* The end of those of rows [i, end) that are: a strip that ends within a vector is not. */
+static int64_t product_read_rows(const ji_product_t *call, int64_t i, int64_t end) {
+    const ji_product_kernels_t *const kernels = ji_kernels->product[call->type];
+    const int64_t rows = end - i;
+    if (rows < kernels->vector_rows || !product_reads_rows(call))
+        return i;
+    return rows % kernels->vector_rows == 0 ? end : i + rows / kernels->rows * kernels->rows;
+}
+
+/* Rows [i, end) of the panel by columns [column, column_end): A is read, or packed into `a`, which
+ * holds it, and then one strip of B after the other is packed. Of a lower triangle the last columns
+ * need nothing of those before. */
 static void product_strips_of_rows(const product_run_t *run, char *a, int64_t i, int64_t end) {
     _Alignas(64) char b[JI_PRODUCT_STRIP_BYTES / 3];
+    const ji_product_t *call = run->panel.call;
+    const int64_t element = (int64_t)ji_sizeof(call->type),
+                  read_end = product_read_rows(call, i, end);
     const int columns = run->panel.kernels->columns;
+    const product_rows_t packed = product_packed_rows(run, a),
+                         read = {ji_operand_at(&call->a, i, run->panel.step),
+                                 run->panel.kernels->rows * element, call->a.step * element};
+    if (read_end < end)
+        ji_pack_rows(&run->panel, a, read_end, end);
 
-    ji_pack_rows(&run->panel, a, i, end);
-    for (int64_t j = run->column; j < run->column_end; j += columns) {
+    const int64_t strips = product_portions(run->column_end - run->column, columns);
+    for (int64_t n = 0; n < strips; n++) {
+        const int64_t j = run->column + product_order(&call->b, n, strips) * columns;
         const ji_product_strip_t of_b = ji_strip_of_b(&run->panel, b, j, run->column_end);
         ji_pack_strip(&run->panel, &of_b);
-        product_tiles(run, a, b, i, end, j, run->column_end);
+        product_tiles(run, read, b, i, read_end, j, run->column_end);
+        product_tiles(run, packed, b, read_end, end, j, run->column_end);
     }
 }
 
@@ -681,7 +762,7 @@ static void product_strips(product_run_t *run) {
         for (int64_t i = run->row; i < run->row_end; i += rows) {
             const ji_product_strip_t of_a = ji_strip_of_a(&run->panel, true, a, i, run->row_end);
             ji_pack_strip(&run->panel, &of_a);
-            product_tile(run, a, b, i, run->row_end, j, column_end);
+            product_tile(run, product_packed_rows(run, a), b, i, run->row_end, j, column_end);
         }
     }
 }
@@ -822,6 +903,12 @@ static bool product_is_low(const ji_product_t *call) {
            call->m <= PRODUCT_LOW_TILES * product_kernels(call->type)->rows;
 }
 
+/* Whether a triangle is multiplied by few rows that are read as they lie. Emerald Rapids, packed
+ * over in place: dtrmm of 72 to 96 1.05 to 1.2, strmm of 80 and 96 1.2; of 128 0.95 to 1. */
+static bool product_reads_few_rows(const ji_product_t *call) {
+    return product_reads_rows(call) && call->m * call->k <= PRODUCT_READ_ELEMENTS;
+}
+
 /* Whether it is better done in place, though there are panels: lent to an algorithm for its largest
  * product. */
 static bool product_is_small(const ji_product_t *call) {
@@ -831,7 +918,8 @@ static bool product_is_small(const ji_product_t *call) {
     const bool plain = product_is_direct(call) && ji_operand_is_plain(call, &call->a);
     const bool whole = call->written == JI_WRITTEN_ALL;
     if (work < (plain && whole ? JI_PACKED_LEAST_GEMM : JI_PACKED_LEAST_WORK) ||
-        ji_min(m, n) < JI_PACKED_LEAST_SIZE || ji_product_fits_stack(type, m, n, k))
+        ji_min(m, n) < JI_PACKED_LEAST_SIZE || ji_product_fits_stack(type, m, n, k) ||
+        product_reads_few_rows(call))
         return true;
     return plain && (whole ? product_is_low(call) || product_is_compact(call)
                            : product_triangle_is_compact(call));

@@ -42,6 +42,26 @@ typedef struct ji_product_corner {
     bool lower, conjugate, hermitian, triangular, unit;
 } ji_product_corner_t;
 
+/* Rows x columns of C, of a strip of A and one of B; of complex elements in reals: twice as many
+ * rows, and the depth and ldc as well. */
+typedef struct ji_product_tile {
+    int64_t depth;
+    const void *a, *b;
+    int rows, columns;
+    const ji_product_scalars_t *scalars;
+    void *c;
+    int64_t ldc;
+} ji_product_tile_t;
+
+/* What of a triangular operand counts, packed: at steps first, first + 1, ..., each of so many
+ * reals, the lines, of A (by_rows) or else of B, that are not before the step (lower), or not
+ * behind it. */
+typedef struct ji_product_wedge {
+    int first, parts;
+    bool by_rows, lower;
+    int64_t a_step; /* reals from one of A to the next: of reals A may lie where it is */
+} ji_product_wedge_t;
+
 /* What counts of a complex element: the real part, the imaginary one, or their sum. */
 typedef enum ji_part { JI_PART_REAL, JI_PART_IMAGINARY, JI_PART_SUM } ji_part_t;
 
@@ -70,11 +90,8 @@ struct ji_product_kernels {
                   const ji_product_scalars_t *scalars, void *c, int64_t ldc);
     /* sums = A B: a tile, stored by columns, of which rows [first, first + rows) are asked for. */
     void (*tile_sums)(int64_t depth, const void *a, const void *b, void *sums, int first, int rows);
-    /* The same, of rows [0, rows), where one of the two is triangular: at steps first, first + 1,
-     * ... only the lines (of A, by_rows, or else of B) count that are not before the step (lower),
-     * or not behind it. parts: 1. */
-    void (*tile_corner)(int64_t depth, const void *a, const void *b, void *sums, int rows,
-                        int first, int parts, bool by_rows, bool lower);
+    /* A tile, or a part of one, where one of the two is triangular. Alpha and beta are real. */
+    void (*tile_wedge)(const ji_product_tile_t *tile, const ji_product_wedge_t *wedge);
     /* C += alpha sums + beta C, of a tile or a part of one. */
     void (*update)(int rows, int columns, const void *sums, const ji_product_scalars_t *scalars,
                    void *c, int64_t ldc);

@@ -64,14 +64,14 @@ static void NAME(update_triangle)(int rows, int columns, const void *sums_,
 
 /* Vectors [from, TILE_VECTORS) or [0, end) of each column; the numbers are the compiler's. */
 VECTOR_INLINE void NAME(accumulate)(VECTOR acc[TILE_COLUMNS][TILE_VECTORS], int from, int end,
-                                    int64_t depth, const REAL *a, const REAL *b) {
-    for (; depth > 0; depth--, a += TILE_REALS, b += TILE_COLUMNS) {
+                                    int64_t depth, const REAL *a, int64_t a_step, const REAL *b) {
+    for (; depth > 0; depth--, a += a_step, b += TILE_COLUMNS) {
         VECTOR column[TILE_VECTORS];
         VECTOR_UNROLL
         for (int v = from; v < end; v++) {
             column[v] = V(load)(a + v * LANES);
             if (sizeof column[v] == 64)
-                __builtin_prefetch(a + A_AHEAD_STEPS * TILE_REALS + v * LANES);
+                __builtin_prefetch(a + A_AHEAD_STEPS * a_step + v * LANES);
         }
 
         VECTOR_UNROLL
@@ -104,7 +104,7 @@ VECTOR_INLINE void NAME(vector_sums)(int vectors, int64_t depth, const REAL *a, 
                                      REAL *sums) {
     VECTOR acc[TILE_COLUMNS][TILE_VECTORS];
     NAME(begin_sums)(acc, vectors);
-    NAME(accumulate)(acc, 0, vectors, depth, a, b);
+    NAME(accumulate)(acc, 0, vectors, depth, a, TILE_REALS, b);
     NAME(end_sums)(acc, vectors, sums);
 }
 
@@ -121,13 +121,6 @@ static void NAME(tile_sums)(int64_t depth, const void *a_, const void *b, void *
     }
 }
 
-/* What of a triangle is multiplied: of its steps first, first + 1, ... the lines that are not
- * before them (lower), or not behind them. Lines are rows or columns of `parts` reals. */
-typedef struct NAME(wedge) {
-    int first, parts; /* 1, or of complex elements 2 */
-    bool lower;
-} NAME(wedge_t);
-
 /* Of so many steps those before the one that is `distance` on. */
 VECTOR_INLINE int64_t NAME(within)(int64_t distance, int64_t depth) {
     return distance < 0 ? 0 : distance > depth ? depth : distance;
@@ -136,8 +129,8 @@ VECTOR_INLINE int64_t NAME(within)(int64_t distance, int64_t depth) {
 /* Steps [p, end) by rows: the diagonal is in vector `on`, and those behind it count, too (lower),
  * or those before it. */
 VECTOR_INLINE void NAME(wedge_steps)(VECTOR acc[TILE_COLUMNS][TILE_VECTORS], int vectors, int on,
-                                     NAME(wedge_t) wedge, int64_t p, int64_t end, const REAL *a,
-                                     const REAL *b) {
+                                     ji_product_wedge_t wedge, int64_t p, int64_t end,
+                                     const REAL *a, const REAL *b) {
     const int from = wedge.lower ? on : 0, past = wedge.lower ? vectors : on + 1;
 
     for (; p < end; p++) {
@@ -146,7 +139,7 @@ VECTOR_INLINE void NAME(wedge_steps)(VECTOR acc[TILE_COLUMNS][TILE_VECTORS], int
         VECTOR column[TILE_VECTORS];
         VECTOR_UNROLL
         for (int v = from; v < past; v++)
-            column[v] = V(load)(a + p * TILE_REALS + v * LANES);
+            column[v] = V(load)(a + p * wedge.a_step + v * LANES);
 
         VECTOR_UNROLL
         for (int j = 0; j < TILE_COLUMNS; j++) {
@@ -161,14 +154,14 @@ VECTOR_INLINE void NAME(wedge_steps)(VECTOR acc[TILE_COLUMNS][TILE_VECTORS], int
 
 /* Before a lower triangle's corner, and behind an upper one's, all rows count. */
 VECTOR_INLINE void NAME(wedge_of_rows)(VECTOR acc[TILE_COLUMNS][TILE_VECTORS], int vectors,
-                                       NAME(wedge_t) wedge, int64_t depth, const REAL *a,
+                                       ji_product_wedge_t wedge, int64_t depth, const REAL *a,
                                        const REAL *b) {
     const int distance = wedge.first * wedge.parts; /* of the first step from the first row */
     const int64_t begin = NAME(within)(-distance, depth),
                   end = NAME(within)(vectors * LANES - distance, depth);
 
     if (wedge.lower)
-        NAME(accumulate)(acc, 0, vectors, begin, a, b);
+        NAME(accumulate)(acc, 0, vectors, begin, a, wedge.a_step, b);
     VECTOR_UNROLL
     for (int on = 0; on < vectors; on++)
         NAME(wedge_steps)
@@ -176,18 +169,18 @@ VECTOR_INLINE void NAME(wedge_of_rows)(VECTOR acc[TILE_COLUMNS][TILE_VECTORS], i
      NAME(within)((on + 1) * LANES - distance, depth), a, b);
     if (!wedge.lower)
         NAME(accumulate)
-    (acc, 0, vectors, depth - end, a + end * TILE_REALS, b + end * TILE_COLUMNS);
+    (acc, 0, vectors, depth - end, a + end * wedge.a_step, wedge.a_step, b + end * TILE_COLUMNS);
 }
 
 /* The same of columns, each step of the corner with the columns that it has. */
 VECTOR_INLINE void NAME(wedge_of_columns)(VECTOR acc[TILE_COLUMNS][TILE_VECTORS], int vectors,
-                                          NAME(wedge_t) wedge, int64_t depth, const REAL *a,
+                                          ji_product_wedge_t wedge, int64_t depth, const REAL *a,
                                           const REAL *b) {
     const int64_t begin = NAME(within)(-wedge.first * wedge.parts, depth),
                   end = NAME(within)((TILE_COLUMNS - wedge.first) * wedge.parts, depth);
 
     if (wedge.lower)
-        NAME(accumulate)(acc, 0, vectors, begin, a, b);
+        NAME(accumulate)(acc, 0, vectors, begin, a, wedge.a_step, b);
     VECTOR_UNROLL
     for (int on = 0; on < TILE_COLUMNS; on++) {
         const int64_t past = NAME(within)((on + 1 - wedge.first) * wedge.parts, depth);
@@ -195,7 +188,7 @@ VECTOR_INLINE void NAME(wedge_of_columns)(VECTOR acc[TILE_COLUMNS][TILE_VECTORS]
             VECTOR column[TILE_VECTORS];
             VECTOR_UNROLL
             for (int v = 0; v < vectors; v++)
-                column[v] = V(load)(a + p * TILE_REALS + v * LANES);
+                column[v] = V(load)(a + p * wedge.a_step + v * LANES);
 
             VECTOR_UNROLL
             for (int j = 0; j < TILE_COLUMNS; j++)
@@ -209,40 +202,88 @@ VECTOR_INLINE void NAME(wedge_of_columns)(VECTOR acc[TILE_COLUMNS][TILE_VECTORS]
     }
     if (!wedge.lower)
         NAME(accumulate)
-    (acc, 0, vectors, depth - end, a + end * TILE_REALS, b + end * TILE_COLUMNS);
+    (acc, 0, vectors, depth - end, a + end * wedge.a_step, wedge.a_step, b + end * TILE_COLUMNS);
 }
 
-VECTOR_INLINE void NAME(wedge_sums)(int vectors, NAME(wedge_t) wedge, bool by_rows, int64_t depth,
-                                    const REAL *a, const REAL *b, REAL *sums) {
-    VECTOR acc[TILE_COLUMNS][TILE_VECTORS];
-    NAME(begin_sums)(acc, vectors);
-    if (by_rows)
-        NAME(wedge_of_rows)(acc, vectors, wedge, depth, a, b);
-    else
-        NAME(wedge_of_columns)(acc, vectors, wedge, depth, a, b);
-    NAME(end_sums)(acc, vectors, sums);
+/* What C becomes, of so many vectors in each column. All of it is read before anything is written:
+ * columns that are multiples of a page apart would wait for each other. */
+VECTOR_INLINE void NAME(write_tile)(VECTOR acc[TILE_COLUMNS][TILE_VECTORS], int vectors,
+                                    const ji_product_scalars_t *scalars, REAL *c, int64_t ldc) {
+    const NAME(scalars_t) by = NAME(spread)(scalars);
+    VECTOR_UNROLL
+    for (int j = 0; j < TILE_COLUMNS; j++)
+        VECTOR_UNROLL
+    for (int v = 0; v < vectors; v++)
+        if (by.reads)
+            acc[j][v] = V(fma)(by.alpha, acc[j][v], by.beta * V(load)(c + j * ldc + v * LANES));
+        else
+            acc[j][v] = by.alpha * acc[j][v];
+    VECTOR_UNROLL
+    for (int j = 0; j < TILE_COLUMNS; j++)
+        VECTOR_UNROLL
+    for (int v = 0; v < vectors; v++)
+        V(store)(c + j * ldc + v * LANES, acc[j][v]);
 }
 
-VECTOR_INLINE void NAME(tile_wedge)(int rows, NAME(wedge_t) wedge, bool by_rows, int64_t depth,
-                                    const REAL *a, const REAL *b, REAL *sums) {
-    switch ((rows + LANES - 1) / LANES) {
-    case 1: NAME(wedge_sums)(1, wedge, by_rows, depth, a, b, sums); break;
-    case 2: NAME(wedge_sums)(2, wedge, by_rows, depth, a, b, sums); break;
-    default: NAME(wedge_sums)(TILE_VECTORS, wedge, by_rows, depth, a, b, sums); break;
+/* The same of fewer columns, or where the last vector has fewer rows. */
+VECTOR_INLINE void NAME(write_part)(VECTOR acc[TILE_COLUMNS][TILE_VECTORS], int vectors,
+                                    const ji_product_tile_t *tile) {
+    const NAME(scalars_t) by = NAME(spread)(tile->scalars);
+    const PART part = V(first)(tile->rows - (vectors - 1) * LANES);
+    REAL *c = tile->c;
+    VECTOR_UNROLL
+    for (int j = 0; j < TILE_COLUMNS; j++, c += tile->ldc) {
+        if (j >= tile->columns)
+            return;
+        VECTOR_UNROLL
+        for (int v = 0; v + 1 < vectors; v++)
+            V(store)
+        (c + v * LANES,
+         NAME(added)(&by, acc[j][v], by.reads ? V(load)(c + v * LANES) : V(splat)(0)));
+
+        REAL *const end = c + (vectors - 1) * LANES;
+        const VECTOR old = by.reads ? V(load_part)(end, part) : V(splat)(0);
+        V(store_part)(end, NAME(added)(&by, acc[j][vectors - 1], old), part);
     }
 }
 
-static void NAME(tile_corner)(int64_t depth, const void *a, const void *b, void *sums, int rows,
-                              int first, int parts, bool by_rows, bool lower) {
-    const NAME(wedge_t) of_lower = {first, parts, true}, of_upper = {first, parts, false};
-    if (lower && by_rows)
-        NAME(tile_wedge)(rows, of_lower, true, depth, a, b, sums);
-    else if (lower)
-        NAME(tile_wedge)(rows, of_lower, false, depth, a, b, sums);
-    else if (by_rows)
-        NAME(tile_wedge)(rows, of_upper, true, depth, a, b, sums);
+VECTOR_INLINE void NAME(vectors_of_wedge)(int vectors, const ji_product_tile_t *tile,
+                                          ji_product_wedge_t wedge) {
+    const REAL *const a = tile->a, *const b = tile->b;
+    VECTOR acc[TILE_COLUMNS][TILE_VECTORS];
+    NAME(begin_sums)(acc, vectors);
+    if (wedge.by_rows)
+        NAME(wedge_of_rows)(acc, vectors, wedge, tile->depth, a, b);
     else
-        NAME(tile_wedge)(rows, of_upper, false, depth, a, b, sums);
+        NAME(wedge_of_columns)(acc, vectors, wedge, tile->depth, a, b);
+    if (tile->rows == vectors * LANES && tile->columns == TILE_COLUMNS)
+        NAME(write_tile)(acc, vectors, tile->scalars, tile->c, tile->ldc);
+    else
+        NAME(write_part)(acc, vectors, tile);
+}
+
+/* Of one kind, which the compiler knows. A triangle is packed. */
+VECTOR_INLINE void NAME(wedge_of_kind)(bool by_rows, bool lower, const ji_product_tile_t *tile,
+                                       ji_product_wedge_t wedge) {
+    wedge.by_rows = by_rows, wedge.lower = lower;
+    if (by_rows)
+        wedge.a_step = TILE_REALS;
+    switch ((tile->rows + LANES - 1) / LANES) {
+    case 1: NAME(vectors_of_wedge)(1, tile, wedge); break;
+    case 2: NAME(vectors_of_wedge)(2, tile, wedge); break;
+    default: NAME(vectors_of_wedge)(TILE_VECTORS, tile, wedge);
+    }
+}
+
+static void NAME(tile_wedge)(const ji_product_tile_t *tile, const ji_product_wedge_t *wedge) {
+    if (wedge->lower && wedge->by_rows)
+        NAME(wedge_of_kind)(true, true, tile, *wedge);
+    else if (wedge->lower)
+        NAME(wedge_of_kind)(false, true, tile, *wedge);
+    else if (wedge->by_rows)
+        NAME(wedge_of_kind)(true, false, tile, *wedge);
+    else
+        NAME(wedge_of_kind)(false, false, tile, *wedge);
 }
 
 /* A function, which reads alpha and beta behind the sums: inlined into a loop, GCC 12 keeps these,
@@ -263,24 +304,9 @@ static __attribute__((noinline)) void NAME(whole_tile)(int64_t depth, const REAL
         __builtin_prefetch(c + j * ldc + TILE_REALS - 1, 1);
     }
 
-    NAME(accumulate)(acc, 0, TILE_VECTORS, depth, a, b);
+    NAME(accumulate)(acc, 0, TILE_VECTORS, depth, a, TILE_REALS, b);
 
-    /* All of C is read before anything is written: columns that are multiples of a page apart would
-     * wait for each other. */
-    const NAME(scalars_t) by = NAME(spread)(scalars);
-    VECTOR_UNROLL
-    for (int j = 0; j < TILE_COLUMNS; j++)
-        VECTOR_UNROLL
-    for (int v = 0; v < TILE_VECTORS; v++)
-        if (by.reads)
-            acc[j][v] = V(fma)(by.alpha, acc[j][v], by.beta * V(load)(c + j * ldc + v * LANES));
-        else
-            acc[j][v] = by.alpha * acc[j][v];
-    VECTOR_UNROLL
-    for (int j = 0; j < TILE_COLUMNS; j++)
-        VECTOR_UNROLL
-    for (int v = 0; v < TILE_VECTORS; v++)
-        V(store)(c + j * ldc + v * LANES, acc[j][v]);
+    NAME(write_tile)(acc, TILE_VECTORS, scalars, c, ldc);
 }
 
 static void NAME(tiles)(int64_t count, int64_t depth, const void *a_, const void *b,
@@ -324,10 +350,10 @@ static void NAME(tile_complex)(int64_t depth, const void *a_, const void *b_, in
         for (int j = 0; j < columns; j++)
             __builtin_prefetch(c + i + j * 2 * ldc, 1);
 
-        NAME(accumulate)(acc, 0, TILE_VECTORS, steps, a, b);
+        NAME(accumulate)(acc, 0, TILE_VECTORS, steps, a, TILE_REALS, b);
         a += steps * TILE_REALS, b += steps * TILE_COLUMNS, depth -= steps;
     }
-    NAME(accumulate)(acc, 0, TILE_VECTORS, depth, a, b);
+    NAME(accumulate)(acc, 0, TILE_VECTORS, depth, a, TILE_REALS, b);
     NAME(end_sums)(acc, TILE_VECTORS, sums);
 
     const REAL alpha[2] = {(REAL)scalars->alpha[0], (REAL)scalars->alpha[1]};
@@ -345,11 +371,6 @@ static void NAME(tile_complex)(int64_t depth, const void *a_, const void *b_, in
 static void NAME(tile_sums)(int64_t depth, const void *a, const void *b, void *sums, int first,
                             int rows) {
     REAL_NAME(tile_sums)(2 * depth, a, b, sums, 2 * first, 2 * rows);
-}
-
-static void NAME(tile_corner)(int64_t depth, const void *a, const void *b, void *sums, int rows,
-                              int first, int parts, bool by_rows, bool lower) {
-    REAL_NAME(tile_corner)(2 * depth, a, b, sums, 2 * rows, first, 2 * parts, by_rows, lower);
 }
 
 static void NAME(tiles)(int64_t count, int64_t depth, const void *a, const void *b,
@@ -703,7 +724,7 @@ static const ji_product_kernels_t NAME(product) = {
     .corner = NAME(corner),
     .tiles = NAME(tiles),
     .tile_sums = NAME(tile_sums),
-    .tile_corner = NAME(tile_corner),
+    .tile_wedge = REAL_NAME(tile_wedge),
     .update = NAME(update),
     .update_triangle = NAME(update_triangle),
 #if !COMPLEX
