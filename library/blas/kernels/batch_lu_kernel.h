@@ -22,6 +22,9 @@
 #define LU_ROWS 4 /* of a product at once */
 /* That a step goes over at once: two rows of them, and a row of L, are in registers. */
 #define LU_COLUMNS (COMPLEX && VECTOR_REGISTERS < 32 ? 2 : 4)
+/* Whether some columns are woven when rows of theirs that change places are known: where a block is
+ * an element, they change by what is loaded. */
+#define LU_LATER (PARTS == BLOCK_REALS)
 /* So many rows all change places with a pivot's; of more those alone that are one in some lane. */
 #define LU_FEW_ROWS (VECTOR_REGISTERS < 32 && LANES > 4 ? 8 : 2 * LANES)
 /* Of loops over lanes that have loops of their own: compilers would make all their steps. */
@@ -35,6 +38,7 @@
 typedef struct NAME(woven_lu) {
     REAL *at;
     int64_t m, n, square;
+    int64_t woven;                             /* columns */
     _Alignas(64) REAL pivots[LU_ORDER][LANES]; /* rows */
 } NAME(woven_lu_t);
 
@@ -107,7 +111,7 @@ VECTOR_INLINE void NAME(lu_swap)(TRUTH have, VECTOR *a, VECTOR *b) {
     *a = V(flip)(x, difference), *b = V(flip)(y, difference);
 }
 
-/* Row j and the pivots', of all columns, where rows are many. */
+/* Row j and the pivots', of all columns that are woven, where rows are many. */
 static void NAME(lu_exchange)(const NAME(woven_lu_t) * lu, int64_t j) {
     const VECTOR pivots = V(load)(lu->pivots[j]);
     int64_t places[LU_ORDER]; /* from a column's row j to a row that some lanes have as pivot */
@@ -119,7 +123,7 @@ static void NAME(lu_exchange)(const NAME(woven_lu_t) * lu, int64_t j) {
         count += V(any)(have[count]);
     }
 
-    for (int64_t c = 0; c < lu->n; c++)
+    for (int64_t c = 0; c < lu->woven; c++)
         for (int part = 0; part < PARTS; part++) {
             REAL *const here = NAME(lu_place)(lu, j, c) + part * LANES;
             const VECTOR old = V(load)(here);
@@ -279,7 +283,7 @@ static bool NAME(lu_columns)(NAME(woven_lu_t) * lu, int64_t first, int64_t end) 
         NAME(lu_divide)(lu, j, true, pivot, inverse);
         NAME(lu_steps)(lu, JI_LU_BOTH, j, lu->m, j + 1, end);
         NAME(lu_steps)(lu, JI_LU_EXCHANGE, j, lu->m, 0, j);
-        NAME(lu_steps)(lu, JI_LU_EXCHANGE, j, lu->m, end, lu->n);
+        NAME(lu_steps)(lu, JI_LU_EXCHANGE, j, lu->m, end, lu->woven);
     }
     return true;
 }
@@ -322,10 +326,50 @@ VECTOR_INLINE void NAME(lu_product)(const NAME(woven_lu_t) * lu, int64_t depth, 
     }
 }
 
-VECTOR_INLINE bool NAME(lu_factor)(NAME(woven_lu_t) * lu) {
+/* The first columns of each item. Those without gaps are one run. */
+VECTOR_INLINE void NAME(lu_weave)(NAME(woven_lu_t) * lu, const REAL *const *items, int64_t lda,
+                                  int64_t columns) {
+    const bool is_run = lda == lu->m;
+    const int64_t runs = is_run ? 1 : columns, rows = is_run ? lu->m * columns : lu->m;
+    for (int64_t j = 0; j < runs; j++)
+        NAME(weave)(NAME(lu_place)(lu, 0, j), items, j * lda * PARTS, rows * PARTS);
+    lu->woven = columns;
+}
+
+/* The columns that are left, each lane's rows as the pivots of `steps` columns have them. */
+VECTOR_INLINE void NAME(lu_weave_exchanged)(NAME(woven_lu_t) * lu, const REAL *const *items,
+                                            int64_t lda, int64_t steps) {
+    ptrdiff_t rows[LU_ORDER][LANES];
+    for (int64_t i = 0; i < lu->m; i++)
+        for (int lane = 0; lane < LANES; lane++)
+            rows[i][lane] = i * PARTS;
+    for (int64_t j = 0; j < steps; j++)
+        for (int lane = 0; lane < LANES; lane++) {
+            ptrdiff_t *const pivot = &rows[(int)lu->pivots[j][lane]][lane], row = *pivot;
+            *pivot = rows[j][lane], rows[j][lane] = row;
+        }
+
+    for (; lu->woven < lu->n; lu->woven++) {
+        REAL *to = NAME(lu_place)(lu, 0, lu->woven);
+        const ptrdiff_t column = lu->woven * lda * PARTS;
+        for (int64_t i = 0; i < lu->m; i++, to += PARTS * LANES) {
+            const REAL *lines[LANES];
+            VECTOR_UNROLL
+            for (int lane = 0; lane < LANES; lane++)
+                lines[lane] = items[lane] + rows[i][lane];
+            NAME(weave_stored)(to, lines, column);
+        }
+    }
+}
+
+VECTOR_INLINE bool NAME(lu_factor)(NAME(woven_lu_t) * lu, const REAL *const *items, int64_t lda) {
     const int64_t left = lu->square < LU_BASE ? lu->square : (int64_t)LU_BASE;
+    const bool later = LU_LATER && lu->n >= left + LU_COLUMNS;
+    NAME(lu_weave)(lu, items, lda, later ? left : lu->n);
     if (!NAME(lu_columns)(lu, 0, left))
         return false;
+    if (later)
+        NAME(lu_weave_exchanged)(lu, items, lda, left);
 
     if (lu->square > left) {
         NAME(lu_solve)(lu, left, left, lu->square);
@@ -354,10 +398,7 @@ static int64_t NAME(woven_lu)(const ji_woven_lu_t *call) {
 
     for (int64_t item = 0; item < call->count; item += LANES) {
         REAL *const *const a = (REAL *const *)call->a + item;
-        for (int64_t j = 0; j < runs; j++)
-            NAME(weave)
-        (room + j * reals * LANES, (const REAL *const *)a, j * call->lda * PARTS, reals);
-        if (!NAME(lu_factor)(&lu))
+        if (!NAME(lu_factor)(&lu, (const REAL *const *)a, call->lda))
             return item;
 
         for (int64_t j = 0; j < runs; j++)
@@ -375,5 +416,6 @@ static int64_t NAME(woven_lu)(const ji_woven_lu_t *call) {
 #undef LU_ROWS
 #undef LU_COLUMNS
 #undef LU_FEW_ROWS
+#undef LU_LATER
 #undef LU_NOT_UNROLLED
 #undef BLOCK_REALS

@@ -13,6 +13,18 @@
 #define BLOCK_ITEMS (BLOCK_REALS * NARROW_BYTES / 16) /* that are transposed at once */
 #define HALVES (LANES / BLOCK_ITEMS)                  /* of a vector: 1, or 2 */
 #define APART_REALS 16                                /* from so many on */
+/* Items of more than so many bytes are asked for: with what is woven a first cache keeps no group
+ * of them, and a second one is slow to follow as many as there are lanes. */
+#define NEAR_BYTES 1536
+#define LINE_REALS (64 / (int)sizeof(REAL))
+#define AHEAD_REALS (8 * LINE_REALS)
+
+/* A line of the cache of each of so many items, `at` reals behind where they begin. */
+VECTOR_INLINE void NAME(ask)(const REAL *const *items, int64_t at, int lanes) {
+    VECTOR_UNROLL
+    for (int lane = 0; lane < lanes; lane++)
+        __builtin_prefetch(items[lane] + at);
+}
 
 /* Half a vector of items: a block of each of their lines, `at` reals behind where it begins. */
 VECTOR_INLINE void NAME(weave_half)(NARROW *to, const REAL *const *lines, int64_t at, int half) {
@@ -103,6 +115,7 @@ VECTOR_INLINE void NAME(weave_half_stored)(REAL *to, const REAL *const *lines, i
  */
 VECTOR_INLINE void NAME(weave_apart)(REAL *to, const REAL *const *items, int64_t at,
                                      int64_t count) {
+    const bool is_far = count * (int)sizeof(REAL) > NEAR_BYTES;
     for (int half = 0; half < HALVES; half++, to += BLOCK_ITEMS, items += BLOCK_ITEMS) {
         const REAL *lines[BLOCK_ITEMS];
         VECTOR_UNROLL
@@ -110,8 +123,11 @@ VECTOR_INLINE void NAME(weave_apart)(REAL *to, const REAL *const *items, int64_t
             lines[lane] = items[lane] + at;
 
         int64_t p = 0;
-        for (; p + BLOCK_REALS <= count; p += BLOCK_REALS)
+        for (; p + BLOCK_REALS <= count; p += BLOCK_REALS) {
+            if (is_far && p % LINE_REALS == 0)
+                NAME(ask)(lines, p + AHEAD_REALS, BLOCK_ITEMS);
             NAME(weave_half_stored)(to, lines, p);
+        }
         if (p < count)
             NAME(weave_half_stored)(to, lines, count - BLOCK_REALS);
     }
@@ -158,6 +174,7 @@ VECTOR_INLINE void NAME(unravel_half_loaded)(REAL *const *lines, int64_t at, int
 /* The same as unravel(), half of the items after the other. */
 VECTOR_INLINE void NAME(unravel_apart)(REAL *const *items, int64_t at, int64_t count,
                                        const REAL *from) {
+    const bool is_far = count * (int)sizeof(REAL) > NEAR_BYTES;
     for (int half = 0; half < HALVES; half++, from += BLOCK_ITEMS, items += BLOCK_ITEMS) {
         REAL *lines[BLOCK_ITEMS];
         VECTOR_UNROLL
@@ -165,8 +182,11 @@ VECTOR_INLINE void NAME(unravel_apart)(REAL *const *items, int64_t at, int64_t c
             lines[lane] = items[lane] + at;
 
         int64_t p = 0;
-        for (; p + 2 * BLOCK_REALS <= count; p += 2 * BLOCK_REALS)
+        for (; p + 2 * BLOCK_REALS <= count; p += 2 * BLOCK_REALS) {
+            if (is_far && p % LINE_REALS == 0)
+                NAME(ask)((const REAL *const *)lines, p + AHEAD_REALS, BLOCK_ITEMS);
             NAME(unravel_half_loaded)(lines, p, 2, from);
+        }
         for (; p + BLOCK_REALS <= count; p += BLOCK_REALS)
             NAME(unravel_half_loaded)(lines, p, 1, from);
         if (p < count)
@@ -302,3 +322,6 @@ VECTOR_INLINE void NAME(unravel_triangle)(REAL *const *items, bool upper, bool c
 #undef BLOCK_ITEMS
 #undef HALVES
 #undef APART_REALS
+#undef NEAR_BYTES
+#undef LINE_REALS
+#undef AHEAD_REALS
