@@ -65,6 +65,8 @@ static inline ji_panel_bytes_t ji_panels_for_both(ji_panel_bytes_t a, ji_panel_b
 }
 JI_SHARED ji_panel_bytes_t ji_panel_bytes(const jhandle_t *handle, ji_primitive_t primitive,
                                           const ji_head_t *head, int64_t m, int64_t n, int64_t k);
+/* Those of trmm, whose triangle has order k. */
+ji_panel_bytes_t ji_trmm_bytes(const jhandle_t *handle, const ji_matmat_t *args, int64_t k);
 /* Of a plain call. */
 static inline ji_panel_bytes_t ji_call_panel_bytes(const jhandle_t *handle,
                                                    ji_primitive_t primitive, jdatatype_t type,

@@ -22,6 +22,13 @@ ji_panel_bytes_t ji_panel_bytes(const jhandle_t *handle, ji_primitive_t primitiv
                             : ji_product_bytes(type, m, n, k, threads);
 }
 
+ji_panel_bytes_t ji_trmm_bytes(const jhandle_t *handle, const ji_matmat_t *args, int64_t k) {
+    if (args->side == JBLAS_RIGHT &&
+        ji_product_reads_few_rows(args->head.type, args->m, args->n, k, args->ldb))
+        return (ji_panel_bytes_t){0};
+    return ji_panel_bytes(handle, JI_TRMM, &args->head, args->m, args->n, k);
+}
+
 ji_panel_bytes_t ji_solve_bytes(const jhandle_t *handle, const ji_matmat_t *args) {
     const jdatatype_t type = args->head.type;
     const int64_t order = args->side == JBLAS_LEFT ? args->m : args->n;

@@ -50,10 +50,9 @@
 #define PRODUCT_B_BYTES ((size_t)6291456)
 #define PRODUCT_PIECE_BYTES 262144 /* of B, in place, at once, of so many columns */
 #define PRODUCT_PIECE_COLUMNS 48
-#define PRODUCT_READ_ELEMENTS 9216 /* of rows that a triangle multiplies, without packing */
-#define PRODUCT_LOW_TILES 4        /* of rows, for which packing B does not pay */
-#define PRODUCT_SUMS_BYTES 1536    /* of a tile */
-#define PRODUCT_SQUARE_BYTES 9216  /* of a tile's rows, by as many columns */
+#define PRODUCT_LOW_TILES 4       /* of rows, for which packing B does not pay */
+#define PRODUCT_SUMS_BYTES 1536   /* of a tile */
+#define PRODUCT_SQUARE_BYTES 9216 /* of a tile's rows, by as many columns */
 
 typedef struct product_run {
     ji_product_panel_t panel; /* at hand */
@@ -701,8 +700,8 @@ static void product_direct(product_run_t *run) {
 /* Whether rows of an A that a triangle multiplies are read as they lie: C, which they are part of,
  * is overwritten after its last use. */
 static bool product_reads_rows(const ji_product_t *call) {
-    return call->b.kind == JI_OPERAND_TRIANGULAR && !ji_is_complex(call->type) &&
-           call->k <= JI_PRODUCT_DEPTH && product_reads_a(call);
+    return call->b.kind == JI_OPERAND_TRIANGULAR && product_reads_a(call) &&
+           ji_product_reads_rows(call->type, call->m, call->n, call->k, call->a.step);
 }
 
 /* The end of those of rows [i, end) that are: a strip that ends within a vector is not. */
@@ -746,8 +745,9 @@ static void product_strips(product_run_t *run) {
     _Alignas(64) char a[JI_PRODUCT_STRIP_BYTES];
     const int rows = run->panel.kernels->rows, columns = run->panel.kernels->columns;
     const int64_t column = run->column, column_end = run->column_end,
+                  room = (int64_t)sizeof a / (run->panel.steps * run->panel.kernels->row_bytes),
                   most =
-                      (int64_t)sizeof a / (run->panel.steps * run->panel.kernels->row_bytes) * rows;
+                      product_reads_rows(run->panel.call) ? run->row_end - run->row : room * rows;
 
     if (run->panel.call->a.kind != JI_OPERAND_TRIANGULAR || run->row_end - run->row <= most) {
         for (int64_t i = run->row; i < run->row_end; i += most)
@@ -903,12 +903,6 @@ static bool product_is_low(const ji_product_t *call) {
            call->m <= PRODUCT_LOW_TILES * product_kernels(call->type)->rows;
 }
 
-/* Whether a triangle is multiplied by few rows that are read as they lie. Emerald Rapids, packed
- * over in place: dtrmm of 72 to 96 1.05 to 1.2, strmm of 80 and 96 1.2; of 128 0.95 to 1. */
-static bool product_reads_few_rows(const ji_product_t *call) {
-    return product_reads_rows(call) && call->m * call->k <= PRODUCT_READ_ELEMENTS;
-}
-
 /* Whether it is better done in place, though there are panels: lent to an algorithm for its largest
  * product. */
 static bool product_is_small(const ji_product_t *call) {
@@ -919,7 +913,7 @@ static bool product_is_small(const ji_product_t *call) {
     const bool whole = call->written == JI_WRITTEN_ALL;
     if (work < (plain && whole ? JI_PACKED_LEAST_GEMM : JI_PACKED_LEAST_WORK) ||
         ji_min(m, n) < JI_PACKED_LEAST_SIZE || ji_product_fits_stack(type, m, n, k) ||
-        product_reads_few_rows(call))
+        (product_reads_rows(call) && ji_product_reads_few_rows(type, m, n, k, call->a.step)))
         return true;
     return plain && (whole ? product_is_low(call) || product_is_compact(call)
                            : product_triangle_is_compact(call));

@@ -17,7 +17,8 @@ JI_CALL trsm_any(jhandle_t *handle, ji_matmat_t *args, ji_plan_function_t plan) 
 
     const int64_t k = args->side == JBLAS_LEFT ? args->m : args->n;
     if (ji_is_query(handle))
-        return plan == NULL ? ji_answer_product(handle, JI_TRMM, args, args->m, args->n, k)
+        return plan == NULL ? ji_answer_panels(handle, args, ji_trmm_bytes(handle, args, k),
+                                               args->m, args->n, k)
                             : ji_answer(handle, args, empty ? NULL : plan);
     if (empty)
         return JSTATUS_SUCCESS;
@@ -26,7 +27,8 @@ JI_CALL trsm_any(jhandle_t *handle, ji_matmat_t *args, ji_plan_function_t plan) 
     JI_CHECK_OPERANDS(trsm)
 
     if (plan == NULL)
-        return ji_run_product(handle, JI_TRMM, args, args->m, args->n, k);
+        return ji_run_panels(handle, JI_TRMM, args, ji_trmm_bytes(handle, args, k), args->m,
+                             args->n, k);
 
     /* Substitution is the only way: a plan of one rung is not needed. */
     if (!ji_triangle_pays(handle, args))
