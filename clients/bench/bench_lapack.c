@@ -475,6 +475,7 @@ int main(int argc, char **argv) {
     }
 
     bool good = true;
+    bench_renew = restore;
     if (rungs)
         printf("routine         shape       bytes     1/2     1/4     1/8    1/32    none\n");
     else
@@ -483,7 +484,6 @@ int main(int argc, char **argv) {
                peer.core_name ? peer.core_name() : "unknown");
     for (int threads = first; threads <= last; threads++) {
         kind.threads = threads;
-        bench_renew = restore;
         bench_prepare = threads > 1 ? bench_begin_quietly : NULL;
         if (peer.set_threads)
             peer.set_threads(threads);
