@@ -65,6 +65,7 @@ static void NAME(update_triangle)(int rows, int columns, const void *sums_,
 /* Vectors [from, TILE_VECTORS) or [0, end) of each column; the numbers are the compiler's. */
 VECTOR_INLINE void NAME(accumulate)(VECTOR acc[TILE_COLUMNS][TILE_VECTORS], int from, int end,
                                     int64_t depth, const REAL *a, int64_t a_step, const REAL *b) {
+    VECTOR_UNROLL_STEPS
     for (; depth > 0; depth--, a += a_step, b += TILE_COLUMNS) {
         VECTOR column[TILE_VECTORS];
         VECTOR_UNROLL
