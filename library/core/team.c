@@ -245,15 +245,14 @@ static int team_take(int wanted, ji_team_worker_t **link) {
 
 /* ---- Leases ---- */
 
-/* Counts the caller, and as many workers as would keep a processor busy that nobody else does. Says
- * how many. */
+/* Counts the caller, and as many workers as would keep a processor busy that nobody else does; if
+ * nobody is at work, as many as it asks for. Says how many. */
 static int team_enter(int most) {
     const int processors = atomic_load_explicit(&ji_team_processors, memory_order_relaxed);
-    const int limit = most > processors ? most : processors;
     int busy = atomic_load_explicit(&team_busy, memory_order_relaxed), workers;
 
     do {
-        const int room = limit - busy - 1;
+        const int room = (busy == 0 && most > processors ? most : processors) - busy - 1;
         workers = most - 1 < room ? most - 1 : room;
         if (workers < 0)
             workers = 0;
