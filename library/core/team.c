@@ -51,8 +51,8 @@
 #include "core/node.h"
 #include "core/team.h"
 
-#define TEAM_WORDS 16
-#define TEAM_MAX_WORKERS (TEAM_WORDS * 64)
+#define TEAM_MAX_WORKERS (JI_TEAM_MAX_THREADS - 1)
+#define TEAM_WORDS (TEAM_MAX_WORKERS / 64)
 #define TEAM_STACK_BYTES ((size_t)2048 * 1024) /* of address space; a factorization keeps 256 KiB */
 #define TEAM_SPIN_NS 50000
 #define TEAM_LONG_SPIN_NS 2000000 /* longer than a part that is not worth more threads */
