@@ -350,8 +350,9 @@ JALLOC_API jstatus_t jhandle_get_degradation(const jhandle_t *handle, jdegradati
 /** The most threads that a call with this handle uses, the calling one included; 0: the default,
  * which is what JALLOC_THREADS says, or else what an executor offers, or else the processors that
  * the calling thread may run on (affinity), or fewer where the process's control group leaves it
- * less of their time. 1: the calling thread alone. More than there are processors is for tests.
- * Where the system has no more threads to give, calls have fewer.
+ * less of their time. 1: the calling thread alone. More than there are processors is for tests:
+ * a call has them while no other large one is under way. Where the system has no more threads to
+ * give, calls have fewer.
  * @return success; invalid handle; invalid value (below 0); busy; forked. */
 JALLOC_API jstatus_t jhandle_set_threads(jhandle_t *handle, int count);
 /** The most threads that a call uses; 0: as many as the executor offers.

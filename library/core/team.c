@@ -51,8 +51,8 @@
 #include "core/node.h"
 #include "core/team.h"
 
-#define TEAM_WORDS 16
-#define TEAM_MAX_WORKERS (TEAM_WORDS * 64)
+#define TEAM_MAX_WORKERS (JI_TEAM_MAX_THREADS - 1)
+#define TEAM_WORDS (TEAM_MAX_WORKERS / 64)
 #define TEAM_STACK_BYTES ((size_t)2048 * 1024) /* of address space; a factorization keeps 256 KiB */
 #define TEAM_SPIN_NS 50000
 #define TEAM_LONG_SPIN_NS 2000000 /* longer than a part that is not worth more threads */
@@ -245,15 +245,14 @@ static int team_take(int wanted, ji_team_worker_t **link) {
 
 /* ---- Leases ---- */
 
-/* Counts the caller, and as many workers as would keep a processor busy that nobody else does. Says
- * how many. */
+/* Counts the caller, and as many workers as would keep a processor busy that nobody else does; if
+ * nobody is at work, as many as it asks for. Says how many. */
 static int team_enter(int most) {
     const int processors = atomic_load_explicit(&ji_team_processors, memory_order_relaxed);
-    const int limit = most > processors ? most : processors;
     int busy = atomic_load_explicit(&team_busy, memory_order_relaxed), workers;
 
     do {
-        const int room = limit - busy - 1;
+        const int room = (busy == 0 && most > processors ? most : processors) - busy - 1;
         workers = most - 1 < room ? most - 1 : room;
         if (workers < 0)
             workers = 0;

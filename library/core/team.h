@@ -43,6 +43,9 @@ JI_SHARED void ji_team_do(ji_team_lease_t *lease, void (*part)(void *argument, i
                           void *argument);
 JI_SHARED void ji_team_end(ji_team_lease_t *lease);
 
+/* Most that workers and their caller are together. */
+#define JI_TEAM_MAX_THREADS 1025
+
 /* Set-up: sees to it that there are count - 1 workers. Where a thread cannot be had there are
  * fewer. */
 void ji_team_make(int count);

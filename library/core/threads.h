@@ -11,8 +11,8 @@
 typedef struct ji_threads {
     const jexecutor_t *executor; /* NULL: the process's team */
     int count;                   /* at most; 1: the caller alone; 0: that, as part of a lease */
-    /* Whom workspace is lent for, fixed at set-up: count, or what the process may use where an
-     * executor may offer any number. */
+    /* Whom workspace is lent for, fixed at set-up: count, up to JI_TEAM_MAX_THREADS; or what the
+     * process may use where an executor may offer any number. */
     int planned;
 } ji_threads_t;
 

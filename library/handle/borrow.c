@@ -32,8 +32,7 @@ void ji_handle_refresh(jhandle_t *handle) {
         handle->limit <=
         UINTPTR_MAX - JBORROW_MAX_BUFFERS * (JBORROW_MAX_SIZE_BYTES_ + borrows->granule_mask);
     bool usual = handle->state == JI_HANDLE_READY && regular && ends_low &&
-                 !(ji_handle_depth(handle) == 0 && handle->block_count > 1) &&
-                 !ji_capture_asks(handle);
+                 handle->block_count == 1 && !ji_capture_asks(handle);
     uintptr_t watermark = handle->blocks[0].base + handle->high_watermark;
     borrows->fast_end = !usual ? 0 : 1 + (watermark < handle->limit ? watermark : handle->limit);
 }

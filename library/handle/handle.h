@@ -250,6 +250,8 @@ void ji_handle_make_bare(jhandle_t *handle);
 
 /* Sets the threads, by what was checked, and makes the workers that are missing. */
 void ji_handle_use_threads(jhandle_t *handle, int asked, const jexecutor_t *executor);
+/* Whether there are as many threads as an executor offers. */
+bool ji_handle_takes_offers(const jhandle_t *handle);
 /* success; invalid value (struct_size); invalid pointer. NULL is right. */
 jstatus_t ji_executor_check(const jexecutor_t *executor);
 

@@ -7,7 +7,6 @@
  * what is read is what was there. Whoever sets must have the handle. What changes more than one
  * member (the stream, the workspace) stands with what it changes. */
 
-#include <limits.h>
 #include <string.h>
 
 #include "handle/capture.h"
@@ -111,7 +110,7 @@ jstatus_t jhandle_set_degradation(jhandle_t *handle, jdegradation_t degradation)
 }
 
 jstatus_t jhandle_get_threads(const jhandle_t *handle, int *count) {
-    HANDLE_GET(handle, count, handle->threads.count == INT_MAX ? 0 : handle->threads.count);
+    HANDLE_GET(handle, count, ji_handle_takes_offers(handle) ? 0 : handle->threads.count);
 }
 
 jstatus_t jhandle_get_stats(const jhandle_t *handle, jhandle_stats_t *stats) {

@@ -13,24 +13,27 @@
 #include "core/team.h"
 #include "handle/handle.h"
 
-/* What was asked; else what the environment says; else all that an executor offers, or all that the
- * process may use. */
-static int threads_in_force(const jhandle_t *handle, int asked, const jexecutor_t *executor) {
-    if (asked != 0)
-        return asked;
-    if (handle->environment_threads != 0)
-        return handle->environment_threads;
-    return executor != NULL ? INT_MAX : ji_team_default_count();
+/* What was asked; else what the environment says; 0: the default. */
+static int threads_wanted(const jhandle_t *handle) {
+    return handle->asked_threads != 0 ? handle->asked_threads : handle->environment_threads;
 }
 
+bool ji_handle_takes_offers(const jhandle_t *handle) {
+    return handle->threads.executor != NULL && threads_wanted(handle) == 0;
+}
+
+/* The default is all that an executor offers, or all that the process may use. */
 void ji_handle_use_threads(jhandle_t *handle, int asked, const jexecutor_t *executor) {
+    ji_threads_t *const threads = &handle->threads;
     handle->asked_threads = asked;
-    handle->threads.executor = executor;
-    handle->threads.count = threads_in_force(handle, asked, executor);
-    handle->threads.planned =
-        handle->threads.count == INT_MAX ? ji_team_default_count() : handle->threads.count;
+    threads->executor = executor;
+
+    const int wanted = threads_wanted(handle),
+              count = wanted != 0 ? wanted : ji_team_default_count();
+    threads->count = ji_handle_takes_offers(handle) ? INT_MAX : count;
+    threads->planned = count < JI_TEAM_MAX_THREADS ? count : JI_TEAM_MAX_THREADS;
     if (executor == NULL && handle->device->kind == JDEVICE_HOST)
-        ji_team_make(handle->threads.count);
+        ji_team_make(count);
 }
 
 jstatus_t ji_executor_check(const jexecutor_t *executor) {

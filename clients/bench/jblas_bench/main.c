@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../quiet.h"
 #include "measure.h"
 
 static const tool_row_t statuses[] = {{"0", "every call was made, and what was verified is right"},
@@ -124,6 +125,7 @@ static void list(void) {
 }
 
 int main(int argc, char **argv) {
+    bench_shorten_spinning(argv);
     options_t options = options_default;
     char reason[OPTIONS_REASON_BYTES];
     tool_begin(&tool);

@@ -142,6 +142,22 @@ JTEST(Team, MoreThanProcessorsForOneWhoAsks) {
     ji_team_end(&lease);
 }
 
+/* But not beside others: callers and what they are lent are then no more than the processors. */
+JTEST(Team, NoMoreThanProcessorsBesideOthers) {
+    WITH_PROCESSORS(7, 3);
+    const ji_threads_t alone = {.count = 1}, two = {.count = 2}, many = {.count = 8};
+    ji_team_lease_t first, second;
+    ji_team_begin(&first, &alone, 9);
+    JEXPECT_EQ(run_lease(&many, 9, 3), 2);
+    ji_team_begin(&second, &two, 9);
+    JEXPECT_EQ(second.count, 2);
+    JEXPECT_EQ(run_lease(&many, 9, 3), 1);
+    ji_team_end(&first);
+    JEXPECT_EQ(run_lease(&many, 9, 3), 1);
+    ji_team_end(&second);
+    JEXPECT_EQ(run_lease(&many, 9, 3), 8);
+}
+
 /* A caller is counted with the workers that it has, not with those that it would have had. */
 JTEST(Team, WorkersThatAreNotThereAreNotCounted) {
     WITH_PROCESSORS(7, 1000);

@@ -90,6 +90,25 @@ JTEST(HandleGrowth, BlocksBecomeOneWhenIdle) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
+/* An end that is inline says nothing to the library; the next borrow makes one block all the
+ * same. */
+JTEST(HandleGrowth, BlocksBecomeOneWhenTheOuterBorrowEndsInline) {
+    jhandle_t *handle = make_handle(0);
+    JALLOC_WITH_BORROW(outer, handle, 1024) {
+        JALLOC_BORROW(inner, handle, 2048);
+        JEXPECT_OK(outer.status);
+        JEXPECT_OK(inner.status);
+        JEXPECT_EQ(jtest_allocation_count(), 2);
+    }
+    JALLOC_WITH_BORROW(outer, handle, 64) {
+        JEXPECT_OK(outer.status);
+        JEXPECT_EQ(jtest_live_bytes(), 3072);
+        JEXPECT_EQ(jtest_allocation_count(), 3);
+        JEXPECT_EQ(jtest_deallocation_count(), 2);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
 JTEST(HandleGrowth, FailedNestedGrowthLeavesTheOuterBorrow) {
     jhandle_t *handle = make_handle(0);
     jborrow_t outer, inner;

@@ -124,6 +124,21 @@ JTEST(HandleThreads, AnExecutorSaysHowManyUnlessTheProgramDoes) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
+/* The largest count is a count like any other, and not all that an executor offers. */
+JTEST(HandleThreads, TheLargestCountIsACount) {
+    jtest_fail_calls("pthread_create", 1, INT_MAX, EAGAIN);
+    jhandle_t *handle = make_handle(0);
+    for (int lent = 0; lent < 2; lent++) {
+        JEXPECT_OK(jhandle_set_executor(handle, lent ? &in_order : NULL));
+        JEXPECT_OK(jhandle_set_threads(handle, INT_MAX));
+        JEXPECT_EQ(threads_of(handle), INT_MAX);
+        JEXPECT_EQ(handle->threads.planned, JI_TEAM_MAX_THREADS); /* and workspace in proportion */
+        JEXPECT_OK(jhandle_set_threads(handle, 0));
+        JEXPECT_EQ(threads_of(handle), lent ? 0 : usual_threads());
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
 JTEST(HandleThreads, AnExecutorThatCannotWorkIsRefused) {
     jhandle_options_t options = JHANDLE_OPTIONS_INIT;
     jhandle_t *handle = make_handle(0), *const mark = (jhandle_t *)&mark, *made = mark;

@@ -5,7 +5,11 @@
  * double. */
 
 #include "blas/kernels/kernels.h"
+#include "core/team.h"
 #include "jlapack_helper.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
 
 #define EACH_TYPE(name) JLAPACK_EACH_TYPE(JlapackQr, name)
 
@@ -587,6 +591,51 @@ JTEST(JlapackQr, RefusesWrongProductsByName) {
     JEXPECT_OK(jhandle_destroy(h));
 }
 #undef REFUSED
+
+/* ---- Threads ---- */
+
+/* The fewest threads that a call of four has beside another, until it is told to stop. */
+typedef struct beside {
+    atomic_int fewest;
+    atomic_bool stop;
+} beside_t;
+
+static void *lease_beside(void *argument) {
+    beside_t *beside = argument;
+    const ji_threads_t four = {.count = 4};
+    while (!atomic_load(&beside->stop)) {
+        ji_team_lease_t lease;
+        ji_team_begin(&lease, &four, 4);
+        ji_team_end(&lease);
+        if (lease.count < atomic_load(&beside->fewest))
+            atomic_store(&beside->fewest, lease.count);
+    }
+    return NULL;
+}
+
+/* The products of a step are those of a thread that is counted already. */
+JTEST(JlapackQr, WhoWorksAloneIsOneBusyThread) {
+    enum { N = 500 };
+    const int processors = atomic_load(&ji_team_processors);
+    beside_t beside = {.fewest = 4};
+    pthread_t thread;
+    MATRIX(a, JDATATYPE_F64, N, N);
+    MATRIX(tau, JDATATYPE_F64, N, 1);
+    jhandle_t *h = make_handle(0);
+    JEXPECT_OK(jhandle_set_threads(h, 1));
+    ji_team_make(4);
+    atomic_store(&ji_team_processors, 4);
+
+    JASSERT_EQ(pthread_create(&thread, NULL, lease_beside, &beside), 0);
+    for (int round = 0; round < 5; round++)
+        JEXPECT_OK(jlapack_dgeqrf(h, N, N, a.data, a.ld, tau.data));
+    atomic_store(&beside.stop, true);
+    pthread_join(thread, NULL);
+    atomic_store(&ji_team_processors, processors);
+
+    JEXPECT_GE(atomic_load(&beside.fewest), 3);
+    JEXPECT_OK(jhandle_destroy(h));
+}
 
 JTEST(JlapackQr, ADeviceThatLacksItSaysSo) {
     jhandle_options_t options = JHANDLE_OPTIONS_INIT;

@@ -155,6 +155,7 @@ typedef struct lu_round {
     const ji_matmat_t *call;
     void *room;
     int threads;
+    bool is_counted; /* who works alone is, by the lease */
     int64_t first, end, last;
     int64_t next;       /* columns of the next panel */
     atomic_llong taken; /* tasks */
@@ -184,7 +185,9 @@ static void lu_round_part(void *argument, int index) {
 
 /* The same by one thread, with all columns at once. */
 static void lu_round_alone(const lu_round_t *round) {
-    const ji_matmat_t call = ji_factor_share(round->call, 0, 1);
+    ji_matmat_t call = ji_factor_share(round->call, 0, 1);
+    if (round->is_counted)
+        call.head.threads.count = 0;
     lu_apply(&call, round->first, round->end - round->first, round->end, round->last - round->end);
     lu_factor(&call, round->room, round->end, round->next);
 }
@@ -234,6 +237,7 @@ static void lu_factor_panels(const ji_matmat_t *call, void *room, int64_t first,
         lu_round_t round = {.call = call,
                             .room = room,
                             .threads = lease.count,
+                            .is_counted = lease.is_counted,
                             .first = column,
                             .end = end,
                             .last = last,

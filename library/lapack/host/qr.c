@@ -248,7 +248,7 @@ void ji_qr_apply_to_columns(const qr_t *qr, const qr_block_t *block, jblas_opera
                   count < 2 * QR_LEAST_STRIP ? 1 : ji_product_threads(work));
 
     qr_t alone = *qr;
-    if (lease.count > 1)
+    if (lease.is_counted || lease.count > 1)
         alone.call.head.threads.count = 0; /* the lease has counted them */
     const int64_t share = (count + lease.count - 1) / lease.count,
                   whole = (share + QR_LEAST_STRIP - 1) / QR_LEAST_STRIP * QR_LEAST_STRIP;
