@@ -112,7 +112,9 @@ typedef struct jplan_t {
     }
 
 /** Starts a plan, whatever it holds. `shape` holds one size for each letter of shape_names (at most
- * 4). Takes the handle's result policy. `struct_size` is the size of the caller's jplan_t. */
+ * 4). Takes the handle's result policy. `struct_size` is the size of the caller's jplan_t.
+ * Of a NULL `plan`, here and below, jstatus_last_message() alone tells; a NULL `shape` where there
+ * are names is kept in plan->status, as invalid pointer. */
 JALLOC_API void jplan_init_sized(jplan_t *plan, size_t struct_size, const jhandle_t *handle,
                                  const char *routine, const char *shape_names,
                                  const int64_t *shape);
@@ -126,19 +128,19 @@ static inline void jplan_init(jplan_t *plan, const jhandle_t *handle, const char
 
 /** Adds a rung below those there. `name` is static text, unlike those of the plan's other rungs. A
  * size of JALLOC_SIZE_OVERFLOW makes it a rung that never fits; a query of which it is the best
- * rung is answered invalid size. Too many rungs or buffers are kept in plan->status and answered by
- * the calls below. */
+ * rung is answered invalid size. Too many rungs or buffers, and `bytes` that is NULL where there
+ * are buffers, are kept in plan->status and answered by the calls below. */
 JALLOC_API void jplan_add(jplan_t *plan, const char *name, uint32_t bits_class, size_t callee_bytes,
                           size_t buffer_count, const size_t *bytes);
 
 /** Says what the rung added last costs. Only requirements and programs (requirement.h) ask, so a
  * routine whose price takes time to count says it while jhandle_is_size_query() alone. Counts that
- * are negative or not finite are refused as too many rungs are. */
+ * are negative or not finite, and a NULL `price`, are refused as too many rungs are. */
 JALLOC_API void jplan_price(jplan_t *plan, const jprice_t *price);
 
 /** The bytes that rung 0 needs: its buffers rounded up to the granule, plus callee_bytes. With
  * result policy same bits rung 0 is the first rung that has the bits of the last.
- * JALLOC_SIZE_OVERFLOW on overflow. */
+ * JALLOC_SIZE_OVERFLOW on overflow, and for a NULL plan. */
 JALLOC_API size_t jplan_bytes(const jplan_t *plan, const jhandle_t *handle);
 
 /** Answers a size query with a plan. @return size increased; size unchanged; size query mismatch
@@ -164,11 +166,13 @@ JALLOC_INLINE size_t jalloc_mul(int64_t a, int64_t b) {
     return __builtin_mul_overflow((size_t)a, (size_t)b, &product) ? JALLOC_SIZE_OVERFLOW : product;
 }
 
-/** The bytes of a rows x columns matrix of `type`, or JALLOC_SIZE_OVERFLOW. */
+/** The bytes of a rows x columns matrix of `type`, or JALLOC_SIZE_OVERFLOW; that also where `type`
+ * is no element type, whose matrices are of no size that could be borrowed. */
 JALLOC_INLINE size_t jalloc_matrix_bytes(jdatatype_t type, int64_t rows, int64_t columns) {
-    size_t elements = jalloc_mul(rows, columns), bytes;
-    return __builtin_mul_overflow(elements, jdatatype_bytes(type), &bytes) ? JALLOC_SIZE_OVERFLOW
-                                                                           : bytes;
+    size_t elements = jalloc_mul(rows, columns), element_bytes = jdatatype_bytes(type), bytes;
+    return element_bytes == 0 || __builtin_mul_overflow(elements, element_bytes, &bytes)
+               ? JALLOC_SIZE_OVERFLOW
+               : bytes;
 }
 
 /** Returns size unchanged from the enclosing function while querying: for routines that need no

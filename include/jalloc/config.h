@@ -134,7 +134,8 @@ typedef struct jconfig_unknown_t {
 JALLOC_API jstatus_t jconfig_get_unknown(size_t index, jconfig_unknown_t *unknown);
 
 /** Reads a number of bytes: decimal digits, perhaps with a fraction, and perhaps a unit: B, K, KB,
- * KiB, M, ... T, any case, powers of 1024. Nothing may precede or follow, a sign is refused.
+ * KiB, M, ... T, any case, powers of 1024. Nothing may precede or follow, a sign is refused. Parts
+ * of a byte are cut off, but what is more than 0 is at least 1.
  * @return success; invalid pointer; invalid configuration (the message quotes `text`); invalid size
  * (above SIZE_MAX).
  */

@@ -121,7 +121,8 @@ JALLOC_API jstatus_t jdevice_allocate(jdevice_t *device, jmemory_kind_t kind, si
 
 /** Gives raw memory back, with the kind and size it was taken with. A NULL pointer is ignored. On
  * failure it is still the caller's.
- * @return success; invalid pointer (device); invalid value (kind); forked; device error. */
+ * @return success; invalid pointer (device); invalid value (kind); invalid size (more than memory
+ * can hold); forked; device error. */
 JALLOC_API jstatus_t jdevice_deallocate(jdevice_t *device, jmemory_kind_t kind, void *pointer,
                                         size_t size_bytes);
 
@@ -146,14 +147,14 @@ JALLOC_API jstatus_t jdevice_deallocate_ordered(jdevice_t *device, jstream_t *st
  * overlap, and must stay valid until the copy is done. Does not wait (host, NULL stream: done on
  * return).
  * @return success; invalid pointer (device, or a NULL region with bytes > 0); invalid value (stream
- *         of another device); capturing (a GPU's NULL stream beside a capture that it waits for);
- *         forked; device error. */
+ * of another device); invalid size (more than memory can hold); capturing (a GPU's NULL stream
+ * beside a capture that it waits for); forked; device error. */
 JALLOC_API jstatus_t jdevice_copy(jdevice_t *device, jstream_t *stream, void *destination,
                                   const void *source, size_t size_bytes);
 
 /** Fills memory in stream order with `count` copies of a pattern of 1, 2, 4, 8 or 16 bytes (read
  * before the call returns). The destination may have any alignment. @return as jdevice_copy();
- * invalid size (pattern size, or count * pattern_bytes overflows). */
+ * invalid size (pattern size, or count * pattern_bytes is more than memory can hold). */
 JALLOC_API jstatus_t jdevice_fill(jdevice_t *device, jstream_t *stream, void *destination,
                                   const void *pattern, size_t pattern_bytes, size_t count);
 

@@ -32,7 +32,8 @@
  *   host, 256 items at a time, for which it waits: it cannot be captured. There a NULL ends the
  *   call, an invalid pointer, with the items before it enqueued.
  * - **Order of checks.** batch_count and strides come behind the other sizes. With a batch_count of
- *   0 there is no work: success, and no pointer is looked at.
+ *   0 there is no work: success, and no pointer is looked at. One with which arrays of pointers, or
+ *   results, are more than memory can hold is an invalid size.
  * - **Threads.** On the host the items are divided evenly among the handle's threads, each done by
  *   one of them, where there are as many; fewer are done one after the other, each by all.
  * - **Workspace.** That of the plain form; for items that are divided among T threads T times that

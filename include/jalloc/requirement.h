@@ -97,7 +97,7 @@ JALLOC_API jstatus_t jrequirement_create_borrow(const jhandle_t *handle, const c
 
 /** Of parts one after the other, which use the same bytes: the maximum.
  * @return success (also of no parts: of no bytes); invalid pointer; invalid size (more calls than
- * 64 bits count); memory error. */
+ * 64 bits count, or parts than memory can hold); memory error. */
 JALLOC_API jstatus_t jrequirement_create_in_order(size_t count, const jrequirement_t *const *parts,
                                                   jrequirement_t **requirement);
 

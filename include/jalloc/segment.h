@@ -426,12 +426,14 @@ JALLOC_API jstatus_t jshared_allocate(jshared_t *shared, size_t size_bytes, size
 JALLOC_API jstatus_t jshared_deallocate(jshared_t *shared, joffset_t offset);
 
 /** Allocates `count` blocks of one size, all or none; on failure all offsets are null. @return as
- * jshared_allocate(). */
+ * jshared_allocate(); invalid size, too, for more offsets than memory can hold, which are not
+ * touched. */
 JALLOC_API jstatus_t jshared_allocate_many(jshared_t *shared, size_t size_bytes, size_t alignment,
                                            size_t count, joffset_t offsets[]);
 
 /** Gives `count` blocks back, with one lock for all that need it. @return success; not found (one
- * or more were not live blocks; all others are given back); not implemented (stack). */
+ * or more were not live blocks; all others are given back); invalid size (more offsets than memory
+ * can hold); not implemented (stack). */
 JALLOC_API jstatus_t jshared_deallocate_many(jshared_t *shared, size_t count,
                                              const joffset_t offsets[]);
 

@@ -160,7 +160,9 @@ jstatus_t ji_buffer_allocator_make_alone(jruntime_t *runtime,
 
 jstatus_t jbuffer_allocator_create(jruntime_t *runtime, const jbuffer_allocator_options_t *given,
                                    jbuffer_allocator_t **allocator) {
-    JREQUIRE(given != NULL && allocator != NULL, JSTATUS_INVALID_POINTER);
+    if (given == NULL || allocator == NULL)
+        return ji_fail(JSTATUS_INVALID_POINTER, "%s: %s is NULL", __func__,
+                       given == NULL ? "options" : "allocator");
 
     jbuffer_allocator_options_t options = JBUFFER_ALLOCATOR_OPTIONS_INIT;
     JTRY_RETURN(JI_TAKE_OPTIONS(jbuffer_allocator_options_t, &options, given, kind));

@@ -235,6 +235,7 @@ jstatus_t jbuffer_allocator_choose(jbuffer_allocator_t *allocator, const jlayout
     if (allocator->options.kind == JBUFFER_BEST)
         return choice_best(allocator, layout, count, operands, chosen);
 
+    JTRY_RETURN(jlayout_check(layout));
     jstatus_t status = jbuffer_allocator_retain(allocator);
     if (status == JSTATUS_SUCCESS)
         *chosen = allocator;

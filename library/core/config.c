@@ -285,7 +285,8 @@ jstatus_t ji_config_read(jconfig_t which, jconfig_entry_t *entry) {
     };
     _Static_assert(sizeof table / sizeof table[0] == JI_CONFIG_COUNT,
                    "the numbers of JCONFIG_LIST have no gap");
-    JREQUIRE((size_t)which < JI_CONFIG_COUNT, JSTATUS_INVALID_VALUE);
+    JREQUIRE_VALUE((size_t)which < JI_CONFIG_COUNT, JSTATUS_INVALID_VALUE, "jconfig_get", "which",
+                   which, "no variable has that number");
 
     const char *value = secure_getenv(table[which].name);
     if (value != NULL && value[0] == '\0') /* as in "JALLOC_LAYER= program": not set */

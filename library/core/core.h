@@ -68,6 +68,10 @@ static inline bool ji_size_add(size_t a, size_t b, size_t *sum) {
     *sum = result;
     return true;
 }
+/* Whether an array of so many elements can be: no object has more bytes than PTRDIFF_MAX. */
+static inline bool ji_is_array(size_t count, size_t element_bytes) {
+    return JI_LIKELY(count <= PTRDIFF_MAX / element_bytes);
+}
 static inline bool ji_size_mul(size_t a, size_t b, size_t *product) {
     size_t result;
     if (JI_UNLIKELY(__builtin_mul_overflow(a, b, &result)))

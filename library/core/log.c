@@ -224,7 +224,8 @@ jstatus_t jlog_set_sink(jlog_sink_t sink, void *context) {
 }
 
 jstatus_t jlog_set_level(jlog_level_t level) {
-    JREQUIRE((unsigned)level <= JLOG_DEBUG, JSTATUS_INVALID_VALUE);
+    JREQUIRE_VALUE((unsigned)level <= JLOG_DEBUG, JSTATUS_INVALID_VALUE, __func__, "level", level,
+                   "must be of jlog_level_t");
     atomic_store_explicit(&log_level, (int)level, memory_order_relaxed);
     return JSTATUS_SUCCESS;
 }

@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: MIT */
 
 /* A number of bytes from text. No size goes through floating point: a fraction is cut to whole
- * bytes exactly, whatever the number of its digits. Nothing else of the library is called:
+ * bytes exactly, whatever the number of its digits. But what is not 0 does not become 0, which
+ * means "none" or "no bound" to whoever asked: it is 1. Nothing else of the library is called:
  * libjalloc_record.so has this file, too. */
 
 #include <string.h>
@@ -65,5 +66,9 @@ jstatus_t ji_size_read(const char *text, size_t length, size_t *size_bytes) {
     for (size_t i = end; i > whole_end + 1; i--)
         fraction = (((uint64_t)(text[i - 1] - '0') << shift) + fraction) / 10;
     *size_bytes = whole + (size_t)fraction;
+
+    for (size_t i = whole_end; i < end && *size_bytes == 0; i++)
+        if (text[i] != '.' && text[i] != '0')
+            *size_bytes = 1;
     return JSTATUS_SUCCESS;
 }

@@ -19,6 +19,14 @@
             return ji_fail(status_code, "%s: requires %s", __func__, #condition);                  \
     } while (0)
 
+/* The same of an enumerator or int, by the name that it has for the caller, not by an expression of
+ * the source: "CALLER: NAME = VALUE: RULE". */
+#define JREQUIRE_VALUE(condition, status_code, caller, name, value, rule)                          \
+    do {                                                                                           \
+        if (JI_UNLIKELY(!(condition)))                                                             \
+            return ji_fail(status_code, "%s: %s = %d: %s", caller, name, (int)(value), rule);      \
+    } while (0)
+
 /* Returns the expression's status unless that is success: where nothing has to be given back. */
 #define JTRY_RETURN(expression)                                                                    \
     do {                                                                                           \

@@ -32,7 +32,8 @@
 
 #define DEVICE_REQUIRE_EVENT(event)                                                                \
     do {                                                                                           \
-        JREQUIRE((event) != NULL, JSTATUS_INVALID_POINTER);                                        \
+        if (JI_UNLIKELY((event) == NULL))                                                          \
+            return ji_fail(JSTATUS_INVALID_POINTER, "%s: %s is NULL", __func__, #event);           \
         if (JI_UNLIKELY((event)->fork_generation != ji_fork_generation))                           \
             return ji_fail(JSTATUS_FORKED, "%s: the event was made before a fork", __func__);      \
     } while (0)
@@ -67,6 +68,14 @@ size_t jdevice_granule_bytes(const jdevice_t *device) {
 }
 int jdevice_index(const jdevice_t *device) { return device != NULL ? device->index : 0; }
 
+/* No object is larger: a size beyond that is an overflow, and no memory is touched for it. */
+static jstatus_t device_check_size(size_t size_bytes, const char *caller) {
+    if (JI_UNLIKELY(size_bytes > PTRDIFF_MAX))
+        return ji_fail(JSTATUS_INVALID_SIZE, "%s: %zu bytes are more than memory can hold", caller,
+                       size_bytes);
+    return JSTATUS_SUCCESS;
+}
+
 jstatus_t jdevice_get_properties(const jdevice_t *device, jdevice_properties_t *properties) {
     JREQUIRE(device != NULL && properties != NULL, JSTATUS_INVALID_POINTER);
     JTRY_RETURN(JI_CHECK_SIZED(jdevice_properties_t, properties, description));
@@ -94,7 +103,8 @@ jstatus_t jdevice_get_memory_info(const jdevice_t *device, size_t *free_bytes,
 jstatus_t jdevice_allocate(jdevice_t *device, jmemory_kind_t kind, size_t size_bytes,
                            size_t alignment, void **pointer) {
     JREQUIRE(device != NULL && pointer != NULL, JSTATUS_INVALID_POINTER);
-    JREQUIRE(device_knows_kind(kind), JSTATUS_INVALID_VALUE);
+    JREQUIRE_VALUE(device_knows_kind(kind), JSTATUS_INVALID_VALUE, __func__, "kind", kind,
+                   "must be of jmemory_kind_t");
     if (alignment == 0)
         alignment = device->granule_bytes;
 
@@ -104,7 +114,9 @@ jstatus_t jdevice_allocate(jdevice_t *device, jmemory_kind_t kind, size_t size_b
                        alignment);
 
     if (size_bytes == 0 || size_bytes > PTRDIFF_MAX - alignment)
-        return ji_fail(JSTATUS_INVALID_SIZE, "jdevice_allocate: %zu bytes", size_bytes);
+        return ji_fail(JSTATUS_INVALID_SIZE,
+                       "%s: size_bytes = %zu: must be from 1 to what memory can hold", __func__,
+                       size_bytes);
 
     if (kind == JMEMORY_STREAM_ORDERED) {
         if (alignment > device->granule_bytes)
@@ -119,11 +131,13 @@ jstatus_t jdevice_allocate(jdevice_t *device, jmemory_kind_t kind, size_t size_b
 jstatus_t jdevice_deallocate(jdevice_t *device, jmemory_kind_t kind, void *pointer,
                              size_t size_bytes) {
     JREQUIRE(device != NULL, JSTATUS_INVALID_POINTER);
-    JREQUIRE(device_knows_kind(kind), JSTATUS_INVALID_VALUE);
+    JREQUIRE_VALUE(device_knows_kind(kind), JSTATUS_INVALID_VALUE, __func__, "kind", kind,
+                   "must be of jmemory_kind_t");
 
     if (pointer == NULL)
         return JSTATUS_SUCCESS;
 
+    JTRY_RETURN(device_check_size(size_bytes, __func__));
     if (kind == JMEMORY_STREAM_ORDERED)
         return device->ops->deallocate_ordered(device, NULL, pointer, size_bytes);
     return device->ops->deallocate(device, kind, pointer, size_bytes);
@@ -135,7 +149,9 @@ jstatus_t jdevice_allocate_ordered(jdevice_t *device, jstream_t *stream, size_t 
     DEVICE_REQUIRE_STREAM(device, stream);
 
     if (size_bytes == 0 || size_bytes > PTRDIFF_MAX - device->granule_bytes)
-        return ji_fail(JSTATUS_INVALID_SIZE, "jdevice_allocate_ordered: %zu bytes", size_bytes);
+        return ji_fail(JSTATUS_INVALID_SIZE,
+                       "%s: size_bytes = %zu: must be from 1 to what memory can hold", __func__,
+                       size_bytes);
     return device->ops->allocate_ordered(device, stream, size_bytes, pointer);
 }
 
@@ -143,8 +159,11 @@ jstatus_t jdevice_deallocate_ordered(jdevice_t *device, jstream_t *stream, void 
                                      size_t size_bytes) {
     JREQUIRE(device != NULL, JSTATUS_INVALID_POINTER);
     DEVICE_REQUIRE_STREAM(device, stream);
-    return pointer != NULL ? device->ops->deallocate_ordered(device, stream, pointer, size_bytes)
-                           : JSTATUS_SUCCESS;
+    if (pointer == NULL)
+        return JSTATUS_SUCCESS;
+
+    JTRY_RETURN(device_check_size(size_bytes, __func__));
+    return device->ops->deallocate_ordered(device, stream, pointer, size_bytes);
 }
 
 jstatus_t jdevice_copy(jdevice_t *device, jstream_t *stream, void *destination, const void *source,
@@ -156,6 +175,7 @@ jstatus_t jdevice_copy(jdevice_t *device, jstream_t *stream, void *destination, 
         return JSTATUS_SUCCESS;
 
     JREQUIRE(destination != NULL && source != NULL, JSTATUS_INVALID_POINTER);
+    JTRY_RETURN(device_check_size(size_bytes, __func__));
     return device->ops->copy(device, stream, destination, source, size_bytes);
 }
 
@@ -176,6 +196,7 @@ jstatus_t jdevice_fill(jdevice_t *device, jstream_t *stream, void *destination, 
         return JSTATUS_SUCCESS;
 
     JREQUIRE(destination != NULL && pattern != NULL, JSTATUS_INVALID_POINTER);
+    JTRY_RETURN(device_check_size(size_bytes, __func__));
     return device->ops->fill(device, stream, destination, pattern, pattern_bytes, count);
 }
 

@@ -215,7 +215,8 @@ static jstatus_t registry_open(registry_module_t *module, int index, const char 
 
 jstatus_t jdevice_get_count(jdevice_kind_t kind, int *count) {
     JREQUIRE(count != NULL, JSTATUS_INVALID_POINTER);
-    JREQUIRE(kind >= JDEVICE_HOST && kind <= JDEVICE_HIP, JSTATUS_INVALID_VALUE);
+    JREQUIRE_VALUE(kind >= JDEVICE_HOST && kind <= JDEVICE_HIP, JSTATUS_INVALID_VALUE, __func__,
+                   "kind", kind, "must be of jdevice_kind_t");
     if (kind == JDEVICE_HOST) {
         *count = 1;
         return JSTATUS_SUCCESS;

@@ -85,16 +85,26 @@ done:
 }
 
 static jstatus_t handle_check_options(const jhandle_options_t *options, const jdevice_t *device) {
-    JREQUIRE(options->pointer_mode == JPOINTER_MODE_HOST ||
-                 options->pointer_mode == JPOINTER_MODE_DEVICE,
-             JSTATUS_INVALID_VALUE);
-    JREQUIRE((unsigned)options->result_policy <= JRESULT_POLICY_SAME_BITS, JSTATUS_INVALID_VALUE);
-    JREQUIRE((unsigned)options->accuracy <= JACCURACY_NORMWISE, JSTATUS_INVALID_VALUE);
-    JREQUIRE(options->threads >= 0, JSTATUS_INVALID_VALUE);
+    const char *const caller = "jhandle_create";
+    JREQUIRE_VALUE(options->pointer_mode == JPOINTER_MODE_HOST ||
+                       options->pointer_mode == JPOINTER_MODE_DEVICE,
+                   JSTATUS_INVALID_VALUE, caller, "pointer_mode", options->pointer_mode,
+                   "must be JPOINTER_MODE_HOST (0) or JPOINTER_MODE_DEVICE (1)");
+    JREQUIRE_VALUE((unsigned)options->result_policy <= JRESULT_POLICY_SAME_BITS,
+                   JSTATUS_INVALID_VALUE, caller, "result_policy", options->result_policy,
+                   "must be of jresult_policy_t");
+    JREQUIRE_VALUE((unsigned)options->accuracy <= JACCURACY_NORMWISE, JSTATUS_INVALID_VALUE, caller,
+                   "accuracy", options->accuracy, "must be of jaccuracy_t");
+    JREQUIRE_VALUE(options->threads >= 0, JSTATUS_INVALID_VALUE, caller, "threads",
+                   options->threads, "must be at least 0");
     JTRY_RETURN(ji_executor_check(options->executor));
-    JREQUIRE(ji_stream_is_of(options->stream, device), JSTATUS_INVALID_VALUE);
-    JREQUIRE(options->allocator == NULL || jallocator_device(options->allocator) == device,
-             JSTATUS_INVALID_VALUE);
+    if (!ji_stream_is_of(options->stream, device))
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: the stream is not of %s", caller,
+                       jdevice_name(device));
+    if (options->allocator != NULL && jallocator_device(options->allocator) != device)
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: the allocator is of %s, the handle of %s",
+                       caller, jdevice_name(jallocator_device(options->allocator)),
+                       jdevice_name(device));
     return JSTATUS_SUCCESS;
 }
 

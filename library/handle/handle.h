@@ -233,6 +233,8 @@ static inline void ji_handle_keep_refused(jhandle_t *handle, const char *routine
 
 /* Whether a plan can be read: its caller may be of another version. */
 static inline jstatus_t ji_plan_check(const jplan_t *plan) {
+    if (JI_UNLIKELY(plan == NULL))
+        return ji_fail(JSTATUS_INVALID_POINTER, "the plan is NULL");
     return JI_LIKELY(plan->struct_size == sizeof *plan) ? JSTATUS_SUCCESS
                                                         : JI_CHECK_SIZED(jplan_t, plan, rungs);
 }

@@ -19,6 +19,11 @@ static bool plan_has_prices(const jplan_t *plan) {
 
 void jplan_init_sized(jplan_t *plan, size_t struct_size, const jhandle_t *handle,
                       const char *routine, const char *shape_names, const int64_t *shape) {
+    if (JI_UNLIKELY(plan == NULL)) {
+        (void)ji_fail(JSTATUS_INVALID_POINTER, "jplan_init: the plan is NULL");
+        return;
+    }
+
     plan->struct_size = struct_size;
     if (JI_UNLIKELY(struct_size != sizeof *plan)) {
         /* Nobody else sets what is unknown. */
@@ -28,16 +33,27 @@ void jplan_init_sized(jplan_t *plan, size_t struct_size, const jhandle_t *handle
             return;
     }
 
+    plan->status = JSTATUS_SUCCESS;
+    if (JI_UNLIKELY(shape == NULL) && shape_names != NULL && shape_names[0] != '\0') {
+        plan->status = ji_fail(JSTATUS_INVALID_POINTER, "jplan_init: shape is NULL");
+        shape_names = NULL;
+    }
+
     plan->routine = routine;
     plan->shape_names = shape_names;
     for (int i = 0; i < 4 && shape_names && shape_names[i]; ++i)
         plan->shape[i] = shape[i];
 
-    plan->status = JSTATUS_SUCCESS;
     plan->rung_count = 0;
     if (plan_has_prices(plan))
         plan->priced = 0;
     plan->same_bits = handle != NULL && handle->result_policy == JRESULT_POLICY_SAME_BITS;
+}
+
+/* The first error stays. */
+static void plan_refuse(jplan_t *plan, jstatus_t status) {
+    if (plan->status == JSTATUS_SUCCESS)
+        plan->status = status;
 }
 
 void jplan_add(jplan_t *plan, const char *name, uint32_t bits_class, size_t callee_bytes,
@@ -46,7 +62,11 @@ void jplan_add(jplan_t *plan, const char *name, uint32_t bits_class, size_t call
         return;
 
     if (plan->rung_count == JHANDLE_MAX_RUNGS || buffer_count > JBORROW_MAX_BUFFERS) {
-        plan->status = JSTATUS_INVALID_VALUE;
+        plan_refuse(plan, JSTATUS_INVALID_VALUE);
+        return;
+    }
+    if (JI_UNLIKELY(bytes == NULL) && buffer_count != 0) {
+        plan_refuse(plan, JSTATUS_INVALID_POINTER);
         return;
     }
 
@@ -64,12 +84,17 @@ void jplan_price(jplan_t *plan, const jprice_t *price) {
     if (ji_plan_check(plan) != JSTATUS_SUCCESS || !plan_has_prices(plan))
         return;
 
+    if (price == NULL) {
+        plan_refuse(plan, JSTATUS_INVALID_POINTER);
+        return;
+    }
+
     const double counts[] = {price->flops, price->moved_bytes, price->launches};
     bool sound = plan->rung_count > 0;
     for (int i = 0; i < 3; ++i)
         sound = sound && isfinite(counts[i]) && counts[i] >= 0;
     if (!sound) {
-        plan->status = JSTATUS_INVALID_VALUE;
+        plan_refuse(plan, JSTATUS_INVALID_VALUE);
         return;
     }
     plan->prices[plan->rung_count - 1] = *price;
@@ -170,6 +195,10 @@ jstatus_t jhandle_set_optimal_size(jhandle_t *handle, size_t count, const size_t
     JTRY_RETURN(query_check(handle, __func__));
     if (count != 0 && size_bytes == NULL)
         return jhandle_fail(handle, JSTATUS_INVALID_POINTER, "%s: size_bytes is NULL", __func__);
+
+    if (!ji_is_array(count, sizeof *size_bytes))
+        return jhandle_fail(handle, JSTATUS_INVALID_SIZE,
+                            "%s: count = %zu: more sizes than memory can hold", __func__, count);
 
     size_t total = 0;
     for (size_t i = 0; i < count; ++i) {

@@ -40,13 +40,13 @@ unsigned jhandle_layers(const jhandle_t *handle) {
         return JSTATUS_SUCCESS;                                                                    \
     } while (0)
 
-/* A setter: checks the handle and the value, then stores it. */
-#define HANDLE_SET(handle, member, value, allowed)                                                 \
+/* A setter: checks the handle and the value, then stores it. `rule` says what is allowed. */
+#define HANDLE_SET(handle, member, value, allowed, rule)                                           \
     do {                                                                                           \
         JTRY_RETURN(ji_handle_check(handle, __func__));                                            \
         if (!(allowed))                                                                            \
-            return jhandle_fail(handle, JSTATUS_INVALID_VALUE, "%s: requires %s", __func__,        \
-                                #allowed);                                                         \
+            return jhandle_fail(handle, JSTATUS_INVALID_VALUE, "%s: %s = %d: %s", __func__,        \
+                                #value, (int)(value), rule);                                       \
         (handle)->member = (value);                                                                \
         return JSTATUS_SUCCESS;                                                                    \
     } while (0)
@@ -79,34 +79,38 @@ jstatus_t jhandle_get_result_policy(const jhandle_t *handle, jresult_policy_t *p
     HANDLE_GET(handle, policy, handle->result_policy);
 }
 jstatus_t jhandle_set_budget(jhandle_t *handle, size_t budget_bytes) {
-    HANDLE_SET(handle, budget_bytes, budget_bytes, true);
+    HANDLE_SET(handle, budget_bytes, budget_bytes, true, "");
 }
-jstatus_t jhandle_seal(jhandle_t *handle) { HANDLE_SET(handle, sealed, true, true); }
-jstatus_t jhandle_unseal(jhandle_t *handle) { HANDLE_SET(handle, sealed, false, true); }
+jstatus_t jhandle_seal(jhandle_t *handle) { HANDLE_SET(handle, sealed, true, true, ""); }
+jstatus_t jhandle_unseal(jhandle_t *handle) { HANDLE_SET(handle, sealed, false, true, ""); }
 bool jhandle_is_sealed(const jhandle_t *handle) {
     return ji_handle_is_valid(handle) && handle->sealed;
 }
 jstatus_t jhandle_set_pointer_mode(jhandle_t *handle, jpointer_mode_t mode) {
     HANDLE_SET(handle, pointer_mode, mode,
-               mode == JPOINTER_MODE_HOST || mode == JPOINTER_MODE_DEVICE);
+               mode == JPOINTER_MODE_HOST || mode == JPOINTER_MODE_DEVICE,
+               "must be JPOINTER_MODE_HOST (0) or JPOINTER_MODE_DEVICE (1)");
 }
 jstatus_t jhandle_set_result_policy(jhandle_t *handle, jresult_policy_t policy) {
     HANDLE_SET(handle, result_policy, policy,
-               policy == JRESULT_POLICY_FAST || policy == JRESULT_POLICY_SAME_BITS);
+               policy == JRESULT_POLICY_FAST || policy == JRESULT_POLICY_SAME_BITS,
+               "must be JRESULT_POLICY_FAST (1) or JRESULT_POLICY_SAME_BITS (2)");
 }
 jstatus_t jhandle_get_accuracy(const jhandle_t *handle, jaccuracy_t *accuracy) {
     HANDLE_GET(handle, accuracy, handle->accuracy);
 }
 jstatus_t jhandle_set_accuracy(jhandle_t *handle, jaccuracy_t accuracy) {
     HANDLE_SET(handle, accuracy, accuracy,
-               accuracy == JACCURACY_COMPONENTWISE || accuracy == JACCURACY_NORMWISE);
+               accuracy == JACCURACY_COMPONENTWISE || accuracy == JACCURACY_NORMWISE,
+               "must be JACCURACY_COMPONENTWISE (1) or JACCURACY_NORMWISE (2)");
 }
 jstatus_t jhandle_get_degradation(const jhandle_t *handle, jdegradation_t *degradation) {
     HANDLE_GET(handle, degradation, handle->degradation);
 }
 jstatus_t jhandle_set_degradation(jhandle_t *handle, jdegradation_t degradation) {
     HANDLE_SET(handle, degradation, degradation,
-               degradation == JDEGRADATION_ALLOWED || degradation == JDEGRADATION_ANNOUNCED);
+               degradation == JDEGRADATION_ALLOWED || degradation == JDEGRADATION_ANNOUNCED,
+               "must be JDEGRADATION_ALLOWED (0) or JDEGRADATION_ANNOUNCED (1)");
 }
 
 jstatus_t jhandle_get_threads(const jhandle_t *handle, int *count) {

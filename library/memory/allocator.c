@@ -266,14 +266,17 @@ static jstatus_t allocator_check_name(const char *name, const char *caller) {
 
 jstatus_t jallocator_create(const jallocator_ops_t *given_ops, void *context,
                             const jallocator_options_t *given_options, jallocator_t **out) {
-    JREQUIRE(given_ops != NULL && out != NULL, JSTATUS_INVALID_POINTER);
+    if (given_ops == NULL || out == NULL)
+        return ji_fail(JSTATUS_INVALID_POINTER, "%s: %s is NULL", __func__,
+                       given_ops == NULL ? "ops" : "allocator");
     jallocator_ops_t ops = JALLOCATOR_OPS_INIT;
     JTRY_RETURN(JI_TAKE_OPTIONS(jallocator_ops_t, &ops, given_ops, deallocate));
     JREQUIRE(ops.allocate != NULL && ops.deallocate != NULL, JSTATUS_INVALID_POINTER);
 
     jallocator_options_t options = JALLOCATOR_OPTIONS_INIT;
     JTRY_RETURN(JI_TAKE_OPTIONS(jallocator_options_t, &options, given_options, name));
-    JREQUIRE((unsigned)options.threads <= JALLOCATOR_THREADS_SAFE, JSTATUS_INVALID_VALUE);
+    JREQUIRE_VALUE((unsigned)options.threads <= JALLOCATOR_THREADS_SAFE, JSTATUS_INVALID_VALUE,
+                   __func__, "threads", options.threads, "must be of jallocator_threads_t");
 
     const char *name = options.name != NULL ? options.name : "callbacks";
     JTRY_RETURN(allocator_check_name(name, __func__));
@@ -293,8 +296,10 @@ jstatus_t ji_kind_make(const ji_kind_t *kind, jdevice_t *device, jallocator_t *b
                        const void *options, jallocator_t **out) {
     static const ji_common_options_t no_options = {sizeof no_options, NULL};
     const char *caller = kind->public.name;
-    JREQUIRE(out != NULL, JSTATUS_INVALID_POINTER);
-    JREQUIRE(below != NULL || kind->public.role == JALLOCATOR_PROVIDER, JSTATUS_INVALID_POINTER);
+    if (out == NULL)
+        return ji_fail(JSTATUS_INVALID_POINTER, "%s: no pointer for the allocator", caller);
+    if (below == NULL && kind->public.role != JALLOCATOR_PROVIDER)
+        return ji_fail(JSTATUS_INVALID_POINTER, "%s: below is NULL", caller);
 
     _Alignas(max_align_t) char complete[JI_KIND_MAX_OPTIONS_BYTES];
     size_t bytes = kind->options_bytes != 0 ? kind->options_bytes : sizeof no_options;

@@ -69,7 +69,8 @@ jstatus_t jallocator_deallocate(jallocator_t *allocator, void *pointer, size_t s
     JREQUIRE(allocator != NULL, JSTATUS_INVALID_POINTER);
     if (pointer == NULL)
         return JSTATUS_SUCCESS;
-    JREQUIRE(size_bytes != 0, JSTATUS_INVALID_SIZE);
+    JREQUIRE_VALUE(size_bytes != 0, JSTATUS_INVALID_SIZE, __func__, "size_bytes", size_bytes,
+                   "no block has 0 bytes");
 
     return allocator->entry.deallocate(allocator, pointer, size_bytes, stream);
 }

@@ -356,8 +356,9 @@ static void dump_json(const report_t *report, const dump_t *dump) {
 jstatus_t jallocator_dump(const jallocator_t *allocator, jallocator_dump_format_t format,
                           jallocator_writer_t writer, void *context) {
     JREQUIRE(allocator != NULL && writer != NULL, JSTATUS_INVALID_POINTER);
-    JREQUIRE(format == JALLOCATOR_DUMP_TEXT || format == JALLOCATOR_DUMP_JSON,
-             JSTATUS_INVALID_VALUE);
+    JREQUIRE_VALUE(format == JALLOCATOR_DUMP_TEXT || format == JALLOCATOR_DUMP_JSON,
+                   JSTATUS_INVALID_VALUE, __func__, "format", format,
+                   "must be JALLOCATOR_DUMP_TEXT (0) or JALLOCATOR_DUMP_JSON (1)");
 
     const report_t report = {writer, context};
     jstatus_t status = JSTATUS_SUCCESS;

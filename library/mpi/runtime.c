@@ -285,10 +285,13 @@ jstatus_t ji_runtime_create_mpi(MPI_Comm communicator, int node_processes, jrunt
     jstatus_t status = ji_mpi_check_alive();
     if (status != JSTATUS_SUCCESS)
         return ji_fail(JSTATUS_INVALID_VALUE, "%s", jstatus_last_message());
-    JREQUIRE(communicator != MPI_COMM_NULL, JSTATUS_INVALID_VALUE);
+    if (communicator == MPI_COMM_NULL)
+        return ji_fail(JSTATUS_INVALID_VALUE,
+                       "jruntime_create_mpi: the communicator is MPI_COMM_NULL");
     int inter = 0;
     MPI_Comm_test_inter(communicator, &inter);
-    JREQUIRE(!inter, JSTATUS_INVALID_VALUE);
+    if (inter)
+        return ji_fail(JSTATUS_INVALID_VALUE, "jruntime_create_mpi: an intercommunicator");
 
     jruntime_info_t info = JRUNTIME_INFO_INIT;
     info.transport = runtime_ops.transport;
@@ -335,7 +338,8 @@ jstatus_t jruntime_get_communicator(const jruntime_t *runtime, MPI_Comm *communi
     JTRY_RETURN(ji_object_check(runtime, JI_OBJECT_RUNTIME, __func__));
 
     JREQUIRE(communicator != NULL, JSTATUS_INVALID_POINTER);
-    JREQUIRE(runtime->ops == &runtime_ops, JSTATUS_INVALID_VALUE);
+    if (runtime->ops != &runtime_ops)
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: the runtime is not of MPI", __func__);
     *communicator = ji_mpi_of(runtime)->all;
     return JSTATUS_SUCCESS;
 }

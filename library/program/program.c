@@ -145,7 +145,8 @@ jstatus_t jprogram_stop(jprogram_t *program, jhandle_t *handle) {
 
 jstatus_t jprogram_stop_repeated(jprogram_t *program, jhandle_t *handle, uint64_t times) {
     JREQUIRE(program != NULL, JSTATUS_INVALID_POINTER);
-    JREQUIRE(times > 0, JSTATUS_INVALID_VALUE);
+    JREQUIRE_VALUE(times > 0, JSTATUS_INVALID_VALUE, __func__, "times", times,
+                   "must be at least 1");
     return program_stop(program, handle, times, __func__);
 }
 

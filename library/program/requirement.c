@@ -68,7 +68,9 @@ jstatus_t jrequirement_create_borrow(const jhandle_t *handle, const char *routin
                                      jrequirement_t **requirement) {
     JTRY_RETURN(requirement_check(handle, requirement, __func__));
     JREQUIRE(count == 0 || size_bytes != NULL, JSTATUS_INVALID_POINTER);
-    JREQUIRE(count <= JBORROW_MAX_BUFFERS, JSTATUS_INVALID_VALUE);
+    if (count > JBORROW_MAX_BUFFERS)
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: %zu buffers, at most %d", __func__, count,
+                       JBORROW_MAX_BUFFERS);
 
     ji_ladder_t ladder;
     const bool made = meanwhile != NULL ? ji_ladder_copy(&ladder, &meanwhile->ladder)
@@ -114,11 +116,17 @@ static jstatus_t parts_count_calls(size_t count, const jrequirement_t *const *pa
 
 static jstatus_t parts_check(size_t count, const jrequirement_t *const *parts,
                              jrequirement_t **requirement, const char *caller) {
-    bool sound = requirement != NULL && (count == 0 || parts != NULL);
-    for (size_t i = 0; sound && i < count; ++i)
-        sound = parts[i] != NULL;
-    return sound ? JSTATUS_SUCCESS
-                 : ji_fail(JSTATUS_INVALID_POINTER, "%s: a part or the result is NULL", caller);
+    if (requirement == NULL || (count != 0 && parts == NULL))
+        return ji_fail(JSTATUS_INVALID_POINTER, "%s: %s is NULL", caller,
+                       requirement == NULL ? "requirement" : "parts");
+    if (!ji_is_array(count, sizeof *parts))
+        return ji_fail(JSTATUS_INVALID_SIZE, "%s: count = %zu: more parts than memory can hold",
+                       caller, count);
+
+    for (size_t i = 0; i < count; ++i)
+        if (parts[i] == NULL)
+            return ji_fail(JSTATUS_INVALID_POINTER, "%s: parts[%zu] is NULL", caller, i);
+    return JSTATUS_SUCCESS;
 }
 
 jstatus_t jrequirement_create_in_order(size_t count, const jrequirement_t *const *parts,
@@ -191,7 +199,8 @@ jstatus_t jrequirement_create_at_once(size_t count, const jrequirement_t *const 
 jstatus_t jrequirement_create_repeated(const jrequirement_t *part, uint64_t times,
                                        jrequirement_t **requirement) {
     JREQUIRE(part != NULL && requirement != NULL, JSTATUS_INVALID_POINTER);
-    JREQUIRE(times > 0, JSTATUS_INVALID_VALUE);
+    JREQUIRE_VALUE(times > 0, JSTATUS_INVALID_VALUE, __func__, "times", times,
+                   "must be at least 1");
     uint64_t calls;
     JTRY_RETURN(parts_count_calls(1, &part, times, __func__, &calls));
 
@@ -226,7 +235,9 @@ jstatus_t jrequirement_get_info(const jrequirement_t *requirement, jrequirement_
 jstatus_t jrequirement_get_step(const jrequirement_t *requirement, size_t index,
                                 jrequirement_step_t *step) {
     JREQUIRE(requirement != NULL && step != NULL, JSTATUS_INVALID_POINTER);
-    JREQUIRE(index < requirement->ladder.count, JSTATUS_INVALID_VALUE);
+    if (index >= requirement->ladder.count)
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: there is no step %zu: the requirement has %zu",
+                       __func__, index, requirement->ladder.count);
     JTRY_RETURN(JI_CHECK_SIZED(jrequirement_step_t, step, seconds));
     JI_GIVE_RESULT(step, &requirement->ladder.steps[index]);
     return JSTATUS_SUCCESS;

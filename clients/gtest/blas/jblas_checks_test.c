@@ -118,6 +118,30 @@ JTEST_EACH_FUNCTION(JblasChecks, EachFaultIsNamed) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
+/* So many items that their arrays of pointers, or their results, would be more than memory. */
+JTEST_EACH_FUNCTION(JblasChecks, BatchesBeyondMemoryAreRefused) {
+    static const int64_t counts[] = {INT64_MAX, INT64_MAX / 8, INT64_MAX / 16 + 1};
+    if (strchr(param->routine->signature, 'b') == NULL)
+        return;
+    jhandle_t *handle = NULL;
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; ++i) {
+        BLAS_CASE(c, param, .low = 2, .high = 9, .plain = true, .tight = true);
+        c->batch_count = counts[i];
+        JSCOPED_TRACE("%s with %lld items", param->name, (long long)counts[i]);
+        JEXPECT_STATUS(blas_call(handle, c), JSTATUS_INVALID_SIZE);
+        JEXPECT_SUBSTR(jhandle_last_message(handle), "is more than memory can hold");
+        if (strpbrk(param->routine->signature, BLAS_STRIDES) == NULL)
+            expect_refused(handle, param, (int)strlen(param->routine->signature));
+        JEXPECT_OK(jhandle_start_size_query(handle));
+        JEXPECT_STATUS(blas_call(handle, c), JSTATUS_INVALID_SIZE);
+        size_t bytes;
+        JEXPECT_OK(jhandle_stop_size_query(handle, &bytes));
+        blas_unchanged(c);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
 /* A success leaves the answer, another error takes it away, and so does one of another routine put
  * its own there. */
 JTEST(JblasChecks, TheRefusedArgumentGoesWithTheLastMessage) {

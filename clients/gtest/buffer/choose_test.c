@@ -378,6 +378,34 @@ JTEST(Choose, AnEnvironmentThatIsNotUnderstoodIsQuoted) {
     JEXPECT_OK(jruntime_release(runtime));
 }
 
+/* By an allocator that chooses itself, too: it is a layout that a buffer is to be made of. */
+JTEST(Choose, WhatIsNoLayoutIsRefusedByEveryKind) {
+    jruntime_t *runtime;
+    JASSERT_OK(jruntime_create(&runtime));
+    jlayout_t wrong[4];
+    for (size_t i = 0; i < 4; ++i)
+        wrong[i] = matrix(4, 4);
+    wrong[0].rank = -1;
+    wrong[1].extents[0] = INT64_MIN;
+    wrong[2].strides[1] = INT64_MAX;
+    wrong[3].structure = (jstructure_t)99;
+    for (int kind = JBUFFER_LOCAL; kind <= JBUFFER_BEST; ++kind) {
+        if (kind == JBUFFER_DISTRIBUTED)
+            continue;
+        jbuffer_allocator_t *allocator = make_allocator(runtime, (jbuffer_kind_t)kind, NULL),
+                            *chosen = NULL;
+        for (size_t i = 0; i < 4; ++i) {
+            JSCOPED_TRACE("kind %d, layout %zu", kind, i);
+            const jstatus_t expected = jlayout_check(&wrong[i]);
+            JEXPECT_STATUS(jbuffer_allocator_choose(allocator, &wrong[i], 0, NULL, &chosen),
+                           expected);
+            JEXPECT_NULL(chosen);
+        }
+        JEXPECT_OK(jbuffer_allocator_release(allocator));
+    }
+    JEXPECT_OK(jruntime_release(runtime));
+}
+
 JTEST(Choose, AnEnvironmentThatCannotBeHadIsRefused) {
     jruntime_t *runtime;
     JASSERT_OK(jruntime_create(&runtime));

@@ -48,6 +48,13 @@ static const struct good_size {
     {"1.0", 1},
     {"0.001K", 1},
     {"1.9B", 1},
+    {"0.5B", 1}, /* not 0, which means something else */
+    {"0.5", 1},
+    {"0.0009K", 1},
+    {"0.00000000000000000000001T", 1},
+    {"0.000", 0},
+    {"0.000B", 0},
+    {"00.0T", 0},
     {"0007", 7},
     {"1.00000000000000000000000000000000000000000001T", TIB},
     {"0.99999999999999999999999999999999999999999999T", TIB - 1},
@@ -128,7 +135,8 @@ JTEST(Config, FractionsAreCutExactly) {
         JSCOPED_TRACE("%s", text);
         const uint64_t factor = (uint64_t)1 << (10 * (unit + 1));
         JASSERT_OK(jconfig_parse_size(text, &bytes));
-        JASSERT_EQ(bytes, whole * factor + numerator * factor / denominator);
+        const uint64_t cut = whole * factor + numerator * factor / denominator;
+        JASSERT_EQ(bytes, cut == 0 && numerator != 0 ? 1 : cut); /* what is not 0 stays so */
     }
 }
 

@@ -316,3 +316,12 @@ JTEST(Arithmetic, NegativeExtentsHaveNoBytes) {
     JEXPECT_EQ(jalloc_matrix_bytes(JDATATYPE_F64, 3, 5), 120);
     JEXPECT_EQ(jalloc_matrix_bytes(JDATATYPE_F32, 0, 5), 0);
 }
+
+/* 0 would be borrowed, and give NULL. */
+JTEST(Arithmetic, WhatIsNoElementTypeHasNoBytesThatCouldBeBorrowed) {
+    static const int types[] = {-1, JDATATYPE_I32 + 1, 99, INT32_MAX, INT32_MIN};
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; ++i) {
+        JEXPECT_EQ(jalloc_matrix_bytes((jdatatype_t)types[i], 3, 5), JALLOC_SIZE_OVERFLOW);
+        JEXPECT_EQ(jalloc_matrix_bytes((jdatatype_t)types[i], 0, 5), JALLOC_SIZE_OVERFLOW);
+    }
+}

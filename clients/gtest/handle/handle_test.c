@@ -224,6 +224,23 @@ JTEST(HandleEnvironment, BudgetPolicyAndLayersAreTaken) {
     JEXPECT_OK(jhandle_destroy(handle));
 }
 
+/* A budget of no whole byte is small, not without bound; as are the sizes of compositions. */
+JTEST(HandleEnvironment, PartsOfAByteAreNotNothing) {
+    size_t budget;
+    jtest_setenv("JALLOC_BUDGET", "0.5B");
+    jhandle_t *handle = make_handle(0);
+    JEXPECT_OK(jhandle_get_budget(handle, &budget));
+    JEXPECT_EQ(budget, 1);
+    JEXPECT_STATUS(touch(handle, 64), JSTATUS_MEMORY_ERROR);
+    JEXPECT_OK(jhandle_destroy(handle));
+
+    jallocator_t *allocator = NULL;
+    void *pointer;
+    JASSERT_OK(jallocator_compose(NULL, "bfc(limit=0.5)", &allocator));
+    JEXPECT_STATUS(jallocator_allocate(allocator, 64, 0, NULL, &pointer), JSTATUS_MEMORY_ERROR);
+    JEXPECT_OK(jallocator_destroy(allocator));
+}
+
 /* What the environment asks for is refused by an option, which 0 would not do. */
 JTEST(HandleEnvironment, NoneAndUnlimitedOverrideIt) {
     jhandle_options_t options = JHANDLE_OPTIONS_INIT;

@@ -482,6 +482,40 @@ JTEST(Plan, BytesOfPlansThatNoHandleHasSeen) {
     JEXPECT_EQ(jplan_bytes(&plan, NULL), JALLOC_SIZE_OVERFLOW);
 }
 
+/* Nobody hears of an error of these functions but by what comes after. */
+JTEST(Plan, NullIsAnsweredAndTheFirstMistakeStays) {
+    jhandle_t *handle = NULL;
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    const int64_t shape[] = {3, 4};
+    const size_t bytes[] = {64};
+    const jprice_t price = {1, 1, 1};
+    jplan_init_sized(NULL, sizeof(jplan_t), handle, "routine", "mn", shape);
+    JEXPECT_SUBSTR(jstatus_last_message(), "the plan is NULL");
+    (void)jhandle_fail(handle, JSTATUS_IO_ERROR, "another");
+    jplan_add(NULL, "rung", 0, 0, 1, bytes);
+    JEXPECT_SUBSTR(jstatus_last_message(), "the plan is NULL");
+    (void)jhandle_fail(handle, JSTATUS_IO_ERROR, "another");
+    jplan_price(NULL, &price);
+    JEXPECT_SUBSTR(jstatus_last_message(), "the plan is NULL");
+    JEXPECT_EQ(jplan_bytes(NULL, handle), JALLOC_SIZE_OVERFLOW);
+
+    for (int mistake = 0; mistake < 3; ++mistake) {
+        jplan_t plan;
+        jborrow_t borrow;
+        JSCOPED_TRACE("mistake %d", mistake);
+        jplan_init(&plan, handle, "routine", "mn", mistake == 0 ? NULL : shape);
+        jplan_add(&plan, "rung", 0, 0, 1, mistake == 1 ? NULL : bytes);
+        jplan_price(&plan, mistake == 2 ? NULL : &price);
+        jplan_add(&plan, "too much", 0, 0, JBORROW_MAX_BUFFERS + 1, bytes);
+        JEXPECT_STATUS(plan.status, JSTATUS_INVALID_POINTER);
+        JEXPECT_EQ(jplan_bytes(&plan, handle),
+                   mistake == 1 ? 0 : JALLOC_SIZE_OVERFLOW); /* no rung was added */
+        JEXPECT_STATUS(jborrow_begin_plan(&borrow, handle, &plan), JSTATUS_INVALID_POINTER);
+        JEXPECT_FALSE(borrow.ok);
+    }
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
 JTEST(Plan, EightRungsAreAllowed) {
     jhandle_t *handle = make_handle(64);
     jplan_t plan;

@@ -81,6 +81,7 @@ JTEST(Lru, NearestServesWithinThePercentAndNotBeyond) {
         {100, 64, 192, false},
         {1000000, 64, 640000, true},
         {SIZE_MAX, 640000, (size_t)1 << 20, true}, /* the product overflows: no bound */
+        {SIZE_MAX / 64 + 2, 64, 640000, true},     /* that of the rest does */
         {25, 4096, 4032, false},                   /* never a smaller one */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {

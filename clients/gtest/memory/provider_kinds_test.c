@@ -94,6 +94,23 @@ JTEST(ProviderHuge, FailsInsteadWhereThatIsRequired) {
 
 /* With pages from the reserve or without: whole pages of the system's default size, zeroed, any
  * alignment. */
+JTEST(ProviderHuge, PagesLargerThanAnyAreRefusedWhereTheyAreRequired) {
+    static const int powers[] = {31, 32, 34, 40, 62, 63};
+    for (size_t i = 0; i < sizeof powers / sizeof powers[0]; ++i) {
+        JSCOPED_TRACE("2^%d", powers[i]);
+        jhuge_options_t options = JHUGE_OPTIONS_INIT;
+        jallocator_t *huge = NULL;
+        void *pointer = &options;
+        options.page_bytes = (size_t)1 << powers[i];
+        options.require = true;
+        JASSERT_OK(jallocator_create_huge(&options, &huge));
+        const jstatus_t status = jallocator_allocate(huge, 100, 0, NULL, &pointer);
+        JEXPECT_TRUE(status == JSTATUS_MEMORY_ERROR || status == JSTATUS_INVALID_SIZE);
+        JEXPECT_NULL(pointer);
+        JEXPECT_OK(jallocator_destroy(huge));
+    }
+}
+
 JTEST(ProviderHuge, GivesWholePagesOfTheDefaultSize) {
     jallocator_t *allocator;
     JASSERT_OK(jallocator_compose(NULL, "huge", &allocator));

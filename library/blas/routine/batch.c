@@ -132,6 +132,10 @@ bool ji_batch_goes_on(jhandle_t *handle, void *block, jstatus_t *status) {
     if (batch->count < 0)
         *status = ji_refuse(handle, head, JSTATUS_INVALID_SIZE, "batch_count", batch->count,
                             "must be at least %lld", 0);
+    else if ((head->form == JI_FORM_POINTERS || extents.result_bytes != 0) &&
+             !ji_addressable(1, batch->count)) /* an array of so many pointers, or results */
+        *status = ji_refuse(handle, head, JSTATUS_INVALID_SIZE, "batch_count", batch->count,
+                            "is more than memory can hold", 0);
     else
         *status = batch_check_strides(handle, head, batch->count, &extents);
     if (*status != JSTATUS_SUCCESS)

@@ -117,10 +117,12 @@ static jstatus_t fill_create(const ji_request_t *request, jallocator_t **out) {
     const jfill_options_t *options = request->options;
 
     fill_bytes_t on_allocate, on_deallocate;
-    JREQUIRE(fill_choose(options->on_allocate, options->pattern, &on_allocate),
-             JSTATUS_INVALID_VALUE);
-    JREQUIRE(fill_choose(options->on_deallocate, options->pattern, &on_deallocate),
-             JSTATUS_INVALID_VALUE);
+    JREQUIRE_VALUE(fill_choose(options->on_allocate, options->pattern, &on_allocate),
+                   JSTATUS_INVALID_VALUE, "fill", "on_allocate", options->on_allocate,
+                   "must be of jfill_value_t");
+    JREQUIRE_VALUE(fill_choose(options->on_deallocate, options->pattern, &on_deallocate),
+                   JSTATUS_INVALID_VALUE, "fill", "on_deallocate", options->on_deallocate,
+                   "must be of jfill_value_t");
 
     ji_traits_t traits = {.name = request->name, .below = request->below, .kind = &ji_kind_fill};
 

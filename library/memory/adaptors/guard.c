@@ -203,7 +203,9 @@ static jstatus_t guard_create(const ji_request_t *request, jallocator_t **out) {
                                          .destroy = guard_destroy};
 
     const jguard_options_t *options = request->options;
-    JREQUIRE(options->guard_bytes % GUARD_UNIT_BYTES == 0, JSTATUS_INVALID_VALUE);
+    if (options->guard_bytes % GUARD_UNIT_BYTES != 0)
+        return ji_fail(JSTATUS_INVALID_VALUE, "guard: guard_bytes is %zu, must be a multiple of %d",
+                       options->guard_bytes, GUARD_UNIT_BYTES);
     JTRY_RETURN(ji_option_check_bytes(request, "guard_bytes", options->guard_bytes));
 
     ji_traits_t traits = {.name = request->name, .below = request->below, .kind = &ji_kind_guard};

@@ -380,7 +380,8 @@ const ji_kind_t ji_kind_quota = {
 
 jstatus_t jquota_create(size_t limit_bytes, jquota_t **quota) {
     JREQUIRE(quota != NULL, JSTATUS_INVALID_POINTER);
-    JREQUIRE(limit_bytes != 0, JSTATUS_INVALID_SIZE);
+    JREQUIRE_VALUE(limit_bytes != 0, JSTATUS_INVALID_SIZE, __func__, "limit_bytes", limit_bytes,
+                   "must not be 0");
     jquota_t *made = quota_make(limit_bytes);
     if (made == NULL)
         return JSTATUS_MEMORY_ERROR;
@@ -407,7 +408,8 @@ jstatus_t jquota_destroy(jquota_t *quota) {
 
 jstatus_t jquota_set_limit(jquota_t *quota, size_t limit_bytes) {
     JREQUIRE(quota != NULL, JSTATUS_INVALID_POINTER);
-    JREQUIRE(limit_bytes != 0, JSTATUS_INVALID_SIZE);
+    JREQUIRE_VALUE(limit_bytes != 0, JSTATUS_INVALID_SIZE, __func__, "limit_bytes", limit_bytes,
+                   "must not be 0");
 
     ji_lock_acquire(&quota->lock);
     size_t guaranteed = quota->guaranteed_bytes;

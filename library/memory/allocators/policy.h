@@ -18,9 +18,8 @@ static inline jstatus_t ji_policy_threads(const char *name, jallocator_threads_t
                                           jallocator_threads_t *threads) {
     if (asked != JALLOCATOR_THREADS_DEFAULT && asked != JALLOCATOR_THREADS_NONE &&
         asked != JALLOCATOR_THREADS_LOCK)
-        return ji_fail(JSTATUS_INVALID_VALUE,
-                       "%s: options->threads is %d, must be default, none or lock", name,
-                       (int)asked);
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: threads is %d, must be default, none or lock",
+                       name, (int)asked);
     *threads = asked == JALLOCATOR_THREADS_NONE ? asked : JALLOCATOR_THREADS_LOCK;
     return JSTATUS_SUCCESS;
 }

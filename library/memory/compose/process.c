@@ -259,7 +259,8 @@ static jstatus_t process_resolve(const jmemory_request_t *given, process_memory_
     jmemory_request_t request = JMEMORY_REQUEST_INIT;
     JTRY_RETURN(JI_TAKE_OPTIONS(jmemory_request_t, &request, given, device));
 
-    JREQUIRE(request.numa_node >= -1, JSTATUS_INVALID_VALUE);
+    JREQUIRE_VALUE(request.numa_node >= -1, JSTATUS_INVALID_VALUE, caller, "numa_node",
+                   request.numa_node, "must be a node, or JMEMORY_ANY_NODE (-1)");
 
     jdevice_t *device = request.device != NULL ? request.device : jdevice_host();
     *memory = (process_memory_t){device, JMEMORY_DEVICE, request.numa_node, false};

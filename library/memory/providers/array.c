@@ -198,8 +198,9 @@ jstatus_t jallocator_create_array(jdevice_t *device, void *array, size_t size_by
 
     size_t end;
     if (size_bytes == 0 || !ji_size_add((uintptr_t)array, size_bytes, &end))
-        return ji_fail(JSTATUS_INVALID_SIZE, "jallocator_create_array: %zu bytes at %p", size_bytes,
-                       array);
+        return ji_fail(JSTATUS_INVALID_SIZE,
+                       "%s: size_bytes = %zu: must be from 1 to what fits behind %p", __func__,
+                       size_bytes, array);
 
     jstatus_t status = JSTATUS_SUCCESS;
     ji_traits_t traits = {.name = "array", .device = device, .threads = JALLOCATOR_THREADS_LOCK};

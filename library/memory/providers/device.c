@@ -163,8 +163,9 @@ static jstatus_t device_create(const ji_request_t *request, jallocator_t **out) 
     };
 
     const device_options_t *options = request->options;
-    JREQUIRE(options->kind >= JMEMORY_DEVICE && options->kind <= JMEMORY_STREAM_ORDERED,
-             JSTATUS_INVALID_VALUE);
+    JREQUIRE_VALUE(options->kind >= JMEMORY_DEVICE && options->kind <= JMEMORY_STREAM_ORDERED,
+                   JSTATUS_INVALID_VALUE, "jallocator_create_device", "kind", options->kind,
+                   "must be of jmemory_kind_t");
 
     jstatus_t status = JSTATUS_SUCCESS;
     const char *name = options->name != NULL ? options->name : jdevice_name(request->device);

@@ -94,7 +94,8 @@ static jstatus_t huge_create(const ji_request_t *request, jallocator_t **out) {
     huge_provider_t *provider;
     JTRY_ALLOC(provider = ji_metadata_zalloc(sizeof *provider));
     provider->mapper.page_bytes = page;
-    provider->flags = MAP_HUGETLB | __builtin_ctzl(page) << HUGE_SIZE_SHIFT;
+    /* Unsigned: the number of a page from 4 GiB up reaches the sign. */
+    provider->flags = MAP_HUGETLB | (int)((unsigned)__builtin_ctzl(page) << HUGE_SIZE_SHIFT);
     provider->require = options->require;
 
     JTRY(ji_allocator_make(&ops, provider, &traits, out));

@@ -30,7 +30,7 @@ static jstatus_t stack_allocate(jshared_t *shared, size_t size_bytes, size_t ali
     if (alignment < 16)
         alignment = 16;
     if (size_bytes > SIZE_MAX - SHM_PAGE_BYTES)
-        return ji_fail(JSTATUS_INVALID_SIZE, "%zu bytes", size_bytes);
+        return ji_fail(JSTATUS_INVALID_SIZE, "%zu bytes are more than any segment has", size_bytes);
 
     uint64_t top = shm_load(stack_top(shared)), begin;
     do {
@@ -241,9 +241,18 @@ static jstatus_t shared_free_many(jshared_t *shared, size_t count, const joffset
     return status != JSTATUS_SUCCESS ? status : first;
 }
 
+/* An array that no memory has cannot be there: none of it is read or written. */
+static jstatus_t shared_check_count(size_t count, const char *caller) {
+    if (!ji_is_array(count, sizeof(joffset_t)))
+        return ji_fail(JSTATUS_INVALID_SIZE, "%s: count = %zu: more offsets than memory can hold",
+                       caller, count);
+    return JSTATUS_SUCCESS;
+}
+
 jstatus_t jshared_deallocate_many(jshared_t *shared, size_t count, const joffset_t offsets[]) {
     JREQUIRE(shared != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(offsets != NULL || count == 0, JSTATUS_INVALID_POINTER);
+    JTRY_RETURN(shared_check_count(count, __func__));
     JTRY_RETURN(ji_segment_begin(shared->segment));
 
     jstatus_t status = shared_free_many(shared, count, offsets);
@@ -255,6 +264,7 @@ jstatus_t jshared_allocate_many(jshared_t *shared, size_t size_bytes, size_t ali
                                 size_t count, joffset_t offsets[]) {
     JREQUIRE(shared != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(offsets != NULL || count == 0, JSTATUS_INVALID_POINTER);
+    JTRY_RETURN(shared_check_count(count, __func__));
 
     if (count != 0)
         memset(offsets, 0, count * sizeof *offsets);

@@ -409,7 +409,7 @@ jstatus_t ji_heap_allocate(jshared_t *shared, size_t size_bytes, size_t alignmen
     if (!ji_size_round_up(size_bytes, alignment < SHM_PAGE_BYTES ? alignment : SHM_PAGE_BYTES,
                           &rounded) ||
         rounded > SIZE_MAX - SHM_PAGE_BYTES)
-        return ji_fail(JSTATUS_INVALID_SIZE, "%zu bytes", size_bytes);
+        return ji_fail(JSTATUS_INVALID_SIZE, "%zu bytes are more than any segment has", size_bytes);
 
     if (rounded <= SHM_SMALL_BYTES && alignment <= SHM_PAGE_BYTES)
         return heap_allocate_small(shared, ji_class_of(rounded), offset);

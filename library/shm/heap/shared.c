@@ -133,8 +133,8 @@ static jstatus_t shared_make_entry(jsegment_t *segment, uint64_t id,
 }
 
 static jstatus_t shared_check_options(const jshared_options_t *options) {
-    if ((unsigned)options->kind > JSHARED_STACK)
-        return ji_fail(JSTATUS_INVALID_VALUE, "jshared_create: kind %d", (int)options->kind);
+    JREQUIRE_VALUE((unsigned)options->kind <= JSHARED_STACK, JSTATUS_INVALID_VALUE,
+                   "jshared_create", "kind", options->kind, "must be of jshared_kind_t");
 
     const size_t largest = (size_t)SHM_MAX_PAGES << SHM_PAGE_SHIFT;
 
@@ -238,7 +238,7 @@ jstatus_t jshared_create(jsegment_t *segment, uint64_t id, const jshared_options
                          jshared_t **shared) {
     JREQUIRE(segment != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(shared != NULL, JSTATUS_INVALID_POINTER);
-    JREQUIRE(id != 0, JSTATUS_INVALID_VALUE);
+    JREQUIRE_VALUE(id != 0, JSTATUS_INVALID_VALUE, __func__, "id", id, "must not be 0");
 
     jshared_options_t options = JSHARED_OPTIONS_INIT;
     JTRY_RETURN(JI_TAKE_OPTIONS(jshared_options_t, &options, given, kind));

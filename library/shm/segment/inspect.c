@@ -243,7 +243,9 @@ jstatus_t jsegment_get_process(const jsegment_t *segment, unsigned slot,
     JREQUIRE(segment != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(process != NULL, JSTATUS_INVALID_POINTER);
     JTRY_RETURN(JI_CHECK_SIZED(jsegment_process_t, process, attached));
-    JREQUIRE(slot >= 1 && slot <= segment->constants.slot_count, JSTATUS_INVALID_VALUE);
+    if (slot == 0 || slot > segment->constants.slot_count)
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: slot = %u: must be 1 to %u", __func__, slot,
+                       (unsigned)segment->constants.slot_count);
 
     JTRY_RETURN(inspect_begin(segment));
     jstatus_t status = JSTATUS_SUCCESS;

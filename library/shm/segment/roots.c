@@ -133,7 +133,9 @@ jstatus_t jsegment_get_root_at(const jsegment_t *segment, unsigned index,
     JREQUIRE(segment != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(name != NULL, JSTATUS_INVALID_POINTER);
     JREQUIRE(offset != NULL, JSTATUS_INVALID_POINTER);
-    JREQUIRE(index < JSEGMENT_MAX_ROOTS, JSTATUS_INVALID_VALUE);
+    if (index >= JSEGMENT_MAX_ROOTS)
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: index = %u: must be below %d", __func__, index,
+                       JSEGMENT_MAX_ROOTS);
 
     const shm_root_t *root = &segment->roots[index];
     char copy[sizeof root->name];
@@ -141,7 +143,7 @@ jstatus_t jsegment_get_root_at(const jsegment_t *segment, unsigned index,
     root_copy_name(root, copy);
     const uint64_t value = __atomic_load_n(&root->offset, __ATOMIC_ACQUIRE);
     if ((state & 1) == 0 || __atomic_load_n(&root->state, __ATOMIC_ACQUIRE) != state)
-        return JSTATUS_NOT_FOUND;
+        return ji_fail(JSTATUS_NOT_FOUND, "there is no root with index %u", index);
 
     memcpy(name, copy, JSEGMENT_ROOT_NAME_BYTES - 1);
     name[JSEGMENT_ROOT_NAME_BYTES - 1] = '\0';

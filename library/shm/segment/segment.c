@@ -84,10 +84,10 @@ static void segment_delist(jsegment_t *segment) {
 /* ---- The private part ---- */
 
 static jstatus_t segment_check_options(const jsegment_options_t *options, const char *caller) {
-    if ((unsigned)options->backend > JSEGMENT_ARRAY)
-        return ji_fail(JSTATUS_INVALID_VALUE, "%s: backend %d", caller, (int)options->backend);
-    if ((unsigned)options->threads > JALLOCATOR_THREADS_SAFE)
-        return ji_fail(JSTATUS_INVALID_VALUE, "%s: threads %d", caller, (int)options->threads);
+    JREQUIRE_VALUE((unsigned)options->backend <= JSEGMENT_ARRAY, JSTATUS_INVALID_VALUE, caller,
+                   "backend", options->backend, "must be of jsegment_backend_t");
+    JREQUIRE_VALUE((unsigned)options->threads <= JALLOCATOR_THREADS_SAFE, JSTATUS_INVALID_VALUE,
+                   caller, "threads", options->threads, "must be of jallocator_threads_t");
 
     if (options->max_processes > JSEGMENT_MAX_PROCESSES)
         return ji_fail(JSTATUS_INVALID_VALUE, "%s: max_processes %u, at most %d", caller,
@@ -212,13 +212,16 @@ static void segment_write_constants(jsegment_t *segment) {
 }
 
 jstatus_t jsegment_create(const jsegment_options_t *given, jsegment_t **out) {
-    JREQUIRE(given != NULL && out != NULL, JSTATUS_INVALID_POINTER);
+    if (given == NULL || out == NULL)
+        return ji_fail(JSTATUS_INVALID_POINTER, "%s: %s is NULL", __func__,
+                       given == NULL ? "options" : "segment");
     jsegment_options_t options = JSEGMENT_OPTIONS_INIT;
     JTRY_RETURN(JI_TAKE_OPTIONS(jsegment_options_t, &options, given, backend));
     JTRY_RETURN(segment_check_options(&options, __func__));
 
     jstatus_t status = JSTATUS_SUCCESS;
-    JREQUIRE(!options.read_only, JSTATUS_INVALID_VALUE);
+    if (options.read_only)
+        return ji_fail(JSTATUS_INVALID_VALUE, "%s: read_only is for attaching", __func__);
 
     size_t size, max;
     JTRY_RETURN(segment_choose_sizes(&options, &size, &max));
@@ -292,7 +295,9 @@ static jstatus_t segment_join_found(jsegment_t *segment) {
 }
 
 jstatus_t jsegment_attach(const jsegment_options_t *given, jsegment_t **out) {
-    JREQUIRE(given != NULL && out != NULL, JSTATUS_INVALID_POINTER);
+    if (given == NULL || out == NULL)
+        return ji_fail(JSTATUS_INVALID_POINTER, "%s: %s is NULL", __func__,
+                       given == NULL ? "options" : "segment");
     jsegment_options_t options = JSEGMENT_OPTIONS_INIT;
     JTRY_RETURN(JI_TAKE_OPTIONS(jsegment_options_t, &options, given, backend));
     JTRY_RETURN(segment_check_options(&options, __func__));
@@ -379,7 +384,9 @@ jstatus_t jsegment_destroy(jsegment_t *segment) {
 
 jstatus_t jsegment_remove(jsegment_backend_t backend, const char *name, jsegment_remove_t how) {
     JREQUIRE(name != NULL, JSTATUS_INVALID_POINTER);
-    JREQUIRE(how == JSEGMENT_REMOVE_UNUSED || how == JSEGMENT_REMOVE_ALWAYS, JSTATUS_INVALID_VALUE);
+    JREQUIRE_VALUE(how == JSEGMENT_REMOVE_UNUSED || how == JSEGMENT_REMOVE_ALWAYS,
+                   JSTATUS_INVALID_VALUE, __func__, "how", how,
+                   "must be JSEGMENT_REMOVE_UNUSED (0) or JSEGMENT_REMOVE_ALWAYS (1)");
 
     shm_backing_t backing;
     JTRY_RETURN(shm_backing_find(backend, name, &backing));

@@ -48,10 +48,10 @@ static uint32_t lru_choose(lru_t *lru, uint32_t layout, jstream_t *stream) {
 
 /* Most bytes that a block for the request may have. */
 static size_t lru_nearest_limit(const lru_t *lru, const lru_request_t *request) {
-    size_t more;
+    size_t more, rest;
     if (!ji_size_mul(request->layout_bytes / 100, lru->nearest_percent, &more) ||
-        !ji_size_add(more, request->layout_bytes % 100 * lru->nearest_percent / 100, &more) ||
-        !ji_size_add(more, request->layout_bytes, &more))
+        !ji_size_mul(request->layout_bytes % 100, lru->nearest_percent, &rest) ||
+        !ji_size_add(more, rest / 100, &more) || !ji_size_add(more, request->layout_bytes, &more))
         return SIZE_MAX;
     return more;
 }

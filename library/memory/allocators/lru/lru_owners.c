@@ -162,9 +162,13 @@ jstatus_t jallocator_lru_adopt(jallocator_t *allocator, void *pointer, size_t si
                                void (*give_back)(void *context, void *pointer, size_t size_bytes),
                                void *give_back_context) {
     JREQUIRE(pointer != NULL, JSTATUS_INVALID_POINTER);
-    JREQUIRE(size_bytes != 0 && size_bytes <= LRU_MAX_BYTES, JSTATUS_INVALID_SIZE);
-    JREQUIRE(alignment == 0 || (ji_is_power_of_two(alignment) && alignment <= LRU_MAX_ALIGNMENT),
-             JSTATUS_INVALID_VALUE);
+    if (size_bytes == 0 || size_bytes > LRU_MAX_BYTES)
+        return ji_fail(JSTATUS_INVALID_SIZE, "%s: size_bytes = %zu: must be 1 to %zu", __func__,
+                       size_bytes, (size_t)LRU_MAX_BYTES);
+    if (alignment != 0 && (!ji_is_power_of_two(alignment) || alignment > LRU_MAX_ALIGNMENT))
+        return ji_fail(JSTATUS_INVALID_VALUE,
+                       "%s: alignment = %zu: must be 0 or a power of two up to 2^30", __func__,
+                       alignment);
 
     lru_adoption_t *adoption = NULL;
     if (give_back != NULL) {

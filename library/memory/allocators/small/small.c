@@ -431,8 +431,8 @@ static jstatus_t small_check_options(const char *kind, const jsmall_options_t *o
 
     if ((unsigned)options->threads > JALLOCATOR_THREADS_SAFE)
         return ji_fail(JSTATUS_INVALID_VALUE,
-                       "%s: threads is %u, must be default, none, lock or safe", kind,
-                       (unsigned)options->threads);
+                       "%s: threads is %d, must be default, none, lock or safe", kind,
+                       (int)options->threads);
     if (*largest_bytes > SMALL_MAX_LARGEST_BYTES)
         return ji_fail(JSTATUS_INVALID_VALUE, "%s: largest_bytes is %zu, must be at most %zu", kind,
                        *largest_bytes, SMALL_MAX_LARGEST_BYTES);
