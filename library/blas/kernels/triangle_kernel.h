@@ -304,6 +304,7 @@ VECTOR_INLINE void NAME(sums)(REAL *rows, const REAL *a, const REAL *strip, int6
     for (int v = 0; v < vectors; v++)
         sums[r][v] = V(load)(rows + r * STRIP_ROW + v * APART);
 
+    VECTOR_UNROLL_STEPS
     for (int64_t p = 0; p < above; p++, a += BLOCK * PARTS, strip += STRIP_ROW) {
         VECTOR x[SUM_VECTORS];
         VECTOR_UNROLL
