@@ -99,7 +99,7 @@ typedef struct NAME(walk) {
     int64_t last;
     PART part;
     bool asks;
-    VECTOR sign; /* of imaginary parts of B */
+    const VECTOR *signs; /* that a vector of A changes where i, or -i, turns it */
 } NAME(walk_t);
 
 /* So many columns on: the processor doubles and adds odd multiples of the distance. */
@@ -118,6 +118,20 @@ VECTOR_INLINE VECTOR NAME(of_b)(const NAME(walk_t) * walk, int j, int part, int 
         walk->b[j / GROUP] + step * walk->b_step + NAME(columns_on)(walk->b_odd, j % GROUP);
     return V(splat)(((const REAL *)from)[part]);
 }
+
+#if COMPLEX
+/* A vector of A by i, or -i where B is conjugated. The signs stay in memory where sums, a column of
+ * A and an element of B are all registers; GCC would have them in one, and sums in memory. */
+VECTOR_INLINE VECTOR NAME(turned)(const NAME(walk_t) * walk, VECTOR column) {
+    VECTOR swapped = V(swap)(column);
+#if defined(VECTOR_AVX2)
+    __asm__("vxorps %1, %0, %0" : "+x"(swapped) : "m"(*walk->signs));
+    return swapped;
+#else
+    return V(flip)(swapped, *walk->signs);
+#endif
+}
+#endif
 
 /* One product for each sum. */
 VECTOR_INLINE void NAME(multiply)(const NAME(walk_t) * walk, int vectors, int columns, int part,
@@ -174,7 +188,7 @@ VECTOR_INLINE void NAME(advance_step)(NAME(walk_t) * walk, int vectors, int colu
 #if COMPLEX
     VECTOR_UNROLL
     for (int v = 0; v < vectors; v++)
-        column[v] = walk->sign * V(turn)(column[v]);
+        column[v] = NAME(turned)(walk, column[v]);
     NAME(multiply)(walk, vectors, columns, 1, step, column, acc);
 #endif
 }
@@ -187,7 +201,7 @@ VECTOR_INLINE void NAME(advance_columns)(NAME(walk_t) * walk, int columns, bool 
     for (int step = 0; step < steps; step++) {
         column[step][0] = NAME(of_a)(walk, 1, 0, is_part);
 #if COMPLEX
-        column[step][1] = walk->sign * V(turn)(column[step][0]);
+        column[step][1] = NAME(turned)(walk, column[step][0]);
 #endif
         walk->a += walk->a_step;
         VECTOR_PLAIN(walk->a);
@@ -384,6 +398,8 @@ VECTOR_INLINE int NAME(columns_of)(int64_t left, int vectors, bool is_plain) {
 /* `vectors` x `columns` of one item. The numbers are the compiler's, after inlining. */
 VECTOR_INLINE void NAME(one)(const NAME(tile_t) * tile, int vectors, int columns, bool is_part,
                              const int64_t *b_odd, const char *a, const char *b, char *c) {
+    const VECTOR signs =
+        V(flip)(V(turn)(V(splat)(0)), V(splat)(tile->call->conjugate_b ? -(REAL)0 : (REAL)0));
     NAME(walk_t)
     walk = {.a = a,
             .a_step = tile->a_step,
@@ -391,7 +407,7 @@ VECTOR_INLINE void NAME(one)(const NAME(tile_t) * tile, int vectors, int columns
             .last = tile->last,
             .part = tile->part,
             .asks = tile->asks,
-            .sign = V(splat)(tile->call->conjugate_b ? -1 : 1)};
+            .signs = &signs};
     VECTOR acc[PLAIN_SUMS];
 
     VECTOR_UNROLL
