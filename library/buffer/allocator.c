@@ -160,9 +160,8 @@ jstatus_t ji_buffer_allocator_make_alone(jruntime_t *runtime,
 
 jstatus_t jbuffer_allocator_create(jruntime_t *runtime, const jbuffer_allocator_options_t *given,
                                    jbuffer_allocator_t **allocator) {
-    if (given == NULL || allocator == NULL)
-        return ji_fail(JSTATUS_INVALID_POINTER, "%s: %s is NULL", __func__,
-                       given == NULL ? "options" : "allocator");
+    JREQUIRE_POINTER(given, "options");
+    JREQUIRE_POINTER(allocator, "allocator");
 
     jbuffer_allocator_options_t options = JBUFFER_ALLOCATOR_OPTIONS_INIT;
     JTRY_RETURN(JI_TAKE_OPTIONS(jbuffer_allocator_options_t, &options, given, kind));

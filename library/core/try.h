@@ -19,6 +19,13 @@
             return ji_fail(status_code, "%s: requires %s", __func__, #condition);                  \
     } while (0)
 
+/* The same of a pointer, by the name that it has for the caller. */
+#define JREQUIRE_POINTER(pointer, name)                                                            \
+    do {                                                                                           \
+        if (JI_UNLIKELY((pointer) == NULL))                                                        \
+            return ji_fail(JSTATUS_INVALID_POINTER, "%s: %s is NULL", __func__, name);             \
+    } while (0)
+
 /* The same of an enumerator or int, by the name that it has for the caller, not by an expression of
  * the source: "CALLER: NAME = VALUE: RULE". */
 #define JREQUIRE_VALUE(condition, status_code, caller, name, value, rule)                          \

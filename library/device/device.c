@@ -32,8 +32,7 @@
 
 #define DEVICE_REQUIRE_EVENT(event)                                                                \
     do {                                                                                           \
-        if (JI_UNLIKELY((event) == NULL))                                                          \
-            return ji_fail(JSTATUS_INVALID_POINTER, "%s: %s is NULL", __func__, #event);           \
+        JREQUIRE_POINTER(event, #event);                                                           \
         if (JI_UNLIKELY((event)->fork_generation != ji_fork_generation))                           \
             return ji_fail(JSTATUS_FORKED, "%s: the event was made before a fork", __func__);      \
     } while (0)

@@ -266,9 +266,8 @@ static jstatus_t allocator_check_name(const char *name, const char *caller) {
 
 jstatus_t jallocator_create(const jallocator_ops_t *given_ops, void *context,
                             const jallocator_options_t *given_options, jallocator_t **out) {
-    if (given_ops == NULL || out == NULL)
-        return ji_fail(JSTATUS_INVALID_POINTER, "%s: %s is NULL", __func__,
-                       given_ops == NULL ? "ops" : "allocator");
+    JREQUIRE_POINTER(given_ops, "ops");
+    JREQUIRE_POINTER(out, "allocator");
     jallocator_ops_t ops = JALLOCATOR_OPS_INIT;
     JTRY_RETURN(JI_TAKE_OPTIONS(jallocator_ops_t, &ops, given_ops, deallocate));
     JREQUIRE(ops.allocate != NULL && ops.deallocate != NULL, JSTATUS_INVALID_POINTER);

@@ -212,9 +212,8 @@ static void segment_write_constants(jsegment_t *segment) {
 }
 
 jstatus_t jsegment_create(const jsegment_options_t *given, jsegment_t **out) {
-    if (given == NULL || out == NULL)
-        return ji_fail(JSTATUS_INVALID_POINTER, "%s: %s is NULL", __func__,
-                       given == NULL ? "options" : "segment");
+    JREQUIRE_POINTER(given, "options");
+    JREQUIRE_POINTER(out, "segment");
     jsegment_options_t options = JSEGMENT_OPTIONS_INIT;
     JTRY_RETURN(JI_TAKE_OPTIONS(jsegment_options_t, &options, given, backend));
     JTRY_RETURN(segment_check_options(&options, __func__));
@@ -295,9 +294,8 @@ static jstatus_t segment_join_found(jsegment_t *segment) {
 }
 
 jstatus_t jsegment_attach(const jsegment_options_t *given, jsegment_t **out) {
-    if (given == NULL || out == NULL)
-        return ji_fail(JSTATUS_INVALID_POINTER, "%s: %s is NULL", __func__,
-                       given == NULL ? "options" : "segment");
+    JREQUIRE_POINTER(given, "options");
+    JREQUIRE_POINTER(out, "segment");
     jsegment_options_t options = JSEGMENT_OPTIONS_INIT;
     JTRY_RETURN(JI_TAKE_OPTIONS(jsegment_options_t, &options, given, backend));
     JTRY_RETURN(segment_check_options(&options, __func__));
