@@ -7,8 +7,8 @@
  * complex elements all real parts in front of all imaginary ones; and back. What of a column is
  * above the diagonal, or below the last row, is computed with and copied nowhere.
  *
- *   Cholesky   an upper triangle is the adjoint of a lower one. When four columns are done, all to
- *              their right lose their share: they do not wait for each other.
+ *   Cholesky   an upper triangle is the adjoint of a lower one. Four columns at once lose what all
+ *              to their left take, in registers, and are then solved for by their diagonal block.
  *   inverse    an upper triangle is a lower one whose rows and columns are reversed, which keeps
  *              |X A - I| <= gamma_n |X||A| what it is (the adjoint's would be |A X - I|). From the
  *              last column back: column j of the inverse is -1/a(j,j) times the part already
@@ -22,7 +22,9 @@
 #define PARTS (1 + COMPLEX)
 #define COLUMN JI_FACTOR_ORDER /* reals in a column, of one plane */
 #define PLANE (COLUMN * JI_FACTOR_ORDER)
-#define GROUP 4 /* columns that all to their right lose at once */
+#define GROUP 4 /* columns that lose at once what those to their left take */
+/* Vectors of their rows, as many as there are registers for, GROUP rows at least. */
+#define GROUP_VECTORS (COMPLEX && VECTOR_REGISTERS < 32 && LANES >= GROUP ? 1 : 2)
 #define INVERT_VECTORS (COLUMN / LANES < 4 ? COLUMN / LANES : 4) /* that are summed at once */
 #define AT(i, j) (t + (j)*COLUMN + (i))
 #define MAGNITUDE(x) ((x) < 0 ? -(x) : (x))
@@ -95,27 +97,123 @@ VECTOR_INLINE void NAME(copy_out)(const NAME(view_t) * to, int64_t n, int64_t co
 
 /* ---- Cholesky ---- */
 
-/* Columns [first, end), which are done, out of column c. */
-VECTOR_INLINE void NAME(take_out)(REAL *t, int64_t n, int64_t first, int64_t end, int64_t c) {
-    for (int64_t i = c / LANES * LANES; i < n; i += LANES) {
-        VECTOR y = V(load)(AT(i, c));
+/* y -= x times the conjugate of f, of one element f and one vector. */
+VECTOR_INLINE void NAME(take_out)(const REAL *f, ptrdiff_t apart, const VECTOR *x, VECTOR *y) {
+    const VECTOR re = V(splat)(f[0]);
+    y[0] = V(fnma)(re, x[0], y[0]);
 #if COMPLEX
-        VECTOR y_im = V(load)(AT(i, c) + PLANE);
+    const VECTOR im = V(splat)(f[apart]);
+    y[0] = V(fnma)(im, x[1], y[0]);
+    y[1] = V(fma)(im, x[0], V(fnma)(re, x[1], y[1]));
+#else
+    (void)apart;
 #endif
-        for (int64_t p = first; p < end; p++) {
-            const VECTOR x = V(load)(AT(i, p)), re = V(splat)(*AT(c, p));
-            y = V(fnma)(re, x, y);
+}
+
+/* The same of one element x. */
+VECTOR_INLINE void NAME(take_out_one)(const REAL *f, const REAL *x, REAL *y) {
+    y[0] = V(fma_one)(-f[0], x[0], y[0]);
 #if COMPLEX
-            const VECTOR x_im = V(load)(AT(i, p) + PLANE), im = V(splat)(AT(c, p)[PLANE]);
-            y = V(fnma)(im, x_im, y);
-            y_im = V(fma)(im, x, V(fnma)(re, x_im, y_im));
+    y[0] = V(fma_one)(-f[1], x[1], y[0]);
+    y[1] = V(fma_one)(f[1], x[0], V(fma_one)(-f[0], x[1], y[1]));
 #endif
-        }
-        V(store)(AT(i, c), y);
-#if COMPLEX
-        V(store)(AT(i, c) + PLANE, y_im);
-#endif
+}
+
+/* A group of columns, which begin with column c: so many vectors of them, and its diagonal block's
+ * factor, which is strictly lower, diagonal, and what its columns are multiplied by. */
+typedef VECTOR NAME(group_rows)[GROUP_VECTORS][GROUP][PARTS];
+typedef struct NAME(group) {
+    REAL l[GROUP][GROUP][PARTS], pivot[GROUP], factor[GROUP];
+} NAME(group_t);
+
+/* Gives how many of `columns` columns are done: the pivot of the next one is not positive. */
+VECTOR_INLINE int NAME(group_factor)(const REAL *t, int64_t c, int columns, NAME(group_t) * group) {
+    VECTOR_UNROLL
+    for (int k = 0; k < GROUP; k++) {
+        group->factor[k] = 1;
+        for (int r = k; r < GROUP; r++)
+            for (int part = 0; part < PARTS; part++)
+                group->l[r][k][part] = AT(c + r, c + k)[part * PLANE];
     }
+
+    VECTOR_UNROLL
+    for (int k = 0; k < GROUP; k++) {
+        const REAL rest = group->pivot[k] = group->l[k][k][0];
+        if (k == columns || !(rest > 0)) /* also NaN */
+            return k;
+        /* The reciprocal of a root is a normal number. */
+        group->pivot[k] = SQUARE_ROOT(rest);
+        group->factor[k] = 1 / group->pivot[k];
+        VECTOR_UNROLL
+        for (int r = k + 1; r < GROUP; r++) {
+            for (int part = 0; part < PARTS; part++)
+                group->l[r][k][part] *= group->factor[k];
+            VECTOR_UNROLL
+            for (int q = k + 1; q <= r; q++)
+                NAME(take_out_one)(group->l[q][k], group->l[r][k], group->l[r][q]);
+        }
+    }
+    return GROUP;
+}
+
+/* Rows from i on by the group's own columns. */
+VECTOR_INLINE void NAME(group_solve)(const NAME(group_t) * group, int count, NAME(group_rows) y) {
+    VECTOR_UNROLL
+    for (int k = 0; k < GROUP; k++)
+        VECTOR_UNROLL
+    for (int v = 0; v < count; v++) {
+        VECTOR_UNROLL
+        for (int p = 0; p < k; p++)
+            NAME(take_out)(group->l[k][p], 1, y[v][p], y[v][k]);
+        for (int part = 0; part < PARTS; part++)
+            y[v][k][part] *= V(splat)(group->factor[k]);
+    }
+}
+
+/* Rows from i on lose what columns [first, c) take, and are solved for where there is a group.
+ * `count`, of vectors, is a number of the compiler's. */
+VECTOR_INLINE void NAME(group_take)(REAL *t, int64_t first, int64_t c, int64_t i, int count,
+                                    const NAME(group_t) * group) {
+    NAME(group_rows) y;
+    VECTOR_UNROLL
+    for (int v = 0; v < count; v++)
+        VECTOR_UNROLL
+    for (int k = 0; k < GROUP; k++)
+        for (int part = 0; part < PARTS; part++)
+            y[v][k][part] = V(load)(AT(i + v * LANES, c + k) + part * PLANE);
+
+    for (int64_t p = first; p < c; p++) {
+        VECTOR x[GROUP_VECTORS][PARTS];
+        VECTOR_UNROLL
+        for (int v = 0; v < count; v++)
+            for (int part = 0; part < PARTS; part++)
+                x[v][part] = V(load)(AT(i + v * LANES, p) + part * PLANE);
+        VECTOR_UNROLL
+        for (int k = 0; k < GROUP; k++)
+            VECTOR_UNROLL
+        for (int v = 0; v < count; v++)
+            NAME(take_out)(AT(c + k, p), PLANE, x[v], y[v][k]);
+    }
+
+    if (group != NULL)
+        NAME(group_solve)(group, count, y);
+    VECTOR_UNROLL
+    for (int v = 0; v < count; v++)
+        VECTOR_UNROLL
+    for (int k = 0; k < GROUP; k++)
+        for (int part = 0; part < PARTS; part++)
+            V(store)(AT(i + v * LANES, c + k) + part * PLANE, y[v][k][part]);
+}
+
+/* The same of vectors up to the last one, `end`; gives where the next rows are. */
+VECTOR_INLINE int64_t NAME(group_step)(REAL *t, int64_t first, int64_t c, int64_t i, int64_t end,
+                                       const NAME(group_t) * group) {
+    if (end - i >= GROUP_VECTORS * LANES) {
+        NAME(group_take)(t, first, c, i, GROUP_VECTORS, group);
+        return i + GROUP_VECTORS * LANES;
+    }
+    NAME(group_take)(t, first, c, i, 1, group);
+    return i + LANES;
 }
 
 static int64_t NAME(cholesky)(bool upper, int64_t n, void *a, int64_t lda) {
@@ -126,32 +224,36 @@ static int64_t NAME(cholesky)(bool upper, int64_t n, void *a, int64_t lda) {
                                .sign = upper ? -1 : 1};
     NAME(copy_in)(&view, n, false, t);
 
-    int64_t j = 0;
-    for (; j < n; j++) {
-        const int64_t first = j / GROUP * GROUP;
-        NAME(take_out)(t, n, first, j, j);
-        if (COMPLEX)
-            AT(j, j)[(PARTS - 1) * PLANE] = 0;
-        const REAL rest = *AT(j, j);
-        if (!(rest > 0)) /* also NaN */
-            break;
+    /* The last group is a whole one, and so are the vectors of its diagonal block. */
+    const int64_t whole = (n + GROUP - 1) / GROUP * GROUP,
+                  end = (whole + LANES - 1) / LANES * LANES;
+    for (int64_t j = LANES < GROUP ? 0 : n; j < whole; j++)
+        for (int64_t i = j < n ? (n + LANES - 1) / LANES * LANES : 0; i < end; i += LANES)
+            for (int part = 0; part < PARTS; part++)
+                V(store)(AT(i, j) + part * PLANE, V(splat)(0));
 
-        /* The reciprocal of a root is a normal number. */
-        const REAL pivot = SQUARE_ROOT(rest);
-        const VECTOR factor = V(splat)(1 / pivot);
-        for (int part = 0; part < PARTS; part++)
-            for (int64_t i = j / LANES * LANES; i < n; i += LANES) {
-                REAL *const x = AT(i, j) + part * PLANE;
-                V(store)(x, V(load)(x) * factor);
-            }
-        *AT(j, j) = pivot;
-        if (j + 1 == first + GROUP)
-            for (int64_t c = j + 1; c < n; c++)
-                NAME(take_out)(t, n, first, first + GROUP, c);
+    int64_t done = 0;
+    for (int64_t c = 0; c < n && done == c; c += GROUP) {
+        /* While roots and quotients wait for each other, the sums of rows below do not. */
+        NAME(group_t) group;
+        const int64_t top = c / LANES * LANES;
+        const int columns = n - c < GROUP ? (int)(n - c) : GROUP;
+        if (c > 0)
+            NAME(group_step)(t, 0, c, top, end, NULL);
+        const int factored = NAME(group_factor)(t, c, columns, &group);
+        for (int64_t i = NAME(group_step)(t, c, c, top, end, &group); i < end;)
+            i = NAME(group_step)(t, 0, c, i, end, &group);
+
+        for (int k = 0; k < columns && k <= factored; k++) {
+            if (COMPLEX)
+                AT(c + k, c + k)[(PARTS - 1) * PLANE] = 0;
+            *AT(c + k, c + k) = group.pivot[k];
+        }
+        done += factored;
     }
 
-    NAME(copy_out)(&view, n, j < n ? j + 1 : n, false, t);
-    return j < n ? j + 1 : 0;
+    NAME(copy_out)(&view, n, done < n ? done + 1 : n, false, t);
+    return done < n ? done + 1 : 0;
 }
 
 /* ---- The inverse ---- */
@@ -296,6 +398,7 @@ static const ji_factor_kernels_t NAME(factor) = {
 #undef COLUMN
 #undef PLANE
 #undef GROUP
+#undef GROUP_VECTORS
 #undef INVERT_VECTORS
 #undef MAGNITUDE
 #undef SQUARE_ROOT

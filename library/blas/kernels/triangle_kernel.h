@@ -248,53 +248,45 @@ NAME(solve_by_division)(int rows, const REAL *block, ptrdiff_t row, ptrdiff_t co
     }
 }
 
-/* Substitution in a diagonal block, of one vector of right-hand sides. The rows wait for each
- * other, but vectors do not, and what the processor finds to do meanwhile are the sums of the next
- * block. */
-VECTOR_INLINE void NAME(solve)(const REAL *restrict block, REAL *restrict rows) {
+/* Substitution in SUM_ROWS rows of a diagonal block, whose first pivot is at `diagonal`: what is in
+ * the sums, so many vectors (of complex elements, real and imaginary parts), become unknowns. */
+VECTOR_INLINE void NAME(solve)(const REAL *diagonal, int vectors,
+                               VECTOR sums[SUM_ROWS][SUM_VECTORS]) {
+    VECTOR_UNROLL
+    for (int r = 0; r < SUM_ROWS; r++) {
+        const REAL *const column = diagonal + r * BLOCK * PARTS;
 #if COMPLEX
-    VECTOR re[BLOCK], im[BLOCK];
-    VECTOR_UNROLL
-    for (int r = 0; r < BLOCK; r++) {
-        re[r] = V(load)(rows + r * STRIP_ROW);
-        im[r] = V(load)(rows + r * STRIP_ROW + STRIP_LANES);
-    }
-    VECTOR_UNROLL
-    for (int r = 0; r < BLOCK; r++) {
-        const REAL *column = block + r * BLOCK * 2;
-        const VECTOR d_re = V(splat)(column[2 * r]), d_im = V(splat)(column[2 * r + 1]);
-        const VECTOR x_re = V(fnma)(d_im, im[r], d_re * re[r]),
-                     x_im = V(fma)(d_im, re[r], d_re * im[r]);
-        V(store)(rows + r * STRIP_ROW, x_re);
-        V(store)(rows + r * STRIP_ROW + STRIP_LANES, x_im);
+        (void)vectors;
+        const VECTOR d_re = V(splat)(column[2 * r]), d_im = V(splat)(column[2 * r + 1]),
+                     re = sums[r][0], im = sums[r][1], x_re = V(fnma)(d_im, im, d_re * re),
+                     x_im = V(fma)(d_im, re, d_re * im);
+        sums[r][0] = x_re, sums[r][1] = x_im;
         VECTOR_UNROLL
-        for (int i = r + 1; i < BLOCK; i++) {
+        for (int i = r + 1; i < SUM_ROWS; i++) {
             const VECTOR a_re = V(splat)(column[2 * i]), a_im = V(splat)(column[2 * i + 1]);
-            re[i] = V(fma)(a_im, x_im, V(fnma)(a_re, x_re, re[i]));
-            im[i] = V(fnma)(a_im, x_re, V(fnma)(a_re, x_im, im[i]));
+            sums[i][0] = V(fma)(a_im, x_im, V(fnma)(a_re, x_re, sums[i][0]));
+            sums[i][1] = V(fnma)(a_im, x_re, V(fnma)(a_re, x_im, sums[i][1]));
         }
-    }
 #else
-    VECTOR x[BLOCK];
-    VECTOR_UNROLL
-    for (int r = 0; r < BLOCK; r++)
-        x[r] = V(load)(rows + r * STRIP_ROW);
-    VECTOR_UNROLL
-    for (int r = 0; r < BLOCK; r++) {
-        const REAL *column = block + r * BLOCK;
-        x[r] = x[r] * V(splat)(column[r]);
-        V(store)(rows + r * STRIP_ROW, x[r]);
+        const VECTOR d = V(splat)(column[r]);
         VECTOR_UNROLL
-        for (int i = r + 1; i < BLOCK; i++)
-            x[i] = V(fnma)(V(splat)(column[i]), x[r], x[i]);
-    }
+        for (int v = 0; v < vectors; v++)
+            sums[r][v] *= d;
+        VECTOR_UNROLL
+        for (int i = r + 1; i < SUM_ROWS; i++) {
+            const VECTOR factor = V(splat)(column[i]);
+            VECTOR_UNROLL
+            for (int v = 0; v < vectors; v++)
+                sums[i][v] = V(fnma)(factor, sums[r][v], sums[i][v]);
+        }
 #endif
+    }
 }
 
-/* SUM_ROWS rows of the block -= a times `above` rows of the strip, in so many vectors; of complex
- * elements these are real and imaginary parts. */
+/* SUM_ROWS rows of the block -= a times `above` rows of the strip, in so many vectors; then, where
+ * there is a diagonal, they are solved for. */
 VECTOR_INLINE void NAME(sums)(REAL *rows, const REAL *a, const REAL *strip, int64_t above,
-                              int vectors) {
+                              int vectors, const REAL *diagonal) {
     enum { APART = COMPLEX ? STRIP_LANES : LANES };
     VECTOR sums[SUM_ROWS][SUM_VECTORS];
 
@@ -325,11 +317,30 @@ VECTOR_INLINE void NAME(sums)(REAL *rows, const REAL *a, const REAL *strip, int6
         }
     }
 
+    if (diagonal != NULL)
+        NAME(solve)(diagonal, vectors, sums);
     VECTOR_UNROLL
     for (int r = 0; r < SUM_ROWS; r++)
         VECTOR_UNROLL
     for (int v = 0; v < vectors; v++)
         V(store)(rows + r * STRIP_ROW + v * APART, sums[r][v]);
+}
+
+/* The same of the strip's first `lanes` right-hand sides, by whole vectors. */
+VECTOR_INLINE void NAME(sums_of_strip)(REAL *rows, const REAL *a, const REAL *strip, int64_t above,
+                                       int lanes, const REAL *diagonal) {
+#if COMPLEX
+    for (int v = 0; v < lanes; v += LANES)
+        NAME(sums)(rows + v, a, strip + v, above, 2, diagonal);
+#else
+    int v = 0;
+    for (; v + (SUM_VECTORS - 1) * LANES < lanes; v += SUM_VECTORS * LANES)
+        NAME(sums)(rows + v, a, strip + v, above, SUM_VECTORS, diagonal);
+    if (v + LANES < lanes)
+        NAME(sums)(rows + v, a, strip + v, above, 2, diagonal);
+    else if (v < lanes)
+        NAME(sums)(rows + v, a, strip + v, above, 1, diagonal);
+#endif
 }
 
 /* The first `lanes` right-hand sides of the strip, by whole vectors. */
@@ -341,29 +352,17 @@ static void NAME(sweep)(const ji_triangle_t *call, REAL *restrict strip, int lan
         const int64_t above = call->known + block * BLOCK;
         REAL *const rows = strip + above * STRIP_ROW;
 
-        for (int r = 0; r < BLOCK; r += SUM_ROWS) {
-            REAL *const sums = rows + r * STRIP_ROW;
-            const REAL *const a = packed + r * PARTS;
-#if COMPLEX
-            for (int v = 0; v < lanes; v += LANES)
-                NAME(sums)(sums + v, a, strip + v, above, 2);
-#else
-            int v = 0;
-            for (; v + (SUM_VECTORS - 1) * LANES < lanes; v += SUM_VECTORS * LANES)
-                NAME(sums)(sums + v, a, strip + v, above, SUM_VECTORS);
-            if (v + LANES < lanes)
-                NAME(sums)(sums + v, a, strip + v, above, 2);
-            else if (v < lanes)
-                NAME(sums)(sums + v, a, strip + v, above, 1);
-#endif
-        }
+        const REAL *const diagonal = packed + above * BLOCK * PARTS;
+        const bool divides = __builtin_expect(*BLOCK_MARK(diagonal) != 0, 0);
 
-        const REAL *diagonal = packed + above * BLOCK * PARTS;
-        if (__builtin_expect(*BLOCK_MARK(diagonal) != 0, 0))
-            for (int lane = 0; lane < STRIP_LANES; lane++)
-                NAME(solve_by_division)
+        /* The columns of the diagonal block follow those above. */
+        for (int r = 0; r < BLOCK; r += SUM_ROWS)
+            NAME(sums_of_strip)
+            (rows + r * STRIP_ROW, packed + r * PARTS, strip, divides ? above : above + r, lanes,
+             divides ? NULL : diagonal + r * (BLOCK + 1) * PARTS);
+        for (int lane = 0; divides && lane < STRIP_LANES; lane++)
+            NAME(solve_by_division)
         (BLOCK, diagonal, PARTS, BLOCK * PARTS, 1, rows + lane, STRIP_ROW, STRIP_LANES);
-        else for (int v = 0; v < lanes; v += LANES) NAME(solve)(diagonal, rows + v);
         packed = diagonal + BLOCK * BLOCK * PARTS;
     }
 }
