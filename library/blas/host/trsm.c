@@ -91,15 +91,12 @@ static void trsm_pack_part(void *argument, int index) {
 
 static void trsm_apply_part(void *argument, int index) {
     trsm_piece_t *piece = argument;
+    const int64_t strips = ji_triangle_strips(piece->kernels, piece->triangle.count);
     (void)index;
 
-    for (;;) {
-        const int64_t first = atomic_fetch_add_explicit(&piece->next, 1, memory_order_relaxed) *
-                              piece->kernels->strip;
-        if (first >= piece->triangle.count)
-            return;
-        piece->kernels->apply(&piece->triangle, first);
-    }
+    for (int64_t strip;
+         (strip = atomic_fetch_add_explicit(&piece->next, 1, memory_order_relaxed)) < strips;)
+        piece->kernels->apply(&piece->triangle, strip);
 }
 
 /* How many of `left` rows behind `known` unknowns are packed at once into so many bytes. */
@@ -116,8 +113,9 @@ static void trsm_solve_piece(trsm_piece_t *piece, ji_team_lease_t *lease) {
     if (lease->count == 1) {
         for (int64_t block = 0; block < ji_triangle_blocks(piece->triangle.order); block++)
             piece->kernels->pack(&piece->triangle, block);
-        for (int64_t first = 0; first < piece->triangle.count; first += piece->kernels->strip)
-            piece->kernels->apply(&piece->triangle, first);
+        const int64_t strips = ji_triangle_strips(piece->kernels, piece->triangle.count);
+        for (int64_t strip = 0; strip < strips; strip++)
+            piece->kernels->apply(&piece->triangle, strip);
         return;
     }
 

@@ -43,14 +43,18 @@ static inline size_t ji_triangle_bytes(jdatatype_t type, int64_t known, int64_t 
 }
 
 struct ji_triangle_kernels {
-    int strip; /* right-hand sides that are solved at once */
+    int strip; /* right-hand sides that are solved at once, at most */
     /* Packs the block of rows `block`; the blocks do not depend on each other. */
     void (*pack)(const ji_triangle_t *call, int64_t block);
-    /* Solves for the strip of right-hand sides from `first` on. */
-    void (*apply)(const ji_triangle_t *call, int64_t first);
+    /* Solves for the right-hand sides of strip `index` of ji_triangle_strips(). */
+    void (*apply)(const ji_triangle_t *call, int64_t index);
     /* The same for one right-hand side, by the triangle as it lies; nothing is known or packed. */
     void (*solve_one)(const ji_triangle_t *call, int64_t index);
 };
+
+static inline int64_t ji_triangle_strips(const ji_triangle_kernels_t *kernels, int64_t count) {
+    return (count + kernels->strip - 1) / kernels->strip;
+}
 
 extern const ji_triangle_kernels_t *const ji_triangle_avx512[4];
 extern const ji_triangle_kernels_t *const ji_triangle_avx2[4];

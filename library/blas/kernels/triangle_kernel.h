@@ -343,8 +343,10 @@ VECTOR_INLINE void NAME(sums_of_strip)(REAL *rows, const REAL *a, const REAL *st
 #endif
 }
 
-/* The first `lanes` right-hand sides of the strip, by whole vectors. */
-static void NAME(sweep)(const ji_triangle_t *call, REAL *restrict strip, int lanes) {
+/* The first `lanes` right-hand sides of the strip, by whole vectors. Not inlined: beside what moves
+ * B, GCC has too few registers for both (1.02 to 1.25 times as long). */
+static __attribute__((noinline)) void NAME(sweep)(const ji_triangle_t *call, REAL *restrict strip,
+                                                  int lanes) {
     const int64_t blocks = ji_triangle_blocks(call->order);
     const REAL *packed = call->packed;
 
@@ -358,9 +360,9 @@ static void NAME(sweep)(const ji_triangle_t *call, REAL *restrict strip, int lan
         /* The columns of the diagonal block follow those above. */
         for (int r = 0; r < BLOCK; r += SUM_ROWS)
             NAME(sums_of_strip)
-            (rows + r * STRIP_ROW, packed + r * PARTS, strip, divides ? above : above + r, lanes,
-             divides ? NULL : diagonal + r * (BLOCK + 1) * PARTS);
-        for (int lane = 0; divides && lane < STRIP_LANES; lane++)
+        (rows + r * STRIP_ROW, packed + r * PARTS, strip, divides ? above : above + r, lanes,
+         divides ? NULL : diagonal + r * (BLOCK + 1) * PARTS);
+        for (int lane = 0; divides && lane < lanes; lane++)
             NAME(solve_by_division)
         (BLOCK, diagonal, PARTS, BLOCK * PARTS, 1, rows + lane, STRIP_ROW, STRIP_LANES);
         packed = diagonal + BLOCK * BLOCK * PARTS;
@@ -409,6 +411,48 @@ VECTOR_INLINE int NAME(move_tiles)(const ji_triangle_t *call, REAL *b, int lanes
     return lane;
 }
 
+/* Four elements of B that lie side by side, and their places in the strip, or a vector of reals. */
+#define MOVED_AT_ONCE (COMPLEX ? 4 : LANES)
+VECTOR_INLINE void NAME(move_some)(REAL *b, REAL *in_strip, bool load) {
+#if COMPLEX
+    if (LANES < 4) { /* as in spread() */
+        for (int l = 0; l < 4; l++)
+            NAME(move_one)(b + 2 * l, in_strip + l, load);
+        return;
+    }
+
+    typedef NAME(quartet) quartet_t;
+    quartet_t *const low = (quartet_t *)b, *const high = low + 1, *const re = (quartet_t *)in_strip,
+                     *const im = (quartet_t *)(in_strip + STRIP_LANES);
+    const quartet_t x = load ? *low : *re, y = load ? *high : *im;
+    if (load) {
+        *re = __builtin_shufflevector(x, y, 0, 2, 4, 6);
+        *im = __builtin_shufflevector(x, y, 1, 3, 5, 7);
+    } else {
+        *low = __builtin_shufflevector(x, y, 0, 4, 1, 5);
+        *high = __builtin_shufflevector(x, y, 2, 6, 3, 7);
+    }
+#else
+    if (load)
+        V(store)(in_strip, V(load)(b));
+    else
+        V(store)(b, V(load)(in_strip));
+#endif
+}
+
+/* Rows of so many elements that lie side by side; `lanes` is a number of the compiler's. */
+VECTOR_INLINE int NAME(move_rows)(const ji_triangle_t *call, REAL *b, int lanes, int64_t from,
+                                  int64_t end, REAL *strip, bool load) {
+    const ptrdiff_t q_stride = call->b_q * PARTS;
+
+    for (int64_t q = from; q < end; q++) {
+        VECTOR_UNROLL
+        for (int l = 0; l < lanes; l += MOVED_AT_ONCE)
+            NAME(move_some)(b + q * q_stride + l * PARTS, strip + q * STRIP_ROW + l, load);
+    }
+    return lanes;
+}
+
 /* Unknowns [from, end) of `lanes` right-hand sides, from B into the strip, or back. Unknown q is
  * row q of the strip; the lanes are the right-hand sides, for complex elements all real parts
  * before all imaginary ones. */
@@ -417,22 +461,17 @@ VECTOR_INLINE void NAME(move)(const ji_triangle_t *call, REAL *b, int lanes, int
     const ptrdiff_t q_stride = call->b_q * PARTS, rhs_stride = call->b_rhs * PARTS;
     int done = 0;
 
-    if (!COMPLEX && rhs_stride == 1 && lanes == STRIP_LANES) {
-        for (int64_t q = from; q < end; q++) {
-            if (load)
-                memcpy(strip + q * STRIP_ROW, b + q * q_stride, STRIP_ROW_BYTES);
-            else
-                memcpy(b + q * q_stride, strip + q * STRIP_ROW, STRIP_ROW_BYTES);
-        }
-        return;
-    }
-
-    if (q_stride == PARTS || q_stride == -PARTS)
+    if (rhs_stride == PARTS && lanes == STRIP_LANES)
+        done = NAME(move_rows)(call, b, STRIP_LANES, from, end, strip, load);
+    else if (rhs_stride == PARTS && lanes >= STRIP_LANES - LANES)
+        done = NAME(move_rows)(call, b, STRIP_LANES - LANES, from, end, strip, load);
+    else if (q_stride == PARTS || q_stride == -PARTS)
         done = NAME(move_tiles)(call, b, lanes, from, end, strip, load);
 
-    for (int64_t q = from; q < end; q++)
-        for (int l = done; l < lanes; l++)
-            NAME(move_one)(b + q * q_stride + l * rhs_stride, strip + q * STRIP_ROW + l, load);
+    if (done < lanes)
+        for (int64_t q = from; q < end; q++)
+            for (int l = done; l < lanes; l++)
+                NAME(move_one)(b + q * q_stride + l * rhs_stride, strip + q * STRIP_ROW + l, load);
 }
 
 VECTOR_INLINE void NAME(scale_one)(REAL alpha_re, REAL alpha_im, REAL *re, REAL *im) {
@@ -446,32 +485,39 @@ VECTOR_INLINE void NAME(scale_one)(REAL alpha_re, REAL alpha_im, REAL *re, REAL 
 #endif
 }
 
-static void NAME(scale)(const ji_triangle_t *call, REAL *rows) {
+static __attribute__((noinline)) void NAME(scale)(const ji_triangle_t *call, int lanes,
+                                                  REAL *rows) {
     const REAL re = (REAL)call->alpha[0], im = (REAL)call->alpha[1];
     if (re == 1 && im == 0)
         return;
 
     for (int64_t q = 0; q < call->order; q++, rows += STRIP_ROW)
-        for (int l = 0; l < STRIP_LANES; l++)
-            NAME(scale_one)(re, im, rows + l, rows + (PARTS - 1) * STRIP_LANES + l);
+        for (int l = 0; l < lanes; l++)
+            NAME(scale_one)(re, im, rows + l, rows + STRIP_ROW - STRIP_LANES + l);
 }
 
-/* Right-hand sides from `first` on, as many as a strip holds: into the strip, scaled, solved, and
- * back. */
-static void NAME(apply)(const ji_triangle_t *call, int64_t first) {
+/* A strip of right-hand sides: in, scaled, solved, and back. All have the same number of vectors,
+ * or one less: sums of a single vector would wait for each other. */
+static void NAME(apply)(const ji_triangle_t *call, int64_t index) {
     _Alignas(64) REAL strip[JI_TRIANGLE_MAX_ORDER * STRIP_ROW];
     const int64_t known = call->known, end = known + call->order,
-                  rows = known + ji_triangle_blocks(call->order) * BLOCK;
-    const int lanes = call->count - first < STRIP_LANES ? (int)(call->count - first) : STRIP_LANES;
+                  rows = known + ji_triangle_blocks(call->order) * BLOCK,
+                  strips = (call->count + STRIP_LANES - 1) / STRIP_LANES,
+                  vectors = (call->count + LANES - 1) / LANES, least = vectors / strips,
+                  larger = vectors % strips, /* the first ones */
+        first = (index * least + (index < larger ? index : larger)) * LANES,
+                  most = (least + (index < larger)) * LANES;
+    const int lanes = (int)(call->count - first < most ? call->count - first : most);
     REAL *const b = (REAL *)call->b + first * call->b_rhs * PARTS;
 
-    if (lanes < STRIP_LANES)
-        memset(strip, 0, (size_t)rows * STRIP_ROW_BYTES);
-    else
-        memset(strip + end * STRIP_ROW, 0, (size_t)(rows - end) * STRIP_ROW_BYTES);
+    memset(strip + end * STRIP_ROW, 0, (size_t)(rows - end) * STRIP_ROW_BYTES);
+    for (int64_t q = 0; q < end && lanes % LANES != 0; q++)
+        for (int part = 0; part < PARTS; part++)
+            V(store)
+    (strip + q * STRIP_ROW + part * STRIP_LANES + lanes / LANES * LANES, V(splat)(0));
 
     NAME(move)(call, b, lanes, 0, end, strip, true);
-    NAME(scale)(call, strip + known * STRIP_ROW);
+    NAME(scale)(call, lanes, strip + known * STRIP_ROW);
     NAME(sweep)(call, strip, lanes);
     NAME(move)(call, b, lanes, known, end, strip, false);
 }
@@ -492,6 +538,7 @@ static const ji_triangle_kernels_t NAME(triangle) = {
 #undef BLOCK
 #undef SUM_ROWS
 #undef SUM_VECTORS
+#undef MOVED_AT_ONCE
 #undef BLOCK_MARK
 #undef MAGNITUDE
 #undef EXPONENT_OF
