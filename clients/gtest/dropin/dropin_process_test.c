@@ -130,13 +130,30 @@ JTEST(Dropin, ReportsWhatItKnowsWithoutMemory) {
     JEXPECT_GT(planless, 1);
 }
 
-/* What is not understood is said once, and all calls compute. */
+/* What is not understood is said once, and all calls compute, whoever reads the variable. */
 JTEST(Dropin, ComputesWhereTheEnvironmentIsNotUnderstood) {
     static const char *const command[] = {JALLOC_DROPIN_PROGRAM, "threads", NULL};
-    static const char *const environment[] = {"JALLOC_BUDGET=plenty", NULL};
+    static const char *const wrong[] = {"JALLOC_BUDGET=plenty", "JALLOC_THREADS=plenty",
+                                        "JALLOC_HOST_ISA=plenty", "JALLOC_HOST_BLAS=plenty"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        const char *const environment[] = {wrong[i], NULL};
+        char output[2000] = "";
+        JSCOPED_TRACE("%s", wrong[i]);
+        JEXPECT_EQ(jtest_run_program(command, environment, output, sizeof output), 0);
+        JEXPECT_SUBSTR(output, "plenty");
+        JEXPECT_EQ(strchr(output, '\n'), output + strlen(output) - 1);
+    }
+}
+
+/* Kernels that the processor has not are said once, too; the best that it has compute. */
+JTEST(Dropin, ComputesWhereTheProcessorLacksTheKernels) {
+    static const char *const command[] = {JALLOC_DROPIN_PROGRAM, "threads", NULL};
+    static const char *const environment[] = {"JALLOC_HOST_ISA=avx512", NULL};
     char output[2000] = "";
     JEXPECT_EQ(jtest_run_program(command, environment, output, sizeof output), 0);
-    JEXPECT_SUBSTR(output, "plenty");
+    if (output[0] == '\0')
+        JSKIP("this processor has them");
+    JEXPECT_SUBSTR(output, "JALLOC_HOST_ISA=\"avx512\": this processor cannot run these kernels");
     JEXPECT_EQ(strchr(output, '\n'), output + strlen(output) - 1);
 }
 
