@@ -185,11 +185,13 @@ JTEST(Dropin, ReportsWhatItKnowsWithoutMemory) {
     JEXPECT_GT(planless, 1);
 }
 
-/* What is not understood is said once, and all calls compute, whoever reads the variable. */
+/* What is not understood or cannot be had is said once, and all calls compute, whoever reads the
+ * variable. */
 JTEST(Dropin, ComputesWhereTheEnvironmentIsNotUnderstood) {
     static const char *const command[] = {JALLOC_DROPIN_PROGRAM, "threads", NULL};
-    static const char *const wrong[] = {"JALLOC_BUDGET=plenty", "JALLOC_THREADS=plenty",
-                                        "JALLOC_HOST_ISA=plenty", "JALLOC_HOST_BLAS=plenty"};
+    static const char *const wrong[] = {"JALLOC_BUDGET=plenty",    "JALLOC_THREADS=plenty",
+                                        "JALLOC_HOST_ISA=plenty",  "JALLOC_HOST_BLAS=plenty",
+                                        "JALLOC_ALLOCATOR=plenty", "JALLOC_RECORD=/dev/null/plenty"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         const char *const environment[] = {wrong[i], NULL};
         char output[2000] = "";
