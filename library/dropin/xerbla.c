@@ -52,10 +52,9 @@ JI_EXPORTED void JI_FORTRAN(xerbla_array)(const char *name, const blas_int_t *na
 void JI_FORTRAN(xerbla_array)(const char *name, const blas_int_t *name_length,
                               const blas_int_t *info) {
     char text[NAME_BYTES];
-    const blas_int_t most = NAME_BYTES,
-                     length = *name_length < 0      ? 0
-                              : *name_length > most ? most
-                                                    : *name_length;
+    const blas_int_t most = NAME_BYTES, length = *name_length < 0      ? 0
+                                                 : *name_length > most ? most
+                                                                       : *name_length;
     memset(text, ' ', sizeof text);
     memcpy(text, name, (size_t)length);
     JI_FORTRAN(xerbla)(text, info, sizeof text);

@@ -189,9 +189,9 @@ JTEST(Dropin, ReportsWhatItKnowsWithoutMemory) {
  * variable. */
 JTEST(Dropin, ComputesWhereTheEnvironmentIsNotUnderstood) {
     static const char *const command[] = {JALLOC_DROPIN_PROGRAM, "threads", NULL};
-    static const char *const wrong[] = {"JALLOC_BUDGET=plenty",    "JALLOC_THREADS=plenty",
-                                        "JALLOC_HOST_ISA=plenty",  "JALLOC_HOST_BLAS=plenty",
-                                        "JALLOC_ALLOCATOR=plenty", "JALLOC_RECORD=/dev/null/plenty"};
+    static const char *const wrong[] = {
+        "JALLOC_BUDGET=plenty",    "JALLOC_THREADS=plenty",   "JALLOC_HOST_ISA=plenty",
+        "JALLOC_HOST_BLAS=plenty", "JALLOC_ALLOCATOR=plenty", "JALLOC_RECORD=/dev/null/plenty"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         const char *const environment[] = {wrong[i], NULL};
         char output[2000] = "";

@@ -68,12 +68,13 @@ static const tool_option_t options[] = {
     {"report", NULL, 'r',
      "print at its end what was called, the workspace that was taken and what is needed"},
     {NULL, NULL, 0, NULL}};
-static const tool_row_t statuses[] = {{"0", "or any other: that of the program"},
-                                      {"1", "the drop-in is not where it was built or installed, or cannot be preloaded from there"},
-                                      {"2", "wrong usage"},
-                                      {"126", "the program cannot be run"},
-                                      {"127", "there is no such program"},
-                                      {NULL, NULL}};
+static const tool_row_t statuses[] = {
+    {"0", "or any other: that of the program"},
+    {"1", "the drop-in is not where it was built or installed, or cannot be preloaded"},
+    {"2", "wrong usage"},
+    {"126", "the program cannot be run"},
+    {"127", "there is no such program"},
+    {NULL, NULL}};
 static const tool_row_t examples[] = {
     {"jblas-run python3 fit.py", "NumPy and SciPy on jblas and jlapack"},
     {"jblas-run --budget 64M --report ./solve", "in 64 MiB of workspace, with a summary"},
@@ -91,8 +92,8 @@ static const tool_t tool = {
 };
 enum { CANNOT_RUN = 126, NO_PROGRAM = 127 };
 
-/* Sets the variable, if its value is one that the library would understand. An empty one is none for
- * it, and a bound was asked for. */
+/* Sets the variable, if its value is one that the library would understand. An empty one would be
+ * none, where a bound was asked for. */
 static void set_variable(jconfig_t which, const char *option, const char *value) {
     jconfig_entry_t entry = JCONFIG_ENTRY_INIT;
     if (jconfig_get(which, &entry) != JSTATUS_SUCCESS || setenv(entry.name, value, 1) != 0 ||
@@ -121,8 +122,9 @@ int main(int argc, char **argv) {
     if (!found)
         tool_fail("libjblas_blas.so is not where it was built or installed");
     if (strpbrk(library, LOADER_SEPARATORS) != NULL)
-        tool_fail("%s: the loader preloads nothing from a folder with a blank or a colon in its name",
-                  library);
+        tool_fail(
+            "%s: the loader preloads nothing from a folder with a blank or a colon in its name",
+            library);
     if (!preload(library))
         tool_fail("LD_PRELOAD cannot be set");
     execvp(argv[optind], argv + optind);

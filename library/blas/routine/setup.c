@@ -74,13 +74,12 @@ static jstatus_t setup_find_kernels(const ji_kernel_set_t **set) {
 
     char here[64] = "";
     setup_list_kernels(here, sizeof here);
-    jstatus_t status = ji_fail(
-        JSTATUS_INVALID_CONFIGURATION,
-        "JALLOC_HOST_ISA=\"%s\": this processor cannot run these kernels; it can run %s", isa.value,
-        here);
+    jstatus_t status =
+        ji_fail(JSTATUS_INVALID_CONFIGURATION,
+                "JALLOC_HOST_ISA=\"%s\": this processor cannot run these kernels; it can run %s",
+                isa.value, here);
     if (ji_host_own_alone)
-        jlog_write(JLOG_WARNING, __func__, "%s; the best of these compute",
-                   jstatus_last_message());
+        jlog_write(JLOG_WARNING, __func__, "%s; the best of these compute", jstatus_last_message());
     return status;
 }
 
