@@ -45,7 +45,7 @@ static struct {
     jallocator_t *allocator; /* every handle's */
     jquota_t *quota;         /* of which that is a share */
 
-    atomic_bool misconfigured; /* the environment is not understood, and that was said */
+    atomic_bool misconfigured; /* what the environment asks for cannot be, and that was said */
 } process = {.once = PTHREAD_ONCE_INIT, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- The process ---- */
@@ -149,7 +149,7 @@ static jhandle_t *make_handle_of_thread(void) {
 
     jhandle_t *handle;
     jstatus_t status = make_handle(&handle);
-    if (status == JSTATUS_INVALID_CONFIGURATION)
+    if (status != JSTATUS_SUCCESS && status != JSTATUS_MEMORY_ERROR) /* which may pass */
         say_misconfigured();
     if (status != JSTATUS_SUCCESS)
         return NULL;

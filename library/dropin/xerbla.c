@@ -14,11 +14,11 @@
 #include "dropin/dropin.h"
 
 /* A caller in C may leave out the hidden length. Names of BLAS have at most six letters, those of
- * LAPACK a few more. */
-enum { NAME_BYTES = 16 };
+ * LAPACK a few more, and xerbla_array_ gives as many as there may be. */
+enum { NAME_BYTES = 32 };
 
 static int name_length_of(const char *name, size_t given) {
-    const size_t most = given > 0 && given < NAME_BYTES ? given : 6;
+    const size_t most = given > 0 && given <= NAME_BYTES ? given : 6;
     size_t length = strnlen(name, most);
     while (length > 0 && name[length - 1] == ' ')
         length--;
@@ -26,7 +26,7 @@ static int name_length_of(const char *name, size_t given) {
 }
 
 /* "DSYRK " becomes "cblas_dsyrk". */
-static void name_in_c(const char *name, int length, char text[32]) {
+static void name_in_c(const char *name, int length, char text[NAME_BYTES + 8]) {
     memcpy(text, "cblas_", 6);
     for (int i = 0; i < length; i++)
         text[6 + i] = name[i] >= 'A' && name[i] <= 'Z' ? (char)(name[i] - 'A' + 'a') : name[i];
@@ -41,7 +41,7 @@ void JI_FORTRAN(xerbla)(const char *name, const blas_int_t *info, size_t name_le
         return;
     }
 
-    char text[32];
+    char text[NAME_BYTES + 8];
     name_in_c(name, length, text);
     JI_CBLAS(xerbla)(*info + 1, text, "");
 }
@@ -51,8 +51,10 @@ JI_EXPORTED void JI_FORTRAN(xerbla_array)(const char *name, const blas_int_t *na
                                           const blas_int_t *info);
 void JI_FORTRAN(xerbla_array)(const char *name, const blas_int_t *name_length,
                               const blas_int_t *info) {
-    char text[32];
-    const blas_int_t length = *name_length < 0 ? 0 : *name_length > 32 ? 32 : *name_length;
+    char text[NAME_BYTES];
+    const blas_int_t most = NAME_BYTES, length = *name_length < 0      ? 0
+                                                 : *name_length > most ? most
+                                                                       : *name_length;
     memset(text, ' ', sizeof text);
     memcpy(text, name, (size_t)length);
     JI_FORTRAN(xerbla)(text, info, sizeof text);

@@ -6,8 +6,10 @@
  * program does is in program/dropin_program.c. */
 
 #include <dlfcn.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "jtest.h"
 
@@ -44,6 +46,59 @@ JTEST(Dropin, ChildrenCompute) {
 JTEST(Dropin, TheLastDestructorsCompute) { expect_right_everywhere("late", NULL); }
 
 JTEST(Dropin, TheProgramsErrorHandlersAreCalled) { expect_right("wrong", NULL, NULL); }
+
+/* What is told, on standard error. */
+static void expect_printed(void (*tells)(void *library), void *library, const char *expected) {
+    char printed[200] = "";
+    int ends[2];
+    JASSERT_EQ(pipe(ends), 0);
+    const int kept = dup(STDERR_FILENO);
+    JASSERT_EQ(dup2(ends[1], STDERR_FILENO), STDERR_FILENO);
+    tells(library);
+    JASSERT_EQ(dup2(kept, STDERR_FILENO), STDERR_FILENO);
+    (void)close(kept), (void)close(ends[1]);
+    JEXPECT_GT(read(ends[0], printed, sizeof printed - 1), 0);
+    (void)close(ends[0]);
+    JEXPECT_STREQ(printed, expected);
+}
+
+static void tell_short(void *library) {
+    void (*xerbla)(const char *, const int32_t *, size_t) = NULL;
+    *(void **)&xerbla = dlsym(library, "xerbla_");
+    xerbla("DSYRK ", &(int32_t){3}, 6);
+}
+
+static void tell_array(void *library, const char *name, int32_t length) {
+    void (*xerbla)(const char *, const int32_t *, const int32_t *) = NULL;
+    *(void **)&xerbla = dlsym(library, "xerbla_array_");
+    xerbla(name, &length, &(int32_t){5});
+}
+
+static void tell_long(void *library) { tell_array(library, "DSYTRF_AASEN", 12); }
+static void tell_longest(void *library) {
+    tell_array(library, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", 36);
+}
+
+/* A row-major lda. */
+static void tell_of_call(void *library) {
+    void (*gemm)(int, int, int, int32_t, int32_t, int32_t, double, const double *, int32_t,
+                 const double *, int32_t, double, double *, int32_t) = NULL;
+    *(void **)&gemm = dlsym(library, "cblas_dgemm");
+    double c[4] = {0};
+    gemm(101, 111, 111, 2, 2, 2, 1, c, 1, c, 2, 0, c, 2);
+}
+
+/* Where the program has none of its own. */
+JTEST(Dropin, TheErrorHandlersPrintTheWholeName) {
+    void *library = dlopen(JALLOC_DROPIN, RTLD_NOW | RTLD_LOCAL);
+    JASSERT_NE(library, NULL);
+    expect_printed(tell_short, library, "Parameter 3 to routine DSYRK was incorrect\n");
+    expect_printed(tell_long, library, "Parameter 5 to routine DSYTRF_AASEN was incorrect\n");
+    expect_printed(tell_longest, library,
+                   "Parameter 5 to routine ABCDEFGHIJKLMNOPQRSTUVWXYZ012345 was incorrect\n");
+    expect_printed(tell_of_call, library, "Parameter 9 to routine cblas_dgemm was incorrect\n");
+    dlclose(library);
+}
 
 JTEST(Dropin, IsClosedAndLoadedAgain) { expect_right("close", JALLOC_DROPIN, NULL); }
 
@@ -130,13 +185,32 @@ JTEST(Dropin, ReportsWhatItKnowsWithoutMemory) {
     JEXPECT_GT(planless, 1);
 }
 
-/* What is not understood is said once, and all calls compute. */
+/* What is not understood or cannot be had is said once, and all calls compute, whoever reads the
+ * variable. */
 JTEST(Dropin, ComputesWhereTheEnvironmentIsNotUnderstood) {
     static const char *const command[] = {JALLOC_DROPIN_PROGRAM, "threads", NULL};
-    static const char *const environment[] = {"JALLOC_BUDGET=plenty", NULL};
+    static const char *const wrong[] = {
+        "JALLOC_BUDGET=plenty",    "JALLOC_THREADS=plenty",   "JALLOC_HOST_ISA=plenty",
+        "JALLOC_HOST_BLAS=plenty", "JALLOC_ALLOCATOR=plenty", "JALLOC_RECORD=/dev/null/plenty"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        const char *const environment[] = {wrong[i], NULL};
+        char output[2000] = "";
+        JSCOPED_TRACE("%s", wrong[i]);
+        JEXPECT_EQ(jtest_run_program(command, environment, output, sizeof output), 0);
+        JEXPECT_SUBSTR(output, "plenty");
+        JEXPECT_EQ(strchr(output, '\n'), output + strlen(output) - 1);
+    }
+}
+
+/* Kernels that the processor has not are said once, too; the best that it has compute. */
+JTEST(Dropin, ComputesWhereTheProcessorLacksTheKernels) {
+    static const char *const command[] = {JALLOC_DROPIN_PROGRAM, "threads", NULL};
+    static const char *const environment[] = {"JALLOC_HOST_ISA=avx512", NULL};
     char output[2000] = "";
     JEXPECT_EQ(jtest_run_program(command, environment, output, sizeof output), 0);
-    JEXPECT_SUBSTR(output, "plenty");
+    if (output[0] == '\0')
+        JSKIP("this processor has them");
+    JEXPECT_SUBSTR(output, "JALLOC_HOST_ISA=\"avx512\": this processor cannot run these kernels");
     JEXPECT_EQ(strchr(output, '\n'), output + strlen(output) - 1);
 }
 

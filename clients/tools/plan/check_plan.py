@@ -304,7 +304,7 @@ class Check:
             require("ermission" in self.refused(2, log), "a file that may not be read")
         log.chmod(0o600)
 
-        for wrong in ([], [log, log], ["--budget", "plenty", log], ["--threads", "x", log]):
+        for wrong in ([], [log, log], ["--budget", "plenty", log], ["--threads", "x", log], ["--threads=", log]):
             self.refused(2, *wrong)
         code, _, errors = run(self.plan_tool, log, "--nonsense")
         require(code == 2 and "--help" in errors, f"--nonsense: {code} {errors}")

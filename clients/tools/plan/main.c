@@ -67,7 +67,8 @@ static void parse_budget(choices_t *choices, const char *text) {
 static void parse_threads(const char *text) {
     jconfig_entry_t entry = JCONFIG_ENTRY_INIT;
     if (setenv("JALLOC_THREADS", text, 1) != 0 ||
-        jconfig_get(JCONFIG_JALLOC_THREADS, &entry) != JSTATUS_SUCCESS || !entry.valid)
+        jconfig_get(JCONFIG_JALLOC_THREADS, &entry) != JSTATUS_SUCCESS || !entry.valid ||
+        text[0] == '\0')
         tool_refuse("--threads: '%s' is not understood: expected %s", text, entry.syntax);
 }
 

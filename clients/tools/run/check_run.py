@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -95,6 +96,20 @@ def check_plan(tool, program, plan_tool):
     require(code == 0 and f"the budget of 64 bytes lacks {minimal - 64}: jlapack_dgels m=40 n=40" in report, report)
 
 
+def check_folders(tool):
+    """The loader divides LD_PRELOAD at blanks and colons: no program is run without jblas."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("with blank", "with:colon"):
+            place = pathlib.Path(folder, name)
+            for part in ("bin", "library"):
+                (place / part).mkdir(parents=True)
+            pathlib.Path(place, "library", "libjlapack_lapack.so").touch()
+            shutil.copy(tool, place / "bin")
+            code, output, message = run(str(place / "bin" / pathlib.Path(tool).name), "echo", "ran")
+            require(code == 1 and output == "" and message.count("\n") == 1 and name in message,
+                    f"{name}: {code} {output}{message}")
+
+
 def main():
     tool, program, plan_tool = sys.argv[1:]
 
@@ -122,13 +137,15 @@ def main():
     code, output, _ = run(tool, "--blas", "sh", "-c", "echo $LD_PRELOAD")
     require(code == 0 and re.fullmatch(r"/.*/libjblas_blas\.so\n", output), f"--blas: {code} {output}")
 
-    for wrong in (["--budget", "plenty", program], ["--threads", "x", program], ["--nonsense", program], []):
+    for wrong in (["--budget", "plenty", program], ["--threads", "x", program], ["--budget=", program],
+                  ["--threads", "", program], ["--nonsense", program], []):
         code, _, message = run(tool, *wrong)
         require(code == 2 and message, f"{wrong}: {code} {message}")
     code, _, message = run(tool, "/nowhere/program")
     require(code == 127 and "/nowhere/program" in message, f"no program: {code} {message}")
     code, _, message = run(tool, __file__)  # as env has it, of what is there
     require(code == 126 and __file__ in message, f"no executable: {code} {message}")
+    check_folders(tool)
     print("check_run: a program's calls, threads and workspace are reported")
 
 

@@ -44,6 +44,9 @@ static bool find_library(const char *name, char path[PATH_MAX]) {
     return false;
 }
 
+/* Between the libraries in LD_PRELOAD, with no way to have one in a path. */
+#define LOADER_SEPARATORS " :"
+
 static bool preload(const char *path) {
     const char *others = getenv("LD_PRELOAD");
     if (others == NULL || others[0] == '\0')
@@ -65,12 +68,13 @@ static const tool_option_t options[] = {
     {"report", NULL, 'r',
      "print at its end what was called, the workspace that was taken and what is needed"},
     {NULL, NULL, 0, NULL}};
-static const tool_row_t statuses[] = {{"0", "or any other: that of the program"},
-                                      {"1", "the drop-in is not where it was built or installed"},
-                                      {"2", "wrong usage"},
-                                      {"126", "the program cannot be run"},
-                                      {"127", "there is no such program"},
-                                      {NULL, NULL}};
+static const tool_row_t statuses[] = {
+    {"0", "or any other: that of the program"},
+    {"1", "the drop-in is not where it was built or installed, or cannot be preloaded"},
+    {"2", "wrong usage"},
+    {"126", "the program cannot be run"},
+    {"127", "there is no such program"},
+    {NULL, NULL}};
 static const tool_row_t examples[] = {
     {"jblas-run python3 fit.py", "NumPy and SciPy on jblas and jlapack"},
     {"jblas-run --budget 64M --report ./solve", "in 64 MiB of workspace, with a summary"},
@@ -88,13 +92,14 @@ static const tool_t tool = {
 };
 enum { CANNOT_RUN = 126, NO_PROGRAM = 127 };
 
-/* Sets the variable, if its value is one that the library would understand. */
+/* Sets the variable, if its value is one that the library would understand. An empty one would be
+ * none, where a bound was asked for. */
 static void set_variable(jconfig_t which, const char *option, const char *value) {
     jconfig_entry_t entry = JCONFIG_ENTRY_INIT;
     if (jconfig_get(which, &entry) != JSTATUS_SUCCESS || setenv(entry.name, value, 1) != 0 ||
         jconfig_get(which, &entry) != JSTATUS_SUCCESS)
         tool_fail("--%s cannot be set", option);
-    if (!entry.valid)
+    if (!entry.valid || value[0] == '\0')
         tool_refuse("--%s: '%s' is not understood: expected %s", option, value, entry.syntax);
 }
 
@@ -114,8 +119,14 @@ int main(int argc, char **argv) {
     char library[PATH_MAX];
     const bool found = (!blas_only && find_library("libjlapack_lapack.so", library)) ||
                        find_library("libjblas_blas.so", library);
-    if (!found || !preload(library))
+    if (!found)
         tool_fail("libjblas_blas.so is not where it was built or installed");
+    if (strpbrk(library, LOADER_SEPARATORS) != NULL)
+        tool_fail(
+            "%s: the loader preloads nothing from a folder with a blank or a colon in its name",
+            library);
+    if (!preload(library))
+        tool_fail("LD_PRELOAD cannot be set");
     execvp(argv[optind], argv + optind);
     const int error = errno;
     tool_warn("%s: %s", argv[optind], strerror(error));

@@ -116,7 +116,8 @@ with tempfile.TemporaryDirectory() as folder:
     # What cannot be written, and arguments.
     result = run(tune, "--shapes", "4", "--routines", "potrf", "--output", str(profile / "below"))
     expect(f"no folder: {result.stderr}", result.returncode == 1 and "Not a directory" in result.stderr)
-    for arguments in (["--shapes", "3"], ["--shapes", "many"], ["--passes", "0"], ["--nonsense"], ["extra"], ["--routines", "nothing"]):
+    for arguments in (["--shapes", "3"], ["--shapes", "many"], ["--passes", "0"], ["--nonsense"], ["extra"], ["--routines", "nothing"],
+                      ["--routines", ""], ["--routines", "potrf,"]):
         result = run(tune, *arguments, XDG_CACHE_HOME=str(cache))
         expect(f"{arguments}: {result.returncode} {result.stderr}", result.returncode == 2 and result.stderr != "")
     result = run(tune, "--help")

@@ -72,7 +72,7 @@ static bool is_wanted(const settings_t *settings, const char *name) {
 }
 
 void check_routines(const char *names) {
-    while (names != NULL && *names != '\0') {
+    for (bool is_more = names != NULL; is_more;) {
         const size_t length = strcspn(names, ",");
         bool found = false;
         for (const routine_t *routine = routines; routine->name && !found; routine++)
@@ -80,7 +80,8 @@ void check_routines(const char *names) {
                     strncmp(routine->name, names, length) == 0;
         if (!found)
             tool_refuse("--routines: '%.*s' is no routine with rungs", (int)length, names);
-        names += length + (names[length] == ',');
+        is_more = names[length] == ',';
+        names += length + is_more;
     }
 }
 

@@ -9,7 +9,8 @@
  *     JALLOC_HOST_ISA          the set of kernels
  *
  * What cannot be had is refused and not replaced by something else: who forces a set of kernels or
- * a CBLAS wants to know that it runs. */
+ * a CBLAS wants to know that it runs. A library that is a CBLAS itself cannot refuse: its callers
+ * look at no status, so the best kernels compute. */
 
 #include "blas/routine/setup.h"
 
@@ -62,21 +63,32 @@ static void setup_list_kernels(char *text, size_t text_bytes) {
                                        length > 0 ? ", " : "", set->name);
 }
 
-static jstatus_t setup_kernels(void) {
+/* NULL: the processor lacks them, or the name is not understood. */
+static jstatus_t setup_find_kernels(const ji_kernel_set_t **set) {
     jconfig_entry_t isa;
+    *set = NULL;
     JTRY_RETURN(ji_config_require(JCONFIG_JALLOC_HOST_ISA, &isa));
-    const ji_kernel_set_t *set =
-        strcmp(isa.value, "best") == 0 ? ji_kernel_set_best() : setup_kernel_set(isa.value);
-    if (set == NULL) {
-        char here[64] = "";
-        setup_list_kernels(here, sizeof here);
-        return ji_fail(JSTATUS_INVALID_CONFIGURATION,
-                       "JALLOC_HOST_ISA=\"%s\": this processor cannot run these kernels; it can "
-                       "run %s",
-                       isa.value, here);
-    }
+    *set = strcmp(isa.value, "best") == 0 ? ji_kernel_set_best() : setup_kernel_set(isa.value);
+    if (*set != NULL)
+        return JSTATUS_SUCCESS;
 
-    ji_kernel_set_use(set);
+    char here[64] = "";
+    setup_list_kernels(here, sizeof here);
+    jstatus_t status =
+        ji_fail(JSTATUS_INVALID_CONFIGURATION,
+                "JALLOC_HOST_ISA=\"%s\": this processor cannot run these kernels; it can run %s",
+                isa.value, here);
+    if (ji_host_own_alone)
+        jlog_write(JLOG_WARNING, __func__, "%s; the best of these compute", jstatus_last_message());
+    return status;
+}
+
+static jstatus_t setup_kernels(void) {
+    const ji_kernel_set_t *set;
+    jstatus_t status = setup_find_kernels(&set);
+    if (status != JSTATUS_SUCCESS && !ji_host_own_alone)
+        return status;
+    ji_kernel_set_use(set != NULL ? set : ji_kernel_set_best());
     return JSTATUS_SUCCESS;
 }
 
@@ -104,12 +116,15 @@ static void setup_tuning(void) {
 }
 
 static jstatus_t setup_host(void) {
-    jconfig_entry_t blas;
-    JTRY_RETURN(ji_config_require(JCONFIG_JALLOC_HOST_BLAS, &blas));
+    bool guest = false;
+    if (!ji_host_own_alone) {
+        jconfig_entry_t blas;
+        JTRY_RETURN(ji_config_require(JCONFIG_JALLOC_HOST_BLAS, &blas));
+        guest = strcmp(blas.value, "cblas") == 0;
+    }
     JTRY_RETURN(setup_kernels());
     setup_tuning();
 
-    const bool guest = !ji_host_own_alone && strcmp(blas.value, "cblas") == 0;
     ji_host_choose(guest);
     if (ji_host_has_guest())
         JTRY_RETURN(setup_guest());

@@ -19,8 +19,8 @@ extern _Atomic(bool) ji_host_ready;
  * @return success; invalid configuration; not found (no CBLAS). */
 JI_SHARED jstatus_t ji_host_set_up(void);
 
-/* Before the first call: jblas's own kernels compute whatever JALLOC_HOST_BLAS says. For a library
- * that is a CBLAS itself. */
+/* Before the first call: jblas's own kernels compute whatever JALLOC_HOST_BLAS says, the best where
+ * those of JALLOC_HOST_ISA cannot. For a library that is a CBLAS itself. */
 extern bool ji_host_own_alone;
 
 /* ---- Its parts (primitives.c), for set-up and tests, while no primitive runs ---- */
