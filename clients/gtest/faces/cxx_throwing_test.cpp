@@ -39,7 +39,8 @@ constexpr bool stood_on = std::is_constructible_v<jalloc::allocator, Below, cons
 template <typename Quota>
 constexpr bool shared_out = std::is_constructible_v<jalloc::allocator, jallocator_t *, Quota,
                                                     const jquota_share_options_t &>;
-template <typename Kept> constexpr bool kept = std::is_constructible_v<jalloc::memory_resource, Kept>;
+template <typename Kept>
+constexpr bool kept = std::is_constructible_v<jalloc::memory_resource, Kept>;
 static_assert(stood_on<jalloc::allocator &> && !stood_on<jalloc::allocator>);
 static_assert(shared_out<jalloc::quota &> && !shared_out<jalloc::quota>);
 static_assert(kept<jalloc::allocator &> && !kept<jalloc::allocator>);
