@@ -55,9 +55,13 @@ class allocator : public owner<jallocator_t, jallocator_destroy> {
         : owner(made(jallocator_compose_over, below, composition)) {}
     allocator(const allocator &below, const char *composition)
         : allocator(below.get(), composition) {}
+    /** One that is about to end would be in use by then, and stay for ever. */
+    allocator(const allocator &&below, const char *composition) = delete;
     /** A share of a quota over another one. */
     allocator(jallocator_t *below, const quota &budget, const jquota_share_options_t &options)
         : owner(made(jallocator_create_quota, below, budget.get(), &options)) {}
+    allocator(jallocator_t *below, const quota &&budget,
+              const jquota_share_options_t &options) = delete;
     /** Of functions of the caller's own. */
     allocator(const jallocator_ops_t &ops, void *context,
               const jallocator_options_t &options = allocator_options())

@@ -168,8 +168,9 @@ JALLOC_API jstatus_t jbuffer_allocator_get_local_bytes(const jbuffer_allocator_t
  * A GPU is taken by itself only from 8 MiB on, and for local buffers alone. What was chosen and why
  * is logged at level info. The figures are those of the runtime's last refresh; over several
  * processes the choice is rank 0's and the call collective.
- * @return success; invalid pointer; not found; invalid value and invalid size (layout); invalid
- * configuration (JALLOC_BUFFER, or it names what cannot be had); no device; memory error. */
+ * @return success; invalid pointer; not found; invalid value and invalid size (layout; operands as
+ * jbuffer_propagate()); invalid configuration (JALLOC_BUFFER, or it names what cannot be had); no
+ * device; memory error. */
 JALLOC_API jstatus_t jbuffer_allocator_choose(jbuffer_allocator_t *allocator,
                                               const jlayout_t *layout, size_t count,
                                               jbuffer_t *const *operands,
@@ -191,8 +192,8 @@ JALLOC_API jstatus_t jbuffer_allocator_choose(jbuffer_allocator_t *allocator,
  * |                                        | rebound allocator)                                 |
  * | of several runtimes                    | invalid value                                      |
  *
- * "Largest" counts elements. @return success; invalid pointer; invalid value; not found (a freed
- * operand). */
+ * "Largest" counts elements. @return success; invalid pointer; invalid value; invalid size (more
+ * operands than memory can hold); not found (a freed operand). */
 JALLOC_API jstatus_t jbuffer_propagate(size_t count, jbuffer_t *const *operands,
                                        jbuffer_allocator_t **allocator);
 

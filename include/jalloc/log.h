@@ -62,8 +62,8 @@ JALLOC_API void jlog_write(jlog_level_t level, const void *site, const char *for
 /** Writes one layer line, as it is, whatever the level. For authors of routines. */
 JALLOC_API void jlog_write_line(const char *line);
 
-/** Counts one call for the profile layer. `key` names routine and shape, as a bench line does. For
- * authors of routines.
+/** Counts one call for the profile layer. `key` names routine and shape, as a bench line does; a
+ * rung below 0 is none, and a time that is not above 0 (a NaN) is 0. For authors of routines.
  * @return success; invalid pointer; memory error (the call is not counted). */
 JALLOC_API jstatus_t jlog_profile_add(const char *key, int rung, double microseconds);
 

@@ -83,6 +83,8 @@ class memory_resource : public std::pmr::memory_resource {
     }
     explicit memory_resource(jallocator_t *allocator) { keep(allocator); }
     explicit memory_resource(const jalloc::allocator &allocator) { keep(allocator); }
+    /** One that is about to end would be kept by then, and stay for ever. */
+    explicit memory_resource(const jalloc::allocator &&allocator) = delete;
     memory_resource(const memory_resource &) = delete;
     memory_resource &operator=(const memory_resource &) = delete;
     ~memory_resource() override {

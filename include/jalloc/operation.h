@@ -12,9 +12,10 @@
  * - **Operands** may be slices, permuted views, column- or row-major, with any strides; what BLAS
  *   cannot take as it lies is packed into workspace. A structure (layout.h) is respected: a
  *   symmetric operand is read from its stored triangle; the diagonal of a Hermitian one must be
- *   real, and that of a Hermitian result is, where all numbers are finite. All must have one
- *   element type; f32, f64, f32_c, f64_c, but for copy and fill, which take all. Scalars are of
- *   that type, in host memory whatever the pointer mode, and have been read when a call returns.
+ *   real, and that of a Hermitian result is, where all numbers are finite (fill, and copy from what
+ *   is not Hermitian, write what they are given). All must have one element type; f32, f64, f32_c,
+ *   f64_c, but for copy and fill, which take all. Scalars are of that type, in host memory whatever
+ *   the pointer mode, and have been read when a call returns.
  * - **Results** that are given as a pointer to a buffer: where it points to NULL, a new buffer is
  *   made with the allocator that jbuffer_propagate() gives for the operands, and NULL stays on
  *   failure. Otherwise the result is written there. Where a function says that one need not be

@@ -56,7 +56,7 @@ JALLOC_API jstatus_t jallocator_stack_get_mark(const jallocator_t *allocator, js
 /** Frees everything allocated since the mark, last used on `stream`. Adaptors above do not hear of
  * it: what they have counted as live stays counted, so mark and rewind a stack that stands on top.
  * @return success; invalid pointer; invalid value (not a stack, or the stack is lower than the
- * mark). */
+ * mark, or was since: what was on top then has been taken back). */
 JALLOC_API jstatus_t jallocator_stack_rewind(jallocator_t *allocator, jstack_mark_t mark,
                                              jstream_t *stream);
 

@@ -206,6 +206,14 @@ jstatus_t ji_buffer_allocator_make_alone(jruntime_t *runtime,
                                          const jbuffer_allocator_options_t *options,
                                          jbuffer_allocator_t **out);
 
+/* Whether there can be so many operands: success; invalid size. */
+static inline jstatus_t ji_operands_check(size_t count, const char *caller) {
+    if (JI_UNLIKELY(!ji_is_array(count, sizeof(jbuffer_t *))))
+        return ji_fail(JSTATUS_INVALID_SIZE, "%s: count = %zu: more operands than memory can hold",
+                       caller, count);
+    return JSTATUS_SUCCESS;
+}
+
 /* The library's references of an allocator. */
 jstatus_t ji_buffer_allocator_hold(jbuffer_allocator_t *allocator);
 jstatus_t ji_buffer_allocator_drop(jbuffer_allocator_t *allocator);

@@ -202,6 +202,8 @@ static jstatus_t choice_best(const jbuffer_allocator_t *best, const jlayout_t *l
 
     jstatus_t status = jlayout_get_bytes(layout, best->options.type, &question.size_bytes);
     if (status == JSTATUS_SUCCESS)
+        status = ji_operands_check(count, "jbuffer_allocator_choose");
+    if (status == JSTATUS_SUCCESS)
         status = choice_read_environment(&question.named);
     JTRY(choice_share(runtime, status, &question.named, sizeof question.named));
 
@@ -236,6 +238,7 @@ jstatus_t jbuffer_allocator_choose(jbuffer_allocator_t *allocator, const jlayout
         return choice_best(allocator, layout, count, operands, chosen);
 
     JTRY_RETURN(jlayout_check(layout));
+    JTRY_RETURN(ji_operands_check(count, __func__));
     jstatus_t status = jbuffer_allocator_retain(allocator);
     if (status == JSTATUS_SUCCESS)
         *chosen = allocator;

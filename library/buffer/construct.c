@@ -199,7 +199,8 @@ static jstatus_t construct_set_diagonal(jbuffer_t *made) {
     int64_t count = INT64_MAX, step = 0;
     for (int d = 0; d < layout->rank; ++d) {
         count = layout->extents[d] < count ? layout->extents[d] : count;
-        step += layout->strides[d];
+        if (layout->extents[d] > 1) /* of fewer the stride may be anything */
+            step += layout->strides[d];
     }
 
     for (int64_t i = 0; status == JSTATUS_SUCCESS && i < count; ++i) {

@@ -421,20 +421,21 @@ static void elements_copy_part(const ji_elements_t *destination, const ji_elemen
         elements_copy_side(&way, to, from, 1, n);
 }
 
-static void elements_copy_structured(const ji_elements_t *destination,
-                                     const ji_elements_t *source) {
-    const jlayout_t *to = &destination->layout;
-    ji_part_t parts[2];
-    const int count = ji_structure_parts(to->structure, source->layout.structure, parts);
-    for (int k = 0; k < count; ++k)
-        elements_copy_part(destination, source, &parts[k]);
+static void elements_copy_structured(ji_elements_t destination, ji_elements_t source) {
+    jlayout_t *to = &destination.layout, *from = &source.layout;
+    if (to->extents[0] == 1) /* then strides may be anything, and are added to each other here */
+        to->strides[0] = to->strides[1] = from->strides[0] = from->strides[1] = 1;
 
-    if (!ji_structure_is_hermitian(source->layout.structure) ||
-        !ji_type_is_complex(destination->type))
+    ji_part_t parts[2];
+    const int count = ji_structure_parts(to->structure, from->structure, parts);
+    for (int k = 0; k < count; ++k)
+        elements_copy_part(&destination, &source, &parts[k]);
+
+    if (!ji_structure_is_hermitian(from->structure) || !ji_type_is_complex(destination.type))
         return;
-    const size_t size = jhandle_sizeof_datatype(destination->type);
+    const size_t size = jhandle_sizeof_datatype(destination.type);
     for (int64_t i = 0; i < to->extents[0]; ++i) /* real, whatever is stored there */
-        memset((char *)destination->data + (size_t)(i * (to->strides[0] + to->strides[1])) * size +
+        memset((char *)destination.data + (size_t)(i * (to->strides[0] + to->strides[1])) * size +
                    size / 2,
                0, size / 2);
 }
@@ -455,7 +456,7 @@ jstatus_t ji_elements_copy_host(const ji_elements_t *destination, const ji_eleme
         return JSTATUS_SUCCESS;
 
     if (to->structure != JSTRUCTURE_GENERAL || from->structure != JSTRUCTURE_GENERAL) {
-        elements_copy_structured(destination, source);
+        elements_copy_structured(*destination, *source);
         return JSTATUS_SUCCESS;
     }
 

@@ -152,15 +152,16 @@ jstatus_t jlayout_get_offset(const jlayout_t *layout, const int64_t *indices, in
     JTRY_RETURN(jlayout_check(layout));
     JREQUIRE(indices != NULL || layout->rank == 0, JSTATUS_INVALID_POINTER);
 
-    int64_t sum = 0;
-    for (int d = 0; d < layout->rank; d++) {
+    for (int d = 0; d < layout->rank; d++)
         if (indices[d] < 0 || indices[d] >= layout->extents[d])
             return ji_fail(JSTATUS_INVALID_VALUE,
                            "layout: index %lld of dimension %d is outside of its extent %lld",
                            (long long)indices[d], d, (long long)layout->extents[d]);
-        sum += indices[d] * layout->strides[d];
-    }
 
+    /* There is such an element, so it lies within 63 bits. */
+    int64_t sum = 0;
+    for (int d = 0; d < layout->rank; d++)
+        sum += indices[d] * layout->strides[d];
     *offset = sum;
     return JSTATUS_SUCCESS;
 }

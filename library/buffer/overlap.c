@@ -72,11 +72,12 @@ static bool overlap_reaches(const overlap_term_t *terms, int count, int64_t targ
 static int64_t overlap_span(const jlayout_t *layout) {
     int64_t span = 0;
 
-    for (int d = 0; d < layout->rank; ++d) {
+    for (int d = 0; d < layout->rank; ++d)
         if (layout->extents[d] == 0)
             return -1;
+
+    for (int d = 0; d < layout->rank; ++d)
         span += (layout->extents[d] - 1) * layout->strides[d];
-    }
     return span;
 }
 

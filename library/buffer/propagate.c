@@ -74,9 +74,7 @@ static void propagate_add(propagate_facts_t *facts, const jbuffer_t *operand) {
 jstatus_t jbuffer_propagate(size_t count, jbuffer_t *const *operands,
                             jbuffer_allocator_t **allocator) {
     JREQUIRE(allocator != NULL && (operands != NULL || count == 0), JSTATUS_INVALID_POINTER);
-    if (!ji_is_array(count, sizeof *operands))
-        return ji_fail(JSTATUS_INVALID_VALUE, "%s: count = %zu: more operands than memory can hold",
-                       __func__, count);
+    JTRY_RETURN(ji_operands_check(count, __func__));
 
     propagate_facts_t facts = {0};
     for (size_t i = 0; i < count; ++i) {

@@ -54,9 +54,9 @@ void ji_walk_layouts(ji_walk_t *walk, int sides, const jlayout_t *const layouts[
 
 void ji_walk_columns(ji_walk_t *walk, const jlayout_t *layout) {
     ji_walk_init(walk);
-    for (int d = 0; d < layout->rank; ++d)
-        walk->dimensions[walk->rank++] =
-            (ji_walk_dimension_t){layout->extents[d], {layout->strides[d]}};
+    for (int d = 0; d < layout->rank; ++d) /* the stride of a single element may be anything */
+        walk->dimensions[walk->rank++] = (ji_walk_dimension_t){
+            layout->extents[d], {layout->extents[d] > 1 ? layout->strides[d] : 1}};
     walk->triangle = layout->structure != JSTRUCTURE_GENERAL;
     walk->region = ji_structure_region(layout->structure);
 }
@@ -66,9 +66,12 @@ void ji_walk_join(ji_walk_t *walk) {
     for (int d = 1; d < walk->rank; ++d) {
         ji_walk_dimension_t *to = &walk->dimensions[kept], *dimension = &walk->dimensions[d];
 
+        /* Where there are no elements strides may be anything. */
         bool joins = true;
+        int64_t end;
         for (int s = 0; s < JI_WALK_SIDES; ++s)
-            joins = joins && dimension->strides[s] == to->strides[s] * to->extent;
+            joins = joins && !__builtin_mul_overflow(to->strides[s], to->extent, &end) &&
+                    dimension->strides[s] == end;
 
         if (joins)
             to->extent *= dimension->extent;

@@ -50,11 +50,12 @@
             goto done;                                                                             \
     } while (0)
 
-/* For an assignment whose NULL means that there is no bookkeeping memory. */
+/* For an assignment whose NULL means that there is no bookkeeping memory. The message names nobody:
+ * most of these are functions that a caller does not know. */
 #define JTRY_ALLOC(assignment)                                                                     \
     do {                                                                                           \
         if (JI_UNLIKELY((assignment) == NULL)) {                                                   \
-            status = ji_fail(JSTATUS_MEMORY_ERROR, "%s: no memory for bookkeeping", __func__);     \
+            status = ji_fail(JSTATUS_MEMORY_ERROR, "no memory for bookkeeping");                   \
             goto done;                                                                             \
         }                                                                                          \
     } while (0)

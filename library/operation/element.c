@@ -249,7 +249,9 @@ static jstatus_t norm_reduce(const ji_operation_t *op, double *values, int64_t c
 /* How many sums the norm needs; 0: it is the largest element. */
 static int64_t norm_sums(const ji_operation_t *op) {
     const jlayout_t *layout = &op->operands[0].layout;
-    if (layout->rank == 0 || op->norm == JNORM_MAX || op->norm == JNORM_FROBENIUS)
+    int64_t elements = 0;
+    (void)jlayout_get_count(layout, &elements);
+    if (elements == 0 || layout->rank == 0 || op->norm == JNORM_MAX || op->norm == JNORM_FROBENIUS)
         return 0;
     if (layout->rank == 1)
         return op->norm == JNORM_ONE ? 1 : 0;

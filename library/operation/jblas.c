@@ -317,15 +317,15 @@ static jstatus_t finish(ji_operation_t *op) {
     const bool in_place = !op->operands[op->count - 1].pack;
     for (int i = 0; i < op->count; i++) {
         ji_operand_t *operand = &op->operands[i];
-        if (operand->detach && in_place && operand->temporary == NULL && !operand->pack) {
-            operand->pack = true;
-            operand->pack_row = is_row_major(&operand->stored);
-        }
-
         /* A stand-in may be written as it is, which lies column-major. */
         const bool structured = operand->layout.structure != JSTRUCTURE_GENERAL;
         if (operand->overwrite && (operand->temporary == NULL || (operand->expand && structured)))
             operand->pack = true;
+
+        if (operand->detach && in_place && operand->temporary == NULL && !operand->pack) {
+            operand->pack = true;
+            operand->pack_row = is_row_major(&operand->stored);
+        }
 
         if (!operand->pack)
             continue;

@@ -55,17 +55,22 @@ jstructure_t ji_structure_family(jstructure_t structure, jdatatype_t type) {
     }
 }
 
+/* The stride of a single row or column may be anything: here it is 1. */
+static int64_t stride_of(const jlayout_t *layout, int d) {
+    return layout->extents[d] > 1 ? layout->strides[d] : 1;
+}
+
 ji_matrix_t ji_matrix(jdatatype_t type, const jlayout_t *layout, void *data) {
     ji_matrix_t matrix = {type, layout->structure, 1, 1, 1, 1, data};
 
     if (layout->rank > 0) {
         matrix.rows = layout->extents[0];
-        matrix.row_stride = layout->strides[0];
+        matrix.row_stride = stride_of(layout, 0);
     }
 
     if (layout->rank > 1) {
         matrix.columns = layout->extents[1];
-        matrix.column_stride = layout->strides[1];
+        matrix.column_stride = stride_of(layout, 1);
     }
     return matrix;
 }

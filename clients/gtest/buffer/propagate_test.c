@@ -4,6 +4,7 @@
 /* Whose allocator a result gets: every line of the table in buffer.h, against a reference that
  * reads it the other way round, from the operands. */
 
+#include "buffer_helper.h"
 #include "pretend_gpu.h"
 #include "pretend_runtime.h"
 
@@ -191,6 +192,29 @@ JTEST(Propagate, SeveralRuntimesAreRefused) {
     JEXPECT_OK(jbuffer_allocator_release(foreign));
     JEXPECT_OK(jruntime_release(runtime));
     world_close(&world);
+}
+
+/* More operands than memory can hold are not looked at, nor counted through. */
+JTEST(Propagate, OperandsBeyondMemoryAreNotTouched) {
+    static const size_t beyond[] = {SIZE_MAX, SIZE_MAX / 2 + 1, SIZE_MAX / sizeof(void *) + 1};
+    const jlayout_t layout = buffer_layout_of("[3]");
+    jbuffer_allocator_t *makers[] = {
+        buffer_allocator_alone(JBUFFER_BEST, JDATATYPE_F64, NULL, NULL),
+        buffer_allocator_alone(JBUFFER_LOCAL, JDATATYPE_F64, NULL, NULL)};
+    jbuffer_t **operands = jtest_guard_pages(sizeof *operands); /* one, NULL */
+    for (size_t i = 0; i < sizeof beyond / sizeof beyond[0]; i++) {
+        jbuffer_allocator_t *allocator = NULL;
+        JEXPECT_STATUS(jbuffer_propagate(beyond[i], operands, &allocator), JSTATUS_INVALID_SIZE);
+        for (int m = 0; m < 2; m++) {
+            JEXPECT_STATUS(
+                jbuffer_allocator_choose(makers[m], &layout, beyond[i], operands, &allocator),
+                JSTATUS_INVALID_SIZE);
+            JEXPECT_SUBSTR(jstatus_last_message(), "jbuffer_allocator_choose: count = ");
+        }
+        JEXPECT_NULL(allocator);
+    }
+    for (int m = 0; m < 2; m++)
+        JEXPECT_OK(jbuffer_allocator_release(makers[m]));
 }
 
 JTEST(Propagate, WhatIsNoOperandIsAStatus) {

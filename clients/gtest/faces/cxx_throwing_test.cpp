@@ -33,6 +33,17 @@ static_assert(!std::is_constructible_v<bool, jalloc::outcome>);
 /* What is about to end is no argument. */
 static_assert(!std::is_convertible_v<jalloc::handle &&, jhandle_t *> &&
               std::is_convertible_v<jalloc::handle &, jhandle_t *>);
+/* Nor is what will be stood on or kept: it would be in use at its end, and stay for ever. */
+template <typename Below>
+constexpr bool stood_on = std::is_constructible_v<jalloc::allocator, Below, const char *>;
+template <typename Quota>
+constexpr bool shared_out = std::is_constructible_v<jalloc::allocator, jallocator_t *, Quota,
+                                                    const jquota_share_options_t &>;
+template <typename Kept>
+constexpr bool kept = std::is_constructible_v<jalloc::memory_resource, Kept>;
+static_assert(stood_on<jalloc::allocator &> && !stood_on<jalloc::allocator>);
+static_assert(shared_out<jalloc::quota &> && !shared_out<jalloc::quota>);
+static_assert(kept<jalloc::allocator &> && !kept<jalloc::allocator>);
 static_assert(std::is_base_of_v<std::runtime_error, jalloc::error>);
 static_assert(sizeof(jalloc::handle) == sizeof(jhandle_t *));
 

@@ -258,6 +258,30 @@ JTEST_P(OperationSolve, BMayBeAPartOfA, int, operation_types) {
     operation_end(&world);
 }
 
+/* A row-major matrix whose rows are B's columns: its copy is column-major, as that of any A is. */
+JTEST(OperationSolve, BMayLieAcrossA) {
+    operation_world_t world;
+    operation_begin(&world, JDATATYPE_F64);
+    double memory[9] = {2, 1, 0, 0, 4, 2, 1, 0, 8};
+    jlayout_t layout;
+    jbuffer_t *a = NULL, *turned = NULL, *b = NULL;
+    JASSERT_OK(jlayout_parse("[3,3] row", &layout, NULL));
+    JASSERT_OK(jbuffer_wrap(world.allocator, &layout, memory, &a));
+    JASSERT_OK(jbuffer_permute(a, (const int[]){1, 0}, &turned));
+    JASSERT_OK(jbuffer_slice(turned, (const int64_t[]){0, 1}, (const int64_t[]){3, 1}, NULL, &b));
+    int64_t info = -1;
+    JEXPECT_OK(jbuffer_solve(world.handle, a, b, &info));
+    JEXPECT_EQ(info, 0);
+    /* A x = (0, 4, 2), which was its second row. */
+    const double x[3] = {-14. / 33, 28. / 33, 10. / 33};
+    for (int i = 0; i < 3; i++)
+        JEXPECT_NEAR(memory[3 + i], x[i], 1e-14);
+    JEXPECT_OK(jbuffer_release(a));
+    JEXPECT_OK(jbuffer_release(turned));
+    JEXPECT_OK(jbuffer_release(b));
+    operation_end(&world);
+}
+
 /* ---- Cholesky ---- */
 
 static void cholesky_reference(wide_arena_t *arena, wide_matrix_t *value, jstructure_t structure) {

@@ -364,6 +364,49 @@ JTEST_P(Operation, NormsOfEveryStructure, int, operation_types) {
 }
 
 /* Squares overflow and underflow; infinities and NaN come through. */
+/* Strides of single elements, and where there are none, are never used: under a sanitizer of
+ * undefined behaviour not even in sums. */
+static const char *const far_layouts[] = {
+    "[0,1099511627776] strides=(7,3)",
+    "[1099511627776,0] strides=(9223372036854775807,9223372036854775807)",
+    "[1,1] strides=(9223372036854775807,9223372036854775807)",
+    "[1,1] strides=(9223372036854775807,9223372036854775807) hermitian-lower",
+    "[1,3] strides=(9223372036854775807,2)",
+};
+JTEST(Operation, StridesThatReachNothingMayBeAnything) {
+    operation_world_t world;
+    operation_begin(&world, JDATATYPE_F64);
+    for (size_t i = 0; i < sizeof far_layouts / sizeof far_layouts[0]; i++) {
+        JSCOPED_TRACE("%s", far_layouts[i]);
+        jlayout_t layout = {.rank = 0};
+        jbuffer_t *x = NULL, *copy = NULL;
+        int64_t offset = -1, elements = 0;
+        const double two = 2, one = 1;
+        JASSERT_OK(jlayout_parse(far_layouts[i], &layout, NULL));
+        JEXPECT_OK(jlayout_get_count(&layout, &elements));
+        const int64_t index[2] = {layout.extents[0] > 1 ? 2 : 0, 0};
+        JEXPECT_STATUS(jlayout_get_offset(&layout, index, &offset),
+                       elements > 0 ? JSTATUS_SUCCESS : JSTATUS_INVALID_VALUE);
+        JASSERT_OK(jbuffer_construct_identity(world.allocator, &layout, &x));
+        JEXPECT_OK(jbuffer_construct_copy(world.allocator, x, &copy));
+        JEXPECT_OK(jbuffer_fill(world.handle, x, &one));
+        JEXPECT_OK(jbuffer_scale(world.handle, &two, x));
+        JEXPECT_OK(jbuffer_copy(world.handle, copy, x));
+        JEXPECT_OK(jbuffer_add(world.handle, &one, copy, &one, x, &x));
+        for (jnorm_t norm = JNORM_MAX; norm <= JNORM_FROBENIUS; norm++) {
+            const double factor = norm == JNORM_INFINITY    ? (double)elements
+                                  : norm == JNORM_FROBENIUS ? sqrt((double)elements)
+                                                            : elements > 0;
+            double got = -1;
+            JEXPECT_OK(jbuffer_norm(world.handle, norm, x, &got));
+            JEXPECT_NEAR(got, 4 * factor, 1e-14);
+        }
+        JEXPECT_OK(jbuffer_release(x));
+        JEXPECT_OK(jbuffer_release(copy));
+    }
+    operation_end(&world);
+}
+
 JTEST_P(Operation, NormsOfExtremes, int, operation_types) {
     operation_world_t world;
     const jdatatype_t type = (jdatatype_t)*param;
