@@ -107,6 +107,31 @@ JTEST_ONLY_WITH("JALLOC_TEST_KEEP", JblasSealedChild, MapsMemory) {
     _exit(0);
 }
 
+/* ---- Stack ---- */
+
+/* What docs/threads.rst promises of stack. */
+enum { MOST_STACK_BYTES = 192 << 10 };
+
+/* Gives who failed. */
+static void *call_each(void *handle) {
+    for (int i = 0; i < case_count; i++) {
+        blas_restore(cases[i].c);
+        if (jstatus_is_error(blas_call(handle, cases[i].c)))
+            return (void *)cases[i].c->function->name;
+    }
+    return NULL;
+}
+
+static void expect_little_stack(void) {
+    jhandle_t *handle = blas_make_handle(NULL);
+    JEXPECT_OK(jhandle_set_threads(handle, 1));
+    JEXPECT_LE(jtest_stack_bytes(call_each, handle), MOST_STACK_BYTES);
+    JEXPECT_OK(
+        jhandle_set_fixed_workspace_size(handle, 64)); /* next to none: strips on the stack */
+    JEXPECT_LE(jtest_stack_bytes(call_each, handle), MOST_STACK_BYTES);
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
 /* ---- Default mode ---- */
 
 /* A block of the C library's is one mapping; the pages of the one that it replaces are given back,
@@ -127,6 +152,7 @@ static uint64_t call_watched(jhandle_t *handle, const sealed_case_t *sealed) {
 
 JTEST_ONLY_WITH("JALLOC_TEST_KEEP", JblasSealedChild, GrowsInDefaultMode) {
     add_cases();
+    expect_little_stack();
     mallopt(M_MMAP_THRESHOLD, 64 << 10); /* blocks are mapped, however many were freed before */
     if (!jtest_watch_system())
         JSKIP("sealed: not possible here");
@@ -158,7 +184,7 @@ JTEST(JblasSealed, EveryRoutineInEachFixedModeAsksTheSystemForNothing) {
     jtest_expect_sealed("JblasSealedChild.CallsEverything");
 }
 
-JTEST(JblasSealed, InDefaultModeOnlyALargerBlockIsAskedFor) {
+JTEST(JblasSealed, InDefaultModeOnlyALargerBlockIsAskedForAndLittleStack) {
     static char output[16384];
     const int result =
         jtest_run_sealed("JblasSealedChild.GrowsInDefaultMode", output, sizeof output);
@@ -175,7 +201,7 @@ JTEST(JblasSealed, InDefaultModeOnlyALargerBlockIsAskedFor) {
 JTEST(JblasSealed, EveryRoutineInEachFixedModeAsksTheSystemForNothing) {
     JSKIP("needs x86-64 without sanitizers");
 }
-JTEST(JblasSealed, InDefaultModeOnlyALargerBlockIsAskedFor) {
+JTEST(JblasSealed, InDefaultModeOnlyALargerBlockIsAskedForAndLittleStack) {
     JSKIP("needs x86-64 without sanitizers");
 }
 

@@ -155,6 +155,36 @@ JTEST_ONLY_WITH("JALLOC_TEST_KEEP", JlapackSealedChild, CallsEverything) {
     jtest_sealed_end();
 }
 
+/* ---- Stack ---- */
+
+/* What docs/threads.rst promises of stack. */
+enum { MOST_STACK_BYTES = 384 << 10 };
+
+/* Gives who failed. */
+static void *call_each(void *handle) {
+    for (int size = 0; size < SIZES; size++)
+        for (int f = 0; f < FUNCTIONS; f++) {
+            set_up(functions[f].type, sizes[size]);
+            now = drawn;
+            if (jstatus_is_error(functions[f].call(handle, &now)))
+                return (void *)functions[f].name;
+        }
+    return NULL;
+}
+
+JTEST(JlapackSealed, EveryRoutineTakesLittleStack) {
+    jhandle_t *handle = NULL;
+    JEXPECT_OK(jhandle_create(NULL, &handle));
+    JEXPECT_LE(jtest_stack_bytes(call_each, handle), MOST_STACK_BYTES);
+    JEXPECT_OK(jhandle_set_fixed_workspace_size(handle, 131072)); /* lower rungs */
+    JEXPECT_LE(jtest_stack_bytes(call_each, handle), MOST_STACK_BYTES);
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+#else
+
+JTEST(JlapackSealed, EveryRoutineTakesLittleStack) { JSKIP("needs x86-64 without sanitizers"); }
+
 #endif
 
 JTEST(JlapackSealed, EveryRoutineInEachFixedModeAsksTheSystemForNothing) {

@@ -15,6 +15,7 @@ int jtest_run_sealed(const char *filter, char *output, size_t output_bytes) {
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,6 +106,27 @@ void jtest_sealed_handles(jhandle_t *handles[JTEST_SEALED_HANDLES],
         const int threads = i % JTEST_SEALED_THREADS + 1;
         handles[i] = sealed_handle(i / JTEST_SEALED_THREADS, threads, queried_bytes(threads));
     }
+}
+
+size_t jtest_stack_bytes(void *(*work)(void *argument), void *argument) {
+    enum { STACK_BYTES = 1 << 20, UNUSED = 0xA5 };
+    static _Alignas(4096) unsigned char stack[STACK_BYTES];
+    pthread_attr_t attributes;
+    pthread_t thread;
+    void *failed = NULL;
+    memset(stack, UNUSED, sizeof stack);
+    pthread_attr_init(&attributes);
+    JEXPECT_EQ(pthread_attr_setstack(&attributes, stack, sizeof stack), 0);
+    JEXPECT_EQ(pthread_create(&thread, &attributes, work, argument), 0);
+    JEXPECT_EQ(pthread_join(thread, &failed), 0);
+    pthread_attr_destroy(&attributes);
+    if (failed != NULL)
+        JFAIL("%s failed", (const char *)failed);
+
+    size_t untouched = 0;
+    while (untouched < sizeof stack && stack[untouched] == UNUSED)
+        untouched++;
+    return sizeof stack - untouched;
 }
 
 void jtest_expect_sealed(const char *filter) {

@@ -38,6 +38,10 @@ void jtest_sealed_end(void);
 void jtest_sealed_handles(jhandle_t *handles[JTEST_SEALED_HANDLES],
                           size_t (*queried_bytes)(int threads));
 
+/* How much of its stack, its own data included, a thread has used when work(argument) ends, which
+ * gives who failed, or NULL. */
+size_t jtest_stack_bytes(void *(*work)(void *argument), void *argument);
+
 /* ---- In the test ---- */
 
 /* The exit status, and what was printed. */
