@@ -79,6 +79,12 @@ update-alternatives --set "$alternative" "$reference"
 if report ./product; then die "the reference was chosen, and jblas is called"; fi
 report jblas-run ./product || die "jblas-run does not bring jblas"
 update-alternatives --set "$alternative" /usr/lib/jblas/libblas.so.3
+for undone in remove deconfigure; do # as dpkg does where what follows fails
+    /var/lib/dpkg/info/libjblas-blas.prerm "$undone"
+    [[ $(blas) == "$(readlink --canonicalize "$reference")" ]] || die "after prerm $undone libblas.so.3 is $(blas)"
+    /var/lib/dpkg/info/libjblas-blas.postinst "abort-$undone"
+    [[ $(blas) == /usr/lib/jblas/libjblas_blas.so ]] || die "after postinst abort-$undone libblas.so.3 is $(blas)"
+done
 apt remove libjblas-blas
 [[ $(blas) == "$(readlink --canonicalize "$reference")" ]] || die "after removal libblas.so.3 is $(blas)"
 if update-alternatives --query "$alternative" | grep -q jblas; then die "the alternative is still registered"; fi

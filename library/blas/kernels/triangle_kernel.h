@@ -413,6 +413,8 @@ VECTOR_INLINE int NAME(move_tiles)(const ji_triangle_t *call, REAL *b, int lanes
 
 /* Four elements of B that lie side by side, and their places in the strip, or a vector of reals. */
 #define MOVED_AT_ONCE (COMPLEX ? 4 : LANES)
+/* In a strip that has a vector less than the widest, or of which a part is moved so. */
+#define FEWER_LANES ((STRIP_LANES - LANES) / MOVED_AT_ONCE * MOVED_AT_ONCE)
 VECTOR_INLINE void NAME(move_some)(REAL *b, REAL *in_strip, bool load) {
 #if COMPLEX
     if (LANES < 4) { /* as in spread() */
@@ -463,8 +465,8 @@ VECTOR_INLINE void NAME(move)(const ji_triangle_t *call, REAL *b, int lanes, int
 
     if (rhs_stride == PARTS && lanes == STRIP_LANES)
         done = NAME(move_rows)(call, b, STRIP_LANES, from, end, strip, load);
-    else if (rhs_stride == PARTS && lanes >= STRIP_LANES - LANES)
-        done = NAME(move_rows)(call, b, STRIP_LANES - LANES, from, end, strip, load);
+    else if (rhs_stride == PARTS && lanes >= FEWER_LANES)
+        done = NAME(move_rows)(call, b, FEWER_LANES, from, end, strip, load);
     else if (q_stride == PARTS || q_stride == -PARTS)
         done = NAME(move_tiles)(call, b, lanes, from, end, strip, load);
 
@@ -539,6 +541,7 @@ static const ji_triangle_kernels_t NAME(triangle) = {
 #undef SUM_ROWS
 #undef SUM_VECTORS
 #undef MOVED_AT_ONCE
+#undef FEWER_LANES
 #undef BLOCK_MARK
 #undef MAGNITUDE
 #undef EXPONENT_OF
