@@ -91,7 +91,7 @@ static void trsm_pack_part(void *argument, int index) {
 
 static void trsm_apply_part(void *argument, int index) {
     trsm_piece_t *piece = argument;
-    const int64_t strips = ji_triangle_strips(piece->kernels, piece->triangle.count);
+    const int64_t strips = ji_triangle_strips(piece->kernels->strip, piece->triangle.count);
     (void)index;
 
     for (int64_t strip;
@@ -113,7 +113,7 @@ static void trsm_solve_piece(trsm_piece_t *piece, ji_team_lease_t *lease) {
     if (lease->count == 1) {
         for (int64_t block = 0; block < ji_triangle_blocks(piece->triangle.order); block++)
             piece->kernels->pack(&piece->triangle, block);
-        const int64_t strips = ji_triangle_strips(piece->kernels, piece->triangle.count);
+        const int64_t strips = ji_triangle_strips(piece->kernels->strip, piece->triangle.count);
         for (int64_t strip = 0; strip < strips; strip++)
             piece->kernels->apply(&piece->triangle, strip);
         return;

@@ -42,6 +42,11 @@ static inline size_t ji_triangle_bytes(jdatatype_t type, int64_t known, int64_t 
     return (size_t)ji_triangle_elements(known, ji_triangle_blocks(order)) * ji_sizeof(type);
 }
 
+/* Strips of at most so many right-hand sides. */
+static inline int64_t ji_triangle_strips(int strip, int64_t count) {
+    return (count + strip - 1) / strip;
+}
+
 struct ji_triangle_kernels {
     int strip; /* right-hand sides that are solved at once, at most */
     /* Packs the block of rows `block`; the blocks do not depend on each other. */
@@ -51,10 +56,6 @@ struct ji_triangle_kernels {
     /* The same for one right-hand side, by the triangle as it lies; nothing is known or packed. */
     void (*solve_one)(const ji_triangle_t *call, int64_t index);
 };
-
-static inline int64_t ji_triangle_strips(const ji_triangle_kernels_t *kernels, int64_t count) {
-    return (count + kernels->strip - 1) / kernels->strip;
-}
 
 extern const ji_triangle_kernels_t *const ji_triangle_avx512[4];
 extern const ji_triangle_kernels_t *const ji_triangle_avx2[4];

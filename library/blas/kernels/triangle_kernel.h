@@ -495,7 +495,7 @@ static __attribute__((noinline)) void NAME(scale)(const ji_triangle_t *call, int
 
     for (int64_t q = 0; q < call->order; q++, rows += STRIP_ROW)
         for (int l = 0; l < lanes; l++)
-            NAME(scale_one)(re, im, rows + l, rows + STRIP_ROW - STRIP_LANES + l);
+            NAME(scale_one)(re, im, rows + l, rows + (PARTS - 1) * STRIP_LANES + l);
 }
 
 /* A strip of right-hand sides: in, scaled, solved, and back. All have the same number of vectors,
@@ -503,20 +503,23 @@ static __attribute__((noinline)) void NAME(scale)(const ji_triangle_t *call, int
 static void NAME(apply)(const ji_triangle_t *call, int64_t index) {
     _Alignas(64) REAL strip[JI_TRIANGLE_MAX_ORDER * STRIP_ROW];
     const int64_t known = call->known, end = known + call->order,
-                  rows = known + ji_triangle_blocks(call->order) * BLOCK,
-                  strips = (call->count + STRIP_LANES - 1) / STRIP_LANES,
-                  vectors = (call->count + LANES - 1) / LANES, least = vectors / strips,
-                  larger = vectors % strips, /* the first ones */
-        first = (index * least + (index < larger ? index : larger)) * LANES,
-                  most = (least + (index < larger)) * LANES;
+                  rows = known + ji_triangle_blocks(call->order) * BLOCK;
+
+    const int64_t strips = ji_triangle_strips(STRIP_LANES, call->count),
+                  vectors = (call->count + LANES - 1) / LANES, least = vectors / strips;
+    const int64_t wider = vectors % strips; /* so many strips, the first ones */
+    const int64_t first = (index * least + (index < wider ? index : wider)) * LANES,
+                  most = (least + (index < wider)) * LANES;
     const int lanes = (int)(call->count - first < most ? call->count - first : most);
     REAL *const b = (REAL *)call->b + first * call->b_rhs * PARTS;
 
     memset(strip + end * STRIP_ROW, 0, (size_t)(rows - end) * STRIP_ROW_BYTES);
-    for (int64_t q = 0; q < end && lanes % LANES != 0; q++)
-        for (int part = 0; part < PARTS; part++)
-            V(store)
-    (strip + q * STRIP_ROW + part * STRIP_LANES + lanes / LANES * LANES, V(splat)(0));
+    if (lanes % LANES != 0) {
+        REAL *last = strip + lanes / LANES * LANES; /* vector */
+        for (int64_t q = 0; q < end; q++, last += STRIP_ROW)
+            for (int part = 0; part < PARTS; part++)
+                V(store)(last + part * STRIP_LANES, V(splat)(0));
+    }
 
     NAME(move)(call, b, lanes, 0, end, strip, true);
     NAME(scale)(call, lanes, strip + known * STRIP_ROW);
