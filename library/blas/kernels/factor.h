@@ -9,6 +9,7 @@
 #include "blas/kernels/kernels.h"
 
 #define JI_FACTOR_ORDER 32 /* at most; of the widest type 16 KiB, in the first cache */
+#define JI_LU_COLUMNS 8
 #define JI_REFLECT_COLUMNS 8
 
 struct ji_factor_kernels {
@@ -18,9 +19,10 @@ struct ji_factor_kernels {
     void (*invert)(bool upper, bool unit, int64_t n, void *a, int64_t lda);
     /* 0, or the 1-based column whose pivot is not positive; columns before it are done. */
     int64_t (*cholesky)(bool upper, int64_t n, void *a, int64_t lda);
-    /* Column j of a panel of m rows, of which the columns before it are factored, loses what they
-     * take from it: its first j elements are U's then. Gives the row, from 0 on and j or more, of
-     * the largest of the others, the first of equals, or of a NaN. */
+    /* Column j of a panel of JI_LU_COLUMNS at most and of m rows, of which the columns before it
+     * are factored, loses what they take from it: its first j elements are U's then. Gives the
+     * row, from 0 on and j or more, of the largest of the others, the first of equals, or of a
+     * NaN. */
     int64_t (*lu_column)(int64_t m, int64_t j, void *panel, int64_t lda);
     /* JI_REFLECT_COLUMNS columns of m rows, as many or more, become R and reflectors with their
      * taus, one after the other; gives how many, before one that is 0 below its diagonal, or whose

@@ -39,26 +39,60 @@ VECTOR_INLINE void NAME(lu_look_at)(VECTOR y, NAME(lu_search_t) * search) {
     search->largest = V(max)(sizes, search->largest);
 }
 
-/* The column's first `known` elements become those of U: they are solved for. */
-static void NAME(lu_solve)(int64_t known, const REAL *l, int64_t lda, REAL *y) {
-    for (int64_t p = 0; p < known; p++)
-        for (int64_t i = p + 1; i < known; i++) {
+/* The column's first elements become those of U: they are solved for, in registers. `known`, how
+ * many they are, is a number of the compiler's. */
+VECTOR_INLINE void NAME(lu_solve_known)(int known, const REAL *l, int64_t lda, REAL *y) {
+    REAL u[(JI_LU_COLUMNS - 1) * PARTS];
+    VECTOR_UNROLL
+    for (int i = 0; i < known * PARTS; i++)
+        u[i] = y[i];
+    VECTOR_UNROLL
+    for (int p = 0; p < known; p++) {
+        VECTOR_UNROLL
+        for (int i = p + 1; i < known; i++) {
             const REAL *const at = l + p * lda + i * PARTS;
-            REAL *const x = y + i * PARTS;
-            const REAL *const u = y + p * PARTS;
-            x[0] = V(fma_one)(-u[0], at[0], x[0]);
+            REAL *const x = u + i * PARTS;
+            x[0] = V(fma_one)(-u[p * PARTS], at[0], x[0]);
 #if COMPLEX
-            x[1] = V(fma_one)(-u[0], at[1], x[1]);
-            x[0] = V(fma_one)(u[1], at[1], x[0]);
-            x[1] = V(fma_one)(-u[1], at[0], x[1]);
+            x[1] = V(fma_one)(-u[p * PARTS], at[1], x[1]);
+            x[0] = V(fma_one)(u[p * PARTS + 1], at[1], x[0]);
+            x[1] = V(fma_one)(-u[p * PARTS + 1], at[0], x[1]);
 #endif
         }
+    }
+    VECTOR_UNROLL
+    for (int i = PARTS; i < known * PARTS; i++)
+        y[i] = u[i];
+}
+
+_Static_assert(JI_LU_COLUMNS == 8, "the last column has 7 to its left");
+static void NAME(lu_solve)(int64_t known, const REAL *l, int64_t lda, REAL *y) {
+    switch (known) {
+    case 2: NAME(lu_solve_known)(2, l, lda, y); break;
+    case 3: NAME(lu_solve_known)(3, l, lda, y); break;
+    case 4: NAME(lu_solve_known)(4, l, lda, y); break;
+    case 5: NAME(lu_solve_known)(5, l, lda, y); break;
+    case 6: NAME(lu_solve_known)(6, l, lda, y); break;
+    case 7: NAME(lu_solve_known)(7, l, lda, y); break;
+    default: break; /* 0 and 1 are as they were */
+    }
+}
+
+/* One vector of the rest. */
+VECTOR_INLINE VECTOR NAME(lu_rows)(int64_t known, VECTOR own, const REAL *l, int64_t lda,
+                                   const REAL *u) {
+    for (int64_t p = 0; p < known; p++)
+        own = NAME(lu_lose)(u + p * PARTS, V(load)(l + p * lda), own);
+    return own;
 }
 
 /* The rest of the column, so many reals from y on, beside l. */
 static NAME(lu_search_t) NAME(lu_update)(int64_t known, int64_t reals, const REAL *l, int64_t lda,
                                          const REAL *u, REAL *y) {
     NAME(lu_search_t) search = {V(splat)(0), V(exceeds)(V(splat)(0), V(splat)(0))};
+    /* Where vectors do not come out even, the last one shares elements with the one before it: it
+     * is read before that one is written, and both write the same to them. */
+    VECTOR last = reals >= LANES ? V(load)(y + reals - LANES) : V(splat)(0);
     int64_t i = 0;
 
     for (; reals - i >= LU_AT_ONCE * LANES; i += LU_AT_ONCE * LANES) {
@@ -78,16 +112,27 @@ static NAME(lu_search_t) NAME(lu_update)(int64_t known, int64_t reals, const REA
         }
     }
 
-    for (; i < reals; i += LANES) {
-        const PART part = V(first)(reals - i < LANES ? (int)(reals - i) : LANES);
-        VECTOR own = V(load_part)(y + i, part);
-        for (int64_t p = 0; p < known; p++)
-            own = NAME(lu_lose)(u + p * PARTS, V(load_part)(l + p * lda + i, part), own);
-        V(store_part)(y + i, own, part);
-        /* What fills up the vector is 0 again: an infinite u made it a NaN. */
-        NAME(lu_look_at)(V(load_part)(y + i, part), &search);
+    for (; reals - i >= LANES; i += LANES) {
+        const VECTOR own = NAME(lu_rows)(known, V(load)(y + i), l + i, lda, u);
+        V(store)(y + i, own);
+        NAME(lu_look_at)(own, &search);
     }
+    if (i == reals)
+        return search;
 
+    if (reals >= LANES) {
+        last = NAME(lu_rows)(known, last, l + reals - LANES, lda, u);
+        V(store)(y + reals - LANES, last);
+    } else {
+        const PART part = V(first)((int)reals);
+        last = V(load_part)(y, part);
+        for (int64_t p = 0; p < known; p++)
+            last = NAME(lu_lose)(u + p * PARTS, V(load_part)(l + p * lda, part), last);
+        V(store_part)(y, last, part);
+        /* What fills up the vector is 0 again: an infinite u made it a NaN. */
+        last = V(fma_where)(V(keep_before)((int)reals), last, V(splat)(1), V(splat)(0));
+    }
+    NAME(lu_look_at)(last, &search);
     return search;
 }
 

@@ -41,9 +41,9 @@
 #include "lapack/host/lu.h"
 #include "lapack/lapack.h"
 
-#define LU_BASE JI_WOVEN_LU_BASE /* columns */
-#define LU_PANEL 128             /* at most; in a room apart from A, where there is one */
-#define LU_CHUNK 192             /* that a thread takes at once */
+#define LU_BASE JI_LU_COLUMNS /* columns */
+#define LU_PANEL 128          /* at most; in a room apart from A, where there is one */
+#define LU_CHUNK 192          /* that a thread takes at once */
 
 int64_t ji_lu_panels = 2048;
 
