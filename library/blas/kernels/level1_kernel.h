@@ -269,9 +269,19 @@ static void NAME(copy)(int64_t n, const void *x_, int64_t incx, void *y_, int64_
             memmove(y, x, (size_t)n * PARTS * sizeof(REAL));
         return;
     }
+
+    /* Some are read before they are written: no write is in the way of the next reads. */
+    for (; n >= AT_ONCE; n -= AT_ONCE) {
+        REAL some[AT_ONCE][PARTS];
+        VECTOR_UNROLL
+        for (int k = 0; k < AT_ONCE; k++, x += PARTS * incx)
+            memcpy(some[k], x, sizeof some[k]);
+        VECTOR_UNROLL
+        for (int k = 0; k < AT_ONCE; k++, y += PARTS * incy)
+            memcpy(y, some[k], sizeof some[k]);
+    }
     for (; n > 0; n--, x += PARTS * incx, y += PARTS * incy)
-        for (int part = 0; part < PARTS; part++)
-            y[part] = x[part];
+        memmove(y, x, PARTS * sizeof(REAL));
 }
 
 static void NAME(swap)(int64_t n, void *x_, int64_t incx, void *y_, int64_t incy) {

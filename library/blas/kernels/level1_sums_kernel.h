@@ -18,9 +18,19 @@ VECTOR_INLINE const REAL *NAME(lay)(int count, const REAL *x, int64_t increment,
     if (increment == 1)
         return x;
 
-    for (REAL *to = room; count > 0; count--, x += PARTS * increment, to += PARTS)
-        for (int part = 0; part < PARTS; part++)
-            to[part] = x[part];
+    REAL *to = room;
+    /* As vectors, which is how they are soon loaded again. */
+    for (; count >= LANES / PARTS; count -= LANES / PARTS, to += LANES) {
+        const REAL *lanes[LANES];
+        VECTOR_UNROLL
+        for (int k = 0; k < LANES; k += PARTS, x += PARTS * increment) {
+            lanes[k] = x;
+            lanes[k + PARTS - 1] = x + PARTS - 1;
+        }
+        V(store)(to, V(pick)(lanes, 0));
+    }
+    for (; count > 0; count--, x += PARTS * increment, to += PARTS)
+        memcpy(to, x, PARTS * sizeof(REAL));
     return room;
 }
 
