@@ -50,9 +50,10 @@ struct ji_matvec_kernels {
 
     /* y += A s, with n scalars s. */
     void (*columns)(int64_t m, int64_t n, const void *a, int64_t lda, const void *s, void *y);
-    /* sums = A^T x, or A^H x. */
+    /* sums = A^T x, or A^H x. So many columns are read at once, side by side. */
     void (*dots)(int64_t m, int64_t n, bool conjugate, const void *a, int64_t lda, const void *x,
                  void *sums);
+    int streams;
     /* y = alpha op(A) x + beta y of at most JI_MATVEC_BLOCK rows and columns; beta as of
      * scale_own. op is not JBLAS_CONJUGATE. */
     void (*small)(int64_t m, int64_t n, jblas_operation_t trans, const void *alpha, const void *a,

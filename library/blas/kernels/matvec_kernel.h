@@ -637,6 +637,7 @@ static const ji_matvec_kernels_t NAME(matvec) = {
     .add = NAME(add),
     .columns = NAME(columns),
     .dots = NAME(dots),
+    .streams = DOTS,
     .small = NAME(small),
     .both = NAME(both),
     .update = NAME(update),
