@@ -67,11 +67,13 @@ VECTOR_INLINE void NAME(add_products)(int64_t reals, const REAL *x, const REAL *
 
     VECTOR_UNROLL
     for (int k = 0; k < ROW_VECTORS; k++) {
-        if (reals <= k * LANES)
-            continue;
-        const PART part = NAME(first_of)(reals - k * LANES);
-        const VECTOR next_x = V(load_part)(x + k * LANES, part);
-        NAME(multiply)(next_x, V(load_part)(y + k * LANES, part), sums + k);
+        if (reals >= (k + 1) * LANES) {
+            NAME(multiply)(V(load)(x + k * LANES), V(load)(y + k * LANES), sums + k);
+        } else if (reals > k * LANES) {
+            const PART part = V(first)((int)reals - k * LANES);
+            const VECTOR next_x = V(load_part)(x + k * LANES, part);
+            NAME(multiply)(next_x, V(load_part)(y + k * LANES, part), sums + k);
+        }
     }
 }
 
@@ -239,9 +241,10 @@ VECTOR_INLINE void NAME(add_sizes)(int64_t reals, const REAL *x, VECTOR *sums) {
 
     VECTOR_UNROLL
     for (int k = 0; k < SUM_VECTORS; k++) {
-        if (reals <= k * LANES)
-            continue;
-        sums[k] += V(abs)(V(load_part)(x + k * LANES, NAME(first_of)(reals - k * LANES)));
+        if (reals >= (k + 1) * LANES)
+            sums[k] += V(abs)(V(load)(x + k * LANES));
+        else if (reals > k * LANES)
+            sums[k] += V(abs)(V(load_part)(x + k * LANES, V(first)((int)reals - k * LANES)));
     }
 }
 
@@ -295,10 +298,10 @@ VECTOR_INLINE void NAME(add_squares)(int64_t reals, const REAL *x, NAME(squaring
     VECTOR_UNROLL
     for (int k = 0; k < SUM_VECTORS; k++) {
         const int64_t left = reals - k * WIDE_LANES;
-        if (left <= 0)
-            continue;
-        const int some = left < WIDE_LANES ? (int)left : WIDE_LANES;
-        sums[k] = NAME(add_square)(V(widen_first)(x + k * WIDE_LANES, some), how, sums[k]);
+        if (left >= WIDE_LANES)
+            sums[k] = NAME(add_square)(V(widen)(x + k * WIDE_LANES), how, sums[k]);
+        else if (left > 0)
+            sums[k] = NAME(add_square)(V(widen_first)(x + k * WIDE_LANES, (int)left), how, sums[k]);
     }
 }
 
