@@ -104,6 +104,55 @@ contains
     call expect(c_associated(host%pointer), "the host is always there")
   end subroutine
 
+  ! Names of plans are told apart by all their letters, however many there are. Fills the table of tags.
+  subroutine test_names()
+    type(jhandle_t) :: handle
+    type(jborrow_guard) :: workspace
+    type(jplan_t) :: plan
+    real(real64), pointer :: x(:), a(:, :)
+    character(:), allocatable :: name
+    character(8) :: number
+    integer(jstatus_t) :: status
+    integer :: i
+
+    status = jhandle_create(handle)
+    do i = 1, 1100
+      write (number, "(i0)") i
+      if (jtag_intern("tag " // number) == 0) exit
+    end do
+    call expect(i < 1100, "there are so many tags")
+    name = repeat("a long name ", 12)
+    do i = 1, 300
+      write (number, "(i0)") i
+      call jplan_init(plan, handle, name // number, "n", [1_int64])
+      call jplan_add(plan, name // number, 0, 0_c_size_t, 1_c_size_t, [64_c_size_t])
+      status = workspace%begin_plan(handle, plan)
+      call expect(status == JSTATUS_SUCCESS .and. workspace%way() == name // trim(number), "a rung keeps its name")
+      call expect(jalloc_text(plan%routine) == name // trim(number), "and a routine")
+    end do
+    call jplan_init(plan, handle, name // "7", "n", [1_int64])
+    call jplan_add(plan, name // "7  ", 0, 0_c_size_t, 1_c_size_t, [64_c_size_t])
+    call expect(c_associated(plan%routine, plan%rungs(1)%name), "equal names are one")
+
+    ! What is not there has no array, and sizes below 0 are none.
+    status = workspace%begin(handle, [64_c_size_t, 0_c_size_t], "two")
+    call workspace%get(2, x, 0_int64)
+    call expect(associated(x), "an empty buffer is there")
+    call workspace%get(3, x, 0_int64)
+    call expect(.not. associated(x), "a third of two is not")
+    call workspace%get(1, a, -2_int64, -3_int64)
+    call expect(.not. associated(a), "sizes below 0")
+    call workspace%get(1, a, 0_int64, -1_int64)
+    call expect(.not. associated(a), "one size below 0")
+    call workspace%get(1, a, 4_int64, 2_int64)
+    call expect(associated(a), "all of it")
+    status = workspace%end()
+    call workspace%get(2, x, 0_int64)
+    call expect(.not. associated(x), "after the end nothing is there")
+    status = jhandle_destroy(handle)
+    call expect(status == JSTATUS_SUCCESS, "it ends")
+  end subroutine
+
   subroutine test_out_of_memory()
     type(jallocator_t) :: allocator
     type(jhandle_t) :: handle
@@ -372,5 +421,6 @@ program calls_test
   call test_segment()
   call test_layout_and_buffer()
   call test_half()
+  call test_names()
   call finish()
 end program
