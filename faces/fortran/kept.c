@@ -58,7 +58,7 @@ const char *jalloc_fortran_keep(const char *text) {
             return found;
         }
         made->next = seen = head;
-    } while (!__atomic_compare_exchange_n(list, &head, made, false, __ATOMIC_ACQ_REL,
-                                          __ATOMIC_ACQUIRE));
+    } while (
+        !__atomic_compare_exchange_n(list, &head, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
     return made->text;
 }

@@ -288,7 +288,8 @@ JTEST(JblasLog, NumbersAreCsInAnyLocale) {
     jlog_profile_flush(); /* whatever tests before this left */
     jtest_log_clear();
     JEXPECT_OK(jblas_dscal(handle, 4, half, d, 1));
-    JEXPECT_OK(jblas_zscal(handle, 2, (jcomplex_f64_t *)(void *)half, (jcomplex_f64_t *)(void *)d, 1));
+    JEXPECT_OK(
+        jblas_zscal(handle, 2, (jcomplex_f64_t *)(void *)half, (jcomplex_f64_t *)(void *)d, 1));
     JEXPECT_SUBSTR(jtest_log_text(), "alpha=0.5,");
     JEXPECT_SUBSTR(jtest_log_text(), "--alpha 0.5 ");
     JEXPECT_SUBSTR(jtest_log_text(), "--alpha 0.5,1.5 ");

@@ -19,8 +19,8 @@ static inline bool comma_locale_begin(void) {
         char folder[] = P_tmpdir "/jalloc-locale-XXXXXX", make[256];
         if (mkdtemp(folder) == NULL)
             return false;
-        snprintf(make, sizeof make, "localedef -c -i de_DE -f UTF-8 %s/" COMMA_LOCALE
-                 " >/dev/null 2>&1", folder);
+        snprintf(make, sizeof make,
+                 "localedef -c -i de_DE -f UTF-8 %s/" COMMA_LOCALE " >/dev/null 2>&1", folder);
         const bool made = system(make) == 0;
         setenv("LOCPATH", folder, 1);
         (void)(made && setlocale(LC_ALL, COMMA_LOCALE) != NULL);
