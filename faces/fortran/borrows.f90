@@ -64,6 +64,7 @@ contains
     integer(jstatus_t) :: status
 
     status = this%end()
+    if (status == JSTATUS_BUSY) return ! it is another thread's and stays live, so it is not to be forgotten
     status = jborrow_begin(this%borrow, handle, routine, size(size_bytes, kind=c_size_t), size_bytes)
     this%buffers = min(size(size_bytes), JBORROW_MAX_BUFFERS)
     this%size_bytes(:this%buffers) = size_bytes(:this%buffers)
@@ -76,6 +77,7 @@ contains
     integer(jstatus_t) :: status
 
     status = this%end()
+    if (status == JSTATUS_BUSY) return
     status = jborrow_begin_plan(this%borrow, handle, plan)
     this%buffers = 0
     if (this%borrow%ok) then

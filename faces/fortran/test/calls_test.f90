@@ -10,6 +10,9 @@ module calls
   implicit none
 
   integer :: lines = 0
+  type(jhandle_t) :: shared_handle
+  type(jborrow_guard) :: shared_guard
+  integer(jstatus_t) :: others_status = JSTATUS_SUCCESS
   character(:), allocatable :: last_line
 
 contains
@@ -102,6 +105,50 @@ contains
     call expect(jalloc_text(c_null_ptr) == "", "NULL is empty")
     host = jdevice_get_host()
     call expect(c_associated(host%pointer), "the host is always there")
+  end subroutine
+
+  ! On a thread of its own.
+  function begin_again(argument) bind(c) result(answer)
+    type(c_ptr), value :: argument
+    type(c_ptr) :: answer
+
+    others_status = shared_guard%begin(shared_handle, [64_c_size_t], "another thread")
+    answer = argument
+  end function
+
+  ! A borrow is its thread's: it is not lost when a guard is begun again by another one.
+  subroutine test_guard_of_another_thread()
+    type(jhandle_stats_t) :: stats
+    integer(c_intptr_t) :: thread
+    integer(jstatus_t) :: status
+    interface
+      function pthread_create(thread, attributes, function, argument) bind(c) result(failed)
+        import
+        integer(c_intptr_t), intent(out) :: thread
+        type(c_ptr), value :: attributes, argument
+        type(c_funptr), value :: function
+        integer(c_int) :: failed
+      end function
+      function pthread_join(thread, answer) bind(c) result(failed)
+        import
+        integer(c_intptr_t), value :: thread
+        type(c_ptr), value :: answer
+        integer(c_int) :: failed
+      end function
+    end interface
+
+    status = jhandle_create(shared_handle)
+    status = shared_guard%begin(shared_handle, [64_c_size_t], "this thread")
+    call expect(status == JSTATUS_SUCCESS, "a borrow of this thread")
+    call expect(pthread_create(thread, c_null_ptr, c_funloc(begin_again), c_null_ptr) == 0, "another thread")
+    call expect(pthread_join(thread, c_null_ptr) == 0, "which ends")
+    call expect(others_status == JSTATUS_BUSY, "is refused")
+    status = shared_guard%end()
+    call expect(status == JSTATUS_SUCCESS, "the borrow is still this thread's, and ends")
+    status = jhandle_get_stats(shared_handle, stats)
+    call expect(stats%live_borrow_count == 0, "none is lost")
+    status = jhandle_destroy(shared_handle)
+    call expect(status == JSTATUS_SUCCESS, "the handle ends")
   end subroutine
 
   ! Names of plans are told apart by all their letters, however many there are. Fills the table of tags.
@@ -416,6 +463,7 @@ program calls_test
   call test_out_of_memory()
   call test_borrows()
   call test_guard()
+  call test_guard_of_another_thread()
   call test_plan()
   call test_callback()
   call test_segment()
