@@ -137,6 +137,11 @@ with tempfile.TemporaryDirectory() as folder:
     expect(f"no room: {limited.returncode} {limited.stderr}", limited.returncode == 1 and "File too large" in limited.stderr)
     expect(f"no room leaves nothing: {left}", left == ["profile"] and profile.read_text(encoding="utf-8") == before)
 
+    # Stored is not in force where the environment names another.
+    for named, is_other in (("none", True), (str(profile) + ".not", True), (str(profile), False), ("", False)):
+        result = run(tune, "--shapes", "4", "--routines", "potrf", "--quiet", JALLOC_PROFILE=named, XDG_CACHE_HOME=str(cache))
+        expect(f"JALLOC_PROFILE={named}: {result.stderr}", result.returncode == 0 and ("JALLOC_PROFILE=" in result.stderr) == is_other)
+
     # What cannot be written, and arguments.
     result = run(tune, "--shapes", "4", "--routines", "potrf", "--output", str(profile / "below"))
     expect(f"no folder: {result.stderr}", result.returncode == 1 and "Not a directory" in result.stderr)

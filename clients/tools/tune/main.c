@@ -20,10 +20,11 @@
 #include "../../bench/bench.h"
 #include "../common/json.h"
 #include "../common/tool.h"
+#include "jalloc/config.h"
 #include "tune.h"
 
 static const tool_option_t understood[] = {
-    {"output", "FILE", 'o', "where to (where predictions look for it)"},
+    {"output", "FILE", 'o', "where to (where predictions look for it without JALLOC_PROFILE)"},
     {"calls", "LOG", 'c',
      "measures the calls of a program's log (JALLOC_LAYER=2) and adds them to the profile"},
     {"shapes", "COUNT", 's', "of each routine and type (as many as take a minute)"},
@@ -82,6 +83,15 @@ static void report_profile(const settings_t *settings, const char *path, double 
     }
 }
 
+/* What is stored where programs with this environment do not look is of no use to them. */
+static void warn_of_another(const char *path) {
+    jconfig_entry_t named = JCONFIG_ENTRY_INIT;
+    (void)jconfig_get(JCONFIG_JALLOC_PROFILE, &named);
+    if (named.value[0] != '\0' && strcmp(named.value, path) != 0)
+        tool_warn("with JALLOC_PROFILE=%s, as it is set, programs do not use %s", named.value,
+                  path);
+}
+
 /* What is measured into; whatever ends the program before it is whole takes it along, but kill -9.
  */
 static char beside[4200];
@@ -133,6 +143,7 @@ static void tune(const settings_t *settings, char *path) {
     if (jstatus_is_error(jprofile_load(path)))
         tool_fail("%s", jstatus_last_message());
     report_profile(settings, path, bench_now() - start);
+    warn_of_another(path);
 }
 
 int main(int argc, char **argv) {
