@@ -29,6 +29,7 @@ module jalloc_borrows
     private
     type(jborrow_t) :: borrow = jborrow_t()
     integer(c_size_t) :: size_bytes(JBORROW_MAX_BUFFERS) = 0
+    integer :: buffers = 0
   contains
     !> Borrows a buffer for each size in bytes, under the routine's name; what was borrowed before ends.
     procedure :: begin => guard_begin
@@ -61,13 +62,12 @@ contains
     integer(c_size_t), intent(in) :: size_bytes(:)
     character(*), intent(in) :: routine
     integer(jstatus_t) :: status
-    integer :: count
 
     status = this%end()
+    if (status == JSTATUS_BUSY) return ! it is another thread's and stays live, so it is not to be forgotten
     status = jborrow_begin(this%borrow, handle, routine, size(size_bytes, kind=c_size_t), size_bytes)
-    count = min(size(size_bytes), JBORROW_MAX_BUFFERS)
-    this%size_bytes = 0
-    this%size_bytes(:count) = size_bytes(:count)
+    this%buffers = min(size(size_bytes), JBORROW_MAX_BUFFERS)
+    this%size_bytes(:this%buffers) = size_bytes(:this%buffers)
   end function
 
   function guard_begin_plan(this, handle, plan) result(status)
@@ -75,15 +75,15 @@ contains
     type(jhandle_t), intent(in) :: handle
     type(jplan_t), intent(in) :: plan
     integer(jstatus_t) :: status
-    integer :: count
 
     status = this%end()
+    if (status == JSTATUS_BUSY) return
     status = jborrow_begin_plan(this%borrow, handle, plan)
-    this%size_bytes = 0
+    this%buffers = 0
     if (this%borrow%ok) then
       associate (rung => plan%rungs(this%borrow%rung + 1))
-        count = rung%buffer_count
-        this%size_bytes(:count) = rung%bytes(:count)
+        this%buffers = rung%buffer_count
+        this%size_bytes(:this%buffers) = rung%bytes(:this%buffers)
       end associate
     end if
   end function
@@ -109,7 +109,7 @@ contains
     type(c_ptr) :: pointer
 
     pointer = c_null_ptr
-    if (.not. this%borrow%ok .or. index < 1 .or. index > JBORROW_MAX_BUFFERS) return
+    if (.not. this%borrow%ok .or. index < 1 .or. index > this%buffers) return
     if (this%size_bytes(index) /= 0) pointer = this%borrow%ptr(index)
   end function
 
@@ -129,12 +129,25 @@ contains
     type(c_ptr) :: address
 
     address = c_null_ptr
-    if (.not. this%borrow%ok .or. index < 1 .or. index > JBORROW_MAX_BUFFERS) return
+    if (.not. this%borrow%ok .or. index < 1 .or. index > this%buffers) return
     if (count == 0) then
       address = c_loc(nothing)
     else if (count > 0 .and. count <= this%size_bytes(index) / element_bytes) then
       address = this%borrow%ptr(index)
     end if
+  end function
+
+  ! Of a matrix; below 0 where a size is, or the product overflows.
+  pure function elements_of(m, n) result(count)
+    integer(c_int64_t), intent(in) :: m, n
+    integer(c_int64_t) :: count
+
+    count = -1
+    if (m < 0 .or. n < 0) return
+    if (n > 0) then
+      if (m > huge(count) / n) return
+    end if
+    count = m * n
   end function
 
   include "borrow_get.inc"

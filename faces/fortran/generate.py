@@ -492,11 +492,11 @@ class Generator:
         head.append("private :: c_associated, c_f_pointer, c_f_procpointer, c_funloc, c_funptr, c_loc, c_null_char, c_null_funptr, "
                     "c_null_ptr, c_ptr, c_sizeof, c_bool, c_char, c_double, c_double_complex, c_float, c_float_complex, c_int, "
                     "c_int16_t, c_int32_t, c_int64_t, c_int8_t, c_intptr_t, c_signed_char, c_size_t")
-        name = self.found.functions["jtag_name"]
-        kept = ["", "! A text that stays where it is as long as the process lives.", "function kept(text) result(pointer)",
+        kept = ["", "! A text that stays where it is as long as the process lives (kept.c).", "function kept(text) result(pointer)",
                 "  character(*), intent(in) :: text", "  type(c_ptr) :: pointer", "  interface",
-                *self.interface("c_jtag_name", name, [self.argument(name, p) for p in name.parameters], "    "), "  end interface",
-                "  pointer = c_jtag_name(jtag_intern(text))", "end function"]
+                '    function c_keep(text) bind(c, name="jalloc_fortran_keep") result(pointer)', "      import",
+                "      character(kind=c_char), intent(in) :: text(*)", "      type(c_ptr) :: pointer", "    end function", "  end interface",
+                "  pointer = c_keep(trim(text) // c_null_char)", "end function"]
         parts = [head, self.constants_text(), self.types_text(), self.callbacks_text(), self.interfaces_text(), self.generics_text(),
                  ["", "contains"], kept, self.inits_text(), self.procedures_text(), ["", "end module"]]
         return "\n".join("\n".join(part) for part in parts) + "\n"
@@ -514,7 +514,7 @@ def get_procedures():
     """What borrows.f90 includes."""
     out = [LICENCE]
     for name, kind in ARRAY_TYPES.items():
-        for extents, shape, elements in (("n", ":", "n"), ("m, n", ":, :", "jalloc_mul(m, n)")):
+        for extents, shape, elements in (("n", ":", "n"), ("m, n", ":, :", "elements_of(m, n)")):
             out.append(f"""
   subroutine get_{name}_{shape.count(":")}(this, index, array, {extents})
     class(jborrow_guard), intent(in) :: this

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "core/core.h"
+#include "core/locale.h"
 
 #define PROFILE_BUCKETS 256
 #define PROFILE_RUNGS 8 /* counted apart; the last one stands for all above */
@@ -147,9 +148,11 @@ static void profile_print(const profile_entry_t *entry) {
             used += (size_t)snprintf(rungs + used, sizeof rungs - used, "%s%d:%" PRIu64,
                                      used > 0 ? "," : "", rung, entry->rung_calls[rung]);
 
+    const locale_t before = ji_locale_enter();
     snprintf(line, sizeof line, "profile: %10" PRIu64 " %14.1f %12.3f  %-12s %s", entry->calls,
              entry->total_us, entry->total_us / (double)entry->calls, used > 0 ? rungs : "-",
              entry->key);
+    ji_locale_leave(before);
     jlog_write_line(line);
 }
 

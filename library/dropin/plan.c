@@ -18,6 +18,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
+#include "core/locale.h"
 #include "program/requirement.h"
 
 typedef struct slot {
@@ -172,8 +173,10 @@ static void print_cost(const need_t *need, const jquota_t *quota) {
     const double seconds = is_bound         ? step.seconds
                            : need->is_fixed ? need->fixed_seconds
                                             : best.seconds;
+    const locale_t before = ji_locale_enter();
     fprintf(stderr, "jblas: plan: predicted %.4g s at best, and %.4g s more with what there was\n",
             best.seconds, seconds > best.seconds ? seconds - best.seconds : 0);
+    ji_locale_leave(before);
 }
 
 void ji_dropin_plan_print(const jquota_t *quota) {

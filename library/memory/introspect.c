@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/locale.h"
 #include "memory/call_traces.h"
 #include "memory/memory.h"
 
@@ -29,7 +30,9 @@ static void report_write(const report_t *report, const char *format, ...) {
 
     va_list arguments;
     va_start(arguments, format);
+    const locale_t before = ji_locale_enter();
     (void)vsnprintf(text, sizeof text, format, arguments);
+    ji_locale_leave(before);
     va_end(arguments);
 
     size_t length = strlen(text);
@@ -59,7 +62,9 @@ static const char *report_bytes(double bytes, char text[24]) {
     for (; bytes >= 1024 && unit < 4; ++unit)
         bytes /= 1024;
 
+    const locale_t before = ji_locale_enter();
     snprintf(text, 24, unit == 0 ? "%.0f %s" : "%.2f %s", bytes, units[unit]);
+    ji_locale_leave(before);
     return text;
 }
 

@@ -7,39 +7,57 @@
 #include "program/profile.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "core/locale.h"
 #include "handle/handle.h"
 #include "jalloc/version.h"
 
 #define PROFILE_MAX_BYTES (64 << 20)
 
+/* So many bytes; false: there are fewer, or they cannot be read. */
+static bool read_all(int file, char *to, size_t size) {
+    while (size > 0) {
+        const ssize_t got = read(file, to, size);
+        if (got <= 0 && (got == 0 || errno != EINTR))
+            return false;
+        to += got > 0 ? got : 0;
+        size -= got > 0 ? (size_t)got : 0;
+    }
+    return true;
+}
+
 static jstatus_t read_text(const char *path, char **text) {
-    FILE *file = fopen(path, "re");
-    if (file == NULL)
+    /* A pipe is not waited for. */
+    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0)
         return ji_fail(errno == ENOENT ? JSTATUS_NOT_FOUND : JSTATUS_IO_ERROR, "%s: %s", path,
                        strerror(errno));
 
     jstatus_t status = JSTATUS_SUCCESS;
     char *all = NULL;
     struct stat about;
-    if (fstat(fileno(file), &about) != 0 || !S_ISREG(about.st_mode))
+    if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode))
         JTRY(ji_fail(JSTATUS_IO_ERROR, "%s is no file that can be read", path));
     if (about.st_size > PROFILE_MAX_BYTES)
         JTRY(ji_fail(JSTATUS_INVALID_VALUE, "%s: so many bytes are no profile", path));
     const size_t size = (size_t)about.st_size;
     JTRY_ALLOC(all = ji_metadata_zalloc(size + 1));
-    if (fread(all, 1, size, file) != size)
+    if (!read_all(file, all, size))
         JTRY(ji_fail(JSTATUS_IO_ERROR, "%s: cannot be read", path));
+    if (memchr(all, '\0', size) != NULL) /* lines behind it would not be seen */
+        JTRY(ji_fail(JSTATUS_INVALID_VALUE, "%s is no profile: it has a zero byte", path));
     *text = all;
     all = NULL;
 done:
     ji_metadata_free(all);
-    (void)fclose(file);
+    (void)close(file);
     return status;
 }
 
@@ -104,6 +122,22 @@ static bool make_room(void **array, size_t count, size_t size_bytes) {
     ji_metadata_free(*array);
     *array = larger;
     return true;
+}
+
+static const char *const heads[] = {"library", "processor", "rates", "pace"};
+enum { HEADS = sizeof heads / sizeof heads[0] };
+
+/* That each head is there once. */
+static jstatus_t count_head(const reader_t *reader, const char *what, bool seen[HEADS]) {
+    for (int i = 0; i < HEADS; ++i) {
+        if (strcmp(what, heads[i]) != 0)
+            continue;
+        if (seen[i])
+            return ji_fail(JSTATUS_INVALID_VALUE, "%s:%zu: %s is there twice", reader->path,
+                           reader->line, what);
+        seen[i] = true;
+    }
+    return JSTATUS_SUCCESS;
 }
 
 /* One line that says something of the whole. Nothing here is computed from the pace. */
@@ -232,18 +266,20 @@ static jstatus_t read_lines(ji_profile_t *profile) {
         return ji_fail(JSTATUS_INCOMPATIBLE, "%s: a \"%.40s\", this library reads \"%s\"",
                        reader.path, line, JI_PROFILE_TITLE);
 
-    int heads = 0;
+    bool seen[HEADS] = {false};
     while ((line = reader_line(&reader)) != NULL) {
         const char *what = next_word(&line);
         const bool is_entry = strcmp(what, "entry") == 0, is_call = strcmp(what, "call") == 0;
         if (line == NULL)
             return reader_refuse(&reader, "not understood");
+        JTRY_RETURN(count_head(&reader, what, seen));
         JTRY_RETURN(is_entry  ? read_entry(&reader, profile, line)
                     : is_call ? read_call(&reader, profile, line)
                               : read_head(&reader, profile, what, line));
-        heads += !is_entry && !is_call;
     }
-    if (heads != 4)
+    if (reader.next == NULL) /* the number that it ends with could be another one */
+        return reader_refuse(&reader, "has no end");
+    if (!(seen[0] && seen[1] && seen[2] && seen[3]))
         return reader_refuse(&reader, "ends without library, processor, rates and pace");
     if (profile->entry_count > 0)
         qsort(profile->entries, profile->entry_count, sizeof *profile->entries,
@@ -270,7 +306,10 @@ jstatus_t ji_profile_read(const char *path, const ji_profile_t **out) {
     JTRY_ALLOC(profile = ji_metadata_zalloc(sizeof *profile));
     snprintf(profile->path, sizeof profile->path, "%s", path);
     JTRY(read_text(path, &profile->text));
-    JTRY(read_lines(profile));
+    const locale_t before = ji_locale_enter();
+    const jstatus_t read = read_lines(profile);
+    ji_locale_leave(before);
+    JTRY(read);
     *out = profile;
     profile = NULL;
 done:

@@ -4,6 +4,7 @@
 /* The layers of call logging: a bench line says all of a call that jblas-bench needs to run it
  * again, a trace line the pointers as well, and the profile counts calls by routine and shape. */
 
+#include "comma_locale.h"
 #include "jblas_routines.h"
 
 #include <math.h>
@@ -273,6 +274,31 @@ JTEST(JblasLog, ProfileCountsCallsByShape) {
     jtest_log_clear();
     jlog_profile_flush(); /* emptied */
     JEXPECT_TRUE(strstr(jtest_log_text(), "trsm") == NULL);
+    JEXPECT_OK(jhandle_destroy(handle));
+}
+
+/* A line and a profile are read by others, who read numbers as C writes them. */
+JTEST(JblasLog, NumbersAreCsInAnyLocale) {
+    jhandle_t *handle = NULL;
+    double d[4] = {1, 2, 3, 4}, half[2] = {0.5, 1.5};
+    if (!comma_locale_begin())
+        JSKIP("no locale with a decimal comma");
+    jtest_setenv("JALLOC_LAYER", "7"); /* all of them */
+    JASSERT_OK(jhandle_create(NULL, &handle));
+    jlog_profile_flush(); /* whatever tests before this left */
+    jtest_log_clear();
+    JEXPECT_OK(jblas_dscal(handle, 4, half, d, 1));
+    JEXPECT_OK(
+        jblas_zscal(handle, 2, (jcomplex_f64_t *)(void *)half, (jcomplex_f64_t *)(void *)d, 1));
+    JEXPECT_SUBSTR(jtest_log_text(), "alpha=0.5,");
+    JEXPECT_SUBSTR(jtest_log_text(), "--alpha 0.5 ");
+    JEXPECT_SUBSTR(jtest_log_text(), "--alpha 0.5,1.5 ");
+    jtest_log_clear();
+    jlog_profile_flush();
+    JEXPECT_TRUE(strstr(jtest_log_text(), "scal") != NULL);
+    JEXPECT_TRUE(strchr(jtest_log_text(), ',') == NULL ||
+                 strstr(jtest_log_text(), ",") > strstr(jtest_log_text(), "scal"));
+    comma_locale_end();
     JEXPECT_OK(jhandle_destroy(handle));
 }
 

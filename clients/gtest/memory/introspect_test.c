@@ -3,6 +3,7 @@
 
 /* Tags, who made a pointer, dumps, and leak reports. */
 
+#include "comma_locale.h"
 #include "jtest.h"
 
 #include "jalloc/allocator.h"
@@ -244,6 +245,21 @@ JTEST(Introspect, DumpRanksTheOwners) {
     char address[32];
     snprintf(address, sizeof address, "%p", pointers[1]);
     JEXPECT_SUBSTR(paper.text, address);
+    destroy_with_owners(allocator, pointers);
+}
+
+JTEST(Introspect, JsonHasCsNumbersInAnyLocale) {
+    if (!comma_locale_begin())
+        JSKIP("no locale with a decimal comma");
+    void *pointers[4];
+    static paper_t paper;
+    memset(&paper, 0, sizeof paper);
+    jallocator_t *allocator = make_with_owners(pointers);
+    JEXPECT_OK(jallocator_dump(allocator, JALLOCATOR_DUMP_JSON, paper_write, &paper));
+    comma_locale_end();
+    JEXPECT_SUBSTR(paper.text, "\"fragmentation\":0.");
+    const char *end = json_skip(paper.text);
+    JEXPECT_NOT_NULL(end);
     destroy_with_owners(allocator, pointers);
 }
 

@@ -3,6 +3,7 @@
 
 /* Profiles: what a file predicts, what is refused of one and why, and what is predicted without. */
 
+#include "comma_locale.h"
 #include "kernel_helper.h"
 
 #include <fcntl.h>
@@ -225,6 +226,8 @@ static const damage_t damages[] = {
      JSTATUS_INVALID_VALUE},
     {"jalloc profile 4\ncall\ta\tb\t1\t8\t1\t1\t1\t1\t0\n", ":2: is no call",
      JSTATUS_INVALID_VALUE},
+    {"jalloc profile 4\npace\t1\npace\t1\n", ":3: pace is there twice", JSTATUS_INVALID_VALUE},
+    {"jalloc profile 4\npace\t1e-5", ":2: has no end", JSTATUS_INVALID_VALUE},
 };
 
 JTEST_P(MachineProfile, DamageIsRefusedByItsLineAndTheOldOneStays, damage_t, damages) {
@@ -239,6 +242,73 @@ JTEST_P(MachineProfile, DamageIsRefusedByItsLineAndTheOldOneStays, damage_t, dam
     JEXPECT_OK(jprofile_load(NULL));
     unlink(path);
     unlink(good);
+}
+
+/* Wherever the file of a full disk or a broken copy ends: it is refused, or says nothing else. */
+JTEST(MachineProfile, WhatIsCutOffIsNeverAnotherNumber) {
+    static const char more[] = ENTRIES "call\tkernel\tbest\t1\t9\t1\t1\t1\t1e9\t0.375\n";
+    const jplan_t nine = plan_of_size(9, 1e9), eight = plan_of_size(8, 1e9);
+    for (size_t length = 0; length < sizeof more; length++) {
+        char path[64], text[sizeof more];
+        memcpy(text, more, length);
+        text[length] = '\0';
+        write_good(path, text);
+        const jstatus_t status = jprofile_load(path);
+        JSCOPED_TRACE("%zu bytes: %s", length, jstatus_text(status));
+        if (status == JSTATUS_SUCCESS) {
+            JEXPECT_TRUE(length == 0 || text[length - 1] == '\n');
+            const jprofile_info_t info = profile_info();
+            if (info.call_count > 0)
+                JEXPECT_EQ(jprofile_predict(&nine, 0, 1), 0.375);
+            if (info.entry_count > 0)
+                JEXPECT_NEAR(jprofile_predict(&eight, 0, 1), 2.25, 1e-12);
+        } else {
+            JEXPECT_STATUS(status, JSTATUS_INVALID_VALUE);
+        }
+        unlink(path);
+    }
+    JEXPECT_OK(jprofile_load(NULL));
+}
+
+/* As a file is left whose end never came to the disk. */
+JTEST(MachineProfile, ZeroBytesAreDamage) {
+    char path[64];
+    write_good(path, ENTRIES);
+    struct stat about;
+    JASSERT_EQ(stat(path, &about), 0);
+    JEXPECT_EQ(truncate(path, about.st_size + 8), 0);
+    JEXPECT_STATUS(jprofile_load(path), JSTATUS_INVALID_VALUE);
+    JEXPECT_SUBSTR(jstatus_last_message(), "zero byte");
+    unlink(path);
+}
+
+JTEST(MachineProfile, NumbersAreCsInAnyLocale) {
+    if (!comma_locale_begin())
+        JSKIP("no locale with a decimal comma");
+    char path[64];
+    write_good(path, ENTRIES);
+    JEXPECT_OK(jprofile_load(path));
+    char number[8];
+    snprintf(number, sizeof number, "%.1f", 0.5);
+    JEXPECT_STREQ(number, "0,5"); /* the program's locale is as it was */
+    comma_locale_end();
+    const jplan_t plan = plan_of_size(8, 1e9);
+    JEXPECT_NEAR(jprofile_predict(&plan, 0, 1), 2.25, 1e-12);
+    JEXPECT_OK(jprofile_load(NULL));
+    unlink(path);
+}
+
+/* A pipe that nobody writes to would be waited for. */
+JTEST(MachineProfile, APipeIsNoFile) {
+    char path[] = "/tmp/jalloc-profile-XXXXXX";
+    JASSERT_NOT_NULL(mkdtemp(path));
+    char pipe[64];
+    snprintf(pipe, sizeof pipe, "%s/pipe", path);
+    JASSERT_EQ(mkfifo(pipe, 0600), 0);
+    JEXPECT_STATUS(jprofile_load(pipe), JSTATUS_IO_ERROR);
+    JEXPECT_SUBSTR(jstatus_last_message(), "is no file");
+    unlink(pipe);
+    rmdir(path);
 }
 
 JTEST(MachineProfile, WhatCannotBeReadIsSaid) {

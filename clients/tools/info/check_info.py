@@ -95,6 +95,8 @@ def check_profile(program):
         path.write_text(f"jalloc profile 4\nlibrary\t{versions['jalloc']['library']}\nprocessor\tanother\n", encoding="utf-8")
         expect(checked(program, JALLOC_PROFILE=str(path)), "profile", "wrong", "measured on another")
     expect(checked(program, JALLOC_PROFILE="/nowhere/profile"), "profile", "wrong", "No such file")
+    expect(checked(program, JALLOC_PROFILE="/nowhere/profile"), "profile", "wrong", "--output")
+    expect(checked(program, JALLOC_PROFILE="none"), "profile", "note", "JALLOC_PROFILE=none")
     expect(checked(program), "profile", "note", "jalloc-tune")
 
 

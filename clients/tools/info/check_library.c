@@ -198,17 +198,23 @@ static void check_lapack(void) {}
 
 static void check_profile(void) {
     jprofile_info_t info = JPROFILE_INFO_INIT;
+    const bool is_named = entry_of(JCONFIG_JALLOC_PROFILE).value[0] != '\0';
     if (jprofile_get_info(&info) != JSTATUS_SUCCESS)
         check_tell("profile", VERDICT_WRONG, "", "%s", jstatus_last_message());
     else if (info.refused[0] != '\0')
         check_tell("profile", VERDICT_WRONG,
-                   "jalloc-tune measures this machine; JALLOC_PROFILE names another file, or none",
+                   is_named ? "jalloc-tune --output \"$JALLOC_PROFILE\" measures this machine; "
+                              "JALLOC_PROFILE may name another file, or none"
+                            : "jalloc-tune measures this machine; JALLOC_PROFILE names another "
+                              "file, or none",
                    "not in force: %s", info.refused);
     else if (info.measured)
         check_tell("profile", VERDICT_GOOD, "", "%s, of this machine, %llu entries", info.path,
                    (unsigned long long)info.entry_count);
     else
-        check_tell("profile", VERDICT_NOTE, "jalloc-tune measures one in a minute",
+        check_tell("profile", VERDICT_NOTE,
+                   is_named ? "without JALLOC_PROFILE=none: jalloc-tune measures one in a minute"
+                            : "jalloc-tune measures one in a minute",
                    "none: predictions of times are rough");
 }
 

@@ -6,9 +6,12 @@ with its arguments: check_tune.py JALLOC_TUNE PREDICTING_PROGRAM."""
 
 import os
 import pathlib
+import resource
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 tune, program = sys.argv[1:3]
 failures = []
@@ -112,6 +115,32 @@ with tempfile.TemporaryDirectory() as folder:
     expect(f"none is none: {result.stderr}", result.returncode == 0 and "measured on" not in result.stderr)
     result = run(program, JALLOC_PROFILE=str(profile) + ".not")
     expect(f"a name is a promise: {result.stderr}", result.returncode == 0 and "No such file" in result.stderr)
+
+    # Whatever ends it: the former profile stays, and nothing is left beside it.
+    before = profile.read_text(encoding="utf-8")
+    for ending in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        with subprocess.Popen([tune, "--quiet", "--routines", "potrf", "--output", str(profile)]) as process:
+            for _ in range(1000):
+                if len(list(profile.parent.iterdir())) > 1:
+                    break
+                time.sleep(0.01)
+            process.send_signal(ending)
+        left = [path.name for path in profile.parent.iterdir()]
+        expect(f"{ending.name} is what ended it: {process.returncode}", process.returncode == -ending)
+        expect(f"{ending.name} leaves nothing: {left}", left == ["profile"] and profile.read_text(encoding="utf-8") == before)
+        for path in profile.parent.iterdir():
+            if path != profile:
+                path.unlink()
+    limited = subprocess.run([tune, "--shapes", "4", "--routines", "potrf,trsm", "--output", str(profile)], text=True, check=False,
+                             stderr=subprocess.PIPE, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024)))
+    left = [path.name for path in profile.parent.iterdir()]
+    expect(f"no room: {limited.returncode} {limited.stderr}", limited.returncode == 1 and "File too large" in limited.stderr)
+    expect(f"no room leaves nothing: {left}", left == ["profile"] and profile.read_text(encoding="utf-8") == before)
+
+    # Stored is not in force where the environment names another.
+    for named, is_other in (("none", True), (str(profile) + ".not", True), (str(profile), False), ("", False)):
+        result = run(tune, "--shapes", "4", "--routines", "potrf", "--quiet", JALLOC_PROFILE=named, XDG_CACHE_HOME=str(cache))
+        expect(f"JALLOC_PROFILE={named}: {result.stderr}", result.returncode == 0 and ("JALLOC_PROFILE=" in result.stderr) == is_other)
 
     # What cannot be written, and arguments.
     result = run(tune, "--shapes", "4", "--routines", "potrf", "--output", str(profile / "below"))

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,10 +20,11 @@
 #include "../../bench/bench.h"
 #include "../common/json.h"
 #include "../common/tool.h"
+#include "jalloc/config.h"
 #include "tune.h"
 
 static const tool_option_t understood[] = {
-    {"output", "FILE", 'o', "where to (where predictions look for it)"},
+    {"output", "FILE", 'o', "where to (where predictions look for it without JALLOC_PROFILE)"},
     {"calls", "LOG", 'c',
      "measures the calls of a program's log (JALLOC_LAYER=2) and adds them to the profile"},
     {"shapes", "COUNT", 's', "of each routine and type (as many as take a minute)"},
@@ -81,9 +83,36 @@ static void report_profile(const settings_t *settings, const char *path, double 
     }
 }
 
-/* What is measured into; whatever ends the program before it is whole takes it along. */
+/* What is stored where programs with this environment do not look is of no use to them. */
+static void warn_of_another(const char *path) {
+    jconfig_entry_t named = JCONFIG_ENTRY_INIT;
+    (void)jconfig_get(JCONFIG_JALLOC_PROFILE, &named);
+    if (named.value[0] != '\0' && strcmp(named.value, path) != 0)
+        tool_warn("with JALLOC_PROFILE=%s, as it is set, programs do not use %s", named.value,
+                  path);
+}
+
+/* What is measured into; whatever ends the program before it is whole takes it along, but kill -9.
+ */
 static char beside[4200];
 static void remove_beside(void) { (void)unlink(beside); }
+
+/* The signal's own end comes when this returns. */
+static void end_by_signal(int which) {
+    remove_beside();
+    (void)raise(which);
+}
+
+static void remove_beside_at_end(void) {
+    static const int ending[] = {SIGHUP, SIGINT, SIGTERM};
+    const struct sigaction end = {.sa_handler = end_by_signal, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction before;
+    (void)atexit(remove_beside);
+    for (size_t i = 0; i < sizeof ending / sizeof ending[0]; i++)
+        if (sigaction(ending[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            (void)sigaction(ending[i], &end, NULL);
+    (void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of writing */
+}
 
 /* Measures into a file beside, which then takes the place. */
 static void tune(const settings_t *settings, char *path) {
@@ -96,7 +125,7 @@ static void tune(const settings_t *settings, char *path) {
     FILE *file = fopen(beside, "we");
     if (file == NULL)
         tool_fail("%s: %s", beside, strerror(errno));
-    (void)atexit(remove_beside);
+    remove_beside_at_end();
     jhandle_t *handle = NULL;
     if (jstatus_is_error(jhandle_create(NULL, &handle)))
         tool_fail("%s", jstatus_last_message());
@@ -114,6 +143,7 @@ static void tune(const settings_t *settings, char *path) {
     if (jstatus_is_error(jprofile_load(path)))
         tool_fail("%s", jstatus_last_message());
     report_profile(settings, path, bench_now() - start);
+    warn_of_another(path);
 }
 
 int main(int argc, char **argv) {

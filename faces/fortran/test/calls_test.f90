@@ -10,6 +10,9 @@ module calls
   implicit none
 
   integer :: lines = 0
+  type(jhandle_t) :: shared_handle
+  type(jborrow_guard) :: shared_guard
+  integer(jstatus_t) :: others_status = JSTATUS_SUCCESS
   character(:), allocatable :: last_line
 
 contains
@@ -102,6 +105,99 @@ contains
     call expect(jalloc_text(c_null_ptr) == "", "NULL is empty")
     host = jdevice_get_host()
     call expect(c_associated(host%pointer), "the host is always there")
+  end subroutine
+
+  ! On a thread of its own.
+  function begin_again(argument) bind(c) result(answer)
+    type(c_ptr), value :: argument
+    type(c_ptr) :: answer
+
+    others_status = shared_guard%begin(shared_handle, [64_c_size_t], "another thread")
+    answer = argument
+  end function
+
+  ! A borrow is its thread's: it is not lost when a guard is begun again by another one.
+  subroutine test_guard_of_another_thread()
+    type(jhandle_stats_t) :: stats
+    integer(c_intptr_t) :: thread
+    integer(jstatus_t) :: status
+    interface
+      function pthread_create(thread, attributes, function, argument) bind(c) result(failed)
+        import
+        integer(c_intptr_t), intent(out) :: thread
+        type(c_ptr), value :: attributes, argument
+        type(c_funptr), value :: function
+        integer(c_int) :: failed
+      end function
+      function pthread_join(thread, answer) bind(c) result(failed)
+        import
+        integer(c_intptr_t), value :: thread
+        type(c_ptr), value :: answer
+        integer(c_int) :: failed
+      end function
+    end interface
+
+    status = jhandle_create(shared_handle)
+    status = shared_guard%begin(shared_handle, [64_c_size_t], "this thread")
+    call expect(status == JSTATUS_SUCCESS, "a borrow of this thread")
+    call expect(pthread_create(thread, c_null_ptr, c_funloc(begin_again), c_null_ptr) == 0, "another thread")
+    call expect(pthread_join(thread, c_null_ptr) == 0, "which ends")
+    call expect(others_status == JSTATUS_BUSY, "is refused")
+    status = shared_guard%end()
+    call expect(status == JSTATUS_SUCCESS, "the borrow is still this thread's, and ends")
+    status = jhandle_get_stats(shared_handle, stats)
+    call expect(stats%live_borrow_count == 0, "none is lost")
+    status = jhandle_destroy(shared_handle)
+    call expect(status == JSTATUS_SUCCESS, "the handle ends")
+  end subroutine
+
+  ! Names of plans are told apart by all their letters, however many there are. Fills the table of tags.
+  subroutine test_names()
+    type(jhandle_t) :: handle
+    type(jborrow_guard) :: workspace
+    type(jplan_t) :: plan
+    real(real64), pointer :: x(:), a(:, :)
+    character(:), allocatable :: name
+    character(8) :: number
+    integer(jstatus_t) :: status
+    integer :: i
+
+    status = jhandle_create(handle)
+    do i = 1, 1100
+      write (number, "(i0)") i
+      if (jtag_intern("tag " // number) == 0) exit
+    end do
+    call expect(i < 1100, "there are so many tags")
+    name = repeat("a long name ", 12)
+    do i = 1, 300
+      write (number, "(i0)") i
+      call jplan_init(plan, handle, name // number, "n", [1_int64])
+      call jplan_add(plan, name // number, 0, 0_c_size_t, 1_c_size_t, [64_c_size_t])
+      status = workspace%begin_plan(handle, plan)
+      call expect(status == JSTATUS_SUCCESS .and. workspace%way() == name // trim(number), "a rung keeps its name")
+      call expect(jalloc_text(plan%routine) == name // trim(number), "and a routine")
+    end do
+    call jplan_init(plan, handle, name // "7", "n", [1_int64])
+    call jplan_add(plan, name // "7  ", 0, 0_c_size_t, 1_c_size_t, [64_c_size_t])
+    call expect(c_associated(plan%routine, plan%rungs(1)%name), "equal names are one")
+
+    ! What is not there has no array, and sizes below 0 are none.
+    status = workspace%begin(handle, [64_c_size_t, 0_c_size_t], "two")
+    call workspace%get(2, x, 0_int64)
+    call expect(associated(x), "an empty buffer is there")
+    call workspace%get(3, x, 0_int64)
+    call expect(.not. associated(x), "a third of two is not")
+    call workspace%get(1, a, -2_int64, -3_int64)
+    call expect(.not. associated(a), "sizes below 0")
+    call workspace%get(1, a, 0_int64, -1_int64)
+    call expect(.not. associated(a), "one size below 0")
+    call workspace%get(1, a, 4_int64, 2_int64)
+    call expect(associated(a), "all of it")
+    status = workspace%end()
+    call workspace%get(2, x, 0_int64)
+    call expect(.not. associated(x), "after the end nothing is there")
+    status = jhandle_destroy(handle)
+    call expect(status == JSTATUS_SUCCESS, "it ends")
   end subroutine
 
   subroutine test_out_of_memory()
@@ -367,10 +463,12 @@ program calls_test
   call test_out_of_memory()
   call test_borrows()
   call test_guard()
+  call test_guard_of_another_thread()
   call test_plan()
   call test_callback()
   call test_segment()
   call test_layout_and_buffer()
   call test_half()
+  call test_names()
   call finish()
 end program

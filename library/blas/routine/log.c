@@ -29,6 +29,8 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "core/locale.h"
+
 typedef struct word {
     const char *name;   /* of the argument in its row */
     const char *option; /* of jblas-bench; NULL: none */
@@ -162,7 +164,9 @@ static void JALLOC_PRINTF(2, 3) line_add(line_t *line, const char *format, ...) 
     const size_t room = sizeof line->text - line->length;
     va_list arguments;
     va_start(arguments, format);
+    const locale_t before = ji_locale_enter();
     int written = vsnprintf(line->text + line->length, room, format, arguments);
+    ji_locale_leave(before);
     va_end(arguments);
 
     if (written > 0)
