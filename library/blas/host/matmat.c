@@ -236,7 +236,7 @@ void ji_host_trmm(void *block) {
     const ji_matmat_t *args = block;
     const jdatatype_t type = args->head.type;
     const bool left = args->side == JBLAS_LEFT, plain = !ji_is_transposed(args->transa);
-    if (ji_host_trmm_is_scaling(args))
+    if (ji_host_trmm_is_scaling(args) || ji_host_trmm_by_strips(args))
         return;
 
     const ji_scalar_t zero = ji_constant(type, 0);

@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 the jalloc authors
  * SPDX-License-Identifier: MIT */
 
-/* trsm on the host: one primitive, by substitution in small triangles and products between them.
+/* trsm on the host: one primitive, by substitution in small triangles and products between them;
+ * and trmm with a small triangle.
  *
  * All cases of side, uplo and trans are one case: unknowns q = 0, 1, ... that are found in this
  * order from
@@ -35,6 +36,9 @@
  *
  * For a few right-hand sides nothing is packed (kernels/triangle_few_kernel.h).
  *
+ * trmm goes through B likewise, alpha M times it in place, from the last rows up: each sum is the
+ * product's (docs/bits.rst) as long as that has one panel of its depth.
+ *
  * Bits. Where triangles are halved is decided by the order alone; what is in a piece does not
  * matter (triangle_kernel.h), nor do threads, which divide the blocks of rows that are packed and
  * the strips of right-hand sides. So every rung has the same bits. */
@@ -49,6 +53,10 @@
 
 /* What a thread is worth here, as so many products: it waits for the triangle to be packed. */
 #define TRSM_THREAD_WORK 3
+/* Long rows of B times so few columns are products as fast, for they lie as tiles want them. */
+#define TRMM_FEW 4
+#define TRMM_LONG 64
+static_assert(JI_PRODUCT_DEPTH <= JI_TRIANGLE_MAX_ORDER, "a strip holds them");
 
 /* One solve: what all its steps know. */
 typedef struct trsm_walk {
@@ -131,6 +139,35 @@ static bool trsm_is_few(jdatatype_t type, int64_t count, int64_t rhs) {
     return rhs <= (ji_is_complex(type) ? 1 : 2) || (count <= 4 && rhs <= 4);
 }
 
+/* The triangle of `count` unknowns from q on, in order in which they are found. */
+static ji_triangle_t trsm_triangle_at(const trsm_walk_t *walk, int64_t q, int64_t count,
+                                      const double alpha[2], void *packed) {
+    const ji_matmat_t *call = walk->call;
+    const jdatatype_t type = call->head.type;
+    const int64_t first = trsm_first(walk, q, count), sign = walk->reversed ? -1 : 1;
+    const int64_t start = walk->reversed ? first + count - 1 : first; /* the unknown found first */
+
+    return (ji_triangle_t){.unit = call->diag == JBLAS_UNIT,
+                           .conjugate = ji_is_complex(type) && ji_is_conjugated(call->transa),
+                           .order = count,
+                           .a = ji_at(type, call->a, start, start, call->lda),
+                           .a_q = sign * (walk->transposed ? call->lda : 1),
+                           .a_p = sign * (walk->transposed ? 1 : call->lda),
+                           .packed = packed,
+                           .count = walk->rhs,
+                           .alpha = {alpha[0], alpha[1]},
+                           .b = trsm_rows(walk, start),
+                           .b_q = sign * (walk->left ? 1 : call->ldb),
+                           .b_rhs = walk->left ? call->ldb : 1};
+}
+
+static void trsm_lease(const trsm_walk_t *walk, int64_t count, ji_team_lease_t *lease) {
+    const ji_head_t *head = &walk->call->head;
+    const double work =
+        (double)count * (double)count / 2 * (double)walk->rhs * (ji_is_complex(head->type) ? 4 : 1);
+    ji_team_begin(lease, &head->threads, ji_product_threads(work / TRSM_THREAD_WORK));
+}
+
 /* Not inlined: what is on the stack here is not while products run. */
 static __attribute__((noinline)) void trsm_triangle(const trsm_walk_t *walk, int64_t q,
                                                     int64_t count, const double alpha[2]) {
@@ -138,35 +175,19 @@ static __attribute__((noinline)) void trsm_triangle(const trsm_walk_t *walk, int
     const ji_matmat_t *call = walk->call;
     const jdatatype_t type = call->head.type;
     const bool apart = call->panel_bytes > sizeof stack;
-    const int64_t first = trsm_first(walk, q, count), sign = walk->reversed ? -1 : 1;
-    const int64_t start = walk->reversed ? first + count - 1 : first; /* the unknown found first */
-    const double work =
-        (double)count * (double)count / 2 * (double)walk->rhs * (ji_is_complex(type) ? 4 : 1);
-
     trsm_piece_t piece = {
-        .triangle = {.unit = call->diag == JBLAS_UNIT,
-                     .conjugate = ji_is_complex(type) && ji_is_conjugated(call->transa),
-                     .a = ji_at(type, call->a, start, start, call->lda),
-                     .a_q = sign * (walk->transposed ? call->lda : 1),
-                     .a_p = sign * (walk->transposed ? 1 : call->lda),
-                     .packed = apart ? call->panels : stack,
-                     .count = walk->rhs,
-                     .alpha = {alpha[0], alpha[1]},
-                     .b = trsm_rows(walk, start),
-                     .b_q = sign * (walk->left ? 1 : call->ldb),
-                     .b_rhs = walk->left ? call->ldb : 1},
+        .triangle = trsm_triangle_at(walk, q, count, alpha, apart ? call->panels : stack),
         .kernels = ji_kernels->triangle[type],
     };
 
     if (trsm_is_few(type, count, walk->rhs)) {
-        piece.triangle.order = count;
         for (int64_t index = 0; index < walk->rhs; index++)
             piece.kernels->solve_one(&piece.triangle, index);
         return;
     }
 
     ji_team_lease_t lease;
-    ji_team_begin(&lease, &call->head.threads, ji_product_threads(work / TRSM_THREAD_WORK));
+    trsm_lease(walk, count, &lease);
     for (int64_t known = 0; known < count; known += piece.triangle.order) {
         piece.triangle.known = known;
         piece.triangle.order =
@@ -227,13 +248,9 @@ static void trsm_walk(const trsm_walk_t *walk, int64_t q, int64_t count, const d
     trsm_walk(walk, q + upper, count - upper, one);
 }
 
-void ji_host_trsm(void *block) {
-    const ji_matmat_t *call = block;
-    if (ji_host_trmm_is_scaling(call))
-        return;
-
+static trsm_walk_t trsm_walk_of(const ji_matmat_t *call) {
     const bool left = call->side == JBLAS_LEFT, transposed = ji_is_transposed(call->transa) == left;
-    const trsm_walk_t walk = {
+    return (trsm_walk_t){
         .call = call,
         .order = left ? call->m : call->n,
         .rhs = left ? call->n : call->m,
@@ -241,8 +258,55 @@ void ji_host_trsm(void *block) {
         .transposed = transposed,
         .reversed = (call->uplo == JBLAS_UPPER) != transposed,
     };
+}
 
+void ji_host_trsm(void *block) {
+    const ji_matmat_t *call = block;
+    if (ji_host_trmm_is_scaling(call))
+        return;
+
+    const trsm_walk_t walk = trsm_walk_of(call);
     double alpha[2];
     ji_read_scalar(call->head.type, &call->alpha, alpha);
     trsm_walk(&walk, 0, walk.order, alpha);
+}
+
+/* ---- Products with a small triangle ---- */
+
+/* From the last rows up: those above are read, and come next. */
+static void trmm_pieces(trsm_piece_t *piece, jdatatype_t type, int64_t order, size_t bytes,
+                        ji_team_lease_t *lease) {
+    for (int64_t end = order, known; end > 0; end = known) {
+        known = 0;
+        while (ji_triangle_bytes(type, known, end - known) > bytes)
+            known += JI_TRIANGLE_BLOCK;
+        piece->triangle.known = known, piece->triangle.order = end - known;
+        trsm_solve_piece(piece, lease);
+    }
+}
+
+bool ji_host_trmm_by_strips(const ji_matmat_t *call) {
+    _Alignas(64) char stack[JI_SOLVE_STACK_BYTES];
+    const jdatatype_t type = call->head.type;
+    const trsm_walk_t walk = trsm_walk_of(call);
+    const bool is_long = !walk.left && walk.order <= TRMM_FEW && walk.rhs > TRMM_LONG;
+    /* A sum is one panel of the depth. */
+    if (walk.order > JI_PRODUCT_DEPTH / (ji_is_complex(type) ? 2 : 1) || is_long)
+        return false;
+
+    double alpha[2];
+    ji_read_scalar(type, &call->alpha, alpha);
+    const bool apart = call->panel_bytes > sizeof stack;
+    trsm_piece_t piece = {
+        .triangle = trsm_triangle_at(&walk, 0, walk.order, alpha, apart ? call->panels : stack),
+        .kernels = ji_kernels->triangle[type],
+    };
+    piece.triangle.multiplies = true;
+    piece.triangle.last_first = walk.reversed, piece.triangle.from_right = !walk.left;
+
+    ji_team_lease_t lease;
+    trsm_lease(&walk, walk.order, &lease);
+    trmm_pieces(&piece, type, walk.order, apart ? call->panel_bytes : sizeof stack, &lease);
+    ji_team_end(&lease);
+    return true;
 }

@@ -21,6 +21,10 @@
 
 typedef struct ji_triangle {
     bool unit, conjugate;
+    /* trmm: the last `order` rows of B become alpha M times all. M's diagonal is packed as it is.
+     * With `last_first` sums begin with the diagonal's element, and go on from the last one back;
+     * `from_right` says which of two factors is B's (docs/bits.rst). */
+    bool multiplies, last_first, from_right;
     int64_t known, order; /* known is a multiple of JI_TRIANGLE_BLOCK */
     const void *a;        /* M(0,0) of the first known unknown */
     int64_t a_q, a_p;     /* strides of M, elements */

@@ -51,6 +51,7 @@
 #define TIMES_POWER(x, exponent) _Generic((x), float : scalbnf, double : scalbn)(x, exponent)
 #define STRIP_ROW (STRIP_ROW_BYTES / (int)sizeof(REAL)) /* reals in a row of the strip */
 #define STRIP_LANES (STRIP_ROW / PARTS)                 /* right-hand sides in a strip */
+#define SUM_APART (COMPLEX ? STRIP_LANES : LANES)       /* reals between a sum's vectors */
 #define BLOCK JI_TRIANGLE_BLOCK
 /* Row 0, column 7: above the diagonal. */
 #define BLOCK_MARK(block) ((block) + (BLOCK - 1) * BLOCK * PARTS)
@@ -218,7 +219,8 @@ static void NAME(pack)(const ji_triangle_t *call, int64_t block) {
         for (REAL *imaginary = start + 1; imaginary < diagonal + BLOCK * BLOCK * 2; imaginary += 2)
             *imaginary = -*imaginary;
 
-    NAME(prepare)(diagonal, call->unit);
+    if (!call->multiplies)
+        NAME(prepare)(diagonal, call->unit);
 }
 
 /* ---- Solving ---- */
@@ -287,21 +289,20 @@ VECTOR_INLINE void NAME(solve)(const REAL *diagonal, int vectors,
  * there is a diagonal, they are solved for. */
 VECTOR_INLINE void NAME(sums)(REAL *rows, const REAL *a, const REAL *strip, int64_t above,
                               int vectors, const REAL *diagonal) {
-    enum { APART = COMPLEX ? STRIP_LANES : LANES };
     VECTOR sums[SUM_ROWS][SUM_VECTORS];
 
     VECTOR_UNROLL
     for (int r = 0; r < SUM_ROWS; r++)
         VECTOR_UNROLL
     for (int v = 0; v < vectors; v++)
-        sums[r][v] = V(load)(rows + r * STRIP_ROW + v * APART);
+        sums[r][v] = V(load)(rows + r * STRIP_ROW + v * SUM_APART);
 
     VECTOR_UNROLL_STEPS
     for (int64_t p = 0; p < above; p++, a += BLOCK * PARTS, strip += STRIP_ROW) {
         VECTOR x[SUM_VECTORS];
         VECTOR_UNROLL
         for (int v = 0; v < vectors; v++)
-            x[v] = V(load)(strip + v * APART);
+            x[v] = V(load)(strip + v * SUM_APART);
 
         VECTOR_UNROLL
         for (int r = 0; r < SUM_ROWS; r++) {
@@ -323,24 +324,30 @@ VECTOR_INLINE void NAME(sums)(REAL *rows, const REAL *a, const REAL *strip, int6
     for (int r = 0; r < SUM_ROWS; r++)
         VECTOR_UNROLL
     for (int v = 0; v < vectors; v++)
-        V(store)(rows + r * STRIP_ROW + v * APART, sums[r][v]);
+        V(store)(rows + r * STRIP_ROW + v * SUM_APART, sums[r][v]);
 }
 
-/* The same of the strip's first `lanes` right-hand sides, by whole vectors. */
+/* DO(first lane, vectors) for the strip's first `lanes` right-hand sides, by whole vectors. */
+#if COMPLEX
+#define OVER_LANES(lanes, DO)                                                                      \
+    for (int v = 0; v < (lanes); v += LANES)                                                       \
+        DO(v, 2);
+#else
+#define OVER_LANES(lanes, DO)                                                                      \
+    int v = 0;                                                                                     \
+    for (; v + (SUM_VECTORS - 1) * LANES < (lanes); v += SUM_VECTORS * LANES)                      \
+        DO(v, SUM_VECTORS);                                                                        \
+    if (v + LANES < (lanes))                                                                       \
+        DO(v, 2);                                                                                  \
+    else if (v < (lanes))                                                                          \
+        DO(v, 1);
+#endif
+
 VECTOR_INLINE void NAME(sums_of_strip)(REAL *rows, const REAL *a, const REAL *strip, int64_t above,
                                        int lanes, const REAL *diagonal) {
-#if COMPLEX
-    for (int v = 0; v < lanes; v += LANES)
-        NAME(sums)(rows + v, a, strip + v, above, 2, diagonal);
-#else
-    int v = 0;
-    for (; v + (SUM_VECTORS - 1) * LANES < lanes; v += SUM_VECTORS * LANES)
-        NAME(sums)(rows + v, a, strip + v, above, SUM_VECTORS, diagonal);
-    if (v + LANES < lanes)
-        NAME(sums)(rows + v, a, strip + v, above, 2, diagonal);
-    else if (v < lanes)
-        NAME(sums)(rows + v, a, strip + v, above, 1, diagonal);
-#endif
+#define SUMS(v, vectors) NAME(sums)(rows + (v), a, strip + (v), above, vectors, diagonal)
+    OVER_LANES(lanes, SUMS)
+#undef SUMS
 }
 
 /* The first `lanes` right-hand sides of the strip, by whole vectors. Not inlined: beside what moves
@@ -367,6 +374,122 @@ static __attribute__((noinline)) void NAME(sweep)(const ji_triangle_t *call, REA
         (BLOCK, diagonal, PARTS, BLOCK * PARTS, 1, rows + lane, STRIP_ROW, STRIP_LANES);
         packed = diagonal + BLOCK * BLOCK * PARTS;
     }
+}
+
+/* ---- Multiplying ---- */
+
+/* What a product's sums are, beside M: constants of the compiler's. */
+typedef struct NAME(summing) {
+    int vectors;
+    bool last_first; /* columns of M from the diagonal's on, backwards */
+    bool x_before_m; /* imaginary parts begin with the strip's times M's real ones */
+} NAME(summing_t);
+
+/* sums += rows [from, SUM_ROWS) of a column of M times a row of the strip. */
+VECTOR_INLINE void NAME(add_row)(NAME(summing_t) how, int from, const REAL *column, const REAL *row,
+                                 VECTOR sums[SUM_ROWS][SUM_VECTORS]) {
+    VECTOR x[SUM_VECTORS];
+    VECTOR_UNROLL
+    for (int v = 0; v < how.vectors; v++)
+        x[v] = V(load)(row + v * SUM_APART);
+
+    VECTOR_UNROLL
+    for (int r = from; r < SUM_ROWS; r++) {
+        const VECTOR factor = V(splat)(column[r * PARTS]);
+#if COMPLEX
+        const VECTOR imaginary = V(splat)(column[r * PARTS + 1]);
+        sums[r][0] = V(fma)(factor, x[0], sums[r][0]);
+        sums[r][0] = V(fnma)(imaginary, x[1], sums[r][0]);
+        if (how.x_before_m)
+            sums[r][1] = V(fma)(factor, x[1], sums[r][1]);
+        sums[r][1] = V(fma)(imaginary, x[0], sums[r][1]);
+        if (!how.x_before_m)
+            sums[r][1] = V(fma)(factor, x[1], sums[r][1]);
+#else
+        VECTOR_UNROLL
+        for (int v = 0; v < how.vectors; v++)
+            sums[r][v] = V(fma)(factor, x[v], sums[r][v]);
+#endif
+    }
+}
+
+/* SUM_ROWS rows of the strip become alpha times their products with M: of `left` rows above them,
+ * and of themselves. Columns of M are BLOCK elements apart. */
+VECTOR_INLINE void NAME(products)(NAME(summing_t) how, const double alpha[2], const REAL *m,
+                                  int64_t left, const REAL *strip, REAL *rows) {
+    const REAL *const diagonal = m + left * BLOCK * PARTS;
+    VECTOR sums[SUM_ROWS][SUM_VECTORS];
+    VECTOR_UNROLL
+    for (int r = 0; r < SUM_ROWS; r++)
+        VECTOR_UNROLL
+    for (int v = 0; v < how.vectors; v++)
+        sums[r][v] = V(splat)(0);
+
+    if (how.last_first) {
+        VECTOR_UNROLL
+        for (int c = SUM_ROWS - 1; c >= 0; c--)
+            NAME(add_row)(how, c, diagonal + c * BLOCK * PARTS, rows + c * STRIP_ROW, sums);
+        VECTOR_UNROLL_STEPS
+        for (int64_t p = left - 1; p >= 0; p--)
+            NAME(add_row)(how, 0, m + p * BLOCK * PARTS, strip + p * STRIP_ROW, sums);
+    } else {
+        VECTOR_UNROLL_STEPS
+        for (int64_t p = 0; p < left; p++)
+            NAME(add_row)(how, 0, m + p * BLOCK * PARTS, strip + p * STRIP_ROW, sums);
+        VECTOR_UNROLL
+        for (int c = 0; c < SUM_ROWS; c++)
+            NAME(add_row)(how, c, diagonal + c * BLOCK * PARTS, rows + c * STRIP_ROW, sums);
+    }
+
+    const VECTOR alpha_re = V(splat)((REAL)alpha[0]);
+    VECTOR_UNROLL
+    for (int r = 0; r < SUM_ROWS; r++) {
+        VECTOR scaled[SUM_VECTORS];
+        VECTOR_UNROLL
+        for (int v = 0; v < how.vectors; v++)
+            scaled[v] = alpha_re * sums[r][v];
+#if COMPLEX
+        if (alpha[1] != 0) {
+            const VECTOR alpha_im = V(splat)((REAL)alpha[1]);
+            scaled[0] = V(fnma)(alpha_im, sums[r][1], scaled[0]);
+            scaled[1] = V(fma)(alpha_im, sums[r][0], scaled[1]);
+        }
+#endif
+        VECTOR_UNROLL
+        for (int v = 0; v < how.vectors; v++)
+            V(store)(rows + r * STRIP_ROW + v * SUM_APART, scaled[v]);
+    }
+}
+
+/* From the last rows up, which are no longer needed when they are overwritten. */
+VECTOR_INLINE void NAME(multiply_by)(const ji_triangle_t *call, REAL *restrict strip, int lanes,
+                                     bool last_first, bool x_before_m) {
+    for (int64_t block = ji_triangle_blocks(call->order) - 1; block >= 0; block--) {
+        const REAL *const packed =
+            (const REAL *)call->packed + ji_triangle_elements(call->known, block) * PARTS;
+        for (int r = BLOCK - SUM_ROWS; r >= 0; r -= SUM_ROWS) {
+            const int64_t left = call->known + block * BLOCK + r;
+#define PRODUCTS(v, count)                                                                         \
+    NAME(products)                                                                                 \
+    ((NAME(summing_t)){count, last_first, x_before_m}, call->alpha, packed + r * PARTS, left,      \
+     strip + (v), strip + left * STRIP_ROW + (v))
+            OVER_LANES(lanes, PRODUCTS)
+#undef PRODUCTS
+        }
+    }
+}
+
+static __attribute__((noinline)) void NAME(multiply)(const ji_triangle_t *call,
+                                                     REAL *restrict strip, int lanes) {
+    const bool x_before_m = COMPLEX && call->from_right;
+    if (call->last_first && x_before_m)
+        NAME(multiply_by)(call, strip, lanes, true, true);
+    else if (call->last_first)
+        NAME(multiply_by)(call, strip, lanes, true, false);
+    else if (x_before_m)
+        NAME(multiply_by)(call, strip, lanes, false, true);
+    else
+        NAME(multiply_by)(call, strip, lanes, false, false);
 }
 
 /* ---- Between B and the strip ---- */
@@ -522,8 +645,12 @@ static void NAME(apply)(const ji_triangle_t *call, int64_t index) {
     }
 
     NAME(move)(call, b, lanes, 0, end, strip, true);
-    NAME(scale)(call, lanes, strip + known * STRIP_ROW);
-    NAME(sweep)(call, strip, lanes);
+    if (call->multiplies) {
+        NAME(multiply)(call, strip, lanes);
+    } else {
+        NAME(scale)(call, lanes, strip + known * STRIP_ROW);
+        NAME(sweep)(call, strip, lanes);
+    }
     NAME(move)(call, b, lanes, known, end, strip, false);
 }
 
@@ -540,9 +667,11 @@ static const ji_triangle_kernels_t NAME(triangle) = {
 #undef STRIP_ROW_BYTES
 #undef STRIP_ROW
 #undef STRIP_LANES
+#undef SUM_APART
 #undef BLOCK
 #undef SUM_ROWS
 #undef SUM_VECTORS
+#undef OVER_LANES
 #undef MOVED_AT_ONCE
 #undef FEWER_LANES
 #undef BLOCK_MARK
