@@ -80,7 +80,7 @@ static inline int64_t ji_near_bytes(void) {
 /* Of a packed triangle, where there is no workspace. Eight rows behind 248 unknowns are 32 KiB of
  * the widest type (trsm.c). */
 #define JI_SOLVE_STACK_BYTES ((size_t)40960)
-/* trmm with a small triangle, as substitution goes through B, with the bits of the product
+/* trmm as substitution goes through B, with the bits of the product, unless its triangle is large
  * (trsm.c). False: nothing is done. */
 bool ji_host_trmm_by_strips(const ji_matmat_t *call);
 

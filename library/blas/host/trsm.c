@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT */
 
 /* trsm on the host: one primitive, by substitution in small triangles and products between them;
- * and trmm with a small triangle.
+ * and trmm, unless its triangle is large.
  *
  * All cases of side, uplo and trans are one case: unknowns q = 0, 1, ... that are found in this
  * order from
@@ -36,8 +36,9 @@
  *
  * For a few right-hand sides nothing is packed (kernels/triangle_few_kernel.h).
  *
- * trmm goes through B likewise, alpha M times it in place, from the last rows up: each sum is the
- * product's (docs/bits.rst) as long as that has one panel of its depth.
+ * trmm goes through B likewise, alpha M times it in place, from the last rows up. Triangles are as
+ * large as a panel of the depth of products, whose sums are theirs (docs/bits.rst), and products
+ * with what is beside them follow, panel after panel.
  *
  * Bits. Where triangles are halved is decided by the order alone; what is in a piece does not
  * matter (triangle_kernel.h), nor do threads, which divide the blocks of rows that are packed and
@@ -56,6 +57,8 @@
 /* Long rows of B times so few columns are products as fast, for they lie as tiles want them. */
 #define TRMM_FEW 4
 #define TRMM_LONG 64
+/* Above this order panels of products are packed too often. */
+#define TRMM_MOST 1024
 static_assert(JI_PRODUCT_DEPTH <= JI_TRIANGLE_MAX_ORDER, "a strip holds them");
 
 /* One solve: what all its steps know. */
@@ -199,9 +202,9 @@ static __attribute__((noinline)) void trsm_triangle(const trsm_walk_t *walk, int
 
 /* ---- The walk ---- */
 
-/* B(lower) = alpha B(lower) - M(lower, upper) X(upper), or its transpose on the right. */
+/* B(lower) = alpha M(lower, upper) B(upper) + beta B(lower), or its transpose on the right. */
 static void trsm_update(const trsm_walk_t *walk, int64_t upper, int64_t upper_count, int64_t lower,
-                        int64_t lower_count, const double alpha[2]) {
+                        int64_t lower_count, const double alpha[2], const double beta[2]) {
     const ji_matmat_t *call = walk->call;
     const jdatatype_t type = call->head.type;
     const int64_t from = trsm_first(walk, upper, upper_count),
@@ -219,7 +222,7 @@ static void trsm_update(const trsm_walk_t *walk, int64_t upper, int64_t upper_co
                         : ji_operand_a(type, x, call->ldb, JBLAS_NO_TRANSPOSE),
         .b = walk->left ? ji_operand_b(type, x, call->ldb, JBLAS_NO_TRANSPOSE)
                         : ji_operand_b(type, a, call->lda, call->transa),
-        .scalars = {.alpha = {-1, 0}, .beta = {alpha[0], alpha[1]}},
+        .scalars = {.alpha = {alpha[0], alpha[1]}, .beta = {beta[0], beta[1]}},
         .c = trsm_rows(walk, to),
         .ldc = call->ldb,
         .threads = call->head.threads,
@@ -236,7 +239,7 @@ static int64_t trsm_upper(int64_t count) {
 }
 
 static void trsm_walk(const trsm_walk_t *walk, int64_t q, int64_t count, const double alpha[2]) {
-    static const double one[2] = {1, 0};
+    static const double one[2] = {1, 0}, minus_one[2] = {-1, 0};
     if (count <= JI_TRIANGLE_MAX_ORDER) {
         trsm_triangle(walk, q, count, alpha);
         return;
@@ -244,7 +247,7 @@ static void trsm_walk(const trsm_walk_t *walk, int64_t q, int64_t count, const d
 
     const int64_t upper = trsm_upper(count);
     trsm_walk(walk, q, upper, alpha);
-    trsm_update(walk, q, upper, q + upper, count - upper, alpha);
+    trsm_update(walk, q, upper, q + upper, count - upper, minus_one, alpha);
     trsm_walk(walk, q + upper, count - upper, one);
 }
 
@@ -271,42 +274,63 @@ void ji_host_trsm(void *block) {
     trsm_walk(&walk, 0, walk.order, alpha);
 }
 
-/* ---- Products with a small triangle ---- */
+/* ---- Products with triangles ---- */
 
-/* From the last rows up: those above are read, and come next. */
-static void trmm_pieces(trsm_piece_t *piece, jdatatype_t type, int64_t order, size_t bytes,
-                        ji_team_lease_t *lease) {
-    for (int64_t end = order, known; end > 0; end = known) {
+/* The rows [first, end) of B times their triangle, in place, from the last ones up: those above are
+ * read, and come next. */
+static void trmm_triangle(const trsm_walk_t *walk, int64_t first, int64_t end,
+                          const double alpha[2]) {
+    _Alignas(64) char stack[JI_SOLVE_STACK_BYTES];
+    const ji_matmat_t *call = walk->call;
+    const jdatatype_t type = call->head.type;
+    const bool apart = call->panel_bytes > sizeof stack;
+    const size_t bytes = apart ? call->panel_bytes : sizeof stack;
+    trsm_piece_t piece = {
+        .triangle = trsm_triangle_at(walk, first, end - first, alpha, apart ? call->panels : stack),
+        .kernels = ji_kernels->triangle[type],
+    };
+    piece.triangle.multiplies = true;
+    piece.triangle.last_first = walk->reversed, piece.triangle.from_right = !walk->left;
+
+    ji_team_lease_t lease;
+    trsm_lease(walk, end - first, &lease);
+    for (int64_t left = end - first, known; left > 0; left = known) {
         known = 0;
-        while (ji_triangle_bytes(type, known, end - known) > bytes)
+        while (ji_triangle_bytes(type, known, left - known) > bytes)
             known += JI_TRIANGLE_BLOCK;
-        piece->triangle.known = known, piece->triangle.order = end - known;
-        trsm_solve_piece(piece, lease);
+        piece.triangle.known = known, piece.triangle.order = left - known;
+        trsm_solve_piece(&piece, &lease);
     }
+    ji_team_end(&lease);
+}
+
+/* Where the panel of the product's depth begins that ends there. Panels are cut as A's columns and
+ * rows are counted, whichever are found first. */
+static int64_t trmm_panel(const trsm_walk_t *walk, int64_t depth, int64_t end) {
+    if (!walk->reversed)
+        return (end - 1) / depth * depth;
+    const int64_t first = (walk->order - end) / depth * depth;
+    return walk->order - ji_min(first + depth, walk->order);
 }
 
 bool ji_host_trmm_by_strips(const ji_matmat_t *call) {
-    _Alignas(64) char stack[JI_SOLVE_STACK_BYTES];
+    static const double one[2] = {1, 0};
     const jdatatype_t type = call->head.type;
     const trsm_walk_t walk = trsm_walk_of(call);
+    const int64_t depth = JI_PRODUCT_DEPTH / (ji_is_complex(type) ? 2 : 1);
     const bool is_long = !walk.left && walk.order <= TRMM_FEW && walk.rhs > TRMM_LONG;
-    /* A sum is one panel of the depth. */
-    if (walk.order > JI_PRODUCT_DEPTH / (ji_is_complex(type) ? 2 : 1) || is_long)
+    if (walk.order > (ji_is_complex(type) ? depth : TRMM_MOST) || is_long)
         return false;
 
     double alpha[2];
     ji_read_scalar(type, &call->alpha, alpha);
-    const bool apart = call->panel_bytes > sizeof stack;
-    trsm_piece_t piece = {
-        .triangle = trsm_triangle_at(&walk, 0, walk.order, alpha, apart ? call->panels : stack),
-        .kernels = ji_kernels->triangle[type],
-    };
-    piece.triangle.multiplies = true;
-    piece.triangle.last_first = walk.reversed, piece.triangle.from_right = !walk.left;
-
-    ji_team_lease_t lease;
-    trsm_lease(&walk, walk.order, &lease);
-    trmm_pieces(&piece, type, walk.order, apart ? call->panel_bytes : sizeof stack, &lease);
-    ji_team_end(&lease);
+    for (int64_t end = walk.order, first; end > 0; end = first) {
+        first = trmm_panel(&walk, depth, end);
+        trmm_triangle(&walk, first, end, alpha);
+        for (int64_t to = first, from; to > 0; to = from) {
+            from = trmm_panel(&walk, depth, to);
+            trsm_update(&walk, from, to - from, first, end - first, alpha, one);
+        }
+    }
     return true;
 }
