@@ -319,7 +319,7 @@ bool ji_host_trmm_by_strips(const ji_matmat_t *call) {
     const trsm_walk_t walk = trsm_walk_of(call);
     const int64_t depth = JI_PRODUCT_DEPTH / (ji_is_complex(type) ? 2 : 1);
     const bool is_long = !walk.left && walk.order <= TRMM_FEW && walk.rhs > TRMM_LONG;
-    if (walk.order > (ji_is_complex(type) ? depth : TRMM_MOST) || is_long)
+    if (walk.order > TRMM_MOST || is_long)
         return false;
 
     double alpha[2];
