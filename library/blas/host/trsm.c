@@ -277,9 +277,9 @@ void ji_host_trsm(void *block) {
 /* ---- Products with triangles ---- */
 
 /* The rows [first, end) of B times their triangle, in place, from the last ones up: those above are
- * read, and come next. */
-static void trmm_triangle(const trsm_walk_t *walk, int64_t first, int64_t end,
-                          const double alpha[2]) {
+ * read, and come next. Not inlined, as trsm_triangle(). */
+static __attribute__((noinline)) void trmm_triangle(const trsm_walk_t *walk, int64_t first,
+                                                    int64_t end, const double alpha[2]) {
     _Alignas(64) char stack[JI_SOLVE_STACK_BYTES];
     const ji_matmat_t *call = walk->call;
     const jdatatype_t type = call->head.type;
