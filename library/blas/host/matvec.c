@@ -31,7 +31,7 @@ void ji_matvec_add_columns(const matvec_t *v, const matvec_part_t *part, const v
 }
 
 /* Of such long columns as many are gone through at once as are read side by side, streams that go
- * on from panel to panel (Zen 3: d, c and z of 1000 to 2500 1.01 to 1.17 of the speed of 8). */
+ * on from panel to panel (Zen 3: d, c and z of 1000 to 2500 1.0 to 1.2 of the speed of 8). */
 #define MATVEC_STREAM_BYTES 6144
 #define MATVEC_COLUMNS 8
 
