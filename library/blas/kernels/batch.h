@@ -5,7 +5,6 @@
 
 /* The kernels of what is small, one item or a batch of them: products in place. */
 
-#include "blas/kernels/factor.h"
 #include "blas/kernels/product.h"
 
 /* The matrices of an operand: one each `stride` bytes, or a pointer to one. */
@@ -56,7 +55,6 @@ typedef struct ji_woven_solve {
 
 /* LU of rows by columns up to this order is woven, on the stack: of the widest type 32 KiB. */
 #define JI_WOVEN_LU_ORDER 16
-#define JI_WOVEN_LU_BASE JI_LU_COLUMNS /* host/lu.c of libjlapack halves at these */
 
 /* What a step of it does with columns other than its own: its row and the pivots' change places,
  * and what is below loses the column's share; or it is one of substitution. */

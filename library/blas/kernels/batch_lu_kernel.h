@@ -17,8 +17,10 @@
 
 #include <math.h>
 
+#include "blas/kernels/factor.h"
+
 #define LU_ORDER JI_WOVEN_LU_ORDER
-#define LU_BASE JI_WOVEN_LU_BASE
+#define LU_BASE JI_LU_COLUMNS
 #define LU_ROWS 4 /* of a product at once */
 /* That a step goes over at once: two rows of them, and a row of L, are in registers. */
 #define LU_COLUMNS (COMPLEX && VECTOR_REGISTERS < 32 ? 2 : 4)

@@ -9,7 +9,7 @@
 #include "blas/kernels/kernels.h"
 
 #define JI_FACTOR_ORDER 32 /* at most; of the widest type 16 KiB, in the first cache */
-#define JI_LU_COLUMNS 8
+#define JI_LU_COLUMNS 8    /* at which host/lu.c of libjlapack halves, and woven ones with it */
 #define JI_REFLECT_COLUMNS 8
 
 struct ji_factor_kernels {

@@ -285,6 +285,47 @@ VECTOR_INLINE void NAME(solve)(const REAL *diagonal, int vectors,
     }
 }
 
+/* How sums take a column of M times a row of the strip: constants of the compiler's. */
+typedef struct NAME(summing) {
+    int vectors;
+    bool subtracts;
+    bool last_first; /* columns from the diagonal's on, backwards */
+    bool x_before_m; /* imaginary parts begin with the strip's times M's real ones */
+} NAME(summing_t);
+
+VECTOR_INLINE VECTOR NAME(take)(bool subtracts, VECTOR a, VECTOR b, VECTOR sum) {
+    return subtracts ? V(fnma)(a, b, sum) : V(fma)(a, b, sum);
+}
+
+/* Of rows [from, SUM_ROWS). */
+VECTOR_INLINE void NAME(take_row)(NAME(summing_t) how, int from, const REAL *column,
+                                  const REAL *row, VECTOR sums[SUM_ROWS][SUM_VECTORS]) {
+    const bool minus = how.subtracts;
+    VECTOR x[SUM_VECTORS];
+    VECTOR_UNROLL
+    for (int v = 0; v < how.vectors; v++)
+        x[v] = V(load)(row + v * SUM_APART);
+
+    VECTOR_UNROLL
+    for (int r = from; r < SUM_ROWS; r++) {
+        const VECTOR factor = V(splat)(column[r * PARTS]);
+#if COMPLEX
+        const VECTOR imaginary = V(splat)(column[r * PARTS + 1]);
+        sums[r][0] = NAME(take)(minus, factor, x[0], sums[r][0]);
+        sums[r][0] = NAME(take)(!minus, imaginary, x[1], sums[r][0]);
+        if (how.x_before_m)
+            sums[r][1] = NAME(take)(minus, factor, x[1], sums[r][1]);
+        sums[r][1] = NAME(take)(minus, imaginary, x[0], sums[r][1]);
+        if (!how.x_before_m)
+            sums[r][1] = NAME(take)(minus, factor, x[1], sums[r][1]);
+#else
+        VECTOR_UNROLL
+        for (int v = 0; v < how.vectors; v++)
+            sums[r][v] = NAME(take)(minus, factor, x[v], sums[r][v]);
+#endif
+    }
+}
+
 /* SUM_ROWS rows of the block -= a times `above` rows of the strip, in so many vectors; then, where
  * there is a diagonal, they are solved for. */
 VECTOR_INLINE void NAME(sums)(REAL *rows, const REAL *a, const REAL *strip, int64_t above,
@@ -297,26 +338,10 @@ VECTOR_INLINE void NAME(sums)(REAL *rows, const REAL *a, const REAL *strip, int6
     for (int v = 0; v < vectors; v++)
         sums[r][v] = V(load)(rows + r * STRIP_ROW + v * SUM_APART);
 
+    const NAME(summing_t) how = {.vectors = vectors, .subtracts = true, .x_before_m = true};
     VECTOR_UNROLL_STEPS
-    for (int64_t p = 0; p < above; p++, a += BLOCK * PARTS, strip += STRIP_ROW) {
-        VECTOR x[SUM_VECTORS];
-        VECTOR_UNROLL
-        for (int v = 0; v < vectors; v++)
-            x[v] = V(load)(strip + v * SUM_APART);
-
-        VECTOR_UNROLL
-        for (int r = 0; r < SUM_ROWS; r++) {
-            const VECTOR factor = V(splat)(a[r * PARTS]);
-            VECTOR_UNROLL
-            for (int v = 0; v < vectors; v++)
-                sums[r][v] = V(fnma)(factor, x[v], sums[r][v]);
-#if COMPLEX
-            const VECTOR imaginary = V(splat)(a[2 * r + 1]);
-            sums[r][0] = V(fma)(imaginary, x[1], sums[r][0]);
-            sums[r][1] = V(fnma)(imaginary, x[0], sums[r][1]);
-#endif
-        }
-    }
+    for (int64_t p = 0; p < above; p++, a += BLOCK * PARTS, strip += STRIP_ROW)
+        NAME(take_row)(how, 0, a, strip, sums);
 
     if (diagonal != NULL)
         NAME(solve)(diagonal, vectors, sums);
@@ -378,41 +403,6 @@ static __attribute__((noinline)) void NAME(sweep)(const ji_triangle_t *call, REA
 
 /* ---- Multiplying ---- */
 
-/* What a product's sums are, beside M: constants of the compiler's. */
-typedef struct NAME(summing) {
-    int vectors;
-    bool last_first; /* columns of M from the diagonal's on, backwards */
-    bool x_before_m; /* imaginary parts begin with the strip's times M's real ones */
-} NAME(summing_t);
-
-/* sums += rows [from, SUM_ROWS) of a column of M times a row of the strip. */
-VECTOR_INLINE void NAME(add_row)(NAME(summing_t) how, int from, const REAL *column, const REAL *row,
-                                 VECTOR sums[SUM_ROWS][SUM_VECTORS]) {
-    VECTOR x[SUM_VECTORS];
-    VECTOR_UNROLL
-    for (int v = 0; v < how.vectors; v++)
-        x[v] = V(load)(row + v * SUM_APART);
-
-    VECTOR_UNROLL
-    for (int r = from; r < SUM_ROWS; r++) {
-        const VECTOR factor = V(splat)(column[r * PARTS]);
-#if COMPLEX
-        const VECTOR imaginary = V(splat)(column[r * PARTS + 1]);
-        sums[r][0] = V(fma)(factor, x[0], sums[r][0]);
-        sums[r][0] = V(fnma)(imaginary, x[1], sums[r][0]);
-        if (how.x_before_m)
-            sums[r][1] = V(fma)(factor, x[1], sums[r][1]);
-        sums[r][1] = V(fma)(imaginary, x[0], sums[r][1]);
-        if (!how.x_before_m)
-            sums[r][1] = V(fma)(factor, x[1], sums[r][1]);
-#else
-        VECTOR_UNROLL
-        for (int v = 0; v < how.vectors; v++)
-            sums[r][v] = V(fma)(factor, x[v], sums[r][v]);
-#endif
-    }
-}
-
 /* SUM_ROWS rows of the strip become alpha times their products with M: of `left` rows above them,
  * and of themselves. Columns of M are BLOCK elements apart. */
 VECTOR_INLINE void NAME(products)(NAME(summing_t) how, const double alpha[2], const REAL *m,
@@ -428,17 +418,17 @@ VECTOR_INLINE void NAME(products)(NAME(summing_t) how, const double alpha[2], co
     if (how.last_first) {
         VECTOR_UNROLL
         for (int c = SUM_ROWS - 1; c >= 0; c--)
-            NAME(add_row)(how, c, diagonal + c * BLOCK * PARTS, rows + c * STRIP_ROW, sums);
+            NAME(take_row)(how, c, diagonal + c * BLOCK * PARTS, rows + c * STRIP_ROW, sums);
         VECTOR_UNROLL_STEPS
         for (int64_t p = left - 1; p >= 0; p--)
-            NAME(add_row)(how, 0, m + p * BLOCK * PARTS, strip + p * STRIP_ROW, sums);
+            NAME(take_row)(how, 0, m + p * BLOCK * PARTS, strip + p * STRIP_ROW, sums);
     } else {
         VECTOR_UNROLL_STEPS
         for (int64_t p = 0; p < left; p++)
-            NAME(add_row)(how, 0, m + p * BLOCK * PARTS, strip + p * STRIP_ROW, sums);
+            NAME(take_row)(how, 0, m + p * BLOCK * PARTS, strip + p * STRIP_ROW, sums);
         VECTOR_UNROLL
         for (int c = 0; c < SUM_ROWS; c++)
-            NAME(add_row)(how, c, diagonal + c * BLOCK * PARTS, rows + c * STRIP_ROW, sums);
+            NAME(take_row)(how, c, diagonal + c * BLOCK * PARTS, rows + c * STRIP_ROW, sums);
     }
 
     const VECTOR alpha_re = V(splat)((REAL)alpha[0]);
@@ -471,8 +461,8 @@ VECTOR_INLINE void NAME(multiply_by)(const ji_triangle_t *call, REAL *restrict s
             const int64_t left = call->known + block * BLOCK + r;
 #define PRODUCTS(v, count)                                                                         \
     NAME(products)                                                                                 \
-    ((NAME(summing_t)){count, last_first, x_before_m}, call->alpha, packed + r * PARTS, left,      \
-     strip + (v), strip + left * STRIP_ROW + (v))
+    ((NAME(summing_t)){count, false, last_first, x_before_m}, call->alpha, packed + r * PARTS,     \
+     left, strip + (v), strip + left * STRIP_ROW + (v))
             OVER_LANES(lanes, PRODUCTS)
 #undef PRODUCTS
         }
